@@ -1,0 +1,1 @@
+"""The only code that touches a command, a file on a host, or the clock."""

@@ -1,0 +1,1 @@
+"""Hosts without hardware: a wire in memory between the tester and a DUT."""

@@ -1,0 +1,1 @@
+"""Trials, searches and what became of every frame."""

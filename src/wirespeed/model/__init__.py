@@ -1,0 +1,1 @@
+"""Frozen types: what crosses a package or is written to a file. Imports nothing of ours."""

@@ -1,0 +1,29 @@
+"""Errors that say what, where, found, so, next. Only `cli` formats them."""
+
+from typing import ClassVar
+
+
+class WirespeedError(Exception):
+    """Something that a user can act on.
+
+    `what` is a slug such as `tester.died`; `where` the port, file or host; `found` what was seen
+    and its source; `so` what follows; `next` what to do.
+    """
+
+    exit_code: ClassVar[int] = 1
+
+    def __init__(
+        self, what: str, *, where: str = "", found: str = "", so: str = "", next: str = ""
+    ) -> None:
+        super().__init__(f"{what} {where}: {found}")
+        self.what, self.where, self.found, self.so, self.next = what, where, found, so, next
+
+
+class InputError(WirespeedError):
+    """The request itself cannot be carried out: exit code 2."""
+
+    exit_code: ClassVar[int] = 2
+
+
+class MeasurementError(WirespeedError):
+    """A trial or a search could not be brought to a verdict: exit code 1."""

@@ -1,0 +1,324 @@
+"""A trial, what it counted, and what a search made of many of them.
+
+Counts are primary and ratios derived: nothing here stores a figure that follows from another one.
+Frames that are *missing* were offered and never came back intact at the right port; the ledger
+says where they went.
+"""
+
+from typing import Annotated, Literal
+
+from pydantic import Field, TypeAdapter, model_validator
+
+from wirespeed.model.frozen import Frozen
+from wirespeed.model.units import MAX_FRAME_BYTES, MIN_FRAME_BYTES, wire_bytes
+
+Count = Annotated[int, Field(ge=0)]
+
+
+class FrameShare(Frozen):
+    """One frame size of a mix; `weight` frames of it in every round of the mix."""
+
+    frame_bytes: Annotated[int, Field(ge=MIN_FRAME_BYTES, le=MAX_FRAME_BYTES)]
+    weight: Annotated[int, Field(ge=1, le=64)] = 1
+
+
+class FrameMix(Frozen):
+    """The frame sizes of a trial: one size, or an IMIX."""
+
+    shares: Annotated[tuple[FrameShare, ...], Field(min_length=1, max_length=16)]
+
+    @property
+    def label(self) -> str:
+        """`64` for one size; `64x7+594x4+1518x1` for a mix."""
+        if len(self.shares) == 1:
+            return str(self.shares[0].frame_bytes)
+        return "+".join(f"{s.frame_bytes}x{s.weight}" for s in self.shares)
+
+    @property
+    def mean_frame_bytes(self) -> float:
+        """Mean frame size over one round of the mix, with FCS."""
+        frames = sum(s.weight for s in self.shares)
+        return sum(s.frame_bytes * s.weight for s in self.shares) / frames
+
+    @property
+    def mean_wire_bytes(self) -> float:
+        """Mean wire bytes of a frame over one round of the mix, with FCS, preamble and gap."""
+        frames = sum(s.weight for s in self.shares)
+        return sum(wire_bytes(s.frame_bytes) * s.weight for s in self.shares) / frames
+
+
+class StreamCounts(Frozen):
+    """The frames of one stream: sent by one port of the tester, due back at another.
+
+    `offered_frames` were handed to the port; `refused_frames` of them were not taken because the
+    ring behind it was full. On a virtual wire that ring is the DUT's input queue, and a card
+    would have sent them, so they count as offered.
+    """
+
+    tx_port: Count
+    rx_port: Count
+    intended_frames: Count
+    offered_frames: Count
+    refused_frames: Count
+    unsent_late_frames: Count
+    """Due while the tester's own loop was late: never built."""
+    unsent_no_mbuf_frames: Count
+    """Due while the tester's own pool was empty: never built."""
+    in_order_frames: Count
+    reordered_frames: Count
+    """Came back once, behind a frame of the same flow that was sent later (RFC 4737)."""
+    reorder_extent_max: Count
+    """Largest distance, in frames of the same flow, by which one was overtaken."""
+    duplicated_frames: Count
+    undecided_frames: Count
+    """Late by more than the judge's window: duplicate or reordered, it cannot tell."""
+    corrupted_frames: Count
+    misdelivered_frames: Count
+    """Frames of this stream that came back at another port."""
+    earlier_trial_frames: Count
+    foreign_frames: Count
+    """Not the tester's frames at all (LLDP, ARP), received at this stream's port."""
+
+    @property
+    def unique_frames(self) -> int:
+        """Frames that came back intact at the right port, each counted once."""
+        return self.in_order_frames + self.reordered_frames
+
+    @property
+    def missing_frames(self) -> int:
+        """Offered frames that did not come back intact at the right port. Never clipped at 0."""
+        return self.offered_frames - self.unique_frames
+
+
+class Latency(Frozen):
+    """Time from the stamp to the judge, in ns, over every frame that came back in this trial.
+
+    Buckets hold three significant digits (HdrHistogram); `source` says whose clock.
+    """
+
+    frames: Count
+    latency_ns_min: Count
+    latency_ns_p50: Count
+    latency_ns_p90: Count
+    latency_ns_p99: Count
+    latency_ns_p999: Count
+    latency_ns_max: Count
+    source: Literal["software", "hardware"] = "software"
+
+
+class Departure(Frozen):
+    """How evenly bursts left: time between consecutive bursts of one transmit queue, in ns."""
+
+    burst_frames_max: Count
+    interval_ns_intended: float
+    interval_ns_p50: Count
+    interval_ns_p99: Count
+    interval_ns_max: Count
+
+
+class TesterHealth(Frozen):
+    """What the tester's own loops and cores went through during a trial."""
+
+    gap_ns_max: Count
+    """Longest time that a hot loop was not running."""
+    gaps_over_limit: Count
+    gap_limit_ns: Count
+    stalled_ns: Count
+    """Sum of the gaps over the limit."""
+    pingpong_cycles_before: tuple[Count, ...] = ()
+    """Round trip of a cache line between each pair of cores in use, TSC cycles, median."""
+    pingpong_cycles_after: tuple[Count, ...] = ()
+    busy_cycles_per_frame: float | None = None
+    """TSC cycles of the hot loop while it had work, per frame sent and judged."""
+    tsc_hz: Count
+    core_hz: Count | None = None
+    """Frequency that the DUT's core (or the tester's, where that is not here) really ran at."""
+
+
+class PortCounters(Frozen):
+    """One DPDK port's own counters, as a difference over the trial."""
+
+    port: Count
+    ipackets: int
+    opackets: int
+    ibytes: int
+    obytes: int
+    imissed: int
+    ierrors: int
+    oerrors: int
+    rx_nombuf: int
+
+
+class DutReading(Frozen):
+    """What the DUT said of itself, as differences over the trial; None where it cannot say."""
+
+    ports: tuple[PortCounters, ...] = ()
+    forward_tx_dropped: int | None = None
+    """Frames that the forwarding engine dropped because the port's transmit ring was full."""
+    busy_cycles_per_packet: float | None = None
+    """The DUT's own count of TSC cycles spent on bursts that had packets."""
+    cpu_run_ns: int | None = None
+    """CPU time of the forwarding thread (/proc/PID/task/TID/schedstat, first field)."""
+    cpu_wait_ns: int | None = None
+    """Time it was ready to run and another thread had its core (second field)."""
+    steal_ns: int | None = None
+    """Time that the hypervisor took from its core (/proc/stat, steal)."""
+
+
+class Trial(Frozen):
+    """One load, once. `valid` is about the tester alone: never about the DUT."""
+
+    kind: Literal["trial"] = "trial"
+    number: Count
+    """Position in the run, from 1."""
+    dut: str
+    mix: FrameMix
+    flows: Annotated[int, Field(ge=1)]
+    purpose: Literal["probe", "search", "confirm", "capacity"]
+    """Why it was made: first look, a step of the search, the confirmation, an overload."""
+    started_at: str
+    """UTC, ISO 8601."""
+    intended_load_pps: Annotated[float, Field(gt=0)]
+    """Sum over all streams."""
+    intended_seconds: Annotated[float, Field(gt=0)]
+    measured_seconds: Annotated[float, Field(gt=0)]
+    """First to last intended departure."""
+    streams: Annotated[tuple[StreamCounts, ...], Field(min_length=1)]
+    latency: Latency | None
+    departure: Departure
+    tester: TesterHealth
+    silence_ns_max: Count
+    """Longest time that nothing came back although frames were outstanding."""
+    dut_reading: DutReading | None
+    valid: bool
+    invalid_reasons: tuple[str, ...] = ()
+
+    @model_validator(mode="after")
+    def _reasons_go_with_the_verdict(self) -> "Trial":
+        if self.valid == bool(self.invalid_reasons):
+            raise ValueError("a trial is invalid exactly when it gives reasons")
+        return self
+
+    @property
+    def offered_frames(self) -> int:
+        """Frames handed to the wire, all streams."""
+        return sum(s.offered_frames for s in self.streams)
+
+    @property
+    def missing_frames(self) -> int:
+        """Offered frames that did not come back intact at the right port, all streams."""
+        return sum(s.missing_frames for s in self.streams)
+
+    @property
+    def loss_ratio(self) -> float:
+        """Missing over offered; 1 when nothing was offered, for nothing sent proves nothing."""
+        return self.missing_frames / self.offered_frames if self.offered_frames else 1.0
+
+    @property
+    def offered_load_pps(self) -> float:
+        """What was really offered, per second."""
+        return self.offered_frames / self.measured_seconds
+
+    @property
+    def forwarding_rate_pps(self) -> float:
+        """Frames per second that came back intact at the right port (RFC 2285 section 3.6.1)."""
+        return sum(s.unique_frames for s in self.streams) / self.measured_seconds
+
+
+class Fate(Frozen):
+    """A place where offered frames ended, and the counter that says so."""
+
+    place: str
+    """`DUT input queue`, `DUT no mbuf`, `DUT transmit`, `corrupted`, `misdelivered`, …"""
+    frames: int
+    counter: str
+    """Name of the counter and whose it is, or the sum it follows from."""
+
+
+class Ledger(Frozen):
+    """sent = received + lost at a named place + unexplained. The unexplained may be negative."""
+
+    offered_frames: Count
+    received_frames: Count
+    lost: tuple[Fate, ...]
+    unexplained_frames: int
+
+
+class Limit(Frozen):
+    """What kept the rate from being higher, with the counters that say so."""
+
+    by: Literal[
+        "DUT core busy",
+        "DUT core taken away",
+        "tester",
+        "line rate",
+        "wire",
+        "loss floor",
+        "cannot tell",
+    ]
+    evidence: tuple[str, ...]
+
+
+class Outcome(Frozen):
+    """The result of one search for one DUT and one frame mix."""
+
+    kind: Literal["outcome"] = "outcome"
+    dut: str
+    mix: FrameMix
+    method: Literal["rfc2544", "mlrsearch", "informed"]
+    goal_width: Annotated[float, Field(gt=0, lt=1)]
+    """Search stops when (upper - lower) / upper is no more than this."""
+    found_load_pps: float | None
+    """Highest load that the search saw pass, before it was confirmed; None if none passed."""
+    upper_load_pps: float | None
+    """Lowest load that failed; None if none did."""
+    throughput_pps: float | None
+    """RFC 2544 throughput: load of the confirming trial; None if zero loss was not proven."""
+    confirmed_seconds: Annotated[float, Field(ge=0)]
+    """Duration of the confirming trial; 0 if there was none."""
+    confirmed_trial: int | None
+    """Number of the confirming trial in the run."""
+    lost_frames: int
+    """Missing frames in the confirming trial, or in the last failed one if nothing was proven."""
+    pdr_load_pps: float | None = None
+    pdr_loss_ratio: float | None = None
+    trials: Count
+    invalid_trials: Count
+    """Repeated because the tester or the machine failed, not the DUT."""
+    seconds: Annotated[float, Field(ge=0)]
+    """Wall time of the search."""
+    loss_floor: float | None = None
+    """Loss ratio that no load removed; None where there is none."""
+    limit: Limit
+    ledger: Ledger
+    """Of the trial that set the upper bound, or of the confirming one if nothing failed."""
+    ledger_trial: int
+    cycles_per_packet: float | None = None
+    """TSC cycles of the DUT's core per packet at its forwarding rate."""
+    core_hz: int | None = None
+
+
+class Setup(Frozen):
+    """Everything that a reader needs to judge the figures, or to get them again."""
+
+    kind: Literal["setup"] = "setup"
+    wirespeed: str
+    started_at: str
+    machine: dict[str, str]
+    """Label to value, in reading order: machine, CPU, kernel, hugepages, …"""
+    duts: dict[str, dict[str, str]]
+    """DUT name to label and value: version, command line, devices, queues, lcores."""
+    tester: dict[str, str]
+    settings: dict[str, str]
+    """Label to value: wire, flows, trial seconds, method, width, …"""
+    link_bps: int | None
+    """Line rate of the wire in bit/s; None where there is no line (a virtual wire)."""
+    full_method_seconds: float
+    """How long the same run takes with RFC 2544's own 60 s trials."""
+    trial_seconds: float
+    confirm_seconds: float
+
+
+Record = Annotated[Setup | Trial | Outcome, Field(discriminator="kind")]
+record_adapter: TypeAdapter[Setup | Trial | Outcome] = TypeAdapter(Record)
+"""Parses one line of `trials.jsonl`."""

@@ -1,0 +1,1 @@
+"""Turns trials.jsonl into pages and tables. Computes no verdict."""
