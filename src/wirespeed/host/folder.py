@@ -1,0 +1,101 @@
+"""A folder of our own for sockets and the like, gone when we are.
+
+`create` makes `<tmp>/wirespeed-<uid>-XXXXXXXX` with mode 0700, holds a lock in it for as long as we
+live, and first removes those of our user whose owner died without cleaning up: what nobody locks
+belongs to nobody.
+"""
+
+import contextlib
+import os
+import shutil
+import tempfile
+from pathlib import Path
+from types import TracebackType
+
+from wirespeed.host.lock import FileLock
+from wirespeed.model.error import InputError
+
+_OWNER = "owner"
+
+
+class PrivateFolder:
+    """A locked folder. Use `create` for a new one or `adopt` for one that the user named."""
+
+    def __init__(self, path: Path, lock: FileLock, *, remove: bool) -> None:
+        self.path = path
+        self._lock = lock
+        self._remove = remove
+
+    @classmethod
+    def create(cls, parent: Path | None = None) -> "PrivateFolder":
+        """Make a new one under `parent` (the system's temporary folder)."""
+        parent = parent or Path(tempfile.gettempdir())
+        prefix = f"wirespeed-{os.getuid()}-"
+        _remove_orphans(parent, prefix)
+        # Locked before it gets the name that others look for, or they take it for an orphan.
+        unnamed = Path(tempfile.mkdtemp(prefix=f".{prefix}", dir=parent))
+        lock = FileLock(unnamed / _OWNER)
+        if not lock.acquire():
+            raise AssertionError("a folder that nobody knows was locked")
+        path = parent / unnamed.name.removeprefix(".")
+        unnamed.rename(path)
+        return cls(path, lock, remove=True)
+
+    @classmethod
+    def adopt(cls, path: Path) -> "PrivateFolder":
+        """Lock the folder at `path`, made if need be, and leave it there when closed.
+
+        Raises InputError `folder.in_use` when another process has it.
+        """
+        try:
+            path.mkdir(mode=0o700, parents=True, exist_ok=True)
+            lock = FileLock(path / _OWNER)
+            acquired = lock.acquire()
+        except OSError as error:
+            raise InputError("folder.unusable", where=str(path), found=str(error)) from None
+        if not acquired:
+            raise InputError(
+                "folder.in_use",
+                where=str(path),
+                found=f"locked by {lock.holder()}",
+                so="two testers would share one socket",
+                next="wait for it to end, or name another folder",
+            )
+        return cls(path, lock, remove=False)
+
+    def close(self) -> None:
+        """Remove it (unless it was adopted) and unlock; a second call does nothing."""
+        if self._remove:
+            shutil.rmtree(self.path, ignore_errors=True)
+        self._lock.release()
+
+    def __enter__(self) -> "PrivateFolder":
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+
+def _remove_orphans(parent: Path, prefix: str) -> None:
+    for path in parent.glob(f"{prefix}*"):
+        # Others may write in /tmp: touch only what is a folder, and ours.
+        with contextlib.suppress(OSError):
+            if path.is_symlink() or path.lstat().st_uid != os.getuid():
+                continue
+            if not (path / _OWNER).exists():
+                continue
+            lock = FileLock(path / _OWNER)
+            if lock.acquire():
+                shutil.rmtree(path, ignore_errors=True)
+                lock.release()
+
+
+def remove_socket(path: Path) -> None:
+    """Remove a socket that nobody serves any more, if there is one. Never anything else."""
+    if path.is_socket():
+        path.unlink(missing_ok=True)
