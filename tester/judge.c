@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "judge.h"
+
+#include <rte_mbuf_dyn.h>
+
+void judge_unaim(struct judge *j)
+{
+	j->aim = (struct judge_aim){.lengths = UINT64_MAX, .lo = j->streams[j->home].expected->lo};
+}
+
+/* Latency by the stamps; a stamp has 40 bits, so the difference is taken modulo 2^40. */
+static uint64_t latency_of(uint64_t arrival, uint64_t time)
+{
+	return (arrival - time) & FRAME_TIME_MASK;
+}
+
+void judge_flush(struct judge *j, uint64_t now)
+{
+	struct judge_aim *aim = &j->aim;
+	if (aim->frames == 0)
+		return;
+	j->streams[aim->stream].counts.in_order += aim->frames;
+	hist_add(j->latency, latency_of(now, aim->time), aim->frames);
+	aim->frames = 0;
+}
+
+/* The time at which the port says that it received the frame, in TSC cycles. */
+static uint64_t hardware_arrival(const struct judge *j, const struct rte_mbuf *m)
+{
+	uint64_t stamp = *RTE_MBUF_DYNFIELD(m, j->stamp_offset, const uint64_t *);
+	double since = (double)(int64_t)(stamp - j->stamp_base) * j->tsc_per_stamp;
+	return j->stamp_base_tsc + (uint64_t)(int64_t)since;
+}
+
+static void book(struct judge *j, unsigned int stream, uint32_t flow, uint32_t seq)
+{
+	struct judge_stream *s = &j->streams[stream];
+	uint32_t extent;
+
+	switch (seqwin_judge(&s->window, flow, seq, &extent)) {
+	case SEQWIN_IN_ORDER:
+		s->counts.in_order++;
+		break;
+	case SEQWIN_REORDERED:
+		s->counts.reordered++;
+		s->counts.reorder_extent_max = RTE_MAX(s->counts.reorder_extent_max, extent);
+		break;
+	case SEQWIN_DUPLICATE:
+		s->counts.duplicated++;
+		break;
+	case SEQWIN_UNDECIDED:
+		s->counts.undecided++;
+		break;
+	}
+}
+
+void judge_out_of_turn(struct judge *j, uint32_t flow, uint64_t now)
+{
+	book(j, j->aim.stream, flow, j->aim.seq);
+	hist_add(j->latency, latency_of(now, j->aim.time), 1);
+}
+
+/*
+ * Whether a frame that fails its checks was one of ours: most of the fixed fields still fit. A
+ * few flipped bits leave them; LLDP, ARP or another host's traffic has none.
+ */
+static bool resembles_ours(const uint8_t *f, uint32_t bytes)
+{
+	if (bytes < FRAME_OFF_ID)
+		return false;
+	const uint8_t *ip = f + FRAME_OFF_IP;
+	const uint8_t *udp = f + FRAME_OFF_UDP;
+	int fits = (f[12] == 0x08 && f[13] == 0x00) + (ip[0] == 0x45) + (ip[9] == 17) +
+		   (ip[12] == 198) + (ip[13] == 18 || ip[13] == 19) + (ip[16] == 198) +
+		   (ip[17] == 18 || ip[17] == 19) + (udp[0] == 0xC0 || udp[0] == 0xD0) +
+		   (udp[2] == 0xC0 || udp[2] == 0xD0);
+	return fits >= 6;
+}
+
+static int class_of(const struct judge *j, uint32_t bytes)
+{
+	for (unsigned int c = 0; c < j->class_count; c++)
+		if (j->class_mbuf_bytes[c] == bytes)
+			return (int)c;
+	return -1;
+}
+
+static bool equals(const uint8_t *frame, vec64 expected, uint32_t bytes)
+{
+	return memcmp(frame, &expected, FRAME_HEAD_BYTES) == 0 &&
+	       memcmp(frame + FRAME_HEAD_BYTES, frame_filler + FRAME_HEAD_BYTES,
+		      bytes - FRAME_HEAD_BYTES) == 0;
+}
+
+void judge_one(struct judge *j, struct rte_mbuf *m, uint64_t now)
+{
+	static _Thread_local uint8_t gathered[FRAME_BYTES_MAX];
+	struct judge_counts *home = &j->streams[j->home].counts;
+	const uint32_t bytes = m->pkt_len;
+	struct frame_fields f;
+
+	judge_flush(j, now);
+	/* No frame of ours is longer; only frames in several segments are copied. */
+	const uint8_t *frame =
+		bytes <= sizeof(gathered) ? rte_pktmbuf_read(m, 0, bytes, gathered) : NULL;
+	if (frame == NULL || bytes < FRAME_HEAD_BYTES || !frame_read(frame, &f)) {
+		if (frame != NULL && resembles_ours(frame, bytes))
+			home->corrupted++;
+		else
+			home->foreign++;
+		return;
+	}
+	if (f.trial != j->trial) {
+		home->earlier_trial++;
+		return;
+	}
+	if (f.stream >= j->stream_count) {
+		home->foreign++;
+		return;
+	}
+	struct judge_stream *s = &j->streams[f.stream];
+	const int class = class_of(j, bytes);
+	if (class < 0 || f.flow >= s->expected->flows) {
+		home->corrupted++;
+		return;
+	}
+	if (!s->due_here) {
+		s->counts.misdelivered++;
+		return;
+	}
+	vec64 delta;
+	frame_delta(&delta, f.seq, f.time);
+	if (!equals(frame, frame_head(s->expected, (unsigned int)class, f.flow) ^ delta, bytes)) {
+		s->counts.corrupted++;
+		return;
+	}
+
+	book(j, f.stream, f.flow, f.seq);
+	if (j->stamp_offset >= 0) {
+		/* Each frame has an arrival of its own, so there is no run to aim at. */
+		hist_add(j->latency, latency_of(hardware_arrival(j, m), f.time), 1);
+		return;
+	}
+	hist_add(j->latency, latency_of(now, f.time), 1);
+	j->aim = (struct judge_aim){
+		.rest = s->expected->base[class] ^ s->expected->hi[f.flow / FRAME_LO] ^ delta,
+		.lo = s->expected->lo,
+		.next = s->window.next,
+		.lengths = bytes | (uint64_t)bytes << 32,
+		.time = f.time,
+		.seq = f.seq,
+		.stream = f.stream,
+	};
+}

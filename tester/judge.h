@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Judging what comes back: in order, reordered, duplicated, corrupted, misdelivered, old, foreign. */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <rte_mbuf.h>
+
+#include "frame.h"
+#include "hist.h"
+#include "seqwin.h"
+
+enum { JUDGE_STREAMS_MAX = 16 };
+
+struct judge_counts {
+	uint64_t in_order;
+	uint64_t reordered;
+	uint64_t reorder_extent_max;
+	uint64_t duplicated;
+	uint64_t undecided;
+	uint64_t corrupted;
+	uint64_t misdelivered;
+	uint64_t earlier_trial;
+	uint64_t foreign;
+};
+
+struct judge_stream {
+	const struct frame_tables *expected;
+	struct seqwin window; /* no arrays where the stream is due at another port */
+	bool due_here;
+	struct judge_counts counts;
+};
+
+/*
+ * What the next frame looks like if it belongs to the burst of the one before it. Everything else
+ * is looked at from the ground up, and becomes the new aim if it is sound.
+ */
+struct judge_aim {
+	vec64 rest;          /* the frame without its lo part */
+	const vec64 *lo;
+	uint32_t *next;
+	uint64_t lengths;    /* pkt_len and data_len; an impossible value where there is no aim */
+	uint64_t time;
+	uint64_t frames;     /* in order since the last flush */
+	uint32_t seq;
+	unsigned int stream;
+};
+
+struct judge {
+	struct judge_aim aim;
+	struct judge_stream streams[JUDGE_STREAMS_MAX];
+	unsigned int stream_count;
+	unsigned int home; /* the stream that takes frames whose own cannot be told */
+	const uint16_t *class_mbuf_bytes;
+	unsigned int class_count;
+	uint8_t trial;
+	struct hist *latency; /* TSC cycles */
+
+	/* Hardware stamps: offset of the mbuf's field, or -1, and the clock's place in TSC time. */
+	int stamp_offset;
+	uint64_t stamp_base;
+	uint64_t stamp_base_tsc;
+	double tsc_per_stamp;
+};
+
+/*
+ * Judges `n` frames received at `now`. Does not free them. True if all were one segment of one
+ * pool, so that they can be put back in bulk.
+ */
+typedef bool judge_fn(struct judge *j, struct rte_mbuf **mbufs, unsigned int n, uint64_t now);
+
+judge_fn judge_portable;
+#ifdef HAVE_AVX512
+judge_fn judge_avx512;
+#endif
+
+/* Judges one frame from the ground up and takes it as the aim if it is sound. */
+void judge_one(struct judge *j, struct rte_mbuf *m, uint64_t now);
+/* A sound frame of the aim that is not the next one of its flow. */
+void judge_out_of_turn(struct judge *j, uint32_t flow, uint64_t now);
+/* Books the frames of the aim that came in order. */
+void judge_flush(struct judge *j, uint64_t now);
+/* Forgets the aim. */
+void judge_unaim(struct judge *j);
+
+static inline uint32_t judge_flow(const uint8_t *frame)
+{
+	uint32_t id;
+	memcpy(&id, frame + FRAME_OFF_ID, sizeof(id));
+	return rte_le_to_cpu_32(id) & 0xffffff;
+}

@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "port.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <rte_cycles.h>
+#include <rte_dev.h>
+#include <rte_eal.h>
+#include <rte_mbuf_dyn.h>
+#include <rte_mempool.h>
+
+#include "tx.h"
+
+enum { POOL_CACHE = 512, POOL_SPARE = 4096 };
+
+/*
+ * Without hugepages rte_pktmbuf_pool_create() starts every mbuf on a page of its own, so that all
+ * their first lines fall into the same few sets of the L1 cache: building a frame then takes three
+ * times as long. Vdevs need no contiguous IOVA, so the objects may lie side by side.
+ */
+static struct rte_mempool *pool_create_packed(const char *name, unsigned int mbufs,
+					      uint16_t room, int socket)
+{
+	struct rte_pktmbuf_pool_private private = {.mbuf_data_room_size = room};
+	struct rte_mempool *pool = rte_mempool_create_empty(
+		name, mbufs, (unsigned int)sizeof(struct rte_mbuf) + room, POOL_CACHE,
+		sizeof(private), socket, RTE_MEMPOOL_F_NO_IOVA_CONTIG);
+	if (pool == NULL)
+		return NULL;
+	rte_pktmbuf_pool_init(pool, &private);
+	if (rte_mempool_populate_default(pool) < 0) {
+		rte_mempool_free(pool);
+		return NULL;
+	}
+	rte_mempool_obj_iter(pool, rte_pktmbuf_init, NULL);
+	return pool;
+}
+
+static struct rte_mempool *pool_create(const struct port *port, const char *kind,
+				       unsigned int queue, unsigned int mbufs, uint16_t room)
+{
+	char name[RTE_MEMPOOL_NAMESIZE];
+	int socket = port->numa_node < 0 ? (int)SOCKET_ID_ANY : port->numa_node;
+
+	snprintf(name, sizeof(name), "p%u_%s%u", port->id, kind, queue);
+	if (!rte_eal_has_hugepages())
+		return pool_create_packed(name, mbufs, room, socket);
+	return rte_pktmbuf_pool_create(name, mbufs, POOL_CACHE, 0, room, socket);
+}
+
+static int probe(struct port *port, struct failure *f)
+{
+	struct rte_dev_iterator iterator;
+	const char *device = port->config.device;
+	uint16_t id;
+
+	if (rte_dev_probe(device) < 0)
+		return failure_set(f, "port.cannot_open", device,
+				   "check the name and its arguments; a PCI port must be bound to "
+				   "vfio-pci (mlx5 excepted), a socket's folder must exist",
+				   "the EAL could not probe it: %s", rte_strerror(rte_errno));
+	RTE_ETH_FOREACH_MATCHING_DEV(id, device, &iterator)
+	{
+		port->id = id;
+		rte_eth_iterator_cleanup(&iterator);
+		return 0;
+	}
+	return failure_set(f, "port.not_ethernet", device, "name an Ethernet device",
+			   "the EAL opened it, but it has no Ethernet port");
+}
+
+static void stamps_setup(struct port *port, uint64_t rx_offloads)
+{
+	port->stamp_offset = -1;
+	if (!(rx_offloads & RTE_ETH_RX_OFFLOAD_TIMESTAMP) ||
+	    rte_mbuf_dyn_rx_timestamp_register(&port->stamp_offset, &port->stamp_flag) < 0)
+		return;
+	/* Ticks to TSC cycles over 100 ms: good to some 10 ns in a second-long trial's queue. */
+	uint64_t stamp[2], tsc[2];
+	if (port_stamp_now(port, &stamp[0], &tsc[0]) < 0) {
+		port->stamp_offset = -1;
+		return;
+	}
+	rte_delay_us_sleep(100000);
+	if (port_stamp_now(port, &stamp[1], &tsc[1]) < 0 || stamp[1] == stamp[0])
+		port->stamp_offset = -1;
+	else
+		port->tsc_per_stamp = (double)(tsc[1] - tsc[0]) / (double)(stamp[1] - stamp[0]);
+}
+
+static int configure(struct port *port, uint16_t frame_bytes_max, struct failure *f)
+{
+	const struct config_port *c = &port->config;
+	const uint16_t mtu = (uint16_t)(frame_bytes_max - FRAME_FCS_BYTES - RTE_ETHER_HDR_LEN);
+	const uint16_t room =
+		(uint16_t)(RTE_MAX(2048, frame_bytes_max) + RTE_PKTMBUF_HEADROOM);
+	struct rte_eth_conf conf = {0};
+	struct rte_eth_dev_info info;
+	int rc = rte_eth_dev_info_get(port->id, &info);
+
+	if (rc < 0)
+		return failure_set(f, "port.no_info", c->device, "try another device", "%s",
+				   rte_strerror(-rc));
+	snprintf(port->driver, sizeof(port->driver), "%s", info.driver_name);
+	port->numa_node = rte_eth_dev_socket_id(port->id);
+	if (c->tx_queues > info.max_tx_queues || c->rx_queues > info.max_rx_queues)
+		return failure_set(f, "port.too_few_queues", c->device, "ask for fewer queues",
+				   "it has %u tx and %u rx queues at most", info.max_tx_queues,
+				   info.max_rx_queues);
+	if (mtu > RTE_ETHER_MTU) {
+		if (info.max_mtu != 0 && mtu > info.max_mtu)
+			return failure_set(f, "port.mtu", c->device, "ask for shorter frames",
+					   "its largest MTU is %u, %u is needed", info.max_mtu, mtu);
+		conf.rxmode.mtu = mtu;
+	}
+	if (c->rx_queues > 1) {
+		conf.rxmode.mq_mode = RTE_ETH_MQ_RX_RSS;
+		conf.rx_adv_conf.rss_conf.rss_hf =
+			info.flow_type_rss_offloads & (RTE_ETH_RSS_IP | RTE_ETH_RSS_UDP);
+		if (conf.rx_adv_conf.rss_conf.rss_hf == 0)
+			conf.rxmode.mq_mode = RTE_ETH_MQ_RX_NONE;
+	}
+	if (c->hardware_stamps)
+		conf.rxmode.offloads = info.rx_offload_capa & RTE_ETH_RX_OFFLOAD_TIMESTAMP;
+	rc = rte_eth_dev_configure(port->id, c->rx_queues, c->tx_queues, &conf);
+	if (rc < 0)
+		return failure_set(f, "port.cannot_configure", c->device, "see the log above",
+				   "%s", rte_strerror(-rc));
+
+	port->tx_descriptors = c->tx_descriptors ? c->tx_descriptors
+			       : info.default_txportconf.ring_size
+				       ? info.default_txportconf.ring_size
+				       : 1024;
+	port->rx_descriptors = c->rx_descriptors ? c->rx_descriptors
+			       : info.default_rxportconf.ring_size
+				       ? info.default_rxportconf.ring_size
+				       : 1024;
+	rc = rte_eth_dev_adjust_nb_rx_tx_desc(port->id, &port->rx_descriptors,
+					      &port->tx_descriptors);
+	if (rc < 0)
+		return failure_set(f, "port.descriptors", c->device, "ask for other ring sizes",
+				   "%s", rte_strerror(-rc));
+
+	/* More than the rings hold: a transmit pool that fits in its ring can run dry for ever. */
+	const unsigned int spare = POOL_SPARE + TX_BURST_MAX;
+	for (uint16_t q = 0; q < c->tx_queues; q++) {
+		port->tx_pool[q] =
+			pool_create(port, "tx", q, port->tx_descriptors + spare, room);
+		if (port->tx_pool[q] == NULL)
+			goto no_memory;
+		rc = rte_eth_tx_queue_setup(port->id, q, port->tx_descriptors,
+					    (unsigned int)RTE_MAX(port->numa_node, 0), NULL);
+		if (rc < 0)
+			return failure_set(f, "port.tx_queue", c->device,
+					   "ask for other ring sizes", "queue %u: %s", q,
+					   rte_strerror(-rc));
+	}
+	port->rx_pool = pool_create(port, "rx", 0,
+				    c->rx_queues * (port->rx_descriptors + spare), room);
+	if (port->rx_pool == NULL)
+		goto no_memory;
+	for (uint16_t q = 0; q < c->rx_queues; q++) {
+		rc = rte_eth_rx_queue_setup(port->id, q, port->rx_descriptors,
+					    (unsigned int)RTE_MAX(port->numa_node, 0), NULL,
+					    port->rx_pool);
+		if (rc < 0)
+			return failure_set(f, "port.rx_queue", c->device,
+					   "ask for other ring sizes", "queue %u: %s", q,
+					   rte_strerror(-rc));
+	}
+	rc = rte_eth_dev_start(port->id);
+	if (rc < 0)
+		return failure_set(f, "port.cannot_start", c->device, "see the log above", "%s",
+				   rte_strerror(-rc));
+	rte_eth_promiscuous_enable(port->id); /* some vdevs cannot, and need not */
+	rte_eth_macaddr_get(port->id, &port->mac);
+	stamps_setup(port, conf.rxmode.offloads);
+	return 0;
+
+no_memory:
+	return failure_set(f, "port.no_memory", c->device,
+			   "give the EAL more memory (-m MIB), or ask for shorter rings or frames",
+			   "no room for the pools of %u tx and %u rx descriptors",
+			   port->tx_descriptors, port->rx_descriptors);
+}
+
+int port_open(struct port *port, const struct config_port *config, uint16_t frame_bytes_max,
+	      struct failure *failure)
+{
+	memset(port, 0, sizeof(*port));
+	port->config = *config;
+	port->stamp_offset = -1;
+	if (probe(port, failure) < 0)
+		return -1;
+	if (configure(port, frame_bytes_max, failure) < 0) {
+		port_close(port);
+		return -1;
+	}
+	return 0;
+}
+
+void port_close(struct port *port)
+{
+	rte_eth_dev_stop(port->id);
+	rte_eth_dev_close(port->id);
+	for (unsigned int q = 0; q < CONFIG_QUEUES_MAX; q++)
+		rte_mempool_free(port->tx_pool[q]);
+	rte_mempool_free(port->rx_pool);
+	memset(port, 0, sizeof(*port));
+}
+
+int port_wait_link(const struct port *port, unsigned int milliseconds, struct failure *failure)
+{
+	struct rte_eth_link link;
+
+	for (unsigned int waited = 0;; waited += 5) {
+		if (rte_eth_link_get_nowait(port->id, &link) == 0 && link.link_status)
+			return 0;
+		if (waited >= milliseconds)
+			return failure_set(failure, "port.link_down", port->config.device,
+					   "start the DUT, or look at the cable and the other end",
+					   "no link after %u ms", milliseconds);
+		rte_delay_us_sleep(5000);
+	}
+}
+
+int port_stamp_now(const struct port *port, uint64_t *stamp, uint64_t *tsc)
+{
+	uint64_t before = rte_rdtsc();
+	if (rte_eth_read_clock(port->id, stamp) < 0)
+		return -1;
+	*tsc = before + (rte_rdtsc() - before) / 2;
+	return 0;
+}
+
+static uint64_t pool_bytes(const struct rte_mempool *pool)
+{
+	if (pool == NULL)
+		return 0;
+	return (uint64_t)pool->size * (pool->header_size + pool->elt_size + pool->trailer_size);
+}
+
+uint64_t port_pool_bytes(const struct port *port)
+{
+	uint64_t bytes = pool_bytes(port->rx_pool);
+	for (unsigned int q = 0; q < CONFIG_QUEUES_MAX; q++)
+		bytes += pool_bytes(port->tx_pool[q]);
+	return bytes;
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A port of the tester: any device that the EAL can probe, its pools, queues and counters. */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <rte_ethdev.h>
+#include <rte_mbuf.h>
+
+#include "config.h"
+
+struct port {
+	uint16_t id; /* DPDK's */
+	struct config_port config;
+	char driver[32];
+	struct rte_ether_addr mac;
+	struct rte_mempool *tx_pool[CONFIG_QUEUES_MAX];
+	struct rte_mempool *rx_pool;
+	uint16_t tx_descriptors;
+	uint16_t rx_descriptors;
+	int numa_node;
+
+	/* Receive time stamps, where the port has them: offset of the mbuf field, or -1. */
+	int stamp_offset;
+	uint64_t stamp_flag;
+	double tsc_per_stamp;
+};
+
+/* Probes, configures and starts. 0, or -1 with the failure filled in and nothing left open. */
+int port_open(struct port *port, const struct config_port *config, uint16_t frame_bytes_max,
+	      struct failure *failure);
+void port_close(struct port *port);
+/* Waits until the link is up. 0, or -1 after `milliseconds`. */
+int port_wait_link(const struct port *port, unsigned int milliseconds, struct failure *failure);
+/* The port's clock and the TSC at one moment. 0, or -1 where the port has no clock. */
+int port_stamp_now(const struct port *port, uint64_t *stamp, uint64_t *tsc);
+/* Bytes of memory in the port's pools. */
+uint64_t port_pool_bytes(const struct port *port);

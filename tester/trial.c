@@ -1,0 +1,628 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "trial.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <rte_cycles.h>
+#include <rte_launch.h>
+#include <rte_lcore.h>
+
+#include "cores.h"
+#include "prime.h"
+
+static const double BURST_SECONDS = 4e-6;       /* at low loads, bursts shrink to this much traffic */
+static const double OFFERED_LEAST = 0.999;      /* of the intended frames */
+static const double STALLED_MOST = 0.01;        /* of the trial's time */
+static const double CORES_MOVED = 1.8;          /* ratio of two ping-pongs */
+static const unsigned int SURPLUS_MS = 5;       /* for duplicates, once all frames are back */
+static const unsigned int DRAIN_MOST_MS = 10000;
+
+/* Everything that a trial allocates. */
+struct state {
+	const struct config_trial *config;
+	struct tester *tester;
+	struct trial_result *result;
+	uint16_t class_mbuf_bytes[FRAME_CLASSES_MAX];
+	uint8_t pattern[TX_PATTERN_MAX];
+	unsigned int pattern_length;
+	struct frame_tables sent[CONFIG_STREAMS_MAX];
+	struct frame_tables expected[CONFIG_STREAMS_MAX];
+	struct tx_queue *tx[CONFIG_PORTS_MAX][CONFIG_QUEUES_MAX];
+	struct rx_queue *rx[CONFIG_PORTS_MAX][CONFIG_QUEUES_MAX];
+	struct worker workers[CONFIG_WORKERS_MAX];
+	uint64_t hz;
+};
+
+static void reason(struct trial_result *r, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+static void reason(struct trial_result *r, const char *format, ...)
+{
+	va_list args;
+	if (r->reason_count == TRIAL_REASONS_MAX)
+		return;
+	va_start(args, format);
+	vsnprintf(r->reasons[r->reason_count++], TRIAL_REASON_BYTES, format, args);
+	va_end(args);
+}
+
+static void *zalloc(struct state *s, size_t bytes)
+{
+	void *p = aligned_alloc(RTE_CACHE_LINE_SIZE, RTE_ALIGN_CEIL(bytes, RTE_CACHE_LINE_SIZE));
+	if (p != NULL) {
+		memset(p, 0, bytes); /* and touch every page now, not in the hot loop */
+		s->result->state_bytes += bytes;
+	}
+	return p;
+}
+
+static uint8_t trial_byte(const struct config_trial *c)
+{
+	return (uint8_t)(c->number % 255 + 1); /* 0 is the priming frames' */
+}
+
+/* As many frames of reordering as 8 Mbit of windows allow, from 64 up. */
+static unsigned int window_words(const struct config_trial *c)
+{
+	if (c->window_frames != 0)
+		return c->window_frames / 64;
+	unsigned int words = (1U << 23) / 64 / RTE_MAX(c->flows, 128U);
+	return words == 0 ? 1 : rte_align32prevpow2(words);
+}
+
+static int window_init(struct state *s, struct seqwin *w)
+{
+	const size_t flows = RTE_ALIGN_CEIL(s->config->flows, FRAME_LO);
+
+	w->words = window_words(s->config);
+	w->next = zalloc(s, flows * sizeof(*w->next));
+	w->at = zalloc(s, flows * sizeof(*w->at));
+	w->bits = zalloc(s, flows * w->words * sizeof(*w->bits));
+	return w->next == NULL || w->at == NULL || w->bits == NULL ? -1 : 0;
+}
+
+static int stream_from(const struct config_trial *c, unsigned int port)
+{
+	for (unsigned int i = 0; i < c->stream_count; i++)
+		if (c->streams[i].tx_port == port)
+			return (int)i;
+	return -1;
+}
+
+static unsigned int stream_home(const struct config_trial *c, unsigned int port)
+{
+	for (unsigned int i = 0; i < c->stream_count; i++)
+		if (c->streams[i].rx_port == port)
+			return i;
+	return 0;
+}
+
+static void mix_init(struct state *s)
+{
+	const struct config_trial *c = s->config;
+	unsigned int at = 0;
+
+	for (unsigned int i = 0; i < c->mix_count; i++)
+		s->class_mbuf_bytes[i] = (uint16_t)(c->mix[i].frame_bytes - FRAME_FCS_BYTES);
+	/* One frame of each size in turn while it has weight left, so that sizes alternate. */
+	for (unsigned int round = 0; round < CONFIG_WEIGHT_MAX; round++)
+		for (unsigned int i = 0; i < c->mix_count; i++)
+			if (c->mix[i].weight > round && at < TX_PATTERN_MAX)
+				s->pattern[at++] = (uint8_t)i;
+	s->pattern_length = c->mix_count == 1 ? 1 : at;
+}
+
+static int tables_init(struct state *s, unsigned int i)
+{
+	const struct config_trial *c = s->config;
+	const struct config_stream *stream = &c->streams[i];
+	const struct port *port = &s->tester->ports[stream->tx_port];
+	const struct frame_address sent = prime_address(port);
+	const struct frame_address *back = s->tester->is_learned[stream->tx_port]
+						   ? &s->tester->learned[stream->tx_port]
+						   : &sent;
+
+	if (frame_tables_init(&s->sent[i], &sent, (uint8_t)i, trial_byte(c), c->flows,
+			      s->class_mbuf_bytes, c->mix_count, FRAME_AS_SENT) < 0)
+		return -1;
+	return frame_tables_init(&s->expected[i], back, (uint8_t)i, trial_byte(c), c->flows,
+				 s->class_mbuf_bytes, c->mix_count, c->expect);
+}
+
+static int tx_init(struct state *s, unsigned int port, unsigned int queue)
+{
+	const struct config_trial *c = s->config;
+	const struct port *p = &s->tester->ports[port];
+	const unsigned int queues = p->config.tx_queues;
+	const int stream = stream_from(c, port);
+	if (stream < 0)
+		return 0;
+	struct tx_queue *q = s->tx[port][queue] = zalloc(s, sizeof(*q));
+	if (q == NULL || (q->intervals = zalloc(s, sizeof(struct hist))) == NULL)
+		return -1;
+
+	const double load_pps = c->load_pps / c->stream_count / queues; /* of this queue */
+	const uint64_t frames = (uint64_t)(c->load_pps / c->stream_count * c->seconds + 0.5);
+	hist_reset(q->intervals);
+	q->tables = &s->sent[stream];
+	q->pool = p->tx_pool[queue];
+	q->port = p->id;
+	q->queue = (uint16_t)queue;
+	q->flow_first = q->flow = (uint32_t)((uint64_t)c->flows * queue / queues);
+	q->flow_end = (uint32_t)((uint64_t)c->flows * (queue + 1) / queues);
+	q->pattern = s->pattern;
+	q->pattern_length = s->pattern_length;
+	q->class_mbuf_bytes = s->class_mbuf_bytes;
+	q->burst = c->burst_frames;
+	q->frames_left = UINT64_MAX;
+	if (c->load_pps > 0) {
+		const double smooth = load_pps * BURST_SECONDS;
+		q->burst = (uint16_t)RTE_MAX(1.0, RTE_MIN((double)c->burst_frames, smooth));
+		q->frames_left = frames / queues + (queue < frames % queues);
+		q->pace = pace_of(0, q->burst / load_pps * (double)s->hz, (double)queue / queues);
+		s->result->interval_intended_ns = q->burst / load_pps * 1e9;
+	}
+	return 0;
+}
+
+static int rx_init(struct state *s, unsigned int port, unsigned int queue)
+{
+	const struct config_trial *c = s->config;
+	const struct port *p = &s->tester->ports[port];
+	struct rx_queue *q = s->rx[port][queue] = zalloc(s, sizeof(*q));
+	if (q == NULL || (q->judge.latency = zalloc(s, sizeof(struct hist))) == NULL)
+		return -1;
+	struct judge *j = &q->judge;
+
+	hist_reset(j->latency);
+	q->port = p->id;
+	q->queue = (uint16_t)queue;
+	j->stream_count = c->stream_count;
+	j->home = stream_home(c, port);
+	j->class_mbuf_bytes = s->class_mbuf_bytes;
+	j->class_count = c->mix_count;
+	j->trial = trial_byte(c);
+	j->stamp_offset = p->stamp_offset;
+	j->tsc_per_stamp = p->tsc_per_stamp;
+	if (j->stamp_offset >= 0 && port_stamp_now(p, &j->stamp_base, &j->stamp_base_tsc) < 0)
+		j->stamp_offset = -1;
+	for (unsigned int i = 0; i < c->stream_count; i++) {
+		j->streams[i].expected = &s->expected[i];
+		j->streams[i].due_here = c->streams[i].rx_port == port;
+		if (j->streams[i].due_here && window_init(s, &j->streams[i].window) < 0)
+			return -1;
+	}
+	judge_unaim(j);
+	return 0;
+}
+
+static void workers_init(struct state *s)
+{
+	const struct tester *t = s->tester;
+
+	for (unsigned int i = 0; i < t->worker_count; i++) {
+		const struct config_worker *c = &t->worker_config[i];
+		struct worker *w = &s->workers[i];
+		*w = (struct worker){
+			.lcore = c->lcore,
+			.build = t->build,
+			.judge = t->judge,
+			.keep_frames_in_step = s->config->load_pps > 0,
+			.gap_limit = (uint64_t)(s->config->gap_limit_seconds * (double)s->hz),
+		};
+		for (unsigned int k = 0; k < c->tx_count; k++)
+			if (s->tx[c->tx[k].port][c->tx[k].queue] != NULL)
+				w->tx[w->tx_count++] = s->tx[c->tx[k].port][c->tx[k].queue];
+		for (unsigned int k = 0; k < c->rx_count; k++)
+			w->rx[w->rx_count++] = s->rx[c->rx[k].port][c->rx[k].queue];
+	}
+}
+
+static int state_init(struct state *s)
+{
+	mix_init(s);
+	for (unsigned int i = 0; i < s->config->stream_count; i++)
+		if (tables_init(s, i) < 0)
+			return -1;
+	for (unsigned int p = 0; p < s->tester->port_count; p++) {
+		for (unsigned int q = 0; q < s->tester->ports[p].config.tx_queues; q++)
+			if (tx_init(s, p, q) < 0)
+				return -1;
+		for (unsigned int q = 0; q < s->tester->ports[p].config.rx_queues; q++)
+			if (rx_init(s, p, q) < 0)
+				return -1;
+	}
+	workers_init(s);
+	return 0;
+}
+
+static void state_free(struct state *s)
+{
+	for (unsigned int i = 0; i < CONFIG_STREAMS_MAX; i++) {
+		frame_tables_free(&s->sent[i]);
+		frame_tables_free(&s->expected[i]);
+	}
+	for (unsigned int p = 0; p < CONFIG_PORTS_MAX; p++)
+		for (unsigned int q = 0; q < CONFIG_QUEUES_MAX; q++) {
+			if (s->tx[p][q] != NULL)
+				free(s->tx[p][q]->intervals);
+			free(s->tx[p][q]);
+			if (s->rx[p][q] == NULL)
+				continue;
+			for (unsigned int i = 0; i < JUDGE_STREAMS_MAX; i++) {
+				struct seqwin *w = &s->rx[p][q]->judge.streams[i].window;
+				free(w->next);
+				free(w->at);
+				free(w->bits);
+			}
+			free(s->rx[p][q]->judge.latency);
+			free(s->rx[p][q]);
+		}
+	free(s);
+}
+
+#define EACH_QUEUE(s, kind, q)                                                                   \
+	for (unsigned int p_ = 0; p_ < CONFIG_PORTS_MAX; p_++)                                   \
+		for (unsigned int q_ = 0; q_ < CONFIG_QUEUES_MAX; q_++)                          \
+			for (struct kind##_queue *q = (s)->kind[p_][q_]; q != NULL; q = NULL)
+
+static bool all_sent(const struct state *s)
+{
+	EACH_QUEUE(s, tx, q)
+		if (__atomic_load_n(&q->stopped_at, __ATOMIC_RELAXED) == 0)
+			return false;
+	return true;
+}
+
+/* The workers write these; a count that is a moment old does no harm here. */
+static struct trial_progress progress_now(const struct state *s, uint64_t *accepted,
+					  uint64_t *last_frame)
+{
+	struct trial_progress now = {0};
+	*accepted = *last_frame = 0;
+	EACH_QUEUE(s, tx, q) {
+		now.offered += __atomic_load_n(&q->offered, __ATOMIC_RELAXED);
+		*accepted -= __atomic_load_n(&q->refused, __ATOMIC_RELAXED);
+	}
+	EACH_QUEUE(s, rx, q) {
+		*last_frame = RTE_MAX(*last_frame,
+				      __atomic_load_n(&q->last_frame, __ATOMIC_RELAXED));
+		for (unsigned int i = 0; i < s->config->stream_count; i++) {
+			const struct judge_counts *c = &q->judge.streams[i].counts;
+			now.received += __atomic_load_n(&c->in_order, __ATOMIC_RELAXED) +
+					__atomic_load_n(&c->reordered, __ATOMIC_RELAXED);
+		}
+	}
+	*accepted += now.offered;
+	return now;
+}
+
+/* Sends until all is sent, or `wait` says enough. True if it was cut short. */
+static bool run_sending(struct state *s, const struct trial_hooks *hooks, uint64_t start)
+{
+	uint64_t accepted, last_frame;
+	double told = 0;
+	/* Room for every stall that is not yet a reason to give up. */
+	const double most = s->config->seconds * 1.5 + 5;
+
+	while (!all_sent(s)) {
+		const double now = ((double)rte_rdtsc() - (double)start) / (double)s->hz;
+		const double left = s->config->seconds - now;
+		if (now > most || hooks->wait(hooks->context,
+					      left > 0.1 ? (unsigned int)(RTE_MIN(left, 1.0) * 1e3)
+							 : 1)) {
+			EACH_QUEUE(s, tx, q)
+				__atomic_store_n(&q->deadline, 0, __ATOMIC_RELAXED);
+			rte_delay_us_sleep(20000);
+			return true;
+		}
+		if (now - told >= 1) {
+			struct trial_progress progress = progress_now(s, &accepted, &last_frame);
+			progress.seconds = told = now;
+			hooks->progress(hooks->context, &progress);
+		}
+	}
+	return false;
+}
+
+/* Waits until every accepted frame is back, or nothing has come for the settling time. */
+static void run_settling(const struct state *s)
+{
+	const uint64_t settle = (uint64_t)(s->config->settle_seconds * (double)s->hz);
+	const uint64_t start = rte_rdtsc();
+	uint64_t accepted, last_frame;
+
+	for (unsigned int ms = 0; ms < DRAIN_MOST_MS; ms++) {
+		struct trial_progress now = progress_now(s, &accepted, &last_frame);
+		const uint64_t since = rte_rdtsc() - RTE_MAX(start, last_frame);
+		if (now.received >= accepted && since > s->hz / 1000 * SURPLUS_MS)
+			return;
+		if ((int64_t)since > (int64_t)settle)
+			return;
+		rte_delay_us_sleep(1000);
+	}
+}
+
+static void pingpong(const struct config_trial *c, uint64_t *cycles)
+{
+	for (unsigned int i = 1; i < c->cpu_count; i++)
+		cycles[i - 1] = cores_pingpong_cycles(c->cpus[0], c->cpus[i]);
+}
+
+/* Frames of one flow at two receive queues are judged apart, and then neither verdict holds. */
+static uint32_t flows_at_two_queues(const struct state *s, unsigned int stream)
+{
+	const unsigned int port = s->config->streams[stream].rx_port;
+	uint32_t split = 0;
+
+	for (uint32_t flow = 0; flow < s->config->flows; flow++) {
+		unsigned int seen = 0;
+		for (unsigned int q = 0; q < s->tester->ports[port].config.rx_queues; q++)
+			seen += s->rx[port][q]->judge.streams[stream].window.next[flow] != 0;
+		split += seen > 1;
+	}
+	return split;
+}
+
+static void add_counts(struct judge_counts *to, const struct judge_counts *from)
+{
+	to->in_order += from->in_order;
+	to->reordered += from->reordered;
+	to->reorder_extent_max = RTE_MAX(to->reorder_extent_max, from->reorder_extent_max);
+	to->duplicated += from->duplicated;
+	to->undecided += from->undecided;
+	to->corrupted += from->corrupted;
+	to->misdelivered += from->misdelivered;
+	to->earlier_trial += from->earlier_trial;
+	to->foreign += from->foreign;
+}
+
+static void collect_sent(struct state *s)
+{
+	struct trial_result *r = s->result;
+	uint64_t longest = 0;
+
+	for (unsigned int p = 0; p < s->tester->port_count; p++) {
+		const int i = stream_from(s->config, p);
+		if (i < 0)
+			continue;
+		struct trial_stream *to = &r->streams[i];
+		for (unsigned int k = 0; k < s->tester->ports[p].config.tx_queues; k++) {
+			const struct tx_queue *q = s->tx[p][k];
+			const bool refused_is_dut = s->tester->ports[p].config.refused_is_dut;
+			const uint64_t left = s->config->load_pps > 0 ? q->frames_left : 0;
+			const uint64_t not_offered = refused_is_dut ? 0 : q->refused;
+			to->intended += q->offered + q->no_mbuf + left;
+			to->offered += q->offered - not_offered;
+			to->refused += q->refused - not_offered;
+			to->unsent_late += left + not_offered;
+			to->unsent_no_mbuf += q->no_mbuf;
+			r->burst_max = RTE_MAX(r->burst_max, q->burst_max);
+			hist_merge(r->intervals, q->intervals);
+			longest = RTE_MAX(longest, q->stopped_at - q->pace.start);
+		}
+		r->busy_frames += to->offered;
+	}
+	r->measured_seconds = (double)longest / (double)s->hz;
+}
+
+static void collect_received(struct state *s)
+{
+	struct trial_result *r = s->result;
+
+	for (unsigned int p = 0; p < s->tester->port_count; p++)
+		for (unsigned int k = 0; k < s->tester->ports[p].config.rx_queues; k++) {
+			const struct rx_queue *q = s->rx[p][k];
+			for (unsigned int i = 0; i < s->config->stream_count; i++)
+				add_counts(&r->streams[i].counts, &q->judge.streams[i].counts);
+			hist_merge(r->latency, q->judge.latency);
+			r->hardware_stamps |= q->judge.stamp_offset >= 0;
+			r->silence_max = RTE_MAX(r->silence_max, q->silence_max);
+		}
+}
+
+/* Frames were still under way when sending ended, and none came: the DUT has been silent since. */
+static void collect_last_silence(struct state *s)
+{
+	struct trial_result *r = s->result;
+
+	for (unsigned int i = 0; i < s->config->stream_count; i++) {
+		const struct trial_stream *stream = &r->streams[i];
+		const struct config_stream *c = &s->config->streams[i];
+		if (stream->counts.in_order + stream->counts.reordered >=
+		    stream->offered - stream->refused)
+			continue;
+		uint64_t stopped = 0, last = 0;
+		for (unsigned int k = 0; k < s->tester->ports[c->tx_port].config.tx_queues; k++)
+			stopped = RTE_MAX(stopped, s->tx[c->tx_port][k]->stopped_at);
+		for (unsigned int k = 0; k < s->tester->ports[c->rx_port].config.rx_queues; k++)
+			last = RTE_MAX(last, s->rx[c->rx_port][k]->last_frame);
+		if (stopped > last)
+			r->silence_max = RTE_MAX(r->silence_max, stopped - last);
+	}
+}
+
+static double milliseconds(const struct state *s, uint64_t cycles)
+{
+	return (double)cycles / (double)s->hz * 1e3;
+}
+
+/* What makes the trial void is always the tester or its machine, never the DUT. */
+static void judge_ourselves(struct state *s)
+{
+	struct trial_result *r = s->result;
+	uint64_t intended = 0, offered = 0, no_mbuf = 0;
+
+	for (unsigned int i = 0; i < s->config->stream_count; i++) {
+		intended += r->streams[i].intended;
+		offered += r->streams[i].offered;
+		no_mbuf += r->streams[i].unsent_no_mbuf;
+		uint32_t split = flows_at_two_queues(s, i);
+		if (split > 0)
+			reason(r, "judge.flow_at_two_queues: %u flows of stream %u", split, i);
+	}
+	if (offered == 0)
+		reason(r, "tester.nothing_offered: 0 of %" PRIu64 " frames", intended);
+	else if ((double)offered < OFFERED_LEAST * (double)intended)
+		reason(r, "tester.too_slow: offered %" PRIu64 " of %" PRIu64 " frames (%.3f %%)",
+		       offered, intended, 100.0 * (double)offered / (double)intended);
+	if (no_mbuf > 0)
+		reason(r, "tester.no_mbuf: %" PRIu64 " frames were not built", no_mbuf);
+	for (unsigned int i = 0; i < s->tester->worker_count; i++) {
+		const struct worker *w = &s->workers[i];
+		r->gap_max = RTE_MAX(r->gap_max, w->gap_max);
+		r->gaps_over_limit += w->gaps_over_limit;
+		r->gap_limit = w->gap_limit;
+		r->stalled += w->stalled;
+		r->busy += w->busy;
+		if (w->gaps_over_limit > 0)
+			reason(r, "tester.stalled: lcore %u did not run for %.2f ms, limit %.2f",
+			       w->lcore, milliseconds(s, w->gap_max), milliseconds(s, w->gap_limit));
+		if ((double)w->stalled > STALLED_MOST * s->config->seconds * (double)s->hz)
+			reason(r, "tester.stalled_often: lcore %u did not run for %.2f ms in all, "
+			       "limit %.1f %% of the trial",
+			       w->lcore, milliseconds(s, w->stalled), STALLED_MOST * 100);
+	}
+	for (unsigned int p = 0; p < s->tester->port_count; p++) {
+		const struct rte_eth_stats *c = &r->counters[p];
+		if (c->imissed > 0 || c->rx_nombuf > 0)
+			reason(r, "tester.rx_dropped: port %u imissed %" PRIu64 " rx_nombuf %" PRIu64,
+			       p, c->imissed, c->rx_nombuf);
+	}
+	for (unsigned int i = 0; i < r->pingpong_count; i++) {
+		const double a = (double)r->pingpong_before[i], b = (double)r->pingpong_after[i];
+		if (a > 0 && b > 0 && (a > b * CORES_MOVED || b > a * CORES_MOVED))
+			reason(r, "machine.cores_moved: cache line round trip %.0f cycles before, "
+			       "%.0f after", a, b);
+	}
+}
+
+static void counters_read(const struct tester *t, struct rte_eth_stats *stats)
+{
+	for (unsigned int p = 0; p < t->port_count; p++)
+		if (rte_eth_stats_get(t->ports[p].id, &stats[p]) < 0)
+			memset(&stats[p], 0, sizeof(stats[p]));
+}
+
+static void counters_subtract(struct rte_eth_stats *from, const struct rte_eth_stats *before)
+{
+	from->ipackets -= before->ipackets;
+	from->opackets -= before->opackets;
+	from->ibytes -= before->ibytes;
+	from->obytes -= before->obytes;
+	from->imissed -= before->imissed;
+	from->ierrors -= before->ierrors;
+	from->oerrors -= before->oerrors;
+	from->rx_nombuf -= before->rx_nombuf;
+}
+
+static int check(const struct tester *t, const struct config_trial *c, struct failure *f)
+{
+	for (unsigned int i = 0; i < c->stream_count; i++) {
+		if (c->streams[i].tx_port >= t->port_count || c->streams[i].rx_port >= t->port_count)
+			return failure_set(f, "request.invalid", "streams", "open the port first",
+					   "stream %u names a port that is not open", i);
+		if (c->flows < t->ports[c->streams[i].tx_port].config.tx_queues)
+			return failure_set(f, "request.invalid", "flows", "ask for more flows",
+					   "%u flows cannot be split over %u queues", c->flows,
+					   t->ports[c->streams[i].tx_port].config.tx_queues);
+	}
+	return 0;
+}
+
+static int launch(struct state *s, const struct trial_hooks *hooks)
+{
+	struct trial_result *r = s->result;
+	const uint64_t start = rte_rdtsc() + s->hz / 500; /* 2 ms: until every loop turns */
+	const uint64_t slack = (uint64_t)(0.001 * (double)s->hz);
+
+	EACH_QUEUE(s, tx, q) {
+		q->pace.start = start;
+		q->deadline = start + (uint64_t)(s->config->seconds * (double)s->hz);
+		if (s->config->load_pps > 0)
+			q->deadline += slack + (uint64_t)(0.01 * s->config->seconds * (double)s->hz);
+	}
+	for (unsigned int i = 0; i < s->tester->worker_count; i++)
+		if (rte_eal_remote_launch(worker_run, &s->workers[i], s->workers[i].lcore) < 0)
+			reason(r, "tester.lcore_busy: lcore %u", s->workers[i].lcore);
+	const bool cut = run_sending(s, hooks, start);
+	if (cut)
+		reason(r, "trial.stopped: before all was sent");
+	run_settling(s);
+	for (unsigned int i = 0; i < s->tester->worker_count; i++)
+		s->workers[i].stop = true;
+	for (unsigned int i = 0; i < s->tester->worker_count; i++)
+		rte_eal_wait_lcore(s->workers[i].lcore);
+	/* A queue that a stop cut off between two bursts has no end of its own. */
+	EACH_QUEUE(s, tx, q)
+		if (q->stopped_at == 0)
+			q->stopped_at = RTE_MAX(q->last_departure, start + 1);
+	return 0;
+}
+
+int trial_run(struct tester *tester, const struct config_trial *config,
+	      const struct trial_hooks *hooks, struct trial_result *result, struct failure *failure)
+{
+	struct rte_eth_stats before[CONFIG_PORTS_MAX];
+	struct state *s = NULL;
+	int rc = -1;
+
+	memset(result, 0, sizeof(*result));
+	if (check(tester, config, failure) < 0)
+		return -1;
+	for (unsigned int p = 0; p < tester->port_count; p++)
+		if (port_wait_link(&tester->ports[p], 5000, failure) < 0)
+			return -1;
+	if (config->prime && prime_run(tester, config, failure) < 0)
+		return -1;
+	s = aligned_alloc(RTE_CACHE_LINE_SIZE, RTE_ALIGN_CEIL(sizeof(*s), RTE_CACHE_LINE_SIZE));
+	result->latency = aligned_alloc(RTE_CACHE_LINE_SIZE, RTE_ALIGN_CEIL(sizeof(struct hist), 64));
+	result->intervals = aligned_alloc(RTE_CACHE_LINE_SIZE, RTE_ALIGN_CEIL(sizeof(struct hist), 64));
+	if (s != NULL)
+		memset(s, 0, sizeof(*s));
+	if (s == NULL || result->latency == NULL || result->intervals == NULL)
+		goto no_memory;
+	hist_reset(result->latency);
+	hist_reset(result->intervals);
+	s->config = config;
+	s->tester = tester;
+	s->result = result;
+	s->hz = rte_get_tsc_hz();
+	result->stream_count = config->stream_count;
+	result->pingpong_count = config->cpu_count > 1 ? config->cpu_count - 1 : 0;
+	if (state_init(s) < 0)
+		goto no_memory;
+
+	pingpong(config, result->pingpong_before);
+	if (config->cpu_count > 0)
+		result->core_hz = cores_hz(config->cpus[config->cpu_count - 1], s->hz);
+	counters_read(tester, before);
+	rc = launch(s, hooks);
+	counters_read(tester, result->counters);
+	for (unsigned int p = 0; p < tester->port_count; p++)
+		counters_subtract(&result->counters[p], &before[p]);
+	pingpong(config, result->pingpong_after);
+	collect_sent(s);
+	collect_received(s);
+	collect_last_silence(s);
+	judge_ourselves(s);
+	state_free(s);
+	return rc;
+
+no_memory:
+	if (s != NULL)
+		state_free(s);
+	trial_result_free(result);
+	return failure_set(failure, "trial.no_memory", "tester", "ask for fewer flows",
+			   "no memory for the state of %u flows", config->flows);
+}
+
+void trial_result_free(struct trial_result *result)
+{
+	free(result->latency);
+	free(result->intervals);
+	result->latency = result->intervals = NULL;
+}

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "worker.h"
+
+#include <rte_cycles.h>
+#include <rte_ethdev.h>
+
+/*
+ * A gap shorter than this is the loop's own work or a timer tick, and is caught up with. A longer
+ * one means that the machine took the core, and the schedule waits with the loop.
+ */
+static const double STALL_SECONDS = 50e-6;
+
+static void send_burst(struct worker *w, struct tx_queue *q, uint64_t now)
+{
+	struct rte_mbuf *mbufs[TX_BURST_MAX];
+	const unsigned int n = (unsigned int)RTE_MIN(q->burst, q->frames_left);
+
+	pace_advance(&q->pace);
+	q->frames_left -= n;
+	if (unlikely(rte_mempool_get_bulk(q->pool, (void **)mbufs, n) < 0)) {
+		q->no_mbuf += n;
+		return;
+	}
+	w->build(q, mbufs, n, now);
+	const unsigned int sent = rte_eth_tx_burst(q->port, q->queue, mbufs, (uint16_t)n);
+	/* A full ring behind the port is the DUT's queue: a card would have sent these. */
+	if (unlikely(sent < n)) {
+		q->refused += n - sent;
+		rte_pktmbuf_free_bulk(mbufs + sent, n - sent);
+	}
+	q->offered += n;
+	q->burst_max = RTE_MAX(q->burst_max, n);
+	if (q->last_departure != 0)
+		hist_add(q->intervals, now - q->last_departure, 1);
+	q->last_departure = now;
+}
+
+static inline bool tx_turn(struct worker *w, struct tx_queue *q, uint64_t now)
+{
+	if (q->stopped_at != 0 || !pace_due(&q->pace, now))
+		return false;
+	if (unlikely(q->frames_left == 0 || now >= q->deadline)) {
+		q->stopped_at = now;
+		return false;
+	}
+	send_burst(w, q, now);
+	return true;
+}
+
+/*
+ * Nothing came for a while, and then a frame that had been under way all that time: the DUT did
+ * not run. A frame that was sent only just now says that there was nothing to forward.
+ */
+static void silence_ended(struct rx_queue *q, const struct rte_mbuf *first, uint64_t now)
+{
+	struct frame_fields f;
+	if (first->data_len < FRAME_HEAD_BYTES ||
+	    !frame_read(rte_pktmbuf_mtod(first, const uint8_t *), &f) || f.trial != q->judge.trial)
+		return;
+	const uint64_t under_way = (now - f.time) & FRAME_TIME_MASK;
+	q->silence_max = RTE_MAX(q->silence_max, RTE_MIN(under_way, now - q->last_frame));
+}
+
+static inline bool rx_turn(const struct worker *w, struct rx_queue *q, uint64_t stall)
+{
+	struct rte_mbuf *mbufs[TX_BURST_MAX];
+	const unsigned int n = rte_eth_rx_burst(q->port, q->queue, mbufs, TX_BURST_MAX);
+
+	if (n == 0)
+		return false;
+	const uint64_t now = rte_rdtsc();
+	if (unlikely(now - q->last_frame > stall))
+		silence_ended(q, mbufs[0], now);
+	q->last_frame = now;
+	if (likely(w->judge(&q->judge, mbufs, n, now)))
+		rte_mempool_put_bulk(mbufs[0]->pool, (void *const *)mbufs, n);
+	else
+		rte_pktmbuf_free_bulk(mbufs, n);
+	return true;
+}
+
+static void gap(struct worker *w, uint64_t from, uint64_t now)
+{
+	uint64_t moved = 0;
+
+	w->gaps_over_limit += now - from > w->gap_limit;
+	w->stalled += now - from;
+	for (unsigned int i = 0; i < w->tx_count && w->keep_frames_in_step; i++) {
+		struct tx_queue *q = w->tx[i];
+		if (q->stopped_at != 0)
+			continue;
+		uint64_t late = pace_stalled(&q->pace, now);
+		q->deadline += late;
+		moved = RTE_MAX(moved, late);
+	}
+	w->moved += moved;
+	/* Our own absence is not the DUT's silence. */
+	for (unsigned int i = 0; i < w->rx_count; i++)
+		w->rx[i]->last_frame = now;
+}
+
+int worker_run(void *arg)
+{
+	struct worker *w = arg;
+	const uint64_t stall = (uint64_t)(STALL_SECONDS * (double)rte_get_tsc_hz());
+	uint64_t last = rte_rdtsc();
+	bool worked = false;
+
+	for (unsigned int i = 0; i < w->rx_count; i++)
+		w->rx[i]->last_frame = last;
+	while (!w->stop) {
+		const uint64_t now = rte_rdtsc();
+		const uint64_t turn = now - last;
+		w->gap_max = RTE_MAX(w->gap_max, turn);
+		if (unlikely(turn > stall))
+			gap(w, last, now);
+		else if (worked)
+			w->busy += turn;
+		last = now;
+		worked = false;
+		for (unsigned int i = 0; i < w->tx_count; i++)
+			worked |= tx_turn(w, w->tx[i], now);
+		for (unsigned int i = 0; i < w->rx_count; i++)
+			worked |= rx_turn(w, w->rx[i], stall);
+	}
+	return 0;
+}

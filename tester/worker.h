@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* One lcore's loop: sends what is due, judges what came, and watches its own clock. */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "config.h"
+#include "judge.h"
+#include "tx.h"
+
+struct rx_queue {
+	uint16_t port;
+	uint16_t queue;
+	struct judge judge;
+	uint64_t last_frame;   /* when the last burst came */
+	uint64_t silence_max;  /* longest time that nothing came although frames were under way */
+};
+
+struct worker {
+	unsigned int lcore;
+	struct tx_queue *tx[CONFIG_QUEUES_MAX];
+	struct rx_queue *rx[CONFIG_QUEUES_MAX];
+	unsigned int tx_count;
+	unsigned int rx_count;
+	tx_build_fn *build;
+	judge_fn *judge;
+	bool keep_frames_in_step; /* false where the load is `max`: nothing is ever late */
+
+	uint64_t gap_limit;
+	uint64_t gap_max;
+	uint64_t gaps_over_limit;
+	uint64_t stalled;      /* cycles of the gaps that moved the schedule */
+	uint64_t moved;        /* by how much the first tx queue's schedule was moved */
+	uint64_t busy;         /* cycles of the turns that sent or judged something */
+	volatile bool stop;
+};
+
+/* Runs until `stop`, on its lcore. */
+int worker_run(void *worker);
