@@ -93,9 +93,3 @@ def _remove_orphans(parent: Path, prefix: str) -> None:
             if lock.acquire():
                 shutil.rmtree(path, ignore_errors=True)
                 lock.release()
-
-
-def remove_socket(path: Path) -> None:
-    """Remove a socket that nobody serves any more, if there is one. Never anything else."""
-    if path.is_socket():
-        path.unlink(missing_ok=True)

@@ -2,11 +2,11 @@
 
 import re
 import shlex
-import shutil
 from collections.abc import Sequence
 
 from wirespeed.host import procfs
 from wirespeed.host.clock import Deadline, sleep_s
+from wirespeed.host.files import find_program
 from wirespeed.host.process import Child
 from wirespeed.measure.dut import DutCounters
 from wirespeed.measure.eal_side import EalSide
@@ -14,8 +14,9 @@ from wirespeed.measure.telemetry import PortState, Telemetry, socket_path
 from wirespeed.model.error import InputError, MeasurementError
 
 _MEMORY_SIGNS = re.compile(
-    r"Cannot allocate memory|Cannot init mbuf pool|Creation of mbuf pool|not enough memory"
-    r"|Couldn't get \S+ hugepages|No free hugepages|Not enough memory available|ENOMEM",
+    r"Cannot allocate memory|memory allocation failed|not enough memory|Cannot init mbuf pool"
+    r"|Creation of mbuf pool|Couldn't get \S+ hugepages|No free hugepages"
+    r"|Not enough memory available|ENOMEM",
     re.IGNORECASE,
 )
 _DEVICE_SIGNS = re.compile(
@@ -98,7 +99,7 @@ class DpdkProcess:
 
 def require_program(program: str, package: str) -> None:
     """Raise InputError `dut.not_installed` naming the Debian package if `program` is not there."""
-    if shutil.which(program) is None:
+    if find_program(program) is None:
         raise InputError(
             "dut.not_installed",
             where=program,
