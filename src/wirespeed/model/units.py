@@ -44,3 +44,8 @@ def load_bps_l2(load_pps: float, frame_bytes: int) -> float:
 def load_bps_mbuf(load_pps: float, frame_bytes: int) -> float:
     """Bits per second of frames without their FCS, as DPDK's software counters see them."""
     return load_pps * 8 * (frame_bytes - FCS_BYTES)
+
+
+def pct_of_line_rate(load_pps: float, line_rate_pps: float) -> float:
+    """Percent of the line that a load fills; both in frames per second of the same frame size."""
+    return 100 * (load_pps / line_rate_pps)  # in this order a full line is 100 exactly

@@ -1,0 +1,118 @@
+"""The results as CSV: one row per outcome, a figure that nobody has left empty."""
+
+import csv
+import io
+
+from wirespeed.report.format import plain
+from wirespeed.report.page import Missing, Page, Result
+
+FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
+
+
+def render_csv(page: Page) -> str:
+    """`results.csv`. Units are in the column names; a mix's label stands in `frame_bytes`."""
+    out = io.StringIO()
+    rows = [
+        _row(result) | ({"run": run.label} if len(page.runs) > 1 else {})
+        for run in page.runs
+        for dut in run.duts
+        for result in dut.results
+    ]
+    fields = list(COLUMNS) + (["run"] if len(page.runs) > 1 else [])
+    writer = csv.DictWriter(out, fieldnames=fields, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    return out.getvalue()
+
+
+COLUMNS = (
+    "dut",
+    "frame_bytes",
+    "throughput_mpps",
+    "confirmed_seconds",
+    "lost",
+    "limited_by",
+    "method",
+    "line_rate_mpps",
+    "pct_line_rate",
+    "throughput_gbps_l1",
+    "throughput_gbps_l2",
+    "found_mpps",
+    "upper_mpps",
+    "tolerance",
+    "goal_width",
+    "pdr_mpps",
+    "pdr_loss_ratio",
+    "loss_floor",
+    "latency_ns_min",
+    "latency_ns_p50",
+    "latency_ns_p90",
+    "latency_ns_p99",
+    "latency_ns_p999",
+    "latency_ns_max",
+    "cycles_per_packet",
+    "core_ghz",
+    "trials",
+    "invalid_trials",
+    "search_seconds",
+    "sent",
+    "received",
+    "unexplained",
+    "evidence",
+)
+
+
+def _row(result: Result) -> dict[str, str]:
+    o = result.outcome
+    lat = None if isinstance(result.latency, Missing) else result.latency
+    row = {
+        "dut": _word(o.dut),
+        "frame_bytes": o.mix.label,
+        "throughput_mpps": _mega(o.throughput_pps),
+        "confirmed_seconds": "" if o.confirmed_trial is None else f"{o.confirmed_seconds:g}",
+        "lost": str(o.lost_frames),
+        "limited_by": o.limit.by,
+        "method": o.method,
+        "line_rate_mpps": ""
+        if isinstance(result.line_rate_pps, Missing)
+        else _mega(result.line_rate_pps),
+        "pct_line_rate": plain(result.pct_line_rate, 4),
+        "throughput_gbps_l1": _giga(result.throughput_bps_l1),
+        "throughput_gbps_l2": _giga(result.throughput_bps_l2),
+        "found_mpps": _mega(o.found_load_pps),
+        "upper_mpps": _mega(o.upper_load_pps),
+        "tolerance": plain(result.tolerance, 6),
+        "goal_width": f"{o.goal_width:g}",
+        "pdr_mpps": _mega(o.pdr_load_pps),
+        "pdr_loss_ratio": _exact(o.pdr_loss_ratio),
+        "loss_floor": _exact(o.loss_floor),
+        "cycles_per_packet": "" if o.cycles_per_packet is None else f"{o.cycles_per_packet:.2f}",
+        "core_ghz": "" if o.core_hz is None else f"{o.core_hz / 1e9:.4f}",
+        "trials": str(o.trials),
+        "invalid_trials": str(o.invalid_trials),
+        "search_seconds": f"{o.seconds:.3f}",
+        "sent": str(o.ledger.offered_frames),
+        "received": str(o.ledger.received_frames),
+        "unexplained": str(o.ledger.unexplained_frames),
+        "evidence": _word("; ".join(o.limit.evidence)),
+    }
+    for name in (c for c in COLUMNS if c.startswith("latency_ns_")):
+        row[name] = "" if lat is None else str(getattr(lat, name))
+    return row
+
+
+def _mega(pps: float | None) -> str:
+    return "" if pps is None else f"{pps / 1e6:.6f}"
+
+
+def _giga(bps: float | Missing) -> str:
+    return "" if isinstance(bps, Missing) else f"{bps / 1e9:.6f}"
+
+
+def _exact(value: float | None) -> str:
+    return "" if value is None else f"{value!r}"
+
+
+def _word(text: str) -> str:
+    """Text that a spreadsheet would take for a formula gets a quote that keeps it text."""
+    return f"'{text}" if text.startswith(FORMULA_STARTS) else text

@@ -1,0 +1,77 @@
+"""Figures as a reader sees them. Each function takes SI units and says what it writes."""
+
+from math import floor, log10
+
+from wirespeed.report.page import Missing
+
+
+def significant(value: float, digits: int = 4) -> str:
+    """`value` to so many significant digits, as a plain decimal: 14.2 is `14.20`."""
+    if value == 0:
+        return "0"
+    rounded = float(f"{value:.{digits - 1}e}")
+    decimals = digits - 1 - floor(log10(abs(rounded)))
+    return f"{rounded:,.{max(decimals, 0)}f}"
+
+
+def count(value: int) -> str:
+    """Write a number of frames, thousands apart."""
+    return f"{value:,}"
+
+
+def mpps(pps: float) -> str:
+    """Million frames per second: three decimals, more where they would leave two digits."""
+    value = pps / 1e6
+    return significant(value, 3) if 0 < abs(value) < 0.1 else f"{value:,.3f}"
+
+
+def gbps(bps: float) -> str:
+    """10^9 bit per second, three decimals, as the published tables have them."""
+    return f"{bps / 1e9:,.3f}"
+
+
+def ghz(hz: float) -> str:
+    """10^9 cycles per second."""
+    return f"{hz / 1e9:.2f}"
+
+
+def pct(percent: float) -> str:
+    """Percent, two decimals."""
+    return f"{percent:.2f}"
+
+
+def microseconds(ns: float) -> str:
+    """Three significant digits, which is what a latency bucket holds; whole above 1000."""
+    value = ns / 1000
+    return f"{value:,.0f}" if value >= 1000 else significant(value, 3)
+
+
+def ratio(value: float) -> str:
+    """Write a loss ratio: `0` only when it is exactly zero."""
+    if value == 0:
+        return "0"
+    return f"{significant(value * 100, 2)} %" if abs(value) >= 1e-6 else f"{value:.1e}"
+
+
+def seconds(value: float) -> str:
+    """Write a duration in the two largest units that it has."""
+    if value < 60:
+        return f"{value:.3g} s"
+    minutes, rest = divmod(round(value), 60)
+    if minutes < 60:
+        return f"{minutes} min {rest} s" if rest else f"{minutes} min"
+    hours, minutes = divmod(minutes, 60)
+    if hours < 48:
+        return f"{hours} h {minutes} min" if minutes else f"{hours} h"
+    days, hours = divmod(hours, 24)
+    return f"{days} d {hours} h" if hours else f"{days} d"
+
+
+def frame(label: str) -> str:
+    """Name a frame size with its unit; a mix is named as one."""
+    return f"{label} B" if label.isdigit() else f"mix {label}"
+
+
+def plain(value: float | Missing, digits: int) -> str:
+    """For a data file: a decimal with so many places, or nothing."""
+    return "" if isinstance(value, Missing) else f"{value:.{digits}f}"

@@ -1,0 +1,77 @@
+"""The page as Markdown: the same tables, read in a terminal, a diff or an issue."""
+
+import re
+
+from wirespeed.report import format as fmt
+from wirespeed.report import words
+from wirespeed.report.grid import Cell, Grid
+from wirespeed.report.page import Page, Run
+from wirespeed.report.run_tables import comparison_grids, setup_grids
+from wirespeed.report.tables import result_grids, trials_grid
+
+
+def render_markdown(page: Page) -> str:
+    """`report.md`."""
+    blocks = [f"# {escape(page.title)}"]
+    blocks += [f"**{escape(words.sentence(h))}.**" for h in page.headlines]
+    for note, labels in words.notes(page):
+        blocks.append(f"> {labels + ': ' if labels else ''}{escape(note)}")
+    if page.comparison is not None:
+        blocks.append("## A and B")
+        blocks += [_grid(g) for g in comparison_grids(page.comparison)]
+    for run in page.runs:
+        blocks += _run(run)
+    return "\n\n".join(blocks) + "\n"
+
+
+def _run(run: Run) -> list[str]:
+    blocks = [f"## Run {escape(run.label)}"] if run.label else []
+    for dut in run.duts:
+        blocks.append(f"## {escape(dut.name)}")
+        blocks += [_grid(g) for g in result_grids(dut)]
+        if not dut.results:
+            blocks.append("No result.")
+    blocks.append("## Setup and settings")
+    blocks += [_grid(g) for g in setup_grids(run)]
+    blocks.append("## Every trial")
+    for dut in run.duts:
+        for result in dut.results:
+            caption = f"{dut.name}, {fmt.frame(result.outcome.mix.label)}, {result.outcome.method}"
+            blocks.append(_grid(trials_grid(caption, result.trials)))
+        for left in dut.unfinished:
+            caption = f"{dut.name}, {fmt.frame(left.mix.label)}: not finished"
+            blocks.append(_grid(trials_grid(caption, left.trials)))
+    return blocks
+
+
+def _grid(grid: Grid) -> str:
+    lines = [
+        _line([escape(c.heading) for c in grid.columns]),
+        _line(["---:" if c.figures else "---" for c in grid.columns]),
+        *(_line([_cell(c) for c in row]) for row in grid.rows),
+    ]
+    notes = "".join(f"\n- ({n}) {escape(note)}" for n, note in enumerate(grid.notes, 1))
+    caption = f": {escape(grid.caption)}" if grid.caption else ""
+    return (
+        f"**{escape(grid.title)}**{caption}\n\n"
+        + "\n".join(lines)
+        + (f"\n{notes}" if notes else "")
+    )
+
+
+def _line(cells: list[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def _cell(cell: Cell) -> str:
+    return escape(cell.text) + (f" ({cell.note})" if cell.note is not None else "")
+
+
+def escape(text: str) -> str:
+    r"""Text that Markdown, and HTML inside it, takes as it is: no table, emphasis, link or tag.
+
+    A line break becomes a space, for a table's row is one line.
+    """
+    one_line = " ".join(text.split())
+    html = one_line.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    return re.sub(r"([\\`*_\[\]|~#])", r"\\\1", html)

@@ -1,0 +1,43 @@
+"""The sentences of a page: the headline of each DUT."""
+
+from wirespeed.report import format as fmt
+from wirespeed.report.page import Headline, Missing, Page
+
+
+def figure(headline: Headline) -> str:
+    """`14.2 Mpps`, or `not proven`."""
+    if isinstance(headline.throughput, Missing):
+        return headline.throughput.shown
+    return f"{fmt.significant(headline.throughput.median_pps / 1e6, 3)} Mpps"
+
+
+def condition(headline: Headline) -> str:
+    """How the figure was proven, or why there is none."""
+    spread = headline.throughput
+    if isinstance(spread, Missing):
+        return spread.reason
+    proven = f"zero loss in {fmt.seconds(headline.confirmed_seconds)}"
+    if spread.searches == 1:
+        return proven
+    return (
+        f"{proven}; median of {spread.proven} of {spread.searches} searches, "
+        f"{fmt.mpps(spread.lowest_pps)} to {fmt.mpps(spread.highest_pps)} Mpps"
+    )
+
+
+def sentence(headline: Headline) -> str:
+    """Say the whole answer in one line."""
+    run = f" (run {headline.run})" if headline.run else ""
+    return (
+        f"{headline.dut}{run}: {figure(headline)} at {fmt.frame(headline.frame_label)}, "
+        f"{condition(headline)}, limited by {headline.limited_by}"
+    )
+
+
+def notes(page: Page) -> tuple[tuple[str, str], ...]:
+    """Gather every run's notes once, each with the runs that it holds for: `A and B`."""
+    held: dict[str, list[str]] = {}
+    for run in page.runs:
+        for note in run.notes:
+            held.setdefault(note, []).append(run.label)
+    return tuple((note, " and ".join(filter(None, labels))) for note, labels in held.items())

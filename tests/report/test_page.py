@@ -1,0 +1,193 @@
+"""The page as a file: offline, safe, whole, and honest about what is missing from the run."""
+
+import csv
+import io
+import re
+
+import pytest
+
+from wirespeed.model.trial import Fate, Ledger, record_adapter
+from wirespeed.report.build import build_page
+from wirespeed.report.compare import build_comparison
+from wirespeed.report.csv_table import render_csv
+from wirespeed.report.html import render_html
+from wirespeed.report.markdown import render_markdown
+from wirespeed.report.page import Page
+
+from .pages import PageReader
+from .records import Record, mix, outcome, setup, trial, whole_run
+
+HOSTILE = "<script>alert(1)</script>\"'><img src=x onerror=y>|`*_&amp;"
+
+
+def number(text: str) -> int:
+    return int(text.replace(",", ""))
+
+
+def pages() -> dict[str, Page]:
+    run = whole_run(link_bps=25_000_000_000)
+    return {
+        "whole": build_page(run),
+        "aborted": build_page(run[:60]),
+        "compared": build_comparison(run, whole_run(faster=1.07)),
+        "bare": build_page([setup()]),
+    }
+
+
+@pytest.mark.parametrize("page", pages().values(), ids=pages().keys())
+def test_html_loads_nothing_from_elsewhere(page: Page):
+    html = render_html(page)
+    reader = PageReader(html)
+    assert [link for link in reader.links if not link[2].startswith("#")] == []
+    assert {href[1:] for _, _, href in reader.links} <= set(reader.ids)
+    assert not {"link", "img", "iframe", "object", "embed", "base"} & set(reader.tags)
+    assert not re.search(r"url\(|@import|https?:", html)
+    assert len(reader.ids) == len(set(reader.ids))
+
+
+def test_the_page_works_without_its_script():
+    """The script only unfolds lists for printing: no table and no figure comes from it."""
+    html = render_html(pages()["whole"])
+    without = re.sub(r"<script>.*?</script>", "", html, flags=re.DOTALL)
+    assert PageReader(without).tables == PageReader(html).tables
+
+
+def test_names_from_outside_are_text_and_never_markup():
+    records: list[Record] = [
+        setup([HOSTILE], link_bps=10**10).model_copy(update={"machine": {HOSTILE: HOSTILE}}),
+        trial(8, dut=HOSTILE, missing=4, invalid=(HOSTILE,)),
+        trial(9, dut=HOSTILE),
+        outcome(
+            dut=HOSTILE,
+            ledger=Ledger(
+                offered_frames=10,
+                received_frames=9,
+                lost=(Fate(place=HOSTILE, frames=1, counter=HOSTILE),),
+                unexplained_frames=0,
+            ),
+        ),
+        trial(10, dut=HOSTILE, frames=mix(128)),
+    ]
+    for page in (build_page(records), build_comparison(records, records)):
+        reader = PageReader(render_html(page))
+        assert reader.tags.count("script") == 1
+        assert "img" not in reader.tags
+        assert HOSTILE in reader.text
+        shown = render_markdown(page)
+        assert "<script" not in shown
+        assert "<img" not in shown
+    (row,) = csv.DictReader(io.StringIO(render_csv(build_page(records))))
+    assert row["dut"] == HOSTILE
+
+
+def test_a_formula_in_a_name_stays_text_in_a_spreadsheet():
+    records = [setup(["=cmd()"]), outcome(dut="=cmd()")]
+    (row,) = csv.DictReader(io.StringIO(render_csv(build_page(records))))
+    assert row["dut"] == "'=cmd()"
+
+
+def test_every_ledger_row_adds_up_on_the_page():
+    rows = PageReader(render_html(build_page(whole_run()))).table("Sent", "= Received")
+    assert len(rows) == 14
+    for row in rows:
+        parts = [number(v) for k, v in row.items() if k.startswith(("=", "+"))]
+        assert number(row["Sent"]) == sum(parts)
+
+
+def test_a_negative_unexplained_is_shown_and_added():
+    ledger = Ledger(
+        offered_frames=1_000,
+        received_frames=990,
+        lost=(Fate(place="DUT transmit", frames=13, counter="tx_dropped"),),
+        unexplained_frames=-3,
+    )
+    records = [setup(), outcome(ledger=ledger)]
+    (row,) = PageReader(render_html(build_page(records))).table("Sent")
+    assert (row["+ DUT transmit"], row["+ Unexplained"]) == ("13", "-3")
+
+
+def test_a_ledger_that_does_not_add_up_is_called_a_contradiction():
+    ledger = Ledger(offered_frames=10, received_frames=8, lost=(), unexplained_frames=1)
+    page = PageReader(render_html(build_page([setup(), outcome(ledger=ledger)])))
+    assert "the record contradicts itself: it accounts for 9 frames" in page.text
+
+
+def test_two_counters_of_one_place_keep_both_figures():
+    fates = tuple(Fate(place="wire", frames=n, counter=f"counter {n}") for n in (3, 4))
+    ledger = Ledger(offered_frames=10, received_frames=3, lost=fates, unexplained_frames=0)
+    page = PageReader(render_html(build_page([setup(), outcome(ledger=ledger)])))
+    assert page.table("Sent")[0]["+ wire"] == "3 + 4"
+    assert "wire: counter 3" in page.text
+    assert "wire: counter 4" in page.text
+
+
+def test_every_trial_is_listed_and_the_invalid_ones_with_reasons():
+    records = whole_run()
+    page = build_page(records)
+    rows = PageReader(render_html(page)).table("Verdict on the tester")
+    numbers = [r.number for r in records if r.kind == "trial"]
+    assert sorted(int(r["Trial"]) for r in rows) == numbers
+    invalid = [r for r in rows if r["Verdict on the tester"] != "valid"]
+    assert len(invalid) == 14
+    assert "loop stood still for 3.0 ms" in invalid[0]["Verdict on the tester"]
+    assert render_markdown(page).count("loop stood still") == 14
+
+
+def test_nothing_sent_is_never_lossless():
+    silent = trial(1).model_copy(
+        update={"streams": tuple(s.model_copy(update=ZERO) for s in trial(1).streams)}
+    )
+    (row,) = PageReader(render_html(build_page([setup(), silent, outcome()]))).table("Loss ratio")
+    assert row["Loss ratio"] == "nothing sent"
+
+
+ZERO = {"offered_frames": 0, "in_order_frames": 0}
+
+
+def test_hovering_tells_each_trial_and_each_bar():
+    titles = PageReader(render_html(build_page(whole_run(link_bps=25_000_000_000)))).titles
+    told = [t for t in titles if t.startswith("trial ")]
+    assert len(told) == 14 * 11
+    assert "line rate, 64 B: 37.202 Mpps" in titles
+    assert "testpmd macswap, 64 B: 13.471 Mpps; limited by DUT core busy" in titles
+
+
+def test_short_trials_say_so_and_what_the_full_method_takes():
+    text = PageReader(render_html(build_page([setup(), outcome()]))).text
+    assert "Trials were short: 0.5 s to search, 2 s to confirm." in text
+    assert "would take about 1 h 52 min" in text
+    full = setup(trial_seconds=60, confirm_seconds=60)
+    text = PageReader(render_html(build_page([full, outcome()]))).text
+    assert "Trials were short" not in text
+
+
+def test_an_aborted_run_says_where_it_stopped_and_claims_nothing():
+    run = whole_run()
+    stopped = [r for r in run if r.kind != "outcome" or r.dut == "testpmd macswap"][:-40]
+    cut = [setup(), trial(1), trial(2, frames=mix(128))]
+    for records in (stopped, cut):
+        page = build_page(records)
+        for text in (PageReader(render_html(page)).text, render_markdown(page)):
+            assert "This run was stopped before it was finished." in text
+            assert "no throughput is claimed" in text
+        assert "testpmd macswap" in render_markdown(page)
+    reader = PageReader(render_html(build_page(cut)))
+    assert "No search came to a result." in reader.text
+    assert "testpmd macswap at 64 B (1 trial), testpmd macswap at 128 B (1 trial)" in reader.text
+    assert "Set up and never measured: l3fwd lpm." in reader.text
+    assert len(reader.table("Verdict on the tester")) == 2
+    assert render_csv(build_page(cut)).count("\n") == 1
+
+
+def test_a_resumed_run_says_so():
+    changed = setup().model_copy(update={"machine": {"CPU": "another"}})
+    later = setup().model_copy(update={"started_at": "2024-11-22T08:00:00Z"})
+    assert "resumed 1 time(s)." in render_markdown(build_page([setup(), later, outcome()]))
+    assert "that had changed" in render_markdown(build_page([setup(), changed, outcome()]))
+
+
+def test_the_record_file_is_enough_to_make_the_page_again():
+    records = whole_run(link_bps=25_000_000_000)
+    lines = [r.model_dump_json() for r in records]
+    again = [record_adapter.validate_json(line) for line in lines]
+    assert render_html(build_page(again)) == render_html(build_page(records))
