@@ -13,7 +13,8 @@ runs counted is added up here.
 import re
 from collections.abc import Sequence
 
-from wirespeed.measure.dpdk_process import DpdkProcess, require_program
+from wirespeed.host.clock import Deadline
+from wirespeed.measure.dpdk_process import DpdkProcess, explain, require_program
 from wirespeed.measure.dut import DutCounters, DutDescription, Expect
 from wirespeed.measure.eal_side import EalSide
 from wirespeed.measure.testpmd_output import Forwarding, parse_forwarding
@@ -31,8 +32,8 @@ FORWARD_MODES: dict[str, Expect] = {
 """Forward mode to what it does to a frame."""
 _START_S = 30.0
 _COMMAND_S = 10.0
+_MARK_S = 1.0
 _LINK_S = 10.0
-_PROMPT_AFTER_START = re.compile(r"# wirespeed ready$")
 _STARTED = re.compile(r"packet forwarding - ports=1 - cores=1 - streams=1")
 
 
@@ -107,9 +108,7 @@ class Testpmd:
         self._forwarding = False
         self._done = Totals()
         try:
-            self._process.child.write_line("# wirespeed ready")
-            self._process.read_until(_PROMPT_AFTER_START, _START_S)
-            self._command("set record-core-cycles on")
+            self._command("set record-core-cycles on", _START_S)
             self._description = self._describe(forward_mode)
         except BaseException:
             self.close()
@@ -171,17 +170,30 @@ class Testpmd:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _command(self, line: str) -> Sequence[str]:
+    def _command(self, line: str, timeout_s: float = _COMMAND_S) -> list[str]:
         """Send a command and give what it printed.
 
         testpmd takes one command after another and echoes what it reads, so the echo of a comment
-        marks the end of what stands before it.
+        marks the end of what stands before it. Another thread of it (a link event) may print into
+        that echo, so it is asked for again every second.
         """
+        child = self._process.child
         self._marks += 1
         mark = f"# wirespeed {self._marks}"
-        self._process.child.write_line(line)
-        self._process.child.write_line(mark)
-        return self._process.read_until(re.compile(f"{re.escape(mark)}$"), _COMMAND_S)
+        deadline = Deadline(timeout_s)
+        child.write_line(line)
+        lines: list[str] = []
+        while True:
+            child.write_line(mark)
+            patience = Deadline(min(_MARK_S, deadline.remaining_s))
+            try:
+                while not (lines and lines[-1].endswith(mark)):
+                    lines.append(child.read_line(patience.remaining_s))
+            except MeasurementError as error:
+                if error.what != "dut.silent" or deadline.expired:
+                    raise explain(error) from None
+            else:
+                return lines
 
     def _parsed(self, line: str) -> Forwarding:
         lines = self._command(line)
