@@ -27,15 +27,7 @@ static void put16be(uint8_t *to, uint16_t value)
 
 static void put32le(uint8_t *to, uint32_t value)
 {
-	rte_le32_t le = rte_cpu_to_le_32(value);
-	memcpy(to, &le, sizeof(le));
-}
-
-static uint32_t get32le(const uint8_t *from)
-{
-	rte_le32_t le;
-	memcpy(&le, from, sizeof(le));
-	return rte_le_to_cpu_32(le);
+	memcpy(to, &value, sizeof(value));
 }
 
 static void ip_checksum_write(uint8_t *ip)
@@ -91,15 +83,18 @@ void frame_write(uint8_t head[64], const struct frame_address *address,
 	memcpy(head + FRAME_HEAD_BYTES, filler + FRAME_HEAD_BYTES, 64 - FRAME_HEAD_BYTES);
 }
 
-bool frame_read(const uint8_t *head, struct frame_fields *f)
+bool frame_crc_fits(const uint8_t *head)
 {
-	uint32_t id = get32le(head + FRAME_OFF_ID);
-	f->flow = id & 0xffffff;
-	f->stream = (uint8_t)(id >> 24);
-	f->seq = get32le(head + FRAME_OFF_SEQ);
-	f->time = get32le(head + FRAME_OFF_TIME) | (uint64_t)head[FRAME_OFF_TIME + 4] << 32;
-	f->trial = head[FRAME_OFF_TRIAL];
-	return get32le(head + FRAME_OFF_CRC) == (crc(head) ^ CRC_SALT);
+	uint32_t there;
+	memcpy(&there, head + FRAME_OFF_CRC, sizeof(there));
+	return there == (crc(head) ^ CRC_SALT);
+}
+
+uint32_t frame_delta_crc(uint32_t seq, uint64_t time)
+{
+	uint32_t c = rte_hash_crc_8byte((uint64_t)seq << 32, 0); /* flow and stream 0 */
+	c = rte_hash_crc_4byte((uint32_t)time, c);
+	return rte_hash_crc_2byte((uint16_t)(time >> 32 & 0xff), c); /* trial 0 */
 }
 
 static void exchange(uint8_t *a, uint8_t *b, size_t bytes)
@@ -125,15 +120,6 @@ void frame_transform(uint8_t head[64], enum frame_expect expect)
 		ip_checksum_write(ip);
 		break;
 	}
-}
-
-void frame_delta(vec64 *delta, uint32_t seq, uint64_t time)
-{
-	uint8_t *head = (uint8_t *)delta;
-	const struct frame_fields f = {.seq = seq, .time = time & FRAME_TIME_MASK};
-	memset(head, 0, sizeof(*delta));
-	variable_write(head, 0, &f);
-	put32le(head + FRAME_OFF_CRC, crc(head));
 }
 
 static vec64 expected(const struct frame_address *address, struct frame_fields f,

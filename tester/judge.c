@@ -54,9 +54,9 @@ static void book(struct judge *j, unsigned int stream, uint32_t flow, uint32_t s
 	}
 }
 
-void judge_out_of_turn(struct judge *j, uint32_t flow, uint64_t now)
+void judge_out_of_turn(struct judge *j, unsigned int lo, uint64_t now)
 {
-	book(j, j->aim.stream, flow, j->aim.seq);
+	book(j, j->aim.stream, j->aim.flow + lo, j->aim.seq);
 	hist_add(j->latency, latency_of(now, j->aim.time), 1);
 }
 
@@ -87,68 +87,92 @@ static int class_of(const struct judge *j, uint32_t bytes)
 
 static bool equals(const uint8_t *frame, vec64 expected, uint32_t bytes)
 {
-	return memcmp(frame, &expected, FRAME_HEAD_BYTES) == 0 &&
-	       memcmp(frame + FRAME_HEAD_BYTES, frame_filler + FRAME_HEAD_BYTES,
-		      bytes - FRAME_HEAD_BYTES) == 0;
+	return !vec_any((vec_load(frame) ^ expected) & judge_head_care) &&
+	       (bytes == FRAME_HEAD_BYTES || memcmp(frame + FRAME_HEAD_BYTES,
+						    frame_filler + FRAME_HEAD_BYTES,
+						    bytes - FRAME_HEAD_BYTES) == 0);
 }
 
-void judge_one(struct judge *j, struct rte_mbuf *m, uint64_t now)
+/* Books a frame that is not sound: a frame of ours that was altered, is old, lost its way; or not ours. */
+static void book_unsound(struct judge *j, const uint8_t *frame, uint32_t bytes)
 {
-	static _Thread_local uint8_t gathered[FRAME_BYTES_MAX];
 	struct judge_counts *home = &j->streams[j->home].counts;
-	const uint32_t bytes = m->pkt_len;
-	struct frame_fields f;
 
-	judge_flush(j, now);
-	/* No frame of ours is longer; only frames in several segments are copied. */
-	const uint8_t *frame =
-		bytes <= sizeof(gathered) ? rte_pktmbuf_read(m, 0, bytes, gathered) : NULL;
-	if (frame == NULL || bytes < FRAME_HEAD_BYTES || !frame_read(frame, &f)) {
+	if (frame == NULL || bytes < FRAME_HEAD_BYTES || !frame_crc_fits(frame)) {
 		if (frame != NULL && resembles_ours(frame, bytes))
 			home->corrupted++;
 		else
 			home->foreign++;
 		return;
 	}
-	if (f.trial != j->trial) {
+	const struct frame_fields f = frame_fields(frame);
+	if (f.trial != j->trial)
 		home->earlier_trial++;
-		return;
-	}
-	if (f.stream >= j->stream_count) {
+	else if (f.stream >= j->stream_count)
 		home->foreign++;
-		return;
-	}
-	struct judge_stream *s = &j->streams[f.stream];
-	const int class = class_of(j, bytes);
-	if (class < 0 || f.flow >= s->expected->flows) {
-		home->corrupted++;
-		return;
-	}
-	if (!s->due_here) {
-		s->counts.misdelivered++;
-		return;
-	}
-	vec64 delta;
-	frame_delta(&delta, f.seq, f.time);
-	if (!equals(frame, frame_head(s->expected, (unsigned int)class, f.flow) ^ delta, bytes)) {
-		s->counts.corrupted++;
-		return;
-	}
+	else if (!j->streams[f.stream].due_here)
+		j->streams[f.stream].counts.misdelivered++;
+	else
+		j->streams[f.stream].counts.corrupted++;
+}
 
-	book(j, f.stream, f.flow, f.seq);
-	if (j->stamp_offset >= 0) {
-		/* Each frame has an arrival of its own, so there is no run to aim at. */
-		hist_add(j->latency, latency_of(hardware_arrival(j, m), f.time), 1);
-		return;
+/* A sound frame that no other can share the aim with: in several segments, or stamped by the port. */
+static void judge_alone(struct judge *j, const struct rte_mbuf *m, uint32_t flow, uint64_t now)
+{
+	const unsigned int turn = flow % FRAME_LO;
+
+	if (j->aim.next[turn] == j->aim.seq) {
+		j->aim.next[turn]++;
+		j->aim.frames = 1;
+	} else {
+		judge_out_of_turn(j, turn, now);
 	}
-	hist_add(j->latency, latency_of(now, f.time), 1);
+	judge_flush(j, j->stamp_offset >= 0 ? hardware_arrival(j, m) : now);
+	judge_unaim(j);
+}
+
+bool judge_aim_at(struct judge *j, struct rte_mbuf *m, uint64_t now)
+{
+	static _Thread_local uint8_t gathered[FRAME_BYTES_MAX];
+	const uint32_t bytes = m->pkt_len;
+	const int class = class_of(j, bytes);
+
+	judge_flush(j, now);
+	/* No frame of ours is longer; only frames in several segments are copied. */
+	const uint8_t *frame =
+		bytes <= sizeof(gathered) ? rte_pktmbuf_read(m, 0, bytes, gathered) : NULL;
+	if (frame == NULL || class < 0) {
+		book_unsound(j, frame, bytes);
+		return false;
+	}
+	const struct frame_fields f = frame_fields(frame);
+	struct judge_stream *s = &j->streams[f.stream % JUDGE_STREAMS_MAX];
+	if (f.trial != j->trial || f.stream >= j->stream_count || !s->due_here ||
+	    f.flow >= s->expected->flows) {
+		book_unsound(j, frame, bytes);
+		return false;
+	}
+	const vec64 rest = s->expected->base[class] ^ s->expected->hi[f.flow / FRAME_LO] ^
+			   frame_delta(f.seq, f.time);
+	if (!equals(frame, rest ^ s->expected->lo[f.flow % FRAME_LO], bytes)) {
+		book_unsound(j, frame, bytes);
+		return false;
+	}
+	const uint32_t first = f.flow / FRAME_LO * FRAME_LO;
 	j->aim = (struct judge_aim){
-		.rest = s->expected->base[class] ^ s->expected->hi[f.flow / FRAME_LO] ^ delta,
+		.rest = rest,
 		.lo = s->expected->lo,
-		.next = s->window.next,
+		.next = s->window.next + first,
+		.flow = first,
+		.turn = f.flow - first,
 		.lengths = bytes | (uint64_t)bytes << 32,
+		.stamp = judge_stamp(frame),
 		.time = f.time,
 		.seq = f.seq,
 		.stream = f.stream,
 	};
+	if (j->stamp_offset < 0 && m->data_len == bytes)
+		return true;
+	judge_alone(j, m, f.flow, now);
+	return false;
 }

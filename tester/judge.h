@@ -11,7 +11,7 @@
 #include "hist.h"
 #include "seqwin.h"
 
-enum { JUDGE_STREAMS_MAX = 16 };
+enum { JUDGE_STREAMS_MAX = 16, JUDGE_BURST_MAX = 128 };
 
 struct judge_counts {
 	uint64_t in_order;
@@ -39,8 +39,11 @@ struct judge_stream {
 struct judge_aim {
 	vec64 rest;          /* the frame without its lo part */
 	const vec64 *lo;
-	uint32_t *next;
+	uint32_t *next;      /* of the aim's 256 flows */
+	uint32_t flow;       /* the first of them */
+	unsigned int turn;   /* which of them comes next if none is lost */
 	uint64_t lengths;    /* pkt_len and data_len; an impossible value where there is no aim */
+	uint64_t stamp;      /* bytes 48 to 55 as sent: half the number, the time, the trial */
 	uint64_t time;
 	uint64_t frames;     /* in order since the last flush */
 	uint32_t seq;
@@ -65,7 +68,7 @@ struct judge {
 };
 
 /*
- * Judges `n` frames received at `now`. Does not free them. True if all were one segment of one
+ * Judges up to JUDGE_BURST_MAX frames received at `now`. Does not free them. True if all were one segment of one
  * pool, so that they can be put back in bulk.
  */
 typedef bool judge_fn(struct judge *j, struct rte_mbuf **mbufs, unsigned int n, uint64_t now);
@@ -75,18 +78,27 @@ judge_fn judge_portable;
 judge_fn judge_avx512;
 #endif
 
-/* Judges one frame from the ground up and takes it as the aim if it is sound. */
-void judge_one(struct judge *j, struct rte_mbuf *m, uint64_t now);
+/*
+ * Looks at one frame from the ground up. True if it is sound and is now the aim, and still to be
+ * taken; false if it was dealt with: booked as unsound, or judged on its own.
+ */
+bool judge_aim_at(struct judge *j, struct rte_mbuf *m, uint64_t now);
 /* A sound frame of the aim that is not the next one of its flow. */
-void judge_out_of_turn(struct judge *j, uint32_t flow, uint64_t now);
+void judge_out_of_turn(struct judge *j, unsigned int lo, uint64_t now);
 /* Books the frames of the aim that came in order. */
 void judge_flush(struct judge *j, uint64_t now);
 /* Forgets the aim. */
 void judge_unaim(struct judge *j);
 
-static inline uint32_t judge_flow(const uint8_t *frame)
+static inline uint64_t judge_stamp(const uint8_t *frame)
 {
-	uint32_t id;
-	memcpy(&id, frame + FRAME_OFF_ID, sizeof(id));
-	return rte_le_to_cpu_32(id) & 0xffffff;
+	uint64_t stamp;
+	memcpy(&stamp, frame + FRAME_OFF_TIME - 2, sizeof(stamp));
+	return stamp;
 }
+
+/* 60 bytes decide; the last four belong to the filler, or to nobody in the shortest frame. */
+static const vec64 judge_head_care = {
+	~UINT64_C(0), ~UINT64_C(0), ~UINT64_C(0), ~UINT64_C(0),
+	~UINT64_C(0), ~UINT64_C(0), ~UINT64_C(0), 0x00000000ffffffff,
+};

@@ -70,9 +70,10 @@ static void receive_some(const struct port *port, uint8_t stream, struct tally *
 		const uint16_t n = rte_eth_rx_burst(port->id, q, mbufs, BURST);
 		for (uint16_t i = 0; i < n; i++) {
 			const uint8_t *frame = rte_pktmbuf_mtod(mbufs[i], const uint8_t *);
-			struct frame_fields f;
-			if (mbufs[i]->data_len >= FRAME_HEAD_BYTES && frame_read(frame, &f) &&
-			    f.trial == 0 && f.stream == stream)
+			if (mbufs[i]->data_len < FRAME_HEAD_BYTES || !frame_crc_fits(frame))
+				continue;
+			const struct frame_fields f = frame_fields(frame);
+			if (f.trial == 0 && f.stream == stream)
 				note(tally, frame);
 		}
 		rte_pktmbuf_free_bulk(mbufs, n);

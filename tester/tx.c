@@ -45,9 +45,8 @@ void JOIN(tx_build_, BUILD_FOR)(struct tx_queue *q, struct rte_mbuf **mbufs, uns
 	const struct frame_tables *t = q->tables;
 	const struct mbuf_rearm rearm = {
 		.data_off = RTE_PKTMBUF_HEADROOM, .refcnt = 1, .nb_segs = 1, .port = UINT16_MAX};
-	vec64 delta;
+	vec64 delta = frame_delta(q->seq, now);
 
-	frame_delta(&delta, q->seq, now);
 	for (unsigned int done = 0, run; done < n; done += run) {
 		run = run_of(q, n - done);
 		const unsigned int class = q->pattern[q->position];
@@ -70,7 +69,7 @@ void JOIN(tx_build_, BUILD_FOR)(struct tx_queue *q, struct rte_mbuf **mbufs, uns
 		if (q->flow == q->flow_end) {
 			q->flow = q->flow_first;
 			q->seq++;
-			frame_delta(&delta, q->seq, now);
+			delta = frame_delta(q->seq, now);
 		}
 	}
 }

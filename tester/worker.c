@@ -53,9 +53,11 @@ static inline bool tx_turn(struct worker *w, struct tx_queue *q, uint64_t now)
  */
 static void silence_ended(struct rx_queue *q, const struct rte_mbuf *first, uint64_t now)
 {
-	struct frame_fields f;
-	if (first->data_len < FRAME_HEAD_BYTES ||
-	    !frame_read(rte_pktmbuf_mtod(first, const uint8_t *), &f) || f.trial != q->judge.trial)
+	const uint8_t *frame = rte_pktmbuf_mtod(first, const uint8_t *);
+	if (first->data_len < FRAME_HEAD_BYTES || !frame_crc_fits(frame))
+		return;
+	const struct frame_fields f = frame_fields(frame);
+	if (f.trial != q->judge.trial)
 		return;
 	const uint64_t under_way = (now - f.time) & FRAME_TIME_MASK;
 	q->silence_max = RTE_MAX(q->silence_max, RTE_MIN(under_way, now - q->last_frame));
