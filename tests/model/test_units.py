@@ -134,7 +134,7 @@ def name(figure: Figure) -> str:
     return "-".join(str(part) for part in figure.key)
 
 
-def test_the_published_table_is_whole():
+def test_the_published_table_is_whole() -> None:
     assert len(published()) == 42
     counts = {c: sum(f.column == c for f in FIGURES) for c in {f.column for f in FIGURES}}
     assert counts == {
@@ -148,12 +148,12 @@ def test_the_published_table_is_whole():
 
 
 @pytest.mark.parametrize("figure", FIGURES, ids=name)
-def test_a_published_figure_is_reproduced_or_listed_with_its_reason(figure: Figure):
+def test_a_published_figure_is_reproduced_or_listed_with_its_reason(figure: Figure) -> None:
     assert figure.reproduced != (figure.key in LISTED), f"computed {figure.computed}"
 
 
 @pytest.mark.parametrize("figure", [f for f in FIGURES if f.key in LISTED], ids=name)
-def test_a_listed_exception_has_the_reason_that_it_claims(figure: Figure):
+def test_a_listed_exception_has_the_reason_that_it_claims(figure: Figure) -> None:
     listed = LISTED[figure.key]
     assert listed["printed"] == str(figure.printed)
     assert listed["computed"] == f"{figure.computed:.4f}"
@@ -177,7 +177,7 @@ def test_a_listed_exception_has_the_reason_that_it_claims(figure: Figure):
         assert listed["implies"] == f"{used:.0f} % of the core"
 
 
-def test_the_docs_show_every_listed_exception():
+def test_the_docs_show_every_listed_exception() -> None:
     shown = (Path(__file__).parents[2] / "docs" / "published-figures.md").read_text()
     for e in exceptions():
         cells = (e["column"], e["printed"], e["computed"])
@@ -186,7 +186,7 @@ def test_the_docs_show_every_listed_exception():
 
 
 @pytest.mark.parametrize("table", ["10", "13"])
-def test_the_published_gbps_count_frames_with_fcs_and_without_gap(table: str):
+def test_the_published_gbps_count_frames_with_fcs_and_without_gap(table: str) -> None:
     row = next(r for r in published() if r["table"] == table and r["frame_bytes"] == "64")
     pps, printed = float(row["frame_rate_mpps"]) * 1e6, float(row["throughput_gbps"]) * 1e9
     assert load_bps_l2(pps, 64) == pytest.approx(printed, rel=1e-4)
@@ -195,12 +195,12 @@ def test_the_published_gbps_count_frames_with_fcs_and_without_gap(table: str):
 
 
 @pytest.mark.parametrize("row", published(), ids=lambda r: f"{r['table']}-{r['frame_bytes']}")
-def test_no_published_frame_rate_is_above_the_line_of_its_ports(row: dict[str, str]):
+def test_no_published_frame_rate_is_above_the_line_of_its_ports(row: dict[str, str]) -> None:
     ports = PORTS.get(row["table"], 1)
     assert Decimal(row["frame_rate_mpps"]) <= ports * Decimal(row["line_rate_mpps"])
 
 
-def test_line_rate_of_ten_gigabit_ethernet_is_the_textbook_one():
+def test_line_rate_of_ten_gigabit_ethernet_is_the_textbook_one() -> None:
     # 10^10 / (8 * 84) = 14 880 952.38
     assert line_rate_pps(10**10, 64) == Fraction(10**10, 672)
     assert int(line_rate_pps(10**10, 64)) == 14_880_952
@@ -210,7 +210,9 @@ def test_line_rate_of_ten_gigabit_ethernet_is_the_textbook_one():
     st.integers(MIN_FRAME_BYTES, MAX_FRAME_BYTES),
     st.sampled_from([10**10, 25 * 10**9, 10**11, 4 * 10**11]),
 )
-def test_a_full_line_is_full_at_layer_one_and_at_100_percent(frame_bytes: int, link_bps: int):
+def test_a_full_line_is_full_at_layer_one_and_at_100_percent(
+    frame_bytes: int, link_bps: int
+) -> None:
     line = line_rate_pps(link_bps, frame_bytes)
     assert line * 8 * wire_bytes(frame_bytes) == link_bps
     assert load_bps_l1(float(line), frame_bytes) == pytest.approx(link_bps, rel=1e-12)
@@ -218,7 +220,14 @@ def test_a_full_line_is_full_at_layer_one_and_at_100_percent(frame_bytes: int, l
 
 
 @given(st.integers(MIN_FRAME_BYTES, MAX_FRAME_BYTES), st.floats(1, 1e9))
-def test_the_layers_differ_by_gap_and_fcs(frame_bytes: int, pps: float):
+def test_the_layers_differ_by_gap_and_fcs(frame_bytes: int, pps: float) -> None:
     l1, l2 = load_bps_l1(pps, frame_bytes), load_bps_l2(pps, frame_bytes)
     assert l1 - l2 == pytest.approx(pps * 8 * 20, rel=1e-6)
     assert l2 - load_bps_mbuf(pps, frame_bytes) == pytest.approx(pps * 8 * 4, rel=1e-6)
+
+
+def test_the_load_of_a_mix_counts_its_mean_bytes() -> None:
+    # 791 B is the mean of 64 and 1518; 791 + 20 and 791 - 4 bytes a frame.
+    assert load_bps_l1(1e6, 791.0) == 811 * 8e6
+    assert load_bps_l2(1e6, 790.5) == 790.5 * 8e6
+    assert load_bps_mbuf(1e6, 791.0) == 787 * 8e6

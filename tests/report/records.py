@@ -6,6 +6,7 @@ from itertools import count
 from wirespeed.model.trial import (
     Departure,
     DutReading,
+    End,
     Fate,
     FrameMix,
     FrameShare,
@@ -13,6 +14,7 @@ from wirespeed.model.trial import (
     Ledger,
     Limit,
     Outcome,
+    Record,
     Setup,
     StreamCounts,
     TesterHealth,
@@ -22,8 +24,6 @@ from wirespeed.model.trial import (
 FRAME_BYTES = (64, 128, 256, 512, 1024, 1280, 1518)
 TSC_HZ = 2_100_000_000
 STARTED = "2024-11-21T08:00:00Z"
-
-Record = Setup | Trial | Outcome
 
 
 def mix(*frame_bytes: int) -> FrameMix:
@@ -37,6 +37,7 @@ def setup(
     trial_seconds: float = 0.5,
     confirm_seconds: float = 2,
     wire: str = "virtio-user to vhost-user",
+    planned: int = 1,
 ) -> Setup:
     return Setup(
         wirespeed="0.1.0",
@@ -64,7 +65,12 @@ def setup(
         full_method_seconds=6_720,
         trial_seconds=trial_seconds,
         confirm_seconds=confirm_seconds,
+        planned=planned,
     )
+
+
+def end(reason: str = "") -> End:
+    return End(finished_at="2024-11-21T08:04:00Z", completed=not reason, reason=reason)
 
 
 def stream(
@@ -119,11 +125,13 @@ def trial(
     invalid: tuple[str, ...] = (),
     streams: tuple[StreamCounts, ...] | None = None,
     delay: Latency | None = None,
+    search: int = 1,
 ) -> Trial:
     offered = round(load_pps * seconds)
     return Trial.model_validate(
         {
             "number": number,
+            "search": search,
             "dut": dut,
             "mix": frames or mix(64),
             "flows": 8192,
@@ -166,6 +174,7 @@ def outcome(
     """A proven result, or one that lost a frame at every load when `throughput_pps` is None."""
     proven = throughput_pps is not None
     fields: dict[str, object] = {
+        "search": 1,
         "dut": dut,
         "mix": frames or mix(64),
         "method": "rfc2544",
@@ -193,14 +202,20 @@ def outcome(
             unexplained_frames=5,
         ),
         "ledger_trial": 8,
-        "cycles_per_packet": 147.6,
+        "busy_cycles_per_packet": 147.6,
+        "cycles_source": "dut",
         "core_hz": 3_400_000_000,
     }
     return Outcome.model_validate(fields | changed)
 
 
 def searched(
-    dut: str, frame_bytes: int, capacity_pps: float, numbers: Iterable[int], line_pps: float | None
+    search: int,
+    dut: str,
+    frame_bytes: int,
+    capacity_pps: float,
+    numbers: Iterable[int],
+    line_pps: float | None,
 ) -> list[Record]:
     """Trials of a halving search under a cliff at `capacity_pps`, and their outcome.
 
@@ -229,11 +244,11 @@ def searched(
     confirm = trial(next(number), dut, frames, low, 2, 0, "confirm", delay=delay)
     lost = failed.missing_frames
     return [
-        *made,
-        confirm,
+        *(t.model_copy(update={"search": search}) for t in (*made, confirm)),
         outcome(
             dut,
             frames,
+            search=search,
             throughput_pps=low,
             upper_load_pps=high,
             confirmed_trial=confirm.number,
@@ -258,7 +273,7 @@ def searched(
                 unexplained_frames=0,
             ),
             ledger_trial=failed.number,
-            cycles_per_packet=cycles,
+            busy_cycles_per_packet=cycles,
             limit=limit,
         ),
     ]
@@ -267,12 +282,12 @@ def searched(
 def whole_run(
     link_bps: int | None = None, faster: float = 1.0, wire: str = "vhost-user"
 ) -> list[Record]:
-    """Two DUTs at the seven frame sizes of RFC 2544."""
-    number = count(1)
-    run: list[Record] = [setup(link_bps=link_bps, wire=wire)]
+    """Two DUTs at the seven frame sizes of RFC 2544, and the end of the run."""
+    number, search = count(1), count(1)
+    run: list[Record] = [setup(link_bps=link_bps, wire=wire, planned=2 * len(FRAME_BYTES))]
     for dut, cycles in (("testpmd macswap", 148.0), ("l3fwd lpm", 191.0)):
         for frame_bytes in FRAME_BYTES:
             capacity = TSC_HZ / (cycles + frame_bytes * 0.11) * faster
             line_pps = None if link_bps is None else link_bps / 8 / (frame_bytes + 20)
-            run += searched(dut, frame_bytes, capacity, number, line_pps)
-    return run
+            run += searched(next(search), dut, frame_bytes, capacity, number, line_pps)
+    return [*run, end()]

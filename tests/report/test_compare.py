@@ -5,6 +5,7 @@ import io
 
 import pytest
 
+from wirespeed.model.trial import Record
 from wirespeed.report.compare import build_comparison
 from wirespeed.report.csv_table import render_csv
 from wirespeed.report.html import render_html
@@ -12,10 +13,10 @@ from wirespeed.report.markdown import render_markdown
 from wirespeed.report.page import Missing
 
 from .pages import PageReader
-from .records import mix, outcome, setup, trial, whole_run
+from .records import end, mix, outcome, setup, trial, whole_run
 
 
-def test_ratio_is_b_over_a_for_each_dut_and_size():
+def test_ratio_is_b_over_a_for_each_dut_and_size() -> None:
     page = build_comparison(whole_run(), whole_run(faster=1.25))
     assert page.comparison is not None
     assert [r.ratio for r in page.comparison.rows] == pytest.approx([1.25] * 14)
@@ -28,10 +29,10 @@ def test_ratio_is_b_over_a_for_each_dut_and_size():
     )
 
 
-def test_what_single_searches_can_tell_is_both_tolerances_added():
+def test_what_single_searches_can_tell_is_both_tolerances_added() -> None:
     # (14.271 - 14.2) / 14.271 and (14.342 - 14.2) / 14.342: 0.4975 % + 0.9901 % = 1.4876 %.
-    a = [setup(), outcome()]
-    b = [setup(), outcome(upper_load_pps=14_342_000)]
+    a: list[Record] = [setup(), outcome()]
+    b: list[Record] = [setup(), outcome(upper_load_pps=14_342_000)]
     page = build_comparison(a, b)
     assert page.comparison is not None
     assert page.comparison.rows[0].resolution == pytest.approx(0.014876, abs=1e-6)
@@ -39,8 +40,11 @@ def test_what_single_searches_can_tell_is_both_tolerances_added():
     assert row["Searches can tell"] == "± 1.5 %"
 
 
-def test_spread_of_repeated_searches_widens_what_they_can_tell():
-    a = [setup(), *(outcome(throughput_pps=p) for p in (14_000_000, 14_200_000, 13_800_000))]
+def test_spread_of_repeated_searches_widens_what_they_can_tell() -> None:
+    a: list[Record] = [
+        setup(),
+        *(outcome(throughput_pps=p * 1e6, search=n) for n, p in enumerate((14.0, 14.2, 13.8), 1)),
+    ]
     page = build_comparison(a, [setup(), outcome()])
     assert page.comparison is not None
     (row,) = page.comparison.rows
@@ -49,9 +53,13 @@ def test_spread_of_repeated_searches_widens_what_they_can_tell():
     assert row.resolution == pytest.approx(0.033004 + 0.004975, abs=1e-6)
 
 
-def test_what_only_one_run_has_gets_no_ratio_but_a_reason():
-    a = [setup(), outcome()]
-    b = [setup(), outcome(frames=mix(128)), outcome(throughput_pps=None, frames=mix(256))]
+def test_what_only_one_run_has_gets_no_ratio_but_a_reason() -> None:
+    a: list[Record] = [setup(), outcome()]
+    b: list[Record] = [
+        setup(),
+        outcome(frames=mix(128)),
+        outcome(throughput_pps=None, frames=mix(256), search=2),
+    ]
     page = build_comparison(a, b)
     assert page.comparison is not None
     assert all(isinstance(r.ratio, Missing) for r in page.comparison.rows)
@@ -60,14 +68,14 @@ def test_what_only_one_run_has_gets_no_ratio_but_a_reason():
     assert "run B has no such search" in reader.text
 
 
-def test_searches_without_an_upper_bound_cannot_tell():
+def test_searches_without_an_upper_bound_cannot_tell() -> None:
     page = build_comparison([setup(), outcome(upper_load_pps=None)], [setup(), outcome()])
     assert page.comparison is not None
     assert isinstance(page.comparison.rows[0].resolution, Missing)
     assert "no load failed in run A" in PageReader(render_html(page)).text
 
 
-def test_conditions_that_differ_are_listed_and_equal_ones_are_not():
+def test_conditions_that_differ_are_listed_and_equal_ones_are_not() -> None:
     page = build_comparison([setup(), outcome()], [setup(wire="memif"), outcome()])
     assert page.comparison is not None
     assert page.comparison.differences == (
@@ -75,11 +83,11 @@ def test_conditions_that_differ_are_listed_and_equal_ones_are_not():
     )
 
 
-def test_an_aborted_run_can_be_compared():
-    page = build_comparison([setup(), outcome()], [setup(), trial(1)])
-    assert "B: This run was stopped" in PageReader(render_html(page)).text
+def test_an_aborted_run_can_be_compared() -> None:
+    page = build_comparison([setup(), outcome(), end()], [setup(), trial(1)])
+    assert "B: This run was aborted" in PageReader(render_html(page)).text
 
 
-def test_csv_of_two_runs_names_the_run():
+def test_csv_of_two_runs_names_the_run() -> None:
     text = render_csv(build_comparison([setup(), outcome()], [setup(), outcome()]))
     assert [r["run"] for r in csv.DictReader(io.StringIO(text))] == ["A", "B"]

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from wirespeed.model.trial import Fate, Ledger, record_adapter
+from wirespeed.model.trial import Fate, Ledger, Record, record_adapter
 from wirespeed.report.build import build_page
 from wirespeed.report.compare import build_comparison
 from wirespeed.report.csv_table import render_csv
@@ -15,7 +15,7 @@ from wirespeed.report.markdown import render_markdown
 from wirespeed.report.page import Page
 
 from .pages import PageReader
-from .records import Record, mix, outcome, setup, trial, whole_run
+from .records import end, mix, outcome, setup, trial, whole_run
 
 HOSTILE = "<script>alert(1)</script>\"'><img src=x onerror=y>|`*_&amp;"
 
@@ -35,7 +35,7 @@ def pages() -> dict[str, Page]:
 
 
 @pytest.mark.parametrize("page", pages().values(), ids=pages().keys())
-def test_html_loads_nothing_from_elsewhere(page: Page):
+def test_html_loads_nothing_from_elsewhere(page: Page) -> None:
     html = render_html(page)
     reader = PageReader(html)
     assert [link for link in reader.links if not link[2].startswith("#")] == []
@@ -45,14 +45,14 @@ def test_html_loads_nothing_from_elsewhere(page: Page):
     assert len(reader.ids) == len(set(reader.ids))
 
 
-def test_the_page_works_without_its_script():
+def test_the_page_works_without_its_script() -> None:
     """The script only unfolds lists for printing: no table and no figure comes from it."""
     html = render_html(pages()["whole"])
     without = re.sub(r"<script>.*?</script>", "", html, flags=re.DOTALL)
     assert PageReader(without).tables == PageReader(html).tables
 
 
-def test_names_from_outside_are_text_and_never_markup():
+def test_names_from_outside_are_text_and_never_markup() -> None:
     records: list[Record] = [
         setup([HOSTILE], link_bps=10**10).model_copy(update={"machine": {HOSTILE: HOSTILE}}),
         trial(8, dut=HOSTILE, missing=4, invalid=(HOSTILE,)),
@@ -66,7 +66,7 @@ def test_names_from_outside_are_text_and_never_markup():
                 unexplained_frames=0,
             ),
         ),
-        trial(10, dut=HOSTILE, frames=mix(128)),
+        trial(10, dut=HOSTILE, frames=mix(128), search=2),
     ]
     for page in (build_page(records), build_comparison(records, records)):
         reader = PageReader(render_html(page))
@@ -80,13 +80,13 @@ def test_names_from_outside_are_text_and_never_markup():
     assert row["dut"] == HOSTILE
 
 
-def test_a_formula_in_a_name_stays_text_in_a_spreadsheet():
-    records = [setup(["=cmd()"]), outcome(dut="=cmd()")]
+def test_a_formula_in_a_name_stays_text_in_a_spreadsheet() -> None:
+    records: list[Record] = [setup(["=cmd()"]), outcome(dut="=cmd()")]
     (row,) = csv.DictReader(io.StringIO(render_csv(build_page(records))))
     assert row["dut"] == "'=cmd()"
 
 
-def test_every_ledger_row_adds_up_on_the_page():
+def test_every_ledger_row_adds_up_on_the_page() -> None:
     rows = PageReader(render_html(build_page(whole_run()))).table("Sent", "= Received")
     assert len(rows) == 14
     for row in rows:
@@ -94,25 +94,19 @@ def test_every_ledger_row_adds_up_on_the_page():
         assert number(row["Sent"]) == sum(parts)
 
 
-def test_a_negative_unexplained_is_shown_and_added():
+def test_a_negative_unexplained_is_shown_and_added() -> None:
     ledger = Ledger(
         offered_frames=1_000,
         received_frames=990,
         lost=(Fate(place="DUT transmit", frames=13, counter="tx_dropped"),),
         unexplained_frames=-3,
     )
-    records = [setup(), outcome(ledger=ledger)]
+    records: list[Record] = [setup(), outcome(ledger=ledger)]
     (row,) = PageReader(render_html(build_page(records))).table("Sent")
     assert (row["+ DUT transmit"], row["+ Unexplained"]) == ("13", "-3")
 
 
-def test_a_ledger_that_does_not_add_up_is_called_a_contradiction():
-    ledger = Ledger(offered_frames=10, received_frames=8, lost=(), unexplained_frames=1)
-    page = PageReader(render_html(build_page([setup(), outcome(ledger=ledger)])))
-    assert "the record contradicts itself: it accounts for 9 frames" in page.text
-
-
-def test_two_counters_of_one_place_keep_both_figures():
+def test_two_counters_of_one_place_keep_both_figures() -> None:
     fates = tuple(Fate(place="wire", frames=n, counter=f"counter {n}") for n in (3, 4))
     ledger = Ledger(offered_frames=10, received_frames=3, lost=fates, unexplained_frames=0)
     page = PageReader(render_html(build_page([setup(), outcome(ledger=ledger)])))
@@ -121,7 +115,7 @@ def test_two_counters_of_one_place_keep_both_figures():
     assert "wire: counter 4" in page.text
 
 
-def test_every_trial_is_listed_and_the_invalid_ones_with_reasons():
+def test_every_trial_is_listed_and_the_invalid_ones_with_reasons() -> None:
     records = whole_run()
     page = build_page(records)
     rows = PageReader(render_html(page)).table("Verdict on the tester")
@@ -133,7 +127,7 @@ def test_every_trial_is_listed_and_the_invalid_ones_with_reasons():
     assert render_markdown(page).count("loop stood still") == 14
 
 
-def test_nothing_sent_is_never_lossless():
+def test_nothing_sent_is_never_lossless() -> None:
     silent = trial(1).model_copy(
         update={"streams": tuple(s.model_copy(update=ZERO) for s in trial(1).streams)}
     )
@@ -144,7 +138,7 @@ def test_nothing_sent_is_never_lossless():
 ZERO = {"offered_frames": 0, "in_order_frames": 0}
 
 
-def test_hovering_tells_each_trial_and_each_bar():
+def test_hovering_tells_each_trial_and_each_bar() -> None:
     titles = PageReader(render_html(build_page(whole_run(link_bps=25_000_000_000)))).titles
     told = [t for t in titles if t.startswith("trial ")]
     assert len(told) == 14 * 11
@@ -152,7 +146,7 @@ def test_hovering_tells_each_trial_and_each_bar():
     assert "testpmd macswap, 64 B: 13.471 Mpps; limited by DUT core busy" in titles
 
 
-def test_short_trials_say_so_and_what_the_full_method_takes():
+def test_short_trials_say_so_and_what_the_full_method_takes() -> None:
     text = PageReader(render_html(build_page([setup(), outcome()]))).text
     assert "Trials were short: 0.5 s to search, 2 s to confirm." in text
     assert "would take about 1 h 52 min" in text
@@ -161,32 +155,52 @@ def test_short_trials_say_so_and_what_the_full_method_takes():
     assert "Trials were short" not in text
 
 
-def test_an_aborted_run_says_where_it_stopped_and_claims_nothing():
-    run = whole_run()
-    stopped = [r for r in run if r.kind != "outcome" or r.dut == "testpmd macswap"][:-40]
-    cut = [setup(), trial(1), trial(2, frames=mix(128))]
-    for records in (stopped, cut):
-        page = build_page(records)
-        for text in (PageReader(render_html(page)).text, render_markdown(page)):
-            assert "This run was stopped before it was finished." in text
-            assert "no throughput is claimed" in text
-        assert "testpmd macswap" in render_markdown(page)
-    reader = PageReader(render_html(build_page(cut)))
+def test_an_aborted_run_says_where_it_stopped_and_claims_nothing() -> None:
+    cut: list[Record] = [
+        setup(planned=4),
+        trial(1),
+        trial(2, frames=mix(128), search=2),
+        end("Ctrl-C"),
+    ]
+    page = build_page(cut)
+    for text in (PageReader(render_html(page)).text, render_markdown(page)):
+        assert "This run was aborted: Ctrl-C; 0 of 4 planned searches came to an outcome." in text
+        assert "no throughput is claimed" in text
+        assert "Zero-loss throughput (aborted)" in text
+    reader = PageReader(render_html(page))
     assert "No search came to a result." in reader.text
     assert "testpmd macswap at 64 B (1 trial), testpmd macswap at 128 B (1 trial)" in reader.text
     assert "Set up and never measured: l3fwd lpm." in reader.text
     assert len(reader.table("Verdict on the tester")) == 2
-    assert render_csv(build_page(cut)).count("\n") == 1
+    assert render_csv(page).count("\n") == 1
 
 
-def test_a_resumed_run_says_so():
+def test_a_run_is_whole_only_with_all_its_outcomes_and_its_end() -> None:
+    whole: list[Record] = [setup(), trial(1), outcome(), end()]
+    assert not build_page(whole).runs[0].aborted
+    assert "aborted" not in render_markdown(build_page(whole))
+    assert "aborted" not in render_html(build_page(whole))
+    killed = render_markdown(build_page(whole[:-1]))
+    assert "no closing record, so it was killed or still goes on; 1 of 1 planned" in killed
+    fewer = [setup(planned=2), *whole[1:]]
+    assert "aborted: 1 of 2 planned searches came" in render_markdown(build_page(fewer))
+
+
+def test_a_resumed_run_is_judged_by_its_last_end() -> None:
+    first: list[Record] = [setup(planned=2), trial(1), outcome(), end("Ctrl-C")]
+    again = [*first, setup(planned=2), trial(2, search=2), outcome(search=2)]
+    assert "no closing record" in render_markdown(build_page(again))
+    assert not build_page([*again, end()]).runs[0].aborted
+
+
+def test_a_resumed_run_says_so() -> None:
     changed = setup().model_copy(update={"machine": {"CPU": "another"}})
     later = setup().model_copy(update={"started_at": "2024-11-22T08:00:00Z"})
     assert "resumed 1 time(s)." in render_markdown(build_page([setup(), later, outcome()]))
     assert "that had changed" in render_markdown(build_page([setup(), changed, outcome()]))
 
 
-def test_the_record_file_is_enough_to_make_the_page_again():
+def test_the_record_file_is_enough_to_make_the_page_again() -> None:
     records = whole_run(link_bps=25_000_000_000)
     lines = [r.model_dump_json() for r in records]
     again = [record_adapter.validate_json(line) for line in lines]

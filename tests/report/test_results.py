@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from wirespeed.model.error import InputError
+from wirespeed.model.trial import Record
 from wirespeed.report.build import build_page
 from wirespeed.report.csv_table import COLUMNS, render_csv
 from wirespeed.report.html import render_html
@@ -17,7 +18,7 @@ from wirespeed.report.page import Missing
 from .pages import PageReader
 from .records import (
     FRAME_BYTES,
-    Record,
+    end,
     latency,
     mix,
     outcome,
@@ -36,6 +37,7 @@ def one_result(link_bps: int | None = LINK_BPS) -> list[Record]:
         trial(8, load_pps=14_271_000, missing=2_500),
         trial(9, load_pps=14_200_000, seconds=2, purpose="confirm", delay=latency(28_400_000)),
         outcome(),
+        end(),
     ]
 
 
@@ -70,11 +72,13 @@ EXPECTED = {
     "latency_ns_p99": "43200",
     "latency_ns_p999": "151200",
     "latency_ns_max": "669600",
-    "cycles_per_packet": "147.60",
+    "busy_cycles_per_packet": "147.60",
+    "cycles_source": "dut",
     "core_ghz": "3.4000",
     "trials": "9",
     "invalid_trials": "0",
     "search_seconds": "8.500",
+    "search": "1",
     "sent": "7135500",
     "received": "7133000",
     "unexplained": "5",
@@ -82,12 +86,12 @@ EXPECTED = {
 }
 
 
-def test_every_csv_figure_is_the_one_worked_out_by_hand():
+def test_every_csv_figure_is_the_one_worked_out_by_hand() -> None:
     assert csv_rows(one_result()) == [EXPECTED]
     assert tuple(EXPECTED) == COLUMNS
 
 
-def test_every_html_figure_is_the_one_worked_out_by_hand():
+def test_every_html_figure_is_the_one_worked_out_by_hand() -> None:
     page = PageReader(render_html(build_page(one_result())))
     assert page.table("Throughput, Mpps") == [
         {
@@ -99,7 +103,7 @@ def test_every_html_figure_is_the_one_worked_out_by_hand():
             "Gb/s, L2": "7.270",
             "Frames lost": "0",
             "Confirmed for": "2 s",
-            "Cycles per packet": "148",
+            "Busy cycles per packet": "148",
             "Core, GHz": "3.40",
             "Limited by": "DUT core busy",
         }
@@ -133,7 +137,7 @@ def test_every_html_figure_is_the_one_worked_out_by_hand():
     assert page.table("Evidence")[0]["Evidence"] == EXPECTED["evidence"]
 
 
-def test_markdown_has_the_same_tables_as_html():
+def test_markdown_has_the_same_tables_as_html() -> None:
     records = whole_run(link_bps=LINK_BPS)
     shown = render_markdown(build_page(records))
     for table in PageReader(render_html(build_page(records))).tables:
@@ -143,21 +147,21 @@ def test_markdown_has_the_same_tables_as_html():
     assert "| 64 | 13.471 | 37.202 | 36.21 | 9.052 | 6.897 | 0 | 2 s | 155 | 3.40 |" in shown
 
 
-def test_the_headline_answers_in_one_line():
+def test_the_headline_answers_in_one_line() -> None:
     page = build_page(one_result())
     answer = "14.2 Mpps at 64 B, zero loss in 2 s, limited by DUT core busy"
     assert f"testpmd macswap: {answer}" in render_markdown(page)
     assert any(answer in title for title in PageReader(render_html(page)).titles)
 
 
-def test_both_duts_have_the_seven_sizes_in_ascending_order():
+def test_both_duts_have_the_seven_sizes_in_ascending_order() -> None:
     rows = csv_rows(whole_run())
     sizes = [str(b) for b in FRAME_BYTES]
     assert [r["frame_bytes"] for r in rows] == sizes * 2
     assert [r["dut"] for r in rows] == ["testpmd macswap"] * 7 + ["l3fwd lpm"] * 7
 
 
-def test_no_line_is_said_and_never_a_percentage():
+def test_no_line_is_said_and_never_a_percentage() -> None:
     page = build_page(one_result(link_bps=None))
     (row,) = PageReader(render_html(page)).table("Throughput, Mpps")
     assert row["% of line rate"] == "no line"
@@ -167,31 +171,35 @@ def test_no_line_is_said_and_never_a_percentage():
     assert "The wire is virtual and has no line rate" in render_markdown(page)
 
 
-def test_two_sending_ports_are_held_against_two_lines():
+def test_two_sending_ports_are_held_against_two_lines() -> None:
     both = (stream(1_000, 1_000, 0, 1), stream(1_000, 1_000, 1, 0))
-    records = [setup(link_bps=LINK_BPS), trial(9, streams=both), outcome()]
+    records: list[Record] = [setup(link_bps=LINK_BPS), trial(9, streams=both), outcome()]
     assert csv_rows(records)[0]["line_rate_mpps"] == "74.404762"
     assert csv_rows(records)[0]["pct_line_rate"] == "19.0848"
 
 
-def test_a_figure_above_line_rate_is_called_a_contradiction():
-    records = [setup(link_bps=10**9), trial(9), outcome()]
+def test_a_figure_above_line_rate_is_called_a_contradiction() -> None:
+    records: list[Record] = [setup(link_bps=10**9), trial(9), outcome()]
     page = PageReader(render_html(build_page(records)))
     assert "above line rate, which cannot be" in page.text
 
 
-def test_a_mix_is_labelled_and_counts_its_mean_bytes():
+def test_a_mix_is_labelled_and_counts_its_mean_bytes() -> None:
     # 64 and 1518 B: mean 791 B, 811 B on the wire.
-    records = [setup(link_bps=LINK_BPS), trial(9), outcome(frames=mix(64, 1518))]
+    records: list[Record] = [
+        setup(link_bps=LINK_BPS),
+        trial(9, frames=mix(64, 1518)),
+        outcome(frames=mix(64, 1518)),
+    ]
     (row,) = csv_rows(records)
     assert row["frame_bytes"] == "64x1+1518x1"
     assert row["throughput_gbps_l2"] == "89.857600"
     assert row["throughput_gbps_l1"] == "92.129600"
 
 
-def test_an_unproven_result_has_no_figure_but_a_reason():
+def test_an_unproven_result_has_no_figure_but_a_reason() -> None:
     floor = outcome(throughput_pps=None, upper_load_pps=1_000, loss_floor=1e-6)
-    records = [setup(), trial(1, missing=3), floor]
+    records: list[Record] = [setup(), trial(1, missing=3), floor]
     (row,) = csv_rows(records)
     empty = ("throughput_mpps", "confirmed_seconds", "throughput_gbps_l1", "latency_ns_p50")
     assert {row[c] for c in empty} == {""}
@@ -202,28 +210,36 @@ def test_an_unproven_result_has_no_figure_but_a_reason():
     assert "0.000" not in page.table("Throughput, Mpps")[0].values()
 
 
-def test_what_was_not_read_is_not_zero():
-    records = [setup(), outcome(cycles_per_packet=None, core_hz=None, upper_load_pps=None)]
+def test_what_was_not_read_is_not_zero() -> None:
+    records: list[Record] = [
+        setup(),
+        outcome(busy_cycles_per_packet=None, cycles_source=None, core_hz=None, upper_load_pps=None),
+    ]
     page = PageReader(render_html(build_page(records)))
     (row,) = page.table("Throughput, Mpps")
-    assert row["Cycles per packet"] == row["Core, GHz"] == "cannot tell"
-    assert "the DUT did not report its busy cycles" in page.text
+    assert row["Busy cycles per packet"] == row["Core, GHz"] == "cannot tell"
+    assert "the DUT's cycles per packet were not measured" in page.text
     assert page.table("p99.9")[0]["Least"] == "cannot tell"
     assert "its confirming trial, number 9, is not in the record" in page.text
     assert page.table("Tolerance")[0]["Lowest that failed, Mpps"] == "none failed"
     (data,) = csv_rows(records)
-    assert {data[c] for c in ("cycles_per_packet", "core_ghz", "tolerance", "upper_mpps")} == {""}
+    assert {
+        data[c] for c in ("busy_cycles_per_packet", "cycles_source", "core_ghz", "tolerance")
+    } == {""}
 
 
-def test_partial_drop_stands_beside_its_loss_ratio_and_apart_from_throughput():
-    records = [setup(), outcome(pdr_load_pps=15_000_000, pdr_loss_ratio=0.005)]
+def test_partial_drop_stands_beside_its_loss_ratio_and_apart_from_throughput() -> None:
+    records: list[Record] = [setup(), outcome(pdr_load_pps=15_000_000, pdr_loss_ratio=0.005)]
     (row,) = PageReader(render_html(build_page(records))).table("PDR load, Mpps")
     assert row == {"Frame, B": "64", "PDR load, Mpps": "15.000", "At a loss ratio of": "0.50 %"}
 
 
-def test_repeated_searches_show_their_number_and_spread():
+def test_repeated_searches_show_their_number_and_spread() -> None:
     found = (14_000_000, 14_300_000, 14_100_000)
-    records = [setup(), *(outcome(throughput_pps=f) for f in found)]
+    records: list[Record] = [
+        setup(),
+        *(outcome(throughput_pps=f, search=n) for n, f in enumerate(found, 1)),
+    ]
     page = PageReader(render_html(build_page(records)))
     labels = [r["Frame, B"] for r in page.table("Throughput, Mpps")]
     assert labels == ["64 (1 of 3)", "64 (2 of 3)", "64 (3 of 3)"]
@@ -237,13 +253,39 @@ def test_repeated_searches_show_their_number_and_spread():
     assert "median of 3 of 3 searches, 14.000 to 14.300 Mpps" in page.text
 
 
-def test_trials_go_to_the_outcome_that_follows_them():
-    records = [setup(), trial(1), outcome(), trial(2), trial(3), outcome()]
+def test_trials_go_to_the_outcome_of_their_search() -> None:
+    trials = [trial(1), trial(2, search=2), trial(3), trial(4, search=2), trial(5, search=3)]
+    records: list[Record] = [setup(planned=3), *trials, outcome(search=2), outcome()]
     (dut,) = (d for d in build_page(records).runs[0].duts if d.results)
-    assert [[t.number for t in r.trials] for r in dut.results] == [[1], [2, 3]]
+    assert [[t.number for t in r.trials] for r in dut.results] == [[1, 3], [2, 4]]
+    assert [[t.number for t in u.trials] for u in dut.unfinished] == [[5]]
 
 
-def test_records_without_a_setup_are_refused():
+@pytest.mark.parametrize(
+    "records",
+    [
+        [setup(), trial(1), outcome(frames=mix(128))],
+        [setup(), trial(1), trial(2, dut="l3fwd lpm")],
+        [setup(), trial(1), outcome(), outcome()],
+    ],
+)
+def test_a_search_that_contradicts_itself_is_refused(records: list[Record]) -> None:
+    with pytest.raises(InputError) as refused:
+        build_page(records)
+    assert refused.value.what == "report.search_contradicts_itself"
+
+
+def test_cycles_at_overload_are_told_apart_from_the_duts_own() -> None:
+    told = "at the overloaded forwarding rate"
+    for source, expected in (("overload", True), ("dut", False)):
+        records: list[Record] = [setup(), outcome(cycles_source=source)]
+        page = PageReader(render_html(build_page(records)))
+        assert page.table("Throughput, Mpps")[0]["Busy cycles per packet"] == "148"
+        assert (told in page.text) == expected
+        assert csv_rows(records)[0]["cycles_source"] == source
+
+
+def test_records_without_a_setup_are_refused() -> None:
     with pytest.raises(InputError) as refused:
         build_page([trial(1)])
     assert refused.value.what == "report.no_setup"
@@ -256,10 +298,10 @@ def test_records_without_a_setup_are_refused():
 )
 def test_the_figures_of_any_result_agree_with_one_another(
     throughput: float, above: float, frame_bytes: int
-):
+) -> None:
     frames = mix(frame_bytes)
     upper = throughput * (1 + above)
-    records = [
+    records: list[Record] = [
         setup(link_bps=LINK_BPS),
         trial(9, frames=frames),
         outcome(frames=frames, throughput_pps=throughput, upper_load_pps=upper),

@@ -13,6 +13,8 @@ from wirespeed.model.frozen import Frozen
 from wirespeed.model.units import MAX_FRAME_BYTES, MIN_FRAME_BYTES, wire_bytes
 
 Count = Annotated[int, Field(ge=0)]
+SearchNumber = Annotated[int, Field(ge=1)]
+"""Position of a search in the run, from 1."""
 
 
 class FrameShare(Frozen):
@@ -171,6 +173,8 @@ class Trial(Frozen):
     kind: Literal["trial"] = "trial"
     number: Count
     """Position in the run, from 1."""
+    search: SearchNumber
+    """The search that it is a step of; the outcome of that search has the same number."""
     dut: str
     mix: FrameMix
     flows: Annotated[int, Field(ge=1)]
@@ -243,6 +247,17 @@ class Ledger(Frozen):
     lost: tuple[Fate, ...]
     unexplained_frames: int
 
+    @model_validator(mode="after")
+    def _every_frame_has_a_fate(self) -> "Ledger":
+        lost = sum(fate.frames for fate in self.lost)
+        accounted = self.received_frames + lost + self.unexplained_frames
+        if accounted != self.offered_frames:
+            raise ValueError(
+                f"sent {self.offered_frames}, but received {self.received_frames} + lost {lost} "
+                f"+ unexplained {self.unexplained_frames} is {accounted}"
+            )
+        return self
+
 
 class Limit(Frozen):
     """What kept the rate from being higher, with the counters that say so."""
@@ -263,6 +278,7 @@ class Outcome(Frozen):
     """The result of one search for one DUT and one frame mix."""
 
     kind: Literal["outcome"] = "outcome"
+    search: SearchNumber
     dut: str
     mix: FrameMix
     method: Literal["rfc2544", "mlrsearch", "informed"]
@@ -293,9 +309,34 @@ class Outcome(Frozen):
     ledger: Ledger
     """Of the trial that set the upper bound, or of the confirming one if nothing failed."""
     ledger_trial: int
-    cycles_per_packet: float | None = None
-    """TSC cycles of the DUT's core per packet at its forwarding rate."""
-    core_hz: int | None = None
+    busy_cycles_per_packet: Annotated[float, Field(gt=0)] | None = None
+    """TSC cycles that the DUT's forwarding core spent on bursts that had packets, per packet
+    (testpmd's record-core-cycles); where the DUT does not say, TSC cycles per packet at its
+    overloaded forwarding rate, when no poll comes back empty. None where neither is known."""
+    cycles_source: Literal["dut", "overload"] | None = None
+    """Which of the two it is."""
+    core_hz: Annotated[int, Field(gt=0)] | None = None
+    """Frequency that the DUT's core really ran at. TSC cycles are counted at the TSC's own."""
+
+    @model_validator(mode="after")
+    def _throughput_goes_with_its_confirmation(self) -> "Outcome":
+        told = (
+            self.throughput_pps is not None,
+            self.confirmed_trial is not None,
+            self.confirmed_seconds > 0,
+        )
+        if len(set(told)) > 1:
+            raise ValueError(
+                f"throughput_pps {self.throughput_pps}, confirmed_trial {self.confirmed_trial} and "
+                f"confirmed_seconds {self.confirmed_seconds:g} go together or are all absent"
+            )
+        return self
+
+    @model_validator(mode="after")
+    def _cycles_name_their_source(self) -> "Outcome":
+        if (self.busy_cycles_per_packet is None) != (self.cycles_source is None):
+            raise ValueError("busy_cycles_per_packet and cycles_source go together")
+        return self
 
 
 class Setup(Frozen):
@@ -317,8 +358,28 @@ class Setup(Frozen):
     """How long the same run takes with RFC 2544's own 60 s trials."""
     trial_seconds: float
     confirm_seconds: float
+    planned: Annotated[int, Field(ge=1)]
+    """Searches that the whole run is made of. Fewer outcomes than this: it was aborted."""
 
 
-Record = Annotated[Setup | Trial | Outcome, Field(discriminator="kind")]
-record_adapter: TypeAdapter[Setup | Trial | Outcome] = TypeAdapter(Record)
+class End(Frozen):
+    """The last record of a run. A run without one was killed, or is still going on."""
+
+    kind: Literal["end"] = "end"
+    finished_at: str
+    """UTC, ISO 8601."""
+    completed: bool
+    """Every planned search came to an outcome, proven or not."""
+    reason: str
+    """Why it ended before that; may be empty when it did not."""
+
+    @model_validator(mode="after")
+    def _an_abort_has_a_reason(self) -> "End":
+        if not self.completed and not self.reason:
+            raise ValueError("a run that was not completed says why")
+        return self
+
+
+Record = Annotated[Setup | Trial | Outcome | End, Field(discriminator="kind")]
+record_adapter: TypeAdapter[Setup | Trial | Outcome | End] = TypeAdapter(Record)
 """Parses one line of `trials.jsonl`."""

@@ -10,6 +10,7 @@ PREAMBLE_BYTES = 8
 """Preamble and start frame delimiter (IEEE 802.3 section 3.1.1)."""
 INTERFRAME_GAP_BYTES = 12
 """96 bit times (IEEE 802.3 section 4.4.2)."""
+WIRE_OVERHEAD_BYTES = PREAMBLE_BYTES + INTERFRAME_GAP_BYTES
 MIN_FRAME_BYTES = 64
 MAX_FRAME_BYTES = 9600
 """The longest jumbo frame that the tester sends."""
@@ -20,7 +21,7 @@ def wire_bytes(frame_bytes: int) -> int:
 
     `frame_bytes` includes the FCS, as in RFC 2544 section 9.1.
     """
-    return frame_bytes + PREAMBLE_BYTES + INTERFRAME_GAP_BYTES
+    return frame_bytes + WIRE_OVERHEAD_BYTES
 
 
 def line_rate_pps(link_bps: int, frame_bytes: int) -> Fraction:
@@ -31,17 +32,20 @@ def line_rate_pps(link_bps: int, frame_bytes: int) -> Fraction:
     return Fraction(link_bps, 8 * wire_bytes(frame_bytes))
 
 
-def load_bps_l1(load_pps: float, frame_bytes: int) -> float:
-    """Bits per second that `load_pps` frames take on the wire, gap and preamble counted."""
-    return load_pps * 8 * wire_bytes(frame_bytes)
+def load_bps_l1(load_pps: float, frame_bytes: float) -> float:
+    """Bits per second that `load_pps` frames take on the wire, gap and preamble counted.
+
+    `frame_bytes` is the mean of a mix, here and below.
+    """
+    return load_pps * 8 * (frame_bytes + WIRE_OVERHEAD_BYTES)
 
 
-def load_bps_l2(load_pps: float, frame_bytes: int) -> float:
+def load_bps_l2(load_pps: float, frame_bytes: float) -> float:
     """Bits per second of frames with their FCS, gap and preamble not counted."""
     return load_pps * 8 * frame_bytes
 
 
-def load_bps_mbuf(load_pps: float, frame_bytes: int) -> float:
+def load_bps_mbuf(load_pps: float, frame_bytes: float) -> float:
     """Bits per second of frames without their FCS, as DPDK's software counters see them."""
     return load_pps * 8 * (frame_bytes - FCS_BYTES)
 

@@ -2,8 +2,9 @@
 
 from collections.abc import Iterable
 
-from wirespeed.model.trial import Outcome, Setup, Trial
-from wirespeed.report.build import build_run, headlines, spread
+from wirespeed.model.trial import Record, Setup
+from wirespeed.report.build import build_run
+from wirespeed.report.headline import headlines, spread
 from wirespeed.report.page import (
     ComparedRow,
     Comparison,
@@ -18,9 +19,7 @@ from wirespeed.report.page import (
 Key = tuple[str, str, str]
 
 
-def build_comparison(
-    records_a: Iterable[Setup | Trial | Outcome], records_b: Iterable[Setup | Trial | Outcome]
-) -> Page:
+def build_comparison(records_a: Iterable[Record], records_b: Iterable[Record]) -> Page:
     """Make the page of two runs, A first. Raises InputError when one of them holds no setup."""
     a, b = build_run(tuple(records_a), "A"), build_run(tuple(records_b), "B")
     of_a, of_b = _by_key(a), _by_key(b)

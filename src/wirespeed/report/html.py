@@ -4,10 +4,14 @@ from importlib.resources import files
 
 from jinja2 import Environment, StrictUndefined
 
-from wirespeed.report import charts, tables, words
 from wirespeed.report import format as fmt
+from wirespeed.report import words
+from wirespeed.report.charts import latency, search, throughput
 from wirespeed.report.page import Page
-from wirespeed.report.run_tables import comparison_grids, setup_grids
+from wirespeed.report.tables.comparison import comparison_grids
+from wirespeed.report.tables.of_dut import account_grids, answer_grids
+from wirespeed.report.tables.setup import setup_grids
+from wirespeed.report.tables.trials import trials_grid
 
 
 def render_html(page: Page) -> str:
@@ -17,12 +21,17 @@ def render_html(page: Page) -> str:
         autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
     environment.globals.update(
-        charts=charts,
         words=words,
         fmt=fmt,
-        tables=tables,
-        setup_grids=setup_grids,
+        draw_throughput=throughput.throughput,
+        draw_comparison=throughput.compared,
+        draw_latency=latency.latency,
+        draw_search=search.search,
+        answer_grids=answer_grids,
+        account_grids=account_grids,
         comparison_grids=comparison_grids,
+        setup_grids=setup_grids,
+        trials_grid=trials_grid,
     )
     source = files("wirespeed.report").joinpath("templates").joinpath("report.html.j2")
     template = environment.from_string(source.read_text(encoding="utf-8"))

@@ -6,13 +6,16 @@ from wirespeed.report import format as fmt
 from wirespeed.report import words
 from wirespeed.report.grid import Cell, Grid
 from wirespeed.report.page import Page, Run
-from wirespeed.report.run_tables import comparison_grids, setup_grids
-from wirespeed.report.tables import result_grids, trials_grid
+from wirespeed.report.tables.comparison import comparison_grids
+from wirespeed.report.tables.of_dut import account_grids, answer_grids
+from wirespeed.report.tables.setup import setup_grids
+from wirespeed.report.tables.trials import trials_grid
 
 
 def render_markdown(page: Page) -> str:
     """`report.md`."""
-    blocks = [f"# {escape(page.title)}"]
+    aborted = " (aborted)" if any(run.aborted for run in page.runs) else ""
+    blocks = [f"# {escape(page.title)}{aborted}"]
     blocks += [f"**{escape(words.sentence(h))}.**" for h in page.headlines]
     for note, labels in words.notes(page):
         blocks.append(f"> {labels + ': ' if labels else ''}{escape(note)}")
@@ -28,7 +31,7 @@ def _run(run: Run) -> list[str]:
     blocks = [f"## Run {escape(run.label)}"] if run.label else []
     for dut in run.duts:
         blocks.append(f"## {escape(dut.name)}")
-        blocks += [_grid(g) for g in result_grids(dut)]
+        blocks += [_grid(g) for g in (*answer_grids(dut), *account_grids(dut))]
         if not dut.results:
             blocks.append("No result.")
     blocks.append("## Setup and settings")

@@ -81,6 +81,8 @@ class Run(Frozen):
     label: str
     """Empty when the page shows one run; `A` or `B` when it shows two."""
     setup: Setup
+    aborted: bool
+    """Not every planned search came to an outcome, or nothing says that the run ended."""
     notes: tuple[str, ...]
     duts: tuple[DutSection, ...]
 

@@ -1,0 +1,85 @@
+"""The answer: throughput in every unit, and what bounds it."""
+
+from wirespeed.model.trial import Outcome
+from wirespeed.report import format as fmt
+from wirespeed.report.grid import Cell, Grid, Notes, columns
+from wirespeed.report.page import DutSection, Missing, Result
+from wirespeed.report.tables.rows import known, labelled
+
+ABOVE_LINE_PCT = 100.02
+"""Two clocks that keep IEEE 802.3's 100 ppm may differ by 200 ppm; more is a contradiction."""
+NO_CYCLES = Missing(reason="the DUT's cycles per packet were not measured", shown="cannot tell")
+OVERLOAD_CYCLES = (
+    "per packet at the overloaded forwarding rate: the DUT counts none itself"
+)
+NO_CORE_HZ = Missing(reason="the frequency of the DUT's core was not read", shown="cannot tell")
+
+
+def throughput(dut: DutSection) -> Grid:
+    """Tabulate the answer: throughput in every unit, and what bounds it."""
+    notes, rows = Notes(), []
+    lined = any(not isinstance(r.line_rate_pps, Missing) for r in dut.results)
+    for frame, r in labelled(dut):
+        o = r.outcome
+        lost = Cell(text=fmt.count(o.lost_frames))
+        if o.confirmed_trial is None:
+            lost = lost.model_copy(
+                update={"note": notes.number("frames missing in the last trial that failed")}
+            )
+        rows.append(
+            (
+                frame,
+                notes.cell(r.throughput_pps, fmt.mpps),
+                *((notes.cell(r.line_rate_pps, fmt.mpps),) if lined else ()),
+                _pct(r, notes),
+                notes.cell(r.throughput_bps_l1, fmt.gbps),
+                notes.cell(r.throughput_bps_l2, fmt.gbps),
+                lost,
+                _confirmed(o, notes),
+                _cycles(o, notes),
+                notes.cell(known(o.core_hz, NO_CORE_HZ), fmt.ghz),
+                Cell(text=o.limit.by),
+            )
+        )
+    return Grid(
+        title="Throughput",
+        caption="The highest load that a confirming trial carried without loss. "
+        "L1 counts frames with FCS, preamble and gap; L2 counts frames with FCS.",
+        columns=columns(
+            "Frame, B",
+            "Throughput, Mpps",
+            *(("Line rate, Mpps",) if lined else ()),
+            "% of line rate",
+            "Gb/s, L1",
+            "Gb/s, L2",
+            "Frames lost",
+            "Confirmed for",
+            "Busy cycles per packet",
+            "Core, GHz",
+            "Limited by",
+            words=("Limited by",),
+        ),
+        rows=tuple(rows),
+        notes=notes.all,
+    )
+
+
+def _pct(result: Result, notes: Notes) -> Cell:
+    cell = notes.cell(result.pct_line_rate, fmt.pct)
+    if isinstance(result.pct_line_rate, Missing) or result.pct_line_rate <= ABOVE_LINE_PCT:
+        return cell
+    reason = "above line rate, which cannot be: the clock, the link's figure or a counter is wrong"
+    return cell.model_copy(update={"note": notes.number(reason), "tone": "alarm"})
+
+
+def _confirmed(outcome: Outcome, notes: Notes) -> Cell:
+    if outcome.confirmed_trial is None:
+        return notes.cell(Missing(reason="no trial confirmed a throughput"), str)
+    return Cell(text=fmt.seconds(outcome.confirmed_seconds))
+
+
+def _cycles(outcome: Outcome, notes: Notes) -> Cell:
+    cell = notes.cell(known(outcome.busy_cycles_per_packet, NO_CYCLES), lambda c: f"{c:.0f}")
+    if outcome.cycles_source == "overload":
+        return cell.model_copy(update={"note": notes.number(OVERLOAD_CYCLES)})
+    return cell
