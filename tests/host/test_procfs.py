@@ -55,6 +55,14 @@ def test_a_thread_that_is_gone_is_an_error_with_the_file_not_zero(tmp_path: Path
     assert error.value.where.endswith("1/task/2/schedstat")
 
 
+def test_a_thread_that_ends_while_we_list_them_is_left_out(tmp_path: Path):
+    (tmp_path / "7/task/7").mkdir(parents=True)
+    (tmp_path / "7/task/8").mkdir()
+    rest = " ".join(["S", *(["0"] * 49)])
+    (tmp_path / "7/task/7/stat").write_text(f"7 (x) {rest}\n")
+    assert [t.tid for t in procfs.read_threads(7, root=tmp_path)] == [7]
+
+
 def test_rubbish_is_an_error_with_the_file(tmp_path: Path):
     (tmp_path / "stat").write_text("cpu0 1 2\n")
     with pytest.raises(MeasurementError) as error:

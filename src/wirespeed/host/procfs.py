@@ -124,13 +124,22 @@ def read_thread_times(pid: int, tid: int, root: Path = PROC) -> ThreadTimes:
 
 
 def read_threads(pid: int, root: Path = PROC) -> tuple[ThreadStat, ...]:
-    """Read the threads of a process, by thread id."""
+    """Read the threads of a process, by thread id; one that ends meanwhile is not among them."""
     folder = root / str(pid) / "task"
     try:
         tids = sorted(int(entry.name) for entry in folder.iterdir())
     except OSError as error:
         raise _unreadable(folder, error) from None
-    return tuple(_parsed(folder / str(tid) / "stat", parse_stat) for tid in tids)
+    threads = []
+    for tid in tids:
+        path = folder / str(tid) / "stat"
+        try:
+            threads.append(parse_stat(path.read_text(errors="replace")))
+        except (FileNotFoundError, ProcessLookupError):
+            continue
+        except (OSError, ValueError, IndexError) as error:
+            raise _unreadable(path, error) from None
+    return tuple(threads)
 
 
 def read_steal_ns(cpu: int, root: Path = PROC) -> int:

@@ -21,7 +21,8 @@ _MEMORY_SIGNS = re.compile(
 )
 _DEVICE_SIGNS = re.compile(
     r"No probed ethernet devices|failed to initialize \S+ device|Cannot probe device"
-    r"|Failed to hotplug add device|No available port|Failed to attach device",
+    r"|Failed to hotplug add device|No available port|Failed to attach device"
+    r"|unable to parse device|Cannot init EAL: No such device",
     re.IGNORECASE,
 )
 _WORKER_COMM = re.compile(r"^(?:rte-worker-|lcore-worker-|lcore-slave-|dpdk-worker)(\d+)$")

@@ -91,6 +91,11 @@ class L3fwd:
         """Give name, version and command line."""
         return self._description
 
+    @property
+    def pid(self) -> int:
+        """Give its process id."""
+        return self._process.child.pid
+
     def start_trial(self) -> None:
         """Wait until its link is up and it forwards; it does so from then on."""
         self._process.await_link(_LINK_S)

@@ -119,6 +119,11 @@ class Testpmd:
         """Give name, version and command line."""
         return self._description
 
+    @property
+    def pid(self) -> int:
+        """Give its process id."""
+        return self._process.child.pid
+
     def start_trial(self) -> None:
         """Throw away what lies in the port's queue and forward from now on."""
         self._process.await_link(_LINK_S)

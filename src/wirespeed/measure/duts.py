@@ -1,0 +1,33 @@
+"""The DUTs that can be started by name: `testpmd-macswap`, `l3fwd-lpm`, …"""
+
+from typing import get_args
+
+from wirespeed.measure.dut import Dut
+from wirespeed.measure.eal_side import EalSide
+from wirespeed.measure.l3fwd import L3fwd, Lookup
+from wirespeed.measure.testpmd import FORWARD_MODES, Testpmd
+from wirespeed.model.error import InputError
+
+DUT_NAMES = (
+    *(f"testpmd-{mode}" for mode in FORWARD_MODES),
+    *(f"l3fwd-{lookup}" for lookup in get_args(Lookup)),
+)
+
+
+def start_dut(name: str, side: EalSide, *, flows: int, tester_mac: str) -> Dut:
+    """Start the DUT called `name`; close it before the tester leaves the wire.
+
+    `flows` is how many it must know, `tester_mac` where it sends frames whose addresses it writes.
+    Raises InputError `dut.unknown`, `dut.not_installed`, `dut.memory`, `dut.device`, `l3fwd.*`.
+    """
+    if name not in DUT_NAMES:
+        raise InputError(
+            "dut.unknown",
+            where=name,
+            found="no DUT of that name",
+            next=f"one of {', '.join(DUT_NAMES)}",
+        )
+    program, _, mode = name.partition("-")
+    if program == "testpmd":
+        return Testpmd(side, mode, peer_mac=tester_mac)
+    return L3fwd(side, mode, flows=flows, next_hop_mac=tester_mac)
