@@ -1,4 +1,4 @@
-"""The DUTs that can be started by name: `testpmd-macswap`, `l3fwd-lpm`, …"""
+"""The DUTs that can be started by name, such as `testpmd-macswap`."""
 
 from typing import get_args
 
