@@ -146,6 +146,45 @@ def test_hovering_tells_each_trial_and_each_bar() -> None:
     assert "testpmd macswap, 64 B: 13.471 Mpps; limited by DUT core busy" in titles
 
 
+def repeated(times: int, proven: bool = True) -> list[Record]:
+    made: list[Record] = [setup(["testpmd macswap"], planned=times)]
+    for n in range(1, times + 1):
+        pps = 14e6 + n * 1e4 if proven else None
+        made += [
+            trial(n, search=n),
+            outcome(search=n, throughput_pps=pps, confirmed_trial=n if proven else None),
+        ]
+    return [*made, end()]
+
+
+def drawn_searches(records: list[Record]) -> list[str]:
+    html = render_html(build_page(records))
+    return re.findall(r'aria-label="The search: ([^"]*)"', html)
+
+
+def test_of_many_repeats_only_the_median_search_is_drawn() -> None:
+    three = [f"testpmd macswap, 64 B, search {n} of 3" for n in (1, 2, 3)]
+    assert drawn_searches(repeated(3)) == three
+    assert drawn_searches(repeated(5)) == ["testpmd macswap, 64 B, search 3 of 5: the median"]
+    assert drawn_searches(repeated(5, proven=False)) == [
+        "testpmd macswap, 64 B, search 5 of 5: the last"
+    ]
+    page = PageReader(render_html(build_page(repeated(5))))
+    assert len(page.table("Verdict on the tester")) == 5
+    assert len([t for t in page.titles if t.startswith("64 B: p50 ")]) == 1
+
+
+@pytest.mark.parametrize(("sizes", "folded"), [(14, False), (15, True)])
+def test_more_than_fourteen_drawings_are_folded_away(sizes: int, folded: bool) -> None:
+    records: list[Record] = [setup(planned=sizes)]
+    for n in range(1, sizes + 1):
+        frames = mix(64 + n)
+        records += [trial(n, search=n, frames=frames), outcome(search=n, frames=frames)]
+    html = render_html(build_page(records))
+    assert html.count('aria-label="The search:') == sizes
+    assert (f"<summary>{sizes} searches</summary>" in html) == folded
+
+
 def test_short_trials_say_so_and_what_the_full_method_takes() -> None:
     text = PageReader(render_html(build_page([setup(), outcome()]))).text
     assert "Trials were short: 0.5 s to search, 2 s to confirm." in text

@@ -22,6 +22,14 @@ def spread(outcomes: Sequence[Outcome]) -> Spread | Missing:
     )
 
 
+def median_search(outcomes: Sequence[Outcome]) -> Outcome:
+    """Find the search that gave the median throughput, or the last one where none was proven."""
+    figure = spread(outcomes)
+    if isinstance(figure, Missing):
+        return outcomes[-1]
+    return next(o for o in outcomes if o.throughput_pps == figure.median_pps)
+
+
 def headlines(run: Run) -> tuple[Headline, ...]:
     """One per DUT: its smallest frames, where the cost per frame shows most."""
     made = []
@@ -35,15 +43,7 @@ def headlines(run: Run) -> tuple[Headline, ...]:
             if r.outcome.mix == first.mix and r.outcome.method == first.method
         ]
         figure = spread(same)
-        # The verdict that goes with the figure is that of the search that gave it.
-        told = next(
-            (
-                o
-                for o in same
-                if isinstance(figure, Spread) and o.throughput_pps == figure.median_pps
-            ),
-            same[-1],
-        )
+        told = median_search(same)
         made.append(
             Headline(
                 run=run.label,

@@ -2,12 +2,12 @@
 
 import re
 
-from wirespeed.report import format as fmt
 from wirespeed.report import words
 from wirespeed.report.grid import Cell, Grid
 from wirespeed.report.page import Page, Run
 from wirespeed.report.tables.comparison import comparison_grids
 from wirespeed.report.tables.of_dut import account_grids, answer_grids
+from wirespeed.report.tables.rows import named, unfinished_name
 from wirespeed.report.tables.setup import setup_grids
 from wirespeed.report.tables.trials import trials_grid
 
@@ -38,12 +38,9 @@ def _run(run: Run) -> list[str]:
     blocks += [_grid(g) for g in setup_grids(run)]
     blocks.append("## Every trial")
     for dut in run.duts:
-        for result in dut.results:
-            caption = f"{dut.name}, {fmt.frame(result.outcome.mix.label)}, {result.outcome.method}"
-            blocks.append(_grid(trials_grid(caption, result.trials)))
+        blocks += [_grid(trials_grid(name, result.trials)) for name, result in named(dut)]
         for left in dut.unfinished:
-            caption = f"{dut.name}, {fmt.frame(left.mix.label)}: not finished"
-            blocks.append(_grid(trials_grid(caption, left.trials)))
+            blocks.append(_grid(trials_grid(unfinished_name(dut, left), left.trials)))
     return blocks
 
 

@@ -8,6 +8,7 @@ from markupsafe import Markup
 from wirespeed.model.trial import Latency
 from wirespeed.report import format as fmt
 from wirespeed.report import svg
+from wirespeed.report.charts.chosen import chosen
 from wirespeed.report.page import DutSection, Missing, Result
 from wirespeed.report.tables.latency import latency_ns
 
@@ -22,7 +23,7 @@ PERCENTILES = (
 
 def latency(dut: DutSection) -> Markup:
     """Draw one stem per result; nothing when no latency is known."""
-    known = [(r, r.latency) for r in dut.results if not isinstance(r.latency, Missing)]
+    known = [(r, r.latency) for _, r in chosen(dut) if not isinstance(r.latency, Missing)]
     values = [max(latency_ns(lat, f), 1) / 1000 for _, lat in known for _, f in PERCENTILES]
     if not values:
         return Markup("")

@@ -4,7 +4,7 @@ from markupsafe import Markup
 
 from wirespeed.report import format as fmt
 from wirespeed.report.charts.bars import Bar, bars
-from wirespeed.report.headline import spread
+from wirespeed.report.headline import median_search, spread
 from wirespeed.report.page import Comparison, Missing, Result, Run, Spread
 
 SERIES_COLOURS = 6
@@ -25,8 +25,8 @@ def throughput(run: Run) -> Markup:
         for r in results:
             by_mix.setdefault(r.outcome.mix.label, []).append(r)
         for mix, repeated in by_mix.items():
-            figure = spread([r.outcome for r in repeated])
-            limit = f"limited by {repeated[-1].outcome.limit.by}"
+            outcomes = [r.outcome for r in repeated]
+            figure, limit = spread(outcomes), f"limited by {median_search(outcomes).limit.by}"
             groups.setdefault(mix, []).append(_bar(name, place, mix, figure, limit))
             for r in repeated:
                 if not isinstance(r.line_rate_pps, Missing):

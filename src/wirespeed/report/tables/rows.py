@@ -3,12 +3,37 @@
 from collections import Counter
 
 from wirespeed.model.trial import Outcome
+from wirespeed.report import format as fmt
 from wirespeed.report.grid import Cell
-from wirespeed.report.page import DutSection, Missing, Result
+from wirespeed.report.page import DutSection, Missing, Result, Unfinished
 
 
 def labelled(dut: DutSection) -> list[tuple[Cell, Result]]:
     """Each result with its frame size, and its method and turn where those are needed."""
+    made = []
+    for result, method, turn in _told_apart(dut):
+        label = " ".join(filter(None, (result.outcome.mix.label, method, turn and f"({turn})")))
+        made.append((Cell(text=label), result))
+    return made
+
+
+def named(dut: DutSection) -> list[tuple[str, Result]]:
+    """Each result by its full name: `l3fwd lpm, 64 B, informed, search 2 of 5`."""
+    made = []
+    for result, method, turn in _told_apart(dut):
+        size = fmt.frame(result.outcome.mix.label)
+        parts = (dut.name, size, method, turn and f"search {turn}")
+        made.append((", ".join(filter(None, parts)), result))
+    return made
+
+
+def unfinished_name(dut: DutSection, left: Unfinished) -> str:
+    """Name trials that came to no outcome."""
+    return f"{dut.name}, {fmt.frame(left.mix.label)}: not finished"
+
+
+def _told_apart(dut: DutSection) -> list[tuple[Result, str, str]]:
+    """Each result, its method if there are several, its turn (`2 of 5`) if it was repeated."""
     methods = {r.outcome.method for r in dut.results}
     total = Counter(key(r.outcome) for r in dut.results)
     turn: Counter[tuple[str, str]] = Counter()
@@ -16,12 +41,8 @@ def labelled(dut: DutSection) -> list[tuple[Cell, Result]]:
     for result in dut.results:
         same = key(result.outcome)
         turn[same] += 1
-        label = same[0]
-        if len(methods) > 1:
-            label += f" {same[1]}"
-        if total[same] > 1:
-            label += f" ({turn[same]} of {total[same]})"
-        made.append((Cell(text=label), result))
+        method = same[1] if len(methods) > 1 else ""
+        made.append((result, method, f"{turn[same]} of {total[same]}" if total[same] > 1 else ""))
     return made
 
 

@@ -9,9 +9,7 @@ from wirespeed.report.tables.rows import known, labelled
 ABOVE_LINE_PCT = 100.02
 """Two clocks that keep IEEE 802.3's 100 ppm may differ by 200 ppm; more is a contradiction."""
 NO_CYCLES = Missing(reason="the DUT's cycles per packet were not measured", shown="cannot tell")
-OVERLOAD_CYCLES = (
-    "per packet at the overloaded forwarding rate: the DUT counts none itself"
-)
+OVERLOAD_CYCLES = "per packet at the overloaded forwarding rate: the DUT counts none itself"
 NO_CORE_HZ = Missing(reason="the frequency of the DUT's core was not read", shown="cannot tell")
 
 
