@@ -56,10 +56,10 @@ def _percentiles(
     points = [(n, max(latency_ns(lat, f), 1) / 1000) for n, f in PERCENTILES]
     parts = [svg.line(x, height_of(points[0][1]), x, height_of(points[-1][1]), "stem")]
     # Labels give way upwards: percentiles may lie closer together than a line of text.
-    label_y = height_of(points[0][1]) + 3 + 10
+    label_y = height_of(points[0][1]) + 3 + 11
     for name, us in points:
         y = height_of(us)
-        label_y = min(y + 3, label_y - 10)
+        label_y = min(y + 3, label_y - 11)
         title = svg.element(
             "title",
             {},

@@ -19,11 +19,6 @@ def throughput(dut: DutSection) -> Grid:
     lined = any(not isinstance(r.line_rate_pps, Missing) for r in dut.results)
     for frame, r in labelled(dut):
         o = r.outcome
-        lost = Cell(text=fmt.count(o.lost_frames))
-        if o.confirmed_trial is None:
-            lost = lost.model_copy(
-                update={"note": notes.number("frames missing in the last trial that failed")}
-            )
         rows.append(
             (
                 frame,
@@ -32,7 +27,7 @@ def throughput(dut: DutSection) -> Grid:
                 _pct(r, notes),
                 notes.cell(r.throughput_bps_l1, fmt.gbps),
                 notes.cell(r.throughput_bps_l2, fmt.gbps),
-                lost,
+                _lost(o, notes),
                 _confirmed(o, notes),
                 _cycles(o, notes),
                 notes.cell(known(o.core_hz, NO_CORE_HZ), fmt.ghz),
@@ -68,6 +63,14 @@ def _pct(result: Result, notes: Notes) -> Cell:
         return cell
     reason = "above line rate, which cannot be: the clock, the link's figure or a counter is wrong"
     return cell.model_copy(update={"note": notes.number(reason), "tone": "alarm"})
+
+
+def _lost(outcome: Outcome, notes: Notes) -> Cell:
+    cell = Cell(text=fmt.count(outcome.lost_frames))
+    if outcome.confirmed_trial is not None:
+        return cell
+    reason = "frames missing in the last trial that failed"
+    return cell.model_copy(update={"note": notes.number(reason)})
 
 
 def _confirmed(outcome: Outcome, notes: Notes) -> Cell:
