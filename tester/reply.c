@@ -158,10 +158,11 @@ void reply_result(int64_t id, const struct tester *t, const struct config_trial 
 	for (unsigned int i = 0; i < r->reason_count; i++)
 		json_array_append_new(reasons, json_string(r->reasons[i]));
 	say(id, "result",
-	    json_pack("{s:i, s:f, s:o, s:o, s:o, s:o, s:I, s:o, s:I, s:b, s:o}", "number",
+	    json_pack("{s:i, s:f, s:o, s:o, s:o, s:o, s:I, s:I, s:o, s:I, s:b, s:o}", "number",
 		      (int)c->number, "measured_seconds", r->measured_seconds, "streams", streams,
 		      "latency", latency_json(r), "departure", departure_json(r), "tester",
-		      health_json(r), "silence_ns_max", ns(r->silence_max), "counters",
+		      health_json(r), "silence_ns_max", ns(r->silence_max),
+		      "silence_ns_sum", ns(r->silence_sum), "counters",
 		      counters_json(r->counters, t->port_count), "state_bytes",
 		      (json_int_t)r->state_bytes, "valid", r->reason_count == 0, "invalid_reasons",
 		      reasons));

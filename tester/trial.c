@@ -421,6 +421,7 @@ static void collect_received(struct state *s)
 			hist_merge(r->latency, q->judge.latency);
 			r->hardware_stamps |= q->judge.stamp_offset >= 0;
 			r->silence_max = RTE_MAX(r->silence_max, q->silence_max);
+			r->silence_sum += q->silence_sum;
 		}
 }
 
@@ -440,8 +441,10 @@ static void collect_last_silence(struct state *s)
 			stopped = RTE_MAX(stopped, s->tx[c->tx_port][k]->stopped_at);
 		for (unsigned int k = 0; k < s->tester->ports[c->rx_port].config.rx_queues; k++)
 			last = RTE_MAX(last, s->rx[c->rx_port][k]->last_frame);
-		if (stopped > last)
+		if (stopped > last + s->hz / 20000) { /* 50 us, as in the loop */
 			r->silence_max = RTE_MAX(r->silence_max, stopped - last);
+			r->silence_sum += stopped - last;
+		}
 	}
 }
 

@@ -46,7 +46,8 @@ struct trial_result {
 	bool hardware_stamps;
 	double interval_intended_ns;
 	uint64_t burst_max;
-	uint64_t gap_max, gaps_over_limit, gap_limit, stalled, silence_max, busy; /* cycles */
+	uint64_t gap_max, gaps_over_limit, gap_limit, stalled, busy; /* cycles */
+	uint64_t silence_max, silence_sum; /* cycles */
 	uint64_t busy_frames;
 	uint64_t pingpong_before[CONFIG_CPUS_MAX], pingpong_after[CONFIG_CPUS_MAX];
 	unsigned int pingpong_count;

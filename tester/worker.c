@@ -51,7 +51,8 @@ static inline bool tx_turn(struct worker *w, struct tx_queue *q, uint64_t now)
  * Nothing came for a while, and then a frame that had been under way all that time: the DUT did
  * not run. A frame that was sent only just now says that there was nothing to forward.
  */
-static void silence_ended(struct rx_queue *q, const struct rte_mbuf *first, uint64_t now)
+static void silence_ended(struct rx_queue *q, const struct rte_mbuf *first, uint64_t now,
+			  uint64_t stall)
 {
 	const uint8_t *frame = rte_pktmbuf_mtod(first, const uint8_t *);
 	if (first->data_len < FRAME_HEAD_BYTES || !frame_crc_fits(frame))
@@ -60,7 +61,11 @@ static void silence_ended(struct rx_queue *q, const struct rte_mbuf *first, uint
 	if (f.trial != q->judge.trial)
 		return;
 	const uint64_t under_way = (now - f.time) & FRAME_TIME_MASK;
-	q->silence_max = RTE_MAX(q->silence_max, RTE_MIN(under_way, now - q->last_frame));
+	const uint64_t silence = RTE_MIN(under_way, now - q->last_frame);
+	if (silence <= stall)
+		return;
+	q->silence_max = RTE_MAX(q->silence_max, silence);
+	q->silence_sum += silence;
 }
 
 static inline bool rx_turn(const struct worker *w, struct rx_queue *q, uint64_t stall)
@@ -72,7 +77,7 @@ static inline bool rx_turn(const struct worker *w, struct rx_queue *q, uint64_t 
 		return false;
 	const uint64_t now = rte_rdtsc();
 	if (unlikely(now - q->last_frame > stall))
-		silence_ended(q, mbufs[0], now);
+		silence_ended(q, mbufs[0], now, stall);
 	q->last_frame = now;
 	if (likely(w->judge(&q->judge, mbufs, n, now)))
 		rte_mempool_put_bulk(mbufs[0]->pool, (void *const *)mbufs, n);

@@ -15,6 +15,7 @@ struct rx_queue {
 	struct judge judge;
 	uint64_t last_frame;   /* when the last burst came */
 	uint64_t silence_max;  /* longest time that nothing came although frames were under way */
+	uint64_t silence_sum;  /* of all such times longer than a stall */
 };
 
 struct worker {

@@ -157,6 +157,7 @@ def trial(
                 tsc_hz=TSC_HZ,
             ),
             "silence_ns_max": 60_000,
+            "silence_ns_sum": 0,
             "dut_reading": DutReading(busy_cycles_per_packet=148.0),
             "valid": not invalid,
             "invalid_reasons": invalid,
@@ -188,6 +189,7 @@ def outcome(
         "trials": 9,
         "invalid_trials": 0,
         "seconds": 8.5,
+        "verdict": "width met",
         "limit": Limit(
             by="DUT core busy",
             evidence=("cpu_run_ns 99.8 % of the trial", "imissed 2,100 at port 0"),

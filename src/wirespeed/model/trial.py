@@ -29,6 +29,15 @@ class FrameMix(Frozen):
 
     shares: Annotated[tuple[FrameShare, ...], Field(min_length=1, max_length=16)]
 
+    @classmethod
+    def parse(cls, label: str) -> "FrameMix":
+        """Read what `label` gives: `64`, or `64x7+594x4+1518x1`. Raises ValueError."""
+        shares = []
+        for part in label.split("+"):
+            frame_bytes, _, weight = part.partition("x")
+            shares.append(FrameShare(frame_bytes=int(frame_bytes), weight=int(weight or 1)))
+        return cls(shares=tuple(shares))
+
     @property
     def label(self) -> str:
         """`64` for one size; `64x7+594x4+1518x1` for a mix."""
@@ -168,7 +177,10 @@ class DutReading(Frozen):
 
 
 class Trial(Frozen):
-    """One load, once. `valid` is about the tester alone: never about the DUT."""
+    """One load, once. `valid` is about the tester and its machine: never about the DUT.
+
+    A lab's DUT shares the machine, so a core that was taken away from it voids a trial as well.
+    """
 
     kind: Literal["trial"] = "trial"
     number: Count
@@ -193,6 +205,10 @@ class Trial(Frozen):
     tester: TesterHealth
     silence_ns_max: Count
     """Longest time that nothing came back although frames were outstanding."""
+    silence_ns_sum: Count
+    """Sum of all such times of more than 50 us. A poll-mode DUT that runs is never silent so long."""
+    tester_ports: tuple[PortCounters, ...] = ()
+    """The tester's own ports, as differences over the trial."""
     dut_reading: DutReading | None
     valid: bool
     invalid_reasons: tuple[str, ...] = ()
@@ -305,6 +321,10 @@ class Outcome(Frozen):
     """Wall time of the search."""
     loss_floor: float | None = None
     """Loss ratio that no load removed; None where there is none."""
+    verdict: str
+    """How the search ended: `width met`, `ceiling passed`, `nothing passed`, …"""
+    notes: tuple[str, ...] = ()
+    """What a reader must know to judge the figures: contradictions, repeats, short cuts."""
     limit: Limit
     ledger: Ledger
     """Of the trial that set the upper bound, or of the confirming one if nothing failed."""

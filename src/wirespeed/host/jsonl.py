@@ -1,0 +1,65 @@
+"""A file of JSON lines that survives a kill at any moment: each line is on disk when it is written.
+
+A line that a kill cut short is not a record: reading leaves it out, and writing starts after the
+last whole line.
+"""
+
+import os
+from pathlib import Path
+
+from wirespeed.host.lock import FileLock
+from wirespeed.model.error import InputError
+
+
+def read_lines(path: Path) -> list[str]:
+    """Give all whole lines. Raises InputError `file.unreadable`."""
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise InputError("file.unreadable", where=str(path), found=str(error)) from None
+    whole = data[: data.rfind(b"\n") + 1]
+    return whole.decode(errors="replace").splitlines()
+
+
+class JsonlWriter:
+    """Appends to one file, which no other process may write to at the same time.
+
+    Raises InputError `run.in_use` when another one does, `file.unwritable`.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._lock = FileLock(path.with_name(f".{path.name}.lock"))
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            if not self._lock.acquire():
+                raise InputError(
+                    "run.in_use",
+                    where=str(path),
+                    found=f"{self._lock.holder()} is writing to it",
+                    next="wait for it, or name another folder",
+                )
+            self._fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+            whole = path.read_bytes().rfind(b"\n") + 1
+            os.ftruncate(self._fd, whole)
+            os.lseek(self._fd, whole, os.SEEK_SET)
+        except OSError as error:
+            raise InputError("file.unwritable", where=str(path), found=str(error)) from None
+
+    def append(self, line: str) -> None:
+        """Write one line; it is on disk when this returns. Raises InputError `file.unwritable`."""
+        if "\n" in line:
+            raise ValueError("one line at a time")
+        data = memoryview(line.encode() + b"\n")
+        try:
+            while data:
+                data = data[os.write(self._fd, data) :]
+            os.fsync(self._fd)
+        except OSError as error:
+            raise InputError("file.unwritable", where="run folder", found=str(error)) from None
+
+    def close(self) -> None:
+        """Close it and let others write; a second call does nothing."""
+        if self._fd >= 0:
+            os.close(self._fd)
+            self._fd = -1
+        self._lock.release()

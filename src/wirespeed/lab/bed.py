@@ -1,0 +1,169 @@
+"""A testbed in memory: tester and DUT started, joined by a wire, and warmed up."""
+
+from collections.abc import Callable
+
+from wirespeed.lab.wire import RING_FRAMES, Wire, open_wire
+from wirespeed.measure.dut import Dut, DutDescription, difference
+from wirespeed.measure.duts import start_dut
+from wirespeed.measure.testbed import BedTrial
+from wirespeed.measure.tester import Tester
+from wirespeed.measure.tester_protocol import (
+    OpenRequest,
+    PortRequest,
+    ProgressReply,
+    ResultReply,
+    TrialRequest,
+    WorkerRequest,
+)
+from wirespeed.model.trial import FrameMix, FrameShare
+
+WARM_UP_NUMBER = 10**9
+"""A number of its own, so that its late frames are told from those of trial 1."""
+_TESTER_MAC = "02:00:00:00:00:02"
+"""What a DUT writes as destination when it writes one; the tester's port takes any."""
+_WARM_UP = TrialRequest(
+    number=WARM_UP_NUMBER,
+    mix=FrameMix(shares=(FrameShare(frame_bytes=64),)),
+    flows=1,
+    load_pps=100_000,
+    seconds=0.02,
+    prime=True,
+    settle_ms=50,
+)
+
+
+class VirtualBed:
+    """See `Testbed`. Starts when made; `close` leaves nothing running and no file."""
+
+    def __init__(self, dut: str, wire: str, *, flows: int, frame_bytes_max: int) -> None:
+        self._flows = flows
+        self._wire: Wire = open_wire(
+            wire, frame_bytes_max=frame_bytes_max, tester_memory_mib=_memory_mib(frame_bytes_max)
+        )
+        self._tester: Tester | None = None
+        self._dut: Dut | None = None
+        try:
+            self._join(dut, frame_bytes_max)
+            self._result(
+                _WARM_UP.model_copy(update={"expect": self._started_dut.description.expect})
+            )
+        except BaseException:
+            self.close()
+            raise
+
+    @property
+    def dut(self) -> DutDescription:
+        """Give the DUT's name, version and command line."""
+        return self._started_dut.description
+
+    @property
+    def cpus(self) -> tuple[int, ...]:
+        """CPU of the tester's loop, then the DUT's."""
+        cpus = (self._wire.tester.worker_cpus[0], self._wire.dut.worker_cpus[0])
+        return cpus if cpus[0] != cpus[1] else ()
+
+    @property
+    def shares_machine(self) -> bool:
+        """Say yes: both run here."""
+        return True
+
+    @property
+    def streams(self) -> tuple[tuple[int, int], ...]:
+        """One port, out and back."""
+        return ((0, 0),)
+
+    @property
+    def tester_details(self) -> tuple[tuple[str, str], ...]:
+        """Label and value for the report."""
+        tester, side = self._started_tester, self._wire.tester
+        return (
+            ("DPDK", tester.hello.dpdk),
+            ("instruction set", tester.hello.isa),
+            ("device", ", ".join(side.devices)),
+            ("lcores", side.lcores()),
+            ("queues", "1 tx, 1 rx"),
+            ("memory", "hugepages" if side.hugepages else "no hugepages"),
+            ("TSC", f"{tester.hello.tsc_hz / 1e6:.0f} MHz"),
+            *(("warning", warning) for warning in self._wire.warnings),
+        )
+
+    @property
+    def tester_pid(self) -> int:
+        """Process id of the tester."""
+        return self._started_tester.pid
+
+    def run(
+        self, request: TrialRequest, progress: Callable[[ProgressReply], None] | None = None
+    ) -> BedTrial:
+        """Make one trial, with the DUT's counters read before and after."""
+        dut = self._started_dut
+        dut.start_trial()
+        before = dut.read()
+        result = self._result(request, progress)
+        return BedTrial(result=result, dut=difference(before, dut.read()))
+
+    def close(self) -> None:
+        """End DUT, tester and wire, in the order that the wire needs; a second call is a no-op."""
+        dut, self._dut = self._dut, None
+        tester, self._tester = self._tester, None
+        try:
+            if dut is not None:
+                # A memif server that still polls crashes now and then when its client leaves.
+                dut.close()
+        finally:
+            try:
+                if tester is not None:
+                    tester.close()
+            finally:
+                self._wire.close()
+
+    def _join(self, dut: str, frame_bytes_max: int) -> None:
+        side = self._wire.tester
+        request = OpenRequest(
+            ports=(
+                PortRequest(
+                    device=side.devices[0],
+                    tx_descriptors=RING_FRAMES,
+                    rx_descriptors=RING_FRAMES,
+                ),
+            ),
+            workers=(WorkerRequest(lcore=1, tx=((0, 0),), rx=((0, 0),)),),
+            frame_bytes_max=frame_bytes_max,
+        )
+        if self._wire.kind == "memif":
+            self._start_dut(dut)
+            self._tester = Tester(side)
+            self._tester.await_opened(self._tester.begin_open(request))
+        else:
+            # The tester serves the socket and waits inside for the DUT that connects to it.
+            self._tester = Tester(side)
+            ticket = self._tester.begin_open(request)
+            self._start_dut(dut)
+            self._tester.await_opened(ticket)
+
+    def _start_dut(self, name: str) -> None:
+        self._dut = start_dut(name, self._wire.dut, flows=self._flows, tester_mac=_TESTER_MAC)
+
+    def _result(
+        self, request: TrialRequest, progress: Callable[[ProgressReply], None] | None = None
+    ) -> ResultReply:
+        self._started_dut.start_trial()
+        return self._started_tester.trial(request, progress)
+
+    @property
+    def _started_dut(self) -> Dut:
+        if self._dut is None:
+            raise AssertionError("the testbed is closed")
+        return self._dut
+
+    @property
+    def _started_tester(self) -> Tester:
+        if self._tester is None:
+            raise AssertionError("the testbed is closed")
+        return self._tester
+
+
+def _memory_mib(frame_bytes_max: int) -> int:
+    """EAL memory for two pools of a ring and a quarter each, with room for the rest."""
+    mbuf_bytes = max(2048, frame_bytes_max) + 512
+    return 128 + 2 * (RING_FRAMES * 5 // 4 + 1024) * mbuf_bytes // 2**20

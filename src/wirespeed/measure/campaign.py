@@ -1,0 +1,193 @@
+"""A run: one search for every DUT and frame mix, each trial on disk before the next one starts.
+
+Searches are numbered in the order of the plan. One that has an outcome in the record is not made
+again; one that has trials but no outcome is taken up where it stopped.
+"""
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Annotated, Protocol
+
+from pydantic import Field
+
+from wirespeed.host.clock import monotonic_s
+from wirespeed.measure.outcome import build_outcome
+from wirespeed.measure.search import Goal, Method, Observer, search
+from wirespeed.measure.testbed import Testbed
+from wirespeed.measure.tester_protocol import ProgressReply
+from wirespeed.measure.trial_maker import TrialMaker, TrialSettings
+from wirespeed.model.frozen import Frozen
+from wirespeed.model.trial import End, FrameMix, Outcome, Setup, Trial
+
+CAPACITY_SECONDS = 0.1
+SEND_RESERVE = 0.8
+"""Share of the tester's own best rate up to which a load is asked of it."""
+RFC2544_SECONDS = 60.0
+"""RFC 2544 section 24."""
+
+
+class Plan(Frozen):
+    """What a run measures and how."""
+
+    duts: Annotated[tuple[str, ...], Field(min_length=1)]
+    mixes: Annotated[tuple[FrameMix, ...], Field(min_length=1)]
+    flows: int = 8192
+    method: Method = "informed"
+    relative_width: float = 0.005
+    trial_seconds: float = 1.0
+    confirm_seconds: float = RFC2544_SECONDS
+    burst_frames: int = 32
+    link_bps: int | None = None
+    """Line rate of the wire in bit/s; None for a virtual wire, which has none."""
+    max_load_pps: float | None = None
+    """Offer no more than this; None: the line rate, or what the tester can send."""
+
+    @property
+    def searches(self) -> tuple[tuple[int, str, FrameMix], ...]:
+        """Number, DUT and mix of each search, in order; numbers start at 1."""
+        pairs = ((dut, mix) for dut in self.duts for mix in self.mixes)
+        return tuple((number, dut, mix) for number, (dut, mix) in enumerate(pairs, 1))
+
+    @property
+    def full_method_seconds(self) -> float:
+        """Time that the same run takes as RFC 2544 has it: bisection, each trial of 60 s."""
+        trials = math.ceil(math.log2(1 / self.relative_width)) + 2
+        return len(self.searches) * trials * RFC2544_SECONDS
+
+
+class Beds(Protocol):
+    """Makes a testbed for a DUT by name, when the first trial needs it."""
+
+    def __call__(self, dut: str) -> Testbed:
+        """Build it; the campaign closes it."""
+        ...
+
+
+class Listener(Protocol):
+    """Is told what goes on; for a display."""
+
+    def search_started(self, number: int, dut: str, mix: FrameMix) -> None:
+        """The search of this number begins, or goes on."""
+        ...
+
+    def search_observer(self) -> Observer:
+        """Give who is told of each trial before it is made."""
+        ...
+
+    def trial_progress(self, progress: ProgressReply) -> None:
+        """Once a second while a trial runs."""
+        ...
+
+    def trial_ended(self, trial: Trial) -> None:
+        """A trial was made and is on disk."""
+        ...
+
+    def search_ended(self, outcome: Outcome) -> None:
+        """A search came to an outcome."""
+        ...
+
+
+Record = Setup | Trial | Outcome | End
+
+
+class Campaign:
+    """Makes a plan's searches. `record` must have the record on disk when it returns."""
+
+    def __init__(
+        self,
+        plan: Plan,
+        beds: Beds,
+        record: Callable[[Record], None],
+        listener: Listener,
+        recorded: Sequence[Record] = (),
+    ) -> None:
+        self._plan, self._beds, self._listener = plan, beds, listener
+        self._write = record
+        self._trials = [r for r in recorded if isinstance(r, Trial)]
+        self._outcomes = {r.search: r for r in recorded if isinstance(r, Outcome)}
+        self._numbers = max((t.number for t in self._trials), default=0)
+        self._bed: Testbed | None = None
+        self._bed_dut = ""
+
+    def run(self) -> list[Outcome]:
+        """Make what the record does not have yet; give all outcomes in order.
+
+        Raises MeasurementError or InputError; what was measured until then is on disk.
+        """
+        try:
+            for number, dut, mix in self._plan.searches:
+                if number not in self._outcomes:
+                    self._listener.search_started(number, dut, mix)
+                    self._outcomes[number] = self._search(number, dut, mix)
+                    self._write(self._outcomes[number])
+                    self._listener.search_ended(self._outcomes[number])
+        finally:
+            self._close_bed()
+        return [self._outcomes[number] for number, _, _ in self._plan.searches]
+
+    def _search(self, number: int, dut: str, mix: FrameMix) -> Outcome:
+        started = monotonic_s()
+        maker = TrialMaker(
+            lambda: self._bed_for(dut),
+            TrialSettings(
+                search=number,
+                mix=mix,
+                flows=self._plan.flows,
+                burst_frames=self._plan.burst_frames,
+            ),
+            next_number=self._next_number,
+            record=self._keep,
+            recorded=[t for t in self._trials if t.search == number],
+            progress=self._listener.trial_progress,
+        )
+        capacity = maker.capacity(CAPACITY_SECONDS)
+        goal = self._goal(mix, capacity)
+        result = search(self._plan.method, maker, goal, self._listener.search_observer())
+        return build_outcome(
+            result,
+            goal,
+            maker.trials,
+            link_load_pps=self._link_load_pps(mix),
+            seconds=monotonic_s() - started,
+        )
+
+    def _goal(self, mix: FrameMix, capacity: Trial) -> Goal:
+        plan = self._plan
+        bounds = [capacity.offered_load_pps * SEND_RESERVE]
+        link = self._link_load_pps(mix)
+        bounds += [bound for bound in (link, plan.max_load_pps) if bound is not None]
+        most = min(bounds)
+        return Goal(
+            max_load_pps=most,
+            min_load_pps=most / 1000,
+            relative_width=plan.relative_width,
+            trial_seconds=plan.trial_seconds,
+            confirm_seconds=plan.confirm_seconds,
+            expected_load_pps=capacity.forwarding_rate_pps or None,
+            trials_per_load=1,
+            exceed_ratio=0.0,
+        )
+
+    def _link_load_pps(self, mix: FrameMix) -> float | None:
+        if self._plan.link_bps is None:
+            return None
+        return self._plan.link_bps / (8 * mix.mean_wire_bytes)
+
+    def _keep(self, trial: Trial) -> None:
+        self._write(trial)
+        self._listener.trial_ended(trial)
+
+    def _next_number(self) -> int:
+        self._numbers += 1
+        return self._numbers
+
+    def _bed_for(self, dut: str) -> Testbed:
+        if self._bed is None or self._bed_dut != dut:
+            self._close_bed()
+            self._bed, self._bed_dut = self._beds(dut), dut
+        return self._bed
+
+    def _close_bed(self) -> None:
+        bed, self._bed = self._bed, None
+        if bed is not None:
+            bed.close()

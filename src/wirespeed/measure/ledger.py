@@ -1,0 +1,79 @@
+"""Every frame has a fate: sent = received + lost at a named place + unexplained. Pure.
+
+Each place is a counter of its own, or the difference of two counters at either end of one stretch.
+A place is named only when its counter is above zero; what no counter claims stays unexplained, and
+is negative when counters claim more than is missing (a switch that floods, say).
+"""
+
+from collections.abc import Iterator
+
+from wirespeed.model.trial import DutReading, Fate, Ledger, PortCounters, Trial
+
+
+def build_ledger(trial: Trial) -> Ledger:
+    """Account for every frame that was offered in `trial`."""
+    lost = tuple(fate for fate in _fates(trial) if fate.frames > 0)
+    received = trial.offered_frames - trial.missing_frames
+    return Ledger(
+        offered_frames=trial.offered_frames,
+        received_frames=received,
+        lost=lost,
+        unexplained_frames=trial.missing_frames - sum(fate.frames for fate in lost),
+    )
+
+
+def _fates(trial: Trial) -> Iterator[Fate]:
+    refused = sum(s.refused_frames for s in trial.streams)
+    yield Fate(
+        place="DUT input queue",
+        frames=refused,
+        counter="frames that the full ring behind the tester's port refused",
+    )
+    if trial.dut_reading is not None and trial.dut_reading.ports:
+        yield from _dut_fates(trial, trial.dut_reading, trial.offered_frames - refused)
+    for place, frames, counter in (
+        ("corrupted", sum(s.corrupted_frames for s in trial.streams), "the tester's judge"),
+        ("misdelivered", sum(s.misdelivered_frames for s in trial.streams), "the tester's judge"),
+    ):
+        yield Fate(place=place, frames=frames, counter=counter)
+
+
+def _dut_fates(trial: Trial, dut: DutReading, accepted: int) -> Iterator[Fate]:
+    received, sent = _sum(dut.ports, "ipackets"), _sum(dut.ports, "opackets")
+    missed, no_mbuf = _sum(dut.ports, "imissed"), _sum(dut.ports, "rx_nombuf")
+    yield Fate(place="DUT receive queue", frames=missed, counter="DUT's imissed")
+    yield Fate(place="DUT no mbuf", frames=no_mbuf, counter="DUT's rx_nombuf")
+    yield Fate(
+        place="wire to the DUT",
+        frames=accepted - received - missed - no_mbuf,
+        counter="tester's accepted frames less DUT's ipackets, imissed and rx_nombuf",
+    )
+    if dut.forward_tx_dropped is not None:
+        # The port's oerrors count the same frames again, so only one of the two is taken.
+        yield Fate(
+            place="DUT transmit",
+            frames=dut.forward_tx_dropped,
+            counter="TX-dropped of the DUT's forwarding engine",
+        )
+    else:
+        yield Fate(
+            place="DUT transmit",
+            frames=received - sent,
+            counter="DUT's ipackets less opackets",
+        )
+    back = _sum(trial.tester_ports, "ipackets")
+    tester_missed = _sum(trial.tester_ports, "imissed") + _sum(trial.tester_ports, "rx_nombuf")
+    yield Fate(
+        place="tester receive queue",
+        frames=tester_missed,
+        counter="tester's imissed and rx_nombuf",
+    )
+    yield Fate(
+        place="wire from the DUT",
+        frames=sent - back - tester_missed,
+        counter="DUT's opackets less tester's ipackets",
+    )
+
+
+def _sum(ports: tuple[PortCounters, ...], name: str) -> int:
+    return sum(getattr(port, name) for port in ports)

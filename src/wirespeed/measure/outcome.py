@@ -1,0 +1,77 @@
+"""What a search found, put beside what its trials say: SearchResult + trials -> Outcome. Pure."""
+
+from collections.abc import Sequence
+from typing import Literal
+
+from wirespeed.measure.ledger import build_ledger
+from wirespeed.measure.limit import limit_of_ceiling, limit_of_failure
+from wirespeed.measure.search import Goal, SearchResult
+from wirespeed.model.trial import Limit, Outcome, Trial
+
+
+def build_outcome(
+    result: SearchResult,
+    goal: Goal,
+    trials: Sequence[Trial],
+    *,
+    link_load_pps: float | None,
+    seconds: float,
+) -> Outcome:
+    """Build the record of one search from all its trials, void ones included.
+
+    `link_load_pps` is the line rate for the search's mix, None where there is no line; `seconds`
+    is wall time. Raises ValueError without a valid trial.
+    """
+    valid = {trial.number: trial for trial in trials if trial.valid}
+    confirmed = valid.get(result.confirmed_trial) if result.confirmed_trial is not None else None
+    upper = valid.get(result.upper_trial) if result.upper_trial is not None else None
+    shown = upper or confirmed or max(valid.values(), key=lambda trial: trial.number)
+    ledger = build_ledger(shown)
+    if result.loss_floor is not None:
+        floor = f"a share of {result.loss_floor:.3g} is lost at every load that was tried"
+        limit = Limit(by="loss floor", evidence=(floor,))
+    elif upper is not None:
+        limit = limit_of_failure(upper, ledger)
+    else:
+        limit = limit_of_ceiling(goal.max_load_pps, link_load_pps, confirmed)
+    cycles, source = _cycles(confirmed or shown, list(valid.values()))
+    return Outcome(
+        search=shown.search,
+        dut=shown.dut,
+        mix=shown.mix,
+        method=result.method,
+        goal_width=goal.relative_width,
+        found_load_pps=result.found_load_pps,
+        upper_load_pps=result.upper_load_pps,
+        throughput_pps=result.throughput_pps,
+        confirmed_seconds=result.confirmed_seconds,
+        confirmed_trial=result.confirmed_trial,
+        lost_frames=result.lost_frames,
+        pdr_load_pps=result.pdr_load_pps,
+        pdr_loss_ratio=result.pdr_loss_ratio,
+        trials=len(valid),
+        invalid_trials=len(trials) - len(valid),
+        seconds=seconds,
+        loss_floor=result.loss_floor,
+        verdict=result.verdict,
+        notes=result.notes,
+        limit=limit,
+        ledger=ledger,
+        ledger_trial=shown.number,
+        busy_cycles_per_packet=cycles,
+        cycles_source=source,
+        core_hz=shown.tester.core_hz or None,
+    )
+
+
+def _cycles(
+    trial: Trial, trials: Sequence[Trial]
+) -> tuple[float | None, Literal["dut", "overload"] | None]:
+    reading = trial.dut_reading
+    if reading is not None and reading.busy_cycles_per_packet:
+        return reading.busy_cycles_per_packet, "dut"
+    overloaded = [t for t in trials if t.loss_ratio > 0.01 and t.forwarding_rate_pps > 0]
+    if not overloaded:
+        return None, None
+    best = max(overloaded, key=lambda t: t.forwarding_rate_pps)
+    return best.tester.tsc_hz / best.forwarding_rate_pps, "overload"

@@ -1,0 +1,175 @@
+"""The traffic tester as a child: `wirespeed-tester`, spoken to in JSON lines.
+
+    Tester() --> begin_open --> await_opened --> trial, trial, … --> close
+
+Opening is in two halves, as a virtio_user port that serves its socket waits inside for the DUT.
+"""
+
+import json
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from types import TracebackType
+from typing import Annotated, Any, TypeVar
+
+from pydantic import Field, TypeAdapter, ValidationError
+
+from wirespeed.host.clock import Deadline
+from wirespeed.host.files import find_program, is_file
+from wirespeed.host.process import Child
+from wirespeed.measure.eal_side import EalSide
+from wirespeed.measure.tester_protocol import (
+    VERSION,
+    ByeReply,
+    CountersReply,
+    Envelope,
+    ErrorReply,
+    HelloReply,
+    OpenedReply,
+    OpenRequest,
+    ProgressReply,
+    ResultReply,
+    TrialRequest,
+)
+from wirespeed.model.error import InputError, MeasurementError
+
+PROGRAM = "wirespeed-tester"
+_START_S = 30.0
+_OPEN_S = 30.0
+_GRACE_S = 20.0
+"""Beyond a trial's own length: ping-pong, draining, and a machine that stalls."""
+
+Reply = (
+    HelloReply | OpenedReply | ProgressReply | ResultReply | CountersReply | ByeReply | ErrorReply
+)
+_replies: TypeAdapter[Reply] = TypeAdapter(Annotated[Reply, Field(discriminator="event")])
+T = TypeVar("T", bound=Envelope)
+
+
+def find_tester() -> str:
+    """Find the program: WIRESPEED_TESTER, beside this Python, in PATH.
+
+    Raises InputError `tester.not_installed`.
+    """
+    named = os.environ.get("WIRESPEED_TESTER")
+    candidates = [Path(named)] if named else [Path(sys.executable).parent / PROGRAM]
+    for path in candidates:
+        if is_file(path):
+            return str(path)
+    found = None if named else find_program(PROGRAM)
+    if found is None:
+        raise InputError(
+            "tester.not_installed",
+            where=named or PROGRAM,
+            found="no such program",
+            so="nothing can send or judge frames",
+            next="make setup",
+        )
+    return found
+
+
+class Tester:
+    """A running tester. Use `close` or the `with` statement; not for two threads at once."""
+
+    def __init__(self, side: EalSide) -> None:
+        physical = [d for d in side.devices if not d.startswith("net_")]
+        # Vdevs are opened on request; a card must be on the EAL's allow-list from the start.
+        eal = side.model_copy(update={"devices": tuple(physical)})
+        argv = [find_tester(), *eal.arguments(), f"--lcores={side.lcores()}"]
+        self.argv = tuple(argv)
+        self._child = Child(argv, role="tester", environment=side.environment)
+        self._next_id = 0
+        try:
+            self.hello = self._await(self._ask("hello", {}), HelloReply, Deadline(_START_S))
+        except BaseException:
+            self.close()
+            raise
+
+    def begin_open(self, request: OpenRequest) -> int:
+        """Ask for the ports; `await_opened` takes the answer."""
+        return self._ask("open", request.model_dump(mode="json"))
+
+    def await_opened(self, ticket: int) -> OpenedReply:
+        """Wait for the ports of `begin_open`. Raises MeasurementError `port.*` or `tester.*`."""
+        return self._await(ticket, OpenedReply, Deadline(_OPEN_S))
+
+    def trial(
+        self,
+        request: TrialRequest,
+        progress: Callable[[ProgressReply], None] | None = None,
+    ) -> ResultReply:
+        """Run one trial. Raises MeasurementError `trial.*`, `port.*` or `tester.*`."""
+        deadline = Deadline(request.seconds * 1.5 + _GRACE_S)
+        return self._await(self._ask("trial", request.body()), ResultReply, deadline, progress)
+
+    def counters(self) -> CountersReply:
+        """Read the ports' counters since they were started."""
+        return self._await(self._ask("counters", {}), CountersReply, Deadline(_OPEN_S))
+
+    def alive(self) -> bool:
+        """Tell whether it still runs."""
+        return self._child.alive()
+
+    @property
+    def pid(self) -> int:
+        """Process id."""
+        return self._child.pid
+
+    def close(self) -> None:
+        """Let it quit, or end it; a second call does nothing."""
+        self._child.close()
+
+    def __enter__(self) -> "Tester":
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def _ask(self, op: str, body: dict[str, Any]) -> int:
+        self._next_id += 1
+        line = json.dumps({"v": VERSION, "id": self._next_id, "op": op, **body})
+        self._child.write_line(line)
+        return self._next_id
+
+    def _await(
+        self,
+        ticket: int,
+        kind: type[T],
+        deadline: Deadline,
+        progress: Callable[[ProgressReply], None] | None = None,
+    ) -> T:
+        while True:
+            line = self._child.read_line(deadline.remaining_s)
+            try:
+                reply = _replies.validate_json(line)
+            except ValidationError as error:
+                raise MeasurementError(
+                    "tester.rubbish",
+                    where=self.argv[0],
+                    found=f"{line[:200]!r}: {error.errors()[0]['msg']}",
+                    so="its answers cannot be trusted",
+                    next="make setup, so that both are of one release",
+                ) from None
+            if isinstance(reply, ProgressReply):
+                if progress is not None:
+                    progress(reply)
+                continue
+            if isinstance(reply, ErrorReply):
+                raise MeasurementError(
+                    reply.what, where=reply.where, found=reply.found, next=reply.next
+                )
+            if reply.id == ticket and isinstance(reply, kind):
+                return reply
+            raise MeasurementError(
+                "tester.rubbish",
+                where=self.argv[0],
+                found=f"{reply.event} to request {reply.id} instead of an answer to {ticket}",
+                so="its answers cannot be matched",
+                next="report this with the line above",
+            )
