@@ -43,6 +43,7 @@ def outcome(
         trials=7,
         invalid_trials=0,
         seconds=8,
+        verdict="width met",
         limit=Limit(by="cannot tell", evidence=()),
         ledger=LEDGER,
         ledger_trial=7,

@@ -83,6 +83,8 @@ EXPECTED = {
     "received": "7133000",
     "unexplained": "5",
     "evidence": "cpu_run_ns 99.8 % of the trial; imissed 2,100 at port 0",
+    "verdict": "width met",
+    "notes": "",
 }
 
 
@@ -112,6 +114,7 @@ def test_every_html_figure_is_the_one_worked_out_by_hand() -> None:
         {
             "Frame, B": "64",
             "Method": "rfc2544",
+            "Ended by": "width met",
             "Search found, Mpps": "14.200",
             "Lowest that failed, Mpps": "14.271",
             "Tolerance": "0.50 %",
@@ -226,6 +229,15 @@ def test_what_was_not_read_is_not_zero() -> None:
     assert {
         data[c] for c in ("busy_cycles_per_packet", "cycles_source", "core_ghz", "tolerance")
     } == {""}
+
+
+def test_what_a_search_had_to_say_is_told_with_its_verdict() -> None:
+    said = ("trial 4 lost 1 frame; 3 repeats lost none", "stopped after max_trials = 40")
+    records: list[Record] = [setup(), outcome(verdict="trials exhausted", notes=said)]
+    page = PageReader(render_html(build_page(records)))
+    assert page.table("Tolerance")[0]["Ended by"] == "trials exhausted"
+    assert "; ".join(said) in page.text
+    assert csv_rows(records)[0]["notes"] == "; ".join(said)
 
 
 def test_partial_drop_stands_beside_its_loss_ratio_and_apart_from_throughput() -> None:

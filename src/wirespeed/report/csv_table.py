@@ -61,6 +61,8 @@ COLUMNS = (
     "received",
     "unexplained",
     "evidence",
+    "verdict",
+    "notes",
 )
 
 
@@ -101,6 +103,8 @@ def _row(result: Result) -> dict[str, str]:
         "received": str(o.ledger.received_frames),
         "unexplained": str(o.ledger.unexplained_frames),
         "evidence": _word("; ".join(o.limit.evidence)),
+        "verdict": _word(o.verdict),
+        "notes": _word("; ".join(o.notes)),
     }
     for name in (c for c in COLUMNS if c.startswith("latency_ns_")):
         row[name] = "" if lat is None else str(getattr(lat, name))

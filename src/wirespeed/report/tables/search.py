@@ -1,5 +1,6 @@
 """How a throughput was found: the bracket of the search, its tolerance, its cost."""
 
+from wirespeed.model.trial import Outcome
 from wirespeed.report import format as fmt
 from wirespeed.report.grid import Cell, Grid, Notes, columns
 from wirespeed.report.page import DutSection, Missing
@@ -18,6 +19,7 @@ def search(dut: DutSection) -> Grid:
             (
                 frame,
                 Cell(text=o.method),
+                _ended(o, notes),
                 notes.cell(known(o.found_load_pps, NONE_PASSED), fmt.mpps),
                 notes.cell(known(o.upper_load_pps, NONE_FAILED), fmt.mpps),
                 notes.cell(r.tolerance, lambda t: f"{fmt.significant(t * 100, 2)} %"),
@@ -34,6 +36,7 @@ def search(dut: DutSection) -> Grid:
         columns=columns(
             "Frame, B",
             "Method",
+            "Ended by",
             "Search found, Mpps",
             "Lowest that failed, Mpps",
             "Tolerance",
@@ -41,8 +44,14 @@ def search(dut: DutSection) -> Grid:
             "Trials",
             "Invalid trials",
             "Took",
-            words=("Method",),
+            words=("Method", "Ended by"),
         ),
         rows=tuple(rows),
         notes=notes.all,
     )
+
+
+def _ended(outcome: Outcome, notes: Notes) -> Cell:
+    """Show the verdict, and below the table all that the search had to say."""
+    note = notes.number("; ".join(outcome.notes)) if outcome.notes else None
+    return Cell(text=outcome.verdict, note=note)
