@@ -68,3 +68,11 @@ def remove_socket(path: Path) -> None:
     """Remove a socket that nobody serves any more, if there is one. Never anything else."""
     if path.is_socket():
         path.unlink(missing_ok=True)
+
+
+def make_folder(path: Path) -> None:
+    """Make a folder and those above it, if need be. Raises InputError `file.unwritable`."""
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError("file.unwritable", where=str(path), found=str(error)) from None

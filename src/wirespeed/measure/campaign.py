@@ -11,13 +11,14 @@ from typing import Annotated, Protocol
 from pydantic import Field
 
 from wirespeed.host.clock import monotonic_s
-from wirespeed.measure.outcome import build_outcome
+from wirespeed.measure.outcome import build_outcome, unproven_outcome
 from wirespeed.measure.search import Goal, Method, Observer, search
 from wirespeed.measure.testbed import Testbed
 from wirespeed.measure.tester_protocol import ProgressReply
-from wirespeed.measure.trial_maker import TrialMaker, TrialSettings
+from wirespeed.measure.trial_maker import NEVER_VALID, TrialMaker, TrialSettings
+from wirespeed.model.error import MeasurementError
 from wirespeed.model.frozen import Frozen
-from wirespeed.model.trial import End, FrameMix, Outcome, Setup, Trial
+from wirespeed.model.trial import FrameMix, Outcome, Record, Started, Trial
 
 CAPACITY_SECONDS = 0.1
 SEND_RESERVE = 0.8
@@ -87,9 +88,6 @@ class Listener(Protocol):
         ...
 
 
-Record = Setup | Trial | Outcome | End
-
-
 class Campaign:
     """Makes a plan's searches. `record` must have the record on disk when it returns."""
 
@@ -140,9 +138,21 @@ class Campaign:
             recorded=[t for t in self._trials if t.search == number],
             progress=self._listener.trial_progress,
         )
-        capacity = maker.capacity(CAPACITY_SECONDS)
-        goal = self._goal(mix, capacity)
-        result = search(self._plan.method, maker, goal, self._listener.search_observer())
+        try:
+            capacity = maker.capacity(CAPACITY_SECONDS)
+            goal = self._goal(mix, capacity)
+            result = search(self._plan.method, maker, goal, self._listener.search_observer())
+        except MeasurementError as error:
+            if error.what != NEVER_VALID:
+                raise
+            # The machine is too noisy for this load; the next search may still succeed.
+            return unproven_outcome(
+                self._plan.method,
+                self._plan.relative_width,
+                maker.trials,
+                why=f"{error.what} {error.where}: {error.found}",
+                seconds=monotonic_s() - started,
+            )
         return build_outcome(
             result,
             goal,
@@ -185,9 +195,21 @@ class Campaign:
         if self._bed is None or self._bed_dut != dut:
             self._close_bed()
             self._bed, self._bed_dut = self._beds(dut), dut
+            self._write(_started(self._bed))
         return self._bed
 
     def _close_bed(self) -> None:
         bed, self._bed = self._bed, None
         if bed is not None:
             bed.close()
+
+
+def _started(bed: Testbed) -> Started:
+    dut = bed.dut
+    details = {"version": dut.version, "command line": dut.command_line, "frames": dut.expect}
+    details.update(dut.details)
+    return Started(
+        dut=dut.name,
+        details={label: value for label, value in details.items() if value},
+        tester=dict(bed.tester_details),
+    )

@@ -1,7 +1,8 @@
 """What limited a result, and the counters that say so. Pure.
 
-Asked in this order, first match wins: nothing failed; loss that no load removes; the DUT's core was
-taken away; the tester did not take what the DUT sent; the DUT's core was busy; the wire; cannot tell.
+Asked in this order, and the first match wins: nothing failed; a loss that no load removes; the
+DUT's core was taken away; the tester did not take what the DUT sent; the DUT's core was busy; the
+wire. If it is none of these, it cannot tell.
 """
 
 from wirespeed.model.trial import Ledger, Limit, Trial
@@ -25,9 +26,9 @@ def dut_core_taken(trial: Trial) -> tuple[str, ...]:
     if trial.silence_ns_sum == 0 or missing > explained:
         return ()
     evidence = [
-        f"silent for {trial.silence_ns_sum / 1e6:.2f} ms in all, {trial.silence_ns_max / 1e6:.2f} ms "
-        f"at once, while frames were outstanding: {explained:.0f} frames were offered in that time, "
-        f"{missing} are missing"
+        f"silent for {trial.silence_ns_sum / 1e6:.2f} ms in all, "
+        f"{trial.silence_ns_max / 1e6:.2f} ms at once, while frames were outstanding: "
+        f"{explained:.0f} frames were offered in that time, {missing} are missing"
     ]
     reading = trial.dut_reading
     if reading is not None and reading.cpu_wait_ns:

@@ -5,7 +5,7 @@ from typing import Literal
 
 from wirespeed.measure.ledger import build_ledger
 from wirespeed.measure.limit import limit_of_ceiling, limit_of_failure
-from wirespeed.measure.search import Goal, SearchResult
+from wirespeed.measure.search import Goal, Method, SearchResult
 from wirespeed.model.trial import Limit, Outcome, Trial
 
 
@@ -61,6 +61,38 @@ def build_outcome(
         busy_cycles_per_packet=cycles,
         cycles_source=source,
         core_hz=shown.tester.core_hz or None,
+    )
+
+
+def unproven_outcome(
+    method: Method, goal_width: float, trials: Sequence[Trial], *, why: str, seconds: float
+) -> Outcome:
+    """Build the record of a search that had to give up because trials stayed void.
+
+    It says nothing about the DUT. Raises ValueError without a trial.
+    """
+    last = trials[-1]
+    valid = [trial for trial in trials if trial.valid]
+    return Outcome(
+        search=last.search,
+        dut=last.dut,
+        mix=last.mix,
+        method=method,
+        goal_width=goal_width,
+        found_load_pps=None,
+        upper_load_pps=None,
+        throughput_pps=None,
+        confirmed_seconds=0,
+        confirmed_trial=None,
+        lost_frames=last.missing_frames,
+        trials=len(valid),
+        invalid_trials=len(trials) - len(valid),
+        seconds=seconds,
+        verdict="no valid trial",
+        notes=(why,),
+        limit=Limit(by="tester", evidence=last.invalid_reasons),
+        ledger=build_ledger(last),
+        ledger_trial=last.number,
     )
 
 

@@ -26,7 +26,7 @@ class Testbed(Protocol):
 
     @property
     def cpus(self) -> tuple[int, ...]:
-        """CPUs of the hot loops, the tester's first and the DUT's last; empty if not all are here."""
+        """CPUs of the hot loops, the tester's first, the DUT's last; empty if not all are here."""
         ...
 
     @property

@@ -16,6 +16,7 @@ from wirespeed.model.frozen import Frozen
 from wirespeed.model.trial import FrameMix, Trial
 
 MAX_REPEATS = 12
+NEVER_VALID = "trial.never_valid"
 
 
 class TrialSettings(Frozen):
@@ -60,6 +61,7 @@ class TrialMaker:
         return self._valid(None, seconds, "capacity")[0]
 
     def _valid(self, load_pps: float | None, seconds: float, purpose: Purpose) -> tuple[Trial, int]:
+        why: tuple[str, ...] = ()
         for invalid in range(MAX_REPEATS + 1):
             trial = self._from_record(load_pps, seconds, purpose)
             if trial is None:
@@ -68,11 +70,12 @@ class TrialMaker:
             self.trials.append(trial)
             if trial.valid:
                 return trial, invalid
+            why = trial.invalid_reasons
         load = "as much as it can" if load_pps is None else f"{load_pps:.0f} pps"
         raise MeasurementError(
-            "trial.never_valid",
+            NEVER_VALID,
             where=f"{self._bed().dut.name}, {load} for {seconds:g} s",
-            found=f"{MAX_REPEATS + 1} trials, all void; the last: {'; '.join(trial.invalid_reasons)}",
+            found=f"{MAX_REPEATS + 1} trials, all void; the last: {'; '.join(why)}",
             so="tester or machine cannot do this load, and nothing follows about the DUT",
             next="use shorter trials, a quieter machine, or a lower --max-load",
         )

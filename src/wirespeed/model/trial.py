@@ -206,7 +206,7 @@ class Trial(Frozen):
     silence_ns_max: Count
     """Longest time that nothing came back although frames were outstanding."""
     silence_ns_sum: Count
-    """Sum of all such times of more than 50 us. A poll-mode DUT that runs is never silent so long."""
+    """Sum of all such times of more than 50 us: longer than a poll-mode DUT that runs is silent."""
     tester_ports: tuple[PortCounters, ...] = ()
     """The tester's own ports, as differences over the trial."""
     dut_reading: DutReading | None
@@ -400,6 +400,16 @@ class End(Frozen):
         return self
 
 
-Record = Annotated[Setup | Trial | Outcome | End, Field(discriminator="kind")]
-record_adapter: TypeAdapter[Setup | Trial | Outcome | End] = TypeAdapter(Record)
+class Started(Frozen):
+    """A DUT was started and joined to the tester, at this place in the run."""
+
+    kind: Literal["started"] = "started"
+    dut: str
+    details: dict[str, str]
+    """Label and value: version, command line, devices, queues, lcores."""
+    tester: dict[str, str]
+
+
+Record = Setup | Started | Trial | Outcome | End
+record_adapter: TypeAdapter[Record] = TypeAdapter(Annotated[Record, Field(discriminator="kind")])
 """Parses one line of `trials.jsonl`."""

@@ -1,0 +1,372 @@
+"""The command line: wiring, and the one place that formats errors."""
+
+import signal
+import sys
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, NoReturn
+
+import click
+
+from wirespeed import __version__
+from wirespeed.display import Display
+from wirespeed.host.clock import utc_now
+from wirespeed.host.files import is_file, make_folder, write_text
+from wirespeed.host.jsonl import JsonlWriter
+from wirespeed.host.procfs import usable_cpus
+from wirespeed.lab.bed import VirtualBed
+from wirespeed.measure.campaign import Beds, Campaign, Plan
+from wirespeed.measure.duts import DUT_NAMES
+from wirespeed.measure.external import ExternalDut
+from wirespeed.measure.external_bed import ExternalBed, ExternalPorts
+from wirespeed.measure.machine import describe_machine
+from wirespeed.measure.run_folder import TRIALS, merged, read_records
+from wirespeed.model.error import InputError, WirespeedError
+from wirespeed.model.trial import End, FrameMix, Record, Setup
+from wirespeed.report.build import build_page
+from wirespeed.report.compare import build_comparison
+from wirespeed.report.csv_table import render_csv
+from wirespeed.report.html import render_html
+from wirespeed.report.markdown import render_markdown
+
+RFC2544_SIZES = "64,128,256,512,1024,1280,1518"
+"""The published report's sizes: RFC 2544 section 9.1 for Ethernet, without its 1024-to-1280 gap."""
+IMIX = "64x7+594x4+1518x1"
+"""The simple IMIX of 7:4:1, with sizes that include the FCS."""
+
+NOT_PROVEN = """\
+not proven on hardware (only vdevs were at hand):
+  ports given with --port, PCI ports and mlx5 among them
+  hardware receive time stamps
+  several NUMA nodes"""
+
+
+def format_error(error: WirespeedError) -> str:
+    """What, where, found, so, next; empty parts are left out."""
+    lines = [f"ERROR {error.what} {error.where}".rstrip()]
+    for label in ("found", "so", "next"):
+        text = getattr(error, label)
+        if text:
+            lines.append(f"  {label:<7} " + text.replace("\n", "\n" + " " * 10))
+    return "\n".join(lines)
+
+
+def main() -> NoReturn:
+    """Run the command line; exit codes 0 proven, 1 not proven or failed, 2 bad input."""
+    signal.signal(signal.SIGTERM, _raise_interrupt)
+    try:
+        code = cli.main(standalone_mode=False)
+    except WirespeedError as error:
+        click.echo(format_error(error), err=True)
+        sys.exit(error.exit_code)
+    except click.exceptions.Abort:
+        sys.exit(130)
+    except click.ClickException as error:
+        error.show()
+        sys.exit(2)
+    except KeyboardInterrupt:
+        click.echo("stopped; what was measured is kept", err=True)
+        sys.exit(130)
+    sys.exit(code if isinstance(code, int) else 0)
+
+
+def _raise_interrupt(*_: object) -> NoReturn:
+    raise KeyboardInterrupt
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 80})
+def cli() -> None:
+    """Take a fast network card from as found to proven line rate."""
+
+
+@cli.command()
+@click.option("--verbose", is_flag=True, help="Also say what is not proven on hardware.")
+def version(verbose: bool) -> None:
+    """Print the version."""
+    click.echo(f"wirespeed {__version__}")
+    if verbose:
+        click.echo(NOT_PROVEN)
+
+
+@cli.group()
+def measure() -> None:
+    """Prove a rate with packets."""
+
+
+def _measure_options(command: Callable[..., int]) -> Callable[..., int]:
+    """Options that every way of measuring has."""
+    options = [
+        click.option("--dut", "duts", multiple=True, default=("testpmd-macswap",),
+                     show_default=True, help=f"One of {', '.join(DUT_NAMES)}. May be repeated."),
+        click.option("--wire", default="vhost", show_default=True,
+                     type=click.Choice(["vhost", "memif"]), help="What joins tester and DUT."),
+        click.option("--frame-bytes", default=RFC2544_SIZES, show_default=True,
+                     help="Sizes with FCS, and mixes such as imix or 64x7+594x4+1518x1."),
+        click.option("--flows", default=8192, show_default=True, help="UDP flows, 1 to 2^24."),
+        click.option("--search", "method", default="informed", show_default=True,
+                     type=click.Choice(["informed", "rfc2544", "mlrsearch"])),
+        click.option("--width", default=0.005, show_default=True,
+                     help="Stop when (upper - lower) / upper is no more than this."),
+        click.option("--trial-seconds", default=1.0, show_default=True,
+                     help="Duration of a trial of the search."),
+        click.option("--confirm-seconds", default=60.0, show_default=True,
+                     help="Duration of the trial that confirms (RFC 2544: 60)."),
+        click.option("--burst", default=32, show_default=True, help="Frames sent at once."),
+        click.option("--max-load", type=float, help="Offer no more frames per second than this."),
+        click.option("--port", "ports", multiple=True,
+                     help="Measure a DUT of your own behind this port (PCI address or EAL device) "
+                          "instead of --dut; repeat it for the way back."),
+        click.option("--expect", default="as-sent", show_default=True,
+                     type=click.Choice(["as-sent", "mac", "macswap", "5tswap", "routed"]),
+                     help="How the DUT behind --port hands a frame back."),
+        click.option("--peer-mac", default="02:00:00:00:00:01", show_default=True,
+                     help="Destination of the frames sent to the DUT behind --port."),
+        click.option("--bidirectional", is_flag=True, help="With two --port: both ways at once."),
+        click.option("--link-gbps", type=float, help="Line rate of the link behind --port."),
+        click.option("--hugepages/--no-hugepages", default=False, help="For --port."),
+        click.option("--out", type=click.Path(path_type=Path), required=True,
+                     help="Run folder: trials.jsonl and the reports."),
+        click.option("--resume", is_flag=True, help="Go on with the run in --out."),
+        click.option("--json", "as_json", is_flag=True, help="Print every record as a JSON line."),
+        click.option("--demo", is_flag=True,
+                     help="Short: testpmd-macswap and l3fwd-lpm, 0.3 s a trial, 1 s confirmed."),
+    ]  # fmt: skip
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+@measure.command()
+@_measure_options
+def rfc2544(**options: Any) -> int:
+    """Search for the highest load without loss, per frame size (RFC 2544)."""
+    return _run(**options)
+
+
+@measure.command(name="single-core")
+@_measure_options
+def single_core(**options: Any) -> int:
+    """The same, and print Mpps, Gb/s, core frequency and cycles per packet."""
+    return _run(**options, single_core=True)
+
+
+def _run(
+    *,
+    out: Path,
+    resume: bool,
+    as_json: bool,
+    demo: bool,
+    single_core: bool = False,
+    **options: Any,
+) -> int:
+    if demo:
+        options.update(duts=("testpmd-macswap", "l3fwd-lpm"), trial_seconds=0.3)
+        options.update(confirm_seconds=1.0)
+    plan = _plan(**options)
+    beds = _beds(plan, **options)
+    settings = _settings(plan, options)
+    recorded = _recorded(out, settings, resume=resume)
+    make_folder(out)
+    writer = JsonlWriter(out / TRIALS)
+
+    def record(item: Record) -> None:
+        line = item.model_dump_json()
+        writer.append(line)
+        if as_json:
+            click.echo(line)
+
+    try:
+        if not recorded:
+            record(_setup(plan, settings))
+        with Display(len(plan.searches)) as display:
+            outcomes = Campaign(plan, beds, record, display, recorded).run()
+        record(End(finished_at=utc_now(), completed=True, reason=""))
+    except BaseException as error:
+        # The record says that it was cut short; if even that cannot be written, its absence does.
+        with suppress(WirespeedError):
+            why = str(error) or "interrupted"
+            record(End(finished_at=utc_now(), completed=False, reason=why))
+            _write_reports(out)
+        raise
+    finally:
+        writer.close()
+    _write_reports(out)
+    if single_core and not as_json:
+        click.echo(_single_core_table(outcomes))
+    if not as_json:
+        click.echo(f"report: {out / 'report.html'}")
+    return 0 if all(o.throughput_pps is not None for o in outcomes) else 1
+
+
+def _plan(**options: Any) -> Plan:
+    labels = [label.strip() for label in options["frame_bytes"].split(",")]
+    try:
+        mixes = tuple(FrameMix.parse(IMIX if label == "imix" else label) for label in labels)
+        return Plan(
+            duts=("external",) if options["ports"] else tuple(options["duts"]),
+            mixes=mixes,
+            flows=options["flows"],
+            method=options["method"],
+            relative_width=options["width"],
+            trial_seconds=options["trial_seconds"],
+            confirm_seconds=options["confirm_seconds"],
+            burst_frames=options["burst"],
+            link_bps=int(options["link_gbps"] * 1e9) if options["link_gbps"] else None,
+            max_load_pps=options["max_load"],
+        )
+    except ValueError as error:
+        first = str(error).splitlines()
+        raise InputError(
+            "options.invalid",
+            where="command line",
+            found=" ".join(line.strip() for line in first[:3]),
+            next="frame sizes are 64 to 9600 bytes with FCS; see --help for the rest",
+        ) from None
+
+
+def _beds(plan: Plan, **options: Any) -> Beds:
+    sizes = [share.frame_bytes for mix in plan.mixes for share in mix.shares]
+    largest = max(1518, *sizes)
+    ports: Sequence[str] = options["ports"]
+    if not ports:
+        unknown = [dut for dut in plan.duts if dut not in DUT_NAMES]
+        if unknown:
+            raise InputError(
+                "dut.unknown",
+                where=unknown[0],
+                found="no DUT of that name",
+                next=f"one of {', '.join(DUT_NAMES)}",
+            )
+        return lambda dut: VirtualBed(
+            dut, options["wire"], flows=plan.flows, frame_bytes_max=largest
+        )
+    cpus = usable_cpus()
+    streams = ((0, 0),) if len(ports) == 1 else ((0, 1), (1, 0))
+    external = ExternalPorts(
+        devices=tuple(ports),
+        streams=streams if options["bidirectional"] else streams[:1],
+        peer_mac=options["peer_mac"],
+        control_cpu=cpus[0],
+        worker_cpus=cpus[-1:],
+        hugepages=options["hugepages"],
+        frame_bytes_max=largest,
+    )
+    return lambda dut: ExternalBed(ExternalDut(dut, options["expect"]), external)
+
+
+def _settings(plan: Plan, options: dict[str, Any]) -> dict[str, str]:
+    behind = ", ".join(options["ports"]) or options["wire"]
+    return {
+        "DUTs": ", ".join(plan.duts),
+        "wire": behind,
+        "frame sizes": ", ".join(mix.label for mix in plan.mixes),
+        "flows": str(plan.flows),
+        "search": plan.method,
+        "width": f"{plan.relative_width:g} of the upper bound",
+        "loss allowed": "0 frames",
+        "trial": f"{plan.trial_seconds:g} s",
+        "confirming trial": f"{plan.confirm_seconds:g} s",
+        "burst": f"{plan.burst_frames} frames at most",
+        "highest load": "what the tester can send"
+        if plan.max_load_pps is None
+        else f"{plan.max_load_pps:g} pps",
+        "direction": "bidirectional" if options["bidirectional"] else "one",
+    }
+
+
+def _recorded(out: Path, settings: dict[str, str], *, resume: bool) -> list[Record]:
+    if not is_file(out / TRIALS):
+        return []
+    if not resume:
+        raise InputError(
+            "run.exists",
+            where=str(out),
+            found=f"{TRIALS} of an earlier run",
+            so="it would be mixed with this one",
+            next="--resume to go on with it, or another --out",
+        )
+    records = read_records(out)
+    setups = [record for record in records if isinstance(record, Setup)]
+    if setups and setups[0].settings != settings:
+        was = setups[0].settings
+        differs = [
+            f"{k}: {was.get(k)} then, {v} now" for k, v in settings.items() if was.get(k) != v
+        ]
+        raise InputError(
+            "run.differs",
+            where=str(out),
+            found="; ".join(differs) or "other settings",
+            so="its trials do not belong to this plan",
+            next="give the options that it was started with, or another --out",
+        )
+    return records
+
+
+def _setup(plan: Plan, settings: dict[str, str]) -> Setup:
+    return Setup(
+        wirespeed=__version__,
+        started_at=utc_now(),
+        machine=describe_machine(),
+        duts={},
+        tester={},
+        settings=settings,
+        link_bps=plan.link_bps,
+        full_method_seconds=plan.full_method_seconds,
+        trial_seconds=plan.trial_seconds,
+        confirm_seconds=plan.confirm_seconds,
+        planned=len(plan.searches),
+    )
+
+
+def _single_core_table(outcomes: Sequence[Any]) -> str:
+    lines = [f"{'DUT':<16} {'bytes':>6} {'Mpps':>8} {'Gb/s L2':>8} {'GHz':>6} {'cycles/pkt':>11}"]
+    for o in outcomes:
+        rate = o.throughput_pps
+        gbps = "-" if rate is None else f"{rate * 8 * o.mix.mean_frame_bytes / 1e9:.3f}"
+        ghz = "-" if o.core_hz is None else f"{o.core_hz / 1e9:.2f}"
+        cycles = "-" if o.busy_cycles_per_packet is None else f"{o.busy_cycles_per_packet:.0f} TSC"
+        shown = "-" if rate is None else f"{rate / 1e6:.3f}"
+        lines.append(f"{o.dut:<16} {o.mix.label:>6} {shown:>8} {gbps:>8} {ghz:>6} {cycles:>11}")
+    return "\n".join(lines)
+
+
+@cli.command()
+@click.argument("folder", type=click.Path(path_type=Path))
+@click.option("--against", type=click.Path(path_type=Path), help="A second run, side by side.")
+@click.option("--out", type=click.Path(path_type=Path), help="Folder to write to.")
+def report(folder: Path, against: Path | None, out: Path | None) -> int:
+    """Make the report of a run again from its trials.jsonl, or lay two side by side."""
+    records = merged(_existing(folder))
+    if against is None:
+        _write_reports(folder, out or folder)
+        click.echo(f"report: {(out or folder) / 'report.html'}")
+        return 0
+    page = build_comparison(records, merged(_existing(against)))
+    where = out or folder
+    make_folder(where)
+    write_text(where / "comparison.html", render_html(page))
+    write_text(where / "comparison.md", render_markdown(page))
+    click.echo(f"report: {where / 'comparison.html'}")
+    return 0
+
+
+def _existing(folder: Path) -> list[Record]:
+    records = read_records(folder)
+    if not records:
+        raise InputError(
+            "run.missing",
+            where=str(folder),
+            found=f"no {TRIALS}",
+            next="name a run folder of `wirespeed measure`",
+        )
+    return records
+
+
+def _write_reports(folder: Path, out: Path | None = None) -> None:
+    page = build_page(merged(read_records(folder)))
+    where = out or folder
+    make_folder(where)
+    write_text(where / "report.html", render_html(page))
+    write_text(where / "report.md", render_markdown(page))
+    write_text(where / "results.csv", render_csv(page))

@@ -1,0 +1,93 @@
+"""What a person sees while a run goes on: one live line in a terminal, plain lines elsewhere."""
+
+import sys
+
+from rich.console import Console
+from rich.live import Live
+from rich.text import Text
+
+from wirespeed.measure.search import Observer, Progress
+from wirespeed.measure.tester_protocol import ProgressReply
+from wirespeed.model.trial import FrameMix, Outcome, Trial
+
+
+def mpps(load_pps: float | None) -> str:
+    """Mpps with three decimals, a dash where there is none."""
+    return "-" if load_pps is None else f"{load_pps / 1e6:.3f}"
+
+
+def outcome_line(outcome: Outcome) -> str:
+    """One result in one line of at most 80 columns."""
+    size = f"{outcome.dut:<16} {outcome.mix.label:>5} B "
+    if outcome.throughput_pps is None:
+        return f"{size} not proven: {outcome.verdict}; {outcome.limit.by}"
+    return (
+        f"{size} {mpps(outcome.throughput_pps):>8} Mpps  lost {outcome.lost_frames} in "
+        f"{outcome.confirmed_seconds:g} s  limit: {outcome.limit.by}"
+    )
+
+
+class Display:
+    """A campaign's listener. Writes to standard error: standard output is for results."""
+
+    def __init__(self, searches: int, console: Console | None = None) -> None:
+        self._console = console or Console(file=sys.stderr, highlight=False)
+        self._searches = searches
+        self._title = ""
+        self._progress: Progress | None = None
+        self._live: Live | None = None
+
+    def __enter__(self) -> "Display":
+        if self._console.is_terminal:
+            self._live = Live(console=self._console, refresh_per_second=4, transient=True)
+            self._live.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._live is not None:
+            self._live.stop()
+
+    def search_started(self, number: int, dut: str, mix: FrameMix) -> None:
+        """Say which search it is."""
+        self._title = f"[{number}/{self._searches}] {dut} {mix.label} B"
+        self._progress = None
+        if self._live is None:
+            self._console.print(Text(self._title), soft_wrap=True)
+        else:
+            self._live.update(Text(f"{self._title}: starting"))
+
+    def search_observer(self) -> Observer:
+        """Show each trial before it is made."""
+        return self._announce
+
+    def trial_progress(self, progress: ProgressReply) -> None:
+        """Show how far a long trial is."""
+        if self._live is not None and self._progress is not None:
+            self._live.update(Text(f"{self._line(self._progress)} {progress.seconds:.0f} s"))
+
+    def trial_ended(self, trial: Trial) -> None:
+        """Print a plain line for each trial, or a void one's reason in a terminal."""
+        if self._live is not None and trial.valid:
+            return
+        verdict = f"lost {trial.missing_frames}" if trial.valid else "void"
+        line = (
+            f"  trial {trial.number:>3} {trial.purpose:<8} {mpps(trial.intended_load_pps):>8} Mpps "
+            f"{trial.intended_seconds:g} s {verdict}"
+        )
+        reason = f": {trial.invalid_reasons[0].partition(':')[0]}" if not trial.valid else ""
+        self._console.print(Text(line + reason), soft_wrap=True)
+
+    def search_ended(self, outcome: Outcome) -> None:
+        """Print the result."""
+        self._console.print(Text(outcome_line(outcome)), soft_wrap=True)
+
+    def _announce(self, progress: Progress) -> None:
+        self._progress = progress
+        if self._live is not None:
+            self._live.update(Text(self._line(progress)))
+
+    def _line(self, p: Progress) -> str:
+        return (
+            f"{self._title} {p.purpose} {mpps(p.load_pps)} "
+            f"[{mpps(p.lower_load_pps)}, {mpps(p.upper_load_pps)}] Mpps ~{p.seconds_left:.0f} s"
+        )
