@@ -56,7 +56,7 @@ def main() -> NoReturn:
     """Run the command line; exit codes 0 proven, 1 not proven or failed, 2 bad input."""
     signal.signal(signal.SIGTERM, _raise_interrupt)
     try:
-        code = cli.main(standalone_mode=False)
+        code = cli.main(prog_name="wirespeed", standalone_mode=False)
     except WirespeedError as error:
         click.echo(format_error(error), err=True)
         sys.exit(error.exit_code)
@@ -75,18 +75,20 @@ def _raise_interrupt(*_: object) -> NoReturn:
     raise KeyboardInterrupt
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 80})
-def cli() -> None:
+@click.group(
+    invoke_without_command=True,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 80},
+)
+@click.option("--version", is_flag=True, help="Print the version.")
+@click.option("--verbose", is_flag=True, help="With --version: what is not proven on hardware.")
+@click.pass_context
+def cli(context: click.Context, version: bool, verbose: bool) -> None:
     """Take a fast network card from as found to proven line rate."""
-
-
-@cli.command()
-@click.option("--verbose", is_flag=True, help="Also say what is not proven on hardware.")
-def version(verbose: bool) -> None:
-    """Print the version."""
-    click.echo(f"wirespeed {__version__}")
-    if verbose:
-        click.echo(NOT_PROVEN)
+    if version:
+        click.echo(f"wirespeed {__version__}" + (f"\n{NOT_PROVEN}" if verbose else ""))
+        context.exit(0)
+    if context.invoked_subcommand is None:
+        click.echo(context.get_help())
 
 
 @cli.group()

@@ -174,8 +174,6 @@ class Campaign:
             trial_seconds=plan.trial_seconds,
             confirm_seconds=plan.confirm_seconds,
             expected_load_pps=capacity.forwarding_rate_pps or None,
-            trials_per_load=1,
-            exceed_ratio=0.0,
         )
 
     def _link_load_pps(self, mix: FrameMix) -> float | None:

@@ -54,7 +54,7 @@ def build_outcome(
         seconds=seconds,
         loss_floor=result.loss_floor,
         verdict=result.verdict,
-        notes=result.notes,
+        notes=(*_forgiven(result), *result.notes),
         limit=limit,
         ledger=ledger,
         ledger_trial=shown.number,
@@ -62,6 +62,14 @@ def build_outcome(
         cycles_source=source,
         core_hz=shown.tester.core_hz or None,
     )
+
+
+def _forgiven(result: SearchResult) -> tuple[str, ...]:
+    """Say what the search forgave on its way; the confirming trial forgives nothing."""
+    exceed = result.tolerance.exceed_ratio
+    if not exceed:
+        return ()
+    return (f"up to {exceed:.0%} of the search's trials at a load may lose frames (exceed ratio)",)
 
 
 def unproven_outcome(
