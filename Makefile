@@ -1,0 +1,53 @@
+# Thin: each target is a script in scripts/. `make help` lists them.
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+
+installed := .venv/.installed
+installed_dev := .venv/.installed-dev
+
+.PHONY: help setup demo test bench lint clean FORCE
+
+help: ## This list
+	@sed -n 's/^\([a-z]*\):.*## /  make \1\t/p' Makefile | expand -t 16
+
+setup: $(installed) ## Install what is missing; leaves .venv/bin/wirespeed
+
+demo: $(installed) ## Measure testpmd and l3fwd on this machine; leaves build/demo/report.html
+	scripts/demo.sh
+
+test: $(installed_dev) ## Lint, then every test
+	scripts/test.sh
+
+bench: $(installed) ## Measure how fast the tester is beside its peers; leaves docs/benchmarks.md
+	.venv/bin/python tools/bench.py
+
+lint: $(installed_dev) ## Only the linters
+	scripts/lint.sh
+
+clean: ## Remove everything that make made, the virtual environment too
+	rm -rf build .venv .hypothesis .mypy_cache .pytest_cache .ruff_cache .import_linter_cache
+
+# What the package is built of. The list changes when a file is added or removed.
+build/sources.txt: FORCE
+	@scripts/list-sources.sh $@
+
+.venv/.dependencies: pyproject.toml scripts/install-system.sh scripts/install-python.sh
+	scripts/install-system.sh
+	scripts/install-python.sh
+	@touch $@
+
+.venv/.dependencies-dev: .venv/.dependencies
+	scripts/install-system.sh test
+	scripts/install-python.sh dev
+	@touch $@
+
+$(installed): .venv/.dependencies build/sources.txt $(shell cat build/sources.txt 2>/dev/null)
+	scripts/install-project.sh
+	@touch $@
+
+$(installed_dev): $(installed) .venv/.dependencies-dev
+	@touch $@
+
+# A source that is in the old list and was removed since.
+$(shell cat build/sources.txt 2>/dev/null): ;

@@ -1,0 +1,21 @@
+#!/bin/sh
+# Every linter, also when one fails. Says which did.
+set -u
+
+PATH=$PWD/.venv/bin:$PATH
+failed=
+check() {
+	"$@" || failed="$failed $1"
+}
+check ruff check --quiet .
+check ruff format --quiet --check .
+check mypy --no-error-summary
+# The sources, not what was installed from them.
+PYTHONPATH=src check lint-imports --no-logo
+if command -v shellcheck >/dev/null; then
+	check shellcheck scripts/*.sh .ci/run
+fi
+[ -z "$failed" ] || {
+	echo "lint failed:$failed" >&2
+	exit 1
+}
