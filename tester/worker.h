@@ -12,6 +12,7 @@
 struct rx_queue {
 	uint16_t port;
 	uint16_t queue;
+	uint16_t burst;        /* frames taken at once, at most */
 	struct judge judge;
 	uint64_t last_frame;   /* when the last burst came */
 	uint64_t silence_max;  /* longest time that nothing came although frames were under way */

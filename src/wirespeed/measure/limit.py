@@ -7,6 +7,9 @@ wire. If it is none of these, it cannot tell.
 
 from wirespeed.model.trial import Ledger, Limit, Trial
 
+TAKEN_NS = 1_000_000
+"""Silence from which a core was taken away for good; shorter ones are a machine's everyday noise,
+and a capacity is measured with them."""
 BUSY_SHARE = 0.9
 """Share of its core's time from which a DUT is called busy."""
 RUNNING_SHARE = 0.98
@@ -23,7 +26,7 @@ def dut_core_taken(trial: Trial) -> tuple[str, ...]:
     if missing <= 0:
         return ()
     explained = trial.silence_ns_sum / 1e9 * trial.offered_load_pps
-    if trial.silence_ns_sum == 0 or missing > explained:
+    if trial.silence_ns_max < TAKEN_NS or missing > explained:
         return ()
     evidence = [
         f"silent for {trial.silence_ns_sum / 1e6:.2f} ms in all, "
