@@ -1,0 +1,200 @@
+"""Rules of style that no linter in use has, as pure functions over a file's path and text.
+
+Each gives (line, what was found) for every breach; its docstring is the rule, and is printed with
+the breach. What ruff, mypy and import-linter check is not repeated here.
+"""
+
+import ast
+import re
+from collections.abc import Callable, Iterator
+from pathlib import PurePosixPath
+
+Breaches = Iterator[tuple[int, str]]
+Rule = Callable[[PurePosixPath, str], Breaches]
+
+MAX_LINES = {".py": 400, ".c": 600, ".h": 200, ".sh": 100}
+LONGER: dict[str, tuple[int, str]] = {
+    "src/wirespeed/model/trial.py": (500, "a list of types, each with its fields' documentation"),
+    "tester/trial.c": (750, "one trial from its request to its account, in the order it happens"),
+}
+"""Path: its own limit, and why it has one."""
+MAX_COLUMNS = 100
+TAB = 8
+
+MENDED_ELSEWHERE = re.compile(r"\b(TODO|FIXME|XXX|HACK)\b")
+ISSUE = re.compile(r"#\d+")
+
+FILE_NAMES = re.compile(r"^(utils?|helpers?|common|misc|base|manager|stuff)$|manager")
+
+MACHINE_PATH = re.compile(r"(?<![\w.$}~])/(work|root|home|Users)/(?!me/)\w")
+REGISTRY = re.compile(r"(?:index-url|find-links|trusted-host|_INDEX_URL|GOPROXY)\b")
+
+SILENCED = re.compile(r"noqa:[^#]*\b(BLE001|E722|S110|S112|S602|S604|S605)\b")
+SUPPRESSED = re.compile(r"suppress\([^)]*\b(Base)?Exception\b")
+
+WORDS = {
+    "mbps": "bits or bytes? Write load_bps_l1, load_gbps_l2: unit, then layer",
+    "slave": "write secondary, port or worker: the kernel itself changed",
+    "iface": "write netdev, port or device: they are different things",
+    "nic": "write port, card or pci_address: they are different things",
+}
+"""Never a part of a name in Python or C: DESIGN, section 7."""
+WHOLE_NAMES = {
+    "rate": "whose? Write intended_load, offered_load or forwarding_rate, with its unit",
+    "speed": "write line_rate_pps, core_hz or link_bps: unit last",
+    "frame_size": "write frame_bytes, mbuf_bytes or wire_bytes: with FCS, without, on the wire",
+    "packet_size": "write frame_bytes, mbuf_bytes or wire_bytes: with FCS, without, on the wire",
+    "bandwidth": "write load_bps_l1 or load_bps_l2",
+    "target_rate": "write intended_load_pps",
+    "target_port": "the device under test is the dut",
+}
+"""Never a whole name of a Python variable, argument or field."""
+ALLOWED_NAMES = {
+    "link_mbps": "DPDK's own unit for a link (struct rte_eth_link), in the protocol as in DPDK",
+}
+
+
+def file_is_short(path: PurePosixPath, text: str) -> Breaches:
+    """Let a file hold one idea: cut it, or list it in LONGER with a reason."""
+    limit, _ = LONGER.get(str(path), (MAX_LINES.get(path.suffix, 10**9), ""))
+    lines = text.count("\n")
+    if lines > limit:
+        yield lines, f"{lines} lines, at most {limit}"
+
+
+def line_is_short(path: PurePosixPath, text: str) -> Breaches:
+    """Keep C, meson and shell within 100 columns, a tab being 8 (ruff has Python)."""
+    if path.suffix in (".c", ".h", ".sh") or path.name in ("meson.build", "Makefile"):
+        for number, line in _lines(text):
+            columns = len(line.expandtabs(TAB))
+            if columns > MAX_COLUMNS:
+                yield number, f"{columns} columns, at most {MAX_COLUMNS}"
+
+
+def c_is_indented_by_tabs(path: PurePosixPath, text: str) -> Breaches:
+    """Indent C by tabs of 8, and leave nothing at the end of a line."""
+    if path.suffix in (".c", ".h"):
+        for number, line in _lines(text):
+            if line.startswith(" " * TAB):
+                yield number, "eight spaces where a tab belongs"
+            elif line != line.rstrip():
+                yield number, "white space at the end of the line"
+
+
+def c_names_its_licence(path: PurePosixPath, text: str) -> Breaches:
+    """Start every C file with its SPDX line; this code links DPDK and has DPDK's licence."""
+    if path.suffix in (".c", ".h") and not text.startswith(
+        "/* SPDX-License-Identifier: BSD-3-Clause */\n"
+    ):
+        yield 1, "no `/* SPDX-License-Identifier: BSD-3-Clause */` in the first line"
+
+
+def c_function_carries_its_file(path: PurePosixPath, text: str) -> Breaches:
+    """Name a C function that others can call after its file: `pace_due()` is in pace.h."""
+    if path.suffix != ".c" or path.parent.name != "tester" or path.stem == "main":
+        return
+    # Where the hot files are compiled once per instruction set: JOIN(tx_build_, BUILD_FOR)(…).
+    text = re.sub(r"\bJOIN\((\w+), BUILD_FOR\)", r"\1BUILD_FOR", text)
+    for match in re.finditer(
+        r"^(?!static\b|typedef\b)\w[\w \t*]*?\b(\w+)\([^;{]*\)\n\{", text, re.M
+    ):
+        if not match[1].startswith(path.stem.split("_")[0] + "_"):
+            yield text.count("\n", 0, match.start()) + 1, f"{match[1]}() in {path.name}"
+
+
+def later_has_an_issue(path: PurePosixPath, text: str) -> Breaches:  # noqa: ARG001
+    """Give what is put off an issue's number, `#12`, or do it now."""
+    for number, line in _lines(text):
+        if MENDED_ELSEWHERE.search(line) and not ISSUE.search(line):
+            yield number, line.strip()
+
+
+def file_is_named_for_what_it_holds(path: PurePosixPath, text: str) -> Breaches:  # noqa: ARG001
+    """Name a file for what is in it: utils, helpers, common and managers gather everything."""
+    if FILE_NAMES.search(path.stem):
+        yield 1, path.name
+
+
+def no_machine_path(path: PurePosixPath, text: str) -> Breaches:  # noqa: ARG001
+    """Name no folder of one machine: it is not there on the next."""
+    for number, line in _lines(text):
+        if match := MACHINE_PATH.search(line):
+            yield number, match[0]
+
+
+def no_registry(path: PurePosixPath, text: str) -> Breaches:  # noqa: ARG001
+    """Leave it to each machine where its packages come from."""
+    for number, line in _lines(text):
+        if match := REGISTRY.search(line):
+            yield number, match[0]
+
+
+def no_fault_is_silenced(path: PurePosixPath, text: str) -> Breaches:
+    """Let no error vanish: catch what is expected, by its type, and say what follows."""
+    if path.suffix == ".py":
+        for number, line in _lines(text):
+            if match := SILENCED.search(line) or SUPPRESSED.search(line):
+                yield number, match[0]
+
+
+def names_are_the_terms(path: PurePosixPath, text: str) -> Breaches:
+    """Use the one word that stands for one thing: DESIGN, section 7."""
+    if path.parts[0] not in ("src", "tester", "tools"):
+        return
+    if path.suffix == ".py":
+        bound = _bound_names(text)
+    elif path.suffix in (".c", ".h"):
+        bound = _c_names(text)
+    else:
+        return
+    for number, name in bound:
+        if name in ALLOWED_NAMES:
+            continue
+        if path.suffix == ".py" and name.strip("_").lower() in WHOLE_NAMES:
+            yield number, f"{name}: {WHOLE_NAMES[name.strip('_').lower()]}"
+        for word in name.lower().split("_"):
+            if word in WORDS:
+                yield number, f"{name}: {WORDS[word]}"
+
+
+RULES: tuple[Rule, ...] = (
+    file_is_short,
+    line_is_short,
+    c_is_indented_by_tabs,
+    c_names_its_licence,
+    c_function_carries_its_file,
+    later_has_an_issue,
+    file_is_named_for_what_it_holds,
+    no_machine_path,
+    no_registry,
+    no_fault_is_silenced,
+    names_are_the_terms,
+)
+
+
+def _lines(text: str) -> Iterator[tuple[int, str]]:
+    return enumerate(text.split("\n"), 1)
+
+
+def _bound_names(text: str) -> Iterator[tuple[int, str]]:
+    """Every name that the Python source gives to something of its own."""
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            yield node.lineno, node.id
+        elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
+            yield node.lineno, node.attr
+        elif isinstance(node, ast.arg):
+            yield node.lineno, node.arg
+        elif isinstance(node, ast.FunctionDef | ast.ClassDef):
+            yield node.lineno, node.name
+
+
+def _c_names(text: str) -> Iterator[tuple[int, str]]:
+    """Every identifier that stands outside comments and strings."""
+
+    def blank(match: re.Match[str]) -> str:
+        return re.sub(r"[^\n]", " ", match[0])
+
+    code = re.sub(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\])*"', blank, text, flags=re.S)
+    for match in re.finditer(r"\b[A-Za-z_]\w*\b", code):
+        yield code.count("\n", 0, match.start()) + 1, match[0]
