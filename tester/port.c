@@ -90,6 +90,19 @@ static void stamps_setup(struct port *port, uint64_t rx_offloads)
 		port->tsc_per_stamp = (double)(tsc[1] - tsc[0]) / (double)(stamp[1] - stamp[0]);
 }
 
+/*
+ * virtio frees sent mbufs only once all but `tx_free_thresh` descriptors are in use, and then all of
+ * them: in a ring of 16384 the loop stands still for 60 to 130 us, 13 % of the time at 12 Mpps, and
+ * the frames that it builds are never in the cache. Freeing past 512 costs 3 us at a time.
+ */
+static uint16_t tx_free_thresh(const char *driver, uint16_t descriptors)
+{
+	enum { IN_USE = 512 };
+	if (strncmp(driver, "net_virtio", strlen("net_virtio")) != 0 || descriptors <= 2 * IN_USE)
+		return 0; /* leave the driver its own */
+	return (uint16_t)(descriptors - IN_USE);
+}
+
 static int configure(struct port *port, uint16_t frame_bytes_max, struct failure *f)
 {
 	const struct config_port *c = &port->config;
@@ -150,8 +163,12 @@ static int configure(struct port *port, uint16_t frame_bytes_max, struct failure
 			pool_create(port, "tx", q, port->tx_descriptors + spare, room);
 		if (port->tx_pool[q] == NULL)
 			goto no_memory;
+		struct rte_eth_txconf tx = info.default_txconf;
+		const uint16_t thresh = tx_free_thresh(info.driver_name, port->tx_descriptors);
+		if (thresh != 0)
+			tx.tx_free_thresh = thresh;
 		rc = rte_eth_tx_queue_setup(port->id, q, port->tx_descriptors,
-					    (unsigned int)RTE_MAX(port->numa_node, 0), NULL);
+					    (unsigned int)RTE_MAX(port->numa_node, 0), &tx);
 		if (rc < 0)
 			return failure_set(f, "port.tx_queue", c->device,
 					   "ask for other ring sizes", "queue %u: %s", q,

@@ -1,18 +1,22 @@
 """The command line: wiring, and the one place that formats errors."""
 
+import math
+import re
 import signal
 import sys
+import textwrap
 from collections.abc import Callable, Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any, NoReturn
 
 import click
+from pydantic import ValidationError
 
 from wirespeed import __version__
 from wirespeed.display import Display
 from wirespeed.host.clock import utc_now
-from wirespeed.host.files import is_file, make_folder, write_text
+from wirespeed.host.files import make_folder, write_text
 from wirespeed.host.jsonl import JsonlWriter
 from wirespeed.host.procfs import usable_cpus
 from wirespeed.lab.bed import VirtualBed
@@ -22,8 +26,8 @@ from wirespeed.measure.external import ExternalDut
 from wirespeed.measure.external_bed import ExternalBed, ExternalPorts
 from wirespeed.measure.machine import describe_machine
 from wirespeed.measure.run_folder import TRIALS, merged, read_records
-from wirespeed.model.error import InputError, WirespeedError
-from wirespeed.model.trial import End, FrameMix, Record, Setup
+from wirespeed.model.error import InputError, MeasurementError, WirespeedError
+from wirespeed.model.trial import End, FrameMix, Outcome, Record, Setup, Trial
 from wirespeed.report.build import build_page
 from wirespeed.report.compare import build_comparison
 from wirespeed.report.csv_table import render_csv
@@ -34,6 +38,20 @@ RFC2544_SIZES = "64,128,256,512,1024,1280,1518"
 """The published report's sizes: RFC 2544 section 9.1 for Ethernet, without its 1024-to-1280 gap."""
 IMIX = "64x7+594x4+1518x1"
 """The simple IMIX of 7:4:1, with sizes that include the FCS."""
+OPTIONS = {
+    "flows": "--flows",
+    "relative_width": "--width",
+    "trial_seconds": "--trial-seconds",
+    "confirm_seconds": "--confirm-seconds",
+    "burst_frames": "--burst",
+    "link_bps": "--link-gbps",
+    "max_load_pps": "--max-load",
+}
+"""Fields of a plan, and the options that set them."""
+
+ERROR_COLUMNS = 80
+RESUME = "the same command with --resume: what was measured until now is kept"
+MAC_ADDRESS = re.compile(r"(?:[0-9a-fA-F]{2}:){5}[0-9a-fA-F]{2}")
 
 NOT_PROVEN = """\
 not proven on hardware (only vdevs were at hand):
@@ -46,9 +64,16 @@ def format_error(error: WirespeedError) -> str:
     """What, where, found, so, next; empty parts are left out."""
     lines = [f"ERROR {error.what} {error.where}".rstrip()]
     for label in ("found", "so", "next"):
-        text = getattr(error, label)
-        if text:
-            lines.append(f"  {label:<7} " + text.replace("\n", "\n" + " " * 10))
+        for number, line in enumerate(getattr(error, label).splitlines()):
+            # Paths and commands stay whole, so that they can be copied.
+            lines += textwrap.wrap(
+                line,
+                ERROR_COLUMNS,
+                initial_indent=f"  {'' if number else label:<7} ",
+                subsequent_indent=" " * 10,
+                break_long_words=False,
+                break_on_hyphens=False,
+            )
     return "\n".join(lines)
 
 
@@ -66,7 +91,7 @@ def main() -> NoReturn:
         error.show()
         sys.exit(2)
     except KeyboardInterrupt:
-        click.echo("stopped; what was measured is kept", err=True)
+        click.echo("stopped; what was measured is kept, and --resume goes on with it", err=True)
         sys.exit(130)
     sys.exit(code if isinstance(code, int) else 0)
 
@@ -168,32 +193,37 @@ def _run(
     plan = _plan(**options)
     beds = _beds(plan, **options)
     settings = _settings(plan, options)
-    recorded = _recorded(out, settings, resume=resume)
     make_folder(out)
-    writer = JsonlWriter(out / TRIALS)
-
-    def record(item: Record) -> None:
-        line = item.model_dump_json()
-        writer.append(line)
-        if as_json:
-            click.echo(line)
-
-    try:
+    # Opened before it is read: nobody else can add to it in between.
+    with closing(JsonlWriter(out / TRIALS)) as writer:
+        recorded = _recorded(out, settings, resume=resume)
         if not recorded:
-            record(_setup(plan, settings))
-        with Display(len(plan.searches)) as display:
-            outcomes = Campaign(plan, beds, record, display, recorded).run()
-        record(End(finished_at=utc_now(), completed=True, reason=""))
-    except BaseException as error:
-        # The record says that it was cut short; if even that cannot be written, its absence does.
-        with suppress(WirespeedError):
-            why = str(error) or "interrupted"
-            record(End(finished_at=utc_now(), completed=False, reason=why))
-            _write_reports(out)
-        raise
-    finally:
-        writer.close()
-    _write_reports(out)
+            writer.clear()
+
+        def record(item: Record) -> None:
+            line = item.model_dump_json()
+            writer.append(line)
+            if as_json:
+                click.echo(line)
+
+        try:
+            if not recorded:
+                record(_setup(plan, settings))
+            with Display(len(plan.searches)) as display:
+                outcomes = Campaign(plan, beds, record, display, recorded).run()
+            record(End(finished_at=utc_now(), completed=True, reason=""))
+        except BaseException as error:
+            # The record says that it was cut short; if that cannot be written, its absence does.
+            with suppress(WirespeedError):
+                why = str(error) or "interrupted"
+                writer.append(
+                    End(finished_at=utc_now(), completed=False, reason=why).model_dump_json()
+                )
+                _write_reports(out)
+            if isinstance(error, MeasurementError):
+                error.next = error.next or RESUME
+            raise
+        _write_reports(out)
     if single_core and not as_json:
         click.echo(_single_core_table(outcomes))
     if not as_json:
@@ -202,29 +232,47 @@ def _run(
 
 
 def _plan(**options: Any) -> Plan:
-    labels = [label.strip() for label in options["frame_bytes"].split(",")]
     try:
-        mixes = tuple(FrameMix.parse(IMIX if label == "imix" else label) for label in labels)
         return Plan(
             duts=("external",) if options["ports"] else tuple(options["duts"]),
-            mixes=mixes,
+            mixes=tuple(_mix(label.strip()) for label in options["frame_bytes"].split(",")),
             flows=options["flows"],
             method=options["method"],
             relative_width=options["width"],
             trial_seconds=options["trial_seconds"],
             confirm_seconds=options["confirm_seconds"],
             burst_frames=options["burst"],
-            link_bps=int(options["link_gbps"] * 1e9) if options["link_gbps"] else None,
+            link_bps=_bits(options["link_gbps"]),
             max_load_pps=options["max_load"],
         )
-    except ValueError as error:
-        first = str(error).splitlines()
+    except ValidationError as error:
+        first = error.errors()[0]
+        field = str(first["loc"][0]) if first["loc"] else ""
+        said = first["msg"].removeprefix("Value error, ")
         raise InputError(
             "options.invalid",
-            where="command line",
-            found=" ".join(line.strip() for line in first[:3]),
-            next="frame sizes are 64 to 9600 bytes with FCS; see --help for the rest",
+            where=OPTIONS.get(field, "command line"),
+            found=f"{first['input']}: {said}" if field else said,
+            next="wirespeed measure rfc2544 --help",
         ) from None
+
+
+def _mix(label: str) -> FrameMix:
+    try:
+        return FrameMix.parse(IMIX if label == "imix" else label)
+    except ValueError as error:
+        wrong = isinstance(error, ValidationError) and error.errors()[0]["msg"]
+        raise InputError(
+            "options.invalid",
+            where="--frame-bytes",
+            found=f"{label!r}: {wrong or 'no frame size'}",
+            next="sizes of 64 to 9600 bytes with FCS, or mixes such as imix or 64x7+594x4+1518x1",
+        ) from None
+
+
+def _bits(gigabits: float | None) -> int | None:
+    # What is no number is for Plan to refuse.
+    return int(gigabits * 1e9) if gigabits is not None and math.isfinite(gigabits) else gigabits
 
 
 def _beds(plan: Plan, **options: Any) -> Beds:
@@ -243,6 +291,7 @@ def _beds(plan: Plan, **options: Any) -> Beds:
         return lambda dut: VirtualBed(
             dut, options["wire"], flows=plan.flows, frame_bytes_max=largest
         )
+    _check_ports(ports, options)
     cpus = usable_cpus()
     streams = ((0, 0),) if len(ports) == 1 else ((0, 1), (1, 0))
     external = ExternalPorts(
@@ -255,6 +304,18 @@ def _beds(plan: Plan, **options: Any) -> Beds:
         frame_bytes_max=largest,
     )
     return lambda dut: ExternalBed(ExternalDut(dut, options["expect"]), external)
+
+
+def _check_ports(ports: Sequence[str], options: dict[str, Any]) -> None:
+    wrong = None
+    if len(ports) > 2:
+        wrong = ("--port", f"{len(ports)} ports", "one --port, or two: out and back")
+    elif options["bidirectional"] and len(ports) < 2:
+        wrong = ("--bidirectional", "one --port", "a second --port")
+    elif not MAC_ADDRESS.fullmatch(options["peer_mac"]):
+        wrong = ("--peer-mac", f"{options['peer_mac']!r}", "a MAC address: 02:00:00:00:00:01")
+    if wrong:
+        raise InputError("options.invalid", where=wrong[0], found=wrong[1], next=wrong[2])
 
 
 def _settings(plan: Plan, options: dict[str, Any]) -> dict[str, str]:
@@ -278,7 +339,9 @@ def _settings(plan: Plan, options: dict[str, Any]) -> dict[str, str]:
 
 
 def _recorded(out: Path, settings: dict[str, str], *, resume: bool) -> list[Record]:
-    if not is_file(out / TRIALS):
+    """Give what the run in `out` has; nothing if it measured nothing, and is then begun anew."""
+    records = read_records(out)
+    if not any(isinstance(record, Trial | Outcome) for record in records):
         return []
     if not resume:
         raise InputError(
@@ -288,7 +351,6 @@ def _recorded(out: Path, settings: dict[str, str], *, resume: bool) -> list[Reco
             so="it would be mixed with this one",
             next="--resume to go on with it, or another --out",
         )
-    records = read_records(out)
     setups = [record for record in records if isinstance(record, Setup)]
     if setups and setups[0].settings != settings:
         was = setups[0].settings

@@ -17,8 +17,8 @@ def read_lines(path: Path) -> list[str]:
         data = path.read_bytes()
     except OSError as error:
         raise InputError("file.unreadable", where=str(path), found=str(error)) from None
-    whole = data[: data.rfind(b"\n") + 1]
-    return whole.decode(errors="replace").splitlines()
+    # Not splitlines(): JSON may hold U+2028 and others that it takes for the end of a line.
+    return data.decode(errors="replace").split("\n")[:-1]
 
 
 class JsonlWriter:
@@ -28,6 +28,8 @@ class JsonlWriter:
     """
 
     def __init__(self, path: Path) -> None:
+        self._path = path
+        self._fd = -1
         self._lock = FileLock(path.with_name(f".{path.name}.lock"))
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -39,10 +41,9 @@ class JsonlWriter:
                     next="wait for it, or name another folder",
                 )
             self._fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
-            whole = path.read_bytes().rfind(b"\n") + 1
-            os.ftruncate(self._fd, whole)
-            os.lseek(self._fd, whole, os.SEEK_SET)
+            self._drop_torn_line()
         except OSError as error:
+            self.close()
             raise InputError("file.unwritable", where=str(path), found=str(error)) from None
 
     def append(self, line: str) -> None:
@@ -55,7 +56,20 @@ class JsonlWriter:
                 data = data[os.write(self._fd, data) :]
             os.fsync(self._fd)
         except OSError as error:
-            raise InputError("file.unwritable", where="run folder", found=str(error)) from None
+            self._drop_torn_line()
+            raise InputError("file.unwritable", where=str(self._path), found=str(error)) from None
+        except BaseException:
+            # Ctrl-C between two writes: what is appended next must not go on in this line.
+            self._drop_torn_line()
+            raise
+
+    def clear(self) -> None:
+        """Begin anew: nothing that was written stays. Raises InputError `file.unwritable`."""
+        try:
+            os.ftruncate(self._fd, 0)
+            os.lseek(self._fd, 0, os.SEEK_SET)
+        except OSError as error:
+            raise InputError("file.unwritable", where=str(self._path), found=str(error)) from None
 
     def close(self) -> None:
         """Close it and let others write; a second call does nothing."""
@@ -63,3 +77,8 @@ class JsonlWriter:
             os.close(self._fd)
             self._fd = -1
         self._lock.release()
+
+    def _drop_torn_line(self) -> None:
+        whole = self._path.read_bytes().rfind(b"\n") + 1
+        os.ftruncate(self._fd, whole)
+        os.lseek(self._fd, whole, os.SEEK_SET)

@@ -8,7 +8,7 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Annotated, Protocol
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from wirespeed.host.clock import monotonic_s
 from wirespeed.measure.outcome import build_outcome, unproven_outcome
@@ -16,7 +16,7 @@ from wirespeed.measure.search import Goal, Method, Observer, search
 from wirespeed.measure.testbed import Testbed
 from wirespeed.measure.tester_protocol import ProgressReply
 from wirespeed.measure.trial_maker import NEVER_VALID, TrialMaker, TrialSettings
-from wirespeed.model.error import MeasurementError
+from wirespeed.model.error import InputError, MeasurementError
 from wirespeed.model.frozen import Frozen
 from wirespeed.model.trial import FrameMix, Outcome, Record, Started, Trial
 
@@ -27,21 +27,52 @@ RFC2544_SECONDS = 60.0
 """RFC 2544 section 24."""
 
 
+Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+
+
 class Plan(Frozen):
     """What a run measures and how."""
 
     duts: Annotated[tuple[str, ...], Field(min_length=1)]
     mixes: Annotated[tuple[FrameMix, ...], Field(min_length=1)]
-    flows: int = 8192
+    flows: Annotated[int, Field(ge=1, le=1 << 24)] = 8192
     method: Method = "informed"
-    relative_width: float = 0.005
-    trial_seconds: float = 1.0
-    confirm_seconds: float = RFC2544_SECONDS
-    burst_frames: int = 32
-    link_bps: int | None = None
+    relative_width: Annotated[float, Field(gt=0, lt=1)] = 0.005
+    trial_seconds: Positive = 1.0
+    confirm_seconds: Positive = RFC2544_SECONDS
+    burst_frames: Annotated[int, Field(ge=1, le=128)] = 32
+    link_bps: Annotated[int, Field(gt=0)] | None = None
     """Line rate of the wire in bit/s; None for a virtual wire, which has none."""
-    max_load_pps: float | None = None
+    max_load_pps: Positive | None = None
     """Offer no more than this; None: the line rate, or what the tester can send."""
+
+    @model_validator(mode="after")
+    def _a_trial_that_confirms_is_no_shorter(self) -> "Plan":
+        if self.confirm_seconds < self.trial_seconds:
+            raise ValueError(
+                f"a confirming trial of {self.confirm_seconds:g} s is shorter than one of the "
+                f"search, {self.trial_seconds:g} s"
+            )
+        return self
+
+    @model_validator(mode="after")
+    def _a_highest_load_bounds_something(self) -> "Plan":
+        line_pps = self.link_load_pps(self.smallest_mix)
+        if line_pps is not None and self.max_load_pps is not None and self.max_load_pps > line_pps:
+            raise ValueError(
+                f"a highest load of {self.max_load_pps:g} pps is above the line rate of frames of "
+                f"{self.smallest_mix.label} bytes, {line_pps:.0f} pps"
+            )
+        return self
+
+    @property
+    def smallest_mix(self) -> FrameMix:
+        """The mix of which most frames can be offered in a second."""
+        return min(self.mixes, key=lambda mix: mix.mean_wire_bytes)
+
+    def link_load_pps(self, mix: FrameMix) -> float | None:
+        """Line rate for `mix`; None where there is no line."""
+        return None if self.link_bps is None else self.link_bps / (8 * mix.mean_wire_bytes)
 
     @property
     def searches(self) -> tuple[tuple[int, str, FrameMix], ...]:
@@ -157,14 +188,29 @@ class Campaign:
             result,
             goal,
             maker.trials,
-            link_load_pps=self._link_load_pps(mix),
+            link_load_pps=self._plan.link_load_pps(mix),
+            asked_load_pps=self._plan.max_load_pps,
             seconds=monotonic_s() - started,
         )
 
     def _goal(self, mix: FrameMix, capacity: Trial) -> Goal:
         plan = self._plan
+        # Of large frames less can be offered than was asked for all; of the smallest it is a slip.
+        if (
+            plan.max_load_pps is not None
+            and plan.max_load_pps > capacity.offered_load_pps
+            and mix == plan.smallest_mix
+        ):
+            raise InputError(
+                "load.too_high",
+                where=f"{capacity.dut}, frames of {mix.label} bytes",
+                found=f"{plan.max_load_pps:g} pps asked for as the highest load, and trial "
+                f"{capacity.number} could offer {capacity.offered_load_pps:.0f} pps at most",
+                so="it would bound nothing",
+                next="a lower --max-load, or none: then the tester's own limit bounds the search",
+            )
         bounds = [capacity.offered_load_pps * SEND_RESERVE]
-        link = self._link_load_pps(mix)
+        link = plan.link_load_pps(mix)
         bounds += [bound for bound in (link, plan.max_load_pps) if bound is not None]
         most = min(bounds)
         return Goal(
@@ -175,11 +221,6 @@ class Campaign:
             confirm_seconds=plan.confirm_seconds,
             expected_load_pps=capacity.forwarding_rate_pps or None,
         )
-
-    def _link_load_pps(self, mix: FrameMix) -> float | None:
-        if self._plan.link_bps is None:
-            return None
-        return self._plan.link_bps / (8 * mix.mean_wire_bytes)
 
     def _keep(self, trial: Trial) -> None:
         self._write(trial)

@@ -76,11 +76,21 @@ def limit_of_failure(trial: Trial, ledger: Ledger) -> Limit:
 
 
 def limit_of_ceiling(
-    max_load_pps: float, link_load_pps: float | None, confirmed: Trial | None
+    max_load_pps: float,
+    *,
+    link_load_pps: float | None,
+    asked_load_pps: float | None,
+    confirmed: Trial | None,
 ) -> Limit:
-    """Name the ceiling of a search in which nothing failed."""
+    """Name the ceiling of a search in which nothing failed.
+
+    A load that nobody went beyond because it was asked for limits the search, not the rate.
+    """
     if link_load_pps is not None and max_load_pps >= link_load_pps * 0.9999:
         return Limit(by="line rate", evidence=(f"line rate {link_load_pps:.0f} pps was passed",))
+    if asked_load_pps is not None and max_load_pps >= asked_load_pps:
+        asked = f"the highest load that was asked for, {asked_load_pps:.0f} pps, was passed"
+        return Limit(by="cannot tell", evidence=(asked,))
     evidence = [f"the highest load that was offered, {max_load_pps:.0f} pps, was passed"]
     if confirmed is not None and confirmed.tester.busy_cycles_per_frame is not None:
         evidence.append(f"tester: {confirmed.tester.busy_cycles_per_frame:.1f} TSC cycles a frame")

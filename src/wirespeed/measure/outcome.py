@@ -15,12 +15,14 @@ def build_outcome(
     trials: Sequence[Trial],
     *,
     link_load_pps: float | None,
+    asked_load_pps: float | None = None,
     seconds: float,
 ) -> Outcome:
     """Build the record of one search from all its trials, void ones included.
 
-    `link_load_pps` is the line rate for the search's mix, None where there is no line; `seconds`
-    is wall time. Raises ValueError without a valid trial.
+    `link_load_pps` is the line rate for the search's mix, None where there is no line;
+    `asked_load_pps` the highest load that was asked for, None if none was; `seconds` is wall time.
+    Raises ValueError without a valid trial.
     """
     valid = {trial.number: trial for trial in trials if trial.valid}
     confirmed = valid.get(result.confirmed_trial) if result.confirmed_trial is not None else None
@@ -33,7 +35,12 @@ def build_outcome(
     elif upper is not None:
         limit = limit_of_failure(upper, ledger)
     else:
-        limit = limit_of_ceiling(goal.max_load_pps, link_load_pps, confirmed)
+        limit = limit_of_ceiling(
+            goal.max_load_pps,
+            link_load_pps=link_load_pps,
+            asked_load_pps=asked_load_pps,
+            confirmed=confirmed,
+        )
     cycles, source = _cycles(confirmed or shown, list(valid.values()))
     return Outcome(
         search=shown.search,

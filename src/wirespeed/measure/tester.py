@@ -32,7 +32,7 @@ from wirespeed.measure.tester_protocol import (
     ResultReply,
     TrialRequest,
 )
-from wirespeed.model.error import InputError, MeasurementError
+from wirespeed.model.error import InputError, MeasurementError, WirespeedError
 
 PROGRAM = "wirespeed-tester"
 _START_S = 30.0
@@ -91,7 +91,10 @@ class Tester:
         return self._ask("open", request.model_dump(mode="json"))
 
     def await_opened(self, ticket: int) -> OpenedReply:
-        """Wait for the ports of `begin_open`. Raises MeasurementError `port.*` or `tester.*`."""
+        """Wait for the ports of `begin_open`.
+
+        Raises InputError `port.*` or `request.*`, MeasurementError `tester.*`.
+        """
         return self._await(ticket, OpenedReply, Deadline(_OPEN_S))
 
     def trial(
@@ -99,7 +102,10 @@ class Tester:
         request: TrialRequest,
         progress: Callable[[ProgressReply], None] | None = None,
     ) -> ResultReply:
-        """Run one trial. Raises MeasurementError `trial.*`, `port.*` or `tester.*`."""
+        """Run one trial.
+
+        Raises InputError `request.*` or `port.*`, MeasurementError `trial.*` or `tester.*`.
+        """
         deadline = Deadline(request.seconds * 1.5 + _GRACE_S)
         return self._await(self._ask("trial", request.body()), ResultReply, deadline, progress)
 
@@ -161,9 +167,7 @@ class Tester:
                     progress(reply)
                 continue
             if isinstance(reply, ErrorReply):
-                raise MeasurementError(
-                    reply.what, where=reply.where, found=reply.found, next=reply.next
-                )
+                raise _error(reply)
             if reply.id == ticket and isinstance(reply, kind):
                 return reply
             raise MeasurementError(
@@ -173,3 +177,10 @@ class Tester:
                 so="its answers cannot be matched",
                 next="report this with the line above",
             )
+
+
+def _error(reply: ErrorReply) -> WirespeedError:
+    """Make what the tester refused a fault of the request, where it is one."""
+    of_request = reply.what.startswith(("request.", "port.")) or reply.what == "tester.eal"
+    kind = InputError if of_request else MeasurementError
+    return kind(reply.what, where=reply.where, found=reply.found, next=reply.next)

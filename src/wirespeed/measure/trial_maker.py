@@ -80,7 +80,7 @@ class TrialMaker:
         load = "as much as it can" if load_pps is None else f"{load_pps:.0f} pps"
         raise MeasurementError(
             NEVER_VALID,
-            where=f"{self._bed().dut.name}, {load} for {seconds:g} s",
+            where=f"{self.trials[-1].dut}, {load} for {seconds:g} s",
             found=f"{MAX_REPEATS + 1} trials, all void; the last: {'; '.join(why)}",
             so="tester or machine cannot do this load, and nothing follows about the DUT",
             next="use shorter trials, a quieter machine, or a lower --max-load",
