@@ -1,6 +1,7 @@
 """The command line: wiring, and the one place that formats errors."""
 
 import math
+import os
 import re
 import signal
 import sys
@@ -14,7 +15,7 @@ import click
 from pydantic import ValidationError
 
 from wirespeed import __version__
-from wirespeed.display import Display
+from wirespeed.display import Display, single_core_table
 from wirespeed.host.clock import utc_now
 from wirespeed.host.files import make_folder, write_text
 from wirespeed.host.jsonl import JsonlWriter
@@ -25,9 +26,9 @@ from wirespeed.measure.duts import DUT_NAMES
 from wirespeed.measure.external import ExternalDut
 from wirespeed.measure.external_bed import ExternalBed, ExternalPorts
 from wirespeed.measure.machine import describe_machine
-from wirespeed.measure.run_folder import TRIALS, merged, read_records
+from wirespeed.measure.run_folder import TRIALS, merged, read_records, resumable
 from wirespeed.model.error import InputError, MeasurementError, WirespeedError
-from wirespeed.model.trial import End, FrameMix, Outcome, Record, Setup, Trial
+from wirespeed.model.trial import End, FrameMix, Record, Setup
 from wirespeed.report.build import build_page
 from wirespeed.report.compare import build_comparison
 from wirespeed.report.csv_table import render_csv
@@ -93,6 +94,10 @@ def main() -> NoReturn:
     except KeyboardInterrupt:
         click.echo("stopped; what was measured is kept, and --resume goes on with it", err=True)
         sys.exit(130)
+    except BrokenPipeError:
+        # Whoever read our output left. Python would say so once more when it flushes at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(1)
     sys.exit(code if isinstance(code, int) else 0)
 
 
@@ -192,11 +197,16 @@ def _run(
         options.update(confirm_seconds=1.0)
     plan = _plan(**options)
     beds = _beds(plan, **options)
-    settings = _settings(plan, options)
+    ports = "{ports}: frames to {peer_mac}, back {expect}".format(
+        **{**options, "ports": ", ".join(options["ports"])}
+    )
+    settings = plan.settings(
+        wire=ports if options["ports"] else options["wire"], bidirectional=options["bidirectional"]
+    )
     make_folder(out)
     # Opened before it is read: nobody else can add to it in between.
     with closing(JsonlWriter(out / TRIALS)) as writer:
-        recorded = _recorded(out, settings, resume=resume)
+        recorded = resumable(out, settings, resume=resume)
         if not recorded:
             writer.clear()
 
@@ -225,7 +235,7 @@ def _run(
             raise
         _write_reports(out)
     if single_core and not as_json:
-        click.echo(_single_core_table(outcomes))
+        click.echo(single_core_table(outcomes))
     if not as_json:
         click.echo(f"report: {out / 'report.html'}")
     return 0 if all(o.throughput_pps is not None for o in outcomes) else 1
@@ -271,8 +281,11 @@ def _mix(label: str) -> FrameMix:
 
 
 def _bits(gigabits: float | None) -> int | None:
-    # What is no number is for Plan to refuse.
-    return int(gigabits * 1e9) if gigabits is not None and math.isfinite(gigabits) else gigabits
+    if gigabits is None:
+        return None
+    if not math.isfinite(gigabits):
+        raise InputError("options.invalid", where="--link-gbps", found=f"{gigabits}: no rate")
+    return int(gigabits * 1e9)
 
 
 def _beds(plan: Plan, **options: Any) -> Beds:
@@ -318,55 +331,6 @@ def _check_ports(ports: Sequence[str], options: dict[str, Any]) -> None:
         raise InputError("options.invalid", where=wrong[0], found=wrong[1], next=wrong[2])
 
 
-def _settings(plan: Plan, options: dict[str, Any]) -> dict[str, str]:
-    behind = ", ".join(options["ports"]) or options["wire"]
-    return {
-        "DUTs": ", ".join(plan.duts),
-        "wire": behind,
-        "frame sizes": ", ".join(mix.label for mix in plan.mixes),
-        "flows": str(plan.flows),
-        "search": plan.method,
-        "width": f"{plan.relative_width:g} of the upper bound",
-        "loss allowed": "0 frames",
-        "trial": f"{plan.trial_seconds:g} s",
-        "confirming trial": f"{plan.confirm_seconds:g} s",
-        "burst": f"{plan.burst_frames} frames at most",
-        "highest load": "what the tester can send"
-        if plan.max_load_pps is None
-        else f"{plan.max_load_pps:g} pps",
-        "direction": "bidirectional" if options["bidirectional"] else "one",
-    }
-
-
-def _recorded(out: Path, settings: dict[str, str], *, resume: bool) -> list[Record]:
-    """Give what the run in `out` has; nothing if it measured nothing, and is then begun anew."""
-    records = read_records(out)
-    if not any(isinstance(record, Trial | Outcome) for record in records):
-        return []
-    if not resume:
-        raise InputError(
-            "run.exists",
-            where=str(out),
-            found=f"{TRIALS} of an earlier run",
-            so="it would be mixed with this one",
-            next="--resume to go on with it, or another --out",
-        )
-    setups = [record for record in records if isinstance(record, Setup)]
-    if setups and setups[0].settings != settings:
-        was = setups[0].settings
-        differs = [
-            f"{k}: {was.get(k)} then, {v} now" for k, v in settings.items() if was.get(k) != v
-        ]
-        raise InputError(
-            "run.differs",
-            where=str(out),
-            found="; ".join(differs) or "other settings",
-            so="its trials do not belong to this plan",
-            next="give the options that it was started with, or another --out",
-        )
-    return records
-
-
 def _setup(plan: Plan, settings: dict[str, str]) -> Setup:
     return Setup(
         wirespeed=__version__,
@@ -381,18 +345,6 @@ def _setup(plan: Plan, settings: dict[str, str]) -> Setup:
         confirm_seconds=plan.confirm_seconds,
         planned=len(plan.searches),
     )
-
-
-def _single_core_table(outcomes: Sequence[Any]) -> str:
-    lines = [f"{'DUT':<16} {'bytes':>6} {'Mpps':>8} {'Gb/s L2':>8} {'GHz':>6} {'cycles/pkt':>11}"]
-    for o in outcomes:
-        rate = o.throughput_pps
-        gbps = "-" if rate is None else f"{rate * 8 * o.mix.mean_frame_bytes / 1e9:.3f}"
-        ghz = "-" if o.core_hz is None else f"{o.core_hz / 1e9:.2f}"
-        cycles = "-" if o.busy_cycles_per_packet is None else f"{o.busy_cycles_per_packet:.0f} TSC"
-        shown = "-" if rate is None else f"{rate / 1e6:.3f}"
-        lines.append(f"{o.dut:<16} {o.mix.label:>6} {shown:>8} {gbps:>8} {ghz:>6} {cycles:>11}")
-    return "\n".join(lines)
 
 
 @cli.command()

@@ -1,6 +1,7 @@
 """What a person sees while a run goes on: one live line in a terminal, plain lines elsewhere."""
 
 import sys
+from collections.abc import Sequence
 
 from rich.console import Console
 from rich.live import Live
@@ -25,6 +26,19 @@ def outcome_line(outcome: Outcome) -> str:
         f"{size} {mpps(outcome.throughput_pps):>8} Mpps  lost {outcome.lost_frames} in "
         f"{outcome.confirmed_seconds:g} s  limit: {outcome.limit.by}"
     )
+
+
+def single_core_table(outcomes: Sequence[Outcome]) -> str:
+    """Tabulate what one core does, as the published tables 10 and 13 do."""
+    lines = [f"{'DUT':<16} {'bytes':>6} {'Mpps':>8} {'Gb/s L2':>8} {'GHz':>6} {'cycles/pkt':>11}"]
+    for o in outcomes:
+        pps = o.throughput_pps
+        gbps = "-" if pps is None else f"{pps * 8 * o.mix.mean_frame_bytes / 1e9:.3f}"
+        ghz = "-" if o.core_hz is None else f"{o.core_hz / 1e9:.2f}"
+        cycles = "-" if o.busy_cycles_per_packet is None else f"{o.busy_cycles_per_packet:.0f} TSC"
+        shown = "-" if pps is None else f"{pps / 1e6:.3f}"
+        lines.append(f"{o.dut:<16} {o.mix.label:>6} {shown:>8} {gbps:>8} {ghz:>6} {cycles:>11}")
+    return "\n".join(lines)
 
 
 class Display:

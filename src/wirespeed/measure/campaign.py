@@ -65,6 +65,27 @@ class Plan(Frozen):
             )
         return self
 
+    def settings(self, *, wire: str, bidirectional: bool) -> dict[str, str]:
+        """Label and value for the report; a run is gone on with only if all are the same."""
+        highest = self.max_load_pps
+        return {
+            "DUTs": ", ".join(self.duts),
+            "wire": wire,
+            "frame sizes": ", ".join(mix.label for mix in self.mixes),
+            "flows": str(self.flows),
+            "search": self.method,
+            "width": f"{self.relative_width:.15g} of the upper bound",
+            "loss allowed": "0 frames",
+            "trial": f"{self.trial_seconds:.15g} s",
+            "confirming trial": f"{self.confirm_seconds:.15g} s",
+            "burst": f"{self.burst_frames} frames at most",
+            "highest load": "what the tester can send"
+            if highest is None
+            else f"{highest:.15g} pps",
+            "line": "none" if self.link_bps is None else f"{self.link_bps / 1e9:.15g} Gb/s",
+            "direction": "bidirectional" if bidirectional else "one",
+        }
+
     @property
     def smallest_mix(self) -> FrameMix:
         """The mix of which most frames can be offered in a second."""

@@ -7,7 +7,7 @@ from pydantic import ValidationError
 from wirespeed.host.files import is_file
 from wirespeed.host.jsonl import read_lines
 from wirespeed.model.error import InputError
-from wirespeed.model.trial import Record, Setup, Started, record_adapter
+from wirespeed.model.trial import Outcome, Record, Setup, Started, Trial, record_adapter
 
 TRIALS = "trials.jsonl"
 
@@ -32,6 +32,39 @@ def read_records(folder: Path) -> list[Record]:
                 so="the run cannot be read without guessing",
                 next="use the release that wrote it, or remove the line",
             ) from None
+    return records
+
+
+def resumable(out: Path, settings: dict[str, str], *, resume: bool) -> list[Record]:
+    """Give the records that a run in `out` goes on from; none if nothing is measured there yet.
+
+    Raises InputError `run.exists` without `resume`, `run.differs` if it was begun with other
+    settings, and as `read_records`.
+    """
+    records = read_records(out)
+    if not any(isinstance(record, Trial | Outcome) for record in records):
+        return []
+    if not resume:
+        raise InputError(
+            "run.exists",
+            where=str(out),
+            found=f"{TRIALS} of an earlier run",
+            so="it would be mixed with this one",
+            next="--resume to go on with it, or another --out",
+        )
+    setups = [record for record in records if isinstance(record, Setup)]
+    if setups and setups[0].settings != settings:
+        was = setups[0].settings
+        differs = [
+            f"{k}: {was.get(k)} then, {v} now" for k, v in settings.items() if was.get(k) != v
+        ]
+        raise InputError(
+            "run.differs",
+            where=str(out),
+            found="; ".join(differs) or "other settings",
+            so="its trials do not belong to this plan",
+            next="give the options that it was started with, or another --out",
+        )
     return records
 
 
