@@ -120,14 +120,15 @@ static void book_unsound(struct judge *j, const uint8_t *frame, uint32_t bytes)
 static void judge_alone(struct judge *j, const struct rte_mbuf *m, uint32_t flow, uint64_t now)
 {
 	const unsigned int turn = flow % FRAME_LO;
+	const uint64_t arrival = j->stamp_offset >= 0 ? hardware_arrival(j, m) : now;
 
 	if (j->aim.next[turn] == j->aim.seq) {
 		j->aim.next[turn]++;
 		j->aim.frames = 1;
 	} else {
-		judge_out_of_turn(j, turn, now);
+		judge_out_of_turn(j, turn, arrival);
 	}
-	judge_flush(j, j->stamp_offset >= 0 ? hardware_arrival(j, m) : now);
+	judge_flush(j, arrival);
 	judge_unaim(j);
 }
 

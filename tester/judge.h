@@ -68,8 +68,9 @@ struct judge {
 };
 
 /*
- * Judges up to JUDGE_BURST_MAX frames received at `now`. Does not free them. True if all were one segment of one
- * pool, so that they can be put back in bulk.
+ * Judges up to JUDGE_BURST_MAX frames received at `now`. Does not free them. True if all are of one
+ * pool, in one segment, in a buffer of their own and without other references, so that they can be
+ * put back in bulk. (mlx5 with mprq_en=1 attaches buffers, and waits for them to come back.)
  */
 typedef bool judge_fn(struct judge *j, struct rte_mbuf **mbufs, unsigned int n, uint64_t now);
 

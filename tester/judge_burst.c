@@ -11,6 +11,8 @@
 #include <rte_branch_prediction.h>
 #include <rte_prefetch.h>
 
+#include <assert.h>
+
 #define JOIN_(a, b) a##b
 #define JOIN(a, b) JOIN_(a, b)
 
@@ -24,6 +26,28 @@ static inline uint64_t lengths_of(const struct rte_mbuf *m)
 	uint64_t lengths;
 	memcpy(&lengths, &m->pkt_len, sizeof(lengths));
 	return lengths & lengths_care;
+}
+
+/*
+ * An mbuf that can go back to its pool as it is: one segment, one reference, its own buffer. Both
+ * counts are in one word of the mbuf and are never 0, so the OR of many is 1 only if all are 1.
+ */
+typedef uint64_t words __attribute__((vector_size(16)));
+typedef uint64_t words_unaligned __attribute__((vector_size(16), aligned(1), may_alias));
+
+static_assert(offsetof(struct rte_mbuf, refcnt) == offsetof(struct rte_mbuf, data_off) + 2, "");
+static_assert(offsetof(struct rte_mbuf, nb_segs) == offsetof(struct rte_mbuf, data_off) + 4, "");
+static_assert(offsetof(struct rte_mbuf, ol_flags) == offsetof(struct rte_mbuf, data_off) + 8, "");
+
+static inline words state_of(const struct rte_mbuf *m)
+{
+	return *(const words_unaligned *)&m->data_off;
+}
+
+static inline bool all_plain(words states)
+{
+	return (states[0] >> 16 & 0xffffffff) == 0x00010001 &&
+	       !(states[1] & (RTE_MBUF_F_INDIRECT | RTE_MBUF_F_EXTERNAL));
 }
 
 static inline bool filler_differs(const uint8_t *frame, uint32_t bytes)
@@ -96,6 +120,7 @@ bool JOIN(judge_, BUILD_FOR)(struct judge *j, struct rte_mbuf **mbufs, unsigned 
 	const uint64_t lengths = lengths_of(mbufs[0]);
 	uintptr_t other_pool = 0;
 	uint64_t other_lengths = 0;
+	words states = {0};
 	size_t i;
 
 	/* The frames' data may lie in another core's cache: ask for all of it at once. */
@@ -105,6 +130,7 @@ bool JOIN(judge_, BUILD_FOR)(struct judge *j, struct rte_mbuf **mbufs, unsigned 
 		rte_prefetch0(frames[i]);
 		other_pool |= (uintptr_t)m->pool ^ pool;
 		other_lengths |= lengths_of(m) ^ lengths;
+		states |= state_of(m);
 	}
 	const bool one_size = other_lengths == 0;
 
@@ -121,5 +147,5 @@ bool JOIN(judge_, BUILD_FOR)(struct judge *j, struct rte_mbuf **mbufs, unsigned 
 		}
 	}
 	judge_flush(j, now);
-	return one_size && (lengths & 0xffffffff) == lengths >> 32 && other_pool == 0;
+	return all_plain(states) && other_pool == 0;
 }
