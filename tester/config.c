@@ -125,16 +125,33 @@ static int parse_queues(const json_t *worker, const char *key, const struct conf
 	return 0;
 }
 
+/* A string; the default where the key is absent; NULL, which nothing equals, where it is no string. */
+static const char *text(const json_t *object, const char *key, const char *fallback)
+{
+	const json_t *value = json_object_get(object, key);
+	return value == NULL ? fallback : json_string_value(value);
+}
+
+/* Six pairs with colons; rte_ether_unformat_addr() also takes what depends on DPDK's version. */
+static int parse_mac(const char *mac, uint8_t bytes[6])
+{
+	struct rte_ether_addr address;
+
+	if (mac == NULL || strlen(mac) != sizeof("02:00:00:00:00:01") - 1 ||
+	    rte_ether_unformat_addr(mac, &address) < 0)
+		return -1;
+	memcpy(bytes, address.addr_bytes, sizeof(address.addr_bytes));
+	return 0;
+}
+
 static int parse_port(const json_t *object, struct config_port *port, struct failure *failure)
 {
 	static const char *const keys[] = {"device", "tx_queues", "rx_queues", "tx_descriptors",
 					   "rx_descriptors", "peer_mac", "refused",
 					   "hardware_stamps", NULL};
-	const char *device = json_string_value(json_object_get(object, "device"));
-	const char *mac = json_string_value(json_object_get(object, "peer_mac"));
-	const char *refused = json_string_value(json_object_get(object, "refused"));
+	const char *device = text(object, "device", "");
+	const char *refused = text(object, "refused", "dut");
 	const struct bounds queues = {1, CONFIG_QUEUES_MAX}, descriptors = {0, 32768};
-	struct rte_ether_addr peer;
 
 	if (only(object, "ports", keys, failure) < 0)
 		return -1;
@@ -142,12 +159,11 @@ static int parse_port(const json_t *object, struct config_port *port, struct fai
 		return REFUSE(failure, "device", "not a string of 1 to %zu bytes",
 			      sizeof(port->device) - 1);
 	snprintf(port->device, sizeof(port->device), "%s", device);
-	if (rte_ether_unformat_addr(mac != NULL ? mac : "02:00:00:00:00:01", &peer) < 0)
-		return REFUSE(failure, "peer_mac", "not a MAC address");
-	memcpy(port->peer_mac, peer.addr_bytes, sizeof(port->peer_mac));
-	if (refused != NULL && strcmp(refused, "dut") != 0 && strcmp(refused, "tester") != 0)
+	if (parse_mac(text(object, "peer_mac", "02:00:00:00:00:01"), port->peer_mac) < 0)
+		return REFUSE(failure, "peer_mac", "not a MAC address such as 02:00:00:00:00:01");
+	if (refused == NULL || (strcmp(refused, "dut") != 0 && strcmp(refused, "tester") != 0))
 		return REFUSE(failure, "refused", "neither \"dut\" nor \"tester\"");
-	port->refused_is_dut = refused == NULL || refused[0] == 'd';
+	port->refused_is_dut = refused[0] == 'd';
 	if (small(object, "tx_queues", queues, 1, &port->tx_queues, failure) < 0 ||
 	    small(object, "rx_queues", queues, 1, &port->rx_queues, failure) < 0 ||
 	    small(object, "tx_descriptors", descriptors, 0, &port->tx_descriptors, failure) < 0 ||
@@ -247,7 +263,8 @@ static int parse_load(const json_t *trial, struct config_trial *t, struct failur
 		if (number(load, "gbps_l1", gbps, NAN, &value, failure) < 0)
 			return -1;
 		t->load_pps = value * 1e9 / frame_bits;
-	} else if (json_object_size(load) == 2) {
+	} else if (json_object_size(load) == 2 && json_object_get(load, "line_rate_percent") != NULL &&
+		   json_object_get(load, "link_gbps") != NULL) {
 		if (number(load, "line_rate_percent", percent, NAN, &value, failure) < 0 ||
 		    number(load, "link_gbps", gbps, NAN, &link, failure) < 0)
 			return -1;
@@ -262,8 +279,7 @@ static int parse_load(const json_t *trial, struct config_trial *t, struct failur
 static int parse_expect(const json_t *trial, enum frame_expect *expect, struct failure *failure)
 {
 	static const char *const names[] = {"as-sent", "5tswap", "routed"};
-	const json_t *value = json_object_get(trial, "expect");
-	const char *name = value == NULL ? names[0] : json_string_value(value);
+	const char *name = text(trial, "expect", names[0]);
 
 	for (unsigned int i = 0; name != NULL && i < RTE_DIM(names); i++)
 		if (strcmp(names[i], name) == 0) {
