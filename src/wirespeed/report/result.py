@@ -77,6 +77,8 @@ def why_unproven(outcome: Outcome) -> str:
     """Say why an outcome has no throughput."""
     if outcome.loss_floor is not None:
         return f"a loss floor of {fmt.ratio(outcome.loss_floor)} that no load removed"
+    if outcome.trials == 0 or outcome.verdict == "no valid trial":
+        return "trials stayed void: tester or machine could not do this load"
     if outcome.found_load_pps is None:
         return "every load that was tried lost frames"
     return "the search found a load, but no full trial confirmed it"
