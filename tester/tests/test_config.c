@@ -24,7 +24,7 @@ static struct failure failure;
 static int parse_with(const char *line, const char *path, const char *value)
 {
 	json_t *root = json_loads(line, 0, NULL), *at = root;
-	char keys[128], *rest = keys, *key;
+	char keys[512], *rest = keys, *key;
 
 	snprintf(keys, sizeof(keys), "%s", path);
 	while ((key = strsep(&rest, ".")) != NULL && rest != NULL)
@@ -286,6 +286,28 @@ static void rubbish_is_refused(void)
 	CHECK_EQUAL(parse_with(trial_line, "id", "9223372036854775807"), 0, "id");
 }
 
+/* A reply must be JSON whatever the request was: text that was cut to fit is whole characters. */
+static void long_texts_are_cut_between_characters(void)
+{
+	for (unsigned int ascii = 0; ascii < 8; ascii++) {
+		char text[400] = "";
+		for (unsigned int i = 0; i < ascii; i++)
+			strcat(text, "x");
+		for (unsigned int i = 0; i < 90; i++)
+			strcat(text, i % 2 ? "\xe2\x82\xac" : "\xf0\x9f\x98\x80");
+		CHECK_EQUAL(parse_with(trial_line, text, "1"), -1, "an unknown key");
+		json_t *found = json_string(failure.found);
+		CHECK(found != NULL);
+		json_decref(found);
+		failure_set(&failure, "port.cannot_open", text, text, "%s", text);
+		json_t *all = json_pack("[s, s, s]", failure.where, failure.found, failure.next);
+		CHECK(all != NULL);
+		json_decref(all);
+	}
+	failure_set(&failure, "port.cannot_open", "caf\xc3\xa9", "", "%s", "");
+	CHECK_EQUAL(strcmp(failure.where, "caf\xc3\xa9"), 0, "what fits is left as it is");
+}
+
 int main(void)
 {
 	accepted(trial_line, "id", "7");
@@ -295,5 +317,6 @@ int main(void)
 	load_is_one_of_four();
 	a_mix_has_a_mean();
 	rubbish_is_refused();
+	long_texts_are_cut_between_characters();
 	return check_end();
 }
