@@ -173,6 +173,13 @@ static int parse_port(const json_t *object, struct config_port *port, struct fai
 	return 0;
 }
 
+/* Whether two device strings name one device: the name ends at its first argument. */
+static bool same_device(const char *a, const char *b)
+{
+	const size_t bytes = strcspn(a, ",");
+	return bytes == strcspn(b, ",") && memcmp(a, b, bytes) == 0;
+}
+
 /* Every queue has exactly one lcore: two would race, none would leave frames unread. */
 static int check_owners(const struct config_open *open, struct failure *failure)
 {
@@ -215,9 +222,14 @@ static int parse_open(const json_t *object, struct config_open *open, struct fai
 	    integer(object, "link_wait_ms", (struct bounds){0, 60000}, 5000, &open->link_wait_ms,
 		    failure) < 0)
 		return -1;
-	for (unsigned int i = 0; i < open->port_count; i++)
+	for (unsigned int i = 0; i < open->port_count; i++) {
 		if (parse_port(json_array_get(ports, i), &open->ports[i], failure) < 0)
 			return -1;
+		for (unsigned int k = 0; k < i; k++)
+			if (same_device(open->ports[k].device, open->ports[i].device))
+				return REFUSE(failure, "device", "%.100s is port %u already",
+					      open->ports[i].device, k);
+	}
 	for (unsigned int i = 0; i < open->worker_count; i++) {
 		const json_t *worker = json_array_get(workers, i);
 		struct config_worker *w = &open->workers[i];

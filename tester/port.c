@@ -55,12 +55,13 @@ static int probe(struct port *port, struct failure *f)
 	struct rte_dev_iterator iterator;
 	const char *device = port->config.device;
 	uint16_t id;
+	const int rc = rte_dev_probe(device);
 
-	if (rte_dev_probe(device) < 0)
+	if (rc < 0)
 		return failure_set(f, "port.cannot_open", device,
 				   "check the name and its arguments; a PCI port must be bound to "
 				   "vfio-pci (mlx5 excepted), a socket's folder must exist",
-				   "the EAL could not probe it: %s", rte_strerror(rte_errno));
+				   "the EAL could not probe it: %s", rte_strerror(-rc));
 	RTE_ETH_FOREACH_MATCHING_DEV(id, device, &iterator)
 	{
 		port->id = id;
@@ -220,8 +221,14 @@ int port_open(struct port *port, const struct config_port *config, uint16_t fram
 
 void port_close(struct port *port)
 {
+	struct rte_eth_dev_info info;
+	const int known = rte_eth_dev_info_get(port->id, &info);
+
 	rte_eth_dev_stop(port->id);
 	rte_eth_dev_close(port->id);
+	/* A device that stays on its bus counts as probed, and would never get its port back. */
+	if (known == 0 && info.device != NULL)
+		rte_dev_remove(info.device);
 	for (unsigned int q = 0; q < CONFIG_QUEUES_MAX; q++)
 		rte_mempool_free(port->tx_pool[q]);
 	rte_mempool_free(port->rx_pool);

@@ -111,6 +111,11 @@ static void open_is_checked(void)
 	memcpy(text + 512, "x\"", 3);
 	refused(o, "ports.0.device", text, "device");
 
+	refused(o, "ports", "[{\"device\":\"net_ring0\"},{\"device\":\"net_ring0\"}]", "device");
+	refused(o, "ports", "[{\"device\":\"net_a,x=1\"},{\"device\":\"net_a,y\"}]", "device");
+	refused(o, "ports", "[{\"device\":\"net_a\"},{\"device\":\"net_a,y\"}]", "device");
+	refused(o, "ports", "[{\"device\":\"net_a\"},{\"device\":\"net_ab\"}]", "tx");
+
 	accepted(o, "ports.0.peer_mac", "\"02:0a:0B:00:00:ff\"");
 	CHECK_EQUAL(request.open.ports[0].peer_mac[2], 0x0b, "peer_mac");
 	refused(o, "ports.0.peer_mac", "\"02:00:00:00:00\"", "peer_mac");
