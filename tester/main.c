@@ -4,6 +4,7 @@
  * on stdout. Ends on `quit`, at the end of stdin, and on SIGINT or SIGTERM.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -31,20 +32,27 @@ struct reader {
 static struct tester tester;
 static struct reader reader;
 
+static int signal_pipe[2];
+
+/* The byte ends a poll() that begins just after the flag was last looked at. */
 static void on_signal(int number)
 {
+	const int error = errno;
 	(void)number;
 	interrupted = 1;
+	(void)!write(signal_pipe[1], "", 1);
+	errno = error;
 }
 
-/* Waits for more input. False when none came within `milliseconds`. -1: for ever. */
+/* Waits for more input. False when none came within `milliseconds` (-1: for ever), or at a signal. */
 static bool reader_fill(int milliseconds)
 {
-	struct pollfd in = {.fd = STDIN_FILENO, .events = POLLIN};
+	struct pollfd in[] = {{.fd = STDIN_FILENO, .events = POLLIN},
+			      {.fd = signal_pipe[0], .events = POLLIN}};
 
 	if (reader.ended || reader.bytes == sizeof(reader.line))
 		return true;
-	if (poll(&in, 1, milliseconds) <= 0)
+	if (poll(in, RTE_DIM(in), milliseconds) <= 0 || in[0].revents == 0)
 		return false;
 	ssize_t got = read(STDIN_FILENO, reader.line + reader.bytes,
 			   sizeof(reader.line) - reader.bytes);
@@ -130,9 +138,15 @@ static int open_ports(const struct config_open *open, struct failure *f)
 	}
 	close_ports();
 	for (unsigned int i = 0; i < open->port_count; i++) {
-		if (port_open(&tester.ports[i], &open->ports[i], open->frame_bytes_max, f) < 0 ||
-		    (tester.port_count++,
-		     port_wait_link(&tester.ports[i], open->link_wait_ms, f) < 0)) {
+		if (port_open(&tester.ports[i], &open->ports[i], open->frame_bytes_max, f) < 0) {
+			close_ports();
+			return -1;
+		}
+		tester.port_count++;
+	}
+	/* All of them first: a port whose cable ends in another of ours has no link before that. */
+	for (unsigned int i = 0; i < open->port_count; i++) {
+		if (port_wait_link(&tester.ports[i], open->link_wait_ms, f) < 0) {
 			close_ports();
 			return -1;
 		}
@@ -251,6 +265,10 @@ int main(int argc, char **argv)
 			    "--file-prefix may be needed",
 			    "the EAL did not start: %s", rte_strerror(rte_errno));
 		reply_error(-1, &f);
+		return EXIT_FAILURE;
+	}
+	if (pipe2(signal_pipe, O_CLOEXEC | O_NONBLOCK) < 0) {
+		perror("wirespeed-tester: pipe2");
 		return EXIT_FAILURE;
 	}
 	sigaction(SIGINT, &action, NULL);
