@@ -125,6 +125,7 @@ static int tables_init(struct state *s, unsigned int i)
 						   ? &s->tester->learned[stream->tx_port]
 						   : &sent;
 
+	s->result->state_bytes += 2 * RTE_ALIGN_CEIL(c->flows, FRAME_LO) / FRAME_LO * sizeof(vec64);
 	if (frame_tables_init(&s->sent[i], &sent, (uint8_t)i, trial_byte(c), c->flows,
 			      s->class_mbuf_bytes, c->mix_count, FRAME_AS_SENT) < 0)
 		return -1;
@@ -594,6 +595,7 @@ int trial_run(struct tester *tester, const struct config_trial *config,
 	s->tester = tester;
 	s->result = result;
 	s->hz = rte_get_tsc_hz();
+	result->state_bytes = sizeof(*s) + 2 * sizeof(struct hist);
 	result->stream_count = config->stream_count;
 	result->pingpong_count = config->cpu_count > 1 ? config->cpu_count - 1 : 0;
 	if (state_init(s) < 0)
