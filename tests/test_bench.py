@@ -1,0 +1,189 @@
+"""The parts of `make bench` that decide and write; nothing is timed here."""
+
+import json
+from collections.abc import Iterator
+
+import pytest
+from jsonschema import validate
+
+import bench
+from bench_figures import Figure, Result, Unmeasured, as_json, missed
+from bench_goals import GOALS, Goal
+from bench_page import markdown
+from bench_pairs import MAX_VOID, PAIRS, DisturbedError, pairs, within
+
+SCHEMA = {
+    "type": "object",
+    "additionalProperties": {
+        "type": "object",
+        "properties": {
+            "ratio_median": {"type": "number"},
+            "ratio_min": {"type": "number"},
+            "ratio_max": {"type": "number"},
+            "n": {"type": "integer", "minimum": 5},
+            "goal": {"type": "number"},
+            "better": {"enum": ["higher", "lower"]},
+        },
+        "required": ["ratio_median", "ratio_min", "ratio_max", "n", "goal", "better"],
+        "additionalProperties": False,
+    },
+}
+PROMISED = {
+    "generate_vs_txonly": (2.3, "higher"),
+    "generate_vs_flowgen": (2.3, "higher"),
+    "ring_cycles_avx512": (1.0, "lower"),
+    "ring_cycles_portable": (1.0, "lower"),
+    "forwarded_vs_flowgen": (1.0, "higher"),
+    "cost_vs_flowgen": (1.0, "lower"),
+    "million_flows": (1.5, "lower"),
+    "search_trials": (1 / 3, "lower"),
+    "search_error": (1.0, "lower"),
+    "first_trial": (1.0, "lower"),
+    "tester_memory": (1.0, "lower"),
+}
+"""What the first issue asks for, under "How fast"."""
+
+
+@pytest.fixture(autouse=True)
+def _no_patience(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("bench_pairs.sleep_s", lambda _: None)
+
+
+def figure(goal: Goal, *ratios: float, misses: tuple[str, ...] = ()) -> Figure:
+    """Make one with these ratios: against 2, so that they are not what was measured."""
+    ours = tuple(2 * ratio for ratio in ratios)
+    return Figure(name=goal.name, ours=ours, beside=(2.0,) * len(ratios), misses=misses)
+
+
+def kept(*, but: str = "") -> list[Result]:
+    """All promises kept by a tenth, except for one that is missed by a tenth."""
+    return [
+        figure(
+            goal,
+            *[goal.goal * (1.1 if (goal.better == "higher") == (goal.name != but) else 0.9)] * 5,
+        )
+        for goal in GOALS
+    ]
+
+
+def test_goals_are_those_that_were_promised() -> None:
+    assert {goal.name: (goal.goal, goal.better) for goal in GOALS} == PROMISED
+
+
+def test_ratios_are_taken_pair_by_pair_and_not_of_medians() -> None:
+    shown = Figure(name="first_trial", ours=(1, 4, 9), beside=(1, 2, 9))
+    assert shown.ratios == (1, 2, 1)
+
+
+def test_median_and_extremes_go_into_the_json() -> None:
+    (goal,) = [g for g in GOALS if g.name == "first_trial"]
+    row = as_json([figure(goal, 0.5, 0.1, 0.4, 0.2, 0.9)])["first_trial"]
+    assert (row["ratio_median"], row["ratio_min"], row["ratio_max"]) == (0.4, 0.1, 0.9)
+    assert (row["n"], row["goal"], row["better"]) == (5, 1.0, "lower")
+
+
+def test_the_json_has_every_goal_and_nothing_else_in_its_rows() -> None:
+    written = json.loads(json.dumps(as_json(kept())))
+    validate(written, SCHEMA)
+    assert set(written) == set(PROMISED)
+
+
+def test_nothing_to_divide_by_is_an_error_and_not_infinity() -> None:
+    with pytest.raises(ValueError, match="nothing to divide by"):
+        _ = Figure(name="first_trial", ours=(1.0,), beside=(0.0,)).ratios
+
+
+def test_kept_promises_are_not_missed() -> None:
+    assert missed(kept()) == []
+
+
+@pytest.mark.parametrize("name", PROMISED)
+def test_a_missed_goal_is_named_whichever_way_is_better(name: str) -> None:
+    (only,) = missed(kept(but=name))
+    assert only.startswith(f"{name}: ")
+
+
+def test_a_goal_met_exactly_is_met() -> None:
+    assert missed([figure(goal, *[goal.goal] * 5) for goal in GOALS]) == []
+
+
+def test_too_few_pairs_are_a_miss() -> None:
+    results = [r for r in kept() if r.name != GOALS[0].name] + [figure(GOALS[0], 9.0)]
+    assert missed(results) == ["generate_vs_txonly: 1 pairs, at least 5"]
+
+
+def test_a_part_of_a_promise_that_the_ratio_hides_is_a_miss() -> None:
+    others = [r for r in kept() if r.name != "search_error"]
+    (goal,) = [g for g in GOALS if g.name == "search_error"]
+    assert missed([*others, figure(goal, *[0.1] * 5, misses=("cliff: larger",))]) == [
+        "search_error: cliff: larger"
+    ]
+
+
+def test_what_was_not_measured_is_a_miss_unless_it_is_excused() -> None:
+    others = [r for r in kept() if r.name != "ring_cycles_avx512"]
+    absent = Unmeasured(name="ring_cycles_avx512", why="no AVX-512", excused=True)
+    assert missed([*others, absent]) == []
+    assert missed([*others, absent.model_copy(update={"excused": False})])
+    assert missed(others) == ["ring_cycles_avx512: not measured"]
+    assert "ring_cycles_avx512" not in as_json([*others, absent])
+
+
+def test_disturbed_pairs_are_made_again_and_counted() -> None:
+    samples: Iterator[float | None] = iter([1.0, None, *[2.0] * 20])
+
+    def ours() -> float:
+        sample = next(samples)
+        if sample is None:
+            raise DisturbedError("stalled")
+        return sample
+
+    made = within("first_trial", ours, 4.0)
+    assert isinstance(made, Figure)
+    assert (made.void, made.ours) == (1, (1.0, *[2.0] * (PAIRS - 1)))
+
+
+def test_pairs_alternate() -> None:
+    order: list[str] = []
+
+    def sample(name: str) -> float:
+        order.append(name)
+        return 1.0
+
+    pairs("first_trial", lambda: sample("a"), lambda: sample("b"))
+    assert order == ["a", "b"] * PAIRS
+
+
+def test_a_machine_that_disturbs_every_pair_ends_in_a_reason() -> None:
+    def ours() -> float:
+        raise DisturbedError("stalled for 20 ms")
+
+    made = within("first_trial", ours, 1.0)
+    assert isinstance(made, Unmeasured)
+    assert made.why == f"{MAX_VOID + 1} disturbed pairs; the last: stalled for 20 ms"
+    assert not made.excused
+
+
+def test_the_page_shows_every_goal_with_its_figures_and_what_was_missed() -> None:
+    page = markdown(kept(but="million_flows"), {"CPU": "a fast one"})
+    for goal in GOALS:
+        assert f"## {goal.name}\n" in page
+    (row,) = [line for line in page.splitlines() if line.startswith("| [million_flows]")]
+    assert row.endswith("| 1.650 (1.650 to 1.650) | 5 | <= 1.5 | **no** |")
+    assert page.count("**no**") == 1
+    assert "| CPU | a fast one |" in page
+
+
+def test_every_part_that_fails_leaves_its_goals_as_not_measured(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def broken() -> Iterator[Result]:
+        yield figure(GOALS[0], *[9.0] * 5)
+        raise ValueError("no such line")
+
+    monkeypatch.setattr(bench, "PARTS", (broken,))
+    results = bench.measure()
+    assert isinstance(results[0], Figure)
+    rest = [r for r in results[1:] if isinstance(r, Unmeasured)]
+    assert [r.name for r in rest] == [g.name for g in GOALS[1:]]
+    assert {r.why for r in rest} == {"broken: no such line"}

@@ -1,0 +1,129 @@
+"""What README and docs promise of speed: each a ratio and its bound. Data."""
+
+from typing import Literal
+
+from wirespeed.model.frozen import Frozen
+
+
+class Goal(Frozen):
+    """One promise: the ratio `ours` / `beside`, and what it must be."""
+
+    name: str
+    what: str
+    ours: str
+    beside: str
+    unit: str
+    goal: float
+    better: Literal["higher", "lower"]
+
+    @property
+    def bound(self) -> str:
+        """The goal with its direction, to be read."""
+        return f"{'>=' if self.better == 'higher' else '<='} {self.goal:.3g}"
+
+    def is_met_by(self, ratio: float) -> bool:
+        """Compare; equal is met."""
+        return ratio >= self.goal if self.better == "higher" else ratio <= self.goal
+
+
+GOALS: tuple[Goal, ...] = (
+    Goal(
+        name="generate_vs_txonly",
+        what="generating to net_null on one core, 8192 flows, sequence, time and checksum",
+        ours="wirespeed-tester",
+        beside="testpmd txonly, multi-flow",
+        unit="Mpps",
+        goal=2.3,
+        better="higher",
+    ),
+    Goal(
+        name="generate_vs_flowgen",
+        what="generating to net_null on one core, 8192 flows, sequence, time and checksum",
+        ours="wirespeed-tester",
+        beside="testpmd flowgen, 8192 flows",
+        unit="Mpps",
+        goal=2.3,
+        better="higher",
+    ),
+    Goal(
+        name="ring_cycles_avx512",
+        what="generate, send, receive and judge over net_ring on one core, AVX-512",
+        ours="wirespeed-tester",
+        beside="budget",
+        unit="TSC cycles a frame",
+        goal=1.0,
+        better="lower",
+    ),
+    Goal(
+        name="ring_cycles_portable",
+        what="generate, send, receive and judge over net_ring on one core, portable path",
+        ours="wirespeed-tester",
+        beside="budget",
+        unit="TSC cycles a frame",
+        goal=1.0,
+        better="lower",
+    ),
+    Goal(
+        name="forwarded_vs_flowgen",
+        what="through testpmd io over memif, as fast as it goes",
+        ours="wirespeed-tester, every frame judged",
+        beside="testpmd flowgen, 8192 flows",
+        unit="Mpps forwarded",
+        goal=1.0,
+        better="higher",
+    ),
+    Goal(
+        name="cost_vs_flowgen",
+        what="in the same runs: the generator's busy cycles for each frame that the wire took",
+        ours="wirespeed-tester: send, receive and judge",
+        beside="testpmd flowgen: send, receive",
+        unit="TSC cycles a frame",
+        goal=1.0,
+        better="lower",
+    ),
+    Goal(
+        name="million_flows",
+        what="generate, send, receive and judge over net_ring",
+        ours="1048576 flows",
+        beside="8192 flows",
+        unit="TSC cycles a frame",
+        goal=1.5,
+        better="lower",
+    ),
+    Goal(
+        name="search_trials",
+        what="trials of a search on simulated DUTs, every kind, 20 seeds each",
+        ours="informed at 0.1 %",
+        beside="mlrsearch at 0.5 %",
+        unit="trials",
+        goal=1 / 3,
+        better="lower",
+    ),
+    Goal(
+        name="search_error",
+        what="its error against the truth, kinds that have a throughput",
+        ours="informed at 0.1 %",
+        beside="mlrsearch at 0.5 %",
+        unit="% of the truth",
+        goal=1.0,
+        better="lower",
+    ),
+    Goal(
+        name="first_trial",
+        what="from the start of `wirespeed measure rfc2544` to the start of its first trial",
+        ours="wirespeed",
+        beside="budget",
+        unit="s",
+        goal=1.0,
+        better="lower",
+    ),
+    Goal(
+        name="tester_memory",
+        what="peak resident memory of the tester after a trial over vhost, 8192 flows",
+        ours="wirespeed-tester",
+        beside="budget",
+        unit="MB",
+        goal=1.0,
+        better="lower",
+    ),
+)
