@@ -209,6 +209,7 @@ int port_open(struct port *port, const struct config_port *config, uint16_t fram
 {
 	memset(port, 0, sizeof(*port));
 	port->config = *config;
+	port->frame_bytes_max = frame_bytes_max;
 	port->stamp_offset = -1;
 	if (probe(port, failure) < 0)
 		return -1;

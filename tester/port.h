@@ -19,6 +19,7 @@ struct port {
 	struct rte_mempool *rx_pool;
 	uint16_t tx_descriptors;
 	uint16_t rx_descriptors;
+	uint16_t frame_bytes_max; /* what its mbufs and its MTU hold */
 	int numa_node;
 
 	/* Receive time stamps, where the port has them: offset of the mbuf field, or -1. */

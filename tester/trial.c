@@ -525,6 +525,14 @@ static void counters_subtract(struct rte_eth_stats *from, const struct rte_eth_s
 
 static int check(const struct tester *t, const struct config_trial *c, struct failure *f)
 {
+	for (unsigned int i = 0; i < c->mix_count; i++)
+		for (unsigned int p = 0; p < t->port_count; p++)
+			if (c->mix[i].frame_bytes > t->ports[p].frame_bytes_max)
+				return failure_set(f, "request.invalid", "frame_bytes",
+						   "open with a larger frame_bytes_max",
+						   "%u is more than the %u that the ports were "
+						   "opened for", c->mix[i].frame_bytes,
+						   t->ports[p].frame_bytes_max);
 	for (unsigned int i = 0; i < c->stream_count; i++) {
 		if (c->streams[i].tx_port >= t->port_count || c->streams[i].rx_port >= t->port_count)
 			return failure_set(f, "request.invalid", "streams", "open the port first",
