@@ -2,4 +2,15 @@
 # The main job on real packets: both DUTs, every frame size, short trials.
 set -eu
 
-.venv/bin/wirespeed measure rfc2544 --demo --out build/demo
+run=build/demo
+rm -rf "$run"
+status=0
+.venv/bin/wirespeed measure rfc2544 --demo --out "$run" || status=$?
+# 1 is also the verdict of a whole run in which a rate was not proven: on a machine that is busy
+# with other things that happens, and the page says which and why.
+if [ "$status" -eq 1 ] && grep -q '"kind":"end".*"completed":true' "$run/trials.jsonl"; then
+	echo "Not every rate was proven: the page says which, and why."
+	status=0
+fi
+[ "$status" -eq 0 ] || exit "$status"
+echo "Open $PWD/$run/report.html in a browser; the same in $run/report.md and $run/results.csv."
