@@ -24,6 +24,7 @@ UNMIRRORED = {
 SPDX = "/* SPDX-License-Identifier: BSD-3-Clause */\n"
 CASES: list[tuple[Rule, str, str, str]] = [
     (rules.file_is_short, "src/a.py", "x = 1\n" * 401, "x = 1\n" * 400),
+    (rules.file_is_short, "tests/test_a.py", "x = 1\n" * 601, "x = 1\n" * 600),
     (rules.file_is_short, "tester/a.c", "\n" * 601, "\n" * 600),
     (rules.line_is_short, "tester/a.c", "\t" * 12 + "12345\n", "\t" * 12 + "1234\n"),
     (rules.line_is_short, "scripts/a.sh", "x" * 101, "x" * 100),
