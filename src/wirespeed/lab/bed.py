@@ -1,7 +1,9 @@
 """A testbed in memory: tester and DUT started, joined by a wire, and warmed up."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
+from wirespeed.host.clock import Deadline, sleep_s
 from wirespeed.lab.wire import RING_FRAMES, Wire, open_wire
 from wirespeed.measure.dut import Dut, DutDescription, difference
 from wirespeed.measure.duts import start_dut
@@ -15,12 +17,14 @@ from wirespeed.measure.tester_protocol import (
     TrialRequest,
     WorkerRequest,
 )
+from wirespeed.model.error import MeasurementError
 from wirespeed.model.trial import FrameMix, FrameShare
 
 WARM_UP_NUMBER = 10**9
 """A number of its own, so that its late frames are told from those of trial 1."""
 _TESTER_MAC = "02:00:00:00:00:02"
 """What a DUT writes as destination when it writes one; the tester's port takes any."""
+_DEATH_S = 0.5
 _WARM_UP = TrialRequest(
     number=WARM_UP_NUMBER,
     mix=FrameMix(shares=(FrameShare(frame_bytes=64),)),
@@ -43,10 +47,11 @@ class VirtualBed:
         self._tester: Tester | None = None
         self._dut: Dut | None = None
         try:
-            self._join(dut, frame_bytes_max)
-            self._result(
-                _WARM_UP.model_copy(update={"expect": self._started_dut.description.expect})
-            )
+            with self._deaths_come_first():
+                self._join(dut, frame_bytes_max)
+                self._result(
+                    _WARM_UP.model_copy(update={"expect": self._started_dut.description.expect})
+                )
         except BaseException:
             self.close()
             raise
@@ -97,10 +102,13 @@ class VirtualBed:
     ) -> BedTrial:
         """Make one trial, with the DUT's counters read before and after."""
         dut = self._started_dut
-        dut.start_trial()
-        before = dut.read()
-        result = self._result(request, progress)
-        return BedTrial(result=result, dut=difference(before, dut.read()))
+        with self._deaths_come_first():
+            # Or the DUT would wait for its link until it gives up.
+            self._require_tester()
+            dut.start_trial()
+            before = dut.read()
+            result = self._result(request, progress)
+            return BedTrial(result=result, dut=difference(before, dut.read()))
 
     def close(self) -> None:
         """End DUT, tester and wire, in the order that the wire needs; a second call is a no-op."""
@@ -117,6 +125,31 @@ class VirtualBed:
             finally:
                 self._wire.close()
 
+    @contextmanager
+    def _deaths_come_first(self) -> Iterator[None]:
+        """Tell as a death what it broke: a socket, a link, a trial without answers."""
+        try:
+            yield
+        except MeasurementError as error:
+            if error.what in ("dut.died", "tester.died"):
+                raise
+            # A process loses its sockets and its threads some time before it has ended.
+            deadline = Deadline(_DEATH_S)
+            while not deadline.expired:
+                # The tester first: a memif DUT may follow it.
+                self._require_tester()
+                self._require_dut()
+                sleep_s(0.01)
+            raise
+
+    def _require_tester(self) -> None:
+        if self._tester is not None and not self._tester.alive():
+            raise self._tester.death()
+
+    def _require_dut(self) -> None:
+        if self._dut is not None and not self._dut.alive():
+            raise self._dut.death()
+
     def _join(self, dut: str, frame_bytes_max: int) -> None:
         side = self._wire.tester
         request = OpenRequest(
@@ -132,11 +165,11 @@ class VirtualBed:
         )
         if self._wire.kind == "memif":
             self._start_dut(dut)
-            self._tester = Tester(side)
+            self._tester = Tester(side, self._require_dut)
             self._tester.await_opened(self._tester.begin_open(request))
         else:
             # The tester serves the socket and waits inside for the DUT that connects to it.
-            self._tester = Tester(side)
+            self._tester = Tester(side, self._require_dut)
             ticket = self._tester.begin_open(request)
             self._start_dut(dut)
             self._tester.await_opened(ticket)

@@ -37,6 +37,9 @@ from wirespeed.model.error import InputError, MeasurementError, WirespeedError
 PROGRAM = "wirespeed-tester"
 _START_S = 30.0
 _OPEN_S = 30.0
+_LOOK_S = 1.1
+"""How often `watch` is called in silence. A trial breaks it once a second with its progress, and
+this comes after that: waking up more often would take the core that the trial runs on."""
 _GRACE_S = 20.0
 """Beyond a trial's own length: ping-pong, draining, and a machine that stalls."""
 
@@ -70,9 +73,12 @@ def find_tester() -> str:
 
 
 class Tester:
-    """A running tester. Use `close` or the `with` statement; not for two threads at once."""
+    """A running tester. Use `close` or the `with` statement; not for two threads at once.
 
-    def __init__(self, side: EalSide) -> None:
+    `watch` is called once a second while an answer is waited for; what it raises ends the waiting.
+    """
+
+    def __init__(self, side: EalSide, watch: Callable[[], None] = lambda: None) -> None:
         physical = [d for d in side.devices if not d.startswith("net_")]
         # Vdevs are opened on request; a card must be on the EAL's allow-list from the start.
         eal = side.model_copy(update={"devices": tuple(physical)})
@@ -80,6 +86,7 @@ class Tester:
         self.argv = tuple(argv)
         self._child = Child(argv, role="tester", environment=side.environment)
         self._next_id = 0
+        self._watch = watch
         try:
             self.hello = self._await(self._ask("hello", {}), HelloReply, Deadline(_START_S))
         except BaseException:
@@ -117,6 +124,10 @@ class Tester:
         """Tell whether it still runs."""
         return self._child.alive()
 
+    def death(self) -> MeasurementError:
+        """Make the error that says how it ended. Only for one that is not alive."""
+        return self._child.death()
+
     @property
     def pid(self) -> int:
         """Process id."""
@@ -151,7 +162,7 @@ class Tester:
         progress: Callable[[ProgressReply], None] | None = None,
     ) -> T:
         while True:
-            line = self._child.read_line(deadline.remaining_s)
+            line = self._line(deadline)
             try:
                 reply = _replies.validate_json(line)
             except ValidationError as error:
@@ -165,6 +176,7 @@ class Tester:
             if isinstance(reply, ProgressReply):
                 if progress is not None:
                     progress(reply)
+                self._watch()
                 continue
             if isinstance(reply, ErrorReply):
                 raise _error(reply)
@@ -177,6 +189,19 @@ class Tester:
                 so="its answers cannot be matched",
                 next="report this with the line above",
             )
+
+    def _line(self, deadline: Deadline) -> str:
+        while True:
+            try:
+                return self._child.read_line(min(_LOOK_S, deadline.remaining_s))
+            except MeasurementError as error:
+                if error.what != "tester.silent":
+                    raise
+                self._watch()
+                if deadline.expired:
+                    _, _, last_said = error.found.partition("; ")
+                    error.found = f"no answer within {deadline.timeout_s:g} s; {last_said}"
+                    raise
 
 
 def _error(reply: ErrorReply) -> WirespeedError:
