@@ -44,12 +44,14 @@ static inline void pace_advance(struct pace *p)
 
 /*
  * The loop did not run for a while. What was due in that time would leave as one long burst, which
- * is another load than the one asked for; so the schedule waits with the loop. Returns by how much.
+ * is another load than the one asked for; so the schedule waits with the loop. Returns by how much:
+ * never by more than the gap, for what was late before it is a load that the loop cannot keep up.
  */
-static inline uint64_t pace_stalled(struct pace *p, uint64_t now)
+static inline uint64_t pace_stalled(struct pace *p, uint64_t now, uint64_t gap)
 {
-	uint64_t due = pace_next(p);
+	const uint64_t due = pace_next(p);
 	uint64_t late = now > due ? now - due : 0;
+	late = late < gap ? late : gap;
 	p->start += late;
 	return late;
 }

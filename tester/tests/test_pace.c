@@ -43,12 +43,16 @@ static void a_stall_moves_what_follows(void)
 	for (unsigned int i = 0; i < 7; i++)
 		pace_advance(&p);
 	const uint64_t due = pace_next(&p), now = due + 123456;
-	CHECK_EQUAL(pace_stalled(&p, now), 123456, "moved by as much as it was late");
+	CHECK_EQUAL(pace_stalled(&p, now, 123999), 123456, "moved by as much as it was late");
 	CHECK_EQUAL(pace_next(&p), now, "and due now");
 	pace_advance(&p);
 	CHECK(pace_next(&p) - now >= 1000 && pace_next(&p) - now <= 1001);
-	CHECK_EQUAL(pace_stalled(&p, now), 0, "what is not late does not move");
+	CHECK_EQUAL(pace_stalled(&p, now, 5000), 0, "what is not late does not move");
 	CHECK(pace_next(&p) - now >= 1000);
+	/* A loop that was behind before it stalled is as far behind after it. */
+	const uint64_t later = pace_next(&p) + 70000;
+	CHECK_EQUAL(pace_stalled(&p, later, 20000), 20000, "moved by the gap alone");
+	CHECK_EQUAL(later - pace_next(&p), 50000, "and still late by the rest");
 }
 
 static void without_an_interval_it_is_always_due(void)
