@@ -91,22 +91,18 @@ static inline bool rx_turn(const struct worker *w, struct rx_queue *q, uint64_t 
 
 static void gap(struct worker *w, uint64_t from, uint64_t now)
 {
-	uint64_t moved = 0;
-
 	w->gaps_over_limit += now - from > w->gap_limit;
 	w->stalled += now - from;
 	for (unsigned int i = 0; i < w->tx_count && w->keep_frames_in_step; i++) {
 		struct tx_queue *q = w->tx[i];
 		if (q->stopped_at != 0)
 			continue;
-		uint64_t late = pace_stalled(&q->pace, now);
+		uint64_t late = pace_stalled(&q->pace, now, now - from);
 		q->deadline += late;
-		moved = RTE_MAX(moved, late);
 	}
-	w->moved += moved;
-	/* Our own absence is not the DUT's silence. */
+	/* Our own absence is not the DUT's silence; what was silent before it goes on. */
 	for (unsigned int i = 0; i < w->rx_count; i++)
-		w->rx[i]->last_frame = now;
+		w->rx[i]->last_frame = RTE_MIN(now, w->rx[i]->last_frame + (now - from));
 }
 
 int worker_run(void *arg)

@@ -33,7 +33,6 @@ struct worker {
 	uint64_t gap_max;
 	uint64_t gaps_over_limit;
 	uint64_t stalled;      /* cycles of the gaps that moved the schedule */
-	uint64_t moved;        /* by how much the first tx queue's schedule was moved */
 	uint64_t busy;         /* cycles of the turns that sent or judged something */
 	volatile bool stop;
 };
