@@ -258,6 +258,10 @@ int main(int argc, char **argv)
 {
 	const struct sigaction action = {.sa_handler = on_signal}; /* no SA_RESTART: end poll() */
 
+	if (reply_init() < 0) {
+		perror("wirespeed-tester: stdout");
+		return EXIT_FAILURE;
+	}
 	if (rte_eal_init(argc, argv) < 0) {
 		struct failure f;
 		failure_set(&f, "tester.eal", "EAL",

@@ -1,14 +1,28 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "reply.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include <jansson.h>
 
 #include <rte_cycles.h>
 #include <rte_eal.h>
 #include <rte_version.h>
+
+static FILE *out;
+
+int reply_init(void)
+{
+	const int fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+
+	if (fd < 0 || dup2(STDERR_FILENO, STDOUT_FILENO) < 0)
+		return -1;
+	out = fdopen(fd, "w");
+	return out == NULL ? -1 : 0;
+}
 
 /* Adds the envelope, prints the line and frees it. A reply that cannot be built ends the program:
  * the client would wait for it for ever. */
@@ -17,8 +31,8 @@ static void say(int64_t id, const char *event, json_t *body)
 	if (body == NULL || json_object_set_new(body, "v", json_integer(PROTOCOL_VERSION)) < 0 ||
 	    json_object_set_new(body, "id", json_integer(id)) < 0 ||
 	    json_object_set_new(body, "event", json_string(event)) < 0 ||
-	    json_dumpf(body, stdout, JSON_COMPACT) < 0 || putchar('\n') == EOF ||
-	    fflush(stdout) != 0) {
+	    json_dumpf(body, out, JSON_COMPACT) < 0 || putc('\n', out) == EOF ||
+	    fflush(out) != 0) {
 		fprintf(stderr, "wirespeed-tester: cannot write reply \"%s\" to stdout\n", event);
 		exit(EXIT_FAILURE);
 	}
