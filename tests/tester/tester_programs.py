@@ -177,11 +177,15 @@ class Tester(Program):
     def ask(self, op: str, **fields: object) -> Reply:
         """Send a request and give its last reply, passing over the progress."""
         id_ = self.tell(op, **fields)
-        while True:
-            reply = self.reply()
-            assert reply["id"] == id_, reply
-            if reply["event"] != "progress":
-                return reply
+        reply = self.result()
+        assert reply["id"] == id_, reply
+        return reply
+
+    def result(self) -> Reply:
+        """Give the next reply that is no progress."""
+        while (reply := self.reply())["event"] == "progress":
+            pass
+        return reply
 
     def open(self, *devices: str, **fields: object) -> Reply:
         """Open ports of one queue each, all on lcore 1."""
