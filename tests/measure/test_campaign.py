@@ -1,0 +1,142 @@
+"""A run that was cut anywhere ends as one that was not, and measures nothing twice."""
+
+import pytest
+from described_bed import DescribedBed
+
+from wirespeed.measure.campaign import Campaign, Plan
+from wirespeed.measure.search import Observer, Progress
+from wirespeed.measure.tester_protocol import ProgressReply, TrialRequest
+from wirespeed.model.error import MeasurementError
+from wirespeed.model.trial import (
+    FrameMix,
+    Outcome,
+    Record,
+    Started,
+    Trial,
+    record_adapter,
+)
+
+CAPACITY = {"slow": 1e6, "fast": 3e6}
+PLAN = Plan(
+    duts=("slow", "fast"),
+    mixes=(FrameMix.parse("64"), FrameMix.parse("64x7+594x4")),
+    flows=8,
+    trial_seconds=0.5,
+    confirm_seconds=1.0,
+)
+
+
+class Listener:
+    """Keeps what it is told."""
+
+    def __init__(self) -> None:
+        self.started: list[int] = []
+        self.announced: list[Progress] = []
+
+    def search_started(self, number: int, dut: str, mix: FrameMix) -> None:
+        self.started.append(number)
+
+    def search_observer(self) -> Observer:
+        return self.announced.append
+
+    def trial_progress(self, progress: ProgressReply) -> None:
+        pass
+
+    def trial_ended(self, trial: Trial) -> None:
+        pass
+
+    def search_ended(self, outcome: Outcome) -> None:
+        pass
+
+
+class Beds:
+    """Makes testbeds and remembers them; all of them count their trials in one list."""
+
+    def __init__(self, dies_at: int | None = None, void: bool = False) -> None:
+        self.made: list[TrialRequest] = []
+        self.beds: list[DescribedBed] = []
+        self._dies_at, self._void = dies_at, void
+
+    def __call__(self, dut: str) -> DescribedBed:
+        assert all(bed.closed for bed in self.beds), "two testbeds at once"
+        bed = DescribedBed(
+            dut,
+            CAPACITY[dut],
+            made=self.made,
+            dies_at=self._dies_at,
+            void=(lambda _: ["tester.stalled: x"]) if self._void else lambda _: (),
+        )
+        self.beds.append(bed)
+        return bed
+
+
+def run(beds: Beds, written: list[Record], listener: Listener | None = None) -> list[Outcome]:
+    recorded = [record_adapter.validate_json(r.model_dump_json()) for r in written]
+    return Campaign(PLAN, beds, written.append, listener or Listener(), recorded).run()
+
+
+def comparable(outcomes: list[Outcome]) -> list[dict[str, object]]:
+    return [outcome.model_dump(exclude={"seconds"}) for outcome in outcomes]
+
+
+def test_every_dut_and_mix_is_searched_and_found():
+    beds, written, listener = Beds(), [], Listener()
+    outcomes = run(beds, written, listener)
+    assert [(o.search, o.dut, o.mix.label) for o in outcomes] == [
+        (1, "slow", "64"),
+        (2, "slow", "64x7+594x4"),
+        (3, "fast", "64"),
+        (4, "fast", "64x7+594x4"),
+    ]
+    for outcome in outcomes:
+        truth = CAPACITY[outcome.dut]
+        assert outcome.throughput_pps is not None
+        assert truth * (1 - PLAN.relative_width) <= outcome.throughput_pps <= truth
+    assert [r.dut for r in written if isinstance(r, Started)] == ["slow", "fast"]
+    assert all(bed.closed for bed in beds.beds)
+    assert listener.started == [1, 2, 3, 4]
+    assert listener.announced
+
+
+def test_a_run_cut_at_any_trial_goes_on_to_the_same_end():
+    whole: list[Record] = []
+    beds = Beds()
+    expected = comparable(run(beds, whole))
+    trials = [r.model_dump(exclude={"started_at"}) for r in whole if isinstance(r, Trial)]
+    for cut in range(1, len(beds.made) + 1):
+        written: list[Record] = []
+        with pytest.raises(MeasurementError, match=r"dut\.died"):
+            run(dying := Beds(dies_at=cut), written)
+        assert len([r for r in written if isinstance(r, Trial)]) == cut - 1
+        assert all(bed.closed for bed in dying.beds)
+        rest = Beds()
+        assert comparable(run(rest, written)) == expected
+        assert len(rest.made) == len(beds.made) - (cut - 1), "something was measured twice"
+        again = [r.model_dump(exclude={"started_at"}) for r in written if isinstance(r, Trial)]
+        assert again == trials
+
+
+def test_a_finished_run_is_not_measured_again():
+    written: list[Record] = []
+    expected = comparable(run(Beds(), written))
+    idle = Beds()
+    assert comparable(run(idle, written)) == expected
+    assert idle.made == []
+
+
+def test_a_search_that_the_machine_was_too_noisy_for_does_not_end_the_run():
+    outcomes = run(Beds(void=True), [])
+    assert [o.verdict for o in outcomes] == ["no valid trial"] * 4
+
+
+def test_a_line_rate_bounds_the_load():
+    plan = PLAN.model_copy(update={"duts": ("fast",), "link_bps": 1_000_000_000})
+    outcomes = Campaign(plan, Beds(), lambda _: None, Listener()).run()
+    assert outcomes[0].limit.by == "line rate"
+    # 1 Gb/s at 84 wire bytes
+    assert outcomes[0].throughput_pps == pytest.approx(1e9 / 8 / 84, rel=1e-5)
+
+
+def test_the_full_method_is_a_bisection_with_trials_of_a_minute():
+    # width 0.5 %: 8 halvings, a first trial and a confirming one, for each of four searches
+    assert PLAN.full_method_seconds == 4 * (8 + 2) * 60
