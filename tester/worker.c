@@ -52,9 +52,10 @@ static inline bool tx_turn(struct worker *w, struct tx_queue *q, uint64_t now)
 
 /*
  * Nothing came for a while, and then a frame that had been under way all that time: the DUT did
- * not run. A frame that was sent only just now says that there was nothing to forward.
+ * not run. A frame that was sent only just now says that there was nothing to forward. Time counts
+ * up to the start of the turn: if the machine took the core since then, that was us.
  */
-static void silence_ended(struct rx_queue *q, const struct rte_mbuf *first, uint64_t now,
+static void silence_ended(struct rx_queue *q, const struct rte_mbuf *first, uint64_t turn,
 			  uint64_t stall)
 {
 	const uint8_t *frame = rte_pktmbuf_mtod(first, const uint8_t *);
@@ -63,15 +64,16 @@ static void silence_ended(struct rx_queue *q, const struct rte_mbuf *first, uint
 	const struct frame_fields f = frame_fields(frame);
 	if (f.trial != q->judge.trial)
 		return;
-	const uint64_t under_way = (now - f.time) & FRAME_TIME_MASK;
-	const uint64_t silence = RTE_MIN(under_way, now - q->last_frame);
-	if (silence <= stall)
+	const uint64_t under_way = (turn - f.time) & FRAME_TIME_MASK;
+	const uint64_t silence = RTE_MIN(under_way, turn - q->last_frame);
+	if (silence <= stall || under_way > FRAME_TIME_MASK / 2) /* sent in this turn */
 		return;
 	q->silence_max = RTE_MAX(q->silence_max, silence);
 	q->silence_sum += silence;
 }
 
-static inline bool rx_turn(const struct worker *w, struct rx_queue *q, uint64_t stall)
+static inline bool rx_turn(const struct worker *w, struct rx_queue *q, uint64_t turn,
+			   uint64_t stall)
 {
 	struct rte_mbuf *mbufs[JUDGE_BURST_MAX];
 	const unsigned int n = rte_eth_rx_burst(q->port, q->queue, mbufs, q->burst);
@@ -79,8 +81,8 @@ static inline bool rx_turn(const struct worker *w, struct rx_queue *q, uint64_t 
 	if (n == 0)
 		return false;
 	const uint64_t now = rte_rdtsc();
-	if (unlikely(now - q->last_frame > stall))
-		silence_ended(q, mbufs[0], now, stall);
+	if (unlikely(turn > q->last_frame + stall))
+		silence_ended(q, mbufs[0], turn, stall);
 	q->last_frame = now;
 	if (likely(w->judge(&q->judge, mbufs, n, now)))
 		rte_mempool_put_bulk(mbufs[0]->pool, (void *const *)mbufs, n);
@@ -133,7 +135,7 @@ int worker_run(void *arg)
 		for (unsigned int i = 0; i < w->tx_count; i++)
 			worked |= tx_turn(w, w->tx[i], now);
 		for (unsigned int i = 0; i < w->rx_count; i++)
-			worked |= rx_turn(w, w->rx[i], stall);
+			worked |= rx_turn(w, w->rx[i], now, stall);
 	}
 	return 0;
 }

@@ -6,12 +6,14 @@ Nothing here depends on speed: a busy machine makes a trial slow, and its counts
 """
 
 import random
+import signal
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from tester_programs import Relay, Reply, Tester
+from tester_programs import Relay, Reply, Tester, trial_fields
 
 pytestmark = [pytest.mark.dpdk, pytest.mark.usefixtures("built")]
 
@@ -105,8 +107,9 @@ class Case:
         return Case(
             ports=ports,
             flows=flows,
-            frames=40_000 if slow else r.randint(5_000, RING_FRAMES - 1_000),
-            load_pps=400_000 if slow else r.choice((200_000, 1_000_000, 5_000_000)),
+            frames=40_000 if slow else r.randint(12_000, RING_FRAMES - 1_000),
+            # At the highest, bursts are long enough to be judged in groups.
+            load_pps=400_000 if slow else r.choice((200_000, 1_000_000, 12_000_000)),
             mix=mix,
             faults={
                 kind: r.choice((0.0005, 0.01, 0.05, 0.2 if combine else 0.1))
@@ -138,9 +141,10 @@ def run(wires: Wires, case: Case) -> tuple[Reply, Reply]:
         mix=case.mix,
         streams=[{"tx_port": i, "rx_port": i} for i in range(wires.ports)],
         flows=case.flows,
+        burst_frames=64,
         window_frames=case.window_frames,
         load={"pps": case.load_pps * wires.ports},
-        seconds=max(case.frames / case.load_pps, 0.001),
+        seconds=case.frames / case.load_pps,
         settle_ms=SETTLE_MS,
     )
     assert result["event"] == "result", result
@@ -186,3 +190,31 @@ def test_the_tester_counts_what_the_relay_did(open_wires: Callable[[int], Wires]
     print(case)  # noqa: T201 - pytest shows it where the case fails
     result, counts = run(open_wires(case.ports), case)
     check(case, result, counts)
+
+
+@pytest.mark.parametrize("who", ["the DUT", "the tester"])
+def test_silence_is_the_duts_and_never_the_testers_own(
+    open_wires: Callable[[int], Wires], who: str
+):
+    wires = open_wires(1)
+    wires.trials += 1
+    wires.relay.case(seed=1, flows=16, span=2000)
+    wires.tester.tell(
+        "trial",
+        **trial_fields(number=wires.trials, seconds=0.4, load={"pps": 20_000}, gap_limit_ms=1000),
+    )
+    time.sleep(0.1)
+    stopped = wires.relay if who == "the DUT" else wires.tester
+    stopped.signal(signal.SIGSTOP)
+    time.sleep(0.12)
+    stopped.signal(signal.SIGCONT)
+    result = wires.tester.result()
+    assert result["streams"][0]["in_order_frames"] == 8000
+    assert result["silence_ns_max"] <= result["silence_ns_sum"]
+    if who == "the DUT":
+        # What the tester did not see because it was not running either is not in it.
+        assert result["silence_ns_max"] > 5e6
+        assert result["silence_ns_max"] + result["tester"]["stalled_ns"] > 100e6
+    else:
+        assert result["silence_ns_max"] < 60e6
+        assert result["tester"]["gap_ns_max"] > 100e6
