@@ -17,7 +17,7 @@ struct bounds {
 	double min, max;
 };
 
-/* A number inside its bounds; the default where the key is absent. NAN as default: it is required. */
+/* A number inside its bounds; the default where the key is absent. Default NAN: it is required. */
 static int number(const json_t *object, const char *key, struct bounds b, double fallback,
 		  double *out, struct failure *failure)
 {
@@ -125,7 +125,7 @@ static int parse_queues(const json_t *worker, const char *key, const struct conf
 	return 0;
 }
 
-/* A string; the default where the key is absent; NULL, which nothing equals, where it is no string. */
+/* A string; the default where the key is absent; NULL, which equals nothing, if it is no string. */
 static const char *text(const json_t *object, const char *key, const char *fallback)
 {
 	const json_t *value = json_object_get(object, key);
@@ -196,12 +196,14 @@ static int check_owners(const struct config_open *open, struct failure *failure)
 	for (unsigned int p = 0; p < open->port_count; p++) {
 		for (unsigned int q = 0; q < open->ports[p].tx_queues; q++)
 			if (tx[p][q] != 1)
-				return REFUSE(failure, "workers", "tx queue %u of port %u has %u lcores",
-					      q, p, tx[p][q]);
+				return REFUSE(failure, "workers",
+					      "tx queue %u of port %u has %u lcores", q, p,
+					      tx[p][q]);
 		for (unsigned int q = 0; q < open->ports[p].rx_queues; q++)
 			if (rx[p][q] != 1)
-				return REFUSE(failure, "workers", "rx queue %u of port %u has %u lcores",
-					      q, p, rx[p][q]);
+				return REFUSE(failure, "workers",
+					      "rx queue %u of port %u has %u lcores", q, p,
+					      rx[p][q]);
 	}
 	return 0;
 }
@@ -234,7 +236,8 @@ static int parse_open(const json_t *object, struct config_open *open, struct fai
 		const json_t *worker = json_array_get(workers, i);
 		struct config_worker *w = &open->workers[i];
 		if (only(worker, "workers", worker_keys, failure) < 0 ||
-		    integer(worker, "lcore", (struct bounds){0, 1023}, NAN, &w->lcore, failure) < 0 ||
+		    integer(worker, "lcore", (struct bounds){0, 1023}, NAN, &w->lcore,
+			    failure) < 0 ||
 		    parse_queues(worker, "tx", open, w->tx, &w->tx_count, failure) < 0 ||
 		    parse_queues(worker, "rx", open, w->rx, &w->rx_count, failure) < 0)
 			return -1;
@@ -253,7 +256,7 @@ double config_mean_wire_bytes(const struct config_trial *trial)
 	return bytes / frames;
 }
 
-/* Exactly one of: {"pps": n}, {"gbps_l1": n}, {"line_rate_percent": n, "link_gbps": n}, {"max": true} */
+/* One of: {"pps": n}, {"gbps_l1": n}, {"line_rate_percent": n, "link_gbps": n}, {"max": true} */
 static int parse_load(const json_t *trial, struct config_trial *t, struct failure *failure)
 {
 	static const char *const keys[] = {"pps", "gbps_l1", "line_rate_percent", "link_gbps",
@@ -275,7 +278,8 @@ static int parse_load(const json_t *trial, struct config_trial *t, struct failur
 		if (number(load, "gbps_l1", gbps, NAN, &value, failure) < 0)
 			return -1;
 		t->load_pps = value * 1e9 / frame_bits;
-	} else if (json_object_size(load) == 2 && json_object_get(load, "line_rate_percent") != NULL &&
+	} else if (json_object_size(load) == 2 &&
+		   json_object_get(load, "line_rate_percent") != NULL &&
 		   json_object_get(load, "link_gbps") != NULL) {
 		if (number(load, "line_rate_percent", percent, NAN, &value, failure) < 0 ||
 		    number(load, "link_gbps", gbps, NAN, &link, failure) < 0)
@@ -317,11 +321,13 @@ static int parse_trial(const json_t *object, struct config_trial *t, struct fail
 	if (only(object, "trial", keys, failure) < 0 ||
 	    integer(object, "number", (struct bounds){1, 1e9}, NAN, &t->number, failure) < 0 ||
 	    array(object, "mix", 1, FRAME_CLASSES_MAX, &mix, &t->mix_count, failure) < 0 ||
-	    array(object, "streams", 1, CONFIG_STREAMS_MAX, &streams, &t->stream_count, failure) < 0 ||
+	    array(object, "streams", 1, CONFIG_STREAMS_MAX, &streams, &t->stream_count,
+		  failure) < 0 ||
 	    array(object, "cpus", 0, CONFIG_CPUS_MAX, &cpus, &t->cpu_count, failure) < 0 ||
 	    integer(object, "flows", (struct bounds){1, FRAME_FLOWS_MAX}, NAN, &t->flows,
 		    failure) < 0 ||
-	    number(object, "seconds", (struct bounds){0.001, 3600}, NAN, &t->seconds, failure) < 0 ||
+	    number(object, "seconds", (struct bounds){0.001, 3600}, NAN, &t->seconds,
+		   failure) < 0 ||
 	    small(object, "burst_frames", (struct bounds){1, 128}, 32, &t->burst_frames,
 		  failure) < 0 ||
 	    number(object, "gap_limit_ms", (struct bounds){0.01, 1e4}, 10, &gap_ms, failure) < 0 ||

@@ -8,7 +8,8 @@
 static size_t sequence(const char *s)
 {
 	const unsigned char lead = (unsigned char)*s;
-	const size_t bytes = lead < 0x80 ? 1 : lead < 0xc0 ? 0 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
+	const size_t bytes = lead < 0x80 ? 1 : lead < 0xc0 ? 0 : lead < 0xe0 ? 2
+			   : lead < 0xf0 ? 3 : 4;
 
 	for (size_t i = 1; i < bytes; i++)
 		if (((unsigned char)s[i] & 0xc0) != 0x80)

@@ -88,7 +88,7 @@ struct frame_tables {
 	uint32_t flows;
 };
 
-/* The filler of every frame from byte 60 on; the same in every frame, so that it can be compared. */
+/* The filler of every frame from byte 60 on; the same in each, so that it can be compared. */
 extern const uint8_t frame_filler[FRAME_BYTES_MAX];
 void frame_filler_init(void);
 

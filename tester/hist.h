@@ -64,7 +64,7 @@ static inline void hist_merge(struct hist *to, const struct hist *from)
 		to->slots[i] += from->slots[i];
 }
 
-/* The smallest recorded value that at least `per_mille` of all do not exceed; 0 if there are none. */
+/* The smallest recorded value that `per_mille` of all do not exceed; 0 if there are none. */
 static inline uint64_t hist_quantile(const struct hist *h, unsigned int per_mille)
 {
 	uint64_t wanted = (h->total * per_mille + 999) / 1000, seen = 0;

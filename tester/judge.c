@@ -93,7 +93,7 @@ static bool equals(const uint8_t *frame, vec64 expected, uint32_t bytes)
 						    bytes - FRAME_HEAD_BYTES) == 0);
 }
 
-/* Books a frame that is not sound: a frame of ours that was altered, is old, lost its way; or not ours. */
+/* Books a frame that is not sound: ours and altered, old or lost on its way; or not ours. */
 static void book_unsound(struct judge *j, const uint8_t *frame, uint32_t bytes)
 {
 	struct judge_counts *home = &j->streams[j->home].counts;
@@ -116,7 +116,7 @@ static void book_unsound(struct judge *j, const uint8_t *frame, uint32_t bytes)
 		j->streams[f.stream].counts.corrupted++;
 }
 
-/* A sound frame that no other can share the aim with: in several segments, or stamped by the port. */
+/* A sound frame that shares its aim with no other: in several segments, or stamped by the port. */
 static void judge_alone(struct judge *j, const struct rte_mbuf *m, uint32_t flow, uint64_t now)
 {
 	const unsigned int turn = flow % FRAME_LO;

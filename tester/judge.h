@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Judging what comes back: in order, reordered, duplicated, corrupted, misdelivered, old, foreign. */
+/* Judging what comes back: in order, reordered, duplicated, corrupted, astray, old, foreign. */
 #pragma once
 
 #include <stdbool.h>

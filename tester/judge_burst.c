@@ -93,7 +93,7 @@ static inline void group_take(struct judge_aim *aim)
 	aim->frames += GROUP;
 }
 
-/* One frame of the aim's size, of any of its flows, in turn or not. False if it is none of those. */
+/* One frame of the aim's size, of any of its flows, in turn or not. False if it is none such. */
 static inline bool take_one(struct judge *j, const uint8_t *frame, uint64_t now)
 {
 	struct judge_aim *aim = &j->aim;

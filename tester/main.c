@@ -44,7 +44,7 @@ static void on_signal(int number)
 	errno = error;
 }
 
-/* Waits for more input. False when none came within `milliseconds` (-1: for ever), or at a signal. */
+/* Waits for more input. False if none came within `milliseconds` (-1: for ever), or at a signal. */
 static bool reader_fill(int milliseconds)
 {
 	struct pollfd in[] = {{.fd = STDIN_FILENO, .events = POLLIN},

@@ -92,7 +92,7 @@ static void stamps_setup(struct port *port, uint64_t rx_offloads)
 }
 
 /*
- * virtio frees sent mbufs only once all but `tx_free_thresh` descriptors are in use, and then all of
+ * virtio frees sent mbufs only once all but `tx_free_thresh` descriptors are in use, and then all
  * them: in a ring of 16384 the loop stands still for 60 to 130 us, 13 % of the time at 12 Mpps, and
  * the frames that it builds are never in the cache. Freeing past 512 costs 3 us at a time.
  */
@@ -126,7 +126,8 @@ static int configure(struct port *port, uint16_t frame_bytes_max, struct failure
 	if (mtu > RTE_ETHER_MTU) {
 		if (info.max_mtu != 0 && mtu > info.max_mtu)
 			return failure_set(f, "port.mtu", c->device, "ask for shorter frames",
-					   "its largest MTU is %u, %u is needed", info.max_mtu, mtu);
+					   "its largest MTU is %u, %u is needed", info.max_mtu,
+					   mtu);
 		conf.rxmode.mtu = mtu;
 	}
 	if (c->rx_queues > 1) {

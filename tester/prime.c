@@ -85,20 +85,21 @@ static int learn(struct tester *t, const struct config_trial *c, unsigned int i,
 {
 	const struct config_stream *stream = &c->streams[i];
 	const struct port *from = &t->ports[stream->tx_port], *to = &t->ports[stream->rx_port];
+	const unsigned int enough = RTE_MIN((uint32_t)BURST, c->flows);
 	struct tally tally = {0};
 
 	for (unsigned int round = 0; round < ROUNDS && tally.frames == 0; round++) {
 		if (send_some(from, c, (uint8_t)i) < 0)
 			return failure_set(failure, "tester.no_mbuf", from->config.device,
 					   "ask for shorter rings", "no mbuf for a first burst");
-		for (unsigned int ms = 0; ms < ROUND_MS && tally.frames < RTE_MIN((uint32_t)BURST, c->flows); ms++) {
+		for (unsigned int ms = 0; ms < ROUND_MS && tally.frames < enough; ms++) {
 			receive_some(to, (uint8_t)i, &tally);
 			rte_delay_us_sleep(1000);
 		}
 	}
 	if (tally.frames == 0)
 		return failure_set(failure, "trial.nothing_comes_back", to->config.device,
-				   "see that the DUT forwards to this port, and to this MAC address",
+				   "see that the DUT forwards to this port and this MAC address",
 				   "sent %u bursts from %s, and no frame of them arrived", ROUNDS,
 				   from->config.device);
 	unsigned int best = 0;

@@ -7,7 +7,7 @@
 #include "failure.h"
 #include "trial.h"
 
-/* Takes stdout for the replies alone: what the EAL and drivers print there goes to stderr. 0, or -1. */
+/* Takes stdout for the replies alone: what libraries print there goes to stderr. 0, or -1. */
 int reply_init(void);
 void reply_hello(int64_t id, const struct tester *tester);
 void reply_opened(int64_t id, const struct tester *tester);

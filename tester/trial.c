@@ -13,7 +13,7 @@
 #include "cores.h"
 #include "prime.h"
 
-static const double BURST_SECONDS = 4e-6;       /* at low loads, bursts shrink to this much traffic */
+static const double BURST_SECONDS = 4e-6;       /* at low loads bursts are this much traffic */
 static const double OFFERED_LEAST = 0.999;      /* of the intended frames */
 static const double STALLED_MOST = 0.05;        /* of the trial's time */
 static const double CORES_MOVED = 1.8;          /* ratio of two ping-pongs */
@@ -484,7 +484,8 @@ static void judge_ourselves(struct state *s)
 		r->busy += w->busy;
 		if (w->gaps_over_limit > 0)
 			reason(r, "tester.stalled: lcore %u did not run for %.2f ms, limit %.2f",
-			       w->lcore, milliseconds(s, w->gap_max), milliseconds(s, w->gap_limit));
+			       w->lcore, milliseconds(s, w->gap_max),
+			       milliseconds(s, w->gap_limit));
 		if ((double)w->stalled > STALLED_MOST * s->config->seconds * (double)s->hz)
 			reason(r, "tester.stalled_often: lcore %u did not run for %.2f ms in all, "
 			       "limit %.0f %% of the trial",
@@ -493,8 +494,8 @@ static void judge_ourselves(struct state *s)
 	for (unsigned int p = 0; p < s->tester->port_count; p++) {
 		const struct rte_eth_stats *c = &r->counters[p];
 		if (c->imissed > 0 || c->rx_nombuf > 0)
-			reason(r, "tester.rx_dropped: port %u imissed %" PRIu64 " rx_nombuf %" PRIu64,
-			       p, c->imissed, c->rx_nombuf);
+			reason(r, "tester.rx_dropped: port %u imissed %" PRIu64
+			       " rx_nombuf %" PRIu64, p, c->imissed, c->rx_nombuf);
 	}
 	for (unsigned int i = 0; i < r->pingpong_count; i++) {
 		const double a = (double)r->pingpong_before[i], b = (double)r->pingpong_after[i];
@@ -534,7 +535,8 @@ static int check(const struct tester *t, const struct config_trial *c, struct fa
 						   "opened for", c->mix[i].frame_bytes,
 						   t->ports[p].frame_bytes_max);
 	for (unsigned int i = 0; i < c->stream_count; i++) {
-		if (c->streams[i].tx_port >= t->port_count || c->streams[i].rx_port >= t->port_count)
+		if (c->streams[i].tx_port >= t->port_count ||
+		    c->streams[i].rx_port >= t->port_count)
 			return failure_set(f, "request.invalid", "streams", "open the port first",
 					   "stream %u names a port that is not open", i);
 		if (c->flows < t->ports[c->streams[i].tx_port].config.tx_queues)
@@ -555,7 +557,8 @@ static int launch(struct state *s, const struct trial_hooks *hooks)
 		q->pace.start = start;
 		q->deadline = start + (uint64_t)(s->config->seconds * (double)s->hz);
 		if (s->config->load_pps > 0)
-			q->deadline += slack + (uint64_t)(0.01 * s->config->seconds * (double)s->hz);
+			q->deadline += slack +
+				       (uint64_t)(0.01 * s->config->seconds * (double)s->hz);
 	}
 	for (unsigned int i = 0; i < s->tester->worker_count; i++)
 		if (rte_eal_remote_launch(worker_run, &s->workers[i], s->workers[i].lcore) < 0)
@@ -591,8 +594,8 @@ int trial_run(struct tester *tester, const struct config_trial *config,
 	if (config->prime && prime_run(tester, config, failure) < 0)
 		return -1;
 	s = aligned_alloc(RTE_CACHE_LINE_SIZE, RTE_ALIGN_CEIL(sizeof(*s), RTE_CACHE_LINE_SIZE));
-	result->latency = aligned_alloc(RTE_CACHE_LINE_SIZE, RTE_ALIGN_CEIL(sizeof(struct hist), 64));
-	result->intervals = aligned_alloc(RTE_CACHE_LINE_SIZE, RTE_ALIGN_CEIL(sizeof(struct hist), 64));
+	result->latency = aligned_alloc(64, RTE_ALIGN_CEIL(sizeof(struct hist), 64));
+	result->intervals = aligned_alloc(64, RTE_ALIGN_CEIL(sizeof(struct hist), 64));
 	if (s != NULL)
 		memset(s, 0, sizeof(*s));
 	if (s == NULL || result->latency == NULL || result->intervals == NULL)

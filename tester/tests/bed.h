@@ -50,7 +50,7 @@ uint64_t bed_judged(const struct judge_counts *counts);
 
 /* An mbuf of one segment that holds these bytes. */
 void bed_frame_set(struct bed_frame *frame, const uint8_t *bytes, uint32_t count);
-/* One frame of ours, as it comes back. Gives its number of bytes; `to` must hold FRAME_BYTES_MAX. */
+/* One frame of ours, as it comes back. Gives its bytes; `to` must hold FRAME_BYTES_MAX. */
 uint32_t bed_write(const struct bed_setup *setup, struct frame_fields fields, unsigned int class,
 		   uint8_t *to);
 /* The same, in an mbuf. */

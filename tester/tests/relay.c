@@ -192,7 +192,7 @@ static struct rte_mbuf *copy_of(const struct rte_mbuf *m)
 
 static void send_foreign(uint16_t port)
 {
-	static const uint8_t lldp[14] = {0x01, 0x80, 0xc2, 0, 0, 0x0e, 2, 0, 0, 0, 0, 9, 0x88, 0xcc};
+	static const uint8_t lldp[14] = {1, 0x80, 0xc2, 0, 0, 14, 2, 0, 0, 0, 0, 9, 0x88, 0xcc};
 	static const uint8_t arp[14] = {255, 255, 255, 255, 255, 255, 2, 0, 0, 0, 0, 9, 0x08, 0x06};
 	struct parcel p = {.port = port, .fate = TO_BE_FOREIGN};
 
@@ -340,7 +340,8 @@ static void counts_print(void)
 	for (unsigned int i = 0; i < relay.ports; i++) {
 		const struct tally_counts *c = &relay.tally.streams[i];
 		printf("%s{\"read\":%" PRIu64 ",\"in_order\":%" PRIu64 ",\"reordered\":%" PRIu64
-		       ",\"reorder_extent_max\":%" PRIu64 ",\"duplicated\":%" PRIu64 ",\"undecided\":%" PRIu64
+		       ",\"reorder_extent_max\":%" PRIu64 ",\"duplicated\":%" PRIu64
+		       ",\"undecided\":%" PRIu64
 		       ",\"corrupted\":%" PRIu64 ",\"misdelivered\":%" PRIu64
 		       ",\"earlier_trial\":%" PRIu64 ",\"foreign\":%" PRIu64 "}",
 		       i > 0 ? "," : "", c->read, c->in_order, c->reordered,

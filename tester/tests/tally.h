@@ -29,7 +29,7 @@ struct tally {
 	uint8_t *seen;        /* [stream][flow][sequence number] */
 	uint32_t *next;       /* [stream][flow] */
 	struct tally_counts streams[TALLY_STREAMS];
-	uint64_t outside;     /* frames that have no place in the tables: the case was set up wrongly */
+	uint64_t outside;     /* frames that have no place in the tables: a mistake in the case */
 };
 
 /* False if there is no memory. What it held before is freed. */

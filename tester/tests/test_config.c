@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Each key takes the ends of its range, and refuses by its name what is beyond them or of another kind. */
+/* Each key takes the ends of its range, and refuses by name what is beyond or of another kind. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -87,7 +87,7 @@ static void open_is_checked(void)
 	const char *o = open_line;
 
 	accepted(o, "id", "7");
-	/* A queue more than the workers own is refused there, so these two have no upper end here. */
+	/* More queues than the workers own are refused there, so these two have no upper end. */
 	refused(o, "ports.0.tx_queues", "0", "tx_queues");
 	refused(o, "ports.0.tx_queues", "17", "tx_queues");
 	refused(o, "ports.0.tx_queues", "1.5", "tx_queues");
@@ -198,7 +198,8 @@ static void trial_is_checked(void)
 	refused(t, "mix", "64", "mix");
 	refused(t, "mix", "[1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17]", "mix");
 	refused(t, "streams", "[]", "streams");
-	refused(t, "streams", "[{\"tx_port\":0,\"rx_port\":0},{\"tx_port\":0,\"rx_port\":1}]", "streams");
+	refused(t, "streams", "[{\"tx_port\":0,\"rx_port\":0},{\"tx_port\":0,\"rx_port\":1}]",
+		"streams");
 	accepted(t, "streams", "[{\"tx_port\":0,\"rx_port\":1},{\"tx_port\":1,\"rx_port\":1}]");
 	accepted(t, "prime", "false");
 	refused(t, "prime", "1", "prime");
@@ -253,10 +254,11 @@ static void load_is_one_of_four(void)
 static void a_mix_has_a_mean(void)
 {
 	const int rc = parse_with(trial_line, "mix",
-				  "[{\"frame_bytes\":64,\"weight\":7},{\"frame_bytes\":594,\"weight\":4},"
-				  "{\"frame_bytes\":1518}]");
+				  "[{\"frame_bytes\":64,\"weight\":7},"
+				  "{\"frame_bytes\":594,\"weight\":4},{\"frame_bytes\":1518}]");
 	CHECK_EQUAL(rc, 0, "imix");
-	CHECK(fabs(config_mean_wire_bytes(&request.trial) - (7 * 84 + 4 * 614 + 1538) / 12.0) < 1e-9);
+	const double mean = (7 * 84 + 4 * 614 + 1538) / 12.0;
+	CHECK(fabs(config_mean_wire_bytes(&request.trial) - mean) < 1e-9);
 }
 
 static void rubbish(const char *line, size_t bytes, const char *what)
@@ -268,7 +270,8 @@ static void rubbish(const char *line, size_t bytes, const char *what)
 
 static void rubbish_is_refused(void)
 {
-	static const char *const lines[] = {"", "\n", "{", "nonsense", "{\"v\":1,\"v\":1}", "\xff\xfe",
+	static const char *const lines[] = {"", "\n", "{", "nonsense", "{\"v\":1,\"v\":1}",
+					    "\xff\xfe",
 					    "{\"id\":99999999999999999999}", "{\"v\":1}{\"v\":1}"};
 	static const char *const not_objects[] = {"[]", "[1,2]"};
 

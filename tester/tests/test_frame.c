@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Frames by XOR are the frames written field by field, and what a receiver needs is right in them. */
+/* Frames by XOR are the frames written field by field, and what a receiver needs is right. */
 #include <stdlib.h>
 
 #include <rte_ether.h>

@@ -115,12 +115,12 @@ static void truncated_and_extended_are_corrupted(judge_fn *run)
 static void strangers_are_foreign(judge_fn *run)
 {
 	static const uint8_t heads[][34] = {
-		/* ARP request, LLDP, IPv6, a TCP segment, a DNS query, an IPv4 packet of nobody's */
+		/* ARP request, LLDP, IPv6, a TCP segment, a UDP datagram, nothing at all */
 		{255, 255, 255, 255, 255, 255, 2, 0, 0, 0, 0, 9, 8, 6, 0, 1, 8, 0, 6, 4, 0, 1},
 		{1, 0x80, 0xc2, 0, 0, 0xe, 2, 0, 0, 0, 0, 9, 0x88, 0xcc, 2, 7, 4, 2, 0, 0, 0, 0, 9},
-		{0x33, 0x33, 0, 0, 0, 1, 2, 0, 0, 0, 0, 9, 0x86, 0xdd, 0x60, 0, 0, 0, 0, 8, 58, 255},
-		{2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 9, 8, 0, 0x45, 0, 0, 40, 0, 0, 0x40, 0, 64, 6, 0, 0,
-		 10, 0, 0, 1, 10, 0, 0, 2},
+		{51, 51, 0, 0, 0, 1, 2, 0, 0, 0, 0, 9, 0x86, 0xdd, 0x60, 0, 0, 0, 0, 8, 58, 255},
+		{2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 9, 8, 0, 0x45, 0, 0, 40, 0, 0, 0x40, 0, 64, 6, 0,
+		 0, 10, 0, 0, 1, 10, 0, 0, 2},
 		{2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 9, 8, 0, 0x45, 0, 0, 40, 0, 0, 0x40, 0, 64, 17, 0,
 		 0, 10, 0, 0, 1, 10, 0, 0, 2},
 		{0},
@@ -309,8 +309,8 @@ static void latency_is_now_less_the_stamp_modulo_40_bits(judge_fn *run)
 {
 	struct bed *bed = bed_new(&shortest, run);
 
-	bed_frame_write(&frames[0], &shortest,
-			(struct frame_fields){.flow = 1, .trial = 9, .time = FRAME_TIME_MASK - 99}, 0);
+	const struct frame_fields f = {.flow = 1, .trial = 9, .time = FRAME_TIME_MASK - 99};
+	bed_frame_write(&frames[0], &shortest, f, 0);
 	bed_judge(bed, burst, 1, (UINT64_C(7) << 40) + 400);
 	CHECK_EQUAL(bed->latency.max, 500, "over the wrap of the stamp");
 	CHECK_EQUAL(bed->latency.min, 500, "over the wrap of the stamp");

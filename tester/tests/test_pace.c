@@ -15,7 +15,7 @@ static void a_billion_bursts_do_not_drift(double cycles)
 	p.next += p.interval * (bursts - 1); /* what as many calls of pace_advance() do */
 	pace_advance(&p);
 	const double ideal = (double)bursts * cycles;
-	/* The promise of pace.h: under one interval, where the trial is no longer than it may be. */
+	/* The promise of pace.h: under one interval, in a trial no longer than it may be. */
 	if (ideal < 0x1p44)
 		CHECK(fabs((double)(pace_next(&p) - START) - ideal) < fmax(cycles, 500));
 }

@@ -26,7 +26,7 @@ static uint64_t verdicts_of(const struct tally_counts *c, enum seqwin_verdict v)
 	return counts[v];
 }
 
-/* One frame to both. In order goes the way of the hot path, past seqwin_judge(), as often as may be. */
+/* One frame to both. In order mostly goes the way of the hot path, past seqwin_judge(). */
 static void one(struct seqwin *w, struct tally *model, struct random *r, uint32_t flow,
 		uint32_t number, uint32_t first)
 {
@@ -87,13 +87,14 @@ int main(void)
 	for (unsigned int words = 1; words <= 16; words *= 4)
 		for (unsigned int i = 0; i < RTE_DIM(firsts); i++) {
 			const uint32_t window = words * 64;
-			verdicts_are_the_models(words, (struct stream){firsts[i], 0, 0, 0, 1}, seed++);
-			verdicts_are_the_models(words, (struct stream){firsts[i], .1, .05, .2, window},
-						seed++);
-			verdicts_are_the_models(words, (struct stream){firsts[i], .5, .3, .5, 2 * window},
-						seed++);
-			verdicts_are_the_models(words, (struct stream){firsts[i], .01, .01, .01, window + 2},
-						seed++);
+			const struct stream streams[] = {
+				{firsts[i], 0, 0, 0, 1},
+				{firsts[i], .1, .05, .2, window},
+				{firsts[i], .5, .3, .5, 2 * window},
+				{firsts[i], .01, .01, .01, window + 2},
+			};
+			for (unsigned int k = 0; k < RTE_DIM(streams); k++)
+				verdicts_are_the_models(words, streams[k], seed++);
 		}
 	return check_end();
 }
