@@ -6,12 +6,18 @@ set -u
 PATH=$PWD/.venv/bin:$PATH
 failed=
 scripts/lint.sh || failed="$failed lint"
-if [ -d tester/tests ]; then
-	[ -d build/test ] || meson setup build/test >build/test-setup.log ||
-		cat build/test-setup.log
-	meson compile --quiet -C build/test && meson test -C build/test --print-errorlogs ||
-		failed="$failed tester"
-fi
+# Prints what a step says only if it fails.
+quietly() {
+	"$@" >build/test.log 2>&1 || {
+		cat build/test.log
+		return 1
+	}
+}
+unit_tests() {
+	[ -f build/test/build.ninja ] || quietly meson setup build/test || return 1
+	quietly meson compile -C build/test && meson test -C build/test --print-errorlogs
+}
+unit_tests || failed="$failed tester"
 [ -z "$failed" ] || echo "failed before pytest:$failed" >&2
 pytest || failed="$failed pytest"
 [ -z "$failed" ]
