@@ -93,8 +93,8 @@ static void stamps_setup(struct port *port, uint64_t rx_offloads)
 
 /*
  * virtio frees sent mbufs only once all but `tx_free_thresh` descriptors are in use, and then all
- * them: in a ring of 16384 the loop stands still for 60 to 130 us, 13 % of the time at 12 Mpps, and
- * the frames that it builds are never in the cache. Freeing past 512 costs 3 us at a time.
+ * of them: in a ring of 16384 the loop stands still for 60 to 130 us, 13 % of the time at 12 Mpps,
+ * and the frames that it builds are never in the cache. Freeing past 512 costs 3 us at a time.
  */
 static uint16_t tx_free_thresh(const char *driver, uint16_t descriptors)
 {
