@@ -105,3 +105,13 @@ def test_a_record_of_another_search_is_not_used(load: float, seconds: float, pur
     again = Made(bed, first.written)
     again.maker.measure(load, seconds, purpose)  # type: ignore[arg-type]
     assert len(bed.made) == 1
+
+
+def test_once_a_record_did_not_fit_none_of_it_is_used():
+    first = Made(DescribedBed())
+    first.maker.measure(5e5, 1.0, "search")
+    bed = DescribedBed()
+    again = Made(bed, first.written)
+    again.maker.measure(6e5, 1.0, "search")
+    again.maker.measure(5e5, 1.0, "search")
+    assert len(bed.made) == 2
