@@ -60,11 +60,19 @@ def open_wires(wire_folder: Path) -> Iterator[Callable[[int], Wires]]:
             sockets = [folder / f"wire{i}" for i in range(ports)]
             tester = Tester(folder, memory_mib=512, eal=["--single-file-segments"])
             opened[ports] = Wires(tester, Relay(folder, sockets), ports)
-            reply = tester.open(
-                *(
-                    f"net_virtio_user{i},path={s},server=1,queues=1,queue_size={RING_FRAMES}"
-                    for i, s in enumerate(sockets)
-                )
+            device = "net_virtio_user{},path={},server=1,queues=1,queue_size={}"
+            queues = [[i, 0] for i in range(ports)]
+            reply = tester.ask(
+                "open",
+                ports=[
+                    {
+                        "device": device.format(i, socket, RING_FRAMES),
+                        "tx_descriptors": RING_FRAMES,
+                        "rx_descriptors": RING_FRAMES,
+                    }
+                    for i, socket in enumerate(sockets)
+                ],
+                workers=[{"lcore": 1, "tx": queues, "rx": queues}],
             )
             assert reply["event"] == "opened", reply
         return opened[ports]
