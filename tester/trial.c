@@ -301,6 +301,12 @@ static struct trial_progress progress_now(const struct state *s, uint64_t *accep
 	return now;
 }
 
+/* To the sooner of two times in seconds; a moment past the second, which must not be missed. */
+static unsigned int milliseconds_until(double end, double progress)
+{
+	return (unsigned int)(RTE_MIN(end, RTE_MAX(progress, 0.0) + 0.001) * 1e3);
+}
+
 /* Sends until all is sent, or `wait` says enough. True if it was cut short. */
 static bool run_sending(struct state *s, const struct trial_hooks *hooks, uint64_t start)
 {
@@ -313,7 +319,7 @@ static bool run_sending(struct state *s, const struct trial_hooks *hooks, uint64
 		const double now = ((double)rte_rdtsc() - (double)start) / (double)s->hz;
 		const double left = s->config->seconds - now;
 		if (now > most || hooks->wait(hooks->context,
-					      left > 0.1 ? (unsigned int)(RTE_MIN(left, 1.0) * 1e3)
+					      left > 0.1 ? milliseconds_until(left, told + 1 - now)
 							 : 1)) {
 			EACH_QUEUE(s, tx, q)
 				__atomic_store_n(&q->deadline, 0, __ATOMIC_RELAXED);
