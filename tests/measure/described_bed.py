@@ -16,6 +16,8 @@ TESTER_PPS = 20e6
 class DescribedBed:
     """Passes `capacity_pps` without loss, loses all beyond it; `void` names trials to make void.
 
+    The tester sends 20 Mpps into a full ring, but no more than `reach_pps` of what it is asked for.
+
     `dies_at` is the trial, counted from 1 over all beds that share `made`, in which the DUT dies.
     """
 
@@ -27,12 +29,13 @@ class DescribedBed:
         void: Callable[[TrialRequest], Sequence[str]] = lambda _: (),
         silence_ns: int = 0,
         shares_machine: bool = True,
+        reach_pps: float = TESTER_PPS,
         made: list[TrialRequest] | None = None,
         dies_at: int | None = None,
     ) -> None:
         self._name, self._capacity = name, capacity_pps
         self._void, self._silence_ns = void, silence_ns
-        self._dies_at = dies_at
+        self._reach, self._dies_at = reach_pps, dies_at
         self.shares_machine = shares_machine
         self.made = made if made is not None else []
         self.closed = False
@@ -55,9 +58,13 @@ class DescribedBed:
         if self._dies_at == len(self.made) + 1:
             raise MeasurementError("dut.died", where=self._name, found="described death")
         self.made.append(request)
-        offered = round((request.load_pps or TESTER_PPS) * request.seconds)
+        asked = request.load_pps or TESTER_PPS
+        offered = round(min(asked, TESTER_PPS) * request.seconds)
         passed = min(offered, round(self._capacity * request.seconds))
         reasons = tuple(self._void(request))
+        if request.load_pps is not None and request.load_pps > self._reach:
+            offered = passed = round(self._reach * request.seconds)
+            reasons = ("tester.too_slow: described",)
         result = ResultReply(
             v=1,
             id=1,

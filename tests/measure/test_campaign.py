@@ -1,7 +1,7 @@
 """A run that was cut anywhere ends as one that was not, and measures nothing twice."""
 
 import pytest
-from described_bed import DescribedBed
+from described_bed import TESTER_PPS, DescribedBed
 
 from wirespeed.measure.campaign import Campaign, Plan
 from wirespeed.measure.search import Observer, Progress
@@ -52,10 +52,12 @@ class Listener:
 class Beds:
     """Makes testbeds and remembers them; all of them count their trials in one list."""
 
-    def __init__(self, dies_at: int | None = None, void: bool = False) -> None:
+    def __init__(
+        self, dies_at: int | None = None, void: bool = False, reach_pps: float = TESTER_PPS
+    ) -> None:
         self.made: list[TrialRequest] = []
         self.beds: list[DescribedBed] = []
-        self._dies_at, self._void = dies_at, void
+        self._dies_at, self._void, self._reach = dies_at, void, reach_pps
 
     def __call__(self, dut: str) -> DescribedBed:
         assert all(bed.closed for bed in self.beds), "two testbeds at once"
@@ -64,6 +66,7 @@ class Beds:
             CAPACITY[dut],
             made=self.made,
             dies_at=self._dies_at,
+            reach_pps=self._reach,
             void=(lambda _: ["tester.stalled: x"]) if self._void else lambda _: (),
         )
         self.beds.append(bed)
@@ -140,3 +143,22 @@ def test_a_line_rate_bounds_the_load():
 def test_the_full_method_is_a_bisection_with_trials_of_a_minute():
     # width 0.5 %: 8 halvings, a first trial and a confirming one, for each of four searches
     assert PLAN.full_method_seconds == 4 * (8 + 2) * 60
+
+
+def test_a_ceiling_beyond_the_tester_comes_down_until_it_can_be_offered():
+    beds = Beds(reach_pps=2.5e6)
+    slow, _, fast, _ = run(beds, [])
+    assert slow.throughput_pps == pytest.approx(1e6, rel=PLAN.relative_width)
+    assert fast.throughput_pps == pytest.approx(2.5e6 * 0.9)
+    assert fast.limit.by == "tester"
+    beyond = [r for r in beds.made if (r.load_pps or 0) > 2.5e6]
+    assert len(beyond) == 2 * 2, "twice in each search of the fast one, and no more"
+
+
+def test_a_run_cut_while_the_ceiling_comes_down_goes_on_to_the_same_end():
+    expected = comparable(run(beds := Beds(reach_pps=2.5e6), []))
+    for cut in range(1, len(beds.made) + 1):
+        written: list[Record] = []
+        with pytest.raises(MeasurementError, match=r"dut\.died"):
+            run(Beds(dies_at=cut, reach_pps=2.5e6), written)
+        assert comparable(run(Beds(reach_pps=2.5e6), written)) == expected

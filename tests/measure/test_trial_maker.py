@@ -10,6 +10,7 @@ from wirespeed.measure.trial_maker import (
     DUT_CORE_TAKEN,
     MAX_REPEATS,
     MAX_REPEATS_FOR_DUT,
+    BeyondTesterError,
     TrialMaker,
     TrialSettings,
 )
@@ -115,3 +116,11 @@ def test_once_a_record_did_not_fit_none_of_it_is_used():
     again.maker.measure(6e5, 1.0, "search")
     again.maker.measure(5e5, 1.0, "search")
     assert len(bed.made) == 2
+
+
+def test_a_load_beyond_the_tester_is_tried_twice_and_no_more():
+    made = Made(DescribedBed(void=lambda _: ["tester.too_slow: offered 1 of 2"]))
+    with pytest.raises(BeyondTesterError) as caught:
+        made.maker.measure(5e5, 1.0, "search")
+    assert len(made.written) == 2
+    assert caught.value.offered_load_pps == 5e5

@@ -12,10 +12,15 @@ from pydantic import Field, model_validator
 
 from wirespeed.host.clock import monotonic_s
 from wirespeed.measure.outcome import build_outcome, unproven_outcome
-from wirespeed.measure.search import Goal, Method, Observer, search
+from wirespeed.measure.search import Goal, Method, Observer, SearchResult, search
 from wirespeed.measure.testbed import Testbed
 from wirespeed.measure.tester_protocol import ProgressReply
-from wirespeed.measure.trial_maker import NEVER_VALID, TrialMaker, TrialSettings
+from wirespeed.measure.trial_maker import (
+    NEVER_VALID,
+    BeyondTesterError,
+    TrialMaker,
+    TrialSettings,
+)
 from wirespeed.model.error import InputError, MeasurementError
 from wirespeed.model.frozen import Frozen
 from wirespeed.model.trial import FrameMix, Outcome, Record, Started, Trial
@@ -23,6 +28,9 @@ from wirespeed.model.trial import FrameMix, Outcome, Record, Started, Trial
 CAPACITY_SECONDS = 0.1
 SEND_RESERVE = 0.8
 """Share of the tester's own best rate up to which a load is asked of it."""
+STEP_BACK = 0.9
+"""From a load that the tester could offer on average to one that it can hold."""
+MAX_CEILINGS = 8
 RFC2544_SECONDS = 60.0
 """RFC 2544 section 24."""
 
@@ -191,9 +199,7 @@ class Campaign:
             progress=self._listener.trial_progress,
         )
         try:
-            capacity = maker.capacity(CAPACITY_SECONDS)
-            goal = self._goal(mix, capacity)
-            result = search(self._plan.method, maker, goal, self._listener.search_observer())
+            goal, result = self._within_reach(maker, mix)
         except MeasurementError as error:
             if error.what != NEVER_VALID:
                 raise
@@ -214,7 +220,30 @@ class Campaign:
             seconds=monotonic_s() - started,
         )
 
-    def _goal(self, mix: FrameMix, capacity: Trial) -> Goal:
+    def _within_reach(self, maker: TrialMaker, mix: FrameMix) -> tuple[Goal, SearchResult]:
+        """Search, and again with a lower ceiling each time that it was beyond the tester.
+
+        What the tester sends into a full ring costs it less than what comes back and is judged, so
+        its best rate alone does not say what it can offer.
+        """
+        capacity = maker.capacity(CAPACITY_SECONDS)
+        reach = capacity.offered_load_pps * SEND_RESERVE
+        for _ in range(MAX_CEILINGS):
+            goal = self._goal(mix, capacity, reach)
+            try:
+                observer = self._listener.search_observer()
+                return goal, search(self._plan.method, maker, goal, observer)
+            except BeyondTesterError as error:
+                reach = min(reach, error.offered_load_pps) * STEP_BACK
+        raise MeasurementError(
+            NEVER_VALID,
+            where=f"{maker.trials[-1].dut}, up to {reach:.0f} pps",
+            found=f"{MAX_CEILINGS} ceilings, each beyond the tester",
+            so="its machine slows down faster than the search can follow",
+            next="a quieter machine, or a lower --max-load",
+        )
+
+    def _goal(self, mix: FrameMix, capacity: Trial, reach: float) -> Goal:
         plan = self._plan
         # Of large frames less can be offered than was asked for all; of the smallest it is a slip.
         if (
@@ -230,7 +259,7 @@ class Campaign:
                 so="it would bound nothing",
                 next="a lower --max-load, or none: then the tester's own limit bounds the search",
             )
-        bounds = [capacity.offered_load_pps * SEND_RESERVE]
+        bounds = [reach]
         link = plan.link_load_pps(mix)
         bounds += [bound for bound in (link, plan.max_load_pps) if bound is not None]
         most = min(bounds)

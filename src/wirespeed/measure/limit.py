@@ -7,9 +7,9 @@ wire. If it is none of these, it cannot tell.
 
 from wirespeed.model.trial import Ledger, Limit, Trial
 
-TAKEN_NS = 1_000_000
-"""Silence from which a core was taken away for good; shorter ones are a machine's everyday noise,
-and a capacity is measured with them."""
+TAKEN_NS = 3_000_000
+"""Silence from which a core was taken away for good. Shorter ones are a machine's everyday noise
+(a kernel thread's turn), and a capacity is measured with them."""
 BUSY_SHARE = 0.9
 """Share of its core's time from which a DUT is called busy."""
 RUNNING_SHARE = 0.98
@@ -72,6 +72,8 @@ def limit_of_failure(trial: Trial, ledger: Ledger) -> Limit:
         return Limit(by="wire", evidence=tuple(told))
     if busy is not None:
         told.append(f"its core was busy for {busy:.1%} of its cycles")
+    if trial.silence_ns_sum:
+        told.append(f"it was silent for {trial.silence_ns_sum / 1e6:.1f} ms of the trial in all")
     return Limit(by="cannot tell", evidence=tuple(told) or ("no counter claims the loss",))
 
 
@@ -94,6 +96,11 @@ def limit_of_ceiling(
     evidence = [f"the highest load that was offered, {max_load_pps:.0f} pps, was passed"]
     if confirmed is not None and confirmed.tester.busy_cycles_per_frame is not None:
         evidence.append(f"tester: {confirmed.tester.busy_cycles_per_frame:.1f} TSC cycles a frame")
+        trips = ", ".join(str(c) for c in confirmed.tester.pingpong_cycles_before)
+        if trips:
+            evidence.append(
+                f"a cache line's round trip between its core and the DUT's: {trips} cycles"
+            )
     return Limit(by="tester", evidence=tuple(evidence))
 
 

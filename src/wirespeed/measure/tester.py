@@ -40,7 +40,7 @@ _OPEN_S = 30.0
 _LOOK_S = 1.1
 """How often `watch` is called in silence. A trial breaks it once a second with its progress, and
 this comes after that: waking up more often would take the core that the trial runs on."""
-_GRACE_S = 20.0
+_GRACE_S = 60.0
 """Beyond a trial's own length: ping-pong, draining, and a machine that stalls."""
 
 Reply = (

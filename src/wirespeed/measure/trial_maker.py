@@ -20,7 +20,24 @@ MAX_REPEATS_FOR_DUT = 4
 """Of those, how often a loss is put down to the DUT's core having been taken away. A machine that
 takes it in every trial is part of what was measured, and then the loss counts."""
 NEVER_VALID = "trial.never_valid"
+TOO_SLOW = "tester.too_slow"
+TOO_SLOW_TWICE = 2
+"""Void trials in a row of one load, for this reason alone, after which it is beyond the tester."""
 DUT_CORE_TAKEN = "machine.dut_core_taken"
+
+
+class BeyondTesterError(MeasurementError):
+    """The tester cannot offer the load; `offered_load_pps` is what it could."""
+
+    def __init__(self, trial: Trial) -> None:
+        self.offered_load_pps = trial.offered_load_pps
+        super().__init__(
+            TOO_SLOW,
+            where=f"{trial.dut}, {trial.intended_load_pps:.0f} pps",
+            found="; ".join(trial.invalid_reasons),
+            so="no higher load can be asked of it",
+            next="more tester lcores, or a lower --max-load",
+        )
 
 
 class TrialSettings(Frozen):
@@ -56,7 +73,7 @@ class TrialMaker:
         self.trials: list[Trial] = []
 
     def measure(self, load_pps: float, seconds: float, purpose: Purpose) -> Sample:
-        """One valid trial. Raises MeasurementError `trial.never_valid`."""
+        """One valid trial. Raises MeasurementError `trial.never_valid`, BeyondTesterError."""
         trial, invalid = self._valid(load_pps, seconds, purpose)
         return _sample(trial, invalid)
 
@@ -66,7 +83,7 @@ class TrialMaker:
 
     def _valid(self, load_pps: float | None, seconds: float, purpose: Purpose) -> tuple[Trial, int]:
         why: tuple[str, ...] = ()
-        taken = 0
+        taken = too_slow = 0
         for invalid in range(MAX_REPEATS + 1):
             trial = self._from_record(load_pps, seconds, purpose)
             if trial is None:
@@ -76,7 +93,10 @@ class TrialMaker:
             if trial.valid:
                 return trial, invalid
             why = trial.invalid_reasons
-            taken += all(reason.startswith(DUT_CORE_TAKEN) for reason in why)
+            taken += _all_say(why, DUT_CORE_TAKEN)
+            too_slow = too_slow + 1 if _all_say(why, TOO_SLOW) else 0
+            if too_slow == TOO_SLOW_TWICE:
+                raise BeyondTesterError(trial)
         load = "as much as it can" if load_pps is None else f"{load_pps:.0f} pps"
         raise MeasurementError(
             NEVER_VALID,
@@ -126,6 +146,10 @@ class TrialMaker:
             return trial
         reasons = (*trial.invalid_reasons, *(f"{DUT_CORE_TAKEN}: {e}" for e in taken))
         return trial.model_copy(update={"valid": False, "invalid_reasons": reasons})
+
+
+def _all_say(reasons: Sequence[str], slug: str) -> bool:
+    return all(reason.startswith(slug) for reason in reasons)
 
 
 def _sample(trial: Trial, invalid: int) -> Sample:
