@@ -76,6 +76,9 @@ def search_once(method: Method, width: float) -> tuple[Outcome, float]:
 def table(found: dict[Method, list[tuple[Outcome, float]]]) -> Iterator[str]:
     """Rows of a Markdown table, one per method."""
     confirmed = [o.throughput_pps for runs in found.values() for o, _ in runs if o.throughput_pps]
+    if not confirmed:
+        yield "No search proved anything: the machine was too noisy."
+        return
     middle = statistics.median(confirmed)
     yield f"Median of all {len(confirmed)} confirmed throughputs: {middle / 1e6:.3f} Mpps."
     yield ""
