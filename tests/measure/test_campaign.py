@@ -1,12 +1,14 @@
 """A run that was cut anywhere ends as one that was not, and measures nothing twice."""
 
+from itertools import combinations
+
 import pytest
 from described_bed import TESTER_PPS, DescribedBed
 
 from wirespeed.measure.campaign import Campaign, Plan
-from wirespeed.measure.search import Observer, Progress
+from wirespeed.measure.search import Method, Observer, Progress
 from wirespeed.measure.tester_protocol import ProgressReply, TrialRequest
-from wirespeed.model.error import MeasurementError
+from wirespeed.model.error import InputError, MeasurementError
 from wirespeed.model.trial import (
     FrameMix,
     Outcome,
@@ -24,6 +26,9 @@ PLAN = Plan(
     trial_seconds=0.5,
     confirm_seconds=1.0,
 )
+
+
+METHODS: tuple[Method, ...] = ("rfc2544", "mlrsearch", "informed")
 
 
 class Listener:
@@ -73,9 +78,11 @@ class Beds:
         return bed
 
 
-def run(beds: Beds, written: list[Record], listener: Listener | None = None) -> list[Outcome]:
+def run(
+    beds: Beds, written: list[Record], listener: Listener | None = None, plan: Plan = PLAN
+) -> list[Outcome]:
     recorded = [record_adapter.validate_json(r.model_dump_json()) for r in written]
-    return Campaign(PLAN, beds, written.append, listener or Listener(), recorded).run()
+    return Campaign(plan, beds, written.append, listener or Listener(), recorded).run()
 
 
 def comparable(outcomes: list[Outcome]) -> list[dict[str, object]]:
@@ -162,3 +169,116 @@ def test_a_run_cut_while_the_ceiling_comes_down_goes_on_to_the_same_end():
         with pytest.raises(MeasurementError, match=r"dut\.died"):
             run(Beds(dies_at=cut, reach_pps=2.5e6), written)
         assert comparable(run(Beds(reach_pps=2.5e6), written)) == expected
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_every_search_that_is_interrupted_goes_on_to_the_same_end(method: Method):
+    plan = PLAN.model_copy(
+        update={"method": method, "duts": ("slow",), "relative_width": 0.05, "max_load_pps": 3e6}
+    )
+    noisy = {3, 4, 9}
+
+    class Noisy(Beds):
+        """Some trials are void, told by their numbers."""
+
+        interrupted_at = 0
+
+        def __call__(self, dut: str) -> DescribedBed:
+            bed = super().__call__(dut)
+            bed._void = self._verdict
+            return bed
+
+        def _verdict(self, request: TrialRequest) -> list[str]:
+            if request.number == self.interrupted_at:
+                raise KeyboardInterrupt
+            return ["tester.stalled: x"] if request.number in noisy else []
+
+    expected = comparable(run(whole := Noisy(), [], plan=plan))
+    assert expected[0]["invalid_trials"]
+    for cut in range(1, len(whole.made) + 1):
+        written: list[Record] = []
+        beds = Noisy()
+        beds.interrupted_at = cut
+        with pytest.raises(KeyboardInterrupt):
+            run(beds, written, plan=plan)
+        assert all(bed.closed for bed in beds.beds)
+        assert comparable(run(Noisy(), written, plan=plan)) == expected
+        numbers = [r.number for r in written if isinstance(r, Trial)]
+        assert numbers == list(range(1, len(whole.made) + 1))
+
+
+def test_time_that_an_earlier_run_measured_is_counted():
+    written: list[Record] = []
+    with pytest.raises(MeasurementError):
+        run(Beds(dies_at=4), written)
+    measured = sum(r.measured_seconds for r in written if isinstance(r, Trial) and r.search == 1)
+    assert run(Beds(), written)[0].seconds >= measured > 1
+
+
+def test_a_highest_load_that_nothing_can_offer_is_bad_input():
+    plan = PLAN.model_copy(update={"max_load_pps": TESTER_PPS * 1.01})
+    with pytest.raises(InputError) as error:
+        run(Beds(), [], plan=plan)
+    assert error.value.what == "load.too_high"
+    assert "20000000 pps at most" in error.value.found
+
+
+def test_a_highest_load_bounds_the_search_and_is_no_limit_of_the_dut():
+    plan = PLAN.model_copy(update={"max_load_pps": 5e5})
+    beds = Beds()
+    outcomes = run(beds, [], plan=plan)
+    assert {o.throughput_pps for o in outcomes} == {5e5}
+    assert {o.limit.by for o in outcomes} == {"cannot tell"}
+    assert max(r.load_pps or 0 for r in beds.made) == 5e5
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"flows": 0},
+        {"flows": (1 << 24) + 1},
+        {"relative_width": 0.0},
+        {"relative_width": 1.0},
+        {"trial_seconds": 0.0},
+        {"trial_seconds": float("nan")},
+        {"confirm_seconds": float("inf")},
+        {"confirm_seconds": 0.49},
+        {"burst_frames": 0},
+        {"burst_frames": 129},
+        {"max_load_pps": 0.0},
+        {"max_load_pps": -1.0},
+        {"link_bps": 0},
+        {"link_bps": 672_000, "max_load_pps": 1001.0},
+        {"duts": ()},
+        {"mixes": ()},
+    ],
+    ids=str,
+)
+def test_a_plan_that_cannot_be_carried_out_is_refused(wrong: dict[str, object]):
+    with pytest.raises(ValueError):
+        Plan.model_validate(PLAN.model_dump() | wrong)
+
+
+def test_every_part_of_a_plan_is_among_its_settings():
+    changed: dict[str, object] = {
+        "duts": ("slow",),
+        "mixes": (FrameMix.parse("65"),),
+        "flows": 9,
+        "method": "rfc2544",
+        "relative_width": 0.00500001,
+        "trial_seconds": 0.5000001,
+        "confirm_seconds": 1.0000001,
+        "burst_frames": 31,
+        "link_bps": 1_000_000_001,
+        "max_load_pps": 1_000_001.0,
+    }
+    assert changed.keys() == Plan.model_fields.keys()
+    settings = [
+        PLAN.model_copy(update={field: value}).settings(wire="x", bidirectional=False)
+        for field, value in changed.items()
+    ]
+    settings += [PLAN.settings(wire="y", bidirectional=False)]
+    settings += [PLAN.settings(wire="x", bidirectional=True)]
+    settings += [PLAN.settings(wire="x", bidirectional=False)]
+    for one, other in combinations(settings, 2):
+        assert one != other

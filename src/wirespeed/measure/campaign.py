@@ -209,7 +209,7 @@ class Campaign:
                 self._plan.relative_width,
                 maker.trials,
                 why=f"{error.what} {error.where}: {error.found}",
-                seconds=monotonic_s() - started,
+                seconds=monotonic_s() - started + maker.recorded_seconds,
             )
         return build_outcome(
             result,
@@ -217,7 +217,7 @@ class Campaign:
             maker.trials,
             link_load_pps=self._plan.link_load_pps(mix),
             asked_load_pps=self._plan.max_load_pps,
-            seconds=monotonic_s() - started,
+            seconds=monotonic_s() - started + maker.recorded_seconds,
         )
 
     def _within_reach(self, maker: TrialMaker, mix: FrameMix) -> tuple[Goal, SearchResult]:

@@ -71,6 +71,8 @@ class TrialMaker:
         self._recorded = list(recorded)
         self._progress = progress
         self.trials: list[Trial] = []
+        self.recorded_seconds = 0.0
+        """Measured time of those that were answered from the record."""
 
     def measure(self, load_pps: float, seconds: float, purpose: Purpose) -> Sample:
         """One valid trial. Raises MeasurementError `trial.never_valid`, BeyondTesterError."""
@@ -117,6 +119,7 @@ class TrialMaker:
             # Another release may search otherwise; what does not fit is measured anew.
             self._recorded.clear()
             return None
+        self.recorded_seconds += trial.measured_seconds
         return self._recorded.pop(0)
 
     def _make(

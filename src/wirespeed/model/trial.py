@@ -318,7 +318,7 @@ class Outcome(Frozen):
     invalid_trials: Count
     """Repeated because the tester or the machine failed, not the DUT."""
     seconds: Annotated[float, Field(ge=0)]
-    """Wall time of the search."""
+    """Wall time of the search; of what an earlier run had measured of it, the trials' own time."""
     loss_floor: float | None = None
     """Loss ratio that no load removed; None where there is none."""
     verdict: str
