@@ -366,6 +366,7 @@ EXAMPLES: list[tuple[str, dict[str, Any], bool]] = [
     ("open", opening() | {"workers": [{"tx": [[0, 0]], "rx": [[0, 0]]}]}, False),
     ("open", opening() | {"workers": [{"lcore": 1, "tx": [[0]], "rx": [[0, 0]]}]}, False),
     ("open", opening() | {"workers": [{"lcore": 1, "tx": [[0, 0, 0]], "rx": [[0, 0]]}]}, False),
+    ("open", opening() | {"workers": [{**ONE_QUEUE[0], "tx": [[0, 0], [0, -1]]}]}, False),
     ("trial", trial_fields(), True),
     ("trial", trial_fields(mix=[{"frame_bytes": 64, "weight": 64}]), True),
     ("trial", trial_fields(mix=[{"frame_bytes": 64, "weight": 0}]), False),
