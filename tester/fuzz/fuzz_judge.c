@@ -128,8 +128,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 			break;
 		source.now += next(&in);
 		judged += n;
+		const uint64_t arrival = source.now + 500;
 		for (unsigned int b = 0; beds[b] != NULL; b++)
-			DEMAND(bed_judge(beds[b], burst, n, source.now + 500) == is_plain(burst, n));
+			DEMAND(bed_judge(beds[b], burst, n, arrival) == is_plain(burst, n));
 	}
 	for (unsigned int b = 0; beds[b] != NULL; b++) {
 		const struct judge_counts c = bed_counts(beds[b]), first = bed_counts(beds[0]);
