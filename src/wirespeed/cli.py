@@ -86,14 +86,13 @@ def main() -> NoReturn:
     except WirespeedError as error:
         click.echo(format_error(error), err=True)
         sys.exit(error.exit_code)
-    except click.exceptions.Abort:
+    except (click.exceptions.Abort, KeyboardInterrupt):
+        # click makes the one of the other, and ends the line that ^C stands in.
+        click.echo("stopped; what was measured is kept, and --resume goes on with it", err=True)
         sys.exit(130)
     except click.ClickException as error:
         error.show()
         sys.exit(2)
-    except KeyboardInterrupt:
-        click.echo("stopped; what was measured is kept, and --resume goes on with it", err=True)
-        sys.exit(130)
     except BrokenPipeError:
         # Whoever read our output left. Python would say so once more when it flushes at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -284,7 +283,9 @@ def _bits(gigabits: float | None) -> int | None:
     if gigabits is None:
         return None
     if not math.isfinite(gigabits):
-        raise InputError("options.invalid", where="--link-gbps", found=f"{gigabits}: no rate")
+        raise InputError(
+            "options.invalid", where="--link-gbps", found=f"{gigabits}: no rate", next="such as 100"
+        )
     return int(gigabits * 1e9)
 
 

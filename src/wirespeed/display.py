@@ -17,27 +17,34 @@ def mpps(load_pps: float | None) -> str:
     return "-" if load_pps is None else f"{load_pps / 1e6:.3f}"
 
 
+def size_label(mix: FrameMix) -> str:
+    """Frame size in at most 6 columns; which sizes a mix has is in the setup and the report."""
+    return f"{mix.label} B" if len(mix.shares) == 1 else "IMIX"
+
+
 def outcome_line(outcome: Outcome) -> str:
     """One result in one line of at most 80 columns."""
-    size = f"{outcome.dut:<16} {outcome.mix.label:>5} B "
+    searched = f"{outcome.dut:<15} {size_label(outcome.mix):>6}"
     if outcome.throughput_pps is None:
-        return f"{size} not proven: {outcome.verdict}; {outcome.limit.by}"
+        return f"{searched} not proven: {outcome.verdict}; {outcome.limit.by}"
     return (
-        f"{size} {mpps(outcome.throughput_pps):>8} Mpps  lost {outcome.lost_frames} in "
-        f"{outcome.confirmed_seconds:g} s  limit: {outcome.limit.by}"
+        f"{searched} {mpps(outcome.throughput_pps):>7} Mpps, {outcome.lost_frames} lost in "
+        f"{outcome.confirmed_seconds:g} s; limit: {outcome.limit.by}"
     )
 
 
 def single_core_table(outcomes: Sequence[Outcome]) -> str:
     """Tabulate what one core does, as the published tables 10 and 13 do."""
-    lines = [f"{'DUT':<16} {'bytes':>6} {'Mpps':>8} {'Gb/s L2':>8} {'GHz':>6} {'cycles/pkt':>11}"]
+    lines = [f"{'DUT':<16} {'frames':>6} {'Mpps':>8} {'Gb/s L2':>8} {'GHz':>6} {'cycles/pkt':>11}"]
     for o in outcomes:
         pps = o.throughput_pps
         gbps = "-" if pps is None else f"{pps * 8 * o.mix.mean_frame_bytes / 1e9:.3f}"
         ghz = "-" if o.core_hz is None else f"{o.core_hz / 1e9:.2f}"
         cycles = "-" if o.busy_cycles_per_packet is None else f"{o.busy_cycles_per_packet:.0f} TSC"
         shown = "-" if pps is None else f"{pps / 1e6:.3f}"
-        lines.append(f"{o.dut:<16} {o.mix.label:>6} {shown:>8} {gbps:>8} {ghz:>6} {cycles:>11}")
+        lines.append(
+            f"{o.dut:<16} {size_label(o.mix):>6} {shown:>8} {gbps:>8} {ghz:>6} {cycles:>11}"
+        )
     return "\n".join(lines)
 
 
@@ -63,7 +70,7 @@ class Display:
 
     def search_started(self, number: int, dut: str, mix: FrameMix) -> None:
         """Say which search it is."""
-        self._title = f"[{number}/{self._searches}] {dut} {mix.label} B"
+        self._title = f"[{number}/{self._searches}] {dut} {size_label(mix)}"
         self._progress = None
         if self._live is None:
             self._console.print(Text(self._title), soft_wrap=True)
