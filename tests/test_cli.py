@@ -331,7 +331,7 @@ class TestATesterThatFails:
             ("old", "tester.rubbish", "", 0),
             ("dies:3", "tester.died", "exit code 3; it last said: out of cheese", 2),
             ("rubbish:3", "tester.rubbish", "Detected 2 lcores", 2),
-            ("mixed-up:3", "tester.rubbish", "bye to request 12 instead of an answer to 5", 2),
+            ("mixed-up:3", "tester.rubbish", "result to request 12 instead of an answer to 5", 2),
             ("refuses:3", "trial.no_memory", "none", 2),
         ],
     )
@@ -360,6 +360,7 @@ class TestATesterThatFails:
         assert run(*OVER_FAKE, "--out", folder / "whole").code == 0
         assert outcomes(out) == outcomes(folder / "whole")
         assert [t.number for t in trials(out)] == [t.number for t in trials(folder / "whole")]
+        assert [record.kind for record in read_records(out)].count("setup") == 1
         if made:
             assert (out / TRIALS).read_text().startswith(kept)
 

@@ -1,7 +1,6 @@
 """The command line: wiring, and the one place that formats errors."""
 
 import math
-import os
 import re
 import signal
 import sys
@@ -93,10 +92,6 @@ def main() -> NoReturn:
     except click.ClickException as error:
         error.show()
         sys.exit(2)
-    except BrokenPipeError:
-        # Whoever read our output left. Python would say so once more when it flushes at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(1)
     sys.exit(code if isinstance(code, int) else 0)
 
 

@@ -44,7 +44,7 @@ def fail(kind: str, ask: Message) -> None:
         case "old":
             say(v=0, id=ask["id"], event="hello")
         case "mixed-up":
-            say(id=ask["id"] + 7, event="bye")
+            say(**result(ask) | {"id": ask["id"] + 7})
         case "refuses":
             say(id=ask["id"], event="error", what="trial.no_memory", where="64", found="none",
                 next="fewer flows")  # fmt: skip
