@@ -2,7 +2,7 @@
 
 .venv/bin/python tools/compare_search.py [--all]
 
-Without `--all`: the three searches as `wirespeed measure` has them, and rfc2544 at informed's width.
+Without `--all`: the searches as `wirespeed measure` has them, and rfc2544 at informed's width.
 """
 
 import sys
