@@ -140,6 +140,7 @@ def test_a_death_is_noticed_in_time_and_told_as_what_it_is(
         kill.start()
         if moment == "between trials":
             kill.join()
+            sleep_s(0.3)  # The other one may find its link down by now.
         started = monotonic_s()
         with pytest.raises(MeasurementError) as error:
             bed.run(request(bed, 2, seconds=60 if moment == "in mid-trial" else 0.05))
