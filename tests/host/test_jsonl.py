@@ -7,7 +7,7 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from wirespeed.host import jsonl
@@ -33,6 +33,8 @@ def test_lines_are_read_as_they_were_written_and_more_can_follow(path: Path):
     assert read_lines(written(path, "three")) == ["one", "two", "three"]
 
 
+# No deadline: each line waits for the disk.
+@settings(deadline=None, max_examples=50)
 @given(st.lists(st.text(st.characters(exclude_categories=["Cs"]))))
 def test_any_text_in_json_is_one_line(texts: list[str]):
     lines = [json.dumps(text, ensure_ascii=False) for text in texts]
