@@ -19,7 +19,7 @@ from wirespeed.measure.search import Method, Observer, Progress
 from wirespeed.measure.tester_protocol import ProgressReply
 from wirespeed.model.trial import FrameMix, Outcome, Record, Trial
 
-TRIAL_SECONDS, CONFIRM_SECONDS = 0.2, 0.5
+TRIAL_SECONDS, CONFIRM_SECONDS = 0.05, 0.2
 CONTENDERS: tuple[tuple[Method, float], ...] = (
     ("informed", 0.001),
     ("mlrsearch", 0.005),
@@ -106,12 +106,17 @@ def main() -> int:
     parser.add_argument("--searches", type=int, default=20)
     count: int = parser.parse_args().searches
     found: dict[Method, list[tuple[Outcome, float]]] = {method: [] for method, _ in CONTENDERS}
-    for number in range(count):
-        for method, width in CONTENDERS:
-            found[method].append(search_once(method, width))
-            print(f"{number + 1}/{count} {method}", file=sys.stderr)
-    print(f"{read_cpu_model()}, kernel {kernel_release()}; {count} searches each, taking turns;")
-    print(f"trials of {TRIAL_SECONDS} s, confirmed in {CONFIRM_SECONDS} s; n = {count}.")
+    rounds = 0
+    try:
+        for rounds in range(1, count + 1):
+            turn = {method: search_once(method, width) for method, width in CONTENDERS}
+            for method, made in turn.items():
+                found[method].append(made)
+            print(f"{rounds}/{count}", file=sys.stderr)
+    except KeyboardInterrupt:
+        rounds -= 1  # whole rounds count, and n says how many they are
+    print(f"{read_cpu_model()}, kernel {kernel_release()}; {rounds} searches each, taking turns;")
+    print(f"trials of {TRIAL_SECONDS} s, confirmed in {CONFIRM_SECONDS} s; n = {rounds}.")
     print()
     print("\n".join(table(found)))
     return 0

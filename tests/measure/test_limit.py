@@ -90,6 +90,22 @@ def test_many_short_silences_are_the_machines_everyday_noise():
     assert dut_core_taken(trial) == ()
 
 
+def test_short_silences_that_explain_a_loss_before_an_idle_core_are_named_all_the_same():
+    short = {"silence_ns_max": 900_000, "silence_ns_sum": 60_000_000}
+    for reading_fields in ({"busy_cycles_per_packet": 200.0}, {"cpu_run_ns": 1_000_000_000}):
+        trial = build_trial(
+            missing=50_000,
+            stream_counts=FULL_RING,
+            dut=reading(**reading_fields),
+            tester_ports=BACK,
+            **short,
+        )
+        assert limit_of(trial).by == "DUT core taken away"
+    busy = build_trial(missing=50_000, stream_counts=FULL_RING, tester_ports=BACK,
+                       dut=reading(busy_cycles_per_packet=2000.0), **short)  # fmt: skip
+    assert limit_of(busy).by == "DUT core busy"
+
+
 def test_a_trial_that_lost_nothing_needs_no_excuse():
     assert dut_core_taken(build_trial(**SILENT)) == ()
 

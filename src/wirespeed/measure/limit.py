@@ -17,6 +17,11 @@ RUNNING_SHARE = 0.98
 
 
 def dut_core_taken(trial: Trial) -> tuple[str, ...]:
+    """Say that the DUT's core was taken away for good, and explains the whole loss; or nothing."""
+    return _silence_evidence(trial) if trial.silence_ns_max >= TAKEN_NS else ()
+
+
+def _silence_evidence(trial: Trial) -> tuple[str, ...]:
     """Say why the DUT's absence explains all that is missing; empty if it does not.
 
     While it is silent a full input queue loses at most what arrives in that time, so a larger loss
@@ -26,7 +31,7 @@ def dut_core_taken(trial: Trial) -> tuple[str, ...]:
     if missing <= 0:
         return ()
     explained = trial.silence_ns_sum / 1e9 * trial.offered_load_pps
-    if trial.silence_ns_max < TAKEN_NS or missing > explained:
+    if missing > explained:
         return ()
     evidence = [
         f"silent for {trial.silence_ns_sum / 1e6:.2f} ms in all, "
@@ -66,12 +71,14 @@ def limit_of_failure(trial: Trial, ledger: Ledger) -> Limit:
         if busy is not None and busy >= BUSY_SHARE:
             share = f"its own count: {busy:.1%} of its core's cycles on bursts with packets"
             return Limit(by="DUT core busy", evidence=(share, *ran, *told))
+        away = _silence_evidence(trial)
+        if away:
+            return Limit(by="DUT core taken away", evidence=(*away, *_busy_evidence(busy), *told))
         if busy is None and ran:
             return Limit(by="DUT core busy", evidence=(*ran, *told))
     if main in ("wire to the DUT", "wire from the DUT"):
         return Limit(by="wire", evidence=tuple(told))
-    if busy is not None:
-        told.append(f"its core was busy for {busy:.1%} of its cycles")
+    told.extend(_busy_evidence(busy))
     if trial.silence_ns_sum:
         told.append(f"it was silent for {trial.silence_ns_sum / 1e6:.1f} ms of the trial in all")
     return Limit(by="cannot tell", evidence=tuple(told) or ("no counter claims the loss",))
@@ -102,6 +109,10 @@ def limit_of_ceiling(
                 f"a cache line's round trip between its core and the DUT's: {trips} cycles"
             )
     return Limit(by="tester", evidence=tuple(evidence))
+
+
+def _busy_evidence(share: float | None) -> tuple[str, ...]:
+    return () if share is None else (f"its core was busy for {share:.1%} of its cycles",)
 
 
 def _running_evidence(trial: Trial) -> tuple[str, ...]:
