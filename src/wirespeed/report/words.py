@@ -30,7 +30,7 @@ def sentence(headline: Headline) -> str:
     run = f" (run {headline.run})" if headline.run else ""
     return (
         f"{headline.dut}{run}: {figure(headline)} at {fmt.frame(headline.frame_label)}, "
-        f"{condition(headline)}, limited by {headline.limited_by}"
+        f"{condition(headline)}, {limited(headline)}"
     )
 
 
@@ -41,3 +41,10 @@ def notes(page: Page) -> tuple[tuple[str, str], ...]:
         for note in run.notes:
             held.setdefault(note, []).append(run.label)
     return tuple((note, " and ".join(filter(None, labels))) for note, labels in held.items())
+
+
+def limited(headline: Headline) -> str:
+    """Say what limited it, also where that is not known."""
+    if headline.limited_by == "cannot tell":
+        return "what limited it: cannot tell"
+    return f"limited by {headline.limited_by}"
