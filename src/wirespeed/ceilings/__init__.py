@@ -1,0 +1,1 @@
+"""The most that each element of a path can carry: pure arithmetic."""

@@ -1,0 +1,1 @@
+"""The subcommands of the command line, each loaded when it is called."""

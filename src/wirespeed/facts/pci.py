@@ -1,0 +1,120 @@
+"""PCI Express: every hop from a network function up to its root port."""
+
+import re
+from dataclasses import dataclass
+from typing import ClassVar, Self
+
+from wirespeed.model.capture import Capture, Files
+from wirespeed.model.fact import Fact
+from wirespeed.model.observed import Absent, Known, Observed, Unreadable
+
+SYSFS = "/sys/bus/pci/devices"
+ATTRIBUTES = (
+    "vendor", "device", "subsystem_vendor", "subsystem_device", "revision", "class", "numa_node",
+    "local_cpulist", "current_link_speed", "current_link_width", "max_link_speed",
+    "max_link_width", "sriov_totalvfs", "sriov_numvfs", "aer_dev_correctable",
+    "aer_dev_nonfatal", "aer_dev_fatal",
+)  # fmt: skip
+PCI_ADDRESS = re.compile(r"[0-9a-f]{4,8}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]")
+
+
+@dataclass(frozen=True, slots=True)
+class PciFunction:
+    """One hop: the card's function itself, or a bridge on the way to the root port."""
+
+    address: str
+    vendor: Observed[int]
+    device: Observed[int]
+    numa_node: Observed[int]
+    """-1 where the firmware gives none."""
+    lanes: Observed[int]
+    max_lanes: Observed[int]
+    """What this function can do; what the slot can is the capability of the hop above it."""
+    gt_per_s: Observed[float]
+    """10^9 transfers per second and lane."""
+    max_gt_per_s: Observed[float]
+
+
+@dataclass(frozen=True, slots=True)
+class Pci(Fact):
+    """Functions by their address, and the way up from each network function."""
+
+    functions: dict[str, PciFunction]
+    hops: dict[str, tuple[str, ...]]
+    """Of each physical function: its own address first, its root port last."""
+
+    script: ClassVar[str] = """\
+list_hops() {
+	for address in $pfs; do
+		real_path "/sys/bus/pci/devices/$address" && printf '%s\\n' "$real"
+	done
+}
+show pci-hops - list_hops
+
+pci_files() {
+	for address in $(list_hops | tr / '\\n' | grep -E '^[0-9a-f]{4,8}:..:..\\..$' | sort -u); do
+		for attribute in ATTRIBUTES; do
+			printf '%s\\n' "/sys/bus/pci/devices/$address/$attribute"
+		done
+	done
+}
+pci_files | files pci -
+""".replace("ATTRIBUTES", " ".join(ATTRIBUTES))
+
+    @classmethod
+    def parse(cls, capture: Capture) -> Self:
+        """Read `pci-hops` (one path a line) and the attributes of every hop on it."""
+        section = capture.section("pci-hops")
+        hops: dict[str, tuple[str, ...]] = {}
+        for line in section.output.splitlines() if section else ():
+            way = tuple(p for p in reversed(line.split("/")) if PCI_ADDRESS.fullmatch(p))
+            if way:
+                hops[way[0]] = way
+        files = capture.files("pci", ATTRIBUTES)
+        addresses = dict.fromkeys(address for way in hops.values() for address in way)
+        return cls({address: _function(address, files) for address in addresses}, hops)
+
+
+def _function(address: str, files: Files) -> PciFunction:
+    def read(attribute: str) -> Observed[str]:
+        return files[f"{SYSFS}/{address}/{attribute}"]
+
+    return PciFunction(
+        address=address,
+        vendor=_integer(read("vendor"), 16),
+        device=_integer(read("device"), 16),
+        numa_node=_integer(read("numa_node")),
+        lanes=_lanes(read("current_link_width")),
+        max_lanes=_lanes(read("max_link_width")),
+        gt_per_s=_gt_per_s(read("current_link_speed")),
+        max_gt_per_s=_gt_per_s(read("max_link_speed")),
+    )
+
+
+def _integer(text: Observed[str], base: int = 10) -> Observed[int]:
+    if not isinstance(text, Known):
+        return text
+    try:
+        return Known(int(text.value, base), text.source)
+    except ValueError:
+        return Unreadable(f"{text.value[:40]!r} is no number", text.source)
+
+
+def _lanes(text: Observed[str]) -> Observed[int]:
+    """Number of lanes. 0 and 255 are what the kernel prints where there is no link to speak of."""
+    lanes = _integer(text)
+    if isinstance(lanes, Known) and lanes.value in (0, 255):
+        return Absent(lanes.source, f"the kernel says width {lanes.value}: no link there")
+    return lanes
+
+
+def _gt_per_s(text: Observed[str]) -> Observed[float]:
+    """`16.0 GT/s PCIe`, and `8 GT/s` as kernels before 5.11 print it."""
+    if not isinstance(text, Known):
+        return text
+    match = re.fullmatch(r"(\d{1,3}(?:\.\d)?) GT/s(?: PCIe)?", text.value.strip())
+    if match is None:
+        if text.value.strip() in ("Unknown", "Unknown speed"):
+            return Absent(text.source, "the kernel knows no speed: no link there")
+        return Unreadable(f"{text.value[:40]!r} is no speed", text.source)
+    return Known(float(match[1]), text.source)

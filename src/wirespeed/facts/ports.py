@@ -1,0 +1,85 @@
+"""The network ports of a host: every netdev with a device, and every function without a netdev."""
+
+import re
+from dataclasses import dataclass
+from typing import ClassVar, Self
+
+from wirespeed.model.capture import Capture
+from wirespeed.model.fact import Fact
+from wirespeed.model.port import Port, PortKind
+
+PCI_ADDRESS = re.compile(r"[0-9a-f]{4,8}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]")
+LINK = re.compile(r"(\S+) driver=(\S*) physfn=(\S*) port=(\S*) device=(\S+)")
+
+
+@dataclass(frozen=True, slots=True)
+class Ports(Fact):
+    """Ports by the order in which the host lists them; no representor, no VF that a host lends."""
+
+    ports: tuple[Port, ...]
+    representors: tuple[str, ...]
+    """Netdevs that stand for a VF or an uplink of an eswitch in switchdev mode."""
+    host_vfs: tuple[str, ...]
+    """PCI addresses of VFs whose PF is on this host."""
+
+    # One line each, by the shell's own `cd -P`: a process for every VF would cost seconds.
+    script: ClassVar[str] = """\
+list_ports() {
+	for netdev in $netdevs; do
+		list_port "/sys/class/net/$netdev/device" "$netdev"
+	done
+	for address in $functions; do
+		list_port "/sys/bus/pci/devices/$address" -
+	done
+}
+list_port() {
+	phys_port=
+	[ "$2" = - ] || { read -r phys_port <"/sys/class/net/$2/phys_port_name"; } 2>/dev/null
+	real_path "$1/driver" && driver=${real##*/}
+	real_path "$1/physfn" && physfn=${real##*/}
+	real_path "$1"
+	printf '%s driver=%s physfn=%s port=%s device=%s\\n' \\
+		"$2" "$driver" "$physfn" "$phys_port" "$real"
+}
+show ports - list_ports
+"""
+
+    @classmethod
+    def parse(cls, capture: Capture) -> Self:
+        """Read the lines of `list_ports`; a line that makes no sense is no port."""
+        ports, representors, host_vfs = [], [], []
+        seen: set[str | None] = set()
+        section = capture.section("ports")
+        for line in section.output.splitlines() if section else ():
+            match = LINK.fullmatch(line)
+            if match is None:
+                continue
+            netdev, driver, physfn, phys_port, device = match.groups()
+            address = next(iter(PCI_ADDRESS.findall(device)[-1:]), None)
+            if netdev == "-" and address in seen:
+                continue
+            seen.add(address)
+            if physfn and address:
+                host_vfs.append(address)
+            elif re.fullmatch(r"(c\d+)?pf\d+(vf|sf)\d+", phys_port):
+                representors.append(netdev)
+            else:
+                ports.append(
+                    Port(
+                        netdev=None if netdev == "-" else netdev,
+                        pci_address=address,
+                        driver=driver or None,
+                        kind=_kind(driver, device, address),
+                    )
+                )
+        return cls(tuple(ports), tuple(representors), tuple(host_vfs))
+
+
+def _kind(driver: str, device: str, address: str | None) -> PortKind:
+    if driver.startswith("virtio") or "/virtio" in device:
+        return PortKind.VIRTIO
+    if driver.startswith("hv_") or "VMBUS" in device or "vmbus" in device:
+        return PortKind.HYPERV
+    if driver.endswith("vf") or driver == "mlx5_core.vf":
+        return PortKind.VIRTUAL_FUNCTION
+    return PortKind.PHYSICAL if address else PortKind.OTHER

@@ -1,0 +1,71 @@
+"""The most that an element of a path can carry, and the ledger of a whole path."""
+
+from enum import StrEnum
+
+from wirespeed.model.frozen import Frozen
+from wirespeed.model.units import load_bps_l1
+
+
+class Direction(StrEnum):
+    """As the host sees it."""
+
+    RECEIVE = "receive"
+    TRANSMIT = "transmit"
+
+
+class Band(Frozen):
+    """A ceiling in frames per second: the whole model, and headers only.
+
+    After Neugebauer et al., "Understanding PCIe performance for end host networking", SIGCOMM 2018:
+    nothing measured can lie above `high`; what is well set up comes near `low`.
+    """
+
+    low: float
+    high: float
+
+
+class Input(Frozen):
+    """A number that a ceiling was computed from."""
+
+    name: str
+    shown: str
+    """With its unit."""
+    source: str
+    """The command that reads it again, or where an assumption comes from."""
+    assumed: bool = False
+
+
+class Ceiling(Frozen):
+    """What one element can carry in one direction."""
+
+    element: str
+    """`ethernet`, `pcie 0000:3b:00.0`, `virtual switch`, `cores`, `tcp window`, …"""
+    direction: Direction
+    frame_bytes: int
+    """With FCS."""
+    load_pps: Band
+    formula: str
+    inputs: tuple[Input, ...]
+
+    @property
+    def load_bps_l1(self) -> Band:
+        """The same in bits per second of wire time."""
+        return Band(
+            low=load_bps_l1(self.load_pps.low, self.frame_bytes),
+            high=load_bps_l1(self.load_pps.high, self.frame_bytes),
+        )
+
+
+class Ledger(Frozen):
+    """Every ceiling of the path through one port, in both directions."""
+
+    port: str
+    frame_bytes: int
+    ceilings: tuple[Ceiling, ...]
+    unknown: tuple[str, ...] = ()
+    """Elements whose ceiling could not be computed, each with its reason."""
+
+    def bound(self, direction: Direction) -> Ceiling | None:
+        """Give the ceiling that bounds the path in one direction: the lowest. None: none known."""
+        candidates = [c for c in self.ceilings if c.direction is direction]
+        return min(candidates, key=lambda c: c.load_pps.low, default=None)

@@ -1,0 +1,60 @@
+"""What a fact is, and the facts of one host."""
+
+from abc import ABC, abstractmethod
+from typing import ClassVar, Self, TypeVar
+
+from wirespeed.model.capture import Capture
+from wirespeed.model.observed import CannotTellError
+
+
+class Fact(ABC):
+    """One source of facts: the shell text that reads it, and the pure parse of what that printed.
+
+    A fact is a frozen dataclass in a file of its own in `facts/`; nothing lists it. Its fields are
+    `Observed`, so that what could not be read says so; `parse` never raises for what a host said.
+    """
+
+    script: ClassVar[str]
+    """POSIX shell, run within the collector: see `doctor/collector.sh` for what it may call."""
+    script_again: ClassVar[str] = ""
+    """Run once more at the end of the capture, for what is counted."""
+
+    @classmethod
+    @abstractmethod
+    def parse(cls, capture: Capture) -> Self:
+        """Make the fact of its sections."""
+
+
+FactT = TypeVar("FactT", bound=Fact)
+
+
+class HostFacts:
+    """The facts of one host, each parsed when it is first asked for.
+
+    `host[Pci]` gives the fact of that type. It raises CannotTellError when the capture makes no
+    sense there at all, so that only what rests on it cannot be told.
+    """
+
+    def __init__(self, name: str, capture: Capture) -> None:
+        self.name = name
+        """How the user calls the host: `here`, an ssh destination, a file."""
+        self.capture = capture
+        self._parsed: dict[type[Fact], Fact | CannotTellError] = {}
+
+    def __getitem__(self, fact: type[FactT]) -> FactT:
+        found = self._parsed.get(fact)
+        if found is None:
+            try:
+                found = fact.parse(self.capture)
+            except (ValueError, LookupError, ArithmeticError) as error:
+                # A parser's own gap must not take the rest of the answer with it.
+                found = CannotTellError(
+                    f"{fact.__name__}: what the host printed makes no sense ({error})",
+                    "wirespeed capture",
+                )
+            self._parsed[fact] = found
+        if isinstance(found, CannotTellError):
+            raise found
+        if not isinstance(found, fact):
+            raise AssertionError(f"{fact.__name__}.parse gave another type")
+        return found

@@ -1,0 +1,122 @@
+"""What a rule says of a host, and the doctor's whole answer."""
+
+from enum import StrEnum
+from typing import Literal
+
+from wirespeed.model.ceiling import Ceiling, Direction, Ledger
+from wirespeed.model.command import Command
+from wirespeed.model.frozen import Frozen
+from wirespeed.model.observed import Known
+from wirespeed.model.question import Question
+
+
+class Severity(StrEnum):
+    """How bad it is."""
+
+    FAULT = "fault"
+    """It costs throughput, latency or frames now, and can be mended."""
+    CEILING = "ceiling"
+    """It bounds the path, and nothing is wrong with it."""
+    RISK = "risk"
+    """It costs nothing that can be seen now, and will under load or after the next change."""
+    NOTE = "note"
+    """Worth knowing."""
+
+
+class Danger(StrEnum):
+    """What a remedy may break while it is done."""
+
+    NONE = "none"
+    DROPS_LINK = "drops the link"
+    REBOOT = "needs a reboot"
+    FIRMWARE = "writes firmware"
+
+
+class Evidence(Frozen):
+    """One thing that was seen, and how anyone can see it again."""
+
+    found: str
+    source: str
+    """A command for a shell on that host."""
+
+    @classmethod
+    def of(cls, observed: Known[object], found: str) -> "Evidence":
+        """Make the evidence of a known value."""
+        return cls(found=found, source=observed.source)
+
+
+class Remedy(Frozen):
+    """What mends it. Without commands it is done by hand: a card is moved, a BIOS is set."""
+
+    text: str
+    commands: tuple[Command, ...] = ()
+    danger: Danger = Danger.NONE
+
+
+class Change(Frozen):
+    """An element's ceiling after the remedy: what the price is computed from."""
+
+    after: Ceiling
+
+
+class Price(Frozen):
+    """What the path carries in one direction now, and what it would after the remedy alone.
+
+    Frames per second of the question's frame size: the low ends of the bands.
+    """
+
+    direction: Direction
+    now_pps: float
+    after_pps: float
+    bound_by_after: str
+    """Element that bounds the path once this is mended."""
+
+    @property
+    def cost_pps(self) -> float:
+        """Frames per second that it costs; 0 when another element bounds the path as low."""
+        return max(0.0, self.after_pps - self.now_pps)
+
+
+class Finding(Frozen):
+    """A condition that is present."""
+
+    rule: str
+    """Condition slug: `pcie.width_below_capability`."""
+    where: str
+    """Port, netdev, PCI address or host."""
+    severity: Severity
+    evidence: tuple[Evidence, ...]
+    so: str
+    """What follows from it, in one sentence."""
+    remedies: tuple[Remedy, ...] = ()
+    changes: tuple[Change, ...] = ()
+    """Given by the rule; the doctor computes `prices` from them and the port's ledger."""
+    prices: tuple[Price, ...] = ()
+    unpriced: str = ""
+    """Why it has no price in frames per second, where it has none."""
+
+
+class Verdict(Frozen):
+    """What a rule said of one port or of the host when it found nothing."""
+
+    rule: str
+    where: str
+    outcome: Literal["absent", "cannot tell", "does not apply"]
+    reason: str = ""
+    would_tell: str = ""
+    """With `cannot tell`: the command that would tell."""
+
+
+class Diagnosis(Frozen):
+    """The doctor's answer about one host."""
+
+    host: str
+    question: Question
+    about: tuple[tuple[str, str], ...] = ()
+    """Label and value: kernel, virtualization, CPU, card."""
+    findings: tuple[Finding, ...]
+    """Dearest first."""
+    verdicts: tuple[Verdict, ...]
+    ledgers: tuple[Ledger, ...]
+    warnings: tuple[str, ...] = ()
+    """About the capture itself: cut off, tools missing."""

@@ -1,0 +1,58 @@
+"""What was read of a host: a value, its absence, or why it could not be read. Never a default."""
+
+from dataclasses import dataclass
+from typing import Generic, TypeAlias, TypeVar
+
+T = TypeVar("T")
+T_co = TypeVar("T_co", covariant=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Known(Generic[T_co]):
+    """A value that the host gave."""
+
+    value: T_co
+    source: str
+    """The command that reads it again, as a line for a shell."""
+
+
+@dataclass(frozen=True, slots=True)
+class Absent:
+    """It was looked for and is not there: no such file, or a tool says *not supported*."""
+
+    source: str
+    reason: str = "not there"
+
+
+@dataclass(frozen=True, slots=True)
+class Unreadable:
+    """Nobody knows: the tool is missing, permission was denied, or what it said makes no sense."""
+
+    reason: str
+    source: str
+    """The command that would tell."""
+
+
+Observed: TypeAlias = Known[T] | Absent | Unreadable
+
+
+class CannotTellError(Exception):
+    """A rule lacks a fact. The doctor turns it into a verdict, with the command that would tell."""
+
+    def __init__(self, reason: str, would_tell: str) -> None:
+        super().__init__(reason)
+        self.reason, self.would_tell = reason, would_tell
+
+
+def known(observed: Observed[T], what: str) -> T:
+    """Give the value, or raise CannotTellError; `what` names it, as in `the width of the slot`."""
+    if isinstance(observed, Known):
+        return observed.value
+    raise CannotTellError(f"{what}: {observed.reason}", observed.source)
+
+
+def value_or_none(observed: Observed[T]) -> T | None:
+    """Give the value; None when it is absent. Raises CannotTellError when nobody knows."""
+    if isinstance(observed, Unreadable):
+        raise CannotTellError(observed.reason, observed.source)
+    return observed.value if isinstance(observed, Known) else None

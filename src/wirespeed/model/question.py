@@ -1,0 +1,33 @@
+"""What the user asks of the doctor: what the ports are for, and how traffic looks."""
+
+from enum import StrEnum
+
+from wirespeed.model.frozen import Frozen
+
+
+class Purpose(StrEnum):
+    """What a port is for. A rule that does not apply to it says so."""
+
+    DPDK = "dpdk"
+    TCP = "tcp"
+    LATENCY = "latency"
+    STORAGE = "storage"
+    GUESTS = "guests"
+
+
+class Question(Frozen):
+    """What is asked about a host. None: the user did not say, and nothing is assumed for it."""
+
+    purpose: Purpose | None = None
+    frame_bytes: int = 1518
+    """With FCS: the size that ceilings are computed for."""
+    rtt_s: float | None = None
+    """Round-trip time to the peer, seconds."""
+    peer: str | None = None
+    """IP address that the traffic goes to."""
+    ports: tuple[str, ...] = ()
+    """Netdevs or PCI addresses asked about; empty: all of them."""
+    measured_bps: float | None = None
+    """A figure that somebody measured in one direction, bits per second of goodput."""
+    workload: str | None = None
+    """Name of the process whose threads do the work, as in /proc/PID/comm."""

@@ -1,0 +1,70 @@
+"""What a rule is: one condition, pure, over the facts of a host."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from wirespeed.model.ceiling import Ledger
+from wirespeed.model.fact import HostFacts
+from wirespeed.model.finding import Finding
+from wirespeed.model.port import Port
+from wirespeed.model.question import Purpose, Question
+
+
+class DoesNotApplyError(Exception):
+    """A rule is not about this host or port; its text says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class HostExam:
+    """What a rule about a whole host is given."""
+
+    host: HostFacts
+    question: Question
+    ports: tuple[Port, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PortExam:
+    """What a rule about one port is given."""
+
+    host: HostFacts
+    question: Question
+    ports: tuple[Port, ...]
+    """All ports of the host."""
+    port: Port
+    ledger: Ledger
+
+
+@dataclass(frozen=True, slots=True)
+class _Rule:
+    slug: str
+    """`area.condition`, as in `pcie.width_below_capability`."""
+    title: str
+    """The condition in a few words, for a list."""
+    why: str
+    """What it costs and why, in a few sentences for an administrator."""
+    source: str
+    """Where that is known from: a standard, a manual, a kernel document, a paper."""
+    purposes: frozenset[Purpose] | None
+    """The purposes that it matters for, None for all."""
+
+
+@dataclass(frozen=True, slots=True)
+class HostRule(_Rule):
+    """A condition of the host as a whole."""
+
+    check: Callable[[HostExam], Iterable[Finding]]
+
+
+@dataclass(frozen=True, slots=True)
+class PortRule(_Rule):
+    """A condition of one port. `check` gives its findings.
+
+    It raises CannotTellError (through `known`) when a fact is missing, and DoesNotApplyError when
+    the port is not of the kind that it is about. It does no I/O.
+    """
+
+    check: Callable[[PortExam], Iterable[Finding]]
+
+
+Rule = HostRule | PortRule

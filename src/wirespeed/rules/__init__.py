@@ -1,0 +1,1 @@
+"""One condition per file, found by itself: pure functions over the facts."""

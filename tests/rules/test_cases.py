@@ -1,0 +1,74 @@
+"""Every rule on every one of its cases: a folder with a capture and what the rule must say of it.
+
+cases/<slug>/present_<what>/       the condition is there
+cases/<slug>/absent_<what>/        it is not
+cases/<slug>/cannot_tell_<what>/   a fact is missing
+  capture.txt     as the collector prints it; sections that the rule does not read are left out
+  expected.json   question (left out: none), findings, and where it cannot tell or does not apply
+"""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from wirespeed.doctor.diagnose import diagnose
+from wirespeed.doctor.discover import rules
+from wirespeed.model.capture import parse_capture
+from wirespeed.model.fact import HostFacts
+from wirespeed.model.finding import Diagnosis
+from wirespeed.model.question import Question
+
+CASES = Path(__file__).parent / "cases"
+KINDS = ("present", "absent", "cannot_tell")
+FOLDERS = sorted(path.parent for path in CASES.glob("*/*/expected.json"))
+BY_SLUG = {rule.slug: rule for rule in rules()}
+
+
+def said(diagnosis: Diagnosis) -> dict[str, Any]:
+    """What a case states of an answer; the order of findings is that of the report."""
+    places: dict[str, list[str]] = {"cannot tell": [], "does not apply": []}
+    for verdict in diagnosis.verdicts:
+        if verdict.outcome != "absent":
+            places[verdict.outcome].append(verdict.where)
+    findings = [
+        {
+            "where": finding.where,
+            "severity": finding.severity.value,
+            "found": [evidence.found for evidence in finding.evidence],
+        }
+        for finding in diagnosis.findings
+    ]
+    return {"findings": findings, **{label: where for label, where in places.items() if where}}
+
+
+@pytest.mark.parametrize("folder", FOLDERS, ids=lambda f: f"{f.parent.name}-{f.name}")
+def test_a_rule_says_what_its_case_expects(folder: Path):
+    expected = json.loads((folder / "expected.json").read_text())
+    question = Question(**expected.pop("question", {}))
+    capture = parse_capture((folder / "capture.txt").read_text(), folder.name)
+    diagnosis = diagnose(HostFacts("host", capture), question, [BY_SLUG[folder.parent.name]])
+    assert said(diagnosis) == expected
+    kind = next(kind for kind in KINDS if folder.name.startswith(kind))
+    assert (kind == "present") == bool(diagnosis.findings)
+    assert (kind == "cannot_tell") == ("cannot tell" in expected)
+    for verdict in diagnosis.verdicts:
+        assert (verdict.outcome == "cannot tell") <= bool(verdict.would_tell), verdict
+
+
+@pytest.mark.parametrize("slug", sorted(BY_SLUG))
+def test_a_rule_has_a_case_of_each_kind(slug: str):
+    names = [folder.name for folder in FOLDERS if folder.parent.name == slug]
+    for kind in KINDS:
+        assert any(name.startswith(kind) for name in names), f"no case {kind}_… of {slug}"
+
+
+def test_every_case_belongs_to_a_rule():
+    assert {folder.parent.name for folder in FOLDERS} <= BY_SLUG.keys()
+
+
+@pytest.mark.parametrize("slug", sorted(BY_SLUG))
+def test_a_rule_is_in_the_file_of_its_name(slug: str):
+    module = BY_SLUG[slug].check.__module__.rpartition(".")[2]
+    assert module == slug.replace(".", "_")
