@@ -116,19 +116,25 @@ static void book_unsound(struct judge *j, const uint8_t *frame, uint32_t bytes)
 		j->streams[f.stream].counts.corrupted++;
 }
 
-/* A sound frame that shares its aim with no other: in several segments, or stamped by the port. */
+/*
+ * A sound frame that shares its aim with no other: in several segments, or of a port that stamps.
+ * One that such a port did not stamp has no latency. `now` is when we looked, not when it came, and
+ * in one histogram with the port's stamps it would make a tail that the DUT does not have.
+ */
 static void judge_alone(struct judge *j, const struct rte_mbuf *m, uint32_t flow, uint64_t now)
 {
-	const unsigned int turn = flow % FRAME_LO;
-	const uint64_t arrival = j->stamp_offset >= 0 ? hardware_arrival(j, m) : now;
+	const struct judge_aim *aim = &j->aim;
 
-	if (j->aim.next[turn] == j->aim.seq) {
-		j->aim.next[turn]++;
-		j->aim.frames = 1;
+	if (aim->next[flow % FRAME_LO] == aim->seq) {
+		aim->next[flow % FRAME_LO]++;
+		j->streams[aim->stream].counts.in_order++;
 	} else {
-		judge_out_of_turn(j, turn, arrival);
+		book(j, aim->stream, flow, aim->seq);
 	}
-	judge_flush(j, arrival);
+	if (j->stamp_offset < 0)
+		hist_add(j->latency, latency_of(now, aim->time), 1);
+	else if (m->ol_flags & j->stamp_flag)
+		hist_add(j->latency, latency_of(hardware_arrival(j, m), aim->time), 1);
 	judge_unaim(j);
 }
 

@@ -62,6 +62,7 @@ struct judge {
 
 	/* Hardware stamps: offset of the mbuf's field, or -1, and the clock's place in TSC time. */
 	int stamp_offset;
+	uint64_t stamp_flag; /* of the mbuf: without it the field holds whatever was there before */
 	uint64_t stamp_base;
 	uint64_t stamp_base_tsc;
 	double tsc_per_stamp;

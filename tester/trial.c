@@ -36,6 +36,11 @@ struct state {
 	uint64_t hz;
 };
 
+#define EACH_QUEUE(s, kind, q)                                                                   \
+	for (unsigned int p_ = 0; p_ < CONFIG_PORTS_MAX; p_++)                                   \
+		for (unsigned int q_ = 0; q_ < CONFIG_QUEUES_MAX; q_++)                          \
+			for (struct kind##_queue *q = (s)->kind[p_][q_]; q != NULL; q = NULL)
+
 static void reason(struct trial_result *r, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
@@ -187,6 +192,7 @@ static int rx_init(struct state *s, unsigned int port, unsigned int queue)
 	j->class_count = c->mix_count;
 	j->trial = trial_byte(c);
 	j->stamp_offset = p->stamp_offset;
+	j->stamp_flag = p->stamp_flag;
 	j->tsc_per_stamp = p->tsc_per_stamp;
 	if (j->stamp_offset >= 0 && port_stamp_now(p, &j->stamp_base, &j->stamp_base_tsc) < 0)
 		j->stamp_offset = -1;
@@ -222,6 +228,22 @@ static void workers_init(struct state *s)
 	}
 }
 
+/* All latencies of a trial go into one histogram: they are of one clock, or they say nothing. */
+static void stamps_agree(struct state *s)
+{
+	bool stamped = true;
+
+	for (unsigned int i = 0; i < s->config->stream_count; i++) {
+		const unsigned int port = s->config->streams[i].rx_port;
+		for (unsigned int q = 0; q < s->tester->ports[port].config.rx_queues; q++)
+			stamped &= s->rx[port][q]->judge.stamp_offset >= 0;
+	}
+	if (stamped)
+		return;
+	EACH_QUEUE(s, rx, q)
+		q->judge.stamp_offset = -1;
+}
+
 static int state_init(struct state *s)
 {
 	mix_init(s);
@@ -236,6 +258,7 @@ static int state_init(struct state *s)
 			if (rx_init(s, p, q) < 0)
 				return -1;
 	}
+	stamps_agree(s);
 	workers_init(s);
 	return 0;
 }
@@ -264,11 +287,6 @@ static void state_free(struct state *s)
 		}
 	free(s);
 }
-
-#define EACH_QUEUE(s, kind, q)                                                                   \
-	for (unsigned int p_ = 0; p_ < CONFIG_PORTS_MAX; p_++)                                   \
-		for (unsigned int q_ = 0; q_ < CONFIG_QUEUES_MAX; q_++)                          \
-			for (struct kind##_queue *q = (s)->kind[p_][q_]; q != NULL; q = NULL)
 
 static bool all_sent(const struct state *s)
 {

@@ -317,21 +317,35 @@ static void latency_is_now_less_the_stamp_modulo_40_bits(judge_fn *run)
 	bed_free(bed);
 }
 
-/* With the port's own stamps every frame has its own latency, and the verdicts stay the same. */
-static void hardware_stamps_are_taken_where_they_are(judge_fn *run)
+/* A bed whose port stamps: stamp 1000 is cycle 50000, and a tick is 2.5 cycles. */
+static struct bed *bed_with_stamps(const struct bed_setup *setup, judge_fn *run)
 {
-	struct bed *bed = bed_new(&shortest, run);
+	struct bed *bed = bed_new(setup, run);
 	struct judge *j = &bed->judge;
 
 	j->stamp_offset = offsetof(struct rte_mbuf, dynfield1);
+	j->stamp_flag = RTE_BIT64(23); /* the first that is free for a dynamic flag */
 	j->stamp_base = 1000;
 	j->stamp_base_tsc = 50000;
 	j->tsc_per_stamp = 2.5;
+	return bed;
+}
+
+/* A value in the field; only with the flag does it say when this frame came. */
+static void stamp(struct bed_frame *frame, uint64_t ticks, uint64_t flag)
+{
+	memcpy(&frame->mbufs[0].dynfield1, &ticks, sizeof(ticks));
+	frame->mbufs[0].ol_flags = flag | RTE_MBUF_F_RX_RSS_HASH;
+}
+
+/* With the port's own stamps every frame has its own latency, and the verdicts stay the same. */
+static void hardware_stamps_are_taken_where_they_are(judge_fn *run)
+{
+	struct bed *bed = bed_with_stamps(&shortest, run);
+
 	fill(&shortest, 0, 0, BURST);
-	for (unsigned int i = 0; i < BURST; i++) {
-		const uint64_t stamp = 1000 + 4 * i; /* 10 TSC cycles a frame */
-		memcpy(&frames[i].mbufs[0].dynfield1, &stamp, sizeof(stamp));
-	}
+	for (unsigned int i = 0; i < BURST; i++) /* 10 TSC cycles a frame */
+		stamp(&frames[i], 1000 + 4 * i, bed->judge.stamp_flag);
 	frames[3].data[50] ^= 1;
 	burst[9] = &frames[8];
 	bed_judge(bed, burst, BURST, 1000000);
@@ -340,6 +354,39 @@ static void hardware_stamps_are_taken_where_they_are(judge_fn *run)
 	CHECK_EQUAL(bed->latency.min, 49000, "the first");
 	CHECK_EQUAL(bed->latency.max, 49000 + 10 * (BURST - 1), "the last");
 	CHECK_EQUAL(bed->latency.total, BURST - 1, "all but the damaged one");
+	bed_free(bed);
+}
+
+/* The field is as the mbuf's last user left it: stale, zero or to come. Nor is `now` taken. */
+static void a_frame_that_the_port_did_not_stamp_has_no_latency(judge_fn *run)
+{
+	static const uint64_t stale[] = {0, 1, 900, 1000, 100000, UINT64_MAX};
+	struct bed *bed = bed_with_stamps(&longest, run);
+	uint64_t stamped = 0;
+
+	fill(&longest, 0, 0, BURST);
+	for (unsigned int i = 0; i < BURST; i++) {
+		const bool by_port = i % 3 == 0;
+		stamp(&frames[i], by_port ? 1000 + 4 * i : stale[i % RTE_DIM(stale)],
+		      by_port ? bed->judge.stamp_flag : 0);
+		if (i % 2)
+			bed_frame_cut(&frames[i], 100, 200);
+		stamped += by_port;
+	}
+	burst[10] = &frames[8]; /* a twin without a stamp, of another frame without one */
+	bed_judge(bed, burst, BURST, 1000000);
+	burst[10] = &frames[10];
+	CHECK_COUNTS(bed, .in_order = BURST - 1, .duplicated = 1);
+	CHECK_EQUAL(bed->latency.total, stamped, "only those that the port stamped");
+	CHECK_EQUAL(bed->latency.min, 49000, "the first");
+	CHECK_EQUAL(bed->latency.max, 49000 + 10 * (BURST - 3), "the last that was stamped");
+	/* Where it stamps none, nothing is known, rather than something from the other clock. */
+	bed_free(bed);
+	bed = bed_with_stamps(&longest, run);
+	fill(&longest, 0, 0, BURST);
+	bed_judge(bed, burst, BURST, 1000000);
+	CHECK_COUNTS(bed, .in_order = BURST);
+	CHECK_EQUAL(bed->latency.total, 0, "none was stamped");
 	bed_free(bed);
 }
 
@@ -467,6 +514,7 @@ int main(void)
 		only_plain_mbufs_go_back_in_bulk(judges[i]);
 		latency_is_now_less_the_stamp_modulo_40_bits(judges[i]);
 		hardware_stamps_are_taken_where_they_are(judges[i]);
+		a_frame_that_the_port_did_not_stamp_has_no_latency(judges[i]);
 	}
 	for (uint64_t seed = 1; seed <= 8; seed++) {
 		mixed_faults_are_counted_alike(1, 1, seed);

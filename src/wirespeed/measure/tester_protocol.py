@@ -146,6 +146,7 @@ class ResultReply(Envelope):
     measured_seconds: float
     streams: tuple[StreamCounts, ...]
     latency: Latency | None
+    """None: no sound frame came back, or a port that stamps arrivals stamped none of them."""
     departure: Departure
     tester: TesterHealth
     silence_ns_max: int
