@@ -10,15 +10,15 @@ import os
 import shutil
 import tempfile
 from pathlib import Path
-from types import TracebackType
 
+from wirespeed.host.closing import Closing
 from wirespeed.host.lock import FileLock
 from wirespeed.model.error import InputError
 
 _OWNER = "owner"
 
 
-class PrivateFolder:
+class PrivateFolder(Closing):
     """A locked folder. Use `create` for a new one or `adopt` for one that the user named."""
 
     def __init__(self, path: Path, lock: FileLock, *, remove: bool) -> None:
@@ -68,17 +68,6 @@ class PrivateFolder:
         if self._remove:
             shutil.rmtree(self.path, ignore_errors=True)
         self._lock.release()
-
-    def __enter__(self) -> "PrivateFolder":
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
 
 def _remove_orphans(parent: Path, prefix: str) -> None:

@@ -20,10 +20,10 @@ import signal
 import subprocess
 import threading
 from collections.abc import Mapping, Sequence
-from types import TracebackType
 from typing import IO
 
 from wirespeed.host.clock import Deadline
+from wirespeed.host.closing import Closing
 from wirespeed.host.spawn import end, has_ended, spawn, wait_ended
 from wirespeed.model.error import MeasurementError
 
@@ -32,7 +32,7 @@ TAIL_BYTES = 4096
 _TAIL_LINES = 8
 
 
-class Child:
+class Child(Closing):
     """A long-lived child process, spoken to in lines of text.
 
     `role` starts the slug of its errors (`dut.died`, `tester.silent`); `quit_line` is what asks it
@@ -191,17 +191,6 @@ class Child:
                 so="a child was left behind, hanging in the kernel",
                 next=f"see /proc/{self.pid}/stack",
             )
-
-    def __enter__(self) -> "Child":
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
     def _name(self) -> str:
         return f"{self.argv[0]} (pid {self.pid})"

@@ -2,15 +2,15 @@
 
 import socket
 from pathlib import Path
-from types import TracebackType
 
+from wirespeed.host.closing import Closing
 from wirespeed.model.error import MeasurementError
 
 MAX_PATH_BYTES = 107
 """sockaddr_un holds 108 with the closing zero, see unix(7)."""
 
 
-class SeqPacket:
+class SeqPacket(Closing):
     """A connection to the socket at `path`; use it as a context manager.
 
     Everything raises MeasurementError `socket.failed` with the path and the reason.
@@ -48,17 +48,6 @@ class SeqPacket:
     def close(self) -> None:
         """Hang up."""
         self._socket.close()
-
-    def __enter__(self) -> "SeqPacket":
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
     def _failure(self, reason: object) -> MeasurementError:
         return MeasurementError("socket.failed", where=str(self._path), found=str(reason))

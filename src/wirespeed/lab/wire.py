@@ -14,10 +14,10 @@ Rings of 16384: a virtual machine that is not running for some ms is common, and
 
 from collections.abc import Sequence
 from pathlib import Path
-from types import TracebackType
 from typing import Literal, get_args
 
 from wirespeed.host import procfs
+from wirespeed.host.closing import Closing
 from wirespeed.host.files import remove_socket
 from wirespeed.host.folder import PrivateFolder
 from wirespeed.host.seqpacket import MAX_PATH_BYTES
@@ -36,7 +36,7 @@ _DUT_RESIDENT_MIB = 256
 l3fwd em 200. The rest of what it may use costs nothing."""
 
 
-class Wire:
+class Wire(Closing):
     """An open wire: give `tester` and `dut` to the two programs, and close it after them."""
 
     def __init__(
@@ -90,17 +90,6 @@ class Wire:
     def close(self) -> None:
         """Remove its folder; a second call does nothing."""
         self._folder.close()
-
-    def __enter__(self) -> "Wire":
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
 
 def open_wire(

@@ -10,12 +10,13 @@ import re
 from typing import Literal, get_args
 
 from wirespeed.host.files import write_text
+from wirespeed.measure.dpdk_dut import DpdkDut
 from wirespeed.measure.dpdk_process import DpdkProcess
 from wirespeed.measure.dut import DutCounters, DutDescription
 from wirespeed.measure.eal_side import EalSide
 from wirespeed.measure.l3fwd_build import build_l3fwd
 from wirespeed.measure.l3fwd_rules import EM_IPV6, LPM_IPV6, em_ipv4, lpm_ipv4
-from wirespeed.model.error import InputError, MeasurementError
+from wirespeed.model.error import InputError
 
 Lookup = Literal["lpm", "em"]
 EM_MEMORY_MIB = 1024
@@ -27,7 +28,7 @@ _WAITING = re.compile(r"^Port 0: softly parse packet type info")
 _FORWARDING = re.compile(r"^Port 0 [Ll]ink (up|down|Up|Down)")
 
 
-class L3fwd:
+class L3fwd(DpdkDut):
     """See `Dut`. Builds l3fwd if need be, starts when made; use `close` or the `with` statement.
 
     `flows` is how many of the tester's flows em must know; `next_hop_mac` is what it writes as
@@ -77,7 +78,7 @@ class L3fwd:
             f"--rule_ipv6={rules[1]}",
             f"--eth-dest=0,{next_hop_mac}",
         ]
-        self._process = DpdkProcess(argv, side, quit_line=None)
+        super().__init__(DpdkProcess(argv, side, quit_line=None))
         self._forwarding = False
         try:
             self._process.read_until(_WAITING, _START_S)
@@ -85,16 +86,6 @@ class L3fwd:
         except BaseException:
             self.close()
             raise
-
-    @property
-    def description(self) -> DutDescription:
-        """Give name, version and command line."""
-        return self._description
-
-    @property
-    def pid(self) -> int:
-        """Give its process id."""
-        return self._process.child.pid
 
     def start_trial(self) -> None:
         """Wait until its link is up and it forwards; it does so from then on."""
@@ -110,24 +101,6 @@ class L3fwd:
     def read(self) -> DutCounters:
         """Read the port and its thread's CPU time; it counts neither drops nor cycles."""
         return self._process.read()
-
-    def alive(self) -> bool:
-        """Tell whether the process runs."""
-        return self._process.child.alive()
-
-    def death(self) -> MeasurementError:
-        """Make the error that says how it ended."""
-        return self._process.child.death()
-
-    def close(self) -> None:
-        """End it, at most 2 s; a second call does nothing."""
-        self._process.child.close()
-
-    def __enter__(self) -> "L3fwd":
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
     def _describe(self, lookup: str, rules: int) -> DutDescription:
         side = self._process.side

@@ -10,12 +10,12 @@ import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from types import TracebackType
 from typing import Annotated, Any, TypeVar
 
 from pydantic import Field, TypeAdapter, ValidationError
 
 from wirespeed.host.clock import Deadline
+from wirespeed.host.closing import Closing
 from wirespeed.host.files import find_program, is_file
 from wirespeed.host.process import Child
 from wirespeed.measure.eal_side import EalSide
@@ -72,7 +72,7 @@ def find_tester() -> str:
     return found
 
 
-class Tester:
+class Tester(Closing):
     """A running tester. Use `close` or the `with` statement; not for two threads at once.
 
     `watch` is called once a second while an answer is waited for; what it raises ends the waiting.
@@ -136,17 +136,6 @@ class Tester:
     def close(self) -> None:
         """Let it quit, or end it; a second call does nothing."""
         self._child.close()
-
-    def __enter__(self) -> "Tester":
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
     def _ask(self, op: str, body: dict[str, Any]) -> int:
         self._next_id += 1

@@ -14,6 +14,7 @@ import re
 from collections.abc import Sequence
 
 from wirespeed.host.clock import Deadline
+from wirespeed.measure.dpdk_dut import DpdkDut
 from wirespeed.measure.dpdk_process import DpdkProcess, explain, require_program
 from wirespeed.measure.dut import DutCounters, DutDescription, Expect
 from wirespeed.measure.eal_side import EalSide
@@ -73,7 +74,7 @@ def argv(
     return [PROGRAM, *side.arguments(), f"--lcores={side.lcores()}", "--", *options]
 
 
-class Testpmd:
+class Testpmd(DpdkDut):
     """See `Dut`. Starts when made; use `close` or the `with` statement.
 
     `peer_mac` is what mode `mac` writes as destination: the tester's own address. `mbufs` bounds
@@ -99,11 +100,8 @@ class Testpmd:
                 next=f"one of {', '.join(FORWARD_MODES)}",
             )
         require_program(PROGRAM, PACKAGE)
-        self._process = DpdkProcess(
-            argv(side, forward_mode, peer_mac=peer_mac, mbufs=mbufs, burst=burst),
-            side,
-            quit_line="quit",
-        )
+        command = argv(side, forward_mode, peer_mac=peer_mac, mbufs=mbufs, burst=burst)
+        super().__init__(DpdkProcess(command, side, quit_line="quit"))
         self._marks = 0
         self._forwarding = False
         self._done = Totals()
@@ -113,16 +111,6 @@ class Testpmd:
         except BaseException:
             self.close()
             raise
-
-    @property
-    def description(self) -> DutDescription:
-        """Give name, version and command line."""
-        return self._description
-
-    @property
-    def pid(self) -> int:
-        """Give its process id."""
-        return self._process.child.pid
 
     def start_trial(self) -> None:
         """Throw away what lies in the port's queue and forward from now on."""
@@ -156,24 +144,6 @@ class Testpmd:
                 "busy_packets": total.busy_packets,
             }
         )
-
-    def alive(self) -> bool:
-        """Tell whether the process runs."""
-        return self._process.child.alive()
-
-    def death(self) -> MeasurementError:
-        """Make the error that says how it ended."""
-        return self._process.child.death()
-
-    def close(self) -> None:
-        """Quit it, at most 5 s; a second call does nothing."""
-        self._process.child.close()
-
-    def __enter__(self) -> "Testpmd":
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
     def _command(self, line: str, timeout_s: float = _COMMAND_S) -> list[str]:
         """Send a command and give what it printed.
