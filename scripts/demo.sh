@@ -13,4 +13,9 @@ if [ "$status" -eq 1 ] && grep -q '"kind":"end".*"completed":true' "$run/trials.
 	status=0
 fi
 [ "$status" -eq 0 ] || exit "$status"
-echo "Open $PWD/$run/report.html in a browser; the same in $run/report.md and $run/results.csv."
+# A path on its own line can be copied whole, however long it is.
+cat <<END
+Open in a browser:
+$PWD/$run/report.html
+The same is in $run/report.md and $run/results.csv.
+END
