@@ -1,9 +1,11 @@
 """What was read of a host: a value, its absence, or why it could not be read. Never a default."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Generic, TypeAlias, TypeVar
 
 T = TypeVar("T")
+U = TypeVar("U")
 T_co = TypeVar("T_co", covariant=True)
 
 
@@ -56,3 +58,16 @@ def value_or_none(observed: Observed[T]) -> T | None:
     if isinstance(observed, Unreadable):
         raise CannotTellError(observed.reason, observed.source)
     return observed.value if isinstance(observed, Known) else None
+
+
+def read_as(observed: Observed[T], convert: Callable[[T], U]) -> Observed[U]:
+    """Give what `convert` makes of the value; Unreadable where it raises ValueError.
+
+    As in `read_as(text, int)`: what is absent or unreadable stays so, with its reason.
+    """
+    if not isinstance(observed, Known):
+        return observed
+    try:
+        return Known(convert(observed.value), observed.source)
+    except ValueError as error:
+        return Unreadable(f"it makes no sense: {str(error)[:120]}", observed.source)
