@@ -1,0 +1,55 @@
+"""What one TCP connection can carry: a window for each round trip; and goodput of frames."""
+
+from wirespeed.model.ceiling import Band, Ceiling, Direction, Input
+from wirespeed.model.units import FCS_BYTES
+
+ETHERNET_HEADER_BYTES = 14
+IPV4_HEADER_BYTES = 20
+"""RFC 791 section 3.1, without options."""
+TCP_HEADER_BYTES = 20
+"""RFC 9293 section 3.1, without options."""
+TCP_TIMESTAMP_BYTES = 12
+"""RFC 7323 section 3.2, padded to 4 bytes; Linux sends it unless net.ipv4.tcp_timestamps is 0."""
+FRAME_HEADER_BYTES = (
+    ETHERNET_HEADER_BYTES + IPV4_HEADER_BYTES + TCP_HEADER_BYTES + TCP_TIMESTAMP_BYTES
+)
+
+
+def tcp_payload_bytes(frame_bytes: int) -> int:
+    """TCP payload of a full frame of `frame_bytes` with FCS: IPv4, time stamps, no other option.
+
+    1448 for a frame of 1518 bytes. 0 where the headers alone fill it. An outer header, as VXLAN's,
+    is not in `frame_bytes`: it comes on top of it, and leaves the payload as it is.
+    """
+    return max(0, frame_bytes - FCS_BYTES - FRAME_HEADER_BYTES)
+
+
+def goodput_bps(load_pps: float, frame_bytes: int) -> float:
+    """Bits per second of TCP payload, as iperf3 counts, in `load_pps` full frames."""
+    return load_pps * 8 * tcp_payload_bytes(frame_bytes)
+
+
+def tcp_window_ceiling(
+    window_bytes: int, rtt_s: float, frame_bytes: int, direction: Direction, source: str
+) -> Ceiling:
+    """Frames per second of one connection: it has at most a window in flight (RFC 9293 3.8.6).
+
+    `window_bytes` is the usable window, not the socket's buffer, of which Linux keeps a part for
+    its own accounts. Raises ValueError for a frame without payload.
+    """
+    payload = tcp_payload_bytes(frame_bytes)
+    if not payload:
+        raise ValueError(f"a frame of {frame_bytes} bytes has no room for TCP payload")
+    pps = window_bytes / rtt_s / payload
+    return Ceiling(
+        element="tcp window",
+        direction=direction,
+        frame_bytes=frame_bytes,
+        load_pps=Band(low=pps, high=pps),
+        formula="window / round-trip time / TCP payload of a frame",
+        inputs=(
+            Input(name="window", shown=f"{window_bytes} bytes", source=source),
+            Input(name="round-trip time", shown=f"{rtt_s * 1e3:g} ms", source=source),
+            Input(name="payload", shown=f"{payload} bytes", source="IPv4, TCP with time stamps"),
+        ),
+    )

@@ -1,0 +1,26 @@
+"""What a virtual switch or adapter carries by its own account."""
+
+from wirespeed.model.ceiling import Band, Ceiling, Direction, Input
+from wirespeed.model.units import FCS_BYTES, line_rate_pps
+
+
+def vswitch_ceiling(
+    reported_bps: int, frame_bytes: int, direction: Direction, source: str
+) -> Ceiling:
+    """Frames per second of an adapter of a virtual switch that reports `reported_bps`.
+
+    Nothing in the adapter has to hold it to that figure; where the switch shapes by it (Hyper-V's
+    internal switch, as described for WSL2) it is the ceiling. No wire is there: `high` counts the
+    frame's bytes without FCS, `low` counts as an Ethernet of that speed would.
+    """
+    return Ceiling(
+        element="virtual switch",
+        direction=direction,
+        frame_bytes=frame_bytes,
+        load_pps=Band(
+            low=float(line_rate_pps(reported_bps, frame_bytes)),
+            high=reported_bps / (8 * (frame_bytes - FCS_BYTES)),
+        ),
+        formula="reported speed / (8 x frame), with 20 bytes of wire overhead or without FCS",
+        inputs=(Input(name="reported speed", shown=f"{reported_bps / 1e9:g} Gb/s", source=source),),
+    )
