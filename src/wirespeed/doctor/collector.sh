@@ -53,13 +53,23 @@ real_path() {
 }
 
 # What the sources below go through:
-#   $netdevs    netdevs with a device of their own (no bridges, bonds, tunnels)
-#   $functions  PCI functions of class network (0x02....), VFs too
-#   $pfs        those of them that are no VF of this host
-netdevs= functions= pfs=
+#   $netdevs       netdevs with a device of their own (no bridges, bonds, tunnels)
+#   $port_netdevs  those of them that are a port: no representor, no VF of this host (there may
+#                  be thousands of those, and one tool call for each would take minutes)
+#   $functions     PCI functions of class network (0x02....), VFs too
+#   $pfs           those of them that are no VF of this host
+netdevs= port_netdevs= functions= pfs=
 for path in /sys/class/net/*/device; do
 	path=${path%/device}
-	[ -e "$path" ] && netdevs="$netdevs ${path##*/}"
+	[ -e "$path" ] || continue
+	netdevs="$netdevs ${path##*/}"
+	[ -e "$path/device/physfn" ] && continue
+	port=
+	{ read -r port <"$path/phys_port_name"; } 2>/dev/null
+	case $port in
+	*pf[0-9]*vf* | *pf[0-9]*sf*) ;;
+	*) port_netdevs="$port_netdevs ${path##*/}" ;;
+	esac
 done
 for path in /sys/bus/pci/devices/*/class; do
 	{ read -r class <"$path"; } 2>/dev/null || continue
