@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 from bench_core import generate, ring
+from bench_doctor import doctor
 from bench_figures import Result, Unmeasured, as_json, missed
 from bench_goals import GOALS
 from bench_page import markdown
@@ -23,7 +24,7 @@ from wirespeed.measure.machine import describe_machine
 from wirespeed.model.error import WirespeedError
 
 ROOT = Path(__file__).parent.parent
-PARTS = (generate, ring, through_memif, searches, start_and_memory)
+PARTS = (generate, ring, through_memif, searches, start_and_memory, doctor)
 
 
 def measure() -> list[Result]:

@@ -1,0 +1,66 @@
+"""The doctor: what a local run costs, and 200 recorded hosts."""
+
+import resource
+import shutil
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from bench_figures import Result, Unmeasured
+from bench_pairs import DisturbedError, pairs, within
+from wirespeed.host.clock import monotonic_s
+from wirespeed.host.folder import PrivateFolder
+from wirespeed.host.local import LocalRunner
+
+BUDGET_CPU_SECONDS = 0.5
+BUDGET_WALL_SECONDS = 1.0
+BUDGET_200_SECONDS = 5.0
+RECORDED_HOSTS = 200
+RECORDED = Path(__file__).parent.parent / "tests/described"
+WIRESPEED = str(Path(sys.executable).parent / "wirespeed")
+ANSIBLE = ("ansible", "localhost", "--connection", "local", "--module-name", "setup")
+
+
+def doctor() -> Iterator[Result]:
+    """A local run's CPU and wall time, 200 captures, and Ansible's facts of the same host."""
+    yield within("doctor_cpu", cpu_seconds, BUDGET_CPU_SECONDS)
+    yield within("doctor_wall", lambda: wall_seconds([WIRESPEED, "doctor"]), BUDGET_WALL_SECONDS)
+    with PrivateFolder.create() as folder:
+        captures = recorded(folder.path)
+        line = [WIRESPEED, "doctor", "--json", *captures]
+        yield within("doctor_200_hosts", lambda: wall_seconds(line), BUDGET_200_SECONDS)
+    yield beside_ansible(lambda: wall_seconds([WIRESPEED, "doctor"]))
+
+
+def beside_ansible(ours: Callable[[], float]) -> Result:
+    """Seconds of a whole doctor run beside those in which Ansible gathers its facts."""
+    if shutil.which(ANSIBLE[0]) is None:
+        why = "no `ansible` on the PATH: pip install ansible-core"
+        return Unmeasured(name="doctor_vs_ansible", why=why, excused=True)
+    return pairs("doctor_vs_ansible", ours, lambda: wall_seconds(ANSIBLE))
+
+
+def recorded(folder: Path) -> list[str]:
+    """Make the described hosts' captures 200: a rack of each."""
+    bases = sorted(RECORDED.glob("*/*.txt"))
+    paths = [folder / f"host-{number}.txt" for number in range(RECORDED_HOSTS)]
+    for number, path in enumerate(paths):
+        path.write_text(bases[number % len(bases)].read_text())
+    return [str(path) for path in paths]
+
+
+def wall_seconds(line: list[str] | tuple[str, ...]) -> float:
+    """From start to end; a run that fails (1 is a finding) says nothing."""
+    started = monotonic_s()
+    done = LocalRunner().run(line)
+    if done.returncode not in (0, 1):
+        raise DisturbedError(f"{line[0]} ended with {done.returncode}: {done.errors[:200]}")
+    return monotonic_s() - started
+
+
+def cpu_seconds() -> float:
+    """User and system time of a local run with all the tools that it starts."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    wall_seconds([WIRESPEED, "doctor"])
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return (after.ru_utime - before.ru_utime) + (after.ru_stime - before.ru_stime)
