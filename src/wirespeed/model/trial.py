@@ -102,9 +102,10 @@ class StreamCounts(Frozen):
 
 
 class Latency(Frozen):
-    """Time from the stamp to the judge, in ns, over every frame that came back in this trial.
+    """Time from the stamp to the judge, in ns, over the sound frames of this trial.
 
-    Buckets hold three significant digits (HdrHistogram); `source` says whose clock.
+    Buckets hold three significant digits (HdrHistogram); `source` says whose clock. A frame that a
+    stamping port did not stamp has no latency: `frames` counts those that have.
     """
 
     frames: Count
