@@ -49,6 +49,7 @@ def test_a_rule_says_what_its_case_expects(folder: Path):
     question = Question(**expected.pop("question", {}))
     capture = parse_capture((folder / "capture.txt").read_text(), folder.name)
     diagnosis = diagnose(HostFacts("host", capture), question, [BY_SLUG[folder.parent.name]])
+    assert not diagnosis.faults
     assert said(diagnosis) == expected
     kind = next(kind for kind in KINDS if folder.name.startswith(kind))
     assert (kind == "present") == bool(diagnosis.findings)

@@ -1,12 +1,14 @@
 """Facts and a question to the whole answer: run every rule, price what it found, rank. Pure."""
 
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 
 from wirespeed.doctor.discover import rules
 from wirespeed.doctor.ledger import build_ledger
 from wirespeed.doctor.price import priced
 from wirespeed.facts.ports import Ports
 from wirespeed.model.ceiling import Ledger
+from wirespeed.model.error import InputError
 from wirespeed.model.fact import HostFacts
 from wirespeed.model.finding import Diagnosis, Finding, Severity, Verdict
 from wirespeed.model.observed import CannotTellError
@@ -17,22 +19,38 @@ from wirespeed.model.rule import (
     HostExam,
     HostRule,
     PortExam,
-    PortRule,
     Rule,
 )
+from wirespeed.model.shown import shown
 
 Said = Finding | Verdict
+
+FAULTS_OF_OURS = (
+    ArithmeticError, AssertionError, AttributeError, LookupError, RecursionError, TypeError,
+    ValueError,
+)  # fmt: skip
+"""What a mistake in a rule or a ceiling raises. It must not take the rest of the answer with it,
+nor be hidden: it is a verdict *cannot tell*, and a line in `Diagnosis.faults`."""
 
 
 def diagnose(
     host: HostFacts, question: Question, chosen: Iterable[Rule] | None = None
 ) -> Diagnosis:
-    """Ask every rule, or the `chosen` ones, about the host and each of its ports."""
-    ports = _asked(host[Ports].ports, question)
-    ledgers = {port: build_ledger(host, port, question) for port in ports}
+    """Ask every rule, or the `chosen` ones, about the host and each of its ports.
+
+    Raises InputError `port.unknown` when the question names a port that the host does not have.
+    """
+    warnings = [] if host.capture.complete else ["the capture was cut off: its end is missing"]
+    faults: list[str] = []
+    ports: tuple[Port, ...] = ()
+    try:
+        ports = asked_ports(host, question)
+    except CannotTellError as error:
+        warnings.append(f"the ports of this host could not be told: {error.reason}")
+    ledgers = {port: _ledger(host, port, question, faults) for port in ports}
     said: list[Said] = []
     for rule in rules() if chosen is None else chosen:
-        said += _ask(rule, host, question, ports, ledgers)
+        said += _ask(rule, host, question, ports, ledgers, faults)
     by_name = {ledger.port: ledger for ledger in ledgers.values()}
     findings = [priced(f, by_name.get(f.where)) for f in said if isinstance(f, Finding)]
     return Diagnosis(
@@ -41,14 +59,43 @@ def diagnose(
         findings=tuple(sorted(findings, key=_rank)),
         verdicts=tuple(v for v in said if isinstance(v, Verdict)),
         ledgers=tuple(ledgers.values()),
-        warnings=() if host.capture.complete else ("the capture was cut off: its end is missing",),
+        warnings=tuple(warnings),
+        faults=tuple(faults),
     )
 
 
-def _asked(ports: tuple[Port, ...], question: Question) -> tuple[Port, ...]:
+def asked_ports(host: HostFacts, question: Question) -> tuple[Port, ...]:
+    """Give the ports that the question is about. Raises InputError `port.unknown`."""
+    ports = host[Ports].ports
     if not question.ports:
         return ports
+    names = {name for port in ports for name in (port.netdev, port.pci_address)}
+    unknown = [name for name in question.ports if name not in names]
+    if unknown:
+        has = [
+            f"{port.name} ({port.pci_address})" if port.netdev and port.pci_address else port.name
+            for port in ports
+        ]
+        raise InputError(
+            "port.unknown",
+            where=host.name,
+            found=f"no port {shown(unknown[0])}; it has {shown(', '.join(has)) or 'none'}",
+            next="name one of them by its netdev or its PCI address",
+        )
     return tuple(p for p in ports if {p.netdev, p.pci_address} & set(question.ports))
+
+
+def _ledger(host: HostFacts, port: Port, question: Question, faults: list[str]) -> Ledger:
+    try:
+        return build_ledger(host, port, question)
+    except FAULTS_OF_OURS as error:
+        faults.append(f"ledger of {port.name}: {_mistake(error)}")
+        return Ledger(
+            port=port.name,
+            frame_bytes=question.frame_bytes,
+            ceilings=(),
+            unknown=("every element: a fault of wirespeed, not of this host",),
+        )
 
 
 def _ask(
@@ -57,6 +104,7 @@ def _ask(
     question: Question,
     ports: tuple[Port, ...],
     ledgers: dict[Port, Ledger],
+    faults: list[str],
 ) -> Iterator[Said]:
     if rule.purposes is not None and question.purpose not in rule.purposes:
         wanted = ", ".join(sorted(rule.purposes))
@@ -68,17 +116,16 @@ def _ask(
         )
     elif isinstance(rule, HostRule):
         check, exam = rule.check, HostExam(host, question, ports)
-        yield from _guarded(rule.slug, host.name, lambda: check(exam))
+        yield from _guarded(rule.slug, host.name, lambda: check(exam), faults)
     else:
         for port in ports:
-            yield from _ask_about(rule, PortExam(host, question, ports, port, ledgers[port]))
+            asked = PortExam(host, question, ports, port, ledgers[port])
+            yield from _guarded(rule.slug, port.name, partial(rule.check, asked), faults)
 
 
-def _ask_about(rule: PortRule, exam: PortExam) -> Iterator[Said]:
-    return _guarded(rule.slug, exam.port.name, lambda: rule.check(exam))
-
-
-def _guarded(slug: str, where: str, check: Callable[[], Iterable[Finding]]) -> Iterator[Said]:
+def _guarded(
+    slug: str, where: str, check: Callable[[], Iterable[Finding]], faults: list[str]
+) -> Iterator[Said]:
     """Findings of one check; what it could not tell comes after those that it made before."""
     count = 0
     try:
@@ -97,12 +144,32 @@ def _guarded(slug: str, where: str, check: Callable[[], Iterable[Finding]]) -> I
     except DoesNotApplyError as error:
         yield Verdict(rule=slug, where=where, outcome="does not apply", reason=str(error))
         return
+    except FAULTS_OF_OURS as error:
+        faults.append(f"{slug} on {where}: {_mistake(error)}")
+        yield Verdict(
+            rule=slug,
+            where=where,
+            outcome="cannot tell",
+            reason="a fault of this rule, not of the host",
+            would_tell="wirespeed capture --anonymous",
+        )
+        return
     if not count:
         yield Verdict(rule=slug, where=where, outcome="absent")
 
 
+def _mistake(error: Exception) -> str:
+    """Say what went wrong and where in our own code."""
+    last = error.__traceback__
+    while last is not None and last.tb_next is not None:
+        last = last.tb_next
+    code = "" if last is None else last.tb_frame.f_code.co_filename.rpartition("/")[2]
+    place = "" if last is None else f" ({code}, line {last.tb_lineno})"
+    return f"{type(error).__name__}: {error}{place}"
+
+
 def _rank(finding: Finding) -> tuple[bool, float, int, str, str]:
-    """Dearest first; what has no price comes after what has one, by severity."""
+    """Dearest first, then by severity; notes last whatever they cost."""
     cost = max((price.cost_pps for price in finding.prices), default=0.0)
     order = list(Severity).index(finding.severity)
-    return not cost, -cost, order, finding.rule, finding.where
+    return finding.severity is Severity.NOTE, -cost, order, finding.rule, finding.where

@@ -120,3 +120,16 @@ class Diagnosis(Frozen):
     ledgers: tuple[Ledger, ...]
     warnings: tuple[str, ...] = ()
     """About the capture itself: cut off, tools missing."""
+    faults: tuple[str, ...] = ()
+    """Rules and ceilings that failed by a mistake of ours: which, where, and what was raised."""
+
+
+class Unanswered(Frozen):
+    """A host of which there is no answer: unreachable, or what came from it is no capture."""
+
+    host: str
+    what: str
+    """Slug: `ssh.unreachable`, `capture.not_one`."""
+    found: str
+    so: str = ""
+    next: str = ""

@@ -1,0 +1,194 @@
+"""From rules to an answer: ranking, what a rule's own mistake does, and which ports are asked."""
+
+from collections.abc import Callable, Iterable, Iterator
+
+import pytest
+
+from wirespeed.ceilings.ethernet import ethernet_ceiling
+from wirespeed.doctor import diagnose as module
+from wirespeed.doctor.diagnose import diagnose
+from wirespeed.doctor.price import priced
+from wirespeed.model.capture import Capture, parse_capture
+from wirespeed.model.ceiling import Band, Ceiling, Direction, Ledger
+from wirespeed.model.error import InputError
+from wirespeed.model.fact import HostFacts
+from wirespeed.model.finding import Change, Finding, Severity
+from wirespeed.model.observed import CannotTellError
+from wirespeed.model.question import Purpose, Question
+from wirespeed.model.rule import DoesNotApplyError, HostExam, HostRule, PortExam, PortRule
+
+PORTS = """\
+wirespeed-capture 1 case
+case begin ports -
+enp59s0 driver=mlx5_core physfn= port=p0 device=/sys/devices/pci0000:3a/0000:3a:00.0/0000:3b:00.0
+- driver=vfio-pci physfn= port= device=/sys/devices/pci0000:3a/0000:3a:00.0/0000:3b:00.1
+
+case end 0
+case done
+"""
+LEDGER = Ledger(
+    port="enp59s0",
+    frame_bytes=1518,
+    ceilings=tuple(ethernet_ceiling(10**11, 1518, d, "ethtool enp59s0") for d in Direction),
+)
+
+
+@pytest.fixture(autouse=True)
+def _ledger(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A link of 100 Gb/s and nothing else on the way."""
+    monkeypatch.setattr(
+        module, "build_ledger", lambda _, port, __: LEDGER.model_copy(update={"port": port.name})
+    )
+
+
+def facts(text: str = PORTS) -> HostFacts:
+    return HostFacts("alpha", parse_capture(text, "alpha"))
+
+
+def rule(slug: str, check: Callable[[PortExam], Iterable[Finding]], *purposes: Purpose) -> PortRule:
+    return PortRule(slug, "", "", "", frozenset(purposes) or None, check)
+
+
+def finding(slug: str, severity: Severity, *after_pps: float, where: str = "enp59s0") -> Finding:
+    """A condition whose remedy changes `slots` to so many frames per second in each direction."""
+    changes = tuple(
+        Change(
+            after=Ceiling(
+                element="ethernet",
+                direction=direction,
+                frame_bytes=1518,
+                load_pps=Band(low=pps, high=pps),
+                formula="",
+                inputs=(),
+            )
+        )
+        for direction, pps in zip(Direction, after_pps, strict=False)
+    )
+    return Finding(rule=slug, where=where, severity=severity, evidence=(), so="", changes=changes)
+
+
+def says(*findings: Finding) -> Callable[[PortExam], Iterable[Finding]]:
+    return lambda exam: [f for f in findings if f.where == exam.port.name]
+
+
+def test_the_dearest_comes_first_then_by_severity_and_notes_come_last():
+    now = LEDGER.ceilings[0].load_pps.low
+    found = [
+        finding("a.note_that_costs", Severity.NOTE, now * 9),
+        finding("b.risk", Severity.RISK),
+        finding("c.fault_without_price", Severity.FAULT),
+        finding("d.ceiling", Severity.CEILING, now * 3),
+        finding("e.fault", Severity.FAULT, now * 2),
+        finding("f.fault_that_costs_one_way", Severity.FAULT, now, now * 4),
+        finding("g.fault_that_costs_nothing", Severity.FAULT, now),
+    ]
+    answer = diagnose(facts(), Question(), [rule("x.y", says(*found))])
+    assert [f.rule[0] for f in answer.findings] == ["f", "d", "e", "c", "g", "b", "a"]
+
+
+def test_a_finding_without_change_says_why_it_has_no_price():
+    bare = finding("a.b", Severity.FAULT)
+    assert "measure before and after" in priced(bare, LEDGER).unpriced
+    own = bare.model_copy(update={"unpriced": "frames are lost in bursts"})
+    assert priced(own, LEDGER).unpriced == "frames are lost in bursts"
+    unbounded = finding("a.b", Severity.FAULT, 1.0)
+    assert "no ceiling" in priced(unbounded, None).unpriced
+
+
+def _stumble(_: PortExam) -> Iterator[Finding]:
+    yield finding("a.stumbles", Severity.RISK)
+    raise KeyError("no such hop")
+
+
+def test_the_mistake_of_one_rule_leaves_the_rest_of_the_answer_and_is_not_hidden():
+    other = rule("b.other", says(finding("b.other", Severity.FAULT)))
+    answer = diagnose(facts(), Question(ports=("enp59s0",)), [rule("a.stumbles", _stumble), other])
+    assert [f.rule for f in answer.findings] == ["b.other", "a.stumbles"]
+    [verdict] = answer.verdicts
+    assert (verdict.rule, verdict.outcome) == ("a.stumbles", "cannot tell")
+    assert "fault of this rule" in verdict.reason
+    [fault] = answer.faults
+    assert fault.startswith(
+        "a.stumbles on enp59s0: KeyError: 'no such hop' (test_diagnose.py, line"
+    )
+
+
+def test_the_mistake_of_a_ceiling_leaves_the_rest_of_the_answer(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(module, "build_ledger", lambda *_: 1 / 0)
+    found = finding("a.b", Severity.FAULT, 1e9)
+    answer = diagnose(facts(), Question(), [rule("a.b", says(found))])
+    assert [f.unpriced for f in answer.findings] == ["no ceiling of this path is known"]
+    assert len(answer.faults) == len(answer.ledgers) == 2
+    assert all("ZeroDivisionError" in fault for fault in answer.faults)
+
+
+def test_ctrl_c_within_a_rule_is_no_mistake_of_the_rule():
+    def check(_: PortExam) -> Iterator[Finding]:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        diagnose(facts(), Question(), [rule("a.b", check)])
+
+
+def test_each_way_in_which_a_rule_finds_nothing_has_its_verdict():
+    def cannot_tell(_: PortExam) -> Iterator[Finding]:
+        raise CannotTellError("rings: ethtool is not installed", "ethtool -g enp59s0")
+
+    def does_not_apply(_: PortExam) -> Iterator[Finding]:
+        raise DoesNotApplyError("no card")
+
+    chosen = [
+        rule("a.absent", says()),
+        rule("b.cannot_tell", cannot_tell),
+        rule("c.does_not_apply", does_not_apply),
+        rule("d.other_purpose", says(), Purpose.DPDK, Purpose.LATENCY),
+    ]
+    answer = diagnose(facts(), Question(ports=("enp59s0",), purpose=Purpose.TCP), chosen)
+    assert [(v.rule[0], v.outcome, v.reason, v.would_tell) for v in answer.verdicts] == [
+        ("a", "absent", "", ""),
+        ("b", "cannot tell", "rings: ethtool is not installed", "ethtool -g enp59s0"),
+        ("c", "does not apply", "no card", ""),
+        ("d", "does not apply", "it matters for dpdk, latency: ask with --for", ""),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("asked", "names"),
+    [
+        ((), ["enp59s0", "0000:3b:00.1"]),
+        (("0000:3b:00.0",), ["enp59s0"]),
+        (("0000:3b:00.1", "enp59s0"), ["enp59s0", "0000:3b:00.1"]),
+    ],
+)
+def test_ports_are_asked_about_by_netdev_or_pci_address(asked: tuple[str, ...], names: list[str]):
+    answer = diagnose(facts(), Question(ports=asked), [])
+    assert [ledger.port for ledger in answer.ledgers] == names
+
+
+def test_a_port_that_is_not_there_is_refused_and_those_that_are_there_are_named():
+    with pytest.raises(InputError) as refused:
+        diagnose(facts(), Question(ports=("enp59s0", "eth\x1b[31m")), [])
+    assert refused.value.what == "port.unknown"
+    assert refused.value.found == (
+        r"no port eth\x1b[31m; it has enp59s0 (0000:3b:00.0), 0000:3b:00.1"
+    )
+
+
+def test_rules_about_the_host_are_asked_where_no_port_is_known():
+    asked: list[HostExam] = []
+
+    def check(exam: HostExam) -> Iterator[Finding]:
+        asked.append(exam)
+        return iter(())
+
+    host = HostFacts("alpha", Capture([], complete=True))
+    answer = diagnose(host, Question(), [HostRule("a.b", "", "", "", None, check)])
+    assert [exam.ports for exam in asked] == [()]
+    assert [(v.where, v.outcome) for v in answer.verdicts] == [("alpha", "absent")]
+
+
+def test_a_capture_that_was_cut_off_is_said_to_be_one():
+    cut = PORTS.removesuffix("case done\n")
+    assert diagnose(facts(cut), Question(), []).warnings == (
+        "the capture was cut off: its end is missing",
+    )
