@@ -19,6 +19,10 @@ class LimitedBytes:
         self.cut = self.cut or len(chunk) > room
         return not self.cut
 
+    def bytes(self) -> bytes:
+        """Give all of it."""
+        return bytes(self._bytes)
+
     def text(self) -> str:
         """Give all of it as text; bytes that are no UTF-8 become U+FFFD."""
         return self._bytes.decode(errors="replace")

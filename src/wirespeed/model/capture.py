@@ -21,7 +21,7 @@ from wirespeed.model.error import InputError
 from wirespeed.model.observed import Absent, Known, Observed, Unreadable
 
 VERSION = 1
-MAX_CAPTURE_BYTES = 256 << 20
+MAX_CAPTURE_BYTES = 64 << 20
 HEADER = re.compile(r"wirespeed-capture (\d{1,9}) ([0-9A-Za-z-]{4,64})\r?")
 NOT_FOUND_RETURNCODE = 127
 TIMED_OUT_RETURNCODE = 124

@@ -27,3 +27,9 @@ class InputError(WirespeedError):
 
 class MeasurementError(WirespeedError):
     """A trial or a search could not be brought to a verdict: exit code 1."""
+
+
+class HostError(WirespeedError):
+    """A host could not be reached, or could not be read once it was: exit code 2."""
+
+    exit_code: ClassVar[int] = 2

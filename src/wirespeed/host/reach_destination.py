@@ -1,0 +1,116 @@
+"""How a user names what is to be read: this machine, a host, or a capture in a file.
+
+here                          this machine
+ssh://[USER@]HOST[:PORT]      a host; [HOST] for an IPv6 address
+with a `/`, or . or ~ first   a file, whether it is there or not
+a name that is a file's       that file; ssh://NAME is the host of that name
+[USER@]HOST                   a host, or a `Host` of ~/.ssh/config
+"""
+
+import ipaddress
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from wirespeed.host.files import is_file
+from wirespeed.model.error import InputError
+from wirespeed.model.shown import shown
+
+HERE = "here"
+SCHEME = "ssh://"
+# ssh_config hands both to commands of the user (ProxyCommand %h, Match exec), through a shell.
+HOST = re.compile(r"[A-Za-z0-9_](?:[A-Za-z0-9_.-]{0,252}[A-Za-z0-9_.])?")
+USER = re.compile(r"[A-Za-z0-9_](?:[A-Za-z0-9_.@+\\-]{0,126}[A-Za-z0-9_.$])?")
+
+
+@dataclass(frozen=True, slots=True)
+class Here:
+    """This machine."""
+
+    text: str = HERE
+
+
+@dataclass(frozen=True, slots=True)
+class Remote:
+    """A host that SSH goes to. None: as ~/.ssh/config says, else as `ssh` itself does."""
+
+    text: str
+    """As the user wrote it."""
+    host: str
+    user: str | None = None
+    port: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """A capture in a file."""
+
+    text: str
+    path: Path
+
+
+Destination = Here | Remote | Recorded
+
+
+def parse_destination(text: str) -> Destination:
+    """Tell what `text` names, by the rules above. Raises InputError `destination.invalid`."""
+    if text == HERE:
+        return Here()
+    if text.startswith(SCHEME):
+        return _from_url(text)
+    if "/" in text or text.startswith((".", "~")):
+        return Recorded(text, _expanded(text))
+    if text and is_file(Path(text)):
+        return Recorded(text, Path(text))
+    user, _, host = text.rpartition("@")
+    return _remote(text, user if "@" in text else None, host, None)
+
+
+def _expanded(text: str) -> Path:
+    try:
+        return Path(text).expanduser()
+    except RuntimeError:
+        raise _invalid(text, "no such user") from None
+
+
+def parse_jump(text: str) -> Remote:
+    """One host of a ProxyJump, which also has the form `[USER@]HOST[:PORT]` (ssh_config(5))."""
+    found = _from_url(text if text.startswith(SCHEME) else SCHEME + text)
+    return Remote(text, found.host, found.user, found.port)
+
+
+def _from_url(text: str) -> Remote:
+    rest = text.removeprefix(SCHEME).removesuffix("/")
+    user, at, place = rest.rpartition("@")
+    match = re.fullmatch(r"(\[[^\[\]]*\]|[^:\[\]]*)(?::(\d{1,5}))?", place)
+    if match is None or ":" in user:
+        raise _invalid(text, "not of the form ssh://[USER@]HOST[:PORT]")
+    port = int(match[2]) if match[2] else None
+    if port is not None and not 1 <= port <= 65535:
+        raise _invalid(text, f"{port} is no port")
+    return _remote(text, user if at else None, match[1].strip("[]"), port)
+
+
+def _remote(text: str, user: str | None, host: str, port: int | None) -> Remote:
+    if ":" in host:
+        address, percent, zone = host.partition("%")
+        try:
+            ipaddress.IPv6Address(address)
+            if percent and not HOST.fullmatch(zone):
+                raise ValueError(zone)
+        except ValueError:
+            raise _invalid(text, "a port is written as in ssh://HOST:PORT") from None
+    elif not HOST.fullmatch(host):
+        raise _invalid(text, "no name that a host can have")
+    if user is not None and not USER.fullmatch(user):
+        raise _invalid(text, "no name that a user can have")
+    return Remote(text, host, user, port)
+
+
+def _invalid(text: str, why: str) -> InputError:
+    return InputError(
+        "destination.invalid",
+        where=shown(text, 80) or "''",
+        found=why,
+        next=f"{HERE}, HOST, USER@HOST, ssh://USER@HOST:PORT, or a file: ./NAME",
+    )
