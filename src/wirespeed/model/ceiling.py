@@ -64,8 +64,32 @@ class Ledger(Frozen):
     ceilings: tuple[Ceiling, ...]
     unknown: tuple[str, ...] = ()
     """Elements whose ceiling could not be computed, each with its reason."""
+    bidirectional: bool = False
+    """Every ceiling holds while the other direction carries as much."""
 
     def bound(self, direction: Direction) -> Ceiling | None:
         """Give the ceiling that bounds the path in one direction: the lowest. None: none known."""
         candidates = [c for c in self.ceilings if c.direction is direction]
         return min(candidates, key=lambda c: c.load_pps.low, default=None)
+
+    def most(self, direction: Direction) -> Ceiling | None:
+        """Give the ceiling that nothing can lie above: the lowest high end. None: none known."""
+        candidates = [c for c in self.ceilings if c.direction is direction]
+        return min(candidates, key=lambda c: c.load_pps.high, default=None)
+
+    def may_bound(self, direction: Direction) -> tuple[Ceiling, ...]:
+        """Every ceiling that could be the lowest, as bands overlap; by their low ends."""
+        most = self.most(direction)
+        if most is None:
+            return ()
+        return tuple(
+            sorted(
+                (
+                    c
+                    for c in self.ceilings
+                    if c.direction is direction
+                    and (c is most or c.load_pps.low < most.load_pps.high)
+                ),
+                key=lambda c: c.load_pps.low,
+            )
+        )
