@@ -1,11 +1,13 @@
 """Interrupt coalescing of a netdev: how long it waits before it tells the host of frames."""
 
+import re
 from dataclasses import dataclass
 from typing import ClassVar, Self
 
+from wirespeed.facts.ethtool import ethtool_answer, number_of, on_or_off, word_of
 from wirespeed.model.capture import Capture
 from wirespeed.model.fact import Fact
-from wirespeed.model.observed import Observed
+from wirespeed.model.observed import Observed, read_as
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,17 +30,41 @@ class NetdevCoalescing:
 
 @dataclass(frozen=True, slots=True)
 class Coalescing(Fact):
-    """Coalescing by netdev."""
+    """Coalescing of every port's netdev."""
 
-    netdevs: dict[str, NetdevCoalescing]
+    capture: Capture
 
-    script: ClassVar[str] = ""
+    script: ClassVar[str] = """\
+for netdev in $port_netdevs; do
+	run ethtool-coalescing "$netdev" ethtool -c "$netdev"
+done
+"""
 
     @classmethod
     def parse(cls, capture: Capture) -> Self:
-        """Read `ethtool-coalescing` of every netdev."""
-        raise NotImplementedError
+        """Keep the capture: a netdev is read when it is asked for."""
+        return cls(capture)
 
     def of(self, netdev: str) -> NetdevCoalescing:
-        """Coalescing of one netdev; unreadable where it was not asked for."""
-        raise NotImplementedError
+        """Read `ethtool-coalescing` of one netdev."""
+        answer = ethtool_answer(self.capture, "ethtool-coalescing", netdev, "-c")
+        # `Adaptive RX: on  TX: off` is two settings in one line.
+        lines = read_as(
+            answer,
+            lambda text: re.sub(
+                r"^(Adaptive|CQE mode) RX:[ \t]*(\S+)[ \t]+TX:[ \t]*(\S+)",
+                r"\1 RX: \2\n\1 TX: \3",
+                text,
+                flags=re.M,
+            ),
+        )
+        return NetdevCoalescing(
+            adaptive_rx=on_or_off(word_of(lines, "Adaptive RX")),
+            adaptive_tx=on_or_off(word_of(lines, "Adaptive TX")),
+            rx_usecs=number_of(lines, "rx-usecs"),
+            rx_frames=number_of(lines, "rx-frames"),
+            tx_usecs=number_of(lines, "tx-usecs"),
+            tx_frames=number_of(lines, "tx-frames"),
+            cqe_mode_rx=on_or_off(word_of(lines, "CQE mode RX")),
+            cqe_mode_tx=on_or_off(word_of(lines, "CQE mode TX")),
+        )

@@ -1,11 +1,19 @@
 """irqbalance: the daemon that moves interrupts between cores."""
 
+import re
 from dataclasses import dataclass
 from typing import ClassVar, Self
 
+from wirespeed.facts.cpu_list import parse_cpu_list, parse_cpu_mask
 from wirespeed.model.capture import Capture
 from wirespeed.model.fact import Fact
-from wirespeed.model.observed import Observed
+from wirespeed.model.observed import Absent, Known, Observed, Unreadable, read_as
+
+RUNNING = "ps -C irqbalance -o args="
+ENVIRONMENT = "sudo cat /proc/$(pidof irqbalance)/environ | tr '\\0' '\\n'"
+POLICY = re.compile(
+    r"--(banirq|banmod|policyscript)\b|-[iml]\b|--hintpolicy=(exact|subset)\b|-h(exact|subset)\b"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,11 +27,76 @@ class Irqbalance(Fact):
     """CPUs that it gives no interrupt to, beside isolated and adaptive-tick ones, which it leaves
     alone by itself. Absent: it was told of none."""
     has_policy: Observed[bool]
-    """A policy script or banned interrupts among its arguments: it may leave some alone."""
+    """It was told to leave some interrupts alone, or to keep to the driver's own hint."""
 
-    script: ClassVar[str] = ""
+    script: ClassVar[str] = """\
+find_irqbalance() (
+	set +f
+	# Where /proc hides the processes of others, nothing can be said.
+	[ -r /proc/1/comm ] || {
+		echo 'Permission denied: /proc hides processes' >&2
+		return 2
+	}
+	grep -lsxF irqbalance /proc/[0-9]*/comm
+)
+show irqbalance - find_irqbalance
+read_irqbalance() {
+	for path in $(find_irqbalance); do
+		tr '\\0' '\\n' <"${path%/comm}/cmdline"
+		printf '\\nenvironment\\n'
+		tr '\\0' '\\n' <"${path%/comm}/environ"
+	done | grep -E '^(environment|IRQBALANCE_|[^=]*irqbalance|-)'
+}
+show irqbalance-setup - read_irqbalance
+"""
 
     @classmethod
     def parse(cls, capture: Capture) -> Self:
-        """Read the sections `irqbalance` and `irqbalance-environment`."""
-        raise NotImplementedError
+        """Read the sections `irqbalance` (its /proc/PID/comm) and `irqbalance-setup`."""
+        is_running = _is_running(capture)
+        if not isinstance(is_running, Known):
+            return cls(is_running, is_running, is_running, is_running)
+        if not is_running.value:
+            idle = Absent(RUNNING, "irqbalance does not run")
+            return cls(is_running, idle, idle, idle)
+        setup = capture.section("irqbalance-setup")
+        output = setup.output if setup else ""
+        command, header, variables = output.partition("environment\n")
+        if not setup or not header:
+            unread = Unreadable("its command line was not read", RUNNING)
+            return cls(is_running, unread, unread, unread)
+        arguments = tuple(command.split()[1:])
+        denied = setup.errors.strip()
+        environment: Observed[str] = (
+            Unreadable(denied.splitlines()[0][:200], ENVIRONMENT)
+            if denied
+            else Known(variables, ENVIRONMENT)
+        )
+        return cls(
+            is_running,
+            Known(arguments, RUNNING),
+            _banned(environment),
+            # The service passes IRQBALANCE_ARGS on its command line.
+            Known(bool(POLICY.search(" ".join(arguments))), RUNNING),
+        )
+
+
+def _is_running(capture: Capture) -> Observed[bool]:
+    section = capture.section("irqbalance")
+    if section is None:
+        return Unreadable("the capture has no such section", RUNNING)
+    if section.returncode in (0, 1):  # 1: grep found no such process
+        return Known(bool(section.output.strip()), RUNNING)
+    return Unreadable(section.failure(RUNNING).reason, RUNNING)
+
+
+def _banned(environment: Observed[str]) -> Observed[frozenset[int]]:
+    if not isinstance(environment, Known):
+        return environment
+    for name, convert in (
+        ("IRQBALANCE_BANNED_CPULIST", parse_cpu_list),
+        ("IRQBALANCE_BANNED_CPUS", parse_cpu_mask),
+    ):
+        if match := re.search(rf"^{name}=\"?([^\"\n]+)", environment.value, re.M):
+            return read_as(Known(match[1], environment.source), convert)
+    return Absent(environment.source, "it was told of none")

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import ClassVar, Self
 
+from wirespeed.facts.ethtool import before_and_now, ethtool_answer, number_of
 from wirespeed.model.capture import Capture
 from wirespeed.model.fact import Fact
 from wirespeed.model.observed import Observed
@@ -19,6 +20,7 @@ class NetdevQueues:
     combined_channels: Observed[int]
     """Channels that have a receive and a transmit queue each."""
     combined_channels_max: Observed[int]
+    """0: it has channels of one direction only."""
     rx_channels: Observed[int]
     """Channels of receive queues only; most drivers have none."""
     rx_channels_max: Observed[int]
@@ -28,17 +30,37 @@ class NetdevQueues:
 
 @dataclass(frozen=True, slots=True)
 class Queues(Fact):
-    """Queues by netdev."""
+    """Queues of every port's netdev."""
 
-    netdevs: dict[str, NetdevQueues]
+    capture: Capture
 
-    script: ClassVar[str] = ""
+    script: ClassVar[str] = """\
+for netdev in $port_netdevs; do
+	run ethtool-rings "$netdev" ethtool -g "$netdev"
+	run ethtool-channels "$netdev" ethtool -l "$netdev"
+done
+"""
 
     @classmethod
     def parse(cls, capture: Capture) -> Self:
-        """Read `ethtool-rings` and `ethtool-channels` of every netdev."""
-        raise NotImplementedError
+        """Keep the capture: a netdev is read when it is asked for."""
+        return cls(capture)
 
     def of(self, netdev: str) -> NetdevQueues:
-        """Queues of one netdev; every number is unreadable where none was asked for."""
-        raise NotImplementedError
+        """Read `ethtool-rings` and `ethtool-channels` of one netdev."""
+        rings = ethtool_answer(self.capture, "ethtool-rings", netdev, "-g")
+        rings_max, rings_now = before_and_now(rings)
+        channels = ethtool_answer(self.capture, "ethtool-channels", netdev, "-l")
+        channels_max, channels_now = before_and_now(channels)
+        return NetdevQueues(
+            rx_ring_descriptors=number_of(rings_now, "RX"),
+            rx_ring_descriptors_max=number_of(rings_max, "RX"),
+            tx_ring_descriptors=number_of(rings_now, "TX"),
+            tx_ring_descriptors_max=number_of(rings_max, "TX"),
+            combined_channels=number_of(channels_now, "Combined"),
+            combined_channels_max=number_of(channels_max, "Combined"),
+            rx_channels=number_of(channels_now, "RX"),
+            rx_channels_max=number_of(channels_max, "RX"),
+            tx_channels=number_of(channels_now, "TX"),
+            tx_channels_max=number_of(channels_max, "TX"),
+        )

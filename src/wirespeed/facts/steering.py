@@ -1,11 +1,25 @@
 """Which queue a frame goes to: the RSS table of the card, XPS and RPS of the kernel."""
 
+import re
+from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import ClassVar, Self
+from typing import ClassVar, Self, TypeVar
 
-from wirespeed.model.capture import Capture
+from wirespeed.facts.cpu_list import parse_cpu_mask
+from wirespeed.facts.ethtool import NOT_SUPPORTED, ethtool_answer
+from wirespeed.model.capture import Capture, Files
 from wirespeed.model.fact import Fact
-from wirespeed.model.observed import Observed
+from wirespeed.model.observed import Absent, Known, Observed, Unreadable, read_as
+
+ATTRIBUTES = ("xps_cpus", "rps_cpus", "rps_flow_cnt")
+QUEUE_FILE = re.compile(
+    r"^(?:grep: )?"
+    r"(/sys/class/net/([^/\s]+)/queues/[rt]x-(\d{1,5})/(xps_cpus|rps_cpus|rps_flow_cnt)):",
+    re.M,
+)
+ENTRIES = re.compile(r"\s*\d+:((?:\s+\d{1,5})+)\s*")
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,17 +45,121 @@ class NetdevSteering:
 
 @dataclass(frozen=True, slots=True)
 class Steering(Fact):
-    """Steering by netdev."""
+    """Steering of every port's netdev."""
 
-    netdevs: dict[str, NetdevSteering]
+    capture: Capture
 
-    script: ClassVar[str] = ""
+    # The key is left out on the host already; a capture may be shown to others.
+    script: ClassVar[str] = """\
+rss() {
+	table=$($limit ethtool -x "$1") || {
+		status=$?
+		printf '%s\\n' "$table"
+		return "$status"
+	}
+	printf '%s\\n' "$table" | sed 's/^[0-9a-f][0-9a-f]:[0-9a-f:]*$/not read/'
+}
+list_queue_files() (
+	set +f
+	for netdev in $port_netdevs; do
+		cd "/sys/class/net/$netdev/queues" || continue
+		for path in tx-*/xps_cpus rx-*/rps_cpus rx-*/rps_flow_cnt; do
+			printf '%s\\n' "/sys/class/net/$netdev/queues/$path"
+		done
+	done
+)
+for netdev in $port_netdevs; do
+	show ethtool-rss "$netdev" rss "$netdev"
+done
+list_queue_files 2>/dev/null | files queues -
+"""
 
     @classmethod
     def parse(cls, capture: Capture) -> Self:
-        """Read `ethtool-rss` of every netdev and the files of `queues`."""
-        raise NotImplementedError
+        """Keep the capture: a netdev is read when it is asked for."""
+        return cls(capture)
 
     def of(self, netdev: str) -> NetdevSteering:
-        """Steering of one netdev; unreadable where it was not asked for."""
-        raise NotImplementedError
+        """Read `ethtool-rss` of one netdev and its files of `queues`."""
+        answer = ethtool_answer(self.capture, "ethtool-rss", netdev, "-x")
+        files = self.capture.files("queues", ATTRIBUTES)
+        section = self.capture.section("queues")
+        # A file that cannot be read has no line in the output, only one among the errors.
+        listed = f"{section.output}\n{section.errors}" if section else ""
+        paths = {
+            (found[4], int(found[3])): found[1]
+            for found in QUEUE_FILE.finditer(listed)
+            if found[2] == netdev
+        }
+        return NetdevSteering(
+            rss_entries=_table(answer),
+            rx_rings=_rx_rings(answer),
+            has_hash_key=_has_key(answer),
+            hash_function=_hash_function(answer),
+            xps_cpus=_by_queue(paths, files, "xps_cpus", parse_cpu_mask),
+            rps_cpus=_by_queue(paths, files, "rps_cpus", parse_cpu_mask),
+            rps_flow_count=_by_queue(paths, files, "rps_flow_cnt", int),
+        )
+
+
+def _by_queue(
+    paths: dict[tuple[str, int], str],
+    files: Files,
+    attribute: str,
+    convert: Callable[[str], T],
+) -> dict[int, Observed[T]]:
+    return {
+        queue: read_as(files[path], convert)
+        for (name, queue), path in sorted(paths.items())
+        if name == attribute
+    }
+
+
+def _part(answer: Observed[str], header: str) -> Observed[str]:
+    """Lines below a header that starts with `header`, up to the next line that is not indented."""
+    if not isinstance(answer, Known):
+        return answer
+    match = re.search(
+        rf"^{header}[^\n]*\n((?:[ \t]+[^\n]*\n?|[0-9a-f:]+\n?|not read\n?)*)", answer.value, re.M
+    )
+    if match is None or not match[1].strip():
+        return Absent(answer.source, NOT_SUPPORTED)
+    return Known(match[1], answer.source)
+
+
+def _table(answer: Observed[str]) -> Observed[dict[int, int]]:
+    def count(lines: str) -> dict[int, int]:
+        entries: Counter[int] = Counter()
+        for line in lines.splitlines():
+            if match := ENTRIES.fullmatch(line):
+                entries.update(int(queue) for queue in match[1].split())
+        if not entries:
+            raise ValueError("a table without entries")
+        return dict(sorted(entries.items()))
+
+    return read_as(_part(answer, "RX flow hash indirection table"), count)
+
+
+def _rx_rings(answer: Observed[str]) -> Observed[int]:
+    if not isinstance(answer, Known):
+        return answer
+    match = re.search(r"with (\d{1,5}) RX ring", answer.value)
+    if match is None:
+        return Unreadable("it does not say how many rings there are", answer.source)
+    return Known(int(match[1]), answer.source)
+
+
+def _has_key(answer: Observed[str]) -> Observed[bool]:
+    if not isinstance(answer, Known):
+        return answer
+    return Known(isinstance(_part(answer, "RSS hash key"), Known), answer.source)
+
+
+def _hash_function(answer: Observed[str]) -> Observed[str]:
+    lines = _part(answer, "RSS hash function")
+    if not isinstance(lines, Known):
+        return lines
+    match = re.search(r"^\s+([\w-]+): on$", lines.value, re.M)
+    if match is None:
+        return Absent(lines.source, "none is on")
+    return Known(match[1], lines.source)

@@ -1,11 +1,30 @@
 """The threads that do the work: which process they belong to and which CPU they run on."""
 
+import re
 from dataclasses import dataclass
 from typing import ClassVar, Self
 
-from wirespeed.model.capture import Capture
+from wirespeed.facts.cpu_list import parse_cpu_list
+from wirespeed.model.capture import Capture, Section
 from wirespeed.model.fact import Fact
-from wirespeed.model.observed import Observed
+from wirespeed.model.observed import Absent, Known, Observed, Unreadable, read_as
+
+COMM_BYTES = 15
+"""What the kernel keeps of a process's name."""
+BUSY_TICKS = 1000
+"""A thread that has run for fewer ticks (10 s at 100 a second) since it started is left out."""
+MOVES_FRAMES = re.compile(
+    r"(iperf|netperf|netserver|sockperf|vhost-|CPU \d+/KVM|pmd-c|rte-worker|lcore-|dpdk-|testpmd"
+    r"|l[23]fwd|vpp_)"
+)
+SOURCE = "ps -eLo pid,tid,psr,pcpu,comm --sort=-pcpu"
+# pid (comm) state ppid … cmajflt utime stime …, proc(5); the 37th after the name is the CPU.
+STAT = re.compile(
+    r"(/proc/(\d{1,9})/task/(\d{1,9})/stat):\d+ \((.*)\) [A-Za-z] ((?:-?\d+ ?){37,60})"
+)
+STATUS = re.compile(r"/proc/(\d+)(?:/task/(\d+))?/status:(Name|Cpus_allowed_list):\s*(.*)")
+UTIME, STIME, PROCESSOR = 10, 11, 35
+"""Places after the state, from 0."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,24 +40,147 @@ class Thread:
     last_cpu: int
     """Where it ran last."""
     cpu_share: Observed[float]
-    """Part of the capture during which it ran, 0 to 1."""
+    """Part of the capture during which it ran, 0 to 1 and a little."""
     allowed_cpus: Observed[frozenset[int]]
+
+    @property
+    def moves_frames(self) -> bool:
+        """It is of a program or a kind of thread that is known to move frames."""
+        return bool(MOVES_FRAMES.match(self.name) or MOVES_FRAMES.match(self.process))
 
 
 @dataclass(frozen=True, slots=True)
 class Workload(Fact):
-    """Busy threads, the busiest first."""
+    """Busy threads, the busiest during the capture first."""
 
     threads: Observed[tuple[Thread, ...]]
 
-    script: ClassVar[str] = ""
-    script_again: ClassVar[str] = ""
+    # One grep over all threads, then only those that it found: a process for each would take
+    # seconds. `busy` is utime or stime of four digits, or a name.
+    script: ClassVar[str] = """\
+busy='\\) [A-Za-z]( -?[0-9]+){10} ([0-9]{4,} |[0-9]+ [0-9]{4,} )|^[0-9]+ \\((iperf|netperf'
+busy="$busy"'|netserver|sockperf|vhost-|CPU [0-9]+/KVM|pmd-c|rte-worker|lcore-|dpdk-|testpmd'
+busy="$busy"'|l[23]fwd|vpp_)'
+list_threads() (
+	set +f
+	printf '%s\\n' /proc/[0-9]*/task/[0-9]*/stat
+)
+read -r uptime _ </proc/uptime
+threads=$(list_threads | tr '\\n' '\\0' | $limit xargs -0 grep -HsE "$busy" | head -n 1024)
+show threads - printf 'uptime %s\\n%s\\n' "$uptime" "$threads"
+threads=$(printf '%s\\n' "$threads" | grep -oE '^/proc/[0-9]+/task/[0-9]+/')
+list_status() {
+	for path in $threads; do
+		printf '%sstatus\\n%s\\n' "$path" "${path%/task/*}/status"
+	done
+}
+list_status | sort -u | tr '\\n' '\\0' | run thread-status - \\
+	xargs -0 grep -HsE '^(Name|Cpus_allowed_list):'
+"""
+    script_again: ClassVar[str] = """\
+threads_again() {
+	read -r uptime _ </proc/uptime
+	printf 'uptime %s\\n' "$uptime"
+	for path in $threads; do
+		printf '%sstat\\0' "$path"
+	done | xargs -0 grep -Hs ''
+}
+show threads-again - threads_again
+"""
 
     @classmethod
     def parse(cls, capture: Capture) -> Self:
-        """Read `threads` (stat lines), `threads-again`, `thread-status` and `uptime`."""
-        raise NotImplementedError
+        """Read `threads`, `threads-again` (stat lines below an uptime) and `thread-status`."""
+        section, again = capture.section("threads"), capture.section("threads-again")
+        if section is None or not section.output.startswith("uptime "):
+            return cls(Unreadable("the capture has no threads", SOURCE))
+        before, after = _Reading.of(section), _Reading.of(again)
+        names, allowed = _status(capture.section("thread-status"))
+        threads = [
+            Thread(
+                pid=pid,
+                tid=tid,
+                process=names.get(pid, name),
+                name=name,
+                last_cpu=(after.of_thread.get((pid, tid)) or before.of_thread[pid, tid])[1],
+                cpu_share=_share(before, after, (pid, tid)),
+                allowed_cpus=allowed.get(
+                    tid, Absent(f"grep Cpus_allowed_list /proc/{pid}/task/{tid}/status")
+                ),
+            )
+            for (pid, tid), name in before.names.items()
+        ]
+        threads.sort(
+            key=lambda t: (
+                -(t.cpu_share.value if isinstance(t.cpu_share, Known) else 0.0),
+                t.pid,
+                t.tid,
+            )
+        )
+        return cls(Known(tuple(threads), SOURCE))
 
     def of_process(self, name: str | None) -> Observed[tuple[Thread, ...]]:
-        """Threads of the process of that name; None: of those known to move frames."""
-        raise NotImplementedError
+        """Threads of the process of that name; None: of those known to move frames.
+
+        Absent: there is none that has worked. Known is never empty.
+        """
+        if not isinstance(self.threads, Known):
+            return self.threads
+        found = tuple(
+            t
+            for t in self.threads.value
+            if (t.moves_frames if name is None else t.process == name[:COMM_BYTES])
+        )
+        if not found:
+            whose = "that is known to move frames" if name is None else f"of {name}"
+            return Absent(SOURCE, f"no thread {whose} has worked")
+        return Known(found, SOURCE)
+
+
+@dataclass(frozen=True, slots=True)
+class _Reading:
+    """One reading of the stat lines."""
+
+    uptime_s: float | None
+    names: dict[tuple[int, int], str]
+    of_thread: dict[tuple[int, int], tuple[int, int]]
+    """(PID, TID): ticks of CPU time, and the CPU that it ran on last."""
+
+    @classmethod
+    def of(cls, section: Section | None) -> Self:
+        uptime = re.match(r"uptime (\d{1,12}\.\d{1,4})\n", section.output if section else "")
+        names, of_thread = {}, {}
+        for match in STAT.finditer(section.output if section else ""):
+            numbers = [int(word) for word in match[5].split()]
+            key = int(match[2]), int(match[3])
+            names[key] = match[4]
+            of_thread[key] = numbers[UTIME] + numbers[STIME], numbers[PROCESSOR]
+        return cls(float(uptime[1]) if uptime else None, names, of_thread)
+
+
+def _share(before: _Reading, after: _Reading, key: tuple[int, int]) -> Observed[float]:
+    """Ticks are 1/100 s on every architecture that has such a card: USER_HZ, not CONFIG_HZ."""
+    source = f"top -H -p {key[0]}"
+    if before.uptime_s is None or after.uptime_s is None or key not in after.of_thread:
+        return Unreadable("it was not read twice", source)
+    seconds = after.uptime_s - before.uptime_s
+    ticks = after.of_thread[key][0] - before.of_thread[key][0]
+    if seconds <= 0 or ticks < 0:
+        return Unreadable("the two readings make no sense", source)
+    return Known(ticks / 100 / seconds, source)
+
+
+def _status(
+    section: Section | None,
+) -> tuple[dict[int, str], dict[int, Observed[frozenset[int]]]]:
+    """PID: name of the process; TID: CPUs that it may run on."""
+    names: dict[int, str] = {}
+    allowed: dict[int, Observed[frozenset[int]]] = {}
+    for match in STATUS.finditer(section.output if section else ""):
+        pid, tid, what, value = match.groups()
+        if what == "Name" and tid is None:
+            names[int(pid)] = value
+        elif what != "Name" and tid is not None:
+            source = f"grep Cpus_allowed_list /proc/{pid}/task/{tid}/status"
+            allowed[int(tid)] = read_as(Known(value, source), parse_cpu_list)
+    return names, allowed
