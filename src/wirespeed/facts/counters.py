@@ -1,46 +1,25 @@
 """What a port counted, by the place on a frame's way: since boot and during the capture."""
 
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import ClassVar, Self
 
+from wirespeed.facts.counters_places import (
+    ANY_DRIVER,
+    BY_DRIVER,
+    NETDEV,
+    STALLED_PERCENT,
+    Place,
+    Row,
+)
+from wirespeed.facts.ports import Ports
 from wirespeed.model.capture import Capture
 from wirespeed.model.fact import Fact
-from wirespeed.model.observed import Absent, Observed, Unreadable
+from wirespeed.model.observed import Absent, Known, Observed, Unreadable
 
+__all__ = ["Counters", "Delta", "Place", "PortCounters"]
 
-class Place(StrEnum):
-    """Where a frame was counted. Frames, unless it says otherwise."""
-
-    RECEIVED = "frames received"
-    SENT = "frames sent"
-    PORT_BUFFER = "port buffer"
-    """Dropped in the card's own buffer: what is behind it takes frames too slowly."""
-    PCIE = "PCIe back-pressure"
-    """Dropped because the PCIe link did not take what came in."""
-    PCIE_STALLED_SECONDS = "seconds with PCIe stalls"
-    """Seconds in which the card waited for PCIe credits for over 30 % of the time."""
-    NO_RECEIVE_BUFFER = "no receive buffer"
-    """Dropped because no receive descriptor was posted: the CPU is too slow or away."""
-    NO_MEMORY = "no memory for a receive buffer"
-    """Allocations that failed when a receive buffer was to be filled again."""
-    PHYSICAL = "physical errors"
-    """Frames that arrived damaged: cable, module, FEC."""
-    FEC_CORRECTED = "FEC corrected"
-    """Code words, or bits where that is what the card counts."""
-    FEC_UNCORRECTED = "FEC uncorrected"
-    """Code words or symbols that FEC could not mend."""
-    TRANSMIT = "transmit drops"
-    STEERING = "no flow rule"
-    """Dropped because no rule of the card's flow table took it."""
-    PAUSE_RECEIVED = "pause frames received"
-    """The peer holds our transmit side back."""
-    PAUSE_SENT = "pause frames sent"
-    """We hold the peer back."""
-    PAUSE_RECEIVED_US = "time held back by pause frames"
-    """Microseconds."""
-    PAUSE_SENT_US = "time that the peer was held back"
-    """Microseconds."""
+STATISTICS = ("rx_packets", "tx_packets", "tx_dropped", "rx_missed_errors", "rx_crc_errors")
+MAX_COUNTER = 2**64 - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +50,7 @@ class PortCounters:
     totals: dict[Place, Observed[int]]
     """Since the driver was loaded, at the end of the capture."""
     deltas: dict[Place, Observed[Delta]]
-    """Unreadable where a counter went down: it was reset in between."""
+    """Unreadable where a counter went down: it was reset or wrapped in between."""
     stalled_percent: Observed[int]
     """Share of the last second in which the card waited for PCIe credits, the worse direction."""
 
@@ -82,23 +61,158 @@ class Counters(Fact):
 
     by_netdev: dict[str, PortCounters]
 
-    script: ClassVar[str] = ""
+    # The clock is read beside each reading: ports come one after another.
+    script: ClassVar[str] = """\
+port_statistics() {
+	read -r uptime idle </proc/uptime
+	printf 'uptime %s\\n' "$uptime"
+	for name in STATISTICS; do
+		{ read -r count <"/sys/class/net/$1/statistics/$name"; } 2>/dev/null &&
+			printf '%s %s\\n' "$name" "$count"
+	done
+	:
+}
+all_counters() {
+	for netdev in $port_netdevs; do
+		show "statistics$1" "$netdev" port_statistics "$netdev"
+		run "ethtool-S$1" "$netdev" ethtool -S "$netdev"
+	done
+}
+all_counters ''
+""".replace("STATISTICS", " ".join(STATISTICS))
+    script_again: ClassVar[str] = "all_counters -again\n"
 
     @classmethod
-    def parse(cls, capture: Capture) -> Self:  # noqa: ARG003
-        """Read the two readings."""
-        return cls({})
+    def parse(cls, capture: Capture) -> Self:
+        """Add up the counters of each place, in both readings."""
+        return cls(
+            {
+                port.netdev: _port(capture, port.netdev, port.driver)
+                for port in Ports.parse(capture).ports
+                if port.netdev
+            }
+        )
 
     def delta(self, netdev: str | None, place: Place) -> Observed[Delta]:
         """What a place counted during the capture; Absent where the driver has no such counter."""
         port = self.by_netdev.get(netdev or "")
         if port is None:
-            return Unreadable("the capture has no counters of it", f"ethtool -S {netdev}")
-        return port.deltas.get(place, Absent(f"ethtool -S {netdev}", "no such counter"))
+            return Absent(f"ethtool -S {netdev}", "a port without a netdev has no counters here")
+        return port.deltas.get(place, _no_counter(netdev))
 
     def total(self, netdev: str | None, place: Place) -> Observed[int]:
         """What a place counted since the driver was loaded."""
         port = self.by_netdev.get(netdev or "")
         if port is None:
-            return Unreadable("the capture has no counters of it", f"ethtool -S {netdev}")
-        return port.totals.get(place, Absent(f"ethtool -S {netdev}", "no such counter"))
+            return Absent(f"ethtool -S {netdev}", "a port without a netdev has no counters here")
+        return port.totals.get(place, _no_counter(netdev))
+
+
+def _no_counter(netdev: str | None) -> Absent:
+    return Absent(f"ethtool -S {netdev}", "the driver has no such counter")
+
+
+@dataclass(frozen=True, slots=True)
+class _Reading:
+    """Every counter of a port at one moment."""
+
+    values: dict[str, int]
+    uptime_s: float | None
+    own: Observed[str]
+    """What `ethtool -S` said."""
+    shared: Observed[str]
+    """What /sys/class/net/*/statistics said."""
+
+    def missing(self, pattern: str) -> Absent | Unreadable:
+        """Say why no counter of that name is there."""
+        source = self.shared if pattern.startswith(NETDEV) else self.own
+        if isinstance(source, Unreadable):
+            return source
+        return Absent(source.source, "the driver has no such counter")
+
+
+def _port(capture: Capture, netdev: str, driver: str | None) -> PortCounters:
+    first, last = (_reading(capture, netdev, again) for again in ("", "-again"))
+    rows = BY_DRIVER.get(driver or "", ANY_DRIVER)
+    stalled = [last.values[name] for name in last.values if STALLED_PERCENT.fullmatch(name)]
+    return PortCounters(
+        totals={row.place: _total(row, last) for row in rows},
+        deltas={row.place: _delta(row, first, last) for row in rows},
+        stalled_percent=Known(max(stalled), last.own.source)
+        if stalled
+        else last.missing(STALLED_PERCENT.pattern),
+    )
+
+
+def _reading(capture: Capture, netdev: str, again: str) -> _Reading:
+    own = capture.text(f"ethtool-S{again}", f"ethtool -S {netdev}", netdev)
+    shared = capture.text(f"statistics{again}", f"ip -s -s link show dev {netdev}", netdev)
+    values: dict[str, int] = {}
+    uptime_s = None
+    if isinstance(own, Known):
+        for line in own.value.splitlines():
+            name, _, count = line.rpartition(": ")
+            if (number := _count(count)) is not None:
+                values[name.strip()] = number
+    if isinstance(shared, Known):
+        for line in shared.value.splitlines():
+            name, _, count = line.partition(" ")
+            if name == "uptime":
+                uptime_s = _seconds(count)
+            elif (number := _count(count)) is not None:
+                values[NETDEV + name] = number
+    return _Reading(values, uptime_s, own, shared)
+
+
+def _count(text: str) -> int | None:
+    """A counter; None for what is none, as a ring's name or a text."""
+    text = text.strip()
+    if not (text.isascii() and text.isdecimal() and len(text) <= len(str(MAX_COUNTER))):
+        return None
+    return int(text)
+
+
+def _seconds(text: str) -> float | None:
+    whole, _, hundredths = text.strip().partition(".")
+    digits = whole + hundredths
+    if not (digits.isascii() and digits.isdecimal() and whole and len(digits) <= len("9" * 15)):
+        return None
+    return float(text)
+
+
+def _names(row: Row, reading: _Reading) -> tuple[str, ...]:
+    """Give the names of the first group of which the reading has any."""
+    for group in row.groups:
+        if names := tuple(name for name in reading.values if group.fullmatch(name)):
+            return names
+    return ()
+
+
+def _total(row: Row, reading: _Reading) -> Observed[int]:
+    names = _names(row, reading)
+    if not names:
+        return reading.missing(row.groups[0].pattern)
+    return Known(sum(reading.values[name] for name in names), _source(names, reading))
+
+
+def _delta(row: Row, first: _Reading, last: _Reading) -> Observed[Delta]:
+    names = _names(row, last)
+    if not names:
+        return last.missing(row.groups[0].pattern)
+    source = _source(names, last)
+    if names != _names(row, first):
+        before = first.missing(names[0])
+        if isinstance(before, Unreadable):
+            return before
+        return Unreadable("its counters changed between the two readings", source)
+    if first.uptime_s is None or last.uptime_s is None or last.uptime_s <= first.uptime_s:
+        return Unreadable("the time between the two readings is not known", source)
+    grown = [last.values[name] - first.values[name] for name in names]
+    if min(grown) < 0:
+        return Unreadable("a counter went down between the readings: it was reset", source)
+    seconds = last.uptime_s - first.uptime_s
+    return Known(Delta(sum(grown), seconds, tuple(n.removeprefix(NETDEV) for n in names)), source)
+
+
+def _source(names: tuple[str, ...], reading: _Reading) -> str:
+    return (reading.shared if names[0].startswith(NETDEV) else reading.own).source

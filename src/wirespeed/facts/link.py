@@ -1,11 +1,20 @@
 """The Ethernet link of every port: speed, modes of both ends, FEC, pause, and why it is down."""
 
+import re
 from dataclasses import dataclass
-from typing import ClassVar, Self
+from typing import ClassVar, Self, TypeVar
 
-from wirespeed.model.capture import Capture
+from wirespeed.facts.link_modes import modes_bps
+from wirespeed.facts.ports import Ports
+from wirespeed.model.capture import Capture, Files
 from wirespeed.model.fact import Fact
-from wirespeed.model.observed import Observed
+from wirespeed.model.observed import Absent, Known, Observed, Unreadable, read_as
+
+T = TypeVar("T")
+
+ATTRIBUTES = ("carrier", "duplex", "flags", "speed")
+IFF_UP = 0x1
+DETECTED = re.compile(r"(yes|no)(?: \((.*)\))?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,11 +25,12 @@ class Modes:
     bps: Observed[tuple[int, ...]]
     """Speeds of those modes, lowest first; of modes whose name is not understood there is none."""
     fec: Observed[tuple[str, ...]]
+    """Of our own side, ethtool prints as advertised what is supported."""
 
 
 @dataclass(frozen=True, slots=True)
 class Pause:
-    """Flow control by pause frames (IEEE 802.3 annex 31B), as set and as negotiated."""
+    """Flow control by pause frames (IEEE 802.3 annex 31B), as it is set."""
 
     autonegotiation: Observed[bool]
     receive: Observed[bool]
@@ -43,11 +53,14 @@ class Link:
     """The link of one netdev."""
 
     netdev: str
+    is_enabled: Observed[bool]
+    """Set up by the administrator (IFF_UP)."""
     is_up: Observed[bool]
     """A carrier is there."""
     down_reason: Observed[str]
-    """The kernel's words: `No cable`, `Autoneg, No partner detected`. Absent while it is up."""
+    """The kernel's words: `No cable`, `Autoneg, No partner detected`. Absent where it has none."""
     link_bps: Observed[int]
+    """Absent while it is down, and where the driver knows none, as virtio."""
     is_full_duplex: Observed[bool]
     port_type: Observed[str]
     """`FIBRE`, `Direct Attach Copper`, `Twisted Pair`, …"""
@@ -56,9 +69,11 @@ class Link:
     advertised: Modes
     partner: Modes
     """Absent where the peer told nothing: it is forced, or the driver does not pass it on."""
+    partner_autonegotiation: Observed[bool]
     fec_configured: Observed[tuple[str, ...]]
-    """`Auto`, `Off`, `RS`, `BaseR`, `LLRS`."""
+    """`Auto`, `Off`, `RS`, `BaseR`, `LLRS`. Some drivers give what is supported instead."""
     fec_active: Observed[tuple[str, ...]]
+    """As above; `Off` or `None` for none."""
     pause: Pause
     driver: Driver
 
@@ -74,9 +89,189 @@ class Links(Fact):
 
     by_netdev: dict[str, Link]
 
-    script: ClassVar[str] = ""
+    # Text, not --json: it is the same in every version and never translated, while the JSON of
+    # `ethtool DEV` came with 6.10 and has `auto-negotiation` inverted there.
+    script: ClassVar[str] = """\
+link_files() {
+	for netdev in $port_netdevs; do
+		for attribute in ATTRIBUTES; do
+			printf '%s\\n' "/sys/class/net/$netdev/$attribute"
+		done
+	done
+}
+link_files | files link -
+
+for netdev in $port_netdevs; do
+	run ethtool "$netdev" ethtool "$netdev"
+	run ethtool-a "$netdev" ethtool -a "$netdev"
+	run ethtool-fec "$netdev" ethtool --show-fec "$netdev"
+	run ethtool-i "$netdev" ethtool -i "$netdev"
+done
+""".replace("ATTRIBUTES", " ".join(ATTRIBUTES))
 
     @classmethod
-    def parse(cls, capture: Capture) -> Self:  # noqa: ARG003
-        """Read `link`, `ethtool` and its kin."""
-        return cls({})
+    def parse(cls, capture: Capture) -> Self:
+        """Read `ethtool DEV` and its kin, and sysfs for what it has without ethtool."""
+        files = capture.files("link", ATTRIBUTES)
+        return cls(
+            {
+                port.netdev: _link(capture, files, port.netdev)
+                for port in Ports.parse(capture).ports
+                if port.netdev
+            }
+        )
+
+
+class _Lines:
+    """`Name: value` lines of a tool, with what hangs below a value taken to it."""
+
+    def __init__(self, text: Observed[str]) -> None:
+        self._text = text
+        self._values: dict[str, str] = {}
+        name = ""
+        for line in text.value.splitlines() if isinstance(text, Known) else ():
+            before, colon, after = line.partition(":")
+            if colon:
+                name = before.strip()
+                self._values[name] = after.strip()
+            elif name:
+                self._values[name] += " " + line.strip()
+
+    def __getitem__(self, name: str) -> Observed[str]:
+        """Give a value; Absent where the tool has no such line, or nothing in it."""
+        if not isinstance(self._text, Known):
+            return self._text
+        value = self._values.get(name)
+        if value is None:
+            return Absent(self._text.source, f"no line `{name}:`")
+        if value in ("", "Not reported") or value.startswith("Unknown!"):
+            return Absent(self._text.source, f"`{name}: {value}`")
+        return Known(value, self._text.source)
+
+
+def _link(capture: Capture, files: Files, netdev: str) -> Link:
+    def lines(name: str, *arguments: str) -> _Lines:
+        return _Lines(capture.text(name, " ".join(("ethtool", *arguments, netdev)), netdev))
+
+    def sysfs(attribute: str) -> Observed[str]:
+        return files[f"/sys/class/net/{netdev}/{attribute}"]
+
+    settings = lines("ethtool")
+    pause = lines("ethtool-a", "-a")
+    fec = lines("ethtool-fec", "--show-fec")
+    driver = lines("ethtool-i", "-i")
+    detected = settings["Link detected"]
+    return Link(
+        netdev=netdev,
+        is_enabled=read_as(sysfs("flags"), lambda flags: bool(int(flags, 16) & IFF_UP)),
+        is_up=_better(read_as(detected, _is_up), _carrier(sysfs("carrier"))),
+        down_reason=_down_reason(detected),
+        link_bps=_better(read_as(settings["Speed"], _bps), _sysfs_bps(sysfs("speed"))),
+        is_full_duplex=_better(
+            read_as(settings["Duplex"], _is_full), _sysfs_duplex(sysfs("duplex"))
+        ),
+        port_type=settings["Port"],
+        autonegotiation=read_as(settings["Auto-negotiation"], _switch),
+        supported=_modes(settings, "Supported"),
+        advertised=_modes(settings, "Advertised"),
+        partner=_modes(settings, "Link partner advertised"),
+        partner_autonegotiation=read_as(
+            settings["Link partner advertised auto-negotiation"], _switch
+        ),
+        # Called so since ethtool 6.0; `Configured FEC encodings` before.
+        fec_configured=_words(
+            _better(fec["Supported/Configured FEC encodings"], fec["Configured FEC encodings"])
+        ),
+        fec_active=_words(_better(fec["Active FEC encoding"], fec["Active FEC encodings"])),
+        pause=Pause(
+            autonegotiation=read_as(pause["Autonegotiate"], _switch),
+            receive=read_as(pause["RX"], _switch),
+            transmit=read_as(pause["TX"], _switch),
+        ),
+        driver=Driver(
+            name=driver["driver"],
+            version=driver["version"],
+            firmware_version=driver["firmware-version"],
+            bus_info=driver["bus-info"],
+        ),
+    )
+
+
+def _better(first: Observed[T], second: Observed[T]) -> Observed[T]:
+    """Give what is known; else what is said to be absent rather than what could not be read."""
+    for kind in (Known, Absent):
+        for observed in (first, second):
+            if isinstance(observed, kind):
+                return observed
+    return first
+
+
+def _modes(settings: _Lines, whose: str) -> Modes:
+    modes = _words(settings[f"{whose} link modes"])
+    return Modes(modes, read_as(modes, modes_bps), _words(settings[f"{whose} FEC modes"]))
+
+
+def _words(text: Observed[str]) -> Observed[tuple[str, ...]]:
+    return read_as(text, lambda value: tuple(value.split()))
+
+
+def _switch(text: str) -> bool:
+    if text.lower() in ("on", "yes"):
+        return True
+    if text.lower() in ("off", "no"):
+        return False
+    raise ValueError(repr(text))
+
+
+def _is_up(text: str) -> bool:
+    match = DETECTED.fullmatch(text)
+    if match is None:
+        raise ValueError(repr(text))
+    return match[1] == "yes"
+
+
+def _down_reason(detected: Observed[str]) -> Observed[str]:
+    if not isinstance(detected, Known):
+        return detected
+    match = DETECTED.fullmatch(detected.value)
+    if match is None or match[2] is None:
+        return Absent(detected.source, "the driver gives no reason")
+    return Known(match[2], detected.source)
+
+
+def _bps(text: str) -> int:
+    match = re.fullmatch(r"(\d{1,7})Mb/s", text)
+    if match is None:
+        raise ValueError(repr(text))
+    return int(match[1]) * 10**6
+
+
+def _is_full(text: str) -> bool:
+    words = {"full": True, "half": False}
+    if text.lower() not in words:
+        raise ValueError(repr(text))
+    return words[text.lower()]
+
+
+def _carrier(text: Observed[str]) -> Observed[bool]:
+    """Reading it of a port that is set down fails: `Invalid argument`."""
+    if isinstance(text, Unreadable) and "Invalid argument" in text.reason:
+        return Known(False, text.source)
+    return read_as(text, lambda value: _switch({"0": "off", "1": "on"}.get(value, value)))
+
+
+def _sysfs_bps(text: Observed[str]) -> Observed[int]:
+    """Mb/s; -1 where the driver knows none, an error while the port is set down."""
+    if isinstance(text, Unreadable) and "Invalid argument" in text.reason:
+        return Absent(text.source, "the port is down")
+    if isinstance(text, Known) and text.value in ("-1", "0", "65535", "4294967295"):
+        return Absent(text.source, f"the driver knows no speed ({text.value})")
+    return read_as(text, lambda value: _bps(f"{value}Mb/s"))
+
+
+def _sysfs_duplex(text: Observed[str]) -> Observed[bool]:
+    if isinstance(text, Unreadable) and "Invalid argument" in text.reason:
+        return Absent(text.source, "the port is down")
+    if isinstance(text, Known) and text.value == "unknown":
+        return Absent(text.source, "the driver knows no duplex")
+    return read_as(text, _is_full)

@@ -1,0 +1,168 @@
+"""Which counter of which driver counts at which place: a table, with where its meaning is from.
+
+A name that stands in no row is ignored. Counters whose domains overlap are never in one group:
+mlx5 counts a frame with a broken symbol as `rx_symbol_err_phy` and as `rx_crc_errors_phy` alike,
+and `rx_discards_phy` again as `rx_prio0_discards`.
+"""
+
+import re
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Place(StrEnum):
+    """Where a frame was counted. Frames, unless it says otherwise."""
+
+    RECEIVED = "frames received"
+    SENT = "frames sent"
+    PORT_BUFFER = "port buffer"
+    """Dropped in the card's own buffer: what is behind it takes frames too slowly."""
+    PCIE = "PCIe back-pressure"
+    """Dropped because the PCIe link did not take what came in."""
+    PCIE_STALLED_SECONDS = "seconds with PCIe stalls"
+    """Seconds in which the card waited for PCIe credits for over 30 % of the time."""
+    NO_RECEIVE_BUFFER = "no receive buffer"
+    """Dropped because no receive descriptor was posted: the CPU is too slow or away."""
+    NO_MEMORY = "no memory for a receive buffer"
+    """Allocations that failed when a receive buffer was to be filled again."""
+    PHYSICAL = "physical errors"
+    """Frames that arrived damaged: cable, module, FEC."""
+    FEC_CORRECTED = "FEC corrected"
+    """Code words, or bits where that is what the card counts."""
+    FEC_UNCORRECTED = "FEC uncorrected"
+    """Code words or symbols that FEC could not mend."""
+    TRANSMIT = "transmit drops"
+    STEERING = "no flow rule"
+    """Dropped because no rule of the card's flow table took it. Ordinary for foreign multicast."""
+    PAUSE_RECEIVED = "pause frames received"
+    """The peer holds our transmit side back."""
+    PAUSE_SENT = "pause frames sent"
+    """We hold the peer back."""
+    PAUSE_RECEIVED_US = "time held back by pause frames"
+    """Microseconds, summed over priorities where each is paused by itself."""
+    PAUSE_SENT_US = "time that the peer was held back"
+    """Microseconds, likewise."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """What one place is the sum of."""
+
+    place: Place
+    groups: tuple[re.Pattern[str], ...]
+    """Names of counters that are added. The first group of which there is one counts."""
+
+
+def _row(place: Place, *groups: str) -> Row:
+    return Row(place, tuple(re.compile(group) for group in groups))
+
+
+NETDEV = "netdev/"
+"""What the names of /sys/class/net/*/statistics start with here: they are every driver's."""
+_TRAFFIC = (
+    _row(Place.RECEIVED, "netdev/rx_packets"),
+    _row(Place.SENT, "netdev/tx_packets"),
+    _row(Place.TRANSMIT, "netdev/tx_dropped"),
+)
+
+ANY_DRIVER = (
+    *_TRAFFIC,
+    _row(Place.NO_RECEIVE_BUFFER, "netdev/rx_missed_errors"),
+    _row(Place.PHYSICAL, "netdev/rx_crc_errors"),
+)
+"""For drivers without rows of their own.
+https://docs.kernel.org/networking/statistics.html (struct rtnl_link_stats64)"""
+
+_MLX5 = (
+    _row(Place.RECEIVED, "rx_packets_phy", "netdev/rx_packets"),
+    _row(Place.SENT, "tx_packets_phy", "netdev/tx_packets"),
+    _row(Place.PORT_BUFFER, "rx_discards_phy"),
+    _row(Place.PCIE, "outbound_pci_buffer_overflow"),
+    _row(Place.PCIE_STALLED_SECONDS, "outbound_pci_stalled_(rd|wr)_events"),
+    _row(Place.NO_RECEIVE_BUFFER, "rx_out_of_buffer"),
+    _row(Place.NO_MEMORY, "rx_(xsk_)?buff_alloc_err"),
+    _row(Place.PHYSICAL, "rx_crc_errors_phy"),
+    _row(Place.FEC_CORRECTED, "rx_corrected_bits_phy"),
+    _row(Place.FEC_UNCORRECTED, "rx_pcs_symbol_err_phy"),
+    _row(Place.TRANSMIT, "tx_queue_dropped|tx_discards_phy|tx_errors_phy"),
+    _row(Place.STEERING, "rx_steer_missed_packets"),
+    # Where priorities are paused by themselves, these are there and global pause is off.
+    _row(Place.PAUSE_RECEIVED, r"rx_prio[0-7]_pause", "rx_pause_ctrl_phy"),
+    _row(Place.PAUSE_SENT, r"tx_prio[0-7]_pause", "tx_pause_ctrl_phy"),
+    _row(Place.PAUSE_RECEIVED_US, r"rx_prio[0-7]_pause_duration", "rx_global_pause_duration"),
+    _row(Place.PAUSE_SENT_US, r"tx_prio[0-7]_pause_duration", "tx_global_pause_duration"),
+)
+"""https://docs.kernel.org/networking/device_drivers/ethernet/mellanox/mlx5/counters.html"""
+
+_I40E = (
+    *_TRAFFIC,
+    _row(Place.PORT_BUFFER, r"port\.rx_(dropped|discards)"),
+    _row(Place.NO_MEMORY, "rx_(pg_)?alloc_fail"),
+    _row(Place.PHYSICAL, r"port\.rx_crc_errors"),
+    _row(Place.PAUSE_RECEIVED, r"port\.(link_xoff_rx|rx_priority_[0-7]_xoff)"),
+    _row(Place.PAUSE_SENT, r"port\.(link_xoff_tx|tx_priority_[0-7]_xoff)"),
+)
+"""drivers/net/ethernet/intel/i40e/i40e_ethtool.c: `port.` is the port's own, before any queue;
+`rx_dropped` became `rx_discards` in 2023. XON ends a pause and is none."""
+
+_ICE = (
+    *_TRAFFIC,
+    _row(Place.PORT_BUFFER, r"rx_dropped\.nic"),
+    _row(Place.NO_RECEIVE_BUFFER, "rx_dropped"),
+    _row(Place.NO_MEMORY, "rx_(pg_)?alloc_fail"),
+    _row(Place.PHYSICAL, r"rx_crc_errors\.nic"),
+    _row(Place.PAUSE_RECEIVED, r"(link_xoff_rx|rx_priority_[0-7]_xoff)\.nic"),
+    _row(Place.PAUSE_SENT, r"(link_xoff_tx|tx_priority_[0-7]_xoff)\.nic"),
+)
+"""drivers/net/ethernet/intel/ice/ice_ethtool.c: `.nic` is the port's own, the rest the function's
+(VSI), which discards when a queue has no descriptor."""
+
+_IXGBE = (
+    *_TRAFFIC,
+    _row(Place.PORT_BUFFER, "rx_missed_errors"),
+    _row(Place.NO_RECEIVE_BUFFER, "rx_no_dma_resources"),
+    _row(Place.NO_MEMORY, "alloc_rx_(page|buff)_failed"),
+    _row(Place.PHYSICAL, "rx_crc_errors"),
+    _row(Place.PAUSE_RECEIVED, "rx_flow_control_xoff"),
+    _row(Place.PAUSE_SENT, "tx_flow_control_xoff"),
+)
+"""drivers/net/ethernet/intel/ixgbe/ixgbe_ethtool.c; Intel 82599 datasheet, section 8.2.3.23: the
+missed packet count (MPC) is of frames for which the packet buffer had no room."""
+
+_IGB = (
+    *_TRAFFIC,
+    _row(Place.PORT_BUFFER, "rx_missed_errors"),
+    _row(Place.NO_RECEIVE_BUFFER, r"rx_queue_\d+_drops"),
+    _row(Place.NO_MEMORY, r"rx_queue_\d+_alloc_failed"),
+    _row(Place.PHYSICAL, "rx_crc_errors"),
+    _row(Place.PAUSE_RECEIVED, "rx_flow_control_xoff"),
+    _row(Place.PAUSE_SENT, "tx_flow_control_xoff"),
+)
+"""drivers/net/ethernet/intel/igb/igb_ethtool.c. `rx_no_buffer_count` is no loss: the frame waits in
+the packet buffer."""
+
+_BNXT = (
+    *_TRAFFIC,
+    _row(Place.NO_RECEIVE_BUFFER, "rx_total_ring_discards", r"\[\d+\]: rx_discards"),
+    _row(Place.NO_MEMORY, "rx_total_oom_discards"),
+    _row(Place.PHYSICAL, "rx_fcs_err_frames"),
+    _row(Place.FEC_CORRECTED, "rx_fec_corrected_blocks"),
+    _row(Place.FEC_UNCORRECTED, "rx_fec_uncorrectable_blocks"),
+    _row(Place.PAUSE_RECEIVED, "rx_(pause|pfc)_frames"),
+    _row(Place.PAUSE_SENT, "tx_(pause|pfc)_frames"),
+)
+"""drivers/net/ethernet/broadcom/bnxt/bnxt_ethtool.c"""
+
+BY_DRIVER: dict[str, tuple[Row, ...]] = {
+    "mlx5_core": _MLX5,
+    "i40e": _I40E,
+    "ice": _ICE,
+    "ixgbe": _IXGBE,
+    "igb": _IGB,
+    "igc": _IGB,
+    "e1000e": _IGB,
+    "bnxt_en": _BNXT,
+}
+
+STALLED_PERCENT = re.compile("outbound_pci_stalled_(rd|wr)")
+"""mlx5's share of the last second without PCIe credits, 0 to 100: a level, not a count."""

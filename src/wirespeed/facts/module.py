@@ -1,0 +1,157 @@
+"""The module or cable in every port: what it says it is, its temperature, what the kernel says."""
+
+import re
+from dataclasses import dataclass
+from typing import ClassVar, Self
+
+from wirespeed.facts.ports import Ports
+from wirespeed.model.capture import Capture
+from wirespeed.model.fact import Fact
+from wirespeed.model.observed import Absent, Known, Observed, Unreadable, read_as
+
+COMPLAINTS = (
+    r"Port module event",  # mlx5: drivers/net/ethernet/mellanox/mlx5/core/events.c
+    r"nsupported (SFP|QSFP|module)",  # ixgbe, i40e, ice
+    r"Unqualified SFP",  # bnxt_en, bnx2x
+)
+MLX5_EVENT = re.compile(r"Port module event(?:\[error\])?: module \d+, (Cable [a-z]+)(?:, (.+))?")
+CELSIUS = re.compile(r"(-?\d{1,4}(?:\.\d{1,4})?) degrees C\b.*")
+METRES = re.compile(r"(\d{1,5}(?:\.\d{1,3})?) ?m")
+
+
+@dataclass(frozen=True, slots=True)
+class Module:
+    """What `ethtool -m` decodes of a module's own memory (SFF-8472, SFF-8636, CMIS)."""
+
+    identifier: Observed[str]
+    """`0x11 (QSFP28)`. Absent: no module, or none that can be read there."""
+    vendor: Observed[str]
+    part: Observed[str]
+    compliance: Observed[tuple[str, ...]]
+    """What it says that it is made for: `100G Ethernet: 100G Base-CR4, 25G Base-CR CA-L`, …"""
+    cable_m: Observed[float]
+    """Length of a copper or active cable. Absent for a module with a fibre of its own."""
+    celsius: Observed[float]
+    high_warning_celsius: Observed[float]
+    high_alarm_celsius: Observed[float]
+
+
+@dataclass(frozen=True, slots=True)
+class Modules(Fact):
+    """The module of every port that has a netdev, and what the kernel last said of each."""
+
+    by_netdev: dict[str, Module]
+    complaints: dict[str, str]
+    """PCI address or netdev to the last thing that the kernel said of its module, if a fault."""
+    log: Observed[str]
+    """Known when the kernel's messages could be read; those at boot may be gone from them."""
+
+    script: ClassVar[str] = """\
+for netdev in $port_netdevs; do
+	run ethtool-m "$netdev" ethtool -m "$netdev"
+done
+module_messages() {
+	$limit dmesg | grep -aE 'COMPLAINTS' | tail -n 200
+}
+show module-messages - module_messages
+""".replace("COMPLAINTS", "|".join(COMPLAINTS))
+
+    @classmethod
+    def parse(cls, capture: Capture) -> Self:
+        """Read `ethtool -m` of each port, and the kernel's messages, the last of each counting."""
+        ports = [port for port in Ports.parse(capture).ports if port.netdev]
+        names = {name for port in ports for name in (port.netdev, port.pci_address) if name}
+        log = _log(capture)
+        return cls(
+            by_netdev={p.netdev: _module(capture, p.netdev) for p in ports if p.netdev},
+            complaints=_complaints(log, names),
+            log=log,
+        )
+
+    def complaint(self, netdev: str | None, pci_address: str | None) -> Observed[str]:
+        """Give the fault that the kernel last told of a port's module; Absent: it told none."""
+        for name in (pci_address, netdev):
+            if name in self.complaints:
+                return Known(self.complaints[name], "dmesg")
+        return self.log if isinstance(self.log, Unreadable) else Absent("dmesg", "no complaint")
+
+
+def _log(capture: Capture) -> Observed[str]:
+    section = capture.section("module-messages")
+    if section is None:
+        return Unreadable("the capture has no such section", "dmesg")
+    if section.errors.strip():
+        return Unreadable(section.errors.strip().splitlines()[0][:200], "dmesg")
+    return section.text("dmesg")
+
+
+def _complaints(log: Observed[str], names: set[str]) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for line in log.value.splitlines() if isinstance(log, Known) else ():
+        about = names.intersection(re.split(r"[\s:]*\s|:$", line))
+        event = MLX5_EVENT.search(line)
+        fault = event[2] if event else line.rpartition(": ")[2]
+        for name in about:
+            if event and event[1] != "Cable error":
+                found.pop(name, None)  # plugged anew, or pulled
+            else:
+                found[name] = (fault or "Cable error").strip()[:200]
+    return found
+
+
+def _module(capture: Capture, netdev: str) -> Module:
+    text = capture.text("ethtool-m", f"ethtool -m {netdev}", netdev)
+    values: dict[str, list[str]] = {}
+    for line in text.value.splitlines() if isinstance(text, Known) else ():
+        name, colon, value = line.partition(":")
+        if colon and value.strip():
+            values.setdefault(name.strip(), []).append(value.strip())
+
+    def read(*names: str) -> Observed[str]:
+        if not isinstance(text, Known):
+            return text
+        for name in names:
+            if name in values:
+                return Known(values[name][0], text.source)
+        return Absent(text.source, f"no line `{names[0]}:`")
+
+    compliance = tuple(values.get("Transceiver type", ()))
+    temperature = "Module temperature"
+    return Module(
+        identifier=read("Identifier"),
+        vendor=read("Vendor name"),
+        part=read("Vendor PN"),
+        compliance=Known(compliance, text.source) if compliance else _absent(text),
+        cable_m=_cable_m(
+            read("Length (Copper or Active cable)", "Length (Copper)", "Cable assembly length")
+        ),
+        celsius=read_as(read(temperature), _celsius),
+        high_warning_celsius=read_as(read(f"{temperature} high warning threshold"), _celsius),
+        high_alarm_celsius=read_as(read(f"{temperature} high alarm threshold"), _celsius),
+    )
+
+
+def _absent(text: Observed[str]) -> Absent | Unreadable:
+    return text if isinstance(text, Unreadable) else Absent(text.source, "it tells none")
+
+
+def _celsius(text: str) -> float:
+    match = CELSIUS.fullmatch(text)
+    if match is None:
+        raise ValueError(repr(text))
+    return float(match[1])
+
+
+def _metres(text: str) -> float:
+    match = METRES.fullmatch(text)
+    if match is None:
+        raise ValueError(repr(text))
+    return float(match[1])
+
+
+def _cable_m(text: Observed[str]) -> Observed[float]:
+    """0 stands for no cable of its own (SFF-8472 section 6.1, SFF-8636 byte 146)."""
+    metres = read_as(text, _metres)
+    if isinstance(metres, Known) and metres.value == 0:
+        return Absent(metres.source, "it has no cable of its own")
+    return metres
