@@ -6,16 +6,18 @@ from typing import ClassVar, Self
 
 from wirespeed.model.capture import Capture, Files
 from wirespeed.model.fact import Fact
-from wirespeed.model.observed import Absent, Known, Observed, Unreadable
+from wirespeed.model.observed import Absent, CannotTellError, Known, Observed, Unreadable
 
 SYSFS = "/sys/bus/pci/devices"
 ATTRIBUTES = (
     "vendor", "device", "subsystem_vendor", "subsystem_device", "revision", "class", "numa_node",
     "local_cpulist", "current_link_speed", "current_link_width", "max_link_speed",
-    "max_link_width", "sriov_totalvfs", "sriov_numvfs", "aer_dev_correctable",
-    "aer_dev_nonfatal", "aer_dev_fatal",
+    "max_link_width", "sriov_totalvfs", "sriov_numvfs",
 )  # fmt: skip
 PCI_ADDRESS = re.compile(r"[0-9a-f]{4,8}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]")
+ROOT_BUS = re.compile(r"pci[0-9a-f]{4,8}:[0-9a-f]{2}")
+EMULATORS = {0x1B36: "QEMU", 0x1AF4: "QEMU", 0x15AD: "VMware", 0x1AB8: "Parallels"}
+"""Vendors of bridges and cards that only a hypervisor makes (pci-ids.ucw.cz)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,14 +27,40 @@ class PciFunction:
     address: str
     vendor: Observed[int]
     device: Observed[int]
+    subsystem_vendor: Observed[int]
     numa_node: Observed[int]
     """-1 where the firmware gives none."""
+    local_cpus: Observed[str]
+    """CPUs near it, as the kernel lists them: `0-23,48-71`."""
     lanes: Observed[int]
     max_lanes: Observed[int]
     """What this function can do; what the slot can is the capability of the hop above it."""
     gt_per_s: Observed[float]
     """10^9 transfers per second and lane."""
     max_gt_per_s: Observed[float]
+
+    @property
+    def emulator(self) -> str | None:
+        """What made it up, when it is no hardware: its link carries nothing then."""
+        for vendor in (self.vendor, self.subsystem_vendor):
+            if isinstance(vendor, Known) and vendor.value in EMULATORS:
+                return EMULATORS[vendor.value]
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class PciLink:
+    """One link and its two ends, each of which reports the same state and its own capability."""
+
+    lower: PciFunction
+    """The end towards the card: an endpoint, or the upstream port of a switch."""
+    upper: PciFunction
+    """The end towards the host: a root port, or a downstream port of a switch."""
+
+    @property
+    def element(self) -> str:
+        """Its name in a ledger."""
+        return f"pcie {self.lower.address}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +71,33 @@ class Pci(Fact):
     hops: dict[str, tuple[str, ...]]
     """Of each physical function: its own address first, its root port last."""
 
+    def links(self, pci_address: str | None) -> tuple[PciLink, ...]:
+        """Give every link from a card's function up to its root port; none where there is none.
+
+        Raises CannotTellError when the way up was not read, or is not card, any number of
+        switches, root port.
+        """
+        if pci_address is None:
+            return ()
+        if pci_address not in self.hops:
+            raise CannotTellError(
+                f"the way from {pci_address} to its root port was not read",
+                f"readlink -f {SYSFS}/{pci_address}",
+            )
+        way = [self.functions[address] for address in self.hops[pci_address]]
+        if len(way) < 2:
+            return ()
+        if len(way) % 2:
+            raise CannotTellError(
+                f"{way[0].address} lies below an odd number of bridges: no way from a card through "
+                "switches to a root port",
+                "lspci -tv",
+            )
+        # A switch is two functions, and nothing lies between them but its inside.
+        return tuple(
+            PciLink(lower, upper) for lower, upper in zip(way[::2], way[1::2], strict=True)
+        )
+
     script: ClassVar[str] = """\
 list_hops() {
 	for address in $pfs; do
@@ -50,9 +105,10 @@ list_hops() {
 	done
 }
 show pci-hops - list_hops
+hops=$(list_hops | tr / '\\n' | grep -E '^[0-9a-f]{4,8}:..:..\\..$' | sort -u)
 
 pci_files() {
-	for address in $(list_hops | tr / '\\n' | grep -E '^[0-9a-f]{4,8}:..:..\\..$' | sort -u); do
+	for address in $hops; do
 		for attribute in ATTRIBUTES; do
 			printf '%s\\n' "/sys/bus/pci/devices/$address/$attribute"
 		done
@@ -67,7 +123,9 @@ pci_files | files pci -
         section = capture.section("pci-hops")
         hops: dict[str, tuple[str, ...]] = {}
         for line in section.output.splitlines() if section else ():
-            way = tuple(p for p in reversed(line.split("/")) if PCI_ADDRESS.fullmatch(p))
+            # The last root bus is the card's: a VMD or a Hyper-V bus lies below another.
+            parts = ROOT_BUS.split(line)[-1].split("/")
+            way = tuple(p for p in reversed(parts) if PCI_ADDRESS.fullmatch(p))
             if way:
                 hops[way[0]] = way
         files = capture.files("pci", ATTRIBUTES)
@@ -83,7 +141,9 @@ def _function(address: str, files: Files) -> PciFunction:
         address=address,
         vendor=_integer(read("vendor"), 16),
         device=_integer(read("device"), 16),
+        subsystem_vendor=_integer(read("subsystem_vendor"), 16),
         numa_node=_integer(read("numa_node")),
+        local_cpus=read("local_cpulist"),
         lanes=_lanes(read("current_link_width")),
         max_lanes=_lanes(read("max_link_width")),
         gt_per_s=_gt_per_s(read("current_link_speed")),
