@@ -1,11 +1,18 @@
 """Firmware: what runs, what is stored for the next reset, and its settings now and next boot."""
 
+import re
 from dataclasses import dataclass
 from typing import ClassVar, Self
 
+from wirespeed.facts.json_text import field, json_of, object_in
+from wirespeed.facts.sriov import Sriov
 from wirespeed.model.capture import Capture
 from wirespeed.model.fact import Fact
-from wirespeed.model.observed import Observed
+from wirespeed.model.observed import Absent, CannotTellError, Known, Observed, Unreadable
+
+COLUMNS = ("Default", "Current", "Next Boot")
+HEADER = re.compile(r"\s*Configurations:\s+(.*\S)\s*")
+ROW = re.compile(r"[*\s]*((?:RO\s+)?)([A-Z][A-Z0-9_]*[a-z0-9_]*(?:\[[\d.]+\])?)\s+(\S.*\S|\S)\s*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,7 +22,7 @@ class FirmwareSetting:
     name: str
     default: Observed[str]
     current: Observed[str]
-    """In force since the last reset; Absent where the tool's version does not tell it apart."""
+    """In force since the last reset; Absent where the tool or the card does not tell it apart."""
     next_boot: Observed[str]
 
 
@@ -32,6 +39,8 @@ class CardFirmware:
     """What the next reset starts."""
     settings: Observed[dict[str, FirmwareSetting]]
     """By name; read for one function of a card and given for all of them."""
+    settings_read_at: str
+    """PCI address of that function; empty where none was read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,9 +49,112 @@ class Firmware(Fact):
 
     cards: dict[str, CardFirmware]
 
-    script: ClassVar[str] = ""
+    # One call for a card: it asks the firmware for each setting, which takes up to some seconds.
+    # VFs (their device numbers are listed in sriov.py) have no settings to ask for.
+    script: ClassVar[str] = """\
+run devlink-info - devlink -j dev info
+cards=
+for address in $pfs; do
+	vendor= device=
+	{ read -r vendor <"/sys/bus/pci/devices/$address/vendor"; } 2>/dev/null
+	{ read -r device <"/sys/bus/pci/devices/$address/device"; } 2>/dev/null
+	[ "$vendor" = 0x15b3 ] || continue
+	case $device in
+	0x1002 | 0x1004 | 0x1012 | 0x1014 | 0x1016 | 0x1018 | 0x101a | 0x101c | 0x101e | 0xa2d3)
+		continue ;;
+	esac
+	case $cards in *" ${address%.*} "*) continue ;; esac
+	cards="$cards ${address%.*} "
+	tool=mstconfig
+	command -v "$tool" >/dev/null 2>&1 || ! command -v mlxconfig >/dev/null 2>&1 || tool=mlxconfig
+	run firmware-settings "$address" "$tool" -d "$address" -e q
+done
+"""
 
     @classmethod
-    def parse(cls, capture: Capture) -> Self:  # noqa: ARG003
+    def parse(cls, capture: Capture) -> Self:
         """Read `devlink dev info` and the tables of mstconfig."""
-        return cls({})
+        info = json_of(capture.text("devlink-info", "devlink dev info"))
+        asked = capture.sections("firmware-settings")
+        tables = {}
+        for address in asked:
+            source = f"mstconfig -d {address} -e q"
+            text = capture.text("firmware-settings", source, address)
+            tables[_card(address)] = (address, _settings(text))
+        return cls(
+            {
+                address: _function(address, info, tables)
+                for address in dict.fromkeys([*Sriov.parse(capture).pfs, *asked])
+                if address
+            }
+        )
+
+    def of(self, pci_address: str | None) -> CardFirmware:
+        """Give one function's; raises CannotTellError where nothing is known of it."""
+        if pci_address not in self.cards:
+            raise CannotTellError("no firmware was asked for", "devlink dev info")
+        return self.cards[pci_address]
+
+
+def _card(address: str) -> str:
+    return address.rpartition(".")[0]
+
+
+def _function(
+    address: str,
+    info: Observed[object],
+    tables: dict[str, tuple[str, Observed[dict[str, FirmwareSetting]]]],
+) -> CardFirmware:
+    source = f"devlink dev info pci/{address}"
+    never = Absent(source, "no setting of this card was asked for: it is not of Mellanox")
+    read_at, settings = tables.get(_card(address), ("", never))
+
+    def version(place: str, *names: str) -> Observed[str]:
+        if not isinstance(info, Known):
+            return info
+        devices = object_in(info.value, "info") if isinstance(info.value, dict) else {}
+        versions = object_in(object_in(devices, f"pci/{address}"), "versions")
+        found = object_in(versions, place)
+        name = next((name for name in names if name in found), names[0])
+        return field(found, name, str, source)
+
+    return CardFirmware(
+        pci_address=address,
+        board_id=version("fixed", "fw.psid", "board.id"),
+        running=version("running", "fw.version", "fw"),
+        stored=version("stored", "fw.version", "fw"),
+        settings=settings,
+        settings_read_at=read_at,
+    )
+
+
+def _settings(text: Observed[str]) -> Observed[dict[str, FirmwareSetting]]:
+    """Read the table: a line per setting, the columns that the header names, `*` where they differ.
+
+    Not every card tells default and current apart; the header then has `Next Boot` alone.
+    """
+    if not isinstance(text, Known):
+        return text
+    columns: list[str] | None = None
+    settings = {}
+    for line in text.value.splitlines():
+        if header := HEADER.fullmatch(line):
+            columns = [name for name in COLUMNS if name in header[1]]
+            continue
+        row = ROW.fullmatch(line) if columns is not None else None
+        values = row[3].split() if row else []
+        if row is None or columns is None or len(values) != len(columns):
+            continue
+        by_column = dict(zip(columns, values, strict=True))
+        settings[row[2]] = FirmwareSetting(
+            row[2], *(_cell(by_column.get(column), column, text.source) for column in COLUMNS)
+        )
+    if not settings:
+        return Unreadable("it printed no settings", text.source)
+    return Known(settings, text.source)
+
+
+def _cell(value: str | None, column: str, source: str) -> Observed[str]:
+    if value is None:
+        return Absent(source, f"no column {column}")
+    return Absent(source, "N/A") if value == "N/A" else Known(value, source)

@@ -1,11 +1,23 @@
 """Where the kernel modules of Mellanox cards come from: the kernel itself, or the vendor."""
 
+import re
 from dataclasses import dataclass
 from typing import ClassVar, Self
 
-from wirespeed.model.capture import Capture
+from wirespeed.model.capture import Capture, Files
 from wirespeed.model.fact import Fact
-from wirespeed.model.observed import Observed, Unreadable
+from wirespeed.model.observed import Absent, Known, Observed, Unreadable
+
+MODULES = (
+    "mlx_compat", "mlx5_core", "mlx5_ib", "mlx4_core", "mlx4_en", "mlx4_ib", "mlxfw", "mlxdevm",
+    "mlx5_fwctl", "mlx5_vdpa", "ib_core", "ib_uverbs", "ib_umad", "ib_cm", "iw_cm", "rdma_cm",
+    "rdma_ucm", "ib_ipoib",
+)  # fmt: skip
+"""What the vendor's packages replace."""
+ATTRIBUTES = ("initstate", "version", "srcversion", "taint")
+SYMBOL_ERROR = re.compile(r"(disagrees about version of symbol|Unknown symbol)")
+MODINFO = "modinfo mlx5_core"
+DMESG = "dmesg | grep -E 'disagrees about version of symbol|Unknown symbol'"
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,28 +26,88 @@ class LoadedModule:
 
     name: str
     version: Observed[str]
-    """Absent in the kernel's own since 5.8 or so; the vendor's have one, `25.07-0.9.7`."""
+    """`25.07-0.9.7` of the vendor; Absent in most of the kernel's own."""
     source_version: Observed[str]
     is_out_of_tree: Observed[bool]
-    """The kernel marks it with O, whatever the vendor says."""
+    """The kernel marks it with O. Unreadable before 3.17 or so, where there is no such file."""
 
 
 @dataclass(frozen=True, slots=True)
 class DriverOrigin(Fact):
-    """The modules of the mlx5 stack."""
+    """The modules of the mlx stack."""
 
     loaded: dict[str, LoadedModule]
-    """By name; empty where there is no mlx5_core."""
+    """By name; empty where there is none, as where they are built into the kernel."""
     installed_file: Observed[str]
     """File that `modprobe mlx5_core` would load now."""
+    installed_version: Observed[str]
     installed_source_version: Observed[str]
     symbol_errors: Observed[tuple[str, ...]]
-    """Lines of the kernel log about symbols that did not fit, of mlx modules; newest last."""
+    """Lines of the kernel log about symbols that did not fit, of these modules; newest last."""
 
-    script: ClassVar[str] = ""
+    script: ClassVar[str] = """\
+driver_files() {
+	for module in MODULES; do
+		[ -d "/sys/module/$module" ] || continue
+		for attribute in ATTRIBUTES; do
+			printf '%s\\n' "/sys/module/$module/$attribute"
+		done
+	done
+}
+driver_log() {
+	dmesg | grep -E '(mlx|ib_|rdma).*(disagrees about version of symbol|Unknown symbol)' |
+		tail -n 20
+}
+if [ -d /sys/module/mlx5_core ] || [ -d /sys/module/mlx_compat ]; then
+	driver_files | files driver -
+	run driver-installed - modinfo mlx5_core
+	show driver-log - driver_log
+fi
+""".replace("MODULES", " ".join(MODULES)).replace("ATTRIBUTES", " ".join(ATTRIBUTES))
 
     @classmethod
-    def parse(cls, capture: Capture) -> Self:  # noqa: ARG003
-        """Read /sys/module, modinfo and the kernel log."""
-        why = Unreadable("not parsed", "modinfo mlx5_core")
-        return cls({}, why, why, why)
+    def parse(cls, capture: Capture) -> Self:
+        """Read /sys/module, modinfo and the kernel log; where no section is, no module is."""
+        files = capture.files("driver", ATTRIBUTES)
+        installed = capture.text("driver-installed", MODINFO)
+        return cls(
+            loaded={
+                name: _module(files, name)
+                for name in MODULES
+                if isinstance(files[f"/sys/module/{name}/initstate"], Known)
+            },
+            installed_file=_line(installed, "filename"),
+            installed_version=_line(installed, "version"),
+            installed_source_version=_line(installed, "srcversion"),
+            symbol_errors=_symbol_errors(capture),
+        )
+
+
+def _module(files: Files, name: str) -> LoadedModule:
+    folder = f"/sys/module/{name}"
+    taint = files[f"{folder}/taint"]
+    return LoadedModule(
+        name=name,
+        version=files[f"{folder}/version"],
+        source_version=files[f"{folder}/srcversion"],
+        is_out_of_tree=(
+            Known("O" in taint.value, taint.source) if isinstance(taint, Known) else taint
+        ),
+    )
+
+
+def _line(text: Observed[str], name: str) -> Observed[str]:
+    if not isinstance(text, Known):
+        return text
+    match = re.search(rf"^{name}:\s*(\S+)\s*$", text.value, re.M)
+    return Known(match[1], text.source) if match else Absent(text.source, f"no line {name}")
+
+
+def _symbol_errors(capture: Capture) -> Observed[tuple[str, ...]]:
+    section = capture.section("driver-log")
+    if section is None:
+        return Unreadable("the capture has no such section", DMESG)
+    if section.returncode is None or section.errors.strip():
+        return section.failure(DMESG)
+    lines = section.output.splitlines()
+    return Known(tuple(line for line in lines if SYMBOL_ERROR.search(line)), DMESG)

@@ -1,15 +1,20 @@
 """Netdevs and how they stack: bonds, bridges, VLANs, tunnels, VFs' settings, MTUs, addresses."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from ipaddress import IPv4Interface, IPv6Interface
+from ipaddress import IPv4Interface, IPv6Interface, ip_interface
 from typing import ClassVar, Self
 
+from wirespeed.facts.json_text import JsonObject, field, object_in, objects_in, objects_of
 from wirespeed.model.capture import Capture
 from wirespeed.model.fact import Fact
-from wirespeed.model.observed import Observed, Unreadable
+from wirespeed.model.observed import Absent, CannotTellError, Known, Observed, Unreadable
 
-IP_LINK = "ip -d link show"
+Interface = IPv4Interface | IPv6Interface
 IP_ADDR = "ip addr show"
+NO_MAC = "00:00:00:00:00:00"
+LOWER_KINDS = ("vlan", "macvlan", "macvtap", "ipvlan")
+"""Kinds whose `link` is the netdev that they lie on; a veth's `link` is its peer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +81,7 @@ class Link:
     master: Observed[str]
     """Bond, bridge, VRF or `ovs-system` that it belongs to."""
     lower: Observed[str]
-    """Netdev that a VLAN, a macvlan or a bound tunnel lies on."""
+    """Netdev that a VLAN or a macvlan lies on."""
     pci_address: Observed[str]
     switch_id: Observed[str]
     """Same for every port of one eswitch; Absent where there is none or its mode is legacy."""
@@ -86,7 +91,7 @@ class Link:
     vlan_id: Observed[int]
     vxlan: Vxlan | None
     vfs: tuple[VfSettings, ...]
-    addresses: Observed[tuple[IPv4Interface | IPv6Interface, ...]]
+    addresses: Observed[tuple[Interface, ...]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +106,165 @@ run ip-addr - ip -j addr show
 """
 
     @classmethod
-    def parse(cls, capture: Capture) -> Self:  # noqa: ARG003
+    def parse(cls, capture: Capture) -> Self:
         """Read both lists of JSON objects."""
-        return cls(Unreadable("not parsed", IP_LINK))
+        found = objects_of(capture.text("ip-link", "ip -d link show"))
+        if not isinstance(found, Known):
+            return cls(found)
+        addresses = _addresses(objects_of(capture.text("ip-addr", IP_ADDR)))
+        links = {}
+        for one in found.value:
+            netdev, index = one.get("ifname"), one.get("ifindex")
+            if isinstance(netdev, str) and isinstance(index, int):
+                links[netdev] = _link(one, netdev, index, addresses)
+        return cls(Known(links, found.source))
+
+    def __getitem__(self, netdev: str) -> Link:
+        """Give one netdev; raises CannotTellError where it is not known."""
+        if not isinstance(self.links, Known):
+            raise CannotTellError(f"netdevs: {self.links.reason}", self.links.source)
+        if netdev not in self.links.value:
+            raise CannotTellError(f"no netdev {netdev} in this namespace", "ip link show")
+        return self.links.value[netdev]
+
+    def members(self, master: str) -> tuple[Link, ...]:
+        """Netdevs that belong to a bond, a bridge or `ovs-system`."""
+        return tuple(link for link in self._all() if _is(link.master, master))
+
+    def directly_above(self, netdev: str) -> tuple[Link, ...]:
+        """The bond or bridge that a netdev belongs to, and the VLANs and macvlans on it."""
+        links = self.links.value if isinstance(self.links, Known) else {}
+        own = links.get(netdev)
+        master = own.master if own else None
+        up = [links[master.value]] if isinstance(master, Known) and master.value in links else []
+        return (*up, *(link for link in self._all() if _is(link.lower, netdev)))
+
+    def ports_below(self, netdev: str) -> frozenset[str]:
+        """Every netdev that traffic through this one may leave by: members, lower ones, itself."""
+        seen: set[str] = set()
+        todo = [netdev]
+        links = self.links.value if isinstance(self.links, Known) else {}
+        while todo:
+            name = todo.pop()
+            if name in seen or name not in links:
+                continue
+            seen.add(name)
+            link = links[name]
+            todo += [member.netdev for member in self.members(name)]
+            todo += [o.value for o in (link.lower, _underlay(link)) if isinstance(o, Known)]
+        return frozenset(seen)
+
+    def with_address(self, address: str) -> Link | None:
+        """Give the netdev that has an IP address; None where none of those that are known has."""
+        for link in self._all():
+            if isinstance(link.addresses, Known) and any(
+                str(own.ip) == address for own in link.addresses.value
+            ):
+                return link
+        return None
+
+    def _all(self) -> Iterator[Link]:
+        return iter(self.links.value.values() if isinstance(self.links, Known) else ())
+
+
+def _is(observed: Observed[str], netdev: str) -> bool:
+    return isinstance(observed, Known) and observed.value == netdev
+
+
+def _underlay(link: Link) -> Observed[str] | None:
+    return link.vxlan.underlay if link.vxlan else None
+
+
+def _link(
+    one: JsonObject, netdev: str, index: int, addresses: Observed[dict[str, tuple[Interface, ...]]]
+) -> Link:
+    source = f"ip -d link show {netdev}"
+    info = object_in(one, "linkinfo")
+    kind = field(info, "info_kind", str, source)
+    data = object_in(info, "info_data")
+    lower = field(one, "link", str, source)
+    if not (isinstance(kind, Known) and kind.value in LOWER_KINDS):
+        lower = Absent(source, "it lies on no other netdev")
+    is_pci = one.get("parentbus") == "pci"
+    flags = one.get("flags")
+    return Link(
+        netdev=netdev,
+        index=index,
+        mtu=field(one, "mtu", int, source),
+        max_mtu=field(one, "max_mtu", int, source),
+        flags=tuple(map(str, flags)) if isinstance(flags, list) else (),
+        operstate=field(one, "operstate", str, source),
+        mac=field(one, "address", str, source),
+        kind=kind,
+        master=field(one, "master", str, source),
+        lower=lower,
+        pci_address=field(one, "parentdev", str, source) if is_pci else Absent(source),
+        switch_id=field(one, "phys_switch_id", str, source),
+        phys_port_name=field(one, "phys_port_name", str, source),
+        bond=_bond(data, source) if _is(kind, "bond") else None,
+        vlan_id=field(data, "id", int, source) if _is(kind, "vlan") else Absent(source),
+        vxlan=_vxlan(data, source) if _is(kind, "vxlan") else None,
+        vfs=tuple(_vf(vf, source) for vf in objects_in(one, "vfinfo_list")),
+        addresses=(
+            Known(addresses.value.get(netdev, ()), f"ip addr show {netdev}")
+            if isinstance(addresses, Known)
+            else addresses
+        ),
+    )
+
+
+def _bond(data: JsonObject, source: str) -> Bond:
+    return Bond(
+        mode=field(data, "mode", str, source),
+        miimon_ms=field(data, "miimon", int, source),
+        arp_interval_ms=field(data, "arp_interval", int, source),
+        active_port=field(data, "active_slave", str, source),
+        xmit_hash_policy=field(data, "xmit_hash_policy", str, source),
+    )
+
+
+def _vxlan(data: JsonObject, source: str) -> Vxlan:
+    def either(*names: str) -> Observed[str]:
+        name = next((name for name in names if name in data), names[0])
+        return field(data, name, str, source)
+
+    external = data.get("external") is True
+    return Vxlan(
+        vni=Absent(source, "external") if external else field(data, "id", int, source),
+        local=either("local", "local6"),
+        remote=either("remote", "remote6", "group", "group6"),
+        dst_port=field(data, "port", int, source),
+        underlay=field(data, "link", str, source),
+    )
+
+
+def _vf(vf: JsonObject, source: str) -> VfSettings:
+    # `mac` in older iproute2; `address` now, as for the port itself.
+    mac = field(vf, "address" if "address" in vf else "mac", str, source)
+    tags = [tag for tag in (vf, *objects_in(vf, "vlan_list")) if "vlan" in tag]
+    index = vf.get("vf")
+    return VfSettings(
+        index=index if isinstance(index, int) else -1,
+        has_mac=Known(mac.value != NO_MAC, source) if isinstance(mac, Known) else mac,
+        # The tool leaves the tag out where it is 0.
+        vlan=field(tags[0], "vlan", int, source) if tags else Known(0, source),
+        is_spoof_checked=field(vf, "spoofchk", bool, source),
+        is_trusted=field(vf, "trust", bool, source),
+        link_state=field(vf, "link_state", str, source),
+        max_tx_mbit_per_s=field(object_in(vf, "rate"), "max_tx", int, source),
+    )
+
+
+def _addresses(found: Observed[list[JsonObject]]) -> Observed[dict[str, tuple[Interface, ...]]]:
+    if not isinstance(found, Known):
+        return found
+    addresses: dict[str, tuple[Interface, ...]] = {}
+    for one in found.value:
+        own = []
+        for address in objects_in(one, "addr_info"):
+            try:
+                own.append(ip_interface(f"{address.get('local')}/{address.get('prefixlen')}"))
+            except ValueError:
+                return Unreadable(f"{str(address.get('local'))[:40]!r} is no address", IP_ADDR)
+        addresses[str(one.get("ifname"))] = tuple(own)
+    return Known(addresses, found.source)

@@ -1,41 +1,26 @@
 """Routes and policy rules: which netdev traffic to an address leaves by."""
 
 from dataclasses import dataclass
-from ipaddress import IPv4Network, IPv6Network
+from ipaddress import ip_address, ip_network
 from typing import ClassVar, Self
 
+from wirespeed.facts.json_text import JsonObject, object_in, objects_in, objects_of
+from wirespeed.facts.routes_lookup import Network, PolicyRule, Route, Way, look_up
 from wirespeed.model.capture import Capture
 from wirespeed.model.fact import Fact
-from wirespeed.model.observed import Observed, Unreadable
+from wirespeed.model.observed import CannotTellError, Known, Observed, Unreadable
 
-
-@dataclass(frozen=True, slots=True)
-class Route:
-    """One route of one table."""
-
-    table: str
-    """`main`, `local`, `default` or a number."""
-    kind: str
-    """`unicast`, `local`, `blackhole`, …"""
-    destination: IPv4Network | IPv6Network
-    netdevs: tuple[str, ...]
-    """More than one for a multipath route."""
-    gateways: tuple[str, ...]
-    metric: int
-    """0 where `ip` prints none: that is what the kernel takes it for (IPv6 prints 1024)."""
-    preferred_source: str | None
-
-
-@dataclass(frozen=True, slots=True)
-class Way:
-    """How packets to one address leave."""
-
-    kind: str
-    """As of the route; `unreachable` where no route matches."""
-    netdevs: tuple[str, ...]
-    gateways: tuple[str, ...]
-    route: str
-    """The prefix that decided, as `10.0.0.0/24 table main`."""
+TABLES = "ip route show table all"
+RULES = {4: "ip rule show", 6: "ip -6 rule show"}
+MAX_BYTES = 4_000_000
+DEAD = {"dead", "linkdown"}
+DECIDES_BY_MORE = {
+    "uid_start", "ipproto", "ip_proto", "sport", "dport", "tos", "dsfield", "tun_id", "goto",
+    "suppress_ifgroup", "nat", "flow", "flowlabel",
+}  # fmt: skip
+"""Parts of a rule that decide by what is not known of a packet here."""
+NO_MATCH = {"iif", "oif", "l3mdev", "fwmark"}
+"""Parts that a packet of this host, unmarked and of an unbound socket, does not match."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,17 +28,118 @@ class Routes(Fact):
     """Tables of IPv4 and IPv6, and the rules that choose among them."""
 
     routes: Observed[tuple[Route, ...]]
+    rules: dict[int, Observed[tuple[PolicyRule, ...]]]
+    """By IP version, in the order in which the kernel asks them."""
 
-    script: ClassVar[str] = ""
+    # A router of the whole Internet has a million routes: what comes after 4 MB is cut off.
+    script: ClassVar[str] = """\
+list_routes() {
+	ip -j route show table all | head -c 4000000
+}
+show ip-route - list_routes
+run ip-rule - ip -j rule show
+run ip-rule6 - ip -6 -j rule show
+"""
 
     @classmethod
-    def parse(cls, capture: Capture) -> Self:  # noqa: ARG003
+    def parse(cls, capture: Capture) -> Self:
         """Read routes and rules."""
-        return cls(Unreadable("not parsed", "ip route show table all"))
+        return cls(
+            _routes(capture),
+            {4: _rules(capture, "ip-rule", 4), 6: _rules(capture, "ip-rule6", 6)},
+        )
 
-    def way_to(self, peer: str) -> Observed[Way]:
+    def way_to(self, peer: str) -> Known[Way]:
         """Look an address up as the kernel does for a packet of a socket bound to nothing.
 
-        Unreadable where a rule decides by what is not known here (a user, a port).
+        Raises CannotTellError where routes are not known, or where a rule decides by what is not
+        known here (a user, a port); ValueError where `peer` is no address.
         """
-        return Unreadable("not parsed", f"ip route get {peer}")
+        address = ip_address(peer)
+        source = f"ip route get {address}"
+        rules = self.rules[address.version]
+        if not isinstance(self.routes, Known):
+            raise CannotTellError(f"routes: {self.routes.reason}", source)
+        if not isinstance(rules, Known):
+            raise CannotTellError(f"policy rules: {rules.reason}", source)
+        way = look_up(address, rules.value, self.routes.value)
+        if isinstance(way, str):
+            raise CannotTellError(way, source)
+        return Known(way, source)
+
+
+def _routes(capture: Capture) -> Observed[tuple[Route, ...]]:
+    section = capture.section("ip-route")
+    if section is not None and section.errors.strip() and not section.output.strip():
+        return section.failure(TABLES)
+    text = capture.text("ip-route", TABLES)
+    if isinstance(text, Known) and len(text.value) >= MAX_BYTES:
+        return Unreadable("there are more than 4 MB of routes", TABLES)
+    found = objects_of(text)
+    if not isinstance(found, Known):
+        return found
+    try:
+        return Known(tuple(_route(one) for one in found.value), found.source)
+    except ValueError as error:
+        return Unreadable(f"a route makes no sense: {str(error)[:80]}", found.source)
+
+
+def _route(one: JsonObject) -> Route:
+    hops = [h for h in objects_in(one, "nexthops") or [one] if not DEAD & set(h.get("flags") or ())]
+    gateways = [str(h["gateway"]) for h in hops if "gateway" in h]
+    gateways += [str(object_in(h, "via").get("host")) for h in hops if "via" in h]
+    metric = one.get("metric", 0)
+    return Route(
+        table=str(one.get("table", "main")),
+        kind=str(one.get("type", "unicast")),
+        destination=_destination(one),
+        netdevs=tuple(dict.fromkeys(str(hop["dev"]) for hop in hops if "dev" in hop)),
+        gateways=tuple(gateways),
+        metric=metric if isinstance(metric, int) else 0,
+    )
+
+
+def _destination(one: JsonObject) -> Network:
+    text = str(one.get("dst", ""))
+    if text != "default":
+        return ip_network(text, strict=False)
+    # `ip` writes `default` for both; only routes of IPv6 have a preference (RFC 4191).
+    return ip_network("::/0" if "pref" in one else "0.0.0.0/0")
+
+
+def _rules(capture: Capture, section: str, version: int) -> Observed[tuple[PolicyRule, ...]]:
+    found = objects_of(capture.text(section, RULES[version]))
+    if not isinstance(found, Known):
+        return found
+    try:
+        rules = [_rule(one, version) for one in found.value]
+    except ValueError as error:
+        return Unreadable(f"a rule makes no sense: {str(error)[:80]}", found.source)
+    if not rules:
+        return Unreadable("it printed no rules", found.source)
+    return Known(tuple(rules), found.source)
+
+
+def _rule(one: JsonObject, version: int) -> PolicyRule:
+    everything = ip_network("::/0" if version == 6 else "0.0.0.0/0")
+    priority, suppressed = one.get("priority", 0), one.get("suppress_prefixlen")
+    odd = sorted(DECIDES_BY_MORE & one.keys())
+    source = one.get("src", "all")
+    return PolicyRule(
+        priority=priority if isinstance(priority, int) else 0,
+        table=str(one["table"]) if "table" in one else None,
+        action=str(one.get("action", "lookup")),
+        destination=_prefix(one, "dst", everything),
+        # A packet has no source address yet when its route is looked up.
+        never_matches=bool(NO_MATCH & one.keys()) or source != "all",
+        is_inverted="not" in one,
+        decides_by=", ".join(odd),
+        least_prefix=suppressed + 1 if isinstance(suppressed, int) else 0,
+    )
+
+
+def _prefix(one: JsonObject, name: str, everything: Network) -> Network:
+    if one.get(name, "all") == "all":
+        return everything
+    length = one.get(f"{name}len", everything.max_prefixlen)
+    return ip_network(f"{one[name]}/{length}", strict=False)

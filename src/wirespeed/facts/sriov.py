@@ -3,9 +3,20 @@
 from dataclasses import dataclass
 from typing import ClassVar, Self
 
+from wirespeed.facts.ports import LINK, PCI_ADDRESS
 from wirespeed.model.capture import Capture
 from wirespeed.model.fact import Fact
-from wirespeed.model.observed import Observed
+from wirespeed.model.observed import Absent, Known, Observed, read_as
+
+SYSFS = "/sys/bus/pci/devices"
+ATTRIBUTES = (
+    "sriov_totalvfs", "sriov_numvfs", "sriov_drivers_autoprobe", "vendor", "device",
+)  # fmt: skip
+MELLANOX = 0x15B3
+MELLANOX_VF_DEVICES = frozenset(
+    {0x1002, 0x1004, 0x1012, 0x1014, 0x1016, 0x1018, 0x101A, 0x101C, 0x101E, 0xA2D3}
+)
+"""Device numbers of VFs: mlx4_pci_table and mlx5_core_pci_table of the kernel."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -13,11 +24,12 @@ class Vf:
     """One VF of a PF of this host."""
 
     index: int
+    """Its place among the PF's VFs by address: VF 0 is the first."""
     pci_address: str
     driver: Observed[str]
     """Absent: bound to none."""
     netdev: Observed[str]
-    """Absent: it is lent to a guest, or no driver made one."""
+    """Absent: it is lent to a guest or a container, or no driver made one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,23 +37,108 @@ class SriovPf:
     """One PF."""
 
     pci_address: str
+    vendor: Observed[int]
+    device: Observed[int]
     total_vfs: Observed[int]
-    """Most that the card offers; Absent: the function has no SR-IOV capability."""
+    """Most that the card offers; Absent: the function has no SR-IOV capability, or it offers 0."""
     num_vfs: Observed[int]
     drivers_autoprobe: Observed[bool]
     """True: the host's own driver takes each new VF."""
     vfs: tuple[Vf, ...]
 
+    @property
+    def is_mellanox(self) -> bool:
+        """Known to be of Mellanox or NVIDIA, and no VF that another host lent to this guest."""
+        if not (isinstance(self.vendor, Known) and isinstance(self.device, Known)):
+            return False
+        return self.vendor.value == MELLANOX and self.device.value not in MELLANOX_VF_DEVICES
+
 
 @dataclass(frozen=True, slots=True)
 class Sriov(Fact):
-    """Every network function that is no VF, by its PCI address."""
+    """Every network function that is no VF of this host, by its PCI address."""
 
     pfs: dict[str, SriovPf]
 
-    script: ClassVar[str] = ""
+    # VFs themselves are among the ports that `list_ports` lists: nothing is read for each of them.
+    script: ClassVar[str] = """\
+sriov_files() {
+	for address in $pfs; do
+		for attribute in ATTRIBUTES; do
+			printf '%s\\n' "/sys/bus/pci/devices/$address/$attribute"
+		done
+	done
+}
+sriov_files | files sriov -
+""".replace("ATTRIBUTES", " ".join(ATTRIBUTES))
 
     @classmethod
-    def parse(cls, capture: Capture) -> Self:  # noqa: ARG003
-        """Read the attributes of each PF and the list of its VFs."""
-        return cls({})
+    def parse(cls, capture: Capture) -> Self:
+        """Read the attributes of each PF, and the VFs among the lines of the section `ports`."""
+        files = capture.files("sriov", ATTRIBUTES)
+        vfs = _vfs_by_pf(capture)
+        pfs = {}
+        for address in _functions(capture):
+
+            def read(name: str, address: str = address) -> Observed[str]:
+                return files[f"{SYSFS}/{address}/{name}"]
+
+            pfs[address] = SriovPf(
+                pci_address=address,
+                vendor=read_as(read("vendor"), _hexadecimal),
+                device=read_as(read("device"), _hexadecimal),
+                total_vfs=read_as(read("sriov_totalvfs"), int),
+                num_vfs=read_as(read("sriov_numvfs"), int),
+                drivers_autoprobe=read_as(read("sriov_drivers_autoprobe"), _flag),
+                vfs=tuple(vfs.get(address, ())),
+            )
+        return cls(pfs)
+
+
+def _hexadecimal(text: str) -> int:
+    return int(text, 16)
+
+
+def _flag(text: str) -> bool:
+    return {"0": False, "1": True}.get(text) or bool(int(text))
+
+
+def _lines(capture: Capture) -> list[tuple[str, str, str, str]]:
+    """Netdev or `-`, driver, PF or nothing, and PCI address of each line of `ports`."""
+    section = capture.section("ports")
+    found = []
+    for line in section.output.splitlines() if section else ():
+        match = LINK.fullmatch(line)
+        addresses = PCI_ADDRESS.findall(match[5]) if match else []
+        if match and addresses:
+            found.append((match[1], match[2], match[3], addresses[-1]))
+    return found
+
+
+def _functions(capture: Capture) -> dict[str, None]:
+    """PCI addresses of the functions that are no VF, in the order of the host."""
+    return dict.fromkeys(address for _, _, physfn, address in _lines(capture) if not physfn)
+
+
+def _vfs_by_pf(capture: Capture) -> dict[str, list[Vf]]:
+    of_pf: dict[str, dict[str, tuple[str, str]]] = {}
+    for netdev, driver, physfn, address in _lines(capture):
+        if physfn:
+            # The line of the netdev comes first; the function's own line knows no netdev.
+            of_pf.setdefault(physfn, {}).setdefault(address, (netdev, driver))
+    return {
+        pf: [
+            Vf(
+                index=index,
+                pci_address=address,
+                driver=_name(driver, f"readlink {SYSFS}/{address}/driver"),
+                netdev=_name(netdev.removeprefix("-"), f"ls {SYSFS}/{address}/net"),
+            )
+            for index, (address, (netdev, driver)) in enumerate(sorted(vfs.items()))
+        ]
+        for pf, vfs in of_pf.items()
+    }
+
+
+def _name(name: str, source: str) -> Observed[str]:
+    return Known(name, source) if name else Absent(source)
