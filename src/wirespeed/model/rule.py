@@ -34,6 +34,17 @@ class PortExam:
     port: Port
     ledger: Ledger
 
+    @property
+    def kernel_netdev(self) -> str:
+        """The netdev whose frames the kernel moves. Raises DoesNotApplyError where DPDK does."""
+        if self.port.netdev is None:
+            raise DoesNotApplyError("the kernel does not own this port: it has no netdev")
+        if self.question.purpose is Purpose.DPDK:
+            raise DoesNotApplyError(
+                "DPDK moves the frames: what the kernel's queues do is no matter"
+            )
+        return self.port.netdev
+
 
 @dataclass(frozen=True, slots=True)
 class _Rule:

@@ -1,0 +1,52 @@
+"""Which CPUs are near a port: those of the NUMA node that its card hangs on."""
+
+from wirespeed.facts.cpu import Cpus
+from wirespeed.facts.pci import Pci
+from wirespeed.model.fact import HostFacts
+from wirespeed.model.observed import Absent, Known, Observed, Unreadable
+from wirespeed.model.port import Port
+
+
+def node_of_port(host: HostFacts, port: Port) -> Observed[int]:
+    """NUMA node of the card. Absent: a host with one node, or a firmware that gives the card none.
+
+    A port without a PCI address, as Hyper-V's, has no node of its own.
+    """
+    nodes = host[Cpus].nodes
+    if not isinstance(nodes, Known):
+        return nodes
+    if len([cpus for cpus in nodes.value.values() if cpus]) < 2:
+        return Absent(nodes.source, "all CPUs are on one NUMA node")
+    if port.pci_address is None:
+        return Absent(f"ls -l /sys/class/net/{port.name}/device", "it is no PCI function")
+    source = f"cat /sys/bus/pci/devices/{port.pci_address}/numa_node"
+    function = host[Pci].functions.get(port.pci_address)
+    if function is None:
+        return Unreadable("the function was not read", source)
+    if isinstance(function.numa_node, Known) and function.numa_node.value < 0:
+        return Absent(source, "the firmware gives the card no NUMA node")
+    return function.numa_node
+
+
+def local_cpus(host: HostFacts, port: Port) -> Observed[frozenset[int]]:
+    """CPUs of the card's node; all that are online where it has none."""
+    node = node_of_port(host, port)
+    cpus = host[Cpus]
+    if isinstance(node, Known):
+        return cpus.of_node(node.value)
+    return cpus.online if isinstance(node, Absent) else node
+
+
+def local_cores(host: HostFacts, port: Port) -> Observed[int]:
+    """Physical cores among them; two threads of one core are one."""
+    local = local_cpus(host, port)
+    if not isinstance(local, Known):
+        return local
+    cores = set()
+    for number in local.value:
+        cpu = host[Cpus].by_number.get(number)
+        siblings = cpu.smt_siblings if cpu else Unreadable("it was not read", "lscpu -e")
+        if not isinstance(siblings, Known):
+            return Unreadable(f"which CPUs share a core with CPU {number}", siblings.source)
+        cores.add(siblings.value)
+    return Known(len(cores), local.source)
