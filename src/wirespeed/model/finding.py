@@ -133,3 +133,5 @@ class Unanswered(Frozen):
     found: str
     so: str = ""
     next: str = ""
+    bad_input: bool = False
+    """The request itself was wrong, and no host could have answered it."""

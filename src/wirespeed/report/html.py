@@ -1,13 +1,10 @@
 """The page as one HTML file that opens offline: no font, script or image from elsewhere."""
 
-from importlib.resources import files
-
-from jinja2 import Environment, StrictUndefined
-
 from wirespeed.report import format as fmt
 from wirespeed.report import words
 from wirespeed.report.charts import latency, searches, throughput
 from wirespeed.report.charts.chosen import DRAWN_REPEATS
+from wirespeed.report.environment import make_environment
 from wirespeed.report.page import Page
 from wirespeed.report.tables.comparison import comparison_grids
 from wirespeed.report.tables.of_dut import account_grids, answer_grids
@@ -21,10 +18,7 @@ UNFOLDED_CHARTS = 14
 
 def render_html(page: Page) -> str:
     """`report.html`. Reads the template that is installed beside this file."""
-    # Autoescape is on for every string; charts return Markup, whose builder escapes its parts.
-    environment = Environment(
-        autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
-    )
+    environment = make_environment()
     environment.globals.update(
         words=words,
         fmt=fmt,
@@ -42,6 +36,4 @@ def render_html(page: Page) -> str:
         named=named,
         unfinished_name=unfinished_name,
     )
-    source = files("wirespeed.report").joinpath("templates").joinpath("report.html.j2")
-    template = environment.from_string(source.read_text(encoding="utf-8"))
-    return template.render(page=page)
+    return environment.get_template("report.html.j2").render(page=page)

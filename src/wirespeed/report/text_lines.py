@@ -1,10 +1,13 @@
 """Lines for a terminal: how many columns a text takes, and its breaking into lines. Pure."""
 
+import re
 import unicodedata
 from collections.abc import Iterator
 
 CONTINUED = " \\"
 """A shell goes on with the next line."""
+SHELL_WORD = re.compile(r"""(?:'[^']*'|"[^"]*"|[^ '"])+""")
+"""One word of a line as `shlex.join` quotes it."""
 
 
 def columns_of(text: str) -> int:
@@ -54,15 +57,15 @@ def wrapped(text: str, columns: int, first: str = "", rest: str | None = None) -
 def wrapped_command(line: str, columns: int, first: str = "", rest: str = "") -> list[str]:
     r"""Break a line for a shell between words, so that it can still be pasted: each ends in ` \`.
 
-    A word that is longer than a line stays whole, and so does a line with quotes: a break within
-    them would be part of the word.
+    A word that is longer than a line stays whole: cut, it would be another word.
     """
-    if columns_of(first) + columns_of(line) <= columns or "'" in line or '"' in line:
-        return [first + line]
     lines, start, now = [], first, ""
-    for word in line.split(" "):
+    words = SHELL_WORD.findall(line)
+    for place, word in enumerate(words if " ".join(words) == line else [line]):
         longer = f"{now} {word}" if now else word
-        if now and columns_of(start) + columns_of(longer) + len(CONTINUED) > columns:
+        last = place == len(words) - 1
+        room = columns - columns_of(start) - (0 if last else len(CONTINUED))
+        if now and columns_of(longer) > room:
             lines.append(start + now + CONTINUED)
             start, now = rest, word
         else:

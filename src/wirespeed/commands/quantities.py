@@ -1,0 +1,57 @@
+"""Quantities as a user writes them in options, each with its unit."""
+
+import ipaddress
+import math
+import re
+
+import click
+
+SECONDS = {"s": 1.0, "ms": 1e-3, "us": 1e-6}
+
+
+class Seconds(click.ParamType[float]):
+    """A time with its unit: `0.2ms`, `80us`, `0.01s`."""
+
+    name = "time"
+
+    def convert(
+        self, value: object, param: click.Parameter | None, ctx: click.Context | None
+    ) -> float:
+        """Give seconds."""
+        match = re.fullmatch(r"(\d+(?:\.\d+)?) ?(s|ms|us)", str(value))
+        if match is None or not float(match[1]):
+            self.fail(f"{value!r} is no time: write 0.2ms, 80us or 0.01s", param, ctx)
+        return float(match[1]) * SECONDS[match[2]]
+
+
+class Gigabits(click.ParamType[float]):
+    """A figure in Gb/s."""
+
+    name = "gb/s"
+
+    def convert(
+        self, value: object, param: click.Parameter | None, ctx: click.Context | None
+    ) -> float:
+        """Give bits per second."""
+        try:
+            gigabits = float(str(value))
+        except ValueError:
+            gigabits = math.nan
+        if not 0 < gigabits < math.inf:
+            self.fail(f"{value!r} is no figure in Gb/s: write 53.6", param, ctx)
+        return gigabits * 1e9
+
+
+class Address(click.ParamType[str]):
+    """An IP address."""
+
+    name = "address"
+
+    def convert(
+        self, value: object, param: click.Parameter | None, ctx: click.Context | None
+    ) -> str:
+        """Give it in its usual form."""
+        try:
+            return str(ipaddress.ip_address(str(value)))
+        except ValueError:
+            self.fail(f"{value!r} is no IP address", param, ctx)

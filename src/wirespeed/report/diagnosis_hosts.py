@@ -1,0 +1,93 @@
+"""Answers about many hosts: one line each, worst first, and the exit code of them all. Pure."""
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+
+from wirespeed.model.finding import Diagnosis, Severity, Unanswered
+from wirespeed.model.shown import shown
+from wirespeed.report.diagnosis_text import WIDTH, Line
+from wirespeed.report.diagnosis_view import bound_text, cost_text, host_label
+from wirespeed.report.load_text import LoadUnit
+from wirespeed.report.text_lines import clip, columns_of, pad
+
+Answer = Diagnosis | Unanswered
+HOST_COLUMNS = 28
+
+
+def summary_lines(answers: Sequence[Answer], width: int = WIDTH) -> Iterator[Line]:
+    """Give one line for each host, dearest first, those without an answer before the good ones."""
+    labels = {answer.host: shown(host_label(answer.host)) for answer in answers}
+    columns = min(max(columns_of(label) for label in labels.values()), HOST_COLUMNS)
+    for answer in sorted(answers, key=_rank):
+        text, tone = _worst(answer)
+        label = _padded(labels[answer.host], columns)
+        yield Line(clip(f"{label}  {shown(text)}", width), tone)
+    held = sum(isinstance(a, Diagnosis) and has_findings(a) for a in answers)
+    silent = sum(isinstance(a, Unanswered) for a in answers)
+    yield Line(f"{len(answers)} hosts: {held} with findings, {silent} without an answer", "heading")
+
+
+def unanswered_lines(answer: Unanswered, width: int = WIDTH) -> Iterator[Line]:
+    """Say why there is no answer, in the shape of an error."""
+    yield Line(
+        clip(f"{host_label(answer.host)}: no answer, {shown(answer.what)}", width), "warning"
+    )
+    for label in ("found", "so", "next"):
+        text = getattr(answer, label)
+        if text:
+            yield Line(clip(f"    {label:<7} {shown(text)}", width))
+
+
+def has_findings(diagnosis: Diagnosis) -> bool:
+    """Tell whether anything above a note was found."""
+    return any(finding.severity is not Severity.NOTE for finding in diagnosis.findings)
+
+
+def exit_code(answers: Sequence[Answer]) -> int:
+    """0: nothing above a note. 1: findings, or a host without an answer. 2: bad input."""
+    if any(isinstance(a, Unanswered) and a.bad_input for a in answers):
+        return 2
+    return int(any(isinstance(a, Unanswered) or has_findings(a) for a in answers))
+
+
+def json_line(answer: Answer) -> str:
+    """Give the answer as one line of JSON in plain ASCII: a terminal can take it as it is."""
+    return re.sub(r"[^\x20-\x7e]+", _escaped, answer.model_dump_json())
+
+
+def _padded(label: str, columns: int) -> str:
+    """Fill up, or keep the end: the files of one folder differ there."""
+    while columns_of(label) > columns:
+        label = f"…{label[2:]}"
+    return pad(label, columns)
+
+
+def _escaped(match: re.Match[str]) -> str:
+    return json.dumps(match[0])[1:-1].replace("\x7f", "\\u007f")
+
+
+def _worst(answer: Answer) -> tuple[str, str]:
+    if isinstance(answer, Unanswered):
+        return f"NO ANSWER {answer.what}: {answer.found}", "warning"
+    if has_findings(answer):
+        first = answer.findings[0]
+        cost = cost_text(first, LoadUnit(answer.question.frame_bytes))
+        more = len([f for f in answer.findings if f.severity is not Severity.NOTE]) - 1
+        text = f"{first.severity.upper()} {first.rule} {first.where}"
+        text += f", {cost}" if cost else ""
+        return text + (f", and {more} more" if more else ""), first.severity.value
+    for ledger in answer.ledgers:
+        if text := bound_text(ledger, f"nothing holds {ledger.port} below"):
+            return text, "good"
+    return "nothing found; what bounds its ports is not known", "good"
+
+
+def _rank(answer: Answer) -> tuple[int, float, int, str]:
+    if isinstance(answer, Unanswered):
+        return 1, 0.0, 0, answer.host
+    if not has_findings(answer):
+        return 2, 0.0, 0, answer.host
+    first = answer.findings[0]
+    cost = max((price.cost_pps for price in first.prices), default=0.0)
+    return 0, -cost, list(Severity).index(first.severity), answer.host

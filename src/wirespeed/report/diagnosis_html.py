@@ -1,0 +1,28 @@
+"""The doctor's answers as one HTML file that opens offline."""
+
+from collections.abc import Sequence
+
+from wirespeed import __version__
+from wirespeed.model.finding import Diagnosis
+from wirespeed.report.diagnosis_hosts import Answer
+from wirespeed.report.diagnosis_view import headline, host_label
+from wirespeed.report.environment import make_environment
+
+
+def render_answers(answers: Sequence[Answer]) -> str:
+    """Make the page of one host, or of many in the order that they were asked."""
+    template = make_environment().get_template("diagnosis.html.j2")
+    return template.render(
+        answers=answers,
+        headline=_headline,
+        is_answer=lambda answer: isinstance(answer, Diagnosis),
+        version=__version__,
+    )
+
+
+def _headline(answer: Answer) -> str:
+    return (
+        headline(answer)
+        if isinstance(answer, Diagnosis)
+        else f"{host_label(answer.host)}: no answer"
+    )

@@ -1,0 +1,211 @@
+"""The doctor's answer about one host as lines for a terminal. Pure.
+
+Everything that a host printed passes `shown`, so that it cannot steer the terminal, and every line
+fits the width, save a word of a command that is longer than a line: cut, it could not be pasted.
+"""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from wirespeed.model.ceiling import Ledger
+from wirespeed.model.finding import Diagnosis
+from wirespeed.model.shown import shown
+from wirespeed.report.diagnosis_view import (
+    Shared,
+    asked,
+    bound_texts,
+    command_text,
+    computed,
+    conditions,
+    counted,
+    evidence_by_source,
+    headline,
+    price_texts,
+    remedy_text,
+    same_verdicts,
+    shared_findings,
+    untold,
+)
+from wirespeed.report.ledger_bars import ledger_bars
+from wirespeed.report.load_text import LoadUnit
+from wirespeed.report.text_lines import columns_of, wrapped, wrapped_command
+
+WIDTH = 80
+BRIEF_PORTS, BRIEF_UNTOLD, BRIEF_PLACES = 4, 5, 4
+"""How many are shown without --verbose."""
+COMMAND_CHARACTERS = 2000
+INDENT = " " * 4
+LABEL_COLUMNS = 8
+
+
+class Line(NamedTuple):
+    """One line, and what it is, which a terminal may show by a colour."""
+
+    text: str
+    tone: str = ""
+    """A severity, or heading, price, command, source, good, warning; empty: plain."""
+
+
+def diagnosis_lines(
+    diagnosis: Diagnosis, *, verbose: bool = False, width: int = WIDTH
+) -> Iterator[Line]:
+    """Give the whole answer: findings by rank, ceilings as bars, and what could not be told."""
+    yield from _head(diagnosis, width)
+    for number, shared in enumerate(shared_findings(diagnosis.findings), 1):
+        yield Line("")
+        yield from _finding(number, shared, LoadUnit(diagnosis.question.frame_bytes), width)
+    yield from _ledgers(diagnosis, verbose, width)
+    yield from _untold(diagnosis, verbose, width)
+    if verbose:
+        yield from _checked(diagnosis, width)
+    yield from _warnings(diagnosis, width)
+    yield from _footer(diagnosis, verbose, width)
+
+
+def _footer(diagnosis: Diagnosis, verbose: bool, width: int) -> Iterator[Line]:
+    words = []
+    if diagnosis.findings:
+        words.append(f"why: wirespeed doctor --explain {shown(diagnosis.findings[0].rule)}")
+    if diagnosis.verdicts and not verbose:
+        words.append("all that was checked: --verbose")
+    if words:
+        yield Line("")
+        yield from _text("; ".join(words), width, "", "source")
+
+
+def _head(diagnosis: Diagnosis, width: int) -> Iterator[Line]:
+    found = counted(diagnosis)
+    title = f"{headline(diagnosis)} ({asked(diagnosis)})"
+    yield from _text(shown(title), width, "", "heading" if found else "good")
+    about = " · ".join(value for _, value in diagnosis.about)
+    yield from _text(shown(about), width, "  ", "source") if about else ()
+    for text in bound_texts(diagnosis)[:BRIEF_PORTS]:
+        yield from _text(shown(text), width, "  ", "" if found else "good")
+    count = sum(verdict.outcome == "cannot tell" for verdict in diagnosis.verdicts)
+    if count and not found:
+        yield from _text(f"as far as could be told: {conditions(count)} could not", width, "  ")
+
+
+def _finding(number: int, shared: Shared, unit: LoadUnit, width: int) -> Iterator[Line]:
+    finding = shared.finding
+    places = ", ".join(shared.places[:BRIEF_PLACES])
+    if len(shared.places) > BRIEF_PLACES:
+        places += f" and {len(shared.places) - BRIEF_PLACES} more"
+    head = f"{number} {finding.severity.upper()} {finding.rule} {places}"
+    yield from _text(shown(head), width, "", finding.severity.value)
+    label = "found"
+    for evidence in evidence_by_source(finding):
+        yield from _evidence(label, shown(evidence.found), shown(evidence.source), width)
+        label = ""
+    yield from _labelled("so", finding.so, width)
+    for nth, text in enumerate(price_texts(finding, unit)):
+        yield from _labelled("" if nth else "price", text, width, "price")
+    for remedy in finding.remedies:
+        yield from _labelled("next", remedy_text(remedy.text, remedy.danger), width)
+        for command in remedy.commands:
+            line = shown(command_text(command), COMMAND_CHARACTERS)
+            yield from _command(line, width)
+
+
+def _evidence(label: str, found: str, source: str, width: int) -> Iterator[Line]:
+    first = INDENT + label.ljust(LABEL_COLUMNS)
+    lines = wrapped(found, width, first)
+    if columns_of(lines[-1]) + columns_of(source) + 4 <= width:
+        lines[-1] = f"{lines[-1]}  ({source})"
+        yield from map(Line, lines)
+    else:
+        yield from map(Line, lines)
+        yield from _text(f"({source})", width, " " * (len(first) + 2), "source")
+
+
+def _ledgers(diagnosis: Diagnosis, verbose: bool, width: int) -> Iterator[Line]:
+    limit = len(diagnosis.ledgers) if verbose else BRIEF_PORTS
+    for ledger in diagnosis.ledgers[:limit]:
+        yield Line("")
+        for place, line in enumerate(ledger_bars(ledger, width)):
+            yield Line(line, "" if place else "heading")
+        if verbose:
+            yield from _inputs(ledger, width)
+    left = len(diagnosis.ledgers) - limit
+    if left > 0:
+        yield Line("")
+        yield from _text(
+            f"{left} more ports: --port PORT or --verbose shows them", width, "  ", "source"
+        )
+
+
+def _inputs(ledger: Ledger, width: int) -> Iterator[Line]:
+    """What each ceiling was computed from."""
+    for element, formula, inputs in computed(ledger):
+        yield from _text(f"{shown(element)} = {shown(formula)}", width, "    ", "source")
+        for item in inputs:
+            word = "assumed" if item.assumed else "from"
+            text = f"{shown(item.name)}: {shown(item.shown)}, {word} {shown(item.source)}"
+            yield from _text(text, width, "      ", "source")
+
+
+def _untold(diagnosis: Diagnosis, verbose: bool, width: int) -> Iterator[Line]:
+    groups = untold(diagnosis)
+    if not groups:
+        return
+    count = sum(len(group.verdicts) for group in groups)
+    yield Line("")
+    yield Line(f"{conditions(count)} could not be told", "heading")
+    for group in groups if verbose else groups[:BRIEF_UNTOLD]:
+        first, reason = group.verdicts[0], shown(group.reason)
+        alone = f"{shown(first.rule)} {shown(first.where)}: {reason}"
+        many = f"{reason}: {conditions(len(group.verdicts))}"
+        yield from _text(alone if len(group.verdicts) == 1 else many, width, "  ")
+        commands = group.commands if verbose else group.commands[:1]
+        for command in commands:
+            yield from _text(f"would tell: {shown(command)}", width, "    ", "source")
+        more = len(group.commands) - len(commands)
+        if more:
+            yield Line(f"    and {more} more command{'s' * (more > 1)}", "source")
+        if group.denied:
+            yield Line("    run it as root, or with --sudo", "source")
+        for verdict in group.verdicts if verbose and len(group.verdicts) > 1 else ():
+            text = f"{shown(verdict.rule)} {shown(verdict.where)}: {shown(verdict.reason)}"
+            yield from _text(text, width, "    - ")
+    left = sum(len(group.verdicts) for group in groups[BRIEF_UNTOLD:])
+    if left and not verbose:
+        yield Line(f"  and {conditions(left)} for other reasons", "source")
+
+
+def _checked(diagnosis: Diagnosis, width: int) -> Iterator[Line]:
+    for outcome, title in (("absent", "checked, and fine"), ("does not apply", "does not apply")):
+        groups = same_verdicts(diagnosis, outcome)
+        if not groups:
+            continue
+        yield Line("")
+        yield Line(f"{title}: {conditions(len({rule for rule, _ in groups}))}", "heading")
+        for (rule, reason), places in groups.items():
+            where = ", ".join(shown(place) for place in places[:BRIEF_PLACES])
+            more = len(places) - BRIEF_PLACES
+            where += f" and {more} more" if more > 0 else ""
+            text = f"{shown(rule)} {where}" + (f": {shown(reason)}" if reason else "")
+            yield from _text(text, width, "  ")
+
+
+def _warnings(diagnosis: Diagnosis, width: int) -> Iterator[Line]:
+    said = [shown(warning) for warning in diagnosis.warnings]
+    said += [f"wirespeed's own mistake, please report it: {shown(f)}" for f in diagnosis.faults]
+    if said:
+        yield Line("")
+    for warning in said:
+        yield from _text(warning, width, "! ", "warning")
+
+
+def _labelled(label: str, text: str, width: int, tone: str = "") -> Iterator[Line]:
+    yield from _text(shown(text), width, INDENT + label.ljust(LABEL_COLUMNS), tone)
+
+
+def _text(text: str, width: int, first: str, tone: str = "") -> Iterator[Line]:
+    for line in wrapped(text, width, first):
+        yield Line(line, tone)
+
+
+def _command(line: str, width: int) -> Iterator[Line]:
+    start = " " * (len(INDENT) + LABEL_COLUMNS + 2)
+    for part in wrapped_command(line, width, start, start + "  "):
+        yield Line(part, "command")

@@ -1,0 +1,190 @@
+"""What an answer of the doctor says, before it is a terminal's text or a page. Pure.
+
+It computes no verdict: it counts, groups what reads alike, and words prices.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from wirespeed.model.ceiling import Direction, Input, Ledger
+from wirespeed.model.command import Command
+from wirespeed.model.finding import Danger, Diagnosis, Evidence, Finding, Price, Severity, Verdict
+from wirespeed.model.shown import shown
+from wirespeed.report.load_text import LoadUnit
+
+PLURALS = {"fault": "faults", "ceiling": "ceilings", "risk": "risks", "note": "notes"}
+DONE = {Direction.RECEIVE: "received", Direction.TRANSMIT: "sent"}
+HOST_CHARACTERS = 48
+NOT_INSTALLED, DENIED = "is not installed", ("permission denied", "not permitted")
+
+
+@dataclass(frozen=True, slots=True)
+class Shared:
+    """One finding, and every place where the same was found in the same words."""
+
+    finding: Finding
+    places: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Untold:
+    """Conditions that could not be told for one reason, and commands that would tell."""
+
+    reason: str
+    commands: tuple[str, ...]
+    verdicts: tuple[Verdict, ...]
+
+    @property
+    def denied(self) -> bool:
+        """Only root may read it."""
+        return any(word in self.reason.lower() for word in DENIED)
+
+
+def shared_findings(findings: Iterable[Finding]) -> tuple[Shared, ...]:
+    """Put what was found alike in several places together, in the order of the first."""
+    groups: dict[Finding, list[str]] = {}
+    for finding in findings:
+        groups.setdefault(finding.model_copy(update={"where": "", "changes": ()}), []).append(
+            finding.where
+        )
+    return tuple(Shared(finding, tuple(places)) for finding, places in groups.items())
+
+
+def counted(diagnosis: Diagnosis) -> str:
+    """`2 faults, 1 risk`; empty when nothing is above a note."""
+    counts = {
+        s: sum(f.severity is s for f in diagnosis.findings) for s in Severity if s != Severity.NOTE
+    }
+    return ", ".join(f"{n} {s if n == 1 else PLURALS[s]}" for s, n in counts.items() if n)
+
+
+def asked(diagnosis: Diagnosis) -> str:
+    """What the answer is about: `frames of 64 bytes, for dpdk`."""
+    question = diagnosis.question
+    words = [f"{question.frame_bytes}-byte frames"]
+    words += [f"for {question.purpose}"] if question.purpose is not None else []
+    words += [f"to {question.peer}"] if question.peer is not None else []
+    if question.rtt_s is not None:
+        words.append(f"{question.rtt_s * 1e3:g} ms there and back")
+    if question.measured_bps is not None:
+        words.append(f"{question.measured_bps / 1e9:g} Gb/s measured")
+    words += [f"work done by {question.workload}"] if question.workload is not None else []
+    return ", ".join(words)
+
+
+def evidence_by_source(finding: Finding) -> tuple[Evidence, ...]:
+    """Evidence of one source after the other, what has the same source as one."""
+    found: dict[str, list[str]] = {}
+    for evidence in finding.evidence:
+        found.setdefault(evidence.source, []).append(evidence.found)
+    return tuple(Evidence(found="; ".join(texts), source=s) for s, texts in found.items())
+
+
+def price_texts(finding: Finding, unit: LoadUnit) -> tuple[str, ...]:
+    """What it costs, once when both directions cost the same, else one text for each."""
+    if not finding.prices:
+        return (f"not known: {finding.unpriced}",) if finding.unpriced else ()
+    texts = {price.direction: _price_text(price, unit) for price in finding.prices}
+    if len(texts) == len(Direction) and len(set(texts.values())) == 1:
+        return (next(iter(texts.values())),)
+    return tuple(f"{direction}: {text}" for direction, text in texts.items())
+
+
+def cost_text(finding: Finding, unit: LoadUnit) -> str:
+    """`costs 40.1 Gb/s` of the dearer direction; empty when it has no price above 0."""
+    cost = max((price.cost_pps for price in finding.prices), default=0.0)
+    return f"costs {unit.text(cost)} {unit.name}" if cost > 0 else ""
+
+
+def _price_text(price: Price, unit: LoadUnit) -> str:
+    now, after = unit.text(price.now_pps), unit.text(price.after_pps)
+    if not price.cost_pps > 0 or now == after:
+        return f"costs nothing while {price.bound_by_after} bounds at {now} {unit.name}"
+    cost = unit.text(price.cost_pps)
+    return f"costs {cost} {unit.name} ({now} -> {after}, then bound by {price.bound_by_after})"
+
+
+def bound_text(ledger: Ledger, before: str) -> str:
+    """`<before> 58.0 Gb/s, bound by pcie …`, by direction where they differ; empty if unknown."""
+    unit = LoadUnit(ledger.frame_bytes)
+    bounds = {d: bound for d in Direction if (bound := ledger.bound(d)) is not None}
+    figures = {d: f"{unit.band(bound.load_pps)} {unit.name}" for d, bound in bounds.items()}
+    elements = {bound.element for bound in bounds.values()}
+    both = len(bounds) == len(Direction)
+    if both and len(elements) == len(set(figures.values())) == 1:
+        return f"{before} {next(iter(figures.values()))}, bound by {elements.pop()}"
+    ways = {d: f"{figure} {DONE[d]}" for d, figure in figures.items()}
+    if len(elements) == 1:
+        return f"{before} {' and '.join(ways.values())}, bound by {elements.pop()}"
+    apart = [f"{way} (bound by {bounds[d].element})" for d, way in ways.items()]
+    return f"{before} {' and '.join(apart)}" if apart else ""
+
+
+def bound_texts(diagnosis: Diagnosis) -> tuple[str, ...]:
+    """What each port carries at most, and why; in words of praise when nothing was found."""
+    found = bool(counted(diagnosis))
+    texts = []
+    for ledger in diagnosis.ledgers:
+        before = f"{ledger.port} carries at most" if found else f"nothing holds {ledger.port} below"
+        bound = bound_text(ledger, before)
+        texts.append(bound or f"{ledger.port}: what bounds it is not known")
+    return tuple(texts) or ("no network port was found on this host",)
+
+
+def host_label(host: str) -> str:
+    """Name a host, or a file by the end of its path."""
+    label = shown(host, 4096)
+    return label if len(label) <= HOST_CHARACTERS else f"…{label[1 - HOST_CHARACTERS :]}"
+
+
+def headline(diagnosis: Diagnosis) -> str:
+    """`alpha: 2 faults, 1 risk`."""
+    return f"{host_label(diagnosis.host)}: {counted(diagnosis) or 'nothing found'}"
+
+
+def computed(ledger: Ledger) -> tuple[tuple[str, str, tuple[Input, ...]], ...]:
+    """Element, formula and inputs of each ceiling, once where both directions have the same."""
+    return tuple(dict.fromkeys((c.element, c.formula, c.inputs) for c in ledger.ceilings))
+
+
+def untold(diagnosis: Diagnosis) -> tuple[Untold, ...]:
+    """Group what could not be told by reason and tool, the largest group first."""
+    groups: dict[tuple[str, str], list[Verdict]] = {}
+    for verdict in diagnosis.verdicts:
+        if verdict.outcome == "cannot tell":
+            tail = verdict.reason.rpartition(": ")[2]
+            tool = tail if NOT_INSTALLED in tail else verdict.would_tell.partition(" ")[0]
+            groups.setdefault((tail, tool), []).append(verdict)
+    found = [
+        Untold(
+            reason=verdicts[0].reason if len(verdicts) == 1 else tail,
+            commands=tuple(dict.fromkeys(v.would_tell for v in verdicts)),
+            verdicts=tuple(verdicts),
+        )
+        for (tail, _), verdicts in groups.items()
+    ]
+    return tuple(sorted(found, key=lambda u: -len(u.verdicts)))
+
+
+def same_verdicts(diagnosis: Diagnosis, outcome: str) -> dict[tuple[str, str], tuple[str, ...]]:
+    """Rule and reason to the places of every verdict of one outcome."""
+    groups: dict[tuple[str, str], list[str]] = {}
+    for verdict in diagnosis.verdicts:
+        if verdict.outcome == outcome:
+            groups.setdefault((verdict.rule, verdict.reason), []).append(verdict.where)
+    return {key: tuple(places) for key, places in groups.items()}
+
+
+def remedy_text(text: str, danger: Danger) -> str:
+    """Give the remedy with what it may break."""
+    return text if danger is Danger.NONE else f"{text} ({danger.upper()})"
+
+
+def command_text(command: Command) -> str:
+    """A line for a shell on that host."""
+    return command.line()
+
+
+def conditions(count: int) -> str:
+    """`1 condition`, `12 conditions`."""
+    return f"{count} condition" if count == 1 else f"{count} conditions"

@@ -1,0 +1,232 @@
+"""`wirespeed doctor` as it is called: its options, exit codes, files, and what it leaves behind."""
+
+import json
+import re
+import signal
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from wirespeed import cli
+from wirespeed.commands import doctor
+from wirespeed.doctor.discover import rules
+from wirespeed.host.runner import Completed
+from wirespeed.model.capture import parse_capture
+from wirespeed.model.finding import Diagnosis, Unanswered
+
+CASES = Path(__file__).parents[1] / "rules/cases/pcie.width_below_capability"
+NARROW = CASES / "present_x4_where_both_ends_can_do_x16/capture.txt"
+WIDE = CASES / "absent_x16/capture.txt"
+SLUG = "pcie.width_below_capability"
+ANSI = "\x1b["
+
+Run = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture(name="run")
+def _run(monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[bytes]) -> Run:
+    """Run the command line in this process: code, standard output, standard error."""
+
+    def call(*arguments: str | Path) -> tuple[int, str, str]:
+        capfdbinary.readouterr()
+        monkeypatch.setattr(sys, "argv", ["wirespeed", "doctor", *map(str, arguments)])
+        handler = signal.getsignal(signal.SIGTERM)
+        try:
+            with pytest.raises(SystemExit) as ended:
+                cli.main()
+        finally:
+            signal.signal(signal.SIGTERM, handler)
+        out, err = capfdbinary.readouterr()
+        return int(str(ended.value.code)), out.decode(), err.decode()
+
+    return call
+
+
+@pytest.fixture(name="only_width", autouse=True)
+def _only_width(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ask one rule: these captures hold nothing for the others."""
+    one = tuple(rule for rule in rules() if rule.slug == SLUG)
+    real = doctor.diagnose
+    monkeypatch.setattr(doctor, "diagnose", lambda host, question: real(host, question, one))
+
+
+def test_a_finding_is_exit_code_1_and_none_is_0(run: Run):
+    code, out, err = run(NARROW)
+    assert (code, err) == (1, "")
+    assert f"1 FAULT {SLUG} enp59s0" in out
+    code, out, _ = run(WIDE)
+    assert code == 0
+    assert "nothing found" in out
+
+
+def test_without_a_host_it_reads_this_one(run: Run, monkeypatch: pytest.MonkeyPatch):
+    capture = NARROW.read_text()
+    monkeypatch.setattr(
+        doctor.LocalRunner,
+        "run",
+        lambda _, argv, **__: Completed(
+            argv=tuple(argv), output=capture, errors="", returncode=0, duration_s=0.0
+        ),
+    )
+    code, out, _ = run()
+    assert code == 1
+    assert out.startswith("here: 1 fault")
+
+
+def test_no_colour_reaches_a_file_or_a_pipe(run: Run):
+    assert ANSI not in run(NARROW)[1]
+
+
+@pytest.mark.parametrize(("no_colour", "coloured"), [(None, True), ("1", False), ("", True)])
+def test_colours_are_for_a_terminal_that_wants_them(
+    run: Run, monkeypatch: pytest.MonkeyPatch, no_colour: str | None, coloured: bool
+):
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    if no_colour is not None:
+        monkeypatch.setenv("NO_COLOR", no_colour)
+    out = run(NARROW)[1]
+    assert (ANSI in out) is coloured
+    assert SLUG in re.sub(r"\x1b\[[\d;]*m", "", out)
+
+
+def test_many_hosts_have_one_line_each_and_one_bad_file_does_not_hide_the_others(
+    run: Run, tmp_path: Path
+):
+    empty = tmp_path / "empty.txt"
+    empty.write_text("")
+    code, out, _ = run(WIDE, NARROW, empty)
+    assert code == 2
+    lines = out.splitlines()
+    assert "FAULT" in lines[0]
+    assert "NO ANSWER capture.not_one: it is empty" in lines[1]
+    assert "nothing holds enp59s0" in lines[2]
+    assert lines[3:] == [
+        "3 hosts: 1 with findings, 1 without an answer", "--verbose shows each of them",
+    ]  # fmt: skip
+    assert "most that each element carries" in run(WIDE, NARROW, empty, "--verbose")[1]
+
+
+def test_two_hosts_are_few_enough_to_be_shown_in_full(run: Run):
+    assert run(WIDE, NARROW)[1].count("most that each element carries") == 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (("--port", "eth7"), "no port eth7; it has enp59s0 (0000:3b:00.0)"),
+        (("--rtt", "fast"), "'fast' is no time"),
+        (("--rtt", "0ms"), "'0ms' is no time"),
+        (("--measured", "nan"), "'nan' is no figure in Gb/s"),
+        (("--measured", "-1"), "'-1' is no figure in Gb/s"),
+        (("--peer", "somewhere"), "'somewhere' is no IP address"),
+        (("--frame-bytes", "63"), "63 is not in the range"),
+        (("--for", "fun"), "'fun' is not one of"),
+        (("--explain", "pcie.width"), f"no rule of that name; near it: {SLUG}"),
+        (("--explain", "zzz"), "no rule of that name\n"),
+    ],
+)
+def test_bad_input_is_refused_with_what_would_be_right(
+    run: Run, arguments: tuple[str, ...], expected: str
+):
+    code, out, err = run(NARROW, *arguments)
+    assert (code, out) == (2, "")
+    assert expected in err
+
+
+def test_a_file_that_is_no_capture_is_refused(run: Run, tmp_path: Path):
+    other = tmp_path / "other.txt"
+    other.write_text("Linux version 6.1\n")
+    code, _, err = run(other)
+    assert code == 2
+    assert "ERROR capture.not_one" in err
+
+
+def test_the_question_is_what_the_options_say(run: Run):
+    line = run(
+        NARROW, "--json", "--for", "tcp", "--port", "0000:3b:00.0", "--frame-bytes", "9000",
+        "--rtt", "0.2ms", "--peer", "192.0.2.7", "--measured", "53.6", "--workload", "iperf3",
+    )[1]  # fmt: skip
+    question = {
+        "purpose": "tcp", "frame_bytes": 9000, "rtt_s": pytest.approx(0.0002),
+        "peer": "192.0.2.7", "ports": ["0000:3b:00.0"], "measured_bps": pytest.approx(53.6e9),
+        "workload": "iperf3",
+    }  # fmt: skip
+    asked = json.loads(line)["question"]
+    assert {key: asked[key] for key in question} == question
+
+
+def test_json_is_one_line_for_each_host_in_the_order_they_were_asked(run: Run, tmp_path: Path):
+    missing = tmp_path / "missing.txt"
+    code, out, _ = run(WIDE, missing, NARROW, "--json")
+    lines = out.splitlines()
+    assert code == 2
+    assert Diagnosis.model_validate_json(lines[0]).findings == ()
+    assert Unanswered.model_validate_json(lines[1]).what == "file.unreadable"
+    assert [f.rule for f in Diagnosis.model_validate_json(lines[2]).findings] == [SLUG]
+
+
+def test_the_page_says_the_same(run: Run, tmp_path: Path):
+    page = tmp_path / "answer.html"
+    code, out, _ = run(NARROW, WIDE, "--html", page)
+    assert code == 1
+    assert out
+    html = page.read_text()
+    assert SLUG in html
+    assert "nothing holds enp59s0 below" in html
+
+
+def test_a_folder_keeps_what_the_answer_rests_on(run: Run, tmp_path: Path):
+    run(NARROW, "--out", tmp_path / "one")
+    assert {p.name for p in (tmp_path / "one").iterdir()} == {
+        "capture.txt", "findings.json", "report.html",
+    }  # fmt: skip
+    kept = (tmp_path / "one/capture.txt").read_text()
+    assert parse_capture(kept, "kept").complete
+    assert run(tmp_path / "one/capture.txt")[0] == 1
+    answer = Diagnosis.model_validate_json((tmp_path / "one/findings.json").read_text())
+    assert [f.rule for f in answer.findings] == [SLUG]
+
+
+def test_of_many_hosts_each_has_a_folder_whose_name_is_no_path(run: Run, tmp_path: Path):
+    run(NARROW, WIDE, "--out", tmp_path / "two")
+    names = sorted(path.name for path in (tmp_path / "two").iterdir())
+    assert [name[:4] for name in names] == ["001-", "002-"]
+    assert all(re.fullmatch(r"[A-Za-z0-9._-]+", name) for name in names)
+
+
+def test_a_rule_explains_itself(run: Run):
+    code, out, _ = run("--explain", SLUG)
+    assert code == 0
+    assert all(len(line) <= 80 for line in out.splitlines() if "http" not in line)
+    for words in (SLUG, "why", "Every lane", "about", "each port", "any purpose", "https://"):
+        assert words in out
+
+
+def test_every_rule_is_listed_within_80_columns(run: Run):
+    code, out, _ = run("--rules")
+    assert code == 0
+    assert all(rule.slug in out for rule in rules())
+    assert max(map(len, out.splitlines())) <= 80
+
+
+def test_letters_that_a_terminal_does_not_have_do_not_end_the_answer(
+    run: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+):
+    korean = tmp_path / "이더넷.txt"
+    korean.write_text(NARROW.read_text())
+    monkeypatch.setattr(sys.stdout, "reconfigure", None, raising=False)
+
+    class Narrow:
+        encoding = "ascii"
+
+        def __getattr__(self, name: str) -> object:
+            return getattr(sys.__stdout__, name)
+
+    monkeypatch.setattr(doctor.sys, "stdout", Narrow())
+    code, out, _ = run(korean)
+    assert code == 1
+    assert out.isascii()
+    assert "####" in out

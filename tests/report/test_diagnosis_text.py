@@ -1,0 +1,199 @@
+"""The answer on a terminal: what it says, in which order, within 80 columns, and harmless."""
+
+import pytest
+
+from wirespeed.model.ceiling import Direction, Ledger
+from wirespeed.model.finding import Severity
+from wirespeed.model.question import Question
+from wirespeed.report.diagnosis_text import Line, diagnosis_lines
+from wirespeed.report.text_lines import columns_of
+
+from .diagnoses import HOSTILE, ceilings, diagnosis, filled_with, finding, ledger, pps, verdict
+
+FAULT = """\
+alpha: 1 fault (1518-byte frames, for dpdk)
+  enp59s0 carries at most 52.0 to 58.0 Gb/s, bound by pcie 0000:3b:00.0
+
+1 FAULT pcie.width_below_capability enp59s0
+    found   x4 now; the slot can do x16
+              (cat /sys/bus/pci/devices/0000:3b:00.0/current_link_width)
+            0 errors  (ethtool -S enp59s0)
+    so      the link moves 4/16 of what the card could
+    price   costs 46.1 Gb/s (52.0 -> 98.1, then bound by ethernet)
+    next    reseat the card
+    next    train the link anew (DROPS THE LINK)
+              setpci -s 0000:3a:00.0 CAP_EXP+10.w=20:20
+              echo 1 | tee /sys/bus/pci/rescan
+
+enp59s0: most that each element carries of 1518-byte frames, Gb/s
+  both directions
+    ethernet           ██████████████████████████████████         100.0
+    pcie 0000:3b:00.0  ██████████████████░░                52.0 to 58.0  < bound
+
+why: wirespeed doctor --explain pcie.width_below_capability"""
+
+GOOD = """\
+alpha: nothing found (1518-byte frames)
+  nothing holds enp59s0 below 100.0 Gb/s, bound by ethernet
+  as far as could be told: 3 conditions could not
+
+enp59s0: most that each element carries of 1518-byte frames, Gb/s
+  both directions
+    ethernet  ██████████████████████████████████████████████████  100.0  < bound
+
+3 conditions could not be told
+  ethtool is not installed: 2 conditions
+    would tell: ethtool -g enp59s0
+    and 1 more command
+  irq.all_on_one_cpu enp59s0: affinity: Permission denied
+    would tell: cat /proc/irq/77/smp_affinity_list
+    run it as root, or with --sudo
+
+all that was checked: --verbose"""
+
+
+def text(lines: list[Line]) -> str:
+    return "\n".join(line.text for line in lines)
+
+
+def healthy():
+    return diagnosis(
+        question=Question(),
+        ledgers=(
+            Ledger(port="enp59s0", frame_bytes=1518, ceilings=ceilings("ethernet", 100, 100)),
+        ),
+        verdicts=(
+            verdict(),
+            verdict(rule="queues.channels", would_tell="ethtool -l enp59s0"),
+            verdict(
+                rule="irq.all_on_one_cpu",
+                reason="affinity: Permission denied",
+                would_tell="cat /proc/irq/77/smp_affinity_list",
+            ),
+            verdict(rule="pcie.read_request", outcome="absent", reason="", would_tell=""),
+            verdict(rule="wsl.nat", outcome="does not apply", reason="no WSL", would_tell=""),
+        ),
+    )
+
+
+def test_a_fault_is_said_with_its_evidence_price_and_remedy():
+    assert text(list(diagnosis_lines(diagnosis(finding())))) == FAULT
+
+
+def test_a_good_answer_is_short_and_says_what_it_does_not_know():
+    assert text(list(diagnosis_lines(healthy()))) == GOOD
+
+
+def test_verbose_names_every_condition_and_every_command():
+    shown = text(list(diagnosis_lines(healthy(), verbose=True)))
+    for words in (
+        "would tell: ethtool -g enp59s0", "would tell: ethtool -l enp59s0",
+        "checked, and fine: 1 condition", "pcie.read_request enp59s0",
+        "does not apply: 1 condition", "wsl.nat enp59s0: no WSL",
+        "ethernet = lanes x speed", "lanes: x4, from cat",
+    ):  # fmt: skip
+        assert words in shown
+    assert "--verbose" not in shown
+
+
+@pytest.mark.parametrize(
+    ("receive", "transmit", "expected"),
+    [
+        (
+            (52, 98.1),
+            (50, 98.1),
+            [
+                "price   receive: costs 46.1 Gb/s (52.0 -> 98.1, then bound by ethernet)",
+                "transmit: costs 48.1 Gb/s (50.0 -> 98.1, then bound by ethernet)",
+            ],
+        ),
+        ((52, 98.1), None, ["price   receive: costs 46.1 Gb/s"]),
+        ((52, 52), (52, 52), ["price   costs nothing while ethernet bounds at 52.0 Gb/s"]),
+        ((52, 40), (52, 40), ["price   costs nothing while ethernet bounds at 52.0 Gb/s"]),
+    ],
+)
+def test_a_price_is_said_once_or_for_each_direction(
+    receive: tuple[float, float],
+    transmit: tuple[float, float] | None,
+    expected: list[str],
+):
+    prices = tuple(
+        price.model_copy(update={"now_pps": pps(way[0]), "after_pps": pps(way[1])})
+        for price, way in zip(finding().prices, (receive, transmit), strict=True)
+        if way is not None
+    )
+    lines = [line.text.strip() for line in diagnosis_lines(diagnosis(finding(prices=prices)))]
+    start = next(n for n, line in enumerate(lines) if line.startswith("price"))
+    for line, words in zip(lines[start:], expected, strict=False):
+        assert line.startswith(words)
+
+
+def test_a_finding_without_price_says_why():
+    shown = text(list(diagnosis_lines(diagnosis(finding(prices=(), unpriced="it is rare")))))
+    assert "    price   not known: it is rare\n" in shown
+
+
+def test_short_frames_are_priced_in_mpps():
+    question = Question(frame_bytes=64)
+    prices = tuple(
+        p.model_copy(update={"now_pps": 30e6, "after_pps": 148.8e6}) for p in finding().prices
+    )
+    shown = text(list(diagnosis_lines(diagnosis(finding(prices=prices), question=question))))
+    assert "costs 118.8 Mpps (30.0 -> 148.8, then bound by ethernet)" in shown
+
+
+def test_the_same_finding_on_several_ports_is_said_once():
+    ports = [finding(where=f"enp59s0f{n}") for n in range(6)]
+    shown = text(list(diagnosis_lines(diagnosis(*ports))))
+    assert "1 FAULT pcie.width_below_capability enp59s0f0, enp59s0f1, enp59s0f2, enp59s0f3" in shown
+    assert "and 2 more" in shown
+    assert "\n2 " not in shown
+
+
+def test_bounds_that_differ_by_direction_are_told_apart():
+    one_way = Ledger(
+        port="eth0",
+        frame_bytes=1518,
+        ceilings=(
+            *ceilings("cores", 40, 40, 1518, Direction.RECEIVE),
+            *ceilings("ethernet", 100, 100, 1518, Direction.TRANSMIT),
+        ),
+    )
+    shown = " ".join(text(list(diagnosis_lines(diagnosis(finding(), ledgers=(one_way,))))).split())
+    assert (
+        "eth0 carries at most 40.0 Gb/s received (bound by cores) and 100.0 Gb/s sent "
+        "(bound by ethernet)" in shown
+    )
+
+
+def test_of_many_ports_the_first_are_drawn_unless_all_are_asked_for():
+    many = diagnosis(ledgers=tuple(ledger(f"eth{n}") for n in range(40)))
+    brief, full = (text(list(diagnosis_lines(many, verbose=v))) for v in (False, True))
+    assert ("eth3: most" in brief, "eth4: most" in brief, "eth39: most" in full) == (
+        True, False, True,
+    )  # fmt: skip
+    assert "36 more ports: --port PORT or --verbose shows them" in brief
+
+
+def test_a_mistake_of_ours_and_a_capture_that_was_cut_off_are_never_left_out():
+    answer = diagnosis(warnings=("the capture was cut off",), faults=("a.b on eth0: KeyError",))
+    lines = [line for line in diagnosis_lines(answer) if line.tone == "warning"]
+    assert [line.text for line in lines] == [
+        "! the capture was cut off",
+        "! wirespeed's own mistake, please report it: a.b on eth0: KeyError",
+    ]
+
+
+def test_a_severity_is_the_tone_of_its_line():
+    found = [finding(severity=s, rule=f"a.{s.name.lower()}") for s in Severity]
+    tones = [line.tone for line in diagnosis_lines(diagnosis(*found)) if line.text[:1].isdigit()]
+    assert tones == ["fault", "ceiling", "risk", "note"]
+
+
+@pytest.mark.parametrize("verbose", [False, True])
+@pytest.mark.parametrize("hostile", HOSTILE, ids=range(len(HOSTILE)))
+def test_whatever_a_host_printed_every_line_is_harmless_and_fits(hostile: str, verbose: bool):
+    for line in diagnosis_lines(filled_with(hostile), verbose=verbose):
+        assert line.text.isprintable()
+        # Only a command may be longer: a word of it that was cut could not be pasted.
+        assert columns_of(line.text) <= (2100 if line.tone == "command" else 80)
