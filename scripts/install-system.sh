@@ -27,6 +27,8 @@ needed_by_tests() {
 clang              | command -v clang || command -v clang-14           | builds the fuzzers
 libclang-rt-dev    | ls /usr/lib/llvm-*/lib/clang/*/lib/linux/*fuzzer* | the fuzzers' engine
 shellcheck         | command -v shellcheck                             | checks the scripts
+openssh-server     | PATH=$PATH:/usr/sbin command -v sshd              | hosts to read over ssh
+busybox            | command -v busybox                                | a second shell to try
 END
 }
 
@@ -78,5 +80,10 @@ apt() {
 }
 : >"$log"
 apt update
+# Its package starts a server that listens on every address: the tests start their own instead.
+case " $packages " in *" openssh-server "*)
+	[ ! -d /run/systemd/system ] || $sudo systemctl mask ssh.service ssh.socket >>"$log" 2>&1
+	;;
+esac
 # shellcheck disable=SC2086 # a list of names
 apt install -y --no-install-recommends $packages

@@ -5,8 +5,16 @@ from importlib.resources import files
 
 from wirespeed.doctor.discover import facts
 
-END = """
+START = "#!/bin/sh\n"
+OPEN = """\
+# The braces: a shell reads to their end before it runs any of it. So it may come on the standard
+# input, and one that was torn on its way does nothing.
+# shellcheck disable=SC2086 # lists of names are meant to be split, and globbing is off
+{
+"""
+CLOSE = """
 printf '%s done\\n' "$mark"
+} </dev/null
 """
 
 
@@ -17,4 +25,6 @@ def collector_script(interval_s: int = 0) -> str:
     parts = [f"\n# {fact.__module__.rpartition('.')[2]}\n{fact.script}" for fact in facts()]
     again = [fact.script_again for fact in facts() if fact.script_again]
     wait = f"\nsleep {interval_s}\n" if interval_s else ""
-    return "".join([prelude, *parts, "\n# Once more, for what is counted.\n" + wait, *again, END])
+    end = "\n# Once more, for what is counted.\n" + wait
+    body = prelude.removeprefix(START)
+    return "".join([START, OPEN, body, *parts, end, *again, CLOSE])

@@ -8,7 +8,6 @@ LANGUAGE=C
 PATH=$PATH:/usr/local/sbin:/usr/sbin:/sbin
 export LC_ALL LANGUAGE PATH
 unset CDPATH ENV GREP_OPTIONS
-exec </dev/null
 
 # Drawn anew each time, so that nothing on this host can print what looks like one of our lines.
 read -r mark </proc/sys/kernel/random/uuid || mark=$$-$PPID-capture
@@ -22,8 +21,13 @@ command -v timeout >/dev/null 2>&1 && limit='timeout 5'
 run() {
 	printf '%s begin %s %s\n' "$mark" "$1" "$2"
 	shift 2
-	{ errors=$($limit "$@" 2>&1 >&3 3>&-); } 3>&1
-	end_section "$?"
+	if command -v "$1" >/dev/null; then
+		{ errors=$($limit "$@" 2>&1 >&3 3>&-); } 3>&1
+		end_section "$?"
+	else
+		errors="$1: not found"
+		end_section 127
+	fi
 }
 
 # show NAME SUBJECT FUNCTION...: the same for a function of this script.
@@ -58,7 +62,7 @@ real_path() {
 #                  be thousands of those, and one tool call for each would take minutes)
 #   $functions     PCI functions of class network (0x02....), VFs too
 #   $pfs           those of them that are no VF of this host
-netdevs= port_netdevs= functions= pfs=
+netdevs='' port_netdevs='' functions='' pfs=''
 for path in /sys/class/net/*/device; do
 	path=${path%/device}
 	[ -e "$path" ] || continue

@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from wirespeed.model.error import InputError
 from wirespeed.model.observed import Absent, Known, Observed, Unreadable
 
+MAGIC = "wirespeed-capture "
 VERSION = 1
 MAX_CAPTURE_BYTES = 64 << 20
 HEADER = re.compile(r"wirespeed-capture (\d{1,9}) ([0-9A-Za-z-]{4,64})\r?")

@@ -1,0 +1,74 @@
+"""From destinations to the facts of hosts: the collector on each of them, in one round trip."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from wirespeed.doctor.collector import collector_script
+from wirespeed.host.reach import LIMIT, TIMEOUT_S, Errand, Progress, Told, Unreachable, reach
+from wirespeed.host.reach_destination import Destination
+from wirespeed.model.capture import MAGIC, MAX_CAPTURE_BYTES, parse_capture
+from wirespeed.model.error import InputError
+from wirespeed.model.fact import HostFacts
+
+
+@dataclass(frozen=True, slots=True)
+class Gathered:
+    """The facts of one host; each is parsed when it is asked for."""
+
+    destination: Destination
+    facts: HostFacts
+    duration_s: float
+    warnings: tuple[str, ...]
+
+
+def collect(
+    destinations: Sequence[Destination],
+    *,
+    interval_s: int = 0,
+    sudo: bool = False,
+    limit: int = LIMIT,
+    timeout_s: float = TIMEOUT_S,
+    progress: Progress = lambda _destination, _doing: None,
+) -> Iterator[Told | Unreachable]:
+    """Give the text of a capture for each destination, as they come.
+
+    Counters are read again after `interval_s`; `timeout_s` is for the rest.
+    """
+    errand = Errand(
+        script=collector_script(interval_s),
+        begins=MAGIC,
+        sudo=sudo,
+        timeout_s=timeout_s + interval_s,
+        max_bytes=MAX_CAPTURE_BYTES,
+    )
+    return reach(destinations, errand, limit=limit, progress=progress)
+
+
+def gather(
+    destinations: Sequence[Destination],
+    *,
+    interval_s: int = 0,
+    sudo: bool = False,
+    limit: int = LIMIT,
+    timeout_s: float = TIMEOUT_S,
+    progress: Progress = lambda _destination, _doing: None,
+) -> Iterator[Gathered | Unreachable]:
+    """Give the facts of each destination, as they come; see `collect`."""
+    for told in collect(
+        destinations,
+        interval_s=interval_s,
+        sudo=sudo,
+        limit=limit,
+        timeout_s=timeout_s,
+        progress=progress,
+    ):
+        yield told if isinstance(told, Unreachable) else _gathered(told)
+
+
+def _gathered(told: Told) -> Gathered | Unreachable:
+    name = told.destination.text
+    try:
+        facts = HostFacts(name, parse_capture(told.text, name))
+    except InputError as error:
+        return Unreachable(told.destination, error)
+    return Gathered(told.destination, facts, told.duration_s, told.warnings)
