@@ -19,13 +19,24 @@ from dataclasses import dataclass
 
 from wirespeed.model.error import InputError
 from wirespeed.model.observed import Absent, Known, Observed, Unreadable
+from wirespeed.model.shown import shown
 
 MAGIC = "wirespeed-capture "
 VERSION = 1
 MAX_CAPTURE_BYTES = 64 << 20
-HEADER = re.compile(r"wirespeed-capture (\d{1,9}) ([0-9A-Za-z-]{4,64})\r?")
+MAX_SECTION_CHARACTERS = 16 << 20
+"""A thousand VFs in `ip -j -d link` are 3 MB."""
+MAX_PREAMBLE_CHARACTERS = 64 << 10
+"""What a login shell may say before the header."""
+HEADER = re.compile(rf"^{MAGIC}(\d{{1,9}}) ([0-9A-Za-z-]{{4,64}})(\r?)(?:\n|\Z)", re.M)
 NOT_FOUND_RETURNCODE = 127
+NOT_USABLE_RETURNCODE = 126
 TIMED_OUT_RETURNCODE = 124
+GREP_RETURNCODES = (0, 1, 2, 123)
+"""Of `xargs grep`: all is read or has its reason; 123 is what xargs makes of the others."""
+MISSING_TOOL = re.compile(r"([\w.+-]{1,64}): (?:command )?not found")
+MAX_PATH_CHARACTERS = 4096
+MAX_PATH_COLONS = 32
 NOT_THERE = "No such file or directory"
 DENIED = re.compile(r"permission denied|operation not permitted|must be root|are you root", re.I)
 UNSUPPORTED = re.compile(r"not supported|no such device|no data available|unsupported", re.I)
@@ -51,12 +62,15 @@ class Section:
 
     def failure(self, command: str) -> Absent | Unreadable:
         """Say why there is no good output: Absent where the host says that it has no such thing."""
-        said = (self.errors.strip() or self.output.strip()).splitlines()
-        first = said[0][:200] if said else f"return code {self.returncode}"
+        said = (self.errors.strip() or self.output.strip()).partition("\n")[0]
+        first = shown(said, 200) or f"return code {self.returncode}"
         if self.returncode is None:
             return Unreadable("the capture ends within this section", command)
         if self.returncode == NOT_FOUND_RETURNCODE:
-            return Unreadable(f"{command.split()[0]} is not installed", command)
+            tool = MISSING_TOOL.search(self.errors[:1000])
+            return Unreadable(
+                f"{tool[1] if tool else command.split()[0]} is not installed", command
+            )
         if self.returncode == TIMED_OUT_RETURNCODE:
             return Unreadable("it did not end in time", command)
         if not DENIED.search(first) and UNSUPPORTED.search(first):
@@ -75,15 +89,24 @@ class Files:
         self._errors: dict[str, str] = {}
         if section is None:
             return
-        # A path may hold colons (0000:03:00.0), and so may content: the attribute is what splits.
-        names = "|".join(re.escape(name) for name in sorted(self._attributes))
-        line_of = re.compile(rf"((?:[^\n]*?/)?(?:{names})):(.*)")
-        for line in section.output.splitlines():
-            if match := line_of.match(line):
-                self._lines.setdefault(match[1], []).append(match[2])
-        for line in section.errors.splitlines():
-            path, _, why = line.removeprefix("grep: ").rpartition(": ")
-            self._errors[path] = why
+        for line in section.output.split("\n"):
+            if at := self._end_of_path(line):
+                self._lines.setdefault(line[:at], []).append(line[at + 1 :])
+        for line in section.errors.split("\n"):
+            path, colon, why = line.removeprefix("grep: ").rpartition(": ")
+            if colon:
+                self._errors[path] = why
+
+    def _end_of_path(self, line: str) -> int:
+        """Where the path ends. It may hold colons (0000:03:00.0): the attribute is what splits."""
+        at = -1
+        for _ in range(MAX_PATH_COLONS):
+            at = line.find(":", at + 1, MAX_PATH_CHARACTERS)
+            if at < 0:
+                return 0
+            if line[line.rfind("/", 0, at) + 1 : at] in self._attributes:
+                return at
+        return 0
 
     def paths(self) -> Iterator[str]:
         """Every path that had content."""
@@ -102,6 +125,8 @@ class Files:
             return Absent(source) if why == NOT_THERE else Unreadable(why, source)
         if self._section.returncode is None:
             return Unreadable("the capture ends within this section", source)
+        if self._section.returncode not in GREP_RETURNCODES:
+            return self._section.failure(source)
         if not self._lines and not self._errors:
             return Unreadable("nothing was read there", source)
         return Known("", source)
@@ -111,20 +136,25 @@ class Capture:
     """Every section of one capture by its name and subject."""
 
     def __init__(self, sections: Iterable[Section], *, complete: bool) -> None:
-        self._sections: dict[tuple[str, str], Section] = {}
+        self._sections: dict[str, dict[str, Section]] = {}
         for section in sections:
             # The first stands: what comes later under the same name is not from our collector.
-            self._sections.setdefault((section.name, section.subject), section)
+            self._sections.setdefault(section.name, {}).setdefault(section.subject, section)
         self.complete = complete
         """False: the capture was cut off."""
 
     def section(self, name: str, subject: str = "") -> Section | None:
         """Give one section, None when the capture has none of that name."""
-        return self._sections.get((name, subject))
+        return self._sections.get(name, {}).get(subject)
 
     def sections(self, name: str) -> dict[str, Section]:
         """All sections of one name by their subject."""
-        return {s.subject: s for s in self._sections.values() if s.name == name}
+        return dict(self._sections.get(name, {}))
+
+    def all_sections(self) -> Iterator[Section]:
+        """Every section, those of one name together."""
+        for by_subject in self._sections.values():
+            yield from by_subject.values()
 
     def text(self, name: str, command: str, subject: str = "") -> Observed[str]:
         """Output of the command of a section; `command` is how a person runs it again."""
@@ -143,26 +173,30 @@ def parse_capture(text: str, where: str) -> Capture:
 
     A capture that was cut off is read as far as it goes. `where` names its file or host.
     """
-    header, _, rest = text.lstrip("\ufeff").partition("\n")
-    match = HEADER.fullmatch(header)
+    match = HEADER.search(text[:MAX_PREAMBLE_CHARACTERS].removeprefix("\ufeff"))
     if match is None:
         raise InputError(
             "capture.not_one",
             where=where,
-            found=f"it starts with {header[:40]!r}" if text else "it is empty",
+            found=f"it starts with {shown(text, 40)!r}" if text.strip() else "it is empty",
             so="nothing in it can be read",
             next="make one with `wirespeed capture`, or on a host that you cannot reach with the "
             "script of `wirespeed capture --script`",
         )
-    if int(match[1]) != VERSION:
+    version, mark, carriage_return = match.groups()
+    if int(version) != VERSION:
         raise InputError(
             "capture.version",
             where=where,
-            found=f"version {match[1]}; this wirespeed reads version {VERSION}",
+            found=f"version {int(version)}; this wirespeed reads version {VERSION}",
             next="make it again with the script of this wirespeed: `wirespeed capture --script`",
         )
-    parts = re.split(rf"^{re.escape(match[2])} ", rest, flags=re.M)[1:]
-    complete = bool(parts) and parts[-1].strip() == "done"
+    rest = text.removeprefix("\ufeff")[match.end() :]
+    if carriage_return:
+        # It went through a mail or an editor that ends lines the other way.
+        rest = rest.replace("\r\n", "\n")
+    parts = re.split(rf"^{re.escape(mark)} ", rest, flags=re.M)[1:]
+    complete = bool(parts) and parts[-1].partition("\n")[0].strip() == "done"
     return Capture(_sections(parts), complete=complete)
 
 
@@ -172,20 +206,28 @@ def _sections(parts: list[str]) -> Iterator[Section]:
     is_open = False
     for part in parts:
         line, _, body = part.partition("\n")
-        words = line.split()
-        keyword = words[0] if words else ""
+        keyword, *words = line.split(" ")
         if keyword == "begin":
             if is_open:
-                yield Section(name, subject, output, errors, None)
+                yield _section(name, subject, output, errors, None)
             is_open, errors = True, ""
-            name = words[1] if len(words) > 1 else ""
-            subject = words[2] if len(words) > 2 and words[2] != "-" else ""
+            name = words[0] if words else ""
+            subject = words[1] if len(words) > 1 and words[1] != "-" else ""
             output = body.removesuffix("\n")
         elif keyword == "errors" and is_open:
             errors = body.removesuffix("\n")
         elif keyword == "end" and is_open:
-            code = words[1] if len(words) > 1 else ""
-            yield Section(name, subject, output, errors, int(code) if code.isdecimal() else None)
+            code = re.fullmatch(r"[0-9]{1,5}", words[0]) if words else None
+            yield _section(name, subject, output, errors, int(code[0]) if code else None)
             is_open = False
     if is_open:
-        yield Section(name, subject, output, errors, None)
+        yield _section(name, subject, output, errors, None)
+
+
+def _section(name: str, subject: str, output: str, errors: str, code: int | None) -> Section:
+    """Leave out what no host has to say, so that no parser has to read it."""
+    if len(output) + len(errors) > MAX_SECTION_CHARACTERS:
+        return Section(
+            name, subject, "", "the section is too long to be true", NOT_USABLE_RETURNCODE
+        )
+    return Section(name, subject, output, errors, code)
