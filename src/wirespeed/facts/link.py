@@ -4,6 +4,7 @@ import re
 from dataclasses import dataclass
 from typing import ClassVar, Self, TypeVar
 
+from wirespeed.facts.ethtool import ethtool_answer
 from wirespeed.facts.link_modes import modes_bps
 from wirespeed.facts.ports import Ports
 from wirespeed.model.capture import Capture, Files
@@ -134,7 +135,7 @@ class _Lines:
             if colon:
                 name = before.strip()
                 self._values[name] = after.strip()
-            elif name:
+            elif name and line.strip():
                 self._values[name] += " " + line.strip()
 
     def __getitem__(self, name: str) -> Observed[str]:
@@ -150,13 +151,13 @@ class _Lines:
 
 
 def _link(capture: Capture, files: Files, netdev: str) -> Link:
-    def lines(name: str, *arguments: str) -> _Lines:
-        return _Lines(capture.text(name, " ".join(("ethtool", *arguments, netdev)), netdev))
+    def lines(name: str, option: str) -> _Lines:
+        return _Lines(ethtool_answer(capture, name, netdev, option))
 
     def sysfs(attribute: str) -> Observed[str]:
         return files[f"/sys/class/net/{netdev}/{attribute}"]
 
-    settings = lines("ethtool")
+    settings = _Lines(capture.text("ethtool", f"ethtool {netdev}", netdev))
     pause = lines("ethtool-a", "-a")
     fec = lines("ethtool-fec", "--show-fec")
     driver = lines("ethtool-i", "-i")

@@ -4,6 +4,7 @@ import re
 from dataclasses import dataclass
 from typing import ClassVar, Self
 
+from wirespeed.facts.ethtool import ethtool_answer
 from wirespeed.facts.ports import Ports
 from wirespeed.model.capture import Capture
 from wirespeed.model.fact import Fact
@@ -100,7 +101,7 @@ def _complaints(log: Observed[str], names: set[str]) -> dict[str, str]:
 
 
 def _module(capture: Capture, netdev: str) -> Module:
-    text = capture.text("ethtool-m", f"ethtool -m {netdev}", netdev)
+    text = ethtool_answer(capture, "ethtool-m", netdev, "-m")
     values: dict[str, list[str]] = {}
     for line in text.value.splitlines() if isinstance(text, Known) else ():
         name, colon, value = line.partition(":")

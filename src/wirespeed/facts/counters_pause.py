@@ -1,0 +1,58 @@
+"""How long and how often a port was paused during the capture, by direction."""
+
+from dataclasses import dataclass
+
+from wirespeed.facts.counters import Counters, Place
+from wirespeed.model.finding import Evidence, Severity
+from wirespeed.model.observed import Absent, Known, known
+from wirespeed.model.port import Port
+from wirespeed.model.rule import DoesNotApplyError
+
+COSTLY_SHARE = 0.01
+"""Share of the time from which pausing is a fault; below it is what flow control is for."""
+SILENT_SHARE = 1e-4
+"""Pause frames before the capture, as a share of the frames that they could stop."""
+
+
+@dataclass(frozen=True, slots=True)
+class Paused:
+    """Pause frames in one direction."""
+
+    severity: Severity
+    share: float | None
+    """Share of the capture during which nothing could be sent; None where the card counts none."""
+    evidence: tuple[Evidence, ...]
+
+
+def paused(counters: Counters, port: Port, frames: Place, time_us: Place) -> Paused | None:
+    """Give what was paused by `frames`, whose duration is counted at `time_us`; None: nothing.
+
+    Without a duration every growth is a fault: one frame can stop a link for 33 ms at 1 Gb/s.
+    Raises DoesNotApplyError where the port counts no pause frames.
+    """
+    delta = counters.delta(port.netdev, frames)
+    if isinstance(delta, Absent):
+        raise DoesNotApplyError(f"{frames}: {delta.reason}")
+    count = known(delta, frames)
+    duration = counters.delta(port.netdev, time_us)
+    if count.count == 0:
+        return _before(counters, port, frames)
+    text = f"{count.count} {frames} in {count.seconds:.2f} s"
+    evidence = [Evidence(found=text, source=delta.source)]
+    share = None
+    if isinstance(duration, Known):
+        share = min(1.0, duration.value.count / 1e6 / duration.value.seconds)
+        text = f"paused for {duration.value.count / 1000:.1f} ms of that, {100 * share:.2g} %"
+        evidence.append(Evidence.of(duration, text))
+    costs = share is None or share >= COSTLY_SHARE
+    return Paused(Severity.FAULT if costs else Severity.NOTE, share, tuple(evidence))
+
+
+def _before(counters: Counters, port: Port, frames: Place) -> Paused | None:
+    stopped = Place.SENT if frames is Place.PAUSE_RECEIVED else Place.RECEIVED
+    total = counters.total(port.netdev, frames)
+    passed = known(counters.total(port.netdev, stopped), stopped)
+    if not isinstance(total, Known) or total.value <= SILENT_SHARE * passed:
+        return None
+    text = f"{total.value} {frames} since the driver was loaded, to {passed} {stopped}; none now"
+    return Paused(Severity.NOTE, 0.0, (Evidence.of(total, text),))

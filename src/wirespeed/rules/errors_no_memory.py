@@ -1,0 +1,42 @@
+"""Receive buffers for which there was no memory."""
+
+from collections.abc import Iterator
+
+from wirespeed.facts.counters import Counters, Place
+from wirespeed.facts.counters_loss import loss_at
+from wirespeed.model.finding import Finding, Remedy
+from wirespeed.model.rule import PortExam, PortRule
+
+
+def _check(exam: PortExam) -> Iterator[Finding]:
+    loss = loss_at(exam.host[Counters], exam.port, Place.NO_MEMORY, Place.RECEIVED)
+    if loss is None:
+        return
+    yield Finding(
+        rule=RULE.slug,
+        where=exam.port.name,
+        severity=loss.severity,
+        evidence=loss.evidence,
+        so=f"receive descriptors {loss.are} left empty, as the kernel had no memory for them",
+        remedies=(
+            Remedy(
+                text="look for `page allocation failure` in `dmesg`, free memory on the card's "
+                "NUMA node, raise vm.min_free_kbytes, or use smaller rings or a smaller MTU"
+            ),
+        ),
+        unpriced=loss.unpriced,
+    )
+
+
+RULE = PortRule(
+    slug="errors.no_memory",
+    title="No memory for receive buffers",
+    why="A driver gives each received buffer away and must allocate another. Where the kernel has "
+    "none at once (memory is short, fragmented, or used up on that NUMA node), descriptors stay "
+    "empty; what arrives meanwhile is dropped. In DPDK the same is `rx_nombuf`: a mempool that is "
+    "too small.",
+    source="https://docs.kernel.org/networking/device_drivers/ethernet/mellanox/mlx5/counters.html"
+    "; https://docs.kernel.org/networking/statistics.html",
+    purposes=None,
+    check=_check,
+)

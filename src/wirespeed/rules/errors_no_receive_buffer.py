@@ -1,0 +1,59 @@
+"""Frames that found no receive descriptor."""
+
+from collections.abc import Iterator
+
+from wirespeed.facts.counters import Counters, Place
+from wirespeed.facts.counters_loss import loss_at
+from wirespeed.facts.ethtool import ethtool_command
+from wirespeed.facts.queues import Queues
+from wirespeed.model.finding import Danger, Finding, Remedy
+from wirespeed.model.observed import Known
+from wirespeed.model.rule import PortExam, PortRule
+
+
+def _check(exam: PortExam) -> Iterator[Finding]:
+    loss = loss_at(exam.host[Counters], exam.port, Place.NO_RECEIVE_BUFFER, Place.RECEIVED)
+    if loss is None:
+        return
+    yield Finding(
+        rule=RULE.slug,
+        where=exam.port.name,
+        severity=loss.severity,
+        evidence=loss.evidence,
+        so=f"frames {loss.are} dropped because the CPU does not empty the receive queues in time",
+        remedies=(
+            *_bigger_rings(exam),
+            Remedy(
+                text="give the queues more CPU: more channels on cores of the card's NUMA node, "
+                "interrupts spread over them, no other work there"
+            ),
+        ),
+        unpriced=loss.unpriced,
+    )
+
+
+def _bigger_rings(exam: PortExam) -> Iterator[Remedy]:
+    """Rings help with bursts; a CPU that is too slow on the whole fills any ring."""
+    netdev = exam.port.netdev or ""
+    queues = exam.host[Queues].of(netdev)
+    now, most = queues.rx_ring_descriptors, queues.rx_ring_descriptors_max
+    if isinstance(now, Known) and isinstance(most, Known) and now.value < most.value:
+        yield Remedy(
+            text=f"for bursts: {most.value} receive descriptors in place of {now.value}",
+            commands=(ethtool_command("-G", netdev, "rx", str(most.value)),),
+            danger=Danger.DROPS_LINK,
+        )
+
+
+RULE = PortRule(
+    slug="errors.no_receive_buffer",
+    title="Frames that found no receive buffer",
+    why="A card writes a frame into memory only where the driver posted a descriptor for it. When "
+    "the CPU of a queue is slower than what comes in, or away for longer than the ring lasts, "
+    "there is none and the frame is dropped: `rx_out_of_buffer`, `imissed` in DPDK. TCP answers "
+    "with a smaller window.",
+    source="https://docs.kernel.org/networking/device_drivers/ethernet/mellanox/mlx5/counters.html"
+    "; https://docs.kernel.org/networking/statistics.html",
+    purposes=None,
+    check=_check,
+)

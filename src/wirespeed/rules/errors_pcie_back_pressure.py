@@ -1,0 +1,65 @@
+"""A card that waits for PCI Express, or drops because of it."""
+
+from collections.abc import Iterator
+
+from wirespeed.facts.counters import Counters, Place
+from wirespeed.facts.counters_loss import loss_at
+from wirespeed.model.finding import Evidence, Finding, Remedy, Severity
+from wirespeed.model.observed import Known
+from wirespeed.model.rule import PortExam, PortRule
+
+STALLED_PERCENT = 30
+"""From here on the card itself counts a second as one with stalls."""
+
+
+def _check(exam: PortExam) -> Iterator[Finding]:
+    counters = exam.host[Counters]
+    loss = loss_at(counters, exam.port, Place.PCIE, Place.RECEIVED)
+    stalls = _stalls(counters, exam.port.netdev or "")
+    if loss is None and not stalls:
+        return
+    dropped = loss is not None and loss.now is not None
+    yield Finding(
+        rule=RULE.slug,
+        where=exam.port.name,
+        severity=Severity.FAULT if dropped else Severity.RISK if stalls else Severity.NOTE,
+        evidence=(*(loss.evidence if loss else ()), *stalls),
+        so="what the wire brings does not go through PCI Express as fast: frames are dropped"
+        if dropped
+        else "PCI Express keeps the card waiting, and its buffer fills meanwhile",
+        remedies=(
+            Remedy(
+                text="see the findings about the PCIe link's width and speed, read-request size, "
+                "NUMA node and IOMMU; a CPU that saves power slows PCIe too"
+            ),
+        ),
+        unpriced=loss.unpriced if loss else "the card counts how long it waits, and lost nothing",
+    )
+
+
+def _stalls(counters: Counters, netdev: str) -> tuple[Evidence, ...]:
+    found = []
+    port = counters.by_netdev[netdev]
+    percent = port.stalled_percent
+    if isinstance(percent, Known) and percent.value >= STALLED_PERCENT:
+        text = f"waited for PCIe credits {percent.value} % of the last second"
+        found.append(Evidence.of(percent, text))
+    grown = counters.delta(netdev, Place.PCIE_STALLED_SECONDS)
+    if isinstance(grown, Known) and grown.value.count > 0:
+        text = f"{grown.value.count} more seconds with over {STALLED_PERCENT} % of waiting"
+        found.append(Evidence.of(grown, text))
+    return tuple(found)
+
+
+RULE = PortRule(
+    slug="errors.pcie_back_pressure",
+    title="PCIe back-pressure",
+    why="Every frame goes through PCI Express, with its descriptors and completions. When the "
+    "host gives the card no credits in time, the card's buffer fills and frames are dropped, "
+    "although the link on the wire is fine. Causes: too few lanes or a slower generation, small "
+    "read requests, memory of another socket, an IOMMU that translates each access, a CPU in a "
+    "deep sleep state.",
+    source="https://docs.kernel.org/networking/device_drivers/ethernet/mellanox/mlx5/counters.html",
+    purposes=None,
+    check=_check,
+)

@@ -1,0 +1,55 @@
+"""Frames that arrived damaged."""
+
+from collections.abc import Iterator
+
+from wirespeed.facts.counters import Counters, Place
+from wirespeed.facts.counters_loss import loss_at
+from wirespeed.facts.ethtool import ethtool_command
+from wirespeed.model.finding import Evidence, Finding, Remedy
+from wirespeed.model.observed import Known
+from wirespeed.model.rule import PortExam, PortRule
+
+
+def _check(exam: PortExam) -> Iterator[Finding]:
+    loss = loss_at(exam.host[Counters], exam.port, Place.PHYSICAL, Place.RECEIVED)
+    if loss is None:
+        return
+    yield Finding(
+        rule=RULE.slug,
+        where=exam.port.name,
+        severity=loss.severity,
+        evidence=(*loss.evidence, *_symbols(exam)),
+        so=f"damaged frames {loss.are} dropped on arrival: cable, module, or unfit FEC",
+        remedies=(
+            Remedy(
+                text="look at the module's signal and temperature, clean or replace the cable, "
+                "and give both ends the same FEC",
+                commands=(
+                    ethtool_command("-m", exam.port.netdev or ""),
+                    ethtool_command("--show-fec", exam.port.netdev or ""),
+                ),
+            ),
+        ),
+        unpriced=loss.unpriced,
+    )
+
+
+def _symbols(exam: PortExam) -> Iterator[Evidence]:
+    """Symbols that FEC could not mend: the same fault, seen below the frame."""
+    grown = exam.host[Counters].delta(exam.port.netdev, Place.FEC_UNCORRECTED)
+    if isinstance(grown, Known) and grown.value.count > 0:
+        names = " + ".join(grown.value.counters)
+        yield Evidence.of(grown, f"{names} grew by {grown.value.count}")
+
+
+RULE = PortRule(
+    slug="errors.physical",
+    title="Damaged frames on the wire",
+    why="A frame whose check sum is wrong is dropped by the card and never told to anybody. A "
+    "healthy link has next to none: IEEE 802.3 allows one bit in 10^12. TCP takes each loss for "
+    "congestion, so a few in a million already cost much of a fast path with a long round trip.",
+    source="IEEE 802.3 clause 30.3.1.1.6 (aFrameCheckSequenceErrors); "
+    "https://docs.kernel.org/networking/statistics.html",
+    purposes=None,
+    check=_check,
+)

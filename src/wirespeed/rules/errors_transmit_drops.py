@@ -1,0 +1,42 @@
+"""Frames that were dropped on their way out."""
+
+from collections.abc import Iterator
+
+from wirespeed.facts.counters import Counters, Place
+from wirespeed.facts.counters_loss import loss_at
+from wirespeed.model.finding import Finding, Remedy
+from wirespeed.model.rule import PortExam, PortRule
+
+
+def _check(exam: PortExam) -> Iterator[Finding]:
+    loss = loss_at(exam.host[Counters], exam.port, Place.TRANSMIT, Place.SENT)
+    if loss is None:
+        return
+    yield Finding(
+        rule=RULE.slug,
+        where=exam.port.name,
+        severity=loss.severity,
+        evidence=loss.evidence,
+        so=f"frames {loss.are} dropped on their way out, after the stack believed them sent",
+        remedies=(
+            Remedy(
+                text="look whether pause frames hold the port back, whether the link went down, "
+                "and whether the transmit rings are small; a frame longer than the card's MTU is "
+                "dropped here too"
+            ),
+        ),
+        unpriced=loss.unpriced,
+    )
+
+
+RULE = PortRule(
+    slug="errors.transmit_drops",
+    title="Frames dropped on transmit",
+    why="The driver drops what it cannot map or queue, and the card what it may not send: the "
+    "link is down, the peer pauses it for too long, a frame is longer than the MTU. The sender "
+    "learns of it only by the missing acknowledgement.",
+    source="https://docs.kernel.org/networking/device_drivers/ethernet/mellanox/mlx5/counters.html"
+    "; https://docs.kernel.org/networking/statistics.html",
+    purposes=None,
+    check=_check,
+)

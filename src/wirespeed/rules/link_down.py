@@ -1,0 +1,68 @@
+"""A port that is set up and has no link, with the reason that the kernel gives."""
+
+from collections.abc import Iterator
+
+from wirespeed.facts.link_of import link_of
+from wirespeed.model.finding import Evidence, Finding, Remedy, Severity
+from wirespeed.model.observed import Known, known
+from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
+
+NOT_CONNECTED = ("No cable", "Autoneg, No partner detected", "Module, Module is in low power mode")
+"""Reasons of a port that nobody uses: nothing is plugged in, or the far end is off."""
+REMEDIES = {
+    "Autoneg": "set both ends alike: autonegotiation on or off, the same speed, the same FEC",
+    "Link training failure": "use a shorter or better cable, or another module at either end",
+    "Logical mismatch": "give both ends the same FEC: `ethtool --show-fec`, and the switch's port",
+    "Bad signal integrity": "replace the cable or the module, clean the fibre",
+    "No cable": "plug in the cable, or at the far end; a module of another vendor may read so too",
+    "Cable issue": "replace the cable",
+    "EEPROM issue": "replace the cable or the module: its memory cannot be read",
+    "Calibration failure": "replace the module",
+    "Power budget exceeded": "use a module of less power, or a slot that gives more",
+    "Overheat": "cool the card or the module",
+    "Module": "look at the module: `ethtool -m`",
+}
+"""By the first word of the reason: https://docs.kernel.org/networking/ethtool-netlink.html"""
+
+
+def _check(exam: PortExam) -> Iterator[Finding]:
+    link = link_of(exam.host, exam.port)
+    up = known(link.is_up, f"whether {link.netdev} has a carrier")
+    if up:
+        return
+    if not known(link.is_enabled, f"whether {link.netdev} is set up"):
+        raise DoesNotApplyError("the port is set down")
+    reason = link.down_reason.value if isinstance(link.down_reason, Known) else ""
+    asked = {exam.port.netdev, exam.port.pci_address} & set(exam.question.ports)
+    unused = not reason or reason in NOT_CONNECTED
+    evidence = []
+    if isinstance(link.is_up, Known):
+        text = f"no link: {reason}" if reason else "no link, and the driver gives no reason"
+        evidence.append(Evidence.of(link.is_up, text))
+    yield Finding(
+        rule=RULE.slug,
+        where=exam.port.name,
+        severity=Severity.NOTE if unused and not asked else Severity.FAULT,
+        evidence=tuple(evidence),
+        so="nothing goes through this port",
+        remedies=(Remedy(text=_remedy(reason)),),
+        unpriced="what it should carry is not known",
+    )
+
+
+def _remedy(reason: str) -> str:
+    state = reason.partition(", ")[0]
+    return REMEDIES.get(state, "look at the cable, the module and the port at the far end")
+
+
+RULE = PortRule(
+    slug="link.down",
+    title="No link, and why",
+    why="A port without a carrier carries nothing. Drivers tell why since Linux 5.9: no cable, a "
+    "partner that does not negotiate, FEC that does not fit, a signal that is too weak, a module "
+    "that is refused or too hot. A port that nobody has plugged in is no fault.",
+    source="https://docs.kernel.org/networking/ethtool-netlink.html (LINKSTATE_GET, link extended "
+    "states)",
+    purposes=None,
+    check=_check,
+)

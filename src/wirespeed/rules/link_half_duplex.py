@@ -1,0 +1,49 @@
+"""A link that cannot send and receive at once."""
+
+from collections.abc import Iterator
+
+from wirespeed.facts.ethtool import ethtool_command
+from wirespeed.facts.link_of import link_that_is_up
+from wirespeed.model.finding import Danger, Evidence, Finding, Remedy, Severity
+from wirespeed.model.observed import Absent, Known, known
+from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
+
+
+def _check(exam: PortExam) -> Iterator[Finding]:
+    link = link_that_is_up(exam.host, exam.port)
+    if isinstance(link.is_full_duplex, Absent):
+        raise DoesNotApplyError("the driver tells no duplex")
+    if known(link.is_full_duplex, f"duplex of {link.netdev}"):
+        return
+    evidence = []
+    if isinstance(link.is_full_duplex, Known):
+        evidence.append(Evidence.of(link.is_full_duplex, "half duplex"))
+    if isinstance(link.link_bps, Known):
+        evidence.append(Evidence.of(link.link_bps, f"{link.link_bps.value / 1e9:g} Gb/s"))
+    yield Finding(
+        rule=RULE.slug,
+        where=exam.port.name,
+        severity=Severity.FAULT,
+        evidence=tuple(evidence),
+        so="it sends or receives, never both, and frames collide",
+        remedies=(
+            Remedy(
+                text="let both ends negotiate; half duplex is what a port assumes whose peer is "
+                "set by hand",
+                commands=(ethtool_command("-s", link.netdev, "autoneg", "on"),),
+                danger=Danger.DROPS_LINK,
+            ),
+        ),
+    )
+
+
+RULE = PortRule(
+    slug="link.half_duplex",
+    title="Half duplex",
+    why="At half duplex a port waits while it receives, and what two ends send at once is lost and "
+    "sent again. If the peer is at full duplex, it does not even wait. No link of 1 Gb/s or more "
+    "is meant to be so.",
+    source="IEEE 802.3 clauses 4 and 28.2.3.1",
+    purposes=None,
+    check=_check,
+)

@@ -1,0 +1,59 @@
+"""A module that is hotter than its maker allows."""
+
+from collections.abc import Iterator
+
+from wirespeed.facts.module import Modules
+from wirespeed.model.finding import Evidence, Finding, Remedy, Severity
+from wirespeed.model.observed import Absent, Known, known
+from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
+
+
+def _check(exam: PortExam) -> Iterator[Finding]:
+    port = exam.port
+    if port.netdev is None:
+        raise DoesNotApplyError("without a netdev its module cannot be read")
+    module = exam.host[Modules].by_netdev[port.netdev]
+    if isinstance(module.celsius, Absent):
+        raise DoesNotApplyError("it has no module, or one that tells no temperature")
+    celsius = known(module.celsius, f"temperature of the module in {port.netdev}")
+    warning, alarm = module.high_warning_celsius, module.high_alarm_celsius
+    # Modules that have no thresholds leave them 0.
+    limits = [limit for limit in (warning, alarm) if isinstance(limit, Known) and limit.value > 0]
+    if not limits:
+        known(warning, f"temperature that the module in {port.netdev} allows")
+        raise DoesNotApplyError("the module tells no temperature that it allows")
+    passed = [limit for limit in limits if celsius >= limit.value]
+    if not passed:
+        return
+    is_alarm = isinstance(alarm, Known) and alarm in passed
+    yield Finding(
+        rule=RULE.slug,
+        where=port.name,
+        severity=Severity.FAULT if is_alarm else Severity.RISK,
+        evidence=(
+            Evidence(found=f"{celsius:g} °C", source=passed[-1].source),
+            Evidence.of(
+                passed[-1],
+                f"{'alarm' if is_alarm else 'warning'} from {passed[-1].value:g} °C",
+            ),
+        ),
+        so="the module is out of its range: errors, then a link that goes down",
+        remedies=(
+            Remedy(
+                text="give the card more air, leave a slot free beside it, or use a module of less "
+                "power; optical modules of 100 Gb/s and more need a flow that desktop cases lack"
+            ),
+        ),
+        unpriced="it costs nothing until bits are wrong or the module turns itself off",
+    )
+
+
+RULE = PortRule(
+    slug="link.module_overheated",
+    title="Module too hot",
+    why="A laser that is too warm is weak and off its wavelength: bit errors rise, and at the "
+    "alarm threshold cards turn the module off to save it. The thresholds are the module's own.",
+    source="SFF-8472 section 9.5 and SFF-8636 section 6.3.2 (alarm and warning thresholds)",
+    purposes=None,
+    check=_check,
+)

@@ -1,0 +1,101 @@
+"""A link that runs slower than the port can, and whose fault that is."""
+
+from collections.abc import Iterator
+
+from wirespeed.ceilings.ethernet import ethernet_ceiling
+from wirespeed.facts.ethtool import ethtool_command
+from wirespeed.facts.link import Link
+from wirespeed.facts.link_of import link_that_is_up
+from wirespeed.model.ceiling import Direction
+from wirespeed.model.finding import Change, Danger, Evidence, Finding, Remedy, Severity
+from wirespeed.model.observed import Absent, CannotTellError, Known, known
+from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
+
+
+def _check(exam: PortExam) -> Iterator[Finding]:
+    link = link_that_is_up(exam.host, exam.port)
+    if isinstance(link.link_bps, Absent) or isinstance(link.supported.bps, Absent):
+        raise DoesNotApplyError("the driver tells no speed, or no modes that it supports")
+    now = known(link.link_bps, f"speed of {link.netdev}")
+    own = known(link.supported.bps, f"modes that {link.netdev} supports")
+    if not own or now >= max(own):
+        return
+    if isinstance(link.partner.bps, Absent):
+        raise CannotTellError(
+            f"{_gbps(now)} where {link.netdev} can do {_gbps(max(own))}, and the peer does not "
+            "tell its modes: it is forced, or can do no more; the switch knows",
+            f"ethtool {link.netdev}",
+        )
+    partner = known(link.partner.bps, f"modes of the peer of {link.netdev}")
+    both = max(set(own) & set(partner), default=now)
+    is_fault = both > now
+    after = both if is_fault else max(own)
+    yield Finding(
+        rule=RULE.slug,
+        where=exam.port.name,
+        severity=Severity.FAULT if is_fault else Severity.CEILING,
+        evidence=tuple(_evidence(link)),
+        so=f"the link runs at {now / after:.0%} of the {_gbps(after)} that "
+        + ("both ends can do" if is_fault else "this port could do; its peer can do no more"),
+        remedies=_remedies(link, now, both),
+        changes=tuple(
+            Change(
+                after=ethernet_ceiling(
+                    after, exam.question.frame_bytes, direction, "after the remedy"
+                )
+            )
+            for direction in Direction
+        ),
+    )
+
+
+def _evidence(link: Link) -> Iterator[Evidence]:
+    if isinstance(link.link_bps, Known):
+        yield Evidence.of(link.link_bps, f"{_gbps(link.link_bps.value)} now")
+    for whose, observed in (
+        ("supported here", link.supported.bps),
+        ("advertised here", link.advertised.bps),
+        ("advertised by the peer", link.partner.bps),
+    ):
+        if isinstance(observed, Known) and observed.value:
+            yield Evidence.of(observed, f"{whose}: {', '.join(map(_gbps, observed.value))}")
+
+
+def _remedies(link: Link, now: int, both: int) -> Iterator[Remedy] | tuple[Remedy, ...]:
+    if both == now:
+        return (Remedy(text="connect it to a faster port; nothing is wrong with this one"),)
+    advertised = link.advertised.bps
+    if isinstance(advertised, Known) and both not in advertised.value:
+        text = f"advertise all speeds again: {_gbps(both)} is not among those advertised here"
+        again = ethtool_command("-s", link.netdev, "autoneg", "on")
+        return (Remedy(text=text, commands=(again,), danger=Danger.DROPS_LINK),)
+    forced = ethtool_command(
+        "-s", link.netdev, "speed", str(both // 10**6), "duplex", "full", "autoneg", "off"
+    )
+    return (
+        Remedy(text="try another cable or module: both ends tell that they can do more"),
+        Remedy(
+            text=f"or set both ends to {_gbps(both)} by hand, the switch's port too: where one "
+            "end is forced and the other negotiates, the link stays slow or down",
+            commands=(forced,),
+            danger=Danger.DROPS_LINK,
+        ),
+    )
+
+
+def _gbps(bps: int) -> str:
+    return f"{bps / 1e9:g} Gb/s"
+
+
+RULE = PortRule(
+    slug="link.slower_than_both_ends",
+    title="Link slower than both ends can do",
+    why="The speed of the wire bounds everything behind it. Autonegotiation takes the best that "
+    "both ends advertise; a mode that was taken out of the advertisement, a cable that does not "
+    "carry it, or a port that negotiates against one that does not, leave a 25 Gb/s port at 10 or "
+    "at 1. A fast port at a slower switch is in order, and a ceiling.",
+    source="IEEE 802.3 clause 73; https://docs.kernel.org/networking/ethtool-netlink.html "
+    "(LINKMODES_GET)",
+    purposes=None,
+    check=_check,
+)

@@ -1,0 +1,49 @@
+"""The peer's pause frames hold back what this port sends."""
+
+from collections.abc import Iterator
+
+from wirespeed.facts.counters import Counters, Place
+from wirespeed.facts.counters_pause import paused
+from wirespeed.facts.ethtool import ethtool_command
+from wirespeed.model.finding import Danger, Finding, Remedy
+from wirespeed.model.rule import PortExam, PortRule
+
+
+def _check(exam: PortExam) -> Iterator[Finding]:
+    found = paused(exam.host[Counters], exam.port, Place.PAUSE_RECEIVED, Place.PAUSE_RECEIVED_US)
+    if found is None:
+        return
+    yield Finding(
+        rule=RULE.slug,
+        where=exam.port.name,
+        severity=found.severity,
+        evidence=found.evidence,
+        so="the peer tells this port to wait: what it sends is held back at times",
+        remedies=(
+            Remedy(
+                text="find who is slow: the switch pauses its senders when the port that they send "
+                "to, or a receiver behind it, does not keep up. Mend that one"
+            ),
+            Remedy(
+                text="or ignore the peer's pause frames; it then drops what it cannot take. Not "
+                "where RoCE or another protocol needs a link without loss",
+                commands=(ethtool_command("-A", exam.port.netdev or "", "rx", "off"),),
+                danger=Danger.DROPS_LINK,
+            ),
+        ),
+        unpriced="the share of the time in which it may not send is the cost, where the card "
+        "counts it",
+    )
+
+
+RULE = PortRule(
+    slug="pause.received",
+    title="Held back by the peer's pause frames",
+    why="A pause frame stops everything that the port sends, not only what goes to the slow "
+    "receiver, for up to 65,535 times 512 bit times. Throughput falls without a single loss, and "
+    "one slow host can hold back all that send through the same switch.",
+    source="IEEE 802.3 annex 31B; "
+    "https://docs.kernel.org/networking/device_drivers/ethernet/mellanox/mlx5/counters.html",
+    purposes=None,
+    check=_check,
+)
