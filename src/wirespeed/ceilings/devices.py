@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+from wirespeed.model.question import Purpose
+
 TCP_FRAME_HEADER_BYTES = 66
 """Ethernet 14, IPv4 20, TCP 20 and its time stamps 12."""
 SEGMENT_BYTES = 65536
@@ -83,3 +85,8 @@ MLX5_DPDK = DeviceModel(
     doorbell_bytes=8,
     segments_tcp=False,
 )
+
+
+def device_for(purpose: Purpose | None) -> DeviceModel:
+    """Give the driver that a purpose means: DPDK's own, else the kernel's."""
+    return MLX5_DPDK if purpose is Purpose.DPDK else MLX5_KERNEL

@@ -12,12 +12,9 @@ from dataclasses import dataclass
 
 from wirespeed.ceilings.devices import MLX5_KERNEL, DeviceModel
 from wirespeed.model.ceiling import Band, Ceiling, Direction, Input
+from wirespeed.model.pcie_link import PcieLink
 from wirespeed.model.units import FCS_BYTES
 
-ENCODING_8B10B_UP_TO_GT_PER_S = 5.0
-"""2.5 and 5 GT/s send 10 bits for 8; from 8 GT/s on 130 for 128 (PCIe Base 5.0 section 4.2)."""
-FLIT_FROM_GT_PER_S = 64.0
-"""PCIe 6 frames its bytes differently and is not modelled."""
 FRAMING_BYTES = 8
 """Sequence number 2, LCRC 4, and start and end symbols 1 + 1 (8b/10b), or a start token of 4 that
 has the sequence number in it (128b/130b): 8 either way. PCIe Base 5.0 sections 3.6.2, 4.2.2.3."""
@@ -39,24 +36,6 @@ DEFAULT_PAYLOAD_BYTES = 128
 payload size nobody could read. 4096 is the largest that there is."""
 DEFAULT_READ_REQUEST_BYTES = 512
 LARGEST_BYTES = 4096
-
-
-@dataclass(frozen=True, slots=True)
-class PcieLink:
-    """One hop: its two ends are one link. None: nobody could read it, and the band gets wider."""
-
-    gt_per_s: float
-    lanes: int
-    max_payload_bytes: int | None = None
-    """Largest data of one write or completion: Device Control's Max_Payload_Size."""
-    max_read_request_bytes: int | None = None
-    """Most that one read request asks for: Device Control's Max_Read_Request_Size."""
-
-    @property
-    def raw_bps(self) -> float:
-        """Bits per second in each direction after encoding."""
-        share = 8 / 10 if self.gt_per_s <= ENCODING_8B10B_UP_TO_GT_PER_S else 128 / 130
-        return self.gt_per_s * 1e9 * share * self.lanes
 
 
 @dataclass(frozen=True, slots=True)

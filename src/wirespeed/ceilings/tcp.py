@@ -30,25 +30,33 @@ def goodput_bps(load_pps: float, frame_bytes: int) -> float:
 
 
 def tcp_window_ceiling(
-    window_bytes: int, rtt_s: float, frame_bytes: int, direction: Direction, source: str
+    window_bytes: int,
+    rtt_s: float,
+    frame_bytes: int,
+    direction: Direction,
+    source: str,
+    *,
+    most_window_bytes: int | None = None,
 ) -> Ceiling:
     """Frames per second of one connection: it has at most a window in flight (RFC 9293 3.8.6).
 
     `window_bytes` is the usable window, not the socket's buffer, of which Linux keeps a part for
-    its own accounts. Raises ValueError for a frame without payload.
+    its own accounts. Where how much is not known, `most_window_bytes` gives the upper end of the
+    band; None: the same. Raises ValueError for a frame without payload.
     """
+    most = window_bytes if most_window_bytes is None else most_window_bytes
     payload = tcp_payload_bytes(frame_bytes)
     if not payload:
         raise ValueError(f"a frame of {frame_bytes} bytes has no room for TCP payload")
-    pps = window_bytes / rtt_s / payload
+    shown = f"{window_bytes}" if most == window_bytes else f"{window_bytes} to {most}"
     return Ceiling(
         element="tcp window",
         direction=direction,
         frame_bytes=frame_bytes,
-        load_pps=Band(low=pps, high=pps),
+        load_pps=Band(low=window_bytes / rtt_s / payload, high=most / rtt_s / payload),
         formula="window / round-trip time / TCP payload of a frame",
         inputs=(
-            Input(name="window", shown=f"{window_bytes} bytes", source=source),
+            Input(name="window", shown=f"{shown} bytes", source=source),
             Input(name="round-trip time", shown=f"{rtt_s * 1e3:g} ms", source=source),
             Input(name="payload", shown=f"{payload} bytes", source="IPv4, TCP with time stamps"),
         ),

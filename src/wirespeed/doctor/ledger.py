@@ -1,41 +1,159 @@
 """The ledger of a port: every ceiling of its path, from the facts."""
 
-from wirespeed.ceilings.pcie import PcieLink, pcie_ceiling
+from collections.abc import Callable, Iterator
+
+from wirespeed.ceilings.cpu import DPDK_CYCLES_PER_PACKET, DPDK_CYCLES_SOURCE, cores_ceiling
+from wirespeed.ceilings.devices import device_for
+from wirespeed.ceilings.ethernet import ethernet_ceiling
+from wirespeed.ceilings.pcie import pcie_ceiling
+from wirespeed.ceilings.tcp import tcp_payload_bytes, tcp_window_ceiling
+from wirespeed.ceilings.vswitch import vswitch_ceiling
+from wirespeed.facts.cpu import Cpus
+from wirespeed.facts.link import Links
 from wirespeed.facts.pci import Pci
+from wirespeed.facts.pci_config import PciConfig
+from wirespeed.facts.pci_links import has_state, link_state
+from wirespeed.facts.sysctl import Sysctls
 from wirespeed.model.ceiling import Ceiling, Direction, Ledger
 from wirespeed.model.fact import HostFacts
-from wirespeed.model.observed import CannotTellError, known
-from wirespeed.model.port import Port
-from wirespeed.model.question import Question
+from wirespeed.model.observed import CannotTellError, Known, known
+from wirespeed.model.port import Port, PortKind
+from wirespeed.model.question import Purpose, Question
+
+VIRTUAL = (PortKind.HYPERV, PortKind.VIRTIO)
+WINDOW_SYSCTL = {
+    Direction.RECEIVE: "net.ipv4.tcp_rmem", Direction.TRANSMIT: "net.ipv4.tcp_wmem",
+}  # fmt: skip
+LEAST_WINDOW_SHARE = 0.5
+"""Of a socket's buffer, what Linux gives to data at the least as it comes set: tcp(7),
+tcp_adv_win_scale 1. Since 6.6 it measures, and gives more where frames fill their pages."""
+
+Element = Callable[[HostFacts, Port, Question], Iterator[Ceiling]]
 
 
 def build_ledger(host: HostFacts, port: Port, question: Question) -> Ledger:
     """Compute what can be computed; the rest is named with its reason."""
     ceilings: list[Ceiling] = []
     unknown: list[str] = []
-    try:
-        ceilings += _pcie(host, port, question)
-    except CannotTellError as error:
-        unknown.append(f"pcie: {error.reason}")
+    for name, element in _elements(port):
+        try:
+            # One by one: what an element gave before it met what it lacks is kept.
+            for ceiling in element(host, port, question):
+                ceilings.append(ceiling)
+        except CannotTellError as error:
+            unknown.append(f"{name}: {error.reason}")
     return Ledger(
         port=port.name,
         frame_bytes=question.frame_bytes,
         ceilings=tuple(ceilings),
         unknown=tuple(unknown),
+        bidirectional=question.bidirectional,
     )
 
 
-def _pcie(host: HostFacts, port: Port, question: Question) -> list[Ceiling]:
-    pci = host[Pci]
-    found = []
-    for address in pci.hops.get(port.pci_address or "", ()):
-        hop = pci.functions[address]
-        link = PcieLink(
-            gt_per_s=known(hop.gt_per_s, f"speed of {address}"),
-            lanes=known(hop.lanes, f"width of {address}"),
+def _elements(port: Port) -> Iterator[tuple[str, Element]]:
+    yield ("virtual switch", _virtual_switch) if port.kind in VIRTUAL else ("ethernet", _ethernet)
+    if port.kind not in VIRTUAL:
+        yield "pcie", _pcie
+    yield "cores", _cores
+    yield "tcp window", _tcp_window
+
+
+def _link_bps(host: HostFacts, port: Port) -> tuple[int, str]:
+    """Speed of the port and the command that shows it."""
+    if port.netdev is None:
+        raise CannotTellError(
+            f"{port.name} has no netdev that could tell its speed, as its driver is "
+            f"{port.driver or 'none'}",
+            f"dpdk-devbind.py --status-dev net ({port.name})",
         )
-        found += [
-            pcie_ceiling(link, question.frame_bytes, direction, f"pcie {address}", "lspci -vv")
-            for direction in Direction
-        ]
-    return found
+    link = host[Links].by_netdev.get(port.netdev)
+    if link is None:
+        raise CannotTellError(f"speed of {port.name}: it was not read", f"ethtool {port.netdev}")
+    link_bps = known(link.link_bps, f"speed of {port.name}")
+    if link_bps <= 0:
+        raise CannotTellError(f"speed of {port.name}: {link_bps}", f"ethtool {port.netdev}")
+    return link_bps, link.link_bps.source
+
+
+def _ethernet(host: HostFacts, port: Port, question: Question) -> Iterator[Ceiling]:
+    link_bps, source = _link_bps(host, port)
+    for direction in Direction:
+        yield ethernet_ceiling(link_bps, question.frame_bytes, direction, source)
+
+
+def _virtual_switch(host: HostFacts, port: Port, question: Question) -> Iterator[Ceiling]:
+    link_bps, source = _link_bps(host, port)
+    for direction in Direction:
+        yield vswitch_ceiling(link_bps, question.frame_bytes, direction, source)
+
+
+def _pcie(host: HostFacts, port: Port, question: Question) -> Iterator[Ceiling]:
+    if port.pci_address is None:
+        raise CannotTellError(f"{port.name} has no PCI address", "lspci")
+    links = [link for link in host[Pci].links(port.pci_address) if has_state(link)]
+    if not links:
+        raise CannotTellError(
+            f"no link of {port.pci_address} can be seen from here, as in a guest",
+            f"lspci -vv -s {port.pci_address}",
+        )
+    for link in links:
+        state = link_state(link, host[PciConfig], port.pci_address)
+        for direction in Direction:
+            yield pcie_ceiling(
+                state,
+                question.frame_bytes,
+                direction,
+                link.element,
+                f"lspci -vv -s {link.lower.address}",
+                device=device_for(question.purpose),
+                bidirectional=question.bidirectional,
+            )
+
+
+def _cores(host: HostFacts, port: Port, question: Question) -> Iterator[Ceiling]:  # noqa: ARG001
+    if question.purpose is not Purpose.DPDK:
+        raise CannotTellError(
+            "what a frame costs the kernel of this host was not measured",
+            "perf stat -e cycles, while frames are counted",
+        )
+    cpus = host[Cpus]
+    isolated = known(cpus.isolated, "isolated CPUs")
+    chosen = [cpu for number, cpu in cpus.by_number.items() if number in isolated]
+    if not chosen:
+        raise CannotTellError(
+            "no CPU is isolated, so how many will poll is not known",
+            "cat /sys/devices/system/cpu/isolated",
+        )
+    threads = [known(cpu.smt_siblings, f"threads of CPU {cpu.number}") for cpu in chosen]
+    clocks = [cpu.max_hz for cpu in chosen if isinstance(cpu.max_hz, Known)]
+    clock = min(clocks, key=lambda hz: hz.value) if clocks else cpus.current_hz
+    fewest, most = DPDK_CYCLES_PER_PACKET
+    for direction in Direction:
+        yield cores_ceiling(
+            len(set(threads)),
+            known(clock, "clock of the isolated CPUs"),
+            most,
+            question.frame_bytes,
+            direction,
+            f"cat /sys/devices/system/cpu/isolated; {DPDK_CYCLES_SOURCE}",
+            fewest_cycles_per_packet=fewest,
+            assumed=True,
+        )
+
+
+def _tcp_window(host: HostFacts, port: Port, question: Question) -> Iterator[Ceiling]:  # noqa: ARG001
+    if question.rtt_s is None or question.purpose is Purpose.DPDK:
+        return
+    if not tcp_payload_bytes(question.frame_bytes):
+        raise CannotTellError("such a frame has no room for TCP payload", "a longer --frame")
+    for direction, name in WINDOW_SYSCTL.items():
+        buffer_bytes = known(host[Sysctls].numbers(name), name)[2]
+        yield tcp_window_ceiling(
+            int(buffer_bytes * LEAST_WINDOW_SHARE),
+            question.rtt_s,
+            question.frame_bytes,
+            direction,
+            f"sysctl {name}",
+            most_window_bytes=buffer_bytes,
+        )

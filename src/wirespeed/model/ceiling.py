@@ -93,3 +93,14 @@ class Ledger(Frozen):
                 key=lambda c: c.load_pps.low,
             )
         )
+
+    def may_be_bound_by(self, element: str) -> bool:
+        """Whether an element may bound the path in some direction; True where nobody knows."""
+        if all(c.element != element for c in self.ceilings):
+            return True
+        return any(c.element == element for d in Direction for c in self.may_bound(d))
+
+    def is_bound_by(self, element: str) -> bool:
+        """Whether an element bounds the path in some direction even at the best of its band."""
+        most = [self.most(direction) for direction in Direction]
+        return any(c is not None and c.element == element for c in most)

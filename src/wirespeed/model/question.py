@@ -21,6 +21,8 @@ class Question(Frozen):
     purpose: Purpose | None = None
     frame_bytes: int = 1518
     """With FCS: the size that ceilings are computed for."""
+    bidirectional: bool = False
+    """Ceilings are those of both directions carrying as much at once."""
     rtt_s: float | None = None
     """Round-trip time to the peer, seconds."""
     peer: str | None = None

@@ -1,54 +1,60 @@
-"""A card, or a hop above it, that runs on fewer lanes than both of its ends can do."""
+"""A link of the card, or of a hop above it, that runs on fewer lanes than its ends can do."""
 
 from collections.abc import Iterator
 from dataclasses import replace
-from itertools import pairwise
 
-from wirespeed.ceilings.pcie import PcieLink, pcie_ceiling
-from wirespeed.facts.pci import Pci, PciFunction
+from wirespeed.ceilings.devices import device_for
+from wirespeed.ceilings.pcie import pcie_ceiling
+from wirespeed.facts.pci import Pci, PciLink
+from wirespeed.facts.pci_config import PciConfig
+from wirespeed.facts.pci_links import has_state, link_state
 from wirespeed.model.ceiling import Direction
 from wirespeed.model.finding import Change, Evidence, Finding, Remedy, Severity
-from wirespeed.model.observed import Absent, Known, known
+from wirespeed.model.observed import Known, known
+from wirespeed.model.port import PortKind
 from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
 
 
 def _check(exam: PortExam) -> Iterator[Finding]:
-    pci = exam.host[Pci]
-    hops = pci.hops.get(exam.port.pci_address or "", ())
-    if not hops or isinstance(pci.functions[hops[0]].lanes, Absent):
-        raise DoesNotApplyError("there is no PCI Express link behind this port")
-    for lower, upper in pairwise(hops):
-        yield from _link(exam, pci.functions[lower], pci.functions[upper])
+    links = exam.host[Pci].links(exam.port.pci_address)
+    if exam.port.kind is PortKind.VIRTIO or not any(map(has_state, links)):
+        raise DoesNotApplyError("no PCI Express link can be seen behind this port")
+    for link in links:
+        if has_state(link):
+            yield from _link(exam, link)
 
 
-def _link(exam: PortExam, lower: PciFunction, upper: PciFunction) -> Iterator[Finding]:
-    """One link has two ends: `lower` reports its state, both report what they can do."""
-    if isinstance(lower.lanes, Absent):
-        return  # an internal port of a switch or a root complex has no link of its own
-    lanes = known(lower.lanes, f"width of the link at {lower.address}")
+def _link(exam: PortExam, link: PciLink) -> Iterator[Finding]:
+    lower, upper = link.lower, link.upper
+    now = link_state(link, exam.host[PciConfig], exam.port.pci_address or "")
     capable = known(lower.max_lanes, f"width that {lower.address} can do")
     slot = known(upper.max_lanes, f"width that {upper.address} can do")
-    possible = min(capable, slot)
-    if lanes >= capable:
+    if now.lanes >= capable:
         return
-    now = PcieLink(known(lower.gt_per_s, f"speed of the link at {lower.address}"), lanes)
-    evidence = [
-        Evidence.of(o, text)
-        for o, text in (
-            (lower.lanes, f"x{lanes} now"),
-            (lower.max_lanes, f"{lower.address} can do x{capable}"),
-            (upper.max_lanes, f"the slot above it, {upper.address}, can do x{slot}"),
-        )
-        if isinstance(o, Known)
-    ]
-    is_fault = lanes < possible
-    after = replace(now, lanes=possible if is_fault else capable)
+    is_fault = now.lanes < min(capable, slot)
+    after = replace(now, lanes=min(capable, slot) if is_fault else capable)
+    if is_fault:
+        severe = exam.ledger.may_be_bound_by(link.element)
+        severity = Severity.FAULT if severe else Severity.RISK
+    else:
+        severe = exam.ledger.is_bound_by(link.element)
+        severity = Severity.CEILING if severe else Severity.NOTE
+    least = "" if severe else "; something else bounds this port"
     yield Finding(
         rule=RULE.slug,
         where=exam.port.name,
-        severity=Severity.FAULT if is_fault else Severity.CEILING,
-        evidence=tuple(evidence),
-        so=f"the link at {lower.address} moves {lanes}/{after.lanes} of what the card could",
+        severity=severity,
+        evidence=tuple(
+            Evidence.of(observed, text)
+            for observed, text in (
+                (lower.lanes, f"x{now.lanes} now"),
+                (lower.max_lanes, f"{lower.address} can do x{capable}"),
+                (upper.max_lanes, f"the slot above it, {upper.address}, can do x{slot}"),
+            )
+            if isinstance(observed, Known)
+        ),
+        so=f"the link at {lower.address} moves {now.lanes}/{after.lanes} of what "
+        f"{'its ends' if is_fault else 'the card'} could{least}",
         remedies=(
             Remedy(text="reseat the card and look for bent pins, a riser or a BIOS bifurcation")
             if is_fault
@@ -60,8 +66,10 @@ def _link(exam: PortExam, lower: PciFunction, upper: PciFunction) -> Iterator[Fi
                     after,
                     exam.question.frame_bytes,
                     direction,
-                    f"pcie {lower.address}",
+                    link.element,
                     "after the remedy",
+                    device=device_for(exam.question.purpose),
+                    bidirectional=exam.question.bidirectional,
                 )
             )
             for direction in Direction
@@ -74,7 +82,8 @@ RULE = PortRule(
     title="PCIe link narrower than the card",
     why="Every lane that a card does not have is bandwidth that it does not have. A slot of x16 "
     "that is wired x4, a riser, a BIOS that splits the slot, or a dirty contact all look alike "
-    "from above: the card works, at a fraction.",
+    "from above: the card works, at a fraction. It is a fault where both ends of the link can do "
+    "more, a ceiling where the slot cannot.",
     source="PCI Express Base Specification, section 7.5.3 (Link Capabilities, Link Status); "
     "https://docs.kernel.org/PCI/sysfs-pci.html",
     purposes=None,

@@ -1,0 +1,64 @@
+"""A measured figure that no element of the path could have carried."""
+
+from collections.abc import Iterator
+
+from wirespeed.model.ceiling import Direction
+from wirespeed.model.finding import Evidence, Finding, Remedy, Severity
+from wirespeed.model.observed import CannotTellError
+from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
+
+
+def _check(exam: PortExam) -> Iterator[Finding]:
+    measured = exam.question.measured_bps
+    if measured is None:
+        raise DoesNotApplyError("no measured figure was given: give it with --measured")
+    bounds = [b for d in Direction if (b := exam.ledger.most(d)) is not None]
+    if not bounds:
+        raise CannotTellError(
+            "no ceiling of this path is known",
+            "; ".join(exam.ledger.unknown) or "wirespeed ceiling",
+        )
+    # Nobody said which direction it was measured in: the one that carries more is what it exceeds.
+    # Nor how long the frames were: no goodput exceeds what a path takes on the wire.
+    bound = max(bounds, key=lambda b: b.load_bps_l1.high)
+    most = bound.load_bps_l1.high
+    if measured <= most:
+        return
+    yield Finding(
+        rule=RULE.slug,
+        where=exam.port.name,
+        severity=Severity.FAULT,
+        evidence=(
+            Evidence(
+                found=f"{measured / 1e9:g} Gb/s of goodput were measured", source="as you gave it"
+            ),
+            Evidence(
+                found=f"{bound.element} carries at most {most / 1e9:.1f} Gb/s, headers and all: "
+                + ", ".join(f"{i.name} {i.shown}" for i in bound.inputs if not i.assumed),
+                source=bound.inputs[0].source,
+            ),
+        ),
+        so="the figure and the path contradict each other: what was measured did not all go "
+        "through this port, or is not what it is called",
+        remedies=(
+            Remedy(
+                text="see which port the traffic left by (`ip route get PEER`, the port's own "
+                "counters before and after), whether both directions or several ports were added "
+                "up, whether it was bytes and not bits, larger frames, or a cache and no network"
+            ),
+        ),
+        unpriced="it is the measurement that is wrong, or what we read of the path",
+    )
+
+
+RULE = PortRule(
+    slug="measured.above_ceiling",
+    title="a measured figure above what the path can carry",
+    why="Nothing can be faster than the narrowest element that it went through. A figure above "
+    "the most that the headers alone would leave is a sign of a wrong measurement: traffic by "
+    "another port or within one host, directions that were added up, a wrong unit.",
+    source="the ceilings' own formulas: wirespeed ceiling --explain; Neugebauer et al., SIGCOMM "
+    "2018: https://doi.org/10.1145/3230543.3230560",
+    purposes=None,
+    check=_check,
+)

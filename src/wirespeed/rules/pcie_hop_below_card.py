@@ -1,0 +1,61 @@
+"""A link above the card, as a switch's or a chipset's, that carries less than the card's own."""
+
+from collections.abc import Iterator
+
+from wirespeed.facts.pci import Pci
+from wirespeed.facts.pci_config import PciConfig
+from wirespeed.facts.pci_links import has_state, link_state
+from wirespeed.model.finding import Evidence, Finding, Remedy, Severity
+from wirespeed.model.observed import Known
+from wirespeed.model.port import PortKind
+from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
+
+
+def _check(exam: PortExam) -> Iterator[Finding]:
+    links = exam.host[Pci].links(exam.port.pci_address)
+    if exam.port.kind is PortKind.VIRTIO or not any(map(has_state, links)):
+        raise DoesNotApplyError("no PCI Express link can be seen behind this port")
+    if len(links) < 2:
+        raise DoesNotApplyError("the card is in a slot of a root port: there is no hop above it")
+    config, address = exam.host[PciConfig], exam.port.pci_address or ""
+    card = link_state(links[0], config, address)
+    for link in links[1:]:
+        hop = link_state(link, config, address)
+        if hop.raw_bps >= card.raw_bps:
+            continue
+        bounds = exam.ledger.is_bound_by(link.element)
+        yield Finding(
+            rule=RULE.slug,
+            where=exam.port.name,
+            severity=Severity.CEILING if bounds else Severity.NOTE,
+            evidence=tuple(
+                Evidence.of(observed, text)
+                for observed, text in (
+                    (link.lower.lanes,
+                     f"the hop at {link.lower.address} is x{hop.lanes} at {hop.gt_per_s:g} GT/s"),
+                    (links[0].lower.lanes,
+                     f"the card is x{card.lanes} at {card.gt_per_s:g} GT/s"),
+                )
+                if isinstance(observed, Known)
+            ),
+            so=f"everything behind {link.lower.address} shares {hop.raw_bps / 1e9:.1f} Gb/s, where "
+            f"the card's own link has {card.raw_bps / 1e9:.1f}",
+            remedies=(
+                Remedy(text="move the card to a slot that is wired to the processor, and not to "
+                       "the chipset or behind a switch"),
+            ),
+            unpriced="what another slot would give is not known from here",
+        )  # fmt: skip
+
+
+RULE = PortRule(
+    slug="pcie.hop_below_card",
+    title="a hop above the card carries less than its slot",
+    why="A slot may look right and hang behind a chipset or a switch whose own link upwards is "
+    "narrower, and is shared with disks and other cards. `lspci -vv` of the card does not show it: "
+    "the hop above does.",
+    source="PCI Express Base Specification, section 1.3 (fabric topology); "
+    "https://docs.kernel.org/PCI/sysfs-pci.html",
+    purposes=None,
+    check=_check,
+)

@@ -1,0 +1,64 @@
+"""A card on a NUMA node that is not known, or that has no CPU, in a host of several."""
+
+from collections.abc import Iterator
+
+from wirespeed.facts.cpu import Cpus
+from wirespeed.facts.pci import Pci
+from wirespeed.model.finding import Evidence, Finding, Remedy, Severity
+from wirespeed.model.observed import Absent, CannotTellError, known
+from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
+
+NO_NODE = -1
+
+
+def _check(exam: PortExam) -> Iterator[Finding]:
+    address = exam.port.pci_address
+    if address is None:
+        raise DoesNotApplyError("the port is no PCI device")
+    cpus = exam.host[Cpus]
+    if isinstance(cpus.nodes, Absent):
+        raise DoesNotApplyError("the host has one NUMA node")
+    nodes = known(cpus.nodes, "NUMA nodes")
+    if len(nodes) < 2:
+        raise DoesNotApplyError("the host has one NUMA node")
+    function = exam.host[Pci].functions.get(address)
+    source = f"cat /sys/bus/pci/devices/{address}/numa_node"
+    if function is None:
+        raise CannotTellError(f"NUMA node of {address}: it was not read", source)
+    node = known(function.numa_node, f"NUMA node of {address}")
+    if nodes.get(node):
+        return
+    found = "the firmware gives the card no NUMA node" if node == NO_NODE else (
+        f"the card is on NUMA node {node}, which has no CPU"
+    )  # fmt: skip
+    yield Finding(
+        rule=RULE.slug,
+        where=exam.port.name,
+        severity=Severity.NOTE,
+        evidence=(
+            Evidence(found=found, source=source),
+            Evidence(
+                found=f"the host has {len(nodes)} nodes", source="lscpu | grep -i numa"
+            ),
+        ),
+        so="which CPUs are near it cannot be read here, so no tool can place its interrupts and "
+        "its workload by itself",
+        remedies=(
+            Remedy(text="see the board's manual for the processor that the slot hangs on; a newer "
+                   "BIOS may tell the kernel (ACPI _PXM)"),
+        ),
+        unpriced="how near the CPUs are that serve it is what costs, and is not known",
+    )  # fmt: skip
+
+
+RULE = PortRule(
+    slug="pcie.node_without_cpus",
+    title="NUMA node of the card not known, or without CPUs",
+    why="Memory and cores of the card's own node are nearer. Where the firmware does not say which "
+    "that is, drivers and irqbalance place queues anywhere. Nodes of memory alone, as CXL or "
+    "GPU memory, have no CPU, and a node with empty sockets has none either.",
+    source="https://docs.kernel.org/admin-guide/abi-testing.html (/sys/bus/pci/devices/.../"
+    "numa_node: -1 where the firmware gives none, which is a firmware bug)",
+    purposes=None,
+    check=_check,
+)

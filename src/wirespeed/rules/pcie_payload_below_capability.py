@@ -1,0 +1,82 @@
+"""Writes and completions that are shorter than every function on the way could take."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from wirespeed.ceilings.devices import device_for
+from wirespeed.ceilings.pcie import pcie_ceiling
+from wirespeed.facts.pci import Pci
+from wirespeed.facts.pci_config import PciConfig
+from wirespeed.facts.pci_links import has_state, link_state
+from wirespeed.model.ceiling import Direction
+from wirespeed.model.finding import Change, Danger, Evidence, Finding, Remedy, Severity
+from wirespeed.model.observed import known
+from wirespeed.model.port import PortKind
+from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
+
+
+def _check(exam: PortExam) -> Iterator[Finding]:
+    address = exam.port.pci_address or ""
+    links = exam.host[Pci].links(exam.port.pci_address)
+    if exam.port.kind is not PortKind.PHYSICAL or not any(map(has_state, links)):
+        raise DoesNotApplyError("no PCI Express link of a physical function can be seen")
+    config = exam.host[PciConfig]
+    states = [(link, link_state(link, config, address)) for link in links if has_state(link)]
+    # Of a switch each of its two functions has a say: all of them must take the longest packet.
+    way = dict.fromkeys(a for link in links for a in (link.lower.address, link.upper.address))
+    supported = {a: known(config.of(a).max_payload_supported_bytes, f"payload of {a}") for a in way}
+    now = known(config.of(address).max_payload_bytes, f"payload size of {address}")
+    possible = min(supported.values())
+    if now >= possible:
+        return
+    bounds = any(exam.ledger.is_bound_by(link.element) for link, _ in states)
+    least = min(supported, key=lambda a: supported[a])
+    yield Finding(
+        rule=RULE.slug,
+        where=exam.port.name,
+        severity=Severity.RISK if bounds else Severity.NOTE,
+        evidence=(
+            Evidence(found=f"payloads of {now} bytes", source=f"setpci -s {address} CAP_EXP+8.w"),
+            Evidence(
+                found=f"every function up to the root port can do {possible}",
+                source=f"setpci -s {least} CAP_EXP+4.w",
+            ),
+        ),
+        so=f"a frame is cut into packets of {now} bytes with 20 to 24 bytes of header each, where "
+        f"{possible} would do" + ("" if bounds else "; something else bounds this port"),
+        remedies=(
+            Remedy(
+                text="set the payload size in the BIOS to automatic, or boot with "
+                "pci=pcie_bus_perf; it must not be changed on one function alone",
+                danger=Danger.REBOOT,
+            ),
+        ),
+        changes=tuple(
+            Change(
+                after=pcie_ceiling(
+                    replace(state, max_payload_bytes=possible),
+                    exam.question.frame_bytes,
+                    direction,
+                    link.element,
+                    "after the remedy",
+                    device=device_for(exam.question.purpose),
+                    bidirectional=exam.question.bidirectional,
+                )
+            )
+            for link, state in states
+            for direction in Direction
+        ),
+    )
+
+
+RULE = PortRule(
+    slug="pcie.payload_below_capability",
+    title="PCIe payload smaller than the card and the slot can do",
+    why="Each packet on the link carries 20 to 24 bytes beside its data. With payloads of 128 that "
+    "is a sixth of the link, with 512 a twentieth. The firmware sets what every device below a "
+    "port can take, and one old device may have held all of them down.",
+    source="https://docs.kernel.org/admin-guide/kernel-parameters.html (pci=pcie_bus_perf); "
+    "Neugebauer et al., SIGCOMM 2018, section 3: https://doi.org/10.1145/3230543.3230560",
+    purposes=None,
+    check=_check,
+)

@@ -1,0 +1,111 @@
+"""Ports behind one PCI Express link that together are faster than it."""
+
+from collections.abc import Iterator
+
+from wirespeed.ceilings.devices import device_for
+from wirespeed.ceilings.ethernet import ethernet_ceiling
+from wirespeed.ceilings.pcie import pcie_ceiling
+from wirespeed.facts.link import Links
+from wirespeed.facts.pci import Pci, PciLink
+from wirespeed.facts.pci_config import PciConfig
+from wirespeed.facts.pci_links import has_state, link_state
+from wirespeed.model.ceiling import Direction
+from wirespeed.model.finding import Evidence, Finding, Remedy, Severity
+from wirespeed.model.observed import CannotTellError, Known, Unreadable
+from wirespeed.model.port import Port, PortKind
+from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
+
+
+def _check(exam: PortExam) -> Iterator[Finding]:
+    pci = exam.host[Pci]
+    links = [link for link in pci.links(exam.port.pci_address) if has_state(link)]
+    if exam.port.kind is PortKind.VIRTIO or not links:
+        raise DoesNotApplyError("no PCI Express link can be seen behind this port")
+    shared = [(link, _behind(exam, link)) for link in links]
+    if all(len(ports) < 2 for _, ports in shared):
+        raise DoesNotApplyError("it shares its links with no other port")
+    for link, ports in shared:
+        # Once for each link: of the ports behind it, the first says it.
+        if len(ports) > 1 and ports[0] == exam.port:
+            yield from _link(exam, link, ports)
+
+
+def _behind(exam: PortExam, link: PciLink) -> list[Port]:
+    """Ports of the host whose way goes through the upper end of a link."""
+    hops = exam.host[Pci].hops
+    return [p for p in exam.ports if link.upper.address in hops.get(p.pci_address or "", ())]
+
+
+def _link(exam: PortExam, link: PciLink, ports: list[Port]) -> Iterator[Finding]:
+    speeds = [_link_bps(exam, port) for port in ports]
+    up = [speed for speed in speeds if speed is not None]
+    if len(up) < 2:
+        return  # a port that is down asks nothing of the slot
+    together = sum(speed.value for speed in up)
+    state = link_state(link, exam.host[PciConfig], exam.port.pci_address or "")
+    most = min(
+        pcie_ceiling(
+            state,
+            exam.question.frame_bytes,
+            direction,
+            link.element,
+            "",
+            device=device_for(exam.question.purpose),
+            bidirectional=exam.question.bidirectional,
+        ).load_pps.high
+        for direction in Direction
+    )
+    wanted = ethernet_ceiling(together, exam.question.frame_bytes, Direction.RECEIVE, "")
+    if wanted.load_pps.low <= most:
+        return
+    fraction = most / wanted.load_pps.low
+    names = ", ".join(port.name for port in ports)
+    yield Finding(
+        rule=RULE.slug,
+        where=exam.port.name,
+        severity=Severity.NOTE,
+        evidence=(
+            Evidence(
+                found=f"{names}: {together / 1e9:g} Gb/s of ports", source="; ".join(
+                    speed.source for speed in up
+                ),
+            ),
+            Evidence(
+                found=f"one link of x{state.lanes} at {state.gt_per_s:g} GT/s for all of them, "
+                f"at {link.lower.address}",
+                source=f"lspci -vv -s {link.lower.address}",
+            ),
+        ),
+        so=f"together they get at most {100 * fraction:.0f} % of their line rate in each "
+        f"direction with frames of {exam.question.frame_bytes} bytes; one alone may have more",
+        remedies=(
+            Remedy(text="use one port of the card and keep the other for failover, or give the "
+                   "second one a card and a slot of its own"),
+        ),
+        unpriced="what one port has depends on what the others carry at the time",
+    )  # fmt: skip
+
+
+def _link_bps(exam: PortExam, port: Port) -> Known[int] | None:
+    """Speed of a port; None when it is down. Raises CannotTellError when nobody knows."""
+    source = f"ethtool {port.netdev}" if port.netdev else "dpdk-devbind.py --status-dev net"
+    link = exam.host[Links].by_netdev.get(port.netdev or "")
+    if link is None:
+        raise CannotTellError(f"speed of {port.name}: it was not read", source)
+    if isinstance(link.link_bps, Unreadable):
+        raise CannotTellError(f"speed of {port.name}: {link.link_bps.reason}", link.link_bps.source)
+    return link.link_bps if isinstance(link.link_bps, Known) else None
+
+
+RULE = PortRule(
+    slug="pcie.ports_share_slot",
+    title="ports that share a slot ask for more than it carries",
+    why="Both ports of a card go through one link, and cards below one switch share its link "
+    "upwards. Two ports of 100 Gb/s in a slot of PCIe 3.0 x16 get 126 Gb/s together before "
+    "overhead. Nothing is wrong when the second port is for failover; a load on both is bounded "
+    "by the slot and not by the ports.",
+    source="Neugebauer et al., Understanding PCIe performance for end host networking, SIGCOMM "
+    "2018, section 3; https://doi.org/10.1145/3230543.3230560",
+    purposes=None,
+    check=_check,
+)

@@ -1,0 +1,113 @@
+"""Reads that ask for little at a time, on a port fast enough for that to matter."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from wirespeed.ceilings.devices import device_for
+from wirespeed.ceilings.pcie import pcie_ceiling
+from wirespeed.facts.link import Links
+from wirespeed.facts.pci import Pci
+from wirespeed.facts.pci_config import PciConfig
+from wirespeed.facts.pci_links import has_state, link_state
+from wirespeed.model.ceiling import Direction
+from wirespeed.model.command import Command
+from wirespeed.model.finding import Change, Danger, Evidence, Finding, Remedy, Severity
+from wirespeed.model.observed import Absent, CannotTellError, known
+from wirespeed.model.port import PortKind
+from wirespeed.model.question import Purpose
+from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
+
+FAST_BPS = 100_000_000_000
+USUAL_BYTES, PUBLISHED_BYTES = 512, 1024
+PUBLISHED_BITS = 0x3000
+"""1024 in bits 14 to 12 of Device Control."""
+
+
+def _check(exam: PortExam) -> Iterator[Finding]:
+    address = exam.port.pci_address or ""
+    links = [link for link in exam.host[Pci].links(exam.port.pci_address) if has_state(link)]
+    if exam.port.kind is not PortKind.PHYSICAL or not links:
+        raise DoesNotApplyError("no PCI Express link of a physical function can be seen")
+    if _link_bps(exam) < FAST_BPS:
+        raise DoesNotApplyError("the port is slower than 100 Gb/s")
+    config = exam.host[PciConfig]
+    now = known(config.of(address).max_read_request_bytes, f"read request size of {address}")
+    wanted = PUBLISHED_BYTES if exam.question.purpose is Purpose.DPDK else USUAL_BYTES
+    if now >= wanted:
+        return
+    element = links[0].element
+    state = link_state(links[0], config, address)
+    after = {
+        direction: pcie_ceiling(
+            replace(state, max_read_request_bytes=PUBLISHED_BYTES),
+            exam.question.frame_bytes,
+            direction,
+            element,
+            "after the remedy",
+            device=device_for(exam.question.purpose),
+            bidirectional=exam.question.bidirectional,
+        )
+        for direction in Direction
+    }
+    costs = any(
+        bound.element == element and after[direction].load_pps.low > bound.load_pps.low
+        for direction in Direction
+        if (bound := exam.ledger.bound(direction)) is not None
+    )
+    small = Severity.RISK if now < USUAL_BYTES else Severity.NOTE
+    yield Finding(
+        rule=RULE.slug,
+        where=exam.port.name,
+        severity=Severity.FAULT if costs else small,
+        evidence=(
+            Evidence(
+                found=f"reads of at most {now} bytes", source=f"setpci -s {address} CAP_EXP+8.w"
+            ),
+        ),
+        so="what is sent is read from memory in so many more requests, and the card has only so "
+        "many under way",
+        remedies=(
+            Remedy(
+                text=f"have the card ask for {PUBLISHED_BYTES} bytes at a time; it lasts until the "
+                "next reset",
+                commands=(
+                    Command(
+                        argv=("setpci", "-s", address, f"CAP_EXP+8.w={PUBLISHED_BITS:04x}:7000")
+                    ),
+                ),
+                danger=Danger.NONE,
+            ),
+        ),
+        changes=tuple(Change(after=ceiling) for ceiling in after.values()) if costs else (),
+        unpriced=""
+        if costs
+        else "another element bounds this path; how many reads are under way "
+        "decides, and no register tells that",
+    )
+
+
+def _link_bps(exam: PortExam) -> int:
+    netdev = exam.port.netdev
+    link = exam.host[Links].by_netdev.get(netdev or "")
+    if link is None:
+        raise CannotTellError(
+            f"speed of {exam.port.name}: it was not read",
+            f"ethtool {netdev}" if netdev else "dpdk-devbind.py --status-dev net",
+        )
+    if isinstance(link.link_bps, Absent):
+        raise DoesNotApplyError("the port is down")
+    return known(link.link_bps, f"speed of {exam.port.name}")
+
+
+RULE = PortRule(
+    slug="pcie.read_request_small",
+    title="PCIe read requests are small for the port",
+    why="To send, a card reads memory, and a request asks for 128 to 4096 bytes. Small ones cost "
+    "link, and at 100 Gb/s and more the number that a card may have under way runs out first. 512 "
+    "is what a reset gives and ordinary; 1024 is what Mellanox set for its published DPDK figures, "
+    "so less than that is said with --for dpdk.",
+    source="Mellanox NIC's Performance Report with DPDK 19.08, tables 3 to 18 (setpci 68.w=3BCD); "
+    "https://doc.dpdk.org/guides/nics/mlx5.html",
+    purposes=None,
+    check=_check,
+)

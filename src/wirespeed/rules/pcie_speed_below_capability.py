@@ -1,0 +1,106 @@
+"""A link of the card, or of a hop above it, that runs slower than its ends can do."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from wirespeed.ceilings.devices import device_for
+from wirespeed.ceilings.pcie import pcie_ceiling
+from wirespeed.facts.pci import Pci, PciLink
+from wirespeed.facts.pci_config import PciConfig
+from wirespeed.facts.pci_links import has_state, link_state
+from wirespeed.model.ceiling import Direction
+from wirespeed.model.command import Command
+from wirespeed.model.finding import Change, Danger, Evidence, Finding, Remedy, Severity
+from wirespeed.model.observed import Known, known
+from wirespeed.model.port import PortKind
+from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
+
+
+def _check(exam: PortExam) -> Iterator[Finding]:
+    links = exam.host[Pci].links(exam.port.pci_address)
+    if exam.port.kind is PortKind.VIRTIO or not any(map(has_state, links)):
+        raise DoesNotApplyError("no PCI Express link can be seen behind this port")
+    for link in links:
+        if has_state(link):
+            yield from _link(exam, link)
+
+
+def _link(exam: PortExam, link: PciLink) -> Iterator[Finding]:
+    lower, upper = link.lower, link.upper
+    now = link_state(link, exam.host[PciConfig], exam.port.pci_address or "")
+    capable = known(lower.max_gt_per_s, f"speed that {lower.address} can do")
+    slot = known(upper.max_gt_per_s, f"speed that {upper.address} can do")
+    if now.gt_per_s >= capable:
+        return
+    is_fault = now.gt_per_s < min(capable, slot)
+    after = replace(now, gt_per_s=min(capable, slot) if is_fault else capable)
+    if is_fault:
+        severe = exam.ledger.may_be_bound_by(link.element)
+        severity = Severity.FAULT if severe else Severity.RISK
+    else:
+        severe = exam.ledger.is_bound_by(link.element)
+        severity = Severity.CEILING if severe else Severity.NOTE
+    least = "" if severe else "; something else bounds this port"
+    yield Finding(
+        rule=RULE.slug,
+        where=exam.port.name,
+        severity=severity,
+        evidence=tuple(
+            Evidence.of(observed, text)
+            for observed, text in (
+                (lower.gt_per_s, f"{now.gt_per_s:g} GT/s now"),
+                (lower.max_gt_per_s, f"{lower.address} can do {capable:g} GT/s"),
+                (upper.max_gt_per_s, f"the slot above it, {upper.address}, can do {slot:g} GT/s"),
+            )
+            if isinstance(observed, Known)
+        ),
+        so=f"the link at {lower.address} moves {now.gt_per_s:g}/{after.gt_per_s:g} of what "
+        f"{'its ends' if is_fault else 'the card'} could{least}",
+        remedies=_remedies(upper.address) if is_fault else (SLOWER_SLOT,),
+        changes=tuple(
+            Change(
+                after=pcie_ceiling(
+                    after,
+                    exam.question.frame_bytes,
+                    direction,
+                    link.element,
+                    "after the remedy",
+                    device=device_for(exam.question.purpose),
+                    bidirectional=exam.question.bidirectional,
+                )
+            )
+            for direction in Direction
+        ),
+    )
+
+
+SLOWER_SLOT = Remedy(
+    text="move the card to a slot of its own generation, or ask for less of it; no software step "
+    "makes a slot faster"
+)
+
+
+def _remedies(upper_address: str) -> tuple[Remedy, ...]:
+    return (
+        Remedy(
+            text="have the port above train the link again (bit 5 of Link Control), and see "
+            "whether it stays",
+            commands=(Command(argv=("setpci", "-s", upper_address, "CAP_EXP+10.w=20:20")),),
+            danger=Danger.DROPS_LINK,
+        ),
+        Remedy(text="set the slot's speed in the BIOS to automatic; reseat the card, leave out a "
+               "riser that is made for less"),
+    )  # fmt: skip
+
+
+RULE = PortRule(
+    slug="pcie.speed_below_capability",
+    title="PCIe link slower than the card",
+    why="Each generation moves twice of the one before it. A link that both ends could run faster "
+    "fell back in training: a riser made for an older generation, a dirty contact, or a BIOS that "
+    "limits the slot. A slot of an older generation is a ceiling and no fault.",
+    source="PCI Express Base Specification, section 7.5.3 (Link Capabilities, Link Status, Link "
+    "Control); https://docs.kernel.org/PCI/sysfs-pci.html",
+    purposes=None,
+    check=_check,
+)
