@@ -38,10 +38,10 @@ def _behind(exam: PortExam, link: PciLink) -> list[Port]:
 
 def _link(exam: PortExam, link: PciLink, ports: list[Port]) -> Iterator[Finding]:
     speeds = [_link_bps(exam, port) for port in ports]
-    up = [speed for speed in speeds if speed is not None]
+    up = [found for found in speeds if found is not None]
     if len(up) < 2:
         return  # a port that is down asks nothing of the slot
-    together = sum(speed.value for speed in up)
+    together = sum(found.value for found in up)
     state = link_state(link, exam.host[PciConfig], exam.port.pci_address or "")
     most = min(
         pcie_ceiling(
@@ -67,7 +67,7 @@ def _link(exam: PortExam, link: PciLink, ports: list[Port]) -> Iterator[Finding]
         evidence=(
             Evidence(
                 found=f"{names}: {together / 1e9:g} Gb/s of ports", source="; ".join(
-                    speed.source for speed in up
+                    found.source for found in up
                 ),
             ),
             Evidence(
