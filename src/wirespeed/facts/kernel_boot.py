@@ -1,0 +1,28 @@
+"""How a parameter is given to the kernel of this host at its next boot."""
+
+from wirespeed.facts.kernel import Kernel
+from wirespeed.model.command import Command, write_file
+from wirespeed.model.finding import Danger, Remedy
+from wirespeed.model.observed import Known
+
+GRUBBY = ("Red Hat", "CentOS", "Rocky", "Alma", "Fedora", "Oracle", "Amazon")
+GRUB_FOLDER = ("Debian", "Ubuntu")
+
+
+def boot_remedy(kernel: Kernel, text: str, name: str, parameters: str) -> Remedy:
+    """Make the remedy that adds `parameters`; `name` tells its file from that of other remedies.
+
+    Commands are given for the distributions that have one for it: grubby(8) of Red Hat's family,
+    /etc/default/grub.d of Debian's (grub-mkconfig(8)).
+    """
+    distribution = kernel.distribution.value if isinstance(kernel.distribution, Known) else ""
+    commands: tuple[Command, ...] = ()
+    if any(word in distribution for word in GRUBBY):
+        commands = (Command(argv=("grubby", "--update-kernel=ALL", f"--args={parameters}")),)
+    elif any(word in distribution for word in GRUB_FOLDER):
+        line = f'GRUB_CMDLINE_LINUX_DEFAULT="$GRUB_CMDLINE_LINUX_DEFAULT {parameters}"'
+        commands = (
+            write_file(f"/etc/default/grub.d/wirespeed-{name}.cfg", line),
+            Command(argv=("update-grub",)),
+        )
+    return Remedy(text=f"{text}: boot with `{parameters}`", commands=commands, danger=Danger.REBOOT)

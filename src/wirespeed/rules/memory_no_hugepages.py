@@ -1,0 +1,73 @@
+"""No hugepage at all on a host that is to run DPDK."""
+
+from collections.abc import Iterator
+
+from wirespeed.facts.cpu import Cpus
+from wirespeed.facts.kernel import Kernel
+from wirespeed.facts.kernel_boot import boot_remedy
+from wirespeed.facts.memory import Memory
+from wirespeed.model.command import write_file
+from wirespeed.model.finding import Evidence, Finding, Remedy, Severity
+from wirespeed.model.observed import Known, known
+from wirespeed.model.question import Purpose
+from wirespeed.model.rule import HostExam, HostRule
+
+ENOUGH = 1024
+"""2 MB pages for one node, as DPDK's guide for Linux reserves them."""
+
+
+def _check(exam: HostExam) -> Iterator[Finding]:
+    memory = exam.host[Memory]
+    pools = memory.pools_of(None)
+    known(memory.default_page_bytes, "the sizes of hugepages")
+    counts = [known(pool.total, f"hugepages of {pool.page_bytes >> 20} MB") for pool in pools]
+    if any(counts):
+        return
+    nodes = exam.host[Cpus].nodes
+    numbers = sorted(nodes.value) if isinstance(nodes, Known) else [0]
+    has_two_mb = any(pool.page_bytes == 2 << 20 for pool in pools)
+    yield Finding(
+        rule=RULE.slug,
+        where=exam.host.name,
+        severity=Severity.FAULT,
+        evidence=tuple(
+            Evidence(found=f"0 hugepages of {pool.page_bytes >> 20} MB", source=pool.total.source)
+            for pool in pools
+        )
+        or (Evidence(found="no pool of hugepages", source="ls /sys/kernel/mm/hugepages"),),
+        so="a DPDK program does not start, or runs on 4 kB pages and misses the TLB far more often",
+        remedies=(
+            Remedy(
+                text="reserve 2 MB pages now, on every node (they are lost at the next boot)",
+                commands=tuple(
+                    write_file(
+                        f"/sys/devices/system/node/node{node}/hugepages/hugepages-2048kB"
+                        "/nr_hugepages",
+                        str(ENOUGH),
+                    )
+                    for node in numbers
+                    if has_two_mb
+                ),
+            ),
+            boot_remedy(
+                exam.host[Kernel],
+                "reserve 1 GB pages at boot, before memory is in pieces",
+                "hugepages",
+                "default_hugepagesz=1G hugepagesz=1G hugepages=8",
+            ),
+        ),
+        unpriced="without hugepages there is no DPDK path to measure",
+    )
+
+
+RULE = HostRule(
+    slug="memory.no_hugepages",
+    title="no hugepages for DPDK",
+    why="DPDK keeps its packet buffers in hugepages, so that a few TLB entries cover all of them "
+    "and their physical addresses do not move. Without a single one, a program stops at start; "
+    "with --no-huge it runs on 4 kB pages.",
+    source="https://doc.dpdk.org/guides/linux_gsg/sys_reqs.html (Use of Hugepages in the Linux "
+    "Environment)",
+    purposes=frozenset({Purpose.DPDK}),
+    check=_check,
+)

@@ -1,0 +1,71 @@
+"""Hugepages are reserved, and none of them on the card's own NUMA node."""
+
+from collections.abc import Iterator
+
+from wirespeed.facts.memory import Memory
+from wirespeed.facts.pci import Pci
+from wirespeed.model.command import write_file
+from wirespeed.model.finding import Evidence, Finding, Remedy, Severity
+from wirespeed.model.observed import known
+from wirespeed.model.question import Purpose
+from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
+
+
+def _check(exam: PortExam) -> Iterator[Finding]:
+    memory = exam.host[Memory]
+    function = exam.host[Pci].functions.get(exam.port.pci_address or "")
+    if function is None:
+        raise DoesNotApplyError("this port has no PCI function, and so no NUMA node")
+    node = known(function.numa_node, f"the NUMA node of {exam.port.name}")
+    if node < 0 or len(memory.node_bytes) < 2:
+        raise DoesNotApplyError("this host has one NUMA node")
+    reserved = [pool for pool in memory.pools if known(pool.total, "hugepages")]
+    if not reserved:
+        raise DoesNotApplyError("there are no hugepages on any node: see memory.no_hugepages")
+    if any(pool.numa_node == node for pool in reserved):
+        return
+    away = [pool for pool in reserved if pool.numa_node is not None]
+    here = [pool for pool in memory.pools_of(node) if pool.page_bytes == 2 << 20]
+    yield Finding(
+        rule=RULE.slug,
+        where=exam.port.name,
+        severity=Severity.FAULT,
+        evidence=(
+            Evidence(found=f"the card is on node {node}", source=function.numa_node.source),
+            *(
+                Evidence(found="0 hugepages on that node", source=pool.total.source)
+                for pool in memory.pools_of(node)[:1]
+            ),
+            *(
+                Evidence(
+                    found=f"{known(pool.total, 'hugepages')} of {pool.page_bytes >> 20} MB on node "
+                    f"{pool.numa_node}",
+                    source=pool.total.source,
+                )
+                for pool in away
+            ),
+        ),
+        so="every frame's buffer lies on another node: each crosses the link between the sockets",
+        remedies=(
+            Remedy(
+                text=f"reserve pages on node {node}, then start the program with memory there",
+                commands=tuple(
+                    write_file(pool.total.source.removeprefix("cat "), "1024") for pool in here
+                ),
+            ),
+        ),
+        unpriced="what crossing costs depends on the link between the sockets: measure both ways",
+    )
+
+
+RULE = PortRule(
+    slug="memory.no_hugepages_on_node",
+    title="no hugepages on the card's NUMA node",
+    why="DPDK allocates a port's buffers on the port's own node if it finds hugepages there. "
+    "Elsewhere, the card's DMA and the cores' reads cross the link between the sockets, which is "
+    "slower and shared with everything else.",
+    source="https://doc.dpdk.org/guides/linux_gsg/nic_perf_intel_platform.html; "
+    "https://docs.kernel.org/admin-guide/mm/hugetlbpage.html",
+    purposes=frozenset({Purpose.DPDK}),
+    check=_check,
+)

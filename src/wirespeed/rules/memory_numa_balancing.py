@@ -1,0 +1,50 @@
+"""The kernel moves pages between NUMA nodes by itself."""
+
+from collections.abc import Iterator
+
+from wirespeed.facts.cpu import Cpus
+from wirespeed.facts.sysctl import Sysctls
+from wirespeed.model.command import Command
+from wirespeed.model.finding import Evidence, Finding, Remedy, Severity
+from wirespeed.model.observed import Absent, known
+from wirespeed.model.question import Purpose
+from wirespeed.model.rule import DoesNotApplyError, HostExam, HostRule
+
+NAME = "kernel.numa_balancing"
+
+
+def _check(exam: HostExam) -> Iterator[Finding]:
+    nodes = exam.host[Cpus].nodes
+    if isinstance(nodes, Absent) or len(known(nodes, "the NUMA nodes")) < 2:
+        raise DoesNotApplyError("this host has one NUMA node")
+    balancing = exam.host[Sysctls].number(NAME)
+    if isinstance(balancing, Absent):
+        raise DoesNotApplyError("this kernel does not balance between nodes")
+    if not known(balancing, "whether pages are moved between nodes") & 1:
+        return
+    yield Finding(
+        rule=RULE.slug,
+        where=exam.host.name,
+        severity=Severity.NOTE,
+        evidence=(Evidence(found=f"{NAME} is on", source=balancing.source),),
+        so="the kernel makes threads fault now and then to see which node they use; what is "
+        "pinned to its node gains nothing from that",
+        remedies=(
+            Remedy(
+                text="turn it off where the workload is pinned",
+                commands=(Command(argv=("sysctl", "-w", f"{NAME}=0")),),
+            ),
+        ),
+        unpriced="a fault takes microseconds; hugetlbfs pages are left alone",
+    )
+
+
+RULE = HostRule(
+    slug="memory.numa_balancing",
+    title="automatic NUMA balancing is on",
+    why="The kernel unmaps pages to see by the faults which node uses them, and moves them there. "
+    "Each fault and each move is a pause for a thread that is already where it belongs.",
+    source="https://docs.kernel.org/admin-guide/sysctl/kernel.html (numa_balancing)",
+    purposes=frozenset({Purpose.DPDK, Purpose.LATENCY}),
+    check=_check,
+)

@@ -1,0 +1,66 @@
+"""DPDK on hugepages of 2 MB, on a CPU that has 1 GB ones."""
+
+from collections.abc import Iterator
+
+from wirespeed.facts.cpu import Cpus
+from wirespeed.facts.kernel import Kernel
+from wirespeed.facts.kernel_boot import boot_remedy
+from wirespeed.facts.memory import Memory
+from wirespeed.model.finding import Evidence, Finding, Severity
+from wirespeed.model.observed import known
+from wirespeed.model.question import Purpose
+from wirespeed.model.rule import DoesNotApplyError, HostExam, HostRule
+
+GIB = 1 << 30
+
+
+def _check(exam: HostExam) -> Iterator[Finding]:
+    memory = exam.host[Memory]
+    known(memory.default_page_bytes, "the sizes of hugepages")
+    pools = memory.pools_of(None)
+    reserved = [pool for pool in pools if known(pool.total, "hugepages")]
+    if not reserved:
+        raise DoesNotApplyError("there are no hugepages at all: see memory.no_hugepages")
+    flags = exam.host[Cpus].flags
+    if "pdpe1gb" not in known(flags, "whether the CPU has 1 GB pages"):
+        raise DoesNotApplyError("this CPU has no 1 GB pages")
+    if any(pool.page_bytes >= GIB for pool in reserved):
+        return
+    yield Finding(
+        rule=RULE.slug,
+        where=exam.host.name,
+        severity=Severity.NOTE,
+        evidence=(
+            *(
+                Evidence(
+                    found=f"{known(pool.total, 'hugepages')} hugepages of "
+                    f"{pool.page_bytes >> 20} MB",
+                    source=pool.total.source,
+                )
+                for pool in reserved
+            ),
+            Evidence(found="the CPU has 1 GB pages (pdpe1gb)", source=flags.source),
+        ),
+        so="buffers of a few gigabytes need hundreds of TLB entries where 1 GB pages need a few",
+        remedies=(
+            boot_remedy(
+                exam.host[Kernel],
+                "reserve 1 GB pages",
+                "hugepages",
+                "default_hugepagesz=1G hugepagesz=1G hugepages=8",
+            ),
+        ),
+        unpriced="it costs TLB misses only, which depend on how many buffers are in use",
+    )
+
+
+RULE = HostRule(
+    slug="memory.small_hugepages",
+    title="2 MB hugepages where 1 GB ones are to be had",
+    why="A page of 1 GB covers as much as 512 of 2 MB with one TLB entry. DPDK recommends them for "
+    "64-bit applications where the platform has them; they are best reserved at boot, before "
+    "memory is in pieces.",
+    source="https://doc.dpdk.org/guides/linux_gsg/sys_reqs.html (Reserving Hugepages for DPDK Use)",
+    purposes=frozenset({Purpose.DPDK}),
+    check=_check,
+)

@@ -1,0 +1,65 @@
+"""Memory that is, or may be, swapped out."""
+
+from collections.abc import Iterator
+
+from wirespeed.facts.memory import Memory
+from wirespeed.facts.sysctl import Sysctls
+from wirespeed.model.command import Command
+from wirespeed.model.finding import Evidence, Finding, Remedy, Severity
+from wirespeed.model.observed import known
+from wirespeed.model.question import Purpose
+from wirespeed.model.rule import HostExam, HostRule
+
+NAME = "vm.swappiness"
+
+
+def _check(exam: HostExam) -> Iterator[Finding]:
+    memory, swappiness = exam.host[Memory], exam.host[Sysctls].number(NAME)
+    swap = known(memory.swap_bytes, "how much swap there is")
+    if not swap:
+        return
+    willing = known(swappiness, "how willingly memory is swapped out")
+    swapped = known(memory.swapped_in_pages, "whether memory is swapped in")
+    if not swapped and not willing:
+        return
+    evidence = [
+        Evidence(found=f"{swap / 2**30:.1f} GiB of swap", source=memory.swap_bytes.source),
+        Evidence(found=f"{NAME} is {willing}", source=swappiness.source),
+    ]
+    if swapped:
+        evidence.append(
+            Evidence(
+                found=f"{swapped} pages came back from swap during the capture",
+                source=memory.swapped_in_pages.source,
+            )
+        )
+    yield Finding(
+        rule=RULE.slug,
+        where=exam.host.name,
+        severity=Severity.RISK if swapped else Severity.NOTE,
+        evidence=tuple(evidence),
+        so="threads wait for the disk now: the host is short of memory"
+        if swapped
+        else "a thread whose page was swapped out waits for the disk; nothing was during the "
+        "capture",
+        remedies=(
+            Remedy(
+                text="keep programs in memory as long as there is a cached page to drop",
+                commands=(Command(argv=("sysctl", "-w", f"{NAME}=0")),),
+            ),
+        ),
+        unpriced="a page from a disk takes a millisecond or less, each time",
+    )
+
+
+RULE = HostRule(
+    slug="memory.swapping",
+    title="memory is swapped",
+    why="A page that was swapped out is read back while its thread waits, longer than any ring is "
+    "deep. Mellanox's report sets vm.swappiness to 0: then programs are swapped out only when no "
+    "cached page is left to drop.",
+    source="https://docs.kernel.org/admin-guide/sysctl/vm.html (swappiness); Mellanox NIC's "
+    "Performance Report with DPDK 19.08, other optimizations",
+    purposes=frozenset({Purpose.DPDK, Purpose.LATENCY, Purpose.STORAGE}),
+    check=_check,
+)
