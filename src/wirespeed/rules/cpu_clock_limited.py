@@ -1,0 +1,59 @@
+"""CPUs whose clock is limited to less than the hardware can do."""
+
+from collections.abc import Iterator
+
+from wirespeed.facts.cpu_power import CpuPower
+from wirespeed.model.command import Command
+from wirespeed.model.finding import Evidence, Finding, Remedy, Severity
+from wirespeed.model.observed import Absent, known
+from wirespeed.model.rule import DoesNotApplyError, HostExam, HostRule
+
+
+def _check(exam: HostExam) -> Iterator[Finding]:
+    power = exam.host[CpuPower]
+    if not power.policies:
+        if isinstance(power.driver, Absent):
+            raise DoesNotApplyError("this kernel sets no frequency")
+        known(power.driver, "the driver of the CPUs' frequency")
+    limited = [
+        policy
+        for policy in power.policies.values()
+        if known(policy.limit_hz, "the limit of the clock")
+        < known(policy.max_hz, "the highest clock")
+    ]
+    if not limited:
+        return
+    worst = min(limited, key=lambda policy: known(policy.limit_hz, "the limit of the clock"))
+    limit, highest = known(worst.limit_hz, "the limit"), known(worst.max_hz, "the highest clock")
+    yield Finding(
+        rule=RULE.slug,
+        where=exam.host.name,
+        severity=Severity.RISK,
+        evidence=(
+            Evidence(
+                found=f"{limit / 1e9:.2f} GHz at most, on {len(limited)} of {len(power.policies)} "
+                "policies",
+                source=worst.limit_hz.source,
+            ),
+            Evidence(found=f"the CPU can do {highest / 1e9:.2f} GHz", source=worst.max_hz.source),
+        ),
+        so=f"a core does {100 * limit // highest} % of what it could, wherever a core is the limit",
+        remedies=(
+            Remedy(
+                text="lift the limit, if nobody set it for heat or power (a BIOS can, too)",
+                commands=(Command(argv=("cpupower", "frequency-set", "-u", f"{highest // 1000}")),),
+            ),
+        ),
+        unpriced="it costs where a core bounds the path, in proportion to the clock",
+    )
+
+
+RULE = HostRule(
+    slug="cpu.clock_limited",
+    title="clock limited below the hardware's",
+    why="scaling_max_freq is a limit that a person, a power profile or the firmware set. Every "
+    "figure for a core, cycles for each frame above all, scales with the clock.",
+    source="https://docs.kernel.org/admin-guide/pm/cpufreq.html (Policy Interface in sysfs)",
+    purposes=None,
+    check=_check,
+)

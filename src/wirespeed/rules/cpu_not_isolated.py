@@ -1,0 +1,72 @@
+"""No CPU is kept free for the threads that poll, on the host or on the card's node."""
+
+from collections.abc import Iterator
+
+from wirespeed.facts.cpu import Cpus
+from wirespeed.facts.cpu_list import cpu_list_text
+from wirespeed.facts.kernel import Kernel
+from wirespeed.facts.kernel_boot import boot_remedy
+from wirespeed.facts.pci import Pci
+from wirespeed.model.finding import Evidence, Finding, Severity
+from wirespeed.model.observed import Known, known
+from wirespeed.model.question import Purpose
+from wirespeed.model.rule import HostExam, HostRule
+
+
+def _check(exam: HostExam) -> Iterator[Finding]:
+    cpus = exam.host[Cpus]
+    isolated = known(cpus.isolated, "which CPUs are isolated")
+    if not isolated:
+        yield _finding(exam, exam.host.name, "no CPU is isolated", frozenset(cpus.by_number))
+        return
+    functions = exam.host[Pci].functions
+    for port in exam.ports:
+        function = functions.get(port.pci_address or "")
+        if function is None or not isinstance(function.numa_node, Known):
+            continue
+        local = cpus.of_node(function.numa_node.value)
+        if isinstance(local, Known) and local.value and not local.value & isolated:
+            node = function.numa_node.value
+            yield _finding(
+                exam,
+                port.name,
+                f"{cpu_list_text(isolated)} are isolated, none of node {node}, where the card is",
+                local.value,
+            )
+
+
+def _finding(exam: HostExam, where: str, found: str, local: frozenset[int]) -> Finding:
+    # The first CPU does what no other can: it stays with the kernel.
+    chosen = cpu_list_text(local - {0})
+    return Finding(
+        rule=RULE.slug,
+        where=where,
+        severity=Severity.RISK,
+        evidence=(Evidence(found=found, source=exam.host[Cpus].isolated.source),),
+        so="the scheduler may put any other thread on a core that polls: while that runs, "
+        "nobody takes frames from its rings",
+        remedies=(
+            boot_remedy(
+                exam.host[Kernel],
+                "keep the cores that poll, or fewer of these, free of everything else",
+                "isolation",
+                f"isolcpus=managed_irq,domain,{chosen} nohz_full={chosen}",
+            ),
+        )
+        if chosen
+        else (),
+        unpriced="it costs frames only while another thread runs there",
+    )
+
+
+RULE = HostRule(
+    slug="cpu.not_isolated",
+    title="no isolated core for the threads that poll",
+    why="A thread that polls a port at full load has a few tens of microseconds before its rings "
+    "are full. If the scheduler gives its core to another thread for one time slice, frames are "
+    "lost, however fast the core is. Isolated cores get no other thread by themselves.",
+    source="https://doc.dpdk.org/guides/linux_gsg/enable_func.html (Using Linux Core Isolation to "
+    "Reduce Context Switches); Mellanox NIC's Performance Report with DPDK 19.08, boot settings",
+    purposes=frozenset({Purpose.DPDK}),
+    check=_check,
+)

@@ -1,0 +1,58 @@
+"""Frames that the kernel dropped because a CPU's backlog was full."""
+
+from collections.abc import Iterator
+
+from wirespeed.facts.kernel_softnet import Softnet
+from wirespeed.facts.sysctl import Sysctls
+from wirespeed.model.command import Command
+from wirespeed.model.finding import Evidence, Finding, Remedy, Severity
+from wirespeed.model.observed import Known, known
+from wirespeed.model.rule import HostExam, HostRule
+
+LIMIT = "net.core.netdev_max_backlog"
+
+
+def _check(exam: HostExam) -> Iterator[Finding]:
+    softnet = exam.host[Softnet].by_cpu
+    dropping = [row for row in known(softnet, "what the CPUs' backlogs dropped") if row.dropped]
+    if not dropping:
+        return
+    dropping.sort(key=lambda row: -row.dropped)
+    evidence = [
+        Evidence(
+            found=f"CPU {row.cpu} dropped {row.dropped} and took in {row.processed} frames during "
+            "the capture",
+            source=softnet.source,
+        )
+        for row in dropping[:4]
+    ]
+    commands: tuple[Command, ...] = ()
+    limit = exam.host[Sysctls].number(LIMIT)
+    if isinstance(limit, Known):
+        evidence.append(Evidence.of(limit, f"room for {limit.value} frames on each CPU"))
+        commands = (Command(argv=("sysctl", "-w", f"{LIMIT}={max(4 * limit.value, 4000)}")),)
+    yield Finding(
+        rule=RULE.slug,
+        where=exam.host.name,
+        severity=Severity.FAULT,
+        evidence=tuple(evidence),
+        so="frames are lost after the card has delivered them: one CPU gets more than it works off",
+        remedies=(
+            Remedy(text="make room for a burst", commands=commands),
+            Remedy(text="spread the load if it lasts: more RSS queues, or RPS over more CPUs"),
+        ),
+        unpriced=f"measured: {sum(row.dropped for row in dropping)} frames dropped in the capture",
+    )
+
+
+RULE = HostRule(
+    slug="kernel.backlog_drops",
+    title="the backlog of a CPU overflows",
+    why="Frames that RPS, a veth, the loopback or a tunnel hands to a CPU wait in its backlog, "
+    "which holds netdev_max_backlog of them; what comes on top is dropped. Frames that NAPI takes "
+    "from a card's ring never pass there, so that a larger limit alone gains nothing.",
+    source="https://docs.kernel.org/admin-guide/sysctl/net.html (netdev_max_backlog); "
+    "https://docs.kernel.org/networking/scaling.html (RPS)",
+    purposes=None,
+    check=_check,
+)

@@ -1,0 +1,55 @@
+"""Time is read from a timer chip instead of the CPU."""
+
+from collections.abc import Iterator
+
+from wirespeed.facts.kernel import Kernel
+from wirespeed.model.finding import Evidence, Finding, Remedy, Severity
+from wirespeed.model.observed import Known, known
+from wirespeed.model.rule import HostExam, HostRule
+
+SLOW = ("hpet", "acpi_pm", "refined-jiffies", "jiffies", "pit")
+"""Read through a bus, or too coarse; all others are a register or a page of the CPU's own."""
+
+
+def _check(exam: HostExam) -> Iterator[Finding]:
+    kernel = exam.host[Kernel]
+    clocksource = known(kernel.clocksource, "the clock source")
+    if clocksource not in SLOW:
+        return
+    evidence = [Evidence(found=f"clock source {clocksource}", source=kernel.clocksource.source)]
+    has_tsc = False
+    if isinstance(kernel.clocksources, Known):
+        has_tsc = "tsc" in kernel.clocksources.value
+        listed = ", ".join(kernel.clocksources.value)
+        evidence.append(Evidence.of(kernel.clocksources, f"available: {listed}"))
+    yield Finding(
+        rule=RULE.slug,
+        where=exam.host.name,
+        severity=Severity.RISK,
+        evidence=tuple(evidence),
+        so="every time stamp is a system call and a slow read: each timer, pacing and RTT sample "
+        "of every connection",
+        remedies=(
+            Remedy(
+                text="see why the kernel gave the TSC up (`dmesg | grep -i -e tsc -e clocks`): "
+                "a BIOS setting, firmware, or a parameter `clocksource=`"
+                if not has_tsc
+                else "the TSC is available: remove the parameter `clocksource=`, or see in dmesg "
+                "why the kernel chose otherwise"
+            ),
+        ),
+        unpriced="it costs about a microsecond for each reading of the clock",
+    )
+
+
+RULE = HostRule(
+    slug="kernel.clocksource_not_tsc",
+    title="clock source is not the CPU's own",
+    why="The TSC is read in some ten nanoseconds and without entering the kernel. HPET and the "
+    "ACPI timer are read over a bus, by one CPU at a time, in about a microsecond. The kernel "
+    "falls back on them when it thinks that the TSC is not stable.",
+    source="https://docs.kernel.org/timers/timekeeping.html; "
+    "https://docs.kernel.org/admin-guide/kernel-parameters.html (clocksource=, tsc=)",
+    purposes=None,
+    check=_check,
+)

@@ -1,0 +1,79 @@
+"""Real-time threads that poll, under a limit on how long real-time threads may run."""
+
+from collections.abc import Iterator
+
+from wirespeed.facts.cpu_realtime import RealtimeThreads
+from wirespeed.facts.kernel import Kernel
+from wirespeed.facts.sysctl import Sysctls
+from wirespeed.model.command import Command
+from wirespeed.model.finding import Evidence, Finding, Remedy, Severity
+from wirespeed.model.observed import Known, known
+from wirespeed.model.question import Purpose
+from wirespeed.model.rule import HostExam, HostRule
+
+RUNTIME = "kernel.sched_rt_runtime_us"
+WITHOUT_THROTTLING = (6, 12)
+"""Since then, others get the rest of the period only if they wait for it: the fair server."""
+POLLS = 0.9
+"""A thread that ran for more of the capture does not wait for work."""
+
+
+def _check(exam: HostExam) -> Iterator[Finding]:
+    sysctls, kernel = exam.host[Sysctls], exam.host[Kernel]
+    runtime = known(sysctls.number(RUNTIME), "the limit on real-time threads")
+    period = known(sysctls.number("kernel.sched_rt_period_us"), "the period of that limit")
+    if runtime < 0 or runtime >= period:
+        return
+    version = known(kernel.version(), "the kernel's version")
+    threads = known(exam.host[RealtimeThreads].threads, "which threads are real-time")
+    polling = [
+        thread
+        for thread in threads
+        if isinstance(thread.cpu_share, Known) and thread.cpu_share.value > POLLS
+    ]
+    lost = f"{(period - runtime) / 1000:g} ms of every {period / 1000:g} ms"
+    if not polling:
+        severity = Severity.NOTE
+        so = f"a real-time thread that polls would lose up to {lost}; none does now"
+    elif version >= WITHOUT_THROTTLING:
+        severity = Severity.RISK
+        so = f"these threads lose up to {lost} whenever an ordinary thread waits for their core"
+    else:
+        severity = Severity.FAULT
+        so = f"the kernel stops these threads for {lost}, and their rings overflow meanwhile"
+    yield Finding(
+        rule=RULE.slug,
+        where=exam.host.name,
+        severity=severity,
+        evidence=(
+            Evidence(found=f"{runtime} of {period} us", source=f"sysctl {RUNTIME}"),
+            *(
+                Evidence(
+                    found=f"{thread.name} polls under {thread.policy}",
+                    source=f"chrt -p {thread.tid}",
+                )
+                for thread in polling[:8]
+            ),
+        ),
+        so=so,
+        remedies=(
+            Remedy(
+                text="lift the limit; a real-time thread that never ends then owns its core",
+                commands=(Command(argv=("sysctl", "-w", f"{RUNTIME}=-1")),),
+            ),
+        ),
+        unpriced=f"{100 * (period - runtime) / period:g} % of a polling core's time, at most",
+    )
+
+
+RULE = HostRule(
+    slug="kernel.realtime_throttling",
+    title="real-time threads are throttled",
+    why="Linux lets real-time threads run for 950 ms of each second, so that a runaway one does "
+    "not hang the host. A thread that polls under SCHED_FIFO always runs into that: for 50 ms a "
+    "second its port is left alone. Since Linux 6.12 it loses that time only to threads that wait.",
+    source="https://docs.kernel.org/scheduler/sched-rt-group.html; Linux 6.12, commit 5f6bd380c7bd "
+    "(sched/rt: Remove default bandwidth control)",
+    purposes=frozenset({Purpose.DPDK}),
+    check=_check,
+)

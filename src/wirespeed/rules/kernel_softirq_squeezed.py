@@ -1,0 +1,61 @@
+"""Softirqs whose budget ended with frames left in the rings."""
+
+from collections.abc import Iterator
+
+from wirespeed.facts.kernel_softnet import Softnet
+from wirespeed.facts.sysctl import Sysctls
+from wirespeed.model.command import Command
+from wirespeed.model.finding import Evidence, Finding, Remedy, Severity
+from wirespeed.model.observed import Known, known
+from wirespeed.model.rule import HostExam, HostRule
+
+BUDGET = "net.core.netdev_budget"
+TIME = "net.core.netdev_budget_usecs"
+
+
+def _check(exam: HostExam) -> Iterator[Finding]:
+    softnet = exam.host[Softnet].by_cpu
+    squeezed = [row for row in known(softnet, "the softirqs' budget") if row.squeezed]
+    if not squeezed:
+        return
+    squeezed.sort(key=lambda row: -row.squeezed)
+    evidence = [
+        Evidence(
+            found=f"CPU {row.cpu}: {row.squeezed} times during the capture", source=softnet.source
+        )
+        for row in squeezed[:4]
+    ]
+    commands = []
+    for name in (BUDGET, TIME):
+        budget = exam.host[Sysctls].number(name)
+        if isinstance(budget, Known):
+            evidence.append(Evidence.of(budget, f"{name} is {budget.value}"))
+            commands.append(Command(argv=("sysctl", "-w", f"{name}={2 * budget.value}")))
+    yield Finding(
+        rule=RULE.slug,
+        where=exam.host.name,
+        severity=Severity.NOTE,
+        evidence=tuple(evidence),
+        so="these CPUs had more frames than one softirq takes: the rest waited for its next turn",
+        remedies=(
+            Remedy(
+                text="where the rings also drop, give a softirq more (other threads then wait "
+                "longer), or spread the queues over more CPUs",
+                commands=tuple(commands),
+            ),
+        ),
+        unpriced="nothing is lost by it alone: a ring that overflows meanwhile counts that itself",
+    )
+
+
+RULE = HostRule(
+    slug="kernel.softirq_squeezed",
+    title="softirqs run out of their budget",
+    why="A softirq takes at most netdev_budget frames, for netdev_budget_usecs, and then lets "
+    "others run. A rising time_squeeze says that frames were left: the CPU is close to what it "
+    "can take.",
+    source="https://docs.kernel.org/admin-guide/sysctl/net.html (netdev_budget, "
+    "netdev_budget_usecs)",
+    purposes=None,
+    check=_check,
+)
