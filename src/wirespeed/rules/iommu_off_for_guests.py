@@ -1,0 +1,57 @@
+"""A host without an IOMMU in use, whose ports or VFs are to be passed to guests."""
+
+from collections.abc import Iterator
+
+from wirespeed.facts.cpu import Cpus
+from wirespeed.facts.iommu import Iommu
+from wirespeed.facts.kernel import Kernel
+from wirespeed.facts.kernel_boot import boot_remedy
+from wirespeed.facts.virtualization import Virtualization
+from wirespeed.model.finding import Evidence, Finding, Remedy, Severity
+from wirespeed.model.observed import Known, known
+from wirespeed.model.port import PortKind
+from wirespeed.model.question import Purpose
+from wirespeed.model.rule import DoesNotApplyError, HostExam, HostRule
+
+
+def _check(exam: HostExam) -> Iterator[Finding]:
+    if not any(port.kind is PortKind.PHYSICAL for port in exam.ports):
+        raise DoesNotApplyError("there is no port that could be passed to a guest")
+    if known(exam.host[Virtualization].is_guest, "whether this host is a guest"):
+        raise DoesNotApplyError("this host is a guest itself")
+    iommu, kernel, flags = exam.host[Iommu], exam.host[Kernel], exam.host[Cpus].flags
+    if known(iommu.groups, "the IOMMU's groups"):
+        return
+    is_intel = isinstance(flags, Known) and "vmx" in flags.value
+    yield Finding(
+        rule=RULE.slug,
+        where=exam.host.name,
+        severity=Severity.FAULT,
+        evidence=(
+            Evidence(found="no IOMMU group", source="ls /sys/kernel/iommu_groups"),
+            Evidence(found="no IOMMU in use", source="ls /sys/class/iommu"),
+        ),
+        so="vfio-pci takes no device: no VF can be passed to a guest",
+        remedies=(
+            Remedy(text="enable VT-d (Intel), AMD-Vi or IOMMU (AMD) in the BIOS"),
+            boot_remedy(
+                kernel,
+                "have the kernel use it, for guests' devices alone",
+                "iommu",
+                "intel_iommu=on iommu=pt" if is_intel else "iommu=pt",
+            ),
+        ),
+        unpriced="without it there is no SR-IOV path into a guest to measure",
+    )
+
+
+RULE = HostRule(
+    slug="iommu.off_for_guests",
+    title="no IOMMU to pass VFs to guests",
+    why="A guest programs its VF with its own addresses: only an IOMMU can turn them into the "
+    "host's and keep the VF out of other memory. VFIO refuses a device that is in no group.",
+    source="https://docs.kernel.org/driver-api/vfio.html; "
+    "https://docs.kernel.org/admin-guide/kernel-parameters.html (intel_iommu=, amd_iommu=)",
+    purposes=frozenset({Purpose.GUESTS}),
+    check=_check,
+)

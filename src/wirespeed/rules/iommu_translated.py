@@ -1,0 +1,80 @@
+"""A port of a kernel driver whose every DMA address goes through the IOMMU's tables."""
+
+from collections.abc import Iterator
+
+from wirespeed.facts.iommu import Iommu
+from wirespeed.facts.kernel import CommandLine, Kernel
+from wirespeed.facts.kernel_boot import boot_remedy
+from wirespeed.model.finding import Evidence, Finding, Severity
+from wirespeed.model.observed import Absent, Known, Unreadable, known
+from wirespeed.model.question import Purpose
+from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
+
+USERSPACE = ("vfio-pci", "uio_pci_generic", "igb_uio")
+"""Of vfio-pci's devices the program or the guest says what is mapped, not the kernel's default."""
+
+
+def _check(exam: PortExam) -> Iterator[Finding]:
+    iommu = exam.host[Iommu]
+    if exam.port.driver in USERSPACE:
+        raise DoesNotApplyError(f"{exam.port.driver} sets the mapping of its devices itself")
+    group = iommu.by_function.get(
+        exam.port.pci_address or "", Absent("ls /sys/kernel/iommu_groups", "it has no PCI function")
+    )
+    if isinstance(group, Absent):
+        known(iommu.groups, "the IOMMU's groups")
+        raise DoesNotApplyError(f"no IOMMU translates for this port: {group.reason}")
+    domain = known(group, "the port's IOMMU group").domain
+    evidence = []
+    if isinstance(domain, Unreadable):
+        # The kernel's default is a matter of how it was built, unless the command line says.
+        line = exam.host[Kernel].command_line
+        if not (isinstance(line, Known) and _is_passthrough(line.value)):
+            known(domain, "how the IOMMU treats this port")
+        return
+    kind = known(domain, "how the IOMMU treats this port")
+    if kind not in ("DMA", "DMA-FQ"):
+        return
+    evidence.append(Evidence(found=f"domain {kind}", source=domain.source))
+    yield Finding(
+        rule=RULE.slug,
+        where=exam.port.name,
+        severity=_severity(kind, exam.question.purpose),
+        evidence=tuple(evidence),
+        so="each buffer is mapped, looked up by the card's every access, and unmapped"
+        + (", and each unmapping waits for the IOMMU" if kind == "DMA" else ""),
+        remedies=(
+            boot_remedy(
+                exam.host[Kernel],
+                "let devices of the host's own drivers past the IOMMU (a device of the host can "
+                "then reach all of its memory; guests stay confined)",
+                "iommu",
+                "iommu=pt",
+            ),
+        ),
+        unpriced="what it costs depends on how often buffers are mapped: measure before and after",
+    )
+
+
+def _is_passthrough(line: CommandLine) -> bool:
+    return "pt" in (line.last("iommu") or "").split(",") or line.last("iommu.passthrough") == "1"
+
+
+def _severity(domain: str, purpose: Purpose | None) -> Severity:
+    if purpose is Purpose.DPDK or (domain == "DMA" and purpose not in (None, Purpose.GUESTS)):
+        return Severity.RISK
+    return Severity.NOTE
+
+
+RULE = PortRule(
+    slug="iommu.translated",
+    title="the host's own DMA goes through the IOMMU",
+    why="With a translated domain the driver maps and unmaps every buffer, and the card's DMA "
+    "waits for the IOMMU's tables when its cache misses: on small frames at high load that shows. "
+    "iommu=pt keeps the IOMMU for guests' devices and lets the host's own pass.",
+    source="https://docs.kernel.org/admin-guide/kernel-parameters.html (iommu=, "
+    "iommu.passthrough=, iommu.strict=); https://docs.kernel.org/admin-guide/abi-testing.html "
+    "(/sys/kernel/iommu_groups/<grp_id>/type); Neugebauer et al., SIGCOMM 2018 (IOMMU)",
+    purposes=None,
+    check=_check,
+)

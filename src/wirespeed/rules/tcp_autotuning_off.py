@@ -1,0 +1,50 @@
+"""Receive buffers that do not grow."""
+
+from collections.abc import Iterator
+
+from wirespeed.facts.sysctl import Sysctls
+from wirespeed.model.command import Command
+from wirespeed.model.finding import Evidence, Finding, Remedy, Severity
+from wirespeed.model.observed import known
+from wirespeed.model.question import Purpose
+from wirespeed.model.rule import HostExam, HostRule
+
+NAME = "net.ipv4.tcp_moderate_rcvbuf"
+
+
+def _check(exam: HostExam) -> Iterator[Finding]:
+    sysctls = exam.host[Sysctls]
+    tuned = sysctls.number(NAME)
+    if known(tuned, "whether receive buffers are tuned"):
+        return
+    sizes = sysctls.numbers("net.ipv4.tcp_rmem")
+    default = known(sizes, "the size of receive buffers")[1]
+    yield Finding(
+        rule=RULE.slug,
+        where=exam.host.name,
+        severity=Severity.FAULT,
+        evidence=(
+            Evidence(found=f"{NAME} is 0", source=tuned.source),
+            Evidence(found=f"a receive buffer has {default} bytes", source=sizes.source),
+        ),
+        so=f"a connection that receives never has more than {default} bytes of buffer, whatever "
+        "the path holds, unless its program sets more",
+        remedies=(
+            Remedy(
+                text="let the kernel grow them up to the third number of tcp_rmem",
+                commands=(Command(argv=("sysctl", "-w", f"{NAME}=1")),),
+            ),
+        ),
+        unpriced="what it costs depends on the round-trip time, and on what programs set",
+    )
+
+
+RULE = HostRule(
+    slug="tcp.autotuning_off",
+    title="receive buffers are not tuned",
+    why="The kernel starts a socket with the second number of tcp_rmem and grows it as the sender "
+    "fills it. With tcp_moderate_rcvbuf off it stays there, and with it the window.",
+    source="https://docs.kernel.org/networking/ip-sysctl.html (tcp_moderate_rcvbuf)",
+    purposes=frozenset({Purpose.TCP, Purpose.STORAGE}),
+    check=_check,
+)

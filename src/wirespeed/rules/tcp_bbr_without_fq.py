@@ -1,0 +1,61 @@
+"""BBR without the queueing discipline that paces for it."""
+
+from collections.abc import Iterator
+
+from wirespeed.facts.kernel import Kernel
+from wirespeed.facts.sysctl import Sysctls
+from wirespeed.model.command import Command
+from wirespeed.model.finding import Evidence, Finding, Remedy, Severity
+from wirespeed.model.observed import known
+from wirespeed.model.question import Purpose
+from wirespeed.model.rule import DoesNotApplyError, HostExam, HostRule
+
+OWN_PACING = (4, 13)
+"""Since then TCP paces by a timer of each socket where there is no fq."""
+
+
+def _check(exam: HostExam) -> Iterator[Finding]:
+    sysctls, kernel = exam.host[Sysctls], exam.host[Kernel]
+    control = sysctls.text("net.ipv4.tcp_congestion_control")
+    if known(control, "the congestion control") != "bbr":
+        raise DoesNotApplyError("the congestion control is not BBR")
+    discipline = sysctls.text("net.core.default_qdisc")
+    if known(discipline, "the default queueing discipline") == "fq":
+        return
+    is_old = known(kernel.version(), "the kernel's version") < OWN_PACING
+    yield Finding(
+        rule=RULE.slug,
+        where=exam.host.name,
+        severity=Severity.RISK if is_old else Severity.NOTE,
+        evidence=(
+            Evidence(found="congestion control bbr", source=control.source),
+            Evidence(
+                found=f"default queueing discipline {known(discipline, 'it')}",
+                source=discipline.source,
+            ),
+        ),
+        so="nothing spaces BBR's frames: it sends in bursts that it takes no account of"
+        if is_old
+        else "each connection paces by a timer of its own, which costs more CPU time than fq",
+        remedies=(
+            Remedy(
+                text="use fq (ports that are set up from then on have it; for one that is there: "
+                "tc qdisc replace)",
+                commands=(Command(argv=("sysctl", "-w", "net.core.default_qdisc=fq")),),
+            ),
+        ),
+        unpriced="it costs CPU time for each connection, and depends on how many there are",
+    )
+
+
+RULE = HostRule(
+    slug="tcp.bbr_without_fq",
+    title="BBR without fq",
+    why="BBR says when each segment may leave. The fq queueing discipline does so for all "
+    "connections with one timer; without it, the kernel keeps a high-resolution timer for each "
+    "socket, and before Linux 4.13 nothing did it at all.",
+    source="Linux, net/ipv4/tcp_bbr.c (NOTE: BBR might be used with the fq qdisc …); tc-fq(8), "
+    "https://man7.org/linux/man-pages/man8/tc-fq.8.html",
+    purposes=frozenset({Purpose.TCP, Purpose.STORAGE}),
+    check=_check,
+)

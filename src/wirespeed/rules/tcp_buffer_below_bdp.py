@@ -1,0 +1,131 @@
+"""Socket buffers that cannot hold what one connection has in flight at line rate."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from wirespeed.ceilings.tcp import tcp_payload_bytes, tcp_window_ceiling
+from wirespeed.ceilings.tcp_buffer import (
+    bandwidth_delay_bytes,
+    longest_rtt_s,
+    window_of_buffer_bytes,
+)
+from wirespeed.facts.kernel import Kernel
+from wirespeed.facts.link import Links
+from wirespeed.facts.sysctl import Sysctls
+from wirespeed.model.ceiling import Direction
+from wirespeed.model.command import Command
+from wirespeed.model.fact import HostFacts
+from wirespeed.model.finding import Change, Evidence, Finding, Remedy, Severity
+from wirespeed.model.observed import CannotTellError, known
+from wirespeed.model.question import Purpose
+from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
+
+MEASURED_SHARE = (6, 6)
+"""Since then the window's share of a receive buffer is measured, not set."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Buffer:
+    """What one connection may have, in one direction."""
+
+    name: str
+    direction: Direction
+    sizes: tuple[int, int, int]
+    window_bytes: int
+    """The most that can be in flight."""
+
+
+def _check(exam: PortExam) -> Iterator[Finding]:
+    link = exam.host[Links].by_netdev.get(exam.port.netdev or "")
+    if link is None:
+        raise DoesNotApplyError("this port has no netdev, and so no sockets")
+    if not tcp_payload_bytes(exam.question.frame_bytes):
+        raise DoesNotApplyError("such a frame has no room for TCP payload")
+    link_bps = known(link.link_bps, f"the link speed of {exam.port.name}")
+    if link_bps <= 0:
+        raise CannotTellError(f"the link speed of {exam.port.name}", link.link_bps.source)
+    frame_bytes, rtt_s = exam.question.frame_bytes, exam.question.rtt_s
+    for buffer in _buffers(exam.host):
+        evidence = (
+            Evidence(
+                found=f"at most {buffer.sizes[2]} bytes for one connection's {buffer.direction} "
+                f"buffer, a window of {buffer.window_bytes} or less",
+                source=f"sysctl {buffer.name}",
+            ),
+            Evidence(found=f"link of {link_bps / 1e9:g} Gb/s", source=link.link_bps.source),
+        )
+        if rtt_s is None:
+            longest = longest_rtt_s(buffer.window_bytes, link_bps, frame_bytes)
+            yield Finding(
+                rule=RULE.slug,
+                where=exam.port.name,
+                severity=Severity.NOTE,
+                evidence=evidence,
+                so=f"one connection can fill the link up to a round trip of {longest * 1e3:.3g} ms",
+                unpriced="whether it costs depends on the round-trip time: say it with --rtt",
+            )
+            continue
+        needed = bandwidth_delay_bytes(link_bps, frame_bytes, rtt_s)
+        if buffer.window_bytes < needed:
+            yield _too_small(exam, buffer, needed, rtt_s, evidence)
+
+
+def _buffers(host: HostFacts) -> Iterator[_Buffer]:
+    sysctls = host[Sysctls]
+    sizes = known(sysctls.numbers("net.ipv4.tcp_rmem"), "the size of receive buffers")
+    window = sizes[2]
+    if known(host[Kernel].version(), "the kernel's version") < MEASURED_SHARE:
+        scale = sysctls.number("net.ipv4.tcp_adv_win_scale")
+        window = window_of_buffer_bytes(sizes[2], known(scale, "the window's share of a buffer"))
+    yield _Buffer("net.ipv4.tcp_rmem", Direction.RECEIVE, sizes, window)
+    sizes = known(sysctls.numbers("net.ipv4.tcp_wmem"), "the size of send buffers")
+    yield _Buffer("net.ipv4.tcp_wmem", Direction.TRANSMIT, sizes, sizes[2])
+
+
+def _too_small(
+    exam: PortExam, buffer: _Buffer, needed: int, rtt_s: float, evidence: tuple[Evidence, ...]
+) -> Finding:
+    frame_bytes = exam.question.frame_bytes
+    # Twice over: the kernel's own share, and what is on its way while the window grows.
+    enough = 2 * needed
+    least, default, _ = buffer.sizes
+    source = f"sysctl {buffer.name}"
+    return Finding(
+        rule=RULE.slug,
+        where=exam.port.name,
+        severity=Severity.FAULT,
+        evidence=(
+            *evidence,
+            Evidence(
+                found=f"{needed} bytes are in flight at line rate and {rtt_s * 1e3:g} ms",
+                source="link x round-trip time",
+            ),
+        ),
+        so=f"one connection carries at most {buffer.window_bytes * 8 / rtt_s / 1e9:.3g} Gb/s "
+        f"({buffer.direction}), however fast the link is",
+        remedies=(
+            Remedy(
+                text="raise the greatest size that the kernel tunes to (a program that sets "
+                "SO_RCVBUF or SO_SNDBUF itself is bound by net.core.rmem_max and wmem_max instead)",
+                commands=(
+                    Command(argv=("sysctl", "-w", f"{buffer.name}={least} {default} {enough}")),
+                ),
+            ),
+        ),
+        changes=(
+            Change(after=tcp_window_ceiling(needed, rtt_s, frame_bytes, buffer.direction, source)),
+        ),
+    )
+
+
+RULE = PortRule(
+    slug="tcp.buffer_below_bdp",
+    title="socket buffers below bandwidth x delay",
+    why="A connection has at most a window in flight for each round trip, and a window is a part "
+    "of the buffer. The kernel grows a socket's buffer up to the third number of tcp_rmem and "
+    "tcp_wmem, whatever rmem_max and wmem_max say: those bind programs that set the size.",
+    source="https://docs.kernel.org/networking/ip-sysctl.html (tcp_rmem, tcp_wmem, "
+    "tcp_adv_win_scale); RFC 7323 section 1.1; RFC 9293 section 3.8.6",
+    purposes=frozenset({Purpose.TCP, Purpose.STORAGE}),
+    check=_check,
+)

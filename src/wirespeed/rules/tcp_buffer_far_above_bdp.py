@@ -1,0 +1,70 @@
+"""Socket buffers that may grow far beyond what the path can hold."""
+
+from collections.abc import Iterator
+
+from wirespeed.ceilings.tcp import tcp_payload_bytes
+from wirespeed.ceilings.tcp_buffer import bandwidth_delay_bytes
+from wirespeed.facts.link import Links
+from wirespeed.facts.sysctl import Sysctls
+from wirespeed.model.command import Command
+from wirespeed.model.finding import Evidence, Finding, Remedy, Severity
+from wirespeed.model.observed import CannotTellError, known
+from wirespeed.model.question import Purpose
+from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
+
+TIMES = 64
+ORDINARY_BYTES = 64 << 20
+"""The kernel's own greatest default is 32 MB: what is below twice that is nobody's choice."""
+
+
+def _check(exam: PortExam) -> Iterator[Finding]:
+    if exam.question.rtt_s is None:
+        raise DoesNotApplyError("what the path holds is not known: say the round trip with --rtt")
+    link = exam.host[Links].by_netdev.get(exam.port.netdev or "")
+    if link is None:
+        raise DoesNotApplyError("this port has no netdev, and so no sockets")
+    if not tcp_payload_bytes(exam.question.frame_bytes):
+        raise DoesNotApplyError("such a frame has no room for TCP payload")
+    link_bps = known(link.link_bps, f"the link speed of {exam.port.name}")
+    if link_bps <= 0:
+        raise CannotTellError(f"the link speed of {exam.port.name}", link.link_bps.source)
+    holds = bandwidth_delay_bytes(link_bps, exam.question.frame_bytes, exam.question.rtt_s)
+    for name in ("net.ipv4.tcp_rmem", "net.ipv4.tcp_wmem"):
+        least, default, greatest = known(exam.host[Sysctls].numbers(name), name)
+        if greatest <= ORDINARY_BYTES or greatest <= TIMES * holds:
+            continue
+        enough = max(8 * holds, default, 4 << 20)
+        yield Finding(
+            rule=RULE.slug,
+            where=exam.port.name,
+            severity=Severity.NOTE,
+            evidence=(
+                Evidence(found=f"{name} up to {greatest} bytes", source=f"sysctl {name}"),
+                Evidence(found=f"the path holds {holds} bytes", source="link x round-trip time"),
+            ),
+            so=f"each connection may take {greatest >> 20} MB of memory, {greatest // holds} times "
+            "what is ever in flight; throughput gains nothing",
+            remedies=(
+                Remedy(
+                    text="leave room for a queue or two, not more (longer paths need more: this "
+                    "holds for the round trip that was asked about)",
+                    commands=(
+                        Command(argv=("sysctl", "-w", f"{name}={least} {default} {enough}")),
+                    ),
+                ),
+            ),
+            unpriced="it costs memory and cache, and delay where a queue builds up in the buffer",
+        )
+
+
+RULE = PortRule(
+    slug="tcp.buffer_far_above_bdp",
+    title="socket buffers far above bandwidth x delay",
+    why="Figures such as 128 MB are copied from guides for long paths. Between two hosts in a room "
+    "a few hundred kilobytes are in flight: what is beyond that only lets data queue up in memory, "
+    "falls out of the cache, and adds delay.",
+    source="https://docs.kernel.org/networking/ip-sysctl.html (tcp_rmem, tcp_wmem); RFC 7323 "
+    "section 1.1",
+    purposes=frozenset({Purpose.TCP, Purpose.STORAGE}),
+    check=_check,
+)

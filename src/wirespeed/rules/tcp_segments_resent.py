@@ -1,0 +1,71 @@
+"""TCP sends again, and the congestion control slows down for it."""
+
+from collections.abc import Iterator
+
+from wirespeed.facts.kernel_tcp import TcpCounts
+from wirespeed.facts.sysctl import Sysctls
+from wirespeed.model.command import Command
+from wirespeed.model.finding import Evidence, Finding, Remedy, Severity
+from wirespeed.model.observed import Known, known
+from wirespeed.model.question import Purpose
+from wirespeed.model.rule import HostExam, HostRule
+
+FEWEST = 10
+SHARE = 0.001
+"""Below ten segments, and one in a thousand, a capture of a second says nothing."""
+CONTROL = "net.ipv4.tcp_congestion_control"
+
+
+def _check(exam: HostExam) -> Iterator[Finding]:
+    counts, sysctls = exam.host[TcpCounts], exam.host[Sysctls]
+    sent = known(counts.sent_segments, "how many segments TCP sends")
+    resent = known(counts.resent_segments, "how many segments TCP sends again")
+    if resent < FEWEST or resent <= SHARE * sent:
+        return
+    control = known(sysctls.text(CONTROL), "the congestion control")
+    remedies = [
+        Remedy(text="find where frames are lost: the findings on drops, pause and rings above all")
+    ]
+    if control != "bbr" and _has_bbr(exam):
+        remedies.append(
+            Remedy(
+                text="if the loss cannot be mended (a policer, a shallow buffer on the way), try "
+                "BBR, which does not take each loss for congestion",
+                commands=(Command(argv=("sysctl", "-w", f"{CONTROL}=bbr")),),
+            )
+        )
+    yield Finding(
+        rule=RULE.slug,
+        where=exam.host.name,
+        severity=Severity.RISK,
+        evidence=(
+            Evidence(
+                found=f"{resent} segments sent again, {sent} sent during the capture",
+                source=counts.resent_segments.source,
+            ),
+            Evidence(found=f"congestion control {control}", source=f"sysctl {CONTROL}"),
+        ),
+        so="frames are lost or late somewhere on the way, and connections slow down for it",
+        remedies=tuple(remedies),
+        unpriced="counted over all connections and ports: which of them it slows is not known",
+    )
+
+
+def _has_bbr(exam: HostExam) -> bool:
+    available = exam.host[Sysctls].text("net.ipv4.tcp_available_congestion_control")
+    if isinstance(available, Known) and "bbr" in available.value.split():
+        return True
+    module = exam.host[TcpCounts].bbr_module
+    return isinstance(module, Known) and module.value
+
+
+RULE = HostRule(
+    slug="tcp.segments_resent",
+    title="TCP sends segments again",
+    why="CUBIC and Reno take a lost segment for a full queue and send less. Over a path that loses "
+    "for other reasons they never reach line rate. BBR goes by what arrives and how fast. A change "
+    "of congestion control without loss gains nothing.",
+    source="RFC 9438 (CUBIC) section 4.6; Cardwell et al., BBR, ACM Queue 14 (5), 2016; RFC 6298",
+    purposes=frozenset({Purpose.TCP, Purpose.STORAGE}),
+    check=_check,
+)

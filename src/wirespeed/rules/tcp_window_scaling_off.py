@@ -1,0 +1,50 @@
+"""TCP windows that end at 64 kB."""
+
+from collections.abc import Iterator
+
+from wirespeed.facts.sysctl import Sysctls
+from wirespeed.model.command import Command
+from wirespeed.model.finding import Evidence, Finding, Remedy, Severity
+from wirespeed.model.observed import known
+from wirespeed.model.question import Purpose
+from wirespeed.model.rule import HostExam, HostRule
+
+NAME = "net.ipv4.tcp_window_scaling"
+LARGEST_WINDOW_BYTES = 65535
+"""What 16 bits hold: RFC 9293 section 3.1."""
+
+
+def _check(exam: HostExam) -> Iterator[Finding]:
+    scaling = exam.host[Sysctls].number(NAME)
+    if known(scaling, "whether windows are scaled"):
+        return
+    rtt_s = exam.question.rtt_s
+    bound = "65535 bytes for each round trip"
+    if rtt_s is not None:
+        bound = f"{LARGEST_WINDOW_BYTES * 8 / rtt_s / 1e9:.3g} Gb/s at {rtt_s * 1e3:g} ms"
+    yield Finding(
+        rule=RULE.slug,
+        where=exam.host.name,
+        severity=Severity.FAULT,
+        evidence=(Evidence(found=f"{NAME} is 0", source=scaling.source),),
+        so=f"one connection carries at most {bound}",
+        remedies=(
+            Remedy(
+                text="scale windows; connections made from then on have it",
+                commands=(Command(argv=("sysctl", "-w", f"{NAME}=1")),),
+            ),
+        ),
+        unpriced=f"one connection carries at most {bound}; many together may fill the link",
+    )
+
+
+RULE = HostRule(
+    slug="tcp.window_scaling_off",
+    title="TCP windows are not scaled",
+    why="Without the window scale option a window is 16 bits wide. On a path of 1 ms that is half "
+    "a gigabit per second for a connection. Both ends must have it.",
+    source="RFC 7323 section 2; https://docs.kernel.org/networking/ip-sysctl.html "
+    "(tcp_window_scaling)",
+    purposes=frozenset({Purpose.TCP, Purpose.STORAGE}),
+    check=_check,
+)
