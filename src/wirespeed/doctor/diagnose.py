@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 
+from wirespeed.doctor.about import describe
 from wirespeed.doctor.discover import rules
 from wirespeed.doctor.ledger import build_ledger
 from wirespeed.doctor.price import priced
@@ -56,6 +57,7 @@ def diagnose(
     return Diagnosis(
         host=host.name,
         question=question,
+        about=describe(host),
         findings=tuple(sorted(findings, key=_rank)),
         verdicts=tuple(v for v in said if isinstance(v, Verdict)),
         ledgers=tuple(ledgers.values()),
