@@ -8,6 +8,7 @@ import contextlib
 import csv
 import io
 import os
+import shutil
 import signal
 import stat
 import subprocess
@@ -15,11 +16,13 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 
 from wirespeed import cli
 from wirespeed.cli import format_error
+from wirespeed.commands import measure, report
 from wirespeed.host.clock import Deadline, sleep_s
 from wirespeed.host.jsonl import JsonlWriter
 from wirespeed.measure.run_folder import TRIALS, read_records
@@ -30,6 +33,7 @@ FAKE = Path(__file__).parent / "measure" / "fake_tester.py"
 QUICK = ("--trial-seconds", "0.05", "--confirm-seconds", "0.1", "--flows", "8")
 OVER_FAKE = ("measure", "rfc2544", "--port", "net_fake0", "--frame-bytes", "64,1518", *QUICK)
 REPORTS = {"report.html", "report.md", "results.csv"}
+RUN = {TRIALS, report.FINDINGS, *REPORTS}
 GONE_S = 15.0
 
 
@@ -81,6 +85,7 @@ def run(
     folder: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> Iterator[Run]:
     """Run the command line in this process; afterwards no child and no private folder is left."""
+    monkeypatch.setattr(measure, "examine", Mock(side_effect=InputError("not.asked")))
 
     def call(*arguments: str | Path) -> Result:
         capfd.readouterr()
@@ -154,7 +159,7 @@ class TestARun:
         assert lines[0] == "[1/2] external 64 B"
         proven = [line for line in lines if "Mpps, 0 lost in 0.1 s; limit: cannot tell" in line]
         assert len(proven) == 2
-        assert names(folder / "run") == {TRIALS, *REPORTS}
+        assert names(folder / "run") == RUN
         rows = list(csv.DictReader(io.StringIO((folder / "run/results.csv").read_text())))
         assert [row["frame_bytes"] for row in rows] == ["64", "1518"]
         assert {row["dut"] for row in rows} == {"external"}
@@ -220,7 +225,7 @@ class TestARun:
         assert result.code == 1
         assert "external          64 B not proven: no valid trial; tester" in result.err
         assert last(folder / "run").completed
-        assert names(folder / "run") == {TRIALS, *REPORTS}
+        assert names(folder / "run") == RUN
 
     def test_whose_reader_leaves_says_nothing_of_it(self, folder: Path):
         reader, writer = os.pipe()
@@ -351,7 +356,7 @@ class TestATesterThatFails:
         assert_is_an_error(result, what, code=1)
         assert found in " ".join(result.error.split())
         assert len(trials(out)) == made
-        assert names(out) == {TRIALS, *REPORTS}
+        assert names(out) == RUN
         assert last(out).reason.startswith(what)
         kept = (out / TRIALS).read_text()
 
@@ -469,7 +474,7 @@ def test_a_run_that_is_stopped_in_mid_trial_keeps_what_it_has_and_leaves_nothing
     assert_nothing_left(folder)
     assert len(trials(out)) == 2
     assert (last(out).completed, last(out).reason) == (False, "interrupted")
-    assert names(out) == {TRIALS, *REPORTS}
+    assert names(out) == RUN
     fake("")
     assert run(*OVER_FAKE, "--out", out, "--resume").code == 0
     assert last(out).completed
@@ -482,10 +487,9 @@ class TestTheReport:
         assert run(*OVER_FAKE, "--out", folder / "run").code == 0
         return folder / "run"
 
-    def test_is_made_again_from_the_trials_alone(self, run: Run, folder: Path, out: Path):
+    def test_is_made_again_from_trials_and_findings(self, run: Run, folder: Path, out: Path):
         before = {name: (out / name).read_text() for name in REPORTS}
-        (folder / "copy").mkdir()
-        (folder / "copy" / TRIALS).write_bytes((out / TRIALS).read_bytes())
+        shutil.copytree(out, folder / "copy", ignore=shutil.ignore_patterns(*REPORTS))
         result = run("report", folder / "copy")
         assert (result.code, result.out) == (0, f"report: {folder}/copy/report.html\n")
         assert {name: (folder / "copy" / name).read_text() for name in REPORTS} == before

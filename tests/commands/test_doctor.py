@@ -4,7 +4,7 @@ import json
 import re
 import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -12,8 +12,10 @@ import pytest
 from wirespeed import cli
 from wirespeed.commands import doctor
 from wirespeed.doctor.discover import rules
-from wirespeed.host.runner import Completed
+from wirespeed.host.reach import Told, Unreachable
+from wirespeed.host.reach_destination import Destination
 from wirespeed.model.capture import parse_capture
+from wirespeed.model.error import HostError
 from wirespeed.model.finding import Diagnosis, Unanswered
 
 CASES = Path(__file__).parents[1] / "rules/cases/pcie.width_below_capability"
@@ -62,17 +64,14 @@ def test_a_finding_is_exit_code_1_and_none_is_0(run: Run):
 
 
 def test_without_a_host_it_reads_this_one(run: Run, monkeypatch: pytest.MonkeyPatch):
-    capture = NARROW.read_text()
-    monkeypatch.setattr(
-        doctor.LocalRunner,
-        "run",
-        lambda _, argv, **__: Completed(
-            argv=tuple(argv), output=capture, errors="", returncode=0, duration_s=0.0
-        ),
-    )
+    def collect(places: list[Destination], **_: object) -> Iterator[Told]:
+        yield from (Told(place, NARROW.read_text(), 0.1, ("it was cut",)) for place in places)
+
+    monkeypatch.setattr(doctor, "collect", collect)
     code, out, _ = run()
     assert code == 1
     assert out.startswith("here: 1 fault")
+    assert "! it was cut" in out
 
 
 def test_no_colour_reaches_a_file_or_a_pipe(run: Run):
@@ -109,6 +108,35 @@ def test_many_hosts_have_one_line_each_and_one_bad_file_does_not_hide_the_others
     assert "most that each element carries" in run(WIDE, NARROW, empty, "--verbose")[1]
 
 
+@pytest.mark.parametrize("others", [(), (WIDE,)])
+def test_a_host_that_cannot_be_reached_is_said_so_with_the_reason(
+    run: Run, monkeypatch: pytest.MonkeyPatch, others: tuple[Path, ...]
+):
+    real = doctor.collect
+
+    def collect(places: list[Destination], **how: object) -> Iterator[Told | Unreachable]:
+        assert how["sudo"] is True
+        yield from real([place for place in places if place.text != "alpha"])
+        refused = HostError("ssh.refused", where="alpha", found="refused\x1b[2J", next="start sshd")
+        yield from (Unreachable(place, refused) for place in places if place.text == "alpha")
+
+    monkeypatch.setattr(doctor, "collect", collect)
+    code, out, _ = run("alpha", *others, "--sudo")
+    assert code == 1
+    assert "alpha: no answer, ssh.refused" in out
+    assert r"found   refused\x1b[2J" in out
+    assert "next    start sshd" in out
+    line = run("alpha", *others, "--sudo", "--json")[1].splitlines()[0]
+    assert Unanswered.model_validate_json(line).what == "ssh.refused"
+
+
+def test_a_name_that_no_host_can_have_is_bad_input(run: Run):
+    assert run("--", "-oProxyCommand=x")[0] == 2
+    code, out, _ = run(WIDE, "--", "-oProxyCommand=x")
+    assert code == 2
+    assert "nothing holds enp59s0" in out
+
+
 def test_two_hosts_are_few_enough_to_be_shown_in_full(run: Run):
     assert run(WIDE, NARROW)[1].count("most that each element carries") == 2
 
@@ -124,7 +152,7 @@ def test_two_hosts_are_few_enough_to_be_shown_in_full(run: Run):
         (("--peer", "somewhere"), "'somewhere' is no IP address"),
         (("--frame-bytes", "63"), "63 is not in the range"),
         (("--for", "fun"), "'fun' is not one of"),
-        (("--explain", "pcie.width"), f"no rule of that name; near it: {SLUG}"),
+        (("--explain", "pcie.width_below_capabilty"), f"no rule of that name; near it: {SLUG}"),
         (("--explain", "zzz"), "no rule of that name\n"),
     ],
 )

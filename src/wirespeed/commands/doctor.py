@@ -11,18 +11,18 @@ from typing import Any
 import click
 
 from wirespeed.commands.quantities import Address, Gigabits, Seconds
-from wirespeed.doctor.collector import collector_script
 from wirespeed.doctor.diagnose import diagnose
 from wirespeed.doctor.discover import rules
+from wirespeed.doctor.gather import collect
 from wirespeed.host.files import make_folder, write_text
-from wirespeed.host.local import LocalRunner
-from wirespeed.host.reach_destination import Here, Recorded, parse_destination
-from wirespeed.host.recorded import read_recorded
+from wirespeed.host.reach import Told, Unreachable
+from wirespeed.host.reach_destination import HERE, Destination, parse_destination
 from wirespeed.model.capture import parse_capture
 from wirespeed.model.error import InputError, WirespeedError
 from wirespeed.model.fact import HostFacts
-from wirespeed.model.finding import Unanswered
+from wirespeed.model.finding import Diagnosis, Unanswered
 from wirespeed.model.question import Purpose, Question
+from wirespeed.model.shown import shown
 from wirespeed.model.units import MIN_FRAME_BYTES
 from wirespeed.report.diagnosis_hosts import (
     Answer,
@@ -31,9 +31,10 @@ from wirespeed.report.diagnosis_hosts import (
     summary_lines,
     unanswered_lines,
 )
-from wirespeed.report.diagnosis_text import Line, diagnosis_lines
+from wirespeed.report.diagnosis_text import WIDTH, Line, diagnosis_lines
 from wirespeed.report.ledger_bars import ASCII
 from wirespeed.report.rule_text import rule_lines, rules_lines
+from wirespeed.report.text_lines import clip
 
 FEW_HOSTS = 2
 """So many are shown in full; of more, one line each."""
@@ -85,6 +86,7 @@ STYLES: dict[str, dict[str, Any]] = {
     type=click.Path(path_type=Path),
     help="Folder for capture.txt, findings.json and report.html.",
 )
+@click.option("--sudo", is_flag=True, help="Read as root, by `sudo -n` on each host.")
 @click.option("--verbose", is_flag=True, help="All that was checked, and every host in full.")
 @click.option("--explain", metavar="RULE", help="Say what a rule is about, and its source.")
 @click.option("--rules", "list_rules", is_flag=True, help="List every rule.")
@@ -96,11 +98,13 @@ def doctor(
     verbose: bool,
     explain: str | None,
     list_rules: bool,
+    sudo: bool,
     **asked: Any,
 ) -> int:
     """Find what holds a card below line rate, and what each fault costs.
 
-    It reads this host, or files that `wirespeed capture` wrote. It changes nothing.
+    It reads this machine, hosts over SSH, or files that `wirespeed capture` wrote. It changes
+    nothing and installs nothing.
 
     Exit codes: 0 nothing above a note, 1 findings or a host without an answer, 2 bad input.
     """
@@ -109,11 +113,12 @@ def doctor(
         return 0
     question = Question(**asked)
     answers: list[Answer] = []
-    for name, text in _captures(hosts):
-        answers.append(_answer(name, text, question, alone=len(hosts) < FEW_HOSTS))
-        if out is not None and isinstance(text, str):
-            folder = out if len(hosts) < FEW_HOSTS else out / _folder_name(len(answers), name)
-            _keep(folder, text, answers[-1])
+    for number, (answer, text) in enumerate(examine(hosts, question, sudo=sudo), 1):
+        answers.append(answer)
+        if out is not None:
+            _keep(
+                out if len(hosts) < FEW_HOSTS else out / _folder_name(number, answer), text, answer
+            )
     if html is not None:
         _write_page(html, answers)
     if as_json:
@@ -124,38 +129,85 @@ def doctor(
     return exit_code(answers)
 
 
-def _captures(hosts: Sequence[str]) -> Iterator[tuple[str, str | WirespeedError]]:
-    """Give what each host printed, or why there is nothing."""
-    for host in hosts or ["here"]:
+def examine(
+    hosts: Sequence[str], question: Question, *, sudo: bool = False
+) -> Iterator[tuple[Answer, str]]:
+    """Diagnose each of `hosts` in their order, this machine if there is none; with its capture.
+
+    Of one alone InputError is raised; of many it must not take the others with it.
+    """
+    alone = len(hosts) < FEW_HOSTS
+    places: dict[str, Destination | WirespeedError] = {}
+    for host in hosts or [HERE]:
         try:
-            destination = parse_destination(host)
-            if isinstance(destination, Here):
-                yield host, LocalRunner().run(["sh", "-c", collector_script()]).output
-            elif isinstance(destination, Recorded):
-                yield host, read_recorded(destination.path)
-            else:
-                raise InputError("ssh.not_yet", where=host, found="only files for now")
-        except WirespeedError as error:
-            yield host, error
+            places[host] = parse_destination(host)
+        except InputError as error:
+            if alone:
+                raise
+            places[host] = error
+    wanted = [place for place in places.values() if not isinstance(place, WirespeedError)]
+    show = Progress(len(wanted))
+    told: dict[Destination, tuple[Answer, str]] = {}
+    for result in collect(wanted, sudo=sudo, progress=show.doing):
+        show.ended()
+        told[result.destination] = _answer(result, question, alone=alone)
+    show.close()
+    for host, place in places.items():
+        if isinstance(place, WirespeedError):
+            yield unanswered(host, place), ""
+        else:
+            yield told[place]
 
 
-def _answer(name: str, text: str | WirespeedError, question: Question, *, alone: bool) -> Answer:
-    """Diagnose one host. What goes wrong with one of many must not take the others with it."""
+def _answer(told: Told | Unreachable, question: Question, *, alone: bool) -> tuple[Answer, str]:
+    name = told.destination.text
     try:
-        if isinstance(text, WirespeedError):
-            raise text
-        return diagnose(HostFacts(name, parse_capture(text, name)), question)
-    except WirespeedError as error:
+        if isinstance(told, Unreachable):
+            raise told.error
+        answer = diagnose(HostFacts(name, parse_capture(told.text, name)), question)
+    except InputError as error:
         if alone:
             raise
-        return Unanswered(
-            host=name,
-            what=error.what,
-            found=error.found,
-            so=error.so,
-            next=error.next,
-            bad_input=isinstance(error, InputError),
-        )
+        return unanswered(name, error), ""
+    except WirespeedError as error:
+        return unanswered(name, error), ""
+    warnings = (*told.warnings, *answer.warnings)
+    return answer.model_copy(update={"warnings": warnings}), told.text
+
+
+def unanswered(host: str, error: WirespeedError) -> Unanswered:
+    """Make of an error what stands in an answer's place."""
+    return Unanswered(
+        host=host,
+        what=error.what,
+        found=error.found,
+        so=error.so,
+        next=error.next,
+        bad_input=isinstance(error, InputError),
+    )
+
+
+class Progress:
+    """One live line while hosts are read, on a terminal; nothing elsewhere."""
+
+    def __init__(self, hosts: int) -> None:
+        self._hosts, self._ended = hosts, 0
+        self._live = hosts > 1 and sys.stderr.isatty()
+
+    def doing(self, place: Destination, what: str) -> None:
+        """Say what is being done now."""
+        if self._live:
+            text = clip(f"{self._ended} of {self._hosts} read; {what} {shown(place.text)}", WIDTH)
+            click.echo(f"\r\x1b[K{text}", nl=False, err=True)
+
+    def ended(self) -> None:
+        """Count one."""
+        self._ended += 1
+
+    def close(self) -> None:
+        """Leave no trace."""
+        if self._live:
+            click.echo("\r\x1b[K", nl=False, err=True)
 
 
 def _lines(answers: Sequence[Answer], *, verbose: bool) -> Iterator[Line]:
@@ -176,7 +228,7 @@ def _lines(answers: Sequence[Answer], *, verbose: bool) -> Iterator[Line]:
 def _explained(slug: str) -> Iterator[Line]:
     by_slug = {rule.slug: rule for rule in rules()}
     if slug not in by_slug:
-        near = difflib.get_close_matches(slug, by_slug, cutoff=0.4)
+        near = difflib.get_close_matches(slug, by_slug)
         raise InputError(
             "rule.unknown",
             where=slug,
@@ -204,14 +256,15 @@ def _print(lines: Iterable[Line]) -> None:
 def _keep(folder: Path, text: str, answer: Answer) -> None:
     """Leave the capture and the answer of one host in its folder."""
     make_folder(folder)
-    write_text(folder / "capture.txt", text)
+    if isinstance(answer, Diagnosis):
+        write_text(folder / "capture.txt", text)
     write_text(folder / "findings.json", json_line(answer) + "\n")
     _write_page(folder / "report.html", [answer])
 
 
-def _folder_name(number: int, host: str) -> str:
+def _folder_name(number: int, answer: Answer) -> str:
     """A name that is no path: `003-alpha`."""
-    return f"{number:03}-{re.sub(r'[^A-Za-z0-9._-]+', '_', host)[-60:]}"
+    return f"{number:03}-{re.sub(r'[^A-Za-z0-9._-]+', '_', answer.host)[-60:]}"
 
 
 def _write_page(path: Path, answers: Sequence[Answer]) -> None:

@@ -11,12 +11,15 @@ import click
 from pydantic import ValidationError
 
 from wirespeed import __version__
-from wirespeed.commands.report import write_reports
+from wirespeed.commands.doctor import examine, unanswered
+from wirespeed.commands.report import FINDINGS, write_reports
 from wirespeed.display import Display, single_core_table
+from wirespeed.facts.ports import PCI_ADDRESS
 from wirespeed.host.clock import utc_now
-from wirespeed.host.files import make_folder
+from wirespeed.host.files import make_folder, write_text
 from wirespeed.host.jsonl import JsonlWriter
 from wirespeed.host.procfs import usable_cpus
+from wirespeed.host.reach_destination import HERE
 from wirespeed.lab.bed import VirtualBed
 from wirespeed.measure.campaign import Beds, Campaign, Plan
 from wirespeed.measure.duts import DUT_NAMES
@@ -25,7 +28,9 @@ from wirespeed.measure.external_bed import ExternalBed, ExternalPorts
 from wirespeed.measure.machine import describe_machine
 from wirespeed.measure.run_folder import TRIALS, resumable
 from wirespeed.model.error import InputError, MeasurementError, WirespeedError
+from wirespeed.model.question import Purpose, Question
 from wirespeed.model.trial import End, FrameMix, Record, Setup
+from wirespeed.report.diagnosis_hosts import Answer, json_line
 
 RFC2544_SIZES = "64,128,256,512,1024,1280,1518"
 """The published report's sizes: RFC 2544 section 9.1 for Ethernet, without its 1024-to-1280 gap."""
@@ -143,6 +148,8 @@ def _run(
         try:
             if not recorded:
                 record(_setup(plan, settings))
+                answer = examine_machine(options["ports"])
+                write_text(out / FINDINGS, json_line(answer) + "\n")
             with Display(len(plan.searches)) as display:
                 outcomes = Campaign(plan, beds, record, display, recorded).run()
             record(End(finished_at=utc_now(), completed=True, reason=""))
@@ -163,6 +170,16 @@ def _run(
     if not as_json:
         click.echo(f"report: {out / 'report.html'}")
     return 0 if all(o.throughput_pps is not None for o in outcomes) else 1
+
+
+def examine_machine(ports: Sequence[str]) -> Answer:
+    """Ask the doctor about this machine. That it gives no answer does not end a measurement."""
+    addresses = tuple(port for port in ports if PCI_ADDRESS.fullmatch(port))
+    try:
+        [(answer, _)] = examine([HERE], Question(purpose=Purpose.DPDK, ports=addresses))
+    except WirespeedError as error:
+        return unanswered(HERE, error)
+    return answer
 
 
 def _plan(**options: Any) -> Plan:

@@ -3,8 +3,10 @@
 from collections.abc import Iterable, Sequence
 
 from wirespeed.model.error import InputError
+from wirespeed.model.finding import Diagnosis, Unanswered
 from wirespeed.model.trial import End, FrameMix, Outcome, Record, Setup, Trial
 from wirespeed.report.headline import headlines
+from wirespeed.report.machine_section import machine_section
 from wirespeed.report.notes import build_notes
 from wirespeed.report.page import DutSection, Page, Run, Unfinished
 from wirespeed.report.result import build_result
@@ -13,10 +15,18 @@ Searches = dict[int, tuple[Trial, ...]]
 """The trials of each search by its number, in the order of the run."""
 
 
-def build_page(records: Iterable[Record]) -> Page:
-    """Make the page of one run. Raises InputError when the records hold no setup."""
+def build_page(records: Iterable[Record], answer: Diagnosis | Unanswered | None = None) -> Page:
+    """Make the page of one run. Raises InputError when the records hold no setup.
+
+    `answer` is what the doctor said of the machine, None for a run that did not ask it.
+    """
     run = build_run(tuple(records), label="")
-    return Page(title="Zero-loss throughput", headlines=headlines(run), runs=(run,))
+    return Page(
+        title="Zero-loss throughput",
+        headlines=headlines(run),
+        runs=(run,),
+        machine=None if answer is None else machine_section(run, answer),
+    )
 
 
 def build_run(records: Sequence[Record], label: str) -> Run:

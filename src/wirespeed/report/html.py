@@ -1,5 +1,6 @@
 """The page as one HTML file that opens offline: no font, script or image from elsewhere."""
 
+from wirespeed.model.finding import Diagnosis
 from wirespeed.report import format as fmt
 from wirespeed.report import words
 from wirespeed.report.charts import latency, searches, throughput
@@ -21,6 +22,7 @@ def render_html(page: Page) -> str:
     environment = make_environment()
     environment.globals.update(
         words=words,
+        is_answer=lambda answer: isinstance(answer, Diagnosis),
         fmt=fmt,
         draw_throughput=throughput.throughput,
         draw_comparison=throughput.compared,

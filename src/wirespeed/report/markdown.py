@@ -2,9 +2,13 @@
 
 import re
 
+from wirespeed.model.finding import Diagnosis
+from wirespeed.model.shown import shown
 from wirespeed.report import words
+from wirespeed.report.diagnosis_view import price_texts
 from wirespeed.report.grid import Cell, Grid
-from wirespeed.report.page import Page, Run
+from wirespeed.report.load_text import LoadUnit
+from wirespeed.report.page import MachineSection, Page, Run
 from wirespeed.report.tables.comparison import comparison_grids
 from wirespeed.report.tables.of_dut import account_grids, answer_grids
 from wirespeed.report.tables.rows import named, unfinished_name
@@ -22,9 +26,30 @@ def render_markdown(page: Page) -> str:
     if page.comparison is not None:
         blocks.append("## A and B")
         blocks += [_grid(g) for g in comparison_grids(page.comparison)]
+    if page.machine is not None:
+        blocks += _machine(page.machine)
     for run in page.runs:
         blocks += _run(run)
     return "\n\n".join(blocks) + "\n"
+
+
+def _machine(machine: MachineSection) -> list[str]:
+    blocks = ["## What bounds these measurements here", escape(machine.about)]
+    if machine.limits:
+        blocks.append("\n".join(f"- {escape(text)}" for text in machine.limits))
+    if not isinstance(machine.answer, Diagnosis):
+        said = f"{machine.answer.what}, {machine.answer.found}"
+        return [*blocks, f"The doctor gave no answer: {escape(shown(said))}"]
+    blocks.append(escape(words.machine(machine)))
+    unit = LoadUnit(machine.answer.question.frame_bytes)
+    for finding in machine.findings:
+        found = "; ".join(f"{e.found} ({e.source})" for e in finding.evidence)
+        price = "; ".join(price_texts(finding, unit))
+        texts = [finding.so, f"Found: {found}", f"Price: {price}"]
+        texts += [f"Next: {remedy.text}" for remedy in finding.remedies]
+        head = f"**{escape(shown(f'{finding.severity}: {finding.rule}'))}**"
+        blocks.append(f"- {head}: " + ". ".join(escape(shown(text)) for text in texts))
+    return blocks
 
 
 def _run(run: Run) -> list[str]:

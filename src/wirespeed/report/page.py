@@ -4,6 +4,7 @@ The page holds the records themselves and only the figures that follow from them
 cannot be had is a `Missing` with its reason, never a default.
 """
 
+from wirespeed.model.finding import Diagnosis, Finding, Unanswered
 from wirespeed.model.frozen import Frozen
 from wirespeed.model.trial import FrameMix, Latency, Outcome, Setup, Trial
 
@@ -115,6 +116,19 @@ class Comparison(Frozen):
         return tuple(dict.fromkeys(row.dut for row in self.rows))
 
 
+class MachineSection(Frozen):
+    """Words and findings about the machine that a run was made on."""
+
+    limits: tuple[str, ...]
+    """What the results say of what limited them, one sentence for each DUT."""
+    about: str
+    findings: tuple[Finding, ...]
+    """Those that bear upon this run."""
+    aside: tuple[Finding, ...]
+    """Those about ports that this run did not use."""
+    answer: Diagnosis | Unanswered
+
+
 class Page(Frozen):
     """A report: one run, or two with their comparison."""
 
@@ -122,3 +136,4 @@ class Page(Frozen):
     headlines: tuple[Headline, ...]
     runs: tuple[Run, ...]
     comparison: Comparison | None = None
+    machine: MachineSection | None = None

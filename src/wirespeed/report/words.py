@@ -1,7 +1,8 @@
 """The sentences of a page: the headline of each DUT."""
 
+from wirespeed.model.finding import Severity
 from wirespeed.report import format as fmt
-from wirespeed.report.page import Headline, Missing, Page
+from wirespeed.report.page import Headline, MachineSection, Missing, Page
 
 
 def figure(headline: Headline) -> str:
@@ -48,3 +49,12 @@ def limited(headline: Headline) -> str:
     if headline.limited_by == "cannot tell":
         return "what limited it: cannot tell"
     return f"limited by {headline.limited_by}"
+
+
+def machine(section: MachineSection) -> str:
+    """What the doctor found of the machine that bears upon the run."""
+    asked = "`wirespeed doctor --for dpdk` on this machine, before the run:"
+    above = [f for f in section.findings if f.severity is not Severity.NOTE]
+    if not above:
+        return f"{asked} nothing found that bears upon these measurements."
+    return f"{asked} {len(above)} found that may bear upon these measurements."
