@@ -1,6 +1,8 @@
 """What a port counted, by the place on a frame's way: since boot and during the capture."""
 
+import re
 from dataclasses import dataclass
+from functools import cache
 from typing import ClassVar, Self
 
 from wirespeed.facts.counters_places import (
@@ -132,28 +134,34 @@ class _Reading:
 
 
 def _port(capture: Capture, netdev: str, driver: str | None) -> PortCounters:
-    first, last = (_reading(capture, netdev, again) for again in ("", "-again"))
+    first, last = (_reading(capture, netdev, driver, again) for again in ("", "-again"))
     rows = BY_DRIVER.get(driver or "", ANY_DRIVER)
-    stalled = [last.values[name] for name in last.values if STALLED_PERCENT.fullmatch(name)]
+    stalled = [last.values[name] for name in _fitting(STALLED_PERCENT, last)]
     return PortCounters(
         totals={row.place: _total(row, last) for row in rows},
         deltas={row.place: _delta(row, first, last) for row in rows},
         stalled_percent=Known(max(stalled), last.own.source)
         if stalled
-        else last.missing(STALLED_PERCENT.pattern),
+        else last.missing(STALLED_PERCENT),
     )
 
 
-def _reading(capture: Capture, netdev: str, again: str) -> _Reading:
+@cache
+def _known_lines(driver: str | None) -> re.Pattern[str]:
+    """Match the lines of `ethtool -S` that a row is about: a card has some 50 a queue."""
+    rows = BY_DRIVER.get(driver or "", ())
+    names = "|".join([STALLED_PERCENT, *(group for row in rows for group in row.groups)])
+    return re.compile(rf"^[ \t]*((?:{names})): (\d{{1,20}})[ \t\r]*$", re.M | re.A)
+
+
+def _reading(capture: Capture, netdev: str, driver: str | None, again: str) -> _Reading:
     own = capture.text(f"ethtool-S{again}", f"ethtool -S {netdev}", netdev)
     shared = capture.text(f"statistics{again}", f"ip -s -s link show dev {netdev}", netdev)
     values: dict[str, int] = {}
     uptime_s = None
     if isinstance(own, Known):
-        for line in own.value.splitlines():
-            name, _, count = line.rpartition(": ")
-            if (number := _count(count)) is not None:
-                values[name.strip()] = number
+        for match in _known_lines(driver if driver in BY_DRIVER else None).finditer(own.value):
+            values[match[1]] = int(match[match.re.groups])
     if isinstance(shared, Known):
         for line in shared.value.splitlines():
             name, _, count = line.partition(" ")
@@ -182,23 +190,24 @@ def _seconds(text: str) -> float | None:
 
 def _names(row: Row, reading: _Reading) -> tuple[str, ...]:
     """Give the names of the first group of which the reading has any."""
-    for group in row.groups:
-        if names := tuple(name for name in reading.values if group.fullmatch(name)):
-            return names
-    return ()
+    return next((names for group in row.groups if (names := _fitting(group, reading))), ())
+
+
+def _fitting(pattern: str, reading: _Reading) -> tuple[str, ...]:
+    return tuple(name for name in reading.values if re.fullmatch(pattern, name))
 
 
 def _total(row: Row, reading: _Reading) -> Observed[int]:
     names = _names(row, reading)
     if not names:
-        return reading.missing(row.groups[0].pattern)
+        return reading.missing(row.groups[0])
     return Known(sum(reading.values[name] for name in names), _source(names, reading))
 
 
 def _delta(row: Row, first: _Reading, last: _Reading) -> Observed[Delta]:
     names = _names(row, last)
     if not names:
-        return last.missing(row.groups[0].pattern)
+        return last.missing(row.groups[0])
     source = _source(names, last)
     if names != _names(row, first):
         before = first.missing(names[0])

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from wirespeed.facts.link_of import link_of
+from wirespeed.facts.netstack import NetStack
 from wirespeed.model.finding import Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import Known, known
 from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
@@ -34,20 +35,35 @@ def _check(exam: PortExam) -> Iterator[Finding]:
         raise DoesNotApplyError("the port is set down")
     reason = link.down_reason.value if isinstance(link.down_reason, Known) else ""
     asked = {exam.port.netdev, exam.port.pci_address} & set(exam.question.ports)
-    unused = not reason or reason in NOT_CONNECTED
     evidence = []
     if isinstance(link.is_up, Known):
         text = f"no link: {reason}" if reason else "no link, and the driver gives no reason"
         evidence.append(Evidence.of(link.is_up, text))
+    uses = tuple(_uses(exam.host[NetStack], link.netdev))
+    if asked or (reason and reason not in NOT_CONNECTED):
+        severity = Severity.FAULT
+    else:
+        severity = Severity.RISK if uses else Severity.NOTE
     yield Finding(
         rule=RULE.slug,
         where=exam.port.name,
-        severity=Severity.NOTE if unused and not asked else Severity.FAULT,
-        evidence=tuple(evidence),
+        severity=severity,
+        evidence=(*evidence, *uses),
         so="nothing goes through this port",
         remedies=(Remedy(text=_remedy(reason)),),
         unpriced="what it should carry is not known",
     )
+
+
+def _uses(stack: NetStack, netdev: str) -> Iterator[Evidence]:
+    """What shows that somebody means to use the port."""
+    own = stack.links.value.get(netdev) if isinstance(stack.links, Known) else None
+    if own is None:
+        return
+    if isinstance(own.master, Known):
+        yield Evidence.of(own.master, f"a member of {own.master.value}")
+    if isinstance(own.addresses, Known) and any(not a.is_link_local for a in own.addresses.value):
+        yield Evidence.of(own.addresses, "it has an IP address")
 
 
 def _remedy(reason: str) -> str:
@@ -60,7 +76,8 @@ RULE = PortRule(
     title="No link, and why",
     why="A port without a carrier carries nothing. Drivers tell why since Linux 5.9: no cable, a "
     "partner that does not negotiate, FEC that does not fit, a signal that is too weak, a module "
-    "that is refused or too hot. A port that nobody has plugged in is no fault.",
+    "that is refused or too hot. A port that nobody uses is no fault; one with an address or in a "
+    "bond is meant to be used.",
     source="https://docs.kernel.org/networking/ethtool-netlink.html (LINKSTATE_GET, link extended "
     "states)",
     purposes=None,

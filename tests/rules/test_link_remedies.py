@@ -1,0 +1,100 @@
+"""What rules about links and losses tell to do, and what it is worth."""
+
+from pathlib import Path
+
+import pytest
+
+from wirespeed.doctor.diagnose import diagnose
+from wirespeed.doctor.discover import rules
+from wirespeed.model.capture import parse_capture
+from wirespeed.model.ceiling import Direction
+from wirespeed.model.fact import HostFacts
+from wirespeed.model.finding import Danger, Finding
+from wirespeed.model.question import Question
+
+CASES = Path(__file__).parent / "cases"
+SLOWER = "link.slower_than_both_ends"
+PORT = "enp59s0f0"
+
+
+def finding(slug: str, case: str) -> Finding:
+    capture = parse_capture((CASES / slug / case / "capture.txt").read_text(), case)
+    (rule,) = (rule for rule in rules() if rule.slug == slug)
+    (found,) = diagnose(HostFacts("host", capture), Question(), [rule]).findings
+    return found
+
+
+def commands(found: Finding) -> list[str]:
+    return [command.line() for remedy in found.remedies for command in remedy.commands]
+
+
+@pytest.mark.parametrize(
+    ("case", "now_bps", "after_bps"),
+    [
+        ("present_1g_where_both_can_do_10g", 1e9, 10e9),
+        ("present_25g_port_at_a_10g_switch_is_a_ceiling", 10e9, 25e9),
+        ("present_25g_not_advertised", 10e9, 25e9),
+    ],
+)
+def test_a_slow_link_is_priced_by_the_speed_that_it_could_have(
+    case: str, now_bps: float, after_bps: float
+):
+    found = finding(SLOWER, case)
+    assert {change.after.element for change in found.changes} == {"ethernet"}
+    assert {change.after.direction for change in found.changes} == set(Direction)
+    frame_bits = 8 * (1518 + 20)  # RFC 2544: frame with FCS, preamble and gap
+    for change in found.changes:
+        assert change.after.load_pps.low == pytest.approx(after_bps / frame_bits)
+    assert f"{now_bps / after_bps:.0%} of the {after_bps / 1e9:g} Gb/s" in found.so
+
+
+def test_a_link_below_what_both_can_do_is_set_by_hand_at_both_ends():
+    found = finding(SLOWER, "present_1g_where_both_can_do_10g")
+    assert commands(found) == [f"ethtool -s {PORT} speed 10000 duplex full autoneg off"]
+    assert found.remedies[-1].danger is Danger.DROPS_LINK
+    assert "both ends can do" in found.so
+
+
+def test_a_mode_that_is_not_advertised_is_advertised_again():
+    found = finding(SLOWER, "present_25g_not_advertised")
+    assert commands(found) == [f"ethtool -s {PORT} autoneg on"]
+
+
+def test_a_slower_peer_is_nothing_to_mend_here():
+    found = finding(SLOWER, "present_25g_port_at_a_10g_switch_is_a_ceiling")
+    assert commands(found) == []
+    assert "its peer can do no more" in found.so
+
+
+def test_receive_rings_are_raised_to_what_the_card_has():
+    found = finding("errors.no_receive_buffer", "present_no_descriptor")
+    assert commands(found) == [f"ethtool -G {PORT} rx 8192"]
+    assert "measured: 30000 a second" in found.unpriced
+
+
+def test_fec_is_turned_on_as_the_port_supports_it():
+    found = finding("link.fec_off", "present_damaged_frames")
+    assert commands(found) == [f"ethtool --set-fec {PORT} encoding rs"]
+
+
+@pytest.mark.parametrize(
+    ("slug", "case", "text"),
+    [
+        ("link.module_unqualified", "present_refused", "does not use the module"),
+        ("link.module_unqualified", "present_tolerated", "it works"),
+        ("link.autonegotiation_disagrees", "present_half_duplex", "half duplex"),
+        ("link.autonegotiation_disagrees", "present_forced_here", "agree by luck"),
+        ("errors.pcie_back_pressure", "present_overflow_grows", "frames are dropped"),
+        ("errors.pcie_back_pressure", "present_stalled_30_percent", "keeps the card waiting"),
+        ("errors.physical", "present_crc_errors_before", "were, before this capture, dropped"),
+    ],
+)
+def test_a_finding_says_what_follows_from_just_what_was_seen(slug: str, case: str, text: str):
+    assert text in finding(slug, case).so
+
+
+@pytest.mark.parametrize("direction", ["rx", "tx"])
+def test_pause_is_turned_off_in_the_direction_that_was_seen(direction: str):
+    slug = {"rx": "pause.received", "tx": "pause.sent"}[direction]
+    found = finding(slug, "present_paused_one_percent")
+    assert commands(found) == [f"ethtool -A {PORT} {direction} off"]
