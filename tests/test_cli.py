@@ -21,7 +21,6 @@ from unittest.mock import Mock
 import pytest
 
 from wirespeed import cli
-from wirespeed.cli import format_error
 from wirespeed.commands import measure, report
 from wirespeed.host.clock import Deadline, sleep_s
 from wirespeed.host.jsonl import JsonlWriter
@@ -547,7 +546,7 @@ def test_without_a_command_it_says_what_there_is(run: Run):
 def test_an_error_keeps_to_80_columns_and_leaves_paths_whole():
     path = "/" + "long/" * 20 + "name"
     error = InputError("a.slug", where="here", found=f"see {path} {'word ' * 20}", next="one\ntwo")
-    lines = format_error(error).splitlines()
+    lines = cli.format_error(error).splitlines()
     assert lines[0] == "ERROR a.slug here"
     assert lines[-2:] == ["  next    one", "          two"]
     assert f"          {path}" in lines
