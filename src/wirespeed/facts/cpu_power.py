@@ -12,7 +12,7 @@ from wirespeed.model.observed import Known, Observed, Unreadable, read_as
 SYSFS = "/sys/devices/system/cpu"
 ATTRIBUTES = (
     "related_cpus", "scaling_driver", "scaling_governor", "energy_performance_preference",
-    "scaling_max_freq", "cpuinfo_max_freq", "cpuinfo_min_freq", "no_turbo", "boost",
+    "scaling_max_freq", "cpuinfo_max_freq", "scaling_min_freq", "no_turbo", "boost",
     "current_driver", "current_governor", "current_governor_ro", "name", "latency",
     "disable",
 )  # fmt: skip
@@ -31,7 +31,8 @@ class FrequencyPolicy:
     """The most that the governor may ask for."""
     max_hz: Observed[int]
     """The most that the hardware can do."""
-    min_hz: Observed[int]
+    floor_hz: Observed[int]
+    """The least that the governor may ask for: where the generic `powersave` stays."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +72,7 @@ cpu_power_files() (
 	paths=
 	for path in /sys/devices/system/cpu/cpufreq/policy[0-9]*; do
 		paths="$paths $path/related_cpus $path/scaling_governor $path/scaling_max_freq"
-		paths="$paths $path/cpuinfo_max_freq $path/cpuinfo_min_freq"
+		paths="$paths $path/cpuinfo_max_freq $path/scaling_min_freq"
 	done
 	cd /sys/devices/system/cpu || return
 	for path in "$PWD"/cpu[0-9]*/cpuidle/state[0-9]*; do
@@ -128,7 +129,7 @@ def _policy(number: int, files: Files) -> FrequencyPolicy:
         governor=files[f"{path}/scaling_governor"],
         limit_hz=read_as(files[f"{path}/scaling_max_freq"], _hz_of_khz),
         max_hz=read_as(files[f"{path}/cpuinfo_max_freq"], _hz_of_khz),
-        min_hz=read_as(files[f"{path}/cpuinfo_min_freq"], _hz_of_khz),
+        floor_hz=read_as(files[f"{path}/scaling_min_freq"], _hz_of_khz),
     )
 
 

@@ -25,10 +25,11 @@ def _check(exam: HostExam) -> Iterator[Finding]:
     others = Counter({name: n for name, n in governors.items() if name != "performance"})
     if not others:
         return
+    worst = "powersave" if "powersave" in others else min(others)
     first = next(
         policy
         for policy in power.policies.values()
-        if known(policy.governor, "the governor").strip() in others
+        if known(policy.governor, "the governor").strip() == worst
     )
     evidence = [
         Evidence(found=f"{name} on {count} of {len(power.policies)} policies", source=source)
@@ -40,9 +41,9 @@ def _check(exam: HostExam) -> Iterator[Finding]:
     is_lowest = "powersave" in others and driver not in ACTIVE_DRIVERS
     if is_lowest:
         severity = Severity.FAULT
-        low, high = known(first.min_hz, "the lowest clock"), known(first.max_hz, "the highest")
+        low, high = known(first.floor_hz, "the lowest clock"), known(first.max_hz, "the highest")
         evidence.append(
-            Evidence(found=f"{low / 1e9:.2f} GHz of {high / 1e9:.2f}", source=first.min_hz.source)
+            Evidence(found=f"{low / 1e9:.2f} GHz of {high / 1e9:.2f}", source=first.floor_hz.source)
         )
         so = "these CPUs run at their lowest clock, whatever the load"
     else:
