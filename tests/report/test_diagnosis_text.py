@@ -184,6 +184,30 @@ def test_a_mistake_of_ours_and_a_capture_that_was_cut_off_are_never_left_out():
     ]
 
 
+def test_a_note_is_short_until_more_is_asked_for():
+    note = finding(severity=Severity.NOTE)
+    brief, full = (text(list(diagnosis_lines(diagnosis(note), verbose=v))) for v in (False, True))
+    assert "alpha: nothing above a note, 1 of these" in brief
+    assert "    so      the link moves 4/16" in brief
+    assert ("x4 now" in brief, "x4 now" in full) == (False, True)
+
+
+def test_a_host_is_described_in_one_line_and_its_first_ports_in_one_each():
+    about = (("system", "Debian 12"), ("CPU", "2 cores"))
+    about += tuple((f"eth{n}", "mlx5_core") for n in range(6))
+    shown = text(list(diagnosis_lines(diagnosis(about=about))))
+    assert "  Debian 12 · 2 cores\n  eth0: mlx5_core\n" in shown
+    assert "eth4" not in shown
+
+
+def test_what_could_not_be_told_is_grouped_by_all_that_the_reason_says():
+    verdicts = tuple(
+        verdict(rule=f"ovs.{n}", reason=f"setting {n}: ovs-vsctl: /run/db: failed") for n in "abc"
+    )
+    shown = text(list(diagnosis_lines(diagnosis(verdicts=verdicts))))
+    assert "  ovs-vsctl: /run/db: failed: 3 conditions\n" in shown
+
+
 def test_a_severity_is_the_tone_of_its_line():
     found = [finding(severity=s, rule=f"a.{s.name.lower()}") for s in Severity]
     tones = [line.tone for line in diagnosis_lines(diagnosis(*found)) if line.text[:1].isdigit()]

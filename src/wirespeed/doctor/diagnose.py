@@ -57,7 +57,7 @@ def diagnose(
     return Diagnosis(
         host=host.name,
         question=question,
-        about=describe(host),
+        about=_about(host, faults),
         findings=tuple(sorted(findings, key=_rank)),
         verdicts=tuple(v for v in said if isinstance(v, Verdict)),
         ledgers=tuple(ledgers.values()),
@@ -85,6 +85,14 @@ def asked_ports(host: HostFacts, question: Question) -> tuple[Port, ...]:
             next="name one of them by its netdev or its PCI address",
         )
     return tuple(p for p in ports if {p.netdev, p.pci_address} & set(question.ports))
+
+
+def _about(host: HostFacts, faults: list[str]) -> tuple[tuple[str, str], ...]:
+    try:
+        return describe(host)
+    except FAULTS_OF_OURS as error:
+        faults.append(f"what host it is: {_mistake(error)}")
+        return ()
 
 
 def _ledger(host: HostFacts, port: Port, question: Question, faults: list[str]) -> Ledger:

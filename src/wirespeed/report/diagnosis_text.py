@@ -8,10 +8,11 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from wirespeed.model.ceiling import Ledger
-from wirespeed.model.finding import Diagnosis
+from wirespeed.model.finding import Diagnosis, Severity
 from wirespeed.model.shown import shown
 from wirespeed.report.diagnosis_view import (
     Shared,
+    about_texts,
     asked,
     bound_texts,
     command_text,
@@ -50,10 +51,11 @@ def diagnosis_lines(
     diagnosis: Diagnosis, *, verbose: bool = False, width: int = WIDTH
 ) -> Iterator[Line]:
     """Give the whole answer: findings by rank, ceilings as bars, and what could not be told."""
-    yield from _head(diagnosis, width)
+    yield from _head(diagnosis, verbose, width)
     for number, shared in enumerate(shared_findings(diagnosis.findings), 1):
         yield Line("")
-        yield from _finding(number, shared, LoadUnit(diagnosis.question.frame_bytes), width)
+        unit = LoadUnit(diagnosis.question.frame_bytes)
+        yield from _finding(number, shared, unit, verbose, width)
     yield from _ledgers(diagnosis, verbose, width)
     yield from _untold(diagnosis, verbose, width)
     if verbose:
@@ -70,15 +72,16 @@ def _footer(diagnosis: Diagnosis, verbose: bool, width: int) -> Iterator[Line]:
         words.append("all that was checked: --verbose")
     if words:
         yield Line("")
-        yield from _text("; ".join(words), width, "", "source")
+    for text in words:
+        yield from _text(text, width, "", "source")
 
 
-def _head(diagnosis: Diagnosis, width: int) -> Iterator[Line]:
+def _head(diagnosis: Diagnosis, verbose: bool, width: int) -> Iterator[Line]:
     found = counted(diagnosis)
     title = f"{headline(diagnosis)} ({asked(diagnosis)})"
     yield from _text(shown(title), width, "", "heading" if found else "good")
-    about = " · ".join(value for _, value in diagnosis.about)
-    yield from _text(shown(about), width, "  ", "source") if about else ()
+    for text in about_texts(diagnosis, None if verbose else BRIEF_PORTS):
+        yield from _text(shown(text), width, "  ", "source")
     for text in bound_texts(diagnosis)[:BRIEF_PORTS]:
         yield from _text(shown(text), width, "  ", "" if found else "good")
     count = sum(verdict.outcome == "cannot tell" for verdict in diagnosis.verdicts)
@@ -86,13 +89,18 @@ def _head(diagnosis: Diagnosis, width: int) -> Iterator[Line]:
         yield from _text(f"as far as could be told: {conditions(count)} could not", width, "  ")
 
 
-def _finding(number: int, shared: Shared, unit: LoadUnit, width: int) -> Iterator[Line]:
+def _finding(
+    number: int, shared: Shared, unit: LoadUnit, verbose: bool, width: int
+) -> Iterator[Line]:
     finding = shared.finding
     places = ", ".join(shared.places[:BRIEF_PLACES])
     if len(shared.places) > BRIEF_PLACES:
         places += f" and {len(shared.places) - BRIEF_PLACES} more"
     head = f"{number} {finding.severity.upper()} {finding.rule} {places}"
     yield from _text(shown(head), width, "", finding.severity.value)
+    if finding.severity is Severity.NOTE and not verbose:
+        yield from _labelled("so", finding.so, width)
+        return
     label = "found"
     for evidence in evidence_by_source(finding):
         yield from _evidence(label, shown(evidence.found), shown(evidence.source), width)

@@ -15,6 +15,8 @@ from wirespeed.report.load_text import LoadUnit
 PLURALS = {"fault": "faults", "ceiling": "ceilings", "risk": "risks", "note": "notes"}
 DONE = {Direction.RECEIVE: "received", Direction.TRANSMIT: "sent"}
 HOST_CHARACTERS = 48
+HOST_LABELS = ("system", "runs on", "CPU")
+"""Labels of `Diagnosis.about` that are about the host as a whole."""
 NOT_INSTALLED, DENIED = "is not installed", ("permission denied", "not permitted")
 
 
@@ -139,7 +141,16 @@ def host_label(host: str) -> str:
 
 def headline(diagnosis: Diagnosis) -> str:
     """`alpha: 2 faults, 1 risk`."""
-    return f"{host_label(diagnosis.host)}: {counted(diagnosis) or 'nothing found'}"
+    notes = sum(f.severity is Severity.NOTE for f in diagnosis.findings)
+    nothing = f"nothing above a note, {notes} of these" if notes else "nothing found"
+    return f"{host_label(diagnosis.host)}: {counted(diagnosis) or nothing}"
+
+
+def about_texts(diagnosis: Diagnosis, ports: int | None = None) -> tuple[str, ...]:
+    """What host it is in one text, then one for each of its first `ports` ports."""
+    of_host = [value for label, value in diagnosis.about if label in HOST_LABELS]
+    of_ports = [f"{label}: {value}" for label, value in diagnosis.about if label not in HOST_LABELS]
+    return tuple(filter(None, (" · ".join(shown(v) for v in of_host), *of_ports[:ports])))
 
 
 def computed(ledger: Ledger) -> tuple[tuple[str, str, tuple[Input, ...]], ...]:
@@ -148,11 +159,14 @@ def computed(ledger: Ledger) -> tuple[tuple[str, str, tuple[Input, ...]], ...]:
 
 
 def untold(diagnosis: Diagnosis) -> tuple[Untold, ...]:
-    """Group what could not be told by reason and tool, the largest group first."""
+    """Group what could not be told by reason and tool, the largest group first.
+
+    Reasons start with what could not be read, `rings: …`: what follows is what they share.
+    """
     groups: dict[tuple[str, str], list[Verdict]] = {}
     for verdict in diagnosis.verdicts:
         if verdict.outcome == "cannot tell":
-            tail = verdict.reason.rpartition(": ")[2]
+            tail = verdict.reason.partition(": ")[2] or verdict.reason
             tool = tail if NOT_INSTALLED in tail else verdict.would_tell.partition(" ")[0]
             groups.setdefault((tail, tool), []).append(verdict)
     found = [
