@@ -1,0 +1,89 @@
+"""An interrupt for every frame, where throughput matters."""
+
+from collections.abc import Iterator
+
+from wirespeed.facts.coalescing import Coalescing
+from wirespeed.facts.counters import Counters, Place
+from wirespeed.facts.ethtool import ethtool_command
+from wirespeed.facts.interrupts import Interrupts
+from wirespeed.model.finding import Evidence, Finding, Remedy, Severity
+from wirespeed.model.observed import Absent, Known, known
+from wirespeed.model.port import PortKind
+from wirespeed.model.question import Purpose
+from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
+
+MANY = 1000
+"""Interrupts during the capture from which frames for each of them are told."""
+FEW_FRAMES = 2
+
+
+def _check(exam: PortExam) -> Iterator[Finding]:
+    netdev = exam.kernel_netdev
+    if exam.port.kind in (PortKind.VIRTIO, PortKind.HYPERV):
+        raise DoesNotApplyError("the host holds the interrupts of a virtual port back itself")
+    coalescing = exam.host[Coalescing].of(netdev)
+    if isinstance(coalescing.rx_usecs, Absent):
+        raise DoesNotApplyError("the driver has no receive coalescing that can be set")
+    adaptive = coalescing.adaptive_rx
+    if not isinstance(adaptive, Absent) and known(adaptive, "adaptive coalescing"):
+        return
+    if known(coalescing.rx_usecs, "receive coalescing") != 0:
+        return
+    frames = coalescing.rx_frames
+    if not isinstance(frames, Absent) and known(frames, "frames for one interrupt") > 1:
+        return
+    evidence = [
+        Evidence(found="rx-usecs 0, adaptive-rx off", source=coalescing.rx_usecs.source),
+    ]
+    measured = _frames_for_each(exam, netdev)
+    is_costly = measured is not None and measured < FEW_FRAMES
+    if measured is not None:
+        evidence.append(
+            Evidence(
+                found=f"{measured:.1f} frames for an interrupt during the capture",
+                source="cat /proc/interrupts",
+            )
+        )
+    settings = ["rx-usecs", "8"]
+    if isinstance(adaptive, Known):
+        settings = ["adaptive-rx", "on"]
+    yield Finding(
+        rule=RULE.slug,
+        where=exam.port.name,
+        severity=Severity.RISK if is_costly else Severity.NOTE,
+        evidence=tuple(evidence),
+        so="the core takes an interrupt for almost every frame"
+        if is_costly
+        else "the card interrupts as soon as a frame is there, unless the driver is polling",
+        remedies=(
+            Remedy(
+                text="let the card wait for a few frames",
+                commands=(ethtool_command("-C", netdev, *settings),),
+            ),
+        ),
+        unpriced="what an interrupt costs here is not known: measure before and after",
+    )
+
+
+def _frames_for_each(exam: PortExam, netdev: str) -> float | None:
+    """Frames received for each interrupt of the capture. None: too few, or not counted."""
+    received = exam.host[Counters].delta(netdev, Place.RECEIVED)
+    found = exam.host[Interrupts].of_queues(exam.port.pci_address)
+    if not isinstance(found, Known) or not isinstance(received, Known):
+        return None
+    new = [queue.new_of_cpu for queue in found.value]
+    count = sum(sum(seen.value.values()) for seen in new if isinstance(seen, Known))
+    return received.value.count / count if count >= MANY else None
+
+
+RULE = PortRule(
+    slug="coalescing.none_for_throughput",
+    title="no interrupt coalescing",
+    why="Every interrupt costs a core time beside the work for the frame. Without "
+    "coalescing, a load that the driver does not yet answer by polling brings one for each frame. "
+    "Some cards hold interrupts back by themselves and say 0 here: without a count it is a note.",
+    source="ethtool(8), --coalesce: https://man7.org/linux/man-pages/man8/ethtool.8.html; "
+    "https://docs.kernel.org/networking/napi.html",
+    purposes=frozenset({Purpose.TCP, Purpose.STORAGE, Purpose.GUESTS}),
+    check=_check,
+)

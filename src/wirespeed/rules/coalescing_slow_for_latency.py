@@ -1,0 +1,66 @@
+"""Coalescing that makes a frame wait, where latency matters."""
+
+from collections.abc import Iterator
+
+from wirespeed.facts.coalescing import Coalescing
+from wirespeed.facts.ethtool import ethtool_command
+from wirespeed.model.finding import Evidence, Finding, Remedy, Severity
+from wirespeed.model.observed import Absent, Known, known
+from wirespeed.model.question import Purpose
+from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
+
+SHORT_USECS = 5
+"""igc comes with 3: such a wait is not worth a word."""
+
+
+def _check(exam: PortExam) -> Iterator[Finding]:
+    netdev = exam.kernel_netdev
+    coalescing = exam.host[Coalescing].of(netdev)
+    if isinstance(coalescing.rx_usecs, Absent) and isinstance(coalescing.adaptive_rx, Absent):
+        raise DoesNotApplyError("the driver has no receive coalescing that can be set")
+    adaptive = coalescing.adaptive_rx
+    is_adaptive = not isinstance(adaptive, Absent) and known(adaptive, "adaptive coalescing")
+    waits_usecs = (
+        0
+        if isinstance(coalescing.rx_usecs, Absent)
+        else known(coalescing.rx_usecs, "receive coalescing")
+    )
+    if not is_adaptive and waits_usecs <= SHORT_USECS:
+        return
+    settings = []
+    if is_adaptive:
+        settings += ["adaptive-rx", "off"]
+    if isinstance(coalescing.rx_usecs, Known):
+        settings += ["rx-usecs", "0"]
+    yield Finding(
+        rule=RULE.slug,
+        where=exam.port.name,
+        severity=Severity.RISK if is_adaptive else Severity.FAULT,
+        evidence=(
+            Evidence(
+                found=f"rx-usecs {waits_usecs}{', adaptive' if is_adaptive else ''}",
+                source=f"ethtool -c {netdev}",
+            ),
+        ),
+        so="under load the driver makes frames wait longer, by its own choice"
+        if is_adaptive
+        else f"a frame that comes alone waits up to {waits_usecs} µs before the host hears of it",
+        remedies=(
+            Remedy(
+                text="tell the host of each frame at once; it costs an interrupt for each",
+                commands=(ethtool_command("-C", netdev, *settings),),
+            ),
+        ),
+        unpriced="it costs time, not frames",
+    )
+
+
+RULE = PortRule(
+    slug="coalescing.slow_for_latency",
+    title="interrupt coalescing that adds latency",
+    why="The card waits rx-usecs after a frame for more before it interrupts the host; adaptive "
+    "mode lengthens that as the load grows. That saves interrupts and delays every answer.",
+    source="ethtool(8), --coalesce: https://man7.org/linux/man-pages/man8/ethtool.8.html",
+    purposes=frozenset({Purpose.LATENCY}),
+    check=_check,
+)

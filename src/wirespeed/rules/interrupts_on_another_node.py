@@ -1,0 +1,92 @@
+"""Interrupts of a card's queues that land on the cores of another NUMA node."""
+
+from collections.abc import Iterator
+
+from wirespeed.facts.cpu_list import cpu_list_text
+from wirespeed.facts.interrupts import Interrupt, Interrupts
+from wirespeed.facts.locality import local_cpus, node_of_port
+from wirespeed.model.command import write_file
+from wirespeed.model.finding import Evidence, Finding, Remedy, Severity
+from wirespeed.model.observed import Absent, Known, known
+from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
+
+
+def _check(exam: PortExam) -> Iterator[Finding]:
+    _ = exam.kernel_netdev
+    seen = node_of_port(exam.host, exam.port)
+    if isinstance(seen, Absent):
+        raise DoesNotApplyError(seen.reason)
+    node = known(seen, "NUMA node of the card")
+    near = known(local_cpus(exam.host, exam.port), f"CPUs of node {node}")
+    if not near:
+        raise DoesNotApplyError(f"node {node} has memory and no CPU")
+    found = exam.host[Interrupts].of_queues(exam.port.pci_address)
+    queues = known(found, "interrupts")
+    if not queues:
+        raise DoesNotApplyError("none of its queues has an interrupt")
+    places = {queue.number: _where(queue) for queue in queues}
+    far = [queue for queue in queues if not places[queue.number] & near]
+    if not far:
+        return
+    measured = any(isinstance(q.new_of_cpu, Known) and q.new_of_cpu.value for q in far)
+    if len(far) < len(queues):
+        severity = Severity.NOTE
+    else:
+        severity = Severity.FAULT if measured else Severity.RISK
+    cpus = cpu_list_text(frozenset().union(*(places[queue.number] for queue in far)))
+    order = sorted(near)
+    yield Finding(
+        rule=RULE.slug,
+        where=exam.port.name,
+        severity=severity,
+        evidence=(
+            Evidence(
+                found=f"the card is on node {node}, with CPUs {cpu_list_text(near)}",
+                source=seen.source,
+            ),
+            Evidence(
+                found=f"{len(far)} of {len(queues)} interrupts land on CPUs {cpus}"
+                f"{' during the capture' if measured else ''}",
+                source=found.source if measured else f"grep . /proc/irq/{far[0].number}/*list",
+            ),
+        ),
+        so="what the card wrote near it is fetched through the link between the sockets, frame by "
+        "frame",
+        remedies=(
+            Remedy(
+                text=f"move them to node {node}, and keep irqbalance from moving them back "
+                "(an interrupt that the kernel manages itself refuses to be set)",
+                commands=tuple(
+                    write_file(
+                        f"/proc/irq/{queue.number}/smp_affinity_list",
+                        str(order[turn % len(order)]),
+                    )
+                    for turn, queue in enumerate(far)
+                ),
+            ),
+        ),
+        unpriced="it depends on the machine: TCP at 40 and 100 Gb/s was seen up to 2 times slower",
+    )
+
+
+def _where(queue: Interrupt) -> frozenset[int]:
+    """CPUs that it landed on during the capture; else those that it is programmed for."""
+    if isinstance(queue.new_of_cpu, Known) and queue.new_of_cpu.value:
+        return frozenset(queue.new_of_cpu.value)
+    effective = queue.effective_affinity
+    if isinstance(effective, Absent):
+        effective = queue.irq_affinity
+    return known(effective, f"affinity of interrupt {queue.number}")
+
+
+RULE = PortRule(
+    slug="interrupts.on_another_node",
+    title="interrupts on another NUMA node than the card",
+    why="The core that takes the interrupt reads the descriptors and frames that the card wrote. "
+    "From the other socket each of these reads crosses the link between the sockets. Drivers that "
+    "make more queues than their node has cores put the rest on other nodes: that is only noted.",
+    source="https://fasterdata.es.net/host-tuning/linux/100g-tuning/interrupt-binding/; "
+    "https://docs.kernel.org/core-api/irq/irq-affinity.html",
+    purposes=None,
+    check=_check,
+)

@@ -1,0 +1,106 @@
+"""Every receive queue's interrupt on the same CPU."""
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+
+from wirespeed.facts.cpu import Cpus
+from wirespeed.facts.interrupts import Interrupt, Interrupts
+from wirespeed.facts.locality import local_cpus
+from wirespeed.model.command import write_file
+from wirespeed.model.finding import Evidence, Finding, Remedy, Severity
+from wirespeed.model.observed import Absent, Known, known
+from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
+
+TRANSMIT_ONLY = re.compile(r"output|(^|[-_.])tx([-_.]?\d|$)", re.I)
+ENOUGH = 100
+"""Interrupts during the capture from which the landing is told; fewer may be of one flow."""
+
+
+def _check(exam: PortExam) -> Iterator[Finding]:
+    _ = exam.kernel_netdev
+    if exam.port.pci_address is None:
+        raise DoesNotApplyError("its interrupts are not those of a PCI function")
+    found = exam.host[Interrupts].of_queues(exam.port.pci_address)
+    queues = [i for i in known(found, "interrupts") if not TRANSMIT_ONLY.search(i.name)]
+    if len(queues) < 2:
+        raise DoesNotApplyError("it has one receive queue with an interrupt")
+    near = known(local_cpus(exam.host, exam.port), "CPUs near the card")
+    if len(near) < 2:
+        raise DoesNotApplyError("there is one CPU near the card")
+    landed = _landed(queues)
+    if sum(landed.values()) >= ENOUGH and _busy(queues) >= 2:
+        if len(landed) > 1:
+            return
+        cpu, severity = next(iter(landed)), Severity.FAULT
+        evidence = Evidence(
+            found=f"{landed[cpu]} interrupts of {_busy(queues)} queues during the capture, all on "
+            f"CPU {cpu}",
+            source=found.source,
+        )
+    else:
+        cpus = {cpu for queue in queues for cpu in _programmed(queue)}
+        if len(cpus) > 1:
+            return
+        cpu, severity = next(iter(cpus)), Severity.RISK
+        evidence = Evidence(
+            found=f"the interrupts of all {len(queues)} receive queues go to CPU {cpu}",
+            source=f"grep . /proc/irq/{queues[0].number}/*affinity_list",
+        )
+    order = sorted(near & known(exam.host[Cpus].online, "which CPUs are online"))
+    yield Finding(
+        rule=RULE.slug,
+        where=exam.port.name,
+        severity=severity,
+        evidence=(evidence,),
+        so=f"CPU {cpu} does the receive work of {len(queues)} queues; {len(order) - 1} more near "
+        "the card do none",
+        remedies=(
+            Remedy(
+                text="give each queue a CPU near the card, and keep irqbalance from moving them "
+                "(an interrupt that the kernel manages itself refuses to be set)",
+                commands=tuple(
+                    write_file(
+                        f"/proc/irq/{queue.number}/smp_affinity_list",
+                        str(order[turn % len(order)]),
+                    )
+                    for turn, queue in enumerate(queues)
+                ),
+            ),
+        ),
+        unpriced="what one core carries of this traffic is not known: measure before and after",
+    )
+
+
+def _landed(queues: list[Interrupt]) -> Counter[int]:
+    """CPU: interrupts during the capture."""
+    landed: Counter[int] = Counter()
+    for queue in queues:
+        if isinstance(queue.new_of_cpu, Known):
+            landed.update(queue.new_of_cpu.value)
+    return landed
+
+
+def _busy(queues: list[Interrupt]) -> int:
+    return sum(isinstance(q.new_of_cpu, Known) and bool(q.new_of_cpu.value) for q in queues)
+
+
+def _programmed(queue: Interrupt) -> frozenset[int]:
+    """Where it goes. Kernels before 4.13 say only where it may go."""
+    effective = queue.effective_affinity
+    if isinstance(effective, Absent):
+        return known(queue.irq_affinity, f"affinity of interrupt {queue.number}")
+    return known(effective, f"affinity of interrupt {queue.number}")
+
+
+RULE = PortRule(
+    slug="interrupts.on_one_core",
+    title="interrupts of all queues on one core",
+    why="The core that takes a queue's interrupt does the driver's and the stack's work for its "
+    "frames. Queues whose interrupts all land on one core share that core: eight queues are then "
+    "worth one.",
+    source="https://docs.kernel.org/networking/scaling.html (RSS IRQ Configuration); "
+    "https://docs.kernel.org/core-api/irq/irq-affinity.html",
+    purposes=None,
+    check=_check,
+)

@@ -1,0 +1,79 @@
+"""A thread of the workload on a core that takes the port's interrupts."""
+
+from collections.abc import Iterator
+
+from wirespeed.facts.cpu_list import cpu_list_text
+from wirespeed.facts.interrupts import Interrupts
+from wirespeed.facts.workload import Thread, Workload
+from wirespeed.model.finding import Evidence, Finding, Remedy, Severity
+from wirespeed.model.observed import Absent, Known, known
+from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
+
+BUSY = 0.9
+"""Part of the time from which a thread leaves nothing for an interrupt."""
+
+
+def _check(exam: PortExam) -> Iterator[Finding]:
+    named = exam.question.workload
+    threads = exam.host[Workload].of_process(named)
+    if named is None and isinstance(threads, Absent):
+        raise DoesNotApplyError("no thread that is known to move frames runs: name it")
+    working = known(threads, "threads of the workload")
+    if exam.port.pci_address is None:
+        raise DoesNotApplyError("its interrupts are not those of a PCI function")
+    found = exam.host[Interrupts].of_queues(exam.port.pci_address)
+    counts: dict[int, int] = {}
+    for queue in known(found, "interrupts"):
+        for cpu, count in known(queue.new_of_cpu, "interrupts during the capture").items():
+            counts[cpu] = counts.get(cpu, 0) + count
+    shared = [thread for thread in working if counts.get(thread.last_cpu) and _works(thread)]
+    if not shared:
+        return
+    full = [t for t in shared if isinstance(t.cpu_share, Known) and t.cpu_share.value >= BUSY]
+    told = full or shared
+    cpus = frozenset(thread.last_cpu for thread in told)
+    names = sorted({thread.name for thread in told})
+    yield Finding(
+        rule=RULE.slug,
+        where=exam.port.name,
+        severity=Severity.RISK if full else Severity.NOTE,
+        evidence=(
+            Evidence(
+                found=f"{len(told)} threads ({', '.join(names[:4])}) on CPUs {cpu_list_text(cpus)}"
+                f"{f', {BUSY:.0%} busy or more' if full else ''}",
+                source=threads.source,
+            ),
+            Evidence(
+                found=f"{sum(counts[cpu] for cpu in cpus)} interrupts of the port there during "
+                "the capture",
+                source=found.source,
+            ),
+        ),
+        so="while the interrupt's work is done the thread waits, and the other way round"
+        if full
+        else "they share a core that has time for both as it was seen",
+        remedies=(
+            Remedy(
+                text="give the threads other cores of the same node than the interrupts: start "
+                "them with taskset, or set smp_affinity_list of the interrupts"
+            ),
+        ),
+        unpriced="it depends on how much each needs: measure before and after",
+    )
+
+
+def _works(thread: Thread) -> bool:
+    return not isinstance(thread.cpu_share, Known) or thread.cpu_share.value > 0
+
+
+RULE = PortRule(
+    slug="interrupts.share_core_with_workload",
+    title="workload and interrupts on one core",
+    why="The work of an interrupt, and of the softirq after it, comes before any thread. On a core "
+    "that is full, the thread that is to take the frames gets to run too late, and a thread that "
+    "polls is away for as long. With load to spare, one core for both is good for the caches.",
+    source="https://docs.kernel.org/networking/scaling.html (RSS IRQ Configuration); "
+    "https://fasterdata.es.net/host-tuning/linux/100g-tuning/interrupt-binding/",
+    purposes=None,
+    check=_check,
+)

@@ -1,0 +1,89 @@
+"""Threads of the workload that run on another NUMA node than the card."""
+
+from collections.abc import Iterator
+
+from wirespeed.facts.cpu import Cpus
+from wirespeed.facts.cpu_list import cpu_list_text
+from wirespeed.facts.locality import node_of_port
+from wirespeed.facts.workload import Thread, Workload
+from wirespeed.model.finding import Evidence, Finding, Remedy, Severity
+from wirespeed.model.observed import Absent, CannotTellError, Known, known
+from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
+
+WORKS = 0.05
+"""Part of the capture from which a thread counts as working."""
+
+
+def _check(exam: PortExam) -> Iterator[Finding]:
+    seen = node_of_port(exam.host, exam.port)
+    if isinstance(seen, Absent):
+        raise DoesNotApplyError(seen.reason)
+    node = known(seen, "NUMA node of the card")
+    named = exam.question.workload
+    threads = exam.host[Workload].of_process(named)
+    if named is None and isinstance(threads, Absent):
+        raise DoesNotApplyError("no thread that is known to move frames runs: name it")
+    working = [thread for thread in known(threads, "threads of the workload") if _works(thread)]
+    if not working:
+        if named is None:
+            raise DoesNotApplyError("the threads that are known to move frames were idle")
+        raise CannotTellError(f"{named} did not work during the capture", threads.source)
+    near = known(exam.host[Cpus].of_node(node), f"CPUs of node {node}")
+    far = [thread for thread in working if thread.last_cpu not in near]
+    if not far:
+        return
+    if named is not None:
+        severity = Severity.FAULT
+    elif len(far) == len(working) and _is_only_node(exam, node):
+        severity = Severity.RISK
+    else:
+        # They may well be at work for another port.
+        severity = Severity.NOTE
+    cpus = cpu_list_text({thread.last_cpu for thread in far})
+    whose = ", ".join(sorted({thread.process for thread in far})[:4])
+    yield Finding(
+        rule=RULE.slug,
+        where=exam.port.name,
+        severity=severity,
+        evidence=(
+            Evidence(
+                found=f"the card is on node {node}, with CPUs {cpu_list_text(near)}",
+                source=seen.source,
+            ),
+            Evidence(
+                found=f"{len(far)} of {len(working)} working threads ({whose}) run on CPUs {cpus}",
+                source=threads.source,
+            ),
+        ),
+        so="each frame that they touch crosses the link between the sockets",
+        remedies=(
+            Remedy(
+                text=f"start it near the card: numactl --cpunodebind={node} --membind={node}; a "
+                "guest: its vCPUs and memory on that node"
+            ),
+        ),
+        unpriced="it depends on the machine: TCP at 40 and 100 Gb/s was seen up to 2 times slower",
+    )
+
+
+def _works(thread: Thread) -> bool:
+    return not isinstance(thread.cpu_share, Known) or thread.cpu_share.value >= WORKS
+
+
+def _is_only_node(exam: PortExam, node: int) -> bool:
+    """Whether every port of the host hangs on this node."""
+    nodes = [node_of_port(exam.host, port) for port in exam.ports]
+    return all(isinstance(seen, Known) and seen.value == node for seen in nodes)
+
+
+RULE = PortRule(
+    slug="numa.workload_on_another_node",
+    title="workload on another NUMA node than the card",
+    why="The card writes frames into memory through the socket that it hangs on. A thread on "
+    "another socket fetches each of them through the link between the sockets, which costs time "
+    "for every frame and can itself be full.",
+    source="https://fasterdata.es.net/host-tuning/linux/100g-tuning/interrupt-binding/; "
+    "https://doc.dpdk.org/guides/linux_gsg/nic_perf_intel_platform.html",
+    purposes=None,
+    check=_check,
+)

@@ -1,0 +1,54 @@
+"""Checksums that the card could do and the CPU does."""
+
+from collections.abc import Iterator
+
+from wirespeed.facts.offload_cost import (
+    UNPRICED,
+    could_be_on,
+    evidence_of,
+    severity_without_offload,
+    turn_on,
+)
+from wirespeed.facts.offloads import Offloads
+from wirespeed.model.finding import Finding
+from wirespeed.model.observed import Known, known
+from wirespeed.model.rule import PortExam, PortRule
+
+RECEIVE = "rx-checksumming"
+TRANSMIT = "tx-checksumming"
+"""The group: on when any of its members is."""
+MEMBERS = ("tx-checksum-ip-generic", "tx-checksum-ipv4", "tx-checksum-ipv6")
+
+
+def _check(exam: PortExam) -> Iterator[Finding]:
+    netdev = exam.kernel_netdev
+    offloads = exam.host[Offloads].of(netdev)
+    known(offloads.features, "offload features")
+    off = list(could_be_on(offloads, RECEIVE))
+    group = offloads.feature(TRANSMIT)
+    if not (isinstance(group, Known) and group.value.is_on):
+        off += could_be_on(offloads, *MEMBERS)
+    if not off:
+        return
+    yield Finding(
+        rule=RULE.slug,
+        where=exam.port.name,
+        severity=severity_without_offload(exam.host, netdev),
+        evidence=tuple(evidence_of(offloads, name) for name in off),
+        so="the CPU reads every byte once more; without transmit checksums the card does no "
+        "segmentation either, and without receive checksums little is merged",
+        remedies=(turn_on(netdev, "let the card compute and check them", *off),),
+        unpriced=UNPRICED,
+    )
+
+
+RULE = PortRule(
+    slug="offloads.checksum_off",
+    title="checksum offload is off",
+    why="The checksum of TCP and UDP covers all data, so computing it reads all of it. The card "
+    "does it on the way. Segmentation offload needs it, and the kernel turns that off with it.",
+    source="https://docs.kernel.org/networking/segmentation-offloads.html (TCP Segmentation "
+    "Offload); https://docs.kernel.org/networking/checksum-offloads.html",
+    purposes=None,
+    check=_check,
+)

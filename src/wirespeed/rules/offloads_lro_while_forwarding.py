@@ -1,0 +1,60 @@
+"""Large receive offload on a port whose frames are passed on."""
+
+from collections.abc import Iterator
+
+from wirespeed.facts.ethtool import ethtool_command
+from wirespeed.facts.netstack import NetStack
+from wirespeed.facts.offloads import Offloads
+from wirespeed.model.finding import Evidence, Finding, Remedy, Severity
+from wirespeed.model.observed import Absent, known
+from wirespeed.model.rule import PortExam, PortRule
+
+LRO = "large-receive-offload"
+FORWARDING = ("bridge", "openvswitch")
+
+
+def _check(exam: PortExam) -> Iterator[Finding]:
+    netdev = exam.kernel_netdev
+    seen = exam.host[Offloads].of(netdev).feature(LRO)
+    if isinstance(seen, Absent) or not known(seen, "large receive offload").is_on:
+        return
+    stack = exam.host[NetStack]
+    above = stack[netdev].master
+    if isinstance(above, Absent):
+        return
+    master = known(above, "what the netdev belongs to")
+    kind = stack[master].kind
+    if isinstance(kind, Absent) or known(kind, f"kind of {master}") not in FORWARDING:
+        return
+    yield Finding(
+        rule=RULE.slug,
+        where=exam.port.name,
+        severity=Severity.FAULT,
+        evidence=(
+            Evidence(found=f"{LRO}: on", source=seen.source),
+            Evidence(
+                found=f"{netdev} belongs to {master}, which passes frames on", source=above.source
+            ),
+        ),
+        so="merged packets are longer than the MTU that they are to leave with, and are dropped",
+        remedies=(
+            Remedy(
+                text="leave the merging to GRO, which can be undone",
+                commands=(ethtool_command("-K", netdev, "lro", "off"),),
+            ),
+        ),
+        unpriced="it costs the flows that were merged: seen as retransmissions",
+    )
+
+
+RULE = PortRule(
+    slug="offloads.lro_while_forwarding",
+    title="large receive offload where frames are passed on",
+    why="LRO merges frames in the card and loses what would be needed to cut them again. That is "
+    "good for packets that end on this host. The kernel turns it off when a netdev joins a bridge; "
+    "whoever turns it on again loses forwarded packets.",
+    source="dev_disable_lro(): "
+    "https://www.kernel.org/doc/htmldocs/networking/API-dev-disable-lro.html",
+    purposes=None,
+    check=_check,
+)

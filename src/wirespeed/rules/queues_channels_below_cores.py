@@ -1,0 +1,81 @@
+"""Fewer channels than the cores near the card could serve."""
+
+from collections.abc import Iterator
+
+from wirespeed.facts.counters import Counters, Place
+from wirespeed.facts.eswitch import Eswitch
+from wirespeed.facts.ethtool import ethtool_command
+from wirespeed.facts.locality import local_cores
+from wirespeed.facts.queues import Queues
+from wirespeed.model.finding import Danger, Evidence, Finding, Remedy, Severity
+from wirespeed.model.observed import Absent, Known, known
+from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
+
+CORES_THAT_ONE_CHANNEL_WASTES = 4
+
+
+def _check(exam: PortExam) -> Iterator[Finding]:
+    netdev = exam.kernel_netdev
+    queues = exam.host[Queues].of(netdev)
+    if isinstance(queues.combined_channels_max, Absent):
+        raise DoesNotApplyError("the driver has no combined channels that can be set")
+    now = known(queues.combined_channels, "number of channels")
+    most = known(queues.combined_channels_max, "number of channels that the card can have")
+    if most == 0:
+        raise DoesNotApplyError("the driver has channels of one direction only")
+    if now == 1 and _is_switchdev(exam):
+        raise DoesNotApplyError("see queues.channels_fell_with_eswitch_mode")
+    near = local_cores(exam.host, exam.port)
+    cores = known(near, "cores near the card")
+    possible = min(most, cores)
+    if now >= possible:
+        return
+    dropped = exam.host[Counters].delta(netdev, Place.NO_RECEIVE_BUFFER)
+    evidence = [
+        Evidence(
+            found=f"{now} channels now, {most} at most",
+            source=queues.combined_channels.source,
+        ),
+        Evidence(found=f"{cores} cores near the card", source=near.source),
+    ]
+    severity = Severity.NOTE
+    if isinstance(dropped, Known) and dropped.value.count:
+        severity = Severity.FAULT
+        evidence.append(
+            Evidence.of(dropped, f"{dropped.value.frames} frames dropped: no descriptor was free")
+        )
+    elif now == 1 and cores >= CORES_THAT_ONE_CHANNEL_WASTES:
+        severity = Severity.RISK
+    yield Finding(
+        rule=RULE.slug,
+        where=exam.port.name,
+        severity=severity,
+        evidence=tuple(evidence),
+        so=f"{now} of {cores} cores can be given this port's frames by the card",
+        remedies=(
+            Remedy(
+                text="give each core near the card a channel",
+                commands=(ethtool_command("-L", netdev, "combined", str(possible)),),
+                danger=Danger.DROPS_LINK,
+            ),
+        ),
+        unpriced="what one core carries of this traffic is not known: measure before and after",
+    )
+
+
+def _is_switchdev(exam: PortExam) -> bool:
+    pf = exam.host[Eswitch].pfs.get(exam.port.pci_address or "")
+    return pf is not None and isinstance(pf.mode, Known) and pf.mode.value == "switchdev"
+
+
+RULE = PortRule(
+    slug="queues.channels_below_cores",
+    title="fewer channels than cores near the card",
+    why="A channel is a receive and a transmit queue with an interrupt of its own, so the work of "
+    "the kernel's network stack spreads over as many cores as there are channels. For latency as "
+    "many as cores are best. For throughput the fewest that do not overflow are enough, and many "
+    "drivers start with fewer than cores: without drops this is only a note.",
+    source="https://docs.kernel.org/networking/scaling.html (RSS: Suggested Configuration)",
+    purposes=None,
+    check=_check,
+)

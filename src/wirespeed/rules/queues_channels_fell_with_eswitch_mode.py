@@ -1,0 +1,69 @@
+"""One channel on a PF in switchdev mode: the driver started its netdev anew, with one."""
+
+from collections.abc import Iterator
+
+from wirespeed.facts.eswitch import Eswitch
+from wirespeed.facts.ethtool import ethtool_command
+from wirespeed.facts.locality import local_cores
+from wirespeed.facts.queues import Queues
+from wirespeed.model.finding import Danger, Evidence, Finding, Remedy, Severity
+from wirespeed.model.observed import Absent, Known, known
+from wirespeed.model.port import PortKind
+from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
+
+
+def _check(exam: PortExam) -> Iterator[Finding]:
+    netdev = exam.kernel_netdev
+    if exam.port.kind is not PortKind.PHYSICAL:
+        raise DoesNotApplyError("the port has no eswitch")
+    queues = exam.host[Queues].of(netdev)
+    if isinstance(queues.combined_channels_max, Absent):
+        raise DoesNotApplyError("the driver has no combined channels that can be set")
+    now = known(queues.combined_channels, "number of channels")
+    most = known(queues.combined_channels_max, "number of channels that the card can have")
+    if now != 1 or most == 1:
+        return
+    pf = exam.host[Eswitch].pfs.get(exam.port.pci_address or "")
+    if pf is None or isinstance(pf.mode, Absent):
+        raise DoesNotApplyError("the port has no eswitch")
+    if known(pf.mode, "mode of the eswitch") != "switchdev":
+        return
+    cores = local_cores(exam.host, exam.port)
+    wanted = min(most, cores.value) if isinstance(cores, Known) else most
+    if wanted == 1:
+        return
+    yield Finding(
+        rule=RULE.slug,
+        where=exam.port.name,
+        severity=Severity.FAULT,
+        evidence=(
+            Evidence(found="the eswitch is in switchdev mode", source=pf.mode.source),
+            Evidence(
+                found=f"1 channel now, {most} at most",
+                source=queues.combined_channels.source,
+            ),
+        ),
+        so="one core does the receive work of the whole port",
+        remedies=(
+            Remedy(
+                text="set the channels again, and after every change of the mode",
+                commands=(ethtool_command("-L", netdev, "combined", str(wanted)),),
+                danger=Danger.DROPS_LINK,
+            ),
+        ),
+        unpriced="what one core carries here is not known; a ConnectX-5 at 100 Gb/s was measured "
+        "with about 30 Gb/s of TCP on 1 channel and about 90 on 32",
+    )
+
+
+RULE = PortRule(
+    slug="queues.channels_fell_with_eswitch_mode",
+    title="channels fell to one when the eswitch mode changed",
+    why="When the mode of the eswitch changes, the driver makes the netdev of the uplink anew as a "
+    "representor, and mlx5 gives a representor one channel. What was set with ethtool -L is gone "
+    "without a word.",
+    source="MLX5E_REP_PARAMS_DEF_NUM_CHANNELS in https://github.com/torvalds/linux/blob/master/"
+    "drivers/net/ethernet/mellanox/mlx5/core/en_rep.c; `SR-IOV with a ConnectX-5`, Misc notes",
+    purposes=None,
+    check=_check,
+)

@@ -1,0 +1,63 @@
+"""A receive ring below its maximum on a port that just dropped frames for want of a descriptor."""
+
+from collections.abc import Iterator
+
+from wirespeed.facts.counters import Counters, Place
+from wirespeed.facts.ethtool import ethtool_command
+from wirespeed.facts.queues import Queues
+from wirespeed.model.finding import Danger, Evidence, Finding, Remedy, Severity
+from wirespeed.model.observed import Absent, known
+from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
+
+
+def _check(exam: PortExam) -> Iterator[Finding]:
+    netdev = exam.kernel_netdev
+    queues = exam.host[Queues].of(netdev)
+    if isinstance(queues.rx_ring_descriptors_max, Absent):
+        raise DoesNotApplyError("the driver has no receive ring that can be set")
+    now = known(queues.rx_ring_descriptors, "descriptors in a receive ring")
+    most = known(queues.rx_ring_descriptors_max, "descriptors that a receive ring can have")
+    if now >= most:
+        return
+    dropped = exam.host[Counters].delta(netdev, Place.NO_RECEIVE_BUFFER)
+    drops = known(dropped, "frames dropped for want of a receive descriptor")
+    if not drops.count:
+        return
+    ring = queues.rx_ring_descriptors
+    yield Finding(
+        rule=RULE.slug,
+        where=exam.port.name,
+        severity=Severity.FAULT,
+        evidence=(
+            Evidence(found=f"{now} descriptors in a receive ring, of {most}", source=ring.source),
+            Evidence(
+                found=f"{drops.frames} frames dropped in {drops.seconds:.2f} s: none was free",
+                source=dropped.source,
+            ),
+        ),
+        so=f"bursts longer than {now} frames in a queue are lost; TCP sends them again, UDP does "
+        "not",
+        remedies=(
+            Remedy(
+                text="let the rings hold longer bursts; if frames are dropped then too, the cores "
+                "that empty them are too slow or too few",
+                commands=(ethtool_command("-G", netdev, "rx", str(most)),),
+                danger=Danger.DROPS_LINK,
+            ),
+        ),
+        unpriced=f"measured: {drops.per_second:.0f} frames/s were dropped during the capture",
+    )
+
+
+RULE = PortRule(
+    slug="queues.rings_below_maximum",
+    title="receive rings below their maximum while frames are dropped",
+    why="The card puts each frame into a descriptor of a ring that the host has to empty. While "
+    "the core that empties it is away, the ring has to hold what comes in. When it is full, the "
+    "card drops. A longer ring bridges a longer absence; it does not make the core faster.",
+    source="ethtool(8), --set-ring: https://man7.org/linux/man-pages/man8/ethtool.8.html; "
+    "https://docs.kernel.org/networking/device_drivers/ethernet/mellanox/mlx5/counters.html "
+    "(rx_out_of_buffer)",
+    purposes=None,
+    check=_check,
+)

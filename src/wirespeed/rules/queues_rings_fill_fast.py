@@ -1,0 +1,89 @@
+"""Rings that hold so few frames that at line rate they are full within microseconds."""
+
+from collections.abc import Iterator
+
+from wirespeed.facts.ethtool import ethtool_command
+from wirespeed.facts.link import Links
+from wirespeed.facts.queues import NetdevQueues, Queues
+from wirespeed.model.finding import Danger, Evidence, Finding, Remedy, Severity
+from wirespeed.model.observed import Absent, Known, Observed, Unreadable, known
+from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
+from wirespeed.model.units import line_rate_pps
+
+ONE_RING_S = 100e-6
+"""Softirqs, a scheduler tick and other queues keep a core from a ring for about that long."""
+ALL_RINGS_S = 500e-6
+"""Where the flows are spread over many rings, each fills more slowly."""
+
+
+def _check(exam: PortExam) -> Iterator[Finding]:
+    netdev = exam.kernel_netdev
+    queues = exam.host[Queues].of(netdev)
+    rings = {
+        "rx": (queues.rx_ring_descriptors, queues.rx_ring_descriptors_max),
+        "tx": (queues.tx_ring_descriptors, queues.tx_ring_descriptors_max),
+    }
+    if all(isinstance(most, Absent) for _, most in rings.values()):
+        raise DoesNotApplyError("the driver has no ring that can be set")
+    link = exam.host[Links].by_netdev.get(netdev)
+    speed = link.link_bps if link else Unreadable("it was not read", f"ethtool {netdev}")
+    if isinstance(speed, Absent):
+        raise DoesNotApplyError(f"the port has no line rate: {speed.reason}")
+    link_bps = known(speed, "speed of the link")
+    pps = float(line_rate_pps(link_bps, exam.question.frame_bytes))
+    count = _channels(queues)
+    for direction, (now_seen, most_seen) in rings.items():
+        if isinstance(now_seen, Absent) or isinstance(most_seen, Absent):
+            continue
+        now = known(now_seen, f"descriptors in a {direction} ring")
+        most = known(most_seen, f"descriptors that a {direction} ring can have")
+        if now >= most or now / pps >= ONE_RING_S or now * count / pps >= ALL_RINGS_S:
+            continue
+        yield Finding(
+            rule=RULE.slug,
+            where=exam.port.name,
+            severity=Severity.RISK,
+            evidence=(
+                Evidence(
+                    found=f"{now} descriptors in each of {count} {direction} rings, of {most}",
+                    source=now_seen.source,
+                ),
+                Evidence(
+                    found=f"{link_bps / 1e9:g} Gb/s are {pps / 1e6:.2f} frames of "
+                    f"{exam.question.frame_bytes} bytes in a microsecond",
+                    source=speed.source,
+                ),
+            ),
+            so=f"at line rate one ring is full in {now / pps * 1e6:.0f} µs, and with {most} "
+            f"descriptors it would be in {most / pps * 1e6:.0f} µs",
+            remedies=(
+                Remedy(
+                    text="let the rings hold what comes while a core is busy with something else",
+                    commands=(ethtool_command("-G", netdev, direction, str(most)),),
+                    danger=Danger.DROPS_LINK,
+                ),
+            ),
+            unpriced="it costs only when a burst meets a busy core: watch the drops under load",
+        )
+
+
+def _channels(queues: NetdevQueues) -> int:
+    """Queues of a direction. One where the driver has none to set: then that is what it has."""
+    seen: tuple[Observed[int], ...] = (queues.combined_channels, queues.rx_channels)
+    counts = [n.value for n in seen if isinstance(n, Known)]
+    if isinstance(queues.combined_channels, Unreadable):
+        known(queues.combined_channels, "number of channels")
+    return max(1, *counts) if counts else 1
+
+
+RULE = PortRule(
+    slug="queues.rings_fill_fast",
+    title="rings that fill within microseconds at line rate",
+    why="A ring has to hold what arrives, or what is to be sent, while its core does something "
+    "else. The time that it can bridge is its descriptors over the frames per second. With "
+    "segmentation offload a transmit descriptor takes more than one frame, and lasts longer.",
+    source="computed from the rings, the link and the frame size; ethtool(8), --set-ring: "
+    "https://man7.org/linux/man-pages/man8/ethtool.8.html",
+    purposes=None,
+    check=_check,
+)

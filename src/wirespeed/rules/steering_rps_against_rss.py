@@ -1,0 +1,79 @@
+"""RPS where the card does its work already, and none where one queue feeds many cores."""
+
+from collections.abc import Iterator
+
+from wirespeed.facts.cpu import Cpus
+from wirespeed.facts.cpu_list import cpu_list_text
+from wirespeed.facts.ethtool import safe_netdev
+from wirespeed.facts.steering import Steering
+from wirespeed.model.command import write_file
+from wirespeed.model.finding import Evidence, Finding, Remedy, Severity
+from wirespeed.model.observed import Absent, CannotTellError, known
+from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
+
+
+def _check(exam: PortExam) -> Iterator[Finding]:
+    netdev = exam.kernel_netdev
+    steering = exam.host[Steering].of(netdev)
+    observed = steering.rps_cpus
+    if not observed:
+        source = f"grep . /sys/class/net/{netdev}/queues/rx-*/rps_cpus"
+        raise CannotTellError("RPS of the receive queues was not read", source)
+    if all(isinstance(mask, Absent) for mask in observed.values()):
+        raise DoesNotApplyError("the kernel has no RPS")
+    masks = {queue: known(m, f"RPS of receive queue {queue}") for queue, m in observed.items()}
+    online = known(exam.host[Cpus].online, "which CPUs are online")
+    if len(online) < 2:
+        raise DoesNotApplyError("there is one CPU")
+    folder = f"/sys/class/net/{safe_netdev(netdev)}/queues"
+    helpers = frozenset().union(*masks.values())
+    if len(masks) == 1 and not helpers:
+        found = f"1 receive queue for {len(online)} CPUs, and RPS is off"
+        so = "one CPU does the network stack's receive work for the whole port"
+        remedy = Remedy(
+            text="let the other CPUs share the work above the driver",
+            commands=(write_file(f"{folder}/rx-0/rps_cpus", f"{_all_of(online):x}"),),
+        )
+        if max(online) >= 32:
+            remedy = Remedy(text="set the CPUs near the card in rx-0/rps_cpus")
+    elif helpers and len(masks) >= len(online):
+        found = f"{len(masks)} receive queues for {len(online)} CPUs, and RPS hands frames on to "
+        found += f"CPUs {cpu_list_text(helpers)}"
+        so = "frames that the card spread over all cores cross to another core once more"
+        remedy = Remedy(
+            text="leave the spreading to the card",
+            commands=tuple(
+                write_file(f"{folder}/rx-{queue}/rps_cpus", "0")
+                for queue, mask in masks.items()
+                if mask
+            ),
+        )
+    else:
+        return
+    yield Finding(
+        rule=RULE.slug,
+        where=exam.port.name,
+        severity=Severity.NOTE,
+        evidence=(
+            Evidence(found=found, source=f"grep . /sys/class/net/{netdev}/queues/rx-*/rps_cpus"),
+        ),
+        so=so,
+        remedies=(remedy,),
+        unpriced="it depends on what a frame costs above the driver: measure before and after",
+    )
+
+
+def _all_of(cpus: frozenset[int]) -> int:
+    return sum(1 << cpu for cpu in cpus)
+
+
+RULE = PortRule(
+    slug="steering.rps_against_rss",
+    title="RPS off with one queue, or on with a queue for every core",
+    why="RPS hands received frames on to other CPUs, in software and with an interrupt between "
+    "CPUs for it. With one queue it is the only way to use more than one core. Where the card has "
+    "a queue for every core it is probably redundant, and costs.",
+    source="https://docs.kernel.org/networking/scaling.html (RPS: Suggested Configuration)",
+    purposes=None,
+    check=_check,
+)

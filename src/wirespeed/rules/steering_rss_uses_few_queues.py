@@ -1,0 +1,70 @@
+"""An RSS table that gives all flows to one receive queue, or far more to one than to another."""
+
+from collections.abc import Iterator
+
+from wirespeed.facts.ethtool import ethtool_command
+from wirespeed.facts.steering import Steering
+from wirespeed.model.finding import Evidence, Finding, Remedy, Severity
+from wirespeed.model.observed import Absent, known
+from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
+
+SKEWED = 2
+"""A table of 128 entries over 63 queues gives 2 or 3 to each: below 2 to 1 it is rounding."""
+
+
+def _check(exam: PortExam) -> Iterator[Finding]:
+    netdev = exam.kernel_netdev
+    steering = exam.host[Steering].of(netdev)
+    if isinstance(steering.rss_entries, Absent):
+        raise DoesNotApplyError("the card has no RSS table")
+    entries = known(steering.rss_entries, "the RSS table")
+    rings = known(steering.rx_rings, "number of receive queues")
+    if rings < 2:
+        raise DoesNotApplyError("it has one receive queue")
+    total = sum(entries.values())
+    busiest = max(entries, key=lambda queue: entries[queue])
+    least = min(entries.values())
+    if len(entries) == 1:
+        severity, so = Severity.FAULT, "the core of that one queue takes every flow of the port"
+    elif entries[busiest] > SKEWED * least:
+        severity = Severity.RISK
+        share = entries[busiest] / total
+        so = f"the core of queue {busiest} gets {share:.0%} of the flows, and is full first"
+    elif 2 * len(entries) <= rings and total > len(entries):
+        severity = Severity.NOTE
+        so = f"{rings - len(entries)} receive queues get no flow by RSS"
+    else:
+        return
+    yield Finding(
+        rule=RULE.slug,
+        where=exam.port.name,
+        severity=severity,
+        evidence=(
+            Evidence(
+                found=f"{total} entries name {len(entries)} of {rings} queues; "
+                f"queue {busiest} stands in {entries[busiest]}, the rarest in {least}",
+                source=steering.rss_entries.source,
+            ),
+        ),
+        so=so,
+        remedies=(
+            Remedy(
+                text="spread the flows evenly over all queues; filters of ethtool -N that lead "
+                "elsewhere stay",
+                commands=(ethtool_command("-X", netdev, "equal", str(rings)),),
+            ),
+        ),
+        unpriced="it costs once one core is full: measure before and after",
+    )
+
+
+RULE = PortRule(
+    slug="steering.rss_uses_few_queues",
+    title="RSS that uses one queue, or one far more than others",
+    why="The card hashes each flow into an entry of its indirection table, and the entry names the "
+    "receive queue, so the core that does the work. A table that names one queue makes one core "
+    "do all of it. Some tables stay as they were when the number of channels changes.",
+    source="https://docs.kernel.org/networking/scaling.html (RSS: Receive Side Scaling)",
+    purposes=None,
+    check=_check,
+)
