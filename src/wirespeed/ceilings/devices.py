@@ -28,7 +28,9 @@ class DeviceModel:
     receive_completions_per_write: float
     """8 of the small ones go in one write (MLX5_MINI_CQE_ARRAY_SIZE)."""
     transmit_descriptor_bytes: float
-    """What it reads to know what to send, without the frame."""
+    """What it reads to know what to send, without the frame and where that lies."""
+    transmit_pointer_bytes: float
+    """Where it lies, for a frame that is not within its descriptor (mlx5_wqe_data_seg: 16)."""
     transmit_descriptors_per_read: float
     inline_bytes: int
     """Frames up to this long lie within their descriptors; 0: none."""
@@ -60,7 +62,8 @@ MLX5_KERNEL = DeviceModel(
     receive_descriptors_per_read=4,  # a cache line
     receive_completion_bytes=64,
     receive_completions_per_write=1,
-    transmit_descriptor_bytes=64,  # control 16, Ethernet with inline header 32, data 16
+    transmit_descriptor_bytes=48,  # control 16, Ethernet with inline header 32
+    transmit_pointer_bytes=16,
     transmit_descriptors_per_read=1,
     inline_bytes=0,
     transmit_completion_bytes=64,
@@ -77,6 +80,7 @@ MLX5_DPDK = DeviceModel(
     receive_completion_bytes=8 + 64 / 64,  # and a full one at the head of each 64
     receive_completions_per_write=64 / 9,  # 8 writes of 8 small ones, and the full one
     transmit_descriptor_bytes=32 / 32,  # control and Ethernet segments of 16, for a burst of 32
+    transmit_pointer_bytes=16,
     transmit_descriptors_per_read=32,
     inline_bytes=268,  # MLX5_EMPW_DEF_INLINE_LEN, less its own 4 and rounding
     transmit_completion_bytes=64,

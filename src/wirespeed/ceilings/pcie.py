@@ -119,6 +119,7 @@ def _whole(link: PcieLink, frame_bytes: int, device: DeviceModel) -> dict[Direct
             up=(math.ceil(data / request) + 1 / reads) * READ_HEADER_BYTES,
             down=data
             + descriptor
+            + device.transmit_pointer_bytes / per_descriptor
             + (math.ceil(data / payload) + 1 / reads) * COMPLETION_HEADER_BYTES,
         )
     completion = device.transmit_completion_bytes + WRITE_HEADER_BYTES

@@ -57,7 +57,7 @@ def tcp_window_ceiling(
         formula="window / round-trip time / TCP payload of a frame",
         inputs=(
             Input(name="window", shown=f"{shown} bytes", source=source),
-            Input(name="round-trip time", shown=f"{rtt_s * 1e3:g} ms", source=source),
+            Input(name="round-trip time", shown=f"{rtt_s * 1e3:g} ms", source="as given"),
             Input(name="payload", shown=f"{payload} bytes", source="IPv4, TCP with time stamps"),
         ),
     )

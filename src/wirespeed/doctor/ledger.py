@@ -21,6 +21,8 @@ from wirespeed.model.port import Port, PortKind
 from wirespeed.model.question import Purpose, Question
 
 VIRTUAL = (PortKind.HYPERV, PortKind.VIRTIO)
+VIRTUAL_DRIVERS = frozenset({"vmxnet3", "xen_netfront", "vif", "veth", "tun"})
+"""Of adapters that a hypervisor or kernel makes up, and that look like cards."""
 WINDOW_SYSCTL = {
     Direction.RECEIVE: "net.ipv4.tcp_rmem", Direction.TRANSMIT: "net.ipv4.tcp_wmem",
 }  # fmt: skip
@@ -52,8 +54,10 @@ def build_ledger(host: HostFacts, port: Port, question: Question) -> Ledger:
 
 
 def _elements(port: Port) -> Iterator[tuple[str, Element]]:
-    yield ("virtual switch", _virtual_switch) if port.kind in VIRTUAL else ("ethernet", _ethernet)
-    if port.kind not in VIRTUAL:
+    if port.kind in VIRTUAL or port.driver in VIRTUAL_DRIVERS:
+        yield "virtual switch", _virtual_switch
+    else:
+        yield "ethernet", _ethernet
         yield "pcie", _pcie
     yield "cores", _cores
     yield "tcp window", _tcp_window

@@ -8,11 +8,19 @@ from wirespeed.model.observed import CannotTellError
 from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
 
 
+def _is_wire(element: str) -> bool:
+    """Only what no setting and no second connection can get around contradicts a measurement."""
+    return element in ("ethernet", "encapsulation") or element.startswith("pcie ")
+
+
 def _check(exam: PortExam) -> Iterator[Finding]:
     measured = exam.question.measured_bps
     if measured is None:
         raise DoesNotApplyError("no measured figure was given: give it with --measured")
-    bounds = [b for d in Direction if (b := exam.ledger.most(d)) is not None]
+    wires = exam.ledger.model_copy(
+        update={"ceilings": tuple(c for c in exam.ledger.ceilings if _is_wire(c.element))}
+    )
+    bounds = [b for d in Direction if (b := wires.most(d)) is not None]
     if not bounds:
         raise CannotTellError(
             "no ceiling of this path is known",
