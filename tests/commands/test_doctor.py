@@ -115,18 +115,18 @@ def test_a_host_that_cannot_be_reached_is_said_so_with_the_reason(
     real = doctor.collect
 
     def collect(places: list[Destination], **how: object) -> Iterator[Told | Unreachable]:
-        assert how["sudo"] is True
+        assert (how["sudo"], how["interval_s"]) == (True, 3)
         yield from real([place for place in places if place.text != "alpha"])
         refused = HostError("ssh.refused", where="alpha", found="refused\x1b[2J", next="start sshd")
         yield from (Unreachable(place, refused) for place in places if place.text == "alpha")
 
     monkeypatch.setattr(doctor, "collect", collect)
-    code, out, _ = run("alpha", *others, "--sudo")
+    code, out, _ = run("alpha", *others, "--sudo", "--seconds", "3")
     assert code == 1
     assert "alpha: no answer, ssh.refused" in out
     assert r"found   refused\x1b[2J" in out
     assert "next    start sshd" in out
-    line = run("alpha", *others, "--sudo", "--json")[1].splitlines()[0]
+    line = run("alpha", *others, "--sudo", "--seconds", "3", "--json")[1].splitlines()[0]
     assert Unanswered.model_validate_json(line).what == "ssh.refused"
 
 
@@ -176,11 +176,12 @@ def test_the_question_is_what_the_options_say(run: Run):
     line = run(
         NARROW, "--json", "--for", "tcp", "--port", "0000:3b:00.0", "--frame-bytes", "9000",
         "--rtt", "0.2ms", "--peer", "192.0.2.7", "--measured", "53.6", "--workload", "iperf3",
+        "--bidirectional",
     )[1]  # fmt: skip
     question = {
         "purpose": "tcp", "frame_bytes": 9000, "rtt_s": pytest.approx(0.0002),
         "peer": "192.0.2.7", "ports": ["0000:3b:00.0"], "measured_bps": pytest.approx(53.6e9),
-        "workload": "iperf3",
+        "workload": "iperf3", "bidirectional": True,
     }  # fmt: skip
     asked = json.loads(line)["question"]
     assert {key: asked[key] for key in question} == question

@@ -69,6 +69,7 @@ STYLES: dict[str, dict[str, Any]] = {
     help="With FCS.",
     type=click.IntRange(MIN_FRAME_BYTES, MAX_FRAME_BYTES),
 )
+@click.option("--bidirectional", is_flag=True, help="Both directions carry as much at once.")
 @click.option("--rtt", "rtt_s", type=Seconds(), help="Round-trip time to the peer: 0.2ms.")
 @click.option("--peer", type=Address(), help="IP address that the traffic goes to.")
 @click.option(
@@ -79,6 +80,13 @@ STYLES: dict[str, dict[str, Any]] = {
     help="What you measured in one direction, Gb/s.",
 )
 @click.option("--workload", help="Process whose threads do the work, as in `ps -o comm`.")
+@click.option(
+    "--seconds",
+    default=0,
+    show_default=True,
+    type=click.IntRange(0, 3600),
+    help="Count drops and errors over this time.",
+)
 @click.option("--json", "as_json", is_flag=True, help="One line of JSON for each host.")
 @click.option("--html", type=click.Path(path_type=Path), help="Write the answer as a page.")
 @click.option(
@@ -99,6 +107,7 @@ def doctor(
     explain: str | None,
     list_rules: bool,
     sudo: bool,
+    seconds: int,
     **asked: Any,
 ) -> int:
     """Find what holds a card below line rate, and what each fault costs.
@@ -113,12 +122,11 @@ def doctor(
         return 0
     question = Question(**asked)
     answers: list[Answer] = []
-    for number, (answer, text) in enumerate(examine(hosts, question, sudo=sudo), 1):
+    read = examine(hosts, question, sudo=sudo, seconds=seconds)
+    for number, (answer, text) in enumerate(read, 1):
         answers.append(answer)
         if out is not None:
-            _keep(
-                out if len(hosts) < FEW_HOSTS else out / _folder_name(number, answer), text, answer
-            )
+            _keep(out / _folder_name(number, answer) if len(hosts) > 1 else out, text, answer)
     if html is not None:
         _write_page(html, answers)
     if as_json:
@@ -130,13 +138,13 @@ def doctor(
 
 
 def examine(
-    hosts: Sequence[str], question: Question, *, sudo: bool = False
+    hosts: Sequence[str], question: Question, *, sudo: bool = False, seconds: int = 0
 ) -> Iterator[tuple[Answer, str]]:
     """Diagnose each of `hosts` in their order, this machine if there is none; with its capture.
 
     Of one alone InputError is raised; of many it must not take the others with it.
     """
-    alone = len(hosts) < FEW_HOSTS
+    alone = len(hosts) <= 1
     places: dict[str, Destination | WirespeedError] = {}
     for host in hosts or [HERE]:
         try:
@@ -148,7 +156,7 @@ def examine(
     wanted = [place for place in places.values() if not isinstance(place, WirespeedError)]
     show = Progress(len(wanted))
     told: dict[Destination, tuple[Answer, str]] = {}
-    for result in collect(wanted, sudo=sudo, progress=show.doing):
+    for result in collect(wanted, interval_s=seconds, sudo=sudo, progress=show.doing):
         show.ended()
         told[result.destination] = _answer(result, question, alone=alone)
     show.close()

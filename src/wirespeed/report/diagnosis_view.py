@@ -64,6 +64,7 @@ def asked(diagnosis: Diagnosis) -> str:
     """What the answer is about: `frames of 64 bytes, for dpdk`."""
     question = diagnosis.question
     words = [f"{question.frame_bytes}-byte frames"]
+    words += ["both directions at once"] if question.bidirectional else []
     words += [f"for {question.purpose}"] if question.purpose is not None else []
     words += [f"to {question.peer}"] if question.peer is not None else []
     if question.rtt_s is not None:
