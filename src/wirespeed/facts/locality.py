@@ -1,5 +1,7 @@
 """Which CPUs are near a port: those of the NUMA node that its card hangs on."""
 
+from collections.abc import Iterable
+
 from wirespeed.facts.cpu import Cpus
 from wirespeed.facts.pci import Pci
 from wirespeed.model.fact import HostFacts
@@ -26,6 +28,15 @@ def node_of_port(host: HostFacts, port: Port) -> Observed[int]:
     if isinstance(function.numa_node, Known) and function.numa_node.value < 0:
         return Absent(source, "the firmware gives the card no NUMA node")
     return function.numa_node
+
+
+def cpu_mask_text(cpus: Iterable[int]) -> str:
+    """Write a set of CPUs as the mask that sysfs reads: groups of 32 bits with commas."""
+    mask = sum(1 << cpu for cpu in set(cpus))
+    groups = [f"{mask & 0xFFFFFFFF:08x}"]
+    while mask := mask >> 32:
+        groups.insert(0, f"{mask & 0xFFFFFFFF:08x}")
+    return ",".join(groups).lstrip("0") or "0"
 
 
 def local_cpus(host: HostFacts, port: Port) -> Observed[frozenset[int]]:

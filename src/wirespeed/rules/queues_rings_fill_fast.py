@@ -26,10 +26,10 @@ def _check(exam: PortExam) -> Iterator[Finding]:
     if all(isinstance(most, Absent) for _, most in rings.values()):
         raise DoesNotApplyError("the driver has no ring that can be set")
     link = exam.host[Links].by_netdev.get(netdev)
-    speed = link.link_bps if link else Unreadable("it was not read", f"ethtool {netdev}")
-    if isinstance(speed, Absent):
-        raise DoesNotApplyError(f"the port has no line rate: {speed.reason}")
-    link_bps = known(speed, "speed of the link")
+    line_rate = link.link_bps if link else Unreadable("it was not read", f"ethtool {netdev}")
+    if isinstance(line_rate, Absent):
+        raise DoesNotApplyError(f"the port has no line rate: {line_rate.reason}")
+    link_bps = known(line_rate, "speed of the link")
     pps = float(line_rate_pps(link_bps, exam.question.frame_bytes))
     count = _channels(queues)
     for direction, (now_seen, most_seen) in rings.items():
@@ -51,7 +51,7 @@ def _check(exam: PortExam) -> Iterator[Finding]:
                 Evidence(
                     found=f"{link_bps / 1e9:g} Gb/s are {pps / 1e6:.2f} frames of "
                     f"{exam.question.frame_bytes} bytes in a microsecond",
-                    source=speed.source,
+                    source=line_rate.source,
                 ),
             ),
             so=f"at line rate one ring is full in {now / pps * 1e6:.0f} µs, and with {most} "

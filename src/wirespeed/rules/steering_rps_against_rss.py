@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from wirespeed.facts.cpu import Cpus
 from wirespeed.facts.cpu_list import cpu_list_text
 from wirespeed.facts.ethtool import safe_netdev
+from wirespeed.facts.locality import cpu_mask_text, local_cpus
 from wirespeed.facts.steering import Steering
 from wirespeed.model.command import write_file
 from wirespeed.model.finding import Evidence, Finding, Remedy, Severity
@@ -30,12 +31,11 @@ def _check(exam: PortExam) -> Iterator[Finding]:
     if len(masks) == 1 and not helpers:
         found = f"1 receive queue for {len(online)} CPUs, and RPS is off"
         so = "one CPU does the network stack's receive work for the whole port"
+        near = known(local_cpus(exam.host, exam.port), "CPUs near the card")
         remedy = Remedy(
             text="let the other CPUs share the work above the driver",
-            commands=(write_file(f"{folder}/rx-0/rps_cpus", f"{_all_of(online):x}"),),
+            commands=(write_file(f"{folder}/rx-0/rps_cpus", cpu_mask_text(near)),),
         )
-        if max(online) >= 32:
-            remedy = Remedy(text="set the CPUs near the card in rx-0/rps_cpus")
     elif helpers and len(masks) >= len(online):
         found = f"{len(masks)} receive queues for {len(online)} CPUs, and RPS hands frames on to "
         found += f"CPUs {cpu_list_text(helpers)}"
@@ -61,10 +61,6 @@ def _check(exam: PortExam) -> Iterator[Finding]:
         remedies=(remedy,),
         unpriced="it depends on what a frame costs above the driver: measure before and after",
     )
-
-
-def _all_of(cpus: frozenset[int]) -> int:
-    return sum(1 << cpu for cpu in cpus)
 
 
 RULE = PortRule(

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator
 
 from wirespeed.facts.cpu import Cpus
 from wirespeed.facts.ethtool import safe_netdev
+from wirespeed.facts.locality import cpu_mask_text
 from wirespeed.facts.steering import Steering
 from wirespeed.model.command import write_file
 from wirespeed.model.finding import Evidence, Finding, Remedy, Severity
@@ -56,29 +57,19 @@ def _check(exam: PortExam) -> Iterator[Finding]:
 
 def _spread(netdev: str, queues: Iterable[int], online: frozenset[int]) -> Remedy:
     """CPUs over queues in turn: each CPU has one queue, and each queue its CPUs."""
-    masks = dict.fromkeys(queues, 0)
-    order = list(masks)
+    order = list(queues)
+    cpus_of: dict[int, set[int]] = {queue: set() for queue in order}
     for turn, cpu in enumerate(sorted(online)):
-        masks[order[turn % len(order)]] |= 1 << cpu
+        cpus_of[order[turn % len(order)]].add(cpu)
     folder = f"/sys/class/net/{safe_netdev(netdev)}/queues"
     return Remedy(
         text="give each CPU a transmit queue",
         commands=tuple(
-            write_file(f"{folder}/tx-{queue}/xps_cpus", _mask_text(mask))
-            for queue, mask in masks.items()
-            if mask
+            write_file(f"{folder}/tx-{queue}/xps_cpus", cpu_mask_text(cpus))
+            for queue, cpus in cpus_of.items()
+            if cpus
         ),
     )
-
-
-def _mask_text(mask: int) -> str:
-    """As the kernel reads it: groups of 32 bits with commas."""
-    groups = []
-    while mask:
-        groups.append(mask & 0xFFFFFFFF)
-        mask >>= 32
-    head, *rest = reversed(groups)
-    return ",".join([f"{head:x}", *(f"{group:08x}" for group in rest)])
 
 
 RULE = PortRule(
