@@ -13,8 +13,8 @@ def parse_cpu_list(text: str) -> frozenset[int]:
         if not part and not text.strip():
             break
         span, _, group = part.partition(":")
-        first, _, last = span.partition("-")
-        start, end = _cpu(first), _cpu(last or first)
+        first, dash, last = span.partition("-")
+        start, end = _cpu(first), _cpu(last if dash else first)
         if group:
             used, _, period = group.partition("/")
             size = max(1, _cpu(period))
@@ -45,7 +45,7 @@ def cpu_list_text(cpus: Iterable[int]) -> str:
 
 
 def _cpu(text: str) -> int:
-    number = int(text) if text.isdecimal() and len(text) < 6 else MAX_CPUS
+    number = int(text) if text.isascii() and text.isdecimal() and len(text) < 6 else MAX_CPUS
     if number >= MAX_CPUS:
         raise ValueError(f"{text[:20]!r} is no CPU")
     return number
