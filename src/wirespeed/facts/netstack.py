@@ -1,5 +1,6 @@
 """Netdevs and how they stack: bonds, bridges, VLANs, tunnels, VFs' settings, MTUs, addresses."""
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from ipaddress import IPv4Interface, IPv6Interface, ip_interface
@@ -13,6 +14,8 @@ from wirespeed.model.observed import Absent, CannotTellError, Known, Observed, U
 Interface = IPv4Interface | IPv6Interface
 IP_ADDR = "ip addr show"
 NO_MAC = "00:00:00:00:00:00"
+REPRESENTOR = re.compile(r"(c\d+)?pf\d+(vf|sf)\d+")
+PLAIN = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.:@+-]{0,14}")
 LOWER_KINDS = ("vlan", "macvlan", "macvtap", "ipvlan")
 """Kinds whose `link` is the netdev that they lie on; a veth's `link` is its peer."""
 
@@ -93,6 +96,12 @@ class Link:
     vfs: tuple[VfSettings, ...]
     addresses: Observed[tuple[Interface, ...]]
 
+    @property
+    def is_vf_representor(self) -> bool:
+        """It stands for a VF or a subfunction of an eswitch in switchdev mode."""
+        name = self.phys_port_name
+        return isinstance(name, Known) and REPRESENTOR.fullmatch(name.value) is not None
+
 
 @dataclass(frozen=True, slots=True)
 class NetStack(Fact):
@@ -165,6 +174,11 @@ run ip-addr - ip -j addr show
 
     def _all(self) -> Iterator[Link]:
         return iter(self.links.value.values() if isinstance(self.links, Known) else ())
+
+
+def named_plainly(*netdevs: str) -> bool:
+    """Whether these names can stand in a command: none starts with `-` or holds odd characters."""
+    return all(PLAIN.fullmatch(netdev) for netdev in netdevs)
 
 
 def _is(observed: Observed[str], netdev: str) -> bool:

@@ -5,9 +5,10 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 from wirespeed.facts.json_text import json_of
+from wirespeed.facts.netstack import NetStack
 from wirespeed.model.capture import NOT_FOUND_RETURNCODE, Capture
 from wirespeed.model.fact import Fact
-from wirespeed.model.observed import Absent, Known, Observed, Unreadable
+from wirespeed.model.observed import Absent, Known, Observed, Unreadable, known
 
 SHOW = "ovs-vsctl list Open_vSwitch"
 UPCALL = "ovs-appctl upcall/show"
@@ -27,6 +28,11 @@ class OvsInterface:
     error: Observed[str]
     """Why it could not be made; Absent: it could."""
     link_state: Observed[str]
+
+    @property
+    def is_dpdk_representor(self) -> bool:
+        """A VF representor that DPDK drives."""
+        return "representor=" in self.options.get("dpdk-devargs", "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +122,20 @@ fi
         """Give the bridge that an interface is in; None where it is in none."""
         ports = {port.name for port in self.ports.values() if interface in port.interfaces}
         return next((b for b in self.bridges.values() if ports & set(b.ports)), None)
+
+    @property
+    def is_offload_asked(self) -> bool:
+        """`hw-offload` as the database has it; raises CannotTellError where it does not answer."""
+        return known(self.other_config, "Open vSwitch's settings").get("hw-offload") == "true"
+
+    def representors(self, stack: NetStack) -> tuple[OvsInterface, ...]:
+        """VF representors among the interfaces, driven by the kernel or by DPDK."""
+        links = stack.links.value if isinstance(stack.links, Known) else {}
+        return tuple(
+            one
+            for one in self.interfaces.values()
+            if one.is_dpdk_representor or (one.name in links and links[one.name].is_vf_representor)
+        )
 
     def interfaces_in(self, bridge: OvsBridge) -> tuple[OvsInterface, ...]:
         """Give the interfaces of a bridge, its own internal one too."""

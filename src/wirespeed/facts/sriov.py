@@ -5,8 +5,10 @@ from typing import ClassVar, Self
 
 from wirespeed.facts.ports import LINK, PCI_ADDRESS
 from wirespeed.model.capture import Capture
-from wirespeed.model.fact import Fact
+from wirespeed.model.fact import Fact, HostFacts
 from wirespeed.model.observed import Absent, Known, Observed, read_as
+from wirespeed.model.port import Port, PortKind
+from wirespeed.model.rule import DoesNotApplyError
 
 SYSFS = "/sys/bus/pci/devices"
 ATTRIBUTES = (
@@ -48,10 +50,14 @@ class SriovPf:
 
     @property
     def is_mellanox(self) -> bool:
-        """Known to be of Mellanox or NVIDIA, and no VF that another host lent to this guest."""
-        if not (isinstance(self.vendor, Known) and isinstance(self.device, Known)):
-            return False
-        return self.vendor.value == MELLANOX and self.device.value not in MELLANOX_VF_DEVICES
+        """Known to be of Mellanox or NVIDIA."""
+        return isinstance(self.vendor, Known) and self.vendor.value == MELLANOX
+
+    @property
+    def is_lent_vf(self) -> bool:
+        """Known to be a VF that another host lent to this guest."""
+        is_vf = isinstance(self.device, Known) and self.device.value in MELLANOX_VF_DEVICES
+        return self.is_mellanox and is_vf
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +99,14 @@ sriov_files | files sriov -
                 vfs=tuple(vfs.get(address, ())),
             )
         return cls(pfs)
+
+
+def physical_function(host: HostFacts, port: Port) -> SriovPf:
+    """Give the PF of a port; raises DoesNotApplyError where the port is none."""
+    pf = host[Sriov].pfs.get(port.pci_address or "")
+    if pf is None or port.kind is not PortKind.PHYSICAL or pf.is_lent_vf:
+        raise DoesNotApplyError("it is no physical function")
+    return pf
 
 
 def _hexadecimal(text: str) -> int:

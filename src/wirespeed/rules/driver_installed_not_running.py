@@ -1,0 +1,61 @@
+"""A driver that was installed while the one before it still runs."""
+
+from collections.abc import Iterator
+
+from wirespeed.facts.firmware_driver import DriverOrigin
+from wirespeed.model.command import Command
+from wirespeed.model.finding import Danger, Evidence, Finding, Remedy, Severity
+from wirespeed.model.observed import Known, known, value_or_none
+from wirespeed.model.rule import DoesNotApplyError, HostExam, HostRule
+
+
+def _check(exam: HostExam) -> Iterator[Finding]:
+    origin = exam.host[DriverOrigin]
+    running = origin.loaded.get("mlx5_core")
+    if running is None:
+        raise DoesNotApplyError("mlx5_core is not loaded as a module")
+    loaded = known(running.source_version, "which mlx5_core runs")
+    installed = known(origin.installed_source_version, "which mlx5_core is installed")
+    if loaded == installed or not isinstance(running.source_version, Known):
+        return
+    file = known(origin.installed_file, "the file of mlx5_core")
+    versions = {
+        "runs": value_or_none(running.version),
+        "is installed": value_or_none(origin.installed_version),
+    }
+    named = ", ".join(f"{version} {does}" for does, version in versions.items() if version)
+    yield Finding(
+        rule=RULE.slug,
+        where=exam.host.name,
+        severity=Severity.RISK,
+        evidence=(
+            Evidence.of(running.source_version, f"source version {loaded} runs"),
+            Evidence(
+                found=f"source version {installed} is installed, {file}",
+                source="modinfo mlx5_core",
+            ),
+            *((Evidence(found=named, source="modinfo mlx5_core"),) if named else ()),
+        ),
+        so="the new driver starts with the next boot, and not before",
+        remedies=(
+            Remedy(
+                text="reboot; to load it again by hand breaks off the links, and its modules may "
+                "not fit those that stay",
+                commands=(Command(argv=("reboot",)),),
+                danger=Danger.REBOOT,
+            ),
+        ),
+        unpriced="what the new driver changes is not known here",
+    )
+
+
+RULE = HostRule(
+    slug="driver.installed_not_running",
+    title="Installed driver does not run yet",
+    why="Installing a driver writes files. The one that was loaded at boot runs on until it is "
+    "unloaded or the host restarts.",
+    source="https://man7.org/linux/man-pages/man8/modinfo.8.html; "
+    "https://docs.kernel.org/admin-guide/abi-stable.html (/sys/module/MODULENAME/srcversion)",
+    purposes=None,
+    check=_check,
+)

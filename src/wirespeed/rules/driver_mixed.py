@@ -1,0 +1,72 @@
+"""Modules of the kernel and of the card's vendor loaded together."""
+
+from collections.abc import Iterator
+
+from wirespeed.facts.firmware_driver import DriverOrigin
+from wirespeed.model.command import Command
+from wirespeed.model.finding import Danger, Evidence, Finding, Remedy, Severity
+from wirespeed.model.observed import Known, known
+from wirespeed.model.rule import DoesNotApplyError, HostExam, HostRule
+
+
+def _check(exam: HostExam) -> Iterator[Finding]:
+    origin = exam.host[DriverOrigin]
+    if not origin.loaded:
+        raise DoesNotApplyError("no module of the mlx stack is loaded")
+    vendors: list[str] = []
+    stock: list[str] = []
+    for module in origin.loaded.values():
+        is_vendors = known(module.is_out_of_tree, f"where {module.name} comes from")
+        (vendors if is_vendors else stock).append(module.name)
+    errors = origin.symbol_errors
+    lines = errors.value if isinstance(errors, Known) else ()
+    is_mixed = bool(vendors and stock)
+    if not is_mixed and not lines:
+        known(errors, "errors of symbols in the kernel log")
+        return
+    evidence = [
+        Evidence(
+            found=f"{whose}: {', '.join(names)}",
+            source=f"grep -H '' {' '.join(f'/sys/module/{name}/taint' for name in names)}",
+        )
+        for whose, names in (("out of tree", vendors), ("the kernel's own", stock))
+        if names and is_mixed
+    ]
+    yield Finding(
+        rule=RULE.slug,
+        where=exam.host.name,
+        severity=Severity.FAULT if lines and is_mixed else Severity.RISK,
+        evidence=(
+            *evidence,
+            *(Evidence(found=line.strip()[:200], source=errors.source) for line in lines[-3:]),
+        ),
+        so="modules that were built against each other's other half miss symbols: RDMA, offloads "
+        "or the whole driver are not there"
+        if lines
+        else "they fit by chance, and only until one of them is loaded again",
+        remedies=(
+            Remedy(
+                text="reboot, so that one set is loaded from the start; if it stays so, take one "
+                "of them away whole (the vendor's has an uninstall script) and rebuild the "
+                "initramfs",
+                commands=(
+                    Command(argv=("modinfo", "mlx5_core")),
+                    Command(argv=("reboot",)),
+                ),
+                danger=Danger.REBOOT,
+            ),
+        ),
+        unpriced="what is missing depends on the module that could not be loaded",
+    )
+
+
+RULE = HostRule(
+    slug="driver.mixed",
+    title="Stock and vendor driver mixed",
+    why="MLNX_OFED and DOCA replace a dozen modules of the kernel. Modules of one set do not load "
+    "onto the other: the kernel log says Unknown symbol, or disagrees about version of symbol.",
+    source="https://docs.nvidia.com/networking/display/mlnxofedv24103250lts/"
+    "Installation+Related+Issues (Unknown symbol)",
+    purposes=None,
+    check=_check,
+)

@@ -1,0 +1,64 @@
+"""An eswitch that may not put packets into tunnels, though tunnels are in use."""
+
+from collections.abc import Iterator
+
+from wirespeed.facts.eswitch import Eswitch
+from wirespeed.facts.ovs import Ovs
+from wirespeed.facts.sriov import physical_function
+from wirespeed.model.command import Command
+from wirespeed.model.finding import Evidence, Finding, Remedy, Severity
+from wirespeed.model.observed import Known, known
+from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
+
+TUNNELS = ("vxlan", "geneve", "gre")
+
+
+def _check(exam: PortExam) -> Iterator[Finding]:
+    pf = physical_function(exam.host, exam.port)
+    tunnels = [one for one in exam.host[Ovs].interfaces.values() if one.kind in TUNNELS]
+    if not tunnels or not exam.host[Ovs].is_offload_asked:
+        raise DoesNotApplyError("Open vSwitch offloads no tunnel here")
+    eswitch = exam.host[Eswitch].pfs[pf.pci_address]
+    if known(eswitch.mode, "eswitch mode") != "switchdev":
+        raise DoesNotApplyError("the eswitch is not in switchdev mode")
+    encap = known(eswitch.encap_mode, "encapsulation mode of the eswitch")
+    if encap != "none" or not isinstance(eswitch.encap_mode, Known):
+        return
+    yield Finding(
+        rule=RULE.slug,
+        where=exam.port.name,
+        severity=Severity.FAULT,
+        evidence=(
+            Evidence.of(eswitch.encap_mode, "encap-mode none"),
+            Evidence(
+                found=f"{len(tunnels)} tunnels: {', '.join(one.name for one in tunnels[:4])}",
+                source="ovs-vsctl show",
+            ),
+        ),
+        so="every packet through a tunnel goes through the switch in software",
+        remedies=(
+            Remedy(
+                text="allow it; flows must be gone from the card while it is set",
+                commands=(
+                    Command(
+                        argv=(
+                            "devlink", "dev", "eswitch", "set", f"pci/{pf.pci_address}",
+                            "encap-mode", "basic",
+                        )
+                    ),
+                ),
+            ),
+        ),
+        unpriced="what software carries of these tunnels is not known: measure before and after",
+    )  # fmt: skip
+
+
+RULE = PortRule(
+    slug="eswitch.encap_off",
+    title="Eswitch not allowed to encapsulate",
+    why="Tunnels are offloaded only when the eswitch's encapsulation mode is basic; otherwise each "
+    "packet to or from a tunnel costs a core.",
+    source="https://docs.kernel.org/networking/devlink/devlink-eswitch-attr.html",
+    purposes=None,
+    check=_check,
+)

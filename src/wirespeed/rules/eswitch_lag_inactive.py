@@ -1,0 +1,127 @@
+"""Two ports of a card in a bond, whose VFs still have one port each."""
+
+from collections.abc import Iterator
+
+from wirespeed.facts.eswitch import Eswitch, PfEswitch
+from wirespeed.facts.netstack import Link, NetStack
+from wirespeed.facts.ports import Ports
+from wirespeed.facts.sriov import SYSFS, Sriov, SriovPf
+from wirespeed.model.command import write_file
+from wirespeed.model.finding import Danger, Evidence, Finding, Remedy, Severity
+from wirespeed.model.observed import Known, known
+from wirespeed.model.question import Purpose
+from wirespeed.model.rule import DoesNotApplyError, HostExam, HostRule
+
+MODES = ("active-backup", "balance-xor", "802.3ad")
+"""Others are not offloaded: mlx5_handle_changeupper_event."""
+
+
+def _check(exam: HostExam) -> Iterator[Finding]:
+    stack, applies = exam.host[NetStack], False
+    addresses = {p.netdev: p.pci_address for p in exam.host[Ports].ports}
+    for bond in (link for link in known(stack.links, "the netdevs").values() if link.bond):
+        members = [addresses.get(member.netdev) for member in stack.members(bond.netdev)]
+        pfs = [exam.host[Sriov].pfs[a] for a in members if a in exam.host[Sriov].pfs]
+        pfs = [pf for pf in pfs if pf.is_mellanox and not pf.is_lent_vf]
+        for card in sorted({_card(pf.pci_address) for pf in pfs}):
+            own = [pf for pf in pfs if _card(pf.pci_address) == card]
+            if len(own) > 1:
+                applies = True
+                yield from _bonded(exam, bond, own, len(members) - len(own))
+    if not applies:
+        raise DoesNotApplyError("no two ports of one mlx5 card are in a bond")
+
+
+def _card(address: str) -> str:
+    return address.rpartition(".")[0]
+
+
+def _bonded(exam: HostExam, bond: Link, pfs: list[SriovPf], others: int) -> Iterator[Finding]:
+    eswitches = [exam.host[Eswitch].pfs[pf.pci_address] for pf in pfs]
+    modes = {known(one.mode, f"eswitch mode of {one.pci_address}") for one in eswitches}
+    vfs = sum(known(pf.num_vfs, f"VFs of {pf.pci_address}") for pf in pfs)
+    if modes == {"legacy"}:
+        if vfs and exam.question.purpose is Purpose.GUESTS:
+            yield _finding(bond, pfs, eswitches, Severity.NOTE, [])
+        return
+    states = {known(one.lag_state, f"LAG state of {one.pci_address}") for one in eswitches}
+    if states == {"active"}:
+        return
+    why = []
+    if bond.bond and isinstance(bond.bond.mode, Known) and bond.bond.mode.value not in MODES:
+        why.append(Evidence.of(bond.bond.mode, f"bond mode {bond.bond.mode.value}: no LAG in it"))
+    if others:
+        why.append(
+            Evidence(
+                found=f"{others} members of {bond.netdev} are not of this card",
+                source=f"ip link show master {bond.netdev}",
+            )
+        )
+    why += [
+        Evidence.of(one.lag_state, f"LAG of {one.pci_address}: {one.lag_state.value}")
+        for one in eswitches
+        if isinstance(one.lag_state, Known)
+    ]
+    yield _finding(bond, pfs, eswitches, Severity.FAULT if vfs else Severity.RISK, why)
+
+
+def _finding(
+    bond: Link,
+    pfs: list[SriovPf],
+    eswitches: list[PfEswitch],
+    severity: Severity,
+    why: list[Evidence],
+) -> Finding:
+    is_legacy = severity is Severity.NOTE
+    with_vfs = [pf for pf in pfs if isinstance(pf.num_vfs, Known) and pf.num_vfs.value]
+    return Finding(
+        rule=RULE.slug,
+        where=bond.netdev,
+        severity=severity,
+        evidence=(
+            *why,
+            *(
+                Evidence.of(one.mode, f"eswitch of {one.pci_address}: {one.mode.value}")
+                for one in eswitches
+                if isinstance(one.mode, Known)
+            ),
+            *(
+                Evidence.of(pf.num_vfs, f"{pf.num_vfs.value} VFs of {pf.pci_address}")
+                for pf in with_vfs
+                if isinstance(pf.num_vfs, Known)
+            ),
+        ),
+        so="each VF uses the port that it was made on, and loses its link with it: only a bond "
+        "inside the guest, over a VF of each port, fails over"
+        if is_legacy
+        else "each VF has one port: it neither fails over with the bond nor uses the other port, "
+        "and flows through the bond are not offloaded",
+        remedies=()
+        if is_legacy
+        else (
+            Remedy(
+                text="take the VFs away, wait until "
+                f"/sys/kernel/debug/mlx5/{pfs[0].pci_address}/lag/state says active, and only "
+                "then make them again and bind them; both ports in switchdev mode, and nothing "
+                "else in the bond",
+                commands=tuple(
+                    write_file(f"{SYSFS}/{pf.pci_address}/sriov_numvfs", "0") for pf in with_vfs
+                ),
+                danger=Danger.DROPS_LINK,
+            ),
+        ),
+        unpriced="it costs the second port, and the VFs' link when the first one fails",
+    )
+
+
+RULE = HostRule(
+    slug="eswitch.lag_inactive",
+    title="VFs made before the bond of their ports was one to the card (VF-LAG)",
+    why="In switchdev mode the card itself can treat two bonded ports as one, so that a VF sends "
+    "and receives by either. It must be so before any VF is bound; a VF that was bound earlier "
+    "stays with one port, and nothing says so.",
+    source="https://docs.nvidia.com/doca/sdk/ovs-kernel+hardware+acceleration/index.html (SR-IOV "
+    "VF LAG); kernel commit 7f46a0b7327a (debugfs: lag/state)",
+    purposes=None,
+    check=_check,
+)

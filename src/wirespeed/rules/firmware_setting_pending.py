@@ -1,0 +1,66 @@
+"""A firmware setting that was made and is not in force until the next reset."""
+
+from collections.abc import Iterator
+
+from wirespeed.facts.firmware import Firmware
+from wirespeed.facts.sriov import physical_function
+from wirespeed.model.command import Command
+from wirespeed.model.finding import Danger, Evidence, Finding, Remedy, Severity
+from wirespeed.model.observed import Absent, CannotTellError, Known, known
+from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
+
+
+def _check(exam: PortExam) -> Iterator[Finding]:
+    pf = physical_function(exam.host, exam.port)
+    card = exam.host[Firmware].of(pf.pci_address)
+    if isinstance(card.settings, Absent):
+        raise DoesNotApplyError("the card's settings are not of a kind that is read")
+    if card.settings_read_at != pf.pci_address:
+        raise DoesNotApplyError(f"settings are of the whole card: see {card.settings_read_at}")
+    settings = known(card.settings, "the firmware's settings").values()
+    if not any(isinstance(one.current, Known) for one in settings):
+        raise CannotTellError(
+            "the card does not tell what is in force from what will be",
+            f"mstconfig -d {pf.pci_address} -e q",
+        )
+    pending = [
+        (one.name, one.current, one.next_boot)
+        for one in settings
+        if isinstance(one.current, Known)
+        and isinstance(one.next_boot, Known)
+        and one.current.value != one.next_boot.value
+    ]
+    if not pending:
+        return
+    yield Finding(
+        rule=RULE.slug,
+        where=exam.port.name,
+        severity=Severity.RISK,
+        evidence=tuple(
+            Evidence.of(after, f"{name}: {now.value} now, {after.value} at next boot")
+            for name, now, after in pending[:8]
+        ),
+        so=f"{len(pending)} settings of the firmware are not in force, and will be after the next "
+        "reset or reboot, whenever that is",
+        remedies=(
+            Remedy(
+                text="reset the card (its links go down, its VFs go away); what changes its PCI "
+                "functions, as SR-IOV does, needs a reboot of the host",
+                commands=(Command(argv=("mstfwreset", "-d", pf.pci_address, "reset")),),
+                danger=Danger.REBOOT,
+            ),
+        ),
+        unpriced="what a setting does depends on which it is",
+    )
+
+
+RULE = PortRule(
+    slug="firmware.setting_pending",
+    title="Firmware setting that waits for a reboot",
+    why="mstconfig and mlxconfig write what the next start of the firmware reads. Until then the "
+    "card works as before, and the setting looks as if it did nothing.",
+    source="https://docs.nvidia.com/networking/display/mftv4270/using+mlxconfig (Current and Next "
+    "Boot); https://github.com/Mellanox/mstflint",
+    purposes=None,
+    check=_check,
+)

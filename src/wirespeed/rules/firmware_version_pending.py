@@ -1,0 +1,48 @@
+"""Firmware that was burnt and does not run yet."""
+
+from collections.abc import Iterator
+
+from wirespeed.facts.firmware import Firmware
+from wirespeed.facts.sriov import physical_function
+from wirespeed.model.command import Command
+from wirespeed.model.finding import Danger, Evidence, Finding, Remedy, Severity
+from wirespeed.model.observed import Known, known, value_or_none
+from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
+
+
+def _check(exam: PortExam) -> Iterator[Finding]:
+    pf = physical_function(exam.host, exam.port)
+    card = exam.host[Firmware].of(pf.pci_address)
+    if value_or_none(card.running) is None or value_or_none(card.stored) is None:
+        raise DoesNotApplyError("its driver does not tell firmware that runs from stored")
+    running = known(card.running, "firmware that runs")
+    stored = known(card.stored, "firmware that is stored")
+    if running == stored or not isinstance(card.stored, Known):
+        return
+    yield Finding(
+        rule=RULE.slug,
+        where=exam.port.name,
+        severity=Severity.RISK,
+        evidence=(Evidence.of(card.stored, f"{running} runs, {stored} is stored"),),
+        so="what the new firmware mends is not mended, and it starts with the next reset",
+        remedies=(
+            Remedy(
+                text="reset the card, or reboot",
+                commands=(Command(argv=("mstfwreset", "-d", pf.pci_address, "reset")),)
+                if pf.is_mellanox
+                else (),
+                danger=Danger.DROPS_LINK if pf.is_mellanox else Danger.REBOOT,
+            ),
+        ),
+        unpriced="what the new version changes is in its release notes",
+    )
+
+
+RULE = PortRule(
+    slug="firmware.version_pending",
+    title="New firmware waits for a reset",
+    why="Burning writes the flash; the card runs on with what it has loaded until it is reset.",
+    source="https://docs.kernel.org/networking/devlink/devlink-info.html (running, stored)",
+    purposes=None,
+    check=_check,
+)

@@ -1,0 +1,48 @@
+"""A card that could have VFs and has none, on a host that is to lend some to guests."""
+
+from collections.abc import Iterator
+
+from wirespeed.facts.sriov import SYSFS, physical_function
+from wirespeed.model.command import write_file
+from wirespeed.model.finding import Evidence, Finding, Remedy, Severity
+from wirespeed.model.observed import Known, known, value_or_none
+from wirespeed.model.question import Purpose
+from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
+
+
+def _check(exam: PortExam) -> Iterator[Finding]:
+    pf = physical_function(exam.host, exam.port)
+    total = value_or_none(pf.total_vfs)
+    if not total or not isinstance(pf.total_vfs, Known):
+        raise DoesNotApplyError("it offers no VFs")
+    if known(pf.num_vfs, "the number of VFs") or not isinstance(pf.num_vfs, Known):
+        return
+    yield Finding(
+        rule=RULE.slug,
+        where=exam.port.name,
+        severity=Severity.RISK,
+        evidence=(
+            Evidence.of(pf.num_vfs, "0 VFs"),
+            Evidence.of(pf.total_vfs, f"{total} could be made"),
+        ),
+        so="no guest has a way of its own to this port",
+        remedies=(
+            Remedy(
+                text=f"make as many as there are guests to have one, at most {total}; with a bond "
+                "of both ports in switchdev mode, only once its LAG is active",
+                commands=(write_file(f"{SYSFS}/{pf.pci_address}/sriov_numvfs", "1"),),
+            ),
+        ),
+        unpriced="what the guests' way through software costs depends on that way: measure it",
+    )
+
+
+RULE = PortRule(
+    slug="sriov.no_vfs",
+    title="No VFs made for the guests",
+    why="VFs are gone at every boot unless something makes them again. A guest without one shares "
+    "the port through a switch in software.",
+    source="https://docs.kernel.org/PCI/pci-iov-howto.html",
+    purposes=frozenset({Purpose.GUESTS}),
+    check=_check,
+)

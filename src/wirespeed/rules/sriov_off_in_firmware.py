@@ -1,0 +1,83 @@
+"""A card whose firmware offers no VFs, on a host that is to lend some to guests."""
+
+from collections.abc import Iterator
+
+from wirespeed.facts.firmware import Firmware
+from wirespeed.facts.sriov import SriovPf, physical_function
+from wirespeed.model.command import Command
+from wirespeed.model.finding import Danger, Evidence, Finding, Remedy, Severity
+from wirespeed.model.observed import CannotTellError, Known, value_or_none
+from wirespeed.model.question import Purpose
+from wirespeed.model.rule import PortExam, PortRule
+
+VFS = 8
+"""Each VF takes memory space of the host's PCI bridges: with many, some hosts do not boot."""
+
+
+def _check(exam: PortExam) -> Iterator[Finding]:
+    pf = physical_function(exam.host, exam.port)
+    if value_or_none(pf.total_vfs):
+        return
+    evidence = [
+        Evidence(
+            found="0 VFs offered" if isinstance(pf.total_vfs, Known) else "no SR-IOV capability",
+            source=pf.total_vfs.source,
+        ),
+        *_settings(exam, pf),
+    ]
+    if len(evidence) == 1 and not pf.is_mellanox:
+        raise CannotTellError(
+            "the function has no SR-IOV capability: its firmware, the BIOS or the card itself",
+            f"lspci -vvs {pf.pci_address}",
+        )
+    yield Finding(
+        rule=RULE.slug,
+        where=exam.port.name,
+        severity=Severity.FAULT,
+        evidence=tuple(evidence),
+        so="no guest can be given a VF: all of their traffic goes through a switch in software",
+        remedies=(
+            Remedy(
+                text="switch SR-IOV on in the firmware, then reboot; as many VFs as are needed and "
+                "no more, since the host's PCI bridges must find room for each",
+                commands=(
+                    Command(
+                        argv=(
+                            "mstconfig", "-d", pf.pci_address, "set", "SRIOV_EN=1",
+                            f"NUM_OF_VFS={VFS}",
+                        )
+                    ),
+                ),
+                danger=Danger.FIRMWARE,
+            ),
+        )
+        if pf.is_mellanox
+        else (Remedy(text="switch SR-IOV on in the card's or the host's BIOS"),),
+        unpriced="what the guests' way through software costs depends on that way: measure it",
+    )  # fmt: skip
+
+
+def _settings(exam: PortExam, pf: SriovPf) -> Iterator[Evidence]:
+    card = exam.host[Firmware].of(pf.pci_address)
+    settings = card.settings.value if isinstance(card.settings, Known) else {}
+    for name in ("SRIOV_EN", "NUM_OF_VFS"):
+        if name not in settings:
+            continue
+        now, next_boot = settings[name].current, settings[name].next_boot
+        was = f", {now.value} now" if isinstance(now, Known) else ""
+        if isinstance(next_boot, Known):
+            yield Evidence.of(next_boot, f"{name} {next_boot.value} at next boot{was}")
+
+
+RULE = PortRule(
+    slug="sriov.off_in_firmware",
+    title="SR-IOV off in the card's firmware",
+    why="A card offers VFs only when its firmware says so, and how many is fixed when the host "
+    "boots. Without them guests share the port through a switch in software, which costs cores "
+    "and bounds the packet rate.",
+    source="https://docs.nvidia.com/networking/display/mlnxofedv24103250lts/"
+    "Single+Root+IO+Virtualization+(SR-IOV); kernel, drivers/pci/iov.c (sriov_init: no capability "
+    "where TotalVFs is 0)",
+    purposes=frozenset({Purpose.GUESTS}),
+    check=_check,
+)

@@ -1,0 +1,81 @@
+"""VFs that may not take another MAC address: a bond inside the guest then fails over to silence."""
+
+from collections.abc import Iterator
+
+from wirespeed.facts.eswitch import Eswitch
+from wirespeed.facts.netstack import NetStack, VfSettings, named_plainly
+from wirespeed.facts.sriov import physical_function
+from wirespeed.model.command import Command
+from wirespeed.model.finding import Evidence, Finding, Remedy, Severity
+from wirespeed.model.observed import CannotTellError, Known
+from wirespeed.model.question import Purpose
+from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
+
+
+def _check(exam: PortExam) -> Iterator[Finding]:
+    pf = physical_function(exam.host, exam.port)
+    netdev = exam.port.netdev
+    if netdev is None:
+        raise DoesNotApplyError("it has no netdev of the host")
+    eswitch = exam.host[Eswitch].pfs.get(pf.pci_address)
+    if eswitch and isinstance(eswitch.mode, Known) and eswitch.mode.value == "switchdev":
+        raise DoesNotApplyError("in switchdev mode the switch's flows decide, not these settings")
+    vfs = exam.host[NetStack][netdev].vfs
+    if not vfs:
+        raise DoesNotApplyError("it has no VFs")
+    source = f"ip link show {netdev}"
+    if not any(isinstance(o, Known) for vf in vfs for o in (vf.is_trusted, vf.is_spoof_checked)):
+        raise CannotTellError("the driver does not tell whether VFs are trusted", source)
+    untrusted = [vf for vf in vfs if isinstance(vf.is_trusted, Known) and not vf.is_trusted.value]
+    checked = [v for v in vfs if isinstance(v.is_spoof_checked, Known) and v.is_spoof_checked.value]
+    found = [
+        Evidence(found=f"{what}: {_some(some)}", source=source)
+        for what, some in (("not trusted", untrusted), ("spoof check on", checked))
+        if some
+    ]
+    if not found:
+        return
+    numbers = sorted({vf.index for vf in (*untrusted, *checked)})
+    yield Finding(
+        rule=RULE.slug,
+        where=exam.port.name,
+        severity=Severity.NOTE,
+        evidence=tuple(found),
+        so="frames of a guest with another MAC address than the VF's are dropped: a bond inside "
+        "the guest does not survive a failover, unless it sets fail_over_mac",
+        remedies=(
+            Remedy(
+                text="for guests that may be trusted with any MAC address",
+                commands=tuple(
+                    Command(
+                        argv=(
+                            "ip", "link", "set", "dev", netdev, "vf", str(number),
+                            "trust", "on", "spoofchk", "off",
+                        )
+                    )
+                    for number in numbers[:4]
+                )
+                if named_plainly(netdev)
+                else (),
+            ),
+        ),
+        unpriced="it costs nothing until a bond fails over",
+    )  # fmt: skip
+
+
+def _some(vfs: list[VfSettings]) -> str:
+    shown = ", ".join(str(vf.index) for vf in vfs[:4])
+    return f"VF {shown}" + (f" and {len(vfs) - 4} more" if len(vfs) > 4 else "")
+
+
+RULE = PortRule(
+    slug="sriov.vf_restricted",
+    title="VFs that may use one MAC address only",
+    why="With the spoof check on, the card drops what a VF sends from another MAC address than its "
+    "own; without trust, the VF may not set another. A bond of two VFs inside a guest gives both "
+    "the same address.",
+    source="https://git.kernel.org/torvalds/c/e7bcbd7b81a1 (spoof check: such packets are dropped);"
+    " https://docs.kernel.org/networking/bonding.html (fail_over_mac)",
+    purposes=frozenset({Purpose.GUESTS}),
+    check=_check,
+)
