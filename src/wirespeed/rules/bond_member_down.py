@@ -1,0 +1,57 @@
+"""A bond with a member whose link is down."""
+
+from collections.abc import Iterator
+
+from wirespeed.facts.bonds import Bonds
+from wirespeed.facts.netstack import named_plainly
+from wirespeed.model.command import Command
+from wirespeed.model.finding import Evidence, Finding, Remedy, Severity
+from wirespeed.model.observed import Known, known
+from wirespeed.model.rule import DoesNotApplyError, HostExam, HostRule
+
+
+def _check(exam: HostExam) -> Iterator[Finding]:
+    bonds = exam.host[Bonds].bonds
+    if not bonds:
+        raise DoesNotApplyError("there is no bond")
+    for netdev, observed in bonds.items():
+        bond = known(observed, f"bond {netdev}")
+        down = [m for m in bond.members if not known(m.is_up, f"whether {m.netdev} is up")]
+        if not down:
+            continue
+        mode = known(bond.mode, f"mode of {netdev}")
+        is_spare = "active-backup" in mode and len(down) < len(bond.members)
+        yield Finding(
+            rule=RULE.slug,
+            where=netdev,
+            severity=Severity.RISK if is_spare else Severity.FAULT,
+            evidence=tuple(
+                Evidence.of(m.is_up, f"{m.netdev} is down, one of {len(bond.members)} members")
+                for m in down
+                if isinstance(m.is_up, Known)
+            ),
+            so="the bond has no other port to fail over to"
+            if is_spare
+            else f"the bond has {len(bond.members) - len(down)} of {len(bond.members)} links",
+            remedies=(
+                Remedy(
+                    text="see why the link is down: cable, switch port, or the netdev itself",
+                    commands=tuple(
+                        Command(argv=("ethtool", m.netdev))
+                        for m in down[:4]
+                        if named_plainly(m.netdev)
+                    ),
+                ),
+            ),
+            unpriced="the other members' links are what is left: see their ledgers",
+        )
+
+
+RULE = HostRule(
+    slug="bond.member_down",
+    title="Bond with a member down",
+    why="A bond hides that a link is gone: traffic flows, with fewer links or without a spare.",
+    source="https://docs.kernel.org/networking/bonding.html (Querying bonding configuration)",
+    purposes=None,
+    check=_check,
+)

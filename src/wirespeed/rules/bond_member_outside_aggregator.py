@@ -1,0 +1,57 @@
+"""A member of an LACP bond that the switch does not take into the aggregate."""
+
+from collections.abc import Iterator
+
+from wirespeed.facts.bonds import Bonds
+from wirespeed.model.finding import Evidence, Finding, Remedy, Severity
+from wirespeed.model.observed import Known, known
+from wirespeed.model.rule import DoesNotApplyError, HostExam, HostRule
+
+
+def _check(exam: HostExam) -> Iterator[Finding]:
+    bonds = [known(o, f"bond {name}") for name, o in exam.host[Bonds].bonds.items()]
+    lacp = [b for b in bonds if "802.3ad" in known(b.mode, f"mode of {b.netdev}")]
+    if not lacp:
+        raise DoesNotApplyError("there is no LACP bond")
+    for bond in lacp:
+        active = known(bond.active_aggregator_id, f"active aggregator of {bond.netdev}")
+        outside = [
+            member
+            for member in bond.members
+            if known(member.is_up, f"whether {member.netdev} is up")
+            and known(member.aggregator_id, f"aggregator of {member.netdev}") != active
+        ]
+        if not outside:
+            continue
+        yield Finding(
+            rule=RULE.slug,
+            where=bond.netdev,
+            severity=Severity.FAULT,
+            evidence=tuple(
+                Evidence.of(
+                    m.aggregator_id,
+                    f"{m.netdev} is up, in aggregator {m.aggregator_id.value}; {active} is active",
+                )
+                for m in outside
+                if isinstance(m.aggregator_id, Known)
+            ),
+            so=f"{len(outside)} of {len(bond.members)} links carry nothing",
+            remedies=(
+                Remedy(
+                    text="put the switch ports of all members into one LACP group (with two "
+                    "switches: MLAG, VLT or vPC), with the same speed and duplex"
+                ),
+            ),
+            unpriced="the ledger is of one port; the bond has fewer of them than it could",
+        )
+
+
+RULE = HostRule(
+    slug="bond.member_outside_aggregator",
+    title="LACP member that is not in the active aggregate",
+    why="LACP joins only links that end in one group of one partner. A link outside of it is up, "
+    "and idle.",
+    source="https://docs.kernel.org/networking/bonding.html (802.3ad; ad_select)",
+    purposes=None,
+    check=_check,
+)

@@ -1,0 +1,55 @@
+"""A bond whose members have links of different speed."""
+
+from collections.abc import Iterator
+
+from wirespeed.facts.bonds import Bonds
+from wirespeed.model.finding import Evidence, Finding, Remedy, Severity
+from wirespeed.model.observed import CannotTellError, Known, known
+from wirespeed.model.rule import DoesNotApplyError, HostExam, HostRule
+
+
+def _check(exam: HostExam) -> Iterator[Finding]:
+    bonds = exam.host[Bonds].bonds
+    if not bonds:
+        raise DoesNotApplyError("there is no bond")
+    for netdev, observed in bonds.items():
+        bond = known(observed, f"bond {netdev}")
+        up = [m for m in bond.members if isinstance(m.is_up, Known) and m.is_up.value]
+        links = {m.netdev: m.link_bps for m in up if isinstance(m.link_bps, Known)}
+        speeds = {o.value for o in links.values()}
+        if len(speeds) < 2:
+            if len(links) < len(up):
+                raise CannotTellError(
+                    f"the speed of a member of {netdev}", f"cat /proc/net/bonding/{netdev}"
+                )
+            continue
+        is_lacp = "802.3ad" in known(bond.mode, f"mode of {netdev}")
+        yield Finding(
+            rule=RULE.slug,
+            where=netdev,
+            severity=Severity.FAULT if is_lacp else Severity.RISK,
+            evidence=tuple(
+                Evidence.of(o, f"{name}: {o.value // 10**6} Mb/s")
+                for name, o in sorted(links.items())
+            ),
+            so="only members of one speed are used together: the others carry nothing"
+            if is_lacp
+            else "what the bond carries depends on which member a flow, or a failover, falls to",
+            remedies=(
+                Remedy(text="give the members links of one speed, or take the slow one out"),
+            ),
+            unpriced="which member carries a flow is decided by the bond: measure on each",
+        )
+
+
+RULE = HostRule(
+    slug="bond.members_differ",
+    title="Bond of links of different speed",
+    why="With LACP, links of different speed cannot be one aggregate, so some of them idle. In "
+    "other modes flows are shared out as if the links were equal, or a failover ends on the slow "
+    "one.",
+    source="https://docs.kernel.org/networking/bonding.html (802.3ad: aggregation groups that "
+    "share the same speed and duplex settings)",
+    purposes=None,
+    check=_check,
+)

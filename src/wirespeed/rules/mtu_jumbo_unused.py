@@ -1,0 +1,67 @@
+"""A fast port for storage that sends packets of 1500 bytes."""
+
+from collections.abc import Iterator
+
+from wirespeed.facts.link import Links
+from wirespeed.facts.netstack import NetStack, named_plainly
+from wirespeed.model.command import Command
+from wirespeed.model.finding import Evidence, Finding, Remedy, Severity
+from wirespeed.model.observed import CannotTellError, Known, known
+from wirespeed.model.question import Purpose
+from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
+
+FAST_BPS = 25 * 10**9
+USUAL, JUMBO = 1500, 9000
+ETHERNET = 14 + 4 + 20
+"""Header, FCS, preamble and gap, in bytes."""
+TCP_IP = 40
+
+
+def _check(exam: PortExam) -> Iterator[Finding]:
+    netdev = exam.port.netdev
+    link = exam.host[Links].by_netdev.get(netdev or "")
+    if netdev is None or link is None:
+        raise DoesNotApplyError("it has no netdev of the host")
+    own = exam.host[NetStack][netdev]
+    mtu = known(own.mtu, "the MTU")
+    if mtu > USUAL or not isinstance(own.mtu, Known):
+        return
+    if not isinstance(link.link_bps, Known):
+        raise CannotTellError("the speed of the link is not known", f"ethtool {netdev}")
+    link_bps = link.link_bps.value
+    if link_bps < FAST_BPS:
+        raise DoesNotApplyError("the link is slower than 25 Gb/s")
+    share = {size: (size - TCP_IP) / (size + ETHERNET) for size in (mtu, JUMBO)}
+    yield Finding(
+        rule=RULE.slug,
+        where=exam.port.name,
+        severity=Severity.NOTE,
+        evidence=(
+            Evidence.of(own.mtu, f"MTU {mtu}"),
+            Evidence.of(link.link_bps, f"{link_bps // 10**6} Mb/s"),
+        ),
+        so=f"a full link takes {link_bps / 8 / (mtu + ETHERNET) / 1e6:.1f} M packets/s for "
+        f"{share[mtu]:.1%} of payload; with {JUMBO} bytes it is "
+        f"{link_bps / 8 / (JUMBO + ETHERNET) / 1e6:.1f} M for {share[JUMBO]:.1%}",
+        remedies=(
+            Remedy(
+                text="where every host and switch of this network can do it",
+                commands=(Command(argv=("ip", "link", "set", "dev", netdev, "mtu", str(JUMBO))),)
+                if named_plainly(netdev)
+                else (),
+            ),
+        ),
+        unpriced="segmentation offload may hide the packets' cost: measure with both",
+    )
+
+
+RULE = PortRule(
+    slug="mtu.jumbo_unused",
+    title="Storage traffic in packets of 1500 bytes",
+    why="Each packet costs headers on the wire and work at both ends. Storage moves large blocks, "
+    "and with packets six times as long there are a sixth of them.",
+    source="IEEE 802.3 (38 bytes around each packet); RFC 9293 and RFC 791 (40 bytes of TCP and "
+    "IPv4 headers)",
+    purposes=frozenset({Purpose.STORAGE}),
+    check=_check,
+)

@@ -1,0 +1,177 @@
+"""A tunnel whose packets are longer than the network below it lets pass."""
+
+from collections.abc import Iterator
+from ipaddress import ip_address
+
+from wirespeed.facts.netstack import Link, NetStack, named_plainly
+from wirespeed.facts.ovs import Ovs, OvsBridge, OvsInterface
+from wirespeed.facts.routes import Routes
+from wirespeed.model.command import Command
+from wirespeed.model.finding import Evidence, Finding, Remedy, Severity
+from wirespeed.model.observed import CannotTellError, Known, Observed, known
+from wirespeed.model.rule import DoesNotApplyError, HostExam, HostRule
+
+OUTER_IP = {4: 20, 6: 40}
+UDP_AND_VXLAN = 8 + 8
+INNER_ETHERNET = 14
+VLAN_TAG = 4
+ANY_MTU = 65000
+"""A tunnel that Open vSwitch made has an MTU near 65535: it bounds nothing."""
+
+
+def _check(exam: HostExam) -> Iterator[Finding]:
+    links = known(exam.host[NetStack].links, "the netdevs")
+    own = [link for link in links.values() if link.vxlan and not _is_of_ovs(link)]
+    of_ovs = [o for o in exam.host[Ovs].interfaces.values() if o.kind in ("vxlan", "geneve")]
+    if not own and not of_ovs:
+        raise DoesNotApplyError("there is no VXLAN or Geneve tunnel")
+    for link in own:
+        yield from _of_kernel(exam, link)
+    for tunnel in of_ovs:
+        yield from _of_ovs(exam, tunnel)
+
+
+def _is_of_ovs(link: Link) -> bool:
+    return isinstance(link.mtu, Known) and link.mtu.value >= ANY_MTU
+
+
+def _of_kernel(exam: HostExam, link: Link) -> Iterator[Finding]:
+    vxlan = link.vxlan
+    if vxlan is None:
+        return
+    ends = [o.value for o in (vxlan.remote, vxlan.local) if isinstance(o, Known)]
+    if isinstance(vxlan.underlay, Known):
+        underlay = exam.host[NetStack][vxlan.underlay.value]
+    else:
+        underlay = _underlay(exam, link.netdev, vxlan.local, vxlan.remote)
+    inner = known(link.mtu, f"MTU of {link.netdev}")
+    tagged = any(
+        isinstance(up.vlan_id, Known) and isinstance(up.mtu, Known) and up.mtu.value >= inner
+        for up in exam.host[NetStack].directly_above(link.netdev)
+    )
+    found = Evidence(found=f"{link.netdev}: MTU {inner}", source=f"ip link show {link.netdev}")
+    extra = VLAN_TAG if tagged else 0
+    yield from _compare(link.netdev, found, inner + extra, _version(ends), underlay, Severity.FAULT)
+
+
+def _of_ovs(exam: HostExam, tunnel: OvsInterface) -> Iterator[Finding]:
+    source = f"ovs-vsctl list Interface {tunnel.name}"
+    ends = [tunnel.options.get(name, "") for name in ("remote_ip", "local_ip")]
+    remote, local = (Known(end, source) for end in ends)
+    underlay = _underlay(exam, tunnel.name, local, remote)
+    inner = _largest_inside(exam, tunnel)
+    if inner is None:
+        raise DoesNotApplyError(f"no port of a guest is in the bridges of {tunnel.name}")
+    name, mtu = inner
+    found = Evidence(
+        found=f"{name}, in a bridge with {tunnel.name}: MTU {mtu.value}", source=mtu.source
+    )
+    # A guest sets its own MTU; that of its port on the host is what it may use.
+    yield from _compare(tunnel.name, found, mtu.value, _version(ends), underlay, Severity.RISK)
+
+
+def _largest_inside(exam: HostExam, tunnel: OvsInterface) -> tuple[str, Known[int]] | None:
+    ovs, stack = exam.host[Ovs], exam.host[NetStack]
+    links = stack.links.value if isinstance(stack.links, Known) else {}
+    found = []
+    for bridge in _connected(ovs, ovs.bridge_of(tunnel.name)):
+        for one in ovs.interfaces_in(bridge):
+            link = links.get(one.name)
+            is_guest = one.is_dpdk_representor or one.kind.startswith("dpdkvhostuser")
+            if link is not None:
+                kind = link.kind.value if isinstance(link.kind, Known) else ""
+                is_guest = link.is_vf_representor or kind in ("tun", "veth")
+            mtu: Observed[int] = one.mtu if link is None else link.mtu
+            if is_guest and isinstance(mtu, Known):
+                found.append((one.name, mtu))
+    return max(found, key=lambda pair: pair[1].value, default=None)
+
+
+def _connected(ovs: Ovs, start: OvsBridge | None) -> list[OvsBridge]:
+    """The bridge and all that patch ports join to it."""
+    todo, seen = [start] if start else [], dict[str, OvsBridge]()
+    while todo:
+        bridge = todo.pop()
+        if bridge.name in seen:
+            continue
+        seen[bridge.name] = bridge
+        for one in ovs.interfaces_in(bridge):
+            peer = ovs.bridge_of(one.options.get("peer", "")) if one.kind == "patch" else None
+            todo += [peer] if peer else []
+    return list(seen.values())
+
+
+def _underlay(exam: HostExam, tunnel: str, local: Observed[str], remote: Observed[str]) -> Link:
+    """Give the netdev that the tunnel's packets leave by: as routed, else by its own address."""
+    stack = exam.host[NetStack]
+    if isinstance(remote, Known) and _is_address(remote.value):
+        netdevs = exam.host[Routes].way_to(remote.value).value.netdevs
+        if netdevs:
+            return stack[netdevs[0]]
+    link = stack.with_address(local.value) if isinstance(local, Known) else None
+    if link is None:
+        raise CannotTellError(f"which netdev {tunnel} leaves by", "ip route show table all")
+    return link
+
+
+def _is_address(text: str) -> bool:
+    try:
+        ip_address(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _version(ends: list[str]) -> int:
+    return 6 if any(":" in end for end in ends) else 4
+
+
+def _compare(
+    tunnel: str, inside: Evidence, inner: int, version: int, underlay: Link, severity: Severity
+) -> Iterator[Finding]:
+    outer = known(underlay.mtu, f"MTU of {underlay.netdev}")
+    overhead = OUTER_IP[version] + UDP_AND_VXLAN + INNER_ETHERNET
+    needed = inner + overhead
+    if needed <= outer or not isinstance(underlay.mtu, Known):
+        return
+    yield Finding(
+        rule=RULE.slug,
+        where=tunnel,
+        severity=severity,
+        evidence=(
+            inside,
+            Evidence.of(underlay.mtu, f"{underlay.netdev}, below it: MTU {outer}"),
+            Evidence(
+                found=f"{needed} bytes are needed: {overhead} more than the packet inside",
+                source="RFC 7348, section 5",
+            ),
+        ),
+        so="full packets through the tunnel are dropped, or cut in two and put together again by "
+        "a core",
+        remedies=(
+            Remedy(
+                text=f"let {underlay.netdev}, every port below it and the switches between pass "
+                f"{needed} bytes",
+                commands=(
+                    Command(argv=("ip", "link", "set", "dev", underlay.netdev, "mtu", str(needed))),
+                )
+                if named_plainly(underlay.netdev)
+                else (),
+            ),
+            Remedy(text=f"or let nothing inside send more than {outer - overhead} bytes"),
+        ),
+        unpriced="packets that do not fit are lost or cut, others cost nothing",
+    )
+
+
+RULE = HostRule(
+    slug="mtu.no_room_for_tunnel",
+    title="No room for the tunnel's headers",
+    why="A VXLAN or Geneve tunnel puts 50 bytes before each packet over IPv4 and 70 over IPv6 (4 "
+    "more with a VLAN tag inside). The network below must let the sum pass, or full packets are "
+    "lost or cut in two.",
+    source="https://www.rfc-editor.org/rfc/rfc7348 (sections 4.3 and 5); "
+    "https://www.rfc-editor.org/rfc/rfc8926 (Geneve: 8 bytes and its options)",
+    purposes=None,
+    check=_check,
+)

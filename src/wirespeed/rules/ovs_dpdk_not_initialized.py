@@ -1,0 +1,60 @@
+"""Open vSwitch that was to use DPDK, and could not start it."""
+
+from collections.abc import Iterator
+
+from wirespeed.facts.ovs import Ovs
+from wirespeed.model.command import Command
+from wirespeed.model.finding import Evidence, Finding, Remedy, Severity
+from wirespeed.model.observed import Absent, Known, known
+from wirespeed.model.rule import DoesNotApplyError, HostExam, HostRule
+
+
+def _check(exam: HostExam) -> Iterator[Finding]:
+    ovs = exam.host[Ovs]
+    if isinstance(ovs.other_config, Absent):
+        raise DoesNotApplyError("Open vSwitch is not installed")
+    asked = known(ovs.other_config, "Open vSwitch's settings").get("dpdk-init", "false")
+    if asked not in ("true", "try"):
+        raise DoesNotApplyError("DPDK is not asked for")
+    if known(ovs.dpdk_initialized, "whether DPDK was started"):
+        return
+    evidence = [
+        Evidence(found=f"dpdk-init is {asked}", source="ovs-vsctl get Open_vSwitch . other_config")
+    ]
+    if isinstance(ovs.dpdk_initialized, Known):
+        evidence.append(
+            Evidence(
+                found="DPDK is not initialized",
+                source="ovs-vsctl get Open_vSwitch . dpdk_initialized",
+            )
+        )
+    yield Finding(
+        rule=RULE.slug,
+        where=exam.host.name,
+        severity=Severity.FAULT,
+        evidence=tuple(evidence),
+        so="no DPDK port of any bridge carries a packet",
+        remedies=(
+            Remedy(
+                text="see what the daemon said when it started: hugepages, the PCI addresses in "
+                "dpdk-extra, or a daemon that was built without DPDK (Debian and Ubuntu choose it "
+                "by update-alternatives); then restart it",
+                commands=(
+                    Command(argv=("grep", "-i", "dpdk", "/var/log/openvswitch/ovs-vswitchd.log")),
+                    Command(argv=("update-alternatives", "--display", "ovs-vswitchd")),
+                ),
+            ),
+        ),
+        unpriced="nothing passes those ports",
+    )
+
+
+RULE = HostRule(
+    slug="ovs.dpdk_not_initialized",
+    title="Open vSwitch could not start DPDK",
+    why="The daemon starts DPDK once, when it starts itself. When that fails it runs on without, "
+    "and ports of type dpdk stay dead.",
+    source="https://docs.openvswitch.org/en/latest/intro/install/dpdk/ (dpdk_initialized)",
+    purposes=None,
+    check=_check,
+)

@@ -1,0 +1,56 @@
+"""A port of Open vSwitch that could not be made."""
+
+from collections.abc import Iterator
+
+from wirespeed.facts.ovs import Ovs
+from wirespeed.model.command import Command
+from wirespeed.model.finding import Evidence, Finding, Remedy, Severity
+from wirespeed.model.observed import Absent, Known, known
+from wirespeed.model.rule import DoesNotApplyError, HostExam, HostRule
+
+
+def _check(exam: HostExam) -> Iterator[Finding]:
+    ovs = exam.host[Ovs]
+    if isinstance(ovs.other_config, Absent):
+        raise DoesNotApplyError("Open vSwitch is not installed")
+    known(ovs.other_config, "Open vSwitch's ports")
+    for one in ovs.interfaces.values():
+        if not isinstance(one.error, Known):
+            continue
+        # What a guest left behind when it was shut down: it costs nothing.
+        is_stale = one.kind == "system" and "No such device" in one.error.value
+        bridge = ovs.bridge_of(one.name)
+        yield Finding(
+            rule=RULE.slug,
+            where=one.name,
+            severity=Severity.NOTE if is_stale else Severity.FAULT,
+            evidence=(
+                Evidence(
+                    found=f"{one.kind} port of {bridge.name if bridge else 'a bridge'}: "
+                    f"{one.error.value[:200]}",
+                    source="ovs-vsctl --columns=name,error list Interface",
+                ),
+            ),
+            so="it carries nothing",
+            remedies=(
+                Remedy(
+                    text="give it what the message misses, or take it out of its bridge",
+                    commands=(Command(argv=("ovs-vsctl", "--if-exists", "del-port", one.name)),)
+                    if not one.name.startswith("-")
+                    else (),
+                ),
+            ),
+            unpriced="nothing passes it",
+        )
+
+
+RULE = HostRule(
+    slug="ovs.interface_error",
+    title="Port of Open vSwitch in error",
+    why="A port that the daemon cannot open stays in the database, looks configured, and carries "
+    "nothing.",
+    source="https://www.openvswitch.org/support/dist-docs/ovs-vswitchd.conf.db.5.txt "
+    "(Interface: error)",
+    purposes=None,
+    check=_check,
+)

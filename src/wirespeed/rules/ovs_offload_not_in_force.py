@@ -1,0 +1,77 @@
+"""Open vSwitch whose database asks for offload, while the daemon that runs does not do it."""
+
+import re
+from collections.abc import Iterator
+
+from wirespeed.facts.netstack import NetStack
+from wirespeed.facts.ovs import UPCALL, Ovs
+from wirespeed.model.command import Command
+from wirespeed.model.finding import Danger, Evidence, Finding, Remedy, Severity
+from wirespeed.model.observed import Absent, CannotTellError, Known, known
+from wirespeed.model.rule import DoesNotApplyError, HostExam, HostRule
+
+TELLS = ((2, 17), (3, 5))
+"""From and to which versions `upcall/show` has the line whenever a port can be offloaded."""
+
+
+def _check(exam: HostExam) -> Iterator[Finding]:
+    ovs = exam.host[Ovs]
+    if isinstance(ovs.other_config, Absent):
+        raise DoesNotApplyError("Open vSwitch is not installed")
+    if not ovs.is_offload_asked:
+        raise DoesNotApplyError("offload is not asked for")
+    in_kernel = [
+        one
+        for one in ovs.representors(exam.host[NetStack])
+        if (bridge := ovs.bridge_of(one.name)) and bridge.datapath_type in ("", "system")
+    ]
+    if not in_kernel:
+        raise DoesNotApplyError("no VF representor is in a bridge of the kernel's datapath")
+    known(ovs.datapath_flows, "what the running daemon does")
+    if isinstance(ovs.offloaded_flows, Known):
+        return
+    version = known(ovs.version, "the version of Open vSwitch")
+    number = re.match(r"(\d{1,4})\.(\d{1,4})", version)
+    if number is None or not TELLS[0] <= (int(number[1]), int(number[2])) <= TELLS[1]:
+        raise CannotTellError(
+            f"Open vSwitch {version} does not say whether it offloads",
+            "grep 'Flow API' /var/log/openvswitch/ovs-vswitchd.log",
+        )
+    yield Finding(
+        rule=RULE.slug,
+        where=exam.host.name,
+        severity=Severity.FAULT,
+        evidence=(
+            Evidence(
+                found="hw-offload is true in the database",
+                source="ovs-vsctl get Open_vSwitch . other_config",
+            ),
+            Evidence(
+                found=f"the daemon ({version}) counts no offloaded flows for any port",
+                source=UPCALL,
+            ),
+        ),
+        so="every packet of the VFs goes through the host's cores, though the setting says not",
+        remedies=(
+            Remedy(
+                text="restart Open vSwitch (the service is called openvswitch elsewhere than on "
+                "Debian and Ubuntu); traffic stops for a moment",
+                commands=(Command(argv=("systemctl", "restart", "openvswitch-switch")),),
+                danger=Danger.DROPS_LINK,
+            ),
+        ),
+        unpriced="what the host's cores carry of it depends on the flows: measure before and after",
+    )
+
+
+RULE = HostRule(
+    slug="ovs.offload_not_in_force",
+    title="Open vSwitch not restarted since offload was set",
+    why="hw-offload is read by the daemon, not by the kernel. Ports that it could not prepare when "
+    "the setting came are not offloaded, and setting it to false takes a restart. When the "
+    "setting changed cannot be seen; whether the daemon offloads now can.",
+    source="https://www.mail-archive.com/ovs-dev@openvswitch.org/msg51855.html (when a restart is "
+    "needed); openvswitch lib/netdev-offload.c (netdev_ports_get_n_flows)",
+    purposes=None,
+    check=_check,
+)

@@ -1,0 +1,65 @@
+"""Open vSwitch that keeps every flow in software, on a card whose eswitch could take them."""
+
+from collections.abc import Iterator
+
+from wirespeed.facts.netstack import NetStack
+from wirespeed.facts.ovs import Ovs
+from wirespeed.model.command import Command
+from wirespeed.model.finding import Evidence, Finding, Remedy, Severity
+from wirespeed.model.observed import Absent
+from wirespeed.model.rule import DoesNotApplyError, HostExam, HostRule
+
+
+def _check(exam: HostExam) -> Iterator[Finding]:
+    ovs = exam.host[Ovs]
+    if isinstance(ovs.other_config, Absent):
+        raise DoesNotApplyError("Open vSwitch is not installed")
+    is_asked = ovs.is_offload_asked
+    representors = ovs.representors(exam.host[NetStack])
+    if not representors:
+        raise DoesNotApplyError("no VF representor is in a bridge")
+    if is_asked:
+        return
+    names = ", ".join(one.name for one in representors[:4])
+    yield Finding(
+        rule=RULE.slug,
+        where=exam.host.name,
+        severity=Severity.FAULT,
+        evidence=(
+            Evidence(
+                found="hw-offload is not true", source="ovs-vsctl get Open_vSwitch . other_config"
+            ),
+            Evidence(
+                found=f"{len(representors)} VF representors in bridges: {names}",
+                source="ovs-vsctl show",
+            ),
+        ),
+        so="every packet of these VFs goes through the host's cores, as if there were no eswitch",
+        remedies=(
+            Remedy(
+                text="ask for offload; restart Open vSwitch if its flows do not move within "
+                "seconds, as versions before 2.17 may need it",
+                commands=(
+                    Command(
+                        argv=(
+                            "ovs-vsctl", "set", "Open_vSwitch", ".", "other_config:hw-offload=true"
+                        )
+                    ),
+                ),
+            ),
+        ),
+        unpriced="what the host's cores carry of it depends on the flows: measure before and after",
+    )  # fmt: skip
+
+
+RULE = HostRule(
+    slug="ovs.offload_off",
+    title="Open vSwitch without hardware offload",
+    why="In switchdev mode a VF's packets go to its representor, that is to the host's cores, "
+    "until Open vSwitch puts the flow into the card. It does so only when hw-offload is true.",
+    source="https://docs.openvswitch.org/en/latest/howto/tc-offload/; "
+    "https://www.openvswitch.org/support/dist-docs/ovs-vswitchd.conf.db.5.txt "
+    "(other_config:hw-offload)",
+    purposes=None,
+    check=_check,
+)

@@ -1,0 +1,62 @@
+"""Two ports with addresses in one subnet: what is sent into it leaves by one of them only."""
+
+from collections.abc import Iterator
+from ipaddress import IPv4Network, IPv6Network
+
+from wirespeed.facts.netstack import NetStack
+from wirespeed.facts.routes import Routes
+from wirespeed.model.finding import Evidence, Finding, Remedy, Severity
+from wirespeed.model.observed import Known, known
+from wirespeed.model.rule import DoesNotApplyError, HostExam, HostRule
+
+
+def _check(exam: HostExam) -> Iterator[Finding]:
+    subnets: dict[IPv4Network | IPv6Network, dict[str, str]] = {}
+    ports = {port.netdev for port in exam.ports}
+    for link in known(exam.host[NetStack].links, "the netdevs").values():
+        if link.netdev not in ports or "UP" not in link.flags:
+            continue
+        for own in known(link.addresses, f"addresses of {link.netdev}"):
+            if not own.ip.is_link_local and not own.ip.is_loopback:
+                subnets.setdefault(own.network, {})[link.netdev] = str(own.ip)
+    shared = {net: found for net, found in subnets.items() if len(found) > 1}
+    if not subnets:
+        raise DoesNotApplyError("no port has an IP address of its own")
+    for net, found in shared.items():
+        some = next(a for a in net.hosts() if str(a) not in found.values())
+        way = exam.host[Routes].way_to(str(some))
+        if not way.value.netdevs or len(way.value.netdevs) > 1:
+            continue
+        yield Finding(
+            rule=RULE.slug,
+            where=", ".join(sorted(found)),
+            severity=Severity.NOTE,
+            evidence=(
+                *(
+                    Evidence(found=f"{netdev} has {ip} in {net}", source=f"ip addr show {netdev}")
+                    for netdev, ip in sorted(found.items())
+                ),
+                Evidence.of(
+                    Known(way.value, f"ip route show {net}"),
+                    f"{net} leaves by {way.value.netdevs[0]}",
+                ),
+            ),
+            so=f"sockets that are bound to no port send to {net} by {way.value.netdevs[0]}, "
+            "whichever address the peer uses",
+            remedies=(
+                Remedy(text="give each port a subnet of its own, bond them, or add policy rules"),
+            ),
+            unpriced="it costs the other port's share of what is sent",
+        )
+
+
+RULE = HostRule(
+    slug="route.two_ports_in_one_subnet",
+    title="Two ports in one subnet",
+    why="Routes are chosen by the destination. Of two ports in one subnet the first route wins for "
+    "all that is sent, and answers to ARP may come from either.",
+    source="https://man7.org/linux/man-pages/man8/ip-route.8.html; "
+    "https://docs.kernel.org/networking/ip-sysctl.html (arp_filter)",
+    purposes=None,
+    check=_check,
+)
