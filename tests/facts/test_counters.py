@@ -139,3 +139,22 @@ def test_no_text_makes_the_parser_raise(driver: str, output: str, returncode: in
     names = ("statistics", "ethtool-S", "statistics-again", "ethtool-S-again")
     sections = [Section(name, "ens1", output, "", returncode) for name in names]
     Counters.parse(Capture([Section("ports", "", port, "", 0), *sections], complete=False))
+
+
+def test_a_first_reading_that_failed_gives_its_reason():
+    port = "ens1 driver=mlx5_core physfn= port=p0 device=/sys/devices/pci0000:00/0000:01:00.0"
+    found = Counters.parse(
+        Capture(
+            [
+                Section("ports", "", port, "", 0),
+                Section("statistics", "ens1", NETDEV.format("1.00"), "", 0),
+                Section("ethtool-S", "ens1", "", "", 124),
+                Section("statistics-again", "ens1", NETDEV.format("2.00"), "", 0),
+                Section("ethtool-S-again", "ens1", MLX5, "", 0),
+            ],
+            complete=True,
+        )
+    )
+    delta = found.delta("ens1", Place.PORT_BUFFER)
+    assert delta == Unreadable("it did not end in time", "ethtool -S ens1")
+    assert found.total("ens1", Place.PORT_BUFFER) == Known(0, "ethtool -S ens1")

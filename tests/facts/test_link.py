@@ -124,6 +124,7 @@ def test_a_port_that_is_set_down_is_down_although_the_kernel_refuses_its_files()
     assert found.is_enabled == Known(False, "cat /sys/class/net/ens1/flags")
     assert found.is_up == Known(False, "cat /sys/class/net/ens1/carrier")
     assert isinstance(found.link_bps, Absent)
+    assert isinstance(found.is_full_duplex, Absent)
 
 
 @pytest.mark.parametrize(

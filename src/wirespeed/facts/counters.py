@@ -21,7 +21,8 @@ from wirespeed.model.observed import Absent, Known, Observed, Unreadable
 __all__ = ["Counters", "Delta", "Place", "PortCounters"]
 
 STATISTICS = ("rx_packets", "tx_packets", "tx_dropped", "rx_missed_errors", "rx_crc_errors")
-MAX_COUNTER = 2**64 - 1
+MAX_DIGITS = 20
+"""Of a counter: 2^64."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +152,7 @@ def _known_lines(driver: str | None) -> re.Pattern[str]:
     """Match the lines of `ethtool -S` that a row is about: a card has some 50 a queue."""
     rows = BY_DRIVER.get(driver or "", ())
     names = "|".join([STALLED_PERCENT, *(group for row in rows for group in row.groups)])
-    return re.compile(rf"^[ \t]*((?:{names})): (\d{{1,20}})[ \t\r]*$", re.M | re.A)
+    return re.compile(rf"^[ \t]*((?:{names})): (\d{{1,{MAX_DIGITS}}})[ \t\r]*$", re.M | re.A)
 
 
 def _reading(capture: Capture, netdev: str, driver: str | None, again: str) -> _Reading:
@@ -175,7 +176,7 @@ def _reading(capture: Capture, netdev: str, driver: str | None, again: str) -> _
 def _count(text: str) -> int | None:
     """A counter; None for what is none, as a ring's name or a text."""
     text = text.strip()
-    if not (text.isascii() and text.isdecimal() and len(text) <= len(str(MAX_COUNTER))):
+    if not (text.isascii() and text.isdecimal() and len(text) <= MAX_DIGITS):
         return None
     return int(text)
 
@@ -183,7 +184,7 @@ def _count(text: str) -> int | None:
 def _seconds(text: str) -> float | None:
     whole, _, hundredths = text.strip().partition(".")
     digits = whole + hundredths
-    if not (digits.isascii() and digits.isdecimal() and whole and len(digits) <= len("9" * 15)):
+    if not (digits.isascii() and digits.isdecimal() and whole and len(digits) <= MAX_DIGITS):
         return None
     return float(text)
 

@@ -57,6 +57,8 @@ def _evidence(link: Link) -> Iterator[Evidence]:
         ("advertised here", link.advertised.bps),
         ("advertised by the peer", link.partner.bps),
     ):
+        if observed is link.advertised.bps and observed == link.supported.bps:
+            continue
         if isinstance(observed, Known) and observed.value:
             yield Evidence.of(observed, f"{whose}: {', '.join(map(_gbps, observed.value))}")
 
