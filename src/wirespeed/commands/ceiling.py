@@ -1,8 +1,304 @@
-"""`wirespeed ceiling`: the path as a ledger of ceilings."""
+"""`wirespeed ceiling`: the path as a ledger of ceilings, of a host or of cards not bought yet."""
+
+import json
+import sys
+from collections.abc import Iterator
+from typing import Any
 
 import click
 
+from wirespeed.ceilings.cpu import DPDK_CYCLES_PER_PACKET, DPDK_CYCLES_SOURCE, cores_ceiling
+from wirespeed.ceilings.devices import device_for
+from wirespeed.ceilings.encapsulation import Encapsulation, encapsulation_ceiling
+from wirespeed.ceilings.ethernet import ethernet_ceiling
+from wirespeed.ceilings.pcie import pcie_ceiling
+from wirespeed.ceilings.tcp import goodput_bps, tcp_payload_bytes, tcp_window_ceiling
+from wirespeed.ceilings.vswitch import vswitch_ceiling
+from wirespeed.commands import ceiling_options as option
+from wirespeed.model.ceiling import Ceiling, Direction, Ledger
+from wirespeed.model.error import InputError
+from wirespeed.model.question import Purpose, Question
+from wirespeed.report.ceiling_text import ceiling_lines
+from wirespeed.report.ledger_bars import ASCII
+
+WIDTH = 80
+GIVEN = "as you gave it"
+USUAL = {"source": "what most servers of today are set to", "assumed": True}
+WHAT_IF = (
+    "pcie", "payload", "read_request", "link", "ports", "cores", "core_ghz", "cycles", "window",
+    "encapsulation", "vswitch",
+)  # fmt: skip
+"""Options that describe a path; with none of them it is read from a host."""
+
 
 @click.command()
-def ceiling() -> None:
-    """Show the most that a path can carry, and what bounds it."""
+@click.argument("host", required=False, metavar="[HOST|FILE]")
+@click.option("--pcie", metavar="GENxLANES", help="Slot: 4.0x4, 3.0x16.")
+@click.option("--payload", metavar="BYTES", help="PCIe payload size, else 256 is assumed.")
+@click.option("--read-request", metavar="BYTES", help="PCIe read request, else 512 is assumed.")
+@click.option("--link", metavar="GB/S", help="Speed of a port.")
+@click.option("--ports", metavar="N", help="Ports in that one slot, all in use at once.")
+@click.option("--cores", metavar="N", help="Cores that do nothing else.")
+@click.option("--core-ghz", metavar="GHZ", help="Their clock.")
+@click.option("--cycles", metavar="N", help="Cycles that a frame costs one of them.")
+@click.option("--window", metavar="SIZE", help="TCP window of one connection: 16M.")
+@click.option("--rtt", metavar="TIME", help="Round-trip time to the peer: 0.2ms.")
+@click.option(
+    "--vxlan",
+    "encapsulation",
+    flag_value=Encapsulation.VXLAN.value,
+    default=None,
+    help="Frames go into VXLAN.",
+)
+@click.option(
+    "--geneve",
+    "encapsulation",
+    flag_value=Encapsulation.GENEVE.value,
+    help="Frames go into Geneve, without options.",
+)
+@click.option(
+    "--vlan", "encapsulation", flag_value=Encapsulation.VLAN.value, help="Frames get a VLAN tag."
+)
+@click.option("--vswitch", metavar="GB/S", help="Speed that a virtual adapter reports.")
+@click.option(
+    "--frame",
+    "--frame-bytes",
+    default="1518",
+    show_default=True,
+    metavar="BYTES",
+    help="Size of a frame, with FCS and without any tunnel.",
+)
+@click.option("--bidirectional", is_flag=True, help="Both directions carry as much at once.")
+@click.option(
+    "--for",
+    "purpose",
+    type=click.Choice([p.value for p in Purpose]),
+    help="What the ports are for: dpdk counts other costs than the kernel.",
+)
+@click.option("--port", "names", multiple=True, help="Of a host: only this netdev or PCI address.")
+@click.option("--explain", is_flag=True, help="Show the formulas, and what they were given.")
+@click.option("--json", "as_json", is_flag=True, help="One line of JSON.")
+def ceiling(host: str | None, frame: str, purpose: str | None, **given: Any) -> None:
+    """Show the most that a path can carry, and what bounds it.
+
+    Of this machine, of a host over SSH, of a file that `wirespeed capture` wrote; or, with --pcie,
+    --link and their kin, of cards that you have not bought yet.
+
+    A bar is solid up to what a path that is well set up reaches, and light up to what the headers
+    alone would leave: nothing that is measured can lie above that.
+    """
+    question = Question(
+        purpose=None if purpose is None else Purpose(purpose),
+        frame_bytes=option.frame_size(frame),
+        bidirectional=given["bidirectional"],
+        rtt_s=None if given["rtt"] is None else option.seconds(given["rtt"]),
+        ports=given["names"],
+    )
+    described = [name for name in WHAT_IF if given[name] is not None]
+    if described and (host is not None or question.ports):
+        flag = described[0].replace("_", "-")
+        raise InputError(
+            "ceiling.two_paths",
+            where=host or f"--port {question.ports[0]}",
+            found=f"a host is named, and a path is described with --{flag}",
+            so="it is not clear which of them is meant",
+            next="leave one of them out",
+        )
+    if described:
+        ledgers = [_what_if(question, given)]
+        warnings: tuple[str, ...] = ()
+    else:
+        ledgers, warnings = _of_host(host, question)
+    if given["as_json"]:
+        click.echo(json.dumps({"warnings": warnings, "paths": list(map(_path, ledgers))}))
+        return
+    payload_bytes = tcp_payload_bytes(question.frame_bytes)
+    lines = [f"warning: {text}" for text in warnings]
+    for ledger in ledgers:
+        lines += ["", *ceiling_lines(ledger, payload_bytes, explain=given["explain"], width=WIDTH)]
+    _print("\n".join(lines).strip("\n") or "no port was found on this host")
+
+
+def _what_if(question: Question, given: dict[str, Any]) -> Ledger:
+    ceilings = [c for d in Direction for c in _described(question, given, d)]
+    if not ceilings:
+        raise InputError(
+            "ceiling.nothing",
+            found="no element of a path was described, only something about one",
+            so="there is nothing to compute",
+            next="give --pcie, --link, --vswitch, --cores or --window: "
+            "wirespeed ceiling --pcie 4.0x4 --link 100",
+        )
+    return Ledger(
+        port=_title(given),
+        frame_bytes=question.frame_bytes,
+        ceilings=tuple(ceilings),
+        bidirectional=question.bidirectional,
+    )
+
+
+def _title(given: dict[str, Any]) -> str:
+    """Say in words what was described."""
+    parts = []
+    if given["link"] is not None:
+        ports = given["ports"] or "1"
+        parts.append(f"{ports} port{'' if ports == '1' else 's'} of {given['link']} Gb/s")
+    if given["pcie"] is not None:
+        parts.append(f"PCIe {given['pcie']}")
+    return ", ".join(parts) or "the path that you described"
+
+
+def _described(
+    question: Question, given: dict[str, Any], direction: Direction
+) -> Iterator[Ceiling]:
+    frame_bytes = question.frame_bytes
+    yield from _wire(given, frame_bytes, direction)
+    if given["pcie"] is not None:
+        found = pcie_ceiling(
+            option.pcie_link(given["pcie"], given["payload"], given["read_request"]),
+            frame_bytes,
+            direction,
+            "pcie",
+            GIVEN,
+            device=device_for(question.purpose),
+            bidirectional=question.bidirectional,
+        )
+        assumed = {
+            name
+            for name, value in (
+                ("payload", given["payload"]),
+                ("read request", given["read_request"]),
+            )
+            if value is None
+        }
+        inputs = tuple(i.model_copy(update=USUAL) if i.name in assumed else i for i in found.inputs)
+        yield found.model_copy(update={"inputs": inputs})
+    else:
+        _needs(given, "pcie", "payload", "read_request")
+    if given["vswitch"] is not None:
+        reported_bps = option.gigabits_bps("vswitch", given["vswitch"])
+        yield vswitch_ceiling(reported_bps, frame_bytes, direction, GIVEN)
+    yield from _cores(question, given, direction)
+    yield from _window(question, given, direction)
+
+
+def _wire(given: dict[str, Any], frame_bytes: int, direction: Direction) -> Iterator[Ceiling]:
+    if given["link"] is None:
+        _needs(given, "link", "ports", "encapsulation")
+        return
+    ports = 1 if given["ports"] is None else option.count("ports", given["ports"])
+    link_bps = option.gigabits_bps("link", given["link"]) * ports
+    yield ethernet_ceiling(link_bps, frame_bytes, direction, GIVEN)
+    if given["encapsulation"] is not None:
+        kind = Encapsulation(given["encapsulation"])
+        yield encapsulation_ceiling(link_bps, frame_bytes, kind, direction, GIVEN)
+
+
+def _cores(question: Question, given: dict[str, Any], direction: Direction) -> Iterator[Ceiling]:
+    if given["cores"] is None:
+        _needs(given, "cores", "core_ghz", "cycles")
+        return
+    if given["core_ghz"] is None:
+        raise _lacks("core-ghz", "a number of cores without their clock", "--core-ghz 3.4")
+    fewest, most = DPDK_CYCLES_PER_PACKET
+    source = DPDK_CYCLES_SOURCE
+    assumed = given["cycles"] is None
+    if not assumed:
+        fewest = most = option.cycles(given["cycles"])
+        source = GIVEN
+    elif question.purpose is not Purpose.DPDK:
+        raise _lacks(
+            "cycles",
+            "cores without what a frame costs them, and for the kernel no figure is assumed",
+            "--cycles 2000 as you measured it, or --for dpdk, where 30 to 37 are assumed",
+        )
+    yield cores_ceiling(
+        option.count("cores", given["cores"]),
+        option.clock_hz(given["core_ghz"]),
+        most,
+        question.frame_bytes,
+        direction,
+        source,
+        fewest_cycles_per_packet=fewest,
+        assumed=assumed,
+    )
+
+
+def _window(question: Question, given: dict[str, Any], direction: Direction) -> Iterator[Ceiling]:
+    if given["window"] is None:
+        if question.rtt_s is not None:
+            raise _lacks("window", "a round-trip time without a window", "--window 16M")
+        return
+    if question.rtt_s is None:
+        raise _lacks("rtt", "a window without a round-trip time", "--rtt 0.2ms")
+    size = option.window_bytes(given["window"])
+    if not tcp_payload_bytes(question.frame_bytes):
+        raise InputError(
+            "ceiling.frame",
+            where=f"--frame {question.frame_bytes}",
+            found="such a frame has no room for TCP payload",
+            so="a window of it has no meaning",
+            next="give a longer frame, or leave --window out",
+        )
+    yield tcp_window_ceiling(size, question.rtt_s, question.frame_bytes, direction, GIVEN)
+
+
+def _needs(given: dict[str, Any], lacking: str, *present: str) -> None:
+    """Refuse options that say something of an element that was not given."""
+    for name in present:
+        if given[name] is not None:
+            flag = given[name].lower() if name == "encapsulation" else name.replace("_", "-")
+            raise _lacks(lacking, f"--{flag} without --{lacking}", f"--{lacking} as well")
+
+
+def _lacks(name: str, found: str, next: str) -> InputError:
+    return InputError(
+        f"ceiling.{name}",
+        where="ceiling",
+        found=found,
+        so="no ceiling can be computed from that",
+        next=f"give {next}",
+    )
+
+
+def _of_host(host: str | None, question: Question) -> tuple[list[Ledger], tuple[str, ...]]:
+    # Only here: a what-if needs no host, and shall not wait for what reads one.
+    from wirespeed.doctor.diagnose import asked_ports
+    from wirespeed.doctor.gather import gather
+    from wirespeed.doctor.ledger import build_ledger
+    from wirespeed.host.reach import Unreachable
+    from wirespeed.host.reach_destination import HERE, parse_destination
+
+    (found,) = gather([parse_destination(host or HERE)])
+    if isinstance(found, Unreachable):
+        raise found.error
+    facts = found.facts
+    return [build_ledger(facts, port, question) for port in asked_ports(facts, question)], (
+        found.warnings
+    )
+
+
+def _path(ledger: Ledger) -> dict[str, Any]:
+    """One path for a program: the ledger, and what bounds each direction."""
+    bounds = {}
+    for direction in Direction:
+        low, high = ledger.bound(direction), ledger.most(direction)
+        if low is None or high is None:
+            continue
+        bounds[direction.value] = {
+            "may_be_bound_by": [c.element for c in ledger.may_bound(direction)],
+            "load_pps": {"low": low.load_pps.low, "high": high.load_pps.high},
+            "load_bps_l1": {"low": low.load_bps_l1.low, "high": high.load_bps_l1.high},
+            "goodput_bps": {
+                end: goodput_bps(load_pps, ledger.frame_bytes)
+                for end, load_pps in (("low", low.load_pps.low), ("high", high.load_pps.high))
+            },
+        }
+    return {**ledger.model_dump(mode="json"), "bounds": bounds}
+
+
+def _print(text: str) -> None:
+    encoding = sys.stdout.encoding or "ascii"
+    if not encoding.lower().startswith("utf"):
+        text = text.translate(ASCII)
+    click.echo(text.encode(encoding, "backslashreplace"))
