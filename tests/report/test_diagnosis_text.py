@@ -44,7 +44,7 @@ enp59s0: most that each element carries of 1518-byte frames, Gb/s
 3 conditions could not be told
   ethtool is not installed: 2 conditions
     would tell: ethtool -g enp59s0
-    and 1 more command
+    would tell: ethtool -l enp59s0
   irq.all_on_one_cpu enp59s0: affinity: Permission denied
     would tell: cat /proc/irq/77/smp_affinity_list
     run it as root, or with --sudo
@@ -193,7 +193,7 @@ def test_a_note_is_short_until_more_is_asked_for():
 
 
 def test_a_host_is_described_in_one_line_and_its_first_ports_in_one_each():
-    about = (("system", "Debian 12"), ("CPU", "2 cores"))
+    about = (("system", "Debian 12"), ("runs on", "cannot tell"), ("CPU", "2 cores"))
     about += tuple((f"eth{n}", "mlx5_core") for n in range(6))
     shown = text(list(diagnosis_lines(diagnosis(about=about))))
     assert "  Debian 12 · 2 cores\n  eth0: mlx5_core\n" in shown
@@ -206,6 +206,12 @@ def test_what_could_not_be_told_is_grouped_by_all_that_the_reason_says():
     )
     shown = text(list(diagnosis_lines(diagnosis(verdicts=verdicts))))
     assert "  ovs-vsctl: /run/db: failed: 3 conditions\n" in shown
+
+
+def test_commands_beyond_the_first_are_counted():
+    many = tuple(verdict(would_tell=f"ethtool -S eth{n}") for n in range(5))
+    shown = text(list(diagnosis_lines(diagnosis(verdicts=many))))
+    assert "ethtool -S eth2\n    and 2 more commands" in shown
 
 
 def test_a_severity_is_the_tone_of_its_line():

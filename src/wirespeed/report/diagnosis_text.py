@@ -32,7 +32,7 @@ from wirespeed.report.load_text import LoadUnit
 from wirespeed.report.text_lines import columns_of, wrapped, wrapped_command
 
 WIDTH = 80
-BRIEF_PORTS, BRIEF_UNTOLD, BRIEF_PLACES = 4, 5, 4
+BRIEF_PORTS, BRIEF_UNTOLD, BRIEF_COMMANDS, BRIEF_PLACES = 4, 5, 3, 4
 """How many are shown without --verbose."""
 COMMAND_CHARACTERS = 2000
 INDENT = " " * 4
@@ -164,7 +164,7 @@ def _untold(diagnosis: Diagnosis, verbose: bool, width: int) -> Iterator[Line]:
         alone = f"{shown(first.rule)} {shown(first.where)}: {reason}"
         many = f"{reason}: {conditions(len(group.verdicts))}"
         yield from _text(alone if len(group.verdicts) == 1 else many, width, "  ")
-        commands = group.commands if verbose else group.commands[:1]
+        commands = group.commands if verbose else group.commands[:BRIEF_COMMANDS]
         for command in commands:
             yield from _text(f"would tell: {shown(command)}", width, "    ", "source")
         more = len(group.commands) - len(commands)

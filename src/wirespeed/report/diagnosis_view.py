@@ -17,7 +17,8 @@ DONE = {Direction.RECEIVE: "received", Direction.TRANSMIT: "sent"}
 HOST_CHARACTERS = 48
 HOST_LABELS = ("system", "runs on", "CPU")
 """Labels of `Diagnosis.about` that are about the host as a whole."""
-NOT_INSTALLED, DENIED = "is not installed", ("permission denied", "not permitted")
+CANNOT_TELL = "cannot tell"
+DENIED = ("permission denied", "not permitted")
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +150,11 @@ def headline(diagnosis: Diagnosis) -> str:
 
 def about_texts(diagnosis: Diagnosis, ports: int | None = None) -> tuple[str, ...]:
     """What host it is in one text, then one for each of its first `ports` ports."""
-    of_host = [value for label, value in diagnosis.about if label in HOST_LABELS]
+    of_host = [
+        value
+        for label, value in diagnosis.about
+        if label in HOST_LABELS and not value.startswith(CANNOT_TELL)
+    ]
     of_ports = [f"{label}: {value}" for label, value in diagnosis.about if label not in HOST_LABELS]
     return tuple(filter(None, (" · ".join(shown(v) for v in of_host), *of_ports[:ports])))
 
@@ -160,23 +165,22 @@ def computed(ledger: Ledger) -> tuple[tuple[str, str, tuple[Input, ...]], ...]:
 
 
 def untold(diagnosis: Diagnosis) -> tuple[Untold, ...]:
-    """Group what could not be told by reason and tool, the largest group first.
+    """Group what could not be told by its reason, the largest group first.
 
     Reasons start with what could not be read, `rings: …`: what follows is what they share.
     """
-    groups: dict[tuple[str, str], list[Verdict]] = {}
+    groups: dict[str, list[Verdict]] = {}
     for verdict in diagnosis.verdicts:
         if verdict.outcome == "cannot tell":
-            tail = verdict.reason.partition(": ")[2] or verdict.reason
-            tool = tail if NOT_INSTALLED in tail else verdict.would_tell.partition(" ")[0]
-            groups.setdefault((tail, tool), []).append(verdict)
+            shared = verdict.reason.partition(": ")[2] or verdict.reason
+            groups.setdefault(shared, []).append(verdict)
     found = [
         Untold(
-            reason=verdicts[0].reason if len(verdicts) == 1 else tail,
+            reason=verdicts[0].reason if len(verdicts) == 1 else shared,
             commands=tuple(dict.fromkeys(v.would_tell for v in verdicts)),
             verdicts=tuple(verdicts),
         )
-        for (tail, _), verdicts in groups.items()
+        for shared, verdicts in groups.items()
     ]
     return tuple(sorted(found, key=lambda u: -len(u.verdicts)))
 

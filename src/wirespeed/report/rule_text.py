@@ -1,10 +1,10 @@
 """What a rule is about, for `doctor --explain` and `doctor --rules`. Pure."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 
 from wirespeed.model.rule import HostRule, Rule
 from wirespeed.report.diagnosis_text import WIDTH, Line
-from wirespeed.report.text_lines import columns_of, wrapped, wrapped_command
+from wirespeed.report.text_lines import wrapped, wrapped_command
 
 
 def rule_lines(rule: Rule, width: int = WIDTH) -> Iterator[Line]:
@@ -25,13 +25,9 @@ def rule_lines(rule: Rule, width: int = WIDTH) -> Iterator[Line]:
     yield from (Line(line.removesuffix(" \\"), "source") for line in lines)
 
 
-def rules_lines(rules: Iterable[Rule], width: int = WIDTH) -> Iterator[Line]:
+def rules_lines(rules: Sequence[Rule], width: int = WIDTH) -> Iterator[Line]:
     """Each rule's slug and title; its purposes where it is not for any."""
+    columns = max(len(rule.slug) for rule in rules) + 2
     for rule in rules:
         purposes = "" if rule.purposes is None else f" ({', '.join(sorted(rule.purposes))})"
-        line = f"{rule.slug:<34} {rule.title}{purposes}"
-        if columns_of(line) <= width:
-            yield Line(line)
-        else:
-            yield Line(rule.slug)
-            yield from map(Line, wrapped(rule.title + purposes, width, " " * 4))
+        yield from map(Line, wrapped(rule.title + purposes, width, rule.slug.ljust(columns)))

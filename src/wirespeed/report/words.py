@@ -53,7 +53,7 @@ def limited(headline: Headline) -> str:
 
 def machine(section: MachineSection) -> str:
     """What the doctor found of the machine that bears upon the run."""
-    asked = "`wirespeed doctor --for dpdk` on this machine, before the run:"
+    asked = "wirespeed doctor --for dpdk, asked of this machine before the run:"
     above = [f for f in section.findings if f.severity is not Severity.NOTE]
     if not above:
         return f"{asked} nothing found that bears upon these measurements."
