@@ -5,6 +5,8 @@ From patches on the netdev list and this kernel's own answers.
 
 from pathlib import Path
 
+import pytest
+
 from wirespeed.facts.steering import Steering
 from wirespeed.model.capture import Capture, Section
 from wirespeed.model.observed import Absent, Known, Unreadable
@@ -67,3 +69,30 @@ def test_a_hash_key_that_came_along_is_not_kept():
     steering = Steering.parse(Capture([section], complete=True)).of("eth0")
     assert steering.has_hash_key == Known(value=True, source="ethtool -x eth0")
     assert steering.hash_function == Known("toeplitz", "ethtool -x eth0")
+
+
+HEADER = "UDP over IPV4 flows use these fields for computing Hash flow key:\n"
+PORTS = "L4 bytes 0 & 1 [TCP/UDP src port]\nL4 bytes 2 & 3 [TCP/UDP dst port]\n"
+
+
+@pytest.mark.parametrize(
+    ("fields", "expected"), [("IP SA\nIP DA\n", False), (f"IP SA\nIP DA\n{PORTS}", True)]
+)
+def test_fields_of_the_udp_hash_are_read(fields: str, expected: bool):
+    section = Section("ethtool-udp-hash", "eth0", HEADER + fields, "", 0)
+    steering = Steering.parse(Capture([section], complete=True)).of("eth0")
+    source = "ethtool -n eth0 rx-flow-hash udp4"
+    assert steering.hashes_udp_ports == Known(value=expected, source=source)
+
+
+def test_a_card_that_does_not_say_what_it_hashes():
+    section = Section("ethtool-udp-hash", "eth0", f"{HEADER}None\n", "", 0)
+    steering = Steering.parse(Capture([section], complete=True)).of("eth0")
+    assert isinstance(steering.hashes_udp_ports, Absent)
+
+
+@pytest.mark.parametrize(("text", "expected"), [("0", False), ("1", True), ("2", True)])
+def test_queues_that_kernel_threads_poll(text: str, expected: bool):
+    section = Section("queues", "", f"/sys/class/net/eth0/threaded:{text}", "", 0)
+    steering = Steering.parse(Capture([section], complete=True)).of("eth0")
+    assert steering.is_napi_threaded == Known(expected, "cat /sys/class/net/eth0/threaded")

@@ -17,9 +17,11 @@ NOT_SUPPORTED = "Operation not supported"
 NO_SUCH_SETTING = "the driver has no such setting"
 
 
-def ethtool_answer(capture: Capture, section: str, netdev: str, option: str) -> Observed[str]:
-    """Output of `ethtool OPTION NETDEV`; Absent where the driver does not support it."""
-    command = f"ethtool {option} {netdev}"
+def ethtool_answer(
+    capture: Capture, section: str, netdev: str, option: str, *words: str
+) -> Observed[str]:
+    """Output of `ethtool OPTION NETDEV WORDS`; Absent where the driver does not support it."""
+    command = " ".join(["ethtool", option, netdev, *words])
     found = capture.section(section, netdev)
     if found is None:
         return Unreadable("the capture has no such section", command)

@@ -12,7 +12,7 @@ from wirespeed.model.capture import Capture, Files
 from wirespeed.model.fact import Fact
 from wirespeed.model.observed import Absent, Known, Observed, Unreadable, read_as
 
-ATTRIBUTES = ("xps_cpus", "rps_cpus", "rps_flow_cnt")
+ATTRIBUTES = ("xps_cpus", "rps_cpus", "rps_flow_cnt", "threaded")
 QUEUE_FILE = re.compile(
     r"^(?:grep: )?"
     r"(/sys/class/net/([^/\s]+)/queues/[rt]x-(\d{1,5})/(xps_cpus|rps_cpus|rps_flow_cnt)):",
@@ -35,6 +35,10 @@ class NetdevSteering:
     """The key itself is not kept: who knows it can aim all frames at one queue."""
     hash_function: Observed[str]
     """`toeplitz`, `xor` or `crc32`: the one that is on."""
+    hashes_udp_ports: Observed[bool]
+    """Of UDP over IPv4; False: all UDP between two hosts, their tunnels too, is one flow to it."""
+    is_napi_threaded: Observed[bool]
+    """Kernel threads poll the queues, not the core of the interrupt. Absent before Linux 5.12."""
     xps_cpus: dict[int, Observed[frozenset[int]]]
     """Transmit queue: the CPUs that use it. Empty: XPS is not set, a hash of the flow chooses."""
     rps_cpus: dict[int, Observed[frozenset[int]]]
@@ -63,6 +67,7 @@ list_queue_files() (
 	set +f
 	for netdev in $port_netdevs; do
 		cd "/sys/class/net/$netdev/queues" || continue
+		printf '%s\\n' "/sys/class/net/$netdev/threaded"
 		for path in tx-*/xps_cpus rx-*/rps_cpus rx-*/rps_flow_cnt; do
 			printf '%s\\n' "/sys/class/net/$netdev/queues/$path"
 		done
@@ -70,6 +75,7 @@ list_queue_files() (
 )
 for netdev in $port_netdevs; do
 	show ethtool-rss "$netdev" rss "$netdev"
+	run ethtool-udp-hash "$netdev" ethtool -n "$netdev" rx-flow-hash udp4
 done
 list_queue_files 2>/dev/null | files queues -
 """
@@ -80,7 +86,7 @@ list_queue_files 2>/dev/null | files queues -
         return cls(capture)
 
     def of(self, netdev: str) -> NetdevSteering:
-        """Read `ethtool-rss` of one netdev and its files of `queues`."""
+        """Read `ethtool-rss` and `ethtool-udp-hash` of one netdev and its files of `queues`."""
         answer = ethtool_answer(self.capture, "ethtool-rss", netdev, "-x")
         files = self.capture.files("queues", ATTRIBUTES)
         section = self.capture.section("queues")
@@ -96,6 +102,8 @@ list_queue_files 2>/dev/null | files queues -
             rx_rings=_rx_rings(answer),
             has_hash_key=_has_key(answer),
             hash_function=_hash_function(answer),
+            hashes_udp_ports=_hashes_ports(self.capture, netdev),
+            is_napi_threaded=read_as(files[f"/sys/class/net/{netdev}/threaded"], _is_threaded),
             xps_cpus=_by_queue(paths, files, "xps_cpus", parse_cpu_mask),
             rps_cpus=_by_queue(paths, files, "rps_cpus", parse_cpu_mask),
             rps_flow_count=_by_queue(paths, files, "rps_flow_cnt", int),
@@ -163,3 +171,22 @@ def _hash_function(answer: Observed[str]) -> Observed[str]:
     if match is None:
         return Absent(lines.source, "none is on")
     return Known(match[1], lines.source)
+
+
+def _hashes_ports(capture: Capture, netdev: str) -> Observed[bool]:
+    """`L4 bytes 0 & 1 [TCP/UDP src port]` and its like; `None` where nothing is hashed."""
+    section = "ethtool-udp-hash"
+    source = f"ethtool -n {netdev} rx-flow-hash udp4"
+    answer = ethtool_answer(capture, section, netdev, "-n", "rx-flow-hash", "udp4")
+    if not isinstance(answer, Known):
+        return answer
+    _, header, fields = answer.value.partition("Hash flow key:")
+    if not header:
+        return Unreadable("it names no fields", source)
+    if fields.split() == ["None"]:
+        return Absent(source, "the card does not say what it hashes")
+    return Known("L4 bytes" in fields, source)
+
+
+def _is_threaded(text: str) -> bool:
+    return int(text) != 0

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from wirespeed.facts.cpu_list import cpu_list_text
 from wirespeed.facts.interrupts import Interrupt, Interrupts
 from wirespeed.facts.locality import local_cpus, node_of_port
+from wirespeed.facts.steering import Steering
 from wirespeed.model.command import write_file
 from wirespeed.model.finding import Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import Absent, Known, known
@@ -12,7 +13,10 @@ from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
 
 
 def _check(exam: PortExam) -> Iterator[Finding]:
-    _ = exam.kernel_netdev
+    netdev = exam.kernel_netdev
+    threaded = exam.host[Steering].of(netdev).is_napi_threaded
+    if isinstance(threaded, Known) and threaded.value:
+        raise DoesNotApplyError("kernel threads poll its queues: their core counts")
     seen = node_of_port(exam.host, exam.port)
     if isinstance(seen, Absent):
         raise DoesNotApplyError(seen.reason)

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from wirespeed.facts.cpu import Cpus
 from wirespeed.facts.interrupts import Interrupt, Interrupts
 from wirespeed.facts.locality import local_cpus
+from wirespeed.facts.steering import Steering
 from wirespeed.model.command import write_file
 from wirespeed.model.finding import Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import Absent, Known, known
@@ -18,7 +19,10 @@ ENOUGH = 100
 
 
 def _check(exam: PortExam) -> Iterator[Finding]:
-    _ = exam.kernel_netdev
+    netdev = exam.kernel_netdev
+    threaded = exam.host[Steering].of(netdev).is_napi_threaded
+    if isinstance(threaded, Known) and threaded.value:
+        raise DoesNotApplyError("kernel threads poll its queues: their core counts")
     if exam.port.pci_address is None:
         raise DoesNotApplyError("its interrupts are not those of a PCI function")
     found = exam.host[Interrupts].of_queues(exam.port.pci_address)

@@ -1,0 +1,69 @@
+"""Tunnels over UDP on a port that hashes UDP by its addresses only."""
+
+from collections.abc import Iterator
+
+from wirespeed.facts.ethtool import ethtool_command
+from wirespeed.facts.netstack import NetStack
+from wirespeed.facts.steering import Steering
+from wirespeed.model.finding import Evidence, Finding, Remedy, Severity
+from wirespeed.model.observed import Absent, Known, known
+from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
+
+
+def _check(exam: PortExam) -> Iterator[Finding]:
+    netdev = exam.kernel_netdev
+    steering = exam.host[Steering].of(netdev)
+    if isinstance(steering.hashes_udp_ports, Absent):
+        raise DoesNotApplyError(f"what it hashes is not known: {steering.hashes_udp_ports.reason}")
+    if known(steering.hashes_udp_ports, "fields that UDP is hashed by"):
+        return
+    if known(steering.rx_rings, "number of receive queues") < 2:
+        raise DoesNotApplyError("it has one receive queue")
+    stack = exam.host[NetStack]
+    tunnels = [
+        link.netdev
+        for link in known(stack.links, "netdevs").values()
+        if link.vxlan
+        and (not isinstance(link.vxlan.underlay, Known) or netdev in stack.ports_below(link.netdev))
+    ]
+    if not tunnels:
+        return
+    yield Finding(
+        rule=RULE.slug,
+        where=exam.port.name,
+        severity=Severity.RISK,
+        evidence=(
+            Evidence(
+                found="UDP over IPv4 is hashed by its addresses, without its ports",
+                source=steering.hashes_udp_ports.source,
+            ),
+            Evidence(
+                found=f"{len(tunnels)} VXLAN netdevs ({', '.join(sorted(tunnels)[:4])}) may leave "
+                "by it",
+                source="ip -d link show type vxlan",
+            ),
+        ),
+        so="all that one peer sends through its tunnels comes to one receive queue, on one core",
+        remedies=(
+            Remedy(
+                text="hash the ports too: the sender of a tunnel puts the inner flow into the "
+                "source port. Fragments of a packet may then overtake each other",
+                commands=(ethtool_command("-N", netdev, "rx-flow-hash", "udp4", "sdfn"),),
+            ),
+        ),
+        unpriced="it costs once one core is full; on 10 Gb/s cards 2 to 3 Gb/s were left",
+    )
+
+
+RULE = PortRule(
+    slug="steering.tunnels_hashed_by_address",
+    title="tunnels whose frames all come to one queue",
+    why="A tunnel over UDP hides the flows in it. The sender puts a hash of the inner flow into "
+    "the outer source port, so that others can spread them. A card that hashes UDP by its "
+    "addresses alone, as several Intel drivers set it to keep fragments in order, takes all that "
+    "comes from one peer for one flow.",
+    source="RFC 7348, section 5 (outer UDP header); https://support.cumulusnetworks.com/hc/en-us/"
+    "articles/202862933-Slow-Bandwidth-Performance-Utilization-while-Using-VXLAN",
+    purposes=None,
+    check=_check,
+)
