@@ -14,7 +14,7 @@ ATTRIBUTES = (
     "related_cpus", "scaling_driver", "scaling_governor", "energy_performance_preference",
     "scaling_max_freq", "cpuinfo_max_freq", "scaling_min_freq", "no_turbo", "boost",
     "current_driver", "current_governor", "current_governor_ro", "name", "latency",
-    "disable",
+    "disable", "scaling_available_frequencies",
 )  # fmt: skip
 POLICY = re.compile(rf"{SYSFS}/cpufreq/policy(\d{{1,5}})/scaling_governor")
 STATE = re.compile(rf"{SYSFS}/cpu(\d{{1,5}})/cpuidle/state(\d{{1,2}})/disable")
@@ -59,6 +59,12 @@ class CpuPower(Fact):
     """`intel_pstate`, `acpi-cpufreq`, `amd-pstate-epp`; Absent without cpufreq."""
     energy_preference: Observed[str]
     """Of the first CPU: `performance`, `balance_performance`, `power`."""
+    steps_hz: Observed[tuple[int, ...]]
+    """What a governor may choose of, on the first CPU; Absent where any clock can be asked for.
+
+    The greatest is the most that can be asked for: acpi-cpufreq gives the boost's clock as the
+    hardware's, which the CPU reaches by itself.
+    """
     turbo: Observed[bool]
     idle_driver: Observed[str]
     """`intel_idle`, `acpi_idle`, `haltpoll`, `none`."""
@@ -82,6 +88,7 @@ cpu_power_files() (
 		paths="$paths $path/name $path/latency"
 	done
 	grep -H '' "$PWD/cpu0/cpufreq/scaling_driver" \\
+		"$PWD/cpu0/cpufreq/scaling_available_frequencies" \\
 		"$PWD/cpu0/cpufreq/energy_performance_preference" "$PWD/intel_pstate/no_turbo" \\
 		"$PWD/cpufreq/boost" "$PWD/cpuidle/current_driver" \\
 		"$PWD/cpuidle/current_governor" "$PWD/cpuidle/current_governor_ro" $paths
@@ -113,6 +120,10 @@ show idle-usage - idle_usage
             policies={number: _policy(number, files) for number in sorted(numbers)},
             driver=files[f"{SYSFS}/cpu0/cpufreq/scaling_driver"],
             energy_preference=files[f"{SYSFS}/cpu0/cpufreq/energy_performance_preference"],
+            steps_hz=read_as(
+                files[f"{SYSFS}/cpu0/cpufreq/scaling_available_frequencies"],
+                lambda text: tuple(_hz_of_khz(word) for word in text.split()),
+            ),
             turbo=turbo,
             idle_driver=files[f"{SYSFS}/cpuidle/current_driver"],
             idle_governor=governor,

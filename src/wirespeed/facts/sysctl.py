@@ -4,7 +4,9 @@ from dataclasses import dataclass
 from typing import ClassVar, Self
 
 from wirespeed.model.capture import Capture
+from wirespeed.model.command import Command
 from wirespeed.model.fact import Fact
+from wirespeed.model.finding import Remedy
 from wirespeed.model.observed import Absent, Observed, Unreadable, read_as
 
 NAMES = (
@@ -50,6 +52,19 @@ show sysctl - grep -H '' {" ".join(f"/proc/sys/{name.replace('.', '/')}" for nam
         """Read the small files of `sysctl`."""
         files = capture.files("sysctl", {name.rpartition(".")[2] for name in NAMES})
         return cls({name: _named(name, files[_path(name)]) for name in NAMES})
+
+
+def sysctl_remedy(text: str, *settings: tuple[str, str]) -> Remedy:
+    """Make the remedy that sets sysctls, each a name and its value, until the next boot."""
+    lines = " and ".join(f"`{name} = {value}`" for name, value in settings)
+    return Remedy(
+        text=f"{text}; {lines} in a file of /etc/sysctl.d keeps it after the next boot"
+        if settings
+        else text,
+        commands=tuple(
+            Command(argv=("sysctl", "-w", f"{name}={value}")) for name, value in settings
+        ),
+    )
 
 
 def _path(name: str) -> str:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from wirespeed.facts.cpu_power import CpuPower
 from wirespeed.model.command import Command
 from wirespeed.model.finding import Evidence, Finding, Remedy, Severity
-from wirespeed.model.observed import Absent, known
+from wirespeed.model.observed import Absent, Known, known
 from wirespeed.model.rule import DoesNotApplyError, HostExam, HostRule
 
 
@@ -15,37 +15,46 @@ def _check(exam: HostExam) -> Iterator[Finding]:
         if isinstance(power.driver, Absent):
             raise DoesNotApplyError("this kernel sets no frequency")
         known(power.driver, "the driver of the CPUs' frequency")
-    limited = [
-        policy
+    limits = {
+        policy: (
+            known(policy.limit_hz, "the limit of the clock"),
+            _most_hz(power, known(policy.max_hz, "the highest clock")),
+        )
         for policy in power.policies.values()
-        if known(policy.limit_hz, "the limit of the clock")
-        < known(policy.max_hz, "the highest clock")
-    ]
+    }
+    limited = [policy for policy, (limit, most) in limits.items() if limit < most]
     if not limited:
         return
-    worst = min(limited, key=lambda policy: known(policy.limit_hz, "the limit of the clock"))
-    limit, highest = known(worst.limit_hz, "the limit"), known(worst.max_hz, "the highest clock")
+    worst = min(limited, key=lambda policy: limits[policy])
+    limit, most = limits[worst]
     yield Finding(
         rule=RULE.slug,
         where=exam.host.name,
-        severity=Severity.RISK,
+        severity=Severity.NOTE if exam.question.purpose is None else Severity.RISK,
         evidence=(
             Evidence(
                 found=f"{limit / 1e9:.2f} GHz at most, on {len(limited)} of {len(power.policies)} "
                 "policies",
                 source=worst.limit_hz.source,
             ),
-            Evidence(found=f"the CPU can do {highest / 1e9:.2f} GHz", source=worst.max_hz.source),
+            Evidence(found=f"{most / 1e9:.2f} GHz can be asked for", source=worst.max_hz.source),
         ),
-        so=f"a core does {100 * limit // highest} % of what it could, wherever a core is the limit",
+        so=f"a core does {100 * limit // most} % of what it could, wherever a core is the limit",
         remedies=(
             Remedy(
                 text="lift the limit, if nobody set it for heat or power (a BIOS can, too)",
-                commands=(Command(argv=("cpupower", "frequency-set", "-u", f"{highest // 1000}")),),
+                commands=(Command(argv=("cpupower", "frequency-set", "-u", f"{most // 1000}")),),
             ),
         ),
         unpriced="it costs where a core bounds the path, in proportion to the clock",
     )
+
+
+def _most_hz(power: CpuPower, max_hz: int) -> int:
+    """The most that can be asked for; where there are steps, beyond them is the boost's own."""
+    if isinstance(power.steps_hz, Known) and power.steps_hz.value:
+        return min(max_hz, max(power.steps_hz.value))
+    return max_hz
 
 
 RULE = HostRule(

@@ -3,8 +3,7 @@
 from collections.abc import Iterator
 
 from wirespeed.facts.kernel_softnet import Softnet
-from wirespeed.facts.sysctl import Sysctls
-from wirespeed.model.command import Command
+from wirespeed.facts.sysctl import Sysctls, sysctl_remedy
 from wirespeed.model.finding import Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import Known, known
 from wirespeed.model.rule import HostExam, HostRule
@@ -26,11 +25,11 @@ def _check(exam: HostExam) -> Iterator[Finding]:
         )
         for row in dropping[:4]
     ]
-    commands: tuple[Command, ...] = ()
+    settings = []
     limit = exam.host[Sysctls].number(LIMIT)
     if isinstance(limit, Known):
         evidence.append(Evidence.of(limit, f"room for {limit.value} frames on each CPU"))
-        commands = (Command(argv=("sysctl", "-w", f"{LIMIT}={max(4 * limit.value, 4000)}")),)
+        settings.append((LIMIT, f"{max(4 * limit.value, 4000)}"))
     yield Finding(
         rule=RULE.slug,
         where=exam.host.name,
@@ -38,7 +37,7 @@ def _check(exam: HostExam) -> Iterator[Finding]:
         evidence=tuple(evidence),
         so="frames are lost after the card has delivered them: one CPU gets more than it works off",
         remedies=(
-            Remedy(text="make room for a burst", commands=commands),
+            sysctl_remedy("make room for a burst", *settings),
             Remedy(text="spread the load if it lasts: more RSS queues, or RPS over more CPUs"),
         ),
         unpriced=f"measured: {sum(row.dropped for row in dropping)} frames dropped in the capture",

@@ -4,9 +4,8 @@ from collections.abc import Iterator
 
 from wirespeed.facts.cpu_realtime import RealtimeThreads
 from wirespeed.facts.kernel import Kernel
-from wirespeed.facts.sysctl import Sysctls
-from wirespeed.model.command import Command
-from wirespeed.model.finding import Evidence, Finding, Remedy, Severity
+from wirespeed.facts.sysctl import Sysctls, sysctl_remedy
+from wirespeed.model.finding import Evidence, Finding, Severity
 from wirespeed.model.observed import Known, known
 from wirespeed.model.question import Purpose
 from wirespeed.model.rule import HostExam, HostRule
@@ -57,9 +56,9 @@ def _check(exam: HostExam) -> Iterator[Finding]:
         ),
         so=so,
         remedies=(
-            Remedy(
-                text="lift the limit; a real-time thread that never ends then owns its core",
-                commands=(Command(argv=("sysctl", "-w", f"{RUNTIME}=-1")),),
+            sysctl_remedy(
+                "lift the limit (a real-time thread that never ends then owns its core)",
+                (RUNTIME, "-1"),
             ),
         ),
         unpriced=f"{100 * (period - runtime) / period:g} % of a polling core's time, at most",

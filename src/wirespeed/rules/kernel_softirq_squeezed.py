@@ -3,9 +3,8 @@
 from collections.abc import Iterator
 
 from wirespeed.facts.kernel_softnet import Softnet
-from wirespeed.facts.sysctl import Sysctls
-from wirespeed.model.command import Command
-from wirespeed.model.finding import Evidence, Finding, Remedy, Severity
+from wirespeed.facts.sysctl import Sysctls, sysctl_remedy
+from wirespeed.model.finding import Evidence, Finding, Severity
 from wirespeed.model.observed import Known, known
 from wirespeed.model.rule import HostExam, HostRule
 
@@ -25,12 +24,12 @@ def _check(exam: HostExam) -> Iterator[Finding]:
         )
         for row in squeezed[:4]
     ]
-    commands = []
+    settings = []
     for name in (BUDGET, TIME):
         budget = exam.host[Sysctls].number(name)
         if isinstance(budget, Known):
             evidence.append(Evidence.of(budget, f"{name} is {budget.value}"))
-            commands.append(Command(argv=("sysctl", "-w", f"{name}={2 * budget.value}")))
+            settings.append((name, f"{2 * budget.value}"))
     yield Finding(
         rule=RULE.slug,
         where=exam.host.name,
@@ -38,10 +37,10 @@ def _check(exam: HostExam) -> Iterator[Finding]:
         evidence=tuple(evidence),
         so="these CPUs had more frames than one softirq takes: the rest waited for its next turn",
         remedies=(
-            Remedy(
-                text="where the rings also drop, give a softirq more (other threads then wait "
-                "longer), or spread the queues over more CPUs",
-                commands=tuple(commands),
+            sysctl_remedy(
+                "where the rings also drop, spread the queues over more CPUs, or give a softirq "
+                "more (other threads then wait longer)",
+                *settings,
             ),
         ),
         unpriced="nothing is lost by it alone: a ring that overflows meanwhile counts that itself",

@@ -4,9 +4,8 @@ from collections.abc import Iterator
 
 from wirespeed.facts.cpu import Cpus
 from wirespeed.facts.cpu_list import cpu_list_text, parse_cpu_list
-from wirespeed.facts.sysctl import Sysctls
-from wirespeed.model.command import Command
-from wirespeed.model.finding import Evidence, Finding, Remedy, Severity
+from wirespeed.facts.sysctl import Sysctls, sysctl_remedy
+from wirespeed.model.finding import Evidence, Finding, Severity
 from wirespeed.model.observed import known, read_as
 from wirespeed.model.question import Purpose
 from wirespeed.model.rule import DoesNotApplyError, HostExam, HostRule
@@ -35,9 +34,9 @@ def _check(exam: HostExam) -> Iterator[Finding]:
         ),
         so=f"a timer on {cpu_list_text(watched & isolated)} wakes the watchdog every few seconds",
         remedies=(
-            Remedy(
-                text="watch the other CPUs only (or boot with nosoftlockup)",
-                commands=(Command(argv=("sysctl", "-w", f"{MASK}={rest}")),) if rest else (),
+            sysctl_remedy(
+                "watch the other CPUs only, or boot with nosoftlockup",
+                *([(MASK, rest)] if rest else []),
             ),
         ),
         unpriced="a check takes microseconds: it is seen in the longest latencies",

@@ -3,9 +3,8 @@
 from collections.abc import Iterator
 
 from wirespeed.facts.cpu import Cpus
-from wirespeed.facts.sysctl import Sysctls
-from wirespeed.model.command import Command
-from wirespeed.model.finding import Evidence, Finding, Remedy, Severity
+from wirespeed.facts.sysctl import Sysctls, sysctl_remedy
+from wirespeed.model.finding import Evidence, Finding, Severity
 from wirespeed.model.observed import Absent, known
 from wirespeed.model.question import Purpose
 from wirespeed.model.rule import DoesNotApplyError, HostExam, HostRule
@@ -29,12 +28,7 @@ def _check(exam: HostExam) -> Iterator[Finding]:
         evidence=(Evidence(found=f"{NAME} is on", source=balancing.source),),
         so="the kernel makes threads fault now and then to see which node they use; what is "
         "pinned to its node gains nothing from that",
-        remedies=(
-            Remedy(
-                text="turn it off where the workload is pinned",
-                commands=(Command(argv=("sysctl", "-w", f"{NAME}=0")),),
-            ),
-        ),
+        remedies=(sysctl_remedy("turn it off where the workload is pinned", (NAME, "0")),),
         unpriced="a fault takes microseconds; hugetlbfs pages are left alone",
     )
 

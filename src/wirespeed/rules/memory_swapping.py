@@ -3,9 +3,8 @@
 from collections.abc import Iterator
 
 from wirespeed.facts.memory import Memory
-from wirespeed.facts.sysctl import Sysctls
-from wirespeed.model.command import Command
-from wirespeed.model.finding import Evidence, Finding, Remedy, Severity
+from wirespeed.facts.sysctl import Sysctls, sysctl_remedy
+from wirespeed.model.finding import Evidence, Finding, Severity
 from wirespeed.model.observed import known
 from wirespeed.model.question import Purpose
 from wirespeed.model.rule import HostExam, HostRule
@@ -43,9 +42,8 @@ def _check(exam: HostExam) -> Iterator[Finding]:
         else "a thread whose page was swapped out waits for the disk; nothing was during the "
         "capture",
         remedies=(
-            Remedy(
-                text="keep programs in memory as long as there is a cached page to drop",
-                commands=(Command(argv=("sysctl", "-w", f"{NAME}=0")),),
+            sysctl_remedy(
+                "keep programs in memory as long as there is a cached page to drop", (NAME, "0")
             ),
         ),
         unpriced="a page from a disk takes a millisecond or less, each time",

@@ -3,9 +3,8 @@
 from collections.abc import Iterator
 
 from wirespeed.facts.cpu import Cpus
-from wirespeed.facts.sysctl import Sysctls
-from wirespeed.model.command import Command
-from wirespeed.model.finding import Evidence, Finding, Remedy, Severity
+from wirespeed.facts.sysctl import Sysctls, sysctl_remedy
+from wirespeed.model.finding import Evidence, Finding, Severity
 from wirespeed.model.observed import Absent, known
 from wirespeed.model.rule import DoesNotApplyError, HostExam, HostRule
 
@@ -29,12 +28,7 @@ def _check(exam: HostExam) -> Iterator[Finding]:
         evidence=(Evidence(found=f"{NAME} is {value}", source=mode.source),),
         so="when a node fills up, who asks it for a page stops to reclaim some, though others "
         "have free ones",
-        remedies=(
-            Remedy(
-                text="take free pages of another node first",
-                commands=(Command(argv=("sysctl", "-w", f"{NAME}=0")),),
-            ),
-        ),
+        remedies=(sysctl_remedy("take free pages of another node first", (NAME, "0")),),
         unpriced="it costs pauses once a node's memory is used up",
     )
 

@@ -2,9 +2,8 @@
 
 from collections.abc import Iterator
 
-from wirespeed.facts.sysctl import Sysctls
-from wirespeed.model.command import Command
-from wirespeed.model.finding import Evidence, Finding, Remedy, Severity
+from wirespeed.facts.sysctl import Sysctls, sysctl_remedy
+from wirespeed.model.finding import Evidence, Finding, Severity
 from wirespeed.model.observed import Absent, known
 from wirespeed.model.question import Purpose
 from wirespeed.model.rule import DoesNotApplyError, HostExam, HostRule
@@ -31,11 +30,9 @@ def _check(exam: HostExam) -> Iterator[Finding]:
         so="a thread that waits for data sleeps until the interrupt, the softirq and the scheduler "
         "have woken it",
         remedies=(
-            Remedy(
-                text="let reads and polls spin for 50 us (a core for each thread that waits)",
-                commands=tuple(
-                    Command(argv=("sysctl", "-w", f"{name}={ADVISED_US}")) for name in NAMES
-                ),
+            sysctl_remedy(
+                "let reads and polls spin for 50 us (a core for each thread that waits)",
+                *((name, f"{ADVISED_US}") for name in NAMES),
             ),
         ),
         unpriced="it costs some microseconds for each wake-up, and saves a core's time",

@@ -2,9 +2,8 @@
 
 from collections.abc import Iterator
 
-from wirespeed.facts.sysctl import Sysctls
-from wirespeed.model.command import Command
-from wirespeed.model.finding import Evidence, Finding, Remedy, Severity
+from wirespeed.facts.sysctl import Sysctls, sysctl_remedy
+from wirespeed.model.finding import Evidence, Finding, Severity
 from wirespeed.model.observed import known
 from wirespeed.model.question import Purpose
 from wirespeed.model.rule import HostExam, HostRule
@@ -30,9 +29,8 @@ def _check(exam: HostExam) -> Iterator[Finding]:
         so=f"a connection that receives never has more than {default} bytes of buffer, whatever "
         "the path holds, unless its program sets more",
         remedies=(
-            Remedy(
-                text="let the kernel grow them up to the third number of tcp_rmem",
-                commands=(Command(argv=("sysctl", "-w", f"{NAME}=1")),),
+            sysctl_remedy(
+                "let the kernel grow them up to the third number of tcp_rmem", (NAME, "1")
             ),
         ),
         unpriced="what it costs depends on the round-trip time, and on what programs set",

@@ -3,9 +3,8 @@
 from collections.abc import Iterator
 
 from wirespeed.facts.kernel import Kernel
-from wirespeed.facts.sysctl import Sysctls
-from wirespeed.model.command import Command
-from wirespeed.model.finding import Evidence, Finding, Remedy, Severity
+from wirespeed.facts.sysctl import Sysctls, sysctl_remedy
+from wirespeed.model.finding import Evidence, Finding, Severity
 from wirespeed.model.observed import known
 from wirespeed.model.question import Purpose
 from wirespeed.model.rule import DoesNotApplyError, HostExam, HostRule
@@ -38,10 +37,10 @@ def _check(exam: HostExam) -> Iterator[Finding]:
         if is_old
         else "each connection paces by a timer of its own, which costs more CPU time than fq",
         remedies=(
-            Remedy(
-                text="use fq (ports that are set up from then on have it; for one that is there: "
+            sysctl_remedy(
+                "use fq (ports that are set up from then on have it; for one that is there: "
                 "tc qdisc replace)",
-                commands=(Command(argv=("sysctl", "-w", "net.core.default_qdisc=fq")),),
+                ("net.core.default_qdisc", "fq"),
             ),
         ),
         unpriced="it costs CPU time for each connection, and depends on how many there are",

@@ -11,11 +11,10 @@ from wirespeed.ceilings.tcp_buffer import (
 )
 from wirespeed.facts.kernel import Kernel
 from wirespeed.facts.link import Links
-from wirespeed.facts.sysctl import Sysctls
+from wirespeed.facts.sysctl import Sysctls, sysctl_remedy
 from wirespeed.model.ceiling import Direction
-from wirespeed.model.command import Command
 from wirespeed.model.fact import HostFacts
-from wirespeed.model.finding import Change, Evidence, Finding, Remedy, Severity
+from wirespeed.model.finding import Change, Evidence, Finding, Severity
 from wirespeed.model.observed import CannotTellError, known
 from wirespeed.model.question import Purpose
 from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
@@ -104,12 +103,10 @@ def _too_small(
         so=f"one connection carries at most {buffer.window_bytes * 8 / rtt_s / 1e9:.3g} Gb/s "
         f"({buffer.direction}), however fast the link is",
         remedies=(
-            Remedy(
-                text="raise the greatest size that the kernel tunes to (a program that sets "
-                "SO_RCVBUF or SO_SNDBUF itself is bound by net.core.rmem_max and wmem_max instead)",
-                commands=(
-                    Command(argv=("sysctl", "-w", f"{buffer.name}={least} {default} {enough}")),
-                ),
+            sysctl_remedy(
+                "raise the greatest size that the kernel tunes to (a program that sets SO_RCVBUF "
+                "or SO_SNDBUF itself is bound by net.core.rmem_max and wmem_max instead)",
+                (buffer.name, f"{least} {default} {enough}"),
             ),
         ),
         changes=(

@@ -5,9 +5,8 @@ from collections.abc import Iterator
 from wirespeed.ceilings.tcp import tcp_payload_bytes
 from wirespeed.ceilings.tcp_buffer import bandwidth_delay_bytes
 from wirespeed.facts.link import Links
-from wirespeed.facts.sysctl import Sysctls
-from wirespeed.model.command import Command
-from wirespeed.model.finding import Evidence, Finding, Remedy, Severity
+from wirespeed.facts.sysctl import Sysctls, sysctl_remedy
+from wirespeed.model.finding import Evidence, Finding, Severity
 from wirespeed.model.observed import CannotTellError, known
 from wirespeed.model.question import Purpose
 from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
@@ -45,12 +44,10 @@ def _check(exam: PortExam) -> Iterator[Finding]:
             so=f"each connection may take {greatest >> 20} MB of memory, {greatest // holds} times "
             "what is ever in flight; throughput gains nothing",
             remedies=(
-                Remedy(
-                    text="leave room for a queue or two, not more (longer paths need more: this "
-                    "holds for the round trip that was asked about)",
-                    commands=(
-                        Command(argv=("sysctl", "-w", f"{name}={least} {default} {enough}")),
-                    ),
+                sysctl_remedy(
+                    "leave room for a queue or two, not more (longer paths need more: this holds "
+                    "for the round trip that was asked about)",
+                    (name, f"{least} {default} {enough}"),
                 ),
             ),
             unpriced="it costs memory and cache, and delay where a queue builds up in the buffer",

@@ -3,8 +3,7 @@
 from collections.abc import Iterator
 
 from wirespeed.facts.kernel_tcp import TcpCounts
-from wirespeed.facts.sysctl import Sysctls
-from wirespeed.model.command import Command
+from wirespeed.facts.sysctl import Sysctls, sysctl_remedy
 from wirespeed.model.finding import Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import Known, known
 from wirespeed.model.question import Purpose
@@ -28,10 +27,10 @@ def _check(exam: HostExam) -> Iterator[Finding]:
     ]
     if control != "bbr" and _has_bbr(exam):
         remedies.append(
-            Remedy(
-                text="if the loss cannot be mended (a policer, a shallow buffer on the way), try "
-                "BBR, which does not take each loss for congestion",
-                commands=(Command(argv=("sysctl", "-w", f"{CONTROL}=bbr")),),
+            sysctl_remedy(
+                "if the loss cannot be mended (a policer, a shallow buffer on the way), try BBR, "
+                "which does not take each loss for congestion",
+                (CONTROL, "bbr"),
             )
         )
     yield Finding(

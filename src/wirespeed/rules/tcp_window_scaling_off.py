@@ -2,9 +2,8 @@
 
 from collections.abc import Iterator
 
-from wirespeed.facts.sysctl import Sysctls
-from wirespeed.model.command import Command
-from wirespeed.model.finding import Evidence, Finding, Remedy, Severity
+from wirespeed.facts.sysctl import Sysctls, sysctl_remedy
+from wirespeed.model.finding import Evidence, Finding, Severity
 from wirespeed.model.observed import known
 from wirespeed.model.question import Purpose
 from wirespeed.model.rule import HostExam, HostRule
@@ -29,10 +28,7 @@ def _check(exam: HostExam) -> Iterator[Finding]:
         evidence=(Evidence(found=f"{NAME} is 0", source=scaling.source),),
         so=f"one connection carries at most {bound}",
         remedies=(
-            Remedy(
-                text="scale windows; connections made from then on have it",
-                commands=(Command(argv=("sysctl", "-w", f"{NAME}=1")),),
-            ),
+            sysctl_remedy("scale windows; connections made from then on have it", (NAME, "1")),
         ),
         unpriced=f"one connection carries at most {bound}; many together may fill the link",
     )

@@ -1,0 +1,172 @@
+"""What the rules about CPUs, kernel, memory, IOMMU and TCP tell an administrator to type.
+
+The cases are those of test_cases.py; the commands are what the manuals give for that host:
+cpupower(1), sysctl(8), grub-mkconfig(8), the kernel's hugetlbpage.
+"""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from wirespeed.doctor.diagnose import diagnose
+from wirespeed.doctor.discover import rules
+from wirespeed.model.capture import parse_capture
+from wirespeed.model.fact import HostFacts
+from wirespeed.model.finding import Finding
+from wirespeed.model.question import Question
+
+CASES = Path(__file__).parent / "cases"
+BY_SLUG = {rule.slug: rule for rule in rules()}
+
+
+def findings(case: str) -> tuple[Finding, ...]:
+    folder = CASES / case
+    question = Question(**json.loads((folder / "expected.json").read_text()).get("question", {}))
+    capture = parse_capture((folder / "capture.txt").read_text(), case)
+    return diagnose(HostFacts("host", capture), question, [BY_SLUG[folder.parent.name]]).findings
+
+
+def commands(case: str) -> list[str]:
+    return [
+        command.line()
+        for finding in findings(case)
+        for remedy in finding.remedies
+        for command in remedy.commands
+    ]
+
+
+def grub(name: str, parameters: str) -> list[str]:
+    line = f'GRUB_CMDLINE_LINUX_DEFAULT="$GRUB_CMDLINE_LINUX_DEFAULT {parameters}"'
+    return [f"echo '{line}' | tee /etc/default/grub.d/wirespeed-{name}.cfg", "update-grub"]
+
+
+@pytest.mark.parametrize(
+    ("case", "expected"),
+    [
+        (
+            "memory.no_hugepages/present_none_of_any_size",
+            [
+                "echo 1024 | tee /sys/devices/system/node/node0/hugepages/hugepages-2048kB"
+                "/nr_hugepages",
+                "echo 1024 | tee /sys/devices/system/node/node1/hugepages/hugepages-2048kB"
+                "/nr_hugepages",
+                *grub("hugepages", "default_hugepagesz=1G hugepagesz=1G hugepages=8"),
+            ],
+        ),
+        (
+            "memory.no_hugepages_on_node/present_all_on_the_other_node",
+            [
+                "echo 1024 | tee /sys/devices/system/node/node1/hugepages/hugepages-2048kB"
+                "/nr_hugepages"
+            ],
+        ),
+        ("memory.swapping/present_swap_and_willing_is_a_note", ["sysctl -w vm.swappiness=0"]),
+        (
+            "cpu.not_isolated/present_none",
+            grub("isolation", "isolcpus=managed_irq,domain,1-7 nohz_full=1-7"),
+        ),
+        (
+            "cpu.not_isolated/present_only_on_the_other_node",
+            grub("isolation", "isolcpus=managed_irq,domain,4-7 nohz_full=4-7"),
+        ),
+        (
+            "cpu.deep_idle_states/present_c6_for_latency",
+            [
+                "cpupower idle-set -D 11",
+                *grub("cstates", "intel_idle.max_cstate=0 processor.max_cstate=1"),
+            ],
+        ),
+        (
+            "cpu.deep_idle_states/present_11_us_is_beyond_it",
+            ["cpupower idle-set -D 11", *grub("cstates", "processor.max_cstate=1")],
+        ),
+        (
+            "cpu.governor_not_performance/present_schedutil_is_a_note",
+            ["cpupower frequency-set -g performance"],
+        ),
+        ("cpu.clock_limited/present_limit_below_the_steps", ["cpupower frequency-set -u 2400000"]),
+        (
+            "kernel.realtime_throttling/present_fifo_thread_polls",
+            ["sysctl -w kernel.sched_rt_runtime_us=-1"],
+        ),
+        (
+            "kernel.watchdog_on_isolated/present_all_watched",
+            ["sysctl -w kernel.watchdog_cpumask=0-3"],
+        ),
+        (
+            "kernel.backlog_drops/present_two_cpus_drop",
+            ["sysctl -w net.core.netdev_max_backlog=4000"],
+        ),
+        (
+            "kernel.softirq_squeezed/present_one_cpu",
+            [
+                "sysctl -w net.core.netdev_budget=600",
+                "sysctl -w net.core.netdev_budget_usecs=16000",
+            ],
+        ),
+        ("iommu.translated/present_dma_fq_for_dpdk", grub("iommu", "iommu=pt")),
+        (
+            "iommu.off_for_guests/present_bare_metal_without_groups",
+            grub("iommu", "intel_iommu=on iommu=pt"),
+        ),
+        (
+            "tcp.buffer_below_bdp/present_half_of_the_buffer_is_too_little",
+            ["sysctl -w 'net.ipv4.tcp_rmem=4096 131072 7061120'"],
+        ),
+        (
+            # 8 x 353 056 is less than the 4 MB that are left in any case.
+            "tcp.buffer_far_above_bdp/present_128_mb_in_one_room",
+            ["sysctl -w 'net.ipv4.tcp_rmem=4096 87380 4194304'"],
+        ),
+        (
+            "tcp.segments_resent/present_one_in_a_hundred",
+            ["sysctl -w net.ipv4.tcp_congestion_control=bbr"],
+        ),
+        ("tcp.segments_resent/present_under_bbr", []),
+        ("tcp.segments_resent/present_without_bbr_on_the_host", []),
+        (
+            "tcp.bbr_without_fq/present_own_pacing_is_a_note",
+            ["sysctl -w net.core.default_qdisc=fq"],
+        ),
+    ],
+)
+def test_the_remedy_is_for_this_very_host(case: str, expected: list[str]):
+    assert commands(case) == expected
+
+
+def test_a_sysctl_says_how_to_keep_it():
+    (finding,) = findings("tcp.window_scaling_off/present_off")
+    assert "`net.ipv4.tcp_window_scaling = 1` in a file of /etc/sysctl.d" in (
+        finding.remedies[0].text
+    )
+
+
+@pytest.mark.parametrize(
+    ("case", "word"),
+    [
+        ("present_hpet", "dmesg"),
+        ("present_acpi_pm_though_tsc_is_there", "the TSC is available"),
+    ],
+)
+def test_a_clock_source_that_was_given_up_is_told_from_one_that_was_not_chosen(
+    case: str, word: str
+):
+    (finding,) = findings(f"kernel.clocksource_not_tsc/{case}")
+    assert word in finding.remedies[0].text
+
+
+@pytest.mark.parametrize(
+    ("case", "waits"),
+    [("present_strict_for_tcp", True), ("present_dma_fq_for_dpdk", False)],
+)
+def test_only_a_strict_domain_waits_for_each_unmapping(case: str, waits: bool):
+    (finding,) = findings(f"iommu.translated/{case}")
+    assert ("waits for the IOMMU" in finding.so) == waits
+
+
+def test_a_window_is_priced_by_what_fills_the_link():
+    """100 Gb/s in frames of 1518 bytes is 8 127 438 frames/s, each way, to the connection too."""
+    for finding in findings("tcp.buffer_below_bdp/present_10_ms_at_100_g"):
+        (change,) = finding.changes
+        assert round(change.after.load_pps.low) == 8_127_438
