@@ -89,7 +89,7 @@ def ceiling(host: str | None, frame: str, purpose: str | None, **given: Any) -> 
     """
     question = Question(
         purpose=None if purpose is None else Purpose(purpose),
-        frame_bytes=option.frame_size(frame),
+        frame_bytes=option.frame_length(frame),
         bidirectional=given["bidirectional"],
         rtt_s=None if given["rtt"] is None else option.seconds(given["rtt"]),
         ports=given["names"],

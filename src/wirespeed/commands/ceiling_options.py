@@ -115,7 +115,7 @@ def seconds(text: str) -> float:
     return found
 
 
-def frame_size(text: str) -> int:
+def frame_length(text: str) -> int:
     """Read the bytes of a frame. Raises InputError `ceiling.frame`."""
     expected = f"from {MIN_FRAME_BYTES} to {MAX_FRAME_BYTES} bytes, FCS counted"
     if not re.fullmatch(r"\d{1,5}", text) or not MIN_FRAME_BYTES <= int(text) <= MAX_FRAME_BYTES:

@@ -14,7 +14,12 @@ def priced(finding: Finding, ledger: Ledger | None) -> Finding:
     if ledger is None or not ledger.ceilings:
         return finding.model_copy(update={"unpriced": "no ceiling of this path is known"})
     prices = [_price(finding, ledger, direction) for direction in Direction]
-    return finding.model_copy(update={"prices": tuple(p for p in prices if p is not None)})
+    known = tuple(p for p in prices if p is not None)
+    if not known:
+        elements = ", ".join(dict.fromkeys(c.after.element for c in finding.changes))
+        reason = finding.unpriced or f"what this path carries now is not known of {elements}"
+        return finding.model_copy(update={"unpriced": reason})
+    return finding.model_copy(update={"prices": known})
 
 
 def _price(finding: Finding, ledger: Ledger, direction: Direction) -> Price | None:
@@ -22,6 +27,8 @@ def _price(finding: Finding, ledger: Ledger, direction: Direction) -> Price | No
     after = {c.after.element: c.after for c in finding.changes if c.after.direction is direction}
     if now is None or not after:
         return None
+    if not any(c.element in after for c in ledger.ceilings if c.direction is direction):
+        return None  # to say that it costs nothing, one would have to know what it carries now
     kept = tuple(c for c in ledger.ceilings if c.element not in after)
     bound = ledger.model_copy(update={"ceilings": (*kept, *after.values())}).bound(direction)
     if bound is None:

@@ -1,0 +1,163 @@
+"""The ledger of a port: each element once, and what is not known by its reason."""
+
+from pathlib import Path
+
+import pytest
+
+from wirespeed.doctor.ledger import build_ledger
+from wirespeed.facts.ports import Ports
+from wirespeed.model.capture import parse_capture
+from wirespeed.model.ceiling import Direction, Ledger
+from wirespeed.model.fact import HostFacts
+from wirespeed.model.question import Purpose, Question
+
+CASES = Path(__file__).parents[1] / "rules/cases"
+SWITCH = CASES / "pcie.hop_below_card/present_chipset_uplink_of_x4"
+X4 = CASES / "measured.above_ceiling/absent_53_6_through_pcie_4_x4"
+CPUS = CASES / "pcie.node_without_cpus/absent_node_with_cpus"
+
+
+def ledger(folder: Path, question: Question | None = None, *, more: str = "", **changed: str):
+    text = (folder / "capture.txt").read_text()
+    for old, new in changed.items():
+        text = text.replace(old, new)
+    text = text.replace("case done\n", f"{more}case done\n")
+    return of(text, question)
+
+
+def of(text: str, question: Question | None = None) -> Ledger:
+    host = HostFacts("host", parse_capture(text, "case"))
+    (port,) = host[Ports].ports
+    return build_ledger(host, port, question or Question())
+
+
+def section(name: str, body: str) -> str:
+    return f"case begin {name} -\n{body}\n\ncase end 0\n"
+
+
+def elements(found: Ledger) -> list[str]:
+    return [c.element for c in found.ceilings if c.direction is Direction.RECEIVE]
+
+
+def test_a_link_is_counted_once_and_a_switch_s_inside_is_none():
+    assert elements(ledger(SWITCH)) == ["ethernet", "pcie 10001:03:00.0", "pcie 10001:01:00.0"]
+
+
+def test_the_lowest_hop_bounds_the_path():
+    bound = ledger(SWITCH).bound(Direction.TRANSMIT)
+    assert bound is not None
+    assert bound.element == "pcie 10001:01:00.0"
+
+
+def test_without_root_the_band_is_wider():
+    text = (X4 / "capture.txt").read_text()
+    head, _, rest = text.partition("case begin pci-config 0000:3b:00.0")
+    lines = rest.split("\n")
+    public = "\n".join([*lines[:5], "", "case end 0", *lines[lines.index("case end 0") + 1 :]])
+    known, unknown = (
+        next(c for c in of(t).ceilings if c.element.startswith("pcie")).load_pps
+        for t in (text, f"{head}case begin pci-config 0000:3b:00.0{public}")
+    )
+    assert unknown.low < known.low
+    assert unknown.high > known.high
+
+
+def test_both_directions_at_once_are_less():
+    one, both = (ledger(X4, Question(bidirectional=b)) for b in (False, True))
+    assert both.bidirectional
+    bounds = [found.bound(Direction.TRANSMIT) for found in (one, both)]
+    assert bounds[0] is not None
+    assert bounds[1] is not None
+    assert bounds[1].load_pps.low < bounds[0].load_pps.low
+
+
+def test_dpdk_moves_less_beside_the_frames_than_the_kernel():
+    kernel, dpdk = (
+        next(c for c in ledger(X4, Question(purpose=p, frame_bytes=64)).ceilings
+             if c.element.startswith("pcie"))
+        for p in (None, Purpose.DPDK)
+    )  # fmt: skip
+    assert dpdk.load_pps.low > kernel.load_pps.low
+
+
+def test_isolated_cores_are_a_ceiling_for_dpdk():
+    text = (CPUS / "capture.txt").read_text().replace("cpu/isolated:", "cpu/isolated:4-5")
+    for cpu in range(8):
+        text = text.replace(
+            f"cpu{cpu}/topology/core_id",
+            f"cpu{cpu}/cpufreq/cpuinfo_max_freq:3400000\n/sys/devices/system/cpu/cpu{cpu}/topology/core_id",
+        )
+    found = of(text, Question(purpose=Purpose.DPDK, frame_bytes=64))
+    cores = next(c for c in found.ceilings if c.element == "cores")
+    assert cores.load_pps.low == pytest.approx(2 * 3.4e9 / 37)
+    assert cores.load_pps.high == pytest.approx(2 * 3.4e9 / 30)
+    assert any(i.assumed for i in cores.inputs)
+
+
+def test_without_isolated_cores_how_many_poll_is_not_known():
+    found = ledger(CPUS, Question(purpose=Purpose.DPDK))
+    assert any("no CPU is isolated" in reason for reason in found.unknown)
+
+
+def test_the_kernel_s_cost_of_a_frame_is_never_assumed():
+    assert "cores" not in elements(ledger(CPUS))
+
+
+def test_a_window_is_computed_when_the_round_trip_time_is_given():
+    sysctls = section(
+        "sysctl",
+        "/proc/sys/net/ipv4/tcp_rmem:4096 131072 6291456\n"
+        "/proc/sys/net/ipv4/tcp_wmem:4096 16384 4194304",
+    )
+    found = ledger(X4, Question(rtt_s=0.01), more=sysctls)
+    windows = {c.direction: c for c in found.ceilings if c.element == "tcp window"}
+    # 6 MiB: half of it, and all of it, each 10 ms.
+    assert windows[Direction.RECEIVE].load_pps.low * 1448 == pytest.approx(3145728 / 0.01)
+    assert windows[Direction.RECEIVE].load_pps.high * 1448 == pytest.approx(6291456 / 0.01)
+    assert windows[Direction.TRANSMIT].load_pps.high * 1448 == pytest.approx(4194304 / 0.01)
+
+
+def test_without_a_round_trip_time_there_is_no_window():
+    assert "tcp window" not in elements(ledger(X4))
+
+
+HYPERV = """\
+wirespeed-capture 1 case
+case begin ports -
+eth0 driver=hv_netvsc physfn= port= device=/sys/devices/LNXSYSTM:00/VMBUS:00/3b6b7c55
+
+case end 0
+case begin link -
+/sys/class/net/eth0/flags:0x1003
+/sys/class/net/eth0/carrier:1
+/sys/class/net/eth0/speed:10000
+
+case end 0
+case done
+"""
+
+
+def test_a_virtual_adapter_has_a_virtual_switch_and_no_slot():
+    found = of(HYPERV)
+    assert elements(found) == ["virtual switch"]
+    assert not any(reason.startswith("pcie") for reason in found.unknown)
+
+
+def test_an_adapter_that_looks_like_a_card_is_virtual_by_its_driver():
+    assert elements(of(HYPERV.replace("hv_netvsc", "vmxnet3"))) == ["virtual switch"]
+
+
+def test_a_port_that_a_userspace_driver_owns_has_no_speed():
+    way = "/sys/devices/pci0000:3a/0000:3a:00.0/0000:3b:00.0"
+    text = section("ports", f"- driver=vfio-pci physfn= port= device={way}")
+    found = of(f"wirespeed-capture 1 case\n{text}case done\n")
+    assert found.ceilings == ()
+    assert any("no netdev" in reason for reason in found.unknown)
+    assert any(reason.startswith("pcie: ") for reason in found.unknown)
+
+
+def test_a_port_that_is_down_has_no_speed():
+    text = (X4 / "capture.txt").read_text().replace("speed:100000", "speed:-1")
+    found = of(text)
+    assert "ethernet" not in elements(found)
+    assert any(reason.startswith("ethernet: speed of") for reason in found.unknown)
