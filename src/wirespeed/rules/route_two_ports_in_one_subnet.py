@@ -23,7 +23,9 @@ def _check(exam: HostExam) -> Iterator[Finding]:
     if not subnets:
         raise DoesNotApplyError("no port has an IP address of its own")
     for net, found in shared.items():
-        some = next(a for a in net.hosts() if str(a) not in found.values())
+        some = next((a for a in net.hosts() if str(a) not in found.values()), None)
+        if some is None:
+            continue  # a cable from one port to the other, and nobody else on it
         way = exam.host[Routes].way_to(str(some))
         if not way.value.netdevs or len(way.value.netdevs) > 1:
             continue
