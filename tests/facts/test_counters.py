@@ -44,9 +44,19 @@ def counters(
 def test_a_delta_has_its_count_its_seconds_and_its_counters():
     last = MLX5.replace("rx_discards_phy: 0", "rx_discards_phy: 250")
     found = counters("mlx5_core", MLX5, last).delta("ens1", Place.PORT_BUFFER)
-    assert found == Known(Delta(250, 2.5, ("rx_discards_phy",)), "ethtool -S ens1")
+    assert found == Known(
+        Delta(250, 2.5, ("rx_discards_phy",), ("rx_discards_phy",)), "ethtool -S ens1"
+    )
     assert isinstance(found, Known)
     assert found.value.per_second == 100
+
+
+def test_a_delta_names_those_of_its_counters_that_moved():
+    found = counters("igb", IGB, IGB.replace("rx_queue_1_drops: 3", "rx_queue_1_drops: 4"))
+    delta = found.delta("ens1", Place.NO_RECEIVE_BUFFER)
+    assert isinstance(delta, Known)
+    assert delta.value.counters == ("rx_queue_0_drops", "rx_queue_1_drops")
+    assert delta.value.grown == ("rx_queue_1_drops",)
 
 
 def test_a_broken_frame_is_counted_once_although_two_counters_have_it():
@@ -96,7 +106,7 @@ def test_a_driver_without_rows_has_the_kernels_own_counters():
     found = counters("virtio_net", "NIC statistics:\n     rx_drops: 3\n", "")
     source = "ip -s -s link show dev ens1"
     assert found.total("ens1", Place.NO_RECEIVE_BUFFER) == Known(4, source)
-    assert found.delta("ens1", Place.SENT) == Known(Delta(0, 2.5, ("tx_packets",)), source)
+    assert found.delta("ens1", Place.SENT) == Known(Delta(0, 2.5, ("tx_packets",), ()), source)
     assert isinstance(found.delta("ens1", Place.PORT_BUFFER), Absent)
 
 

@@ -34,6 +34,8 @@ class Delta:
     """Between the two readings, by /proc/uptime beside each."""
     counters: tuple[str, ...]
     """Names of the counters that it is the sum of."""
+    grown: tuple[str, ...]
+    """Those of them that moved."""
 
     @property
     def frames(self) -> int:
@@ -217,11 +219,18 @@ def _delta(row: Row, first: _Reading, last: _Reading) -> Observed[Delta]:
         return Unreadable("its counters changed between the two readings", source)
     if first.uptime_s is None or last.uptime_s is None or last.uptime_s <= first.uptime_s:
         return Unreadable("the time between the two readings is not known", source)
-    grown = [last.values[name] - first.values[name] for name in names]
-    if min(grown) < 0:
+    by_name = {n.removeprefix(NETDEV): last.values[n] - first.values[n] for n in names}
+    if min(by_name.values()) < 0:
         return Unreadable("a counter went down between the readings: it was reset", source)
-    seconds = last.uptime_s - first.uptime_s
-    return Known(Delta(sum(grown), seconds, tuple(n.removeprefix(NETDEV) for n in names)), source)
+    return Known(
+        Delta(
+            count=sum(by_name.values()),
+            seconds=last.uptime_s - first.uptime_s,
+            counters=tuple(by_name),
+            grown=tuple(name for name, count in by_name.items() if count),
+        ),
+        source,
+    )
 
 
 def _source(names: tuple[str, ...], reading: _Reading) -> str:

@@ -60,10 +60,11 @@ def loss_at(counters: Counters, port: Port, place: Place, among: Place) -> Loss 
     total = known(counters.total(port.netdev, place), place)
     passed = known(counters.delta(port.netdev, among), among)
     passed_total = known(counters.total(port.netdev, among), among)
-    names = " + ".join(lost.counters[:SHOWN]) + (" + …" if len(lost.counters) > SHOWN else "")
     if lost.count > 0:
         share = lost.count / (lost.count + max(0, passed.count))
-        text = f"{names} grew by {lost.count} in {lost.seconds:.2f} s, {_percent(share)}"
+        text = (
+            f"{_names(lost.grown)} grew by {lost.count} in {lost.seconds:.2f} s, {_percent(share)}"
+        )
         evidence = (
             Evidence(found=text, source=delta.source),
             Evidence(found=f"{passed.count} {among} in that time", source=delta.source),
@@ -72,8 +73,14 @@ def loss_at(counters: Counters, port: Port, place: Place, among: Place) -> Loss 
     share = total / (total + passed_total) if total else 0.0
     if share < SILENT_SHARE:
         return None
-    text = f"{names}: {total} since the driver was loaded, {_percent(share)}; none now"
+    text = (
+        f"{_names(lost.counters)}: {total} since the driver was loaded, {_percent(share)}; none now"
+    )
     return Loss(place, None, share, (Evidence(found=text, source=delta.source),))
+
+
+def _names(counters: tuple[str, ...]) -> str:
+    return " + ".join(counters[:SHOWN]) + (" + …" if len(counters) > SHOWN else "")
 
 
 def _percent(share: float) -> str:

@@ -1,5 +1,6 @@
 """How long and how often a port was paused during the capture, by direction."""
 
+import re
 from dataclasses import dataclass
 
 from wirespeed.facts.counters import Counters, Place
@@ -8,6 +9,7 @@ from wirespeed.model.observed import Absent, Known, known
 from wirespeed.model.port import Port
 from wirespeed.model.rule import DoesNotApplyError
 
+PRIORITY = re.compile(r"prio|pfc")
 COSTLY_SHARE = 0.01
 """Share of the time from which pausing is a fault; below it is what flow control is for."""
 SILENT_SHARE = 1e-4
@@ -21,6 +23,8 @@ class Paused:
     severity: Severity
     share: float | None
     """Share of the capture during which nothing could be sent; None where the card counts none."""
+    by_priority: bool
+    """Priorities are paused one by one (IEEE 802.1Qbb), whatever `ethtool -a` says."""
     evidence: tuple[Evidence, ...]
 
 
@@ -44,8 +48,9 @@ def paused(counters: Counters, port: Port, frames: Place, time_us: Place) -> Pau
         share = min(1.0, duration.value.count / 1e6 / duration.value.seconds)
         text = f"paused for {duration.value.count / 1000:.1f} ms of that, {100 * share:.2g} %"
         evidence.append(Evidence.of(duration, text))
-    costs = share is None or share >= COSTLY_SHARE
-    return Paused(Severity.FAULT if costs else Severity.NOTE, share, tuple(evidence))
+    severity = Severity.FAULT if share is None or share >= COSTLY_SHARE else Severity.NOTE
+    by_priority = any(PRIORITY.search(name) for name in count.grown)
+    return Paused(severity, share, by_priority, tuple(evidence))
 
 
 def _before(counters: Counters, port: Port, frames: Place) -> Paused | None:
@@ -55,4 +60,4 @@ def _before(counters: Counters, port: Port, frames: Place) -> Paused | None:
     if not isinstance(total, Known) or total.value <= SILENT_SHARE * passed:
         return None
     text = f"{total.value} {frames} since the driver was loaded, to {passed} {stopped}; none now"
-    return Paused(Severity.NOTE, 0.0, (Evidence.of(total, text),))
+    return Paused(Severity.NOTE, 0.0, False, (Evidence.of(total, text),))

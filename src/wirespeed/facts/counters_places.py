@@ -125,7 +125,7 @@ _IXGBE = (
     _row(Place.PAUSE_RECEIVED, "rx_flow_control_xoff"),
     _row(Place.PAUSE_SENT, "tx_flow_control_xoff"),
 )
-"""drivers/net/ethernet/intel/ixgbe/ixgbe_ethtool.c; Intel 82599 datasheet, section 8.2.3.23: the
+"""drivers/net/ethernet/intel/ixgbe/ixgbe_ethtool.c; Intel 82599 datasheet, RXMPC: the
 missed packet count (MPC) is of frames for which the packet buffer had no room."""
 
 _IGB = (

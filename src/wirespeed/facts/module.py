@@ -151,7 +151,7 @@ def _metres(text: str) -> float:
 
 
 def _cable_m(text: Observed[str]) -> Observed[float]:
-    """0 stands for no cable of its own (SFF-8472 section 6.1, SFF-8636 byte 146)."""
+    """0 stands for no cable of its own (SFF-8472 byte 18, SFF-8636 byte 146)."""
     metres = read_as(text, _metres)
     if isinstance(metres, Known) and metres.value == 0:
         return Absent(metres.source, "it has no cable of its own")

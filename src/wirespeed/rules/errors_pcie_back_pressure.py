@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from wirespeed.facts.counters import Counters, Place
 from wirespeed.facts.counters_loss import loss_at
 from wirespeed.model.finding import Evidence, Finding, Remedy, Severity
-from wirespeed.model.observed import Known
+from wirespeed.model.observed import Absent, Known
 from wirespeed.model.rule import PortExam, PortRule
 
 STALLED_PERCENT = 30
@@ -14,8 +14,16 @@ STALLED_PERCENT = 30
 
 def _check(exam: PortExam) -> Iterator[Finding]:
     counters = exam.host[Counters]
-    loss = loss_at(counters, exam.port, Place.PCIE, Place.RECEIVED)
-    stalls = _stalls(counters, exam.port.netdev or "")
+    netdev = exam.port.netdev or ""
+    # Cards whose firmware does not count the overflow may count the stalls all the same.
+    counts_stalls = not isinstance(counters.delta(netdev, Place.PCIE_STALLED_SECONDS), Absent)
+    counts_loss = not isinstance(counters.delta(netdev, Place.PCIE), Absent)
+    loss = (
+        loss_at(counters, exam.port, Place.PCIE, Place.RECEIVED)
+        if counts_loss or not counts_stalls
+        else None
+    )
+    stalls = _stalls(counters, netdev)
     if loss is None and not stalls:
         return
     dropped = loss is not None and loss.now is not None

@@ -38,7 +38,7 @@ def _symbols(exam: PortExam) -> Iterator[Evidence]:
     """Symbols that FEC could not mend: the same fault, seen below the frame."""
     grown = exam.host[Counters].delta(exam.port.netdev, Place.FEC_UNCORRECTED)
     if isinstance(grown, Known) and grown.value.count > 0:
-        names = " + ".join(grown.value.counters)
+        names = " + ".join(grown.value.grown)
         yield Evidence.of(grown, f"{names} grew by {grown.value.count}")
 
 

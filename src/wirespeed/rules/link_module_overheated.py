@@ -53,7 +53,7 @@ RULE = PortRule(
     title="Module too hot",
     why="A laser that is too warm is weak and off its wavelength: bit errors rise, and at the "
     "alarm threshold cards turn the module off to save it. The thresholds are the module's own.",
-    source="SFF-8472 section 9.5 and SFF-8636 section 6.3.2 (alarm and warning thresholds)",
+    source="SFF-8472 and SFF-8636 (alarm and warning thresholds of a module)",
     purposes=None,
     check=_check,
 )

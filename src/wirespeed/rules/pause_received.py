@@ -3,15 +3,21 @@
 from collections.abc import Iterator
 
 from wirespeed.facts.counters import Counters, Place
-from wirespeed.facts.counters_pause import paused
+from wirespeed.facts.counters_pause import Paused, paused
 from wirespeed.facts.ethtool import ethtool_command
-from wirespeed.model.finding import Danger, Finding, Remedy
+from wirespeed.facts.link import Links
+from wirespeed.model.finding import Danger, Evidence, Finding, Remedy, Severity
+from wirespeed.model.observed import Known
 from wirespeed.model.rule import PortExam, PortRule
 
 
 def _check(exam: PortExam) -> Iterator[Finding]:
     found = paused(exam.host[Counters], exam.port, Place.PAUSE_RECEIVED, Place.PAUSE_RECEIVED_US)
     if found is None:
+        return
+    obeyed = exam.host[Links].by_netdev[exam.port.netdev or ""].pause.receive
+    if isinstance(obeyed, Known) and not obeyed.value and not found.by_priority:
+        yield _ignored(exam, found, obeyed)
         return
     yield Finding(
         rule=RULE.slug,
@@ -33,6 +39,18 @@ def _check(exam: PortExam) -> Iterator[Finding]:
         ),
         unpriced="the share of the time in which it may not send is the cost, where the card "
         "counts it",
+    )
+
+
+def _ignored(exam: PortExam, found: Paused, obeyed: Known[bool]) -> Finding:
+    """What a port is told by the counter that it does not act upon."""
+    return Finding(
+        rule=RULE.slug,
+        where=exam.port.name,
+        severity=Severity.NOTE,
+        evidence=(*found.evidence, Evidence.of(obeyed, "this port does not obey pause frames")),
+        so="the peer cannot take all that is sent to it, and drops in place of being waited for",
+        unpriced="it is the peer that loses: see the counters there",
     )
 
 
