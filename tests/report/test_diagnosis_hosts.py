@@ -37,6 +37,12 @@ def test_hosts_are_ranked_by_what_their_worst_finding_costs():
     ]
 
 
+def test_hosts_of_one_rank_stay_in_the_order_in_which_they_were_asked():
+    answers = [diagnosis(finding(where=name), host=name) for name in ("h10", "h2", "h1")]
+    assert [line.text[:3].strip() for line in summary_lines(answers)][:3] == ["h10", "h2", "h1"]
+    assert "capability," in next(summary_lines(answers)).text  # not the host's name once more
+
+
 def test_files_of_one_folder_are_told_apart_by_the_end_of_their_path():
     paths = [f"/a/very/long/path/of/folders/host-{n}.txt" for n in (1, 2)]
     lines = [line.text for line in summary_lines([diagnosis(host=path) for path in paths])]

@@ -208,6 +208,12 @@ def test_what_could_not_be_told_is_grouped_by_all_that_the_reason_says():
     assert "  ovs-vsctl: /run/db: failed: 3 conditions\n" in shown
 
 
+def test_what_is_about_the_host_does_not_repeat_its_name():
+    of_host = finding(rule="memory.no_hugepages", where="alpha")
+    lines = [line.text for line in diagnosis_lines(diagnosis(of_host))]
+    assert "1 FAULT memory.no_hugepages this host" in lines
+
+
 def test_commands_beyond_the_first_are_counted():
     many = tuple(verdict(would_tell=f"ethtool -S eth{n}") for n in range(5))
     shown = text(list(diagnosis_lines(diagnosis(verdicts=many))))

@@ -74,7 +74,8 @@ def _worst(answer: Answer) -> tuple[str, str]:
         first = answer.findings[0]
         cost = cost_text(first, LoadUnit(answer.question.frame_bytes))
         more = len([f for f in answer.findings if f.severity is not Severity.NOTE]) - 1
-        text = f"{first.severity.upper()} {first.rule} {first.where}"
+        place = "" if first.where == answer.host else f" {first.where}"
+        text = f"{first.severity.upper()} {first.rule}{place}"
         text += f", {cost}" if cost else ""
         return text + (f", and {more} more" if more else ""), first.severity.value
     for ledger in answer.ledgers:
@@ -83,11 +84,11 @@ def _worst(answer: Answer) -> tuple[str, str]:
     return "nothing found; what bounds its ports is not known", "good"
 
 
-def _rank(answer: Answer) -> tuple[int, float, int, str]:
+def _rank(answer: Answer) -> tuple[int, float, int]:
     if isinstance(answer, Unanswered):
-        return 1, 0.0, 0, answer.host
+        return 1, 0.0, 0
     if not has_findings(answer):
-        return 2, 0.0, 0, answer.host
+        return 2, 0.0, 0
     first = answer.findings[0]
     cost = max((price.cost_pps for price in first.prices), default=0.0)
-    return 0, -cost, list(Severity).index(first.severity), answer.host
+    return 0, -cost, list(Severity).index(first.severity)

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from wirespeed import __version__
 from wirespeed.model.finding import Diagnosis
 from wirespeed.report.diagnosis_hosts import Answer
-from wirespeed.report.diagnosis_view import headline, host_label
+from wirespeed.report.diagnosis_view import headline, host_label, with_places
 from wirespeed.report.environment import make_environment
 
 
@@ -13,7 +13,7 @@ def render_answers(answers: Sequence[Answer]) -> str:
     """Make the page of one host, or of many in the order that they were asked."""
     template = make_environment().get_template("diagnosis.html.j2")
     return template.render(
-        answers=answers,
+        answers=[with_places(a) if isinstance(a, Diagnosis) else a for a in answers],
         headline=_headline,
         is_answer=lambda answer: isinstance(answer, Diagnosis),
         version=__version__,

@@ -26,6 +26,7 @@ from wirespeed.report.diagnosis_view import (
     same_verdicts,
     shared_findings,
     untold,
+    with_places,
 )
 from wirespeed.report.ledger_bars import ledger_bars
 from wirespeed.report.load_text import LoadUnit
@@ -51,6 +52,7 @@ def diagnosis_lines(
     diagnosis: Diagnosis, *, verbose: bool = False, width: int = WIDTH
 ) -> Iterator[Line]:
     """Give the whole answer: findings by rank, ceilings as bars, and what could not be told."""
+    diagnosis = with_places(diagnosis)
     yield from _head(diagnosis, verbose, width)
     for number, shared in enumerate(shared_findings(diagnosis.findings), 1):
         yield Line("")

@@ -17,6 +17,7 @@ DONE = {Direction.RECEIVE: "received", Direction.TRANSMIT: "sent"}
 HOST_CHARACTERS = 48
 HOST_LABELS = ("system", "runs on", "CPU")
 """Labels of `Diagnosis.about` that are about the host as a whole."""
+THIS_HOST = "this host"
 CANNOT_TELL = "cannot tell"
 DENIED = ("permission denied", "not permitted")
 
@@ -41,6 +42,24 @@ class Untold:
     def denied(self) -> bool:
         """Only root may read it."""
         return any(word in self.reason.lower() for word in DENIED)
+
+
+def with_places(diagnosis: Diagnosis) -> Diagnosis:
+    """Say `this host` for what is about the host as a whole: its name may be a long path."""
+
+    def place(where: str) -> str:
+        return THIS_HOST if where == diagnosis.host else where
+
+    return diagnosis.model_copy(
+        update={
+            "findings": tuple(
+                f.model_copy(update={"where": place(f.where)}) for f in diagnosis.findings
+            ),
+            "verdicts": tuple(
+                v.model_copy(update={"where": place(v.where)}) for v in diagnosis.verdicts
+            ),
+        }
+    )
 
 
 def shared_findings(findings: Iterable[Finding]) -> tuple[Shared, ...]:
