@@ -61,7 +61,7 @@ class Ovs(Fact):
     """The whole switch."""
 
     other_config: Observed[dict[str, str]]
-    """Absent: Open vSwitch is not installed. Unreadable: its database does not answer."""
+    """Absent: Open vSwitch is not installed or does not run. Unreadable: it does not answer."""
     dpdk_initialized: Observed[bool]
     """Absent before 2.10."""
     version: Observed[str]
@@ -145,12 +145,15 @@ fi
 
 def _database(capture: Capture) -> Observed[str]:
     section = capture.section("ovs-db")
-    if section is not None and section.returncode == NOT_FOUND_RETURNCODE:
-        links = capture.section("ip-link")
-        if links is None or '"info_kind":"openvswitch"' not in links.output:
-            return Absent(SHOW, "Open vSwitch is not installed")
-        return Unreadable("ovs-vsctl is not on the host itself: it may run in a container", SHOW)
-    return capture.text("ovs-db", SHOW)
+    if section is None:
+        return capture.text("ovs-db", SHOW)
+    is_missing = section.returncode == NOT_FOUND_RETURNCODE
+    if not is_missing and "connection failed (No such file" not in section.errors:
+        return section.text(SHOW)
+    links = capture.section("ip-link")
+    if links is not None and re.search(r'"(openvswitch|ovs-netdev)"', links.output):
+        return Unreadable("a switch runs, but not where it is looked for: in a container?", SHOW)
+    return Absent(SHOW, f"Open vSwitch {'is not installed' if is_missing else 'does not run'}")
 
 
 def _config(

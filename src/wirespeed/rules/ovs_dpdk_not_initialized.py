@@ -12,7 +12,7 @@ from wirespeed.model.rule import DoesNotApplyError, HostExam, HostRule
 def _check(exam: HostExam) -> Iterator[Finding]:
     ovs = exam.host[Ovs]
     if isinstance(ovs.other_config, Absent):
-        raise DoesNotApplyError("Open vSwitch is not installed")
+        raise DoesNotApplyError(ovs.other_config.reason)
     asked = known(ovs.other_config, "Open vSwitch's settings").get("dpdk-init", "false")
     if asked not in ("true", "try"):
         raise DoesNotApplyError("DPDK is not asked for")

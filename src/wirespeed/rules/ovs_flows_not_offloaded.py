@@ -17,7 +17,7 @@ FEW_FLOWS = 10
 def _check(exam: HostExam) -> Iterator[Finding]:
     ovs = exam.host[Ovs]
     if isinstance(ovs.other_config, Absent):
-        raise DoesNotApplyError("Open vSwitch is not installed")
+        raise DoesNotApplyError(ovs.other_config.reason)
     if not ovs.is_offload_asked or not ovs.representors(exam.host[NetStack]):
         raise DoesNotApplyError("no flow is meant for a card")
     flows = known(ovs.datapath_flows, "the number of flows")

@@ -12,7 +12,7 @@ from wirespeed.model.rule import DoesNotApplyError, HostExam, HostRule
 def _check(exam: HostExam) -> Iterator[Finding]:
     ovs = exam.host[Ovs]
     if isinstance(ovs.other_config, Absent):
-        raise DoesNotApplyError("Open vSwitch is not installed")
+        raise DoesNotApplyError(ovs.other_config.reason)
     known(ovs.other_config, "Open vSwitch's ports")
     for one in ovs.interfaces.values():
         if not isinstance(one.error, Known):

@@ -17,7 +17,7 @@ TELLS = ((2, 17), (3, 5))
 def _check(exam: HostExam) -> Iterator[Finding]:
     ovs = exam.host[Ovs]
     if isinstance(ovs.other_config, Absent):
-        raise DoesNotApplyError("Open vSwitch is not installed")
+        raise DoesNotApplyError(ovs.other_config.reason)
     if not ovs.is_offload_asked:
         raise DoesNotApplyError("offload is not asked for")
     in_kernel = [

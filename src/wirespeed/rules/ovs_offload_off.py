@@ -13,7 +13,7 @@ from wirespeed.model.rule import DoesNotApplyError, HostExam, HostRule
 def _check(exam: HostExam) -> Iterator[Finding]:
     ovs = exam.host[Ovs]
     if isinstance(ovs.other_config, Absent):
-        raise DoesNotApplyError("Open vSwitch is not installed")
+        raise DoesNotApplyError(ovs.other_config.reason)
     is_asked = ovs.is_offload_asked
     representors = ovs.representors(exam.host[NetStack])
     if not representors:
