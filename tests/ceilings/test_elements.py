@@ -15,7 +15,7 @@ from wirespeed.ceilings.tcp import (
     tcp_window_ceiling,
 )
 from wirespeed.ceilings.vswitch import vswitch_ceiling
-from wirespeed.model.ceiling import Band, Direction
+from wirespeed.model.ceiling import Band, Ceiling, Direction, Ledger
 
 RECEIVE = Direction.RECEIVE
 
@@ -85,3 +85,43 @@ def test_a_virtual_switch_has_no_wire_at_the_high_end(frame_bytes: int, link_bps
 def test_encapsulation_never_carries_more_than_the_bare_link(kind: Encapsulation, frame_bytes: int):
     inner = encapsulation_ceiling(10**10, frame_bytes, kind, RECEIVE, "t").load_pps.high
     assert inner < ethernet_ceiling(10**10, frame_bytes, RECEIVE, "t").load_pps.low
+
+
+def ledger(**bands: tuple[float, float]) -> Ledger:
+    return Ledger(
+        port="eth0",
+        frame_bytes=64,
+        ceilings=tuple(
+            Ceiling(
+                element=element,
+                direction=RECEIVE,
+                frame_bytes=64,
+                load_pps=Band(low=low, high=high),
+                formula="",
+                inputs=(),
+            )
+            for element, (low, high) in bands.items()
+        ),
+    )
+
+
+@pytest.mark.parametrize(
+    ("bands", "may", "surely"),
+    [
+        ({"ethernet": (8, 8), "pcie": (9, 11)}, ("ethernet",), "ethernet"),
+        ({"ethernet": (8, 8), "pcie": (7, 11)}, ("pcie", "ethernet"), "ethernet"),
+        ({"ethernet": (8, 8), "pcie": (6, 7)}, ("pcie",), "pcie"),
+        ({"ethernet": (8, 8), "pcie": (8, 11)}, ("ethernet",), "ethernet"),
+        ({"cores": (3, 9), "pcie": (5, 7), "ethernet": (8, 8)}, ("cores", "pcie"), "pcie"),
+        ({}, (), None),
+    ],
+)
+def test_an_element_may_bound_a_path_when_its_band_reaches_below_the_lowest_high_end(
+    bands: dict[str, tuple[float, float]], may: tuple[str, ...], surely: str | None
+):
+    found = ledger(**bands)
+    assert tuple(c.element for c in found.may_bound(RECEIVE)) == may
+    for element in bands:
+        assert found.may_be_bound_by(element) == (element in may)
+        assert found.is_bound_by(element) == (element == surely)
+    assert found.may_be_bound_by("something that is not known")

@@ -17,12 +17,9 @@ X4 = CASES / "measured.above_ceiling/absent_53_6_through_pcie_4_x4"
 CPUS = CASES / "pcie.node_without_cpus/absent_node_with_cpus"
 
 
-def ledger(folder: Path, question: Question | None = None, *, more: str = "", **changed: str):
+def ledger(folder: Path, question: Question | None = None, more: str = "") -> Ledger:
     text = (folder / "capture.txt").read_text()
-    for old, new in changed.items():
-        text = text.replace(old, new)
-    text = text.replace("case done\n", f"{more}case done\n")
-    return of(text, question)
+    return of(text.replace("case done\n", f"{more}case done\n"), question)
 
 
 def of(text: str, question: Question | None = None) -> Ledger:
@@ -144,7 +141,9 @@ def test_a_virtual_adapter_has_a_virtual_switch_and_no_slot():
 
 
 def test_an_adapter_that_looks_like_a_card_is_virtual_by_its_driver():
-    assert elements(of(HYPERV.replace("hv_netvsc", "vmxnet3"))) == ["virtual switch"]
+    text = HYPERV.replace("hv_netvsc", "vmxnet3")
+    text = text.replace("LNXSYSTM:00/VMBUS:00/3b6b7c55", "pci0000:00/0000:00:15.0/0000:03:00.0")
+    assert elements(of(text)) == ["virtual switch"]
 
 
 def test_a_port_that_a_userspace_driver_owns_has_no_speed():
@@ -156,8 +155,9 @@ def test_a_port_that_a_userspace_driver_owns_has_no_speed():
     assert any(reason.startswith("pcie: ") for reason in found.unknown)
 
 
-def test_a_port_that_is_down_has_no_speed():
-    text = (X4 / "capture.txt").read_text().replace("speed:100000", "speed:-1")
+@pytest.mark.parametrize("printed", ["-1", "0", "fast"])
+def test_a_port_without_a_speed_is_no_ceiling_of_0(printed: str):
+    text = (X4 / "capture.txt").read_text().replace("speed:100000", f"speed:{printed}")
     found = of(text)
     assert "ethernet" not in elements(found)
     assert any(reason.startswith("ethernet: speed of") for reason in found.unknown)

@@ -75,8 +75,6 @@ def _link_bps(host: HostFacts, port: Port) -> tuple[int, str]:
     if link is None:
         raise CannotTellError(f"speed of {port.name}: it was not read", f"ethtool {port.netdev}")
     link_bps = known(link.link_bps, f"speed of {port.name}")
-    if link_bps <= 0:
-        raise CannotTellError(f"speed of {port.name}: {link_bps}", f"ethtool {port.netdev}")
     return link_bps, link.link_bps.source
 
 
