@@ -1,24 +1,150 @@
-"""`wirespeed capture`: what a host says of itself, as a file."""
+"""`wirespeed capture`: what hosts say of themselves, one file for each."""
 
+import re
+import secrets
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import click
 
+from wirespeed.doctor.anonymous import anonymous
 from wirespeed.doctor.collector import collector_script
-from wirespeed.host.files import write_text
-from wirespeed.host.local import LocalRunner
+from wirespeed.doctor.gather import collect
+from wirespeed.doctor.gather_unread import unread_lines
+from wirespeed.host.files import is_folder, make_folder, write_whole
+from wirespeed.host.reach import TIMEOUT_S, Told, Unreachable
+from wirespeed.host.reach_destination import (
+    Destination,
+    Here,
+    parse_destination,
+)
+from wirespeed.model.capture import parse_capture
+from wirespeed.model.error import InputError, WirespeedError
+from wirespeed.model.shown import shown
+
+MAX_NAME_CHARACTERS = 80
+COUNT_SECONDS = 5
+"""Between the two readings of what is counted; a few drops a second show in it."""
 
 
 @click.command()
+@click.argument("hosts", nargs=-1, metavar="[HOST|FILE]...")
 @click.option("--script", "bare", is_flag=True, help="Print the collector, to carry it to a host.")
-@click.option("--out", type=click.Path(path_type=Path), help="File to write; else it is printed.")
-def capture(bare: bool, out: Path | None) -> None:
-    """Read this host and write what was read to a file."""
+@click.option("--anonymous", "hidden", is_flag=True, help="Replace addresses, serials and names.")
+@click.option("--sudo", is_flag=True, help="Read as root, by `sudo -n`: no password is asked for.")
+@click.option(
+    "--seconds",
+    default=COUNT_SECONDS,
+    show_default=True,
+    type=click.IntRange(0, 3600),
+    help="Count drops and errors over this time.",
+)
+@click.option(
+    "--timeout",
+    "timeout_s",
+    default=TIMEOUT_S,
+    show_default=True,
+    type=click.FloatRange(1, 3600),
+    help="Seconds for one host, beside those of --seconds.",
+)
+@click.option("--out", type=click.Path(path_type=Path), help="File, or folder for several hosts.")
+def capture(
+    hosts: tuple[str, ...],
+    bare: bool,
+    hidden: bool,
+    sudo: bool,
+    seconds: int,
+    timeout_s: float,
+    out: Path | None,
+) -> int:
+    """Read hosts (this one when none is named) and write what was read to files.
+
+    A HOST is one that `ssh HOST` reaches. A FILE is a capture made before, to be made anonymous.
+    """
     if bare:
-        click.echo(collector_script(), nl=False)
-        return
-    text = LocalRunner().run(["sh", "-c", collector_script()]).output
-    if out is None:
+        if hosts or hidden or out or sudo:
+            raise InputError(
+                "options.invalid",
+                where="--script",
+                found="it only prints the collector",
+                next="wirespeed capture --script >collector.sh",
+            )
+        click.echo(collector_script(seconds), nl=False)
+        return 0
+    places = [parse_destination(text) for text in dict.fromkeys(hosts)] or [Here()]
+    paths = _paths(places, out, hidden)
+    unread = 0
+    results = collect(places, interval_s=seconds, sudo=sudo, timeout_s=timeout_s)
+    for result in results:
+        name = shown(result.destination.text, 60)
+        if isinstance(result, Unreachable):
+            if len(places) == 1:
+                raise result.error
+            unread += 1
+            _report_error(name, result.error)
+            continue
+        try:
+            _keep(result, paths.get(result.destination), hidden)
+        except WirespeedError as error:
+            if len(places) == 1:
+                raise
+            unread += 1
+            _report_error(name, error)
+    return 2 if unread else 0
+
+
+def _keep(told: Told, path: Path | None, hidden: bool) -> None:
+    """Write one capture, and say what it lacks."""
+    where = told.destination.text
+    parsed = parse_capture(told.text, where)
+    text = anonymous(told.text, where, secrets.token_bytes(32)) if hidden else told.text
+    if path is None:
         click.echo(text, nl=False)
     else:
-        write_text(out, text)
+        write_whole(path, text)
+        click.echo(f"{shown(where, 60)}: {path}")
+    for line in (*told.warnings, *unread_lines(parsed)):
+        click.echo(f"  {line}", err=True)
+
+
+def _paths(
+    places: Sequence[Destination], out: Path | None, hidden: bool
+) -> dict[Destination, Path]:
+    """Where each capture goes; none for standard output. Makes the folder."""
+    if out is None:
+        if len(places) > 1:
+            raise InputError(
+                "options.invalid",
+                where="--out",
+                found=f"{len(places)} hosts, and no folder to write to",
+                next="--out FOLDER",
+            )
+        return {}
+    if len(places) == 1 and not is_folder(out) and out.name:
+        return {places[0]: out}
+    make_folder(out)
+    names = file_names(places) if not hidden else (f"{n}.txt" for n in range(1, len(places) + 1))
+    return dict(zip(places, (out / name for name in names), strict=True))
+
+
+def file_names(places: Sequence[Destination]) -> Iterator[str]:
+    """Give a name for each that is a file's name anywhere, and no two alike."""
+    taken: set[str] = set()
+    for place in places:
+        text = (
+            Path(place.text).stem if "/" in place.text and "://" not in place.text else place.text
+        )
+        plain = re.sub(r"[^A-Za-z0-9._-]+", "-", text.removeprefix("ssh://").rpartition("@")[2])
+        stem = plain.strip(".-")[:MAX_NAME_CHARACTERS] or "host"
+        name, number = f"{stem}.txt", 1
+        while name.lower() in taken:
+            number += 1
+            name = f"{stem}-{number}.txt"
+        taken.add(name.lower())
+        yield name
+
+
+def _report_error(name: str, error: WirespeedError) -> None:
+    click.echo(f"{name}: not read: {error.what}: {shown(error.found)}", err=True)
+    if error.next:
+        click.echo(f"  {error.next}", err=True)

@@ -83,3 +83,14 @@ for path in /sys/bus/pci/devices/*/class; do
 	[ -e "$path/physfn" ] || pfs="$pfs ${path##*/}"
 done
 set -f
+
+# What this host and its users are called: so that it can be found and replaced everywhere.
+own_names() {
+	{ read -r name </proc/sys/kernel/hostname; } 2>/dev/null && printf 'hostname %s\n' "$name"
+	{ read -r name </proc/sys/kernel/domainname; } 2>/dev/null && printf 'domain %s\n' "$name"
+	[ ! -r /etc/resolv.conf ] || while read -r key value; do
+		case $key in domain | search) printf '%s %s\n' "$key" "$value" ;; esac
+	done </etc/resolv.conf
+	printf 'user %s\n' "${SUDO_USER:-}" "${LOGNAME:-}" "${USER:-}"
+}
+show names - own_names

@@ -5,7 +5,9 @@ or the distribution put there.
 """
 
 import hashlib
+import os
 import shutil
+import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -76,3 +78,24 @@ def make_folder(path: Path) -> None:
         path.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise InputError("file.unwritable", where=str(path), found=str(error)) from None
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Write a file that is there whole or not at all, for its owner to read.
+
+    Raises InputError `file.unwritable`.
+    """
+    draft = ""
+    try:
+        fd, draft = tempfile.mkstemp(prefix=f".{path.name[:100]}.", dir=path.parent)
+        with os.fdopen(fd, "wb") as file:
+            file.write(text.encode(errors="replace"))
+            file.flush()
+            os.fsync(fd)
+        Path(draft).replace(path)
+    except OSError as error:
+        raise InputError("file.unwritable", where=str(path), found=str(error)) from None
+    finally:
+        # Renamed by now, or not wanted: also on Ctrl-C.
+        if draft:
+            Path(draft).unlink(missing_ok=True)

@@ -1,0 +1,340 @@
+"""Replaces what identifies a host or its people in a capture, and leaves what the doctor reads.
+
+Replaced, the same wherever it stands: hardware addresses, IP addresses, GUIDs, UUIDs, serial
+numbers, names of the host, of its domain, of users and of what they called things, URLs, paths of
+homes. Kept: vendors, subnets, models, versions, PCI addresses, netdevs, loopback, multicast, masks.
+
+What is replaced becomes a mark of characters that no pattern matches, so that no later step takes
+it up again; the last step puts in what each stands for. Pure.
+"""
+
+import ipaddress
+import re
+from collections.abc import Iterable
+from functools import cache
+
+from wirespeed.doctor.anonymous_address import Addresses
+from wirespeed.doctor.anonymous_pci import without_serial
+from wirespeed.doctor.collector import collector_script
+from wirespeed.model.capture import HEADER, parse_capture
+
+FIRST, LAST, DIGITS = "\ue000", "\ue001", 0xE100
+MARKED = re.compile(f"{FIRST}([\ue100-\ue1ff]+){LAST}")
+HEX = "[0-9A-Fa-f]"
+UUID = re.compile(rf"(?<!{HEX}){HEX}{{8}}(?:-{HEX}{{4}}){{3}}-{HEX}{{12}}(?!{HEX})")
+OCTETS = re.compile(rf"(?<![0-9A-Za-z]){HEX}{{2}}([:-]){HEX}{{2}}(?:\1{HEX}{{2}}){{4,}}(?!{HEX})")
+DOTTED_MAC = re.compile(rf"(?<![\w.]){HEX}{{4}}\.{HEX}{{4}}\.{HEX}{{4}}(?![\w.])")
+GUID = re.compile(rf"(?<![0-9A-Fa-f:]){HEX}{{4}}(?::{HEX}{{4}}){{3}}(?![0-9A-Fa-f:])")
+ENX = re.compile(rf"(?<![A-Za-z0-9])(enx)({HEX}{{12}})(?!{HEX})")
+LONG_HEX = re.compile(rf"(?<!\w)(0[xX])?({HEX}{{12,}})(?!\w)")
+IPV6 = re.compile(
+    r"(?<![0-9A-Za-z])([0-9A-Fa-f]{0,4}:[0-9A-Fa-f:]*:[0-9A-Fa-f:]*(?:\d+(?:\.\d+){3})?)"
+    r"(?:/(\d{1,3}))?(?![\w:])"
+)
+IPV4 = re.compile(r"(?<![\d.])(?<![vV])(\d{1,3}(?:\.\d{1,3}){3})(?:/(\d{1,2}))?(?!\d|\.\d)")
+DASHED_IPV4 = re.compile(r"\bip-\d{1,3}(?:-\d{1,3}){3}\b")
+VERSION_BEFORE = re.compile(
+    r"(?:version|osrelease|vermagic|fw[\w.-]*|vmlinuz|modules)[\"']?\s*[:=/-]?\s*[\"']?[\w.+~()-]*$",
+    re.I,
+)
+LABELS = (
+    r"vendor sn|serial(?:[ _]?n(?:o|um(?:ber)?))?|[\w.]*serial(?:_number)?|s/n|asset[ _]?tag|"
+    r"service tag|system-id|[\w.]*host-?name|domainname|nodename|ifalias|machine-id|boot_id|"
+    r"user|SUDO_USER|LOGNAME|vm-uuid|vm-id|iface-id|(?-i:PARTUUID|LABEL|PARTLABEL|UUID)(?==)"
+)
+LABELLED = re.compile(
+    rf"(?<![\w.-])(?P<key>{LABELS})(?:"
+    r"(?P<in_json>\"\s*[:,]\s*\")(?P<json>(?:[^\"\\\n]|\\.)+)|"
+    r"(?P<equals>\s?=\s?[\"']?)(?P<word>[^\s\"',]+)|"
+    r"(?P<colon>\s*:[ \t]*[\"']?)(?P<rest>[^\s\"'][^\"'\n]*)|"
+    r"(?P<space>[ \t]+)(?P<last>\S+)$)",
+    re.I | re.M,
+)
+AT = re.compile(r"(?<![\w.+-])[A-Za-z_][\w.+-]*@[A-Za-z0-9][\w-]*(?:\.[\w-]+)*")
+URL = re.compile(r"\b((?:https?|nfs|s?ftp|tftp|ssh|iscsi|smb|cifs)://)([^\s\"'<>]+)")
+IQN = re.compile(r"\b(?:iqn|nqn)\.\d{4}-\d\d\.[^\s\"',]+", re.I)
+HOME = re.compile(r"(/(?:home|Users)/)([^/\s:\"',\]}]+)")
+MAPPER = re.compile(r"(/dev/mapper/)([^\s\"',:]+)")
+LVM = re.compile(r"(rd\.lvm\.(?:lv|vg)=)(\S+)")
+TOP = ("com net org edu gov mil info biz local lan internal intranet corp home private localdomain "
+       "example invalid test arpa").replace(" ", "|")  # fmt: skip
+FQDN = re.compile(
+    rf"(?<![\w.@/-])(?:[A-Za-z0-9](?:[\w-]*[A-Za-z0-9])?\.)+(?:{TOP}|[a-z]{{2}})(?![\w-]|\.\w)",
+    re.I,
+)
+NO_COUNTRY = frozenset({"ko", "xz", "gz", "so", "sh", "py", "rx", "tx", "hz", "hw", "sw", "fw"})
+NOBODY = frozenset({"", "root", "nobody", "none", "(none)", "localhost", "localdomain", "unknown"})
+SYSTEMS = frozenset({"debian", "ubuntu", "linux", "fedora", "centos", "rocky", "host", "server"})
+MIN_NAME = 3
+NAMES_SECTION = "names"
+
+
+class Anonymizer:
+    """Everything of one capture goes through the same one: the same in, the same out."""
+
+    def __init__(self, key: bytes) -> None:
+        self._addresses = Addresses(key)
+        self._made: list[str] = []
+        self._names: dict[str, str] = {}
+        self._versions: frozenset[str] = frozenset()
+        self._netdevs: frozenset[str] = frozenset()
+
+    def capture(self, text: str, where: str) -> str:
+        """Give the whole capture anew. Raises InputError as `parse_capture` does."""
+        parsed = parse_capture(text, where)
+        kernel = parsed.section("kernel")
+        release = re.findall(r"osrelease:(\d+(?:\.\d+){3})", kernel.output) if kernel else []
+        self._versions = frozenset(release)
+        named = re.findall(r'"(?:ifname|link)":"([^"\\]+)"', text)
+        self._netdevs = frozenset(named) | {s.subject for s in parsed.all_sections()}
+        for section in parsed.sections(NAMES_SECTION).values():
+            self._learn_names(section.output)
+        header = HEADER.search(text)
+        if header is None:
+            raise AssertionError("it was parsed")
+        mark = header[2]
+        lines = text[header.start() :].replace("\r\n", "\n")
+        parts = re.split(rf"^({re.escape(mark)} )", lines, flags=re.M)
+        # Twice: what the first round learns at a late place stands at an early one too.
+        for _ in range(2):
+            self._made.clear()
+            made = [parts[0], *(self._part(part, f"{mark} ") for part in parts[1:])]
+        return "".join(made)
+
+    def line(self, text: str) -> str:
+        """Replace in a text that is about the same host."""
+        self._made.clear()
+        return self._anonymous(text)
+
+    def _part(self, part: str, mark: str) -> str:
+        if part == mark:
+            return part
+        if part.startswith("begin pci-config "):
+            head, _, body = part.partition("\n")
+            return f"{self._anonymous(head)}\n{without_serial(body, self._addresses)}"
+        if part.startswith(f"begin {NAMES_SECTION} "):
+            head, _, body = part.partition("\n")
+            return f"{head}\n{self._anonymous_names(body)}"
+        return self._anonymous(part)
+
+    def _anonymous(self, text: str) -> str:
+        text = re.sub("[\ue000-\ue1ff]", "\ufffd", text)
+        text = UUID.sub(self._uuid, text)
+        text = LABELLED.sub(self._labelled, text)
+        text = URL.sub(lambda m: m[1] + self._name("url", m[2]), text)
+        text = IQN.sub(lambda m: self._name("target", m[0]), text)
+        for pattern in (HOME, MAPPER, LVM):
+            text = pattern.sub(self._path, text)
+        text = AT.sub(self._at, text)
+        text = DASHED_IPV4.sub(lambda m: self._name("host", m[0]), text)
+        text = FQDN.sub(self._fqdn, text)
+        text = self._replace_names(text)
+        text = ENX.sub(lambda m: m[1] + self._keep(self._octets_of(m[2]).hex()), text)
+        text = OCTETS.sub(self._octets, text)
+        text = DOTTED_MAC.sub(self._dotted, text)
+        text = IPV6.sub(self._ipv6, text)
+        text = GUID.sub(self._guid, text)
+        text = IPV4.sub(self._ipv4, text)
+        text = LONG_HEX.sub(self._long_hex, text)
+        return MARKED.sub(self._unmark, text)
+
+    # What is put in, and how it is kept from later steps.
+
+    def _keep(self, text: str) -> str:
+        self._made.append(text)
+        number, digits = len(self._made) - 1, ""
+        while number or not digits:
+            digits, number = chr(DIGITS + number % 256) + digits, number // 256
+        return f"{FIRST}{digits}{LAST}"
+
+    def _unmark(self, match: re.Match[str]) -> str:
+        number = 0
+        for digit in match[1]:
+            number = number * 256 + ord(digit) - DIGITS
+        kept: str = self._made[number]
+        return MARKED.sub(self._unmark, kept)
+
+    def _name(self, kind: str, text: str) -> str:
+        return self._keep(self._word(kind, text))
+
+    def _word(self, kind: str, text: str) -> str:
+        return f"{kind}-{self._addresses.digest(kind, text.lower().encode(), 4).hex()}"
+
+    # Names.
+
+    def _learn(self, kind: str, text: str) -> None:
+        plain = text.strip().lower()
+        if plain in _words() or plain in self._netdevs or plain.isdecimal():
+            return
+        if len(plain) >= MIN_NAME:
+            self._names.setdefault(plain, self._word(kind, plain))
+
+    def _learn_names(self, text: str) -> None:
+        for line in text.split("\n"):
+            label, _, value = line.partition(" ")
+            for word in value.split():
+                if label == "user":
+                    self._learn("user", word)
+                    continue
+                host, _, domain = word.partition(".")
+                if label == "hostname":
+                    self._learn("host", word)
+                    self._learn("host", host)
+                    self._learn("domain", domain)
+                else:
+                    self._learn("domain", word)
+
+    def _anonymous_names(self, text: str) -> str:
+        """Here a name stands as such, however common a word it is."""
+        lines = []
+        for line in text.split("\n"):
+            label, space, value = line.partition(" ")
+            kind = {"hostname": "host", "user": "user"}.get(label, "domain")
+            if space and value.strip() not in NOBODY:
+                words = [self._names.get(w.lower(), self._word(kind, w)) for w in value.split()]
+                line = f"{label} {' '.join(words)}"
+            lines.append(line)
+        return "\n".join(lines)
+
+    def _replace_names(self, text: str) -> str:
+        if not self._names:
+            return text
+        return _any_of(frozenset(self._names)).sub(self._known_name, text)
+
+    def _known_name(self, match: re.Match[str]) -> str:
+        plain = match[0].lower()
+        return self._keep(self._names.get(plain) or self._names[plain.replace("--", "-")])
+
+    def _labelled(self, match: re.Match[str]) -> str:
+        groups: dict[str, str] = match.groupdict("")
+        gap = next(filter(None, (groups[g] for g in ("in_json", "equals", "colon", "space"))))
+        value = next(filter(None, (groups[g] for g in ("json", "word", "rest", "last"))))
+        plain, key = MARKED.sub(self._unmark, value.rstrip()), match["key"].lower()
+        if plain.lower() in NOBODY or MARKED.fullmatch(value):
+            return match[0]
+        kind = "host" if "host" in key or "node" in key else "user" if "user" in key else "name"
+        if "serial" in key or key in ("s/n", "vendor sn"):
+            kind = "serial"
+        self._learn(kind, plain)
+        replaced = self._names.get(plain.lower()) or self._word(kind, plain)
+        return match["key"] + gap + self._keep(replaced) + value[len(value.rstrip()) :]
+
+    def _path(self, match: re.Match[str]) -> str:
+        if FIRST in match[2]:
+            return match[0]
+        self._learn("user" if match.re is HOME else "name", match[2])
+        return match[1] + self._name("user" if match.re is HOME else "name", match[2])
+
+    def _at(self, match: re.Match[str]) -> str:
+        user, _, host = match[0].rpartition("@")
+        if host in self._netdevs or re.fullmatch(r"if\d+|tty\w*|pci|auxiliary", host):
+            return match[0]  # eth0.5@eth0, getty@tty1, mlx5_comp0@pci:0000:03:00.0
+        return f"{self._name('user', user)}@{self._name('host', host)}"
+
+    def _fqdn(self, match: re.Match[str]) -> str:
+        labels = match[0].split(".")
+        if len(labels[-1]) == 2 and (len(labels) < 3 or labels[-1].lower() in NO_COUNTRY):
+            return match[0]
+        if match[0].lower() in self._names:
+            return self._keep(self._names[match[0].lower()])
+        return self._name("host", match[0])
+
+    # Numbers.
+
+    def _uuid(self, match: re.Match[str]) -> str:
+        digits = match[0].replace("-", "")
+        if not digits.strip("0") or not digits.strip("fF"):
+            return match[0]
+        h = self._addresses.hexadecimal(digits)
+        return self._keep(f"{h[:8]}-{h[8:12]}-{h[12:16]}-{h[16:20]}-{h[20:]}")
+
+    def _octets_of(self, digits: str) -> bytes:
+        return self._addresses.octets(bytes.fromhex(digits))
+
+    def _octets(self, match: re.Match[str]) -> str:
+        made = self._octets_of(match[0].replace(match[1], "")).hex(match[1])
+        return self._keep(made if match[0] != match[0].upper() else made.upper())
+
+    def _dotted(self, match: re.Match[str]) -> str:
+        if match[0].replace(".", "").isdecimal() and not match[0].startswith("0"):
+            return match[0]
+        made = self._octets_of(match[0].replace(".", "")).hex()
+        return self._keep(f"{made[:4]}.{made[4:8]}.{made[8:]}")
+
+    def _guid(self, match: re.Match[str]) -> str:
+        made = self._octets_of(match[0].replace(":", "")).hex()
+        return self._keep(":".join(made[at : at + 4] for at in range(0, 16, 4)))
+
+    def _long_hex(self, match: re.Match[str]) -> str:
+        prefix, digits = match[1] or "", match[2]
+        quoted = match.string[match.start() - 1 : match.start()] == '"'
+        if not prefix and not quoted and digits.isdecimal() and digits[0] != "0":
+            return match[0]  # A count.
+        if not digits.strip("0") or not digits.strip("fF"):
+            return match[0]
+        if len(digits) in (12, 16):
+            made = self._octets_of(digits).hex()
+            return self._keep(prefix + (made if digits != digits.upper() else made.upper()))
+        return self._keep(prefix + self._addresses.hexadecimal(digits))
+
+    def _ipv4(self, match: re.Match[str]) -> str:
+        start = max(0, match.start() - 80)
+        before = match.string[start : match.start()].rpartition("\n")[2]
+        if match[1] in self._versions or VERSION_BEFORE.search(before):
+            return match[0]
+        try:
+            address, prefix = ipaddress.IPv4Address(match[1]), int(match[2] or 32)
+        except ValueError:
+            return match[0]
+        if prefix > 32 or _is_mask(int(address)):
+            return match[0]
+        return self._keep(str(self._addresses.ipv4(address, prefix))) + _suffix(match[2])
+
+    def _ipv6(self, match: re.Match[str]) -> str:
+        text, prefix = match[1], int(match[2] or 128)
+        first, last = text.split(":")[0], text.split(":")[-1]
+        # An address may stand before a port, or behind a number.
+        for before, part, after in (
+            ("", text, ""),
+            ("", text.removesuffix(f":{last}"), f":{last}"),
+            (f"{first}:", text.removeprefix(f"{first}:"), ""),
+        ):
+            try:
+                address = ipaddress.IPv6Address(part)
+            except ValueError:
+                continue
+            if prefix <= 128:
+                made = self._keep(str(self._addresses.ipv6(address, prefix)))
+                return before + made + after + _suffix(match[2])
+        return match[0]
+
+
+def anonymous(text: str, where: str, key: bytes) -> str:
+    """Give a capture without what identifies its host; `key` is drawn anew for each capture."""
+    return Anonymizer(key).capture(text, where)
+
+
+def _suffix(prefix: str | None) -> str:
+    return "" if prefix is None else f"/{prefix}"
+
+
+def _is_mask(value: int) -> bool:
+    """255.255.240.0 and the like: ones, then zeros."""
+    inverted = value ^ 0xFFFFFFFF
+    return value >> 24 == 0xFF and not inverted & (inverted + 1)
+
+
+@cache
+def _words() -> frozenset[str]:
+    """Words that a capture is made of: a host called like one cannot be told from it."""
+    return frozenset(re.findall(r"[a-z0-9]+", collector_script().lower())) | NOBODY | SYSTEMS
+
+
+@cache
+def _any_of(names: Iterable[str]) -> re.Pattern[str]:
+    """Find whole names, the longest first; LVM doubles their dashes."""
+    every = {form for name in names for form in (name, name.replace("-", "--"))}
+    longest_first = sorted(every, key=lambda name: (-len(name), name))
+    return re.compile(
+        rf"(?<![A-Za-z0-9])(?:{'|'.join(map(re.escape, longest_first))})(?![A-Za-z0-9])", re.I
+    )
