@@ -32,7 +32,7 @@ class NetdevCoalescing:
 class Coalescing(Fact):
     """Coalescing of every port's netdev."""
 
-    capture: Capture
+    netdevs: dict[str, NetdevCoalescing]
 
     script: ClassVar[str] = """\
 for netdev in $port_netdevs; do
@@ -42,29 +42,34 @@ done
 
     @classmethod
     def parse(cls, capture: Capture) -> Self:
-        """Keep the capture: a netdev is read when it is asked for."""
-        return cls(capture)
+        """Read `ethtool-coalescing` of each netdev."""
+        netdevs = capture.sections("ethtool-coalescing")
+        return cls({netdev: _read(capture, netdev) for netdev in netdevs})
 
     def of(self, netdev: str) -> NetdevCoalescing:
-        """Read `ethtool-coalescing` of one netdev."""
-        answer = ethtool_answer(self.capture, "ethtool-coalescing", netdev, "-c")
-        # `Adaptive RX: on  TX: off` is two settings in one line.
-        lines = read_as(
-            answer,
-            lambda text: re.sub(
-                r"^(Adaptive|CQE mode) RX:[ \t]*(\S+)[ \t]+TX:[ \t]*(\S+)",
-                r"\1 RX: \2\n\1 TX: \3",
-                text,
-                flags=re.M,
-            ),
-        )
-        return NetdevCoalescing(
-            adaptive_rx=on_or_off(word_of(lines, "Adaptive RX")),
-            adaptive_tx=on_or_off(word_of(lines, "Adaptive TX")),
-            rx_usecs=number_of(lines, "rx-usecs"),
-            rx_frames=number_of(lines, "rx-frames"),
-            tx_usecs=number_of(lines, "tx-usecs"),
-            tx_frames=number_of(lines, "tx-frames"),
-            cqe_mode_rx=on_or_off(word_of(lines, "CQE mode RX")),
-            cqe_mode_tx=on_or_off(word_of(lines, "CQE mode TX")),
-        )
+        """Coalescing of one netdev; unreadable where it was not asked about."""
+        return self.netdevs.get(netdev) or _read(Capture([], complete=False), netdev)
+
+
+def _read(capture: Capture, netdev: str) -> NetdevCoalescing:
+    answer = ethtool_answer(capture, "ethtool-coalescing", netdev, "-c")
+    # `Adaptive RX: on  TX: off` is two settings in one line.
+    lines = read_as(
+        answer,
+        lambda text: re.sub(
+            r"^(Adaptive|CQE mode) RX:[ \t]*(\S+)[ \t]+TX:[ \t]*(\S+)",
+            r"\1 RX: \2\n\1 TX: \3",
+            text,
+            flags=re.M,
+        ),
+    )
+    return NetdevCoalescing(
+        adaptive_rx=on_or_off(word_of(lines, "Adaptive RX")),
+        adaptive_tx=on_or_off(word_of(lines, "Adaptive TX")),
+        rx_usecs=number_of(lines, "rx-usecs"),
+        rx_frames=number_of(lines, "rx-frames"),
+        tx_usecs=number_of(lines, "tx-usecs"),
+        tx_frames=number_of(lines, "tx-frames"),
+        cqe_mode_rx=on_or_off(word_of(lines, "CQE mode RX")),
+        cqe_mode_tx=on_or_off(word_of(lines, "CQE mode TX")),
+    )

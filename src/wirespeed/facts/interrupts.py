@@ -149,12 +149,12 @@ def _lines(text: str) -> dict[int, tuple[str, dict[int, int]]]:
     for line in rest.splitlines():
         number, *words = line.split()
         counts = words[: len(cpus)]
-        if not re.fullmatch(r"\d{1,9}:", number) or not all(c.isdecimal() for c in counts):
+        if not re.fullmatch(r"\d{1,9}:", number) or not "".join(counts).isdecimal():
             continue
         described = words[len(cpus) :]
         if not described or NO_HANDLER.fullmatch(described[-1]):
             continue
-        taken = {c: int(n) for c, n in zip(cpus, counts, strict=False) if n.strip("0")}
+        taken = {c: int(n) for c, n in zip(cpus, counts, strict=False) if n != "0"}
         lines[int(number[:-1])] = (described[-1], taken)
     return lines
 

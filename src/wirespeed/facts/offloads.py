@@ -54,7 +54,7 @@ class NetdevOffloads:
 class Offloads(Fact):
     """Offloads of every port's netdev."""
 
-    capture: Capture
+    netdevs: dict[str, NetdevOffloads]
 
     script: ClassVar[str] = """\
 for netdev in $port_netdevs; do
@@ -65,16 +65,24 @@ done
 
     @classmethod
     def parse(cls, capture: Capture) -> Self:
-        """Keep the capture: a netdev is read when it is asked for."""
-        return cls(capture)
+        """Read `ethtool-features` and `ethtool-private-flags` of each netdev."""
+        netdevs = (
+            capture.sections("ethtool-features").keys()
+            | capture.sections("ethtool-private-flags").keys()
+        )
+        return cls({netdev: _read(capture, netdev) for netdev in netdevs})
 
     def of(self, netdev: str) -> NetdevOffloads:
-        """Read `ethtool-features` and `ethtool-private-flags` of one netdev."""
-        features = ethtool_answer(self.capture, "ethtool-features", netdev, "-k")
-        flags = ethtool_answer(self.capture, "ethtool-private-flags", netdev, "--show-priv-flags")
-        if isinstance(flags, Unreadable) and "No private flags" in flags.reason:
-            return NetdevOffloads(read_as(features, _features), Absent(flags.source, flags.reason))
-        return NetdevOffloads(read_as(features, _features), read_as(flags, _flags))
+        """Offloads of one netdev; unreadable where it was not asked about."""
+        return self.netdevs.get(netdev) or _read(Capture([], complete=False), netdev)
+
+
+def _read(capture: Capture, netdev: str) -> NetdevOffloads:
+    features = ethtool_answer(capture, "ethtool-features", netdev, "-k")
+    flags = ethtool_answer(capture, "ethtool-private-flags", netdev, "--show-priv-flags")
+    if isinstance(flags, Unreadable) and "No private flags" in flags.reason:
+        return NetdevOffloads(read_as(features, _features), Absent(flags.source, flags.reason))
+    return NetdevOffloads(read_as(features, _features), read_as(flags, _flags))
 
 
 def _features(text: str) -> dict[str, Feature]:

@@ -32,7 +32,7 @@ class NetdevQueues:
 class Queues(Fact):
     """Queues of every port's netdev."""
 
-    capture: Capture
+    netdevs: dict[str, NetdevQueues]
 
     script: ClassVar[str] = """\
 for netdev in $port_netdevs; do
@@ -43,24 +43,31 @@ done
 
     @classmethod
     def parse(cls, capture: Capture) -> Self:
-        """Keep the capture: a netdev is read when it is asked for."""
-        return cls(capture)
+        """Read `ethtool-rings` and `ethtool-channels` of each netdev."""
+        netdevs = (
+            capture.sections("ethtool-rings").keys() | capture.sections("ethtool-channels").keys()
+        )
+        return cls({netdev: _read(capture, netdev) for netdev in netdevs})
 
     def of(self, netdev: str) -> NetdevQueues:
-        """Read `ethtool-rings` and `ethtool-channels` of one netdev."""
-        rings = ethtool_answer(self.capture, "ethtool-rings", netdev, "-g")
-        rings_max, rings_now = before_and_now(rings)
-        channels = ethtool_answer(self.capture, "ethtool-channels", netdev, "-l")
-        channels_max, channels_now = before_and_now(channels)
-        return NetdevQueues(
-            rx_ring_descriptors=number_of(rings_now, "RX"),
-            rx_ring_descriptors_max=number_of(rings_max, "RX"),
-            tx_ring_descriptors=number_of(rings_now, "TX"),
-            tx_ring_descriptors_max=number_of(rings_max, "TX"),
-            combined_channels=number_of(channels_now, "Combined"),
-            combined_channels_max=number_of(channels_max, "Combined"),
-            rx_channels=number_of(channels_now, "RX"),
-            rx_channels_max=number_of(channels_max, "RX"),
-            tx_channels=number_of(channels_now, "TX"),
-            tx_channels_max=number_of(channels_max, "TX"),
-        )
+        """Queues of one netdev; unreadable where it was not asked about."""
+        return self.netdevs.get(netdev) or _read(Capture([], complete=False), netdev)
+
+
+def _read(capture: Capture, netdev: str) -> NetdevQueues:
+    rings = ethtool_answer(capture, "ethtool-rings", netdev, "-g")
+    rings_max, rings_now = before_and_now(rings)
+    channels = ethtool_answer(capture, "ethtool-channels", netdev, "-l")
+    channels_max, channels_now = before_and_now(channels)
+    return NetdevQueues(
+        rx_ring_descriptors=number_of(rings_now, "RX"),
+        rx_ring_descriptors_max=number_of(rings_max, "RX"),
+        tx_ring_descriptors=number_of(rings_now, "TX"),
+        tx_ring_descriptors_max=number_of(rings_max, "TX"),
+        combined_channels=number_of(channels_now, "Combined"),
+        combined_channels_max=number_of(channels_max, "Combined"),
+        rx_channels=number_of(channels_now, "RX"),
+        rx_channels_max=number_of(channels_max, "RX"),
+        tx_channels=number_of(channels_now, "TX"),
+        tx_channels_max=number_of(channels_max, "TX"),
+    )

@@ -51,7 +51,9 @@ class NetdevSteering:
 class Steering(Fact):
     """Steering of every port's netdev."""
 
-    capture: Capture
+    netdevs: dict[str, NetdevSteering]
+    files: Files
+    """Those of `queues`, for what is asked about a netdev that has none."""
 
     # The key is left out on the host already; a capture may be shown to others.
     script: ClassVar[str] = """\
@@ -82,45 +84,48 @@ list_queue_files 2>/dev/null | files queues -
 
     @classmethod
     def parse(cls, capture: Capture) -> Self:
-        """Keep the capture: a netdev is read when it is asked for."""
-        return cls(capture)
-
-    def of(self, netdev: str) -> NetdevSteering:
-        """Read `ethtool-rss` and `ethtool-udp-hash` of one netdev and its files of `queues`."""
-        answer = ethtool_answer(self.capture, "ethtool-rss", netdev, "-x")
-        files = self.capture.files("queues", ATTRIBUTES)
-        section = self.capture.section("queues")
+        """Read `ethtool-rss` and `ethtool-udp-hash` of each netdev, and the files of `queues`."""
+        files = capture.files("queues", ATTRIBUTES)
+        section = capture.section("queues")
         # A file that cannot be read has no line in the output, only one among the errors.
         listed = f"{section.output}\n{section.errors}" if section else ""
-        paths = {
-            (found[4], int(found[3])): found[1]
-            for found in QUEUE_FILE.finditer(listed)
-            if found[2] == netdev
-        }
-        return NetdevSteering(
-            rss_entries=_table(answer),
-            rx_rings=_rx_rings(answer),
-            has_hash_key=_has_key(answer),
-            hash_function=_hash_function(answer),
-            hashes_udp_ports=_hashes_ports(self.capture, netdev),
-            is_napi_threaded=read_as(files[f"/sys/class/net/{netdev}/threaded"], _is_threaded),
-            xps_cpus=_by_queue(paths, files, "xps_cpus", parse_cpu_mask),
-            rps_cpus=_by_queue(paths, files, "rps_cpus", parse_cpu_mask),
-            rps_flow_count=_by_queue(paths, files, "rps_flow_cnt", int),
-        )
+        paths: dict[str, _Paths] = {}
+        for path, netdev, queue, attribute in QUEUE_FILE.findall(listed):
+            paths.setdefault(netdev, {}).setdefault(attribute, {})[int(queue)] = path
+        netdevs = paths.keys() | capture.sections("ethtool-rss").keys()
+        netdevs |= capture.sections("ethtool-udp-hash").keys()
+        found = {n: _read(capture, n, paths.get(n, {}), files) for n in netdevs}
+        return cls(found, files)
+
+    def of(self, netdev: str) -> NetdevSteering:
+        """Steering of one netdev; unreadable where it was not asked about."""
+        nothing = Capture([], complete=False)
+        return self.netdevs.get(netdev) or _read(nothing, netdev, {}, self.files)
+
+
+_Paths = dict[str, dict[int, str]]
+"""Attribute: queue: path."""
+
+
+def _read(capture: Capture, netdev: str, paths: _Paths, files: Files) -> NetdevSteering:
+    answer = ethtool_answer(capture, "ethtool-rss", netdev, "-x")
+    return NetdevSteering(
+        rss_entries=_table(answer),
+        rx_rings=_rx_rings(answer),
+        has_hash_key=_has_key(answer),
+        hash_function=_hash_function(answer),
+        hashes_udp_ports=_hashes_ports(capture, netdev),
+        is_napi_threaded=read_as(files[f"/sys/class/net/{netdev}/threaded"], _is_threaded),
+        xps_cpus=_by_queue(paths.get("xps_cpus", {}), files, parse_cpu_mask),
+        rps_cpus=_by_queue(paths.get("rps_cpus", {}), files, parse_cpu_mask),
+        rps_flow_count=_by_queue(paths.get("rps_flow_cnt", {}), files, int),
+    )
 
 
 def _by_queue(
-    paths: dict[tuple[str, int], str],
-    files: Files,
-    attribute: str,
-    convert: Callable[[str], T],
+    paths: dict[int, str], files: Files, convert: Callable[[str], T]
 ) -> dict[int, Observed[T]]:
-    return {
-        queue: read_as(files[path], convert)
-        for (name, queue), path in sorted(paths.items())
-        if name == attribute
-    }
+    return {queue: read_as(files[path], convert) for queue, path in sorted(paths.items())}
 
 
 def _part(answer: Observed[str], header: str) -> Observed[str]:

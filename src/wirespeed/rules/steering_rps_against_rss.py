@@ -5,12 +5,16 @@ from collections.abc import Iterator
 from wirespeed.facts.cpu import Cpus
 from wirespeed.facts.cpu_list import cpu_list_text
 from wirespeed.facts.ethtool import safe_netdev
+from wirespeed.facts.link import Links
 from wirespeed.facts.locality import cpu_mask_text, local_cpus
 from wirespeed.facts.steering import Steering
 from wirespeed.model.command import write_file
 from wirespeed.model.finding import Evidence, Finding, Remedy, Severity
-from wirespeed.model.observed import Absent, CannotTellError, known
+from wirespeed.model.observed import Absent, CannotTellError, Known, known
 from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
+
+ONE_CORE_BPS = 10_000_000_000
+"""Below, one core takes what the link brings."""
 
 
 def _check(exam: PortExam) -> Iterator[Finding]:
@@ -29,6 +33,8 @@ def _check(exam: PortExam) -> Iterator[Finding]:
     folder = f"/sys/class/net/{safe_netdev(netdev)}/queues"
     helpers = frozenset().union(*masks.values())
     if len(masks) == 1 and not helpers:
+        if _is_slow(exam, netdev):
+            return
         found = f"1 receive queue for {len(online)} CPUs, and RPS is off"
         so = "one CPU does the network stack's receive work for the whole port"
         near = known(local_cpus(exam.host, exam.port), "CPUs near the card")
@@ -60,6 +66,14 @@ def _check(exam: PortExam) -> Iterator[Finding]:
         so=so,
         remedies=(remedy,),
         unpriced="it depends on what a frame costs above the driver: measure before and after",
+    )
+
+
+def _is_slow(exam: PortExam, netdev: str) -> bool:
+    """Whether one core easily does the work of the link. A port without a line rate may be fast."""
+    link = exam.host[Links].by_netdev.get(netdev)
+    return (
+        link is not None and isinstance(link.link_bps, Known) and link.link_bps.value < ONE_CORE_BPS
     )
 
 
