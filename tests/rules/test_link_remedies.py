@@ -72,6 +72,16 @@ def test_receive_rings_are_raised_to_what_the_card_has():
     assert "measured: 30000 a second" in found.unpriced
 
 
+def test_rings_at_their_maximum_are_not_raised():
+    assert commands(finding("errors.no_receive_buffer", "present_rings_at_their_maximum")) == []
+
+
+def test_the_peer_is_made_to_wait_only_where_it_is_not_yet():
+    slug = "errors.port_buffer"
+    assert commands(finding(slug, "present_discards_grow")) == [f"ethtool -A {PORT} tx on"]
+    assert commands(finding(slug, "present_ice")) == []
+
+
 def test_fec_is_turned_on_as_the_port_supports_it():
     found = finding("link.fec_off", "present_damaged_frames")
     assert commands(found) == [f"ethtool --set-fec {PORT} encoding rs"]

@@ -5,7 +5,9 @@ from collections.abc import Iterator
 from wirespeed.facts.counters import Counters, Place
 from wirespeed.facts.counters_loss import loss_at
 from wirespeed.facts.ethtool import ethtool_command
+from wirespeed.facts.link import Links
 from wirespeed.model.finding import Danger, Finding, Remedy
+from wirespeed.model.observed import Known
 from wirespeed.model.rule import PortExam, PortRule
 
 
@@ -25,15 +27,22 @@ def _check(exam: PortExam) -> Iterator[Finding]:
                 "slow, a queue without descriptors, memory of another NUMA node; the findings "
                 "about those have their own remedies",
             ),
-            Remedy(
-                text="or let the card hold the peer back instead of dropping: nothing is lost "
-                "then, and everybody who sends to this port waits",
-                commands=(ethtool_command("-A", exam.port.netdev or "", "tx", "on"),),
-                danger=Danger.DROPS_LINK,
-            ),
+            *_let_the_peer_wait(exam),
         ),
         unpriced=loss.unpriced,
     )
+
+
+def _let_the_peer_wait(exam: PortExam) -> Iterator[Remedy]:
+    netdev = exam.port.netdev or ""
+    sends_pause = exam.host[Links].by_netdev[netdev].pause.transmit
+    if isinstance(sends_pause, Known) and not sends_pause.value:
+        yield Remedy(
+            text="or let the card hold the peer back instead of dropping: nothing is lost "
+            "then, and everybody who sends to this port waits",
+            commands=(ethtool_command("-A", netdev, "tx", "on"),),
+            danger=Danger.DROPS_LINK,
+        )
 
 
 RULE = PortRule(
