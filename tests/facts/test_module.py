@@ -51,7 +51,21 @@ def test_a_copper_cable_has_a_length_and_no_temperature():
     found = module("module_sfp_dac")
     assert found.cable_m == Known(2.0, "ethtool -m ens1")
     assert found.part == Known("UDC-2", "ethtool -m ens1")
+    assert found.lane_baud == Known(10_300_000_000, "ethtool -m ens1")
     assert isinstance(found.celsius, Absent)
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("BR, Nominal : 25500Mbps", Known(25_500_000_000, "ethtool -m ens1")),
+        ("BR, Nominal : 0MBd", Absent("ethtool -m ens1", "it tells none")),
+        ("Identifier : 0x19 (OSFP 8X Pluggable Transceiver)", None),
+    ],
+)
+def test_the_lanes_of_a_module_have_a_rate_or_none(line: str, expected: Known[int] | Absent | None):
+    found = modules(Section("ethtool-m", "ens1", line, "", 0)).by_netdev["ens1"].lane_baud
+    assert found == expected if expected else isinstance(found, Absent)
 
 
 def test_a_port_without_a_module_has_none():

@@ -34,6 +34,7 @@ def commands(found: Finding) -> list[str]:
         ("present_1g_where_both_can_do_10g", 1e9, 10e9),
         ("present_25g_port_at_a_10g_switch_is_a_ceiling", 10e9, 25e9),
         ("present_25g_not_advertised", 10e9, 25e9),
+        ("present_1g_over_a_cable_made_for_10g", 1e9, 10e9),
     ],
 )
 def test_a_slow_link_is_priced_by_the_speed_that_it_could_have(

@@ -30,6 +30,8 @@ class Module:
     part: Observed[str]
     compliance: Observed[tuple[str, ...]]
     """What it says that it is made for: `100G Ethernet: 100G Base-CR4, 25G Base-CR CA-L`, …"""
+    lane_baud: Observed[int]
+    """Symbols a second that each lane is made for: 10.3e9 for 10 Gb/s, 1.25e9 for 1 Gb/s."""
     cable_m: Observed[float]
     """Length of a copper or active cable. Absent for a module with a fibre of its own."""
     celsius: Observed[float]
@@ -123,6 +125,7 @@ def _module(capture: Capture, netdev: str) -> Module:
         vendor=read("Vendor name"),
         part=read("Vendor PN"),
         compliance=Known(compliance, text.source) if compliance else _absent(text),
+        lane_baud=_lane_baud(read("BR, Nominal")),
         cable_m=_cable_m(
             read("Length (Copper or Active cable)", "Length (Copper)", "Cable assembly length")
         ),
@@ -148,6 +151,19 @@ def _metres(text: str) -> float:
     if match is None:
         raise ValueError(repr(text))
     return float(match[1])
+
+
+def _lane_baud(text: Observed[str]) -> Observed[int]:
+    """`10300MBd`, of QSFP `25500Mbps`; 0 where the module does not say."""
+    baud = read_as(text, _baud)
+    return Absent(baud.source, "it tells none") if baud == Known(0, text.source) else baud
+
+
+def _baud(text: str) -> int:
+    match = re.fullmatch(r"(\d{1,6}) ?M(?:Bd|bps)", text)
+    if match is None:
+        raise ValueError(repr(text))
+    return int(match[1]) * 10**6
 
 
 def _cable_m(text: Observed[str]) -> Observed[float]:

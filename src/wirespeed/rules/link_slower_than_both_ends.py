@@ -6,10 +6,14 @@ from wirespeed.ceilings.ethernet import ethernet_ceiling
 from wirespeed.facts.ethtool import ethtool_command
 from wirespeed.facts.link import Link
 from wirespeed.facts.link_of import link_that_is_up
+from wirespeed.facts.module import Modules
 from wirespeed.model.ceiling import Direction
 from wirespeed.model.finding import Change, Danger, Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import Absent, CannotTellError, Known, known
 from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
+
+FAR_BELOW = 8
+"""A module of 25 Gb/s runs at 10 by design, one of 10 Gb/s at 1 by a negotiation that failed."""
 
 
 def _check(exam: PortExam) -> Iterator[Finding]:
@@ -21,6 +25,9 @@ def _check(exam: PortExam) -> Iterator[Finding]:
     if not own or now >= max(own):
         return
     if isinstance(link.partner.bps, Absent):
+        if found := tuple(_below_module(exam, link, now, own)):
+            yield from found
+            return
         raise CannotTellError(
             f"{_gbps(now)} where {link.netdev} can do {_gbps(max(own))}, and the peer does not "
             "tell its modes: it is forced, or can do no more; the switch knows",
@@ -38,14 +45,38 @@ def _check(exam: PortExam) -> Iterator[Finding]:
         so=f"the link runs at {now / after:.0%} of the {_gbps(after)} that "
         + ("both ends can do" if is_fault else "this port could do; its peer can do no more"),
         remedies=_remedies(link, now, both),
-        changes=tuple(
-            Change(
-                after=ethernet_ceiling(
-                    after, exam.question.frame_bytes, direction, "after the remedy"
-                )
-            )
-            for direction in Direction
+        changes=_changes(exam, after),
+    )
+
+
+def _below_module(exam: PortExam, link: Link, now: int, own: tuple[int, ...]) -> Iterator[Finding]:
+    """A module or cable of 10 Gb/s on which the ends agreed upon 1, the peer telling nothing."""
+    baud = exam.host[Modules].by_netdev[link.netdev].lane_baud
+    if not isinstance(baud, Known) or baud.value < FAR_BELOW * now:
+        return
+    after = max((bps for bps in own if bps <= baud.value), default=now)
+    if after <= now:
+        return
+    yield Finding(
+        rule=RULE.slug,
+        where=exam.port.name,
+        severity=Severity.RISK,
+        evidence=(
+            *_evidence(link),
+            Evidence.of(baud, f"the module is made for {baud.value / 1e9:g} GBd a lane"),
         ),
+        so=f"the link runs at {now / after:.0%} of the {_gbps(after)} that the module is made for, "
+        "unless the peer can do no more",
+        remedies=_by_hand(link, after),
+        changes=_changes(exam, after),
+    )
+
+
+def _changes(exam: PortExam, bps: int) -> tuple[Change, ...]:
+    frame_bytes = exam.question.frame_bytes
+    return tuple(
+        Change(after=ethernet_ceiling(bps, frame_bytes, direction, "after the remedy"))
+        for direction in Direction
     )
 
 
@@ -63,7 +94,7 @@ def _evidence(link: Link) -> Iterator[Evidence]:
             yield Evidence.of(observed, f"{whose}: {', '.join(map(_gbps, observed.value))}")
 
 
-def _remedies(link: Link, now: int, both: int) -> Iterator[Remedy] | tuple[Remedy, ...]:
+def _remedies(link: Link, now: int, both: int) -> tuple[Remedy, ...]:
     if both == now:
         return (Remedy(text="connect it to a faster port; nothing is wrong with this one"),)
     advertised = link.advertised.bps
@@ -71,18 +102,21 @@ def _remedies(link: Link, now: int, both: int) -> Iterator[Remedy] | tuple[Remed
         text = f"advertise all speeds again: {_gbps(both)} is not among those advertised here"
         again = ethtool_command("-s", link.netdev, "autoneg", "on")
         return (Remedy(text=text, commands=(again,), danger=Danger.DROPS_LINK),)
-    forced = ethtool_command(
-        "-s", link.netdev, "speed", str(both // 10**6), "duplex", "full", "autoneg", "off"
-    )
     return (
         Remedy(text="try another cable or module: both ends tell that they can do more"),
-        Remedy(
-            text=f"or set both ends to {_gbps(both)} by hand, the switch's port too: where one "
-            "end is forced and the other negotiates, the link stays slow or down",
-            commands=(forced,),
-            danger=Danger.DROPS_LINK,
-        ),
+        *_by_hand(link, both),
     )
+
+
+def _by_hand(link: Link, bps: int) -> tuple[Remedy, ...]:
+    forced = ethtool_command(
+        "-s", link.netdev, "speed", str(bps // 10**6), "duplex", "full", "autoneg", "off"
+    )
+    text = (
+        f"set both ends to {_gbps(bps)} by hand, the switch's port too: where one end is forced "
+        "and the other negotiates, the link stays slow or down"
+    )
+    return (Remedy(text=text, commands=(forced,), danger=Danger.DROPS_LINK),)
 
 
 def _gbps(bps: int) -> str:
