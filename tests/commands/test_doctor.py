@@ -101,7 +101,7 @@ def test_many_hosts_have_one_line_each_and_one_bad_file_does_not_hide_the_others
     lines = out.splitlines()
     assert "FAULT" in lines[0]
     assert "NO ANSWER capture.not_one: it is empty" in lines[1]
-    assert "nothing holds enp59s0" in lines[2]
+    assert "good: enp59s0" in lines[2]
     assert lines[3:] == [
         "3 hosts: 1 with findings, 1 without an answer", "--verbose shows each of them",
     ]  # fmt: skip

@@ -32,7 +32,7 @@ def test_hosts_are_ranked_by_what_their_worst_finding_costs():
         "dear   FAULT pcie.width_below_capability enp59s0, costs 46.1 Gb/s, and 1 more",
         "cheap  FAULT pcie.width_below_capability enp59s0, costs 9.81 Gb/s",
         "gamma  NO ANSWER ssh.unreachable: connection refused",
-        "good   nothing holds enp59s0 below 52.0 to 58.0 Gb/s, bound by pcie 0000:3b:00.0",
+        "good   good: enp59s0 52.0 to 58.0 Gb/s, bound by pcie 0000:3b:00.0",
         "4 hosts: 2 with findings, 1 without an answer",
     ]
 
@@ -47,7 +47,7 @@ def test_files_of_one_folder_are_told_apart_by_the_end_of_their_path():
     paths = [f"/a/very/long/path/of/folders/host-{n}.txt" for n in (1, 2)]
     lines = [line.text for line in summary_lines([diagnosis(host=path) for path in paths])]
     assert [line[:28].endswith(f"host-{n}.txt") for line, n in zip(lines, (1, 2), strict=False)]
-    assert "host-1.txt  nothing" in lines[0]
+    assert "host-1.txt  good" in lines[0]
 
 
 @pytest.mark.parametrize(

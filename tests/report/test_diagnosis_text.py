@@ -184,11 +184,12 @@ def test_a_mistake_of_ours_and_a_capture_that_was_cut_off_are_never_left_out():
     ]
 
 
-def test_a_note_is_short_until_more_is_asked_for():
-    note = finding(severity=Severity.NOTE)
-    brief, full = (text(list(diagnosis_lines(diagnosis(note), verbose=v))) for v in (False, True))
-    assert "alpha: nothing above a note, 1 of these" in brief
-    assert "    so      the link moves 4/16" in brief
+def test_notes_are_named_until_more_is_asked_for():
+    notes = [finding(severity=Severity.NOTE, where=f"eth{n}") for n in range(6)]
+    brief, full = (text(list(diagnosis_lines(diagnosis(*notes), verbose=v))) for v in (False, True))
+    assert "alpha: nothing found but 6 notes" in brief
+    assert "\n6 notes: --verbose shows what they mean\n" in brief
+    assert "\n  pcie.width_below_capability eth0, eth1, eth2, eth3 and 2 more\n" in brief
     assert ("x4 now" in brief, "x4 now" in full) == (False, True)
 
 
@@ -222,7 +223,8 @@ def test_commands_beyond_the_first_are_counted():
 
 def test_a_severity_is_the_tone_of_its_line():
     found = [finding(severity=s, rule=f"a.{s.name.lower()}") for s in Severity]
-    tones = [line.tone for line in diagnosis_lines(diagnosis(*found)) if line.text[:1].isdigit()]
+    lines = diagnosis_lines(diagnosis(*found), verbose=True)
+    tones = [line.tone for line in lines if line.text[:1].isdigit()]
     assert tones == ["fault", "ceiling", "risk", "note"]
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from wirespeed.model.finding import Diagnosis, Severity, Unanswered
 from wirespeed.model.shown import shown
 from wirespeed.report.diagnosis_text import WIDTH, Line
-from wirespeed.report.diagnosis_view import bound_text, cost_text, host_label
+from wirespeed.report.diagnosis_view import above_note, bound_text, cost_text, host_label
 from wirespeed.report.load_text import LoadUnit
 from wirespeed.report.text_lines import clip, columns_of, pad
 
@@ -41,7 +41,7 @@ def unanswered_lines(answer: Unanswered, width: int = WIDTH) -> Iterator[Line]:
 
 def has_findings(diagnosis: Diagnosis) -> bool:
     """Tell whether anything above a note was found."""
-    return any(finding.severity is not Severity.NOTE for finding in diagnosis.findings)
+    return bool(above_note(diagnosis.findings))
 
 
 def exit_code(answers: Sequence[Answer]) -> int:
@@ -73,15 +73,15 @@ def _worst(answer: Answer) -> tuple[str, str]:
     if has_findings(answer):
         first = answer.findings[0]
         cost = cost_text(first, LoadUnit(answer.question.frame_bytes))
-        more = len([f for f in answer.findings if f.severity is not Severity.NOTE]) - 1
+        more = len(above_note(answer.findings)) - 1
         place = "" if first.where == answer.host else f" {first.where}"
         text = f"{first.severity.upper()} {first.rule}{place}"
         text += f", {cost}" if cost else ""
         return text + (f", and {more} more" if more else ""), first.severity.value
     for ledger in answer.ledgers:
-        if text := bound_text(ledger, f"nothing holds {ledger.port} below"):
+        if text := bound_text(ledger, f"good: {ledger.port}"):
             return text, "good"
-    return "nothing found; what bounds its ports is not known", "good"
+    return "good: nothing found; what bounds its ports is not known", "good"
 
 
 def _rank(answer: Answer) -> tuple[int, float, int]:

@@ -4,15 +4,16 @@ Everything that a host printed passes `shown`, so that it cannot steer the termi
 fits the width, save a word of a command that is longer than a line: cut, it could not be pasted.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from wirespeed.model.ceiling import Ledger
-from wirespeed.model.finding import Diagnosis, Severity
+from wirespeed.model.finding import Diagnosis, Finding
 from wirespeed.model.shown import shown
 from wirespeed.report.diagnosis_view import (
     Shared,
     about_texts,
+    above_note,
     asked,
     bound_texts,
     command_text,
@@ -21,6 +22,7 @@ from wirespeed.report.diagnosis_view import (
     counted,
     evidence_by_source,
     headline,
+    notes_of,
     price_texts,
     remedy_text,
     same_verdicts,
@@ -54,10 +56,13 @@ def diagnosis_lines(
     """Give the whole answer: findings by rank, ceilings as bars, and what could not be told."""
     diagnosis = with_places(diagnosis)
     yield from _head(diagnosis, verbose, width)
-    for number, shared in enumerate(shared_findings(diagnosis.findings), 1):
+    ranked = diagnosis.findings if verbose else above_note(diagnosis.findings)
+    for number, shared in enumerate(shared_findings(ranked), 1):
         yield Line("")
         unit = LoadUnit(diagnosis.question.frame_bytes)
-        yield from _finding(number, shared, unit, verbose, width)
+        yield from _finding(number, shared, unit, width)
+    if not verbose:
+        yield from _notes(notes_of(diagnosis.findings), width)
     yield from _ledgers(diagnosis, verbose, width)
     yield from _untold(diagnosis, verbose, width)
     if verbose:
@@ -91,18 +96,10 @@ def _head(diagnosis: Diagnosis, verbose: bool, width: int) -> Iterator[Line]:
         yield from _text(f"as far as could be told: {conditions(count)} could not", width, "  ")
 
 
-def _finding(
-    number: int, shared: Shared, unit: LoadUnit, verbose: bool, width: int
-) -> Iterator[Line]:
+def _finding(number: int, shared: Shared, unit: LoadUnit, width: int) -> Iterator[Line]:
     finding = shared.finding
-    places = ", ".join(shared.places[:BRIEF_PLACES])
-    if len(shared.places) > BRIEF_PLACES:
-        places += f" and {len(shared.places) - BRIEF_PLACES} more"
-    head = f"{number} {finding.severity.upper()} {finding.rule} {places}"
+    head = f"{number} {finding.severity.upper()} {finding.rule} {_places(shared.places)}"
     yield from _text(shown(head), width, "", finding.severity.value)
-    if finding.severity is Severity.NOTE and not verbose:
-        yield from _labelled("so", finding.so, width)
-        return
     label = "found"
     for evidence in evidence_by_source(finding):
         yield from _evidence(label, shown(evidence.found), shown(evidence.source), width)
@@ -115,6 +112,24 @@ def _finding(
         for command in remedy.commands:
             line = shown(command_text(command), COMMAND_CHARACTERS)
             yield from _command(line, width)
+
+
+def _notes(notes: Sequence[Finding], width: int) -> Iterator[Line]:
+    """Name them: a list that is short is read."""
+    if not notes:
+        return
+    yield Line("")
+    yield Line(f"{len(notes)} note{'s' * (len(notes) > 1)}: --verbose shows what they mean", "note")
+    by_rule: dict[str, list[str]] = {}
+    for note in notes:
+        by_rule.setdefault(note.rule, []).append(note.where)
+    for rule, places in by_rule.items():
+        yield from _text(f"{shown(rule)} {shown(_places(places))}", width, "  ")
+
+
+def _places(places: Sequence[str]) -> str:
+    more = len(places) - BRIEF_PLACES
+    return ", ".join(places[:BRIEF_PLACES]) + (f" and {more} more" if more > 0 else "")
 
 
 def _evidence(label: str, found: str, source: str, width: int) -> Iterator[Line]:
@@ -168,7 +183,7 @@ def _untold(diagnosis: Diagnosis, verbose: bool, width: int) -> Iterator[Line]:
         yield from _text(alone if len(group.verdicts) == 1 else many, width, "  ")
         commands = group.commands if verbose else group.commands[:BRIEF_COMMANDS]
         for command in commands:
-            yield from _text(f"would tell: {shown(command)}", width, "    ", "source")
+            yield from _would_tell(shown(command), width)
         more = len(group.commands) - len(commands)
         if more:
             yield Line(f"    and {more} more command{'s' * (more > 1)}", "source")
@@ -182,6 +197,13 @@ def _untold(diagnosis: Diagnosis, verbose: bool, width: int) -> Iterator[Line]:
         yield Line(f"  and {conditions(left)} for other reasons", "source")
 
 
+def _would_tell(command: str, width: int) -> Iterator[Line]:
+    lines = wrapped_command(command, width, "    would tell: ", " " * 6)
+    if any(columns_of(line) > width for line in lines):
+        lines = wrapped(command, width, "    would tell: ", " " * 6)
+    yield from (Line(line, "source") for line in lines)
+
+
 def _checked(diagnosis: Diagnosis, width: int) -> Iterator[Line]:
     for outcome, title in (("absent", "checked, and fine"), ("does not apply", "does not apply")):
         groups = same_verdicts(diagnosis, outcome)
@@ -190,9 +212,7 @@ def _checked(diagnosis: Diagnosis, width: int) -> Iterator[Line]:
         yield Line("")
         yield Line(f"{title}: {conditions(len({rule for rule, _ in groups}))}", "heading")
         for (rule, reason), places in groups.items():
-            where = ", ".join(shown(place) for place in places[:BRIEF_PLACES])
-            more = len(places) - BRIEF_PLACES
-            where += f" and {more} more" if more > 0 else ""
+            where = shown(_places(places))
             text = f"{shown(rule)} {where}" + (f": {shown(reason)}" if reason else "")
             yield from _text(text, width, "  ")
 

@@ -72,6 +72,16 @@ def shared_findings(findings: Iterable[Finding]) -> tuple[Shared, ...]:
     return tuple(Shared(finding, tuple(places)) for finding, places in groups.items())
 
 
+def above_note(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    """Those that cost something, now or later."""
+    return tuple(f for f in findings if f.severity is not Severity.NOTE)
+
+
+def notes_of(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    """Those that are only worth knowing."""
+    return tuple(f for f in findings if f.severity is Severity.NOTE)
+
+
 def counted(diagnosis: Diagnosis) -> str:
     """`2 faults, 1 risk`; empty when nothing is above a note."""
     counts = {
@@ -162,8 +172,8 @@ def host_label(host: str) -> str:
 
 def headline(diagnosis: Diagnosis) -> str:
     """`alpha: 2 faults, 1 risk`."""
-    notes = sum(f.severity is Severity.NOTE for f in diagnosis.findings)
-    nothing = f"nothing above a note, {notes} of these" if notes else "nothing found"
+    notes = len(notes_of(diagnosis.findings))
+    nothing = f"nothing found but {notes} note{'s' * (notes > 1)}" if notes else "nothing found"
     return f"{host_label(diagnosis.host)}: {counted(diagnosis) or nothing}"
 
 

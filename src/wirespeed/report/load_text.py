@@ -46,4 +46,4 @@ def decimal(value: float) -> str:
     if value == 0 or abs(value) >= 9.995:
         return f"{value:.1f}" if value else "0"
     places = max(0, 2 - math.floor(math.log10(abs(value))))
-    return f"{value:.{min(places, 9)}f}"
+    return f"{value:.{places}f}" if places < 9 else f"{value:.1e}"

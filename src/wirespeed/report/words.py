@@ -1,7 +1,7 @@
 """The sentences of a page: the headline of each DUT."""
 
-from wirespeed.model.finding import Severity
 from wirespeed.report import format as fmt
+from wirespeed.report.diagnosis_view import above_note
 from wirespeed.report.page import Headline, MachineSection, Missing, Page
 
 
@@ -54,7 +54,7 @@ def limited(headline: Headline) -> str:
 def machine(section: MachineSection) -> str:
     """What the doctor found of the machine that bears upon the run."""
     asked = "wirespeed doctor --for dpdk, asked of this machine before the run:"
-    above = [f for f in section.findings if f.severity is not Severity.NOTE]
+    above = above_note(section.findings)
     if not above:
         return f"{asked} nothing found that bears upon these measurements."
     return f"{asked} {len(above)} found that may bear upon these measurements."
