@@ -64,7 +64,11 @@ def grub(name: str, parameters: str) -> list[str]:
         ("memory.swapping/present_swap_and_willing_is_a_note", ["sysctl -w vm.swappiness=0"]),
         (
             "cpu.not_isolated/present_none",
-            grub("isolation", "isolcpus=managed_irq,domain,1-7 nohz_full=1-7"),
+            grub("isolation", "isolcpus=managed_irq,domain,4-7 nohz_full=4-7"),
+        ),
+        (
+            "cpu.not_isolated/present_none_and_no_node",
+            grub("isolation", "isolcpus=managed_irq,domain,1-3,5-7 nohz_full=1-3,5-7"),
         ),
         (
             "cpu.not_isolated/present_only_on_the_other_node",

@@ -9,6 +9,7 @@ from wirespeed.facts.kernel_boot import boot_remedy
 from wirespeed.facts.pci import Pci
 from wirespeed.model.finding import Evidence, Finding, Severity
 from wirespeed.model.observed import Known, known
+from wirespeed.model.port import Port
 from wirespeed.model.question import Purpose
 from wirespeed.model.rule import HostExam, HostRule
 
@@ -17,27 +18,39 @@ def _check(exam: HostExam) -> Iterator[Finding]:
     cpus = exam.host[Cpus]
     isolated = known(cpus.isolated, "which CPUs are isolated")
     if not isolated:
-        yield _finding(exam, exam.host.name, "no CPU is isolated", frozenset(cpus.by_number))
+        near = frozenset[int]().union(*(cpus for _, _, cpus in _near_ports(exam)))
+        near = near or frozenset(cpus.by_number)
+        yield _finding(exam, exam.host.name, "no CPU is isolated", near)
         return
+    for port, node, near in _near_ports(exam):
+        if not near & isolated:
+            yield _finding(
+                exam,
+                port.name,
+                f"{cpu_list_text(isolated)} are isolated, none of node {node}, where the card is",
+                near,
+            )
+
+
+def _near_ports(exam: HostExam) -> Iterator[tuple[Port, int, frozenset[int]]]:
+    """Each port whose NUMA node is known, that node, and its CPUs."""
     functions = exam.host[Pci].functions
     for port in exam.ports:
         function = functions.get(port.pci_address or "")
         if function is None or not isinstance(function.numa_node, Known):
             continue
-        local = cpus.of_node(function.numa_node.value)
-        if isinstance(local, Known) and local.value and not local.value & isolated:
-            node = function.numa_node.value
-            yield _finding(
-                exam,
-                port.name,
-                f"{cpu_list_text(isolated)} are isolated, none of node {node}, where the card is",
-                local.value,
-            )
+        near = exam.host[Cpus].of_node(function.numa_node.value)
+        if isinstance(near, Known) and near.value:
+            yield port, function.numa_node.value, near.value
 
 
-def _finding(exam: HostExam, where: str, found: str, local: frozenset[int]) -> Finding:
-    # The first CPU does what no other can: it stays with the kernel.
-    chosen = cpu_list_text(local - {0})
+def _finding(exam: HostExam, where: str, found: str, near: frozenset[int]) -> Finding:
+    # The boot CPU's core stays with the kernel, which keeps its time there.
+    boot = exam.host[Cpus].by_number.get(0)
+    kept = {0}
+    if boot is not None and isinstance(boot.smt_siblings, Known):
+        kept |= boot.smt_siblings.value
+    chosen = cpu_list_text(near - kept)
     return Finding(
         rule=RULE.slug,
         where=where,

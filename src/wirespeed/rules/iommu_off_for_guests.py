@@ -6,17 +6,18 @@ from wirespeed.facts.cpu import Cpus
 from wirespeed.facts.iommu import Iommu
 from wirespeed.facts.kernel import Kernel
 from wirespeed.facts.kernel_boot import boot_remedy
+from wirespeed.facts.sriov import physical_function
 from wirespeed.facts.virtualization import Virtualization
 from wirespeed.model.finding import Evidence, Finding, Remedy, Severity
-from wirespeed.model.observed import Known, known
-from wirespeed.model.port import PortKind
+from wirespeed.model.observed import Known, known, value_or_none
+from wirespeed.model.port import Port
 from wirespeed.model.question import Purpose
 from wirespeed.model.rule import DoesNotApplyError, HostExam, HostRule
 
 
 def _check(exam: HostExam) -> Iterator[Finding]:
-    if not any(port.kind is PortKind.PHYSICAL for port in exam.ports):
-        raise DoesNotApplyError("there is no port that could be passed to a guest")
+    if not any(_can_lend(exam, port) for port in exam.ports):
+        raise DoesNotApplyError("no port of this host has SR-IOV")
     if known(exam.host[Virtualization].is_guest, "whether this host is a guest"):
         raise DoesNotApplyError("this host is a guest itself")
     iommu, kernel, flags = exam.host[Iommu], exam.host[Kernel], exam.host[Cpus].flags
@@ -43,6 +44,15 @@ def _check(exam: HostExam) -> Iterator[Finding]:
         ),
         unpriced="without it there is no SR-IOV path into a guest to measure",
     )
+
+
+def _can_lend(exam: HostExam, port: Port) -> bool:
+    """Whether it has SR-IOV, if only once firmware lets it, as of Mellanox' cards."""
+    try:
+        pf = physical_function(exam.host, port)
+    except DoesNotApplyError:
+        return False
+    return pf.is_mellanox or bool(value_or_none(pf.total_vfs))
 
 
 RULE = HostRule(

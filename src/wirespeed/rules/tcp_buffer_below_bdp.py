@@ -43,30 +43,16 @@ def _check(exam: PortExam) -> Iterator[Finding]:
     link_bps = known(link.link_bps, f"the link speed of {exam.port.name}")
     if link_bps <= 0:
         raise CannotTellError(f"the link speed of {exam.port.name}", link.link_bps.source)
+    buffers = tuple(_buffers(exam.host))
+    linked = Evidence(found=f"link of {link_bps / 1e9:g} Gb/s", source=link.link_bps.source)
     frame_bytes, rtt_s = exam.question.frame_bytes, exam.question.rtt_s
-    for buffer in _buffers(exam.host):
-        evidence = (
-            Evidence(
-                found=f"at most {buffer.sizes[2]} bytes for one connection's {buffer.direction} "
-                f"buffer, a window of {buffer.window_bytes} or less",
-                source=f"sysctl {buffer.name}",
-            ),
-            Evidence(found=f"link of {link_bps / 1e9:g} Gb/s", source=link.link_bps.source),
-        )
-        if rtt_s is None:
-            longest = longest_rtt_s(buffer.window_bytes, link_bps, frame_bytes)
-            yield Finding(
-                rule=RULE.slug,
-                where=exam.port.name,
-                severity=Severity.NOTE,
-                evidence=evidence,
-                so=f"one connection can fill the link up to a round trip of {longest * 1e3:.3g} ms",
-                unpriced="whether it costs depends on the round-trip time: say it with --rtt",
-            )
-            continue
-        needed = bandwidth_delay_bytes(link_bps, frame_bytes, rtt_s)
+    if rtt_s is None:
+        yield _no_round_trip(exam, buffers, link_bps, linked)
+        return
+    needed = bandwidth_delay_bytes(link_bps, frame_bytes, rtt_s)
+    for buffer in buffers:
         if buffer.window_bytes < needed:
-            yield _too_small(exam, buffer, needed, rtt_s, evidence)
+            yield _too_small(exam, buffer, needed, rtt_s, linked)
 
 
 def _buffers(host: HostFacts) -> Iterator[_Buffer]:
@@ -81,8 +67,35 @@ def _buffers(host: HostFacts) -> Iterator[_Buffer]:
     yield _Buffer("net.ipv4.tcp_wmem", Direction.TRANSMIT, sizes, sizes[2])
 
 
+def _held(buffer: _Buffer) -> Evidence:
+    return Evidence(
+        found=f"at most {buffer.sizes[2]} bytes for one connection's {buffer.direction} buffer, a "
+        f"window of {buffer.window_bytes} or less",
+        source=f"sysctl {buffer.name}",
+    )
+
+
+def _no_round_trip(
+    exam: PortExam, buffers: tuple[_Buffer, ...], link_bps: int, linked: Evidence
+) -> Finding:
+    """Without a round-trip time nothing is judged: say how long it may be."""
+    longest = [
+        f"{longest_rtt_s(b.window_bytes, link_bps, exam.question.frame_bytes) * 1e3:.3g} ms "
+        f"({b.direction})"
+        for b in buffers
+    ]
+    return Finding(
+        rule=RULE.slug,
+        where=exam.port.name,
+        severity=Severity.NOTE,
+        evidence=(*(_held(buffer) for buffer in buffers), linked),
+        so=f"one connection can fill the link up to a round trip of {' and '.join(longest)}",
+        unpriced="whether it costs depends on the round-trip time: say it with --rtt",
+    )
+
+
 def _too_small(
-    exam: PortExam, buffer: _Buffer, needed: int, rtt_s: float, evidence: tuple[Evidence, ...]
+    exam: PortExam, buffer: _Buffer, needed: int, rtt_s: float, linked: Evidence
 ) -> Finding:
     frame_bytes = exam.question.frame_bytes
     # Twice over: the kernel's own share, and what is on its way while the window grows.
@@ -94,7 +107,8 @@ def _too_small(
         where=exam.port.name,
         severity=Severity.FAULT,
         evidence=(
-            *evidence,
+            _held(buffer),
+            linked,
             Evidence(
                 found=f"{needed} bytes are in flight at line rate and {rtt_s * 1e3:g} ms",
                 source="link x round-trip time",
