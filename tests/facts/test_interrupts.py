@@ -196,3 +196,17 @@ def test_a_name_is_compared_as_far_as_the_kernel_keeps_it():
 def test_without_threads_nothing_is_known_of_the_workload():
     found = Workload.parse(Capture([], complete=True))
     assert isinstance(found.of_process("iperf3"), Unreadable)
+
+
+def test_the_main_thread_of_any_dpdk_program_moves_frames():
+    lines = "\n".join(
+        [
+            stat(17, 17, "my-forwarder", 5000, 2),
+            stat(17, 9, "rte_mp_handle", 1, 0),
+            stat(17, 10, "rte-worker-3", 5000, 3),
+            stat(17, 11, "my-statistics", 2000, 0),
+        ]
+    )
+    found = workload(f"uptime 1.00\n{lines}", f"uptime 2.00\n{lines}").of_process(None)
+    assert isinstance(found, Known)
+    assert [thread.name for thread in found.value] == ["my-forwarder", "rte-worker-3"]

@@ -11,12 +11,14 @@ from wirespeed.model.observed import Absent, Known, Observed, Unreadable, read_a
 
 COMM_BYTES = 15
 """What the kernel keeps of a process's name."""
-BUSY_TICKS = 1000
-"""A thread that has run for fewer ticks (10 s at 100 a second) since it started is left out."""
 MOVES_FRAMES = re.compile(
     r"(iperf|netperf|netserver|sockperf|vhost-|CPU \d+/KVM|pmd-c|rte-worker|lcore-|dpdk-|testpmd"
     r"|l[23]fwd|vpp_)"
 )
+DPDK_HELPERS = frozenset(
+    {"rte_mp_handle", "dpdk-mp-msg", "eal-intr-thread", "dpdk-intr", "telemetry-v2", "dpdk-telemet"}
+)
+"""Threads that every DPDK program has beside those that poll, before 23.11 and since."""
 SOURCE = "ps -eLo pid,tid,psr,pcpu,comm --sort=-pcpu"
 # pid (comm) state ppid … cmajflt utime stime …, proc(5); the 37th after the name is the CPU.
 STAT = re.compile(
@@ -46,6 +48,8 @@ class Thread:
     @property
     def moves_frames(self) -> bool:
         """It is of a program or a kind of thread that is known to move frames."""
+        if self.name in DPDK_HELPERS:
+            return False
         return bool(MOVES_FRAMES.match(self.name) or MOVES_FRAMES.match(self.process))
 
 
@@ -56,11 +60,12 @@ class Workload(Fact):
     threads: Observed[tuple[Thread, ...]]
 
     # One grep over all threads, then only those that it found: a process for each would take
-    # seconds. `busy` is utime or stime of four digits, or a name.
+    # seconds. `busy`: it runs right now, or has run for 10 s (utime or stime of four digits, in
+    # hundredths), or has a name that is known.
     script: ClassVar[str] = """\
-busy='\\) [A-Za-z]( -?[0-9]+){10} ([0-9]{4,} |[0-9]+ [0-9]{4,} )|^[0-9]+ \\((iperf|netperf'
-busy="$busy"'|netserver|sockperf|vhost-|CPU [0-9]+/KVM|pmd-c|rte-worker|lcore-|dpdk-|testpmd'
-busy="$busy"'|l[23]fwd|vpp_)'
+busy='\\) R -?[0-9]|\\) [A-Za-z]( -?[0-9]+){10} ([0-9]{4,} |[0-9]+ [0-9]{4,} )|^[0-9]+ \\((iperf'
+busy="$busy"'|netperf|netserver|sockperf|vhost-|CPU [0-9]+/KVM|pmd-c|rte-worker|lcore-|dpdk-'
+busy="$busy"'|rte_mp_handle|eal-intr-thr|testpmd|l[23]fwd|vpp_)'
 list_threads() (
 	set +f
 	printf '%s\\n' /proc/[0-9]*/task/[0-9]*/stat
@@ -126,14 +131,16 @@ show threads-again - threads_again
         """
         if not isinstance(self.threads, Known):
             return self.threads
-        found = tuple(
-            t
-            for t in self.threads.value
-            if (t.moves_frames if name is None else t.process == name[:COMM_BYTES])
-        )
+        every = self.threads.value
+        if name is None:
+            # The main thread of a DPDK program polls too, whatever it is called.
+            dpdk = {t.pid for t in every if t.name in DPDK_HELPERS}
+            found = tuple(t for t in every if t.moves_frames or (t.tid == t.pid and t.pid in dpdk))
+        else:
+            found = tuple(t for t in every if t.process == name[:COMM_BYTES])
         if not found:
             whose = "that is known to move frames" if name is None else f"of {name}"
-            return Absent(SOURCE, f"no thread {whose} has worked")
+            return Absent(SOURCE, f"no thread {whose} has run for 10 s or was running")
         return Known(found, SOURCE)
 
 
