@@ -96,6 +96,13 @@ def test_turbo_is_what_intel_pstate_says_the_other_way_round():
     assert found.turbo == Known(True, f"cat {CPU}/cpufreq/boost")
 
 
+def test_steps_are_what_a_governor_can_ask_for():
+    """An EPYC under acpi-cpufreq: it boosts to 3.7 GHz by itself, and is asked for 2.4 at most."""
+    path = f"{CPU}/cpu0/cpufreq/scaling_available_frequencies"
+    found = power(f"{path}:2400000 1800000 1500000 ")
+    assert found.steps_hz == Known((2_400_000_000, 1_800_000_000, 1_500_000_000), f"cat {path}")
+
+
 def test_a_guest_without_cpufreq_has_no_policies():
     why = f"grep: {CPU}/cpu0/cpufreq/scaling_driver: No such file or directory"
     found = power(f"{CPU}/cpuidle/current_driver:haltpoll", errors=why)

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from wirespeed.doctor.collector import collector_script
 from wirespeed.facts.cpu import Cpus
+from wirespeed.facts.cpu_mitigations import Mitigations
 from wirespeed.facts.cpu_power import CpuPower
 from wirespeed.facts.cpu_realtime import RealtimeThreads
 from wirespeed.facts.iommu import Iommu
@@ -25,14 +26,14 @@ from wirespeed.model.fact import Fact
 from wirespeed.model.observed import Known
 
 FACTS: tuple[type[Fact], ...] = (
-    Cpus, CpuPower, RealtimeThreads, Iommu, Kernel, Softnet, TcpCounts, Memory, Sysctls,
-    Virtualization, Wsl,
+    Cpus, CpuPower, Iommu, Kernel, Memory, Mitigations, RealtimeThreads, Softnet, Sysctls,
+    TcpCounts, Virtualization, Wsl,
 )  # fmt: skip
 SECTIONS = (
     "cpu", "cpuinfo", "cpu-power", "idle-usage", "idle-usage-again", "threads", "threads-again",
     "thread-status", "iommu", "kernel", "softnet", "softnet-again", "tcp-counts",
     "tcp-counts-again", "bbr-module", "memory", "hugepage-mounts", "swapped", "swapped-again",
-    "sysctl", "virtualization", "detect-virt", "wsl-mode", "wsl-conf",
+    "sysctl", "vulnerabilities", "virtualization", "detect-virt", "wsl-mode", "wsl-conf",
 )  # fmt: skip
 STARTS = st.sampled_from(
     [
