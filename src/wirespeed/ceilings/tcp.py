@@ -59,5 +59,6 @@ def tcp_window_ceiling(
             Input(name="window", shown=f"{shown} bytes", source=source),
             Input(name="round-trip time", shown=f"{rtt_s * 1e3:g} ms", source="as given"),
             Input(name="payload", shown=f"{payload} bytes", source="IPv4, TCP with time stamps"),
+            Input(name="connections", shown="one", source="several at once have more together"),
         ),
     )

@@ -1,0 +1,74 @@
+"""Links that may sleep to save power, on the way of a port that waits for no one."""
+
+from collections.abc import Iterator
+
+from wirespeed.facts.pci import Pci
+from wirespeed.facts.pci_config import ASPM, PciConfig
+from wirespeed.facts.pci_links import has_state
+from wirespeed.model.command import write_file
+from wirespeed.model.finding import Evidence, Finding, Remedy, Severity
+from wirespeed.model.observed import known
+from wirespeed.model.port import PortKind
+from wirespeed.model.question import Purpose
+from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
+
+FILES = {"L0s": ("l0s_aspm",), "L1": ("l1_aspm",), "L0s and L1": ("l0s_aspm", "l1_aspm")}
+
+
+def _check(exam: PortExam) -> Iterator[Finding]:
+    links = [link for link in exam.host[Pci].links(exam.port.pci_address) if has_state(link)]
+    if exam.port.kind is not PortKind.PHYSICAL or not links:
+        raise DoesNotApplyError("no PCI Express link of a physical function can be seen")
+    if any(link.lower.emulator or link.upper.emulator for link in links):
+        raise DoesNotApplyError("a hypervisor made up the link: it does not sleep")
+    config = exam.host[PciConfig]
+    for link in links:
+        lower = link.lower.address
+        ends = [
+            known(config.of(end).aspm, f"power saving of the link at {end}")
+            for end in (lower, link.upper.address)
+        ]
+        # Each end enters L0s by itself; for L1 both have to be willing.
+        both = ASPM.index(ends[0]) & ASPM.index(ends[1]) & ASPM.index("L1")
+        either = (ASPM.index(ends[0]) | ASPM.index(ends[1])) & ASPM.index("L0s")
+        states = ASPM[both | either]
+        if states == "disabled":
+            continue
+        yield Finding(
+            rule=RULE.slug,
+            where=exam.port.name,
+            severity=Severity.RISK,
+            evidence=(
+                Evidence(
+                    found=f"the link at {lower} may enter {states}",
+                    source=f"setpci -s {lower} CAP_EXP+10.w; "
+                    f"setpci -s {link.upper.address} CAP_EXP+10.w",
+                ),
+            ),
+            so="a frame that comes after a pause waits until the link is awake, "
+            + ("microseconds to tens of them" if both else "up to some microseconds"),
+            remedies=(
+                Remedy(
+                    text="keep the link awake; it lasts until the next boot (pcie_aspm.policy="
+                    "performance on the kernel's command line, or the BIOS, for good)",
+                    commands=tuple(
+                        write_file(f"/sys/bus/pci/devices/{lower}/link/{name}", "0")
+                        for name in FILES[states]
+                    ),
+                ),
+            ),
+            unpriced="it costs latency after a pause, and nothing under load",
+        )
+
+
+RULE = PortRule(
+    slug="pcie.aspm_enabled",
+    title="the PCIe link may sleep",
+    why="Active state power management lets a link rest between packets. Waking it takes up to "
+    "some microseconds from L0s and longer from L1, which an occasional frame pays in full. Under "
+    "load the link does not rest.",
+    source="PCI Express Base Specification 5.0, section 5.4.1; "
+    "https://kernel.org/doc/Documentation/ABI/testing/sysfs-bus-pci (link/l1_aspm)",
+    purposes=frozenset({Purpose.LATENCY, Purpose.DPDK}),
+    check=_check,
+)
