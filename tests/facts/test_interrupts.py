@@ -202,9 +202,9 @@ def test_the_main_thread_of_any_dpdk_program_moves_frames():
     lines = "\n".join(
         [
             stat(17, 17, "my-forwarder", 5000, 2),
-            stat(17, 9, "rte_mp_handle", 1, 0),
-            stat(17, 10, "rte-worker-3", 5000, 3),
-            stat(17, 11, "my-statistics", 2000, 0),
+            stat(17, 19, "rte_mp_handle", 1, 0),
+            stat(17, 20, "rte-worker-3", 5000, 3),
+            stat(17, 21, "my-statistics", 2000, 0),
         ]
     )
     found = workload(f"uptime 1.00\n{lines}", f"uptime 2.00\n{lines}").of_process(None)
