@@ -9,7 +9,7 @@ START = "#!/bin/sh\n"
 OPEN = """\
 # The braces: a shell reads to their end before it runs any of it. So it may come on the standard
 # input, and one that was torn on its way does nothing.
-# shellcheck disable=SC2086 # lists of names are meant to be split, and globbing is off
+# shellcheck disable=SC1007,SC2015,SC2034,SC2086 # lists of names are split, and globbing is off
 {
 """
 CLOSE = """

@@ -10,7 +10,7 @@ export LC_ALL LANGUAGE PATH
 unset CDPATH ENV GREP_OPTIONS
 
 # Drawn anew each time, so that nothing on this host can print what looks like one of our lines.
-read -r mark </proc/sys/kernel/random/uuid || mark=$$-$PPID-capture
+{ read -r mark </proc/sys/kernel/random/uuid; } 2>/dev/null || mark=$$-$PPID-capture
 printf 'wirespeed-capture 1 %s\n' "$mark"
 
 # A tool that hangs (a module that does not answer, a daemon that is gone) costs 5 s, not the rest.
