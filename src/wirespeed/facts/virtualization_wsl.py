@@ -24,7 +24,8 @@ class Wsl(Fact):
     """/etc/wsl.conf, as `network.hostname`; Absent: there is none."""
 
     script: ClassVar[str] = """\
-read -r release </proc/sys/kernel/osrelease
+release=
+{ read -r release </proc/sys/kernel/osrelease; } 2>/dev/null
 case $release in *[Mm]icrosoft*)
 	run wsl-mode - wslinfo --networking-mode
 	show wsl-conf - grep -H '' /etc/wsl.conf ;;
