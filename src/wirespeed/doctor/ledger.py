@@ -96,7 +96,8 @@ def _pcie(host: HostFacts, port: Port, question: Question) -> Iterator[Ceiling]:
     links = [link for link in host[Pci].links(port.pci_address) if has_state(link)]
     if not links:
         raise CannotTellError(
-            f"no link of {port.pci_address} can be seen from here, as in a guest",
+            f"{port.pci_address} has no link that can be seen: it is a part of the chipset or the "
+            "processor, or this is a guest",
             f"lspci -vv -s {port.pci_address}",
         )
     for link in links:

@@ -29,6 +29,8 @@ def _check(exam: PortExam) -> Iterator[Finding]:
     possible = min(supported.values())
     if now >= possible:
         return
+    if not any(exam.ledger.may_be_bound_by(link.element) for link, _ in states):
+        raise DoesNotApplyError("the link is no bound of this port, whatever its payloads are")
     bounds = any(exam.ledger.is_bound_by(link.element) for link, _ in states)
     least = min(supported, key=lambda a: supported[a])
     yield Finding(
@@ -43,7 +45,7 @@ def _check(exam: PortExam) -> Iterator[Finding]:
             ),
         ),
         so=f"a frame is cut into packets of {now} bytes with 20 to 24 bytes of header each, where "
-        f"{possible} would do" + ("" if bounds else "; something else bounds this port"),
+        f"{possible} would do" + ("" if bounds else "; another element may bound this port first"),
         remedies=(
             Remedy(
                 text="set the payload size in the BIOS to automatic, or boot with "
