@@ -6,6 +6,7 @@ import signal
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -135,6 +136,23 @@ def test_a_name_that_no_host_can_have_is_bad_input(run: Run):
     code, out, _ = run(WIDE, "--", "-oProxyCommand=x")
     assert code == 2
     assert "nothing holds enp59s0" in out
+
+
+def test_progress_is_for_a_terminal_that_waits_for_several_hosts_and_leaves_no_trace(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+):
+    def collect(places: list[Destination], **how: Any) -> Iterator[Told]:
+        for place in places:
+            how["progress"](place, "reading")
+            yield Told(place, WIDE.read_text(), 0.1)
+
+    monkeypatch.setattr(doctor, "collect", collect)
+    assert run("alpha", "beta")[2] == ""
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    assert run("alpha")[2] == ""
+    assert run("alpha", "beta")[2] == (
+        "\r\x1b[K0 of 2 read; reading alpha\r\x1b[K1 of 2 read; reading beta\r\x1b[K"
+    )
 
 
 def test_two_hosts_are_few_enough_to_be_shown_in_full(run: Run):

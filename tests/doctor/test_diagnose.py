@@ -122,6 +122,13 @@ def test_the_mistake_of_a_ceiling_leaves_the_rest_of_the_answer(monkeypatch: pyt
     assert all("ZeroDivisionError" in fault for fault in answer.faults)
 
 
+def test_a_mistake_in_describing_the_host_leaves_the_answer(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(module, "describe", lambda _: 1 / 0)
+    answer = diagnose(facts(), Question(), [])
+    assert answer.about == ()
+    assert answer.faults[0].startswith("what host it is: ZeroDivisionError")
+
+
 def test_ctrl_c_within_a_rule_is_no_mistake_of_the_rule():
     def check(_: PortExam) -> Iterator[Finding]:
         raise KeyboardInterrupt

@@ -109,7 +109,7 @@ def test_verbose_names_every_condition_and_every_command():
         ),
         ((52, 98.1), None, ["price   receive: costs 46.1 Gb/s"]),
         ((52, 52), (52, 52), ["price   costs nothing while ethernet bounds at 52.0 Gb/s"]),
-        ((52, 40), (52, 40), ["price   costs nothing while ethernet bounds at 52.0 Gb/s"]),
+        ((52, 40), (52, 40), ["price   costs nothing while ethernet bounds at 40.0 Gb/s"]),
     ],
 )
 def test_a_price_is_said_once_or_for_each_direction(

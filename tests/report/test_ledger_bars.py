@@ -77,6 +77,11 @@ def test_short_frames_are_counted_in_mpps():
     assert " 148.8  < bound" in drawn[2]  # RFC 2544's figure for 64 bytes, ten times 10 Gb/s
 
 
+def test_ceilings_of_both_directions_at_once_are_said_to_be_that():
+    found = ledger(ceiling("ethernet", 100, 100)).model_copy(update={"bidirectional": True})
+    assert "Gb/s, both directions at once" in " ".join(" ".join(ledger_bars(found)).split())
+
+
 def test_what_could_not_be_computed_is_listed_with_its_reason():
     drawn = ledger_bars(ledger(unknown=("pcie: width of 0000:3b:00.0: Permission denied",)))
     assert drawn[1:] == ["  not known: pcie: width of 0000:3b:00.0: Permission denied"]

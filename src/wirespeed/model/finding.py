@@ -119,7 +119,7 @@ class Diagnosis(Frozen):
     verdicts: tuple[Verdict, ...]
     ledgers: tuple[Ledger, ...]
     warnings: tuple[str, ...] = ()
-    """About the capture itself: cut off, tools missing."""
+    """About the capture itself: that it was cut off, or at which limit."""
     faults: tuple[str, ...] = ()
     """Rules and ceilings that failed by a mistake of ours: which, where, and what was raised."""
 

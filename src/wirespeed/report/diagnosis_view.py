@@ -132,7 +132,7 @@ def cost_text(finding: Finding, unit: LoadUnit) -> str:
 def _price_text(price: Price, unit: LoadUnit) -> str:
     now, after = unit.text(price.now_pps), unit.text(price.after_pps)
     if not price.cost_pps > 0 or now == after:
-        return f"costs nothing while {price.bound_by_after} bounds at {now} {unit.name}"
+        return f"costs nothing while {price.bound_by_after} bounds at {after} {unit.name}"
     cost = unit.text(price.cost_pps)
     return f"costs {cost} {unit.name} ({now} -> {after}, then bound by {price.bound_by_after})"
 

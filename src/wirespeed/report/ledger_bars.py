@@ -25,7 +25,8 @@ def ledger_bars(ledger: Ledger, width: int = 80) -> list[str]:
     """
     unit = LoadUnit(ledger.frame_bytes)
     title = f"{shown(ledger.port)}: most that each element carries of {ledger.frame_bytes}-byte "
-    lines = wrapped(f"{title}frames, {unit.name}", width)
+    at_once = ", both directions at once" if ledger.bidirectional else ""
+    lines = wrapped(f"{title}frames, {unit.name}{at_once}", width)
     if ledger.ceilings:
         lines += _directions(ledger, unit, width)
     for reason in ledger.unknown:
