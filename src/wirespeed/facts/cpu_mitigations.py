@@ -4,9 +4,9 @@ import re
 from dataclasses import dataclass
 from typing import ClassVar, Self
 
-from wirespeed.model.capture import Capture
+from wirespeed.model.capture import NOT_THERE, Capture
 from wirespeed.model.fact import Fact
-from wirespeed.model.observed import Known, Observed, Unreadable
+from wirespeed.model.observed import Absent, Known, Observed, Unreadable
 
 SYSFS = "/sys/devices/system/cpu/vulnerabilities"
 LINE = re.compile(rf"{SYSFS}/([a-z0-9_]{{1,60}}):(.*)")
@@ -17,6 +17,7 @@ class Mitigations(Fact):
     """The kernel's words by vulnerability: `meltdown` to `Mitigation: PTI`."""
 
     by_vulnerability: Observed[dict[str, str]]
+    """Absent: a kernel before 4.15, which does not say."""
 
     script: ClassVar[str] = """\
 vulnerabilities() (
@@ -33,4 +34,6 @@ show vulnerabilities - vulnerabilities
         if section is None:
             return cls(Unreadable("the capture has no such section", source))
         found = {m[1]: m[2] for line in section.output.splitlines() if (m := LINE.fullmatch(line))}
+        if not found and section.errors.strip().endswith(NOT_THERE):
+            return cls(Absent(source, "this kernel does not say"))
         return cls(Known(found, source) if found else section.failure(source))

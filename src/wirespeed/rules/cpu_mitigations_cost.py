@@ -4,9 +4,9 @@ from collections.abc import Iterator
 
 from wirespeed.facts.cpu_mitigations import SYSFS, Mitigations
 from wirespeed.model.finding import Evidence, Finding, Remedy, Severity
-from wirespeed.model.observed import known
+from wirespeed.model.observed import Absent, known
 from wirespeed.model.question import Purpose
-from wirespeed.model.rule import HostExam, HostRule
+from wirespeed.model.rule import DoesNotApplyError, HostExam, HostRule
 
 COSTLY = {
     "Mitigation: PTI": "the page tables are changed",
@@ -17,7 +17,10 @@ COSTLY = {
 
 
 def _check(exam: HostExam) -> Iterator[Finding]:
-    found = known(exam.host[Mitigations].by_vulnerability, "the CPU's vulnerabilities")
+    mitigations = exam.host[Mitigations].by_vulnerability
+    if isinstance(mitigations, Absent):
+        raise DoesNotApplyError("this kernel does not say what it mitigates")
+    found = known(mitigations, "the CPU's vulnerabilities")
     costly = {
         name: what
         for name, text in sorted(found.items())
