@@ -17,8 +17,6 @@ def ceiling_lines(
     yield from ledger_bars(ledger, width)
     if not ledger.ceilings:
         return
-    if ledger.bidirectional:
-        yield from wrapped("each direction while the other carries as much", width, "  ")
     for name, ceilings in merged_directions(ledger):
         yield ""
         yield from _bound(ledger, name, ceilings[0].direction, payload_bytes, width)
