@@ -22,7 +22,7 @@ DPDK_HELPERS = frozenset(
 SOURCE = "ps -eLo pid,tid,psr,pcpu,comm --sort=-pcpu"
 # pid (comm) state ppid … cmajflt utime stime …, proc(5); the 37th after the name is the CPU.
 STAT = re.compile(
-    r"(/proc/(\d{1,9})/task/(\d{1,9})/stat):\d+ \((.*)\) [A-Za-z] ((?:-?\d+ ?){37,60})"
+    r"(/proc/(\d{1,9})/task/(\d{1,9})/stat):\d+ \((.*)\) [A-Za-z]((?: -?\d{1,20}){37,60})"
 )
 STATUS = re.compile(r"/proc/(\d+)(?:/task/(\d+))?/status:(Name|Cpus_allowed_list):\s*(.*)")
 UTIME, STIME, PROCESSOR = 10, 11, 35
