@@ -14,8 +14,10 @@ SHELLS = {"dash": ["dash"], "bash": ["bash"], "bash as sh": ["bash", "--posix"],
           "busybox": ["busybox", "sh"]}  # fmt: skip
 NOBODY = 65534
 TIMEOUT_S = 120.0
-ODD_NETDEVS = ("a'b", 'a"b', "$(touch${IFS}canary)", "`touch${IFS}canary`", "a;touch${IFS}canary", "*", "-n", "\\",
-               "x\x1b[2J", "이더넷", "%s", "a&b", "~", "enp3s0f0np0")  # fmt: skip
+ODD_NETDEVS = (
+    *("a'b", 'a"b', "$(touch${IFS}canary)", "`touch${IFS}canary`", "a;touch${IFS}canary", "*"),
+    *("-n", "\\", "x\x1b[2J", "이더넷", "%s", "a&b", "~", "enp3s0f0np0"),
+)
 
 
 def run(

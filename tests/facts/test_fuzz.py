@@ -1,0 +1,182 @@
+"""Whatever a host printed: no parser raises, none takes long, and the doctor has an answer.
+
+What is mutated are the captures of the rules' cases, and for every fact the sections that it reads.
+"""
+
+import re
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from wirespeed.doctor.diagnose import diagnose
+from wirespeed.doctor.discover import facts
+from wirespeed.host.clock import monotonic_s
+from wirespeed.model.capture import Capture, Section, parse_capture
+from wirespeed.model.fact import Fact, HostFacts
+from wirespeed.model.question import Purpose, Question
+
+TESTS = Path(__file__).parent.parent
+CASES = sorted((TESTS / "rules/cases").glob("*/*/capture.txt"))
+SAMPLES = sorted(path for path in (TESTS / "facts/samples").rglob("*") if path.is_file())
+MAX_PARSE_S = 2.0
+NUMBERS = ["0", "-1", "2.5", "1e999", "NaN", "0x", "0xfffffffffffffffff", "9" * 40, "9" * 5000,
+           "\u0663", "\u00b2", "1_000", "", "null", "true", "[]", "{}", '"x"']  # fmt: skip
+WORDS = ["이더넷", "Geschwindigkeit: unbekannt", "no", "n/a", "[fixed]", "Unknown!", "<none>",
+         "\x1b[2J", "\0", "\x85", "\u2028", "\t", "\r", ":", "/", "0000:03:00.0",
+         "fe80::1"]  # fmt: skip
+JSON = ["null", "[]", "{}", "0", '""', "[null]", '{"a": []}', "true", "[" * 2000]
+ERRORS = ["", "Permission denied", "netlink error: No such device", "sh: 1: x: not found",
+          "grep: /sys/x: Invalid argument", "\x1b]0;x\x07"]  # fmt: skip
+CODES = [0, 1, 2, 123, 124, 126, 127, None]
+
+
+class Recorder(Capture):
+    """Remembers which sections a parser asks for."""
+
+    def __init__(self, capture: Capture, asked: set[str]) -> None:
+        super().__init__(capture.all_sections(), complete=capture.complete)
+        self._asked = asked
+
+    def section(self, name: str, subject: str = "") -> Section | None:
+        self._asked.add(name)
+        return super().section(name, subject)
+
+    def sections(self, name: str) -> dict[str, Section]:
+        self._asked.add(name)
+        return super().sections(name)
+
+
+@cache
+def captures() -> list[Capture]:
+    return [parse_capture(path.read_text(), path.parent.name) for path in CASES]
+
+
+@cache
+def texts() -> list[str]:
+    return [path.read_text(errors="replace") for path in SAMPLES] or [""]
+
+
+@cache
+def names_read_by(fact: type[Fact]) -> frozenset[str]:
+    asked: set[str] = set()
+    for capture in captures():
+        fact.parse(Recorder(capture, asked))
+    return frozenset(asked)
+
+
+def replace_match(pattern: str, words: list[str]) -> Callable[[st.DrawFn, str], str]:
+    def mutate(draw: st.DrawFn, text: str) -> str:
+        found = list(re.finditer(pattern, text[:20_000]))
+        if not found:
+            return text
+        match = draw(st.sampled_from(found))
+        return text[: match.start()] + draw(st.sampled_from(words)) + text[match.end() :]
+
+    return mutate
+
+
+def cut(draw: st.DrawFn, text: str) -> str:
+    at = draw(st.integers(0, len(text)))
+    return text[:at] if draw(st.booleans()) else text[at:]
+
+
+def splice(draw: st.DrawFn, text: str) -> str:
+    at = draw(st.integers(0, len(text)))
+    other = draw(st.one_of(st.text(max_size=60), st.sampled_from(texts())))
+    return text[:at] + other + text[at:]
+
+
+def shuffle_lines(draw: st.DrawFn, text: str) -> str:
+    lines = text.split("\n")[:200]
+    return "\n".join(draw(st.permutations(lines)) if len(lines) < 40 else lines[::-1])
+
+
+def repeat(draw: st.DrawFn, text: str) -> str:
+    return text * draw(st.integers(2, 5))
+
+
+MUTATIONS: list[Callable[[st.DrawFn, str], str]] = [
+    cut,
+    splice,
+    shuffle_lines,
+    repeat,
+    replace_match(r"-?\d+(\.\d+)?", NUMBERS),
+    replace_match(r"[A-Za-z_]+", WORDS),
+    replace_match(r'"(?:[^"\\]|\\.)*"|\[[^\[\]]*\]|\{[^{}]*\}', JSON),
+    replace_match(r"\n", WORDS),
+]
+
+
+@st.composite
+def mutated(draw: st.DrawFn, wanted: frozenset[str] | None) -> Capture:
+    """One of the cases' captures with a few of its `wanted` sections spoilt, None for any."""
+    pool = [
+        capture
+        for capture in captures()
+        if wanted is None or any(s.name in wanted for s in capture.all_sections())
+    ]
+    sections = list(draw(st.sampled_from(pool)).all_sections()) if pool else []
+    open_to = [n for n, s in enumerate(sections) if wanted is None or s.name in wanted]
+    if not open_to:
+        return Capture(sections, complete=True)
+    for number in draw(st.lists(st.sampled_from(open_to), min_size=1, max_size=3, unique=True)):
+        section = sections[number]
+        output = section.output
+        for mutate in draw(st.lists(st.sampled_from(MUTATIONS), max_size=4)):
+            output = mutate(draw, output)
+        errors, code = section.errors, section.returncode
+        if draw(st.integers(0, 4)) == 0:
+            errors, code = draw(st.sampled_from(ERRORS)), draw(st.sampled_from(CODES))
+        sections[number] = Section(section.name, section.subject, output, errors, code)
+    return Capture(sections, complete=draw(st.booleans()))
+
+
+SOME = settings(
+    max_examples=60,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+)
+
+
+@pytest.mark.parametrize("fact", facts(), ids=lambda fact: fact.__name__)
+def test_a_parser_never_raises_and_is_quick(fact: type[Fact]):
+    names = names_read_by(fact)
+
+    @SOME
+    @given(mutated(names))
+    def parse(capture: Capture) -> None:
+        started = monotonic_s()
+        fact.parse(capture)
+        assert monotonic_s() - started < MAX_PARSE_S
+
+    parse()
+
+
+@pytest.mark.parametrize("fact", facts(), ids=lambda fact: fact.__name__)
+def test_a_parser_takes_sections_of_nothing_and_of_one_long_line(fact: type[Fact]):
+    fact.parse(Capture([], complete=False))
+    for line in ("", "\n" * 1000, "x" * 1_000_000, "1 " * 300_000, "{" * 100_000, "a: " * 300_000):
+        for code in (0, 1, None):
+            started = monotonic_s()
+            fact.parse(
+                Capture(
+                    [Section(name, "", line, "", code) for name in names_read_by(fact)]
+                    + [Section(name, "eth0", line, "", code) for name in names_read_by(fact)],
+                    complete=True,
+                )
+            )
+            assert monotonic_s() - started < MAX_PARSE_S, line[:10]
+
+
+@settings(SOME, max_examples=150)
+@given(mutated(None), st.sampled_from([None, *Purpose]))
+def test_the_doctor_has_an_answer_whatever_a_host_printed(
+    capture: Capture, purpose: Purpose | None
+):
+    question = Question(purpose=purpose, peer="192.0.2.7", rtt_s=0.001, measured_bps=5e10)
+    diagnosis = diagnose(HostFacts("host", capture), question)
+    assert diagnosis.model_dump_json()
