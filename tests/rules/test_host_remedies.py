@@ -61,6 +61,21 @@ def grub(name: str, parameters: str) -> list[str]:
                 "/nr_hugepages"
             ],
         ),
+        (
+            "memory.hugepages_not_mounted/present_1_gb_pages_under_a_mount_of_2_mb",
+            [
+                "mkdir -p /dev/hugepages-1G",
+                "mount -t hugetlbfs -o pagesize=1G nodev /dev/hugepages-1G",
+            ],
+        ),
+        (
+            "cpu.turbo_off/present_intel_pstate",
+            ["echo 0 | tee /sys/devices/system/cpu/intel_pstate/no_turbo"],
+        ),
+        (
+            "cpu.turbo_off/present_boost",
+            ["echo 1 | tee /sys/devices/system/cpu/cpufreq/boost"],
+        ),
         ("memory.swapping/present_swap_and_willing_is_a_note", ["sysctl -w vm.swappiness=0"]),
         (
             "cpu.not_isolated/present_none",

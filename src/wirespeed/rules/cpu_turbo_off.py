@@ -1,0 +1,45 @@
+"""Turbo is switched off."""
+
+from collections.abc import Iterator
+
+from wirespeed.facts.cpu_power import CpuPower
+from wirespeed.model.command import write_file
+from wirespeed.model.finding import Evidence, Finding, Remedy, Severity
+from wirespeed.model.observed import Absent, known
+from wirespeed.model.question import Purpose
+from wirespeed.model.rule import DoesNotApplyError, HostExam, HostRule
+
+
+def _check(exam: HostExam) -> Iterator[Finding]:
+    turbo = exam.host[CpuPower].turbo
+    if isinstance(turbo, Absent):
+        raise DoesNotApplyError("this kernel has no switch for turbo")
+    if known(turbo, "whether turbo is on"):
+        return
+    path = turbo.source.removeprefix("cat ")
+    yield Finding(
+        rule=RULE.slug,
+        where=exam.host.name,
+        severity=Severity.NOTE,
+        evidence=(Evidence(found="turbo is off", source=turbo.source),),
+        so="a core stays at its base clock though others are idle: it forwards less by as much",
+        remedies=(
+            Remedy(
+                text="switch it on, unless it is off for even timing, heat or power",
+                commands=(write_file(path, "0" if path.endswith("no_turbo") else "1"),),
+            ),
+        ),
+        unpriced="it costs where a core bounds the path, in proportion to the clock",
+    )
+
+
+RULE = HostRule(
+    slug="cpu.turbo_off",
+    title="turbo is off",
+    why="Few busy cores run well above their base clock where turbo is on; what one core forwards "
+    "grows with it. Some switch it off so that each run takes the same time.",
+    source="https://docs.kernel.org/admin-guide/pm/intel_pstate.html (no_turbo); "
+    "https://docs.kernel.org/admin-guide/pm/cpufreq.html (Frequency Boost Support)",
+    purposes=frozenset({Purpose.DPDK, Purpose.TCP, Purpose.STORAGE}),
+    check=_check,
+)

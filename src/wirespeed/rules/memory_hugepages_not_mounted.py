@@ -1,0 +1,80 @@
+"""Hugepages of a size that no hugetlbfs is mounted for."""
+
+from collections.abc import Iterator
+
+from wirespeed.facts.memory import Memory
+from wirespeed.model.command import Command
+from wirespeed.model.finding import Evidence, Finding, Remedy, Severity
+from wirespeed.model.observed import known
+from wirespeed.model.question import Purpose
+from wirespeed.model.rule import DoesNotApplyError, HostExam, HostRule
+
+GIB = 1 << 30
+
+
+def _check(exam: HostExam) -> Iterator[Finding]:
+    memory = exam.host[Memory]
+    default = known(memory.default_page_bytes, "the default size of hugepages")
+    reserved = {
+        pool.page_bytes: pool.total
+        for pool in memory.pools_of(None)
+        if known(pool.total, "hugepages")
+    }
+    if not reserved:
+        raise DoesNotApplyError("there are no hugepages at all: see memory.no_hugepages")
+    mounts = known(memory.mounts, "where hugetlbfs is mounted")
+    mounted = {mount.page_bytes or default for mount in mounts}
+    for size in sorted(reserved.keys() - mounted):
+        count = reserved[size]
+        where = ", ".join(f"{m.path} ({_size(m.page_bytes or default)})" for m in mounts)
+        folder = f"/dev/hugepages-{_size(size)}"
+        yield Finding(
+            rule=RULE.slug,
+            where=exam.host.name,
+            severity=Severity.NOTE if reserved.keys() & mounted else Severity.FAULT,
+            evidence=(
+                Evidence(
+                    found=f"{known(count, 'hugepages')} hugepages of {_size(size)}",
+                    source=count.source,
+                ),
+                Evidence(
+                    found=f"mounted: {where}" if where else "no hugetlbfs is mounted",
+                    source=memory.mounts.source,
+                ),
+            ),
+            so=f"a DPDK program without --in-memory takes no page of {_size(size)}: "
+            "`reserved, but no mounted hugetlbfs found for that size`",
+            remedies=(
+                Remedy(
+                    text="mount hugetlbfs for that size (a line of /etc/fstab keeps it), or start "
+                    "programs with --in-memory",
+                    commands=(
+                        Command(argv=("mkdir", "-p", folder)),
+                        Command(
+                            argv=(
+                                "mount", "-t", "hugetlbfs", "-o", f"pagesize={_size(size)}",
+                                "nodev", folder,
+                            )
+                        ),
+                    ),
+                ),
+            ),
+            unpriced="what is not mapped cannot be measured",
+        )  # fmt: skip
+
+
+def _size(page_bytes: int) -> str:
+    return f"{page_bytes // GIB}G" if page_bytes >= GIB else f"{page_bytes >> 20}M"
+
+
+RULE = HostRule(
+    slug="memory.hugepages_not_mounted",
+    title="hugepages without a hugetlbfs of their size",
+    why="systemd mounts hugetlbfs for the default size only. Pages of another size, 1 GB ones "
+    "above all, lie there unused until a hugetlbfs with that pagesize is mounted: DPDK says so in "
+    "a line at start and goes on with what it finds.",
+    source="https://doc.dpdk.org/guides/linux_gsg/sys_reqs.html (Use of Hugepages in the Linux "
+    "Environment); https://docs.kernel.org/admin-guide/mm/hugetlbpage.html",
+    purposes=frozenset({Purpose.DPDK}),
+    check=_check,
+)
