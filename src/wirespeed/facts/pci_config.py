@@ -20,6 +20,8 @@ EXTENDED_BYTES = 4096
 STATUS, STATUS_CAPABILITIES = 0x06, 0x10
 FIRST_CAPABILITY = 0x34
 PCI_EXPRESS, ACCESS_CONTROL = 0x10, 0x000D
+MOST_CHARACTERS = 4 * EXTENDED_BYTES
+"""Two digits and a space for each byte, and room to spare."""
 MOST_CAPABILITIES = (CONVENTIONAL_BYTES - PUBLIC_BYTES) // 4
 MOST_EXTENDED = (EXTENDED_BYTES - CONVENTIONAL_BYTES) // 8
 SIZES = (128, 256, 512, 1024, 2048, 4096)
@@ -107,13 +109,13 @@ def extended_capability(config: bytes, wanted: int) -> int | None:
 
 def config_bytes(dump: str) -> bytes | None:
     """Read what `od -An -v -tx1` prints; None when it is no such thing, or too long or short."""
-    words = dump.split()
-    if not PUBLIC_BYTES <= len(words) <= EXTENDED_BYTES:
+    if len(dump) > MOST_CHARACTERS:
         return None
     try:
-        return bytes(int(word, 16) for word in words) if max(map(len, words)) == 2 else None
+        config = bytes.fromhex(dump)
     except ValueError:
         return None
+    return config if PUBLIC_BYTES <= len(config) <= EXTENDED_BYTES else None
 
 
 def _settings(section: Section) -> PcieSettings:
