@@ -1,0 +1,88 @@
+"""A full completion for every frame, on a path that PCI Express bounds."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from wirespeed.ceilings.devices import MLX5_DPDK, MLX5_KERNEL
+from wirespeed.ceilings.pcie import pcie_ceiling
+from wirespeed.facts.ethtool import safe_netdev
+from wirespeed.facts.offloads import Offloads
+from wirespeed.facts.pci import Pci
+from wirespeed.facts.pci_config import PciConfig
+from wirespeed.facts.pci_links import has_state, link_state
+from wirespeed.model.ceiling import Direction
+from wirespeed.model.command import Command
+from wirespeed.model.finding import Change, Evidence, Finding, Remedy, Severity
+from wirespeed.model.observed import Absent, CannotTellError, known
+from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
+
+FLAG = "rx_cqe_compress"
+COMPRESSED = replace(
+    MLX5_KERNEL,
+    name="mlx5 with the kernel and compressed completions",
+    receive_completion_bytes=MLX5_DPDK.receive_completion_bytes,
+    receive_completions_per_write=MLX5_DPDK.receive_completions_per_write,
+)
+
+
+def _check(exam: PortExam) -> Iterator[Finding]:
+    netdev = exam.kernel_netdev
+    flag = exam.host[Offloads].of(netdev).private_flag(FLAG)
+    if exam.port.driver != "mlx5_core" or isinstance(flag, Absent):
+        raise DoesNotApplyError("the driver has no completions that it could compress")
+    if known(flag, "compression of completions"):
+        return
+    bound = exam.ledger.most(Direction.RECEIVE)
+    if bound is None:
+        raise CannotTellError("what bounds the path is not known", f"wirespeed ceiling {netdev}")
+    # Even at the best of its band: compression costs the CPU, and elsewhere brings nothing.
+    if not bound.element.startswith("pcie "):
+        return
+    config = exam.host[PciConfig]
+    address = exam.port.pci_address or ""
+    yield Finding(
+        rule=RULE.slug,
+        where=exam.port.name,
+        severity=Severity.CEILING,
+        evidence=(Evidence(found=f"{FLAG}: off", source=flag.source),),
+        so=f"each frame that is received costs a write of 64 bytes more on {bound.element}, which "
+        "bounds the path",
+        remedies=(
+            Remedy(
+                text="let the card write several completions as one. The CPU unpacks them, and it "
+                "goes not together with hardware time stamps of received frames",
+                commands=(
+                    Command(argv=("ethtool", "--set-priv-flags", safe_netdev(netdev), FLAG, "on")),
+                ),
+            ),
+        ),
+        changes=tuple(
+            Change(
+                after=pcie_ceiling(
+                    link_state(link, config, address),
+                    exam.question.frame_bytes,
+                    Direction.RECEIVE,
+                    link.element,
+                    "after the remedy",
+                    device=COMPRESSED,
+                    bidirectional=exam.question.bidirectional,
+                )
+            )
+            for link in exam.host[Pci].links(address)
+            if has_state(link)
+        ),
+    )
+
+
+RULE = PortRule(
+    slug="offloads.completions_not_compressed",
+    title="completions are not compressed where PCI Express bounds the path",
+    why="For each frame that it received the card writes a completion of 64 bytes. Compressed, a "
+    "frame that is like the one before takes 8, and 8 of them go in one write. mlx5 does so by "
+    "itself only where the link is over twice as fast as the slot; time stamping turns it off.",
+    source="https://docs.nvidia.com/networking/display/rdmacore50/CQE+Compression; "
+    "slow_pci_heuristic() in https://github.com/torvalds/linux/blob/master/drivers/net/ethernet/"
+    "mellanox/mlx5/core/en_main.c",
+    purposes=None,
+    check=_check,
+)
