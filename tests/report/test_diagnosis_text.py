@@ -167,12 +167,36 @@ def test_bounds_that_differ_by_direction_are_told_apart():
 
 
 def test_of_many_ports_the_first_are_drawn_unless_all_are_asked_for():
-    many = diagnosis(ledgers=tuple(ledger(f"eth{n}") for n in range(40)))
+    different = tuple(
+        Ledger(port=f"eth{n}", frame_bytes=1518, ceilings=ceilings("ethernet", n + 1, n + 1))
+        for n in range(40)
+    )
+    many = diagnosis(ledgers=different)
     brief, full = (text(list(diagnosis_lines(many, verbose=v))) for v in (False, True))
     assert ("eth3: most" in brief, "eth4: most" in brief, "eth39: most" in full) == (
         True, False, True,
     )  # fmt: skip
     assert "36 more ports: --port PORT or --verbose shows them" in brief
+
+
+def test_ports_of_the_same_ceilings_are_drawn_once():
+    twins = [
+        Ledger(
+            port=f"eth{n}",
+            frame_bytes=1518,
+            ceilings=ceilings(f"pcie 0000:3b:00.{n}", 52, 58),
+            unknown=(f"ethernet: speed of eth{n}: not read",),
+        )
+        for n in range(3)
+    ]
+    other = ledger("eth9")
+    brief, full = (
+        text(list(diagnosis_lines(diagnosis(ledgers=(*twins, other)), verbose=v)))
+        for v in (False, True)
+    )
+    assert brief.count("most that each element carries") == 2
+    assert "\n  alike: eth1, eth2\n" in brief
+    assert full.count("most that each element carries") == 4
 
 
 def test_a_mistake_of_ours_and_a_capture_that_was_cut_off_are_never_left_out():

@@ -14,6 +14,7 @@ from wirespeed.report.diagnosis_view import (
     Shared,
     about_texts,
     above_note,
+    alike,
     asked,
     bound_texts,
     command_text,
@@ -144,15 +145,18 @@ def _evidence(label: str, found: str, source: str, width: int) -> Iterator[Line]
 
 
 def _ledgers(diagnosis: Diagnosis, verbose: bool, width: int) -> Iterator[Line]:
-    limit = len(diagnosis.ledgers) if verbose else BRIEF_PORTS
-    for ledger in diagnosis.ledgers[:limit]:
+    brief = alike(diagnosis.ledgers)
+    groups = [(ledger, ()) for ledger in diagnosis.ledgers] if verbose else brief[:BRIEF_PORTS]
+    for ledger, others in groups:
         yield Line("")
         for place, line in enumerate(ledger_bars(ledger, width)):
             yield Line(line, "" if place else "heading")
+        if others:
+            yield from _text(f"alike: {shown(_places(others))}", width, "  ")
         if verbose:
             yield from _inputs(ledger, width)
-    left = len(diagnosis.ledgers) - limit
-    if left > 0:
+    left = 0 if verbose else sum(1 + len(others) for _, others in brief[BRIEF_PORTS:])
+    if left:
         yield Line("")
         yield from _text(
             f"{left} more ports: --port PORT or --verbose shows them", width, "  ", "source"

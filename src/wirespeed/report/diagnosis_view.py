@@ -188,6 +188,18 @@ def about_texts(diagnosis: Diagnosis, ports: int | None = None) -> tuple[str, ..
     return tuple(filter(None, (" · ".join(shown(v) for v in of_host), *of_ports[:ports])))
 
 
+def alike(ledgers: Iterable[Ledger]) -> tuple[tuple[Ledger, tuple[str, ...]], ...]:
+    """Each ledger with the ports whose ceilings are the same, save the addresses in their names."""
+    groups: dict[tuple[object, ...], tuple[Ledger, list[str]]] = {}
+    for ledger in ledgers:
+        ceilings = tuple(
+            (c.element.partition(" ")[0], c.direction, c.load_pps) for c in ledger.ceilings
+        )
+        unknown = tuple(reason.replace(ledger.port, "") for reason in ledger.unknown)
+        groups.setdefault((ceilings, unknown), (ledger, []))[1].append(ledger.port)
+    return tuple((first, tuple(ports[1:])) for first, ports in groups.values())
+
+
 def computed(ledger: Ledger) -> tuple[tuple[str, str, tuple[Input, ...]], ...]:
     """Element, formula and inputs of each ceiling, once where both directions have the same."""
     return tuple(dict.fromkeys((c.element, c.formula, c.inputs) for c in ledger.ceilings))

@@ -5,7 +5,7 @@ from markupsafe import Markup
 from wirespeed.model.ceiling import Ceiling, Ledger
 from wirespeed.model.shown import shown
 from wirespeed.report import svg
-from wirespeed.report.ledger_bars import full_scale, merged_directions
+from wirespeed.report.ledger_bars import CUT, full_scale, merged_directions
 from wirespeed.report.load_text import LoadUnit
 from wirespeed.report.text_lines import clip, columns_of
 
@@ -52,6 +52,7 @@ def _row(
         for load_pps in (ceiling.load_pps.low, ceiling.load_pps.high)
     )
     css = " bound" if is_bound else ""
+    cut = f"{CUT} " if left + ceiling.load_pps.high * scale > right + 1 else ""
     told = f"{shown(ceiling.element)}: {unit.band(ceiling.load_pps)} {unit.name}"
     return svg.element(
         "g",
@@ -60,7 +61,7 @@ def _row(
         svg.label(left - 8, top + 12, name, "axis end"),
         _rect(left, top, low - left, f"s0{css}"),
         _rect(low, top, high - low, f"band{css}"),
-        svg.label(high + 6, top + 12, unit.band(ceiling.load_pps), "value start"),
+        svg.label(high + 6, top + 12, cut + unit.band(ceiling.load_pps), "value start"),
     )
 
 
