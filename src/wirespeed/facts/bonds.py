@@ -104,7 +104,7 @@ class _Bond:
 
     def _line(self, text: str, name: str) -> Observed[str]:
         match = re.search(rf"^[ \t]*{re.escape(name)}: *(.*\S)[ \t]*$", text, re.M)
-        if match is None or match[1] in ("None", "Unknown"):
+        if match is None or match[1] in ("None", "Unknown", "N/A"):
             return Absent(self._source, f"{name}: {match[1] if match else 'no such line'}")
         return Known(match[1], self._source)
 

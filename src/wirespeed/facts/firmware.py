@@ -12,7 +12,7 @@ from wirespeed.model.observed import Absent, CannotTellError, Known, Observed, U
 
 COLUMNS = ("Default", "Current", "Next Boot")
 HEADER = re.compile(r"\s*Configurations:\s+(.*\S)\s*")
-ROW = re.compile(r"[*\s]*((?:RO\s+)?)([A-Z][A-Z0-9_]*[a-z0-9_]*(?:\[[\d.]+\])?)\s+(\S.*\S|\S)\s*")
+ROW = re.compile(r"[*\s]*(?:RO\s+)?([A-Z][A-Z0-9_]+(?:[a-z]\w*)?(?:\[[\d.]+\])?)\s+(\S.*\S|\S)\s*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,12 +142,12 @@ def _settings(text: Observed[str]) -> Observed[dict[str, FirmwareSetting]]:
             columns = [name for name in COLUMNS if name in header[1]]
             continue
         row = ROW.fullmatch(line) if columns is not None else None
-        values = row[3].split() if row else []
+        values = row[2].split() if row else []
         if row is None or columns is None or len(values) != len(columns):
             continue
         by_column = dict(zip(columns, values, strict=True))
-        settings[row[2]] = FirmwareSetting(
-            row[2], *(_cell(by_column.get(column), column, text.source) for column in COLUMNS)
+        settings[row[1]] = FirmwareSetting(
+            row[1], *(_cell(by_column.get(column), column, text.source) for column in COLUMNS)
         )
     if not settings:
         return Unreadable("it printed no settings", text.source)

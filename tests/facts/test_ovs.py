@@ -1,0 +1,100 @@
+"""`ovs-vsctl --format=json` and `upcall/show` of Open vSwitch 3.1: a bridge in the userspace
+datapath with a VXLAN tunnel and a port whose device is not there.
+"""
+
+from pathlib import Path
+
+import pytest
+
+from wirespeed.facts.netstack import NetStack
+from wirespeed.facts.ovs import Ovs
+from wirespeed.model.capture import Capture, Section
+from wirespeed.model.observed import Absent, CannotTellError, Known, Unreadable
+
+SAMPLES = Path(__file__).parent / "samples/ovs"
+GONE = "ovs-vsctl: unix:/var/run/openvswitch/db.sock: database connection failed "
+
+
+def parse(*sections: Section) -> Ovs:
+    return Ovs.parse(Capture(sections, complete=True))
+
+
+def real() -> Ovs:
+    tables = (SAMPLES / "tables_3_1.txt").read_text()
+    upcall = (SAMPLES / "upcall_show_3_1.txt").read_text()
+    return parse(Section("ovs-db", "", tables, "", 0), Section("ovs-upcall", "", upcall, "", 0))
+
+
+def test_bridges_ports_and_interfaces_are_joined():
+    ovs = real()
+    assert ovs.bridges["br0"].datapath_type == "netdev"
+    assert set(ovs.bridges["br0"].ports) == {"br0", "vx0", "bad0"}
+    bridge = ovs.bridge_of("vx0")
+    assert bridge and bridge.name == "br0"
+    assert {one.name for one in ovs.interfaces_in(bridge)} == {"br0", "vx0", "bad0"}
+    assert ovs.bridge_of("elsewhere") is None
+
+
+def test_options_of_a_tunnel_are_read():
+    tunnel = real().interfaces["vx0"]
+    assert tunnel.kind == "vxlan"
+    assert tunnel.options == {"key": "42", "local_ip": "192.168.9.2", "remote_ip": "10.1.1.1"}
+    assert isinstance(tunnel.mtu, Absent) and isinstance(tunnel.error, Absent)
+
+
+def test_a_port_that_could_not_be_made_says_why():
+    error = real().interfaces["bad0"].error
+    assert isinstance(error, Known)
+    assert error.value == "could not open network device bad0 (No such device)"
+
+
+def test_settings_and_version_of_the_switch_are_read():
+    ovs = real()
+    assert isinstance(ovs.other_config, Known) and ovs.other_config.value["hw-offload"] == "true"
+    assert ovs.is_offload_asked
+    assert ovs.dpdk_initialized == Known(False, "ovs-vsctl list Open_vSwitch")
+
+
+def test_a_daemon_that_offloads_nothing_has_no_number_of_offloaded_flows():
+    ovs = real()
+    assert ovs.datapath_flows == Known(0, "ovs-appctl upcall/show")
+    assert isinstance(ovs.offloaded_flows, Absent)
+
+
+def test_flows_of_all_datapaths_are_added():
+    text = "".join(
+        f"{name}:\n  flows         : (current {n}) (avg 9) (max 9) (limit 10)\n"
+        f"  offloaded flows : {hw}\n  dump duration : 1ms\n"
+        for name, n, hw in (("system@ovs-system", 40, 30), ("netdev@ovs-netdev", 2, 1))
+    )
+    ovs = parse(Section("ovs-upcall", "", text, "", 0))
+    assert (ovs.datapath_flows, ovs.offloaded_flows) == (
+        Known(42, "ovs-appctl upcall/show"), Known(31, "ovs-appctl upcall/show"),
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("code", "errors"),
+    [(127, "sh: ovs-vsctl: not found"), (1, GONE + "(No such file or directory)")],
+)
+def test_a_switch_that_is_not_there_is_absent_unless_its_netdevs_are(code: int, errors: str):
+    section = Section("ovs-db", "", "", errors, code)
+    assert isinstance(parse(section).other_config, Absent)
+    links = '[{"ifindex":3,"ifname":"ovs-system","linkinfo":{"info_kind":"openvswitch"}}]'
+    found = parse(section, Section("ip-link", "", links, "", 0)).other_config
+    assert isinstance(found, Unreadable)
+
+
+def test_a_daemon_that_does_not_answer_is_unreadable():
+    ovs = parse(Section("ovs-db", "", "", GONE + "(Connection refused)", 1))
+    assert isinstance(ovs.other_config, Unreadable)
+    assert isinstance(ovs.dpdk_initialized, Unreadable)
+    with pytest.raises(CannotTellError):
+        assert ovs.is_offload_asked
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", "7\n", '{"headings":1,"data":2}', "[" * 99_999])
+def test_tables_that_make_no_sense_are_unreadable(text: str):
+    ovs = parse(Section("ovs-db", "", text, "", 0))
+    assert isinstance(ovs.other_config, Unreadable)
+    assert ovs.representors(NetStack(Unreadable("", ""))) == ()
