@@ -138,7 +138,7 @@ def test_a_name_that_no_host_can_have_is_bad_input(run: Run):
     assert "nothing holds enp59s0" in out
 
 
-def test_progress_is_for_a_terminal_that_waits_for_several_hosts_and_leaves_no_trace(
+def test_progress_is_for_a_terminal_that_waits_for_others_and_leaves_no_trace(
     run: Run, monkeypatch: pytest.MonkeyPatch
 ):
     def collect(places: list[Destination], **how: Any) -> Iterator[Told]:
@@ -149,7 +149,8 @@ def test_progress_is_for_a_terminal_that_waits_for_several_hosts_and_leaves_no_t
     monkeypatch.setattr(doctor, "collect", collect)
     assert run("alpha", "beta")[2] == ""
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
-    assert run("alpha")[2] == ""
+    assert run()[2] == ""
+    assert run("alpha")[2] == "\r\x1b[K0 of 1 read; reading alpha\r\x1b[K"
     assert run("alpha", "beta")[2] == (
         "\r\x1b[K0 of 2 read; reading alpha\r\x1b[K1 of 2 read; reading beta\r\x1b[K"
     )

@@ -16,7 +16,7 @@ from wirespeed.doctor.discover import rules
 from wirespeed.doctor.gather import collect
 from wirespeed.host.files import make_folder, write_text
 from wirespeed.host.reach import Told, Unreachable
-from wirespeed.host.reach_destination import HERE, Destination, parse_destination
+from wirespeed.host.reach_destination import HERE, Destination, Remote, parse_destination
 from wirespeed.model.capture import parse_capture
 from wirespeed.model.error import InputError, WirespeedError
 from wirespeed.model.fact import HostFacts
@@ -154,7 +154,7 @@ def examine(
                 raise
             places[host] = error
     wanted = [place for place in places.values() if not isinstance(place, WirespeedError)]
-    show = Progress(len(wanted))
+    show = Progress(wanted)
     told: dict[Destination, tuple[Answer, str]] = {}
     for result in collect(wanted, interval_s=seconds, sudo=sudo, progress=show.doing):
         show.ended()
@@ -196,11 +196,12 @@ def unanswered(host: str, error: WirespeedError) -> Unanswered:
 
 
 class Progress:
-    """One live line while hosts are read, on a terminal; nothing elsewhere."""
+    """One live line on a terminal while hosts are read; nothing elsewhere."""
 
-    def __init__(self, hosts: int) -> None:
-        self._hosts, self._ended = hosts, 0
-        self._live = hosts > 1 and sys.stderr.isatty()
+    def __init__(self, places: Sequence[Destination]) -> None:
+        self._hosts, self._ended = len(places), 0
+        takes_long = len(places) > 1 or any(isinstance(place, Remote) for place in places)
+        self._live = takes_long and sys.stderr.isatty()
 
     def doing(self, place: Destination, what: str) -> None:
         """Say what is being done now."""

@@ -9,7 +9,7 @@ from wirespeed.model.shown import shown
 from wirespeed.report.diagnosis_text import WIDTH, Line
 from wirespeed.report.diagnosis_view import above_note, bound_text, cost_text, host_label
 from wirespeed.report.load_text import LoadUnit
-from wirespeed.report.text_lines import clip, columns_of, pad
+from wirespeed.report.text_lines import clip, columns_of, pad, wrapped
 
 Answer = Diagnosis | Unanswered
 HOST_COLUMNS = 28
@@ -36,7 +36,7 @@ def unanswered_lines(answer: Unanswered, width: int = WIDTH) -> Iterator[Line]:
     for label in ("found", "so", "next"):
         text = getattr(answer, label)
         if text:
-            yield Line(clip(f"    {label:<7} {shown(text)}", width))
+            yield from map(Line, wrapped(shown(text), width, f"    {label:<7} "))
 
 
 def has_findings(diagnosis: Diagnosis) -> bool:

@@ -8,7 +8,7 @@ from wirespeed.report.load_text import LoadUnit
 from wirespeed.report.text_lines import columns_of, pad, wrapped
 
 LOW, BAND, CUT = "█", "░", "▶"
-ASCII = str.maketrans({LOW: "#", BAND: "-", CUT: ">", "…": "~"})
+ASCII = str.maketrans({LOW: "#", BAND: "-", CUT: ">", "…": "~", "·": "|"})
 """For a terminal that has no such characters."""
 INDENT, GAP, BOUND = "    ", "  ", "  < bound"
 MIN_BAR_COLUMNS = 8
