@@ -43,19 +43,11 @@ def _function(exam: PortExam, address: str, aer: Aer) -> Iterator[Finding]:
                  source=f"cat {path}/aer_dev_{name.replace('-', '')}")
         for name, count in severe.items()
     ]  # fmt: skip
-    if link_errors:
+    if link_errors or rise:
+        more = f", and {rise} more while this was read" if rise else ""
         evidence.append(
             Evidence(
-                found=f"{address} counted {link_errors} errors of its link since boot, {rise} of "
-                "them while this was read" if rise else
-                f"{address} counted {link_errors} errors of its link since boot",
-                source=f"cat {path}/aer_dev_correctable",
-            )
-        )  # fmt: skip
-    elif rise:
-        evidence.append(
-            Evidence(
-                found=f"{address} counted {rise} errors of its link while this was read",
+                found=f"{address} counted {link_errors} errors of its link since boot{more}",
                 source=f"cat {path}/aer_dev_correctable",
             )
         )
