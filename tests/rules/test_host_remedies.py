@@ -129,6 +129,7 @@ def grub(name: str, parameters: str) -> list[str]:
             "iommu.off_for_guests/present_bare_metal_without_groups",
             grub("iommu", "intel_iommu=on iommu=pt"),
         ),
+        ("iommu.off_for_guests/present_amd", grub("iommu", "iommu=pt")),
         (
             "tcp.buffer_below_bdp/present_half_of_the_buffer_is_too_little",
             ["sysctl -w 'net.ipv4.tcp_rmem=4096 131072 7061120'"],
