@@ -96,6 +96,12 @@ def diagnosed(
             ],
         ),
         (
+            "offloads.completions_not_compressed",
+            "present_in_a_slot_of_x4",
+            None,
+            ["ethtool --set-priv-flags enp59s0f0 rx_cqe_compress on"],
+        ),
+        (
             "coalescing.slow_for_latency",
             "present_adaptive",
             Purpose.LATENCY,
@@ -123,3 +129,16 @@ def test_a_name_that_is_not_safe_gets_no_command(netdev: str):
     diagnosis = diagnosed(slug, case, edit=("enp59s0f0", netdev))
     assert not diagnosis.findings
     assert [verdict.outcome for verdict in diagnosis.verdicts] == ["cannot tell"]
+
+
+def test_full_completions_cost_most_with_small_frames():
+    slug, case = "offloads.completions_not_compressed", "present_in_a_slot_of_x4"
+    text = (CASES / slug / case / "capture.txt").read_text()
+    costs = []
+    for frame_bytes in (64, 256, 1518):
+        facts = HostFacts("host", parse_capture(text, case))
+        diagnosis = diagnose(facts, Question(frame_bytes=frame_bytes), [BY_SLUG[slug]])
+        (price,) = diagnosis.findings[0].prices
+        costs.append(price.cost_pps)
+    assert costs == sorted(costs, reverse=True)
+    assert costs[-1] > 0
