@@ -1,5 +1,5 @@
-"""/proc/net/bonding: two LACP bonds from issues (of systemd; of a kernel of 2012, without speeds), an
-active-backup one with ARP monitoring from the kernel's own documentation.
+"""/proc/net/bonding: two LACP bonds from issues (of systemd; of a kernel of 2012, without speeds),
+an active-backup one with ARP monitoring from the kernel's own documentation.
 """
 
 from pathlib import Path

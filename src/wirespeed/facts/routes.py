@@ -13,7 +13,7 @@ from wirespeed.model.observed import CannotTellError, Known, Observed, Unreadabl
 TABLES = "ip route show table all"
 RULES = {4: "ip rule show", 6: "ip -6 rule show"}
 MAX_BYTES = 4_000_000
-DEAD = {"dead", "linkdown"}
+DEAD = ("dead", "linkdown")
 DECIDES_BY_MORE = {
     "uid_start", "ipproto", "ip_proto", "sport", "dport", "tos", "dsfield", "tun_id", "goto",
     "suppress_ifgroup", "nat", "flow", "flowlabel",
@@ -85,7 +85,7 @@ def _routes(capture: Capture) -> Observed[tuple[Route, ...]]:
 
 
 def _route(one: JsonObject) -> Route:
-    hops = [h for h in objects_in(one, "nexthops") or [one] if not DEAD & set(h.get("flags") or ())]
+    hops = [hop for hop in objects_in(one, "nexthops") or [one] if not _is_dead(hop)]
     gateways = [str(h["gateway"]) for h in hops if "gateway" in h]
     gateways += [str(object_in(h, "via").get("host")) for h in hops if "via" in h]
     metric = one.get("metric", 0)
@@ -97,6 +97,11 @@ def _route(one: JsonObject) -> Route:
         gateways=tuple(gateways),
         metric=metric if isinstance(metric, int) else 0,
     )
+
+
+def _is_dead(hop: JsonObject) -> bool:
+    flags = hop.get("flags")
+    return isinstance(flags, list) and any(dead in flags for dead in DEAD)
 
 
 def _destination(one: JsonObject) -> Network:
