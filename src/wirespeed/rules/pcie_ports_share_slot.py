@@ -9,6 +9,7 @@ from wirespeed.facts.link import Links
 from wirespeed.facts.pci import Pci, PciLink
 from wirespeed.facts.pci_config import PciConfig
 from wirespeed.facts.pci_links import has_state, link_state
+from wirespeed.facts.ports import Ports
 from wirespeed.model.ceiling import Direction
 from wirespeed.model.finding import Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import CannotTellError, Known, Unreadable
@@ -25,15 +26,18 @@ def _check(exam: PortExam) -> Iterator[Finding]:
     if all(len(ports) < 2 for _, ports in shared):
         raise DoesNotApplyError("it shares its links with no other port")
     for link, ports in shared:
-        # Once for each link: of the ports behind it, the first says it.
-        if len(ports) > 1 and ports[0] == exam.port:
+        # Once for each link: of the ports behind it that were asked about, the first says it.
+        asked = [port for port in ports if port in exam.ports]
+        if len(ports) > 1 and asked[:1] == [exam.port]:
             yield from _link(exam, link, ports)
 
 
 def _behind(exam: PortExam, link: PciLink) -> list[Port]:
-    """Ports of the host whose way goes through the upper end of a link."""
+    """Ports of the host, asked about or not, whose way goes through the upper end of a link."""
     hops = exam.host[Pci].hops
-    return [p for p in exam.ports if link.upper.address in hops.get(p.pci_address or "", ())]
+    return [
+        p for p in exam.host[Ports].ports if link.upper.address in hops.get(p.pci_address or "", ())
+    ]
 
 
 def _link(exam: PortExam, link: PciLink, ports: list[Port]) -> Iterator[Finding]:
