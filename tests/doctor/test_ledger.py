@@ -161,3 +161,11 @@ def test_a_port_without_a_speed_is_no_ceiling_of_0(printed: str):
     found = of(text)
     assert "ethernet" not in elements(found)
     assert any(reason.startswith("ethernet: speed of") for reason in found.unknown)
+
+
+def test_a_port_without_a_link_is_bound_by_its_fastest_mode_and_not_by_its_slot():
+    down = CASES / "link.down/present_unused_port_is_a_note/capture.txt"
+    bound = of(down.read_text()).bound(Direction.RECEIVE)
+    assert bound is not None
+    assert bound.element == "ethernet"
+    assert [(i.shown, i.assumed) for i in bound.inputs] == [("25 Gb/s", True)]

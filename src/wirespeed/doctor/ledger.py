@@ -16,7 +16,7 @@ from wirespeed.facts.pci_links import has_state, link_state
 from wirespeed.facts.sysctl import Sysctls
 from wirespeed.model.ceiling import Ceiling, Direction, Ledger
 from wirespeed.model.fact import HostFacts
-from wirespeed.model.observed import CannotTellError, Known, known
+from wirespeed.model.observed import Absent, CannotTellError, Known, known
 from wirespeed.model.port import Port, PortKind
 from wirespeed.model.question import Purpose, Question
 
@@ -79,9 +79,16 @@ def _link_bps(host: HostFacts, port: Port) -> tuple[int, str]:
 
 
 def _ethernet(host: HostFacts, port: Port, question: Question) -> Iterator[Ceiling]:
-    link_bps, source = _link_bps(host, port)
+    link = host[Links].by_netdev.get(port.netdev or "")
+    modes = link.supported_bps if link and isinstance(link.link_bps, Absent) else None
+    if isinstance(modes, Known) and modes.value:
+        # A port without a link would leave its slot as the bound, and that priced.
+        link_bps, source, assumed = modes.value[-1], modes.source, True
+    else:
+        link_bps, source = _link_bps(host, port)
+        assumed = False
     for direction in Direction:
-        yield ethernet_ceiling(link_bps, question.frame_bytes, direction, source)
+        yield ethernet_ceiling(link_bps, question.frame_bytes, direction, source, assumed=assumed)
 
 
 def _virtual_switch(host: HostFacts, port: Port, question: Question) -> Iterator[Ceiling]:
