@@ -47,7 +47,8 @@ def main() -> NoReturn:
         sys.exit(error.exit_code)
     except (click.exceptions.Abort, KeyboardInterrupt):
         # click makes the one of the other, and ends the line that ^C stands in.
-        click.echo("stopped; what was measured is kept, and --resume goes on with it", err=True)
+        kept = "; what was measured is kept, and --resume goes on with it"
+        click.echo("stopped" + (kept if "measure" in sys.argv[1:2] else ""), err=True)
         sys.exit(130)
     except click.ClickException as error:
         error.show()

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 
@@ -18,6 +19,7 @@ from wirespeed.host.reach_destination import Destination
 from wirespeed.model.capture import parse_capture
 from wirespeed.model.error import HostError
 from wirespeed.model.finding import Diagnosis, Unanswered
+from wirespeed.report.text_lines import columns_of
 
 CASES = Path(__file__).parents[1] / "rules/cases/pcie.width_below_capability"
 NARROW = CASES / "present_x4_where_both_ends_can_do_x16/capture.txt"
@@ -154,6 +156,29 @@ def test_progress_is_for_a_terminal_that_waits_for_others_and_leaves_no_trace(
     assert run("alpha", "beta")[2] == (
         "\r\x1b[K0 of 2 read; reading alpha\r\x1b[K1 of 2 read; reading beta\r\x1b[K"
     )
+
+
+def test_ctrl_c_speaks_of_no_measurement(run: Run, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(doctor, "collect", Mock(side_effect=KeyboardInterrupt))
+    assert run("alpha") == (130, "", "\nstopped\n")
+
+
+@pytest.mark.parametrize(
+    "netdev", ["\x1b[31mred", "\u202eevil\u200b", "<img/src=x>", "이더넷" * 30, "x" * 10**6]
+)
+def test_whatever_a_host_calls_its_ports_the_answer_is_harmless(
+    run: Run, tmp_path: Path, netdev: str
+):
+    capture, page = tmp_path / "c.txt", tmp_path / "c.html"
+    capture.write_text(NARROW.read_text().replace("enp59s0", netdev))
+    for option in ("", "--verbose", "--json"):
+        code, out, _ = run(capture, "--html", page, *filter(None, [option]))
+        assert code == 1
+        assert all(map(str.isprintable, out.splitlines()))
+        assert all(map(str.isprintable, page.read_text().splitlines()))
+        assert "<img" not in page.read_text()
+        if option != "--json":
+            assert max(map(columns_of, out.splitlines())) <= 80
 
 
 def test_two_hosts_are_few_enough_to_be_shown_in_full(run: Run):
