@@ -15,9 +15,16 @@ MELLANOX = (
 )
 
 
-def kernel(*lines: str, errors: str = "") -> Kernel:
-    section = Section("kernel", "", "\n".join(lines), errors, 0)
-    return Kernel.parse(Capture([section], complete=True))
+def kernel(*lines: str, errors: str = "", boot_loader: str = "grub") -> Kernel:
+    return Kernel.parse(
+        Capture(
+            [
+                Section("kernel", "", "\n".join(lines), errors, 0),
+                Section("boot-loader", "", boot_loader, "", 0),
+            ],
+            complete=True,
+        )
+    )
 
 
 def test_parameters_are_found_with_and_without_a_value():
@@ -95,3 +102,10 @@ def test_a_boot_parameter_is_added_as_the_distribution_does_it():
         "update-grub",
     ]
     assert commands("NixOS 24.05 (Uakari)") == []
+
+
+def test_no_command_is_given_where_there_is_no_grub():
+    line = '/etc/os-release:PRETTY_NAME="Debian GNU/Linux 13 (trixie)"'
+    remedy = boot_remedy(kernel(line, boot_loader=""), "do it", "iommu", "iommu=pt")
+    assert remedy.commands == ()
+    assert "where this host's kernel is started from" in remedy.text

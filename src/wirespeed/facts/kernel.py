@@ -56,10 +56,16 @@ class Kernel(Fact):
     """`tsc`, `hpet`, `kvm-clock`."""
     clocksources: Observed[tuple[str, ...]]
     """Those that the kernel could use."""
+    has_grub: Observed[bool]
+    """Whether GRUB's settings are here: not in a container, nor where another loader boots."""
 
     script: ClassVar[str] = f"""\
 show kernel - grep -H '' /proc/sys/kernel/osrelease /proc/cmdline /etc/os-release \\
 	{CLOCK}/current_clocksource {CLOCK}/available_clocksource
+boot_loader() {{
+	[ ! -e /etc/default/grub ] || printf 'grub\\n'
+}}
+show boot-loader - boot_loader
 """
 
     def version(self) -> Observed[tuple[int, int]]:
@@ -68,7 +74,7 @@ show kernel - grep -H '' /proc/sys/kernel/osrelease /proc/cmdline /etc/os-releas
 
     @classmethod
     def parse(cls, capture: Capture) -> Self:
-        """Read the small files of `kernel`."""
+        """Read the small files of `kernel`, and `boot-loader`."""
         files = capture.files("kernel", ATTRIBUTES)
         return cls(
             release=read_as(files["/proc/sys/kernel/osrelease"], _word),
@@ -77,6 +83,10 @@ show kernel - grep -H '' /proc/sys/kernel/osrelease /proc/cmdline /etc/os-releas
             clocksource=read_as(files[f"{CLOCK}/current_clocksource"], _word),
             clocksources=read_as(
                 files[f"{CLOCK}/available_clocksource"], lambda text: tuple(text.split())
+            ),
+            has_grub=read_as(
+                capture.text("boot-loader", "ls /etc/default/grub"),
+                lambda text: text.strip() == "grub",
             ),
         )
 

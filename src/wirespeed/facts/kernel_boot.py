@@ -13,11 +13,14 @@ def boot_remedy(kernel: Kernel, text: str, name: str, parameters: str) -> Remedy
     """Make the remedy that adds `parameters`; `name` tells its file from that of other remedies.
 
     Commands are given for the distributions that have one for it: grubby(8) of Red Hat's family,
-    /etc/default/grub.d of Debian's (grub-mkconfig(8)).
+    /etc/default/grub.d of Debian's (grub-mkconfig(8)); and only where GRUB is.
     """
     distribution = kernel.distribution.value if isinstance(kernel.distribution, Known) else ""
     commands: tuple[Command, ...] = ()
-    if any(word in distribution for word in GRUBBY):
+    where = ""
+    if not (isinstance(kernel.has_grub, Known) and kernel.has_grub.value):
+        where = "; GRUB was not found here: set it where this host's kernel is started from"
+    elif any(word in distribution for word in GRUBBY):
         commands = (Command(argv=("grubby", "--update-kernel=ALL", f"--args={parameters}")),)
     elif any(word in distribution for word in GRUB_FOLDER):
         line = f'GRUB_CMDLINE_LINUX_DEFAULT="$GRUB_CMDLINE_LINUX_DEFAULT {parameters}"'
@@ -25,4 +28,6 @@ def boot_remedy(kernel: Kernel, text: str, name: str, parameters: str) -> Remedy
             write_file(f"/etc/default/grub.d/wirespeed-{name}.cfg", line),
             Command(argv=("update-grub",)),
         )
-    return Remedy(text=f"{text}: boot with `{parameters}`", commands=commands, danger=Danger.REBOOT)
+    return Remedy(
+        text=f"{text}: boot with `{parameters}`{where}", commands=commands, danger=Danger.REBOOT
+    )
