@@ -6,7 +6,7 @@ import pytest
 
 from wirespeed.facts.interrupts import Interrupts, landing
 from wirespeed.facts.irqbalance import Irqbalance
-from wirespeed.facts.workload import Workload
+from wirespeed.facts.workload import MAX_THREADS, Workload
 from wirespeed.model.capture import Capture, Section
 from wirespeed.model.observed import Absent, Known, Unreadable
 
@@ -210,3 +210,10 @@ def test_the_main_thread_of_any_dpdk_program_moves_frames():
     found = workload(f"uptime 1.00\n{lines}", f"uptime 2.00\n{lines}").of_process(None)
     assert isinstance(found, Known)
     assert [thread.name for thread in found.value] == ["my-forwarder", "rte-worker-3"]
+
+
+def test_where_threads_were_cut_off_a_missing_one_is_not_absent():
+    lines = "\n".join(stat(30, 30 + n, "worker", 5000, 0) for n in range(MAX_THREADS))
+    found = workload(f"uptime 1.00\n{lines}", f"uptime 2.00\n{lines}")
+    assert isinstance(found.of_process("worker"), Known)
+    assert isinstance(found.of_process("iperf3"), Unreadable)

@@ -9,6 +9,8 @@ from wirespeed.model.capture import Capture, Section
 from wirespeed.model.fact import Fact
 from wirespeed.model.observed import Absent, Known, Observed, Unreadable, read_as
 
+MAX_THREADS = 4096
+"""What is read of a host; more are cut off."""
 COMM_BYTES = 15
 """What the kernel keeps of a process's name."""
 MOVES_FRAMES = re.compile(
@@ -61,17 +63,20 @@ class Workload(Fact):
 
     # One grep over all threads, then only those that it found: a process for each would take
     # seconds. `busy`: it runs right now, or has run for 10 s (utime or stime of four digits, in
-    # hundredths), or has a name that is known.
+    # hundredths), or has a name that is known. `kernel`: it has no memory of its own, and is no
+    # vhost thread, which is a kernel's before Linux 6.4.
     script: ClassVar[str] = """\
 busy='\\) R -?[0-9]|\\) [A-Za-z]( -?[0-9]+){10} ([0-9]{4,} |[0-9]+ [0-9]{4,} )|^[0-9]+ \\((iperf'
 busy="$busy"'|netperf|netserver|sockperf|vhost-|CPU [0-9]+/KVM|pmd-c|rte-worker|lcore-|dpdk-'
 busy="$busy"'|rte_mp_handle|eal-intr-thr|testpmd|l[23]fwd|vpp_)'
+kernel='\\([^v][^)]*\\) [A-Za-z]( -?[0-9]+){19} 0 0 '
 list_threads() (
 	set +f
 	printf '%s\\n' /proc/[0-9]*/task/[0-9]*/stat
 )
 read -r uptime _ </proc/uptime
-threads=$(list_threads | tr '\\n' '\\0' | $limit xargs -0 grep -HsE "$busy" | head -n 1024)
+threads=$(list_threads | tr '\\n' '\\0' | $limit xargs -0 grep -HsE "$busy" |
+	grep -vE "$kernel" | head -n MAX_THREADS)
 show threads - printf 'uptime %s\\n%s\\n' "$uptime" "$threads"
 threads=$(printf '%s\\n' "$threads" | grep -oE '^/proc/[0-9]+/task/[0-9]+/')
 list_status() {
@@ -81,7 +86,7 @@ list_status() {
 }
 list_status | sort -u | tr '\\n' '\\0' | run thread-status - \\
 	xargs -0 grep -HsE '^(Name|Cpus_allowed_list):'
-"""
+""".replace("MAX_THREADS", str(MAX_THREADS))
     script_again: ClassVar[str] = """\
 threads_again() {
 	read -r uptime _ </proc/uptime
@@ -138,6 +143,8 @@ show threads-again - threads_again
             found = tuple(t for t in every if t.moves_frames or (t.tid == t.pid and t.pid in dpdk))
         else:
             found = tuple(t for t in every if t.process == name[:COMM_BYTES])
+        if not found and len(every) >= MAX_THREADS:
+            return Unreadable(f"more than {MAX_THREADS} threads work", SOURCE)
         if not found:
             whose = "that is known to move frames" if name is None else f"of {name}"
             return Absent(SOURCE, f"no thread {whose} has run for 10 s or was running")
