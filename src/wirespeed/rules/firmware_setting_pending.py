@@ -7,6 +7,7 @@ from wirespeed.facts.sriov import physical_function
 from wirespeed.model.command import Command
 from wirespeed.model.finding import Danger, Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import Absent, CannotTellError, Known, known
+from wirespeed.model.question import Purpose
 from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
 
 
@@ -32,10 +33,13 @@ def _check(exam: PortExam) -> Iterator[Finding]:
     ]
     if not pending:
         return
+    # What guests are to be given is not there, and looks as if it had been made.
+    is_for_guests = exam.question.purpose is Purpose.GUESTS
+    costs = is_for_guests and bool({"SRIOV_EN", "NUM_OF_VFS"} & {name for name, _, _ in pending})
     yield Finding(
         rule=RULE.slug,
         where=exam.port.name,
-        severity=Severity.RISK,
+        severity=Severity.FAULT if costs else Severity.RISK,
         evidence=tuple(
             Evidence.of(after, f"{name}: {now.value} now, {after.value} at next boot")
             for name, now, after in pending[:8]

@@ -2,13 +2,13 @@
 
 from collections.abc import Iterator
 
-from wirespeed.facts.firmware import Firmware
+from wirespeed.facts.firmware import CardFirmware, Firmware
 from wirespeed.facts.sriov import SriovPf, physical_function
 from wirespeed.model.command import Command
 from wirespeed.model.finding import Danger, Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import CannotTellError, Known, value_or_none
 from wirespeed.model.question import Purpose
-from wirespeed.model.rule import PortExam, PortRule
+from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
 
 VFS = 8
 """Each VF takes memory space of the host's PCI bridges: with many, some hosts do not boot."""
@@ -18,6 +18,8 @@ def _check(exam: PortExam) -> Iterator[Finding]:
     pf = physical_function(exam.host, exam.port)
     if value_or_none(pf.total_vfs):
         return
+    if _waits(exam.host[Firmware].of(pf.pci_address)):
+        raise DoesNotApplyError("it is switched on, and waits for a reboot")
     evidence = [
         Evidence(
             found="0 VFs offered" if isinstance(pf.total_vfs, Known) else "no SR-IOV capability",
@@ -55,6 +57,16 @@ def _check(exam: PortExam) -> Iterator[Finding]:
         else (Remedy(text="switch SR-IOV on in the card's or the host's BIOS"),),
         unpriced="what the guests' way through software costs depends on that way: measure it",
     )  # fmt: skip
+
+
+def _waits(card: CardFirmware) -> bool:
+    settings = card.settings.value if isinstance(card.settings, Known) else {}
+    after = [settings[n].next_boot for n in ("SRIOV_EN", "NUM_OF_VFS") if n in settings]
+    return bool(after) and all(isinstance(o, Known) and not _is_off(o.value) for o in after)
+
+
+def _is_off(value: str) -> bool:
+    return value in ("0", "False(0)")
 
 
 def _settings(exam: PortExam, pf: SriovPf) -> Iterator[Evidence]:
