@@ -11,6 +11,8 @@ from wirespeed.model.observed import Known, Observed, Unreadable, read_as
 SOURCE = "cat /proc/net/softnet_stat"
 WRAP = 1 << 32
 """The kernel counts and prints 32 bits."""
+NAMES_ITS_CPU = 13
+"""Columns of a line of which the 13th is the CPU's number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,10 +40,9 @@ class Softnet(Fact):
     @classmethod
     def parse(cls, capture: Capture) -> Self:
         """Read `softnet` and `softnet-again`; kernels before 5.10 do not say which CPU it is."""
-        online = Cpus.parse(capture).online
         rows: list[list[tuple[int, int, int, int]]] = []
         for name in ("softnet", "softnet-again"):
-            text = read_as(capture.text(name, SOURCE), lambda text: _rows(text, online))
+            text = read_as(capture.text(name, SOURCE), lambda text: _rows(text, capture))
             if not isinstance(text, Known):
                 return cls(text)
             rows.append(text.value)
@@ -53,16 +54,19 @@ class Softnet(Fact):
         )
 
 
-def _rows(text: str, online: Observed[frozenset[int]]) -> list[tuple[int, int, int, int]]:
+def _rows(text: str, capture: Capture) -> list[tuple[int, int, int, int]]:
     """CPU, processed, dropped and squeezed of each line; in order of CPUs where it names none."""
     lines = [line.split() for line in text.splitlines() if line.strip()]
-    cpus = sorted(online.value) if isinstance(online, Known) else []
+    cpus: list[int] = []
+    if any(len(words) < NAMES_ITS_CPU for words in lines):
+        online = Cpus.parse(capture).online
+        cpus = sorted(online.value) if isinstance(online, Known) else []
     rows = []
     for number, words in enumerate(lines):
         if len(words) < 3:
             raise ValueError(f"{' '.join(words)[:40]!r} is no line of softnet_stat")
         cpu = cpus[number] if len(cpus) == len(lines) else number
-        if len(words) >= 13:
+        if len(words) >= NAMES_ITS_CPU:
             cpu = int(words[12], 16)
         rows.append((cpu, int(words[0], 16), int(words[1], 16), int(words[2], 16)))
     return rows
