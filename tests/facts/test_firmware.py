@@ -89,6 +89,11 @@ def test_what_is_no_table_is_unreadable(output: str, code: int):
     assert isinstance(firmware(settings(output, code)).of("0000:03:00.0").settings, Unreadable)
 
 
+def test_settings_stand_where_some_groups_could_not_be_asked_for():
+    text = (SAMPLES / "query_connectx5.txt").read_text() + "-E- Failed to query some of the TLVs:\n"
+    assert isinstance(firmware(settings(text, 1)).of("0000:03:00.0").settings, Known)
+
+
 def test_firmware_that_runs_and_that_is_stored_are_read():
     versions = {
         "fixed": {"fw.psid": "MT_0000000009"},

@@ -11,7 +11,7 @@ from wirespeed.model.fact import Fact
 from wirespeed.model.observed import Absent, CannotTellError, Known, Observed, Unreadable
 
 COLUMNS = ("Default", "Current", "Next Boot")
-HEADER = re.compile(r"\s*Configurations:\s+(.*\S)\s*")
+HEADER = re.compile(r"^\s*Configurations:[ \t]+(.*\S)\s*$", re.M)
 ROW = re.compile(r"[*\s]*(?:RO\s+)?([A-Z][A-Z0-9_]+(?:[a-z]\w*)?(?:\[[\d.]+\])?)\s+(\S.*\S|\S)\s*")
 
 
@@ -79,8 +79,11 @@ done
         tables = {}
         for address in asked:
             source = f"mstconfig -d {address} -e q"
-            text = capture.text("firmware-settings", source, address)
-            tables[_card(address)] = (address, _settings(text))
+            # It fails where the firmware refuses some groups of settings; the others stand.
+            text = asked[address].text(source)
+            is_table = HEADER.search(asked[address].output)
+            given = Known(asked[address].output, source) if is_table else text
+            tables[_card(address)] = (address, _settings(given))
         return cls(
             {
                 address: _function(address, info, tables)
