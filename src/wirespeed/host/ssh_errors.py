@@ -48,7 +48,7 @@ def explain(
         return HostError(
             "ssh.refused",
             where=where,
-            found=said,
+            found=said.partition("] ")[2] or said,
             so="the machine answers, and no SSH server does on that port",
             next="start sshd there, or name its port: ssh://HOST:PORT",
         )
