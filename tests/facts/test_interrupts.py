@@ -185,6 +185,16 @@ def test_a_thread_has_its_process_its_cpu_and_its_share():
     assert isinstance(found.of_process("iperf3"), Absent)
 
 
+def test_readings_close_together_tell_the_share_since_the_thread_started():
+    # It started at tick 812 of 100 a second and has run for 500 ticks and 5 of the system.
+    line = stat(9, 9, "iperf3", 500, 0)
+    found = workload(f"uptime 18.20\n{line}", f"uptime 18.22\n{line}").threads
+    assert isinstance(found, Known)
+    share = found.value[0].cpu_share
+    assert isinstance(share, Known)
+    assert share.value == pytest.approx(5.05 / 10.1)
+
+
 def test_a_name_is_compared_as_far_as_the_kernel_keeps_it():
     line = stat(9, 9, "qemu-system-x86", 2000, 0)
     found = workload(f"uptime 1.00\n{line}", "uptime 2.00\n")

@@ -27,8 +27,12 @@ STAT = re.compile(
     r"(/proc/(\d{1,9})/task/(\d{1,9})/stat):\d+ \((.*)\) [A-Za-z]((?: -?\d{1,20}){37,60})"
 )
 STATUS = re.compile(r"/proc/(\d+)(?:/task/(\d+))?/status:(Name|Cpus_allowed_list):\s*(.*)")
-UTIME, STIME, PROCESSOR = 10, 11, 35
+UTIME, STIME, STARTTIME, PROCESSOR = 10, 11, 18, 35
 """Places after the state, from 0."""
+TICKS_PER_S = 100
+"""USER_HZ, whatever CONFIG_HZ is, on every architecture that has such a card."""
+SHORTEST_S = 0.2
+"""In less, ticks of 10 ms tell too little of how busy a thread is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +48,8 @@ class Thread:
     last_cpu: int
     """Where it ran last."""
     cpu_share: Observed[float]
-    """Part of the capture during which it ran, 0 to 1 and a little."""
+    """Part of the time that it ran, 0 to 1 and a little: during the capture; since it started
+    where the two readings are less than 0.2 s apart."""
     allowed_cpus: Observed[frozenset[int]]
 
     @property
@@ -157,8 +162,8 @@ class _Reading:
 
     uptime_s: float | None
     names: dict[tuple[int, int], str]
-    of_thread: dict[tuple[int, int], tuple[int, int]]
-    """(PID, TID): ticks of CPU time, and the CPU that it ran on last."""
+    of_thread: dict[tuple[int, int], tuple[int, int, int]]
+    """(PID, TID): ticks of CPU time, the CPU that it ran on last, tick of its start since boot."""
 
     @classmethod
     def of(cls, section: Section | None) -> Self:
@@ -168,20 +173,24 @@ class _Reading:
             numbers = [int(word) for word in match[5].split()]
             key = int(match[2]), int(match[3])
             names[key] = match[4]
-            of_thread[key] = numbers[UTIME] + numbers[STIME], numbers[PROCESSOR]
+            ticks = numbers[UTIME] + numbers[STIME]
+            of_thread[key] = ticks, numbers[PROCESSOR], numbers[STARTTIME]
         return cls(float(uptime[1]) if uptime else None, names, of_thread)
 
 
 def _share(before: _Reading, after: _Reading, key: tuple[int, int]) -> Observed[float]:
-    """Ticks are 1/100 s on every architecture that has such a card: USER_HZ, not CONFIG_HZ."""
     source = f"top -H -p {key[0]}"
     if before.uptime_s is None or after.uptime_s is None or key not in after.of_thread:
         return Unreadable("it was not read twice", source)
+    ticks, _, start = after.of_thread[key]
     seconds = after.uptime_s - before.uptime_s
-    ticks = after.of_thread[key][0] - before.of_thread[key][0]
-    if seconds <= 0 or ticks < 0:
-        return Unreadable("the two readings make no sense", source)
-    return Known(ticks / 100 / seconds, source)
+    if 0 <= seconds < SHORTEST_S:
+        seconds = after.uptime_s - start / TICKS_PER_S
+    else:
+        ticks -= before.of_thread[key][0]
+    if seconds < SHORTEST_S or ticks < 0:
+        return Unreadable("the two readings tell nothing", source)
+    return Known(ticks / TICKS_PER_S / seconds, source)
 
 
 def _status(

@@ -11,7 +11,7 @@ from wirespeed.model.observed import Absent, CannotTellError, Known, known
 from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
 
 WORKS = 0.05
-"""Part of the capture from which a thread counts as working."""
+"""Part of the time from which a thread counts as working."""
 
 
 def _check(exam: PortExam) -> Iterator[Finding]:
@@ -27,7 +27,7 @@ def _check(exam: PortExam) -> Iterator[Finding]:
     if not working:
         if named is None:
             raise DoesNotApplyError("the threads that are known to move frames were idle")
-        raise CannotTellError(f"{named} did not work during the capture", threads.source)
+        raise CannotTellError(f"{named} was idle", threads.source)
     near = known(exam.host[Cpus].of_node(node), f"CPUs of node {node}")
     far = [thread for thread in working if thread.last_cpu not in near]
     if not far:
