@@ -2,10 +2,12 @@
 
 from collections.abc import Iterator
 
-from wirespeed.facts.sriov import SYSFS, physical_function
+from wirespeed.facts.netstack import NetStack
+from wirespeed.facts.sriov import SYSFS, Sriov, physical_function
 from wirespeed.model.command import write_file
 from wirespeed.model.finding import Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import Known, known, value_or_none
+from wirespeed.model.port import Port
 from wirespeed.model.question import Purpose
 from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
 
@@ -17,10 +19,14 @@ def _check(exam: PortExam) -> Iterator[Finding]:
         raise DoesNotApplyError("it offers no VFs")
     if known(pf.num_vfs, "the number of VFs") or not isinstance(pf.num_vfs, Known):
         return
+    lenders = [port for port in exam.ports if _lends(exam, port)]
+    bond = _bond(exam, exam.port)
+    if bond and bond in [_bond(exam, port) for port in lenders]:
+        raise DoesNotApplyError(f"VFs of the other port of {bond} are to use it, by VF-LAG")
     yield Finding(
         rule=RULE.slug,
         where=exam.port.name,
-        severity=Severity.RISK,
+        severity=Severity.NOTE if lenders else Severity.RISK,
         evidence=(
             Evidence.of(pf.num_vfs, "0 VFs"),
             Evidence.of(pf.total_vfs, f"{total} could be made"),
@@ -35,6 +41,18 @@ def _check(exam: PortExam) -> Iterator[Finding]:
         ),
         unpriced="what the guests' way through software costs depends on that way: measure it",
     )
+
+
+def _lends(exam: PortExam, port: Port) -> bool:
+    pf = exam.host[Sriov].pfs.get(port.pci_address or "")
+    return pf is not None and isinstance(pf.num_vfs, Known) and pf.num_vfs.value > 0
+
+
+def _bond(exam: PortExam, port: Port) -> str | None:
+    links = exam.host[NetStack].links
+    link = links.value.get(port.netdev or "") if isinstance(links, Known) else None
+    master = link.master if link else None
+    return master.value if isinstance(master, Known) else None
 
 
 RULE = PortRule(
