@@ -169,3 +169,40 @@ def test_a_port_without_a_link_is_bound_by_its_fastest_mode_and_not_by_its_slot(
     assert bound is not None
     assert bound.element == "ethernet"
     assert [(i.shown, i.assumed) for i in bound.inputs] == [("25 Gb/s", True)]
+
+
+NETSTACK = (
+    section(
+        "ip-link",
+        """[{"ifindex": 2, "ifname": "enp59s0f0np0", "mtu": 9050, "flags": ["UP"]},
+ {"ifindex": 3, "ifname": "vxlan42", "mtu": 9000, "flags": ["UP"], "linkinfo":
+  {"info_kind": "vxlan", "info_data": {"id": 42, "link": "enp59s0f0np0", "port": 4789}}},
+ {"ifindex": 4, "ifname": "vlan40", "link": "enp59s0f0np0", "mtu": 9000, "flags": ["UP"],
+  "linkinfo": {"info_kind": "vlan", "info_data": {"id": 40}}}]""",
+    )
+    + section(
+        "ip-route",
+        """[{"dst": "192.168.10.0/24", "dev": "vxlan42", "table": "main"},
+ {"dst": "192.168.40.0/24", "dev": "vlan40", "table": "main"},
+ {"dst": "192.168.9.0/24", "dev": "enp59s0f0np0", "table": "main"}]""",
+    )
+    + section("ip-rule", '[{"priority": 32766, "src": "all", "table": "main"}]')
+)
+
+
+@pytest.mark.parametrize(
+    ("peer", "added_bytes"), [("192.168.10.1", 50), ("192.168.40.1", 4), ("192.168.9.1", None)]
+)
+def test_what_a_tunnel_on_the_way_to_the_peer_adds_is_counted(peer: str, added_bytes: int | None):
+    found = ledger(X4, Question(peer=peer), NETSTACK)
+    added = [c for c in found.ceilings if c.element == "encapsulation"]
+    if added_bytes is None:
+        assert added == []
+    else:
+        assert added[0].load_pps.low == pytest.approx(1e11 / 8 / (1518 + 20 + added_bytes))
+    assert not any(reason.startswith("encapsulation") for reason in found.unknown)
+
+
+def test_without_routes_what_is_added_is_not_known():
+    found = ledger(X4, Question(peer="192.168.10.1"))
+    assert any(reason.startswith("encapsulation: ") for reason in found.unknown)

@@ -4,15 +4,22 @@ from collections.abc import Callable, Iterator
 
 from wirespeed.ceilings.cpu import DPDK_CYCLES_PER_PACKET, DPDK_CYCLES_SOURCE, cores_ceiling
 from wirespeed.ceilings.devices import device_for
+from wirespeed.ceilings.encapsulation import (
+    ON_WIRE_BYTES,
+    Encapsulation,
+    encapsulation_ceiling,
+)
 from wirespeed.ceilings.ethernet import ethernet_ceiling
 from wirespeed.ceilings.pcie import pcie_ceiling
 from wirespeed.ceilings.tcp import tcp_payload_bytes, tcp_window_ceiling
 from wirespeed.ceilings.vswitch import vswitch_ceiling
 from wirespeed.facts.cpu import Cpus
 from wirespeed.facts.link import Links
+from wirespeed.facts.netstack import NetStack
 from wirespeed.facts.pci import Pci
 from wirespeed.facts.pci_config import PciConfig
 from wirespeed.facts.pci_links import has_state, link_state
+from wirespeed.facts.routes import Routes
 from wirespeed.facts.sysctl import Sysctls
 from wirespeed.model.ceiling import Ceiling, Direction, Ledger
 from wirespeed.model.fact import HostFacts
@@ -23,6 +30,8 @@ from wirespeed.model.question import Purpose, Question
 VIRTUAL = (PortKind.HYPERV, PortKind.VIRTIO)
 VIRTUAL_DRIVERS = frozenset({"vmxnet3", "xen_netfront", "vif", "veth", "tun"})
 """Of adapters that a hypervisor or kernel makes up, and that look like cards."""
+KINDS = {"vlan": Encapsulation.VLAN, "vxlan": Encapsulation.VXLAN}
+"""What the kernel calls netdevs that add to a frame."""
 WINDOW_SYSCTL = {
     Direction.RECEIVE: "net.ipv4.tcp_rmem", Direction.TRANSMIT: "net.ipv4.tcp_wmem",
 }  # fmt: skip
@@ -58,6 +67,7 @@ def _elements(port: Port) -> Iterator[tuple[str, Element]]:
         yield "virtual switch", _virtual_switch
     else:
         yield "ethernet", _ethernet
+        yield "encapsulation", _encapsulation
         yield "pcie", _pcie
     yield "cores", _cores
     yield "tcp window", _tcp_window
@@ -89,6 +99,37 @@ def _ethernet(host: HostFacts, port: Port, question: Question) -> Iterator[Ceili
         assumed = False
     for direction in Direction:
         yield ethernet_ceiling(link_bps, question.frame_bytes, direction, source, assumed=assumed)
+
+
+def _encapsulation(host: HostFacts, port: Port, question: Question) -> Iterator[Ceiling]:
+    """What a tunnel or tag of this host adds to frames for the peer; what a card adds is unseen.
+
+    Of a tunnel over a VLAN only the greater counts.
+    """
+    if question.peer is None or port.netdev is None:
+        return
+    way = host[Routes].way_to(question.peer).value.netdevs
+    stack = host[NetStack]
+    found = {
+        KINDS[kind.value]
+        for netdev in way
+        for name in stack.ports_below(netdev)
+        if port.netdev in stack.ports_below(name)
+        and isinstance(kind := stack[name].kind, Known)
+        and kind.value in KINDS
+    }
+    if not found:
+        return
+    link_bps, _ = _link_bps(host, port)
+    kind_added = max(found, key=lambda kind: ON_WIRE_BYTES[kind])
+    for direction in Direction:
+        yield encapsulation_ceiling(
+            link_bps,
+            question.frame_bytes,
+            kind_added,
+            direction,
+            f"ip route get {question.peer}; ip -d link show",
+        )
 
 
 def _virtual_switch(host: HostFacts, port: Port, question: Question) -> Iterator[Ceiling]:
