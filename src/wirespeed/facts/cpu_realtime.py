@@ -21,7 +21,7 @@ class RealtimeThread:
     name: str
     policy: str
     cpu_share: Observed[float]
-    """Part of the capture during which it ran."""
+    """Part of the time that it ran, as the workload has it."""
 
 
 @dataclass(frozen=True, slots=True)

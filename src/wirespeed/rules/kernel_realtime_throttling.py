@@ -14,7 +14,7 @@ RUNTIME = "kernel.sched_rt_runtime_us"
 WITHOUT_THROTTLING = (6, 12)
 """Since then, others get the rest of the period only if they wait for it: the fair server."""
 POLLS = 0.9
-"""A thread that ran for more of the capture does not wait for work."""
+"""A thread that runs for more of the time does not wait for work."""
 
 
 def _check(exam: HostExam) -> Iterator[Finding]:
@@ -31,10 +31,12 @@ def _check(exam: HostExam) -> Iterator[Finding]:
         if isinstance(thread.cpu_share, Known) and thread.cpu_share.value > POLLS
     ]
     lost = f"{(period - runtime) / 1000:g} ms of every {period / 1000:g} ms"
+    only_if_waited_for = version >= WITHOUT_THROTTLING
     if not polling:
         severity = Severity.NOTE
-        so = f"a real-time thread that polls would lose up to {lost}; none does now"
-    elif version >= WITHOUT_THROTTLING:
+        when = " whenever an ordinary thread waits for its core" if only_if_waited_for else ""
+        so = f"a real-time thread that polls would lose up to {lost}{when}; none is known to poll"
+    elif only_if_waited_for:
         severity = Severity.RISK
         so = f"these threads lose up to {lost} whenever an ordinary thread waits for their core"
     else:
