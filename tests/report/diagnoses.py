@@ -148,7 +148,7 @@ def filled_with(text: str) -> Diagnosis:
 
 HOSTILE = (
     "\x1b[2J\x1b]0;owned\x07",
-    "\x9b31m\u202etxt.exe\u200b",
+    "\x9b31m\u202etxt.exe\u200b\x7f",
     "<script>alert(1)</script>\"'><img src=x onerror=y>&amp;",
     "{{ 7 * 7 }}{% include 'x' %}",
     "x" * 100_000,

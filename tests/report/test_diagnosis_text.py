@@ -166,6 +166,16 @@ def test_bounds_that_differ_by_direction_are_told_apart():
     )
 
 
+def test_where_bands_overlap_the_path_is_said_to_be_bound_by_either():
+    overlap = Ledger(
+        port="eth0",
+        frame_bytes=1518,
+        ceilings=(*ceilings("pcie", 52, 75), *ceilings("ethernet", 60, 60)),
+    )
+    shown = text(list(diagnosis_lines(diagnosis(ledgers=(overlap,)))))
+    assert "nothing holds eth0 below 52.0 to 60.0 Gb/s, bound by pcie or ethernet" in shown
+
+
 def test_of_many_ports_the_first_are_drawn_unless_all_are_asked_for():
     different = tuple(
         Ledger(port=f"eth{n}", frame_bytes=1518, ceilings=ceilings("ethernet", n + 1, n + 1))

@@ -63,6 +63,12 @@ def test_directions_that_differ_are_drawn_apart_each_with_its_bound():
     ]  # fmt: skip
 
 
+def test_where_bands_overlap_each_element_may_be_the_bound():
+    found = ledger(ceiling("ethernet", 60, 60), ceiling("pcie", 50, 75), ceiling("cores", 60, 99))
+    marks = [line[-7:] for line in ledger_bars(found)[2:]]
+    assert marks == ["< maybe", "< maybe", "to 99.0"]
+
+
 def test_an_element_far_above_the_bound_is_cut_and_marked():
     drawn = ledger_bars(ledger(ceiling("ethernet", 10, 10), ceiling("cores", 900, math.inf)))
     assert "▶" not in drawn[2]

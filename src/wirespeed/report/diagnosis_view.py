@@ -6,7 +6,7 @@ It computes no verdict: it counts, groups what reads alike, and words prices.
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from wirespeed.model.ceiling import Direction, Input, Ledger
+from wirespeed.model.ceiling import Band, Direction, Input, Ledger
 from wirespeed.model.command import Command
 from wirespeed.model.finding import Danger, Diagnosis, Evidence, Finding, Price, Severity, Verdict
 from wirespeed.model.shown import shown
@@ -140,16 +140,21 @@ def _price_text(price: Price, unit: LoadUnit) -> str:
 def bound_text(ledger: Ledger, before: str) -> str:
     """`<before> 58.0 Gb/s, bound by pcie …`, by direction where they differ; empty if unknown."""
     unit = LoadUnit(ledger.frame_bytes)
-    bounds = {d: bound for d in Direction if (bound := ledger.bound(d)) is not None}
-    figures = {d: f"{unit.band(bound.load_pps)} {unit.name}" for d, bound in bounds.items()}
-    elements = {bound.element for bound in bounds.values()}
-    both = len(bounds) == len(Direction)
-    if both and len(elements) == len(set(figures.values())) == 1:
-        return f"{before} {next(iter(figures.values()))}, bound by {elements.pop()}"
+    figures, elements = {}, {}
+    for direction in Direction:
+        bound, most = ledger.bound(direction), ledger.most(direction)
+        if bound is not None and most is not None:
+            band = Band(low=bound.load_pps.low, high=most.load_pps.high)
+            figures[direction] = f"{unit.band(band)} {unit.name}"
+            # Where bands overlap, each of them may be the lowest.
+            elements[direction] = " or ".join(c.element for c in ledger.may_bound(direction))
+    one = next(iter(elements.values())) if len(set(elements.values())) == 1 else ""
+    if one and len(figures) == len(Direction) and len(set(figures.values())) == 1:
+        return f"{before} {next(iter(figures.values()))}, bound by {one}"
     ways = {d: f"{figure} {DONE[d]}" for d, figure in figures.items()}
-    if len(elements) == 1:
-        return f"{before} {' and '.join(ways.values())}, bound by {elements.pop()}"
-    apart = [f"{way} (bound by {bounds[d].element})" for d, way in ways.items()]
+    if one:
+        return f"{before} {' and '.join(ways.values())}, bound by {one}"
+    apart = [f"{way} (bound by {elements[d]})" for d, way in ways.items()]
     return f"{before} {' and '.join(apart)}" if apart else ""
 
 

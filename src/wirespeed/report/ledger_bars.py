@@ -10,7 +10,8 @@ from wirespeed.report.text_lines import columns_of, pad, wrapped
 LOW, BAND, CUT = "█", "░", "▶"
 ASCII = str.maketrans({LOW: "#", BAND: "-", CUT: ">", "…": "~", "·": "|"})
 """For a terminal that has no such characters."""
-INDENT, GAP, BOUND = "    ", "  ", "  < bound"
+INDENT, GAP = "    ", "  "
+BOUND, MAYBE = "  < bound", "  < maybe"
 MIN_BAR_COLUMNS = 8
 TIMES_THE_BOUND = 2.5
 """An element that carries more than this many times what bounds the path is cut: the bars are
@@ -20,8 +21,8 @@ about what is near the bound."""
 def ledger_bars(ledger: Ledger, width: int = 80) -> list[str]:
     """Draw each element as a bar: solid to the low end of its band, light to its high end.
 
-    The element that bounds a direction is marked. Directions that are alike are drawn once. What
-    could not be computed is listed with its reason.
+    The element that bounds a direction is marked; where bands overlap, each that may. Directions
+    that are alike are drawn once. What could not be computed is listed with its reason.
     """
     unit = LoadUnit(ledger.frame_bytes)
     title = f"{shown(ledger.port)}: most that each element carries of {ledger.frame_bytes}-byte "
@@ -61,11 +62,11 @@ def _directions(ledger: Ledger, unit: LoadUnit, width: int) -> Iterator[str]:
     scale = full_scale(ledger)
     for name, ceilings in merged_directions(ledger):
         yield f"  {name}"
-        bound = min(ceilings, key=lambda c: c.load_pps.low)
+        bounds = ledger.may_bound(ceilings[0].direction)
         for ceiling in ceilings:
             bar = _bar(ceiling, scale, bar_columns)
             value = unit.band(ceiling.load_pps).rjust(value_columns)
-            mark = BOUND if ceiling is bound else ""
+            mark = "" if ceiling not in bounds else BOUND if len(bounds) == 1 else MAYBE
             label = pad(shown(ceiling.element), label_columns)
             yield f"{INDENT}{label}{GAP}{bar}{GAP}{value}{mark}"
 

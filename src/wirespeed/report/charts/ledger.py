@@ -27,10 +27,10 @@ def ledger_chart(ledger: Ledger) -> Markup:
     for name, ceilings in merged_directions(ledger):
         y += 16
         parts.append(svg.label(4, y, f"{name}, {unit.name}", "axis start"))
-        bound = ledger.bound(ceilings[0].direction)
+        bounds = ledger.may_bound(ceilings[0].direction)
         for ceiling in ceilings:
             parts.append(_row(ceiling, labels[ceiling.element], unit, left, y + 6, scale,
-                              WIDTH - values, is_bound=ceiling == bound))  # fmt: skip
+                              WIDTH - values, is_bound=ceiling in bounds))  # fmt: skip
             y += ROW
         y += 8
     return svg.figure(WIDTH, y, f"{shown(ledger.port)}: ceilings", *parts)
@@ -57,7 +57,7 @@ def _row(
     return svg.element(
         "g",
         {},
-        svg.element("title", {}, told + (", bounds the path" if is_bound else "")),
+        svg.element("title", {}, told + (", may bound the path" if is_bound else "")),
         svg.label(left - 8, top + 12, name, "axis end"),
         _rect(left, top, low - left, f"s0{css}"),
         _rect(low, top, high - low, f"band{css}"),
