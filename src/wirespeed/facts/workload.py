@@ -17,6 +17,8 @@ MOVES_FRAMES = re.compile(
     r"(iperf|netperf|netserver|sockperf|vhost-|CPU \d+/KVM|pmd-c|rte-worker|lcore-|dpdk-|testpmd"
     r"|l[23]fwd|vpp_)"
 )
+POLLS = re.compile(r"rte-worker|lcore-(worker|slave)|dpdk-worker|pmd-c")
+"""Threads of DPDK that poll, as several versions name them, and those of Open vSwitch."""
 DPDK_HELPERS = frozenset(
     {"rte_mp_handle", "dpdk-mp-msg", "eal-intr-thread", "dpdk-intr", "telemetry-v2", "dpdk-telemet"}
 )
@@ -133,6 +135,12 @@ show threads-again - threads_again
             )
         )
         return cls(Known(tuple(threads), SOURCE))
+
+    @property
+    def has_dpdk(self) -> bool:
+        """A DPDK program runs, as its threads' names tell; False too where nobody knows."""
+        threads = self.threads.value if isinstance(self.threads, Known) else ()
+        return any(t.name in DPDK_HELPERS or POLLS.match(t.name) for t in threads)
 
     def of_process(self, name: str | None) -> Observed[tuple[Thread, ...]]:
         """Threads of the process of that name; None: of those known to move frames.

@@ -6,6 +6,7 @@ from wirespeed.facts.cpu_list import cpu_list_text
 from wirespeed.facts.interrupts import Interrupt, Interrupts
 from wirespeed.facts.locality import local_cpus, node_of_port
 from wirespeed.facts.steering import Steering
+from wirespeed.facts.workload import Workload
 from wirespeed.model.command import write_file
 from wirespeed.model.finding import Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import Absent, Known, known
@@ -33,7 +34,9 @@ def _check(exam: PortExam) -> Iterator[Finding]:
     if not far:
         return
     measured = any(isinstance(q.new_of_cpu, Known) and q.new_of_cpu.value for q in far)
-    if len(far) < len(queues):
+    may_be_dpdk = exam.question.purpose is None and exam.host[Workload].has_dpdk
+    if len(far) < len(queues) or may_be_dpdk:
+        # Where DPDK takes the frames, their interrupts are best kept away from its cores.
         severity = Severity.NOTE
     else:
         severity = Severity.FAULT if measured else Severity.RISK

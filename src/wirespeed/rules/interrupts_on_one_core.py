@@ -8,6 +8,7 @@ from wirespeed.facts.cpu import Cpus
 from wirespeed.facts.interrupts import Interrupt, Interrupts
 from wirespeed.facts.locality import local_cpus
 from wirespeed.facts.steering import Steering
+from wirespeed.facts.workload import Workload
 from wirespeed.model.command import write_file
 from wirespeed.model.finding import Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import Absent, Known, known
@@ -51,6 +52,9 @@ def _check(exam: PortExam) -> Iterator[Finding]:
             found=f"the interrupts of all {len(queues)} receive queues go to CPU {cpu}",
             source=f"grep . /proc/irq/{queues[0].number}/*affinity_list",
         )
+    if exam.question.purpose is None and exam.host[Workload].has_dpdk:
+        # Where DPDK takes the frames, their interrupts are best kept away from its cores.
+        severity = Severity.NOTE
     order = sorted(near & known(exam.host[Cpus].online, "which CPUs are online"))
     yield Finding(
         rule=RULE.slug,
