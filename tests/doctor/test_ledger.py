@@ -206,3 +206,12 @@ def test_what_a_tunnel_on_the_way_to_the_peer_adds_is_counted(peer: str, added_b
 def test_without_routes_what_is_added_is_not_known():
     found = ledger(X4, Question(peer="192.168.10.1"))
     assert any(reason.startswith("encapsulation: ") for reason in found.unknown)
+
+
+@pytest.mark.parametrize(
+    ("device", "said"), [("0x101a", "VF of a ConnectX-5 Ex"), ("0x1019", "part of the chipset")]
+)
+def test_why_no_link_can_be_seen_is_said(device: str, said: str):
+    folder = CASES / "pcie.width_below_capability/absent_vf_of_a_guest_has_no_link"
+    text = (folder / "capture.txt").read_text().replace("0x101a", device)
+    assert any(said in reason for reason in of(text).unknown)

@@ -17,6 +17,7 @@ from wirespeed.facts.cpu import Cpus
 from wirespeed.facts.link import Links
 from wirespeed.facts.netstack import NetStack
 from wirespeed.facts.pci import Pci
+from wirespeed.facts.pci_cards import card
 from wirespeed.facts.pci_config import PciConfig
 from wirespeed.facts.pci_links import has_state, link_state
 from wirespeed.facts.routes import Routes
@@ -141,13 +142,10 @@ def _virtual_switch(host: HostFacts, port: Port, question: Question) -> Iterator
 def _pcie(host: HostFacts, port: Port, question: Question) -> Iterator[Ceiling]:
     if port.pci_address is None:
         raise CannotTellError(f"{port.name} has no PCI address", "lspci")
-    links = [link for link in host[Pci].links(port.pci_address) if has_state(link)]
+    pci = host[Pci]
+    links = [link for link in pci.links(port.pci_address) if has_state(link)]
     if not links:
-        raise CannotTellError(
-            f"{port.pci_address} has no link that can be seen: it is a part of the chipset or the "
-            "processor, or this is a guest",
-            f"lspci -vv -s {port.pci_address}",
-        )
+        raise CannotTellError(_no_link(pci, port.pci_address), f"lspci -vv -s {port.pci_address}")
     for link in links:
         state = link_state(link, host[PciConfig], port.pci_address)
         for direction in Direction:
@@ -160,6 +158,19 @@ def _pcie(host: HostFacts, port: Port, question: Question) -> Iterator[Ceiling]:
                 device=device_for(question.purpose),
                 bidirectional=question.bidirectional,
             )
+
+
+def _no_link(pci: Pci, address: str) -> str:
+    """Why no link of a function can be seen."""
+    function = pci.functions[address]
+    if isinstance(function.vendor, Known) and isinstance(function.device, Known):
+        kind = card(function.vendor.value, function.device.value)
+        if kind is not None and kind.is_vf:
+            return f"{address} is a VF of a {kind.name}: its link is seen on the host that lends it"
+    return (
+        f"{address} has no link that can be seen: it is a part of the chipset or the processor, or "
+        "this is a guest"
+    )
 
 
 def _cores(host: HostFacts, port: Port, question: Question) -> Iterator[Ceiling]:  # noqa: ARG001
