@@ -14,13 +14,12 @@ def _check(exam: HostExam) -> Iterator[Finding]:
     if not lacp:
         raise DoesNotApplyError("there is no LACP bond")
     for bond in lacp:
+        up = [m for m in bond.members if known(m.is_up, f"whether {m.netdev} is up")]
+        numbers = {known(m.aggregator_id, f"aggregator of {m.netdev}") for m in up}
+        if len(numbers) < 2:
+            continue  # without root the driver does not say which one is active
         active = known(bond.active_aggregator_id, f"active aggregator of {bond.netdev}")
-        outside = [
-            member
-            for member in bond.members
-            if known(member.is_up, f"whether {member.netdev} is up")
-            and known(member.aggregator_id, f"aggregator of {member.netdev}") != active
-        ]
+        outside = [m for m in up if known(m.aggregator_id, "aggregator") != active]
         if not outside:
             continue
         yield Finding(

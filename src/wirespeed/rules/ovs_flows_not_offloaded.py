@@ -21,6 +21,8 @@ def _check(exam: HostExam) -> Iterator[Finding]:
     if not ovs.is_offload_asked or not ovs.representors(exam.host[NetStack]):
         raise DoesNotApplyError("no flow is meant for a card")
     flows = known(ovs.datapath_flows, "the number of flows")
+    if isinstance(ovs.offloaded_flows, Absent):
+        raise DoesNotApplyError("the daemon counts none at all: see ovs.offload_not_in_force")
     offloaded = known(ovs.offloaded_flows, "the number of offloaded flows")
     if flows < FEW_FLOWS:
         raise CannotTellError(f"{flows} flows are too few to judge by", UPCALL)

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 from wirespeed.facts.netstack import NetStack
-from wirespeed.facts.ovs import UPCALL, Ovs
+from wirespeed.facts.ovs import UPCALL, Ovs, OvsInterface
 from wirespeed.model.command import Command
 from wirespeed.model.finding import Danger, Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import Absent, CannotTellError, Known, known
@@ -20,12 +20,7 @@ def _check(exam: HostExam) -> Iterator[Finding]:
         raise DoesNotApplyError(ovs.other_config.reason)
     if not ovs.is_offload_asked:
         raise DoesNotApplyError("offload is not asked for")
-    in_kernel = [
-        one
-        for one in ovs.representors(exam.host[NetStack])
-        if (bridge := ovs.bridge_of(one.name)) and bridge.datapath_type in ("", "system")
-    ]
-    if not in_kernel:
+    if not any(_is_in_kernel(ovs, one) for one in ovs.representors(exam.host[NetStack])):
         raise DoesNotApplyError("no VF representor is in a bridge of the kernel's datapath")
     known(ovs.datapath_flows, "what the running daemon does")
     if isinstance(ovs.offloaded_flows, Known):
@@ -62,6 +57,11 @@ def _check(exam: HostExam) -> Iterator[Finding]:
         ),
         unpriced="what the host's cores carry of it depends on the flows: measure before and after",
     )
+
+
+def _is_in_kernel(ovs: Ovs, one: OvsInterface) -> bool:
+    bridge = ovs.bridge_of(one.name)
+    return bridge is not None and bridge.datapath_type in ("", "system")
 
 
 RULE = HostRule(

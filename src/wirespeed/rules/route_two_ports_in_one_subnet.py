@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from ipaddress import IPv4Network, IPv6Network
 
 from wirespeed.facts.netstack import NetStack
+from wirespeed.facts.ports import Ports
 from wirespeed.facts.routes import Routes
 from wirespeed.model.finding import Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import Known, known
@@ -12,7 +13,7 @@ from wirespeed.model.rule import DoesNotApplyError, HostExam, HostRule
 
 def _check(exam: HostExam) -> Iterator[Finding]:
     subnets: dict[IPv4Network | IPv6Network, dict[str, str]] = {}
-    ports = {port.netdev for port in exam.ports}
+    ports = {port.netdev for port in exam.host[Ports].ports}
     for link in known(exam.host[NetStack].links, "the netdevs").values():
         if link.netdev not in ports or "UP" not in link.flags:
             continue

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from wirespeed.facts.netstack import NetStack
+from wirespeed.facts.ports import Ports
 from wirespeed.facts.sriov import SYSFS, Sriov, physical_function
 from wirespeed.model.command import write_file
 from wirespeed.model.finding import Evidence, Finding, Remedy, Severity
@@ -19,7 +20,7 @@ def _check(exam: PortExam) -> Iterator[Finding]:
         raise DoesNotApplyError("it offers no VFs")
     if known(pf.num_vfs, "the number of VFs") or not isinstance(pf.num_vfs, Known):
         return
-    lenders = [port for port in exam.ports if _lends(exam, port)]
+    lenders = [port for port in exam.host[Ports].ports if _lends(exam, port)]
     bond = _bond(exam, exam.port)
     if bond and bond in [_bond(exam, port) for port in lenders]:
         raise DoesNotApplyError(f"VFs of the other port of {bond} are to use it, by VF-LAG")
