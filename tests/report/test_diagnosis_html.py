@@ -43,6 +43,11 @@ def test_the_page_says_what_the_terminal_says():
         assert words in text, words
 
 
+def test_hosts_stand_by_their_rank():
+    html = render_answers([diagnosis(host="good"), diagnosis(finding(), host="dear")])
+    assert html.index("<h2>dear: 1 fault") < html.index("<h2>good: nothing found")
+
+
 def test_the_page_loads_nothing_and_runs_nothing():
     html = page()
     reader = PageReader(html)

@@ -28,6 +28,7 @@ from wirespeed.report.diagnosis_hosts import (
     Answer,
     exit_code,
     json_line,
+    ranked,
     summary_lines,
     unanswered_lines,
 )
@@ -225,7 +226,7 @@ def _lines(answers: Sequence[Answer], *, verbose: bool) -> Iterator[Line]:
     if len(answers) > FEW_HOSTS and not verbose:
         yield Line("--verbose shows each of them", "source")
         return
-    for answer in answers:
+    for answer in ranked(answers):
         if len(answers) > 1:
             yield Line("")
         if isinstance(answer, Unanswered):

@@ -15,11 +15,16 @@ Answer = Diagnosis | Unanswered
 HOST_COLUMNS = 28
 
 
+def ranked(answers: Sequence[Answer]) -> list[Answer]:
+    """Dearest first, then those without an answer, then the good ones; equals as they were."""
+    return sorted(answers, key=_rank)
+
+
 def summary_lines(answers: Sequence[Answer], width: int = WIDTH) -> Iterator[Line]:
-    """Give one line for each host, dearest first, those without an answer before the good ones."""
+    """Give one line for each host, by their rank."""
     labels = {answer.host: shown(host_label(answer.host)) for answer in answers}
     columns = min(max(columns_of(label) for label in labels.values()), HOST_COLUMNS)
-    for answer in sorted(answers, key=_rank):
+    for answer in ranked(answers):
         text, tone = _worst(answer)
         label = _padded(labels[answer.host], columns)
         yield Line(clip(f"{label}  {shown(text)}", width), tone)
