@@ -20,7 +20,7 @@ def _check(exam: HostExam) -> Iterator[Finding]:
         rule=RULE.slug,
         where=exam.host.name,
         severity=Severity.NOTE,
-        evidence=(Evidence.of(transparent, "transparent hugepages: always"),),
+        evidence=(Evidence(found="transparent hugepages: always", source=transparent.source),),
         so="a thread that touches new memory may wait while the kernel puts 2 MB together",
         remedies=(
             Remedy(
