@@ -38,6 +38,10 @@ find_irqbalance() (
 		return 2
 	}
 	grep -lsxF irqbalance /proc/[0-9]*/comm
+	status=$?
+	# 2: a process ended before its name was read; it is not the one.
+	[ "$status" != 2 ] || status=1
+	return "$status"
 )
 show irqbalance - find_irqbalance
 read_irqbalance() {
