@@ -79,7 +79,8 @@ def test_every_shell_reads_the_same():
             for s in capture.all_sections()
         ]
         assert len(names[label]) > 10
-    assert len({str(found) for found in names.values()}) == 1, names
+    for found in names.values():
+        assert found == names["dash"]
 
 
 def test_it_is_clean_to_shellcheck():
@@ -162,6 +163,11 @@ def test_odd_names_of_netdevs_are_names_and_no_more(tmp_path: Path):
     assert ports
     for name in ODD_NETDEVS:
         assert f"{name} driver=" in ports.output
+
+
+def test_what_comes_first_is_the_list_of_ports():
+    capture = read(collector_script())
+    assert [s.name for s in capture.all_sections()][:2] == ["names", "ports"]
 
 
 def test_it_waits_between_its_two_readings_only_when_asked():

@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 from sshd import Home, Sshd, free_port, listening, say_nothing
 
+from wirespeed.doctor.gather import Gathered, gather
+from wirespeed.facts.ports import Ports
 from wirespeed.host import reach_crowd
 from wirespeed.host.clock import Deadline, monotonic_s, sleep_s
 from wirespeed.host.reach import Errand, Told, Unreachable, reach
@@ -141,6 +143,26 @@ def test_dead_and_silent_hosts_do_not_hold_up_the_rest():
     assert ("lab3", "connecting") in states
     assert ("lab3", "reading") in states
     assert ("silent", "reading") not in states
+
+
+@pytest.mark.sshd
+@pytest.mark.usefixtures("lab")
+def test_a_host_that_lets_us_in_and_then_says_nothing_is_told():
+    errand = Errand(script="sleep 30\n", begins="begin", timeout_s=2.0)
+    (result,) = reach(hosts(1), errand)
+    assert isinstance(result, Unreachable)
+    assert result.error.what == "host.no_answer"
+    assert "time was up" in result.error.found
+
+
+@pytest.mark.sshd
+@pytest.mark.usefixtures("lab")
+def test_the_collector_reads_a_host_over_ssh_as_it_does_this_one():
+    here, there = sorted(gather([Here(), *hosts(1)]), key=lambda g: g.destination.text)
+    assert isinstance(here, Gathered)
+    assert isinstance(there, Gathered)
+    assert there.facts.capture.complete
+    assert there.facts[Ports] == here.facts[Ports]
 
 
 @pytest.mark.sshd

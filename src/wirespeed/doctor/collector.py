@@ -4,6 +4,7 @@ from functools import cache
 from importlib.resources import files
 
 from wirespeed.doctor.discover import facts
+from wirespeed.facts.ports import Ports
 
 START = "#!/bin/sh\n"
 OPEN = """\
@@ -22,7 +23,9 @@ printf '%s done\\n' "$mark"
 def collector_script(interval_s: int = 0) -> str:
     """Give the whole script; counters are read again after `interval_s` seconds and the rest."""
     prelude = files("wirespeed.doctor").joinpath("collector.sh").read_text()
-    parts = [f"\n# {fact.__module__.rpartition('.')[2]}\n{fact.script}" for fact in facts()]
+    # The ports first: without them, what a capture that was cut off still holds is about nothing.
+    ordered = sorted(facts(), key=lambda fact: fact is not Ports)
+    parts = [f"\n# {fact.__module__.rpartition('.')[2]}\n{fact.script}" for fact in ordered]
     again = [fact.script_again for fact in facts() if fact.script_again]
     wait = f"\nsleep {interval_s}\n" if interval_s else ""
     end = "\n# Once more, for what is counted.\n" + wait

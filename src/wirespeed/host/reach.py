@@ -83,11 +83,11 @@ class Errand:
                 so="nothing was read: no password is ever asked for here",
                 next="log in as root, allow `sudo -n sh` there, or leave --sudo out",
             )
-        ended = "" if returncode is None else f"return code {returncode}"
+        ended = "time was up" if returncode is None else f"return code {returncode}"
         raise HostError(
             "host.no_answer",
             where=destination.text,
-            found=f"it did not run our script: {said or ended or 'it said nothing'}",
+            found=f"it did not run our script: {said or ended}",
             next="is its login shell one that runs `sh -s`? A script for every other way: "
             "wirespeed capture --script",
         )

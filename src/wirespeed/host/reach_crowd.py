@@ -89,16 +89,23 @@ class Crowd:
         talk = Conversation(errand.max_bytes)
         returncode: int | None = None
         warnings: tuple[str, ...] = ()
+        is_connected = False
+
+        def connected() -> None:
+            nonlocal is_connected
+            is_connected = True
+            self._events.put((place, "reading"))
+
         try:
             async with asyncio.timeout(errand.timeout_s):
                 returncode = await talk.hold(
                     place,
                     errand.argv,
                     errand.script,
-                    connected=lambda: self._events.put((place, "reading")),
+                    connected=connected,
                 )
         except TimeoutError:
-            if not len(talk.output):
+            if not is_connected:
                 raise no_time(place.text, errand.timeout_s) from None
             warnings = (f"it was not done after {errand.timeout_s:g} s: the rest is missing",)
         except WirespeedError as error:
