@@ -15,12 +15,12 @@ RULES = {4: "ip rule show", 6: "ip -6 rule show"}
 MAX_BYTES = 4_000_000
 DEAD = ("dead", "linkdown")
 DECIDES_BY_MORE = {
-    "uid_start", "ipproto", "ip_proto", "sport", "dport", "tos", "dsfield", "tun_id", "goto",
-    "suppress_ifgroup", "nat", "flow", "flowlabel",
+    "uid_start", "ipproto", "ip_proto", "sport", "dport", "tun_id", "goto", "suppress_ifgroup",
+    "nat", "flow", "flowlabel",
 }  # fmt: skip
 """Parts of a rule that decide by what is not known of a packet here."""
-NO_MATCH = {"iif", "oif", "l3mdev", "fwmark"}
-"""Parts that a packet of this host, unmarked and of an unbound socket, does not match."""
+NO_MATCH = {"oif", "l3mdev", "tos", "dsfield"}
+"""Parts that an ordinary packet of this host, of a socket bound to nothing, does not match."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,11 +136,20 @@ def _rule(one: JsonObject, version: int) -> PolicyRule:
         action=str(one.get("action", "lookup")),
         destination=_prefix(one, "dst", everything),
         # A packet has no source address yet when its route is looked up.
-        never_matches=bool(NO_MATCH & one.keys()) or source != "all",
+        never_matches=bool(NO_MATCH & one.keys())
+        or source != "all"
+        or one.get("iif", "lo") != "lo"  # by `lo` come the packets of this host itself
+        or _mark(one) != 0,
         is_inverted="not" in one,
         decides_by=", ".join(odd),
         least_prefix=suppressed + 1 if isinstance(suppressed, int) else 0,
     )
+
+
+def _mark(one: JsonObject) -> int:
+    """Bits that a packet must be marked with; an unmarked one matches 0."""
+    mark, mask = (int(str(one.get(k, d)), 0) for k, d in (("fwmark", "0"), ("fwmask", "-1")))
+    return mark & mask
 
 
 def _prefix(one: JsonObject, name: str, everything: Network) -> Network:
