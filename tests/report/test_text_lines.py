@@ -16,7 +16,8 @@ TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=200).map(shown
 
 
 @pytest.mark.parametrize(
-    ("text", "columns"), [("", 0), ("enp59s0", 7), ("이더넷", 6), ("…", 1), ("e\u0301", 1)]
+    ("text", "columns"),
+    [("", 0), ("enp59s0", 7), ("이더넷", 6), ("\uff21", 2), ("…", 1), ("e\u0301", 1)],
 )
 def test_a_letter_takes_the_columns_that_a_terminal_gives_it(text: str, columns: int):
     assert columns_of(text) == columns
