@@ -7,6 +7,7 @@ brings them, irqbalance, idle states, an MTU of 1500, tools that are missing, ca
 from collections.abc import Callable
 
 from described.bonds import bond
+from described.documents import done
 from described.firmware import firmware, mlx5_eswitch, module_of_kernel, no_eswitch
 from described.host import Host
 from described.machine import (
@@ -16,10 +17,12 @@ from described.machine import (
     XEON_8168,
     busy_kernel,
     cpus,
+    iommu,
     irqbalance,
     kernel,
     memory,
     sysctl,
+    thread,
 )
 from described.pcie import card, on_board
 from described.port import (
@@ -283,13 +286,66 @@ def container() -> Host:
     return host
 
 
+def dpdk_vfio() -> Host:
+    """A tuned host whose ports belong to vfio-pci, so that no netdev tells of them."""
+    host = Host()
+    cores = "4-15"
+    kernel(host, release=DEBIAN_KERNEL, distribution=DEBIAN,
+           command_line=f"{BOOT} isolcpus={cores} nohz_full={cores} rcu_nocbs={cores} "
+           "default_hugepagesz=1G hugepagesz=1G hugepages=16 amd_iommu=on iommu=pt "
+           "processor.max_cstate=1 nosoftlockup")  # fmt: skip
+    cpus(host, model=EPYC_4545P, cores=16, max_khz=5_400_000, driver="amd-pstate-epp",
+         boost="cpufreq/boost", idle_driver="acpi_idle", idle=AMD_IDLE[:2])  # fmt: skip
+    host.put("/sys/devices/system/cpu", isolated=cores, nohz_full=cores)
+    host.put("/proc/sys/kernel", watchdog_cpumask="0-3", sched_rt_runtime_us=-1)
+    memory(host, gib=64, huge_1g=(16,), default_kb=1 << 20, transparent="always madvise [never]")
+    busy_kernel(host)
+    addresses = card(host, card="0000:01:00", ids=("0x8086", "0x1572"), driver="vfio-pci",
+                     subsystem=("0x8086", "0x0001"), lanes=8, max_lanes=8, gt_per_s=8.0,
+                     max_gt_per_s=8.0, payload_bytes=256, functions=4, local_cpus="0-15",
+                     total_vfs=32)  # fmt: skip
+    iommu(host, unit="ivhd0", domain="identity", functions=addresses)
+    on_board(host, "0000:09:00.0", ids=("0x8086", "0x1533"), driver="igb", local_cpus="0-15")
+    link = Ethernet(1000, COPPER_MODES, partner=COPPER_MODES, port="Twisted Pair",
+                    supported_fec="Not reported", fec="None", configured_fec="")  # fmt: skip
+    Port("enp9s0", "0000:09:00.0", "igb", link, rings=(256, 256), rings_max=(4096, 4096),
+         channels=4, channels_max=4, usecs=(3, 3), adaptive=("off", "off"),
+         pause=("on", "on", "off"), private_flags=None, module=None, firmware="3.25, 0x800005cc",
+         hash_fields=HASH_ADDRESSES,
+         counters={"rx_missed_errors": 0, "rx_queue_0_drops": 0}).place(host)  # fmt: skip
+    names = ["enp9s0", *(f"enp9s0-TxRx-{n}" for n in range(4))]
+    interrupts(host, "0000:09:00.0", names, range(4), allowed="0-3")
+    netdev(host, "enp9s0", "192.0.2.70/24")
+    no_eswitch(host, [*addresses, "0000:09:00.0"])
+    thread(host, 5000, "dpdk-testpmd", cpu=4, share=0.01)
+    for worker in range(5, 9):
+        thread(host, 5000, f"dpdk-worker{worker}", tid=5000 + worker, process="dpdk-testpmd",
+               cpu=worker, share=1.0)  # fmt: skip
+    return host
+
+
+def wsl2_tuned() -> Host:
+    """WSL2 as its document leaves it."""
+    return done("wsl2")
+
+
+def ovs_offloading() -> Host:
+    """Open vSwitch with VF-LAG and flows in the card, as its document leaves it."""
+    return done("sriov_offloaded")
+
+
+def dpdk_tuned() -> Host:
+    """A host of the performance report with all its settings."""
+    return done("dpdk_test_3")
+
+
 def kinds() -> dict[str, Callable[[], Host]]:
     """Every healthy host by the name of what makes it."""
     return {
         make.__name__: make
         for make in (
             dual_xeon_100g, epyc_200g, ice_25g, desktop_1g, guest_virtio, guest_vf, laptop,
-            container,
+            container, dpdk_vfio, wsl2_tuned, ovs_offloading, dpdk_tuned,
         )
     }  # fmt: skip
 
@@ -302,6 +358,13 @@ FIT_FOR = {
     "guest_virtio": (Purpose.TCP, Purpose.STORAGE),
     "guest_vf": (Purpose.TCP, Purpose.STORAGE),
     "laptop": (Purpose.TCP,),
+    "dpdk_vfio": (Purpose.DPDK,),
+    "wsl2_tuned": (Purpose.TCP, Purpose.STORAGE),
+    "ovs_offloading": (Purpose.GUESTS, Purpose.TCP, Purpose.STORAGE),
+    "dpdk_tuned": (Purpose.DPDK,),
     "container": (Purpose.TCP, Purpose.STORAGE),
 }
 """Purposes that an ordinary host of the kind serves as it comes."""
+
+SET_APART = frozenset({"dpdk_tuned"})
+"""Tuned against another purpose: its interrupts are kept far from the card, for DPDK's sake."""

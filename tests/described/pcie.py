@@ -42,6 +42,7 @@ def card(
     max_gt_per_s: float = 16.0,
     slot_gt_per_s: float = 16.0,
     payload_bytes: int = 512,
+    slot_payload_bytes: int | None = None,
     read_request_bytes: int = 512,
     total_vfs: int | None = None,
     num_vfs: int = 0,
@@ -50,6 +51,7 @@ def card(
 ) -> list[str]:
     """A card of some functions below one root port; gives their addresses.
 
+    `slot_payload_bytes` is the most that the root port can do; None: what is set.
     `is_root` False: whoever captures sees 64 bytes of configuration space only.
     """
     below = f"{ROOT_BUS}/{slot}"
@@ -57,7 +59,8 @@ def card(
     _function(host, slot, below, ids=(root_vendor, "0x14a5"), subsystem=(root_vendor, "0x1453"),
               pci_class="0x060400", numa_node=numa_node, local_cpus=local_cpus)  # fmt: skip
     _link(host, below, lanes, slot_lanes, gt_per_s, slot_gt_per_s)
-    _config(host, below, ROOT_PORT, slot_lanes, slot_gt_per_s, payload_bytes, 512, is_root,
+    most = slot_payload_bytes or payload_bytes
+    _config(host, below, ROOT_PORT, slot_lanes, slot_gt_per_s, most, payload_bytes, 512, is_root,
             acs_redirects)  # fmt: skip
     host.links[f"{below}/driver"] = "/sys/bus/pci/drivers/pcieport"
     host.put("/sys/bus/pci/drivers/pcieport", bind="")
@@ -68,8 +71,8 @@ def card(
         _function(host, address, path, ids=ids, subsystem=subsystem, pci_class="0x020000",
                   numa_node=numa_node, local_cpus=local_cpus)  # fmt: skip
         _link(host, path, lanes, max_lanes, gt_per_s, max_gt_per_s)
-        _config(host, path, ENDPOINT, max_lanes, max_gt_per_s, payload_bytes, read_request_bytes,
-                is_root, False)  # fmt: skip
+        _config(host, path, ENDPOINT, max_lanes, max_gt_per_s, 512, payload_bytes,
+                read_request_bytes, is_root, False)  # fmt: skip
         bind(host, address, driver)
         if total_vfs is not None:
             host.put(path, sriov_totalvfs=total_vfs, sriov_numvfs=num_vfs,
@@ -184,6 +187,7 @@ def _config(
     port_type: int,
     max_lanes: int,
     max_gt_per_s: float,
+    most_payload_bytes: int,
     payload_bytes: int,
     read_request_bytes: int,
     is_root: bool,
@@ -201,7 +205,7 @@ def _config(
     for at, size, value in (
         (0x00, 1, 0x10),
         (0x02, 2, port_type << 4 | 2),
-        (0x04, 4, 0x11E08FC0 | SIZES.index(512)),
+        (0x04, 4, 0x11E08FC0 | SIZES.index(most_payload_bytes)),
         (0x08, 2, control),
         (0x0C, 4, capable),
         (0x10, 2, 0x0008),

@@ -4,7 +4,7 @@ from functools import cache
 
 import pytest
 
-from described.healthy import FIT_FOR, kinds
+from described.healthy import FIT_FOR, SET_APART, kinds
 from described.host import capture_of
 from wirespeed.doctor.collector import collector_script
 from wirespeed.doctor.diagnose import diagnose
@@ -15,7 +15,7 @@ from wirespeed.model.finding import Diagnosis, Severity
 from wirespeed.model.question import Purpose, Question
 
 KINDS = kinds()
-ASKED = [(name, None) for name in KINDS] + [
+ASKED = [(name, None) for name in KINDS if name not in SET_APART] + [
     (name, purpose) for name, purposes in FIT_FOR.items() for purpose in purposes
 ]
 

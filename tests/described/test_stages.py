@@ -1,0 +1,94 @@
+"""The doctor on hosts described from documents: at each stage, that stage's fault comes first."""
+
+from functools import cache
+
+import pytest
+
+from described import doc_wsl2
+from described.documents import DOCUMENTS
+from described.host import DescriptionError, Host, capture_of
+from described.stage import Stage, staged
+from wirespeed.doctor.diagnose import diagnose
+from wirespeed.model.capture import parse_capture
+from wirespeed.model.fact import HostFacts
+from wirespeed.model.finding import Diagnosis, Finding, Severity
+from wirespeed.model.question import Question
+
+HOSTS = [host for name, stages in DOCUMENTS.items() for host in staged(name, stages)]
+BY_NAME = {f"{host.document}-{host.number}-{host.stage.name}": host for host in HOSTS}
+
+
+@cache
+def diagnosed(name: str) -> Diagnosis:
+    staged_host = BY_NAME[name]
+    capture = parse_capture(capture_of(staged_host.host), name)
+    return diagnose(HostFacts(name, capture), staged_host.stage.question)
+
+
+def faults(diagnosis: Diagnosis, stage: Stage | None = None) -> list[Finding]:
+    """Findings above a note, without the ceilings that the stage states."""
+    ceilings = stage.ceilings if stage else ()
+    return [
+        finding
+        for finding in diagnosis.findings
+        if finding.severity is not Severity.NOTE
+        and not (finding.severity is Severity.CEILING and finding.rule in ceilings)
+    ]
+
+
+@pytest.mark.parametrize("name", BY_NAME)
+class TestAStage:
+    def test_its_fault_comes_first(self, name: str):
+        stage = BY_NAME[name].stage
+        found = faults(diagnosed(name), stage)
+        assert (found[0].rule if found else None) == stage.first, [f.rule for f in found]
+
+    def test_its_notes_and_ceilings_are_named(self, name: str):
+        stage, findings = BY_NAME[name].stage, diagnosed(name).findings
+        named = {f.rule for f in findings if f.severity in (Severity.NOTE, Severity.CEILING)}
+        assert {*stage.notes, *stage.ceilings} <= named
+
+    def test_no_fault_that_was_mended_is_named_again(self, name: str):
+        now = BY_NAME[name].stage
+        before = {stage.first for stage in BY_NAME[name].before} | {
+            note for stage in BY_NAME[name].before for note in stage.notes
+        }
+        mended = before - {None, now.first, *now.notes}
+        assert not mended & {finding.rule for finding in diagnosed(name).findings}
+
+    def test_no_rule_fails_on_it(self, name: str):
+        assert not diagnosed(name).faults
+        assert not diagnosed(name).warnings
+
+
+@pytest.mark.parametrize("document", DOCUMENTS)
+def test_a_document_ends_with_nothing_wrong(document: str):
+    assert DOCUMENTS[document][-1].first is None
+
+
+def test_a_figure_above_the_cable_is_doubted():
+    host = Host()
+    doc_wsl2.server(host)
+    facts = HostFacts("server", parse_capture(capture_of(host), "server"))
+    for measured_bps, rules in ((doc_wsl2.CLAIMED_BPS, ["measured.above_ceiling"]), (53.6e9, [])):
+        found = faults(diagnose(facts, Question(measured_bps=measured_bps)))
+        assert [finding.rule for finding in found] == rules
+
+
+def test_a_step_that_changes_nothing_is_refused():
+    stage = Stage("idle", "nothing is done", lambda _host: None, None)
+    with pytest.raises(DescriptionError, match="changes nothing"):
+        list(staged("document", [stage]))
+
+
+def test_an_edit_of_what_does_not_stand_there_once_is_refused():
+    host = Host(files={"/etc/x": "one one"})
+    with pytest.raises(DescriptionError, match="stands 2 times"):
+        host.replace("/etc/x", "one", "two")
+
+
+def test_a_command_line_that_the_description_does_not_know_is_refused():
+    host = Host(files={"/proc/sys/kernel/random/uuid": "case"})
+    host.answer("ip -j addr show", "[]")
+    with pytest.raises(DescriptionError, match="no answer to: ip -j -d link show"):
+        capture_of(host)
