@@ -4,10 +4,10 @@ import os
 import tarfile
 import zipfile
 from pathlib import Path
+from time import process_time
 
 import pytest
 
-from wirespeed.host.clock import monotonic_s
 from wirespeed.host.recorded import read_recorded
 from wirespeed.model.capture import MAX_CAPTURE_BYTES
 from wirespeed.model.error import InputError
@@ -75,9 +75,9 @@ def test_a_line_of_100_mb_is_refused_at_once(tmp_path: Path):
     with path.open("wb") as file:
         file.write(b"wirespeed-capture 1 mark\n")
         file.truncate(100 << 20)
-    started = monotonic_s()
+    started = process_time()
     assert slug_of(path) == "capture.too_large"
-    assert monotonic_s() - started < 2
+    assert process_time() - started < 2
 
 
 def test_a_small_file_that_unpacks_to_much_is_refused(tmp_path: Path):

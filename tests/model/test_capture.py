@@ -1,11 +1,11 @@
 import resource
 from pathlib import Path
+from time import process_time
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wirespeed.host.clock import monotonic_s
 from wirespeed.model.capture import (
     MAX_CAPTURE_BYTES,
     MAX_SECTION_CHARACTERS,
@@ -247,9 +247,9 @@ def test_the_largest_capture_is_read_in_time_and_memory(kind: str):
     body = hostile_bodies()[kind]
     text = f"wirespeed-capture 1 {MARK}\n{MARK} begin files -\n{body}\n{MARK} end 0\n{MARK} done\n"
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    started = monotonic_s()
+    started = process_time()
     files = parse_capture(text, "a file").files("files", ["x", "y"])
-    assert monotonic_s() - started < 2
+    assert process_time() - started < 2
     assert not list(files.paths())
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 1 << 20
 
@@ -257,9 +257,9 @@ def test_the_largest_capture_is_read_in_time_and_memory(kind: str):
 @pytest.mark.parametrize("piece", ["/", ":", "/x", "a:", "/x:\n", ":" * 5000 + "\n"])
 def test_the_longest_section_is_split_into_files_in_time(piece: str):
     output = piece * (MAX_SECTION_CHARACTERS // len(piece))
-    started = monotonic_s()
+    started = process_time()
     Capture([section(output)], complete=True).files("files", [f"name{n}" for n in range(40)])
-    assert monotonic_s() - started < 4
+    assert process_time() - started < 4
 
 
 def test_a_section_too_long_to_be_true_cannot_be_told():

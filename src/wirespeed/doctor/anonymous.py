@@ -253,7 +253,7 @@ class Anonymizer:
 
     def _octets(self, match: re.Match[str]) -> str:
         made = self._octets_of(match[0].replace(match[1], "")).hex(match[1])
-        return self._keep(made if match[0] != match[0].upper() else made.upper())
+        return self._keep(made.upper() if match[0] != match[0].lower() else made)
 
     def _dotted(self, match: re.Match[str]) -> str:
         if match[0].replace(".", "").isdecimal() and not match[0].startswith("0"):
@@ -274,7 +274,7 @@ class Anonymizer:
             return match[0]
         if len(digits) in (12, 16):
             made = self._octets_of(digits).hex()
-            return self._keep(prefix + (made if digits != digits.upper() else made.upper()))
+            return self._keep(prefix + (made.upper() if digits != digits.lower() else made))
         return self._keep(prefix + self._addresses.hexadecimal(digits))
 
     def _ipv4(self, match: re.Match[str]) -> str:

@@ -41,7 +41,7 @@ class Addresses:
         made = ""
         while len(made) < wanted:
             made += self.digest("hex", f"{len(made)} {digits.lower()}".encode(), 32).hex()
-        return made[:wanted] if digits != digits.upper() else made[:wanted].upper()
+        return made[:wanted].upper() if digits != digits.lower() else made[:wanted]
 
     def octets(self, data: bytes) -> bytes:
         """A hardware address of any length: MAC, EUI-64, GUID, InfiniBand."""
