@@ -145,3 +145,9 @@ def test_a_netdev_of_another_namespace_cannot_be_told():
 def test_a_name_that_could_be_more_than_a_name_stands_in_no_command(name: str):
     assert not named_plainly(name)
     assert named_plainly("enp3s0f0np0", "bond0.40", "eth0:1", "veth@if3")
+
+
+def test_the_device_of_a_netdev_is_a_pci_address_on_that_bus_alone():
+    here = of(parentbus="pci", parentdev="0000:03:00.0")["eth0"].pci_address
+    assert here == Known("0000:03:00.0", "ip -d link show eth0")
+    assert isinstance(of(parentbus="virtio", parentdev="virtio0")["eth0"].pci_address, Absent)
