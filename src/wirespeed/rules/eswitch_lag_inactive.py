@@ -53,7 +53,7 @@ def _bonded(exam: HostExam, bond: Link, pfs: list[SriovPf], others: int) -> Iter
     if others:
         why.append(
             Evidence(
-                found=f"{others} members of {bond.netdev} are not of this card",
+                found=f"members of {bond.netdev} that are not of this card: {others}",
                 source=f"ip link show master {bond.netdev}",
             )
         )

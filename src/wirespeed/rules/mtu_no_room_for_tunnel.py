@@ -141,13 +141,9 @@ def _compare(
         evidence=(
             inside,
             Evidence.of(underlay.mtu, f"{underlay.netdev}, below it: MTU {outer}"),
-            Evidence(
-                found=f"{needed} bytes are needed: {overhead} more than the packet inside",
-                source="RFC 7348, section 5",
-            ),
         ),
-        so="full packets through the tunnel are dropped, or cut in two and put together again by "
-        "a core",
+        so=f"{needed} bytes are needed, {overhead} more than the packet inside: full packets are "
+        "dropped, or cut in two and put together again by a core",
         remedies=(
             Remedy(
                 text=f"let {underlay.netdev}, every port below it and the switches between pass "

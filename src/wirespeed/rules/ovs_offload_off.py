@@ -21,6 +21,7 @@ def _check(exam: HostExam) -> Iterator[Finding]:
     if is_asked:
         return
     names = ", ".join(one.name for one in representors[:4])
+    more = f" and {len(representors) - 4} more" if len(representors) > 4 else ""
     yield Finding(
         rule=RULE.slug,
         where=exam.host.name,
@@ -30,7 +31,7 @@ def _check(exam: HostExam) -> Iterator[Finding]:
                 found="hw-offload is not true", source="ovs-vsctl get Open_vSwitch . other_config"
             ),
             Evidence(
-                found=f"{len(representors)} VF representors in bridges: {names}",
+                found=f"VF representors in bridges: {names}{more}",
                 source="ovs-vsctl show",
             ),
         ),
