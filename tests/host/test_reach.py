@@ -166,6 +166,26 @@ def test_the_collector_reads_a_host_over_ssh_as_it_does_this_one():
 
 
 @pytest.mark.sshd
+def test_a_command_of_the_config_that_leads_to_the_host_is_used_and_ends(
+    lab: Sshd, home: Home, tmp_path: Path
+):
+    script = tmp_path / "proxy"
+    script.write_text(
+        f"echo $$ >{tmp_path}/pid\nexec 3<>/dev/tcp/127.0.0.1/{lab.port}\n"
+        "cat <&3 &\ncat >&3\nkill $!\n"
+    )
+    home.add_host("proxied", 1, f"ProxyCommand bash {script}")
+    home.known_hosts.write_text(lab.known_as() + lab.known_as().replace(f":{lab.port}", ":1"))
+    (told,) = reach([Remote("proxied", "proxied")], ECHO)
+    assert isinstance(told, Told)
+    assert told.text.endswith("end\n")
+    pid, deadline = int((tmp_path / "pid").read_text()), Deadline(10)
+    while Path(f"/proc/{pid}").exists() and not deadline.expired:
+        sleep_s(0.05)
+    assert not Path(f"/proc/{pid}").exists()
+
+
+@pytest.mark.sshd
 @pytest.mark.usefixtures("lab")
 def test_no_more_hosts_at_once_than_the_limit(tmp_path: Path):
     work = f"mkdir {tmp_path}/$$; ls {tmp_path} | wc -l; sleep 0.3; rmdir {tmp_path}/$$"
