@@ -24,10 +24,14 @@ def _check(exam: HostExam) -> Iterator[Finding]:
         "is installed": value_or_none(origin.installed_version),
     }
     named = ", ".join(f"{version} {does}" for does, version in versions.items() if version)
+    # Where the kernel's package was renewed, both are its own: nothing was changed on purpose.
+    is_vendors = any(folder in file for folder in ("/updates/", "/extra/", "/weak-updates/"))
+    was_vendors = value_or_none(running.is_out_of_tree)
+    is_renewed = was_vendors is False and not is_vendors
     yield Finding(
         rule=RULE.slug,
         where=exam.host.name,
-        severity=Severity.RISK,
+        severity=Severity.NOTE if is_renewed else Severity.RISK,
         evidence=(
             Evidence.of(running.source_version, f"source version {loaded} runs"),
             Evidence(

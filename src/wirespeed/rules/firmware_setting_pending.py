@@ -44,8 +44,7 @@ def _check(exam: PortExam) -> Iterator[Finding]:
             Evidence.of(after, f"{name}: {now.value} now, {after.value} at next boot")
             for name, now, after in pending[:8]
         ),
-        so="what was set is not in force, and will be after the next reset or reboot, whenever that "
-        "is",
+        so="what was set is not in force until the next reset or reboot, whenever that is",
         remedies=(
             Remedy(
                 text="reset the card (its links go down, its VFs go away); what changes its PCI "

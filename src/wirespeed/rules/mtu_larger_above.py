@@ -10,6 +10,8 @@ from wirespeed.model.finding import Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import Known, known
 from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
 
+STACKED = ("bond", "team", "vlan", "macvlan", "macvtap", "ipvlan")
+"""Kinds that send what they are given by the netdev below. A VRF has an MTU that bounds nothing."""
 Pair = tuple[Severity, Link, Link]
 """Severity, the one that sends, and the one that drops."""
 
@@ -36,7 +38,7 @@ def _pairs(exam: PortExam, stack: NetStack, link: Link, seen: set[str]) -> Itera
             yield from _through(link, (m for m in stack.members(upper.netdev)))
             if isinstance(upper.addresses, Known) and upper.addresses.value:
                 yield Severity.FAULT, upper, link
-        elif kind != "openvswitch":
+        elif kind in STACKED:
             yield Severity.FAULT, upper, link
             yield from _pairs(exam, stack, upper, seen)
     bridge = exam.host[Ovs].bridge_of(link.netdev)
