@@ -7,7 +7,7 @@ import pytest
 from wirespeed.model.finding import Unanswered
 from wirespeed.report.diagnosis_html import render_answers
 
-from .diagnoses import HOSTILE, diagnosis, filled_with, finding, verdict
+from .diagnoses import HOSTILE, ceilings, diagnosis, filled_with, finding, ledger, verdict
 from .pages import PageReader
 
 
@@ -46,6 +46,19 @@ def test_the_page_says_what_the_terminal_says():
 def test_hosts_stand_by_their_rank():
     html = render_answers([diagnosis(host="good"), diagnosis(finding(), host="dear")])
     assert html.index("<h2>dear: 1 fault") < html.index("<h2>good: nothing found")
+
+
+def test_the_bar_of_what_bounds_stands_out_and_one_far_above_is_cut():
+    ceilings_now = (*ledger().ceilings, *ceilings("cores", 900, 900))
+    html = render_answers(
+        [diagnosis(ledgers=(ledger().model_copy(update={"ceilings": ceilings_now}),))]
+    )
+    rows = re.findall(r"<g><title>(.*?)</title>(.*?)</g>", html)
+    assert [(title, "bound" in row, "▶" in row) for title, row in rows] == [
+        ("ethernet: 100.0 Gb/s", False, False),
+        ("pcie 0000:3b:00.0: 52.0 to 58.0 Gb/s, bounds the path", True, False),
+        ("cores: 900.0 Gb/s", False, True),
+    ]
 
 
 def test_the_page_loads_nothing_and_runs_nothing():

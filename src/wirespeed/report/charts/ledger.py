@@ -28,9 +28,10 @@ def ledger_chart(ledger: Ledger) -> Markup:
         y += 16
         parts.append(svg.label(4, y, f"{name}, {unit.name}", "axis start"))
         bounds = ledger.may_bound(ceilings[0].direction)
+        role = "bounds" if len(bounds) == 1 else "may bound"
         for ceiling in ceilings:
             parts.append(_row(ceiling, labels[ceiling.element], unit, left, y + 6, scale,
-                              WIDTH - values, is_bound=ceiling in bounds))  # fmt: skip
+                              WIDTH - values, role=role if ceiling in bounds else ""))  # fmt: skip
             y += ROW
         y += 8
     return svg.figure(WIDTH, y, f"{shown(ledger.port)}: ceilings", *parts)
@@ -45,19 +46,19 @@ def _row(
     scale: float,
     right: float,
     *,
-    is_bound: bool,
+    role: str,
 ) -> Markup:
     low, high = (
         min(left + load_pps * scale, right)
         for load_pps in (ceiling.load_pps.low, ceiling.load_pps.high)
     )
-    css = " bound" if is_bound else ""
+    css = " bound" if role else ""
     cut = f"{CUT} " if left + ceiling.load_pps.high * scale > right + 1 else ""
     told = f"{shown(ceiling.element)}: {unit.band(ceiling.load_pps)} {unit.name}"
     return svg.element(
         "g",
         {},
-        svg.element("title", {}, told + (", may bound the path" if is_bound else "")),
+        svg.element("title", {}, told + (f", {role} the path" if role else "")),
         svg.label(left - 8, top + 12, name, "axis end"),
         _rect(left, top, low - left, f"s0{css}"),
         _rect(low, top, high - low, f"band{css}"),
