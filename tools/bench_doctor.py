@@ -16,7 +16,8 @@ BUDGET_CPU_SECONDS = 0.5
 BUDGET_WALL_SECONDS = 1.0
 BUDGET_200_SECONDS = 5.0
 RECORDED_HOSTS = 200
-RECORDED = Path(__file__).parent.parent / "tests/described"
+TESTS = Path(__file__).parent.parent / "tests"
+DESCRIBE_SECONDS = 300.0
 WIRESPEED = str(Path(sys.executable).parent / "wirespeed")
 ANSIBLE = ("ansible", "localhost", "--connection", "local", "--module-name", "setup")
 
@@ -41,11 +42,17 @@ def beside_ansible(ours: Callable[[], float]) -> Result:
 
 
 def recorded(folder: Path) -> list[str]:
-    """Make the described hosts' captures 200: a rack of each."""
-    bases = sorted(RECORDED.glob("*/*.txt"))
+    """Make the captures of the described hosts (tests/described) 200: a rack of each."""
+    bases = folder / "described"
+    bases.mkdir()
+    line = ["env", f"PYTHONPATH={TESTS}", sys.executable, "-m", "described", str(bases)]
+    done = LocalRunner().run(line, timeout_s=DESCRIBE_SECONDS)
+    texts = [path.read_text() for path in sorted(bases.iterdir())]
+    if done.returncode or not texts:
+        raise DisturbedError(f"no described hosts: {done.errors[-200:]}")
     paths = [folder / f"host-{number}.txt" for number in range(RECORDED_HOSTS)]
     for number, path in enumerate(paths):
-        path.write_text(bases[number % len(bases)].read_text())
+        path.write_text(texts[number % len(texts)])
     return [str(path) for path in paths]
 
 

@@ -1,11 +1,14 @@
 """The doctor on hosts described from documents: at each stage, that stage's fault comes first."""
 
 from functools import cache
+from pathlib import Path
 
 import pytest
 
 from described import doc_wsl2
+from described.__main__ import every_host, write
 from described.documents import DOCUMENTS
+from described.healthy import kinds
 from described.host import DescriptionError, Host, capture_of
 from described.stage import Stage, staged
 from wirespeed.doctor.diagnose import diagnose
@@ -73,6 +76,13 @@ def test_a_figure_above_the_cable_is_doubted():
     for measured_bps, rules in ((doc_wsl2.CLAIMED_BPS, ["measured.above_ceiling"]), (53.6e9, [])):
         found = faults(diagnose(facts, Question(measured_bps=measured_bps)))
         assert [finding.rule for finding in found] == rules
+
+
+def test_captures_for_the_benchmark_are_of_every_host(tmp_path: Path):
+    hosts = every_host()
+    assert len(hosts) == len(HOSTS) + len(kinds())
+    write(tmp_path, {"container": hosts["container"]})
+    assert parse_capture((tmp_path / "container.txt").read_text(), "container").complete
 
 
 def test_a_step_that_changes_nothing_is_refused():
