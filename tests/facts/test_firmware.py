@@ -74,6 +74,14 @@ def test_a_card_that_tells_the_next_boot_alone_leaves_the_rest_absent():
     assert isinstance(vlan.current, Absent) and isinstance(vlan.default, Absent)
 
 
+def test_an_older_card_that_tells_what_is_in_force_alone_is_read():
+    text = "Configurations:                 Current\n   SRIOV_EN          True(1)\n"
+    card = firmware(settings(text)).of("0000:03:00.0")
+    assert isinstance(card.settings, Known)
+    sriov = card.settings.value["SRIOV_EN"]
+    assert sriov.current == Known("True(1)", SOURCE) and isinstance(sriov.next_boot, Absent)
+
+
 def test_settings_are_those_of_the_whole_card():
     found = firmware(settings((SAMPLES / "query_connectx5.txt").read_text()))
     second = found.of("0000:03:00.1")

@@ -62,8 +62,8 @@ RULE = PortRule(
     title="Firmware setting that waits for a reboot",
     why="mstconfig and mlxconfig write what the next start of the firmware reads. Until then the "
     "card works as before, and the setting looks as if it did nothing.",
-    source="https://docs.nvidia.com/networking/display/mftv4270/using+mlxconfig (Current and Next "
-    "Boot); https://github.com/Mellanox/mstflint",
+    source="https://docs.nvidia.com/networking/display/mftv4301113lts/examples+of+mlxconfig+usage "
+    "(Default, Current, Next Boot)",
     purposes=None,
     check=_check,
 )

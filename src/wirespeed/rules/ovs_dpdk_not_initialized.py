@@ -54,7 +54,8 @@ RULE = HostRule(
     title="Open vSwitch could not start DPDK",
     why="The daemon starts DPDK once, when it starts itself. When that fails it runs on without, "
     "and ports of type dpdk stay dead.",
-    source="https://docs.openvswitch.org/en/latest/intro/install/dpdk/ (dpdk_initialized)",
+    source="https://www.openvswitch.org/support/dist-docs/ovs-vswitchd.conf.db.5.txt (dpdk-init, "
+    "dpdk_initialized); https://docs.openvswitch.org/en/latest/intro/install/dpdk/",
     purposes=None,
     check=_check,
 )

@@ -66,7 +66,7 @@ RULE = HostRule(
     why="A flow that the card refuses is carried by the host's cores. That is right for a few "
     "(ARP, what goes to the host itself), and costs the packet rate when it is most of them.",
     source="https://docs.openvswitch.org/en/latest/howto/tc-offload/; "
-    "https://man7.org/linux/man-pages/man8/tc-flower.8.html (in_hw, not_in_hw)",
+    "kernel commit e696028acc45 (in_hw and not_in_hw of a filter)",
     purposes=None,
     check=_check,
 )
