@@ -6,6 +6,7 @@ brings them, irqbalance, idle states, an MTU of 1500, tools that are missing, ca
 
 from collections.abc import Callable
 
+from described import clouds, servers
 from described.bonds import bond
 from described.documents import done
 from described.firmware import firmware, mlx5_eswitch, module_of_kernel, no_eswitch
@@ -345,6 +346,8 @@ def kinds() -> dict[str, Callable[[], Host]]:
         make.__name__: make
         for make in (
             dual_xeon_100g, epyc_200g, ice_25g, desktop_1g, guest_virtio, guest_vf, laptop,
+            clouds.ec2, clouds.vmware, clouds.guest_with_bonded_vfs, servers.proxmox,
+            servers.kubernetes, servers.arm_board, servers.nodes_per_socket_4,
             container, dpdk_vfio, wsl2_tuned, ovs_offloading, dpdk_tuned,
         )
     }  # fmt: skip
@@ -358,6 +361,13 @@ FIT_FOR = {
     "guest_virtio": (Purpose.TCP, Purpose.STORAGE),
     "guest_vf": (Purpose.TCP, Purpose.STORAGE),
     "laptop": (Purpose.TCP,),
+    "ec2": (Purpose.TCP, Purpose.STORAGE),
+    "vmware": (Purpose.TCP, Purpose.STORAGE),
+    "guest_with_bonded_vfs": (Purpose.TCP, Purpose.STORAGE),
+    "proxmox": (Purpose.TCP, Purpose.STORAGE),
+    "kubernetes": (Purpose.TCP, Purpose.STORAGE),
+    "arm_board": (Purpose.TCP,),
+    "nodes_per_socket_4": (Purpose.TCP, Purpose.STORAGE),
     "dpdk_vfio": (Purpose.DPDK,),
     "wsl2_tuned": (Purpose.TCP, Purpose.STORAGE),
     "ovs_offloading": (Purpose.GUESTS, Purpose.TCP, Purpose.STORAGE),
