@@ -33,3 +33,13 @@ class HostError(WirespeedError):
     """A host could not be reached, or could not be read once it was: exit code 2."""
 
     exit_code: ClassVar[int] = 2
+
+
+class ApplyError(WirespeedError):
+    """A plan was not carried out, and the hosts are as they were before: exit code 1."""
+
+
+class LeftChangedError(WirespeedError):
+    """A host was left changed: exit code 3. It outranks the error that led to it."""
+
+    exit_code: ClassVar[int] = 3

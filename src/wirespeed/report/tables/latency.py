@@ -38,8 +38,8 @@ def latency(dut: DutSection) -> Grid:
         rows.append((frame, *cells))
     return Grid(
         title="Latency at throughput, µs",
-        caption="From the stamp in the frame to its judge, over the "
-        "sound frames of the confirming trial that have a stamp. Stamps by software count the tester's own queues.",
+        caption="From the stamp in the frame to its judge, over the sound frames of the "
+        "confirming trial that have a stamp. Stamps by software count the tester's own queues.",
         columns=columns(
             "Frame, B", *(h for h, _ in LATENCY_COLUMNS), "Frames", "Stamps", words=("Stamps",)
         ),

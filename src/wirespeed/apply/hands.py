@@ -1,0 +1,31 @@
+"""What applying asks of a host: to read, and to change and read again. The rim of the executor."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from wirespeed.model.command import Command
+from wirespeed.model.observed import Observed
+from wirespeed.model.step import State, Step
+
+
+@dataclass(frozen=True, slots=True)
+class Changed:
+    """What became of a change."""
+
+    failed: str
+    """The command that failed with its return code and words; empty when none did."""
+    now: Observed[State]
+    """A fresh reading, after the commands or after the one that failed."""
+
+
+class Hands(Protocol):
+    """One host."""
+
+    def read(self, steps: Sequence[Step]) -> list[Observed[State]]:
+        """Read the states of all `steps` in one round trip."""
+        ...
+
+    def change(self, step: Step, commands: Sequence[Command]) -> Changed:
+        """Run `commands` up to the first that fails, then read the step's state, in one trip."""
+        ...

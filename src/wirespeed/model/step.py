@@ -1,0 +1,67 @@
+"""What a step is: one change of one thing on a host, as data and pure functions over text.
+
+A step says how its state is read, what state it wants, and which commands lead from one state to
+another. That is all that planning, applying, verifying and undoing need:
+
+    before  = parse(read)            goal = wanted(before)
+    apply   = change(before, goal)   undo = change(now, before)
+    verified when a fresh parse(read) gives the goal
+"""
+
+from abc import ABC, abstractmethod
+from enum import StrEnum
+from typing import ClassVar, TypeAlias
+
+from wirespeed.model.capture import Section
+from wirespeed.model.command import Command
+from wirespeed.model.finding import Danger
+from wirespeed.model.frozen import Frozen
+from wirespeed.model.observed import Observed
+
+State: TypeAlias = dict[str, str | int | bool | None]
+"""What a step is about, as the host says it: small, canonical, JSON. None: not there."""
+
+
+class Scope(StrEnum):
+    """How often a step is needed."""
+
+    OS = "once per OS"
+    CARD = "once per card"
+    BOOT = "once per boot"
+    GUEST = "once per guest"
+
+
+class Step(Frozen, ABC):
+    """One change. A step is a frozen type in a file of its own in `steps/`; nothing lists it.
+
+    Its fields are its parameters; `step` is their discriminator in a plan: `Literal["rings"]`.
+    """
+
+    scope: ClassVar[Scope]
+    danger: ClassVar[Danger] = Danger.NONE
+
+    @property
+    @abstractmethod
+    def subject(self) -> str:
+        """What it changes: a netdev, a PCI address, a file."""
+
+    @property
+    @abstractmethod
+    def why(self) -> str:
+        """What it is good for, in one sentence."""
+
+    @abstractmethod
+    def read(self) -> Command:
+        """Give the command that reads its state; it changes nothing."""
+
+    @abstractmethod
+    def parse(self, section: Section) -> Observed[State]:
+        """Make the state of what `read` printed; it never raises for what a host said."""
+
+    @abstractmethod
+    def wanted(self, before: State) -> State:
+        """Give the state that it leads to."""
+
+    @abstractmethod
+    def change(self, now: State, to: State) -> tuple[Command, ...]:
+        """Give the commands that lead from `now` to `to`, in order; none when they are equal."""

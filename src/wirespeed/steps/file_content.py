@@ -1,0 +1,81 @@
+"""A whole file of ours on a host, such as a drop-in of sysctl or networkd."""
+
+from typing import ClassVar, Literal
+
+from pydantic import field_validator
+
+from wirespeed.model.capture import Section
+from wirespeed.model.command import Command
+from wirespeed.model.observed import Absent, Known, Observed, Unreadable
+from wirespeed.model.step import Scope, State, Step
+
+NOT_THERE = "No such file or directory"
+ROOTS = ("/etc/", "/run/")
+
+
+class FileContent(Step):
+    """The file has this content, and only this; what stood there is kept in the journal.
+
+    Lines end in a line feed. A file that is not there is made; its undo removes it.
+    """
+
+    scope: ClassVar[Scope] = Scope.OS
+    step: Literal["file_content"] = "file_content"
+    path: str
+    content: str
+    reason: str
+
+    @field_validator("path")
+    @classmethod
+    def _is_ours_to_write(cls, path: str) -> str:
+        if not path.startswith(ROOTS) or ".." in path.split("/"):
+            raise ValueError(f"{path}: not below {' or '.join(ROOTS)}")
+        return path
+
+    @field_validator("content")
+    @classmethod
+    def _ends_in_a_line_feed(cls, content: str) -> str:
+        if not content.endswith("\n"):
+            raise ValueError("the last line has no end")
+        return content
+
+    @property
+    def subject(self) -> str:
+        """The path."""
+        return self.path
+
+    @property
+    def why(self) -> str:
+        """As the maker of the step gives it."""
+        return self.reason
+
+    def read(self) -> Command:
+        """Print the file."""
+        return Command(argv=("cat", self.path))
+
+    def parse(self, section: Section) -> Observed[State]:
+        """Give its content; None where there is no such file."""
+        source = self.read().line()
+        if section.returncode == 0:
+            return Known({"content": section.output}, source)
+        if NOT_THERE in section.errors:
+            return Known({"content": None}, source)
+        failure = section.failure(source)
+        return Unreadable(failure.reason, source) if isinstance(failure, Absent) else failure
+
+    def wanted(self, before: State) -> State:  # noqa: ARG002
+        """Give the content that is asked for, whatever stands there."""
+        return {"content": self.content}
+
+    def change(self, now: State, to: State) -> tuple[Command, ...]:
+        """Write beside it and rename: nobody reads half of it. Remove what was not there."""
+        if now == to:
+            return ()
+        content = to["content"]
+        if content is None:
+            return (Command(argv=("rm", "-f", self.path)),)
+        beside = f"{self.path}.wirespeed"
+        return (
+            Command(argv=("tee", beside), stdin=str(content).removesuffix("\n")),
+            Command(argv=("mv", "-f", beside, self.path)),
+        )

@@ -1,0 +1,191 @@
+"""Apply and undo on described hosts, and from every moment at which they can be killed."""
+
+from collections.abc import Iterator
+from itertools import product
+
+import pytest
+from described_host import DescribedHost, Killed, Put
+
+from wirespeed.apply import registry
+from wirespeed.apply.executor import Executor
+from wirespeed.apply.planner import make_plan
+from wirespeed.model.error import ApplyError, LeftChangedError
+from wirespeed.model.journal import Begun, Ended, Entry, Intent, Result, Undoing, Undone
+from wirespeed.model.observed import CannotTellError
+from wirespeed.model.plan import Plan
+
+START = {"a": 1, "b": 2, "c": 3}
+GOAL = {"a": 10, "b": 2, "c": 30}
+STEPS = [Put(key=key, value=value) for key, value in GOAL.items()]
+
+
+@pytest.fixture(autouse=True)
+def _only_put(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(registry, "step_types", lambda: {"put": Put})
+
+
+@pytest.fixture
+def host() -> DescribedHost:
+    return DescribedHost(dict(START))
+
+
+def plan_of(host: DescribedHost) -> Plan:
+    states = host.read(STEPS)
+    return make_plan(("alpha", step, s) for step, s in zip(STEPS, states, strict=True))
+
+
+def executor(plan: Plan, host: DescribedHost, journal: list[Entry]) -> Executor:
+    return Executor(plan, {"alpha": host}, journal.append, lambda: "now", tuple(journal))
+
+
+class TestApply:
+    def test_it_leads_to_the_goal_and_undo_back(self, host: DescribedHost):
+        journal: list[Entry] = []
+        executor(plan := plan_of(host), host, journal).apply()
+        assert host.values == GOAL
+        executor(plan, host, journal).undo()
+        assert host.values == START
+        assert [e.outcome for e in journal if isinstance(e, Ended)] == ["applied", "undone"]
+
+    def test_a_step_that_is_so_already_is_not_written_and_says_why(self, host: DescribedHost):
+        plan = plan_of(host)
+        executor(plan, host, []).apply()
+        assert plan.steps[1].no_op == "it is so already: value 2"
+        assert {argv[1] for argv in host.ran} == {"a", "c"}
+
+    def test_a_second_apply_is_one_round_trip_and_no_command(self, host: DescribedHost):
+        executor(plan_of(host), host, []).apply()
+        again = plan_of(host)
+        host.trips, host.ran = 0, []
+        executor(again, host, []).apply()
+        assert (host.trips, host.ran) == (1, [])
+
+    def test_intent_with_what_stood_there_is_written_before_the_command(self, host: DescribedHost):
+        journal: list[Entry] = []
+
+        def write(entry: Entry) -> None:
+            if isinstance(entry, Intent):
+                assert not any(argv[1] == STEPS[entry.number].key for argv in host.ran)
+                assert entry.before == {"value": START[STEPS[entry.number].key]}
+            journal.append(entry)
+
+        Executor(plan_of(host), {"alpha": host}, write, lambda: "now").apply()
+        assert sum(isinstance(entry, Intent) for entry in journal) == 2
+
+    def test_a_plan_that_is_stale_changes_nothing(self, host: DescribedHost):
+        plan = plan_of(host)
+        host.values["c"] = 4
+        with pytest.raises(ApplyError) as caught:
+            executor(plan, host, []).apply()
+        assert caught.value.what == "plan.stale"
+        assert host.ran == []
+
+    @pytest.mark.parametrize("how", ["fails", "ignores"])
+    def test_a_step_that_does_not_lead_there_puts_all_back(self, host: DescribedHost, how: str):
+        plan = plan_of(host)
+        getattr(host, how).add("c")
+        with pytest.raises(ApplyError) as caught:
+            executor(plan, host, []).apply()
+        what = {"fails": "step.failed", "ignores": "step.contradicted"}[how]
+        assert caught.value.what == what
+        assert host.values == START
+
+    def test_a_state_that_cannot_be_read_is_never_called_done(self, host: DescribedHost):
+        plan, journal = plan_of(host), list[Entry]()
+        blind = executor(plan, host, journal)
+        blind._refuse_stale = lambda: None  # type: ignore[method-assign]
+        host.unreadable.add("c")
+        with pytest.raises(LeftChangedError):
+            blind.apply()
+        assert [e.verdict.value for e in journal if isinstance(e, Result)][-1] == "cannot verify"
+
+    def test_a_failed_undo_outranks_the_error_that_led_to_it(self, host: DescribedHost):
+        journal: list[Entry] = []
+
+        def write(entry: Entry) -> None:
+            journal.append(entry)
+            if isinstance(entry, Intent) and entry.number == 2:
+                host.fails |= {"a", "c"}
+
+        with pytest.raises(LeftChangedError) as caught:
+            Executor(plan_of(host), {"alpha": host}, write, lambda: "now").apply()
+        assert caught.value.exit_code == 3
+        assert caught.value.where == "a on alpha"
+        assert "put a 1" in caught.value.next
+
+    def test_nothing_is_planned_on_a_state_that_nobody_knows(self, host: DescribedHost):
+        host.unreadable.add("b")
+        with pytest.raises(CannotTellError):
+            plan_of(host)
+
+
+class TornJournal:
+    """Kills the run at entry number `at`: before it is written, or just after."""
+
+    def __init__(self, entries: list[Entry], at: int, *, written: bool) -> None:
+        self.entries, self._at, self._written = entries, at, written
+
+    def __call__(self, entry: Entry) -> None:
+        if len(self.entries) == self._at and not self._written:
+            raise Killed
+        self.entries.append(entry)
+        if len(self.entries) == self._at + 1 and self._written:
+            raise Killed
+
+
+class TestAfterAKill:
+    """Killed at every entry of the journal, just before and just after it, and at every command."""
+
+    @staticmethod
+    def killed_runs(host: DescribedHost, plan: Plan) -> Iterator[list[Entry]]:
+        """Give the journal of each run that was killed; the host is as the kill left it."""
+        whole: list[Entry] = []
+        executor(plan, host, whole).apply()
+        for at, written in product(range(len(whole)), (False, True)):
+            host.values = dict(START)
+            torn = TornJournal([], at, written=written)
+            with pytest.raises(Killed):
+                Executor(plan, {"alpha": host}, torn, lambda: "now").apply()
+            yield torn.entries
+        for at in range(4):
+            host.values, host.dies_before = dict(START), at
+            journal: list[Entry] = []
+            with pytest.raises(Killed):
+                executor(plan, host, journal).apply()
+            host.dies_before = None
+            yield journal
+
+    def test_the_next_undo_ends_in_the_start(self, host: DescribedHost):
+        plan, runs = plan_of(host), 0
+        for journal in self.killed_runs(host, plan):
+            executor(plan, host, journal).undo()
+            assert host.values == START
+            runs += 1
+        assert runs == 16
+
+    def test_the_next_apply_ends_in_the_goal(self, host: DescribedHost):
+        plan = plan_of(host)
+        for journal in self.killed_runs(host, plan):
+            executor(plan, host, journal).apply()
+            assert host.values == GOAL
+
+    def test_an_undo_that_was_killed_is_finished_by_the_next(self, host: DescribedHost):
+        plan = plan_of(host)
+        journal: list[Entry] = []
+        executor(plan, host, journal).apply()
+        applied = len(journal)
+        for at in range(5):
+            host.values = dict(GOAL)
+            torn = TornJournal(journal[:applied], applied + at, written=False)
+            with pytest.raises(Killed):
+                Executor(plan, {"alpha": host}, torn, lambda: "now", torn.entries).undo()
+            assert all(isinstance(e, Undoing | Undone) for e in torn.entries[applied:])
+            executor(plan, host, torn.entries).undo()
+            assert host.values == START
+
+
+def test_a_run_begins_with_its_whole_plan(host: DescribedHost):
+    journal: list[Entry] = []
+    executor(plan := plan_of(host), host, journal).apply()
+    assert isinstance(journal[0], Begun)
+    assert Plan.model_validate_json(journal[0].plan.model_dump_json()) == plan
