@@ -24,7 +24,7 @@ from wirespeed.model.shown import shown
 MAGIC = "wirespeed-capture "
 VERSION = 1
 MAX_CAPTURE_BYTES = 64 << 20
-MAX_SECTION_CHARACTERS = 16 << 20
+MAX_SECTION_CHARACTERS = 8 << 20
 """A thousand VFs in `ip -j -d link` are 3 MB."""
 MAX_PREAMBLE_CHARACTERS = 64 << 10
 """What a login shell may say before the header."""
