@@ -10,8 +10,8 @@ def vswitch_ceiling(
     """Frames per second of an adapter of a virtual switch that reports `reported_bps`.
 
     Nothing in the adapter has to hold it to that figure, so it is an assumption; where the switch
-    does (Hyper-V's internal switch, as described for WSL2) it is the ceiling. No wire is there: `high` counts the
-    frame's bytes without FCS, `low` counts as an Ethernet of that speed would.
+    does (Hyper-V's internal switch, as described for WSL2) it is the ceiling. No wire is there:
+    `high` counts the frame's bytes without FCS, `low` counts as an Ethernet of that speed would.
     """
     return Ceiling(
         element="virtual switch",

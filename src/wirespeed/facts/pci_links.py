@@ -10,7 +10,8 @@ def link_state(link: PciLink, config: PciConfig, card_address: str) -> PcieLink:
     """Give the state of a link on the way of `card_address`.
 
     The card's own settings hold on the whole way: it sends no longer writes, and what answers it
-    is set alike. Sizes that could not be read stay None. Raises CannotTellError without speed or width.
+    is set alike. Sizes that could not be read stay None. Raises CannotTellError without speed or
+    width.
     """
     for emulator in (link.lower.emulator, link.upper.emulator):
         if emulator is not None:
