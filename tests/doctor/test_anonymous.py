@@ -74,7 +74,7 @@ bus-info: 0000:03:00.0
 
 {M} end 0
 {M} begin wsl-conf -
-/etc/wsl.conf:default=<user>
+/etc/wsl.conf:default=<wsl_user>
 /etc/wsl.conf:root = /home/<user>/share
 
 {M} end 0
@@ -108,6 +108,7 @@ def plants(draw: st.DrawFn) -> dict[str, str]:
         "host": draw(LABEL),
         "domain": f"{draw(LABEL)}.{draw(st.sampled_from(['com', 'local', 'co.kr', 'example']))}",
         "user": draw(LABEL),
+        "wsl_user": draw(LABEL),
         "alias": f"to rack {draw(LABEL)}",
         "uuid": str(draw(st.uuids())),
         "mac": mac.hex(":"),
@@ -149,7 +150,7 @@ def traces(values: dict[str, str]) -> set[str]:
 @settings(max_examples=60, deadline=None, derandomize=True)
 @given(plants())
 def test_nothing_that_was_planted_is_left(values: dict[str, str]):
-    words = [values[name] for name in ("host", "user", "alias", "domain")]
+    words = [values[name] for name in ("host", "user", "wsl_user", "alias", "domain")]
     assume(len({re.sub(r"\W", "", word) for word in words}) == len(words))
     text = planted(values)
     made = anonymous(text, "a file", KEY).lower()
@@ -184,7 +185,8 @@ def test_what_identifies_nobody_stays_as_it_is():
 
 def test_the_same_becomes_the_same_and_relations_stay():
     values = {
-        "host": "alphahost1", "domain": "corp.example", "user": "someone7", "alias": "to rack b12",
+        "host": "alphahost1", "domain": "corp.example", "user": "someone7",
+        "wsl_user": "another8", "alias": "to rack b12",
         "uuid": "6ba7b810-9dad-11d1-80b4-00c04fd430c8", "mac": "b8:59:9f:03:aa:bb",
         "mac_bare": "b8599f03aabb", "mac_dashes": "B8-59-9F-03-AA-BB",
         "mac_dots": "b859.9f03.aabb", "switch": "bbaa039f59b80102",

@@ -54,6 +54,7 @@ AT = re.compile(r"(?<![\w.+-])[A-Za-z_][\w.+-]*@[A-Za-z0-9][\w-]*(?:\.[\w-]+)*")
 URL = re.compile(r"\b((?:https?|nfs|s?ftp|tftp|ssh|iscsi|smb|cifs)://)([^\s\"'<>]+)")
 IQN = re.compile(r"\b(?:iqn|nqn)\.\d{4}-\d\d\.[^\s\"',]+", re.I)
 HOME = re.compile(r"(/(?:home|Users)/)([^/\s:\"',\]}]+)")
+WSL_USER = re.compile(r"(/etc/wsl\.conf:\s*default\s*=\s*)([^\s\"']+)")
 MAPPER = re.compile(r"(/dev/mapper/)([^\s\"',:]+)")
 LVM = re.compile(r"(rd\.lvm\.(?:lv|vg)=)(\S+)")
 TOP = ("com net org edu gov mil info biz local lan internal intranet corp home private localdomain "
@@ -123,7 +124,7 @@ class Anonymizer:
         text = LABELLED.sub(self._labelled, text)
         text = URL.sub(lambda m: m[1] + self._name("url", m[2]), text)
         text = IQN.sub(lambda m: self._name("target", m[0]), text)
-        for pattern in (HOME, MAPPER, LVM):
+        for pattern in (HOME, WSL_USER, MAPPER, LVM):
             text = pattern.sub(self._path, text)
         text = AT.sub(self._at, text)
         text = DASHED_IPV4.sub(lambda m: self._name("host", m[0]), text)
@@ -222,8 +223,9 @@ class Anonymizer:
     def _path(self, match: re.Match[str]) -> str:
         if FIRST in match[2]:
             return match[0]
-        self._learn("user" if match.re is HOME else "name", match[2])
-        return match[1] + self._name("user" if match.re is HOME else "name", match[2])
+        kind = "user" if match.re in (HOME, WSL_USER) else "name"
+        self._learn(kind, match[2])
+        return match[1] + self._name(kind, match[2])
 
     def _at(self, match: re.Match[str]) -> str:
         user, _, host = match[0].rpartition("@")
