@@ -27,7 +27,7 @@ def firmware(*sections: Section) -> Firmware:
 
 
 def settings(output: str, code: int = 0) -> Section:
-    return Section("firmware-settings", "0000:03:00.0", output, "", code)
+    return Section("mstconfig", "0000:03:00.0", output, "", code)
 
 
 def read(name: str) -> CardFirmware:
@@ -100,6 +100,13 @@ def test_what_is_no_table_is_unreadable(output: str, code: int):
 def test_settings_stand_where_some_groups_could_not_be_asked_for():
     text = (SAMPLES / "query_connectx5.txt").read_text() + "-E- Failed to query some of the TLVs:\n"
     assert isinstance(firmware(settings(text, 1)).of("0000:03:00.0").settings, Known)
+
+
+def test_the_tool_that_the_host_has_is_the_one_that_is_named():
+    text = (SAMPLES / "query_wide.txt").read_text()
+    card = firmware(Section("mlxconfig", "0000:03:00.0", text, "", 0)).of("0000:03:00.1")
+    assert card.settings_tool == "mlxconfig"
+    assert card.settings.source == "mlxconfig -d 0000:03:00.0 -e q"
 
 
 def test_firmware_that_runs_and_that_is_stored_are_read():

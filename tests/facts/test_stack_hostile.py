@@ -21,7 +21,7 @@ from wirespeed.model.observed import CannotTellError
 
 FACTS: dict[type[Fact], tuple[str, ...]] = {
     Bonds: ("bonding",), DriverOrigin: ("driver", "driver-installed", "driver-log"),
-    Eswitch: ("devlink-eswitch", "mlx5-lag"), Firmware: ("devlink-info", "firmware-settings"),
+    Eswitch: ("devlink-eswitch", "mlx5-lag"), Firmware: ("devlink-info", "mstconfig", "mlxconfig"),
     NetStack: ("ip-link", "ip-addr"), Ovs: ("ovs-db", "ovs-upcall"),
     Routes: ("ip-route", "ip-rule", "ip-rule6"), Sriov: ("ports", "sriov"), Tc: ("tc-filters",),
 }  # fmt: skip

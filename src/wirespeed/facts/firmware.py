@@ -10,6 +10,8 @@ from wirespeed.model.capture import Capture
 from wirespeed.model.fact import Fact
 from wirespeed.model.observed import Absent, CannotTellError, Known, Observed, Unreadable
 
+RESETS = {"mstconfig": "mstfwreset", "mlxconfig": "mlxfwreset"}
+"""By the tool that reads settings, the one that resets the card; NVIDIA's own and the free one."""
 COLUMNS = ("Default", "Current", "Next Boot")
 HEADER = re.compile(r"^\s*Configurations:[ \t]+(.*\S)\s*$", re.M)
 ROW = re.compile(r"[*\s]*(?:RO\s+)?([A-Z][A-Z0-9_]+(?:[a-z]\w*)?(?:\[[\d.]+\])?)\s+(\S.*\S|\S)\s*")
@@ -41,6 +43,8 @@ class CardFirmware:
     """By name; read for one function of a card and given for all of them."""
     settings_read_at: str
     """PCI address of that function; empty where none was read."""
+    settings_tool: str
+    """`mstconfig`, or `mlxconfig` where the host has that one alone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +71,7 @@ for address in $pfs; do
 	cards="$cards ${address%.*} "
 	tool=mstconfig
 	command -v "$tool" >/dev/null 2>&1 || ! command -v mlxconfig >/dev/null 2>&1 || tool=mlxconfig
-	run firmware-settings "$address" "$tool" -d "$address" -e q
+	run "$tool" "$address" "$tool" -d "$address" -e q
 done
 """
 
@@ -75,15 +79,14 @@ done
     def parse(cls, capture: Capture) -> Self:
         """Read `devlink dev info` and the tables of mstconfig."""
         info = json_of(capture.text("devlink-info", "devlink dev info"))
-        asked = capture.sections("firmware-settings")
+        asked = {a: (tool, s) for tool in RESETS for a, s in capture.sections(tool).items()}
         tables = {}
-        for address in asked:
-            source = f"mstconfig -d {address} -e q"
+        for address, (tool, section) in asked.items():
+            source = f"{tool} -d {address} -e q"
             # It fails where the firmware refuses some groups of settings; the others stand.
-            text = asked[address].text(source)
-            is_table = HEADER.search(asked[address].output)
-            given = Known(asked[address].output, source) if is_table else text
-            tables[_card(address)] = (address, _settings(given))
+            is_table = HEADER.search(section.output)
+            given = Known(section.output, source) if is_table else section.text(source)
+            tables[_card(address)] = (address, tool, _settings(given))
         return cls(
             {
                 address: _function(address, info, tables)
@@ -106,11 +109,11 @@ def _card(address: str) -> str:
 def _function(
     address: str,
     info: Observed[object],
-    tables: dict[str, tuple[str, Observed[dict[str, FirmwareSetting]]]],
+    tables: dict[str, tuple[str, str, Observed[dict[str, FirmwareSetting]]]],
 ) -> CardFirmware:
     source = f"devlink dev info pci/{address}"
     never = Absent(source, "no setting of this card was asked for: it is not of Mellanox")
-    read_at, settings = tables.get(_card(address), ("", never))
+    read_at, tool, settings = tables.get(_card(address), ("", "mstconfig", never))
 
     def version(place: str, *names: str) -> Observed[str]:
         if not isinstance(info, Known):
@@ -128,6 +131,7 @@ def _function(
         stored=version("stored", "fw.version", "fw"),
         settings=settings,
         settings_read_at=read_at,
+        settings_tool=tool,
     )
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from wirespeed.facts.firmware import Firmware
+from wirespeed.facts.firmware import RESETS, Firmware
 from wirespeed.facts.sriov import physical_function
 from wirespeed.model.command import Command
 from wirespeed.model.finding import Danger, Evidence, Finding, Remedy, Severity
@@ -22,7 +22,7 @@ def _check(exam: PortExam) -> Iterator[Finding]:
     if not any(isinstance(one.current, Known) for one in settings):
         raise CannotTellError(
             "the card does not tell what is in force from what will be",
-            f"mstconfig -d {pf.pci_address} -e q",
+            f"{card.settings_tool} -d {pf.pci_address} -e q",
         )
     pending = [
         (one.name, one.current, one.next_boot)
@@ -49,7 +49,9 @@ def _check(exam: PortExam) -> Iterator[Finding]:
             Remedy(
                 text="reset the card (its links go down, its VFs go away); what changes its PCI "
                 "functions, as SR-IOV does, needs a reboot of the host",
-                commands=(Command(argv=("mstfwreset", "-d", pf.pci_address, "reset")),),
+                commands=(
+                    Command(argv=(RESETS[card.settings_tool], "-d", pf.pci_address, "reset")),
+                ),
                 danger=Danger.REBOOT,
             ),
         ),

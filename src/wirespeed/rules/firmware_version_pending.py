@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from wirespeed.facts.firmware import Firmware
+from wirespeed.facts.firmware import RESETS, Firmware
 from wirespeed.facts.sriov import physical_function
 from wirespeed.model.command import Command
 from wirespeed.model.finding import Danger, Evidence, Finding, Remedy, Severity
@@ -28,7 +28,9 @@ def _check(exam: PortExam) -> Iterator[Finding]:
         remedies=(
             Remedy(
                 text="reset the card, or reboot",
-                commands=(Command(argv=("mstfwreset", "-d", pf.pci_address, "reset")),)
+                commands=(
+                    Command(argv=(RESETS[card.settings_tool], "-d", pf.pci_address, "reset")),
+                )
                 if pf.is_mellanox
                 else (),
                 danger=Danger.DROPS_LINK if pf.is_mellanox else Danger.REBOOT,

@@ -18,7 +18,8 @@ def _check(exam: PortExam) -> Iterator[Finding]:
     pf = physical_function(exam.host, exam.port)
     if value_or_none(pf.total_vfs):
         return
-    if _waits(exam.host[Firmware].of(pf.pci_address)):
+    card = exam.host[Firmware].of(pf.pci_address)
+    if _waits(card):
         raise DoesNotApplyError("it is switched on, and waits for a reboot")
     evidence = [
         Evidence(
@@ -45,7 +46,7 @@ def _check(exam: PortExam) -> Iterator[Finding]:
                 commands=(
                     Command(
                         argv=(
-                            "mstconfig", "-d", pf.pci_address, "set", "SRIOV_EN=1",
+                            card.settings_tool, "-d", pf.pci_address, "set", "SRIOV_EN=1",
                             f"NUM_OF_VFS={VFS}",
                         )
                     ),
