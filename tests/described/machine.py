@@ -15,6 +15,23 @@ INTEL_IDLE = (("POLL", 0), ("C1", 2), ("C1E", 10), ("C6", 133))
 AMD_IDLE = (("POLL", 0), ("C1", 1), ("C2", 18), ("C3", 350))
 EPYC_4545P = "AMD EPYC 4545P 16-Core Processor"
 XEON_8168 = "Intel(R) Xeon(R) Platinum 8168 CPU @ 2.70GHz"
+OF_AMD = {
+    "meltdown": "Not affected",
+    "mds": "Not affected",
+    "retbleed": "Not affected",
+    "spec_rstack_overflow": "Mitigation: Safe RET",
+    "spectre_v1": "Mitigation: usercopy/swapgs barriers and __user pointer sanitization",
+    "spectre_v2": "Mitigation: Enhanced / Automatic IBRS; IBPB: conditional; STIBP: always-on",
+}
+OF_INTEL = {
+    "meltdown": "Mitigation: PTI",
+    "mds": "Mitigation: Clear CPU buffers; SMT vulnerable",
+    "retbleed": "Mitigation: IBRS",
+    "spec_rstack_overflow": "Not affected",
+    "spectre_v1": "Mitigation: usercopy/swapgs barriers and __user pointer sanitization",
+    "spectre_v2": "Mitigation: IBRS; IBPB: conditional; STIBP: conditional; RSB filling",
+}
+"""What /sys/devices/system/cpu/vulnerabilities holds, some of it."""
 SYSCTLS = {
     "net/core/rmem_max": "212992",
     "net/core/wmem_max": "212992",
@@ -103,12 +120,15 @@ def cpus(
     """
     total = nodes * cores
     vendor = "AuthenticAMD" if "AMD" in model else "GenuineIntel"
-    host.put(CPU, online=f"0-{total * threads - 1}", isolated="")
+    host.put(CPU, online=f"0-{total * threads - 1}", isolated="", nohz_full="(null)")
+    known = OF_AMD if vendor == "AuthenticAMD" else OF_INTEL
+    host.put(f"{CPU}/vulnerabilities", **known)
     host.files["/proc/cpuinfo"] = (
         f"processor\t: 0\nvendor_id\t: {vendor}\nmodel name\t: {model}\n"
         f"cpu MHz\t\t: {mhz:.3f}\nflags\t\t: {flags}\n"
     )
-    host.put(f"{CPU}/cpuidle", current_driver=idle_driver, current_governor="menu")
+    names = dict.fromkeys(("current_governor", "current_governor_ro"), "menu")
+    host.put(f"{CPU}/cpuidle", current_driver=idle_driver, **names)
     if max_khz is not None:
         host.files[f"{CPU}/{boost}"] = "0" if boost.endswith("no_turbo") else "1"
     if base_khz is not None:
@@ -131,6 +151,7 @@ def cpus(
                 related_cpus=number,
                 scaling_governor=governor,
                 scaling_max_freq=max_khz,
+                scaling_min_freq=min_khz,
                 cpuinfo_max_freq=max_khz,
                 cpuinfo_min_freq=min_khz,
             )

@@ -215,6 +215,7 @@ class Port:
         megabits = (self.ethernet.megabits if self.ethernet else None) or -1
         host.put(path, carrier=int(up), flags="0x1003", speed=megabits,
                  duplex="full" if megabits > 0 else "unknown")  # fmt: skip
+        host.put(path, threaded=0)
         if self.phys_port_name:
             host.put(path, phys_port_name=self.phys_port_name)
         if self.switch_id:
