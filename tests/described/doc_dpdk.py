@@ -1,4 +1,4 @@
-"""`Mellanox NIC's Performance Report with DPDK 19.08`: tests 3 and 6, a setting at a time.
+"""`Mellanox NIC's Performance Report with DPDK 19.08`: tests 2, 3 and 6, a setting at a time.
 
 The document gives its settings as a list without an order, so the order is that of what each costs
 as the doctor ranks it.
@@ -8,6 +8,7 @@ from described.firmware import firmware, mlx5_eswitch, module_of_vendor
 from described.host import Host
 from described.machine import (
     CPU,
+    FLAGS,
     NODE,
     XEON_8168,
     busy_kernel,
@@ -22,7 +23,7 @@ from described.machine import (
     thread,
 )
 from described.machine import governor as set_governor
-from described.pcie import DEVICES, card, set_read_request, virtual_function
+from described.pcie import DEVICES, card, on_board, set_read_request, virtual_function
 from described.port import CONNECTX5_MODES, DAC_QSFP28, Ethernet, Port, interrupts, mlx5_names
 from described.stage import Stage
 from wirespeed.model.question import Purpose, Question
@@ -98,7 +99,7 @@ def as_found(host: Host) -> None:
     ports(host, NEAR)
 
 
-def hugepages(host: Host, pages: tuple[int, int]) -> None:
+def hugepages(host: Host, pages: tuple[int, ...]) -> None:
     """Give pages of 1 GB to the nodes, and mount hugetlbfs for them."""
     for node, count in enumerate(pages):
         path = f"{NODE}/node{node}/hugepages/hugepages-1048576kB"
@@ -263,23 +264,66 @@ TEST_3 = (
     Stage("read_request", "max throughput … with a single CPU core", read_request, None, DPDK),
 )
 
+
+PF = "0000:af:00.0"
+
+
+def one_card(host: Host, irq_cpus: range, pause: tuple[str, str, str] = PAUSED) -> None:
+    """The card's two ports, of which only the first has a cable."""
+    for name, address in (("ens6f0", PF), ("ens6f1", "0000:af:00.1")):
+        used = name == "ens6f0"
+        link = Ethernet(partner=CONNECTX5_MODES)
+        if not used:
+            link = Ethernet(None, fec="None", down_reason="No cable")
+        Port(name, address, ethernet=link, channels=24, version=OFED, pause=pause,
+             firmware=f"{FIRMWARE} ({BOARD})").place(host)  # fmt: skip
+        interrupts(host, address, mlx5_names(address, 24), irq_cpus, first=200 if used else 240,
+                   count=5_000, grown=2)  # fmt: skip
+    old_tools(host)
+
+
+def as_printed(host: Host) -> None:
+    """Test 2: its boot line isolates CPUs 0-23; its 12 lcores are 36-47, near the card."""
+    server(host, {"0000:af:00": "0000:ae:00.0"})
+    one_card(host, FAR, pause=("off", "off", "off"))
+    no_irqbalance(host)
+    hugepages_at_boot(host)
+    for step in (memory_optimized, shallow, fixed_clock, no_throttling):
+        step(host)
+    isolate(host, "0-23", kept="24-47")
+    for lcore in range(36, 48):
+        name = "l3fwd" if lcore == 36 else f"lcore-slave-{lcore}"
+        thread(host, 4000, name, tid=3964 + lcore, process="l3fwd", cpu=lcore, share=1.0,
+               policy=1)  # fmt: skip
+
+
+def isolate(host: Host, polling: str, *, kept: str) -> None:
+    """`isolcpus`, `nohz_full` and `rcu_nocbs` in place of what they were."""
+    boot(host, f"isolcpus={polling} nohz_full={polling} rcu_nocbs={polling}")
+    host.put(CPU, isolated=polling, nohz_full=polling)
+    host.put("/proc/sys/kernel", watchdog_cpumask=kept)
+
+
+def isolated_near(host: Host) -> None:
+    """The boot line that the document prints for tests 1, 3 and 4."""
+    isolate(host, "24-47", kept="0-23")
+
+
+TEST_2 = (
+    Stage("as_printed", "isolcpus=0-23 … l3fwd -c 0xffff00000000", as_printed, "cpu.not_isolated",
+          DPDK),
+    Stage("isolated_near", "isolcpus=24-47", isolated_near, None, DPDK),
+)  # fmt: skip
+
 GUESTS = Question(purpose=Purpose.GUESTS, ports=("ens6f0",))
-PF, VF = "0000:af:00.0", "0000:af:00.2"
+VF = "0000:af:00.2"
 ON = {"SRIOV_EN": "True(1)", "NUM_OF_VFS": "1", "CQE_COMPRESSION": "AGGRESSIVE(1)"}
 
 
 def hypervisor(host: Host) -> None:
     """Test 6: a KVM host with one card, as it comes; only its first port has a cable."""
     server(host, {"0000:af:00": "0000:ae:00.0"})
-    for name, address in (("ens6f0", PF), ("ens6f1", "0000:af:00.1")):
-        used = name == "ens6f0"
-        link = Ethernet(partner=CONNECTX5_MODES) if used else Ethernet(
-            None, fec="None", down_reason="No cable"
-        )  # fmt: skip
-        Port(name, address, ethernet=link, channels=24, version=OFED,
-             firmware=f"{FIRMWARE} ({BOARD})").place(host)  # fmt: skip
-        interrupts(host, address, mlx5_names(address, 24), NEAR, first=200 if used else 240)
-    old_tools(host)
+    one_card(host, NEAR)
 
 
 def iommu_on(host: Host) -> None:
@@ -324,4 +368,71 @@ TEST_6 = (
     Stage("set", "set NUM_OF_VFS=1 SRIOV_EN=1", sriov_set, "firmware.setting_pending", GUESTS),
     Stage("rebooted", "echo 1 > …/sriov_numvfs", sriov_booted, "sriov.no_vfs", GUESTS),
     Stage("vf_assigned", "the VF may be assigned to Guest", vf_assigned, None, GUESTS),
+)
+
+
+def guest(host: Host) -> None:
+    """Test 6's guest: 23 CPUs of one node, and the VF at 00:06.0."""
+    kernel(host, release=RELEASE, distribution="Red Hat Enterprise Linux Server 7.4 (Maipo)",
+           command_line=BOOT, vendor="Red Hat", product="KVM", guest_of="kvm",
+           clocksource="kvm-clock", clocksources="kvm-clock tsc acpi_pm ")  # fmt: skip
+    cpus(host, model=XEON_8168, cores=23, max_khz=None, idle_driver="none", idle=(),
+         flags=f"{FLAGS} hypervisor")  # fmt: skip
+    memory(host, gib=32)
+    busy_kernel(host)
+    sysctl(host, "vm.zone_reclaim_mode", 0)
+    host.files["/proc/sys/kernel/watchdog_cpumask"] = "0-22"
+    address = "0000:00:06.0"
+    on_board(host, address, ids=("0x15b3", "0x101a"), driver="mlx5_core", local_cpus="0-22",
+             subsystem="0x15b3")  # fmt: skip
+    host.put(host.links[f"{DEVICES}/{address}"], current_link_width=0, max_link_width=0,
+             current_link_speed="Unknown", max_link_speed="Unknown")  # fmt: skip
+    Port("eth1", address, channels=12, channels_max=12, pause=None, module=None, version=OFED,
+         firmware=f"{FIRMWARE} ({BOARD})").place(host)  # fmt: skip
+    interrupts(host, address, mlx5_names(address, 12), range(18, 23), first=30, grown=2)
+    module_of_vendor(host, RELEASE, OFED)
+    old_tools(host)
+
+
+def guest_booted(host: Host) -> None:
+    """Guest BOOT Settings, but for isolation: `hugepagesz=1G hugepages=16 nosoftlockup`."""
+    boot(host, "default_hugepagesz=1G hugepagesz=1G hugepages=16 nosoftlockup idle=poll")
+    hugepages(host, (16,))
+    host.replace("/proc/meminfo", "Hugepagesize:       2048", "Hugepagesize:       1048576")
+
+
+def guest_l3fwd(host: Host) -> None:
+    """`isolcpus=0-17 nohz_full=0-17 rcu_nocbs=0-17`, and l3fwd on 12 lcores, 10 to 21."""
+    isolate(host, "0-17", kept="18-22")
+    for lcore in range(10, 22):
+        name = "l3fwd" if lcore == 10 else f"lcore-slave-{lcore}"
+        thread(host, 4000, name, tid=3990 + lcore, process="l3fwd", cpu=lcore, share=1.0,
+               policy=1)  # fmt: skip
+
+
+def guest_irqs(host: Host) -> None:
+    """`IRQBALANCE_BANNED_CPUS=… irqbalance --oneshot`: to the one CPU that has no lcore."""
+    address = "0000:00:06.0"
+    interrupts(host, address, mlx5_names(address, 12), (22,), first=30, grown=2)
+
+
+TEST_6_GUEST = (
+    Stage("as_found", "hugepagesz=1G hugepages=16", guest, "memory.no_hugepages", DPDK),
+    Stage("hugepages", "isolcpus=0-17", guest_booted, "cpu.not_isolated", DPDK),
+    Stage(
+        "l3fwd",
+        "Disable Linux realtime throttling",
+        guest_l3fwd,
+        "kernel.realtime_throttling",
+        DPDK,
+    ),
+    # Of the document's 12 lcores four are on CPUs that it leaves to the rest of the guest.
+    Stage(
+        "no_throttling",
+        "Move all IRQs to far NUMA node",
+        no_throttling,
+        "interrupts.share_core_with_workload",
+        DPDK,
+    ),
+    Stage("irqs_apart", "148.23 Mpps of 148.81", guest_irqs, None, DPDK),
 )

@@ -1,7 +1,7 @@
 """Every document that hosts are described from, stage by stage."""
 
 from described.doc_10g import FORCING
-from described.doc_dpdk import TEST_3, TEST_6
+from described.doc_dpdk import TEST_2, TEST_3, TEST_6, TEST_6_GUEST
 from described.doc_sriov import LEGACY, OFFLOADED, OVS_DPDK
 from described.doc_wsl2 import SLOT, WSL2
 from described.host import Host
@@ -14,8 +14,10 @@ DOCUMENTS: dict[str, tuple[Stage, ...]] = {
     "sriov_offloaded": OFFLOADED,
     "sriov_ovs_dpdk": OVS_DPDK,
     "10g_switch": FORCING,
+    "dpdk_test_2": TEST_2,
     "dpdk_test_3": TEST_3,
     "dpdk_test_6": TEST_6,
+    "dpdk_test_6_guest": TEST_6_GUEST,
 }
 
 
