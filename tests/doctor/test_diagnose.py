@@ -199,3 +199,12 @@ def test_a_capture_that_was_cut_off_is_said_to_be_one():
     assert diagnose(facts(cut), Question(), []).warnings == (
         "the capture was cut off: its end is missing",
     )
+
+
+def test_a_capture_without_the_list_of_ports_is_no_host_without_a_port():
+    capture = parse_capture("wirespeed-capture 1 case\ncase done\n", "file")
+    answer = diagnose(HostFacts("file", capture), Question())
+    assert any("no list of ports" in warning for warning in answer.warnings)
+    assert all(
+        verdict.outcome != "absent" for verdict in answer.verdicts if "ports" in verdict.rule
+    )

@@ -5,6 +5,7 @@ What is mutated are the captures of the rules' cases, and for every fact the sec
 
 import re
 from collections.abc import Callable
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from time import process_time
@@ -17,6 +18,7 @@ from wirespeed.doctor.diagnose import diagnose
 from wirespeed.doctor.discover import facts
 from wirespeed.model.capture import Capture, Section, parse_capture
 from wirespeed.model.fact import Fact, HostFacts
+from wirespeed.model.observed import CannotTellError
 from wirespeed.model.question import Purpose, Question
 
 TESTS = Path(__file__).parent.parent
@@ -60,11 +62,17 @@ def texts() -> list[str]:
     return [path.read_text(errors="replace") for path in SAMPLES] or [""]
 
 
+def parse_of(fact: type[Fact], capture: Capture) -> None:
+    """Parse; that nobody can tell anything of it is an answer too."""
+    with suppress(CannotTellError):
+        fact.parse(capture)
+
+
 @cache
 def names_read_by(fact: type[Fact]) -> frozenset[str]:
     asked: set[str] = set()
     for capture in captures():
-        fact.parse(Recorder(capture, asked))
+        parse_of(fact, Recorder(capture, asked))
     return frozenset(asked)
 
 
@@ -150,7 +158,7 @@ def test_a_parser_never_raises_and_is_quick(fact: type[Fact]):
     @given(mutated(names))
     def parse(capture: Capture) -> None:
         started = process_time()
-        fact.parse(capture)
+        parse_of(fact, capture)
         assert process_time() - started < MAX_PARSE_S
 
     parse()
@@ -158,16 +166,17 @@ def test_a_parser_never_raises_and_is_quick(fact: type[Fact]):
 
 @pytest.mark.parametrize("fact", facts(), ids=lambda fact: fact.__name__)
 def test_a_parser_takes_sections_of_nothing_and_of_one_long_line(fact: type[Fact]):
-    fact.parse(Capture([], complete=False))
+    parse_of(fact, Capture([], complete=False))
     for line in ("", "\n" * 1000, "x" * 1_000_000, "1 " * 300_000, "{" * 100_000, "a: " * 300_000):
         for code in (0, 1, None):
             started = process_time()
-            fact.parse(
+            parse_of(
+                fact,
                 Capture(
                     [Section(name, "", line, "", code) for name in names_read_by(fact)]
                     + [Section(name, "eth0", line, "", code) for name in names_read_by(fact)],
                     complete=True,
-                )
+                ),
             )
             assert process_time() - started < MAX_PARSE_S, line[:10]
 

@@ -6,6 +6,7 @@ from typing import ClassVar, Self
 
 from wirespeed.model.capture import Capture
 from wirespeed.model.fact import Fact
+from wirespeed.model.observed import CannotTellError
 from wirespeed.model.port import Port, PortKind
 
 PCI_ADDRESS = re.compile(r"[0-9a-f]{4,8}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]")
@@ -46,11 +47,16 @@ show ports - list_ports
 
     @classmethod
     def parse(cls, capture: Capture) -> Self:
-        """Read the lines of `list_ports`; a line that makes no sense is no port."""
+        """Read the lines of `list_ports`; a line that makes no sense is no port.
+
+        Raises CannotTellError where the list is missing: that is not a host without a port.
+        """
         ports, representors, host_vfs = [], [], []
         seen: set[str | None] = set()
         section = capture.section("ports")
-        for line in section.output.splitlines() if section else ():
+        if section is None:
+            raise CannotTellError("the capture has no list of ports", "ls -l /sys/class/net")
+        for line in section.output.splitlines():
             match = LINK.fullmatch(line)
             if match is None:
                 continue

@@ -11,7 +11,8 @@ class Fact(ABC):
     """One source of facts: the shell text that reads it, and the pure parse of what that printed.
 
     A fact is a frozen dataclass in a file of its own in `facts/`; nothing lists it. Its fields are
-    `Observed`, so that what could not be read says so; `parse` never raises for what a host said.
+    `Observed`, so that what could not be read says so; `parse` never raises for what a host said,
+    save CannotTellError where nothing at all can be told.
     """
 
     script: ClassVar[str]
@@ -46,6 +47,8 @@ class HostFacts:
         if found is None:
             try:
                 found = fact.parse(self.capture)
+            except CannotTellError as error:
+                found = error
             except (ValueError, LookupError, ArithmeticError) as error:
                 # A parser's own gap must not take the rest of the answer with it.
                 found = CannotTellError(
