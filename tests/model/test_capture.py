@@ -210,6 +210,7 @@ def test_small_files_by_their_path():
     ("output", "errors", "code", "reason"),
     [
         ("", "", 123, "nothing was read there"),
+        ("", "sh: 9: cd: can't cd to /sys/devices/system", 2, "nothing was read there"),
         ("", "xargs: not found", 127, "xargs is not installed"),
         ("", "xargs: unknown option -- 0", 64, "xargs: unknown option -- 0"),
         (f"{SYS}/x:1\n", "", 124, "it did not end in time"),

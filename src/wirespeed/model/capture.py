@@ -94,7 +94,8 @@ class Files:
                 self._lines.setdefault(line[:at], []).append(line[at + 1 :])
         for line in section.errors.split("\n"):
             path, colon, why = line.removeprefix("grep: ").rpartition(": ")
-            if colon:
+            # `sh: cd: can't cd to /sys` tells of no file: alone, it means that nothing was read.
+            if colon and path.rpartition("/")[2] in self._attributes:
                 self._errors[path] = why
 
     def _end_of_path(self, line: str) -> int:
