@@ -16,6 +16,7 @@ from wirespeed.model.finding import Change, Finding, Severity
 from wirespeed.model.observed import CannotTellError
 from wirespeed.model.question import Purpose, Question
 from wirespeed.model.rule import DoesNotApplyError, HostExam, HostRule, PortExam, PortRule
+from wirespeed.report.diagnosis_view import bound_texts
 
 PORTS = """\
 wirespeed-capture 1 case
@@ -204,7 +205,7 @@ def test_a_capture_that_was_cut_off_is_said_to_be_one():
 def test_a_capture_without_the_list_of_ports_is_no_host_without_a_port():
     capture = parse_capture("wirespeed-capture 1 case\ncase done\n", "file")
     answer = diagnose(HostFacts("file", capture), Question())
-    assert any("no list of ports" in warning for warning in answer.warnings)
-    assert all(
-        verdict.outcome != "absent" for verdict in answer.verdicts if "ports" in verdict.rule
+    assert answer.ports_unknown == "the capture has no list of ports"
+    assert bound_texts(answer) == (
+        "which ports this host has could not be told: the capture has no list of ports",
     )

@@ -44,10 +44,11 @@ def diagnose(
     warnings = [] if host.capture.complete else ["the capture was cut off: its end is missing"]
     faults: list[str] = []
     ports: tuple[Port, ...] = ()
+    ports_unknown = ""
     try:
         ports = asked_ports(host, question)
     except CannotTellError as error:
-        warnings.append(f"the ports of this host could not be told: {error.reason}")
+        ports_unknown = error.reason
     ledgers = {port: _ledger(host, port, question, faults) for port in ports}
     said: list[Said] = []
     for rule in rules() if chosen is None else chosen:
@@ -61,6 +62,7 @@ def diagnose(
         findings=tuple(sorted(findings, key=_rank)),
         verdicts=tuple(v for v in said if isinstance(v, Verdict)),
         ledgers=tuple(ledgers.values()),
+        ports_unknown=ports_unknown,
         warnings=tuple(warnings),
         faults=tuple(faults),
     )

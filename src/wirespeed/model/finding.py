@@ -118,6 +118,8 @@ class Diagnosis(Frozen):
     """Dearest first."""
     verdicts: tuple[Verdict, ...]
     ledgers: tuple[Ledger, ...]
+    ports_unknown: str = ""
+    """Why nobody can tell which ports the host has; empty when they are known, if only as none."""
     warnings: tuple[str, ...] = ()
     """About the capture itself: that it was cut off, or at which limit."""
     faults: tuple[str, ...] = ()

@@ -166,6 +166,8 @@ def bound_texts(diagnosis: Diagnosis) -> tuple[str, ...]:
         before = f"{ledger.port} carries at most" if found else f"nothing holds {ledger.port} below"
         bound = bound_text(ledger, before)
         texts.append(bound or f"{ledger.port}: what bounds it is not known")
+    if diagnosis.ports_unknown:
+        return (f"which ports this host has could not be told: {diagnosis.ports_unknown}",)
     return tuple(texts) or ("no network port was found on this host",)
 
 
