@@ -1,5 +1,6 @@
 """No false alarm: on a host with nothing wrong, the doctor says nothing above a note."""
 
+import re
 from functools import cache
 
 import pytest
@@ -20,9 +21,27 @@ ASKED = [(name, None) for name in KINDS if name not in SET_APART] + [
 ]
 
 
+PARTLY_READ = {
+    "dual_xeon_100g": Purpose.TCP, "ice_25g": None, "guest_vf": Purpose.STORAGE,
+    "wsl2_tuned": Purpose.TCP, "ovs_offloading": Purpose.GUESTS, "dpdk_vfio": Purpose.DPDK,
+}  # fmt: skip
+SECTION = re.compile(r"^case begin (\S+) (\S+)\n.*?^case end \d+\n", re.M | re.S)
+
+
+@cache
+def captured(name: str) -> str:
+    return capture_of(KINDS[name]())
+
+
 @cache
 def facts(name: str) -> HostFacts:
-    return HostFacts(name, parse_capture(capture_of(KINDS[name]()), name))
+    return HostFacts(name, parse_capture(captured(name), name))
+
+
+def alarms_of(text: str, purpose: Purpose | None) -> list[tuple[str, str, str]]:
+    diagnosis = diagnose(HostFacts("host", parse_capture(text, "host")), Question(purpose=purpose))
+    assert not diagnosis.faults
+    return alarms(diagnosis)
 
 
 def alarms(diagnosis: Diagnosis) -> list[tuple[str, str, str]]:
@@ -45,6 +64,36 @@ def test_nothing_above_a_note_is_said(name: str, purpose: Purpose | None):
 def test_no_purpose_brings_a_rule_to_fail(name: str):
     for purpose in Purpose:
         assert not diagnose(facts(name), Question(purpose=purpose)).faults
+
+
+@pytest.mark.parametrize(("name", "purpose"), PARTLY_READ.items())
+class TestAHealthyHostThatIsReadInPart:
+    """What could not be read must be *cannot tell*, and never a fault."""
+
+    def test_without_any_one_section(self, name: str, purpose: Purpose | None):
+        text = captured(name)
+        for missing in sorted({match[1] for match in SECTION.finditer(text)}):
+            rest = SECTION.sub(lambda m, missing=missing: "" if m[1] == missing else m[0], text)
+            assert alarms_of(rest, purpose) == [], missing
+
+    def test_with_any_one_section_refused(self, name: str, purpose: Purpose | None):
+        text = captured(name)
+        for refused in sorted({match[1] for match in SECTION.finditer(text)}):
+            rest = SECTION.sub(
+                lambda m, refused=refused: _refused(m) if m[1] == refused else m[0], text
+            )
+            assert alarms_of(rest, purpose) == [], refused
+
+    def test_cut_off_anywhere(self, name: str, purpose: Purpose | None):
+        text = captured(name)
+        for part in range(1, 16):
+            assert alarms_of(text[: len(text) * part // 16], purpose) == [], part
+
+
+def _refused(section: re.Match[str]) -> str:
+    name, subject = section.groups()
+    said = f"{name}: Permission denied"
+    return f"case begin {name} {subject}\n\ncase errors\n{said}\ncase end 2\n"
 
 
 def test_this_machine_gives_no_alarm():
