@@ -3,51 +3,6 @@
 # nothing, writes no file. Run it as root to see all; without root it says what it could not see.
 # Below the functions, each block is one source of facts, in the words that you could type yourself.
 
-LC_ALL=C
-LANGUAGE=C
-PATH=$PATH:/usr/local/sbin:/usr/sbin:/sbin
-export LC_ALL LANGUAGE PATH
-unset CDPATH ENV GREP_OPTIONS
-
-# Drawn anew each time, so that nothing on this host can print what looks like one of our lines.
-{ read -r mark </proc/sys/kernel/random/uuid; } 2>/dev/null || mark=$$-$PPID-capture
-printf 'wirespeed-capture 1 %s\n' "$mark"
-
-# A tool that hangs (a module that does not answer, a daemon that is gone) costs 5 s, not the rest.
-limit=
-command -v timeout >/dev/null 2>&1 && limit='timeout 5'
-
-# run NAME SUBJECT COMMAND...: one section, with what the command printed and its return code.
-run() {
-	printf '%s begin %s %s\n' "$mark" "$1" "$2"
-	shift 2
-	if command -v "$1" >/dev/null; then
-		{ errors=$($limit "$@" 2>&1 >&3 3>&-); } 3>&1
-		end_section "$?"
-	else
-		errors="$1: not found"
-		end_section 127
-	fi
-}
-
-# show NAME SUBJECT FUNCTION...: the same for a function of this script.
-show() {
-	printf '%s begin %s %s\n' "$mark" "$1" "$2"
-	shift 2
-	{ errors=$("$@" 2>&1 >&3 3>&-); } 3>&1
-	end_section "$?"
-}
-
-end_section() {
-	[ -z "$errors" ] || printf '\n%s errors\n%s' "$mark" "$errors"
-	printf '\n%s end %s\n' "$mark" "$1"
-}
-
-# files NAME SUBJECT: small files, whose paths are on the standard input, one a line.
-files() {
-	tr '\n' '\0' | run "$1" "$2" xargs -0 grep -H ''
-}
-
 # real_path LINK: sets $real to where a link points, or to nothing, without starting a process.
 real_path() {
 	real=

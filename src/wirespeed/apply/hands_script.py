@@ -1,0 +1,71 @@
+"""The scripts that hands send to a host, and what they make of the answer. Pure."""
+
+import shlex
+from collections.abc import Sequence
+
+from wirespeed.apply.hands import Changed
+from wirespeed.host.sections import sections_script
+from wirespeed.model.capture import Capture
+from wirespeed.model.command import Command
+from wirespeed.model.observed import Observed, Unreadable
+from wirespeed.model.step import State, Step
+
+CHANGE_TIMEOUT_S = 120
+"""A firmware tool, update-grub or a card that takes its rings down may well take a minute."""
+STDIN_END = "WIRESPEED_STDIN_"
+
+
+def read_script(steps: Sequence[Step]) -> str:
+    """Read the state of every step: sections `step-0`, `step-1` and so on."""
+    return sections_script("# Reads; changes nothing.\n", "\n", *_reads(steps))
+
+
+def change_script(step: Step, commands: Sequence[Command]) -> str:
+    """Run commands in sections `change-0`, … up to the first that fails; then read the state."""
+    limit = f"\n[ -z \"$limit\" ] || limit='timeout {CHANGE_TIMEOUT_S}'\nwhile :; do\n"
+    runs = [_run(f"change-{number}", command) for number, command in enumerate(commands)]
+    tries = [f'{run}[ "$code" -eq 0 ] || break\n' for run in runs]
+    return sections_script(
+        "# Changes one thing.\n", limit, *tries, "break\ndone\n", *_reads([step])
+    )
+
+
+def states(capture: Capture, steps: Sequence[Step]) -> list[Observed[State]]:
+    """Give the states that `read_script` read."""
+    found: list[Observed[State]] = []
+    for number, step in enumerate(steps):
+        section = capture.section(f"step-{number}")
+        if section is None:
+            found.append(Unreadable("the host did not answer", step.read().line()))
+        else:
+            found.append(step.parse(section))
+    return found
+
+
+def changed(capture: Capture, step: Step, commands: Sequence[Command]) -> Changed:
+    """Give what became of `change_script`: which command failed, and the state now."""
+    failed = ""
+    for number, command in enumerate(commands):
+        section = capture.section(f"change-{number}")
+        if section is None or section.returncode is None:
+            failed = f"{command.line()}: it is not known how it ended"
+        elif section.returncode:
+            said = (section.errors.strip() or section.output.strip()).splitlines()
+            failed = f"{command.line()}: return code {section.returncode}: {' '.join(said)[:500]}"
+        if failed:
+            break
+    return Changed(failed, states(capture, [step])[0])
+
+
+def _reads(steps: Sequence[Step]) -> list[str]:
+    return [_run(f"step-{number}", step.read()) for number, step in enumerate(steps)]
+
+
+def _run(name: str, command: Command) -> str:
+    line = f"run {name} - {shlex.join(command.argv)}"
+    if command.stdin is None:
+        return f"{line}\n"
+    end = STDIN_END
+    while end in command.stdin:
+        end += "_"
+    return f"{line} <<'{end}'\n{command.stdin}\n{end}\n"

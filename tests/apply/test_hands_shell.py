@@ -1,0 +1,128 @@
+"""Hands on this machine, with real commands: files in a folder of the test's own."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import ClassVar, Literal
+
+import pytest
+
+from wirespeed.apply import registry
+from wirespeed.apply.executor import Executor
+from wirespeed.apply.hands_shell import ShellHands
+from wirespeed.apply.planner import make_plan
+from wirespeed.host.local import LocalRunner
+from wirespeed.model.capture import Section
+from wirespeed.model.command import Command
+from wirespeed.model.error import ApplyError
+from wirespeed.model.journal import Entry
+from wirespeed.model.observed import Known, Observed, Unreadable
+from wirespeed.model.step import Scope, State, Step
+
+NASTY = "it's $HOME `id` \"x\" \\ WIRESPEED_STDIN_\nWIRESPEED_STDIN__\n<<'E'"
+
+
+class Note(Step):
+    """A file has one text; it is written by a pipe, as sysfs is."""
+
+    scope: ClassVar[Scope] = Scope.OS
+    step: Literal["note"] = "note"
+    path: str
+    text: str
+
+    @property
+    def subject(self) -> str:
+        return self.path
+
+    @property
+    def why(self) -> str:
+        return "for a test"
+
+    def read(self) -> Command:
+        return Command(argv=("cat", self.path))
+
+    def parse(self, section: Section) -> Observed[State]:
+        source = self.read().line()
+        if section.returncode == 0:
+            return Known({"text": section.output.removesuffix("\n")}, source)
+        if "No such file" in section.errors:
+            return Known({"text": None}, source)
+        return Unreadable(section.errors, source)
+
+    def wanted(self, before: State) -> State:
+        return {"text": self.text}
+
+    def change(self, now: State, to: State) -> tuple[Command, ...]:
+        if to["text"] is None:
+            return (Command(argv=("rm", self.path)),)
+        return (Command(argv=("tee", self.path), stdin=str(to["text"])),) if now != to else ()
+
+
+class Failing(Note):
+    """Its first command fails, and the second must not run."""
+
+    step: Literal["failing"] = "failing"  # type: ignore[assignment]
+
+    def change(self, now: State, to: State) -> tuple[Command, ...]:
+        return (Command(argv=("ls", "/nowhere/at all")), *super().change(now, to))
+
+
+@pytest.fixture(autouse=True)
+def _own_steps(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setattr(registry, "step_types", lambda: {"note": Note, "failing": Failing})
+    yield
+
+
+@pytest.fixture
+def hands() -> ShellHands:
+    return ShellHands("here", LocalRunner())
+
+
+def executor(hands: ShellHands, steps: list[Step], journal: list[Entry]) -> Executor:
+    plan = make_plan(("here", step, s) for step, s in zip(steps, hands.read(steps), strict=True))
+    return Executor(plan, {"here": hands}, journal.append, lambda: "now", tuple(journal))
+
+
+def test_apply_writes_and_undo_gives_back_what_was_there(tmp_path: Path, hands: ShellHands):
+    old, new = tmp_path / "old", tmp_path / "it's new"
+    old.write_text("before\n")
+    steps: list[Step] = [Note(path=str(old), text=NASTY), Note(path=str(new), text="x")]
+    journal: list[Entry] = []
+    run = executor(hands, steps, journal)
+    run.apply()
+    assert old.read_text() == NASTY + "\n"
+    assert new.read_text() == "x\n"
+    run.undo()
+    assert old.read_text() == "before\n"
+    assert not new.exists()
+
+
+def test_the_first_command_that_fails_is_the_last(tmp_path: Path, hands: ShellHands):
+    path = tmp_path / "file"
+    with pytest.raises(ApplyError) as caught:
+        executor(hands, [Failing(path=str(path), text="x")], []).apply()
+    assert caught.value.what == "step.failed"
+    assert caught.value.found.startswith("ls '/nowhere/at all': return code 2: ls: cannot access")
+    assert not path.exists()
+
+
+def test_nothing_in_a_name_or_a_text_is_run(tmp_path: Path, hands: ShellHands):
+    path = tmp_path / "$(touch pwned)`touch pwned`; touch pwned"
+    executor(hands, [Note(path=str(path), text="$(touch pwned)\ntouch pwned")], []).apply()
+    assert path.read_text() == "$(touch pwned)\ntouch pwned\n"
+    assert not list(tmp_path.rglob("pwned"))
+    assert not Path("pwned").exists()
+
+
+def test_a_tool_that_is_missing_fails_the_step(tmp_path: Path, hands: ShellHands):
+    changed = hands.change(
+        Note(path=str(tmp_path / "x"), text="x"), [Command(argv=("no-such-tool-at-all",))]
+    )
+    assert "return code 127" in changed.failed
+    assert changed.now == Known({"text": None}, f"cat {tmp_path / 'x'}")
+
+
+def test_states_are_json(tmp_path: Path, hands: ShellHands):
+    state = hands.read([Note(path=str(tmp_path / "x"), text="x")])[0]
+    assert isinstance(state, Known)
+    assert json.loads(json.dumps(state.value)) == state.value
