@@ -11,6 +11,7 @@ from described.documents import DOCUMENTS
 from described.healthy import kinds
 from described.host import DescriptionError, Host, capture_of
 from described.stage import Stage, staged
+from wirespeed.doctor.anonymous import anonymous
 from wirespeed.doctor.diagnose import diagnose
 from wirespeed.model.capture import parse_capture
 from wirespeed.model.fact import HostFacts
@@ -22,10 +23,14 @@ BY_NAME = {f"{host.document}-{host.number}-{host.stage.name}": host for host in 
 
 
 @cache
+def captured(name: str) -> str:
+    return capture_of(BY_NAME[name].host)
+
+
+@cache
 def diagnosed(name: str) -> Diagnosis:
-    staged_host = BY_NAME[name]
-    capture = parse_capture(capture_of(staged_host.host), name)
-    return diagnose(HostFacts(name, capture), staged_host.stage.question)
+    facts = HostFacts(name, parse_capture(captured(name), name))
+    return diagnose(facts, BY_NAME[name].stage.question)
 
 
 def faults(diagnosis: Diagnosis, stage: Stage | None = None) -> list[Finding]:
@@ -62,6 +67,23 @@ class TestAStage:
     def test_no_rule_fails_on_it(self, name: str):
         assert not diagnosed(name).faults
         assert not diagnosed(name).warnings
+
+
+@pytest.mark.parametrize("document", DOCUMENTS)
+def test_an_anonymous_capture_gives_the_same_findings(document: str):
+    name, one = next((n, h) for n, h in BY_NAME.items() if h.document == document)
+    question = one.stage.question
+    if question.peer or question.ports:
+        question = Question(purpose=question.purpose)
+    text = captured(name)
+    said = [
+        [(f.rule, f.severity, f.prices) for f in diagnose(facts, question).findings]
+        for facts in (
+            HostFacts(name, parse_capture(text, name)),
+            HostFacts(name, parse_capture(anonymous(text, name, b"k" * 32), name)),
+        )
+    ]
+    assert sorted(said[0], key=str) == sorted(said[1], key=str)
 
 
 @pytest.mark.parametrize("document", DOCUMENTS)
