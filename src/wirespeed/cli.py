@@ -14,10 +14,13 @@ from wirespeed.model.error import WirespeedError
 ERROR_COLUMNS = 80
 
 NOT_PROVEN = """\
-not proven on hardware (only vdevs were at hand):
-  ports given with --port, PCI ports and mlx5 among them
-  hardware receive time stamps
-  several NUMA nodes"""
+not proven on hardware (only vdevs and described hosts were at hand):
+  measure: ports given with --port, PCI ports and mlx5 among them
+  measure: hardware receive time stamps
+  measure: several NUMA nodes
+  doctor: ConnectX cards, their eswitch, VF-LAG and firmware settings
+  doctor: Open vSwitch with hardware offload or DPDK
+  doctor: the Linux side of WSL2"""
 
 
 def format_error(error: WirespeedError) -> str:
