@@ -14,6 +14,7 @@ from described.stage import Stage, staged
 from wirespeed.doctor.anonymous import anonymous
 from wirespeed.doctor.diagnose import diagnose
 from wirespeed.model.capture import parse_capture
+from wirespeed.model.ceiling import Direction
 from wirespeed.model.fact import HostFacts
 from wirespeed.model.finding import Diagnosis, Finding, Severity
 from wirespeed.model.question import Question
@@ -89,6 +90,26 @@ def test_an_anonymous_capture_gives_the_same_findings(document: str):
 @pytest.mark.parametrize("document", DOCUMENTS)
 def test_a_document_ends_with_nothing_wrong(document: str):
     assert DOCUMENTS[document][-1].first is None
+
+
+@pytest.mark.parametrize(
+    ("name", "port", "element", "most_bps"),
+    [
+        ("wsl2-0-as_found", "eth2", "virtual switch", 10.1e9),
+        ("wsl2-1-external_switch", "eth2", "virtual switch", 101e9),
+        ("wsl2_slot-0-slot_of_x4", "enp33s0np0", "pcie 0000:21:00.0", 64e9),
+        ("sriov_legacy-5-legacy_vlan", "enp3s0f0np0", "ethernet", 100e9),
+        ("10g_switch-1-switch_negotiates", "ens1f0np0", "ethernet", 1e9),
+    ],
+)
+def test_what_bounds_the_path_is_named(name: str, port: str, element: str, most_bps: float):
+    facts = HostFacts(name, parse_capture(captured(name), name))
+    ledgers = {ledger.port: ledger for ledger in diagnose(facts, Question()).ledgers}
+    for direction in Direction:
+        bound = ledgers[port].bound(direction)
+        assert bound is not None
+        assert bound.element == element
+        assert 0.75 * most_bps < bound.load_bps_l1.low <= most_bps
 
 
 def test_a_figure_above_the_cable_is_doubted():
