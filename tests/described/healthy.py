@@ -375,6 +375,3 @@ FIT_FOR = {
     "container": (Purpose.TCP, Purpose.STORAGE),
 }
 """Purposes that an ordinary host of the kind serves as it comes."""
-
-SET_APART = frozenset({"dpdk_tuned"})
-"""Tuned against another purpose: its interrupts are kept far from the card, for DPDK's sake."""

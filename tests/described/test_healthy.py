@@ -5,7 +5,7 @@ from functools import cache
 
 import pytest
 
-from described.healthy import FIT_FOR, SET_APART, kinds
+from described.healthy import FIT_FOR, kinds
 from described.host import capture_of
 from wirespeed.doctor.collector import collector_script
 from wirespeed.doctor.diagnose import diagnose
@@ -16,7 +16,7 @@ from wirespeed.model.finding import Diagnosis, Severity
 from wirespeed.model.question import Purpose, Question
 
 KINDS = kinds()
-ASKED = [(name, None) for name in KINDS if name not in SET_APART] + [
+ASKED = [(name, None) for name in KINDS] + [
     (name, purpose) for name, purposes in FIT_FOR.items() for purpose in purposes
 ]
 
