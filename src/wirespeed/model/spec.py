@@ -1,0 +1,208 @@
+"""What is wanted: hosts, networks, guests, and the approach that brings them about. One file.
+
+    hosts:      {alpha: {reach: ssh://root@alpha, ports: ["0000:03:00.0", "0000:03:00.1"]}}
+    approach:   legacy-vlan          # legacy-vlan | ovs-dpdk | ovs-tc
+    failover:   active-backup
+    underlay:   {subnet: 192.168.9.0/24, mtu: 9080}
+    networks:   {storage: {segment: 42, subnet: 192.168.10.0/24, mtu: 9000}}
+    guests:     {ceph-1: {host: alpha, networks: [storage], vcpus: 16, memory_gib: 8}}
+    measure:    {iperf3: {mtu: [1500, 9000], streams: [2, 6], bidirectional: true, runs: 3}}
+
+What cannot be is refused here, before any host is asked: unknown names, overlapping subnets, a
+segment that is no VLAN, an MTU without room for what the approach adds.
+"""
+
+import re
+from collections.abc import Iterable
+from enum import StrEnum
+from ipaddress import IPv4Network
+from itertools import combinations
+from typing import Annotated, Self
+
+from pydantic import AfterValidator, Field, model_validator
+
+from wirespeed.model.frozen import Frozen
+from wirespeed.model.names import PciAddress
+
+NAME = re.compile(r"[a-z0-9]([a-z0-9-]{0,30}[a-z0-9])?")
+MAX_VLAN = 4094
+MAX_VNI = 2**24 - 1
+VXLAN_BYTES = 50
+"""Outer IPv4 20, UDP 8, VXLAN 8 and the inner Ethernet 14: what is added within the outer MTU."""
+VLAN_TAG_BYTES = 0
+"""A port's MTU does not count the tag: Linux and cards keep room for it besides."""
+MIN_MTU = 576
+MAX_MTU = 9978
+"""The largest that ConnectX cards take."""
+
+
+def _name(text: str) -> str:
+    if not NAME.fullmatch(text):
+        raise ValueError(f"{text!r}: a name has small letters, digits and hyphens, 32 at most")
+    return text
+
+
+Name = Annotated[str, AfterValidator(_name)]
+Mtu = Annotated[int, Field(ge=MIN_MTU, le=MAX_MTU)]
+
+
+class Approach(StrEnum):
+    """How guests come to the card."""
+
+    LEGACY_VLAN = "legacy-vlan"
+    OVS_DPDK = "ovs-dpdk"
+    OVS_TC = "ovs-tc"
+
+
+class Failover(StrEnum):
+    """What happens when a port or its switch is gone."""
+
+    ACTIVE_BACKUP = "active-backup"
+    NONE = "none"
+
+
+class HostSpec(Frozen):
+    """A host, how it is reached, and the ports that are shared out."""
+
+    reach: str
+    ports: Annotated[tuple[PciAddress, ...], Field(min_length=1, max_length=8)]
+
+
+class Underlay(Frozen):
+    """The network between the hosts that tunnels run over; also the MTU of the ports."""
+
+    subnet: IPv4Network
+    mtu: Mtu
+
+
+class NetworkSpec(Frozen):
+    """A network of guests, kept apart from the others."""
+
+    segment: int
+    """VLAN id or VXLAN network identifier, by the approach."""
+    subnet: IPv4Network
+    mtu: Mtu
+
+
+class GuestSpec(Frozen):
+    """A guest, its host, and its networks: the first one's address is how it is measured."""
+
+    host: Name
+    networks: Annotated[tuple[Name, ...], Field(min_length=1, max_length=16)]
+    vcpus: Annotated[int, Field(ge=1, le=1024)]
+    memory_gib: Annotated[float, Field(gt=0, le=65536)]
+
+
+class Iperf3Spec(Frozen):
+    """Streams and MTUs to go through."""
+
+    mtu: tuple[Mtu, ...] = (1500, 9000)
+    streams: tuple[Annotated[int, Field(ge=1, le=128)], ...] = (2, 6)
+    bidirectional: bool = True
+    runs: Annotated[int, Field(ge=1, le=100)] = 3
+
+
+class PingSpec(Frozen):
+    """Flood ping."""
+
+    count: Annotated[int, Field(ge=1, le=10**7)] = 10000
+    warmup: Annotated[int, Field(ge=0, le=100)] = 1
+    runs: Annotated[int, Field(ge=1, le=100)] = 3
+
+
+class Rfc2544Spec(Frozen):
+    """Zero-loss search."""
+
+    frame_bytes: tuple[Annotated[int, Field(ge=64, le=9600)], ...] = (
+        64, 128, 256, 512, 1024, 1280, 1518,
+    )  # fmt: skip
+    flows: Annotated[int, Field(ge=1, le=2**24)] = 8192
+    seconds: Annotated[float, Field(gt=0, le=86400)] = 60
+
+
+class MeasureSpec(Frozen):
+    """What proves it."""
+
+    iperf3: Iperf3Spec = Iperf3Spec()
+    ping: PingSpec = PingSpec()
+    rfc2544: Rfc2544Spec | None = None
+
+
+class Spec(Frozen):
+    """The whole file."""
+
+    hosts: dict[Name, HostSpec]
+    approach: Approach
+    failover: Failover = Failover.ACTIVE_BACKUP
+    underlay: Underlay
+    networks: dict[Name, NetworkSpec]
+    guests: dict[Name, GuestSpec]
+    measure: MeasureSpec = MeasureSpec()
+
+    @model_validator(mode="after")
+    def _names_are_known(self) -> Self:
+        for name, guest in self.guests.items():
+            if guest.host not in self.hosts:
+                raise ValueError(f"guest {name}: no host {guest.host!r} among {_list(self.hosts)}")
+            for network in guest.networks:
+                if network not in self.networks:
+                    known = _list(self.networks)
+                    raise ValueError(f"guest {name}: no network {network!r} among {known}")
+            if len(set(guest.networks)) < len(guest.networks):
+                raise ValueError(f"guest {name}: a network is named twice")
+        return self
+
+    @model_validator(mode="after")
+    def _subnets_are_apart(self) -> Self:
+        subnets = {"underlay": self.underlay.subnet}
+        subnets |= {f"network {name}": network.subnet for name, network in self.networks.items()}
+        for (one, a), (other, b) in combinations(subnets.items(), 2):
+            if a.overlaps(b):
+                raise ValueError(f"{one} {a} and {other} {b} overlap")
+        for name, network in self.networks.items():
+            guests = sum(name in guest.networks for guest in self.guests.values())
+            if guests > network.subnet.num_addresses - 2:
+                raise ValueError(
+                    f"network {name}: {network.subnet} has no room for {guests} guests"
+                )
+        return self
+
+    @model_validator(mode="after")
+    def _segments_are_what_the_approach_has(self) -> Self:
+        most, kind = (
+            (MAX_VLAN, "VLAN id") if self.approach is Approach.LEGACY_VLAN else (MAX_VNI, "VNI")
+        )
+        seen: dict[int, str] = {}
+        for name, network in self.networks.items():
+            if not 1 <= network.segment <= most:
+                raise ValueError(f"network {name}: {kind} {network.segment} is not 1 to {most}")
+            other = seen.setdefault(network.segment, name)
+            if other != name:
+                raise ValueError(f"networks {other} and {name}: both have {kind} {network.segment}")
+        return self
+
+    @model_validator(mode="after")
+    def _mtus_have_room(self) -> Self:
+        added = VLAN_TAG_BYTES if self.approach is Approach.LEGACY_VLAN else VXLAN_BYTES
+        for name, network in self.networks.items():
+            if network.mtu + added > self.underlay.mtu:
+                raise ValueError(
+                    f"network {name}: MTU {network.mtu} and {added} bytes of {self.approach} "
+                    f"do not fit into the underlay's {self.underlay.mtu}"
+                )
+        return self
+
+    @model_validator(mode="after")
+    def _failover_has_two_ports(self) -> Self:
+        if self.failover is Failover.ACTIVE_BACKUP:
+            for name, host in self.hosts.items():
+                if len(host.ports) < 2:
+                    raise ValueError(f"host {name}: {self.failover} needs two ports, it has one")
+        for name, host in self.hosts.items():
+            if len(set(host.ports)) < len(host.ports):
+                raise ValueError(f"host {name}: a port is named twice")
+        return self
+
+
+def _list(names: Iterable[str]) -> str:
+    return ", ".join(sorted(names)) or "none"
