@@ -1,0 +1,56 @@
+"""Forward error correction of a port."""
+
+from typing import ClassVar, Literal
+
+from wirespeed.facts.ethtool import ethtool_answer
+from wirespeed.model.capture import Section
+from wirespeed.model.command import Command
+from wirespeed.model.finding import Danger
+from wirespeed.model.observed import Known, Observed, Unreadable
+from wirespeed.model.step import State
+from wirespeed.steps.ethtool_setting import EthtoolSetting
+
+ENCODINGS = ("auto", "off", "rs", "baser", "llrs")
+LINES = ("Supported/Configured FEC encodings", "Configured FEC encodings")
+"""As ethtool 6.0 and later call it, and before."""
+
+
+class Fec(EthtoolSetting):
+    """The port is told to use this encoding; both ends of the link need the same.
+
+    What is in use shows once the link is up again. Drivers that print what they support in place of
+    what is configured (ethtool's own words: *Supported/Configured*) are found to contradict it.
+    """
+
+    danger: ClassVar[Danger] = Danger.DROPS_LINK
+    shown_by: ClassVar[str] = "--show-fec"
+    set_by: ClassVar[str] = "--set-fec"
+    step: Literal["fec"] = "fec"
+    encoding: Literal["auto", "off", "rs", "baser", "llrs"]
+
+    @property
+    def why(self) -> str:
+        """What it is good for."""
+        return "Without the correction that the cable needs, frames are lost to bit errors."
+
+    def asked(self) -> State:
+        """The encoding."""
+        return {"encoding": self.encoding}
+
+    def parse(self, section: Section) -> Observed[State]:
+        """Read what is configured: one encoding, or several that may be chosen from."""
+        capture = self.as_capture(section, "ethtool-fec")
+        answer = ethtool_answer(capture, "ethtool-fec", self.netdev, self.shown_by)
+        if not isinstance(answer, Known):
+            return Unreadable(answer.reason, answer.source)
+        lines = (line.partition(":") for line in answer.value.splitlines())
+        found = [after.lower().split() for name, _, after in lines if name in LINES]
+        if len(found) != 1 or not found[0] or not set(found[0]) <= set(ENCODINGS):
+            return Unreadable("it does not say what is configured", answer.source)
+        return Known({"encoding": " ".join(sorted(found[0]))}, answer.source)
+
+    def change(self, now: State, to: State) -> tuple[Command, ...]:
+        """Set it; several where several were configured."""
+        words = str(to["encoding"]).split()
+        command = Command(argv=("ethtool", self.set_by, self.netdev, "encoding", *words))
+        return () if now == to else (command,)

@@ -1,0 +1,52 @@
+"""Flow control of a port by pause frames."""
+
+from typing import ClassVar, Literal, Self
+
+from pydantic import model_validator
+
+from wirespeed.facts.ethtool import ethtool_answer, on_or_off, word_of
+from wirespeed.model.capture import Section
+from wirespeed.model.finding import Danger
+from wirespeed.model.observed import Observed
+from wirespeed.model.step import State
+from wirespeed.steps.ethtool_setting import EthtoolSetting, as_state, only_given
+
+
+class Pause(EthtoolSetting):
+    """It obeys pause frames (`rx`), sends them (`tx`), or leaves both to negotiation (`autoneg`).
+
+    With `autoneg` on, some drivers take no `rx` and `tx` (igb): turn it off with them. What is
+    advertised changes, so the link is negotiated anew.
+    """
+
+    danger: ClassVar[Danger] = Danger.DROPS_LINK
+    shown_by: ClassVar[str] = "-a"
+    set_by: ClassVar[str] = "-A"
+    step: Literal["pause"] = "pause"
+    autoneg: bool | None = None
+    rx: bool | None = None
+    tx: bool | None = None
+
+    @model_validator(mode="after")
+    def _asks_for_something(self) -> Self:
+        if not self.asked():
+            raise ValueError("none of autoneg, rx and tx is given")
+        return self
+
+    @property
+    def why(self) -> str:
+        """What it is good for."""
+        return (
+            "A port that obeys pause frames stops for one slow receiver, and all its traffic waits."
+        )
+
+    def asked(self) -> State:
+        """The switches that are given."""
+        return only_given({"autoneg": self.autoneg, "rx": self.rx, "tx": self.tx})
+
+    def parse(self, section: Section) -> Observed[State]:
+        """Read what is set; what was negotiated stands in other lines."""
+        capture = self.as_capture(section, "ethtool-a")
+        answer = ethtool_answer(capture, "ethtool-a", self.netdev, "-a")
+        names = {"autoneg": "Autonegotiate", "rx": "RX", "tx": "TX"}
+        return as_state({key: on_or_off(word_of(answer, names[key])) for key in self.asked()})

@@ -1,0 +1,74 @@
+"""The MTU of a netdev."""
+
+from dataclasses import dataclass
+
+import pytest
+from described_files import DescribedFiles
+from proof import Answer, DescribedHands, plan_on, prove
+from pydantic import ValidationError
+from samples import is_never_guessed, reason_of, section_of, state_of
+
+from wirespeed.model.command import Command
+from wirespeed.model.finding import Danger
+from wirespeed.steps.mtu import Mtu
+
+STEP = Mtu(netdev="eth0", mtu=9000)
+PATH = "/sys/class/net/eth0/mtu"
+
+
+@dataclass
+class Described(DescribedFiles):
+    """Understands `ip link set dev D mtu N` too."""
+
+    highest: int = 9216
+
+    def run(self, command: Command) -> Answer:
+        match command.argv:
+            case ("ip", "link", "set", "dev", netdev, "mtu", mtu) if command.stdin is None:
+                path = f"/sys/class/net/{netdev}/mtu"
+                if path not in self.files:
+                    return Answer(errors=f'Cannot find device "{netdev}"', returncode=1)
+                # dev_validate_mtu, net/core/dev.c; iproute2 ends with 2.
+                if int(mtu) > self.highest:
+                    return Answer(errors="Error: mtu greater than device maximum.", returncode=2)
+                self.files[path] = f"{mtu}\n"
+                return Answer()
+            case _:
+                return super().run(command)
+
+
+def host(mtu: int) -> Described:
+    return Described({PATH: f"{mtu}\n"})
+
+
+@pytest.mark.parametrize("before", [1500, 9216, 68])
+def test_larger_and_smaller(before: int):
+    prove(STEP, host(before), host(9000))
+
+
+def test_the_commands():
+    planned = plan_on(STEP, host(1500)).steps[0]
+    assert [c.line() for c in planned.commands] == ["ip link set dev eth0 mtu 9000"]
+    assert [c.line() for c in planned.undo] == ["ip link set dev eth0 mtu 1500"]
+    assert planned.danger is Danger.DROPS_LINK
+
+
+def test_more_than_the_port_can_is_refused():
+    large = Mtu(netdev="eth0", mtu=9217)
+    changed = DescribedHands(host(1500)).change(large, large.change({"mtu": 1500}, {"mtu": 9217}))
+    assert "greater than device maximum" in changed.failed
+
+
+def test_it_is_never_guessed():
+    assert state_of(STEP, section_of("65536\n")) == {"mtu": 65536}
+    is_never_guessed(STEP)
+    for output in ("-1\n", "15 00\n", "1500\n1500\n", "0x5dc\n", "\u0661\n"):
+        reason_of(STEP, section_of(output))
+    missing = DescribedFiles({}).run(STEP.read())
+    reason_of(STEP, section_of(missing.output, missing.errors, missing.returncode))
+
+
+@pytest.mark.parametrize("fields", [{"mtu": 67}, {"mtu": 65536}, {"mtu": 9000, "netdev": "../x"}])
+def test_no_such_step(fields: dict[str, object]):
+    with pytest.raises(ValidationError):
+        Mtu.model_validate({"netdev": "eth0", **fields})
