@@ -1,0 +1,84 @@
+"""What governs the clock of the CPUs."""
+
+from typing import Annotated, ClassVar, Literal
+
+from pydantic import Field
+
+from wirespeed.model.capture import Files, Section
+from wirespeed.model.command import Command
+from wirespeed.model.observed import Known, Observed, Unreadable
+from wirespeed.model.step import Scope, State, Step
+
+FOLDER = "/sys/devices/system/cpu/cpufreq"
+GOVERNOR = r"^[a-z_]{1,15}$"
+"""At most CPUFREQ_NAME_LEN."""
+
+
+class CpuGovernor(Step):
+    """Every one of these frequency policies (CPUs whose clock is set together) has this governor.
+
+    The energy preference, which intel_pstate and amd_pstate force to `performance` meanwhile, they
+    themselves put back with the governor.
+    """
+
+    scope: ClassVar[Scope] = Scope.BOOT
+    step: Literal["cpu_governor"] = "cpu_governor"
+    policies: Annotated[
+        tuple[Annotated[int, Field(ge=0, le=8191)], ...], Field(min_length=1, max_length=8192)
+    ]
+    """Numbers of /sys/devices/system/cpu/cpufreq/policy*."""
+    governor: Annotated[str, Field(pattern=GOVERNOR)] = "performance"
+
+    @property
+    def subject(self) -> str:
+        """Which policies."""
+        if len(self.policies) == 1:
+            return f"clock of policy {self.policies[0]}"
+        return (
+            f"clock of {len(self.policies)} policies, {min(self.policies)} to {max(self.policies)}"
+        )
+
+    @property
+    def why(self) -> str:
+        """Say what a low clock costs."""
+        return "a clock that has to rise first costs frames at the start of every burst"
+
+    def _path(self, policy: str) -> str:
+        return f"{FOLDER}/{policy}/scaling_governor"
+
+    @property
+    def _names(self) -> tuple[str, ...]:
+        return tuple(f"policy{number}" for number in self.policies)
+
+    def read(self) -> Command:
+        """Print the governor of each."""
+        return Command(argv=("grep", "-H", "", *map(self._path, self._names)))
+
+    def parse(self, section: Section) -> Observed[State]:
+        """Give the governor by policy; unreadable where one has none."""
+        source = self.read().line()
+        files = Files(section, ("scaling_governor",))
+        state: State = {}
+        for name in self._names:
+            governor = files[self._path(name)]
+            if not isinstance(governor, Known):
+                return Unreadable(f"{name}: {governor.reason}", source)
+            if not governor.value.isidentifier() or not governor.value.isascii():
+                return Unreadable(f"{name}: {governor.value[:40]!r} is no governor", source)
+            state[name] = governor.value
+        return Known(state, source)
+
+    def wanted(self, before: State) -> State:  # noqa: ARG002
+        """Give the same governor for all."""
+        return dict.fromkeys(self._names, self.governor)
+
+    def change(self, now: State, to: State) -> tuple[Command, ...]:
+        """Write each governor to all policies that are to have it, in one command."""
+        policies: dict[str, list[str]] = {}
+        for name, governor in to.items():
+            if now[name] != governor:
+                policies.setdefault(str(governor), []).append(name)
+        return tuple(
+            Command(argv=("tee", *map(self._path, names)), stdin=governor)
+            for governor, names in policies.items()
+        )

@@ -1,0 +1,27 @@
+"""From what a step's command printed to its state; whatever makes no sense is unreadable."""
+
+import re
+from collections.abc import Callable
+
+from wirespeed.model.capture import Section
+from wirespeed.model.command import Command
+from wirespeed.model.observed import Known, Observed, Unreadable, read_as
+from wirespeed.model.step import State
+
+
+def state_of(section: Section, read: Command, convert: Callable[[str], State]) -> Observed[State]:
+    """Make the state of the output; Unreadable where the command failed or ValueError is raised.
+
+    What the host says that it has not is unreadable too: there is no state to come back to.
+    """
+    text = section.text(read.line())
+    if isinstance(text, Known):
+        return read_as(text, convert)
+    return Unreadable(text.reason, text.source)
+
+
+def number(text: str) -> int:
+    """Read a whole number as the kernel prints it. Raises ValueError."""
+    if not re.fullmatch(r"[0-9]{1,19}\n?", text):
+        raise ValueError(f"{text[:40]!r} is no number")
+    return int(text)

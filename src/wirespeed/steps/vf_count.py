@@ -1,0 +1,67 @@
+"""How many VFs a PF has."""
+
+from typing import Annotated, ClassVar, Literal
+
+from pydantic import Field
+
+from wirespeed.model.capture import Section
+from wirespeed.model.command import Command, write_file
+from wirespeed.model.finding import Danger
+from wirespeed.model.names import PciAddress
+from wirespeed.model.observed import Observed
+from wirespeed.model.step import Scope, State, Step
+from wirespeed.steps.readings import number, state_of
+
+
+class VfCount(Step):
+    """The PF has so many VFs.
+
+    From one number to another the kernel goes through none, so VFs that are there are made anew:
+    their netdevs, drivers and settings (MAC, VLAN, …) are lost, and a guest loses its VF. Undo
+    brings the number back; what else the former VFs were is for the steps that had set it.
+    More than the card offers, the kernel refuses. Some drivers (igb, ixgbe) reset the port.
+
+    `sriov_drivers_autoprobe` is left as it is: `driver_override` binds with either value of it.
+    """
+
+    scope: ClassVar[Scope] = Scope.BOOT
+    danger: ClassVar[Danger] = Danger.DROPS_LINK
+    step: Literal["vf_count"] = "vf_count"
+    pci_address: PciAddress
+    num_vfs: Annotated[int, Field(ge=0, le=65535)]
+
+    @property
+    def subject(self) -> str:
+        """PCI address of the PF."""
+        return self.pci_address
+
+    @property
+    def why(self) -> str:
+        """Say what VFs are for."""
+        return (
+            "a guest that owns a VF reaches the card without the host's CPU; "
+            "VFs that are there already are made anew, without their settings"
+        )
+
+    @property
+    def _path(self) -> str:
+        return f"/sys/bus/pci/devices/{self.pci_address}/sriov_numvfs"
+
+    def read(self) -> Command:
+        """Print the number."""
+        return Command(argv=("cat", self._path))
+
+    def parse(self, section: Section) -> Observed[State]:
+        """Give the number; unreadable where the function has no SR-IOV."""
+        return state_of(section, self.read(), lambda text: {"num_vfs": number(text)})
+
+    def wanted(self, before: State) -> State:  # noqa: ARG002
+        """Give the number that is asked for."""
+        return {"num_vfs": self.num_vfs}
+
+    def change(self, now: State, to: State) -> tuple[Command, ...]:
+        """Write the number, after 0 where there are others: sriov_numvfs_store() refuses else."""
+        if now == to:
+            return ()
+        numbers = [to["num_vfs"]] if 0 in (now["num_vfs"], to["num_vfs"]) else [0, to["num_vfs"]]
+        return tuple(write_file(self._path, str(count)) for count in numbers)
