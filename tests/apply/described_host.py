@@ -32,6 +32,9 @@ class Put(Step):
     def parse(self, section: Section) -> Observed[State]:
         return Known({"value": int(section.output)}, "get")
 
+    def made(self) -> State:
+        return {"value": 0}
+
     def wanted(self, before: State) -> State:
         return {"value": self.value}
 
@@ -40,6 +43,10 @@ class Put(Step):
         if now == to:
             return ()
         return tuple(Command(argv=("put", self.key, str(v))) for v in (-1, to["value"]))
+
+
+MADE = 7
+"""What a thing is that comes with `count`; the plan could only say 0."""
 
 
 class Killed(BaseException):
@@ -79,9 +86,14 @@ class DescribedHost:
                 break
             if key not in self.ignores:
                 self.values[key] = int(value)
+            if key == "count":
+                # As VFs come and go with their number.
+                self.values.pop("vf", None)
+                if int(value) > 0:
+                    self.values["vf"] = MADE
         return Changed(failed, self._state(step))
 
     def _state(self, step: Step) -> Observed[State]:
-        if step.subject in self.unreadable:
+        if step.subject in self.unreadable or step.subject not in self.values:
             return Unreadable("permission denied", "get")
         return Known({"value": self.values[step.subject]}, "get")

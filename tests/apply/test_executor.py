@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from itertools import product
 
 import pytest
-from described_host import DescribedHost, Killed, Put
+from described_host import MADE, DescribedHost, Killed, Put
 
 from wirespeed.apply import registry
 from wirespeed.apply.executor import Executor
@@ -182,6 +182,57 @@ class TestAfterAKill:
             assert all(isinstance(e, Undoing | Undone) for e in torn.entries[applied:])
             executor(plan, host, torn.entries).undo()
             assert host.values == START
+
+
+class TestAThingThatAnEarlierStepMakes:
+    STEPS = (Put(key="count", value=2), Put(key="vf", value=42))
+
+    @pytest.fixture
+    def host(self) -> DescribedHost:
+        return DescribedHost({"count": 0})
+
+    def plan_of(self, host: DescribedHost) -> Plan:
+        count, vf = self.STEPS
+        return make_plan([("alpha", count, host.read([count])[0]), ("alpha", vf, None)])
+
+    def test_what_it_was_is_read_when_its_turn_comes(self, host: DescribedHost):
+        journal: list[Entry] = []
+        executor(self.plan_of(host), host, journal).apply()
+        assert host.values == {"count": 2, "vf": 42}
+        intents = {e.number: e.before for e in journal if isinstance(e, Intent)}
+        assert intents == {0: {"value": 0}, 1: {"value": MADE}}
+
+    def test_undo_gives_it_back_and_takes_it_away(self, host: DescribedHost):
+        journal: list[Entry] = []
+        executor(plan := self.plan_of(host), host, journal).apply()
+        host.ran = []
+        executor(plan, host, journal).undo()
+        assert host.ran[1] == ("put", "vf", str(MADE))
+        assert host.values == {"count": 0}
+
+    def test_one_that_did_not_come_is_not_called_done(self, host: DescribedHost):
+        plan = self.plan_of(host)
+        host.unreadable.add("vf")
+        with pytest.raises(ApplyError) as caught:
+            executor(plan, host, []).apply()
+        assert caught.value.what == "step.cannot_verify"
+        assert host.values == {"count": 0}
+
+    @pytest.mark.parametrize("at", range(4))
+    def test_killed_at_any_command_it_is_undone_or_finished(self, host: DescribedHost, at: int):
+        plan = self.plan_of(host)
+        for finish in (False, True):
+            host.values, host.dies_before = {"count": 0}, at
+            journal: list[Entry] = []
+            with pytest.raises(Killed):
+                executor(plan, host, journal).apply()
+            host.dies_before = None
+            if finish:
+                executor(plan, host, journal).apply()
+                assert host.values == {"count": 2, "vf": 42}
+            else:
+                executor(plan, host, journal).undo()
+                assert host.values == {"count": 0}
 
 
 def test_a_run_begins_with_its_whole_plan(host: DescribedHost):

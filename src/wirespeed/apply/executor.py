@@ -91,14 +91,29 @@ class Executor:
     def _do(self, number: int, planned: PlannedStep) -> Result:
         step = read_step(planned.step)
         hands = self._hands[planned.host]
-        now = planned.before
-        if self._progress()[number] is StepProgress.MAYBE_WRITTEN:
+        before = self._before(number)
+        now = before
+        if before is None or self._progress()[number] is StepProgress.MAYBE_WRITTEN:
             found = hands.read([step])[0]
-            now = found.value if isinstance(found, Known) else planned.before
-            if now == planned.goal:
+            if isinstance(found, Known):
+                now = found.value
+            elif before is None:
                 return self._result(number, planned, Changed(failed="", now=found))
-        self._write(Intent(number=number, before=planned.before, undo=planned.undo))
+            if before is not None and now == planned.goal:
+                return self._result(number, planned, Changed(failed="", now=found))
+        if now is None:
+            raise AssertionError("a state was read, or is in the plan")
+        before = now if before is None else before
+        undo = step.change(planned.goal, before)
+        self._write(Intent(number=number, before=before, undo=undo))
         return self._result(number, planned, hands.change(step, step.change(now, planned.goal)))
+
+    def _before(self, number: int) -> State | None:
+        """Give what stood there: as its intent says, else as the plan does."""
+        for entry in self._entries:
+            if isinstance(entry, Intent) and entry.number == number:
+                return entry.before
+        return self._plan.steps[number].before
 
     def _result(self, number: int, planned: PlannedStep, changed: Changed) -> Result:
         verdict, now, said = _judged(changed, planned.goal)
@@ -109,15 +124,18 @@ class Executor:
     def _put_back(self, number: int, planned: PlannedStep) -> Undone:
         step = read_step(planned.step)
         hands = self._hands[planned.host]
+        before = self._before(number)
+        if before is None:
+            raise AssertionError("what is put back has an intent, and so a state before it")
         self._write(Undoing(number=number))
         found = hands.read([step])[0]
         # What cannot be read is taken to be written: the undo of a state that is back is harmless.
         now = found.value if isinstance(found, Known) else planned.goal
-        if now == planned.before:
+        if now == before:
             changed = Changed(failed="", now=found)
         else:
-            changed = hands.change(step, step.change(now, planned.before))
-        verdict, fresh, said = _judged(changed, planned.before)
+            changed = hands.change(step, step.change(now, before))
+        verdict, fresh, said = _judged(changed, before)
         undone = Undone(number=number, verdict=verdict, now=fresh, said=said)
         self._write(undone)
         return undone
@@ -137,7 +155,7 @@ class Executor:
         untouched = [
             planned
             for planned, came in zip(self._plan.steps, self._progress(), strict=True)
-            if came is StepProgress.UNTOUCHED
+            if came is StepProgress.UNTOUCHED and planned.before is not None
         ]
         for host in dict.fromkeys(planned.host for planned in untouched):
             mine = [planned for planned in untouched if planned.host == host]

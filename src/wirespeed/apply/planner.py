@@ -9,17 +9,24 @@ from wirespeed.model.shown import shown
 from wirespeed.model.step import State, Step
 
 
-def make_plan(steps: Iterable[tuple[str, Step, Observed[State]]]) -> Plan:
-    """Plan each (host, step, its state now), in this order.
+def make_plan(steps: Iterable[tuple[str, Step, Observed[State] | None]]) -> Plan:
+    """Plan each (host, step, its state now), in this order; None: an earlier step makes the thing.
 
     Raises CannotTellError where a state is not known: nothing is planned on a guess.
     """
     return Plan(steps=tuple(planned(host, step, state) for host, step, state in steps))
 
 
-def planned(host: str, step: Step, state: Observed[State]) -> PlannedStep:
+def planned(host: str, step: Step, state: Observed[State] | None) -> PlannedStep:
     """Plan one step."""
-    before = known(state, f"{kind_of(type(step))} of {step.subject} on {host}")
+    kind = kind_of(type(step))
+    if state is None:
+        made = step.made()
+        if made is None:
+            raise AssertionError(f"{kind}: no step makes what it is about")
+        before = made
+    else:
+        before = known(state, f"{kind} of {step.subject} on {host}")
     goal = step.wanted(before)
     return PlannedStep(
         host=host,
@@ -28,12 +35,12 @@ def planned(host: str, step: Step, state: Observed[State]) -> PlannedStep:
         why=step.why,
         scope=step.scope,
         danger=step.danger,
-        before=before,
+        before=before if state is not None else None,
         goal=goal,
         read=step.read(),
         commands=step.change(before, goal),
         undo=step.change(goal, before),
-        no_op=f"it is so already: {described(before)}" if before == goal else "",
+        no_op=f"it is so already: {described(before)}" if state and before == goal else "",
     )
 
 

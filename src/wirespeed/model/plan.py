@@ -22,7 +22,8 @@ class PlannedStep(Frozen):
     why: str
     scope: Scope
     danger: Danger
-    before: State
+    before: State | None
+    """None: an earlier step makes the thing; what it is then is read when its turn comes."""
     goal: State
     read: Command
     commands: tuple[Command, ...]

@@ -58,6 +58,14 @@ class Step(Frozen, ABC):
     def parse(self, section: Section) -> Observed[State]:
         """Make the state of what `read` printed; it never raises for what a host said."""
 
+    def made(self) -> State | None:
+        """Give the state of a thing that an earlier step of the plan makes, as it is made.
+
+        For the plan to show commands for what is not there yet; a fresh reading decides when the
+        step is applied. None: nothing of its kind is ever made by a step.
+        """
+        return None
+
     @abstractmethod
     def wanted(self, before: State) -> State:
         """Give the state that it leads to."""
