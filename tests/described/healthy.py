@@ -347,7 +347,7 @@ def kinds() -> dict[str, Callable[[], Host]]:
         for make in (
             dual_xeon_100g, epyc_200g, ice_25g, desktop_1g, guest_virtio, guest_vf, laptop,
             clouds.ec2, clouds.vmware, clouds.guest_with_bonded_vfs, servers.proxmox,
-            servers.kubernetes, servers.arm_board, servers.nodes_per_socket_4,
+            servers.kubernetes, servers.arm_board, servers.nodes_per_socket_4, servers.storage_node,
             container, dpdk_vfio, wsl2_tuned, ovs_offloading, dpdk_tuned,
         )
     }  # fmt: skip
@@ -367,6 +367,7 @@ FIT_FOR = {
     "proxmox": (Purpose.TCP, Purpose.STORAGE),
     "kubernetes": (Purpose.TCP, Purpose.STORAGE),
     "arm_board": (Purpose.TCP,),
+    "storage_node": (Purpose.TCP, Purpose.STORAGE),
     "nodes_per_socket_4": (Purpose.TCP, Purpose.STORAGE),
     "dpdk_vfio": (Purpose.DPDK,),
     "wsl2_tuned": (Purpose.TCP, Purpose.STORAGE),

@@ -100,7 +100,7 @@ def _replaced(text: str, old: str, new: str, where: str) -> str:
     return text.replace(old, new)
 
 
-def capture_of(host: Host, interval_s: int = 0) -> str:
+def capture_of(host: Host) -> str:
     """Run the collector over a description. Raises DescriptionError where they do not fit."""
     with _folder(IN_MEMORY) as root, _folder(None) as tools:
         answers = {**host.answers, **{line: _json(data) for line, data in host.data.items()}}
@@ -115,7 +115,7 @@ def capture_of(host: Host, interval_s: int = 0) -> str:
         for tool in ORDINARY_TOOLS:
             (tools / "now" / tool).symlink_to(shutil.which(tool) or f"/bin/{tool}")
         unknown = tools / "unknown"
-        script = _led_to(root, tools, collector_script(interval_s))
+        script = _led_to(root, tools, collector_script())
         done = subprocess.run(
             ["/bin/sh"], input=script, text=True, capture_output=True, timeout=60, check=False,
             env={"PATH": f"{tools}/now", "UNKNOWN": str(unknown)},

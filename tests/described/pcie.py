@@ -1,7 +1,5 @@
 """PCI Express parts of a described host: a card, its slot, and their configuration spaces."""
 
-from collections.abc import Sequence
-
 from described.host import Host
 
 DEVICES = "/sys/bus/pci/devices"
@@ -42,16 +40,12 @@ def card(
     max_gt_per_s: float = 16.0,
     slot_gt_per_s: float = 16.0,
     payload_bytes: int = 512,
-    slot_payload_bytes: int | None = None,
     read_request_bytes: int = 512,
     total_vfs: int | None = None,
-    num_vfs: int = 0,
     is_root: bool = True,
-    acs_redirects: bool = False,
 ) -> list[str]:
     """A card of some functions below one root port; gives their addresses.
 
-    `slot_payload_bytes` is the most that the root port can do; None: what is set.
     `is_root` False: whoever captures sees 64 bytes of configuration space only.
     """
     below = f"{ROOT_BUS}/{slot}"
@@ -59,9 +53,8 @@ def card(
     _function(host, slot, below, ids=(root_vendor, "0x14a5"), subsystem=(root_vendor, "0x1453"),
               pci_class="0x060400", numa_node=numa_node, local_cpus=local_cpus)  # fmt: skip
     _link(host, below, lanes, slot_lanes, gt_per_s, slot_gt_per_s)
-    most = slot_payload_bytes or payload_bytes
-    _config(host, below, ROOT_PORT, slot_lanes, slot_gt_per_s, most, payload_bytes, 512, is_root,
-            acs_redirects)  # fmt: skip
+    _config(host, below, ROOT_PORT, slot_lanes, slot_gt_per_s, payload_bytes, payload_bytes, 512,
+            is_root)  # fmt: skip
     host.links[f"{below}/driver"] = "/sys/bus/pci/drivers/pcieport"
     host.put("/sys/bus/pci/drivers/pcieport", bind="")
     addresses = []
@@ -72,10 +65,10 @@ def card(
                   numa_node=numa_node, local_cpus=local_cpus)  # fmt: skip
         _link(host, path, lanes, max_lanes, gt_per_s, max_gt_per_s)
         _config(host, path, ENDPOINT, max_lanes, max_gt_per_s, 512, payload_bytes,
-                read_request_bytes, is_root, False)  # fmt: skip
+                read_request_bytes, is_root)  # fmt: skip
         bind(host, address, driver)
         if total_vfs is not None:
-            host.put(path, sriov_totalvfs=total_vfs, sriov_numvfs=num_vfs,
+            host.put(path, sriov_totalvfs=total_vfs, sriov_numvfs=0,
                      sriov_drivers_autoprobe=1)  # fmt: skip
         addresses.append(address)
     return addresses
@@ -191,7 +184,6 @@ def _config(
     payload_bytes: int,
     read_request_bytes: int,
     is_root: bool,
-    acs_redirects: bool,
 ) -> None:
     """Lay a configuration space out after the PCI Express Base Specification 5.0, section 7.5."""
     config = bytearray(4096)
@@ -214,18 +206,8 @@ def _config(
     # Advanced error reporting, then access control services at 0x148.
     config[0x100:0x104] = (0x0001 | 2 << 16 | 0x148 << 20).to_bytes(4, "little")
     config[0x148:0x14C] = (0x000D | 1 << 16).to_bytes(4, "little")
-    config[0x14C:0x150] = bytes((0x5F, 0x00, 0x1D if acs_redirects else 0x01, 0x00))
+    config[0x14C:0x150] = bytes((0x5F, 0x00, 0x01, 0x00))
     host.files[f"{path}/config"] = bytes(config if is_root else config[:64])
-
-
-def functions_of(host: Host) -> Sequence[str]:
-    """Addresses of every network function."""
-    return [
-        link.rpartition("/")[2]
-        for link, path in host.links.items()
-        if link.startswith(f"{DEVICES}/")
-        and str(host.files.get(f"{path}/class")).startswith("0x02")
-    ]
 
 
 def remove_virtual_functions(host: Host, pf: str) -> None:

@@ -193,8 +193,6 @@ class Port:
     """`ethtool -S`: since boot. What is left out of mlx5's is 0."""
     grown: Mapping[str, int] = field(default_factory=dict)
     """Between the readings."""
-    dropped: Mapping[str, int] = field(default_factory=dict)
-    """Of /sys/class/net/…/statistics, since boot."""
     phys_port_name: str = ""
     switch_id: str = ""
     link: dict[str, Any] = field(default_factory=dict)
@@ -229,7 +227,7 @@ class Port:
         passed = {"rx_packets": 90_000_000, "tx_packets": 80_000_000}
         grown = {"rx_packets": 20_000, "tx_packets": 18_000, **self.grown}
         none = {"tx_dropped": 0, "rx_missed_errors": 0, "rx_crc_errors": 0}
-        for name, count in {**passed, **none, **self.dropped}.items():
+        for name, count in {**passed, **none}.items():
             file = f"{path}/statistics/{name}"
             host.files[file] = str(count)
             host.later[file] = str(count + grown.get(name, 0))

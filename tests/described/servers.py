@@ -1,9 +1,18 @@
 """Healthy servers and boards with what gathers around a port: bridges, tunnels, spare ports."""
 
 from described.bonds import bond
-from described.firmware import no_eswitch
+from described.firmware import firmware, mlx5_eswitch, module_of_kernel, no_eswitch
 from described.host import Host
-from described.machine import EPYC_4545P, busy_kernel, cpus, irqbalance, kernel, memory, thread
+from described.machine import (
+    EPYC_4545P,
+    busy_kernel,
+    cpus,
+    irqbalance,
+    kernel,
+    memory,
+    sysctl,
+    thread,
+)
 from described.pcie import card
 from described.port import (
     HASH_ADDRESSES,
@@ -12,6 +21,7 @@ from described.port import (
     Port,
     gateway,
     interrupts,
+    mlx5_names,
     netdev,
 )
 
@@ -173,4 +183,48 @@ def nodes_per_socket_4() -> Host:
     interrupts(host, address, names, order, first=100)
     netdev(host, "enp161s0np0", "192.0.2.110/24")
     no_eswitch(host, [address])
+    return host
+
+
+def storage_node() -> Host:
+    """Jumbo frames on a VLAN over a bond of two 25G ports; tuned's `network-throughput` is on."""
+    host = Host()
+    release = "5.14.0-503.11.1.el9_5.x86_64"
+    kernel(host, release=release, distribution="Red Hat Enterprise Linux 9.5 (Plow)",
+           command_line=BOOT, vendor="Dell Inc.", product="PowerEdge R760")  # fmt: skip
+    cpus(host, model="Intel(R) Xeon(R) Gold 5420+", nodes=2, cores=28, threads=2,
+         max_khz=4_100_000, base_khz=2_000_000)  # fmt: skip
+    memory(host, gib=256, nodes=2, huge_2m=(0, 0), huge_1g=(0, 0))
+    busy_kernel(host, segments=90_000, resent=4)
+    irqbalance(host)
+    for name, value in {
+        "net.core.rmem_max": 16_777_216, "net.core.wmem_max": 16_777_216,
+        "net.ipv4.tcp_rmem": "4096\t87380\t16777216", "net.ipv4.tcp_wmem": "4096\t65536\t16777216",
+        "vm.swappiness": 10, "kernel.numa_balancing": 1,
+    }.items():  # fmt: skip
+        sysctl(host, name, value)
+    addresses = card(host, card="0000:b5:00", slot="0000:b4:02.0", ids=("0x15b3", "0x101f"),
+                     numa_node=1, local_cpus="28-55,84-111", lanes=8, max_lanes=8, slot_lanes=16,
+                     slot_gt_per_s=32.0, payload_bytes=512, total_vfs=8)  # fmt: skip
+    modes = ("1000baseT/Full", "10000baseCR/Full", "25000baseCR/Full", "25000baseSR/Full")
+    for number, address in enumerate(addresses):
+        name = f"ens7f{number}np{number}"
+        Port(name, address, ethernet=Ethernet(25_000, modes, partner=modes, port="FIBRE"),
+             channels=56, mtu=9000, module=OPTIC_SFP.replace("10G", "25G"), version=release,
+             firmware="26.39.2048 (DEL0000000031)", link={"master": "bond0"},
+             counters={"rx_out_of_buffer": 3, "rx_discards_phy": 8}).place(host)  # fmt: skip
+        near = [*range(28, 56), *range(84, 112)]
+        interrupts(host, address, mlx5_names(address, 56), near, first=300 + 60 * number,
+                   allowed="28-55,84-111")  # fmt: skip
+    bond(host, "bond0", ["ens7f0np0", "ens7f1np1"], mode="802.3ad", megabits=25_000, mtu=9000)
+    for vlan, address, mtu in ((42, "192.168.10.8/24", 9000), (40, "192.168.20.8/24", 1500)):
+        netdev(host, f"bond0.{vlan}", address, mtu=mtu, flags=UP, operstate="UP", link="bond0",
+               link_type="ether",
+               linkinfo={"info_kind": "vlan", "info_data": {"id": vlan}})  # fmt: skip
+    gateway(host, "bond0.40", "192.168.20.1")
+    firmware(host, addresses, settings={}, version="26.39.2048", board_id="DEL0000000031")
+    mlx5_eswitch(host, addresses)
+    module_of_kernel(host, release)
+    thread(host, 7000, "msgr-worker-0", tid=7004, process="ceph-osd", cpu=30, allowed="0-111",
+           share=0.4)  # fmt: skip
     return host
