@@ -33,6 +33,15 @@ class Port:
         default_factory=lambda: {"autoneg": "off", "rx": "on", "tx": "on"}
     )
     fec: tuple[str, ...] = ("Auto",)
+    coalescing: dict[str, str] = field(default_factory=dict)
+    """By ethtool's words: `adaptive-rx`, `rx-usecs`, …"""
+    defaults_when_adaptive: dict[str, dict[str, str]] | None = None
+    """mlx5: "on", "off" -> numbers that every such turn leads to, in both directions alike."""
+    features: dict[str, str] = field(default_factory=dict)
+    """Feature of the kernel: what is requested, `on` or `off`."""
+    fixed: frozenset[str] = frozenset()
+    is_netlink: bool = False
+    """ethtool since 5.7: what is so already is no failure of `-C`."""
 
 
 @dataclass
@@ -163,6 +172,97 @@ def set_fec(port: Port, words: list[str]) -> Answer:
     return Answer()
 
 
+def show_coalescing(port: Port, netdev: str) -> str:
+    def word(key: str) -> str:
+        return port.coalescing.get(key, "n/a")
+
+    lines = "".join(
+        f"{direction}-{number}:\t{word(f'{direction}-{number}')}\n"
+        for direction in ("rx", "tx")
+        for number in ("usecs", "frames", "usecs-irq", "frames-irq")
+    )
+    return (
+        f"Coalesce parameters for {netdev}:\n"
+        f"Adaptive RX: {word('adaptive-rx')}  TX: {word('adaptive-tx')}\n"
+        f"stats-block-usecs:\tn/a\n\n{lines}\nCQE mode RX: n/a  TX: n/a\n\n"
+    )
+
+
+def set_coalescing(port: Port, words: list[str]) -> Answer:
+    asked = dict(pairs(words))
+    if not asked.keys() <= port.coalescing.keys():
+        raise RefusedError("cannot modify an unsupported parameter")
+    changed = {key: word for key, word in asked.items() if word != port.coalescing[key]}
+    if not changed:
+        return Answer() if port.is_netlink else unmodified()
+    for key, word in changed.items():
+        if key.startswith("adaptive"):
+            port.coalescing[key] = on_off(word)
+        elif str(int(word)) != word:
+            raise UnknownCommandError(f"-C {words}")
+    for direction in ("rx", "tx"):
+        switch = f"adaptive-{direction}"
+        numbers = {k: v for k, v in changed.items() if k.startswith(f"{direction}-")}
+        if port.defaults_when_adaptive is None:
+            port.coalescing |= numbers
+        elif switch in changed:
+            # mlx5e_ethtool_set_coalesce: reset_rx, reset_tx; the numbers asked for are not kept.
+            defaults = port.defaults_when_adaptive[changed[switch]]
+            port.coalescing |= {f"{direction}-{k}": v for k, v in defaults.items()}
+        elif port.coalescing.get(switch) != "on":
+            port.coalescing |= numbers
+    return Answer()
+
+
+GROUPS = {
+    "tx-checksumming": ("tx-checksum-ipv4", "tx-checksum-ip-generic", "tx-checksum-ipv6"),
+    "scatter-gather": ("tx-scatter-gather", "tx-scatter-gather-fraglist"),
+    "tcp-segmentation-offload": (
+        "tx-tcp-segmentation",
+        "tx-tcp-ecn-segmentation",
+        "tx-tcp-mangleid-segmentation",
+        "tx-tcp6-segmentation",
+    ),
+}
+NEED_SCATTER_GATHER = (*GROUPS["tcp-segmentation-offload"], "generic-segmentation-offload")
+
+
+def in_force(port: Port, name: str) -> str:
+    # netdev_fix_features (net/core/dev.c): no segmentation without scatter-gather.
+    if name in NEED_SCATTER_GATHER and port.features.get("tx-scatter-gather") == "off":
+        return "off"
+    return port.features[name]
+
+
+def show_features(port: Port, netdev: str) -> str:
+    def line(name: str) -> str:
+        state, requested = in_force(port, name), port.features[name]
+        remark = f" [requested {requested}]" if state != requested else ""
+        return f"{name}: {state}{' [fixed]' if name in port.fixed else remark}\n"
+
+    of_groups = {name for members in GROUPS.values() for name in members}
+    text = f"Features for {netdev}:\n"
+    for group, members in GROUPS.items():
+        mine = [name for name in members if name in port.features]
+        if mine:
+            any_on = any(in_force(port, name) == "on" for name in mine)
+            text += f"{group}: {'on' if any_on else 'off'}\n"
+            text += "".join(f"\t{line(name)}" for name in mine)
+    return text + "".join(line(name) for name in port.features if name not in of_groups)
+
+
+def set_features(port: Port, words: list[str]) -> Answer:
+    asked = {key: on_off(word) for key, word in pairs(words)}
+    if not asked.keys() <= port.features.keys():
+        # Groups are sent by no step: their members may differ.
+        raise UnknownCommandError(f"-K {words}")
+    port.features |= {key: word for key, word in asked.items() if key not in port.fixed}
+    # nl_sfeatures (ethtool, netlink/features.c): fails where nothing is as it was asked for.
+    if all(in_force(port, key) != word for key, word in asked.items()):
+        return Answer(errors="Could not change any device features", returncode=1)
+    return Answer()
+
+
 def pairs(words: list[str]) -> list[tuple[str, str]]:
     found = list(zip(words[::2], words[1::2], strict=True))
     if len({key for key, _ in found}) != len(found):
@@ -180,11 +280,15 @@ SHOWN: dict[str, Callable[[Port, str], str]] = {
     "-g": show_rings,
     "-l": show_channels,
     "-a": show_pause,
+    "-c": show_coalescing,
+    "-k": show_features,
     "--show-fec": show_fec,
 }
 SET: dict[str, Callable[[Port, list[str]], Answer]] = {
     "-G": set_rings,
     "-L": set_channels,
     "-A": set_pause,
+    "-C": set_coalescing,
+    "-K": set_features,
     "--set-fec": set_fec,
 }
