@@ -1,0 +1,90 @@
+"""Settings that a card of Mellanox or NVIDIA keeps in its firmware, from the next boot on."""
+
+import re
+from typing import Annotated, ClassVar, Literal
+
+from pydantic import Field
+
+from wirespeed.facts.firmware import Firmware
+from wirespeed.model.capture import Capture, Section
+from wirespeed.model.command import Command
+from wirespeed.model.finding import Danger
+from wirespeed.model.names import PciAddress
+from wirespeed.model.observed import Known, Observed, Unreadable
+from wirespeed.model.step import Scope, State, Step
+
+Setting = Literal["SRIOV_EN", "NUM_OF_VFS", "CQE_COMPRESSION"]
+VALUE = re.compile(r"(?:[A-Za-z_][A-Za-z0-9_]*\()?([0-9]{1,9})\)?")
+"""`16`, `True(1)`, `AGGRESSIVE(1)`."""
+
+
+class FirmwareSettings(Step):
+    """The card starts with these settings at the next boot; those in force stay until then.
+
+    Each VF asks for memory of the PCI bus (BAR) at the boot, used or not: with too many some
+    servers do not come up again, and the way back is to take the card out. So no more than are
+    needed.
+
+    Undo stores the values that stood there, and waits for a boot as well. What had never been set
+    is then set, to the value that it had.
+    """
+
+    scope: ClassVar[Scope] = Scope.CARD
+    danger: ClassVar[Danger] = Danger.FIRMWARE
+    step: Literal["firmware_settings"] = "firmware_settings"
+    pci_address: PciAddress
+    """Of one function of the card; the settings are the whole card's."""
+    tool: Literal["mstconfig", "mlxconfig"] = "mstconfig"
+    settings: Annotated[dict[Setting, Annotated[int, Field(ge=0, le=65535)]], Field(min_length=1)]
+
+    @property
+    def subject(self) -> str:
+        """PCI address of the function."""
+        return self.pci_address
+
+    @property
+    def why(self) -> str:
+        """Say what waits for the boot, and what a boot with too many VFs may do."""
+        if "NUM_OF_VFS" in self.settings:
+            return (
+                "the card offers VFs after the next boot; each asks for PCI memory then, "
+                "and some servers do not boot with too many"
+            )
+        return "the card starts with them at the next boot"
+
+    def read(self) -> Command:
+        """Print all settings."""
+        return Command(argv=(self.tool, "-d", self.pci_address, "-e", "q"))
+
+    def parse(self, section: Section) -> Observed[State]:
+        """Give what the next boot takes; unreadable where the card has no such setting."""
+        source = self.read().line()
+        asked = Section(
+            self.tool, self.pci_address, section.output, section.errors, section.returncode
+        )
+        card = Firmware.parse(Capture([asked], complete=True)).cards[self.pci_address]
+        if not isinstance(card.settings, Known):
+            return Unreadable(card.settings.reason, source)
+        state: State = {}
+        for name in self.settings:
+            setting = card.settings.value.get(name)
+            if setting is None:
+                return Unreadable(f"the card has no setting {name}", source)
+            value = setting.next_boot
+            match = VALUE.fullmatch(value.value) if isinstance(value, Known) else None
+            if match is None:
+                said = value.value[:40] if isinstance(value, Known) else value.reason
+                return Unreadable(f"{name} at the next boot: {said}", source)
+            state[name] = int(match[1])
+        return Known(state, source)
+
+    def wanted(self, before: State) -> State:  # noqa: ARG002
+        """Give what is asked for."""
+        return {str(name): value for name, value in self.settings.items()}
+
+    def change(self, now: State, to: State) -> tuple[Command, ...]:
+        """Store what differs, in one command: the tool judges the whole of it before it writes."""
+        words = [f"{name}={value}" for name, value in to.items() if now[name] != value]
+        if not words:
+            return ()
+        return (Command(argv=(self.tool, "-d", self.pci_address, "-y", "set", *words)),)
