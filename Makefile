@@ -39,6 +39,7 @@ build/sources.txt: FORCE
 
 .venv/.dependencies-dev: .venv/.dependencies
 	scripts/install-system.sh test
+	scripts/install-system.sh lab
 	scripts/install-python.sh dev
 	@touch $@
 

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Installs the Debian packages that are missing, and says which and what for.
-# `install-system.sh test` looks for those that only the tests need.
+# `install-system.sh test` looks for what only the tests need, `lab` for the virtual hosts' lab.
 set -eu
 
 # package | how to see that it, or something that does its work, is there | what for
@@ -32,6 +32,11 @@ busybox            | command -v busybox                                | a secon
 END
 }
 
+needed_by_lab() {
+	cat scripts/packages-lab.txt
+	[ "$(id -u)" -eq 0 ] || echo "uidmap | command -v newuidmap | makes it without root"
+}
+
 # Prints the package and its purpose of every row whose probe fails.
 missing() {
 	while IFS='|' read -r package probe purpose; do
@@ -40,11 +45,11 @@ missing() {
 	done
 }
 
-if [ "${1:-}" = test ]; then
-	rows=$(needed_by_tests | missing)
-else
-	rows=$(needed | missing)
-fi
+case ${1:-} in
+test) rows=$(needed_by_tests | missing) ;;
+lab) rows=$(needed_by_lab | missing) ;;
+*) rows=$(needed | missing) ;;
+esac
 [ -n "$rows" ] || exit 0
 
 echo "Debian packages to install:"
@@ -85,5 +90,11 @@ case " $packages " in *" openssh-server "*)
 	[ ! -d /run/systemd/system ] || $sudo systemctl mask ssh.service ssh.socket >>"$log" 2>&1
 	;;
 esac
-# shellcheck disable=SC2086 # a list of names
-apt install -y --no-install-recommends $packages
+suite=
+case " $packages " in *" qemu-system-x86 "*)
+	# Version 8 brought the card with SR-IOV.
+	suite=$(scripts/backports-option.sh qemu-system-x86 1:8 $sudo)
+	;;
+esac
+# shellcheck disable=SC2086 # lists of names
+apt install -y --no-install-recommends $suite $packages

@@ -67,6 +67,7 @@ COMMANDS = {
     "capture": "Read a host and write what was read to a file.",
     "ceiling": "Show the most that a path can carry, and what bounds it.",
     "doctor": "Find what holds a card below line rate, and what each fault costs.",
+    "lab": "Virtual hosts with SR-IOV cards, to try everything without hardware.",
     "measure": "Prove a rate with packets.",
     "report": "Make the report of a run again, or lay two side by side.",
 }

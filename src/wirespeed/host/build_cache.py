@@ -42,6 +42,9 @@ def build_once(target: Path, build: Callable[[Path], None], *, timeout_s: float)
     try:
         if target.is_dir():
             return target
+        # Of builders that were killed: nobody else builds while the lock is ours.
+        for orphan in target.parent.glob(f".{target.name}.*/"):
+            shutil.rmtree(orphan, ignore_errors=True)
         draft = Path(tempfile.mkdtemp(prefix=f".{target.name}.", dir=target.parent))
         try:
             build(draft)

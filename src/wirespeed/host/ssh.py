@@ -20,6 +20,7 @@ from typing import Any
 import asyncssh
 
 from wirespeed.host.clock import monotonic_s
+from wirespeed.host.lab_folders import lab_ssh_configs
 from wirespeed.host.reach_destination import Remote, parse_jump
 from wirespeed.host.read_limit import LimitedBytes
 from wirespeed.host.runner import MAX_OUTPUT_BYTES, Completed
@@ -238,4 +239,6 @@ async def _hop(
 
 
 def _config_files() -> tuple[Path, ...]:
-    return Path("~/.ssh/config").expanduser(), Path("/etc/ssh/ssh_config")
+    """Labs of virtual hosts that are up come first: the names in them are theirs alone."""
+    user, system = Path("~/.ssh/config").expanduser(), Path("/etc/ssh/ssh_config")
+    return *lab_ssh_configs(), user, system

@@ -1,0 +1,117 @@
+"""`wirespeed lab`: virtual hosts with SR-IOV cards, to try everything without hardware."""
+
+import os
+import sys
+
+import click
+
+from wirespeed.host.clock import monotonic_s
+from wirespeed.host.files import find_program
+from wirespeed.host.lab_folders import SSH_CONFIG
+from wirespeed.lab.machine_runs import end_lab, find_lab, running_labs, start_lab
+from wirespeed.lab.machine_spec import TWO_HOSTS, LabSpec, Wiring, lab_of, parse_machine
+from wirespeed.lab.machines import LabState
+from wirespeed.model.error import InputError
+
+NAME = "lab"
+_name_option = click.option("--name", default=NAME, show_default=True, help="The lab's name.")
+
+
+@click.group()
+def lab() -> None:
+    """Virtual hosts with SR-IOV cards, in QEMU: no card and no root needed."""
+
+
+@lab.command()
+@click.argument("hosts", nargs=-1, metavar="[HOST[,KEY=VALUE]...]...")
+@click.option("--switch", is_flag=True, help="Join all ports by a switch, not port to port.")
+@_name_option
+def up(hosts: tuple[str, ...], switch: bool, name: str) -> None:
+    """Start hosts (alpha and beta if none is named); they stay up until `lab down`.
+
+    HOST takes memory=MIB, cpus=N, and width=LANES and speed=GT/S of the root ports above its
+    cards. The first lab of all builds the image that the hosts boot from: a minute, 320 MB.
+    """
+    wiring: Wiring = "switch" if switch else "crossed"
+    machines = [parse_machine(text) for text in hosts] or list(TWO_HOSTS.hosts)
+    spec: LabSpec = lab_of(machines, wiring)
+    started = monotonic_s()
+    said: set[str] = set()
+
+    def progress(doing: str) -> None:
+        if doing not in said and sys.stderr.isatty():
+            click.echo(f"{doing} …", err=True)
+        said.add(doing)
+
+    state = start_lab(name, spec, progress)
+    click.echo(f"{_heading(state)}, up in {monotonic_s() - started:.1f} s")
+    _show(state)
+    option = "" if name == NAME else f" --name {name}"
+    first = state.hosts[0]
+    click.echo(f"try   wirespeed lab shell{option} {first.name}")
+    click.echo(f"      wirespeed doctor {first.destination}")
+    click.echo(f"end   wirespeed lab down{f' {name}' if option else ''}")
+
+
+@lab.command("list")
+def list_labs() -> None:
+    """Show the labs that are up, and what their hosts are called."""
+    labs = running_labs()
+    for folder, state in labs:
+        if state is None:
+            click.echo(f"{folder.name}: coming up")
+            continue
+        click.echo(_heading(state))
+        _show(state)
+        click.echo(f"  ssh -F {folder / SSH_CONFIG} {state.hosts[0].destination}")
+    if not labs:
+        click.echo("no lab is up: wirespeed lab up")
+
+
+@lab.command(context_settings={"ignore_unknown_options": True})
+@_name_option
+@click.argument("host")
+@click.argument("command", nargs=-1, type=click.UNPROCESSED)
+def shell(name: str, host: str, command: tuple[str, ...]) -> None:
+    """Enter a host, or run COMMAND there and end with its exit code.
+
+    Words of COMMAND are handed to the host's shell as `ssh` does it: quote what it shall not read.
+    """
+    folder, state = find_lab(name)
+    found = next((one for one in state.hosts if host in (one.name, one.destination)), None)
+    if found is None:
+        raise InputError(
+            "lab.no_host",
+            where=host,
+            found=f"the hosts of {name} are {', '.join(one.name for one in state.hosts)}",
+        )
+    program = find_program("ssh")
+    if program is None:
+        raise InputError("command.missing", where="ssh", next="install openssh-client")
+    argv = [program, "-F", str(folder / SSH_CONFIG), found.destination, *command]
+    # We become ssh: its terminal, its signals and its exit code are ours.
+    os.execv(program, argv)  # noqa: S606
+
+
+@lab.command()
+@click.argument("name", default=NAME)
+@click.option("--all", "every", is_flag=True, help="Every lab that is up.")
+def down(name: str, every: bool) -> None:
+    """Take a lab down; nothing of it stays."""
+    for one in [folder.name for folder, _ in running_labs()] if every else [name]:
+        end_lab(one)
+        click.echo(f"{one} is down")
+
+
+def _heading(state: LabState) -> str:
+    wiring = "port to port" if state.wiring == "crossed" else "by a switch"
+    kind = state.accelerator.partition(" ")[0]
+    return f"{state.name}: {len(state.hosts)} hosts, ports joined {wiring}, {kind}"
+
+
+def _show(state: LabState) -> None:
+    for host in state.hosts:
+        click.echo(
+            f"  {host.destination:<16} 127.0.0.1:{host.ssh_port}, {host.memory_mib} MiB, "
+            f"{host.cpus} CPU{'s' if host.cpus > 1 else ''}, process {host.pid}"
+        )

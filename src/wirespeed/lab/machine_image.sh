@@ -1,0 +1,51 @@
+#!/bin/sh
+# Makes what a lab's hosts boot from: `vmlinux`, `initramfs` and `root.erofs`, in the folder OUT.
+#
+#     machine_image.sh OUT SUITE KERNEL_PACKAGE GUEST_FOLDER [MMDEBSTRAP_OPTION...] <SOURCES
+#
+# Nothing is installed on this machine, and root is not needed (mmdebstrap then uses a user
+# namespace). SOURCES are lines of a sources.list: this machine's own.
+set -eu
+
+out=$1 suite=$2 kernel=$3 guest=$4
+shift 4
+work=$out/work
+mkdir "$work"
+cat >"$work/sources.list"
+
+sh "$guest/machine_kernel.sh" "$out" "$kernel"
+release=$(cat "$out/release")
+cd "$work"
+cp "$guest/machine_initramfs.sh" slim/initramfs/init
+mkdir slim/lab
+cp "$guest/machine_init.sh" slim/lab/init
+chmod 755 slim/initramfs/init slim/lab/init
+
+# shellcheck disable=SC2016 # $1 is the hook's own
+# The hooks run as the root of the new system: what goes in and out goes through pipes.
+# TERM, when this shell is killed: it then removes the system that it has half made.
+setpriv --pdeathsig TERM -- \
+	mmdebstrap --quiet --variant=minbase --architectures=amd64 --skip=check/empty \
+	--include=busybox-static,dbus,ethtool,iperf3,iproute2,iputils-arping,iputils-ping,kmod \
+	--include=nftables,openssh-server,openvswitch-switch,pciutils,procps,python3-minimal \
+	--include=systemd,systemd-sysv,tcpdump,udev \
+	--dpkgopt=path-exclude='/usr/share/doc/*' --dpkgopt=path-exclude='/usr/share/man/*' \
+	--dpkgopt=path-exclude='/usr/share/locale/*' --dpkgopt=force-unsafe-io \
+	"$@" \
+	--customize-hook="copy-in slim/modules slim/lab /usr/lib" \
+	--customize-hook="copy-in slim/initramfs /tmp" \
+	--customize-hook="chroot \"\$1\" depmod $release" \
+	--customize-hook='
+		set -e; cd "$1"
+		rm -rf etc/ssh/ssh_host_* var/lib/apt/lists/* var/cache/apt/* root/.ssh
+		mkdir root/.ssh; chmod 700 root/.ssh
+		cp bin/busybox tmp/initramfs/bin/busybox
+		(cd tmp/initramfs && find . | ../../bin/busybox cpio -o -H newc) >tmp/initramfs.cpio
+		rm -r tmp/initramfs
+		mkfs.erofs -T0 -x-1 --exclude-regex="^(proc|sys|dev|run|tmp)/." tmp/root.erofs . \
+			>/dev/null' \
+	--customize-hook="copy-out /tmp/root.erofs /tmp/initramfs.cpio $out" \
+	"$suite" /dev/null "$work/sources.list" >&2
+mv "$out/initramfs.cpio" "$out/initramfs"
+cd "$out"
+rm -r work

@@ -1,0 +1,69 @@
+#!/bin/sh
+# Process 1 of a lab's host: names, keys, the control port, sshd. What it needs to know comes from
+# the machine that runs the lab (QEMU's fw_cfg).
+PATH=/usr/sbin:/usr/bin:/sbin:/bin
+export PATH
+mount -t proc proc /proc
+mount -t sysfs sys /sys
+mount -t tmpfs -o mode=755 run /run
+mkdir -p /dev/pts /dev/shm /run/sshd /run/lock
+mount -t devpts -o mode=620,ptmxmode=666 devpts /dev/pts
+mount -t tmpfs shm /dev/shm
+mount -t cgroup2 cgroup2 /sys/fs/cgroup
+mount -t debugfs debugfs /sys/kernel/debug
+
+modprobe -a qemu_fw_cfg virtio_net igb
+# Of its own for each host: udev makes the VFs' addresses of it.
+tr -d - </sys/class/dmi/id/product_uuid >/etc/machine-id
+told=/sys/firmware/qemu_fw_cfg/by_name/opt/wirespeed
+name=$(cat $told/name/raw)
+echo "$name" >/proc/sys/kernel/hostname
+echo "$name" >/etc/hostname
+printf '127.0.0.1 localhost\n127.0.1.1 %s\n' "$name" >/etc/hosts
+cat $told/authorized_keys/raw >/root/.ssh/authorized_keys
+cat $told/host_key/raw >/etc/ssh/ssh_host_ed25519_key
+chmod 600 /etc/ssh/ssh_host_ed25519_key /root/.ssh/authorized_keys
+
+# Names as udev would give them: enp1s0 is port 0 in slot 0 of bus 1. The control port is lab0.
+for folder in /sys/class/net/*; do
+	[ -e "$folder/device" ] || continue
+	netdev=${folder##*/}
+	address=$(readlink -f "$folder/device")
+	case $(readlink "$folder/device/driver") in
+	*/virtio_net) ip link set "$netdev" name lab0 ;;
+	*)
+		address=${address##*/} bus=${address#*:}
+		slot=${bus#*:} bus=${bus%%:*}
+		slot=${slot%.*}
+		ip link set "$netdev" name "enp$((0x$bus))s$((0x$slot))"
+		;;
+	esac
+done
+ip link set lo up
+ip link set lab0 up
+ip address add 10.0.2.15/24 dev lab0
+for folder in /sys/class/net/enp*; do
+	ip link set "${folder##*/}" up
+done
+
+cat >/etc/ssh/sshd_config <<'END'
+HostKey /etc/ssh/ssh_host_ed25519_key
+PermitRootLogin prohibit-password
+PasswordAuthentication no
+KbdInteractiveAuthentication no
+UsePAM no
+UseDNS no
+MaxStartups 200
+MaxSessions 200
+PrintMotd no
+Subsystem sftp internal-sftp
+END
+# Loads drivers and gives names to what comes later: VFs.
+/lib/systemd/systemd-udevd --daemon >/dev/null 2>&1
+/usr/sbin/sshd || echo "lab-failed: no sshd" >/dev/ttyS0
+echo "lab-ready" >/dev/ttyS0
+# Process 1 reaps what lost its parent.
+while :; do
+	sleep 3600 &
+	wait $!
+done

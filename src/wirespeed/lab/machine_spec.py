@@ -1,0 +1,109 @@
+"""What a lab of virtual hosts is made of. Pure."""
+
+import re
+from collections.abc import Sequence
+from typing import Literal
+
+from pydantic import Field
+
+from wirespeed.model.error import InputError
+from wirespeed.model.frozen import Frozen
+
+PORTS = 2
+"""Cards of a host, each with one port."""
+MAX_HOSTS = 8
+MIN_MEMORY_MIB, MAX_MEMORY_MIB = 256, 1 << 16
+MAX_CPUS = 64
+WIDTHS = (1, 2, 4, 8, 12, 16, 32)
+"""Lanes that QEMU's root port knows (x-width)."""
+SPEEDS = {"2.5": "2_5", "5": "5", "8": "8", "16": "16", "32": "32", "64": "64"}
+"""GT/s of a lane, and QEMU's word for it (x-speed)."""
+HOST_NAME = re.compile(r"[a-z][a-z0-9-]{0,19}")
+
+Wiring = Literal["crossed", "switch"]
+"""Port to port between two hosts, or all ports into one switch."""
+
+
+class MachineSpec(Frozen):
+    """One host."""
+
+    name: str
+    memory_mib: int = Field(512, ge=MIN_MEMORY_MIB, le=MAX_MEMORY_MIB)
+    cpus: int = Field(1, ge=1, le=MAX_CPUS)
+    root_port_lanes: int | None = None
+    """Of the root ports above its cards; None: QEMU's own, 32."""
+    root_port_gts: str | None = None
+    """GT/s of a lane there; None: QEMU's own, 16."""
+
+
+class LabSpec(Frozen):
+    """Some hosts, and how their ports are joined."""
+
+    hosts: tuple[MachineSpec, ...]
+    wiring: Wiring = "crossed"
+
+
+TWO_HOSTS = LabSpec(hosts=(MachineSpec(name="alpha"), MachineSpec(name="beta")))
+
+
+def parse_machine(text: str) -> MachineSpec:
+    """Read `NAME[,memory=MIB][,cpus=N][,width=LANES][,speed=GT/S]`. Raises `lab.host`."""
+    name, *options = text.split(",")
+    if not HOST_NAME.fullmatch(name):
+        raise _invalid(text, f"{name!r} is no name for a host: small letters, digits and -")
+    read: dict[str, object] = {}
+    for option in options:
+        key, equals, value = option.partition("=")
+        if not equals:
+            raise _invalid(text, f"{option!r} has no value")
+        if key in read:
+            raise _invalid(text, f"{key} stands there twice")
+        if key == "speed":
+            if value not in SPEEDS:
+                raise _invalid(text, f"speed is one of {', '.join(SPEEDS)} GT/s")
+            read["root_port_gts"] = value
+            continue
+        number = int(value) if re.fullmatch(r"[0-9]{1,6}", value) else -1
+        if key == "width":
+            if number not in WIDTHS:
+                raise _invalid(text, f"width is one of {', '.join(map(str, WIDTHS))} lanes")
+            read["root_port_lanes"] = number
+        elif key == "memory":
+            if not MIN_MEMORY_MIB <= number <= MAX_MEMORY_MIB:
+                raise _invalid(text, f"memory is {MIN_MEMORY_MIB} to {MAX_MEMORY_MIB} MiB")
+            read["memory_mib"] = number
+        elif key == "cpus":
+            if not 1 <= number <= MAX_CPUS:
+                raise _invalid(text, f"cpus is 1 to {MAX_CPUS}")
+            read["cpus"] = number
+        else:
+            raise _invalid(text, f"{key!r} is none of memory, cpus, width, speed")
+    return MachineSpec.model_validate({"name": name, **read})
+
+
+def lab_of(hosts: Sequence[MachineSpec], wiring: Wiring) -> LabSpec:
+    """Put hosts together. Raises InputError `lab.host`, `lab.wiring`."""
+    names = [host.name for host in hosts]
+    for name in names:
+        if names.count(name) > 1:
+            raise _invalid(name, "there are two hosts of that name")
+    if not 1 <= len(hosts) <= MAX_HOSTS:
+        raise InputError("lab.host", found=f"{len(hosts)} hosts", next=f"1 to {MAX_HOSTS}")
+    if wiring == "crossed" and len(hosts) != 2:
+        raise InputError(
+            "lab.wiring",
+            where="crossed",
+            found=f"{len(hosts)} hosts",
+            so="ports are joined two by two",
+            next="name two hosts, or --switch",
+        )
+    return LabSpec(hosts=tuple(hosts), wiring=wiring)
+
+
+def _invalid(text: str, why: str) -> InputError:
+    return InputError(
+        "lab.host",
+        where=text[:80],
+        found=why,
+        next="NAME[,memory=MIB][,cpus=N][,width=LANES][,speed=GT/S]",
+    )
