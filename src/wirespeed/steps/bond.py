@@ -76,9 +76,7 @@ class Bond(Step):
     @property
     def why(self) -> str:
         """Say what it is for."""
-        return (
-            "traffic goes on over another port when one is lost; the ports are down while they join"
-        )
+        return "Traffic goes on over another port when one is lost; ports are down while they join."
 
     def read(self) -> Command:
         """Print every netdev."""

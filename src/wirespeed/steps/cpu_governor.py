@@ -41,7 +41,7 @@ class CpuGovernor(Step):
     @property
     def why(self) -> str:
         """Say what a low clock costs."""
-        return "a clock that has to rise first costs frames at the start of every burst"
+        return "A clock that has to rise first costs frames at the start of every burst."
 
     def _path(self, policy: str) -> str:
         return f"{FOLDER}/{policy}/scaling_governor"

@@ -39,7 +39,7 @@ class DriverOverride(Step):
     @property
     def why(self) -> str:
         """Say what it is bound for."""
-        return "a guest can own the function; its netdev leaves the host"
+        return "A guest can own the function; its netdev leaves the host."
 
     @property
     def _folder(self) -> str:

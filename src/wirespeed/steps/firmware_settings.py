@@ -47,10 +47,10 @@ class FirmwareSettings(Step):
         """Say what waits for the boot, and what a boot with too many VFs may do."""
         if "NUM_OF_VFS" in self.settings:
             return (
-                "the card offers VFs after the next boot; each asks for PCI memory then, "
-                "and some servers do not boot with too many"
+                "The card offers VFs after the next boot; each asks for PCI memory then, "
+                "and some servers do not boot with too many."
             )
-        return "the card starts with them at the next boot"
+        return "The card starts with them at the next boot."
 
     def read(self) -> Command:
         """Print all settings."""

@@ -38,7 +38,7 @@ class Hugepages(Step):
         """Say who needs them."""
         return (
             "DPDK and guests get memory that the CPU and the card find by few address "
-            "translations, near the card where they are of its node"
+            "translations, near the card where they are of its node."
         )
 
     @property

@@ -37,8 +37,8 @@ class ReadRequest(Step):
     def why(self) -> str:
         """Say what larger requests save."""
         return (
-            "each read of a frame or a descriptor costs one request and its header: "
-            "larger ones leave more of the slot to the frames"
+            "Each read of a frame or a descriptor costs one request and its header: "
+            "larger ones leave more of the slot to the frames."
         )
 
     def read(self) -> Command:

@@ -39,8 +39,8 @@ class VfCount(Step):
     def why(self) -> str:
         """Say what VFs are for."""
         return (
-            "a guest that owns a VF reaches the card without the host's CPU; "
-            "VFs that are there already are made anew, without their settings"
+            "A guest that owns a VF reaches the card without the host's CPU; "
+            "VFs that are there already are made anew, without their settings."
         )
 
     @property

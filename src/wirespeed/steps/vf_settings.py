@@ -71,7 +71,7 @@ class VfSettings(Step):
     @property
     def why(self) -> str:
         """Say what is enforced by whom."""
-        return "the card itself holds the guest to its VLAN, its address and its share"
+        return "The card itself holds the guest to its VLAN, its address and its share."
 
     def read(self) -> Command:
         """Print the PF with its VFs."""
