@@ -1,0 +1,88 @@
+"""On which cores interrupts of a port land."""
+
+from typing import Annotated, ClassVar, Literal
+
+from pydantic import Field, field_validator
+
+from wirespeed.facts.cpu_list import parse_cpu_list
+from wirespeed.model.capture import Files, Section
+from wirespeed.model.command import Command, write_file
+from wirespeed.model.names import PciAddress
+from wirespeed.model.observed import Known, Observed, Unreadable, read_as
+from wirespeed.model.step import Scope, State, Step
+from wirespeed.steps.xps import CpuList, cpu_list
+
+ATTRIBUTE = "smp_affinity_list"
+
+
+class IrqAffinity(Step):
+    """Each interrupt of `cpus` may land on the CPUs listed only.
+
+    Numbers are those that the driver has now: they are other ones after its channels change or it
+    is loaded again. irqbalance moves them again where it runs. The kernel refuses a list without an
+    online CPU, and interrupts that it manages itself (`managed`: NVMe, some cards).
+    """
+
+    scope: ClassVar[Scope] = Scope.BOOT
+    step: Literal["irq_affinity"] = "irq_affinity"
+    pci_address: PciAddress
+    cpus: Annotated[
+        dict[Annotated[int, Field(ge=0, le=1 << 24)], CpuList],
+        Field(min_length=1, max_length=4096),
+    ]
+    """Interrupt: CPUs, as in `0-3,8`."""
+
+    @field_validator("cpus")
+    @classmethod
+    def _names_a_cpu(cls, cpus: dict[int, str]) -> dict[int, str]:
+        if "" in cpus.values():
+            raise ValueError("an interrupt without a CPU")
+        return cpus
+
+    @property
+    def subject(self) -> str:
+        """The PCI function whose interrupts they are."""
+        return self.pci_address
+
+    @property
+    def why(self) -> str:
+        """What it is good for."""
+        return "One core per queue, on the card's own NUMA node: no core waits, no frame travels."
+
+    def read(self) -> Command:
+        """Print the list of each interrupt."""
+        return Command(argv=("grep", "-H", "", *(_path(number) for number in self.cpus)))
+
+    def parse(self, section: Section) -> Observed[State]:
+        """Read the lists."""
+        source = self.read().line()
+        files = Files(section, (ATTRIBUTE,))
+        state: State = {}
+        for number in self.cpus:
+            cpus = read_as(files[_path(number)], _cpu_list)
+            if not isinstance(cpus, Known):
+                return Unreadable(f"interrupt {number}: {cpus.reason}", source)
+            state[str(number)] = cpus.value
+        return Known(state, source)
+
+    def wanted(self, before: State) -> State:  # noqa: ARG002
+        """Give the lists that are asked for."""
+        return {str(number): cpus for number, cpus in self.cpus.items()}
+
+    def change(self, now: State, to: State) -> tuple[Command, ...]:
+        """Write the lists that differ."""
+        return tuple(
+            write_file(_path(number), str(to[str(number)]))
+            for number in self.cpus
+            if now[str(number)] != to[str(number)]
+        )
+
+
+def _path(number: int) -> str:
+    return f"/proc/irq/{number}/{ATTRIBUTE}"
+
+
+def _cpu_list(text: str) -> str:
+    if not parse_cpu_list(text):
+        raise ValueError("no CPU in it")
+    return cpu_list(text)
