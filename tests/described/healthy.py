@@ -346,7 +346,7 @@ def kinds() -> dict[str, Callable[[], Host]]:
         make.__name__: make
         for make in (
             dual_xeon_100g, epyc_200g, ice_25g, desktop_1g, guest_virtio, guest_vf, laptop,
-            clouds.ec2, clouds.vmware, clouds.guest_with_bonded_vfs, servers.proxmox,
+            clouds.azure, clouds.ec2, clouds.vmware, clouds.guest_with_bonded_vfs, servers.proxmox,
             servers.kubernetes, servers.arm_board, servers.nodes_per_socket_4, servers.storage_node,
             container, dpdk_vfio, wsl2_tuned, ovs_offloading, dpdk_tuned,
         )
@@ -361,6 +361,7 @@ FIT_FOR = {
     "guest_virtio": (Purpose.TCP, Purpose.STORAGE),
     "guest_vf": (Purpose.TCP, Purpose.STORAGE),
     "laptop": (Purpose.TCP,),
+    "azure": (Purpose.TCP, Purpose.STORAGE),
     "ec2": (Purpose.TCP, Purpose.STORAGE),
     "vmware": (Purpose.TCP, Purpose.STORAGE),
     "guest_with_bonded_vfs": (Purpose.TCP, Purpose.STORAGE),

@@ -40,7 +40,6 @@ def card(
     max_gt_per_s: float = 16.0,
     slot_gt_per_s: float = 16.0,
     payload_bytes: int = 512,
-    read_request_bytes: int = 512,
     total_vfs: int | None = None,
     is_root: bool = True,
 ) -> list[str]:
@@ -65,7 +64,7 @@ def card(
                   numa_node=numa_node, local_cpus=local_cpus)  # fmt: skip
         _link(host, path, lanes, max_lanes, gt_per_s, max_gt_per_s)
         _config(host, path, ENDPOINT, max_lanes, max_gt_per_s, 512, payload_bytes,
-                read_request_bytes, is_root)  # fmt: skip
+                512, is_root)  # fmt: skip
         bind(host, address, driver)
         if total_vfs is not None:
             host.put(path, sriov_totalvfs=total_vfs, sriov_numvfs=0,

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from wirespeed.facts.module import Modules
 from wirespeed.model.finding import Evidence, Finding, Remedy, Severity
-from wirespeed.model.observed import Absent, Known, known
+from wirespeed.model.observed import Absent, Known, known, value_or_none
 from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
 
 
@@ -20,7 +20,7 @@ def _check(exam: PortExam) -> Iterator[Finding]:
     # Modules that have no thresholds leave them 0.
     limits = [limit for limit in (warning, alarm) if isinstance(limit, Known) and limit.value > 0]
     if not limits:
-        known(warning, f"temperature that the module in {port.netdev} allows")
+        value_or_none(warning)
         raise DoesNotApplyError("the module tells no temperature that it allows")
     passed = [limit for limit in limits if celsius >= limit.value]
     if not passed:

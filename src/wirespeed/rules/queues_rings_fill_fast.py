@@ -4,9 +4,11 @@ from collections.abc import Iterator
 
 from wirespeed.facts.ethtool import ethtool_command
 from wirespeed.facts.link import Links
+from wirespeed.facts.netstack import NetStack
 from wirespeed.facts.queues import NetdevQueues, Queues
 from wirespeed.model.finding import Danger, Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import Absent, Known, Observed, Unreadable, known
+from wirespeed.model.port import PortKind
 from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
 from wirespeed.model.units import line_rate_pps
 
@@ -20,6 +22,8 @@ ALL_RINGS_S = 500e-6
 
 def _check(exam: PortExam) -> Iterator[Finding]:
     netdev = exam.kernel_netdev
+    if exam.port.kind is PortKind.HYPERV and exam.host[NetStack].members(netdev):
+        raise DoesNotApplyError("the VF below it carries the frames, as long as there is one")
     queues = exam.host[Queues].of(netdev)
     rings = {
         "rx": (queues.rx_ring_descriptors, queues.rx_ring_descriptors_max),
