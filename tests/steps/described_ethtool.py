@@ -40,6 +40,9 @@ class Port:
     features: dict[str, str] = field(default_factory=dict)
     """Feature of the kernel: what is requested, `on` or `off`."""
     fixed: frozenset[str] = frozenset()
+    table: tuple[int, ...] = (0, 1, 2, 3, 4, 5, 6, 7) * 16
+    """Receive queue of each entry."""
+    flow_fields: dict[str, str] = field(default_factory=lambda: {"udp4": "sd", "tcp4": "sdfn"})
     is_netlink: bool = False
     """ethtool since 5.7: what is so already is no failure of `-C`."""
 
@@ -60,9 +63,11 @@ class DescribedPorts:
                 raise UnknownCommandError(command.line())
 
     def _ethtool(self, option: str, port: Port, netdev: str, words: list[str]) -> Answer:
+        if option == "-n" and words[:1] == ["rx-flow-hash"] and len(words) == 2:
+            return Answer(show_flow_fields(port, words[1]))
         if option in SHOWN and not words:
             return Answer(SHOWN[option](port, netdev))
-        if option not in SET or not words or (len(words) % 2 and option != "--set-fec"):
+        if option not in SET or not words or (len(words) % 2 and option in IN_PAIRS):
             raise UnknownCommandError(f"ethtool {option} {netdev} {words}")
         try:
             return SET[option](port, words)
@@ -263,6 +268,70 @@ def set_features(port: Port, words: list[str]) -> Answer:
     return Answer()
 
 
+def show_table(port: Port, netdev: str) -> str:
+    rings = port.channels["combined"]
+    lines = "".join(
+        f"{at:5d}: {' '.join(f'{queue:5d}' for queue in port.table[at : at + 8])}\n"
+        for at in range(0, len(port.table), 8)
+    )
+    return (
+        f"RX flow hash indirection table for {netdev} with {rings} RX ring(s):\n{lines}"
+        "RSS hash key:\n6d:5a:56:da\nRSS hash function:\n    toeplitz: on\n"
+        "    xor: off\n    crc32: off\n"
+    )
+
+
+def set_table(port: Port, words: list[str]) -> Answer:
+    """As fill_indir_table (ethtool.c) makes it, and as ethtool_set_rxfh (net/ethtool) takes it."""
+    size, first = len(port.table), 0
+    if words[0] == "start":
+        first, words = int(words[1]), words[2:]
+    match words:
+        case ["equal", count]:
+            table = tuple(first + at % int(count) for at in range(size))
+        case ["weight", *weights]:
+            total, partial, queue, made = sum(map(int, weights)), 0, -1, []
+            if not 0 < total <= size:
+                return Answer(errors="Total weight exceeds the size of the table", returncode=2)
+            for at in range(size):
+                while at >= size * partial // total:
+                    queue += 1
+                    partial += int(weights[queue])
+                made.append(first + queue)
+            table = tuple(made)
+        case _:
+            raise UnknownCommandError(f"-X {words}")
+    if max(table) >= port.channels["combined"]:
+        raise RefusedError("Invalid argument")
+    port.table = table
+    return Answer()
+
+
+FIELDS = {
+    "s": "IP SA",
+    "d": "IP DA",
+    "f": "L4 bytes 0 & 1 [TCP/UDP src port]",
+    "n": "L4 bytes 2 & 3 [TCP/UDP dst port]",
+}
+
+
+def show_flow_fields(port: Port, flow: str) -> str:
+    shown = {"udp4": "UDP over IPV4", "tcp4": "TCP over IPV4"}[flow]
+    fields = "".join(f"{FIELDS[letter]}\n" for letter in port.flow_fields[flow])
+    return f"{shown} flows use these fields for computing Hash flow key:\n{fields or 'None'}\n"
+
+
+def set_flow_fields(port: Port, words: list[str]) -> Answer:
+    match words:
+        case ["rx-flow-hash", flow, letters] if flow in port.flow_fields:
+            if not set(letters) <= FIELDS.keys():
+                raise UnknownCommandError(f"-N {words}")
+            port.flow_fields[flow] = "".join(key for key in FIELDS if key in letters)
+            return Answer()
+        case _:
+            raise UnknownCommandError(f"-N {words}")
+
+
 def pairs(words: list[str]) -> list[tuple[str, str]]:
     found = list(zip(words[::2], words[1::2], strict=True))
     if len({key for key, _ in found}) != len(found):
@@ -282,6 +351,7 @@ SHOWN: dict[str, Callable[[Port, str], str]] = {
     "-a": show_pause,
     "-c": show_coalescing,
     "-k": show_features,
+    "-x": show_table,
     "--show-fec": show_fec,
 }
 SET: dict[str, Callable[[Port, list[str]], Answer]] = {
@@ -290,5 +360,9 @@ SET: dict[str, Callable[[Port, list[str]], Answer]] = {
     "-A": set_pause,
     "-C": set_coalescing,
     "-K": set_features,
+    "-X": set_table,
+    "-N": set_flow_fields,
     "--set-fec": set_fec,
 }
+IN_PAIRS = SET.keys() - {"--set-fec", "-X", "-N"}
+"""Those that take a word and its value, again and again."""
