@@ -13,6 +13,7 @@ from wirespeed.model.step import State, Step
 CHANGE_TIMEOUT_S = 120
 """A firmware tool, update-grub or a card that takes its rings down may well take a minute."""
 STDIN_END = "WIRESPEED_STDIN_"
+LOCK = "/run/wirespeed.lock"
 
 
 def read_script(steps: Sequence[Step]) -> str:
@@ -28,6 +29,24 @@ def change_script(step: Step, commands: Sequence[Command]) -> str:
     return sections_script(
         "# Changes one thing.\n", limit, *tries, "break\ndone\n", *_reads([step])
     )
+
+
+def lock_script(run: str) -> str:
+    """Take the host for a run, if nobody has it; say who has it now, in the section `owner`.
+
+    A folder is made or it is not: of two that ask at once, one gets it. It is gone after a reboot.
+    """
+    owner = f"{LOCK}/owner"
+    take = f"mkdir -m 700 {LOCK} 2>/dev/null && printf '%s\\n' {shlex.quote(run)} >{owner}"
+    return sections_script(
+        "# Takes the host for one run.\n", f"\n{take}\n", f"run owner - cat {owner}\n"
+    )
+
+
+def unlock_script(run: str) -> str:
+    """Give the host back, if it is this run's."""
+    mine = f'[ "$(cat {LOCK}/owner)" = {shlex.quote(run)} ]'
+    return sections_script("# Gives the host back.\n", f"\n{mine} && rm -r {LOCK}\n")
 
 
 def states(capture: Capture, steps: Sequence[Step]) -> list[Observed[State]]:

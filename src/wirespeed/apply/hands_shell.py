@@ -5,15 +5,20 @@ from collections.abc import Sequence
 from wirespeed.apply.hands import Changed
 from wirespeed.apply.hands_script import (
     CHANGE_TIMEOUT_S,
+    LOCK,
     change_script,
     changed,
+    lock_script,
     read_script,
     states,
+    unlock_script,
 )
 from wirespeed.host.runner import Runner
 from wirespeed.model.capture import Capture, parse_capture
 from wirespeed.model.command import Command
+from wirespeed.model.error import InputError
 from wirespeed.model.observed import Observed
+from wirespeed.model.shown import shown
 from wirespeed.model.step import State, Step
 
 READ_TIMEOUT_S = 60.0
@@ -33,6 +38,23 @@ class ShellHands:
         """See `Hands.change`."""
         timeout_s = READ_TIMEOUT_S + CHANGE_TIMEOUT_S * len(commands)
         return changed(self._ask(change_script(step, commands), timeout_s), step, commands)
+
+    def take(self, run: str) -> None:
+        """Take the host for a run, again if it is its own. Raises InputError `host.in_use`."""
+        section = self._ask(lock_script(run), READ_TIMEOUT_S).section("owner")
+        owner = section.output.strip() if section and section.returncode == 0 else ""
+        if owner != run:
+            raise InputError(
+                "host.in_use",
+                where=self._name,
+                found=f"{LOCK} is of {shown(owner) or 'nobody that it names'}",
+                so="two at once would undo each other's work",
+                next=f"wait for it, or finish it there; if it is gone: rm -r {LOCK}",
+            )
+
+    def give_back(self, run: str) -> None:
+        """Let others take it."""
+        self._ask(unlock_script(run), READ_TIMEOUT_S)
 
     def _ask(self, script: str, timeout_s: float) -> Capture:
         done = self._runner.run(("sh", "-s"), timeout_s=timeout_s, stdin=script)

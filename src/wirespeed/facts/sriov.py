@@ -12,7 +12,8 @@ from wirespeed.model.rule import DoesNotApplyError
 
 SYSFS = "/sys/bus/pci/devices"
 ATTRIBUTES = (
-    "sriov_totalvfs", "sriov_numvfs", "sriov_drivers_autoprobe", "vendor", "device",
+    "sriov_totalvfs", "sriov_numvfs", "sriov_drivers_autoprobe", "sriov_offset", "sriov_stride",
+    "vendor", "device",
 )  # fmt: skip
 MELLANOX = 0x15B3
 MELLANOX_VF_DEVICES = frozenset(
@@ -46,6 +47,9 @@ class SriovPf:
     num_vfs: Observed[int]
     drivers_autoprobe: Observed[bool]
     """True: the host's own driver takes each new VF."""
+    vf_offset: Observed[int]
+    vf_stride: Observed[int]
+    """First VF's routing id from the PF's, and each further one's from the one before."""
     vfs: tuple[Vf, ...]
 
     @property
@@ -96,6 +100,8 @@ sriov_files | files sriov -
                 total_vfs=read_as(read("sriov_totalvfs"), int),
                 num_vfs=read_as(read("sriov_numvfs"), int),
                 drivers_autoprobe=read_as(read("sriov_drivers_autoprobe"), _flag),
+                vf_offset=read_as(read("sriov_offset"), int),
+                vf_stride=read_as(read("sriov_stride"), int),
                 vfs=tuple(vfs.get(address, ())),
             )
         return cls(pfs)

@@ -1,0 +1,63 @@
+"""The hosts of a spec, reached: their facts, and the hands that change them."""
+
+from pathlib import Path
+
+from wirespeed.apply.hands_shell import ShellHands
+from wirespeed.apply.make import plan_spec
+from wirespeed.apply.spec_file import parse_spec
+from wirespeed.doctor.gather import Gathered, gather
+from wirespeed.host.files import read_text
+from wirespeed.host.local import LocalRunner
+from wirespeed.host.reach_destination import Destination, Here, Remote, parse_destination
+from wirespeed.host.runner import Runner
+from wirespeed.model.error import InputError
+from wirespeed.model.fact import HostFacts
+from wirespeed.model.plan import Plan
+from wirespeed.model.spec import Spec
+
+
+def read_spec(path: Path) -> Spec:
+    """Read a spec's file. Raises InputError `spec.*`, `file.unreadable`."""
+    return parse_spec(read_text(path), str(path))
+
+
+def hands_of(spec: Spec) -> dict[str, ShellHands]:
+    """Give the hands of every host. Raises InputError `spec.not_a_host` for a recorded one."""
+    return {
+        name: ShellHands(name, _runner(name, parse_destination(host.reach)))
+        for name, host in spec.hosts.items()
+    }
+
+
+def facts_of(spec: Spec) -> dict[str, HostFacts]:
+    """Read every host, many at once. Raises the error of the first that cannot be reached."""
+    places = {name: parse_destination(host.reach) for name, host in spec.hosts.items()}
+    told: dict[Destination, HostFacts] = {}
+    for gathered in gather(list(dict.fromkeys(places.values()))):
+        if not isinstance(gathered, Gathered):
+            raise gathered.error
+        told[gathered.destination] = gathered.facts
+    return {name: told[place] for name, place in places.items()}
+
+
+def planned(spec: Spec) -> tuple[Plan, dict[str, HostFacts], dict[str, ShellHands]]:
+    """Read every host and plan."""
+    hands = hands_of(spec)
+    facts = facts_of(spec)
+    return plan_spec(spec, facts, hands), facts, hands
+
+
+def _runner(name: str, place: Destination) -> Runner:
+    if isinstance(place, Here):
+        return LocalRunner()
+    if isinstance(place, Remote):
+        from wirespeed.host.ssh import SshRunner  # asyncio is not for those who stay here
+
+        return SshRunner(place)
+    raise InputError(
+        "spec.not_a_host",
+        where=name,
+        found=f"{place.text} is a file",
+        so="there is nothing to change",
+        next="name a host: `here`, or ssh://USER@HOST",
+    )

@@ -1,0 +1,36 @@
+"""By which way somebody is logged in: what carries that is not to be taken down."""
+
+from dataclasses import dataclass
+from ipaddress import ip_address
+from typing import ClassVar, Self
+
+from wirespeed.model.capture import Capture
+from wirespeed.model.fact import Fact
+from wirespeed.model.observed import Absent, Known, Observed, Unreadable
+
+SOURCE = "echo $SSH_CONNECTION"
+
+
+@dataclass(frozen=True, slots=True)
+class Session(Fact):
+    """The SSH session that the capture was made in."""
+
+    peer: Observed[str]
+    """Address that it came from; Absent: it is no SSH session, or sudo took the variable away."""
+
+    script: ClassVar[str] = "show session - printf '%s\\n' \"${SSH_CONNECTION:-}\"\n"
+
+    @classmethod
+    def parse(cls, capture: Capture) -> Self:
+        """Read `CLIENT PORT SERVER PORT`, as sshd(8) sets it."""
+        text = capture.text("session", SOURCE)
+        if not isinstance(text, Known):
+            return cls(text)
+        words = text.value.split()
+        if not words:
+            return cls(Absent(SOURCE, "no SSH session"))
+        try:
+            # An address of the link has its netdev behind it: fe80::1%eth0.
+            return cls(Known(str(ip_address(words[0].partition("%")[0])), SOURCE))
+        except ValueError:
+            return cls(Unreadable(f"{words[0][:40]!r} is no address", SOURCE))
