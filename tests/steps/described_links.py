@@ -1,4 +1,4 @@
-"""Netdevs, bonds and bridges, and iproute2 on them."""
+"""Netdevs, bonds, bridges and VLANs, and iproute2 on them."""
 
 import json
 from dataclasses import dataclass, field
@@ -27,6 +27,8 @@ class Netdev:
     is_up: bool = True
     master: str | None = None
     kind: str | None = None
+    lower: str | None = None
+    """What a VLAN lies on."""
     options: dict[str, Any] = field(default_factory=dict)
 
 
@@ -43,6 +45,8 @@ class DescribedLinks:
                 return Answer(json.dumps([self._printed(name) for name in self.netdevs]))
             case ("ip", "link", "add", "dev", name, "type", "bond", *words):
                 return self._add(name, dict(zip(words[::2], words[1::2], strict=True)))
+            case ("ip", "link", "add", "link", lower, "name", name, "type", "vlan", "id", tag):
+                return self._add_vlan(name, lower, int(tag))
             case ("ip", "link", "del", "dev", name) if name in self.netdevs:
                 # bond_uninit(): every member is released.
                 for member in [n for n, link in self.netdevs.items() if link.master == name]:
@@ -77,6 +81,15 @@ class DescribedLinks:
         self.netdevs[name] = Netdev(is_up=False, kind="bond", options=options)
         return Answer()
 
+    def _add_vlan(self, name: str, lower: str, tag: int) -> Answer:
+        if lower not in self.netdevs:
+            return error(f'Cannot find device "{lower}"')
+        if name in self.netdevs:
+            return error("RTNETLINK answers: File exists")
+        options = {"protocol": "802.1Q", "id": tag, "flags": ["REORDER_HDR"]}
+        self.netdevs[name] = Netdev(is_up=False, kind="vlan", lower=lower, options=options)
+        return Answer()
+
     def _join(self, name: str, master: str) -> Answer:
         """do_set_master() of rtnetlink.c, bond_enslave() of bond_main.c, br_add_if()."""
         if master not in self.netdevs:
@@ -105,6 +118,8 @@ class DescribedLinks:
         printed: dict[str, Any] = {"ifname": name, "flags": flags, "mtu": 1500}
         if link.master is not None:
             printed["master"] = link.master
+        if link.lower is not None:
+            printed["link"] = link.lower
         if link.kind is not None:
             options = dict(link.options)
             # bond_fill_info(): the primary port, once it has joined.

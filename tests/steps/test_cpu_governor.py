@@ -75,6 +75,7 @@ def test_the_commands_write_only_what_differs():
          f"grep: {FOLDER}/policy1/scaling_governor: No such file or directory\n", 2),
         (f"{FOLDER}/policy0/scaling_governor:power save\n", "", 0),
         ("", "", None),
+        ("".join(f"{FOLDER}/policy{n}/scaling_governor:powers\n" for n in STEP.policies), "", None),
     ],
 )  # fmt: skip
 def test_what_is_no_governor_is_unreadable(output: str, errors: str, code: int | None):

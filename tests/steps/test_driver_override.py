@@ -126,7 +126,7 @@ def test_the_commands_are_those_of_the_kernel_document():
     ]
 
 
-def state_of(override: str, uevent: str = UEVENT, code: int = 0) -> Observed[State]:
+def state_of(override: str, uevent: str = UEVENT, code: int | None = 0) -> Observed[State]:
     lines = [f"{FOLDER}/driver_override:{override}"]
     lines += [f"{FOLDER}/uevent:{line}" for line in uevent.splitlines()]
     return STEP.parse(Section("step", VF, "\n".join(lines) + "\n", "", code))
@@ -151,3 +151,4 @@ def test_a_function_that_is_not_there_is_unreadable():
     assert isinstance(STEP.parse(Section("step", VF, "", missing, 2)), Unreadable)
     assert isinstance(STEP.parse(Section("step", VF, "", "", None)), Unreadable)
     assert isinstance(state_of("(null)", "DRIVER=igb\n"), Unreadable)
+    assert isinstance(state_of("(null)", code=None), Unreadable)

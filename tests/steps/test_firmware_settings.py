@@ -134,8 +134,14 @@ HEADER = "Configurations:            Default         Current         Next Boot\n
         HEADER + "  SRIOV_EN  True(1)  True(1)  True\n  NUM_OF_VFS 0 0 0\n",
         HEADER + "  SRIOV_EN  1  1  1\n  NUM_OF_VFS 0 0 Array[0..7]\n",
         HEADER + "  SRIOV_EN  1  1  1\n  NUM_OF_VFS 0 0 99999999999\n",
+        HEADER + "  SRIOV_EN  True(1)  True(1)  True(1\n  NUM_OF_VFS 0 0 0\n",
     ],
 )
 def test_what_is_no_value_is_unreadable(output: str):
     assert isinstance(state_of(output), Unreadable)
-    assert isinstance(state_of(output, None), Unreadable)
+
+
+def test_a_table_that_was_cut_off_is_unreadable():
+    output = HEADER + "  SRIOV_EN  1  1  1\n  NUM_OF_VFS 16 16 1"
+    for code in (None, 124):
+        assert isinstance(state_of(output, code), Unreadable)

@@ -120,6 +120,8 @@ def test_each_step_has_its_file():
         (f"{MENU}:\tlinux\t/boot/vmlinuz ro\n", f"grep: {FILE}: Permission denied\n", 2),
         (f"{MENU}:menuentry x\n", f"grep: {FILE}: No such file or directory\n", 2),
         ("", "", None),
+        (f"{FILE}:half\n{MENU}:\tlinux\t/boot/vmlinuz ro\n", "", None),
+        (f"{FILE}:half\n{MENU}:\tlinux\t/boot/vmlinuz ro\n", "", 124),
     ],
 )  # fmt: skip
 def test_where_there_is_no_menu_of_grub_nothing_is_known(

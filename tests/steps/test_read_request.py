@@ -62,6 +62,11 @@ def test_every_size_that_the_specification_has_is_read():
         assert isinstance(state, Known) and state.value == {"max_read_request_bytes": size}
 
 
+def test_a_function_that_is_gone_is_called_gone():
+    state = step(512).parse(Section("step", PORT, "ffff\n", "", 0))
+    assert isinstance(state, Unreadable) and "gone" in state.reason
+
+
 @pytest.mark.parametrize(
     ("output", "errors", "code"),
     [

@@ -4,10 +4,11 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from wirespeed.model.capture import Files, Section
+from wirespeed.model.capture import Section
 from wirespeed.model.command import Command
 from wirespeed.model.observed import Known, Observed, Unreadable
 from wirespeed.model.step import Scope, State, Step
+from wirespeed.steps.readings import files_of
 
 FOLDER = "/sys/devices/system/cpu/cpufreq"
 GOVERNOR = r"^[a-z_]{1,15}$"
@@ -57,7 +58,7 @@ class CpuGovernor(Step):
     def parse(self, section: Section) -> Observed[State]:
         """Give the governor by policy; unreadable where one has none."""
         source = self.read().line()
-        files = Files(section, ("scaling_governor",))
+        files = files_of(section, map(self._path, self._names))
         state: State = {}
         for name in self._names:
             governor = files[self._path(name)]

@@ -3,12 +3,13 @@
 import re
 from typing import ClassVar, Literal
 
-from wirespeed.model.capture import Files, Section
+from wirespeed.model.capture import Section
 from wirespeed.model.command import Command, write_file
 from wirespeed.model.finding import Danger
 from wirespeed.model.names import PciAddress
 from wirespeed.model.observed import Known, Observed, Unreadable
 from wirespeed.model.step import Scope, State, Step
+from wirespeed.steps.readings import files_of
 
 DRIVER = re.compile(r"[A-Za-z0-9_-]{1,64}")
 UNSET = ("(null)", "")
@@ -54,7 +55,7 @@ class DriverOverride(Step):
     def parse(self, section: Section) -> Observed[State]:
         """Give driver and override; None: bound to none, nothing set."""
         source = self.read().line()
-        files = Files(section, ("driver_override", "uevent"))
+        files = files_of(section, ("driver_override", "uevent"))
         override = files[f"{self._folder}/driver_override"]
         uevent = files[f"{self._folder}/uevent"]
         if not isinstance(uevent, Known) or not isinstance(override, Known):

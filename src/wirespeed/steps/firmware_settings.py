@@ -6,7 +6,7 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import Field
 
 from wirespeed.facts.firmware import Firmware
-from wirespeed.model.capture import Capture, Section
+from wirespeed.model.capture import TIMED_OUT_RETURNCODE, Capture, Section
 from wirespeed.model.command import Command
 from wirespeed.model.finding import Danger
 from wirespeed.model.names import PciAddress
@@ -14,7 +14,7 @@ from wirespeed.model.observed import Known, Observed, Unreadable
 from wirespeed.model.step import Scope, State, Step
 
 Setting = Literal["SRIOV_EN", "NUM_OF_VFS", "CQE_COMPRESSION"]
-VALUE = re.compile(r"(?:[A-Za-z_][A-Za-z0-9_]*\()?([0-9]{1,9})\)?")
+VALUE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\(([0-9]{1,9})\)|([0-9]{1,9})")
 """`16`, `True(1)`, `AGGRESSIVE(1)`."""
 
 
@@ -59,6 +59,8 @@ class FirmwareSettings(Step):
     def parse(self, section: Section) -> Observed[State]:
         """Give what the next boot takes; unreadable where the card has no such setting."""
         source = self.read().line()
+        if section.returncode in (None, TIMED_OUT_RETURNCODE):
+            return Unreadable("the table was cut off", source)
         asked = Section(
             self.tool, self.pci_address, section.output, section.errors, section.returncode
         )
@@ -75,7 +77,7 @@ class FirmwareSettings(Step):
             if match is None:
                 said = value.value[:40] if isinstance(value, Known) else value.reason
                 return Unreadable(f"{name} at the next boot: {said}", source)
-            state[name] = int(match[1])
+            state[name] = int(match[1] or match[2])
         return Known(state, source)
 
     def wanted(self, before: State) -> State:  # noqa: ARG002

@@ -5,11 +5,12 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from wirespeed.model.capture import Files, Section
+from wirespeed.model.capture import Section
 from wirespeed.model.command import Command
 from wirespeed.model.finding import Danger
 from wirespeed.model.observed import Absent, Known, Observed, Unreadable
 from wirespeed.model.step import Scope, State, Step
+from wirespeed.steps.readings import files_of
 
 MENU = "/boot/grub/grub.cfg"
 PARAMETER = r"^[A-Za-z0-9_][A-Za-z0-9_.-]{0,63}(=[A-Za-z0-9_.,:/@+-]{1,400})?$"
@@ -57,8 +58,7 @@ class KernelCommandLine(Step):
     def parse(self, section: Section) -> Observed[State]:
         """Give the drop-in, None where there is none, and whether the menu has the parameters."""
         source = self.read().line()
-        names = (self.subject.rpartition("/")[2], MENU.rpartition("/")[2])
-        files = Files(section, names)
+        files = files_of(section, (self.subject, MENU))
         content, menu = files[self.subject], files[MENU]
         if isinstance(content, Unreadable) or not isinstance(menu, Known):
             failed = content if isinstance(content, Unreadable) else menu

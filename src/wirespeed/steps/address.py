@@ -1,0 +1,72 @@
+"""A netdev has an IP address."""
+
+from ipaddress import IPv4Interface, IPv6Interface, ip_interface
+from typing import ClassVar, Literal
+
+from wirespeed.facts.json_text import objects_in, objects_of
+from wirespeed.model.capture import Section
+from wirespeed.model.command import Command
+from wirespeed.model.names import Netdev
+from wirespeed.model.observed import Known, Observed, Unreadable
+from wirespeed.model.step import Scope, State, Step
+
+
+class Address(Step):
+    """The address stands on the netdev, with this prefix; others beside it stay.
+
+    Undo takes it away. An IPv4 address of the same subnet that came after it goes with it, unless
+    the sysctl `promote_secondaries` is on: that is the kernel's doing.
+    """
+
+    scope: ClassVar[Scope] = Scope.GUEST
+    step: Literal["address"] = "address"
+    netdev: Netdev
+    address: IPv4Interface | IPv6Interface
+    """`192.0.2.2/24`."""
+
+    @property
+    def subject(self) -> str:
+        """The netdev."""
+        return self.netdev
+
+    @property
+    def why(self) -> str:
+        """Say what it is for."""
+        return f"Peers of {self.address.network} are reached through this port."
+
+    def read(self) -> Command:
+        """Print the addresses of the netdev."""
+        return Command(argv=("ip", "-j", "addr", "show", "dev", self.netdev))
+
+    def parse(self, section: Section) -> Observed[State]:
+        """Tell whether the address is among them; one that another host has is as good as none."""
+        source = self.read().line()
+        links = objects_of(section.text(source))
+        if not isinstance(links, Known):
+            return Unreadable(links.reason, source)
+        mine = [link for link in links.value if link.get("ifname") == self.netdev]
+        if len(mine) != 1 or not isinstance(mine[0].get("addr_info"), list):
+            return Unreadable(f"no addresses of {self.netdev}", source)
+        is_there = False
+        for one in objects_in(mine[0], "addr_info"):
+            try:
+                address = ip_interface(f"{one.get('local')}/{one.get('prefixlen')}")
+            except ValueError:
+                return Unreadable(f"{str(one.get('local'))[:40]!r} is no address", source)
+            if address != self.address:
+                continue
+            if one.get("dadfailed"):
+                return Unreadable(f"another host has {self.address.ip}", source)
+            is_there = True
+        return Known({"is_there": is_there}, source)
+
+    def wanted(self, before: State) -> State:  # noqa: ARG002
+        """Give that it is there."""
+        return {"is_there": True}
+
+    def change(self, now: State, to: State) -> tuple[Command, ...]:
+        """Add it or take it away."""
+        if now == to:
+            return ()
+        verb = "add" if to["is_there"] else "del"
+        return (Command(argv=("ip", "addr", verb, str(self.address), "dev", self.netdev)),)
