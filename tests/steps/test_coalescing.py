@@ -53,6 +53,19 @@ def test_adaptive_to_a_number_and_back_where_every_turn_resets_the_numbers():
     prove(NOW, host("on", 8, 128, is_mlx5=True), host("off", 0, 32, is_mlx5=True))
 
 
+def test_a_number_that_was_there_already_is_set_again_after_such_a_turn():
+    step = Coalescing(netdev="eth0", adaptive_rx=False, rx_usecs=8)
+    prove(step, host("on", 8, 128, is_mlx5=True), host("off", 8, 32, is_mlx5=True))
+
+
+def test_a_driver_without_frames_can_be_adaptive():
+    def ice(adaptive: str) -> DescribedPorts:
+        coalescing = {"adaptive-rx": adaptive, "rx-usecs": "50"}
+        return DescribedPorts({"eth0": Port(coalescing=coalescing, is_netlink=True)})
+
+    prove(ADAPTIVE, ice("off"), ice("on"))
+
+
 def test_a_number_to_adaptive_and_back():
     prove(ADAPTIVE, host("off", 0, 32, is_netlink=True), host("on", 0, 32, is_netlink=True))
 
