@@ -135,3 +135,16 @@ def test_a_vf_that_is_not_there_is_unreadable():
 def test_it_takes_only_what_a_vf_can_have(settings: dict[str, Any]):
     with pytest.raises(ValidationError):
         step(**settings)
+
+
+def test_a_vf_that_is_made_by_the_plan_shows_its_commands():
+    made = step(mac=MAC, vlan=40, max_tx_mbit_per_s=100)
+    assert made.made() == {
+        "mac": "00:00:00:00:00:00", "vlan": 0, "vlan_qos": 0, "vlan_protocol": "802.1Q",
+        "max_tx_mbit_per_s": 0,
+    }  # fmt: skip
+    commands = made.change(made.made(), made.wanted(made.made()))
+    first = f"ip link set dev {PF} vf 1"
+    assert [c.line() for c in commands] == [
+        f"{first} mac {MAC}", f"{first} vlan 40", f"{first} max_tx_rate 100",
+    ]  # fmt: skip

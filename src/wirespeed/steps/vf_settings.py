@@ -121,6 +121,15 @@ class VfSettings(Step):
                 limit = name.removesuffix("_mbit_per_s")
                 yield name, field(object_in(vf, "rate"), limit, int, source)
 
+    def made(self) -> State:
+        """Give what the kernel gives a new VF, of that which the step is about."""
+        new: State = {
+            "mac": "00:00:00:00:00:00", TAG: 0, PRIORITY: 0, PROTOCOL: USUAL_PROTOCOL,
+            "trust": False, "spoof_check": True, LEAST: 0, MOST: 0,
+        }  # fmt: skip
+        told = {*self._wanted(), *((PRIORITY, PROTOCOL) if self.vlan is not None else ())}
+        return {name: value for name, value in new.items() if name in told}
+
     def _wanted(self) -> State:
         names = ("mac", TAG, *FLAGS, LEAST, MOST)
         wanted = {name: getattr(self, name) for name in names}
