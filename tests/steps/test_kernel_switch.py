@@ -94,6 +94,7 @@ def test_what_is_no_value_is_unreadable(output: str, errors: str, code: int | No
     [
         "/sys/bus/pci/devices/0000:03:00.0/remove",
         "/sys/kernel/mm/transparent_hugepage/../../x/enabled",
+        "/sys/kernel/mm/transparent_hugepage/enabled/../../../x",
         "/etc/passwd",
         "/sys/devices/system/cpu/cpu0/online",
     ],

@@ -42,6 +42,13 @@ def test_the_commands():
     assert [c.line() for c in plan.undo] == ["ip link del dev bond0.40"]
 
 
+def test_one_that_was_down_and_is_gone_is_made_again_and_left_down():
+    gone, down = {"is_there": False, "is_up": None}, {"is_there": True, "is_up": False}
+    assert [c.line() for c in STEP.change(gone, down)] == [
+        "ip link add link bond0 name bond0.40 type vlan id 40"
+    ]
+
+
 @pytest.mark.parametrize(
     "other",
     [vlan(id=41), vlan(protocol="802.1ad"), vlan(lower="eth0"), Netdev(), Netdev(kind="bridge")],
