@@ -80,6 +80,14 @@ def test_a_feature_that_another_setting_holds_back_comes_back_as_it_was():
     prove(both, start, host(tx_tcp_ecn_segmentation="on"))
 
 
+@pytest.mark.parametrize("is_on", [True, False])
+def test_what_only_another_setting_holds_back_is_not_touched(is_on: bool):
+    # Its undo would end as `Could not change any device features`.
+    held = section_of(host(tx_scatter_gather="off").run(step(x=True).read()).output)
+    reason = reason_of(Offloads(netdev="eth0", features={"tx-tcp6-segmentation": is_on}), held)
+    assert reason.startswith("tx-tcp6-segmentation is off [requested on]")
+
+
 def test_a_fixed_feature_is_refused_unless_it_is_so_already():
     output = section_of(host().run(step(x=True).read()).output)
     wrong = step(tx_checksum_ipv4=True)
@@ -90,7 +98,7 @@ def test_a_fixed_feature_is_refused_unless_it_is_so_already():
 
 def test_a_real_output():
     section = sample("ethtool/features_vxlan")
-    tso = step(tcp_segmentation_offload=True, scatter_gather=True)
+    tso = step(tcp_segmentation_offload=True, scatter_gather=False)
     assert state_of(tso, section) == {
         "tx-tcp-segmentation": "off [requested on]",
         "tx-tcp-ecn-segmentation": "off [requested on]",

@@ -22,6 +22,7 @@ GROUPS = {
     "tcp-segmentation-offload": "tx-tcp*-segmentation",
 }
 """Names of ethtool that stand for several features of the kernel (ethtool, common.c)."""
+HELD_BACK = " [requested "
 APART = "tx-tcp-mangleid-segmentation"
 """Gives up the IP identification (kernel, segmentation-offloads.rst): only who names it sets it."""
 
@@ -30,9 +31,9 @@ class Offloads(EthtoolSetting):
     """Each of `features` is on or off; names are those that `ethtool -k` prints.
 
     A group is set and put back feature by feature, as its members may differ. What the port cannot
-    change (`[fixed]`) is left out of a group, and refused by name unless it is so already. A state
-    is `off [requested on]` where another setting stands against it. Several drivers restart the
-    port for some of them.
+    change (`[fixed]`) is left out of a group, and refused by name unless it is so already. What is
+    `off [requested on]` is held back by another feature, and can be set together with that only.
+    Several drivers restart the port for some of them.
     """
 
     danger: ClassVar[Danger] = Danger.DROPS_LINK
@@ -68,6 +69,14 @@ class Offloads(EthtoolSetting):
                 return Unreadable(f"{name} is {_on(feature.is_on)} and fixed", answer.source)
             else:
                 state[name] = _described(feature)
+        wanted = self.wanted(state)
+        differing = [name for name in state if state[name] != wanted[name]]
+        if differing and all(HELD_BACK in str(state[name]) for name in differing):
+            # ethtool fails where nothing becomes as requested, so no undo could be told from a
+            # refusal (nl_sfeatures).
+            name = differing[0]
+            reason = f"{name} is {state[name]}: another setting stands against it"
+            return Unreadable(reason, answer.source)
         return Known(state, answer.source)
 
     def wanted(self, before: State) -> State:
@@ -102,10 +111,10 @@ def _described(feature: Feature) -> str:
     remark = (
         ""
         if feature.is_on == feature.is_requested
-        else (f" [requested {_on(feature.is_requested)}]")
+        else (f"{HELD_BACK}{_on(feature.is_requested)}]")
     )
     return _on(feature.is_on) + remark
 
 
 def _requested(state: str) -> str:
-    return state.partition(" [requested ")[2].removesuffix("]") or state
+    return state.partition(HELD_BACK)[2].removesuffix("]") or state
