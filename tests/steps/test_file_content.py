@@ -28,8 +28,9 @@ def test_it_is_made_and_removed():
     prove(STEP, Described({}), Described({PATH: NEW}))
 
 
-def test_what_stood_there_comes_back():
-    prove(STEP, Described({PATH: "old = 1\n"}), Described({PATH: NEW}))
+@pytest.mark.parametrize("old", ["old = 1\n", "old = 1\n\n", "", "without an end", "\n"])
+def test_what_stood_there_comes_back(old: str):
+    prove(STEP, Described({PATH: old}), Described({PATH: NEW}))
 
 
 def state_of(output: str = "", errors: str = "", code: int | None = 0) -> object:

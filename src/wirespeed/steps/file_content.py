@@ -74,8 +74,9 @@ class FileContent(Step):
         content = to["content"]
         if content is None:
             return (Command(argv=("rm", "-f", self.path)),)
+        text = str(content)
         beside = f"{self.path}.wirespeed"
-        return (
-            Command(argv=("tee", beside), stdin=str(content).removesuffix("\n")),
-            Command(argv=("mv", "-f", beside, self.path)),
-        )
+        write = Command(argv=("tee", beside), stdin=text.removesuffix("\n"))
+        # A command's input ends in a line feed; what stood there may not have.
+        cut = () if text.endswith("\n") else (Command(argv=("truncate", "-s", "-1", beside)),)
+        return (write, *cut, Command(argv=("mv", "-f", beside, self.path)))
