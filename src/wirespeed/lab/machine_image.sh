@@ -13,6 +13,16 @@ work=$out/work
 mkdir "$work"
 cat >"$work/sources.list"
 
+# Killed, this shell cannot end what it started. This one does, as soon as it is alone.
+# shellcheck disable=SC2016
+setpriv --pdeathsig TERM -- sh -c '
+	trap "trap : TERM; kill -TERM 0; sleep 5; kill -KILL 0" TERM
+	while :; do sleep 1; done' </dev/null >/dev/null 2>&1 &
+watch=$!
+trap 'kill -KILL $watch' EXIT
+# What is half made goes away with the folder. (Without root, others must be able to enter it.)
+[ "$(id -u)" -ne 0 ] || export TMPDIR="$work"
+
 sh "$guest/machine_kernel.sh" "$out" "$kernel"
 release=$(cat "$out/release")
 cd "$work"
@@ -23,9 +33,7 @@ chmod 755 slim/initramfs/init slim/lab/init
 
 # shellcheck disable=SC2016 # $1 is the hook's own
 # The hooks run as the root of the new system: what goes in and out goes through pipes.
-# TERM, when this shell is killed: it then removes the system that it has half made.
-setpriv --pdeathsig TERM -- \
-	mmdebstrap --quiet --variant=minbase --architectures=amd64 --skip=check/empty \
+mmdebstrap --quiet --variant=minbase --architectures=amd64 --skip=check/empty \
 	--include=busybox-static,dbus,ethtool,iperf3,iproute2,iputils-arping,iputils-ping,kmod \
 	--include=nftables,openssh-server,openvswitch-switch,pciutils,procps,python3-minimal \
 	--include=systemd,systemd-sysv,tcpdump,udev \
