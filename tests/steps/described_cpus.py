@@ -21,7 +21,7 @@ class DescribedCpus(DescribedFiles):
     """Lists that the kernel changes by itself."""
 
     def write(self, path: str, text: str) -> str:
-        if path.endswith("/xps_cpus"):
+        if path.endswith(("/xps_cpus", "/rps_cpus")):
             return self._write_mask(path, text)
         if path.endswith("/smp_affinity_list"):
             return self._write_list(path, text)
@@ -41,7 +41,8 @@ class DescribedCpus(DescribedFiles):
         value = int(text.replace(",", ""), 16)
         if value >> self.cpus:
             return TOO_LARGE
-        # __netif_set_xps_queue (net/core/dev.c): of cores that are offline there is no map.
+        # __netif_set_xps_queue (net/core/dev.c), netdev_rx_queue_set_rps_mask (net-sysfs.c): of
+        # cores that are offline there is no map.
         wanted = {n for n in range(self.cpus) if value >> n & 1} - self.offline
         self.files[path] = self.mask(*wanted)
         return ""

@@ -7,7 +7,7 @@ from proof import DescribedHands, plan_on, prove
 from pydantic import ValidationError
 from samples import is_never_guessed, reason_of, section_of, state_of
 
-from wirespeed.steps.xps import Xps, cpu_mask_text
+from wirespeed.steps.xps import Xps
 
 STEP = Xps(netdev="eth0", cpus={0: "0", 1: "1", 2: "63,32-33"})
 
@@ -54,8 +54,10 @@ def test_the_commands():
 
 
 def test_groups_between_are_written_out():
-    assert cpu_mask_text("0,95") == "80000000,00000000,00000001"
-    assert cpu_mask_text("32") == "1,00000000"
+    zero = "00000000,00000000,00000000"
+    step = Xps(netdev="eth0", cpus={0: "0,95", 1: "32"})
+    goal = host("80000000,00000000,00000001", "00000000,00000001,00000000", cpus=96)
+    prove(step, host(zero, zero, cpus=96), goal)
 
 
 def test_a_core_that_is_offline_contradicts_it():

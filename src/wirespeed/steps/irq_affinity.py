@@ -10,7 +10,7 @@ from wirespeed.model.command import Command, write_file
 from wirespeed.model.names import PciAddress
 from wirespeed.model.observed import Known, Observed, Unreadable, read_as
 from wirespeed.model.step import Scope, State, Step
-from wirespeed.steps.xps import CpuList, cpu_list
+from wirespeed.steps.queue_cpus import CpuList, cpu_list
 
 ATTRIBUTE = "smp_affinity_list"
 

@@ -36,9 +36,9 @@ class Pause(EthtoolSetting):
     @property
     def why(self) -> str:
         """What it is good for."""
-        return (
-            "A port that obeys pause frames stops for one slow receiver, and all its traffic waits."
-        )
+        if self.rx or self.tx:
+            return "Pause frames keep a sender from filling the buffers of a slower port."
+        return "A port that obeys pause frames waits with all its traffic for one slow receiver."
 
     def asked(self) -> State:
         """The switches that are given."""
