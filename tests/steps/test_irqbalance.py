@@ -81,9 +81,9 @@ def test_the_commands():
     ],
 )
 def test_where_it_does_not_run_nothing_is_done(described: Described):
-    assert plan_on(OFF, described).steps[0].no_op == (
-        "it is so already: active False, enabled False"
-    )
+    planned = plan_on(OFF, described).steps[0]
+    assert planned.before == {"active": False, "enabled": False}
+    assert planned.no_op and not planned.commands
 
 
 @pytest.mark.parametrize(
