@@ -5,6 +5,7 @@ import os
 import selectors
 import signal
 import subprocess
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NoReturn
@@ -79,6 +80,11 @@ class Detached:
             with contextlib.suppress(subprocess.TimeoutExpired):
                 self._process.wait(5.0)
         self._pipe.close()
+
+
+def our_python_path() -> dict[str, str]:
+    """Give the environment in which another Python finds what this one runs."""
+    return {"PYTHONPATH": os.pathsep.join(str(Path(path).absolute()) for path in sys.path if path)}
 
 
 def speak_up(line: str) -> None:

@@ -18,6 +18,7 @@ from pydantic import ValidationError
 
 from wirespeed.host.clock import Deadline, sleep_s
 from wirespeed.host.closing import Closing
+from wirespeed.host.detached import our_python_path
 from wirespeed.host.files import read_text, write_whole
 from wirespeed.host.lab_folders import SSH_CONFIG, LabFolder
 from wirespeed.host.process import Child
@@ -250,8 +251,7 @@ class Machines(Closing):
         for number, host in enumerate(self._spec.hosts):
             for port, cable in enumerate(self._cables(number)):
                 argv.append(f"{host.name}.{port}={cable.remote}:{cable.local}")
-        path = {"PYTHONPATH": ":".join(path for path in sys.path if path)}
-        self._switch = Child(argv, role="switch", environment=path)
+        self._switch = Child(argv, role="switch", environment=our_python_path())
         self._switch.read_until(re.compile("ready"), BOOT_S)
 
     def _ask_switch(self, command: str) -> dict[str, dict[str, int]]:
