@@ -8,8 +8,11 @@ from proof import Answer, DescribedHands, plan_on, prove
 from pydantic import ValidationError
 from samples import is_never_guessed, reason_of, section_of, state_of
 
+from wirespeed.apply.executor import Executor
+from wirespeed.apply.planner import make_plan
 from wirespeed.model.command import Command
 from wirespeed.model.finding import Danger
+from wirespeed.model.journal import Entry
 from wirespeed.steps.mtu import Mtu
 
 STEP = Mtu(netdev="eth0", mtu=9000)
@@ -51,6 +54,17 @@ def test_the_commands():
     assert [c.line() for c in planned.commands] == ["ip link set dev eth0 mtu 9000"]
     assert [c.line() for c in planned.undo] == ["ip link set dev eth0 mtu 1500"]
     assert planned.danger is Danger.DROPS_LINK
+
+
+def test_of_a_netdev_that_an_earlier_step_makes_what_is_read_counts():
+    # A VLAN over jumbo frames has its port's MTU from the start.
+    plan = make_plan([("alpha", STEP, None)])
+    assert [c.line() for c in plan.steps[0].commands] == ["ip link set dev eth0 mtu 9000"]
+    hands, journal = DescribedHands(host(4000)), list[Entry]()
+    Executor(plan, {"alpha": hands}, journal.append, lambda: "now").apply()
+    assert hands.host == host(9000)
+    Executor(plan, {"alpha": hands}, journal.append, lambda: "now", tuple(journal)).undo()
+    assert hands.host == host(4000)
 
 
 def test_more_than_the_port_can_is_refused():

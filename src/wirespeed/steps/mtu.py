@@ -12,6 +12,7 @@ from wirespeed.model.observed import Known, Observed, Unreadable
 from wirespeed.model.step import Scope, State, Step
 
 MAX_DIGITS = 9
+ETHERNET = 1500
 
 
 class Mtu(Step):
@@ -54,6 +55,10 @@ class Mtu(Step):
         if not (digits.isascii() and digits.isdecimal() and len(digits) <= MAX_DIGITS):
             return Unreadable(f"{digits[:40]!r} is no MTU", source)
         return Known({"mtu": int(digits)}, source)
+
+    def made(self) -> State:
+        """Give what the kernel gives a new Ethernet netdev (ether_setup)."""
+        return {"mtu": ETHERNET}
 
     def wanted(self, before: State) -> State:  # noqa: ARG002
         """Give the MTU that is asked for."""
