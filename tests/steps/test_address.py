@@ -55,6 +55,11 @@ def test_it_is_added_and_taken_away(address: str, others: list[str]):
     prove(step(address), start, DescribedAddresses([*others, address]))
 
 
+def test_on_a_netdev_that_is_new_there_is_none():
+    state = state_of(step(), [])
+    assert isinstance(state, Known) and state.value == step().made()
+
+
 def test_the_commands_are_the_seeds():
     plan = plan_on(step(), DescribedAddresses()).steps[0]
     assert [c.line() for c in plan.commands] == ["ip addr add 192.168.10.2/24 dev bond0"]

@@ -9,7 +9,7 @@ from proof import plan_on, prove
 from pydantic import ValidationError
 
 from wirespeed.model.capture import Section
-from wirespeed.model.observed import Unreadable
+from wirespeed.model.observed import Known, Unreadable
 from wirespeed.steps.vlan import Vlan
 
 STEP = Vlan(netdev="bond0.40", lower="bond0", vlan=40)
@@ -27,6 +27,11 @@ def vlan(is_up: bool = True, lower: str = "bond0", **options: Any) -> Netdev:
 
 def test_it_is_made_and_removed():
     prove(STEP, host(), host(vlan()))
+
+
+def test_on_a_netdev_that_is_new_there_is_none():
+    state = STEP.parse(Section("step", "x", host().run(STEP.read()).output, "", 0))
+    assert isinstance(state, Known) and state.value == STEP.made()
 
 
 def test_one_that_was_down_is_down_again():

@@ -60,6 +60,10 @@ class Address(Step):
             is_there = True
         return Known({"is_there": is_there}, source)
 
+    def made(self) -> State:
+        """Give that it is not there: a new netdev has no address of ours."""
+        return {"is_there": False}
+
     def wanted(self, before: State) -> State:  # noqa: ARG002
         """Give that it is there."""
         return {"is_there": True}

@@ -69,6 +69,10 @@ class Vlan(Step):
         flags = mine.get("flags")
         return Known({"is_there": True, "is_up": isinstance(flags, list) and "UP" in flags}, source)
 
+    def made(self) -> State:
+        """Give that it is not there: on a bond that is new there is no VLAN."""
+        return {"is_there": False, "is_up": None}
+
     def wanted(self, before: State) -> State:  # noqa: ARG002
         """Give that it is there and up."""
         return {"is_there": True, "is_up": True}
