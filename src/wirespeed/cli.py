@@ -20,7 +20,8 @@ not proven on hardware (only vdevs and described hosts were at hand):
   measure: several NUMA nodes
   doctor: ConnectX cards, their eswitch, VF-LAG and firmware settings
   doctor: Open vSwitch with hardware offload or DPDK
-  doctor: the Linux side of WSL2"""
+  doctor: the Linux side of WSL2
+  plan, apply, undo: ConnectX cards; guests are not set up yet"""
 
 
 def format_error(error: WirespeedError) -> str:
@@ -68,6 +69,10 @@ COMMANDS = {
     "ceiling": "Show the most that a path can carry, and what bounds it.",
     "doctor": "Find what holds a card below line rate, and what each fault costs.",
     "lab": "Virtual hosts with SR-IOV cards, to try everything without hardware.",
+    "plan": "Show every command that a spec takes, and those that undo it.",
+    "apply": "Carry a spec out on its hosts, each step read back.",
+    "undo": "Put everything back as it was before.",
+    "status": "Say how far the run of a spec came.",
     "measure": "Prove a rate with packets.",
     "report": "Make the report of a run again, or lay two side by side.",
 }

@@ -46,5 +46,11 @@ def planned(host: str, step: Step, state: Observed[State] | None) -> PlannedStep
 
 def described(state: State) -> str:
     """Give a state as text for a person."""
-    parts = (f"{key} {'not there' if value is None else value}" for key, value in state.items())
-    return shown(", ".join(parts))
+    said = (f"{key} {_word(value)}" for key, value in state.items())
+    return shown(", ".join(said)) or "as it is"
+
+
+def _word(value: str | int | bool | None) -> str:
+    if value is None:
+        return "none"
+    return {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value)

@@ -2,12 +2,15 @@
 
 from collections.abc import Iterator, Sequence
 
+from wirespeed.apply.planner import described
 from wirespeed.model.finding import Danger
 from wirespeed.model.journal import Entry, StepProgress, progress
 from wirespeed.model.plan import Plan, PlannedStep
 from wirespeed.model.shown import shown
-from wirespeed.model.step import State
+from wirespeed.report.text_lines import wrapped, wrapped_command
 
+WIDTH = 80
+INDENT = " " * 12
 SCRIPT_HEAD = """\
 #!/bin/sh
 # What `wirespeed apply` would run on {host}, in this order. Each undo stands below its step.
@@ -30,23 +33,27 @@ def plan_lines(plan: Plan) -> Iterator[str]:
 
 def _step_lines(number: int, planned: PlannedStep) -> Iterator[str]:
     kind = planned.step["step"]
-    head = f"{number:>3} {kind} {shown(planned.subject)}"
+    name = f"{kind} {shown(planned.subject)}"
     if planned.no_op:
-        yield f"{head}: {planned.no_op}"
+        yield from wrapped(f"{name}: {planned.no_op}", WIDTH, f"{number:>3} ", INDENT)
         return
     danger = "" if planned.danger is Danger.NONE else f"  ({planned.danger.value.upper()})"
-    yield f"{head}{danger}"
+    yield f"{number:>3} {name}{danger}"
     if planned.before is None:
-        yield f"      goal  {state_text(planned.goal)}, once an earlier step has made it"
+        yield from _labelled("to", f"{described(planned.goal)}; an earlier step makes it")
     else:
         changed = {k: v for k, v in planned.goal.items() if planned.before.get(k) != v}
         was = {key: planned.before.get(key) for key in changed}
-        yield f"      from  {state_text(was)}"
-        yield f"      to    {state_text(changed)}"
-    for command in planned.commands:
-        yield f"      run   {shown(command.line())}"
-    for command in planned.undo:
-        yield f"      undo  {shown(command.line())}"
+        yield from _labelled("from", described(was))
+        yield from _labelled("to", described(changed))
+    for label, commands in (("run", planned.commands), ("undo", planned.undo)):
+        for command in commands:
+            line = shown(command.line())
+            yield from wrapped_command(line, WIDTH, f"      {label:<5} ", INDENT + "  ")
+
+
+def _labelled(label: str, text: str) -> list[str]:
+    return wrapped(text, WIDTH, f"      {label:<5} ", INDENT)
 
 
 def _dangers(todo: Sequence[PlannedStep]) -> str:
@@ -55,14 +62,8 @@ def _dangers(todo: Sequence[PlannedStep]) -> str:
         for danger in Danger
         if danger is not Danger.NONE
     }
-    said = [f"{count} {danger.value}" for danger, count in counts.items() if count]
-    return f": {', '.join(said)}" if said else ""
-
-
-def state_text(state: State) -> str:
-    """Give a state in words."""
-    said = (f"{key} {'none' if value is None else value}" for key, value in state.items())
-    return shown(", ".join(said)) or "as it is"
+    said = [f"{danger.value}: {count}" for danger, count in counts.items() if count]
+    return f" ({', '.join(said)})" if said else ""
 
 
 def shell_script(plan: Plan, host: str) -> str:

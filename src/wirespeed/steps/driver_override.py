@@ -73,6 +73,10 @@ class DriverOverride(Step):
                 return Unreadable(f"{str(name)[:40]!r} is no driver's name", source)
         return Known(state, source)
 
+    def made(self) -> State:
+        """Give what a new VF has, if no driver takes it: one that does is seen when its turn is."""
+        return {"driver": None, "driver_override": None}
+
     def wanted(self, before: State) -> State:  # noqa: ARG002
         """Give the driver, which stays the function's own until it is put back."""
         return {"driver": self.driver, "driver_override": self.driver}

@@ -1,0 +1,175 @@
+"""The legacy VLAN story on real kernels: as found, plan, apply, verify, undo, as found again."""
+
+import json
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from program import start, wirespeed
+
+from wirespeed.doctor.gather import Gathered, gather
+from wirespeed.facts.netstack import NetStack
+from wirespeed.facts.sriov import Sriov
+from wirespeed.host.clock import Deadline, sleep_s
+from wirespeed.host.reach_destination import Remote
+from wirespeed.lab.machines import Machine, Machines
+from wirespeed.model.observed import Known
+
+pytestmark = [pytest.mark.machines, pytest.mark.timeout(900)]
+HOSTS = ("alpha", "beta")
+PORTS = ("0000:01:00.0", "0000:02:00.0")
+STORY = {
+    "approach": "legacy-vlan",
+    "underlay": {"subnet": "192.168.9.0/24", "mtu": 9080},
+    "networks": {
+        "storage": {"segment": 42, "subnet": "192.168.10.0/24", "mtu": 9000},
+        "public": {"segment": 40, "subnet": "192.168.20.0/24", "mtu": 1500},
+    },
+    "guests": {
+        "ceph-1": {"host": "alpha", "networks": ["storage"], "vcpus": 1, "memory_gib": 1},
+        "gpu-1": {"host": "beta", "networks": ["storage", "public"], "vcpus": 1, "memory_gib": 1},
+    },
+}
+
+
+@pytest.fixture(scope="module")
+def lab() -> Iterator[Machines]:
+    with Machines(name=f"test-{os.getpid()}-legacy") as lab:
+        yield lab
+
+
+@pytest.fixture
+def spec(lab: Machines, tmp_path: Path) -> Path:
+    path = tmp_path / "spec.yaml"
+    hosts = {n: {"reach": f"ssh://{lab.hosts[n].state.destination}", "ports": PORTS} for n in HOSTS}
+    # JSON is YAML too.
+    path.write_text(json.dumps({"hosts": hosts, **STORY}))
+    return path
+
+
+def standing(lab: Machines) -> dict[str, object]:
+    """What the story is about, on every host, by a fresh capture."""
+    places = [
+        Remote(lab.hosts[name].state.destination, lab.hosts[name].state.destination)
+        for name in HOSTS
+    ]
+    found: dict[str, object] = {}
+    for gathered in gather(places):
+        assert isinstance(gathered, Gathered), gathered
+        links = gathered.facts[NetStack].links
+        assert isinstance(links, Known)
+        found[gathered.destination.text] = {
+            "links": {
+                n: (link.mtu, "UP" in link.flags, link.vfs) for n, link in links.value.items()
+            },
+            "vfs": {a: (pf.num_vfs, pf.vfs) for a, pf in gathered.facts[Sriov].pfs.items()},
+        }
+    assert len(found) == len(HOSTS)
+    return found
+
+
+def sh(host: Machine, script: str) -> str:
+    done = host.run(["sh", "-ec", script])
+    assert done.returncode == 0, f"{script}\n{done.output}\n{done.errors}"
+    return done.output.strip()
+
+
+def assert_applied(lab: Machines) -> None:
+    """By the hosts' own words, and not by what we wrote."""
+    beta = lab.hosts["beta"]
+    for port, netdev in zip(PORTS, ("enp1s0", "enp2s0"), strict=True):
+        assert sh(beta, f"cat /sys/bus/pci/devices/{port}/sriov_numvfs") == "2"
+        assert sh(beta, f"cat /sys/class/net/{netdev}/mtu") == "9080"
+        shown = sh(beta, f"ip link show {netdev}")
+        assert re.search(r"vf 0 .*vlan 42\b", shown), shown
+        assert re.search(r"vf 1 .*vlan 40\b", shown), shown
+        for vf in ("virtfn0", "virtfn1"):
+            driver = sh(beta, f"basename $(readlink -f /sys/bus/pci/devices/{port}/{vf}/driver)")
+            assert driver == "vfio-pci"
+    assert sh(lab.hosts["alpha"], f"cat /sys/bus/pci/devices/{PORTS[0]}/sriov_numvfs") == "1"
+
+
+def test_legacy_as_found_apply_no_op_undo_as_found(lab: Machines, spec: Path):
+    before = standing(lab)
+
+    planned = wirespeed("plan", str(spec))
+    assert planned.returncode == 0, planned.stderr
+    assert "22 of 26 steps are to be done" in planned.stdout
+    assert standing(lab) == before, "a plan changes nothing"
+
+    applied = wirespeed("apply", str(spec), "--yes")
+    assert applied.returncode == 0, applied.stdout + applied.stderr
+    assert applied.stdout.count("  verified  ") == 22
+    assert_applied(lab)
+
+    again = wirespeed("apply", str(spec), "--yes")
+    assert again.returncode == 0, again.stderr
+    assert "0 of 26 steps are to be done" in again.stdout
+
+    undone = wirespeed("undo", str(spec))
+    assert undone.returncode == 0, undone.stdout + undone.stderr
+    assert undone.stdout.count("  put back  ") == 22
+    assert standing(lab) == before
+
+
+@pytest.mark.parametrize("then", ["undo", "apply"])
+def test_legacy_apply_that_was_killed_is_undone_or_finished(lab: Machines, spec: Path, then: str):
+    before = standing(lab)
+    journal = Path(f"{spec}.run/journal.jsonl")
+    process = start("apply", str(spec), "--yes")
+    deadline = Deadline(60)
+    # In the midst of it: between a write and its result.
+    while not journal.exists() or journal.read_text().count('"kind":"intent"') < 5:
+        assert process.poll() is None and not deadline.expired
+        sleep_s(0.01)
+    process.kill()
+    process.communicate(timeout=10)
+    assert wirespeed("status", str(spec)).returncode == 1
+
+    done = wirespeed(then, str(spec), *(["--yes"] if then == "apply" else []))
+    assert done.returncode == 0, done.stdout + done.stderr
+    if then == "apply":
+        assert_applied(lab)
+        assert wirespeed("undo", str(spec)).returncode == 0
+    assert standing(lab) == before
+
+
+def test_legacy_a_step_that_fails_puts_all_back(lab: Machines, spec: Path):
+    before = standing(lab)
+    # More than igb takes (9216): the kernel refuses it when the first steps are done.
+    spec.write_text(spec.read_text().replace("9080", "9400"))
+    failed = wirespeed("apply", str(spec), "--yes")
+    assert failed.returncode == 1
+    assert "ERROR step.failed enp1s0 on alpha" in failed.stderr
+    assert "mtu greater than device maximum" in " ".join(failed.stderr.split())
+    assert "put back      module vfio-pci on alpha" in failed.stdout
+    assert standing(lab) == before
+
+
+def test_legacy_a_plan_is_refused_that_would_cut_the_session_off(spec: Path):
+    story = json.loads(spec.read_text())
+    story["hosts"]["alpha"]["ports"] = ["0000:00:02.0"]
+    story |= {"failover": "none", "guests": {}}
+    spec.write_text(json.dumps(story))
+    refused = wirespeed("apply", str(spec), "--yes")
+    assert refused.returncode == 2
+    assert "ERROR plan.cuts_off lab0 on alpha" in refused.stderr
+    assert "carries your session" in " ".join(refused.stderr.split())
+
+
+def test_legacy_two_applies_to_one_host_exclude_each_other(lab: Machines, spec: Path):
+    before = standing(lab)
+    sh(lab.hosts["beta"], "mkdir /run/wirespeed.lock && echo elsewhere >/run/wirespeed.lock/owner")
+    try:
+        refused = wirespeed("apply", str(spec), "--yes")
+    finally:
+        sh(lab.hosts["beta"], "rm -r /run/wirespeed.lock")
+    assert refused.returncode == 2
+    assert "ERROR host.in_use beta" in refused.stderr
+    assert "elsewhere" in refused.stderr
+    assert standing(lab) == before
+    assert sh(lab.hosts["alpha"], "ls /run").count("wirespeed.lock") == 0, (
+        "the other one is given back"
+    )
