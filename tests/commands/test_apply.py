@@ -1,6 +1,7 @@
 """`plan`, `apply`, `undo` and `status` where there is no host to ask: what they refuse, and why."""
 
 import json
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -112,7 +113,8 @@ def test_a_file_that_is_no_journal_is_refused(spec: Path):
 
 
 def test_two_cannot_write_to_one_run(spec: Path):
-    with open_run(run_folder(spec)), pytest.raises(InputError) as caught:
-        with open_run(run_folder(spec)):
-            pass
+    with ExitStack() as stack:
+        stack.enter_context(open_run(run_folder(spec)))
+        with pytest.raises(InputError) as caught:
+            stack.enter_context(open_run(run_folder(spec)))
     assert caught.value.what == "run.in_use"
