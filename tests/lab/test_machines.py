@@ -17,6 +17,8 @@ from wirespeed.host.build_cache import cache_folder
 from wirespeed.host.clock import Deadline, sleep_s
 from wirespeed.host.lab_folders import labs_folder
 from wirespeed.host.reach_destination import Remote
+from wirespeed.lab import machines
+from wirespeed.lab.machine_accel import Verdict
 from wirespeed.lab.machine_spec import LabSpec, MachineSpec
 from wirespeed.lab.machines import Machine, Machines
 from wirespeed.model.error import InputError
@@ -206,6 +208,25 @@ def test_a_narrow_root_port_is_shown_and_not_taken_for_hardware(switched: Machin
     [answer] = [json.loads(line) for line in said.stdout.splitlines()]
     verdicts = {(v["rule"], v["outcome"]) for v in answer["verdicts"] if "enp1s0" in v["where"]}
     assert ("pcie.width_below_capability", "cannot tell") in verdicts
+
+
+def test_kvm_that_boots_no_host_gives_way_and_is_remembered(monkeypatch: pytest.MonkeyPatch):
+    """Where KVM works, the host comes up with it, and that is remembered."""
+    seems = Verdict(boot_id="now", kvm=True, proven=False, why="a dozen instructions ran")
+    remembered: list[Verdict] = []
+
+    def remember(verdict: Verdict) -> Verdict:
+        remembered.append(verdict)
+        return verdict
+
+    monkeypatch.setattr(machines, "accelerator", lambda: seems)
+    monkeypatch.setattr(machines, "remember", remember)
+    solo = LabSpec(hosts=(MachineSpec(name="solo"),), wiring="switch")
+    with Machines(solo, name=f"{TAG}-a") as lab:
+        assert sh(lab.hosts["solo"], "hostname") == "solo"
+        [verdict] = remembered
+        assert verdict.proven
+        assert lab.accelerator.startswith("KVM" if verdict.kvm else "TCG")
 
 
 def test_up_list_down():
