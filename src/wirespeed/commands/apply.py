@@ -40,12 +40,12 @@ def apply(spec: Path, folder: Path | None, yes: bool, allow_cutoff: bool) -> int
     Exit codes: 0 applied, 1 refused or put back, 2 bad input, 3 a host was left changed.
     """  # fmt: skip
     wanted = read_spec(spec)
-    with open_run(folder or run_folder(spec)) as run:
+    with open_run(folder or run_folder(spec)) as run, hands_of(wanted) as hands:
         if run.outcome == "unfinished" and run.plan is not None:
             click.echo(f"{run.folder}: a run that did not come to its end is finished", err=True)
-            carry_out(run, run.plan, hands_of(wanted))
+            carry_out(run, run.plan, hands)
             return 0
-        made, facts, hands = planned(wanted)
+        made, facts = planned(wanted, hands)
         click.echo("\n".join(plan_lines(made)))
         if all(step.no_op for step in made.steps):
             return 0

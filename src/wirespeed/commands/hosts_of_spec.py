@@ -1,5 +1,7 @@
 """The hosts of a spec, reached: their facts, and the hands that change them."""
 
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from wirespeed.apply.hands_shell import ShellHands
@@ -21,12 +23,17 @@ def read_spec(path: Path) -> Spec:
     return parse_spec(read_text(path), str(path))
 
 
-def hands_of(spec: Spec) -> dict[str, ShellHands]:
-    """Give the hands of every host. Raises InputError `spec.not_a_host` for a recorded one."""
-    return {
-        name: ShellHands(name, _runner(name, parse_destination(host.reach)))
-        for name, host in spec.hosts.items()
-    }
+@contextmanager
+def hands_of(spec: Spec) -> Iterator[dict[str, ShellHands]]:
+    """Give the hands of every host, each with one connection that is closed at the end.
+
+    Raises InputError `spec.not_a_host` for a recorded one.
+    """
+    with ExitStack() as stack:
+        yield {
+            name: ShellHands(name, _runner(name, parse_destination(host.reach), stack))
+            for name, host in spec.hosts.items()
+        }
 
 
 def facts_of(spec: Spec) -> dict[str, HostFacts]:
@@ -40,20 +47,19 @@ def facts_of(spec: Spec) -> dict[str, HostFacts]:
     return {name: told[place] for name, place in places.items()}
 
 
-def planned(spec: Spec) -> tuple[Plan, dict[str, HostFacts], dict[str, ShellHands]]:
+def planned(spec: Spec, hands: dict[str, ShellHands]) -> tuple[Plan, dict[str, HostFacts]]:
     """Read every host and plan."""
-    hands = hands_of(spec)
     facts = facts_of(spec)
-    return plan_spec(spec, facts, hands), facts, hands
+    return plan_spec(spec, facts, hands), facts
 
 
-def _runner(name: str, place: Destination) -> Runner:
+def _runner(name: str, place: Destination, stack: ExitStack) -> Runner:
     if isinstance(place, Here):
         return LocalRunner()
     if isinstance(place, Remote):
-        from wirespeed.host.ssh import SshRunner  # asyncio is not for those who stay here
+        from wirespeed.host.ssh_session import SshSession  # asyncio is not for those who stay here
 
-        return SshRunner(place)
+        return stack.enter_context(SshSession(place))
     raise InputError(
         "spec.not_a_host",
         where=name,

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from wirespeed.commands.hosts_of_spec import planned, read_spec
+from wirespeed.commands.hosts_of_spec import hands_of, planned, read_spec
 from wirespeed.report.plan_text import plan_lines, shell_script
 
 
@@ -20,7 +20,8 @@ def plan(spec: Path, as_json: bool, shell: str | None) -> None:
     wanted = read_spec(spec)
     if shell is not None and shell not in wanted.hosts:
         raise click.BadParameter(f"no host {shell!r} in the spec", param_hint="--shell")
-    made, _, _ = planned(wanted)
+    with hands_of(wanted) as hands:
+        made, _ = planned(wanted, hands)
     if as_json:
         click.echo(made.model_dump_json(indent=1))
     elif shell is not None:

@@ -20,11 +20,10 @@ def undo(spec: Path, folder: Path | None) -> int:
     Exit codes: 0 all is as it was, 2 bad input, 3 a host was left changed.
     """
     wanted = read_spec(spec)
-    with open_run(folder or run_folder(spec), must_exist=True) as run:
+    with open_run(folder or run_folder(spec), must_exist=True) as run, hands_of(wanted) as hands:
         if run.plan is None or run.outcome == "undone":
             click.echo(f"{run.folder}: nothing stands that could be undone")
             return 0
-        hands = hands_of(wanted)
         with taken(run, hands):
             Executor(run.plan, hands, telling(run, run.plan), utc_now, run.entries).undo()
     return 0

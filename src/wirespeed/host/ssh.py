@@ -15,7 +15,7 @@ import shlex
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import asyncssh
 
@@ -36,6 +36,9 @@ _GOODBYE_S = 2.0
 
 # What it logs is in the exceptions too; a library does not write to the user's terminal.
 logging.getLogger("asyncssh").setLevel(logging.CRITICAL)
+
+
+Process: TypeAlias = "asyncssh.SSHClientProcess[bytes]"
 
 
 @dataclass(slots=True)
@@ -59,30 +62,17 @@ class Conversation:
         connected: Callable[[], None] = lambda: None,
     ) -> int:
         """Connect, run `argv`, and give its return code. Raises HostError `ssh.*`."""
-        connection = await _connect(place, connect_s)
+        connection = await connect(place, connect_s)
         connected()
         try:
-            return await self._run(connection, place, argv, stdin)
+            return await self.on(await start(connection, argv), place, stdin)
         except (OSError, asyncssh.Error) as error:
             raise explain(error, place.text) from None
         finally:
-            connection.close()
-            with contextlib.suppress(TimeoutError, OSError, asyncssh.Error):
-                async with asyncio.timeout(_GOODBYE_S):
-                    await connection.wait_closed()
-            connection.abort()
+            await close(connection)
 
-    async def _run(
-        self,
-        connection: asyncssh.SSHClientConnection,
-        place: Remote,
-        argv: Sequence[str],
-        stdin: str | None,
-    ) -> int:
-        # The one place where arguments become the line that sshd hands to the login shell.
-        process = await connection.create_process(
-            shlex.join(argv), encoding=None, request_pty=False
-        )
+    async def on(self, process: Process, place: Remote, stdin: str | None) -> int:
+        """Hold it with a command that was started. Raises HostError `ssh.lost`, asyncssh.Error."""
         try:
             with contextlib.suppress(BrokenPipeError):
                 process.stdin.write((stdin or "").encode())
@@ -110,6 +100,20 @@ class Conversation:
                 "ssh.lost", where=place.text, found="the connection ended before the command did"
             )
         return process.returncode
+
+
+async def start(connection: asyncssh.SSHClientConnection, argv: Sequence[str]) -> Process:
+    """Start a command: the one place where arguments become the line that sshd's shell is given."""
+    return await connection.create_process(shlex.join(argv), encoding=None, request_pty=False)
+
+
+async def close(connection: asyncssh.SSHClientConnection) -> None:
+    """Close a connection within a bounded time."""
+    connection.close()
+    with contextlib.suppress(TimeoutError, OSError, asyncssh.Error):
+        async with asyncio.timeout(_GOODBYE_S):
+            await connection.wait_closed()
+    connection.abort()
 
 
 class SshRunner:
@@ -162,7 +166,7 @@ async def _read(stream: "asyncssh.SSHReader[bytes]", sink: LimitedBytes) -> bool
     return True
 
 
-async def _connect(place: Remote, connect_s: float, depth: int = 0) -> asyncssh.SSHClientConnection:
+async def connect(place: Remote, connect_s: float, depth: int = 0) -> asyncssh.SSHClientConnection:
     """Connect by way of the jump hosts that the configuration names, each checked alike."""
     given: dict[str, Any] = {
         "host": place.host,
@@ -189,7 +193,7 @@ async def _connect(place: Remote, connect_s: float, depth: int = 0) -> asyncssh.
             if (jump.host, jump.port) == (place.host, place.port):
                 continue
             if tunnel is None:
-                tunnel = await _connect(jump, connect_s, depth + len(way))
+                tunnel = await connect(jump, connect_s, depth + len(way))
             else:
                 tunnel = await _hop(jump, given | _place_options(jump), tunnel, connect_s)
         return await _hop(place, given, tunnel, connect_s)
