@@ -144,3 +144,16 @@ def test_a_broken_link_is_found(tmp_path: Path) -> None:
     page = tmp_path / "page.md"
     page.write_text(text)
     assert broken_links(page, text) == ["missing.md", "#other"]
+
+
+def test_no_two_test_files_are_imported_by_one_name() -> None:
+    modules = [
+        path
+        for path in (ROOT / "tests").rglob("*.py")
+        if not (path.parent / "__init__.py").exists() and path.name != "conftest.py"
+    ]
+    named: dict[str, list[str]] = {}
+    for path in modules:
+        named.setdefault(path.name, []).append(str(path.relative_to(ROOT)))
+    # pytest would refuse the second: folders of tests are no packages.
+    assert [paths for paths in named.values() if len(paths) > 1] == []
