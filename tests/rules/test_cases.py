@@ -73,3 +73,26 @@ def test_every_case_belongs_to_a_rule():
 def test_a_rule_is_in_the_file_of_its_name(slug: str):
     module = BY_SLUG[slug].check.__module__.rpartition(".")[2]
     assert module == slug.replace(".", "_")
+
+
+COMMANDS = {
+    "cat", "chrt", "devlink", "dmesg", "ethtool", "grep", "ip", "ls", "lscpu", "lspci", "modinfo",
+    "mstconfig", "ovs-appctl", "ovs-vsctl", "ps", "readlink", "setpci", "sudo", "sysctl", "tc",
+    "wirespeed", "wslinfo",
+}  # fmt: skip
+NO_COMMANDS = {"as you gave it"}
+"""What the user said, and no host."""
+
+
+@pytest.mark.parametrize("slug", sorted(BY_SLUG))
+def test_what_was_seen_or_would_tell_is_a_command_that_anyone_can_type(slug: str):
+    for folder in (folder for folder in FOLDERS if folder.parent.name == slug):
+        expected = json.loads((folder / "expected.json").read_text())
+        capture = parse_capture((folder / "capture.txt").read_text(), folder.name)
+        question = Question(**expected.get("question", {}))
+        answer = diagnose(HostFacts("host", capture), question, [BY_SLUG[slug]])
+        lines = [evidence.source for f in answer.findings for evidence in f.evidence]
+        lines += [v.would_tell for v in answer.verdicts if v.outcome == "cannot tell"]
+        for line in lines:
+            first = line.split()[0] if line else ""
+            assert first in COMMANDS or line in NO_COMMANDS or line.startswith("https://"), line

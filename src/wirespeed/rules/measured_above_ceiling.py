@@ -23,8 +23,8 @@ def _check(exam: PortExam) -> Iterator[Finding]:
     bounds = [b for d in Direction if (b := wires.most(d)) is not None]
     if not bounds:
         raise CannotTellError(
-            "no ceiling of this path is known",
-            "; ".join(exam.ledger.unknown) or "wirespeed ceiling",
+            f"no ceiling of this path is known: {'; '.join(exam.ledger.unknown) or 'no element'}",
+            f"ethtool {exam.port.name}",
         )
     # Nobody said which direction it was measured in: the one that carries more is what it exceeds.
     # Nor how long the frames were: no goodput exceeds what a path takes on the wire.

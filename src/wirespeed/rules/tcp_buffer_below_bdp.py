@@ -111,7 +111,7 @@ def _too_small(
             linked,
             Evidence(
                 found=f"{needed} bytes are in flight at line rate and {rtt_s * 1e3:g} ms",
-                source="link x round-trip time",
+                source=linked.source,
             ),
         ),
         so=f"one connection carries at most {buffer.window_bytes * 8 / rtt_s / 1e9:.3g} Gb/s "

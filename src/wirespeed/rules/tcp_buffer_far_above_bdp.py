@@ -39,7 +39,10 @@ def _check(exam: PortExam) -> Iterator[Finding]:
             severity=Severity.NOTE,
             evidence=(
                 Evidence(found=f"{name} up to {greatest} bytes", source=f"sysctl {name}"),
-                Evidence(found=f"the path holds {holds} bytes", source="link x round-trip time"),
+                Evidence(
+                    found=f"the path holds {holds} bytes",
+                    source=link.link_bps.source,
+                ),
             ),
             so=f"each connection may take {greatest >> 20} MB of memory, {greatest // holds} times "
             "what is ever in flight; throughput gains nothing",
