@@ -282,3 +282,11 @@ def test_cases_of_the_rules_are_captures():
     assert cases
     for path in cases:
         parse_capture(path.read_text(), str(path))
+
+
+@pytest.mark.parametrize("end", ["", "\nm end 124\nm done\n"])
+def test_the_last_file_of_a_section_that_was_cut_may_be_torn(end: str):
+    torn = f"wirespeed-capture 1 mark\nmark begin pci -\n/s/a/width:8\n/s/b/width:1{end}"
+    files = parse_capture(torn.replace("\nm ", "\nmark "), "x").files("pci", ("width",))
+    assert files["/s/a/width"] == Known("8", "cat /s/a/width")
+    assert isinstance(files["/s/b/width"], Unreadable)

@@ -87,11 +87,15 @@ class Files:
         self._attributes = frozenset(attributes)
         self._lines: dict[str, list[str]] = {}
         self._errors: dict[str, str] = {}
+        self._torn = ""
         if section is None:
             return
         for line in section.output.split("\n"):
             if at := self._end_of_path(line):
                 self._lines.setdefault(line[:at], []).append(line[at + 1 :])
+        if section.returncode in (None, TIMED_OUT_RETURNCODE):
+            # Of `16` only the `1` may have come.
+            self._torn = next(reversed(self._lines), "")
         for line in section.errors.split("\n"):
             path, colon, why = line.removeprefix("grep: ").rpartition(": ")
             # `sh: cd: can't cd to /sys` tells of no file: alone, it means that nothing was read.
@@ -118,6 +122,8 @@ class Files:
         if path.rpartition("/")[2] not in self._attributes:
             raise AssertionError(f"{path}: not among the attributes asked for")
         source = f"cat {path}"
+        if path in self._lines and path == self._torn:
+            return Unreadable("the capture may end within this file", source)
         if path in self._lines:
             return Known("\n".join(self._lines[path]), source)
         if self._section is None:
