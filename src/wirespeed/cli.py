@@ -51,8 +51,7 @@ def main() -> NoReturn:
         sys.exit(error.exit_code)
     except (click.exceptions.Abort, KeyboardInterrupt):
         # click makes the one of the other, and ends the line that ^C stands in.
-        kept = "; what was measured is kept, and --resume goes on with it"
-        click.echo("stopped" + (kept if "measure" in sys.argv[1:2] else ""), err=True)
+        click.echo("stopped" + KEPT.get(next(iter(sys.argv[1:2]), ""), ""), err=True)
         sys.exit(130)
     except click.ClickException as error:
         error.show()
@@ -77,6 +76,14 @@ COMMANDS = {
     "report": "Make the report of a run again, or lay two side by side.",
 }
 """Name, which is also the file's in `commands/`, and what `--help` says of it."""
+
+
+KEPT = {
+    "measure": "; what was measured is kept, and --resume goes on with it",
+    "apply": "; the journal has what was begun: `wirespeed apply` finishes it, `undo` takes it back",
+    "undo": "; the journal has what was put back: `wirespeed undo` goes on with it",
+}
+"""What is left of a command that was interrupted."""
 
 
 class LazyGroup(click.Group):
