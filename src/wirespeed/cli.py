@@ -80,8 +80,8 @@ COMMANDS = {
 
 KEPT = {
     "measure": "; what was measured is kept, and --resume goes on with it",
-    "apply": "; the journal has what was begun: `wirespeed apply` finishes it, `undo` takes it back",
-    "undo": "; the journal has what was put back: `wirespeed undo` goes on with it",
+    "apply": "; its journal is kept: `wirespeed apply` finishes it, `undo` takes it back",
+    "undo": "; its journal is kept: `wirespeed undo` goes on with it",
 }
 """What is left of a command that was interrupted."""
 
