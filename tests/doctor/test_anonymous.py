@@ -139,7 +139,8 @@ def traces(values: dict[str, str]) -> set[str]:
     parts.add(values["mac_bare"][6:])
     parts.add(values["mac_dashes"][9:])
     parts.add(values["switch"][:6])
-    parts.add(values["eui"].rpartition(":")[0].rpartition("::")[2])
+    # Of what stands before it only one byte is not the vendor's: another card may have it too.
+    parts.add(":".join(values["eui"].split(":")[-2:]))
     parts.add(ipaddress.ip_address(values["v6"]).exploded[-19:])
     parts.add(values["alias"].split()[-1])
     parts.add(values["domain"].partition(".")[0])
