@@ -151,7 +151,6 @@ def temporary() -> Iterator[Path]:
         yield Path(folder)
 
 
-@pytest.mark.machines
 def is_at_work(folder: Path) -> bool:
     """Whether mmdebstrap is at work; folders come and go while it is looked for."""
     try:
@@ -160,6 +159,7 @@ def is_at_work(folder: Path) -> bool:
         return False
 
 
+@pytest.mark.machines
 @pytest.mark.timeout(300)
 def test_a_build_that_is_killed_half_way_leaves_no_image_and_no_system(temporary: Path):
     places = {"XDG_CACHE_HOME": str(temporary / "cache"), "TMPDIR": str(temporary / "tmp")}
