@@ -92,6 +92,18 @@ def test_status_tells_from_the_journal_how_far_it_came(
     assert said in done.output
 
 
+def test_a_run_of_another_spec_is_not_undone(spec: Path):
+    journal(spec, BEGUN, INTENT)
+    rest = {"approach": "legacy-vlan", "failover": "none", "networks": {}, "guests": {}}
+    hosts = {"beta": {"reach": "here", "ports": ["0000:03:00.0"]}}
+    underlay = {"subnet": "192.168.9.0/24", "mtu": 9000}
+    spec.write_text(json.dumps({"hosts": hosts, "underlay": underlay, **rest}))
+    error = call(undo, spec).exception
+    assert isinstance(error, InputError)
+    assert error.what == "run.of_another_spec"
+    assert "alpha" in error.found
+
+
 def test_a_line_that_a_kill_tore_is_no_entry(spec: Path):
     journal(spec, BEGUN, INTENT)
     path = run_folder(spec) / JOURNAL

@@ -79,6 +79,15 @@ def carry_out(run: Run, plan: Plan, hands: Mapping[str, ShellHands]) -> None:
 
 def taken(run: Run, hands: Mapping[str, ShellHands]) -> ExitStack:
     """Take every host for the run, and give them back at the end."""
+    planned = {step.host for step in run.plan.steps} if run.plan else set()
+    if missing := sorted(planned - set(hands)):
+        raise InputError(
+            "run.of_another_spec",
+            where=str(run.folder),
+            found=f"its plan is about {', '.join(missing)}, which the spec does not name",
+            so="there is no way to reach them",
+            next="give the spec that it was made from",
+        )
     name = str(run.folder.resolve())
     stack = ExitStack()
     try:
