@@ -3,10 +3,12 @@ import json
 import re
 import socket
 from pathlib import Path
+from random import Random
 from time import process_time
+from uuid import UUID
 
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from wirespeed.doctor.anonymous import Anonymizer, anonymous
@@ -89,28 +91,34 @@ node guid <guid_groups>
 {M} done
 """
 
-HEX = "0123456789abcdef"
-UNICAST = st.binary(min_size=6, max_size=6).map(lambda b: bytes([b[0] & 0xFE]) + b[1:])
-LABEL = st.from_regex(r"[a-z]{5,9}[0-9]{2,4}", fullmatch=True)
-SERIAL = st.from_regex(r"MT[0-9]{4}[A-Z]{2}[0-9]{5}", fullmatch=True)
-PRIVATE = st.integers(0, 2**24 - 1).map(lambda n: str(ipaddress.IPv4Address((10 << 24) + n)))
-PUBLIC = st.integers(0x14000000, 0x7E000000).map(lambda n: str(ipaddress.IPv4Address(n)))
-GLOBAL = st.integers(2**64, 2**124 - 1).map(lambda n: ipaddress.IPv6Address((2 << 124) + n))
+LETTERS = "abcdefghijklmnopqrstuvwxyz"
+SEEDS = range(300)
+"""The same plants each time: by chance, one host's address may be what another's becomes."""
 
 
-@st.composite
-def plants(draw: st.DrawFn) -> dict[str, str]:
+def plants(seed: int) -> dict[str, str]:
     """What identifies a host, by its place in the template."""
-    mac = draw(UNICAST.filter(lambda b: len(set(b)) > 3))
+    drawn = Random(seed)
+
+    def label() -> str:
+        word = "".join(drawn.choices(LETTERS, k=drawn.randint(5, 9)))
+        return word + str(drawn.randint(10, 9999))
+
+    def serial() -> str:
+        pair = "".join(drawn.choices(LETTERS.upper(), k=2))
+        return f"MT{drawn.randint(0, 9999):04}{pair}{drawn.randint(0, 99999):05}"
+
+    mac = drawn.randbytes(6)
+    mac = bytes([mac[0] & 0xFE]) + mac[1:]
     guid = mac[:3] + b"\x03\x00" + mac[3:]
     flipped = bytes([mac[0] ^ 2]) + mac[1:3] + b"\xff\xfe" + mac[3:]
     return {
-        "host": draw(LABEL),
-        "domain": f"{draw(LABEL)}.{draw(st.sampled_from(['com', 'local', 'co.kr', 'example']))}",
-        "user": draw(LABEL),
-        "wsl_user": draw(LABEL),
-        "alias": f"to rack {draw(LABEL)}",
-        "uuid": str(draw(st.uuids())),
+        "host": label(),
+        "domain": f"{label()}.{drawn.choice(['com', 'local', 'co.kr', 'example'])}",
+        "user": label(),
+        "wsl_user": label(),
+        "alias": f"to rack {label()}",
+        "uuid": str(UUID(bytes=drawn.randbytes(16), version=4)),
         "mac": mac.hex(":"),
         "mac_bare": mac.hex(),
         "mac_dashes": mac.hex("-").upper(),
@@ -120,11 +128,11 @@ def plants(draw: st.DrawFn) -> dict[str, str]:
         "guid_bare": guid.hex(),
         "guid_groups": guid.hex(":", 2),
         "eui": str(ipaddress.IPv6Address(b"\xfe\x80" + bytes(6) + flipped)),
-        "v4": draw(PRIVATE),
-        "v4b": draw(PUBLIC),
-        "v6": str(draw(GLOBAL)),
-        "serial": draw(SERIAL),
-        "serial2": draw(SERIAL),
+        "v4": str(ipaddress.IPv4Address((10 << 24) + drawn.randrange(2**24))),
+        "v4b": str(ipaddress.IPv4Address(drawn.randrange(0x14000000, 0x7E000000))),
+        "v6": str(ipaddress.IPv6Address((2 << 124) + drawn.randrange(2**64, 2**124))),
+        "serial": serial(),
+        "serial2": serial(),
     }
 
 
@@ -148,11 +156,9 @@ def traces(values: dict[str, str]) -> set[str]:
     return parts
 
 
-@settings(max_examples=60, deadline=None, derandomize=True)
-@given(plants())
-def test_nothing_that_was_planted_is_left(values: dict[str, str]):
-    words = [values[name] for name in ("host", "user", "wsl_user", "alias", "domain")]
-    assume(len({re.sub(r"\W", "", word) for word in words}) == len(words))
+@pytest.mark.parametrize("seed", SEEDS)
+def test_nothing_that_was_planted_is_left(seed: int):
+    values = plants(seed)
     text = planted(values)
     made = anonymous(text, "a file", KEY).lower()
     for trace in traces(values):
@@ -160,6 +166,13 @@ def test_nothing_that_was_planted_is_left(values: dict[str, str]):
         if len(trace) > 7:
             assert trace.lower() not in made
     assert "[\ue000-\ue1ff]" not in made
+
+
+def test_an_address_all_of_whose_digits_are_below_ten_is_no_count():
+    values = plants(0) | {
+        "mac": "00:00:00:01:02:10", "mac_bare": "000000010210", "switch": "1002010000000102",
+    }  # fmt: skip
+    assert "1002010000000102" not in anonymous(planted(values), "a file", KEY)
 
 
 def test_what_identifies_nobody_stays_as_it_is():

@@ -50,7 +50,7 @@ def sh(host: Machine, script: str) -> str:
     return done.output.strip()
 
 
-def reaches(host: Machine, address: str, tries: int = 10) -> bool:
+def reaches(host: Machine, address: str, tries: int = 60) -> bool:
     """Whether a ping comes back within so many seconds."""
     script = f"for i in $(seq {tries}); do ping -c 1 -W 1 {address} && exit 0; done; exit 1"
     return host.run(["sh", "-c", script]).returncode == 0

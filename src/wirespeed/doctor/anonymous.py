@@ -26,9 +26,10 @@ OCTETS = re.compile(rf"(?<![0-9A-Za-z]){HEX}{{2}}([:-]){HEX}{{2}}(?:\1{HEX}{{2}}
 DOTTED_MAC = re.compile(rf"(?<![\w.]){HEX}{{4}}\.{HEX}{{4}}\.{HEX}{{4}}(?![\w.])")
 GUID = re.compile(rf"(?<![0-9A-Fa-f:]){HEX}{{4}}(?::{HEX}{{4}}){{3}}(?![0-9A-Fa-f:])")
 ENX = re.compile(rf"(?<![A-Za-z0-9])(enx)({HEX}{{12}})(?!{HEX})")
+MAC_OCTETS = 6
 LONG_HEX = re.compile(rf"(?<!\w)(0[xX])?({HEX}{{12,}})(?!\w)")
 IPV6 = re.compile(
-    r"(?<![0-9A-Za-z])([0-9A-Fa-f]{0,4}:[0-9A-Fa-f:]*:[0-9A-Fa-f:]*(?:\d+(?:\.\d+){3})?)"
+    r"(?<![0-9A-Za-z.])([0-9A-Fa-f]{0,4}:[0-9A-Fa-f:]*:[0-9A-Fa-f:]*(?:\d+(?:\.\d+){3})?)"
     r"(?:/(\d{1,3}))?(?![\w:])"
 )
 IPV4 = re.compile(r"(?<![\d.])(?<![vV])(\d{1,3}(?:\.\d{1,3}){3})(?:/(\d{1,2}))?(?!\d|\.\d)")
@@ -75,6 +76,7 @@ class Anonymizer:
 
     def __init__(self, key: bytes) -> None:
         self._addresses = Addresses(key)
+        self._macs: set[str] = set()
         self._made: list[str] = []
         self._names: dict[str, str] = {}
         self._versions: frozenset[str] = frozenset()
@@ -254,14 +256,24 @@ class Anonymizer:
         return self._addresses.octets(bytes.fromhex(digits))
 
     def _octets(self, match: re.Match[str]) -> str:
-        made = self._octets_of(match[0].replace(match[1], "")).hex(match[1])
+        octets = bytes.fromhex(match[0].replace(match[1], ""))
+        if len(octets) == MAC_OCTETS:
+            self._macs |= {octets.hex(), octets[::-1].hex()}
+        made = self._addresses.octets(octets).hex(match[1])
         return self._keep(made.upper() if match[0] != match[0].lower() else made)
 
     def _dotted(self, match: re.Match[str]) -> str:
-        if match[0].replace(".", "").isdecimal() and not match[0].startswith("0"):
+        if self._is_count(match[0].replace(".", "")):
             return match[0]
         made = self._octets_of(match[0].replace(".", "")).hex()
         return self._keep(f"{made[:4]}.{made[4:8]}.{made[8:]}")
+
+    def _is_count(self, digits: str) -> bool:
+        """Tell a number from an address, whose digits may all be below ten: that one is known."""
+        if not digits.isdecimal() or digits[0] == "0":
+            return False
+        places = range(len(digits) - 2 * MAC_OCTETS + 1)
+        return not any(digits[at : at + 2 * MAC_OCTETS] in self._macs for at in places)
 
     def _guid(self, match: re.Match[str]) -> str:
         made = self._octets_of(match[0].replace(":", "")).hex()
@@ -270,8 +282,8 @@ class Anonymizer:
     def _long_hex(self, match: re.Match[str]) -> str:
         prefix, digits = match[1] or "", match[2]
         quoted = match.string[match.start() - 1 : match.start()] == '"'
-        if not prefix and not quoted and digits.isdecimal() and digits[0] != "0":
-            return match[0]  # A count.
+        if not prefix and not quoted and self._is_count(digits):
+            return match[0]
         if not digits.strip("0") or not digits.strip("fF"):
             return match[0]
         if len(digits) in (12, 16):
