@@ -53,7 +53,7 @@ def sh(host: Machine, script: str) -> str:
 def reaches(host: Machine, address: str, tries: int = 60) -> bool:
     """Whether a ping comes back within so many seconds."""
     script = f"for i in $(seq {tries}); do ping -c 1 -W 1 {address} && exit 0; done; exit 1"
-    return host.run(["sh", "-c", script]).returncode == 0
+    return host.run(["sh", "-c", script], timeout_s=3.0 * tries + 30).returncode == 0
 
 
 def await_carrier(host: Machine, netdev: str, wanted: str) -> None:
