@@ -91,12 +91,15 @@ class TestApply:
         assert host.values == START
 
     def test_a_state_that_cannot_be_read_is_never_called_done(self, host: DescribedHost):
-        plan, journal = plan_of(host), list[Entry]()
-        blind = executor(plan, host, journal)
-        blind._refuse_stale = lambda: None  # type: ignore[method-assign]
-        host.unreadable.add("c")
+        journal: list[Entry] = []
+
+        def write(entry: Entry) -> None:
+            journal.append(entry)
+            if isinstance(entry, Intent) and entry.number == 2:
+                host.unreadable.add("c")
+
         with pytest.raises(LeftChangedError):
-            blind.apply()
+            Executor(plan_of(host), {"alpha": host}, write, lambda: "now").apply()
         assert [e.verdict.value for e in journal if isinstance(e, Result)][-1] == "cannot verify"
 
     def test_a_failed_undo_outranks_the_error_that_led_to_it(self, host: DescribedHost):
