@@ -151,6 +151,22 @@ def test_a_death_is_noticed_in_time_and_told_as_what_it_is(
         assert monotonic_s() - started < NOTICED_S
 
 
+def test_of_two_deaths_the_one_that_the_other_followed_is_told(temporary: Path):
+    # A peer that polls a memif may fault when its other end goes, and be seen to end first.
+    with opened("testpmd-macswap", "memif") as bed:
+        bed.run(request(bed, 1))
+        ends = ((0.3, bed.tester_pid, signal.SIGSEGV), (0.4, dut_pid(temporary), signal.SIGKILL))
+        kills = [threading.Timer(after, os.kill, (pid, by)) for after, pid, by in ends]
+        for kill in kills:
+            kill.start()
+        with pytest.raises(MeasurementError) as error:
+            bed.run(request(bed, 2, seconds=60))
+        for kill in kills:
+            kill.join()
+    assert error.value.what == "dut.died"
+    assert "killed by SIGKILL" in error.value.found
+
+
 def test_progress_is_told_while_a_trial_runs():
     seconds: list[float] = []
     with opened("testpmd-io") as bed:

@@ -131,24 +131,40 @@ class VirtualBed:
         try:
             yield
         except MeasurementError as error:
-            if error.what in ("dut.died", "tester.died"):
-                raise
-            # A process loses its sockets and its threads some time before it has ended.
-            deadline = Deadline(_DEATH_S)
-            while not deadline.expired:
-                # The tester first: a memif DUT may follow it.
-                self._require_tester()
-                self._require_dut()
-                sleep_s(0.01)
-            raise
+            raise self._cause(error) from None
+
+    def _cause(self, error: MeasurementError) -> MeasurementError:
+        """Find the death behind an error; of two, the one that the other followed.
+
+        A process loses its sockets and its threads some time before it has ended. And one that
+        polls a memif reads memory that is unmapped when its peer goes: it may follow it, with a
+        SIGSEGV, before the peer has ended itself.
+        """
+        deadline = Deadline(_DEATH_S)
+        while True:
+            deaths = [self._tester_death(), self._dut_death()]
+            causes = [d for d in deaths if d is not None and not _may_have_followed(d)]
+            if causes:
+                return causes[0]
+            if deadline.expired:
+                return next((d for d in deaths if d is not None), error)
+            sleep_s(0.01)
+
+    def _tester_death(self) -> MeasurementError | None:
+        ended = self._tester is not None and not self._tester.alive()
+        return self._tester.death() if self._tester is not None and ended else None
+
+    def _dut_death(self) -> MeasurementError | None:
+        ended = self._dut is not None and not self._dut.alive()
+        return self._dut.death() if self._dut is not None and ended else None
 
     def _require_tester(self) -> None:
-        if self._tester is not None and not self._tester.alive():
-            raise self._tester.death()
+        if (death := self._tester_death()) is not None:
+            raise death
 
     def _require_dut(self) -> None:
-        if self._dut is not None and not self._dut.alive():
-            raise self._dut.death()
+        if (death := self._dut_death()) is not None:
+            raise death
 
     def _join(self, dut: str, frame_bytes_max: int) -> None:
         side = self._wire.tester
@@ -200,3 +216,7 @@ def _memory_mib(frame_bytes_max: int) -> int:
     """EAL memory for two pools of a ring and a quarter each, with room for the rest."""
     mbuf_bytes = max(2048, frame_bytes_max) + 512
     return 128 + 2 * (RING_FRAMES * 5 // 4 + 1024) * mbuf_bytes // 2**20
+
+
+def _may_have_followed(death: MeasurementError) -> bool:
+    return "killed by SIGSEGV" in death.found or "killed by SIGBUS" in death.found
