@@ -6,13 +6,13 @@ from itertools import product
 import pytest
 from described_host import MADE, DescribedHost, Killed, Put
 
-from wirespeed.apply import registry
 from wirespeed.apply.executor import Executor
 from wirespeed.apply.planner import make_plan
 from wirespeed.model.error import ApplyError, LeftChangedError
 from wirespeed.model.journal import Begun, Ended, Entry, Intent, Result, Undoing, Undone
 from wirespeed.model.observed import CannotTellError
 from wirespeed.model.plan import Plan
+from wirespeed.steps import registry
 
 START = {"a": 1, "b": 2, "c": 3}
 GOAL = {"a": 10, "b": 2, "c": 30}

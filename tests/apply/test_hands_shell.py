@@ -7,7 +7,6 @@ from typing import ClassVar, Literal
 
 import pytest
 
-from wirespeed.apply import registry
 from wirespeed.apply.executor import Executor
 from wirespeed.apply.hands_shell import ShellHands
 from wirespeed.apply.planner import make_plan
@@ -18,6 +17,7 @@ from wirespeed.model.error import ApplyError
 from wirespeed.model.journal import Entry
 from wirespeed.model.observed import Known, Observed, Unreadable
 from wirespeed.model.step import Scope, State, Step
+from wirespeed.steps import registry
 
 NASTY = "it's $HOME `id` \"x\" \\ WIRESPEED_STDIN_\nWIRESPEED_STDIN__\n<<'E'"
 

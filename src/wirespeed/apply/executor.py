@@ -13,7 +13,6 @@ from typing import Literal
 
 from wirespeed.apply.hands import Changed, Hands
 from wirespeed.apply.planner import described
-from wirespeed.apply.registry import read_step
 from wirespeed.model.error import ApplyError, LeftChangedError
 from wirespeed.model.journal import (
     Begun,
@@ -31,6 +30,7 @@ from wirespeed.model.observed import Known
 from wirespeed.model.plan import Plan, PlannedStep
 from wirespeed.model.shown import shown
 from wirespeed.model.step import State
+from wirespeed.steps.registry import read_step
 
 BEGUN = (StepProgress.DONE, StepProgress.MAYBE_WRITTEN)
 

@@ -11,4 +11,7 @@ class Wanted:
 
     step: Step
     is_made: bool = False
-    """An earlier step makes what it is about: there is nothing to read yet."""
+    """An earlier step makes what it is about, where it is not there: that it cannot be read yet
+    is no obstacle."""
+    guest: str = ""
+    """The virtual machine that it runs in, by its name in the spec; else it runs on the host."""

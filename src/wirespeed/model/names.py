@@ -10,6 +10,8 @@ NETDEV = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.@+-]{0,14}")
 PCI_ADDRESS = re.compile(r"[0-9a-f]{4,8}:[0-9a-f]{2}:[01][0-9a-f]\.[0-7]")
 """Domain, bus, device, function. A domain may have more than four digits (VMD, Hyper-V)."""
 
+NAMESPACE = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
+
 
 def _netdev(text: str) -> str:
     if not NETDEV.fullmatch(text) or text in (".", ".."):
@@ -23,5 +25,12 @@ def _pci_address(text: str) -> str:
     return text
 
 
+def _namespace(text: str) -> str:
+    if not NAMESPACE.fullmatch(text):
+        raise ValueError(f"{text!r} is no name of a network namespace")
+    return text
+
+
 Netdev = Annotated[str, AfterValidator(_netdev)]
 PciAddress = Annotated[str, AfterValidator(_pci_address)]
+NamespaceName = Annotated[str, AfterValidator(_namespace)]

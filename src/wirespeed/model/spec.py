@@ -5,7 +5,8 @@
     failover:   active-backup
     underlay:   {subnet: 192.168.9.0/24, mtu: 9080}
     networks:   {storage: {segment: 42, subnet: 192.168.10.0/24, mtu: 9000}}
-    guests:     {ceph-1: {host: alpha, networks: [storage], vcpus: 16, memory_gib: 8}}
+    guests:     {ceph-1: {host: alpha, networks: [storage], vcpus: 16, memory_gib: 8,
+                          image: /var/lib/libvirt/images/debian-13.qcow2}}
     measure:    {iperf3: {mtu: [1500, 9000], streams: [2, 6], bidirectional: true, runs: 3}}
 
 What cannot be is refused here, before any host is asked: unknown names, overlapping subnets, a
@@ -84,13 +85,33 @@ class NetworkSpec(Frozen):
     mtu: Mtu
 
 
+class GuestKind(StrEnum):
+    """What owns the VFs."""
+
+    NONE = "none"
+    """Nothing of ours: the VFs are made ready, and somebody else starts the guest."""
+    NAMESPACE = "namespace"
+    """A network namespace of the host, as containers have one: the VF's netdev moves into it."""
+    QEMU = "qemu"
+    """A virtual machine that QEMU runs directly."""
+    LIBVIRT = "libvirt"
+    """A virtual machine that libvirt runs."""
+
+
+VIRTUAL_MACHINES = (GuestKind.QEMU, GuestKind.LIBVIRT)
+
+
 class GuestSpec(Frozen):
     """A guest, its host, and its networks: the first one's address is how it is measured."""
 
     host: Name
     networks: Annotated[tuple[Name, ...], Field(min_length=1, max_length=16)]
-    vcpus: Annotated[int, Field(ge=1, le=1024)]
-    memory_gib: Annotated[float, Field(gt=0, le=65536)]
+    kind: GuestKind = GuestKind.NONE
+    vcpus: Annotated[int, Field(ge=1, le=1024)] = 1
+    memory_gib: Annotated[float, Field(gt=0, le=65536)] = 1
+    """Of a virtual machine."""
+    image: str | None = None
+    """Disk of a virtual machine, a path on its host; it is not written to."""
 
 
 class Iperf3Spec(Frozen):
@@ -120,11 +141,28 @@ class Rfc2544Spec(Frozen):
     seconds: Annotated[float, Field(gt=0, le=86400)] = 60
 
 
+class FailoverSpec(Frozen):
+    """A paced flow while each port in turn is lost and comes back."""
+
+    load_pps: Annotated[int, Field(ge=10, le=100_000)] = 1000
+    seconds: Annotated[float, Field(ge=1, le=3600)] = 10
+    """How long a port is away, and how long the flow goes on after it is back."""
+
+
+class IsolationSpec(Frozen):
+    """Forged frames between guests that must not hear each other."""
+
+    frames: Annotated[int, Field(ge=1, le=10**6)] = 200
+    """Of each kind, between each two guests."""
+
+
 class MeasureSpec(Frozen):
     """What proves it."""
 
     iperf3: Iperf3Spec = Iperf3Spec()
     ping: PingSpec = PingSpec()
+    failover: FailoverSpec = FailoverSpec()
+    isolation: IsolationSpec = IsolationSpec()
     rfc2544: Rfc2544Spec | None = None
 
 
@@ -150,6 +188,18 @@ class Spec(Frozen):
                     raise ValueError(f"guest {name}: no network {network!r} among {known}")
             if len(set(guest.networks)) < len(guest.networks):
                 raise ValueError(f"guest {name}: a network is named twice")
+        return self
+
+    @model_validator(mode="after")
+    def _guests_can_be(self) -> Self:
+        for name, guest in self.guests.items():
+            if name in self.hosts:
+                raise ValueError(f"guest {name}: a host has that name")
+            if (guest.image is not None) != (guest.kind in VIRTUAL_MACHINES):
+                word = "needs an" if guest.image is None else "takes no"
+                raise ValueError(f"guest {name}: of kind {guest.kind}, it {word} image")
+            if guest.image is not None and not guest.image.startswith("/"):
+                raise ValueError(f"guest {name}: image {guest.image!r} is no absolute path")
         return self
 
     @model_validator(mode="after")

@@ -1,0 +1,155 @@
+"""What proves a set-up between guests: one line of `network.jsonl` each.
+
+iperf3      one run of one pair: both directions at once, or one
+ping        one flood ping
+failover    a paced flow while one port is lost and comes back
+isolation   forged frames of one kind from one guest to another that must not hear them
+"""
+
+from enum import StrEnum
+from typing import Annotated, Literal
+
+from pydantic import Field, TypeAdapter
+
+from wirespeed.model.frozen import Frozen
+
+
+class Pair(Frozen):
+    """Two guests, and the network that both are in."""
+
+    client: str
+    server: str
+    network: str
+
+
+class Iperf3Trial(Frozen):
+    """One run of iperf3: TCP, for `seconds`."""
+
+    kind: Literal["iperf3"] = "iperf3"
+    pair: Pair
+    mtu: int
+    streams: int
+    number: int
+    """1, 2, …: the runs of one cell."""
+    bidirectional: bool
+    seconds: float
+    sent_bps: float
+    """Client to server, as the server received it: payload bits a second."""
+    returned_bps: float | None
+    """Server to client at the same time, as the client received it; None: one direction only."""
+    retransmits: int | None
+    client_cpu_percent: float
+    """Of one core: what iperf3 itself used."""
+    server_cpu_percent: float
+    failed: str = ""
+    """Why there are no figures (they are 0 then); empty for a run that counts."""
+
+
+class PingTrial(Frozen):
+    """One flood ping: a packet as soon as the last one is answered, or each 10 ms."""
+
+    kind: Literal["ping"] = "ping"
+    pair: Pair
+    number: int
+    """0 is the warm-up, which counts nowhere."""
+    is_warmup: bool
+    sent: int
+    received: int
+    rtt_us_mean: float | None
+    rtt_us_mdev: float | None
+    rtt_us_min: float | None
+    rtt_us_max: float | None
+    failed: str = ""
+
+
+class FailoverVerdict(StrEnum):
+    """What became of the flow."""
+
+    SURVIVED = "survived"
+    """It went on over another port, and goes on after the port is back."""
+    NOT_TOUCHED = "not touched"
+    """The lost port did not carry it: nothing is shown."""
+    LOST = "lost"
+    """It did not come back while the port was away."""
+    NOT_RETURNED = "not returned"
+    """It did not go on after the port was back."""
+    INVALID = "invalid"
+    """The sender did not keep its pace, or the port could not be taken away."""
+
+
+class FailoverTrial(Frozen):
+    """A paced flow of numbered packets while one port is away."""
+
+    kind: Literal["failover"] = "failover"
+    pair: Pair
+    host: str
+    port: str
+    """PCI address of the port that was lost."""
+    how: str
+    """`set down on its host`, `cable pulled`, `switch port silent`."""
+    load_pps: int
+    offered_packets: int
+    received_packets: int
+    lost_packets: int
+    outage_ms: float
+    """Longest time without a packet while the port was away; resolution is 1000 / load_pps."""
+    return_outage_ms: float
+    """Longest time without a packet after it was back."""
+    carried_before: str
+    """The bond's active member, as the guest says: before, while it was away, after."""
+    carried_during: str
+    carried_after: str
+    longest_pause_ms: float
+    """Of the sender itself: a longer outage than that is the network's."""
+    verdict: FailoverVerdict
+    said: str = ""
+
+
+class ForgedKind(StrEnum):
+    """How a frame tries to get to a guest of another network."""
+
+    UNTAGGED = "untagged, to its MAC"
+    BROADCAST = "untagged, broadcast"
+    TAGGED = "802.1Q tag of its network"
+    PRIORITY_TAGGED = "802.1Q tag 0"
+    DOUBLE_TAGGED = "802.1Q tag of its own network, then of the other"
+    SERVICE_TAGGED = "802.1ad tag of the other network"
+    FORGED_SOURCE_MAC = "with the MAC of a third guest as source"
+    ARP = "ARP request for its address"
+    IPV4 = "IPv4 to its address, with a source of its subnet"
+    IPV6_MULTICAST = "IPv6 to all nodes"
+
+
+class IsolationVerdict(StrEnum):
+    """What it shows."""
+
+    APART = "apart"
+    LEAKED = "leaked"
+    NOT_ENFORCED = "not enforced by this card"
+    """The card took the setting and does not do it: a forged source inside one's own network."""
+    NOT_SHOWN = "not shown"
+    """The positive control failed: the receiver did not hear what it must hear."""
+
+
+class IsolationTrial(Frozen):
+    """Frames of one kind from one guest to another."""
+
+    kind: Literal["isolation"] = "isolation"
+    forged: ForgedKind
+    sender: str
+    sender_network: str
+    receiver: str
+    receiver_network: str
+    sent: int
+    arrived: int
+    heard_control: int
+    """Frames of the control, from a guest that may talk to it or from itself, that it heard."""
+    verdict: IsolationVerdict
+    said: str = ""
+    """What leaked, by its header; or why it is not shown."""
+
+
+NetworkTrial = Annotated[
+    Iperf3Trial | PingTrial | FailoverTrial | IsolationTrial, Field(discriminator="kind")
+]
+NETWORK_TRIAL: TypeAdapter[NetworkTrial] = TypeAdapter(NetworkTrial)
