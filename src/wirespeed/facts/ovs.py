@@ -6,13 +6,13 @@ from typing import Any, ClassVar, Self
 
 from wirespeed.facts.json_text import json_of
 from wirespeed.facts.netstack import NetStack
+from wirespeed.facts.ovsdb_table import Row, mapping, rows_of, strings
 from wirespeed.model.capture import NOT_FOUND_RETURNCODE, Capture
 from wirespeed.model.fact import Fact
 from wirespeed.model.observed import Absent, Known, Observed, Unreadable, known
 
 SHOW = "ovs-vsctl list Open_vSwitch"
 UPCALL = "ovs-appctl upcall/show"
-Row = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +95,7 @@ fi
             if isinstance(table, Unreadable):
                 problem = table
             elif isinstance(table, Known) and isinstance(table.value, dict):
-                rows = _rows(table.value)
+                rows = rows_of(table.value)
                 for row in rows[:1]:
                     tables[_name_of_table(row)] = rows
         names = {
@@ -163,47 +163,12 @@ def _config(
         return text
     if problem is not None or not switch:
         return problem or Unreadable("it printed no row of Open_vSwitch", SHOW)
-    return Known(_map(switch.get("other_config")), "ovs-vsctl get Open_vSwitch . other_config")
-
-
-def _rows(table: dict[str, Any]) -> list[Row]:
-    headings, data = table.get("headings"), table.get("data")
-    if not isinstance(headings, list) or not isinstance(data, list):
-        return []
-    return [
-        {str(name): _value(cell) for name, cell in zip(headings, row, strict=False)}
-        for row in data
-        if isinstance(row, list)
-    ]
-
-
-def _value(cell: object) -> object:
-    """Undo RFC 7047 section 5.1: ["set", […]], ["map", […]], ["uuid", "…"]; one is no list."""
-    if not (isinstance(cell, list) and len(cell) == 2 and isinstance(cell[0], str)):
-        return cell
-    kind, content = cell
-    if kind == "set" and isinstance(content, list):
-        return [_value(item) for item in content]
-    if kind == "map" and isinstance(content, list):
-        return {str(k): str(v) for k, v in (pair for pair in content if _is_pair(pair))}
-    return content
-
-
-def _is_pair(pair: object) -> bool:
-    return isinstance(pair, list) and len(pair) == 2
+    return Known(mapping(switch.get("other_config")), "ovs-vsctl get Open_vSwitch . other_config")
 
 
 def _name_of_table(row: Row) -> str:
     marks = {"ovs_version": "Open_vSwitch", "datapath_type": "Bridge", "interfaces": "Port"}
     return next((table for column, table in marks.items() if column in row), "Interface")
-
-
-def _list(cell: object) -> list[str]:
-    return [str(item) for item in (cell if isinstance(cell, list) else [cell])]
-
-
-def _map(cell: object) -> dict[str, str]:
-    return cell if isinstance(cell, dict) else {}
 
 
 def _cell(row: Row, name: str, kind: type[Any]) -> Observed[Any]:
@@ -219,7 +184,7 @@ def _bridges(rows: list[Row], names: dict[str, str]) -> dict[str, OvsBridge]:
         str(row.get("name")): OvsBridge(
             name=str(row.get("name")),
             datapath_type=str(row.get("datapath_type") or ""),
-            ports=tuple(names[uuid] for uuid in _list(row.get("ports")) if uuid in names),
+            ports=tuple(names[uuid] for uuid in strings(row.get("ports")) if uuid in names),
         )
         for row in rows
     }
@@ -229,7 +194,9 @@ def _ports(rows: list[Row], names: dict[str, str]) -> dict[str, OvsPort]:
     return {
         str(row.get("name")): OvsPort(
             name=str(row.get("name")),
-            interfaces=tuple(names[uuid] for uuid in _list(row.get("interfaces")) if uuid in names),
+            interfaces=tuple(
+                names[uuid] for uuid in strings(row.get("interfaces")) if uuid in names
+            ),
             bond_mode=_cell(row, "bond_mode", str),
             vlan=_cell(row, "tag", int),
         )
@@ -242,7 +209,7 @@ def _interfaces(rows: list[Row]) -> dict[str, OvsInterface]:
         str(row.get("name")): OvsInterface(
             name=str(row.get("name")),
             kind=str(row.get("type") or "system"),
-            options=_map(row.get("options")),
+            options=mapping(row.get("options")),
             mtu=_cell(row, "mtu", int),
             mtu_request=_cell(row, "mtu_request", int),
             error=_cell(row, "error", str),

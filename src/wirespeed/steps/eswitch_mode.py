@@ -1,0 +1,68 @@
+"""The mode of a card's embedded switch: legacy, or switchdev with its representors."""
+
+from typing import ClassVar, Literal
+
+from wirespeed.facts.json_text import json_of, object_in
+from wirespeed.model.capture import Section
+from wirespeed.model.command import Command
+from wirespeed.model.finding import Danger
+from wirespeed.model.names import PciAddress
+from wirespeed.model.observed import Known, Observed, Unreadable
+from wirespeed.model.step import Scope, State, Step
+
+MODES = ("legacy", "switchdev")
+
+
+class EswitchMode(Step):
+    """The PF's embedded switch has this mode.
+
+    mlx5 wants the VFs to be gone or unbound before; it makes the port's netdev anew, with its
+    channels at their default, and with representors of the VFs in switchdev mode.
+    """
+
+    scope: ClassVar[Scope] = Scope.BOOT
+    danger: ClassVar[Danger] = Danger.DROPS_LINK
+    step: Literal["eswitch_mode"] = "eswitch_mode"
+    pci_address: PciAddress
+    mode: Literal["legacy", "switchdev"]
+
+    @property
+    def subject(self) -> str:
+        """PCI address of the PF."""
+        return self.pci_address
+
+    @property
+    def why(self) -> str:
+        """Say what the mode is for."""
+        if self.mode == "switchdev":
+            return "Each VF has a representor on the host, on which flows can be offloaded."
+        return "VFs are switched by MAC and VLAN, as the driver does by itself."
+
+    @property
+    def _handle(self) -> str:
+        return f"pci/{self.pci_address}"
+
+    def read(self) -> Command:
+        """Print it."""
+        return Command(argv=("devlink", "-j", "dev", "eswitch", "show", self._handle))
+
+    def parse(self, section: Section) -> Observed[State]:
+        """Give the mode."""
+        source = self.read().line()
+        found = json_of(section.text(source))
+        if not isinstance(found, Known):
+            return Unreadable(found.reason, source)
+        devices = object_in(found.value, "dev") if isinstance(found.value, dict) else {}
+        mode = object_in(devices, self._handle).get("mode")
+        if mode not in MODES:
+            return Unreadable(f"mode {str(mode)[:40]!r}", source)
+        return Known({"mode": mode}, source)
+
+    def wanted(self, before: State) -> State:  # noqa: ARG002
+        """Give the mode that is asked for."""
+        return {"mode": self.mode}
+
+    def change(self, now: State, to: State) -> tuple[Command, ...]:
+        """Set it."""
+        argv = ("devlink", "dev", "eswitch", "set", self._handle, "mode", str(to["mode"]))
+        return () if now == to else (Command(argv=argv),)
