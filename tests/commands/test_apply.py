@@ -63,7 +63,7 @@ def test_a_spec_with_a_recorded_host_is_not_applied(spec: Path, tmp_path: Path):
     rest = {"approach": "legacy-vlan", "failover": "none", "networks": {}, "guests": {}}
     underlay = {"subnet": "192.168.9.0/24", "mtu": 9000}
     spec.write_text(json.dumps({"hosts": hosts, "underlay": underlay, **rest}))
-    error = call(plan, spec).exception
+    error = call(apply, spec).exception
     assert isinstance(error, InputError)
     assert error.what == "spec.not_a_host"
 

@@ -5,14 +5,19 @@
         anything else: every step that was begun is put back, last first
 
 A run that was killed is finished or undone from its journal alone: a step whose intent is there and
-whose result is not may stand in either state or between them, so it is read afresh.
+whose result is not may stand in either state or between them, so it is read afresh. So is one that
+an earlier step of the plan, or a reboot, may have altered.
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from typing import Literal
 
-from wirespeed.apply.hands import Changed, Hands
-from wirespeed.apply.planner import described
+from wirespeed.apply.hands import Changed, TimedHands
+from wirespeed.apply.judge import judged, state_text
+from wirespeed.apply.put_back import PutBack
+from wirespeed.apply.record import Record
+from wirespeed.apply.standing import read_steps
 from wirespeed.model.error import ApplyError, LeftChangedError
 from wirespeed.model.journal import (
     Begun,
@@ -20,125 +25,113 @@ from wirespeed.model.journal import (
     Entry,
     Intent,
     Result,
+    Staged,
     StepProgress,
-    Undoing,
-    Undone,
+    Stood,
     Verified,
-    progress,
 )
-from wirespeed.model.observed import Known
+from wirespeed.model.observed import Known, Observed
 from wirespeed.model.plan import Plan, PlannedStep
 from wirespeed.model.shown import shown
 from wirespeed.model.step import State
 from wirespeed.steps.registry import read_step
 
-BEGUN = (StepProgress.DONE, StepProgress.MAYBE_WRITTEN)
+Ending = Literal["ended", "staged", "stopped"]
 
 
 class Executor:
-    """One run of one plan. `write` makes an entry durable before it returns."""
+    """One run: `plan` has the steps of all its stages, `entries` is its journal until now.
+
+    `write` makes an entry durable before it returns. `boot_ids` are those of the hosts as they are
+    now, and `rebooted` are the hosts that have another one than when the stage was begun.
+    """
 
     def __init__(
         self,
         plan: Plan,
-        hands: Mapping[str, Hands],
+        hands: Mapping[str, TimedHands],
         write: Callable[[Entry], None],
         now: Callable[[], str],
         entries: Sequence[Entry] = (),
+        *,
+        boot_ids: Mapping[str, str] | None = None,
+        rebooted: AbstractSet[str] = frozenset(),
     ) -> None:
-        self._plan = plan
+        self._record = Record(plan, write, entries, rebooted)
         self._hands = hands
-        self._write_line = write
         self._now = now
-        self._entries = list(entries)
+        self._boot_ids = dict(boot_ids or {})
 
-    def apply(self) -> None:
-        """Do every step that is not done yet.
+    def apply(self, until: int | None = None) -> Ending:
+        """Do every step that is not done yet, up to and with number `until` where it is given.
 
         Raises ApplyError `plan.stale` before anything is written when a host is no longer as the
-        plan says; ApplyError `step.*` when a step did not lead to its goal and all was put back;
-        LeftChangedError when it could not be.
+        plan says (LeftChangedError where steps of the run stand already); ApplyError `step.*` when
+        a step did not lead to its goal and all was put back; LeftChangedError when it could not be.
         """
+        record = self._record
+        self._find_lost()
         self._refuse_stale()
-        if not self._entries:
-            self._write(Begun(at=self._now(), plan=self._plan))
-        for number, planned in enumerate(self._plan.steps):
-            if planned.no_op or self._progress()[number] is StepProgress.DONE:
-                continue
-            result = self._do(number, planned)
-            if result.verdict is not Verified.VERIFIED:
-                self._put_back_after(planned, result)
-        self._end("applied")
+        if not record.entries or record.planned < len(record.plan.steps):
+            stage = record.plan.model_copy(update={"steps": record.plan.steps[record.planned :]})
+            record.begin(Begun(at=self._now(), plan=stage, boot_ids=self._boot_ids))
+        for number, planned in enumerate(record.plan.steps):
+            if not planned.no_op and record.came[number] is not StepProgress.DONE:
+                result = self._do(number, planned)
+                if result.verdict is not Verified.VERIFIED:
+                    self._put_back_after(planned, result)
+            if number == until and self._is_left(number):
+                return "stopped"
+        self._write_how_it_stands()
+        later = record.plan.later
+        if later:
+            ids = self._begun_boot_ids()
+            waits = {one.host: ids.get(one.host, "") for one in later if one.needs_reboot}
+            record.write(Staged(at=self._now(), waits=waits))
+            return "staged"
+        record.write(Ended(at=self._now(), outcome="applied"))
+        return "ended"
 
     def undo(self) -> None:
         """Put back every step that was begun, last first. Raises LeftChangedError."""
-        failures = []
-        for number in reversed(range(len(self._plan.steps))):
-            if self._progress()[number] in BEGUN:
-                undone = self._put_back(number, self._plan.steps[number])
-                if undone.verdict is not Verified.VERIFIED:
-                    failures.append((self._plan.steps[number], undone))
-        self._end("left changed" if failures else "undone")
+        failures = PutBack(self._record, self._hands).all()
+        self._record.write(Ended(at=self._now(), outcome="left changed" if failures else "undone"))
         if failures:
             raise LeftChangedError(
                 "host.left_changed",
                 where=", ".join(f"{p.subject} on {p.host}" for p, _ in failures),
-                found="; ".join(u.said or f"it is {_shown(u.now)}" for _, u in failures),
+                found="; ".join(u.said or f"it is {state_text(u.now)}" for _, u in failures),
                 so="these are not as they were before",
                 next="; ".join(c.line() for p, _ in failures for c in p.undo),
             )
 
     def _do(self, number: int, planned: PlannedStep) -> Result:
-        step = read_step(planned.step)
-        hands = self._hands[planned.host]
-        before = self._before(number)
+        record, step, hands = self._record, read_step(planned.step), self._hands[planned.host]
+        is_untouched = record.came[number] is StepProgress.UNTOUCHED
+        before, goal = record.before(number), record.goal(number)
         now = before
-        if before is None or self._progress()[number] is StepProgress.MAYBE_WRITTEN:
+        if before is None or not is_untouched or record.is_touched(number):
             found = hands.read([step])[0]
             if isinstance(found, Known):
                 now = found.value
-            elif before is None:
-                return self._result(number, planned, Changed(failed="", now=found))
-            if before is not None and now == planned.goal:
-                return self._result(number, planned, Changed(failed="", now=found))
-        if now is None:
+            elif is_untouched:
+                # Nothing of it was written.
+                return self._result(number, Changed(failed="", now=found), goal)
+            if is_untouched and now is not None:
+                before, goal = now, step.wanted(now)
+            if isinstance(found, Known) and now == goal:
+                return self._result(number, Changed(failed="", now=found), goal)
+        if now is None or before is None:
             raise AssertionError("a state was read, or is in the plan")
-        before = now if before is None else before
-        undo = step.change(planned.goal, before)
-        self._write(Intent(number=number, before=before, undo=undo))
-        return self._result(number, planned, hands.change(step, step.change(now, planned.goal)))
+        undo = step.change(goal, before)
+        record.write(Intent(number=number, before=before, undo=undo, goal=goal))
+        return self._result(number, hands.change(step, step.change(now, goal)), goal)
 
-    def _before(self, number: int) -> State | None:
-        """Give what stood there: as its intent says, else as the plan does."""
-        for entry in self._entries:
-            if isinstance(entry, Intent) and entry.number == number:
-                return entry.before
-        return self._plan.steps[number].before
-
-    def _result(self, number: int, planned: PlannedStep, changed: Changed) -> Result:
-        verdict, now, said = _judged(changed, planned.goal)
+    def _result(self, number: int, changed: Changed, goal: State) -> Result:
+        verdict, now, said = judged(changed, goal)
         result = Result(number=number, verdict=verdict, now=now, said=said)
-        self._write(result)
+        self._record.write(result)
         return result
-
-    def _put_back(self, number: int, planned: PlannedStep) -> Undone:
-        step = read_step(planned.step)
-        hands = self._hands[planned.host]
-        before = self._before(number)
-        if before is None:
-            raise AssertionError("what is put back has an intent, and so a state before it")
-        self._write(Undoing(number=number))
-        found = hands.read([step])[0]
-        # What cannot be read is taken to be written: the undo of a state that is back is harmless.
-        now = found.value if isinstance(found, Known) else planned.goal
-        if now == before:
-            changed = Changed(failed="", now=found)
-        else:
-            changed = hands.change(step, step.change(now, before))
-        verdict, fresh, said = _judged(changed, before)
-        undone = Undone(number=number, verdict=verdict, now=fresh, said=said)
-        self._write(undone)
-        return undone
 
     def _put_back_after(self, planned: PlannedStep, result: Result) -> None:
         """Undo all, then say which step was the reason. A failed undo outranks that."""
@@ -146,52 +139,79 @@ class Executor:
         raise ApplyError(
             f"step.{result.verdict.value.replace(' ', '_')}",
             where=f"{planned.subject} on {planned.host}",
-            found=result.said or f"it is {_shown(result.now)}, and not {_shown(planned.goal)}",
+            found=result.said
+            or f"it is {state_text(result.now)}, and not {state_text(planned.goal)}",
             so="every step that was done before it was put back",
+            next="find out why nobody could come back, or give it longer: --confirm-within"
+            if result.verdict is Verified.CUT_OFF
+            else "",
         )
+
+    def _is_left(self, number: int) -> bool:
+        record = self._record
+        rest = range(number + 1, len(record.plan.steps))
+        return bool(record.plan.later) or any(
+            not record.plan.steps[n].no_op and record.came[n] is not StepProgress.DONE for n in rest
+        )
+
+    def _begun_boot_ids(self) -> dict[str, str]:
+        """Give those of the stage's begin: a reboot since then is the one that was waited for."""
+        begun = [entry for entry in self._record.entries if isinstance(entry, Begun)]
+        return begun[-1].boot_ids if begun else {}
+
+    def _find_lost(self) -> None:
+        """Find what was done on a host, and is gone since it was rebooted: it is done again."""
+        record = self._record
+        asked = [
+            number
+            for number, planned in enumerate(record.plan.steps)
+            if planned.host in record.rebooted and record.came[number] is StepProgress.DONE
+        ]
+        for number, state in read_steps(record.plan, asked, self._hands).items():
+            if not isinstance(state, Known) or state.value != record.goal(number):
+                record.came[number] = StepProgress.MAYBE_WRITTEN
 
     def _refuse_stale(self) -> None:
         """Read all that is untouched, in one round trip per host, and compare."""
+        record = self._record
         untouched = [
-            planned
-            for planned, came in zip(self._plan.steps, self._progress(), strict=True)
-            if came is StepProgress.UNTOUCHED and planned.before is not None
+            number
+            for number, planned in enumerate(record.plan.steps)
+            if record.came[number] is StepProgress.UNTOUCHED
+            and planned.before is not None
+            and not record.is_touched(number)
         ]
-        for host in dict.fromkeys(planned.host for planned in untouched):
-            mine = [planned for planned in untouched if planned.host == host]
-            states = self._hands[host].read([read_step(planned.step) for planned in mine])
-            for planned, state in zip(mine, states, strict=True):
-                if not isinstance(state, Known) or state.value != planned.before:
-                    is_now = state.value if isinstance(state, Known) else None
-                    why = "" if isinstance(state, Known) else f": {shown(state.reason)}"
-                    raise ApplyError(
-                        "plan.stale",
-                        where=f"{planned.subject} on {host}",
-                        found=f"it is {_shown(is_now)}{why}, in the plan {_shown(planned.before)}",
-                        so="nothing was changed",
-                        next="make the plan again",
-                    )
+        for number, state in read_steps(record.plan, untouched, self._hands).items():
+            planned = record.plan.steps[number]
+            if not isinstance(state, Known) or state.value != planned.before:
+                raise _stale(
+                    planned, state, sum(c is not StepProgress.UNTOUCHED for c in record.came)
+                )
 
-    def _progress(self) -> list[StepProgress]:
-        return progress(self._plan, self._entries)
-
-    def _write(self, entry: Entry) -> None:
-        self._write_line(entry)
-        self._entries.append(entry)
-
-    def _end(self, outcome: Literal["applied", "undone", "left changed"]) -> None:
-        self._write(Ended(at=self._now(), outcome=outcome))
+    def _write_how_it_stands(self) -> None:
+        record = self._record
+        done = [n for n, came in enumerate(record.came) if came is StepProgress.DONE]
+        if done:
+            read = read_steps(record.plan, done, self._hands)
+            known = {n: state.value for n, state in read.items() if isinstance(state, Known)}
+            record.write(Stood(states=known))
 
 
-def _judged(changed: Changed, goal: State) -> tuple[Verified, State | None, str]:
-    """Judge by what the host says now; a command's failure stands even where the state is right."""
-    now = changed.now.value if isinstance(changed.now, Known) else None
-    if changed.failed:
-        return Verified.FAILED, now, changed.failed
-    if not isinstance(changed.now, Known):
-        return Verified.CANNOT_VERIFY, None, changed.now.reason
-    return (Verified.VERIFIED if now == goal else Verified.CONTRADICTED), now, ""
-
-
-def _shown(state: State | None) -> str:
-    return "not known" if state is None else described(state)
+def _stale(
+    planned: PlannedStep, state: Observed[State], written: int
+) -> ApplyError | LeftChangedError:
+    is_now = state.value if isinstance(state, Known) else None
+    why = "" if isinstance(state, Known) else f": {shown(state.reason)}"
+    where = f"{planned.subject} on {planned.host}"
+    found = f"it is {state_text(is_now)}{why}, in the plan {state_text(planned.before)}"
+    if written:
+        return LeftChangedError(
+            "plan.stale",
+            where=where,
+            found=found,
+            so=f"nothing more was changed; {written} steps of the run were done before",
+            next="`wirespeed undo` takes them back; then apply again",
+        )
+    return ApplyError(
+        "plan.stale", where=where, found=found, so="nothing was changed", next="make the plan again"
+    )

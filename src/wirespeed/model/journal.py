@@ -1,8 +1,10 @@
 """What was done to the hosts, line by line, and durable before it is done. Pure.
 
-    begun    the whole plan
+    begun    the plan of a stage; each further stage has one, and its steps' numbers go on
     intent   step N is about to be written; `before` is what stood there
     result   a fresh reading after the write: verified, contradicted, cannot verify, failed
+    stood    how all that was done was left, by one more reading
+    staged   a stage is done; hosts may have to be rebooted before the next
     undoing  step N is about to be put back
     undone   a fresh reading after that
     ended
@@ -10,8 +12,9 @@
 Every state in which a kill can leave a host follows from the lines that are there: `progress`.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from enum import StrEnum
+from itertools import chain
 from typing import Annotated, Literal
 
 from pydantic import Field, TypeAdapter
@@ -30,14 +33,18 @@ class Verified(StrEnum):
     CANNOT_VERIFY = "cannot verify"
     FAILED = "failed"
     """A command of the step failed; what it left is in `now`."""
+    CUT_OFF = "cut off"
+    """It took the way to the host with it, and the host undid it itself."""
 
 
 class Begun(Frozen):
-    """First line of a run."""
+    """First line of a run, and of each of its stages."""
 
     kind: Literal["begun"] = "begun"
     at: str
     plan: Plan
+    boot_ids: dict[str, str] = Field(default_factory=dict)
+    """Of each host when it was taken for this stage: another one means that it was rebooted."""
 
 
 class Intent(Frozen):
@@ -47,6 +54,8 @@ class Intent(Frozen):
     number: int
     before: State
     undo: tuple[Command, ...]
+    goal: State | None = None
+    """Where it leads, by what was read when its turn came; None: as the plan says."""
 
 
 class Result(Frozen):
@@ -58,6 +67,26 @@ class Result(Frozen):
     now: State | None
     said: str = ""
     """The failed command's words, or why nothing could be read."""
+
+
+class Stood(Frozen):
+    """What a reading of all steps says after the last one: a later step may alter an earlier one's.
+
+    It is what `drift` compares with.
+    """
+
+    kind: Literal["stood"] = "stood"
+    states: dict[int, State]
+    """By number of the step; what could not be read is not among them."""
+
+
+class Staged(Frozen):
+    """A stage is done, and the run goes on with another."""
+
+    kind: Literal["staged"] = "staged"
+    at: str
+    waits: dict[str, str]
+    """Hosts that are to be rebooted first, each with its boot id before."""
 
 
 class Undoing(Frozen):
@@ -85,7 +114,9 @@ class Ended(Frozen):
     outcome: Literal["applied", "undone", "left changed"]
 
 
-Entry = Annotated[Begun | Intent | Result | Undoing | Undone | Ended, Field(discriminator="kind")]
+Entry = Annotated[
+    Begun | Intent | Result | Stood | Staged | Undoing | Undone | Ended, Field(discriminator="kind")
+]
 ENTRY: TypeAdapter[Entry] = TypeAdapter(Entry)
 
 
@@ -99,14 +130,37 @@ class StepProgress(StrEnum):
     UNDONE = "undone"
 
 
+def whole_plan(entries: Iterable[Entry]) -> Plan | None:
+    """Give all stages that were begun as one plan; None: nothing was."""
+    begun = [entry.plan for entry in entries if isinstance(entry, Begun)]
+    if not begun:
+        return None
+    return Plan(steps=tuple(chain.from_iterable(p.steps for p in begun)), later=begun[-1].later)
+
+
 def progress(plan: Plan, entries: Iterable[Entry]) -> list[StepProgress]:
     """Tell how far each step of the plan came."""
     found = [StepProgress.UNTOUCHED] * len(plan.steps)
     for entry in entries:
-        if isinstance(entry, Intent | Undoing):
-            found[entry.number] = StepProgress.MAYBE_WRITTEN
-        elif isinstance(entry, Result) and entry.verdict is Verified.VERIFIED:
-            found[entry.number] = StepProgress.DONE
-        elif isinstance(entry, Undone) and entry.verdict is Verified.VERIFIED:
-            found[entry.number] = StepProgress.UNDONE
+        advance(found, entry)
     return found
+
+
+def advance(found: list[StepProgress], entry: Entry) -> None:
+    """Add one more entry to what `progress` found."""
+    if isinstance(entry, Intent | Undoing):
+        found[entry.number] = StepProgress.MAYBE_WRITTEN
+    elif isinstance(entry, Result) and entry.verdict is Verified.VERIFIED:
+        found[entry.number] = StepProgress.DONE
+    elif isinstance(entry, Undone) and entry.verdict is Verified.VERIFIED:
+        found[entry.number] = StepProgress.UNDONE
+
+
+def outcome(entries: Sequence[Entry]) -> str:
+    """Give `applied`, `undone`, `left changed`; `staged`, `unfinished` or `new`."""
+    if not entries:
+        return "new"
+    last = entries[-1]
+    if isinstance(last, Staged):
+        return "staged"
+    return last.outcome if isinstance(last, Ended) else "unfinished"

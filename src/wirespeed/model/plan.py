@@ -30,9 +30,28 @@ class PlannedStep(Frozen):
     undo: tuple[Command, ...]
     no_op: str = ""
     """Why nothing is to be done, where nothing is."""
+    cuts: str = ""
+    """What it may take down of the way to the host: then the host has a timer that undoes it."""
+    stage: int = 1
+    """1, 2, …: between two, a host is rebooted or its card is reset, and it is read afresh."""
+    waits_for_reboot: bool = False
+    """It is in force from the host's next boot on."""
+
+
+class Later(Frozen):
+    """What a host has still to do after this stage; it is planned from what stands then."""
+
+    host: str
+    """By its name in the spec."""
+    after: tuple[str, ...]
+    """The steps that it waits for, as `kind subject`."""
+    needs_reboot: bool
+    """False: a step of this stage resets the card itself."""
 
 
 class Plan(Frozen):
-    """All steps, in the order in which they are done."""
+    """All steps of a stage, in the order in which they are done."""
 
     steps: tuple[PlannedStep, ...]
+    later: tuple[Later, ...] = ()
+    """Empty in the last stage."""

@@ -50,6 +50,23 @@ class Step(Frozen, ABC):
     def why(self) -> str:
         """What it is good for, in one sentence."""
 
+    @property
+    def ends_stage(self) -> bool:
+        """Whether what comes after it can be planned only when it was done: from facts read anew.
+
+        Steps that do are done one after another; the first other one begins the next stage.
+        """
+        return self.danger in (Danger.REBOOT, Danger.FIRMWARE)
+
+    @property
+    def waits_for_reboot(self) -> bool:
+        """Whether it is in force only from the host's next boot on.
+
+        One that ends a stage and does not wait, as the reset of a card, brings the steps before it
+        into force as well.
+        """
+        return self.ends_stage
+
     @abstractmethod
     def read(self) -> Command:
         """Give the command that reads its state; it changes nothing."""

@@ -1,0 +1,112 @@
+"""A run as its journal says: how far each step came, what stood there, where it leads."""
+
+from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
+from typing import Any
+
+from wirespeed.model.journal import (
+    Begun,
+    Entry,
+    Intent,
+    StepProgress,
+    advance,
+    progress,
+    whole_plan,
+)
+from wirespeed.model.plan import Plan
+from wirespeed.model.step import State
+
+BEGUN = (StepProgress.DONE, StepProgress.MAYBE_WRITTEN)
+SAYS_NOTHING = ("step", "namespace", "reason")
+"""Fields of a step that do not name what it is about."""
+
+
+class Record:
+    """The steps of all stages, with what is known of them. `write` makes an entry durable."""
+
+    def __init__(
+        self,
+        plan: Plan,
+        write: Callable[[Entry], None],
+        entries: Sequence[Entry],
+        rebooted: AbstractSet[str] = frozenset(),
+    ) -> None:
+        self.plan = plan
+        self.entries = list(entries)
+        self.rebooted = rebooted
+        """Hosts that were rebooted since their stage was begun: what is done may be gone."""
+        self.came = progress(plan, entries)
+        begun = whole_plan(entries)
+        self.planned = len(begun.steps) if begun else 0
+        """Steps of all stages that were begun."""
+        self._write_line = write
+        self._intents: dict[int, Intent] = {}
+        self._stage_start = 0
+        self._about: dict[str, set[str]] = {}
+        for entry in entries:
+            self._note(entry)
+
+    def write(self, entry: Entry) -> None:
+        """Make an entry durable, and know it."""
+        self._write_line(entry)
+        self.entries.append(entry)
+        advance(self.came, entry)
+        self._note(entry)
+
+    def _note(self, entry: Entry) -> None:
+        if isinstance(entry, Begun):
+            self._stage_start = self.planned - len(entry.plan.steps)
+            self._about = {}
+        elif isinstance(entry, Intent):
+            # What stood there first is what undo brings back.
+            self._intents.setdefault(entry.number, entry)
+            planned = self.plan.steps[entry.number]
+            self._about.setdefault(planned.host, set()).update(_names(planned.step))
+
+    def begin(self, entry: Begun) -> None:
+        """Begin a stage with steps of the plan that no stage had."""
+        self.planned += len(entry.plan.steps)
+        self.write(entry)
+
+    def intent(self, number: int) -> Intent | None:
+        """Give the first intent of a step; None: nothing of it was ever written."""
+        return self._intents.get(number)
+
+    def before(self, number: int) -> State | None:
+        """Give what stood there: as its intent says, else as the plan does."""
+        intent = self._intents.get(number)
+        return intent.before if intent else self.plan.steps[number].before
+
+    def goal(self, number: int) -> State:
+        """Give where it leads: as its intent says, else as the plan does."""
+        intent = self._intents.get(number)
+        goal = intent.goal if intent else None
+        return self.plan.steps[number].goal if goal is None else goal
+
+    def is_touched(self, number: int) -> bool:
+        """Tell whether what the plan read may be otherwise by now, by our own doing or a reboot.
+
+        A step of the same stage was written that names one of the things that this one names; or
+        the host was rebooted.
+        """
+        planned = self.plan.steps[number]
+        if planned.host in self.rebooted:
+            return True
+        return not self._about.get(planned.host, set()).isdisjoint(_names(planned.step))
+
+
+def _names(step: dict[str, Any]) -> Iterator[str]:
+    """Give every word of a step's fields: netdevs, addresses, paths among them."""
+    for key, value in step.items():
+        if key not in SAYS_NOTHING:
+            yield from _words(value)
+
+
+def _words(value: object) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        yield from _names(value)
+    elif isinstance(value, list | tuple):
+        for one in value:
+            yield from _words(one)
