@@ -5,6 +5,7 @@ from typing import Any
 from wirespeed.model.ceiling import Band, Ceiling, Direction, Input, Ledger
 from wirespeed.model.command import Command, write_file
 from wirespeed.model.finding import (
+    ByHand,
     Change,
     Danger,
     Diagnosis,
@@ -16,6 +17,7 @@ from wirespeed.model.finding import (
     Verdict,
 )
 from wirespeed.model.question import Purpose, Question
+from wirespeed.model.step_call import StepCall
 from wirespeed.model.units import line_rate_pps
 
 WIDTH = "/sys/bus/pci/devices/0000:3b:00.0/current_link_width"
@@ -62,7 +64,7 @@ def finding(**differs: Any) -> Finding:
         ),
         so="the link moves 4/16 of what the card could",
         remedies=(
-            Remedy(text="reseat the card"),
+            Remedy(text="reseat the card", by_hand=ByHand.HARDWARE),
             Remedy(
                 text="train the link anew",
                 commands=(
@@ -70,6 +72,7 @@ def finding(**differs: Any) -> Finding:
                     write_file("/sys/bus/pci/rescan", "1"),
                 ),
                 danger=Danger.DROPS_LINK,
+                by_hand=ByHand.NO_UNDO,
             ),
         ),
         prices=tuple(
@@ -125,6 +128,7 @@ def filled_with(text: str) -> Diagnosis:
                 text=text,
                 commands=(Command(argv=("echo", text), stdin=text),),
                 danger=Danger.FIRMWARE,
+                steps=(StepCall.of(text, **{text: text}),),
             ),
         ),
         changes=(Change(after=element[0]),),

@@ -4,8 +4,9 @@ from wirespeed.facts.ethtool import ethtool_command
 from wirespeed.facts.link import Links
 from wirespeed.facts.offloads import Feature, NetdevOffloads
 from wirespeed.model.fact import HostFacts
-from wirespeed.model.finding import Evidence, Remedy, Severity
+from wirespeed.model.finding import Danger, Evidence, Remedy, Severity
 from wirespeed.model.observed import Known
+from wirespeed.model.step_call import StepCall
 
 FAST_BPS = 10_000_000_000
 """0.8 million frames of 1518 bytes a second, about what one core takes through the stack one
@@ -40,9 +41,14 @@ def evidence_of(offloads: NetdevOffloads, name: str) -> Evidence:
 
 
 def turn_on(netdev: str, text: str, *names: str) -> Remedy:
-    """Make the command that turns features on."""
+    """Make the remedy that turns features on."""
     settings = [word for name in names for word in (name, "on")]
-    return Remedy(text=text, commands=(ethtool_command("-K", netdev, *settings),))
+    return Remedy(
+        text=text,
+        commands=(ethtool_command("-K", netdev, *settings),),
+        danger=Danger.DROPS_LINK,
+        steps=(StepCall.of("offloads", netdev=netdev, features=dict.fromkeys(names, True)),),
+    )
 
 
 def _state(feature: Feature) -> str:

@@ -8,6 +8,7 @@ from wirespeed.model.command import Command
 from wirespeed.model.fact import Fact
 from wirespeed.model.finding import Remedy
 from wirespeed.model.observed import Absent, Observed, Unreadable, read_as
+from wirespeed.model.step_call import StepCall
 
 NAMES = (
     "net.core.rmem_max", "net.core.wmem_max", "net.core.rmem_default", "net.core.wmem_default",
@@ -63,6 +64,10 @@ def sysctl_remedy(text: str, *settings: tuple[str, str]) -> Remedy:
         else text,
         commands=tuple(
             Command(argv=("sysctl", "-w", f"{name}={value}")) for name, value in settings
+        ),
+        steps=tuple(
+            StepCall.of("sysctl", name=name, value=value, reason=f"{text[0].upper()}{text[1:]}.")
+            for name, value in settings
         ),
     )
 

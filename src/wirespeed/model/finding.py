@@ -1,13 +1,16 @@
 """What a rule says of a host, and the doctor's whole answer."""
 
 from enum import StrEnum
-from typing import Literal
+from typing import Literal, Self
+
+from pydantic import model_validator
 
 from wirespeed.model.ceiling import Ceiling, Direction, Ledger
 from wirespeed.model.command import Command
 from wirespeed.model.frozen import Frozen
 from wirespeed.model.observed import Known
 from wirespeed.model.question import Question
+from wirespeed.model.step_call import StepCall
 
 
 class Severity(StrEnum):
@@ -45,12 +48,38 @@ class Evidence(Frozen):
         return cls(found=found, source=observed.source)
 
 
+class ByHand(StrEnum):
+    """Why no step does a remedy."""
+
+    HARDWARE = "a card, a slot, a module or a cable is touched"
+    BIOS = "it is set in the BIOS, or by the firmware of the host"
+    FAR_END = "it is about other hosts or switches too"
+    FIND_FIRST = "what is wrong has to be found first"
+    WORKLOAD = "programs or guests have to be started otherwise"
+    SOFTWARE = "software has to be fetched, taken away or started again"
+    REBOOT = "the host is started again, and only you know when it may be"
+    NO_UNDO = "it is an attempt, and nothing of it could be taken back"
+    NO_NAME = "its name is none that is safe in a command"
+    NO_STEP = "no step knows how yet"
+
+
 class Remedy(Frozen):
-    """What mends it. Without commands it is done by hand: a card is moved, a BIOS is set."""
+    """What mends it: steps, which can be planned, verified and undone, or why it is by hand.
+
+    Commands are what a person types: those of the steps, or such as only look.
+    """
 
     text: str
     commands: tuple[Command, ...] = ()
     danger: Danger = Danger.NONE
+    steps: tuple[StepCall, ...] = ()
+    by_hand: ByHand | None = None
+
+    @model_validator(mode="after")
+    def _is_steps_or_by_hand(self) -> Self:
+        if bool(self.steps) == (self.by_hand is not None):
+            raise ValueError("a remedy is either steps or by hand, with the reason")
+        return self
 
 
 class Change(Frozen):

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from wirespeed.facts.bonds import Bonds
 from wirespeed.facts.netstack import named_plainly
 from wirespeed.model.command import Command
-from wirespeed.model.finding import Evidence, Finding, Remedy, Severity
+from wirespeed.model.finding import ByHand, Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import Known, known
 from wirespeed.model.rule import DoesNotApplyError, HostExam, HostRule
 
@@ -41,6 +41,7 @@ def _check(exam: HostExam) -> Iterator[Finding]:
                         for m in down[:4]
                         if named_plainly(m.netdev)
                     ),
+                    by_hand=ByHand.FIND_FIRST,
                 ),
             ),
             unpriced="the other members' links are what is left: see their ledgers",

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from wirespeed.facts.bonds import Bonds
-from wirespeed.model.finding import Evidence, Finding, Remedy, Severity
+from wirespeed.model.finding import ByHand, Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import Known, known
 from wirespeed.model.rule import DoesNotApplyError, HostExam, HostRule
 
@@ -38,7 +38,8 @@ def _check(exam: HostExam) -> Iterator[Finding]:
             remedies=(
                 Remedy(
                     text="put the switch ports of all members into one LACP group (with two "
-                    "switches: MLAG, VLT or vPC), with the same speed and duplex"
+                    "switches: MLAG, VLT or vPC), with the same speed and duplex",
+                    by_hand=ByHand.FAR_END,
                 ),
             ),
             unpriced="the ledger is of one port; the bond has fewer of them than it could",

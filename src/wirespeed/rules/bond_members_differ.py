@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from wirespeed.facts.bonds import Bonds
-from wirespeed.model.finding import Evidence, Finding, Remedy, Severity
+from wirespeed.model.finding import ByHand, Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import CannotTellError, Known, known
 from wirespeed.model.rule import DoesNotApplyError, HostExam, HostRule
 
@@ -36,7 +36,10 @@ def _check(exam: HostExam) -> Iterator[Finding]:
             if is_lacp
             else "what the bond carries depends on which member a flow, or a failover, falls to",
             remedies=(
-                Remedy(text="give the members links of one speed, or take the slow one out"),
+                Remedy(
+                    text="give the members links of one speed, or take the slow one out",
+                    by_hand=ByHand.HARDWARE,
+                ),
             ),
             unpriced="which member carries a flow is decided by the bond: measure on each",
         )

@@ -4,9 +4,10 @@ from collections.abc import Iterator
 
 from wirespeed.facts.netstack import NetStack, named_plainly
 from wirespeed.model.command import Command
-from wirespeed.model.finding import Evidence, Finding, Remedy, Severity
+from wirespeed.model.finding import ByHand, Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import Known, known, value_or_none
 from wirespeed.model.rule import DoesNotApplyError, HostExam, HostRule
+from wirespeed.model.step_call import StepCall
 
 
 def _check(exam: HostExam) -> Iterator[Finding]:
@@ -45,6 +46,10 @@ def _check(exam: HostExam) -> Iterator[Finding]:
                     )
                     if named_plainly(netdev)
                     else (),
+                    steps=(StepCall.of("bond_monitoring", netdev=netdev, miimon_ms=100),)
+                    if named_plainly(netdev)
+                    else (),
+                    by_hand=None if named_plainly(netdev) else ByHand.NO_NAME,
                 ),
             ),
             unpriced="it costs nothing until a link fails",

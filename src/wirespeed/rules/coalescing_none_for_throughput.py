@@ -6,11 +6,12 @@ from wirespeed.facts.coalescing import Coalescing
 from wirespeed.facts.counters import Counters, Place
 from wirespeed.facts.ethtool import ethtool_command
 from wirespeed.facts.interrupts import Interrupts
-from wirespeed.model.finding import Evidence, Finding, Remedy, Severity
+from wirespeed.model.finding import Danger, Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import Absent, Known, known
 from wirespeed.model.port import PortKind
 from wirespeed.model.question import Purpose
 from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
+from wirespeed.model.step_call import StepCall
 
 MANY = 1000
 """Interrupts during the capture from which frames for each of them are told."""
@@ -44,9 +45,10 @@ def _check(exam: PortExam) -> Iterator[Finding]:
                 source="cat /proc/interrupts",
             )
         )
-    settings = ["rx-usecs", "8"]
+    settings: tuple[str, ...] = ("rx-usecs", "8")
+    parameters: dict[str, object] = {"rx_usecs": 8}
     if isinstance(adaptive, Known):
-        settings = ["adaptive-rx", "on"]
+        settings, parameters = ("adaptive-rx", "on"), {"adaptive_rx": True}
     yield Finding(
         rule=RULE.slug,
         where=exam.port.name,
@@ -59,6 +61,8 @@ def _check(exam: PortExam) -> Iterator[Finding]:
             Remedy(
                 text="let the card wait for a few frames",
                 commands=(ethtool_command("-C", netdev, *settings),),
+                danger=Danger.DROPS_LINK,
+                steps=(StepCall.of("coalescing", netdev=netdev, **parameters),),
             ),
         ),
         unpriced="what an interrupt costs here is not known: measure before and after",

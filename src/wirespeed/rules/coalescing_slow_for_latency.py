@@ -4,10 +4,11 @@ from collections.abc import Iterator
 
 from wirespeed.facts.coalescing import Coalescing
 from wirespeed.facts.ethtool import ethtool_command
-from wirespeed.model.finding import Evidence, Finding, Remedy, Severity
+from wirespeed.model.finding import Danger, Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import Absent, Known, known
 from wirespeed.model.question import Purpose
 from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
+from wirespeed.model.step_call import StepCall
 
 SHORT_USECS = 5
 """igc comes with 3: such a wait is not worth a word."""
@@ -27,11 +28,14 @@ def _check(exam: PortExam) -> Iterator[Finding]:
     )
     if not is_adaptive and waits_usecs <= SHORT_USECS:
         return
-    settings = []
+    settings: list[str] = []
+    parameters: dict[str, object] = {}
     if is_adaptive:
         settings += ["adaptive-rx", "off"]
+        parameters["adaptive_rx"] = False
     if isinstance(coalescing.rx_usecs, Known):
         settings += ["rx-usecs", "0"]
+        parameters["rx_usecs"] = 0
     yield Finding(
         rule=RULE.slug,
         where=exam.port.name,
@@ -49,6 +53,8 @@ def _check(exam: PortExam) -> Iterator[Finding]:
             Remedy(
                 text="tell the host of each frame at once; it costs an interrupt for each",
                 commands=(ethtool_command("-C", netdev, *settings),),
+                danger=Danger.DROPS_LINK,
+                steps=(StepCall.of("coalescing", netdev=netdev, **parameters),),
             ),
         ),
         unpriced="it costs time, not frames",

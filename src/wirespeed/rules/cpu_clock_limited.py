@@ -7,6 +7,7 @@ from wirespeed.model.command import Command
 from wirespeed.model.finding import Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import Absent, Known, known
 from wirespeed.model.rule import DoesNotApplyError, HostExam, HostRule
+from wirespeed.model.step_call import StepCall
 
 
 def _check(exam: HostExam) -> Iterator[Finding]:
@@ -16,17 +17,17 @@ def _check(exam: HostExam) -> Iterator[Finding]:
             raise DoesNotApplyError("this kernel sets no frequency")
         known(power.driver, "the driver of the CPUs' frequency")
     limits = {
-        policy: (
+        number: (
             known(policy.limit_hz, "the limit of the clock"),
             _most_hz(power, known(policy.max_hz, "the highest clock")),
         )
-        for policy in power.policies.values()
+        for number, policy in power.policies.items()
     }
-    limited = [policy for policy, (limit, most) in limits.items() if limit < most]
+    limited = [number for number, (limit, most) in limits.items() if limit < most]
     if not limited:
         return
-    worst = min(limited, key=lambda policy: limits[policy])
-    limit, most = limits[worst]
+    number = min(limited, key=lambda number: limits[number])
+    worst, (limit, most) = power.policies[number], limits[number]
     yield Finding(
         rule=RULE.slug,
         where=exam.host.name,
@@ -44,9 +45,27 @@ def _check(exam: HostExam) -> Iterator[Finding]:
             Remedy(
                 text="lift the limit, if nobody set it for heat or power (a BIOS can, too)",
                 commands=(Command(argv=("cpupower", "frequency-set", "-u", f"{most // 1000}")),),
+                steps=_lifts({p: most for p, (limit, most) in limits.items() if limit < most}),
             ),
         ),
         unpriced="it costs where a core bounds the path, in proportion to the clock",
+    )
+
+
+def _lifts(most_hz: dict[int, int]) -> tuple[StepCall, ...]:
+    """Policies that can clock alike are lifted together."""
+    return tuple(
+        StepCall.of(
+            "kernel_switch",
+            paths=[
+                f"/sys/devices/system/cpu/cpufreq/policy{number}/scaling_max_freq"
+                for number, of_policy in most_hz.items()
+                if of_policy == hz
+            ],
+            value=str(hz // 1000),
+            reason="The clock may rise to what the hardware can do.",
+        )
+        for hz in dict.fromkeys(most_hz.values())
     )
 
 

@@ -10,6 +10,7 @@ from wirespeed.model.finding import Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import CannotTellError, Known, known
 from wirespeed.model.question import Purpose
 from wirespeed.model.rule import DoesNotApplyError, HostExam, HostRule
+from wirespeed.model.step_call import StepCall
 
 LONG_US = 10
 """A wake-up of more is a third of the seeds' round trip of 28 to 32 us; Intel's C1E has 10."""
@@ -48,6 +49,7 @@ def _check(exam: HostExam) -> Iterator[Finding]:
             Remedy(
                 text="disable the deep states until the next boot (they save power)",
                 commands=(Command(argv=("cpupower", "idle-set", "-D", str(LONG_US + 1))),),
+                steps=(StepCall.of("idle_states", most_exit_latency_us=LONG_US),),
             ),
             boot_remedy(
                 exam.host[Kernel],

@@ -9,6 +9,7 @@ from wirespeed.model.finding import Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import Absent, Known, known
 from wirespeed.model.question import Purpose
 from wirespeed.model.rule import DoesNotApplyError, HostExam, HostRule
+from wirespeed.model.step_call import StepCall
 
 ACTIVE_DRIVERS = ("intel_pstate", "amd-pstate-epp")
 """Their `powersave` follows the load; with any other driver it holds the lowest clock."""
@@ -63,6 +64,11 @@ def _check(exam: HostExam) -> Iterator[Finding]:
             Remedy(
                 text="hold the highest clock",
                 commands=(Command(argv=("cpupower", "frequency-set", "-g", "performance")),),
+                steps=(
+                    StepCall.of(
+                        "cpu_governor", policies=sorted(power.policies), governor="performance"
+                    ),
+                ),
             ),
         ),
         unpriced="it costs where a core bounds the path, in proportion to the clock",

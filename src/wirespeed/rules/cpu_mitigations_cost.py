@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from wirespeed.facts.cpu_mitigations import SYSFS, Mitigations
-from wirespeed.model.finding import Evidence, Finding, Remedy, Severity
+from wirespeed.model.finding import ByHand, Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import Absent, known
 from wirespeed.model.question import Purpose
 from wirespeed.model.rule import DoesNotApplyError, HostExam, HostRule
@@ -42,7 +42,8 @@ def _check(exam: HostExam) -> Iterator[Finding]:
         remedies=(
             Remedy(
                 text="fewer and larger system calls and interrupts (GRO, TSO, coalescing, "
-                "io_uring), or a newer CPU; `mitigations=off` gives the protection up"
+                "io_uring), or a newer CPU; `mitigations=off` gives the protection up",
+                by_hand=ByHand.WORKLOAD,
             ),
         ),
         unpriced="it costs by the system call and interrupt, not by the frame",

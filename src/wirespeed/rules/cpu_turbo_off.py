@@ -8,6 +8,7 @@ from wirespeed.model.finding import Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import Absent, known
 from wirespeed.model.question import Purpose
 from wirespeed.model.rule import DoesNotApplyError, HostExam, HostRule
+from wirespeed.model.step_call import StepCall
 
 
 def _check(exam: HostExam) -> Iterator[Finding]:
@@ -17,6 +18,7 @@ def _check(exam: HostExam) -> Iterator[Finding]:
     if known(turbo, "whether turbo is on"):
         return
     path = turbo.source.removeprefix("cat ")
+    value = "0" if path.endswith("no_turbo") else "1"
     yield Finding(
         rule=RULE.slug,
         where=exam.host.name,
@@ -26,7 +28,15 @@ def _check(exam: HostExam) -> Iterator[Finding]:
         remedies=(
             Remedy(
                 text="switch it on, unless it is off for even timing, heat or power",
-                commands=(write_file(path, "0" if path.endswith("no_turbo") else "1"),),
+                commands=(write_file(path, value),),
+                steps=(
+                    StepCall.of(
+                        "kernel_switch",
+                        paths=[path],
+                        value=value,
+                        reason="A core clocks higher while others are idle.",
+                    ),
+                ),
             ),
         ),
         unpriced="it costs where a core bounds the path, in proportion to the clock",

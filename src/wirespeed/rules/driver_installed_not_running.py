@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from wirespeed.facts.firmware_driver import DriverOrigin
 from wirespeed.model.command import Command
-from wirespeed.model.finding import Danger, Evidence, Finding, Remedy, Severity
+from wirespeed.model.finding import ByHand, Danger, Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import Known, known, value_or_none
 from wirespeed.model.rule import DoesNotApplyError, HostExam, HostRule
 
@@ -47,6 +47,7 @@ def _check(exam: HostExam) -> Iterator[Finding]:
                 "not fit those that stay",
                 commands=(Command(argv=("reboot",)),),
                 danger=Danger.REBOOT,
+                by_hand=ByHand.REBOOT,
             ),
         ),
         unpriced="what the new driver changes is not known here",

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from wirespeed.facts.firmware_driver import DriverOrigin
 from wirespeed.model.command import Command
-from wirespeed.model.finding import Danger, Evidence, Finding, Remedy, Severity
+from wirespeed.model.finding import ByHand, Danger, Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import Known, known
 from wirespeed.model.rule import DoesNotApplyError, HostExam, HostRule
 
@@ -54,6 +54,7 @@ def _check(exam: HostExam) -> Iterator[Finding]:
                     Command(argv=("reboot",)),
                 ),
                 danger=Danger.REBOOT,
+                by_hand=ByHand.REBOOT,
             ),
         ),
         unpriced="what is missing depends on the module that could not be loaded",

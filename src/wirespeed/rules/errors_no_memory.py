@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from wirespeed.facts.counters import Counters, Place
 from wirespeed.facts.counters_loss import loss_at
-from wirespeed.model.finding import Finding, Remedy
+from wirespeed.model.finding import ByHand, Finding, Remedy
 from wirespeed.model.rule import PortExam, PortRule
 
 
@@ -21,7 +21,8 @@ def _check(exam: PortExam) -> Iterator[Finding]:
         remedies=(
             Remedy(
                 text="look for `page allocation failure` in `dmesg`, free memory on the card's "
-                "NUMA node, raise vm.min_free_kbytes, or use smaller rings or a smaller MTU"
+                "NUMA node, raise vm.min_free_kbytes, or use smaller rings or a smaller MTU",
+                by_hand=ByHand.FIND_FIRST,
             ),
         ),
         unpriced=loss.unpriced,

@@ -6,9 +6,10 @@ from wirespeed.facts.counters import Counters, Place
 from wirespeed.facts.counters_loss import loss_at
 from wirespeed.facts.ethtool import ethtool_command
 from wirespeed.facts.queues import Queues
-from wirespeed.model.finding import Danger, Finding, Remedy
+from wirespeed.model.finding import ByHand, Danger, Finding, Remedy
 from wirespeed.model.observed import Known
 from wirespeed.model.rule import PortExam, PortRule
+from wirespeed.model.step_call import StepCall
 
 
 def _check(exam: PortExam) -> Iterator[Finding]:
@@ -25,7 +26,8 @@ def _check(exam: PortExam) -> Iterator[Finding]:
             *_bigger_rings(exam),
             Remedy(
                 text="give the queues more CPU: more channels on cores of the card's NUMA node, "
-                "interrupts spread over them, no other work there"
+                "interrupts spread over them, no other work there",
+                by_hand=ByHand.FIND_FIRST,
             ),
         ),
         unpriced=loss.unpriced,
@@ -42,6 +44,7 @@ def _bigger_rings(exam: PortExam) -> Iterator[Remedy]:
             text=f"for bursts: {most.value} receive descriptors in place of {now.value}",
             commands=(ethtool_command("-G", netdev, "rx", str(most.value)),),
             danger=Danger.DROPS_LINK,
+            steps=(StepCall.of("rings", netdev=netdev, rx=most.value),),
         )
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from wirespeed.facts.counters import Counters, Place
 from wirespeed.facts.counters_loss import loss_at
-from wirespeed.model.finding import Evidence, Finding, Remedy, Severity
+from wirespeed.model.finding import ByHand, Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import Absent, Known
 from wirespeed.model.rule import PortExam, PortRule
 
@@ -38,7 +38,8 @@ def _check(exam: PortExam) -> Iterator[Finding]:
         remedies=(
             Remedy(
                 text="see the findings about the PCIe link's width and speed, read-request size, "
-                "NUMA node and IOMMU; a CPU that saves power slows PCIe too"
+                "NUMA node and IOMMU; a CPU that saves power slows PCIe too",
+                by_hand=ByHand.FIND_FIRST,
             ),
         ),
         unpriced=loss.unpriced if loss else "the card counts how long it waits, and lost nothing",

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from wirespeed.facts.counters import Counters, Place
 from wirespeed.facts.counters_loss import loss_at
 from wirespeed.facts.ethtool import ethtool_command
-from wirespeed.model.finding import Evidence, Finding, Remedy
+from wirespeed.model.finding import ByHand, Evidence, Finding, Remedy
 from wirespeed.model.observed import Known
 from wirespeed.model.rule import PortExam, PortRule
 
@@ -28,6 +28,7 @@ def _check(exam: PortExam) -> Iterator[Finding]:
                     ethtool_command("-m", exam.port.netdev or ""),
                     ethtool_command("--show-fec", exam.port.netdev or ""),
                 ),
+                by_hand=ByHand.HARDWARE,
             ),
         ),
         unpriced=loss.unpriced,

@@ -6,9 +6,10 @@ from wirespeed.facts.counters import Counters, Place
 from wirespeed.facts.counters_loss import loss_at
 from wirespeed.facts.ethtool import ethtool_command
 from wirespeed.facts.link import Links
-from wirespeed.model.finding import Danger, Finding, Remedy
+from wirespeed.model.finding import ByHand, Danger, Finding, Remedy
 from wirespeed.model.observed import Known
 from wirespeed.model.rule import PortExam, PortRule
+from wirespeed.model.step_call import StepCall
 
 
 def _check(exam: PortExam) -> Iterator[Finding]:
@@ -26,6 +27,7 @@ def _check(exam: PortExam) -> Iterator[Finding]:
                 text="find what is too slow behind the buffer: a PCIe link that is narrow or "
                 "slow, a queue without descriptors, memory of another NUMA node; the findings "
                 "about those have their own remedies",
+                by_hand=ByHand.FIND_FIRST,
             ),
             *_let_the_peer_wait(exam),
         ),
@@ -42,6 +44,7 @@ def _let_the_peer_wait(exam: PortExam) -> Iterator[Remedy]:
             "then, and everybody who sends to this port waits",
             commands=(ethtool_command("-A", netdev, "tx", "on"),),
             danger=Danger.DROPS_LINK,
+            steps=(StepCall.of("pause", netdev=netdev, tx=True),),
         )
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from wirespeed.facts.counters import Counters, Place
 from wirespeed.facts.counters_loss import loss_at
-from wirespeed.model.finding import Finding, Remedy
+from wirespeed.model.finding import ByHand, Finding, Remedy
 from wirespeed.model.rule import PortExam, PortRule
 
 
@@ -22,7 +22,8 @@ def _check(exam: PortExam) -> Iterator[Finding]:
             Remedy(
                 text="look whether pause frames hold the port back, whether the link went down, "
                 "and whether the transmit rings are small; a frame longer than the card's MTU is "
-                "dropped here too"
+                "dropped here too",
+                by_hand=ByHand.FIND_FIRST,
             ),
         ),
         unpriced=loss.unpriced,

@@ -6,7 +6,7 @@ from wirespeed.facts.eswitch import Eswitch
 from wirespeed.facts.ovs import Ovs
 from wirespeed.facts.sriov import physical_function
 from wirespeed.model.command import Command
-from wirespeed.model.finding import Evidence, Finding, Remedy, Severity
+from wirespeed.model.finding import ByHand, Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import Known, known
 from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
 
@@ -47,6 +47,7 @@ def _check(exam: PortExam) -> Iterator[Finding]:
                         )
                     ),
                 ),
+                by_hand=ByHand.NO_STEP,
             ),
         ),
         unpriced="what software carries of these tunnels is not known: measure before and after",

@@ -7,7 +7,7 @@ from wirespeed.facts.netstack import Link, NetStack
 from wirespeed.facts.ports import Ports
 from wirespeed.facts.sriov import SYSFS, Sriov, SriovPf
 from wirespeed.model.command import write_file
-from wirespeed.model.finding import Danger, Evidence, Finding, Remedy, Severity
+from wirespeed.model.finding import ByHand, Danger, Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import Known, known
 from wirespeed.model.question import Purpose
 from wirespeed.model.rule import DoesNotApplyError, HostExam, HostRule
@@ -108,6 +108,7 @@ def _finding(
                     write_file(f"{SYSFS}/{pf.pci_address}/sriov_numvfs", "0") for pf in with_vfs
                 ),
                 danger=Danger.DROPS_LINK,
+                by_hand=ByHand.NO_STEP,
             ),
         ),
         unpriced="it costs the second port, and the VFs' link when the first one fails",

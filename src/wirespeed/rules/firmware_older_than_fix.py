@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from wirespeed.facts.firmware import Firmware
 from wirespeed.facts.link import Links
 from wirespeed.facts.sriov import physical_function
-from wirespeed.model.finding import Danger, Evidence, Finding, Remedy, Severity
+from wirespeed.model.finding import ByHand, Danger, Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import CannotTellError, Known, Observed, read_as
 from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
 
@@ -76,6 +76,7 @@ def _check(exam: PortExam) -> Iterator[Finding]:
                 Remedy(
                     text=f"burn firmware {fixed} or later, of the card's own PSID, and reset it",
                     danger=Danger.FIRMWARE,
+                    by_hand=ByHand.SOFTWARE,
                 ),
             ),
             unpriced="it costs only where that case occurs",

@@ -9,6 +9,7 @@ from wirespeed.model.finding import Danger, Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import Absent, CannotTellError, Known, known
 from wirespeed.model.question import Purpose
 from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
+from wirespeed.model.step_call import StepCall
 
 
 def _check(exam: PortExam) -> Iterator[Finding]:
@@ -35,6 +36,7 @@ def _check(exam: PortExam) -> Iterator[Finding]:
         return
     # What guests are to be given is not there, and looks as if it had been made.
     is_for_guests = exam.question.purpose is Purpose.GUESTS
+    reset = RESETS[card.settings_tool]
     costs = is_for_guests and bool({"SRIOV_EN", "NUM_OF_VFS"} & {name for name, _, _ in pending})
     yield Finding(
         rule=RULE.slug,
@@ -49,10 +51,9 @@ def _check(exam: PortExam) -> Iterator[Finding]:
             Remedy(
                 text="reset the card (its links go down, its VFs go away); what changes its PCI "
                 "functions, as SR-IOV does, needs a reboot of the host",
-                commands=(
-                    Command(argv=(RESETS[card.settings_tool], "-d", pf.pci_address, "reset")),
-                ),
-                danger=Danger.REBOOT,
+                commands=(Command(argv=(reset, "-d", pf.pci_address, "-y", "reset")),),
+                danger=Danger.FIRMWARE,
+                steps=(StepCall.of("firmware_reset", pci_address=pf.pci_address, tool=reset),),
             ),
         ),
         unpriced="what a setting does depends on which it is",

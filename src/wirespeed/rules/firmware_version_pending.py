@@ -5,9 +5,10 @@ from collections.abc import Iterator
 from wirespeed.facts.firmware import RESETS, Firmware
 from wirespeed.facts.sriov import physical_function
 from wirespeed.model.command import Command
-from wirespeed.model.finding import Danger, Evidence, Finding, Remedy, Severity
+from wirespeed.model.finding import ByHand, Danger, Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import Known, known, value_or_none
 from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
+from wirespeed.model.step_call import StepCall
 
 
 def _check(exam: PortExam) -> Iterator[Finding]:
@@ -19,6 +20,7 @@ def _check(exam: PortExam) -> Iterator[Finding]:
     stored = known(card.stored, "firmware that is stored")
     if running == stored or not isinstance(card.stored, Known):
         return
+    reset = RESETS[card.settings_tool]
     yield Finding(
         rule=RULE.slug,
         where=exam.port.name,
@@ -27,14 +29,13 @@ def _check(exam: PortExam) -> Iterator[Finding]:
         so="what the new firmware mends is not mended, and it starts with the next reset",
         remedies=(
             Remedy(
-                text="reset the card, or reboot",
-                commands=(
-                    Command(argv=(RESETS[card.settings_tool], "-d", pf.pci_address, "reset")),
-                )
-                if pf.is_mellanox
-                else (),
-                danger=Danger.DROPS_LINK if pf.is_mellanox else Danger.REBOOT,
-            ),
+                text="reset the card (its links go down, its VFs go away), or reboot",
+                commands=(Command(argv=(reset, "-d", pf.pci_address, "-y", "reset")),),
+                danger=Danger.FIRMWARE,
+                steps=(StepCall.of("firmware_reset", pci_address=pf.pci_address, tool=reset),),
+            )
+            if pf.is_mellanox
+            else Remedy(text="reboot", danger=Danger.REBOOT, by_hand=ByHand.REBOOT),
         ),
         unpriced="what the new version changes is in its release notes",
     )

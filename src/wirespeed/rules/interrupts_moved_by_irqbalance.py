@@ -9,6 +9,7 @@ from wirespeed.model.finding import Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import known, value_or_none
 from wirespeed.model.question import Purpose
 from wirespeed.model.rule import HostExam, HostRule
+from wirespeed.model.step_call import StepCall
 
 
 def _check(exam: HostExam) -> Iterator[Finding]:
@@ -40,7 +41,11 @@ def _check(exam: HostExam) -> Iterator[Finding]:
             Remedy(
                 text="stop it and place the interrupts by hand, or name the CPUs to leave alone "
                 "in IRQBALANCE_BANNED_CPULIST",
-                commands=(Command(argv=("systemctl", "disable", "--now", "irqbalance")),),
+                commands=(
+                    Command(argv=("systemctl", "stop", "irqbalance.service")),
+                    Command(argv=("systemctl", "disable", "irqbalance.service")),
+                ),
+                steps=(StepCall.of("irqbalance", is_running=False),),
             ),
         ),
         unpriced="it costs microseconds whenever an interrupt comes: seen in the latency's tail, "

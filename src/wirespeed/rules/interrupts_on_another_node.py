@@ -11,6 +11,7 @@ from wirespeed.model.command import write_file
 from wirespeed.model.finding import Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import Absent, Known, known
 from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
+from wirespeed.model.step_call import StepCall
 
 
 def _check(exam: PortExam) -> Iterator[Finding]:
@@ -42,6 +43,7 @@ def _check(exam: PortExam) -> Iterator[Finding]:
         severity = Severity.FAULT if measured else Severity.RISK
     cpus = cpu_list_text(frozenset().union(*(places[queue.number] for queue in far)))
     order = sorted(near)
+    placed = {str(queue.number): str(order[turn % len(order)]) for turn, queue in enumerate(far)}
     yield Finding(
         rule=RULE.slug,
         where=exam.port.name,
@@ -64,11 +66,12 @@ def _check(exam: PortExam) -> Iterator[Finding]:
                 text=f"move them to node {node}, and keep irqbalance from moving them back "
                 "(an interrupt that the kernel manages itself refuses to be set)",
                 commands=tuple(
-                    write_file(
-                        f"/proc/irq/{queue.number}/smp_affinity_list",
-                        str(order[turn % len(order)]),
-                    )
-                    for turn, queue in enumerate(far)
+                    write_file(f"/proc/irq/{number}/smp_affinity_list", cpu)
+                    for number, cpu in placed.items()
+                ),
+                steps=(
+                    StepCall.of("irqbalance", is_running=False),
+                    StepCall.of("irq_affinity", pci_address=exam.port.pci_address, cpus=placed),
                 ),
             ),
         ),

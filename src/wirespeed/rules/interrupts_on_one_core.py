@@ -13,6 +13,7 @@ from wirespeed.model.command import write_file
 from wirespeed.model.finding import Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import Absent, Known, known
 from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
+from wirespeed.model.step_call import StepCall
 
 TRANSMIT_ONLY = re.compile(r"output|(^|[-_.])tx([-_.]?\d|$)", re.I)
 ENOUGH = 100
@@ -56,6 +57,7 @@ def _check(exam: PortExam) -> Iterator[Finding]:
         # Where DPDK takes the frames, their interrupts are best kept away from its cores.
         severity = Severity.NOTE
     order = sorted(near & known(exam.host[Cpus].online, "which CPUs are online"))
+    placed = {str(q.number): str(order[turn % len(order)]) for turn, q in enumerate(queues)}
     yield Finding(
         rule=RULE.slug,
         where=exam.port.name,
@@ -68,11 +70,12 @@ def _check(exam: PortExam) -> Iterator[Finding]:
                 text="give each queue a CPU near the card, and keep irqbalance from moving them "
                 "(an interrupt that the kernel manages itself refuses to be set)",
                 commands=tuple(
-                    write_file(
-                        f"/proc/irq/{queue.number}/smp_affinity_list",
-                        str(order[turn % len(order)]),
-                    )
-                    for turn, queue in enumerate(queues)
+                    write_file(f"/proc/irq/{number}/smp_affinity_list", cpu)
+                    for number, cpu in placed.items()
+                ),
+                steps=(
+                    StepCall.of("irqbalance", is_running=False),
+                    StepCall.of("irq_affinity", pci_address=exam.port.pci_address, cpus=placed),
                 ),
             ),
         ),

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from wirespeed.facts.cpu_list import cpu_list_text
 from wirespeed.facts.interrupts import Interrupts
 from wirespeed.facts.workload import Thread, Workload
-from wirespeed.model.finding import Evidence, Finding, Remedy, Severity
+from wirespeed.model.finding import ByHand, Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import Absent, Known, known
 from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
 
@@ -55,7 +55,8 @@ def _check(exam: PortExam) -> Iterator[Finding]:
         remedies=(
             Remedy(
                 text="give the threads other cores of the same node than the interrupts: start "
-                "them with taskset, or set smp_affinity_list of the interrupts"
+                "them with taskset, or set smp_affinity_list of the interrupts",
+                by_hand=ByHand.WORKLOAD,
             ),
         ),
         unpriced="it depends on how much each needs: measure before and after",

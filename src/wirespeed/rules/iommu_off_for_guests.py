@@ -8,7 +8,7 @@ from wirespeed.facts.kernel import Kernel
 from wirespeed.facts.kernel_boot import boot_remedy
 from wirespeed.facts.sriov import physical_function
 from wirespeed.facts.virtualization import Virtualization
-from wirespeed.model.finding import Evidence, Finding, Remedy, Severity
+from wirespeed.model.finding import ByHand, Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import Known, known, value_or_none
 from wirespeed.model.port import Port
 from wirespeed.model.question import Purpose
@@ -34,7 +34,10 @@ def _check(exam: HostExam) -> Iterator[Finding]:
         ),
         so="vfio-pci takes no device: no VF can be passed to a guest",
         remedies=(
-            Remedy(text="enable VT-d (Intel), AMD-Vi or IOMMU (AMD) in the BIOS"),
+            Remedy(
+                text="enable VT-d (Intel), AMD-Vi or IOMMU (AMD) in the BIOS",
+                by_hand=ByHand.BIOS,
+            ),
             boot_remedy(
                 kernel,
                 "have the kernel use it, for guests' devices alone",

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from wirespeed.facts.kernel_softnet import Softnet
 from wirespeed.facts.sysctl import Sysctls, sysctl_remedy
-from wirespeed.model.finding import Evidence, Finding, Remedy, Severity
+from wirespeed.model.finding import ByHand, Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import Known, known
 from wirespeed.model.rule import HostExam, HostRule
 
@@ -38,7 +38,10 @@ def _check(exam: HostExam) -> Iterator[Finding]:
         so="frames are lost after the card has delivered them: one CPU gets more than it works off",
         remedies=(
             sysctl_remedy("make room for a burst", *settings),
-            Remedy(text="spread the load if it lasts: more RSS queues, or RPS over more CPUs"),
+            Remedy(
+                text="spread the load if it lasts: more RSS queues, or RPS over more CPUs",
+                by_hand=ByHand.FIND_FIRST,
+            ),
         ),
         unpriced=f"measured: {sum(row.dropped for row in dropping)} frames dropped in the capture",
     )

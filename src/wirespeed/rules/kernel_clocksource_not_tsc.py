@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from wirespeed.facts.kernel import Kernel
-from wirespeed.model.finding import Evidence, Finding, Remedy, Severity
+from wirespeed.model.finding import ByHand, Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import Known, known
 from wirespeed.model.rule import HostExam, HostRule
 
@@ -35,7 +35,8 @@ def _check(exam: HostExam) -> Iterator[Finding]:
                 "a BIOS setting, firmware, or a parameter `clocksource=`"
                 if not has_tsc
                 else "the TSC is available: remove the parameter `clocksource=`, or see in dmesg "
-                "why the kernel chose otherwise"
+                "why the kernel chose otherwise",
+                by_hand=ByHand.FIND_FIRST,
             ),
         ),
         unpriced="it costs about a microsecond for each reading of the clock",

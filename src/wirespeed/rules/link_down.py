@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from wirespeed.facts.link_of import link_of
 from wirespeed.facts.netstack import NetStack
-from wirespeed.model.finding import Evidence, Finding, Remedy, Severity
+from wirespeed.model.finding import ByHand, Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import Known, known
 from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
 
@@ -50,7 +50,7 @@ def _check(exam: PortExam) -> Iterator[Finding]:
         severity=severity,
         evidence=(*evidence, *uses),
         so="nothing goes through this port",
-        remedies=(Remedy(text=_remedy(reason)),),
+        remedies=(Remedy(text=_remedy(reason), by_hand=ByHand.HARDWARE),),
         unpriced="what it should carry is not known",
     )
 

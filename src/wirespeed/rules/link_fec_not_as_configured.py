@@ -7,6 +7,7 @@ from wirespeed.facts.link_of import link_that_is_up
 from wirespeed.model.finding import Danger, Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import Absent, known
 from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
+from wirespeed.model.step_call import StepCall
 
 NONE = {"off", "none"}
 
@@ -36,6 +37,7 @@ def _check(exam: PortExam) -> Iterator[Finding]:
                 text="give both ends the same FEC, the switch's port too; or let them negotiate it",
                 commands=(ethtool_command("--set-fec", link.netdev, "encoding", "auto"),),
                 danger=Danger.DROPS_LINK,
+                steps=(StepCall.of("fec", netdev=link.netdev, encoding="auto"),),
             ),
         ),
         unpriced="it costs when frames arrive damaged: see the counters of physical errors",

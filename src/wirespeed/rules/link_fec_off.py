@@ -10,6 +10,7 @@ from wirespeed.facts.link_of import link_that_is_up
 from wirespeed.model.finding import Danger, Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import Absent, Known, known
 from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
+from wirespeed.model.step_call import StepCall
 
 FEC_BPS = 25 * 10**9
 """The slowest link that has FEC for more than backplanes."""
@@ -40,6 +41,7 @@ def _check(exam: PortExam) -> Iterator[Finding]:
                 "specification asks for",
                 commands=(ethtool_command("--set-fec", link.netdev, "encoding", _best(link)),),
                 danger=Danger.DROPS_LINK,
+                steps=(StepCall.of("fec", netdev=link.netdev, encoding=_best(link)),),
             ),
         ),
         unpriced=loss.unpriced,

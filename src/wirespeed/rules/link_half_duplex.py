@@ -7,6 +7,7 @@ from wirespeed.facts.link_of import link_that_is_up
 from wirespeed.model.finding import Danger, Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import Absent, Known, known
 from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
+from wirespeed.model.step_call import StepCall
 
 
 def _check(exam: PortExam) -> Iterator[Finding]:
@@ -32,6 +33,7 @@ def _check(exam: PortExam) -> Iterator[Finding]:
                 "set by hand",
                 commands=(ethtool_command("-s", link.netdev, "autoneg", "on"),),
                 danger=Danger.DROPS_LINK,
+                steps=(StepCall.of("link_mode", netdev=link.netdev, autoneg=True),),
             ),
         ),
     )

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from wirespeed.facts.module import Modules
-from wirespeed.model.finding import Evidence, Finding, Remedy, Severity
+from wirespeed.model.finding import ByHand, Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import Absent, Known, known, value_or_none
 from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
 
@@ -41,7 +41,8 @@ def _check(exam: PortExam) -> Iterator[Finding]:
         remedies=(
             Remedy(
                 text="give the card more air, leave a slot free beside it, or use a module of less "
-                "power; optical modules of 100 Gb/s and more need a flow that desktop cases lack"
+                "power; optical modules of 100 Gb/s and more need a flow that desktop cases lack",
+                by_hand=ByHand.HARDWARE,
             ),
         ),
         unpriced="it costs nothing until bits are wrong or the module turns itself off",

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from wirespeed.facts.link import Links
 from wirespeed.facts.module import Modules
-from wirespeed.model.finding import Evidence, Finding, Remedy, Severity
+from wirespeed.model.finding import ByHand, Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import Absent, Known, known
 from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
 from wirespeed.model.shown import shown
@@ -37,7 +37,10 @@ def _check(exam: PortExam) -> Iterator[Finding]:
         if works
         else "the card does not use the module, and the port has no link",
         remedies=(
-            Remedy(text="use a module or cable from the list of the card's maker, at both ends"),
+            Remedy(
+                text="use a module or cable from the list of the card's maker, at both ends",
+                by_hand=ByHand.HARDWARE,
+            ),
         ),
         unpriced="what it should carry is not known",
     )

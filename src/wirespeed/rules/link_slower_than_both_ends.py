@@ -8,9 +8,10 @@ from wirespeed.facts.link import Link
 from wirespeed.facts.link_of import link_that_is_up
 from wirespeed.facts.module import Modules
 from wirespeed.model.ceiling import Direction
-from wirespeed.model.finding import Change, Danger, Evidence, Finding, Remedy, Severity
+from wirespeed.model.finding import ByHand, Change, Danger, Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import Absent, CannotTellError, Known, known
 from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
+from wirespeed.model.step_call import StepCall
 
 FAR_BELOW = 8
 """A module of 25 Gb/s runs at 10 by design, one of 10 Gb/s at 1 by a negotiation that failed."""
@@ -96,14 +97,19 @@ def _evidence(link: Link) -> Iterator[Evidence]:
 
 def _remedies(link: Link, now: int, both: int) -> tuple[Remedy, ...]:
     if both == now:
-        return (Remedy(text="connect it to a faster port; nothing is wrong with this one"),)
+        text = "connect it to a faster port; nothing is wrong with this one"
+        return (Remedy(text=text, by_hand=ByHand.HARDWARE),)
     advertised = link.advertised.bps
     if isinstance(advertised, Known) and both not in advertised.value:
         text = f"advertise all speeds again: {_gbps(both)} is not among those advertised here"
         again = ethtool_command("-s", link.netdev, "autoneg", "on")
-        return (Remedy(text=text, commands=(again,), danger=Danger.DROPS_LINK),)
+        step = StepCall.of("link_mode", netdev=link.netdev, autoneg=True)
+        return (Remedy(text=text, commands=(again,), danger=Danger.DROPS_LINK, steps=(step,)),)
     return (
-        Remedy(text="try another cable or module: both ends tell that they can do more"),
+        Remedy(
+            text="try another cable or module: both ends tell that they can do more",
+            by_hand=ByHand.HARDWARE,
+        ),
         *_by_hand(link, both),
     )
 
@@ -116,7 +122,10 @@ def _by_hand(link: Link, bps: int) -> tuple[Remedy, ...]:
         f"set both ends to {_gbps(bps)} by hand, the switch's port too: where one end is forced "
         "and the other negotiates, the link stays slow or down"
     )
-    return (Remedy(text=text, commands=(forced,), danger=Danger.DROPS_LINK),)
+    step = StepCall.of(
+        "link_mode", netdev=link.netdev, autoneg=False, link_mbit_per_s=bps // 10**6, duplex="full"
+    )
+    return (Remedy(text=text, commands=(forced,), danger=Danger.DROPS_LINK, steps=(step,)),)
 
 
 def _gbps(bps: int) -> str:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from wirespeed.model.ceiling import Direction
-from wirespeed.model.finding import Evidence, Finding, Remedy, Severity
+from wirespeed.model.finding import ByHand, Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import CannotTellError
 from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
 
@@ -52,7 +52,8 @@ def _check(exam: PortExam) -> Iterator[Finding]:
             Remedy(
                 text="see which port the traffic left by (`ip route get PEER`, the port's own "
                 "counters before and after), whether both directions or several ports were added "
-                "up, whether it was bytes and not bits, larger frames, or a cache and no network"
+                "up, whether it was bytes and not bits, larger frames, or a cache and no network",
+                by_hand=ByHand.FIND_FIRST,
             ),
         ),
         unpriced="it is the measurement that is wrong, or what we read of the path",

@@ -8,6 +8,7 @@ from wirespeed.model.finding import Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import known
 from wirespeed.model.question import Purpose
 from wirespeed.model.rule import DoesNotApplyError, HostExam, HostRule
+from wirespeed.model.step_call import StepCall
 
 GIB = 1 << 30
 
@@ -57,6 +58,7 @@ def _check(exam: HostExam) -> Iterator[Finding]:
                             )
                         ),
                     ),
+                    steps=(StepCall.of("hugepage_mount", page_size=_size(size)),),
                 ),
             ),
             unpriced="what is not mapped cannot be measured",

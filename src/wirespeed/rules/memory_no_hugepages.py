@@ -11,6 +11,7 @@ from wirespeed.model.finding import Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import Known, known
 from wirespeed.model.question import Purpose
 from wirespeed.model.rule import HostExam, HostRule
+from wirespeed.model.step_call import StepCall
 
 ENOUGH = 1024
 """2 MB pages for one node, as DPDK's guide for Linux reserves them."""
@@ -25,7 +26,6 @@ def _check(exam: HostExam) -> Iterator[Finding]:
         return
     nodes = exam.host[Cpus].nodes
     numbers = sorted(nodes.value) if isinstance(nodes, Known) else [0]
-    has_two_mb = any(pool.page_bytes == 2 << 20 for pool in pools)
     yield Finding(
         rule=RULE.slug,
         where=exam.host.name,
@@ -37,18 +37,7 @@ def _check(exam: HostExam) -> Iterator[Finding]:
         or (Evidence(found="no pool of hugepages", source="ls /sys/kernel/mm/hugepages"),),
         so="a DPDK program does not start, or runs on 4 kB pages and misses the TLB far more often",
         remedies=(
-            Remedy(
-                text="reserve 2 MB pages now, on every node (they are lost at the next boot)",
-                commands=tuple(
-                    write_file(
-                        f"/sys/devices/system/node/node{node}/hugepages/hugepages-2048kB"
-                        "/nr_hugepages",
-                        str(ENOUGH),
-                    )
-                    for node in numbers
-                    if has_two_mb
-                ),
-            ),
+            *(_now(numbers) if any(pool.page_bytes == 2 << 20 for pool in pools) else ()),
             boot_remedy(
                 exam.host[Kernel],
                 "reserve 1 GB pages at boot, before memory is in pieces",
@@ -57,6 +46,22 @@ def _check(exam: HostExam) -> Iterator[Finding]:
             ),
         ),
         unpriced="what 4 kB pages cost depends on the program: measure before and after",
+    )
+
+
+def _now(nodes: list[int]) -> Iterator[Remedy]:
+    yield Remedy(
+        text="reserve 2 MB pages now, on every node (they are lost at the next boot)",
+        commands=tuple(
+            write_file(
+                f"/sys/devices/system/node/node{node}/hugepages/hugepages-2048kB/nr_hugepages",
+                str(ENOUGH),
+            )
+            for node in nodes
+        ),
+        steps=tuple(
+            StepCall.of("hugepages", page_kib=2048, numa_node=node, count=ENOUGH) for node in nodes
+        ),
     )
 
 

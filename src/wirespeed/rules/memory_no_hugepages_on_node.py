@@ -9,6 +9,7 @@ from wirespeed.model.finding import Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import known
 from wirespeed.model.question import Purpose
 from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
+from wirespeed.model.step_call import StepCall
 
 
 def _check(exam: PortExam) -> Iterator[Finding]:
@@ -46,13 +47,13 @@ def _check(exam: PortExam) -> Iterator[Finding]:
             ),
         ),
         so="every frame's buffer lies on another node: each crosses the link between the sockets",
-        remedies=(
+        remedies=tuple(
             Remedy(
                 text=f"reserve pages on node {node}, then start the program with memory there",
-                commands=tuple(
-                    write_file(pool.total.source.removeprefix("cat "), "1024") for pool in here
-                ),
-            ),
+                commands=(write_file(pool.total.source.removeprefix("cat "), "1024"),),
+                steps=(StepCall.of("hugepages", page_kib=2048, numa_node=node, count=1024),),
+            )
+            for pool in here
         ),
         unpriced="what crossing costs depends on the link between the sockets: measure both ways",
     )

@@ -8,6 +8,7 @@ from wirespeed.model.finding import Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import Absent, known
 from wirespeed.model.question import Purpose
 from wirespeed.model.rule import DoesNotApplyError, HostExam, HostRule
+from wirespeed.model.step_call import StepCall
 
 
 def _check(exam: HostExam) -> Iterator[Finding]:
@@ -27,6 +28,14 @@ def _check(exam: HostExam) -> Iterator[Finding]:
                 text="give them to programs that ask for them (until the next boot; "
                 "`transparent_hugepage=madvise` on the kernel's command line keeps it)",
                 commands=(write_file("/sys/kernel/mm/transparent_hugepage/enabled", "madvise"),),
+                steps=(
+                    StepCall.of(
+                        "kernel_switch",
+                        paths=["/sys/kernel/mm/transparent_hugepage/enabled"],
+                        value="madvise",
+                        reason="Only programs that ask for them wait for hugepages to be made.",
+                    ),
+                ),
             ),
         ),
         unpriced="it costs single long pauses, and gains throughput for many programs",

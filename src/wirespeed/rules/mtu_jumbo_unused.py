@@ -5,10 +5,11 @@ from collections.abc import Iterator
 from wirespeed.facts.link import Links
 from wirespeed.facts.netstack import NetStack, named_plainly
 from wirespeed.model.command import Command
-from wirespeed.model.finding import Evidence, Finding, Remedy, Severity
+from wirespeed.model.finding import ByHand, Danger, Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import CannotTellError, Known, known
 from wirespeed.model.question import Purpose
 from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
+from wirespeed.model.step_call import StepCall
 
 FAST_BPS = 25 * 10**9
 USUAL, JUMBO = 1500, 9000
@@ -32,6 +33,7 @@ def _check(exam: PortExam) -> Iterator[Finding]:
     if link_bps < FAST_BPS:
         raise DoesNotApplyError("the link is slower than 25 Gb/s")
     share = {size: (size - TCP_IP) / (size + ETHERNET) for size in (mtu, JUMBO)}
+    is_plain = named_plainly(netdev)
     yield Finding(
         rule=RULE.slug,
         where=exam.port.name,
@@ -47,8 +49,11 @@ def _check(exam: PortExam) -> Iterator[Finding]:
             Remedy(
                 text="where every host and switch of this network can do it",
                 commands=(Command(argv=("ip", "link", "set", "dev", netdev, "mtu", str(JUMBO))),)
-                if named_plainly(netdev)
+                if is_plain
                 else (),
+                danger=Danger.DROPS_LINK,
+                steps=(StepCall.of("mtu", netdev=netdev, mtu=JUMBO),) if is_plain else (),
+                by_hand=None if is_plain else ByHand.NO_NAME,
             ),
         ),
         unpriced="segmentation offload may hide the packets' cost: measure with both",

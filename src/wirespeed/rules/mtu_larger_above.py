@@ -6,9 +6,10 @@ from wirespeed.facts.netstack import Link, NetStack, named_plainly
 from wirespeed.facts.ovs import Ovs
 from wirespeed.facts.sriov import Sriov
 from wirespeed.model.command import Command
-from wirespeed.model.finding import Evidence, Finding, Remedy, Severity
+from wirespeed.model.finding import ByHand, Danger, Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import Known, known
 from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
+from wirespeed.model.step_call import StepCall
 
 STACKED = ("bond", "team", "vlan", "macvlan", "macvtap", "ipvlan")
 """Kinds that send what they are given by the netdev below. A VRF has an MTU that bounds nothing."""
@@ -63,6 +64,7 @@ def _through(uplink: Link, ports: Iterator[Link]) -> Iterator[Pair]:
 
 def _finding(exam: PortExam, severity: Severity, upper: Link, lower: Link, below: int) -> Finding:
     found = [(upper, upper.mtu), (lower, lower.mtu)]
+    mtu, is_plain = known(upper.mtu, f"MTU of {upper.netdev}"), named_plainly(lower.netdev)
     return Finding(
         rule=RULE.slug,
         where=exam.port.name,
@@ -79,12 +81,13 @@ def _finding(exam: PortExam, severity: Severity, upper: Link, lower: Link, below
                 text="let the lower one pass as much (and the switch and the peer behind it), or "
                 "the upper one send less",
                 commands=(
-                    Command(
-                        argv=("ip", "link", "set", "dev", lower.netdev, "mtu", str(upper.mtu.value))
-                    ),
+                    Command(argv=("ip", "link", "set", "dev", lower.netdev, "mtu", str(mtu))),
                 )
-                if isinstance(upper.mtu, Known) and named_plainly(lower.netdev)
+                if is_plain
                 else (),
+                danger=Danger.DROPS_LINK,
+                steps=(StepCall.of("mtu", netdev=lower.netdev, mtu=mtu),) if is_plain else (),
+                by_hand=None if is_plain else ByHand.NO_NAME,
             ),
         ),
         unpriced="it costs those packets wholly, and short ones nothing",

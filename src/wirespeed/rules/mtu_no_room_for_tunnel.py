@@ -7,9 +7,10 @@ from wirespeed.facts.netstack import Link, NetStack, named_plainly
 from wirespeed.facts.ovs import Ovs, OvsBridge, OvsInterface
 from wirespeed.facts.routes import Routes
 from wirespeed.model.command import Command
-from wirespeed.model.finding import Evidence, Finding, Remedy, Severity
+from wirespeed.model.finding import ByHand, Danger, Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import CannotTellError, Known, Observed, known
 from wirespeed.model.rule import DoesNotApplyError, HostExam, HostRule
+from wirespeed.model.step_call import StepCall
 
 OUTER_IP = {4: 20, 6: 40}
 UDP_AND_VXLAN = 8 + 8
@@ -134,6 +135,7 @@ def _compare(
     needed = inner + overhead
     if needed <= outer or not isinstance(underlay.mtu, Known):
         return
+    is_plain = named_plainly(underlay.netdev)
     yield Finding(
         rule=RULE.slug,
         where=tunnel,
@@ -151,10 +153,16 @@ def _compare(
                 commands=(
                     Command(argv=("ip", "link", "set", "dev", underlay.netdev, "mtu", str(needed))),
                 )
-                if named_plainly(underlay.netdev)
+                if is_plain
                 else (),
+                danger=Danger.DROPS_LINK,
+                steps=(StepCall.of("mtu", netdev=underlay.netdev, mtu=needed),) if is_plain else (),
+                by_hand=None if is_plain else ByHand.NO_NAME,
             ),
-            Remedy(text=f"or let nothing inside send more than {outer - overhead} bytes"),
+            Remedy(
+                text=f"or let nothing inside send more than {outer - overhead} bytes",
+                by_hand=ByHand.WORKLOAD,
+            ),
         ),
         unpriced="packets that do not fit are lost or cut, others cost nothing",
     )

@@ -6,7 +6,7 @@ from wirespeed.facts.cpu import Cpus
 from wirespeed.facts.cpu_list import cpu_list_text
 from wirespeed.facts.locality import node_of_port
 from wirespeed.facts.workload import Thread, Workload
-from wirespeed.model.finding import Evidence, Finding, Remedy, Severity
+from wirespeed.model.finding import ByHand, Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import Absent, CannotTellError, Known, known
 from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
 
@@ -59,7 +59,8 @@ def _check(exam: PortExam) -> Iterator[Finding]:
         remedies=(
             Remedy(
                 text=f"start it near the card: numactl --cpunodebind={node} --membind={node}; a "
-                "guest: its vCPUs and memory on that node"
+                "guest: its vCPUs and memory on that node",
+                by_hand=ByHand.WORKLOAD,
             ),
         ),
         unpriced="it depends on the machine: TCP at 40 and 100 Gb/s was seen up to 2 times slower",

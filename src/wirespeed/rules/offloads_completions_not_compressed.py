@@ -12,9 +12,10 @@ from wirespeed.facts.pci_config import PciConfig
 from wirespeed.facts.pci_links import has_state, link_state
 from wirespeed.model.ceiling import Direction
 from wirespeed.model.command import Command
-from wirespeed.model.finding import Change, Evidence, Finding, Remedy, Severity
+from wirespeed.model.finding import Change, Danger, Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import Absent, CannotTellError, known
 from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
+from wirespeed.model.step_call import StepCall
 
 FLAG = "rx_cqe_compress"
 COMPRESSED = replace(
@@ -54,6 +55,8 @@ def _check(exam: PortExam) -> Iterator[Finding]:
                 commands=(
                     Command(argv=("ethtool", "--set-priv-flags", safe_netdev(netdev), FLAG, "on")),
                 ),
+                danger=Danger.DROPS_LINK,
+                steps=(StepCall.of("completion_compression", netdev=netdev, is_on=True),),
             ),
         ),
         changes=tuple(

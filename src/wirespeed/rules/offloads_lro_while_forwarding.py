@@ -5,9 +5,10 @@ from collections.abc import Iterator
 from wirespeed.facts.ethtool import ethtool_command
 from wirespeed.facts.netstack import NetStack
 from wirespeed.facts.offloads import Offloads
-from wirespeed.model.finding import Evidence, Finding, Remedy, Severity
+from wirespeed.model.finding import Danger, Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import Absent, known
 from wirespeed.model.rule import PortExam, PortRule
+from wirespeed.model.step_call import StepCall
 
 LRO = "large-receive-offload"
 FORWARDING = ("bridge", "openvswitch")
@@ -40,7 +41,9 @@ def _check(exam: PortExam) -> Iterator[Finding]:
         remedies=(
             Remedy(
                 text="leave the merging to GRO, which can be undone",
-                commands=(ethtool_command("-K", netdev, "lro", "off"),),
+                commands=(ethtool_command("-K", netdev, LRO, "off"),),
+                danger=Danger.DROPS_LINK,
+                steps=(StepCall.of("offloads", netdev=netdev, features={LRO: False}),),
             ),
         ),
         unpriced="it costs the flows that were merged: seen as retransmissions",

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from wirespeed.facts.ovs import Ovs
 from wirespeed.model.command import Command
-from wirespeed.model.finding import Evidence, Finding, Remedy, Severity
+from wirespeed.model.finding import ByHand, Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import Absent, Known, known
 from wirespeed.model.rule import DoesNotApplyError, HostExam, HostRule
 
@@ -43,6 +43,7 @@ def _check(exam: HostExam) -> Iterator[Finding]:
                     Command(argv=("grep", "-i", "dpdk", "/var/log/openvswitch/ovs-vswitchd.log")),
                     Command(argv=("update-alternatives", "--display", "ovs-vswitchd")),
                 ),
+                by_hand=ByHand.FIND_FIRST,
             ),
         ),
         unpriced="nothing passes those ports",

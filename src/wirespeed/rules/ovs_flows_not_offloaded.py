@@ -6,7 +6,7 @@ from wirespeed.facts.netstack import NetStack
 from wirespeed.facts.ovs import UPCALL, Ovs
 from wirespeed.facts.tc import Tc
 from wirespeed.model.command import Command
-from wirespeed.model.finding import Evidence, Finding, Remedy, Severity
+from wirespeed.model.finding import ByHand, Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import Absent, CannotTellError, known
 from wirespeed.model.rule import DoesNotApplyError, HostExam, HostRule
 
@@ -45,6 +45,7 @@ def _check(exam: HostExam) -> Iterator[Finding]:
                     Command(argv=("ovs-appctl", "dpctl/dump-flows", "-m", "type=non-offloaded")),
                     Command(argv=("dmesg", "-T")),
                 ),
+                by_hand=ByHand.FIND_FIRST,
             ),
         ),
         unpriced="flows differ in their traffic, which is not read: measure while it runs",

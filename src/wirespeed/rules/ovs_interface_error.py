@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from wirespeed.facts.ovs import Ovs
 from wirespeed.model.command import Command
-from wirespeed.model.finding import Evidence, Finding, Remedy, Severity
+from wirespeed.model.finding import ByHand, Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import Absent, Known, known
 from wirespeed.model.rule import DoesNotApplyError, HostExam, HostRule
 
@@ -38,6 +38,7 @@ def _check(exam: HostExam) -> Iterator[Finding]:
                     commands=(Command(argv=("ovs-vsctl", "--if-exists", "del-port", one.name)),)
                     if not one.name.startswith("-")
                     else (),
+                    by_hand=ByHand.FIND_FIRST,
                 ),
             ),
             unpriced="nothing passes it",

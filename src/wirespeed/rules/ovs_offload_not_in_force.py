@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from wirespeed.facts.netstack import NetStack
 from wirespeed.facts.ovs import UPCALL, Ovs, OvsInterface
 from wirespeed.model.command import Command
-from wirespeed.model.finding import Danger, Evidence, Finding, Remedy, Severity
+from wirespeed.model.finding import ByHand, Danger, Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import Absent, CannotTellError, Known, known
 from wirespeed.model.rule import DoesNotApplyError, HostExam, HostRule
 
@@ -53,6 +53,7 @@ def _check(exam: HostExam) -> Iterator[Finding]:
                 "Debian and Ubuntu); traffic stops for a moment",
                 commands=(Command(argv=("systemctl", "restart", "openvswitch-switch")),),
                 danger=Danger.DROPS_LINK,
+                by_hand=ByHand.NO_STEP,
             ),
         ),
         unpriced="what the host's cores carry of it depends on the flows: measure before and after",

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from wirespeed.facts.netstack import NetStack
 from wirespeed.facts.ovs import Ovs
 from wirespeed.model.command import Command
-from wirespeed.model.finding import Evidence, Finding, Remedy, Severity
+from wirespeed.model.finding import ByHand, Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import Absent
 from wirespeed.model.rule import DoesNotApplyError, HostExam, HostRule
 
@@ -47,6 +47,7 @@ def _check(exam: HostExam) -> Iterator[Finding]:
                         )
                     ),
                 ),
+                by_hand=ByHand.NO_STEP,
             ),
         ),
         unpriced="what the host's cores carry of it depends on the flows: measure before and after",

@@ -6,9 +6,10 @@ from wirespeed.facts.counters import Counters, Place
 from wirespeed.facts.counters_pause import Paused, paused
 from wirespeed.facts.ethtool import ethtool_command
 from wirespeed.facts.link import Links
-from wirespeed.model.finding import Danger, Evidence, Finding, Remedy, Severity
+from wirespeed.model.finding import ByHand, Danger, Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import Known
 from wirespeed.model.rule import PortExam, PortRule
+from wirespeed.model.step_call import StepCall
 
 
 def _check(exam: PortExam) -> Iterator[Finding]:
@@ -28,13 +29,15 @@ def _check(exam: PortExam) -> Iterator[Finding]:
         remedies=(
             Remedy(
                 text="find who is slow: the switch pauses its senders when the port that they send "
-                "to, or a receiver behind it, does not keep up. Mend that one"
+                "to, or a receiver behind it, does not keep up. Mend that one",
+                by_hand=ByHand.FAR_END,
             ),
             Remedy(
                 text="or ignore the peer's pause frames; it then drops what it cannot take. Not "
                 "where RoCE or another protocol needs a link without loss",
                 commands=(ethtool_command("-A", exam.port.netdev or "", "rx", "off"),),
                 danger=Danger.DROPS_LINK,
+                steps=(StepCall.of("pause", netdev=exam.port.netdev, rx=False),),
             ),
         ),
         unpriced="the share of the time in which it may not send is the cost, where the card "

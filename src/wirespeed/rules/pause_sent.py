@@ -5,8 +5,9 @@ from collections.abc import Iterator
 from wirespeed.facts.counters import Counters, Place
 from wirespeed.facts.counters_pause import paused
 from wirespeed.facts.ethtool import ethtool_command
-from wirespeed.model.finding import Danger, Finding, Remedy
+from wirespeed.model.finding import ByHand, Danger, Finding, Remedy
 from wirespeed.model.rule import PortExam, PortRule
+from wirespeed.model.step_call import StepCall
 
 
 def _check(exam: PortExam) -> Iterator[Finding]:
@@ -22,13 +23,15 @@ def _check(exam: PortExam) -> Iterator[Finding]:
         remedies=(
             Remedy(
                 text="look for what is slow on the way in: PCIe, receive rings, the cores that "
-                "serve the queues. Each has its own finding where it can be seen"
+                "serve the queues. Each has its own finding where it can be seen",
+                by_hand=ByHand.FIND_FIRST,
             ),
             Remedy(
                 text="or stop sending pause frames: the peer is no longer held back, and what "
                 "this host cannot take is dropped here",
                 commands=(ethtool_command("-A", exam.port.netdev or "", "tx", "off"),),
                 danger=Danger.DROPS_LINK,
+                steps=(StepCall.of("pause", netdev=exam.port.netdev, tx=False),),
             ),
         ),
         unpriced="the share of the time in which the peer may not send is the cost, where the "

@@ -5,12 +5,13 @@ from collections.abc import Iterator
 from wirespeed.facts.pci import Pci
 from wirespeed.facts.pci_config import ASPM, PciConfig
 from wirespeed.facts.pci_links import has_state
-from wirespeed.model.command import write_file
+from wirespeed.model.command import Command
 from wirespeed.model.finding import Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import known
 from wirespeed.model.port import PortKind
 from wirespeed.model.question import Purpose
 from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
+from wirespeed.model.step_call import StepCall
 
 FILES = {"L0s": ("l0s_aspm",), "L1": ("l1_aspm",), "L0s and L1": ("l0s_aspm", "l1_aspm")}
 
@@ -34,6 +35,7 @@ def _check(exam: PortExam) -> Iterator[Finding]:
         states = ASPM[both | either]
         if states == "disabled":
             continue
+        switches = [f"/sys/bus/pci/devices/{lower}/link/{name}" for name in FILES[states]]
         yield Finding(
             rule=RULE.slug,
             where=exam.port.name,
@@ -51,9 +53,14 @@ def _check(exam: PortExam) -> Iterator[Finding]:
                 Remedy(
                     text="keep the link awake; it lasts until the next boot (pcie_aspm.policy="
                     "performance on the kernel's command line, or the BIOS, for good)",
-                    commands=tuple(
-                        write_file(f"/sys/bus/pci/devices/{lower}/link/{name}", "0")
-                        for name in FILES[states]
+                    commands=(Command(argv=("tee", *switches), stdin="0"),),
+                    steps=(
+                        StepCall.of(
+                            "kernel_switch",
+                            paths=switches,
+                            value="0",
+                            reason="A frame that comes after a pause finds the link awake.",
+                        ),
                     ),
                 ),
             ),

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from wirespeed.facts.pci import Pci
 from wirespeed.facts.pci_config import PciConfig
 from wirespeed.facts.pci_links import has_state, link_state
-from wirespeed.model.finding import Evidence, Finding, Remedy, Severity
+from wirespeed.model.finding import ByHand, Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import Known
 from wirespeed.model.port import PortKind
 from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
@@ -42,7 +42,7 @@ def _check(exam: PortExam) -> Iterator[Finding]:
             f"the card's own link has {card.raw_bps / 1e9:.1f}",
             remedies=(
                 Remedy(text="move the card to a slot that is wired to the processor, and not to "
-                       "the chipset or behind a switch"),
+                       "the chipset or behind a switch", by_hand=ByHand.HARDWARE),
             ),
             unpriced="what another slot would give is not known from here",
         )  # fmt: skip

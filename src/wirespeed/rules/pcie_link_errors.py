@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from wirespeed.facts.pci import Pci
 from wirespeed.facts.pci_aer import Aer, PciAer
-from wirespeed.model.finding import Evidence, Finding, Remedy, Severity
+from wirespeed.model.finding import ByHand, Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import Known, Unreadable, known, value_or_none
 from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
 
@@ -62,7 +62,8 @@ def _function(exam: PortExam, address: str, aer: Aer) -> Iterator[Finding]:
         remedies=(
             Remedy(
                 text="reseat the card, change the riser or the slot; a marginal link also shows "
-                "when the slot is set one generation slower and the errors end"
+                "when the slot is set one generation slower and the errors end",
+                by_hand=ByHand.HARDWARE,
             ),
         ),
         unpriced="an error costs about a microsecond of the link: what it does to latency and to "

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from wirespeed.facts.cpu import Cpus
 from wirespeed.facts.pci import Pci
-from wirespeed.model.finding import Evidence, Finding, Remedy, Severity
+from wirespeed.model.finding import ByHand, Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import Absent, CannotTellError, known
 from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
 
@@ -45,7 +45,7 @@ def _check(exam: PortExam) -> Iterator[Finding]:
         "its workload by itself",
         remedies=(
             Remedy(text="see the board's manual for the processor that the slot hangs on; a newer "
-                   "BIOS may tell the kernel (ACPI _PXM)"),
+                   "BIOS may tell the kernel (ACPI _PXM)", by_hand=ByHand.BIOS),
         ),
         unpriced="how near the CPUs are that serve it is what costs, and is not known",
     )  # fmt: skip

@@ -9,7 +9,7 @@ from wirespeed.facts.pci import Pci
 from wirespeed.facts.pci_config import PciConfig
 from wirespeed.facts.pci_links import has_state, link_state
 from wirespeed.model.ceiling import Direction
-from wirespeed.model.finding import Change, Danger, Evidence, Finding, Remedy, Severity
+from wirespeed.model.finding import ByHand, Change, Danger, Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import known
 from wirespeed.model.port import PortKind
 from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
@@ -51,6 +51,7 @@ def _check(exam: PortExam) -> Iterator[Finding]:
                 text="set the payload size in the BIOS to automatic, or boot with "
                 "pci=pcie_bus_perf; it must not be changed on one function alone",
                 danger=Danger.REBOOT,
+                by_hand=ByHand.BIOS,
             ),
         ),
         changes=tuple(

@@ -11,7 +11,7 @@ from wirespeed.facts.pci_config import PciConfig
 from wirespeed.facts.pci_links import has_state, link_state
 from wirespeed.facts.ports import Ports
 from wirespeed.model.ceiling import Direction
-from wirespeed.model.finding import Evidence, Finding, Remedy, Severity
+from wirespeed.model.finding import ByHand, Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import CannotTellError, Known, Unreadable
 from wirespeed.model.port import Port, PortKind
 from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
@@ -84,7 +84,7 @@ def _link(exam: PortExam, link: PciLink, ports: list[Port]) -> Iterator[Finding]
         f"direction with frames of {exam.question.frame_bytes} bytes; one alone may have more",
         remedies=(
             Remedy(text="use one port of the card and keep the other for failover, or give the "
-                   "second one a card and a slot of its own"),
+                   "second one a card and a slot of its own", by_hand=ByHand.HARDWARE),
         ),
         unpriced="what one port has depends on what the others carry at the time",
     )  # fmt: skip

@@ -11,11 +11,12 @@ from wirespeed.facts.pci_config import PciConfig
 from wirespeed.facts.pci_links import has_state, link_state
 from wirespeed.model.ceiling import Direction
 from wirespeed.model.command import Command
-from wirespeed.model.finding import Change, Danger, Evidence, Finding, Remedy, Severity
+from wirespeed.model.finding import Change, Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import Absent, CannotTellError, known
 from wirespeed.model.port import PortKind
 from wirespeed.model.question import Purpose
 from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
+from wirespeed.model.step_call import StepCall
 
 FAST_BPS = 100_000_000_000
 USUAL_BYTES, PUBLISHED_BYTES = 512, 1024
@@ -75,7 +76,11 @@ def _check(exam: PortExam) -> Iterator[Finding]:
                         argv=("setpci", "-s", address, f"CAP_EXP+8.w={PUBLISHED_BITS:04x}:7000")
                     ),
                 ),
-                danger=Danger.NONE,
+                steps=(
+                    StepCall.of(
+                        "read_request", pci_address=address, max_read_request_bytes=PUBLISHED_BYTES
+                    ),
+                ),
             ),
         ),
         changes=tuple(Change(after=ceiling) for ceiling in after.values()) if costs else (),

@@ -10,7 +10,7 @@ from wirespeed.facts.pci_config import PciConfig
 from wirespeed.facts.pci_links import has_state, link_state
 from wirespeed.model.ceiling import Direction
 from wirespeed.model.command import Command
-from wirespeed.model.finding import Change, Danger, Evidence, Finding, Remedy, Severity
+from wirespeed.model.finding import ByHand, Change, Danger, Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import Known, known
 from wirespeed.model.port import PortKind
 from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
@@ -76,7 +76,8 @@ def _link(exam: PortExam, link: PciLink) -> Iterator[Finding]:
 
 SLOWER_SLOT = Remedy(
     text="move the card to a slot of its own generation, or ask for less of it; no software step "
-    "makes a slot faster"
+    "makes a slot faster",
+    by_hand=ByHand.HARDWARE,
 )
 
 
@@ -87,9 +88,10 @@ def _remedies(upper_address: str) -> tuple[Remedy, ...]:
             "whether it stays",
             commands=(Command(argv=("setpci", "-s", upper_address, "CAP_EXP+10.w=20:20")),),
             danger=Danger.DROPS_LINK,
+            by_hand=ByHand.NO_UNDO,
         ),
         Remedy(text="set the slot's speed in the BIOS to automatic; reseat the card, leave out a "
-               "riser that is made for less"),
+               "riser that is made for less", by_hand=ByHand.BIOS),
     )  # fmt: skip
 
 

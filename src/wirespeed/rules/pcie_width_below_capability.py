@@ -9,7 +9,7 @@ from wirespeed.facts.pci import Pci, PciLink
 from wirespeed.facts.pci_config import PciConfig
 from wirespeed.facts.pci_links import has_state, link_state
 from wirespeed.model.ceiling import Direction
-from wirespeed.model.finding import Change, Evidence, Finding, Remedy, Severity
+from wirespeed.model.finding import ByHand, Change, Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import Known, known
 from wirespeed.model.port import PortKind
 from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
@@ -56,9 +56,12 @@ def _link(exam: PortExam, link: PciLink) -> Iterator[Finding]:
         so=f"the link at {lower.address} moves {now.lanes}/{after.lanes} of what "
         f"{'its ends' if is_fault else 'the card'} could{least}",
         remedies=(
-            Remedy(text="reseat the card and look for bent pins, a riser or a BIOS bifurcation")
-            if is_fault
-            else Remedy(text=f"move the card to an x{capable} slot; no software step mends this"),
+            Remedy(
+                text="reseat the card and look for bent pins, a riser or a BIOS bifurcation"
+                if is_fault
+                else f"move the card to an x{capable} slot; no software step mends this",
+                by_hand=ByHand.HARDWARE,
+            ),
         ),
         changes=tuple(
             Change(

@@ -10,6 +10,7 @@ from wirespeed.facts.queues import Queues
 from wirespeed.model.finding import Danger, Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import Absent, Known, known
 from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
+from wirespeed.model.step_call import StepCall
 
 CORES_THAT_ONE_CHANNEL_WASTES = 4
 
@@ -57,6 +58,7 @@ def _check(exam: PortExam) -> Iterator[Finding]:
                 text="give each core near the card a channel",
                 commands=(ethtool_command("-L", netdev, "combined", str(possible)),),
                 danger=Danger.DROPS_LINK,
+                steps=(StepCall.of("channels", netdev=netdev, combined=possible),),
             ),
         ),
         unpriced="what one core carries of this traffic is not known: measure before and after",

@@ -10,6 +10,7 @@ from wirespeed.model.finding import Danger, Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import Absent, Known, known
 from wirespeed.model.port import PortKind
 from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
+from wirespeed.model.step_call import StepCall
 
 
 def _check(exam: PortExam) -> Iterator[Finding]:
@@ -49,6 +50,7 @@ def _check(exam: PortExam) -> Iterator[Finding]:
                 text="set the channels again, and after every change of the mode",
                 commands=(ethtool_command("-L", netdev, "combined", str(wanted)),),
                 danger=Danger.DROPS_LINK,
+                steps=(StepCall.of("channels", netdev=netdev, combined=wanted),),
             ),
         ),
         unpriced="what one core carries here is not known; a ConnectX-5 at 100 Gb/s was measured "

@@ -8,6 +8,7 @@ from wirespeed.facts.queues import Queues
 from wirespeed.model.finding import Danger, Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import Absent, known
 from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
+from wirespeed.model.step_call import StepCall
 
 
 def _check(exam: PortExam) -> Iterator[Finding]:
@@ -45,6 +46,7 @@ def _check(exam: PortExam) -> Iterator[Finding]:
                 "that empty them are too slow or too few",
                 commands=(ethtool_command("-G", netdev, "rx", str(most)),),
                 danger=Danger.DROPS_LINK,
+                steps=(StepCall.of("rings", netdev=netdev, rx=most),),
             ),
         ),
         unpriced=f"measured: {drops.per_second:.0f} frames/s were dropped during the capture",

@@ -10,6 +10,7 @@ from wirespeed.model.finding import Danger, Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import Absent, Known, Observed, Unreadable, known
 from wirespeed.model.port import PortKind
 from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
+from wirespeed.model.step_call import StepCall
 from wirespeed.model.units import line_rate_pps
 
 ONE_RING_S = 100e-6
@@ -67,6 +68,7 @@ def _check(exam: PortExam) -> Iterator[Finding]:
                     text="let the rings hold what comes while a core is busy with something else",
                     commands=(ethtool_command("-G", netdev, direction, str(most)),),
                     danger=Danger.DROPS_LINK,
+                    steps=(StepCall.of("rings", netdev=netdev, **{direction: most}),),
                 ),
             ),
             unpriced="it costs only when a burst meets a busy core: watch the drops under load",

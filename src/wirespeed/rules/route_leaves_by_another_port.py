@@ -8,7 +8,7 @@ from wirespeed.facts.ovs import Ovs
 from wirespeed.facts.routes import Routes
 from wirespeed.facts.routes_lookup import Way
 from wirespeed.model.command import Command
-from wirespeed.model.finding import Evidence, Finding, Remedy, Severity
+from wirespeed.model.finding import ByHand, Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import CannotTellError, Known
 from wirespeed.model.port import Port
 from wirespeed.model.rule import DoesNotApplyError, HostExam, HostRule
@@ -89,6 +89,7 @@ def _finding(exam: HostExam, peer: str, way: Known[Way], so: str) -> Finding:
                 text="give both ends addresses in a subnet of their own on this link, and use "
                 "those; then look again",
                 commands=(Command(argv=("ip", "route", "get", peer)),),
+                by_hand=ByHand.FAR_END,
             ),
         ),
         unpriced="the way that it takes has a ledger of its own: ask about that port",

@@ -6,7 +6,7 @@ from ipaddress import IPv4Network, IPv6Network
 from wirespeed.facts.netstack import NetStack
 from wirespeed.facts.ports import Ports
 from wirespeed.facts.routes import Routes
-from wirespeed.model.finding import Evidence, Finding, Remedy, Severity
+from wirespeed.model.finding import ByHand, Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import Known, known
 from wirespeed.model.rule import DoesNotApplyError, HostExam, HostRule
 
@@ -47,7 +47,10 @@ def _check(exam: HostExam) -> Iterator[Finding]:
             so=f"sockets that are bound to no port send to {net} by {way.value.netdevs[0]}, "
             "whichever address the peer uses",
             remedies=(
-                Remedy(text="give each port a subnet of its own, bond them, or add policy rules"),
+                Remedy(
+                    text="give each port a subnet of its own, bond them, or add policy rules",
+                    by_hand=ByHand.FAR_END,
+                ),
             ),
             unpriced="it costs the other port's share of what is sent",
         )

@@ -6,11 +6,12 @@ from wirespeed.facts.netstack import NetStack
 from wirespeed.facts.ports import Ports
 from wirespeed.facts.sriov import SYSFS, Sriov, physical_function
 from wirespeed.model.command import write_file
-from wirespeed.model.finding import Evidence, Finding, Remedy, Severity
+from wirespeed.model.finding import Danger, Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import Known, known, value_or_none
 from wirespeed.model.port import Port
 from wirespeed.model.question import Purpose
 from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
+from wirespeed.model.step_call import StepCall
 
 
 def _check(exam: PortExam) -> Iterator[Finding]:
@@ -38,6 +39,8 @@ def _check(exam: PortExam) -> Iterator[Finding]:
                 text=f"make as many as there are guests to have one, at most {total}; with a bond "
                 "of both ports in switchdev mode, only once its LAG is active",
                 commands=(write_file(f"{SYSFS}/{pf.pci_address}/sriov_numvfs", "1"),),
+                danger=Danger.DROPS_LINK,
+                steps=(StepCall.of("vf_count", pci_address=pf.pci_address, num_vfs=1),),
             ),
         ),
         unpriced="what the guests' way through software costs depends on that way: measure it",

@@ -5,10 +5,11 @@ from collections.abc import Iterator
 from wirespeed.facts.firmware import CardFirmware, Firmware
 from wirespeed.facts.sriov import SriovPf, physical_function
 from wirespeed.model.command import Command
-from wirespeed.model.finding import Danger, Evidence, Finding, Remedy, Severity
+from wirespeed.model.finding import ByHand, Danger, Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import CannotTellError, Known, value_or_none
 from wirespeed.model.question import Purpose
 from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
+from wirespeed.model.step_call import StepCall
 
 VFS = 8
 """Each VF takes memory space of the host's PCI bridges: with many, some hosts do not boot."""
@@ -52,10 +53,20 @@ def _check(exam: PortExam) -> Iterator[Finding]:
                     ),
                 ),
                 danger=Danger.FIRMWARE,
+                steps=(
+                    StepCall.of(
+                        "firmware_settings",
+                        pci_address=pf.pci_address,
+                        tool=card.settings_tool,
+                        settings={"SRIOV_EN": 1, "NUM_OF_VFS": VFS},
+                    ),
+                ),
             ),
         )
         if pf.is_mellanox
-        else (Remedy(text="switch SR-IOV on in the card's or the host's BIOS"),),
+        else (Remedy(
+            text="switch SR-IOV on in the card's or the host's BIOS", by_hand=ByHand.BIOS
+        ),),
         unpriced="what the guests' way through software costs depends on that way: measure it",
     )  # fmt: skip
 

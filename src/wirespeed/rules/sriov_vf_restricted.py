@@ -6,10 +6,13 @@ from wirespeed.facts.eswitch import Eswitch
 from wirespeed.facts.netstack import NetStack, VfSettings, named_plainly
 from wirespeed.facts.sriov import physical_function
 from wirespeed.model.command import Command
-from wirespeed.model.finding import Evidence, Finding, Remedy, Severity
+from wirespeed.model.finding import ByHand, Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import CannotTellError, Known
 from wirespeed.model.question import Purpose
 from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
+from wirespeed.model.step_call import StepCall
+
+WORDS = {"trust": ("trust", "on"), "spoof_check": ("spoofchk", "off")}
 
 
 def _check(exam: PortExam) -> Iterator[Finding]:
@@ -35,7 +38,11 @@ def _check(exam: PortExam) -> Iterator[Finding]:
     ]
     if not found:
         return
-    numbers = sorted({vf.index for vf in (*untrusted, *checked)})
+    is_plain = named_plainly(netdev)
+    mended: dict[int, dict[str, bool]] = {}
+    for name, value, some in (("trust", True, untrusted), ("spoof_check", False, checked)):
+        for vf in some:
+            mended.setdefault(vf.index, {})[name] = value
     yield Finding(
         rule=RULE.slug,
         where=exam.port.name,
@@ -47,16 +54,20 @@ def _check(exam: PortExam) -> Iterator[Finding]:
             Remedy(
                 text="for guests that may be trusted with any MAC address",
                 commands=tuple(
-                    Command(
-                        argv=(
-                            "ip", "link", "set", "dev", netdev, "vf", str(number),
-                            "trust", "on", "spoofchk", "off",
-                        )
-                    )
-                    for number in numbers[:4]
+                    Command(argv=("ip", "link", "set", "dev", netdev, "vf", str(vf), *words))
+                    for vf, switches in sorted(mended.items())
+                    for name, words in WORDS.items()
+                    if name in switches
                 )
-                if named_plainly(netdev)
+                if is_plain
                 else (),
+                steps=tuple(
+                    StepCall.of("vf_settings", netdev=netdev, vf=vf, **switches)
+                    for vf, switches in sorted(mended.items())
+                )
+                if is_plain
+                else (),
+                by_hand=None if is_plain else ByHand.NO_NAME,
             ),
         ),
         unpriced="it costs nothing until a bond fails over",

@@ -6,9 +6,10 @@ from wirespeed.facts.link import Links
 from wirespeed.facts.netstack import NetStack, named_plainly
 from wirespeed.facts.sriov import physical_function
 from wirespeed.model.command import Command
-from wirespeed.model.finding import Evidence, Finding, Remedy, Severity
+from wirespeed.model.finding import ByHand, Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import CannotTellError, Known
 from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
+from wirespeed.model.step_call import StepCall
 
 
 def _check(exam: PortExam) -> Iterator[Finding]:
@@ -51,10 +52,17 @@ def _check(exam: PortExam) -> Iterator[Finding]:
                             "ip", "link", "set", "dev", netdev, "vf", str(index), "max_tx_rate", "0"
                         )
                     )
-                    for index, _ in below[:8]
+                    for index, _ in below
                 )
                 if named_plainly(netdev)
                 else (),
+                steps=tuple(
+                    StepCall.of("vf_settings", netdev=netdev, vf=index, max_tx_mbit_per_s=0)
+                    for index, _ in below
+                )
+                if named_plainly(netdev)
+                else (),
+                by_hand=None if named_plainly(netdev) else ByHand.NO_NAME,
             ),
         ),
         unpriced="it bounds those VFs, not the port",

@@ -12,6 +12,7 @@ from wirespeed.model.command import write_file
 from wirespeed.model.finding import Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import Absent, CannotTellError, Known, known
 from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
+from wirespeed.model.step_call import StepCall
 
 ONE_CORE_BPS = 10_000_000_000
 """Below, one core takes what the link brings."""
@@ -41,18 +42,17 @@ def _check(exam: PortExam) -> Iterator[Finding]:
         remedy = Remedy(
             text="let the other CPUs share the work above the driver",
             commands=(write_file(f"{folder}/rx-0/rps_cpus", cpu_mask_text(near)),),
+            steps=(StepCall.of("rps", netdev=netdev, cpus={"0": cpu_list_text(near)}),),
         )
     elif helpers and len(masks) >= len(online):
         found = f"{len(masks)} receive queues for {len(online)} CPUs, and RPS hands frames on to "
         found += f"CPUs {cpu_list_text(helpers)}"
+        handed_on = [queue for queue, mask in masks.items() if mask]
         so = "frames that the card spread over all cores cross to another core once more"
         remedy = Remedy(
             text="leave the spreading to the card",
-            commands=tuple(
-                write_file(f"{folder}/rx-{queue}/rps_cpus", "0")
-                for queue, mask in masks.items()
-                if mask
-            ),
+            commands=tuple(write_file(f"{folder}/rx-{queue}/rps_cpus", "0") for queue in handed_on),
+            steps=(StepCall.of("rps", netdev=netdev, cpus={str(q): "" for q in handed_on}),),
         )
     else:
         return

@@ -7,6 +7,7 @@ from wirespeed.facts.steering import Steering
 from wirespeed.model.finding import Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import Absent, known
 from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
+from wirespeed.model.step_call import StepCall
 
 SKEWED = 2
 """A table of 128 entries over 63 queues gives 2 or 3 to each: below 2 to 1 it is rounding."""
@@ -52,6 +53,7 @@ def _check(exam: PortExam) -> Iterator[Finding]:
                 text="spread the flows evenly over all queues; filters of ethtool -N that lead "
                 "elsewhere stay",
                 commands=(ethtool_command("-X", netdev, "equal", str(rings)),),
+                steps=(StepCall.of("rss", netdev=netdev, queues=rings),),
             ),
         ),
         unpriced="it costs once one core is full: measure before and after",

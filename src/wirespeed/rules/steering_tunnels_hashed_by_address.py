@@ -8,6 +8,7 @@ from wirespeed.facts.steering import Steering
 from wirespeed.model.finding import Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import Absent, Known, known
 from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
+from wirespeed.model.step_call import StepCall
 
 
 def _check(exam: PortExam) -> Iterator[Finding]:
@@ -49,6 +50,7 @@ def _check(exam: PortExam) -> Iterator[Finding]:
                 text="hash the ports too: the sender of a tunnel puts the inner flow into the "
                 "source port. Fragments of a packet may then overtake each other",
                 commands=(ethtool_command("-N", netdev, "rx-flow-hash", "udp4", "sdfn"),),
+                steps=(StepCall.of("rss_fields", netdev=netdev, flow="udp4", fields="sdfn"),),
             ),
         ),
         unpriced="it costs once one core is full; on 10 Gb/s cards 2 to 3 Gb/s were left",

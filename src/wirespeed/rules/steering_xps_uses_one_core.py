@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator
 
 from wirespeed.facts.cpu import Cpus
+from wirespeed.facts.cpu_list import cpu_list_text
 from wirespeed.facts.ethtool import safe_netdev
 from wirespeed.facts.locality import cpu_mask_text
 from wirespeed.facts.steering import Steering
@@ -11,6 +12,7 @@ from wirespeed.model.finding import Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import Absent, CannotTellError, known
 from wirespeed.model.port import PortKind
 from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
+from wirespeed.model.step_call import StepCall
 
 
 def _check(exam: PortExam) -> Iterator[Finding]:
@@ -68,6 +70,13 @@ def _spread(netdev: str, queues: Iterable[int], online: frozenset[int]) -> Remed
             write_file(f"{folder}/tx-{queue}/xps_cpus", cpu_mask_text(cpus))
             for queue, cpus in cpus_of.items()
             if cpus
+        ),
+        steps=(
+            StepCall.of(
+                "xps",
+                netdev=netdev,
+                cpus={str(queue): cpu_list_text(cpus) for queue, cpus in cpus_of.items() if cpus},
+            ),
         ),
     )
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from wirespeed.facts.kernel_tcp import TcpCounts
 from wirespeed.facts.sysctl import Sysctls, sysctl_remedy
-from wirespeed.model.finding import Evidence, Finding, Remedy, Severity
+from wirespeed.model.finding import ByHand, Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import Known, known
 from wirespeed.model.question import Purpose
 from wirespeed.model.rule import HostExam, HostRule
@@ -23,7 +23,10 @@ def _check(exam: HostExam) -> Iterator[Finding]:
         return
     control = known(sysctls.text(CONTROL), "the congestion control")
     remedies = [
-        Remedy(text="find where frames are lost: the findings on drops, pause and rings above all")
+        Remedy(
+            text="find where frames are lost: the findings on drops, pause and rings above all",
+            by_hand=ByHand.FIND_FIRST,
+        )
     ]
     if control != "bbr" and _has_bbr(exam):
         remedies.append(

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from wirespeed.facts.link import Links
 from wirespeed.facts.virtualization_wsl import Wsl
-from wirespeed.model.finding import Evidence, Finding, Remedy, Severity
+from wirespeed.model.finding import ByHand, Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import CannotTellError, Known, known, value_or_none
 from wirespeed.model.port import PortKind
 from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
@@ -48,7 +48,8 @@ def _check(exam: PortExam) -> Iterator[Finding]:
                 "`New-VMSwitch -Name NAME -NetAdapterName ADAPTER -AllowManagementOS $true`. In "
                 "mirrored mode its presence is enough; in bridged mode .wslconfig names it "
                 "(vmSwitch=NAME), and WSL then has that adapter alone. Filter drivers of other "
-                "cards on it may crash Windows while it is made: unbind them first"
+                "cards on it may crash Windows while it is made: unbind them first",
+                by_hand=ByHand.FAR_END,
             ),
         ),
         unpriced="the card that could be behind it cannot be seen from here",
