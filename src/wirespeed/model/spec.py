@@ -16,7 +16,7 @@ segment that is no VLAN, an MTU without room for what the approach adds.
 import re
 from collections.abc import Iterable
 from enum import StrEnum
-from ipaddress import IPv4Network
+from ipaddress import IPv4Network, IPv6Network
 from itertools import combinations
 from typing import Annotated, Self
 
@@ -28,8 +28,9 @@ from wirespeed.model.names import PciAddress
 NAME = re.compile(r"[a-z0-9]([a-z0-9-]{0,30}[a-z0-9])?")
 MAX_VLAN = 4094
 MAX_VNI = 2**24 - 1
-VXLAN_BYTES = 50
-"""Outer IPv4 20, UDP 8, VXLAN 8 and the inner Ethernet 14: what is added within the outer MTU."""
+TUNNEL_BYTES = {4: 50, 6: 70}
+"""Outer IPv4 20 or IPv6 40, UDP 8, VXLAN or Geneve without options 8, and the inner Ethernet 14:
+what is added within the outer MTU, by the version of the underlay's IP."""
 VLAN_TAG_BYTES = 0
 """A port's MTU does not count the tag: Linux and cards keep room for it besides."""
 MIN_MTU = 576
@@ -69,11 +70,20 @@ class HostSpec(Frozen):
     ports: Annotated[tuple[PciAddress, ...], Field(min_length=1, max_length=8)]
 
 
+class Tunnel(StrEnum):
+    """What the frames of a network are packed in on their way to another host."""
+
+    VXLAN = "vxlan"
+    GENEVE = "geneve"
+
+
 class Underlay(Frozen):
     """The network between the hosts that tunnels run over; also the MTU of the ports."""
 
-    subnet: IPv4Network
+    subnet: IPv4Network | IPv6Network
     mtu: Mtu
+    tunnel: Tunnel = Tunnel.VXLAN
+    """Of the Open vSwitch approaches."""
 
 
 class NetworkSpec(Frozen):
@@ -121,6 +131,8 @@ class Iperf3Spec(Frozen):
     streams: tuple[Annotated[int, Field(ge=1, le=128)], ...] = (2, 6)
     bidirectional: bool = True
     runs: Annotated[int, Field(ge=1, le=100)] = 3
+    seconds: Annotated[int, Field(ge=1, le=3600)] = 10
+    """Of one run; whole ones, as iperf3 takes them."""
 
 
 class PingSpec(Frozen):
@@ -207,8 +219,11 @@ class Spec(Frozen):
         subnets = {"underlay": self.underlay.subnet}
         subnets |= {f"network {name}": network.subnet for name, network in self.networks.items()}
         for (one, a), (other, b) in combinations(subnets.items(), 2):
-            if a.overlaps(b):
+            # Of different versions, they cannot.
+            if a.version == b.version and a.overlaps(b):
                 raise ValueError(f"{one} {a} and {other} {b} overlap")
+        if len(self.hosts) > self.underlay.subnet.num_addresses - 2:
+            raise ValueError(f"underlay: {self.underlay.subnet} has no room for the hosts")
         for name, network in self.networks.items():
             guests = sum(name in guest.networks for guest in self.guests.values())
             if guests > network.subnet.num_addresses - 2:
@@ -233,7 +248,9 @@ class Spec(Frozen):
 
     @model_validator(mode="after")
     def _mtus_have_room(self) -> Self:
-        added = VLAN_TAG_BYTES if self.approach is Approach.LEGACY_VLAN else VXLAN_BYTES
+        added = TUNNEL_BYTES[self.underlay.subnet.version]
+        if self.approach is Approach.LEGACY_VLAN:
+            added = VLAN_TAG_BYTES
         for name, network in self.networks.items():
             if network.mtu + added > self.underlay.mtu:
                 raise ValueError(
