@@ -85,9 +85,11 @@ def set_sriov(host: Host) -> None:
 def rebooted(host: Host) -> None:
     """`reboot`: the card offers VFs."""
     firmware(host, PFS, settings=ON, version="16.35.4554")
-    for address in PFS:
+    # VF 1 is 0000:03:00.3 of the first port, and 0000:03:02.3 of the second.
+    for address, offset in zip(PFS, (2, 17), strict=True):
         path = host.links[f"{DEVICES}/{address}"]
-        host.put(path, sriov_totalvfs=16, sriov_numvfs=0, sriov_drivers_autoprobe=1)
+        host.put(path, sriov_totalvfs=16, sriov_numvfs=0, sriov_drivers_autoprobe=1,
+                 sriov_offset=offset, sriov_stride=1)  # fmt: skip
 
 
 def _vfs(host: Host, pf: str, addresses: tuple[str, ...], driver: str = "vfio-pci") -> None:

@@ -116,6 +116,8 @@ def bind(host: Host, address: str, driver: str) -> None:
     host.links[f"{path}/driver"] = folder
     host.links[f"{folder}/{address}"] = path
     host.put(folder, bind="")
+    own = [line for line in str(host.files[f"{path}/uevent"]).split("\n") if "DRIVER=" not in line]
+    host.files[f"{path}/uevent"] = "\n".join((f"DRIVER={driver}", *own))
 
 
 def set_read_request(host: Host, address: str, size_bytes: int) -> None:
@@ -156,6 +158,12 @@ def _function(
         local_cpulist=local_cpus,
     )
     host.files[f"{path}/class"] = pci_class
+    host.put(path, driver_override="(null)")
+    vendor, device, of, card = (word[2:].upper() for word in (*ids, *subsystem))
+    host.files[f"{path}/uevent"] = (
+        f"PCI_CLASS={int(pci_class, 16):X}\nPCI_ID={vendor}:{device}\n"
+        f"PCI_SUBSYS_ID={of}:{card}\nPCI_SLOT_NAME={address}"
+    )
 
 
 def _link(

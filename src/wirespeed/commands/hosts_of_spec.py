@@ -1,16 +1,18 @@
 """The hosts of a spec, reached: their facts, and the hands that change them."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
+from wirespeed.apply.hands import Hands
 from wirespeed.apply.hands_shell import ShellHands
 from wirespeed.apply.make import plan_spec
 from wirespeed.apply.spec_file import parse_spec
+from wirespeed.commands.recorded_hosts import Either, ManyRecordedHands, RecordedFacts
 from wirespeed.doctor.gather import Gathered, gather
 from wirespeed.host.files import read_text
 from wirespeed.host.local import LocalRunner
-from wirespeed.host.reach_destination import Destination, Here, Remote, parse_destination
+from wirespeed.host.reach_destination import Destination, Here, Recorded, Remote, parse_destination
 from wirespeed.host.runner import Runner
 from wirespeed.model.error import InputError
 from wirespeed.model.fact import HostFacts
@@ -34,6 +36,25 @@ def hands_of(spec: Spec) -> Iterator[dict[str, ShellHands]]:
             name: ShellHands(name, _runner(name, parse_destination(host.reach), stack))
             for name, host in spec.hosts.items()
         }
+
+
+@contextmanager
+def readers_of(spec: Spec) -> Iterator[tuple[Mapping[str, HostFacts], Mapping[str, Hands]]]:
+    """Give facts and hands of every host to plan by; a recorded one is read when it is asked for.
+
+    Raises the error of the first that cannot be reached.
+    """
+    places = {name: parse_destination(host.reach) for name, host in spec.hosts.items()}
+    recorded = {name: place for name, place in places.items() if isinstance(place, Recorded)}
+    hosts = {name: host for name, host in spec.hosts.items() if name not in recorded}
+    guests = {name for name, guest in spec.guests.items() if guest.host in recorded}
+    live = spec.model_copy(update={"hosts": hosts})
+    facts = RecordedFacts(recorded)
+    with hands_of(live) as hands:
+        yield (
+            Either(facts_of(live), facts),
+            Either(hands, ManyRecordedHands(facts, guests) if recorded else {}),
+        )
 
 
 def facts_of(spec: Spec) -> dict[str, HostFacts]:

@@ -4,7 +4,8 @@ from pathlib import Path
 
 import click
 
-from wirespeed.commands.hosts_of_spec import hands_of, planned, read_spec
+from wirespeed.apply.make import plan_spec
+from wirespeed.commands.hosts_of_spec import read_spec, readers_of
 from wirespeed.report.plan_text import plan_lines, shell_script
 
 
@@ -20,8 +21,8 @@ def plan(spec: Path, as_json: bool, shell: str | None) -> None:
     wanted = read_spec(spec)
     if shell is not None and shell not in wanted.hosts:
         raise click.BadParameter(f"no host {shell!r} in the spec", param_hint="--shell")
-    with hands_of(wanted) as hands:
-        made, _ = planned(wanted, hands)
+    with readers_of(wanted) as (facts, hands):
+        made = plan_spec(wanted, facts, hands)
     if as_json:
         click.echo(made.model_dump_json(indent=1))
     elif shell is not None:

@@ -66,6 +66,12 @@ boot_loader() {{
 	[ ! -e /etc/default/grub ] || printf 'grub\\n'
 }}
 show boot-loader - boot_loader
+list_modules() (
+	set +f
+	set -- /sys/module/*
+	[ -e "$1" ] && printf '%s\\n' "$@"
+)
+show modules - list_modules
 """
 
     def version(self) -> Observed[tuple[int, int]]:

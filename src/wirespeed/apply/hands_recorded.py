@@ -1,0 +1,32 @@
+"""Hands of a recorded host: they read from its capture, and change nothing. Pure."""
+
+from collections.abc import Sequence
+
+from wirespeed.apply.hands import Changed
+from wirespeed.apply.recorded_answers import RecordedAnswers
+from wirespeed.model.capture import Capture
+from wirespeed.model.command import Command
+from wirespeed.model.observed import Observed, Unreadable
+from wirespeed.model.step import State, Step
+
+
+class RecordedHands:
+    """What a capture tells of the states of steps; what it does not hold is unreadable."""
+
+    def __init__(self, capture: Capture, answers: RecordedAnswers) -> None:
+        self._capture, self._answers = capture, answers
+
+    def read(self, steps: Sequence[Step]) -> list[Observed[State]]:
+        """See `Hands.read`. An unreadable state names the command that would tell it."""
+        return [self._state(step) for step in steps]
+
+    def change(self, step: Step, commands: Sequence[Command]) -> Changed:
+        """Refuse: nobody is to come here with a plan of a recorded host."""
+        raise AssertionError(f"{step.subject}: a capture cannot be changed by {len(commands)}")
+
+    def _state(self, step: Step) -> Observed[State]:
+        command = step.read()
+        section = self._answers.answer(self._capture, command)
+        if section is None:
+            return Unreadable("the capture does not hold it", command.line())
+        return step.parse(section)

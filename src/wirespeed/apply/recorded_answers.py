@@ -1,0 +1,178 @@
+"""What the collector recorded of a host, asked again in the words of steps. Pure.
+
+Which section answers a command is read from the collector's own text, so that every source of facts
+answers as soon as it is there:
+
+    run ethtool-rings "$netdev" ethtool -g "$netdev"   `ethtool -g eth0`: ethtool-rings of eth0
+    … | files sriov -                                  `cat F`, `grep -H '' F …`: lines of sriov
+    run ip-link - ip -j -d link show                   also for one netdev, and for its MTU
+    show modules - …                                   `ls -d /sys/module/NAME`
+"""
+
+import json
+import re
+import shlex
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from wirespeed.facts.json_text import JsonObject, objects_of
+from wirespeed.model.capture import NOT_THERE, Capture, Section
+from wirespeed.model.command import Command
+from wirespeed.model.observed import Absent, Known, Observed
+
+CONTINUED = re.compile(r"\\\n\s*")
+RUN = re.compile(r"^\s*(?:\[.*\|\| )?run (\S+) (\S+) (.+)$", re.M)
+VARIABLE = re.compile(r"\\\$(\w+)")
+WORD = r"[A-Za-z0-9_.:@+-]+"
+"""What a variable of the collector holds in a command that a step has too."""
+FILES = re.compile(r"\| files (\S+) -$|^\s*show (\S+) - grep -H ''", re.M)
+SHOWN = re.compile(r"^\s*show (\S+) - (\w+)$", re.M)
+FUNCTION = re.compile(r"^(\w+)\(\) [({]\n(.*?)^[)}]", re.M | re.S)
+GREP = "grep -H ''"
+SEPARATOR = "\0"
+NETDEV_MTU = re.compile(r"/sys/class/net/([^/]+)/mtu")
+MODULE = "/sys/module/"
+PRINT_FILES = (("cat",), ("grep", "-H", ""))
+
+
+@dataclass(frozen=True, slots=True)
+class _Run:
+    """A line `run NAME SUBJECT COMMAND…` of the collector."""
+
+    name: str
+    subject: str
+    pattern: re.Pattern[str]
+    """Of the command's words; a variable is a group of its name."""
+
+
+class RecordedAnswers:
+    """The collector's text, read once: it answers for every capture that it made."""
+
+    def __init__(self, collector: str) -> None:
+        text = CONTINUED.sub(" ", collector)
+        self._runs = tuple(_run(*match.groups()) for match in RUN.finditer(text))
+        bodies = dict(FUNCTION.findall(text))
+        shown = [name for name, function in SHOWN.findall(text) if GREP in bodies.get(function, "")]
+        self._of_files = (*shown, *(one or other for one, other in FILES.findall(text)))
+
+    def answer(self, capture: Capture, command: Command) -> Section | None:
+        """Give what the command printed there, or would have; None: the capture does not hold it.
+
+        A reading that failed then is a section that failed, with its reason.
+        """
+        return (
+            self._same(capture, command.argv)
+            or _of_one_netdev(capture, command.argv)
+            or self._printed_files(capture, command.argv)
+            or _module(capture, command.argv)
+        )
+
+    def _same(self, capture: Capture, argv: Sequence[str]) -> Section | None:
+        words = SEPARATOR.join(argv)
+        for run in self._runs:
+            if match := run.pattern.fullmatch(words):
+                values = match.groupdict()
+                subject = _filled(run.subject, values)
+                found = capture.section(_filled(run.name, values), subject.removeprefix("-"))
+                if found is not None:
+                    return found
+        return None
+
+    def _printed_files(self, capture: Capture, argv: Sequence[str]) -> Section | None:
+        command = next((c for c in PRINT_FILES if tuple(argv[: len(c)]) == c), None)
+        if command is None:
+            return None
+        output, errors = "", ""
+        for path in argv[len(command) :]:
+            content = self._file(capture, path)
+            if isinstance(content, Known):
+                prefix = f"{path}:" if len(command) > 1 else ""
+                output += "".join(f"{prefix}{line}\n" for line in content.value.split("\n"))
+            elif content is not None:
+                why = NOT_THERE if isinstance(content, Absent) else content.reason
+                errors += f"{command[0]}: {path}: {why}\n"
+            else:
+                return None
+        returncode = (2 if len(command) > 1 else 1) if errors else 0
+        return Section("recorded", "", output.removesuffix("\n"), errors, returncode)
+
+    def _file(self, capture: Capture, path: str) -> Observed[str] | None:
+        """Give a file by the section that has its path, in a line or in a reason."""
+        if match := NETDEV_MTU.fullmatch(path):
+            return _mtu(capture, match[1], path)
+        for name in self._of_files:
+            section = capture.section(name)
+            if section is not None and (f"{path}:" in section.output or path in section.errors):
+                return capture.files(name, {path.rpartition("/")[2]})[path]
+        return None
+
+
+def _run(name: str, subject: str, command: str) -> _Run:
+    words = shlex.split(command)
+    pattern = VARIABLE.sub(_Groups(), re.escape(SEPARATOR.join(words)))
+    return _Run(name.strip('"'), subject.strip('"'), re.compile(pattern))
+
+
+class _Groups:
+    """A group for the first use of a variable, and the same again for each further one."""
+
+    def __init__(self) -> None:
+        self._seen: set[str] = set()
+
+    def __call__(self, match: re.Match[str]) -> str:
+        if match[1] in self._seen:
+            return f"(?P={match[1]})"
+        self._seen.add(match[1])
+        return f"(?P<{match[1]}>{WORD})"
+
+
+def _filled(template: str, values: dict[str, str]) -> str:
+    return re.sub(r"\$(\w+)", lambda match: values.get(match[1], match[0]), template)
+
+
+def _of_one_netdev(capture: Capture, argv: Sequence[str]) -> Section | None:
+    """Answer `ip -j [-d] link show [dev X]` and `ip -j addr show dev X`."""
+    words = [word for word in argv if word != "-d"]
+    for what in ("link", "addr"):
+        section = capture.section(f"ip-{what}")
+        if section is None or words[:4] != ["ip", "-j", what, "show"]:
+            continue
+        if section.returncode != 0 or len(words) == 4:
+            return section
+        if len(words) == 6 and words[4] == "dev":
+            return _only(section, words[5])
+    return None
+
+
+def _only(section: Section, netdev: str) -> Section:
+    links = objects_of(section.text(section.name))
+    if not isinstance(links, Known):
+        return section
+    mine = [link for link in links.value if link.get("ifname") == netdev]
+    if not mine:
+        return Section(section.name, netdev, "", f'Device "{netdev}" does not exist.', 1)
+    return Section(section.name, netdev, json.dumps(mine), "", 0)
+
+
+def _mtu(capture: Capture, netdev: str, path: str) -> Observed[str] | None:
+    section = capture.section("ip-link")
+    if section is None:
+        return None
+    links = objects_of(section.text(f"cat {path}"))
+    if not isinstance(links, Known):
+        return links
+    mine: list[JsonObject] = [link for link in links.value if link.get("ifname") == netdev]
+    if len(mine) != 1 or "mtu" not in mine[0]:
+        return Absent(f"cat {path}")
+    return Known(str(mine[0]["mtu"]), f"cat {path}")
+
+
+def _module(capture: Capture, argv: Sequence[str]) -> Section | None:
+    """Answer `ls -d /sys/module/NAME` from the names of all."""
+    section = capture.section("modules")
+    if section is None or tuple(argv[:2]) != ("ls", "-d") or not argv[2].startswith(MODULE):
+        return None
+    if section.returncode != 0 or argv[2] in section.output.split("\n"):
+        return Section(section.name, "", argv[2], section.errors, section.returncode)
+    said = f"ls: cannot access '{argv[2]}': {NOT_THERE}"
+    return Section(section.name, "", "", said, 2)

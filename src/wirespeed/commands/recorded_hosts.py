@@ -1,0 +1,78 @@
+"""Hosts of a spec that are captures in files: one is read when it is asked for, and then dropped.
+
+A thousand captures are 200 MB; a plan needs one of them at a time.
+"""
+
+from collections.abc import Container, Iterator, Mapping
+from typing import TypeVar
+
+from wirespeed.apply.hands_recorded import RecordedHands
+from wirespeed.apply.recorded_answers import RecordedAnswers
+from wirespeed.doctor.collector import collector_script
+from wirespeed.host.reach_destination import Recorded
+from wirespeed.host.recorded import read_recorded
+from wirespeed.model.capture import Capture, parse_capture
+from wirespeed.model.fact import HostFacts
+
+T = TypeVar("T", covariant=True)
+
+
+class RecordedFacts(Mapping[str, HostFacts]):
+    """Facts of recorded hosts by name; those of the last one asked for are kept."""
+
+    def __init__(self, places: Mapping[str, Recorded]) -> None:
+        self._places = places
+        self._last: HostFacts | None = None
+
+    def __getitem__(self, name: str) -> HostFacts:
+        """Read a capture. Raises InputError `file.*`, `capture.*`; KeyError for another host."""
+        place = self._places[name]
+        if self._last is None or self._last.name != name:
+            self._last = HostFacts(name, parse_capture(read_recorded(place.path), place.text))
+        return self._last
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._places)
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+
+class ManyRecordedHands(Mapping[str, RecordedHands]):
+    """Hands of recorded hosts by name, which read from the same captures, and of their guests.
+
+    Nobody recorded what is within a virtual machine: all of it is unreadable.
+    """
+
+    def __init__(self, facts: RecordedFacts, guests: Container[str]) -> None:
+        self._facts, self._guests = facts, guests
+        self._answers = RecordedAnswers(collector_script())
+
+    def __getitem__(self, name: str) -> RecordedHands:
+        """Give those of one host. Raises as `RecordedFacts` does."""
+        inside = Capture((), complete=True)
+        capture = inside if name in self._guests else self._facts[name].capture
+        return RecordedHands(capture, self._answers)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._facts)
+
+    def __len__(self) -> int:
+        return len(self._facts)
+
+
+class Either(Mapping[str, T]):
+    """Two mappings as one; what the first lacks is asked of the second."""
+
+    def __init__(self, first: Mapping[str, T], second: Mapping[str, T]) -> None:
+        self._first, self._second = first, second
+
+    def __getitem__(self, name: str) -> T:
+        return self._first[name] if name in self._first else self._second[name]
+
+    def __iter__(self) -> Iterator[str]:
+        yield from self._first
+        yield from self._second
+
+    def __len__(self) -> int:
+        return len(self._first) + len(self._second)
