@@ -1,9 +1,13 @@
 """A spec, and the hosts as they are, to a plan: the approach's steps, each with its state now."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
 
+from wirespeed.apply.each_host import on_each
 from wirespeed.apply.hands import Hands
-from wirespeed.apply.planner import make_plan
+from wirespeed.apply.planner import planned
+from wirespeed.apply.stages import Stage
 from wirespeed.approaches.legacy_vlan import legacy_vlan
 from wirespeed.approaches.wanted import Wanted
 from wirespeed.model.error import HostError, InputError
@@ -16,10 +20,26 @@ from wirespeed.model.step import State, Step
 APPROACHES: dict[Approach, Callable[[Spec, str, HostFacts], Iterator[Wanted]]] = {
     Approach.LEGACY_VLAN: legacy_vlan,
 }
+Seen: TypeAlias = Mapping[tuple[str, str], Observed[State]]
+"""States that were read together with the facts, by place and `key_of` the step."""
 
 
-def plan_spec(spec: Spec, facts: Mapping[str, HostFacts], hands: Mapping[str, Hands]) -> Plan:
-    """Plan every host of a spec, by one more round trip to each.
+@dataclass(frozen=True, slots=True)
+class When:
+    """Which stage is planned, and what is known of the run."""
+
+    stage: int = 1
+    pending: Collection[str] = frozenset()
+    """Hosts that the last stage waits for: they are not rebooted yet."""
+    at_once: Collection[str] = frozenset()
+    """Hosts that may be asked at the same time; the others are asked one after another."""
+    seen: Seen | None = None
+
+
+def plan_spec(
+    spec: Spec, facts: Mapping[str, HostFacts], hands: Mapping[str, Hands], when: When | None = None
+) -> Plan:
+    """Plan every host of a spec up to the end of a stage, by one more round trip to each at most.
 
     Raises InputError `spec.*`, and `plan.cannot_tell` where what stands on a host is not known.
     """
@@ -31,33 +51,71 @@ def plan_spec(spec: Spec, facts: Mapping[str, HostFacts], hands: Mapping[str, Ha
             found="this wirespeed cannot plan it yet",
             next=f"one of {', '.join(APPROACHES)}",
         )
-    rows: list[tuple[str, Step, Observed[State] | None]] = []
-    host = ""
-    try:
-        for host in spec.hosts:
-            wanted = list(approach(spec, host, facts[host]))
-            states = _states(host, wanted, hands)
-            for one, state in zip(wanted, states, strict=True):
-                is_made = one.is_made and not isinstance(state, Known)
-                rows.append((one.guest or host, one.step, None if is_made else state))
-        return make_plan(rows)
-    except CannotTellError as error:
-        raise InputError(
-            "plan.cannot_tell",
-            where=host,
-            found=error.reason,
-            so="nothing is planned on a guess",
-            next=error.would_tell,
-        ) from None
+    at = when or When()
+
+    def stage_of(host: str) -> Stage:
+        wanted = _Wanted(approach(spec, host, facts[host]), host)
+        return _stage(host, wanted, _states(host, wanted.steps, hands, at.seen or {}), at)
+
+    stages = on_each([host for host in spec.hosts if host in at.at_once], stage_of)
+    found = [stages.get(host) or stage_of(host) for host in spec.hosts]
+    return Plan(
+        steps=tuple(step for stage in found for step in stage.steps),
+        later=tuple(stage.later() for stage in found if stage.has_ended),
+    )
+
+
+def key_of(step: Step) -> str:
+    """Give what tells one step from another: all of its fields."""
+    return step.model_dump_json()
+
+
+class _Wanted:
+    """What an approach asks for, up to where it cannot go on.
+
+    It may be that it could after a reboot: a card that offers no VFs until its firmware's settings
+    are in force.
+    """
+
+    def __init__(self, approach: Iterator[Wanted], host: str) -> None:
+        self.steps: list[Wanted] = []
+        self.stops: InputError | None = None
+        try:
+            self.steps.extend(approach)
+        except InputError as error:
+            self.stops = error
+        except CannotTellError as error:
+            self.stops = _cannot_tell(host, error)
+
+
+def _stage(host: str, wanted: _Wanted, states: Sequence[Observed[State]], at: When) -> Stage:
+    stage = Stage(host, is_pending=host in at.pending)
+    for one, state in zip(wanted.steps, states, strict=True):
+        if not stage.takes(one.step.ends_stage):
+            return stage
+        is_made = one.is_made and not isinstance(state, Known)
+        try:
+            step = planned(one.guest or host, one.step, None if is_made else state, at.stage)
+        except CannotTellError as error:
+            raise _cannot_tell(host, error) from None
+        stage.add(step)
+    if wanted.stops is not None and not stage.has_ended:
+        raise wanted.stops
+    return stage
 
 
 def _states(
-    host: str, wanted: Sequence[Wanted], hands: Mapping[str, Hands]
+    host: str, wanted: Sequence[Wanted], hands: Mapping[str, Hands], seen: Seen
 ) -> list[Observed[State]]:
-    """Read every step's state, in one round trip to the host and one to each of its guests."""
+    """Give every step's state, by one round trip to the host and one to each of its guests."""
     found: dict[int, Observed[State]] = {}
-    for place in dict.fromkeys(one.guest or host for one in wanted):
-        mine = [number for number, one in enumerate(wanted) if (one.guest or host) == place]
+    for number, one in enumerate(wanted):
+        state = seen.get((one.guest or host, key_of(one.step)))
+        if state is not None:
+            found[number] = state
+    unread = [number for number in range(len(wanted)) if number not in found]
+    for place in dict.fromkeys(wanted[number].guest or host for number in unread):
+        mine = [number for number in unread if (wanted[number].guest or host) == place]
         try:
             states = hands[place].read([wanted[number].step for number in mine])
         except HostError as error:
@@ -67,3 +125,13 @@ def _states(
             states = [Unreadable(error.found, place)] * len(mine)
         found |= dict(zip(mine, states, strict=True))
     return [found[number] for number in range(len(wanted))]
+
+
+def _cannot_tell(host: str, error: CannotTellError) -> InputError:
+    return InputError(
+        "plan.cannot_tell",
+        where=host,
+        found=error.reason,
+        so="nothing is planned on a guess",
+        next=error.would_tell,
+    )

@@ -17,8 +17,8 @@ def make_plan(steps: Iterable[tuple[str, Step, Observed[State] | None]]) -> Plan
     return Plan(steps=tuple(planned(host, step, state) for host, step, state in steps))
 
 
-def planned(host: str, step: Step, state: Observed[State] | None) -> PlannedStep:
-    """Plan one step."""
+def planned(host: str, step: Step, state: Observed[State] | None, stage: int = 1) -> PlannedStep:
+    """Plan one step. Raises CannotTellError."""
     kind = kind_of(type(step))
     if state is None:
         made = step.made()
@@ -41,6 +41,8 @@ def planned(host: str, step: Step, state: Observed[State] | None) -> PlannedStep
         commands=step.change(before, goal),
         undo=step.change(goal, before),
         no_op=f"it is so already: {described(before)}" if state and before == goal else "",
+        stage=stage,
+        waits_for_reboot=step.waits_for_reboot,
     )
 
 

@@ -1,0 +1,53 @@
+"""Where a plan ends for now: what follows a reboot is planned when it was done. Pure.
+
+steps …  step that needs a reboot, or resets a card  … more of these │ everything else: later
+"""
+
+from collections.abc import Iterable
+
+from wirespeed.model.plan import Later, PlannedStep
+from wirespeed.steps.registry import read_step
+
+
+class Stage:
+    """The steps of one host until its stage ends. `is_pending`: it is still to be rebooted.
+
+    A step that is so already ends no stage, unless an earlier run of it waits for that reboot.
+    """
+
+    def __init__(self, host: str, *, is_pending: bool = False) -> None:
+        self._host, self._is_pending = host, is_pending
+        self.steps: list[PlannedStep] = []
+        self._after: list[PlannedStep] = []
+
+    def takes(self, ends_stage: bool) -> bool:
+        """Tell whether a step can still be in it, by whether the step ends a stage itself."""
+        return ends_stage or not self._after
+
+    def add(self, planned: PlannedStep) -> None:
+        """Add a step that it takes."""
+        self.steps.append(planned)
+        if read_step(planned.step).ends_stage and (self._is_pending or not planned.no_op):
+            self._after.append(planned)
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether one of its steps ends it."""
+        return bool(self._after)
+
+    def later(self) -> Later:
+        """Say what the rest waits for."""
+        return Later(
+            host=self._host,
+            after=tuple(f"{p.step['step']} {p.subject}" for p in self._after),
+            needs_reboot=needs_reboot(self._after),
+        )
+
+
+def needs_reboot(steps: Iterable[PlannedStep]) -> bool:
+    """Tell whether some step waits for a reboot, and none after it resets the card instead."""
+    needs = False
+    for planned in steps:
+        if read_step(planned.step).ends_stage:
+            needs = planned.waits_for_reboot
+    return needs
