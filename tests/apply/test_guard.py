@@ -4,14 +4,18 @@ import json
 
 import pytest
 
-from wirespeed.apply.guard import carriers, refuse_cutoff
+from wirespeed.apply.guard import carriers, refuse_cutoff, with_cutoffs
 from wirespeed.apply.planner import planned
 from wirespeed.model.capture import parse_capture
 from wirespeed.model.error import InputError
 from wirespeed.model.fact import HostFacts
 from wirespeed.model.observed import Known
 from wirespeed.model.plan import Plan
+from wirespeed.model.step import State, Step
+from wirespeed.steps.bond import Bond
+from wirespeed.steps.in_namespace import InNamespace
 from wirespeed.steps.mtu import Mtu
+from wirespeed.steps.vf_count import VfCount
 
 USUAL = {"flags": ["UP"], "mtu": 1500, "operstate": "UP", "link_type": "ether"}
 LINKS = [
@@ -74,3 +78,40 @@ def test_a_port_of_no_session_is_free():
 
 def test_a_step_that_does_nothing_takes_nothing_down():
     refuse_cutoff(plan_of("eth0", now=9000), {"alpha": host()})
+
+
+def one(step: Step, now: State) -> Plan:
+    return Plan(steps=(planned("alpha", step, Known(now, "cat")),))
+
+
+def test_a_step_that_names_it_among_others_or_by_its_address_is_refused_too():
+    bond = Bond(netdev="bond9", members=("eth2", "eth1"), mode="active-backup", miimon_ms=100)
+    state: State = {"is_there": False, "is_up": None}
+    state |= {"eth1 master": None, "eth1 is_up": True, "eth2 master": None, "eth2 is_up": True}
+    vfs = VfCount(pci_address="0000:00:02.0", num_vfs=2)
+    for plan in (one(bond, state), one(vfs, {"num_vfs": 0})):
+        with pytest.raises(InputError) as caught:
+            refuse_cutoff(plan, {"alpha": host()})
+        assert caught.value.what == "plan.cuts_off"
+        assert "eth1 carries your session" in caught.value.found
+
+
+def test_what_has_that_name_in_a_namespace_is_another():
+    step = InNamespace.of("ceph-1", Mtu(netdev="eth0", mtu=9000))
+    refuse_cutoff(one(step, {"mtu": 1500}), {"alpha": host()})
+
+
+def test_with_leave_such_steps_are_marked_and_no_other():
+    marked = with_cutoffs(plan_of("eth1"), {"alpha": host()}, here=())
+    assert marked.steps[0].cuts == "eth1 carries your session"
+    assert with_cutoffs(plan_of("eth2"), {"alpha": host()}, here=()).steps[0].cuts == ""
+    assert with_cutoffs(plan_of("eth1", now=9000), {"alpha": host()}, here=()).steps[0].cuts == ""
+
+
+def test_nobody_can_come_back_from_here_to_here():
+    with pytest.raises(InputError) as caught:
+        with_cutoffs(plan_of("eth1"), {"alpha": host()}, here={"alpha"})
+    assert "on the host's console" in caught.value.next
+    # On the console nobody is to be cut off.
+    marked = with_cutoffs(plan_of("eth0"), {"alpha": host(session="")}, here={"alpha"})
+    assert marked.steps[0].cuts == ""

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from typing import Literal
 
-from wirespeed.apply.hands import Changed, TimedHands
+from wirespeed.apply.hands import Changed, Hands
 from wirespeed.apply.judge import judged, state_text
 from wirespeed.apply.put_back import PutBack
 from wirespeed.apply.record import Record
@@ -49,7 +49,7 @@ class Executor:
     def __init__(
         self,
         plan: Plan,
-        hands: Mapping[str, TimedHands],
+        hands: Mapping[str, Hands],
         write: Callable[[Entry], None],
         now: Callable[[], str],
         entries: Sequence[Entry] = (),
@@ -142,9 +142,6 @@ class Executor:
             found=result.said
             or f"it is {state_text(result.now)}, and not {state_text(planned.goal)}",
             so="every step that was done before it was put back",
-            next="find out why nobody could come back, or give it longer: --confirm-within"
-            if result.verdict is Verified.CUT_OFF
-            else "",
         )
 
     def _is_left(self, number: int) -> bool:

@@ -1,5 +1,7 @@
 """Which netdevs a host is reached by: what takes them down may cut the user off. Pure."""
 
+from collections.abc import Container, Iterable, Iterator, Mapping
+
 from wirespeed.facts.netstack import NetStack
 from wirespeed.facts.ports import Ports
 from wirespeed.facts.routes import Routes
@@ -31,30 +33,77 @@ def carriers(host: HostFacts) -> dict[str, str]:
     return found
 
 
-def refuse_cutoff(plan: Plan, hosts: dict[str, HostFacts]) -> None:
+def refuse_cutoff(plan: Plan, hosts: Mapping[str, HostFacts]) -> None:
     """Raise InputError `plan.cuts_off` for a step that may take the way to the host down."""
     for planned in plan.steps:
-        carried = carriers(hosts[planned.host]) if _may_cut(planned) else {}
-        for netdev, what in carried.items():
-            if netdev in _netdevs(planned, hosts[planned.host]):
-                raise InputError(
-                    "plan.cuts_off",
-                    where=f"{planned.subject} on {planned.host}",
-                    found=f"{netdev} carries {what}, and this step {planned.danger}",
-                    so="you may lose the host; nothing was changed",
-                    next="reach it by another port, or from its console with --allow-cutoff",
+        if cuts := _cuts(planned, hosts):
+            raise _cuts_off(
+                planned,
+                cuts,
+                "reach it by another port, or let the host itself undo what cuts "
+                "you off: --allow-cutoff",
+            )
+
+
+def with_cutoffs(plan: Plan, hosts: Mapping[str, HostFacts], here: Container[str]) -> Plan:
+    """Mark each step that may take the way to its host down, for its timer.
+
+    Hosts that are `here` cannot be come back to by a new connection. Raises `plan.cuts_off` where
+    somebody is logged in to such a one by SSH.
+    """
+    steps = []
+    for planned in plan.steps:
+        cuts = _cuts(planned, hosts)
+        if cuts and planned.host in here:
+            if value_or_none(hosts[planned.host][Session].peer) is not None:
+                raise _cuts_off(
+                    planned, cuts, "start wirespeed on another machine, or on the host's console"
                 )
+            cuts = ""
+        steps.append(planned.model_copy(update={"cuts": cuts}))
+    return plan.model_copy(update={"steps": tuple(steps)})
 
 
-def _may_cut(planned: PlannedStep) -> bool:
-    return planned.danger is not Danger.NONE and not planned.no_op
+def _cuts(planned: PlannedStep, hosts: Mapping[str, HostFacts]) -> str:
+    """Say what it may take down; nothing where it cannot."""
+    # Of a guest that is a machine there are no facts: it is not what the session goes to.
+    if planned.danger is Danger.NONE or planned.no_op or planned.host not in hosts:
+        return ""
+    host = hosts[planned.host]
+    carried = carriers(host)
+    netdevs = _netdevs(planned, host)
+    found = [f"{netdev} carries {what}" for netdev, what in carried.items() if netdev in netdevs]
+    return ", ".join(found)
+
+
+def _cuts_off(planned: PlannedStep, cuts: str, next: str) -> InputError:
+    return InputError(
+        "plan.cuts_off",
+        where=f"{planned.subject} on {planned.host}",
+        found=f"{cuts}, and this step {planned.danger}",
+        so="you may lose the host; nothing was changed",
+        next=next,
+    )
 
 
 def _netdevs(planned: PlannedStep, host: HostFacts) -> set[str]:
-    """Give the netdevs of what a step is about, by name or by PCI address."""
-    named = {str(planned.step.get("netdev")), str(planned.step.get("pci_address"))}
-    return {
-        port.netdev
-        for port in host[Ports].ports
-        if port.netdev and named & {port.netdev, port.pci_address}
+    """Give the netdevs that a step names, by name or by PCI address, whatever field they are in.
+
+    What a namespace has is not the host's, whatever its name.
+    """
+    if "inner" in planned.step:
+        return set()
+    named = set(_words(list(planned.step.values())))
+    return named | {
+        port.netdev for port in host[Ports].ports if port.netdev and port.pci_address in named
     }
+
+
+def _words(values: Iterable[object]) -> Iterator[str]:
+    for value in values:
+        if isinstance(value, str):
+            yield value
+        elif isinstance(value, dict):
+            yield from _words(value.values())
+        elif isinstance(value, list | tuple):
+            yield from _words(value)

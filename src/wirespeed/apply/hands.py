@@ -17,6 +17,8 @@ class Changed:
     """The command that failed with its return code and words; empty when none did."""
     now: Observed[State]
     """A fresh reading, after the commands or after the one that failed."""
+    is_cut_off: bool = False
+    """It took the way to the host with it, and the host undid it itself."""
 
 
 class Hands(Protocol):

@@ -4,6 +4,7 @@ import shlex
 from collections.abc import Sequence
 
 from wirespeed.apply.hands import Changed
+from wirespeed.apply.hands_boot import READ_BOOT_ID
 from wirespeed.host.sections import sections_script
 from wirespeed.model.capture import Capture
 from wirespeed.model.command import Command
@@ -15,38 +16,66 @@ CHANGE_TIMEOUT_S = 120
 STDIN_END = "WIRESPEED_STDIN_"
 LOCK = "/run/wirespeed.lock"
 
+SAY_CHANGE = f"{{ echo $$ >{LOCK}/change; }} 2>/dev/null\n"
+"""Which process is at it: one whose connection was lost goes on, and nobody is to come between."""
+AWAIT_CHANGE = f"""
+tries=0
+{{ read -r pid <{LOCK}/change; }} 2>/dev/null &&
+	while kill -0 "$pid" 2>/dev/null && [ $tries -lt {CHANGE_TIMEOUT_S + 10} ]; do
+		tries=$((tries + 1))
+		sleep 1
+	done
+"""
+
 
 def read_script(steps: Sequence[Step]) -> str:
     """Read the state of every step: sections `step-0`, `step-1` and so on."""
-    return sections_script("# Reads; changes nothing.\n", "\n", *_reads(steps))
+    return sections_script("# Reads; changes nothing.\n", "\n", *read_sections(steps))
 
 
-def change_script(step: Step, commands: Sequence[Command]) -> str:
-    """Run commands in sections `change-0`, … up to the first that fails; then read the state."""
-    limit = f"\n[ -z \"$limit\" ] || limit='timeout {CHANGE_TIMEOUT_S}'\nwhile :; do\n"
+def change_script(step: Step, commands: Sequence[Command], unless: str = "") -> str:
+    """Run commands in sections `change-0`, … up to the first that fails; then read the state.
+
+    None is begun when the path `unless` is there.
+    """
+    limit = f"\n{SAY_CHANGE}[ -z \"$limit\" ] || limit='timeout {CHANGE_TIMEOUT_S}'\nwhile :; do\n"
+    check = f"[ ! -e {shlex.quote(unless)} ] || break\n" if unless else ""
     runs = [_run(f"change-{number}", command) for number, command in enumerate(commands)]
-    tries = [f'{run}[ "$code" -eq 0 ] || break\n' for run in runs]
+    tries = [f'{check}{run}[ "$code" -eq 0 ] || break\n' for run in runs]
     return sections_script(
-        "# Changes one thing.\n", limit, *tries, "break\ndone\n", *_reads([step])
+        "# Changes one thing.\n", limit, *tries, "break\ndone\n", *read_sections([step])
     )
 
 
-def lock_script(run: str) -> str:
+def settled_read_script(step: Step) -> str:
+    """Read a step's state when the change that was under way there has come to its end."""
+    return sections_script("# Reads; changes nothing.\n", AWAIT_CHANGE, *read_sections([step]))
+
+
+def lock_script(run: str, then: str = "") -> str:
     """Take the host for a run, if nobody has it; say who has it now, in the section `owner`.
 
     A folder is made or it is not: of two that ask at once, one gets it. It is gone after a reboot.
+    `then`: what is done next, if it is this run's.
     """
     owner = f"{LOCK}/owner"
     take = f"mkdir -m 700 {LOCK} 2>/dev/null && printf '%s\\n' {shlex.quote(run)} >{owner}"
     return sections_script(
-        "# Takes the host for one run.\n", f"\n{take}\n", f"run owner - cat {owner}\n"
+        "# Takes the host for one run.\n",
+        f"\n{take}\n",
+        f"run owner - cat {owner}\n{READ_BOOT_ID}",
+        f"if {_is_of(run)}; then\n{AWAIT_CHANGE}{then}fi\n",
     )
 
 
-def unlock_script(run: str) -> str:
-    """Give the host back, if it is this run's."""
-    mine = f'[ "$(cat {LOCK}/owner)" = {shlex.quote(run)} ]'
-    return sections_script("# Gives the host back.\n", f"\n{mine} && rm -r {LOCK}\n")
+def unlock_script(run: str, first: str = "") -> str:
+    """Give the host back, if it is this run's; `first` is done before."""
+    give = f"if {_is_of(run)}; then\n{first}rm -r {LOCK}\nfi\n"
+    return sections_script("# Gives the host back.\n", f"\n{give}")
+
+
+def _is_of(run: str) -> str:
+    return f'[ "$(cat {LOCK}/owner)" = {shlex.quote(run)} ]'
 
 
 def states(capture: Capture, steps: Sequence[Step]) -> list[Observed[State]]:
@@ -76,7 +105,8 @@ def changed(capture: Capture, step: Step, commands: Sequence[Command]) -> Change
     return Changed(failed, states(capture, [step])[0])
 
 
-def _reads(steps: Sequence[Step]) -> list[str]:
+def read_sections(steps: Sequence[Step]) -> list[str]:
+    """Read the states of steps: parts of a script."""
     return [_run(f"step-{number}", step.read()) for number, step in enumerate(steps)]
 
 
@@ -84,7 +114,12 @@ def _run(name: str, command: Command) -> str:
     line = f"run {name} - {shlex.join(command.argv)}"
     if command.stdin is None:
         return f"{line}\n"
+    return f"{line} {heredoc(command.stdin)}"
+
+
+def heredoc(text: str) -> str:
+    """Give the end of a command line whose input is `text`, whatever is in it, and a line end."""
     end = STDIN_END
-    while end in command.stdin:
+    while end in text:
         end += "_"
-    return f"{line} <<'{end}'\n{command.stdin}\n{end}\n"
+    return f"<<'{end}'\n{text}\n{end}\n"

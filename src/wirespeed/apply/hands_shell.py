@@ -1,7 +1,10 @@
 """Hands by a runner: each reading and each change is one script, one round trip."""
 
+import uuid
 from collections.abc import Sequence
 
+from wirespeed.apply.guard_timer import UNDOING_S, settle_script, sweep_script
+from wirespeed.apply.guard_timer_change import change_or_undone
 from wirespeed.apply.hands import Changed
 from wirespeed.apply.hands_script import (
     CHANGE_TIMEOUT_S,
@@ -13,7 +16,7 @@ from wirespeed.apply.hands_script import (
     states,
     unlock_script,
 )
-from wirespeed.host.runner import Runner
+from wirespeed.host.runner import ByNetwork, Runner
 from wirespeed.model.capture import Capture, parse_capture
 from wirespeed.model.command import Command
 from wirespeed.model.error import InputError
@@ -39,9 +42,25 @@ class ShellHands:
         timeout_s = READ_TIMEOUT_S + CHANGE_TIMEOUT_S * len(commands)
         return changed(self._ask(change_script(step, commands), timeout_s), step, commands)
 
+    def change_or_undone(
+        self, step: Step, commands: Sequence[Command], undo: Sequence[Command], within_s: int
+    ) -> Changed:
+        """Do as `change`; the host runs `undo` unless a new connection comes within `within_s`.
+
+        From here to here there is no way to lose.
+        """
+        if not isinstance(self._runner, ByNetwork):
+            return self.change(step, commands)
+        renew, token = self._runner.renew, uuid.uuid4().hex[:12]
+        return change_or_undone(self._ask, renew, token, step, commands, undo, within_s)
+
     def take(self, run: str) -> None:
-        """Take the host for a run, again if it is its own. Raises InputError `host.in_use`."""
-        section = self._ask(lock_script(run), READ_TIMEOUT_S).section("owner")
+        """Take the host for a run, again if it is its own. Raises InputError `host.in_use`.
+
+        What a run that was killed left armed there is undone first.
+        """
+        script = lock_script(run, settle_script())
+        section = self._ask(script, READ_TIMEOUT_S + UNDOING_S).section("owner")
         owner = section.output.strip() if section and section.returncode == 0 else ""
         if owner != run:
             raise InputError(
@@ -54,7 +73,7 @@ class ShellHands:
 
     def give_back(self, run: str) -> None:
         """Let others take it."""
-        self._ask(unlock_script(run), READ_TIMEOUT_S)
+        self._ask(unlock_script(run, sweep_script()), READ_TIMEOUT_S)
 
     def _ask(self, script: str, timeout_s: float) -> Capture:
         done = self._runner.run(("sh", "-s"), timeout_s=timeout_s, stdin=script)

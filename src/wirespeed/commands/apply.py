@@ -7,10 +7,11 @@ from pathlib import Path
 import click
 
 from wirespeed.apply.executor import Executor
-from wirespeed.apply.guard import refuse_cutoff
+from wirespeed.apply.guard import refuse_cutoff, with_cutoffs
+from wirespeed.apply.guard_timer_hands import CONFIRM_WITHIN_S, guarded
 from wirespeed.apply.hands_shell import ShellHands
 from wirespeed.apply.run import Run, open_run
-from wirespeed.commands.hosts_of_spec import hands_of, planned, read_spec
+from wirespeed.commands.hosts_of_spec import hands_of, here_of, planned, read_spec
 from wirespeed.host.clock import utc_now
 from wirespeed.model.error import InputError
 from wirespeed.model.journal import Entry, Result, Undone
@@ -28,9 +29,21 @@ from wirespeed.report.plan_text import plan_lines
 )
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @click.option(
-    "--allow-cutoff", is_flag=True, help="Also change the port that the host is reached by."
+    "--allow-cutoff",
+    is_flag=True,
+    help="Also change the port that a host is reached by; the host undoes that itself unless we "
+    "can come back.",
 )
-def apply(spec: Path, folder: Path | None, yes: bool, allow_cutoff: bool) -> int:
+@click.option(
+    "--confirm-within",
+    "within_s",
+    metavar="SECONDS",
+    type=click.IntRange(10, 3600),
+    default=CONFIRM_WITHIN_S,
+    show_default=True,
+    help="How long a host waits for that.",
+)
+def apply(spec: Path, folder: Path | None, yes: bool, allow_cutoff: bool, within_s: int) -> int:
     """Carry a spec out on its hosts. `wirespeed undo` takes all of it back.
 
     Every step is written to a journal before it is done, and is done only when a fresh reading of
@@ -43,7 +56,7 @@ def apply(spec: Path, folder: Path | None, yes: bool, allow_cutoff: bool) -> int
     with open_run(folder or run_folder(spec)) as run, hands_of(wanted) as hands:
         if run.outcome == "unfinished" and run.plan is not None:
             click.echo(f"{run.folder}: a run that did not come to its end is finished", err=True)
-            carry_out(run, run.plan, hands)
+            carry_out(run, run.plan, hands, within_s)
             return 0
         made, facts = planned(wanted, hands)
         click.echo("\n".join(plan_lines(made)))
@@ -57,12 +70,14 @@ def apply(spec: Path, folder: Path | None, yes: bool, allow_cutoff: bool) -> int
                 so="what stood there before is in its journal, and would be lost",
                 next=f"wirespeed undo {spec}, then apply again",
             )
-        if not allow_cutoff:
+        if allow_cutoff:
+            made = with_cutoffs(made, facts, here_of(wanted))
+        else:
             refuse_cutoff(made, facts)
         if not yes and not click.confirm("Do this?"):
             return 1
         run.begin_anew()
-        carry_out(run, made, hands)
+        carry_out(run, made, hands, within_s)
     return 0
 
 
@@ -71,10 +86,16 @@ def run_folder(spec: Path) -> Path:
     return spec.with_name(f"{spec.name}.run")
 
 
-def carry_out(run: Run, plan: Plan, hands: Mapping[str, ShellHands]) -> None:
+def carry_out(
+    run: Run,
+    plan: Plan,
+    hands: Mapping[str, ShellHands],
+    within_s: int = CONFIRM_WITHIN_S,
+) -> None:
     """Apply a plan, telling of each step."""
     with taken(run, hands):
-        Executor(plan, hands, telling(run, plan), utc_now, run.entries).apply()
+        timed = guarded(plan, hands, within_s)
+        Executor(plan, timed, telling(run, plan), utc_now, run.entries).apply()
 
 
 def taken(run: Run, hands: Mapping[str, ShellHands]) -> ExitStack:

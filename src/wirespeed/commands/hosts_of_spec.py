@@ -25,6 +25,13 @@ def read_spec(path: Path) -> Spec:
     return parse_spec(read_text(path), str(path))
 
 
+def here_of(spec: Spec) -> set[str]:
+    """Give the hosts of a spec that are this machine."""
+    return {
+        name for name, host in spec.hosts.items() if isinstance(parse_destination(host.reach), Here)
+    }
+
+
 @contextmanager
 def hands_of(spec: Spec) -> Iterator[dict[str, ShellHands]]:
     """Give the hands of every host, each with one connection that is closed at the end.

@@ -1,7 +1,7 @@
 """What the rest of the program asks of a host: run one command to its end."""
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from wirespeed.model.frozen import Frozen
 
@@ -39,4 +39,13 @@ class Runner(Protocol):
         the command. Raises InputError `command.missing` when the program is not there,
         MeasurementError `command.timeout` when it had to be killed.
         """
+        ...
+
+
+@runtime_checkable
+class ByNetwork(Protocol):
+    """A runner with a connection to its host, which can be lost."""
+
+    def renew(self) -> None:
+        """Let the next command go by a connection that is made then."""
         ...

@@ -48,6 +48,10 @@ class SshSession(Closing):
             cut=talk.output.cut or talk.errors.cut,
         )
 
+    def renew(self) -> None:
+        """See `ByNetwork.renew`."""
+        self._loop.run(self._drop())
+
     def close(self) -> None:
         """Close the connection; a second call does nothing."""
         connection, self._connection = self._connection, None

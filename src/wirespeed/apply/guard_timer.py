@@ -1,0 +1,221 @@
+"""A timer on the host itself, which undoes a step unless we come back by a new connection. Pure.
+
+    arm      a folder with the script of the undo; a timer that starts it
+    change   the step's commands, each only while nobody has claimed the folder
+    claim    whoever makes `taken` in the folder first: we, come back, or the timer
+             we then write `confirmed`, the timer `result` when its undo is done
+
+Of the two that claim, one gets it: a folder is made or it is not. So the host undoes the step, or
+it is confirmed, and never both. All of it is in /run, for root alone, and gone after a reboot.
+"""
+
+import shlex
+from collections.abc import Sequence
+from enum import StrEnum
+
+from wirespeed.apply.hands import Changed
+from wirespeed.apply.hands_script import CHANGE_TIMEOUT_S, heredoc, read_sections, states
+from wirespeed.host.sections import sections_script
+from wirespeed.model.capture import Capture
+from wirespeed.model.command import Command
+from wirespeed.model.step import Step
+
+FOLDER = "/run/wirespeed"
+TIMER = "wirespeed-undo-"
+"""Before the token: name of the folder of one armed step, and of its unit where systemd runs."""
+UNDOING_S = 60
+"""How long whoever comes back waits for an undo that the host is in the midst of."""
+
+_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+
+_END_TIMER = f"""\
+end_timer() {{
+	if [ -s "$folder/sleeper" ]; then
+		kill -TERM -- "-$(cat "$folder/sleeper")"
+	else
+		systemctl stop "{TIMER}${{folder##*/{TIMER}}}.timer"
+	fi
+}} 2>/dev/null
+"""
+_RESULT = f"""\
+result() {{
+	tries=0
+	until [ -e "$folder/result" ] || [ $tries -ge {UNDOING_S} ]; do
+		tries=$((tries + 1))
+		sleep 1
+	done
+	cat "$folder/result" 2>/dev/null || echo undoing
+}}
+"""
+
+
+class Outcome(StrEnum):
+    """What became of an armed step, by who made the claim."""
+
+    CONFIRMED = "confirmed"
+    UNDONE = "undone"
+    """The host undid it itself."""
+    UNDOING = "undoing"
+    """It is at it for longer than anybody waits."""
+    GONE = "gone"
+    """No trace of it: the host was started again meanwhile."""
+    UNKNOWN = "unknown"
+    """The host's answer was cut off."""
+
+
+def taken(token: str) -> str:
+    """Give the path whose making is the claim."""
+    return f"{FOLDER}/{TIMER}{token}/taken"
+
+
+def arm_script(token: str, undo: Sequence[Command], within_s: int) -> str:
+    """Put the undo on the host and start its timer; the section `armed` says whether it runs."""
+    folder = f"{FOLDER}/{TIMER}{token}"
+    by_systemd = shlex.join(
+        (
+            *("systemd-run", "--quiet", "--collect", f"--unit={TIMER}{token}"),
+            # The default accuracy of a timer is a minute: systemd.timer(5).
+            *(f"--on-active={within_s}", "--timer-property=AccuracySec=100ms"),
+            *("/bin/sh", f"{folder}/undo"),
+        )
+    )
+    return sections_script(
+        "# Starts a timer that undoes what comes next.\n",
+        f"""
+arm() {{
+	umask 077
+	mkdir -p {FOLDER} && mkdir {folder} && cat >{folder}/draft || return
+	mv {folder}/draft {folder}/undo || return
+	if [ -d /run/systemd/system ]; then
+		{by_systemd}
+		return
+	fi
+	setsid sh -c 'echo $$ >{folder}/sleeper; sleep {within_s}; exec sh {folder}/undo' \\
+		</dev/null >/dev/null 2>&1 &
+	tries=0
+	until [ -s {folder}/sleeper ]; do
+		[ $tries -lt 50 ] || return
+		tries=$((tries + 1))
+		sleep 0.1
+	done
+}}
+show armed - arm {heredoc(undo_script(token, undo))}""",
+    )
+
+
+def undo_script(token: str, undo: Sequence[Command]) -> str:
+    """Give what the timer runs: every command, also after one that failed, and what became of it.
+
+    It starts from a change that may have come only half of its way, so that some of it may have
+    nothing to undo.
+    """
+    folder = f"{FOLDER}/{TIMER}{token}"
+    runs = [
+        f"$limit {shlex.join(command.argv)} {_input_of(command)}"
+        f'[ "$?" -eq 0 ] || failed="$failed {number}"\n'
+        for number, command in enumerate(undo)
+    ]
+    return f"""\
+#!/bin/sh
+# Undoes a change of the network, made by wirespeed, that nobody came back to confirm.
+LC_ALL=C
+PATH={_PATH}
+export LC_ALL PATH
+cd {folder} && mkdir taken 2>/dev/null || exit 0
+exec >log 2>&1
+limit=
+command -v timeout >/dev/null && limit='timeout {CHANGE_TIMEOUT_S}'
+failed=
+{"".join(runs)}echo "undone$failed" >result.new
+mv result.new result
+"""
+
+
+def armed(capture: Capture) -> str:
+    """Say why no timer runs; empty when it does."""
+    section = capture.section("armed")
+    if section is None or section.returncode is None:
+        return "it is not known whether its timer was started"
+    if section.returncode == 0:
+        return ""
+    said = " ".join((section.errors.strip() or section.output.strip()).split())
+    return f"its timer was not started: return code {section.returncode}: {said[:300]}"
+
+
+def confirm_script(token: str, step: Step) -> str:
+    """Claim the folder before the timer does, then read the step's state.
+
+    It may be asked again, where the answer was lost.
+    """
+    folder = f"{FOLDER}/{TIMER}{token}"
+    return sections_script(
+        "# Confirms a change, or learns that it was undone.\n",
+        f"""
+folder={folder}
+{_END_TIMER}{_RESULT}
+outcome() {{
+	if mkdir "$folder/taken" 2>/dev/null; then
+		: >"$folder/confirmed"
+		end_timer
+	fi
+	if [ -e "$folder/confirmed" ]; then
+		echo {Outcome.CONFIRMED}
+	elif [ -d "$folder" ]; then
+		result
+	else
+		echo {Outcome.GONE}
+	fi
+}}
+show outcome - outcome
+""",
+        *read_sections([step]),
+    )
+
+
+def confirmed(capture: Capture, step: Step, undo: Sequence[Command]) -> tuple[Outcome, Changed]:
+    """Give what `confirm_script` found, with the undo's commands that failed, and the state now."""
+    section = capture.section("outcome")
+    words = section.output.split() if section and section.returncode is not None else []
+    outcome = Outcome.UNKNOWN
+    if words and words[0] in (Outcome.CONFIRMED, Outcome.UNDONE, Outcome.UNDOING, Outcome.GONE):
+        outcome = Outcome(words[0])
+    numbers = [int(word) for word in words[1:] if word.isdecimal() and len(word) < 6]
+    failed = "; ".join(undo[number].line() for number in numbers if number < len(undo))
+    return outcome, Changed(failed, states(capture, [step])[0])
+
+
+def settle_script() -> str:
+    """Have what is still armed undone now: whoever armed it was killed before it could confirm.
+
+    A part of the script that takes a host. It cannot be told whether the change is at its end, and
+    so it cannot be confirmed.
+    """
+    return f"""
+{_END_TIMER}{_RESULT}
+settle() {{
+	for folder in {FOLDER}/{TIMER}*; do
+		[ -s "$folder/undo" ] || continue
+		[ -e "$folder/confirmed" ] && continue
+		sh "$folder/undo"
+		result
+		end_timer
+	done
+}}
+show settled - settle
+"""
+
+
+def sweep_script() -> str:
+    """Remove what is confirmed or undone; what is still armed stays. A part of another script."""
+    return f"""
+for folder in {FOLDER}/{TIMER}*; do
+	if [ -e "$folder/confirmed" ] || [ -e "$folder/result" ]; then
+		rm -r "$folder"
+	fi
+done
+[ ! -d {FOLDER} ] || rmdir {FOLDER} 2>/dev/null
+"""
+
+
+def _input_of(command: Command) -> str:
+    return "\n" if command.stdin is None else heredoc(command.stdin)

@@ -1,0 +1,88 @@
+"""A step that may cut us off, done so that the host undoes it itself if it does.
+
+    arm -> change -> a new connection -> confirm        (guard_timer)
+
+The connection that the change was sent by proves nothing: it may live on where no other is let in,
+and be dead where others are.
+"""
+
+from collections.abc import Callable, Sequence
+
+from wirespeed.apply.guard_timer import (
+    UNDOING_S,
+    Outcome,
+    arm_script,
+    armed,
+    confirm_script,
+    confirmed,
+    taken,
+)
+from wirespeed.apply.hands import Changed
+from wirespeed.apply.hands_script import change_script, changed, read_script, states
+from wirespeed.host.clock import Deadline, sleep_s
+from wirespeed.model.capture import Capture
+from wirespeed.model.command import Command
+from wirespeed.model.error import LeftChangedError, WirespeedError
+from wirespeed.model.step import Step
+
+ANSWER_S = 60.0
+PAUSE_S = 1.0
+LATEST_S = 120.0
+"""How long after the timer a host may take to come back: its undo, and a port that restarts."""
+SAID = {
+    Outcome.UNDONE: "the host undid it itself",
+    Outcome.UNDOING: "the host is undoing it itself, and is not at the end",
+}
+
+
+def change_or_undone(
+    ask: Callable[[str, float], Capture],
+    renew: Callable[[], None],
+    token: str,
+    step: Step,
+    commands: Sequence[Command],
+    undo: Sequence[Command],
+    within_s: int,
+) -> Changed:
+    """Do a change with its timer; `ask` sends a script and bounds its time, in seconds.
+
+    Raises LeftChangedError `host.cut_off` when the host is not there even when its timer is over.
+    """
+    if reason := armed(ask(arm_script(token, undo, within_s), ANSWER_S)):
+        return Changed(reason, states(ask(read_script([step]), ANSWER_S), [step])[0])
+    latest = Deadline(within_s + LATEST_S)
+    done = None
+    try:
+        # Half of the time for the commands, half for the way back.
+        done = changed(
+            ask(change_script(step, commands, taken(token)), within_s / 2), step, commands
+        )
+    except WirespeedError as error:
+        lost = error.found
+    while True:
+        renew()
+        try:
+            script = confirm_script(token, step)
+            outcome, now = confirmed(ask(script, ANSWER_S + UNDOING_S), step, undo)
+        except WirespeedError as error:
+            lost, outcome = error.found, Outcome.UNKNOWN
+        if outcome is not Outcome.UNKNOWN:
+            break
+        if latest.expired:
+            raise LeftChangedError(
+                "host.cut_off",
+                where=step.subject,
+                found=f"no answer since: {lost}",
+                so=f"its timer of {within_s} s is over, and should have undone it",
+                next=f"on its console: sh {taken(token).replace('taken', 'undo')}; "
+                "then `wirespeed undo` or `apply` again",
+            )
+        sleep_s(PAUSE_S)
+    if outcome is Outcome.CONFIRMED:
+        return Changed(done.failed if done else "", now.now)
+    if outcome is Outcome.GONE:
+        return Changed("the host was started again before the change was confirmed", now.now)
+    said = f"no new connection came through within {within_s} s (--confirm-within), "
+    said += f"and {SAID[outcome]}"
+    said += f"; of that, failed: {now.failed}" if now.failed else ""
+    return Changed(said, now.now, is_cut_off=True)

@@ -1,0 +1,221 @@
+"""A host undoes a step itself unless somebody comes back: with this machine's own shell."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from test_hands_shell import NASTY, Note
+
+from wirespeed.apply import guard_timer, guard_timer_change, hands_script
+from wirespeed.apply.executor import Executor
+from wirespeed.apply.guard_timer import Outcome, arm_script, confirmed, taken, undo_script
+from wirespeed.apply.guard_timer_hands import guarded
+from wirespeed.apply.hands_shell import ShellHands
+from wirespeed.apply.planner import make_plan
+from wirespeed.host.clock import Deadline, sleep_s
+from wirespeed.host.local import LocalRunner
+from wirespeed.host.runner import Completed
+from wirespeed.model.capture import parse_capture
+from wirespeed.model.command import Command
+from wirespeed.model.error import ApplyError, HostError, LeftChangedError
+from wirespeed.model.journal import Entry, Result, Verified
+from wirespeed.model.observed import Known
+from wirespeed.model.plan import Plan
+from wirespeed.steps import registry
+
+SOON_S = 2
+
+
+class Network:
+    """This machine as if it were reached by a network, which a text in a file may cut."""
+
+    def __init__(self, way: Path) -> None:
+        self._runner, self._way = LocalRunner(), way
+        self.renewed = 0
+        self.is_gone = False
+
+    def run(
+        self,
+        argv: Sequence[str],
+        *,
+        timeout_s: float = 60.0,
+        stdin: str | None = None,
+        max_bytes: int = 1 << 20,
+    ) -> Completed:
+        self._pass()
+        done = self._runner.run(argv, timeout_s=timeout_s, stdin=stdin, max_bytes=max_bytes)
+        self._pass()
+        return done
+
+    def renew(self) -> None:
+        self.renewed += 1
+
+    def _pass(self) -> None:
+        if self.is_gone or self._way.read_text() == "cut\n":
+            raise HostError("ssh.unreachable", where="alpha", found="no route to host")
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setattr(registry, "step_types", lambda: {"note": Note})
+    monkeypatch.setattr(guard_timer, "FOLDER", str(tmp_path / "run"))
+    monkeypatch.setattr(hands_script, "LOCK", str(tmp_path / "lock"))
+    monkeypatch.setattr(guard_timer_change, "PAUSE_S", 0.1)
+    return tmp_path / "run"
+
+
+@pytest.fixture
+def way(tmp_path: Path) -> Path:
+    path = tmp_path / "way"
+    path.write_text("open\n")
+    return path
+
+
+def plan_for(way: Path, text: str) -> Plan:
+    step = Note(path=str(way), text=text)
+    state = ShellHands("here", LocalRunner()).read([step])[0]
+    plan = make_plan([("alpha", step, state)])
+    steps = [one.model_copy(update={"cuts": "it is the way"}) for one in plan.steps]
+    return Plan(steps=tuple(steps))
+
+
+def executor(plan: Plan, network: Network, journal: list[Entry]) -> Executor:
+    hands = guarded(plan, {"alpha": ShellHands("alpha", network)}, SOON_S)
+    return Executor(plan, hands, journal.append, lambda: "now", tuple(journal))
+
+
+def sleepers(folder: Path) -> list[str]:
+    listed = LocalRunner().run(["ps", "-eo", "args"])
+    return [line for line in listed.output.splitlines() if str(folder) in line]
+
+
+def await_text(path: Path, text: str) -> None:
+    deadline = Deadline(20)
+    while path.read_text() != text:
+        assert not deadline.expired, path.read_text()
+        sleep_s(0.1)
+
+
+def test_a_step_that_leaves_the_way_open_is_confirmed_and_stays(way: Path, folder: Path):
+    network, journal = Network(way), []
+    executor(plan_for(way, NASTY), network, journal).apply()
+    assert network.renewed == 1, "the old connection proves nothing"
+    sleep_s(SOON_S + 1)
+    assert way.read_text() == NASTY + "\n"
+    assert sleepers(folder) == []
+
+
+def test_a_step_that_cuts_is_undone_by_the_host_and_the_error_says_so(way: Path):
+    network, journal = Network(way), []
+    with pytest.raises(ApplyError) as caught:
+        executor(plan_for(way, "cut"), network, journal).apply()
+    assert caught.value.what == "step.cut_off"
+    assert f"within {SOON_S} s" in caught.value.found
+    assert "the host undid it itself" in caught.value.found
+    assert way.read_text() == "open\n"
+    [result] = [entry for entry in journal if isinstance(entry, Result)]
+    assert result.verdict is Verified.CUT_OFF
+    assert result.now == {"text": "open"}
+
+
+def test_killed_before_it_could_confirm_the_host_undoes_it(way: Path):
+    plan, network = plan_for(way, "cut"), Network(way)
+    hands = ShellHands("alpha", network)
+    step = Note(path=str(way), text="cut")
+    undo = step.change({"text": "cut"}, {"text": "open"})
+    with pytest.raises(HostError):
+        # As far as a process gets that is killed after its change.
+        hands._ask(arm_script("t", undo, SOON_S), 10)
+        hands.change(step, plan.steps[0].commands)
+    await_text(way, "open\n")
+    assert hands.read([step]) == [Known({"text": "open"}, f"cat {way}")]
+
+
+def test_whoever_takes_the_host_next_has_what_is_armed_undone_first(way: Path, folder: Path):
+    step = Note(path=str(way), text="new")
+    undo = step.change({"text": "new"}, {"text": "open"})
+    hands = ShellHands("alpha", Network(way))
+    assert guard_timer.armed(hands._ask(arm_script("t", undo, 600), 10)) == ""
+    hands.change(step, step.change({"text": "open"}, {"text": "new"}))
+    assert way.read_text() == "new\n"
+    hands.take("run")
+    assert way.read_text() == "open\n"
+    assert sleepers(folder) == [], "and the timer is ended"
+    hands.give_back("run")
+    assert not folder.exists(), "nothing is left on the host"
+
+
+def test_a_timer_that_does_not_start_lets_nothing_be_changed(way: Path, folder: Path):
+    folder.write_text("in the way")
+    with pytest.raises(ApplyError) as caught:
+        executor(plan_for(way, "new"), Network(way), []).apply()
+    assert caught.value.what == "step.failed"
+    assert "its timer was not started" in caught.value.found
+    assert way.read_text() == "open\n"
+
+
+def test_no_command_is_begun_once_the_host_has_taken_it_back(way: Path, folder: Path):
+    (folder / "wirespeed-undo-t/taken").mkdir(parents=True)
+    step = Note(path=str(way), text="new")
+    script = hands_script.change_script(
+        step, [Command(argv=("tee", str(way)), stdin="new")], taken("t")
+    )
+    done = LocalRunner().run(["sh", "-s"], stdin=script)
+    assert way.read_text() == "open\n"
+    assert "begin change-0" not in done.output
+
+
+def test_a_command_of_the_undo_that_fails_is_named_and_the_others_are_run(way: Path, folder: Path):
+    step = Note(path=str(way), text="x")
+    undo = (
+        Command(argv=("ls", "/nowhere/at all")),
+        Command(argv=("tee", str(way)), stdin=NASTY),
+    )
+    ShellHands("a", LocalRunner())._ask(arm_script("t", undo, 600), 10)
+    LocalRunner().run(["sh", str(folder / "wirespeed-undo-t/undo")])
+    done = LocalRunner().run(["sh", "-s"], stdin=guard_timer.confirm_script("t", step))
+    outcome, now = confirmed(parse_capture(done.output, "a"), step, undo)
+    assert outcome is Outcome.UNDONE
+    assert now.failed == "ls '/nowhere/at all'"
+    assert way.read_text() == NASTY + "\n"
+    ShellHands("a", LocalRunner()).take("run")
+    assert sleepers(folder) == []
+
+
+def test_to_confirm_twice_is_to_confirm_once(way: Path, folder: Path):
+    step = Note(path=str(way), text="open")
+    ShellHands("a", LocalRunner())._ask(arm_script("t", (), 600), 10)
+    for _ in range(2):
+        done = LocalRunner().run(["sh", "-s"], stdin=guard_timer.confirm_script("t", step))
+        assert confirmed(parse_capture(done.output, "a"), step, ())[0] is Outcome.CONFIRMED
+    assert sleepers(folder) == []
+
+
+def test_a_host_that_was_started_again_is_told(way: Path):
+    step = Note(path=str(way), text="open")
+    done = LocalRunner().run(["sh", "-s"], stdin=guard_timer.confirm_script("t", step))
+    assert confirmed(parse_capture(done.output, "a"), step, ())[0] is Outcome.GONE
+
+
+def test_a_host_that_never_comes_back_is_left_changed(
+    way: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(guard_timer_change, "LATEST_S", 0.5)
+    network = Network(way)
+    plan = plan_for(way, "cut")
+    network.renew = lambda: setattr(network, "is_gone", True)  # type: ignore[method-assign]
+    with pytest.raises(LeftChangedError) as caught:
+        executor(plan, network, []).apply()
+    assert caught.value.what == "host.cut_off"
+    assert "no route to host" in caught.value.found
+    await_text(way, "open\n")
+    assert sleepers(folder) == []
+
+
+def test_what_the_timer_runs_is_quoted_and_claims_first():
+    script = undo_script("t", [Command(argv=("ip", "link", "set", "a b;c", "up"))])
+    lines = script.splitlines()
+    assert lines[0] == "#!/bin/sh"
+    claim = next(i for i, line in enumerate(lines) if "mkdir taken" in line)
+    assert lines[claim].endswith("mkdir taken 2>/dev/null || exit 0")
+    assert next(i for i, line in enumerate(lines) if "'a b;c'" in line) > claim
