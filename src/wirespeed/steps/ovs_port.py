@@ -34,7 +34,7 @@ class OvsPort(Step):
     netdev: Netdev
     """Name of the port, of its interface, and of the netdev if there is one."""
     interface_type: Literal["system", "vxlan", "geneve", "dpdk", "dpdkvhostuserclient"]
-    options: Annotated[dict[str, str], Field(default_factory=dict)]
+    options: dict[str, str] = Field(default_factory=dict)
     mtu_request: Annotated[int, Field(ge=68, le=65535)] | None = None
     vlan: Annotated[int, Field(ge=1, le=4094)] | None = None
     """Tag that its frames have in the bridge: an access port."""
