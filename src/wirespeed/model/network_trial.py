@@ -22,6 +22,16 @@ class Pair(Frozen):
     network: str
 
 
+class HostCpu(Frozen):
+    """What a host spent while a run went on: all of it, its guests and the kernel included."""
+
+    host: str
+    """Its name in the spec."""
+    busy_cores: float
+    """Mean of cores that were not idle, from /proc/stat; time stolen from it is not counted."""
+    cores: int
+
+
 class Iperf3Trial(Frozen):
     """One run of iperf3: TCP, for `seconds`."""
 
@@ -38,9 +48,17 @@ class Iperf3Trial(Frozen):
     returned_bps: float | None
     """Server to client at the same time, as the client received it; None: one direction only."""
     retransmits: int | None
+    """Segments that the client sent again; None: its system does not tell."""
     client_cpu_percent: float
     """Of one core: what iperf3 itself used."""
     server_cpu_percent: float
+    returned_retransmits: int | None = None
+    """Segments that the server sent again, where it sent."""
+    host_cpu: tuple[HostCpu, ...] = ()
+    """Of the client's host and of the server's, one after the other, or one where it is the same;
+    none where it could not be read. Never to be added to the two above: these are part of it."""
+    version: str = ""
+    """Of iperf3, as it says: from 3.16 each stream has a thread, and so a core, of its own."""
     failed: str = ""
     """Why there are no figures (they are 0 then); empty for a run that counts."""
 
@@ -59,7 +77,12 @@ class PingTrial(Frozen):
     rtt_us_mdev: float | None
     rtt_us_min: float | None
     rtt_us_max: float | None
+    duplicates: int = 0
+    """Answers that came again; not among `received`."""
+    errors: int = 0
+    """Answers that say that a packet could not be delivered; not among `received`."""
     failed: str = ""
+    """Why there are no figures (0 and None then); a run that only lost packets did not fail."""
 
 
 class FailoverVerdict(StrEnum):

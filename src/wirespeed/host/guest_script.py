@@ -1,0 +1,24 @@
+"""Scripts that run on a host or in a guest: files of their own beside this one, sent by stdin."""
+
+from collections.abc import Sequence
+from importlib.resources import files
+
+from wirespeed.host.runner import MAX_OUTPUT_BYTES, Completed, Runner
+
+INTERPRETERS = {".sh": ("sh", "-s", "--"), ".py": ("python3", "-I", "-")}
+
+
+def run_script(
+    runner: Runner,
+    name: str,
+    arguments: Sequence[str],
+    *,
+    timeout_s: float = 30.0,
+    max_bytes: int = MAX_OUTPUT_BYTES,
+) -> Completed:
+    """Run the script `name` there; nothing is installed. Raises as `Runner.run` does."""
+    text = files("wirespeed.host").joinpath(name).read_text()
+    interpreter = INTERPRETERS[name[name.rindex(".") :]]
+    return runner.run(
+        (*interpreter, *arguments), timeout_s=timeout_s, stdin=text, max_bytes=max_bytes
+    )

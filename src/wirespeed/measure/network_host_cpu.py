@@ -1,0 +1,56 @@
+"""What a host spends while something runs, from /proc/stat before and after. Pure but for `read`.
+
+Source: proc_stat(5): user nice system idle iowait irq softirq steal guest guest_nice, in ticks
+since boot; guest is counted in user, guest_nice in nice.
+"""
+
+import re
+from dataclasses import dataclass
+
+from wirespeed.host.runner import Runner
+from wirespeed.model.error import WirespeedError
+from wirespeed.model.network_trial import HostCpu
+
+_ALL = re.compile(r"^cpu +((?:\d+ ?)+)$", re.M)
+_ONE = re.compile(r"^cpu\d+ ", re.M)
+_FIELDS = 8
+"""Up to steal: what a core did with its time, each tick in one of them."""
+_IDLE, _IOWAIT, _STEAL = 3, 4, 7
+
+
+@dataclass(frozen=True, slots=True)
+class CpuTicks:
+    """Of all cores together, since boot."""
+
+    busy: int
+    total: int
+    cores: int
+
+
+def parse_cpu_ticks(text: str) -> CpuTicks | None:
+    """Read /proc/stat; None where it makes no sense."""
+    line = _ALL.search(text)
+    if line is None:
+        return None
+    ticks = [int(word) for word in line[1].split()[:_FIELDS]]
+    cores = len(_ONE.findall(text))
+    if len(ticks) < _FIELDS or not cores:
+        return None
+    total = sum(ticks)
+    return CpuTicks(total - ticks[_IDLE] - ticks[_IOWAIT] - ticks[_STEAL], total, cores)
+
+
+def spent(host: str, before: CpuTicks | None, after: CpuTicks | None) -> HostCpu | None:
+    """Give the mean of busy cores between two readings; None where there are not two."""
+    if before is None or after is None or after.total <= before.total:
+        return None
+    share = (after.busy - before.busy) / (after.total - before.total)
+    return HostCpu(host=host, busy_cores=share * after.cores, cores=after.cores)
+
+
+def read_cpu_ticks(runner: Runner) -> CpuTicks | None:
+    """Read it on a host; None where it cannot be: it is beside the point of a run."""
+    try:
+        return parse_cpu_ticks(runner.run(("cat", "/proc/stat"), timeout_s=30.0).output)
+    except WirespeedError:
+        return None
