@@ -10,6 +10,7 @@ from wirespeed.apply import guard_timer, guard_timer_change, hands_script
 from wirespeed.apply.executor import Executor
 from wirespeed.apply.guard_timer import Outcome, arm_script, confirmed, taken, undo_script
 from wirespeed.apply.guard_timer_hands import guarded
+from wirespeed.apply.hands_script import change_script
 from wirespeed.apply.hands_shell import ShellHands
 from wirespeed.apply.planner import make_plan
 from wirespeed.host.clock import Deadline, sleep_s
@@ -126,7 +127,7 @@ def test_killed_before_it_could_confirm_the_host_undoes_it(way: Path):
     with pytest.raises(HostError):
         # As far as a process gets that is killed after its change.
         hands._ask(arm_script("t", undo, SOON_S), 10)
-        hands.change(step, plan.steps[0].commands)
+        hands._ask(change_script(step, plan.steps[0].commands), 10)
     await_text(way, "open\n")
     assert hands.read([step]) == [Known({"text": "open"}, f"cat {way}")]
 

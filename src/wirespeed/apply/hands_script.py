@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from wirespeed.apply.hands import Changed
 from wirespeed.apply.hands_boot import READ_BOOT_ID
 from wirespeed.host.sections import sections_script
-from wirespeed.model.capture import Capture
+from wirespeed.model.capture import HEADER, MAGIC, VERSION, Capture
 from wirespeed.model.command import Command
 from wirespeed.model.observed import Observed, Unreadable
 from wirespeed.model.step import State, Step
@@ -76,6 +76,19 @@ def unlock_script(run: str, first: str = "") -> str:
 
 def _is_of(run: str) -> str:
     return f'[ "$(cat {LOCK}/owner)" = {shlex.quote(run)} ]'
+
+
+def both_scripts(first: str, second: str) -> str:
+    """Run two scripts one after the other; the first cannot set anything for the second."""
+    return f"(\n{first})\n{second}"
+
+
+def both_captures(text: str) -> tuple[str, str]:
+    """Give what each of them printed. A first one that was cut off has no second."""
+    header = HEADER.search(text)
+    end = f"\n{header[2]} done\n" if header else ""
+    first, done, second = text.partition(end) if end else (text, "", "")
+    return first + done, second or f"{MAGIC}{VERSION} none\n"
 
 
 def states(capture: Capture, steps: Sequence[Step]) -> list[Observed[State]]:
