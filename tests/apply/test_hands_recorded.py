@@ -16,12 +16,15 @@ from wirespeed.steps.address import Address
 from wirespeed.steps.bond import Bond
 from wirespeed.steps.driver_override import DriverOverride
 from wirespeed.steps.firmware_settings import FirmwareSettings
+from wirespeed.steps.in_namespace import InNamespace
 from wirespeed.steps.link_up import LinkUp
 from wirespeed.steps.module import Module
 from wirespeed.steps.mtu import Mtu
+from wirespeed.steps.namespace import Namespace
 from wirespeed.steps.rings import Rings
 from wirespeed.steps.sysctl import Sysctl
 from wirespeed.steps.vf_count import VfCount
+from wirespeed.steps.vf_in_namespace import VfInNamespace
 from wirespeed.steps.vf_settings import VfSettings
 
 PF = "0000:03:00.0"
@@ -180,6 +183,65 @@ def test_what_was_not_recorded_is_unreadable_by_the_command_that_would_tell():
     assert found == Unreadable(
         "the capture does not hold it", "cat /proc/sys/net/ipv4/conf/all/rp_filter"
     )
+
+
+INSIDE = [{"ifname": "lo", "flags": [], "ifalias": "wirespeed"},
+          {"ifname": "net0p0", "flags": ["UP"], "mtu": 9000, "parentbus": "pci",
+           "parentdev": "0000:03:00.2", "address": "02:00:00:00:00:01"}]  # fmt: skip
+NAMESPACES = "".join(
+    (
+        IP_LINK,
+        section("namespaces", "ceph-1\nmany"),
+        section("namespace-link", json.dumps(INSIDE), subject="ceph-1"),
+    )
+)
+
+
+def test_a_step_in_a_namespace_reads_what_is_in_it():
+    inner = Mtu(netdev="net0p0", mtu=1500)
+    assert value(read(NAMESPACES, InNamespace.of("ceph-1", inner))) == {"mtu": 9000}
+    assert isinstance(read(NAMESPACES, inner), Unreadable)
+    up = InNamespace.of("ceph-1", LinkUp(netdev="net0p0"))
+    assert value(read(NAMESPACES, up)) == {"up": True}
+    assert value(read(NAMESPACES, Namespace(namespace="ceph-1"))) == {
+        "is_there": True,
+        "is_ours": True,
+    }
+
+
+def test_a_namespace_that_is_not_there_is_said_to_be_missing_as_ip_says_it():
+    assert value(read(NAMESPACES, Namespace(namespace="gpu-1"))) == {
+        "is_there": False,
+        "is_ours": False,
+    }
+    found = read(NAMESPACES, InNamespace.of("gpu-1", Mtu(netdev="net0p0", mtu=1500)))
+    assert isinstance(found, Unreadable)
+    assert "Cannot open network namespace" in found.reason
+
+
+def test_a_namespace_whose_netdevs_were_not_listed_is_unreadable():
+    for step in (
+        Namespace(namespace="many"),
+        InNamespace.of("many", Mtu(netdev="net0p0", mtu=1500)),
+        VfInNamespace(pci_address="0000:03:00.2", namespace="many", netdev="net0p0"),
+    ):
+        assert isinstance(read(NAMESPACES, step), Unreadable)
+    assert isinstance(read(IP_LINK, Namespace(namespace="gpu-1")), Unreadable)
+
+
+def test_a_netdev_is_sought_on_the_host_and_in_a_namespace_by_one_command():
+    def place(vf: str, namespace: str) -> Observed[State]:
+        step = VfInNamespace(pci_address=vf, namespace=namespace, netdev="net0p0")
+        return read(NAMESPACES, step)
+
+    assert value(place("0000:03:00.2", "ceph-1"))["namespace"] == "ceph-1"
+    # No such namespace, and no such netdev on the host.
+    assert isinstance(place("0000:03:00.2", "gpu-1"), Unreadable)
+    text = NAMESPACES.replace(
+        '"ifname": "eth0"', '"ifname": "e1", "parentbus": "pci", "parentdev": "0000:03:00.6"'
+    )
+    step = VfInNamespace(pci_address="0000:03:00.6", namespace="gpu-1", netdev="net0p0")
+    assert value(read(text, step)) == {"namespace": None, "netdev": "e1", "is_up": False}
 
 
 def test_nothing_is_changed():

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from wirespeed.apply.hands import Changed
 from wirespeed.apply.recorded_answers import RecordedAnswers
+from wirespeed.apply.recorded_netdevs import RecordedNetdevs
 from wirespeed.model.capture import Capture
 from wirespeed.model.command import Command
 from wirespeed.model.observed import Observed, Unreadable
@@ -15,6 +16,7 @@ class RecordedHands:
 
     def __init__(self, capture: Capture, answers: RecordedAnswers) -> None:
         self._capture, self._answers = capture, answers
+        self._netdevs = RecordedNetdevs(capture)
 
     def read(self, steps: Sequence[Step]) -> list[Observed[State]]:
         """See `Hands.read`. An unreadable state names the command that would tell it."""
@@ -26,7 +28,7 @@ class RecordedHands:
 
     def _state(self, step: Step) -> Observed[State]:
         command = step.read()
-        section = self._answers.answer(self._capture, command)
+        section = self._netdevs.answer(command) or self._answers.answer(self._capture, command.argv)
         if section is None:
             return Unreadable("the capture does not hold it", command.line())
         return step.parse(section)

@@ -5,19 +5,16 @@ answers as soon as it is there:
 
     run ethtool-rings "$netdev" ethtool -g "$netdev"   `ethtool -g eth0`: ethtool-rings of eth0
     … | files sriov -                                  `cat F`, `grep -H '' F …`: lines of sriov
-    run ip-link - ip -j -d link show                   also for one netdev, and for its MTU
+    run ip-link - ip -j -d link show                   see recorded_netdevs.py
     show modules - …                                   `ls -d /sys/module/NAME`
 """
 
-import json
 import re
 import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from wirespeed.facts.json_text import JsonObject, objects_of
 from wirespeed.model.capture import NOT_THERE, Capture, Section
-from wirespeed.model.command import Command
 from wirespeed.model.observed import Absent, Known, Observed
 
 CONTINUED = re.compile(r"\\\n\s*")
@@ -30,7 +27,6 @@ SHOWN = re.compile(r"^\s*show (\S+) - (\w+)$", re.M)
 FUNCTION = re.compile(r"^(\w+)\(\) [({]\n(.*?)^[)}]", re.M | re.S)
 GREP = "grep -H ''"
 SEPARATOR = "\0"
-NETDEV_MTU = re.compile(r"/sys/class/net/([^/]+)/mtu")
 MODULE = "/sys/module/"
 PRINT_FILES = (("cat",), ("grep", "-H", ""))
 
@@ -55,16 +51,15 @@ class RecordedAnswers:
         shown = [name for name, function in SHOWN.findall(text) if GREP in bodies.get(function, "")]
         self._of_files = (*shown, *(one or other for one, other in FILES.findall(text)))
 
-    def answer(self, capture: Capture, command: Command) -> Section | None:
+    def answer(self, capture: Capture, argv: Sequence[str]) -> Section | None:
         """Give what the command printed there, or would have; None: the capture does not hold it.
 
         A reading that failed then is a section that failed, with its reason.
         """
         return (
-            self._same(capture, command.argv)
-            or _of_one_netdev(capture, command.argv)
-            or self._printed_files(capture, command.argv)
-            or _module(capture, command.argv)
+            self._same(capture, argv)
+            or self._printed_files(capture, argv)
+            or _module(capture, argv)
         )
 
     def _same(self, capture: Capture, argv: Sequence[str]) -> Section | None:
@@ -98,8 +93,6 @@ class RecordedAnswers:
 
     def _file(self, capture: Capture, path: str) -> Observed[str] | None:
         """Give a file by the section that has its path, in a line or in a reason."""
-        if match := NETDEV_MTU.fullmatch(path):
-            return _mtu(capture, match[1], path)
         for name in self._of_files:
             section = capture.section(name)
             if section is not None and (f"{path}:" in section.output or path in section.errors):
@@ -128,43 +121,6 @@ class _Groups:
 
 def _filled(template: str, values: dict[str, str]) -> str:
     return re.sub(r"\$(\w+)", lambda match: values.get(match[1], match[0]), template)
-
-
-def _of_one_netdev(capture: Capture, argv: Sequence[str]) -> Section | None:
-    """Answer `ip -j [-d] link show [dev X]` and `ip -j addr show dev X`."""
-    words = [word for word in argv if word != "-d"]
-    for what in ("link", "addr"):
-        section = capture.section(f"ip-{what}")
-        if section is None or words[:4] != ["ip", "-j", what, "show"]:
-            continue
-        if section.returncode != 0 or len(words) == 4:
-            return section
-        if len(words) == 6 and words[4] == "dev":
-            return _only(section, words[5])
-    return None
-
-
-def _only(section: Section, netdev: str) -> Section:
-    links = objects_of(section.text(section.name))
-    if not isinstance(links, Known):
-        return section
-    mine = [link for link in links.value if link.get("ifname") == netdev]
-    if not mine:
-        return Section(section.name, netdev, "", f'Device "{netdev}" does not exist.', 1)
-    return Section(section.name, netdev, json.dumps(mine), "", 0)
-
-
-def _mtu(capture: Capture, netdev: str, path: str) -> Observed[str] | None:
-    section = capture.section("ip-link")
-    if section is None:
-        return None
-    links = objects_of(section.text(f"cat {path}"))
-    if not isinstance(links, Known):
-        return links
-    mine: list[JsonObject] = [link for link in links.value if link.get("ifname") == netdev]
-    if len(mine) != 1 or "mtu" not in mine[0]:
-        return Absent(f"cat {path}")
-    return Known(str(mine[0]["mtu"]), f"cat {path}")
 
 
 def _module(capture: Capture, argv: Sequence[str]) -> Section | None:
