@@ -25,7 +25,7 @@ def render_markdown(page: Page) -> str:
         blocks.append(f"> {labels + ': ' if labels else ''}{escape(note)}")
     if page.comparison is not None:
         blocks.append("## A and B")
-        blocks += [_grid(g) for g in comparison_grids(page.comparison)]
+        blocks += [grid_markdown(g) for g in comparison_grids(page.comparison)]
     if page.machine is not None:
         blocks += _machine(page.machine)
     for run in page.runs:
@@ -56,20 +56,21 @@ def _run(run: Run) -> list[str]:
     blocks = [f"## Run {escape(run.label)}"] if run.label else []
     for dut in run.duts:
         blocks.append(f"## {escape(dut.name)}")
-        blocks += [_grid(g) for g in (*answer_grids(dut), *account_grids(dut))]
+        blocks += [grid_markdown(g) for g in (*answer_grids(dut), *account_grids(dut))]
         if not dut.results:
             blocks.append("No result.")
     blocks.append("## Setup and settings")
-    blocks += [_grid(g) for g in setup_grids(run)]
+    blocks += [grid_markdown(g) for g in setup_grids(run)]
     blocks.append("## Every trial")
     for dut in run.duts:
-        blocks += [_grid(trials_grid(name, result.trials)) for name, result in named(dut)]
+        blocks += [grid_markdown(trials_grid(name, result.trials)) for name, result in named(dut)]
         for left in dut.unfinished:
-            blocks.append(_grid(trials_grid(unfinished_name(dut, left), left.trials)))
+            blocks.append(grid_markdown(trials_grid(unfinished_name(dut, left), left.trials)))
     return blocks
 
 
-def _grid(grid: Grid) -> str:
+def grid_markdown(grid: Grid) -> str:
+    """Give a table with its title, caption and notes."""
     lines = [
         _line([escape(c.heading) for c in grid.columns]),
         _line(["---:" if c.figures else "---" for c in grid.columns]),

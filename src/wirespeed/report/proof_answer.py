@@ -1,0 +1,278 @@
+"""What a proof shows: one answer to each question, and whether all of it is proven. Pure.
+
+The command's exit code and the page are made of the same answers.
+"""
+
+from collections.abc import Sequence
+
+from wirespeed.measure.network_summary import Spread
+from wirespeed.model.finding import Diagnosis
+from wirespeed.model.frozen import Frozen
+from wirespeed.model.journal import Ended, Intent, StepProgress, progress
+from wirespeed.model.network_trial import FailoverVerdict, IsolationVerdict
+from wirespeed.model.proof import Stage
+from wirespeed.model.spec import Failover
+from wirespeed.report import format as fmt
+from wirespeed.report.proof_page import Proof
+
+EMULATED = "TCG"
+"""In the name of the CPU that QEMU makes up when it emulates all of it."""
+NOT_SHOWN = "not shown"
+
+
+class ProofAnswer(Frozen):
+    """One question."""
+
+    question: str
+    figure: str
+    condition: str
+    """How it was shown, with its n and spread; or why it is not."""
+    more: str = ""
+    is_proven: bool
+    is_asked: bool = True
+    """False: the spec does not ask it, and it counts nowhere."""
+
+
+def answers(proof: Proof) -> tuple[ProofAnswer, ...]:
+    """Give all of them, in the order of the page."""
+    return (
+        _throughput(proof),
+        _latency(proof),
+        _failover(proof),
+        _isolation(proof),
+        _set_up(proof),
+        _undo(proof),
+    )
+
+
+def is_proven(proof: Proof) -> bool:
+    """Every question that is asked has a good answer, and no stage failed."""
+    good = all(answer.is_proven for answer in answers(proof) if answer.is_asked)
+    return good and not any(end.outcome == "failed" for end in proof.stages)
+
+
+def verdict(proof: Proof) -> str:
+    """Say it in one line."""
+    if is_proven(proof):
+        return "Proven"
+    failed = next((end for end in proof.stages if end.outcome == "failed"), None)
+    if failed is not None:
+        return f"Not proven: {failed.stage} failed"
+    lacking = [a.question.lower() for a in answers(proof) if a.is_asked and not a.is_proven]
+    return f"Not proven: {', '.join(lacking)}"
+
+
+def exit_code(proof: Proof) -> int:
+    """0 all of it is proven, 1 something is not, 3 a host was left changed against the wish."""
+    if is_left_changed(proof):
+        return 3
+    return 0 if is_proven(proof) else 1
+
+
+def is_left_changed(proof: Proof) -> bool:
+    """Tell whether steps stand that were to be undone, by the journal."""
+    if proof.plan is None or not any(isinstance(entry, Intent) for entry in proof.entries):
+        return False
+    stand = (StepProgress.DONE, StepProgress.MAYBE_WRITTEN)
+    standing = any(came in stand for came in progress(proof.plan, proof.entries))
+    if not standing:
+        return False
+    ended = [entry for entry in proof.entries if isinstance(entry, Ended)]
+    is_kept = proof.opening.keeps and bool(ended) and ended[-1].outcome == "applied"
+    return not is_kept
+
+
+def emulated_hosts(proof: Proof) -> tuple[str, ...]:
+    """Hosts whose CPU is emulated: what they do is real, how fast they do it tells nothing."""
+    return tuple(
+        dict.fromkeys(
+            answer.host
+            for answer in proof.found
+            if isinstance(answer, Diagnosis)
+            and any(label == "CPU" and EMULATED in value for label, value in answer.about)
+        )
+    )
+
+
+def warnings(proof: Proof) -> tuple[str, ...]:
+    """What a reader has to know before he takes a figure home."""
+    found = []
+    if hosts := emulated_hosts(proof):
+        found.append(
+            f"Emulated hosts ({', '.join(hosts)}): that something works, and what gets through, is "
+            "shown on a real kernel with its own driver. How fast it is says nothing of hardware."
+        )
+    found += [
+        f"{end.stage} failed: {end.error}: {end.said}" + (f" Next: {end.next}" if end.next else "")
+        for end in proof.stages
+        if end.outcome == "failed"
+    ]
+    if is_left_changed(proof):
+        found.append(
+            "Steps that were to be undone still stand, as the journal says: "
+            f"wirespeed undo {proof.opening.spec_name}"
+        )
+    if any(t.verdict is IsolationVerdict.NOT_ENFORCED for t in proof.isolation):
+        found.append(NOT_ENFORCED)
+    return tuple(found)
+
+
+NOT_ENFORCED = (
+    "Not enforced by this card: it takes `spoofchk on` and lets frames with another source MAC "
+    "through all the same. A guest can pretend to be another one of its own network; guests of "
+    "other networks do not hear it. Who must not trust the guests of one network gives them "
+    "networks of their own, or another card."
+)
+
+
+def _missing(proof: Proof, question: str) -> ProofAnswer:
+    """Nothing was measured: say why."""
+    for stage in Stage:
+        end = proof.stage(stage)
+        if end is not None and end.outcome == "failed":
+            why = f"{end.stage} failed"
+            break
+        if stage is Stage.MEASURE and end is not None and end.outcome == "left out":
+            why = end.said
+            break
+    else:
+        why = "it was not come to"
+    return ProofAnswer(question=question, figure=NOT_SHOWN, condition=why, is_proven=False)
+
+
+def _throughput(proof: Proof) -> ProofAnswer:
+    measured = proof.summary.iperf3
+    good = [(cell, cell.bps) for cell in measured if cell.bps is not None]
+    if not good:
+        return _missing(proof, "Throughput")
+    best, bps = max(good, key=lambda one: one[1].median)
+    failed = sum(bool(cell.failed) for cell in measured)
+    ways = "both directions at once" if best.bidirectional else "one direction"
+    return ProofAnswer(
+        question="Throughput",
+        figure=f"{fmt.significant(bps.median / 1e9, 3)} Gb/s",
+        condition=f"{best.name}, {_spread(bps, 1e9)}, {ways}",
+        more=f"runs failed in {failed} of {len(measured)} cells" if failed else "",
+        is_proven=not failed,
+    )
+
+
+def _latency(proof: Proof) -> ProofAnswer:
+    measured = proof.summary.pings
+    good = [(p.mean_us, p.mdev_us) for p in measured if p.mean_us and p.mdev_us]
+    if not good:
+        return _missing(proof, "Round trip")
+    mean, mdev = good[0]
+    sent, lost = sum(p.sent for p in measured), sum(p.lost for p in measured)
+    return ProofAnswer(
+        question="Round trip",
+        figure=f"{fmt.significant(mean.median, 3)} µs",
+        condition=f"flood ping, mdev {fmt.significant(mdev.median, 3)} µs; {_spread(mean, 1)}",
+        more=f"{fmt.count(lost)} of {fmt.count(sent)} not answered",
+        is_proven=len(good) == len(measured) and not any(p.failed for p in measured),
+    )
+
+
+def _failover(proof: Proof) -> ProofAnswer:
+    if proof.opening.spec.failover is Failover.NONE:
+        return ProofAnswer(
+            question="Fail-over",
+            figure="not asked",
+            condition="failover: none in the spec",
+            is_proven=False,
+            is_asked=False,
+        )
+    trials = proof.summary.failovers
+    if not trials:
+        return _missing(proof, "Fail-over")
+    survived = [t for t in trials if t.verdict is FailoverVerdict.SURVIVED]
+    worst = max((max(t.outage_ms, t.return_outage_ms) for t in survived), default=None)
+    others = [t.verdict.value for t in trials if t.verdict is not FailoverVerdict.SURVIVED]
+    lost, offered = sum(t.lost_packets for t in trials), sum(t.offered_packets for t in trials)
+    return ProofAnswer(
+        question="Fail-over",
+        figure=NOT_SHOWN if worst is None else f"{fmt.count(round(worst))} ms",
+        condition=f"longest outage; {len(survived)} of {len(trials)} ports lost and survived"
+        + (f"; {', '.join(dict.fromkeys(others))}" if others else ""),
+        more=f"{fmt.count(lost)} of {fmt.count(offered)} packets lost",
+        is_proven=not others,
+    )
+
+
+def _isolation(proof: Proof) -> ProofAnswer:
+    trials = proof.isolation
+    if not trials:
+        if len(proof.opening.spec.networks) < 2:
+            return ProofAnswer(
+                question="Isolation",
+                figure="not asked",
+                condition="there is one network",
+                is_proven=False,
+                is_asked=False,
+            )
+        return _missing(proof, "Isolation")
+    leaked = [t for t in trials if t.verdict is IsolationVerdict.LEAKED]
+    unknown = [t for t in trials if t.verdict is IsolationVerdict.NOT_SHOWN]
+    unenforced = [t for t in trials if t.verdict is IsolationVerdict.NOT_ENFORCED]
+    counted = [t for t in trials if t not in unenforced]
+    sent, arrived = sum(t.sent for t in counted), sum(t.arrived for t in counted)
+    figure = "leaked" if leaked else "apart"
+    more = [f"not enforced by this card: {k}" for k in dict.fromkeys(t.forged for t in unenforced)]
+    if leaked:
+        more = [f"{t.sender} to {t.receiver}: {t.forged}" for t in leaked[:3]] + more
+    return ProofAnswer(
+        question="Isolation",
+        figure=NOT_SHOWN if unknown and not leaked else figure,
+        condition=f"{fmt.count(arrived)} of {fmt.count(sent)} forged frames arrived, "
+        f"{len({(t.sender, t.receiver) for t in trials})} pairs, "
+        f"{len({t.forged for t in trials})} kinds"
+        + (f"; {len(unknown)} not shown: the control was not heard" if unknown else ""),
+        more="; ".join(more),
+        is_proven=not leaked and not unknown,
+    )
+
+
+def _set_up(proof: Proof) -> ProofAnswer:
+    applied, verified = proof.stage(Stage.APPLY), proof.stage(Stage.VERIFY)
+    if applied is None or applied.outcome != "done" or proof.drift is None or verified is None:
+        return _missing(proof, "Set-up")
+    drifted = proof.drift.differences
+    return ProofAnswer(
+        question="Set-up",
+        figure="as planned" if proof.drift.is_equal else f"{len(drifted)} differ",
+        condition=f"{applied.said}; {verified.said}",
+        is_proven=proof.drift.is_equal,
+    )
+
+
+def _undo(proof: Proof) -> ProofAnswer:
+    if proof.opening.keeps:
+        return ProofAnswer(
+            question="Undo",
+            figure="kept",
+            condition=f"by --keep; wirespeed undo {proof.opening.spec_name} takes it back",
+            is_proven=False,
+            is_asked=False,
+        )
+    if proof.undone is None:
+        return _missing(proof, "Undo")
+    count = len(proof.undone.differences)
+    return ProofAnswer(
+        question="Undo",
+        figure="as found" if proof.undone.is_equal else f"{count} differ",
+        condition=f"{fmt.count(proof.undone.compared)} values of a fresh reading compared with "
+        "those before",
+        is_proven=proof.undone.is_equal,
+    )
+
+
+def _spread(spread: Spread, unit: float) -> str:
+    if spread.n == 1:
+        return "one value"
+    least, most = (fmt.significant(v / unit, 3) for v in (spread.least, spread.most))
+    return f"median of {spread.n} values, {least} to {most}"
+
+
+def sentence(found: Sequence[ProofAnswer]) -> str:
+    """All answers in one line, for a terminal."""
+    return "; ".join(f"{a.question.lower()} {a.figure}" for a in found)

@@ -1,0 +1,92 @@
+"""The results of a proof as CSV: one row for each figure; a published one says that it is."""
+
+import csv
+import io
+
+from wirespeed.measure.network_summary import Spread
+from wirespeed.report.csv_table import FORMULA_STARTS
+from wirespeed.report.proof_page import Proof
+from wirespeed.report.published import published_rows
+
+COLUMNS = (
+    "source",
+    "approach",
+    "network",
+    "client",
+    "server",
+    "figure",
+    "unit",
+    "n",
+    "median",
+    "least",
+    "most",
+    "verdict",
+)
+Row = dict[str, str]
+
+
+def render_proof_csv(proof: Proof) -> str:
+    """`results.csv`. The unit of a row's figures is in its column `unit`."""
+    rows: list[Row] = []
+    approach = proof.opening.spec.approach.value
+    for cell in proof.summary.iperf3:
+        own = {"network": cell.pair.network, "client": cell.pair.client, "server": cell.pair.server}
+        own |= {"figure": cell.name, "unit": "Gb/s"}
+        rows.append(own | _spread(cell.bps, 1e9) | {"verdict": "; ".join(cell.failed)})
+    for ping in proof.summary.pings:
+        own = {"network": ping.pair.network, "client": ping.pair.client, "server": ping.pair.server}
+        own |= {"unit": "us", "verdict": "; ".join(ping.failed)}
+        rows.append(own | {"figure": "ping mean"} | _spread(ping.mean_us, 1))
+        rows.append(own | {"figure": "ping mdev"} | _spread(ping.mdev_us, 1))
+    for lost in proof.summary.failovers:
+        own = {"network": lost.pair.network, "client": lost.pair.client, "server": lost.pair.server}
+        own |= {"verdict": lost.verdict.value, "n": "1"}
+        where = f"{lost.host} {lost.port}"
+        for figure, value, unit in (
+            (f"fail-over outage, {where}", f"{lost.outage_ms:g}", "ms"),
+            (f"fail-over return outage, {where}", f"{lost.return_outage_ms:g}", "ms"),
+            (f"fail-over lost, {where}", str(lost.lost_packets), "packets"),
+        ):
+            rows.append(own | {"figure": figure, "unit": unit, "median": value})
+    for forged in proof.isolation:
+        rows.append(
+            {
+                "network": f"{forged.sender_network} to {forged.receiver_network}",
+                "client": forged.sender,
+                "server": forged.receiver,
+                "figure": f"arrived, {forged.forged}",
+                "unit": "frames",
+                "n": str(forged.sent),
+                "median": str(forged.arrived),
+                "verdict": forged.verdict.value,
+            }
+        )
+    rows = [{"source": "this run", "approach": approach} | row for row in rows]
+    for one in published_rows():
+        own = {"source": "published, another machine", "approach": one.approach}
+        for (mtu, streams), figure in one.iperf3_gbps.items():
+            name = f"iperf3/{mtu}/{streams}"
+            rows.append(own | {"figure": name, "unit": "Gb/s", "median": figure})
+        rows.append(own | {"figure": "ping mean", "unit": "us", "median": one.ping_us_mean})
+        rows.append(own | {"figure": "ping mdev", "unit": "us", "median": one.ping_us_mdev})
+    out = io.StringIO()
+    writer = csv.DictWriter(out, fieldnames=COLUMNS, lineterminator="\n", restval="")
+    writer.writeheader()
+    writer.writerows({key: _word(value) for key, value in row.items()} for row in rows)
+    return out.getvalue()
+
+
+def _spread(found: Spread | None, unit: float) -> Row:
+    if found is None:
+        return {"n": "0"}
+    return {
+        "n": str(found.n),
+        "median": f"{found.median / unit:.6g}",
+        "least": f"{found.least / unit:.6g}",
+        "most": f"{found.most / unit:.6g}",
+    }
+
+
+def _word(text: str) -> str:
+    """Text that a spreadsheet would take for a formula gets a quote that keeps it text."""
+    return f"'{text}" if text.startswith(FORMULA_STARTS) else text

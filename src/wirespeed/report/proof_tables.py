@@ -1,0 +1,277 @@
+"""The tables of a proof: what was measured between guests. The same for HTML and Markdown."""
+
+from wirespeed.measure.network_summary import Iperf3Cell, PingCell, Spread
+from wirespeed.model.network_trial import (
+    FailoverTrial,
+    FailoverVerdict,
+    ForgedKind,
+    IsolationTrial,
+    IsolationVerdict,
+    Pair,
+)
+from wirespeed.model.shown import shown
+from wirespeed.report import format as fmt
+from wirespeed.report.grid import Cell as Box
+from wirespeed.report.grid import Column, Grid, Notes, columns, text
+from wirespeed.report.page import NOT_PROVEN, Missing
+from wirespeed.report.proof_answer import emulated_hosts
+from wirespeed.report.proof_page import Proof
+from wirespeed.report.published import SOURCE, published_rows
+
+PUBLISHED_CELLS = ((1500, 2), (9000, 2), (9000, 6))
+"""MTU and streams: the columns of the published table, in its order."""
+NOT_MEASURED = Missing(reason="not measured: the spec does not ask for it")
+MOST_SHOWN = 1000
+BUSY_PERCENT = 95.0
+"""Of one core: iperf3 that used so much had no more to give."""
+
+
+def named(pair: Pair) -> str:
+    """`ceph-1 and gpu-1 in storage`."""
+    return f"{pair.client} and {pair.server} in {pair.network}"
+
+
+def result_grid(proof: Proof) -> Grid:
+    """Give the published table's own columns: this run's rows first, then the published ones."""
+    notes = Notes()
+    summary = proof.summary
+    rows = []
+    for pair in proof.pairs:
+        own = {(cell.mtu, cell.streams): cell for cell in summary.iperf3 if cell.pair == pair}
+        ping = next((p for p in summary.pings if p.pair == pair), None)
+        row = [Box(text=f"{proof.opening.spec.approach}: {named(pair)}")]
+        row += [notes.cell(_median(own.get(key)), _gbps) for key in PUBLISHED_CELLS]
+        row += [notes.cell(value, _us) for value in _ping_medians(ping)]
+        rows.append(tuple(row))
+    note = notes.number(f"published, and of other machines: {SOURCE}")
+    for one in published_rows():
+        figures = [one.iperf3_gbps[key] for key in PUBLISHED_CELLS]
+        row = [Box(text=f"published: {one.approach}", note=note, tone="missing")]
+        row += [
+            Box(text=figure, tone="missing")
+            for figure in (*figures, one.ping_us_mean, one.ping_us_mdev)
+        ]
+        rows.append(tuple(row))
+    return Grid(
+        title="Medians",
+        caption="iperf3/MTU/streams counts TCP payload; n and spread stand below.",
+        columns=columns(
+            "Approach",
+            *(f"iperf3/{mtu}/{streams} (Gb/s)" for mtu, streams in PUBLISHED_CELLS),
+            "ping mean (us)",
+            "ping mdev (us)",
+            wraps=["Approach"],
+        ),
+        rows=tuple(rows),
+        notes=notes.all,
+    )
+
+
+def spread_grid(proof: Proof) -> Grid:
+    """Every figure with its n, its spread, and what limited it where that can be told."""
+    emulated = bool(emulated_hosts(proof))
+    notes = Notes()
+    rows = []
+    for c in proof.summary.iperf3:
+        limit = Box(text=_limit(c, emulated=emulated))
+        rows.append(
+            (*_spread_row(f"{c.name} (Gb/s)", c.pair, c.bps, 1e9, _failed(c, notes)), limit)
+        )
+    for p in proof.summary.pings:
+        failed = _failed(p, notes)
+        lost = Box(text=f"{fmt.count(p.lost)} of {fmt.count(p.sent)} not answered")
+        rows.append((*_spread_row("ping mean (us)", p.pair, p.mean_us, 1, failed), lost))
+        rows.append((*_spread_row("ping mdev (us)", p.pair, p.mdev_us, 1, failed), Box(text="")))
+    return Grid(
+        title="n and spread",
+        caption="Of iperf3 each direction of each run is one value; of ping each run is one.",
+        columns=columns(
+            "Figure", "Between", "n", "Median", "Least", "Most", "Limited by",
+            words=["Figure", "Between"], wraps=["Limited by"],
+        ),
+        rows=tuple(rows),
+        notes=notes.all,
+    )  # fmt: skip
+
+
+def _spread_row(
+    figure: str, pair: Pair, found: Spread | None, unit: float, failed: int | None
+) -> tuple[Box, ...]:
+    if found is None:
+        nothing = Box(text=NOT_PROVEN, note=failed, tone="alarm")
+        return (*text(figure, named(pair), "0"), nothing, *text("—", "—"))
+    figures = [fmt.significant(v / unit, 3) for v in (found.median, found.least, found.most)]
+    return (
+        *text(figure, named(pair)),
+        Box(text=str(found.n), note=failed, tone="alarm" if failed else "plain"),
+        *text(*figures),
+    )
+
+
+def _failed(cell: Iperf3Cell | PingCell, notes: Notes) -> int | None:
+    reasons = "; ".join(dict.fromkeys(cell.failed))
+    return notes.number(f"runs that failed: {reasons}") if reasons else None
+
+
+def _limit(cell: Iperf3Cell, *, emulated: bool) -> str:
+    """Say what limited it, where that can be told."""
+    costs = [
+        f"{host} {fmt.significant(spread.median, 2)}"
+        for host, spread in cell.host_cores_per_gbps.items()
+    ]
+    cost = f"; cores for each Gb/s: {', '.join(costs)}" if costs else ""
+    if emulated:
+        return f"emulated CPUs: says nothing of hardware{cost}"
+    used = [s.most for s in (cell.client_cpu_percent, cell.server_cpu_percent) if s is not None]
+    most = max(used, default=0.0)
+    if most >= BUSY_PERCENT:
+        return f"a core: iperf3 used {most:.0f} % of one{cost}"
+    return f"cannot tell: iperf3 used {most:.0f} % of a core{cost}"
+
+
+def _median(cell: Iperf3Cell | None) -> float | Missing:
+    if cell is None:
+        return NOT_MEASURED
+    if cell.bps is None:
+        return Missing(reason=f"every run failed: {'; '.join(cell.failed)}", shown=NOT_PROVEN)
+    return cell.bps.median
+
+
+def _ping_medians(ping: PingCell | None) -> tuple[float | Missing, float | Missing]:
+    if ping is None:
+        return NOT_MEASURED, NOT_MEASURED
+    none = Missing(reason=f"no run counts: {'; '.join(ping.failed)}", shown=NOT_PROVEN)
+    mean, mdev = ping.mean_us, ping.mdev_us
+    return (none if mean is None else mean.median), (none if mdev is None else mdev.median)
+
+
+def _gbps(bps: float) -> str:
+    return fmt.significant(bps / 1e9, 3)
+
+
+def _us(us: float) -> str:
+    return fmt.significant(us, 3)
+
+
+def failover_grid(proof: Proof) -> Grid:
+    """Each port that was taken away, and what became of the flow."""
+    rows = [_failover_row(trial) for trial in proof.summary.failovers]
+    loads = sorted({trial.load_pps for trial in proof.summary.failovers})
+    finest = ", ".join(f"{1000 / load:g} ms" for load in loads)
+    return Grid(
+        title="A port is lost, and comes back",
+        caption="Outage: longest time without a packet of a paced flow"
+        + (f"; resolution {finest}." if finest else "."),
+        columns=columns(
+            "Port lost", "Between", "Outage (ms)", "On return (ms)", "Lost", "Sent", "Carried by",
+            "Verdict", words=["Between"], wraps=["Port lost", "Carried by", "Verdict"],
+        ),
+        rows=tuple(rows),
+    )  # fmt: skip
+
+
+def _failover_row(trial: FailoverTrial) -> tuple[Box, ...]:
+    good = trial.verdict is FailoverVerdict.SURVIVED
+    carried = " → ".join((trial.carried_before, trial.carried_during, trial.carried_after))
+    said = trial.verdict + (f": {trial.said}" if trial.said and not good else "")
+    return (
+        *text(f"{trial.host} {trial.port}, {trial.how}", named(trial.pair)),
+        *text(fmt.count(round(trial.outage_ms)), fmt.count(round(trial.return_outage_ms))),
+        *text(fmt.count(trial.lost_packets), fmt.count(trial.offered_packets), carried),
+        Box(text=said, tone="plain" if good else "alarm"),
+    )
+
+
+def isolation_grid(proof: Proof) -> Grid:
+    """Who sent to whom, and what arrived of each kind of forged frame: rows are the pairs."""
+    trials = proof.isolation
+    kinds = [kind for kind in ForgedKind if any(t.forged is kind for t in trials)]
+    notes = Notes()
+    return Grid(
+        title="Forged frames between guests that must not hear each other",
+        caption="Arrived / sent. Beside each, the receiver heard frames that it must hear.",
+        columns=(
+            Column(heading="From → to", figures=False),
+            *(Column(heading=kind.value) for kind in kinds),
+        ),
+        rows=tuple(
+            (
+                Box(
+                    text=f"{row.sender} ({row.sender_network}) → "
+                    f"{row.receiver} ({row.receiver_network})"
+                ),
+                *(
+                    _isolation_box(next((t for t in row.trials if t.forged is kind), None), notes)
+                    for kind in kinds
+                ),
+            )
+            for row in proof.summary.isolation
+        ),
+        notes=notes.all,
+    )
+
+
+def _isolation_box(trial: IsolationTrial | None, notes: Notes) -> Box:
+    if trial is None:
+        return Box(text="—", note=notes.number("not tried"), tone="missing")
+    counts = f"{fmt.count(trial.arrived)} / {fmt.count(trial.sent)}"
+    if trial.verdict is IsolationVerdict.APART:
+        return Box(text=counts)
+    why = trial.verdict + (f": {trial.said}" if trial.said else "")
+    if trial.verdict is IsolationVerdict.NOT_ENFORCED:
+        return Box(text=counts, note=notes.number(why), tone="missing")
+    return Box(text=f"{counts} {trial.verdict}", note=notes.number(why), tone="alarm")
+
+
+def isolation_ways_grid(proof: Proof) -> Grid:
+    """Give the same with the kinds as rows, as narrow as 80 columns: all pairs of one verdict."""
+    found: dict[tuple[ForgedKind, IsolationVerdict], list[IsolationTrial]] = {}
+    for trial in proof.isolation:
+        found.setdefault((trial.forged, trial.verdict), []).append(trial)
+    order = list(ForgedKind)
+    rows = []
+    for (kind, verdict), trials in sorted(found.items(), key=lambda i: order.index(i[0][0])):
+        leaks = verdict in (IsolationVerdict.LEAKED, IsolationVerdict.NOT_SHOWN)
+        ways = (
+            ", ".join(f"{t.sender} → {t.receiver}" for t in trials) if leaks else str(len(trials))
+        )
+        sent, arrived = sum(t.sent for t in trials), sum(t.arrived for t in trials)
+        rows.append(text(kind, ways, f"{fmt.count(arrived)} / {fmt.count(sent)}", verdict))
+    return Grid(
+        title="Forged frames between guests that must not hear each other",
+        caption="Summed over the pairs of guests.",
+        columns=columns("Kind", "Pairs", "Arrived / sent", "Verdict", words=["Kind", "Verdict"]),
+        rows=tuple(rows),
+    )
+
+
+def turned(grid: Grid) -> Grid:
+    """Make rows of the columns: a wide table with few rows fits into 80 columns so."""
+    heads = [row[0].text for row in grid.rows]
+    return Grid(
+        title=grid.title,
+        caption=grid.caption,
+        columns=columns("", *heads, words=[""]),
+        rows=tuple(
+            (
+                Box(text=column.heading),
+                *(row[place] for row in grid.rows),
+            )
+            for place, column in enumerate(grid.columns)
+            if place
+        ),
+        notes=grid.notes,
+    )
+
+
+def harmless(grid: Grid) -> Grid:
+    """Give the table with every text of it in one line that is fit to be shown."""
+    return grid.model_copy(
+        update={
+            "rows": tuple(
+                tuple(box.model_copy(update={"text": shown(box.text, MOST_SHOWN)}) for box in row)
+                for row in grid.rows
+            ),
+            "notes": tuple(shown(note, MOST_SHOWN) for note in grid.notes),
+        }
+    )

@@ -1,0 +1,72 @@
+"""What stands on a host, compared: what is set is in it, what moves by itself is not."""
+
+from pathlib import Path
+
+from wirespeed.doctor.host_state import differences, values_of
+from wirespeed.facts.netstack import NetStack
+from wirespeed.model.capture import parse_capture
+from wirespeed.model.fact import HostFacts
+
+MARK = "wirespeed-capture 1 m-1234"
+LINKS = """\
+[{{"ifindex":{index},"ifname":"eth0","flags":["BROADCAST","UP"{live}],"mtu":{mtu},\
+"operstate":"{state}","address":"02:00:00:00:00:01","vfinfo_list":[{vfs}]}}]"""
+VF = '{"vf":0,"address":"02:aa:00:00:00:01","vlan_list":[{"vlan":42}],"spoofchk":true}'
+
+
+def host(mtu: int = 1500, vfs: str = "", index: int = 2, state: str = "UP", live: str = ""):
+    text = LINKS.format(index=index, mtu=mtu, state=state, vfs=vfs, live=live)
+    routes = '[{"dst":"10.0.0.0/24","dev":"eth0","type":"unicast","table":"main"}]'
+    sections = {"ip-link": text, "ip-addr": "[]", "ip-route": routes}
+    lines = [MARK]
+    for name, output in sections.items():
+        lines += [f"m-1234 begin {name} -", output, "m-1234 end 0"]
+    return HostFacts("alpha", parse_capture("\n".join([*lines, "m-1234 done", ""]), "alpha"))
+
+
+def test_the_same_host_does_not_differ_from_itself():
+    assert differences("alpha", values_of(host()), values_of(host())) == ()
+    assert values_of(host())[("eth0", "mtu")] == "1500"
+
+
+def test_a_value_that_changed_is_named_with_both():
+    (one,) = differences("alpha", values_of(host()), values_of(host(mtu=9000)))
+    assert (one.host, one.subject, one.what) == ("alpha", "eth0", "mtu")
+    assert (one.before, one.now) == ("1500", "9000")
+
+
+def test_a_vf_that_came_is_one_difference_and_not_one_for_each_of_its_settings():
+    (one,) = differences("alpha", values_of(host()), values_of(host(vfs=VF)))
+    assert (one.subject, one.what) == ("eth0 vf 0", "")
+    assert (one.before, one.now) == ("not there", "there")
+    (gone,) = differences("alpha", values_of(host(vfs=VF)), values_of(host()))
+    assert (gone.before, gone.now) == ("there", "not there")
+
+
+def test_another_vlan_of_a_vf_is_named():
+    other = VF.replace("42", "43")
+    (one,) = differences("alpha", values_of(host(vfs=VF)), values_of(host(vfs=other)))
+    assert (one.subject, one.what, one.before, one.now) == ("eth0 vf 0", "vlan", "42", "43")
+
+
+def test_a_link_that_came_up_and_an_index_that_counts_on_are_no_differences():
+    later = host(index=7, state="DOWN", live=',"LOWER_UP"')
+    assert differences("alpha", values_of(host()), values_of(later)) == ()
+
+
+def test_what_can_no_longer_be_read_differs():
+    text = "\n".join([MARK, "m-1234 begin ip-link -", "no JSON", "m-1234 end 0", "m-1234 done", ""])
+    blind = HostFacts("alpha", parse_capture(text, "alpha"))
+    assert not isinstance(blind[NetStack].links, dict)
+    found = differences("alpha", values_of(host()), values_of(blind))
+    assert any("not readable" in one.now for one in found)
+
+
+def test_a_whole_capture_is_compared_in_hundreds_of_values():
+    case = Path(__file__).parent.parent / "rules/cases/sriov.no_vfs"
+    texts = [path.read_text() for path in case.glob("*/capture.txt")]
+    assert texts
+    for text in texts:
+        values = values_of(HostFacts("x", parse_capture(text, "x")))
+        assert values
+        assert differences("x", values, values) == ()

@@ -1,0 +1,297 @@
+"""The page of a proof: its answer, its figures by hand, and text from a host never markup."""
+
+import csv
+import io
+import re
+from pathlib import Path
+
+import pytest
+
+from wirespeed.model.finding import Diagnosis
+from wirespeed.model.journal import Ended, Undone, Verified
+from wirespeed.model.network_trial import (
+    FailoverVerdict,
+    ForgedKind,
+    IsolationTrial,
+    IsolationVerdict,
+)
+from wirespeed.model.proof import Compared, Stage, StageEnd
+from wirespeed.report.proof_answer import answers, exit_code, is_proven, verdict, warnings
+from wirespeed.report.proof_csv import render_proof_csv
+from wirespeed.report.proof_html import render_proof_html
+from wirespeed.report.proof_markdown import render_proof_markdown
+from wirespeed.report.proof_page import Proof
+
+from .diagnoses import HOSTILE, filled_with
+from .pages import PageReader
+from .proofs import (
+    PORTS,
+    difference,
+    failover,
+    forged,
+    iperf3,
+    journal,
+    ping,
+    proof,
+    stages,
+    trials,
+)
+
+SEED = """\
+legacy + VLAN,70,82,95,30,7
+ovs/dpdk + VXLAN,61,85,96,32,3
+ovs/tc + VXLAN,83,86,96,28,5
+"""
+"""The results' table of the document that this project started from, typed off it."""
+
+
+def arp(**differs: object) -> IsolationTrial:
+    return forged(ForgedKind.ARP, "ceph-1", "tv-1", **differs)
+
+
+def answer(of: Proof, question: str) -> tuple[str, bool]:
+    (one,) = (a for a in answers(of) if a.question == question)
+    return one.figure, one.is_proven
+
+
+def test_a_whole_proof_is_proven_and_says_so_first():
+    whole = proof()
+    assert is_proven(whole)
+    assert exit_code(whole) == 0
+    html = render_proof_html(whole)
+    assert re.search(r'class="verdict">Proven<', html)
+    # iperf3/9000/2, six values: 1.00 1.10 1.15 1.20 1.25 1.30, so the median is 1.175.
+    assert answer(whole, "Throughput") == ("1.18 Gb/s", True)
+    assert answer(whole, "Round trip") == ("300 µs", True)
+    assert answer(whole, "Fail-over") == ("312 ms", True)
+    assert answer(whole, "Isolation") == ("apart", True)
+    assert answer(whole, "Undo") == ("as found", True)
+
+
+@pytest.mark.parametrize(
+    ("differs", "question", "figure", "code"),
+    [
+        (
+            {"trials": (*trials(), arp(arrived=1, verdict=IsolationVerdict.LEAKED))},
+            "Isolation", "leaked", 1,
+        ),
+        (
+            {"trials": (*trials(), arp(verdict=IsolationVerdict.NOT_SHOWN))},
+            "Isolation", "not shown", 1,
+        ),
+        (
+            {"trials": (*trials(), failover(PORTS[0], 3000, verdict=FailoverVerdict.LOST))},
+            "Fail-over", "312 ms", 1,
+        ),
+        (
+            {"trials": (*trials(), iperf3(4, 0, 0, failed="connection refused"))},
+            "Throughput", "1.18 Gb/s", 1,
+        ),
+        (
+            {"trials": (*trials(), ping(4, 1, 1, rtt_us_mean=None, failed="no answer"))},
+            "Round trip", "300 µs", 1,
+        ),
+        ({"undone": Compared(compared=1700, differences=(difference(),))}, "Undo", "1 differ", 1),
+        ({"undone": Compared(compared=0, differences=())}, "Undo", "0 differ", 1),
+        ({"drift": Compared(compared=2, differences=(difference(),))}, "Set-up", "1 differ", 1),
+        ({"trials": ()}, "Isolation", "not shown", 1),
+        ({"undone": None}, "Undo", "not shown", 1),
+    ],
+)  # fmt: skip
+def test_one_thing_that_is_not_shown_makes_the_whole_not_proven(
+    differs: dict[str, object], question: str, figure: str, code: int
+):
+    one = proof(**differs)
+    assert answer(one, question) == (figure, False)
+    assert exit_code(one) == code
+    assert verdict(one).startswith("Not proven: ")
+    assert question.lower() in verdict(one)
+
+
+def test_steps_that_stand_though_they_were_to_be_undone_are_a_host_left_changed():
+    left = proof(entries=journal(undone=False), undone=None, stages=stages(keeps=True))
+    assert exit_code(left) == 3
+    assert any("wirespeed undo lab.yaml" in text for text in warnings(left))
+
+
+def test_an_undo_that_did_not_lead_back_is_a_host_left_changed():
+    *good, _ = journal()
+    bad = Undone(number=0, verdict=Verified.FAILED, now={"mtu": 9080}, said="refused")
+    ended = Ended(at="2026-01-01T00:02:00Z", outcome="left changed")
+    assert exit_code(proof(entries=(*good[:-1], bad, ended))) == 3
+
+
+def test_what_is_kept_by_wish_is_no_host_left_changed():
+    whole = proof()
+    kept = proof(
+        opening=whole.opening.model_copy(update={"keeps": True}),
+        entries=journal(undone=False),
+        undone=None,
+        stages=stages(keeps=True),
+    )
+    assert exit_code(kept) == 0
+    assert answer(kept, "Undo") == ("kept", False)
+
+
+def test_a_stage_that_failed_is_named_with_what_to_do():
+    failed = StageEnd(
+        stage=Stage.MEASURE,
+        seconds=1,
+        outcome="failed",
+        said="gone",
+        error="host.gone",
+        next="ping",
+    )
+    one = proof(trials=(), stages=(*stages()[:4], failed))
+    assert verdict(one) == "Not proven: measure failed"
+    assert "measure failed: host.gone: gone Next: ping" in PageReader(render_proof_html(one)).text
+    assert answer(one, "Throughput") == ("not shown", False)
+
+
+def test_the_results_have_the_published_columns_and_the_published_figures_as_a_reference():
+    rows = PageReader(render_proof_html(proof())).table("Approach", "ping mdev (us)")
+    assert list(rows[0]) == [
+        "Approach", "iperf3/1500/2 (Gb/s)", "iperf3/9000/2 (Gb/s)", "iperf3/9000/6 (Gb/s)",
+        "ping mean (us)", "ping mdev (us)",
+    ]  # fmt: skip
+    # 1500/2 has two values, 0.90 and 1.00; 9000/6 was not measured; of the pings the medians.
+    assert list(rows[0].values()) == [
+        "legacy-vlan: ceph-1 and gpu-1 in storage", "0.950", "1.18", "—", "300", "70.0",
+    ]  # fmt: skip
+    published = [",".join(row.values()).removeprefix("published: ") for row in rows[1:]]
+    assert "\n".join(published) + "\n" == SEED
+    assert all(row["Approach"].startswith("published: ") for row in rows[1:])
+
+
+def test_the_published_figures_are_in_the_csv_too_and_marked():
+    rows = list(csv.DictReader(io.StringIO(render_proof_csv(proof()))))
+    published = [row for row in rows if row["source"] == "published, another machine"]
+    figures = [row["median"] for row in published]
+    assert figures == [f for line in SEED.splitlines() for f in line.split(",")[1:]]
+    own = {row["figure"]: row for row in rows if row["source"] == "this run"}
+    assert (own["iperf3/9000/2"]["n"], own["iperf3/9000/2"]["median"]) == ("6", "1.175")
+    assert own["ping mean"]["median"] == "300"
+    assert own["fail-over outage, alpha 0000:01:00.0"]["median"] == "312"
+
+
+def test_every_figure_has_its_n_and_its_spread():
+    rows = PageReader(render_proof_html(proof())).table("Figure", "n", "Least", "Most")
+    assert [row["Figure"] for row in rows][:2] == ["iperf3/1500/2 (Gb/s)", "iperf3/9000/2 (Gb/s)"]
+    one = rows[1]
+    assert (one["n"], one["Median"], one["Least"], one["Most"]) == ("6", "1.18", "1.00", "1.30")
+    assert "says nothing of hardware" in one["Limited by"]
+
+
+def test_what_limited_it_is_said_only_where_it_can_be_told():
+    real = [
+        a.model_copy(update={"about": (("CPU", "AMD EPYC 4545P"),)})
+        for a in proof().found
+        if isinstance(a, Diagnosis)
+    ]
+    busy = proof(found=tuple(real), trials=(iperf3(1, 80, 82, server_cpu_percent=99.6),))
+    idle = proof(found=tuple(real), trials=(iperf3(1, 80, 82),))
+    limits = [
+        PageReader(render_proof_html(one)).table("Figure", "Limited by")[0]["Limited by"]
+        for one in (busy, idle)
+    ]
+    assert limits == ["a core: iperf3 used 100 % of one", "cannot tell: iperf3 used 52 % of a core"]
+    assert not any("Emulated" in text for text in warnings(busy))
+
+
+def test_findings_stand_once_with_their_hosts_and_what_became_of_them():
+    rows = PageReader(render_proof_html(proof())).table("Finding", "With the plan")
+    assert [(r["Finding"], r["Where"], r["With the plan"]) for r in rows] == [
+        ("tcp.autotuning_off", "alpha, beta", "still there"),
+        ("sriov.no_vfs", "alpha enp1s0, beta enp1s0", "gone"),
+    ]
+
+
+def test_the_plan_has_every_step_from_what_to_what_and_how_it_went():
+    rows = PageReader(render_proof_html(proof())).table("Step", "Danger")
+    assert [tuple(r.values()) for r in rows] == [
+        ("1", "alpha", "mtu", "enp2s0", "mtu 1400", "mtu 9080", "drops the link",
+         "verified, put back"),
+        ("2", "alpha", "vf_count", "0000:02:00.0", "num_vfs 0", "num_vfs 2", "drops the link",
+         "verified, put back"),
+    ]  # fmt: skip
+    assert "ip link set dev enp2s0 mtu 9080" in render_proof_html(proof())
+
+
+def test_before_and_after_show_what_changed_and_what_it_is_after_undo():
+    rows = PageReader(render_proof_html(proof())).table("As found", "After undo")
+    assert [tuple(r.values()) for r in rows] == [
+        ("alpha", "enp2s0 mtu", "1400", "9080", "1400"),
+        ("alpha", "0000:02:00.0 num vfs", "0", "2", "0"),
+        ("alpha", "enp2s0 vf 0", "not there", "there", "not there"),
+    ]
+
+
+def test_what_did_not_come_back_is_named():
+    html = render_proof_html(proof(undone=Compared(compared=9, differences=(difference(),))))
+    rows = PageReader(html).table("What", "As found", "Now")
+    assert [tuple(row.values()) for row in rows] == [("alpha", "enp2s0 mtu", "1400", "9080")]
+
+
+def test_a_forged_source_that_the_card_lets_through_is_explained_and_is_no_leak():
+    html = render_proof_html(proof())
+    text = " ".join(PageReader(html).text.split())
+    assert "Not enforced by this card: it takes `spoofchk on` and lets frames" in text
+    rows = PageReader(html).table("From → to")
+    assert rows[-1]["with the MAC of a third guest as source"] == "200 / 200"
+    assert rows[0]["ARP request for its address"] == "0 / 200"
+
+
+def test_outages_are_drawn_to_scale():
+    html = render_proof_html(proof())
+    # 8 s over 744 points: 312 ms are 29.02 of them, from second 2 on; an outage of 0 is a hair.
+    boxes = re.findall(r'<rect x="([\d.]+)" y="[\d.]+" width="([\d.]+)" [^>]*class="outage"', html)
+    assert boxes[0] == ("194", "29.02")
+    assert boxes[2] == ("194", "2")
+
+
+def test_the_page_loads_nothing_and_runs_nothing():
+    html = render_proof_html(proof())
+    reader = PageReader(html)
+    assert {href[1:] for _, _, href in reader.links} <= set(reader.ids)
+    assert not {"script", "link", "img", "iframe", "object", "embed", "base"} & set(reader.tags)
+    assert not re.search(r"url\(|@import|https?:", html)
+
+
+@pytest.mark.parametrize("hostile", HOSTILE, ids=range(len(HOSTILE)))
+def test_whatever_a_host_printed_is_text(hostile: str):
+    moved = difference().model_copy(update={"subject": hostile, "before": hostile, "now": hostile})
+    one = proof(
+        found=(filled_with(hostile),),
+        found_after=(),
+        trials=(
+            failover(PORTS[0], 1, carried_before=hostile, said=hostile),
+            forged(ForgedKind.ARP, "a", "b", said=hostile, verdict=IsolationVerdict.LEAKED),
+            iperf3(1, 0, 0, failed=hostile),
+        ),
+        undone=Compared(compared=1, differences=(moved,)),
+        stages=(StageEnd(stage=Stage.UNDO, seconds=1, outcome="failed", said=hostile),),
+    )
+    html = render_proof_html(one)
+    assert not {"script", "img"} & set(PageReader(html).tags)
+    assert all(c.isprintable() or c == "\n" for c in html)
+    markdown = render_proof_markdown(one)
+    assert all(c.isprintable() or c == "\n" for c in markdown)
+    assert "<script" not in markdown
+
+
+def test_the_markdown_says_the_same_and_fits_a_terminal():
+    text = render_proof_markdown(proof())
+    assert text.startswith("# Proven\n")
+    assert "**Throughput: 1.18 Gb/s**" in text
+    assert "| iperf3/9000/2 (Gb/s) | 1.18 | 82 | 85 | 86 |" in text
+    assert "Nothing differs in 1700 values." in text
+    tables = [line for line in text.splitlines() if line.startswith("| iperf3")]
+    assert all(len(line) <= 80 for line in tables if line.count("|") == 6)
+
+
+def test_the_table_in_the_package_is_the_one_that_was_published():
+    path = Path("src/wirespeed/report/published/connectx5-sriov.csv")
+    rows = path.read_text().splitlines()[1:]
+    assert [row.split(",")[1:] for row in rows] == [
+        line.split(",")[1:] for line in SEED.splitlines()
+    ]
