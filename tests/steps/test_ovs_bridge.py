@@ -34,7 +34,7 @@ def test_the_commands():
     planned = plan_on(STEP, ovs(ours=False)).steps[0]
     assert [c.line() for c in planned.commands] == [
         "ovs-vsctl --timeout=10 --may-exist add-br br-storage -- set Bridge br-storage "
-        "datapath_type=netdev fail_mode=standalone 'external_ids:wirespeed=\"spec\"'"
+        "datapath_type=netdev fail_mode=standalone external_ids:wirespeed=spec"
     ]
     assert [c.line() for c in planned.undo] == [
         "ovs-vsctl --timeout=10 --if-exists del-br br-storage"

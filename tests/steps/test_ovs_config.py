@@ -49,7 +49,7 @@ def test_the_commands():
     due = f"{ids}:wirespeed-restart-hw-offload=due -- remove {ids} rundir"
     done = f"{row} remove Open_vSwitch . external_ids wirespeed-restart-hw-offload"
     assert [c.line() for c in planned.commands] == [
-        f"{row} set Open_vSwitch . 'other_config:hw-offload=\"true\"' -- set {due}",
+        f"{row} set Open_vSwitch . other_config:hw-offload=true -- set {due}",
         restart,
         done,
     ]
@@ -60,6 +60,12 @@ def test_the_commands():
     ]
     lab = plan_on(STEP.model_copy(update={"restart": "ovs-ctl"}), ovs(None, None)).steps[0]
     assert lab.commands[1].argv[0] == "/usr/share/openvswitch/scripts/ovs-ctl"
+
+
+def test_what_would_be_read_as_a_set_or_a_map_is_quoted():
+    extra = OvsConfig(key="dpdk-extra", value="-a 0000:03:00.0,representor=[0]", reason="x")
+    commands = extra.change({"value": None}, {"value": extra.value})
+    assert commands[0].argv[-1] == 'other_config:dpdk-extra="-a 0000:03:00.0,representor=[0]"'
 
 
 def test_real_outputs():

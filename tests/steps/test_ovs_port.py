@@ -59,10 +59,10 @@ def test_the_commands_are_one_transaction():
     planned = plan_on(STEP, ovs()).steps[0]
     assert [c.line() for c in planned.commands] == [
         "ovs-vsctl --timeout=10 --may-exist add-port br-storage vx-beta "
-        "-- set Interface vx-beta type=vxlan 'options:key=\"42\"' "
-        "'options:local_ip=\"192.168.9.2\"' 'options:remote_ip=\"192.168.9.1\"' "
-        "'external_ids:wirespeed=\"spec\"' "
-        "-- set Port vx-beta 'external_ids:wirespeed=\"spec\"'"
+        "-- set Interface vx-beta type=vxlan options:key=42 "
+        "options:local_ip=192.168.9.2 options:remote_ip=192.168.9.1 "
+        "external_ids:wirespeed=spec "
+        "-- set Port vx-beta external_ids:wirespeed=spec"
     ]
     assert [c.line() for c in planned.undo] == [
         "ovs-vsctl --timeout=10 --if-exists del-port br-storage vx-beta"

@@ -93,7 +93,7 @@ class OvsBridge(Step):
                 argv=(
                     *(*start, "--may-exist", "add-br", self.bridge, "--", "set", "Bridge"),
                     *(self.bridge, f"datapath_type={self.datapath_type}", "fail_mode=standalone"),
-                    f'external_ids:{MARK}="{self.owner}"',
+                    f"external_ids:{MARK}={self.owner}",
                 )
             ),
         )

@@ -19,6 +19,7 @@ STARTED = "rundir"
 """Key of `external_ids` that ovs-ctl sets at every start (set_system_ids)."""
 KEY = r"^[a-z][a-z0-9-]{0,63}$"
 VALUE = r"^[A-Za-z0-9_.:,=\[\]@/ -]{1,512}$"
+BARE = r"[A-Za-z0-9_.-]+"
 RESTARTS = {
     "systemd": ("systemctl", "restart", "openvswitch-switch.service"),
     "ovs-ctl": ("/usr/share/openvswitch/scripts/ovs-ctl", "restart", "--no-monitor"),
@@ -96,8 +97,7 @@ class OvsConfig(Step):
         """Set it, or take the key away; then restart, and note that it is done."""
         if now == to:
             return ()
-        # The value is a string to the database, whatever is in it: "" make it one.
-        words = ["set", *ROW, f'other_config:{self.key}="{to["value"]}"']
+        words = ["set", *ROW, f"other_config:{self.key}={as_string(str(to['value']))}"]
         if to["value"] is None:
             words = ["remove", *ROW, "other_config", self.key]
         if self.restart is None:
@@ -116,3 +116,8 @@ class OvsConfig(Step):
 
 def _vsctl(*words: str) -> Command:
     return Command(argv=("ovs-vsctl", TIMEOUT, "--no-wait", *words))
+
+
+def as_string(value: str) -> str:
+    """Write a string as ovs-vsctl reads it: with "" where it would read a set or a map."""
+    return value if re.fullmatch(BARE, value) else f'"{value}"'

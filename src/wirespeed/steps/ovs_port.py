@@ -13,7 +13,7 @@ from wirespeed.model.names import Netdev
 from wirespeed.model.observed import Known, Observed, Unreadable
 from wirespeed.model.step import Scope, State, Step
 from wirespeed.steps.ovs_bridge import MARK, OWNER
-from wirespeed.steps.ovs_config import TIMEOUT
+from wirespeed.steps.ovs_config import TIMEOUT, as_string
 
 OPTION = re.compile(r"[a-z][a-z0-9_-]{0,63}")
 OPTION_VALUE = re.compile(r"[A-Za-z0-9_.:,=/\[\]-]{1,256}")
@@ -124,10 +124,10 @@ class OvsPort(Step):
         if not to["is_there"]:
             gone = (*start, "--if-exists", "del-port", self.bridge, self.netdev)
             return (Command(argv=gone),)
-        mark = f'external_ids:{MARK}="{self.owner}"'
+        mark = f"external_ids:{MARK}={self.owner}"
         words = [*start, "--may-exist", "add-port", self.bridge, self.netdev]
         words += ["--", "set", "Interface", self.netdev, f"type={self.interface_type}"]
-        words += [f'options:{key}="{value}"' for key, value in self.options.items()]
+        words += [f"options:{key}={as_string(value)}" for key, value in self.options.items()]
         if self.mtu_request is not None:
             words.append(f"mtu_request={self.mtu_request}")
         words += [mark, "--", "set", "Port", self.netdev, mark]
