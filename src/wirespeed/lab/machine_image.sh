@@ -29,6 +29,8 @@ cd "$work"
 cp "$guest/machine_initramfs.sh" slim/initramfs/init
 mkdir slim/lab
 cp "$guest/machine_init.sh" slim/lab/init
+# A guest of a lab's host boots as the host does, from /dev/vda and these.
+cp "$out/vmlinux" slim/lab/vmlinux
 chmod 755 slim/initramfs/init slim/lab/init
 
 # shellcheck disable=SC2016 # $1 is the hook's own
@@ -36,7 +38,7 @@ chmod 755 slim/initramfs/init slim/lab/init
 mmdebstrap --quiet --variant=minbase --architectures=amd64 --skip=check/empty \
 	--include=busybox-static,dbus,ethtool,iperf3,iproute2,iputils-arping,iputils-ping,kmod \
 	--include=nftables,openssh-server,openvswitch-switch,pciutils,procps,python3-minimal \
-	--include=systemd,systemd-sysv,tcpdump,udev \
+	--include=qemu-system-x86,systemd,systemd-sysv,tcpdump,udev \
 	--dpkgopt=path-exclude='/usr/share/doc/*' --dpkgopt=path-exclude='/usr/share/man/*' \
 	--dpkgopt=path-exclude='/usr/share/locale/*' --dpkgopt=force-unsafe-io \
 	"$@" \
@@ -50,6 +52,13 @@ mmdebstrap --quiet --variant=minbase --architectures=amd64 --skip=check/empty \
 		cp bin/busybox tmp/initramfs/bin/busybox
 		(cd tmp/initramfs && find . | ../../bin/busybox cpio -o -H newc) >tmp/initramfs.cpio
 		rm -r tmp/initramfs
+		cp tmp/initramfs.cpio usr/lib/lab/initramfs
+		# A third of it is for nobody here: Perl, character sets, time zones, other machines.
+		rm -r usr/share/perl usr/lib/x86_64-linux-gnu/perl usr/lib/x86_64-linux-gnu/gconv
+		rm -r usr/share/zoneinfo usr/share/iso-codes usr/lib/udev/hwdb.d usr/lib/ipxe/qemu
+		rm usr/bin/qemu-system-x86_64-microvm usr/bin/qemu-storage-daemon
+		rm usr/share/qemu/openbios* usr/share/qemu/s390* usr/share/qemu/*.lid \
+			usr/share/qemu/slof.bin usr/share/qemu/opensbi* usr/share/qemu/hppa*
 		mkfs.erofs -T0 -x-1 --exclude-regex="^(proc|sys|dev|run|tmp)/." tmp/root.erofs . \
 			>/dev/null' \
 	--customize-hook="copy-out /tmp/root.erofs /tmp/initramfs.cpio $out" \

@@ -13,13 +13,15 @@ cd "$work"
 # What a host needs beside what Debian builds into its kernel.
 modules='
 	af_packet bonding br_netfilter bridge cls_basic cls_flower cls_matchall cls_u32 dummy
-	act_gact act_mirred act_police act_skbedit act_tunnel_key act_vlan
+	act_csum act_ct act_gact act_mirred act_mpls act_pedit act_police act_skbedit
+	act_tunnel_key act_vlan
 	ext4 i2c_algo_bit igb igbvf ip_tables ip6_tables iptable_filter macvlan nf_conntrack nf_nat
 	nf_tables nft_chain_nat nft_compat openvswitch overlay qemu_fw_cfg
 	sch_fq sch_fq_codel sch_htb sch_ingress sch_mqprio sch_prio sch_tbf
 	tcp_bbr tun veth vfio vfio_iommu_type1 vfio_pci vhost_net virtio_blk virtio_net virtio_rng
 	vport_vxlan vxlan x_tables 8021q kvm_intel kvm_amd msr nf_log_syslog af_packet_diag
 	inet_diag tcp_diag udp_diag unix_diag netlink_diag
+	fat vfat nls_ascii nls_cp437 nls_utf8 isofs
 '
 first='virtio_blk crc32c_generic erofs overlay'
 
