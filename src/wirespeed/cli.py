@@ -72,6 +72,7 @@ COMMANDS = {
     "apply": "Carry a spec out on its hosts, each step read back.",
     "undo": "Put everything back as it was before.",
     "status": "Say how far the run of a spec came.",
+    "drift": "Say what other hands have changed since.",
     "measure": "Prove a rate with packets.",
     "report": "Make the report of a run again, or lay two side by side.",
 }

@@ -9,8 +9,10 @@ from click.testing import CliRunner, Result
 
 from wirespeed.apply.planner import make_plan
 from wirespeed.apply.run import JOURNAL, open_run, read_journal
-from wirespeed.commands.apply import apply, run_folder
+from wirespeed.commands.apply import apply
+from wirespeed.commands.drift import drift
 from wirespeed.commands.plan import plan
+from wirespeed.commands.run_hosts import run_folder
 from wirespeed.commands.status import status
 from wirespeed.commands.undo import undo
 from wirespeed.model.error import InputError
@@ -42,7 +44,7 @@ def journal(spec: Path, *entries: Begun | Intent | StepResult | Ended) -> None:
     (folder / JOURNAL).write_text(lines)
 
 
-@pytest.mark.parametrize("command", [plan, apply, undo])
+@pytest.mark.parametrize("command", [plan, apply])
 def test_a_spec_that_is_not_there_is_refused(command: object, spec: Path):
     error = call(command, spec).exception
     assert isinstance(error, InputError)
@@ -50,11 +52,12 @@ def test_a_spec_that_is_not_there_is_refused(command: object, spec: Path):
     assert not run_folder(spec).exists() or command is apply
 
 
-@pytest.mark.parametrize("command", [status, undo])
+@pytest.mark.parametrize("command", [status, undo, drift])
 def test_a_run_that_is_not_there_is_refused(command: object, spec: Path):
     spec.write_text(json.dumps({}))
     error = call(command, spec).exception
     assert isinstance(error, InputError)
+    assert error.what == "run.missing"
 
 
 def test_a_spec_with_a_recorded_host_is_not_applied(spec: Path, tmp_path: Path):

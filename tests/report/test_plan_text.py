@@ -25,16 +25,19 @@ def plan() -> Plan:
 
 def test_every_command_and_its_undo_are_shown():
     assert list(plan_lines(plan())) == [
-        "alpha",
+        "alpha: once per boot",
         "  1 mtu enp3s0f0np0  (DROPS THE LINK)",
+        "      check cat /sys/class/net/enp3s0f0np0/mtu",
         "      from  mtu 1500",
         "      to    mtu 9080",
         "      run   ip link set dev enp3s0f0np0 mtu 9080",
         "      undo  ip link set dev enp3s0f0np0 mtu 1500",
         "  2 link_up enp3s0f0np0: it is so already: up yes",
         "",
-        "beta",
+        "beta: once per boot",
         f"  3 driver_override {VF}  (DROPS THE LINK)",
+        f"      check grep -H '' /sys/bus/pci/devices/{VF}/driver_override \\",
+        f"              /sys/bus/pci/devices/{VF}/uevent",
         "      to    driver vfio-pci, driver_override vfio-pci; an earlier step makes it",
         "      run   echo vfio-pci | tee \\",
         f"              /sys/bus/pci/devices/{VF}/driver_override",

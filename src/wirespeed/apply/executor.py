@@ -33,6 +33,7 @@ from wirespeed.model.journal import (
 from wirespeed.model.observed import Known, Observed
 from wirespeed.model.plan import Plan, PlannedStep
 from wirespeed.model.shown import shown
+from wirespeed.model.spec import Spec
 from wirespeed.model.step import State
 from wirespeed.steps.registry import read_step
 
@@ -43,7 +44,8 @@ class Executor:
     """One run: `plan` has the steps of all its stages, `entries` is its journal until now.
 
     `write` makes an entry durable before it returns. `boot_ids` are those of the hosts as they are
-    now, and `rebooted` are the hosts that have another one than when the stage was begun.
+    now, and `rebooted` are the hosts that have another one than when the stage was begun. `spec` is
+    what the plan was made from: it is kept.
     """
 
     def __init__(
@@ -56,11 +58,13 @@ class Executor:
         *,
         boot_ids: Mapping[str, str] | None = None,
         rebooted: AbstractSet[str] = frozenset(),
+        spec: Spec | None = None,
     ) -> None:
         self._record = Record(plan, write, entries, rebooted)
         self._hands = hands
         self._now = now
         self._boot_ids = dict(boot_ids or {})
+        self._spec = spec
 
     def apply(self, until: int | None = None) -> Ending:
         """Do every step that is not done yet, up to and with number `until` where it is given.
@@ -74,7 +78,8 @@ class Executor:
         self._refuse_stale()
         if not record.entries or record.planned < len(record.plan.steps):
             stage = record.plan.model_copy(update={"steps": record.plan.steps[record.planned :]})
-            record.begin(Begun(at=self._now(), plan=stage, boot_ids=self._boot_ids))
+            ids = self._boot_ids
+            record.begin(Begun(at=self._now(), plan=stage, boot_ids=ids, spec=self._spec))
         for number, planned in enumerate(record.plan.steps):
             if not planned.no_op and record.came[number] is not StepProgress.DONE:
                 result = self._do(number, planned)
@@ -187,11 +192,13 @@ class Executor:
 
     def _write_how_it_stands(self) -> None:
         record = self._record
-        done = [n for n, came in enumerate(record.came) if came is StepProgress.DONE]
-        if done:
-            read = read_steps(record.plan, done, self._hands)
-            known = {n: state.value for n, state in read.items() if isinstance(state, Known)}
-            record.write(Stood(states=known))
+        if not any(came is StepProgress.DONE for came in record.came):
+            return
+        steps = enumerate(zip(record.plan.steps, record.came, strict=True))
+        stand = [n for n, (planned, came) in steps if planned.no_op or came is StepProgress.DONE]
+        read = read_steps(record.plan, stand, self._hands)
+        known = {n: state.value for n, state in read.items() if isinstance(state, Known)}
+        record.write(Stood(states=known))
 
 
 def _stale(

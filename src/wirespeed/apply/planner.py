@@ -48,11 +48,12 @@ def planned(host: str, step: Step, state: Observed[State] | None, stage: int = 1
 
 def described(state: State) -> str:
     """Give a state as text for a person."""
-    said = (f"{key} {_word(value)}" for key, value in state.items())
+    said = (f"{key} {word(value)}" for key, value in state.items())
     return shown(", ".join(said)) or "as it is"
 
 
-def _word(value: str | int | bool | None) -> str:
+def word(value: str | int | bool | None) -> str:
+    """Give a value of a state as text for a person."""
     if value is None:
         return "none"
     return {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value)

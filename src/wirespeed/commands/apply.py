@@ -1,21 +1,26 @@
 """`wirespeed apply`: carry a plan out, each step read back, and all of it put back on failure."""
 
-from collections.abc import Callable, Mapping
-from contextlib import ExitStack
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 import click
 
-from wirespeed.apply.executor import Executor
+from wirespeed.apply.executor import Ending
 from wirespeed.apply.guard import refuse_cutoff, with_cutoffs
-from wirespeed.apply.guard_timer_hands import CONFIRM_WITHIN_S, guarded
+from wirespeed.apply.guard_timer_hands import CONFIRM_WITHIN_S
 from wirespeed.apply.hands_shell import ShellHands
 from wirespeed.apply.run import Run, open_run
-from wirespeed.commands.hosts_of_spec import hands_of, here_of, planned, read_spec
-from wirespeed.host.clock import utc_now
+from wirespeed.apply.until import until_number
+from wirespeed.commands.hosts_of_spec import hands_of, here_of, read_spec
+from wirespeed.commands.plan_hosts import plan_hosts
+from wirespeed.commands.run_hosts import REBOOT_DUE, carry_out, run_folder, still_to_reboot
 from wirespeed.model.error import InputError
-from wirespeed.model.journal import Entry, Result, Undone
+from wirespeed.model.fact import HostFacts
+from wirespeed.model.journal import Begun
+from wirespeed.model.observed import CannotTellError
 from wirespeed.model.plan import Plan
+from wirespeed.model.spec import Spec
 from wirespeed.report.plan_text import plan_lines
 
 
@@ -28,6 +33,10 @@ from wirespeed.report.plan_text import plan_lines
     help="Folder of the journal.  [default: SPEC with .run]",
 )
 @click.option("--yes", is_flag=True, help="Do not ask.")
+@click.option(
+    "--until", metavar="STEP", help="Stop after this step: its number, or `KIND SUBJECT`."
+)
+@click.option("--reboot", is_flag=True, help="Reboot a host where its stage ends, and go on.")
 @click.option(
     "--allow-cutoff",
     is_flag=True,
@@ -43,96 +52,152 @@ from wirespeed.report.plan_text import plan_lines
     show_default=True,
     help="How long a host waits for that.",
 )
-def apply(spec: Path, folder: Path | None, yes: bool, allow_cutoff: bool, within_s: int) -> int:
+def apply(
+    spec: Path,
+    folder: Path | None,
+    yes: bool,
+    until: str | None,
+    reboot: bool,
+    allow_cutoff: bool,
+    within_s: int,
+) -> int:
     """Carry a spec out on its hosts. `wirespeed undo` takes all of it back.
 
     Every step is written to a journal before it is done, and is done only when a fresh reading of
-    the host says so. If one fails, all are put back. An apply that was killed is finished by the
-    next one.
+    the host says so. If one fails, all are put back. An apply that was killed, or stopped by
+    --until, is finished by the next one. Where a host has to be rebooted, so is one that waits for
+    that.
 
-    Exit codes: 0 applied, 1 refused or put back, 2 bad input, 3 a host was left changed.
+    Exit codes: 0 applied, or stopped where --until says; 1 refused or put back; 2 bad input;
+    3 a host was left changed; 4 a stage is done, and a host is to be rebooted.
     """  # fmt: skip
     wanted = read_spec(spec)
+    how = How(spec, until, yes, reboot, allow_cutoff, within_s)
     with open_run(folder or run_folder(spec)) as run, hands_of(wanted) as hands:
+        return Applying(wanted, run, hands, how).go()
+
+
+@dataclass(frozen=True, slots=True)
+class How:
+    """What the user asked for."""
+
+    spec: Path
+    until: str | None
+    yes: bool
+    reboot: bool
+    allow_cutoff: bool
+    within_s: int
+
+
+class Applying:
+    """A run from where it stands to its end, stage by stage."""
+
+    def __init__(self, spec: Spec, run: Run, hands: dict[str, ShellHands], how: How) -> None:
+        self._spec, self._run, self._hands, self._how = spec, run, hands, how
+
+    def go(self) -> int:
+        """Give the exit code."""
+        run = self._run
+        ending: Ending | Literal["declined"]
         if run.outcome == "unfinished" and run.plan is not None:
             click.echo(f"{run.folder}: a run that did not come to its end is finished", err=True)
-            carry_out(run, run.plan, hands, within_s)
-            return 0
-        made, facts = planned(wanted, hands)
-        click.echo("\n".join(plan_lines(made)))
-        if all(step.no_op for step in made.steps):
-            return 0
-        if run.outcome not in ("new", "undone"):
-            raise InputError(
-                "run.applied_before",
-                where=str(run.folder),
-                found=f"its run is {run.outcome}, and the hosts are not as it left them",
-                so="what stood there before is in its journal, and would be lost",
-                next=f"wirespeed undo {spec}, then apply again",
-            )
-        if allow_cutoff:
-            made = with_cutoffs(made, facts, here_of(wanted))
+            ending = self._carry_out(run.plan)
+        elif run.outcome == "staged":
+            ending = "staged"
         else:
-            refuse_cutoff(made, facts)
-        if not yes and not click.confirm("Do this?"):
-            return 1
-        run.begin_anew()
-        carry_out(run, made, hands, within_s)
-    return 0
+            made, facts = plan_hosts(self._spec, self._hands, run.plan)
+            if all(step.no_op for step in made.steps):
+                click.echo("\n".join(plan_lines(made)))
+                return 0
+            self._refuse_second_run(made)
+            ending = self._begin(made, facts)
+        while ending == "staged":
+            if not self._is_rebooted():
+                return REBOOT_DUE
+            ending = self._next_stage()
+        if ending == "stopped":
+            name = self._how.spec
+            click.echo(
+                f"stopped where --until says: `wirespeed apply {name}` goes on, "
+                f"`wirespeed undo {name}` takes back"
+            )
+        return 1 if ending == "declined" else 0
 
-
-def run_folder(spec: Path) -> Path:
-    """Give the folder of a spec's run: beside it, with `.run`."""
-    return spec.with_name(f"{spec.name}.run")
-
-
-def carry_out(
-    run: Run,
-    plan: Plan,
-    hands: Mapping[str, ShellHands],
-    within_s: int = CONFIRM_WITHIN_S,
-) -> None:
-    """Apply a plan, telling of each step."""
-    with taken(run, hands):
-        timed = guarded(plan, hands, within_s)
-        Executor(plan, timed, telling(run, plan), utc_now, run.entries).apply()
-
-
-def taken(run: Run, hands: Mapping[str, ShellHands]) -> ExitStack:
-    """Take every host for the run, and give them back at the end."""
-    planned = {step.host for step in run.plan.steps} if run.plan else set()
-    if missing := sorted(planned - set(hands)):
+    def _refuse_second_run(self, made: Plan) -> None:
+        if self._run.outcome in ("new", "undone"):
+            return
+        click.echo("\n".join(plan_lines(made)))
         raise InputError(
-            "run.of_another_spec",
-            where=str(run.folder),
-            found=f"its plan is about {', '.join(missing)}, which the spec does not name",
-            so="there is no way to reach them",
-            next="give the spec that it was made from",
+            "run.applied_before",
+            where=str(self._run.folder),
+            found=f"its run is {self._run.outcome}, and the hosts are not as it left them",
+            so="what stood there before is in its journal, and would be lost",
+            next=f"`wirespeed drift {self._how.spec}` says what differs; "
+            f"`wirespeed undo {self._how.spec}`, then apply again",
         )
-    name = str(run.folder.resolve())
-    stack = ExitStack()
-    try:
-        for hand in hands.values():
-            hand.take(name)
-            stack.callback(hand.give_back, name)
-    except BaseException:
-        stack.close()
-        raise
-    return stack
 
+    def _begin(self, made: Plan, facts: dict[str, HostFacts]) -> Ending | Literal["declined"]:
+        """Show a stage, ask, and do it; `made` is its plan alone."""
+        done = self._run.plan
+        former = done.steps if done and self._run.outcome == "staged" else ()
+        click.echo("\n".join(plan_lines(made, first=len(former) + 1)))
+        made = self._guarded(made, facts)
+        plan = made.model_copy(update={"steps": (*former, *made.steps)})
+        until_number(plan, self._how.until)
+        if not self._how.yes and not click.confirm("Do this?"):
+            return "declined"
+        if not former:
+            self._run.begin_anew()
+        return self._carry_out(plan)
 
-def telling(run: Run, plan: Plan) -> Callable[[Entry], None]:
-    """Write an entry, then say what it means."""
+    def _carry_out(self, plan: Plan) -> Ending:
+        return carry_out(
+            self._run,
+            plan,
+            self._hands,
+            self._how.within_s,
+            spec=self._spec,
+            until=until_number(plan, self._how.until),
+            name=str(self._how.spec),
+        )
 
-    def write(entry: Entry) -> None:
-        run.write(entry)
-        if isinstance(entry, Result | Undone):
-            planned_step = plan.steps[entry.number]
-            what = f"{planned_step.step['step']} {planned_step.subject} on {planned_step.host}"
-            if isinstance(entry, Result):
-                click.echo(f"  {entry.verdict.value:<13} {what}")
-            elif isinstance(entry, Undone):
-                put_back = "put back" if entry.verdict == "verified" else entry.verdict.value
-                click.echo(f"  {put_back:<13} {what}")
+    def _guarded(self, made: Plan, facts: dict[str, HostFacts]) -> Plan:
+        try:
+            if self._how.allow_cutoff:
+                return with_cutoffs(made, facts, here_of(self._spec))
+            refuse_cutoff(made, facts)
+        except CannotTellError as error:
+            raise InputError(
+                "plan.cutoff_unknown",
+                where=", ".join(self._spec.hosts),
+                found=f"nobody can tell what carries your session: {error.reason}",
+                so="a step may cut you off; nothing was changed",
+                next=f"see what `{error.would_tell}` says; with --allow-cutoff a host that is "
+                "reached by ssh undoes such a step itself",
+            ) from None
+        return made
 
-    return write
+    def _next_stage(self) -> Ending | Literal["declined"]:
+        stage = sum(isinstance(entry, Begun) for entry in self._run.entries) + 1
+        made, facts = plan_hosts(self._spec, self._hands, self._run.plan, stage=stage)
+        return self._begin(made, facts)
+
+    def _is_rebooted(self) -> bool:
+        """Tell whether all hosts of the last stage are, after doing so where that is asked for."""
+        due = still_to_reboot(self._run.entries, self._hands)
+        if not due:
+            return True
+        names = ", ".join(due)
+        if not self._how.reboot:
+            click.echo(
+                f"a stage is done, and not in force: {names} is still to be rebooted\n"
+                f"then: wirespeed apply {self._how.spec}; or now, all of it: --reboot"
+            )
+            return False
+        if not self._how.yes and not click.confirm(f"Reboot {names}?"):
+            return False
+        for host in due:
+            click.echo(f"  rebooting     {host}")
+            self._hands[host].reboot(due[host])
+            click.echo(f"  rebooted      {host}: its boot id is another one")
+        return True

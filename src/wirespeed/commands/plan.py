@@ -4,28 +4,44 @@ from pathlib import Path
 
 import click
 
-from wirespeed.apply.make import plan_spec
+from wirespeed.apply.make import When, plan_spec
+from wirespeed.apply.run import JOURNAL, read_journal
 from wirespeed.commands.hosts_of_spec import read_spec, readers_of
+from wirespeed.commands.run_hosts import live_hosts, run_folder, still_to_reboot
+from wirespeed.host.files import is_file
+from wirespeed.model.journal import Begun, outcome, whole_plan
+from wirespeed.report.plan_diff import diff_lines
 from wirespeed.report.plan_text import plan_lines, shell_script
 
 
 @click.command()
 @click.argument("spec", type=click.Path(path_type=Path))
 @click.option("--json", "as_json", is_flag=True, help="Print the plan as JSON.")
+@click.option("--diff", "as_diff", is_flag=True, help="Print only what differs on the hosts.")
 @click.option("--shell", metavar="HOST", help="Print one host's steps as a script.")
-def plan(spec: Path, as_json: bool, shell: str | None) -> None:
+def plan(spec: Path, as_json: bool, as_diff: bool, shell: str | None) -> None:
     """Show what a spec takes: every command, in order, and its undo. Nothing is changed.
 
-    Guests themselves are not set up yet: the plan makes their VFs, VLANs and MTUs on the hosts.
+    Where a host has to be rebooted, the plan goes up to there; what follows is planned when it was.
     """
     wanted = read_spec(spec)
     if shell is not None and shell not in wanted.hosts:
         raise click.BadParameter(f"no host {shell!r} in the spec", param_hint="--shell")
+    where = run_folder(spec)
+    entries = read_journal(where) if is_file(where / JOURNAL) else []
     with readers_of(wanted) as (facts, hands):
-        made = plan_spec(wanted, facts, hands)
+        at_once = live_hosts(wanted)
+        pending = still_to_reboot(entries, hands)
+        begun = sum(isinstance(entry, Begun) for entry in entries)
+        is_next = outcome(entries) == "staged" and not pending
+        when = When(begun + 1 if is_next else 1, pending, at_once)
+        made = plan_spec(wanted, facts, hands, when)
     if as_json:
         click.echo(made.model_dump_json(indent=1))
     elif shell is not None:
         click.echo(shell_script(made, shell), nl=False)
+    elif as_diff:
+        click.echo("\n".join(diff_lines(made)))
     else:
-        click.echo("\n".join(plan_lines(made)))
+        former = whole_plan(entries) if is_next else None
+        click.echo("\n".join(plan_lines(made, first=1 + len(former.steps if former else ()))))

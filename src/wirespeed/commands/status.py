@@ -4,30 +4,27 @@ from pathlib import Path
 
 import click
 
-from wirespeed.apply.run import JOURNAL, read_journal
-from wirespeed.commands.apply import run_folder
-from wirespeed.host.files import is_file
-from wirespeed.model.error import InputError
-from wirespeed.model.journal import Begun, Ended
+from wirespeed.apply.run import read_journal
+from wirespeed.commands.run_hosts import REBOOT_DUE, run_folder
+from wirespeed.model.journal import outcome, whole_plan
 from wirespeed.report.plan_text import status_lines
 
 
 @click.command()
-@click.argument("spec", type=click.Path(path_type=Path))
+@click.argument("spec", metavar="SPEC|RUN", type=click.Path(path_type=Path))
 @click.option("--run", "folder", type=click.Path(path_type=Path), help="Folder of the journal.")
 def status(spec: Path, folder: Path | None) -> int:
     """Say how far the run of a spec came, from its journal alone; no host is asked.
 
-    Exit codes: 0 applied or undone, 1 unfinished, 2 bad input, 3 a host was left changed.
+    Exit codes: 0 applied or undone; 1 unfinished; 2 bad input; 3 a host was left changed; 4 a stage
+    is done, and a host is to be rebooted.
     """
     where = folder or run_folder(spec)
-    if not is_file(where / JOURNAL):
-        raise InputError("run.missing", where=str(where), found=f"no {JOURNAL}")
     entries = read_journal(where)
-    plan = next((entry.plan for entry in entries if isinstance(entry, Begun)), None)
+    plan = whole_plan(entries)
     if plan is None:
         click.echo("nothing was begun")
         return 0
-    outcome = entries[-1].outcome if isinstance(entries[-1], Ended) else "unfinished"
-    click.echo("\n".join(status_lines(plan, entries, outcome)))
-    return {"applied": 0, "undone": 0, "unfinished": 1}.get(outcome, 3)
+    how = outcome(entries)
+    click.echo("\n".join(status_lines(plan, entries, how)))
+    return {"applied": 0, "undone": 0, "unfinished": 1, "staged": REBOOT_DUE}.get(how, 3)

@@ -4,26 +4,30 @@ from pathlib import Path
 
 import click
 
-from wirespeed.apply.executor import Executor
 from wirespeed.apply.run import open_run
-from wirespeed.commands.apply import run_folder, taken, telling
-from wirespeed.commands.hosts_of_spec import hands_of, read_spec
-from wirespeed.host.clock import utc_now
+from wirespeed.apply.stages import needs_reboot
+from wirespeed.commands.hosts_of_spec import hands_of
+from wirespeed.commands.run_hosts import run_folder, spec_of_run, take_back
 
 
 @click.command()
-@click.argument("spec", type=click.Path(path_type=Path))
+@click.argument("spec", metavar="SPEC|RUN", type=click.Path(path_type=Path))
 @click.option("--run", "folder", type=click.Path(path_type=Path), help="Folder of the journal.")
 def undo(spec: Path, folder: Path | None) -> int:
-    """Put everything back as it was before `wirespeed apply`, last step first.
+    """Put everything back as it was before `wirespeed apply`, last step first, all stages.
+
+    SPEC is the spec that was applied, RUN the folder of its run.
 
     Exit codes: 0 all is as it was, 2 bad input, 3 a host was left changed.
     """
-    wanted = read_spec(spec)
-    with open_run(folder or run_folder(spec), must_exist=True) as run, hands_of(wanted) as hands:
+    where = folder or run_folder(spec)
+    with open_run(where, must_exist=True) as run, hands_of(spec_of_run(spec, run.spec)) as hands:
         if run.plan is None or run.outcome == "undone":
             click.echo(f"{run.folder}: nothing stands that could be undone")
             return 0
-        with taken(run, hands):
-            Executor(run.plan, hands, telling(run, run.plan), utc_now, run.entries).undo()
+        plan = run.plan
+        take_back(run, plan, hands, str(spec))
+        for host in dict.fromkeys(step.host for step in plan.steps):
+            if needs_reboot([s for s in plan.steps if s.host == host and not s.no_op]):
+                click.echo(f"{host} is as before from its next boot on")
     return 0

@@ -2,10 +2,13 @@
 
 from collections.abc import Iterator, Sequence
 
+from wirespeed.apply.drift import Drifted
 from wirespeed.apply.planner import described
+from wirespeed.model.command import Command
 from wirespeed.model.finding import Danger
 from wirespeed.model.journal import Entry, StepProgress, progress
-from wirespeed.model.plan import Plan, PlannedStep
+from wirespeed.model.observed import Known
+from wirespeed.model.plan import Later, Plan, PlannedStep
 from wirespeed.model.shown import shown
 from wirespeed.report.text_lines import wrapped, wrapped_command
 
@@ -18,27 +21,51 @@ set -eu
 """
 
 
-def plan_lines(plan: Plan) -> Iterator[str]:
-    """Give the plan, host by host, with the commands of every step and of its undo."""
-    host = ""
-    for number, planned in enumerate(plan.steps, 1):
-        if planned.host != host:
-            yield from (["", planned.host] if host else [planned.host])
-            host = planned.host
+def plan_lines(plan: Plan, first: int = 1) -> Iterator[str]:
+    """Give the plan by host, stage and scope: what each step checks, its commands and its undo.
+
+    `first` is the number of its first step: those of a later stage go on.
+    """
+    heading = ""
+    for number, planned in enumerate(plan.steps, first):
+        if (new := _heading(plan, planned)) != heading:
+            yield from (["", new] if heading else [new])
+            heading = new
         yield from _step_lines(number, planned)
     todo = [planned for planned in plan.steps if not planned.no_op]
     yield ""
     yield f"{len(todo)} of {len(plan.steps)} steps are to be done" + _dangers(todo)
+    for later in plan.later:
+        yield from wrapped(later_text(later), WIDTH, "", "  ")
+
+
+def later_text(later: Later) -> str:
+    """Say what follows the stage on a host."""
+    event = "reboot" if later.needs_reboot else "reset of the card"
+    by = ", ".join(shown(one) for one in later.after)
+    host = shown(later.host)
+    return f"after the {event} of {host} ({by}): planned afresh from what stands then"
+
+
+def _heading(plan: Plan, planned: PlannedStep) -> str:
+    is_staged = planned.stage > 1 or plan.later
+    stage = f", stage {planned.stage}" if is_staged else ""
+    return f"{shown(planned.host)}{stage}: {planned.scope.value}"
+
+
+def step_heading(number: int, planned: PlannedStep) -> str:
+    """Give a step's number, name and danger."""
+    danger = "" if planned.danger is Danger.NONE else f"  ({planned.danger.value.upper()})"
+    return f"{number:>3} {planned.step['step']} {shown(planned.subject)}{danger}"
 
 
 def _step_lines(number: int, planned: PlannedStep) -> Iterator[str]:
-    kind = planned.step["step"]
-    name = f"{kind} {shown(planned.subject)}"
     if planned.no_op:
+        name = f"{planned.step['step']} {shown(planned.subject)}"
         yield from wrapped(f"{name}: {planned.no_op}", WIDTH, f"{number:>3} ", INDENT)
         return
-    danger = "" if planned.danger is Danger.NONE else f"  ({planned.danger.value.upper()})"
-    yield f"{number:>3} {name}{danger}"
+    yield step_heading(number, planned)
+    yield from _command_lines("check", (planned.read,))
     if planned.before is None:
         yield from _labelled("to", f"{described(planned.goal)}; an earlier step makes it")
     else:
@@ -46,10 +73,14 @@ def _step_lines(number: int, planned: PlannedStep) -> Iterator[str]:
         was = {key: planned.before.get(key) for key in changed}
         yield from _labelled("from", described(was))
         yield from _labelled("to", described(changed))
-    for label, commands in (("run", planned.commands), ("undo", planned.undo)):
-        for command in commands:
-            line = shown(command.line())
-            yield from wrapped_command(line, WIDTH, f"      {label:<5} ", INDENT + "  ")
+    yield from _command_lines("run", planned.commands)
+    yield from _command_lines("undo", planned.undo)
+
+
+def _command_lines(label: str, commands: Sequence[Command]) -> Iterator[str]:
+    for command in commands:
+        line = shown(command.line())
+        yield from wrapped_command(line, WIDTH, f"      {label:<5} ", INDENT + "  ")
 
 
 def _labelled(label: str, text: str) -> list[str]:
@@ -89,4 +120,29 @@ def status_lines(plan: Plan, entries: Sequence[Entry], outcome: str) -> Iterator
         kind = planned.step["step"]
         yield f"{number:>3} {word:<14} {kind} {shown(planned.subject)} on {shown(planned.host)}"
     done = sum(came is StepProgress.DONE for came in progress(plan, entries))
-    yield f"{outcome}: {done} of {len(plan.steps)} steps stand"
+    todo = sum(not planned.no_op for planned in plan.steps)
+    yield f"{outcome}: {done} of {todo} steps stand"
+    if outcome == "staged":
+        for later in plan.later:
+            yield from wrapped(later_text(later), WIDTH, "", "  ")
+
+
+def drift_lines(found: Sequence[Drifted], steps: int, outcome: str) -> Iterator[str]:
+    """Tell of each step that is not as it was left."""
+    for one in found:
+        kind = one.planned.step["step"]
+        name = f"{kind} {shown(one.planned.subject)} on {shown(one.planned.host)}"
+        yield from wrapped(name, WIDTH, f"{one.number + 1:>3} ", "      ")
+        changed = one.left
+        now = f"not known: {shown(getattr(one.now, 'reason', ''))}"
+        if isinstance(one.now, Known):
+            is_now = one.now.value
+            changed = {k: v for k, v in one.left.items() if is_now.get(k) != v}
+            now = described({k: is_now.get(k) for k in changed}) if changed else described(is_now)
+        yield from _labelled_wide("left as", described(changed))
+        yield from _labelled_wide("is now", now)
+    yield f"{len(found)} of {steps} steps are not as the run left them ({outcome})"
+
+
+def _labelled_wide(label: str, text: str) -> list[str]:
+    return wrapped(text, WIDTH, f"      {label:<8}", " " * 14)

@@ -1,0 +1,55 @@
+"""What other hands have changed since a run left it: by its journal, and a fresh reading. Pure."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from wirespeed.model.journal import Entry, Result, StepProgress, Stood, progress
+from wirespeed.model.observed import Known, Observed
+from wirespeed.model.plan import Plan, PlannedStep
+from wirespeed.model.step import State
+from wirespeed.steps.registry import read_step
+
+
+@dataclass(frozen=True, slots=True)
+class Drifted:
+    """A step whose thing is not as it was left."""
+
+    number: int
+    planned: PlannedStep
+    left: State
+    now: Observed[State]
+
+
+def left_states(plan: Plan, entries: Sequence[Entry]) -> dict[int, State]:
+    """Give how each step that stands was left, also where it was so already.
+
+    As the last reading of the run says, which came after all steps; else as that of the step
+    itself. Of a step that two stages have, the later one counts.
+    """
+    came = progress(plan, entries)
+    left: dict[int, State] = {
+        number: planned.goal for number, planned in enumerate(plan.steps) if planned.no_op
+    }
+    for entry in entries:
+        if isinstance(entry, Result) and entry.now is not None:
+            left[entry.number] = entry.now
+        elif isinstance(entry, Stood):
+            left |= entry.states
+    last: dict[tuple[str, str], int] = {}
+    for number in sorted(left):
+        planned = plan.steps[number]
+        if planned.no_op or came[number] is StepProgress.DONE:
+            last[planned.host, read_step(planned.step).model_dump_json()] = number
+    return {number: left[number] for number in sorted(last.values())}
+
+
+def drifted(
+    plan: Plan, left: Mapping[int, State], now: Mapping[int, Observed[State]]
+) -> list[Drifted]:
+    """Give every step that is not as it was left, or of which nobody can tell."""
+    found = []
+    for number, state in left.items():
+        is_now = now[number]
+        if not isinstance(is_now, Known) or is_now.value != state:
+            found.append(Drifted(number, plan.steps[number], state, is_now))
+    return found

@@ -1,0 +1,45 @@
+"""Hosts that are up, read and planned: facts and states in one round trip where states are known.
+
+A run that was applied tells which states its spec is about. They are read together with the facts;
+where the facts then ask for the same steps, nothing more is to be read.
+"""
+
+from collections.abc import Collection, Mapping
+
+from wirespeed.apply.each_host import on_each
+from wirespeed.apply.hands_shell import ShellHands
+from wirespeed.apply.make import When, key_of, plan_spec
+from wirespeed.doctor.collector import collector_script
+from wirespeed.model.fact import HostFacts
+from wirespeed.model.observed import Observed
+from wirespeed.model.plan import Plan
+from wirespeed.model.spec import Spec
+from wirespeed.model.step import State
+from wirespeed.steps.registry import read_step
+
+
+def plan_hosts(
+    spec: Spec,
+    hands: Mapping[str, ShellHands],
+    last: Plan | None = None,
+    *,
+    stage: int = 1,
+    pending: Collection[str] = frozenset(),
+) -> tuple[Plan, dict[str, HostFacts]]:
+    """Read every host, many at once, and plan it. `last`: a plan of the same spec, if there is one.
+
+    Raises the error of the first that cannot be reached, and as `plan_spec` does.
+    """
+    seen: dict[tuple[str, str], Observed[State]] = {}
+
+    def look(host: str) -> HostFacts:
+        planned = last.steps if last else ()
+        steps = [read_step(one.step) for one in planned if one.host == host]
+        capture, states = hands[host].look(collector_script(), steps)
+        for step, state in zip(steps, states, strict=True):
+            seen[host, key_of(step)] = state
+        return HostFacts(spec.hosts[host].reach, capture)
+
+    facts = on_each(spec.hosts, look)
+    when = When(stage=stage, pending=pending, at_once=tuple(spec.hosts), seen=seen)
+    return plan_spec(spec, facts, hands, when), facts
