@@ -31,6 +31,10 @@ EXAMPLES: dict[str, dict[str, object]] = {
     "vf_settings": {"netdev": "eth0", "vf": 1, "vlan": 42, "trust": True},
 }
 """Of steps whose test has none outside of its functions."""
+NO_WAY_BACK = {
+    "firmware_reset": "what was in force before the reset is nowhere any more, and its test says so"
+}
+"""Steps that no undo leads back from, with the reason: `prove` is about those that have one."""
 RETURNCODES = (0, 1, 2, 123, 124, 126, 127, 255, None)
 
 
@@ -45,7 +49,8 @@ def steps_of(kind: str) -> list[Step]:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_it_has_a_proof_of_its_own(kind: str):
-    assert "prove(" in (HERE / f"test_{kind}.py").read_text(encoding="utf-8")
+    text = (HERE / f"test_{kind}.py").read_text(encoding="utf-8")
+    assert "prove(" in text or (kind in NO_WAY_BACK and "LeftChangedError" in text)
     assert steps_of(kind), f"test_{kind}.py has no step outside of its functions, nor EXAMPLES"
 
 

@@ -27,6 +27,7 @@ from wirespeed.apply.hands_script import (
     states,
     unlock_script,
 )
+from wirespeed.apply.settle import settled
 from wirespeed.host.clock import Deadline, sleep_s
 from wirespeed.host.runner import ByNetwork, Runner
 from wirespeed.model.capture import MAGIC, MAX_PREAMBLE_CHARACTERS, Capture, parse_capture
@@ -59,7 +60,7 @@ class ShellHands:
             capture = self._ask(change_script(step, commands), timeout_s)
         except HostError as error:
             return Changed("", self._read_again(step, error))
-        return changed(capture, step, commands)
+        return settled(self.read, step, changed(capture, step, commands))
 
     def change_or_undone(
         self, step: Step, commands: Sequence[Command], undo: Sequence[Command], within_s: int
@@ -71,7 +72,8 @@ class ShellHands:
         if not isinstance(self._runner, ByNetwork):
             return self.change(step, commands)
         renew, token = self._runner.renew, uuid.uuid4().hex[:12]
-        return change_or_undone(self._ask, renew, token, step, commands, undo, within_s)
+        done = change_or_undone(self._ask, renew, token, step, commands, undo, within_s)
+        return settled(self.read, step, done)
 
     def look(self, collector: str, steps: Sequence[Step]) -> tuple[Capture, list[Observed[State]]]:
         """Run the collector and read the states of `steps`, in one round trip."""

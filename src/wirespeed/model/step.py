@@ -39,6 +39,8 @@ class Step(Frozen, ABC):
 
     scope: ClassVar[Scope]
     danger: ClassVar[Danger] = Danger.NONE
+    settle_s: ClassVar[float] = 0
+    """For how long after a change its state may be unreadable: a link that comes back, a reset."""
 
     @property
     @abstractmethod

@@ -16,6 +16,7 @@ SWITCHES = tuple(
     re.compile(pattern)
     for pattern in (
         r"/sys/kernel/mm/transparent_hugepage/(enabled|defrag)",
+        r"/sys/kernel/mm/ksm/run",
         rf"{CPU}/intel_pstate/no_turbo",
         rf"{CPU}/cpufreq/boost",
         rf"{CPU}/cpufreq/policy\d{{1,4}}/(scaling_(min|max)_freq|energy_performance_preference)",
@@ -36,7 +37,7 @@ def _switch(path: str) -> str:
 
 
 class KernelSwitch(Step):
-    """Each of these files has this value: transparent hugepages, turbo, idle states, link states.
+    """Each of these files has this value: transparent hugepages, KSM, turbo, idle states, ASPM.
 
     Of a list the value in brackets counts, as in `always [madvise] never`.
     """
