@@ -14,7 +14,7 @@ from wirespeed.model.command import Command
 CARD = "0000:03:00.0"
 PSID = "MT_0000000228"
 OTHER_PSID = "DEL0000000027"
-NEW, OLD = "/root/fw-20_36_1010.bin", "/root/fw-20_35_1012.bin"
+NEW, OLD = "/srv/fw-20_36_1010.bin", "/srv/fw-20_35_1012.bin"
 LEVELS = {
     0: 'Driver, PCI link, network link will remain up ("live-Patch")',
     3: "Driver restart and PCI reset",

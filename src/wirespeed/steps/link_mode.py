@@ -92,16 +92,16 @@ class LinkMode(EthtoolSetting):
                 forced: State = {"speed": None, "duplex": None, "lanes": None}
                 return {"autoneg": True, "supported": supported, "advertised": advertised, **forced}
             case "off":
-                speed = LINK_BPS.fullmatch(lines.get("Speed", ""))
+                at_speed = LINK_BPS.fullmatch(lines.get("Speed", ""))
                 duplex = DUPLEX.get(lines.get("Duplex", ""))
-                if speed is None or duplex is None:
+                if at_speed is None or duplex is None:
                     raise ValueError("it is set by hand, and to what is told only with a link")
                 lanes = lines.get("Lanes", "")
                 return {
                     "autoneg": False,
                     "supported": supported,
                     "advertised": None,
-                    "speed": int(speed[1]),
+                    "speed": int(at_speed[1]),
                     "duplex": duplex,
                     # Shown where the driver knows them; set only where that is asked for.
                     "lanes": int(lanes)
