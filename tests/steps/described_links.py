@@ -74,7 +74,7 @@ class DescribedLinks:
                     options[word] = int(value)
                 case "arp_ip_target":
                     options[word] = value.split(",")
-                case "mode" | "primary" | "fail_over_mac" | "xmit_hash_policy":
+                case "mode" | "arp_validate" | "primary" | "fail_over_mac" | "xmit_hash_policy":
                     options[word] = value
                 case _:
                     raise UnknownCommandError(f"{word} {value}")

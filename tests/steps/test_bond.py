@@ -61,11 +61,13 @@ def test_vfs_are_watched_by_arp_with_a_primary_port():
     arp = {
         "mode": "active-backup", "arp_interval_ms": 100, "primary": "ens5",
         "arp_ip_targets": ("192.0.2.1", "192.0.2.2"), "fail_over_mac": "active",
+        "arp_validate": "active",
     }  # fmt: skip
     step = Bond(netdev="bond0", members=("ens4", "ens5"), **arp)  # type: ignore[arg-type]
     options = DEFAULTS | {
         "mode": "active-backup", "arp_interval": 100, "primary": "ens5",
         "arp_ip_target": ["192.0.2.1", "192.0.2.2"], "fail_over_mac": "active",
+        "arp_validate": "active",
     }  # fmt: skip
     prove(step, host(Netdev(), Netdev()), bonded(options))
 
@@ -95,6 +97,12 @@ def test_the_commands_are_the_seeds():
         "ip link set dev ens5 down",
         "ip link del dev bond0",
     ]
+
+
+def test_ports_that_a_step_makes_first_are_down():
+    """As a VF's netdev is that has just moved into a namespace."""
+    start = host(Netdev(is_up=False), Netdev(is_up=False))
+    assert STEP.made() == plan_on(STEP, start).steps[0].before
 
 
 def reason(links: object) -> str:
@@ -149,6 +157,7 @@ def test_what_is_no_list_of_both_ports_is_unreadable(links: object):
         {"arp_interval_ms": 100, "arp_ip_targets": ("192.0.2.1",)},
         {"miimon_ms": 0, "arp_interval_ms": 100},
         {"mode": "802.3ad", "miimon_ms": 0, "arp_interval_ms": 9, "arp_ip_targets": ("192.0.2.1",)},
+        {"arp_validate": "active"},
         {"primary": "ens6"},
         {"primary": "ens4", "mode": "802.3ad"},
         {"netdev": "-x"},

@@ -3,129 +3,114 @@
 The card tags and strips: guests of two networks cannot hear each other whatever they send. A guest
 bonds its two VFs itself, active-backup; both have one MAC, so that no VF needs to be trusted.
 
-On the host, in this order: vfio-pci; each port's MTU (before VFs, which may not have a larger one)
-and its link; its VFs; each VF's VLAN and MAC; vfio-pci bound to it.
+On the host, in this order: the card's firmware, where it offers too few VFs; vfio-pci, where guests
+need it; each port's MTU (before VFs, which may not have a larger one) and its link; its VFs; each
+VF's VLAN and MAC; vfio-pci bound to those that are handed out. Then each guest that is a namespace:
+its VFs' netdevs moved into it, bond, MTU, address.
 """
 
-import hashlib
 from collections.abc import Iterator
 
+from wirespeed.approaches.guest_index import guest_index
+from wirespeed.approaches.guest_network import (
+    DEAF_DRIVERS,
+    guest_mac,
+    guest_networks,
+    steps_in_guest,
+)
+from wirespeed.approaches.host_ports import netdev_of, port_of
+from wirespeed.approaches.vf_ports import (
+    firmware_steps,
+    pf_with_room,
+    vf_address,
+    vf_shares,
+)
 from wirespeed.approaches.wanted import Wanted
-from wirespeed.facts.ports import Ports
-from wirespeed.facts.sriov import Sriov, SriovPf
-from wirespeed.model.error import InputError
 from wirespeed.model.fact import HostFacts
-from wirespeed.model.observed import CannotTellError, known, value_or_none
-from wirespeed.model.spec import NetworkSpec, Spec
+from wirespeed.model.observed import Known
+from wirespeed.model.spec import GuestKind, NetworkSpec, Spec
 from wirespeed.steps.driver_override import DriverOverride
+from wirespeed.steps.in_namespace import InNamespace
 from wirespeed.steps.link_up import LinkUp
 from wirespeed.steps.module import Module
 from wirespeed.steps.mtu import Mtu
+from wirespeed.steps.namespace import Namespace
 from wirespeed.steps.vf_count import VfCount
+from wirespeed.steps.vf_in_namespace import VfInNamespace
+from wirespeed.steps.vf_mac import VfMac
 from wirespeed.steps.vf_settings import VfSettings
-
-LOCAL_STATION = 0x02
-"""First byte of a MAC address that no vendor gives out."""
 
 
 def legacy_vlan(spec: Spec, name: str, host: HostFacts) -> Iterator[Wanted]:
     """Give the steps of the host `name`.
 
+    Where its cards have to be told first how many VFs to offer, steps of VFs are left out: what
+    their PCI addresses will be, a reading after the boot says.
+
     Raises InputError `spec.*` where the host has no such port or too few VFs, and
     CannotTellError where that is not known.
     """
     shares = vf_shares(spec, name)
-    yield Wanted(Module(name="vfio-pci", reason="hands a VF to a guest, behind the IOMMU"))
+    firmware = list(firmware_steps(spec, name, host)) if shares else []
+    yield from map(Wanted, firmware)
+    if any(not _is_namespace(spec, guest) for guest, _ in shares):
+        yield Wanted(Module(name="vfio-pci", reason="hands a VF to a guest, behind the IOMMU"))
     for address in spec.hosts[name].ports:
-        netdev = _netdev(host, name, address)
+        netdev = netdev_of(host, name, address)
         yield Wanted(Mtu(netdev=netdev, mtu=spec.underlay.mtu))
         yield Wanted(LinkUp(netdev=netdev))
-        if not shares:
-            continue
-        pf = _with_room(host, name, address, len(shares))
-        present = known(pf.num_vfs, f"VFs of {address}")
-        if present not in (0, len(shares)):
-            raise InputError(
-                "spec.vfs_in_use",
-                where=f"{name} {address}",
-                found=f"it has {present} VFs, and {len(shares)} are wanted",
-                so="to change the number takes all of them away, with what was set on them",
-                next=f"free them first: echo 0 | tee /sys/bus/pci/devices/{address}/sriov_numvfs",
-            )
-        yield Wanted(VfCount(pci_address=address, num_vfs=len(shares)))
-        is_made = present == 0
-        for vf, (guest, network) in enumerate(shares):
-            yield Wanted(_settings(netdev, vf, guest, network, spec.networks[network]), is_made)
-        for vf in range(len(shares)):
+        if shares and not firmware:
+            yield from _vfs(spec, name, host, address)
+    if shares and not firmware:
+        yield from _namespaces(spec, name, host)
+
+
+def _vfs(spec: Spec, name: str, host: HostFacts, address: str) -> Iterator[Wanted]:
+    """Give the VFs of one port."""
+    shares = vf_shares(spec, name)
+    netdev = netdev_of(host, name, address)
+    pf = pf_with_room(spec, name, host, address)
+    yield Wanted(VfCount(pci_address=address, num_vfs=len(shares)))
+    is_made = isinstance(pf.num_vfs, Known) and pf.num_vfs.value == 0
+    for vf, (guest, network) in enumerate(shares):
+        yield Wanted(_settings(netdev, vf, guest, network, spec.networks[network]), is_made)
+    for vf, (guest, _) in enumerate(shares):
+        if not _is_namespace(spec, guest):
             yield Wanted(DriverOverride(pci_address=vf_address(pf, vf)), is_made)
 
 
-def vf_shares(spec: Spec, name: str) -> tuple[tuple[str, str], ...]:
-    """Guest and network of VF 0, 1, … of every port of a host, as the spec lists them."""
-    return tuple(
-        (guest, network)
-        for guest, wanted in spec.guests.items()
-        if wanted.host == name
-        for network in wanted.networks
-    )
+def _namespaces(spec: Spec, name: str, host: HostFacts) -> Iterator[Wanted]:
+    """Give all guests of a host that are namespaces."""
+    guests = [guest for guest in guest_index(spec).by_host[name] if _is_namespace(spec, guest)]
+    if any(of.netdev not in of.members for guest in guests for of in guest_networks(spec, guest)):
+        # Without the parameter, the module makes a bond0 of its own on the host.
+        reason = "bonds of guests need it; loaded by them, it would stay after undo"
+        yield Wanted(Module(name="bonding", parameters=("max_bonds=0",), reason=reason))
+    for guest in guests:
+        yield from _namespace(spec, name, host, guest)
 
 
-def guest_mac(guest: str, network: str) -> str:
-    """Give the MAC address of a guest in a network: the same from run to run, and on both ports."""
-    digest = hashlib.sha256(f"{guest}/{network}".encode()).digest()
-    return ":".join(f"{byte:02x}" for byte in (LOCAL_STATION, *digest[:5]))
+def _namespace(spec: Spec, name: str, host: HostFacts, guest: str) -> Iterator[Wanted]:
+    """Give the namespace of a guest, and what is in it."""
+    shares = vf_shares(spec, name)
+    ports = spec.hosts[name].ports
+    is_deaf = any(port_of(host, name, port).driver in DEAF_DRIVERS for port in ports)
+    yield Wanted(Namespace(namespace=guest))
+    yield Wanted(InNamespace.of(guest, LinkUp(netdev="lo")), is_made=True)
+    for network in guest_networks(spec, guest):
+        vf = shares.index((guest, network.network))
+        for port, member in zip(ports, network.members, strict=True):
+            at = vf_address(pf_with_room(spec, name, host, port), vf)
+            yield Wanted(VfMac(pci_address=at, mac=network.mac, namespace=guest), is_made=True)
+            into = VfInNamespace(pci_address=at, namespace=guest, netdev=member)
+            yield Wanted(into, is_made=True)
+        for step in steps_in_guest(spec, guest, network, is_deaf=is_deaf):
+            yield Wanted(InNamespace.of(guest, step), is_made=True)
 
 
-def vf_address(pf: SriovPf, vf: int) -> str:
-    """Give the PCI address of a VF, by the offset and stride of its PF (SR-IOV 1.1, 2.1.2).
-
-    Raises CannotTellError where these are not known.
-    """
-    domain, bus, rest = pf.pci_address.split(":")
-    device, function = rest.split(".")
-    routing = int(bus, 16) << 8 | int(device, 16) << 3 | int(function)
-    routing += known(pf.vf_offset, f"sriov_offset of {pf.pci_address}")
-    routing += vf * known(pf.vf_stride, f"sriov_stride of {pf.pci_address}")
-    return f"{domain}:{routing >> 8:02x}:{routing >> 3 & 0x1F:02x}.{routing & 7}"
+def _is_namespace(spec: Spec, guest: str) -> bool:
+    return spec.guests[guest].kind is GuestKind.NAMESPACE
 
 
 def _settings(netdev: str, vf: int, guest: str, network: str, of: NetworkSpec) -> VfSettings:
     return VfSettings(netdev=netdev, vf=vf, mac=guest_mac(guest, network), vlan=of.segment)
-
-
-def _netdev(host: HostFacts, name: str, address: str) -> str:
-    for port in host[Ports].ports:
-        if port.pci_address == address:
-            if port.netdev is None:
-                raise InputError(
-                    "spec.port_without_netdev",
-                    where=f"{name} {address}",
-                    found=f"the driver {port.driver or 'none'} has it, and no netdev",
-                    so="the kernel cannot set up its VFs",
-                    next="give it back to the driver of its kind",
-                )
-            return port.netdev
-    has = ", ".join(p.pci_address for p in host[Ports].ports if p.pci_address)
-    raise InputError(
-        "spec.port_unknown",
-        where=f"{name} {address}",
-        found=f"no network card has that PCI address; there are {has or 'none'}",
-        next="name one of these under `ports`",
-    )
-
-
-def _with_room(host: HostFacts, name: str, address: str, wanted: int) -> SriovPf:
-    pf = host[Sriov].pfs.get(address)
-    if pf is None:
-        raise CannotTellError(f"SR-IOV of {address}: not read", f"lspci -vv -s {address}")
-    total = value_or_none(pf.total_vfs)
-    if total is None or total < wanted:
-        raise InputError(
-            "spec.too_many_vfs",
-            where=f"{name} {address}",
-            found=f"{wanted} VFs are wanted, and the card offers {total or 'none'} "
-            f"(cat /sys/bus/pci/devices/{address}/sriov_totalvfs)",
-            so="not every guest would have its VF",
-            next=f"wirespeed doctor {name} --for guests says what holds SR-IOV back",
-        )
-    return pf

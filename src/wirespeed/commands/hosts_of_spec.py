@@ -38,11 +38,18 @@ def hands_of(spec: Spec) -> Iterator[dict[str, ShellHands]]:
 
     Raises InputError `spec.not_a_host` for a recorded one.
     """
+    with runners_of(spec) as runners:
+        yield {name: ShellHands(name, runner) for name, runner in runners.items()}
+
+
+@contextmanager
+def runners_of(spec: Spec) -> Iterator[dict[str, Runner]]:
+    """Give what runs commands on every host, each by one connection that is closed at the end.
+
+    Raises InputError `spec.not_a_host` for a recorded one.
+    """
     with ExitStack() as stack:
-        yield {
-            name: ShellHands(name, _runner(name, parse_destination(host.reach), stack))
-            for name, host in spec.hosts.items()
-        }
+        yield _host_runners(spec, stack)
 
 
 @contextmanager
@@ -79,6 +86,13 @@ def planned(spec: Spec, hands: dict[str, ShellHands]) -> tuple[Plan, dict[str, H
     """Read every host and plan."""
     facts = facts_of(spec)
     return plan_spec(spec, facts, hands), facts
+
+
+def _host_runners(spec: Spec, stack: ExitStack) -> dict[str, Runner]:
+    return {
+        name: _runner(name, parse_destination(host.reach), stack)
+        for name, host in spec.hosts.items()
+    }
 
 
 def _runner(name: str, place: Destination, stack: ExitStack) -> Runner:

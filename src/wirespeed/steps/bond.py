@@ -45,12 +45,17 @@ class Bond(Step):
     """How often the members' link is looked at; 0: not, as ARP is."""
     arp_interval_ms: Annotated[int, Field(ge=0, le=10_000)] = 0
     arp_ip_targets: Annotated[tuple[IPv4Address, ...], Field(max_length=16)] = ()
+    arp_validate: Literal["active", "backup", "all"] | None = None
+    """Of whom nothing but the answers counts: else any frame does, of another guest on the same
+    card too, and that is heard with no link at all."""
     primary: Netdev | None = None
     """Member that carries the traffic whenever it can."""
     fail_over_mac: Literal["none", "active", "follow"] | None = None
     xmit_hash_policy: Literal["layer2", "layer2+3", "layer3+4", "encap2+3", "encap3+4"] | None = (
         None
     )
+    reason: Annotated[str, Field(max_length=200)] = ""
+    """Why its members are watched as they are."""
 
     @model_validator(mode="after")
     def _is_possible(self) -> "Bond":
@@ -60,6 +65,8 @@ class Bond(Step):
             raise ValueError("the members are watched either by miimon or by ARP")
         if bool(self.arp_interval_ms) != bool(self.arp_ip_targets):
             raise ValueError("ARP needs an interval and whom to ask")
+        if self.arp_validate is not None and not self.arp_interval_ms:
+            raise ValueError("what no ARP asks, nobody validates")
         if self.arp_interval_ms and self.mode in NO_ARP:
             raise ValueError(f"{self.mode} watches no member by ARP")
         if self.primary is not None and (
@@ -76,7 +83,8 @@ class Bond(Step):
     @property
     def why(self) -> str:
         """Say what it is for."""
-        return "Traffic goes on over another port when one is lost; ports are down while they join."
+        why = "Traffic goes on over another port when one is lost; ports are down while they join."
+        return f"{why} {self.reason}".strip()
 
     def read(self) -> Command:
         """Print every netdev."""
@@ -114,7 +122,7 @@ class Bond(Step):
         else:
             options["arp_interval"] = self.arp_interval_ms
             options["arp_ip_target"] = [str(address) for address in self.arp_ip_targets]
-        for word in ("primary", "fail_over_mac", "xmit_hash_policy"):
+        for word in ("arp_validate", "primary", "fail_over_mac", "xmit_hash_policy"):
             if getattr(self, word) is not None:
                 options[word] = getattr(self, word)
         return options
@@ -135,6 +143,13 @@ class Bond(Step):
     def _can_return_to(self, master: dict[str, Any] | None, name: object) -> bool:
         kind = object_in(master or {}, "linkinfo").get("info_kind")
         return kind in MASTERS and NETDEV.fullmatch(str(name)) is not None
+
+    def made(self) -> State:
+        """Give that there is none, over ports that were just made: they are down."""
+        state: State = {"is_there": False, "is_up": None}
+        for member in self.members:
+            state |= {_master(member): None, _up(member): False}
+        return state
 
     def wanted(self, before: State) -> State:  # noqa: ARG002
         """Give the bond with its members, all up."""

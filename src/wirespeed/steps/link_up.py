@@ -43,6 +43,10 @@ class LinkUp(Step):
             return Unreadable(f"no flags of {self.netdev}", source)
         return Known({"up": "UP" in flags}, source)
 
+    def made(self) -> State:
+        """Give what the kernel gives a new netdev, and one that moves into a namespace."""
+        return {"up": False}
+
     def wanted(self, before: State) -> State:  # noqa: ARG002
         """Up."""
         return {"up": True}

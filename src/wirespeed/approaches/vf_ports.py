@@ -1,0 +1,129 @@
+"""The ports of a host that its guests share: their VFs, and what stands in the way."""
+
+from collections.abc import Iterator
+
+from wirespeed.approaches.guest_index import guest_index
+from wirespeed.approaches.host_ports import port_of
+from wirespeed.facts.firmware import Firmware
+from wirespeed.facts.sriov import Sriov, SriovPf
+from wirespeed.model.error import InputError
+from wirespeed.model.fact import HostFacts
+from wirespeed.model.observed import CannotTellError, Known, known, value_or_none
+from wirespeed.model.spec import GuestKind, Spec
+from wirespeed.steps.firmware_settings import FirmwareSettings
+
+FIRMWARE_DRIVERS = ("mlx5_core",)
+"""Of cards that offer as many VFs as their firmware was told at the last boot."""
+
+
+def vf_shares(spec: Spec, name: str) -> tuple[tuple[str, str], ...]:
+    """Guest and network of VF 0, 1, … of every port of a host, as the spec lists them."""
+    return tuple(
+        (guest, network)
+        for guest in guest_index(spec).by_host.get(name, ())
+        for network in spec.guests[guest].networks
+    )
+
+
+def vf_address(pf: SriovPf, vf: int) -> str:
+    """Give the PCI address of a VF, by the offset and stride of its PF (SR-IOV 1.1, 2.1.2).
+
+    Raises CannotTellError where these are not known.
+    """
+    domain, bus, rest = pf.pci_address.split(":")
+    device, function = rest.split(".")
+    routing = int(bus, 16) << 8 | int(device, 16) << 3 | int(function)
+    routing += known(pf.vf_offset, f"sriov_offset of {pf.pci_address}")
+    routing += vf * known(pf.vf_stride, f"sriov_stride of {pf.pci_address}")
+    return f"{domain}:{routing >> 8:02x}:{routing >> 3 & 0x1F:02x}.{routing & 7}"
+
+
+def firmware_steps(spec: Spec, name: str, host: HostFacts) -> Iterator[FirmwareSettings]:
+    """Give what makes the cards of a host offer enough VFs, after its next boot; mostly nothing."""
+    wanted = len(vf_shares(spec, name))
+    asked: set[str] = set()
+    for address in spec.hosts[name].ports:
+        driver = port_of(host, name, address).driver
+        total = value_or_none(_pf(host, address).total_vfs)
+        card = address.rpartition(".")[0]
+        if driver not in FIRMWARE_DRIVERS or (total or 0) >= wanted or card in asked:
+            continue
+        asked.add(card)
+        tool = (
+            host[Firmware].cards[address].settings_tool if address in host[Firmware].cards else ""
+        )
+        yield FirmwareSettings(
+            pci_address=address,
+            tool="mlxconfig" if tool == "mlxconfig" else "mstconfig",
+            settings={"SRIOV_EN": 1, "NUM_OF_VFS": wanted},
+        )
+
+
+def pf_with_room(spec: Spec, name: str, host: HostFacts, address: str) -> SriovPf:
+    """Give a port that offers VFs enough, and that has none or as many as are wanted.
+
+    Raises InputError `spec.too_many_vfs`, `spec.vfs_in_use`, `spec.vfs_not_probed`.
+    """
+    shares = vf_shares(spec, name)
+    pf = _pf(host, address)
+    total = value_or_none(pf.total_vfs)
+    if total is None or total < len(shares):
+        raise InputError(
+            "spec.too_many_vfs",
+            where=f"{name} {address}",
+            found=f"{len(shares)} VFs are wanted, and the card offers {total or 'none'} "
+            f"(cat /sys/bus/pci/devices/{address}/sriov_totalvfs)",
+            so="not every guest would have its VF",
+            next=f"wirespeed doctor {name} --for guests says what holds SR-IOV back",
+        )
+    present = known(pf.num_vfs, f"VFs of {address}")
+    if present not in (0, len(shares)):
+        raise _in_use(
+            name, address,
+            f"it has {present} VFs, and {len(shares)} are wanted",
+            "to change the number takes all of them away, with what was set on them",
+        )  # fmt: skip
+    if any(spec.guests[guest].kind is GuestKind.NAMESPACE for guest, _ in shares):
+        _refuse_unprobed(name, pf)
+    for vf in pf.vfs:
+        guest = shares[vf.index][0]
+        if spec.guests[guest].kind is not GuestKind.NAMESPACE:
+            continue
+        has = vf.netdev if isinstance(vf.netdev, Known) else None
+        driver = vf.driver.value if isinstance(vf.driver, Known) else ""
+        if has is not None or driver == "vfio-pci":
+            raise _in_use(
+                name, address,
+                f"its VF {vf.index} is there already, as {has.value if has else 'vfio-pci has it'}",
+                f"whose it is is not known, and for {guest} it would be made anew",
+            )  # fmt: skip
+    return pf
+
+
+def _pf(host: HostFacts, address: str) -> SriovPf:
+    pf = host[Sriov].pfs.get(address)
+    if pf is None:
+        raise CannotTellError(f"SR-IOV of {address}: not read", f"lspci -vv -s {address}")
+    return pf
+
+
+def _in_use(name: str, address: str, found: str, so: str) -> InputError:
+    return InputError(
+        "spec.vfs_in_use",
+        where=f"{name} {address}",
+        found=found,
+        so=so,
+        next=f"free them first: echo 0 | tee /sys/bus/pci/devices/{address}/sriov_numvfs",
+    )
+
+
+def _refuse_unprobed(name: str, pf: SriovPf) -> None:
+    if value_or_none(pf.drivers_autoprobe) is False:
+        path = f"/sys/bus/pci/devices/{pf.pci_address}/sriov_drivers_autoprobe"
+        raise InputError(
+            "spec.vfs_not_probed",
+            where=f"{name} {pf.pci_address}",
+            found=f"no driver of the host takes its VFs ({path} is 0)",
+            so="they have no netdev that could move into a namespace",
+            next=f"echo 1 | tee {path}",
+        )

@@ -1,0 +1,81 @@
+"""A network namespace: the network of a guest that is no virtual machine."""
+
+from typing import ClassVar, Literal
+
+from wirespeed.facts.json_text import objects_of
+from wirespeed.model.capture import Section
+from wirespeed.model.command import Command
+from wirespeed.model.names import NamespaceName
+from wirespeed.model.observed import CannotTellError, Known, Observed, Unreadable
+from wirespeed.model.step import Scope, State, Step
+from wirespeed.steps.namespace_errors import is_missing
+
+MARK = "wirespeed"
+"""Alias of the `lo` of namespaces of ours: it goes with the namespace, as no file would."""
+
+
+class Namespace(Step):
+    """The namespace is there, and marked as ours.
+
+    One of that name that is not marked is somebody else's: nothing can be planned then. Undo
+    deletes it; physical netdevs that are in it yet the kernel gives back to the host.
+    """
+
+    scope: ClassVar[Scope] = Scope.GUEST
+    step: Literal["namespace"] = "namespace"
+    namespace: NamespaceName
+
+    @property
+    def subject(self) -> str:
+        """Its name."""
+        return self.namespace
+
+    @property
+    def why(self) -> str:
+        """Say what it is for."""
+        return "Whoever runs in it has the netdevs that are moved into it, and no others."
+
+    def read(self) -> Command:
+        """Print its `lo`, which every namespace has."""
+        return Command(argv=("ip", "-n", self.namespace, "-j", "link", "show", "dev", "lo"))
+
+    def parse(self, section: Section) -> Observed[State]:
+        """Give whether it is there, and ours."""
+        source = self.read().line()
+        if is_missing(section, self.namespace):
+            return Known({"is_there": False, "is_ours": False}, source)
+        links = objects_of(section.text(source))
+        if not isinstance(links, Known):
+            return Unreadable(links.reason, source)
+        if [link.get("ifname") for link in links.value] != ["lo"]:
+            return Unreadable("its lo is not shown", source)
+        is_ours = links.value[0].get("ifalias") == MARK
+        return Known({"is_there": True, "is_ours": is_ours}, source)
+
+    def made(self) -> State:
+        """Give that it is not there."""
+        return {"is_there": False, "is_ours": False}
+
+    def wanted(self, before: State) -> State:
+        """Give that it is there and ours. Raises CannotTellError where it is another's."""
+        if before["is_there"] and not before["is_ours"]:
+            raise CannotTellError(
+                f"there is a namespace {self.namespace} already, and whose it is is not known; "
+                "if nobody needs it, `ip netns del` it; or call the guest otherwise",
+                f"ip netns pids {self.namespace}; ip -n {self.namespace} addr",
+            )
+        return {"is_there": True, "is_ours": True}
+
+    def change(self, now: State, to: State) -> tuple[Command, ...]:
+        """Make it and mark it, or delete it."""
+        if now == to:
+            return ()
+        if not to["is_there"]:
+            return (Command(argv=("ip", "netns", "del", self.namespace)),)
+        make = Command(argv=("ip", "netns", "add", self.namespace))
+        alias = MARK if to["is_ours"] else ""
+        mark = Command(
+            argv=("ip", "-n", self.namespace, "link", "set", "dev", "lo", "alias", alias)
+        )
+        marks = (mark,) if now["is_ours"] != to["is_ours"] else ()
+        return marks if now["is_there"] else (make, *marks)
