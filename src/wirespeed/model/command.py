@@ -1,19 +1,49 @@
 """A command as data, and the one place that quotes it for a person to read or paste."""
 
 import shlex
+from enum import StrEnum
+from typing import Self
+
+from pydantic import model_validator
 
 from wirespeed.model.frozen import Frozen
+from wirespeed.model.powershell import powershell_line
+
+
+class Shell(StrEnum):
+    """Whose words a command is in."""
+
+    POSIX = "posix"
+    POWERSHELL = "powershell"
+    """`argv` is a cmdlet with its parameters: model/powershell.py."""
+    SWITCH = "switch"
+    """`argv` are the lines that are typed at a switch, one after another."""
 
 
 class Command(Frozen):
-    """One command of a host. It is never run through a shell by us."""
+    """One command of a host. On a POSIX host, no shell reads it but to paste it by hand."""
 
     argv: tuple[str, ...]
+    shell: Shell = Shell.POSIX
     stdin: str | None = None
     """What is written to it, without the line end; `tee` with it writes a sysfs file."""
 
+    @model_validator(mode="after")
+    def _is_sayable(self) -> Self:
+        if self.shell is Shell.POWERSHELL:
+            powershell_line(self.argv)
+        if self.shell is Shell.SWITCH and not all(word.isprintable() for word in self.argv):
+            raise ValueError("a line of a switch is one line")
+        if self.shell is not Shell.POSIX and self.stdin is not None:
+            raise ValueError("only a command of a POSIX host has an input")
+        return self
+
     def line(self) -> str:
-        """Give it as a line for a POSIX shell."""
+        """Give it as a line for the shell of its host; lines of a switch are joined by ` ; `."""
+        if self.shell is Shell.POWERSHELL:
+            return powershell_line(self.argv)
+        if self.shell is Shell.SWITCH:
+            return " ; ".join(self.argv)
         quoted = shlex.join(self.argv)
         return quoted if self.stdin is None else f"echo {shlex.quote(self.stdin)} | {quoted}"
 
