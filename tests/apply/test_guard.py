@@ -14,6 +14,7 @@ from wirespeed.model.plan import Plan
 from wirespeed.model.step import State, Step
 from wirespeed.steps.bond import Bond
 from wirespeed.steps.in_namespace import InNamespace
+from wirespeed.steps.kernel_command_line import KernelCommandLine
 from wirespeed.steps.mtu import Mtu
 from wirespeed.steps.vf_count import VfCount
 
@@ -115,3 +116,22 @@ def test_nobody_can_come_back_from_here_to_here():
     # On the console nobody is to be cut off.
     marked = with_cutoffs(plan_of("eth0"), {"alpha": host(session="")}, here={"alpha"})
     assert marked.steps[0].cuts == ""
+
+
+def test_where_nobody_can_tell_what_carries_the_session_it_is_refused():
+    with pytest.raises(InputError) as caught:
+        refuse_cutoff(plan_of("eth2"), {"alpha": host(session="unknown")})
+    assert caught.value.what == "plan.cutoff_unknown"
+    assert "sudo" in caught.value.found
+    assert "--allow-cutoff" in caught.value.next
+
+
+def test_where_nobody_can_tell_and_it_is_allowed_the_host_has_a_timer():
+    marked = with_cutoffs(plan_of("eth2"), {"alpha": host(session="unknown")}, here=())
+    assert "nobody can tell" in marked.steps[0].cuts
+
+
+def test_a_reboot_is_not_refused_for_what_it_takes_down():
+    step = KernelCommandLine(parameters=("isolcpus=2",), reason="for a test")
+    now = Known({"content": None, "is_in_menu": False}, "grep")
+    refuse_cutoff(Plan(steps=(planned("alpha", step, now),)), {"alpha": host(session="unknown")})

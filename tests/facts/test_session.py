@@ -1,8 +1,11 @@
 """Where a session came from, in the words of sshd(8)."""
 
+import subprocess
+
 import pytest
 
 from wirespeed.facts.session import Session
+from wirespeed.host.sections import sections_script
 from wirespeed.model.capture import parse_capture
 from wirespeed.model.observed import Absent, Known, Unreadable
 
@@ -27,3 +30,27 @@ def test_the_address_that_it_came_from(said: str, expected: object):
 
 def test_what_is_no_address_is_unreadable():
     assert isinstance(peer("alpha 50022 beta 22\n"), Unreadable)
+
+
+def run_below(*, above: str, sudo: bool) -> object:
+    """Run the collector's part as sudo does: without the variable, which `above` may have."""
+    script = sections_script("# Reads.\n", "\n", Session.script)
+    dropped = ["env", "-u", "SSH_CONNECTION", *(["SUDO_UID=1000"] if sudo else []), "sh", "-s"]
+    # `:` after it: the shell above stays, as a login shell does.
+    argv = ["env", f"SSH_CONNECTION={above}", "sh", "-c", '"$@"; :', "sh", *dropped]
+    done = subprocess.run(argv, input=script, capture_output=True, text=True, check=True)
+    return Session.parse(parse_capture(done.stdout, "here")).peer
+
+
+def test_sudo_drops_the_variable_and_the_shell_above_it_still_has_it():
+    found = run_below(above="203.0.113.7 50022 203.0.113.1 22", sudo=True)
+    assert found == Known("203.0.113.7", "echo $SSH_CONNECTION")
+
+
+def test_without_sudo_nobody_looks_further():
+    found = run_below(above="203.0.113.7 50022 203.0.113.1 22", sudo=False)
+    assert isinstance(found, Absent)
+
+
+def test_what_the_processes_above_do_not_tell_is_not_known():
+    assert isinstance(peer("unknown\n"), Unreadable)

@@ -9,7 +9,7 @@ from wirespeed.facts.session import Session
 from wirespeed.model.error import InputError
 from wirespeed.model.fact import HostFacts
 from wirespeed.model.finding import Danger
-from wirespeed.model.observed import known, value_or_none
+from wirespeed.model.observed import CannotTellError, Known, known, value_or_none
 from wirespeed.model.plan import Plan, PlannedStep
 
 ANYWHERE = "192.0.2.1"
@@ -34,9 +34,24 @@ def carriers(host: HostFacts) -> dict[str, str]:
 
 
 def refuse_cutoff(plan: Plan, hosts: Mapping[str, HostFacts]) -> None:
-    """Raise InputError `plan.cuts_off` for a step that may take the way to the host down."""
+    """Raise InputError `plan.cuts_off` for a step that may take the way to the host down.
+
+    Raises `plan.cutoff_unknown` where nobody can tell what that way is: under sudo, say.
+    """
     for planned in plan.steps:
-        if cuts := _cuts(planned, hosts):
+        try:
+            cuts = _cuts(planned, hosts)
+        except CannotTellError as error:
+            raise InputError(
+                "plan.cutoff_unknown",
+                where=f"{planned.subject} on {planned.host}",
+                found=f"this step {planned.danger}, and nobody can tell what carries your session: "
+                f"{error.reason}",
+                so="you may lose the host; nothing was changed",
+                next=f"see what `{error.would_tell}` says there; or --allow-cutoff: a host that "
+                "ssh goes to undoes it itself when you are cut off",
+            ) from None
+        if cuts:
             raise _cuts_off(
                 planned,
                 cuts,
@@ -48,14 +63,17 @@ def refuse_cutoff(plan: Plan, hosts: Mapping[str, HostFacts]) -> None:
 def with_cutoffs(plan: Plan, hosts: Mapping[str, HostFacts], here: Container[str]) -> Plan:
     """Mark each step that may take the way to its host down, for its timer.
 
-    Hosts that are `here` cannot be come back to by a new connection. Raises `plan.cuts_off` where
-    somebody is logged in to such a one by SSH.
+    So is one of which nobody can tell. Hosts that are `here` cannot be come back to by a new
+    connection. Raises `plan.cuts_off` where somebody is logged in to such a one by SSH.
     """
     steps = []
     for planned in plan.steps:
-        cuts = _cuts(planned, hosts)
+        try:
+            cuts = _cuts(planned, hosts)
+        except CannotTellError as error:
+            cuts = f"nobody can tell what carries your session: {error.reason}"
         if cuts and planned.host in here:
-            if value_or_none(hosts[planned.host][Session].peer) is not None:
+            if isinstance(hosts[planned.host][Session].peer, Known):
                 raise _cuts_off(
                     planned, cuts, "start wirespeed on another machine, or on the host's console"
                 )
@@ -67,7 +85,10 @@ def with_cutoffs(plan: Plan, hosts: Mapping[str, HostFacts], here: Container[str
 def _cuts(planned: PlannedStep, hosts: Mapping[str, HostFacts]) -> str:
     """Say what it may take down; nothing where it cannot."""
     # Of a guest that is a machine there are no facts: it is not what the session goes to.
-    if planned.danger is Danger.NONE or planned.no_op or planned.host not in hosts:
+    # A reboot is announced as one.
+    if planned.danger in (Danger.NONE, Danger.REBOOT):
+        return ""
+    if planned.no_op or planned.host not in hosts:
         return ""
     host = hosts[planned.host]
     carried = carriers(host)

@@ -5,7 +5,9 @@ steps …  step that needs a reboot, or resets a card  … more of these │ eve
 
 from collections.abc import Iterable
 
-from wirespeed.model.plan import Later, PlannedStep
+from wirespeed.apply.planner import described
+from wirespeed.model.error import LeftChangedError
+from wirespeed.model.plan import Later, Plan, PlannedStep
 from wirespeed.steps.registry import read_step
 
 
@@ -51,3 +53,19 @@ def needs_reboot(steps: Iterable[PlannedStep]) -> bool:
         if read_step(planned.step).ends_stage:
             needs = planned.waits_for_reboot
     return needs
+
+
+def refuse_endless(done: Plan | None, made: Plan) -> None:
+    """Raise LeftChangedError `stage.not_kept` where a step would wait for one more reboot."""
+    before = {(p.host, str(p.step)) for p in (done.steps if done else ()) if not p.no_op}
+    for planned in made.steps:
+        is_again = (planned.host, str(planned.step)) in before
+        if is_again and not planned.no_op and read_step(planned.step).ends_stage:
+            raise LeftChangedError(
+                "stage.not_kept",
+                where=f"{planned.subject} on {planned.host}",
+                found=f"it was done in a stage before, and is to be done again: "
+                f"{described(planned.before or {})}",
+                so="what it had set was lost with the reboot; one more would not mend that",
+                next="find out who took it away; `wirespeed undo` takes the run back",
+            )

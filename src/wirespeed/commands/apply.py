@@ -11,6 +11,7 @@ from wirespeed.apply.guard import refuse_cutoff, with_cutoffs
 from wirespeed.apply.guard_timer_hands import CONFIRM_WITHIN_S
 from wirespeed.apply.hands_shell import ShellHands
 from wirespeed.apply.run import Run, open_run
+from wirespeed.apply.stages import refuse_endless
 from wirespeed.apply.until import until_number
 from wirespeed.commands.hosts_of_spec import hands_of, here_of, read_spec
 from wirespeed.commands.plan_hosts import plan_hosts
@@ -18,7 +19,6 @@ from wirespeed.commands.run_hosts import REBOOT_DUE, carry_out, run_folder, stil
 from wirespeed.model.error import InputError
 from wirespeed.model.fact import HostFacts
 from wirespeed.model.journal import Begun
-from wirespeed.model.observed import CannotTellError
 from wirespeed.model.plan import Plan
 from wirespeed.model.spec import Spec
 from wirespeed.report.plan_text import plan_lines
@@ -162,24 +162,15 @@ class Applying:
         )
 
     def _guarded(self, made: Plan, facts: dict[str, HostFacts]) -> Plan:
-        try:
-            if self._how.allow_cutoff:
-                return with_cutoffs(made, facts, here_of(self._spec))
-            refuse_cutoff(made, facts)
-        except CannotTellError as error:
-            raise InputError(
-                "plan.cutoff_unknown",
-                where=", ".join(self._spec.hosts),
-                found=f"nobody can tell what carries your session: {error.reason}",
-                so="a step may cut you off; nothing was changed",
-                next=f"see what `{error.would_tell}` says; with --allow-cutoff a host that is "
-                "reached by ssh undoes such a step itself",
-            ) from None
+        if self._how.allow_cutoff:
+            return with_cutoffs(made, facts, here_of(self._spec))
+        refuse_cutoff(made, facts)
         return made
 
     def _next_stage(self) -> Ending | Literal["declined"]:
         stage = sum(isinstance(entry, Begun) for entry in self._run.entries) + 1
         made, facts = plan_hosts(self._spec, self._hands, self._run.plan, stage=stage)
+        refuse_endless(self._run.plan, made)
         return self._begin(made, facts)
 
     def _is_rebooted(self) -> bool:

@@ -16,9 +16,24 @@ class Session(Fact):
     """The SSH session that the capture was made in."""
 
     peer: Observed[str]
-    """Address that it came from; Absent: it is no SSH session, or sudo took the variable away."""
+    """Address that it came from; Absent: it is no SSH session. Unreadable: sudo took the variable
+    away, and the processes above it do not tell."""
 
-    script: ClassVar[str] = "show session - printf '%s\\n' \"${SSH_CONNECTION:-}\"\n"
+    # sudo and doas drop the variable: then one of the processes above still has it.
+    script: ClassVar[str] = """\
+session_peer() {
+	peer=${SSH_CONNECTION:-} process=$PPID
+	[ -n "${SUDO_UID:-}${DOAS_USER:-}${PKEXEC_UID:-}" ] || process=1
+	while [ -z "$peer" ] && [ "${process:-1}" -gt 1 ] && peer=unknown; do
+		variables=$(tr '\\0' '\\n' <"/proc/$process/environ") || break
+		peer=$(printf '%s\\n' "$variables" | sed -n 's/^SSH_CONNECTION=//p' | head -n 1)
+		process=$(sed -n 's/^PPid:[[:space:]]*//p' "/proc/$process/status")
+		[ -n "$process" ] || peer=unknown
+	done
+	printf '%s\\n' "$peer"
+}
+show session - session_peer
+"""
 
     @classmethod
     def parse(cls, capture: Capture) -> Self:
@@ -29,6 +44,8 @@ class Session(Fact):
         words = text.value.split()
         if not words:
             return cls(Absent(SOURCE, "no SSH session"))
+        if words[0] == "unknown":
+            return cls(Unreadable("sudo took away what would tell it", SOURCE))
         try:
             # An address of the link has its netdev behind it: fe80::1%eth0.
             return cls(Known(str(ip_address(words[0].partition("%")[0])), SOURCE))
