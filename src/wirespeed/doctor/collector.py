@@ -15,7 +15,11 @@ def collector_script(interval_s: int = 0) -> str:
     about, _, prelude = text.partition("\n\n")
     # The ports first: without them, what a capture that was cut off still holds is about nothing.
     ordered = sorted(facts(), key=lambda fact: fact is not Ports)
-    parts = [f"\n# {fact.__module__.rpartition('.')[2]}\n{fact.script}" for fact in ordered]
+    parts = [
+        f"\n# {fact.__module__.rpartition('.')[2]}\n{fact.script}"
+        for fact in ordered
+        if fact.script
+    ]
     again = [fact.script_again for fact in facts() if fact.script_again]
     wait = f"\nsleep {interval_s}\n" if interval_s else ""
     end = "\n# Once more, for what is counted.\n" + wait

@@ -26,6 +26,17 @@ class Fact(ABC):
         """Make the fact of its sections."""
 
 
+class WindowsFact(Fact):
+    """A fact of the Windows side: read by PowerShell, within the collector for Windows.
+
+    A capture of WSL 2 has both sides; one of a Linux host has no section of this kind.
+    """
+
+    script: ClassVar[str] = ""
+    powershell: ClassVar[str]
+    """Calls `Section`: see `doctor/collector.ps1`."""
+
+
 FactT = TypeVar("FactT", bound=Fact)
 
 
