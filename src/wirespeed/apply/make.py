@@ -9,6 +9,7 @@ from wirespeed.apply.hands import Hands
 from wirespeed.apply.planner import planned
 from wirespeed.apply.stages import Stage
 from wirespeed.approaches.legacy_vlan import legacy_vlan
+from wirespeed.approaches.ovs_tc import ovs_tc
 from wirespeed.approaches.wanted import Wanted
 from wirespeed.model.error import HostError, InputError
 from wirespeed.model.fact import HostFacts
@@ -19,6 +20,7 @@ from wirespeed.model.step import State, Step
 
 APPROACHES: dict[Approach, Callable[[Spec, str, HostFacts], Iterator[Wanted]]] = {
     Approach.LEGACY_VLAN: legacy_vlan,
+    Approach.OVS_TC: ovs_tc,
 }
 Seen: TypeAlias = Mapping[tuple[str, str], Observed[State]]
 """States that were read together with the facts, by place and `key_of` the step."""
