@@ -73,6 +73,7 @@ COMMANDS = {
     "undo": "Put everything back as it was before.",
     "status": "Say how far the run of a spec came.",
     "drift": "Say what other hands have changed since.",
+    "prove": "Doctor, plan, apply, measure, undo: the whole chain, and its page.",
     "measure": "Prove a rate with packets.",
     "report": "Make the report of a run again, or lay two side by side.",
 }
@@ -82,6 +83,7 @@ COMMANDS = {
 KEPT = {
     "measure": "; what was measured is kept, and --resume goes on with it",
     "apply": "; its journal is kept: `wirespeed apply` finishes it, `undo` takes it back",
+    "prove": "; what its journal says still stands, `wirespeed undo` takes back",
     "undo": "; its journal is kept: `wirespeed undo` goes on with it",
 }
 """What is left of a command that was interrupted."""

@@ -108,6 +108,14 @@ def test_one_thing_that_is_not_shown_makes_the_whole_not_proven(
     assert question.lower() in verdict(one)
 
 
+def test_a_port_that_carried_nothing_at_first_counts_when_it_is_tried_again():
+    untouched = failover(PORTS[1], 0, verdict=FailoverVerdict.NOT_TOUCHED)
+    once = proof(trials=(untouched, failover(PORTS[0], 90)))
+    assert answer(once, "Fail-over") == ("90 ms", False)
+    again = proof(trials=(untouched, failover(PORTS[0], 90), failover(PORTS[1], 110)))
+    assert answer(again, "Fail-over") == ("110 ms", True)
+
+
 def test_steps_that_stand_though_they_were_to_be_undone_are_a_host_left_changed():
     left = proof(entries=journal(undone=False), undone=None, stages=stages(keeps=True))
     assert exit_code(left) == 3

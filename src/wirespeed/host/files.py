@@ -66,6 +66,14 @@ def digest_folders(folders: Iterable[Path], *, seed: str) -> str:
     return digest.hexdigest()
 
 
+def remove_file(path: Path) -> None:
+    """Remove a file, if there is one. Raises InputError `file.unwritable`."""
+    try:
+        path.unlink(missing_ok=True)
+    except OSError as error:
+        raise InputError("file.unwritable", where=str(path), found=str(error)) from None
+
+
 def remove_socket(path: Path) -> None:
     """Remove a socket that nobody serves any more, if there is one. Never anything else."""
     if path.is_socket():

@@ -185,18 +185,31 @@ def _failover(proof: Proof) -> ProofAnswer:
     trials = proof.summary.failovers
     if not trials:
         return _missing(proof, "Fail-over")
-    survived = [t for t in trials if t.verdict is FailoverVerdict.SURVIVED]
-    worst = max((max(t.outage_ms, t.return_outage_ms) for t in survived), default=None)
-    others = [t.verdict.value for t in trials if t.verdict is not FailoverVerdict.SURVIVED]
+    ports: dict[tuple[str, str], list[FailoverVerdict]] = {}
+    for trial in trials:
+        ports.setdefault((trial.host, trial.port), []).append(trial.verdict)
+    survived = [of for of in ports.values() if _has_survived(of)]
+    others = [v for of in ports.values() if not _has_survived(of) for v in of]
+    outages = [
+        max(t.outage_ms, t.return_outage_ms)
+        for t in trials
+        if t.verdict is FailoverVerdict.SURVIVED
+    ]
     lost, offered = sum(t.lost_packets for t in trials), sum(t.offered_packets for t in trials)
     return ProofAnswer(
         question="Fail-over",
-        figure=NOT_SHOWN if worst is None else f"{fmt.count(round(worst))} ms",
-        condition=f"longest outage; {len(survived)} of {len(trials)} ports lost and survived"
+        figure=f"{fmt.count(round(max(outages)))} ms" if outages else NOT_SHOWN,
+        condition=f"longest outage; {len(survived)} of {len(ports)} ports lost and survived"
         + (f"; {', '.join(dict.fromkeys(others))}" if others else ""),
         more=f"{fmt.count(lost)} of {fmt.count(offered)} packets lost",
-        is_proven=not others,
+        is_proven=len(survived) == len(ports),
     )
+
+
+def _has_survived(verdicts: Sequence[FailoverVerdict]) -> bool:
+    """Tell whether a port was shown; one that carried nothing at first is tried once more."""
+    shown = [v for v in verdicts if v is not FailoverVerdict.NOT_TOUCHED]
+    return bool(shown) and all(v is FailoverVerdict.SURVIVED for v in shown)
 
 
 def _isolation(proof: Proof) -> ProofAnswer:
@@ -271,8 +284,3 @@ def _spread(spread: Spread, unit: float) -> str:
         return "one value"
     least, most = (fmt.significant(v / unit, 3) for v in (spread.least, spread.most))
     return f"median of {spread.n} values, {least} to {most}"
-
-
-def sentence(found: Sequence[ProofAnswer]) -> str:
-    """All answers in one line, for a terminal."""
-    return "; ".join(f"{a.question.lower()} {a.figure}" for a in found)

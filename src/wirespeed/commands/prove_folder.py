@@ -1,0 +1,166 @@
+"""The folder of a proof: each stage writes its file, and the page is made of these alone."""
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import TypeVar
+
+from pydantic import TypeAdapter, ValidationError
+
+from wirespeed.apply.run import JOURNAL, read_journal
+from wirespeed.doctor.host_state import Values, values_of
+from wirespeed.host.files import is_file, make_folder, read_text, remove_file, write_text
+from wirespeed.host.jsonl import JsonlWriter, read_lines
+from wirespeed.model.capture import parse_capture
+from wirespeed.model.error import InputError
+from wirespeed.model.fact import HostFacts
+from wirespeed.model.finding import Diagnosis, Unanswered
+from wirespeed.model.frozen import Frozen
+from wirespeed.model.network_trial import NETWORK_TRIAL, NetworkTrial
+from wirespeed.model.plan import Plan
+from wirespeed.model.proof import PROOF_LINE, Compared, Opening, ProofLine, StageEnd, When
+from wirespeed.model.spec import Spec
+from wirespeed.report.diagnosis_hosts import Answer, json_line
+from wirespeed.report.proof_csv import render_proof_csv
+from wirespeed.report.proof_html import render_proof_html
+from wirespeed.report.proof_markdown import render_proof_markdown
+from wirespeed.report.proof_page import Proof
+
+STAGES, NETWORK, PLAN = "stages.jsonl", "network.jsonl", "plan.json"
+FINDINGS = {When.BEFORE: "findings.json", When.APPLIED: "findings-after.json"}
+DRIFT, UNDONE = "drift.json", "state-after-undo.json"
+ANSWER: TypeAdapter[Diagnosis | Unanswered] = TypeAdapter(Diagnosis | Unanswered)
+Model = TypeVar("Model", bound=Frozen)
+T = TypeVar("T")
+
+
+class ProofFolder:
+    """Writes; what an earlier proof left in it is removed first. Close it at the end."""
+
+    def __init__(self, path: Path, opening: Opening) -> None:
+        """Begin. Raises InputError `run.in_use`, `file.unwritable`."""
+        self.path = path
+        make_folder(path)
+        self._stages = JsonlWriter(path / STAGES)
+        try:
+            self._network = JsonlWriter(path / NETWORK)
+        except BaseException:
+            self._stages.close()
+            raise
+        self._stages.clear()
+        self._network.clear()
+        named = [capture_name(when, host) for when in When for host in opening.spec.hosts]
+        for name in (*named, *FINDINGS.values(), PLAN, DRIFT, UNDONE):
+            remove_file(path / name)
+        self.line(opening)
+
+    def line(self, line: ProofLine) -> None:
+        """Write that a stage ended."""
+        self._stages.append(line.model_dump_json())
+
+    def trial(self, trial: NetworkTrial) -> None:
+        """Write a trial."""
+        self._network.append(trial.model_dump_json())
+
+    def captures(self, when: When, texts: Mapping[str, str]) -> None:
+        """Write what hosts said, each in a file of its own."""
+        for host, text in texts.items():
+            write_text(self.path / capture_name(when, host), text)
+
+    def findings(self, when: When, answers: Iterable[Answer]) -> None:
+        """Write the doctor's answers, one line each."""
+        write_text(self.path / FINDINGS[when], "".join(f"{json_line(a)}\n" for a in answers))
+
+    def write(self, name: str, model: Frozen) -> None:
+        """Write one model."""
+        write_text(self.path / name, model.model_dump_json(indent=1) + "\n")
+
+    def close(self) -> None:
+        """Let others write."""
+        self._stages.close()
+        self._network.close()
+
+
+def capture_name(when: When, host: str) -> str:
+    """Name a host's capture; a host's name in a spec is made of letters, digits and hyphens."""
+    return f"facts-{when}.{host}.capture"
+
+
+def is_proof(folder: Path) -> bool:
+    """Tell whether `wirespeed prove` wrote to a folder."""
+    return is_file(folder / STAGES)
+
+
+def read_proof(folder: Path) -> Proof:
+    """Read all that is there. Raises InputError `run.not_readable`, `file.unreadable`."""
+    lines = _lines(folder / STAGES, PROOF_LINE)
+    opening = next((line for line in lines if isinstance(line, Opening)), None)
+    if opening is None:
+        raise InputError(
+            "run.not_readable",
+            where=str(folder / STAGES),
+            found="no opening line",
+            so="nobody can tell what was to be proven",
+        )
+    return Proof(
+        opening=opening,
+        stages=tuple(line for line in lines if isinstance(line, StageEnd)),
+        found=tuple(_lines(folder / FINDINGS[When.BEFORE], ANSWER)),
+        found_after=tuple(_lines(folder / FINDINGS[When.APPLIED], ANSWER)),
+        plan=_one(folder / PLAN, Plan),
+        entries=tuple(read_journal(folder)) if is_file(folder / JOURNAL) else (),
+        trials=tuple(_lines(folder / NETWORK, NETWORK_TRIAL)),
+        drift=_one(folder / DRIFT, Compared),
+        undone=_one(folder / UNDONE, Compared),
+        values={when: _values(folder, when, opening.spec) for when in When},
+    )
+
+
+def write_proof_reports(folder: Path, out: Path | None = None) -> Proof:
+    """Write page, Markdown and CSV of the proof in `folder` to `out`, or beside it."""
+    proof = read_proof(folder)
+    where = out or folder
+    make_folder(where)
+    write_text(where / "report.html", render_proof_html(proof))
+    write_text(where / "report.md", render_proof_markdown(proof))
+    write_text(where / "results.csv", render_proof_csv(proof))
+    return proof
+
+
+def _values(folder: Path, when: When, spec: Spec) -> dict[str, Values]:
+    found = {}
+    for host in spec.hosts:
+        path = folder / capture_name(when, host)
+        if is_file(path):
+            found[host] = values_of(HostFacts(host, parse_capture(read_text(path), host)))
+    return found
+
+
+def _lines(path: Path, adapter: TypeAdapter[T]) -> list[T]:
+    if not is_file(path):
+        return []
+    found = []
+    for number, line in enumerate(read_lines(path), 1):
+        try:
+            found.append(adapter.validate_json(line))
+        except ValidationError as error:
+            raise _not_readable(f"{path}, line {number}", error) from None
+    return found
+
+
+def _one(path: Path, model: type[Model]) -> Model | None:
+    if not is_file(path):
+        return None
+    try:
+        return model.model_validate_json(read_text(path))
+    except ValidationError as error:
+        raise _not_readable(str(path), error) from None
+
+
+def _not_readable(where: str, error: ValidationError) -> InputError:
+    return InputError(
+        "run.not_readable",
+        where=where,
+        found=error.errors()[0]["msg"],
+        so="the page cannot be made without guessing",
+        next="use the release that wrote it",
+    )
