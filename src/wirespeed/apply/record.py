@@ -61,7 +61,7 @@ class Record:
             # What stood there first is what undo brings back.
             self._intents.setdefault(entry.number, entry)
             planned = self.plan.steps[entry.number]
-            self._about.setdefault(planned.host, set()).update(_names(planned.step))
+            self._about.setdefault(planned.host, set()).update(names_of(planned.step))
 
     def begin(self, entry: Begun) -> None:
         """Begin a stage with steps of the plan that no stage had."""
@@ -92,10 +92,10 @@ class Record:
         planned = self.plan.steps[number]
         if planned.host in self.rebooted:
             return True
-        return not self._about.get(planned.host, set()).isdisjoint(_names(planned.step))
+        return not self._about.get(planned.host, set()).isdisjoint(names_of(planned.step))
 
 
-def _names(step: dict[str, Any]) -> Iterator[str]:
+def names_of(step: dict[str, Any]) -> Iterator[str]:
     """Give every word of a step's fields: netdevs, addresses, paths among them."""
     for key, value in step.items():
         if key not in SAYS_NOTHING:
@@ -106,7 +106,7 @@ def _words(value: object) -> Iterator[str]:
     if isinstance(value, str):
         yield value
     elif isinstance(value, dict):
-        yield from _names(value)
+        yield from names_of(value)
     elif isinstance(value, list | tuple):
         for one in value:
             yield from _words(one)

@@ -6,6 +6,7 @@ steps …  step that needs a reboot, or resets a card  … more of these │ eve
 from collections.abc import Iterable
 
 from wirespeed.apply.planner import described
+from wirespeed.apply.record import names_of
 from wirespeed.model.error import LeftChangedError
 from wirespeed.model.plan import Later, Plan, PlannedStep
 from wirespeed.steps.registry import read_step
@@ -47,12 +48,15 @@ class Stage:
 
 
 def needs_reboot(steps: Iterable[PlannedStep]) -> bool:
-    """Tell whether some step waits for a reboot, and none after it resets the card instead."""
-    needs = False
+    """Tell whether some step waits for a reboot, and none after it resets its card instead."""
+    waiting: list[PlannedStep] = []
     for planned in steps:
-        if read_step(planned.step).ends_stage:
-            needs = planned.waits_for_reboot
-    return needs
+        if planned.waits_for_reboot:
+            waiting.append(planned)
+        elif read_step(planned.step).ends_stage:
+            names = set(names_of(planned.step))
+            waiting = [one for one in waiting if one.subject not in names]
+    return bool(waiting)
 
 
 def refuse_endless(done: Plan | None, made: Plan) -> None:

@@ -54,6 +54,11 @@ class FirmwareReset(Step):
             "NO WAY BACK."
         )
 
+    @property
+    def waits_for_reboot(self) -> bool:
+        """It brings what waits into force itself; what follows is planned from facts read anew."""
+        return False
+
     def read(self) -> Command:
         """Ask what is stored and runs, which reset the card takes, and what its settings are."""
         flint, config = KIN[self.tool]

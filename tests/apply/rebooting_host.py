@@ -1,0 +1,117 @@
+"""A described host that forgets at a reboot what was set since its boot, and a spec of such hosts.
+
+Keys that begin with `kept.` are files: they stay. Others are as the boot leaves them.
+"""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import ClassVar, Literal
+
+import pytest
+from described_host import DescribedHost, Put
+
+from wirespeed.apply import make
+from wirespeed.apply.hands import Changed
+from wirespeed.approaches.wanted import Wanted
+from wirespeed.commands import apply as apply_command
+from wirespeed.commands import drift as drift_command
+from wirespeed.commands import undo as undo_command
+from wirespeed.model.capture import Capture
+from wirespeed.model.command import Command
+from wirespeed.model.error import HostError
+from wirespeed.model.finding import Danger
+from wirespeed.model.observed import Observed
+from wirespeed.model.spec import Approach, Spec
+from wirespeed.model.step import State, Step
+from wirespeed.steps import registry
+
+KEPT = "kept."
+
+
+class PutAndReboot(Put):
+    """It is in force from the next boot on."""
+
+    danger: ClassVar[Danger] = Danger.REBOOT
+    step: Literal["put_and_reboot"] = "put_and_reboot"  # type: ignore[assignment]
+
+
+class RebootingHost(DescribedHost):
+    """Hands of one, with everything that commands ask of them."""
+
+    def __init__(self, values: dict[str, int]) -> None:
+        super().__init__(values)
+        self.at_boot = dict(values)
+        self.boots = 1
+        self.owner = ""
+        self.reboots_after: int | None = None
+        """Commands until it reboots by itself, in the midst of a change."""
+
+    def reboot_now(self) -> None:
+        kept = {key: value for key, value in self.values.items() if key.startswith(KEPT)}
+        self.values = self.at_boot | kept
+        self.boots, self.owner = self.boots + 1, ""
+
+    def change(self, step: Step, commands: Sequence[Command]) -> Changed:
+        if self.reboots_after is not None and self.reboots_after < len(commands):
+            super().change(step, commands[: self.reboots_after])
+            self.reboots_after = None
+            self.reboot_now()
+            raise HostError("ssh.lost", where="alpha", found="the connection ended")
+        if self.reboots_after is not None:
+            self.reboots_after -= len(commands)
+        return super().change(step, commands)
+
+    def change_or_undone(
+        self, step: Step, commands: Sequence[Command], undo: Sequence[Command], within_s: int
+    ) -> Changed:
+        raise AssertionError("no step of these tests cuts anybody off")
+
+    def look(self, collector: str, steps: Sequence[Step]) -> tuple[Capture, list[Observed[State]]]:
+        assert "wirespeed" in collector
+        return Capture((), complete=True), self.read(steps)
+
+    def boot_id(self) -> str:
+        self.trips += 1
+        return f"boot-{self.boots}"
+
+    def reboot(self, before: str) -> str:
+        assert before == f"boot-{self.boots}"
+        self.reboot_now()
+        return f"boot-{self.boots}"
+
+    def take(self, run: str) -> str:
+        self.trips += 1
+        assert self.owner in ("", run)
+        self.owner = run
+        return f"boot-{self.boots}"
+
+    def give_back(self, run: str) -> None:
+        self.trips += 1
+        assert self.owner in ("", run)
+        self.owner = ""
+
+
+def write_spec(path: Path, *hosts: str) -> None:
+    text = "".join(f'  {name}: {{reach: here, ports: ["0000:03:00.0"]}}\n' for name in hosts)
+    path.write_text(
+        f"hosts:\n{text}approach: legacy-vlan\nfailover: none\n"
+        "underlay: {subnet: 192.168.9.0/24, mtu: 9000}\nnetworks: {}\nguests: {}\n"
+    )
+
+
+def use_hosts(
+    monkeypatch: pytest.MonkeyPatch, hosts: dict[str, RebootingHost], wanted: list[Wanted]
+) -> None:
+    """Let every command reach these hosts, and the approach ask for these steps of each."""
+
+    @contextmanager
+    def hands_of(_: Spec) -> Iterator[dict[str, RebootingHost]]:
+        yield hosts
+
+    for module in (apply_command, undo_command, drift_command):
+        monkeypatch.setattr(module, "hands_of", hands_of)
+    approaches = {Approach.LEGACY_VLAN: lambda *_: iter(wanted)}
+    monkeypatch.setattr(make, "APPROACHES", approaches)
+    kinds = {"put": Put, "put_and_reboot": PutAndReboot}
+    monkeypatch.setattr(registry, "step_types", lambda: kinds)
