@@ -44,6 +44,9 @@ PROMISED = {
     "doctor_wall": (1.0, "lower"),
     "doctor_200_hosts": (1.0, "lower"),
     "doctor_vs_ansible": (1.0, "lower"),
+    "plan_2_hosts": (1.0, "lower"),
+    "plan_1000_hosts": (1.0, "lower"),
+    "plan_1000_memory": (1.0, "lower"),
 }
 """What is promised of speed."""
 

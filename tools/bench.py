@@ -14,6 +14,7 @@ from bench_doctor import doctor
 from bench_figures import Result, Unmeasured, as_json, missed
 from bench_goals import GOALS
 from bench_page import markdown
+from bench_plan import plan
 from bench_programs import BURST
 from bench_run import searches, start_and_memory
 from bench_wire import through_memif
@@ -24,7 +25,7 @@ from wirespeed.measure.machine import describe_machine
 from wirespeed.model.error import WirespeedError
 
 ROOT = Path(__file__).parent.parent
-PARTS = (generate, ring, through_memif, searches, start_and_memory, doctor)
+PARTS = (generate, ring, through_memif, searches, start_and_memory, doctor, plan)
 
 
 def measure() -> list[Result]:

@@ -1,0 +1,85 @@
+"""Planning: two recorded hosts, a thousand, and what that takes of memory."""
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from bench_doctor import DESCRIBE_SECONDS, TESTS, WIRESPEED
+from bench_figures import Result
+from bench_pairs import DisturbedError, within
+from bench_rack import spec_text, varied
+from wirespeed.host.clock import monotonic_s
+from wirespeed.host.folder import PrivateFolder
+from wirespeed.host.local import LocalRunner
+
+BUDGET_2_SECONDS = 1.0
+BUDGET_1000_SECONDS = 20.0
+BUDGET_1000_MB = 500.0
+MANY = 1000
+PLAN_SECONDS = 120.0
+DESCRIBED = """\
+from described.doc_sriov import as_found, rebooted
+from described.host import Host, capture_of
+host = Host()
+as_found(host)
+rebooted(host)
+print(capture_of(host), end="")
+"""
+"""The document's host as it stands before its approach 1."""
+PEAK = (
+    "import resource, subprocess, sys; "
+    "code = subprocess.call(sys.argv[1:], stdout=subprocess.DEVNULL); "
+    "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss); sys.exit(code)"
+)
+"""KiB: of this one child, as those of other parts of the bench hold more."""
+
+
+def plan() -> Iterator[Result]:
+    """Wall time of a plan, the start of the program included; peak resident memory."""
+    with PrivateFolder.create() as folder:
+        text = described()
+        few, many = (rack(folder.path / str(count), text, count) for count in (2, MANY))
+        yield within("plan_2_hosts", lambda: plan_seconds(few), BUDGET_2_SECONDS)
+        yield within("plan_1000_hosts", lambda: plan_seconds(many), BUDGET_1000_SECONDS)
+        yield within("plan_1000_memory", lambda: plan_mb(many), BUDGET_1000_MB)
+
+
+def described() -> str:
+    """Make the capture of one described host."""
+    line = ["env", f"PYTHONPATH={TESTS}", sys.executable, "-c", DESCRIBED]
+    done = LocalRunner().run(line, timeout_s=DESCRIBE_SECONDS)
+    if done.returncode:
+        raise DisturbedError(f"no described host: {done.errors[-200:]}")
+    return done.output
+
+
+def rack(folder: Path, text: str, count: int) -> str:
+    """Write captures of as many hosts, each with names and addresses of its own, and their spec."""
+    folder.mkdir()
+    reaches = []
+    for number in range(count):
+        path = folder / f"{number}.txt"
+        path.write_text(varied(text, number))
+        reaches.append(str(path))
+    spec = folder / "spec.yaml"
+    spec.write_text(spec_text(reaches))
+    return str(spec)
+
+
+def plan_seconds(spec: str) -> float:
+    """From start to end."""
+    started = monotonic_s()
+    _run([WIRESPEED, "plan", spec])
+    return monotonic_s() - started
+
+
+def plan_mb(spec: str) -> float:
+    """Peak resident memory."""
+    return int(_run([sys.executable, "-c", PEAK, WIRESPEED, "plan", spec])) * 1024 / 1e6
+
+
+def _run(line: list[str]) -> str:
+    done = LocalRunner().run(line, timeout_s=PLAN_SECONDS)
+    if done.returncode:
+        raise DisturbedError(f"{line[0]} ended with {done.returncode}: {done.errors[:200]}")
+    return done.output
