@@ -18,7 +18,7 @@ from collections.abc import Iterable
 from enum import StrEnum
 from ipaddress import IPv4Network, IPv6Network
 from itertools import combinations
-from typing import Annotated, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, Field, model_validator
 
@@ -111,6 +111,21 @@ class GuestKind(StrEnum):
 VIRTUAL_MACHINES = (GuestKind.QEMU, GuestKind.LIBVIRT)
 
 
+PATH = re.compile(r"/[A-Za-z0-9._/@+-]{1,1023}")
+"""On a host: no character that QEMU's options or XML give a meaning to."""
+AUTHORIZED_KEY = re.compile(r"[a-z0-9@.-]{1,64} [A-Za-z0-9+/=]{16,8192}( [A-Za-z0-9@._-]{1,128})?")
+KERNEL_LINE = re.compile(r"[ -~]{0,2000}")
+
+
+def _authorized_key(text: str) -> str:
+    if not AUTHORIZED_KEY.fullmatch(text):
+        raise ValueError(f"{text[:40]!r}: no public key as authorized_keys has it, in one line")
+    return text
+
+
+AuthorizedKey = Annotated[str, AfterValidator(_authorized_key)]
+
+
 class GuestSpec(Frozen):
     """A guest, its host, and its networks: the first one's address is how it is measured."""
 
@@ -122,6 +137,15 @@ class GuestSpec(Frozen):
     """Of a virtual machine."""
     image: str | None = None
     """Disk of a virtual machine, a path on its host; it is not written to."""
+    hugepage_kib: Literal[2048, 1048576] | None = None
+    """Pages that a virtual machine's memory is made of; None: the host's usual ones."""
+    kernel: str | None = None
+    """Kernel of a virtual machine, a path on its host; None: the image's own, by its firmware."""
+    initrd: str | None = None
+    append: str = ""
+    """Command line of that kernel."""
+    authorized_keys: tuple[AuthorizedKey, ...] = ()
+    """Who may log in as root to a virtual machine; none: a key that wirespeed keeps for itself."""
 
 
 class Iperf3Spec(Frozen):
@@ -210,8 +234,17 @@ class Spec(Frozen):
             if (guest.image is not None) != (guest.kind in VIRTUAL_MACHINES):
                 word = "needs an" if guest.image is None else "takes no"
                 raise ValueError(f"guest {name}: of kind {guest.kind}, it {word} image")
-            if guest.image is not None and not guest.image.startswith("/"):
-                raise ValueError(f"guest {name}: image {guest.image!r} is no absolute path")
+            for key in ("image", "kernel", "initrd"):
+                path = getattr(guest, key)
+                if path is not None and not PATH.fullmatch(path):
+                    raise ValueError(
+                        f"guest {name}: {key} {path!r} is no absolute path of letters, digits "
+                        "and ._/@+-"
+                    )
+            if not KERNEL_LINE.fullmatch(guest.append):
+                raise ValueError(f"guest {name}: append has other than printable ASCII")
+            if guest.kernel is None and (guest.initrd is not None or guest.append):
+                raise ValueError(f"guest {name}: initrd and append belong to a kernel")
         return self
 
     @model_validator(mode="after")
