@@ -5,7 +5,8 @@ from importlib.resources import files
 
 from wirespeed.host.runner import MAX_OUTPUT_BYTES, Completed, Runner
 
-INTERPRETERS = {".sh": ("sh", "-s", "--"), ".py": ("python3", "-I", "-")}
+INTERPRETERS = {".sh": ("sh", "-s", "--"), ".py": ("python3", "-I", "-S", "-")}
+"""Python takes nothing of the place where it starts, and no packages but its own."""
 
 
 def run_script(

@@ -14,13 +14,19 @@ class Attachment:
     segment: int
     """VLAN id or VNI."""
     netdev: str
-    """What has the address: the bond."""
+    """What has the address: the bond, or the first of `members` where there is none."""
     members: tuple[str, ...]
-    """The bond's ports within the guest, in the order of the host's ports."""
+    """The guest's netdevs of this network, in the order of the host's ports: the bond's members.
+    Without a bond those after the first are spare."""
     address: IPv4Address
     prefix_length: int
     mac: str
     mtu: int
+
+    @property
+    def is_bond(self) -> bool:
+        """Whether `netdev` is a bond over `members`."""
+        return self.netdev not in self.members
 
 
 @dataclass(frozen=True, slots=True)

@@ -66,8 +66,7 @@ def mtu_of(endpoints: dict[str, Endpoint], pair: Pair, mtu: int, seconds: int) -
 
 def _mtus(endpoint: Endpoint, attachment: Attachment) -> dict[str, int]:
     """Read them: the bond's first, then its members'."""
-    members = [member for member in attachment.members if member != attachment.netdev]
-    netdevs = [attachment.netdev, *members]
+    netdevs = [attachment.netdev, *(attachment.members if attachment.is_bond else ())]
     paths = [f"/sys/class/net/{netdev}/mtu" for netdev in netdevs]
     done = endpoint.runner.run(("cat", *paths), timeout_s=30.0)
     digits = done.output.split()

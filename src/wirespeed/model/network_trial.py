@@ -110,6 +110,8 @@ class FailoverTrial(Frozen):
     """PCI address of the port that was lost."""
     how: str
     """`set down on its host`, `cable pulled`, `switch port silent`."""
+    guest: str = ""
+    """The guest of that host: whose bond is told below."""
     load_pps: int
     offered_packets: int
     received_packets: int
@@ -119,11 +121,18 @@ class FailoverTrial(Frozen):
     return_outage_ms: float
     """Longest time without a packet after it was back."""
     carried_before: str
-    """The bond's active member, as the guest says: before, while it was away, after."""
+    """The bond's active member, as the guest says: before, while it was away, after; `none` where
+    it has none at that moment, the netdev itself where there is no bond."""
     carried_during: str
     carried_after: str
     longest_pause_ms: float
     """Of the sender itself: a longer outage than that is the network's."""
+    steady_silence_ms: float = 0
+    """Longest time without a packet before the port was lost: what is usual here."""
+    duplicate_packets: int = 0
+    reordered_packets: int = 0
+    refused_packets: int = 0
+    """Of the lost ones, those that the sender's own kernel took at no time."""
     verdict: FailoverVerdict
     said: str = ""
 

@@ -1,0 +1,203 @@
+"""Fail-over: a paced flow goes on while each port in turn is lost and comes back.
+
+    flow on -> 1 s as it is -> port away, `seconds` -> port back, `seconds` -> flow off -> verdict
+
+Which port carries the flow is read in the guest, before, at the end of the time without it, and at
+the end. Where the port that was lost did not carry it nothing is shown: it is tried once more when
+the other ports had their turn, as the flow has moved by then. A trial that is invalid is repeated,
+TRIES times in all; every one is recorded.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+
+from wirespeed.host.clock import sleep_s
+from wirespeed.measure.endpoint import Endpoint
+from wirespeed.measure.network_failover_verdict import Carried, NoAccountError, judge
+from wirespeed.measure.network_flow import Flow
+from wirespeed.measure.network_lease import said
+from wirespeed.measure.network_path import await_path
+from wirespeed.measure.network_port_switch import PortSwitch
+from wirespeed.model.error import LeftChangedError, MeasurementError, WirespeedError
+from wirespeed.model.network_trial import FailoverTrial, FailoverVerdict, NetworkTrial, Pair
+from wirespeed.model.shown import shown
+from wirespeed.model.spec import FailoverSpec
+
+STEADY_S = 1.0
+WARM_S = 0.3
+SLACK_S = 60
+"""For all commands of a trial besides its own times."""
+TRIES = 3
+ANY_MTU = 128
+NONE = "none"
+
+
+def failovers(
+    endpoints: Mapping[str, Endpoint],
+    spec: FailoverSpec,
+    pair: Pair,
+    switches: Sequence[PortSwitch],
+    record: Callable[[NetworkTrial], None],
+    progress: Callable[[str], None] = lambda _doing: None,
+) -> None:
+    """Take each port away in turn, and record what became of the flow of `pair`.
+
+    Each switch is of a port of the client's host or of the server's. Only LeftChangedError is
+    raised: a port could not be given back now (`borrowed`).
+    """
+    guests = dict(endpoints)
+    again: list[PortSwitch] = []
+    for switch in switches:
+        progress(f"fail-over, {switch.port} of {switch.host} {switch.how}")
+        trial = _valid(guests, spec, pair, switch, record)
+        if trial.verdict is FailoverVerdict.NOT_TOUCHED and trial.carried_before != _member(
+            guests, pair, switch
+        ):
+            again.append(switch)
+    for switch in again:
+        # A bond with a primary port has gone back to it: then the others never carry it.
+        guest = _guest(guests, pair, switch)
+        if _carrier_or_none(guest, pair.network) == _member(guests, pair, switch):
+            progress(f"fail-over, {switch.port} of {switch.host} {switch.how}, again")
+            _valid(guests, spec, pair, switch, record)
+
+
+def _valid(
+    guests: dict[str, Endpoint],
+    spec: FailoverSpec,
+    pair: Pair,
+    switch: PortSwitch,
+    record: Callable[[NetworkTrial], None],
+) -> FailoverTrial:
+    """Make and record a trial, up to TRIES of them while they are invalid; give the last."""
+    for left in reversed(range(TRIES)):
+        trial = _trial(guests, spec, pair, switch)
+        record(trial)
+        if trial.verdict is not FailoverVerdict.INVALID or not left:
+            break
+    return trial
+
+
+def _guest(guests: dict[str, Endpoint], pair: Pair, switch: PortSwitch) -> Endpoint:
+    for name in (pair.client, pair.server):
+        if guests[name].host == switch.host:
+            return guests[name]
+    raise AssertionError(f"{switch.host} has neither {pair.client} nor {pair.server}")
+
+
+def _member(guests: dict[str, Endpoint], pair: Pair, switch: PortSwitch) -> str:
+    attachment = _guest(guests, pair, switch).attachments[pair.network]
+    if switch.number < len(attachment.members):
+        return attachment.members[switch.number]
+    return NONE
+
+
+def _trial(
+    guests: dict[str, Endpoint], spec: FailoverSpec, pair: Pair, switch: PortSwitch
+) -> FailoverTrial:
+    try:
+        return _made(guests, spec, pair, switch)
+    except LeftChangedError:
+        raise
+    except NoAccountError as error:
+        return _invalid(guests, spec, pair, switch, str(error))
+    except WirespeedError as error:
+        return _invalid(guests, spec, pair, switch, f"{error.what}: {error.found}")
+
+
+def _made(
+    guests: dict[str, Endpoint], spec: FailoverSpec, pair: Pair, switch: PortSwitch
+) -> FailoverTrial:
+    guest = _guest(guests, pair, switch)
+    await_path(guests, pair, ANY_MTU)
+    server = guests[pair.server]
+    seconds = int(2 * spec.seconds + SLACK_S)
+    with Flow(
+        guests[pair.client].runner,
+        server.runner,
+        server.attachments[pair.network].address,
+        spec.load_pps,
+        seconds,
+    ) as flow:
+        sleep_s(WARM_S)
+        flow.mark("before")
+        sleep_s(STEADY_S)
+        before = _carrier(guest, pair.network)
+        flow.mark("away")
+        try:
+            switch.down(seconds)
+            sleep_s(spec.seconds)
+            during = _carrier(guest, pair.network)
+            flow.mark("back")
+        finally:
+            switch.up()
+        sleep_s(spec.seconds)
+        carried = Carried(before, during, _carrier(guest, pair.network))
+        flow.mark("tail")
+        sent, heard = flow.stop()
+    verdict, what = judge(spec.load_pps, sent, heard, carried, _member(guests, pair, switch))
+    return FailoverTrial(
+        pair=pair,
+        host=switch.host,
+        port=switch.port,
+        how=switch.how,
+        guest=guest.name,
+        load_pps=spec.load_pps,
+        offered_packets=sent.packets,
+        received_packets=heard.received,
+        lost_packets=max(0, sent.packets - heard.received),
+        outage_ms=heard.phases["away"].longest_silence_ms,
+        return_outage_ms=heard.phases["back"].longest_silence_ms,
+        carried_before=carried.before,
+        carried_during=carried.during,
+        carried_after=carried.after,
+        longest_pause_ms=sent.longest_pause_ms,
+        steady_silence_ms=heard.phases["before"].longest_silence_ms,
+        duplicate_packets=heard.duplicates,
+        reordered_packets=heard.reordered,
+        refused_packets=sent.refused,
+        verdict=verdict,
+        said=what,
+    )
+
+
+def _carrier(guest: Endpoint, network: str) -> str:
+    """Read which member carries the traffic of a guest's bond; the netdev itself without one."""
+    attachment = guest.attachments[network]
+    if not attachment.is_bond:
+        return attachment.netdev
+    path = f"/sys/class/net/{attachment.netdev}/bonding/active_slave"
+    done = guest.runner.run(("cat", path), timeout_s=30.0)
+    if done.returncode:
+        raise MeasurementError("bond.unreadable", where=guest.name, found=said(done))
+    return shown(done.output.strip(), 40) or NONE
+
+
+def _carrier_or_none(guest: Endpoint, network: str) -> str:
+    try:
+        return _carrier(guest, network)
+    except WirespeedError:
+        return NONE
+
+
+def _invalid(
+    guests: dict[str, Endpoint], spec: FailoverSpec, pair: Pair, switch: PortSwitch, why: str
+) -> FailoverTrial:
+    return FailoverTrial(
+        pair=pair,
+        host=switch.host,
+        port=switch.port,
+        how=switch.how,
+        guest=_guest(guests, pair, switch).name,
+        load_pps=spec.load_pps,
+        offered_packets=0,
+        received_packets=0,
+        lost_packets=0,
+        outage_ms=0,
+        return_outage_ms=0,
+        carried_before="",
+        carried_during="",
+        carried_after="",
+        longest_pause_ms=0,
+        verdict=FailoverVerdict.INVALID,
+        said=why,
+    )
