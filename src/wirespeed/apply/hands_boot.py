@@ -4,6 +4,7 @@ reboot -> no answer, or the old boot id -> an answer with another boot id
 """
 
 from collections.abc import Callable
+from typing import Protocol, runtime_checkable
 
 from wirespeed.host.clock import Deadline, sleep_s
 from wirespeed.host.sections import sections_script
@@ -28,6 +29,15 @@ restart() {
 }
 show reboot - restart
 """
+
+
+@runtime_checkable
+class Boots(Protocol):
+    """Hands of a host that can tell its boot."""
+
+    def boot_id(self) -> str:
+        """Give the id of the boot that the host is in; empty: it could not be read."""
+        ...
 
 
 def boot_id_script() -> str:

@@ -9,6 +9,7 @@ import click
 from wirespeed.apply.executor import Ending, Executor
 from wirespeed.apply.guard_timer_hands import CONFIRM_WITHIN_S, guarded
 from wirespeed.apply.hands import Hands
+from wirespeed.apply.hands_boot import Boots
 from wirespeed.apply.hands_shell import ShellHands
 from wirespeed.apply.interrupted import interrupted
 from wirespeed.apply.run import JOURNAL, Run
@@ -153,7 +154,7 @@ def still_to_reboot(entries: Sequence[Entry], hands: Mapping[str, Hands]) -> dic
     due = {}
     for host, before in last.waits.items():
         hand = hands[host]
-        now = hand.boot_id() if isinstance(hand, ShellHands) else ""
+        now = hand.boot_id() if isinstance(hand, Boots) else ""
         if now in ("", before):
             due[host] = now
     return due
