@@ -105,7 +105,7 @@ def diagnosed(
             "coalescing.slow_for_latency",
             "present_adaptive",
             Purpose.LATENCY,
-            ["ethtool -C enp59s0f0 adaptive-rx off rx-usecs 0"],
+            ["ethtool -C enp59s0f0 adaptive-rx off", "ethtool -C enp59s0f0 rx-usecs 0"],
         ),
         (
             "coalescing.none_for_throughput",

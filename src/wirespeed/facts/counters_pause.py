@@ -4,7 +4,9 @@ import re
 from dataclasses import dataclass
 
 from wirespeed.facts.counters import Counters, Place
-from wirespeed.model.finding import Evidence, Severity
+from wirespeed.facts.ethtool import safe_netdev
+from wirespeed.model.command import Command
+from wirespeed.model.finding import ByHand, Danger, Evidence, Remedy, Severity
 from wirespeed.model.observed import Absent, Known, known
 from wirespeed.model.port import Port
 from wirespeed.model.rule import DoesNotApplyError
@@ -26,6 +28,17 @@ class Paused:
     by_priority: bool
     """Priorities are paused one by one (IEEE 802.1Qbb), whatever `ethtool -a` says."""
     evidence: tuple[Evidence, ...]
+
+
+def priority_remedy(netdev: str, text: str) -> Remedy:
+    """Make the remedy that ends pause frames by priority, which `ethtool -A` is not about."""
+    command = ("dcb", "pfc", "set", "dev", safe_netdev(netdev), "prio-pfc", "all:off")
+    return Remedy(
+        text=text,
+        commands=(Command(argv=command),),
+        danger=Danger.DROPS_LINK,
+        by_hand=ByHand.NO_STEP,
+    )
 
 
 def paused(counters: Counters, port: Port, frames: Place, time_us: Place) -> Paused | None:

@@ -1,6 +1,9 @@
 """Which ConnectX a function is: by its PCI device, as the mlx5 and mlx4 drivers list them."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+
+from wirespeed.model.port import Port
 
 MELLANOX = 0x15B3
 
@@ -44,3 +47,10 @@ mlx4/main.c; https://pci-ids.ucw.cz/read/PC/15b3 has the same."""
 def card(vendor: int, device: int) -> Card | None:
     """Give the card of a PCI vendor and device; None when it is no ConnectX that is known."""
     return CARDS.get(device) if vendor == MELLANOX else None
+
+
+def other_functions(ports: Iterable[Port], address: str) -> list[str]:
+    """Give the other functions in the slot of one: a reset of the card takes them down too."""
+    slot = address.rpartition(".")[0]
+    others = {p.pci_address for p in ports if p.pci_address and p.pci_address != address}
+    return sorted(other for other in others if other.rpartition(".")[0] == slot)

@@ -58,7 +58,7 @@ class ByHand(StrEnum):
     WORKLOAD = "programs or guests have to be started otherwise"
     SOFTWARE = "software has to be fetched, taken away or started again"
     REBOOT = "the host is started again, and only you know when it may be"
-    NO_UNDO = "it is an attempt, and nothing of it could be taken back"
+    NO_UNDO = "nothing of it could be taken back"
     NO_NAME = "its name is none that is safe in a command"
     NO_STEP = "no step knows how yet"
 

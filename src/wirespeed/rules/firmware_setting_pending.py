@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from wirespeed.facts.firmware import RESETS, Firmware
+from wirespeed.facts.pci_cards import other_functions
 from wirespeed.facts.sriov import physical_function
 from wirespeed.model.command import Command
 from wirespeed.model.finding import Danger, Evidence, Finding, Remedy, Severity
@@ -53,7 +54,14 @@ def _check(exam: PortExam) -> Iterator[Finding]:
                 "functions, as SR-IOV does, needs a reboot of the host",
                 commands=(Command(argv=(reset, "-d", pf.pci_address, "-y", "reset")),),
                 danger=Danger.FIRMWARE,
-                steps=(StepCall.of("firmware_reset", pci_address=pf.pci_address, tool=reset),),
+                steps=(
+                    StepCall.of(
+                        "firmware_reset",
+                        pci_address=pf.pci_address,
+                        functions=other_functions(exam.ports, pf.pci_address),
+                        tool=reset,
+                    ),
+                ),
             ),
         ),
         unpriced="what a setting does depends on which it is",

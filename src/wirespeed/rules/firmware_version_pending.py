@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from wirespeed.facts.firmware import RESETS, Firmware
+from wirespeed.facts.pci_cards import other_functions
 from wirespeed.facts.sriov import physical_function
 from wirespeed.model.command import Command
 from wirespeed.model.finding import ByHand, Danger, Evidence, Finding, Remedy, Severity
@@ -32,7 +33,14 @@ def _check(exam: PortExam) -> Iterator[Finding]:
                 text="reset the card (its links go down, its VFs go away), or reboot",
                 commands=(Command(argv=(reset, "-d", pf.pci_address, "-y", "reset")),),
                 danger=Danger.FIRMWARE,
-                steps=(StepCall.of("firmware_reset", pci_address=pf.pci_address, tool=reset),),
+                steps=(
+                    StepCall.of(
+                        "firmware_reset",
+                        pci_address=pf.pci_address,
+                        functions=other_functions(exam.ports, pf.pci_address),
+                        tool=reset,
+                    ),
+                ),
             )
             if pf.is_mellanox
             else Remedy(text="reboot", danger=Danger.REBOOT, by_hand=ByHand.REBOOT),

@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 
 from wirespeed.facts.cpu import Cpus
+from wirespeed.facts.interrupts_placed import STOPPED
 from wirespeed.facts.irqbalance import Irqbalance
-from wirespeed.model.command import Command
 from wirespeed.model.finding import Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import known, value_or_none
 from wirespeed.model.question import Purpose
@@ -41,10 +41,7 @@ def _check(exam: HostExam) -> Iterator[Finding]:
             Remedy(
                 text="stop it and place the interrupts by hand, or name the CPUs to leave alone "
                 "in IRQBALANCE_BANNED_CPULIST",
-                commands=(
-                    Command(argv=("systemctl", "stop", "irqbalance.service")),
-                    Command(argv=("systemctl", "disable", "irqbalance.service")),
-                ),
+                commands=STOPPED,
                 steps=(StepCall.of("irqbalance", is_running=False),),
             ),
         ),

@@ -4,14 +4,13 @@ from collections.abc import Iterator
 
 from wirespeed.facts.cpu_list import cpu_list_text
 from wirespeed.facts.interrupts import Interrupt, Interrupts
+from wirespeed.facts.interrupts_placed import placed_remedy
 from wirespeed.facts.locality import local_cpus, node_of_port
 from wirespeed.facts.steering import Steering
 from wirespeed.facts.workload import Workload
-from wirespeed.model.command import write_file
-from wirespeed.model.finding import Evidence, Finding, Remedy, Severity
+from wirespeed.model.finding import Evidence, Finding, Severity
 from wirespeed.model.observed import Absent, Known, known
 from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
-from wirespeed.model.step_call import StepCall
 
 
 def _check(exam: PortExam) -> Iterator[Finding]:
@@ -43,7 +42,7 @@ def _check(exam: PortExam) -> Iterator[Finding]:
         severity = Severity.FAULT if measured else Severity.RISK
     cpus = cpu_list_text(frozenset().union(*(places[queue.number] for queue in far)))
     order = sorted(near)
-    placed = {str(queue.number): str(order[turn % len(order)]) for turn, queue in enumerate(far)}
+    placed = {q.number: order[turn % len(order)] for turn, q in enumerate(far)}
     yield Finding(
         rule=RULE.slug,
         where=exam.port.name,
@@ -62,18 +61,7 @@ def _check(exam: PortExam) -> Iterator[Finding]:
         so="what the card wrote near it is fetched through the link between the sockets, frame by "
         "frame",
         remedies=(
-            Remedy(
-                text=f"move them to node {node}, and keep irqbalance from moving them back "
-                "(an interrupt that the kernel manages itself refuses to be set)",
-                commands=tuple(
-                    write_file(f"/proc/irq/{number}/smp_affinity_list", cpu)
-                    for number, cpu in placed.items()
-                ),
-                steps=(
-                    StepCall.of("irqbalance", is_running=False),
-                    StepCall.of("irq_affinity", pci_address=exam.port.pci_address, cpus=placed),
-                ),
-            ),
+            placed_remedy(exam.host, exam.port.pci_address, f"move them to node {node}", placed),
         ),
         unpriced="it depends on the machine: TCP at 40 and 100 Gb/s was seen up to 2 times slower",
     )

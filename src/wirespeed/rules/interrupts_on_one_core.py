@@ -6,14 +6,13 @@ from collections.abc import Iterator
 
 from wirespeed.facts.cpu import Cpus
 from wirespeed.facts.interrupts import Interrupt, Interrupts
+from wirespeed.facts.interrupts_placed import placed_remedy
 from wirespeed.facts.locality import local_cpus
 from wirespeed.facts.steering import Steering
 from wirespeed.facts.workload import Workload
-from wirespeed.model.command import write_file
-from wirespeed.model.finding import Evidence, Finding, Remedy, Severity
+from wirespeed.model.finding import Evidence, Finding, Severity
 from wirespeed.model.observed import Absent, Known, known
 from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
-from wirespeed.model.step_call import StepCall
 
 TRANSMIT_ONLY = re.compile(r"output|(^|[-_.])tx([-_.]?\d|$)", re.I)
 ENOUGH = 100
@@ -57,7 +56,7 @@ def _check(exam: PortExam) -> Iterator[Finding]:
         # Where DPDK takes the frames, their interrupts are best kept away from its cores.
         severity = Severity.NOTE
     order = sorted(near & known(exam.host[Cpus].online, "which CPUs are online"))
-    placed = {str(q.number): str(order[turn % len(order)]) for turn, q in enumerate(queues)}
+    placed = {q.number: order[turn % len(order)] for turn, q in enumerate(queues)}
     yield Finding(
         rule=RULE.slug,
         where=exam.port.name,
@@ -66,17 +65,8 @@ def _check(exam: PortExam) -> Iterator[Finding]:
         so=f"CPU {cpu} does the receive work of {len(queues)} queues; {len(order) - 1} more near "
         "the card do none",
         remedies=(
-            Remedy(
-                text="give each queue a CPU near the card, and keep irqbalance from moving them "
-                "(an interrupt that the kernel manages itself refuses to be set)",
-                commands=tuple(
-                    write_file(f"/proc/irq/{number}/smp_affinity_list", cpu)
-                    for number, cpu in placed.items()
-                ),
-                steps=(
-                    StepCall.of("irqbalance", is_running=False),
-                    StepCall.of("irq_affinity", pci_address=exam.port.pci_address, cpus=placed),
-                ),
+            placed_remedy(
+                exam.host, exam.port.pci_address, "give each queue a CPU near the card", placed
             ),
         ),
         unpriced="what one core carries of this traffic is not known: measure before and after",

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from wirespeed.facts.ethtool import ethtool_command
 from wirespeed.facts.link_of import link_that_is_up
-from wirespeed.model.finding import Danger, Evidence, Finding, Remedy, Severity
+from wirespeed.model.finding import ByHand, Danger, Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import Absent, Known, known
 from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
 from wirespeed.model.step_call import StepCall
@@ -40,6 +40,12 @@ def _check(exam: PortExam) -> Iterator[Finding]:
         else "the ends agree by luck: after the next loss of link they may not, or not come up",
         remedies=(
             Remedy(
+                text="let the other end negotiate too, or set both by hand to the same speed and "
+                "duplex",
+                by_hand=ByHand.FAR_END,
+            )
+            if here
+            else Remedy(
                 text="let both ends negotiate, or set both by hand to the same speed and duplex",
                 commands=(ethtool_command("-s", link.netdev, "autoneg", "on"),),
                 danger=Danger.DROPS_LINK,

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from wirespeed.facts.ethtool import ethtool_command
 from wirespeed.facts.link_of import link_that_is_up
-from wirespeed.model.finding import Danger, Evidence, Finding, Remedy, Severity
+from wirespeed.model.finding import ByHand, Danger, Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import Absent, Known, known
 from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
 from wirespeed.model.step_call import StepCall
@@ -29,6 +29,12 @@ def _check(exam: PortExam) -> Iterator[Finding]:
         so="it sends or receives, never both, and frames collide",
         remedies=(
             Remedy(
+                text="let the other end negotiate, as this one does: half duplex is what a port "
+                "assumes whose peer is set by hand",
+                by_hand=ByHand.FAR_END,
+            )
+            if isinstance(link.autonegotiation, Known) and link.autonegotiation.value
+            else Remedy(
                 text="let both ends negotiate; half duplex is what a port assumes whose peer is "
                 "set by hand",
                 commands=(ethtool_command("-s", link.netdev, "autoneg", "on"),),

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from wirespeed.facts.counters import Counters, Place
-from wirespeed.facts.counters_pause import Paused, paused
+from wirespeed.facts.counters_pause import Paused, paused, priority_remedy
 from wirespeed.facts.ethtool import ethtool_command
 from wirespeed.facts.link import Links
 from wirespeed.model.finding import ByHand, Danger, Evidence, Finding, Remedy, Severity
@@ -32,7 +32,13 @@ def _check(exam: PortExam) -> Iterator[Finding]:
                 "to, or a receiver behind it, does not keep up. Mend that one",
                 by_hand=ByHand.FAR_END,
             ),
-            Remedy(
+            priority_remedy(
+                exam.port.netdev or "",
+                "or obey none of them by priority (PFC); the port then drops what it cannot take. "
+                "Not where RoCE or another protocol needs a link without loss",
+            )
+            if found.by_priority
+            else Remedy(
                 text="or ignore the peer's pause frames; it then drops what it cannot take. Not "
                 "where RoCE or another protocol needs a link without loss",
                 commands=(ethtool_command("-A", exam.port.netdev or "", "rx", "off"),),

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from wirespeed.facts.counters import Counters, Place
-from wirespeed.facts.counters_pause import paused
+from wirespeed.facts.counters_pause import paused, priority_remedy
 from wirespeed.facts.ethtool import ethtool_command
 from wirespeed.model.finding import ByHand, Danger, Finding, Remedy
 from wirespeed.model.rule import PortExam, PortRule
@@ -26,7 +26,13 @@ def _check(exam: PortExam) -> Iterator[Finding]:
                 "serve the queues. Each has its own finding where it can be seen",
                 by_hand=ByHand.FIND_FIRST,
             ),
-            Remedy(
+            priority_remedy(
+                exam.port.netdev or "",
+                "or send none by priority (PFC): the peer is no longer held back, and what this "
+                "host cannot take is dropped here",
+            )
+            if found.by_priority
+            else Remedy(
                 text="or stop sending pause frames: the peer is no longer held back, and what "
                 "this host cannot take is dropped here",
                 commands=(ethtool_command("-A", exam.port.netdev or "", "tx", "off"),),
