@@ -72,6 +72,7 @@ COMMANDS = {
     "apply": "Carry a spec out on its hosts, each step read back.",
     "undo": "Put everything back as it was before.",
     "status": "Say how far the run of a spec came.",
+    "persist": "Make what was applied come back at boot, or take that away again.",
     "drift": "Say what other hands have changed since.",
     "prove": "Doctor, plan, apply, measure, undo: the whole chain, and its page.",
     "measure": "Prove a rate with packets.",

@@ -1,0 +1,141 @@
+"""`wirespeed persist`: what was applied comes back when its hosts boot."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+
+from wirespeed.apply.hands_shell import ShellHands
+from wirespeed.apply.persist import boot_steps, persist_name, persist_steps
+from wirespeed.apply.planner import make_plan
+from wirespeed.apply.record import Record
+from wirespeed.apply.run import Run, open_run
+from wirespeed.commands.hosts_of_spec import hands_of
+from wirespeed.commands.run_hosts import carry_out, run_folder, spec_of_run, take_back
+from wirespeed.model.error import InputError
+from wirespeed.model.journal import Entry
+from wirespeed.model.observed import CannotTellError, Known, Observed
+from wirespeed.model.plan import Plan
+from wirespeed.model.spec import Spec
+from wirespeed.model.step import State, Step
+from wirespeed.report.plan_text import plan_lines
+from wirespeed.steps.file_content import FileContent
+
+FOLDER = "persist"
+"""Its own run, in the folder of the one that it makes last."""
+
+
+@click.command()
+@click.argument("spec", metavar="SPEC|RUN", type=click.Path(path_type=Path))
+@click.option("--run", "folder", type=click.Path(path_type=Path), help="Folder of the journal.")
+@click.option("--remove", is_flag=True, help="Take it away: the next boot forgets again.")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+def persist(spec: Path, folder: Path | None, remove: bool, yes: bool) -> int:
+    """Make what was applied come back at boot, by a script and a unit of systemd on each host.
+
+    Both are written by steps, as all else: shown, journalled, read back, and put back if one fails.
+    Nothing that runs now is changed.
+
+    Exit codes: 0 it lasts, or is taken away; 1 refused or put back; 2 bad input;
+    3 a host was left changed.
+    """  # fmt: skip
+    where = folder or run_folder(spec)
+    with open_run(where, must_exist=True) as run, hands_of(spec_of_run(spec, run.spec)) as hands:
+        if remove:
+            with open_run(where / FOLDER, must_exist=True) as lasting:
+                return _remove(lasting, hands, spec)
+        if run.plan is None or run.outcome != "applied":
+            raise InputError(
+                "run.not_applied",
+                where=str(where),
+                found=f"its run is {run.outcome}",
+                so="there is nothing that could be made to last",
+                next=f"wirespeed apply {spec}",
+            )
+        with open_run(where / FOLDER) as lasting:
+            if lasting.outcome == "unfinished" and lasting.plan is not None:
+                click.echo(f"{lasting.folder}: what did not come to its end is finished", err=True)
+                carry_out(lasting, lasting.plan, hands)
+                return 0
+            plan = _plan(run, run.plan, spec_of_run(spec, run.spec), hands, _name(where))
+            return _make_last(lasting, plan, hands, spec, run.spec, yes=yes)
+
+
+def _make_last(
+    lasting: Run,
+    plan: Plan,
+    hands: dict[str, ShellHands],
+    spec: Path,
+    made_from: Spec | None,
+    *,
+    yes: bool,
+) -> int:
+    click.echo("\n".join(plan_lines(plan)))
+    if all(step.no_op for step in plan.steps):
+        return 0
+    if lasting.outcome not in ("new", "undone"):
+        raise InputError(
+            "persist.stands",
+            where=str(lasting.folder),
+            found=f"its run is {lasting.outcome}, and the hosts are not as it left them",
+            so="what stood there before is in its journal, and would be lost",
+            next=f"wirespeed persist --remove {spec}, then again",
+        )
+    if not yes and not click.confirm("Do this?"):
+        return 1
+    lasting.begin_anew()
+    carry_out(lasting, plan, hands, spec=made_from)
+    return 0
+
+
+def _remove(lasting: Run, hands: dict[str, ShellHands], spec: Path) -> int:
+    if lasting.plan is None or lasting.outcome == "undone":
+        click.echo(f"{lasting.folder}: nothing is made to last")
+        return 0
+    take_back(lasting, lasting.plan, hands, str(spec))
+    return 0
+
+
+def _plan(run: Run, plan: Plan, spec: Spec, hands: dict[str, ShellHands], name: str) -> Plan:
+    record = Record(plan, _write_nothing, run.entries)
+    rows = []
+    host = ""
+    try:
+        for host, of in spec.hosts.items():
+            steps = persist_steps(name, of.ports, list(boot_steps(record, host)))
+            states = hands[host].read(steps) if steps else []
+            _refuse_others(host, steps, states)
+            rows += [(host, step, state) for step, state in zip(steps, states, strict=True)]
+        return make_plan(rows)
+    except CannotTellError as error:
+        raise InputError(
+            "plan.cannot_tell",
+            where=host,
+            found=error.reason,
+            so="nothing is planned on a guess",
+            next=error.would_tell,
+        ) from None
+
+
+def _refuse_others(host: str, steps: Sequence[Step], states: Sequence[Observed[State]]) -> None:
+    """Leave alone what another run of that name has there, or a person wrote."""
+    for step, state in zip(steps, states, strict=True):
+        if isinstance(step, FileContent) and isinstance(state, Known):
+            content = state.value["content"]
+            if content not in (None, step.content):
+                raise InputError(
+                    "persist.other",
+                    where=f"{step.path} on {host}",
+                    found="it is there, and says something else",
+                    so="nothing was changed",
+                    next="wirespeed persist --remove with the spec that it is of, then again",
+                )
+
+
+def _name(folder: Path) -> str:
+    """As the spec, whose folder is `NAME.yaml.run`."""
+    return persist_name(Path(folder.resolve().name.removesuffix(".run")).stem)
+
+
+def _write_nothing(entry: Entry) -> None:
+    raise AssertionError(f"the run that is made to last is not written to: {entry}")
