@@ -93,6 +93,7 @@ def rebooted(host: Host) -> None:
 
 
 def _vfs(host: Host, pf: str, addresses: tuple[str, ...], driver: str = "vfio-pci") -> None:
+    host.put(f"/sys/module/{driver.replace('-', '_')}", initstate="live")
     host.put(host.links[f"{DEVICES}/{pf}"], sriov_numvfs=len(addresses))
     for index, address in enumerate(addresses):
         virtual_function(host, pf, index, address, driver)
