@@ -54,7 +54,8 @@ mmdebstrap --quiet --variant=minbase --architectures=amd64 --skip=check/empty \
 		rm -r tmp/initramfs
 		cp tmp/initramfs.cpio usr/lib/lab/initramfs
 		# A third of it is for nobody here: Perl, character sets, time zones, other machines.
-		rm -r usr/share/perl usr/lib/x86_64-linux-gnu/perl usr/lib/x86_64-linux-gnu/gconv
+		rm -r usr/share/perl usr/lib/x86_64-linux-gnu/perl
+		rm -r usr/lib/x86_64-linux-gnu/gconv
 		rm -r usr/share/zoneinfo usr/share/iso-codes usr/lib/udev/hwdb.d usr/lib/ipxe/qemu
 		rm usr/bin/qemu-system-x86_64-microvm usr/bin/qemu-storage-daemon
 		rm usr/share/qemu/openbios* usr/share/qemu/s390* usr/share/qemu/*.lid \
