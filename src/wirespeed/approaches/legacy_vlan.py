@@ -19,6 +19,7 @@ from wirespeed.approaches.guest_network import (
     steps_in_guest,
 )
 from wirespeed.approaches.host_ports import netdev_of, port_of
+from wirespeed.approaches.port_channels import port_channels
 from wirespeed.approaches.vf_ports import (
     firmware_steps,
     pf_with_room,
@@ -57,6 +58,8 @@ def legacy_vlan(spec: Spec, name: str, host: HostFacts) -> Iterator[Wanted]:
         yield Wanted(Module(name="vfio-pci", reason="hands a VF to a guest, behind the IOMMU"))
     for address in spec.hosts[name].ports:
         netdev = netdev_of(host, name, address)
+        if shares and not firmware:
+            yield from port_channels(name, host, address)
         yield Wanted(Mtu(netdev=netdev, mtu=spec.underlay.mtu))
         yield Wanted(LinkUp(netdev=netdev))
         if shares and not firmware:
