@@ -53,7 +53,7 @@ mmdebstrap --quiet --variant=minbase --architectures=amd64 --skip=check/empty \
 		(cd tmp/initramfs && find . | ../../bin/busybox cpio -o -H newc) >tmp/initramfs.cpio
 		rm -r tmp/initramfs
 		cp tmp/initramfs.cpio usr/lib/lab/initramfs
-		# A third of it is for nobody here: Perl, character sets, time zones, other machines.
+		# For nobody here: Perl, character sets, time zones, other machines.
 		rm -r usr/share/perl usr/lib/x86_64-linux-gnu/perl
 		rm -r usr/lib/x86_64-linux-gnu/gconv
 		rm -r usr/share/zoneinfo usr/share/iso-codes usr/lib/udev/hwdb.d usr/lib/ipxe/qemu
