@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from wirespeed.model.finding import Diagnosis
-from wirespeed.model.journal import Ended, Undone, Verified
+from wirespeed.model.journal import Ended, Result, Undone, Verified
 from wirespeed.model.network_trial import (
     FailoverVerdict,
     ForgedKind,
@@ -127,6 +127,13 @@ def test_an_undo_that_did_not_lead_back_is_a_host_left_changed():
     bad = Undone(number=0, verdict=Verified.FAILED, now={"mtu": 9080}, said="refused")
     ended = Ended(at="2026-01-01T00:02:00Z", outcome="left changed")
     assert exit_code(proof(entries=(*good[:-1], bad, ended))) == 3
+
+
+def test_a_step_that_was_so_when_its_turn_came_is_nothing_that_stands():
+    # Verified without an intent: nothing was written, so nothing is put back.
+    lazy = Result(number=1, verdict=Verified.VERIFIED, now={"num_vfs": 2})
+    entries = tuple(e for e in journal() if getattr(e, "number", 0) != 1)
+    assert exit_code(proof(entries=(*entries[:3], lazy, *entries[3:]))) == 0
 
 
 def test_what_is_kept_by_wish_is_no_host_left_changed():

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from wirespeed.measure.network_summary import Spread
 from wirespeed.model.finding import Diagnosis
 from wirespeed.model.frozen import Frozen
-from wirespeed.model.journal import Ended, Intent, StepProgress, progress
+from wirespeed.model.journal import Intent, outcome
 from wirespeed.model.network_trial import FailoverVerdict, IsolationVerdict
 from wirespeed.model.proof import Stage
 from wirespeed.model.spec import Failover
@@ -71,15 +71,10 @@ def exit_code(proof: Proof) -> int:
 
 def is_left_changed(proof: Proof) -> bool:
     """Tell whether steps stand that were to be undone, by the journal."""
-    if proof.plan is None or not any(isinstance(entry, Intent) for entry in proof.entries):
+    if not any(isinstance(entry, Intent) for entry in proof.entries):
         return False
-    stand = (StepProgress.DONE, StepProgress.MAYBE_WRITTEN)
-    standing = any(came in stand for came in progress(proof.plan, proof.entries))
-    if not standing:
-        return False
-    ended = [entry for entry in proof.entries if isinstance(entry, Ended)]
-    is_kept = proof.opening.keeps and bool(ended) and ended[-1].outcome == "applied"
-    return not is_kept
+    ended = outcome(proof.entries)
+    return ended != "undone" and not (proof.opening.keeps and ended == "applied")
 
 
 def emulated_hosts(proof: Proof) -> tuple[str, ...]:
