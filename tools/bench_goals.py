@@ -189,4 +189,13 @@ GOALS: tuple[Goal, ...] = (
         goal=1.0,
         better="lower",
     ),
+    Goal(
+        name="apply_round_trips",
+        what="`wirespeed apply` of an applied spec for 2 hosts: round trips to a host, counted",
+        ours="wirespeed",
+        beside="budget",
+        unit="round trips",
+        goal=1.0,
+        better="lower",
+    ),
 )

@@ -1,5 +1,6 @@
 """Planning: two recorded hosts, a thousand, and what that takes of memory."""
 
+import json
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,6 +17,7 @@ BUDGET_2_SECONDS = 1.0
 BUDGET_1000_SECONDS = 20.0
 BUDGET_1000_MB = 500.0
 MANY = 1000
+BUDGET_ROUND_TRIPS = 1.0
 PLAN_SECONDS = 120.0
 DESCRIBED = """\
 from described.doc_sriov import as_found, rebooted
@@ -42,15 +44,17 @@ def plan() -> Iterator[Result]:
         yield within("plan_2_hosts", lambda: plan_seconds(few), BUDGET_2_SECONDS)
         yield within("plan_1000_hosts", lambda: plan_seconds(many), BUDGET_1000_SECONDS)
         yield within("plan_1000_memory", lambda: plan_mb(many), BUDGET_1000_MB)
+    yield within("apply_round_trips", round_trips, BUDGET_ROUND_TRIPS)
 
 
 def described() -> str:
     """Make the capture of one described host."""
-    line = ["env", f"PYTHONPATH={TESTS}", sys.executable, "-c", DESCRIBED]
-    done = LocalRunner().run(line, timeout_s=DESCRIBE_SECONDS)
-    if done.returncode:
-        raise DisturbedError(f"no described host: {done.errors[-200:]}")
-    return done.output
+    return _described("-c", DESCRIBED)
+
+
+def round_trips() -> float:
+    """Those to the host that is asked most often; counted by the hosts, which are described."""
+    return float(max(json.loads(_described("-m", "described.round_trips")).values()))
 
 
 def rack(folder: Path, text: str, count: int) -> str:
@@ -76,6 +80,14 @@ def plan_seconds(spec: str) -> float:
 def plan_mb(spec: str) -> float:
     """Peak resident memory."""
     return int(_run([sys.executable, "-c", PEAK, WIRESPEED, "plan", spec])) * 1024 / 1e6
+
+
+def _described(*words: str) -> str:
+    line = ["env", f"PYTHONPATH={TESTS}", sys.executable, *words]
+    done = LocalRunner().run(line, timeout_s=DESCRIBE_SECONDS)
+    if done.returncode:
+        raise DisturbedError(f"no described host: {done.errors[-200:]}")
+    return done.output
 
 
 def _run(line: list[str]) -> str:

@@ -99,7 +99,7 @@ def _vfs(host: Host, pf: str, addresses: tuple[str, ...], driver: str = "vfio-pc
         virtual_function(host, pf, index, address, driver)
 
 
-def _vf_settings(vlans: tuple[int, ...]) -> list[dict[str, object]]:
+def vf_settings(vlans: tuple[int, ...]) -> list[dict[str, object]]:
     return [
         {"vf": index, "link_type": "ether", "address": "00:00:00:00:00:00",
          "broadcast": "ff:ff:ff:ff:ff:ff",
@@ -114,7 +114,7 @@ def legacy_vlan(host: Host) -> None:
     """Approach 1: two VFs on each port, VLAN 40 on the second, MTU 9080."""
     _vfs(host, PFS[0], ("0000:03:00.2", "0000:03:00.3"))
     _vfs(host, PFS[1], ("0000:03:02.2", "0000:03:02.3"))
-    ports(host, mtu=9080, link={"vfinfo_list": _vf_settings((0, 40))})
+    ports(host, mtu=9080, link={"vfinfo_list": vf_settings((0, 40))})
 
 
 SLOT = ("pcie.width_below_capability",)

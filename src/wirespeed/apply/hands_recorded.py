@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from wirespeed.apply.hands import Changed
 from wirespeed.apply.recorded_answers import RecordedAnswers
 from wirespeed.apply.recorded_netdevs import RecordedNetdevs
-from wirespeed.model.capture import Capture
+from wirespeed.model.capture import Capture, Section
 from wirespeed.model.command import Command
 from wirespeed.model.observed import Observed, Unreadable
 from wirespeed.model.step import State, Step
@@ -26,9 +26,13 @@ class RecordedHands:
         """Refuse: nobody is to come here with a plan of a recorded host."""
         raise AssertionError(f"{step.subject}: a capture cannot be changed by {len(commands)}")
 
+    def said(self, command: Command) -> Section | None:
+        """Give what a command printed, or would have; None: the capture does not hold it."""
+        return self._netdevs.answer(command) or self._answers.answer(self._capture, command.argv)
+
     def _state(self, step: Step) -> Observed[State]:
         command = step.read()
-        section = self._netdevs.answer(command) or self._answers.answer(self._capture, command.argv)
+        section = self.said(command)
         if section is None:
             return Unreadable("the capture does not hold it", command.line())
         return step.parse(section)
