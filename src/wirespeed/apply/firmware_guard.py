@@ -1,4 +1,4 @@
-"""What writes firmware is refused unless it is asked for, and what has no way back on its own. Pure.
+"""Firmware is written only where that is asked for, and what has no way back on its own. Pure.
 
 A card whose firmware fails is a card in a parcel, and settings that are stored wrongly can keep a
 server from booting: neither is undone by a journal alone.
