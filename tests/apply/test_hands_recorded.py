@@ -15,6 +15,7 @@ from wirespeed.model.step import State, Step
 from wirespeed.steps.address import Address
 from wirespeed.steps.bond import Bond
 from wirespeed.steps.driver_override import DriverOverride
+from wirespeed.steps.file_content import FileContent
 from wirespeed.steps.firmware_settings import FirmwareSettings
 from wirespeed.steps.in_namespace import InNamespace
 from wirespeed.steps.link_up import LinkUp
@@ -103,6 +104,13 @@ def test_a_file_is_found_wherever_the_collector_printed_it():
     assert value(read(text, Sysctl(name="vm.swappiness", value="10", reason="r"))) == {
         "value": "60"
     }
+
+
+def test_a_file_is_printed_with_its_last_line_end_as_cat_prints_it():
+    path = "/etc/os-release"
+    text = section("kernel", f"{path}:ID=debian\n{path}:VERSION_ID=13")
+    step = FileContent(path=path, content="ID=debian\nVERSION_ID=13\n", reason="r")
+    assert value(read(text, step)) == {"content": "ID=debian\nVERSION_ID=13\n"}
 
 
 def test_several_files_of_a_function_are_put_together():

@@ -89,7 +89,7 @@ class RecordedAnswers:
             else:
                 return None
         returncode = (2 if len(command) > 1 else 1) if errors else 0
-        return Section("recorded", "", output.removesuffix("\n"), errors, returncode)
+        return Section("recorded", "", output, errors, returncode)
 
     def _file(self, capture: Capture, path: str) -> Observed[str] | None:
         """Give a file by the section that has its path, in a line or in a reason."""
