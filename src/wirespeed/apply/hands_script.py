@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from wirespeed.apply.hands import Changed
 from wirespeed.apply.hands_boot import READ_BOOT_ID
 from wirespeed.host.sections import sections_script
-from wirespeed.model.capture import HEADER, MAGIC, VERSION, Capture
+from wirespeed.model.capture import HEADER, MAGIC, TIMED_OUT_RETURNCODE, VERSION, Capture
 from wirespeed.model.command import Command
 from wirespeed.model.observed import Observed, Unreadable
 from wirespeed.model.step import State, Step
@@ -15,17 +15,6 @@ CHANGE_TIMEOUT_S = 120
 """A firmware tool, update-grub or a card that takes its rings down may well take a minute."""
 STDIN_END = "WIRESPEED_STDIN_"
 LOCK = "/run/wirespeed.lock"
-
-SAY_CHANGE = f"{{ echo $$ >{LOCK}/change; }} 2>/dev/null\n"
-"""Which process is at it: one whose connection was lost goes on, and nobody is to come between."""
-AWAIT_CHANGE = f"""
-tries=0
-{{ read -r pid <{LOCK}/change; }} 2>/dev/null &&
-	while kill -0 "$pid" 2>/dev/null && [ $tries -lt {CHANGE_TIMEOUT_S + 10} ]; do
-		tries=$((tries + 1))
-		sleep 1
-	done
-"""
 
 
 def read_script(steps: Sequence[Step]) -> str:
@@ -38,7 +27,9 @@ def change_script(step: Step, commands: Sequence[Command], unless: str = "") -> 
 
     None is begun when the path `unless` is there.
     """
-    limit = f"\n{SAY_CHANGE}[ -z \"$limit\" ] || limit='timeout {CHANGE_TIMEOUT_S}'\nwhile :; do\n"
+    limit = (
+        f"\n{_say_change()}[ -z \"$limit\" ] || limit='timeout {CHANGE_TIMEOUT_S}'\nwhile :; do\n"
+    )
     check = f"[ ! -e {shlex.quote(unless)} ] || break\n" if unless else ""
     runs = [_run(f"change-{number}", command) for number, command in enumerate(commands)]
     tries = [f'{check}{run}[ "$code" -eq 0 ] || break\n' for run in runs]
@@ -47,9 +38,26 @@ def change_script(step: Step, commands: Sequence[Command], unless: str = "") -> 
     )
 
 
+def _say_change() -> str:
+    """Say which process is at it: one whose connection was lost goes on by itself."""
+    return f"{{ echo $$ >{LOCK}/change; }} 2>/dev/null\n"
+
+
+def _await_change() -> str:
+    """Wait until it is at its end, so that nobody comes between."""
+    return f"""
+tries=0
+{{ read -r pid <{LOCK}/change; }} 2>/dev/null &&
+	while kill -0 "$pid" 2>/dev/null && [ $tries -lt {CHANGE_TIMEOUT_S + 10} ]; do
+		tries=$((tries + 1))
+		sleep 1
+	done
+"""
+
+
 def settled_read_script(step: Step) -> str:
     """Read a step's state when the change that was under way there has come to its end."""
-    return sections_script("# Reads; changes nothing.\n", AWAIT_CHANGE, *read_sections([step]))
+    return sections_script("# Reads; changes nothing.\n", _await_change(), *read_sections([step]))
 
 
 def lock_script(run: str, then: str = "") -> str:
@@ -64,7 +72,7 @@ def lock_script(run: str, then: str = "") -> str:
         "# Takes the host for one run.\n",
         f"\n{take}\n",
         f"run owner - cat {owner}\n{READ_BOOT_ID}",
-        f"if {_is_of(run)}; then\n{AWAIT_CHANGE}{then}fi\n",
+        f"if {_is_of(run)}; then\n{_await_change()}{then}fi\n",
     )
 
 
@@ -110,6 +118,8 @@ def changed(capture: Capture, step: Step, commands: Sequence[Command]) -> Change
         section = capture.section(f"change-{number}")
         if section is None or section.returncode is None:
             failed = f"{command.line()}: it is not known how it ended"
+        elif section.returncode == TIMED_OUT_RETURNCODE:
+            failed = f"{command.line()}: still running after {CHANGE_TIMEOUT_S} s, and ended"
         elif section.returncode:
             said = (section.errors.strip() or section.output.strip()).splitlines()
             failed = f"{command.line()}: return code {section.returncode}: {' '.join(said)[:500]}"

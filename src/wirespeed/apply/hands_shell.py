@@ -133,9 +133,10 @@ class ShellHands:
         Raises `lost` when the host is not back in time.
         """
         latest = Deadline(RECONNECT_S)
+        script, timeout_s = settled_read_script(step), READ_TIMEOUT_S + CHANGE_TIMEOUT_S
         while True:
             try:
-                return states(self._ask(settled_read_script(step), CHANGE_TIMEOUT_S), [step])[0]
+                return states(self._ask(script, timeout_s), [step])[0]
             except (HostError, MeasurementError):
                 if latest.expired:
                     raise lost from None
