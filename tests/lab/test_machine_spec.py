@@ -1,3 +1,4 @@
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,8 @@ def files(folder: str = "/run/lab") -> MachineFiles:
         control=base / "control",
         host_key=base / "host_key",
         authorized_keys=base / "authorized_keys",
+        systemd=base / "systemd",
+        disk=base / "a.disk",
         cables=(Cable(local=base / "a.0", remote=base / "b.0"),),
     )
 
@@ -35,12 +38,31 @@ def test_a_host_is_read_with_its_options():
     [
         *("", "Alpha", "a b", "1a", "a,b", "a,memory", "a,memory=", "a,memory=x", "a,memory=255"),
         *("a,memory=999999", "a,cpus=0", "a,cpus=-1", "a,cpus=65", "a,width=3", "a,speed=3"),
-        *("a,speed=2_5", "a,cpus=1,cpus=2", "a,disk=1", "a,", "a" * 21, "a;b", "a\n", "a,cpus=²"),
+        *(
+            "a,speed=2_5",
+            "a,cpus=1,cpus=2",
+            "a,disk=2",
+            "a,init=sysv",
+            "a,init=",
+            "a,disk=",
+        ),
+        *("a,disc=1", "a,disk=1,disk=1", "a,", "a" * 21, "a;b", "a\n", "a,cpus=²"),
     ],
 )
 def test_what_is_no_host_is_refused(text: str):
     with pytest.raises(InputError, match=r"lab\.host"):
         parse_machine(text)
+
+
+def test_systemd_and_a_disk_are_there_when_asked_for_and_move_no_other_device():
+    more, plain = argv_of("a,init=systemd,disk=1"), argv_of("a,init=script,disk=0")
+    assert plain == argv_of("a")
+    assert not [word for word in plain if "systemd,file" in word or "a.disk" in word]
+    assert "name=opt/wirespeed/systemd,file=/run/lab/systemd" in more
+    assert "if=none,id=disk,file=/run/lab/a.disk,format=raw,discard=unmap" in more
+    devices = [word for option, word in pairwise(more) if option == "-device"]
+    assert devices == [*(w for o, w in pairwise(plain) if o == "-device"), devices[-1]]
+    assert devices[-1] == "virtio-blk-pci,drive=disk"
 
 
 def test_only_two_hosts_are_joined_port_to_port():

@@ -1,27 +1,49 @@
 #!/bin/sh
-# Process 1 of a lab's host: names, keys, the control port, sshd. What it needs to know comes from
-# the machine that runs the lab (QEMU's fw_cfg).
+# Process 1 of a lab's host: names, keys, the control port; then sshd, or systemd with sshd. What it
+# needs to know comes from the machine that runs the lab (QEMU's fw_cfg).
 PATH=/usr/sbin:/usr/bin:/sbin:/bin
 export PATH
-mount -t proc proc /proc
-mount -t sysfs sys /sys
-mount -t tmpfs -o mode=755 run /run
-mkdir -p /dev/pts /dev/shm /run/sshd /run/lock
-mount -t devpts -o mode=620,ptmxmode=666 devpts /dev/pts
-mount -t tmpfs shm /dev/shm
-mount -t cgroup2 cgroup2 /sys/fs/cgroup
-mount -t debugfs debugfs /sys/kernel/debug
-
-modprobe -a qemu_fw_cfg virtio_net igb
+told=/sys/firmware/qemu_fw_cfg/by_name/opt/wirespeed
+if [ ! -e /run/lab-mounted ]; then
+	mount -t proc proc /proc
+	mount -t sysfs sys /sys
+	mount -t tmpfs -o mode=755 run /run
+	mkdir -p /dev/pts /dev/shm /run/sshd /run/lock
+	mount -t devpts -o mode=620,ptmxmode=666 devpts /dev/pts
+	mount -t tmpfs shm /dev/shm
+	mount -t cgroup2 cgroup2 /sys/fs/cgroup
+	mount -t debugfs debugfs /sys/kernel/debug
+	: >/run/lab-mounted
+	modprobe -a qemu_fw_cfg virtio_net igb
+	if [ -e $told/disk ]; then
+		# What is written goes to a disk, over the same image: a reboot finds it again.
+		modprobe ext4
+		cd /mnt && mkdir low disk new && mount -t erofs -o ro /dev/vda low &&
+			mount -t ext4 /dev/vdb disk && mkdir -p disk/upper disk/work &&
+			upper=upperdir=disk/upper,workdir=disk/work &&
+			mount -t overlay -o "lowerdir=low,$upper" overlay new &&
+			exec switch_root /mnt/new /usr/lib/lab/init 2>/dev/null
+		echo "lab-failed: no disk" >/dev/ttyS0
+	fi
+fi
 # Of its own for each host: udev makes the VFs' addresses of it.
 tr -d - </sys/class/dmi/id/product_uuid >/etc/machine-id
-told=/sys/firmware/qemu_fw_cfg/by_name/opt/wirespeed
-name=$(cat $told/name/raw)
+if [ -d $told ]; then
+	name=$(cat $told/name/raw)
+	cat $told/authorized_keys/raw >/root/.ssh/authorized_keys
+	cat $told/host_key/raw >/etc/ssh/ssh_host_ed25519_key
+else
+	modprobe -a vfat nls_cp437 nls_ascii
+	seed=/run/seed
+	mkdir $seed
+	mount -o ro "$(blkid -t LABEL=CIDATA -o device)" $seed
+	name=$(sed -n 's/^local-hostname: //p' $seed/meta-data)
+	cat $seed/authorized_keys >/root/.ssh/authorized_keys
+	ssh-keygen -q -t ed25519 -N '' -f /etc/ssh/ssh_host_ed25519_key
+fi
 echo "$name" >/proc/sys/kernel/hostname
 echo "$name" >/etc/hostname
 printf '127.0.0.1 localhost\n127.0.1.1 %s\n' "$name" >/etc/hosts
-cat $told/authorized_keys/raw >/root/.ssh/authorized_keys
-cat $told/host_key/raw >/etc/ssh/ssh_host_ed25519_key
 chmod 600 /etc/ssh/ssh_host_ed25519_key /root/.ssh/authorized_keys
 
 # Names as udev would give them: enp1s0 is port 0 in slot 0 of bus 1. The control port is lab0.
@@ -43,7 +65,7 @@ ip link set lo up
 ip link set lab0 up
 ip address add 10.0.2.15/24 dev lab0
 for folder in /sys/class/net/enp*; do
-	ip link set "${folder##*/}" up
+	[ ! -e "$folder" ] || ip link set "${folder##*/}" up
 done
 
 cat >/etc/ssh/sshd_config <<'END'
@@ -58,10 +80,19 @@ MaxSessions 200
 PrintMotd no
 Subsystem sftp internal-sftp
 END
+if [ -e $told/systemd ]; then
+	# shellcheck source=src/wirespeed/lab/machine_systemd.sh
+	. $told/systemd/raw
+fi
 # Loads drivers and gives names to what comes later: VFs.
 /lib/systemd/systemd-udevd --daemon >/dev/null 2>&1
 /usr/sbin/sshd || echo "lab-failed: no sshd" >/dev/ttyS0
+# A guest's VFs get their names from udev, and stay down.
+[ -d $told ] || modprobe igbvf
 echo "lab-ready" >/dev/ttyS0
+# What a guest's cloud-init does at the end of its boot.
+[ -d $told ] ||
+	echo "wirespeed-host-key: $(cut -d' ' -f1,2 /etc/ssh/ssh_host_ed25519_key.pub)" >/dev/ttyS0
 # Process 1 reaps what lost its parent.
 while :; do
 	sleep 3600 &

@@ -36,6 +36,10 @@ class MachineFiles(Frozen):
     """Socket of QMP."""
     host_key: Path
     authorized_keys: Path
+    systemd: Path
+    """What process 1 reads where it is to become systemd."""
+    disk: Path
+    """Used where the host has one."""
     cables: tuple[Cable, ...]
 
 
@@ -64,6 +68,8 @@ def qemu_argv(
         *("-fw_cfg", f"name={FW_CFG}/host_key,file={_quoted(files.host_key)}"),
         *("-fw_cfg", f"name={FW_CFG}/authorized_keys,file={_quoted(files.authorized_keys)}"),
     ]
+    if machine.systemd:
+        argv += ["-fw_cfg", f"name={FW_CFG}/systemd,file={_quoted(files.systemd)}"]
     if kvm:
         # Without it, KVM and the IOMMU's interrupt remapping exclude each other.
         argv[argv.index("q35")] = "q35,kernel-irqchip=split"
@@ -83,6 +89,11 @@ def qemu_argv(
             f"igb,id={card(port)},bus=slot{port},netdev={netdev(port)},romfile=,"
             f"mac={mac(number, port)}",
         ]
+    if machine.disk:
+        # The last one, so that no other device moves to another slot.
+        disk = f"if=none,id=disk,file={_quoted(files.disk)},format=raw,discard=unmap"
+        argv += ["-drive", disk, "-device", "virtio-blk-pci,drive=disk"]
+        argv += ["-fw_cfg", f"name={FW_CFG}/disk,string=yes"]
     return argv
 
 

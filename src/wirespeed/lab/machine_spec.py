@@ -18,6 +18,12 @@ WIDTHS = (1, 2, 4, 8, 12, 16, 32)
 """Lanes that QEMU's root port knows (x-width)."""
 SPEEDS = {"2.5": "2_5", "5": "5", "8": "8", "16": "16", "32": "32", "64": "64"}
 """GT/s of a lane, and QEMU's word for it (x-speed)."""
+WORDS: dict[str, dict[str, dict[str, object]]] = {
+    "init": {"systemd": {"systemd": True}, "script": {"systemd": False}},
+    "disk": {"0": {"disk": False}, "1": {"disk": True}},
+}
+"""Options with a few words for values, and what each means."""
+FORM = "NAME[,memory=MIB][,cpus=N][,width=LANES][,speed=GT/S][,init=systemd][,disk=1]"
 HOST_NAME = re.compile(r"[a-z][a-z0-9-]{0,19}")
 
 Wiring = Literal["crossed", "switch"]
@@ -34,6 +40,10 @@ class MachineSpec(Frozen):
     """Of the root ports above its cards; None: QEMU's own, 32."""
     root_port_gts: str | None = None
     """GT/s of a lane there; None: QEMU's own, 16."""
+    systemd: bool = False
+    """Process 1 is systemd; else a script that starts sshd and udev, which is sooner up."""
+    disk: bool = False
+    """What is written to it is there again after its reboot; else all of it is in its memory."""
 
 
 class LabSpec(Frozen):
@@ -47,7 +57,7 @@ TWO_HOSTS = LabSpec(hosts=(MachineSpec(name="alpha"), MachineSpec(name="beta")))
 
 
 def parse_machine(text: str) -> MachineSpec:
-    """Read `NAME[,memory=MIB][,cpus=N][,width=LANES][,speed=GT/S]`. Raises `lab.host`."""
+    """Read a host's name and its options, as in FORM. Raises `lab.host`."""
     name, *options = text.split(",")
     if not HOST_NAME.fullmatch(name):
         raise _invalid(text, f"{name!r} is no name for a host: small letters, digits and -")
@@ -58,6 +68,11 @@ def parse_machine(text: str) -> MachineSpec:
             raise _invalid(text, f"{option!r} has no value")
         if key in read:
             raise _invalid(text, f"{key} stands there twice")
+        if key in WORDS:
+            if value not in WORDS[key]:
+                raise _invalid(text, f"{key} is {' or '.join(WORDS[key])}")
+            read |= WORDS[key][value]
+            continue
         if key == "speed":
             if value not in SPEEDS:
                 raise _invalid(text, f"speed is one of {', '.join(SPEEDS)} GT/s")
@@ -77,7 +92,7 @@ def parse_machine(text: str) -> MachineSpec:
                 raise _invalid(text, f"cpus is 1 to {MAX_CPUS}")
             read["cpus"] = number
         else:
-            raise _invalid(text, f"{key!r} is none of memory, cpus, width, speed")
+            raise _invalid(text, f"{key!r} is none of memory, cpus, width, speed, init, disk")
     return MachineSpec.model_validate({"name": name, **read})
 
 
@@ -105,5 +120,5 @@ def _invalid(text: str, why: str) -> InputError:
         "lab.host",
         where=text[:80],
         found=why,
-        next="NAME[,memory=MIB][,cpus=N][,width=LANES][,speed=GT/S]",
+        next=FORM,
     )

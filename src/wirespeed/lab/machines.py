@@ -12,6 +12,7 @@ import re
 import sys
 import uuid
 from collections.abc import Callable, Sequence
+from importlib.resources import files as package
 from pathlib import Path
 
 from pydantic import ValidationError
@@ -29,9 +30,10 @@ from wirespeed.host.seqpacket import MAX_PATH_BYTES
 from wirespeed.host.ssh import SshRunner
 from wirespeed.host.ssh_keys import make_key
 from wirespeed.lab.machine_accel import FIRST_WORD_S, Verdict, accelerator, remember
+from wirespeed.lab.machine_disk import make_disk
 from wirespeed.lab.machine_image import lab_image
 from wirespeed.lab.machine_qemu import CONTROL, Cable, MachineFiles, card, qemu_argv
-from wirespeed.lab.machine_spec import PORTS, TWO_HOSTS, LabSpec, Wiring
+from wirespeed.lab.machine_spec import PORTS, TWO_HOSTS, LabSpec, MachineSpec, Wiring
 from wirespeed.model.error import InputError, MeasurementError
 from wirespeed.model.frozen import Frozen
 
@@ -214,6 +216,8 @@ class Machines(Closing):
                 control=self._path(f"{host.name}.qmp"),
                 host_key=self._path(f"{host.name}.key"),
                 authorized_keys=self._path("authorized_keys"),
+                systemd=Path(str(package("wirespeed.lab"))) / "machine_systemd.sh",
+                disk=self._disk(host),
                 cables=self._cables(number),
             )
             argv = qemu_argv(host, number, files, uuid=str(uuid.uuid4()), kvm=verdict.kvm)
@@ -245,6 +249,12 @@ class Machines(Closing):
                         next="fewer hosts, or more CPUs: the hosts' are emulated",
                     )
             sleep_s(_POLL_S)
+
+    def _disk(self, host: MachineSpec) -> Path:
+        path = self._path(f"{host.name}.disk")
+        if host.disk:
+            make_disk(path)
+        return path
 
     def _start_switch(self) -> None:
         argv = [sys.executable, "-m", _SWITCH]
