@@ -160,11 +160,16 @@ class IsolationVerdict(StrEnum):
     NOT_ENFORCED = "not enforced by this card"
     """The card took the setting and does not do it: a forged source inside one's own network."""
     NOT_SHOWN = "not shown"
-    """The positive control failed: the receiver did not hear what it must hear."""
+    """The positive control failed: the receiver did not hear what it must hear; or not all frames
+    left the sender."""
 
 
 class IsolationTrial(Frozen):
-    """Frames of one kind from one guest to another."""
+    """Frames of one kind from one guest, in one of its networks, to another in another network.
+
+    Where both networks are the same one, they may talk, and only the source is forged: that shows
+    whether the card's spoof check is one.
+    """
 
     kind: Literal["isolation"] = "isolation"
     forged: ForgedKind
@@ -173,9 +178,15 @@ class IsolationTrial(Frozen):
     receiver: str
     receiver_network: str
     sent: int
+    """Frames that left the sender: through its bond, and through each member by itself."""
     arrived: int
+    """Of these, how many came in at a netdev of the receiver that the sender must not reach."""
+    answered: int = 0
+    """Answers of the receiver to them: ARP, echo."""
     heard_control: int
-    """Frames of the control, from a guest that may talk to it or from itself, that it heard."""
+    """Frames of the control, honest ones of somebody who may talk to it, that it heard."""
+    control: str = ""
+    """Who sent these: a guest, or the ports of a host, with the network's tag."""
     verdict: IsolationVerdict
     said: str = ""
     """What leaked, by its header; or why it is not shown."""
