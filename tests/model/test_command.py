@@ -1,5 +1,7 @@
 """A command is quoted for the shell of its host, and for no other."""
 
+import subprocess
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -91,3 +93,18 @@ def test_a_posix_command_is_as_it_was():
     assert Command(argv=("echo", "a b")).line() == "echo 'a b'"
     assert write_file("/sys/x", "1").line() == "echo 1 | tee /sys/x"
     assert Command.model_validate_json('{"argv":["ls"]}').shell is Shell.POSIX
+
+
+@pytest.mark.parametrize("shell", ["dash", "bash"])
+@pytest.mark.parametrize(
+    "text",
+    ["2", "", "0000:03:00.3", "a\\nb", "\\0101", "-n", "-e x", "it's", "a\n  b", "%s $HOME `x`"],
+)
+def test_a_line_that_is_pasted_writes_the_very_input(shell: str, text: str):
+    line = Command(argv=("cat",), stdin=text).line()
+    pasted = subprocess.run([shell, "-c", line], capture_output=True, text=True, check=True)
+    assert pasted.stdout == f"{text}\n"
+
+
+def test_a_plain_input_is_said_by_echo():
+    assert write_file("/sys/x", "2").line() == "echo 2 | tee /sys/x"

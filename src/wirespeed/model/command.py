@@ -9,6 +9,8 @@ from pydantic import model_validator
 from wirespeed.model.frozen import Frozen
 from wirespeed.model.powershell import powershell_line
 
+PRINTF = "printf '%s\\n'"
+
 
 class Shell(StrEnum):
     """Whose words a command is in."""
@@ -45,7 +47,16 @@ class Command(Frozen):
         if self.shell is Shell.SWITCH:
             return " ; ".join(self.argv)
         quoted = shlex.join(self.argv)
-        return quoted if self.stdin is None else f"echo {shlex.quote(self.stdin)} | {quoted}"
+        return quoted if self.stdin is None else f"{_said(self.stdin)} | {quoted}"
+
+
+def _said(text: str) -> str:
+    """Give the command that prints a text and a line end.
+
+    What `echo` makes of a backslash, and of a first `-`, is another thing in every shell.
+    """
+    is_plain = "\\" not in text and not text.startswith("-")
+    return f"{'echo' if is_plain else PRINTF} {shlex.quote(text)}"
 
 
 def write_file(path: str, content: str) -> Command:
