@@ -9,11 +9,12 @@ from wirespeed.apply.hands_shell import ShellHands
 from wirespeed.apply.persist import boot_steps, persist_name, persist_steps
 from wirespeed.apply.planner import make_plan
 from wirespeed.apply.record import Record
-from wirespeed.apply.run import Run, open_run
+from wirespeed.apply.run import JOURNAL, Run, open_run, read_journal
 from wirespeed.commands.hosts_of_spec import hands_of
 from wirespeed.commands.run_hosts import carry_out, run_folder, spec_of_run, take_back
+from wirespeed.host.files import is_file
 from wirespeed.model.error import InputError
-from wirespeed.model.journal import Entry
+from wirespeed.model.journal import Entry, outcome
 from wirespeed.model.observed import CannotTellError, Known, Observed
 from wirespeed.model.plan import Plan
 from wirespeed.model.spec import Spec
@@ -59,6 +60,12 @@ def persist(spec: Path, folder: Path | None, remove: bool, yes: bool) -> int:
                 return 0
             plan = _plan(run, run.plan, spec_of_run(spec, run.spec), hands, _name(where))
             return _make_last(lasting, plan, hands, spec, run.spec, yes=yes)
+
+
+def is_made_to_last(folder: Path) -> bool:
+    """Tell whether what a run did comes back at boot, or some of it."""
+    where = folder / FOLDER
+    return is_file(where / JOURNAL) and outcome(read_journal(where)) not in ("new", "undone")
 
 
 def _make_last(

@@ -7,6 +7,7 @@ import click
 from wirespeed.apply.run import open_run
 from wirespeed.apply.stages import needs_reboot
 from wirespeed.commands.hosts_of_spec import hands_of
+from wirespeed.commands.persist import is_made_to_last
 from wirespeed.commands.run_hosts import run_folder, spec_of_run, take_back
 
 
@@ -30,4 +31,6 @@ def undo(spec: Path, folder: Path | None) -> int:
         for host in dict.fromkeys(step.host for step in plan.steps):
             if needs_reboot([s for s in plan.steps if s.host == host and not s.no_op]):
                 click.echo(f"{host} is as before from its next boot on")
+        if is_made_to_last(where):
+            click.echo(f"the next boot brings it back: wirespeed persist --remove {spec}")
     return 0

@@ -1,0 +1,72 @@
+"""What cannot be made to last, or taken away, is refused before a host is written to."""
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from wirespeed.apply.planner import make_plan
+from wirespeed.commands.persist import is_made_to_last, persist
+from wirespeed.model.error import InputError
+from wirespeed.model.journal import Begun, Ended, Entry, Intent, Result, Verified
+from wirespeed.model.observed import Known
+from wirespeed.steps.mtu import Mtu
+
+PORT = "0000:01:00.0"
+SPEC = {
+    "hosts": {"alpha": {"reach": "here", "ports": [PORT]}},
+    "approach": "legacy-vlan",
+    "failover": "none",
+    "underlay": {"subnet": "192.168.9.0/24", "mtu": 9080},
+    "networks": {"storage": {"segment": 42, "subnet": "192.168.10.0/24", "mtu": 9000}},
+    "guests": {},
+}
+
+
+def spec_with(folder: Path, *entries: Entry) -> Path:
+    path = folder / "spec.yaml"
+    path.write_text(json.dumps(SPEC))
+    journal(Path(f"{path}.run"), *entries)
+    return path
+
+
+def journal(folder: Path, *entries: Entry) -> None:
+    folder.mkdir(parents=True)
+    text = "".join(entry.model_dump_json() + "\n" for entry in entries)
+    (folder / "journal.jsonl").write_text(text)
+
+
+def begun() -> list[Entry]:
+    plan = make_plan([("alpha", Mtu(netdev="no-such", mtu=9080), Known({"mtu": 1500}, "cat"))])
+    undo = plan.steps[0].undo
+    return [Begun(at="now", plan=plan), Intent(number=0, before={"mtu": 1500}, undo=undo)]
+
+
+def refusal(*arguments: str) -> InputError:
+    result = CliRunner().invoke(persist, list(arguments))
+    assert isinstance(result.exception, InputError), result.output
+    return result.exception
+
+
+@pytest.mark.parametrize("outcome", ["unfinished", "undone"])
+def test_a_run_that_does_not_stand_cannot_be_made_to_last(tmp_path: Path, outcome: str):
+    ended: list[Entry] = [Ended(at="now", outcome="undone")] if outcome == "undone" else []
+    spec = spec_with(tmp_path, *begun(), *ended)
+    error = refusal(str(spec), "--yes")
+    assert (error.what, error.found) == ("run.not_applied", f"its run is {outcome}")
+
+
+def test_what_never_was_made_to_last_cannot_be_taken_away(tmp_path: Path):
+    assert refusal(str(spec_with(tmp_path, *begun())), "--remove").what == "run.missing"
+
+
+def test_whether_it_lasts_is_what_its_own_journal_says(tmp_path: Path):
+    folder = tmp_path / "spec.yaml.run"
+    assert not is_made_to_last(folder)
+    done = Result(number=0, verdict=Verified.VERIFIED, now={"mtu": 9080})
+    journal(folder / "persist", *begun(), done, Ended(at="now", outcome="applied"))
+    assert is_made_to_last(folder)
+    with (folder / "persist" / "journal.jsonl").open("a") as lines:
+        lines.write(Ended(at="now", outcome="undone").model_dump_json() + "\n")
+    assert not is_made_to_last(folder)
