@@ -123,6 +123,21 @@ def serve(udp: socket.socket, control: socket.socket, word: bytes, until: float)
                     continue
 
 
+def go_on_alone() -> bool:
+    """Fork; True in the parent, once the child is in a session of its own and holds nothing."""
+    reading, writing = os.pipe()
+    if os.fork():
+        os.close(writing)
+        os.read(reading, 1)
+        return True
+    os.setsid()
+    nothing = os.open(os.devnull, os.O_RDWR)
+    for fd in range(3):
+        os.dup2(nothing, fd)
+    os.close(writing)
+    return False
+
+
 def main() -> None:
     """Listen, say where, and go on alone."""
     name, address, word, seconds = sys.argv[1:]
@@ -139,12 +154,8 @@ def main() -> None:
     except PermissionError:
         udp.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, BUFFER_BYTES)
     print(udp.getsockname()[1], flush=True)  # noqa: T201 (it is what this program is for)
-    if os.fork():
+    if go_on_alone():
         return
-    os.setsid()
-    nothing = os.open(os.devnull, os.O_RDWR)
-    for fd in range(3):
-        os.dup2(nothing, fd)
     serve(udp, control, bytes.fromhex(word), time.monotonic() + float(seconds))
 
 

@@ -59,6 +59,21 @@ def send(udp: socket.socket, control: socket.socket, word: bytes, pps: int, seco
         number += 1
 
 
+def go_on_alone() -> bool:
+    """Fork; True in the parent, once the child is in a session of its own and holds nothing."""
+    reading, writing = os.pipe()
+    if os.fork():
+        os.close(writing)
+        os.read(reading, 1)
+        return True
+    os.setsid()
+    nothing = os.open(os.devnull, os.O_RDWR)
+    for fd in range(3):
+        os.dup2(nothing, fd)
+    os.close(writing)
+    return False
+
+
 def main() -> None:
     """Begin, and go on alone."""
     name, address, port, word, pps, seconds = sys.argv[1:]
@@ -69,12 +84,8 @@ def main() -> None:
     udp.connect((address, int(port)))
     # A link that is down keeps what it is given: then this would wait, and the pace be lost.
     udp.setblocking(False)
-    if os.fork():
+    if go_on_alone():
         return
-    os.setsid()
-    nothing = os.open(os.devnull, os.O_RDWR)
-    for fd in range(3):
-        os.dup2(nothing, fd)
     # Without it others may hold it up; its longest pause says whether they did.
     with contextlib.suppress(OSError):
         os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))

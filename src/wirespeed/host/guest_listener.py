@@ -105,6 +105,21 @@ def serve(
                     continue
 
 
+def go_on_alone() -> bool:
+    """Fork; True in the parent, once the child is in a session of its own and holds nothing."""
+    reading, writing = os.pipe()
+    if os.fork():
+        os.close(writing)
+        os.read(reading, 1)
+        return True
+    os.setsid()
+    nothing = os.open(os.devnull, os.O_RDWR)
+    for fd in range(3):
+        os.dup2(nothing, fd)
+    os.close(writing)
+    return False
+
+
 def main() -> None:
     """Listen, say so, and go on alone."""
     name, word, seconds, netdevs = sys.argv[1:]
@@ -114,12 +129,8 @@ def main() -> None:
     sockets = {netdev: listen(netdev) for netdev in netdevs.split(",")}
     sys.stdout.write("listens\n")
     sys.stdout.flush()
-    if os.fork():
+    if go_on_alone():
         return
-    os.setsid()
-    nothing = os.open(os.devnull, os.O_RDWR)
-    for fd in range(3):
-        os.dup2(nothing, fd)
     serve(sockets, control, bytes.fromhex(word), time.monotonic() + float(seconds))
 
 

@@ -16,6 +16,7 @@ from wirespeed.model.command import Command
 from wirespeed.model.error import LeftChangedError, MeasurementError
 from wirespeed.model.shown import shown
 
+PROCESS_AND_GROUP = 2
 _WORD_BYTES = 8
 
 
@@ -36,8 +37,8 @@ def borrowed(
     word = f"wirespeed-{secrets.token_hex(_WORD_BYTES)}"
     back = _lines(give_back)
     started = run_script(runner, "guest_lease.sh", (word, str(seconds), _lines(change), back))
-    guard = started.output.partition("\n")[0].strip()
-    if not (guard.isascii() and guard.isdecimal()):
+    guard = started.output.partition("\n")[0].split()
+    if len(guard) != PROCESS_AND_GROUP or not all(map(str.isdecimal, guard)):
         raise MeasurementError("change.refused", where=where, found=said(started))
     try:
         if started.returncode:
@@ -49,7 +50,7 @@ def borrowed(
             )
         yield
     finally:
-        ended = run_script(runner, "guest_lease_end.sh", (word, guard, back))
+        ended = run_script(runner, "guest_lease_end.sh", (word, *guard, back))
         if ended.returncode:
             raise LeftChangedError(
                 "host.left_changed",
