@@ -1,5 +1,7 @@
 """The steps of the legacy VLAN approach, against the document that it comes from."""
 
+from collections.abc import Sequence
+
 import pytest
 
 from wirespeed.apply.spec_file import parse_spec
@@ -11,6 +13,7 @@ from wirespeed.model.error import InputError
 from wirespeed.model.fact import HostFacts
 from wirespeed.model.observed import CannotTellError
 from wirespeed.model.spec import Spec
+from wirespeed.steps.in_namespace import InNamespace
 
 SPEC = """
 hosts:
@@ -35,15 +38,26 @@ def spec(text: str = SPEC) -> Spec:
 
 
 def host(
-    *, total: int = 16, now: int = 0, offset: bool = True, driver: str = "mlx5_core"
+    *,
+    total: int = 16,
+    now: int = 0,
+    offset: bool = True,
+    driver: str = "mlx5_core",
+    vfs: Sequence[str] = (),
+    autoprobe: int = 1,
 ) -> HostFacts:
     ports = [
         f"{netdev} driver={driver} physfn= port=p{n} device=/sys/devices/pci0000:00/{address}"
         for n, (address, (netdev, _)) in enumerate(PFS.items())
     ]
+    ports += vfs
     files = []
     for address, (_, vf_offset) in PFS.items():
-        content = {"sriov_totalvfs": total, "sriov_numvfs": now}
+        content = {
+            "sriov_totalvfs": total,
+            "sriov_numvfs": now,
+            "sriov_drivers_autoprobe": autoprobe,
+        }
         content |= {"sriov_offset": vf_offset, "sriov_stride": 1} if offset else {}
         files += [f"{SYSFS}/{address}/{name}:{value}" for name, value in content.items()]
     lines = ["wirespeed-capture 1 case", "case begin ports -", *ports, "", "case end 0"]
@@ -135,3 +149,88 @@ def test_a_port_that_is_no_network_card_is_refused_with_those_that_are():
 def test_nothing_is_planned_where_the_place_of_the_vfs_is_not_known():
     with pytest.raises(CannotTellError, match="sriov_offset"):
         steps(host(offset=False))
+
+
+NAMESPACES = SPEC.replace("vcpus: 16, memory_gib: 8", "kind: namespace")
+
+
+def test_a_guest_that_is_a_namespace_gets_its_netdevs_a_bond_and_an_address():
+    text = NAMESPACES.replace("networks: [public], kind: namespace", "networks: [public]")
+    assert steps(host(), text=text)[-10:] == [
+        "module bonding",
+        "namespace ceph-1",
+        "in_namespace lo in ceph-1",
+        "vf_mac 0000:03:00.2",
+        "vf_in_namespace 0000:03:00.2 as net0p0 in ceph-1",
+        "vf_mac 0000:03:02.2",
+        "vf_in_namespace 0000:03:02.2 as net0p1 in ceph-1",
+        *["in_namespace bond0 in ceph-1"] * 3,
+    ]
+
+
+def test_vfs_of_namespaces_stay_with_the_kernels_driver():
+    assert not [s for s in steps(host(), text=NAMESPACES) if "vfio" in s or "override" in s]
+    mixed = steps(
+        host(), text=NAMESPACES.replace("networks: [public], kind: namespace", "networks: [public]")
+    )
+    assert mixed[0] == "module vfio-pci"
+    assert [s for s in mixed if "override" in s] == [
+        "driver_override 0000:03:00.3", "driver_override 0000:03:02.3",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(("driver", "asked"), [("igb", True), ("mlx5_core", False)])
+def test_vfs_that_do_not_hear_of_their_link_are_watched_by_arp(driver: str, asked: bool):
+    text = NAMESPACES.replace(
+        "gpu-1: {host: alpha, networks: [public]", "gpu-1: {host: beta, networks: [storage]"
+    )
+    inner = [
+        w.step.inner
+        for w in legacy_vlan(spec(text), "alpha", host(driver=driver))
+        if isinstance(w.step, InNamespace)
+    ]
+    bonds = [step for step in inner if step["step"] == "bond"]
+    assert [bool(bond["arp_ip_targets"]) for bond in bonds] == [asked]
+
+
+def test_a_card_whose_firmware_offers_too_few_vfs_is_told_first_and_vfs_wait_for_the_boot():
+    """Both ports are one card, whose settings are one."""
+    found = [w.step for w in legacy_vlan(spec(), "alpha", host(total=1))]
+    assert [(s.model_dump()["step"], s.subject) for s in found] == [
+        ("firmware_settings", "0000:03:00.0"),
+        ("module", "vfio-pci"),
+        ("mtu", "enp3s0f0np0"), ("link_up", "enp3s0f0np0"),
+        ("mtu", "enp3s0f1np1"), ("link_up", "enp3s0f1np1"),
+    ]  # fmt: skip
+    assert found[0].wanted({}) == {"SRIOV_EN": 1, "NUM_OF_VFS": 2}
+    assert found[0].ends_stage
+    assert "firmware_settings" not in " ".join(steps(host(total=2)))
+
+
+@pytest.mark.parametrize(
+    ("vfs", "refused"),
+    [
+        ("enp3s0f0v0 driver=mlx5_core", True),
+        ("- driver=vfio-pci", True),
+        ("- driver=mlx5_core", False),
+        ("- driver=", False),
+    ],
+)
+def test_a_vf_that_is_there_and_not_in_a_namespace_may_be_somebody_elses(vfs: str, refused: bool):
+    line = f"{vfs} physfn=0000:03:00.0 port= device=/sys/devices/pci0000:00/0000:03:00.2"
+    facts = host(now=2, vfs=[line])
+    if not refused:
+        assert steps(facts, text=NAMESPACES)
+        return
+    with pytest.raises(InputError) as caught:
+        steps(facts, text=NAMESPACES)
+    assert caught.value.what == "spec.vfs_in_use"
+    assert "echo 0 | tee /sys/bus/pci/devices/0000:03:00.0/sriov_numvfs" in caught.value.next
+    assert steps(facts), "of a virtual machine it is vfio-pci's, or will be"
+
+
+def test_a_host_that_gives_vfs_no_driver_is_refused_for_namespaces_alone():
+    with pytest.raises(InputError) as caught:
+        steps(host(autoprobe=0), text=NAMESPACES)
+    assert caught.value.what == "spec.vfs_not_probed"
+    assert steps(host(autoprobe=0))
