@@ -57,6 +57,10 @@ class Module(Step):
             return Unreadable(failure.reason, failure.source)
         return failure
 
+    def made(self) -> State:
+        """Give what a guest has that an earlier step starts."""
+        return {"is_loaded": False}
+
     def wanted(self, before: State) -> State:  # noqa: ARG002
         """Give that it is there."""
         return {"is_loaded": True}
