@@ -4,18 +4,19 @@ from collections.abc import Callable, Iterator, Mapping
 from itertools import permutations
 
 from wirespeed.apply.guard import carriers
-from wirespeed.facts.ports import Ports
+from wirespeed.approaches.host_ports import netdev_of
 from wirespeed.host.runner import Runner
 from wirespeed.measure.endpoint import Endpoint
 from wirespeed.measure.endpoints import endpoints_of
 from wirespeed.measure.network_failover import failovers
 from wirespeed.measure.network_iperf3 import iperf3_matrix
+from wirespeed.measure.network_isolation import isolation
 from wirespeed.measure.network_ping import flood_pings
 from wirespeed.measure.network_port_switch import PortSwitch, port_set_down
 from wirespeed.model.error import MeasurementError
 from wirespeed.model.fact import HostFacts
 from wirespeed.model.network_trial import NetworkTrial, Pair
-from wirespeed.model.spec import Failover, Spec
+from wirespeed.model.spec import Approach, Failover, Spec
 
 Record = Callable[[NetworkTrial], None]
 Doing = Callable[[str], None]
@@ -54,27 +55,30 @@ class Measuring:
         if self._spec.failover is not Failover.NONE:
             switches = list(self._switches(endpoints[pairs[0].client].host, facts))
             failovers(endpoints, of.failover, pairs[0], switches, counted, doing)
-        self._isolation(endpoints, counted, doing)
+        of_vlans = self._spec.approach is Approach.LEGACY_VLAN
+        ports = {host: self._netdevs(facts[host], host) for host in facts} if of_vlans else {}
+        isolation(endpoints, self._runners, of.isolation, counted, ports, doing)
         return f"{count} trials between {len(endpoints)} guests"
 
     def _switches(self, host: str, facts: Mapping[str, HostFacts]) -> Iterator[PortSwitch]:
         """Give every port of a host, to be taken away and given back."""
         carried = carriers(facts[host])
-        netdevs = {port.pci_address: port.netdev for port in facts[host][Ports].ports}
-        for number, address in enumerate(self._spec.hosts[host].ports):
-            netdev = netdevs.get(address)
-            if netdev is not None:
-                yield port_set_down(
-                    self._runners[host],
-                    host=host,
-                    port=address,
-                    number=number,
-                    netdev=netdev,
-                    carried=carried,
-                )
+        netdevs = self._netdevs(facts[host], host)
+        for number, (address, netdev) in enumerate(
+            zip(self._spec.hosts[host].ports, netdevs, strict=True)
+        ):
+            yield port_set_down(
+                self._runners[host],
+                host=host,
+                port=address,
+                number=number,
+                netdev=netdev,
+                carried=carried,
+            )
 
-    def _isolation(self, endpoints: Mapping[str, Endpoint], record: Record, doing: Doing) -> None:
-        doing("isolation")
+    def _netdevs(self, facts: HostFacts, host: str) -> list[str]:
+        """Give the netdevs of a host's ports, in the order of the spec."""
+        return [netdev_of(facts, host, address) for address in self._spec.hosts[host].ports]
 
 
 def measured_pairs(spec: Spec, endpoints: Mapping[str, Endpoint]) -> list[Pair]:
