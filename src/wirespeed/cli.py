@@ -67,6 +67,7 @@ COMMANDS = {
     "capture": "Read a host and write what was read to a file.",
     "ceiling": "Show the most that a path can carry, and what bounds it.",
     "doctor": "Find what holds a card below line rate, and what each fault costs.",
+    "remedy": "Plan the steps that mend what the doctor found, and do them.",
     "lab": "Virtual hosts with SR-IOV cards, to try everything without hardware.",
     "plan": "Show every command that a spec takes, and those that undo it.",
     "apply": "Carry a spec out on its hosts, each step read back.",
@@ -85,6 +86,7 @@ KEPT = {
     "measure": "; what was measured is kept, and --resume goes on with it",
     "apply": "; its journal is kept: `wirespeed apply` finishes it, `undo` takes it back",
     "prove": "; what its journal says still stands, `wirespeed undo` takes back",
+    "remedy": "; its journal is kept: `wirespeed undo RUN` takes it back",
     "undo": "; its journal is kept: `wirespeed undo` goes on with it",
 }
 """What is left of a command that was interrupted."""

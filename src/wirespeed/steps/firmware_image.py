@@ -73,6 +73,11 @@ class FirmwareImage(Step):
         how = "" if self.is_loaded else " for a reset or a boot"
         return f"The release notes say what {self.version} mends. {loaded}{how}. {back}."
 
+    @property
+    def waits_for_reboot(self) -> bool:
+        """Whether the former firmware runs until the host's next boot, or the card's reset."""
+        return not self.is_loaded
+
     def read(self) -> Command:
         """Ask the card and the images."""
         images = [path for path in (self.image, self.former_image) if path is not None]

@@ -1,0 +1,92 @@
+"""From what the doctor found to the steps that mend it, in order. Pure.
+
+Of each finding the remedies that are steps are taken, unless the first of its remedies is by hand:
+then what is best is for a person to say, who can name the rule. Of two that want one thing to be
+different, the one of the dearer finding stays.
+"""
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from wirespeed.apply.planner import planned
+from wirespeed.model.finding import Finding
+from wirespeed.model.observed import Known, Observed
+from wirespeed.model.plan import Plan, PlannedStep
+from wirespeed.model.step import State, Step
+from wirespeed.steps.registry import kind_of, read_step
+
+ORDER = (
+    "link_mode", "fec", "mtu", "channels", "rings", "completion_compression", "offloads",
+    "coalescing", "pause", "vf_count", "vf_settings", "bond_monitoring",
+    "rss", "rss_fields", "rps", "xps", "irqbalance", "irq_affinity", "read_request",
+    "kernel_switch", "cpu_governor", "idle_states", "hugepages", "hugepage_mount", "sysctl",
+    "firmware_settings", "kernel_command_line", "kernel_arguments", "firmware_reset",
+)  # fmt: skip
+"""What makes a port or its queues anew comes before what is set on them; what waits, last."""
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """A step, and the rule that names it."""
+
+    rule: str
+    step: Step
+
+
+@dataclass(frozen=True, slots=True)
+class Left:
+    """What is not done, and why."""
+
+    rule: str
+    why: str
+
+
+def chosen(
+    findings: Iterable[Finding], only: Collection[str] = ()
+) -> tuple[list[Chosen], list[Left]]:
+    """Give the steps of findings, dearest first, in the order in which they are done.
+
+    `only`: of these rules, and then those too that are rather for a person to choose.
+    """
+    steps: list[Chosen] = []
+    left: list[Left] = []
+    for finding in findings:
+        if only and finding.rule not in only:
+            continue
+        first = finding.remedies[0].by_hand if finding.remedies else None
+        if first is not None and not only:
+            left.append(Left(finding.rule, f"by hand first: {finding.remedies[0].text}"))
+            continue
+        for remedy in finding.remedies:
+            if remedy.by_hand is not None:
+                left.append(Left(finding.rule, f"by hand: {remedy.text}"))
+            mending = (Chosen(finding.rule, read_step(call.data)) for call in remedy.steps)
+            steps += [one for one in mending if one.step not in [other.step for other in steps]]
+    return sorted(steps, key=lambda one: ORDER.index(kind_of(type(one.step)))), left
+
+
+def plan_remedies(
+    host: str, steps: Sequence[Chosen], states: Sequence[Observed[State]]
+) -> tuple[Plan, list[Left]]:
+    """Plan them; one whose state is not known, or that another stands against, is left out."""
+    taken: list[PlannedStep] = []
+    left: list[Left] = []
+    for one, state in zip(steps, states, strict=True):
+        if not isinstance(state, Known):
+            left.append(Left(one.rule, f"{one.step.subject}: {state.reason}"))
+            continue
+        mine = planned(host, one.step, state)
+        if against := next(_against(mine, taken), None):
+            left.append(Left(one.rule, f"{mine.subject}: another finding wants {against}"))
+        elif not mine.no_op:
+            taken.append(mine)
+    return Plan(steps=tuple(taken)), left
+
+
+def _against(mine: PlannedStep, taken: Iterable[PlannedStep]) -> Iterator[str]:
+    """Say what another step of the same thing wants to be otherwise."""
+    for other in taken:
+        if (mine.step["step"], mine.subject) == (other.step["step"], other.subject):
+            for key in mine.goal.keys() & other.goal.keys():
+                if mine.goal[key] != other.goal[key]:
+                    yield f"{key} {other.goal[key]}"

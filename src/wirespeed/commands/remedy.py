@@ -1,0 +1,147 @@
+"""`wirespeed remedy`: what the doctor named, planned; and done, with a journal."""
+
+import re
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import click
+
+from wirespeed.apply.firmware_guard import refuse_firmware, refuse_no_way_back
+from wirespeed.apply.guard import refuse_cutoff, with_cutoffs
+from wirespeed.apply.remedies import Left, chosen, plan_remedies
+from wirespeed.apply.run import open_run
+from wirespeed.commands.doctor import examine
+from wirespeed.commands.hosts_of_spec import hands_of, here_of
+from wirespeed.commands.run_hosts import carry_out
+from wirespeed.facts.ports import Ports
+from wirespeed.host.reach_destination import HERE
+from wirespeed.model.capture import parse_capture
+from wirespeed.model.error import HostError, InputError
+from wirespeed.model.fact import HostFacts
+from wirespeed.model.finding import Diagnosis, Finding, Unanswered
+from wirespeed.model.observed import CannotTellError
+from wirespeed.model.question import Purpose, Question
+from wirespeed.model.shown import shown
+from wirespeed.model.spec import Spec
+from wirespeed.report.plan_text import plan_lines
+from wirespeed.report.text_lines import wrapped
+
+WIDTH = 80
+
+
+@click.command()
+@click.argument("host", default=HERE)
+@click.option(
+    "--for",
+    "purpose",
+    type=click.Choice([p.value for p in Purpose]),
+    help="What the ports are for.",
+)
+@click.option("--of", "rules", multiple=True, metavar="RULE", help="Only of this finding.")
+@click.option("--apply", "is_applied", is_flag=True, help="Do it; else it is only shown.")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@click.option("--run", "folder", type=click.Path(path_type=Path), help="Folder of the journal.")
+@click.option("--allow-cutoff", is_flag=True, help="Also change the port that it is reached by.")
+@click.option("--allow-firmware", is_flag=True, help="Also write firmware.")
+@click.option("--allow-no-undo", is_flag=True, help="Also do what nothing takes back.")
+def remedy(
+    host: str,
+    purpose: str | None,
+    rules: tuple[str, ...],
+    is_applied: bool,
+    yes: bool,
+    folder: Path | None,
+    allow_cutoff: bool,
+    allow_firmware: bool,
+    allow_no_undo: bool,
+) -> int:
+    """Plan the steps that mend what the doctor found, and do them with --apply.
+
+    `wirespeed undo RUN` takes them back. A finding whose best remedy is by hand is left to you,
+    unless you name its rule with --of.
+
+    Exit codes: 0 nothing to do, or done; 1 there is something to do; 2 bad input; 3 a host was
+    left changed.
+    """  # fmt: skip
+    question = Question(purpose=Purpose(purpose) if purpose else None)
+    ((answer, text),) = examine([host], question)
+    if isinstance(answer, Unanswered):
+        raise HostError(answer.what, where=host, found=answer.found, next=answer.next)
+    facts = HostFacts(host, parse_capture(text, host))
+    spec = way_to(host, facts)
+    (name,) = spec.hosts
+    with hands_of(spec) as hands:
+        steps, by_hand = chosen(_findings(answer, rules), rules)
+        states = hands[name].read([one.step for one in steps]) if steps else []
+        plan, left = plan_remedies(name, steps, states)
+        click.echo("\n".join([*plan_lines(plan), *left_lines([*left, *by_hand])]))
+        if not plan.steps or not is_applied:
+            return 1 if plan.steps else 0
+        if not allow_firmware:
+            refuse_firmware(plan)
+        if not allow_no_undo:
+            refuse_no_way_back(plan)
+        if allow_cutoff:
+            plan = with_cutoffs(plan, {name: facts}, here_of(spec))
+        else:
+            refuse_cutoff(plan, {name: facts})
+        if not yes and not click.confirm("Do this?"):
+            return 1
+        where = folder or Path(f"{name}.run")
+        with open_run(where) as run:
+            if run.outcome not in ("new", "undone"):
+                raise InputError(
+                    "run.applied_before",
+                    where=str(where),
+                    found=f"its run is {run.outcome}",
+                    so="what stood there before is in its journal, and would be lost",
+                    next=f"wirespeed undo {where}, or another --run",
+                )
+            run.begin_anew()
+            carry_out(run, plan, hands, spec=spec)
+        click.echo(f"`wirespeed undo {where}` takes it back")
+    return 0
+
+
+def way_to(host: str, facts: HostFacts) -> Spec:
+    """Give a spec that wants nothing, and says how the host is reached: the journal keeps it.
+
+    Raises InputError `remedy.no_port`.
+    """
+    try:
+        ports = [port.pci_address for port in facts[Ports].ports if port.pci_address]
+    except CannotTellError as error:
+        raise InputError("remedy.no_port", where=host, found=error.reason) from None
+    if not ports:
+        raise InputError("remedy.no_port", where=host, found="it has no network card on PCI")
+    name = re.sub(r"[^a-z0-9]+", "-", host.rpartition("@")[2].rpartition("/")[2].lower())
+    return Spec.model_validate(
+        {
+            "hosts": {name.strip("-")[:32].strip("-") or HERE: {"reach": host, "ports": ports[:8]}},
+            "approach": "legacy-vlan",
+            "failover": "none",
+            "underlay": {"subnet": "192.0.2.0/24", "mtu": 1500},
+            "networks": {},
+            "guests": {},
+        }
+    )
+
+
+def _findings(answer: Diagnosis, rules: Iterable[str]) -> tuple[Finding, ...]:
+    found = {finding.rule for finding in answer.findings}
+    if missing := sorted(set(rules) - found):
+        raise InputError(
+            "remedy.not_found",
+            where=answer.host,
+            found=f"no finding of {', '.join(map(shown, missing))}",
+            next=f"wirespeed doctor {answer.host} lists them",
+        )
+    return answer.findings
+
+
+def left_lines(left: Iterable[Left]) -> Iterator[str]:
+    """Say what is not done, and why; once each."""
+    for number, one in enumerate(dict.fromkeys(left)):
+        if not number:
+            yield from ("", "left to you:")
+        yield from wrapped(f"{one.rule}: {shown(one.why, 400)}", WIDTH, "  ", "    ")
