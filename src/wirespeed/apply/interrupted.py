@@ -35,7 +35,7 @@ def interrupted(
 
 def _named(plan: Plan, came: Sequence[StepProgress]) -> str:
     torn = [
-        f"{planned.step['step']} {planned.subject} on {planned.host}"
+        f"{planned.name} on {planned.host}"
         for planned, how in zip(plan.steps, came, strict=True)
         if how is StepProgress.MAYBE_WRITTEN
     ]

@@ -42,7 +42,7 @@ class Stage:
         """Say what the rest waits for."""
         return Later(
             host=self._host,
-            after=tuple(f"{p.step['step']} {p.subject}" for p in self._after),
+            after=tuple(p.name for p in self._after),
             needs_reboot=needs_reboot(self._after),
         )
 

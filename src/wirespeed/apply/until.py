@@ -19,8 +19,7 @@ def until_number(plan: Plan, text: str | None) -> int | None:
         found = [
             number
             for number, planned in enumerate(plan.steps)
-            for name in [f"{planned.step['step']} {planned.subject}"]
-            if wanted in (name, f"{name} on {planned.host}")
+            if wanted in (planned.name, f"{planned.name} on {planned.host}")
         ]
     if len(found) == 1:
         return found[0]

@@ -176,7 +176,7 @@ def telling(run: Run, plan: Plan) -> Callable[[Entry], None]:
         run.write(entry)
         if isinstance(entry, Result | Undone):
             planned_step = plan.steps[entry.number]
-            what = f"{planned_step.step['step']} {planned_step.subject} on {planned_step.host}"
+            what = f"{planned_step.name} on {planned_step.host}"
             word = entry.verdict.value
             if isinstance(entry, Undone) and entry.verdict == "verified":
                 word = "put back"

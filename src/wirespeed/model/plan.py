@@ -37,6 +37,12 @@ class PlannedStep(Frozen):
     waits_for_reboot: bool = False
     """It is in force from the host's next boot on."""
 
+    @property
+    def name(self) -> str:
+        """Kind and subject, as in `mtu eth0`; of a step within a namespace, the kind of that."""
+        inner = self.step.get("inner")
+        return f"{(inner if isinstance(inner, dict) else self.step)['step']} {self.subject}"
+
 
 class Later(Frozen):
     """What a host has still to do after this stage; it is planned from what stands then."""

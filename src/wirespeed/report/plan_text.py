@@ -56,12 +56,12 @@ def _heading(plan: Plan, planned: PlannedStep) -> str:
 def step_heading(number: int, planned: PlannedStep) -> str:
     """Give a step's number, name and danger."""
     danger = "" if planned.danger is Danger.NONE else f"  ({planned.danger.value.upper()})"
-    return f"{number:>3} {planned.step['step']} {shown(planned.subject)}{danger}"
+    return f"{number:>3} {shown(planned.name)}{danger}"
 
 
 def _step_lines(number: int, planned: PlannedStep) -> Iterator[str]:
     if planned.no_op:
-        name = f"{planned.step['step']} {shown(planned.subject)}"
+        name = shown(planned.name)
         yield from wrapped(f"{name}: {planned.no_op}", WIDTH, f"{number:>3} ", INDENT)
         return
     yield step_heading(number, planned)
@@ -103,7 +103,7 @@ def shell_script(plan: Plan, host: str) -> str:
     for number, planned in enumerate(plan.steps, 1):
         if planned.host != host:
             continue
-        lines.append(f"\n# {number} {planned.step['step']} {shown(planned.subject)}")
+        lines.append(f"\n# {number} {shown(planned.name)}")
         if planned.no_op:
             lines.append(f"# {planned.no_op}")
         lines += [command.line() for command in planned.commands]
@@ -117,8 +117,7 @@ def status_lines(plan: Plan, entries: Sequence[Entry], outcome: str) -> Iterator
         zip(plan.steps, progress(plan, entries), strict=True), 1
     ):
         word = "nothing to do" if planned.no_op else came.value
-        kind = planned.step["step"]
-        yield f"{number:>3} {word:<14} {kind} {shown(planned.subject)} on {shown(planned.host)}"
+        yield f"{number:>3} {word:<14} {shown(planned.name)} on {shown(planned.host)}"
     done = sum(came is StepProgress.DONE for came in progress(plan, entries))
     todo = sum(not planned.no_op for planned in plan.steps)
     yield f"{outcome}: {done} of {todo} steps stand"
@@ -130,8 +129,7 @@ def status_lines(plan: Plan, entries: Sequence[Entry], outcome: str) -> Iterator
 def drift_lines(found: Sequence[Drifted], steps: int, outcome: str) -> Iterator[str]:
     """Tell of each step that is not as it was left."""
     for one in found:
-        kind = one.planned.step["step"]
-        name = f"{kind} {shown(one.planned.subject)} on {shown(one.planned.host)}"
+        name = f"{shown(one.planned.name)} on {shown(one.planned.host)}"
         yield from wrapped(name, WIDTH, f"{one.number + 1:>3} ", "      ")
         changed = one.left
         now = f"not known: {shown(getattr(one.now, 'reason', ''))}"
