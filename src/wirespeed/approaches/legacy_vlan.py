@@ -19,6 +19,7 @@ from wirespeed.approaches.guest_network import (
     steps_in_guest,
 )
 from wirespeed.approaches.host_ports import netdev_of, port_of
+from wirespeed.approaches.legacy_vlan_vm import virtual_machines
 from wirespeed.approaches.port_channels import port_channels
 from wirespeed.approaches.vf_ports import (
     firmware_steps,
@@ -66,6 +67,7 @@ def legacy_vlan(spec: Spec, name: str, host: HostFacts) -> Iterator[Wanted]:
             yield from _vfs(spec, name, host, address)
     if shares and not firmware:
         yield from _namespaces(spec, name, host)
+        yield from virtual_machines(spec, name, host)
 
 
 def _vfs(spec: Spec, name: str, host: HostFacts, address: str) -> Iterator[Wanted]:

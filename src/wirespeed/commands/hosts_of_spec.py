@@ -8,6 +8,7 @@ from wirespeed.apply.hands import Hands
 from wirespeed.apply.hands_shell import ShellHands
 from wirespeed.apply.make import plan_spec
 from wirespeed.apply.spec_file import parse_spec
+from wirespeed.commands.guest_machines import guest_hands, guest_runners, with_guest_keys
 from wirespeed.commands.recorded_hosts import Either, ManyRecordedHands, RecordedFacts
 from wirespeed.doctor.gather import Gathered, gather
 from wirespeed.host.files import read_text
@@ -22,7 +23,7 @@ from wirespeed.model.spec import Spec
 
 def read_spec(path: Path) -> Spec:
     """Read a spec's file. Raises InputError `spec.*`, `file.unreadable`."""
-    return parse_spec(read_text(path), str(path))
+    return with_guest_keys(parse_spec(read_text(path), str(path)))
 
 
 def here_of(spec: Spec) -> set[str]:
@@ -34,22 +35,25 @@ def here_of(spec: Spec) -> set[str]:
 
 @contextmanager
 def hands_of(spec: Spec) -> Iterator[dict[str, ShellHands]]:
-    """Give the hands of every host, each with one connection that is closed at the end.
+    """Give the hands of every host and virtual machine, each with a connection of its own.
 
     Raises InputError `spec.not_a_host` for a recorded one.
     """
     with runners_of(spec) as runners:
-        yield {name: ShellHands(name, runner) for name, runner in runners.items()}
+        hosts = {name: ShellHands(name, runners[name]) for name in spec.hosts}
+        guests = {name: runner for name, runner in runners.items() if name not in hosts}
+        yield hosts | guest_hands(guests)
 
 
 @contextmanager
 def runners_of(spec: Spec) -> Iterator[dict[str, Runner]]:
-    """Give what runs commands on every host, each by one connection that is closed at the end.
+    """Give what runs commands on every host and in every virtual machine of theirs.
 
     Raises InputError `spec.not_a_host` for a recorded one.
     """
     with ExitStack() as stack:
-        yield _host_runners(spec, stack)
+        hosts = _host_runners(spec, stack)
+        yield hosts | guest_runners(spec, hosts, stack)
 
 
 @contextmanager

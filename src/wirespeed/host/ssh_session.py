@@ -86,8 +86,11 @@ class SshSession(Closing):
                 return await start(self._connection, argv)
             except (OSError, asyncssh.Error):
                 await self._drop()
-        self._connection = await connect(self._place, self._connect_s)
+        self._connection = await self._open()
         return await start(self._connection, argv)
+
+    async def _open(self) -> asyncssh.SSHClientConnection:
+        return await connect(self._place, self._connect_s)
 
     async def _drop(self) -> None:
         connection, self._connection = self._connection, None

@@ -1,0 +1,46 @@
+"""Hands of a virtual machine: a host's, save that it comes and goes with its own host's steps."""
+
+from collections.abc import Sequence
+
+from wirespeed.apply.hands import Changed
+from wirespeed.apply.hands_shell import ShellHands
+from wirespeed.model.command import Command
+from wirespeed.model.error import HostError
+from wirespeed.model.observed import Observed, Unreadable
+from wirespeed.model.step import State, Step
+
+
+class GuestHands(ShellHands):
+    """A guest that is not there yet, or no longer, has nothing that could be read.
+
+    Then a plan is made of what its steps say a new guest is like, and an undo goes on to its host.
+    """
+
+    def read(self, steps: Sequence[Step]) -> list[Observed[State]]:
+        """See `Hands.read`."""
+        try:
+            return super().read(steps)
+        except HostError as error:
+            return [Unreadable(_said(error), step.read().line()) for step in steps]
+
+    def change(self, step: Step, commands: Sequence[Command]) -> Changed:
+        """See `Hands.change`."""
+        try:
+            return super().change(step, commands)
+        except HostError as error:
+            return Changed(_said(error), Unreadable(_said(error), step.read().line()))
+
+    def take(self, run: str) -> str:  # noqa: ARG002
+        """Nobody comes to it but by its host, which is taken; it has no boot that is waited for."""
+        return ""
+
+    def give_back(self, run: str) -> None:
+        """See `take`."""
+
+    def boot_id(self) -> str:
+        """See `take`."""
+        return ""
+
+
+def _said(error: HostError) -> str:
+    return f"{error.what} {error.where}: {error.found}"

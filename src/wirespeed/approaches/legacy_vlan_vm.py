@@ -1,0 +1,146 @@
+"""Guests that are virtual machines, with VFs of their own: started on the host, then set up within.
+
+On the host: hugepages, the guest's seed, the guest. In it, by ssh through the host: names of its
+ports by their PCI addresses, bond, MTU, address, as in a namespace.
+"""
+
+import hashlib
+from collections.abc import Iterator
+
+from wirespeed.approaches.guest_index import guest_index
+from wirespeed.approaches.guest_network import (
+    DEAF_DRIVERS,
+    LOCAL_STATION,
+    guest_networks,
+    steps_in_guest,
+)
+from wirespeed.approaches.host_ports import port_of
+from wirespeed.approaches.vf_ports import pf_with_room, vf_address, vf_shares
+from wirespeed.approaches.wanted import Wanted
+from wirespeed.facts.locality import local_cpus, node_of_port
+from wirespeed.model.error import InputError
+from wirespeed.model.fact import HostFacts
+from wirespeed.model.observed import Known, value_or_none
+from wirespeed.model.spec import VIRTUAL_MACHINES, GuestKind, Spec
+from wirespeed.model.step import Step
+from wirespeed.steps.guest_libvirt import GuestLibvirt
+from wirespeed.steps.guest_machine import MAX_VFS, vf_address_in_guest
+from wirespeed.steps.guest_qemu import GuestQemu
+from wirespeed.steps.guest_seed import GuestSeed
+from wirespeed.steps.hugepages import Hugepages
+from wirespeed.steps.module import Module
+from wirespeed.steps.netdev_name import NetdevName
+
+FIRST_SSH_PORT = 22100
+"""Of the host's loopback: the first virtual machine of a host; the next ones follow."""
+MIB_PER_GIB = 1024
+
+
+def virtual_machines(spec: Spec, name: str, host: HostFacts) -> Iterator[Wanted]:
+    """Give all guests of a host that are virtual machines, whose VFs are handed out by then."""
+    guests = machines_of(spec, name)
+    if not guests:
+        return
+    yield from map(Wanted, _hugepages(spec, name, host, guests))
+    for guest in guests:
+        yield from _machine(spec, name, host, guest)
+
+
+def machines_of(spec: Spec, name: str) -> tuple[str, ...]:
+    """Guests of a host that are virtual machines, in the order of the spec."""
+    guests = guest_index(spec).by_host.get(name, ())
+    return tuple(guest for guest in guests if spec.guests[guest].kind in VIRTUAL_MACHINES)
+
+
+def guest_ssh_port(spec: Spec, guest: str) -> int:
+    """Port of the host's loopback that leads to a virtual machine's sshd."""
+    return FIRST_SSH_PORT + machines_of(spec, spec.guests[guest].host).index(guest)
+
+
+def management_mac(guest: str) -> str:
+    """MAC address of a virtual machine's management port: the same from run to run."""
+    digest = hashlib.sha256(f"{guest} management".encode()).digest()
+    return ":".join(f"{byte:02x}" for byte in (LOCAL_STATION, *digest[:5]))
+
+
+def _hugepages(
+    spec: Spec, name: str, host: HostFacts, guests: tuple[str, ...]
+) -> Iterator[Hugepages]:
+    """Give as many hugepages as the guests' memory takes, by their size."""
+    node = _node(spec, name, host)
+    for page_kib in (2048, 1048576):
+        backed = [g for g in guests if spec.guests[g].hugepage_kib == page_kib]
+        count = sum(-(-_memory_mib(spec, g) * 1024 // page_kib) for g in backed)
+        if count:
+            yield Hugepages(page_kib=page_kib, numa_node=node, count=count)
+
+
+def _machine(spec: Spec, name: str, host: HostFacts, guest: str) -> Iterator[Wanted]:
+    """Give one guest: its seed, itself, and what is in it."""
+    shares, ports = vf_shares(spec, name), spec.hosts[name].ports
+    networks = guest_networks(spec, guest)
+    vfs = [
+        vf_address(pf_with_room(spec, name, host, port), shares.index((guest, network.network)))
+        for network in networks
+        for port in ports
+    ]
+    if len(vfs) > MAX_VFS:
+        raise InputError(
+            "spec.too_many_vfs_in_guest",
+            where=f"guest {guest}",
+            found=f"{len(networks)} networks on {len(ports)} ports are {len(vfs)} VFs",
+            so=f"its virtual machine has slots for {MAX_VFS}",
+            next="fewer networks for one guest",
+        )
+    one, mac = spec.guests[guest], management_mac(guest)
+    yield Wanted(GuestSeed(guest=guest, authorized_keys=one.authorized_keys, mac=mac))
+    kind = GuestQemu if one.kind is GuestKind.QEMU else GuestLibvirt
+    machine = kind(
+        guest=guest,
+        vcpus=one.vcpus,
+        memory_mib=_memory_mib(spec, guest),
+        hugepage_kib=one.hugepage_kib,
+        numa_node=_node(spec, name, host),
+        cpus=_cpus(spec, name, host),
+        image=str(one.image),
+        kernel=one.kernel,
+        initrd=one.initrd,
+        append=one.append,
+        vfs=tuple(vfs),
+        ssh_port=guest_ssh_port(spec, guest),
+        mac=mac,
+    )
+    yield Wanted(machine)
+    if any(network.netdev not in network.members for network in networks):
+        reason = "without the parameter, the module makes a bond0 of its own"
+        yield _within(guest, Module(name="bonding", parameters=("max_bonds=0",), reason=reason))
+    is_deaf = any(port_of(host, name, port).driver in DEAF_DRIVERS for port in ports)
+    number = 0
+    for network in networks:
+        for member in network.members:
+            address = vf_address_in_guest(number)
+            yield _within(guest, NetdevName(pci_address=address, netdev=member))
+            number += 1
+        for step in steps_in_guest(spec, guest, network, is_deaf=is_deaf):
+            yield _within(guest, step)
+
+
+def _within(guest: str, step: Step) -> Wanted:
+    return Wanted(step, is_made=True, guest=guest)
+
+
+def _memory_mib(spec: Spec, guest: str) -> int:
+    return round(spec.guests[guest].memory_gib * MIB_PER_GIB)
+
+
+def _node(spec: Spec, name: str, host: HostFacts) -> int | None:
+    """NUMA node of the first port; None: there is one, or it is not known."""
+    return value_or_none(node_of_port(host, port_of(host, name, spec.hosts[name].ports[0])))
+
+
+def _cpus(spec: Spec, name: str, host: HostFacts) -> str:
+    """CPUs of the card's node, where there are others too; else empty."""
+    if _node(spec, name, host) is None:
+        return ""
+    cpus = local_cpus(host, port_of(host, name, spec.hosts[name].ports[0]))
+    return ",".join(map(str, sorted(cpus.value))) if isinstance(cpus, Known) else ""

@@ -1,0 +1,76 @@
+"""The virtual machines of a spec, reached through their hosts."""
+
+import os
+from collections.abc import Mapping
+from contextlib import ExitStack
+from pathlib import Path
+
+from wirespeed.apply.hands_guest import GuestHands
+from wirespeed.approaches.legacy_vlan_vm import guest_ssh_port
+from wirespeed.host.reach_destination import Remote, parse_destination
+from wirespeed.host.runner import Runner
+from wirespeed.model.spec import VIRTUAL_MACHINES, Spec
+from wirespeed.steps.guest_machine import HOST_KEY, guest_folder
+
+
+def state_folder() -> Path:
+    """Give `$XDG_STATE_HOME/wirespeed`, or `~/.local/state/wirespeed`."""
+    base = os.environ.get("XDG_STATE_HOME")
+    root = Path(base) if base and Path(base).is_absolute() else Path.home() / ".local/state"
+    return root / "wirespeed"
+
+
+def with_guest_keys(spec: Spec) -> Spec:
+    """Let ourselves in where a virtual machine's spec names nobody, by a key kept for that.
+
+    Raises InputError `file.unwritable`, `file.unreadable`.
+    """
+    if all(spec.guests[name].authorized_keys for name in _machines(spec)):
+        return spec
+    from wirespeed.host.ssh_guest import own_key
+
+    _, public = own_key(state_folder())
+    guests = {
+        name: guest.model_copy(update={"authorized_keys": guest.authorized_keys or (public,)})
+        if guest.kind in VIRTUAL_MACHINES
+        else guest
+        for name, guest in spec.guests.items()
+    }
+    return spec.model_copy(update={"guests": guests})
+
+
+def guest_runners(spec: Spec, hosts: Mapping[str, Runner], stack: ExitStack) -> dict[str, Runner]:
+    """Give what runs commands in every virtual machine of hosts that can be reached.
+
+    Nothing is connected before the first command. `hosts`: the runners of their hosts.
+    """
+    names = [name for name in _machines(spec) if spec.guests[name].host in hosts]
+    if not names:
+        return {}
+    from wirespeed.host.ssh_guest import GuestPlace, GuestSession, own_key
+
+    private, public = own_key(state_folder())
+    found: dict[str, Runner] = {}
+    for name in names:
+        guest = spec.guests[name]
+        place = GuestPlace(
+            name=name,
+            ssh_port=guest_ssh_port(spec, name),
+            console=f"{guest_folder(name)}/console",
+            marker=HOST_KEY,
+        )
+        reach = parse_destination(spec.hosts[guest.host].reach)
+        through = reach if isinstance(reach, Remote) else None
+        is_ours = not guest.authorized_keys or public in guest.authorized_keys
+        key = private if is_ours else None
+        found[name] = stack.enter_context(GuestSession(place, hosts[guest.host], through, key))
+    return found
+
+
+def guest_hands(runners: Mapping[str, Runner]) -> dict[str, GuestHands]:
+    """Give the hands of virtual machines."""
+    return {name: GuestHands(name, runner) for name, runner in runners.items()}
+
+
+def _machines(spec: Spec) -> list[str]:
+    return [name for name, guest in spec.guests.items() if guest.kind in VIRTUAL_MACHINES]

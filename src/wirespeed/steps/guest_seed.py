@@ -1,0 +1,120 @@
+"""What a virtual machine is told at its first boot: cloud-init's NoCloud files, on its host."""
+
+import json
+from collections.abc import Mapping
+from typing import Annotated, ClassVar, Literal
+
+from pydantic import Field
+
+from wirespeed.model.capture import Section
+from wirespeed.model.command import Command
+from wirespeed.model.observed import Absent, Known, Observed, Unreadable
+from wirespeed.model.spec import AuthorizedKey
+from wirespeed.model.step import Scope, State, Step
+from wirespeed.steps.guest_machine import HOST_KEY, ROOT, GuestName, guest_folder
+from wirespeed.steps.readings import files_of
+
+NAMES = ("meta-data", "user-data", "network-config", "authorized_keys")
+REMOVE = (
+    'rm -f "$@" && rmdir --ignore-fail-on-non-empty "$0/seed" "$0" '
+    f"{ROOT} {ROOT.rpartition('/')[0]}"
+)
+TELL = f'echo "{HOST_KEY} $(cut -d" " -f1,2 /etc/ssh/ssh_host_ed25519_key.pub)" >/dev/ttyS0'
+
+
+class GuestSeed(Step):
+    """The folder of the guest's seed has these files: its name, who may log in, its one network.
+
+    There is no secret in them: the guest makes its host key itself, and tells its public half over
+    its serial console. The networks that it is for are set up from outside, step by step.
+    Source: cloud-init's reference of the NoCloud data source, and of network configuration 2.
+    """
+
+    scope: ClassVar[Scope] = Scope.GUEST
+    step: Literal["guest_seed"] = "guest_seed"
+    guest: GuestName
+    authorized_keys: Annotated[tuple[AuthorizedKey, ...], Field(min_length=1)]
+    mac: Annotated[str, Field(pattern=r"^[0-9a-f]{2}(:[0-9a-f]{2}){5}$")]
+    """Of its management port."""
+
+    @property
+    def subject(self) -> str:
+        """The folder."""
+        return f"{guest_folder(self.guest)}/seed"
+
+    @property
+    def why(self) -> str:
+        """Say what the guest takes from it."""
+        return "The guest takes its name from it, and lets us in, as root, by its host alone."
+
+    def files(self) -> Mapping[str, str]:
+        """Give every file's content by its name."""
+        keys = "".join(f"  - {json.dumps(key)}\n" for key in self.authorized_keys)
+        return {
+            "meta-data": f"instance-id: {self.guest}\nlocal-hostname: {self.guest}\n",
+            # JSON is YAML: what is quoted there is quoted here.
+            "user-data": (
+                "#cloud-config\n"
+                "disable_root: false\n"
+                "ssh_deletekeys: true\n"
+                f"ssh_authorized_keys:\n{keys}"
+                f"runcmd:\n  - {json.dumps(['sh', '-c', TELL])}\n"
+            ),
+            "network-config": (
+                "version: 2\n"
+                "ethernets:\n"
+                "  management:\n"
+                f'    match: {{macaddress: "{self.mac}"}}\n'
+                "    dhcp4: true\n"
+            ),
+            "authorized_keys": "".join(f"{key}\n" for key in self.authorized_keys),
+        }
+
+    def read(self) -> Command:
+        """Print all files."""
+        return Command(argv=("grep", "-H", "", *self._paths()))
+
+    def parse(self, section: Section) -> Observed[State]:
+        """Give every file's content; None where it is not there."""
+        source = self.read().line()
+        files = files_of(section, NAMES)
+        state: State = {}
+        for name, path in zip(NAMES, self._paths(), strict=True):
+            found = files[path]
+            if isinstance(found, Known):
+                state[name] = found.value.removesuffix("\n") + "\n"
+            elif isinstance(found, Absent):
+                state[name] = None
+            else:
+                return Unreadable(f"{path}: {found.reason}", source)
+        return Known(state, source)
+
+    def made(self) -> State:
+        """Give that there are none."""
+        return dict.fromkeys(NAMES)
+
+    def wanted(self, before: State) -> State:  # noqa: ARG002
+        """Give the files."""
+        return dict(self.files())
+
+    def change(self, now: State, to: State) -> tuple[Command, ...]:
+        """Write what differs; remove what shall not be there, and the folder with the last one."""
+        changed = [name for name in NAMES if now[name] != to[name]]
+        if not changed:
+            return ()
+        if not any(to.values()):
+            paths = (f"{self.subject}/{name}" for name in changed)
+            return (Command(argv=("sh", "-c", REMOVE, guest_folder(self.guest), *paths)),)
+        commands = []
+        for name in changed:
+            path, content = f"{self.subject}/{name}", to[name]
+            if content is None:
+                commands.append(Command(argv=("rm", "-f", path)))
+            else:
+                text = str(content).removesuffix("\n")
+                write = ("install", "-D", "-m", "600", "/dev/stdin", path)
+                commands.append(Command(argv=write, stdin=text))
+        return tuple(commands)
+
+    def _paths(self) -> tuple[str, ...]:
+        return tuple(f"{self.subject}/{name}" for name in NAMES)

@@ -1,0 +1,91 @@
+"""The name of a netdev, which is found by its PCI address."""
+
+from typing import ClassVar, Literal
+
+from wirespeed.facts.json_text import objects_of
+from wirespeed.model.capture import Section
+from wirespeed.model.command import Command
+from wirespeed.model.finding import Danger
+from wirespeed.model.names import NETDEV, Netdev, PciAddress
+from wirespeed.model.observed import Known, Observed, Unreadable
+from wirespeed.model.step import Scope, State, Step
+
+BY_ADDRESS = 'ip link set dev "$(ls "/sys/bus/pci/devices/$0/net")" down name "$1"'
+"""For one that is not there yet when the plan is made."""
+
+
+class NetdevName(Step):
+    """The netdev of the PCI function is called so.
+
+    Linux before 6.2 names no netdev that is up: it is set down and stays so, for who renames it
+    sets it up after. Undo gives the former name, and sets it up if it was.
+    """
+
+    scope: ClassVar[Scope] = Scope.GUEST
+    danger: ClassVar[Danger] = Danger.DROPS_LINK
+    step: Literal["netdev_name"] = "netdev_name"
+    pci_address: PciAddress
+    netdev: Netdev
+
+    @property
+    def subject(self) -> str:
+        """Function and name."""
+        return f"{self.pci_address} as {self.netdev}"
+
+    @property
+    def why(self) -> str:
+        """Say what a name is good for."""
+        return "A name that says network and port, whatever the guest's own rule for names is."
+
+    def read(self) -> Command:
+        """List all netdevs with what they belong to."""
+        return Command(argv=("ip", "-j", "-d", "link", "show"))
+
+    def parse(self, section: Section) -> Observed[State]:
+        """Give the name and whether it is up; unreadable where the function has none."""
+        source = self.read().line()
+        links = objects_of(section.text(source))
+        if not isinstance(links, Known):
+            return Unreadable(links.reason, source)
+        mine = [
+            link
+            for link in links.value
+            if link.get("parentdev") == self.pci_address and link.get("parentbus") == "pci"
+        ]
+        if len(mine) != 1:
+            return Unreadable(f"{self.pci_address} has {len(mine) or 'no'} netdevs", source)
+        name, flags = mine[0].get("ifname"), mine[0].get("flags")
+        if not isinstance(name, str) or not NETDEV.fullmatch(name) or not isinstance(flags, list):
+            return Unreadable(f"{str(name)[:40]!r} is no netdev's name", source)
+        if name != self.netdev and any(link.get("ifname") == self.netdev for link in links.value):
+            return Unreadable(f"another netdev is called {self.netdev}", source)
+        # Once it has its name, whether it is up is for others.
+        is_up = None if name == self.netdev else "UP" in flags
+        return Known({"netdev": name, "is_up": is_up}, source)
+
+    def made(self) -> State:
+        """Give what it has when the guest has booted: a name that its own rules give."""
+        return {"netdev": None, "is_up": False}
+
+    def wanted(self, before: State) -> State:  # noqa: ARG002
+        """Give the name."""
+        return {"netdev": self.netdev, "is_up": None}
+
+    def change(self, now: State, to: State) -> tuple[Command, ...]:
+        """Set it down, name it, and on the way back set it up if it was."""
+        name, new, is_up = now["netdev"], to["netdev"], to["is_up"]
+        if now == to or new is None:
+            return ()
+        commands: list[Command] = []
+        if name is None:
+            commands.append(Command(argv=("sh", "-c", BY_ADDRESS, self.pci_address, str(new))))
+        elif name != new:
+            commands.append(_set(str(name), "down"))
+            commands.append(_set(str(name), "name", str(new)))
+        if is_up is not None and (is_up or name == new):
+            commands.append(_set(str(new), "up" if is_up else "down"))
+        return tuple(commands)
+
+
+def _set(netdev: str, *words: str) -> Command:
+    return Command(argv=("ip", "link", "set", "dev", netdev, *words))

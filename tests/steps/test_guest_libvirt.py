@@ -1,0 +1,163 @@
+"""A virtual machine of libvirt is created of its XML and shut down; another's is left alone."""
+
+from dataclasses import dataclass
+from xml.etree import ElementTree as ET
+
+import pytest
+from proof import Answer, UnknownCommandError, plan_on, prove
+from samples import reason_of, section_of
+
+from wirespeed.model.command import Command
+from wirespeed.model.observed import CannotTellError
+from wirespeed.steps.guest_domain_xml import domain_xml
+from wirespeed.steps.guest_libvirt import START, STOP, GuestLibvirt
+
+FOLDER = "/run/wirespeed/guests/gpu-1"
+STEP = GuestLibvirt(
+    guest="gpu-1",
+    vcpus=2,
+    memory_mib=8192,
+    hugepage_kib=1048576,
+    numa_node=1,
+    cpus="8,9",
+    image="/var/lib/libvirt/images/debian-13.qcow2",
+    vfs=("0000:3b:02.0", "0000:3b:0a.1"),
+    ssh_port=22100,
+    mac="02:11:22:33:44:55",
+)
+OTHER = "00000000-1111-2222-3333-444444444444"
+# As libvirt 11.3's schema, domain.rng, takes it (xmllint --relaxng).
+XML = """\
+<domain xmlns:qemu="http://libvirt.org/schemas/domain/qemu/1.0" type="kvm">
+  <name>gpu-1</name>
+  <uuid>{uuid}</uuid>
+  <memory unit="MiB">8192</memory>
+  <memoryBacking>
+    <hugepages>
+      <page size="1048576" unit="KiB" />
+    </hugepages>
+    <locked />
+  </memoryBacking>
+  <memtune>
+    <hard_limit unit="MiB">9216</hard_limit>
+  </memtune>
+  <numatune>
+    <memory mode="strict" nodeset="1" />
+  </numatune>
+  <vcpu placement="static">2</vcpu>
+  <cputune>
+    <vcpupin vcpu="0" cpuset="8,9" />
+    <vcpupin vcpu="1" cpuset="8,9" />
+    <emulatorpin cpuset="8,9" />
+  </cputune>
+  <cpu mode="host-passthrough" />
+  <os>
+    <type arch="x86_64" machine="q35">hvm</type>
+  </os>
+  <features>
+    <acpi />
+  </features>
+  <on_poweroff>destroy</on_poweroff>
+  <on_crash>destroy</on_crash>
+  <devices>
+    <disk type="file" device="disk">
+      <driver name="qemu" type="qcow2" />
+      <source file="/var/lib/libvirt/images/debian-13.qcow2" />
+      <target dev="vda" bus="virtio" />
+      <address type="pci" domain="0x0000" bus="0x00" slot="0x03" function="0x0" />
+      <transient shareBacking="yes" />
+    </disk>
+    <disk type="file" device="disk">
+      <driver name="qemu" type="raw" />
+      <source file="/run/wirespeed/guests/gpu-1/seed.iso" />
+      <target dev="vdb" bus="virtio" />
+      <address type="pci" domain="0x0000" bus="0x00" slot="0x04" function="0x0" />
+      <readonly />
+    </disk>
+    <hostdev mode="subsystem" type="pci" managed="no">
+      <driver name="vfio" />
+      <source>
+        <address domain="0x0000" bus="0x3b" slot="0x02" function="0x0" />
+      </source>
+      <address type="pci" domain="0x0000" bus="0x00" slot="0x08" function="0x0" />
+    </hostdev>
+    <hostdev mode="subsystem" type="pci" managed="no">
+      <driver name="vfio" />
+      <source>
+        <address domain="0x0000" bus="0x3b" slot="0x0a" function="0x1" />
+      </source>
+      <address type="pci" domain="0x0000" bus="0x00" slot="0x09" function="0x0" />
+    </hostdev>
+    <serial type="file">
+      <source path="/run/wirespeed/guests/gpu-1/console" />
+      <target port="0" />
+    </serial>
+    <memballoon model="none" />
+  </devices>
+  <qemu:commandline>
+    <qemu:arg value="-netdev" />
+    <qemu:arg value="user,id=management,restrict=on,ipv6=off,hostfwd=tcp:127.0.0.1:22100-:22" />
+    <qemu:arg value="-device" />
+    <qemu:arg value="virtio-net-pci,netdev=management,romfile=,mac=02:11:22:33:44:55,bus=pcie.0,addr=0x2" />
+  </qemu:commandline>
+</domain>
+"""  # noqa: E501 as libvirt has it
+
+
+@dataclass
+class DescribedLibvirt:
+    """libvirt with a domain of another, and `virsh list` in its columns."""
+
+    xml: str = ""
+    seed: bool = False
+    rows: str = f" {OTHER} web-1\n"
+
+    def run(self, command: Command) -> Answer:
+        match command.argv:
+            case ("virsh", "--connect", "qemu:///system", "list", "--all", "--uuid", "--name"):
+                return Answer(f"{self.rows}{self._row()}\n")
+            case ("sh", "-c", script, folder) if (script, folder) == (START, FOLDER):
+                if self.xml:
+                    return Answer(errors="error: domain 'gpu-1' already exists", returncode=1)
+                self.xml, self.seed = str(command.stdin), True
+                return Answer()
+            case ("sh", "-c", script, folder, "gpu-1") if (script, folder) == (STOP, FOLDER):
+                if not self.xml:
+                    return Answer(errors="error: failed to get domain 'gpu-1'", returncode=1)
+                self.xml, self.seed = "", False
+                return Answer()
+            case _:
+                raise UnknownCommandError(command.line())
+
+    def _row(self) -> str:
+        if not self.xml:
+            return ""
+        domain = ET.fromstring(self.xml)  # noqa: S314 it is ours
+        return f" {domain.findtext('uuid')} {domain.findtext('name')}\n"
+
+
+def test_it_is_created_and_shut_down():
+    goal = DescribedLibvirt(XML.format(uuid=STEP.definition_uuid).removesuffix("\n"), True)
+    prove(STEP, DescribedLibvirt(), goal)
+
+
+def test_its_xml_is_what_libvirts_schema_takes():
+    assert domain_xml(STEP) == XML.format(uuid=STEP.definition_uuid)
+
+
+def test_a_kernel_line_is_no_part_of_the_xml():
+    fields = {"kernel": "/boot/vmlinuz", "append": 'a="1" & </cmdline><x>'}
+    text = domain_xml(STEP.model_copy(update=fields))
+    domain = ET.fromstring(text)  # noqa: S314 it is ours
+    assert domain.findtext("os/cmdline") == fields["append"]
+
+
+def test_a_domain_of_that_name_is_left_alone():
+    with pytest.raises(CannotTellError, match="another domain gpu-1"):
+        plan_on(STEP, DescribedLibvirt(rows=f" {OTHER} gpu-1\n"))
+
+
+def test_a_libvirt_that_does_not_answer_has_not_no_domains():
+    refused = "error: failed to connect to the hypervisor\n"
+    assert "failed to connect" in reason_of(STEP, section_of("", refused, 1))
+    reason_of(STEP, section_of("Id Name State\n"))

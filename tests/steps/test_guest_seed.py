@@ -1,0 +1,97 @@
+"""The seed of a virtual machine is written, read back, and taken away with its folders."""
+
+from dataclasses import dataclass, field
+
+import pytest
+from described_files import DescribedFiles
+from proof import Answer, plan_on, prove
+from pydantic import ValidationError
+from samples import reason_of, section_of
+
+from wirespeed.model.command import Command
+from wirespeed.steps.guest_seed import REMOVE, GuestSeed
+
+KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAINbVBC67eWFEdo1bStFUdU8ji6Qfi5CV4X wirespeed"
+STEP = GuestSeed(guest="gpu-1", authorized_keys=(KEY,), mac="02:11:22:33:44:55")
+FOLDER = "/run/wirespeed/guests/gpu-1/seed"
+FOLDERS = ("/run/wirespeed", "/run/wirespeed/guests", "/run/wirespeed/guests/gpu-1", FOLDER)
+GOAL = {
+    f"{FOLDER}/meta-data": "instance-id: gpu-1\nlocal-hostname: gpu-1\n",
+    f"{FOLDER}/user-data": (
+        "#cloud-config\n"
+        "disable_root: false\n"
+        "ssh_deletekeys: true\n"
+        f'ssh_authorized_keys:\n  - "{KEY}"\n'
+        'runcmd:\n  - ["sh", "-c", "echo \\"wirespeed-host-key: $(cut -d\\" \\" -f1,2 '
+        '/etc/ssh/ssh_host_ed25519_key.pub)\\" >/dev/ttyS0"]\n'
+    ),
+    f"{FOLDER}/network-config": (
+        'version: 2\nethernets:\n  management:\n    match: {macaddress: "02:11:22:33:44:55"}\n'
+        "    dhcp4: true\n"
+    ),
+    f"{FOLDER}/authorized_keys": f"{KEY}\n",
+}
+
+
+@dataclass
+class DescribedFolders(DescribedFiles):
+    """Files in folders, which mkdir makes and rmdir removes where they are empty."""
+
+    folders: set[str] = field(default_factory=set)
+
+    def run(self, command: Command) -> Answer:
+        match command.argv:
+            case ("install", "-D", "-m", "600", "/dev/stdin", path):
+                self.files[path] = f"{command.stdin}\n"
+                while (path := path.rpartition("/")[0]) != "/run":
+                    self.folders.add(path)
+                return Answer()
+            case ("sh", "-c", script, folder, *paths) if script == REMOVE:
+                for path in paths:
+                    self.files.pop(path, None)
+                for path in (f"{folder}/seed", folder, *reversed(FOLDERS[:2])):
+                    inside = [*self.files, *(self.folders - {path})]
+                    if not any(one.startswith(f"{path}/") for one in inside):
+                        self.folders.remove(path)
+                return Answer()
+            case _:
+                return super().run(command)
+
+
+def test_it_is_written_and_goes_with_its_folders():
+    prove(STEP, DescribedFolders(), DescribedFolders(dict(GOAL), folders=set(FOLDERS)))
+
+
+def test_folders_that_others_use_stay():
+    others = {"/run/wirespeed/guests/ceph-1/seed/meta-data": "x\n"}
+    folders = {*FOLDERS[:2], "/run/wirespeed/guests/ceph-1", "/run/wirespeed/guests/ceph-1/seed"}
+    start = DescribedFolders(dict(others), folders=folders)
+    prove(STEP, start, DescribedFolders(others | GOAL, folders={*folders, *FOLDERS}))
+
+
+def test_what_stood_there_comes_back():
+    former = GOAL | {f"{FOLDER}/meta-data": "instance-id: other\n"}
+    start = DescribedFolders(former, folders=set(FOLDERS))
+    prove(STEP, start, DescribedFolders(dict(GOAL), folders=set(FOLDERS)))
+
+
+def test_nothing_in_it_is_secret():
+    text = "".join(c.line() for c in plan_on(STEP, DescribedFolders()).steps[0].commands)
+    assert "PRIVATE" not in text and KEY in text
+
+
+def test_a_folder_that_cannot_be_read_is_not_an_empty_one():
+    denied = f"grep: {FOLDER}/meta-data: Permission denied\n"
+    assert "Permission denied" in reason_of(STEP, section_of("", denied, 2))
+
+
+@pytest.mark.parametrize("key", ["", "ssh-ed25519", "ssh-ed25519 AAAA\nx", 'a b"', "-----BEGIN"])
+def test_a_key_is_one_line_of_its_alphabet(key: str):
+    with pytest.raises(ValidationError):
+        GuestSeed(guest="gpu-1", authorized_keys=(key,), mac="02:11:22:33:44:55")
+
+
+@pytest.mark.parametrize("guest", ["", "..", "a/b", "-x", "A"])
+def test_a_guest_is_named_safely(guest: str):
+    with pytest.raises(ValidationError):
+        GuestSeed(guest=guest, authorized_keys=(KEY,), mac="02:11:22:33:44:55")
