@@ -7,6 +7,7 @@ from typing import Literal
 import click
 
 from wirespeed.apply.executor import Ending
+from wirespeed.apply.firmware_guard import refuse_firmware, refuse_no_way_back
 from wirespeed.apply.guard import refuse_cutoff, with_cutoffs
 from wirespeed.apply.guard_timer_hands import CONFIRM_WITHIN_S
 from wirespeed.apply.hands_shell import ShellHands
@@ -43,6 +44,8 @@ from wirespeed.report.plan_text import plan_lines
     help="Also change the port that a host is reached by; the host undoes that itself unless we "
     "can come back.",
 )
+@click.option("--allow-firmware", is_flag=True, help="Also write a card's firmware.")
+@click.option("--allow-no-undo", is_flag=True, help="Also what of it no undo takes back.")
 @click.option(
     "--confirm-within",
     "within_s",
@@ -59,6 +62,8 @@ def apply(
     until: str | None,
     reboot: bool,
     allow_cutoff: bool,
+    allow_firmware: bool,
+    allow_no_undo: bool,
     within_s: int,
 ) -> int:
     """Carry a spec out on its hosts. `wirespeed undo` takes all of it back.
@@ -72,7 +77,7 @@ def apply(
     3 a host was left changed; 4 a stage is done, and a host is to be rebooted.
     """  # fmt: skip
     wanted = read_spec(spec)
-    how = How(spec, until, yes, reboot, allow_cutoff, within_s)
+    how = How(spec, until, yes, reboot, allow_cutoff, within_s, allow_firmware, allow_no_undo)
     with open_run(folder or run_folder(spec)) as run, hands_of(wanted) as hands:
         return Applying(wanted, run, hands, how).go()
 
@@ -87,6 +92,8 @@ class How:
     reboot: bool
     allow_cutoff: bool
     within_s: int
+    allow_firmware: bool = False
+    allow_no_undo: bool = False
 
 
 class Applying:
@@ -162,6 +169,10 @@ class Applying:
         )
 
     def _guarded(self, made: Plan, facts: dict[str, HostFacts]) -> Plan:
+        if not self._how.allow_firmware:
+            refuse_firmware(made)
+        if not self._how.allow_no_undo:
+            refuse_no_way_back(made)
         if self._how.allow_cutoff:
             return with_cutoffs(made, facts, here_of(self._spec))
         refuse_cutoff(made, facts)
