@@ -38,9 +38,11 @@ def test_a_value_that_changed_is_named_with_both():
 def test_a_vf_that_came_is_one_difference_and_not_one_for_each_of_its_settings():
     (one,) = differences("alpha", values_of(host()), values_of(host(vfs=VF)))
     assert (one.subject, one.what) == ("eth0 vf 0", "")
-    assert (one.before, one.now) == ("not there", "there")
+    assert one.before == "not there"
+    assert "vlan 42" in one.now
+    assert "is spoof checked yes" in one.now
     (gone,) = differences("alpha", values_of(host(vfs=VF)), values_of(host()))
-    assert (gone.before, gone.now) == ("there", "not there")
+    assert (gone.before, gone.now) == (one.now, "not there")
 
 
 def test_another_vlan_of_a_vf_is_named():

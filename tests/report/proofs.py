@@ -209,6 +209,8 @@ def found(host: str, *, is_mended: bool = False) -> Any:
 def values(mtu: int, vfs: int) -> dict[tuple[str, str], str]:
     """What stands on a host, as its capture says."""
     standing = {("enp2s0", "mtu"): str(mtu), (PORTS[1], "num vfs"): str(vfs)}
+    # A subject that is its own value, as the entries of a table are.
+    standing[("enp2s0 rss entries 0", "")] = "64" if vfs else "128"
     if vfs:
         standing |= {("enp2s0 vf 0", "vlan"): "42", ("enp2s0 vf 0", "is trusted"): "no"}
     return standing

@@ -224,21 +224,24 @@ def test_findings_stand_once_with_their_hosts_and_what_became_of_them():
 def test_the_plan_has_every_step_from_what_to_what_and_how_it_went():
     rows = PageReader(render_proof_html(proof())).table("Step", "Danger")
     assert [tuple(r.values()) for r in rows] == [
-        ("1", "alpha", "mtu", "enp2s0", "mtu 1400", "mtu 9080", "drops the link",
+        ("1", "alpha", "mtu", "enp2s0", "mtu 1400 → mtu 9080", "drops the link",
          "verified, put back"),
-        ("2", "alpha", "vf_count", "0000:02:00.0", "num_vfs 0", "num_vfs 2", "drops the link",
+        ("2", "alpha", "vf_count", "0000:02:00.0", "num_vfs 0 → num_vfs 2", "drops the link",
          "verified, put back"),
     ]  # fmt: skip
     assert "ip link set dev enp2s0 mtu 9080" in render_proof_html(proof())
 
 
 def test_before_and_after_show_what_changed_and_what_it_is_after_undo():
-    rows = PageReader(render_proof_html(proof())).table("As found", "After undo")
+    main, folded = render_proof_html(proof()).split("What else changed with it", 1)
+    rows = PageReader(main).table("As found", "After undo")
     assert [tuple(r.values()) for r in rows] == [
         ("alpha", "enp2s0 mtu", "1400", "9080", "1400"),
         ("alpha", "0000:02:00.0 num vfs", "0", "2", "0"),
-        ("alpha", "enp2s0 vf 0", "not there", "there", "not there"),
+        ("alpha", "enp2s0 vf 0", "not there", "vlan 42, is trusted no", "not there"),
     ]
+    (other,) = PageReader(folded).table("As found", "After undo")
+    assert tuple(other.values()) == ("alpha", "enp2s0 rss entries 0", "128", "64", "128")
 
 
 def test_what_did_not_come_back_is_named():

@@ -22,6 +22,7 @@ COUNTED = {
 """Facts that are counters, or are about what runs and what the machine is, and not what is set."""
 MOVES = {
     "NetStack": {"index", "operstate"},
+    "Sriov": {"index"},
     "Links": {"down_reason", "is_up", "link_bps", "is_full_duplex", "partner",
               "partner_autonegotiation"},
     "CpuPower": {"current_hz", "idle_states"},
@@ -41,7 +42,7 @@ Values = dict[tuple[str, str], str]
 
 
 def values_of(host: HostFacts) -> Values:
-    """Give all that stands on a host, by subject and what. What cannot be read stands there as that, with its reason."""
+    """Give all that stands on a host; what cannot be read stands there as that, with its reason."""
     found: Values = {}
     for fact in facts():
         name = fact.__name__
@@ -62,7 +63,8 @@ def differences(host: str, before: Values, now: Values) -> tuple[Difference, ...
         key = (subject, "" if whole else what)
         was, is_now = before.get((subject, what)), now.get((subject, what))
         if whole:
-            was, is_now = ("there", None) if subject in subjects[0] else (None, "there")
+            side = before if subject in subjects[0] else now
+            was, is_now = (_all_of(subject, one) if one is side else None for one in (before, now))
         found.setdefault(
             key,
             Difference(
@@ -74,6 +76,12 @@ def differences(host: str, before: Values, now: Values) -> tuple[Difference, ...
             ),
         )
     return tuple(found.values())
+
+
+def _all_of(subject: str, values: Values) -> str:
+    """Say in one text what a subject is like that came or went whole."""
+    said = [f"{what} {value}" for (one, what), value in values.items() if one == subject and what]
+    return ", ".join(said) or values.get((subject, ""), "there")
 
 
 def _of(host: HostFacts, fact: type[Fact], leaves_out: set[str]) -> Iterator[tuple[str, str, str]]:

@@ -232,8 +232,8 @@ def _isolation(proof: Proof) -> ProofAnswer:
         question="Isolation",
         figure=NOT_SHOWN if unknown and not leaked else figure,
         condition=f"{fmt.count(arrived)} of {fmt.count(sent)} forged frames arrived, "
-        f"{len({(t.sender, t.receiver) for t in trials})} pairs, "
-        f"{len({t.forged for t in trials})} kinds"
+        f"{len({(t.sender, t.receiver) for t in counted})} ways from guest to guest, "
+        f"{len({t.forged for t in counted})} kinds"
         + (f"; {len(unknown)} not shown: the control was not heard" if unknown else ""),
         more="; ".join(more),
         is_proven=not leaked and not unknown,

@@ -18,6 +18,8 @@ from wirespeed.report.grid import Grid, columns, text
 from wirespeed.report.load_text import LoadUnit
 from wirespeed.report.proof_page import Proof
 
+PLANNED = (" mtu", " num vfs", " combined channels", " vf ", "Namespaces names")
+"""What an approach is about, in the words of a comparison; the rest follows from it."""
 PURPOSES = (Purpose.GUESTS, Purpose.TCP)
 """What the ports are for here: the doctor is asked for each, and what both say counts once."""
 
@@ -104,16 +106,16 @@ def plan_grid(proof: Proof) -> Grid:
         rows.append(
             (
                 *text(str(number + 1), shown(planned.host), shown(_kind(planned))),
-                *text(shown(planned.subject), *_way(planned)),
+                *text(shown(planned.subject), _way(planned)),
                 Box(text=planned.danger.value if planned.danger is not Danger.NONE else ""),
                 Box(text=went, tone="plain" if tone == "plain" else "alarm"),
             )
         )
-    names = ("Host", "Step", "About", "From", "To", "Danger", "How it went")
+    names = ("Host", "Step", "About", "Change", "Danger", "How it went")
     return Grid(
         title="The plan",
-        caption="In this order, and back in the other one. From: — where an earlier step makes it.",
-        columns=columns("#", *names, words=names, wraps=["From", "To", "About"]),
+        caption="In this order, and back in the other one.",
+        columns=columns("#", *names, words=names, wraps=["Change"]),
         rows=tuple(rows),
     )
 
@@ -123,15 +125,15 @@ def _kind(planned: PlannedStep) -> str:
     return str(inner["step"] if isinstance(inner, dict) else planned.step["step"])
 
 
-def _way(planned: PlannedStep) -> tuple[str, str]:
+def _way(planned: PlannedStep) -> str:
     if planned.no_op:
-        return described(planned.goal), "it is so already"
+        return shown(planned.no_op, 200)
     before = planned.before or {}
     changed = {k: v for k, v in planned.goal.items() if before.get(k) != v}
     if planned.before is None:
-        return "—", shown(described(changed), 160)
+        return f"made by an earlier step → {shown(described(changed), 200)}"
     was = {key: before.get(key) for key in changed}
-    return shown(described(was), 160), shown(described(changed), 160)
+    return f"{shown(described(was), 160)} → {shown(described(changed), 160)}"
 
 
 def changes(proof: Proof) -> Iterator[tuple[Difference, str]]:
@@ -147,28 +149,34 @@ def changes(proof: Proof) -> Iterator[tuple[Difference, str]]:
 def _now(change: Difference, values: Values | None) -> str:
     if values is None:
         return "—"
-    if change.what:
-        return values.get((change.subject, change.what), NOT_THERE)
-    return "there" if any(subject == change.subject for subject, _ in values) else NOT_THERE
+    of_it = {what: value for (subject, what), value in values.items() if subject == change.subject}
+    if change.what or "" in of_it:
+        return of_it.get(change.what, NOT_THERE)
+    return (
+        change.before if of_it and change.before != NOT_THERE else "there" if of_it else NOT_THERE
+    )
 
 
-def changes_grid(proof: Proof) -> Grid:
-    """Before, with the plan, after undo: everything of a host that the plan changed."""
+def changes_grid(proof: Proof, *, by_plan: bool) -> Grid:
+    """Before, with the plan, after undo: what the plan is about, or what else changed with it."""
     rows = []
     for change, undone in changes(proof):
+        what = f"{change.subject} {change.what}".strip()
+        if any(word in what for word in PLANNED) != by_plan:
+            continue
         back = undone in ("—", change.before)
         rows.append(
             (
-                *text(shown(change.host), shown(f"{change.subject} {change.what}".strip(), 120)),
-                *text(shown(change.before, 80), shown(change.now, 80)),
+                *text(shown(change.host), shown(what, 120)),
+                *text(shown(change.before, 80), shown(change.now, 160)),
                 Box(text=shown(undone, 80), tone="plain" if back else "alarm"),
             )
         )
     names = ("Host", "What", "As found", "With the plan", "After undo")
     return Grid(
-        title="What the plan changed",
+        title="What the plan changed" if by_plan else "What else changed with it",
         caption="By fresh readings of the hosts, and not by what was written.",
-        columns=columns(*names, words=names, wraps=["What", "As found", "With the plan"]),
+        columns=columns(*names, words=names, wraps=["What", "With the plan"]),
         rows=tuple(rows),
     )
 

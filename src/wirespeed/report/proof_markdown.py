@@ -26,7 +26,8 @@ def render_proof_markdown(proof: Proof) -> str:
         for one in hosts.unanswered(proof.found)
     ]
     blocks += ["## What was done", _table(hosts.plan_grid(proof))]
-    blocks += ["## Before and after", _table(hosts.changes_grid(proof))]
+    blocks += ["## Before and after", _table(hosts.changes_grid(proof, by_plan=True))]
+    blocks += [_table(hosts.changes_grid(proof, by_plan=False))]
     blocks += ["## Throughput and round trip", _table(tables.turned(tables.result_grid(proof)))]
     blocks += [_table(tables.spread_grid(proof))]
     blocks += ["## Fail-over", _table(tables.failover_grid(proof))]
