@@ -86,7 +86,7 @@ def executor(plan: Plan, network: Network, journal: list[Entry]) -> Executor:
 
 
 def sleepers(folder: Path) -> list[str]:
-    listed = LocalRunner().run(["ps", "-eo", "args"])
+    listed = LocalRunner().run(["ps", "-eww", "-o", "args"])
     return [line for line in listed.output.splitlines() if str(folder) in line]
 
 

@@ -40,7 +40,7 @@ CONTROL_PORT = "0000:00:02.0"
 def host(request: pytest.FixtureRequest) -> Iterator[Machine]:
     """One that has systemd-run, and one that has not."""
     alpha = MachineSpec(name="alpha", systemd=request.param == "systemd")
-    name = f"test-{os.getpid()}-legacy-cut"
+    name = f"test-{os.getpid()}-cut"
     with Machines(LabSpec(hosts=(alpha,), wiring="switch"), name=name) as lab:
         yield lab.hosts["alpha"]
 

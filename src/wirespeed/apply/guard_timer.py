@@ -31,7 +31,7 @@ _PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 _END_TIMER = f"""\
 end_timer() {{
 	if [ -s "$folder/sleeper" ]; then
-		kill -TERM -- "-$(cat "$folder/sleeper")"
+		kill -TERM "-$(cat "$folder/sleeper")"
 	else
 		systemctl stop "{TIMER}${{folder##*/{TIMER}}}.timer"
 	fi
