@@ -20,7 +20,7 @@ def refuse_firmware(plan: Plan) -> None:
             found=f"{planned.step['step']} {planned.danger}: "
             + "; ".join(command.line() for command in planned.commands),
             so="a card or a host may not come up again; nothing was changed",
-            next="read what the plan says of it, then --allow-firmware",
+            next="read what the plan says of it; `apply` and `remedy` do it with --allow-firmware",
         )
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 import click
 
 from wirespeed.apply.drift import drifted, left_states
+from wirespeed.apply.firmware_guard import refuse_firmware
 from wirespeed.apply.guard import refuse_cutoff
 from wirespeed.apply.hands_shell import ShellHands
 from wirespeed.apply.make import When as Planning
@@ -163,6 +164,7 @@ class Proving:
                     so="nothing was changed: what follows a reboot cannot be planned yet",
                     next=f"wirespeed apply {self._name}, reboot, and prove it then",
                 )
+            refuse_firmware(plan)
             _refuse_cutoff(plan, facts)
             todo = sum(not step.no_op for step in plan.steps)
             says(f"{todo} of {len(plan.steps)} steps are to be done")
