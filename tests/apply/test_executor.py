@@ -1,17 +1,21 @@
 """Apply and undo on described hosts, and from every moment at which they can be killed."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import product
+from typing import ClassVar, Literal
 
 import pytest
 from described_host import MADE, DescribedHost, Killed, Put
 
 from wirespeed.apply.executor import Executor
+from wirespeed.apply.hands import Changed
 from wirespeed.apply.planner import make_plan
-from wirespeed.model.error import ApplyError, LeftChangedError
+from wirespeed.model.command import Command
+from wirespeed.model.error import ApplyError, HostError, LeftChangedError
 from wirespeed.model.journal import Begun, Ended, Entry, Intent, Result, Undoing, Undone
-from wirespeed.model.observed import CannotTellError
+from wirespeed.model.observed import CannotTellError, Observed
 from wirespeed.model.plan import Plan
+from wirespeed.model.step import State, Step
 from wirespeed.steps import registry
 
 START = {"a": 1, "b": 2, "c": 3}
@@ -244,3 +248,137 @@ def test_a_run_begins_with_its_whole_plan(host: DescribedHost):
     executor(plan := plan_of(host), host, journal).apply()
     assert isinstance(journal[0], Begun)
     assert Plan.model_validate_json(journal[0].plan.model_dump_json()) == plan
+
+
+class Spread(Put):
+    """Key `rss` has a value; it begins anew from the count of `queues`, as the driver does it."""
+
+    step: Literal["spread"] = "spread"  # type: ignore[assignment]
+    netdev: str = "eth0"
+
+
+class Queues(Put):
+    """Key `queues` has a value; with it the driver gives `rss` another one."""
+
+    step: Literal["queues"] = "queues"  # type: ignore[assignment]
+    netdev: str = "eth0"
+
+
+class Card(DescribedHost):
+    """Whoever changes `queues` finds `rss` a hundred times that, whatever it was."""
+
+    def change(self, step: Step, commands: Sequence[Command]) -> Changed:
+        changed = super().change(step, commands)
+        if commands and step.subject == "queues":
+            self.values["rss"] = 100 * self.values["queues"]
+        return changed
+
+
+class TestAThingThatAnEarlierStepAlters:
+    STEPS = (Queues(key="queues", value=8), Spread(key="rss", value=5))
+    CUSTOM: ClassVar = {"queues": 4, "rss": 77}
+
+    @pytest.fixture(autouse=True)
+    def _kinds(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        kinds = {"queues": Queues, "spread": Spread}
+        monkeypatch.setattr(registry, "step_types", lambda: kinds)
+
+    @pytest.fixture
+    def host(self) -> Card:
+        return Card(dict(self.CUSTOM))
+
+    def plan_of(self, host: Card) -> Plan:
+        states = host.read(self.STEPS)
+        return make_plan(("alpha", s, state) for s, state in zip(self.STEPS, states, strict=True))
+
+    def test_it_is_read_in_its_turn_and_not_called_stale(self, host: Card):
+        journal: list[Entry] = []
+        executor(self.plan_of(host), host, journal).apply()
+        assert host.values == {"queues": 8, "rss": 5}
+        befores = [entry.before for entry in journal if isinstance(entry, Intent)]
+        assert befores == [{"value": 4}, {"value": 800}], "what the first step left"
+
+    def test_undo_brings_back_what_stood_there_first(self, host: Card):
+        journal: list[Entry] = []
+        plan = self.plan_of(host)
+        executor(plan, host, journal).apply()
+        executor(plan, host, journal).undo()
+        assert host.values == self.CUSTOM
+
+    def test_one_that_was_so_already_is_done_when_it_is_so_no_more(self, host: Card):
+        host.values["rss"] = 5
+        journal: list[Entry] = []
+        plan = self.plan_of(host)
+        assert plan.steps[1].no_op
+        executor(plan, host, journal).apply()
+        assert host.values == {"queues": 8, "rss": 5}
+        executor(plan, host, journal).undo()
+        assert host.values == {"queues": 4, "rss": 5}
+
+    def test_what_the_first_step_brought_about_itself_is_not_written(self, host: Card):
+        queues, spread = self.STEPS[0], Spread(key="rss", value=800)
+        rows = zip((queues, spread), host.read((queues, spread)), strict=True)
+        plan, journal = make_plan(("alpha", step, state) for step, state in rows), []
+        executor(plan, host, journal).apply()
+        assert host.values == {"queues": 8, "rss": 800}
+        assert [entry.number for entry in journal if isinstance(entry, Intent)] == [0]
+        executor(plan, host, journal).undo()
+        assert host.values == self.CUSTOM
+
+    def test_killed_at_any_entry_it_ends_in_the_start_or_in_the_goal(self, host: Card):
+        plan, whole = self.plan_of(host), []
+        executor(plan, host, whole).apply()
+        for at, written, finish in product(range(len(whole)), (False, True), ("undo", "apply")):
+            host.values = dict(self.CUSTOM)
+            torn = TornJournal([], at, written=written)
+            with pytest.raises(Killed):
+                Executor(plan, {"alpha": host}, torn, lambda: "now").apply()
+            getattr(executor(plan, host, torn.entries), finish)()
+            goal = {"queues": 8, "rss": 5}
+            assert host.values == (goal if finish == "apply" else self.CUSTOM), (at, written)
+
+
+class TestUndoOfWhatCannotBeRead:
+    def test_a_thing_that_was_made_and_is_gone_is_as_before(self):
+        host = DescribedHost({"count": 0})
+        made = TestAThingThatAnEarlierStepMakes()
+        plan, journal = made.plan_of(host), []
+        executor(plan, host, journal).apply()
+        # The host was rebooted: the number of VFs is 0 again, and there is no VF.
+        host.values, host.ran = {"count": 0}, []
+        executor(plan, host, journal).undo()
+        assert (host.values, host.ran) == ({"count": 0}, [])
+        last = [entry for entry in journal if isinstance(entry, Undone)][-1]
+        assert (last.number, last.verdict.value) == (1, "verified")
+        assert last.said == "it is not there, as before"
+
+    def test_one_that_is_there_and_was_not_read_at_first_is_put_back(self):
+        host = DescribedHost({"count": 0})
+        plan, journal = TestAThingThatAnEarlierStepMakes().plan_of(host), []
+        executor(plan, host, journal).apply()
+        host.fails.add("count")
+        host.unreadable.add("vf")
+        run = executor(plan, host, journal)
+        with pytest.raises(LeftChangedError) as caught:
+            run.undo()
+        assert "count on alpha" in caught.value.where
+
+    def test_a_guest_that_is_gone_is_asked_once(self):
+        host, asked = DescribedHost({"count": 0}), []
+
+        class Gone(DescribedHost):
+            def read(self, steps: Sequence[Step]) -> list[Observed[State]]:
+                asked.append(len(steps))
+                raise HostError("ssh.refused", where="gpu-1", found="no answer")
+
+        count = Put(key="count", value=2)
+        inside = [Put(key="vf", value=42), Put(key="vf", value=43)]
+        rows = [("alpha", count, host.read([count])[0]), *[("gpu-1", s, None) for s in inside]]
+        plan, journal = make_plan(rows), []
+        guest = DescribedHost({"vf": 7})
+        hands = {"alpha": host, "gpu-1": guest}
+        Executor(plan, hands, journal.append, lambda: "now").apply()
+        hands = {"alpha": host, "gpu-1": Gone({})}
+        Executor(plan, hands, journal.append, lambda: "now", tuple(journal)).undo()
+        assert host.values == {"count": 0}
+        assert asked == [1]

@@ -81,7 +81,7 @@ class Executor:
             ids = self._boot_ids
             record.begin(Begun(at=self._now(), plan=stage, boot_ids=ids, spec=self._spec))
         for number, planned in enumerate(record.plan.steps):
-            if not planned.no_op and record.came[number] is not StepProgress.DONE:
+            if record.came[number] is not StepProgress.DONE and not self._is_so_still(number):
                 result = self._do(number, planned)
                 if result.verdict is not Verified.VERIFIED:
                     self._put_back_after(planned, result)
@@ -109,6 +109,14 @@ class Executor:
                 so="these are not as they were before",
                 next="; ".join(c.line() for p, _ in failures for c in p.undo),
             )
+
+    def _is_so_still(self, number: int) -> bool:
+        """Tell whether a step with nothing to do has nothing to do: an earlier one may alter it."""
+        planned = self._record.plan.steps[number]
+        if not planned.no_op or not self._record.is_touched(number):
+            return bool(planned.no_op)
+        found = self._hands[planned.host].read([read_step(planned.step)])[0]
+        return isinstance(found, Known) and found.value == planned.goal
 
     def _do(self, number: int, planned: PlannedStep) -> Result:
         record, step, hands = self._record, read_step(planned.step), self._hands[planned.host]

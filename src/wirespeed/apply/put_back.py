@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from wirespeed.apply.hands import Changed, Hands
 from wirespeed.apply.judge import judged
 from wirespeed.apply.record import BEGUN, Record
+from wirespeed.apply.standing import read_steps
 from wirespeed.model.error import HostError
 from wirespeed.model.journal import Undoing, Undone, Verified
 from wirespeed.model.observed import Known, Observed, Unreadable
@@ -32,22 +33,43 @@ class PutBack:
 
     def all(self) -> Failures:
         """Put back all; give the steps that are not as they were, with what became of each."""
-        record, failures, again = self._record, [], []
+        record, failures, gone = self._record, [], []
         for number in reversed(range(len(record.plan.steps))):
             if record.intent(number) is None or record.came[number] not in BEGUN:
                 continue
             undone = self._one(number, record.before(number))
             if undone is None:
-                again.append(number)
+                gone.append(number)
             elif undone.verdict is not Verified.VERIFIED:
                 failures.append((record.plan.steps[number], undone))
-            elif record.plan.steps[number].before not in (None, record.before(number)):
-                again.append(number)
-        for number in again:
+        for number in (*gone, *self._altered()):
             undone = self._once_more(number)
             if undone.verdict is not Verified.VERIFIED:
                 failures.append((record.plan.steps[number], undone))
         return failures
+
+    def _altered(self) -> list[int]:
+        """Give the steps whose thing is not as the plan had found it, though nothing is left to do.
+
+        Either it was read afresh in its turn, or never begun: an earlier step had altered it. Of
+        one that several stages have, the first had found it as it was.
+        """
+        record, first = self._record, {}
+        for number, planned in reversed(list(enumerate(record.plan.steps))):
+            first[planned.host, read_step(planned.step).model_dump_json()] = number
+        asked = [number for number in first.values() if self._may_be_altered(number)]
+        found = read_steps(record.plan, asked, self._hands)
+        return [
+            number
+            for number, state in found.items()
+            if not isinstance(state, Known) or state.value != record.plan.steps[number].before
+        ]
+
+    def _may_be_altered(self, number: int) -> bool:
+        planned, intent = self._record.plan.steps[number], self._record.intent(number)
+        if planned.before is None:
+            return False
+        return self._record.is_near(number) if intent is None else intent.before != planned.before
 
     def _one(self, number: int, to: State | None) -> Undone | None:
         """Put one back; None: what it is about is not there, and an earlier step had made it."""

@@ -43,6 +43,7 @@ class Record:
         self._intents: dict[int, Intent] = {}
         self._stage_start = 0
         self._about: dict[str, set[str]] = {}
+        self._about_all: dict[str, set[str]] = {}
         for entry in entries:
             self._note(entry)
 
@@ -61,7 +62,8 @@ class Record:
             # What stood there first is what undo brings back.
             self._intents.setdefault(entry.number, entry)
             planned = self.plan.steps[entry.number]
-            self._about.setdefault(planned.host, set()).update(names_of(planned.step))
+            for about in (self._about, self._about_all):
+                about.setdefault(planned.host, set()).update(names_of(planned.step))
 
     def begin(self, entry: Begun) -> None:
         """Begin a stage with steps of the plan that no stage had."""
@@ -93,6 +95,11 @@ class Record:
         if planned.host in self.rebooted:
             return True
         return not self._about.get(planned.host, set()).isdisjoint(names_of(planned.step))
+
+    def is_near(self, number: int) -> bool:
+        """Tell whether a step of any stage was written that names one of the same things."""
+        planned = self.plan.steps[number]
+        return not self._about_all.get(planned.host, set()).isdisjoint(names_of(planned.step))
 
 
 def names_of(step: dict[str, Any]) -> Iterator[str]:
