@@ -13,7 +13,7 @@ help: ## This list
 
 setup: $(installed) ## Install what is missing; leaves .venv/bin/wirespeed
 
-demo: $(installed) ## Measure testpmd and l3fwd on this machine; leaves build/demo/report.html
+demo: $(installed) .venv/.dependencies-lab ## The whole job, without a card; leaves build/demo
 	scripts/demo.sh
 
 test: $(installed_dev) ## Lint, then every test
@@ -37,9 +37,12 @@ build/sources.txt: FORCE
 	scripts/install-python.sh
 	@touch $@
 
-.venv/.dependencies-dev: .venv/.dependencies
-	scripts/install-system.sh test
+.venv/.dependencies-lab: .venv/.dependencies scripts/packages-lab.txt
 	scripts/install-system.sh lab
+	@touch $@
+
+.venv/.dependencies-dev: .venv/.dependencies .venv/.dependencies-lab
+	scripts/install-system.sh test
 	scripts/install-python.sh dev
 	@touch $@
 

@@ -1,5 +1,6 @@
 #!/bin/sh
-# The main job on real packets: both DUTs, every frame size, short trials.
+# The main job. First on real packets: both DUTs, every frame size, short trials. Then the whole
+# chain on two virtual hosts as found: doctor, plan, apply, measure between guests, undo.
 set -eu
 
 run=build/demo
@@ -13,9 +14,18 @@ if [ "$status" -eq 1 ] && grep -q '"kind":"end".*"completed":true' "$run/trials.
 	status=0
 fi
 [ "$status" -eq 0 ] || exit "$status"
+
+scripts/demo-prove.sh "$run" || status=$?
+if [ "$status" -eq 1 ] && grep -q '"stage":"compare".*"outcome":"done"' "$run/lab/stages.jsonl"
+then
+	echo "Not everything was proven: the page says what, and why."
+	status=0
+fi
 # A path on its own line can be copied whole, however long it is.
 cat <<END
 Open in a browser:
 $PWD/$run/report.html
-The same is in $run/report.md and $run/results.csv.
+$PWD/$run/lab/report.html
+The same is in report.md and results.csv beside each.
 END
+exit "$status"

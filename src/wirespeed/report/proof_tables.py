@@ -184,8 +184,9 @@ def _failover_row(trial: FailoverTrial) -> tuple[Box, ...]:
 
 def isolation_grid(proof: Proof) -> Grid:
     """Who sent to whom, and what arrived of each kind of forged frame: rows are the pairs."""
-    trials = proof.isolation
-    kinds = [kind for kind in ForgedKind if any(t.forged is kind for t in trials)]
+    rows = [r for r in proof.summary.isolation if r.sender_network != r.receiver_network]
+    tried = {trial.forged for row in rows for trial in row.trials}
+    kinds = [kind for kind in ForgedKind if kind in tried]
     notes = Notes()
     return Grid(
         title="Forged frames between guests that must not hear each other",
@@ -205,9 +206,28 @@ def isolation_grid(proof: Proof) -> Grid:
                     for kind in kinds
                 ),
             )
-            for row in proof.summary.isolation
+            for row in rows
         ),
         notes=notes.all,
+    )
+
+
+def spoof_grid(proof: Proof) -> Grid:
+    """Who sent within his own network as somebody else, where the card says that it checks that."""
+    rows = [r for r in proof.summary.isolation if r.sender_network == r.receiver_network]
+    return Grid(
+        title="Within one network: sent as somebody else",
+        caption="Tried where the card says that it checks the source of what a VF sends.",
+        columns=columns("From → to", "Arrived / sent", "Verdict", words=["Verdict"]),
+        rows=tuple(
+            text(
+                f"{row.sender} → {row.receiver} in {row.sender_network}",
+                f"{fmt.count(trial.arrived)} / {fmt.count(trial.sent)}",
+                trial.verdict,
+            )
+            for row in rows
+            for trial in row.trials
+        ),
     )
 
 
