@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from sshd import Home, Sshd, make_key
 
+from wirespeed.host import ssh
 from wirespeed.host.clock import monotonic_s
 from wirespeed.host.reach_destination import Remote
 from wirespeed.host.ssh_session import SshSession
@@ -51,6 +52,20 @@ def test_a_connection_that_was_lost_is_made_anew(session: SshSession):
     second = session.run(CLIENT)
     assert second.returncode == 0
     assert second.output not in ("", first.output)
+
+
+def test_a_host_that_falls_silent_is_given_up_before_its_command_would_be(
+    session: SshSession, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(ssh, "ALIVE_S", 0.3)
+    started = monotonic_s()
+    # The server's process of the session stands still, as all of it does on a host that is gone.
+    script = "(sleep 8; kill -CONT $PPID) & kill -STOP $PPID; sleep 8"
+    with pytest.raises(HostError) as caught:
+        session.run(["sh", "-c", script], timeout_s=60)
+    assert caught.value.what == "ssh.lost"
+    assert monotonic_s() - started < 8
+    assert session.run(CLIENT).returncode == 0
 
 
 def test_a_command_that_does_not_end_is_ended(session: SshSession):

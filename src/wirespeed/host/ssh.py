@@ -30,6 +30,9 @@ from wirespeed.model.error import HostError, MeasurementError
 
 CONNECT_S = 10.0
 """For one hop: name, TCP, keys of the host, and proof of who we are."""
+ALIVE_S, ALIVE_COUNT = 20, 3
+"""A host that is silent is asked so often, and so many times: one that was cut off in the midst of
+a command, or rebooted, closes no connection."""
 MAX_JUMPS = 8
 _CHUNK_BYTES = 1 << 16
 _GOODBYE_S = 2.0
@@ -227,6 +230,8 @@ async def _hop(
                 known_hosts=trust,
                 connect_timeout=None,
                 login_timeout=0,
+                keepalive_interval=ALIVE_S,
+                keepalive_count_max=ALIVE_COUNT,
                 password=None,
                 password_auth=False,
                 kbdint_auth=False,
