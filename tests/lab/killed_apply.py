@@ -1,0 +1,38 @@
+"""Applies a plan as `wirespeed apply` does, and kills itself with SIGKILL at one journal write.
+
+    killed_apply.py SPEC PLAN RUN NUMBER before|after
+
+NUMBER counts the entries of the journal from 0; the kill comes before that one is written, or when
+it is durable.
+"""
+
+import os
+import signal
+import sys
+from pathlib import Path
+
+from wirespeed.apply.run import open_run
+from wirespeed.commands.hosts_of_spec import hands_of, read_spec
+from wirespeed.commands.run_hosts import carry_out
+from wirespeed.model.journal import Entry
+from wirespeed.model.plan import Plan
+
+
+def main(spec: str, plan: str, folder: str, number: str, when: str) -> None:
+    with open_run(Path(folder)) as run, hands_of(read_spec(Path(spec))) as hands:
+        write = run.write
+
+        def write_and_die(entry: Entry) -> None:
+            is_it = len(run.entries) == int(number)
+            if is_it and when == "before":
+                os.kill(os.getpid(), signal.SIGKILL)
+            write(entry)
+            if is_it:
+                os.kill(os.getpid(), signal.SIGKILL)
+
+        run.write = write_and_die  # type: ignore[method-assign]
+        carry_out(run, Plan.model_validate_json(Path(plan).read_text()), hands)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
