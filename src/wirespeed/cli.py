@@ -14,14 +14,16 @@ from wirespeed.model.error import WirespeedError
 ERROR_COLUMNS = 80
 
 NOT_PROVEN = """\
-not proven on hardware (only vdevs and described hosts were at hand):
+not proven on hardware (only vdevs, virtual and described hosts were at hand):
   measure: ports given with --port, PCI ports and mlx5 among them
   measure: hardware receive time stamps
   measure: several NUMA nodes
   doctor: ConnectX cards, their eswitch, VF-LAG and firmware settings
   doctor: Open vSwitch with hardware offload or DPDK
   doctor: the Linux side of WSL2
-  plan, apply, undo: ConnectX cards; guests are not set up yet"""
+  plan, apply, undo: ConnectX cards; firmware, its settings and its reset
+  prove: throughput between guests, as every host was emulated; fail-over by
+    ConnectX ports; a card that enforces its spoof check"""
 
 
 def format_error(error: WirespeedError) -> str:
