@@ -11,8 +11,8 @@ NOT_THERE = "No such file or directory"
 
 @dataclass
 class DescribedFiles:
-    """Understands `cat F`, `grep -H '' F…`, `tee F`, `mv -f F G`, `rm -f F`,
-    `truncate -s -1 F`.
+    """Understands `cat F`, `grep -H '' F…`, `tee F`, `cp -p F G`, `mv -f F G`,
+    `rm -f F`, `truncate -s -1 F`.
 
     An attribute of sysfs is a path below /sys or /proc; those are never made or removed.
     """
@@ -33,6 +33,11 @@ class DescribedFiles:
                 if source not in self.files:
                     return Answer(errors=f"mv: cannot stat '{source}': {NOT_THERE}", returncode=1)
                 self.files[path] = self.files.pop(source)
+                return Answer()
+            case ("cp", "-p", source, path) if not is_attribute(path):
+                if source not in self.files:
+                    return Answer(errors=f"cp: cannot stat '{source}': {NOT_THERE}", returncode=1)
+                self.files[path] = self.files[source]
                 return Answer()
             case ("truncate", "-s", "-1", path) if not is_attribute(path):
                 self.files[path] = self.files.get(path, "")[:-1]

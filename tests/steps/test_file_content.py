@@ -1,5 +1,9 @@
 """A file of ours: written whole, kept as it was, removed when it was not there."""
 
+import os
+import subprocess
+from pathlib import Path
+
 import pytest
 from described_files import DescribedFiles
 from proof import prove
@@ -48,3 +52,25 @@ def test_denied_is_not_absent():
 def test_only_files_of_ours_are_written(path: str):
     with pytest.raises(ValidationError):
         FileContent(path=path, content=NEW, reason="x")
+
+
+def test_mode_and_owner_of_a_file_stay_there_and_back(tmp_path: Path):
+    """By real commands, on a file elsewhere."""
+    path = tmp_path / "file"
+    path.write_text("old")
+    path.chmod(0o640)
+    if os.getuid() == 0:
+        os.chown(path, 12345, 54321)
+    before = path.stat()
+    old, new = {"content": "old"}, {"content": NEW}
+    for now, to in ((old, new), (new, old)):
+        for command in STEP.change(now, to):
+            argv = [word.replace(PATH, str(path)) for word in command.argv]
+            text = None if command.stdin is None else command.stdin + "\n"
+            subprocess.run(argv, input=text, text=True, check=True, stdout=subprocess.DEVNULL)
+        after = path.stat()
+        assert path.read_text() == to["content"]
+        assert (after.st_mode, after.st_uid, after.st_gid) == (
+            before.st_mode, before.st_uid, before.st_gid,
+        )  # fmt: skip
+    assert list(tmp_path.iterdir()) == [path]

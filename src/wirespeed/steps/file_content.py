@@ -76,7 +76,9 @@ class FileContent(Step):
             return (Command(argv=("rm", "-f", self.path)),)
         text = str(content)
         beside = f"{self.path}.wirespeed"
+        # Of a file that is there, mode and owner stay: they are what the rename would change.
+        keep = () if now["content"] is None else (Command(argv=("cp", "-p", self.path, beside)),)
         write = Command(argv=("tee", beside), stdin=text.removesuffix("\n"))
         # A command's input ends in a line feed; what stood there may not have.
         cut = () if text.endswith("\n") else (Command(argv=("truncate", "-s", "-1", beside)),)
-        return (write, *cut, Command(argv=("mv", "-f", beside, self.path)))
+        return (*keep, write, *cut, Command(argv=("mv", "-f", beside, self.path)))
