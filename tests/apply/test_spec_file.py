@@ -28,6 +28,17 @@ def test_a_file_is_read():
     [
         ("segment: 42", "segment: 42, segment: 43", "spec.not_yaml", "line 7: the key 'segment'"),
         ("approach: legacy-vlan", "approach: [", "spec.not_yaml", "line "),
+        (
+            "192.168.10.0/24",
+            "192.168.9.128/25",
+            "spec.invalid",
+            "192.168.9.0/24 and network storage",
+        ),
+        ("192.168.10.0/24", "192.168.10.1/24", "spec.invalid", "networks.storage.subnet: "),
+        ("approach: legacy-vlan", "approach: legacy-wlan", "spec.invalid", "approach: "),
+        ("host: alpha", "host: gamma", "spec.invalid", "no host 'gamma' among alpha"),
+        ('"0000:03:00.1"]', '"0000:03:00.0"]', "spec.invalid", "a port is named twice"),
+        ('"0000:03:00.1"]', '"03:00.1"]', "spec.invalid", "is no PCI address"),
         ("segment: 42", "segment: 42, colour: red", "spec.invalid", "networks.storage.colour: "),
         ("segment: 42", "segment: 9999", "spec.invalid", "VLAN id 9999 is not 1 to 4094"),
         ("mtu: 9080", "mtu: 8999", "spec.invalid", "do not fit into the underlay's 8999"),
