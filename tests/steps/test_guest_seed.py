@@ -41,7 +41,7 @@ class DescribedFolders(DescribedFiles):
 
     def run(self, command: Command) -> Answer:
         match command.argv:
-            case ("install", "-D", "-m", "600", "/dev/stdin", path):
+            case ("install", "-D", "-m", "600", "/proc/self/fd/0", path):
                 self.files[path] = f"{command.stdin}\n"
                 while (path := path.rpartition("/")[0]) != "/run":
                     self.folders.add(path)

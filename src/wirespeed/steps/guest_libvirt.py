@@ -15,7 +15,7 @@ ROW = re.compile(r"^ ?(?P<uuid>[0-9a-f-]{36}) (?P<name>\S+)$")
 START = (
     # QEMU runs as a user of its own. libvirt's own disk of a folder has no label.
     'cd "$0" && chmod 711 . && xorriso -as mkisofs -quiet -output seed.iso -volid CIDATA -joliet '
-    "-rock seed </dev/null && virsh --connect qemu:///system create /dev/stdin || "
+    "-rock seed </dev/null && virsh --connect qemu:///system create /proc/self/fd/0 || "
     '{ code=$?; rm -f seed.iso console; exit "$code"; }'
 )
 STOP = (

@@ -112,7 +112,7 @@ class GuestSeed(Step):
                 commands.append(Command(argv=("rm", "-f", path)))
             else:
                 text = str(content).removesuffix("\n")
-                write = ("install", "-D", "-m", "600", "/dev/stdin", path)
+                write = ("install", "-D", "-m", "600", "/proc/self/fd/0", path)
                 commands.append(Command(argv=write, stdin=text))
         return tuple(commands)
 

@@ -1,0 +1,114 @@
+"""A virtual machine by ssh through its host: its key is the one that its console told."""
+
+import getpass
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from sshd import Home, Sshd, make_key, public
+
+from wirespeed.host import ssh_guest
+from wirespeed.host.local import LocalRunner
+from wirespeed.host.reach_destination import Remote
+from wirespeed.host.ssh_guest import GuestPlace, GuestSession, own_key
+from wirespeed.model.error import HostError
+
+pytestmark = pytest.mark.sshd
+MARKER = "wirespeed-host-key:"
+WHO = ("sh", "-c", "echo $SSH_CONNECTION")
+
+
+class Guest:
+    """A server that plays the guest, and the console that its host keeps of it."""
+
+    def __init__(self, folder: Path) -> None:
+        self.key = make_key(folder / "id_ed25519")
+        self.server = Sshd(folder / "server", self.key)
+        self.console = folder / "console"
+
+    def tells(self, key: Path, before: str = "") -> None:
+        told = " ".join(public(key).split()[:2])
+        self.console.write_text(f"Linux version\r\n{before}{MARKER} {told}\r\nlogin: ")
+
+    def session(self, through: Remote | None = None) -> GuestSession:
+        place = GuestPlace(
+            name="gpu-1", ssh_port=self.server.port, console=str(self.console), marker=MARKER
+        )
+        return GuestSession(place, LocalRunner(), through, self.key)
+
+
+@pytest.fixture
+def guest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Guest]:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.delenv("SSH_AUTH_SOCK", raising=False)
+    monkeypatch.setattr(ssh_guest, "USER", getpass.getuser())
+    made = Guest(tmp_path)
+    try:
+        yield made
+    finally:
+        made.server.close()
+
+
+def test_it_is_reached_by_the_key_that_its_console_told(guest: Guest):
+    guest.tells(guest.server.host_key)
+    with guest.session() as session:
+        first, second = session.run(WHO), session.run(WHO)
+    assert first.output == second.output != "", "one connection for both"
+
+
+def test_the_key_that_it_told_last_counts(guest: Guest, tmp_path: Path):
+    former = " ".join(public(make_key(tmp_path / "former")).split()[:2])
+    guest.tells(guest.server.host_key, before=f"{MARKER} {former}\r\n")
+    with guest.session() as session:
+        assert session.run(WHO).returncode == 0
+
+
+def test_whoever_shows_another_key_is_not_talked_to(guest: Guest, tmp_path: Path):
+    guest.tells(make_key(tmp_path / "other"))
+    with guest.session() as session, pytest.raises(HostError):
+        session.run(WHO)
+    assert "Accepted" not in guest.server.log.read_text()
+
+
+def test_a_guest_without_a_console_is_not_waited_for(guest: Guest):
+    with guest.session() as session, pytest.raises(HostError) as caught:
+        session.run(WHO)
+    assert caught.value.what == "guest.not_running"
+
+
+def test_a_guest_that_does_not_tell_its_key_is_not_waited_for_for_ever(
+    guest: Guest, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(ssh_guest, "BOOT_S", 0.1)
+    monkeypatch.setattr(ssh_guest, "PAUSE_S", 0.05)
+    guest.console.write_text(f"{MARKER} ssh-ed25519 AAAAC3Nza")
+    with guest.session() as session, pytest.raises(HostError) as caught:
+        session.run(WHO)
+    assert caught.value.what == "guest.silent"
+
+
+def test_the_way_to_it_goes_through_its_host(guest: Guest, tmp_path: Path):
+    """The host is a second server; what the guest sees as its peer is that one's connection."""
+    host = Sshd(tmp_path / "host", guest.key)
+    home = Home(tmp_path / "home")
+    try:
+        for name in ("id_ed25519", "id_ed25519.pub"):
+            (home.ssh / name).write_text(guest.key.with_name(name).read_text())
+            (home.ssh / name).chmod(0o600)
+        home.add_host("alpha", host.port)
+        home.known_hosts.write_text(host.known_as())
+        guest.tells(guest.server.host_key)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setenv("HOME", str(home.folder))
+            with guest.session(Remote("alpha", "alpha")) as session:
+                assert session.run(WHO).returncode == 0
+        assert "direct-tcpip" in host.log.read_text()
+    finally:
+        host.close()
+
+
+def test_our_own_key_is_made_once_and_only_we_can_read_it(tmp_path: Path):
+    path, told = own_key(tmp_path / "state")
+    assert own_key(tmp_path / "state") == (path, told)
+    assert path.stat().st_mode & 0o077 == 0
+    assert told.startswith("ssh-ed25519 AAAA") and told.endswith(" wirespeed")
