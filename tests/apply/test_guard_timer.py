@@ -15,6 +15,7 @@ from wirespeed.apply.hands_shell import ShellHands
 from wirespeed.apply.planner import make_plan
 from wirespeed.host.clock import Deadline, sleep_s
 from wirespeed.host.local import LocalRunner
+from wirespeed.host.process import Child
 from wirespeed.host.runner import Completed
 from wirespeed.model.capture import parse_capture
 from wirespeed.model.command import Command
@@ -62,6 +63,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(guard_timer, "FOLDER", str(tmp_path / "run"))
     monkeypatch.setattr(hands_script, "LOCK", str(tmp_path / "lock"))
     monkeypatch.setattr(guard_timer_change, "PAUSE_S", 0.1)
+    monkeypatch.setattr(guard_timer_change, "SETTLE_S", 0.5)
     return tmp_path / "run"
 
 
@@ -80,8 +82,10 @@ def plan_for(way: Path, text: str) -> Plan:
     return Plan(steps=tuple(steps))
 
 
-def executor(plan: Plan, network: Network, journal: list[Entry]) -> Executor:
-    hands = guarded(plan, {"alpha": ShellHands("alpha", network)}, SOON_S)
+def executor(
+    plan: Plan, network: Network, journal: list[Entry], within_s: int = SOON_S
+) -> Executor:
+    hands = guarded(plan, {"alpha": ShellHands("alpha", network)}, within_s)
     return Executor(plan, hands, journal.append, lambda: "now", tuple(journal))
 
 
@@ -144,6 +148,19 @@ def test_whoever_takes_the_host_next_has_what_is_armed_undone_first(way: Path, f
     assert sleepers(folder) == [], "and the timer is ended"
     hands.give_back("run")
     assert not folder.exists(), "nothing is left on the host"
+
+
+def test_a_way_that_closes_a_moment_after_the_change_is_no_proof(
+    way: Path, monkeypatch: pytest.MonkeyPatch
+):
+    """As where udev gives a new bond another address."""
+    monkeypatch.setattr(guard_timer_change, "SETTLE_S", 2)
+    look = f"grep -q late {way} && echo cut >{way}; sleep 0.1"
+    with Child(["sh", "-c", f"for i in $(seq 80); do {look}; done"], role="trap"):
+        with pytest.raises(ApplyError) as caught:
+            executor(plan_for(way, "late"), Network(way), [], within_s=8).apply()
+    assert caught.value.what == "step.cut_off"
+    assert way.read_text() == "open\n"
 
 
 def test_a_timer_that_does_not_start_lets_nothing_be_changed(way: Path, folder: Path):

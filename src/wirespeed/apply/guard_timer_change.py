@@ -27,6 +27,8 @@ from wirespeed.model.step import Step
 
 ANSWER_S = 60.0
 PAUSE_S = 1.0
+SETTLE_S = 5.0
+"""A port may go down, or get another address, a moment after the command that led to it."""
 LATEST_S = 120.0
 """How long after the timer a host may take to come back: its undo, and a port that restarts."""
 SAID = {
@@ -59,6 +61,7 @@ def change_or_undone(
         )
     except WirespeedError as error:
         lost = error.found
+    sleep_s(min(SETTLE_S, within_s / 4))
     while True:
         renew()
         try:
