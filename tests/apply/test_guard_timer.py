@@ -156,9 +156,9 @@ def test_a_way_that_closes_a_moment_after_the_change_is_no_proof(
     """As where udev gives a new bond another address."""
     monkeypatch.setattr(guard_timer_change, "SETTLE_S", 2)
     look = f"grep -q late {way} && echo cut >{way}; sleep 0.1"
-    with Child(["sh", "-c", f"for i in $(seq 80); do {look}; done"], role="trap"):
-        with pytest.raises(ApplyError) as caught:
-            executor(plan_for(way, "late"), Network(way), [], within_s=8).apply()
+    trap = ["sh", "-c", f"for i in $(seq 80); do {look}; done"]
+    with Child(trap, role="trap"), pytest.raises(ApplyError) as caught:
+        executor(plan_for(way, "late"), Network(way), [], within_s=8).apply()
     assert caught.value.what == "step.cut_off"
     assert way.read_text() == "open\n"
 
