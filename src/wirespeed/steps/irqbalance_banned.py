@@ -102,6 +102,9 @@ class IrqbalanceBanned(Step):
             if to["content"] is None:
                 commands.append(Command(argv=("rm", "-f", self.path)))
             else:
+                if now["content"] is not None:
+                    # Mode and owner stay: they are what the rename would change.
+                    commands.append(Command(argv=("cp", "-p", self.path, beside)))
                 commands.append(Command(argv=("tee", beside), stdin=str(to["content"])))
                 commands.append(Command(argv=("mv", "-f", beside, self.path)))
             if to["is_running"]:
