@@ -40,7 +40,7 @@ class Account:
         if self.phases:
             self.end(now)
         self.phase, self.began, self.silent_since = phase, now, now
-        self.longest = self.count = 0
+        self.longest = self.count = self.skipped = 0
         self.phases.append({})
 
     def end(self, now: int) -> None:
@@ -52,6 +52,7 @@ class Account:
             "received": self.count,
             "longest_silence_ns": max(self.longest, silence),
             "last_silence_ns": silence,
+            "longest_skip": self.skipped,
         }
 
     def add(self, number: int, stamp: int) -> None:
@@ -69,6 +70,7 @@ class Account:
         self.count += 1
         if number < self.highest:
             self.reordered += 1
+        self.skipped = max(self.skipped, number - self.highest - 1)
         self.highest = max(self.highest, number)
         self.longest = max(self.longest, stamp - self.silent_since)
         self.silent_since = max(stamp, self.silent_since)

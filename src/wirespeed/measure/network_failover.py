@@ -49,14 +49,11 @@ def failovers(
     for switch in switches:
         progress(f"fail-over, {switch.port} of {switch.host} {switch.how}")
         trial = _valid(guests, spec, pair, switch, record)
-        if trial.verdict is FailoverVerdict.NOT_TOUCHED and trial.carried_before != _member(
-            guests, pair, switch
-        ):
+        if trial.verdict in (FailoverVerdict.NOT_TOUCHED, FailoverVerdict.INVALID):
             again.append(switch)
     for switch in again:
         # A bond with a primary port has gone back to it: then the others never carry it.
-        guest = _guest(guests, pair, switch)
-        if _carrier_or_none(guest, pair.network) == _member(guests, pair, switch):
+        if len(switches) > 1 and _carries(guests, pair, switch):
             progress(f"fail-over, {switch.port} of {switch.host} {switch.how}, again")
             _valid(guests, spec, pair, switch, record)
 
@@ -68,11 +65,15 @@ def _valid(
     switch: PortSwitch,
     record: Callable[[NetworkTrial], None],
 ) -> FailoverTrial:
-    """Make and record a trial, up to TRIES of them while they are invalid; give the last."""
+    """Make and record trials until one is valid, TRIES at most; give the last.
+
+    None is repeated where the flow has moved to another port: that has its own turn.
+    """
     for left in reversed(range(TRIES)):
         trial = _trial(guests, spec, pair, switch)
         record(trial)
-        if trial.verdict is not FailoverVerdict.INVALID or not left:
+        is_over = trial.verdict is not FailoverVerdict.INVALID or not left
+        if is_over or not _carries(guests, pair, switch):
             break
     return trial
 
@@ -151,6 +152,7 @@ def _made(
         carried_during=carried.during,
         carried_after=carried.after,
         longest_pause_ms=sent.longest_pause_ms,
+        longest_loss_packets=heard.phases["away"].longest_skip,
         steady_silence_ms=heard.phases["before"].longest_silence_ms,
         duplicate_packets=heard.duplicates,
         reordered_packets=heard.reordered,
@@ -172,11 +174,13 @@ def _carrier(guest: Endpoint, network: str) -> str:
     return shown(done.output.strip(), 40) or NONE
 
 
-def _carrier_or_none(guest: Endpoint, network: str) -> str:
+def _carries(guests: dict[str, Endpoint], pair: Pair, switch: PortSwitch) -> bool:
+    """Whether a port carries the flow now, as far as can be read."""
     try:
-        return _carrier(guest, network)
+        carrier = _carrier(_guest(guests, pair, switch), pair.network)
     except WirespeedError:
-        return NONE
+        return False
+    return carrier == _member(guests, pair, switch)
 
 
 def _invalid(

@@ -41,6 +41,8 @@ class Phase:
     longest_silence_ms: float
     last_silence_ms: float
     """Up to its end."""
+    longest_skip: int
+    """Most numbers that were passed over at once: lost in a row, or late."""
 
     @property
     def is_alive_at_end(self) -> bool:
@@ -91,6 +93,7 @@ def parse_heard(told: Any) -> Heard:
             received=_count(phase, "received"),
             longest_silence_ms=_count(phase, "longest_silence_ns") / MS,
             last_silence_ms=_count(phase, "last_silence_ns") / MS,
+            longest_skip=_count(phase, "longest_skip"),
         )
     if tuple(phases) != PHASES:
         raise NoAccountError(f"it tells of {', '.join(phases) or 'no phase'}, not of all")
@@ -118,7 +121,12 @@ def judge(
     if carried.during == carried.before and away.longest_silence_ms <= usual_ms:
         stayed = "went on carrying it" if carried.before == member else "carried it"
         return FailoverVerdict.NOT_TOUCHED, f"{carried.before} {stayed}"
-    if sent.longest_pause_ms > max(MAX_PAUSE_MS, away.longest_silence_ms / NOISE):
+    # What was lost in a row was due: a sender that pauses loses nothing by that.
+    explained_ms = away.longest_skip * 1000 / load_pps
+    if (
+        sent.longest_pause_ms > max(MAX_PAUSE_MS, away.longest_silence_ms / NOISE)
+        and explained_ms < away.longest_silence_ms / 2
+    ):
         why = f"the sender itself paused for {sent.longest_pause_ms:.0f} ms"
         return FailoverVerdict.INVALID, why
     if carried.during == member:

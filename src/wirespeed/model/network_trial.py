@@ -127,6 +127,9 @@ class FailoverTrial(Frozen):
     carried_after: str
     longest_pause_ms: float
     """Of the sender itself: a longer outage than that is the network's."""
+    longest_loss_packets: int = 0
+    """Most packets lost in a row while the port was away: so many intervals of 1000 / load_pps ms
+    are the outage by the sender's schedule, whatever pauses it made."""
     steady_silence_ms: float = 0
     """Longest time without a packet before the port was lost: what is usual here."""
     duplicate_packets: int = 0
