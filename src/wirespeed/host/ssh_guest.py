@@ -68,6 +68,7 @@ class GuestSession(SshSession):
         self._guest, self._host, self._through = guest, host, through
         self._private_key = private_key
         self._key = ""
+        self._boot_s = BOOT_S
 
     def run(
         self,
@@ -84,7 +85,7 @@ class GuestSession(SshSession):
 
     def _await_key(self) -> str:
         """Wait until the guest has told its key: the last one that it told is that of its boot."""
-        deadline = Deadline(BOOT_S)
+        deadline = Deadline(self._boot_s)
         pattern = f"{self._guest.marker} ssh-ed25519 [A-Za-z0-9+/]*"
         argv = ("grep", "-a", "-o", pattern, self._guest.console)
         while True:
@@ -99,6 +100,8 @@ class GuestSession(SshSession):
                     next="wirespeed apply starts it",
                 )
             if deadline.expired:
+                # The next question is not worth another boot's time.
+                self._boot_s = 0.0
                 raise HostError(
                     "guest.silent",
                     where=self._guest.name,

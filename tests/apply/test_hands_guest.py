@@ -1,0 +1,48 @@
+"""Hands of a virtual machine: one that is not there is no error, and nothing is taken in it."""
+
+from collections.abc import Sequence
+
+import pytest
+
+from wirespeed.apply.hands_guest import GuestHands
+from wirespeed.host.runner import Completed
+from wirespeed.model.error import HostError
+from wirespeed.model.observed import Unreadable
+from wirespeed.steps.mtu import Mtu
+
+STEP = Mtu(netdev="bond0", mtu=9000)
+
+
+class Gone:
+    """A runner of a guest that is not there; it counts what it is asked."""
+
+    asked = 0
+
+    def run(self, argv: Sequence[str], **_: object) -> Completed:
+        self.asked += 1
+        raise HostError("guest.not_running", where="gpu-1", found="no console")
+
+    def renew(self) -> None:
+        raise AssertionError
+
+
+def test_what_is_in_a_guest_that_is_not_there_is_not_known():
+    hands = GuestHands("gpu-1", Gone())
+    found = hands.read([STEP, STEP])
+    assert len(found) == 2
+    for state in found:
+        assert isinstance(state, Unreadable) and "no console" in state.reason
+
+
+def test_a_change_there_fails_and_says_why(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("wirespeed.apply.hands_shell.RECONNECT_S", 0.0)
+    changed = GuestHands("gpu-1", Gone()).change(STEP, STEP.change({"mtu": 1500}, {"mtu": 9000}))
+    assert "guest.not_running gpu-1: no console" in changed.failed
+
+
+def test_to_take_its_host_is_enough():
+    runner = Gone()
+    hands = GuestHands("gpu-1", runner)
+    assert hands.take("run") == ""
+    hands.give_back("run")
+    assert (hands.boot_id(), runner.asked) == ("", 0)
