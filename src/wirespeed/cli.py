@@ -21,6 +21,7 @@ not proven on hardware (only vdevs, virtual and described hosts were at hand):
   doctor: ConnectX cards, their eswitch, VF-LAG and firmware settings
   doctor: Open vSwitch with hardware offload or DPDK
   doctor: the Linux side of WSL2
+  steps: firmware images, settings and resets of ConnectX cards; grubby
   plan, apply, undo: ConnectX cards; firmware, its settings and its reset
   prove: throughput between guests, as every host was emulated; fail-over by
     ConnectX ports; a card that enforces its spoof check"""

@@ -4,14 +4,19 @@ What a remedy prints is what its steps would run on the host of the case; where 
 typed, ALIKE says once why both do the same.
 """
 
+import json
 import re
 from collections.abc import Iterator
 
 import pytest
-from remedies import BY_SLUG, Told, remedies, state_of
+from remedies import BY_SLUG, CASES, Told, remedies, state_of
 
+from wirespeed.doctor.diagnose import diagnose
+from wirespeed.model.capture import parse_capture
+from wirespeed.model.fact import HostFacts
 from wirespeed.model.finding import ByHand, Danger, Remedy
 from wirespeed.model.observed import Unreadable
+from wirespeed.model.question import Question
 from wirespeed.model.step import Step
 from wirespeed.model.step_call import StepCall
 
@@ -102,7 +107,7 @@ ALIKE: tuple[tuple[str, str, str], ...] = (
         "sysctl(8) writes the file that the step writes",
     ),
     (
-        r"echo '?([^']*?)'? \| tee /proc/sys/(\S+)",
+        r"(?:echo|printf '%s\\n') '?([^']*?)'? \| tee /proc/sys/(\S+)",
         r"sysctl \2 \1",
         "as above: a name has dots for slashes",
     ),
@@ -201,6 +206,21 @@ def test_a_remedy_by_hand_looks_or_is_listed(told: Told):
 def test_every_reason_is_used():
     used = {told.remedy.by_hand for told in remedies()}
     assert set(ByHand) - used <= {ByHand.NO_NAME}
+
+
+def test_a_name_that_is_not_safe_in_a_command_is_by_hand():
+    """The finding stands, for the fault is there; and nothing is to be typed or done by a step."""
+    slug, case = (
+        "mtu.jumbo_unused",
+        next(t for t in remedies() if t.rule == "mtu.jumbo_unused").case,
+    )
+    text = (CASES / case / "capture.txt").read_text().replace("enp3s0f0np0", "a;b$(id)")
+    facts = HostFacts("host", parse_capture(text, case))
+    question = json.loads((CASES / case / "expected.json").read_text()).get("question", {})
+    findings = diagnose(facts, Question(**question), [BY_SLUG[slug]]).findings
+    reasons = {remedy.by_hand for finding in findings for remedy in finding.remedies}
+    assert reasons == {ByHand.NO_NAME}
+    assert not any(remedy.commands for finding in findings for remedy in finding.remedies)
 
 
 @pytest.mark.parametrize(

@@ -102,7 +102,7 @@ def test_the_command_is_the_seeds_and_stores_only_what_differs():
 
 def test_it_says_that_it_writes_firmware_and_that_too_many_keep_servers_from_booting():
     assert SRIOV.danger is Danger.FIRMWARE
-    assert "do not boot" in SRIOV.why
+    assert "do not boot" in SRIOV.why and "Above 4G" in SRIOV.why
 
 
 def state_of(output: str, code: int | None = 0) -> Observed[State]:

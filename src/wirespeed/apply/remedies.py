@@ -60,8 +60,15 @@ def chosen(
         for remedy in finding.remedies:
             if remedy.by_hand is not None:
                 left.append(Left(finding.rule, f"by hand: {remedy.text}"))
-            mending = (Chosen(finding.rule, read_step(call.data)) for call in remedy.steps)
-            steps += [one for one in mending if one.step not in [other.step for other in steps]]
+            for call in remedy.steps:
+                try:
+                    step = read_step(call.data)
+                except ValueError as error:
+                    # A netdev may be called what no command should be given.
+                    left.append(Left(finding.rule, f"{call.kind}: {error}"))
+                    continue
+                if step not in [other.step for other in steps]:
+                    steps.append(Chosen(finding.rule, step))
     return sorted(steps, key=lambda one: ORDER.index(kind_of(type(one.step)))), left
 
 

@@ -47,8 +47,8 @@ class FirmwareSettings(Step):
         """Say what waits for the boot, and what a boot with too many VFs may do."""
         if "NUM_OF_VFS" in self.settings:
             return (
-                "The card offers VFs after the next boot; each asks for PCI memory then, "
-                "and some servers do not boot with too many."
+                "The card offers VFs after the next boot; each asks for PCI memory then, and some "
+                "servers do not boot with too many, or without `Above 4G decoding` in the BIOS."
             )
         return "The card starts with them at the next boot."
 
