@@ -12,7 +12,7 @@ from wirespeed.apply.hands import Changed
 from wirespeed.apply.planner import make_plan
 from wirespeed.model.command import Command
 from wirespeed.model.error import ApplyError, HostError, LeftChangedError
-from wirespeed.model.journal import Begun, Ended, Entry, Intent, Result, Undoing, Undone
+from wirespeed.model.journal import Begun, Ended, Entry, Intent, Result, Stood, Undoing, Undone
 from wirespeed.model.observed import CannotTellError, Observed
 from wirespeed.model.plan import Plan
 from wirespeed.model.step import State, Step
@@ -336,6 +336,28 @@ class TestAThingThatAnEarlierStepAlters:
             getattr(executor(plan, host, torn.entries), finish)()
             goal = {"queues": 8, "rss": 5}
             assert host.values == (goal if finish == "apply" else self.CUSTOM), (at, written)
+
+
+def test_what_was_so_without_a_write_and_went_with_a_reboot_is_done_then():
+    host = DescribedHost({"count": 0})
+    count, vf = Put(key="count", value=2), Put(key="vf", value=MADE)
+    plan = make_plan([("alpha", count, host.read([count])[0]), ("alpha", vf, None)])
+    journal: list[Entry] = []
+
+    def write(entry: Entry) -> None:
+        if isinstance(entry, Stood):
+            raise Killed
+        journal.append(entry)
+
+    with pytest.raises(Killed):
+        Executor(plan, {"alpha": host}, write, lambda: "now").apply()
+    assert [entry.number for entry in journal if isinstance(entry, Intent)] == [0]
+    host.values = {"count": 2, "vf": 9}
+    rebooted = {"alpha"}
+    Executor(
+        plan, {"alpha": host}, journal.append, lambda: "now", tuple(journal), rebooted=rebooted
+    ).apply()
+    assert host.values == {"count": 2, "vf": MADE}
 
 
 class TestUndoOfWhatCannotBeRead:

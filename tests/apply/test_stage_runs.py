@@ -15,7 +15,7 @@ from wirespeed.commands.drift import drift
 from wirespeed.commands.run_hosts import REBOOT_DUE, run_folder
 from wirespeed.commands.status import status
 from wirespeed.commands.undo import undo
-from wirespeed.model.error import InputError, LeftChangedError
+from wirespeed.model.error import HostError, InputError, LeftChangedError
 from wirespeed.model.journal import Begun, Entry, Intent, Staged, Stood, Undone
 
 START = {"first": 1, "kept.cmdline": 0, "count": 0}
@@ -120,6 +120,25 @@ class TestStages:
         host.trips = 0
         assert call(apply, spec, "--yes").return_value == 0
         assert host.trips == 1, "facts and states together"
+
+
+    def test_a_host_that_is_lost_between_stages_leaves_a_run_that_says_so(
+        self, spec: Path, host: RebootingHost, monkeypatch: pytest.MonkeyPatch
+    ):
+        call(apply, spec, "--yes")
+        host.reboot_now()
+
+        def lost(*_: object) -> None:
+            raise HostError("ssh.no_answer", where="alpha", found="no connection within 10 s")
+
+        with monkeypatch.context() as patch:
+            patch.setattr(host, "look", lost)
+            error = call(apply, spec, "--yes").exception
+        assert isinstance(error, LeftChangedError)
+        assert error.what == "run.interrupted"
+        assert error.so == "the run is not at its end: 2 of 2 steps stand"
+        assert call(apply, spec, "--yes").return_value == 0
+        assert host.values == GOAL
 
 
 class TestUntil:

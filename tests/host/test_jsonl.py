@@ -70,7 +70,8 @@ def test_each_line_is_on_disk_before_append_returns(path: Path, monkeypatch: pyt
     synced: list[bytes] = []
     monkeypatch.setattr(jsonl.os, "fsync", lambda _: synced.append(path.read_bytes()))
     written(path, "one", "two")
-    assert synced == [b"one\n", b"one\ntwo\n"]
+    # The first is of the folder: that the file has a name there.
+    assert synced == [b"", b"one\n", b"one\ntwo\n"]
 
 
 def test_a_second_writer_is_refused_and_told_who_the_first_one_is(path: Path):

@@ -121,18 +121,18 @@ class Executor:
     def _do(self, number: int, planned: PlannedStep) -> Result:
         record, step, hands = self._record, read_step(planned.step), self._hands[planned.host]
         is_untouched = record.came[number] is StepProgress.UNTOUCHED
+        was_written = record.intent(number) is not None
         before, goal = record.before(number), record.goal(number)
         now = before
         if before is None or not is_untouched or record.is_touched(number):
             found = hands.read([step])[0]
             if isinstance(found, Known):
                 now = found.value
-            elif is_untouched:
-                # Nothing of it was written.
-                return self._result(number, Changed(failed="", now=found), goal)
-            if is_untouched and now is not None:
-                before, goal = now, step.wanted(now)
-            if isinstance(found, Known) and now == goal:
+                if not was_written:
+                    before, goal = now, step.wanted(now)
+                if now == goal:
+                    return self._result(number, Changed(failed="", now=found), goal)
+            elif not was_written:
                 return self._result(number, Changed(failed="", now=found), goal)
         if now is None or before is None:
             raise AssertionError("a state was read, or is in the plan")

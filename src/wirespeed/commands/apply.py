@@ -11,13 +11,14 @@ from wirespeed.apply.firmware_guard import refuse_firmware, refuse_no_way_back
 from wirespeed.apply.guard import refuse_cutoff, with_cutoffs
 from wirespeed.apply.guard_timer_hands import CONFIRM_WITHIN_S
 from wirespeed.apply.hands_shell import ShellHands
+from wirespeed.apply.interrupted import interrupted
 from wirespeed.apply.run import Run, open_run
 from wirespeed.apply.stages import refuse_endless
 from wirespeed.apply.until import until_number
 from wirespeed.commands.hosts_of_spec import hands_of, here_of, read_spec
 from wirespeed.commands.plan_hosts import plan_hosts
 from wirespeed.commands.run_hosts import REBOOT_DUE, carry_out, run_folder, still_to_reboot
-from wirespeed.model.error import InputError
+from wirespeed.model.error import HostError, InputError, MeasurementError
 from wirespeed.model.fact import HostFacts
 from wirespeed.model.journal import Begun
 from wirespeed.model.plan import Plan
@@ -119,9 +120,12 @@ class Applying:
             self._refuse_second_run(made)
             ending = self._begin(made, facts)
         while ending == "staged":
-            if not self._is_rebooted():
-                return REBOOT_DUE
-            ending = self._next_stage()
+            try:
+                if not self._is_rebooted():
+                    return REBOOT_DUE
+                ending = self._next_stage()
+            except (HostError, InputError, MeasurementError) as error:
+                raise interrupted(error, run.entries, str(self._how.spec)) or error from None
         if ending == "stopped":
             name = self._how.spec
             click.echo(

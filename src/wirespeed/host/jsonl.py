@@ -42,6 +42,7 @@ class JsonlWriter:
                 )
             self._fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
             self._drop_torn_line()
+            _sync_folder(path.parent)
         except OSError as error:
             self.close()
             raise InputError("file.unwritable", where=str(path), found=str(error)) from None
@@ -82,3 +83,12 @@ class JsonlWriter:
         whole = self._path.read_bytes().rfind(b"\n") + 1
         os.ftruncate(self._fd, whole)
         os.lseek(self._fd, whole, os.SEEK_SET)
+
+
+def _sync_folder(folder: Path) -> None:
+    """Make the name of a file that was made durable too: its own fsync does not (fsync(2))."""
+    fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.fsync(fd)
+    finally:
+        os.close(fd)
