@@ -234,7 +234,7 @@ def _isolation(proof: Proof) -> ProofAnswer:
         condition=f"{fmt.count(arrived)} of {fmt.count(sent)} forged frames arrived, "
         f"{len({(t.sender, t.receiver) for t in counted})} ways from guest to guest, "
         f"{len({t.forged for t in counted})} kinds"
-        + (f"; {len(unknown)} not shown: the control was not heard" if unknown else ""),
+        + (f"; {len(unknown)} not shown: {unknown[0].said}" if unknown else ""),
         more="; ".join(more),
         is_proven=not leaked and not unknown,
     )
