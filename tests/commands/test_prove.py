@@ -18,10 +18,10 @@ from wirespeed.commands.prove_folder import (
     read_proof,
     write_proof_reports,
 )
-from wirespeed.commands.prove_measure import measured_pairs
+from wirespeed.commands.prove_measure import Measuring, measured_pairs
 from wirespeed.host.jsonl import JsonlWriter
 from wirespeed.measure.endpoints import endpoints_of
-from wirespeed.model.error import HostError, InputError, LeftChangedError
+from wirespeed.model.error import HostError, InputError, LeftChangedError, MeasurementError
 from wirespeed.model.finding import Diagnosis
 from wirespeed.model.network_trial import ForgedKind, IsolationTrial, IsolationVerdict
 from wirespeed.model.proof import Compared, Difference, Opening, Stage, StageEnd, When
@@ -179,6 +179,15 @@ def test_each_network_is_measured_between_its_first_two_guests_on_different_host
     pairs = measured_pairs(spec, endpoints_of(spec, {"alpha": Nobody(), "beta": Nobody()}))
     # ceph-2 is on ceph-1's host; cam-1 is nobody of ours, so `public` has one guest only.
     assert [(p.client, p.server, p.network) for p in pairs] == [("ceph-1", "gpu-1", "storage")]
+
+
+def test_where_nothing_can_be_measured_between_guests_it_is_said_and_nobody_is_asked():
+    guests = {name: {**guest, "kind": "none"} for name, guest in SPEC["guests"].items()}
+    spec = Spec.model_validate({**SPEC, "guests": guests})
+    with pytest.raises(MeasurementError) as caught:
+        Measuring(spec, {"alpha": Nobody(), "beta": Nobody()}).measure({}, print, print)
+    assert caught.value.what == "guests.none"
+    assert "kind: namespace" in caught.value.next
 
 
 def test_a_run_that_stands_is_not_proven_over(tmp_path: Path):

@@ -43,8 +43,8 @@ def render_proof_markdown(proof: Proof) -> str:
 def _answer_lines(proof: Proof) -> list[str]:
     lines = []
     for one in answers(proof):
-        more = shown(f"; {one.more}", 1000) if one.more else ""
-        lines.append(f"- **{one.question}: {escape(one.figure)}**, {escape(one.condition + more)}")
+        said = shown(one.condition + (f"; {one.more}" if one.more else ""), 1000)
+        lines.append(f"- **{one.question}: {escape(one.figure)}**, {escape(said)}")
     return lines
 
 
