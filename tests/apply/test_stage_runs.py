@@ -121,7 +121,6 @@ class TestStages:
         assert call(apply, spec, "--yes").return_value == 0
         assert host.trips == 1, "facts and states together"
 
-
     def test_a_host_that_is_lost_between_stages_leaves_a_run_that_says_so(
         self, spec: Path, host: RebootingHost, monkeypatch: pytest.MonkeyPatch
     ):
@@ -242,6 +241,22 @@ class TestAHostThatRebootsByItself:
         if finish is apply:
             assert call(undo, spec).return_value == 0
             assert host.values == start
+
+    def test_what_the_reboot_set_back_is_not_called_stale(
+        self, spec: Path, monkeypatch: pytest.MonkeyPatch
+    ):
+        host = RebootingHost({"first": 1, "other": 1})
+        host.values["other"] = 6  # by hand, since the boot
+        wanted = [Wanted(Put(key="first", value=10)), Wanted(Put(key="other", value=9))]
+        use_hosts(monkeypatch, {"alpha": host}, wanted)
+        host.reboots_after = 1
+        assert isinstance(call(apply, spec, "--yes").exception, LeftChangedError)
+        assert host.values == {"first": 1, "other": 1}
+        done = call(apply, spec, "--yes")
+        assert done.return_value == 0, (done.output, done.exception)
+        assert host.values == {"first": 10, "other": 9}
+        assert call(undo, spec).return_value == 0
+        assert host.values == {"first": 1, "other": 6}, "as the plan had found it"
 
 
 class TestDrift:
