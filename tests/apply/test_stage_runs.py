@@ -135,7 +135,9 @@ class TestStages:
             error = call(apply, spec, "--yes").exception
         assert isinstance(error, LeftChangedError)
         assert error.what == "run.interrupted"
-        assert error.so == "the run is not at its end: 2 of 2 steps stand"
+        assert error.so == (
+            "the run is not at its end: 2 of 2 steps stand of this stage, and another follows"
+        )
         assert call(apply, spec, "--yes").return_value == 0
         assert host.values == GOAL
 

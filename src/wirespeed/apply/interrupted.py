@@ -23,6 +23,7 @@ def interrupted(
         return None
     todo = sum(not planned.no_op for planned in plan.steps)
     stands = f"the run is not at its end: {done} of {todo} steps stand"
+    stands += " of this stage, and another follows" if plan.later else ""
     return LeftChangedError(
         "run.interrupted",
         where=error.where,
