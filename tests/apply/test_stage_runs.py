@@ -1,5 +1,6 @@
 """Runs of several stages through the commands, on described hosts that reboot, from every kill."""
 
+from contextlib import nullcontext
 from itertools import product
 from pathlib import Path
 
@@ -10,12 +11,15 @@ from rebooting_host import PutAndReboot, RebootingHost, use_hosts, write_spec
 
 from wirespeed.apply.run import Run, read_journal
 from wirespeed.approaches.wanted import Wanted
+from wirespeed.commands import plan as plan_command
 from wirespeed.commands.apply import apply
 from wirespeed.commands.drift import drift
 from wirespeed.commands.run_hosts import REBOOT_DUE, run_folder
 from wirespeed.commands.status import status
 from wirespeed.commands.undo import undo
+from wirespeed.model.capture import Capture
 from wirespeed.model.error import HostError, InputError, LeftChangedError
+from wirespeed.model.fact import HostFacts
 from wirespeed.model.journal import Begun, Entry, Intent, Staged, Stood, Undone
 
 START = {"first": 1, "kept.cmdline": 0, "count": 0}
@@ -140,6 +144,22 @@ class TestStages:
         )
         assert call(apply, spec, "--yes").return_value == 0
         assert host.values == GOAL
+
+    def test_a_plan_goes_on_where_the_run_is(
+        self, spec: Path, host: RebootingHost, monkeypatch: pytest.MonkeyPatch
+    ):
+        facts = {"alpha": HostFacts("alpha", Capture((), complete=True))}
+        reading = nullcontext((facts, {"alpha": host}))
+        monkeypatch.setattr(plan_command, "readers_of", lambda _: reading)
+        first = call(plan_command.plan, spec).output
+        assert "alpha, stage 1: once per boot" in first
+        call(apply, spec, "--yes")
+        waiting = call(plan_command.plan, spec).output
+        assert "0 of 2 steps are to be done\nafter the reboot of alpha" in waiting
+        host.reboot_now()
+        second = call(plan_command.plan, spec).output
+        assert "alpha, stage 2: once per boot\n  3 put first" in second
+        assert "3 of 4 steps are to be done" in second
 
 
 class TestUntil:
