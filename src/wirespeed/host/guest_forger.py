@@ -17,7 +17,7 @@ import time
 ETH_P_ALL, ETH_P_ARP, PACKET_OUTGOING, SO_RCVBUFFORCE = 3, 0x0806, 4, 33
 BUFFER_BYTES = 8 << 20
 LEAST_BYTES = 60
-BURST, BETWEEN_BURSTS_S, LISTEN_S = 16, 0.001, 0.5
+BURST, BETWEEN_BURSTS_S, LISTEN_S = 8, 0.002, 0.5
 ARP_REPLY = 2
 ECHO_REPLIES = {(b"\x08\x00", 34, 0): "echo_reply", (b"\x86\xdd", 54, 129): "echo_reply_6"}
 """EtherType, where the type of the ICMP message stands, and what it is for a reply."""

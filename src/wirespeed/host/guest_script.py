@@ -14,7 +14,7 @@ def run_script(
     name: str,
     arguments: Sequence[str],
     *,
-    timeout_s: float = 30.0,
+    timeout_s: float = 60.0,
     max_bytes: int = MAX_OUTPUT_BYTES,
 ) -> Completed:
     """Run the script `name` there; nothing is installed. Raises as `Runner.run` does."""
