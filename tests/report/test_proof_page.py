@@ -15,7 +15,7 @@ from wirespeed.model.network_trial import (
     IsolationTrial,
     IsolationVerdict,
 )
-from wirespeed.model.proof import Compared, Stage, StageEnd
+from wirespeed.model.proof import Compared, Stage, StageEnd, When
 from wirespeed.report.proof_answer import answers, exit_code, is_proven, verdict, warnings
 from wirespeed.report.proof_csv import render_proof_csv
 from wirespeed.report.proof_html import render_proof_html
@@ -35,6 +35,7 @@ from .proofs import (
     proof,
     stages,
     trials,
+    values,
 )
 
 SEED = """\
@@ -244,6 +245,18 @@ def test_before_and_after_show_what_changed_and_what_it_is_after_undo():
     assert tuple(other.values()) == ("alpha", "enp2s0 rss entries 0", "128", "64", "128")
 
 
+def test_what_undo_did_not_bring_back_stands_with_its_value_now():
+    stuck = {**proof().values, When.UNDONE: {"alpha": values(9080, 2)}}
+    rows = PageReader(render_proof_html(proof(values=stuck))).table("As found", "After undo")
+    now = {row["What"]: row["After undo"] for row in rows}
+    assert now == {
+        "enp2s0 mtu": "9080",
+        "0000:02:00.0 num vfs": "2",
+        "enp2s0 vf 0": "there",
+        "enp2s0 rss entries 0": "64",
+    }
+
+
 def test_what_did_not_come_back_is_named():
     html = render_proof_html(proof(undone=Compared(compared=9, differences=(difference(),))))
     rows = PageReader(html).table("What", "As found", "Now")
@@ -255,7 +268,7 @@ def test_a_forged_source_that_the_card_lets_through_is_explained_and_is_no_leak(
     text = " ".join(PageReader(html).text.split())
     assert "Not enforced by this card: it takes `spoofchk on` and lets frames" in text
     rows = PageReader(html).table("From → to")
-    assert rows[0]["ARP request for its address"] == "0 / 200"
+    assert [row["ARP request for its address"] for row in rows] == ["0 / 200"] * 4
     (spoofed,) = (row for row in PageReader(html).table("Arrived / sent", "Verdict"))
     assert tuple(spoofed.values()) == (
         "ceph-1 → gpu-1 in storage", "200 / 200", "not enforced by this card",
