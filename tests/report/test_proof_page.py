@@ -267,7 +267,7 @@ def test_a_forged_source_that_the_card_lets_through_is_explained_and_is_no_leak(
     html = render_proof_html(proof())
     text = " ".join(PageReader(html).text.split())
     assert "Not enforced by this card: it takes `spoofchk on` and lets frames" in text
-    rows = PageReader(html).table("From → to")
+    rows = PageReader(html).table("From → to", "ARP request for its address")
     assert [row["ARP request for its address"] for row in rows] == ["0 / 200"] * 4
     (spoofed,) = (row for row in PageReader(html).table("Arrived / sent", "Verdict"))
     assert tuple(spoofed.values()) == (
