@@ -40,9 +40,14 @@ def hands_of(spec: Spec) -> Iterator[dict[str, ShellHands]]:
     Raises InputError `spec.not_a_host` for a recorded one.
     """
     with runners_of(spec) as runners:
-        hosts = {name: ShellHands(name, runners[name]) for name in spec.hosts}
-        guests = {name: runner for name, runner in runners.items() if name not in hosts}
-        yield hosts | guest_hands(guests)
+        yield hands_by(spec, runners)
+
+
+def hands_by(spec: Spec, runners: Mapping[str, Runner]) -> dict[str, ShellHands]:
+    """Give the hands of every host and virtual machine, by what runs commands there."""
+    hosts = {name: ShellHands(name, runners[name]) for name in spec.hosts}
+    guests = {name: runner for name, runner in runners.items() if name not in hosts}
+    return hosts | guest_hands(guests)
 
 
 @contextmanager

@@ -6,9 +6,8 @@ from pathlib import Path
 import click
 
 from wirespeed import __version__
-from wirespeed.apply.hands_shell import ShellHands
 from wirespeed.apply.run import Run, open_run
-from wirespeed.commands.hosts_of_spec import read_spec, runners_of
+from wirespeed.commands.hosts_of_spec import hands_by, read_spec, runners_of
 from wirespeed.commands.prove_folder import ProofFolder, write_proof_reports
 from wirespeed.commands.prove_measure import Measuring
 from wirespeed.commands.prove_run import DeclinedError, Proving
@@ -50,7 +49,7 @@ def prove(spec: Path, yes: bool, keep: bool, out: Path | None) -> int:
     )
     with open_run(folder) as run, runners_of(wanted) as runners:
         _refuse_what_stands(run, spec)
-        hands = {name: ShellHands(name, runner) for name, runner in runners.items()}
+        hands = hands_by(wanted, runners)
         measuring = Measuring(wanted, runners)
         with closing(ProofFolder(folder, opening)) as files:
             proving = Proving(wanted, spec, run, hands, files, measuring, asks=not yes, keeps=keep)

@@ -50,14 +50,15 @@ class Measuring:
             count += 1
 
         of = self._spec.measure
-        iperf3_matrix(endpoints, self._runners, of.iperf3, pairs, counted, doing)
+        hosts = {name: self._runners[name] for name in self._spec.hosts}
+        iperf3_matrix(endpoints, hosts, of.iperf3, pairs, counted, doing)
         flood_pings(endpoints, of.ping, pairs, counted, doing)
         if self._spec.failover is not Failover.NONE:
             switches = list(self._switches(endpoints[pairs[0].client].host, facts))
             failovers(endpoints, of.failover, pairs[0], switches, counted, doing)
         of_vlans = self._spec.approach is Approach.LEGACY_VLAN
         ports = {host: self._netdevs(facts[host], host) for host in facts} if of_vlans else {}
-        isolation(endpoints, self._runners, of.isolation, counted, ports, doing)
+        isolation(endpoints, hosts, of.isolation, counted, ports, doing)
         return f"{count} trials between {len(endpoints)} guests"
 
     def _switches(self, host: str, facts: Mapping[str, HostFacts]) -> Iterator[PortSwitch]:
