@@ -52,6 +52,8 @@ SMALL = STORY | {
     "networks": {"storage": {"segment": 42, "subnet": "192.168.10.0/24", "mtu": 1500}},
     "guests": {"ceph-1": {"host": "alpha", "networks": ["storage"], "kind": "namespace"}},
 }
+CAPTURE_TIMEOUT_S = 180
+"""An emulated host on a busy machine takes its time."""
 HEADERS_BYTES = 28
 """IPv4 and ICMP: what `ping -s` leaves out."""
 
@@ -76,8 +78,10 @@ def standing(lab: Machines) -> dict[str, Values]:
     """All that is set on every host, by a fresh capture."""
     places = {name: lab.hosts[name].state.destination for name in HOSTS}
     found = {}
-    for gathered in gather([Remote(place, place) for place in places.values()]):
+    remotes = [Remote(place, place) for place in places.values()]
+    for gathered in gather(remotes, timeout_s=CAPTURE_TIMEOUT_S):
         assert isinstance(gathered, Gathered), gathered
+        assert gathered.facts.capture.complete, "cut off: there is nothing to compare"
         found[gathered.destination.text] = values_of(gathered.facts)
     assert len(found) == len(HOSTS)
     return found
