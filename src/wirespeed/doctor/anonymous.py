@@ -41,7 +41,7 @@ VERSION_BEFORE = re.compile(
 LABELS = (
     r"vendor sn|serial(?:[ _]?n(?:o|um(?:ber)?))?|[\w.]*serial(?:_number)?|s/n|asset[ _]?tag|"
     r"service tag|system-id|[\w.]*host-?name|domainname|nodename|ifalias|machine-id|boot_id|"
-    r"user|SUDO_USER|LOGNAME|vm-uuid|vm-id|iface-id|(?-i:PARTUUID|LABEL|PARTLABEL|UUID)(?==)"
+    r"user|SUDO_USER|LOGNAME|vm-uuid|vm-id|vmname|iface-id|(?-i:PARTUUID|LABEL|PARTLABEL|UUID)(?==)"
 )
 LABELLED = re.compile(
     rf"(?<![\w.-])(?P<key>{LABELS})(?:"
@@ -68,7 +68,7 @@ NO_COUNTRY = frozenset({"ko", "xz", "gz", "so", "sh", "py", "rx", "tx", "hz", "h
 NOBODY = frozenset({"", "root", "nobody", "none", "(none)", "localhost", "localdomain", "unknown"})
 SYSTEMS = frozenset({"debian", "ubuntu", "linux", "fedora", "centos", "rocky", "host", "server"})
 MIN_NAME = 3
-NAMES_SECTION = "names"
+NAMES_SECTIONS = ("names", "windows-names")
 
 
 class Anonymizer:
@@ -90,8 +90,9 @@ class Anonymizer:
         self._versions = frozenset(release)
         named = re.findall(r'"(?:ifname|link)":"([^"\\]+)"', text)
         self._netdevs = frozenset(named) | {s.subject for s in parsed.all_sections()}
-        for section in parsed.sections(NAMES_SECTION).values():
-            self._learn_names(section.output)
+        for name in NAMES_SECTIONS:
+            for section in parsed.sections(name).values():
+                self._learn_names(section.output)
         header = HEADER.search(text)
         if header is None:
             raise AssertionError("it was parsed")
@@ -115,7 +116,7 @@ class Anonymizer:
         if part.startswith("begin pci-config "):
             head, _, body = part.partition("\n")
             return f"{self._anonymous(head)}\n{without_serial(body, self._addresses)}"
-        if part.startswith(f"begin {NAMES_SECTION} "):
+        if part.startswith(tuple(f"begin {name} " for name in NAMES_SECTIONS)):
             head, _, body = part.partition("\n")
             return f"{head}\n{self._anonymous_names(body)}"
         return self._anonymous(part)

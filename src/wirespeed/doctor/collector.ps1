@@ -54,3 +54,9 @@ function Text([string]$Name, [scriptblock]$Read) {
 	}
 	[Console]::Out.Write("`n$mark end $code`n")
 }
+
+# Guid OBJECT: the adapter's GUID, which its settings carry as {GUID} or {GUID}::NAME. Display names
+# are not kept to one adapter, and change.
+function Guid($Setting) {
+	if ("$($Setting.InstanceID)" -match '\{[0-9A-Fa-f-]{36}\}') { $Matches[0] }
+}
