@@ -61,6 +61,7 @@ def opening(**differs: object) -> Opening:
         "wirespeed": "0.1.0",
         "started_at": "2026-01-01T00:00:00Z",
         "spec_name": "lab.yaml",
+        "run_name": "lab.yaml.run",
         "spec": Spec.model_validate(SPEC),
         "keeps": False,
     }
@@ -200,7 +201,7 @@ def test_a_run_that_stands_is_not_proven_over(tmp_path: Path):
     with pytest.raises(InputError) as caught:
         CliRunner().invoke(cli, ["prove", str(spec), "--yes"], catch_exceptions=False)
     assert caught.value.what == "run.applied_before"
-    assert "wirespeed undo" in caught.value.next
+    assert f"wirespeed undo {tmp_path}/lab.yaml.run" in caught.value.next
 
 
 @pytest.mark.parametrize(

@@ -233,6 +233,7 @@ def proof(**differs: Any) -> Proof:
             wirespeed="0.1.0",
             started_at="2026-01-01T00:00:00Z",
             spec_name="lab.yaml",
+            run_name="lab.yaml.run",
             spec=SPEC,
             keeps=False,
         ),

@@ -120,7 +120,7 @@ def test_a_port_that_carried_nothing_at_first_counts_when_it_is_tried_again():
 def test_steps_that_stand_though_they_were_to_be_undone_are_a_host_left_changed():
     left = proof(entries=journal(undone=False), undone=None, stages=stages(keeps=True))
     assert exit_code(left) == 3
-    assert any("wirespeed undo lab.yaml" in text for text in warnings(left))
+    assert any("wirespeed undo lab.yaml.run" in text for text in warnings(left))
 
 
 def test_an_undo_that_did_not_lead_back_is_a_host_left_changed():

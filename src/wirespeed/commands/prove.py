@@ -44,11 +44,12 @@ def prove(spec: Path, yes: bool, keep: bool, out: Path | None) -> int:
         wirespeed=__version__,
         started_at=utc_now(),
         spec_name=spec.name,
+        run_name=str(folder),
         spec=wanted,
         keeps=keep,
     )
     with open_run(folder) as run, runners_of(wanted) as runners:
-        _refuse_what_stands(run, spec)
+        _refuse_what_stands(run)
         hands = hands_by(wanted, runners)
         measuring = Measuring(wanted, runners)
         with closing(ProofFolder(folder, opening)) as files:
@@ -78,14 +79,14 @@ def _judged(error: WirespeedError, proof: Proof) -> WirespeedError:
     return kind(error.what, where=error.where, found=error.found, so=error.so, next=error.next)
 
 
-def _refuse_what_stands(run: Run, spec: Path) -> None:
+def _refuse_what_stands(run: Run) -> None:
     if run.outcome not in ("new", "undone"):
         raise InputError(
             "run.applied_before",
             where=str(run.folder),
             found=f"its run is {run.outcome}",
             so="what stood there before it is in its journal, and would be lost",
-            next=f"wirespeed undo {spec}, then prove again",
+            next=f"wirespeed undo {run.folder}, then prove again",
         )
 
 

@@ -44,6 +44,8 @@ class Opening(Frozen):
     wirespeed: str
     started_at: str
     spec_name: str
+    run_name: str
+    """Folder of the run as the user called it: what `wirespeed undo` takes back."""
     spec: Spec
     keeps: bool
     """It is not to be undone."""

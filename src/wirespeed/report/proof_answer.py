@@ -105,7 +105,7 @@ def warnings(proof: Proof) -> tuple[str, ...]:
     if is_left_changed(proof):
         found.append(
             "Steps that were to be undone still stand, as the journal says: "
-            f"wirespeed undo {proof.opening.spec_name}"
+            f"wirespeed undo {proof.opening.run_name}"
         )
     if any(t.verdict is IsolationVerdict.NOT_ENFORCED for t in proof.isolation):
         found.append(NOT_ENFORCED)
@@ -258,7 +258,7 @@ def _undo(proof: Proof) -> ProofAnswer:
         return ProofAnswer(
             question="Undo",
             figure="kept",
-            condition=f"by --keep; wirespeed undo {proof.opening.spec_name} takes it back",
+            condition=f"by --keep; wirespeed undo {proof.opening.run_name} takes it back",
             is_proven=False,
             is_asked=False,
         )
