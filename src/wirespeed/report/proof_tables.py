@@ -20,7 +20,7 @@ from wirespeed.report.published import SOURCE, published_rows
 
 PUBLISHED_CELLS = ((1500, 2), (9000, 2), (9000, 6))
 """MTU and streams: the columns of the published table, in its order."""
-NOT_MEASURED = Missing(reason="not measured: the spec does not ask for it")
+NOT_MEASURED = Missing(reason="not measured: not asked for, or above the network's MTU")
 MOST_SHOWN = 1000
 BUSY_PERCENT = 95.0
 """Of one core: iperf3 that used so much had no more to give."""
