@@ -3,6 +3,7 @@
     files       read in the order given
     this machine  in this thread, while the others are on their way
     hosts       over SSH, `limit` at a time, each with its own time-out
+    Windows     each in a thread of its own, at the same time; see reach_windows.py
 
 Results come as they are there: one slow or dead host does not hold up the rest. Nothing is left
 behind when the caller stops early, or is stopped.
@@ -14,7 +15,7 @@ from dataclasses import dataclass
 
 from wirespeed.host.clock import monotonic_s
 from wirespeed.host.local import LocalRunner
-from wirespeed.host.reach_destination import Destination, Here, Recorded, Remote
+from wirespeed.host.reach_destination import Destination, Here, Recorded, Remote, WindowsHost
 from wirespeed.host.recorded import read_recorded
 from wirespeed.host.runner import MAX_OUTPUT_BYTES
 from wirespeed.model.error import HostError, WirespeedError
@@ -62,6 +63,8 @@ class Errand:
     timeout_s: float = TIMEOUT_S
     """For one host, connecting included."""
     max_bytes: int = MAX_OUTPUT_BYTES
+    powershell: str = ""
+    """What is run on a Windows host instead."""
 
     @property
     def argv(self) -> tuple[str, ...]:
@@ -103,6 +106,15 @@ def reach(
     """Give one result for each destination, as they come. `progress` is called in this thread."""
     unique = list(dict.fromkeys(destinations))
     remote = [place for place in unique if isinstance(place, Remote)]
+    windows = [place for place in unique if isinstance(place, WindowsHost)]
+    if windows:
+        from wirespeed.host.reach_windows import reach_windows
+
+        rest = [place for place in unique if place not in windows]
+        with closing(reach_windows(windows, errand, limit, progress)) as found:
+            yield from reach(rest, errand, limit=limit, progress=progress)
+            yield from found
+        return
     if not remote:
         yield from _near(unique, errand, progress)
         return

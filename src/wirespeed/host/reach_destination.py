@@ -2,6 +2,8 @@
 
 here                          this machine
 ssh://[USER@]HOST[:PORT]      a host; [HOST] for an IPv6 address
+winrm://[USER@]HOST[:PORT]    a Windows host, by WinRM
+winssh://[USER@]HOST[:PORT]   a Windows host, by PowerShell over SSH
 with a `/`, or . or ~ first   a file, whether it is there or not
 a name that is a file's       that file; ssh://NAME is the host of that name
 [USER@]HOST                   a host, or a `Host` of ~/.ssh/config
@@ -11,6 +13,7 @@ import ipaddress
 import re
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 from wirespeed.host.files import is_file
 from wirespeed.model.error import InputError
@@ -49,7 +52,24 @@ class Recorded:
     path: Path
 
 
-Destination = Here | Remote | Recorded
+@dataclass(frozen=True, slots=True)
+class WindowsHost:
+    """A Windows host that PowerShell is run on from elsewhere."""
+
+    text: str
+    """As the user wrote it."""
+    by: Literal["winrm", "winssh"]
+    host: str
+    user: str | None = None
+    port: int | None = None
+
+    @property
+    def remote(self) -> Remote:
+        """The same, for SSH."""
+        return Remote(self.text, self.host, self.user, self.port)
+
+
+Destination = Here | Remote | Recorded | WindowsHost
 
 
 def parse_destination(text: str) -> Destination:
@@ -58,6 +78,11 @@ def parse_destination(text: str) -> Destination:
         return Here()
     if text.startswith(SCHEME):
         return _from_url(text)
+    scheme, _, rest = text.partition("://")
+    if scheme in ("winrm", "winssh"):
+        found = _from_url(SCHEME + rest, text, scheme)
+        by: Literal["winrm", "winssh"] = "winrm" if scheme == "winrm" else "winssh"
+        return WindowsHost(text, by, found.host, found.user, found.port)
     if "/" in text or text.startswith((".", "~")):
         return Recorded(text, _expanded(text))
     if text and is_file(Path(text)):
@@ -79,12 +104,13 @@ def parse_jump(text: str) -> Remote:
     return Remote(text, found.host, found.user, found.port)
 
 
-def _from_url(text: str) -> Remote:
-    rest = text.removeprefix(SCHEME).removesuffix("/")
+def _from_url(url: str, text: str = "", scheme: str = "ssh") -> Remote:
+    """Read `ssh://…`; `text` is what the user wrote, where that is another `scheme`."""
+    rest, text = url.removeprefix(SCHEME).removesuffix("/"), text or url
     user, at, place = rest.rpartition("@")
     match = re.fullmatch(r"(\[[^\[\]]*\]|[^:\[\]]*)(?::(\d{1,5}))?", place)
     if match is None or ":" in user:
-        raise _invalid(text, "not of the form ssh://[USER@]HOST[:PORT]")
+        raise _invalid(text, f"not of the form {scheme}://[USER@]HOST[:PORT]")
     port = int(match[2]) if match[2] else None
     if port is not None and not 1 <= port <= 65535:
         raise _invalid(text, f"{port} is no port")

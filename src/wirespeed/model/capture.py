@@ -11,6 +11,7 @@
 
 `mark` is a word drawn anew for every capture, so that nothing on the host can print it by accident
 or on purpose. `subject` is a netdev, a PCI address or `-`. A section without its end was cut off.
+What Windows printed below WSL is one more capture, after the `done` of the first.
 """
 
 import re
@@ -203,8 +204,13 @@ def parse_capture(text: str, where: str) -> Capture:
         # It went through a mail or an editor that ends lines the other way.
         rest = rest.replace("\r\n", "\n")
     parts = re.split(rf"^{re.escape(mark)} ", rest, flags=re.M)[1:]
-    complete = bool(parts) and parts[-1].partition("\n")[0].strip() == "done"
-    return Capture(_sections(parts), complete=complete)
+    last, _, beyond = parts[-1].partition("\n") if parts else ("", "", "")
+    if last.strip() != "done":
+        return Capture(_sections(parts), complete=False)
+    if not HEADER.search(beyond[:MAX_PREAMBLE_CHARACTERS]):
+        return Capture(_sections(parts), complete=True)
+    other = parse_capture(beyond, where)
+    return Capture((*_sections(parts), *other.all_sections()), complete=other.complete)
 
 
 def _sections(parts: list[str]) -> Iterator[Section]:

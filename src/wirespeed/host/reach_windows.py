@@ -1,0 +1,75 @@
+"""One script on many Windows hosts at once, each in a thread of its own."""
+
+from collections.abc import Generator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, as_completed
+from contextlib import closing
+
+from wirespeed.host.powershell import run_powershell
+from wirespeed.host.reach import Errand, Progress, Told, Unreachable, cut_warning
+from wirespeed.host.reach_destination import WindowsHost
+from wirespeed.host.ssh_session import SshSession
+from wirespeed.host.winrm import WinRmSession
+from wirespeed.model.error import HostError, WirespeedError
+from wirespeed.model.shown import shown
+
+
+def windows_session(place: WindowsHost) -> SshSession | WinRmSession:
+    """Give what runs programs on a Windows host. Raises InputError `windows.library`."""
+    return WinRmSession(place) if place.by == "winrm" else SshSession(place.remote)
+
+
+def reach_windows(
+    places: Sequence[WindowsHost], errand: Errand, limit: int, progress: Progress
+) -> Generator[Told | Unreachable, None, None]:
+    """Start at once, and give one result for each as they come."""
+    pool = ThreadPoolExecutor(min(limit, len(places)), thread_name_prefix="windows")
+    for place in places:
+        progress(place, "connecting")
+    return _results(pool, [pool.submit(_visit, place, errand) for place in places])
+
+
+def _results(
+    pool: ThreadPoolExecutor, futures: Sequence[Future[Told | Unreachable]]
+) -> Generator[Told | Unreachable, None, None]:
+    try:
+        for future in as_completed(futures):
+            yield future.result()
+    finally:
+        # Each ends by its own time-out.
+        pool.shutdown(wait=False, cancel_futures=True)
+
+
+def _visit(place: WindowsHost, errand: Errand) -> Told | Unreachable:
+    try:
+        return _told(place, errand)
+    except WirespeedError as error:
+        return Unreachable(place, error)
+
+
+def _told(place: WindowsHost, errand: Errand) -> Told:
+    if not errand.powershell:
+        raise HostError(
+            "host.windows",
+            where=place.text,
+            found="what is to be read is read by a POSIX shell",
+            next="`wirespeed doctor` and `wirespeed capture` read Windows",
+        )
+    with closing(windows_session(place)) as session:
+        done = run_powershell(
+            session, errand.powershell, timeout_s=errand.timeout_s, max_bytes=errand.max_bytes
+        )
+    if errand.begins not in done.output[: 1 << 16]:
+        raise no_powershell(place.text, done.output, done.errors, done.returncode)
+    return Told(place, done.output, done.duration_s, cut_warning(done.cut, errand))
+
+
+def no_powershell(where: str, output: str, errors: str, returncode: int) -> HostError:
+    """Say that it is no Windows, or one that runs no script of ours."""
+    said = shown((errors.strip() or output.strip()).partition("\n")[0], 200)
+    return HostError(
+        "host.no_answer",
+        where=where,
+        found=f"it did not run our script: {said or f'return code {returncode}'}",
+        next="is it Windows, with powershell.exe in its PATH and no policy that keeps it in "
+        "constrained language mode?",
+    )
