@@ -18,7 +18,8 @@ from wirespeed.host.clock import Deadline, sleep_s
 from wirespeed.host.files import is_file, make_folder
 from wirespeed.host.reach_destination import Remote
 from wirespeed.host.runner import MAX_OUTPUT_BYTES, Completed, Runner
-from wirespeed.host.ssh import CONNECT_S, close, connect
+from wirespeed.host.ssh import CONNECT_S as HOST_CONNECT_S
+from wirespeed.host.ssh import close, connect
 from wirespeed.host.ssh_errors import explain, no_time
 from wirespeed.host.ssh_keys import make_key
 from wirespeed.host.ssh_session import SshSession
@@ -30,6 +31,8 @@ KEY_LINE = re.compile(r"(ssh-ed25519 AAAA[A-Za-z0-9+/]{64})\b")
 """RFC 8709: name and 32 bytes, 51 in all and 68 characters of base64."""
 BOOT_S = 600.0
 """For a guest to boot; one whose CPU is emulated takes minutes."""
+CONNECT_S = 60.0
+"""For keys and proof, in a guest that has just booted; an emulated CPU takes more than 10 s."""
 PAUSE_S = 2.0
 READ_S = 30.0
 MAX_BYTES = 1 << 16
@@ -112,7 +115,7 @@ class GuestSession(SshSession):
             sleep_s(PAUSE_S)
 
     async def _open(self) -> asyncssh.SSHClientConnection:
-        tunnel = await connect(self._through, CONNECT_S) if self._through else None
+        tunnel = await connect(self._through, HOST_CONNECT_S) if self._through else None
         keys = {} if self._private_key is None else {"client_keys": [str(self._private_key)]}
         try:
             async with asyncio.timeout(CONNECT_S):
