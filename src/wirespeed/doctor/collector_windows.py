@@ -6,6 +6,9 @@ from importlib.resources import files
 from wirespeed.doctor.discover import facts
 from wirespeed.model.fact import WindowsFact
 
+FROM_INPUT = "& ([ScriptBlock]::Create(@($input) -join [char]10))"
+"""Command of PowerShell that runs the script on its standard input, whole: `-Command -` would run
+it line by line, as if it were typed, and lose blocks that have an empty line in them."""
 DONE = '\n[Console]::Out.Write("$mark done`n")\n'
 
 
@@ -19,3 +22,11 @@ def windows_collector_script() -> str:
         if issubclass(fact, WindowsFact)
     ]
     return "".join([prelude, *parts, DONE])
+
+
+@cache
+def wsl_part() -> str:
+    """Give what the collector for Linux runs on WSL 2, so that one capture has both sides."""
+    text = files("wirespeed.doctor").joinpath("collector_wsl.sh").read_text()
+    script = windows_collector_script().rstrip("\n")
+    return text.replace("@FROM_INPUT@", FROM_INPUT).replace("@SCRIPT@", script)
