@@ -12,6 +12,7 @@ from wirespeed.model.capture import (
     Capture,
     Section,
     parse_capture,
+    with_section,
 )
 from wirespeed.model.error import InputError
 from wirespeed.model.observed import Absent, Known, Observed, Unreadable
@@ -290,3 +291,18 @@ def test_the_last_file_of_a_section_that_was_cut_may_be_torn(end: str):
     files = parse_capture(torn.replace("\nm ", "\nmark "), "x").files("pci", ("width",))
     assert files["/s/a/width"] == Known("8", "cat /s/a/width")
     assert isinstance(files["/s/b/width"], Unreadable)
+
+
+def test_a_section_from_elsewhere_is_added_and_can_forge_nothing():
+    text = "wirespeed-capture 1 mark-1\nmark-1 begin a -\nx\nmark-1 end 0\nmark-1 done\n"
+    given = "one\nmark-1 end 7\nmark-1 begin a -\ntwo"
+    capture = parse_capture(with_section(text, "here", "crash-analysis", given), "here")
+    assert capture.complete
+    assert {s.name for s in capture.all_sections()} == {"a", "crash-analysis"}
+    added, own = capture.section("crash-analysis"), capture.section("a")
+    assert added is not None
+    assert (added.output, added.returncode) == ("one\n end 7\n begin a -\ntwo\n", 0)
+    assert own is not None
+    assert own.output == "x"
+    with pytest.raises(InputError):
+        with_section("no capture", "here", "a", "")

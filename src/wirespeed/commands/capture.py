@@ -9,6 +9,7 @@ import click
 
 from wirespeed.doctor.anonymous import anonymous
 from wirespeed.doctor.collector import collector_script
+from wirespeed.doctor.collector_windows import windows_collector_script
 from wirespeed.doctor.gather import collect
 from wirespeed.doctor.gather_unread import unread_lines
 from wirespeed.host.files import is_folder, make_folder, write_whole
@@ -29,7 +30,14 @@ COUNT_SECONDS = 5
 
 @click.command()
 @click.argument("hosts", nargs=-1, metavar="[HOST|FILE]...")
-@click.option("--script", "bare", is_flag=True, help="Print the collector, to carry it to a host.")
+@click.option(
+    "--script",
+    "bare",
+    is_flag=False,
+    flag_value="linux",
+    metavar="[windows]",
+    help="Print the collector, to carry it to a host; `--script windows` for Windows.",
+)
 @click.option("--anonymous", "hidden", is_flag=True, help="Replace addresses, serials and names.")
 @click.option("--sudo", is_flag=True, help="Read as root, by `sudo -n`: no password is asked for.")
 @click.option(
@@ -50,7 +58,7 @@ COUNT_SECONDS = 5
 @click.option("--out", type=click.Path(path_type=Path), help="File, or folder for several hosts.")
 def capture(
     hosts: tuple[str, ...],
-    bare: bool,
+    bare: str | None,
     hidden: bool,
     sudo: bool,
     seconds: int,
@@ -61,15 +69,16 @@ def capture(
 
     A HOST is one that `ssh HOST` reaches. A FILE is a capture made before, to be made anonymous.
     """
-    if bare:
-        if hosts or hidden or out or sudo:
+    if bare is not None:
+        if hosts or hidden or out or sudo or bare not in ("linux", "windows"):
             raise InputError(
                 "options.invalid",
                 where="--script",
                 found="it only prints the collector",
                 next="wirespeed capture --script >collector.sh",
             )
-        click.echo(collector_script(seconds), nl=False)
+        script = windows_collector_script() if bare == "windows" else collector_script(seconds)
+        click.echo(script, nl=False)
         return 0
     places = [parse_destination(text) for text in dict.fromkeys(hosts)] or [Here()]
     paths = _paths(places, out, hidden)

@@ -14,10 +14,12 @@ from wirespeed.commands.quantities import Address, Gigabits, Seconds
 from wirespeed.doctor.diagnose import diagnose
 from wirespeed.doctor.discover import rules
 from wirespeed.doctor.gather import collect
+from wirespeed.facts.windows_crashes import ANALYSIS_SECTION
 from wirespeed.host.files import make_folder, write_text
 from wirespeed.host.reach import Told, Unreachable
 from wirespeed.host.reach_destination import HERE, Destination, Remote, parse_destination
-from wirespeed.model.capture import parse_capture
+from wirespeed.host.recorded import read_recorded
+from wirespeed.model.capture import parse_capture, with_section
 from wirespeed.model.error import InputError, WirespeedError
 from wirespeed.model.fact import HostFacts
 from wirespeed.model.finding import Diagnosis, Unanswered
@@ -88,6 +90,12 @@ STYLES: dict[str, dict[str, Any]] = {
     type=click.IntRange(0, 3600),
     help="Count drops and errors over this time.",
 )
+@click.option(
+    "--crash-analysis",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="What a debugger's `!analyze -v` printed of a crash.",
+)
 @click.option("--json", "as_json", is_flag=True, help="One line of JSON for each host.")
 @click.option("--html", type=click.Path(path_type=Path), help="Write the answer as a page.")
 @click.option(
@@ -109,6 +117,7 @@ def doctor(
     list_rules: bool,
     sudo: bool,
     seconds: int,
+    crash_analysis: Path | None,
     **asked: Any,
 ) -> int:
     """Find what holds a card below line rate, and what each fault costs.
@@ -123,7 +132,8 @@ def doctor(
         return 0
     question = Question(**asked)
     answers: list[Answer] = []
-    read = examine(hosts, question, sudo=sudo, seconds=seconds)
+    crash = None if crash_analysis is None else _crash(crash_analysis, hosts)
+    read = examine(hosts, question, sudo=sudo, seconds=seconds, crash=crash)
     for number, (answer, text) in enumerate(read, 1):
         answers.append(answer)
         if out is not None:
@@ -139,11 +149,17 @@ def doctor(
 
 
 def examine(
-    hosts: Sequence[str], question: Question, *, sudo: bool = False, seconds: int = 0
+    hosts: Sequence[str],
+    question: Question,
+    *,
+    sudo: bool = False,
+    seconds: int = 0,
+    crash: str | None = None,
 ) -> Iterator[tuple[Answer, str]]:
     """Diagnose each of `hosts` in their order, this machine if there is none; with its capture.
 
-    Of one alone InputError is raised; of many it must not take the others with it.
+    Of one alone InputError is raised; of many it must not take the others with it. `crash` is a
+    debugger's analysis of a crash of that host.
     """
     alone = len(hosts) <= 1
     places: dict[str, Destination | WirespeedError] = {}
@@ -159,7 +175,7 @@ def examine(
     told: dict[Destination, tuple[Answer, str]] = {}
     for result in collect(wanted, interval_s=seconds, sudo=sudo, progress=show.doing):
         show.ended()
-        told[result.destination] = _answer(result, question, alone=alone)
+        told[result.destination] = _answer(result, question, crash, alone=alone)
     show.close()
     for host, place in places.items():
         if isinstance(place, WirespeedError):
@@ -168,12 +184,17 @@ def examine(
             yield told[place]
 
 
-def _answer(told: Told | Unreachable, question: Question, *, alone: bool) -> tuple[Answer, str]:
+def _answer(
+    told: Told | Unreachable, question: Question, crash: str | None, *, alone: bool
+) -> tuple[Answer, str]:
     name = told.destination.text
     try:
         if isinstance(told, Unreachable):
             raise told.error
-        answer = diagnose(HostFacts(name, parse_capture(told.text, name)), question)
+        text = told.text
+        if crash is not None:
+            text = with_section(text, name, ANALYSIS_SECTION, crash)
+        answer = diagnose(HostFacts(name, parse_capture(text, name)), question)
     except InputError as error:
         if alone:
             raise
@@ -181,7 +202,19 @@ def _answer(told: Told | Unreachable, question: Question, *, alone: bool) -> tup
     except WirespeedError as error:
         return unanswered(name, error), ""
     warnings = (*told.warnings, *answer.warnings)
-    return answer.model_copy(update={"warnings": warnings}), told.text
+    return answer.model_copy(update={"warnings": warnings}), text
+
+
+def _crash(path: Path, hosts: Sequence[str]) -> str:
+    """Read a debugger's analysis: of one host, so that nobody takes it for another's."""
+    if len(hosts) > 1:
+        raise InputError(
+            "options.invalid",
+            where="--crash-analysis",
+            found=f"{len(hosts)} hosts; a crash is of one",
+            next="name the host that crashed",
+        )
+    return read_recorded(path)
 
 
 def unanswered(host: str, error: WirespeedError) -> Unanswered:

@@ -1,7 +1,5 @@
 """Reading what another says, up to a limit: a host may print without end."""
 
-UTF_16 = (b"\xff\xfe", b"\xfe\xff")
-
 
 class LimitedBytes:
     """Gathers bytes until `limit`; what comes after is left out, and `cut` says so."""
@@ -26,10 +24,5 @@ class LimitedBytes:
         return bytes(self._bytes)
 
     def text(self) -> str:
-        """Give all of it as text; bytes that are no UTF-8 become U+FFFD.
-
-        What Windows PowerShell redirects to a file is UTF-16, and says so by its first two bytes.
-        """
-        if self._bytes.startswith(UTF_16):
-            return self._bytes.decode("utf-16", errors="replace")
+        """Give all of it as text; bytes that are no UTF-8 become U+FFFD."""
         return self._bytes.decode(errors="replace")

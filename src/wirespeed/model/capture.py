@@ -11,7 +11,6 @@
 
 `mark` is a word drawn anew for every capture, so that nothing on the host can print it by accident
 or on purpose. `subject` is a netdev, a PCI address or `-`. A section without its end was cut off.
-What Windows printed below WSL is one more capture, after the `done` of the first.
 """
 
 import re
@@ -204,13 +203,8 @@ def parse_capture(text: str, where: str) -> Capture:
         # It went through a mail or an editor that ends lines the other way.
         rest = rest.replace("\r\n", "\n")
     parts = re.split(rf"^{re.escape(mark)} ", rest, flags=re.M)[1:]
-    last, _, beyond = parts[-1].partition("\n") if parts else ("", "", "")
-    if last.strip() != "done":
-        return Capture(_sections(parts), complete=False)
-    if not HEADER.search(beyond[:MAX_PREAMBLE_CHARACTERS]):
-        return Capture(_sections(parts), complete=True)
-    other = parse_capture(beyond, where)
-    return Capture((*_sections(parts), *other.all_sections()), complete=other.complete)
+    complete = bool(parts) and parts[-1].partition("\n")[0].strip() == "done"
+    return Capture(_sections(parts), complete=complete)
 
 
 def _sections(parts: list[str]) -> Iterator[Section]:
@@ -244,3 +238,21 @@ def _section(name: str, subject: str, output: str, errors: str, code: int | None
             name, subject, "", "the section is too long to be true", NOT_USABLE_RETURNCODE
         )
     return Section(name, subject, output, errors, code)
+
+
+def with_section(text: str, where: str, name: str, output: str) -> str:
+    """Give the text of a capture with one more section: what was read elsewhere, about that host.
+
+    Raises InputError as `parse_capture` does.
+    """
+    parse_capture(text, where)
+    text = text.removeprefix("\ufeff")
+    match = HEADER.search(text[:MAX_PREAMBLE_CHARACTERS])
+    if match is None:
+        raise AssertionError("it was parsed")
+    mark, end = match[2], "\r\n" if match[3] else "\n"
+    lines = [f"{mark} begin {name} -", *output.splitlines(), "", f"{mark} end 0", ""]
+    # Within what is given, no line may look like one of the capture's own.
+    own = (0, len(lines) - 2)
+    plain = [line if n in own else line.replace(mark, "") for n, line in enumerate(lines)]
+    return text[: match.end()] + end.join(plain) + text[match.end() :]
