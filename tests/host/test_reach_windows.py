@@ -16,10 +16,9 @@ from wirespeed.host.local import LocalRunner
 from wirespeed.host.powershell import POWERSHELL, READ_AND_RUN, powershell_input, run_powershell
 from wirespeed.host.reach import Errand, Told, Unreachable, reach
 from wirespeed.host.reach_destination import WindowsHost, parse_destination
-from wirespeed.host.winrm import CERTIFICATE, PASSWORD, WinRmSession, connection_options
 from wirespeed.host.runner import Completed
-from wirespeed.host.wsl import WSL, WslRunner, windows_side
-from wirespeed.model.capture import parse_capture
+from wirespeed.host.winrm import CERTIFICATE, PASSWORD, WinRmSession, connection_options
+from wirespeed.host.wsl import WSL, WslRunner
 from wirespeed.model.error import HostError, InputError, MeasurementError
 
 SCRIPT = "Get-NetAdapter -Name '이더넷 10'\r\n"
@@ -57,38 +56,6 @@ def test_a_linux_that_is_no_wsl_says_so(monkeypatch: pytest.MonkeyPatch):
     with pytest.raises(InputError) as caught:
         run_powershell(LocalRunner(), SCRIPT)
     assert caught.value.what == "wsl.no_interop"
-
-
-@pytest.mark.parametrize("release", ["6.6.87.2-microsoft-standard-WSL2", "6.8.0-45-generic"])
-@pytest.mark.usefixtures("interop")
-def test_the_windows_side_is_asked_below_wsl_alone(tmp_path: Path, release: str):
-    (tmp_path / "osrelease").write_text(f"{release}\n")
-    part = windows_side(SCRIPT).replace("/proc/sys/kernel/osrelease", f"{tmp_path}/osrelease")
-    done = LocalRunner().run(("sh", "-s"), stdin=f"echo linux\n{part}")
-    assert done.returncode == 0
-    assert done.output.startswith("linux\n")
-    assert done.output.endswith(SCRIPT) == ("microsoft" in release)
-
-
-def test_both_sides_are_one_host():
-    linux = "wirespeed-capture 1 aaaa\naaaa begin kernel -\n6.6\naaaa end 0\naaaa done\n"
-    windows = "wirespeed-capture 1 bbbb\nbbbb begin windows-host -\n[]\nbbbb end 0\nbbbb done\n"
-    capture = parse_capture(f"{linux}\n{windows}", "x")
-    assert capture.complete
-    kernel, host = capture.section("kernel"), capture.section("windows-host")
-    assert kernel is not None and kernel.output == "6.6"
-    assert host is not None and host.output == "[]"
-    cut = parse_capture(linux + windows.removesuffix("bbbb done\n"), "x")
-    assert not cut.complete
-    assert parse_capture(linux + "powershell.exe: it is broken\n", "x").complete
-
-
-def test_a_host_cannot_print_a_second_side_within_its_own():
-    forged = (
-        "wirespeed-capture 1 aaaa\naaaa begin kernel -\nwirespeed-capture 1 bbbb\n"
-        "bbbb begin windows-host -\n[]\nbbbb end 0\nbbbb done\naaaa end 0\naaaa done\n"
-    )
-    assert parse_capture(forged, "x").section("windows-host") is None
 
 
 @pytest.mark.parametrize(

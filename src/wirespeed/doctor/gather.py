@@ -7,7 +7,6 @@ from wirespeed.doctor.collector import collector_script
 from wirespeed.doctor.collector_windows import windows_collector_script
 from wirespeed.host.reach import LIMIT, TIMEOUT_S, Errand, Progress, Told, Unreachable, reach
 from wirespeed.host.reach_destination import Destination
-from wirespeed.host.wsl import windows_side
 from wirespeed.model.capture import MAGIC, MAX_CAPTURE_BYTES, parse_capture
 from wirespeed.model.error import InputError
 from wirespeed.model.fact import HostFacts
@@ -34,12 +33,11 @@ def collect(
 ) -> Iterator[Told | Unreachable]:
     """Give the text of a capture for each destination, as they come.
 
-    Counters are read again after `interval_s`; `timeout_s` is for the rest. Of WSL, both sides.
+    Counters are read again after `interval_s`; `timeout_s` is for the rest.
     """
-    windows = windows_collector_script()
     errand = Errand(
-        script=collector_script(interval_s) + windows_side(windows),
-        powershell=windows,
+        script=collector_script(interval_s),
+        powershell=windows_collector_script(),
         begins=MAGIC,
         sudo=sudo,
         timeout_s=timeout_s + interval_s,

@@ -1,15 +1,12 @@
-"""The two sides of a machine with WSL 2: Linux reached by its Windows, and Windows by its Linux."""
+"""The Linux of WSL 2, reached by its Windows."""
 
 from collections.abc import Sequence
 
-from wirespeed.host.powershell import POWERSHELL, powershell_input
 from wirespeed.host.runner import MAX_OUTPUT_BYTES, ByNetwork, Completed, Runner
 
 WSL = ("wsl.exe", "--user", "root", "--exec")
 SHUTDOWN = ("wsl.exe", "--shutdown")
 PLAIN = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./")
-WINDOWS_S = 90
-END = "WIRESPEED_WINDOWS"
 
 
 class WslRunner:
@@ -44,20 +41,3 @@ class WslRunner:
     def shut_down(self, timeout_s: float) -> None:
         """Shut WSL down: every distribution of it, with all that runs there."""
         self._windows.run(SHUTDOWN, timeout_s=timeout_s)
-
-
-def windows_side(script: str) -> str:
-    """Make the end of a POSIX script that lets the Windows below WSL run a PowerShell script.
-
-    On any other Linux it does nothing. What Windows prints follows what the script has printed.
-    """
-    return f"""
-release=
-{{ read -r release </proc/sys/kernel/osrelease; }} 2>/dev/null
-case $release in *[Mm]icrosoft*)
-	command -v powershell.exe >/dev/null 2>&1 &&
-		timeout {WINDOWS_S} {" ".join(POWERSHELL)} 2>/dev/null <<'{END}'
-{powershell_input(script)}{END}
-	: ;;
-esac
-"""
