@@ -56,6 +56,13 @@ def test_a_link_that_came_up_and_an_index_that_counts_on_are_no_differences():
     assert differences("alpha", values_of(host()), values_of(later)) == ()
 
 
+def test_differences_come_in_the_same_order_whatever_the_order_of_the_values():
+    before = {("b", "mtu"): "1", ("a", "mtu"): "1", ("a", "flags"): "UP"}
+    now = dict.fromkeys(reversed(before), "2")
+    found = [(one.subject, one.what) for one in differences("alpha", before, now)]
+    assert found == [("a", "flags"), ("a", "mtu"), ("b", "mtu")]
+
+
 def test_what_can_no_longer_be_read_differs():
     text = "\n".join([MARK, "m-1234 begin ip-link -", "no JSON", "m-1234 end 0", "m-1234 done", ""])
     blind = HostFacts("alpha", parse_capture(text, "alpha"))

@@ -237,8 +237,8 @@ def test_before_and_after_show_what_changed_and_what_it_is_after_undo():
     main, folded = render_proof_html(proof()).split("What else changed with it", 1)
     rows = PageReader(main).table("As found", "After undo")
     assert [tuple(r.values()) for r in rows] == [
-        ("alpha", "enp2s0 mtu", "1400", "9080", "1400"),
         ("alpha", "0000:02:00.0 num vfs", "0", "2", "0"),
+        ("alpha", "enp2s0 mtu", "1400", "9080", "1400"),
         ("alpha", "enp2s0 vf 0", "not there", "vlan 42, is trusted no", "not there"),
     ]
     (other,) = PageReader(folded).table("As found", "After undo")

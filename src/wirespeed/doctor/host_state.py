@@ -55,7 +55,8 @@ def values_of(host: HostFacts) -> Values:
 
 def differences(host: str, before: Values, now: Values) -> tuple[Difference, ...]:
     """Name what differs; a subject that came or went whole is one difference."""
-    changed = [key for key in dict.fromkeys((*before, *now)) if before.get(key) != now.get(key)]
+    # Sorted: some facts are made of sets, whose order is another one in each run.
+    changed = [key for key in sorted({*before, *now}) if before.get(key) != now.get(key)]
     subjects = [{subject for subject, _ in side} for side in (before, now)]
     found: dict[tuple[str, str], Difference] = {}
     for subject, what in changed:
