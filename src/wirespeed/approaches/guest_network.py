@@ -102,14 +102,7 @@ def steps_in_guest(spec: Spec, guest: str, of: GuestNetwork, *, is_deaf: bool) -
     """
     if of.netdev not in of.members:
         watch = _watch(spec, guest, of.network, is_deaf=is_deaf)
-        yield Bond(
-            netdev=of.netdev,
-            members=of.members,
-            mode="active-backup",
-            # Where ports are joined one by one, guests that chose each for itself might not meet.
-            primary=of.members[0],
-            **watch,
-        )
+        yield Bond(netdev=of.netdev, members=of.members, mode="active-backup", **watch)
     # Of a bond it is the members' too: bond_change_mtu().
     yield Mtu(netdev=of.netdev, mtu=of.mtu)
     if of.netdev in of.members:

@@ -76,14 +76,7 @@ def underlay_steps(spec: Spec, name: str, host: HostFacts) -> Iterator[Wanted]:
     is_bond = spec.failover is Failover.ACTIVE_BACKUP
     if is_bond:
         netdev = UNDERLAY
-        bond = Bond(
-            netdev=UNDERLAY,
-            members=ports,
-            mode="active-backup",
-            # Hosts whose ports are joined one by one would else not meet.
-            primary=ports[0],
-            miimon_ms=MIIMON_MS,
-        )
+        bond = Bond(netdev=UNDERLAY, members=ports, mode="active-backup", miimon_ms=MIIMON_MS)
         yield Wanted(bond)
     # A bond hands its MTU down to its members.
     yield Wanted(Mtu(netdev=netdev, mtu=spec.underlay.mtu), is_bond)
