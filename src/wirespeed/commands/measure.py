@@ -12,6 +12,7 @@ from pydantic import ValidationError
 
 from wirespeed import __version__
 from wirespeed.commands.doctor import examine, unanswered
+from wirespeed.commands.measure_command import command as workload_command
 from wirespeed.commands.report import FINDINGS, write_reports
 from wirespeed.display import Display, single_core_table
 from wirespeed.facts.ports import PCI_ADDRESS
@@ -96,6 +97,9 @@ def _measure_options(command: Callable[..., int]) -> Callable[..., int]:
     for option in reversed(options):
         command = option(command)
     return command
+
+
+measure.add_command(workload_command)
 
 
 @measure.command()

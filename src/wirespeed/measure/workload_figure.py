@@ -1,0 +1,85 @@
+"""The figure of a command's output, found by the user's own pattern. Pure."""
+
+import math
+import re
+from dataclasses import dataclass
+
+from wirespeed.host.runner import Completed
+from wirespeed.model.error import InputError
+from wirespeed.model.shown import shown
+
+LAST_LINES = 8
+COLUMNS = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What one run came to: a figure, or why there is none."""
+
+    figure: float | None
+    line: str = ""
+    failed: str = ""
+    said: tuple[str, ...] = ()
+    is_silent: bool = False
+    """It ended well, and the pattern finds no figure: the next run would do the same."""
+
+
+def figure_pattern(text: str) -> re.Pattern[str]:
+    """Compile a pattern with one group. Raises InputError `options.invalid`."""
+    try:
+        pattern = re.compile(text, re.MULTILINE)
+    except re.error as error:
+        raise _invalid(text, f"no regular expression: {error}") from None
+    if pattern.groups != 1:
+        raise _invalid(text, f"{pattern.groups} groups in parentheses, where one is the figure")
+    return pattern
+
+
+def read_figure(completed: Completed, pattern: re.Pattern[str]) -> Reading:
+    """Take the last match in the output, else the last in the errors: a total stands last."""
+    if completed.cut:
+        return _failed(completed, "it printed without end, and was ended")
+    if completed.returncode < 0:
+        return _failed(completed, f"killed by signal {-completed.returncode}")
+    if completed.returncode:
+        return _failed(completed, f"exit code {completed.returncode}")
+    for text in (completed.output, completed.errors):
+        matches = [match for match in pattern.finditer(text) if match[1] is not None]
+        if matches:
+            return _read(completed, text, matches[-1])
+    silent = _failed(completed, "the pattern finds no figure in what it printed")
+    return Reading(None, failed=silent.failed, said=silent.said, is_silent=True)
+
+
+def last_lines(completed: Completed) -> tuple[str, ...]:
+    """Give the last that it said: its errors, or its output where there are none."""
+    lines = [line for line in completed.errors.splitlines() if line.strip()]
+    lines = lines or [line for line in completed.output.splitlines() if line.strip()]
+    return tuple(shown(line, COLUMNS) for line in lines[-LAST_LINES:])
+
+
+def _read(completed: Completed, text: str, match: re.Match[str]) -> Reading:
+    start = text.rfind("\n", 0, match.start(1)) + 1
+    line = shown(text[start:].split("\n", 1)[0].strip(), COLUMNS)
+    try:
+        figure = float(match[1])
+    except ValueError:
+        figure = math.nan
+    if math.isfinite(figure) and "_" not in match[1]:
+        return Reading(figure, line=line)
+    # `1,234` is a thousand here and one and a bit there: nobody guesses.
+    failed = _failed(completed, f"{shown(match[1], 40)!r} is no number with a decimal point")
+    return Reading(None, line=line, failed=failed.failed, said=failed.said, is_silent=True)
+
+
+def _failed(completed: Completed, why: str) -> Reading:
+    return Reading(None, failed=why, said=last_lines(completed))
+
+
+def _invalid(text: str, found: str) -> InputError:
+    return InputError(
+        "options.invalid",
+        where="--figure",
+        found=f"{shown(text, 80)!r}: {found}",
+        next="such as 'throughput: ([0-9.]+) tok/s'",
+    )
