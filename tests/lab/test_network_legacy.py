@@ -19,6 +19,7 @@ from wirespeed.lab.machines import Machines
 from wirespeed.measure.endpoint import Endpoint
 from wirespeed.measure.endpoints import endpoints_of
 from wirespeed.measure.network_failover import failovers
+from wirespeed.measure.network_forged import PLAIN_KINDS
 from wirespeed.measure.network_iperf3 import iperf3_matrix
 from wirespeed.measure.network_isolation import isolation
 from wirespeed.measure.network_ping import flood_pings
@@ -173,7 +174,7 @@ def test_legacy_nothing_leaks_and_the_card_does_not_check_sources(applied: Appli
     assert ways == {
         ("ceph-1", "web-1"), ("ceph-2", "web-1"), ("web-1", "ceph-1"), ("web-1", "ceph-2"),
     }  # fmt: skip
-    assert len(apart) == len(ways) * len(ForgedKind)
+    assert len(apart) == len(ways) * len(PLAIN_KINDS)
     for trial in apart:
         assert trial.verdict is IsolationVerdict.APART, trial
         assert trial.sent == EVERY_WAY * FRAMES

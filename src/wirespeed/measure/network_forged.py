@@ -26,6 +26,11 @@ ECHO_REQUEST, ECHO_REQUEST_6 = 8, 128
 CONTROL_BEFORE, CONTROL_AFTER = 250, 251
 """Kinds of the frames that must be heard: before the forged ones and after them."""
 KINDS = tuple(ForgedKind)
+OUTER_KINDS = (
+    ForgedKind.VXLAN, ForgedKind.VXLAN_BROADCAST, ForgedKind.GENEVE, ForgedKind.GENEVE_BROADCAST,
+)  # fmt: skip
+"""Of hosts with tunnels between them alone: network_forged_outer makes them."""
+PLAIN_KINDS = tuple(kind for kind in KINDS if kind not in OUTER_KINDS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +61,10 @@ class Template:
 def forged(
     word: bytes, sender: End, receiver: End, other_mac: str, forged_address: IPv4Address
 ) -> list[Template]:
-    """Make a frame of every kind. `other_mac` is a third guest's, `forged_address` of nobody."""
+    """Make a frame of every plain kind.
+
+    `other_mac` is a third guest's, `forged_address` of nobody.
+    """
     own, to = sender.mac_bytes, receiver.mac_bytes
     other = bytes.fromhex(other_mac.replace(":", ""))
     its_tag, own_tag = _tag(TAG, receiver.vlan), _tag(TAG, sender.vlan)
@@ -70,8 +78,9 @@ def forged(
         ForgedKind.FORGED_SOURCE_MAC: to + other,
     }
     found = []
-    for number, kind in enumerate(KINDS):
-        mark = _mark(word, number)
+    for kind in PLAIN_KINDS:
+        number = KINDS.index(kind)
+        mark = mark_of(word, number)
         if kind in heads:
             head = heads[kind] + _type(EXPERIMENT)
         elif kind is ForgedKind.ARP:
@@ -80,7 +89,7 @@ def forged(
             head = to + own + _type(IPV4) + _echo(forged_address, receiver.address, mark)
         else:
             head = ALL_NODES_MAC + own + _type(IPV6) + _echo_6(own, mark)
-        found.append(_template(number, head, mark))
+        found.append(marked(number, head, mark))
     return found
 
 
@@ -88,22 +97,23 @@ def spoofed(word: bytes, receiver: End, other_mac: str) -> Template:
     """Make a frame within one's own network that pretends to come from a third guest."""
     kind = KINDS.index(ForgedKind.FORGED_SOURCE_MAC)
     head = receiver.mac_bytes + bytes.fromhex(other_mac.replace(":", "")) + _type(EXPERIMENT)
-    return _template(kind, head, _mark(word, kind))
+    return marked(kind, head, mark_of(word, kind))
 
 
 def control(word: bytes, kind: int, sender_mac: str, receiver: End, vlan: int | None) -> Template:
     """Make an honest frame that the receiver must hear, with a tag where the sender puts it on."""
     tag = b"" if vlan is None else _tag(TAG, vlan)
     own = bytes.fromhex(sender_mac.replace(":", ""))
-    return _template(kind, receiver.mac_bytes + own + tag + _type(EXPERIMENT), _mark(word, kind))
+    return marked(kind, receiver.mac_bytes + own + tag + _type(EXPERIMENT), mark_of(word, kind))
 
 
-def _template(kind: int, head: bytes, mark: bytes) -> Template:
+def marked(kind: int, head: bytes, mark: bytes) -> Template:
+    """Put a mark behind the headers."""
     frame = (head + mark).ljust(MIN_BYTES, b"\0")
     return Template(kind, frame, len(head) + WORD_BYTES + 2)
 
 
-def _mark(word: bytes, kind: int) -> bytes:
+def mark_of(word: bytes, kind: int) -> bytes:
     """Word, kind, number 0 and its complement."""
     return word + struct.pack("!HII", kind, 0, 0xFFFFFFFF)
 
@@ -124,11 +134,11 @@ def _arp(mac: bytes, own: IPv4Address, asked: IPv4Address) -> bytes:
 def _echo(source: IPv4Address, destination: IPv4Address, mark: bytes) -> bytes:
     """Give the headers of an ICMP echo request whose data is `mark`."""
     icmp = struct.pack("!BBHHH", ECHO_REQUEST, 0, 0, 1, 1)
-    icmp = icmp[:2] + _checksum(icmp + mark) + icmp[4:]
+    icmp = icmp[:2] + checksum(icmp + mark) + icmp[4:]
     length = 20 + len(icmp) + len(mark)
     ip = struct.pack("!BBHHHBBH", 0x45, 0, length, 1, 0, 64, ICMP, 0)
     ip += source.packed + destination.packed
-    return ip[:10] + _checksum(ip) + ip[12:] + icmp
+    return ip[:10] + checksum(ip) + ip[12:] + icmp
 
 
 def _echo_6(mac: bytes, mark: bytes) -> bytes:
@@ -138,11 +148,11 @@ def _echo_6(mac: bytes, mark: bytes) -> bytes:
     icmp = struct.pack("!BBHHH", ECHO_REQUEST_6, 0, 0, 1, 1)
     length = len(icmp) + len(mark)
     pseudo = source + ALL_NODES.packed + struct.pack("!IBBBB", length, 0, 0, 0, ICMPV6)
-    icmp = icmp[:2] + _checksum(pseudo + icmp + mark) + icmp[4:]
+    icmp = icmp[:2] + checksum(pseudo + icmp + mark) + icmp[4:]
     return struct.pack("!IHBB", 6 << 28, length, ICMPV6, 1) + source + ALL_NODES.packed + icmp
 
 
-def _checksum(data: bytes) -> bytes:
+def checksum(data: bytes) -> bytes:
     """Internet checksum (RFC 1071) of an even or odd number of bytes."""
     padded = data + b"\0" * (len(data) % 2)
     total: int = sum(struct.unpack(f"!{len(padded) // 2}H", padded))

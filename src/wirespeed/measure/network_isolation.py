@@ -18,6 +18,7 @@ from wirespeed.host.runner import Runner
 from wirespeed.measure.endpoint import Attachment, Endpoint
 from wirespeed.measure.network_capture import Honest, Side, capture
 from wirespeed.measure.network_forged import KINDS, WORD_BYTES, forged, spoofed
+from wirespeed.measure.network_forged_outer import HostEnd, outer_forged
 from wirespeed.measure.network_isolation_verdict import (
     Arrival,
     Forging,
@@ -45,12 +46,14 @@ def isolation(
     record: Callable[[NetworkTrial], None],
     ports: Mapping[str, Sequence[str]] | None = None,
     progress: Callable[[str], None] = lambda _doing: None,
+    underlay: Mapping[str, HostEnd] | None = None,
 ) -> None:
     """Try every guest against every other, in each two networks, and record each kind of frame.
 
     `ports` gives the netdevs of each host's ports, where the networks are VLANs of these: they
-    send the honest frames of a network that has one guest only. Raises nothing for what a guest
-    did: such a trial is not shown, and says why.
+    send the honest frames of a network that has one guest only. `underlay` gives where tunnels end
+    on each host, where networks are tunnels: then guests try to make some themselves. Raises
+    nothing for what a guest did: such a trial is not shown, and says why.
     """
     sides = [
         Side(endpoint, attachment)
@@ -62,7 +65,7 @@ def isolation(
             if _are_two(sender, receiver) and not _share(sender, receiver):
                 progress(f"isolation, {sender} to {receiver}")
                 honest = _honest(sides, hosts, ports or {}, sender, receiver)
-                for trial in _apart(sides, spec.frames, sender, receiver, honest):
+                for trial in _apart(sides, spec.frames, sender, receiver, honest, underlay or {}):
                     record(trial)
     checks = {name: _spoof_checks(runner) for name, runner in hosts.items()}
     for sender in sides:
@@ -81,7 +84,12 @@ def _share(one: Side, other: Side) -> bool:
 
 
 def _apart(
-    sides: Sequence[Side], frames: int, sender: Side, receiver: Side, honest: Honest | None
+    sides: Sequence[Side],
+    frames: int,
+    sender: Side,
+    receiver: Side,
+    honest: Honest | None,
+    underlay: Mapping[str, HostEnd],
 ) -> Iterator[IsolationTrial]:
     """Send every kind in one capture."""
     word = secrets.token_bytes(WORD_BYTES)
@@ -95,15 +103,21 @@ def _apart(
     nobody = _unused_address(sides, receiver.attachment)
     third = _third_mac(sides, sender, receiver)
     templates = forged(word, sender.end, receiver.end, third, nobody)
+    host = receiver.endpoint.host
+    if host in underlay:
+        others = [end for name, end in underlay.items() if name != host]
+        # A tunnel takes nothing but what comes from its other end.
+        templates += outer_forged(word, sender.end, receiver.end, others[0], underlay[host])
+    kinds = [KINDS[template.kind] for template in templates]
     try:
         forging, arrivals = capture(
             word, sender, receiver, netdevs, honest, templates, nobody, frames
         )
     except (NoAccountError, WirespeedError) as error:
-        for kind in KINDS:
+        for kind in kinds:
             yield _not_shown(kind, sender, receiver, str(error))
         return
-    for kind in KINDS:
+    for kind in kinds:
         yield _judged(kind, frames, forging, arrivals, sender, receiver, honest)
 
 

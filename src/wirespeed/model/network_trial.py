@@ -153,6 +153,10 @@ class ForgedKind(StrEnum):
     ARP = "ARP request for its address"
     IPV4 = "IPv4 to its address, with a source of its subnet"
     IPV6_MULTICAST = "IPv6 to all nodes"
+    VXLAN = "in VXLAN of its network, to its host"
+    VXLAN_BROADCAST = "in VXLAN of its network, to its host by broadcast"
+    GENEVE = "in Geneve of its network, to its host"
+    GENEVE_BROADCAST = "in Geneve of its network, to its host by broadcast"
 
 
 class IsolationVerdict(StrEnum):
