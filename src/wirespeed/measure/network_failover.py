@@ -2,15 +2,17 @@
 
     flow on -> 1 s as it is -> port away, `seconds` -> port back, `seconds` -> flow off -> verdict
 
-Which port carries the flow is read in the guest, before, at the end of the time without it, and at
-the end. Where the port that was lost did not carry it nothing is shown: it is tried once more when
-the other ports had their turn, as the flow has moved by then. A trial that is invalid is repeated,
-TRIES times in all; every one is recorded.
+Which port carries the flow is read in the guest, or on the host where the bond is the host's:
+before, at the end of the time without it, and at the end. Where the port that was lost did not
+carry it nothing is shown: it is tried once more when the other ports had their turn, as the flow
+has moved by then. A trial that is invalid is repeated, TRIES times in all; every one is recorded.
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 
 from wirespeed.host.clock import sleep_s
+from wirespeed.host.runner import Runner
 from wirespeed.measure.endpoint import Endpoint
 from wirespeed.measure.network_failover_verdict import Carried, NoAccountError, judge
 from wirespeed.measure.network_flow import Flow
@@ -31,6 +33,53 @@ ANY_MTU = 128
 NONE = "none"
 
 
+@dataclass(frozen=True, slots=True)
+class HostBond:
+    """A bond of a host that carries its guests' networks, who have none of their own."""
+
+    runner: Runner
+    """Runs commands on the host."""
+    netdev: str
+    members: tuple[str, ...]
+    """Netdevs of its ports, in the order of the spec."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Where it is read which port carries the flow."""
+
+    name: str
+    """Of the guest."""
+    runner: Runner
+    bond: str
+    """Empty: `members` has what carries it."""
+    members: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Guests:
+    """The guests, and the bonds of their hosts."""
+
+    endpoints: dict[str, Endpoint]
+    bonds: dict[str, HostBond]
+
+    def __getitem__(self, name: str) -> Endpoint:
+        return self.endpoints[name]
+
+    def place(self, pair: Pair, switch: PortSwitch) -> _Place:
+        """Give where the carrier is read for a port of a host."""
+        for name in (pair.client, pair.server):
+            guest = self.endpoints[name]
+            if guest.host != switch.host:
+                continue
+            of = self.bonds.get(switch.host)
+            if of is not None:
+                return _Place(name, of.runner, of.netdev, of.members)
+            at = guest.attachments[pair.network]
+            return _Place(name, guest.runner, at.netdev if at.is_bond else "", at.members)
+        raise AssertionError(f"{switch.host} has neither {pair.client} nor {pair.server}")
+
+
 def failovers(
     endpoints: Mapping[str, Endpoint],
     spec: FailoverSpec,
@@ -38,13 +87,15 @@ def failovers(
     switches: Sequence[PortSwitch],
     record: Callable[[NetworkTrial], None],
     progress: Callable[[str], None] = lambda _doing: None,
+    bonds: Mapping[str, HostBond] | None = None,
 ) -> None:
     """Take each port away in turn, and record what became of the flow of `pair`.
 
-    Each switch is of a port of the client's host or of the server's. Only LeftChangedError is
-    raised: a port could not be given back now (`borrowed`).
+    `bonds` are those of hosts, by the host's name; else the guests have them. Each switch is of a
+    port of the client's host or of the server's. Only LeftChangedError is raised: a port could not
+    be given back now (`borrowed`).
     """
-    guests = dict(endpoints)
+    guests = _Guests(dict(endpoints), dict(bonds or {}))
     again: list[PortSwitch] = []
     for switch in switches:
         progress(f"fail-over, {switch.port} of {switch.host} {switch.how}")
@@ -59,7 +110,7 @@ def failovers(
 
 
 def _valid(
-    guests: dict[str, Endpoint],
+    guests: _Guests,
     spec: FailoverSpec,
     pair: Pair,
     switch: PortSwitch,
@@ -78,23 +129,11 @@ def _valid(
     return trial
 
 
-def _guest(guests: dict[str, Endpoint], pair: Pair, switch: PortSwitch) -> Endpoint:
-    for name in (pair.client, pair.server):
-        if guests[name].host == switch.host:
-            return guests[name]
-    raise AssertionError(f"{switch.host} has neither {pair.client} nor {pair.server}")
+def _member(place: _Place, switch: PortSwitch) -> str:
+    return place.members[switch.number] if switch.number < len(place.members) else NONE
 
 
-def _member(guests: dict[str, Endpoint], pair: Pair, switch: PortSwitch) -> str:
-    attachment = _guest(guests, pair, switch).attachments[pair.network]
-    if switch.number < len(attachment.members):
-        return attachment.members[switch.number]
-    return NONE
-
-
-def _trial(
-    guests: dict[str, Endpoint], spec: FailoverSpec, pair: Pair, switch: PortSwitch
-) -> FailoverTrial:
+def _trial(guests: _Guests, spec: FailoverSpec, pair: Pair, switch: PortSwitch) -> FailoverTrial:
     try:
         return _made(guests, spec, pair, switch)
     except LeftChangedError:
@@ -105,11 +144,9 @@ def _trial(
         return _invalid(guests, spec, pair, switch, f"{error.what}: {error.found}")
 
 
-def _made(
-    guests: dict[str, Endpoint], spec: FailoverSpec, pair: Pair, switch: PortSwitch
-) -> FailoverTrial:
-    guest = _guest(guests, pair, switch)
-    await_path(guests, pair, ANY_MTU)
+def _made(guests: _Guests, spec: FailoverSpec, pair: Pair, switch: PortSwitch) -> FailoverTrial:
+    place = guests.place(pair, switch)
+    await_path(guests.endpoints, pair, ANY_MTU)
     server = guests[pair.server]
     seconds = int(2 * spec.seconds + SLACK_S)
     with Flow(
@@ -122,26 +159,26 @@ def _made(
         sleep_s(WARM_S)
         flow.mark("before")
         sleep_s(STEADY_S)
-        before = _carrier(guest, pair.network)
+        before = _carrier(place)
         flow.mark("away")
         try:
             switch.down(seconds)
             sleep_s(spec.seconds)
-            during = _carrier(guest, pair.network)
+            during = _carrier(place)
             flow.mark("back")
         finally:
             switch.up()
         sleep_s(spec.seconds)
-        carried = Carried(before, during, _carrier(guest, pair.network))
+        carried = Carried(before, during, _carrier(place))
         flow.mark("tail")
         sent, heard = flow.stop()
-    verdict, what = judge(spec.load_pps, sent, heard, carried, _member(guests, pair, switch))
+    verdict, what = judge(spec.load_pps, sent, heard, carried, _member(place, switch))
     return FailoverTrial(
         pair=pair,
         host=switch.host,
         port=switch.port,
         how=switch.how,
-        guest=guest.name,
+        guest=place.name,
         load_pps=spec.load_pps,
         offered_packets=sent.packets,
         received_packets=heard.received,
@@ -162,36 +199,36 @@ def _made(
     )
 
 
-def _carrier(guest: Endpoint, network: str) -> str:
-    """Read which member carries the traffic of a guest's bond; the netdev itself without one."""
-    attachment = guest.attachments[network]
-    if not attachment.is_bond:
-        return attachment.netdev
-    path = f"/sys/class/net/{attachment.netdev}/bonding/active_slave"
-    done = guest.runner.run(("cat", path), timeout_s=30.0)
+def _carrier(place: _Place) -> str:
+    """Read which member carries the traffic of a bond; the netdev itself without one."""
+    if not place.bond:
+        return place.members[0]
+    path = f"/sys/class/net/{place.bond}/bonding/active_slave"
+    done = place.runner.run(("cat", path), timeout_s=30.0)
     if done.returncode:
-        raise MeasurementError("bond.unreadable", where=guest.name, found=said(done))
+        raise MeasurementError("bond.unreadable", where=place.name, found=said(done))
     return shown(done.output.strip(), 40) or NONE
 
 
-def _carries(guests: dict[str, Endpoint], pair: Pair, switch: PortSwitch) -> bool:
+def _carries(guests: _Guests, pair: Pair, switch: PortSwitch) -> bool:
     """Whether a port carries the flow now, as far as can be read."""
+    place = guests.place(pair, switch)
     try:
-        carrier = _carrier(_guest(guests, pair, switch), pair.network)
+        carrier = _carrier(place)
     except WirespeedError:
         return False
-    return carrier == _member(guests, pair, switch)
+    return carrier == _member(place, switch)
 
 
 def _invalid(
-    guests: dict[str, Endpoint], spec: FailoverSpec, pair: Pair, switch: PortSwitch, why: str
+    guests: _Guests, spec: FailoverSpec, pair: Pair, switch: PortSwitch, why: str
 ) -> FailoverTrial:
     return FailoverTrial(
         pair=pair,
         host=switch.host,
         port=switch.port,
         how=switch.how,
-        guest=_guest(guests, pair, switch).name,
+        guest=guests.place(pair, switch).name,
         load_pps=spec.load_pps,
         offered_packets=0,
         received_packets=0,
