@@ -21,7 +21,7 @@ HEAD = re.compile(
     r"[0-9/:]+) is ((?:administratively )?(?:up|down)), line protocol is (up|down)",
     re.M | re.I,
 )
-SPEED = re.compile(r"LineSpeed ([0-9.]+ ?(?:Mbit|G|M)\b|auto)", re.I)
+SHOWN = re.compile(r"LineSpeed ([0-9.]+ ?(?:Mbit|G|M)\b|auto)", re.I)
 AUTO = re.compile(r"Auto-Negotiation (on|off)", re.I)
 FEC = re.compile(r"Configured FEC is (\S+?),", re.I)
 MEDIA_FEC = re.compile(r"Configured media fec option is (\S+)", re.I)
@@ -65,7 +65,7 @@ def _both(said: dict[str, Observed[str]], source: str) -> Ports:
 
 def _port(head: re.Match[str], block: str, source: str) -> SwitchPort:
     is_up = head[3].lower() == "up"
-    shown = _one(SPEED, block)
+    shown = _one(SHOWN, block)
     auto, fec = _one(AUTO, block), _one(FEC, block) or _one(MEDIA_FEC, block)
     bps: Observed[int] = not_shown(source)
     if shown and shown.lower() != "auto":

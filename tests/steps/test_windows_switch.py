@@ -1,0 +1,90 @@
+"""An external virtual switch of Hyper-V."""
+
+from copy import deepcopy
+
+import pytest
+from described_windows import Adapter, BlueScreenError, DescribedWindows, Switch
+from proof import DescribedHands, plan_on, prove
+from samples import is_never_guessed
+
+from wirespeed.apply.planner import planned
+from wirespeed.model.finding import Danger
+from wirespeed.model.observed import Unreadable
+from wirespeed.steps.windows_switch import WindowsSwitch
+
+CARD = "Mellanox ConnectX-5 Ex Adapter #3"
+OWN = "Realtek PCIe 10GbE Family Controller"
+STEP = WindowsSwitch(name="ConnectX-External", adapter=CARD, filters=("nt_rtf64",), own=(OWN,))
+INTERNAL = {"Default Switch": Switch(1, None, True, False)}
+
+
+def host(filter_on_card: bool = False, **switches: Switch) -> DescribedWindows:
+    adapters = {
+        CARD: Adapter("이더넷 10", {"nt_rtf64": filter_on_card, "vms_pp": False}),
+        OWN: Adapter("이더넷 7", {"nt_rtf64": True}),
+    }
+    named = {name.replace("_", "-"): switch for name, switch in switches.items()}
+    return DescribedWindows(adapters, deepcopy(INTERNAL) | named, crashing={"nt_rtf64": OWN})
+
+
+def refusal(where: DescribedWindows) -> str:
+    (found,) = DescribedHands(where).read([STEP])
+    assert isinstance(found, Unreadable)
+    return found.reason
+
+
+def test_made_and_taken_away():
+    prove(STEP, host(), host(ConnectX_External=Switch(2, CARD, True, True)))
+
+
+def test_one_that_is_there_is_shared_with_the_host_and_keeps_its_iov():
+    mine = Switch(2, CARD, False, False)
+    prove(STEP, host(ConnectX_External=mine), host(ConnectX_External=Switch(2, CARD, True, False)))
+
+
+def test_the_commands():
+    one = plan_on(STEP, host()).steps[0]
+    assert [c.line() for c in one.commands] == [
+        f"New-VMSwitch -Name 'ConnectX-External' -NetAdapterInterfaceDescription '{CARD}' "
+        "-AllowManagementOS:$true -EnableIov:$true"
+    ]
+    assert [c.line() for c in one.undo] == [
+        "Remove-VMSwitch -Name 'ConnectX-External' -Force:$true"
+    ]
+    assert one.danger is Danger.DROPS_LINK
+
+
+def test_while_a_foreign_filter_is_bound_it_is_not_made_and_the_state_says_which():
+    assert "nt_rtf64 is bound to Mellanox ConnectX-5 Ex Adapter #3" in refusal(host(True))
+
+
+def test_the_described_windows_crashes_where_the_documents_did():
+    with pytest.raises(BlueScreenError):
+        host(True).run(planned("alpha", STEP, None).commands[0])
+    host(False).run(planned("alpha", STEP, None).commands[0])
+
+
+def test_a_switch_that_is_there_is_known_whatever_is_bound():
+    there = host(True, ConnectX_External=Switch(2, CARD, True, True))
+    assert plan_on(STEP, there).steps[0].no_op
+
+
+@pytest.mark.parametrize(
+    "there",
+    [
+        {"ConnectX_External": Switch(1, None, True, False)},
+        {"ConnectX_External": Switch(2, OWN, True, False)},
+        {"other": Switch(2, CARD, True, False)},
+    ],
+)
+def test_a_switch_of_somebody_else_is_not_touched(there: dict[str, Switch]):
+    assert "switch" in refusal(host(**there))
+
+
+def test_nothing_is_guessed():
+    is_never_guessed(STEP)
+
+
+def test_what_an_earlier_step_leaves_is_that_there_is_none():
+    one = planned("alpha", STEP, None)
+    assert one.before is None and one.commands[0].argv[0] == "New-VMSwitch"
