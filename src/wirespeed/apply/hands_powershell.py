@@ -1,0 +1,144 @@
+"""Hands of the Windows side of a host: PowerShell in, a capture out, one round trip each."""
+
+from collections.abc import Sequence
+
+from wirespeed.apply.hands import Changed
+from wirespeed.apply.hands_powershell_script import (
+    LOCK,
+    boot_id_script,
+    change_script,
+    lock_script,
+    read_script,
+    settled_read_script,
+    unlock_script,
+)
+from wirespeed.apply.hands_script import CHANGE_TIMEOUT_S, changed, states
+from wirespeed.apply.hands_shell import PAUSE_S, READ_TIMEOUT_S, ShellHands
+from wirespeed.apply.settle import settled
+from wirespeed.host.clock import Deadline, sleep_s
+from wirespeed.host.powershell import run_powershell
+from wirespeed.host.reach_windows import no_powershell
+from wirespeed.host.runner import ByNetwork, Runner
+from wirespeed.model.capture import MAGIC, MAX_PREAMBLE_CHARACTERS, Capture
+from wirespeed.model.command import Command
+from wirespeed.model.error import HostError, InputError, MeasurementError
+from wirespeed.model.observed import Observed
+from wirespeed.model.shown import shown
+from wirespeed.model.step import State, Step
+
+START_S = 30.0
+"""For powershell.exe and the modules of its cmdlets to load, on a machine that is busy."""
+BACK_S = 600.0
+"""How long Windows may be away in the midst of a change: a crash writes its dump, then it boots."""
+
+
+class PowerShellHands(ShellHands):
+    """The hands of the Windows that `runner` leads to."""
+
+    def __init__(self, name: str, runner: Runner, back_s: float = BACK_S) -> None:
+        super().__init__(name, runner)
+        self._back_s = back_s
+        self._boot = ""
+        """Of the boot in which the host was taken; empty: it was not, or nobody knows."""
+
+    def read(self, steps: Sequence[Step]) -> list[Observed[State]]:
+        """See `Hands.read`."""
+        return states(self._ask(read_script(steps), START_S + READ_TIMEOUT_S), steps)
+
+    def change(self, step: Step, commands: Sequence[Command]) -> Changed:
+        """See `Hands.change`. A command that hangs is ended when it is known to."""
+        timeout_s = START_S + READ_TIMEOUT_S + CHANGE_TIMEOUT_S * len(commands)
+        try:
+            capture = self._ask(change_script(step, commands), timeout_s)
+        except (HostError, MeasurementError) as error:
+            return self._looked_back(step, commands, error)
+        return settled(self.read, step, changed(capture, step, commands))
+
+    def change_or_undone(
+        self,
+        step: Step,
+        commands: Sequence[Command],
+        undo: Sequence[Command],  # noqa: ARG002
+        within_s: int,  # noqa: ARG002
+    ) -> Changed:
+        """Do as `change`: Windows has no timer of ours that could undo it."""
+        return self.change(step, commands)
+
+    def look(self, collector: str, steps: Sequence[Step]) -> tuple[Capture, list[Observed[State]]]:
+        """Run the collector for Windows, then read the states of `steps`."""
+        capture = self._ask(collector, START_S + 2 * READ_TIMEOUT_S)
+        return capture, self.read(steps) if steps else []
+
+    def boot_id(self) -> str:
+        """Give the id of the boot that Windows is in; empty: it could not be read."""
+        return _line_of(self._ask(boot_id_script(), START_S + READ_TIMEOUT_S), "boot-id")
+
+    def reboot(self, before: str, within_s: float = 0) -> str:  # noqa: ARG002
+        """Refuse: no step of ours waits for a boot of Windows."""
+        raise InputError(
+            "reboot.windows",
+            where=self._name,
+            found="Windows is not rebooted from here",
+            next="reboot it yourself; then `wirespeed apply` goes on",
+        )
+
+    def take(self, run: str) -> str:
+        """See `ShellHands.take`."""
+        capture = self._ask(lock_script(run), START_S + READ_TIMEOUT_S + CHANGE_TIMEOUT_S)
+        owner = _line_of(capture, "owner")
+        if owner != run:
+            raise InputError(
+                "host.in_use",
+                where=self._name,
+                found=f"{LOCK} in ProgramData is of {shown(owner) or 'nobody that it names'}",
+                so="two at once would undo each other's work",
+                next="wait for it, or finish it there; where nobody could write it, be "
+                "administrator; if it is gone, remove the folder",
+            )
+        self._boot = _line_of(capture, "boot-id")
+        return self._boot
+
+    def give_back(self, run: str) -> None:
+        """Let others take it."""
+        self._ask(unlock_script(run), START_S + READ_TIMEOUT_S)
+
+    def _looked_back(
+        self, step: Step, commands: Sequence[Command], lost: HostError | MeasurementError
+    ) -> Changed:
+        """Tell what became of a change that gave no answer: the host's word is what counts.
+
+        Raises `lost` when the host is not back in time.
+        """
+        capture = self._await_back(step, lost)
+        line, boot = "; ".join(c.line() for c in commands), _line_of(capture, "boot-id")
+        failed = ""
+        if isinstance(lost, MeasurementError):
+            failed = f"{line}: {lost.found}, and ended"
+        elif self._boot and boot != self._boot:
+            failed = f"{line}: Windows was started anew in its midst; did it crash?"
+            self._boot = boot
+        return settled(self.read, step, Changed(failed, states(capture, [step])[0]))
+
+    def _await_back(self, step: Step, lost: HostError | MeasurementError) -> Capture:
+        latest = Deadline(self._back_s)
+        script, timeout_s = settled_read_script(step), START_S + READ_TIMEOUT_S + CHANGE_TIMEOUT_S
+        while True:
+            if isinstance(self._runner, ByNetwork):
+                self._runner.renew()
+            try:
+                return self._ask(script, timeout_s)
+            except (HostError, MeasurementError):
+                if latest.expired:
+                    raise lost from None
+                sleep_s(PAUSE_S)
+
+    def _say(self, script: str, timeout_s: float) -> str:
+        done = run_powershell(self._runner, script, timeout_s=timeout_s)
+        if MAGIC not in done.output[:MAX_PREAMBLE_CHARACTERS]:
+            raise no_powershell(self._name, done.output, done.errors, done.returncode)
+        return done.output
+
+
+def _line_of(capture: Capture, name: str) -> str:
+    section = capture.section(name)
+    return section.output.strip() if section and section.returncode == 0 else ""

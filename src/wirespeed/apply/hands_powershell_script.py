@@ -1,0 +1,181 @@
+"""The PowerShell scripts that hands send to Windows; the answer is a capture like any other. Pure.
+
+boot-id    when the first process of this boot was started: it stays where the clock is set
+lock       a folder in ProgramData: it is made or it is not, and is void after a reboot
+"""
+
+from collections.abc import Sequence
+
+from wirespeed.apply.hands_script import CHANGE_TIMEOUT_S
+from wirespeed.model.command import Command, Shell
+from wirespeed.model.powershell import PROGRAMS, quoted
+from wirespeed.model.step import Step
+
+LOCK = "wirespeed.lock"
+PRELUDE = """\
+$ErrorActionPreference = 'Stop'
+$ProgressPreference = 'SilentlyContinue'
+$PSModuleAutoLoadingPreference = 'All'
+$ConfirmPreference = 'None'
+[Console]::OutputEncoding = New-Object System.Text.UTF8Encoding $false
+$mark = [guid]::NewGuid().ToString()
+[Console]::Out.Write("wirespeed-capture 1 $mark`n")
+$env:Path += ";$env:ProgramFiles\\Mellanox\\MLNX_WinOF2\\Management Tools"
+$lock = Join-Path $env:ProgramData 'wirespeed.lock'
+$global:code = 0
+
+# Step NAME FORM { ... }: what the block gives, as JSON rows, as lines, or not at all; and how it
+# ended: 0, a program's own code, 127 for a command that this Windows has not, 1 for a refusal.
+function Step([string]$Name, [string]$Form, [scriptblock]$Do) {
+	[Console]::Out.Write("$mark begin $Name -`n")
+	$global:code = 0
+	$said = ''
+	$global:LASTEXITCODE = 0
+	try {
+		$found = @(& $Do | Where-Object { $null -ne $_ })
+		$global:code = $global:LASTEXITCODE
+		# -InputObject: through a pipe, one row would be no list.
+		if ($Form -eq 'rows') {
+			[Console]::Out.Write((ConvertTo-Json -InputObject $found -Depth 6 -Compress))
+		} elseif ($Form -eq 'lines') {
+			[Console]::Out.Write(($found | Out-String -Width 4096))
+		} elseif ($global:code) {
+			$said = "$($found | Out-String -Width 4096)"
+		}
+	} catch [System.Management.Automation.CommandNotFoundException] {
+		$global:code = 127
+		$said = "$($_.Exception.CommandName): not found"
+	} catch {
+		$global:code = 1
+		$said = "$($_.Exception.Message)"
+	}
+	if ($said) {
+		[Console]::Out.Write("`n$mark errors`n$said")
+	}
+	[Console]::Out.Write("`n$mark end $global:code`n")
+}
+
+# The bytes of a file, which may not be there: the one source that no cmdlet of Windows gives whole.
+function Get-FileBytes([string]$Path) {
+	$full = $ExecutionContext.SessionState.Path.GetUnresolvedProviderPathFromPSPath($Path)
+	$there = [IO.File]::Exists($full)
+	$bytes = if ($there) { [Convert]::ToBase64String([IO.File]::ReadAllBytes($full)) } else { '' }
+	New-Object PSObject -Property @{ Exists = $there; Base64 = $bytes }
+}
+
+function BootId {
+	$first = Get-Process -Name smss | Sort-Object -Property StartTime | Select-Object -First 1
+	"$($first.StartTime.ToUniversalTime().Ticks)"
+}
+
+# Waits for a change whose connection was lost; one that hangs is ended.
+function AwaitChange {
+	$file = Join-Path $lock 'change'
+	if (-not (Test-Path -LiteralPath $file)) { return }
+	$id, $ticks = "$(Get-Content -LiteralPath $file)".Split(' ')
+	$latest = (Get-Date).AddSeconds(WAIT_S)
+	while ($true) {
+		$change = Get-Process -Id $id -ErrorAction SilentlyContinue
+		if (-not $change -or "$($change.StartTime.Ticks)" -ne $ticks) { return }
+		if ((Get-Date) -gt $latest) { Stop-Process -Id $id -Force; return }
+		Start-Sleep -Seconds 1
+	}
+}
+""".replace("WAIT_S", str(CHANGE_TIMEOUT_S))
+DONE = '[Console]::Out.Write("$mark done`n")\n'
+SAY_CHANGE = """\
+if (Test-Path -LiteralPath $lock) {
+	"$PID $((Get-Process -Id $PID).StartTime.Ticks)" |
+		Set-Content -LiteralPath (Join-Path $lock 'change')
+}
+"""
+BOOT_ID = "Step boot-id lines { BootId }\n"
+OWNER = "Get-Content -LiteralPath (Join-Path $lock 'owner') -Encoding UTF8"
+
+
+def read_script(steps: Sequence[Step]) -> str:
+    """Read the state of every step: sections `step-0`, `step-1` and so on."""
+    return _script(*_reads(steps))
+
+
+def change_script(step: Step, commands: Sequence[Command]) -> str:
+    """Run commands in sections `change-0`, … up to the first that fails; then read the state."""
+    runs = [
+        f"Step change-{number} none {{\n{_line(command)}\n}}\nif ($global:code) {{ break }}\n"
+        for number, command in enumerate(commands)
+    ]
+    return _script(SAY_CHANGE, "do {\n", *runs, "} while ($false)\n", *_reads([step]))
+
+
+def settled_read_script(step: Step) -> str:
+    """Read boot and state when the change that was under way there has come to its end."""
+    return _script("AwaitChange\n", BOOT_ID, *_reads([step]))
+
+
+def boot_id_script() -> str:
+    """Read the boot id."""
+    return _script(BOOT_ID)
+
+
+def lock_script(run: str) -> str:
+    """Take the host for a run, if nobody has it; say who has it now, in the section `owner`.
+
+    A lock that an earlier boot left is nobody's.
+    """
+    name = _text(run)
+    return _script(
+        f"""\
+$boot = BootId
+$of = Get-Content -LiteralPath (Join-Path $lock 'boot') -ErrorAction SilentlyContinue
+if ((Test-Path -LiteralPath $lock) -and "$of" -ne $boot) {{
+	Remove-Item -LiteralPath $lock -Recurse -Force
+}}
+try {{
+	New-Item -ItemType Directory -Path $lock | Out-Null
+	Set-Content -LiteralPath (Join-Path $lock 'owner') -Value {name} -Encoding UTF8
+	Set-Content -LiteralPath (Join-Path $lock 'boot') -Value $boot
+}} catch [System.IO.IOException] {{
+	# It is taken: the section tells by whom.
+}}
+Step owner lines {{ {OWNER} }}
+{BOOT_ID}if ("$({OWNER})" -eq {name}) {{ AwaitChange }}
+"""
+    )
+
+
+def unlock_script(run: str) -> str:
+    """Give the host back, if it is this run's."""
+    return _script(
+        f"""\
+Step owner lines {{
+	if ((Test-Path -LiteralPath $lock) -and "$({OWNER})" -eq {_text(run)}) {{
+		Remove-Item -LiteralPath $lock -Recurse -Force
+	}}
+}}
+"""
+    )
+
+
+def _script(*parts: str) -> str:
+    return "".join([PRELUDE, *parts, DONE])
+
+
+def _reads(steps: Sequence[Step]) -> list[str]:
+    return [_read(number, step.read()) for number, step in enumerate(steps)]
+
+
+def _read(number: int, command: Command) -> str:
+    form = "lines" if command.argv[0] in PROGRAMS else "rows"
+    return f"Step step-{number} {form} {{\n{_line(command)}\n}}\n"
+
+
+def _line(command: Command) -> str:
+    if command.shell is not Shell.POWERSHELL:
+        raise AssertionError(f"{command.line()}: no command of Windows")
+    return command.line()
+
+
+def _text(value: str) -> str:
+    """Quote a text; a number too, which would be none here."""
+    line = quoted(value)
+    return line if line.startswith("'") else f"'{line}'"

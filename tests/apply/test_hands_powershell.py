@@ -1,0 +1,175 @@
+"""Hands of the Windows side: what is asked in one trip, and what becomes of a change."""
+
+import pytest
+import tree_sitter_powershell
+from described_powershell import DescribedPowerShell
+from described_windows import Adapter, DescribedWindows
+from hypothesis import given
+from hypothesis import strategies as st
+from tree_sitter import Language, Node, Parser
+
+from wirespeed.apply.hands_powershell import PowerShellHands
+from wirespeed.apply.hands_powershell_script import (
+    boot_id_script,
+    change_script,
+    lock_script,
+    read_script,
+    settled_read_script,
+    unlock_script,
+)
+from wirespeed.model.command import Command
+from wirespeed.model.error import HostError, InputError
+from wirespeed.model.observed import Known
+from wirespeed.steps.mtu import Mtu
+from wirespeed.steps.windows_filter import WindowsFilter
+from wirespeed.steps.windows_property import WindowsProperty
+from wirespeed.steps.windows_switch import WindowsSwitch
+from wirespeed.steps.wsl_config import WslConfig
+
+CARD, OTHER = "Mellanox ConnectX-5 Ex Adapter #3", "이더넷 it's"
+PARSER = Parser(Language(tree_sitter_powershell.language()))
+FILTER = WindowsFilter(component_id="nt_rtf64", adapters=(CARD, OTHER))
+PATH = "C:\\Users\\ann\\.wslconfig"
+CONFIG = WslConfig(path=PATH, values={"networkingMode": "mirrored"})
+
+
+def described() -> tuple[DescribedPowerShell, PowerShellHands]:
+    adapters = {name: Adapter("x", {"nt_rtf64": True}) for name in (CARD, OTHER)}
+    runner = DescribedPowerShell(DescribedWindows(adapters, files={PATH: b"[wsl2]\r\n"}))
+    return runner, PowerShellHands("desk.windows", runner, back_s=5.0)
+
+
+def commands() -> tuple[Command, ...]:
+    return FILTER.change({CARD: True, OTHER: True}, {CARD: False, OTHER: False})
+
+
+def test_many_states_are_read_in_one_trip():
+    runner, hands = described()
+    one, other = hands.read([FILTER, CONFIG])
+    assert isinstance(one, Known) and one.value == {CARD: True, OTHER: True}
+    assert isinstance(other, Known) and other.value == {"text": "[wsl2]\r\n"}
+    assert len(runner.scripts) == 1
+
+
+def test_a_change_is_read_back_in_the_same_trip():
+    runner, hands = described()
+    changed = hands.change(FILTER, commands())
+    assert changed.failed == ""
+    assert isinstance(changed.now, Known) and changed.now.value == {CARD: False, OTHER: False}
+    assert len(runner.scripts) == 1
+
+
+def test_it_stops_at_the_first_command_that_fails():
+    runner, hands = described()
+    runner.trouble = {0: "fail"}
+    changed = hands.change(FILTER, commands())
+    assert "return code 1: refused" in changed.failed
+    assert isinstance(changed.now, Known) and changed.now.value == {CARD: True, OTHER: True}
+    assert len(runner.ran) == 1
+
+
+@pytest.mark.parametrize("number", [0, 1])
+def test_a_connection_that_is_lost_is_no_failure_when_the_change_was_done(number: int):
+    runner, hands = described()
+    hands.take("run")
+    runner.trouble = {number: "lose"}
+    changed = hands.change(FILTER, commands())
+    assert changed.failed == ""
+    assert isinstance(changed.now, Known)
+    assert changed.now.value == {CARD: False, OTHER: number == 0}
+
+
+def test_a_crash_is_told_by_the_boot_that_follows_it():
+    runner, hands = described()
+    hands.take("run")
+    runner.trouble = {0: "crash"}
+    changed = hands.change(FILTER, commands())
+    assert "started anew" in changed.failed
+    assert isinstance(changed.now, Known) and changed.now.value == {CARD: True, OTHER: True}
+
+
+def test_a_command_that_hangs_is_a_failure_and_the_state_is_read_all_the_same():
+    runner, hands = described()
+    runner.trouble = {1: "hang"}
+    changed = hands.change(FILTER, commands())
+    assert "still running" in changed.failed
+    assert isinstance(changed.now, Known) and changed.now.value == {CARD: False, OTHER: True}
+
+
+def test_a_host_that_does_not_come_back_is_not_waited_for_without_end():
+    runner, _ = described()
+    hands = PowerShellHands("desk.windows", runner, back_s=0.0)
+    runner.trouble = {0: "lose"}
+    runner.away = 0
+    with pytest.raises(HostError):
+        runner.trouble = {0: "crash"}
+        hands.change(FILTER, commands())
+
+
+def test_two_runs_exclude_each_other_until_one_gives_back_or_windows_boots():
+    runner, hands = described()
+    boot = hands.take("/x/it's")
+    assert boot and hands.take("/x/it's") == boot == hands.boot_id()
+    with pytest.raises(InputError) as caught:
+        hands.take("other")
+    assert caught.value.what == "host.in_use" and "/x/it's" in caught.value.found
+    hands.give_back("other")
+    with pytest.raises(InputError):
+        hands.take("other")
+    hands.give_back("/x/it's")
+    hands.take("other")
+    runner.host.boots += 1
+    assert hands.take("/x/it's") != boot
+
+
+def test_windows_is_never_rebooted_from_here():
+    with pytest.raises(InputError, match=r"reboot\.windows"):
+        described()[1].reboot("")
+
+
+def test_what_is_no_windows_says_what_it_said_instead():
+    class Posix:
+        def run(self, argv, **_):  # noqa: ANN001, ANN003, ANN202
+            from wirespeed.host.runner import Completed
+
+            return Completed(argv=tuple(argv), output="", errors="sh: powershell.exe: not found",
+                             returncode=127, duration_s=0)  # fmt: skip
+
+    with pytest.raises(HostError) as caught:
+        PowerShellHands("desk.windows", Posix()).boot_id()
+    assert "not found" in caught.value.found
+
+
+def test_no_command_of_another_shell_comes_into_a_script():
+    with pytest.raises(AssertionError):
+        read_script([Mtu(netdev="eth0", mtu=9000)])
+
+
+names = st.text(
+    st.characters(blacklist_categories=["Cc", "Cs", "Cn", "Zl", "Zp", "Co", "Cf", "Zs"],
+                  blacklist_characters="\u2018\u2019\u201a\u201b"),
+    min_size=1, max_size=40,
+)  # fmt: skip
+
+
+@given(names, st.text(alphabet="a'\"$`;|&(){}\r\n#ü[]=", max_size=30))
+def test_whatever_adapters_are_called_each_script_is_whole_and_has_the_commands_it_should(
+    name: str, text: str
+):
+    step = WindowsFilter(component_id="nt_rtf64", adapters=(name,))
+    switch = WindowsSwitch(name="x", adapter=name)
+    keyword = WindowsProperty(adapter=name, keyword="*JumboPacket", value="9014")
+    change = change_script(step, step.change({name: True}, {name: False}))
+    config = change_script(CONFIG, CONFIG.change({"text": None}, {"text": text}))
+    plain = WindowsFilter(component_id="nt_rtf64", adapters=("x",))
+    assert count(change) == count(change_script(plain, plain.change({"x": True}, {"x": False})))
+    for script in (change, config, read_script([step, switch, keyword]), lock_script(name),
+                   unlock_script(name), settled_read_script(step), boot_id_script()):  # fmt: skip
+        assert not PARSER.parse(script.encode()).root_node.has_error
+
+
+def count(script: str) -> int:
+    def commands_in(node: Node) -> int:
+        return (node.type == "command") + sum(map(commands_in, node.children))
+
+    return commands_in(PARSER.parse(script.encode()).root_node)
