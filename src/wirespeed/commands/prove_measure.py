@@ -1,14 +1,19 @@
 """What a proof measures between the guests of a spec."""
 
+import json
+import re
 from collections.abc import Callable, Iterator, Mapping
 from itertools import permutations
 
 from wirespeed.apply.guard import carriers
 from wirespeed.approaches.host_ports import netdev_of
+from wirespeed.approaches.overlay import underlay_address
+from wirespeed.approaches.ovs_tc import UNDERLAY
 from wirespeed.host.runner import Runner
 from wirespeed.measure.endpoint import Endpoint
 from wirespeed.measure.endpoints import endpoints_of
-from wirespeed.measure.network_failover import failovers
+from wirespeed.measure.network_failover import HostBond, failovers
+from wirespeed.measure.network_forged_outer import HostEnd
 from wirespeed.measure.network_iperf3 import iperf3_matrix
 from wirespeed.measure.network_isolation import isolation
 from wirespeed.measure.network_ping import flood_pings
@@ -18,6 +23,7 @@ from wirespeed.model.fact import HostFacts
 from wirespeed.model.network_trial import NetworkTrial, Pair
 from wirespeed.model.spec import Approach, Failover, Spec
 
+MAC = re.compile(r"[0-9a-f]{2}(:[0-9a-f]{2}){5}")
 Record = Callable[[NetworkTrial], None]
 Doing = Callable[[str], None]
 
@@ -53,12 +59,15 @@ class Measuring:
         hosts = {name: self._runners[name] for name in self._spec.hosts}
         iperf3_matrix(endpoints, hosts, of.iperf3, pairs, counted, doing)
         flood_pings(endpoints, of.ping, pairs, counted, doing)
+        of_vlans = self._spec.approach is Approach.LEGACY_VLAN
         if self._spec.failover is not Failover.NONE:
             switches = list(self._switches(endpoints[pairs[0].client].host, facts))
-            failovers(endpoints, of.failover, pairs[0], switches, counted, doing)
-        of_vlans = self._spec.approach is Approach.LEGACY_VLAN
+            is_tc = self._spec.approach is Approach.OVS_TC
+            bonds = {host: self._bond(facts[host], host) for host in facts} if is_tc else {}
+            failovers(endpoints, of.failover, pairs[0], switches, counted, doing, bonds)
         ports = {host: self._netdevs(facts[host], host) for host in facts} if of_vlans else {}
-        isolation(endpoints, hosts, of.isolation, counted, ports, doing)
+        ends = {} if of_vlans else host_ends(self._spec, hosts)
+        isolation(endpoints, hosts, of.isolation, counted, ports, doing, ends)
         return f"{count} trials between {len(endpoints)} guests"
 
     def _switches(self, host: str, facts: Mapping[str, HostFacts]) -> Iterator[PortSwitch]:
@@ -77,9 +86,39 @@ class Measuring:
                 carried=carried,
             )
 
+    def _bond(self, facts: HostFacts, host: str) -> HostBond:
+        """Give the bond of a host's ports, which carries the underlay."""
+        return HostBond(self._runners[host], UNDERLAY, tuple(self._netdevs(facts, host)))
+
     def _netdevs(self, facts: HostFacts, host: str) -> list[str]:
         """Give the netdevs of a host's ports, in the order of the spec."""
         return [netdev_of(facts, host, address) for address in self._spec.hosts[host].ports]
+
+
+def host_ends(spec: Spec, hosts: Mapping[str, Runner]) -> dict[str, HostEnd]:
+    """Give where the tunnels of each host end, as they say themselves.
+
+    Raises MeasurementError `underlay.unreadable`.
+    """
+    return {name: _host_end(spec, name, runner) for name, runner in hosts.items()}
+
+
+def _host_end(spec: Spec, name: str, runner: Runner) -> HostEnd:
+    address = underlay_address(spec, name).ip
+    done = runner.run(("ip", "-j", "address", "show", "to", str(address)), timeout_s=30.0)
+    try:
+        macs = [str(link["address"]) for link in json.loads(done.output) if link]
+    except (ValueError, KeyError, TypeError):
+        macs = []
+    if len(macs) != 1 or not MAC.fullmatch(macs[0]):
+        raise MeasurementError(
+            "underlay.unreadable",
+            where=name,
+            found=f"no netdev has the address {address}",
+            so="guests could not be shown to be kept from its tunnels",
+            next=f"ip address show to {address}",
+        )
+    return HostEnd(macs[0], address)
 
 
 def measured_pairs(spec: Spec, endpoints: Mapping[str, Endpoint]) -> list[Pair]:
