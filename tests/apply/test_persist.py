@@ -1,6 +1,7 @@
 """What is rendered to bring a run back at boot, by hand; and that the script does what it says."""
 
 import os
+import re
 import subprocess
 from pathlib import Path
 
@@ -160,7 +161,7 @@ def test_what_a_boot_forgets_comes_back_and_what_stays_does_not():
     assert [(step.number, step.what) for step in found] == [
         (2, "mtu enp1s0"),
         (4, f"vf_count {PORT}"),
-        (5, "in_namespace lo in ceph-1"),
+        (5, "link_up lo in ceph-1"),
     ]
     assert found[0].commands[0].line() == "ip link set dev enp1s0 mtu 9080"
     assert found[2].commands[0].argv[:4] == ("ip", "netns", "exec", "ceph-1")
@@ -184,11 +185,16 @@ def test_what_stood_there_when_its_turn_came_counts_and_not_the_plans_guess():
 
 
 @pytest.mark.parametrize(
-    ("stem", "name"),
-    [("two-hosts", "two-hosts"), ("my spec;v2", "my-spec-v2"), ("été", "t"), ("…", "run")],
+    ("stem", "name"), [("my spec;v2", "my-spec-v2-"), ("été", "t-"), ("…", "run-")]
 )
 def test_the_files_are_called_as_the_spec_is(stem: str, name: str):
-    assert persist_name(stem) == name
+    assert persist_name("two-hosts") == "two-hosts"
+    assert re.fullmatch(re.escape(name) + "[0-9a-f]{6}", persist_name(stem))
+
+
+def test_two_specs_have_files_of_their_own():
+    stems = ("lab.v1", "lab-v1", "lab v1", "x" * 50, "x" * 51)
+    assert len({persist_name(stem) for stem in stems}) == len(stems)
 
 
 def run_here(folder: Path, steps: list[BootStep]) -> subprocess.CompletedProcess[str]:

@@ -14,7 +14,8 @@ from program import wirespeed
 
 from wirespeed.apply.hands_shell import ShellHands
 from wirespeed.apply.run import open_run
-from wirespeed.commands.hosts_of_spec import hands_of, planned, read_spec, runners_of
+from wirespeed.commands.hosts_of_spec import hands_of, read_spec, runners_of
+from wirespeed.commands.plan_hosts import plan_hosts
 from wirespeed.commands.run_hosts import carry_out, take_back
 from wirespeed.doctor.gather import Gathered, gather
 from wirespeed.doctor.host_state import Values, differences, values_of
@@ -175,7 +176,7 @@ def test_legacy_apply_killed_at_every_journal_write_ends_in_start_or_goal(
     before = standing(lab)
     wanted, folder, saved = read_spec(spec), tmp_path / "run", tmp_path / "plan.json"
     with hands_of(wanted) as hands:
-        plan, _ = planned(wanted, hands)
+        plan, _ = plan_hosts(wanted, hands)
         saved.write_text(plan.model_dump_json())
         start = states(hands, plan)
         with open_run(folder) as run:

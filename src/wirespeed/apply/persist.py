@@ -9,6 +9,7 @@ in the order of the plan: one home for all of them, which is looked at, and remo
     /run/wirespeed-NAME.done                     numbers of the steps that were done since the boot
 """
 
+import hashlib
 import re
 import shlex
 from collections.abc import Iterator, Sequence
@@ -44,8 +45,12 @@ class BootStep:
 
 
 def persist_name(stem: str) -> str:
-    """Make the name of the files from that of the spec: letters, digits, `-` and `_` stay."""
-    return re.sub(r"[^A-Za-z0-9_-]+", "-", stem).strip("-")[:40] or "run"
+    """Make the name of the files from that of the spec: letters, digits, `-` and `_` stay.
+
+    Where others are in it, a digest tells it from those that come to the same.
+    """
+    name = re.sub(r"[^A-Za-z0-9_-]+", "-", stem).strip("-")[:40] or "run"
+    return name if name == stem else f"{name}-{hashlib.sha256(stem.encode()).hexdigest()[:6]}"
 
 
 def boot_steps(record: Record, host: str) -> Iterator[BootStep]:
@@ -70,7 +75,7 @@ def boot_steps(record: Record, host: str) -> Iterator[BootStep]:
                 so="nothing is made to last",
             )
         if commands:
-            yield BootStep(number + 1, f"{planned.step['step']} {planned.subject}", commands)
+            yield BootStep(number + 1, planned.name, commands)
 
 
 def persist_steps(name: str, ports: Sequence[str], steps: Sequence[BootStep]) -> list[Step]:

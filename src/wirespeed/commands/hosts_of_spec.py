@@ -6,9 +6,9 @@ from pathlib import Path
 
 from wirespeed.apply.hands import Hands
 from wirespeed.apply.hands_shell import ShellHands
-from wirespeed.apply.make import plan_spec
 from wirespeed.apply.spec_file import parse_spec
 from wirespeed.commands.guest_machines import guest_hands, guest_runners, with_guest_keys
+from wirespeed.commands.plan_hosts import require_whole
 from wirespeed.commands.recorded_hosts import Either, ManyRecordedHands, RecordedFacts
 from wirespeed.doctor.gather import Gathered, gather
 from wirespeed.host.files import read_text
@@ -17,7 +17,6 @@ from wirespeed.host.reach_destination import Destination, Here, Recorded, Remote
 from wirespeed.host.runner import Runner
 from wirespeed.model.error import InputError
 from wirespeed.model.fact import HostFacts
-from wirespeed.model.plan import Plan
 from wirespeed.model.spec import Spec
 
 
@@ -87,14 +86,9 @@ def facts_of(spec: Spec) -> dict[str, HostFacts]:
     for gathered in gather(list(dict.fromkeys(places.values()))):
         if not isinstance(gathered, Gathered):
             raise gathered.error
+        require_whole(gathered.destination.text, gathered.facts.capture)
         told[gathered.destination] = gathered.facts
     return {name: told[place] for name, place in places.items()}
-
-
-def planned(spec: Spec, hands: dict[str, ShellHands]) -> tuple[Plan, dict[str, HostFacts]]:
-    """Read every host and plan."""
-    facts = facts_of(spec)
-    return plan_spec(spec, facts, hands), facts
 
 
 def _host_runners(spec: Spec, stack: ExitStack) -> dict[str, Runner]:

@@ -10,6 +10,8 @@ from wirespeed.apply.each_host import on_each
 from wirespeed.apply.hands_shell import ShellHands
 from wirespeed.apply.make import When, key_of, plan_spec
 from wirespeed.doctor.collector import collector_script
+from wirespeed.model.capture import Capture
+from wirespeed.model.error import HostError
 from wirespeed.model.fact import HostFacts
 from wirespeed.model.observed import Observed
 from wirespeed.model.plan import Plan
@@ -36,6 +38,7 @@ def plan_hosts(
         planned = last.steps if last else ()
         steps = [read_step(one.step) for one in planned if one.host == host]
         capture, states = hands[host].look(collector_script(), steps)
+        require_whole(host, capture)
         for step, state in zip(steps, states, strict=True):
             seen[host, key_of(step)] = state
         return HostFacts(spec.hosts[host].reach, capture)
@@ -43,3 +46,15 @@ def plan_hosts(
     facts = on_each(spec.hosts, look)
     when = When(stage=stage, pending=pending, at_once=tuple(spec.hosts), seen=seen)
     return plan_spec(spec, facts, hands, when), facts
+
+
+def require_whole(host: str, capture: Capture) -> None:
+    """Raise HostError `host.half_read` where a capture was cut off."""
+    if not capture.complete:
+        raise HostError(
+            "host.half_read",
+            where=host,
+            found="its answer was cut off, or did not come in time",
+            so="nothing is planned on half a reading",
+            next="again, when the host is less busy",
+        )
