@@ -190,7 +190,7 @@ class Proving:
                 Difference(
                     host=one.planned.host,
                     subject=one.planned.subject,
-                    what=str(one.planned.step["step"]),
+                    what=one.planned.kind,
                     before=described(one.left),
                     now=_state_text(one.now.value if isinstance(one.now, Known) else None),
                 )
@@ -240,7 +240,7 @@ class Proving:
                     Difference(
                         host=planned.host,
                         subject=planned.subject,
-                        what=str(planned.step["step"]),
+                        what=planned.kind,
                         before=_state_text(planned.before),
                         now=_state_text(state.value if isinstance(state, Known) else None),
                     )

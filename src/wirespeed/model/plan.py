@@ -38,10 +38,15 @@ class PlannedStep(Frozen):
     """It is in force from the host's next boot on."""
 
     @property
-    def name(self) -> str:
-        """Kind and subject, as in `mtu eth0`; of a step within a namespace, the kind of that."""
+    def kind(self) -> str:
+        """As in `mtu`; of a step within a namespace, the kind of that."""
         inner = self.step.get("inner")
-        return f"{(inner if isinstance(inner, dict) else self.step)['step']} {self.subject}"
+        return str((inner if isinstance(inner, dict) else self.step)["step"])
+
+    @property
+    def name(self) -> str:
+        """Kind and subject, as in `mtu eth0`."""
+        return f"{self.kind} {self.subject}"
 
 
 class Later(Frozen):

@@ -105,7 +105,7 @@ def plan_grid(proof: Proof) -> Grid:
         tone = "plain" if good and undone.get(number) in (None, Verified.VERIFIED) else "alarm"
         rows.append(
             (
-                *text(str(number + 1), shown(planned.host), shown(_kind(planned))),
+                *text(str(number + 1), shown(planned.host), shown(planned.kind)),
                 *text(shown(planned.subject), _way(planned)),
                 Box(text=planned.danger.value if planned.danger is not Danger.NONE else ""),
                 Box(text=went, tone="plain" if tone == "plain" else "alarm"),
@@ -118,11 +118,6 @@ def plan_grid(proof: Proof) -> Grid:
         columns=columns("#", *names, words=names, wraps=["Change"]),
         rows=tuple(rows),
     )
-
-
-def _kind(planned: PlannedStep) -> str:
-    inner = planned.step.get("inner")
-    return str(inner["step"] if isinstance(inner, dict) else planned.step["step"])
 
 
 def _way(planned: PlannedStep) -> str:
