@@ -98,15 +98,21 @@ class DescribedWindows:
         self._bind(given, True)
 
     def _bind(self, given: Parameters, is_on: bool) -> None:
-        keys = {"-InterfaceDescription", "-ComponentID", "-IncludeHidden", "-Confirm"}
-        assert set(given) == keys and given["-Confirm"] is False
+        keys = {"-ComponentID", "-IncludeHidden", "-Confirm"}
+        assert keys <= set(given) and given["-Confirm"] is False
+        is_quiet = given.get("-ErrorAction") == ["SilentlyContinue"]
+        if is_quiet and "-Name" in given:
+            pattern = word(given, "-Name")
+            adapters = [one for one in self.adapters.values() if like(one.name, pattern)]
+        else:
+            adapters = self._matching(given)
         found = [
             (adapter, component)
-            for adapter in self._matching(given)
+            for adapter in adapters
             for component in adapter.bindings
             if like(component, word(given, "-ComponentID"))
         ]
-        if not found:
+        if not found and not is_quiet:
             raise LookupError("No matching MSFT_NetAdapterBindingSettingData objects found")
         for adapter, component in found:
             adapter.bindings[component] = is_on
@@ -184,6 +190,9 @@ class DescribedWindows:
         self._detach()
         is_shared, iov = given["-AllowManagementOS"] is True, given["-EnableIov"] is True
         self.switches[name] = Switch(2, adapter, is_shared, iov)
+        # Every filter binds itself to an adapter that comes.
+        filters = dict.fromkeys((*self.crashing, "ms_tcpip"), True)
+        self.adapters[own_description(name)] = Adapter(f"vEthernet ({name})", filters)
 
     def _remove_vmswitch(self, given: Parameters) -> None:
         assert set(given) == {"-Name", "-Force"} and given["-Force"] is True
@@ -193,6 +202,7 @@ class DescribedWindows:
         self._detach()
         for name in found:
             del self.switches[name]
+            self.adapters.pop(own_description(name), None)
 
     def _set_vmswitch(self, given: Parameters) -> None:
         assert set(given) == {"-Name", "-AllowManagementOS"}
@@ -235,6 +245,11 @@ class DescribedWindows:
         if path not in self.files:
             raise LookupError(f"Cannot find path '{path}' because it does not exist.")
         return self.files[path]
+
+
+def own_description(switch: str) -> str:
+    """Name the host's own adapter on a switch."""
+    return f"Hyper-V Virtual Ethernet Adapter of {switch}"
 
 
 def statements(argv: Sequence[str]) -> Iterator[list[tuple[str, Parameters]]]:

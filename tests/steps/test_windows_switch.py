@@ -3,7 +3,7 @@
 from copy import deepcopy
 
 import pytest
-from described_windows import Adapter, BlueScreenError, DescribedWindows, Switch
+from described_windows import Adapter, BlueScreenError, DescribedWindows, Switch, own_description
 from proof import DescribedHands, plan_on, prove
 from samples import is_never_guessed
 
@@ -18,12 +18,18 @@ STEP = WindowsSwitch(name="ConnectX-External", adapter=CARD, filters=("nt_rtf64"
 INTERNAL = {"Default Switch": Switch(1, None, True, False)}
 
 
-def host(filter_on_card: bool = False, **switches: Switch) -> DescribedWindows:
+def host(
+    filter_on_card: bool = False, filtered: bool = False, **switches: Switch
+) -> DescribedWindows:
     adapters = {
         CARD: Adapter("이더넷 10", {"nt_rtf64": filter_on_card, "vms_pp": False}),
         OWN: Adapter("이더넷 7", {"nt_rtf64": True}),
     }
     named = {name.replace("_", "-"): switch for name, switch in switches.items()}
+    if "ConnectX-External" in named:
+        bindings = {"nt_rtf64": filtered, "ms_tcpip": True}
+        name = "vEthernet (ConnectX-External)"
+        adapters[own_description("ConnectX-External")] = Adapter(name, bindings)
     return DescribedWindows(adapters, deepcopy(INTERNAL) | named, crashing={"nt_rtf64": OWN})
 
 
@@ -42,11 +48,18 @@ def test_one_that_is_there_is_shared_with_the_host_and_keeps_its_iov():
     prove(STEP, host(ConnectX_External=mine), host(ConnectX_External=Switch(2, CARD, True, False)))
 
 
+def test_filters_that_bound_themselves_to_it_are_taken_off_and_put_back():
+    mine = Switch(2, CARD, True, True)
+    prove(STEP, host(filtered=True, ConnectX_External=mine), host(ConnectX_External=mine))
+
+
 def test_the_commands():
     one = plan_on(STEP, host()).steps[0]
     assert [c.line() for c in one.commands] == [
         f"New-VMSwitch -Name 'ConnectX-External' -NetAdapterInterfaceDescription '{CARD}' "
-        "-AllowManagementOS:$true -EnableIov:$true"
+        "-AllowManagementOS:$true -EnableIov:$true",
+        "Disable-NetAdapterBinding -Name 'vEthernet (ConnectX-External)' -ComponentID 'nt_rtf64' "
+        "-IncludeHidden:$true -Confirm:$false -ErrorAction 'SilentlyContinue'",
     ]
     assert [c.line() for c in one.undo] == [
         "Remove-VMSwitch -Name 'ConnectX-External' -Force:$true"

@@ -20,6 +20,7 @@ $ConfirmPreference = 'None'
 [Console]::OutputEncoding = New-Object System.Text.UTF8Encoding $false
 $mark = [guid]::NewGuid().ToString()
 [Console]::Out.Write("wirespeed-capture 1 $mark`n")
+Set-Location -LiteralPath $env:USERPROFILE
 $env:Path += ";$env:ProgramFiles\\Mellanox\\MLNX_WinOF2\\Management Tools"
 $lock = Join-Path $env:ProgramData 'wirespeed.lock'
 $global:code = 0

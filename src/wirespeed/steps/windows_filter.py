@@ -23,7 +23,7 @@ from wirespeed.steps.windows_reading import (
 ComponentId = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$")]
 BINDINGS = (
     *("Get-NetAdapterBinding", "-AllBindings:$true", "-IncludeHidden:$true"),
-    *properties("InterfaceDescription", "ComponentID", "Enabled"),
+    *properties("Name", "InterfaceDescription", "ComponentID", "Enabled"),
 )
 
 

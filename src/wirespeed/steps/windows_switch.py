@@ -1,5 +1,6 @@
 """A virtual switch of Hyper-V that is bound to a card: an external one."""
 
+from collections.abc import Iterator
 from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
@@ -30,7 +31,7 @@ SWITCHES = (
         *("AllowManagementOS", "IovEnabled"),
     ),
 )
-NONE: State = {"adapter": None, "management": None, "iov": None}
+NONE: State = {"adapter": None, "management": None, "iov": None, "filtered": None}
 
 
 class WindowsSwitch(Step):
@@ -38,7 +39,8 @@ class WindowsSwitch(Step):
 
     It is not known, and so not made, while one of `filters` is bound to any adapter but its `own`:
     Windows then may crash in its midst. IOV is chosen when a switch is made, and stays. While it is
-    made or taken away the adapter has no link, and its addresses move to `vEthernet (NAME)`.
+    made or taken away the adapter has no link, and its addresses move to `vEthernet (NAME)`. Filters
+    bind themselves to that one: they are taken off, and off before it goes.
     """
 
     scope: ClassVar[Scope] = Scope.OS
@@ -81,25 +83,47 @@ class WindowsSwitch(Step):
     def wanted(self, before: State) -> State:
         """Give that it is there; one that is there keeps its IOV."""
         iov = self.iov if before["adapter"] is None else before["iov"]
-        return {"adapter": self.adapter, "management": True, "iov": iov}
+        return {"adapter": self.adapter, "management": True, "iov": iov, "filtered": ""}
 
     def change(self, now: State, to: State) -> tuple[Command, ...]:
         """Make it, take it away, or share it with the host."""
         if now == to:
             return ()
         if to["adapter"] is None:
-            return (powershell("Remove-VMSwitch", "-Name", exactly(self.name), "-Force:$true"),)
+            remove = powershell("Remove-VMSwitch", "-Name", exactly(self.name), "-Force:$true")
+            return (*self._filters(now["filtered"], ""), remove)
         if now["adapter"] is None:
-            return (
-                powershell(
-                    *("New-VMSwitch", "-Name", self.name),
-                    *("-NetAdapterInterfaceDescription", self.adapter),
-                    *(f"-AllowManagementOS:{_truth(to['management'])}",),
-                    *(f"-EnableIov:{_truth(to['iov'])}",),
-                ),
+            make = powershell(
+                *("New-VMSwitch", "-Name", self.name),
+                *("-NetAdapterInterfaceDescription", self.adapter),
+                *(f"-AllowManagementOS:{_truth(to['management'])}",),
+                *(f"-EnableIov:{_truth(to['iov'])}",),
             )
-        share = f"-AllowManagementOS:{_truth(to['management'])}"
-        return (powershell("Set-VMSwitch", "-Name", exactly(self.name), share),)
+            return (make, *self._filters(",".join(self.filters), to["filtered"]))
+        share: tuple[Command, ...] = ()
+        if now["management"] != to["management"]:
+            is_shared = f"-AllowManagementOS:{_truth(to['management'])}"
+            share = (powershell("Set-VMSwitch", "-Name", exactly(self.name), is_shared),)
+        return (*share, *self._filters(now["filtered"], to["filtered"]))
+
+    def _filters(self, now: object, to: object) -> Iterator[Command]:
+        """Take filters off the host's own adapter on the switch, or put them on; which may not be.
+
+        Hyper-V itself gives that adapter its name.
+        """
+        are, shall = (str(filters or "").split(",") for filters in (now, to))
+        for component in self.filters:
+            if (component in are) != (component in shall):
+                yield powershell(
+                    f"{'Enable' if component in shall else 'Disable'}-NetAdapterBinding",
+                    *("-Name", exactly(self._own_adapter), "-ComponentID", component),
+                    *("-IncludeHidden:$true", "-Confirm:$false"),
+                    *("-ErrorAction", "SilentlyContinue"),
+                )
+
+    @property
+    def _own_adapter(self) -> str:
+        return f"vEthernet ({self.name})"
 
     def _state(self, rows: Rows) -> State:
         switches = [row for row in rows if "SwitchType" in row.values]
@@ -113,6 +137,7 @@ class WindowsSwitch(Step):
                     "adapter": adapter,
                     "management": truth_in(row, "AllowManagementOS"),
                     "iov": truth_in(row, "IovEnabled"),
+                    "filtered": ",".join(self._on_own_adapter(rows)),
                 }
         if len(switches) == len(rows):
             raise ValueError("it does not say what is bound to the adapters")
@@ -121,6 +146,10 @@ class WindowsSwitch(Step):
                 raise ValueError(f"the switch {text_in(row, 'Name')[:60]!r} has that adapter")
         self._refuse_filters(rows)
         return dict(NONE)
+
+    def _on_own_adapter(self, rows: Rows) -> list[str]:
+        mine = tuple(row for row in rows if text_in(row, "Name") == self._own_adapter)
+        return [component for component in self.filters if any(bound(mine, component).values())]
 
     def _refuse_filters(self, rows: Rows) -> None:
         """Raise ValueError while a filter is bound to an adapter that is not its vendor's."""

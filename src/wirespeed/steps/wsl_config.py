@@ -17,6 +17,7 @@ from wirespeed.steps.ini_text import with_values
 from wirespeed.steps.windows_reading import Rows, powershell, state_of_rows, text_in, truth_in
 
 SECTION = "wsl2"
+PATH = r"^([A-Za-z]:\\([^\x00-\x1f*?\"<>|]{1,240}\\)?)?\.wslconfig$"
 KEY = re.compile(r"[A-Za-z][A-Za-z0-9]{0,63}")
 VALUE = re.compile(r"[^\x00-\x1f#\"\\]{0,256}")
 
@@ -33,7 +34,8 @@ class WslConfig(Step):
     # Of the Linux side; Windows goes on.
     danger: ClassVar[Danger] = Danger.REBOOT
     step: Literal["wsl_config"] = "wsl_config"
-    path: Annotated[str, Field(pattern=r"^[A-Za-z]:\\[^\x00-\x1f*?\"<>|]{1,240}\\\.wslconfig$")]
+    path: Annotated[str, Field(pattern=PATH)] = ".wslconfig"
+    """Without a folder, it is in the profile of the user who we are there."""
     values: dict[str, str]
 
     @field_validator("values")
