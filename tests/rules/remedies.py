@@ -15,6 +15,7 @@ from wirespeed.model.observed import Known
 from wirespeed.model.question import Question
 from wirespeed.model.step import State, Step
 from wirespeed.steps.registry import read_step
+from wirespeed.steps.windows_filter import WindowsFilter
 
 CASES = Path(__file__).parent / "cases"
 BY_SLUG = {rule.slug: rule for rule in rules()}
@@ -114,6 +115,8 @@ FOUND: dict[str, Callable[[State], State]] = {
 def state_of(told: Told, step: Step) -> State:
     """Give the state of a step on the host of a case."""
     kind = str(step.model_dump()["step"])
+    if isinstance(step, WindowsFilter):
+        return dict.fromkeys(step.adapters, True)
     section = told.capture.section(SECTIONS.get(kind, "-"), getattr(step, "netdev", "-"))
     found = step.parse(section) if section else None
     if isinstance(found, Known):

@@ -91,6 +91,12 @@ STYLES: dict[str, dict[str, Any]] = {
     help="Count drops and errors over this time.",
 )
 @click.option(
+    "--wanted",
+    multiple=True,
+    metavar="KEYWORD=VALUE",
+    help="Advanced property that you set on a card of Windows.",
+)
+@click.option(
     "--crash-analysis",
     type=click.Path(path_type=Path),
     metavar="FILE",

@@ -7,6 +7,12 @@ from wirespeed.doctor.about import describe
 from wirespeed.doctor.discover import rules
 from wirespeed.doctor.ledger import build_ledger
 from wirespeed.doctor.price import priced
+from wirespeed.doctor.windows_side import (
+    is_about_linux,
+    is_only_windows,
+    windows_adapters,
+    windows_ledgers,
+)
 from wirespeed.facts.ports import Ports
 from wirespeed.model.ceiling import Ledger
 from wirespeed.model.error import InputError
@@ -45,6 +51,7 @@ def diagnose(
     faults: list[str] = []
     ports: tuple[Port, ...] = ()
     ports_unknown = ""
+    only_windows = is_only_windows(host.capture)
     try:
         ports = asked_ports(host, question)
     except CannotTellError as error:
@@ -52,8 +59,12 @@ def diagnose(
     ledgers = {port: _ledger(host, port, question, faults) for port in ports}
     said: list[Said] = []
     for rule in rules() if chosen is None else chosen:
-        said += _ask(rule, host, question, ports, ledgers, faults)
-    by_name = {ledger.port: ledger for ledger in ledgers.values()}
+        if only_windows and is_about_linux(rule.slug):
+            said.append(_not_linux(rule.slug, host.name))
+        else:
+            said += _ask(rule, host, question, ports, ledgers, faults)
+    all_ledgers = (*ledgers.values(), *windows_ledgers(host, question))
+    by_name = {ledger.port: ledger for ledger in all_ledgers}
     findings = [priced(f, by_name.get(f.where)) for f in said if isinstance(f, Finding)]
     return Diagnosis(
         host=host.name,
@@ -61,7 +72,7 @@ def diagnose(
         about=_about(host, faults),
         findings=tuple(sorted(findings, key=_rank)),
         verdicts=tuple(v for v in said if isinstance(v, Verdict)),
-        ledgers=tuple(ledgers.values()),
+        ledgers=all_ledgers,
         ports_unknown=ports_unknown,
         warnings=tuple(warnings),
         faults=tuple(faults),
@@ -69,11 +80,15 @@ def diagnose(
 
 
 def asked_ports(host: HostFacts, question: Question) -> tuple[Port, ...]:
-    """Give the ports that the question is about. Raises InputError `port.unknown`."""
-    ports = host[Ports].ports
+    """Give the ports that the question is about. Raises InputError `port.unknown`.
+
+    An adapter of Windows is no port: it can be named, and stands in the rules about Windows.
+    """
+    ports = () if is_only_windows(host.capture) else host[Ports].ports
     if not question.ports:
         return ports
     names = {name for port in ports for name in (port.netdev, port.pci_address)}
+    names |= {adapter.name for adapter in windows_adapters(host)}
     unknown = [name for name in question.ports if name not in names]
     if unknown:
         has = [
@@ -108,6 +123,11 @@ def _ledger(host: HostFacts, port: Port, question: Question, faults: list[str]) 
             ceilings=(),
             unknown=("every element: a fault of wirespeed, not of this host",),
         )
+
+
+def _not_linux(slug: str, where: str) -> Verdict:
+    reason = "it is about Linux, and this host is Windows"
+    return Verdict(rule=slug, where=where, outcome="does not apply", reason=reason)
 
 
 def _ask(

@@ -33,3 +33,5 @@ class Question(Frozen):
     """A figure that somebody measured in one direction, bits per second of goodput."""
     workload: str | None = None
     """Name of the process whose threads do the work, as in /proc/PID/comm."""
+    wanted: tuple[str, ...] = ()
+    """Advanced properties that the user set on Windows: `*LsoV2IPv4=1`, keyword and value."""

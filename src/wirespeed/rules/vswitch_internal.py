@@ -2,9 +2,14 @@
 
 from collections.abc import Iterator
 
+from wirespeed.ceilings.vswitch import vswitch_ceiling
 from wirespeed.facts.link import Links
 from wirespeed.facts.virtualization_wsl import Wsl
-from wirespeed.model.finding import ByHand, Evidence, Finding, Remedy, Severity
+from wirespeed.facts.windows_adapters import WindowsAdapter
+from wirespeed.facts.windows_behind import fast_cards
+from wirespeed.model.ceiling import Direction
+from wirespeed.model.fact import HostFacts
+from wirespeed.model.finding import ByHand, Change, Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import CannotTellError, Known, known, value_or_none
 from wirespeed.model.port import PortKind
 from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
@@ -26,6 +31,7 @@ def _check(exam: PortExam) -> Iterator[Finding]:
     if reported_bps != INTERNAL_BPS or not isinstance(link.link_bps, Known):
         return
     mode = wsl.networking_mode
+    cards = _cards(exam.host)
     # Who asks for a port means it to be fast; of the others, 10 Gb/s may be what the card has.
     is_asked = exam.port.netdev in exam.question.ports
     yield Finding(
@@ -52,8 +58,28 @@ def _check(exam: PortExam) -> Iterator[Finding]:
                 by_hand=ByHand.FAR_END,
             ),
         ),
+        changes=tuple(
+            Change(
+                after=vswitch_ceiling(
+                    max(card.shown_bps or 0 for card in cards),
+                    exam.question.frame_bytes,
+                    direction,
+                    "Get-NetAdapter -IncludeHidden",
+                )
+            )
+            for direction in Direction
+            if cards
+        ),
         unpriced="the card that could be behind it cannot be seen from here",
     )
+
+
+def _cards(host: HostFacts) -> tuple[WindowsAdapter, ...]:
+    """Cards of Windows that are faster, where its side was read."""
+    try:
+        return fast_cards(host)
+    except CannotTellError:
+        return ()
 
 
 RULE = PortRule(

@@ -1,0 +1,92 @@
+"""The Windows side of a host in an answer: its cards' ledgers, and which rules are not about it."""
+
+from collections.abc import Iterator
+
+from wirespeed.ceilings.devices import device_for
+from wirespeed.ceilings.ethernet import ethernet_ceiling
+from wirespeed.ceilings.pcie import pcie_ceiling
+from wirespeed.facts.windows_adapters import SOURCE as ADAPTERS_SOURCE
+from wirespeed.facts.windows_adapters import WindowsAdapter, WindowsAdapters
+from wirespeed.facts.windows_hardware import SOURCE as HARDWARE_SOURCE
+from wirespeed.facts.windows_hardware import WindowsHardwares
+from wirespeed.facts.windows_host import has_windows_side
+from wirespeed.model.capture import Capture
+from wirespeed.model.ceiling import Ceiling, Direction, Ledger
+from wirespeed.model.fact import HostFacts
+from wirespeed.model.observed import CannotTellError, known
+from wirespeed.model.question import Question
+
+NOT_LINUX = frozenset({"windows", "wsl", "switchport", "esxi"})
+"""What the slugs of rules start with that are about no Linux."""
+LINUX_SECTIONS = ("ports", "kernel")
+
+
+def is_only_windows(capture: Capture) -> bool:
+    """Whether a capture has a Windows side and no Linux side."""
+    return has_windows_side(capture) and not any(map(capture.section, LINUX_SECTIONS))
+
+
+def is_about_linux(slug: str) -> bool:
+    """Whether a rule is about a Linux host."""
+    return slug.partition(".")[0] not in NOT_LINUX
+
+
+def windows_adapters(host: HostFacts) -> tuple[WindowsAdapter, ...]:
+    """Give the adapters of the Windows side; none where there is none or none could be read."""
+    if not has_windows_side(host.capture):
+        return ()
+    try:
+        return host[WindowsAdapters].known()
+    except CannotTellError:
+        return ()
+
+
+def windows_ledgers(host: HostFacts, question: Question) -> Iterator[Ledger]:
+    """Give the ledger of each card of Windows that is up."""
+    for card in windows_adapters(host):
+        if card.is_card and card.is_up:
+            ceilings: list[Ceiling] = []
+            unknown: list[str] = []
+            for what, element in (("ethernet", card_ethernet), ("pcie", card_slot)):
+                try:
+                    ceilings += element(host, card, question)
+                except CannotTellError as error:
+                    unknown.append(f"{what}: {error.reason}")
+            yield Ledger(
+                port=card.name,
+                frame_bytes=question.frame_bytes,
+                ceilings=tuple(ceilings),
+                unknown=tuple(unknown),
+                bidirectional=question.bidirectional,
+            )
+
+
+def card_ethernet(
+    host: HostFacts,  # noqa: ARG001
+    card: WindowsAdapter,
+    question: Question,
+) -> list[Ceiling]:
+    """Give what the wire of a card carries, in each direction."""
+    link_bps = known(card.link_bps, f"speed of {card.name}")
+    return [
+        ethernet_ceiling(link_bps, question.frame_bytes, direction, ADAPTERS_SOURCE)
+        for direction in Direction
+    ]
+
+
+def card_slot(host: HostFacts, card: WindowsAdapter, question: Question) -> list[Ceiling]:
+    """Give what the slot of a card carries, in each direction."""
+    hardware = known(host[WindowsHardwares].of(card.guid), f"slot of {card.name}")
+    link = known(hardware.link, f"PCIe link of {card.name}")
+    return [
+        pcie_ceiling(
+            link,
+            question.frame_bytes,
+            direction,
+            f"pcie {hardware.pci_address or 'slot'}",
+            HARDWARE_SOURCE,
+            device=device_for(question.purpose),
+            bidirectional=question.bidirectional,
+        )
+        for direction in Direction
+    ]
