@@ -8,12 +8,13 @@ CLOCK_MONOTONIC; a silence is cut where a phase begins or ends. It ends by itsel
 """
 
 import json
-import os
 import select
 import socket
 import struct
 import sys
 import time
+
+from wirespeed.host.guest_alone import go_on_alone
 
 PACKET = struct.Struct("!8sQ")
 SO_TIMESTAMPNS, SO_RXQ_OVFL, SO_RCVBUFFORCE = 35, 40, 33
@@ -123,21 +124,6 @@ def serve(udp: socket.socket, control: socket.socket, word: bytes, until: float)
                         return
                 except (OSError, ValueError, IndexError):
                     continue
-
-
-def go_on_alone() -> bool:
-    """Fork; True in the parent, once the child is in a session of its own and holds nothing."""
-    reading, writing = os.pipe()
-    if os.fork():
-        os.close(writing)
-        os.read(reading, 1)
-        return True
-    os.setsid()
-    nothing = os.open(os.devnull, os.O_RDWR)
-    for fd in range(3):
-        os.dup2(nothing, fd)
-    os.close(writing)
-    return False
 
 
 def main() -> None:

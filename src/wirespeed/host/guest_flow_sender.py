@@ -16,6 +16,8 @@ import struct
 import sys
 import time
 
+from wirespeed.host.guest_alone import go_on_alone
+
 PACKET = struct.Struct("!8sQ")
 PAYLOAD_BYTES = 64
 NS = 1_000_000_000
@@ -57,21 +59,6 @@ def send(udp: socket.socket, control: socket.socket, word: bytes, pps: int, seco
             # No route, no carrier, a full queue: it was due, and it is lost here.
             refused += 1
         number += 1
-
-
-def go_on_alone() -> bool:
-    """Fork; True in the parent, once the child is in a session of its own and holds nothing."""
-    reading, writing = os.pipe()
-    if os.fork():
-        os.close(writing)
-        os.read(reading, 1)
-        return True
-    os.setsid()
-    nothing = os.open(os.devnull, os.O_RDWR)
-    for fd in range(3):
-        os.dup2(nothing, fd)
-    os.close(writing)
-    return False
 
 
 def main() -> None:

@@ -8,12 +8,13 @@ followed by the kind of the frame (two bytes) and its number (four). It ends aft
 """
 
 import json
-import os
 import select
 import socket
 import struct
 import sys
 import time
+
+from wirespeed.host.guest_alone import go_on_alone
 
 ETH_P_ALL, PACKET_OUTGOING, SO_RCVBUFFORCE = 3, 4, 33
 SOL_PACKET, PACKET_ADD_MEMBERSHIP, PACKET_AUXDATA, PACKET_MR_PROMISC = 263, 1, 8, 1
@@ -103,21 +104,6 @@ def serve(
                         return
                 except (OSError, ValueError):
                     continue
-
-
-def go_on_alone() -> bool:
-    """Fork; True in the parent, once the child is in a session of its own and holds nothing."""
-    reading, writing = os.pipe()
-    if os.fork():
-        os.close(writing)
-        os.read(reading, 1)
-        return True
-    os.setsid()
-    nothing = os.open(os.devnull, os.O_RDWR)
-    for fd in range(3):
-        os.dup2(nothing, fd)
-    os.close(writing)
-    return False
 
 
 def main() -> None:
