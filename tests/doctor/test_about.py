@@ -113,3 +113,16 @@ def test_a_host_of_many_ports_is_described_by_its_first():
 def test_the_answer_has_these_lines():
     facts = host(KERNEL, CPU, BARE, CARD)
     assert diagnose(facts, Question(), []).about == describe(facts)
+
+
+WINDOWS = section(
+    "windows-host",
+    '[{"Caption":"Microsoft Windows 11 Pro","Build":26100,"IsAdministrator":false,'
+    '"Processors":24,"NumaNodes":1}]',
+)
+
+
+def test_windows_alone_is_one_line_and_beside_wsl_one_more():
+    said = "Microsoft Windows 11 Pro, build 26100, 24 CPUs, not read as administrator"
+    assert describe(host(WINDOWS)) == (("Windows", said),)
+    assert [label for label, _ in describe(host(KERNEL, WINDOWS))][-1] == "Windows"

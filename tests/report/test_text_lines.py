@@ -4,10 +4,12 @@ import shlex
 import subprocess
 
 import pytest
+import tree_sitter_powershell
 from hypothesis import given
 from hypothesis import strategies as st
+from tree_sitter import Language, Parser
 
-from wirespeed.model.command import Command
+from wirespeed.model.command import Command, Shell
 from wirespeed.model.shown import shown
 from wirespeed.report.load_text import LoadUnit, decimal
 from wirespeed.report.text_lines import clip, columns_of, pad, wrapped, wrapped_command
@@ -47,6 +49,19 @@ def test_a_command_that_was_broken_is_the_same_command(argv: list[str], columns:
     line = Command(argv=tuple(argv)).line()
     pasted = "\n".join(wrapped_command(line, columns, "  ", "    "))
     assert shlex.split(pasted.replace("\\\n", "")) == argv
+
+
+def test_powershell_reads_a_broken_command_as_one():
+    """By its grammar: a backtick at the end of a line goes on with the next."""
+    name = "Mellanox ConnectX-5 Ex Adapter #3, it's long"
+    argv = ("Disable-NetAdapterBinding", "-InterfaceDescription", name, "-ComponentID", "nt_rtf64")
+    lines = wrapped_command(Command(argv=argv, shell=Shell.POWERSHELL).line(), 50, "  ", "    ")
+    assert len(lines) > 2
+    assert all(line.endswith(" `") for line in lines[:-1])
+    root = Parser(Language(tree_sitter_powershell.language())).parse("\n".join(lines).encode())
+    assert not root.root_node.has_error
+    (pipeline,) = root.root_node.named_children[0].named_children
+    assert pipeline.type == "pipeline"
 
 
 def test_a_shell_reads_a_broken_command_as_one():

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from functools import partial
 
+from wirespeed.doctor.windows_side import is_only_windows
 from wirespeed.facts.cpu import Cpus
 from wirespeed.facts.kernel import Kernel
 from wirespeed.facts.link import Links
@@ -10,6 +11,7 @@ from wirespeed.facts.pci import Pci
 from wirespeed.facts.ports import Ports
 from wirespeed.facts.virtualization import Virtualization
 from wirespeed.facts.virtualization_wsl import Wsl
+from wirespeed.facts.windows_host import WindowsHost, has_windows_side
 from wirespeed.model.fact import HostFacts
 from wirespeed.model.observed import Absent, CannotTellError, Known, Observed
 from wirespeed.model.port import Port
@@ -27,6 +29,10 @@ def describe(host: HostFacts) -> tuple[tuple[str, str], ...]:
         ("runs on", _guarded(_runs_on, host)),
         ("CPU", _guarded(_cpu, host)),
     ]
+    if is_only_windows(host.capture):
+        lines.clear()
+    if has_windows_side(host.capture):
+        lines.append(("Windows", _guarded(_windows, host)))
     try:
         ports = host[Ports].ports
     except CannotTellError:
@@ -65,6 +71,18 @@ def _runs_on(host: HostFacts) -> str:
     if isinstance(virtualization.container, Known):
         text += f", in a container ({virtualization.container.value})"
     return text
+
+
+def _windows(host: HostFacts) -> str:
+    windows = host[WindowsHost]
+    parts = [_value(windows.caption)]
+    if isinstance(windows.build, Known):
+        parts[0] += f", build {windows.build.value}"
+    if isinstance(windows.processors, Known):
+        parts.append(_count(windows.processors.value, "CPU"))
+    if isinstance(windows.is_administrator, Known) and not windows.is_administrator.value:
+        parts.append("not read as administrator")
+    return ", ".join(parts)
 
 
 def _cpu(host: HostFacts) -> str:

@@ -4,8 +4,12 @@ import re
 import unicodedata
 from collections.abc import Iterator
 
+from wirespeed.model.powershell import CMDLET
+
 CONTINUED = " \\"
 """A shell goes on with the next line."""
+CONTINUED_POWERSHELL = " `"
+"""And PowerShell."""
 SHELL_WORD = re.compile(r"""(?:'[^']*'|"[^"]*"|[^ '"])+""")
 """One word of a line as `shlex.join` quotes it."""
 
@@ -57,16 +61,18 @@ def wrapped(text: str, columns: int, first: str = "", rest: str | None = None) -
 def wrapped_command(line: str, columns: int, first: str = "", rest: str = "") -> list[str]:
     r"""Break a line for a shell between words, so that it can still be pasted: each ends in ` \`.
 
+    A line that starts with a cmdlet is PowerShell's, whose mark is another.
     A word that is longer than a line stays whole: cut, it would be another word.
     """
     lines, start, now = [], first, ""
+    goes_on = CONTINUED_POWERSHELL if CMDLET.match(line) else CONTINUED
     words = SHELL_WORD.findall(line)
     for place, word in enumerate(words if " ".join(words) == line else [line]):
         longer = f"{now} {word}" if now else word
         last = place == len(words) - 1
-        room = columns - columns_of(start) - (0 if last else len(CONTINUED))
+        room = columns - columns_of(start) - (0 if last else len(goes_on))
         if now and columns_of(longer) > room:
-            lines.append(start + now + CONTINUED)
+            lines.append(start + now + goes_on)
             start, now = rest, word
         else:
             now = longer
