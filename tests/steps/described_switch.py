@@ -160,6 +160,9 @@ class DescribedSwitch:
                 for port, has in self.ports.items()
                 for name, value in has.items()
             )
+        if line == "nv config detach":
+            self.pending = None
+            return ""
         if line == "nv config apply -y":
             self.ports, self.pending = self.pending or self.ports, None
             return "applied [rev_id: 2]\n"

@@ -28,6 +28,8 @@ STEPS = [
     for kind, encoding in WITH
 ]
 
+OF_SONIC = SwitchportFec(kind=K.SONIC, port="Ethernet0", encoding="rs")
+
 
 def same_saved(goal: DescribedSwitch, start: DescribedSwitch) -> DescribedSwitch:
     start.saved = goal.saved

@@ -9,6 +9,7 @@ from wirespeed.model.switch_kind import SwitchKind
 from wirespeed.steps.switchport_mtu import SwitchportMtu
 
 K = SwitchKind
+OF_NXOS = SwitchportMtu(kind=K.NXOS, port="Ethernet1/1", mtu=9216)
 KINDS = (K.DELL_OS9, K.DELL_OS10, K.NXOS, K.SONIC, K.CUMULUS)
 STEPS = [SwitchportMtu(kind=kind, port=PORTS[kind], mtu=9216) for kind in KINDS]
 

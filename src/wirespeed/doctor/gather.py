@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from wirespeed.doctor.collector import collector_script
 from wirespeed.doctor.collector_windows import windows_collector_script
+from wirespeed.facts.switchport import COMMANDS
 from wirespeed.host.reach import LIMIT, TIMEOUT_S, Errand, Progress, Told, Unreachable, reach
 from wirespeed.host.reach_destination import Destination
 from wirespeed.model.capture import MAGIC, MAX_CAPTURE_BYTES, parse_capture
@@ -38,6 +39,7 @@ def collect(
     errand = Errand(
         script=collector_script(interval_s),
         powershell=windows_collector_script(),
+        switch=COMMANDS,
         begins=MAGIC,
         sudo=sudo,
         timeout_s=timeout_s + interval_s,

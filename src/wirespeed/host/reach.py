@@ -4,22 +4,31 @@
     this machine  in this thread, while the others are on their way
     hosts       over SSH, `limit` at a time, each with its own time-out
     Windows     each in a thread of its own, at the same time; see reach_windows.py
+    switches    at the end, one after another; see reach_switch.py
 
 Results come as they are there: one slow or dead host does not hold up the rest. Nothing is left
 behind when the caller stops early, or is stopped.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from wirespeed.host.clock import monotonic_s
 from wirespeed.host.local import LocalRunner
-from wirespeed.host.reach_destination import Destination, Here, Recorded, Remote, WindowsHost
+from wirespeed.host.reach_destination import (
+    Destination,
+    Here,
+    Recorded,
+    Remote,
+    SwitchHost,
+    WindowsHost,
+)
 from wirespeed.host.recorded import read_recorded
 from wirespeed.host.runner import MAX_OUTPUT_BYTES
 from wirespeed.model.error import HostError, WirespeedError
 from wirespeed.model.shown import shown
+from wirespeed.model.switch_kind import SwitchKind
 
 LIMIT = 32
 TIMEOUT_S = 60.0
@@ -65,6 +74,8 @@ class Errand:
     max_bytes: int = MAX_OUTPUT_BYTES
     powershell: str = ""
     """What is run on a Windows host instead."""
+    switch: Mapping[SwitchKind, Mapping[str, str]] = field(default_factory=dict)
+    """What is typed at a switch instead, by its kind and by the section that holds the answer."""
 
     @property
     def argv(self) -> tuple[str, ...]:
@@ -107,6 +118,13 @@ def reach(
     unique = list(dict.fromkeys(destinations))
     remote = [place for place in unique if isinstance(place, Remote)]
     windows = [place for place in unique if isinstance(place, WindowsHost)]
+    if switches := [place for place in unique if isinstance(place, SwitchHost)]:
+        from wirespeed.host.reach_switch import reach_switches
+
+        rest = [place for place in unique if place not in switches]
+        yield from reach(rest, errand, limit=limit, progress=progress)
+        yield from reach_switches(switches, errand, progress)
+        return
     if windows:
         from wirespeed.host.reach_windows import reach_windows
 

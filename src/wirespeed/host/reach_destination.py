@@ -4,6 +4,9 @@ here                          this machine
 ssh://[USER@]HOST[:PORT]      a host; [HOST] for an IPv6 address
 winrm://[USER@]HOST[:PORT]    a Windows host, by WinRM
 winssh://[USER@]HOST[:PORT]   a Windows host, by PowerShell over SSH
+switch+KIND://[USER@]HOST[:PORT][/SWITCHPORT]
+                              a switch, by SSH; KIND is dell_os6, dell_os9, dell_os10, sonic,
+                              cumulus, eos or nxos; SWITCHPORT one of its ports: Te1/0/1
 with a `/`, or . or ~ first   a file, whether it is there or not
 a name that is a file's       that file; ssh://NAME is the host of that name
 [USER@]HOST                   a host, or a `Host` of ~/.ssh/config
@@ -18,9 +21,12 @@ from typing import Literal
 from wirespeed.host.files import is_file
 from wirespeed.model.error import InputError
 from wirespeed.model.shown import shown
+from wirespeed.model.switch_kind import PORT as SWITCHPORT
+from wirespeed.model.switch_kind import SwitchKind
 
 HERE = "here"
 SCHEME = "ssh://"
+SWITCH = "switch+"
 # ssh_config hands both to commands of the user (ProxyCommand %h, Match exec), through a shell.
 HOST = re.compile(r"[A-Za-z0-9_](?:[A-Za-z0-9_.-]{0,252}[A-Za-z0-9_.])?")
 USER = re.compile(r"[A-Za-z0-9_](?:[A-Za-z0-9_.@+\\-]{0,126}[A-Za-z0-9_.$])?")
@@ -69,7 +75,27 @@ class WindowsHost:
         return Remote(self.text, self.host, self.user, self.port)
 
 
-Destination = Here | Remote | Recorded | WindowsHost
+@dataclass(frozen=True, slots=True)
+class SwitchHost:
+    """A switch, and maybe one of its ports."""
+
+    text: str
+    """As the user wrote it."""
+    kind: SwitchKind
+    host: str
+    user: str | None = None
+    port: int | None = None
+    switchport: str = ""
+    netdev: str = ""
+    """Of the host whose cable the port has, where the user said so."""
+
+    @property
+    def cable(self) -> str:
+        """What is plugged in where, as a capture has it; empty: nobody said."""
+        return f"{self.netdev} {self.switchport}" if self.netdev and self.switchport else ""
+
+
+Destination = Here | Remote | Recorded | WindowsHost | SwitchHost
 
 
 def parse_destination(text: str) -> Destination:
@@ -83,12 +109,25 @@ def parse_destination(text: str) -> Destination:
         found = _from_url(SCHEME + rest, text, scheme)
         by: Literal["winrm", "winssh"] = "winrm" if scheme == "winrm" else "winssh"
         return WindowsHost(text, by, found.host, found.user, found.port)
+    if scheme.startswith(SWITCH):
+        return _switch(text, scheme, rest)
     if "/" in text or text.startswith((".", "~")):
         return Recorded(text, _expanded(text))
     if text and is_file(Path(text)):
         return Recorded(text, Path(text))
     user, _, host = text.rpartition("@")
     return _remote(text, user if "@" in text else None, host, None)
+
+
+def _switch(text: str, scheme: str, rest: str) -> SwitchHost:
+    kind = scheme.removeprefix(SWITCH)
+    if kind not in set(SwitchKind):
+        raise _invalid(text, f"a switch is one of {', '.join(SwitchKind)}")
+    place, _, port = rest.partition("/")
+    if port and not SWITCHPORT.fullmatch(port):
+        raise _invalid(text, f"{port[:40]!r} is no port of a switch")
+    found = _from_url(SCHEME + place, text, scheme)
+    return SwitchHost(text, SwitchKind(kind), found.host, found.user, found.port, port)
 
 
 def _expanded(text: str) -> Path:
