@@ -67,6 +67,7 @@ def _raise_interrupt(*_: object) -> NoReturn:
 
 
 COMMANDS = {
+    "advise": "Answer questions of design with figures: transport, slot, cable, WSL2.",
     "capture": "Read a host and write what was read to a file.",
     "ceiling": "Show the most that a path can carry, and what bounds it.",
     "doctor": "Find what holds a card below line rate, and what each fault costs.",

@@ -1,0 +1,1 @@
+"""Questions of design: one per file, answered by published figures and computed ceilings."""

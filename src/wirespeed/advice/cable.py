@@ -1,0 +1,79 @@
+"""Which cable for a length, as IEEE Std 802.3 has it."""
+
+from dataclasses import dataclass
+
+from wirespeed.model.advice import Advice, Certainty, Choice, Ground
+
+STANDARD = "IEEE Std 802.3"
+
+
+@dataclass(frozen=True, slots=True)
+class Medium:
+    """A physical layer, and how far it goes."""
+
+    gbps: int
+    name: str
+    cable: str
+    metres: float
+    clause: int
+    note: str = ""
+
+
+MEDIA = (
+    Medium(10, "10GBASE-T", "copper pairs, class EA (Cat 6A)", 100, 55),
+    Medium(10, "10GBASE-SR", "multimode fibre OM3", 300, 52),
+    Medium(10, "10GBASE-LR", "single-mode fibre", 10_000, 52),
+    Medium(25, "25GBASE-CR-S", "copper twinax (DAC)", 3, 110, "without RS-FEC"),
+    Medium(25, "25GBASE-CR", "copper twinax (DAC)", 5, 110, "with RS-FEC"),
+    Medium(25, "25GBASE-SR", "multimode fibre OM3", 70, 112, "with RS-FEC"),
+    Medium(25, "25GBASE-SR", "multimode fibre OM4", 100, 112, "with RS-FEC"),
+    Medium(25, "25GBASE-LR", "single-mode fibre", 10_000, 114, "with RS-FEC"),
+    Medium(40, "40GBASE-CR4", "copper twinax (DAC)", 7, 85),
+    Medium(40, "40GBASE-SR4", "multimode fibre OM3, 8 fibres", 100, 86),
+    Medium(40, "40GBASE-SR4", "multimode fibre OM4, 8 fibres", 150, 86),
+    Medium(40, "40GBASE-LR4", "single-mode fibre", 10_000, 87),
+    Medium(100, "100GBASE-CR4", "copper twinax (DAC)", 5, 92, "with RS-FEC"),
+    Medium(100, "100GBASE-SR4", "multimode fibre OM3, 8 fibres", 70, 95, "with RS-FEC"),
+    Medium(100, "100GBASE-SR4", "multimode fibre OM4, 8 fibres", 100, 95, "with RS-FEC"),
+    Medium(100, "100GBASE-LR4", "single-mode fibre", 10_000, 88, "without FEC"),
+)
+"""By speed, the shortest first."""
+SPEEDS = tuple(dict.fromkeys(medium.gbps for medium in MEDIA))
+
+
+def advise_cable(gbps: int, metres: float) -> Advice:
+    """Answer for a link of one of SPEEDS over so many metres."""
+    reach = [medium for medium in MEDIA if medium.gbps == gbps and medium.metres >= metres]
+    nearest = min(reach, key=lambda medium: medium.metres, default=None)
+    answer = f"None in this list: nothing of {gbps} Gb/s in it goes {metres:g} m."
+    if nearest is not None:
+        answer = f"{nearest.cable}, {nearest.name}: up to {nearest.metres:g} m."
+    return Advice(
+        question=f"{gbps} Gb/s over {metres:g} m",
+        answer=answer,
+        choices=tuple(
+            Choice(
+                name=f"{medium.name}, {medium.cable}",
+                gbps_low=gbps,
+                gbps_high=gbps,
+                cpu_percent="",
+                certainty=Certainty.STANDARD,
+                note="; ".join(filter(None, (f"up to {medium.metres:g} m", medium.note))),
+            )
+            for medium in reach
+        ),
+        grounds=tuple(
+            Ground(
+                says=f"{medium.name} over {medium.cable}: {medium.metres:g} m",
+                certainty=Certainty.STANDARD,
+                source=f"{STANDARD}, clause {medium.clause}",
+            )
+            for medium in reach
+        ),
+        unknown=(
+            "Active optical cables (AOC) and DACs of SFP+ have no length in the standard: as their "
+            "vendor says.",
+            "Whether card and switch take the module or cable: their vendors' lists; wirespeed "
+            "doctor says link.module_unqualified where the card refuses one.",
+        ),
+    )

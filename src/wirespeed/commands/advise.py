@@ -1,0 +1,134 @@
+"""`wirespeed advise`: questions of design, answered with figures."""
+
+import re
+
+import click
+
+from wirespeed.advice.cable import SPEEDS, advise_cable
+from wirespeed.advice.capacity import GT_PER_S
+from wirespeed.advice.fabric import advise_fabric
+from wirespeed.advice.slot import Slot, advise_slot
+from wirespeed.advice.transport import advise_transport
+from wirespeed.advice.wsl2 import advise_wsl2
+from wirespeed.model.advice import Advice
+from wirespeed.model.error import InputError
+from wirespeed.model.shown import shown
+from wirespeed.report.advice_text import advice_lines
+
+LANES = (1, 2, 4, 8, 16, 32)
+as_json = click.option("--json", "as_json", is_flag=True, help="One line of JSON.")
+
+
+@click.group()
+def advise() -> None:
+    """Answer questions of design with figures, and say how sure they are."""
+
+
+@advise.command()
+@click.option("--ports", required=True, metavar="NxSPEED", help="Ports of each host: 2x10G.")
+@click.option("--for", "purpose", default="live-migration", show_default=True,
+              type=click.Choice(["live-migration", "storage"]))  # fmt: skip
+@click.option("--rdma/--no-rdma", default=False, help="The cards of both ends have RDMA.")
+@click.option("--dcb/--no-dcb", default=False, help="Every switch between has DCB.")
+@click.option("--guests", type=click.IntRange(1, 1000), help="Guests that are moved at once.")
+@as_json
+def transport(
+    ports: str, purpose: str, rdma: bool, dcb: bool, guests: int | None, as_json: bool
+) -> int:
+    """Which transport for live migration or storage of Windows hosts: TCP, SMB, RDMA."""
+    number, gbps = _ports("--ports", ports)
+    return _print(
+        advise_transport(
+            number,
+            gbps,
+            has_rdma=rdma,
+            has_dcb=dcb,
+            guests=guests,
+            purpose=purpose.replace("-", " "),
+        ),
+        as_json=as_json,
+    )
+
+
+@advise.command()
+@click.option("--card", required=True, metavar="SPEED", help="Of the card's port: 25G.")
+@click.option("--switch", required=True, metavar="SPEED", help="Of the switch's port: 10G.")
+@as_json
+def fabric(card: str, switch: str, as_json: bool) -> int:
+    """Whether a card goes into a fabric of another speed, and what must be forced."""
+    return _print(
+        advise_fabric(_gigabits("--card", card), _gigabits("--switch", switch)), as_json=as_json
+    )
+
+
+@advise.command()
+@click.option("--card", required=True, metavar="NxSPEED", help="Its ports in use: 2x100G.")
+@click.option("--slot", "slots", multiple=True, metavar="GENxLANES",
+              help="Slot: 4.0x8. May be repeated; all usual ones without it.")  # fmt: skip
+@click.option("--bidirectional", is_flag=True, help="Both directions carry as much at once.")
+@as_json
+def slot(card: str, slots: tuple[str, ...], bidirectional: bool, as_json: bool) -> int:
+    """Which slot a card needs, by lanes and generation."""
+    number, gbps = _ports("--card", card)
+    return _print(
+        advise_slot(number, gbps, [_slot(text) for text in slots], both_ways=bidirectional),
+        as_json=as_json,
+    )
+
+
+@advise.command()
+@click.option("--link", required=True, metavar="SPEED", help="10G, 25G, 40G or 100G.")
+@click.option("--metres", required=True, type=click.FloatRange(min=0, min_open=True))
+@as_json
+def cable(link: str, metres: float, as_json: bool) -> int:
+    """Which cable or fibre goes so far."""
+    gbps = _gigabits("--link", link)
+    if gbps not in SPEEDS:
+        raise _refused("--link", link, ", ".join(f"{known}G" for known in SPEEDS))
+    return _print(advise_cable(gbps, metres), as_json=as_json)
+
+
+@advise.command()
+@click.option("--point-to-point/--network", default=True, show_default=True,
+              help="The card is connected to one host, or to a network with a router.")  # fmt: skip
+@click.option("--lan/--no-lan", default=True, show_default=True,
+              help="WSL2 needs LAN and internet as well.")  # fmt: skip
+@as_json
+def wsl2(point_to_point: bool, lan: bool, as_json: bool) -> int:
+    """Bridged or mirrored, for a card in WSL2."""
+    return _print(advise_wsl2(is_point_to_point=point_to_point, needs_lan=lan), as_json=as_json)
+
+
+def _print(advice: Advice, *, as_json: bool) -> int:
+    click.echo(advice.model_dump_json() if as_json else "\n".join(advice_lines(advice)))
+    return 0
+
+
+def _ports(option: str, text: str) -> tuple[int, int]:
+    match = re.fullmatch(r"(?:(\d{1,2}) ?x ?)?(\d{1,4})G", text.strip())
+    if match is None or not int(match[1] or 1) or not int(match[2]):
+        raise _refused(option, text, "2x10G")
+    return int(match[1] or 1), int(match[2])
+
+
+def _gigabits(option: str, text: str) -> int:
+    match = re.fullmatch(r"(\d{1,4})G", text.strip())
+    if match is None or not int(match[1]):
+        raise _refused(option, text, "25G")
+    return int(match[1])
+
+
+def _slot(text: str) -> Slot:
+    match = re.fullmatch(r"([1-5])(?:\.[01])? ?x ?(\d{1,2})", text.strip())
+    if match is None or int(match[1]) not in GT_PER_S or int(match[2]) not in LANES:
+        raise _refused("--slot", text, "4.0x8")
+    return int(match[1]), int(match[2])
+
+
+def _refused(option: str, text: str, example: str) -> InputError:
+    return InputError(
+        "options.invalid",
+        where=option,
+        found=f"{shown(text, 60)!r} cannot be read",
+        next=f"such as {example}",
+    )
