@@ -20,7 +20,7 @@ not proven on hardware (only vdevs, virtual and described hosts were at hand):
   measure: several NUMA nodes
   doctor: ConnectX cards, their eswitch, VF-LAG and firmware settings
   doctor: Open vSwitch with hardware offload or DPDK
-  doctor: the Linux side of WSL2
+  doctor: WSL2, its Linux side and its Windows side; Windows and Hyper-V
   steps: firmware images, settings and resets of ConnectX cards; grubby
   plan, apply, undo: ConnectX cards; firmware, its settings and its reset
   prove: throughput between guests, as every host was emulated; fail-over by

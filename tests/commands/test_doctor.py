@@ -216,6 +216,19 @@ def test_a_file_that_is_no_capture_is_refused(run: Run, tmp_path: Path):
     assert "ERROR capture.not_one" in err
 
 
+def test_a_crash_s_analysis_is_of_one_host_and_stays_in_the_capture(run: Run, tmp_path: Path):
+    analysis = tmp_path / "analysis.txt"
+    analysis.write_bytes("IMAGE_NAME:  rtf64x64.sys\r\n".encode("utf-16"))
+    kept = tmp_path / "kept"
+    assert run(NARROW, "--crash-analysis", analysis, "--out", kept)[0] == 1
+    section = parse_capture((kept / "capture.txt").read_text(), "kept").section("crash-analysis")
+    assert section is not None
+    assert section.output == "IMAGE_NAME:  rtf64x64.sys\n"
+    code, _, err = run(NARROW, NARROW, "--crash-analysis", analysis)
+    assert code == 2
+    assert "2 hosts; a crash is of one" in err
+
+
 def test_the_question_is_what_the_options_say(run: Run):
     line = run(
         NARROW, "--json", "--for", "tcp", "--port", "0000:3b:00.0", "--frame-bytes", "9000",
