@@ -20,6 +20,7 @@ test: $(installed_dev) ## Lint, then every test
 	scripts/test.sh
 
 bench: $(installed) ## Measure how fast the tester is beside its peers; leaves docs/benchmarks.md
+	-scripts/fetch-ovs-dpdk.sh
 	.venv/bin/python tools/bench.py
 
 lint: $(installed_dev) ## Only the linters
@@ -41,8 +42,9 @@ build/sources.txt: FORCE
 	scripts/install-system.sh lab
 	@touch $@
 
-.venv/.dependencies-dev: .venv/.dependencies .venv/.dependencies-lab
+.venv/.dependencies-dev: .venv/.dependencies .venv/.dependencies-lab scripts/fetch-ovs-dpdk.sh
 	scripts/install-system.sh test
+	scripts/fetch-ovs-dpdk.sh
 	scripts/install-python.sh dev
 	@touch $@
 

@@ -24,6 +24,11 @@ def is_file(path: Path) -> bool:
     return path.is_file()
 
 
+def is_socket(path: Path) -> bool:
+    """Whether there is a socket."""
+    return path.is_socket()
+
+
 def is_folder(path: Path) -> bool:
     """Tell whether there is a folder."""
     return path.is_dir()

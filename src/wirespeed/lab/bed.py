@@ -180,18 +180,24 @@ class VirtualBed:
             frame_bytes_max=frame_bytes_max,
         )
         if self._wire.kind == "memif":
-            self._start_dut(dut)
+            self._start_dut(dut, frame_bytes_max)
             self._tester = Tester(side, self._require_dut)
             self._tester.await_opened(self._tester.begin_open(request))
         else:
             # The tester serves the socket and waits inside for the DUT that connects to it.
             self._tester = Tester(side, self._require_dut)
             ticket = self._tester.begin_open(request)
-            self._start_dut(dut)
+            self._start_dut(dut, frame_bytes_max)
             self._tester.await_opened(ticket)
 
-    def _start_dut(self, name: str) -> None:
-        self._dut = start_dut(name, self._wire.dut, flows=self._flows, tester_mac=_TESTER_MAC)
+    def _start_dut(self, name: str, frame_bytes_max: int) -> None:
+        self._dut = start_dut(
+            name,
+            self._wire.dut,
+            flows=self._flows,
+            tester_mac=_TESTER_MAC,
+            frame_bytes_max=frame_bytes_max,
+        )
 
     def _result(
         self, request: TrialRequest, progress: Callable[[ProgressReply], None] | None = None

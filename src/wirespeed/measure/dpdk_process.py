@@ -25,8 +25,11 @@ _DEVICE_SIGNS = re.compile(
     r"|unable to parse device|Cannot init EAL: No such device",
     re.IGNORECASE,
 )
-_WORKER_COMM = re.compile(r"^(?:rte-worker-|lcore-worker-|lcore-slave-|dpdk-worker)(\d+)$")
-"""rte-worker-1 and lcore-worker-1 in 22.11, dpdk-worker1 from 23.07 on."""
+_WORKER_COMM = re.compile(
+    r"^(?:rte-worker-|lcore-worker-|lcore-slave-|dpdk-worker)(\d+)$|^pmd-c\d+/id:"
+)
+"""rte-worker-1 and lcore-worker-1 in 22.11, dpdk-worker1 from 23.07 on; Open vSwitch names its
+own threads: pmd-c01/id:8."""
 _LINK_POLL_S = 0.02
 
 

@@ -5,19 +5,24 @@ from typing import get_args
 from wirespeed.measure.dut import Dut
 from wirespeed.measure.eal_side import EalSide
 from wirespeed.measure.l3fwd import L3fwd, Lookup
+from wirespeed.measure.ovs_dpdk import OVS_DUTS, OvsDpdk
 from wirespeed.measure.testpmd import FORWARD_MODES, Testpmd
 from wirespeed.model.error import InputError
 
 DUT_NAMES = (
     *(f"testpmd-{mode}" for mode in FORWARD_MODES),
     *(f"l3fwd-{lookup}" for lookup in get_args(Lookup)),
+    *OVS_DUTS,
 )
 
 
-def start_dut(name: str, side: EalSide, *, flows: int, tester_mac: str) -> Dut:
+def start_dut(
+    name: str, side: EalSide, *, flows: int, tester_mac: str, frame_bytes_max: int = 1518
+) -> Dut:
     """Start the DUT called `name`; close it before the tester leaves the wire.
 
-    `flows` is how many it must know, `tester_mac` where it sends frames whose addresses it writes.
+    `flows` is how many it must know, `tester_mac` where it sends frames whose addresses it writes,
+    `frame_bytes_max` the largest frame with FCS, for those that must be told.
     Raises InputError `dut.unknown`, `dut.not_installed`, `dut.memory`, `dut.device`, `l3fwd.*`.
     """
     if name not in DUT_NAMES:
@@ -27,6 +32,8 @@ def start_dut(name: str, side: EalSide, *, flows: int, tester_mac: str) -> Dut:
             found="no DUT of that name",
             next=f"one of {', '.join(DUT_NAMES)}",
         )
+    if name in OVS_DUTS:
+        return OvsDpdk(side, OVS_DUTS[name], frame_bytes_max=frame_bytes_max)
     program, _, mode = name.partition("-")
     if program == "testpmd":
         return Testpmd(side, mode, peer_mac=tester_mac)

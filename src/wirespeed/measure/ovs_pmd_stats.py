@@ -1,0 +1,44 @@
+"""What `ovs-appctl dpif-netdev/pmd-stats-show` says of one polling thread. Pure."""
+
+import re
+
+from wirespeed.model.frozen import Frozen
+
+_THREAD = re.compile(r"^pmd thread numa_id (\d+) core_id (\d+):$")
+_FIELD = re.compile(r"^  ([a-z. ]+): (\d+)(?: \(|$)")
+
+
+class PmdStats(Frozen):
+    """Cumulative, since the thread began or its counters were cleared."""
+
+    packets: int
+    """Taken from ports; one that comes out of a tunnel is not counted again."""
+    recirculations: int
+    """Further passes of a packet: one for each end of a tunnel that it comes out of."""
+    processing_cycles: int
+    """TSC cycles of the polls that found packets."""
+    idle_cycles: int
+    upcalls: int
+    """Packets that no flow of the datapath was there for."""
+
+
+def parse_pmd_stats(text: str, cpu: int) -> PmdStats:
+    """Read the thread on `cpu`. Raises ValueError when it is not there, or a line of it."""
+    fields: dict[str, int] = {}
+    is_ours = False
+    for line in text.splitlines():
+        if not line.startswith(" "):
+            thread = _THREAD.match(line)
+            is_ours = thread is not None and int(thread[2]) == cpu
+        elif is_ours and (field := _FIELD.match(line)):
+            fields[field[1]] = int(field[2])
+    try:
+        return PmdStats(
+            packets=fields["packets received"],
+            recirculations=fields["packet recirculations"],
+            processing_cycles=fields["processing cycles"],
+            idle_cycles=fields["idle cycles"],
+            upcalls=fields["miss with success upcall"] + fields["miss with failed upcall"],
+        )
+    except KeyError as error:
+        raise ValueError(f"no line {error} of a polling thread on CPU {cpu}") from None
