@@ -17,6 +17,7 @@ from wirespeed.apply.hands import Changed, Hands
 from wirespeed.apply.judge import judged, state_text
 from wirespeed.apply.put_back import PutBack
 from wirespeed.apply.record import Record
+from wirespeed.apply.settle import settled
 from wirespeed.apply.standing import read_steps
 from wirespeed.model.error import ApplyError, LeftChangedError
 from wirespeed.model.journal import (
@@ -126,6 +127,9 @@ class Executor:
         now = before
         if before is None or not is_untouched or record.is_touched(number):
             found = hands.read([step])[0]
+            if before is None:
+                # What an earlier step makes may be there a little later: a netdev that udev names.
+                found = settled(hands.read, step, Changed(failed="", now=found)).now
             if isinstance(found, Known):
                 now = found.value
                 if not was_written:
