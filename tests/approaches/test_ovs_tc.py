@@ -69,6 +69,7 @@ def test_the_steps_of_a_host_in_their_order():
     assert steps(spec()) == [
         "offloads enp1s0",
         "offloads enp2s0",
+        "module bonding",
         "bond underlay0",
         "mtu underlay0",
         "address underlay0",

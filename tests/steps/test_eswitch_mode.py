@@ -60,3 +60,9 @@ def test_a_card_without_an_embedded_switch():
     reason_of(STEP, section_of(REAL.replace("03:00.0", "04:00.0")))
     reason_of(STEP, section_of(REAL.replace("legacy", "offline")))
     is_never_guessed(STEP)
+
+
+def test_a_netdev_that_is_made_anew_has_its_name_before_the_next_step():
+    step = STEP.model_copy(update={"netdev": "enp3s0f0np0"})
+    lines = [c.line() for c in plan_on(step, DescribedCard("legacy")).steps[0].commands]
+    assert lines[1:] == ["udevadm settle --timeout=30"]

@@ -1,6 +1,8 @@
 """The VF count goes through 0, as the kernel demands, both ways."""
 
+import subprocess
 from dataclasses import dataclass
+from pathlib import Path
 
 import pytest
 from described_files import DescribedFiles
@@ -11,7 +13,8 @@ from wirespeed.apply.planner import planned
 from wirespeed.model.capture import Section
 from wirespeed.model.observed import Known, Unreadable
 from wirespeed.model.step import Step
-from wirespeed.steps.vf_count import VfCount
+from wirespeed.steps import vf_count
+from wirespeed.steps.vf_count import AWAIT_LAG, VfCount
 
 PF = "0000:03:00.0"
 PATH = f"/sys/bus/pci/devices/{PF}/sriov_numvfs"
@@ -94,3 +97,34 @@ def test_what_is_no_count_is_unreadable(output: str, errors: str, code: int | No
 def test_it_takes_only_addresses(address: str):
     with pytest.raises(ValidationError):
         VfCount(pci_address=address, num_vfs=1)
+
+
+def test_vfs_come_after_the_lag_and_go_without_it():
+    one = VfCount(pci_address=PF, num_vfs=2, lag_of=PF, has_representors=True)
+    plan = planned("alpha", one, Known({"num_vfs": 0}, "cat"))
+    wait, write, named = plan.commands
+    assert wait.argv[:3] == ("sh", "-c", AWAIT_LAG)
+    assert wait.argv[3] == f"/sys/kernel/debug/mlx5/{PF}/lag/state"
+    assert (write.stdin, named.argv[:2]) == ("2", ("udevadm", "settle"))
+    assert [c.stdin for c in plan.undo] == ["0", None]
+
+
+@pytest.mark.parametrize(
+    ("state", "returncode", "said"),
+    [
+        ("active\n", 0, ""),
+        ("disabled\n", 1, "VF-LAG is disabled after 60 s, not active"),
+        (None, 1, "No such file or directory"),
+    ],
+)
+def test_a_lag_is_awaited_for_so_long_and_then_there_is_a_reason(
+    tmp_path: Path, state: str | None, returncode: int, said: str
+):
+    path = tmp_path / "state"
+    if state is not None:
+        path.write_text(state)
+    quick = AWAIT_LAG.replace(f"seq {vf_count.LAG_S}", "seq 1")
+    done = subprocess.run(
+        ["/bin/sh", "-c", quick, str(path)], capture_output=True, text=True, timeout=20, check=False
+    )
+    assert (done.returncode, said in done.stderr) == (returncode, True), done.stderr

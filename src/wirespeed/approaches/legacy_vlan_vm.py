@@ -82,7 +82,8 @@ def _machine(spec: Spec, name: str, host: HostFacts, guest: str) -> Iterator[Wan
     vfs = [
         vf_address(pf_with_room(spec, name, host, port), shares.index((guest, network.network)))
         for network in networks
-        for port in ports
+        # Behind Open vSwitch, a guest has one port of each network, of the host's first.
+        for port in ports[: len(network.members)]
     ]
     if len(vfs) > MAX_VFS:
         raise InputError(

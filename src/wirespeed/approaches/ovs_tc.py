@@ -5,84 +5,40 @@ Each network has a bridge; a guest's port and the tunnels to the other hosts joi
 frames of its own networks only, as each tunnel has the network's segment as its key.
 
 Here, cards without an embedded switch: guests are joined by pairs of virtual ports, and the host's
-cores do all the forwarding.
+cores do all the forwarding. With one, it is `ovs_switchdev`.
 """
 
 from collections.abc import Iterator
 
 from wirespeed.approaches.guest_network import guest_networks, steps_in_guest
-from wirespeed.approaches.host_ports import netdev_of, port_of
-from wirespeed.approaches.overlay import (
-    bridge_of,
-    guest_port_of,
-    meshes,
-    networks_on,
-    underlay_address,
-)
+from wirespeed.approaches.overlay import bridge_of, guest_port_of
+from wirespeed.approaches.ovs_parts import OWNER, bridges, underlay_steps
+from wirespeed.approaches.ovs_switchdev import has_embedded_switch, ovs_switchdev
 from wirespeed.approaches.wanted import Wanted
 from wirespeed.facts.ovs import Ovs
 from wirespeed.model.error import InputError
 from wirespeed.model.fact import HostFacts
 from wirespeed.model.observed import Absent, Known
-from wirespeed.model.spec import Failover, GuestKind, Spec
-from wirespeed.steps.address import Address
-from wirespeed.steps.bond import Bond
+from wirespeed.model.spec import GuestKind, Spec
 from wirespeed.steps.in_namespace import InNamespace
 from wirespeed.steps.link_up import LinkUp
 from wirespeed.steps.mtu import Mtu
 from wirespeed.steps.namespace import Namespace
-from wirespeed.steps.offloads import Offloads
-from wirespeed.steps.ovs_bridge import OvsBridge
 from wirespeed.steps.ovs_port import OvsPort
 from wirespeed.steps.veth import Veth
-
-UNDERLAY = "underlay0"
-OWNER = "overlay"
-MIIMON_MS = 100
 
 
 def ovs_tc(spec: Spec, name: str, host: HostFacts) -> Iterator[Wanted]:
     """Give the steps of the host `name`. Raises InputError `spec.*` where it cannot be."""
     _require_switch(host, name)
+    if has_embedded_switch(spec, name, host):
+        yield from ovs_switchdev(spec, name, host)
+        return
     yield from underlay_steps(spec, name, host)
-    for network in networks_on(spec, name):
-        bridge = bridge_of(network)
-        yield Wanted(OvsBridge(bridge=bridge, datapath_type="system", owner=OWNER))
-        for mesh in meshes(spec, name, network):
-            yield Wanted(
-                OvsPort(
-                    bridge=bridge,
-                    netdev=mesh.netdev,
-                    interface_type=spec.underlay.tunnel.value,
-                    options=mesh.options,
-                    owner=OWNER,
-                ),
-                is_made=True,
-            )
+    yield from bridges(spec, name)
     for guest, wanted in spec.guests.items():
         if wanted.host == name and wanted.kind is not GuestKind.NONE:
             yield from _guest_steps(spec, guest)
-
-
-def underlay_steps(spec: Spec, name: str, host: HostFacts) -> Iterator[Wanted]:
-    """Give the bond of both ports, with the host's address; or one port, with no fail-over."""
-    addresses = spec.hosts[name].ports
-    ports = tuple(netdev_of(host, name, address) for address in addresses)
-    for port, address in zip(ports, addresses, strict=True):
-        if port_of(host, name, address).driver == "igb":
-            # Else TCP within a tunnel gets nothing through, though ping does.
-            yield Wanted(Offloads(netdev=port, features={"tx-checksum-ip-generic": False}))
-    netdev = ports[0]
-    is_bond = spec.failover is Failover.ACTIVE_BACKUP
-    if is_bond:
-        netdev = UNDERLAY
-        bond = Bond(netdev=UNDERLAY, members=ports, mode="active-backup", miimon_ms=MIIMON_MS)
-        yield Wanted(bond)
-    # A bond hands its MTU down to its members.
-    yield Wanted(Mtu(netdev=netdev, mtu=spec.underlay.mtu), is_bond)
-    if not is_bond:
-        yield Wanted(LinkUp(netdev=netdev))
-    yield Wanted(Address(netdev=netdev, address=underlay_address(spec, name)), is_bond)
 
 
 def _guest_steps(spec: Spec, guest: str) -> Iterator[Wanted]:

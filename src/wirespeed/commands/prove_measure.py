@@ -8,7 +8,7 @@ from itertools import permutations
 from wirespeed.apply.guard import carriers
 from wirespeed.approaches.host_ports import netdev_of
 from wirespeed.approaches.overlay import underlay_address
-from wirespeed.approaches.ovs_tc import UNDERLAY
+from wirespeed.approaches.ovs_parts import UNDERLAY
 from wirespeed.host.runner import Runner
 from wirespeed.measure.endpoint import Endpoint
 from wirespeed.measure.endpoints import endpoints_of

@@ -6,11 +6,13 @@ from wirespeed.facts.json_text import json_of, object_in
 from wirespeed.model.capture import Section
 from wirespeed.model.command import Command
 from wirespeed.model.finding import Danger
-from wirespeed.model.names import PciAddress
+from wirespeed.model.names import Netdev, PciAddress
 from wirespeed.model.observed import Known, Observed, Unreadable
 from wirespeed.model.step import Scope, State, Step
 
 MODES = ("legacy", "switchdev")
+UDEV_S = 30
+"""For the netdev to have its name again."""
 
 
 class EswitchMode(Step):
@@ -25,6 +27,8 @@ class EswitchMode(Step):
     step: Literal["eswitch_mode"] = "eswitch_mode"
     pci_address: PciAddress
     mode: Literal["legacy", "switchdev"]
+    netdev: Netdev | None = None
+    """Of the PF: it is made anew, so what other steps set on it is read again. None: none is."""
 
     @property
     def subject(self) -> str:
@@ -64,5 +68,8 @@ class EswitchMode(Step):
 
     def change(self, now: State, to: State) -> tuple[Command, ...]:
         """Set it."""
+        if now == to:
+            return ()
         argv = ("devlink", "dev", "eswitch", "set", self._handle, "mode", str(to["mode"]))
-        return () if now == to else (Command(argv=argv),)
+        named = Command(argv=("udevadm", "settle", f"--timeout={UDEV_S}"))
+        return (Command(argv=argv), *((named,) if self.netdev else ()))

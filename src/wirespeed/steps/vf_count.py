@@ -12,6 +12,19 @@ from wirespeed.model.observed import Observed
 from wirespeed.model.step import Scope, State, Step
 from wirespeed.steps.readings import number, state_of
 
+LAG_S = 60
+"""For a bond's both ports to have their link, and the driver to join them."""
+AWAIT_LAG = f"""\
+for second in $(seq {LAG_S}); do
+	state=$(cat "$0") || exit
+	[ "$state" = active ] && exit
+	sleep 1
+done
+echo "VF-LAG is $state after {LAG_S} s, not active: VFs made now would not fail over" >&2
+exit 1"""
+"""Argument 0 is the file; where it cannot be read, `cat` says why."""
+UDEV_S = 30
+
 
 class VfCount(Step):
     """The PF has so many VFs.
@@ -29,6 +42,11 @@ class VfCount(Step):
     step: Literal["vf_count"] = "vf_count"
     pci_address: PciAddress
     num_vfs: Annotated[int, Field(ge=0, le=65535)]
+    lag_of: PciAddress | None = None
+    """PF of mlx5 whose VF-LAG must be active before there are VFs: those made sooner stay with
+    their port. None: nothing is awaited."""
+    has_representors: bool = False
+    """In switchdev mode: udev names them before the next step."""
 
     @property
     def subject(self) -> str:
@@ -64,4 +82,12 @@ class VfCount(Step):
         if now == to:
             return ()
         numbers = [to["num_vfs"]] if 0 in (now["num_vfs"], to["num_vfs"]) else [0, to["num_vfs"]]
-        return tuple(write_file(self._path, str(count)) for count in numbers)
+        commands = []
+        for count in numbers:
+            if count and self.lag_of is not None:
+                path = f"/sys/kernel/debug/mlx5/{self.lag_of}/lag/state"
+                commands.append(Command(argv=("sh", "-c", AWAIT_LAG, path)))
+            commands.append(write_file(self._path, str(count)))
+        if self.has_representors:
+            commands.append(Command(argv=("udevadm", "settle", f"--timeout={UDEV_S}")))
+        return tuple(commands)

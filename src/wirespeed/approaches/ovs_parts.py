@@ -1,0 +1,67 @@
+"""What approaches with the kernel's Open vSwitch have in common: underlay, bridges, tunnels."""
+
+from collections.abc import Iterator
+
+from wirespeed.approaches.host_ports import netdev_of, port_of
+from wirespeed.approaches.overlay import bridge_of, meshes, networks_on, underlay_address
+from wirespeed.approaches.wanted import Wanted
+from wirespeed.model.fact import HostFacts
+from wirespeed.model.spec import Failover, Spec
+from wirespeed.steps.address import Address
+from wirespeed.steps.bond import Bond
+from wirespeed.steps.link_up import LinkUp
+from wirespeed.steps.module import Module
+from wirespeed.steps.mtu import Mtu
+from wirespeed.steps.offloads import Offloads
+from wirespeed.steps.ovs_bridge import OvsBridge
+from wirespeed.steps.ovs_port import OvsPort
+
+UNDERLAY = "underlay0"
+OWNER = "overlay"
+MIIMON_MS = 100
+
+
+def underlay_steps(spec: Spec, name: str, host: HostFacts) -> Iterator[Wanted]:
+    """Give the bond of both ports, with the host's address; or one port, with no fail-over."""
+    addresses = spec.hosts[name].ports
+    ports = tuple(netdev_of(host, name, address) for address in addresses)
+    for port, address in zip(ports, addresses, strict=True):
+        if port_of(host, name, address).driver == "igb":
+            # Else TCP within a tunnel gets nothing through, though ping does.
+            yield Wanted(Offloads(netdev=port, features={"tx-checksum-ip-generic": False}))
+    netdev = ports[0]
+    is_bond = spec.failover is Failover.ACTIVE_BACKUP
+    if is_bond:
+        netdev = UNDERLAY
+        # Without the parameter, the module makes a bond0 of its own.
+        reason = "the bond needs it; loaded by that, it would stay after undo"
+        yield Wanted(Module(name="bonding", parameters=("max_bonds=0",), reason=reason))
+        bond = Bond(netdev=UNDERLAY, members=ports, mode="active-backup", miimon_ms=MIIMON_MS)
+        yield Wanted(bond)
+    # A bond hands its MTU down to its members.
+    yield Wanted(Mtu(netdev=netdev, mtu=spec.underlay.mtu), is_bond)
+    if not is_bond:
+        yield Wanted(LinkUp(netdev=netdev))
+    yield Wanted(Address(netdev=netdev, address=underlay_address(spec, name)), is_bond)
+
+
+def bridges(spec: Spec, name: str) -> Iterator[Wanted]:
+    """Give a bridge for each network of a host's guests, and its tunnels to the other hosts.
+
+    A bridge's own port stays down: up, it would hand the host what guests send, and with it
+    tunnels that guests make themselves.
+    """
+    for network in networks_on(spec, name):
+        bridge = bridge_of(network)
+        yield Wanted(OvsBridge(bridge=bridge, datapath_type="system", owner=OWNER))
+        for mesh in meshes(spec, name, network):
+            yield Wanted(
+                OvsPort(
+                    bridge=bridge,
+                    netdev=mesh.netdev,
+                    interface_type=spec.underlay.tunnel.value,
+                    options=mesh.options,
+                    owner=OWNER,
+                ),
+                is_made=True,
+            )

@@ -1,0 +1,170 @@
+"""Open vSwitch over a card with an embedded switch: flows are offloaded to it through tc.
+
+The first port has the VFs; each has a representor, which is the guest's port of the bridge. The
+card's own bond of both ports (VF-LAG) carries a VF over either of them.
+
+In this order, each step for a reason: VFs away (the mode cannot change while one is bound); the
+mode; channels as they were (the mode change drops them); hw-tc-offload; the bond, its MTU and
+address; VF-LAG active, and only then VFs (those made sooner stay with their port); Open vSwitch
+told to offload and restarted; bridges and tunnels; representors by the kernel's port names.
+
+Not proven on hardware: the cards of the lab have no embedded switch.
+"""
+
+from collections.abc import Iterator
+
+from wirespeed.approaches.guest_network import guest_mac, guest_networks, steps_in_guest
+from wirespeed.approaches.host_ports import netdev_of, port_of
+from wirespeed.approaches.legacy_vlan_vm import virtual_machines
+from wirespeed.approaches.overlay import bridge_of, guest_port_of
+from wirespeed.approaches.ovs_parts import OWNER, bridges, underlay_steps
+from wirespeed.approaches.vf_ports import firmware_steps, pf_with_room, vf_address, vf_shares
+from wirespeed.approaches.wanted import Wanted
+from wirespeed.facts.cpu import Cpus
+from wirespeed.facts.eswitch import Eswitch
+from wirespeed.facts.queues import Queues
+from wirespeed.model.fact import HostFacts
+from wirespeed.model.observed import Known
+from wirespeed.model.spec import VIRTUAL_MACHINES, Failover, GuestKind, Spec
+from wirespeed.steps.channels import Channels
+from wirespeed.steps.driver_override import DriverOverride
+from wirespeed.steps.eswitch_mode import EswitchMode
+from wirespeed.steps.in_namespace import InNamespace
+from wirespeed.steps.link_up import LinkUp
+from wirespeed.steps.module import Module
+from wirespeed.steps.mtu import Mtu
+from wirespeed.steps.namespace import Namespace
+from wirespeed.steps.offloads import Offloads
+from wirespeed.steps.ovs_config import OvsConfig
+from wirespeed.steps.ovs_port import OvsPort
+from wirespeed.steps.representor_name import RepresentorName
+from wirespeed.steps.vf_count import VfCount
+from wirespeed.steps.vf_in_namespace import VfInNamespace
+from wirespeed.steps.vf_mac import VfMac
+from wirespeed.steps.vf_settings import VfSettings
+
+DRIVERS = ("mlx5_core",)
+"""Whose embedded switch joins both ports to one, and says so in debugfs."""
+
+
+def has_embedded_switch(spec: Spec, name: str, host: HostFacts) -> bool:
+    """Tell whether every port that the spec names has one that this approach knows."""
+    return all(
+        port_of(host, name, address).driver in DRIVERS and _mode(host, address) is not None
+        for address in spec.hosts[name].ports
+    )
+
+
+def ovs_switchdev(spec: Spec, name: str, host: HostFacts) -> Iterator[Wanted]:
+    """Give the steps of the host `name`.
+
+    Raises InputError `spec.*`, and CannotTellError where what a step would follow is not known.
+    """
+    shares = vf_shares(spec, name)
+    firmware = list(firmware_steps(spec, name, host)) if shares else []
+    yield from map(Wanted, firmware)
+    if firmware:
+        # Where its VFs will be, a reading after the boot says.
+        return
+    if any(spec.guests[guest].kind is not GuestKind.NAMESPACE for guest, _ in shares):
+        yield Wanted(Module(name="vfio-pci", reason="hands a VF to a guest, behind the IOMMU"))
+    yield from _switchdev(spec, name, host)
+    yield from underlay_steps(spec, name, host)
+    if shares:
+        yield from _vfs(spec, name, host)
+    reason = "Flows go to the card as tc filters; the daemon reads it only as it starts."
+    yield Wanted(OvsConfig(key="hw-offload", value="true", restart="systemd", reason=reason))
+    yield from bridges(spec, name)
+    yield from _representors(spec, name)
+    yield from _namespaces(spec, name, host)
+    if any(spec.guests[guest].kind in VIRTUAL_MACHINES for guest, _ in shares):
+        yield from virtual_machines(spec, name, host)
+
+
+def _mode(host: HostFacts, address: str) -> str | None:
+    pf = host[Eswitch].pfs.get(address)
+    return pf.mode.value if pf is not None and isinstance(pf.mode, Known) else None
+
+
+def _switchdev(spec: Spec, name: str, host: HostFacts) -> Iterator[Wanted]:
+    """Give the ports in switchdev mode, with their channels, ready for filters."""
+    ports = {address: netdev_of(host, name, address) for address in spec.hosts[name].ports}
+    is_new = {address: _mode(host, address) != "switchdev" for address in ports}
+    for address in ports:
+        if is_new[address]:
+            yield Wanted(VfCount(pci_address=address, num_vfs=0))
+    for address, netdev in ports.items():
+        yield Wanted(EswitchMode(pci_address=address, mode="switchdev", netdev=netdev))
+    for address, netdev in ports.items():
+        count = _channels(host, netdev, is_new=is_new[address])
+        if count is not None:
+            yield Wanted(Channels(netdev=netdev, combined=count))
+        yield Wanted(Offloads(netdev=netdev, features={"hw-tc-offload": True}))
+
+
+def _channels(host: HostFacts, netdev: str, *, is_new: bool) -> int | None:
+    """Give the channels that it has, or had before the change of mode left one; None: not known."""
+    queues, cpus = host[Queues].of(netdev), host[Cpus].online
+    now, most = queues.combined_channels, queues.combined_channels_max
+    if not isinstance(now, Known) or not now.value:
+        return None
+    if is_new or now.value > 1:
+        return now.value
+    if isinstance(most, Known) and isinstance(cpus, Known):
+        return max(1, min(most.value, len(cpus.value)))
+    return None
+
+
+def _vfs(spec: Spec, name: str, host: HostFacts) -> Iterator[Wanted]:
+    """Give the VFs of the first port, once it is of a bond that the card knows."""
+    address = spec.hosts[name].ports[0]
+    shares = vf_shares(spec, name)
+    pf = pf_with_room(spec, name, host, address)
+    is_bond = spec.failover is Failover.ACTIVE_BACKUP
+    count = VfCount(
+        pci_address=address,
+        num_vfs=len(shares),
+        lag_of=address if is_bond else None,
+        has_representors=True,
+    )
+    yield Wanted(count)
+    port = netdev_of(host, name, address)
+    for vf, (guest, network) in enumerate(shares):
+        if spec.guests[guest].kind is not GuestKind.NAMESPACE:
+            mac = guest_mac(guest, network)
+            yield Wanted(VfSettings(netdev=port, vf=vf, mac=mac), is_made=True)
+            yield Wanted(DriverOverride(pci_address=vf_address(pf, vf)), is_made=True)
+
+
+def _representors(spec: Spec, name: str) -> Iterator[Wanted]:
+    """Give each VF's representor its name, its MTU, and its place in the network's bridge."""
+    address = spec.hosts[name].ports[0]
+    for vf, (guest, network) in enumerate(vf_shares(spec, name)):
+        number = spec.guests[guest].networks.index(network)
+        netdev = guest_port_of(guest, network, number)
+        named = RepresentorName(pci_address=address, vf=vf, netdev=netdev)
+        yield Wanted(named, is_made=True)
+        yield Wanted(Mtu(netdev=netdev, mtu=spec.networks[network].mtu), is_made=True)
+        yield Wanted(LinkUp(netdev=netdev), is_made=True)
+        bridge = bridge_of(network)
+        port = OvsPort(bridge=bridge, netdev=netdev, interface_type="system", owner=OWNER)
+        yield Wanted(port, is_made=True)
+
+
+def _namespaces(spec: Spec, name: str, host: HostFacts) -> Iterator[Wanted]:
+    """Give all guests of a host that are namespaces: each VF's netdev moves into its guest's."""
+    address = spec.hosts[name].ports[0]
+    shares = vf_shares(spec, name)
+    for guest in dict.fromkeys(guest for guest, _ in shares):
+        if spec.guests[guest].kind is not GuestKind.NAMESPACE:
+            continue
+        yield Wanted(Namespace(namespace=guest))
+        yield Wanted(InNamespace.of(guest, LinkUp(netdev="lo")), is_made=True)
+        for of in guest_networks(spec, guest):
+            vf = shares.index((guest, of.network))
+            at = vf_address(pf_with_room(spec, name, host, address), vf)
+            yield Wanted(VfMac(pci_address=at, mac=of.mac, namespace=guest), is_made=True)
+            into = VfInNamespace(pci_address=at, namespace=guest, netdev=of.netdev)
+            yield Wanted(into, is_made=True)
+            for step in steps_in_guest(spec, guest, of, is_deaf=False):
+                yield Wanted(InNamespace.of(guest, step), is_made=True)
