@@ -37,7 +37,7 @@ class DescribedPorts:
 
     names: dict[int, str] = field(default_factory=lambda: {0: "rep1", 1: "rep0"})
     up: set[str] = field(default_factory=set)
-    late: int = 0
+    late: int = field(default=0, compare=False)
     """Readings that do not list them yet."""
 
     def run(self, command: Command) -> Answer:
