@@ -80,6 +80,8 @@ COMMANDS = {
     "cat", "chrt", "devlink", "dmesg", "ethtool", "grep", "ip", "ls", "lscpu", "lspci", "modinfo",
     "mstconfig", "ovs-appctl", "ovs-vsctl", "ps", "readlink", "setpci", "sudo", "sysctl", "tc",
     "wirespeed", "wslinfo",
+    # At a switch.
+    "lldpcli", "nv", "show",
 }  # fmt: skip
 NO_COMMANDS = {"as you gave it"}
 """What the user said, and no host."""

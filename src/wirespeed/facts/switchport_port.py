@@ -8,6 +8,9 @@ from wirespeed.model.observed import Absent, Known, Observed, Unreadable
 from wirespeed.model.switch_kind import same_port
 
 G = 10**9
+NAMED_BPS = {
+    "gi": G, "te": 10 * G, "fo": 40 * G, "tw": 25 * G, "tf": 25 * G, "hu": 100 * G,
+}  # fmt: skip
 NOBODY = Absent("", "nobody")
 BPS = re.compile(r"([0-9]{1,6}(?:\.[0-9]{1,3})?) ?(G|M)(?:b?(?:it)?(?:/s|ps)?)?", re.I)
 
@@ -101,3 +104,9 @@ def with_neighbors(
         yield replace(
             port, neighbors=Known(mine, heard.source) if mine else Absent(heard.source, "nobody")
         )
+
+
+def most_bps(name: str) -> int | None:
+    """Give what a port can do by its name, as Dell's and others' names tell; None: it does not."""
+    word = name.lower()
+    return next((bps for start, bps in NAMED_BPS.items() if word.startswith(start)), None)

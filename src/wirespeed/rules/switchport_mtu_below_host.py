@@ -1,0 +1,56 @@
+"""A switch port that takes shorter frames than the host sends."""
+
+from collections.abc import Iterator
+
+from wirespeed.facts.netstack import NetStack
+from wirespeed.facts.switchport_pairs import Pair, of_each, pairs
+from wirespeed.model.finding import ByHand, Evidence, Finding, Remedy, Severity
+from wirespeed.model.observed import CannotTellError, Known, known
+from wirespeed.model.rule import HostExam, HostRule
+
+
+def _check(exam: HostExam) -> Iterator[Finding]:
+    yield from of_each(pairs(exam.host), lambda pair: _pair(exam, pair))
+
+
+def _pair(exam: HostExam, pair: Pair) -> Iterator[Finding]:
+    links = known(exam.host[NetStack].links, "the netdevs and their MTUs")
+    own = links.get(pair.netdev)
+    if own is None:
+        raise CannotTellError(f"the MTU of {pair.netdev}", f"ip link show {pair.netdev}")
+    ours = known(own.mtu, f"the MTU of {pair.netdev}")
+    theirs = known(pair.port.mtu_bytes, f"the MTU of {pair.place}")
+    # Some switches count the Ethernet header, some do not: less than the packet is too short.
+    if theirs >= ours:
+        return
+    evidence = []
+    if isinstance(own.mtu, Known):
+        evidence.append(Evidence.of(own.mtu, f"{pair.netdev} sends packets of {ours} bytes"))
+    if isinstance(pair.port.mtu_bytes, Known):
+        evidence.append(Evidence.of(pair.port.mtu_bytes, f"{pair.place} takes {theirs}"))
+    yield Finding(
+        rule=RULE.slug,
+        where=pair.netdev,
+        severity=Severity.FAULT,
+        evidence=tuple(evidence),
+        so="packets that fill the MTU are lost at the switch, and nobody tells the sender",
+        remedies=(
+            Remedy(
+                text="raise the MTU of the switch's port, and of all on the way, to the largest "
+                "that they have; or lower it here",
+                by_hand=ByHand.FAR_END,
+            ),
+        ),
+        unpriced="short packets get through: it depends on the traffic",
+    )
+
+
+RULE = HostRule(
+    slug="switchport.mtu_below_host",
+    title="Switch port's MTU below the host's",
+    why="A switch drops a frame that is longer than its port takes, and sends no ICMP as a router "
+    "would. Pings work, logins work, and the first full packet of a copy is lost for ever.",
+    source="IEEE 802.1Q 6.5.8; RFC 4821 section 1 (black holes)",
+    purposes=None,
+    check=_check,
+)

@@ -1,0 +1,56 @@
+"""A cable that is in another port than the user said."""
+
+from collections.abc import Iterator
+
+from wirespeed.facts.switchport_pairs import Pair, hears, mac_of, of_each, pairs
+from wirespeed.model.finding import ByHand, Evidence, Finding, Remedy, Severity
+from wirespeed.model.observed import Absent, Known, known
+from wirespeed.model.rule import DoesNotApplyError, HostExam, HostRule
+from wirespeed.model.shown import shown
+
+
+def _check(exam: HostExam) -> Iterator[Finding]:
+    named = [pair for pair in pairs(exam.host) if pair.is_named]
+    if not named:
+        raise DoesNotApplyError("no cable was named: what is heard is what is taken")
+    yield from of_each(named, lambda pair: _pair(exam, pair))
+
+
+def _pair(exam: HostExam, pair: Pair) -> Iterator[Finding]:
+    if isinstance(pair.port.neighbors, Absent):
+        return
+    heard = known(pair.port.neighbors, f"what {pair.place} hears by LLDP")
+    mac = mac_of(exam.host, pair.netdev)
+    if any(hears(neighbor, pair.netdev, mac) for neighbor in heard):
+        return
+    names = ", ".join(shown(f"{one.port} of {one.system or '?'}", 80) for one in heard[:4])
+    yield Finding(
+        rule=RULE.slug,
+        where=pair.netdev,
+        severity=Severity.RISK,
+        evidence=(
+            Evidence(
+                found=f"{pair.place} hears {names}",
+                source=pair.port.neighbors.source if isinstance(pair.port.neighbors, Known) else "",
+            ),
+        ),
+        so=f"{pair.netdev} may be plugged in elsewhere: a change of that port would hit another",
+        remedies=(
+            Remedy(
+                text="follow the cable, or see which port learns the card's MAC address",
+                by_hand=ByHand.HARDWARE,
+            ),
+        ),
+        unpriced="it costs nothing by itself",
+    )
+
+
+RULE = HostRule(
+    slug="switchport.wrong_neighbor",
+    title="Another neighbour than expected at the switch's port",
+    why="Before a port of a switch is changed it has to be the right one. A host that sends LLDP "
+    "tells its netdev; many cards send some of their own, with the MAC address.",
+    source="IEEE 802.1AB",
+    purposes=None,
+    check=_check,
+)
