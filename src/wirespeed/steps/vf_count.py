@@ -14,14 +14,12 @@ from wirespeed.steps.readings import number, state_of
 
 LAG_S = 60
 """For a bond's both ports to have their link, and the driver to join them."""
-AWAIT_LAG = f"""\
-for second in $(seq {LAG_S}); do
-	state=$(cat "$0") || exit
-	[ "$state" = active ] && exit
-	sleep 1
-done
-echo "VF-LAG is $state after {LAG_S} s, not active: VFs made now would not fail over" >&2
-exit 1"""
+AWAIT_LAG = (
+    f'for second in $(seq {LAG_S}); do state=$(cat "$0") || exit; '
+    '[ "$state" = active ] && exit; sleep 1; done; '
+    f'echo "VF-LAG is $state after {LAG_S} s, not active: VFs made now would not fail over" >&2; '
+    "exit 1"
+)
 """Argument 0 is the file; where it cannot be read, `cat` says why."""
 UDEV_S = 30
 
