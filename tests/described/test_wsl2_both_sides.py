@@ -103,7 +103,10 @@ def test_unbound_wsl2_may_make_the_switch():
     assert "windows.foreign_filter" not in named(diagnosis)
     (switch,) = (f for f in diagnosis.findings if f.rule == "windows.switch_without_card")
     assert [command.line() for command in switch.remedies[0].commands] == [
-        f"New-VMSwitch -Name 'wirespeed-external' -NetAdapterName '{CARD}' -AllowManagementOS:$true"
+        "New-VMSwitch -Name 'wirespeed-external' -NetAdapterInterfaceDescription "
+        "'Mellanox ConnectX-5 Ex Adapter #10' -AllowManagementOS:$true -EnableIov:$true",
+        "Disable-NetAdapterBinding -Name 'vEthernet (wirespeed-external)' -ComponentID 'nt_rtf64' "
+        "-IncludeHidden:$true -Confirm:$false -ErrorAction 'SilentlyContinue'",
     ]
 
 

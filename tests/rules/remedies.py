@@ -16,6 +16,9 @@ from wirespeed.model.question import Question
 from wirespeed.model.step import State, Step
 from wirespeed.steps.registry import read_step
 from wirespeed.steps.windows_filter import WindowsFilter
+from wirespeed.steps.windows_property import WindowsProperty
+from wirespeed.steps.windows_rss import WindowsRss
+from wirespeed.steps.windows_switch import WindowsSwitch
 
 CASES = Path(__file__).parent / "cases"
 BY_SLUG = {rule.slug: rule for rule in rules()}
@@ -117,6 +120,12 @@ def state_of(told: Told, step: Step) -> State:
     kind = str(step.model_dump()["step"])
     if isinstance(step, WindowsFilter):
         return dict.fromkeys(step.adapters, True)
+    if isinstance(step, WindowsSwitch):
+        return step.made()
+    if isinstance(step, WindowsProperty):
+        return {"value": "other"}
+    if isinstance(step, WindowsRss):
+        return {"enabled": "-Enabled" not in told.remedy.commands[0].line(), "queues": 1}
     section = told.capture.section(SECTIONS.get(kind, "-"), getattr(step, "netdev", "-"))
     found = step.parse(section) if section else None
     if isinstance(found, Known):

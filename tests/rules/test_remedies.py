@@ -31,10 +31,8 @@ NO_STEP = {
     "ovs.offload_off": "Open vSwitch is told to offload",
     "pause.received": "flow control by priority (PFC)",
     "pause.sent": "flow control by priority (PFC)",
-    "windows.property_not_in_force": "an advanced property of Windows",
-    "windows.rss_few_queues": "RSS of Windows",
+    "windows.property_not_in_force": "an adapter of Windows is started anew",
     "windows.sriov_off": "SR-IOV of Windows",
-    "windows.switch_without_card": "a switch of Hyper-V",
 }
 """Rule: what no step knows yet. The next steps are those of the eswitch and of Open vSwitch."""
 
@@ -54,10 +52,8 @@ TYPED_BY_HAND = {
 }
 """Rule: the command that its remedy by hand changes something with."""
 CMDLETS_BY_HAND = {
-    "windows.property_not_in_force": ("Set-NetAdapterAdvancedProperty",),
-    "windows.rss_few_queues": ("Enable-NetAdapterRss", "Set-NetAdapterRss"),
+    "windows.property_not_in_force": ("Restart-NetAdapter",),
     "windows.sriov_off": ("Enable-NetAdapterSriov", "Set-VMNetworkAdapter"),
-    "windows.switch_without_card": ("New-VMSwitch",),
 }
 """The same for Windows."""
 

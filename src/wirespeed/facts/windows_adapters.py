@@ -11,6 +11,7 @@ from wirespeed.model.observed import Known, Observed, known
 
 SOURCE = "Get-NetAdapter -IncludeHidden"
 PCI_ID = re.compile(r"PCI\\VEN_([0-9A-F]{4})&DEV_([0-9A-F]{4})", re.I)
+MAX_NAME = 256
 HYPERV = "vms_"
 """Component ids of what Hyper-V makes: vms_mp (an adapter of the host on a switch), vms_vsmp."""
 
@@ -61,6 +62,12 @@ class WindowsAdapter:
     def is_of_switch(self) -> bool:
         """Whether it is the host's own adapter on a switch of Hyper-V: vEthernet."""
         return self.component_id.lower().startswith(HYPERV)
+
+    @property
+    def has_safe_name(self) -> bool:
+        """Whether its description can stand in a command, so that it is what a person would see."""
+        text = self.description
+        return 0 < len(text) <= MAX_NAME and text.isprintable() and text == text.strip()
 
     @property
     def shown_bps(self) -> int | None:

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar, Self
 
+from wirespeed.facts.windows_adapters import WindowsAdapter
 from wirespeed.facts.windows_rows import Row, rows_of
 from wirespeed.model.capture import Capture
 from wirespeed.model.fact import WindowsFact
@@ -55,6 +56,18 @@ class WindowsBinding:
             ):
                 return name, number
         return None
+
+    def is_own(self, adapter: WindowsAdapter) -> bool:
+        """Whether an adapter is of the same maker: a card by its number, one on USB by its words.
+
+        What Hyper-V makes is nobody's own.
+        """
+        if self.card_vendor is None or adapter.is_of_switch:
+            return False
+        name, vendor = self.card_vendor
+        if adapter.is_card:
+            return adapter.pci_vendor == vendor
+        return name.lower() in f"{adapter.description} {adapter.driver_provider}".lower()
 
     def is_of_image(self, image: str) -> bool:
         """Whether a driver's file (`rtf64x64.sys`) is likely this component's (`nt_rtf64`)."""

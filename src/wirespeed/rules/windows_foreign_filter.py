@@ -14,7 +14,6 @@ from wirespeed.model.shown import shown
 from wirespeed.model.step_call import StepCall
 
 COMPONENT = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
-MAX_NAME = 120
 
 
 def _check(exam: HostExam) -> Iterator[Finding]:
@@ -25,22 +24,10 @@ def _check(exam: HostExam) -> Iterator[Finding]:
         adapter = adapters.get(binding.guid)
         if adapter is None or not binding.is_enabled or binding.is_of_windows:
             continue
-        if _is_foreign(binding, adapter):
+        if binding.card_vendor is not None and not binding.is_own(adapter):
             found.setdefault(binding.component_id, []).append((adapter, binding))
     for component, where in found.items():
         yield _finding(exam.host.name, component, sorted(where, key=lambda pair: pair[0].index))
-
-
-def _is_foreign(binding: WindowsBinding, adapter: WindowsAdapter) -> bool:
-    """Whether it is another maker's: of another card, or on what Hyper-V made."""
-    if binding.card_vendor is None:
-        return False
-    name, vendor = binding.card_vendor
-    if adapter.is_card:
-        return adapter.pci_vendor != vendor
-    own = f"{adapter.description} {adapter.driver_provider}".lower()
-    # A card on USB has no PCI vendor, and a maker's own virtual adapters are its own affair.
-    return adapter.is_of_switch or name.lower() not in own
 
 
 def _finding(
@@ -70,17 +57,17 @@ def _finding(
                 f"unbind it from every adapter but {maker}'s own, before anything touches a "
                 "virtual switch. Unbinding is such a change too: save your work first",
                 component,
-                [adapter.description for adapter, _ in where],
+                [adapter for adapter, _ in where],
             ),
         ),
         unpriced="a crash has no price in frames",
     )
 
 
-def _remedy(text: str, component: str, descriptions: list[str]) -> Remedy:
-    if not COMPONENT.fullmatch(component) or not all(map(_is_sayable, descriptions)):
+def _remedy(text: str, component: str, where: list[WindowsAdapter]) -> Remedy:
+    if not COMPONENT.fullmatch(component) or not all(a.has_safe_name for a in where):
         return Remedy(text=text, by_hand=ByHand.NO_NAME)
-    adapters = list(dict.fromkeys(descriptions))
+    adapters = list(dict.fromkeys(a.description for a in where))
     return Remedy(
         text=text,
         commands=tuple(
@@ -97,10 +84,6 @@ def _remedy(text: str, component: str, descriptions: list[str]) -> Remedy:
         danger=Danger.DROPS_LINK,
         steps=(StepCall.of("windows_filter", component_id=component, adapters=adapters),),
     )
-
-
-def _is_sayable(name: str) -> bool:
-    return 0 < len(name) <= MAX_NAME and name.isprintable()
 
 
 RULE = HostRule(

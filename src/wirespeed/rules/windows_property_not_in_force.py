@@ -1,5 +1,6 @@
 """A property of a card that was set and has come back, or is set and not in force."""
 
+import re
 from collections.abc import Iterator
 
 from wirespeed.facts.windows_adapters import WindowsAdapter, WindowsAdapters
@@ -12,10 +13,14 @@ from wirespeed.model.command import Command, Shell
 from wirespeed.model.fact import HostFacts
 from wirespeed.model.finding import ByHand, Danger, Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import Known, Observed
+from wirespeed.model.powershell import exactly
 from wirespeed.model.rule import DoesNotApplyError, HostExam, HostRule
 from wirespeed.model.shown import shown
+from wirespeed.model.step_call import StepCall
 
 ON = "1"
+KEYWORD = re.compile(r"\*?[A-Za-z0-9_]{1,64}")
+VALUE = re.compile(r"[A-Za-z0-9_.:-]{1,64}")
 ETHERNET_HEADER_BYTES = 14
 """What *JumboPacket counts beside the MTU; some drivers have the MTU itself there."""
 
@@ -102,28 +107,48 @@ def _finding(
         ),
         so="the setting that somebody made does not hold"
         + (": such a filter has been seen to set other cards' properties back" if foreign else ""),
-        remedies=(
-            Remedy(
-                text="unbind the filter first (windows.foreign_filter), then set it again: "
-                "before, it comes back"
-                if foreign
-                else "set it again and restart the adapter; then see whether it stayed",
-                commands=()
-                if foreign
-                else (
-                    Command(
-                        argv=(
-                            "Set-NetAdapterAdvancedProperty", "-Name", card.name,
-                            "-RegistryKeyword", had.keyword, "-RegistryValue", value,
-                        ),
-                        shell=Shell.POWERSHELL,
-                    ),
-                ),
-                danger=Danger.DROPS_LINK,
-                by_hand=ByHand.NO_STEP,
+        remedies=(_remedy(card, had, value, foreign),),
+    )
+
+
+def _remedy(card: WindowsAdapter, had: AdvancedProperty, value: str, foreign: list[str]) -> Remedy:
+    if foreign:
+        return Remedy(
+            text="unbind the filter first (windows.foreign_filter), then set it again: before, it "
+            "comes back",
+            by_hand=ByHand.FIND_FIRST,
+        )
+    if not card.has_safe_name or not KEYWORD.fullmatch(had.keyword) or not VALUE.fullmatch(value):
+        return Remedy(text="set it again and restart the adapter", by_hand=ByHand.NO_NAME)
+    adapter = ("-InterfaceDescription", exactly(card.description))
+    if had.value == value:
+        return Remedy(
+            text="restart the adapter, so that the driver reads it anew; then see whether it holds",
+            commands=(_command("Restart-NetAdapter", *adapter, "-Confirm:$false"),),
+            danger=Danger.DROPS_LINK,
+            by_hand=ByHand.NO_STEP,
+        )
+    return Remedy(
+        text="set it; the adapter restarts by it. Then see whether it stayed",
+        commands=(
+            _command(
+                "Set-NetAdapterAdvancedProperty",
+                *adapter,
+                *("-RegistryKeyword", had.keyword, "-RegistryValue", value),
+                *("-AllProperties:$true", "-IncludeHidden:$true"),
             ),
         ),
-    )  # fmt: skip
+        danger=Danger.DROPS_LINK,
+        steps=(
+            StepCall.of(
+                "windows_property", adapter=card.description, keyword=had.keyword, value=value
+            ),
+        ),
+    )
+
+
+def _command(*words: str) -> Command:
+    return Command(argv=words, shell=Shell.POWERSHELL)
 
 
 RULE = HostRule(

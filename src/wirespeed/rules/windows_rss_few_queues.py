@@ -2,14 +2,17 @@
 
 from collections.abc import Iterator
 
+from wirespeed.facts.windows_adapters import WindowsAdapter
 from wirespeed.facts.windows_behind import fast_cards
 from wirespeed.facts.windows_host import WindowsHost, require_windows
 from wirespeed.facts.windows_queues import RSS_SOURCE, WindowsQueues
 from wirespeed.model.command import Command, Shell
 from wirespeed.model.finding import ByHand, Danger, Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import known
+from wirespeed.model.powershell import exactly
 from wirespeed.model.rule import DoesNotApplyError, HostExam, HostRule
 from wirespeed.model.shown import shown
+from wirespeed.model.step_call import StepCall
 
 ENOUGH_QUEUES = 8
 """What the SMB document gave each port of 10 Gb/s."""
@@ -45,27 +48,29 @@ def _check(exam: HostExam) -> Iterator[Finding]:
             so="one core receives all of it"
             if not is_enabled or queues == 1
             else f"{queues} cores at most share what this card receives",
-            remedies=(
-                Remedy(
-                    text="switch RSS on; the link drops"
-                    if not is_enabled
-                    else f"give it {enough} queues; the link drops",
-                    commands=(
-                        Command(
-                            argv=("Enable-NetAdapterRss", "-Name", card.name)
-                            if not is_enabled
-                            else (
-                                "Set-NetAdapterRss", "-Name", card.name,
-                                "-NumberOfReceiveQueues", str(enough),
-                            ),
-                            shell=Shell.POWERSHELL,
-                        ),
-                    ),
-                    danger=Danger.DROPS_LINK,
-                    by_hand=ByHand.NO_STEP,
+            remedies=(_remedy(card, enough, is_enabled=is_enabled),),
+        )
+
+
+def _remedy(card: WindowsAdapter, queues: int, *, is_enabled: bool) -> Remedy:
+    text = f"{'give it' if is_enabled else 'switch RSS on, with'} {queues} queues; the link drops"
+    if not card.has_safe_name:
+        return Remedy(text=text, by_hand=ByHand.NO_NAME)
+    return Remedy(
+        text=text,
+        commands=(
+            Command(
+                argv=(
+                    *("Set-NetAdapterRss", "-InterfaceDescription", exactly(card.description)),
+                    *("-NumberOfReceiveQueues", str(queues)),
+                    *(() if is_enabled else ("-Enabled:$true",)),
                 ),
+                shell=Shell.POWERSHELL,
             ),
-        )  # fmt: skip
+        ),
+        danger=Danger.DROPS_LINK,
+        steps=(StepCall.of("windows_rss", adapter=card.description, queues=queues),),
+    )
 
 
 RULE = HostRule(

@@ -1,10 +1,12 @@
 """Hyper-V's switches reach no card, while a fast one is there and somebody's traffic is for it."""
 
+import re
 from collections.abc import Iterator
 
 from wirespeed.facts.virtualization_wsl import Wsl
+from wirespeed.facts.windows_adapters import WindowsAdapter, WindowsAdapters
 from wirespeed.facts.windows_behind import card_of_switch, fast_cards
-from wirespeed.facts.windows_bindings import WindowsBindings
+from wirespeed.facts.windows_bindings import WindowsBinding, WindowsBindings
 from wirespeed.facts.windows_host import require_windows
 from wirespeed.facts.windows_switches import SOURCE, WindowsSwitches
 from wirespeed.model.command import Command, Shell
@@ -13,6 +15,10 @@ from wirespeed.model.finding import ByHand, Danger, Evidence, Finding, Remedy, S
 from wirespeed.model.observed import CannotTellError, Known
 from wirespeed.model.rule import DoesNotApplyError, HostExam, HostRule
 from wirespeed.model.shown import shown
+from wirespeed.model.step_call import StepCall
+
+NAME = "wirespeed-external"
+COMPONENT = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
 
 
 def _check(exam: HostExam) -> Iterator[Finding]:
@@ -29,7 +35,6 @@ def _check(exam: HostExam) -> Iterator[Finding]:
     if any(card is not None and card.guid in {c.guid for c in cards} for card in bound):
         return
     card = cards[0]
-    foreign = _foreign_on(host, card.guid, card.pci_vendor)
     yield Finding(
         rule=RULE.slug,
         where=host.name,
@@ -53,28 +58,7 @@ def _check(exam: HostExam) -> Iterator[Finding]:
         so="what goes through these switches is moved by software near 10 Gb/s, and the card "
         "stands beside it",
         remedies=(
-            Remedy(
-                text="bind an external switch to the card. "
-                + (
-                    f"First unbind {foreign} from it (windows.foreign_filter): with such a filter "
-                    "there, making a switch has crashed Windows"
-                    if foreign
-                    else "The link drops while it is made"
-                ),
-                commands=()
-                if foreign
-                else (
-                    Command(
-                        argv=(
-                            "New-VMSwitch", "-Name", "wirespeed-external", "-NetAdapterName",
-                            card.name, "-AllowManagementOS:$true",
-                        ),
-                        shell=Shell.POWERSHELL,
-                    ),
-                ),
-                danger=Danger.DROPS_LINK,
-                by_hand=ByHand.NO_STEP,
-            ),
+            _remedy(host, card),
         ),
         unpriced="how much is meant for the card is not known: measure before and after",
     )  # fmt: skip
@@ -93,15 +77,68 @@ def _who(host: HostFacts) -> str:
     return " and ".join(parts)
 
 
-def _foreign_on(host: HostFacts, guid: str, vendor: int | None) -> str:
-    """Name the filters of other cards' makers that are bound to a card."""
+def _remedy(host: HostFacts, card: WindowsAdapter) -> Remedy:
+    foreign = _filters_of_other_makers(host, card)
+    here = sorted({b.component_id for b in foreign if b.guid == card.guid and b.is_enabled})
+    if here:
+        names = ", ".join(shown(name, 40) for name in here)
+        return Remedy(
+            text=f"bind an external switch to the card. First unbind {names} from it "
+            "(windows.foreign_filter): with such a filter there, making a switch has crashed "
+            "Windows",
+            by_hand=ByHand.FIND_FIRST,
+        )
+    text = "bind an external switch to the card. The link drops while it is made"
+    own = [a for a in host[WindowsAdapters].known() if any(b.is_own(a) for b in foreign)]
+    filters = sorted({b.component_id for b in foreign})
+    named = all(a.has_safe_name for a in (card, *own)) and all(map(COMPONENT.fullmatch, filters))
+    if not named:
+        return Remedy(text=text, by_hand=ByHand.NO_NAME)
+    return Remedy(
+        text=text
+        + (
+            ". Installers bind their filter to the adapter that it gives the host: it is taken off"
+            if filters
+            else ""
+        ),
+        commands=(
+            _command(
+                *("New-VMSwitch", "-Name", NAME, "-NetAdapterInterfaceDescription"),
+                *(card.description, "-AllowManagementOS:$true", "-EnableIov:$true"),
+            ),
+            *(
+                _command(
+                    *("Disable-NetAdapterBinding", "-Name", f"vEthernet ({NAME})"),
+                    *("-ComponentID", component, "-IncludeHidden:$true", "-Confirm:$false"),
+                    *("-ErrorAction", "SilentlyContinue"),
+                )
+                for component in filters
+            ),
+        ),
+        danger=Danger.DROPS_LINK,
+        steps=(
+            StepCall.of(
+                "windows_switch",
+                name=NAME,
+                adapter=card.description,
+                filters=filters,
+                own=sorted({a.description for a in own}),
+            ),
+        ),
+    )
+
+
+def _command(*words: str) -> Command:
+    return Command(argv=words, shell=Shell.POWERSHELL)
+
+
+def _filters_of_other_makers(host: HostFacts, card: WindowsAdapter) -> list[WindowsBinding]:
     bindings = host[WindowsBindings].all
-    names = {
-        shown(b.component_id, 40)
-        for b in (bindings.value if isinstance(bindings, Known) else ())
-        if b.guid == guid and b.is_enabled and b.card_vendor and b.card_vendor[1] != vendor
-    }
-    return ", ".join(sorted(names))
+    return [
+        binding
+        for binding in (bindings.value if isinstance(bindings, Known) else ())
+        if binding.card_vendor and binding.card_vendor[1] != card.pci_vendor
+    ]
 
 
 RULE = HostRule(
