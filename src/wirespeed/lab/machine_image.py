@@ -20,7 +20,14 @@ from wirespeed.model.error import InputError, MeasurementError
 
 BUILD_S = 900.0
 APT_S = 120.0
-RECIPE = ("machine_image.sh", "machine_kernel.sh", "machine_initramfs.sh", "machine_init.sh")
+RECIPE = (
+    "machine_image.sh",
+    "machine_kernel.sh",
+    "machine_initramfs.sh",
+    "machine_init.sh",
+    "machine_guest.sh",
+    "machine_guest_pack.sh",
+)
 KERNEL = "linux-image-amd64"
 KEPT = 2
 """Images: the one in use, and the one that an older checkout uses."""

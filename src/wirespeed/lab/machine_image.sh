@@ -29,22 +29,27 @@ cd "$work"
 cp "$guest/machine_initramfs.sh" slim/initramfs/init
 mkdir slim/lab
 cp "$guest/machine_init.sh" slim/lab/init
-# A guest of a lab's host boots as the host does, from /dev/vda and these.
+# What a guest of a lab's host boots from: this, and the `guest` that is packed below.
 cp "$out/vmlinux" slim/lab/vmlinux
+cp "$guest/machine_guest.sh" slim/lab/guest_init
+cp "$guest/machine_guest_pack.sh" slim/lab/guest_pack
 chmod 755 slim/initramfs/init slim/lab/init
 
+pack="cd /usr/lib/lab && sh guest_pack $release /usr/lib/lab/guest_init /usr/lib/lab/guest"
+pack="chroot \"\$1\" sh -c '$pack && rm guest_init guest_pack'"
 # shellcheck disable=SC2016 # $1 is the hook's own
 # The hooks run as the root of the new system: what goes in and out goes through pipes.
 mmdebstrap --quiet --variant=minbase --architectures=amd64 --skip=check/empty \
-	--include=busybox-static,dbus,ethtool,iperf3,iproute2,iputils-arping,iputils-ping,kmod \
-	--include=nftables,openssh-server,openvswitch-switch,pciutils,procps,python3-minimal \
-	--include=qemu-system-x86,systemd,systemd-sysv,tcpdump,udev \
+	--include=busybox-static,dbus,dropbear-bin,ethtool,iperf3,iproute2,iputils-arping \
+	--include=iputils-ping,kmod,nftables,openssh-server,openvswitch-switch,pciutils,procps \
+	--include=python3-minimal,qemu-system-x86,systemd,systemd-sysv,tcpdump,udev \
 	--dpkgopt=path-exclude='/usr/share/doc/*' --dpkgopt=path-exclude='/usr/share/man/*' \
 	--dpkgopt=path-exclude='/usr/share/locale/*' --dpkgopt=force-unsafe-io \
 	"$@" \
 	--customize-hook="copy-in slim/modules slim/lab /usr/lib" \
 	--customize-hook="copy-in slim/initramfs /tmp" \
 	--customize-hook="chroot \"\$1\" depmod $release" \
+	--customize-hook="$pack" \
 	--customize-hook='
 		set -e; cd "$1"
 		rm -rf etc/ssh/ssh_host_* var/lib/apt/lists/* var/cache/apt/* root/.ssh
@@ -52,7 +57,6 @@ mmdebstrap --quiet --variant=minbase --architectures=amd64 --skip=check/empty \
 		cp bin/busybox tmp/initramfs/bin/busybox
 		(cd tmp/initramfs && find . | ../../bin/busybox cpio -o -H newc) >tmp/initramfs.cpio
 		rm -r tmp/initramfs
-		cp tmp/initramfs.cpio usr/lib/lab/initramfs
 		# For nobody here: Perl, character sets, time zones, other machines.
 		rm -r usr/share/perl usr/lib/x86_64-linux-gnu/perl
 		rm -r usr/lib/x86_64-linux-gnu/gconv

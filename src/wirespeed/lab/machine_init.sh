@@ -28,19 +28,9 @@ if [ ! -e /run/lab-mounted ]; then
 fi
 # Of its own for each host: udev makes the VFs' addresses of it.
 tr -d - </sys/class/dmi/id/product_uuid >/etc/machine-id
-if [ -d $told ]; then
-	name=$(cat $told/name/raw)
-	cat $told/authorized_keys/raw >/root/.ssh/authorized_keys
-	cat $told/host_key/raw >/etc/ssh/ssh_host_ed25519_key
-else
-	modprobe -a vfat nls_cp437 nls_ascii
-	seed=/run/seed
-	mkdir $seed
-	mount -o ro "$(blkid -t LABEL=CIDATA -o device)" $seed
-	name=$(sed -n 's/^local-hostname: //p' $seed/meta-data)
-	cat $seed/authorized_keys >/root/.ssh/authorized_keys
-	ssh-keygen -q -t ed25519 -N '' -f /etc/ssh/ssh_host_ed25519_key
-fi
+name=$(cat $told/name/raw)
+cat $told/authorized_keys/raw >/root/.ssh/authorized_keys
+cat $told/host_key/raw >/etc/ssh/ssh_host_ed25519_key
 echo "$name" >/proc/sys/kernel/hostname
 echo "$name" >/etc/hostname
 printf '127.0.0.1 localhost\n127.0.1.1 %s\n' "$name" >/etc/hosts
@@ -87,12 +77,7 @@ fi
 # Loads drivers and gives names to what comes later: VFs.
 /lib/systemd/systemd-udevd --daemon >/dev/null 2>&1
 /usr/sbin/sshd || echo "lab-failed: no sshd" >/dev/ttyS0
-# A guest's VFs get their names from udev, and stay down.
-[ -d $told ] || modprobe igbvf
 echo "lab-ready" >/dev/ttyS0
-# What a guest's cloud-init does at the end of its boot.
-[ -d $told ] ||
-	echo "wirespeed-host-key: $(cut -d' ' -f1,2 /etc/ssh/ssh_host_ed25519_key.pub)" >/dev/ttyS0
 # Process 1 reaps what lost its parent.
 while :; do
 	sleep 3600 &
