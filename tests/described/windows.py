@@ -124,7 +124,8 @@ REALTEK_FILTER = ("nt_rtf64", "Realtek LightWeight Filter (NDIS6.40)")
 def machine(windows: Windows, *, processors: int = 24, nodes: int = 1) -> None:
     """A Windows 11 with what every one has, read as administrator."""
     windows.add("host", Caption="Microsoft Windows 11 Pro", Build=26100, IsAdministrator=True,
-                Processors=processors, Sockets=nodes, NumaNodes=nodes)  # fmt: skip
+                Processors=processors, Sockets=nodes)  # fmt: skip
+    windows.rows["numa"] = [{"Node": str(node)} for node in range(nodes)]
     for section in ("adapters", "hardware", "bindings", "advanced", "rss", "vmq", "lso", "rsc",
                     "rdma", "qos", "qos-flow-control", "qos-policies", "sriov", "switches",
                     "vm-adapters", "teams", "switch-teams", "addresses", "default-routes",

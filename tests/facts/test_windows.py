@@ -161,6 +161,15 @@ def test_processors_are_counted_through_their_groups():
     assert spread.processors == ((2, 0), (67, 32767))
 
 
+@pytest.mark.parametrize(("said", "means"), [("1", "Supported"), ("Supported", "Supported"),
+                                             ("6", "NoVfBarSpace"), ("New", "New")])  # fmt: skip
+def test_a_word_that_comes_as_its_number_is_the_same(said: str, means: str):
+    rows = [{"Guid": BRACED, "Enabled": True, "Support": said, "Vfs": 8}]
+    assert WindowsSriov.parse(capture_of(sriov=rows)).by_guid[CARD].support == Known(
+        means, "Get-NetAdapterSriov"
+    )
+
+
 def test_why_there_is_no_sriov_is_kept_in_windows_words():
     found = WindowsSriov.parse(
         capture_of(
@@ -273,7 +282,10 @@ def test_a_rule_about_windows_is_for_hosts_that_have_it():
 
 def test_which_windows_it_is():
     row = {"Caption": "Microsoft Windows 11 Pro", "Build": 26100, "IsAdministrator": True,
-           "Processors": 24, "Sockets": 1, "NumaNodes": 1}  # fmt: skip
-    host = WindowsHost.parse(capture_of(host=[row]))
+           "Processors": 24, "Sockets": 1}  # fmt: skip
+    host = WindowsHost.parse(capture_of(host=[row], numa=[{"Node": "0"}, {"Node": "1"}]))
+    assert isinstance(host.numa_nodes, Known)
+    assert host.numa_nodes.value == 2
+    assert isinstance(WindowsHost.parse(capture_of(host=[row])).numa_nodes, Unreadable)
     assert isinstance(host.build, Known)
     assert host.build.value == 26100

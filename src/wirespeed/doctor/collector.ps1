@@ -55,8 +55,16 @@ function Text([string]$Name, [scriptblock]$Read) {
 	[Console]::Out.Write("`n$mark end $code`n")
 }
 
-# Guid OBJECT: the adapter's GUID, which its settings carry as {GUID} or {GUID}::NAME. Display names
-# are not kept to one adapter, and change.
+# Guid OBJECT: the adapter's GUID, which its settings carry as {GUID} or {GUID}::NAME; where they do
+# not, it is that of their InterfaceDescription, which Windows keeps to one adapter (... #2). Names
+# are not kept to one, and change.
+$guids = @{}
+if (Get-Command Get-NetAdapter -ErrorAction SilentlyContinue) {
+	Get-NetAdapter -IncludeHidden -ErrorAction SilentlyContinue | ForEach-Object {
+		$guids["$($_.InterfaceDescription)"] = "$($_.InterfaceGuid)"
+	}
+}
 function Guid($Setting) {
-	if ("$($Setting.InstanceID)" -match '\{[0-9A-Fa-f-]{36}\}') { $Matches[0] }
+	if ("$($Setting.InstanceID)" -match '\{[0-9A-Fa-f-]{36}\}') { return $Matches[0] }
+	$guids["$($Setting.InterfaceDescription)"]
 }

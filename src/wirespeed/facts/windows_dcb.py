@@ -7,13 +7,15 @@ from typing import ClassVar, Self
 from wirespeed.facts.windows_rows import Row, by_guid, rows_of
 from wirespeed.model.capture import Capture
 from wirespeed.model.fact import WindowsFact
-from wirespeed.model.observed import Known, Observed, Unreadable, known
+from wirespeed.model.observed import Known, Observed, Unreadable, known, read_as
 
 RDMA_SOURCE = "Get-NetAdapterRdma"
 QOS_SOURCE = "Get-NetAdapterQos"
 FLOW_CONTROL_SOURCE = "Get-NetQosFlowControl"
 POLICY_SOURCE = "Get-NetQosPolicy"
 DCBX_SOURCE = "Get-NetQosDcbxSetting"
+TECHNOLOGIES = {"1": "iWARP", "2": "InfiniBand", "3": "RoCE", "4": "RoCEv2"}
+"""NDK_RDMA_TECHNOLOGY of ndkinfo.h, where PowerShell gives the number."""
 SMB_DIRECT_PORT = 445
 
 
@@ -93,7 +95,10 @@ Section windows-dcbx {
         return cls(
             rdma_rows=rdma,
             rdma={guid: row.truth("Enabled") for guid, row in by_guid(rdma).items()},
-            technologies={guid: row.text("Technology") for guid, row in by_guid(rdma).items()},
+            technologies={
+                guid: read_as(row.text("Technology"), lambda said: TECHNOLOGIES.get(said, said))
+                for guid, row in by_guid(rdma).items()
+            },
             qos_rows=qos,
             qos={guid: _qos(row) for guid, row in by_guid(qos).items()},
             pfc=_pfc(rows_of(capture, "windows-qos-flow-control", FLOW_CONTROL_SOURCE)),

@@ -4,12 +4,20 @@ from dataclasses import dataclass
 from typing import ClassVar, Self
 
 from wirespeed.facts.virtualization_wsl import Wsl
-from wirespeed.facts.windows_rows import rows_of
+from wirespeed.facts.windows_rows import Row, rows_of
 from wirespeed.model.capture import Capture
 from wirespeed.model.fact import HostFacts, WindowsFact
-from wirespeed.model.observed import Absent, CannotTellError, Known, Observed, value_or_none
+from wirespeed.model.observed import (
+    Absent,
+    CannotTellError,
+    Known,
+    Observed,
+    Unreadable,
+    value_or_none,
+)
 from wirespeed.model.rule import DoesNotApplyError
 
+NUMA_SOURCE = "Get-CimInstance -ClassName Win32_PerfFormattedData_PerfOS_NUMANodeMemory"
 WOULD_TELL = "wirespeed capture --script windows"
 
 
@@ -41,9 +49,12 @@ Section windows-host {
 		IsAdministrator = $me.IsInRole([Security.Principal.WindowsBuiltInRole]::Administrator)
 		Processors = [Environment]::ProcessorCount
 		Sockets = $processors.Count
-		NumaNodes = @(Get-CimInstance -ClassName Win32_PerfFormattedData_PerfOS_NUMANodeMemory |
-			Where-Object { $_.Name -ne '_Total' }).Count
 	}
+}
+Section windows-numa {
+	Get-CimInstance -ClassName Win32_PerfFormattedData_PerfOS_NUMANodeMemory |
+		Where-Object { $_.Name -ne '_Total' } |
+		ForEach-Object { New-Object PSObject -Property @{ Node = "$($_.Name)" } }
 }
 """
 
@@ -60,8 +71,16 @@ Section windows-host {
             row.number("Build"),
             row.truth("IsAdministrator"),
             row.number("Processors"),
-            row.number("NumaNodes"),
+            _nodes(rows_of(capture, "windows-numa", NUMA_SOURCE)),
         )
+
+
+def _nodes(rows: Observed[tuple[Row, ...]]) -> Observed[int]:
+    if not isinstance(rows, Known):
+        return rows
+    if not rows.value:
+        return Unreadable("Windows counts none", NUMA_SOURCE)
+    return Known(len(rows.value), NUMA_SOURCE)
 
 
 def has_windows_side(capture: Capture) -> bool:

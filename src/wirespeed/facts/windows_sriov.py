@@ -6,11 +6,16 @@ from typing import ClassVar, Self
 from wirespeed.facts.windows_rows import Row, by_guid, rows_of
 from wirespeed.model.capture import Capture
 from wirespeed.model.fact import WindowsFact
-from wirespeed.model.observed import Known, Observed, Unreadable
+from wirespeed.model.observed import Known, Observed, Unreadable, read_as
 
 SOURCE = "Get-NetAdapterSriov"
 HOST_SOURCE = "Get-VMHost"
 SUPPORTED = "Supported"
+SUPPORT = {
+    "0": "Unknown", "1": SUPPORTED, "2": "MissingAcs", "3": "MissingPfDriver",
+    "4": "NoBusResources", "5": "NoIommuSupport", "6": "NoVfBarSpace", "7": "NoOscSupport",
+}  # fmt: skip
+"""MSFT_NetAdapterHardwareInfoSettingData has numbers, which PowerShell shows by these words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,5 +75,11 @@ Section windows-vmhost {
         return cls(rows, {g: _sriov(row) for g, row in by_guid(rows).items()}, support, reasons)
 
 
+def _named(support: str) -> str:
+    return SUPPORT.get(support, support)
+
+
 def _sriov(row: Row) -> AdapterSriov:
-    return AdapterSriov(row.truth("Enabled"), row.text("Support"), row.number("Vfs"))
+    return AdapterSriov(
+        row.truth("Enabled"), read_as(row.text("Support"), _named), row.number("Vfs")
+    )
