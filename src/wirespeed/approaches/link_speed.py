@@ -1,0 +1,47 @@
+"""A link whose two ends are set as one change, and undone as one: a card and a switch's port. Pure.
+
+The switch comes first. Its port tells what it is set to without a link; a card that is set by hand
+tells its speed only once the link is up, so that its reading, which is the last, proves both ends.
+Between the two the link is down: the way to the host, and to the switch, must be another one. Where
+the card's end fails, or the link does not come up, both are put back, the card first.
+"""
+
+from collections.abc import Iterator
+
+from wirespeed.model.error import InputError
+from wirespeed.model.step import Step
+from wirespeed.model.switch_kind import SwitchKind
+from wirespeed.steps.link_mode import LinkMode
+from wirespeed.steps.switchport_link import SwitchportLink
+
+MBIT = 10**6
+
+
+def link_speed(
+    host: str, card: Step, switch: str, switchport: SwitchportLink
+) -> Iterator[tuple[str, Step]]:
+    """Give place and step of both ends, in order."""
+    yield switch, switchport
+    yield host, card
+
+
+def card_end(netdev: str, link_bps: int | None) -> LinkMode:
+    """Give the step of a card that Linux drives; None: it negotiates."""
+    if link_bps is None:
+        return LinkMode(netdev=netdev, autoneg=True)
+    return LinkMode(netdev=netdev, autoneg=False, link_mbit_per_s=link_bps // MBIT, duplex="full")
+
+
+def switch_end(kind: SwitchKind, port: str, link_bps: int | None) -> SwitchportLink:
+    """Give the step of the switch's port; None: it negotiates. Raises InputError `link.switch`."""
+    try:
+        return SwitchportLink(
+            kind=kind, port=port, link_mbit_per_s=None if link_bps is None else link_bps // MBIT
+        )
+    except ValueError as error:
+        raise InputError(
+            "link.switch",
+            where=f"{port} of {kind}",
+            found=str(error).splitlines()[-1].strip(),
+            next="name the port as the switch does, and a speed of 1G or more",
+        ) from None
