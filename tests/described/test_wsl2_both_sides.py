@@ -156,13 +156,23 @@ def test_the_slot_of_the_wsl2_card_is_a_ceiling_and_not_named_as_a_fault():
     assert slot.prices[0].cost_pps > 0
 
 
-def test_an_anonymous_capture_of_wsl2_gives_the_same_findings():
-    text = captured("as_found")
+@pytest.mark.parametrize("stage", ["as_found", "external_switch", "bridged"])
+def test_an_anonymous_capture_of_wsl2_gives_the_same_findings_and_ledgers(stage: str):
+    """Whose adapter is whose is told by addresses, which stay the same two wherever they stand."""
+    text = captured(stage)
     told = [
         sorted((f.rule, f.severity, len(f.evidence)) for f in answer("", text=one).findings)
         for one in (text, anonymous(text, "x", b"k" * 32))
     ]
     assert told[0] == told[1]
+    ledgers = [
+        [
+            (ledger.port, [c.element for c in ledger.ceilings])
+            for ledger in answer("", text=one).ledgers
+        ]
+        for one in (text, anonymous(text, "x", b"k" * 32))
+    ]
+    assert ledgers[0] == ledgers[1]
 
 
 def test_windows_alone_is_asked_nothing_about_linux():
