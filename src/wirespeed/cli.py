@@ -80,6 +80,7 @@ COMMANDS = {
     "persist": "Make what was applied come back at boot, or take that away again.",
     "drift": "Say what other hands have changed since.",
     "prove": "Doctor, plan, apply, measure, undo: the whole chain, and its page.",
+    "compare": "Prove a spec by several approaches, side by side on one page.",
     "measure": "Prove a rate with packets.",
     "report": "Make the report of a run again, or lay two side by side.",
 }

@@ -15,6 +15,7 @@ from wirespeed.commands.run_hosts import run_folder
 from wirespeed.host.clock import utc_now
 from wirespeed.model.error import InputError, LeftChangedError, MeasurementError, WirespeedError
 from wirespeed.model.proof import Opening, Stage
+from wirespeed.model.spec import Spec
 from wirespeed.report.proof_answer import answers, exit_code, verdict
 from wirespeed.report.proof_page import Proof
 
@@ -38,26 +39,38 @@ def prove(spec: Path, yes: bool, keep: bool, out: Path | None) -> int:
     Exit codes: 0 all of it is proven; 1 something is not: frames leaked, a flow was lost, the
     hosts are not as before; 2 bad input, nothing was changed; 3 a host was left changed.
     """  # fmt: skip
-    wanted = read_spec(spec)
     folder = out or run_folder(spec)
+    try:
+        proof = prove_into(folder, read_spec(spec), spec, asks=not yes, keeps=keep)
+    except DeclinedError:
+        return 1
+    return exit_code(proof)
+
+
+def prove_into(folder: Path, wanted: Spec, name: Path, *, asks: bool, keeps: bool) -> Proof:
+    """Prove `wanted`, of the file `name`, into a folder, and tell what it shows.
+
+    Raises DeclinedError when the user does not want it; else what failed, with the exit code that
+    the hosts call for, when the page of all that there is was written.
+    """
     opening = Opening(
         wirespeed=__version__,
         started_at=utc_now(),
-        spec_name=spec.name,
+        spec_name=name.name,
         run_name=str(folder),
         spec=wanted,
-        keeps=keep,
+        keeps=keeps,
     )
     with open_run(folder) as run, runners_of(wanted) as runners:
         _refuse_what_stands(run)
         hands = hands_by(wanted, runners)
         measuring = Measuring(wanted, runners)
         with closing(ProofFolder(folder, opening)) as files:
-            proving = Proving(wanted, spec, run, hands, files, measuring, asks=not yes, keeps=keep)
+            proving = Proving(wanted, name, run, hands, files, measuring, asks=asks, keeps=keeps)
             try:
                 proving.go()
             except DeclinedError:
-                return 1
+                raise
             except WirespeedError as error:
                 proof = write_proof_reports(folder)
                 _tell(proof, folder)
@@ -67,7 +80,7 @@ def prove(spec: Path, yes: bool, keep: bool, out: Path | None) -> int:
                 raise
             proof = write_proof_reports(folder)
     _tell(proof, folder)
-    return exit_code(proof)
+    return proof
 
 
 def _judged(error: WirespeedError, proof: Proof) -> WirespeedError:

@@ -25,8 +25,24 @@ COLUMNS = (
 Row = dict[str, str]
 
 
-def render_proof_csv(proof: Proof) -> str:
+def render_proof_csv(*proofs: Proof) -> str:
     """`results.csv`. The unit of a row's figures is in its column `unit`."""
+    rows = [row for proof in proofs for row in _own_rows(proof)]
+    for one in published_rows():
+        own = {"source": "published, another machine", "approach": one.approach}
+        for (mtu, streams), figure in one.iperf3_gbps.items():
+            name = f"iperf3/{mtu}/{streams}"
+            rows.append(own | {"figure": name, "unit": "Gb/s", "median": figure})
+        rows.append(own | {"figure": "ping mean", "unit": "us", "median": one.ping_us_mean})
+        rows.append(own | {"figure": "ping mdev", "unit": "us", "median": one.ping_us_mdev})
+    out = io.StringIO()
+    writer = csv.DictWriter(out, fieldnames=COLUMNS, lineterminator="\n", restval="")
+    writer.writeheader()
+    writer.writerows({key: _word(value) for key, value in row.items()} for row in rows)
+    return out.getvalue()
+
+
+def _own_rows(proof: Proof) -> list[Row]:
     rows: list[Row] = []
     approach = proof.opening.spec.approach.value
     for cell in proof.summary.iperf3:
@@ -61,19 +77,7 @@ def render_proof_csv(proof: Proof) -> str:
                 "verdict": forged.verdict.value,
             }
         )
-    rows = [{"source": "this run", "approach": approach} | row for row in rows]
-    for one in published_rows():
-        own = {"source": "published, another machine", "approach": one.approach}
-        for (mtu, streams), figure in one.iperf3_gbps.items():
-            name = f"iperf3/{mtu}/{streams}"
-            rows.append(own | {"figure": name, "unit": "Gb/s", "median": figure})
-        rows.append(own | {"figure": "ping mean", "unit": "us", "median": one.ping_us_mean})
-        rows.append(own | {"figure": "ping mdev", "unit": "us", "median": one.ping_us_mdev})
-    out = io.StringIO()
-    writer = csv.DictWriter(out, fieldnames=COLUMNS, lineterminator="\n", restval="")
-    writer.writeheader()
-    writer.writerows({key: _word(value) for key, value in row.items()} for row in rows)
-    return out.getvalue()
+    return [{"source": "this run", "approach": approach} | row for row in rows]
 
 
 def _spread(found: Spread | None, unit: float) -> Row:

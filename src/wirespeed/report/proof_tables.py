@@ -31,18 +31,10 @@ def named(pair: Pair) -> str:
     return f"{pair.client} and {pair.server} in {pair.network}"
 
 
-def result_grid(proof: Proof) -> Grid:
-    """Give the published table's own columns: this run's rows first, then the published ones."""
+def result_grid(*proofs: Proof) -> Grid:
+    """Give the published table's own columns: these runs' rows first, then the published ones."""
     notes = Notes()
-    summary = proof.summary
-    rows = []
-    for pair in proof.pairs:
-        own = {(cell.mtu, cell.streams): cell for cell in summary.iperf3 if cell.pair == pair}
-        ping = next((p for p in summary.pings if p.pair == pair), None)
-        row = [Box(text=f"{proof.opening.spec.approach}: {named(pair)}")]
-        row += [notes.cell(_median(own.get(key)), _gbps) for key in PUBLISHED_CELLS]
-        row += [notes.cell(value, _us) for value in _ping_medians(ping)]
-        rows.append(tuple(row))
+    rows = [_result_row(proof, pair, notes) for proof in proofs for pair in proof.pairs]
     note = notes.number(f"published, and of other machines: {SOURCE}")
     for one in published_rows():
         figures = [one.iperf3_gbps[key] for key in PUBLISHED_CELLS]
@@ -65,6 +57,16 @@ def result_grid(proof: Proof) -> Grid:
         rows=tuple(rows),
         notes=notes.all,
     )
+
+
+def _result_row(proof: Proof, pair: Pair, notes: Notes) -> tuple[Box, ...]:
+    summary = proof.summary
+    own = {(cell.mtu, cell.streams): cell for cell in summary.iperf3 if cell.pair == pair}
+    ping = next((p for p in summary.pings if p.pair == pair), None)
+    row = [Box(text=f"{proof.opening.spec.approach}: {named(pair)}")]
+    row += [notes.cell(_median(own.get(key)), _gbps) for key in PUBLISHED_CELLS]
+    row += [notes.cell(value, _us) for value in _ping_medians(ping)]
+    return tuple(row)
 
 
 def spread_grid(proof: Proof) -> Grid:

@@ -1,0 +1,96 @@
+"""`wirespeed compare`: the same networks and guests by several approaches, side by side."""
+
+from pathlib import Path
+
+import click
+from pydantic import ValidationError
+
+from wirespeed.commands.hosts_of_spec import read_spec
+from wirespeed.commands.prove import prove_into
+from wirespeed.commands.prove_folder import is_proof, read_proof
+from wirespeed.commands.prove_run import DeclinedError
+from wirespeed.host.files import make_folder, write_text
+from wirespeed.model.error import InputError, LeftChangedError, WirespeedError
+from wirespeed.model.spec import Approach, Spec
+from wirespeed.report.comparison import COMPARABLE, Comparison, NotShown
+from wirespeed.report.comparison_html import render_comparison_html
+from wirespeed.report.comparison_markdown import render_comparison_markdown
+from wirespeed.report.proof_answer import is_proven
+from wirespeed.report.proof_csv import render_proof_csv
+from wirespeed.report.proof_page import Proof
+
+
+@click.command()
+@click.argument("spec", type=click.Path(path_type=Path))
+@click.option(
+    "--approaches",
+    default=",".join(COMPARABLE),
+    show_default=True,
+    metavar="A,B,…",
+    help="Which, in this order.",
+)
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    help="Folder of the page, with one of each approach's proof in it.  [default: SPEC.compare]",
+)
+def compare(spec: Path, approaches: str, yes: bool, out: Path | None) -> int:
+    """Prove a spec by several approaches in turn, and lay them side by side on one page.
+
+    Each is built, measured and undone before the next one; the word after `approach:` in the spec
+    does not count. One that cannot be built says why, and the others go on.
+
+    Exit codes: 0 all are proven, 1 one is not, 2 bad input, 3 a host was left changed.
+    """  # fmt: skip
+    specs = {approach: _spec_of(read_spec(spec), approach) for approach in _named(approaches)}
+    folder = out or spec.with_name(f"{spec.name}.compare")
+    make_folder(folder)
+    shown: list[Proof | NotShown] = []
+    for approach, wanted in specs.items():
+        click.echo(f"{approach}", err=True)
+        where = folder / approach
+        try:
+            shown.append(prove_into(where, wanted, spec, asks=not yes, keeps=False))
+        except DeclinedError:
+            return 1
+        except WirespeedError as error:
+            if isinstance(error, LeftChangedError):
+                # Who comes next would build on what was left.
+                raise
+            click.echo(f"{approach}: {error.what}: {error.found}", err=True)
+            # Its hosts may have been read, and more: then its own page says how far it came.
+            proof = read_proof(where) if is_proof(where) else None
+            shown.append(NotShown(approach, error.what, error.found, error.next, proof))
+    comparison = Comparison(spec.name, tuple(shown))
+    write_text(folder / "report.html", render_comparison_html(comparison))
+    write_text(folder / "report.md", render_comparison_markdown(comparison))
+    write_text(folder / "results.csv", render_proof_csv(*comparison.proofs))
+    click.echo(f"report: {folder / 'report.html'}")
+    return 0 if all(isinstance(one, Proof) and is_proven(one) for one in shown) else 1
+
+
+def _named(text: str) -> list[Approach]:
+    names = [name.strip() for name in text.split(",")]
+    unknown = [name for name in names if name not in list(COMPARABLE)]
+    if unknown or len(set(names)) < len(names):
+        raise click.BadParameter(
+            f"{text!r}: each once, of {', '.join(COMPARABLE)}", param_hint="--approaches"
+        )
+    return [Approach(name) for name in names]
+
+
+def _spec_of(spec: Spec, approach: Approach) -> Spec:
+    """Give the spec with another approach. Raises InputError `spec.invalid` where it cannot be."""
+    try:
+        return Spec.model_validate({**spec.model_dump(), "approach": approach})
+    except ValidationError as error:
+        raise InputError(
+            "spec.invalid",
+            where=approach,
+            found="\n".join(
+                str(one["msg"]).removeprefix("Value error, ") for one in error.errors()
+            ),
+            so="it cannot be compared with the others on one spec",
+            next="change the spec, or leave the approach out of --approaches",
+        ) from None
