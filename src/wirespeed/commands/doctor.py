@@ -109,6 +109,13 @@ STYLES: dict[str, dict[str, Any]] = {
     type=click.Path(path_type=Path),
     help="Folder for capture.txt, findings.json and report.html.",
 )
+@click.option(
+    "--far-end",
+    "far_ends",
+    multiple=True,
+    metavar="[NETDEV=]SWITCH",
+    help="Switch at the far end: eth0=switch+dell_os6://sw1/Te1/0/1",
+)
 @click.option("--sudo", is_flag=True, help="Read as root, by `sudo -n` on each host.")
 @click.option("--verbose", is_flag=True, help="All that was checked, and every host in full.")
 @click.option("--explain", metavar="RULE", help="Say what a rule is about, and its source.")
@@ -121,6 +128,7 @@ def doctor(
     verbose: bool,
     explain: str | None,
     list_rules: bool,
+    far_ends: tuple[str, ...],
     sudo: bool,
     seconds: int,
     crash_analysis: Path | None,
@@ -139,7 +147,7 @@ def doctor(
     question = Question(**asked)
     answers: list[Answer] = []
     crash = None if crash_analysis is None else _crash(crash_analysis, hosts)
-    read = examine(hosts, question, sudo=sudo, seconds=seconds, crash=crash)
+    read = examine(hosts, question, sudo=sudo, seconds=seconds, crash=crash, far_ends=far_ends)
     for number, (answer, text) in enumerate(read, 1):
         answers.append(answer)
         if out is not None:
@@ -161,13 +169,21 @@ def examine(
     sudo: bool = False,
     seconds: int = 0,
     crash: str | None = None,
+    far_ends: Sequence[str] = (),
 ) -> Iterator[tuple[Answer, str]]:
     """Diagnose each of `hosts` in their order, this machine if there is none; with its capture.
 
     Of one alone InputError is raised; of many it must not take the others with it. `crash` is a
-    debugger's analysis of a crash of that host.
+    debugger's analysis of a crash of that host, `far_ends` are switches that its cables go to.
     """
     alone = len(hosts) <= 1
+    if far_ends and not alone:
+        raise InputError(
+            "far_end.of_which",
+            where=", ".join(hosts),
+            found="--far-end with several hosts",
+            next="one host at a time: which one's cable it is, nobody can tell",
+        )
     places: dict[str, Destination | WirespeedError] = {}
     for host in hosts or [HERE]:
         try:
@@ -181,7 +197,7 @@ def examine(
     told: dict[Destination, tuple[Answer, str]] = {}
     for result in collect(wanted, interval_s=seconds, sudo=sudo, progress=show.doing):
         show.ended()
-        told[result.destination] = _answer(result, question, crash, alone=alone)
+        told[result.destination] = _answer(result, question, crash, far_ends, alone=alone)
     show.close()
     for host, place in places.items():
         if isinstance(place, WirespeedError):
@@ -191,7 +207,12 @@ def examine(
 
 
 def _answer(
-    told: Told | Unreachable, question: Question, crash: str | None, *, alone: bool
+    told: Told | Unreachable,
+    question: Question,
+    crash: str | None,
+    far_ends: Sequence[str],
+    *,
+    alone: bool,
 ) -> tuple[Answer, str]:
     name = told.destination.text
     try:
@@ -200,6 +221,11 @@ def _answer(
         text = told.text
         if crash is not None:
             text = with_section(text, name, ANALYSIS_SECTION, crash)
+        if far_ends:
+            # Only here: few ask for it.
+            from wirespeed.commands.far_end import with_far_ends
+
+            text = with_far_ends(text, far_ends)
         answer = diagnose(HostFacts(name, parse_capture(text, name)), question)
     except InputError as error:
         if alone:

@@ -37,7 +37,7 @@ def _pair(pair: Pair) -> Iterator[Finding]:
         remedies=(
             Remedy(
                 text="set both ends alike, as one change that is undone as one: `wirespeed link "
-                "HOST:NETDEV SWITCH --speed 10G`, or --speed auto",
+                "HOST NETDEV SWITCH --speed 10G`, or --speed auto",
                 by_hand=ByHand.FAR_END,
             ),
         ),

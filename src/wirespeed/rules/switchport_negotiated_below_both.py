@@ -51,7 +51,7 @@ def _pair(exam: HostExam, pair: Pair) -> Iterator[Finding]:
         remedies=(
             Remedy(
                 text=f"set both ends to {_g(both)} by hand, as one change that is undone as one: "
-                f"`wirespeed link HOST:NETDEV SWITCH --speed {both // 10**9}G`; one end alone "
+                f"`wirespeed link HOST NETDEV SWITCH --speed {both // 10**9}G`; one end alone "
                 "leaves no link",
                 by_hand=ByHand.FAR_END,
             ),

@@ -1,0 +1,49 @@
+"""`--far-end` of the doctor: the switch whose port a netdev's cable is in."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from wirespeed.doctor.far_end import with_far_end
+from wirespeed.doctor.gather import collect
+from wirespeed.host.reach import Told
+from wirespeed.host.reach_destination import Recorded, SwitchHost, parse_destination
+from wirespeed.model.error import InputError
+from wirespeed.model.names import NETDEV
+from wirespeed.model.shown import shown
+
+
+def with_far_ends(text: str, far_ends: Sequence[str]) -> str:
+    """Add to a host's capture what its switches say.
+
+    Raises InputError `far_end.invalid`, and what a switch cannot be reached for.
+    """
+    for far_end in far_ends:
+        text = with_far_end(text, _told(_place(far_end)).text)
+    return text
+
+
+def _place(text: str) -> SwitchHost | Recorded:
+    """Read `NETDEV=switch+KIND://HOST/PORT`, a switch alone, or the capture of one."""
+    netdev, is_cable, rest = text.partition("=")
+    place = parse_destination(rest if is_cable else text)
+    if isinstance(place, SwitchHost):
+        if not is_cable:
+            return place
+        if NETDEV.fullmatch(netdev) and place.switchport:
+            return replace(place, netdev=netdev)
+    elif isinstance(place, Recorded) and not is_cable:
+        return place
+    raise InputError(
+        "far_end.invalid",
+        where=shown(text, 100),
+        found="no port of a switch, and no capture of one",
+        next="as in --far-end eth0=switch+dell_os6://admin@sw1/Te1/0/1; without `eth0=` and port, "
+        "what the switch hears by LLDP tells what is plugged in where",
+    )
+
+
+def _told(place: SwitchHost | Recorded) -> Told:
+    (told,) = collect([place])
+    if not isinstance(told, Told):
+        raise told.error
+    return told

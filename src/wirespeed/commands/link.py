@@ -1,0 +1,224 @@
+"""`wirespeed link`: the speed of a link, at the card and at the switch's port, as one change."""
+
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+import click
+
+from wirespeed.apply.executor import Executor
+from wirespeed.apply.guard import refuse_cutoff
+from wirespeed.apply.hands import Hands
+from wirespeed.apply.hands_shell import ShellHands
+from wirespeed.apply.hands_switch import SwitchHands
+from wirespeed.apply.interrupted import interrupted
+from wirespeed.apply.planner import make_plan
+from wirespeed.apply.run import Run, open_run
+from wirespeed.approaches.link_speed import card_end, link_speed, switch_end
+from wirespeed.commands.run_hosts import telling
+from wirespeed.doctor.gather import Gathered, gather
+from wirespeed.host.clock import utc_now
+from wirespeed.host.local import LocalRunner
+from wirespeed.host.reach_destination import Here, Remote, SwitchHost, parse_destination
+from wirespeed.host.switch import SwitchSession
+from wirespeed.model.error import (
+    ApplyError,
+    InputError,
+    LeftChangedError,
+    WirespeedError,
+)
+from wirespeed.model.fact import HostFacts
+from wirespeed.model.names import NETDEV
+from wirespeed.model.observed import CannotTellError
+from wirespeed.model.plan import Plan
+from wirespeed.model.shown import shown
+from wirespeed.report.plan_text import plan_lines
+
+AUTO = "auto"
+
+
+class LinkBps(click.ParamType[int | str]):
+    """`10G`, `25G`, `2.5G`; `auto`."""
+
+    name = "speed"
+
+    def convert(
+        self, value: object, param: click.Parameter | None, ctx: click.Context | None
+    ) -> int | str:
+        """Give bits per second."""
+        match = re.fullmatch(r"([0-9]{1,3}(?:\.[0-9])?)G", str(value))
+        if match is None and value != AUTO:
+            self.fail(f"{value!r} is no speed of a link: write 10G, 25G or auto", param, ctx)
+        return int(float(match[1]) * 10**9) if match else AUTO
+
+
+@click.command()
+@click.argument("host")
+@click.argument("netdev")
+@click.argument("switch", metavar="SWITCH/PORT")
+@click.option("--speed", "link_bps", type=LinkBps(), help="Of both ends: 10G; auto: negotiated.")
+@click.option("--apply", "is_applied", is_flag=True, help="Do it; else it is only shown.")
+@click.option("--undo", "is_undone", is_flag=True, help="Put both ends back as they were.")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@click.option("--run", "folder", type=click.Path(path_type=Path), help="Folder of the journal.")
+def link(
+    host: str,
+    netdev: str,
+    switch: str,
+    link_bps: int | str | None,
+    is_applied: bool,
+    is_undone: bool,
+    yes: bool,
+    folder: Path | None,
+) -> int:
+    """Set the speed of a link at both of its ends, as one change that is undone as one.
+
+    SWITCH/PORT is as in switch+dell_os6://admin@sw1/Te1/0/1. The switch's port is set first; then
+    the card, whose reading proves both. Where the link does not come up, both are put back. What is
+    set at the switch is its running configuration: it is not saved there.
+
+    Exit codes: 0 done, or nothing to do; 1 there is something to do; 2 bad input; 3 an end was left
+    changed.
+    """
+    if not is_undone and link_bps is None:
+        raise click.UsageError("--speed or --undo")
+    place = _switchport(switch)
+    where = folder or Path(f"{netdev}.run")
+    with ends(host, place) as hands:
+        if is_undone:
+            return _undo(where, hands)
+        bps = link_bps if isinstance(link_bps, int) else None
+        plan = planned(host, netdev, place, bps, hands)
+        click.echo("\n".join(plan_lines(plan)))
+        if all(step.no_op for step in plan.steps) or not is_applied:
+            return 0 if all(step.no_op for step in plan.steps) else 1
+        refuse_cutoff(plan, {host: facts_of(host)})
+        if not yes and not click.confirm("The link will go down for seconds. Do this?"):
+            return 1
+        with open_run(where) as run:
+            _refuse_applied(run, where)
+            run.begin_anew()
+            _carry_out(run, plan, hands)
+    click.echo(f"`wirespeed link {host} {netdev} {switch} --undo` takes it back")
+    return 0
+
+
+def planned(
+    host: str, netdev: str, switch: SwitchHost, link_bps: int | None, hands: Mapping[str, Hands]
+) -> Plan:
+    """Read both ends and plan. Raises InputError `link.*`."""
+    if not NETDEV.fullmatch(netdev):
+        raise InputError("link.netdev", where=shown(netdev, 40), found="no name of a netdev")
+    port = switch_end(switch.kind, switch.switchport, link_bps)
+    steps = [*link_speed(host, card_end(netdev, link_bps), switch.text, port)]
+    try:
+        return make_plan([(at, step, hands[at].read([step])[0]) for at, step in steps])
+    except CannotTellError as error:
+        raise InputError(
+            "link.cannot_tell",
+            where=f"{netdev} of {host}, {switch.switchport} of {switch.host}",
+            found=error.reason,
+            so="nothing is planned on a guess: undo would have nothing to come back to",
+            next=error.would_tell,
+        ) from None
+
+
+@contextmanager
+def ends(host: str, switch: SwitchHost) -> Iterator[dict[str, Hands]]:
+    """Give the hands of both ends, by what they were called. Raises InputError `link.host`."""
+    place = parse_destination(host)
+    with ExitStack() as stack:
+        if isinstance(place, Here):
+            card = ShellHands(host, LocalRunner())
+        elif isinstance(place, Remote):
+            from wirespeed.host.ssh_session import SshSession
+
+            card = ShellHands(host, stack.enter_context(SshSession(place)))
+        else:
+            raise InputError(
+                "link.host",
+                where=shown(host, 80),
+                found="no host that Linux runs on",
+                so="its card is not set from here",
+                next="here, or ssh://USER@HOST; of Windows: docs/link-speed.md",
+            )
+        session = stack.enter_context(SwitchSession(switch))
+        yield {host: card, switch.text: SwitchHands(session)}
+
+
+def facts_of(host: str) -> HostFacts:
+    """Read the host: what carries the session to it. Raises what it cannot be reached for."""
+    (found,) = gather([parse_destination(host)])
+    if not isinstance(found, Gathered):
+        raise found.error
+    return found.facts
+
+
+def _switchport(text: str) -> SwitchHost:
+    place = parse_destination(text)
+    if not isinstance(place, SwitchHost) or not place.switchport:
+        raise InputError(
+            "link.switch",
+            where=shown(text, 80),
+            found="no port of a switch",
+            next="as in switch+dell_os6://admin@sw1/Te1/0/1",
+        )
+    return place
+
+
+def _refuse_applied(run: Run, where: Path) -> None:
+    if run.outcome not in ("new", "undone"):
+        raise InputError(
+            "run.applied_before",
+            where=str(where),
+            found=f"its run is {run.outcome}",
+            so="what both ends had before is in its journal, and would be lost",
+            next="--undo takes it back; or another --run",
+        )
+
+
+def _carry_out(run: Run, plan: Plan, hands: Mapping[str, Hands]) -> None:
+    executor = Executor(plan, hands, telling(run, plan), utc_now, run.entries)
+    try:
+        executor.apply()
+    except (ApplyError, LeftChangedError):
+        raise
+    except WirespeedError as error:
+        raise _left(error, run) from None
+
+
+def _undo(where: Path, hands: Mapping[str, Hands]) -> int:
+    with open_run(where, must_exist=True) as run:
+        if run.plan is None or run.outcome == "undone":
+            click.echo(f"{where}: nothing stands that could be undone")
+            return 0
+        if {step.host for step in run.plan.steps} - hands.keys():
+            raise InputError(
+                "run.of_another_link",
+                where=str(where),
+                found="it is of other ends: " + ", ".join(s.host for s in run.plan.steps),
+                next="name host and switch as they were named then",
+            )
+        executor = Executor(run.plan, hands, telling(run, run.plan), utc_now, run.entries)
+        try:
+            executor.undo()
+        except LeftChangedError:
+            raise
+        except WirespeedError as error:
+            raise _left(error, run) from None
+    return 0
+
+
+def _left(error: WirespeedError, run: Run) -> WirespeedError:
+    """Say how both ends stand after a run that was interrupted."""
+    found = interrupted(error, run.entries, str(run.folder))
+    if found is None:
+        return error
+    return LeftChangedError(
+        found.what,
+        where=found.where,
+        found=found.found,
+        so=found.so,
+        next="the same again with --undo in place of --speed and --apply puts both ends back",
+    )

@@ -1,0 +1,110 @@
+"""`wirespeed link` on the described ends of the link-speed story."""
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+sys.path.append(str(Path(__file__).parents[1] / "apply"))
+from test_link_speed_story import HOST, NETDEV, TEN, Ends, Wire, as_found, switch
+
+from wirespeed.commands import link as module
+from wirespeed.host.reach_destination import SwitchHost
+from wirespeed.model.error import InputError, LeftChangedError, WirespeedError
+from wirespeed.model.switch_kind import SwitchKind
+
+SWITCH = "switch+dell_os6://admin@sw1/Te1/0/1"
+
+
+@pytest.fixture
+def wire(monkeypatch: pytest.MonkeyPatch) -> Wire:
+    found = Wire(switch(SwitchKind.DELL_OS6))
+    monkeypatch.setattr(module, "refuse_cutoff", lambda *_: None)
+    monkeypatch.setattr(module, "facts_of", lambda _: None)
+    return use(monkeypatch, found)
+
+
+def use(monkeypatch: pytest.MonkeyPatch, wire: Wire, **faults: object) -> Wire:
+    @contextmanager
+    def ends(host: str, place: SwitchHost) -> Iterator[dict[str, object]]:
+        made = Ends(wire, TEN, **faults)  # type: ignore[arg-type]
+        made.session.count = 0
+        (card, at_switch) = (made.hands[HOST], *[h for p, h in made.hands.items() if p != HOST])
+        yield {host: card, place.text: at_switch}
+
+    monkeypatch.setattr(module, "ends", ends)
+    return wire
+
+
+def call(folder: Path, *more: str) -> Result:
+    arguments = [HOST, NETDEV, SWITCH, "--run", str(folder / "x.run"), *more]
+    return CliRunner().invoke(module.link, arguments, standalone_mode=False)
+
+
+def error_of(result: Result) -> WirespeedError:
+    assert isinstance(result.exception, WirespeedError), result.output
+    return result.exception
+
+
+def test_a_link_speed_is_shown_and_nothing_is_done(wire: Wire, tmp_path: Path):
+    result = call(tmp_path, "--speed", "10G")
+    assert result.return_value == 1
+    assert "speed 10000" in result.output and "autoneg off" in result.output
+    assert wire.link_mbit == 1000 and not (tmp_path / "x.run").exists()
+
+
+def test_a_link_speed_is_set_at_both_ends_and_put_back(wire: Wire, tmp_path: Path):
+    assert call(tmp_path, "--speed", "10G", "--apply", "--yes").return_value == 0
+    assert wire.link_mbit == 10000
+    assert call(tmp_path, "--speed", "10G").return_value == 0
+    again = call(tmp_path, "--speed", "auto", "--apply", "--yes")
+    assert error_of(again).what == "run.applied_before"
+    result = call(tmp_path, "--undo")
+    assert result.return_value == 0 and result.output.count("put back") == 2
+    assert wire.link_mbit == 1000
+    assert "nothing stands" in call(tmp_path, "--undo").output
+
+
+def test_a_link_speed_that_was_cut_short_says_how_to_take_it_back(
+    wire: Wire, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    # Lines: a reading to plan by, one against staleness, four of the change, and its reading.
+    use(monkeypatch, wire, at=6, fault="hangs")
+    error = error_of(call(tmp_path, "--speed", "10G", "--apply", "--yes"))
+    use(monkeypatch, wire)
+    if isinstance(error, LeftChangedError):
+        assert "--undo" in error.next
+    assert call(tmp_path, "--undo").return_value == 0
+    assert (wire.card_mbit, wire.switch_mbit) == (None, None)
+
+
+def test_a_link_speed_that_is_not_known_is_not_planned(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    """A card that is forced tells to what only with a link."""
+    found = as_found()
+    use(monkeypatch, found)
+    found.card_mbit = 25000
+    monkeypatch.setattr(Ends, "_plan", lambda *_: None)
+    assert error_of(call(tmp_path, "--speed", "10G")).what == "link.cannot_tell"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "what"),
+    [
+        ([HOST, NETDEV, "ssh://sw1", "--speed", "10G"], "link.switch"),
+        ([HOST, NETDEV, "switch+dell_os6://sw1", "--speed", "10G"], "link.switch"),
+        (["winrm://w", NETDEV, SWITCH, "--speed", "10G"], "link.host"),
+        ([HOST, "-s", SWITCH, "--speed", "10G"], None),
+        ([HOST, NETDEV, SWITCH, "--speed", "10"], None),
+        ([HOST, NETDEV, SWITCH], None),
+    ],
+)
+def test_no_such_link_speed(arguments: list[str], what: str | None):
+    result = CliRunner().invoke(module.link, arguments, standalone_mode=False)
+    assert result.exception is not None
+    if what is not None:
+        assert isinstance(result.exception, InputError) and result.exception.what == what
