@@ -101,11 +101,11 @@ class DescribedWindows:
         keys = {"-ComponentID", "-IncludeHidden", "-Confirm"}
         assert keys <= set(given) and given["-Confirm"] is False
         is_quiet = given.get("-ErrorAction") == ["SilentlyContinue"]
-        if is_quiet and "-Name" in given:
+        if "-Name" in given:
             pattern = word(given, "-Name")
             adapters = [one for one in self.adapters.values() if like(one.name, pattern)]
         else:
-            adapters = self._matching(given)
+            adapters = self._matching(given, is_quiet)
         found = [
             (adapter, component)
             for adapter in adapters
@@ -157,10 +157,10 @@ class DescribedWindows:
                 assert key in adapter.rss, name
                 adapter.rss[key] = value if isinstance(value, bool) else int(word(given, name))
 
-    def _matching(self, given: Parameters) -> list[Adapter]:
+    def _matching(self, given: Parameters, is_quiet: bool = False) -> list[Adapter]:
         pattern = word(given, "-InterfaceDescription")
         found = [a for description, a in self.adapters.items() if like(description, pattern)]
-        if not found:
+        if not found and not is_quiet:
             raise LookupError(f"No MSFT_NetAdapter objects found with '{pattern}'")
         return found
 

@@ -9,7 +9,7 @@ from samples import is_never_guessed
 
 from wirespeed.apply.planner import planned
 from wirespeed.model.finding import Danger
-from wirespeed.model.observed import Unreadable
+from wirespeed.model.observed import Known, Unreadable
 from wirespeed.steps.windows_switch import WindowsSwitch
 
 CARD = "Mellanox ConnectX-5 Ex Adapter #3"
@@ -67,8 +67,18 @@ def test_the_commands():
     assert one.danger is Danger.DROPS_LINK
 
 
-def test_while_a_foreign_filter_is_bound_it_is_not_made_and_the_state_says_which():
-    assert "nt_rtf64 is bound to Mellanox ConnectX-5 Ex Adapter #3" in refusal(host(True))
+def test_while_a_foreign_filter_is_bound_the_state_says_which_and_it_comes_off_first():
+    start, made = host(True), host(False, ConnectX_External=Switch(2, CARD, True, True))
+    # A proof lets each command in turn do nothing, which here is a crash; one host at a time does.
+    start.crashing = made.crashing = {}
+    made.adapters[own_description("ConnectX-External")].bindings = {"ms_tcpip": True}
+    prove(STEP, start, made)
+    one = plan_on(STEP, host(True)).steps[0]
+    assert one.before is not None
+    assert one.before["filtered"] == f"nt_rtf64 {CARD}"
+    verbs = [command.argv[0].split("-")[0] for command in one.commands]
+    assert verbs == ["Disable", "New", "Disable"]
+    assert [c.argv[0].split("-")[0] for c in one.undo] == ["Remove", "Enable"]
 
 
 def test_the_described_windows_crashes_where_the_documents_did():
@@ -78,8 +88,16 @@ def test_the_described_windows_crashes_where_the_documents_did():
 
 
 def test_a_switch_that_is_there_is_known_whatever_is_bound():
-    there = host(True, ConnectX_External=Switch(2, CARD, True, True))
-    assert plan_on(STEP, there).steps[0].no_op
+    mine = Switch(2, CARD, True, True)
+    prove(STEP, host(True, ConnectX_External=mine), host(ConnectX_External=mine))
+
+
+def test_filters_that_somebody_bound_meanwhile_are_off_while_the_switch_goes():
+    hands = DescribedHands(host(True, True, ConnectX_External=Switch(2, CARD, True, True)))
+    (now,) = hands.read([STEP])
+    assert isinstance(now, Known)
+    hands.change(STEP, STEP.change(now.value, STEP.made()))
+    assert hands.host == host(False)
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ from wirespeed.apply.stages import Stage
 from wirespeed.approaches.legacy_vlan import legacy_vlan
 from wirespeed.approaches.ovs_tc import ovs_tc
 from wirespeed.approaches.wanted import Wanted
+from wirespeed.approaches.wsl2 import wsl2
 from wirespeed.model.error import HostError, InputError
 from wirespeed.model.fact import HostFacts
 from wirespeed.model.observed import CannotTellError, Known, Observed, Unreadable
@@ -21,6 +22,7 @@ from wirespeed.model.step import State, Step
 APPROACHES: dict[Approach, Callable[[Spec, str, HostFacts], Iterator[Wanted]]] = {
     Approach.LEGACY_VLAN: legacy_vlan,
     Approach.OVS_TC: ovs_tc,
+    Approach.WSL2: wsl2,
 }
 Seen: TypeAlias = Mapping[tuple[str, str], Observed[State]]
 """States that were read together with the facts, by place and `key_of` the step."""

@@ -14,4 +14,5 @@ class Wanted:
     """An earlier step makes what it is about, where it is not there: that it cannot be read yet
     is no obstacle."""
     guest: str = ""
-    """The virtual machine that it runs in, by its name in the spec; else it runs on the host."""
+    """The virtual machine that it runs in, by its name in the spec, or the other side of the host
+    (`desk.windows`); else it runs on the host."""

@@ -10,14 +10,22 @@ from wirespeed.apply.spec_file import parse_spec
 from wirespeed.commands.guest_machines import guest_hands, guest_runners, with_guest_keys
 from wirespeed.commands.plan_hosts import require_whole
 from wirespeed.commands.recorded_hosts import Either, ManyRecordedHands, RecordedFacts
+from wirespeed.commands.wsl_hosts import wsl_facts, wsl_hands
 from wirespeed.doctor.gather import Gathered, gather
 from wirespeed.host.files import read_text
 from wirespeed.host.local import LocalRunner
-from wirespeed.host.reach_destination import Destination, Here, Recorded, Remote, parse_destination
+from wirespeed.host.reach_destination import (
+    Destination,
+    Here,
+    Recorded,
+    Remote,
+    WindowsHost,
+    parse_destination,
+)
 from wirespeed.host.runner import Runner
 from wirespeed.model.error import InputError
 from wirespeed.model.fact import HostFacts
-from wirespeed.model.spec import Spec
+from wirespeed.model.spec import Approach, Spec
 
 
 def read_spec(path: Path) -> Spec:
@@ -38,6 +46,10 @@ def hands_of(spec: Spec) -> Iterator[dict[str, ShellHands]]:
 
     Raises InputError `spec.not_a_host` for a recorded one.
     """
+    if spec.approach is Approach.WSL2:
+        with wsl_hands(spec) as sides:
+            yield sides
+        return
     with runners_of(spec) as runners:
         yield hands_by(spec, runners)
 
@@ -73,8 +85,9 @@ def readers_of(spec: Spec) -> Iterator[tuple[Mapping[str, HostFacts], Mapping[st
     live = spec.model_copy(update={"hosts": hosts})
     facts = RecordedFacts(recorded)
     with hands_of(live) as hands:
+        is_wsl = spec.approach is Approach.WSL2
         yield (
-            Either(facts_of(live), facts),
+            Either(wsl_facts(live, hands) if is_wsl else facts_of(live), facts),
             Either(hands, ManyRecordedHands(facts, guests) if recorded else {}),
         )
 
@@ -105,6 +118,14 @@ def _runner(name: str, place: Destination, stack: ExitStack) -> Runner:
         from wirespeed.host.ssh_session import SshSession  # asyncio is not for those who stay here
 
         return stack.enter_context(SshSession(place))
+    if isinstance(place, WindowsHost):
+        raise InputError(
+            "spec.windows_host",
+            where=name,
+            found=f"{place.text} is Windows",
+            so="this approach is for Linux hosts",
+            next=f"approach: {Approach.WSL2}, or the address of a Linux host",
+        )
     raise InputError(
         "spec.not_a_host",
         where=name,

@@ -8,6 +8,7 @@ from typing import TypeVar
 
 from wirespeed.apply.hands_recorded import RecordedHands
 from wirespeed.apply.recorded_answers import RecordedAnswers
+from wirespeed.approaches.wsl2 import SIDE
 from wirespeed.doctor.collector import collector_script
 from wirespeed.host.reach_destination import Recorded
 from wirespeed.host.recorded import read_recorded
@@ -51,7 +52,8 @@ class ManyRecordedHands(Mapping[str, RecordedHands]):
     def __getitem__(self, name: str) -> RecordedHands:
         """Give those of one host. Raises as `RecordedFacts` does."""
         inside = Capture((), complete=True)
-        capture = inside if name in self._guests else self._facts[name].capture
+        host = name.removesuffix(SIDE)
+        capture = inside if name in self._guests else self._facts[host].capture
         return RecordedHands(capture, self._answers)
 
     def __iter__(self) -> Iterator[str]:

@@ -54,6 +54,18 @@ class Approach(StrEnum):
     LEGACY_VLAN = "legacy-vlan"
     OVS_DPDK = "ovs-dpdk"
     OVS_TC = "ovs-tc"
+    WSL2 = "wsl2"
+    """No guests: WSL 2 itself comes to a card of its Windows."""
+
+
+class WslNetworking(StrEnum):
+    """How WSL is joined to the network."""
+
+    MIRRORED = "mirrored"
+    """It has the adapters of Windows."""
+    BRIDGED = "bridged"
+    """It has the adapter of one switch alone: faster, and without LAN and internet on a cable
+    between two machines. Deprecated by its makers."""
 
 
 class Failover(StrEnum):
@@ -68,6 +80,16 @@ class HostSpec(Frozen):
 
     reach: str
     ports: Annotated[tuple[PciAddress, ...], Field(min_length=1, max_length=8)]
+
+
+class WslSpec(Frozen):
+    """Of the approach wsl2."""
+
+    networking: WslNetworking = WslNetworking.MIRRORED
+    switch: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9 _.-]{0,63}$")] = (
+        "wirespeed-external"
+    )
+    """External switch on the card; one that is there already is taken, whatever its name."""
 
 
 class Tunnel(StrEnum):
@@ -212,6 +234,29 @@ class Spec(Frozen):
     networks: dict[Name, NetworkSpec]
     guests: dict[Name, GuestSpec]
     measure: MeasureSpec = MeasureSpec()
+    wsl: WslSpec | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _wsl2_has_no_networks(cls, data: object) -> object:
+        if isinstance(data, dict) and data.get("approach") == Approach.WSL2:
+            return {"networks": {}, "guests": {}, "failover": Failover.NONE} | data
+        return data
+
+    @model_validator(mode="after")
+    def _wsl2_fits(self) -> Self:
+        if self.approach is not Approach.WSL2:
+            if self.wsl is not None:
+                raise ValueError(f"wsl: it belongs to approach: {Approach.WSL2}")
+            return self
+        if self.networks or self.guests:
+            raise ValueError(f"{self.approach}: it has neither networks nor guests")
+        if self.failover is not Failover.NONE:
+            raise ValueError(f"{self.approach}: a switch has one port, so failover: none")
+        for name, host in self.hosts.items():
+            if len(host.ports) > 1:
+                raise ValueError(f"host {name}: {self.approach} takes one port, it has more")
+        return self
 
     @model_validator(mode="after")
     def _names_are_known(self) -> Self:

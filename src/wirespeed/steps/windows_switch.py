@@ -31,16 +31,17 @@ SWITCHES = (
         *("AllowManagementOS", "IovEnabled"),
     ),
 )
-NONE: State = {"adapter": None, "management": None, "iov": None, "filtered": None}
+NONE: State = {"adapter": None, "management": None, "iov": None, "filtered": ""}
 
 
 class WindowsSwitch(Step):
     """There is an external switch of this name on this adapter, which the host itself shares.
 
-    It is not known, and so not made, while one of `filters` is bound to any adapter but its `own`:
-    Windows then may crash in its midst. IOV is chosen when a switch is made, and stays. While it is
-    made or taken away the adapter has no link, and its addresses move to `vEthernet (NAME)`. Filters
-    bind themselves to that one: they are taken off, and off before it goes.
+    None is made, or taken away, while one of `filters` is bound to any adapter but its `own`:
+    Windows then may crash in its midst. The state says which are bound where; they come off first,
+    and undo brings them back. IOV is chosen when a switch is made, and stays. While it is made or
+    taken away the adapter has no link, and its addresses move to `vEthernet (NAME)`, where filters
+    bind themselves and are taken off too.
     """
 
     scope: ClassVar[Scope] = Scope.OS
@@ -73,7 +74,7 @@ class WindowsSwitch(Step):
         return powershell(*BINDINGS, ";", *SWITCHES)
 
     def parse(self, section: Section) -> Observed[State]:
-        """Give what it is bound to; None where there is no such switch."""
+        """Give what it is bound to, None where there is no such switch; and the filters."""
         return state_of_rows(section, self.read(), self._state)
 
     def made(self) -> State:
@@ -89,41 +90,39 @@ class WindowsSwitch(Step):
         """Make it, take it away, or share it with the host."""
         if now == to:
             return ()
+        bound_now, bound_then = _lines(now), _lines(to)
+        if (now["adapter"] is None) == (to["adapter"] is None):
+            return (
+                *self._share(now, to),
+                *(self._bind("Disable", *one) for one in bound_now if one not in bound_then),
+                *(self._bind("Enable", *one) for one in bound_then if one not in bound_now),
+            )
+        off = [self._bind("Disable", *one) for one in bound_now]
+        on = [self._bind("Enable", *one) for one in bound_then]
         if to["adapter"] is None:
             remove = powershell("Remove-VMSwitch", "-Name", exactly(self.name), "-Force:$true")
-            return (*self._filters(now["filtered"], ""), remove)
-        if now["adapter"] is None:
-            make = powershell(
-                *("New-VMSwitch", "-Name", self.name),
-                *("-NetAdapterInterfaceDescription", self.adapter),
-                *(f"-AllowManagementOS:{_truth(to['management'])}",),
-                *(f"-EnableIov:{_truth(to['iov'])}",),
-            )
-            return (make, *self._filters(",".join(self.filters), to["filtered"]))
-        share: tuple[Command, ...] = ()
-        if now["management"] != to["management"]:
-            is_shared = f"-AllowManagementOS:{_truth(to['management'])}"
-            share = (powershell("Set-VMSwitch", "-Name", exactly(self.name), is_shared),)
-        return (*share, *self._filters(now["filtered"], to["filtered"]))
+            return (*off, remove, *on)
+        make = powershell(
+            *("New-VMSwitch", "-Name", self.name),
+            *("-NetAdapterInterfaceDescription", self.adapter),
+            *(f"-AllowManagementOS:{_truth(to['management'])}",),
+            *(f"-EnableIov:{_truth(to['iov'])}",),
+        )
+        return (*off, make, *(self._bind_own("Disable", one) for one in self.filters), *on)
 
-    def _filters(self, now: object, to: object) -> Iterator[Command]:
-        """Take filters off the host's own adapter on the switch, or put them on; which may not be.
+    def _share(self, now: State, to: State) -> tuple[Command, ...]:
+        if now["management"] == to["management"]:
+            return ()
+        is_shared = f"-AllowManagementOS:{_truth(to['management'])}"
+        return (powershell("Set-VMSwitch", "-Name", exactly(self.name), is_shared),)
 
-        Hyper-V itself gives that adapter its name.
-        """
-        are, shall = (str(filters or "").split(",") for filters in (now, to))
-        for component in self.filters:
-            if (component in are) != (component in shall):
-                yield powershell(
-                    f"{'Enable' if component in shall else 'Disable'}-NetAdapterBinding",
-                    *("-Name", exactly(self._own_adapter), "-ComponentID", component),
-                    *("-IncludeHidden:$true", "-Confirm:$false"),
-                    *("-ErrorAction", "SilentlyContinue"),
-                )
+    def _bind(self, verb: str, component: str, adapter: str) -> Command:
+        """Take a filter off an adapter, or put it on; the adapter may go with the switch."""
+        return _binding(verb, component, "-InterfaceDescription", adapter)
 
-    @property
-    def _own_adapter(self) -> str:
-        return f"vEthernet ({self.name})"
+    def _bind_own(self, verb: str, component: str) -> Command:
+        """Do so on the host's own adapter on the switch: Hyper-V itself gives it its name."""
+        return _binding(verb, component, "-Name", f"vEthernet ({self.name})")
 
     def _state(self, rows: Rows) -> State:
         switches = [row for row in rows if "SwitchType" in row.values]
@@ -137,26 +136,32 @@ class WindowsSwitch(Step):
                     "adapter": adapter,
                     "management": truth_in(row, "AllowManagementOS"),
                     "iov": truth_in(row, "IovEnabled"),
-                    "filtered": ",".join(self._on_own_adapter(rows)),
+                    "filtered": "\n".join(self._foreign(rows)),
                 }
         if len(switches) == len(rows):
             raise ValueError("it does not say what is bound to the adapters")
         for row in switches:
             if text_in(row, "NetAdapterInterfaceDescription") == self.adapter:
                 raise ValueError(f"the switch {text_in(row, 'Name')[:60]!r} has that adapter")
-        self._refuse_filters(rows)
-        return dict(NONE)
+        return {**NONE, "filtered": "\n".join(self._foreign(rows))}
 
-    def _on_own_adapter(self, rows: Rows) -> list[str]:
-        mine = tuple(row for row in rows if text_in(row, "Name") == self._own_adapter)
-        return [component for component in self.filters if any(bound(mine, component).values())]
-
-    def _refuse_filters(self, rows: Rows) -> None:
-        """Raise ValueError while a filter is bound to an adapter that is not its vendor's."""
+    def _foreign(self, rows: Rows) -> Iterator[str]:
+        """Give `FILTER ADAPTER` for each that is bound to one that is not its vendor's."""
         for component in self.filters:
-            where = [a for a, on in bound(rows, component).items() if on and a not in self.own]
-            if where:
-                raise ValueError(f"{component} is bound to {', '.join(where)[:90]}: a crash risk")
+            for adapter, is_on in bound(rows, component).items():
+                if is_on and adapter not in self.own:
+                    yield f"{component} {adapter}"
+
+
+def _lines(state: State) -> list[list[str]]:
+    return [line.split(" ", 1) for line in str(state["filtered"] or "").splitlines()]
+
+
+def _binding(verb: str, component: str, by: str, adapter: str) -> Command:
+    return powershell(
+        *(f"{verb}-NetAdapterBinding", by, exactly(adapter), "-ComponentID", component),
+        *("-IncludeHidden:$true", "-Confirm:$false", "-ErrorAction", "SilentlyContinue"),
+    )
 
 
 def _truth(value: object) -> str:

@@ -55,7 +55,12 @@ class WslConfig(Step):
 
     @property
     def why(self) -> str:
-        """Say what it is good for, and what brings it into force."""
+        """Say what it is good for, what it costs, and what brings it into force."""
+        if self.values.get("networkingMode") == "bridged":
+            return (
+                "WSL gets the adapter of that switch ALONE: on a cable between two machines it "
+                "LOSES LAN AND INTERNET. In force after `wsl --shutdown`, which ends all in WSL."
+            )
         return (
             "WSL is joined to the network as it is asked here; in force after `wsl --shutdown`, "
             "which ends all that runs in WSL."

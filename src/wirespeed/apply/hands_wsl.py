@@ -1,0 +1,39 @@
+"""Hands of the Linux side of WSL 2. Its boot is the one of WSL's own virtual machine."""
+
+from contextlib import suppress
+
+from wirespeed.apply.hands_boot import await_boot
+from wirespeed.apply.hands_shell import READ_TIMEOUT_S, ShellHands
+from wirespeed.host.runner import Runner
+from wirespeed.host.wsl import WslRunner
+from wirespeed.model.error import HostError, InputError
+
+START_S = 300.0
+"""For WSL to start again: seconds, and a minute where its disk is checked."""
+
+
+class WslHands(ShellHands):
+    """A host's, save that `reboot` shuts WSL down, by Windows, and lets Windows start it again."""
+
+    def __init__(self, name: str, runner: Runner) -> None:
+        super().__init__(name, runner)
+        self._by_windows = runner if isinstance(runner, WslRunner) else None
+
+    def reboot(self, before: str, within_s: float = START_S) -> str:
+        """Shut WSL down, start it, and give the id of its new boot.
+
+        Raises InputError `wsl.shut_down_yourself` within it, LeftChangedError `reboot.no_return`.
+        """
+        if self._by_windows is None:
+            raise InputError(
+                "wsl.shut_down_yourself",
+                where=self._name,
+                found="this way to the host ends with WSL",
+                so="nobody would be left to go on",
+                next="in Windows: `wsl --shutdown`. Start WSL again; `wirespeed apply` goes on. Or "
+                "reach the host by winssh:// or winrm://",
+            )
+        with suppress(HostError):
+            self._by_windows.shut_down(READ_TIMEOUT_S)
+        renew = self._by_windows.renew
+        return await_boot(self._ask, renew, self._name, before, within_s)

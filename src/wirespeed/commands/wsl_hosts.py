@@ -1,0 +1,78 @@
+"""Both sides of hosts with WSL 2: `desk` is its Linux, `desk.windows` its Windows.
+
+here, ssh://   we come to the Linux; powershell.exe, by WSL's interop, to its Windows
+winssh://, winrm://   we come to the Windows; wsl.exe to its Linux
+"""
+
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+
+from wirespeed.apply.each_host import on_each
+from wirespeed.apply.hands_powershell import PowerShellHands
+from wirespeed.apply.hands_shell import ShellHands
+from wirespeed.apply.hands_wsl import WslHands
+from wirespeed.approaches.wsl2 import SIDE
+from wirespeed.doctor.collector import collector_script
+from wirespeed.host.local import LocalRunner
+from wirespeed.host.reach_destination import (
+    Destination,
+    Here,
+    Remote,
+    WindowsHost,
+    parse_destination,
+)
+from wirespeed.host.runner import Runner
+from wirespeed.host.wsl import WslRunner
+from wirespeed.model.error import InputError
+from wirespeed.model.fact import HostFacts
+from wirespeed.model.spec import Spec
+
+
+@contextmanager
+def wsl_hands(spec: Spec) -> Iterator[dict[str, ShellHands]]:
+    """Give the hands of both sides of every host, each with a connection of its own.
+
+    Raises InputError `spec.not_a_host` for a recorded one.
+    """
+    with ExitStack() as stack:
+        found: dict[str, ShellHands] = {}
+        for name, host in spec.hosts.items():
+            place = parse_destination(host.reach)
+            linux = _runner(name, place, stack)
+            is_windows = isinstance(place, WindowsHost)
+            found[name] = WslHands(name, WslRunner(linux) if is_windows else linux)
+            there = name + SIDE
+            found[there] = PowerShellHands(there, _runner(name, place, stack))
+        yield found
+
+
+def wsl_facts(spec: Spec, hands: Mapping[str, ShellHands]) -> dict[str, HostFacts]:
+    """Read both sides of every host, by its Linux, many at once."""
+
+    def look(name: str) -> HostFacts:
+        capture, _ = hands[name].look(collector_script(), [])
+        return HostFacts(spec.hosts[name].reach, capture)
+
+    return on_each(spec.hosts, look)
+
+
+def _runner(name: str, place: Destination, stack: ExitStack) -> Runner:
+    if isinstance(place, Here):
+        return LocalRunner()
+    if isinstance(place, Remote):
+        from wirespeed.host.ssh_session import SshSession  # asyncio is not for those who stay here
+
+        return stack.enter_context(SshSession(place))
+    if isinstance(place, WindowsHost):
+        from wirespeed.host.reach_windows import windows_session
+
+        session = windows_session(place)
+        stack.callback(session.close)
+        return session
+    raise InputError(
+        "spec.not_a_host",
+        where=name,
+        found=f"{place.text} is a file",
+        so="there is nothing to change",
+        next="name a machine with WSL 2: `here` within it, winssh://USER@HOST, winrm://USER@HOST",
+    )
