@@ -9,6 +9,7 @@ from wirespeed.apply.hands import Hands
 from wirespeed.apply.planner import planned
 from wirespeed.apply.stages import Stage
 from wirespeed.approaches.legacy_vlan import legacy_vlan
+from wirespeed.approaches.ovs_dpdk import ovs_dpdk
 from wirespeed.approaches.ovs_tc import ovs_tc
 from wirespeed.approaches.wanted import Wanted
 from wirespeed.approaches.wsl2 import wsl2
@@ -21,6 +22,7 @@ from wirespeed.model.step import State, Step
 
 APPROACHES: dict[Approach, Callable[[Spec, str, HostFacts], Iterator[Wanted]]] = {
     Approach.LEGACY_VLAN: legacy_vlan,
+    Approach.OVS_DPDK: ovs_dpdk,
     Approach.OVS_TC: ovs_tc,
     Approach.WSL2: wsl2,
 }

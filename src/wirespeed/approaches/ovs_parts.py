@@ -1,6 +1,7 @@
-"""What approaches with the kernel's Open vSwitch have in common: underlay, bridges, tunnels."""
+"""What approaches with Open vSwitch have in common: underlay, bridges, tunnels."""
 
 from collections.abc import Iterator
+from typing import Literal
 
 from wirespeed.approaches.host_ports import netdev_of, port_of
 from wirespeed.approaches.overlay import bridge_of, meshes, networks_on, underlay_address
@@ -45,7 +46,9 @@ def underlay_steps(spec: Spec, name: str, host: HostFacts) -> Iterator[Wanted]:
     yield Wanted(Address(netdev=netdev, address=underlay_address(spec, name)), is_bond)
 
 
-def bridges(spec: Spec, name: str) -> Iterator[Wanted]:
+def bridges(
+    spec: Spec, name: str, datapath: Literal["system", "netdev"] = "system"
+) -> Iterator[Wanted]:
     """Give a bridge for each network of a host's guests, and its tunnels to the other hosts.
 
     A bridge's own port stays down: up, it would hand the host what guests send, and with it
@@ -53,7 +56,7 @@ def bridges(spec: Spec, name: str) -> Iterator[Wanted]:
     """
     for network in networks_on(spec, name):
         bridge = bridge_of(network)
-        yield Wanted(OvsBridge(bridge=bridge, datapath_type="system", owner=OWNER))
+        yield Wanted(OvsBridge(bridge=bridge, datapath_type=datapath, owner=OWNER))
         for mesh in meshes(spec, name, network):
             yield Wanted(
                 OvsPort(

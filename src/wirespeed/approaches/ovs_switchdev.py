@@ -68,15 +68,15 @@ def ovs_switchdev(spec: Spec, name: str, host: HostFacts) -> Iterator[Wanted]:
         return
     if any(spec.guests[guest].kind is not GuestKind.NAMESPACE for guest, _ in shares):
         yield Wanted(Module(name="vfio-pci", reason="hands a VF to a guest, behind the IOMMU"))
-    yield from _switchdev(spec, name, host)
+    yield from switchdev_ports(spec, name, host)
     yield from underlay_steps(spec, name, host)
     if shares:
-        yield from _vfs(spec, name, host)
+        yield from switched_vfs(spec, name, host)
     reason = "Flows go to the card as tc filters; the daemon reads it only as it starts."
     yield Wanted(OvsConfig(key="hw-offload", value="true", restart="systemd", reason=reason))
     yield from bridges(spec, name)
     yield from _representors(spec, name)
-    yield from _namespaces(spec, name, host)
+    yield from vf_namespaces(spec, name, host)
     if any(spec.guests[guest].kind in VIRTUAL_MACHINES for guest, _ in shares):
         yield from virtual_machines(spec, name, host)
 
@@ -86,7 +86,7 @@ def _mode(host: HostFacts, address: str) -> str | None:
     return pf.mode.value if pf is not None and isinstance(pf.mode, Known) else None
 
 
-def _switchdev(spec: Spec, name: str, host: HostFacts) -> Iterator[Wanted]:
+def switchdev_ports(spec: Spec, name: str, host: HostFacts) -> Iterator[Wanted]:
     """Give the ports in switchdev mode, with their channels, ready for filters."""
     ports = {address: netdev_of(host, name, address) for address in spec.hosts[name].ports}
     is_new = {address: _mode(host, address) != "switchdev" for address in ports}
@@ -115,7 +115,7 @@ def _channels(host: HostFacts, netdev: str, *, is_new: bool) -> int | None:
     return None
 
 
-def _vfs(spec: Spec, name: str, host: HostFacts) -> Iterator[Wanted]:
+def switched_vfs(spec: Spec, name: str, host: HostFacts) -> Iterator[Wanted]:
     """Give the VFs of the first port, once it is of a bond that the card knows."""
     address = spec.hosts[name].ports[0]
     shares = vf_shares(spec, name)
@@ -151,7 +151,7 @@ def _representors(spec: Spec, name: str) -> Iterator[Wanted]:
         yield Wanted(port, is_made=True)
 
 
-def _namespaces(spec: Spec, name: str, host: HostFacts) -> Iterator[Wanted]:
+def vf_namespaces(spec: Spec, name: str, host: HostFacts) -> Iterator[Wanted]:
     """Give all guests of a host that are namespaces: each VF's netdev moves into its guest's."""
     address = spec.hosts[name].ports[0]
     shares = vf_shares(spec, name)

@@ -30,7 +30,7 @@ from wirespeed.steps.veth import Veth
 
 def ovs_tc(spec: Spec, name: str, host: HostFacts) -> Iterator[Wanted]:
     """Give the steps of the host `name`. Raises InputError `spec.*` where it cannot be."""
-    _require_switch(host, name)
+    require_switch(host, name)
     if has_embedded_switch(spec, name, host):
         yield from ovs_switchdev(spec, name, host)
         return
@@ -38,10 +38,14 @@ def ovs_tc(spec: Spec, name: str, host: HostFacts) -> Iterator[Wanted]:
     yield from bridges(spec, name)
     for guest, wanted in spec.guests.items():
         if wanted.host == name and wanted.kind is not GuestKind.NONE:
-            yield from _guest_steps(spec, guest)
+            yield from veth_guest_steps(spec, guest)
 
 
-def _guest_steps(spec: Spec, guest: str) -> Iterator[Wanted]:
+def veth_guest_steps(spec: Spec, guest: str) -> Iterator[Wanted]:
+    """Give a guest that is a namespace, joined to its bridges by pairs of virtual ports.
+
+    Raises InputError `spec.guest_kind` for any other.
+    """
     if spec.guests[guest].kind is not GuestKind.NAMESPACE:
         raise InputError(
             "spec.guest_kind",
@@ -65,7 +69,8 @@ def _guest_steps(spec: Spec, guest: str) -> Iterator[Wanted]:
             yield Wanted(InNamespace.of(guest, step), is_made=True)
 
 
-def _require_switch(host: HostFacts, name: str) -> None:
+def require_switch(host: HostFacts, name: str, package: str = "openvswitch-switch") -> None:
+    """Raise InputError `spec.no_ovs` where Open vSwitch is not there or does not answer."""
     found = host[Ovs].other_config
     if isinstance(found, Known):
         return
@@ -75,7 +80,7 @@ def _require_switch(host: HostFacts, name: str) -> None:
         found=found.reason,
         so="there is no switch that the guests could be joined to",
         next=(
-            "apt install openvswitch-switch, or systemctl start openvswitch-switch"
+            f"apt install {package}, or systemctl start openvswitch-switch"
             if isinstance(found, Absent)
             else "ovs-vsctl show"
         ),

@@ -1,0 +1,205 @@
+"""Open vSwitch in userspace: DPDK drives the card, and a core that polls does the forwarding.
+
+With a card that DPDK drives beside the kernel (bifurcated: mlx5), the order is: hugepages; the
+switch told what it may take (allow-list with representors), where it polls and what it reserves;
+the build with DPDK chosen; the card in switchdev mode, the kernel's bond for fail-over (VF-LAG),
+VFs; DPDK on, which restarts the switch; the underlay's bridge with the port and the host's address;
+the networks' bridges with their tunnels and the representors of the guests' VFs.
+
+With any other card nothing needs DPDK: the userspace datapath takes the kernel's netdevs by
+AF_PACKET, bond and pairs of virtual ports alike. It is slow, and it is the same switch.
+
+The restart of the switch stands before the choice of its build and after it: so undo, which goes
+backwards, ends with the former build running too.
+
+Not proven on hardware: the cards of the lab have no embedded switch.
+"""
+
+from collections.abc import Iterator
+
+from wirespeed.approaches.host_ports import netdev_of, port_of
+from wirespeed.approaches.legacy_vlan_vm import virtual_machines
+from wirespeed.approaches.overlay import bridge_of, guest_port_of, underlay_address
+from wirespeed.approaches.ovs_parts import OWNER, UNDERLAY, bridges, underlay_steps
+from wirespeed.approaches.ovs_switchdev import (
+    has_embedded_switch,
+    switchdev_ports,
+    switched_vfs,
+    vf_namespaces,
+)
+from wirespeed.approaches.ovs_tc import require_switch, veth_guest_steps
+from wirespeed.approaches.vf_ports import firmware_steps, vf_shares
+from wirespeed.approaches.wanted import Wanted
+from wirespeed.facts.cpu import Cpus
+from wirespeed.facts.locality import local_cpus, node_of_port
+from wirespeed.model.fact import HostFacts
+from wirespeed.model.observed import known, value_or_none
+from wirespeed.model.spec import VIRTUAL_MACHINES, Failover, GuestKind, Spec
+from wirespeed.steps.address import Address
+from wirespeed.steps.alternative import Alternative
+from wirespeed.steps.hugepages import Hugepages
+from wirespeed.steps.in_namespace import InNamespace
+from wirespeed.steps.link_up import LinkUp
+from wirespeed.steps.module import Module
+from wirespeed.steps.offloads import Offloads
+from wirespeed.steps.ovs_bridge import OvsBridge
+from wirespeed.steps.ovs_config import OvsConfig
+from wirespeed.steps.ovs_port import OvsPort
+from wirespeed.steps.veth import Veth
+
+CHECKSUM_OFF = {"tx-checksum-ip-generic": False}
+PHYSICAL = "br-phy"
+PORT = "phy-p0"
+DAEMON = "/usr/lib/openvswitch-switch-dpdk/ovs-vswitchd-dpdk"
+PACKAGE = "openvswitch-switch-dpdk"
+PAGE_KIB = 2048
+PAGES = 1024
+RESERVED_MIB = 1024
+"""On the card's node, at the start; the rest of the pages as ports need them."""
+ACCELERATION = "dv_flow_en=1,dv_xmeta_en=1,dv_esw_en=1"
+"""Of DPDK's mlx5: flows by Direct Verbs, metadata between tables, rules of the embedded switch."""
+
+
+def ovs_dpdk(spec: Spec, name: str, host: HostFacts) -> Iterator[Wanted]:
+    """Give the steps of the host `name`.
+
+    Raises InputError `spec.*`, and CannotTellError where what a step would follow is not known.
+    """
+    require_switch(host, name, PACKAGE)
+    if not has_embedded_switch(spec, name, host):
+        yield from _underlay(spec, name, host, is_dpdk=False)
+        yield from bridges(spec, name, "netdev")
+        yield from _veth_guests(spec, name)
+        return
+    shares = vf_shares(spec, name)
+    firmware = list(firmware_steps(spec, name, host)) if shares else []
+    yield from map(Wanted, firmware)
+    if firmware:
+        # Where its VFs will be, a reading after the boot says.
+        return
+    if any(spec.guests[guest].kind is not GuestKind.NAMESPACE for guest, _ in shares):
+        yield Wanted(Module(name="vfio-pci", reason="hands a VF to a guest, behind the IOMMU"))
+    yield from map(Wanted, _memory_and_cores(spec, name, host))
+    yield from map(Wanted, _build(spec, name))
+    for wanted in switchdev_ports(spec, name, host):
+        # Filters of tc are not what offloads here.
+        if not isinstance(wanted.step, Offloads):
+            yield wanted
+    yield from _underlay(spec, name, host, is_dpdk=True)
+    yield from bridges(spec, name, "netdev")
+    yield from _representors(spec, name)
+    yield from vf_namespaces(spec, name, host)
+    if any(spec.guests[guest].kind in VIRTUAL_MACHINES for guest, _ in shares):
+        yield from virtual_machines(spec, name, host)
+
+
+def _memory_and_cores(spec: Spec, name: str, host: HostFacts) -> Iterator[Hugepages | OvsConfig]:
+    """Give hugepages near the card, and a core there that polls."""
+    port = port_of(host, name, spec.hosts[name].ports[0])
+    node = value_or_none(node_of_port(host, port))
+    yield Hugepages(page_kib=PAGE_KIB, numa_node=node, count=PAGES)
+    nodes = sorted(known(host[Cpus].nodes, f"NUMA nodes of {name}"))
+    reserved = [str(RESERVED_MIB if node in (None, one) else 0) for one in nodes]
+    yield OvsConfig(
+        key="dpdk-socket-mem",
+        value=",".join(reserved if node is not None else reserved[:1]),
+        reason="Memory near the card, taken at the start: that it is short is then told at once.",
+    )
+    # The kernel's own work is mostly on the first CPUs.
+    polls = max(known(local_cpus(host, port), f"CPUs near {port.name}"))
+    yield OvsConfig(
+        key="pmd-cpu-mask",
+        value=hex(1 << polls),
+        reason=f"CPU {polls}, near the card, polls for frames and does nothing else.",
+    )
+
+
+def _build(spec: Spec, name: str) -> Iterator[OvsConfig | Alternative]:
+    """Give what DPDK may take, with a restart that undo ends with, and the build that has it."""
+    yield OvsConfig(
+        key="hw-offload",
+        value="true",
+        reason="The card applies flows that it can, instead of the core that polls.",
+    )
+    yield OvsConfig(
+        key="dpdk-extra",
+        value=f"-a {_allowed(spec, name)},{ACCELERATION}",
+        restart="systemd",
+        reason="Of all cards, DPDK takes this one alone, with its VFs' representors.",
+    )
+    yield Alternative(program=DAEMON, package=PACKAGE)
+
+
+def _allowed(spec: Spec, name: str) -> str:
+    """Give the port that DPDK probes, with the representors behind it.
+
+    With VF-LAG, both ports are one to DPDK, and `pf[0,1]` names both.
+    """
+    address = spec.hosts[name].ports[0]
+    shares = vf_shares(spec, name)
+    if not shares:
+        return address
+    vfs = f"vf[0-{len(shares) - 1}]"
+    ports = "pf[0,1]" if spec.failover is Failover.ACTIVE_BACKUP else "pf0"
+    return f"{address},representor={ports}{vfs}"
+
+
+def _underlay(spec: Spec, name: str, host: HostFacts, *, is_dpdk: bool) -> Iterator[Wanted]:
+    """Give the underlay's bridge over bond or port, which carries the host's address there."""
+    address = spec.hosts[name].ports[0]
+    # The switch answers for the address, as it must find the way for its tunnels itself.
+    below = [w for w in underlay_steps(spec, name, host) if not isinstance(w.step, Address)]
+    yield from below
+    carrier = UNDERLAY
+    if spec.failover is not Failover.ACTIVE_BACKUP:
+        carrier = netdev_of(host, name, address)
+    if is_dpdk:
+        if vf_shares(spec, name):
+            yield from switched_vfs(spec, name, host)
+        reason = "DPDK starts with the switch, once the card has its mode and its VFs."
+        yield Wanted(OvsConfig(key="dpdk-init", value="true", restart="systemd", reason=reason))
+    yield Wanted(OvsBridge(bridge=PHYSICAL, datapath_type="netdev", owner=OWNER))
+    port = OvsPort(bridge=PHYSICAL, netdev=carrier, interface_type="system", owner=OWNER)
+    if is_dpdk:
+        port = OvsPort(
+            bridge=PHYSICAL,
+            netdev=PORT,
+            interface_type="dpdk",
+            options={"dpdk-devargs": address, "dpdk-lsc-interrupt": "true"},
+            mtu_request=spec.underlay.mtu,
+            owner=OWNER,
+        )
+    yield Wanted(port, is_made=True)
+    yield Wanted(LinkUp(netdev=PHYSICAL), is_made=True)
+    yield Wanted(Address(netdev=PHYSICAL, address=underlay_address(spec, name)), is_made=True)
+
+
+def _representors(spec: Spec, name: str) -> Iterator[Wanted]:
+    """Give each VF's representor its place in the network's bridge."""
+    address = spec.hosts[name].ports[0]
+    for vf, (guest, network) in enumerate(vf_shares(spec, name)):
+        number = spec.guests[guest].networks.index(network)
+        port = OvsPort(
+            bridge=bridge_of(network),
+            netdev=guest_port_of(guest, network, number),
+            interface_type="dpdk",
+            options={"dpdk-devargs": f"{address},representor=[{vf}]"},
+            mtu_request=spec.networks[network].mtu,
+            owner=OWNER,
+        )
+        yield Wanted(port, is_made=True)
+
+
+def _veth_guests(spec: Spec, name: str) -> Iterator[Wanted]:
+    """Give guests that are namespaces, each of whose frames has its checksum.
+
+    One that is left to the card would be nobody's: the switch sends frames as it gets them.
+    """
+    for guest, wanted in spec.guests.items():
+        if wanted.host != name or wanted.kind is GuestKind.NONE:
+            continue
+        for one in veth_guest_steps(spec, guest):
+            yield one
+            if isinstance(one.step, Veth):
+                summed = Offloads(netdev=one.step.inside, features=CHECKSUM_OFF)
+                yield Wanted(InNamespace.of(guest, summed), is_made=True)
