@@ -20,11 +20,13 @@ not proven on hardware (only vdevs, virtual and described hosts were at hand):
   measure: several NUMA nodes
   doctor: ConnectX cards, their eswitch, VF-LAG and firmware settings
   doctor: Open vSwitch with hardware offload or DPDK
+  doctor: ESXi, its driver nmlx5_core and its guests
   doctor: WSL2, its Linux side and its Windows side; Windows and Hyper-V
   steps: firmware images, settings and resets of ConnectX cards; grubby
   plan, apply, undo: ConnectX cards; firmware, its settings and its reset
   prove: throughput between guests, as every host was emulated; fail-over by
-    ConnectX ports; a card that enforces its spoof check"""
+    ConnectX ports; a card that enforces its spoof check
+  doctor, link: switches and their ports, of all seven kinds"""
 
 
 def format_error(error: WirespeedError) -> str:
@@ -72,6 +74,7 @@ COMMANDS = {
     "ceiling": "Show the most that a path can carry, and what bounds it.",
     "doctor": "Find what holds a card below line rate, and what each fault costs.",
     "remedy": "Plan the steps that mend what the doctor found, and do them.",
+    "link": "Set the speed of a link at the card and at the switch's port, as one change.",
     "lab": "Virtual hosts with SR-IOV cards, to try everything without hardware.",
     "plan": "Show every command that a spec takes, and those that undo it.",
     "apply": "Carry a spec out on its hosts, each step read back.",
@@ -91,6 +94,7 @@ KEPT = {
     "measure": "; what was measured is kept, and --resume goes on with it",
     "apply": "; its journal is kept: `wirespeed apply` finishes it, `undo` takes it back",
     "prove": "; what its journal says still stands, `wirespeed undo` takes back",
+    "link": "; its journal is kept: the same with --undo puts both ends back",
     "remedy": "; its journal is kept: `wirespeed undo RUN` takes it back",
     "undo": "; its journal is kept: `wirespeed undo` goes on with it",
 }
