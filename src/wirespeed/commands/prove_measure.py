@@ -105,9 +105,13 @@ def host_ends(spec: Spec, hosts: Mapping[str, Runner]) -> dict[str, HostEnd]:
 
 def _host_end(spec: Spec, name: str, runner: Runner) -> HostEnd:
     address = underlay_address(spec, name).ip
-    done = runner.run(("ip", "-j", "address", "show", "to", str(address)), timeout_s=30.0)
+    done = runner.run(("ip", "-j", "address", "show"), timeout_s=30.0)
     try:
-        macs = [str(link["address"]) for link in json.loads(done.output) if link]
+        macs = [
+            str(link["address"])
+            for link in json.loads(done.output)
+            if any(one["local"] == str(address) for one in link["addr_info"])
+        ]
     except (ValueError, KeyError, TypeError):
         macs = []
     if len(macs) != 1 or not MAC.fullmatch(macs[0]):
@@ -116,7 +120,7 @@ def _host_end(spec: Spec, name: str, runner: Runner) -> HostEnd:
             where=name,
             found=f"no netdev has the address {address}",
             so="guests could not be shown to be kept from its tunnels",
-            next=f"ip address show to {address}",
+            next="ip address show",
         )
     return HostEnd(macs[0], address)
 
