@@ -32,6 +32,11 @@ def test_names_addresses_and_numbers_of_one_machine_are_gone():
         assert told.lower() not in text.lower(), told
 
 
+def test_a_host_that_is_called_by_a_common_word_is_not_named_either():
+    text = with_section(Windows().capture(), "x", "windows-names", "hostname server\nuser host\n")
+    assert "server" not in anonymous(text, "x", b"k" * 32)
+
+
 def test_what_the_doctor_reads_stays():
     old, new = (parse_capture(t, "x") for t in (captured(), anonymous(captured(), "x", b"k" * 32)))
     before, after = (WindowsAdapters.parse(capture).known() for capture in (old, new))

@@ -62,7 +62,7 @@ class WindowsBinding:
 
         What Hyper-V makes is nobody's own.
         """
-        if self.card_vendor is None or adapter.is_of_switch:
+        if self.card_vendor is None:
             return False
         name, vendor = self.card_vendor
         if adapter.is_card:
