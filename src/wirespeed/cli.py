@@ -21,6 +21,7 @@ not proven on hardware (only vdevs, virtual and described hosts were at hand):
   doctor: ConnectX cards, their eswitch, VF-LAG and firmware settings
   doctor: Open vSwitch with hardware offload or DPDK
   doctor: ESXi, its driver nmlx5_core and its guests
+  doctor: ESXi, its driver nmlx5_core and its guests
   doctor: WSL2, its Linux side and its Windows side; Windows and Hyper-V
   steps: firmware images, settings and resets of ConnectX cards; grubby
   plan, apply, undo: ConnectX cards; firmware, its settings and its reset

@@ -82,6 +82,8 @@ COMMANDS = {
     "wirespeed", "wslinfo",
     # At a switch.
     "lldpcli", "nv", "show",
+    # On ESXi.
+    "esxcli", "vim-cmd",
 }  # fmt: skip
 NO_COMMANDS = {"as you gave it"}
 """What the user said, and no host."""

@@ -5,6 +5,7 @@ from functools import partial
 
 from wirespeed.doctor.about import describe
 from wirespeed.doctor.discover import rules
+from wirespeed.doctor.esxi_side import esxi_ledgers, is_esxi
 from wirespeed.doctor.ledger import build_ledger
 from wirespeed.doctor.price import priced
 from wirespeed.doctor.windows_side import (
@@ -51,7 +52,7 @@ def diagnose(
     faults: list[str] = []
     ports: tuple[Port, ...] = ()
     ports_unknown = ""
-    only_windows = is_only_windows(host.capture)
+    other = _other_than_linux(host)
     try:
         ports = asked_ports(host, question)
     except CannotTellError as error:
@@ -59,11 +60,15 @@ def diagnose(
     ledgers = {port: _ledger(host, port, question, faults) for port in ports}
     said: list[Said] = []
     for rule in rules() if chosen is None else chosen:
-        if only_windows and is_about_linux(rule.slug):
-            said.append(_not_linux(rule.slug, host.name))
+        if other and is_about_linux(rule.slug):
+            said.append(_not_linux(rule.slug, host.name, other))
         else:
             said += _ask(rule, host, question, ports, ledgers, faults)
-    all_ledgers = (*ledgers.values(), *windows_ledgers(host, question))
+    all_ledgers = (
+        *ledgers.values(),
+        *windows_ledgers(host, question),
+        *esxi_ledgers(host, question),
+    )
     by_name = {ledger.port: ledger for ledger in all_ledgers}
     findings = [priced(f, by_name.get(f.where)) for f in said if isinstance(f, Finding)]
     return Diagnosis(
@@ -84,7 +89,7 @@ def asked_ports(host: HostFacts, question: Question) -> tuple[Port, ...]:
 
     An adapter of Windows is no port: it can be named, and stands in the rules about Windows.
     """
-    ports = () if is_only_windows(host.capture) else host[Ports].ports
+    ports = () if _other_than_linux(host) else host[Ports].ports
     if not question.ports:
         return ports
     names = {name for port in ports for name in (port.netdev, port.pci_address)}
@@ -125,8 +130,15 @@ def _ledger(host: HostFacts, port: Port, question: Question, faults: list[str]) 
         )
 
 
-def _not_linux(slug: str, where: str) -> Verdict:
-    reason = "it is about Linux, and this host is Windows"
+def _other_than_linux(host: HostFacts) -> str:
+    """Name the system of a host that is no Linux; empty for one that is."""
+    if is_esxi(host.capture):
+        return "ESXi"
+    return "Windows" if is_only_windows(host.capture) else ""
+
+
+def _not_linux(slug: str, where: str, system: str) -> Verdict:
+    reason = f"it is about Linux, and this host is {system}"
     return Verdict(rule=slug, where=where, outcome="does not apply", reason=reason)
 
 

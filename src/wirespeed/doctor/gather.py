@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from wirespeed.doctor.collector import collector_script
+from wirespeed.doctor.collector_esxi import esxi_collector_script
 from wirespeed.doctor.collector_windows import windows_collector_script
 from wirespeed.facts.switchport import COMMANDS
 from wirespeed.host.reach import LIMIT, TIMEOUT_S, Errand, Progress, Told, Unreachable, reach
@@ -39,6 +40,7 @@ def collect(
     errand = Errand(
         script=collector_script(interval_s),
         powershell=windows_collector_script(),
+        esxi=esxi_collector_script(),
         switch=COMMANDS,
         begins=MAGIC,
         sudo=sudo,

@@ -18,6 +18,7 @@ from wirespeed.host.clock import monotonic_s
 from wirespeed.host.local import LocalRunner
 from wirespeed.host.reach_destination import (
     Destination,
+    EsxiHost,
     Here,
     Recorded,
     Remote,
@@ -72,6 +73,8 @@ class Errand:
     timeout_s: float = TIMEOUT_S
     """For one host, connecting included."""
     max_bytes: int = MAX_OUTPUT_BYTES
+    esxi: str = ""
+    """What is run on an ESXi host instead: POSIX shell as busybox has it."""
     powershell: str = ""
     """What is run on a Windows host instead."""
     switch: Mapping[SwitchKind, Mapping[str, str]] = field(default_factory=dict)
@@ -124,6 +127,13 @@ def reach(
         rest = [place for place in unique if place not in switches]
         yield from reach(rest, errand, limit=limit, progress=progress)
         yield from reach_switches(switches, errand, progress)
+        return
+    if esxi := [place for place in unique if isinstance(place, EsxiHost)]:
+        from wirespeed.host.reach_esxi import reach_esxi
+
+        rest = [place for place in unique if place not in esxi]
+        yield from reach(rest, errand, limit=limit, progress=progress)
+        yield from reach_esxi(esxi, errand, limit, progress)
         return
     if windows:
         from wirespeed.host.reach_windows import reach_windows

@@ -4,6 +4,7 @@ here                          this machine
 ssh://[USER@]HOST[:PORT]      a host; [HOST] for an IPv6 address
 winrm://[USER@]HOST[:PORT]    a Windows host, by WinRM
 winssh://[USER@]HOST[:PORT]   a Windows host, by PowerShell over SSH
+esxi://[USER@]HOST[:PORT]     an ESXi host, by its shell over SSH
 switch+KIND://[USER@]HOST[:PORT][/SWITCHPORT]
                               a switch, by SSH; KIND is dell_os6, dell_os9, dell_os10, sonic,
                               cumulus, eos or nxos; SWITCHPORT one of its ports: Te1/0/1
@@ -76,6 +77,22 @@ class WindowsHost:
 
 
 @dataclass(frozen=True, slots=True)
+class EsxiHost:
+    """An ESXi host that SSH goes to: what is run there is for its own shell."""
+
+    text: str
+    """As the user wrote it."""
+    host: str
+    user: str | None = None
+    port: int | None = None
+
+    @property
+    def remote(self) -> Remote:
+        """The same, for SSH."""
+        return Remote(self.text, self.host, self.user, self.port)
+
+
+@dataclass(frozen=True, slots=True)
 class SwitchHost:
     """A switch, and maybe one of its ports."""
 
@@ -95,7 +112,7 @@ class SwitchHost:
         return f"{self.netdev} {self.switchport}" if self.netdev and self.switchport else ""
 
 
-Destination = Here | Remote | Recorded | WindowsHost | SwitchHost
+Destination = Here | Remote | Recorded | WindowsHost | EsxiHost | SwitchHost
 
 
 def parse_destination(text: str) -> Destination:
@@ -109,6 +126,9 @@ def parse_destination(text: str) -> Destination:
         found = _from_url(SCHEME + rest, text, scheme)
         by: Literal["winrm", "winssh"] = "winrm" if scheme == "winrm" else "winssh"
         return WindowsHost(text, by, found.host, found.user, found.port)
+    if scheme == "esxi":
+        found = _from_url(SCHEME + rest, text, scheme)
+        return EsxiHost(text, found.host, found.user, found.port)
     if scheme.startswith(SWITCH):
         return _switch(text, scheme, rest)
     if "/" in text or text.startswith((".", "~")):

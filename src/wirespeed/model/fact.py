@@ -37,6 +37,14 @@ class WindowsFact(Fact):
     """Calls `Section`: see `doctor/collector.ps1`."""
 
 
+class EsxiFact(Fact):
+    """A fact of an ESXi host: read by its own shell, within the collector for ESXi."""
+
+    script: ClassVar[str] = ""
+    esxi: ClassVar[str]
+    """POSIX shell as busybox has it; see `doctor/collector_esxi.py`."""
+
+
 FactT = TypeVar("FactT", bound=Fact)
 
 
