@@ -75,7 +75,7 @@ def test_while_a_foreign_filter_is_bound_the_state_says_which_and_it_comes_off_f
     prove(STEP, start, made)
     one = plan_on(STEP, host(True)).steps[0]
     assert one.before is not None
-    assert one.before["filtered"] == f"nt_rtf64 {CARD}"
+    assert one.before["filtered"] == f"nt_rtf64 on {CARD}"
     verbs = [command.argv[0].split("-")[0] for command in one.commands]
     assert verbs == ["Disable", "New", "Disable"]
     assert [c.argv[0].split("-")[0] for c in one.undo] == ["Remove", "Enable"]

@@ -49,7 +49,7 @@ def test_a_copy_of_what_stood_there_stays_beside_it():
 
 
 def test_it_ends_a_stage_for_all_that_runs_in_wsl_ends():
-    assert STEP.danger is Danger.REBOOT and STEP.ends_stage and STEP.waits_for_reboot
+    assert STEP.danger is Danger.WSL_SHUTDOWN and STEP.ends_stage and STEP.waits_for_reboot
     assert "wsl --shutdown" in STEP.why
 
 

@@ -32,6 +32,8 @@ class Danger(StrEnum):
     NONE = "none"
     DROPS_LINK = "drops the link"
     REBOOT = "needs a reboot"
+    WSL_SHUTDOWN = "needs wsl --shutdown"
+    """Every distribution of WSL ends, with all that runs there; Windows goes on."""
     FIRMWARE = "writes firmware"
 
 

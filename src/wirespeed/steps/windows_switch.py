@@ -1,5 +1,6 @@
 """A virtual switch of Hyper-V that is bound to a card: an external one."""
 
+import re
 from collections.abc import Iterator
 from typing import Annotated, ClassVar, Literal
 
@@ -90,7 +91,7 @@ class WindowsSwitch(Step):
         """Make it, take it away, or share it with the host."""
         if now == to:
             return ()
-        bound_now, bound_then = _lines(now), _lines(to)
+        bound_now, bound_then = self._pairs(now), self._pairs(to)
         if (now["adapter"] is None) == (to["adapter"] is None):
             return (
                 *self._share(now, to),
@@ -109,6 +110,13 @@ class WindowsSwitch(Step):
             *(f"-EnableIov:{_truth(to['iov'])}",),
         )
         return (*off, make, *(self._bind_own("Disable", one) for one in self.filters), *on)
+
+    def _pairs(self, state: State) -> list[list[str]]:
+        """Give filter and adapter of each that is bound."""
+        said = str(state["filtered"] or "")
+        known = "|".join(map(re.escape, self.filters))
+        parts = re.split(rf"; (?=(?:{known}) on )", said) if said else []
+        return [part.split(" on ", 1) for part in parts]
 
     def _share(self, now: State, to: State) -> tuple[Command, ...]:
         if now["management"] == to["management"]:
@@ -136,25 +144,21 @@ class WindowsSwitch(Step):
                     "adapter": adapter,
                     "management": truth_in(row, "AllowManagementOS"),
                     "iov": truth_in(row, "IovEnabled"),
-                    "filtered": "\n".join(self._foreign(rows)),
+                    "filtered": "; ".join(self._foreign(rows)),
                 }
         if len(switches) == len(rows):
             raise ValueError("it does not say what is bound to the adapters")
         for row in switches:
             if text_in(row, "NetAdapterInterfaceDescription") == self.adapter:
                 raise ValueError(f"the switch {text_in(row, 'Name')[:60]!r} has that adapter")
-        return {**NONE, "filtered": "\n".join(self._foreign(rows))}
+        return {**NONE, "filtered": "; ".join(self._foreign(rows))}
 
     def _foreign(self, rows: Rows) -> Iterator[str]:
-        """Give `FILTER ADAPTER` for each that is bound to one that is not its vendor's."""
+        """Give `FILTER on ADAPTER` for each that is bound to one that is not its vendor's."""
         for component in self.filters:
             for adapter, is_on in bound(rows, component).items():
                 if is_on and adapter not in self.own:
-                    yield f"{component} {adapter}"
-
-
-def _lines(state: State) -> list[list[str]]:
-    return [line.split(" ", 1) for line in str(state["filtered"] or "").splitlines()]
+                    yield f"{component} on {adapter}"
 
 
 def _binding(verb: str, component: str, by: str, adapter: str) -> Command:

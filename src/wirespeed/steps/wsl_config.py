@@ -31,8 +31,7 @@ class WslConfig(Step):
     """
 
     scope: ClassVar[Scope] = Scope.OS
-    # Of the Linux side; Windows goes on.
-    danger: ClassVar[Danger] = Danger.REBOOT
+    danger: ClassVar[Danger] = Danger.WSL_SHUTDOWN
     step: Literal["wsl_config"] = "wsl_config"
     path: Annotated[str, Field(pattern=PATH)] = ".wslconfig"
     """Without a folder, it is in the profile of the user who we are there."""
@@ -65,6 +64,11 @@ class WslConfig(Step):
             "WSL is joined to the network as it is asked here; in force after `wsl --shutdown`, "
             "which ends all that runs in WSL."
         )
+
+    @property
+    def ends_stage(self) -> bool:
+        """It does: of the Linux side, that is a reboot."""
+        return True
 
     def read(self) -> Command:
         """Give the bytes of the file: a function of our scripts, as no cmdlet gives them whole."""
