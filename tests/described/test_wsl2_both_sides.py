@@ -26,7 +26,7 @@ def captured(stage: str) -> str:
     linux, windows = Host(), Windows()
     doc_wsl2.workstation(linux)
     as_found(windows)
-    stages = ("as_found", "unbound", "mirrored", "external_switch", "bridged")
+    stages = ("as_found", "unbound", "mirrored", "external_switch", "tuned", "bridged")
     at = stages.index(stage)
     if at >= 1:
         unbound(windows)
@@ -36,6 +36,11 @@ def captured(stage: str) -> str:
     if at >= 3:
         external_switch(windows)
     if at >= 4:
+        for step in (doc_wsl2.kernel_tuning, doc_wsl2.spread_xps, doc_wsl2.full_rings,
+                     doc_wsl2.jumbo):  # fmt: skip
+            step(linux)
+        windows.change("adapters", 10, Mtu=9000)
+    if at >= 5:
         doc_wsl2.bridged(linux)
         bridged(windows)
     text = capture_of(linux)
@@ -116,6 +121,14 @@ def test_wsl2_with_a_switch_on_the_card_has_neither():
         "wsl.mirrored_without_switch", "wsl.bridged_point_to_point",
     }  # fmt: skip
     assert "wsl.mirrored_without_switch" in named(answer("mirrored"))
+
+
+def test_at_the_end_of_the_wsl2_document_only_the_slot_is_left():
+    assert named(answer("tuned", doc_wsl2.question())) == {"windows.slot_below_card"}
+    assert named(answer("bridged", doc_wsl2.question())) == {
+        "windows.slot_below_card",
+        "wsl.bridged_point_to_point",
+    }
 
 
 def test_bridged_wsl2_is_told_what_it_loses():

@@ -17,7 +17,7 @@ VENDORS: tuple[tuple[str, str, int], ...] = (
     (r"intel\b|^intel_|^iansw|^nt_ians", "Intel", 0x8086),
     (r"mellanox|^mlx_|nvidia", "NVIDIA/Mellanox", 0x15B3),
     (r"broadcom|^brcm|^basp", "Broadcom", 0x14E4),
-    (r"marvell|qlogic|aquantia", "Marvell", 0x1D6A),
+    (r"marvell|qlogic|aquantia", "Marvell/QLogic/Aquantia", 0x1D6A),
     (r"killer|rivet|^kfeco", "Killer", 0x1969),
     (r"chelsio|^cht_", "Chelsio", 0x1425),
     (r"solarflare", "Solarflare", 0x1924),
@@ -58,16 +58,16 @@ class WindowsBinding:
         return None
 
     def is_own(self, adapter: WindowsAdapter) -> bool:
-        """Whether an adapter is of the same maker: a card by its number, one on USB by its words.
+        """Whether an adapter is of the same maker: by its PCI vendor, or by the maker's name.
 
-        What Hyper-V makes is nobody's own.
+        A card on USB has no PCI vendor, and some makers put others' chips on their cards. What
+        Hyper-V makes is nobody's own.
         """
         if self.card_vendor is None:
             return False
         name, vendor = self.card_vendor
-        if adapter.is_card:
-            return adapter.pci_vendor == vendor
-        return name.lower() in f"{adapter.description} {adapter.driver_provider}".lower()
+        said = f"{adapter.description} {adapter.driver_provider}".lower()
+        return adapter.pci_vendor == vendor or any(n.lower() in said for n in name.split("/"))
 
     def is_of_image(self, image: str) -> bool:
         """Whether a driver's file (`rtf64x64.sys`) is likely this component's (`nt_rtf64`)."""
