@@ -15,6 +15,7 @@ from functools import cache
 
 from wirespeed.doctor.anonymous_address import Addresses
 from wirespeed.doctor.anonymous_pci import without_serial
+from wirespeed.doctor.anonymous_switch import SECTION, names_of_switches, without_descriptions
 from wirespeed.doctor.collector import collector_script
 from wirespeed.model.capture import HEADER, parse_capture
 
@@ -89,7 +90,11 @@ class Anonymizer:
         release = re.findall(r"osrelease:(\d+(?:\.\d+){3})", kernel.output) if kernel else []
         self._versions = frozenset(release)
         named = re.findall(r'"(?:ifname|link)":"([^"\\]+)"', text)
-        self._netdevs = frozenset(named) | {s.subject for s in parsed.all_sections()}
+        self._netdevs = frozenset(named) | {
+            s.subject for s in parsed.all_sections() if not s.name.startswith("switch-")
+        }
+        for name in names_of_switches(parsed):
+            self._learn("host", name)
         for name in NAMES_SECTIONS:
             for section in parsed.sections(name).values():
                 self._learn_names(section.output)
@@ -119,6 +124,8 @@ class Anonymizer:
         if part.startswith(tuple(f"begin {name} " for name in NAMES_SECTIONS)):
             head, _, body = part.partition("\n")
             return f"{head}\n{self._anonymous_names(body)}"
+        if part.startswith(SECTION):
+            part = without_descriptions(part, self._netdevs)
         return self._anonymous(part)
 
     def _anonymous(self, text: str) -> str:
