@@ -13,6 +13,7 @@ from bench_core import generate, ring
 from bench_doctor import doctor
 from bench_figures import Result, Unmeasured, as_json, missed
 from bench_goals import GOALS
+from bench_ovs import open_vswitch
 from bench_page import markdown
 from bench_plan import plan
 from bench_programs import BURST
@@ -25,7 +26,7 @@ from wirespeed.measure.machine import describe_machine
 from wirespeed.model.error import WirespeedError
 
 ROOT = Path(__file__).parent.parent
-PARTS = (generate, ring, through_memif, searches, start_and_memory, doctor, plan)
+PARTS = (generate, ring, through_memif, open_vswitch, searches, start_and_memory, doctor, plan)
 
 
 def measure() -> list[Result]:
