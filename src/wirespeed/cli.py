@@ -21,10 +21,11 @@ not proven on hardware (only vdevs, virtual and described hosts were at hand):
   doctor: ConnectX cards, their eswitch, VF-LAG and firmware settings
   doctor: Open vSwitch with hardware offload or DPDK
   doctor: ESXi, its driver nmlx5_core and its guests
-  doctor: ESXi, its driver nmlx5_core and its guests
   doctor: WSL2, its Linux side and its Windows side; Windows and Hyper-V
   steps: firmware images, settings and resets of ConnectX cards; grubby
   plan, apply, undo: ConnectX cards; firmware, its settings and its reset
+  plan, apply, undo: both sides of WSL2; WinRM, and PowerShell over SSH
+  ovs-tc: cards with an embedded switch: switchdev, VF-LAG, representors, offload
   prove: throughput between guests, as every host was emulated; fail-over by
     ConnectX ports; a card that enforces its spoof check
   doctor, link: switches and their ports, of all seven kinds"""
