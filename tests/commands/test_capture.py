@@ -7,6 +7,7 @@ from click.testing import CliRunner, Result
 
 from wirespeed.commands.capture import capture, file_names
 from wirespeed.doctor.collector import collector_script
+from wirespeed.doctor.collector_esxi import esxi_collector_script
 from wirespeed.doctor.collector_windows import windows_collector_script
 from wirespeed.host.reach_destination import Here, Recorded, Remote
 from wirespeed.model.capture import parse_capture
@@ -64,6 +65,7 @@ def test_the_script_is_the_collector_and_nothing_else():
     assert run("--script", "--seconds", 7).output == collector_script(7)
     assert "sleep 7" in collector_script(7)
     assert run("--script", "windows").output == windows_collector_script()
+    assert run("--script", "esxi").output == esxi_collector_script()
     assert slug_of(run("--script", "here")) == "options.invalid"
     assert slug_of(run("--script", "windows", "here")) == "options.invalid"
 

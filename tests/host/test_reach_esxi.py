@@ -1,10 +1,12 @@
 """`esxi://`: the script for ESXi goes to its shell over SSH, and no other script does."""
 
 from collections.abc import Iterator
+from contextlib import ExitStack
 
 import pytest
 from sshd import Home, Sshd, free_port
 
+from wirespeed.commands.hosts_of_spec import _runner
 from wirespeed.host.reach import Errand, Told, Unreachable, reach
 from wirespeed.host.reach_destination import EsxiHost, Remote, parse_destination
 from wirespeed.model.error import InputError
@@ -67,3 +69,9 @@ def test_what_has_no_script_for_esxi_sends_none():
     (result,) = reach(places, Errand(script="rm -rf x\n", begins="begin"))
     assert isinstance(result, Unreachable)
     assert result.error.what == "host.esxi"
+
+
+def test_a_spec_with_an_esxi_host_is_refused_for_what_it_is():
+    with pytest.raises(InputError) as caught, ExitStack() as stack:
+        _runner("alpha", parse_destination("esxi://vmhost"), stack)
+    assert (caught.value.what, caught.value.where) == ("spec.esxi_host", "alpha")

@@ -9,6 +9,7 @@ import click
 
 from wirespeed.doctor.anonymous import anonymous
 from wirespeed.doctor.collector import collector_script
+from wirespeed.doctor.collector_esxi import esxi_collector_script
 from wirespeed.doctor.collector_windows import windows_collector_script
 from wirespeed.doctor.gather import collect
 from wirespeed.doctor.gather_unread import unread_lines
@@ -35,8 +36,8 @@ COUNT_SECONDS = 5
     "bare",
     is_flag=False,
     flag_value="linux",
-    metavar="[windows]",
-    help="Print the collector, to carry it to a host; `--script windows` for Windows.",
+    metavar="[windows|esxi]",
+    help="Print the collector, to carry it to a host; `--script windows` or `esxi` for those.",
 )
 @click.option("--anonymous", "hidden", is_flag=True, help="Replace addresses, serials and names.")
 @click.option("--sudo", is_flag=True, help="Read as root, by `sudo -n`: no password is asked for.")
@@ -70,15 +71,15 @@ def capture(
     A HOST is one that `ssh HOST` reaches. A FILE is a capture made before, to be made anonymous.
     """
     if bare is not None:
-        if hosts or hidden or out or sudo or bare not in ("linux", "windows"):
+        if hosts or hidden or out or sudo or bare not in ("linux", "windows", "esxi"):
             raise InputError(
                 "options.invalid",
                 where="--script",
                 found="it only prints the collector",
                 next="wirespeed capture --script >collector.sh",
             )
-        script = windows_collector_script() if bare == "windows" else collector_script(seconds)
-        click.echo(script, nl=False)
+        others = {"windows": windows_collector_script, "esxi": esxi_collector_script}
+        click.echo(others[bare]() if bare in others else collector_script(seconds), nl=False)
         return 0
     places = [parse_destination(text) for text in dict.fromkeys(hosts)] or [Here()]
     paths = _paths(places, out, hidden)

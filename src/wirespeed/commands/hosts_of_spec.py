@@ -16,6 +16,7 @@ from wirespeed.host.files import read_text
 from wirespeed.host.local import LocalRunner
 from wirespeed.host.reach_destination import (
     Destination,
+    EsxiHost,
     Here,
     Recorded,
     Remote,
@@ -125,6 +126,14 @@ def _runner(name: str, place: Destination, stack: ExitStack) -> Runner:
             found=f"{place.text} is Windows",
             so="this approach is for Linux hosts",
             next=f"approach: {Approach.WSL2}, or the address of a Linux host",
+        )
+    if isinstance(place, EsxiHost):
+        raise InputError(
+            "spec.esxi_host",
+            where=name,
+            found=f"{place.text} is ESXi, which is read and not changed",
+            so="this approach is for Linux hosts",
+            next="the address of a Linux host; wirespeed doctor says what to do on ESXi",
         )
     raise InputError(
         "spec.not_a_host",
