@@ -107,3 +107,18 @@ def test_names_are_checked(bad: dict[str, object]):
     good: dict[str, object] = {"bridge": "b", "netdev": "p", "interface_type": "vxlan"}
     with pytest.raises(ValidationError):
         OvsPort.model_validate({**good, "owner": "spec", **bad})
+
+
+def test_a_port_that_open_vswitch_could_not_make_is_not_as_wanted_and_can_be_taken_out():
+    """ovs-vsctl succeeds then: only the column tells."""
+    failed = "could not add network device vx-beta to ofproto (No such device)"
+    output = OURS.replace(
+        '[["wirespeed","spec"]]]]],"headings":["name","type","options","mtu_request",'
+        '"external_ids"]}',
+        f'[["wirespeed","spec"]]],"{failed}"]],"headings":["name","type","options","mtu_request",'
+        '"external_ids","error"]}',
+    )
+    assert failed in output
+    state = state_of(STEP, section_of(output))
+    assert state == {"is_there": True, "error": failed} != STEP.wanted(state)
+    assert "del-port" in STEP.change(state, {"is_there": False})[0].argv

@@ -65,6 +65,5 @@ def bridges(
                     interface_type=spec.underlay.tunnel.value,
                     options=mesh.options,
                     owner=OWNER,
-                ),
-                is_made=True,
+                )
             )

@@ -148,7 +148,7 @@ def _representors(spec: Spec, name: str) -> Iterator[Wanted]:
         yield Wanted(LinkUp(netdev=netdev), is_made=True)
         bridge = bridge_of(network)
         port = OvsPort(bridge=bridge, netdev=netdev, interface_type="system", owner=OWNER)
-        yield Wanted(port, is_made=True)
+        yield Wanted(port)
 
 
 def vf_namespaces(spec: Spec, name: str, host: HostFacts) -> Iterator[Wanted]:

@@ -64,7 +64,7 @@ def veth_guest_steps(spec: Spec, guest: str) -> Iterator[Wanted]:
         yield Wanted(LinkUp(netdev=outside), is_made=True)
         bridge = bridge_of(of.network)
         port = OvsPort(bridge=bridge, netdev=outside, interface_type="system", owner=OWNER)
-        yield Wanted(port, is_made=True)
+        yield Wanted(port)
         for step in steps_in_guest(spec, guest, of, is_deaf=False):
             yield Wanted(InNamespace.of(guest, step), is_made=True)
 

@@ -11,6 +11,7 @@ from wirespeed.model.command import Command
 from wirespeed.model.finding import Danger
 from wirespeed.model.names import Netdev
 from wirespeed.model.observed import Known, Observed, Unreadable
+from wirespeed.model.shown import shown
 from wirespeed.model.step import Scope, State, Step
 from wirespeed.steps.ovs_bridge import MARK, OWNER
 from wirespeed.steps.ovs_config import TIMEOUT, as_string
@@ -65,7 +66,11 @@ class OvsPort(Step):
         return Command(
             argv=(
                 *("ovs-vsctl", TIMEOUT, "--format=json", "--", "--if-exists"),
-                *("--columns=name,type,options,mtu_request,external_ids", "list", "Interface"),
+                *(
+                    "--columns=name,type,options,mtu_request,external_ids,error",
+                    "list",
+                    "Interface",
+                ),
                 *(self.netdev, "--", "--if-exists", "--columns=_uuid,tag,external_ids"),
                 *("list", "Port", self.netdev, "--", "--columns=name,ports", "list", "Bridge"),
             )
@@ -89,6 +94,9 @@ class OvsPort(Step):
         at = [str(b.get("name")) for b in bridges if uuid in strings(b.get("ports"))]
         if other := self._other(interfaces[0], ports[0], at):
             return Unreadable(f"there is another {self.netdev} already: {other}", source)
+        if error := interfaces[0].get("error"):
+            # ovs-vsctl itself succeeds: the rows are there, and nothing carries frames.
+            return Known({"is_there": True, "error": shown(str(error), 200)}, source)
         return Known({"is_there": True}, source)
 
     def _other(self, interface: Row, port: Row, bridges: list[str]) -> str:
