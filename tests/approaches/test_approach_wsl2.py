@@ -85,6 +85,15 @@ def test_a_switch_that_the_card_has_already_is_taken():
     assert isinstance(switch, WindowsSwitch) and switch.name == "ConnectX-External"
 
 
+def test_the_hosts_own_adapter_on_the_switch_is_the_switchs_own_affair():
+    """Filters bind themselves to it when it comes: the steps of an applied host would change."""
+    windows = described(unbound, external_switch)
+    windows.bind(22, "nt_rtf64", "Realtek LightWeight Filter (NDIS6.40)")
+    (step,) = of_kind(steps(windows), WindowsFilter)
+    assert isinstance(step, WindowsFilter)
+    assert step.adapters == (CARD, *VIRTUAL)
+
+
 def test_bridged_mode_names_the_switch_and_needs_asking_for():
     (config,) = of_kind(steps(described(unbound, external_switch, bridged)), WslConfig)
     assert isinstance(config, WslConfig) and config.values == {"networkingMode": "mirrored"}
