@@ -32,3 +32,8 @@ def test_there_is_no_share_without_two_readings_that_differ():
     assert spent("alpha", ticks, ticks) is None
     assert spent("alpha", None, ticks) is None
     assert spent("alpha", ticks, None) is None
+
+
+def test_a_line_that_is_no_line_of_ticks_is_told_at_once():
+    # A pattern that tries every split of the digits would take years.
+    assert parse_cpu_ticks("cpu " + "1" * 5000 + "x\ncpu0 1 2 3 4 5 6 7 8\n") is None

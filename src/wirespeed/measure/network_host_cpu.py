@@ -11,7 +11,7 @@ from wirespeed.host.runner import Runner
 from wirespeed.model.error import WirespeedError
 from wirespeed.model.network_trial import HostCpu
 
-_ALL = re.compile(r"^cpu +((?:\d+ ?)+)$", re.M)
+_ALL = re.compile(r"^cpu +(\d+(?: \d+)*) *$", re.M)
 _ONE = re.compile(r"^cpu\d+ ", re.M)
 _FIELDS = 8
 """Up to steal: what a core did with its time, each tick in one of them."""
