@@ -208,6 +208,13 @@ def test_bad_input_is_refused_with_what_would_be_right(
     assert expected in err
 
 
+@pytest.mark.parametrize("wish", ["*LsoV2IPv4", "=1", ""])
+def test_a_wish_without_its_value_is_refused(run: Run, wish: str):
+    code, _, err = run(NARROW, "--wanted", wish)
+    assert code == 2
+    assert "is no KEYWORD=VALUE" in err
+
+
 def test_a_file_that_is_no_capture_is_refused(run: Run, tmp_path: Path):
     other = tmp_path / "other.txt"
     other.write_text("Linux version 6.1\n")

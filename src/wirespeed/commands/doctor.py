@@ -144,6 +144,7 @@ def doctor(
     if explain is not None or list_rules:
         _print(rules_lines(rules()) if explain is None else _explained(explain))
         return 0
+    _check_wanted(asked["wanted"])
     question = Question(**asked)
     answers: list[Answer] = []
     crash = None if crash_analysis is None else _crash(crash_analysis, hosts)
@@ -235,6 +236,18 @@ def _answer(
         return unanswered(name, error), ""
     warnings = (*told.warnings, *answer.warnings)
     return answer.model_copy(update={"warnings": warnings}), text
+
+
+def _check_wanted(wanted: Sequence[str]) -> None:
+    for text in wanted:
+        keyword, equals, _ = text.partition("=")
+        if not equals or not keyword:
+            raise InputError(
+                "options.invalid",
+                where="--wanted",
+                found=f"{shown(text, 60)!r} is no KEYWORD=VALUE",
+                next="--wanted '*LsoV2IPv4=1'; Get-NetAdapterAdvancedProperty has the keywords",
+            )
 
 
 def _crash(path: Path, hosts: Sequence[str]) -> str:

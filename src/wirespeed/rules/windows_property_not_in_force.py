@@ -12,7 +12,7 @@ from wirespeed.facts.windows_queues import RSS_SOURCE, WindowsQueues
 from wirespeed.model.command import Command, Shell
 from wirespeed.model.fact import HostFacts
 from wirespeed.model.finding import ByHand, Danger, Evidence, Finding, Remedy, Severity
-from wirespeed.model.observed import Known, Observed
+from wirespeed.model.observed import CannotTellError, Known, Observed
 from wirespeed.model.powershell import exactly
 from wirespeed.model.rule import DoesNotApplyError, HostExam, HostRule
 from wirespeed.model.shown import shown
@@ -32,10 +32,12 @@ def _check(exam: HostExam) -> Iterator[Finding]:
     if not cards:
         raise DoesNotApplyError("no card is seen on the Windows side")
     wanted = dict(text.split("=", 1) for text in exam.question.wanted if "=" in text)
+    nowhere = set(wanted)
     for card in cards:
         properties = host[WindowsAdvanced].of(card.guid)
         for keyword, value in wanted.items():
             had = properties.get(keyword.lower())
+            nowhere -= {keyword} if had is not None else set()
             if had is not None and had.value != value:
                 yield _finding(host, card, had, value, f"you want {value}", "as you gave it")
         for keyword, is_on, source in _in_force(host, card):
@@ -48,6 +50,9 @@ def _check(exam: HostExam) -> Iterator[Finding]:
             if mtu.value < asked - ETHERNET_HEADER_BYTES and card.is_up:
                 text = f"its MTU is {mtu.value}"
                 yield _finding(host, card, jumbo, jumbo.value, text, mtu_source(card))
+    if nowhere:
+        names = ", ".join(shown(keyword, 60) for keyword in sorted(nowhere))
+        raise CannotTellError(f"no card has a property {names}", SOURCE)
 
 
 def mtu_source(card: WindowsAdapter) -> str:
