@@ -74,6 +74,7 @@ def test_a_guest_has_what_it_needs_before_it_starts_and_is_set_up_after():
     at = found.index(("", "hugepages hugepages of 2048 KiB"))
     assert found[at:] == [
         ("", "hugepages hugepages of 2048 KiB"),
+        ("", "module vfio_iommu_type1"),
         ("", "guest_seed /run/wirespeed/guests/gpu-1/seed"),
         ("", "guest_qemu gpu-1"),
         ("gpu-1", "module bonding"),

@@ -42,6 +42,8 @@ def virtual_machines(spec: Spec, name: str, host: HostFacts) -> Iterator[Wanted]
     if not guests:
         return
     yield from map(Wanted, _hugepages(spec, name, host, guests))
+    # It comes with vfio-pci (a softdep of vfio), and modprobe -r of that does not take it away.
+    yield Wanted(Module(name="vfio_iommu_type1", reason="maps a guest's memory for its VFs"))
     for guest in guests:
         yield from _machine(spec, name, host, guest)
 
