@@ -173,7 +173,7 @@ def test_the_switchports_of_a_switch_are_one_capture(
     with server(monkeypatch, tmp_path) as found:
         errand = Errand(script="", begins=MAGIC, switch=COMMANDS)
         (told,) = reach([place_of(found)], errand)
-        assert isinstance(told, Told)
+        assert isinstance(told, Told), told
     read = Switches.parse(parse_capture(told.text, "x")).by_name["127.0.0.1"]
     assert read.port("Te1/0/2").name == "Te1/0/2"
     assert found.typed == list(COMMANDS[SwitchKind.DELL_OS6].values())
