@@ -96,6 +96,13 @@ def test_no_list_is_no_answer():
             WindowsAdapters.parse(Capture([section], complete=True)).known()
 
 
+def test_a_list_that_powershell_5_1_wrapped_is_a_list():
+    row = {"Guid": BRACED, "Keyword": "*RSS", "Value": {"value": ["1", "2"], "Count": 2}}
+    text = json.dumps({"value": [row], "Count": 1})
+    capture = Capture([Section("windows-advanced", "", text, "", 0)], complete=True)
+    assert WindowsAdvanced.parse(capture).of(CARD)["*rss"].value == "1,2"
+
+
 def test_a_cmdlet_that_this_windows_has_not_says_so():
     capture = failed("switches", "Get-VMSwitch: not found", 127)
     switches = WindowsSwitches.parse(capture).all

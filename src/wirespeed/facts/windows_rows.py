@@ -54,7 +54,7 @@ class Row:
 
     def texts(self, name: str) -> tuple[str, ...]:
         """Give a list of texts; one that stands alone is a list of one, null is none."""
-        value = self.values.get(name)
+        value = _unwrapped(self.values.get(name))
         items = value if isinstance(value, list) else [value]
         return tuple(str(item) for item in items if isinstance(item, str | int) and item != "")
 
@@ -81,12 +81,19 @@ def rows_of(capture: Capture, section: str, source: str) -> Observed[tuple[Row, 
     if not isinstance(text, Known):
         return text
     try:
-        found = json.loads(text.value)
+        found = _unwrapped(json.loads(text.value))
     except (ValueError, RecursionError) as error:
         return Unreadable(f"it is no JSON: {str(error)[:80]}", source)
     if not isinstance(found, list):
         return Unreadable("it is no list of objects", source)
     return Known(tuple(_rows(found[:MAX_ROWS], source)), source)
+
+
+def _unwrapped(value: object) -> Any:
+    """Give a list that Windows PowerShell 5.1 wrote as an object: {"value": […], "Count": 2}."""
+    if isinstance(value, dict) and value.keys() == {"value", "Count"}:
+        return value["value"]
+    return value
 
 
 def _rows(found: list[Any], source: str) -> Iterator[Row]:
