@@ -42,10 +42,10 @@ export LC_ALL PATH
 finished=/run/wirespeed-two-hosts.done
 : >>"$finished"
 
-# await PCI_ADDRESS: until the port's driver has made its netdev.
+# await PCI_ADDRESS|NETDEV: until the port's driver has made its netdev.
 await() {
 	tries=0
-	until [ -d "/sys/bus/pci/devices/$1/net" ]; do
+	until [ -d "/sys/bus/pci/devices/$1/net" ] || [ -d "/sys/class/net/$1" ]; do
 		if [ $tries -ge 60 ]; then
 			echo "no netdev of $1 after 60 s: nothing was done" >&2
 			exit 1

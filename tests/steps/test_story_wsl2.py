@@ -17,19 +17,23 @@ from described_wsl2 import CARD, OWN, SWITCH, Linux, LinuxHands, captured, machi
 
 from wirespeed.apply import hands_powershell
 from wirespeed.apply.hands_powershell import PowerShellHands
+from wirespeed.apply.persist import boot_steps, persist_steps
+from wirespeed.apply.record import Record
 from wirespeed.apply.run import read_journal
 from wirespeed.commands import apply as apply_command
 from wirespeed.commands import undo as undo_command
 from wirespeed.commands.apply import apply
+from wirespeed.commands.persist import netdevs_of
 from wirespeed.commands.run_hosts import REBOOT_DUE, run_folder
 from wirespeed.commands.undo import undo
 from wirespeed.doctor.diagnose import diagnose
 from wirespeed.model.capture import parse_capture
 from wirespeed.model.error import ApplyError, LeftChangedError
 from wirespeed.model.fact import HostFacts
-from wirespeed.model.journal import Begun
+from wirespeed.model.journal import Begun, whole_plan
 from wirespeed.model.plan import PlannedStep
 from wirespeed.model.spec import Spec
+from wirespeed.steps.file_content import FileContent
 
 SPEC = """\
 hosts: {desk: {reach: winssh://ann@desk, ports: ["0000:0a:00.0"]}}
@@ -204,3 +208,18 @@ def test_wsl2_trouble_in_an_undo_is_finished_by_the_next(
             assert isinstance(first.exception, LeftChangedError)
             assert one.call(undo).return_value == 0
         assert one.state == one.start, number
+
+
+def test_wsl2_what_persists_waits_for_the_netdev_for_the_card_is_on_the_other_side(desk: Desk):
+    desk.call(apply, "--yes", "--reboot")
+    entries = read_journal(run_folder(desk.spec))
+    plan = whole_plan(entries)
+    assert plan is not None
+    assert netdevs_of(plan, "desk") == ["eth2"]
+    lasting = list(boot_steps(Record(plan, lambda _: None, entries), "desk"))
+    script = next(s for s in persist_steps("desk", ["eth2"], lasting) if s.subject.endswith(".sh"))
+    assert isinstance(script, FileContent)
+    assert "\nawait eth2\n" in script.content
+    assert "run ip link set dev eth2 mtu 9000\n" in script.content
+    assert "NetAdapter" not in script.content
+    assert list(boot_steps(Record(plan, lambda _: None, entries), "desk.windows")) == []

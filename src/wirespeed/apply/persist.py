@@ -79,7 +79,7 @@ def boot_steps(record: Record, host: str) -> Iterator[BootStep]:
 
 
 def persist_steps(name: str, ports: Sequence[str], steps: Sequence[BootStep]) -> list[Step]:
-    """Give the steps that make it last on one host; `ports` are PCI addresses."""
+    """Give the steps that make it last on one host; `ports` are PCI addresses, or netdevs."""
     if not steps:
         return []
     numbers = "".join(f"{step.number}\n" for step in steps)
@@ -135,10 +135,10 @@ export LC_ALL PATH
 finished={_done(name)}
 : >>"$finished"
 
-# await PCI_ADDRESS: until the port's driver has made its netdev.
+# await PCI_ADDRESS|NETDEV: until the port's driver has made its netdev.
 await() {{
 	tries=0
-	until [ -d "/sys/bus/pci/devices/$1/net" ]; do
+	until [ -d "/sys/bus/pci/devices/$1/net" ] || [ -d "/sys/class/net/$1" ]; do
 		if [ $tries -ge {PORT_S} ]; then
 			echo "no netdev of $1 after {PORT_S} s: nothing was done" >&2
 			exit 1

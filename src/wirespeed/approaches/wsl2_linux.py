@@ -33,6 +33,15 @@ SYSCTLS = {
 """As measured: fewer frames sent again, and more throughput, through Windows' switch."""
 WHY = "through Windows' switch a stream needs larger buffers, and a sender that loss does not stop"
 SCRIPT = "/etc/wirespeed-wsl2.sh"
+AWAIT = """\
+#!/bin/sh
+# Made by `wirespeed apply`: what WSL forgets. Mirrored adapters come some seconds after the start.
+tries=0
+until [ -d /sys/class/net/NETDEV ] || [ $tries -ge 60 ]; do
+	tries=$((tries + 1))
+	sleep 1
+done
+"""
 LASTS = "WSL forgets it with every `wsl --shutdown`, and has no systemd here that would do it again"
 
 
@@ -45,7 +54,8 @@ def linux_side(spec: Spec, name: str, host: HostFacts, card: WindowsAdapter) -> 
     steps = list(_tuning(spec, host, netdev))
     yield from steps
     if not _has_systemd(host):
-        script = "".join(["#!/bin/sh\n", *(line for step in steps for line in _again(step))])
+        lines = (line for step in steps for line in _again(step))
+        script = "".join([AWAIT.replace("NETDEV", netdev), *lines])
         yield FileContent(path=SCRIPT, content=script, reason=LASTS)
         yield WslConf(section="boot", key="command", value=f"sh {SCRIPT}", reason=LASTS)
 

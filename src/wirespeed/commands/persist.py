@@ -17,7 +17,7 @@ from wirespeed.model.error import InputError
 from wirespeed.model.journal import Entry, outcome
 from wirespeed.model.observed import CannotTellError, Known, Observed
 from wirespeed.model.plan import Plan
-from wirespeed.model.spec import Spec
+from wirespeed.model.spec import Approach, Spec
 from wirespeed.model.step import State, Step
 from wirespeed.report.plan_text import plan_lines
 from wirespeed.steps.file_content import FileContent
@@ -109,7 +109,10 @@ def _plan(run: Run, plan: Plan, spec: Spec, hands: dict[str, ShellHands], name: 
     host = ""
     try:
         for host, of in spec.hosts.items():
-            steps = persist_steps(name, of.ports, list(boot_steps(record, host)))
+            # In WSL, the card of a port is on the other side.
+            is_wsl = spec.approach is Approach.WSL2
+            ports = netdevs_of(record.plan, host) if is_wsl else of.ports
+            steps = persist_steps(name, ports, list(boot_steps(record, host)))
             states = hands[host].read(steps) if steps else []
             _refuse_others(host, steps, states)
             rows += [(host, step, state) for step, state in zip(steps, states, strict=True)]
@@ -122,6 +125,11 @@ def _plan(run: Run, plan: Plan, spec: Spec, hands: dict[str, ShellHands], name: 
             so="nothing is planned on a guess",
             next=error.would_tell,
         ) from None
+
+
+def netdevs_of(plan: Plan, host: str) -> list[str]:
+    """Give the netdevs that a plan sets up on a host, for its boot to wait for."""
+    return [p.subject for p in plan.steps if p.host == host and p.step["step"] == "mtu"]
 
 
 def _refuse_others(host: str, steps: Sequence[Step], states: Sequence[Observed[State]]) -> None:
