@@ -189,6 +189,21 @@ def test_a_switch_with_a_strange_key_or_another_password_is_refused_before_its_s
         assert isinstance(told, Unreachable) and told.error.what == "switch.refused"
         monkeypatch.setenv(PASSWORD, SECRET)
         (tmp_path / ".ssh" / "known_hosts").write_text("")
-        with pytest.raises(HostError), closing(SwitchSession(place_of(found))) as session:
+        with (
+            pytest.raises(HostError, match=r"switch\.refused") as caught,
+            closing(SwitchSession(place_of(found))) as session,
+        ):
             session.type(["show interfaces status"])
+        assert "known_hosts" in caught.value.found
         assert found.typed == []
+
+
+def test_a_switch_that_is_not_there_was_told_nothing_of_its_switchport(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv(PASSWORD, SECRET)
+    place = parse_destination("switch+nxos://admin@127.0.0.1:1")
+    assert isinstance(place, SwitchHost)
+    with pytest.raises(HostError, match=r"switch\.unreachable"):
+        SwitchSession(place).type(["show version"])

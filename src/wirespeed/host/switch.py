@@ -177,14 +177,22 @@ class SwitchSession(Closing):
         except library.authentication:
             raise
         except library.errors as error:
-            raise self._lost(str(error)) from None
+            if "known_hosts" in str(error):
+                raise self._refused(error) from None
+            raise HostError(
+                "switch.unreachable",
+                where=place.text,
+                found=_first_line(error),
+                so="nothing was told to it",
+                next="reach it by its management port, and see that the switch runs",
+            ) from None
         return connection
 
     def _refused(self, error: Exception) -> HostError:
         return HostError(
             "switch.refused",
             where=self._place.text,
-            found=shown(str(error).strip().partition("\n")[0], 200),
+            found=_first_line(error),
             so="nothing was read or changed",
             next=f"a key in the agent, {PASSWORD}, or `ssh {self._place.host}` once to see its key",
         )
@@ -197,6 +205,12 @@ class SwitchSession(Closing):
             so="what it was told last may have been done or not",
             next="reach it by its management port, and see that the switch runs",
         )
+
+
+def _first_line(error: Exception) -> str:
+    """Give what netmiko says first, or what it wraps, of a key that is not known."""
+    lines = str(error).strip().split("\n")
+    return shown(next((line for line in lines if "known_hosts" in line), lines[0]), 200)
 
 
 def switch_capture(
