@@ -1,0 +1,127 @@
+"""Open vSwitch that is not there, dies or comes back anew; each a verdict, and undo still works.
+
+The underlay is IPv6 here.
+"""
+
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from program import start, wirespeed
+
+from wirespeed.doctor.gather import Gathered, gather
+from wirespeed.doctor.host_state import Values, differences, values_of
+from wirespeed.host.clock import Deadline, sleep_s
+from wirespeed.host.reach_destination import Remote
+from wirespeed.lab.machine_spec import LabSpec, MachineSpec
+from wirespeed.lab.machines import Machines
+
+pytestmark = [pytest.mark.machines, pytest.mark.timeout(900)]
+HOSTS = ("alpha", "beta")
+STORY: dict[str, Any] = {
+    "approach": "ovs-tc",
+    "failover": "none",
+    "underlay": {"subnet": "fd00:9::/64", "mtu": 1600},
+    "networks": {"storage": {"segment": 16000000, "subnet": "192.168.10.0/24", "mtu": 1500}},
+    "guests": {
+        "ceph-1": {"host": "alpha", "networks": ["storage"], "kind": "namespace"},
+        "gpu-1": {"host": "beta", "networks": ["storage"], "kind": "namespace"},
+    },
+}
+OVS = "/usr/share/openvswitch/scripts/ovs-ctl"
+START = f"{OVS} start --system-id=random --no-record-hostname"
+
+
+@pytest.fixture(scope="module")
+def lab() -> Iterator[Machines]:
+    hosts = tuple(MachineSpec(name=name, memory_mib=768) for name in HOSTS)
+    with Machines(LabSpec(hosts=hosts), name=f"test-{os.getpid()}-ovsfault") as lab:
+        yield lab
+
+
+@pytest.fixture
+def spec(lab: Machines, tmp_path: Path) -> Path:
+    path = tmp_path / "spec.yaml"
+    hosts = {
+        n: {"reach": f"ssh://{lab.hosts[n].state.destination}", "ports": ["0000:01:00.0"]}
+        for n in HOSTS
+    }
+    # JSON is YAML too.
+    path.write_text(json.dumps({"hosts": hosts, **STORY}))
+    return path
+
+
+def sh(lab: Machines, host: str, script: str) -> str:
+    done = lab.hosts[host].run(["sh", "-ec", script])
+    assert done.returncode == 0, f"{script}\n{done.output}\n{done.errors}"
+    return done.output
+
+
+def standing(lab: Machines) -> dict[str, Values]:
+    """All that is set on every host, by a fresh capture."""
+    places = [lab.hosts[name].state.destination for name in HOSTS]
+    found = {}
+    for gathered in gather([Remote(p, p) for p in places], timeout_s=180):
+        assert isinstance(gathered, Gathered), gathered
+        assert gathered.facts.capture.complete, "cut off: there is nothing to compare"
+        found[gathered.destination.text] = values_of(gathered.facts)
+    assert len(found) == len(HOSTS)
+    return found
+
+
+def assert_as_before(lab: Machines, before: dict[str, Values]) -> None:
+    now = standing(lab)
+    assert [d for host in before for d in differences(host, before[host], now[host])] == []
+
+
+def in_one_line(text: str) -> str:
+    return " ".join(text.split())
+
+
+def test_ovs_that_does_not_run_is_said_before_anything_is_changed(spec: Path):
+    refused = wirespeed("apply", str(spec), "--yes")
+    assert refused.returncode == 2, refused.stdout + refused.stderr
+    assert "ERROR spec.no_ovs alpha" in refused.stderr
+    assert "Open vSwitch does not run" in in_one_line(refused.stderr)
+
+
+def test_ovs_bridge_or_port_of_the_user_is_left_alone(lab: Machines, spec: Path):
+    for host in HOSTS:
+        sh(lab, host, START)
+    for made, gone in (
+        ("add-br br-storage", "del-br br-storage"),
+        ("add-br br0 -- add-port br0 t16000000-beta", "del-br br0"),
+    ):
+        sh(lab, "alpha", f"ovs-vsctl --no-wait {made}")
+        try:
+            refused = wirespeed("apply", str(spec), "--yes")
+        finally:
+            sh(lab, "alpha", f"ovs-vsctl {gone}")
+        assert refused.returncode == 2, refused.stdout + refused.stderr
+        assert "already: it is" in in_one_line(refused.stderr), refused.stderr
+
+
+def test_ovs_killed_in_the_midst_is_named_and_undo_works_when_it_runs_again(
+    lab: Machines, spec: Path
+):
+    before = standing(lab)
+    journal = Path(f"{spec}.run/journal.jsonl")
+    process = start("apply", str(spec), "--yes")
+    deadline = Deadline(90)
+    # In the midst of alpha: its address is there, its bridge is not.
+    while not journal.exists() or journal.read_text().count('"kind":"intent"') < 2:
+        assert process.poll() is None and not deadline.expired
+        sleep_s(0.01)
+    sh(lab, "alpha", "kill -KILL $(cat /run/openvswitch/ovsdb-server.pid)")
+    sh(lab, "alpha", "kill -KILL $(cat /run/openvswitch/ovs-vswitchd.pid)")
+    output, errors = process.communicate(timeout=300)
+    assert process.returncode in (1, 3), output + errors
+    assert "database connection failed" in in_one_line(output + errors), output + errors
+
+    sh(lab, "alpha", START)
+    undone = wirespeed("undo", str(spec))
+    assert undone.returncode == 0, undone.stdout + undone.stderr
+    assert_as_before(lab, before)
