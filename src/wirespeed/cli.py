@@ -26,6 +26,7 @@ not proven on hardware (only vdevs, virtual and described hosts were at hand):
   plan, apply, undo: ConnectX cards; firmware, its settings and its reset
   plan, apply, undo: both sides of WSL2; WinRM, and PowerShell over SSH
   ovs-tc: cards with an embedded switch: switchdev, VF-LAG, representors, offload
+  ovs-dpdk: any host; its switch was measured alone, plain and through VXLAN
   prove: throughput between guests, as every host was emulated; fail-over by
     ConnectX ports; a card that enforces its spoof check
   doctor, link: switches and their ports, of all seven kinds"""

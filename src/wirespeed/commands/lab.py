@@ -31,7 +31,7 @@ def up(hosts: tuple[str, ...], switch: bool, name: str) -> None:
 
     HOST takes memory=MIB, cpus=N, width=LANES and speed=GT/S of the root ports above its cards,
     init=systemd, and disk=1 for one that is after a reboot as it was left. The first lab of all
-    builds the image that the hosts boot from: a minute, 320 MB.
+    builds the image that the hosts boot from: a minute, 400 MB.
     """
     wiring: Wiring = "switch" if switch else "crossed"
     machines = [parse_machine(text) for text in hosts] or list(TWO_HOSTS.hosts)
