@@ -7,11 +7,13 @@ import pytest
 from click.testing import CliRunner
 
 from wirespeed.apply.planner import make_plan
-from wirespeed.commands.persist import is_made_to_last, persist
+from wirespeed.commands.persist import is_made_to_last, persist, places_of
 from wirespeed.model.error import InputError
 from wirespeed.model.journal import Begun, Ended, Entry, Intent, Result, Verified
 from wirespeed.model.observed import Known
+from wirespeed.model.spec import Spec
 from wirespeed.steps.mtu import Mtu
+from wirespeed.steps.netdev_name import NetdevName
 
 PORT = "0000:01:00.0"
 SPEC = {
@@ -70,3 +72,12 @@ def test_whether_it_lasts_is_what_its_own_journal_says(tmp_path: Path):
     with (folder / "persist" / "journal.jsonl").open("a") as lines:
         lines.write(Ended(at="now", outcome="undone").model_dump_json() + "\n")
     assert not is_made_to_last(folder)
+
+
+def test_a_virtual_machine_has_a_boot_of_its_own_that_waits_for_its_slots():
+    machine = {"host": "alpha", "networks": ["storage"], "kind": "qemu", "image": "/x.qcow2"}
+    namespace = {"host": "alpha", "networks": ["storage"], "kind": "namespace"}
+    spec = Spec.model_validate({**SPEC, "guests": {"gpu-1": machine, "ceph-1": namespace}})
+    named = NetdevName(pci_address="0000:00:08.0", netdev="net0p0")
+    plan = make_plan([("gpu-1", named, None), ("alpha", Mtu(netdev="eth0", mtu=9080), None)])
+    assert places_of(spec, plan) == {"alpha": (PORT,), "gpu-1": ["0000:00:08.0"]}

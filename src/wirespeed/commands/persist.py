@@ -17,7 +17,7 @@ from wirespeed.model.error import InputError
 from wirespeed.model.journal import Entry, outcome
 from wirespeed.model.observed import CannotTellError, Known, Observed
 from wirespeed.model.plan import Plan
-from wirespeed.model.spec import Approach, Spec
+from wirespeed.model.spec import VIRTUAL_MACHINES, Approach, Spec
 from wirespeed.model.step import State, Step
 from wirespeed.report.plan_text import plan_lines
 from wirespeed.steps.file_content import FileContent
@@ -108,10 +108,7 @@ def _plan(run: Run, plan: Plan, spec: Spec, hands: dict[str, ShellHands], name: 
     rows = []
     host = ""
     try:
-        for host, of in spec.hosts.items():
-            # In WSL, the card of a port is on the other side.
-            is_wsl = spec.approach is Approach.WSL2
-            ports = netdevs_of(record.plan, host) if is_wsl else of.ports
+        for host, ports in places_of(spec, record.plan).items():
             steps = persist_steps(name, ports, list(boot_steps(record, host)))
             states = hands[host].read(steps) if steps else []
             _refuse_others(host, steps, states)
@@ -125,6 +122,20 @@ def _plan(run: Run, plan: Plan, spec: Spec, hands: dict[str, ShellHands], name: 
             so="nothing is planned on a guess",
             next=error.would_tell,
         ) from None
+
+
+def places_of(spec: Spec, plan: Plan) -> dict[str, Sequence[str]]:
+    """Give every host and virtual machine, with the ports that its boot is to wait for."""
+    found: dict[str, Sequence[str]] = {}
+    for host, of in spec.hosts.items():
+        # In WSL, the card of a port is on the other side.
+        found[host] = netdevs_of(plan, host) if spec.approach is Approach.WSL2 else of.ports
+    for guest, wanted in spec.guests.items():
+        if wanted.kind in VIRTUAL_MACHINES:
+            # Its VFs, by their slots within it.
+            named = [p for p in plan.steps if p.host == guest and p.kind == "netdev_name"]
+            found[guest] = [str(p.step["pci_address"]) for p in named]
+    return found
 
 
 def netdevs_of(plan: Plan, host: str) -> list[str]:
