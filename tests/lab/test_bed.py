@@ -155,7 +155,13 @@ def test_of_two_deaths_the_one_that_the_other_followed_is_told(temporary: Path):
     # A peer that polls a memif may fault when its other end goes, and be seen to end first.
     with opened("testpmd-macswap", "memif") as bed:
         bed.run(request(bed, 1))
-        ends = ((0.3, bed.tester_pid, signal.SIGSEGV), (0.4, dut_pid(temporary), signal.SIGKILL))
+        dut = dut_pid(temporary)
+        # Stopped, it cannot fault in its turn before it is killed.
+        ends = (
+            (0.3, dut, signal.SIGSTOP),
+            (0.35, bed.tester_pid, signal.SIGSEGV),
+            (0.4, dut, signal.SIGKILL),
+        )
         kills = [threading.Timer(after, os.kill, (pid, by)) for after, pid, by in ends]
         for kill in kills:
             kill.start()

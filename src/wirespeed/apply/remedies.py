@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from wirespeed.apply.planner import planned
+from wirespeed.model.command import Shell
 from wirespeed.model.finding import Finding
 from wirespeed.model.observed import Known, Observed
 from wirespeed.model.plan import Plan, PlannedStep
@@ -66,6 +67,10 @@ def chosen(
                 except ValueError as error:
                     # A netdev may be called what no command should be given.
                     left.append(Left(finding.rule, f"{call.kind}: {error}"))
+                    continue
+                if step.read().shell is not Shell.POSIX:
+                    why = "of the Windows side: by `approach: wsl2`, or typed there"
+                    left.append(Left(finding.rule, f"{call.kind}: {why}"))
                     continue
                 if step not in [other.step for other in steps]:
                     steps.append(Chosen(finding.rule, step))
