@@ -41,8 +41,8 @@ pytestmark = [
     pytest.mark.machines,
     pytest.mark.timeout(900),
     pytest.mark.skip(
-        "Open vSwitch 3.1 loses every upcall of some starts in an emulated host (dpctl/show: missed "
-        "19, lost 19), and nothing gets through; it passed in parts, to be run by hand"
+        "Open vSwitch 3.1 loses every upcall of some starts in an emulated host (dpctl/show: "
+        "missed 19, lost 19), and nothing gets through; it passed in parts, to be run by hand"
     ),
 ]
 HOSTS = ("alpha", "beta")
