@@ -9,7 +9,8 @@ from pydantic import TypeAdapter, ValidationError
 from wirespeed.apply.run import JOURNAL, read_journal
 from wirespeed.doctor.host_state import Values, values_of
 from wirespeed.host.files import is_file, make_folder, read_text, remove_file, write_text
-from wirespeed.host.jsonl import JsonlWriter, read_lines
+from wirespeed.host.jsonl import JsonlWriter
+from wirespeed.measure.record_lines import read_record_lines
 from wirespeed.model.capture import parse_capture
 from wirespeed.model.error import InputError
 from wirespeed.model.fact import HostFacts
@@ -30,7 +31,6 @@ FINDINGS = {When.BEFORE: "findings.json", When.APPLIED: "findings-after.json"}
 DRIFT, UNDONE = "drift.json", "state-after-undo.json"
 ANSWER: TypeAdapter[Diagnosis | Unanswered] = TypeAdapter(Diagnosis | Unanswered)
 Model = TypeVar("Model", bound=Frozen)
-T = TypeVar("T")
 
 
 class ProofFolder:
@@ -92,7 +92,7 @@ def is_proof(folder: Path) -> bool:
 
 def read_proof(folder: Path) -> Proof:
     """Read all that is there. Raises InputError `run.not_readable`, `file.unreadable`."""
-    lines = _lines(folder / STAGES, PROOF_LINE)
+    lines = read_record_lines(folder / STAGES, PROOF_LINE)
     opening = next((line for line in lines if isinstance(line, Opening)), None)
     if opening is None:
         raise InputError(
@@ -104,11 +104,11 @@ def read_proof(folder: Path) -> Proof:
     return Proof(
         opening=opening,
         stages=tuple(line for line in lines if isinstance(line, StageEnd)),
-        found=tuple(_lines(folder / FINDINGS[When.BEFORE], ANSWER)),
-        found_after=tuple(_lines(folder / FINDINGS[When.APPLIED], ANSWER)),
+        found=tuple(read_record_lines(folder / FINDINGS[When.BEFORE], ANSWER)),
+        found_after=tuple(read_record_lines(folder / FINDINGS[When.APPLIED], ANSWER)),
         plan=_one(folder / PLAN, Plan),
         entries=tuple(read_journal(folder)) if is_file(folder / JOURNAL) else (),
-        trials=tuple(_lines(folder / NETWORK, NETWORK_TRIAL)),
+        trials=tuple(read_record_lines(folder / NETWORK, NETWORK_TRIAL)),
         drift=_one(folder / DRIFT, Compared),
         undone=_one(folder / UNDONE, Compared),
         values={when: _values(folder, when, opening.spec) for when in When},
@@ -132,18 +132,6 @@ def _values(folder: Path, when: When, spec: Spec) -> dict[str, Values]:
         path = folder / capture_name(when, host)
         if is_file(path):
             found[host] = values_of(HostFacts(host, parse_capture(read_text(path), host)))
-    return found
-
-
-def _lines(path: Path, adapter: TypeAdapter[T]) -> list[T]:
-    if not is_file(path):
-        return []
-    found = []
-    for number, line in enumerate(read_lines(path), 1):
-        try:
-            found.append(adapter.validate_json(line))
-        except ValidationError as error:
-            raise _not_readable(f"{path}, line {number}", error) from None
     return found
 
 

@@ -2,10 +2,7 @@
 
 from pathlib import Path
 
-from pydantic import ValidationError
-
-from wirespeed.host.files import is_file
-from wirespeed.host.jsonl import read_lines
+from wirespeed.measure.record_lines import read_record_lines
 from wirespeed.model.error import InputError
 from wirespeed.model.trial import Outcome, Record, Setup, Started, Trial, record_adapter
 
@@ -17,22 +14,7 @@ def read_records(folder: Path) -> list[Record]:
 
     Raises InputError `run.not_readable` for a line that is no record.
     """
-    path = folder / TRIALS
-    if not is_file(path):
-        return []
-    records = []
-    for number, line in enumerate(read_lines(path), 1):
-        try:
-            records.append(record_adapter.validate_json(line))
-        except ValidationError as error:
-            raise InputError(
-                "run.not_readable",
-                where=f"{path}, line {number}",
-                found=error.errors()[0]["msg"],
-                so="the run cannot be read without guessing",
-                next="use the release that wrote it, or remove the line",
-            ) from None
-    return records
+    return read_record_lines(folder / TRIALS, record_adapter)
 
 
 def resumable(out: Path, settings: dict[str, str], *, resume: bool) -> list[Record]:

@@ -4,10 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from pydantic import ValidationError
-
-from wirespeed.host.files import is_file
-from wirespeed.host.jsonl import read_lines
+from wirespeed.measure.record_lines import read_record_lines
 from wirespeed.model.error import InputError
 from wirespeed.model.workload_trial import (
     WORKLOAD_RECORD,
@@ -35,22 +32,7 @@ def read_workloads(folder: Path) -> list[WorkloadRecord]:
 
     Raises InputError `run.not_readable` for a line that is no record.
     """
-    path = folder / WORKLOADS
-    if not is_file(path):
-        return []
-    records = []
-    for number, line in enumerate(read_lines(path), 1):
-        try:
-            records.append(WORKLOAD_RECORD.validate_json(line))
-        except ValidationError as error:
-            raise InputError(
-                "run.not_readable",
-                where=f"{path}, line {number}",
-                found=error.errors()[0]["msg"],
-                so="the run cannot be read without guessing",
-                next="use the release that wrote it, or remove the line",
-            ) from None
-    return records
+    return read_record_lines(folder / WORKLOADS, WORKLOAD_RECORD)
 
 
 def by_label(records: Sequence[WorkloadRecord]) -> tuple[Labelled, ...]:
