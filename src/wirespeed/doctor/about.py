@@ -4,6 +4,7 @@ from collections.abc import Callable
 from functools import partial
 
 from wirespeed.doctor.esxi_side import is_esxi
+from wirespeed.doctor.switch_side import is_only_switch, switch_lines
 from wirespeed.doctor.windows_side import is_only_windows
 from wirespeed.facts.cpu import Cpus
 from wirespeed.facts.esxi_ports import EsxiPorts
@@ -31,7 +32,7 @@ def describe(host: HostFacts) -> tuple[tuple[str, str], ...]:
         ("runs on", _guarded(_runs_on, host)),
         ("CPU", _guarded(_cpu, host)),
     ]
-    if is_only_windows(host.capture):
+    if is_only_windows(host.capture) or is_only_switch(host.capture):
         lines.clear()
     if is_esxi(host.capture):
         lines[:] = [("ESXi", _guarded(_esxi, host))]
@@ -44,6 +45,7 @@ def describe(host: HostFacts) -> tuple[tuple[str, str], ...]:
     lines += [(port.name, _guarded(partial(_port, port), host)) for port in ports[:MAX_PORTS]]
     if len(ports) > MAX_PORTS:
         lines.append(("ports", f"{len(ports) - MAX_PORTS} more"))
+    lines += switch_lines(host)
     return tuple((shown(label), shown(value)) for label, value in lines if value)
 
 

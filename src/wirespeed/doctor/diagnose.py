@@ -8,6 +8,7 @@ from wirespeed.doctor.discover import rules
 from wirespeed.doctor.esxi_side import esxi_ledgers, is_esxi
 from wirespeed.doctor.ledger import build_ledger
 from wirespeed.doctor.price import priced
+from wirespeed.doctor.switch_side import is_only_switch, switch_ledgers
 from wirespeed.doctor.windows_side import (
     is_about_linux,
     is_only_windows,
@@ -68,6 +69,7 @@ def diagnose(
         *ledgers.values(),
         *windows_ledgers(host, question),
         *esxi_ledgers(host, question),
+        *switch_ledgers(host, question),
     )
     by_name = {ledger.port: ledger for ledger in all_ledgers}
     findings = [priced(f, by_name.get(f.where)) for f in said if isinstance(f, Finding)]
@@ -134,6 +136,8 @@ def _other_than_linux(host: HostFacts) -> str:
     """Name the system of a host that is no Linux; empty for one that is."""
     if is_esxi(host.capture):
         return "ESXi"
+    if is_only_switch(host.capture):
+        return "a switch"
     return "Windows" if is_only_windows(host.capture) else ""
 
 

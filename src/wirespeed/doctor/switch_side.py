@@ -1,0 +1,112 @@
+"""A switch in an answer: whether it was read alone, and what its ports say in one line each."""
+
+from collections.abc import Iterator
+
+from wirespeed.ceilings.ethernet import ethernet_ceiling
+from wirespeed.facts.switchport import Switch, Switches
+from wirespeed.facts.switchport_pairs import pairs
+from wirespeed.facts.switchport_port import SwitchPort
+from wirespeed.model.capture import Capture
+from wirespeed.model.ceiling import Direction, Ledger
+from wirespeed.model.fact import HostFacts
+from wirespeed.model.observed import Absent, CannotTellError, Known, Observed
+from wirespeed.model.question import Question
+from wirespeed.model.rule import DoesNotApplyError
+
+HOST_SECTIONS = ("ports", "kernel")
+MAX_PORTS = 128
+UNKNOWN = "?"
+
+
+def is_only_switch(capture: Capture) -> bool:
+    """Whether a capture has a switch, and no host at the other end of its cables."""
+    return bool(capture.sections("switch-kind")) and not any(map(capture.section, HOST_SECTIONS))
+
+
+def switch_lines(host: HostFacts) -> Iterator[tuple[str, str]]:
+    """Give name and state of every port of a switch alone, or of those that a host is plugged in."""
+    if not is_only_switch(host.capture):
+        try:
+            found = pairs(host)
+        except (CannotTellError, DoesNotApplyError):
+            return
+        for pair in found:
+            yield f"{pair.netdev} is in", f"{pair.place}: {port_line(pair.port)}"
+        return
+    for name, switch in host[Switches].by_name.items():
+        yield name, str(switch.kind)
+        yield from _ports(switch)
+
+
+def switch_ledgers(host: HostFacts, question: Question) -> Iterator[Ledger]:
+    """Give what the wire of each port carries that is up, of a switch that was read alone."""
+    if not is_only_switch(host.capture):
+        return
+    for name, switch in host[Switches].by_name.items():
+        for port in switch.ports.value if isinstance(switch.ports, Known) else ():
+            link = port.link_bps
+            if isinstance(link, Known) and link.value > 0:
+                yield Ledger(
+                    port=f"{port.name} of {name}",
+                    frame_bytes=question.frame_bytes,
+                    ceilings=tuple(
+                        ethernet_ceiling(link.value, question.frame_bytes, side, link.source)
+                        for side in Direction
+                    ),
+                    unknown=("what is behind the port: only the switch was read",),
+                    bidirectional=question.bidirectional,
+                )
+
+
+def _ports(switch: Switch) -> Iterator[tuple[str, str]]:
+    if not isinstance(switch.ports, Known):
+        yield "ports", f"cannot tell: {switch.ports.reason}"
+        return
+    ports = switch.ports.value
+    for port in ports[:MAX_PORTS]:
+        yield port.name, port_line(port)
+    if len(ports) > MAX_PORTS:
+        yield "ports", f"{len(ports) - MAX_PORTS} more"
+
+
+def port_line(port: SwitchPort) -> str:
+    """Say how a port stands; `?` stands for what its kind did not show."""
+    errors = [one.value for one in (port.fcs_errors, port.runts) if isinstance(one, Known)]
+    words = [
+        _state(port),
+        _word(port.autonegotiation, {True: "negotiates", False: "set by hand"}, "negotiation"),
+        f"FEC {_value(port.fec)}",
+        f"MTU {_value(port.mtu_bytes)}",
+        f"damaged {sum(errors) if errors else UNKNOWN}",
+        f"hears {_heard(port)}",
+    ]
+    return ", ".join(words)
+
+
+def _state(port: SwitchPort) -> str:
+    if isinstance(port.is_enabled, Known) and not port.is_enabled.value:
+        return "disabled"
+    if isinstance(port.is_up, Known) and port.is_up.value:
+        return f"{_bps(port.link_bps)} up"
+    at = f" (set to {_bps(port.set_bps)})" if isinstance(port.set_bps, Known) else ""
+    return f"no link{at}" if isinstance(port.is_up, Known) else "link ?"
+
+
+def _bps(observed: Observed[int]) -> str:
+    return f"{observed.value / 1e9:g} Gb/s" if isinstance(observed, Known) else UNKNOWN
+
+
+def _word(observed: Observed[bool], words: dict[bool, str], what: str) -> str:
+    return words[observed.value] if isinstance(observed, Known) else f"{what} {UNKNOWN}"
+
+
+def _value(observed: Observed[object]) -> str:
+    return str(observed.value) if isinstance(observed, Known) else UNKNOWN
+
+
+def _heard(port: SwitchPort) -> str:
+    if isinstance(port.neighbors, Absent):
+        return "nobody"
+    if not isinstance(port.neighbors, Known):
+        return UNKNOWN
+    return "; ".join(f"{one.port} of {one.system or UNKNOWN}" for one in port.neighbors.value[:4])
