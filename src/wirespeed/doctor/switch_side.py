@@ -24,7 +24,7 @@ def is_only_switch(capture: Capture) -> bool:
 
 
 def switch_lines(host: HostFacts) -> Iterator[tuple[str, str]]:
-    """Give name and state of every port of a switch alone, or of those that a host is plugged in."""
+    """Give name and state of every port of a switch alone, or of those that the host is in."""
     if not is_only_switch(host.capture):
         try:
             found = pairs(host)
