@@ -19,10 +19,15 @@ FILES = {
     SwitchKind.SONIC: {
         "status": "sonic_status",
         "autoneg": "sonic_autoneg",
+        "counters": "sonic_counters",
         "lldp": "sonic_lldp",
     },
     SwitchKind.CUMULUS: {"interfaces": "nvue_interface", "lldp": "lldpcli"},
-    SwitchKind.EOS: {"interfaces": "eos_interfaces", "lldp": "eos_lldp"},
+    SwitchKind.EOS: {
+        "interfaces": "eos_interfaces",
+        "fec": "eos_fec",
+        "lldp": "eos_lldp",
+    },
     SwitchKind.NXOS: {"interfaces": "nxos_interface", "lldp": "nxos_lldp"},
 }
 G = 10**9
@@ -56,44 +61,45 @@ def row(port: SwitchPort) -> tuple[object, ...]:
         for one in (
             port.is_enabled, port.is_up, port.link_bps, port.set_bps, port.autonegotiation,
             port.fec, port.mtu_bytes, port.fcs_errors, port.runts, port.symbol_errors,
+            port.input_errors,
         )
     )  # fmt: skip
 
 
 EXPECTED: dict[SwitchKind, dict[str, tuple[object, ...]]] = {
     SwitchKind.DELL_OS6: {
-        "Te1/0/1": (True, True, 10 * G, "-", True, "?", "?", "?", "?", "?"),
-        "Te1/0/2": (True, True, G, "-", True, "?", "?", "?", "?", "?"),
-        "Te1/0/3": ("?", False, "-", 10 * G, False, "?", "?", "?", "?", "?"),
-        "Te1/0/12": ("?", False, "-", "-", True, "?", "?", "?", "?", "?"),
+        "Te1/0/1": (True, True, 10 * G, "-", True, "?", "?", "?", "?", "?", "-"),
+        "Te1/0/2": (True, True, G, "-", True, "?", "?", "?", "?", "?", "-"),
+        "Te1/0/3": ("?", False, "-", 10 * G, False, "?", "?", "?", "?", "?", "-"),
+        "Te1/0/12": ("?", False, "-", "-", True, "?", "?", "?", "?", "?", "-"),
     },
     SwitchKind.DELL_OS9: {
-        "TenGigabitEthernet 1/1": (True, True, 10 * G, "?", "?", "?", 1554, 17, 3, "?"),
-        "TenGigabitEthernet 1/2": (False, False, "-", "?", "?", "?", 9216, 0, 0, "?"),
+        "TenGigabitEthernet 1/1": (True, True, 10 * G, "?", "?", "?", 1554, 17, 3, "?", "-"),
+        "TenGigabitEthernet 1/2": (False, False, "-", "?", "?", "?", 9216, 0, 0, "?", "-"),
     },
     SwitchKind.DELL_OS10: {
-        "Ethernet 1/1/47:1": (True, True, 10 * G, 10 * G, False, "off", 9216, 0, 0, "?"),
-        "Ethernet 1/1/49": (True, True, 25 * G, "?", True, "rs", 9216, 2, 0, "?"),
+        "Ethernet 1/1/47:1": (True, True, 10 * G, 10 * G, False, "off", 9216, 0, 0, "?", "-"),
+        "Ethernet 1/1/49": (True, True, 25 * G, "?", True, "rs", 9216, 2, 0, "?", "-"),
     },
     SwitchKind.SONIC: {
-        "Ethernet0": (True, False, "-", "?", True, "off", 9100, "?", "?", "?"),
-        "Ethernet1": (True, True, 25 * G, 25 * G, False, "rs", 9100, "?", "?", "?"),
-        "Ethernet2": (False, False, "-", "?", "?", "?", 9100, "?", "?", "?"),
+        "Ethernet0": (True, False, "-", "?", True, "off", 9100, "?", "?", "?", 10),
+        "Ethernet1": (True, True, 25 * G, 25 * G, False, "rs", 9100, "?", "?", "?", 1234),
+        "Ethernet2": (False, False, "-", "?", "?", "?", 9100, "?", "?", "?", "?"),
     },
     SwitchKind.CUMULUS: {
-        "swp1": (True, True, 10 * G, 10 * G, False, "rs", 9216, "?", "?", "?"),
-        "swp2": (True, False, "-", "?", True, "?", 9216, "?", "?", "?"),
+        "swp1": (True, True, 10 * G, 10 * G, False, "rs", 9216, "?", "?", "?", 7),
+        "swp2": (True, False, "-", "?", True, "?", 9216, "?", "?", "?", "?"),
     },
     SwitchKind.EOS: {
-        "Ethernet10": (True, False, "-", 10 * G, False, "?", 10178, 0, 0, 0),
-        "Ethernet11": (True, True, 25 * G, "?", True, "?", 9214, 4, 1, 9),
+        "Ethernet10": (True, False, "-", 10 * G, False, "?", 10178, 0, 0, 0, "-"),
+        "Ethernet11": (True, True, 25 * G, "?", True, "rs", 9214, 4, 1, 9, "-"),
     },
     SwitchKind.NXOS: {
-        "Ethernet1/1": (False, False, "-", "?", True, "auto", 1500, 0, 0, "?"),
-        "Ethernet1/2": (True, True, 25 * G, 25 * G, False, "rs", 9216, 5, 2, "?"),
+        "Ethernet1/1": (False, False, "-", "?", True, "auto", 1500, 0, 0, "?", "-"),
+        "Ethernet1/2": (True, True, 25 * G, 25 * G, False, "rs", 9216, 5, 2, "?", "-"),
     },
 }
-"""Enabled, up, runs at, set to, negotiates, FEC, MTU, FCS errors, runts, symbol errors."""
+"""Enabled, up, runs at, set to, negotiates, FEC, MTU; FCS errors, runts, symbol, errors at all."""
 MAC = "b8:59:9f:00:00:01"
 HEARD = {
     SwitchKind.DELL_OS6: ("Te1/0/1", Neighbor("node-1", "enp59s0f0")),

@@ -71,7 +71,11 @@ def _ports(switch: Switch) -> Iterator[tuple[str, str]]:
 
 def port_line(port: SwitchPort) -> str:
     """Say how a port stands; `?` stands for what its kind did not show."""
-    errors = [one.value for one in (port.fcs_errors, port.runts) if isinstance(one, Known)]
+    errors = [
+        one.value
+        for one in (port.fcs_errors, port.runts, port.input_errors)
+        if isinstance(one, Known)
+    ]
     words = [
         _state(port),
         _word(port.autonegotiation, {True: "negotiates", False: "set by hand"}, "negotiation"),

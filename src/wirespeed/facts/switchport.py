@@ -5,7 +5,7 @@ of a switch. Its sections, each with the switch's name as the subject:
 
     switch-kind              `dell_os6`
     switch-cable             `eth0 Te1/0/1`: what the user said is plugged in where
-    switch-status, switch-interfaces, switch-autoneg, switch-lldp
+    switch-status, switch-interfaces, switch-autoneg, switch-counters, switch-fec, switch-lldp
                              what its commands printed; COMMANDS has them by kind
 """
 
@@ -33,6 +33,7 @@ COMMANDS: dict[SwitchKind, dict[str, str]] = {
     SwitchKind.SONIC: {
         "status": "show interfaces status",
         "autoneg": "show interfaces autoneg status",
+        "counters": "show interfaces counters",
         "lldp": "show lldp table",
     },
     SwitchKind.CUMULUS: {
@@ -41,6 +42,7 @@ COMMANDS: dict[SwitchKind, dict[str, str]] = {
     },
     SwitchKind.EOS: {
         "interfaces": "show interfaces | json",
+        "fec": "show interfaces error-correction | json",
         "lldp": "show lldp neighbors detail | json",
     },
     SwitchKind.NXOS: {

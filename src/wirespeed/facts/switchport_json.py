@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from wirespeed.facts.switchport_port import (
+    APART,
     NOBODY,
     Neighbor,
     Ports,
@@ -19,6 +20,7 @@ from wirespeed.facts.switchport_port import (
 from wirespeed.model.observed import Absent, Known, Observed, Unreadable
 
 EOS = "show interfaces | json"
+EOS_FEC = "show interfaces error-correction | json"
 EOS_LLDP = "show lldp neighbors detail | json"
 NXOS = "show interface | json"
 NXOS_LLDP = "show lldp neighbors detail | json"
@@ -28,22 +30,43 @@ FEC_WORDS = {
 }  # fmt: skip
 
 
+EOS_FEC_WORDS = {"disabled": "off", "reedsolomon": "rs", "firecode": "baser"}
+
+
 def eos(said: dict[str, Observed[str]]) -> Ports:
-    """Read `interfaces` of EOS; `bandwidth` is what the link runs at, in bits per second."""
+    """Read `interfaces` of EOS; `bandwidth` is what the link runs at, in bits per second.
+
+    Its FEC is what is in use, not what is configured: of a port without a link it says nothing.
+    """
     text = said["interfaces"]
     if not isinstance(text, Known):
         return text
     rows = json.loads(text.value)["interfaces"]
-    ports = (_eos(name, row) for name, row in rows.items() if row.get("hardware") == "ethernet")
+    fec = _eos_fecs(said["fec"])
+    ports = (
+        _eos(name, row, fec) for name, row in rows.items() if row.get("hardware") == "ethernet"
+    )
     return Known(tuple(with_neighbors(ports, _heard(said["lldp"], _eos_heard, EOS_LLDP))), EOS)
 
 
-def _eos(name: str, row: dict[str, Any]) -> SwitchPort:
+def _eos_fecs(text: Observed[str]) -> dict[str, Any]:
+    """Give the encodings by port; none where they were not told."""
+    if not isinstance(text, Known):
+        return {}
+    try:
+        rows = json.loads(text.value)["interfaceErrCorrStatuses"]
+        return {name: row["errCorrEncodingStatus"] for name, row in rows.items()}
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
+        return {}
+
+
+def _eos(name: str, row: dict[str, Any], fecs: dict[str, Any]) -> SwitchPort:
     status = row.get("interfaceStatus")
     is_up = row.get("lineProtocolStatus") == "up"
     errors = row.get("interfaceCounters", {}).get("inputErrorsDetail", {})
     auto = row.get("autoNegotiate")
     bps = counted(row.get("bandwidth"), EOS)
+    fec = fecs.get(name) if is_up else None
     negotiates = on_off(auto, EOS)
     is_forced = isinstance(negotiates, Known) and not negotiates.value
     return SwitchPort(
@@ -53,11 +76,12 @@ def _eos(name: str, row: dict[str, Any]) -> SwitchPort:
         link_bps=bps if is_up else Absent(EOS, "no link"),
         set_bps=bps if is_forced else not_shown(EOS),
         autonegotiation=negotiates,
-        fec=not_shown(f"show interfaces {name} error-correction"),
+        fec=chosen(fec, EOS_FEC_WORDS, EOS_FEC) if fec else not_shown(EOS_FEC),
         mtu_bytes=counted(row.get("mtu"), EOS),
         fcs_errors=counted(errors.get("fcsErrors"), EOS),
         runts=counted(errors.get("runtFrames"), EOS),
         symbol_errors=counted(errors.get("symbolErrors"), EOS),
+        input_errors=APART,
         neighbors=NOBODY,
     )
 
@@ -103,6 +127,7 @@ def _nxos(row: dict[str, Any]) -> SwitchPort:
         fcs_errors=counted(row.get("eth_crc"), NXOS),
         runts=counted(row.get("eth_runts"), NXOS),
         symbol_errors=not_shown(NXOS),
+        input_errors=APART,
         neighbors=NOBODY,
     )
 

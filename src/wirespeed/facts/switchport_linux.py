@@ -22,7 +22,7 @@ from wirespeed.model.observed import Absent, Known, Observed, Unreadable
 SONIC = "show interfaces status"
 SONIC_AUTO = "show interfaces autoneg status"
 SONIC_LLDP = "show lldp table"
-COUNTERS = "show interfaces counters detailed Ethernet0"
+SONIC_COUNTERS = "show interfaces counters"
 NVUE = "nv show interface -o json"
 LLDPCLI = "lldpcli show neighbors -f json"
 FEC_WORDS = {
@@ -47,11 +47,23 @@ def sonic(said: dict[str, Observed[str]]) -> Ports:
         if isinstance(auto, Known)
         else {}
     )
-    ports = (_sonic(row, modes) for row in rows if row.get("Interface", "").startswith("Ethernet"))
+    errors = _sonic_errors(said["counters"])
+    ports = (
+        _sonic(row, modes, errors)
+        for row in rows
+        if row.get("Interface", "").startswith("Ethernet")
+    )
     return Known(tuple(with_neighbors(ports, _sonic_heard(said["lldp"]))), SONIC)
 
 
-def _sonic(row: dict[str, str], modes: dict[str, str]) -> SwitchPort:
+def _sonic_errors(text: Observed[str]) -> dict[str, str]:
+    """Give RX_ERR by port, where it is a count: some releases write `1,000`."""
+    rows = _table(text.value) if isinstance(text, Known) else iter(())
+    named = ((row.get("IFACE") or row.get("Iface") or "", row.get("RX_ERR", "")) for row in rows)
+    return {name: errors.replace(",", "") for name, errors in named if errors not in NOT_TOLD}
+
+
+def _sonic(row: dict[str, str], modes: dict[str, str], errors: dict[str, str]) -> SwitchPort:
     name = row["Interface"]
     is_up = row.get("Oper") == "up"
     bps: Observed[int] = (
@@ -72,9 +84,12 @@ def _sonic(row: dict[str, str], modes: dict[str, str]) -> SwitchPort:
         autonegotiation=negotiates,
         fec=chosen(fec, FEC_WORDS, SONIC) if fec not in NOT_TOLD else not_shown(SONIC),
         mtu_bytes=counted(row.get("MTU"), SONIC),
-        fcs_errors=not_shown(COUNTERS),
-        runts=not_shown(COUNTERS),
-        symbol_errors=not_shown(COUNTERS),
+        fcs_errors=not_shown(SONIC_COUNTERS),
+        runts=not_shown(SONIC_COUNTERS),
+        symbol_errors=not_shown(SONIC_COUNTERS),
+        input_errors=counted(errors[name], SONIC_COUNTERS)
+        if name in errors
+        else not_shown(SONIC_COUNTERS),
         neighbors=NOBODY,
     )
 
@@ -128,6 +143,7 @@ def cumulus(said: dict[str, Observed[str]]) -> Ports:
 def _cumulus(name: str, link: dict[str, Any]) -> SwitchPort:
     state = link.get("oper-status") or _word(link.get("state"))
     admin = link.get("admin-status") or ("up" if state == "up" else "")
+    errors = link.get("stats", {}).get("in-errors")
     auto, fec, shown = link.get("auto-negotiate"), link.get("fec"), link.get("speed")
     is_up = state == "up"
     bps: Observed[int] = not_shown(NVUE)
@@ -147,6 +163,7 @@ def _cumulus(name: str, link: dict[str, Any]) -> SwitchPort:
         fcs_errors=not_shown(f"ethtool -S {name}"),
         runts=not_shown(f"ethtool -S {name}"),
         symbol_errors=not_shown(f"ethtool -S {name}"),
+        input_errors=counted(errors, NVUE) if errors is not None else not_shown(NVUE),
         neighbors=NOBODY,
     )
 

@@ -3,6 +3,7 @@
 import re
 
 from wirespeed.facts.switchport_port import (
+    APART,
     NOBODY,
     Neighbor,
     Ports,
@@ -82,6 +83,7 @@ def _port(head: re.Match[str], block: str, source: str) -> SwitchPort:
         fcs_errors=_count(CRC, block, source),
         runts=_count(RUNTS, block, source),
         symbol_errors=not_shown(source),
+        input_errors=APART,
         neighbors=NOBODY,
     )
 

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 
 from wirespeed.facts.switchport_port import (
+    APART,
     NOBODY,
     Neighbor,
     Ports,
@@ -63,6 +64,7 @@ def _ports(text: str) -> Iterator[SwitchPort]:
             fcs_errors=not_shown(COUNTERS),
             runts=not_shown(COUNTERS),
             symbol_errors=not_shown(COUNTERS),
+            input_errors=APART,
             neighbors=NOBODY,
         )
 

@@ -12,6 +12,7 @@ NAMED_BPS = {
     "gi": G, "te": 10 * G, "fo": 40 * G, "tw": 25 * G, "tf": 25 * G, "hu": 100 * G,
 }  # fmt: skip
 NOBODY = Absent("", "nobody")
+APART = Absent("", "each kind of error has its own count")
 BPS = re.compile(r"([0-9]{1,6}(?:\.[0-9]{1,3})?) ?(G|M)(?:b?(?:it)?(?:/s|ps)?)?", re.I)
 
 
@@ -47,6 +48,8 @@ class SwitchPort:
     fcs_errors: Observed[int]
     runts: Observed[int]
     symbol_errors: Observed[int]
+    input_errors: Observed[int]
+    """Damaged frames of all kinds in one count. Absent: the kind counts them apart, as above."""
     neighbors: Observed[tuple[Neighbor, ...]]
 
 

@@ -21,7 +21,7 @@ def _check(exam: HostExam) -> Iterator[Finding]:
 
 def _switch(name: str, switch: Switch) -> Iterator[Finding]:
     ports = known(switch.ports, f"the ports of {name}")
-    counted = [port for port in ports if isinstance(port.fcs_errors, Known)]
+    counted = [port for port in ports if Known in (type(port.fcs_errors), type(port.input_errors))]
     if not counted:
         unknown = next((port.fcs_errors for port in ports), None)
         source = unknown.source if unknown is not None else f"wirespeed capture {name}"
@@ -51,6 +51,7 @@ def _evidence(port: SwitchPort) -> Iterator[Evidence]:
         (port.fcs_errors, "frames with a wrong check sum"),
         (port.runts, "frames that were cut short"),
         (port.symbol_errors, "symbol errors"),
+        (port.input_errors, "damaged frames, of whatever kind"),
     )
     for observed, what in counters:
         if isinstance(observed, Known) and observed.value:
