@@ -7,23 +7,28 @@ from itertools import permutations
 
 from wirespeed.apply.guard import carriers
 from wirespeed.approaches.host_ports import netdev_of
-from wirespeed.approaches.overlay import underlay_address
+from wirespeed.approaches.overlay import PORTS, guest_port_of, underlay_address
 from wirespeed.approaches.ovs_parts import UNDERLAY
+from wirespeed.approaches.ovs_switchdev import has_embedded_switch
 from wirespeed.host.runner import Runner
 from wirespeed.measure.endpoint import Endpoint
 from wirespeed.measure.endpoints import endpoints_of
 from wirespeed.measure.network_failover import HostBond, failovers
 from wirespeed.measure.network_forged_outer import HostEnd
+from wirespeed.measure.network_idle import idle_hosts
 from wirespeed.measure.network_iperf3 import iperf3_matrix
 from wirespeed.measure.network_isolation import isolation
+from wirespeed.measure.network_offload_trial import OffloadPlace, offloads
 from wirespeed.measure.network_ping import flood_pings
 from wirespeed.measure.network_port_switch import PortSwitch, port_set_down
 from wirespeed.model.error import MeasurementError
 from wirespeed.model.fact import HostFacts
 from wirespeed.model.network_trial import NetworkTrial, Pair
-from wirespeed.model.spec import Approach, Failover, Spec
+from wirespeed.model.spec import Approach, Failover, Spec, Tunnel
 
 MAC = re.compile(r"[0-9a-f]{2}(:[0-9a-f]{2}){5}")
+TUNNEL_NETDEVS = {Tunnel.VXLAN: "vxlan_sys", Tunnel.GENEVE: "genev_sys"}
+"""As Open vSwitch calls what it makes of the kernel's tunnels (dpif-netlink.c), then the port."""
 Record = Callable[[NetworkTrial], None]
 Doing = Callable[[str], None]
 
@@ -57,9 +62,13 @@ class Measuring:
 
         of = self._spec.measure
         hosts = {name: self._runners[name] for name in self._spec.hosts}
+        idle_hosts(hosts, counted, doing)
         iperf3_matrix(endpoints, hosts, of.iperf3, pairs, counted, doing)
         flood_pings(endpoints, of.ping, pairs, counted, doing)
         of_vlans = self._spec.approach is Approach.LEGACY_VLAN
+        if not of_vlans:
+            places = {host: self._offload_place(facts[host], host) for host in facts}
+            offloads(endpoints, places, pairs, of.failover.load_pps, counted, doing)
         if self._spec.failover is not Failover.NONE:
             switches = list(self._switches(endpoints[pairs[0].client].host, facts))
             is_tc = self._spec.approach is Approach.OVS_TC
@@ -85,6 +94,23 @@ class Measuring:
                 netdev=netdev,
                 carried=carried,
             )
+
+    def _offload_place(self, facts: HostFacts, host: str) -> OffloadPlace:
+        """Give where a host is asked which packets its card forwards."""
+        spec, tunnel = self._spec, self._spec.underlay.tunnel
+        is_tc = spec.approach is Approach.OVS_TC
+        return OffloadPlace(
+            host=host,
+            runner=self._runners[host],
+            ports=tuple(self._netdevs(facts, host)),
+            guest_ports={
+                (guest, network): guest_port_of(guest, network, number)
+                for guest, wanted in spec.guests.items()
+                for number, network in enumerate(wanted.networks)
+            },
+            tunnel=f"{TUNNEL_NETDEVS[tunnel]}_{PORTS[tunnel]}" if is_tc else "",
+            is_expected=has_embedded_switch(spec, host, facts),
+        )
 
     def _bond(self, facts: HostFacts, host: str) -> HostBond:
         """Give the bond of a host's ports, which carries the underlay."""

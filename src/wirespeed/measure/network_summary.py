@@ -1,10 +1,12 @@
 """The lines of `network.jsonl` to figures with their spread. Pure.
 
+idle        busy cores of each host while no guest sends, over its readings
 iperf3      the median of all values of a cell: both directions, all runs (the document that this
             follows takes it so), least, most and how many. One direction is never added to the
             other, nor the client's processor time to the server's.
 ping        the median of the runs' means, and of their mean deviations; warm-ups count nowhere
 isolation   each two guests once, with every kind of frame that was tried, and the worst verdict
+offload     as it is
 """
 
 from collections.abc import Iterable, Sequence
@@ -13,10 +15,12 @@ from statistics import median
 
 from wirespeed.model.network_trial import (
     FailoverTrial,
+    IdleTrial,
     Iperf3Trial,
     IsolationTrial,
     IsolationVerdict,
     NetworkTrial,
+    OffloadTrial,
     Pair,
     PingTrial,
 )
@@ -100,6 +104,9 @@ class NetworkSummary:
     pings: tuple[PingCell, ...]
     failovers: tuple[FailoverTrial, ...]
     isolation: tuple[IsolationRow, ...]
+    idle_cores: dict[str, Spread]
+    """By host: busy cores while no guest sends."""
+    offloads: tuple[OffloadTrial, ...]
 
 
 def summarize(trials: Iterable[NetworkTrial]) -> NetworkSummary:
@@ -107,7 +114,9 @@ def summarize(trials: Iterable[NetworkTrial]) -> NetworkSummary:
     cells: dict[tuple[Pair, int, int, bool], list[Iperf3Trial]] = {}
     pings: dict[Pair, list[PingTrial]] = {}
     failovers: list[FailoverTrial] = []
+    idle: dict[str, list[float]] = {}
     rows: dict[tuple[str, str, str, str], list[IsolationTrial]] = {}
+    offloads: list[OffloadTrial] = []
     for trial in trials:
         if isinstance(trial, Iperf3Trial):
             key = (trial.pair, trial.mtu, trial.streams, trial.bidirectional)
@@ -116,8 +125,12 @@ def summarize(trials: Iterable[NetworkTrial]) -> NetworkSummary:
             runs = pings.setdefault(trial.pair, [])
             if not trial.is_warmup:
                 runs.append(trial)
+        elif isinstance(trial, IdleTrial):
+            idle.setdefault(trial.cpu.host, []).append(trial.cpu.busy_cores)
         elif isinstance(trial, FailoverTrial):
             failovers.append(trial)
+        elif isinstance(trial, OffloadTrial):
+            offloads.append(trial)
         else:
             four = (trial.sender, trial.sender_network, trial.receiver, trial.receiver_network)
             rows.setdefault(four, []).append(trial)
@@ -126,6 +139,8 @@ def summarize(trials: Iterable[NetworkTrial]) -> NetworkSummary:
         pings=tuple(_ping(pair, runs) for pair, runs in pings.items()),
         failovers=tuple(failovers),
         isolation=tuple(_row(kinds) for kinds in rows.values()),
+        offloads=tuple(offloads),
+        idle_cores={host: _over(values) for host, values in idle.items()},
     )
 
 
@@ -190,6 +205,8 @@ def _row(kinds: Sequence[IsolationTrial]) -> IsolationRow:
 
 
 def _spread(values: Sequence[float]) -> Spread | None:
-    if not values:
-        return None
+    return _over(values) if values else None
+
+
+def _over(values: Sequence[float]) -> Spread:
     return Spread(median(values), min(values), max(values), len(values))

@@ -1,9 +1,11 @@
 """What proves a set-up between guests: one line of `network.jsonl` each.
 
+idle        a host while no guest sends
 iperf3      one run of one pair: both directions at once, or one
 ping        one flood ping
 failover    a paced flow while one port is lost and comes back
 isolation   forged frames of one kind from one guest to another that must not hear them
+offload     where the packets of a paced flow went on one host: its card, or its cores
 """
 
 from enum import StrEnum
@@ -30,6 +32,15 @@ class HostCpu(Frozen):
     busy_cores: float
     """Mean of cores that were not idle, from /proc/stat; time stolen from it is not counted."""
     cores: int
+
+
+class IdleTrial(Frozen):
+    """What a host spends while its guests are silent: a core that polls is busy then too."""
+
+    kind: Literal["idle"] = "idle"
+    number: int
+    """1, 2, …: readings of one host."""
+    cpu: HostCpu
 
 
 class Iperf3Trial(Frozen):
@@ -199,7 +210,59 @@ class IsolationTrial(Frozen):
     """What leaked, by its header; or why it is not shown."""
 
 
+class OffloadVerdict(StrEnum):
+    """Where a flow's packets went, as the host counts them."""
+
+    HIT = "offloaded and hit"
+    PARTLY = "partly offloaded"
+    NOT_HIT = "offloaded but not hit"
+    """The switch says that the card has the flow, and no counter of the card bears it out."""
+    IN_SOFTWARE = "in software"
+    CANNOT_TELL = "cannot tell"
+
+
+class FlowCounts(Frozen):
+    """Flows of the datapath that were hit since they are there, and their packets."""
+
+    offloaded: int = 0
+    offloaded_packets: int = 0
+    others: int = 0
+    other_packets: int = 0
+    layers: tuple[str, ...] = ()
+    """Where they are: `tc`, `ovs` (the kernel's module, or userspace), `dpdk`."""
+
+
+class OffloadTrial(Frozen):
+    """Where the packets of a paced flow went on one host, read while it was on.
+
+    Counters are of the time between two readings, both directions; None: there is none to read.
+    """
+
+    kind: Literal["offload"] = "offload"
+    pair: Pair
+    host: str
+    is_expected: bool
+    """Its card has an embedded switch that the approach uses."""
+    load_pps: int
+    seconds: float
+    """Between the two readings."""
+    flows: FlowCounts
+    tc_hardware_packets: int | None = None
+    """Of filters of tc, since they are there; None: the datapath does not go through tc."""
+    vf_packets: int | None = None
+    """By the card, of the guest's VF (`vport_rx_packets`, `vport_tx_packets` of its representor).
+    """
+    software_packets: int | None = None
+    """Through the host's cores: of the representor (`rx_packets`, `tx_packets`), or of all polling
+    threads."""
+    port_packets: int | None = None
+    """On the wire, of all ports (`rx_packets_phy`, `tx_packets_phy`), of everybody."""
+    verdict: OffloadVerdict
+    said: str
+
+
 NetworkTrial = Annotated[
-    Iperf3Trial | PingTrial | FailoverTrial | IsolationTrial, Field(discriminator="kind")
+    IdleTrial | Iperf3Trial | PingTrial | FailoverTrial | IsolationTrial | OffloadTrial,
+    Field(discriminator="kind"),
 ]
 NETWORK_TRIAL: TypeAdapter[NetworkTrial] = TypeAdapter(NetworkTrial)
