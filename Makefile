@@ -42,9 +42,11 @@ build/sources.txt: FORCE
 	scripts/install-system.sh lab
 	@touch $@
 
-.venv/.dependencies-dev: .venv/.dependencies .venv/.dependencies-lab scripts/fetch-ovs-dpdk.sh
+.venv/.dependencies-dev: .venv/.dependencies .venv/.dependencies-lab scripts/fetch-ovs-dpdk.sh \
+		scripts/fetch-vcsim.sh
 	scripts/install-system.sh test
 	scripts/fetch-ovs-dpdk.sh
+	scripts/fetch-vcsim.sh
 	scripts/install-python.sh dev
 	@touch $@
 

@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from functools import partial
 
-from wirespeed.doctor.esxi_side import is_esxi
 from wirespeed.doctor.switch_side import is_only_switch, switch_lines
 from wirespeed.doctor.windows_side import is_only_windows
 from wirespeed.facts.cpu import Cpus
@@ -14,6 +13,7 @@ from wirespeed.facts.pci import Pci
 from wirespeed.facts.ports import Ports
 from wirespeed.facts.virtualization import Virtualization
 from wirespeed.facts.virtualization_wsl import Wsl
+from wirespeed.facts.vsphere import is_esxi
 from wirespeed.facts.windows_host import WindowsHost, has_windows_side
 from wirespeed.model.fact import HostFacts
 from wirespeed.model.observed import Absent, CannotTellError, Known, Observed

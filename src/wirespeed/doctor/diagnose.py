@@ -5,7 +5,7 @@ from functools import partial
 
 from wirespeed.doctor.about import describe
 from wirespeed.doctor.discover import rules
-from wirespeed.doctor.esxi_side import esxi_ledgers, is_esxi
+from wirespeed.doctor.esxi_side import esxi_ledgers
 from wirespeed.doctor.ledger import build_ledger
 from wirespeed.doctor.price import priced
 from wirespeed.doctor.switch_side import is_only_switch, switch_ledgers
@@ -16,6 +16,7 @@ from wirespeed.doctor.windows_side import (
     windows_ledgers,
 )
 from wirespeed.facts.ports import Ports
+from wirespeed.facts.vsphere import is_esxi
 from wirespeed.model.ceiling import Ledger
 from wirespeed.model.error import InputError
 from wirespeed.model.fact import HostFacts

@@ -4,18 +4,13 @@ from collections.abc import Iterator
 
 from wirespeed.ceilings.ethernet import ethernet_ceiling
 from wirespeed.facts.esxi_ports import SOURCE, EsxiPorts
-from wirespeed.model.capture import Capture
+from wirespeed.facts.vsphere import is_esxi
 from wirespeed.model.ceiling import Direction, Ledger
 from wirespeed.model.fact import HostFacts
 from wirespeed.model.observed import Known
 from wirespeed.model.question import Question
 
 MEGA = 1_000_000
-
-
-def is_esxi(capture: Capture) -> bool:
-    """Whether its collector was the one for ESXi, whatever that could read."""
-    return capture.section("esxi-version") is not None
 
 
 def esxi_ledgers(host: HostFacts, question: Question) -> Iterator[Ledger]:

@@ -8,12 +8,25 @@ import re
 from dataclasses import dataclass
 from typing import ClassVar, Self
 
+from wirespeed.facts.json_text import JsonObject, object_in
+from wirespeed.facts.vsphere import API, by_vsphere
 from wirespeed.model.capture import Capture, Section
 from wirespeed.model.fact import EsxiFact
 from wirespeed.model.observed import Known, Observed, Unreadable, read_as
+from wirespeed.model.vsphere import (
+    AFFINITY,
+    CPU_RESERVATION,
+    LATENCY,
+    LOCKED,
+    MEMORY,
+    NUMA_NODE,
+    RESERVATION,
+)
 
 LIST = "vim-cmd vmsvc/getallvms"
+MACHINE = f"{API} VirtualMachine config"
 GREP_FOUND_NOTHING = 1
+MAX_DEVICES = 32
 _LINE = re.compile(r'^([A-Za-z][\w.:]*) *= *"([^"]*)" *$', re.M)
 _DEVICE = re.compile(r"pcipassthru\d+\.present")
 
@@ -63,12 +76,48 @@ done
     @classmethod
     def parse(cls, capture: Capture) -> Self:
         """Read the keys of each guest."""
+        if (said := by_vsphere(capture)) is not None:
+            return cls._by_vsphere(said)
         powers = capture.sections("esxi-power")
         guests = [
             EsxiGuest(number, _settings(section), _is_on(number, powers.get(number)))
             for number, section in capture.sections("esxi-vmx").items()
         ]
         return cls(read_as(capture.text("esxi-guests", LIST), int), tuple(guests))
+
+    @classmethod
+    def _by_vsphere(cls, said: Observed[JsonObject]) -> Self:
+        if not isinstance(said, Known):
+            return cls(said, ())
+        found = object_in(said.value, "guests")
+        guests = [
+            EsxiGuest(number, *_of_api(config))
+            for number, config in found.items()
+            if isinstance(config, dict)
+        ]
+        return cls(Known(len(found), MACHINE), tuple(guests))
+
+
+def _of_api(config: JsonObject) -> tuple[Observed[dict[str, str]], Observed[bool]]:
+    """Give the settings of a guest by the keys that a .vmx has for them, and whether it is on."""
+    if not config:
+        unread = Unreadable("it has no configuration that could be read", MACHINE)
+        return unread, unread
+    said = {
+        "memsize": config.get(MEMORY),
+        "numvcpus": config.get("hardware.numCPU"),
+        "sched.mem.min": config.get(RESERVATION),
+        "sched.mem.pin": "TRUE" if config.get(LOCKED) is True else None,
+        "sched.cpu.min": config.get(CPU_RESERVATION),
+        "sched.cpu.affinity": config.get(AFFINITY),
+        "sched.cpu.latencysensitivity": config.get(LATENCY),
+        "numa.nodeaffinity": config.get(NUMA_NODE),
+    }
+    devices = config.get("devices")
+    for number in range(min(devices, MAX_DEVICES) if isinstance(devices, int) else 0):
+        said[f"pcipassthru{number}.present"] = "TRUE"
+    settings = {key: str(value) for key, value in said.items() if value not in (None, "")}
+    return Known(settings, MACHINE), Known(config.get("powerState") == "poweredOn", MACHINE)
 
 
 def has_device(settings: dict[str, str]) -> bool:

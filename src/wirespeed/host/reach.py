@@ -23,6 +23,7 @@ from wirespeed.host.reach_destination import (
     Recorded,
     Remote,
     SwitchHost,
+    VsphereHost,
     WindowsHost,
 )
 from wirespeed.host.recorded import read_recorded
@@ -134,6 +135,13 @@ def reach(
         rest = [place for place in unique if place not in esxi]
         yield from reach(rest, errand, limit=limit, progress=progress)
         yield from reach_esxi(esxi, errand, limit, progress)
+        return
+    if apis := [place for place in unique if isinstance(place, VsphereHost)]:
+        from wirespeed.host.reach_vsphere import reach_vsphere
+
+        rest = [place for place in unique if place not in apis]
+        yield from reach(rest, errand, limit=limit, progress=progress)
+        yield from reach_vsphere(apis, errand, progress)
         return
     if windows:
         from wirespeed.host.reach_windows import reach_windows

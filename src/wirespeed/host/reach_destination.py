@@ -5,6 +5,7 @@ ssh://[USER@]HOST[:PORT]      a host; [HOST] for an IPv6 address
 winrm://[USER@]HOST[:PORT]    a Windows host, by WinRM
 winssh://[USER@]HOST[:PORT]   a Windows host, by PowerShell over SSH
 esxi://[USER@]HOST[:PORT]     an ESXi host, by its shell over SSH
+vsphere://[USER@]HOST[:PORT]  an ESXi host, by its vSphere API
 switch+KIND://[USER@]HOST[:PORT][/SWITCHPORT]
                               a switch, by SSH; KIND is dell_os6, dell_os9, dell_os10, sonic,
                               cumulus, eos or nxos; SWITCHPORT one of its ports: Te1/0/1
@@ -93,6 +94,17 @@ class EsxiHost:
 
 
 @dataclass(frozen=True, slots=True)
+class VsphereHost:
+    """An ESXi host that is asked by its vSphere API, over HTTPS."""
+
+    text: str
+    """As the user wrote it."""
+    host: str
+    user: str | None = None
+    port: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class SwitchHost:
     """A switch, and maybe one of its ports."""
 
@@ -112,7 +124,7 @@ class SwitchHost:
         return f"{self.netdev} {self.switchport}" if self.netdev and self.switchport else ""
 
 
-Destination = Here | Remote | Recorded | WindowsHost | EsxiHost | SwitchHost
+Destination = Here | Remote | Recorded | WindowsHost | EsxiHost | VsphereHost | SwitchHost
 
 
 def parse_destination(text: str) -> Destination:
@@ -129,6 +141,9 @@ def parse_destination(text: str) -> Destination:
     if scheme == "esxi":
         found = _from_url(SCHEME + rest, text, scheme)
         return EsxiHost(text, found.host, found.user, found.port)
+    if scheme == "vsphere":
+        found = _from_url(SCHEME + rest, text, scheme)
+        return VsphereHost(text, found.host, found.user, found.port)
     if scheme.startswith(SWITCH):
         return _switch(text, scheme, rest)
     if "/" in text or text.startswith((".", "~")):

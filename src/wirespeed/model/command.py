@@ -20,6 +20,8 @@ class Shell(StrEnum):
     """`argv` is a cmdlet with its parameters: model/powershell.py."""
     SWITCH = "switch"
     """`argv` are the lines that are typed at a switch, one after another."""
+    VSPHERE = "vsphere"
+    """`argv` is a method of the vSphere API, a guest's number, and what it is given."""
 
 
 class Command(Frozen):

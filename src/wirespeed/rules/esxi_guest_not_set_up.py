@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from wirespeed.facts.esxi_guests import LIST, EsxiGuest, EsxiGuests, has_device
+from wirespeed.facts.vsphere import is_esxi
 from wirespeed.model.finding import ByHand, Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import CannotTellError, known
 from wirespeed.model.question import Purpose
@@ -12,7 +13,7 @@ AFFINITY, NODE, LATENCY = "sched.cpu.affinity", "numa.nodeaffinity", "sched.cpu.
 
 
 def _check(exam: HostExam) -> Iterator[Finding]:
-    if exam.host.capture.section("esxi-guests") is None:
+    if not is_esxi(exam.host.capture):
         raise DoesNotApplyError("it is no ESXi host")
     fact = exam.host[EsxiGuests]
     listed = known(fact.listed, "the guests of the host")

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from wirespeed.facts.esxi_module import MODULE, EsxiModule
 from wirespeed.facts.esxi_ports import EsxiPorts
+from wirespeed.facts.vsphere import is_esxi
 from wirespeed.model.command import Command
 from wirespeed.model.finding import ByHand, Danger, Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import Known, known
@@ -12,7 +13,7 @@ from wirespeed.model.rule import DoesNotApplyError, HostExam, HostRule
 
 
 def _check(exam: HostExam) -> Iterator[Finding]:
-    if exam.host.capture.section("esxi-ports") is None:
+    if not is_esxi(exam.host.capture):
         raise DoesNotApplyError("it is no ESXi host")
     ports = known(exam.host[EsxiPorts].ports, "the ports of the host")
     mine = [p for p in ports.values() if isinstance(p.driver, Known) and p.driver.value == MODULE]

@@ -1,0 +1,47 @@
+"""Captures of ESXi hosts by their vSphere API, one after another."""
+
+import uuid
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+
+from wirespeed.host.clock import monotonic_s
+from wirespeed.host.reach import Errand, Progress, Told, Unreachable
+from wirespeed.host.reach_destination import VsphereHost
+from wirespeed.host.vsphere import VsphereSession, vsphere_text
+from wirespeed.model.capture import MAGIC, VERSION
+from wirespeed.model.error import HostError, WirespeedError
+
+SECTION = "vsphere"
+
+
+def reach_vsphere(
+    places: Sequence[VsphereHost], errand: Errand, progress: Progress
+) -> Iterator[Told | Unreachable]:
+    """Give one result for each."""
+    for place in places:
+        progress(place, "connecting")
+        try:
+            yield _told(place, errand)
+        except WirespeedError as error:
+            yield Unreachable(place, error)
+
+
+def _told(place: VsphereHost, errand: Errand) -> Told:
+    if not errand.esxi:
+        raise HostError(
+            "host.esxi",
+            where=place.text,
+            found="what is to be read is read on Linux",
+            next="`wirespeed doctor` and `wirespeed capture` read ESXi",
+        )
+    started = monotonic_s()
+    with closing(VsphereSession(place)) as session:
+        text = vsphere_capture(session)
+    return Told(place, text, monotonic_s() - started)
+
+
+def vsphere_capture(session: VsphereSession) -> str:
+    """Give a capture of an ESXi host: one section, of JSON."""
+    mark = uuid.uuid4().hex[:16]
+    said = vsphere_text(session)
+    return f"{MAGIC}{VERSION} {mark}\n{mark} begin {SECTION} -\n{said}\n{mark} end 0\n{mark} done\n"
