@@ -60,6 +60,16 @@ def test_a_program_gets_a_hostile_name_as_one_word(name: str):
     assert len(nodes(root, "command")) == 1
 
 
+@given(names.filter(lambda name: name.strip('"\\-') == name and name and '"' not in name))
+def test_a_program_is_the_last_statement_after_a_cmdlet(name: str):
+    line = powershell_line(
+        ("Get-NetAdapter", "-Name", name, ";", "mlx5cmd.exe", "-LinkSpeed", "-Name", name, "-Query")
+    )
+    root = root_of(line)
+    assert not root.has_error
+    assert len(nodes(root, "command")) == len(nodes(root, "pipeline")) == 2
+
+
 @pytest.mark.parametrize("name", ['a"b', "a\\", "", "-x:y", "--", '"', "a\0b"])
 def test_what_a_program_would_not_get_as_it_is_is_refused(name: str):
     with pytest.raises(ValueError, match=r"cannot be handed|NUL"):
@@ -75,6 +85,7 @@ def test_what_a_program_would_not_get_as_it_is_is_refused(name: str):
         ("Get-NetAdapter", "|"),
         ("Get-NetAdapter", ";", "iex"),
         ("Get-NetAdapter", "|", "wsl.exe", "--shutdown"),
+        ("Get-NetAdapter", ";", "cmd.exe", "/c", "x"),
     ],
 )
 def test_programs_are_a_list_and_pipes_join_cmdlets(argv: tuple[str, ...]):

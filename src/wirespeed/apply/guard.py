@@ -2,10 +2,13 @@
 
 from collections.abc import Container, Iterable, Iterator, Mapping
 
+from wirespeed.apply.guard_windows import named_in, windows_carriers
+from wirespeed.approaches.wsl2 import SIDE
 from wirespeed.facts.netstack import NetStack
 from wirespeed.facts.ports import Ports
 from wirespeed.facts.routes import Routes
 from wirespeed.facts.session import Session
+from wirespeed.model.command import Shell
 from wirespeed.model.error import InputError
 from wirespeed.model.fact import HostFacts
 from wirespeed.model.finding import Danger
@@ -72,8 +75,9 @@ def with_cutoffs(plan: Plan, hosts: Mapping[str, HostFacts], here: Container[str
             cuts = _cuts(planned, hosts)
         except CannotTellError as error:
             cuts = f"nobody can tell what carries your session: {error.reason}"
-        if cuts and planned.host in here:
-            if isinstance(hosts[planned.host][Session].peer, Known):
+        name = planned.host.removesuffix(SIDE)
+        if cuts and name in here:
+            if isinstance(hosts[name][Session].peer, Known):
                 raise _cuts_off(
                     planned, cuts, "start wirespeed on another machine, or on the host's console"
                 )
@@ -85,14 +89,17 @@ def with_cutoffs(plan: Plan, hosts: Mapping[str, HostFacts], here: Container[str
 def _cuts(planned: PlannedStep, hosts: Mapping[str, HostFacts]) -> str:
     """Say what it may take down; nothing where it cannot."""
     # Of a guest that is a machine there are no facts: it is not what the session goes to.
-    # A reboot is announced as one.
-    if planned.danger in (Danger.NONE, Danger.REBOOT):
+    # A reboot is announced as one, and so is the end of WSL.
+    if planned.danger in (Danger.NONE, Danger.REBOOT, Danger.WSL_SHUTDOWN):
         return ""
-    if planned.no_op or planned.host not in hosts:
+    if planned.no_op or planned.host.removesuffix(SIDE) not in hosts:
         return ""
-    host = hosts[planned.host]
-    carried = carriers(host)
-    netdevs = _netdevs(planned, host)
+    host = hosts[planned.host.removesuffix(SIDE)]
+    if any(command.shell is Shell.POWERSHELL for command in planned.commands):
+        carried = windows_carriers(host)
+        netdevs = named_in((*planned.commands, *planned.undo), carried)
+    else:
+        carried, netdevs = carriers(host), _netdevs(planned, host)
     found = [f"{netdev} carries {what}" for netdev, what in carried.items() if netdev in netdevs]
     return ", ".join(found)
 

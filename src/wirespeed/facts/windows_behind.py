@@ -51,7 +51,7 @@ def card_behind(host: HostFacts, netdev: str) -> WindowsAdapter | None:
         return adapter
     found = switches.value if isinstance(switches, Known) else ()
     if adapter is not None and adapter.is_of_switch:
-        name = _switch_of(host, adapter)
+        name = switch_of(host, adapter)
     else:
         name = host[WslConfig].setting("wsl2.vmswitch")
     for switch in found:
@@ -75,8 +75,8 @@ def _mirrored(host: HostFacts, netdev: str) -> WindowsAdapter | None:
     return None
 
 
-def _switch_of(host: HostFacts, adapter: WindowsAdapter) -> str | None:
-    """Give the name of the switch that the host's own adapter hangs on."""
+def switch_of(host: HostFacts, adapter: WindowsAdapter) -> str | None:
+    """Give the name of the switch that the host's own adapter hangs on; None: it is not known."""
     adapters = host[WindowsSwitches].adapters
     for one in adapters.value if isinstance(adapters, Known) else ():
         if one.is_of_host and one.mac and one.mac == adapter.mac:

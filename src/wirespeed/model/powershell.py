@@ -8,7 +8,7 @@ more than once has a list: `-Property 'Name','Enabled'`. Where a parameter could
 hands the output to the next cmdlet, and `;` ends the statement.
 
 A few programs are allowed besides: `mlx5cmd.exe -LinkSpeed -Name 'eth 10' -Set 10`. They get their
-words as they are: an option may stand alone.
+words as they are: an option may stand alone. One may be the last statement after cmdlets.
 """
 
 import re
@@ -31,7 +31,7 @@ PIPE, END = "|", ";"
 def powershell_line(words: Sequence[str]) -> str:
     """Quote a command. Raises ValueError where the words are no cmdlet with its parameters."""
     if words[0] in PROGRAMS:
-        return " ".join([words[0], *map(_program_word, words[1:])])
+        return _program(words)
     return "".join(_cmdlets(words))
 
 
@@ -57,6 +57,9 @@ def _cmdlets(words: Sequence[str]) -> Iterator[str]:
     join = ""
     while True:
         cmdlet = next(rest, None)
+        if join == "; " and cmdlet in PROGRAMS:
+            yield join + _program([cmdlet, *rest])
+            return
         if cmdlet is None or not CMDLET.fullmatch(cmdlet):
             raise ValueError(f"{cmdlet!r} is no cmdlet")
         parameters, ended_by = _parameters(rest)
@@ -85,6 +88,10 @@ def _parameters(rest: Iterator[str]) -> tuple[list[str], str]:
         found.setdefault(word, []).append(quoted(value))
     said = [f"{name} {','.join(values)}" if values else name for name, values in found.items()]
     return said, ended_by
+
+
+def _program(words: Sequence[str]) -> str:
+    return " ".join([words[0], *map(_program_word, words[1:])])
 
 
 def _program_word(word: str) -> str:
