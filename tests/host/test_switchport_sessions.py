@@ -10,8 +10,8 @@ from typing import TypeVar
 
 import pytest
 
-for folder in ("steps", "facts"):
-    sys.path.append(str(Path(__file__).parents[1] / folder))
+sys.path.append(str(Path(__file__).parents[1] / "steps"))
+sys.path.append(str(Path(__file__).parents[1] / "facts"))
 from described_switch import PORTS, switch
 from switch_server import SECRET, SwitchServer, served
 from test_switchport import EXPECTED, FILES, row, text_of
