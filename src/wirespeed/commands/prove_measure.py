@@ -71,8 +71,7 @@ class Measuring:
             offloads(endpoints, places, pairs, of.failover.load_pps, counted, doing)
         if self._spec.failover is not Failover.NONE:
             switches = list(self._switches(endpoints[pairs[0].client].host, facts))
-            is_tc = self._spec.approach is Approach.OVS_TC
-            bonds = {host: self._bond(facts[host], host) for host in facts} if is_tc else {}
+            bonds = {} if of_vlans else {host: self._bond(facts[host], host) for host in facts}
             failovers(endpoints, of.failover, pairs[0], switches, counted, doing, bonds)
         ports = {host: self._netdevs(facts[host], host) for host in facts} if of_vlans else {}
         ends = {} if of_vlans else host_ends(self._spec, hosts)
