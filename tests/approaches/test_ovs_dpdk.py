@@ -22,12 +22,14 @@ def shown(**changes: object) -> list[str]:
 
 def test_the_switch_takes_the_kernels_netdevs_and_has_the_hosts_address():
     assert shown() == [
+        "module tun",
         "offloads enp1s0",
         "offloads enp2s0",
         "module bonding",
         "bond underlay0",
         "mtu underlay0",
         "ovs_bridge br-phy",
+        "ingress_drop underlay0",
         "ovs_port underlay0 in br-phy",
         "link_up br-phy",
         "address br-phy",
@@ -37,6 +39,8 @@ def test_the_switch_takes_the_kernels_netdevs_and_has_the_hosts_address():
         "in_namespace lo in c1",
         "veth c1-n0 to net0p0 in c1",
         "in_namespace net0p0 in c1",
+        "address_generation c1-n0",
+        "ingress_drop c1-n0",
         "mtu c1-n0",
         "link_up c1-n0",
         "ovs_port c1-n0 in br-storage",
@@ -58,6 +62,11 @@ def test_a_guests_frames_have_their_checksum_before_the_switch_gets_them():
     after = steps[[step["step"] for step in steps].index("veth") + 1]
     assert after["inner"]["step"] == "offloads"
     assert after["inner"]["features"] == {"tx-checksum-ip-generic": False}
+
+
+def test_what_an_earlier_step_makes_can_be_planned_before_it_is_there():
+    for wanted in ovs_dpdk(spec(approach="ovs-dpdk"), "alpha", host()):
+        assert not wanted.is_made or wanted.step.made() is not None, wanted.step
 
 
 def test_one_port_without_failover_joins_as_it_is():

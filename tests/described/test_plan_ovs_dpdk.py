@@ -182,6 +182,7 @@ def rows() -> list[Row]:
     macs = [line for line in lines(spec()) if " mac " in line]
     unit = f"{RESTART}.service"
     return [
+        Row("modprobe tun", (), "bridges in userspace have their own ports by it"),
         Row("modprobe vfio-pci", (modprobe,)),
         Row(pages, (pages,)),
         Row(f"{SET} other_config:dpdk-socket-mem=1024", (), "want of memory shows at the start"),

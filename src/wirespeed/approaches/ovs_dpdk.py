@@ -36,9 +36,11 @@ from wirespeed.model.fact import HostFacts
 from wirespeed.model.observed import known, value_or_none
 from wirespeed.model.spec import VIRTUAL_MACHINES, Failover, GuestKind, Spec
 from wirespeed.steps.address import Address
+from wirespeed.steps.address_generation import AddressGeneration
 from wirespeed.steps.alternative import Alternative
 from wirespeed.steps.hugepages import Hugepages
 from wirespeed.steps.in_namespace import InNamespace
+from wirespeed.steps.ingress_drop import IngressDrop
 from wirespeed.steps.link_up import LinkUp
 from wirespeed.steps.module import Module
 from wirespeed.steps.offloads import Offloads
@@ -66,6 +68,8 @@ def ovs_dpdk(spec: Spec, name: str, host: HostFacts) -> Iterator[Wanted]:
     Raises InputError `spec.*`, and CannotTellError where what a step would follow is not known.
     """
     require_switch(host, name, PACKAGE)
+    reason = "bridges in userspace have their own ports by it; loaded by that, it would stay"
+    yield Wanted(Module(name="tun", reason=reason))
     if not has_embedded_switch(spec, name, host):
         yield from _underlay(spec, name, host, is_dpdk=False)
         yield from bridges(spec, name, "netdev")
@@ -169,6 +173,8 @@ def _underlay(spec: Spec, name: str, host: HostFacts, *, is_dpdk: bool) -> Itera
             mtu_request=spec.underlay.mtu,
             owner=OWNER,
         )
+    else:
+        yield Wanted(IngressDrop(netdev=carrier), carrier == UNDERLAY)
     yield Wanted(port, is_made=True)
     yield Wanted(LinkUp(netdev=PHYSICAL), is_made=True)
     yield Wanted(Address(netdev=PHYSICAL, address=underlay_address(spec, name)), is_made=True)
@@ -193,7 +199,8 @@ def _representors(spec: Spec, name: str) -> Iterator[Wanted]:
 def _veth_guests(spec: Spec, name: str) -> Iterator[Wanted]:
     """Give guests that are namespaces, each of whose frames has its checksum.
 
-    One that is left to the card would be nobody's: the switch sends frames as it gets them.
+    One that is left to the card would be nobody's: the switch sends frames as it gets them. The
+    host's end of each pair is the switch's alone: without an address, and deaf to the kernel.
     """
     for guest, wanted in spec.guests.items():
         if wanted.host != name or wanted.kind is GuestKind.NONE:
@@ -203,3 +210,5 @@ def _veth_guests(spec: Spec, name: str) -> Iterator[Wanted]:
             if isinstance(one.step, Veth):
                 summed = Offloads(netdev=one.step.inside, features=CHECKSUM_OFF)
                 yield Wanted(InNamespace.of(guest, summed), is_made=True)
+                yield Wanted(AddressGeneration(netdev=one.step.netdev), is_made=True)
+                yield Wanted(IngressDrop(netdev=one.step.netdev), is_made=True)

@@ -79,6 +79,10 @@ class Offloads(EthtoolSetting):
             return Unreadable(reason, answer.source)
         return Known(state, answer.source)
 
+    def made(self) -> State:
+        """Give what a pair of virtual ports has that was just made: all of it (veth.c)."""
+        return dict.fromkeys(self.features, _on(True))
+
     def wanted(self, before: State) -> State:
         """Give each what is asked of it by name, or else of its group."""
         return {name: _on(self._is_wanted(name)) for name in before}
