@@ -97,7 +97,7 @@ def test_a_link_speed_that_is_not_known_is_not_planned(
     [
         ([HOST, NETDEV, "ssh://sw1", "--speed", "10G"], "link.switch"),
         ([HOST, NETDEV, "switch+dell_os6://sw1", "--speed", "10G"], "link.switch"),
-        (["winrm://w", NETDEV, SWITCH, "--speed", "10G"], "link.host"),
+        (["esxi://w", NETDEV, SWITCH, "--speed", "10G"], "link.host"),
         ([HOST, "-s", SWITCH, "--speed", "10G"], None),
         ([HOST, NETDEV, SWITCH, "--speed", "10"], None),
         ([HOST, NETDEV, SWITCH], None),

@@ -10,17 +10,25 @@ import click
 from wirespeed.apply.executor import Executor
 from wirespeed.apply.guard import refuse_cutoff
 from wirespeed.apply.hands import Hands
+from wirespeed.apply.hands_powershell import PowerShellHands
 from wirespeed.apply.hands_shell import ShellHands
 from wirespeed.apply.hands_switch import SwitchHands
 from wirespeed.apply.interrupted import interrupted
 from wirespeed.apply.planner import make_plan
 from wirespeed.apply.run import Run, open_run
 from wirespeed.approaches.link_speed import card_end, link_speed, switch_end
+from wirespeed.commands.link_windows import windows_card_end
 from wirespeed.commands.run_hosts import telling
 from wirespeed.doctor.gather import Gathered, gather
 from wirespeed.host.clock import utc_now
 from wirespeed.host.local import LocalRunner
-from wirespeed.host.reach_destination import Here, Remote, SwitchHost, parse_destination
+from wirespeed.host.reach_destination import (
+    Here,
+    Remote,
+    SwitchHost,
+    WindowsHost,
+    parse_destination,
+)
 from wirespeed.host.switch import SwitchSession
 from wirespeed.model.error import (
     ApplyError,
@@ -33,6 +41,7 @@ from wirespeed.model.names import NETDEV
 from wirespeed.model.observed import CannotTellError
 from wirespeed.model.plan import Plan
 from wirespeed.model.shown import shown
+from wirespeed.model.step import Step
 from wirespeed.report.plan_text import plan_lines
 
 AUTO = "auto"
@@ -58,6 +67,9 @@ class LinkBps(click.ParamType[int | str]):
 @click.argument("netdev")
 @click.argument("switch", metavar="SWITCH/PORT")
 @click.option("--speed", "link_bps", type=LinkBps(), help="Of both ends: 10G; auto: negotiated.")
+@click.option(
+    "--card-is", type=LinkBps(), help="What a Windows card is set to now, as mlx5cmd says."
+)
 @click.option("--apply", "is_applied", is_flag=True, help="Do it; else it is only shown.")
 @click.option("--undo", "is_undone", is_flag=True, help="Put both ends back as they were.")
 @click.option("--yes", is_flag=True, help="Do not ask.")
@@ -67,6 +79,7 @@ def link(
     netdev: str,
     switch: str,
     link_bps: int | str | None,
+    card_is: int | str | None,
     is_applied: bool,
     is_undone: bool,
     yes: bool,
@@ -78,22 +91,30 @@ def link(
     the card, whose reading proves both. Where the link does not come up, both are put back. What is
     set at the switch is its running configuration: it is not saved there.
 
+    HOST is here, ssh://, winssh:// or winrm://. On Windows NETDEV is the adapter's name, and the
+    card one of Mellanox.
+
     Exit codes: 0 done, or nothing to do; 1 there is something to do; 2 bad input; 3 an end was left
     changed.
     """
     if not is_undone and link_bps is None:
         raise click.UsageError("--speed or --undo")
     place = _switchport(switch)
-    where = folder or Path(f"{netdev}.run")
+    where = folder or Path(netdev.replace("/", "-") + ".run")
     with ends(host, place) as hands:
         if is_undone:
             return _undo(where, hands)
         bps = link_bps if isinstance(link_bps, int) else None
-        plan = planned(host, netdev, place, bps, hands)
+        facts = facts_of(host) if is_windows(host) else None
+        if facts is None:
+            card: Step = linux_card_end(netdev, bps)
+        else:
+            card = windows_card_end(facts, netdev, bps, card_is)
+        plan = planned(host, card, place, bps, hands)
         click.echo("\n".join(plan_lines(plan)))
         if all(step.no_op for step in plan.steps) or not is_applied:
             return 0 if all(step.no_op for step in plan.steps) else 1
-        refuse_cutoff(plan, {host: facts_of(host)})
+        refuse_cutoff(plan, {host: facts or facts_of(host)})
         if not yes and not click.confirm("The link will go down for seconds. Do this?"):
             return 1
         with open_run(where) as run:
@@ -104,20 +125,30 @@ def link(
     return 0
 
 
-def planned(
-    host: str, netdev: str, switch: SwitchHost, link_bps: int | None, hands: Mapping[str, Hands]
-) -> Plan:
-    """Read both ends and plan. Raises InputError `link.*`."""
+def linux_card_end(netdev: str, link_bps: int | None) -> Step:
+    """Give the step of a card that Linux drives. Raises InputError `link.netdev`."""
     if not NETDEV.fullmatch(netdev):
         raise InputError("link.netdev", where=shown(netdev, 40), found="no name of a netdev")
+    return card_end(netdev, link_bps)
+
+
+def is_windows(host: str) -> bool:
+    """Tell whether a host's card is set by PowerShell."""
+    return isinstance(parse_destination(host), WindowsHost)
+
+
+def planned(
+    host: str, card: Step, switch: SwitchHost, link_bps: int | None, hands: Mapping[str, Hands]
+) -> Plan:
+    """Read both ends and plan. Raises InputError `link.*`."""
     port = switch_end(switch.kind, switch.switchport, link_bps)
-    steps = [*link_speed(host, card_end(netdev, link_bps), switch.text, port)]
+    steps = [*link_speed(host, card, switch.text, port)]
     try:
         return make_plan([(at, step, hands[at].read([step])[0]) for at, step in steps])
     except CannotTellError as error:
         raise InputError(
             "link.cannot_tell",
-            where=f"{netdev} of {host}, {switch.switchport} of {switch.host}",
+            where=f"{card.subject} of {host}, {switch.switchport} of {switch.host}",
             found=error.reason,
             so="nothing is planned on a guess: undo would have nothing to come back to",
             next=error.would_tell,
@@ -130,18 +161,24 @@ def ends(host: str, switch: SwitchHost) -> Iterator[dict[str, Hands]]:
     place = parse_destination(host)
     with ExitStack() as stack:
         if isinstance(place, Here):
-            card = ShellHands(host, LocalRunner())
+            card: Hands = ShellHands(host, LocalRunner())
         elif isinstance(place, Remote):
             from wirespeed.host.ssh_session import SshSession
 
             card = ShellHands(host, stack.enter_context(SshSession(place)))
+        elif isinstance(place, WindowsHost):
+            from wirespeed.host.reach_windows import windows_session
+
+            there = windows_session(place)
+            stack.callback(there.close)
+            card = PowerShellHands(host, there)
         else:
             raise InputError(
                 "link.host",
                 where=shown(host, 80),
-                found="no host that Linux runs on",
+                found="no host that Linux or Windows runs on",
                 so="its card is not set from here",
-                next="here, or ssh://USER@HOST; of Windows: docs/link-speed.md",
+                next="here, ssh://USER@HOST, winssh://USER@HOST or winrm://USER@HOST",
             )
         session = stack.enter_context(SwitchSession(switch))
         yield {host: card, switch.text: SwitchHands(session)}

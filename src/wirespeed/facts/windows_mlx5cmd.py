@@ -3,11 +3,14 @@
 from dataclasses import dataclass
 from typing import ClassVar, Self
 
+from wirespeed.facts.windows_rows import plain_guid
 from wirespeed.model.capture import Capture
 from wirespeed.model.fact import WindowsFact
-from wirespeed.model.observed import Observed
+from wirespeed.model.observed import Known, Observed, Unreadable
 
 SOURCE = "mlx5cmd.exe -Stat"
+LINK_SOURCE = "mlx5cmd.exe -LinkSpeed -Name ADAPTER -Query"
+ADAPTER = "adapter "
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,5 +39,21 @@ Text windows-mlx5cmd-link {
         """Keep what it printed."""
         return cls(
             capture.text("windows-mlx5cmd", SOURCE),
-            capture.text("windows-mlx5cmd-link", "mlx5cmd.exe -LinkSpeed -Name ADAPTER -Query"),
+            capture.text("windows-mlx5cmd-link", LINK_SOURCE),
         )
+
+    def said_of(self, guid: str) -> Observed[str]:
+        """Give what it said of one adapter's link, with one blank between words."""
+        if not isinstance(self.link_settings, Known):
+            return self.link_settings
+        words: list[str] = []
+        is_mine = False
+        for line in self.link_settings.value.splitlines():
+            of = plain_guid(line.removeprefix(ADAPTER).strip()) if ADAPTER in line else ""
+            if of:
+                is_mine = of == guid
+            elif is_mine:
+                words += line.split()
+        if not words:
+            return Unreadable("mlx5cmd says nothing of that adapter", LINK_SOURCE)
+        return Known(" ".join(words), LINK_SOURCE)

@@ -1,0 +1,253 @@
+"""`wirespeed link` with a card of Windows at one end: the link-speed document's own case."""
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from copy import deepcopy
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+sys.path.append(str(Path(__file__).parents[1]))
+sys.path.append(str(Path(__file__).parents[1] / "apply"))
+sys.path.append(str(Path(__file__).parents[1] / "steps"))
+from described_mlx5cmd import NAME, WORDS, MlxCard, said_by
+from described_powershell import DescribedPowerShell
+from described_switch import DescribedSwitch, switch
+from test_hands_switchport import DescribedSession
+
+from described.windows import Windows, as_found, guid
+from wirespeed.apply import hands_powershell
+from wirespeed.apply.hands_powershell import PowerShellHands
+from wirespeed.apply.hands_switch import SwitchHands
+from wirespeed.commands import link as module
+from wirespeed.host.reach_destination import SwitchHost
+from wirespeed.model.capture import parse_capture, with_section
+from wirespeed.model.error import ApplyError, InputError, LeftChangedError, WirespeedError
+from wirespeed.model.fact import HostFacts
+from wirespeed.model.switch_kind import SwitchKind
+from wirespeed.steps.windows_link import WindowsLink
+
+HOST, SWITCH, PORT = "winssh://ann@desk", "switch+dell_os6://admin@sw1/Te1/0/1", "Te1/0/1"
+
+
+@dataclass
+class Card(MlxCard):
+    """The card; its far end is the switch's port."""
+
+    at: DescribedSwitch = field(default_factory=lambda: switch(SwitchKind.DELL_OS6))
+    far: int | None = field(default=None, compare=False)
+    is_broken: bool = False
+    boots: int = field(default=1, compare=False)
+
+    @property
+    def link(self) -> int | None:
+        mbit = self.at.ports[PORT].get("speed")
+        self.far = int(mbit) // 1000 if mbit else None
+        return None if self.is_broken else super().link
+
+
+class Desk:
+    """Both ends, reached by the command."""
+
+    def __init__(
+        self, folder: Path, monkeypatch: pytest.MonkeyPatch, card: Card | None = None
+    ) -> None:
+        self.card = card or Card()
+        self.start = deepcopy(self.card)
+        self.shell = DescribedPowerShell(self.card)  # type: ignore[arg-type]
+        self.session = DescribedSession(self.card.at)
+        self.windows = Windows()
+        as_found(self.windows)
+        self.said = [f"adapter {guid(7).upper()}", "of another", f"adapter {guid(10).upper()}"]
+        self.folder = folder / "x.run"
+        hands = PowerShellHands(HOST, self.shell, back_s=5.0)
+
+        @contextmanager
+        def ends(host: str, place: SwitchHost) -> Iterator[dict[str, object]]:
+            at_switch = SwitchHands(self.session, reconnect_s=0.05, pause_s=0.01)
+            yield {host: hands, place.text: at_switch}
+
+        monkeypatch.setattr(module, "ends", ends)
+        monkeypatch.setattr(module, "facts_of", lambda _: self.facts())
+        monkeypatch.setattr(hands_powershell, "PAUSE_S", 0.0)
+        monkeypatch.setattr(WindowsLink, "settle_s", 0.0)
+
+    def facts(self) -> HostFacts:
+        text = self.windows.capture()
+        if self.said:
+            words = WORDS[self.card.says](self.card.is_set, self.card.link)
+            said = "\n".join([*self.said, words, ""])
+            text = with_section(text, "x", "windows-mlx5cmd-link", said)
+        return HostFacts(HOST, parse_capture(text, HOST))
+
+    def call(self, *more: str, name: str = NAME) -> Result:
+        arguments = [HOST, name, SWITCH, "--run", str(self.folder), *more]
+        return CliRunner().invoke(module.link, arguments, standalone_mode=False)
+
+    def set_to(self, gbit: str, card_is: str) -> Result:
+        return self.call("--speed", gbit, "--card-is", card_is, "--apply", "--yes")
+
+
+@pytest.fixture
+def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Desk:
+    return Desk(tmp_path, monkeypatch)
+
+
+def forced(says: str = "a list") -> Card:
+    """As found: the switch is set to 10 Gb/s, as it always was there; there is no link."""
+    return Card(at=switch(SwitchKind.DELL_OS6, speed="10000"), says=says)
+
+
+def error_of(result: Result) -> WirespeedError:
+    assert isinstance(result.exception, WirespeedError), (result.output, result.exception)
+    return result.exception
+
+
+def test_a_link_speed_is_not_planned_before_a_person_read_what_mlx5cmd_says(desk: Desk):
+    error = error_of(desk.call("--speed", "10G"))
+    assert error.what == "link.card_is"
+    assert said_by(desk.card) in error.found and "another" not in error.found
+    assert "--card-is auto" in error.next
+    assert desk.shell.ran == []
+
+
+def test_the_link_speed_of_both_ends_is_shown_and_nothing_is_done(desk: Desk):
+    result = desk.call("--speed", "10G", "--card-is", "auto")
+    assert result.return_value == 1
+    assert f"mlx5cmd.exe -LinkSpeed -Name '{NAME}' -Set 10" in result.output
+    assert "speed 10000" in result.output
+    assert desk.card == desk.start
+
+
+@pytest.mark.parametrize("says", WORDS)
+def test_link_speed_25g_card_at_a_10g_switch_with_no_link_comes_up_and_goes_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, says: str
+):
+    desk = Desk(tmp_path, monkeypatch, forced(says))
+    assert desk.card.link is None
+    assert desk.set_to("10G", "auto").return_value == 0
+    assert (desk.card.is_set, desk.card.link) == (10, 10)
+    assert desk.call("--undo").return_value == 0
+    assert desk.card == desk.start and desk.card.link is None
+
+
+@pytest.mark.parametrize("says", sorted(WORDS.keys() - {"with the link"}))
+def test_link_speed_1g_of_two_that_negotiate_becomes_10g_and_goes_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, says: str
+):
+    desk = Desk(tmp_path, monkeypatch, Card(says=says))
+    assert desk.card.link == 1
+    assert desk.set_to("10G", "auto").return_value == 0
+    assert desk.card.link == 10
+    assert desk.call("--speed", "10G", "--card-is", "10G").return_value == 0
+    assert error_of(desk.set_to("auto", "10G")).what == "run.applied_before"
+    assert desk.call("--undo").return_value == 0
+    assert desk.card == desk.start and desk.card.link == 1
+
+
+def test_link_speed_words_that_change_with_the_link_are_not_taken_for_what_is_set(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    """The card goes back first, and cannot say so before the switch has brought the link back."""
+    desk = Desk(tmp_path, monkeypatch, Card(says="with the link"))
+    assert desk.set_to("10G", "auto").return_value == 0
+    assert desk.card.link == 10
+    first = desk.call("--undo")
+    assert isinstance(first.exception, LeftChangedError)
+    assert desk.card == desk.start and desk.card.link == 1
+    assert desk.call("--undo").return_value == 0
+    assert desk.card == desk.start
+
+
+def test_link_speed_back_to_automatic_at_both_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    card = forced()
+    card.is_set = 10
+    desk = Desk(tmp_path, monkeypatch, card)
+    assert desk.set_to("auto", "10G").return_value == 0
+    assert (desk.card.is_set, desk.card.far, desk.card.link) == (None, None, 1)
+
+
+def test_a_link_that_stays_down_at_that_link_speed_is_put_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    card = forced()
+    card.is_broken = True
+    desk = Desk(tmp_path, monkeypatch, card)
+    assert error_of(desk.set_to("10G", "auto")).what == "step.cannot_verify"
+    assert desk.card == desk.start
+
+
+@pytest.mark.parametrize("trouble", ["fail", "hang", "lose", "crash"])
+def test_trouble_at_the_cards_command_ends_at_that_link_speed_or_as_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, trouble: str
+):
+    desk = Desk(tmp_path, monkeypatch)
+    desk.shell.trouble = {0: trouble}
+    result = desk.set_to("10G", "auto")
+    if trouble == "lose":
+        assert result.return_value == 0 and desk.card.link == 10
+    else:
+        assert isinstance(error_of(result), ApplyError)
+        assert desk.card == desk.start and desk.card.link == 1
+    if desk.card != desk.start:
+        desk.shell.trouble = {desk.shell.count: "hang"}
+        assert isinstance(error_of(desk.call("--undo")), LeftChangedError)
+        assert desk.call("--undo").return_value == 0
+        assert desk.card == desk.start
+
+
+@pytest.mark.parametrize("fault", ["refused", "hangs", "lost", "restarts"])
+def test_a_fault_at_any_line_of_the_switch_ends_at_that_link_speed_or_as_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fault: str
+):
+    whole = Desk(tmp_path, monkeypatch)
+    assert whole.set_to("10G", "auto").return_value == 0
+    for at in range(whole.session.count):
+        folder = tmp_path / str(at)
+        folder.mkdir()
+        desk = Desk(folder, monkeypatch)
+        desk.session.fault, desk.session.at = fault, at
+        result = desk.set_to("10G", "auto")
+        if isinstance(result.exception, LeftChangedError):
+            assert desk.call("--undo").return_value == 0, at
+        if result.exception is None:
+            assert (desk.card.is_set, desk.card.link) == (10, 10), at
+        else:
+            assert desk.card.is_set is None, at
+            assert desk.card.link == 1, at
+
+
+def test_the_link_speed_of_the_card_that_the_session_goes_by_is_left_alone(desk: Desk):
+    desk.windows.add("sessions", Address="10.10.10.1", RemoteAddress="10.10.10.2")
+    error = error_of(desk.set_to("10G", "auto"))
+    assert error.what == "plan.cuts_off" and "a session" in error.found
+    assert desk.card == desk.start
+
+
+@pytest.mark.parametrize(
+    ("name", "what", "found"),
+    [
+        ("eth9", "link.netdev", "there are 이더넷 10, 이더넷 7"),
+        ("이더넷 7", "link.netdev", "no card of Mellanox"),
+        ("vEthernet (Default Switch)", "link.netdev", "0 cards"),
+    ],
+)
+def test_no_card_whose_link_speed_mlx5cmd_sets(desk: Desk, name: str, what: str, found: str):
+    error = error_of(desk.call("--speed", "10G", "--card-is", "auto", name=name))
+    assert error.what == what and found in error.found
+
+
+def test_no_link_speed_without_mlx5cmd(desk: Desk):
+    desk.said = []
+    desk.windows.failures["mlx5cmd-link"] = (127, "mlx5cmd.exe: not found")
+    error = error_of(desk.call("--speed", "10G", "--card-is", "auto"))
+    assert isinstance(error, InputError) and error.what == "link.cannot_tell"
+    assert "not installed" in error.found
+
+
+def test_no_link_speed_of_half_a_gigabit(desk: Desk):
+    error = error_of(desk.call("--speed", "2.5G", "--card-is", "auto"))
+    assert error.what == "link.card" and "2.5 Gb/s" in error.found
