@@ -25,7 +25,7 @@ from wirespeed.measure.endpoint import Endpoint
 from wirespeed.measure.endpoints import endpoints_of
 from wirespeed.measure.network_failover import HostBond, failovers
 from wirespeed.measure.network_isolation import isolation
-from wirespeed.measure.network_offload import OffloadVerdict, read_offload
+from wirespeed.measure.network_offload import read_offload
 from wirespeed.measure.network_port_switch import port_set_down
 from wirespeed.model.network_trial import (
     FailoverTrial,
@@ -33,6 +33,7 @@ from wirespeed.model.network_trial import (
     IsolationTrial,
     IsolationVerdict,
     NetworkTrial,
+    OffloadVerdict,
     Pair,
 )
 from wirespeed.model.spec import FailoverSpec, IsolationSpec, Spec

@@ -9,9 +9,9 @@ from wirespeed.measure.network_summary import Spread
 from wirespeed.model.finding import Diagnosis
 from wirespeed.model.frozen import Frozen
 from wirespeed.model.journal import Intent, outcome
-from wirespeed.model.network_trial import FailoverVerdict, IsolationVerdict
+from wirespeed.model.network_trial import FailoverVerdict, IsolationVerdict, OffloadVerdict
 from wirespeed.model.proof import Stage
-from wirespeed.model.spec import Failover
+from wirespeed.model.spec import Approach, Failover
 from wirespeed.report import format as fmt
 from wirespeed.report.proof_page import Proof
 
@@ -40,6 +40,7 @@ def answers(proof: Proof) -> tuple[ProofAnswer, ...]:
         _latency(proof),
         _failover(proof),
         _isolation(proof),
+        _offload(proof),
         _set_up(proof),
         _undo(proof),
     )
@@ -170,13 +171,7 @@ def _latency(proof: Proof) -> ProofAnswer:
 
 def _failover(proof: Proof) -> ProofAnswer:
     if proof.opening.spec.failover is Failover.NONE:
-        return ProofAnswer(
-            question="Fail-over",
-            figure="not asked",
-            condition="failover: none in the spec",
-            is_proven=False,
-            is_asked=False,
-        )
+        return _not_asked("Fail-over", "failover: none in the spec")
     trials = proof.summary.failovers
     if not trials:
         return _missing(proof, "Fail-over")
@@ -211,13 +206,7 @@ def _isolation(proof: Proof) -> ProofAnswer:
     trials = proof.isolation
     if not trials:
         if len(proof.opening.spec.networks) < 2:
-            return ProofAnswer(
-                question="Isolation",
-                figure="not asked",
-                condition="there is one network",
-                is_proven=False,
-                is_asked=False,
-            )
+            return _not_asked("Isolation", "there is one network")
         return _missing(proof, "Isolation")
     leaked = [t for t in trials if t.verdict is IsolationVerdict.LEAKED]
     unknown = [t for t in trials if t.verdict is IsolationVerdict.NOT_SHOWN]
@@ -237,6 +226,50 @@ def _isolation(proof: Proof) -> ProofAnswer:
         + (f"; {len(unknown)} not shown: {unknown[0].said}" if unknown else ""),
         more="; ".join(more),
         is_proven=not leaked and not unknown,
+    )
+
+
+def _offload(proof: Proof) -> ProofAnswer:
+    """Where the card has an embedded switch, the packets have to be seen to go through it."""
+    if proof.opening.spec.approach is Approach.LEGACY_VLAN:
+        return _not_asked("Offload", "a VF's frames never come to a switch of the host")
+    trials = proof.summary.offloads
+    if not trials:
+        missing = _missing(proof, "Offload")
+        return missing.model_copy(update={"is_asked": _has_embedded_switch(proof)})
+    asked = [trial for trial in trials if trial.is_expected]
+    if not asked:
+        found = ", ".join(dict.fromkeys(f"{t.host}: {t.verdict}" for t in trials))
+        return _not_asked("Offload", f"no card with an embedded switch; {found}")
+    worst = max(asked, key=lambda one: WORST_LAST.index(one.verdict))
+    good = [one for one in asked if one.verdict is OffloadVerdict.HIT]
+    return ProofAnswer(
+        question="Offload",
+        figure=worst.verdict,
+        condition=f"{len(good)} of {len(asked)} readings while a flow was on; "
+        f"{worst.host}: {worst.said}",
+        is_proven=len(good) == len(asked),
+    )
+
+
+WORST_LAST = (
+    OffloadVerdict.HIT,
+    OffloadVerdict.CANNOT_TELL,
+    OffloadVerdict.PARTLY,
+    OffloadVerdict.NOT_HIT,
+    OffloadVerdict.IN_SOFTWARE,
+)
+
+
+def _has_embedded_switch(proof: Proof) -> bool:
+    """Tell whether the plan uses one."""
+    steps = proof.plan.steps if proof.plan is not None else ()
+    return any(step.kind == "eswitch_mode" for step in steps)
+
+
+def _not_asked(question: str, why: str) -> ProofAnswer:
+    return ProofAnswer(
+        question=question, figure="not asked", condition=why, is_proven=False, is_asked=False
     )
 
 

@@ -77,6 +77,16 @@ def _own_rows(proof: Proof) -> list[Row]:
                 "verdict": forged.verdict.value,
             }
         )
+    for told in proof.summary.offloads:
+        own = {"network": told.pair.network, "client": told.pair.client, "server": told.pair.server}
+        own |= {"verdict": told.verdict.value, "n": "1", "unit": "packets"}
+        for figure, count in (
+            ("of the VF", told.vf_packets),
+            ("in software", told.software_packets),
+            ("on the wire", told.port_packets),
+        ):
+            median = "" if count is None else str(count)
+            rows.append(own | {"figure": f"offload, {told.host}, {figure}", "median": median})
     return [{"source": "this run", "approach": approach} | row for row in rows]
 
 

@@ -4,6 +4,7 @@ from wirespeed.report import proof_answer, proof_host_tables, proof_tables
 from wirespeed.report.charts.failover import failover
 from wirespeed.report.environment import make_environment
 from wirespeed.report.plan_text import shell_script
+from wirespeed.report.proof_offload import offload_grid
 from wirespeed.report.proof_page import Proof
 
 
@@ -20,6 +21,7 @@ def render_proof_html(proof: Proof) -> str:
         found=proof_host_tables.findings(proof.found),
         frame_bytes=proof_host_tables.frame_bytes(proof.found),
         failover=failover(proof.summary.failovers, proof.opening.spec.measure.failover.seconds),
+        offload=offload_grid(proof),
         shell_script=shell_script,
     )
     return environment.get_template("proof.html.j2").render(proof=proof)
