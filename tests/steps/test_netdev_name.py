@@ -1,7 +1,7 @@
 """A netdev is found by its PCI address, gets a name, and has its former one back."""
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import pytest
 from proof import Answer, UnknownCommandError, plan_on, prove
@@ -10,6 +10,7 @@ from samples import reason_of, section_of
 
 from wirespeed.model.command import Command
 from wirespeed.model.observed import CannotTellError
+from wirespeed.steps.former_name import NAMED_BACK
 from wirespeed.steps.netdev_name import NetdevName
 
 STEP = NetdevName(pci_address="0000:00:08.0", netdev="net0p0")
@@ -17,11 +18,15 @@ STEP = NetdevName(pci_address="0000:00:08.0", netdev="net0p0")
 
 @dataclass
 class DescribedLinks:
-    """One netdev of the function; Linux before 6.2 does not rename it while it is up."""
+    """One netdev of the function; Linux before 6.2 does not rename it while it is up.
+
+    udev gives what is called otherwise the name of its own choice as a further one.
+    """
 
     name: str = "enp0s8"
     is_up: bool = False
     other: str = "eth0"
+    altname: str = field(default="", compare=False)
 
     def run(self, command: Command) -> Answer:
         match command.argv:
@@ -34,14 +39,23 @@ class DescribedLinks:
                 self.is_up = word == "up"
                 return Answer()
             case ("ip", "link", "set", "dev", self.name, "name", new):
-                if self.is_up:
-                    return Answer(errors="RTNETLINK answers: Device or resource busy", returncode=2)
-                self.name = new
-                return Answer()
+                return self.named(new)
+            case ("sh", "-c", script, self.name, new) if script == NAMED_BACK:
+                self.altname = "" if self.altname == new else self.altname
+                return self.named(new)
             case ("ip", "link", "set", "dev", name, *_):
                 return Answer(errors=f'Cannot find device "{name}"', returncode=1)
             case _:
                 raise UnknownCommandError(command.line())
+
+    def named(self, new: str) -> Answer:
+        if self.is_up:
+            return Answer(errors="RTNETLINK answers: Device or resource busy", returncode=2)
+        if new == self.altname:
+            return Answer(errors="RTNETLINK answers: File exists", returncode=2)
+        self.name = new
+        self.altname = "enp0s8" if new != "enp0s8" else ""
+        return Answer()
 
 
 def test_it_is_named_and_has_its_name_back():

@@ -13,6 +13,7 @@ from wirespeed.apply.planner import planned
 from wirespeed.model.command import Command
 from wirespeed.model.error import ApplyError
 from wirespeed.model.plan import Plan
+from wirespeed.steps.former_name import NAMED_BACK
 from wirespeed.steps.representor_name import RepresentorName
 
 PF = "0000:06:00.0"
@@ -33,12 +34,16 @@ def port(netdev: str, vf: int, **more: object) -> dict[str, object]:
 
 @dataclass
 class DescribedPorts:
-    """Representors of two VFs, whose names say the contrary of what they are."""
+    """Representors of two VFs, whose names say the contrary of what they are.
+
+    udev gives what is called otherwise the name of its own choice as a further one.
+    """
 
     names: dict[int, str] = field(default_factory=lambda: {0: "rep1", 1: "rep0"})
     up: set[str] = field(default_factory=set)
     late: int = field(default=0, compare=False)
     """Readings that do not list them yet."""
+    altnames: set[str] = field(default_factory=set, compare=False)
 
     def run(self, command: Command) -> Answer:
         match command.argv:
@@ -53,12 +58,21 @@ class DescribedPorts:
                 self.up.discard(name)
                 return Answer()
             case ("ip", "link", "set", "dev", name, "name", new) if name in self.names.values():
-                if name in self.up:
-                    return Answer(errors="RTNETLINK answers: Device or resource busy", returncode=2)
-                self.names = {vf: new if n == name else n for vf, n in self.names.items()}
-                return Answer()
+                return self.named(name, new)
+            case ("sh", "-c", script, name, new) if script == NAMED_BACK:
+                self.altnames.discard(new)
+                return self.named(name, new)
             case _:
                 raise UnknownCommandError(command.line())
+
+    def named(self, name: str, new: str) -> Answer:
+        if name in self.up:
+            return Answer(errors="RTNETLINK answers: Device or resource busy", returncode=2)
+        if new in self.altnames:
+            return Answer(errors="RTNETLINK answers: File exists", returncode=2)
+        self.names = {vf: new if n == name else n for vf, n in self.names.items()}
+        self.altnames |= {name} & {"rep0", "rep1"}
+        return Answer()
 
 
 def test_it_is_named_and_has_its_name_back():

@@ -9,6 +9,7 @@ from wirespeed.model.finding import Danger
 from wirespeed.model.names import NETDEV, Netdev, PciAddress
 from wirespeed.model.observed import Known, Observed, Unreadable
 from wirespeed.model.step import Scope, State, Step
+from wirespeed.steps.former_name import named_back
 
 BY_ADDRESS = 'ip link set dev "$(ls "/sys/bus/pci/devices/$0/net")" down name "$1"'
 """For one that is not there yet when the plan is made."""
@@ -81,7 +82,9 @@ class NetdevName(Step):
             commands.append(Command(argv=("sh", "-c", BY_ADDRESS, self.pci_address, str(new))))
         elif name != new:
             commands.append(_set(str(name), "down"))
-            commands.append(_set(str(name), "name", str(new)))
+            is_back = new != self.netdev
+            named = _set(str(name), "name", str(new))
+            commands.append(named_back(str(name), str(new)) if is_back else named)
         if is_up is not None and (is_up or name == new):
             commands.append(_set(str(new), "up" if is_up else "down"))
         return tuple(commands)

@@ -11,6 +11,7 @@ from wirespeed.model.finding import Danger
 from wirespeed.model.names import NETDEV, Netdev, PciAddress
 from wirespeed.model.observed import Known, Observed, Unreadable
 from wirespeed.model.step import Scope, State, Step
+from wirespeed.steps.former_name import named_back
 
 BY_PORT = (
     'ip link set dev "$(devlink port show | '
@@ -92,4 +93,7 @@ class RepresentorName(Step):
             words = (self.pci_address, str(self.vf), str(new))
             return (Command(argv=("sh", "-c", BY_PORT, *words)),)
         start = ("ip", "link", "set", "dev", str(name))
-        return (Command(argv=(*start, "down")), Command(argv=(*start, "name", str(new))))
+        named = Command(argv=(*start, "name", str(new)))
+        if new != self.netdev:
+            named = named_back(str(name), str(new))
+        return (Command(argv=(*start, "down")), named)
