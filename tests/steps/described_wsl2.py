@@ -117,11 +117,33 @@ class Linux(DescribedFiles):
 
 
 class LinuxHands(DescribedHands):
-    """Its hands, with everything that commands ask of them; `look` sees both sides."""
+    """Its hands, with everything that commands ask of them; `look` sees both sides.
+
+    `trouble` by the number of a command: `fail`; `hang`, which ends it after its time; `lose`, as
+    the connection ends and all is done; `restart`: WSL is shut down in its midst, and starts anew.
+    """
 
     def __init__(self, host: Linux, windows: DescribedWindows) -> None:
         super().__init__(host)
         self.linux, self.windows = host, windows
+        self.trouble: dict[int, str] = {}
+
+    def change(self, step: Step, commands: Sequence[Command]) -> Changed:
+        at = [n for n in range(len(commands)) if self.count + n in self.trouble]
+        if not at:
+            return super().change(step, commands)
+        trouble = self.trouble.pop(self.count + at[0])
+        if trouble == "lose":
+            done = super().change(step, commands)
+            return Changed("", done.now)
+        super().change(step, commands[: at[0]])
+        self.count += 1
+        line = commands[at[0]].line()
+        if trouble == "restart":
+            self.restart()
+            return Changed("", self._state(step))
+        said = "1: refused" if trouble == "fail" else "still running after 120 s, and ended"
+        return Changed(f"{line}: {said}", self._state(step))
 
     def look(self, collector: str, steps: Sequence[Step]) -> tuple[Capture, list[Observed[State]]]:
         assert "wirespeed" in collector
@@ -138,9 +160,12 @@ class LinuxHands(DescribedHands):
     def reboot(self, before: str) -> str:
         """`wsl --shutdown`, and the next command starts it again."""
         assert before == self.boot_id()
+        self.restart()
+        return self.boot_id()
+
+    def restart(self) -> None:
         self.linux.start()
         self.linux.boots += 1
-        return self.boot_id()
 
     def take(self, run: str) -> str:
         return self.boot_id()

@@ -6,6 +6,7 @@ Each stage's ceiling against the document's figures is in tests/described/test_w
 from collections.abc import Iterator
 from contextlib import contextmanager
 from copy import deepcopy
+from itertools import cycle
 from pathlib import Path
 
 import described_wsl2 as described
@@ -52,8 +53,9 @@ class Desk:
         self.shell = DescribedPowerShell(self.windows)
         self.spec = folder / "desk.yaml"
         self.spec.write_text(spec)
+        self.wsl = LinuxHands(self.linux, self.windows)
         hands = {
-            "desk": LinuxHands(self.linux, self.windows),
+            "desk": self.wsl,
             "desk.windows": PowerShellHands("desk.windows", self.shell, back_s=5.0),
         }
 
@@ -189,7 +191,7 @@ def test_wsl2_trouble_at_any_command_ends_in_the_goal_or_as_found(
     assert ("goal" in ended) == (trouble == "lose")
 
 
-@pytest.mark.parametrize("trouble", ["hang", "lose", "crash"])
+@pytest.mark.parametrize("trouble", ["fail", "hang", "lose", "crash"])
 def test_wsl2_trouble_in_an_undo_is_finished_by_the_next(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, trouble: str
 ):
@@ -207,6 +209,37 @@ def test_wsl2_trouble_in_an_undo_is_finished_by_the_next(
         if first.exception is not None:
             assert isinstance(first.exception, LeftChangedError)
             assert one.call(undo).return_value == 0
+        assert one.state == one.start, number
+
+
+@pytest.mark.parametrize("troubles", [("fail", "hang"), ("restart",), ("lose", "", "")])
+def test_wsl2_trouble_at_any_command_of_its_linux_ends_in_the_goal_or_as_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, troubles: tuple[str, ...]
+):
+    """Both sides are put back: what the Windows side had come to was the first stage's end."""
+    whole = Desk(tmp_path, monkeypatch)
+    assert whole.call(apply, "--yes", "--reboot").return_value == 0
+    goal, commands = deepcopy(whole.state), whole.wsl.count
+    assert commands > 12
+    assert whole.call(undo).return_value == 0
+    for number, trouble in zip(range(whole.wsl.count), cycle(troubles), strict=False):
+        if not trouble:
+            continue
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        one = Desk(folder, monkeypatch)
+        one.wsl.trouble = {number: trouble}
+        done = one.call(apply, "--yes", "--reboot")
+        if number < commands and trouble != "lose":
+            assert isinstance(done.exception, ApplyError), (number, done.exception)
+            assert one.state == one.start, number
+            continue
+        assert done.return_value == 0, (number, done.exception)
+        assert one.state == goal, number
+        back = one.call(undo)
+        if back.exception is not None:
+            assert isinstance(back.exception, LeftChangedError), (number, back.exception)
+            assert one.call(undo).return_value == 0, number
         assert one.state == one.start, number
 
 
