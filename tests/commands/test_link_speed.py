@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from copy import deepcopy
 from pathlib import Path
 
 import pytest
@@ -11,11 +12,13 @@ from click.testing import CliRunner, Result
 sys.path.append(str(Path(__file__).parents[1] / "apply"))
 from test_link_speed_story import HOST, NETDEV, TEN, Ends, Wire, as_found, switch
 
+from wirespeed.apply.guard_switchport import Match, PortMatch
 from wirespeed.commands import link as module
 from wirespeed.host.reach_destination import SwitchHost
 from wirespeed.model.error import InputError, LeftChangedError, WirespeedError
 from wirespeed.model.switch_kind import SwitchKind
 
+PROVEN = PortMatch(Match.PROVEN, "Te1/0/1 hears enp59s0f0 by LLDP")
 SWITCH = "switch+dell_os6://admin@sw1/Te1/0/1"
 
 
@@ -24,6 +27,7 @@ def wire(monkeypatch: pytest.MonkeyPatch) -> Wire:
     found = Wire(switch(SwitchKind.DELL_OS6))
     monkeypatch.setattr(module, "refuse_cutoff", lambda *_: None)
     monkeypatch.setattr(module, "facts_of", lambda _: None)
+    monkeypatch.setattr(module, "port_proof", lambda *_: PROVEN)
     return use(monkeypatch, found)
 
 
@@ -66,6 +70,52 @@ def test_a_link_speed_is_set_at_both_ends_and_put_back(wire: Wire, tmp_path: Pat
     assert result.return_value == 0 and result.output.count("put back") == 2
     assert wire.link_mbit == 1000
     assert "nothing stands" in call(tmp_path, "--undo").output
+
+
+@pytest.mark.parametrize(
+    ("found", "more", "what"),
+    [
+        (Match.CONTRADICTED, ["--yes"], "link.wrong_port"),
+        (Match.CONTRADICTED, [], "link.wrong_port"),
+        (Match.UNKNOWN, ["--yes"], "link.port_not_proven"),
+    ],
+)
+def test_no_link_speed_is_set_at_a_port_that_may_be_another_s(
+    wire: Wire, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, found: Match, more: list[str],
+    what: str,
+):  # fmt: skip
+    monkeypatch.setattr(module, "port_proof", lambda *_: PortMatch(found, "why"))
+    start = deepcopy(wire)
+    result = call(tmp_path, "--speed", "10G", "--apply", *more)
+    assert error_of(result).what == what
+    assert wire == start and not (tmp_path / "x.run").exists()
+    assert call(tmp_path, "--speed", "10G", "--apply", "--yes", "--port-is-right").return_value == 0
+    assert wire.link_mbit == 10000
+
+
+def test_who_is_at_the_terminal_is_asked_for_the_port_before_a_link_speed_is_set(
+    wire: Wire, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(module, "port_proof", lambda *_: PortMatch(Match.UNKNOWN, "hears nobody"))
+    arguments = [HOST, NETDEV, SWITCH, "--run", str(tmp_path / "x.run"), "--speed", "10G"]
+    for answer, code, mbit in (("n", 1, 1000), ("y", 0, 10000)):
+        result = CliRunner().invoke(
+            module.link, [*arguments, "--apply"], input=answer, standalone_mode=False
+        )
+        assert "hears nobody" in result.output and "Is enp59s0f0 in Te1/0/1" in result.output
+        assert (result.return_value, wire.link_mbit) == (code, mbit)
+
+
+def test_a_link_speed_whose_port_is_left_as_it_is_needs_no_proof_of_the_port(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    found = as_found()
+    use(monkeypatch, found)
+    monkeypatch.setattr(module, "refuse_cutoff", lambda *_: None)
+    monkeypatch.setattr(module, "facts_of", lambda _: None)
+    monkeypatch.setattr(module, "port_proof", lambda *_: pytest.fail("it was asked"))
+    assert call(tmp_path, "--speed", "10G", "--apply", "--yes").return_value == 0
+    assert found.link_mbit == 10000
 
 
 def test_a_link_speed_that_was_cut_short_says_how_to_take_it_back(

@@ -20,6 +20,7 @@ from test_hands_switchport import DescribedSession
 
 from described.windows import Windows, as_found, guid
 from wirespeed.apply import hands_powershell
+from wirespeed.apply.guard_switchport import Match, PortMatch
 from wirespeed.apply.hands_powershell import PowerShellHands
 from wirespeed.apply.hands_switch import SwitchHands
 from wirespeed.commands import link as module
@@ -72,6 +73,7 @@ class Desk:
 
         monkeypatch.setattr(module, "ends", ends)
         monkeypatch.setattr(module, "facts_of", lambda _: self.facts())
+        monkeypatch.setattr(module, "port_proof", lambda *_: PortMatch(Match.PROVEN, ""))
         monkeypatch.setattr(hands_powershell, "PAUSE_S", 0.0)
         monkeypatch.setattr(WindowsLink, "settle_s", 0.0)
 

@@ -9,6 +9,7 @@ import click
 
 from wirespeed.apply.executor import Executor
 from wirespeed.apply.guard import refuse_cutoff
+from wirespeed.apply.guard_switchport import Match, refuse_port
 from wirespeed.apply.hands import Hands
 from wirespeed.apply.hands_powershell import PowerShellHands
 from wirespeed.apply.hands_shell import ShellHands
@@ -17,6 +18,7 @@ from wirespeed.apply.interrupted import interrupted
 from wirespeed.apply.planner import make_plan
 from wirespeed.apply.run import Run, open_run
 from wirespeed.approaches.link_speed import card_end, link_speed, switch_end
+from wirespeed.commands.link_port import port_proof
 from wirespeed.commands.link_windows import windows_card_end
 from wirespeed.commands.run_hosts import telling
 from wirespeed.doctor.gather import Gathered, gather
@@ -73,6 +75,7 @@ class LinkBps(click.ParamType[int | str]):
 @click.option("--apply", "is_applied", is_flag=True, help="Do it; else it is only shown.")
 @click.option("--undo", "is_undone", is_flag=True, help="Put both ends back as they were.")
 @click.option("--yes", is_flag=True, help="Do not ask.")
+@click.option("--port-is-right", is_flag=True, help="The cable is in that port: you looked.")
 @click.option("--run", "folder", type=click.Path(path_type=Path), help="Folder of the journal.")
 def link(
     host: str,
@@ -83,6 +86,7 @@ def link(
     is_applied: bool,
     is_undone: bool,
     yes: bool,
+    port_is_right: bool,
     folder: Path | None,
 ) -> int:
     """Set the speed of a link at both of its ends, as one change that is undone as one.
@@ -93,6 +97,10 @@ def link(
 
     HOST is here, ssh://, winssh:// or winrm://. On Windows NETDEV is the adapter's name, and the
     card one of Mellanox.
+
+    A port of the switch is changed where it hears the card by LLDP. Where it hears another, or
+    only one end has a link, it is left alone; where it hears nobody you are asked. --port-is-right
+    says that you followed the cable.
 
     Exit codes: 0 done, or nothing to do; 1 there is something to do; 2 bad input; 3 an end was left
     changed.
@@ -114,8 +122,12 @@ def link(
         click.echo("\n".join(plan_lines(plan)))
         if all(step.no_op for step in plan.steps) or not is_applied:
             return 0 if all(step.no_op for step in plan.steps) else 1
-        refuse_cutoff(plan, {host: facts or facts_of(host)})
-        if not yes and not click.confirm("The link will go down for seconds. Do this?"):
+        facts = facts or facts_of(host)
+        refuse_cutoff(plan, {host: facts})
+        is_told = _tell_port(plan, facts, netdev, place, is_right=port_is_right, asks=not yes)
+        question = "The link will go down for seconds. "
+        question += "Do this?" if is_told else f"Is {netdev} in {place.switchport}, and do this?"
+        if not yes and not click.confirm(question):
             return 1
         with open_run(where) as run:
             _refuse_applied(run, where)
@@ -123,6 +135,28 @@ def link(
             _carry_out(run, plan, hands)
     click.echo(f"`wirespeed link {host} {netdev} {switch} --undo` takes it back")
     return 0
+
+
+def _tell_port(
+    plan: Plan,
+    facts: HostFacts,
+    netdev: str,
+    place: SwitchHost,
+    *,
+    is_right: bool,
+    asks: bool,
+) -> bool:
+    """Say what proves the port of the switch, where it is changed; tell whether anything does.
+
+    Raises InputError `link.wrong_port`, `link.port_not_proven`.
+    """
+    if all(step.no_op for step in plan.steps if step.host == place.text):
+        return True
+    found = port_proof(facts, netdev, place)
+    click.echo(f"cable: {found.match}: {found.found}")
+    where = f"{place.switchport} of {place.host}"
+    refuse_port(found, where, is_right=is_right, asks=asks)
+    return is_right or found.match is Match.PROVEN
 
 
 def linux_card_end(netdev: str, link_bps: int | None) -> Step:
