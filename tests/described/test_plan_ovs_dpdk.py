@@ -116,6 +116,8 @@ def found(wanted: Wanted) -> State:
     step = wanted.step
     if isinstance(step, OvsConfig):
         due: State = {"is_restart_due": False} if step.restart else {}
+        if step.key == "dpdk-init":
+            due["dpdk_initialized"] = False
         return {"value": None, **due}
     data = step.model_dump()
     if data["step"] == "vf_count":
@@ -142,9 +144,10 @@ def lines(of: Spec) -> list[str]:
 
 
 def due(key: str) -> str:
+    cleared = " -- set Open_vSwitch . dpdk_initialized=false" if key == "dpdk-init" else ""
     return (
         f" -- set Open_vSwitch . external_ids:wirespeed-restart-{key}=due"
-        " -- remove Open_vSwitch . external_ids rundir"
+        f" -- remove Open_vSwitch . external_ids rundir{cleared}"
     )
 
 

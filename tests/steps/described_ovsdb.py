@@ -47,6 +47,9 @@ class DescribedOvs:
     """Bridge, the port's row and its interface's."""
     runs_with: dict[str, str] = field(default_factory=dict)
     """Settings as they stood when the daemon was last started."""
+    dpdk_initialized: bool = False
+    can_start_dpdk: bool = True
+    """Its build has DPDK, and there are hugepages."""
 
     def run(self, command: Command) -> Answer:
         assert command.stdin is None
@@ -54,6 +57,8 @@ class DescribedOvs:
             self.runs_with = dict(self.other_config)
             # set_system_ids() of ovs-ctl
             self.external_ids["rundir"] = "/var/run/openvswitch"
+            is_wanted = self.other_config.get("dpdk-init") == "true"
+            self.dpdk_initialized = is_wanted and self.can_start_dpdk
             return Answer()
         program, timeout, *words = command.argv
         if (program, timeout) != ("ovs-vsctl", "--timeout=10"):
@@ -72,6 +77,8 @@ class DescribedOvs:
         match words:
             case ("--no-wait", *rest):
                 return self._do(rest)
+            case ("set", "Open_vSwitch", ".", "dpdk_initialized=false"):
+                self.dpdk_initialized = False
             case ("set", "Open_vSwitch", ".", word):
                 row = {"other_config": self.other_config, "external_ids": self.external_ids}
                 Row(row).set([word])
@@ -121,7 +128,8 @@ class DescribedOvs:
     def _rows(self, table: str) -> dict[str, dict[str, Any]]:
         match table:
             case "Open_vSwitch":
-                return {".": {"other_config": self.other_config, "external_ids": self.external_ids}}
+                maps = {"other_config": self.other_config, "external_ids": self.external_ids}
+                return {".": {**maps, "dpdk_initialized": self.dpdk_initialized}}
             case "Bridge":
                 own = {name: [_uuid(name), *self._ports_of(name)] for name in self.bridges}
                 return {
@@ -134,9 +142,9 @@ class DescribedOvs:
                     for name, (_, port, _) in self.ports.items()
                 }
             case "Interface":
-                maps: dict[str, Any] = {"external_ids": {}, "options": {}, "type": ""}
+                unset: dict[str, Any] = {"external_ids": {}, "options": {}, "type": ""}
                 return {
-                    name: {"name": name, **maps, **interface.columns}
+                    name: {"name": name, **unset, **interface.columns}
                     for name, (_, _, interface) in self.ports.items()
                 }
         raise UnknownCommandError(table)

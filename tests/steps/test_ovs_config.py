@@ -1,15 +1,20 @@
 """A setting of Open vSwitch."""
 
+from typing import Any
+
 import pytest
 from described_ovsdb import DescribedOvs
-from proof import plan_on, prove
+from proof import DescribedHands, plan_on, prove
 from pydantic import ValidationError
 from samples import is_never_guessed, reason_of, section_of, state_of
 
+from wirespeed.apply.executor import Executor
+from wirespeed.model.error import ApplyError
 from wirespeed.model.finding import Danger
 from wirespeed.steps.ovs_config import OvsConfig
 
 STEP = OvsConfig(key="hw-offload", value="true", restart="systemd", reason="flows go to the card")
+DPDK = OvsConfig(key="dpdk-init", value="true", restart="systemd", reason="ports of DPDK")
 LIVE = OvsConfig(key="max-idle", value="30000", reason="flows stay")
 NOTHING = (
     '{"data":[[["map",[]],["map",[["rundir","/r"]]]]],"headings":["other_config","external_ids"]}\n'
@@ -27,6 +32,7 @@ def ovs(value: str | None, runs_with: str | None) -> DescribedOvs:
     return DescribedOvs(
         other_config=there | ({"hw-offload": value} if value else {}),
         runs_with=there | ({"hw-offload": runs_with} if runs_with else {}),
+        dpdk_initialized=True,
     )
 
 
@@ -60,6 +66,50 @@ def test_the_commands():
     ]
     lab = plan_on(STEP.model_copy(update={"restart": "ovs-ctl"}), ovs(None, None)).steps[0]
     assert lab.commands[1].argv[0] == "/usr/share/openvswitch/scripts/ovs-ctl"
+
+
+def with_dpdk(**changes: Any) -> DescribedOvs:
+    return DescribedOvs(
+        other_config={"dpdk-init": "true"}, runs_with={"dpdk-init": "true"}, **changes
+    )
+
+
+def test_dpdk_starts_and_is_off_again_after_undo():
+    prove(DPDK, DescribedOvs(), with_dpdk(dpdk_initialized=True))
+
+
+def test_dpdk_that_did_not_start_is_not_called_done_and_is_put_back():
+    start = DescribedOvs(can_start_dpdk=False)
+    hands = DescribedHands(start)
+    run = Executor(plan_on(DPDK, start), {"alpha": hands}, lambda _: None, lambda: "now")
+    with pytest.raises(ApplyError) as caught:
+        run.apply()
+    assert caught.value.what == "step.contradicted"
+    assert "dpdk_initialized no" in caught.value.found
+    assert hands.host == DescribedOvs(can_start_dpdk=False)
+
+
+def test_where_dpdk_was_asked_for_and_did_not_start_it_is_started_again():
+    planned = plan_on(DPDK, with_dpdk()).steps[0]
+    assert [c.argv[0] for c in planned.commands] == ["systemctl", "ovs-vsctl"]
+
+
+def test_what_an_earlier_start_said_of_dpdk_is_cleared_with_the_key():
+    """ovs-vswitchd that dies as it starts leaves the column as it was."""
+    words = DPDK.change(
+        {"value": None, "is_restart_due": False, "dpdk_initialized": True},
+        {"value": "true", "is_restart_due": False, "dpdk_initialized": True},
+    )[0].argv
+    assert words[-5:] == ("--", "set", "Open_vSwitch", ".", "dpdk_initialized=false")
+
+
+def test_before_2_10_nobody_can_tell():
+    row = '["map",[]],["map",[["rundir","/r"]]],["set",[]]'
+    heads = '["other_config","external_ids","dpdk_initialized"]'
+    output = f'{{"data":[[{row}]],"headings":{heads}}}\n'
+    assert "whether DPDK runs" in reason_of(DPDK, section_of(output))
+    known = state_of(DPDK, section_of(output.replace('["set",[]]', "false")))
+    assert known == {"value": None, "is_restart_due": False, "dpdk_initialized": False}
 
 
 def test_what_would_be_read_as_a_set_or_a_map_is_quoted():

@@ -25,6 +25,8 @@ RESTARTS = {
     "ovs-ctl": ("/usr/share/openvswitch/scripts/ovs-ctl", "restart", "--no-monitor"),
 }
 """Of Debian's packages; the second for a host that systemd does not run."""
+DPDK_INIT, INITIALIZED = "dpdk-init", "dpdk_initialized"
+"""A wish, and the column (since 2.10) by which the daemon says whether DPDK started with it."""
 
 
 class OvsConfig(Step):
@@ -35,6 +37,10 @@ class OvsConfig(Step):
     which only a start by ovs-ctl sets: that it is back proves the restart. Undo puts the former
     value back, or takes the key away, and restarts again. Meanwhile the kernel's datapath is
     without its daemon for a second, and a userspace datapath is not there at all.
+
+    With `dpdk-init`, it is done when the daemon says that DPDK started. It goes on without DPDK
+    where that could not: too few hugepages, a build without it, a port that it may not take. The
+    column is cleared with the key, so that what it says is of this start.
     """
 
     scope: ClassVar[Scope] = Scope.OS
@@ -58,12 +64,11 @@ class OvsConfig(Step):
 
     def read(self) -> Command:
         """Print the row's settings."""
-        return Command(
-            argv=(
-                *("ovs-vsctl", TIMEOUT, "--format=json"),
-                *("--columns=other_config,external_ids", "list", "Open_vSwitch"),
-            )
-        )
+        columns = "--columns=other_config,external_ids"
+        if self._is_of_dpdk:
+            columns += f",{INITIALIZED}"
+        start = ("ovs-vsctl", TIMEOUT, "--format=json")
+        return Command(argv=(*start, columns, "list", "Open_vSwitch"))
 
     def parse(self, section: Section) -> Observed[State]:
         """Give the value; None where the key is not set."""
@@ -86,12 +91,21 @@ class OvsConfig(Step):
             if self._note not in marks and STARTED not in marks:
                 return Unreadable(f"it has no {STARTED}: it was not started by ovs-ctl", source)
             state["is_restart_due"] = self._note in marks or STARTED not in marks
+        if self._is_of_dpdk:
+            said = row.get(INITIALIZED)
+            if not isinstance(said, bool):
+                return Unreadable(f"it does not tell whether DPDK runs: no {INITIALIZED}", source)
+            state[INITIALIZED] = said
         return Known(state, source)
 
     def wanted(self, before: State) -> State:  # noqa: ARG002
         """Give the value that is asked for, and the daemon that was started with it."""
-        due: State = {} if self.restart is None else {"is_restart_due": False}
-        return {"value": self.value, **due}
+        state: State = {"value": self.value}
+        if self.restart is not None:
+            state["is_restart_due"] = False
+        if self._is_of_dpdk:
+            state[INITIALIZED] = self.value == "true"
+        return state
 
     def change(self, now: State, to: State) -> tuple[Command, ...]:
         """Set it, or take the key away; then restart, and note that it is done."""
@@ -104,10 +118,16 @@ class OvsConfig(Step):
             return (_vsctl(*words),)
         note = ["--", "set", *ROW, f"external_ids:{self._note}=due"]
         note += ["--", "remove", *ROW, "external_ids", STARTED]
+        if self._is_of_dpdk:
+            note += ["--", "set", *ROW, f"{INITIALIZED}=false"]
         done = _vsctl("remove", *ROW, "external_ids", self._note)
         is_set = now["value"] == to["value"]
         first = () if is_set else (_vsctl(*words, *note),)
         return (*first, Command(argv=RESTARTS[self.restart]), done)
+
+    @property
+    def _is_of_dpdk(self) -> bool:
+        return self.key == DPDK_INIT and self.restart is not None
 
     @property
     def _note(self) -> str:
