@@ -8,6 +8,7 @@ from wirespeed.apply.each_host import on_each
 from wirespeed.apply.hands import Hands
 from wirespeed.apply.planner import planned
 from wirespeed.apply.stages import Stage
+from wirespeed.approaches.esxi import esxi
 from wirespeed.approaches.legacy_vlan import legacy_vlan
 from wirespeed.approaches.ovs_dpdk import ovs_dpdk
 from wirespeed.approaches.ovs_tc import ovs_tc
@@ -25,6 +26,7 @@ APPROACHES: dict[Approach, Callable[[Spec, str, HostFacts], Iterator[Wanted]]] =
     Approach.OVS_DPDK: ovs_dpdk,
     Approach.OVS_TC: ovs_tc,
     Approach.WSL2: wsl2,
+    Approach.ESXI: esxi,
 }
 Seen: TypeAlias = Mapping[tuple[str, str], Observed[State]]
 """States that were read together with the facts, by place and `key_of` the step."""

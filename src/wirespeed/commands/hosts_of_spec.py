@@ -20,6 +20,7 @@ from wirespeed.host.reach_destination import (
     Here,
     Recorded,
     Remote,
+    VsphereHost,
     WindowsHost,
     parse_destination,
 )
@@ -50,6 +51,12 @@ def hands_of(spec: Spec) -> Iterator[dict[str, ShellHands]]:
     if spec.approach is Approach.WSL2:
         with wsl_hands(spec) as sides:
             yield sides
+        return
+    if spec.approach is Approach.ESXI:
+        from wirespeed.commands.esxi_hosts import esxi_hands
+
+        with esxi_hands(spec) as hosts:
+            yield hosts
         return
     with runners_of(spec) as runners:
         yield hands_by(spec, runners)
@@ -127,13 +134,13 @@ def _runner(name: str, place: Destination, stack: ExitStack) -> Runner:
             so="this approach is for Linux hosts",
             next=f"approach: {Approach.WSL2}, or the address of a Linux host",
         )
-    if isinstance(place, EsxiHost):
+    if isinstance(place, EsxiHost | VsphereHost):
         raise InputError(
             "spec.esxi_host",
             where=name,
-            found=f"{place.text} is ESXi, which is read and not changed",
+            found=f"{place.text} is ESXi",
             so="this approach is for Linux hosts",
-            next="the address of a Linux host; wirespeed doctor says what to do on ESXi",
+            next=f"approach: {Approach.ESXI}, or the address of a Linux host",
         )
     raise InputError(
         "spec.not_a_host",

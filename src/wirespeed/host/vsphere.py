@@ -8,7 +8,6 @@ in WIRESPEED_VSPHERE_PASSWORD, or is asked for at the terminal.
 
 import getpass
 import hashlib
-import json
 import os
 import socket
 import ssl
@@ -225,11 +224,6 @@ def trusted(place: VsphereHost) -> ssl.SSLContext:
             "vsphere.unreachable", where=place.text, found=shown(str(error), 200)
         ) from None
     return context
-
-
-def vsphere_text(session: VsphereSession) -> str:
-    """Give what a host says of itself as one line of JSON."""
-    return json.dumps(session.host(), sort_keys=True)
 
 
 def _shake_hands(place: VsphereHost, context: ssl.SSLContext) -> None:

@@ -24,6 +24,7 @@ from pydantic import AfterValidator, Field, model_validator
 
 from wirespeed.model.frozen import Frozen
 from wirespeed.model.names import PciAddress
+from wirespeed.model.spec_esxi import EsxiSpec
 
 NAME = re.compile(r"[a-z0-9]([a-z0-9-]{0,30}[a-z0-9])?")
 MAX_VLAN = 4094
@@ -56,6 +57,8 @@ class Approach(StrEnum):
     OVS_TC = "ovs-tc"
     WSL2 = "wsl2"
     """No guests: WSL 2 itself comes to a card of its Windows."""
+    ESXI = "esxi"
+    """No guests of ours: the driver of ESXi hosts, and settings of guests that are there."""
 
 
 class WslNetworking(StrEnum):
@@ -224,6 +227,15 @@ class MeasureSpec(Frozen):
     rfc2544: Rfc2544Spec | None = None
 
 
+NO_NETWORKS = {
+    "networks": {},
+    "guests": {},
+    "failover": Failover.NONE,
+    "underlay": {"subnet": "192.0.2.0/24", "mtu": 1500},
+}
+"""What a spec need not say whose approach makes no network; nobody has the subnet (RFC 5737)."""
+
+
 class Spec(Frozen):
     """The whole file."""
 
@@ -235,13 +247,24 @@ class Spec(Frozen):
     guests: dict[Name, GuestSpec]
     measure: MeasureSpec = MeasureSpec()
     wsl: WslSpec | None = None
+    esxi: EsxiSpec | None = None
 
     @model_validator(mode="before")
     @classmethod
     def _wsl2_has_no_networks(cls, data: object) -> object:
         if isinstance(data, dict) and data.get("approach") == Approach.WSL2:
             return {"networks": {}, "guests": {}, "failover": Failover.NONE} | data
+        if isinstance(data, dict) and data.get("approach") == Approach.ESXI:
+            return NO_NETWORKS | data
         return data
+
+    @model_validator(mode="after")
+    def _esxi_fits(self) -> Self:
+        if (self.esxi is not None) != (self.approach is Approach.ESXI):
+            raise ValueError(f"esxi: it belongs to approach: {Approach.ESXI}, which needs it")
+        if self.esxi is not None and (self.networks or self.guests):
+            raise ValueError(f"{self.approach}: it has neither networks nor guests of ours")
+        return self
 
     @model_validator(mode="after")
     def _wsl2_fits(self) -> Self:

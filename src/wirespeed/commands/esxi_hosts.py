@@ -1,0 +1,66 @@
+"""ESXi hosts of a spec: `esxi://` is a shell over SSH, `vsphere://` the API of its agent."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+
+from wirespeed.apply.hands_esxi import EsxiHands
+from wirespeed.apply.hands_shell import ShellHands
+from wirespeed.apply.hands_vsphere import VsphereHands
+from wirespeed.doctor.collector_esxi import esxi_collector_script
+from wirespeed.host.reach_destination import EsxiHost, VsphereHost, parse_destination
+from wirespeed.host.vsphere import VsphereSession
+from wirespeed.model.error import InputError
+from wirespeed.model.spec import Spec
+
+
+@contextmanager
+def esxi_hands(spec: Spec) -> Iterator[dict[str, ShellHands]]:
+    """Give the hands of every host, each with a connection of its own.
+
+    Raises InputError `spec.not_esxi`, `spec.nobody_does_it`, `spec.guests_of_which`.
+    """
+    places = {name: parse_destination(host.reach) for name, host in spec.hosts.items()}
+    with ExitStack() as stack:
+        found: dict[str, ShellHands] = {}
+        for name, place in places.items():
+            if isinstance(place, EsxiHost):
+                from wirespeed.host.ssh_session import SshSession
+
+                session = stack.enter_context(SshSession(place.remote))
+                found[name] = EsxiHands(name, session, esxi_collector_script())
+            elif isinstance(place, VsphereHost):
+                found[name] = VsphereHands(name, stack.enter_context(VsphereSession(place)))
+            else:
+                raise InputError(
+                    "spec.not_esxi",
+                    where=name,
+                    found=f"{place.text} is no way to an ESXi host that could be changed",
+                    next="reach: esxi://USER@HOST for the driver, vsphere://USER@HOST for guests",
+                )
+        _require_ways(spec, list(map(type, places.values())))
+        yield found
+
+
+def _require_ways(spec: Spec, ways: Sequence[type]) -> None:
+    wanted = spec.esxi
+    if wanted is None or not ways:
+        return
+    if wanted.guests and ways.count(VsphereHost) > 1:
+        raise InputError(
+            "spec.guests_of_which",
+            where="guests",
+            found="more than one host of the spec is reached by vsphere://",
+            so="the same number is another guest on each",
+            next="a spec for each host",
+        )
+    for what, way, scheme in (
+        (wanted.parameters, EsxiHost, "esxi"),
+        (wanted.guests, VsphereHost, "vsphere"),
+    ):
+        if what and way not in ways:
+            raise InputError(
+                "spec.nobody_does_it",
+                where="parameters" if way is EsxiHost else "guests",
+                found=f"no host of the spec is reached by {scheme}://",
+                next=f"name the machine once more, with reach: {scheme}://USER@HOST",
+            )
