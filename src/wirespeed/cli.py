@@ -97,6 +97,7 @@ KEPT = {
     "measure": "; what was measured is kept, and --resume goes on with it",
     "apply": "; its journal is kept: `wirespeed apply` finishes it, `undo` takes it back",
     "prove": "; what its journal says still stands, `wirespeed undo` takes back",
+    "compare": "; what a journal of it says still stands, `wirespeed undo SPEC` takes back",
     "link": "; its journal is kept: the same with --undo puts both ends back",
     "remedy": "; its journal is kept: `wirespeed undo RUN` takes it back",
     "undo": "; its journal is kept: `wirespeed undo` goes on with it",

@@ -6,25 +6,30 @@ from dataclasses import replace
 
 import pytest
 
-from wirespeed.model.network_trial import HostCpu
+from wirespeed.model.ceiling import Ledger
+from wirespeed.model.network_trial import HostCpu, IdleTrial
 from wirespeed.model.proof import Compared
 from wirespeed.model.spec import Approach, Spec
-from wirespeed.report.comparison import (
-    COMPARABLE,
-    FEATURES,
-    Comparison,
-    NotShown,
-    answers_grid,
-    costs_grid,
-    side_by_side_grid,
-)
+from wirespeed.report.comparison import Comparison, NotShown, Rfc2544
+from wirespeed.report.comparison_features import COMPARABLE, FEATURES, take_it_when
 from wirespeed.report.comparison_html import render_comparison_html
 from wirespeed.report.comparison_markdown import render_comparison_markdown
+from wirespeed.report.comparison_paths import ceilings_grid, cell_limit, link_of, rfc2544_grid
+from wirespeed.report.comparison_tables import (
+    answers_grid,
+    cells_grid,
+    costs_grid,
+    pair_grid,
+    published_grid,
+    when_grid,
+)
 from wirespeed.report.proof_csv import render_proof_csv
 from wirespeed.report.proof_page import Proof
 
+from .diagnoses import ceilings, diagnosis
 from .pages import PageReader
-from .proofs import PAIR, difference, iperf3, proof
+from .proofs import PAIR, SPEC, difference, iperf3, proof
+from .records import outcome
 
 HOSTILE = "<script>alert(1)</script>"
 
@@ -47,6 +52,7 @@ COMPARISON = Comparison(
         NotShown(Approach.OVS_DPDK, "spec.no_dpdk", f"no {HOSTILE}", "apt install it"),
         by(Approach.OVS_TC, 10.0, alpha=4.0, beta=4.0),
     ),
+    SPEC,
 )
 
 
@@ -55,28 +61,125 @@ def row_of(grid_rows: tuple[tuple[object, ...], ...], start: str) -> list[str]:
     return row
 
 
-def test_each_approach_has_its_row_in_the_published_table_and_the_published_ones_stand_below():
-    rows = side_by_side_grid(COMPARISON).rows
-    pair = f"{PAIR.client} and {PAIR.server} in {PAIR.network}"
-    assert row_of(rows, f"legacy-vlan: {pair}")[2] == "40.0"
-    assert row_of(rows, f"ovs-tc: {pair}")[2] == "10.0"
-    assert [row[0].text for row in rows[-3:]] == [
-        "published: legacy + VLAN", "published: ovs/dpdk + VXLAN", "published: ovs/tc + VXLAN",
+def test_each_approach_has_its_row_in_the_published_table_also_the_one_that_is_not_shown():
+    grid = pair_grid(COMPARISON, PAIR)
+    assert row_of(grid.rows, "legacy-vlan")[2] == "40.0"
+    assert row_of(grid.rows, "ovs-tc")[2] == "10.0"
+    (missing,) = (row for row in grid.rows if row[0].text == "ovs-dpdk")
+    notes = {grid.notes[cell.note - 1] for cell in missing[1:] if cell.note}
+    assert notes == {f"not measured, because spec.no_dpdk: no {HOSTILE}"}
+    assert all(cell.note for cell in missing[1:])
+
+
+def test_the_published_figures_are_those_of_the_document():
+    rows = [[cell.text for cell in row] for row in published_grid().rows]
+    # SR-IOV with a ConnectX-5, section Results.
+    assert rows == [
+        ["legacy + VLAN", "70", "82", "95", "30", "7"],
+        ["ovs/dpdk + VXLAN", "61", "85", "96", "32", "3"],
+        ["ovs/tc + VXLAN", "83", "86", "96", "28", "5"],
+    ]
+
+
+def test_no_cell_of_any_table_is_empty():
+    grids = [
+        pair_grid(COMPARISON, PAIR), cells_grid(COMPARISON), costs_grid(COMPARISON),
+        answers_grid(COMPARISON), ceilings_grid(COMPARISON), rfc2544_grid(COMPARISON),
+        when_grid(COMPARISON),
     ]  # fmt: skip
+    for grid in grids:
+        assert grid.rows
+        for row in grid.rows:
+            assert len(row) == len(grid.columns)
+            assert all(cell.text for cell in row), (grid.title, row)
 
 
 def test_cores_for_each_gbps_are_of_all_bits_that_went_through_a_host():
     rows = costs_grid(COMPARISON).rows
     # 40 Gb/s each way: 80 of 2 cores; 10 each way: 20 of 4.
-    assert [cell.text for cell in rows[0][:4]] == ["legacy-vlan", "alpha", "0.025", "0.025"]
-    assert [cell.text for cell in rows[2][:4]] == ["ovs-tc", "alpha", "0.20", "0.20"]
+    assert [rows[0][i].text for i in (0, 1, 3)] == ["legacy-vlan", "alpha", "0.025"]
+    assert [rows[3][i].text for i in (0, 1, 3)] == ["ovs-tc", "alpha", "0.20"]
+
+
+def test_a_core_that_polls_is_told_apart_by_what_is_busy_at_rest():
+    polls = by(Approach.OVS_DPDK, 40.0, alpha=2.0)
+    resting = tuple(
+        IdleTrial(number=n, cpu=HostCpu(host="alpha", busy_cores=cores, cores=8))
+        for n, cores in enumerate((1.0, 1.2, 1.04), 1)
+    )
+    one = replace(polls, trials=(*resting, *polls.trials))
+    (row,) = costs_grid(Comparison("x", (one,), SPEC)).rows
+    # 1.04 of a core over 40 Gb/s each way: 0.013 for each Gb/s.
+    assert [cell.text for cell in row[:5]] == ["ovs-dpdk", "alpha", "1.0", "0.025", "0.013"]
+
+
+def on_hardware(one: Proof, link_gbps: float) -> Proof:
+    """The same on hosts with a link of that speed, whose CPU is a real one."""
+    ledger = Ledger(
+        port="enp1s0", frame_bytes=1518, ceilings=ceilings("ethernet", *[link_gbps] * 2)
+    )
+    return replace(one, found=(diagnosis(host="alpha", about=(), ledgers=(ledger,)),))
+
+
+@pytest.mark.parametrize(
+    ("gbps", "says"),
+    [
+        # 8948 of 9038 bytes on the wire, and 4 of the tag: 98.96 Gb/s of 100.
+        (98.0, "the link: 99 % of the 99.0 Gb/s that the link leaves"),
+        (50.0, "cannot tell: iperf3 used 52 % of a core; 51 % of the 99.0 Gb/s that the link"),
+        (99.5, "a contradiction: 101 % of the 99.0 Gb/s that the link leaves"),
+    ],
+)
+def test_a_figure_is_held_against_what_the_link_leaves(gbps: float, says: str):
+    one = on_hardware(by(Approach.LEGACY_VLAN, gbps), 100)
+    said = cell_limit(one, one.summary.iperf3[0], link_of((one,)))
+    assert said.replace("%", " %").replace("  ", " ").startswith(says)
+
+
+def test_the_wire_leaves_less_inside_a_tunnel_and_less_again_over_ipv6():
+    whole = on_hardware(by(Approach.OVS_TC, 10.0), 100)
+    of = {}
+    for subnet in ("192.168.9.0/24", "fd00:9::/64"):
+        dump = {**SPEC.model_dump(), "underlay": {"subnet": subnet, "mtu": 9080}}
+        spec = Spec.model_validate({**dump, "approach": "ovs-tc"})
+        (row,) = ceilings_grid(Comparison("x", (whole,), spec)).rows
+        of[subnet] = [cell.text for cell in row[1:]]
+    # 64-byte frames at 100 Gb/s: 12.5e9 / (64 + 20 + 50), and + 70.
+    assert of["192.168.9.0/24"][0] == "VXLAN, 50 B"
+    assert of["192.168.9.0/24"][3] == "93.284"
+    assert of["fd00:9::/64"][0] == "VXLAN, 70 B"
+    assert of["fd00:9::/64"][3] == "81.169"
+
+
+def test_frames_through_a_path_stand_beside_the_ceiling_of_their_wire():
+    found = Rfc2544((outcome(dut="ovs-dpdk-vxlan"), outcome(dut="ovs-dpdk")))
+    grid = rfc2544_grid(replace(COMPARISON, rfc2544=found))
+    rows = {row[1].text: [cell.text for cell in row] for row in grid.rows}
+    label = outcome().mix.label
+    assert label == "64"
+    # The doctor knows a link of 100 Gb/s of them.
+    assert rows["ovs-dpdk-vxlan"][5] == "93.284"
+    assert rows["ovs-dpdk"][5] == "148.810"
+    assert rows["—"][0] in ("legacy-vlan", "ovs-tc")
+    why = [row[-1].text for row in grid.rows if row[1].text == "—"]
+    assert len(why) == 2
+    assert all(text.startswith("not measured: ") for text in why)
+
+
+def test_paths_that_were_not_asked_for_say_how_to_ask():
+    (row,) = (row for row in rfc2544_grid(COMPARISON).rows if row[0].text == "ovs-dpdk")
+    assert row[-1].text == "not measured: not asked: `measure.rfc2544` in the spec"
+
+
+def test_a_spec_s_own_numbers_are_in_the_advice():
+    assert "VLAN 42, 40" in take_it_when(SPEC, Approach.LEGACY_VLAN)
 
 
 def test_questions_stand_side_by_side_and_what_is_not_proven_is_marked():
     changed = replace(
         COMPARISON.proofs[1], undone=Compared(compared=9, differences=(difference(),))
     )
-    grid = answers_grid(Comparison("x", (COMPARISON.proofs[0], changed)))
+    grid = answers_grid(Comparison("x", (COMPARISON.proofs[0], changed), SPEC))
     assert [column.heading for column in grid.columns] == ["", "legacy-vlan", "ovs-tc"]
     (undo,) = (row for row in grid.rows if row[0].text == "Undo")
     assert [cell.tone for cell in undo[1:]] == ["plain", "alarm"]
@@ -91,7 +194,7 @@ def test_the_page_names_what_is_not_shown_and_no_text_of_a_host_is_markup():
     assert "spec.no_dpdk" in page
     assert "not shown" in page
     markdown = render_comparison_markdown(COMPARISON)
-    assert "**ovs-dpdk: not shown**" in markdown
+    assert "- ovs-dpdk: **not shown**, spec.no\\_dpdk" in markdown
     assert HOSTILE not in markdown
 
 
@@ -109,6 +212,6 @@ def test_every_approach_has_a_word_on_every_feature(feature: str):
 
 
 def test_nothing_that_was_shown_is_a_page_too():
-    nothing = Comparison("x", (COMPARISON.not_shown[0],))
+    nothing = Comparison("x", (COMPARISON.not_shown[0],), SPEC)
     assert "Nothing was measured" in render_comparison_html(nothing)
     assert answers_grid(nothing).rows == ()

@@ -5,19 +5,29 @@ from pathlib import Path
 import click
 from pydantic import ValidationError
 
+from wirespeed.commands.compare_folder import compare_folder, refuse_what_stands
+from wirespeed.commands.compare_paths import measured_paths
 from wirespeed.commands.hosts_of_spec import read_spec
 from wirespeed.commands.prove import prove_into
 from wirespeed.commands.prove_folder import is_proof, read_proof
 from wirespeed.commands.prove_run import DeclinedError
+from wirespeed.commands.run_hosts import run_folder
 from wirespeed.host.files import make_folder, write_text
 from wirespeed.model.error import InputError, LeftChangedError, WirespeedError
+from wirespeed.model.shown import shown
 from wirespeed.model.spec import Approach, Spec
-from wirespeed.report.comparison import COMPARABLE, Comparison, NotShown
+from wirespeed.report.comparison import Comparison, NotShown
+from wirespeed.report.comparison_choice import choose
+from wirespeed.report.comparison_features import COMPARABLE
 from wirespeed.report.comparison_html import render_comparison_html
 from wirespeed.report.comparison_markdown import render_comparison_markdown
+from wirespeed.report.diagnosis_text import WIDTH
 from wirespeed.report.proof_answer import is_proven
 from wirespeed.report.proof_csv import render_proof_csv
 from wirespeed.report.proof_page import Proof
+from wirespeed.report.text_lines import wrapped
+
+MOST_SAID = 400
 
 
 @click.command()
@@ -39,19 +49,22 @@ def compare(spec: Path, approaches: str, yes: bool, out: Path | None) -> int:
     """Prove a spec by several approaches in turn, and lay them side by side on one page.
 
     Each is built, measured and undone before the next one; the word after `approach:` in the spec
-    does not count. One that cannot be built says why, and the others go on.
+    does not count. One that cannot be built says why, and the others go on. Where it is killed,
+    `wirespeed undo SPEC` takes back what it left.
 
     Exit codes: 0 all are proven, 1 one is not, 2 bad input, 3 a host was left changed.
     """  # fmt: skip
-    specs = {approach: _spec_of(read_spec(spec), approach) for approach in _named(approaches)}
-    folder = out or spec.with_name(f"{spec.name}.compare")
+    given = read_spec(spec)
+    specs = {approach: _spec_of(given, approach) for approach in _named(approaches)}
+    folder = out or compare_folder(spec)
+    refuse_what_stands(folder, run_folder(spec), spec)
     make_folder(folder)
-    shown: list[Proof | NotShown] = []
+    ended: list[Proof | NotShown] = []
     for approach, wanted in specs.items():
         click.echo(f"{approach}", err=True)
         where = folder / approach
         try:
-            shown.append(prove_into(where, wanted, spec, asks=not yes, keeps=False))
+            ended.append(prove_into(where, wanted, spec, asks=not yes, keeps=False))
         except DeclinedError:
             return 1
         except WirespeedError as error:
@@ -61,13 +74,23 @@ def compare(spec: Path, approaches: str, yes: bool, out: Path | None) -> int:
             click.echo(f"{approach}: {error.what}: {error.found}", err=True)
             # Its hosts may have been read, and more: then its own page says how far it came.
             proof = read_proof(where) if is_proof(where) else None
-            shown.append(NotShown(approach, error.what, error.found, error.next, proof))
-    comparison = Comparison(spec.name, tuple(shown))
+            ended.append(NotShown(approach, error.what, error.found, error.next, proof))
+    paths = measured_paths(folder, given.measure.rfc2544, tuple(specs))
+    comparison = Comparison(spec.name, tuple(ended), given, paths)
     write_text(folder / "report.html", render_comparison_html(comparison))
     write_text(folder / "report.md", render_comparison_markdown(comparison))
     write_text(folder / "results.csv", render_proof_csv(*comparison.proofs))
+    _tell(comparison)
     click.echo(f"report: {folder / 'report.html'}")
-    return 0 if all(isinstance(one, Proof) and is_proven(one) for one in shown) else 1
+    return 0 if all(isinstance(one, Proof) and is_proven(one) for one in ended) else 1
+
+
+def _tell(comparison: Comparison) -> None:
+    choice = choose(comparison)
+    lines = wrapped(choice.headline, WIDTH)
+    for reason in choice.reasons:
+        lines += wrapped(shown(reason, MOST_SAID), WIDTH, "  - ", "    ")
+    click.echo("\n".join(lines))
 
 
 def _named(text: str) -> list[Approach]:

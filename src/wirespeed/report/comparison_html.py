@@ -1,7 +1,9 @@
 """Approaches side by side as one HTML file that opens offline."""
 
-from wirespeed.report import comparison as tables
-from wirespeed.report.comparison import Comparison
+from wirespeed.report import comparison_paths as paths
+from wirespeed.report import comparison_tables as tables
+from wirespeed.report.comparison import EMULATED_SAYS, Comparison
+from wirespeed.report.comparison_choice import choose
 from wirespeed.report.environment import make_environment
 from wirespeed.report.proof_answer import is_proven, verdict
 from wirespeed.report.proof_tables import harmless
@@ -11,6 +13,12 @@ def render_comparison_html(comparison: Comparison) -> str:
     """`report.html`."""
     environment = make_environment()
     environment.globals.update(
-        tables=tables, harmless=harmless, verdict=verdict, is_proven=is_proven
+        tables=tables,
+        paths=paths,
+        harmless=harmless,
+        verdict=verdict,
+        is_proven=is_proven,
+        emulated_says=EMULATED_SAYS,
     )
-    return environment.get_template("comparison.html.j2").render(comparison=comparison)
+    template = environment.get_template("comparison.html.j2")
+    return template.render(comparison=comparison, choice=choose(comparison))

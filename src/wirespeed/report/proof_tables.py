@@ -60,13 +60,20 @@ def result_grid(*proofs: Proof) -> Grid:
 
 
 def _result_row(proof: Proof, pair: Pair, notes: Notes) -> tuple[Box, ...]:
-    summary = proof.summary
-    own = {(cell.mtu, cell.streams): cell for cell in summary.iperf3 if cell.pair == pair}
-    ping = next((p for p in summary.pings if p.pair == pair), None)
+    gbps, us = len(PUBLISHED_CELLS), 2
     row = [Box(text=f"{proof.opening.spec.approach}: {named(pair)}")]
-    row += [notes.cell(_median(own.get(key)), _gbps) for key in PUBLISHED_CELLS]
-    row += [notes.cell(value, _us) for value in _ping_medians(ping)]
+    row += [
+        notes.cell(value, show)
+        for value, show in zip(medians_of(proof, pair), [_gbps] * gbps + [_us] * us, strict=True)
+    ]
     return tuple(row)
+
+
+def medians_of(proof: Proof, pair: Pair) -> list[float | Missing]:
+    """Give the figures of one row of the published table: bits a second, then microseconds."""
+    own = {(cell.mtu, cell.streams): cell for cell in proof.summary.iperf3 if cell.pair == pair}
+    ping = next((p for p in proof.summary.pings if p.pair == pair), None)
+    return [*(_median(own.get(key)) for key in PUBLISHED_CELLS), *_ping_medians(ping)]
 
 
 def spread_grid(proof: Proof) -> Grid:
@@ -115,20 +122,25 @@ def _failed(cell: Iperf3Cell | PingCell, notes: Notes) -> int | None:
     return notes.number(f"runs that failed: {reasons}") if reasons else None
 
 
-def _limit(cell: Iperf3Cell, *, emulated: bool) -> str:
+def limit_of(cell: Iperf3Cell, *, emulated: bool) -> str:
     """Say what limited it, where that can be told."""
+    if emulated:
+        return "emulated CPUs: says nothing of hardware"
+    used = [s.most for s in (cell.client_cpu_percent, cell.server_cpu_percent) if s is not None]
+    most = max(used, default=0.0)
+    if most >= BUSY_PERCENT:
+        return f"a core: iperf3 used {most:.0f} % of one"
+    return f"cannot tell: iperf3 used {most:.0f} % of a core"
+
+
+def _limit(cell: Iperf3Cell, *, emulated: bool) -> str:
+    """Say what limited it, and what it cost the hosts."""
     costs = [
         f"{host} {fmt.significant(spread.median, 2)}"
         for host, spread in cell.host_cores_per_gbps.items()
     ]
     cost = f"; cores for each Gb/s: {', '.join(costs)}" if costs else ""
-    if emulated:
-        return f"emulated CPUs: says nothing of hardware{cost}"
-    used = [s.most for s in (cell.client_cpu_percent, cell.server_cpu_percent) if s is not None]
-    most = max(used, default=0.0)
-    if most >= BUSY_PERCENT:
-        return f"a core: iperf3 used {most:.0f} % of one{cost}"
-    return f"cannot tell: iperf3 used {most:.0f} % of a core{cost}"
+    return limit_of(cell, emulated=emulated) + cost
 
 
 def _median(cell: Iperf3Cell | None) -> float | Missing:

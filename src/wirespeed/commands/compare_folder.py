@@ -1,0 +1,46 @@
+"""The folder of a comparison: a run for each approach; a kill may have left one of them standing."""
+
+from pathlib import Path
+
+from wirespeed.apply.run import JOURNAL, read_journal
+from wirespeed.host.files import is_file
+from wirespeed.model.error import InputError
+from wirespeed.model.journal import outcome
+from wirespeed.report.comparison_features import COMPARABLE
+
+
+def compare_folder(spec: Path) -> Path:
+    """Give the folder of a spec's comparison where none is named: beside it, with `.compare`."""
+    return spec.with_name(f"{spec.name}.compare")
+
+
+def standing_runs(folder: Path) -> list[Path]:
+    """Give the runs in a comparison's folder of which something stands on hosts, by the journals.
+
+    Raises InputError `run.not_a_journal`.
+    """
+    return [folder / approach for approach in COMPARABLE if _stands(folder / approach)]
+
+
+def refuse_what_stands(folder: Path, run: Path, spec: Path) -> None:
+    """Raise InputError `run.applied_before` where the hosts are not as found: nothing to build on.
+
+    `folder` is the comparison's, `run` the spec's own.
+    """
+    standing = [*standing_runs(folder), *([run] if _stands(run) else [])]
+    if not standing:
+        return
+    takes_back = str(spec) if folder == compare_folder(spec) else str(standing[0])
+    raise InputError(
+        "run.applied_before",
+        where=str(standing[0]),
+        found=f"its run is {outcome(read_journal(standing[0]))}",
+        so="an approach that is built upon it would not be compared with the others",
+        next=f"wirespeed undo {takes_back}, then compare again",
+    )
+
+
+def _stands(folder: Path) -> bool:
+    if not is_file(folder / JOURNAL):
+        return False
+    return outcome(read_journal(folder)) not in ("new", "undone")

@@ -1,0 +1,198 @@
+"""What the wire leaves of each approach, and what a core does of it: ceilings and RFC 2544."""
+
+from dataclasses import dataclass
+
+from wirespeed.ceilings.encapsulation import Encapsulation, added_bytes, encapsulation_ceiling
+from wirespeed.ceilings.tcp import goodput_bps
+from wirespeed.measure.network_summary import Iperf3Cell
+from wirespeed.model.ceiling import Direction
+from wirespeed.model.finding import Diagnosis
+from wirespeed.model.spec import Approach, Spec, Tunnel
+from wirespeed.model.trial import Outcome
+from wirespeed.model.units import line_rate_pps
+from wirespeed.report import format as fmt
+from wirespeed.report.comparison import Comparison
+from wirespeed.report.grid import Cell, Grid, Notes, columns, text
+from wirespeed.report.page import NOT_PROVEN, Missing
+from wirespeed.report.proof_answer import emulated_hosts
+from wirespeed.report.proof_page import Proof
+from wirespeed.report.proof_tables import limit_of
+from wirespeed.report.result import why_unproven
+
+PUBLISHED_LINK_BPS = 100 * 10**9
+"""Of the two hosts of the published table; taken where no port of these hosts has a known link."""
+FRAME_BYTES = (64, 1518)
+FULL = 0.95
+"""Of what the link leaves for payload: above it, the link is the limit."""
+FRAME_HEADERS_BYTES = 18
+"""Ethernet's 14 and the FCS: what an MTU does not count (IEEE 802.3)."""
+PATHS: dict[Approach, tuple[str, ...]] = {
+    Approach.OVS_DPDK: ("ovs-dpdk-vxlan", "ovs-dpdk"),
+    Approach.OVS_TC: (),
+    Approach.LEGACY_VLAN: (),
+}
+"""DUTs of `wirespeed measure rfc2544` that are an approach's path in software: through its tunnel,
+and the same switch without one."""
+NO_PATH = {
+    Approach.LEGACY_VLAN: (
+        "not measured: the card moves the frames and no core has a part in it, so there is none to "
+        "load here. Between two ports of your card: wirespeed measure rfc2544 --port"
+    ),
+    Approach.OVS_TC: (
+        "not measured: a card in switchdev mode moves the frames; without one the hosts' kernel "
+        "does, to which the tester has no port. Its cost is in the cores for each Gb/s"
+    ),
+}
+
+
+@dataclass(frozen=True)
+class Link:
+    """The slowest of the hosts' ports, or what is assumed."""
+
+    bps: int
+    source: str
+    is_assumed: bool = False
+
+
+def link_of(proofs: tuple[Proof, ...]) -> Link:
+    """Give what the doctor knows of the ports' links."""
+    found = [
+        round(ceiling.load_bps_l1.low)
+        for proof in proofs
+        for answer in proof.found
+        if isinstance(answer, Diagnosis)
+        for ledger in answer.ledgers
+        for ceiling in ledger.ceilings
+        if ceiling.element == "ethernet"
+    ]
+    if not found:
+        return Link(PUBLISHED_LINK_BPS, "assumed, as the published hosts have", is_assumed=True)
+    return Link(min(found), "the slowest port of these hosts")
+
+
+def kind_of(spec: Spec, approach: Approach) -> tuple[Encapsulation, int]:
+    """Give what frames are put into, and the version of the outer IP."""
+    if approach is Approach.LEGACY_VLAN:
+        return Encapsulation.VLAN, 4
+    is_geneve = spec.underlay.tunnel is Tunnel.GENEVE
+    return (
+        Encapsulation.GENEVE if is_geneve else Encapsulation.VXLAN,
+        spec.underlay.subnet.version,
+    )
+
+
+def frames_ceiling_pps(spec: Spec, approach: Approach, link: Link, frame_bytes: int) -> float:
+    """Frames per second that the link carries, each with what the approach adds."""
+    kind, version = kind_of(spec, approach)
+    return encapsulation_ceiling(
+        link.bps, frame_bytes, kind, Direction.TRANSMIT, link.source, ip_version=version
+    ).load_pps.high
+
+
+def payload_ceiling_bps(spec: Spec, approach: Approach, link: Link, mtu: int) -> float:
+    """TCP payload that it carries one way, in full frames of a guest's `mtu`."""
+    frame_bytes = mtu + FRAME_HEADERS_BYTES
+    return goodput_bps(frames_ceiling_pps(spec, approach, link, frame_bytes), frame_bytes)
+
+
+def cell_limit(proof: Proof, cell: Iperf3Cell, link: Link) -> str:
+    """Say what limited a cell of iperf3, also by the link's ceiling."""
+    is_emulated = bool(emulated_hosts(proof))
+    said = limit_of(cell, emulated=is_emulated)
+    if is_emulated or link.is_assumed or cell.bps is None:
+        return said
+    most = payload_ceiling_bps(proof.opening.spec, proof.opening.spec.approach, link, cell.mtu)
+    share = cell.bps.median / most
+    shown = f"{share:.0%} of the {fmt.significant(most / 1e9, 3)} Gb/s that the link leaves"
+    if share > 1:
+        return f"a contradiction: {shown}"
+    return f"the link: {shown}" if share >= FULL else f"{said}; {shown}"
+
+
+def ceilings_grid(comparison: Comparison) -> Grid:
+    """What the link leaves for frames and payload, once each has what an approach adds."""
+    spec, link = comparison.spec, link_of(comparison.proofs)
+    mtus = spec.measure.iperf3.mtu
+    rows = []
+    for name in comparison.names:
+        kind, version = kind_of(spec, name)
+        payload = [payload_ceiling_bps(spec, name, link, mtu) / 1e9 for mtu in mtus]
+        frames = [frames_ceiling_pps(spec, name, link, size) for size in FRAME_BYTES]
+        rows.append(
+            text(
+                str(name),
+                f"{kind}, {added_bytes(kind, version)} B",
+                *(fmt.significant(gbps, 3) for gbps in payload),
+                *map(fmt.mpps, frames),
+            )
+        )
+    return Grid(
+        title="What the wire leaves",
+        caption=(
+            f"At {link.bps / 1e9:g} Gb/s ({link.source}), one way: TCP payload in full frames, and "
+            "frames of guests. Nothing measured can lie above it."
+        ),
+        columns=columns(
+            "Approach", "Added to a frame",
+            *(f"MTU {mtu} (Gb/s)" for mtu in mtus), *(f"{size} B (Mpps)" for size in FRAME_BYTES),
+            words=["Approach", "Added to a frame"],
+        ),
+        rows=tuple(rows),
+    )  # fmt: skip
+
+
+def rfc2544_grid(comparison: Comparison) -> Grid:
+    """Zero-loss throughput of the approaches' software paths, and the core's cycles a packet."""
+    notes = Notes()
+    link = link_of(comparison.proofs)
+    rows: list[tuple[Cell, ...]] = []
+    for name in comparison.names:
+        own = [
+            outcome
+            for dut in PATHS[name]
+            for outcome in comparison.rfc2544.outcomes
+            if outcome.dut == dut
+        ]
+        rows += [_path_row(comparison.spec, name, outcome, link, notes) for outcome in own]
+        why = NO_PATH.get(name) or f"not measured: {comparison.rfc2544.why_not}"
+        if not own or (comparison.rfc2544.why_not and PATHS[name]):
+            rows.append((*text(str(name), *["—"] * 5), Cell(text=why, tone="missing")))
+    return Grid(
+        title="RFC 2544 through each path",
+        caption=(
+            "Measured on the machine where wirespeed runs, not on the hosts: one core, no loss, "
+            "the tester's frames inside the tunnel. Ceiling: what the link leaves."
+        ),
+        columns=columns(
+            "Approach", "DUT", "Frame (B)", "Mpps", "Cycles a packet", "Ceiling (Mpps)",
+            "Limited by", words=["Approach", "DUT"], wraps=["Limited by"],
+        ),
+        rows=tuple(rows),
+        notes=notes.all,
+    )  # fmt: skip
+
+
+def _path_row(
+    spec: Spec, name: Approach, outcome: Outcome, link: Link, notes: Notes
+) -> tuple[Cell, ...]:
+    throughput = outcome.throughput_pps
+    unproven = Missing(reason=why_unproven(outcome), shown=NOT_PROVEN)
+    cycles = outcome.busy_cycles_per_packet
+    uncounted = Missing(reason="neither the DUT counted cycles nor a trial overloaded it")
+    shares = outcome.mix.shares
+    ceiling: float | Missing = Missing(reason="a mix: see its sizes")
+    if len(shares) == 1:
+        size = shares[0].frame_bytes
+        is_tunnelled = outcome.dut.endswith("-vxlan")
+        ceiling = (
+            frames_ceiling_pps(spec, name, link, size)
+            if is_tunnelled
+            else float(line_rate_pps(link.bps, size))
+        )
+    return (
+        *text(str(name), outcome.dut, outcome.mix.label),
+        notes.cell(unproven if throughput is None else throughput, fmt.mpps),
+        notes.cell(uncounted if cycles is None else cycles, lambda value: f"{value:,.0f}"),
+        notes.cell(ceiling, fmt.mpps),
+        Cell(text=f"{outcome.limit.by}: {'; '.join(outcome.limit.evidence)}"),
+    )
