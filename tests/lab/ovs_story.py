@@ -1,0 +1,128 @@
+"""What stories of Open vSwitch look at: what is the user's, who is heard, what a host has.
+
+For approaches whose guests are namespaces on two hosts, each in one of two networks.
+"""
+
+import json
+from collections.abc import Sequence
+
+from wirespeed.commands.prove_measure import host_ends
+from wirespeed.doctor.gather import Gathered, gather
+from wirespeed.doctor.host_state import Values, values_of
+from wirespeed.host.clock import Deadline, sleep_s
+from wirespeed.host.reach_destination import Remote
+from wirespeed.host.runner import Runner
+from wirespeed.lab.machines import Machines
+from wirespeed.measure.endpoint import Endpoint
+from wirespeed.measure.network_isolation import isolation
+from wirespeed.model.network_trial import ForgedKind, IsolationTrial, NetworkTrial
+from wirespeed.model.spec import IsolationSpec, Spec
+
+FRAMES = 200
+START = "/usr/share/openvswitch/scripts/ovs-ctl start --system-id=random --no-record-hostname"
+USER = """\
+ovs-vsctl add-br br-user -- add-port br-user user0 -- set Interface user0 type=internal
+ovs-vsctl set Port user0 external_ids:owner=somebody tag=7
+ovs-ofctl add-flow br-user priority=7,in_port=user0,actions=drop
+"""
+USER_ROWS = 5
+"""Bridge, its own port and user0, each port with its interface."""
+COUNTED = {"statistics", "cur_cfg", "next_cfg"}
+"""Columns of the database that count up."""
+CAPTURE_TIMEOUT_S = 180
+"""An emulated host on a busy machine takes its time."""
+HEADERS_BYTES = 28
+"""IPv4 and ICMP: what `ping -s` leaves out."""
+
+
+def sh(lab: Machines, host: str, script: str) -> str:
+    done = lab.hosts[host].run(["sh", "-ec", script])
+    assert done.returncode == 0, f"{script}\n{done.output}\n{done.errors}"
+    return done.output
+
+
+def standing(lab: Machines, hosts: Sequence[str]) -> dict[str, Values]:
+    """All that is set on every host, by a fresh capture."""
+    places = [lab.hosts[name].state.destination for name in hosts]
+    found = {}
+    for gathered in gather([Remote(p, p) for p in places], timeout_s=CAPTURE_TIMEOUT_S):
+        assert isinstance(gathered, Gathered), gathered
+        assert gathered.facts.capture.complete, "cut off: there is nothing to compare"
+        found[gathered.destination.text] = values_of(gathered.facts)
+    assert len(found) == len(hosts)
+    return found
+
+
+def database(lab: Machines, host: str) -> dict[str, list[dict[str, str]]]:
+    """Every table with every row, but what counts up; each cell as it is printed."""
+    found: dict[str, list[dict[str, str]]] = {}
+    for line in sh(lab, host, "ovsdb-client --format=json dump Open_vSwitch").splitlines():
+        if line:
+            table = json.loads(line)
+            found[table["caption"]] = sorted(
+                (
+                    {
+                        heading: json.dumps(cell)
+                        for heading, cell in zip(table["headings"], row, strict=True)
+                        if heading not in COUNTED
+                    }
+                    for row in table["data"]
+                ),
+                key=str,
+            )
+    assert len(found) > 3
+    return found
+
+
+def users(lab: Machines, host: str) -> tuple[list[dict[str, str]], str]:
+    """What the user has: rows of bridge, ports and interfaces, and flows."""
+    rows = [
+        row
+        for rows in database(lab, host).values()
+        for row in rows
+        if row.get("name") in ('"br-user"', '"user0"')
+    ]
+    flows = sh(lab, host, "ovs-ofctl dump-flows --no-stats br-user")
+    assert len(rows) == USER_ROWS and "priority=7" in flows
+    return rows, flows
+
+
+def ping(guest: Endpoint, address: object, *, mtu: int, count: int = 3) -> str:
+    """Packets of exactly so many bytes, which nobody may cut into pieces."""
+    size = str(mtu - HEADERS_BYTES)
+    argv = ("ping", "-n", "-M", "do", "-s", size, "-c", str(count), "-W", "2", str(address))
+    done = guest.runner.run(argv, timeout_s=60)
+    return done.output + done.errors
+
+
+def assert_talk(one: Endpoint, other: Endpoint, network: str) -> None:
+    mtu, address = one.attachments[network].mtu, other.attachments[network].address
+    deadline = Deadline(60)
+    while " 0% packet loss" not in (said := ping(one, address, mtu=mtu, count=1)):
+        assert not deadline.expired, said
+        sleep_s(0.5)
+    assert f"message too long, mtu={mtu}" in ping(one, address, mtu=mtu + 1, count=1)
+
+
+def assert_apart(one: Endpoint, other: Endpoint, network: str) -> None:
+    """With an address of the other's own subnet."""
+    address = other.attachments[network].address
+    forced = ("192.168.10.201/24", "dev", next(iter(one.attachments.values())).netdev)
+    assert one.runner.run(("ip", "addr", "add", *forced)).returncode == 0
+    try:
+        assert "100% packet loss" in ping(one, address, mtu=100, count=2)
+    finally:
+        assert one.runner.run(("ip", "addr", "del", *forced)).returncode == 0
+
+
+def forged(
+    spec: Spec, guests: dict[str, Endpoint], hosts: dict[str, Runner]
+) -> list[IsolationTrial]:
+    recorded: list[NetworkTrial] = []
+    ends = host_ends(spec, hosts)
+    isolation(guests, hosts, IsolationSpec(frames=FRAMES), recorded.append, underlay=ends)
+    return [trial for trial in recorded if isinstance(trial, IsolationTrial)]
+
+
+def leaked(trials: list[IsolationTrial]) -> set[tuple[str, str, ForgedKind]]:
+    return {(t.sender, t.receiver, t.forged) for t in trials if t.verdict == "leaked"}
