@@ -114,7 +114,7 @@ class Executor:
     def _is_so_still(self, number: int) -> bool:
         """Tell whether a step with nothing to do has nothing to do: an earlier one may alter it."""
         planned = self._record.plan.steps[number]
-        if not planned.no_op or not self._record.is_touched(number):
+        if not planned.no_op or not self._record.is_touched_before(number):
             return bool(planned.no_op)
         found = self._hands[planned.host].read([read_step(planned.step)])[0]
         return isinstance(found, Known) and found.value == planned.goal

@@ -96,6 +96,17 @@ class Record:
             return True
         return not self._about.get(planned.host, set()).isdisjoint(names_of(planned.step))
 
+    def is_touched_before(self, number: int) -> bool:
+        """Tell the same of the steps before it alone: what a later one did, is as it is to be."""
+        planned = self.plan.steps[number]
+        names = set(names_of(planned.step))
+        return planned.host in self.rebooted or any(
+            self.plan.steps[other].host == planned.host
+            and not names.isdisjoint(names_of(self.plan.steps[other].step))
+            for other in self._intents
+            if self._stage_start <= other < number
+        )
+
     def is_near(self, number: int) -> bool:
         """Tell whether a step of any stage was written that names one of the same things."""
         planned = self.plan.steps[number]

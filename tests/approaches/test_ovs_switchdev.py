@@ -1,0 +1,253 @@
+"""The whole plan of ovs-tc on a described host with a ConnectX: as found, applied, and as found.
+
+With the real planner and executor; killed at every command; and with what goes wrong on such hosts.
+"""
+
+from collections.abc import Callable
+from copy import deepcopy
+from functools import cache
+
+import pytest
+from described_connectx import CHANNELS, PFS, PORTS, DescribedConnectX, Vf
+from proof import DescribedHands, Killed
+
+from described.doc_sriov import as_found, mlx5_eswitch, ports, rebooted
+from described.host import Host, capture_of
+from described.ovs import OpenVSwitch
+from wirespeed.apply.executor import Executor
+from wirespeed.apply.make import plan_spec
+from wirespeed.model.capture import parse_capture
+from wirespeed.model.error import ApplyError, LeftChangedError
+from wirespeed.model.fact import HostFacts
+from wirespeed.model.journal import Ended, Entry
+from wirespeed.model.plan import Plan
+from wirespeed.model.spec import Spec
+from wirespeed.steps.representor_name import RepresentorName
+
+SPEC = Spec.model_validate(
+    {
+        "hosts": {
+            name: {"reach": f"ssh://{name}.example", "ports": PFS} for name in ("alpha", "beta")
+        },
+        "approach": "ovs-tc",
+        "underlay": {"subnet": "192.168.9.0/24", "mtu": 9080},
+        "networks": {"storage": {"segment": 42, "subnet": "192.168.10.0/24", "mtu": 9000}},
+        "guests": {
+            "ceph-1": {"host": "alpha", "networks": ["storage"]},
+            "gpu-1": {"host": "beta", "networks": ["storage"]},
+        },
+    }
+)
+
+
+@cache
+def capture(mode: str = "legacy", channels: int = CHANNELS) -> str:
+    host = Host()
+    as_found(host)
+    rebooted(host)
+    mlx5_eswitch(host, PFS, mode=mode)
+    ports(host, channels=channels, switchdev=mode == "switchdev")
+    OpenVSwitch({}).place(host)
+    return capture_of(host)
+
+
+@cache
+def facts_of(name: str, mode: str, channels: int) -> HostFacts:
+    return HostFacts(name, parse_capture(capture(mode, channels), name))
+
+
+class Run:
+    """Two hosts, their plan, and the journal of what is done to them."""
+
+    def __init__(self, host: DescribedConnectX | None = None) -> None:
+        """`host` is beta; alpha has nothing wrong with it."""
+        start = host or DescribedConnectX()
+        self.start = {"alpha": DescribedConnectX(start.channels), "beta": deepcopy(start)}
+        self.hands = {name: DescribedHands(deepcopy(one)) for name, one in self.start.items()}
+        self.journal: list[Entry] = []
+        self.plan = self.planned()
+
+    def planned(self, mode: str = "legacy") -> Plan:
+        channels = self.start["beta"].channels
+        facts = {name: facts_of(name, mode, channels) for name in SPEC.hosts}
+        return plan_spec(SPEC, facts, self.hands)
+
+    @property
+    def hosts(self) -> dict[str, DescribedConnectX]:
+        return {name: hands.host for name, hands in self.hands.items()}  # type: ignore[misc]
+
+    def apply(self) -> None:
+        self._executor().apply()
+
+    def undo(self) -> None:
+        self._executor().undo()
+
+    def _executor(self) -> Executor:
+        return Executor(
+            self.plan, self.hands, self.journal.append, lambda: "now", tuple(self.journal)
+        )
+
+    def failed(self, work: Callable[[], None]) -> ApplyError:
+        with pytest.raises(ApplyError) as caught:
+            work()
+        return caught.value
+
+    def is_as_found(self) -> bool:
+        return self.hosts == self.start
+
+
+def test_as_found_applied_nothing_to_do_and_as_found():
+    run = Run()
+    run.apply()
+    beta = run.hosts["beta"]
+    assert set(beta.modes.values()) == {"switchdev"}
+    assert [p.channels["combined"] for p in beta.ethtool.ports.values()] == [CHANNELS, CHANNELS]
+    assert [p.features["hw-tc-offload"] for p in beta.ethtool.ports.values()] == ["on", "on"]
+    (vf,) = beta.vfs[PFS[0]]
+    assert vf.is_of_lag and vf.driver == "vfio-pci" and not beta.vfs[PFS[1]]
+    assert beta.links.netdevs["underlay0"].kind == "bond"
+    assert beta.links.link("underlay0").addresses == ["192.168.9.2/24"]
+    assert {beta.links.link(name).mtu for name in ("underlay0", *PORTS)} == {9080}
+    representor = beta.links.link("gpu-1-n0")
+    assert representor.lower == f"rep {PFS[0]}"
+    assert (representor.mtu, representor.is_up) == (9000, True)
+    assert beta.ovs.runs_with == {"hw-offload": "true"}
+    assert set(beta.ovs.ports) == {"t42-alpha", "gpu-1-n0"}
+
+    again = run.planned("switchdev")
+    assert [step.name for step in again.steps if not step.no_op] == []
+    assert len(again.steps) > 30
+    run.undo()
+    assert run.is_as_found()
+
+
+def test_each_thing_comes_after_what_it_stands_on():
+    run = Run()
+    run.apply()
+    assert run.hosts["beta"].order == [
+        f"switchdev {PFS[0]}",
+        f"switchdev {PFS[1]}",
+        "bond",
+        "VF-LAG active",
+        f"1 VFs of {PFS[0]}",
+        "restart",
+        "bridge",
+        "port t42-alpha",
+        "named gpu-1-n0",
+        "port gpu-1-n0",
+    ]
+
+
+def test_vfs_that_are_there_go_first_and_are_there_again_after_undo():
+    start = DescribedConnectX()
+    start.vfs[PFS[0]] = [Vf()]
+    run = Run(start)
+    run.apply()
+    assert run.hosts["beta"].order[:2] == [f"0 VFs of {PFS[0]}", f"switchdev {PFS[0]}"]
+    run.undo()
+    assert len(run.hosts["beta"].vfs[PFS[0]]) == 1
+    assert set(run.hosts["beta"].modes.values()) == {"legacy"}
+
+
+@pytest.mark.parametrize("channels", [CHANNELS, 24])
+def test_channels_are_as_they_were_in_both_modes(channels: int):
+    """The mode change leaves one; the way back leaves as many as the driver gives by itself."""
+    run = Run(DescribedConnectX(channels=channels))
+    run.apply()
+    for port in run.hosts["beta"].ethtool.ports.values():
+        assert port.channels["combined"] == channels
+    run.undo()
+    assert run.is_as_found()
+
+
+def commands() -> int:
+    run = Run()
+    run.apply()
+    return run.hands["beta"].count
+
+
+def test_killed_before_any_command_it_is_undone_and_it_is_applied():
+    count = commands()
+    assert count > 30
+    goal = Run()
+    goal.apply()
+    for number in range(count + 1):
+        for ends, end in ((Run.undo, None), (Run.apply, goal.hosts)):
+            run = Run()
+            run.hands["beta"].dies_before = number
+            with pytest.raises(Killed):
+                run.apply()
+                raise Killed
+            ends(run)
+            assert run.hosts == (end or run.start), (number, ends.__name__)
+
+
+def test_killed_in_undo_it_is_undone():
+    whole = Run()
+    whole.apply()
+    whole.hands["beta"].count = 0
+    whole.undo()
+    assert whole.hands["beta"].count > 20
+    for number in range(whole.hands["beta"].count + 1):
+        run = Run()
+        run.apply()
+        run.hands["beta"].count = 0
+        run.hands["beta"].dies_before = number
+        with pytest.raises(Killed):
+            run.undo()
+            raise Killed
+        run.undo()
+        assert run.is_as_found(), number
+
+
+def test_any_command_that_is_refused_ends_as_found():
+    for number in range(commands()):
+        run = Run()
+        run.hands["beta"].refuses = number
+        assert run.failed(run.apply).what == "step.failed"
+        assert run.is_as_found(), number
+
+
+def test_vf_lag_that_never_becomes_active_is_told_and_no_vf_is_made():
+    run = Run(DescribedConnectX(no_lag=True))
+    error = run.failed(run.apply)
+    assert error.where == f"{PFS[0]} on beta"
+    assert "VF-LAG is disabled after 60 s, not active" in error.found
+    assert not any("VFs of" in one for one in run.hosts["beta"].order)
+    assert run.is_as_found()
+    assert isinstance(run.journal[-1], Ended) and run.journal[-1].outcome == "undone"
+
+
+def test_a_representor_that_comes_late_is_awaited_and_one_that_never_does_is_told(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    run = Run()
+    run.hosts["beta"].late = 3
+    run.apply()
+    assert "gpu-1-n0" in run.hosts["beta"].links.netdevs
+    run.undo()
+    assert run.is_as_found()
+
+    monkeypatch.setattr(RepresentorName, "settle_s", 0.2)
+    never = Run()
+    never.hosts["beta"].late = 10_000
+    error = never.failed(never.apply)
+    assert error.where == f"VF 0 of {PFS[0]} as gpu-1-n0 on beta"
+    assert "no representors of VF 0" in error.found
+    assert never.is_as_found()
+
+
+def test_open_vswitch_that_dies_is_told_and_when_it_runs_again_all_is_put_back():
+    run = Run()
+    beta = run.hosts["beta"]
+    die_at = next(n for n, s in enumerate(run.plan.steps) if s.kind == "ovs_bridge")
+    executor = Executor(run.plan, run.hands, run.journal.append, lambda: "now")
+    first = next(n for n in range(die_at, len(run.plan.steps)) if run.plan.steps[n].host == "beta")
+    assert executor.apply(until=first) == "stopped"
+    beta.no_ovs = True
+    with pytest.raises((ApplyError, LeftChangedError)) as caught:
+        run.apply()
+    assert "database connection failed" in caught.value.found
+    beta.no_ovs = False
+    run.undo()
+    assert run.is_as_found()
