@@ -103,8 +103,7 @@ def test_every_kind_of_step_that_a_rule_names_has_its_place():
 
     named = {call.kind: call for told in remedies() for call in told.remedy.steps}
     shells = {kind: read_step(call.data).read().shell for kind, call in named.items()}
-    assert {kind for kind, shell in shells.items() if shell is Shell.POSIX} == set(ORDER)
-    # Those of the Windows side are left to the approach that knows both.
+    assert set(shells) == set(ORDER)
     windows = {kind for kind, shell in shells.items() if shell is Shell.POWERSHELL}
     assert windows and all(kind.startswith("windows_") for kind in windows)
 
@@ -120,7 +119,20 @@ def test_what_is_of_the_windows_side_is_named_and_not_run_in_a_posix_shell():
     assert "of the Windows side" in " ".join(one.why for one in left)
 
 
-@pytest.mark.parametrize(("first", "then"), [("channels", "rss"), ("vf_count", "vf_settings")])
+def test_what_is_of_linux_is_not_run_on_windows():
+    found, left = chosen([finding("a.a", steps(RX))], shell=Shell.POWERSHELL)
+    assert found == []
+    assert "of a Linux" in left[0].why
+
+
+@pytest.mark.parametrize(
+    ("first", "then"),
+    [
+        ("windows_filter", "windows_switch"),
+        ("channels", "rss"),
+        ("vf_count", "vf_settings"),
+    ],
+)
 def test_the_order_of_what_is_made_and_what_is_set(first: str, then: str):
     assert ORDER.index(first) < ORDER.index(then)
     assert ORDER[-1] == "firmware_reset"

@@ -17,6 +17,7 @@ from wirespeed.model.step import State, Step
 from wirespeed.steps.registry import kind_of, read_step
 
 ORDER = (
+    "windows_filter", "windows_switch", "windows_property", "windows_rss",
     "link_mode", "fec", "mtu", "channels", "rings", "completion_compression", "offloads",
     "coalescing", "pause", "vf_count", "vf_settings", "bond_monitoring",
     "rss", "rss_fields", "rps", "xps", "irqbalance", "irq_affinity", "read_request",
@@ -24,6 +25,14 @@ ORDER = (
     "firmware_settings", "kernel_command_line", "kernel_arguments", "firmware_reset",
 )  # fmt: skip
 """What makes a port or its queues anew comes before what is set on them; what waits, last."""
+
+
+ELSEWHERE = {
+    Shell.POSIX: "of a Linux: reach that one",
+    Shell.POWERSHELL: "of the Windows side: reach it by winssh:// or winrm://, or `approach: wsl2`",
+    Shell.SWITCH: "of a switch: wirespeed link",
+}
+"""Why a step is not done from here."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,11 +52,12 @@ class Left:
 
 
 def chosen(
-    findings: Iterable[Finding], only: Collection[str] = ()
+    findings: Iterable[Finding], only: Collection[str] = (), shell: Shell = Shell.POSIX
 ) -> tuple[list[Chosen], list[Left]]:
     """Give the steps of findings, dearest first, in the order in which they are done.
 
-    `only`: of these rules, and then those too that are rather for a person to choose.
+    `only`: of these rules, and then those too that are rather for a person to choose. `shell`: what
+    the host is reached by; steps of another one are left.
     """
     steps: list[Chosen] = []
     left: list[Left] = []
@@ -68,8 +78,8 @@ def chosen(
                     # A netdev may be called what no command should be given.
                     left.append(Left(finding.rule, f"{call.kind}: {error}"))
                     continue
-                if step.read().shell is not Shell.POSIX:
-                    why = "of the Windows side: by `approach: wsl2`, or typed there"
+                if step.read().shell is not shell:
+                    why = ELSEWHERE[step.read().shell]
                     left.append(Left(finding.rule, f"{call.kind}: {why}"))
                     continue
                 if step not in [other.step for other in steps]:

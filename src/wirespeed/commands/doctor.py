@@ -144,7 +144,7 @@ def doctor(
     if explain is not None or list_rules:
         _print(rules_lines(rules()) if explain is None else _explained(explain))
         return 0
-    _check_wanted(asked["wanted"])
+    check_wanted(asked["wanted"])
     question = Question(**asked)
     answers: list[Answer] = []
     crash = None if crash_analysis is None else _crash(crash_analysis, hosts)
@@ -238,7 +238,8 @@ def _answer(
     return answer.model_copy(update={"warnings": warnings}), text
 
 
-def _check_wanted(wanted: Sequence[str]) -> None:
+def check_wanted(wanted: Sequence[str]) -> None:
+    """Raise InputError `options.invalid` for what is no KEYWORD=VALUE."""
     for text in wanted:
         keyword, equals, _ = text.partition("=")
         if not equals or not keyword:

@@ -10,7 +10,7 @@ from wirespeed.apply.spec_file import parse_spec
 from wirespeed.commands.guest_machines import guest_hands, guest_runners, with_guest_keys
 from wirespeed.commands.plan_hosts import require_whole
 from wirespeed.commands.recorded_hosts import Either, ManyRecordedHands, RecordedFacts
-from wirespeed.commands.wsl_hosts import wsl_facts, wsl_hands
+from wirespeed.commands.wsl_hosts import is_of_windows, windows_hands, wsl_facts, wsl_hands
 from wirespeed.doctor.gather import Gathered, gather
 from wirespeed.host.files import read_text
 from wirespeed.host.local import LocalRunner
@@ -51,6 +51,10 @@ def hands_of(spec: Spec) -> Iterator[dict[str, ShellHands]]:
     if spec.approach is Approach.WSL2:
         with wsl_hands(spec) as sides:
             yield sides
+        return
+    if is_of_windows(spec):
+        with windows_hands(spec) as windows:
+            yield windows
         return
     if spec.approach is Approach.ESXI:
         from wirespeed.commands.esxi_hosts import esxi_hands

@@ -10,16 +10,20 @@ from wirespeed.apply.firmware_guard import refuse_firmware, refuse_no_way_back
 from wirespeed.apply.guard import refuse_cutoff, with_cutoffs
 from wirespeed.apply.remedies import Left, chosen, plan_remedies
 from wirespeed.apply.run import open_run
-from wirespeed.commands.doctor import examine
+from wirespeed.commands.doctor import check_wanted, examine
 from wirespeed.commands.hosts_of_spec import hands_of, here_of
 from wirespeed.commands.run_hosts import carry_out
+from wirespeed.commands.wsl_hosts import NOWHERE, is_of_windows
 from wirespeed.facts.ports import Ports
-from wirespeed.host.reach_destination import HERE
+from wirespeed.facts.windows_adapters import WindowsAdapters
+from wirespeed.facts.windows_hardware import WindowsHardwares
+from wirespeed.host.reach_destination import HERE, WindowsHost, parse_destination
 from wirespeed.model.capture import parse_capture
+from wirespeed.model.command import Shell
 from wirespeed.model.error import HostError, InputError
 from wirespeed.model.fact import HostFacts
 from wirespeed.model.finding import Diagnosis, Finding, Unanswered
-from wirespeed.model.observed import CannotTellError
+from wirespeed.model.observed import CannotTellError, Known
 from wirespeed.model.question import Purpose, Question
 from wirespeed.model.shown import shown
 from wirespeed.model.spec import Spec
@@ -37,6 +41,9 @@ WIDTH = 80
     type=click.Choice([p.value for p in Purpose]),
     help="What the ports are for.",
 )
+@click.option(
+    "--wanted", multiple=True, metavar="KEYWORD=VALUE", help="An advanced property, as you set it."
+)
 @click.option("--of", "rules", multiple=True, metavar="RULE", help="Only of this finding.")
 @click.option("--apply", "is_applied", is_flag=True, help="Do it; else it is only shown.")
 @click.option("--yes", is_flag=True, help="Do not ask.")
@@ -47,6 +54,7 @@ WIDTH = 80
 def remedy(
     host: str,
     purpose: str | None,
+    wanted: tuple[str, ...],
     rules: tuple[str, ...],
     is_applied: bool,
     yes: bool,
@@ -57,13 +65,14 @@ def remedy(
 ) -> int:
     """Plan the steps that mend what the doctor found, and do them with --apply.
 
-    `wirespeed undo RUN` takes them back. A finding whose best remedy is by hand is left to you,
-    unless you name its rule with --of.
+    HOST is here, ssh://, winssh:// or winrm://. `wirespeed undo RUN` takes them back. A finding
+    whose best remedy is by hand is left to you, unless you name its rule with --of.
 
     Exit codes: 0 nothing to do, or done; 1 there is something to do; 2 bad input; 3 a host was
     left changed.
     """  # fmt: skip
-    question = Question(purpose=Purpose(purpose) if purpose else None)
+    check_wanted(wanted)
+    question = Question(purpose=Purpose(purpose) if purpose else None, wanted=wanted)
     ((answer, text),) = examine([host], question)
     if isinstance(answer, Unanswered):
         raise HostError(answer.what, where=host, found=answer.found, next=answer.next)
@@ -71,7 +80,8 @@ def remedy(
     spec = way_to(host, facts)
     (name,) = spec.hosts
     with hands_of(spec) as hands:
-        steps, by_hand = chosen(_findings(answer, rules), rules)
+        shell = Shell.POWERSHELL if is_of_windows(spec) else Shell.POSIX
+        steps, by_hand = chosen(_findings(answer, rules), rules, shell)
         states = hands[name].read([one.step for one in steps]) if steps else []
         plan, left = plan_remedies(name, steps, states)
         click.echo("\n".join([*plan_lines(plan), *left_lines([*left, *by_hand])]))
@@ -109,7 +119,7 @@ def way_to(host: str, facts: HostFacts) -> Spec:
     Raises InputError `remedy.no_port`.
     """
     try:
-        ports = [port.pci_address for port in facts[Ports].ports if port.pci_address]
+        ports = _ports(host, facts)
     except CannotTellError as error:
         raise InputError("remedy.no_port", where=host, found=error.reason) from None
     if not ports:
@@ -120,11 +130,20 @@ def way_to(host: str, facts: HostFacts) -> Spec:
             "hosts": {name.strip("-")[:32].strip("-") or HERE: {"reach": host, "ports": ports[:8]}},
             "approach": "legacy-vlan",
             "failover": "none",
-            "underlay": {"subnet": "192.0.2.0/24", "mtu": 1500},
+            "underlay": {"subnet": NOWHERE, "mtu": 1500},
             "networks": {},
             "guests": {},
         }
     )
+
+
+def _ports(host: str, facts: HostFacts) -> list[str]:
+    """Give the PCI addresses of its cards. Raises CannotTellError."""
+    if not isinstance(parse_destination(host), WindowsHost):
+        return [port.pci_address for port in facts[Ports].ports if port.pci_address]
+    slots = [facts[WindowsHardwares].of(card.guid) for card in facts[WindowsAdapters].cards()]
+    found = [slot.value.pci_address for slot in slots if isinstance(slot, Known)]
+    return [address for address in dict.fromkeys(found) if address]
 
 
 def _findings(answer: Diagnosis, rules: Iterable[str]) -> tuple[Finding, ...]:

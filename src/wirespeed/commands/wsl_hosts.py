@@ -25,7 +25,10 @@ from wirespeed.host.runner import Runner
 from wirespeed.host.wsl import WslRunner
 from wirespeed.model.error import InputError
 from wirespeed.model.fact import HostFacts
-from wirespeed.model.spec import Spec
+from wirespeed.model.spec import Approach, Spec
+
+NOWHERE = "192.0.2.0/24"
+"""The network of a spec that wants none (RFC 5737)."""
 
 
 @contextmanager
@@ -44,6 +47,27 @@ def wsl_hands(spec: Spec) -> Iterator[dict[str, ShellHands]]:
             there = name + SIDE
             found[there] = PowerShellHands(there, _runner(name, place, stack))
         yield found
+
+
+def is_of_windows(spec: Spec) -> bool:
+    """Whether a spec wants nothing and only says how a Windows is reached, as `remedy` makes it."""
+    return (
+        spec.approach is not Approach.WSL2
+        and not spec.guests
+        and not spec.networks
+        and str(spec.underlay.subnet) == NOWHERE
+        and all(isinstance(parse_destination(h.reach), WindowsHost) for h in spec.hosts.values())
+    )
+
+
+@contextmanager
+def windows_hands(spec: Spec) -> Iterator[dict[str, ShellHands]]:
+    """Give the hands of Windows hosts, whether or not there is a WSL on them."""
+    with ExitStack() as stack:
+        yield {
+            name: PowerShellHands(name, _runner(name, parse_destination(host.reach), stack))
+            for name, host in spec.hosts.items()
+        }
 
 
 def wsl_facts(spec: Spec, hands: Mapping[str, ShellHands]) -> dict[str, HostFacts]:

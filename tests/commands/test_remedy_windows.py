@@ -1,0 +1,170 @@
+"""`wirespeed remedy` of a Windows host: what the doctor found there, mended and taken back."""
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from copy import deepcopy
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+sys.path.append(str(Path(__file__).parents[1]))
+sys.path.append(str(Path(__file__).parents[1] / "apply"))
+sys.path.append(str(Path(__file__).parents[1] / "steps"))
+from described_powershell import DescribedPowerShell
+from described_windows import DescribedWindows
+from described_wsl2 import CARD, windows_as_found
+
+from described.windows import Windows, as_found, external_switch, guid
+from wirespeed.apply import hands_powershell
+from wirespeed.apply.hands_powershell import PowerShellHands
+from wirespeed.commands import hosts_of_spec, wsl_hosts
+from wirespeed.commands import remedy as command
+from wirespeed.commands.undo import undo
+from wirespeed.doctor.diagnose import diagnose
+from wirespeed.model.capture import parse_capture
+from wirespeed.model.error import ApplyError, InputError, WirespeedError
+from wirespeed.model.fact import HostFacts
+from wirespeed.model.finding import Diagnosis
+from wirespeed.model.question import Question
+from wirespeed.model.spec import Spec
+
+HOST, SWITCH = "winssh://ann@desk", "wirespeed-external"
+
+
+class Desk:
+    """A Windows with a virtual machine on its internal switch, and the document's filter."""
+
+    def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.windows: DescribedWindows = deepcopy(windows_as_found())
+        self.start = deepcopy(self.windows)
+        self.shell = DescribedPowerShell(self.windows)
+        self.folder = folder
+        self.sessions: list[dict[str, str]] = []
+        self.lso = "1"
+        hands = PowerShellHands("desk", self.shell, back_s=5.0)
+
+        @contextmanager
+        def windows_hands(spec: Spec) -> Iterator[dict[str, PowerShellHands]]:
+            assert list(spec.hosts) == ["desk"]
+            yield {"desk": hands}
+
+        def examine(hosts: list[str], question: Question) -> Iterator[tuple[Diagnosis, str]]:
+            assert hosts == [HOST]
+            text = self.capture()
+            yield diagnose(HostFacts(HOST, parse_capture(text, HOST)), question), text
+
+        monkeypatch.setattr(hosts_of_spec, "windows_hands", windows_hands)
+        monkeypatch.setattr(command, "examine", examine)
+        monkeypatch.setattr(hands_powershell, "PAUSE_S", 0.0)
+
+    def capture(self) -> str:
+        rows = Windows()
+        as_found(rows)
+        rows.add("vm-adapters", VMName="db", SwitchId=guid(2), SwitchName="FSE Switch",
+                 Mac="00155D000001", IovWeight=0, VmqWeight=100, Status=["Ok"],
+                 IsManagementOs=False)  # fmt: skip
+        if SWITCH in self.windows.switches:
+            external_switch(rows)
+        names = {row["Guid"]: row["Description"] for row in rows.rows["adapters"]}
+        for row in rows.rows["bindings"]:
+            bound = self.windows.adapters[names[row["Guid"]]].bindings
+            row["Enabled"] = bound[row["ComponentId"]]
+        rows.rows["sessions"] = [*self.sessions]
+        for row in rows.rows["advanced"]:
+            if row["Keyword"] == "*LsoV2IPv4":
+                row["Value"] = [self.lso]
+        return rows.capture()
+
+    def call(self, run: str, *more: str) -> Result:
+        arguments = [HOST, "--run", str(self.folder / run), *more]
+        return CliRunner().invoke(command.remedy, arguments, standalone_mode=False)
+
+    def undo(self, run: str) -> Result:
+        return CliRunner().invoke(undo, [str(self.folder / run)], standalone_mode=False)
+
+
+@pytest.fixture
+def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Desk:
+    return Desk(tmp_path, monkeypatch)
+
+
+def error_of(result: Result) -> WirespeedError:
+    assert isinstance(result.exception, WirespeedError), (result.output, result.exception)
+    return result.exception
+
+
+def test_what_a_windows_lacks_is_planned_and_nothing_is_done(desk: Desk):
+    result = desk.call("a")
+    assert result.return_value == 1
+    assert "windows_filter nt_rtf64" in result.output
+    left = result.output.partition("left to you:")[2]
+    assert "windows.switch_without_card: by hand first" in left
+    assert desk.windows == desk.start
+
+
+def test_the_filter_is_mended_then_the_switch_and_both_are_taken_back(desk: Desk):
+    assert desk.call("a", "--apply", "--yes").return_value == 0
+    bound = [a.bindings.get("nt_rtf64") for a in desk.windows.adapters.values()]
+    assert bound == [False, True, False, False], "on its own card it stays"
+    between = deepcopy(desk.windows)
+    second = desk.call("b", "--apply", "--yes")
+    assert second.return_value == 0, (second.output, second.exception)
+    assert desk.windows.switches[SWITCH].adapter == CARD
+    assert desk.undo("b").return_value == 0
+    assert desk.windows == between
+    assert desk.undo("a").return_value == 0
+    assert desk.windows == desk.start and desk.windows.boots == 1
+
+
+@pytest.mark.parametrize("trouble", ["fail", "hang", "crash"])
+def test_trouble_at_any_command_leaves_windows_as_it_was(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, trouble: str
+):
+    for number in range(3):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        desk = Desk(folder, monkeypatch)
+        desk.shell.trouble = {number: trouble}
+        assert isinstance(error_of(desk.call("a", "--apply", "--yes")), ApplyError)
+        assert desk.windows == desk.start, number
+
+
+def test_a_property_that_came_back_is_set_once_its_filter_is_gone(desk: Desk):
+    """As the document's author set it; the registry has what the filter left."""
+    desk.lso = "0"
+    asked = ("--wanted", "*LsoV2IPv4=1", "--apply", "--yes")
+    first = desk.call("a", *asked)
+    assert "unbind the filter first" in " ".join(first.output.split())
+    assert desk.call("b", *asked, "--of", "windows.property_not_in_force").return_value == 0
+    assert desk.windows.adapters[CARD].properties["*LsoV2IPv4"] == ["1"]
+    assert error_of(desk.call("c", "--wanted", "LSO")).what == "options.invalid"
+
+
+def test_the_card_of_the_session_is_left_alone(desk: Desk):
+    desk.sessions = [{"Address": "10.10.10.1", "RemoteAddress": "10.10.10.2"}]
+    error = error_of(desk.call("a", "--apply", "--yes"))
+    assert error.what == "plan.cuts_off"
+    assert desk.windows == desk.start
+
+
+def test_a_windows_without_a_card_has_nothing_to_mend(desk: Desk, monkeypatch: pytest.MonkeyPatch):
+    text = Windows(rows={"adapters": [], "host": [{"Build": 26100}], "hardware": []}).capture()
+    monkeypatch.setattr(Desk, "capture", lambda _: text)
+    error = error_of(desk.call("a"))
+    assert isinstance(error, InputError) and error.what == "remedy.no_port"
+
+
+def test_a_spec_that_wants_something_is_of_no_windows_alone():
+    spec = command.way_to(HOST, HostFacts(HOST, parse_capture(whole(), HOST)))
+    assert wsl_hosts.is_of_windows(spec)
+    linux = {name: h.model_copy(update={"reach": "here"}) for name, h in spec.hosts.items()}
+    assert not wsl_hosts.is_of_windows(spec.model_copy(update={"hosts": linux}))
+    assert spec.hosts["desk"].ports == ("0000:0a:00.0",)
+
+
+def whole() -> str:
+    rows = Windows()
+    as_found(rows)
+    return rows.capture()
