@@ -17,9 +17,17 @@ from wirespeed.apply.hands_switch import SwitchHands
 from wirespeed.apply.interrupted import interrupted
 from wirespeed.apply.planner import make_plan
 from wirespeed.apply.run import Run, open_run
-from wirespeed.approaches.link_speed import card_end, link_speed, switch_end
+from wirespeed.approaches.link_speed import Encoding
 from wirespeed.commands.link_port import port_proof
-from wirespeed.commands.link_windows import windows_card_end
+from wirespeed.commands.link_wanted import (
+    Tool,
+    Wanted,
+    both_ends,
+    has_link,
+    pauses,
+    proves_link,
+    steps,
+)
 from wirespeed.commands.run_hosts import telling
 from wirespeed.doctor.gather import Gathered, gather
 from wirespeed.host.clock import utc_now
@@ -39,7 +47,6 @@ from wirespeed.model.error import (
     WirespeedError,
 )
 from wirespeed.model.fact import HostFacts
-from wirespeed.model.names import NETDEV
 from wirespeed.model.observed import CannotTellError
 from wirespeed.model.plan import Plan
 from wirespeed.model.shown import shown
@@ -69,6 +76,17 @@ class LinkBps(click.ParamType[int | str]):
 @click.argument("netdev")
 @click.argument("switch", metavar="SWITCH/PORT")
 @click.option("--speed", "link_bps", type=LinkBps(), help="Of both ends: 10G; auto: negotiated.")
+@click.option("--fec", type=click.Choice(["auto", "off", "rs", "baser"]), help="FEC, of both ends.")
+@click.option(
+    "--switch-mtu", type=click.IntRange(1280, 9999), help="MTU of the switch's port alone."
+)
+@click.option(
+    "--by",
+    "tool",
+    type=click.Choice(["ethtool", "mlxlink", "mstlink"]),
+    default="ethtool",
+    help="What sets the speed of a card of Linux.",
+)
 @click.option(
     "--card-is", type=LinkBps(), help="What a Windows card is set to now, as mlx5cmd says."
 )
@@ -82,6 +100,9 @@ def link(
     netdev: str,
     switch: str,
     link_bps: int | str | None,
+    fec: Encoding | None,
+    switch_mtu: int | None,
+    tool: Tool,
     card_is: int | str | None,
     is_applied: bool,
     is_undone: bool,
@@ -89,7 +110,7 @@ def link(
     port_is_right: bool,
     folder: Path | None,
 ) -> int:
-    """Set the speed of a link at both of its ends, as one change that is undone as one.
+    """Set speed and FEC of a link at both of its ends, as one change that is undone as one.
 
     SWITCH/PORT is as in switch+dell_os6://admin@sw1/Te1/0/1. The switch's port is set first; then
     the card, whose reading proves both. Where the link does not come up, both are put back. What is
@@ -105,20 +126,27 @@ def link(
     Exit codes: 0 done, or nothing to do; 1 there is something to do; 2 bad input; 3 an end was left
     changed.
     """
-    if not is_undone and link_bps is None:
-        raise click.UsageError("--speed or --undo")
+    if not is_undone and link_bps is None and fec is None and switch_mtu is None:
+        raise click.UsageError("--speed, --fec, --switch-mtu or --undo")
     place = _switchport(switch)
     where = folder or Path(netdev.replace("/", "-") + ".run")
     with ends(host, place) as hands:
         if is_undone:
             return _undo(where, hands)
-        bps = link_bps if isinstance(link_bps, int) else None
-        facts = facts_of(host) if is_windows(host) else None
-        if facts is None:
-            card: Step = linux_card_end(netdev, bps)
-        else:
-            card = windows_card_end(facts, netdev, bps, card_is)
-        plan = planned(host, card, place, bps, hands)
+        wanted = Wanted(
+            host=host,
+            netdev=netdev,
+            switch=place,
+            sets_speed=link_bps is not None,
+            link_bps=link_bps if isinstance(link_bps, int) else None,
+            fec=fec,
+            switch_mtu=switch_mtu,
+            tool=tool,
+            card_is=card_is,
+        )
+        facts = facts_of(host) if is_windows(host) or tool != "ethtool" else None
+        card = steps(wanted, *((facts, None) if is_windows(host) else (None, facts)))
+        plan = planned(wanted, card, hands)
         click.echo("\n".join(plan_lines(plan)))
         if all(step.no_op for step in plan.steps) or not is_applied:
             return 0 if all(step.no_op for step in plan.steps) else 1
@@ -133,6 +161,8 @@ def link(
             _refuse_applied(run, where)
             run.begin_anew()
             _carry_out(run, plan, hands)
+            if not proves_link(card) and has_link(facts, netdev):
+                _refuse_down(run, plan, hands, wanted)
     click.echo(f"`wirespeed link {host} {netdev} {switch} --undo` takes it back")
     return 0
 
@@ -159,30 +189,21 @@ def _tell_port(
     return is_right or found.match is Match.PROVEN
 
 
-def linux_card_end(netdev: str, link_bps: int | None) -> Step:
-    """Give the step of a card that Linux drives. Raises InputError `link.netdev`."""
-    if not NETDEV.fullmatch(netdev):
-        raise InputError("link.netdev", where=shown(netdev, 40), found="no name of a netdev")
-    return card_end(netdev, link_bps)
-
-
 def is_windows(host: str) -> bool:
     """Tell whether a host's card is set by PowerShell."""
     return isinstance(parse_destination(host), WindowsHost)
 
 
-def planned(
-    host: str, card: Step, switch: SwitchHost, link_bps: int | None, hands: Mapping[str, Hands]
-) -> Plan:
+def planned(wanted: Wanted, card: list[Step], hands: Mapping[str, Hands]) -> Plan:
     """Read both ends and plan. Raises InputError `link.*`."""
-    port = switch_end(switch.kind, switch.switchport, link_bps)
-    steps = [*link_speed(host, card, switch.text, port)]
+    every = [*both_ends(wanted, card)]
     try:
-        return make_plan([(at, step, hands[at].read([step])[0]) for at, step in steps])
+        return make_plan([(at, step, hands[at].read([step])[0]) for at, step in every])
     except CannotTellError as error:
         raise InputError(
             "link.cannot_tell",
-            where=f"{card.subject} of {host}, {switch.switchport} of {switch.host}",
+            where=f"{wanted.netdev} of {wanted.host}, "
+            f"{wanted.switch.switchport} of {wanted.switch.host}",
             found=error.reason,
             so="nothing is planned on a guess: undo would have nothing to come back to",
             next=error.would_tell,
@@ -257,6 +278,21 @@ def _carry_out(run: Run, plan: Plan, hands: Mapping[str, Hands]) -> None:
         raise
     except WirespeedError as error:
         raise _left(error, run) from None
+
+
+def _refuse_down(run: Run, plan: Plan, hands: Mapping[str, Hands], wanted: Wanted) -> None:
+    """Put both ends back where a link that was up stays down. Raises ApplyError `link.down`."""
+    for _ in pauses():
+        if has_link(facts_of(wanted.host), wanted.netdev):
+            return
+    Executor(plan, hands, telling(run, plan), utc_now, run.entries).undo()
+    raise ApplyError(
+        "link.down",
+        where=f"{wanted.netdev} of {wanted.host}",
+        found="it had a link, and has none since",
+        so="both ends were put back as they were",
+        next="see what the cable and its modules can do: wirespeed doctor HOST --far-end …",
+    )
 
 
 def _undo(where: Path, hands: Mapping[str, Hands]) -> int:

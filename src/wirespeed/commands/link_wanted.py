@@ -1,0 +1,131 @@
+"""What is asked of both ends of a link: their speed, their FEC, the MTU of the switch's port."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from wirespeed.approaches.link_speed import (
+    Encoding,
+    card_end,
+    link_ends,
+    switch_end,
+    switch_fec,
+    switch_mtu,
+)
+from wirespeed.commands.link_windows import windows_card_end
+from wirespeed.facts.link import Links
+from wirespeed.facts.ports import Ports
+from wirespeed.host.clock import Deadline, sleep_s
+from wirespeed.host.reach_destination import SwitchHost
+from wirespeed.model.error import InputError
+from wirespeed.model.fact import HostFacts
+from wirespeed.model.names import NETDEV
+from wirespeed.model.observed import Known
+from wirespeed.model.shown import shown
+from wirespeed.model.step import Step
+from wirespeed.steps.fec import Fec
+from wirespeed.steps.link_mode import LinkMode
+from wirespeed.steps.mlxlink_speed import MlxlinkSpeed
+from wirespeed.steps.windows_link import WindowsLink
+
+Tool: TypeAlias = Literal["ethtool", "mlxlink", "mstlink"]
+PROVING = (LinkMode, WindowsLink)
+"""Steps of a card that are known only once the link is up."""
+COMES_UP_S = 30.0
+PAUSE_S = 2.0
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What the user asks for."""
+
+    host: str
+    netdev: str
+    switch: SwitchHost
+    sets_speed: bool
+    link_bps: int | None
+    """None: negotiated."""
+    fec: Encoding | None
+    switch_mtu: int | None
+    tool: Tool = "ethtool"
+    """What sets the speed of a card that Linux drives."""
+    card_is: int | str | None = None
+
+
+def steps(wanted: Wanted, windows: HostFacts | None, linux: HostFacts | None) -> list[Step]:
+    """Give the steps of the card: of Windows where those facts are given. Raises `link.*`."""
+    if windows is not None:
+        if wanted.fec is not None:
+            raise InputError(
+                "link.fec",
+                where=f"{shown(wanted.netdev, 40)} of {wanted.host}",
+                found="the FEC of a card of Windows is not set from here",
+                next="set it in the card's properties, and --fec of the switch's port by hand",
+            )
+        if not wanted.sets_speed:
+            return []
+        return [windows_card_end(windows, wanted.netdev, wanted.link_bps, wanted.card_is)]
+    if not NETDEV.fullmatch(wanted.netdev):
+        raise InputError("link.netdev", where=shown(wanted.netdev, 40), found="no name of a netdev")
+    # The speed comes last: its reading is known once the link is up, which proves all of them.
+    found: list[Step] = []
+    if wanted.fec is not None:
+        found.append(Fec(netdev=wanted.netdev, encoding=wanted.fec))
+    if wanted.sets_speed and wanted.tool == "ethtool":
+        found.append(card_end(wanted.netdev, wanted.link_bps))
+    elif wanted.sets_speed and linux is not None:
+        bps = wanted.link_bps
+        found.append(
+            MlxlinkSpeed(
+                pci_address=_pci_address(linux, wanted.netdev),
+                link_mode=None if bps is None else f"{bps / 1e9:g}G",
+                tool=wanted.tool,
+            )
+        )
+    return found
+
+
+def both_ends(wanted: Wanted, card: list[Step]) -> Iterator[tuple[str, Step]]:
+    """Give place and step of all that is asked for, in order. Raises InputError `link.switch`."""
+    kind, port = wanted.switch.kind, wanted.switch.switchport
+    at_switch: list[Step] = []
+    if wanted.switch_mtu is not None:
+        at_switch.append(switch_mtu(kind, port, wanted.switch_mtu))
+    if wanted.fec is not None:
+        at_switch.append(switch_fec(kind, port, wanted.fec))
+    if wanted.sets_speed:
+        at_switch.append(switch_end(kind, port, wanted.link_bps))
+    return link_ends(wanted.host, card, wanted.switch.text, at_switch)
+
+
+def proves_link(card: list[Step]) -> bool:
+    """Tell whether what the card says afterwards proves that the link is up."""
+    return any(isinstance(step, PROVING) for step in card)
+
+
+def has_link(facts: HostFacts, netdev: str) -> bool:
+    """Tell whether a netdev is known to have a link."""
+    link = facts[Links].by_netdev.get(netdev)
+    return link is not None and isinstance(link.is_up, Known) and link.is_up.value
+
+
+def pauses() -> Iterator[None]:
+    """Give the moments at which to look whether a link has come up. Bounded."""
+    latest = Deadline(COMES_UP_S)
+    yield
+    while not latest.expired:
+        sleep_s(PAUSE_S)
+        yield
+
+
+def _pci_address(facts: HostFacts, netdev: str) -> str:
+    found = [port.pci_address for port in facts[Ports].ports if port.netdev == netdev]
+    if len(found) != 1 or not found[0]:
+        raise InputError(
+            "link.netdev",
+            where=f"{netdev} of {facts.name}",
+            found="it has no PCI address that is known",
+            so="mlxlink is told of a card by it",
+            next="name a port of a ConnectX card, or leave --by out",
+        )
+    return found[0]
