@@ -63,6 +63,7 @@ def advise_fabric(card_gbps: int, switch_gbps: int) -> Advice:
 def _todo(gbps: int) -> tuple[str, ...]:
     return (
         f"the switch's port: fixed at {gbps} Gb/s, no negotiation",
+        f"or both as one change: $ wirespeed link HOST NETDEV SWITCH/PORT --speed {gbps}G",
         f'> mlx5cmd.exe -LinkSpeed -Name "ADAPTER" -Set {gbps}',
         f"$ ethtool -s NETDEV speed {gbps * 1000} autoneg off",
         'back, with the switch: > mlx5cmd.exe -LinkSpeed -Name "ADAPTER" -Set 0',
