@@ -10,6 +10,7 @@ import click
 from wirespeed.doctor.anonymous import anonymous
 from wirespeed.doctor.collector import collector_script
 from wirespeed.doctor.collector_esxi import esxi_collector_script
+from wirespeed.doctor.collector_switch import switch_form
 from wirespeed.doctor.collector_windows import windows_collector_script
 from wirespeed.doctor.gather import collect
 from wirespeed.doctor.gather_unread import unread_lines
@@ -23,8 +24,10 @@ from wirespeed.host.reach_destination import (
 from wirespeed.model.capture import parse_capture
 from wirespeed.model.error import InputError, WirespeedError
 from wirespeed.model.shown import shown
+from wirespeed.model.switch_kind import SwitchKind
 
 MAX_NAME_CHARACTERS = 80
+SCRIPTS = ("linux", "windows", "esxi", *SwitchKind)
 COUNT_SECONDS = 5
 """Between the two readings of what is counted; a few drops a second show in it."""
 
@@ -36,8 +39,9 @@ COUNT_SECONDS = 5
     "bare",
     is_flag=False,
     flag_value="linux",
-    metavar="[windows|esxi]",
-    help="Print the collector, to carry it to a host; `--script windows` or `esxi` for those.",
+    metavar="[windows|esxi|KIND]",
+    help="Print the collector, to carry it to a host; `--script windows` or `esxi` for those. "
+    "`--script dell_os6`, or another kind of switch: a form to paste its outputs into.",
 )
 @click.option("--anonymous", "hidden", is_flag=True, help="Replace addresses, serials and names.")
 @click.option("--sudo", is_flag=True, help="Read as root, by `sudo -n`: no password is asked for.")
@@ -71,13 +75,16 @@ def capture(
     A HOST is one that `ssh HOST` reaches. A FILE is a capture made before, to be made anonymous.
     """
     if bare is not None:
-        if hosts or hidden or out or sudo or bare not in ("linux", "windows", "esxi"):
+        if hosts or hidden or out or sudo or bare not in SCRIPTS:
             raise InputError(
                 "options.invalid",
                 where="--script",
-                found="it only prints the collector",
+                found=f"it only prints the collector of one of {', '.join(SCRIPTS)}",
                 next="wirespeed capture --script >collector.sh",
             )
+        if bare in set(SwitchKind):
+            click.echo(switch_form(SwitchKind(bare), secrets.token_hex(8)), nl=False)
+            return 0
         others = {"windows": windows_collector_script, "esxi": esxi_collector_script}
         click.echo(others[bare]() if bare in others else collector_script(seconds), nl=False)
         return 0
