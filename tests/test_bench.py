@@ -7,11 +7,16 @@ import pytest
 from jsonschema import validate
 
 import bench
+import bench_ovs
 from bench_figures import Figure, Result, Unmeasured, as_json, missed
 from bench_goals import GOALS, Goal
 from bench_ovs import ceiling
 from bench_page import markdown
 from bench_pairs import MAX_VOID, PAIRS, DisturbedError, pairs, within
+from wirespeed.measure.testbed import BedTrial
+from wirespeed.measure.tester_protocol import ResultReply
+from wirespeed.model import trial as trial_types
+from wirespeed.model.trial import DutReading, PortCounters, StreamCounts
 
 SCHEMA = {
     "type": "object",
@@ -204,3 +209,83 @@ def test_every_part_that_fails_leaves_its_goals_as_not_measured(
 def test_a_wire_carries_fewer_frames_that_have_outer_headers():
     """64 bytes are 84 on the wire, and 134 with the 50 that VXLAN over IPv4 adds; of 25 Gb/s."""
     assert "37.2 Mpps of 64-byte frames and 23.3 Mpps" in ceiling()
+
+
+def test_rounds_of_open_vswitch_end_in_time_and_say_what_disturbed_them(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked: list[str] = []
+
+    def disturbed(dut: str) -> BedTrial:
+        asked.append(dut)
+        raise DisturbedError("its core was taken away")
+
+    monkeypatch.setattr(bench_ovs, "_sample", disturbed)
+    monkeypatch.setattr(bench_ovs, "BUDGET_S", bench_ovs.ROUND_S + 0.05)
+    monkeypatch.setattr(bench_ovs, "find_ovs", lambda: None)
+    results = list(bench_ovs.open_vswitch())
+    assert [result.name for result in results] == list(bench_ovs.NAMES)
+    assert all(isinstance(one, Unmeasured) and not one.excused for one in results)
+    assert all("its core was taken away" in one.why for one in results)  # type: ignore[union-attr]
+    # A round that is disturbed is not gone on with.
+    assert set(asked) == {bench_ovs.THROUGH}
+
+
+def test_a_round_samples_each_once_so_that_ratios_are_of_one_moment(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked: list[str] = []
+    monkeypatch.setattr(bench_ovs, "_sample", lambda dut: asked.append(dut) or made(dut))
+    rounds, void, _ = bench_ovs.measured_rounds()
+    assert (len(rounds), void) == (PAIRS, 0)
+    assert asked == list(bench_ovs.DUTS) * PAIRS
+
+
+def made(
+    _: str, *, back: int = 900, sent: int = 1000, away_ns: int = 0, cycles: float | None = 80.0
+) -> BedTrial:
+    """A trial of 0.2 s as tester and DUT count it, of which only these counts are looked at."""
+    counts = dict.fromkeys(PortCounters.model_fields, 0) | {"opackets": sent}
+    reading = DutReading(
+        ports=(PortCounters(**counts),), busy_cycles_per_packet=cycles, cpu_wait_ns=away_ns
+    )
+    result = ResultReply.model_construct(
+        measured_seconds=0.2,
+        streams=(StreamCounts.model_construct(in_order_frames=back, reordered_frames=0),),
+        tester=trial_types.TesterHealth.model_construct(tsc_hz=2_600_000_000),
+        valid=True,
+        invalid_reasons=(),
+    )
+    return BedTrial.model_construct(result=result, dut=reading)
+
+
+@pytest.mark.parametrize(
+    ("trial", "says"),
+    [
+        (made("x"), ""),
+        (made("x", away_ns=1_900_000), ""),
+        # 1 % of 0.2 s.
+        (made("x", away_ns=2_100_000), "taken away for 2.1 ms"),
+        (made("x", cycles=None), "counted no cycles"),
+        (made("x", back=1001), "a contradiction: 1001 frames came back, x counted 1000"),
+    ],
+)
+def test_a_sample_of_open_vswitch_counts_only_if_nobody_disturbed_it_and_both_counts_fit(
+    trial: BedTrial, says: str
+) -> None:
+    said = bench_ovs.disturbance("x", trial)
+    assert said == "" if not says else says in said
+
+
+def test_cycles_of_open_vswitch_stand_beside_the_tester_s_own_count(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(bench_ovs, "find_ovs", lambda: None)
+    monkeypatch.setattr(bench_ovs, "_sample", lambda dut: made(dut, back=2_000_000, sent=3_000_000))
+    forwarded, through, _ = bench_ovs.open_vswitch()
+    assert isinstance(forwarded, Figure)
+    assert forwarded.ours == (10.0,) * PAIRS
+    assert isinstance(through, Figure)
+    # 2.6 GHz over 10 Mpps.
+    assert "the core had 260 for each frame that came back" in through.notes[1]
+    assert "counts 80 cycles a frame" in through.notes[1]
