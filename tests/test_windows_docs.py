@@ -5,6 +5,7 @@ from pathlib import Path
 
 from wirespeed.commands.capture import capture
 from wirespeed.commands.doctor import doctor
+from wirespeed.commands.remedy import remedy
 from wirespeed.doctor.discover import rules
 
 PAGE = (Path(__file__).parent.parent / "docs/windows.md").read_text()
@@ -17,7 +18,8 @@ def test_every_rule_about_windows_is_on_the_page_and_no_other():
 
 
 def test_every_option_on_the_page_is_there():
-    options = {name for command in (doctor, capture) for p in command.params for name in p.opts}
+    commands = (doctor, capture, remedy)
+    options = {name for command in commands for p in command.params for name in p.opts}
     assert set(re.findall(r"(?<![\w-])--[a-z][a-z-]*", PAGE)) - {"--shutdown"} <= options
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 sys.path.append(str(Path(__file__).parents[1] / "steps"))
 from described_windows import BlueScreenError, DescribedWindows
 
+from wirespeed.apply.guard_timer_windows import settle_part, sweep_part
 from wirespeed.apply.hands_powershell_script import DONE, PRELUDE, SAY_CHANGE
 from wirespeed.host.powershell import POWERSHELL
 from wirespeed.host.runner import MAX_OUTPUT_BYTES, Completed
@@ -78,6 +79,8 @@ class DescribedPowerShell:
 
     def _answer(self, rest: str) -> str:
         out = ""
+        # It has no tasks: described_powershell_timer.py has.
+        rest = rest.replace(settle_part(), "").replace(sweep_part(), "")
         if taken := TAKE.search(rest):
             if not self.owner or self.owner_boot != self.host.boots:
                 self.owner, self.owner_boot = unquoted(taken[1]), self.host.boots

@@ -7,6 +7,7 @@ and be dead where others are.
 """
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 from wirespeed.apply.guard_timer import (
     UNDOING_S,
@@ -37,6 +38,29 @@ SAID = {
 }
 
 
+@dataclass(frozen=True, slots=True)
+class TimerScripts:
+    """The scripts by which a kind of host does it, each by the token of the armed step."""
+
+    arm: Callable[[str, Sequence[Command], int], str]
+    change: Callable[[str, Step, Sequence[Command]], str]
+    read: Callable[[Sequence[Step]], str]
+    confirm: Callable[[str, Step], str]
+    by_hand: Callable[[str], str]
+    """What a person types on the host's console to have it undone."""
+
+
+def _posix_change(token: str, step: Step, commands: Sequence[Command]) -> str:
+    return change_script(step, commands, taken(token))
+
+
+def _posix_by_hand(token: str) -> str:
+    return f"sh {taken(token).replace('taken', 'undo')}"
+
+
+POSIX = TimerScripts(arm_script, _posix_change, read_script, confirm_script, _posix_by_hand)
+
+
 def change_or_undone(
     ask: Callable[[str, float], Capture],
     renew: Callable[[], None],
@@ -45,27 +69,26 @@ def change_or_undone(
     commands: Sequence[Command],
     undo: Sequence[Command],
     within_s: int,
+    scripts: TimerScripts = POSIX,
 ) -> Changed:
     """Do a change with its timer; `ask` sends a script and bounds its time, in seconds.
 
     Raises LeftChangedError `host.cut_off` when the host is not there even when its timer is over.
     """
-    if reason := armed(ask(arm_script(token, undo, within_s), ANSWER_S)):
-        return Changed(reason, states(ask(read_script([step]), ANSWER_S), [step])[0])
+    if reason := armed(ask(scripts.arm(token, undo, within_s), ANSWER_S)):
+        return Changed(reason, states(ask(scripts.read([step]), ANSWER_S), [step])[0])
     latest = Deadline(within_s + LATEST_S)
     done = None
     try:
         # Half of the time for the commands, half for the way back.
-        done = changed(
-            ask(change_script(step, commands, taken(token)), within_s / 2), step, commands
-        )
+        done = changed(ask(scripts.change(token, step, commands), within_s / 2), step, commands)
     except WirespeedError as error:
         lost = error.found
     sleep_s(min(SETTLE_S, within_s / 4))
     while True:
         renew()
         try:
-            script = confirm_script(token, step)
+            script = scripts.confirm(token, step)
             outcome, now = confirmed(ask(script, ANSWER_S + UNDOING_S), step, undo)
         except WirespeedError as error:
             lost, outcome = error.found, Outcome.UNKNOWN
@@ -77,7 +100,7 @@ def change_or_undone(
                 where=step.subject,
                 found=f"no answer since: {lost}",
                 so=f"its timer of {within_s} s is over, and should have undone it",
-                next=f"on its console: sh {taken(token).replace('taken', 'undo')}; "
+                next=f"on its console: {scripts.by_hand(token)}; "
                 "then `wirespeed undo` or `apply` again",
             )
         sleep_s(PAUSE_S)

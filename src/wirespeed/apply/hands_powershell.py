@@ -1,7 +1,11 @@
 """Hands of the Windows side of a host: PowerShell in, a capture out, one round trip each."""
 
+import uuid
 from collections.abc import Sequence
 
+from wirespeed.apply.guard_timer import UNDOING_S
+from wirespeed.apply.guard_timer_change import change_or_undone
+from wirespeed.apply.guard_timer_windows import LEAST_S, WINDOWS_TIMER, settle_part, sweep_part
 from wirespeed.apply.hands import Changed
 from wirespeed.apply.hands_powershell_script import (
     LOCK,
@@ -55,14 +59,20 @@ class PowerShellHands(ShellHands):
         return settled(self.read, step, changed(capture, step, commands))
 
     def change_or_undone(
-        self,
-        step: Step,
-        commands: Sequence[Command],
-        undo: Sequence[Command],  # noqa: ARG002
-        within_s: int,  # noqa: ARG002
+        self, step: Step, commands: Sequence[Command], undo: Sequence[Command], within_s: int
     ) -> Changed:
-        """Do as `change`: Windows has no timer of ours that could undo it."""
-        return self.change(step, commands)
+        """Do as `change`; Windows runs `undo` unless a new connection comes in time.
+
+        In time is within `within_s` seconds, and never less than PowerShell needs to start twice.
+        """
+        if not isinstance(self._runner, ByNetwork):
+            return self.change(step, commands)
+        renew, token = self._runner.renew, uuid.uuid4().hex[:12]
+        within_s = max(within_s, LEAST_S)
+        done = change_or_undone(
+            self._ask, renew, token, step, commands, undo, within_s, WINDOWS_TIMER
+        )
+        return settled(self.read, step, done)
 
     def look(self, collector: str, steps: Sequence[Step]) -> tuple[Capture, list[Observed[State]]]:
         """Run the collector for Windows, then read the states of `steps`."""
@@ -84,7 +94,9 @@ class PowerShellHands(ShellHands):
 
     def take(self, run: str) -> str:
         """See `ShellHands.take`."""
-        capture = self._ask(lock_script(run), START_S + READ_TIMEOUT_S + CHANGE_TIMEOUT_S)
+        capture = self._ask(
+            lock_script(run, settle_part()), START_S + READ_TIMEOUT_S + CHANGE_TIMEOUT_S + UNDOING_S
+        )
         owner = _line_of(capture, "owner")
         if owner != run:
             raise InputError(
@@ -100,7 +112,7 @@ class PowerShellHands(ShellHands):
 
     def give_back(self, run: str) -> None:
         """Let others take it."""
-        self._ask(unlock_script(run), START_S + READ_TIMEOUT_S)
+        self._ask(unlock_script(run, sweep_part()), START_S + READ_TIMEOUT_S)
 
     def _looked_back(
         self, step: Step, commands: Sequence[Command], lost: HostError | MeasurementError

@@ -96,35 +96,40 @@ OWNER = "Get-Content -LiteralPath (Join-Path $lock 'owner') -Encoding UTF8"
 
 def read_script(steps: Sequence[Step]) -> str:
     """Read the state of every step: sections `step-0`, `step-1` and so on."""
-    return _script(*_reads(steps))
+    return whole_script(*reads_of(steps))
 
 
-def change_script(step: Step, commands: Sequence[Command]) -> str:
-    """Run commands in sections `change-0`, … up to the first that fails; then read the state."""
+def change_script(step: Step, commands: Sequence[Command], unless: str = "") -> str:
+    """Run commands in sections `change-0`, … up to the first that fails; then read the state.
+
+    None is begun when what `unless` gives, an expression of PowerShell, is true.
+    """
+    check = f"if ({unless}) {{ break }}\n" if unless else ""
     runs = [
-        f"Step change-{number} none {{\n{_line(command)}\n}}\nif ($global:code) {{ break }}\n"
+        f"{check}Step change-{number} none {{\n{line_of(command)}\n}}\n"
+        "if ($global:code) { break }\n"
         for number, command in enumerate(commands)
     ]
-    return _script(SAY_CHANGE, "do {\n", *runs, "} while ($false)\n", *_reads([step]))
+    return whole_script(SAY_CHANGE, "do {\n", *runs, "} while ($false)\n", *reads_of([step]))
 
 
 def settled_read_script(step: Step) -> str:
     """Read boot and state when the change that was under way there has come to its end."""
-    return _script("AwaitChange\n", BOOT_ID, *_reads([step]))
+    return whole_script("AwaitChange\n", BOOT_ID, *reads_of([step]))
 
 
 def boot_id_script() -> str:
     """Read the boot id."""
-    return _script(BOOT_ID)
+    return whole_script(BOOT_ID)
 
 
-def lock_script(run: str) -> str:
+def lock_script(run: str, then: str = "") -> str:
     """Take the host for a run, if nobody has it; say who has it now, in the section `owner`.
 
-    A lock that an earlier boot left is nobody's.
+    A lock that an earlier boot left is nobody's. `then`: what is done next, if it is this run's.
     """
     name = _text(run)
-    return _script(
+    return whole_script(
         f"""\
 $boot = BootId
 $of = Get-Content -LiteralPath (Join-Path $lock 'boot') -ErrorAction SilentlyContinue
@@ -139,38 +144,43 @@ try {{
 	# It is taken: the section tells by whom.
 }}
 Step owner lines {{ {OWNER} }}
-{BOOT_ID}if ("$({OWNER})" -eq {name}) {{ AwaitChange }}
+{BOOT_ID}if ("$({OWNER})" -eq {name}) {{
+AwaitChange
+{then}}}
 """
     )
 
 
-def unlock_script(run: str) -> str:
-    """Give the host back, if it is this run's."""
-    return _script(
+def unlock_script(run: str, first: str = "") -> str:
+    """Give the host back, if it is this run's; `first` is done before."""
+    return whole_script(
         f"""\
 Step owner lines {{
 	if ((Test-Path -LiteralPath $lock) -and "$({OWNER})" -eq {_text(run)}) {{
-		Remove-Item -LiteralPath $lock -Recurse -Force
+{first}		Remove-Item -LiteralPath $lock -Recurse -Force
 	}}
 }}
 """
     )
 
 
-def _script(*parts: str) -> str:
+def whole_script(*parts: str) -> str:
+    """Put what every script needs around its parts."""
     return "".join([PRELUDE, *parts, DONE])
 
 
-def _reads(steps: Sequence[Step]) -> list[str]:
+def reads_of(steps: Sequence[Step]) -> list[str]:
+    """Read the states of steps: parts of a script."""
     return [_read(number, step.read()) for number, step in enumerate(steps)]
 
 
 def _read(number: int, command: Command) -> str:
     form = "lines" if command.argv[0] in PROGRAMS else "rows"
-    return f"Step step-{number} {form} {{\n{_line(command)}\n}}\n"
+    return f"Step step-{number} {form} {{\n{line_of(command)}\n}}\n"
 
 
-def _line(command: Command) -> str:
+def line_of(command: Command) -> str:
+    """Give a command of Windows as a line."""
     if command.shell is not Shell.POWERSHELL:
         raise AssertionError(f"{command.line()}: no command of Windows")
     return command.line()

@@ -1,0 +1,140 @@
+"""A described Windows with tasks: it starts the undo that was armed, when its time has come.
+
+Its time comes with the connections that are tried: `fires_at` is the number of the one before
+which the task starts. While `is_cut` is true of the host, nobody is let in.
+"""
+
+import base64
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from described_powershell import DescribedPowerShell, words_of
+from described_windows import DescribedWindows
+
+from wirespeed.apply.guard_timer_windows import settle_part, sweep_part
+from wirespeed.host.runner import MAX_OUTPUT_BYTES, Completed
+from wirespeed.model.command import Command, Shell
+from wirespeed.model.error import HostError
+
+NAME = r"wirespeed-undo-([0-9a-f]{12})"
+ARM = re.compile(
+    rf"\$undo = Join-Path \$env:ProgramFiles '{NAME}'\nStep armed none \{{\n(.*)\n\}}\n", re.S
+)
+CONFIRM = re.compile(rf"\$undo = Join-Path \$env:ProgramFiles '{NAME}'\nfunction Result .*"
+                     r"\nAwaitChange\nStep outcome lines \{\n.*?\n\}\n", re.S)  # fmt: skip
+UNLESS = re.compile(
+    rf"if \(Test-Path -LiteralPath \(Join-Path \$env:ProgramFiles '{NAME}\\taken'\)\) "
+    r"\{ break \}\n"
+)
+RUN = re.compile(
+    r"try \{\n\t\$global:LASTEXITCODE = 0\n\t(.*) \| Out-Null\n"
+    r"\tif \(\$global:LASTEXITCODE\) \{ throw 'refused' \}\n\} catch \{ \$failed \+= ' (\d+)' \}\n"
+)
+
+
+@dataclass
+class Folder:
+    """One armed step, in the folder of Program Files and in the task."""
+
+    within_s: int
+    undo: list[str] = field(default_factory=list)
+    taken: bool = False
+    confirmed: bool = False
+    result: str = ""
+
+
+class TimedPowerShell(DescribedPowerShell):
+    """The `Runner` of a described Windows that has tasks."""
+
+    def __init__(
+        self, host: DescribedWindows, is_cut: Callable[[DescribedWindows], bool] = lambda _: False
+    ) -> None:
+        super().__init__(host)
+        self.is_cut = is_cut
+        self.folders: dict[str, Folder] = {}
+        self.connections = 0
+        self.fires_at: int | None = None
+        self.refuses_to_arm = ""
+        self.undo_refuses: set[int] = set()
+
+    def renew(self) -> None:
+        self.connections += 1
+        if self.connections == self.fires_at:
+            for folder in self.folders.values():
+                self._start(folder)
+
+    def run(
+        self,
+        argv: Sequence[str],
+        *,
+        timeout_s: float = 60.0,
+        stdin: str | None = None,
+        max_bytes: int = MAX_OUTPUT_BYTES,
+    ) -> Completed:
+        if self.is_cut(self.host):
+            raise HostError("ssh.unreachable", where="desk", found="no route to host")
+        done = super().run(argv, timeout_s=timeout_s, stdin=stdin, max_bytes=max_bytes)
+        if self.is_cut(self.host):
+            raise HostError("ssh.lost", where="desk", found="the connection ended")
+        return done
+
+    def _answer(self, rest: str) -> str:
+        if armed := ARM.fullmatch(rest):
+            return self._armed(armed[1], armed[2])
+        if settle_part() in rest:
+            out = super()._answer(rest.replace(settle_part(), ""))
+            for folder in self.folders.values():
+                if not folder.confirmed:
+                    self._start(folder)
+            return out
+        if sweep_part() in rest:
+            kept = {n: f for n, f in self.folders.items() if not f.confirmed and not f.result}
+            self.folders = kept
+            return super()._answer(rest.replace(sweep_part(), ""))
+        if confirm := CONFIRM.match(rest):
+            return self._section("outcome", self._outcome(confirm[1])) + super()._answer(
+                rest[confirm.end() :]
+            )
+        if unless := UNLESS.search(rest):
+            if self.folders[unless[1]].taken:
+                rest = re.sub(r"Step change-.*?\nif \(\$global:code\) \{ break \}\n", "", rest,
+                              flags=re.S)  # fmt: skip
+            return super()._answer(UNLESS.sub("", rest))
+        return super()._answer(rest)
+
+    def _armed(self, token: str, body: str) -> str:
+        if self.refuses_to_arm or body.startswith("\tthrow "):
+            return self._section("armed", "", self.refuses_to_arm or body, 1)
+        encoded = re.search(r"-EncodedCommand ([A-Za-z0-9+/=]+)'\n", body)
+        seconds = re.search(r"AddSeconds\((\d+)\)", body)
+        assert encoded and seconds
+        assert f"Register-ScheduledTask -TaskName 'wirespeed-undo-{token}'" in body
+        script = base64.b64decode(encoded[1]).decode("utf-16-le")
+        assert f"'wirespeed-undo-{token}'" in script
+        runs = RUN.findall(script)
+        assert script.count("try {\n") == len(runs), "every command of it is known"
+        assert [int(number) for _, number in runs] == list(range(len(runs)))
+        self.folders[token] = Folder(int(seconds[1]), [line for line, _ in runs])
+        return self._section("armed", "")
+
+    def _start(self, folder: Folder) -> None:
+        """As the task does."""
+        if folder.taken:
+            return
+        folder.taken = True
+        failed = ""
+        for number, line in enumerate(folder.undo):
+            command = Command(argv=words_of(line), shell=Shell.POWERSHELL)
+            assert command.line() == line
+            if number in self.undo_refuses or self.host.run(command).returncode:
+                failed += f" {number}"
+        folder.result = f"undone{failed}"
+
+    def _outcome(self, token: str) -> str:
+        folder = self.folders.get(token)
+        if folder is None:
+            return "gone"
+        if not folder.taken:
+            folder.taken = folder.confirmed = True
+        return "confirmed" if folder.confirmed else folder.result or "undoing"
