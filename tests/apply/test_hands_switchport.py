@@ -59,6 +59,14 @@ class DescribedSession:
                 break
         return answers
 
+    def save(self) -> str:
+        number, self.count = self.count, self.count + 1
+        if number == self.at and self.fault == "refused":
+            return "% Error: refused\n"
+        if number == self.at and self.fault:
+            raise HostError("switch.lost", where=NAME, found="no answer")
+        return self.switch.save()
+
     def renew(self) -> None:
         self.sessions += 1
         self.switch.mode, self.switch.pending = "exec", None

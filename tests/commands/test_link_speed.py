@@ -158,3 +158,26 @@ def test_no_such_link_speed(arguments: list[str], what: str | None):
     assert result.exception is not None
     if what is not None:
         assert isinstance(result.exception, InputError) and result.exception.what == what
+
+
+def test_a_link_speed_is_saved_at_the_switch_and_its_undo_too(wire: Wire, tmp_path: Path):
+    result = call(tmp_path, "--speed", "10G", "--apply", "--save", "--yes")
+    assert result.return_value == 0 and "not saved: speed" in result.output
+    assert wire.described.saved["Te1/0/1"] == {"speed": "10000"}
+    assert "saved as it runs" in call(tmp_path, "--save").output
+    assert call(tmp_path, "--undo").return_value == 0
+    assert wire.described.saved["Te1/0/1"] == {"speed": "10000"}
+    assert call(tmp_path, "--save", "--yes").return_value == 0
+    assert wire.described.saved["Te1/0/1"] == {}
+
+
+def test_who_does_not_want_all_of_a_switch_saved_has_the_link_speed_all_the_same(
+    wire: Wire, tmp_path: Path
+):
+    arguments = [HOST, NETDEV, SWITCH, "--run", str(tmp_path / "x.run"), "--speed", "10G"]
+    result = CliRunner().invoke(
+        module.link, [*arguments, "--apply", "--save"], input="y\nn\n", standalone_mode=False
+    )
+    assert result.return_value == 1 and "of others too" in result.output
+    assert wire.link_mbit == 10000 and wire.described.saved["Te1/0/1"] == {}
+    assert call(tmp_path, "--undo").return_value == 0

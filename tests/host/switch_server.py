@@ -47,6 +47,15 @@ SAYS = {
     (K.EOS, "terminal length 0"): "Pagination disabled.\n",
     (K.NXOS, "terminal width 511"): "",
 }
+SAVES = {
+    K.DELL_OS6: "copy running-config startup-config",
+    K.DELL_OS9: "write memory",
+    K.DELL_OS10: "copy running-configuration startup-configuration",
+    K.EOS: "copy running-config startup-config",
+    K.NXOS: "copy running-config startup-config",
+}
+"""What saves a running configuration; OS6 asks back."""
+ASKS = "This operation may take a few minutes.\n\nAre you sure you want to save? (y/n) "
 PAGE_LINES = 5
 MORE = "--More-- or (q)uit"
 
@@ -114,6 +123,8 @@ class SwitchServer:
         if (kind, line) in SAYS or line == "terminal length 0":
             process.stdout.write(self._lines(SAYS.get((kind, line), "")))
             return True
+        if line == SAVES.get(kind):
+            return await self._saved(process, line)
         said = self._said(line)
         if said is None:
             # Nothing comes any more, or the connection is gone.
@@ -122,6 +133,17 @@ class SwitchServer:
             process.channel.get_connection().abort()
             return False
         await self._shown(process, seat, said)
+        return True
+
+    async def _saved(self, process: asyncssh.SSHServerProcess[str], line: str) -> bool:
+        self.typed.append(line)
+        if self.switch.kind is K.DELL_OS6:
+            process.stdout.write(self._lines(ASKS))
+            if await process.stdin.read(1) != "y":
+                return True
+            process.stdout.write("y\r\n")
+            assert await process.stdin.read(1) in "\r\n"
+        process.stdout.write(self._lines(self.switch.save()))
         return True
 
     def _said(self, line: str) -> str | None:

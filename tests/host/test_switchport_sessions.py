@@ -19,6 +19,7 @@ from test_switchport import EXPECTED, FILES, row, text_of
 from wirespeed.apply.executor import Executor
 from wirespeed.apply.hands_switch import SwitchHands
 from wirespeed.apply.planner import make_plan
+from wirespeed.apply.switchport_save import save, unsaved
 from wirespeed.facts.switchport import COMMANDS, Switches
 from wirespeed.host import switch as host_switch
 from wirespeed.host.reach import Errand, Told, reach
@@ -98,16 +99,19 @@ def test_the_switchports_of_every_kind_are_read_by_a_session_whole_and_not_by_pa
         assert {port.name: row(port) for port in found.value} == EXPECTED[kind]
 
 
-def test_a_switchport_of_every_kind_is_set_and_put_back_by_a_session(home: Path):
+def test_a_switchport_of_every_kind_is_set_saved_and_put_back_by_a_session(home: Path):
     servers = [SwitchServer(switch(kind)) for kind in SwitchKind]
     starts = deepcopy([server.switch.ports for server in servers])
 
     def set_and_put_back(server: SwitchServer) -> dict[str, dict[str, str]]:
+        port = PORTS[server.switch.kind]
         with closing(SwitchSession(place_of(server))) as session:
             hands, step = SwitchHands(session), forced(server)
             plan = make_plan([(NAME, step, hands.read([step])[0])])
             journal: list[Entry] = []
             Executor(plan, {NAME: hands}, journal.append, lambda: "now").apply()
+            assert save(session, port, NAME)
+            assert unsaved(session, port, NAME) == ()
             set_to = deepcopy(server.switch.ports)
             Executor(plan, {NAME: hands}, journal.append, lambda: "now", tuple(journal)).undo()
         return set_to
@@ -117,6 +121,7 @@ def test_a_switchport_of_every_kind_is_set_and_put_back_by_a_session(home: Path)
     for server, start, set_to in zip(servers, starts, after, strict=True):
         assert set_to != start, server.switch.kind
         assert server.switch.ports == start, server.switch.kind
+        assert server.switch.saved == set_to, server.switch.kind
 
 
 @pytest.mark.parametrize("fault", FAULTS)

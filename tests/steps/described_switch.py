@@ -4,6 +4,7 @@ A line that the kind does not know is refused in its words; one that no test for
 running configuration is what `end` or `nv config apply` left; a restart brings back what was saved.
 """
 
+import json
 import re
 from copy import deepcopy
 from dataclasses import dataclass, field
@@ -82,6 +83,11 @@ class DescribedSwitch:
             return self._cumulus(line)
         return self._lines(line)
 
+    def save(self) -> str:
+        """Save it, by the line of the kind."""
+        lines = {K.SONIC: "sudo config save -y", K.CUMULUS: "nv config save"}
+        return self.type(lines.get(self.kind, "copy running-config startup-config"))
+
     def restart(self) -> None:
         """Come up with what was saved."""
         self.ports, self.mode, self.pending = deepcopy(self.saved), "exec", None
@@ -97,6 +103,11 @@ class DescribedSwitch:
             )
             if shown:
                 return self._shown(shown[1])
+            if line in ("show startup-config", "show startup-configuration"):
+                return self._saved()
+            if line == "copy running-config startup-config":
+                self.saved = deepcopy(self.ports)
+                return "Configuration Saved!\n"
             if line == "end":
                 return REFUSED[self.kind]
             raise UnknownCommandError(line)
@@ -135,7 +146,23 @@ class DescribedSwitch:
         inside = "".join(f"{indent}{line}\n" for line in ("description to a node", *lines))
         return f"!\ninterface {port}\n{inside}{indent}no shutdown\n!\n"
 
+    def _saved(self) -> str:
+        """Show it with each port's block, and `exit` or `!` after it."""
+        text = "!Current Configuration:\n"
+        for port, has in self.saved.items():
+            lines = [f" {name} {value}".rstrip() for name, value in has.items()]
+            text += "\n".join(
+                (f"interface {port}", *lines, "exit" if self.kind is K.DELL_OS6 else "!")
+            )
+            text += "\n"
+        return text
+
     def _sonic(self, line: str) -> str:
+        if line == "cat /etc/sonic/config_db.json":
+            return json.dumps({"PORT": self.saved}, indent=4) + "\n"
+        if line == "sudo config save -y":
+            self.saved = deepcopy(self.ports)
+            return "Running command: /usr/local/bin/sonic-cfggen -d --print-data\n"
         shown = re.fullmatch(r'sonic-db-cli CONFIG_DB hgetall "PORT\|(\w+)"', line)
         if shown:
             return f"{ {'admin_status': 'up', 'lanes': '3'} | self.ports[shown[1]] }\n"
@@ -160,6 +187,16 @@ class DescribedSwitch:
                 for port, has in self.ports.items()
                 for name, value in has.items()
             )
+        if line == "sudo cat /etc/nvue.d/startup.yaml":
+            text = "- set:\n    interface:\n"
+            for port, has in self.saved.items():
+                text += f"      {port}:\n        link:\n"
+                text += "".join(f"          {name}: {value}\n" for name, value in has.items())
+                text += "        type: swp\n"
+            return text
+        if line == "nv config save":
+            self.saved = deepcopy(self.ports)
+            return "saved [rev_id: applied]\n"
         if line == "nv config detach":
             self.pending = None
             return ""

@@ -42,6 +42,10 @@ class Session(Protocol):
         """Let the next line go by a connection that is made then."""
         ...
 
+    def save(self) -> str:
+        """Save the whole running configuration; give what was printed."""
+        ...
+
 
 class SwitchHands:
     """The hands of the switch at the other end of `session`."""
@@ -50,6 +54,11 @@ class SwitchHands:
         self, session: Session, *, reconnect_s: float = RECONNECT_S, pause_s: float = PAUSE_S
     ) -> None:
         self._session, self._reconnect_s, self._pause_s = session, reconnect_s, pause_s
+
+    @property
+    def session(self) -> Session:
+        """The session that it types in."""
+        return self._session
 
     def read(self, steps: Sequence[Step]) -> list[Observed[State]]:
         """See `Hands.read`: what several steps ask alike is asked once."""

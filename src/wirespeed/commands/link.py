@@ -17,6 +17,7 @@ from wirespeed.apply.hands_switch import SwitchHands
 from wirespeed.apply.interrupted import interrupted
 from wirespeed.apply.planner import make_plan
 from wirespeed.apply.run import Run, open_run
+from wirespeed.apply.switchport_save import save, unsaved
 from wirespeed.approaches.link_speed import Encoding
 from wirespeed.commands.link_port import port_proof
 from wirespeed.commands.link_wanted import (
@@ -92,6 +93,7 @@ class LinkBps(click.ParamType[int | str]):
 )
 @click.option("--apply", "is_applied", is_flag=True, help="Do it; else it is only shown.")
 @click.option("--undo", "is_undone", is_flag=True, help="Put both ends back as they were.")
+@click.option("--save", "is_saved", is_flag=True, help="Save the switch's configuration then.")
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @click.option("--port-is-right", is_flag=True, help="The cable is in that port: you looked.")
 @click.option("--run", "folder", type=click.Path(path_type=Path), help="Folder of the journal.")
@@ -106,6 +108,7 @@ def link(
     card_is: int | str | None,
     is_applied: bool,
     is_undone: bool,
+    is_saved: bool,
     yes: bool,
     port_is_right: bool,
     folder: Path | None,
@@ -114,7 +117,8 @@ def link(
 
     SWITCH/PORT is as in switch+dell_os6://admin@sw1/Te1/0/1. The switch's port is set first; then
     the card, whose reading proves both. Where the link does not come up, both are put back. What is
-    set at the switch is its running configuration: it is not saved there.
+    set at the switch is its running configuration, which its next start undoes; --save, alone or
+    with --apply or --undo, saves it: all of it, with what others did not save.
 
     HOST is here, ssh://, winssh:// or winrm://. On Windows NETDEV is the adapter's name, and the
     card one of Mellanox.
@@ -126,13 +130,15 @@ def link(
     Exit codes: 0 done, or nothing to do; 1 there is something to do; 2 bad input; 3 an end was left
     changed.
     """
-    if not is_undone and link_bps is None and fec is None and switch_mtu is None:
-        raise click.UsageError("--speed, --fec, --switch-mtu or --undo")
+    is_set = link_bps is not None or fec is not None or switch_mtu is not None
+    if not (is_undone or is_set or is_saved) or (is_saved and is_set and not is_applied):
+        raise click.UsageError("--speed, --fec, --switch-mtu, --undo; --save alone or with --apply")
     place = _switchport(switch)
     where = folder or Path(netdev.replace("/", "-") + ".run")
     with ends(host, place) as hands:
-        if is_undone:
-            return _undo(where, hands)
+        if is_undone or not is_set:
+            code = _undo(where, hands) if is_undone else 0
+            return code or (_save(hands, place, yes=yes) if is_saved else 0)
         wanted = Wanted(
             host=host,
             netdev=netdev,
@@ -148,8 +154,11 @@ def link(
         card = steps(wanted, *((facts, None) if is_windows(host) else (None, facts)))
         plan = planned(wanted, card, hands)
         click.echo("\n".join(plan_lines(plan)))
-        if all(step.no_op for step in plan.steps) or not is_applied:
-            return 0 if all(step.no_op for step in plan.steps) else 1
+        is_there = all(step.no_op for step in plan.steps)
+        if is_there and is_saved:
+            return _save(hands, place, yes=yes)
+        if is_there or not is_applied:
+            return 0 if is_there else 1
         facts = facts or facts_of(host)
         refuse_cutoff(plan, {host: facts})
         is_told = _tell_port(plan, facts, netdev, place, is_right=port_is_right, asks=not yes)
@@ -163,8 +172,9 @@ def link(
             _carry_out(run, plan, hands)
             if not proves_link(card) and has_link(facts, netdev):
                 _refuse_down(run, plan, hands, wanted)
+        code = _save(hands, place, yes=yes) if is_saved else 0
     click.echo(f"`wirespeed link {host} {netdev} {switch} --undo` takes it back")
-    return 0
+    return code
 
 
 def _tell_port(
@@ -278,6 +288,25 @@ def _carry_out(run: Run, plan: Plan, hands: Mapping[str, Hands]) -> None:
         raise
     except WirespeedError as error:
         raise _left(error, run) from None
+
+
+def _save(hands: Mapping[str, Hands], place: SwitchHost, *, yes: bool) -> int:
+    """Save what the switch runs with, and see that it is. Raises HostError `switch.*`."""
+    at_switch = hands[place.text]
+    if not isinstance(at_switch, SwitchHands):
+        raise AssertionError("the hands of a switch")
+    where = f"{place.switchport} of {place.host}"
+    missing = unsaved(at_switch.session, place.switchport, where)
+    if not missing:
+        click.echo(f"{where}: it is saved as it runs")
+        return 0
+    click.echo(f"{where}: not saved: {', '.join(missing)}")
+    question = f"Save all that {place.host} runs with, of others too?"
+    if not yes and not click.confirm(question):
+        return 1
+    save(at_switch.session, place.switchport, where)
+    click.echo(f"{where}: saved")
+    return 0
 
 
 def _refuse_down(run: Run, plan: Plan, hands: Mapping[str, Hands], wanted: Wanted) -> None:

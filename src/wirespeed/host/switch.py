@@ -40,6 +40,7 @@ REFUSED = re.compile(
     re.M,
 )
 """What a switch says of a line that it does not take."""
+SAVE_LINES = {SwitchKind.SONIC: "sudo config save -y", SwitchKind.CUMULUS: "nv config save"}
 KEYS = ("id_ed25519", "id_ecdsa", "id_rsa")
 CONNECT_S = 20.0
 ANSWER_S = 90.0
@@ -118,6 +119,23 @@ class SwitchSession(Closing):
             if is_refused(answers[-1]):
                 break
         return answers
+
+    def save(self) -> str:
+        """Save the whole running configuration, by the words of the kind; give what was printed.
+
+        Raises HostError `switch.lost`.
+        """
+        line = SAVE_LINES.get(self.kind)
+        if line is not None:
+            return self.type([line])[0]
+        library = self._loaded()
+        connection = self._connected(library)
+        try:
+            # Netmiko knows the words of each kind, and what it asks back.
+            return str(connection.save_config())[:MAX_ANSWER]
+        except library.errors as error:
+            self.renew()
+            raise self._lost(f"saving: {error}") from None
 
     def renew(self) -> None:
         """Let the next line go by a connection that is made then."""
