@@ -37,8 +37,8 @@ def _pair(pair: Pair) -> Iterator[Finding]:
         else "the link cannot come up: neither end understands the other's blocks",
         remedies=(
             Remedy(
-                text="give both ends the same: `ethtool --set-fec NETDEV encoding …` here, and the "
-                "same at the switch's port",
+                text="give both ends the same, as one change that is undone as one: `wirespeed "
+                "link HOST NETDEV SWITCH --fec rs`, or --fec auto",
                 by_hand=ByHand.FAR_END,
             ),
         ),

@@ -37,7 +37,8 @@ def _pair(exam: HostExam, pair: Pair) -> Iterator[Finding]:
         remedies=(
             Remedy(
                 text="raise the MTU of the switch's port, and of all on the way, to the largest "
-                "that they have; or lower it here",
+                "that they have: `wirespeed link HOST NETDEV SWITCH --switch-mtu 9216`; or lower "
+                "it here",
                 by_hand=ByHand.FAR_END,
             ),
         ),
