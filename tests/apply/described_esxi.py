@@ -26,6 +26,13 @@ PORTS = [
     {"Name": "vmnic5", "PCIDevice": "0000:af:00.1", "Driver": "nmlx5_core", "LinkStatus": "Up",
      "Speed": 25000, "MTU": 1500},
 ]  # fmt: skip
+TABLE = """\
+Name    PCI Device    Driver      Admin Status  Link Status  Speed  Duplex  MAC Address         MTU
+------  ------------  ----------  ------------  -----------  -----  ------  -----------------  ----
+vmnic4  0000:af:00.0  nmlx5_core  Up            Up           25000  Full    02:00:00:00:00:01  1500
+vmnic5  0000:af:00.1  nmlx5_core  Up            Up           25000  Full    02:00:00:00:00:02  1500
+"""
+SAMPLES = Path(__file__).parents[1] / "facts/samples/esxcli"
 VERSION = {"Build": "Releasebuild-9298722", "Product": "VMware ESXi", "Version": "6.5.0"}
 
 ESXCLI = r"""#!/bin/sh
@@ -46,6 +53,12 @@ list() {
 case "$*" in
 "--formatter=json network nic list") cat ports ;;
 "--formatter=json system version get") cat version ;;
+"network nic list") cat table ;;
+"network nic get -n vmnic4" | "network nic get -n vmnic5") cat nic_get_nmlx5.txt ;;
+"network nic stats get -n vmnic4" | "network nic stats get -n vmnic5") cat nic_stats.txt ;;
+"hardware cpu global get") cat cpu_global.txt ;;
+"hardware memory get") cat memory.txt ;;
+"hardware pci pcipassthru list") cat pcipassthru.txt ;;
 "--formatter=json system module parameters list -m nmlx5_core") list ;;
 "system module parameters set -m nmlx5_core -p "*)
 	for last; do :; done
@@ -160,6 +173,9 @@ def described_esxi(folder: Path, *, is_old: bool = False) -> DescribedEsxi:
     made.put("refused", "")
     made.put("ports", json.dumps(PORTS))
     made.put("version", json.dumps(VERSION))
+    made.put("table", TABLE)
+    for path in SAMPLES.glob("*.txt"):
+        made.put(path.name, path.read_text())
     _tools(made, is_old=is_old)
     # The last word of the line is `sh -s`: what else is asked for is refused.
     starts = made.folder / "starts"

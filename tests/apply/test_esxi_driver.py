@@ -63,7 +63,6 @@ def run(command: Any, *words: object) -> int:
     return int(command.main([str(word) for word in words], standalone_mode=False) or 0)
 
 
-@RELEASES
 def test_the_drivers_parameters_of_an_esxi_host_from_plan_to_undo(
     host: DescribedEsxi, spec: Path, capsys: pytest.CaptureFixture[str]
 ):

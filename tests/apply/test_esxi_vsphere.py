@@ -35,7 +35,7 @@ approach: esxi
 esxi:
   guests:
     "{number}":
-      {{reserve_memory: true, affinity: 1-2, numa_node: 0, latency_sensitivity: high}}
+      {{reserve_memory: true, affinity: 0-1, numa_node: 0, latency_sensitivity: high}}
 """
 
 
@@ -88,7 +88,7 @@ def test_plan_apply_and_undo_of_a_simulated_esxi_guest(
     assert before is not None and now == before | {
         "memoryAllocation.reservation": 32,
         "memoryReservationLockedToMax": True,
-        "cpuAffinity.affinitySet": "1,2",
+        "cpuAffinity.affinitySet": "0,1",
         "latencySensitivity.level": "high",
         "extraConfig.numa.nodeAffinity": "0",
     }

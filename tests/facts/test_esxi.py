@@ -14,8 +14,10 @@ import pytest
 from wirespeed.doctor.collector_esxi import esxi_collector_script
 from wirespeed.doctor.diagnose import diagnose
 from wirespeed.facts.esxi_guests import EsxiGuests, has_device
+from wirespeed.facts.esxi_hardware import EsxiHardware
 from wirespeed.facts.esxi_module import EsxiModule
 from wirespeed.facts.esxi_ports import EsxiPorts
+from wirespeed.facts.esxi_uplinks import EsxiUplinks
 from wirespeed.model.capture import parse_capture
 from wirespeed.model.fact import HostFacts
 from wirespeed.model.observed import Known, Unreadable
@@ -41,6 +43,12 @@ PARAMETERS = [
     {"Description": "VFs, by port", "Name": "max_vfs", "Type": "array of uint", "Value": "1,1"},
 ]
 VERSION = {"Build": "Releasebuild-9298722", "Product": "VMware ESXi", "Version": "6.5.0"}
+TABLE = """\
+Name    PCI Device    Driver      Admin Status  Link Status  Speed  Duplex  MAC Address         MTU
+------  ------------  ----------  ------------  -----------  -----  ------  -----------------  ----
+vmnic4  0000:af:00.0  nmlx5_core  Up            Up           25000  Full    02:00:00:00:00:01  1500
+x$(id)  0000:af:00.0  nmlx5_core  Up            Up           25000  Full    02:00:00:00:00:01  1500
+"""
 GUESTS = """\
 Vmid        Name                      File                       Guest OS       Version   Annotation
 3      dpdk guest     [store 1] dpdk guest/dpdk [x].vmx           rhel7_64Guest   vmx-13
@@ -68,6 +76,12 @@ case "$*" in
 "--formatter=json network nic list") cat "$DESCRIBED/ports" ;;
 "--formatter=json system version get") cat "$DESCRIBED/version" ;;
 "--formatter=json system module parameters list -m nmlx5_core") cat "$DESCRIBED/module" ;;
+"network nic list") cat "$DESCRIBED/table" ;;
+"network nic get -n vmnic4") cat "$SAMPLES/nic_get_nmlx5.txt" ;;
+"network nic stats get -n vmnic4") cat "$SAMPLES/nic_stats.txt" ;;
+"hardware cpu global get") cat "$SAMPLES/cpu_global.txt" ;;
+"hardware memory get") cat "$SAMPLES/memory.txt" ;;
+"hardware pci pcipassthru list") cat "$SAMPLES/pcipassthru.txt" ;;
 *) echo "Error: Unknown command or namespace $*" >&2; exit 1 ;;
 esac
 """
@@ -89,6 +103,7 @@ def collected(tmp_path: Path, shell: str, **described: str) -> HostFacts:
         "version": json.dumps(VERSION),
         "module": json.dumps(PARAMETERS),
         "guests": GUESTS,
+        "table": TABLE,
     } | described
     tools = tmp_path / "bin"
     tools.mkdir()
@@ -110,7 +125,11 @@ def collected(tmp_path: Path, shell: str, **described: str) -> HostFacts:
         capture_output=True,
         timeout=60,
         check=True,
-        env={"PATH": f"{tools}:/usr/bin:/bin", "DESCRIBED": str(tmp_path)},
+        env={
+            "PATH": f"{tools}:/usr/bin:/bin",
+            "DESCRIBED": str(tmp_path),
+            "SAMPLES": str(Path(__file__).parent / "samples/esxcli"),
+        },
     )
     assert done.stderr == ""
     return HostFacts("esxi", parse_capture(done.stdout, "esxi"))
@@ -141,6 +160,13 @@ def test_the_drivers_parameters_on_esxi(host: HostFacts):
     drss = host[EsxiModule].numbers("DRSS")
     assert isinstance(drss, Known) and drss.value == ()
     assert isinstance(host[EsxiModule].numbers("no_such"), Unreadable)
+
+
+def test_the_uplinks_and_the_hardware_of_an_esxi_host(host: HostFacts):
+    (uplink,) = host[EsxiUplinks].uplinks.values()
+    assert isinstance(uplink.firmware, Known) and uplink.firmware.value == "12.20.1010"
+    assert isinstance(uplink.counters, Known)
+    assert isinstance(host[EsxiHardware].threads, Known)
 
 
 def test_the_guests_of_esxi_by_number_and_only_the_keys_that_are_looked_at(host: HostFacts):

@@ -25,7 +25,6 @@ NOT_PUT_BACK = "steering.rss_uses_few_queues/present_one_queue_gets_most"
 WITH_STEPS = [told for told in remedies() if told.remedy.steps]
 
 NO_STEP = {
-    "esxi.no_vfs": "apply does not reach ESXi",
     "eswitch.encap_off": "the encapsulation mode of an eswitch",
     "eswitch.lag_inactive": "VFs of a bond in switchdev mode go and come in an order of their own",
     "ovs.offload_not_in_force": "Open vSwitch is restarted",

@@ -9,11 +9,14 @@ from collections.abc import Iterator
 
 from wirespeed.approaches.wanted import Wanted
 from wirespeed.facts.esxi_guests import EsxiGuests
+from wirespeed.facts.esxi_hardware import EsxiHardware
+from wirespeed.facts.esxi_ports import EsxiPorts
 from wirespeed.facts.vsphere import by_vsphere, is_esxi
 from wirespeed.model.error import InputError
 from wirespeed.model.fact import HostFacts
+from wirespeed.model.observed import Known, known
 from wirespeed.model.spec import Spec
-from wirespeed.model.spec_esxi import EsxiSpec
+from wirespeed.model.spec_esxi import EsxiGuestSpec, EsxiSpec
 from wirespeed.steps.esxi_guest import EsxiGuest
 from wirespeed.steps.esxi_module_parameters import EsxiModuleParameters
 
@@ -30,10 +33,24 @@ def esxi(spec: Spec, name: str, host: HostFacts) -> Iterator[Wanted]:
             found="it is no ESXi host",
             next="reach it by esxi://USER@HOST or vsphere://USER@HOST",
         )
+    _require_ports(spec.hosts[name].ports, name, host)
     if by_vsphere(host.capture) is None:
         yield from _driver(wanted)
     else:
         yield from _guests(wanted, name, host)
+
+
+def _require_ports(wanted: tuple[str, ...], name: str, host: HostFacts) -> None:
+    ports = known(host[EsxiPorts].ports, "the ports of the host").values()
+    there = {p.pci_address.value: p.name for p in ports if isinstance(p.pci_address, Known)}
+    if missing := sorted(set(wanted) - there.keys()):
+        has = ", ".join(f"{address} {port}" for address, port in there.items())
+        raise InputError(
+            "spec.port_unknown",
+            where=f"{name} {missing[0]}",
+            found=f"no uplink of the host has that PCI address; there are {has or 'none'}",
+            next="name one of these under `ports`",
+        )
 
 
 def _driver(wanted: EsxiSpec) -> Iterator[Wanted]:
@@ -52,4 +69,21 @@ def _guests(wanted: EsxiSpec, name: str, host: HostFacts) -> Iterator[Wanted]:
                 found=f"the host has {', '.join(sorted(there)) or 'none'}",
                 next="the numbers and names of guests: vim-cmd vmsvc/getallvms",
             )
+        _require_cpus(guest, f"{name} guest {number}", host[EsxiHardware])
         yield Wanted(EsxiGuest(number=number, **guest.model_dump()))
+
+
+def _require_cpus(guest: EsxiGuestSpec, where: str, has: EsxiHardware) -> None:
+    """Refuse what the host has not, where it says what it has: the guest would not start."""
+    last = int(guest.affinity.rpartition(",")[2]) if guest.affinity else -1
+    for number, count, what in (
+        (last, has.threads, "CPU"),
+        (-1 if guest.numa_node is None else guest.numa_node, has.numa_nodes, "NUMA node"),
+    ):
+        if isinstance(count, Known) and number >= count.value:
+            raise InputError(
+                "spec.cpu_unknown",
+                where=where,
+                found=f"{what} {number} is wanted, and the host has 0 to {count.value - 1}",
+                next="name those by the card: see the host's own NUMA nodes",
+            )

@@ -3,10 +3,11 @@
 from collections.abc import Callable
 from functools import partial
 
+from wirespeed.doctor.esxi_side import esxi_line
 from wirespeed.doctor.switch_side import is_only_switch, switch_lines
 from wirespeed.doctor.windows_side import is_only_windows
 from wirespeed.facts.cpu import Cpus
-from wirespeed.facts.esxi_ports import EsxiPorts
+from wirespeed.facts.firmware_driver import DriverOrigin
 from wirespeed.facts.kernel import Kernel
 from wirespeed.facts.link import Links
 from wirespeed.facts.pci import Pci
@@ -31,11 +32,12 @@ def describe(host: HostFacts) -> tuple[tuple[str, str], ...]:
         ("system", _guarded(_system, host)),
         ("runs on", _guarded(_runs_on, host)),
         ("CPU", _guarded(_cpu, host)),
+        ("driver", _guarded(lambda of: of[DriverOrigin].runs, host)),
     ]
     if is_only_windows(host.capture) or is_only_switch(host.capture):
         lines.clear()
     if is_esxi(host.capture):
-        lines[:] = [("ESXi", _guarded(_esxi, host))]
+        lines[:] = [("ESXi", _guarded(esxi_line, host))]
     if has_windows_side(host.capture):
         lines.append(("Windows", _guarded(_windows, host)))
     try:
@@ -59,16 +61,6 @@ def _guarded(line: Callable[[HostFacts], str], host: HostFacts) -> str:
 def _system(host: HostFacts) -> str:
     kernel = host[Kernel]
     return f"{_value(kernel.distribution)}, kernel {_value(kernel.release)}"
-
-
-def _esxi(host: HostFacts) -> str:
-    fact = host[EsxiPorts]
-    ports = fact.ports.value.values() if isinstance(fact.ports, Known) else ()
-    uplinks = [
-        f"{port.name} ({_value(port.driver)}, {_value(port.link)})"
-        for port in list(ports)[:MAX_PORTS]
-    ]
-    return "; ".join((_value(fact.version), *uplinks))
 
 
 def _runs_on(host: HostFacts) -> str:

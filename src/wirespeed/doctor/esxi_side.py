@@ -1,9 +1,11 @@
-"""An ESXi host in an answer: whether it is one, and the ceilings of its uplinks."""
+"""An ESXi host in an answer: its line at the head, and the ceilings of its uplinks."""
 
 from collections.abc import Iterator
 
 from wirespeed.ceilings.ethernet import ethernet_ceiling
-from wirespeed.facts.esxi_ports import SOURCE, EsxiPorts
+from wirespeed.facts.esxi_hardware import EsxiHardware
+from wirespeed.facts.esxi_ports import SOURCE, EsxiPort, EsxiPorts
+from wirespeed.facts.esxi_uplinks import EsxiUplinks
 from wirespeed.facts.vsphere import is_esxi
 from wirespeed.model.ceiling import Direction, Ledger
 from wirespeed.model.fact import HostFacts
@@ -11,6 +13,7 @@ from wirespeed.model.observed import Known
 from wirespeed.model.question import Question
 
 MEGA = 1_000_000
+MAX_UPLINKS = 16
 
 
 def esxi_ledgers(host: HostFacts, question: Question) -> Iterator[Ledger]:
@@ -32,3 +35,30 @@ def esxi_ledgers(host: HostFacts, question: Question) -> Iterator[Ledger]:
                 unknown=("pcie: not read on ESXi",),
                 bidirectional=question.bidirectional,
             )
+
+
+def esxi_line(host: HostFacts) -> str:
+    """Say which release it is, what it has, and what drives its uplinks."""
+    fact, hardware = host[EsxiPorts], host[EsxiHardware]
+    parts = [fact.version.value if isinstance(fact.version, Known) else "cannot tell"]
+    for count, what in (
+        (hardware.cores, "core"),
+        (hardware.threads, "CPU"),
+        (hardware.numa_nodes, "NUMA node"),
+    ):
+        if isinstance(count, Known):
+            parts.append(f"{count.value} {what}{'s' if count.value != 1 else ''}")
+    ports = list(fact.ports.value.values()) if isinstance(fact.ports, Known) else []
+    uplinks = [_uplink(port, host[EsxiUplinks]) for port in ports[:MAX_UPLINKS]]
+    return "; ".join((", ".join(parts), *uplinks))
+
+
+def _uplink(port: EsxiPort, more: EsxiUplinks) -> str:
+    uplink = more.uplinks.get(port.name)
+    said = [port.driver.value if isinstance(port.driver, Known) else "driver cannot be told"]
+    if uplink is not None and isinstance(uplink.driver_version, Known):
+        said[0] += f" {uplink.driver_version.value}"
+    if uplink is not None and isinstance(uplink.firmware, Known):
+        said.append(f"firmware {uplink.firmware.value}")
+    said.append(port.link.value if isinstance(port.link, Known) else "link cannot be told")
+    return f"{port.name} ({', '.join(said)})"

@@ -5,7 +5,8 @@ from wirespeed.model.capture import Capture
 from wirespeed.model.observed import Known, Observed, Unreadable
 
 SECTION = "vsphere"
-API = "vSphere API:"
+API = "wirespeed capture vsphere://HOST #"
+"""Then the property that it is read of: a line that a shell takes as it is."""
 
 
 def by_vsphere(capture: Capture) -> Observed[JsonObject] | None:

@@ -38,7 +38,9 @@ def _judged(exam: HostExam, guest: EsxiGuest, settings: dict[str, str]) -> Itera
         "frames are lost in the pauses",
         remedies=(
             Remedy(
-                text=f"with the guest off, in its settings: {'; '.join(how for _, how in missing)}",
+                text=f"with the guest off: {'; '.join(how for _, how in missing)}. With `approach: "
+                "esxi` in a spec and the host reached by vsphere://, `wirespeed apply` does it and "
+                "takes it back",
                 by_hand=ByHand.WORKLOAD,
             ),
         ),

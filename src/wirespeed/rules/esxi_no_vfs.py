@@ -24,6 +24,9 @@ def _check(exam: HostExam) -> Iterator[Finding]:
     if any(numbers) or not isinstance(vfs, Known):
         return
     wanted = ",".join("1" for _ in mine)
+    parameters = exam.host[EsxiModule].parameters
+    kept = parameters.value if isinstance(parameters, Known) else {}
+    all_ = {name: value for name, value in kept.items() if value} | {"max_vfs": wanted}
     yield Finding(
         rule=RULE.slug,
         where=exam.host.name,
@@ -39,16 +42,18 @@ def _check(exam: HostExam) -> Iterator[Finding]:
         remedies=(
             Remedy(
                 text="as many VFs for each port as there are guests to have one, the firmware's "
-                "NUM_OF_VFS (mlxconfig, SRIOV_EN=1) not below; then restart the host. It replaces "
-                "all parameters: name those that are to stay",
+                "NUM_OF_VFS (mlxconfig, SRIOV_EN=1) not below; then restart the host. With "
+                "`approach: esxi` in a spec, `wirespeed apply` does it, keeps what else is set, "
+                "and takes it back. Typed by hand, the command replaces all parameters: those "
+                "that are set are in it",
                 commands=(
                     Command(
                         argv=("esxcli", "system", "module", "parameters", "set", "-m", MODULE,
-                              "-p", f"max_vfs={wanted}"),
+                              "-p", " ".join(f"{n}={v}" for n, v in sorted(all_.items()))),
                     ),
                 ),
                 danger=Danger.REBOOT,
-                by_hand=ByHand.NO_STEP,
+                by_hand=ByHand.REBOOT,
             ),
         ),
         unpriced="what the virtual switch costs depends on it: measure it",
