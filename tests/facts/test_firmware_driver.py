@@ -63,3 +63,33 @@ def test_symbols_that_did_not_fit_are_kept(line: str):
 def test_a_log_that_may_not_be_read_is_not_a_log_without_errors():
     why = "dmesg: read kernel buffer failed: Operation not permitted"
     assert isinstance(parse(Section("driver-log", "", "", why, 0)).symbol_errors, Unreadable)
+
+
+@pytest.mark.parametrize(
+    ("said", "release"),
+    [
+        # Of a host with a ConnectX-7 and DOCA-OFED (lshca, issue 102); and of MLNX_OFED.
+        ("OFED-internal-24.07-0.3.5.0.110:\n", "OFED-internal-24.07-0.3.5.0.110"),
+        ("MLNX_OFED_LINUX-23.10-5.1.4.0:\n", "MLNX_OFED_LINUX-23.10-5.1.4.0"),
+    ],
+)
+def test_the_vendors_release_is_named(said: str, release: str):
+    origin = parse(
+        Section("driver", "", SYS, NO_VERSION, 123), Section("driver-package", "", said, "", 0)
+    )
+    assert origin.package == Known(release, "ofed_info -s")
+    assert origin.runs == f"mlx5_core 25.07-0.9.7 of the vendor ({release})"
+
+
+def test_without_the_vendors_package_it_is_the_kernels_own():
+    stock = SYS.replace("taint:OE", "taint:")
+    missing = Section("driver-package", "", "", "sh: 1: ofed_info: not found", 127)
+    origin = parse(Section("driver", "", stock, NO_VERSION, 123), missing)
+    assert isinstance(origin.package, Absent)
+    assert origin.runs == "mlx5_core of the kernel"
+    assert parse(missing).runs == ""
+
+
+@pytest.mark.parametrize("said", ["", "\n", "a b\n", "$(reboot)-1", "x" * 200])
+def test_what_is_no_release_is_unreadable(said: str):
+    assert isinstance(parse(Section("driver-package", "", said, "", 0)).package, Unreadable)

@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 from typing import ClassVar, Self
 
-from wirespeed.model.capture import Capture, Files
+from wirespeed.model.capture import NOT_FOUND_RETURNCODE, Capture, Files
 from wirespeed.model.fact import Fact
 from wirespeed.model.observed import Absent, Known, Observed, Unreadable
 
@@ -17,6 +17,9 @@ MODULES = (
 ATTRIBUTES = ("initstate", "version", "srcversion", "taint")
 SYMBOL_ERROR = re.compile(r"(disagrees about version of symbol|Unknown symbol)")
 MODINFO = "modinfo mlx5_core"
+OFED_INFO = "ofed_info -s"
+PACKAGE = re.compile(r"[A-Za-z][A-Za-z_]{1,31}-[A-Za-z0-9.-]{1,64}")
+"""`MLNX_OFED_LINUX-23.10-5.1.4.0`, and of DOCA-OFED `OFED-internal-24.07-0.3.5.0.110`."""
 DMESG = "dmesg | grep -E 'disagrees about version of symbol|Unknown symbol'"
 
 
@@ -44,6 +47,23 @@ class DriverOrigin(Fact):
     installed_source_version: Observed[str]
     symbol_errors: Observed[tuple[str, ...]]
     """Lines of the kernel log about symbols that did not fit, of these modules; newest last."""
+    package: Observed[str]
+    """The vendor's release as it names itself; Absent where its package is not installed."""
+
+    @property
+    def runs(self) -> str:
+        """Say which mlx5_core runs: the kernel's own, or the vendor's; empty where none does."""
+        running = self.loaded.get("mlx5_core")
+        if running is None:
+            return ""
+        is_vendors, version = running.is_out_of_tree, running.version
+        if not isinstance(is_vendors, Known):
+            return "mlx5_core, whose is not told"
+        if not is_vendors.value:
+            return "mlx5_core of the kernel"
+        named = f" {version.value}" if isinstance(version, Known) else ""
+        package = f" ({self.package.value})" if isinstance(self.package, Known) else ""
+        return f"mlx5_core{named} of the vendor{package}"
 
     script: ClassVar[str] = """\
 driver_files() {
@@ -61,6 +81,7 @@ driver_log() {
 if [ -d /sys/module/mlx5_core ] || [ -d /sys/module/mlx_compat ]; then
 	driver_files | files driver -
 	run driver-installed - modinfo mlx5_core
+	run driver-package - ofed_info -s
 	show driver-log - driver_log
 fi
 """.replace("MODULES", " ".join(MODULES)).replace("ATTRIBUTES", " ".join(ATTRIBUTES))
@@ -81,6 +102,7 @@ fi
             installed_version=_line(installed, "version"),
             installed_source_version=_line(installed, "srcversion"),
             symbol_errors=_symbol_errors(capture),
+            package=_package(capture),
         )
 
 
@@ -95,6 +117,20 @@ def _module(files: Files, name: str) -> LoadedModule:
             Known("O" in taint.value, taint.source) if isinstance(taint, Known) else taint
         ),
     )
+
+
+def _package(capture: Capture) -> Observed[str]:
+    section = capture.section("driver-package")
+    if section is not None and section.returncode == NOT_FOUND_RETURNCODE:
+        return Absent(OFED_INFO, "the vendor's package is not installed")
+    text = capture.text("driver-package", OFED_INFO)
+    if not isinstance(text, Known):
+        return text
+    # It ends with a colon.
+    name = text.value.strip().removesuffix(":")
+    if not PACKAGE.fullmatch(name):
+        return Unreadable(f"{name[:40]!r} is no release", text.source)
+    return Known(name, text.source)
 
 
 def _line(text: Observed[str], name: str) -> Observed[str]:
