@@ -7,8 +7,11 @@ import pytest
 from click.testing import CliRunner
 
 from wirespeed.cli import cli
+from wirespeed.commands import compare as compare_module
+from wirespeed.commands import compare_paths
 from wirespeed.commands.compare import compare
-from wirespeed.model.error import InputError
+from wirespeed.commands.report import report
+from wirespeed.model.error import InputError, LeftChangedError, WirespeedError
 
 SPEC = {
     "hosts": {
@@ -51,3 +54,97 @@ def test_approaches_whose_hosts_are_not_reached_stand_on_the_page_with_the_reaso
     page = (tmp_path / "spec.yaml.compare" / "report.html").read_text()
     assert page.count('<div class="big">not shown</div>') == 2
     assert "Name or service not known" in page or "name resolution" in page
+
+
+def prove_fails(monkeypatch: pytest.MonkeyPatch, *errors: WirespeedError) -> list[str]:
+    """Let each approach fail so in its turn; give the names of the folders that came to it."""
+    folders: list[str] = []
+    left = list(errors)
+
+    def prove_into(folder: Path, *_: object, **__: object) -> None:
+        folders.append(folder.name)
+        raise left.pop(0)
+
+    monkeypatch.setattr(compare_module, "prove_into", prove_into)
+    return folders
+
+
+def test_after_a_host_was_left_changed_nothing_else_is_built_and_the_page_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    error = LeftChangedError("undo.failed", found="the bond stands", next="wirespeed undo x")
+    folders = prove_fails(monkeypatch, error)
+    argv = [written(tmp_path), "--approaches", "legacy-vlan,ovs-tc", "--yes"]
+    with pytest.raises(LeftChangedError):
+        compare.main(argv, standalone_mode=False)
+    assert folders == ["legacy-vlan"]
+    page = (tmp_path / "spec.yaml.compare" / "report.html").read_text()
+    assert "the bond stands" in page
+    assert "it was stopped before this approach" in page
+
+
+def test_the_page_is_made_again_from_the_folder_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    errors = [InputError("spec.no_ovs", found=f"none on {host}") for host in ("alpha", "beta")]
+    prove_fails(monkeypatch, *errors)
+    argv = [written(tmp_path), "--approaches", "legacy-vlan,ovs-tc", "--yes"]
+    assert compare.main(argv, standalone_mode=False) == 1
+    folder = tmp_path / "spec.yaml.compare"
+    pages = [(folder / name).read_text() for name in ("report.html", "report.md")]
+    (tmp_path / "spec.yaml").unlink()
+    assert report.main([str(folder), "--out", str(tmp_path / "new")], standalone_mode=False) == 0
+    assert [(tmp_path / "new" / n).read_text() for n in ("report.html", "report.md")] == pages
+
+
+def test_the_answer_is_told_in_80_columns(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    found = "openvswitch-switch-dpdk is not among the programs of this host " * 4
+    prove_fails(monkeypatch, InputError("spec.no_ovs", found=found))
+    argv = [written(tmp_path), "--approaches", "ovs-dpdk", "--yes"]
+    compare.main(argv, standalone_mode=False)
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == "None can be recommended: none is proven on these hosts."
+    assert all(len(line) <= 80 for line in lines[:-1])
+
+
+def test_what_an_earlier_comparison_left_is_not_shown_as_this_one_s(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    folder = tmp_path / "spec.yaml.compare"
+    for old in (folder / "ovs-tc" / "stages.jsonl", folder / "ovs-tc" / "report.html"):
+        old.parent.mkdir(parents=True, exist_ok=True)
+        old.write_text("old\n")
+    (folder / "rfc2544").mkdir()
+    (folder / "rfc2544" / "trials.jsonl").write_text("old\n")
+    prove_fails(monkeypatch, InputError("ssh.unreachable", found="no route"))
+    argv = [written(tmp_path), "--approaches", "ovs-tc", "--yes"]
+    assert compare.main(argv, standalone_mode=False) == 1
+    assert "its own page" not in (folder / "report.html").read_text()
+
+
+def test_rfc_2544_goes_through_the_paths_that_the_spec_asks_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    asked: list[list[str]] = []
+
+    def rfc2544(argv: list[str], **_: object) -> None:
+        asked.append(argv)
+        raise InputError("dut.not_installed", found="no ovs-vswitchd", next="fetch it")
+
+    monkeypatch.setattr(compare_paths.rfc2544, "main", rfc2544)
+    prove_fails(monkeypatch, *[InputError("x.y", found="z")] * 2)
+    measure = {"rfc2544": {"frame_bytes": [64, 1518], "flows": 100, "seconds": 0.5}}
+    argv = [written(tmp_path, measure=measure), "--approaches", "legacy-vlan,ovs-dpdk", "--yes"]
+    compare.main(argv, standalone_mode=False)
+    folder = tmp_path / "spec.yaml.compare"
+    assert asked == [
+        ["--dut", "ovs-dpdk-vxlan", "--dut", "ovs-dpdk", "--frame-bytes", "64,1518",
+         "--flows", "100", "--trial-seconds", "0.5", "--confirm-seconds", "0.5",
+         "--out", str(folder / "rfc2544")],
+    ]  # fmt: skip
+    page = (folder / "report.html").read_text()
+    assert "not measured: dut.not_installed: no ovs-vswitchd; next: fetch it" in page
+    # Its frames are moved by the card.
+    assert "not measured: the card moves the frames" in page

@@ -7,23 +7,27 @@ from pydantic import ValidationError
 
 from wirespeed.commands.compare_folder import compare_folder, refuse_what_stands
 from wirespeed.commands.compare_paths import measured_paths
+from wirespeed.commands.compare_report import (
+    REPORT,
+    ComparisonRecord,
+    Failed,
+    forget,
+    write_comparison_reports,
+    write_record,
+)
 from wirespeed.commands.hosts_of_spec import read_spec
 from wirespeed.commands.prove import prove_into
-from wirespeed.commands.prove_folder import is_proof, read_proof
 from wirespeed.commands.prove_run import DeclinedError
 from wirespeed.commands.run_hosts import run_folder
-from wirespeed.host.files import make_folder, write_text
+from wirespeed.host.files import make_folder
 from wirespeed.model.error import InputError, LeftChangedError, WirespeedError
 from wirespeed.model.shown import shown
 from wirespeed.model.spec import Approach, Spec
-from wirespeed.report.comparison import Comparison, NotShown
+from wirespeed.report.comparison import Comparison
 from wirespeed.report.comparison_choice import choose
 from wirespeed.report.comparison_features import COMPARABLE
-from wirespeed.report.comparison_html import render_comparison_html
-from wirespeed.report.comparison_markdown import render_comparison_markdown
 from wirespeed.report.diagnosis_text import WIDTH
 from wirespeed.report.proof_answer import is_proven
-from wirespeed.report.proof_csv import render_proof_csv
 from wirespeed.report.proof_page import Proof
 from wirespeed.report.text_lines import wrapped
 
@@ -59,30 +63,30 @@ def compare(spec: Path, approaches: str, yes: bool, out: Path | None) -> int:
     folder = out or compare_folder(spec)
     refuse_what_stands(folder, run_folder(spec), spec)
     make_folder(folder)
-    ended: list[Proof | NotShown] = []
-    for approach, wanted in specs.items():
-        click.echo(f"{approach}", err=True)
-        where = folder / approach
-        try:
-            ended.append(prove_into(where, wanted, spec, asks=not yes, keeps=False))
-        except DeclinedError:
-            return 1
-        except WirespeedError as error:
-            if isinstance(error, LeftChangedError):
-                # Who comes next would build on what was left.
-                raise
-            click.echo(f"{approach}: {error.what}: {error.found}", err=True)
-            # Its hosts may have been read, and more: then its own page says how far it came.
-            proof = read_proof(where) if is_proof(where) else None
-            ended.append(NotShown(approach, error.what, error.found, error.next, proof))
-    paths = measured_paths(folder, given.measure.rfc2544, tuple(specs))
-    comparison = Comparison(spec.name, tuple(ended), given, paths)
-    write_text(folder / "report.html", render_comparison_html(comparison))
-    write_text(folder / "report.md", render_comparison_markdown(comparison))
-    write_text(folder / "results.csv", render_proof_csv(*comparison.proofs))
+    forget(folder, tuple(specs))
+    failed: dict[Approach, Failed] = {}
+    record = ComparisonRecord(spec_name=spec.name, spec=given, approaches=tuple(specs))
+    try:
+        for approach, wanted in specs.items():
+            click.echo(f"{approach}", err=True)
+            try:
+                prove_into(folder / approach, wanted, spec, asks=not yes, keeps=False)
+            except DeclinedError:
+                return 1
+            except WirespeedError as error:
+                failed[approach] = Failed(what=error.what, found=error.found, next=error.next)
+                if isinstance(error, LeftChangedError):
+                    # Who comes next would build on what was left.
+                    raise
+                click.echo(f"{approach}: {error.what}: {error.found}", err=True)
+        why_not = measured_paths(folder, given.measure.rfc2544, tuple(specs))
+        record = record.model_copy(update={"paths_why_not": why_not})
+    finally:
+        write_record(folder, record.model_copy(update={"failed": failed}))
+        comparison = write_comparison_reports(folder)
     _tell(comparison)
-    click.echo(f"report: {folder / 'report.html'}")
-    return 0 if all(isinstance(one, Proof) and is_proven(one) for one in ended) else 1
+    click.echo(f"report: {folder / REPORT}")
+    return 0 if all(isinstance(o, Proof) and is_proven(o) for o in comparison.approaches) else 1
 
 
 def _tell(comparison: Comparison) -> None:

@@ -1,4 +1,4 @@
-"""The folder of a comparison: a run for each approach; a kill may have left one of them standing."""
+"""The folder of a comparison: a run for each approach; a kill may have left one standing."""
 
 from pathlib import Path
 

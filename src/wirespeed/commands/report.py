@@ -5,6 +5,7 @@ from pathlib import Path
 import click
 from pydantic import TypeAdapter, ValidationError
 
+from wirespeed.commands.compare_report import is_comparison, write_comparison_reports
 from wirespeed.commands.prove_folder import is_proof, write_proof_reports
 from wirespeed.host.files import is_file, make_folder, read_text, write_text
 from wirespeed.measure.run_folder import TRIALS, merged, read_records
@@ -29,10 +30,14 @@ ANSWER: TypeAdapter[Diagnosis | Unanswered] = TypeAdapter(Diagnosis | Unanswered
 def report(folder: Path, against: Path | None, out: Path | None) -> int:
     """Make the report of a run again from its trials.jsonl, or lay two side by side.
 
-    Of a folder that `wirespeed prove` wrote, its page is made again.
+    Of a folder that `wirespeed prove` or `wirespeed compare` wrote, its page is made again.
     """
     if is_proof(folder) and against is None:
         write_proof_reports(folder, out)
+        click.echo(f"report: {(out or folder) / 'report.html'}")
+        return 0
+    if is_comparison(folder) and against is None:
+        write_comparison_reports(folder, out)
         click.echo(f"report: {(out or folder) / 'report.html'}")
         return 0
     records = merged(_existing(folder))

@@ -23,8 +23,8 @@ class NotShown:
     what: str
     found: str
     next: str
-    proof: Proof | None = None
-    """As far as it came."""
+    has_page: bool = False
+    """It came so far that its own page says more."""
 
 
 @dataclass(frozen=True)
