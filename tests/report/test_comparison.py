@@ -2,7 +2,9 @@
 
 import csv
 import io
+import re
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -14,7 +16,14 @@ from wirespeed.report.comparison import Comparison, NotShown, Rfc2544
 from wirespeed.report.comparison_features import COMPARABLE, FEATURES, take_it_when
 from wirespeed.report.comparison_html import render_comparison_html
 from wirespeed.report.comparison_markdown import render_comparison_markdown
-from wirespeed.report.comparison_paths import ceilings_grid, cell_limit, link_of, rfc2544_grid
+from wirespeed.report.comparison_paths import (
+    Link,
+    ceilings_grid,
+    cell_limit,
+    link_of,
+    payload_ceiling_bps,
+    rfc2544_grid,
+)
 from wirespeed.report.comparison_tables import (
     answers_grid,
     cells_grid,
@@ -149,6 +158,25 @@ def test_the_wire_leaves_less_inside_a_tunnel_and_less_again_over_ipv6():
     assert of["192.168.9.0/24"][3] == "93.284"
     assert of["fd00:9::/64"][0] == "VXLAN, 70 B"
     assert of["fd00:9::/64"][3] == "81.169"
+
+
+def test_the_ceilings_in_the_documentation_are_these():
+    page = (Path(__file__).parents[2] / "docs/compare.md").read_text()
+    named = {
+        "VLAN": (Approach.LEGACY_VLAN, "192.168.9.0/24"),
+        "VXLAN or Geneve over IPv4": (Approach.OVS_TC, "192.168.9.0/24"),
+        "VXLAN or Geneve over IPv6": (Approach.OVS_TC, "fd00:9::/64"),
+    }
+    found = re.findall(r"^\| (V[^|]+) \| ([\d.]+)[^|]* \| ([\d.]+)[^|]* \|$", page, re.M)
+    assert [name for name, _, _ in found] == list(named)
+    for name, *figures in found:
+        approach, subnet = named[name]
+        underlay = {"subnet": subnet, "mtu": 9080}
+        spec = Spec.model_validate({**SPEC.model_dump(), "underlay": underlay})
+        link = Link(100 * 10**9, "")
+        for mtu, figure in zip((1500, 9000), figures, strict=True):
+            most = payload_ceiling_bps(spec, approach, link, mtu) / 1e9
+            assert float(figure) == pytest.approx(most, abs=0.05)
 
 
 def test_frames_through_a_path_stand_beside_the_ceiling_of_their_wire():
