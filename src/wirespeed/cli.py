@@ -20,7 +20,8 @@ not proven on hardware (only vdevs, virtual and described hosts were at hand):
   measure: several NUMA nodes
   doctor: ConnectX cards, their eswitch, VF-LAG and firmware settings
   doctor: Open vSwitch with hardware offload or DPDK
-  doctor: ESXi, its driver nmlx5_core and its guests
+  doctor, plan, apply, undo: ESXi, its driver nmlx5_core and its guests, by SSH
+    and by the vSphere API
   doctor: WSL2, its Linux side and its Windows side; Windows and Hyper-V
   steps: firmware images, settings and resets of ConnectX cards; grubby
   plan, apply, undo: ConnectX cards; firmware, its settings and its reset
@@ -29,7 +30,7 @@ not proven on hardware (only vdevs, virtual and described hosts were at hand):
   ovs-dpdk: any host; its switch was measured alone, plain and through VXLAN
   prove: throughput between guests, as every host was emulated; fail-over by
     ConnectX ports; a card that enforces its spoof check
-  doctor, link: switches and their ports, of all seven kinds"""
+  doctor, link: switches and their ports, of all seven kinds; mlxlink"""
 
 
 def format_error(error: WirespeedError) -> str:

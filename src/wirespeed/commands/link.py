@@ -1,6 +1,7 @@
 """`wirespeed link`: the speed of a link, at the card and at the switch's port, as one change."""
 
 import re
+import shlex
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -173,7 +174,10 @@ def link(
             if not proves_link(card) and has_link(facts, netdev):
                 _refuse_down(run, plan, hands, wanted)
         code = _save(hands, place, yes=yes) if is_saved else 0
-    click.echo(f"`wirespeed link {host} {netdev} {switch} --undo` takes it back")
+    again = f"wirespeed link {shlex.quote(host)} {shlex.quote(netdev)} {shlex.quote(switch)}"
+    click.echo(f"`{again} --undo` takes it back")
+    if not is_saved:
+        click.echo("the switch's next start undoes its end, unless that is saved: --save")
     return code
 
 
