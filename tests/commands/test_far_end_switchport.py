@@ -87,8 +87,55 @@ def test_the_doctor_is_told_which_switchport_a_cable_is_in(
     ]
 
 
+def windows_text() -> str:
+    """A Windows whose card has no link."""
+    folder = CASES / "windows.far_end_set_unlike" / "absent_no_switch" / "capture.txt"
+    return folder.read_text()
+
+
+def test_a_card_of_windows_is_at_a_switchport_by_its_name_with_blanks(
+    reached: list[SwitchHost], tmp_path: Path
+):
+    """The sample's port is set by hand: the document's card finds no link there."""
+    path = tmp_path / "node1.capture"
+    path.write_text(windows_text())
+    place = "NIC 1=switch+dell_os6://admin@sw1/Te1/0/3"
+    result = CliRunner().invoke(
+        doctor, [str(path), "--json", "--far-end", place], standalone_mode=False
+    )
+    assert result.exception is None, result.output
+    assert [p.netdev for p in reached] == ["NIC 1"]
+    answer = json.loads(result.output)
+    (found,) = (f for f in answer["findings"] if f["rule"] == "windows.far_end_set_unlike")
+    assert found["where"] == "NIC 1"
+    assert "set by hand" in found["evidence"][0]["found"]
+
+
 @pytest.mark.parametrize(
-    "text", ["eth0=ssh://sw1", "eth0=switch+nxos://sw1", "-s=switch+nxos://sw1/Eth1/1", "here"]
+    ("line", "cable"),
+    [
+        ("NIC 1 Te1/0/1", ("NIC 1", "Te1/0/1")),
+        ("Ethernet 3 TenGigabitEthernet 1/1", ("Ethernet 3", "TenGigabitEthernet 1/1")),
+        ("이더넷 10 swp1", ("이더넷 10", "swp1")),
+    ],
+)
+def test_the_switchport_of_a_cable_is_told_from_a_name_with_blanks(
+    line: str, cable: tuple[str, str]
+):
+    both = parse_capture(with_far_end(windows_text(), switch_text(line)), "x")
+    assert Switches.parse(both).by_name["sw1"].cables == (cable,)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "=switch+nxos://sw1/Eth1/1",
+        "a\nb=switch+nxos://sw1/Eth1/1",
+        "eth0=ssh://sw1",
+        "eth0=switch+nxos://sw1",
+        "-s=switch+nxos://sw1/Eth1/1",
+        "here",
+    ],
 )
 def test_no_such_switchport_at_the_far_end(text: str):
     with pytest.raises(InputError, match=r"far_end\.invalid"):

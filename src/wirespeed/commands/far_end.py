@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from wirespeed.doctor.far_end import with_far_end
 from wirespeed.doctor.gather import collect
+from wirespeed.facts.windows_adapters import MAX_NAME
 from wirespeed.host.reach import Told
 from wirespeed.host.reach_destination import Recorded, SwitchHost, parse_destination
 from wirespeed.model.error import InputError
@@ -29,7 +30,7 @@ def _place(text: str) -> SwitchHost | Recorded:
     if isinstance(place, SwitchHost):
         if not is_cable:
             return place
-        if NETDEV.fullmatch(netdev) and place.switchport:
+        if _is_name(netdev) and place.switchport:
             return replace(place, netdev=netdev)
     elif isinstance(place, Recorded) and not is_cable:
         return place
@@ -40,6 +41,14 @@ def _place(text: str) -> SwitchHost | Recorded:
         next="as in --far-end eth0=switch+dell_os6://admin@sw1/Te1/0/1; without `eth0=` and port, "
         "what the switch hears by LLDP tells what is plugged in where",
     )
+
+
+def _is_name(netdev: str) -> bool:
+    """Tell whether it is a netdev, or may be an adapter of Windows: `NIC 1`."""
+    if NETDEV.fullmatch(netdev):
+        return True
+    is_plain = netdev.isprintable() and netdev == netdev.strip() and not netdev.startswith("-")
+    return 0 < len(netdev) <= MAX_NAME and is_plain
 
 
 def _told(place: SwitchHost | Recorded) -> Told:

@@ -13,7 +13,7 @@ from wirespeed.model.observed import Absent, CannotTellError, Known, Observed
 from wirespeed.model.question import Question
 from wirespeed.model.rule import DoesNotApplyError
 
-HOST_SECTIONS = ("ports", "kernel")
+HOST_SECTIONS = ("ports", "kernel", "windows-host")
 MAX_PORTS = 128
 UNKNOWN = "?"
 

@@ -9,6 +9,7 @@ of a switch. Its sections, each with the switch's name as the subject:
                              what its commands printed; COMMANDS has them by kind
 """
 
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import ClassVar, Self
@@ -61,6 +62,9 @@ PARSERS: dict[SwitchKind, Callable[[dict[str, Observed[str]]], Ports]] = {
     SwitchKind.NXOS: nxos,
 }
 MAX_PORTS = 4096
+MAX_CABLE = 512
+CABLE = re.compile(rf"(?P<netdev>\S.*?) (?P<port>{PORT.pattern})")
+"""Adapters of Windows have names with blanks in them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +74,7 @@ class Switch:
     kind: SwitchKind
     ports: Observed[tuple[SwitchPort, ...]]
     cables: tuple[tuple[str, str], ...]
-    """Netdev of the host and port of the switch, as the user said."""
+    """Netdev of the host, or adapter of Windows, and port of the switch, as the user said."""
 
     def port(self, name: str) -> SwitchPort:
         """Give one by any of its names. Raises CannotTellError."""
@@ -118,6 +122,5 @@ def _ports(kind: SwitchKind, said: dict[str, Observed[str]]) -> Observed[tuple[S
 
 def _cables(lines: list[str]) -> Iterator[tuple[str, str]]:
     for line in lines[:MAX_PORTS]:
-        netdev, _, port = line.partition(" ")
-        if netdev and PORT.fullmatch(port):
-            yield netdev, port
+        if match := CABLE.fullmatch(line[:MAX_CABLE]):
+            yield match["netdev"], match["port"]
