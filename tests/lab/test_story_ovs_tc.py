@@ -38,14 +38,7 @@ from wirespeed.model.network_trial import (
 )
 from wirespeed.model.spec import FailoverSpec, IsolationSpec, Spec
 
-pytestmark = [
-    pytest.mark.machines,
-    pytest.mark.timeout(900),
-    pytest.mark.skip(
-        "Open vSwitch 3.1 loses every upcall of some starts in an emulated host (dpctl/show: "
-        "missed 19, lost 19), and nothing gets through; it passed in parts, to be run by hand"
-    ),
-]
+pytestmark = [pytest.mark.machines, pytest.mark.timeout(900)]
 HOSTS = ("alpha", "beta")
 PORTS = ("0000:01:00.0", "0000:02:00.0")
 NETDEVS = ("enp1s0", "enp2s0")
