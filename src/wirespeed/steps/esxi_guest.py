@@ -92,9 +92,6 @@ class EsxiGuest(Step):
         differ = [name for name in SETTINGS if now.get(name) != to.get(name)]
         if not differ:
             return ()
-        # The host keeps a locked reservation at the guest's size, so both go together.
-        if {RESERVATION, LOCKED} & set(differ):
-            differ = [RESERVATION, LOCKED, *(n for n in differ if n not in (RESERVATION, LOCKED))]
         words = tuple(f"{name}={_word(to[name])}" for name in differ)
         return (Command(argv=(RECONFIGURE, self.number, *words), shell=Shell.VSPHERE),)
 
