@@ -1,5 +1,10 @@
 """The lines at the head of an answer."""
 
+import sys
+from pathlib import Path
+
+sys.path.append(str(Path(__file__).parents[1]))
+from described.windows import Windows, as_found, guid
 from wirespeed.doctor.about import describe
 from wirespeed.doctor.diagnose import diagnose
 from wirespeed.model.capture import parse_capture
@@ -126,3 +131,19 @@ def test_windows_alone_is_one_line_and_beside_wsl_one_more():
     said = "Microsoft Windows 11 Pro, build 26100, 24 CPUs, not read as administrator"
     assert describe(host(WINDOWS)) == (("Windows", said),)
     assert [label for label, _ in describe(host(KERNEL, WINDOWS))][-1] == "Windows"
+
+
+def test_a_card_of_windows_has_its_link_slot_driver_and_firmware():
+    windows = Windows()
+    as_found(windows)
+    windows.add("firmware", Guid=guid(10), Version="16.25.1020")
+    windows.change("adapters", 7, Status="Disconnected")
+    lines = dict(describe(HostFacts("desk", parse_capture(windows.capture(), "desk"))))
+    assert lines["이더넷 10"] == (
+        "Mellanox ConnectX-5 Ex Adapter #10, 100 Gb/s, at 0000:0a:00.0, x4 of 16 GT/s, "
+        "driver mlx5.sys 24.10.26603.0, firmware 16.25.1020"
+    )
+    assert lines["이더넷 7"] == (
+        "Realtek PCIe 10GbE Family Controller, no link, driver rt68cx21x64.sys 24.10.26603.0"
+    )
+    assert not any("vEthernet" in label for label in lines)

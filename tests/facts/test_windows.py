@@ -10,9 +10,13 @@ from wirespeed.facts.windows_addresses import WindowsAddresses
 from wirespeed.facts.windows_advanced import WindowsAdvanced
 from wirespeed.facts.windows_bindings import WindowsBinding, WindowsBindings
 from wirespeed.facts.windows_dcb import WindowsDcb
+from wirespeed.facts.windows_firmware import SOURCE as FIRMWARE_SOURCE
+from wirespeed.facts.windows_firmware import WindowsFirmware
 from wirespeed.facts.windows_hardware import WindowsHardwares
 from wirespeed.facts.windows_host import WindowsHost, require_windows
+from wirespeed.facts.windows_mlx5cmd import WindowsMlx5cmd
 from wirespeed.facts.windows_queues import WindowsQueues
+from wirespeed.facts.windows_sessions import WindowsSessions
 from wirespeed.facts.windows_sriov import WindowsSriov
 from wirespeed.facts.windows_statistics import WindowsStatistics
 from wirespeed.facts.windows_switches import WindowsSwitches
@@ -108,6 +112,41 @@ def test_a_cmdlet_that_this_windows_has_not_says_so():
     switches = WindowsSwitches.parse(capture).all
     assert isinstance(switches, Unreadable)
     assert "Get-VMSwitch is not installed" in switches.reason
+
+
+def test_the_firmware_of_a_card_is_told_or_it_is_not():
+    capture = capture_of(firmware=[{"Guid": BRACED, "Version": "16.25.1020"}])
+    assert WindowsFirmware.parse(capture).of(CARD) == Known("16.25.1020", FIRMWARE_SOURCE)
+    silent = WindowsFirmware.parse(capture_of(firmware=[{"Guid": BRACED, "Version": ""}]))
+    assert isinstance(silent.of(CARD), Absent)
+    assert isinstance(silent.of("another"), Absent)
+    assert isinstance(WindowsFirmware.parse(failed("firmware", "denied", 1)).of(CARD), Unreadable)
+
+
+def test_who_is_logged_in_is_told_by_the_addresses_of_this_host():
+    rows = [
+        {"Address": "10.0.0.1", "RemoteAddress": "10.0.0.9"},
+        {"Address": "fe80::1%12", "RemoteAddress": "fe80::2%12"},
+        {"Address": "127.0.0.1", "RemoteAddress": "127.0.0.1"},
+        {"Address": 5},
+    ]
+    found = WindowsSessions.parse(capture_of(sessions=rows)).local_addresses
+    assert isinstance(found, Known) and found.value == {"10.0.0.1", "fe80::1"}
+    nobody = WindowsSessions.parse(capture_of(sessions=[])).local_addresses
+    assert isinstance(nobody, Known) and nobody.value == frozenset()
+    assert isinstance(WindowsSessions.parse(capture_of()).local_addresses, Unreadable)
+
+
+def test_what_mlx5cmd_says_of_one_card_is_kept_apart_from_the_others():
+    text = f"adapter {BRACED}\r\nSpeeds :  1, 10\r\n\r\nadapter {{0{CARD[1:]}x}}\nadapter x\n"
+    other = "{" + "f" * 8 + CARD[8:] + "}"
+    section = Section("windows-mlx5cmd-link", "", f"{text}adapter {other}\nother\n", "", 0)
+    found = WindowsMlx5cmd.parse(Capture([section], complete=True))
+    said = found.said_of(CARD)
+    assert isinstance(said, Known) and said.value.startswith("Speeds : 1, 10")
+    assert "other" not in said.value
+    assert isinstance(found.said_of("0" * 36), Unreadable)
+    assert isinstance(WindowsMlx5cmd.parse(capture_of()).said_of(CARD), Unreadable)
 
 
 def test_a_slot_is_read_as_pcie_has_it():

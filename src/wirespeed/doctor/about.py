@@ -5,7 +5,7 @@ from functools import partial
 
 from wirespeed.doctor.esxi_side import esxi_line
 from wirespeed.doctor.switch_side import is_only_switch, switch_lines
-from wirespeed.doctor.windows_side import is_only_windows
+from wirespeed.doctor.windows_side import is_only_windows, windows_lines
 from wirespeed.facts.cpu import Cpus
 from wirespeed.facts.firmware_driver import DriverOrigin
 from wirespeed.facts.kernel import Kernel
@@ -40,6 +40,7 @@ def describe(host: HostFacts) -> tuple[tuple[str, str], ...]:
         lines[:] = [("ESXi", _guarded(esxi_line, host))]
     if has_windows_side(host.capture):
         lines.append(("Windows", _guarded(_windows, host)))
+        lines += windows_lines(host)
     try:
         ports = host[Ports].ports
     except CannotTellError:

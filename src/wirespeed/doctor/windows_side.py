@@ -1,21 +1,25 @@
 """The Windows side of a host in an answer: its cards' ledgers, and which rules are not about it."""
 
 from collections.abc import Iterator
+from typing import TypeGuard, TypeVar
 
 from wirespeed.ceilings.devices import device_for
 from wirespeed.ceilings.ethernet import ethernet_ceiling
 from wirespeed.ceilings.pcie import pcie_ceiling
 from wirespeed.facts.windows_adapters import SOURCE as ADAPTERS_SOURCE
 from wirespeed.facts.windows_adapters import WindowsAdapter, WindowsAdapters
+from wirespeed.facts.windows_firmware import WindowsFirmware
 from wirespeed.facts.windows_hardware import SOURCE as HARDWARE_SOURCE
 from wirespeed.facts.windows_hardware import WindowsHardwares
 from wirespeed.facts.windows_host import has_windows_side
 from wirespeed.model.capture import Capture
 from wirespeed.model.ceiling import Ceiling, Direction, Ledger
 from wirespeed.model.fact import HostFacts
-from wirespeed.model.observed import CannotTellError, known
+from wirespeed.model.observed import CannotTellError, Known, Observed, known
 from wirespeed.model.question import Question
 
+T = TypeVar("T")
+MAX_CARDS = 16
 NOT_LINUX = frozenset({"windows", "wsl", "switchport", "esxi"})
 """What the slugs of rules start with that are about no Linux."""
 LINUX_SECTIONS = ("ports", "kernel")
@@ -39,6 +43,31 @@ def windows_adapters(host: HostFacts) -> tuple[WindowsAdapter, ...]:
         return host[WindowsAdapters].known()
     except CannotTellError:
         return ()
+
+
+def windows_lines(host: HostFacts) -> Iterator[tuple[str, str]]:
+    """Give name and state of each card of Windows: link, slot, driver, firmware."""
+    cards = [card for card in windows_adapters(host) if card.is_card]
+    for card in cards[:MAX_CARDS]:
+        slot = host[WindowsHardwares].of(card.guid)
+        link = slot.value.link if isinstance(slot, Known) else slot
+        firmware = host[WindowsFirmware].of(card.guid)
+        driver = [one.value for one in (card.driver_file, card.driver_version) if _told(one)]
+        parts = [
+            card.description,
+            f"{(card.shown_bps or 0) / 1e9:g} Gb/s" if card.is_up else "no link",
+            f"at {slot.value.pci_address}" if isinstance(slot, Known) else "",
+            f"x{link.value.lanes} of {link.value.gt_per_s:g} GT/s" if _told(link) else "",
+            f"driver {' '.join(driver)}" if driver else "",
+            f"firmware {firmware.value}" if _told(firmware) else "",
+        ]
+        yield card.name, ", ".join(filter(None, parts))
+    if len(cards) > MAX_CARDS:
+        yield "cards", f"{len(cards) - MAX_CARDS} more"
+
+
+def _told(observed: Observed[T]) -> TypeGuard[Known[T]]:
+    return isinstance(observed, Known)
 
 
 def windows_ledgers(host: HostFacts, question: Question) -> Iterator[Ledger]:
