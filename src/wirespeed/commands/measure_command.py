@@ -12,8 +12,7 @@ from wirespeed.host.clock import utc_now
 from wirespeed.host.files import make_folder, write_text
 from wirespeed.host.jsonl import JsonlWriter
 from wirespeed.host.local import LocalRunner
-from wirespeed.host.reach_destination import HERE, Here, Remote, parse_destination
-from wirespeed.host.runner import Runner
+from wirespeed.host.reach_destination import HERE, Here, Remote, WindowsHost, parse_destination
 from wirespeed.measure.workload_figure import figure_pattern
 from wirespeed.measure.workload_folder import (
     WORKLOADS,
@@ -24,6 +23,7 @@ from wirespeed.measure.workload_folder import (
 )
 from wirespeed.measure.workload_pair import Pair, Verdict, compare
 from wirespeed.measure.workload_run import run_trials
+from wirespeed.measure.workload_watch import ByPowerShell, Host
 from wirespeed.model.error import InputError
 from wirespeed.model.shown import shown
 from wirespeed.model.workload_trial import Workload, WorkloadTrial
@@ -44,7 +44,7 @@ LABEL = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,39}")
 @click.option("--unit", help="Of the figure: tok/s, s, Gb/s.")
 @click.option("--higher-is-better/--lower-is-better", default=None, help="Which way is good.")
 @click.option("--on", "hosts", multiple=True, default=(HERE,), show_default=True,
-              help="Host to watch meanwhile: here, ssh://HOST. May be repeated.")  # fmt: skip
+              help="Host to watch: here, ssh://HOST, winssh://HOST. May be repeated.")  # fmt: skip
 @click.option("--limit-seconds", type=click.FloatRange(min=0.1), default=3600.0, show_default=True,
               help="A trial that takes longer is ended, and failed.")  # fmt: skip
 @click.option("--label", default="before", show_default=True, help="Such as before, after.")
@@ -163,7 +163,7 @@ def _without(labels: Sequence[Labelled], one: Labelled) -> tuple[Labelled, ...]:
     return tuple(label for label in labels if label is not one)
 
 
-def _reach(name: str, stack: ExitStack) -> Runner:
+def _reach(name: str, stack: ExitStack) -> Host:
     place = parse_destination(name)
     if isinstance(place, Here):
         return LocalRunner()
@@ -171,11 +171,17 @@ def _reach(name: str, stack: ExitStack) -> Runner:
         from wirespeed.host.ssh_session import SshSession  # asyncio is not for those who stay here
 
         return stack.enter_context(SshSession(place))
+    if isinstance(place, WindowsHost):
+        from wirespeed.host.reach_windows import windows_session
+
+        there = windows_session(place)
+        stack.callback(there.close)
+        return ByPowerShell(there)
     raise InputError(
         "options.invalid",
         where="--on",
-        found=f"{shown(name, 80)} is no Linux host that can be watched",
-        next="here, or ssh://USER@HOST",
+        found=f"{shown(name, 80)} is no host that can be watched",
+        next="here, ssh://USER@HOST, winssh://USER@HOST or winrm://USER@HOST",
     )
 
 

@@ -3,20 +3,37 @@
 from collections.abc import Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
+from dataclasses import dataclass
 from threading import Event
+from typing import TypeAlias
 
+from wirespeed.host.powershell import run_powershell
 from wirespeed.host.runner import Runner
 from wirespeed.measure.workload_use import READ, Counters, host_use, parse_counters
+from wirespeed.measure.workload_use_windows import SCRIPT, parse_windows_counters
 from wirespeed.model.error import MeasurementError, WirespeedError
+from wirespeed.model.shown import shown
 from wirespeed.model.workload_trial import HostUse
 
 EVERY_S = 1.0
 READ_S = 15.0
 """A host that takes longer for four files is not to be waited for."""
+POWERSHELL_S = 60.0
+"""It loads its modules at each reading: seconds, and more where the host is busy."""
+
+
+@dataclass(frozen=True, slots=True)
+class ByPowerShell:
+    """A host that Windows runs on."""
+
+    runner: Runner
+
+
+Host: TypeAlias = Runner | ByPowerShell
 
 
 @contextmanager
-def watched(hosts: Mapping[str, Runner]) -> Iterator[list[HostUse]]:
+def watched(hosts: Mapping[str, Host]) -> Iterator[list[HostUse]]:
     """Watch hosts while the body runs; the list is filled, in their order, when it has ended.
 
     Each host's runner is used by one thread alone meanwhile. Raises the error of the first host
@@ -36,22 +53,27 @@ def watched(hosts: Mapping[str, Runner]) -> Iterator[list[HostUse]]:
         uses += [watch.result() for watch in watches]
 
 
-def read_counters(name: str, runner: Runner) -> Counters:
+def read_counters(name: str, runner: Host) -> Counters:
     """Read a host's counters. Raises MeasurementError `host.unreadable`, and what reaching does."""
-    completed = runner.run(READ, timeout_s=READ_S)
-    counters = parse_counters(completed.output)
+    if isinstance(runner, ByPowerShell):
+        completed = run_powershell(runner.runner, SCRIPT, timeout_s=POWERSHELL_S)
+        counters, clock = parse_windows_counters(completed.output), "its performance counters"
+    else:
+        completed = runner.run(READ, timeout_s=READ_S)
+        counters, clock = parse_counters(completed.output), "/proc/uptime"
     if counters is None:
+        said = shown(completed.errors.strip(), 120)
         raise MeasurementError(
             "host.unreadable",
             where=name,
-            found=f"no time in /proc/uptime (exit code {completed.returncode})",
+            found=f"no time in {clock} (exit code {completed.returncode}) {said}".strip(),
             so="what this host does beside the command cannot be told",
-            next="leave it out of --on, if it is no Linux host",
+            next="leave it out of --on, or name a Windows host as winssh:// or winrm://",
         )
     return counters
 
 
-def _watch(name: str, runner: Runner, first: Counters, stop: Event) -> HostUse:
+def _watch(name: str, runner: Host, first: Counters, stop: Event) -> HostUse:
     readings = [first]
     try:
         while not stop.wait(EVERY_S):
