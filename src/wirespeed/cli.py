@@ -26,6 +26,7 @@ not proven on hardware (only vdevs, virtual and described hosts were at hand):
   steps: firmware images, settings and resets of ConnectX cards; grubby
   plan, apply, undo: ConnectX cards; firmware, its settings and its reset
   plan, apply, undo: both sides of WSL2; WinRM, and PowerShell over SSH
+  remedy, link: Windows, its cards set by mlx5cmd, its task that undoes a step
   ovs-tc: cards with an embedded switch: switchdev, VF-LAG, representors, offload
   ovs-dpdk: any host; its switch was measured alone, plain and through VXLAN
   prove: throughput between guests, as every host was emulated; fail-over by
