@@ -1,12 +1,23 @@
 """What is made of hostile words, read by the grammar of PowerShell: one string each, no more."""
 
+import sys
+from pathlib import Path
+
 import pytest
 import tree_sitter_powershell
 from hypothesis import given
 from hypothesis import strategies as st
 from tree_sitter import Language, Node, Parser
 
+sys.path.append(str(Path(__file__).parents[1]))
+from described.powershell_grammar import mistakes
+from wirespeed.apply import guard_timer_windows as timer
+from wirespeed.apply import hands_powershell_script as hands
+from wirespeed.doctor.collector_windows import windows_collector_script
+from wirespeed.host.powershell import READ_AND_RUN
+from wirespeed.model.command import Command, Shell
 from wirespeed.model.powershell import QUOTES, exactly, powershell_line, quoted
+from wirespeed.steps.windows_filter import WindowsFilter
 
 PARSER = Parser(Language(tree_sitter_powershell.language()))
 TYPOGRAPHIC = QUOTES[1:]
@@ -112,3 +123,75 @@ def test_a_name_with_wildcards_stands_for_itself_alone():
     assert exactly("eth*") == "eth`*"
     assert exactly("a[1]?`") == "a`[1`]`?``"
     assert exactly("Mellanox ConnectX-5 Ex Adapter #3") == "Mellanox ConnectX-5 Ex Adapter #3"
+
+
+GOOD = (
+    "Get-NetAdapter -Name 'eth `*' | Select-Object -Property 'Name','Status'; wsl.exe --shutdown",
+    "if ($global:code) { break }",
+    "try { throw 'x' }\n\tcatch { $mine = $false }",
+    "function Result {\n\tforeach ($second in 1..60) { return Get-Content -LiteralPath $a }\n}",
+    'New-Object PSObject -Property @{\n\tGuid = "$($_.InterfaceGuid)"\n\tSpeed = 1\n}',
+    "do {\nStep change-0 none {\nRemove-VMSwitch -Name 'x' -Force:$true\n}\n} while ($false)",
+    '[Console]::Out.Write("$mark begin $Name -`n")',
+    "try { [IO.File]::Open((Join-Path $undo 'taken'), 'CreateNew').Close() } catch { exit 0 }",
+    "Register-ScheduledTask -TaskName 'x' -Action $action `\n\t-RunLevel Highest | Out-Null",
+    "& ([scriptblock]::Create([Text.Encoding]::UTF8.GetString([Convert]::FromBase64String('e'))))",
+)
+"""Every construct that our scripts have, in its smallest form."""
+BROKEN = (
+    "Get-NetAdapter -Name 'eth",
+    "Get-NetAdapter -Name 'eth'' | Out-Null",
+    "if ($global:code) { break",
+    "if $global:code { break }",
+    "try { throw 'x' }",
+    "function { 1 }",
+    "foreach ($second 1..60) { 1 }",
+    "New-Object PSObject -Property @{ Guid = }",
+    "do { 1 } while",
+    '[Console]::Out.Write("$mark)',
+    "Get-NetAdapter |",
+    "Get-NetAdapter | | Out-Null",
+    "1..60 | ForEach-Object { $_ }}",
+    "$a = (1",
+)
+
+
+@pytest.mark.parametrize("script", GOOD)
+def test_the_grammar_takes_what_powershell_takes(script: str):
+    assert mistakes(script) == []
+
+
+@pytest.mark.parametrize("script", BROKEN)
+def test_the_grammar_refuses_what_powershell_refuses(script: str):
+    assert mistakes(script)
+
+
+UNDO = (Command(argv=("Set-VMSwitch", "-Name", "x"), shell=Shell.POWERSHELL),)
+STEP = WindowsFilter(component_id="nt_rtf64", adapters=("x",))
+SCRIPTS = {
+    "what runs a script": READ_AND_RUN,
+    "collector": windows_collector_script(),
+    "read": hands.read_script([STEP]),
+    "change": hands.change_script(STEP, UNDO),
+    "settled read": hands.settled_read_script(STEP),
+    "boot id": hands.boot_id_script(),
+    "lock": hands.lock_script("x", timer.settle_part()),
+    "unlock": hands.unlock_script("x", timer.sweep_part()),
+    "arm": timer.arm_script("0123456789ab", UNDO, 120),
+    "undo": timer.undo_script("0123456789ab", UNDO),
+    "timed change": timer.timed_change_script("0123456789ab", STEP, UNDO),
+    "confirm": timer.confirm_script("0123456789ab", STEP),
+}
+
+
+@pytest.mark.parametrize("what", SCRIPTS)
+def test_every_kind_of_script_that_is_sent_is_one(what: str):
+    assert mistakes(SCRIPTS[what]) == []
+
+
+@pytest.mark.parametrize("what", SCRIPTS.keys() - {"what runs a script"})
+def test_a_brace_or_a_quote_that_is_lost_anywhere_is_found(what: str):
+    """The last of each, of the script as it is sent."""
+    for lost in ("}", "'"):
+        before, found, after = SCRIPTS[what].rpartition(lost)
+        assert found and mistakes(before + after), lost
