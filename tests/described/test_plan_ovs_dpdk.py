@@ -138,7 +138,13 @@ def lines(of: Spec) -> list[str]:
     """Every command, without what each call of ovs-vsctl and each row of ours has."""
     steps = [planned("beta", w.step, Known(found(w), "test")) for w in ovs_dpdk(of, "beta", host())]
     shown = [command.line() for step in steps for command in step.commands]
-    for word in (" --timeout=10", " --no-wait", " --may-exist", " external_ids:wirespeed=overlay"):
+    for word in (
+        " --timeout=10",
+        " --timeout=60",
+        " --no-wait",
+        " --may-exist",
+        " external_ids:wirespeed=overlay",
+    ):
         shown = [line.replace(word, "") for line in shown]
     return shown
 
@@ -190,12 +196,12 @@ def rows() -> list[Row]:
         Row(pages, (pages,)),
         Row(f"{SET} other_config:dpdk-socket-mem=1024", (), "want of memory shows at the start"),
         Row(f"{SET} other_config:pmd-cpu-mask=0x80000000", (), "else it polls on CPU 0"),
-        Row(offload, (offload,)),
         Row(extra.replace("other_config:", "'other_config:") + "'" + due("dpdk-extra"),
             (extra,), NOTED),
         Row(unit, (), "undo ends with it, after the choice of the build: the former one runs then"),
         Row(done("dpdk-extra"), (), NOTED),
         Row(choose, (apt, choose), "packages are the administrator's: without it nothing begins"),
+        Row(offload, (offload,), "after that restart, so that undo's is after it is taken away"),
         Row(f"echo 0 | tee {SYSFS}/0000:03:00.0/sriov_numvfs", (no_vfs_0,), BY_ADDRESS),
         Row(f"echo 0 | tee {SYSFS}/0000:03:00.1/sriov_numvfs", (no_vfs_1,), BY_ADDRESS),
         Row(mode_0, (mode_0,)),

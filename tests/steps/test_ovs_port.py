@@ -69,6 +69,13 @@ def test_the_commands_are_one_transaction():
     ]
 
 
+def test_a_port_of_dpdk_may_take_its_time():
+    port = OvsPort(bridge="br-phy", netdev="phy-p0", interface_type="dpdk", owner="spec")
+    for there in (True, False):
+        command = port.change({"is_there": not there}, {"is_there": there})[0]
+        assert command.argv[1] == "--timeout=60"
+
+
 def test_real_outputs():
     assert state_of(STEP, section_of(OURS)) == {"is_there": True}
     assert state_of(STEP, section_of(NONE)) == {"is_there": False}

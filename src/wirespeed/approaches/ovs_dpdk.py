@@ -7,12 +7,14 @@ VFs; DPDK on, which restarts the switch; the underlay's bridge with the port and
 the networks' bridges with their tunnels and the representors of the guests' VFs.
 
 With any other card nothing needs DPDK: the userspace datapath takes the kernel's netdevs by
-AF_PACKET, bond and pairs of virtual ports alike. It is slow, and it is the same switch.
+AF_PACKET, bond and pairs of virtual ports alike. It is slow, and it is the same switch. Or, with
+`driver: vfio-pci` in the underlay, the whole port leaves the kernel for DPDK; guests are joined by
+pairs of virtual ports all the same.
 
 The restart of the switch stands before the choice of its build and after it: so undo, which goes
 backwards, ends with the former build running too.
 
-Not proven on hardware: the cards of the lab have no embedded switch.
+Not proven on hardware. On virtual hosts with `igb`: both ways without an embedded switch.
 """
 
 from collections.abc import Iterator
@@ -32,12 +34,14 @@ from wirespeed.approaches.vf_ports import firmware_steps, vf_shares
 from wirespeed.approaches.wanted import Wanted
 from wirespeed.facts.cpu import Cpus
 from wirespeed.facts.locality import local_cpus, node_of_port
+from wirespeed.model.error import InputError
 from wirespeed.model.fact import HostFacts
 from wirespeed.model.observed import known, value_or_none
-from wirespeed.model.spec import VIRTUAL_MACHINES, Failover, GuestKind, Spec
+from wirespeed.model.spec import VIRTUAL_MACHINES, Failover, GuestKind, Spec, UnderlayDriver
 from wirespeed.steps.address import Address
 from wirespeed.steps.address_generation import AddressGeneration
 from wirespeed.steps.alternative import Alternative
+from wirespeed.steps.dpdk_port import DpdkPort
 from wirespeed.steps.hugepages import Hugepages
 from wirespeed.steps.in_namespace import InNamespace
 from wirespeed.steps.ingress_drop import IngressDrop
@@ -71,7 +75,10 @@ def ovs_dpdk(spec: Spec, name: str, host: HostFacts) -> Iterator[Wanted]:
     reason = "bridges in userspace have their own ports by it; loaded by that, it would stay"
     yield Wanted(Module(name="tun", reason=reason))
     if not has_embedded_switch(spec, name, host):
-        yield from _underlay(spec, name, host, is_dpdk=False)
+        if spec.underlay.driver is UnderlayDriver.VFIO_PCI:
+            yield from _whole_port(spec, name, host)
+        else:
+            yield from _underlay(spec, name, host)
         yield from bridges(spec, name, "netdev")
         yield from _veth_guests(spec, name)
         return
@@ -84,12 +91,20 @@ def ovs_dpdk(spec: Spec, name: str, host: HostFacts) -> Iterator[Wanted]:
     if any(spec.guests[guest].kind is not GuestKind.NAMESPACE for guest, _ in shares):
         yield Wanted(Module(name="vfio-pci", reason="hands a VF to a guest, behind the IOMMU"))
     yield from map(Wanted, _memory_and_cores(spec, name, host))
-    yield from map(Wanted, _build(spec, name))
+    yield from map(Wanted, _build(f"{_allowed(spec, name)},{ACCELERATION}"))
+    # After the restart: so undo takes it away before, and what runs then knows nothing of it.
+    yield Wanted(
+        OvsConfig(
+            key="hw-offload",
+            value="true",
+            reason="The card applies flows that it can, instead of the core that polls.",
+        )
+    )
     for wanted in switchdev_ports(spec, name, host):
         # Filters of tc are not what offloads here.
         if not isinstance(wanted.step, Offloads):
             yield wanted
-    yield from _underlay(spec, name, host, is_dpdk=True)
+    yield from _bifurcated(spec, name, host)
     yield from bridges(spec, name, "netdev")
     yield from _representors(spec, name)
     yield from vf_namespaces(spec, name, host)
@@ -118,18 +133,13 @@ def _memory_and_cores(spec: Spec, name: str, host: HostFacts) -> Iterator[Hugepa
     )
 
 
-def _build(spec: Spec, name: str) -> Iterator[OvsConfig | Alternative]:
+def _build(allowed: str) -> Iterator[OvsConfig | Alternative]:
     """Give what DPDK may take, with a restart that undo ends with, and the build that has it."""
     yield OvsConfig(
-        key="hw-offload",
-        value="true",
-        reason="The card applies flows that it can, instead of the core that polls.",
-    )
-    yield OvsConfig(
         key="dpdk-extra",
-        value=f"-a {_allowed(spec, name)},{ACCELERATION}",
+        value=f"-a {allowed}",
         restart="systemd",
-        reason="Of all cards, DPDK takes this one alone, with its VFs' representors.",
+        reason="Of all cards, DPDK takes this one alone, with its VFs' representors if it has any.",
     )
     yield Alternative(program=DAEMON, package=PACKAGE)
 
@@ -148,34 +158,72 @@ def _allowed(spec: Spec, name: str) -> str:
     return f"{address},representor={ports}{vfs}"
 
 
-def _underlay(spec: Spec, name: str, host: HostFacts, *, is_dpdk: bool) -> Iterator[Wanted]:
-    """Give the underlay's bridge over bond or port, which carries the host's address there."""
-    address = spec.hosts[name].ports[0]
-    # The switch answers for the address, as it must find the way for its tunnels itself.
-    below = [w for w in underlay_steps(spec, name, host) if not isinstance(w.step, Address)]
-    yield from below
-    carrier = UNDERLAY
-    if spec.failover is not Failover.ACTIVE_BACKUP:
-        carrier = netdev_of(host, name, address)
-    if is_dpdk:
-        if vf_shares(spec, name):
-            yield from switched_vfs(spec, name, host)
-        reason = "DPDK starts with the switch, once the card has its mode and its VFs."
-        yield Wanted(OvsConfig(key="dpdk-init", value="true", restart="systemd", reason=reason))
+def _underlay(spec: Spec, name: str, host: HostFacts) -> Iterator[Wanted]:
+    """Give the underlay's bridge over the kernel's bond or port."""
+    yield from _without_address(spec, name, host)
     yield Wanted(OvsBridge(bridge=PHYSICAL, datapath_type="netdev", owner=OWNER))
+    is_bond = spec.failover is Failover.ACTIVE_BACKUP
+    carrier = UNDERLAY if is_bond else netdev_of(host, name, spec.hosts[name].ports[0])
+    yield Wanted(IngressDrop(netdev=carrier), is_bond)
     port = OvsPort(bridge=PHYSICAL, netdev=carrier, interface_type="system", owner=OWNER)
-    if is_dpdk:
-        port = OvsPort(
-            bridge=PHYSICAL,
-            netdev=PORT,
-            interface_type="dpdk",
-            options={"dpdk-devargs": address, "dpdk-lsc-interrupt": "true"},
-            mtu_request=spec.underlay.mtu,
-            owner=OWNER,
-        )
-    else:
-        yield Wanted(IngressDrop(netdev=carrier), carrier == UNDERLAY)
     yield Wanted(port, is_made=True)
+    yield from _host_in_underlay(spec, name)
+
+
+def _bifurcated(spec: Spec, name: str, host: HostFacts) -> Iterator[Wanted]:
+    """Give the underlay's bridge over a port that DPDK drives beside the kernel."""
+    yield from _without_address(spec, name, host)
+    if vf_shares(spec, name):
+        yield from switched_vfs(spec, name, host)
+    yield from _dpdk_underlay(spec, name)
+
+
+def _whole_port(spec: Spec, name: str, host: HostFacts) -> Iterator[Wanted]:
+    """Give the underlay's bridge over a port that DPDK alone drives.
+
+    Raises InputError `spec.failover`: the kernel's bond has no such port.
+    """
+    if spec.failover is not Failover.NONE:
+        raise InputError(
+            "spec.failover",
+            where=name,
+            found=f"failover: {spec.failover} with driver: {spec.underlay.driver}",
+            so="the kernel bonds no ports that have left it",
+            next="failover: none, or driver: kernel",
+        )
+    address = spec.hosts[name].ports[0]
+    yield from map(Wanted, _memory_and_cores(spec, name, host))
+    yield from map(Wanted, _build(address))
+    yield Wanted(Module(name="vfio-pci", reason="hands the port to DPDK, behind the IOMMU"))
+    # It comes with vfio-pci, and modprobe -r of that does not take it away.
+    yield Wanted(Module(name="vfio_iommu_type1", reason="maps DPDK's memory for the port"))
+    yield Wanted(DpdkPort(pci_address=address, netdev=port_of(host, name, address).netdev))
+    yield from _dpdk_underlay(spec, name)
+
+
+def _without_address(spec: Spec, name: str, host: HostFacts) -> Iterator[Wanted]:
+    """Give bond or port; for its address the switch answers, which finds its tunnels' way by it."""
+    yield from (w for w in underlay_steps(spec, name, host) if not isinstance(w.step, Address))
+
+
+def _dpdk_underlay(spec: Spec, name: str) -> Iterator[Wanted]:
+    """Give DPDK, which starts with the switch once all of the card is ready, and its port."""
+    reason = "DPDK starts with the switch, once the card is as DPDK shall find it."
+    yield Wanted(OvsConfig(key="dpdk-init", value="true", restart="systemd", reason=reason))
+    yield Wanted(OvsBridge(bridge=PHYSICAL, datapath_type="netdev", owner=OWNER))
+    port = OvsPort(
+        bridge=PHYSICAL,
+        netdev=PORT,
+        interface_type="dpdk",
+        options={"dpdk-devargs": spec.hosts[name].ports[0], "dpdk-lsc-interrupt": "true"},
+        mtu_request=spec.underlay.mtu,
+        owner=OWNER,
+    )
+    yield Wanted(port, is_made=True)
+    yield from _host_in_underlay(spec, name)
+
+
+def _host_in_underlay(spec: Spec, name: str) -> Iterator[Wanted]:
     yield Wanted(LinkUp(netdev=PHYSICAL), is_made=True)
     yield Wanted(Address(netdev=PHYSICAL, address=underlay_address(spec, name)), is_made=True)
 

@@ -102,6 +102,15 @@ class Tunnel(StrEnum):
     GENEVE = "geneve"
 
 
+class UnderlayDriver(StrEnum):
+    """Who drives the ports of ovs-dpdk, where the card has no embedded switch that it knows."""
+
+    KERNEL = "kernel"
+    """The kernel, as before: the switch takes its netdevs."""
+    VFIO_PCI = "vfio-pci"
+    """DPDK: the whole port leaves the kernel."""
+
+
 class Underlay(Frozen):
     """The network between the hosts that tunnels run over; also the MTU of the ports."""
 
@@ -109,6 +118,7 @@ class Underlay(Frozen):
     mtu: Mtu
     tunnel: Tunnel = Tunnel.VXLAN
     """Of the Open vSwitch approaches."""
+    driver: UnderlayDriver = UnderlayDriver.KERNEL
 
 
 class NetworkSpec(Frozen):

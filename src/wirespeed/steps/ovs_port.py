@@ -16,6 +16,8 @@ from wirespeed.model.step import Scope, State, Step
 from wirespeed.steps.ovs_bridge import MARK, OWNER
 from wirespeed.steps.ovs_config import TIMEOUT, as_string
 
+DPDK_TIMEOUT = "--timeout=60"
+"""For a port of DPDK: memory for all its packets is found and cleared, a gigabyte and more."""
 OPTION = re.compile(r"[a-z][a-z0-9_-]{0,63}")
 OPTION_VALUE = re.compile(r"[A-Za-z0-9_.:,=/\[\]-]{1,256}")
 
@@ -128,7 +130,8 @@ class OvsPort(Step):
         """Add it with its mark in one transaction, or take it out."""
         if now == to:
             return ()
-        start = ("ovs-vsctl", TIMEOUT)
+        is_of_dpdk = self.interface_type.startswith("dpdk")
+        start = ("ovs-vsctl", DPDK_TIMEOUT if is_of_dpdk else TIMEOUT)
         if not to["is_there"]:
             gone = (*start, "--if-exists", "del-port", self.bridge, self.netdev)
             return (Command(argv=gone),)
