@@ -116,8 +116,8 @@ def test_what_an_earlier_comparison_left_is_not_shown_as_this_one_s(
     for old in (folder / "ovs-tc" / "stages.jsonl", folder / "ovs-tc" / "report.html"):
         old.parent.mkdir(parents=True, exist_ok=True)
         old.write_text("old\n")
-    (folder / "rfc2544").mkdir()
-    (folder / "rfc2544" / "trials.jsonl").write_text("old\n")
+    (folder / "rfc2544" / "ovs-tc").mkdir(parents=True)
+    (folder / "rfc2544" / "ovs-tc" / "trials.jsonl").write_text("old\n")
     prove_fails(monkeypatch, InputError("ssh.unreachable", found="no route"))
     argv = [written(tmp_path), "--approaches", "ovs-tc", "--yes"]
     assert compare.main(argv, standalone_mode=False) == 1
@@ -134,16 +134,20 @@ def test_rfc_2544_goes_through_the_paths_that_the_spec_asks_for(
         raise InputError("dut.not_installed", found="no ovs-vswitchd", next="fetch it")
 
     monkeypatch.setattr(compare_paths.rfc2544, "main", rfc2544)
-    prove_fails(monkeypatch, *[InputError("x.y", found="z")] * 2)
+    prove_fails(monkeypatch, *[InputError("x.y", found="z")] * 3)
     measure = {"rfc2544": {"frame_bytes": [64, 1518], "flows": 100, "seconds": 0.5}}
-    argv = [written(tmp_path, measure=measure), "--approaches", "legacy-vlan,ovs-dpdk", "--yes"]
+    names = "legacy-vlan,ovs-dpdk,ovs-tc"
+    argv = [written(tmp_path, measure=measure), "--approaches", names, "--yes"]
     compare.main(argv, standalone_mode=False)
     folder = tmp_path / "spec.yaml.compare"
+    rest = ["--frame-bytes", "64,1518", "--flows", "100",
+            "--trial-seconds", "0.5", "--confirm-seconds", "0.5", "--out"]  # fmt: skip
+    out = folder / "rfc2544"
+    # That one of them failed keeps the other from nothing.
     assert asked == [
-        ["--dut", "ovs-dpdk-vxlan", "--dut", "ovs-dpdk", "--frame-bytes", "64,1518",
-         "--flows", "100", "--trial-seconds", "0.5", "--confirm-seconds", "0.5",
-         "--out", str(folder / "rfc2544")],
-    ]  # fmt: skip
+        ["--dut", "ovs-dpdk-vxlan", "--dut", "ovs-dpdk", *rest, str(out / "ovs-dpdk")],
+        ["--dut", "kernel-vxlan", "--dut", "kernel-bridge", *rest, str(out / "ovs-tc")],
+    ]
     page = (folder / "report.html").read_text()
     assert "not measured: dut.not_installed: no ovs-vswitchd; next: fetch it" in page
     # Its frames are moved by the card.

@@ -3,9 +3,10 @@ from collections.abc import Callable
 import pytest
 
 from wirespeed.measure.dut import DutCounters, difference
-from wirespeed.measure.duts import DUT_NAMES, start_dut
+from wirespeed.measure.duts import ON_A_WIRE, start_dut
 from wirespeed.measure.eal_side import EalSide
 from wirespeed.measure.external import ExternalDut
+from wirespeed.measure.kernel_path import KERNEL_DUTS
 from wirespeed.model.error import InputError, MeasurementError
 from wirespeed.model.trial import PortCounters
 
@@ -103,8 +104,15 @@ def test_an_unknown_dut_is_bad_input_with_the_names_that_are_known():
     assert "l3fwd-lpm" in error.value.next
 
 
+@pytest.mark.parametrize("name", KERNEL_DUTS)
+def test_a_dut_of_the_kernel_is_joined_by_no_wire_in_memory(name: str):
+    with pytest.raises(InputError) as error:
+        start_dut(name, side("net_null0"), flows=1, tester_mac="02:00:00:00:00:01")
+    assert (error.value.what, error.value.where) == ("dut.device", name)
+
+
 @pytest.mark.dpdk
-@pytest.mark.parametrize("name", DUT_NAMES)
+@pytest.mark.parametrize("name", ON_A_WIRE)
 def test_every_dut_starts_under_its_name_and_can_be_read(
     name: str, null_side: Callable[..., EalSide]
 ):

@@ -188,15 +188,27 @@ def test_frames_through_a_path_stand_beside_the_ceiling_of_their_wire():
     # The doctor knows a link of 100 Gb/s of them.
     assert rows["ovs-dpdk-vxlan"][5] == "93.284"
     assert rows["ovs-dpdk"][5] == "148.810"
-    assert rows["—"][0] in ("legacy-vlan", "ovs-tc")
     why = [row[-1].text for row in grid.rows if row[1].text == "—"]
     assert len(why) == 2
     assert all(text.startswith("not measured: ") for text in why)
 
 
 def test_paths_that_were_not_asked_for_say_how_to_ask():
-    (row,) = (row for row in rfc2544_grid(COMPARISON).rows if row[0].text == "ovs-dpdk")
-    assert row[-1].text == "not measured: not asked: `measure.rfc2544` in the spec"
+    why = {Approach.OVS_DPDK: "not asked for"}
+    grid = rfc2544_grid(replace(COMPARISON, rfc2544=Rfc2544(why_not=why)))
+    assert {row[0].text: row[-1].text.split(",")[0] for row in grid.rows} == {
+        "ovs-dpdk": "not measured: not asked for",
+        "ovs-tc": "not measured: it was not come to",
+        "legacy-vlan": "not measured: the card moves the frames and no core has a part in it",
+    }
+
+
+def test_a_path_that_failed_half_way_has_its_figures_and_the_reason():
+    found = Rfc2544((outcome(dut="kernel-vxlan"),), {Approach.OVS_TC: "dut.died: killed"})
+    grid = rfc2544_grid(replace(COMPARISON, rfc2544=found))
+    own = [row for row in grid.rows if row[0].text == "ovs-tc"]
+    assert [row[1].text for row in own] == ["kernel-vxlan", "—"]
+    assert own[1][-1].text == "not measured: dut.died: killed"
 
 
 def test_a_spec_s_own_numbers_are_in_the_advice():

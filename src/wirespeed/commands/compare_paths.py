@@ -17,26 +17,35 @@ TRIAL_SECONDS = 1.0
 
 def measured_paths(
     folder: Path, asked: Rfc2544Spec | None, approaches: tuple[Approach, ...]
-) -> str:
-    """Measure every path that the approaches have in software, into a folder of its own.
+) -> dict[Approach, str]:
+    """Measure every path that an approach has in software, into a folder of its own.
 
-    Give why there is not a figure of each, empty where there is; never raise for what failed.
+    Give why there is not a figure of each, by approach; never raise for what failed.
     """
-    duts = [dut for approach in approaches for dut in PATHS[approach]]
-    out = folder / PATHS_FOLDER
-    remove_file(out / TRIALS)
-    if asked is None:
-        return "not asked for: `rfc2544: {}` under `measure:` in the spec asks"
-    if not duts:
-        return ""
-    make_folder(out)
-    argv = [word for dut in duts for word in ("--dut", dut)]
-    argv += ["--frame-bytes", ",".join(map(str, asked.frame_bytes)), "--flows", str(asked.flows)]
-    argv += ["--trial-seconds", str(min(TRIAL_SECONDS, asked.seconds))]
-    argv += ["--confirm-seconds", str(asked.seconds), "--out", str(out)]
-    click.echo(f"wirespeed measure rfc2544 {' '.join(argv)}", err=True)
-    try:
-        rfc2544.main(argv, standalone_mode=False)
-    except WirespeedError as error:
-        return f"{error.what}: {error.found}" + (f"; next: {error.next}" if error.next else "")
-    return ""
+    why: dict[Approach, str] = {}
+    for approach in approaches:
+        out = folder / PATHS_FOLDER / approach
+        remove_file(out / TRIALS)
+        if not PATHS[approach]:
+            continue
+        if asked is None:
+            why[approach] = "not asked for: `rfc2544: {}` under `measure:` in the spec asks"
+            continue
+        argv = _argv(PATHS[approach], asked, out)
+        click.echo(f"wirespeed measure rfc2544 {' '.join(argv)}", err=True)
+        try:
+            make_folder(out)
+            rfc2544.main(argv, standalone_mode=False)
+        except WirespeedError as error:
+            then = f"; next: {error.next}" if error.next else ""
+            why[approach] = f"{error.what}: {error.found}{then}"
+    return why
+
+
+def _argv(duts: tuple[str, ...], asked: Rfc2544Spec, out: Path) -> list[str]:
+    return [
+        *(word for dut in duts for word in ("--dut", dut)),
+        *("--frame-bytes", ",".join(map(str, asked.frame_bytes)), "--flows", str(asked.flows)),
+        *("--trial-seconds", str(min(TRIAL_SECONDS, asked.seconds))),
+        *("--confirm-seconds", str(asked.seconds), "--out", str(out)),
+    ]

@@ -20,7 +20,7 @@ from wirespeed.report.proof_page import Proof
 RECORD = "comparison.json"
 REPORT = "report.html"
 PATHS_FOLDER = "rfc2544"
-"""A run of `wirespeed measure rfc2544`."""
+"""Runs of `wirespeed measure rfc2544`, one for each approach that has a path in software."""
 
 
 class Failed(Frozen):
@@ -39,8 +39,8 @@ class ComparisonRecord(Frozen):
     approaches: tuple[Approach, ...]
     """In the order in which they were built."""
     failed: dict[Approach, Failed] = Field(default_factory=dict)
-    paths_why_not: str = ""
-    """Why RFC 2544 was not measured, or not through all of them."""
+    paths_why_not: dict[Approach, str] = Field(default_factory=dict)
+    """Why RFC 2544 was not measured through a path, or not with all frames."""
 
 
 def is_comparison(folder: Path) -> bool:
@@ -87,7 +87,12 @@ def read_comparison(folder: Path) -> Comparison:
         tuple(_one(folder, record, approach) for approach in record.approaches),
         record.spec,
         Rfc2544(
-            tuple(one for one in read_records(folder / PATHS_FOLDER) if isinstance(one, Outcome)),
+            tuple(
+                one
+                for approach in record.approaches
+                for one in read_records(folder / PATHS_FOLDER / approach)
+                if isinstance(one, Outcome)
+            ),
             record.paths_why_not,
         ),
     )

@@ -22,10 +22,12 @@ from wirespeed.host.jsonl import JsonlWriter
 from wirespeed.host.procfs import usable_cpus
 from wirespeed.host.reach_destination import HERE
 from wirespeed.lab.bed import VirtualBed
+from wirespeed.lab.kernel_bed import KernelBed
 from wirespeed.measure.campaign import Beds, Campaign, Plan
 from wirespeed.measure.duts import DUT_NAMES
 from wirespeed.measure.external import ExternalDut
 from wirespeed.measure.external_bed import ExternalBed, ExternalPorts
+from wirespeed.measure.kernel_path import KERNEL_DUTS
 from wirespeed.measure.machine import describe_machine
 from wirespeed.measure.run_folder import TRIALS, resumable
 from wirespeed.model.error import InputError, MeasurementError, WirespeedError
@@ -134,7 +136,8 @@ def _run(
         **{**options, "ports": ", ".join(options["ports"])}
     )
     settings = plan.settings(
-        wire=ports if options["ports"] else options["wire"], bidirectional=options["bidirectional"]
+        wire=ports if options["ports"] else _wires(plan, options["wire"]),
+        bidirectional=options["bidirectional"],
     )
     make_folder(out)
     # Opened before it is read: nobody else can add to it in between.
@@ -212,6 +215,12 @@ def _plan(**options: Any) -> Plan:
         ) from None
 
 
+def _wires(plan: Plan, wire: str) -> str:
+    """Name what joins tester and DUTs: the kernel's are joined by veth, whatever is asked for."""
+    kernel = [dut in KERNEL_DUTS for dut in plan.duts]
+    return "veth" if all(kernel) else f"{wire}, veth" if any(kernel) else wire
+
+
 def _mix(label: str) -> FrameMix:
     try:
         return FrameMix.parse(IMIX if label == "imix" else label)
@@ -248,8 +257,10 @@ def _beds(plan: Plan, **options: Any) -> Beds:
                 found="no DUT of that name",
                 next=f"one of {', '.join(DUT_NAMES)}",
             )
-        return lambda dut: VirtualBed(
-            dut, options["wire"], flows=plan.flows, frame_bytes_max=largest
+        return lambda dut: (
+            KernelBed(dut, frame_bytes_max=largest)
+            if dut in KERNEL_DUTS
+            else VirtualBed(dut, options["wire"], flows=plan.flows, frame_bytes_max=largest)
         )
     _check_ports(ports, options)
     cpus = usable_cpus()

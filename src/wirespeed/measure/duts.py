@@ -4,16 +4,19 @@ from typing import get_args
 
 from wirespeed.measure.dut import Dut
 from wirespeed.measure.eal_side import EalSide
+from wirespeed.measure.kernel_path import KERNEL_DUTS
 from wirespeed.measure.l3fwd import L3fwd, Lookup
 from wirespeed.measure.ovs_dpdk import OVS_DUTS, OvsDpdk
 from wirespeed.measure.testpmd import FORWARD_MODES, Testpmd
 from wirespeed.model.error import InputError
 
-DUT_NAMES = (
+ON_A_WIRE = (
     *(f"testpmd-{mode}" for mode in FORWARD_MODES),
     *(f"l3fwd-{lookup}" for lookup in get_args(Lookup)),
     *OVS_DUTS,
 )
+"""Those that a wire in memory joins to the tester."""
+DUT_NAMES = (*ON_A_WIRE, *KERNEL_DUTS)
 
 
 def start_dut(
@@ -31,6 +34,13 @@ def start_dut(
             where=name,
             found="no DUT of that name",
             next=f"one of {', '.join(DUT_NAMES)}",
+        )
+    if name in KERNEL_DUTS:
+        raise InputError(
+            "dut.device",
+            where=name,
+            found="it is in this machine's kernel, and joined to the tester by no wire in memory",
+            next="a testbed of its own: wirespeed measure rfc2544 --dut kernel-vxlan",
         )
     if name in OVS_DUTS:
         return OvsDpdk(side, OVS_DUTS[name], frame_bytes_max=frame_bytes_max)

@@ -22,6 +22,8 @@ class EalSide(Frozen):
     """Needed by whoever offers its memory to the other end (virtio_user, memif zero copy)."""
     control_cpu: int
     worker_cpus: tuple[int, ...]
+    inside: tuple[str, ...] = ()
+    """Words that its command begins with, such as those that enter a network namespace."""
 
     @property
     def environment(self) -> dict[str, str]:

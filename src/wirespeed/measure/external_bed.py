@@ -6,9 +6,8 @@ Not proven on hardware: here it has only been run on vdevs.
 from collections.abc import Callable
 
 from wirespeed.host.folder import PrivateFolder
-from wirespeed.measure.dut import DutDescription, difference
+from wirespeed.measure.dut import Dut, DutDescription, difference
 from wirespeed.measure.eal_side import EalSide
-from wirespeed.measure.external import ExternalDut
 from wirespeed.measure.testbed import BedTrial
 from wirespeed.measure.tester import Tester
 from wirespeed.measure.tester_protocol import (
@@ -35,12 +34,14 @@ class ExternalPorts(Frozen):
     hugepages: bool
     frame_bytes_max: int
     memory_mib: int = 1024
+    inside: tuple[str, ...] = ()
+    """Words that the tester's command begins with, where its ports are in a namespace."""
 
 
 class ExternalBed:
     """See `Testbed`. Opens the ports when made; use `close`."""
 
-    def __init__(self, dut: ExternalDut, ports: ExternalPorts) -> None:
+    def __init__(self, dut: Dut, ports: ExternalPorts) -> None:
         self._dut, self._ports = dut, ports
         self._primed = False
         self._folder = PrivateFolder.create()
@@ -55,6 +56,7 @@ class ExternalBed:
                     hugepages=ports.hugepages,
                     control_cpu=ports.control_cpu,
                     worker_cpus=ports.worker_cpus,
+                    inside=ports.inside,
                 )
             )
             self._tester.await_opened(self._tester.begin_open(self._request()))
@@ -123,8 +125,9 @@ class ExternalBed:
                 PortRequest(
                     device=device,
                     peer_mac=ports.peer_mac,
-                    # A card that takes no more is the tester's limit; a virtual ring is the DUT's.
-                    refused="dut" if device.startswith("net_") else "tester",
+                    # A card that takes no more is the tester's limit, and so is a socket, which the
+                    # tester's own thread empties; a virtual ring is the DUT's.
+                    refused="dut" if _is_ring_of_dut(device) else "tester",
                 )
                 for device in ports.devices
             ),
@@ -140,3 +143,7 @@ class ExternalBed:
         if self._tester is None:
             raise AssertionError("the testbed is closed")
         return self._tester
+
+
+def _is_ring_of_dut(device: str) -> bool:
+    return device.startswith("net_") and not device.startswith("net_af_packet")

@@ -82,7 +82,7 @@ class Tester(Closing):
         physical = [d for d in side.devices if not d.startswith("net_")]
         # Vdevs are opened on request; a card must be on the EAL's allow-list from the start.
         eal = side.model_copy(update={"devices": tuple(physical)})
-        argv = [find_tester(), *eal.arguments(), f"--lcores={side.lcores()}"]
+        argv = [*side.inside, find_tester(), *eal.arguments(), f"--lcores={side.lcores()}"]
         self.argv = tuple(argv)
         self._child = Child(argv, role="tester", environment=side.environment)
         self._next_id = 0

@@ -1,5 +1,6 @@
 """Several approaches to one spec, side by side: what is compared. Pure."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from wirespeed.model.spec import Approach, Spec
@@ -32,8 +33,8 @@ class Rfc2544:
     """What the tester measured of the approaches' software paths, on its own machine."""
 
     outcomes: tuple[Outcome, ...] = ()
-    why_not: str = ""
-    """Why there is none, or not all; empty where nothing failed."""
+    why_not: Mapping[Approach, str] = field(default_factory=dict)
+    """Why there is none of an approach, or not all of it."""
 
 
 @dataclass(frozen=True)
@@ -44,7 +45,7 @@ class Comparison:
     approaches: tuple[Proof | NotShown, ...]
     spec: Spec
     """As it was given: with the one approach that it names."""
-    rfc2544: Rfc2544 = field(default=Rfc2544(why_not="not asked: `measure.rfc2544` in the spec"))
+    rfc2544: Rfc2544 = field(default_factory=Rfc2544)
 
     @property
     def proofs(self) -> tuple[Proof, ...]:
