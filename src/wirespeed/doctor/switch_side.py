@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from wirespeed.ceilings.ethernet import ethernet_ceiling
 from wirespeed.facts.switchport import Switch, Switches
-from wirespeed.facts.switchport_pairs import pairs
+from wirespeed.facts.switchport_ends import cable_ends
 from wirespeed.facts.switchport_port import SwitchPort
 from wirespeed.model.capture import Capture
 from wirespeed.model.ceiling import Direction, Ledger
@@ -27,11 +27,11 @@ def switch_lines(host: HostFacts) -> Iterator[tuple[str, str]]:
     """Give name and state of every port of a switch alone, or of those that the host is in."""
     if not is_only_switch(host.capture):
         try:
-            found = pairs(host)
+            found = cable_ends(host)
         except (CannotTellError, DoesNotApplyError):
             return
         for pair in found:
-            yield f"{pair.netdev} is in", f"{pair.place}: {port_line(pair.port)}"
+            yield f"{pair.name} is in", f"{pair.place}: {port_line(pair.port)}"
         return
     for name, switch in host[Switches].by_name.items():
         yield name, str(switch.kind)

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from typing import TypeVar
 
 from wirespeed.facts.link import Link, Links
 from wirespeed.facts.netstack import NetStack
@@ -14,6 +15,7 @@ from wirespeed.model.observed import CannotTellError, Known
 from wirespeed.model.rule import DoesNotApplyError
 from wirespeed.model.switch_kind import SwitchKind
 
+T = TypeVar("T")
 FAR_END = "wirespeed doctor HOST --far-end NETDEV=switch+KIND://SWITCH/PORT"
 
 
@@ -50,7 +52,7 @@ def pairs(host: HostFacts) -> tuple[Pair, ...]:
     if not switches:
         raise DoesNotApplyError("the capture has no switch: --far-end adds it")
     if host.capture.section("ports") is None:
-        raise DoesNotApplyError("the capture is of a switch alone")
+        raise DoesNotApplyError("the capture has no Linux host beside the switch")
     links = host[Links].by_netdev
     found = {pair.netdev: pair for pair in _heard(host, links)}
     for name, switch in switches.items():
@@ -65,9 +67,7 @@ def pairs(host: HostFacts) -> tuple[Pair, ...]:
     return tuple(found.values())
 
 
-def of_each(
-    all_pairs: Iterable[Pair], check: Callable[[Pair], Iterable[Finding]]
-) -> Iterator[Finding]:
+def of_each(all_pairs: Iterable[T], check: Callable[[T], Iterable[Finding]]) -> Iterator[Finding]:
     """Ask about each; what cannot be told of one does not take the findings of the others."""
     found: list[Finding] = []
     unknown: CannotTellError | None = None

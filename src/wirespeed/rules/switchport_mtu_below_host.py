@@ -2,35 +2,31 @@
 
 from collections.abc import Iterator
 
-from wirespeed.facts.netstack import NetStack
-from wirespeed.facts.switchport_pairs import Pair, of_each, pairs
+from wirespeed.facts.switchport_ends import CableEnd, cable_ends
+from wirespeed.facts.switchport_pairs import of_each
 from wirespeed.model.finding import ByHand, Evidence, Finding, Remedy, Severity
-from wirespeed.model.observed import CannotTellError, Known, known
+from wirespeed.model.observed import Known, known
 from wirespeed.model.rule import HostExam, HostRule
 
 
 def _check(exam: HostExam) -> Iterator[Finding]:
-    yield from of_each(pairs(exam.host), lambda pair: _pair(exam, pair))
+    yield from of_each(cable_ends(exam.host), _pair)
 
 
-def _pair(exam: HostExam, pair: Pair) -> Iterator[Finding]:
-    links = known(exam.host[NetStack].links, "the netdevs and their MTUs")
-    own = links.get(pair.netdev)
-    if own is None:
-        raise CannotTellError(f"the MTU of {pair.netdev}", f"ip link show {pair.netdev}")
-    ours = known(own.mtu, f"the MTU of {pair.netdev}")
+def _pair(pair: CableEnd) -> Iterator[Finding]:
+    ours = known(pair.mtu, f"the MTU of {pair.name}")
     theirs = known(pair.port.mtu_bytes, f"the MTU of {pair.place}")
     # Some switches count the Ethernet header, some do not: less than the packet is too short.
     if theirs >= ours:
         return
     evidence = []
-    if isinstance(own.mtu, Known):
-        evidence.append(Evidence.of(own.mtu, f"{pair.netdev} sends packets of {ours} bytes"))
+    if isinstance(pair.mtu, Known):
+        evidence.append(Evidence.of(pair.mtu, f"{pair.name} sends packets of {ours} bytes"))
     if isinstance(pair.port.mtu_bytes, Known):
         evidence.append(Evidence.of(pair.port.mtu_bytes, f"{pair.place} takes {theirs}"))
     yield Finding(
         rule=RULE.slug,
-        where=pair.netdev,
+        where=pair.name,
         severity=Severity.FAULT,
         evidence=tuple(evidence),
         so="packets that fill the MTU are lost at the switch, and nobody tells the sender",

@@ -2,7 +2,8 @@
 
 from collections.abc import Iterator
 
-from wirespeed.facts.switchport_pairs import Pair, hears, mac_of, of_each, pairs
+from wirespeed.facts.switchport_ends import CableEnd, cable_ends
+from wirespeed.facts.switchport_pairs import hears, of_each
 from wirespeed.model.finding import ByHand, Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import Absent, Known, known
 from wirespeed.model.rule import DoesNotApplyError, HostExam, HostRule
@@ -10,23 +11,22 @@ from wirespeed.model.shown import shown
 
 
 def _check(exam: HostExam) -> Iterator[Finding]:
-    named = [pair for pair in pairs(exam.host) if pair.is_named]
+    named = [end for end in cable_ends(exam.host) if end.is_named]
     if not named:
         raise DoesNotApplyError("no cable was named: what is heard is what is taken")
-    yield from of_each(named, lambda pair: _pair(exam, pair))
+    yield from of_each(named, _pair)
 
 
-def _pair(exam: HostExam, pair: Pair) -> Iterator[Finding]:
+def _pair(pair: CableEnd) -> Iterator[Finding]:
     if isinstance(pair.port.neighbors, Absent):
         return
     heard = known(pair.port.neighbors, f"what {pair.place} hears by LLDP")
-    mac = mac_of(exam.host, pair.netdev)
-    if any(hears(neighbor, pair.netdev, mac) for neighbor in heard):
+    if any(hears(neighbor, pair.name, pair.mac) for neighbor in heard):
         return
     names = ", ".join(shown(f"{one.port} of {one.system or '?'}", 80) for one in heard[:4])
     yield Finding(
         rule=RULE.slug,
-        where=pair.netdev,
+        where=pair.name,
         severity=Severity.RISK,
         evidence=(
             Evidence(
@@ -34,7 +34,7 @@ def _pair(exam: HostExam, pair: Pair) -> Iterator[Finding]:
                 source=pair.port.neighbors.source if isinstance(pair.port.neighbors, Known) else "",
             ),
         ),
-        so=f"{pair.netdev} may be plugged in elsewhere: a change of that port would hit another",
+        so=f"{pair.name} may be plugged in elsewhere: a change of that port would hit another",
         remedies=(
             Remedy(
                 text="follow the cable, or see which port learns the card's MAC address",
