@@ -35,9 +35,31 @@ vmnic5  0000:af:00.1  nmlx5_core  Up            Up           25000  Full    02:0
 SAMPLES = Path(__file__).parents[1] / "facts/samples/esxcli"
 VERSION = {"Build": "Releasebuild-9298722", "Product": "VMware ESXi", "Version": "6.5.0"}
 
+FAULT = r"""
+count=$(($(cat count) + 1))
+echo "$count" >count
+if [ "$count" = "$(cat at)" ]; then
+	case $(cat fault_at) in
+	refused)
+		echo "Connection to the agent was refused" >&2
+		exit 1
+		;;
+	hangs) exec sleep 60 ;;
+	reboots)
+		cp options running
+		echo "2026-01-01T00:03" >booted
+		rm -rf "$LOCK"
+		kill -9 $(cat session)
+		exit 1
+		;;
+	esac
+fi
+"""
+"""Befalls call number `at` of all tools, before it does anything."""
 ESXCLI = r"""#!/bin/sh
-# Of `set`, all parameters are one text; a fault befalls the first that is set, once.
+# Of `set`, all parameters are one text; the fault in `fault` befalls the first that is set, once.
 cd "$STATE" || exit 1
+@fault@
 list() {
 	sep='['
 	for name in @names@; do
@@ -109,6 +131,7 @@ esac
 """
 VIM_CMD = r"""#!/bin/sh
 cd "$STATE" || exit 1
+@fault@
 case "$*" in
 hostsvc/hostsummary)
 	echo 'Listsummary:'
@@ -136,12 +159,17 @@ class DescribedEsxi:
     """The host; `folder` holds its state, its tools and its sshd."""
 
     folder: Path
-    server: Sshd
-    home: Home
+    server: Sshd | None
+    home: Home | None
 
     @property
     def reach(self) -> str:
         return "esxi://vmhost"
+
+    @property
+    def starts(self) -> tuple[str, ...]:
+        """Command that is a session there; what is sent is its input."""
+        return ("env", "SSH_ORIGINAL_COMMAND=sh -s", str(self.folder / "starts"))
 
     @property
     def state(self) -> Path:
@@ -158,18 +186,17 @@ class DescribedEsxi:
         (self.state / name).write_text(text)
 
 
-def described_esxi(folder: Path, *, is_old: bool = False) -> DescribedEsxi:
+def described_esxi(folder: Path, *, is_old: bool = False, with_sshd: bool = True) -> DescribedEsxi:
     """Make one; `is_old`: of before ESXi 7."""
-    home = Home(folder / "home")
-    server = Sshd(folder / "sshd", home.key)
-    home.add_host("vmhost", server.port)
-    home.known_hosts.write_text(server.known_as())
-    made = DescribedEsxi(folder, server, home)
-    made.state.mkdir()
+    made = DescribedEsxi(folder, None, None)
+    made.state.mkdir(parents=True)
     made.put("options", "DRSS=4")
     made.put("running", "DRSS=4")
     made.put("booted", "2026-01-01T00:00")
     made.put("fault", "")
+    made.put("fault_at", "")
+    made.put("at", "")
+    made.put("count", "0")
     made.put("refused", "")
     made.put("ports", json.dumps(PORTS))
     made.put("version", json.dumps(VERSION))
@@ -186,7 +213,13 @@ def described_esxi(folder: Path, *, is_old: bool = False) -> DescribedEsxi:
         f"LOCK={shlex.quote(str(made.lock))} sh -s\n"
     )
     starts.chmod(0o755)
-    server.authorized.write_text(f'command="{starts}" {public(home.key)}\n')
+    if with_sshd:
+        home = Home(folder / "home")
+        server = Sshd(folder / "sshd", home.key)
+        home.add_host("vmhost", server.port)
+        home.known_hosts.write_text(server.known_as())
+        server.authorized.write_text(f'command="{starts}" {public(home.key)}\n')
+        made.server, made.home = server, home
     return made
 
 
@@ -198,6 +231,7 @@ def _tools(made: DescribedEsxi, *, is_old: bool) -> None:
     for name in (*BUSYBOX, "cp"):
         (tools / name).symlink_to(busybox)
     texts = {"esxcli": ESXCLI.replace("@names@", " ".join(PARAMETERS)), "vim-cmd": VIM_CMD}
+    texts = {name: text.replace("@fault@", FAULT) for name, text in texts.items()}
     if is_old:
         (tools / "timeout").unlink()
         texts["timeout"] = OLD_TIMEOUT.replace("@busybox@", busybox)

@@ -43,6 +43,7 @@ def _host(
     request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[DescribedEsxi]:
     made = described_esxi(tmp_path / "esxi", is_old=getattr(request, "param", "") != "esxi 7")
+    assert made.home and made.server
     monkeypatch.setenv("HOME", str(made.home.folder))
     monkeypatch.delenv("SSH_AUTH_SOCK", raising=False)
     monkeypatch.setattr(hands_esxi, "ESXI_LOCK", str(made.lock))

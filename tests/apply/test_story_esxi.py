@@ -50,6 +50,7 @@ def test_one_esxi_machine_goes_from_found_to_ready_and_back(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ):
     shell, api = described_esxi(tmp_path / "esxi", is_old=True), Vcsim()
+    assert shell.home and shell.server
     try:
         vsphere._password.cache_clear()
         monkeypatch.setenv("HOME", str(shell.home.folder))

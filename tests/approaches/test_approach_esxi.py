@@ -6,6 +6,8 @@ from typing import Any
 import pytest
 
 from wirespeed.approaches.esxi import esxi
+from wirespeed.commands.hosts_of_spec import runners_of
+from wirespeed.commands.remedy import way_to
 from wirespeed.model.capture import Capture, Section
 from wirespeed.model.error import InputError
 from wirespeed.model.fact import HostFacts
@@ -87,6 +89,18 @@ def test_a_linux_host_is_no_esxi_host():
     with pytest.raises(InputError) as caught:
         steps_of(spec_of({"numa_node": 1}), linux)
     assert caught.value.what == "spec.no_esxi"
+
+
+def test_nothing_of_an_esxi_spec_is_measured():
+    with pytest.raises(InputError) as caught, runners_of(spec_of({"numa_node": 1})):
+        raise AssertionError("it is refused before")
+    assert "within the guest" in caught.value.next
+
+
+def test_a_remedy_of_an_esxi_host_is_a_spec():
+    with pytest.raises(InputError) as caught:
+        way_to("vsphere://vmhost", by_api())
+    assert caught.value.what == "remedy.esxi"
 
 
 @pytest.mark.parametrize(

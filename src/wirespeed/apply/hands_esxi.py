@@ -33,7 +33,7 @@ timeout() {
 """
 _BOOT = """
 booted() {
-	vim-cmd hostsvc/hostsummary |
+	$limit vim-cmd hostsvc/hostsummary |
 		sed -n 's/^ *bootTime = "\\([0-9-]*T[0-9]*:[0-9]*\\):.*/\\1/p'
 }
 show boot-id - booted

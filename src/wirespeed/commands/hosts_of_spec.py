@@ -79,6 +79,13 @@ def runners_of(spec: Spec) -> Iterator[dict[str, Runner]]:
 
     Raises InputError `spec.not_a_host` for a recorded one.
     """
+    if spec.approach is Approach.ESXI:
+        raise InputError(
+            "spec.esxi_host",
+            where=spec.approach,
+            found="no guest of this spec is measured: they are somebody else's",
+            next="wirespeed plan, apply, undo; then measure within the guest",
+        )
     with ExitStack() as stack:
         hosts = _host_runners(spec, stack)
         yield hosts | guest_runners(spec, hosts, stack)

@@ -15,6 +15,7 @@ from wirespeed.commands.hosts_of_spec import hands_of, here_of
 from wirespeed.commands.run_hosts import carry_out
 from wirespeed.commands.wsl_hosts import NOWHERE, is_of_windows
 from wirespeed.facts.ports import Ports
+from wirespeed.facts.vsphere import is_esxi
 from wirespeed.facts.windows_adapters import WindowsAdapters
 from wirespeed.facts.windows_hardware import WindowsHardwares
 from wirespeed.host.reach_destination import HERE, WindowsHost, parse_destination
@@ -116,8 +117,15 @@ def remedy(
 def way_to(host: str, facts: HostFacts) -> Spec:
     """Give a spec that wants nothing, and says how the host is reached: the journal keeps it.
 
-    Raises InputError `remedy.no_port`.
+    Raises InputError `remedy.no_port`, `remedy.esxi`.
     """
+    if is_esxi(facts.capture):
+        raise InputError(
+            "remedy.esxi",
+            where=host,
+            found="it is an ESXi host, whose remedies a spec names",
+            next="wirespeed plan with `approach: esxi`; docs/esxi.md shows one",
+        )
     try:
         ports = _ports(host, facts)
     except CannotTellError as error:

@@ -57,11 +57,11 @@ class EsxiGuests(EsxiFact):
     esxi: ClassVar[str] = r"""
 # guests: `NUMBER PATH` of each .vmx, whose path is `[DATASTORE] FOLDER/NAME.vmx` in the list.
 guests() {
-	vim-cmd vmsvc/getallvms |
+	$limit vim-cmd vmsvc/getallvms |
 		sed -n 's|^\([0-9][0-9]*\) .*\[\([^][/]*\)\] \([^][]*\.vmx\) .*|\1 /vmfs/volumes/\2/\3|p'
 }
 count_guests() {
-	vim-cmd vmsvc/getallvms | grep -c '^[0-9]'
+	$limit vim-cmd vmsvc/getallvms | grep -c '^[0-9]'
 }
 show esxi-guests - count_guests
 guests | while read -r number vmx; do

@@ -52,10 +52,12 @@ class EsxiUplinks(EsxiFact):
     uplinks: dict[str, EsxiUplink]
 
     esxi: ClassVar[str] = r"""
-esxcli network nic list | sed -n 's/^\(vmnic[0-9]\{1,3\}\) .*/\1/p' | while read -r nic; do
-	run esxi-uplink "$nic" esxcli network nic get -n "$nic" </dev/null
-	run esxi-counters "$nic" esxcli network nic stats get -n "$nic" </dev/null
-done
+$limit esxcli network nic list |
+	sed -n 's/^\(vmnic[0-9]\{1,3\}\) .*/\1/p' |
+	while read -r nic; do
+		run esxi-uplink "$nic" esxcli network nic get -n "$nic" </dev/null
+		run esxi-counters "$nic" esxcli network nic stats get -n "$nic" </dev/null
+	done
 """
 
     @classmethod

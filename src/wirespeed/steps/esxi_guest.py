@@ -119,9 +119,9 @@ def _state(said: Any) -> State:
         RESERVATION: _number(said, RESERVATION, 0),
         LOCKED: _truth(said, LOCKED),
         CPU_RESERVATION: _number(said, CPU_RESERVATION, 0),
-        AFFINITY: _in_order(_text(said, AFFINITY)),
+        AFFINITY: _in_order(_text(said, AFFINITY)) or None,
         LATENCY: _level(said),
-        NUMA_NODE: _nodes(said),
+        NUMA_NODE: _nodes(said) or None,
     }
 
 
@@ -168,4 +168,7 @@ def _in_order(text: str) -> str:
 
 
 def _word(value: str | int | bool | None) -> str:
+    if value is None:
+        # So the API clears an affinity, and takes a key away.
+        return ""
     return {True: "true", False: "false"}[value] if isinstance(value, bool) else str(value)
