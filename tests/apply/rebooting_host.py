@@ -39,6 +39,8 @@ class PutAndReboot(Put):
 class RebootingHost(DescribedHost):
     """Hands of one, with everything that commands ask of them."""
 
+    interruption = ""
+
     def __init__(self, values: dict[str, int]) -> None:
         super().__init__(values)
         self.at_boot = dict(values)

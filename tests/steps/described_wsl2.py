@@ -19,6 +19,7 @@ from described import doc_wsl2
 from described.host import Host, capture_of
 from described.windows import Windows, as_found, external_switch
 from wirespeed.apply.hands import Changed
+from wirespeed.apply.hands_wsl import WslHands
 from wirespeed.model.capture import Capture, parse_capture
 from wirespeed.model.command import Command
 from wirespeed.model.observed import Observed
@@ -122,6 +123,8 @@ class LinuxHands(DescribedHands):
     `trouble` by the number of a command: `fail`; `hang`, which ends it after its time; `lose`, as
     the connection ends and all is done; `restart`: WSL is shut down in its midst, and starts anew.
     """
+
+    interruption = WslHands.interruption
 
     def __init__(self, host: Linux, windows: DescribedWindows) -> None:
         super().__init__(host)

@@ -67,9 +67,9 @@ class Desk:
             monkeypatch.setattr(module, "hands_of", hands_of)
         monkeypatch.setattr(hands_powershell, "PAUSE_S", 0.0)
 
-    def call(self, command: object, *options: str) -> Result:
+    def call(self, command: object, *options: str, input: str | None = None) -> Result:
         arguments = [str(self.spec), *options]
-        return CliRunner().invoke(command, arguments, standalone_mode=False)  # type: ignore[arg-type]
+        return CliRunner().invoke(command, arguments, input=input, standalone_mode=False)  # type: ignore[arg-type]
 
     def planned(self) -> list[PlannedStep]:
         entries = read_journal(run_folder(self.spec))
@@ -115,6 +115,17 @@ def test_wsl2_the_filter_is_unbound_before_the_switch_is_made(desk: Desk):
     assert [line.split()[0] for line in desk.shell.ran[:made]] == ["Disable-NetAdapterBinding"] * 3
     assert OWN not in " ".join(desk.shell.ran)
     assert desk.windows.boots == 1, "it did not crash"
+
+
+def test_wsl2_is_shut_down_only_when_it_is_asked_for_and_that_is_named(desk: Desk):
+    done = desk.call(apply, "--yes")
+    assert "by `wsl --shutdown` in Windows: every distribution ends" in done.output
+    assert desk.linux.boots == 1
+    asked = desk.call(apply, "--reboot", input="n\n")
+    assert asked.return_value == REBOOT_DUE and "wsl --shutdown" in asked.output
+    assert desk.linux.boots == 1
+    assert desk.call(undo).return_value == 0
+    assert desk.state == desk.start
 
 
 def test_wsl2_all_the_way_and_back(desk: Desk):

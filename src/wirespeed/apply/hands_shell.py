@@ -3,6 +3,7 @@
 import uuid
 from collections.abc import Sequence
 from contextlib import suppress
+from typing import ClassVar
 
 from wirespeed.apply.guard_timer import UNDOING_S, settle_script, sweep_script
 from wirespeed.apply.guard_timer_change import change_or_undone
@@ -45,6 +46,9 @@ PAUSE_S = 1.0
 
 class ShellHands:
     """The hands of the host that `runner` reaches; `name` is how the user calls it."""
+
+    interruption: ClassVar[str] = ""
+    """What `reboot` ends, where that is not what everybody takes a reboot for."""
 
     def __init__(self, name: str, runner: Runner) -> None:
         self._name, self._runner = name, runner

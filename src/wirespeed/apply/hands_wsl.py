@@ -1,6 +1,7 @@
 """Hands of the Linux side of WSL 2. Its boot is the one of WSL's own virtual machine."""
 
 from contextlib import suppress
+from typing import ClassVar
 
 from wirespeed.apply.hands_boot import await_boot
 from wirespeed.apply.hands_shell import READ_TIMEOUT_S, ShellHands
@@ -14,6 +15,11 @@ START_S = 300.0
 
 class WslHands(ShellHands):
     """A host's, save that `reboot` shuts WSL down, by Windows, and lets Windows start it again."""
+
+    interruption: ClassVar[str] = (
+        "WSL is to be shut down, by `wsl --shutdown` in Windows: every distribution ends, with all "
+        "that runs in it; Windows goes on"
+    )
 
     def __init__(self, name: str, runner: Runner) -> None:
         super().__init__(name, runner)

@@ -194,6 +194,8 @@ class Applying:
         if not due:
             return True
         names = ", ".join(due)
+        ways = [self._hands[host].interruption for host in due]
+        click.echo("".join(f"{way}\n" for way in dict.fromkeys(ways) if way), nl=False)
         if not self._how.reboot:
             click.echo(
                 f"a stage is done, and not in force: {names} is still to be rebooted\n"
