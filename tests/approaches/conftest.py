@@ -7,4 +7,4 @@ import pytest
 
 TESTS = Path(__file__).parents[1]
 sys.path += [str(TESTS), str(TESTS / "steps"), str(Path(__file__).parent)]
-pytest.register_assert_rewrite("proof")
+pytest.register_assert_rewrite("proof", "whole_plan")

@@ -94,19 +94,22 @@ class DescribedConnectX:
                     channels={"combined": self.channels},
                     channels_max={"combined": CHANNELS},
                     features=dict(features),
+                    table=(),
+                    flow_fields={},
                 )
                 for name in PORTS
             }
         )
 
     def __eq__(self, other: object) -> bool:
-        def standing(one: "DescribedConnectX") -> tuple[object, ...]:
-            ports = one.ethtool.ports
-            return one.modules, one.modes, one.vfs, one.links.netdevs, one.ovs, ports
-
-        return isinstance(other, DescribedConnectX) and standing(self) == standing(other)
+        return isinstance(other, DescribedConnectX) and self.standing() == other.standing()
 
     __hash__ = None  # type: ignore[assignment]
+
+    def standing(self) -> tuple[object, ...]:
+        """Give all that is set on it."""
+        ports = self.ethtool.ports
+        return self.modules, self.modes, self.vfs, self.links.netdevs, self.ovs, ports
 
     def run(self, command: Command) -> Answer:
         argv = command.argv
@@ -147,9 +150,20 @@ class DescribedConnectX:
             self.order.append(f"port {name}")
         if "restart" in argv:
             self.order.append("restart")
+        done = self.ovs.run(command)
         if "add-br" in argv:
             self.order.append("bridge")
-        return self.ovs.run(command)
+        self._bridges_own_ports()
+        return done
+
+    def _bridges_own_ports(self) -> None:
+        """Let each bridge have a netdev of its name, which is down at first."""
+        netdevs = self.links.netdevs
+        for name in [n for n, link in netdevs.items() if link.kind == "openvswitch"]:
+            if name not in self.ovs.bridges:
+                del netdevs[name]
+        for name in self.ovs.bridges:
+            netdevs.setdefault(name, Link(is_up=False, kind="openvswitch"))
 
     def _module(self, argv: tuple[str, ...]) -> Answer:
         match argv:

@@ -3,97 +3,14 @@
 With the real planner and executor; killed at every command; and with what goes wrong on such hosts.
 """
 
-from collections.abc import Callable
-from copy import deepcopy
-from functools import cache
-
 import pytest
 from described_connectx import CHANNELS, PFS, PORTS, DescribedConnectX, Vf
-from proof import DescribedHands, Killed
+from whole_plan import Run, prove_kills, prove_refusals
 
-from described.doc_sriov import as_found, mlx5_eswitch, ports, rebooted
-from described.host import Host, capture_of
-from described.ovs import OpenVSwitch
 from wirespeed.apply.executor import Executor
-from wirespeed.apply.make import plan_spec
-from wirespeed.model.capture import parse_capture
 from wirespeed.model.error import ApplyError, LeftChangedError
-from wirespeed.model.fact import HostFacts
-from wirespeed.model.journal import Ended, Entry
-from wirespeed.model.plan import Plan
-from wirespeed.model.spec import Spec
+from wirespeed.model.journal import Ended
 from wirespeed.steps.representor_name import RepresentorName
-
-SPEC = Spec.model_validate(
-    {
-        "hosts": {
-            name: {"reach": f"ssh://{name}.example", "ports": PFS} for name in ("alpha", "beta")
-        },
-        "approach": "ovs-tc",
-        "underlay": {"subnet": "192.168.9.0/24", "mtu": 9080},
-        "networks": {"storage": {"segment": 42, "subnet": "192.168.10.0/24", "mtu": 9000}},
-        "guests": {
-            "ceph-1": {"host": "alpha", "networks": ["storage"]},
-            "gpu-1": {"host": "beta", "networks": ["storage"]},
-        },
-    }
-)
-
-
-@cache
-def capture(mode: str = "legacy", channels: int = CHANNELS) -> str:
-    host = Host()
-    as_found(host)
-    rebooted(host)
-    mlx5_eswitch(host, PFS, mode=mode)
-    ports(host, channels=channels, switchdev=mode == "switchdev")
-    OpenVSwitch({}).place(host)
-    return capture_of(host)
-
-
-@cache
-def facts_of(name: str, mode: str, channels: int) -> HostFacts:
-    return HostFacts(name, parse_capture(capture(mode, channels), name))
-
-
-class Run:
-    """Two hosts, their plan, and the journal of what is done to them."""
-
-    def __init__(self, host: DescribedConnectX | None = None) -> None:
-        """`host` is beta; alpha has nothing wrong with it."""
-        start = host or DescribedConnectX()
-        self.start = {"alpha": DescribedConnectX(start.channels), "beta": deepcopy(start)}
-        self.hands = {name: DescribedHands(deepcopy(one)) for name, one in self.start.items()}
-        self.journal: list[Entry] = []
-        self.plan = self.planned()
-
-    def planned(self, mode: str = "legacy") -> Plan:
-        channels = self.start["beta"].channels
-        facts = {name: facts_of(name, mode, channels) for name in SPEC.hosts}
-        return plan_spec(SPEC, facts, self.hands)
-
-    @property
-    def hosts(self) -> dict[str, DescribedConnectX]:
-        return {name: hands.host for name, hands in self.hands.items()}  # type: ignore[misc]
-
-    def apply(self) -> None:
-        self._executor().apply()
-
-    def undo(self) -> None:
-        self._executor().undo()
-
-    def _executor(self) -> Executor:
-        return Executor(
-            self.plan, self.hands, self.journal.append, lambda: "now", tuple(self.journal)
-        )
-
-    def failed(self, work: Callable[[], None]) -> ApplyError:
-        with pytest.raises(ApplyError) as caught:
-            work()
-        return caught.value
-
-    def is_as_found(self) -> bool:
-        return self.hosts == self.start
 
 
 def test_as_found_applied_nothing_to_do_and_as_found():
@@ -160,52 +77,12 @@ def test_channels_are_as_they_were_in_both_modes(channels: int):
     assert run.is_as_found()
 
 
-def commands() -> int:
-    run = Run()
-    run.apply()
-    return run.hands["beta"].count
-
-
 def test_killed_before_any_command_it_is_undone_and_it_is_applied():
-    count = commands()
-    assert count > 30
-    goal = Run()
-    goal.apply()
-    for number in range(count + 1):
-        for ends, end in ((Run.undo, None), (Run.apply, goal.hosts)):
-            run = Run()
-            run.hands["beta"].dies_before = number
-            with pytest.raises(Killed):
-                run.apply()
-                raise Killed
-            ends(run)
-            assert run.hosts == (end or run.start), (number, ends.__name__)
-
-
-def test_killed_in_undo_it_is_undone():
-    whole = Run()
-    whole.apply()
-    whole.hands["beta"].count = 0
-    whole.undo()
-    assert whole.hands["beta"].count > 20
-    for number in range(whole.hands["beta"].count + 1):
-        run = Run()
-        run.apply()
-        run.hands["beta"].count = 0
-        run.hands["beta"].dies_before = number
-        with pytest.raises(Killed):
-            run.undo()
-            raise Killed
-        run.undo()
-        assert run.is_as_found(), number
+    prove_kills(Run)
 
 
 def test_any_command_that_is_refused_ends_as_found():
-    for number in range(commands()):
-        run = Run()
-        run.hands["beta"].refuses = number
-        assert run.failed(run.apply).what == "step.failed"
-        assert run.is_as_found(), number
+    prove_refusals(Run)
 
 
 def test_vf_lag_that_never_becomes_active_is_told_and_no_vf_is_made():
