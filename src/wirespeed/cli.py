@@ -31,6 +31,7 @@ not proven on hardware (only vdevs, virtual and described hosts were at hand):
   ovs-dpdk: any host; its switch was measured alone, plain and through VXLAN
   prove: throughput between guests, as every host was emulated; fail-over by
     ConnectX ports; a card that enforces its spoof check
+  compare: a choice by figures, as every host was emulated
   doctor, link: switches and their ports, of all seven kinds; mlxlink"""
 
 
