@@ -18,17 +18,23 @@ class WindowsSessions(WindowsFact):
     local_addresses: Observed[frozenset[str]]
     """Of this host; a connection from itself is none."""
 
-    # WinRM's are the system's own connections; those of sshd are known by what it listens on.
+    # WinRM's are the system's own connections: the registry has its ports beside the usual ones.
+    # Those of sshd are known by what it listens on.
     powershell: ClassVar[str] = """\
 Section windows-sessions {
 	$ports = @(5985, 5986)
+	$winrm = 'HKLM:\\SOFTWARE\\Microsoft\\Windows\\CurrentVersion\\WSMAN\\Listener'
+	Get-ChildItem -Path $winrm -ErrorAction SilentlyContinue | ForEach-Object {
+		$ports += $_.GetValue('Port')
+	}
 	$sshd = @(Get-Process -Name sshd -ErrorAction SilentlyContinue | ForEach-Object { $_.Id })
-	Get-NetTCPConnection | ForEach-Object {
+	$all = @(Get-NetTCPConnection)
+	$all | ForEach-Object {
 		if ("$($_.State)" -eq 'Listen' -and $sshd -contains $_.OwningProcess) {
 			$ports += $_.LocalPort
 		}
 	}
-	Get-NetTCPConnection | ForEach-Object {
+	$all | ForEach-Object {
 		if ("$($_.State)" -eq 'Established' -and $ports -contains $_.LocalPort) {
 			New-Object PSObject -Property @{
 				Address = "$($_.LocalAddress)"
