@@ -4,8 +4,11 @@ import ssl
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
+from pyVmomi import vim
 from sshd import free_port, listening, say_nothing
 from vcsim import PASSWORD, Vcsim
 
@@ -225,3 +228,30 @@ def test_what_an_esxi_host_refuses_is_said(off: tuple[VsphereSession, str]):
     # Below nothing cannot be reserved; the simulator refuses it as the host does.
     said = session.reconfigure(number, {RESERVATION: "-5"})
     assert "InvalidArgument" in said
+
+
+def test_an_esxi_guest_that_somebody_else_changed_meanwhile_is_left(
+    off: tuple[VsphereSession, str], monkeypatch: pytest.MonkeyPatch
+):
+    """The simulator keeps the version of settings, and does not compare it: that is done here."""
+    session, number = off
+    machine = session._machine(number)
+
+    def compared(spec: vim.vm.ConfigSpec) -> Any:
+        if spec.changeVersion != machine.config.changeVersion:
+            raise vim.fault.ConcurrentAccess(msg="it was changed since")
+        return machine.ReconfigVM_Task(spec)
+
+    strict = SimpleNamespace(
+        config=machine.config, runtime=machine.runtime, ReconfigVM_Task=compared
+    )
+    monkeypatch.setattr(session, "_machine", lambda _: machine)
+    assert session.guest(number) is not None
+    monkeypatch.setattr(session, "_machine", lambda _: strict)
+    assert session.reconfigure(number, {NUMA_NODE: "0"}) == ""
+    # It is another version now, and nobody has read it.
+    assert "ConcurrentAccess" in session.reconfigure(number, {NUMA_NODE: "1"})
+    monkeypatch.setattr(session, "_machine", lambda _: machine)
+    now = session.guest(number)
+    assert now is not None and now[NUMA_NODE] == "0"
+    assert session.reconfigure(number, {NUMA_NODE: ""}) == ""

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from wirespeed.apply.hands import Changed
 from wirespeed.apply.recorded_answers import RecordedAnswers
 from wirespeed.apply.recorded_netdevs import RecordedNetdevs
+from wirespeed.apply.recorded_vsphere import recorded_guest
 from wirespeed.model.capture import Capture, Section
 from wirespeed.model.command import Command
 from wirespeed.model.observed import Observed, Unreadable
@@ -28,7 +29,11 @@ class RecordedHands:
 
     def said(self, command: Command) -> Section | None:
         """Give what a command printed, or would have; None: the capture does not hold it."""
-        return self._netdevs.answer(command) or self._answers.answer(self._capture, command.argv)
+        return (
+            self._netdevs.answer(command)
+            or recorded_guest(self._capture, command)
+            or self._answers.answer(self._capture, command.argv)
+        )
 
     def _state(self, step: Step) -> Observed[State]:
         command = step.read()

@@ -10,6 +10,7 @@ from wirespeed.apply.hands_recorded import RecordedHands
 from wirespeed.apply.recorded_answers import RecordedAnswers
 from wirespeed.approaches.wsl2 import SIDE
 from wirespeed.doctor.collector import collector_script
+from wirespeed.doctor.collector_esxi import esxi_collector_script
 from wirespeed.host.reach_destination import Recorded
 from wirespeed.host.recorded import read_recorded
 from wirespeed.model.capture import Capture, parse_capture
@@ -47,7 +48,7 @@ class ManyRecordedHands(Mapping[str, RecordedHands]):
 
     def __init__(self, facts: RecordedFacts, guests: Container[str]) -> None:
         self._facts, self._guests = facts, guests
-        self._answers = RecordedAnswers(collector_script())
+        self._answers = RecordedAnswers(collector_script() + esxi_collector_script())
 
     def __getitem__(self, name: str) -> RecordedHands:
         """Give those of one host. Raises as `RecordedFacts` does."""
