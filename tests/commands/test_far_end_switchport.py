@@ -17,6 +17,8 @@ from wirespeed.model.capture import parse_capture
 from wirespeed.model.error import InputError
 
 SAMPLES = Path(__file__).parents[1] / "facts" / "samples" / "switchport"
+SECONDS = 0
+"""Between two readings of what the switch counts: none, unless --seconds is given."""
 CASES = Path(__file__).parents[1] / "rules" / "cases"
 
 
@@ -42,7 +44,8 @@ def switch_text(cable: str = "") -> str:
 def reached(monkeypatch: pytest.MonkeyPatch) -> list[SwitchHost]:
     found: list[SwitchHost] = []
 
-    def collect(places: list[SwitchHost]) -> list[Told]:
+    def collect(places: list[SwitchHost], *, interval_s: int) -> list[Told]:
+        assert interval_s == SECONDS
         found.extend(places)
         return [Told(place, switch_text(place.cable), 0.0) for place in places]
 
@@ -149,3 +152,19 @@ def test_a_switchport_is_of_one_host_alone(tmp_path: Path):
     result = CliRunner().invoke(doctor, arguments, standalone_mode=False)
     assert isinstance(result.exception, InputError)
     assert result.exception.what == "far_end.of_which"
+
+
+def test_what_a_switchport_counts_is_read_twice_with_seconds_between(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+):
+    asked: list[int] = []
+
+    def collect(places: list[SwitchHost], *, interval_s: int) -> list[Told]:
+        asked.append(interval_s)
+        return [Told(place, switch_text(place.cable), 0.0) for place in places]
+
+    monkeypatch.setattr(far_end, "collect", collect)
+    (tmp_path / "host").write_text(host_text())
+    arguments = [str(tmp_path / "host"), "--far-end", "switch+dell_os6://sw1", "--seconds", "7"]
+    CliRunner().invoke(doctor, arguments, standalone_mode=False)
+    assert asked == [7]

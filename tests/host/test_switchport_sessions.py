@@ -20,7 +20,7 @@ from wirespeed.apply.executor import Executor
 from wirespeed.apply.hands_switch import SwitchHands
 from wirespeed.apply.planner import make_plan
 from wirespeed.apply.switchport_save import save, unsaved
-from wirespeed.facts.switchport import COMMANDS, Switches
+from wirespeed.facts.switchport import COMMANDS, COUNTED, Switches
 from wirespeed.host import switch as host_switch
 from wirespeed.host.reach import Errand, Told, reach
 from wirespeed.host.reach_destination import SwitchHost, parse_destination
@@ -28,12 +28,13 @@ from wirespeed.host.switch import PASSWORD, SwitchSession
 from wirespeed.model.capture import MAGIC, parse_capture
 from wirespeed.model.error import ApplyError, HostError
 from wirespeed.model.journal import Entry
-from wirespeed.model.observed import Known
+from wirespeed.model.observed import Absent, Known
 from wirespeed.model.switch_kind import SwitchKind
 from wirespeed.steps.switchport_link import SwitchportLink
 
 FAULTS = ("refused", "hangs", "lost", "restarts")
 NAME = "the switch"
+ONCE = Absent("", "read once")
 T = TypeVar("T")
 LINUX = (SwitchKind.SONIC, SwitchKind.CUMULUS)
 SET: dict[SwitchKind, dict[str, str]] = {
@@ -84,7 +85,7 @@ def test_the_switchports_of_every_kind_are_read_by_a_session_whole_and_not_by_pa
     ]
 
     def told(server: SwitchServer) -> str:
-        errand = Errand(script="", begins=MAGIC, switch=COMMANDS)
+        errand = Errand(script="", begins=MAGIC, switch=COMMANDS, switch_again=COUNTED, again_s=1)
         (found,) = reach([place_of(server)], errand)
         assert isinstance(found, Told), found
         return found.text
@@ -94,9 +95,13 @@ def test_the_switchports_of_every_kind_are_read_by_a_session_whole_and_not_by_pa
     for kind, text in zip(SwitchKind, texts, strict=True):
         capture = parse_capture(text, kind)
         assert capture.complete
-        found = Switches.parse(capture).by_name["127.0.0.1"].ports
-        assert isinstance(found, Known), (kind, found)
-        assert {port.name: row(port) for port in found.value} == EXPECTED[kind]
+        read = Switches.parse(capture).by_name["127.0.0.1"]
+        assert isinstance(read.ports, Known), (kind, read.ports)
+        assert {port.name: row(port) for port in read.ports.value} == EXPECTED[kind]
+        # What has counters was read twice, and the same again.
+        is_counted = kind in COUNTED
+        assert read.seconds == (1 if is_counted else 0)
+        assert read.later == (read.ports if is_counted else ONCE), kind
 
 
 def test_a_switchport_of_every_kind_is_set_saved_and_put_back_by_a_session(home: Path):

@@ -198,7 +198,9 @@ def examine(
     told: dict[Destination, tuple[Answer, str]] = {}
     for result in collect(wanted, interval_s=seconds, sudo=sudo, progress=show.doing):
         show.ended()
-        told[result.destination] = _answer(result, question, crash, far_ends, alone=alone)
+        told[result.destination] = _answer(
+            result, question, crash, far_ends, alone=alone, seconds=seconds
+        )
     show.close()
     for host, place in places.items():
         if isinstance(place, WirespeedError):
@@ -214,6 +216,7 @@ def _answer(
     far_ends: Sequence[str],
     *,
     alone: bool,
+    seconds: int,
 ) -> tuple[Answer, str]:
     name = told.destination.text
     try:
@@ -226,7 +229,7 @@ def _answer(
             # Only here: few ask for it.
             from wirespeed.commands.far_end import with_far_ends
 
-            text = with_far_ends(text, far_ends)
+            text = with_far_ends(text, far_ends, seconds)
         answer = diagnose(HostFacts(name, parse_capture(text, name)), question)
     except InputError as error:
         if alone:

@@ -13,13 +13,13 @@ from wirespeed.model.names import NETDEV
 from wirespeed.model.shown import shown
 
 
-def with_far_ends(text: str, far_ends: Sequence[str]) -> str:
-    """Add to a host's capture what its switches say.
+def with_far_ends(text: str, far_ends: Sequence[str], seconds: int = 0) -> str:
+    """Add to a host's capture what its switches say; what is counted twice, `seconds` apart.
 
     Raises InputError `far_end.invalid`, and what a switch cannot be reached for.
     """
     for far_end in far_ends:
-        text = with_far_end(text, _told(_place(far_end)).text)
+        text = with_far_end(text, _told(_place(far_end), seconds).text)
     return text
 
 
@@ -51,8 +51,8 @@ def _is_name(netdev: str) -> bool:
     return 0 < len(netdev) <= MAX_NAME and is_plain
 
 
-def _told(place: SwitchHost | Recorded) -> Told:
-    (told,) = collect([place])
+def _told(place: SwitchHost | Recorded, seconds: int) -> Told:
+    (told,) = collect([place], interval_s=seconds)
     if not isinstance(told, Told):
         raise told.error
     return told

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from wirespeed.doctor.collector import collector_script
 from wirespeed.doctor.collector_esxi import esxi_collector_script
 from wirespeed.doctor.collector_windows import windows_collector_script
-from wirespeed.facts.switchport import COMMANDS
+from wirespeed.facts.switchport import COMMANDS, COUNTED
 from wirespeed.host.reach import LIMIT, TIMEOUT_S, Errand, Progress, Told, Unreachable, reach
 from wirespeed.host.reach_destination import Destination
 from wirespeed.model.capture import MAGIC, MAX_CAPTURE_BYTES, parse_capture
@@ -42,6 +42,8 @@ def collect(
         powershell=windows_collector_script(),
         esxi=esxi_collector_script(),
         switch=COMMANDS,
+        switch_again=COUNTED,
+        again_s=interval_s,
         begins=MAGIC,
         sudo=sudo,
         timeout_s=timeout_s + interval_s,

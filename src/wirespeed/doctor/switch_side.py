@@ -71,17 +71,13 @@ def _ports(switch: Switch) -> Iterator[tuple[str, str]]:
 
 def port_line(port: SwitchPort) -> str:
     """Say how a port stands; `?` stands for what its kind did not show."""
-    errors = [
-        one.value
-        for one in (port.fcs_errors, port.runts, port.input_errors)
-        if isinstance(one, Known)
-    ]
+    errors = port.fcs_errors if isinstance(port.fcs_errors, Known) else port.input_errors
     words = [
         _state(port),
         _word(port.autonegotiation, {True: "negotiates", False: "set by hand"}, "negotiation"),
         f"FEC {_value(port.fec)}",
         f"MTU {_value(port.mtu_bytes)}",
-        f"damaged {sum(errors) if errors else UNKNOWN}",
+        f"damaged {_value(errors)}",
         f"hears {_heard(port)}",
     ]
     return ", ".join(words)

@@ -5,13 +5,15 @@ of a switch. Its sections, each with the switch's name as the subject:
 
     switch-kind              `dell_os6`
     switch-cable             `eth0 Te1/0/1`: what the user said is plugged in where
+    switch-seconds           `60`: so much later the section with the counters was read again, as
+                             switch-interfaces-again or switch-counters-again
     switch-status, switch-interfaces, switch-autoneg, switch-counters, switch-fec, switch-lldp
                              what its commands printed; COMMANDS has them by kind
 """
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import ClassVar, Self
 
 from wirespeed.facts.switchport_json import eos, nxos
@@ -21,7 +23,7 @@ from wirespeed.facts.switchport_os10 import os9, os10
 from wirespeed.facts.switchport_port import Ports, SwitchPort
 from wirespeed.model.capture import Capture
 from wirespeed.model.fact import Fact
-from wirespeed.model.observed import CannotTellError, Observed, Unreadable, known
+from wirespeed.model.observed import Absent, CannotTellError, Observed, Unreadable, known
 from wirespeed.model.switch_kind import PORT, SwitchKind, same_port
 
 COMMANDS: dict[SwitchKind, dict[str, str]] = {
@@ -61,6 +63,12 @@ PARSERS: dict[SwitchKind, Callable[[dict[str, Observed[str]]], Ports]] = {
     SwitchKind.EOS: eos,
     SwitchKind.NXOS: nxos,
 }
+COUNTED: dict[SwitchKind, str] = {
+    kind: "counters" if kind is SwitchKind.SONIC else "interfaces"
+    for kind in SwitchKind
+    if kind is not SwitchKind.DELL_OS6
+}
+"""The section that has the counters of damaged frames; what OS6 prints has none."""
 MAX_PORTS = 4096
 MAX_CABLE = 512
 CABLE = re.compile(rf"(?P<netdev>\S.*?) (?P<port>{PORT.pattern})")
@@ -75,6 +83,10 @@ class Switch:
     ports: Observed[tuple[SwitchPort, ...]]
     cables: tuple[tuple[str, str], ...]
     """Netdev of the host, or adapter of Windows, and port of the switch, as the user said."""
+
+    later: Observed[tuple[SwitchPort, ...]] = field(default=Absent("", "read once"))
+    """The same ports `seconds` later, for what is counted."""
+    seconds: int = 0
 
     def port(self, name: str) -> SwitchPort:
         """Give one by any of its names. Raises CannotTellError."""
@@ -109,7 +121,14 @@ def _switch(capture: Capture, name: str, kind: SwitchKind) -> Switch:
     said = {key: capture.text(f"switch-{key}", line, name) for key, line in COMMANDS[kind].items()}
     cable = capture.section("switch-cable", name)
     lines = cable.output.splitlines() if cable is not None else []
-    return Switch(kind, _ports(kind, said), tuple(_cables(lines)))
+    found = Switch(kind, _ports(kind, said), tuple(_cables(lines)))
+    seconds = capture.section("switch-seconds", name)
+    counted = COUNTED.get(kind, "")
+    if seconds is None or not counted or not re.fullmatch(r"[0-9]{1,5}\s*", seconds.output):
+        return found
+    line = COMMANDS[kind][counted]
+    again = {**said, counted: capture.text(f"switch-{counted}-again", line, name)}
+    return replace(found, later=_ports(kind, again), seconds=int(seconds.output))
 
 
 def _ports(kind: SwitchKind, said: dict[str, Observed[str]]) -> Observed[tuple[SwitchPort, ...]]:

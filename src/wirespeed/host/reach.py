@@ -4,6 +4,7 @@
     this machine  in this thread, while the others are on their way
     hosts       over SSH, `limit` at a time, each with its own time-out
     Windows     each in a thread of its own, at the same time; see reach_windows.py
+    ESXi        over SSH as the hosts, or one after another by its API; see reach_vsphere.py
     switches    at the end, one after another; see reach_switch.py
 
 Results come as they are there: one slow or dead host does not hold up the rest. Nothing is left
@@ -80,6 +81,10 @@ class Errand:
     """What is run on a Windows host instead."""
     switch: Mapping[SwitchKind, Mapping[str, str]] = field(default_factory=dict)
     """What is typed at a switch instead, by its kind and by the section that holds the answer."""
+    switch_again: Mapping[SwitchKind, str] = field(default_factory=dict)
+    """Which of those sections has counters, by kind: it is read again."""
+    again_s: int = 0
+    """After so many seconds; 0: once is enough."""
 
     @property
     def argv(self) -> tuple[str, ...]:

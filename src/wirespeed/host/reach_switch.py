@@ -38,5 +38,8 @@ def _told(
         )
     started = monotonic_s()
     with closing(session_of(place)) as session:
-        text = switch_capture(place, commands, session, place.cable)
+        again = errand.switch_again.get(place.kind, "") if errand.again_s else ""
+        text = switch_capture(
+            place, commands, session, place.cable, again=again, again_s=errand.again_s
+        )
     return Told(place, text, monotonic_s() - started)

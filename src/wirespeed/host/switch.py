@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from wirespeed.host.clock import sleep_s
 from wirespeed.host.closing import Closing
 from wirespeed.host.files import is_file
 from wirespeed.host.reach_destination import SwitchHost
@@ -232,9 +233,18 @@ def _first_line(error: Exception) -> str:
 
 
 def switch_capture(
-    place: SwitchHost, commands: Mapping[str, str], session: SwitchSession, cable: str = ""
+    place: SwitchHost,
+    commands: Mapping[str, str],
+    session: SwitchSession,
+    cable: str = "",
+    *,
+    again: str = "",
+    again_s: int = 0,
 ) -> str:
-    """Give a capture of a switch: one session, a section for each command."""
+    """Give a capture of a switch: one session, a section for each command.
+
+    The section `again`, if one is named, is read once more `again_s` seconds later.
+    """
     mark = uuid.uuid4().hex[:16]
     sections = [("kind", f"{place.kind}\n", 0)]
     if cable:
@@ -242,6 +252,11 @@ def switch_capture(
     for key, line in commands.items():
         (said,) = session.type([line])
         sections.append((key, said, 1 if is_refused(said[:2000]) else 0))
+    if again:
+        sleep_s(again_s)
+        (said,) = session.type([commands[again]])
+        sections.append(("seconds", f"{again_s}\n", 0))
+        sections.append((f"{again}-again", said, 1 if is_refused(said[:2000]) else 0))
     text = f"{MAGIC}{VERSION} {mark}\n"
     for key, said, code in sections:
         body = said.replace("\r", "").replace("\0", "")

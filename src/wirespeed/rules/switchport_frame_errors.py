@@ -9,6 +9,13 @@ from wirespeed.model.observed import CannotTellError, Known, Observed, known
 from wirespeed.model.rule import DoesNotApplyError, HostExam, HostRule
 
 MAX_FINDINGS = 64
+COUNTERS = {
+    "fcs_errors": "frames with a wrong check sum",
+    "runts": "frames that were cut short",
+    "symbol_errors": "symbol errors",
+    "input_errors": "damaged frames, of whatever kind",
+}
+"""Of a SwitchPort."""
 
 
 def _check(exam: HostExam) -> Iterator[Finding]:
@@ -26,14 +33,16 @@ def _switch(name: str, switch: Switch) -> Iterator[Finding]:
         unknown = next((port.fcs_errors for port in ports), None)
         source = unknown.source if unknown is not None else f"wirespeed capture {name}"
         raise CannotTellError(f"no port of {name} shows its errors", source)
+    later = {one.name: one for one in switch.later.value} if isinstance(switch.later, Known) else {}
     for port in counted:
-        evidence = tuple(_evidence(port))
-        if evidence:
+        seen = [*_counted(port, later.get(port.name), switch.seconds)]
+        is_rising = any(rise for _, rise in seen)
+        if seen:
             yield Finding(
                 rule=RULE.slug,
                 where=f"{port.name} of {name}",
-                severity=Severity.RISK,
-                evidence=evidence,
+                severity=Severity.FAULT if is_rising else Severity.RISK,
+                evidence=tuple(evidence for evidence, _ in seen),
                 so="what the host sends there is damaged on the way, and dropped by the switch",
                 remedies=(
                     Remedy(
@@ -42,20 +51,33 @@ def _switch(name: str, switch: Switch) -> Iterator[Finding]:
                         by_hand=ByHand.FIND_FIRST,
                     ),
                 ),
-                unpriced="since when they were counted is not known",
+                unpriced="what was lost with them is not known"
+                if is_rising
+                else "since when they were counted is not known",
             )
 
 
-def _evidence(port: SwitchPort) -> Iterator[Evidence]:
-    counters: tuple[tuple[Observed[int], str], ...] = (
-        (port.fcs_errors, "frames with a wrong check sum"),
-        (port.runts, "frames that were cut short"),
-        (port.symbol_errors, "symbol errors"),
-        (port.input_errors, "damaged frames, of whatever kind"),
-    )
-    for observed, what in counters:
-        if isinstance(observed, Known) and observed.value:
-            yield Evidence.of(observed, f"{observed.value} {what}")
+def _counted(
+    port: SwitchPort, later: SwitchPort | None, seconds: int
+) -> Iterator[tuple[Evidence, int]]:
+    """Say of each counter that is above 0 what it has, and by how much it rose since.
+
+    They are not added: a short frame with a wrong check sum may be in two of them.
+    """
+    for name, what in COUNTERS.items():
+        now = getattr(port, name)
+        then = getattr(later, name) if later is not None else None
+        rise = _value(then) - _value(now) if isinstance(then, Known) else 0
+        if not isinstance(now, Known) or max(now.value, rise) == 0:
+            continue
+        text = f"{now.value} {what}"
+        if isinstance(then, Known) and rise >= 0:
+            text += f", {rise or 'none'} more within {seconds} s"
+        yield Evidence.of(now, text), max(rise, 0)
+
+
+def _value(observed: Observed[int]) -> int:
+    return observed.value if isinstance(observed, Known) else 0
 
 
 RULE = HostRule(
