@@ -12,6 +12,7 @@ from typing import Any
 from described_ethtool import DescribedPorts, Port
 from described_links import DescribedLinks, Netdev
 from described_ovsdb import DescribedOvs
+from described_vf_guests import DescribedVfGuests
 from proof import Answer, UnknownCommandError
 
 from wirespeed.model.command import Command
@@ -22,6 +23,7 @@ from wirespeed.steps.vf_count import AWAIT_LAG, LAG_S
 PFS = ("0000:03:00.0", "0000:03:00.1")
 PORTS = ("enp3s0f0np0", "enp3s0f1np1")
 FIRST_VF = {PFS[0]: "0000:03:00.2", PFS[1]: "0000:03:02.3"}
+VF_NETDEV = {FIRST_VF[PFS[0]]: "enp3s0f0v0", FIRST_VF[PFS[1]]: "enp3s0f1v0"}
 SYSFS = "/sys/bus/pci/devices"
 CHANNELS = 32
 """That the driver gives by itself in legacy mode; in switchdev mode one."""
@@ -78,6 +80,8 @@ class DescribedConnectX:
     vfs: dict[str, list[Vf]] = field(default_factory=lambda: {pf: [] for pf in PFS})
     links: Links = field(default_factory=lambda: Links({name: Link() for name in PORTS}))
     ovs: DescribedOvs = field(default_factory=DescribedOvs)
+    guests: DescribedVfGuests = field(default_factory=DescribedVfGuests)
+    """Namespaces, and netdevs of VFs."""
     no_lag: bool = field(default=False, compare=False)
     late: int = field(default=0, compare=False)
     """Readings in which the VF's representor is not there yet."""
@@ -109,10 +113,13 @@ class DescribedConnectX:
     def standing(self) -> tuple[object, ...]:
         """Give all that is set on it."""
         ports = self.ethtool.ports
-        return self.modules, self.modes, self.vfs, self.links.netdevs, self.ovs, ports
+        of_links = self.links.netdevs, self.ovs, ports, self.guests
+        return self.modules, self.modes, self.vfs, *of_links
 
     def run(self, command: Command) -> Answer:
         argv = command.argv
+        if self.guests.is_of_these(command):
+            return self.guests.run(command)
         match argv[0]:
             case "ethtool":
                 return self.ethtool.run(command)
@@ -235,9 +242,12 @@ class DescribedConnectX:
             case ("tee", "/sys/bus/pci/drivers_probe"), str(address):
                 vf = self._vf(address)
                 vf.driver = vf.override or "mlx5_core"
+                if vf.driver == "mlx5_core":
+                    self.guests.take(address, VF_NETDEV[address])
                 return Answer()
             case ("tee", path), str(text) if path.endswith("/driver/unbind"):
                 self._vf(text).driver = None
+                self.guests.let_go(text)
                 return Answer()
             case ("tee", path), str(text) if path.endswith("/driver_override"):
                 self._vf(path.split("/")[5]).override = text or None
@@ -264,7 +274,11 @@ class DescribedConnectX:
         assert count in (0, 1), "one VF is all that is described"
         if count and self.vfs[pf]:
             return refused(f"tee: {SYSFS}/{pf}/sriov_numvfs: Device or resource busy", 1)
+        if self.vfs[pf]:
+            self.guests.gone(FIRST_VF[pf])
         self.vfs[pf] = [Vf(is_of_lag=self.is_lag)] if count else []
+        if count:
+            self.guests.made(FIRST_VF[pf], VF_NETDEV[FIRST_VF[pf]])
         self.order.append(f"{count} VFs of {pf}")
         if (name := self._representor(pf)) is not None:
             del self.links.netdevs[name]
@@ -293,7 +307,9 @@ class DescribedConnectX:
             case ("ip", "addr", "del", address, "dev", name):
                 self.links.link(name).addresses.remove(address)
             case ("ip", "link", "set", "dev", name, "vf", "0", "mac", mac):
-                self.vfs[PFS[PORTS.index(name)]][0].mac = mac
+                pf = PFS[PORTS.index(name)]
+                self.vfs[pf][0].mac = mac
+                self.guests.functions[FIRST_VF[pf]].given_mac = mac
             case ("ip", "link", "set", "dev", name, "mtu", mtu):
                 for one in (name, *self._members(name)):
                     self.links.link(one).mtu = int(mtu)

@@ -4,12 +4,16 @@ With the real planner and executor; killed at every command; and with what goes 
 """
 
 import pytest
-from described_connectx import CHANNELS, PFS, PORTS, DescribedConnectX, Vf
+from described_connectx import CHANNELS, FIRST_VF, PFS, PORTS, SYSFS, DescribedConnectX
+from described_vf_guests import Guest
 from whole_plan import Run, prove_kills, prove_refusals
 
 from wirespeed.apply.executor import Executor
+from wirespeed.approaches.guest_network import guest_mac
+from wirespeed.model.command import write_file
 from wirespeed.model.error import ApplyError, LeftChangedError
 from wirespeed.model.journal import Ended
+from wirespeed.model.spec import GuestKind
 from wirespeed.steps.representor_name import RepresentorName
 
 
@@ -38,6 +42,31 @@ def test_as_found_applied_nothing_to_do_and_as_found():
     assert run.is_as_found()
 
 
+def with_namespaces() -> Run:
+    return Run(kind=GuestKind.NAMESPACE)
+
+
+def test_a_guest_that_is_a_namespace_has_the_vf_with_its_own_address():
+    run = with_namespaces()
+    run.apply()
+    beta = run.hosts["beta"]
+    (vf,) = beta.vfs[PFS[0]]
+    inside = beta.guests.places["gpu-1"]["net0p0"]
+    assert isinstance(inside, Guest)
+    assert inside.parentdev == FIRST_VF[PFS[0]]
+    assert inside.mac == vf.mac == guest_mac("gpu-1", "storage")
+    assert (inside.mtu, inside.is_up, inside.addresses) == (9000, True, ["192.168.10.2/24"])
+    assert "gpu-1-n0" in beta.ovs.ports
+    assert [step.name for step in run.planned("switchdev").steps if not step.no_op] == []
+    run.undo()
+    assert run.is_as_found()
+
+
+def test_with_namespaces_killed_and_refused_it_ends_well():
+    prove_kills(with_namespaces)
+    prove_refusals(with_namespaces)
+
+
 def test_each_thing_comes_after_what_it_stands_on():
     run = Run()
     run.apply()
@@ -57,7 +86,8 @@ def test_each_thing_comes_after_what_it_stands_on():
 
 def test_vfs_that_are_there_go_first_and_are_there_again_after_undo():
     start = DescribedConnectX()
-    start.vfs[PFS[0]] = [Vf()]
+    assert not start.run(write_file(f"{SYSFS}/{PFS[0]}/sriov_numvfs", "1")).returncode
+    start.order.clear()
     run = Run(start)
     run.apply()
     assert run.hosts["beta"].order[:2] == [f"0 VFs of {PFS[0]}", f"switchdev {PFS[0]}"]

@@ -18,7 +18,7 @@ from wirespeed.model.error import ApplyError
 from wirespeed.model.fact import HostFacts
 from wirespeed.model.journal import Entry
 from wirespeed.model.plan import Plan
-from wirespeed.model.spec import Approach, Spec
+from wirespeed.model.spec import Approach, GuestKind, Spec
 
 SPEC = Spec.model_validate(
     {
@@ -56,11 +56,15 @@ class Run:
     """Two hosts, their plan, and the journal of what is done to them."""
 
     def __init__(
-        self, host: DescribedConnectX | None = None, approach: Approach = Approach.OVS_TC
+        self,
+        host: DescribedConnectX | None = None,
+        approach: Approach = Approach.OVS_TC,
+        kind: GuestKind = GuestKind.NONE,
     ) -> None:
         """`host` is beta; alpha has nothing wrong with it."""
         start = host or DescribedConnectX()
-        self.spec = SPEC.model_copy(update={"approach": approach})
+        guests = {n: g.model_copy(update={"kind": kind}) for n, g in SPEC.guests.items()}
+        self.spec = SPEC.model_copy(update={"approach": approach, "guests": guests})
         self.start = {"alpha": type(start)(start.channels), "beta": deepcopy(start)}
         self._begin()
         self.plan = self.planned()

@@ -130,9 +130,10 @@ def switched_vfs(spec: Spec, name: str, host: HostFacts) -> Iterator[Wanted]:
     yield Wanted(count)
     port = netdev_of(host, name, address)
     for vf, (guest, network) in enumerate(shares):
+        # Without one, its driver draws its own.
+        mac = guest_mac(guest, network)
+        yield Wanted(VfSettings(netdev=port, vf=vf, mac=mac), is_made=True)
         if spec.guests[guest].kind is not GuestKind.NAMESPACE:
-            mac = guest_mac(guest, network)
-            yield Wanted(VfSettings(netdev=port, vf=vf, mac=mac), is_made=True)
             yield Wanted(DriverOverride(pci_address=vf_address(pf, vf)), is_made=True)
 
 
