@@ -7,7 +7,7 @@ from wirespeed.report.grid import Grid
 from wirespeed.report.markdown import escape, grid_markdown
 from wirespeed.report.plan_text import shell_script
 from wirespeed.report.proof_answer import answers, verdict, warnings
-from wirespeed.report.proof_offload import offload_grid
+from wirespeed.report.proof_offload import offload_lines
 from wirespeed.report.proof_page import Proof
 
 
@@ -34,7 +34,8 @@ def render_proof_markdown(proof: Proof) -> str:
     blocks += ["## Fail-over", _table(tables.failover_grid(proof))]
     blocks += ["## Isolation", _table(tables.isolation_ways_grid(proof))]
     if proof.summary.offloads:
-        blocks += ["## Offload", _table(offload_grid(proof))]
+        lines = [f"- {escape(shown(line, 1000))}" for line in offload_lines(proof)]
+        blocks += ["## Offload", "\n".join(lines)]
     blocks += ["## After undo", *_undo(proof)]
     blocks += ["## Stages", _table(hosts.stages_grid(proof))]
     if proof.plan is not None:
