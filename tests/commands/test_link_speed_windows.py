@@ -16,6 +16,7 @@ sys.path.append(str(Path(__file__).parents[1] / "steps"))
 from described_mlx5cmd import NAME, WORDS, MlxCard, said_by
 from described_powershell import DescribedPowerShell
 from described_switch import DescribedSwitch, switch
+from described_windows import Adapter, DescribedWindows
 from test_hands_switchport import DescribedSession
 
 from described.windows import Windows, as_found, guid
@@ -24,12 +25,14 @@ from wirespeed.apply.guard_switchport import Match, PortMatch
 from wirespeed.apply.hands_powershell import PowerShellHands
 from wirespeed.apply.hands_switch import SwitchHands
 from wirespeed.commands import link as module
+from wirespeed.commands import link_wanted
 from wirespeed.host.reach_destination import SwitchHost
 from wirespeed.model.capture import parse_capture, with_section
 from wirespeed.model.error import ApplyError, InputError, LeftChangedError, WirespeedError
 from wirespeed.model.fact import HostFacts
 from wirespeed.model.switch_kind import SwitchKind
 from wirespeed.steps.windows_link import WindowsLink
+from wirespeed.steps.windows_property import WindowsProperty
 
 HOST, SWITCH, PORT = "winssh://ann@desk", "switch+dell_os6://admin@sw1/Te1/0/1", "Te1/0/1"
 
@@ -233,7 +236,7 @@ def test_the_link_speed_of_the_card_that_the_session_goes_by_is_left_alone(desk:
     ("name", "what", "found"),
     [
         ("eth9", "link.netdev", "there are 이더넷 10, 이더넷 7"),
-        ("이더넷 7", "link.netdev", "no card of Mellanox"),
+        ("이더넷 7", "link.netdev", "no card of Mellanox, and its driver has no property"),
         ("vEthernet (Default Switch)", "link.netdev", "0 cards"),
     ],
 )
@@ -253,3 +256,62 @@ def test_no_link_speed_without_mlx5cmd(desk: Desk):
 def test_no_link_speed_of_half_a_gigabit(desk: Desk):
     error = error_of(desk.call("--speed", "2.5G", "--card-is", "auto"))
     assert error.what == "link.card" and "2.5 Gb/s" in error.found
+
+
+OTHER, OWN = "이더넷 7", "Realtek PCIe 10GbE Family Controller"
+
+
+class Realtek(Desk):
+    """A card of another maker, whose driver lists what *SpeedDuplex may be."""
+
+    def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch, *valid: str) -> None:
+        super().__init__(folder, monkeypatch)
+        self.host = DescribedWindows({OWN: Adapter(OTHER, properties={"*SpeedDuplex": ["0"]})})
+        self.shell.host = self.host
+        self.is_up = True
+        self.windows.rows["default-routes"] = []
+        self.windows.add("advanced", Guid=guid(7), Keyword="*SpeedDuplex", Value=["0"],
+                         DisplayValue="x", Default="0", Valid=[*valid])  # fmt: skip
+        monkeypatch.setattr(link_wanted, "COMES_UP_S", 0.0)
+        monkeypatch.setattr(link_wanted, "PAUSE_S", 0.0)
+        monkeypatch.setattr(WindowsProperty, "settle_s", 0.0)
+
+    @property
+    def value(self) -> str:
+        return self.host.adapters[OWN].properties["*SpeedDuplex"][0]
+
+    def facts(self) -> HostFacts:
+        is_up = self.is_up or self.value == "0"
+        self.windows.change("adapters", 7, Status="Up" if is_up else "Disconnected")
+        return super().facts()
+
+
+@pytest.mark.parametrize("value", ["7", "10000"])
+def test_the_link_speed_of_another_makers_card_is_one_that_its_driver_lists(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, value: str
+):
+    desk = Realtek(tmp_path, monkeypatch, "0", "6", value)
+    result = desk.call("--speed", "10G", "--apply", "--yes", name=OTHER)
+    assert result.return_value == 0, (result.output, result.exception)
+    assert desk.value == value
+    assert desk.card.at.ports[PORT]["speed"] == "10000"
+    assert desk.call("--undo", name=OTHER).return_value == 0
+    assert desk.value == "0" and "speed" not in desk.card.at.ports[PORT]
+
+
+def test_a_link_speed_that_takes_the_link_of_another_makers_card_down_is_put_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    desk = Realtek(tmp_path, monkeypatch, "0", "7")
+    desk.is_up = False
+    error = error_of(desk.call("--speed", "10G", "--apply", "--yes", name=OTHER))
+    assert error.what == "link.down"
+    assert desk.value == "0" and "speed" not in desk.card.at.ports[PORT]
+
+
+def test_a_link_speed_that_the_driver_does_not_list(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    desk = Realtek(tmp_path, monkeypatch, "0", "6")
+    error = error_of(desk.call("--speed", "10G", name=OTHER))
+    assert error.what == "link.card" and "0, 6" in error.found

@@ -15,6 +15,8 @@ from wirespeed.approaches.link_speed import (
 from wirespeed.commands.link_windows import windows_card_end
 from wirespeed.facts.link import Links
 from wirespeed.facts.ports import Ports
+from wirespeed.facts.windows_adapters import WindowsAdapters
+from wirespeed.facts.windows_host import has_windows_side
 from wirespeed.host.clock import Deadline, sleep_s
 from wirespeed.host.reach_destination import SwitchHost
 from wirespeed.model.error import InputError
@@ -104,7 +106,11 @@ def proves_link(card: list[Step]) -> bool:
 
 
 def has_link(facts: HostFacts, netdev: str) -> bool:
-    """Tell whether a netdev is known to have a link."""
+    """Tell whether a netdev, or an adapter of Windows, is known to have a link."""
+    if has_windows_side(facts.capture):
+        adapters = facts[WindowsAdapters].all
+        found = adapters.value if isinstance(adapters, Known) else ()
+        return any(one.name == netdev and one.is_up for one in found)
     link = facts[Links].by_netdev.get(netdev)
     return link is not None and isinstance(link.is_up, Known) and link.is_up.value
 

@@ -1,25 +1,38 @@
-"""The card of a Windows host as one end of a link: set by mlx5cmd, and what that says now."""
+"""The card of a Windows host as one end of a link: set by mlx5cmd, and what that says now.
+
+A card that is none of Mellanox is set by its property *SpeedDuplex, where its driver has that: to a
+value that the driver itself lists.
+"""
 
 from wirespeed.facts.windows_adapters import WindowsAdapter, WindowsAdapters
+from wirespeed.facts.windows_advanced import WindowsAdvanced
 from wirespeed.facts.windows_mlx5cmd import WindowsMlx5cmd
 from wirespeed.model.error import InputError
 from wirespeed.model.fact import HostFacts
 from wirespeed.model.observed import CannotTellError, known
 from wirespeed.model.shown import shown
 from wirespeed.steps.windows_link import GBIT, WindowsLink
+from wirespeed.steps.windows_property import WindowsProperty
 
 MELLANOX = 0x15B3
+SPEED_DUPLEX = "*SpeedDuplex"
+NEGOTIATES = "0"
+ENUMERATED = {10**9: "6", 10 * 10**9: "7", 40 * 10**9: "9", 100 * 10**9: "10"}
+"""Full duplex. Others, and these with some drivers, are in Mb/s: learn.microsoft.com, `Enumeration
+keywords` of network drivers."""
 
 
 def windows_card_end(
     facts: HostFacts, name: str, link_bps: int | None, card_is: int | str | None
-) -> WindowsLink:
+) -> WindowsLink | WindowsProperty:
     """Give the step of a card that Windows drives; `link_bps` None: it negotiates.
 
     `card_is`: what a person read that it is set to, in bit/s or `auto`; None: nobody said. Raises
     InputError `link.*`.
     """
     adapter = _adapter(facts, name)
+    if adapter.pci_vendor != MELLANOX:
+        return _by_property(facts, adapter, link_bps)
     try:
         said = known(facts[WindowsMlx5cmd].said_of(adapter.guid), "what the card is set to")
     except CannotTellError as error:
@@ -68,16 +81,39 @@ def _adapter(facts: HostFacts, name: str) -> WindowsAdapter:
             found=f"{len(found)} cards have that name; there are {there or 'none'}",
             next="name one as Get-NetAdapter lists it under Name",
         )
-    if found[0].pci_vendor != MELLANOX:
+    return found[0]
+
+
+def _by_property(facts: HostFacts, card: WindowsAdapter, link_bps: int | None) -> WindowsProperty:
+    """Give the step that sets *SpeedDuplex. Raises InputError `link.*`."""
+    where = f"{shown(card.name, 80)} of {facts.name}"
+    try:
+        has = facts[WindowsAdvanced].of(card.guid).get(SPEED_DUPLEX.lower())
+    except CannotTellError as error:
+        raise InputError("link.cannot_tell", where=where, found=error.reason) from None
+    if has is None or not card.has_safe_name:
         raise InputError(
             "link.netdev",
-            where=f"{shown(name, 80)} of {facts.name}",
-            found=f"{shown(found[0].description, 80)} is no card of Mellanox",
-            so="mlx5cmd does not know it",
-            next="set its property *SpeedDuplex by hand, where its driver has one; the switch's "
-            "port as docs/link-speed.md says",
+            where=where,
+            found=f"{shown(card.description, 80)} is no card of Mellanox, and its driver has no "
+            f"property {SPEED_DUPLEX}",
+            so="neither mlx5cmd nor Windows sets its speed",
+            next="set it by the tool of its maker; the switch's port as docs/link-speed.md says",
         )
-    return found[0]
+    values = [NEGOTIATES]
+    if link_bps is not None:
+        values = [str(link_bps // 10**6), ENUMERATED.get(link_bps, "")]
+    for value in values:
+        if value in has.valid:
+            return WindowsProperty(adapter=card.description, keyword=has.keyword, value=value)
+    raise InputError(
+        "link.card",
+        where=where,
+        found=f"its driver lists {', '.join(shown(one, 20) for one in has.valid) or 'nothing'} for "
+        f"{SPEED_DUPLEX}",
+        so="what is asked for is none of them",
+        next="0 stands for auto, 6 for 1G, 7 for 10G, numbers from 1000 on are Mb/s",
+    )
 
 
 def _gbit(bps: int | None) -> int | None:
