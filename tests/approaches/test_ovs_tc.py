@@ -36,7 +36,7 @@ def spec(**changes: object) -> Spec:
     )
 
 
-def host(ovs: tuple[str, int] = (RUNNING, 0), driver: str = "igb") -> HostFacts:
+def host(ovs: tuple[str, int] = (RUNNING, 0), driver: str = "igb", died: str = "") -> HostFacts:
     lines = ["wirespeed-capture 1 case", "case begin ports -"]
     lines += [
         f"{netdev} driver={driver} physfn= port= device=/sys/devices/pci0000:00/{address}"
@@ -44,6 +44,8 @@ def host(ovs: tuple[str, int] = (RUNNING, 0), driver: str = "igb") -> HostFacts:
     ]
     output, code = ovs
     lines += ["", "case end 0", "case begin ovs-db -", output, "", f"case end {code}"]
+    if died:
+        lines += ["case begin ovs-upcall -", "case errors", died, "case end 1"]
     return HostFacts("alpha", parse_capture("\n".join([*lines, "case done", ""]), "alpha"))
 
 
@@ -123,6 +125,14 @@ def test_a_host_without_open_vswitch_is_refused():
         steps(spec(), facts=host(("ovs-vsctl: not found", 127)))
     assert caught.value.what == "spec.no_ovs"
     assert "apt install openvswitch-switch" in caught.value.next
+
+
+def test_a_database_whose_daemon_died_is_refused_as_nobody_would_do_what_it_is_told():
+    died = 'ovs-appctl: cannot read pidfile "/run/openvswitch/x.pid" (No such process)'
+    with pytest.raises(InputError) as caught:
+        steps(spec(), facts=host(died=died))
+    assert caught.value.what == "spec.no_ovs"
+    assert "ovs-vswitchd does not run" in caught.value.found
 
 
 def test_a_virtual_machine_has_no_vf_behind_this_switch():

@@ -12,6 +12,7 @@ from wirespeed.model.capture import Capture, Section
 from wirespeed.model.observed import Absent, CannotTellError, Known, Unreadable
 
 SAMPLES = Path(__file__).parent / "samples/ovs"
+DIED = 'ovs-appctl: cannot read pidfile "/var/run/openvswitch/ovs-vswitchd.pid" (No such process)\n'
 GONE = "ovs-vsctl: unix:/var/run/openvswitch/db.sock: database connection failed "
 
 
@@ -91,6 +92,34 @@ def test_a_daemon_that_does_not_answer_is_unreadable():
     assert isinstance(ovs.dpdk_initialized, Unreadable)
     with pytest.raises(CannotTellError):
         assert ovs.is_offload_asked
+
+
+@pytest.mark.parametrize(
+    ("errors", "found"),
+    [
+        (DIED, False),
+        (DIED.replace("read pidfile", "connect to").replace("such process", "such file"), None),
+        (
+            'ovs-appctl: cannot connect to "/var/run/openvswitch/ovs-vswitchd.7.ctl" '
+            "(Connection refused)",
+            False,
+        ),
+        (
+            f"00001|daemon_unix|WARN|x.pid: stale pidfile for pid 7 being deleted by pid 0\n{DIED}",
+            None,
+        ),
+        ("ovs-appctl: not found", None),
+    ],
+)
+def test_a_daemon_that_died_is_not_there_and_one_in_a_container_cannot_be_told(
+    errors: str, found: bool | None
+):
+    daemon = parse(Section("ovs-upcall", "", "", errors, 1)).has_daemon
+    if found is None:
+        assert isinstance(daemon, Unreadable)
+    else:
+        assert daemon == Known(found, "ovs-appctl upcall/show")
+    assert real().has_daemon == Known(True, "ovs-appctl upcall/show")
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", "7\n", '{"headings":1,"data":2}', "[" * 99_999])

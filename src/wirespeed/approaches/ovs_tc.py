@@ -71,7 +71,16 @@ def veth_guest_steps(spec: Spec, guest: str) -> Iterator[Wanted]:
 
 def require_switch(host: HostFacts, name: str, package: str = "openvswitch-switch") -> None:
     """Raise InputError `spec.no_ovs` where Open vSwitch is not there or does not answer."""
-    found = host[Ovs].other_config
+    found, daemon = host[Ovs].other_config, host[Ovs].has_daemon
+    if isinstance(daemon, Known) and isinstance(found, Known) and not daemon.value:
+        raise InputError(
+            "spec.no_ovs",
+            where=name,
+            found=f"its database answers, and ovs-vswitchd does not run ({daemon.source})",
+            so="the database would take all that is asked for, and nobody would do it",
+            next="systemctl restart openvswitch-switch; why it died: its log in "
+            "/var/log/openvswitch",
+        )
     if isinstance(found, Known):
         return
     raise InputError(

@@ -13,6 +13,12 @@ from wirespeed.model.observed import Absent, Known, Observed, Unreadable, known
 
 SHOW = "ovs-vsctl list Open_vSwitch"
 UPCALL = "ovs-appctl upcall/show"
+NO_DAEMON = re.compile(
+    r"cannot (?:read pidfile|connect to) \S+ \((?:No such process|Connection refused)\)"
+)
+"""Words of ovs-appctl where it has died. (Without a pidfile, it may run elsewhere.)"""
+ELSEWHERE = "stale pidfile"
+"""Beside the same words where it runs in a container, with process ids of its own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +71,8 @@ class Ovs(Fact):
     dpdk_initialized: Observed[bool]
     """Absent before 2.10."""
     version: Observed[str]
+    has_daemon: Observed[bool]
+    """Whether ovs-vswitchd answers: the database of one that died answers all the same."""
     bridges: dict[str, OvsBridge]
     ports: dict[str, OvsPort]
     interfaces: dict[str, OvsInterface]
@@ -111,6 +119,7 @@ fi
                 _cell(switch, "dpdk_initialized", bool) if isinstance(text, Known) else text
             ),
             version=_cell(switch, "ovs_version", str) if isinstance(text, Known) else text,
+            has_daemon=_daemon(capture),
             bridges=_bridges(tables.get("Bridge", []), names),
             ports=_ports(tables.get("Port", []), names),
             interfaces=_interfaces(tables.get("Interface", [])),
@@ -217,6 +226,15 @@ def _interfaces(rows: list[Row]) -> dict[str, OvsInterface]:
         )
         for row in rows
     }
+
+
+def _daemon(capture: Capture) -> Observed[bool]:
+    section = capture.section("ovs-upcall")
+    errors = "" if section is None else section.errors
+    if NO_DAEMON.search(errors) and ELSEWHERE not in errors:
+        return Known(False, UPCALL)
+    text = capture.text("ovs-upcall", UPCALL)
+    return Known(True, UPCALL) if isinstance(text, Known) else text
 
 
 def _flows(capture: Capture) -> tuple[Observed[int], Observed[int]]:
