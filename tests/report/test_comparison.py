@@ -122,6 +122,13 @@ def test_a_core_that_polls_is_told_apart_by_what_is_busy_at_rest():
     assert [cell.text for cell in row[:5]] == ["ovs-dpdk", "alpha", "1.0", "0.025", "0.013"]
 
 
+def test_an_outage_stands_with_the_host_whose_port_was_lost():
+    rows = costs_grid(COMPARISON).rows
+    # Of the made-up proof: 312 ms, and a port that did not matter.
+    own = [[cell.text for cell in row[5:]] for row in rows if row[0].text == "ovs-tc"]
+    assert own == [["312", "312", "2 of 2"], ["—", "—", "—"]]
+
+
 def on_hardware(one: Proof, link_gbps: float) -> Proof:
     """The same on hosts with a link of that speed, whose CPU is a real one."""
     ledger = Ledger(

@@ -218,11 +218,12 @@ def _cost_row(proof: Proof, host: str, notes: Notes) -> tuple[Cell, ...]:
     if resting and carried:
         polling = resting.median / max(carried)
     ports: dict[tuple[str, str], list[FailoverVerdict]] = {}
-    for trial in proof.summary.failovers:
+    trials = [trial for trial in proof.summary.failovers if trial.host == host]
+    for trial in trials:
         ports.setdefault((trial.host, trial.port), []).append(trial.verdict)
-    good = [t for t in proof.summary.failovers if t.verdict is FailoverVerdict.SURVIVED]
+    good = [trial for trial in trials if trial.verdict is FailoverVerdict.SURVIVED]
     none = Missing(
-        reason="no port was taken away"
+        reason="no port of this host was taken away"
         if not ports
         else "no port was lost that carried a flow, and survived"
     )
