@@ -160,6 +160,7 @@ def test_steps_of_one_switchport_are_read_by_one_line():
         ("ERROR: This VLAN does not exist.", True),
         ("An invalid interface has been used for this function.", True),
         ("-bash: nv: command not found", True),
+        ("sudo: a password is required", True),
         ("applied [rev_id: 2]", False),
         ("interface Ethernet1\n   description 100 % of it\n", False),
         ("     0 input errors, 0 CRC\n     TX Errors: 0\n", False),

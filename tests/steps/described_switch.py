@@ -85,7 +85,7 @@ class DescribedSwitch:
 
     def save(self) -> str:
         """Save it, by the line of the kind."""
-        lines = {K.SONIC: "sudo config save -y", K.CUMULUS: "nv config save"}
+        lines = {K.SONIC: "sudo -n config save -y", K.CUMULUS: "nv config save"}
         return self.type(lines.get(self.kind, "copy running-config startup-config"))
 
     def restart(self) -> None:
@@ -160,13 +160,13 @@ class DescribedSwitch:
     def _sonic(self, line: str) -> str:
         if line == "cat /etc/sonic/config_db.json":
             return json.dumps({"PORT": self.saved}, indent=4) + "\n"
-        if line == "sudo config save -y":
+        if line == "sudo -n config save -y":
             self.saved = deepcopy(self.ports)
             return "Running command: /usr/local/bin/sonic-cfggen -d --print-data\n"
         shown = re.fullmatch(r'sonic-db-cli CONFIG_DB hgetall "PORT\|(\w+)"', line)
         if shown:
             return f"{ {'admin_status': 'up', 'lanes': '3'} | self.ports[shown[1]] }\n"
-        match = re.fullmatch(r"sudo config interface (speed|autoneg|fec|mtu) (\w+) (\w+)", line)
+        match = re.fullmatch(r"sudo -n config interface (speed|autoneg|fec|mtu) (\w+) (\w+)", line)
         if match is None:
             raise UnknownCommandError(line)
         what, port, value = match.groups()
@@ -187,13 +187,14 @@ class DescribedSwitch:
                 for port, has in self.ports.items()
                 for name, value in has.items()
             )
-        if line == "sudo cat /etc/nvue.d/startup.yaml":
-            text = "- set:\n    interface:\n"
-            for port, has in self.saved.items():
-                text += f"      {port}:\n        link:\n"
-                text += "".join(f"          {name}: {value}\n" for name, value in has.items())
-                text += "        type: swp\n"
-            return text
+        shown = re.fullmatch(r"nv show interface --rev=(applied|startup) -o json", line)
+        if shown:
+            # What is not set stands there as its default.
+            ports = self.ports if shown[1] == "applied" else self.saved
+            default = {"auto-negotiate": "on", "mtu": 9216, "speed": "auto"}
+            return json.dumps(
+                {port: {"link": {**default, **has}, "type": "swp"} for port, has in ports.items()}
+            )
         if line == "nv config save":
             self.saved = deepcopy(self.ports)
             return "saved [rev_id: applied]\n"

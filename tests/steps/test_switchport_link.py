@@ -30,8 +30,8 @@ LINES = {
         "configure terminal", "interface ethernet1/1/1", "speed 10000", "negotiation off", "end",
     ),
     K.SONIC: (
-        "sudo config interface autoneg Ethernet0 disabled",
-        "sudo config interface speed Ethernet0 10000",
+        "sudo -n config interface autoneg Ethernet0 disabled",
+        "sudo -n config interface speed Ethernet0 10000",
     ),
     K.CUMULUS: (
         "nv set interface swp1 link auto-negotiate off", "nv set interface swp1 link speed 10G",

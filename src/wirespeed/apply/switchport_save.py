@@ -10,8 +10,7 @@ from wirespeed.host.switch import is_refused
 from wirespeed.model.error import HostError
 from wirespeed.model.shown import shown
 from wirespeed.model.switch_kind import SwitchKind
-from wirespeed.steps.switchport_dialect import show
-from wirespeed.steps.switchport_saved import SHOW_SAVED, differing
+from wirespeed.steps.switchport_saved import SHOW_SAVED, differing, show_running
 
 
 class SavingSession(Protocol):
@@ -37,7 +36,7 @@ def unsaved(session: SavingSession, port: str, where: str) -> tuple[str, ...]:
     Raises HostError `switch.saved_unknown`.
     """
     try:
-        (running,) = session.type([show(session.kind, port)])
+        (running,) = session.type([show_running(session.kind, port)])
         (saved,) = session.type([SHOW_SAVED[session.kind]])
         for said in (running[:2000], saved[:2000]):
             if is_refused(said):

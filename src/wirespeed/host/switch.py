@@ -37,11 +37,12 @@ DEVICE_TYPES = {
 }
 """Netmiko's own names; SONiC and Cumulus are Linux hosts with a shell."""
 REFUSED = re.compile(
-    r"^\s*(?:% ?\S|\^\s*$|ERROR\b|Error:|Usage: |Invalid |An invalid |\S.*: command not found)",
+    r"^\s*(?:% ?\S|\^\s*$|ERROR\b|Error:|Usage: |sudo: |Invalid |An invalid |"
+    r"\S.*: command not found)",
     re.M,
 )
 """What a switch says of a line that it does not take."""
-SAVE_LINES = {SwitchKind.SONIC: "sudo config save -y", SwitchKind.CUMULUS: "nv config save"}
+SAVE_LINES = {SwitchKind.SONIC: "sudo -n config save -y", SwitchKind.CUMULUS: "nv config save"}
 KEYS = ("id_ed25519", "id_ecdsa", "id_rsa")
 CONNECT_S = 20.0
 ANSWER_S = 90.0
@@ -109,14 +110,17 @@ class SwitchSession(Closing):
         library = self._loaded()
         connection = self._connected(library)
         answers: list[str] = []
-        prompt = re.escape(connection.base_prompt[:16]) + r".{0,80}[#>$]\s*$"
+        prompt = re.escape(connection.base_prompt[:16]) + r"[^\n]{0,80}[#>$]\s*$"
         for line in lines:
             try:
-                said = connection.send_command(line, expect_string=prompt, read_timeout=ANSWER_S)
+                # Netmiko takes the whole last line for the prompt, and an answer may end in it.
+                said = connection.send_command(
+                    line, expect_string=prompt, read_timeout=ANSWER_S, strip_prompt=False
+                )
             except library.errors as error:
                 self.renew()
                 raise self._lost(f"{line}: {error}") from None
-            answers.append(str(said)[:MAX_ANSWER])
+            answers.append(re.sub(prompt, "", str(said)[:MAX_ANSWER]))
             if is_refused(answers[-1]):
                 break
         return answers

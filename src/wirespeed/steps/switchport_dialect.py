@@ -239,7 +239,7 @@ def _sonic_lines(port: str, topic: Topic, now: State, to: State) -> Iterator[str
         if now[name] != to[name]:
             value = str(to[name])
             said = words[value] if name == "autoneg" else value
-            yield f"sudo config interface {name} {port} {said}"
+            yield f"sudo -n config interface {name} {port} {said}"
 
 
 def _cumulus(port: str, topic: Topic, text: str) -> State:

@@ -4,12 +4,16 @@ Read as the running one is, by the same words, so that the two can be compared.
 """
 
 import json
-from collections.abc import Iterator
-
-import yaml
 
 from wirespeed.model.switch_kind import SwitchKind, same_port
-from wirespeed.steps.switchport_dialect import INTERFACE, Topic, has, settings
+from wirespeed.steps.switchport_dialect import (
+    INTERFACE,
+    NVUE_NAMES,
+    Topic,
+    has,
+    settings,
+    show,
+)
 
 K = SwitchKind
 SHOW_SAVED: dict[SwitchKind, str] = {
@@ -19,59 +23,44 @@ SHOW_SAVED: dict[SwitchKind, str] = {
     K.EOS: "show startup-config",
     K.NXOS: "show startup-config",
     K.SONIC: "cat /etc/sonic/config_db.json",
-    K.CUMULUS: "sudo cat /etc/nvue.d/startup.yaml",
+    K.CUMULUS: "nv show interface --rev=startup -o json",
 }
+APPLIED = "nv show interface --rev=applied -o json"
+"""Of NVUE; shown with defaults, as what is saved is, and unlike its lines of configuration."""
 MAX_CHARACTERS = 4 << 20
+
+
+def show_running(kind: SwitchKind, port: str) -> str:
+    """Give the line that prints what a port runs with, to compare it with what is saved."""
+    return APPLIED if kind is K.CUMULUS else show(kind, port)
 
 
 def differing(kind: SwitchKind, port: str, running: str, saved: str) -> tuple[str, ...]:
     """Name the settings of a port that are saved otherwise than they run.
 
-    Raises ValueError where one of the two makes no sense.
+    Raises ValueError, LookupError or TypeError where one of the two makes no sense.
     """
+    if kind is K.CUMULUS:
+        now, then = (json.loads(text)[port].get("link", {}) for text in (running, saved))
+        return tuple(ours for ours, name in NVUE_NAMES.items() if now.get(name) != then.get(name))
     block = _saved_block(kind, port, saved[:MAX_CHARACTERS])
-    found = []
+    found: list[str] = []
     for topic in (topic for topic in Topic if has(kind, topic)):
-        now = settings(kind, port, topic, running)
-        then = settings(kind, port, topic, block) if block else dict.fromkeys(now, None)
-        found += [name for name in now if now[name] != then[name]]
+        state = settings(kind, port, topic, running)
+        kept = settings(kind, port, topic, block) if block else dict.fromkeys(state, None)
+        found += [name for name in state if state[name] != kept[name]]
     return tuple(found)
 
 
 def _saved_block(kind: SwitchKind, port: str, text: str) -> str:
     """Give what is saved of a port in the form in which it is shown; empty: it has its defaults."""
     if kind is K.SONIC:
-        ports = json.loads(text)
-        return str(ports["PORT"][port]) if isinstance(ports, dict) and "PORT" in ports else _none()
-    if kind is K.CUMULUS:
-        return "\n".join(("nv set system x", *_nvue_lines(text)))
+        return str(json.loads(text)["PORT"][port])
     heads = list(INTERFACE.finditer(text))
     if not heads:
-        return _none()
+        raise ValueError("it is no saved configuration")
     ends = [head.start() for head in heads[1:]] + [len(text)]
     for head, end in zip(heads, ends, strict=True):
         if same_port(head[1], port):
             return text[head.start() : end]
     return ""
-
-
-def _nvue_lines(text: str) -> Iterator[str]:
-    """Give the settings of links in startup.yaml as `nv config show -o commands` prints them."""
-    try:
-        parts = yaml.safe_load(text)
-    except (yaml.YAMLError, RecursionError):
-        _none()
-    sets = [part["set"] for part in parts if "set" in part] if isinstance(parts, list) else []
-    if not sets:
-        _none()
-    for part in sets:
-        for names, about in part.get("interface", {}).items():
-            link = about.get("link") if isinstance(about, dict) else None
-            for what, value in (link or {}).items():
-                # YAML takes `on` for true.
-                word = {True: "on", False: "off"}.get(value, value)
-                yield f"nv set interface {names} link {what} {word}"
-
-
-def _none() -> str:
-    raise ValueError("it is no saved configuration")
