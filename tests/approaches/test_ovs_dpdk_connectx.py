@@ -8,8 +8,9 @@ from described_connectx import CHANNELS, PFS, PORTS
 from described_ovs_dpdk import DPDK, KERNEL, DescribedDpdkHost
 from whole_plan import Run, prove_kills, prove_refusals
 
+from wirespeed.approaches.guest_network import guest_mac
 from wirespeed.model.error import InputError
-from wirespeed.model.spec import Approach
+from wirespeed.model.spec import Approach, GuestKind
 
 
 def begin(host: DescribedDpdkHost | None = None) -> Run:
@@ -43,6 +44,16 @@ def test_as_found_applied_nothing_to_do_and_as_found():
     run.undo()
     assert run.is_as_found()
     assert beta(run).runs == KERNEL
+
+
+def test_guests_that_are_namespaces_have_their_vfs_and_all_is_as_found_after():
+    run = Run(DescribedDpdkHost(), Approach.OVS_DPDK, GuestKind.NAMESPACE)
+    run.apply()
+    host = beta(run)
+    assert host.guests.places["gpu-1"]["net0p0"].mac == guest_mac("gpu-1", "storage")
+    assert host.ovs.ports["gpu-1-n0"][0] == "br-storage"
+    run.undo()
+    assert run.is_as_found()
 
 
 def test_killed_before_any_command_it_is_undone_and_it_is_applied():
