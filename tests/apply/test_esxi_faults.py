@@ -25,6 +25,8 @@ from wirespeed.model.error import HostError, LeftChangedError, WirespeedError
 from wirespeed.model.plan import Plan
 from wirespeed.steps.esxi_module_parameters import EsxiModuleParameters
 
+pytestmark = pytest.mark.timeout(50)
+"""A tool that hangs is ended by its own limit, not by that of the connection, which is 60 s."""
 NAME = "vmhost"
 VFS = EsxiModuleParameters(parameters={"max_vfs": "1,1"}, reason="each guest has a VF")
 BEFORE, AFTER = "DRSS=4", "DRSS=4 max_vfs=1,1"
