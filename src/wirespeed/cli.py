@@ -28,7 +28,7 @@ not proven on hardware (only vdevs, virtual and described hosts were at hand):
   plan, apply, undo: both sides of WSL2; WinRM, and PowerShell over SSH
   remedy, link: Windows, its cards set by mlx5cmd, its task that undoes a step
   ovs-tc: cards with an embedded switch: switchdev, VF-LAG, representors, offload
-  ovs-dpdk: any host; its switch was measured alone, plain and through VXLAN
+  ovs-dpdk: any card; on virtual hosts it ran by AF_PACKET, and by DPDK with igb
   prove: throughput between guests, as every host was emulated; fail-over by
     ConnectX ports; a card that enforces its spoof check
   compare: a choice by figures, as every host was emulated

@@ -43,7 +43,7 @@ PREFIX = "lab-image-"
 
 
 def lab_image(runner: Runner | None = None) -> Path:
-    """Give the folder of the image, built now if need be (a minute, 400 MB).
+    """Give the folder of the image, built now if need be (a minute, 420 MB).
 
     Raises InputError `lab.tools`, `lab.no_packages`, MeasurementError `lab.image`, `cache.busy`.
     """

@@ -43,6 +43,9 @@ mmdebstrap --quiet --variant=minbase --architectures=amd64 --skip=check/empty \
 	--include=busybox-static,dbus,dropbear-bin,ethtool,iperf3,iproute2,iputils-arping \
 	--include=iputils-ping,kmod,nftables,openssh-server,openvswitch-switch,pciutils,procps \
 	--include=python3-minimal,qemu-system-x86,systemd,systemd-sysv,tcpdump,udev \
+	--include=openvswitch-switch-dpdk \
+	--include='?name(^librte-mempool-ring-?[0-9]+$)' \
+	--include='?name(^librte-net-e1000-?[0-9]+$)' \
 	--dpkgopt=path-exclude='/usr/share/doc/*' --dpkgopt=path-exclude='/usr/share/man/*' \
 	--dpkgopt=path-exclude='/usr/share/locale/*' --dpkgopt=force-unsafe-io \
 	"$@" \
