@@ -133,7 +133,8 @@ def test_a_link_that_stays_down_with_that_fec_of_its_switchport_is_put_back(
 
 def test_a_link_that_was_down_before_is_not_put_back_for_being_down(use: Use, tmp_path: Path):
     both = use(Ends(switch(K.EOS), is_broken=True))
-    assert call(tmp_path, K.EOS, "--fec", "baser", "--apply", "--yes").return_value == 0
+    result = call(tmp_path, K.EOS, "--fec", "baser", "--apply", "--yes")
+    assert result.return_value == 1 and "no link, as before" in result.output
     assert both.fec == "baser"
 
 
@@ -159,7 +160,7 @@ def test_a_forced_card_without_a_link_is_set_by_mlxlink_with_its_switchport(
     start = deepcopy(both)
     more = ["--speed", "10G", "--by", "mlxlink"]
     result = call(tmp_path, K.DELL_OS6, *more, "--apply", "--yes")
-    assert result.return_value == 0, result.exception
+    assert result.return_value == 0 and "there is a link" in result.output, result.exception
     assert (both.mlx.speeds, both.mlx.negotiates) == ("10G", False)
     assert both.at.ports["Te1/0/1"] == {"speed": "10000"}
     assert call(tmp_path, K.DELL_OS6, "--undo").return_value == 0

@@ -171,9 +171,10 @@ def link(
             _refuse_applied(run, where)
             run.begin_anew()
             _carry_out(run, plan, hands)
-            if not proves_link(card) and has_link(facts, netdev):
-                _refuse_down(run, plan, hands, wanted)
-        code = _save(hands, place, yes=yes) if is_saved else 0
+            is_up = proves_link(card) or _comes_up(run, plan, hands, wanted, facts)
+        code = 0 if is_up else 1
+        if is_saved:
+            code = _save(hands, place, yes=yes) or code
     again = f"wirespeed link {shlex.quote(host)} {shlex.quote(netdev)} {shlex.quote(switch)}"
     click.echo(f"`{again} --undo` takes it back")
     if not is_saved:
@@ -313,11 +314,20 @@ def _save(hands: Mapping[str, Hands], place: SwitchHost, *, yes: bool) -> int:
     return 0
 
 
-def _refuse_down(run: Run, plan: Plan, hands: Mapping[str, Hands], wanted: Wanted) -> None:
-    """Put both ends back where a link that was up stays down. Raises ApplyError `link.down`."""
+def _comes_up(
+    run: Run, plan: Plan, hands: Mapping[str, Hands], wanted: Wanted, before: HostFacts
+) -> bool:
+    """Say whether there is a link, where no reading of a step has told.
+
+    Where one that was up stays down both ends are put back: raises ApplyError `link.down`.
+    """
     for _ in pauses():
         if has_link(facts_of(wanted.host), wanted.netdev):
-            return
+            click.echo(f"{wanted.netdev}: there is a link")
+            return True
+    if not has_link(before, wanted.netdev):
+        click.echo(f"{wanted.netdev}: no link, as before")
+        return False
     Executor(plan, hands, telling(run, plan), utc_now, run.entries).undo()
     raise ApplyError(
         "link.down",
