@@ -90,3 +90,26 @@ def test_the_kernel_bonds_no_ports_that_have_left_it():
 def test_without_its_cpus_no_polling_core_is_guessed():
     with pytest.raises(CannotTellError):
         steps(host(cpus=""))
+
+
+GUESTS = {
+    "c1": {"host": "alpha", "networks": ["storage"], "kind": "namespace"},
+    "vm-1": {"host": "alpha", "networks": ["public", "storage"], "kind": "none"},
+    "c2": {"host": "beta", "networks": ["storage"], "kind": "none"},
+}
+
+
+def test_a_guest_that_somebody_else_starts_has_a_socket_of_vhost_user_in_each_network():
+    ports = [w.step for w in steps(host(), guests=GUESTS) if isinstance(w.step, OvsPort)]
+    vhost = [port for port in ports if port.interface_type == "dpdkvhostuserclient"]
+    assert [(p.bridge, p.netdev, p.options, p.mtu_request) for p in vhost] == [
+        ("br-public", "vm-1-n0", {"vhost-server-path": "/run/openvswitch/vm-1-n0"}, 1500),
+        ("br-storage", "vm-1-n1", {"vhost-server-path": "/run/openvswitch/vm-1-n1"}, 9000),
+    ]
+
+
+def test_without_dpdk_nobody_has_such_a_socket():
+    kernels = {**UNDERLAY, "driver": "kernel"}
+    hosts = {n: {"reach": f"ssh://{n}", "ports": ["0000:01:00.0"]} for n in ("alpha", "beta")}
+    made = [w.step for w in steps(host(), guests=GUESTS, underlay=kernels, hosts=hosts)]
+    assert {p.interface_type for p in made if isinstance(p, OvsPort)} == {"system", "vxlan"}

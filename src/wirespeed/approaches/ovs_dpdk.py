@@ -9,7 +9,7 @@ the networks' bridges with their tunnels and the representors of the guests' VFs
 With any other card nothing needs DPDK: the userspace datapath takes the kernel's netdevs by
 AF_PACKET, bond and pairs of virtual ports alike. It is slow, and it is the same switch. Or, with
 `driver: vfio-pci` in the underlay, the whole port leaves the kernel for DPDK; guests are joined by
-pairs of virtual ports all the same.
+pairs of virtual ports all the same, and those that somebody else starts by vhost-user.
 
 The restart of the switch stands before the choice of its build and after it: so undo, which goes
 backwards, ends with the former build running too.
@@ -58,6 +58,8 @@ PHYSICAL = "br-phy"
 PORT = "phy-p0"
 DAEMON = "/usr/lib/openvswitch-switch-dpdk/ovs-vswitchd-dpdk"
 PACKAGE = "openvswitch-switch-dpdk"
+SOCKETS = "/run/openvswitch"
+"""Of vhost-user, each called as its port is."""
 PAGE_KIB = 2048
 PAGES = 1024
 RESERVED_MIB = 1024
@@ -75,11 +77,11 @@ def ovs_dpdk(spec: Spec, name: str, host: HostFacts) -> Iterator[Wanted]:
     reason = "bridges in userspace have their own ports by it; loaded by that, it would stay"
     yield Wanted(Module(name="tun", reason=reason))
     if not has_embedded_switch(spec, name, host):
-        if spec.underlay.driver is UnderlayDriver.VFIO_PCI:
-            yield from _whole_port(spec, name, host)
-        else:
-            yield from _underlay(spec, name, host)
+        is_dpdk = spec.underlay.driver is UnderlayDriver.VFIO_PCI
+        yield from (_whole_port if is_dpdk else _underlay)(spec, name, host)
         yield from bridges(spec, name, "netdev")
+        if is_dpdk:
+            yield from _vhost_user_ports(spec, name)
         yield from _veth_guests(spec, name)
         return
     shares = vf_shares(spec, name)
@@ -242,6 +244,27 @@ def _representors(spec: Spec, name: str) -> Iterator[Wanted]:
             owner=OWNER,
         )
         yield Wanted(port, is_made=True)
+
+
+def _vhost_user_ports(spec: Spec, name: str) -> Iterator[Wanted]:
+    """Give the ports of guests that somebody else starts: QEMU serves the socket, and may restart.
+
+    The switch comes back to the socket by itself, so that nobody has to be there first.
+    """
+    for guest, wanted in spec.guests.items():
+        if wanted.host != name or wanted.kind is not GuestKind.NONE:
+            continue
+        for number, network in enumerate(wanted.networks):
+            netdev = guest_port_of(guest, network, number)
+            port = OvsPort(
+                bridge=bridge_of(network),
+                netdev=netdev,
+                interface_type="dpdkvhostuserclient",
+                options={"vhost-server-path": f"{SOCKETS}/{netdev}"},
+                mtu_request=spec.networks[network].mtu,
+                owner=OWNER,
+            )
+            yield Wanted(port, is_made=True)
 
 
 def _veth_guests(spec: Spec, name: str) -> Iterator[Wanted]:

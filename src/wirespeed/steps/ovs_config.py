@@ -38,9 +38,9 @@ class OvsConfig(Step):
     value back, or takes the key away, and restarts again. Meanwhile the kernel's datapath is
     without its daemon for a second, and a userspace datapath is not there at all.
 
-    With `dpdk-init`, it is done when the daemon says that DPDK started. It goes on without DPDK
-    where that could not: too few hugepages, a build without it, a port that it may not take. The
-    column is cleared with the key, so that what it says is of this start.
+    With `dpdk-init`, it is done when the daemon says that DPDK started. A build without DPDK runs
+    on and says that it did not; one that finds too few hugepages ends itself, so that the restart
+    fails (3.1). The column is cleared with the key: what it says is of this start.
     """
 
     scope: ClassVar[Scope] = Scope.OS
