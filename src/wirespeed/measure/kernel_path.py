@@ -178,6 +178,7 @@ class KernelPath(Closing):
                 "dut.refused",
                 where=" ".join(argv),
                 found=done.errors.strip() or f"exit code {done.returncode}",
+                next="modprobe vxlan, and bridge, where a kind of device is not known",
             )
         return done.output
 

@@ -16,7 +16,7 @@ from wirespeed.model.spec import Approach
 from wirespeed.report import format as fmt
 from wirespeed.report.comparison import Comparison, approach_of
 from wirespeed.report.comparison_features import SIMPLEST
-from wirespeed.report.proof_answer import is_proven, verdict
+from wirespeed.report.proof_answer import answers, is_proven, verdict
 from wirespeed.report.proof_page import Proof
 from wirespeed.report.proof_tables import named
 
@@ -161,7 +161,9 @@ def _out(comparison: Comparison) -> Iterator[str]:
     for one in comparison.approaches:
         if isinstance(one, Proof):
             if not is_proven(one):
-                yield f"{approach_of(one)} is out: {verdict(one)}."
+                lacking = [a for a in answers(one) if a.is_asked and not a.is_proven]
+                why = "; ".join(f"{a.figure}, {a.condition}" for a in lacking)
+                yield f"{approach_of(one)} is out. {verdict(one)}: {why}"
         else:
             yield f"{one.approach} is out: it was not shown here ({one.what})."
 
