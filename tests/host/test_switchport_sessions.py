@@ -133,8 +133,7 @@ def test_a_switchport_of_every_kind_is_set_saved_and_put_back_by_a_session(home:
 def test_a_fault_in_a_session_leaves_a_switchport_of_every_kind_set_or_as_it_was(
     home: Path, monkeypatch: pytest.MonkeyPatch, fault: str
 ):
-    monkeypatch.setattr(host_switch, "ANSWER_S", 2.0)
-    monkeypatch.setattr(host_switch, "CONNECT_S", 5.0)
+    monkeypatch.setattr(host_switch, "ANSWER_S", 4.0)
     # The first line reads; of what is typed then, another one fails with each kind.
     servers = [
         SwitchServer(switch(kind), fault=fault, at=1 + number % (2 if kind in LINUX else 4))
