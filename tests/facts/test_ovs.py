@@ -127,3 +127,14 @@ def test_tables_that_make_no_sense_are_unreadable(text: str):
     ovs = parse(Section("ovs-db", "", text, "", 0))
     assert isinstance(ovs.other_config, Unreadable)
     assert ovs.representors(NetStack(Unreadable("", ""))) == ()
+
+
+def test_two_readings_of_a_switch_that_does_not_run_are_the_same():
+    """As ovs-appctl 3.1 says it: with the time of the line."""
+    line = "2026-11-21T18:{}:36Z|00001|daemon_unix|WARN|/var/run/openvswitch/ovs-vswitchd.pid: open"
+    one, other = (
+        parse(Section("ovs-upcall", "", "", line.format(minute), 1)).has_daemon
+        for minute in (29, 31)
+    )
+    assert one == other
+    assert isinstance(one, Unreadable) and "ovs-vswitchd.pid" in one.reason

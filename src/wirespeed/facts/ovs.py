@@ -13,6 +13,7 @@ from wirespeed.model.observed import Absent, Known, Observed, Unreadable, known
 
 SHOW = "ovs-vsctl list Open_vSwitch"
 UPCALL = "ovs-appctl upcall/show"
+STAMP = re.compile(r"\d{4}-\d\d-\d\dT[\d:.]{8,12}Z\|\d{5}\|")
 NO_DAEMON = re.compile(
     r"cannot (?:read pidfile|connect to) \S+ \((?:No such process|Connection refused)\)"
 )
@@ -234,6 +235,9 @@ def _daemon(capture: Capture) -> Observed[bool]:
     if NO_DAEMON.search(errors) and ELSEWHERE not in errors:
         return Known(False, UPCALL)
     text = capture.text("ovs-upcall", UPCALL)
+    if isinstance(text, Unreadable):
+        # The time of a line of its log would be a difference between two readings.
+        return Unreadable(STAMP.sub("", text.reason), text.source)
     return Known(True, UPCALL) if isinstance(text, Known) else text
 
 
