@@ -8,7 +8,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from pyVmomi import vim
+from pyVmomi import vim, vmodl
 from sshd import free_port, listening, say_nothing
 from vcsim import PASSWORD, Vcsim
 
@@ -18,6 +18,7 @@ from wirespeed.facts.esxi_guests import EsxiGuests
 from wirespeed.facts.esxi_module import EsxiModule
 from wirespeed.facts.esxi_ports import EsxiPorts
 from wirespeed.host import vsphere
+from wirespeed.host.clock import monotonic_s
 from wirespeed.host.reach import Errand, Unreachable, reach
 from wirespeed.host.reach_destination import VsphereHost, parse_destination
 from wirespeed.host.vsphere import VsphereSession, trusted
@@ -255,3 +256,54 @@ def test_an_esxi_guest_that_somebody_else_changed_meanwhile_is_left(
     now = session.guest(number)
     assert now is not None and now[NUMA_NODE] == "0"
     assert session.reconfigure(number, {NUMA_NODE: ""}) == ""
+
+
+@pytest.mark.parametrize(
+    "method", ["Login", "CreateContainerView", "ReconfigVM_Task", "ReconfigVm"]
+)
+def test_an_esxi_host_that_does_not_answer_is_not_waited_for(
+    method: str, monkeypatch: pytest.MonkeyPatch
+):
+    slow = Vcsim("-esx", "-method-delay", f"{method}:20000")
+    monkeypatch.setenv(vsphere.THUMBPRINT, slow.thumbprint)
+    monkeypatch.setattr(vsphere, "ANSWER_S", 1.0)
+    monkeypatch.setattr(vsphere, "TASK_S", 0.5)
+    started = monotonic_s()
+    try:
+        with pytest.raises(HostError) as caught, VsphereSession(place_of(slow)) as session:
+            number = next(iter(session.host()["guests"]))
+            session._machine(number).PowerOffVM_Task()
+            session.reconfigure(number, {NUMA_NODE: "1"})
+    finally:
+        slow.close()
+    assert caught.value.what == ("vsphere.late" if method == "ReconfigVm" else "vsphere.lost")
+    assert monotonic_s() - started < 15
+
+
+def test_an_esxi_guest_is_not_read_in_the_midst_of_a_task(
+    off: tuple[VsphereSession, str], monkeypatch: pytest.MonkeyPatch
+):
+    """Of a change whose answer was lost: what is read before it is done would soon be untrue."""
+    session, number = off
+    machine, states = session._machine(number), ["queued", "running", "running", "success"]
+
+    class Task:
+        @property
+        def info(self) -> Any:
+            return SimpleNamespace(state=states[0] if len(states) == 1 else states.pop(0))
+
+    class Forgotten:
+        @property
+        def info(self) -> Any:
+            raise vmodl.fault.ManagedObjectNotFound(msg="it is gone")
+
+    tasks = [Forgotten(), Task()]
+    busy = SimpleNamespace(config=machine.config, runtime=machine.runtime, recentTask=tasks)
+    monkeypatch.setattr(session, "_machine", lambda _: busy)
+    monkeypatch.setattr(vsphere, "POLL_S", 0.01)
+    assert session.guest(number) is not None and states == ["success"]
+    states[:] = ["running"]
+    monkeypatch.setattr(vsphere, "TASK_S", 0.05)
+    with pytest.raises(HostError) as caught:
+        session.guest(number)
+    assert caught.value.what == "vsphere.late"

@@ -71,6 +71,7 @@ class VsphereSession(Closing):
             machine = self._machine(number)
             if machine is None:
                 return None
+            self._await_tasks(machine)
             self._versions[number] = str(machine.config.changeVersion)
             return guest_values(machine)
 
@@ -129,6 +130,17 @@ class VsphereSession(Closing):
     def _machine(self, number: str) -> Any:
         found = [m for m in self._all("VirtualMachine") if str(m._moId) == number]
         return found[0] if found else None
+
+    def _await_tasks(self, machine: Any) -> None:
+        """Wait for what the guest is still told: of one whose answer was lost, say, or by others.
+
+        Raises HostError `vsphere.late`.
+        """
+        latest = Deadline(TASK_S)
+        while any(map(_is_running, machine.recentTask)):
+            if latest.expired:
+                raise self._lost("vsphere.late", f"a task of the guest has no end in {TASK_S:g} s")
+            sleep_s(POLL_S)
 
     def _connected(self) -> Any:
         if self._service is None:
@@ -224,6 +236,15 @@ def trusted(place: VsphereHost) -> ssl.SSLContext:
             "vsphere.unreachable", where=place.text, found=shown(str(error), 200)
         ) from None
     return context
+
+
+def _is_running(task: Any) -> bool:
+    from pyVmomi import vmodl
+
+    try:
+        return str(task.info.state) in RUNNING
+    except vmodl.fault.ManagedObjectNotFound:
+        return False  # It was done so long ago that the host has forgotten it.
 
 
 def _shake_hands(place: VsphereHost, context: ssl.SSLContext) -> None:
