@@ -10,6 +10,7 @@ from test_switchport import FILES, capture_of, text_of
 
 from wirespeed.doctor.diagnose import diagnose
 from wirespeed.model.capture import Capture, Section
+from wirespeed.model.error import InputError
 from wirespeed.model.fact import HostFacts
 from wirespeed.model.finding import Diagnosis
 from wirespeed.model.question import Question
@@ -74,3 +75,14 @@ def test_beside_a_host_the_rules_of_linux_are_asked_and_only_its_own_switchport_
     told = [label for label, _ in found.about]
     assert "Ethernet10" not in told and "sw1" not in told
     assert dict(found.about)["eth9 is in"].startswith("Ethernet11 of sw1: 25 Gb/s up")
+
+
+def test_one_switchport_may_be_asked_about_alone():
+    texts = {key: text_of(name) for key, name in FILES[SwitchKind.DELL_OS6].items()}
+    facts = HostFacts("sw1", capture_of(SwitchKind.DELL_OS6, texts))
+    found = diagnose(facts, Question(ports=("Te1/0/2",)))
+    assert [label for label, _ in found.about] == ["sw1", "Te1/0/2"]
+    assert [ledger.port for ledger in found.ledgers] == ["Te1/0/2 of sw1"]
+    with pytest.raises(InputError, match=r"port\.unknown") as caught:
+        diagnose(facts, Question(ports=("Te9/0/9",)))
+    assert "Te1/0/12" in caught.value.found

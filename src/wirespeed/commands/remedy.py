@@ -14,6 +14,7 @@ from wirespeed.commands.doctor import check_wanted, examine
 from wirespeed.commands.hosts_of_spec import hands_of, here_of
 from wirespeed.commands.run_hosts import carry_out
 from wirespeed.commands.wsl_hosts import NOWHERE, is_of_windows
+from wirespeed.doctor.switch_side import is_only_switch
 from wirespeed.facts.ports import Ports
 from wirespeed.facts.vsphere import is_esxi
 from wirespeed.facts.windows_adapters import WindowsAdapters
@@ -117,8 +118,15 @@ def remedy(
 def way_to(host: str, facts: HostFacts) -> Spec:
     """Give a spec that wants nothing, and says how the host is reached: the journal keeps it.
 
-    Raises InputError `remedy.no_port`, `remedy.esxi`.
+    Raises InputError `remedy.no_port`, `remedy.esxi`, `remedy.switch`.
     """
+    if is_only_switch(facts.capture):
+        raise InputError(
+            "remedy.switch",
+            where=host,
+            found="it is a switch, whose ports are set together with what is plugged in there",
+            next="wirespeed link HOST NETDEV SWITCH/PORT --speed 10G; docs/link-speed.md",
+        )
     if is_esxi(facts.capture):
         raise InputError(
             "remedy.esxi",

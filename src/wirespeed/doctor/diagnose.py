@@ -8,7 +8,7 @@ from wirespeed.doctor.discover import rules
 from wirespeed.doctor.esxi_side import esxi_ledgers
 from wirespeed.doctor.ledger import build_ledger
 from wirespeed.doctor.price import priced
-from wirespeed.doctor.switch_side import is_only_switch, switch_ledgers
+from wirespeed.doctor.switch_side import is_only_switch, switch_ledgers, switchports
 from wirespeed.doctor.windows_side import (
     is_about_linux,
     is_only_windows,
@@ -77,7 +77,7 @@ def diagnose(
     return Diagnosis(
         host=host.name,
         question=question,
-        about=_about(host, faults),
+        about=_about(host, question, faults),
         findings=tuple(sorted(findings, key=_rank)),
         verdicts=tuple(v for v in said if isinstance(v, Verdict)),
         ledgers=all_ledgers,
@@ -97,24 +97,28 @@ def asked_ports(host: HostFacts, question: Question) -> tuple[Port, ...]:
         return ports
     names = {name for port in ports for name in (port.netdev, port.pci_address)}
     names |= {adapter.name for adapter in windows_adapters(host)}
+    names |= set(switchports(host))
     unknown = [name for name in question.ports if name not in names]
     if unknown:
         has = [
             f"{port.name} ({port.pci_address})" if port.netdev and port.pci_address else port.name
             for port in ports
         ]
+        has += [*switchports(host)]
         raise InputError(
             "port.unknown",
             where=host.name,
-            found=f"no port {shown(unknown[0])}; it has {shown(', '.join(has)) or 'none'}",
+            found=f"no port {shown(unknown[0])}; it has {shown(', '.join(has), 400) or 'none'}",
             next="name one of them by its netdev or its PCI address",
         )
     return tuple(p for p in ports if {p.netdev, p.pci_address} & set(question.ports))
 
 
-def _about(host: HostFacts, faults: list[str]) -> tuple[tuple[str, str], ...]:
+def _about(host: HostFacts, question: Question, faults: list[str]) -> tuple[tuple[str, str], ...]:
+    """Describe the host; of a switch, the ports that are asked about."""
+    left_out = set(switchports(host)) - set(question.ports) if question.ports else set()
     try:
-        return describe(host)
+        return tuple(line for line in describe(host) if line[0] not in left_out)
     except FAULTS_OF_OURS as error:
         faults.append(f"what host it is: {_mistake(error)}")
         return ()

@@ -38,24 +38,45 @@ def switch_lines(host: HostFacts) -> Iterator[tuple[str, str]]:
         yield from _ports(switch)
 
 
+def switchports(host: HostFacts) -> Iterator[str]:
+    """Give the names of the ports of a switch that was read alone."""
+    if is_only_switch(host.capture):
+        for switch in host[Switches].by_name.values():
+            yield from (port.name for port in _known(switch))
+
+
 def switch_ledgers(host: HostFacts, question: Question) -> Iterator[Ledger]:
     """Give what the wire of each port carries that is up, of a switch that was read alone."""
     if not is_only_switch(host.capture):
         return
     for name, switch in host[Switches].by_name.items():
-        for port in switch.ports.value if isinstance(switch.ports, Known) else ():
-            link = port.link_bps
-            if isinstance(link, Known) and link.value > 0:
-                yield Ledger(
-                    port=f"{port.name} of {name}",
-                    frame_bytes=question.frame_bytes,
-                    ceilings=tuple(
-                        ethernet_ceiling(link.value, question.frame_bytes, side, link.source)
-                        for side in Direction
-                    ),
-                    unknown=("what is behind the port: only the switch was read",),
-                    bidirectional=question.bidirectional,
-                )
+        for port in _known(switch):
+            is_up = isinstance(port.link_bps, Known) and port.link_bps.value > 0
+            # Of all ports those that are down are told elsewhere.
+            if port.name in question.ports or (is_up and not question.ports):
+                yield _ledger(name, port, question)
+
+
+def _ledger(name: str, port: SwitchPort, question: Question) -> Ledger:
+    link = port.link_bps
+    sides = tuple(Direction) if isinstance(link, Known) and link.value > 0 else ()
+    ceilings = tuple(
+        ethernet_ceiling(link.value, question.frame_bytes, side, link.source)
+        for side in sides
+        if isinstance(link, Known)
+    )
+    why = "what is behind the port: only the switch was read" if sides else "ethernet: no link"
+    return Ledger(
+        port=f"{port.name} of {name}",
+        frame_bytes=question.frame_bytes,
+        ceilings=ceilings,
+        unknown=(why,),
+        bidirectional=question.bidirectional,
+    )
+
+
+def _known(switch: Switch) -> tuple[SwitchPort, ...]:
+    return switch.ports.value if isinstance(switch.ports, Known) else ()
 
 
 def _ports(switch: Switch) -> Iterator[tuple[str, str]]:
