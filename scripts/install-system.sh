@@ -29,7 +29,6 @@ libclang-rt-dev    | ls /usr/lib/llvm-*/lib/clang/*/lib/linux/*fuzzer* | the fuz
 shellcheck         | command -v shellcheck                             | checks the scripts
 openssh-server     | PATH=$PATH:/usr/sbin command -v sshd              | hosts to read over ssh
 busybox            | command -v busybox                                | a second shell to try
-iproute2           | PATH=$PATH:/usr/sbin command -v ip                | the kernel's own path, as a DUT
 END
 }
 
