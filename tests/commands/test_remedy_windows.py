@@ -13,11 +13,12 @@ sys.path.append(str(Path(__file__).parents[1]))
 sys.path.append(str(Path(__file__).parents[1] / "apply"))
 sys.path.append(str(Path(__file__).parents[1] / "steps"))
 from described_powershell import DescribedPowerShell
+from described_powershell_timer import TimedPowerShell
 from described_windows import DescribedWindows
 from described_wsl2 import CARD, windows_as_found
 
 from described.windows import Windows, as_found, external_switch, guid
-from wirespeed.apply import hands_powershell
+from wirespeed.apply import guard_timer_change, hands_powershell
 from wirespeed.apply.hands_powershell import PowerShellHands
 from wirespeed.commands import hosts_of_spec, wsl_hosts
 from wirespeed.commands import remedy as command
@@ -36,10 +37,15 @@ HOST, SWITCH = "winssh://ann@desk", "wirespeed-external"
 class Desk:
     """A Windows with a virtual machine on its internal switch, and the document's filter."""
 
-    def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        monkeypatch: pytest.MonkeyPatch,
+        shell: type[DescribedPowerShell] = DescribedPowerShell,
+    ) -> None:
         self.windows: DescribedWindows = deepcopy(windows_as_found())
         self.start = deepcopy(self.windows)
-        self.shell = DescribedPowerShell(self.windows)
+        self.shell = shell(self.windows)
         self.folder = folder
         self.sessions: list[dict[str, str]] = []
         self.lso = "1"
@@ -147,6 +153,30 @@ def test_the_card_of_the_session_is_left_alone(desk: Desk):
     error = error_of(desk.call("a", "--apply", "--yes"))
     assert error.what == "plan.cuts_off"
     assert desk.windows == desk.start
+
+
+@pytest.mark.parametrize("is_cut", [False, True])
+def test_the_card_of_the_session_is_mended_under_a_timer_of_windows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_cut: bool
+):
+    for name in ("PAUSE_S", "SETTLE_S"):
+        monkeypatch.setattr(guard_timer_change, name, 0.0)
+    desk = Desk(tmp_path, monkeypatch, TimedPowerShell)
+    desk.sessions = [{"Address": "10.10.10.1", "RemoteAddress": "10.10.10.2"}]
+    shell = desk.shell
+    assert isinstance(shell, TimedPowerShell)
+    if is_cut:
+        shell.is_cut = lambda host: not host.adapters[CARD].bindings["nt_rtf64"]
+        shell.fires_at = 3
+    done = desk.call("a", "--apply", "--yes", "--allow-cutoff")
+    if is_cut:
+        error = error_of(done)
+        assert isinstance(error, ApplyError) and "undid it itself" in error.found
+        assert desk.windows == desk.start
+    else:
+        assert done.return_value == 0, (done.output, done.exception)
+        assert not desk.windows.adapters[CARD].bindings["nt_rtf64"]
+    assert shell.folders == {}, "nothing of it stays there"
 
 
 def test_a_windows_without_a_card_has_nothing_to_mend(desk: Desk, monkeypatch: pytest.MonkeyPatch):
