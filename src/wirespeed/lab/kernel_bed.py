@@ -15,9 +15,8 @@ PEER_MAC = "02:00:00:00:00:01"
 RING = "blocksz=16384,framesz=2048,framecnt=4096"
 """Of af_packet, for each direction of each port: 8 MB. What comes while its thread is away waits
 here, as the tester's own rings do elsewhere."""
-
 MOST_AT_ONCE = 8
-"""Frames that the kernel is handed in one call. It takes 1 to 2 us for each, within the tester's own
+"""Frames that the kernel is handed in one call. It takes them one by one within the tester's own
 turn, and a turn of more than 50 us is a stall."""
 
 
