@@ -12,11 +12,13 @@ import subprocess
 from pathlib import Path
 
 from wirespeed.host.build_cache import build_once, cache_folder
-from wirespeed.lab.machine_image import lab_image
+from wirespeed.host.kept import newest_folders, remove_folder
+from wirespeed.lab.machine_image import KEPT, lab_image
 from wirespeed.lab.machines import Machine
 
 BUILD = Path(__file__).with_name("netdevsim_build.sh")
 BUILD_S = 300.0
+PREFIX = "netdevsim-"
 PF = "0000:ff:00.0"
 SYSFS = "/sys/bus/netdevsim"
 DEVICE = f"{SYSFS}/devices/netdevsim9"
@@ -49,8 +51,10 @@ def netdevsim_module() -> Path:
         done = subprocess.run(argv, capture_output=True, text=True, timeout=BUILD_S, check=False)
         assert done.returncode == 0, f"{done.stdout[-2000:]}\n{done.stderr[-2000:]}"
 
-    target = cache_folder() / f"netdevsim-{release}-{digest}"
-    return build_once(target, build, timeout_s=BUILD_S) / "netdevsim.ko"
+    built = build_once(cache_folder() / f"{PREFIX}{release}-{digest}", build, timeout_s=BUILD_S)
+    for old in newest_folders(cache_folder(), PREFIX)[KEPT:]:
+        remove_folder(old)
+    return built / "netdevsim.ko"
 
 
 def add_card(host: Machine, vfs: int) -> None:

@@ -10,10 +10,13 @@ out=$1 release=$2 source=$3
 work=$out/work
 mkdir "$work" "$work/root" "$work/module"
 cd "$work"
-common=linux-headers-${release%-*}-common
-version=$(apt-cache show "linux-headers-$release" | sed -n 's/^Version: //p' | head -n 1)
-apt-get -o Acquire::Retries=3 -o APT::Sandbox::User= -qq download \
-	"linux-headers-$release" "$common" "linux-kbuild-${release%-*}" "$source=$version"
+apt-cache show "linux-headers-$release" >about
+version=$(sed -n 's/^Version: //p' about | head -n 1)
+needed() {
+	sed -n "s/^Depends:.* \($1[^ ,]*\).*/\1/p" about | head -n 1
+}
+apt-get -o Acquire::Retries=3 -o APT::Sandbox::User= -qq download "linux-headers-$release" \
+	"$(needed 'linux-headers-[^ ]*-common')" "$(needed linux-kbuild-)" "$source=$version"
 for package in linux-headers-*.deb linux-kbuild-*.deb; do
 	dpkg-deb -x "$package" root
 done

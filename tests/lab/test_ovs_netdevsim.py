@@ -156,7 +156,10 @@ def test_ovs_facts_tell_the_mode_the_port_and_its_representors(host: Machine):
     assert set(switchdev[Ports].representors) == representors
 
 
-def test_ovs_representor_of_a_vf_that_is_not_there_is_a_verdict_and_all_is_put_back(host: Machine):
+def test_ovs_representor_of_a_vf_that_is_not_there_is_a_verdict_and_all_is_put_back(
+    host: Machine, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(RepresentorName, "settle_s", 1)
     never = RepresentorName(pci_address=PF, vf=7, netdev="gpu-9-n0")
     run = Run(host, [(SWITCHDEV, False), (never, True)])
     before = netdevs(host)
