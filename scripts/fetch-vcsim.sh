@@ -51,7 +51,7 @@ fi
 
 echo "Building VMware's simulator of the vSphere API, $version (a minute)"
 GOPATH=$draft/path GOCACHE=$draft/cache GOBIN=$draft/bin GOFLAGS=-modcacherw CGO_ENABLED=0 \
-	timeout 280 go install "github.com/vmware/govmomi/vcsim@$version" >"$draft/log" 2>&1 ||
+	timeout 420 go install "github.com/vmware/govmomi/vcsim@$version" >"$draft/log" 2>&1 ||
 	gone "it could not be built: $(tail -n 1 "$draft/log")"
 # Of two that build at once, the later one replaces what is the same.
 mv "$draft/bin/vcsim" "$vcsim"
