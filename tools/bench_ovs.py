@@ -131,7 +131,7 @@ def disturbance(dut: str, made: BedTrial) -> str:
     away_ns = (made.dut.cpu_wait_ns or 0) + (made.dut.steal_ns or 0)
     if away_ns > MAX_AWAY * made.result.measured_seconds * 1e9:
         return f"the core of {dut} was taken away for {away_ns / 1e6:.1f} ms"
-    if not made.dut.busy_cycles_per_packet:
+    if _cycles(made) <= 0:
         return f"{dut} counted no cycles"
     sent = sum(port.opackets for port in made.dut.ports)
     back = sum(stream.unique_frames for stream in made.result.streams)

@@ -42,6 +42,16 @@ def test_the_thread_on_a_cpu_is_read():
     )
 
 
+def test_a_sum_below_zero_is_no_number_of_cycles():
+    # As seen: 37632 packets, 490187714493969 cycles each, which is 2^64 in all.
+    shown = SHOWN.replace(
+        "processing cycles: 100000 (", "processing cycles: 18446744073709551000 ("
+    )
+    stats = parse_pmd_stats(shown, 1)
+    assert stats.processing_cycles is None
+    assert stats.packets == 6000
+
+
 @pytest.mark.parametrize(
     ("text", "cpu"),
     [

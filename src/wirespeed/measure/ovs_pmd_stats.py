@@ -6,6 +6,8 @@ from wirespeed.model.frozen import Frozen
 
 _THREAD = re.compile(r"^pmd thread numa_id (\d+) core_id (\d+):$")
 _FIELD = re.compile(r"^  ([a-z. ]+): (\d+)(?: \(|$)")
+_NEGATIVE = 1 << 63
+"""As an unsigned counter of 64 bits shows what is below zero."""
 
 
 class PmdStats(Frozen):
@@ -15,8 +17,9 @@ class PmdStats(Frozen):
     """Taken from ports; one that comes out of a tunnel is not counted again."""
     recirculations: int
     """Further passes of a packet: one for each end of a tunnel that it comes out of."""
-    processing_cycles: int
-    """TSC cycles of the polls that found packets."""
+    processing_cycles: int | None
+    """TSC cycles of the polls that found packets. None: its sum fell below zero, as happens where
+    its core is taken away, and is printed as one of almost 2^64."""
     idle_cycles: int
     upcalls: int
     """Packets that no flow of the datapath was there for."""
@@ -36,7 +39,9 @@ def parse_pmd_stats(text: str, cpu: int) -> PmdStats:
         return PmdStats(
             packets=fields["packets received"],
             recirculations=fields["packet recirculations"],
-            processing_cycles=fields["processing cycles"],
+            processing_cycles=None
+            if fields["processing cycles"] >= _NEGATIVE
+            else fields["processing cycles"],
             idle_cycles=fields["idle cycles"],
             upcalls=fields["miss with success upcall"] + fields["miss with failed upcall"],
         )
