@@ -51,9 +51,12 @@ def test_a_name_is_never_a_path(name: str):
         LabFolder(name)
 
 
-def test_ssh_reads_the_configuration_of_labs_that_are_up():
-    assert lab_ssh_configs() == []
-    with LabFolder("lab") as folder:
-        (folder.path / "ssh_config").write_text("Host alpha.lab\n")
-        assert lab_ssh_configs() == [folder.path / "ssh_config"]
-    assert lab_ssh_configs() == []
+def test_ssh_reads_the_configuration_of_the_hosts_own_lab_alone():
+    """Another's may be gone by the time that it is read."""
+    assert lab_ssh_configs("alpha.lab") == []
+    with LabFolder("lab") as folder, LabFolder("other") as other:
+        for one in (folder, other):
+            (one.path / "ssh_config").write_text("Host alpha.lab\n")
+        assert lab_ssh_configs("alpha.lab") == [folder.path / "ssh_config"]
+        assert lab_ssh_configs("alpha") == lab_ssh_configs("../lab") == []
+    assert lab_ssh_configs("alpha.lab") == []

@@ -31,13 +31,16 @@ def labs_folder() -> Path:
     return cache_folder() / "labs"
 
 
-def lab_ssh_configs() -> list[Path]:
-    """Give the ssh_config of every lab of this user that is up."""
-    folder = labs_folder()
+def lab_ssh_configs(host: str) -> list[Path]:
+    """Give the ssh_config of the lab of this user that `host` is in, if it is up: `alpha.lab`.
+
+    Of no other: that one may be taken down while it is read.
+    """
+    folder, name = labs_folder(), host.rpartition(".")[2]
     try:
         if not folder.is_dir() or folder.stat().st_uid != os.getuid():
             return []
-        return sorted(folder.glob(f"*/{SSH_CONFIG}"))
+        return [path for path in sorted(folder.glob(f"*/{SSH_CONFIG}")) if path.parent.name == name]
     except OSError:
         return []
 

@@ -175,7 +175,7 @@ async def connect(place: Remote, connect_s: float, depth: int = 0) -> asyncssh.S
         "host": place.host,
         "username": place.user or (),
         "port": place.port or (),
-        "config": [path for path in _config_files() if os.access(path, os.R_OK)],
+        "config": [path for path in _config_files(place.host) if os.access(path, os.R_OK)],
     }
     try:
         options = await asyncssh.SSHClientConnectionOptions.construct(**given)
@@ -247,7 +247,7 @@ async def _hop(
     return connection
 
 
-def _config_files() -> tuple[Path, ...]:
-    """Labs of virtual hosts that are up come first: the names in them are theirs alone."""
+def _config_files(host: str) -> tuple[Path, ...]:
+    """The lab of virtual hosts that has it comes first: the names in it are its alone."""
     user, system = Path("~/.ssh/config").expanduser(), Path("/etc/ssh/ssh_config")
-    return *lab_ssh_configs(), user, system
+    return *lab_ssh_configs(host), user, system
