@@ -120,6 +120,12 @@ def test_a_core_that_polls_is_told_apart_by_what_is_busy_at_rest():
     (row,) = costs_grid(Comparison("x", (one,), SPEC)).rows
     # 1.04 of a core over 40 Gb/s each way: 0.013 for each Gb/s.
     assert [cell.text for cell in row[:5]] == ["ovs-dpdk", "alpha", "1.0", "0.025", "0.013"]
+    table = {r["figure"]: r for r in csv.DictReader(io.StringIO(render_proof_csv(one)))}
+    assert (table["cores at rest, alpha"]["median"], table["cores at rest, alpha"]["n"]) == (
+        "1.04",
+        "3",
+    )
+    assert table["iperf3/9000/2 cores, alpha"]["median"] == "0.025"
 
 
 def test_an_outage_stands_with_the_host_whose_port_was_lost():

@@ -45,10 +45,15 @@ def render_proof_csv(*proofs: Proof) -> str:
 def _own_rows(proof: Proof) -> list[Row]:
     rows: list[Row] = []
     approach = proof.opening.spec.approach.value
+    for host, resting in proof.summary.idle_cores.items():
+        rows.append({"figure": f"cores at rest, {host}", "unit": "cores"} | _spread(resting, 1))
     for cell in proof.summary.iperf3:
         own = {"network": cell.pair.network, "client": cell.pair.client, "server": cell.pair.server}
-        own |= {"figure": cell.name, "unit": "Gb/s"}
-        rows.append(own | _spread(cell.bps, 1e9) | {"verdict": "; ".join(cell.failed)})
+        gbps = own | {"figure": cell.name, "unit": "Gb/s"}
+        rows.append(gbps | _spread(cell.bps, 1e9) | {"verdict": "; ".join(cell.failed)})
+        for host, cost in cell.host_cores_per_gbps.items():
+            name = {"figure": f"{cell.name} cores, {host}", "unit": "cores for each Gb/s"}
+            rows.append(own | name | _spread(cost, 1))
     for ping in proof.summary.pings:
         own = {"network": ping.pair.network, "client": ping.pair.client, "server": ping.pair.server}
         own |= {"unit": "us", "verdict": "; ".join(ping.failed)}
