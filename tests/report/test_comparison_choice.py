@@ -69,7 +69,7 @@ def test_a_difference_that_is_clear_and_small_decides_nothing():
     # Apart, and 3 % of the better one.
     found = choice(by(LEGACY, (96.0, 96.1, 96.2)), by(TC, (99.0, 99.1, 99.2)))
     assert found.approach is LEGACY
-    assert "within 5%" in found.reasons[0]
+    assert "within 5 %" in found.reasons[0]
 
 
 def test_where_each_is_behind_in_something_it_depends_and_both_sides_are_told():

@@ -102,7 +102,7 @@ def _weighed(names: list[Approach], found: tuple[Figure, ...], out: tuple[str, .
     if front:
         close = (
             f"{_and([*map(str, front)])} are too close to tell: their values overlap, are too "
-            f"few, or are within {MATERIAL:.0%}. {front[0]} has the fewest parts to install and "
+            f"few, or are within {100 * MATERIAL:.0f} %. {front[0]} has the fewest parts to install and "
             "to watch."
         )
         return Choice(

@@ -100,7 +100,7 @@ def cell_limit(proof: Proof, cell: Iperf3Cell, link: Link) -> str:
         return said
     most = payload_ceiling_bps(proof.opening.spec, proof.opening.spec.approach, link, cell.mtu)
     share = cell.bps.median / most
-    shown = f"{share:.0%} of the {fmt.significant(most / 1e9, 3)} Gb/s that the link leaves"
+    shown = f"{100 * share:.0f} % of the {fmt.significant(most / 1e9, 3)} Gb/s that the link leaves"
     if share > 1:
         return f"a contradiction: {shown}"
     return f"the link: {shown}" if share >= FULL else f"{said}; {shown}"
