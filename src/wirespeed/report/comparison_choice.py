@@ -102,8 +102,8 @@ def _weighed(names: list[Approach], found: tuple[Figure, ...], out: tuple[str, .
     if front:
         close = (
             f"{_and([*map(str, front)])} are too close to tell: their values overlap, are too "
-            f"few, or are within {100 * MATERIAL:.0f} %. {front[0]} has the fewest parts to install and "
-            "to watch."
+            f"few, or are within {100 * MATERIAL:.0f} %. {front[0]} has the fewest parts to "
+            "install and to watch."
         )
         return Choice(
             f"Take {front[0]}, unless you need what it lacks: no figure speaks against it.",
