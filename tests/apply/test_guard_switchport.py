@@ -16,7 +16,7 @@ MAC = "b8599f000001"
 UNTOLD = Unreadable("not asked", "x")
 NOBODY = Absent("x", "nobody")
 OURS = Neighbor("alpha", "b8:59:9f:00:00:01", "")
-CARD = CardEnd("enp59s0f0", (MAC,), Known(True, "x"), Known(G, "x"))
+CARD = CardEnd("enp59s0f0", (MAC,), Known(True, "x"), Known(G, "x"), "alpha")
 PORT = SwitchPort(
     name="Te1/0/1", is_enabled=Known(True, "x"), is_up=Known(True, "x"), link_bps=Known(G, "x"),
     set_bps=UNTOLD, autonegotiation=Known(True, "x"), fec=UNTOLD, mtu_bytes=UNTOLD,
@@ -34,7 +34,12 @@ def hearing(*neighbors: Neighbor, name: str = "Te1/0/1") -> SwitchPort:
 
 @pytest.mark.parametrize(
     "neighbor",
-    [OURS, Neighbor("", "B8-59-9F-00-00-01"), Neighbor("alpha", "enp59s0f0")],
+    [
+        OURS,
+        Neighbor("", "B8-59-9F-00-00-01"),
+        Neighbor("alpha", "enp59s0f0"),
+        Neighbor("Alpha.example.net", "11:22:33:44:55:66", "Interface   8 as enp59s0f0"),
+    ],
 )
 def test_a_switchport_that_hears_the_card_is_the_right_one(neighbor: Neighbor):
     assert match(hearing(neighbor)).match is Match.PROVEN
@@ -44,6 +49,22 @@ def test_a_switchport_that_hears_another_is_not_touched():
     found = match(hearing(Neighbor("core-1", "Ethernet1/49")))
     assert found.match is Match.CONTRADICTED
     assert "Ethernet1/49 of core-1" in found.found
+
+
+def test_the_netdev_of_that_name_in_another_host_is_not_taken_for_it_at_its_switchport():
+    """Hosts of one make have netdevs of the same names."""
+    found = match(hearing(Neighbor("beta", "enp59s0f0")), hearing(OURS, name="Te1/0/7"))
+    assert found == PortMatch(Match.CONTRADICTED, "enp59s0f0 is heard at Te1/0/7")
+    found = match(hearing(Neighbor("beta", "0c:42:a1:00:00:09", "enp59s0f0")))
+    assert found.match is Match.CONTRADICTED and "of beta" in found.found
+
+
+@pytest.mark.parametrize(("system", "host"), [("", "alpha"), ("alpha", "")])
+def test_a_netdev_of_that_name_in_a_host_of_no_name_does_not_prove_the_switchport(
+    system: str, host: str
+):
+    found = match(hearing(Neighbor(system, "enp59s0f0")), card=replace(CARD, host=host))
+    assert found.match is Match.UNKNOWN and "nobody can tell" in found.found
 
 
 def test_a_card_that_is_heard_at_another_switchport_is_not_in_this_one():

@@ -29,7 +29,8 @@ def linux(netdev: str = "enp59s0f0") -> HostFacts:
     slot = "/sys/devices/pci0000:3a/0000:3a:00.0/0000:3b:00.0"
     device = f"{netdev} driver=mlx5_core physfn= port=p0 device={slot}\n"
     link = f"/sys/class/net/{netdev}/carrier:1\n/sys/class/net/{netdev}/speed:10000\n"
-    sections = [Section("ports", "", device, "", 0), Section("link", "", link, "", 0)]
+    names = Section("names", "", "hostname node-1\nuser root\n", "", 0)
+    sections = [Section("ports", "", device, "", 0), Section("link", "", link, "", 0), names]
     return HostFacts("alpha", Capture(sections, complete=True))
 
 

@@ -11,7 +11,7 @@ from enum import StrEnum
 from typing import TypeVar
 
 from wirespeed.facts.switchport import Switch
-from wirespeed.facts.switchport_pairs import hears
+from wirespeed.facts.switchport_pairs import is_own
 from wirespeed.facts.switchport_port import Neighbor, SwitchPort
 from wirespeed.model.error import InputError
 from wirespeed.model.observed import CannotTellError, Known, Observed
@@ -28,6 +28,10 @@ class Match(StrEnum):
     UNKNOWN = "unknown"
 
 
+SAYING = (Match.PROVEN, Match.UNKNOWN)
+"""What one neighbour of several may say of a port, the first before the second."""
+
+
 @dataclass(frozen=True, slots=True)
 class PortMatch:
     """Whether the card is in the port, and what says so."""
@@ -42,9 +46,11 @@ class CardEnd:
 
     name: str
     macs: Sequence[str]
-    """Twelve digits each; the card's own agent may send another than the driver's."""
+    """Twelve digits each."""
     is_up: Observed[bool]
     link_bps: Observed[int]
+    host: str = ""
+    """What the host calls itself: a netdev of the same name is in every host of its make."""
 
 
 def port_match(card: CardEnd, switch: Switch, port: str) -> PortMatch:
@@ -53,13 +59,15 @@ def port_match(card: CardEnd, switch: Switch, port: str) -> PortMatch:
         own = switch.port(port)
     except CannotTellError as error:
         return PortMatch(Match.UNKNOWN, error.reason)
-    heard_at = [one.name for one in _ports(switch) if any(_is_card(n, card) for n in _heard(one))]
+    heard_at = [one.name for one in _ports(switch) if _hears(one, card) is Match.PROVEN]
     if own.name in heard_at:
         return PortMatch(Match.PROVEN, f"{own.name} hears {card.name} by LLDP")
     if heard_at:
         return PortMatch(Match.CONTRADICTED, f"{card.name} is heard at {', '.join(heard_at)}")
     if others := [f"{one.port} of {one.system or '?'}" for one in _heard(own)]:
         found = f"{own.name} hears {shown(', '.join(others[:4]), 120)}"
+        if _hears(own, card) is Match.UNKNOWN:
+            return PortMatch(Match.UNKNOWN, f"{found}; which host that is nobody can tell")
         return PortMatch(Match.CONTRADICTED, f"{found}, and not {card.name}")
     if reason := _links_differ(card, own):
         return PortMatch(Match.CONTRADICTED, reason)
@@ -114,5 +122,14 @@ def _heard(port: SwitchPort) -> tuple[Neighbor, ...]:
     return port.neighbors.value if isinstance(port.neighbors, Known) else ()
 
 
-def _is_card(neighbor: Neighbor, card: CardEnd) -> bool:
-    return any(hears(neighbor, card.name, mac) for mac in card.macs or ("",))
+def _hears(port: SwitchPort, card: CardEnd) -> Match:
+    """Tell whether a port hears the card: its address proves it, its name with its host's does."""
+    found = {_is_card(neighbor, card) for neighbor in _heard(port)}
+    return next((match for match in SAYING if match in found), Match.CONTRADICTED)
+
+
+def _is_card(neighbor: Neighbor, card: CardEnd) -> Match:
+    found = is_own(neighbor, card.name, card.macs, card.host)
+    if found is None:
+        return Match.UNKNOWN
+    return Match.PROVEN if found else Match.CONTRADICTED

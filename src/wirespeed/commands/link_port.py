@@ -4,7 +4,7 @@ from wirespeed.apply.guard_switchport import CardEnd, PortMatch, port_match
 from wirespeed.doctor.gather import collect
 from wirespeed.facts.link import Links
 from wirespeed.facts.switchport import Switches
-from wirespeed.facts.switchport_pairs import mac_of
+from wirespeed.facts.switchport_pairs import mac_of, own_name
 from wirespeed.facts.windows_adapters import WindowsAdapters
 from wirespeed.facts.windows_host import has_windows_side
 from wirespeed.host.reach import Told
@@ -41,7 +41,7 @@ def card_end_of(facts: HostFacts, name: str) -> CardEnd:
             next="name one that `ls /sys/class/net` shows, or that Get-NetAdapter lists",
         )
     mac = mac_of(facts, name)
-    return CardEnd(name, (mac,) if mac else (), link.is_up, link.link_bps)
+    return CardEnd(name, (mac,) if mac else (), link.is_up, link.link_bps, own_name(facts))
 
 
 def _adapter(facts: HostFacts, name: str) -> CardEnd | None:
@@ -55,5 +55,6 @@ def _adapter(facts: HostFacts, name: str) -> CardEnd | None:
             is_up: Observed[bool] = Unreadable("its status is not known", "Get-NetAdapter")
             if isinstance(status, Known):
                 is_up = Known(card.is_up, status.source)
-            return CardEnd(name, (card.mac,) if card.mac else (), is_up, card.link_bps)
+            own = own_name(facts)
+            return CardEnd(name, (card.mac,) if card.mac else (), is_up, card.link_bps, own)
     return None

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from wirespeed.facts.netstack import NetStack
 from wirespeed.facts.switchport import Switches
-from wirespeed.facts.switchport_pairs import mac_of, pairs
+from wirespeed.facts.switchport_pairs import mac_of, own_name, pairs
 from wirespeed.facts.switchport_port import SwitchPort
 from wirespeed.facts.windows_far_end import windows_pairs
 from wirespeed.facts.windows_host import has_windows_side
@@ -26,6 +26,8 @@ class CableEnd:
     place: str
     """Name of the switch's end."""
     port: SwitchPort
+    host: str
+    """What the host calls itself; empty where it did not say."""
     is_named: bool
     """The user said what is plugged in where; else the switch hears it."""
 
@@ -57,6 +59,7 @@ def _linux(host: HostFacts) -> Iterator[CableEnd]:
             mtu=own.mtu if own is not None else unread,
             place=pair.place,
             port=pair.port,
+            host=own_name(host),
             is_named=pair.is_named,
         )
 
@@ -71,5 +74,6 @@ def _windows(host: HostFacts) -> Iterator[CableEnd]:
             mtu=card.mtu_bytes,
             place=pair.place,
             port=pair.port,
+            host=own_name(host),
             is_named=card.name in named,
         )

@@ -1,7 +1,7 @@
 """Which port of a switch is at the other end of a netdev's cable: as the user said, or by LLDP."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -89,6 +89,31 @@ def hears(neighbor: Neighbor, netdev: str, mac: str) -> bool:
     )
 
 
+def is_own(neighbor: Neighbor, name: str, macs: Collection[str], host: str) -> bool | None:
+    """Tell whether what a port hears is this port of this host; None: nobody can tell.
+
+    Its address says so, or its name with that of its host: hosts of one make have netdevs of the
+    same names. `host` is what the host calls itself, empty where it did not say.
+    """
+    if any(_digits(word) in macs for word in (neighbor.port, neighbor.port_text) if _digits(word)):
+        return True
+    if not hears(neighbor, name, ""):
+        return False
+    theirs, ours = (text.partition(".")[0].lower() for text in (neighbor.system, host))
+    return theirs == ours if theirs and ours else None
+
+
+def own_name(host: HostFacts) -> str:
+    """Give what a host calls itself; empty where it did not say."""
+    for name in ("names", "windows-names"):
+        said = host.capture.section(name)
+        for line in said.output.splitlines() if said is not None else ():
+            key, _, value = line.partition(" ")
+            if key == "hostname" and value.strip():
+                return value.strip()
+    return ""
+
+
 def mac_of(host: HostFacts, netdev: str) -> str:
     """Give the twelve digits of a netdev's MAC address; empty where it is not known."""
     links = host[NetStack].links
@@ -97,13 +122,20 @@ def mac_of(host: HostFacts, netdev: str) -> str:
 
 
 def _heard(host: HostFacts, links: dict[str, Link]) -> Iterator[Pair]:
-    macs = {netdev: mac_of(host, netdev) for netdev in links}
-    for name, switch in host[Switches].by_name.items():
-        for port in switch.ports.value if isinstance(switch.ports, Known) else ():
-            for neighbor in port.neighbors.value if isinstance(port.neighbors, Known) else ():
-                for netdev, link in links.items():
-                    if hears(neighbor, netdev, macs[netdev]):
-                        yield Pair(link, name, switch.kind, port, False)
+    own = own_name(host)
+    for netdev, link in links.items():
+        mac = mac_of(host, netdev)
+        surely: list[Pair] = []
+        perhaps: list[Pair] = []
+        for name, switch in host[Switches].by_name.items():
+            for port in switch.ports.value if isinstance(switch.ports, Known) else ():
+                for neighbor in port.neighbors.value if isinstance(port.neighbors, Known) else ():
+                    found = is_own(neighbor, netdev, (mac,) if mac else (), own)
+                    if found is not False:
+                        pair = Pair(link, name, switch.kind, port, False)
+                        (surely if found else perhaps).append(pair)
+        # A name alone is taken where one port alone hears it.
+        yield from surely or (perhaps if len(perhaps) == 1 else ())
 
 
 def _digits(text: str) -> str:

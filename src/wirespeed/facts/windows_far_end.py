@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from wirespeed.facts.switchport import Switches
-from wirespeed.facts.switchport_pairs import hears
+from wirespeed.facts.switchport_pairs import is_own, own_name
 from wirespeed.facts.switchport_port import SwitchPort
 from wirespeed.facts.windows_adapters import WindowsAdapter, WindowsAdapters
 from wirespeed.facts.windows_host import require_windows
@@ -44,7 +44,8 @@ def windows_pairs(host: HostFacts) -> tuple[WindowsPair, ...]:
         for port in switch.ports.value if isinstance(switch.ports, Known) else ():
             for neighbor in port.neighbors.value if isinstance(port.neighbors, Known) else ():
                 for card in cards.values():
-                    if hears(neighbor, card.name, card.mac):
+                    macs = (card.mac,) if card.mac else ()
+                    if is_own(neighbor, card.name, macs, own_name(host)):
                         found[card.name] = WindowsPair(card, name, port)
     for name, switch in switches.items():
         for adapter, port_name in switch.cables:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from wirespeed.facts.switchport_ends import CableEnd, cable_ends
-from wirespeed.facts.switchport_pairs import hears, of_each
+from wirespeed.facts.switchport_pairs import is_own, of_each
 from wirespeed.model.finding import ByHand, Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import Absent, Known, known
 from wirespeed.model.rule import DoesNotApplyError, HostExam, HostRule
@@ -21,7 +21,8 @@ def _pair(pair: CableEnd) -> Iterator[Finding]:
     if isinstance(pair.port.neighbors, Absent):
         return
     heard = known(pair.port.neighbors, f"what {pair.place} hears by LLDP")
-    if any(hears(neighbor, pair.name, pair.mac) for neighbor in heard):
+    macs = (pair.mac,) if pair.mac else ()
+    if any(is_own(neighbor, pair.name, macs, pair.host) is not False for neighbor in heard):
         return
     names = ", ".join(shown(f"{one.port} of {one.system or '?'}", 80) for one in heard[:4])
     yield Finding(
