@@ -1,6 +1,6 @@
 """Open vSwitch that is not there, dies or comes back anew; each a verdict, and undo still works.
 
-The underlay is IPv6 here.
+The underlay is IPv6 here, and the tunnels are Geneve.
 """
 
 import json
@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from program import start, wirespeed
+from test_legacy_reboot import reboot
 
 from wirespeed.doctor.gather import Gathered, gather
 from wirespeed.doctor.host_state import Values, differences, values_of
@@ -24,22 +25,24 @@ HOSTS = ("alpha", "beta")
 STORY: dict[str, Any] = {
     "approach": "ovs-tc",
     "failover": "none",
-    "underlay": {"subnet": "fd00:9::/64", "mtu": 1600},
+    "underlay": {"subnet": "fd00:9::/64", "mtu": 1600, "tunnel": "geneve"},
     "networks": {"storage": {"segment": 16000000, "subnet": "192.168.10.0/24", "mtu": 1500}},
     "guests": {
         "ceph-1": {"host": "alpha", "networks": ["storage"], "kind": "namespace"},
         "gpu-1": {"host": "beta", "networks": ["storage"], "kind": "namespace"},
     },
 }
-OVS = "/usr/share/openvswitch/scripts/ovs-ctl"
-START = f"{OVS} start --system-id=random --no-record-hostname"
+OVS = "/usr/share/openvswitch/scripts/ovs-ctl start --system-id=random --no-record-hostname"
+START = {"alpha": OVS, "beta": "systemctl enable --now openvswitch-switch"}
+PING = "ip netns exec ceph-1 ping -n -M do -s 1472 -c 1 -W 2 192.168.10.2"
 
 
 @pytest.fixture(scope="module")
 def lab() -> Iterator[Machines]:
-    # With one CPU, Open vSwitch 3.1 loses every upcall once its handlers were started again.
-    hosts = tuple(MachineSpec(name=name, memory_mib=768, cpus=2) for name in HOSTS)
-    with Machines(LabSpec(hosts=hosts), name=f"test-{os.getpid()}-ovsfault") as lab:
+    alpha = MachineSpec(name="alpha", memory_mib=768, cpus=2)
+    # Its switch is a service, and what that has in its database is there again after a reboot.
+    beta = MachineSpec(name="beta", memory_mib=768, cpus=2, systemd=True, disk=True)
+    with Machines(LabSpec(hosts=(alpha, beta)), name=f"test-{os.getpid()}-ovsfault") as lab:
         yield lab
 
 
@@ -78,6 +81,13 @@ def assert_as_before(lab: Machines, before: dict[str, Values]) -> None:
     assert [d for host in before for d in differences(host, before[host], now[host])] == []
 
 
+def assert_talk(lab: Machines) -> None:
+    deadline = Deadline(60)
+    while lab.hosts["alpha"].run(["sh", "-c", PING]).returncode:
+        assert not deadline.expired, sh(lab, "alpha", "ovs-vsctl show; ovs-appctl dpctl/show")
+        sleep_s(0.5)
+
+
 def in_one_line(text: str) -> str:
     return " ".join(text.split())
 
@@ -91,7 +101,7 @@ def test_ovs_that_does_not_run_is_said_before_anything_is_changed(spec: Path):
 
 def test_ovs_bridge_or_port_of_the_user_is_left_alone(lab: Machines, spec: Path):
     for host in HOSTS:
-        sh(lab, host, START)
+        sh(lab, host, START[host])
     for made, gone in (
         ("add-br br-storage", "del-br br-storage"),
         ("add-br br0 -- add-port br0 t16000000-beta", "del-br br0"),
@@ -103,6 +113,19 @@ def test_ovs_bridge_or_port_of_the_user_is_left_alone(lab: Machines, spec: Path)
             sh(lab, "alpha", f"ovs-vsctl {gone}")
         assert refused.returncode == 2, refused.stdout + refused.stderr
         assert "already: it is" in in_one_line(refused.stderr), refused.stderr
+
+
+def test_ovs_database_without_its_daemon_is_said_before_anything_is_changed(
+    lab: Machines, spec: Path
+):
+    sh(lab, "alpha", "kill -KILL $(cat /run/openvswitch/ovs-vswitchd.pid)")
+    try:
+        refused = wirespeed("apply", str(spec), "--yes")
+    finally:
+        sh(lab, "alpha", START["alpha"])
+    assert refused.returncode == 2, refused.stdout + refused.stderr
+    assert "ERROR spec.no_ovs alpha" in refused.stderr
+    assert "ovs-vswitchd does not run" in in_one_line(refused.stderr)
 
 
 def test_ovs_killed_in_the_midst_is_named_and_undo_works_when_it_runs_again(
@@ -122,7 +145,42 @@ def test_ovs_killed_in_the_midst_is_named_and_undo_works_when_it_runs_again(
     assert process.returncode in (1, 3), output + errors
     assert "database connection failed" in in_one_line(output + errors), output + errors
 
-    sh(lab, "alpha", START)
+    sh(lab, "alpha", START["alpha"])
     undone = wirespeed("undo", str(spec))
     assert undone.returncode == 0, undone.stdout + undone.stderr
+    assert_as_before(lab, before)
+
+
+def test_ovs_restarted_has_all_as_it_was_and_a_rebooted_peer_is_named_and_undone(
+    lab: Machines, spec: Path
+):
+    before = standing(lab)
+    applied = wirespeed("apply", str(spec), "--yes")
+    assert applied.returncode == 0, applied.stdout + applied.stderr
+    assert_talk(lab)
+
+    sh(lab, "alpha", "kill -KILL $(cat /run/openvswitch/ovsdb-server.pid)")
+    assert_talk(lab)
+    blind = wirespeed("drift", str(spec))
+    assert blind.returncode == 1, blind.stdout + blind.stderr
+    assert "database connection failed" in in_one_line(blind.stdout), blind.stdout
+    assert "on beta" not in blind.stdout
+    sh(lab, "alpha", START["alpha"])
+    # As does the whole switch.
+    sh(lab, "alpha", OVS.replace("start", "restart", 1))
+    assert_talk(lab)
+    still = wirespeed("drift", str(spec))
+    assert still.returncode == 0, still.stdout + still.stderr
+
+    reboot(lab.hosts["beta"])
+    sh(lab, "beta", "systemctl start openvswitch-switch")
+    gone = wirespeed("drift", str(spec))
+    assert gone.returncode == 1, gone.stdout + gone.stderr
+    assert "namespace gpu-1 on beta" in gone.stdout
+    # The bridge came back by the switch's own database.
+    assert "ovs_bridge" not in gone.stdout
+    assert "on alpha" not in gone.stdout
+    undone = wirespeed("undo", str(spec))
+    assert undone.returncode == 0, undone.stdout + undone.stderr
+    assert sh(lab, "beta", "ovs-vsctl list-br; ip netns list") == ""
     assert_as_before(lab, before)

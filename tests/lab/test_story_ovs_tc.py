@@ -74,7 +74,6 @@ HEADERS_BYTES = 28
 
 @pytest.fixture(scope="module")
 def lab() -> Iterator[Machines]:
-    # With one CPU, Open vSwitch 3.1 loses every upcall once its handlers were started again.
     hosts = tuple(MachineSpec(name=name, memory_mib=768, cpus=2) for name in HOSTS)
     # Bonds of both ends may use different ports: only a switch joins these.
     with Machines(LabSpec(hosts=hosts, wiring="switch"), name=f"test-{os.getpid()}-ovs") as lab:
