@@ -135,6 +135,17 @@ def test_a_database_whose_daemon_died_is_refused_as_nobody_would_do_what_it_is_t
     assert "ovs-vswitchd does not run" in caught.value.found
 
 
+def test_a_switch_that_waits_for_flows_is_refused_as_no_guest_would_be_heard():
+    for value, is_refused in (("true", True), ("false", False)):
+        waits = RUNNING.replace('["map", []]', json.dumps(["map", [["flow-restore-wait", value]]]))
+        assert waits != RUNNING
+        if is_refused:
+            with pytest.raises(InputError, match=r"spec\.ovs_waits"):
+                steps(spec(), facts=host((waits, 0)))
+        else:
+            assert steps(spec(), facts=host((waits, 0)))
+
+
 def test_a_virtual_machine_has_no_vf_behind_this_switch():
     guests = {"c1": {"host": "alpha", "networks": ["storage"], "kind": "qemu", "image": "/x"}}
     with pytest.raises(InputError) as caught:

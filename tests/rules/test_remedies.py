@@ -47,6 +47,7 @@ TYPED_BY_HAND = {
     "ovs.interface_error": "ovs-vsctl",
     "ovs.offload_not_in_force": "systemctl",
     "ovs.offload_off": "ovs-vsctl",
+    "ovs.waits_for_flows": "ovs-vsctl",
     "pause.received": "dcb",
     "pause.sent": "dcb",
     "pcie.speed_below_capability": "setpci",

@@ -27,6 +27,8 @@ from wirespeed.steps.namespace import Namespace
 from wirespeed.steps.ovs_port import OvsPort
 from wirespeed.steps.veth import Veth
 
+WAITS = "flow-restore-wait"
+
 
 def ovs_tc(spec: Spec, name: str, host: HostFacts) -> Iterator[Wanted]:
     """Give the steps of the host `name`. Raises InputError `spec.*` where it cannot be."""
@@ -70,7 +72,7 @@ def veth_guest_steps(spec: Spec, guest: str) -> Iterator[Wanted]:
 
 
 def require_switch(host: HostFacts, name: str, package: str = "openvswitch-switch") -> None:
-    """Raise InputError `spec.no_ovs` where Open vSwitch is not there or does not answer."""
+    """Raise InputError `spec.no_ovs`, `spec.ovs_waits` where no switch takes what it is told."""
     found, daemon = host[Ovs].other_config, host[Ovs].has_daemon
     if isinstance(daemon, Known) and isinstance(found, Known) and not daemon.value:
         raise InputError(
@@ -82,6 +84,14 @@ def require_switch(host: HostFacts, name: str, package: str = "openvswitch-switc
             "/var/log/openvswitch",
         )
     if isinstance(found, Known):
+        if found.value.get(WAITS) == "true":
+            raise InputError(
+                "spec.ovs_waits",
+                where=name,
+                found=f"Open vSwitch has {WAITS}=true, as a restart that was cut short leaves it",
+                so="its daemon hears of no new flow: no guest would reach another",
+                next="`wirespeed doctor --explain ovs.waits_for_flows`",
+            )
         return
     raise InputError(
         "spec.no_ovs",
