@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from ovs_story import AWAKE, OVS
+from ovs_story import START as HERE
 from program import start, wirespeed
 from test_legacy_reboot import reboot
 
@@ -32,12 +34,8 @@ STORY: dict[str, Any] = {
         "gpu-1": {"host": "beta", "networks": ["storage"], "kind": "namespace"},
     },
 }
-OVS = "/usr/share/openvswitch/scripts/ovs-ctl start --system-id=random --no-record-hostname"
-# Started within 10 s of the boot, Open vSwitch 3.1 counts no CPU (its log: "Overriding
-# n-handler-threads to 0"); when it then finds one, it hears nothing of the bridges of before.
-AWAKE = "until [ $(cut -d. -f1 /proc/uptime) -gt 10 ]; do sleep 0.1; done"
 START = {
-    "alpha": f"{AWAKE}; {OVS}",
+    "alpha": HERE,
     "beta": f"{AWAKE}; systemctl enable --now openvswitch-switch",
 }
 PING = "ip netns exec ceph-1 ping -n -M do -s 1472 -c 1 -W 2 192.168.10.2"

@@ -12,10 +12,14 @@ from typing import Any
 
 import pytest
 from ovs_story import (
-    FRAMES,
+    HOSTS,
+    PAIR,
+    PORTS,
     START,
     USER,
     assert_apart,
+    assert_fails_over,
+    assert_nothing_leaks,
     assert_talk,
     database,
     forged,
@@ -33,24 +37,15 @@ from wirespeed.lab.machine_spec import LabSpec, MachineSpec
 from wirespeed.lab.machines import Machines
 from wirespeed.measure.endpoint import Endpoint
 from wirespeed.measure.endpoints import endpoints_of
-from wirespeed.measure.network_failover import HostBond, failovers
 from wirespeed.measure.network_iperf3 import iperf3_matrix
-from wirespeed.measure.network_port_switch import port_set_down
 from wirespeed.model.network_trial import (
-    FailoverTrial,
     ForgedKind,
     Iperf3Trial,
-    IsolationTrial,
-    IsolationVerdict,
     NetworkTrial,
-    Pair,
 )
-from wirespeed.model.spec import FailoverSpec, Iperf3Spec, Spec
+from wirespeed.model.spec import Iperf3Spec, Spec
 
 pytestmark = [pytest.mark.machines, pytest.mark.timeout(900)]
-HOSTS = ("alpha", "beta")
-PORTS = ("0000:01:00.0", "0000:02:00.0")
-NETDEVS = ("enp1s0", "enp2s0")
 STORY: dict[str, Any] = {
     "approach": "ovs-dpdk",
     "underlay": {"subnet": "192.168.9.0/24", "mtu": 9080},
@@ -65,7 +60,6 @@ STORY: dict[str, Any] = {
         "web-2": {"host": "beta", "networks": ["public"], "kind": "namespace"},
     },
 }
-PAIR = Pair(client="ceph-1", server="ceph-2", network="storage")
 Guests = dict[str, Endpoint]
 Hosts = dict[str, Runner]
 
@@ -147,43 +141,6 @@ def assert_the_hosts_own_stack_is_not_there(lab: Machines, guests: Guests) -> No
     assert "Received 2 response" in said_once, said_once
     macs = {line.split("[")[1].split("]")[0] for line in said_once.splitlines() if "reply" in line}
     assert macs == {sh(lab, "alpha", "cat /sys/class/net/br-phy/address").strip().upper()}
-
-
-def assert_fails_over(guests: Guests, hosts: Hosts) -> None:
-    alpha = hosts["alpha"]
-    bonds = {"alpha": HostBond(alpha, "underlay0", NETDEVS)}
-    switches = [
-        port_set_down(alpha, host="alpha", port=port, number=n, netdev=NETDEVS[n], carried={})
-        for n, port in enumerate(PORTS)
-    ]
-    recorded: list[NetworkTrial] = []
-    failovers(
-        guests, FailoverSpec(load_pps=50, seconds=3), PAIR, switches, recorded.append, bonds=bonds
-    )
-    trials = [trial for trial in recorded if isinstance(trial, FailoverTrial)]
-    # A busy machine makes some invalid; the port that does not carry it is not touched.
-    assert {trial.verdict for trial in trials} <= {"survived", "not touched", "invalid"}, trials
-    survived = [trial for trial in trials if trial.verdict == "survived"]
-    assert survived, trials
-    for trial in survived:
-        number = PORTS.index(trial.port)
-        assert trial.carried_before == NETDEVS[number]
-        assert trial.carried_during == NETDEVS[1 - number]
-        assert trial.received_packets + trial.lost_packets == trial.offered_packets
-
-
-def assert_nothing_leaks(trials: list[IsolationTrial]) -> None:
-    """Every way between two tenants, over the wire and within a host."""
-    ways = {(trial.sender, trial.receiver) for trial in trials}
-    tenants = (("ceph-1", "ceph-2"), ("web-1", "web-2"))
-    assert ways == {
-        pair for one in tenants[0] for other in tenants[1] for pair in ((one, other), (other, one))
-    }
-    assert len(trials) == len(ways) * len(ForgedKind)
-    for trial in trials:
-        assert trial.verdict is IsolationVerdict.APART, trial
-        assert trial.sent == FRAMES
-        assert trial.heard_control > 0
 
 
 def assert_leaks_are_seen(lab: Machines, spec: Spec, guests: Guests, hosts: Hosts) -> None:
