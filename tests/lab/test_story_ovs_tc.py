@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from ovs_story import (
     HOSTS,
+    OVS,
     PORTS,
     START,
     USER,
@@ -58,6 +59,7 @@ STORY: dict[str, Any] = {
         "web-2": {"host": "beta", "networks": ["public"], "kind": "namespace"},
     },
 }
+BY_TC = "ovs-vsctl set Open_vSwitch . other_config:hw-offload=true other_config:tc-policy=skip_hw"
 
 
 @pytest.fixture(scope="module")
@@ -81,6 +83,8 @@ def test_ovs_as_found_apply_talk_fail_over_apart_undo_as_found(lab: Machines, sp
     for host in HOSTS:
         sh(lab, host, START)
         sh(lab, host, USER)
+    # One host's flows go by filters of tc, as its administrator asked; the other's by the module.
+    sh(lab, "alpha", f"{BY_TC}; {OVS.replace('start', 'restart', 1)}")
     before = standing(lab, HOSTS)
     databases = {host: database(lab, host) for host in HOSTS}
     theirs = {host: users(lab, host) for host in HOSTS}
@@ -97,8 +101,16 @@ def test_ovs_as_found_apply_talk_fail_over_apart_undo_as_found(lab: Machines, sp
         assert_talk(guests["ceph-1"], guests["ceph-2"], "storage")
         assert_talk(guests["web-2"], guests["web-1"], "public")
         ping(guests["ceph-1"], guests["ceph-2"].attachments["storage"].address, mtu=9000, count=5)
-        reading = read_offload(hosts["alpha"], "alpha", ["ceph-1-n0"])
-        assert reading.verdict is OffloadVerdict.IN_SOFTWARE, reading
+        for host, layer, netdev in (
+            ("alpha", "dp:tc", "ceph-1-n0"),
+            ("beta", "dp:ovs", "ceph-2-n0"),
+        ):
+            reading = read_offload(hosts[host], host, [netdev])
+            assert reading.verdict is OffloadVerdict.IN_SOFTWARE, reading
+            flows = sh(lab, host, "ovs-appctl dpctl/dump-flows -m | grep tunnel")
+            assert layer in flows, flows
+        filters = sh(lab, "alpha", "tc -s filter show dev ceph-1-n0 ingress")
+        assert "tunnel_key" in filters and "not_in_hw" in filters, filters
         assert_apart(guests["web-1"], guests["ceph-2"], "storage")
         assert_apart(guests["web-1"], guests["ceph-1"], "storage")
         assert_fails_over(guests, hosts)
