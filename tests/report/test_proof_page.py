@@ -117,6 +117,14 @@ def test_a_port_that_carried_nothing_at_first_counts_when_it_is_tried_again():
     assert answer(again, "Fail-over") == ("110 ms", True)
 
 
+def test_a_trial_that_told_nothing_of_a_port_is_not_held_against_it():
+    void = failover(PORTS[1], 2000, verdict=FailoverVerdict.INVALID)
+    alone = proof(trials=(failover(PORTS[0], 90), void))
+    assert answer(alone, "Fail-over") == ("90 ms", False)
+    again = proof(trials=(failover(PORTS[0], 90), void, failover(PORTS[1], 110)))
+    assert answer(again, "Fail-over") == ("110 ms", True)
+
+
 def test_steps_that_stand_though_they_were_to_be_undone_are_a_host_left_changed():
     left = proof(entries=journal(undone=False), undone=None, stages=stages(keeps=True))
     assert exit_code(left) == 3

@@ -5,7 +5,8 @@
 Which port carries the flow is read in the guest, or on the host where the bond is the host's:
 before, at the end of the time without it, and at the end. Where the port that was lost did not
 carry it nothing is shown: it is tried once more when the other ports had their turn, as the flow
-has moved by then. A trial that is invalid is repeated, TRIES times in all; every one is recorded.
+has moved by then. A trial that is invalid is repeated, TRIES times in all, once the port that has the
+flow by then was lost in its turn; every one is recorded.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -29,6 +30,7 @@ WARM_S = 0.3
 SLACK_S = 60
 """For all commands of a trial besides its own times."""
 TRIES = 3
+AGAIN = (FailoverVerdict.NOT_TOUCHED, FailoverVerdict.INVALID)
 ANY_MTU = 128
 NONE = "none"
 
@@ -96,17 +98,38 @@ def failovers(
     be given back now (`borrowed`).
     """
     guests = _Guests(dict(endpoints), dict(bonds or {}))
-    again: list[PortSwitch] = []
+    verdicts: list[FailoverVerdict] = []
     for switch in switches:
         progress(f"fail-over, {switch.port} of {switch.host} {switch.how}")
-        trial = _valid(guests, spec, pair, switch, record)
-        if trial.verdict in (FailoverVerdict.NOT_TOUCHED, FailoverVerdict.INVALID):
-            again.append(switch)
-    for switch in again:
-        # A bond with a primary port has gone back to it: then the others never carry it.
-        if len(switches) > 1 and _carries(guests, pair, switch):
-            progress(f"fail-over, {switch.port} of {switch.host} {switch.how}, again")
-            _valid(guests, spec, pair, switch, record)
+        verdicts.append(_valid(guests, spec, pair, switch, record).verdict)
+    for _ in range(TRIES if len(switches) > 1 else 0):
+        if not any(verdict in AGAIN for verdict in verdicts):
+            break
+        for number, switch in enumerate(switches):
+            if verdicts[number] not in AGAIN:
+                continue
+            # The flow has moved from it, by a trial that told nothing: it is brought back.
+            if verdicts[number] is FailoverVerdict.INVALID and not _carries(guests, pair, switch):
+                _move_back(guests, spec, pair, switches, record, progress)
+            # A bond with a primary port has gone back to it: then the others never carry it.
+            if _carries(guests, pair, switch):
+                progress(f"fail-over, {switch.port} of {switch.host} {switch.how}, again")
+                verdicts[number] = _valid(guests, spec, pair, switch, record).verdict
+
+
+def _move_back(
+    guests: _Guests,
+    spec: FailoverSpec,
+    pair: Pair,
+    switches: Sequence[PortSwitch],
+    record: Callable[[NetworkTrial], None],
+    progress: Callable[[str], None],
+) -> None:
+    """Take away the port that carries the flow, if any: a trial of it as any other."""
+    carrier = next((switch for switch in switches if _carries(guests, pair, switch)), None)
+    if carrier is not None:
+        progress(f"fail-over, {carrier.port} of {carrier.host} {carrier.how}, to move the flow")
+        record(_trial(guests, spec, pair, carrier))
 
 
 def _valid(

@@ -197,8 +197,9 @@ def _failover(proof: Proof) -> ProofAnswer:
 
 
 def _has_survived(verdicts: Sequence[FailoverVerdict]) -> bool:
-    """Tell whether a port was shown; one that carried nothing at first is tried once more."""
-    shown = [v for v in verdicts if v is not FailoverVerdict.NOT_TOUCHED]
+    """Tell whether a port was shown to be survived, by each trial that told anything of it."""
+    void = (FailoverVerdict.NOT_TOUCHED, FailoverVerdict.INVALID)
+    shown = [v for v in verdicts if v not in void]
     return bool(shown) and all(v is FailoverVerdict.SURVIVED for v in shown)
 
 
