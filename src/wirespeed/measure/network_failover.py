@@ -5,8 +5,8 @@
 Which port carries the flow is read in the guest, or on the host where the bond is the host's:
 before, at the end of the time without it, and at the end. Where the port that was lost did not
 carry it nothing is shown: it is tried once more when the other ports had their turn, as the flow
-has moved by then. A trial that is invalid is repeated, TRIES times in all, once the port that has the
-flow by then was lost in its turn; every one is recorded.
+has moved by then. A trial that is invalid is repeated, TRIES times in all, once the port that has
+the flow by then was lost in its turn; every one is recorded.
 """
 
 from collections.abc import Callable, Mapping, Sequence
