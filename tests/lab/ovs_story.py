@@ -5,6 +5,8 @@ For approaches whose guests are namespaces on two hosts, each in one of two netw
 
 import json
 from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
 
 from wirespeed.commands.prove_measure import host_ends
 from wirespeed.doctor.gather import Gathered, gather
@@ -31,6 +33,19 @@ HOSTS = ("alpha", "beta")
 PORTS = ("0000:01:00.0", "0000:02:00.0")
 NETDEVS = ("enp1s0", "enp2s0")
 PAIR = Pair(client="ceph-1", server="ceph-2", network="storage")
+STORY: dict[str, Any] = {
+    "underlay": {"subnet": "192.168.9.0/24", "mtu": 9080},
+    "networks": {
+        "storage": {"segment": 42, "subnet": "192.168.10.0/24", "mtu": 9000},
+        "public": {"segment": 40, "subnet": "192.168.20.0/24", "mtu": 9000},
+    },
+    "guests": {
+        "ceph-1": {"host": "alpha", "networks": ["storage"], "kind": "namespace"},
+        "ceph-2": {"host": "beta", "networks": ["storage"], "kind": "namespace"},
+        "web-1": {"host": "alpha", "networks": ["public"], "kind": "namespace"},
+        "web-2": {"host": "beta", "networks": ["public"], "kind": "namespace"},
+    },
+}
 FRAMES = 200
 # Started within 10 s of the boot, Open vSwitch 3.1 counts no CPU (its log: "Overriding
 # n-handler-threads to 0"); when it then finds one, it hears nothing of the bridges of before.
@@ -50,6 +65,14 @@ CAPTURE_TIMEOUT_S = 180
 """An emulated host on a busy machine takes its time."""
 HEADERS_BYTES = 28
 """IPv4 and ICMP: what `ping -s` leaves out."""
+
+
+def written_spec(lab: Machines, approach: str, path: Path) -> Path:
+    """Write the story's spec for an approach."""
+    hosts = {n: {"reach": f"ssh://{lab.hosts[n].state.destination}", "ports": PORTS} for n in HOSTS}
+    # JSON is YAML too.
+    path.write_text(json.dumps({"approach": approach, "hosts": hosts, **STORY}))
+    return path
 
 
 def sh(lab: Machines, host: str, script: str) -> str:

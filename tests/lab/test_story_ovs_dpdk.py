@@ -4,17 +4,14 @@ The cards here are none that DPDK drives beside the kernel: the switch takes the
 user's own bridge, of the kernel's datapath, is on the same Open vSwitch all the time.
 """
 
-import json
 import os
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 from ovs_story import (
     HOSTS,
     PAIR,
-    PORTS,
     START,
     USER,
     assert_apart,
@@ -27,6 +24,7 @@ from ovs_story import (
     sh,
     standing,
     users,
+    written_spec,
 )
 from program import wirespeed
 
@@ -46,20 +44,6 @@ from wirespeed.model.network_trial import (
 from wirespeed.model.spec import Iperf3Spec, Spec
 
 pytestmark = [pytest.mark.machines, pytest.mark.timeout(900)]
-STORY: dict[str, Any] = {
-    "approach": "ovs-dpdk",
-    "underlay": {"subnet": "192.168.9.0/24", "mtu": 9080},
-    "networks": {
-        "storage": {"segment": 42, "subnet": "192.168.10.0/24", "mtu": 9000},
-        "public": {"segment": 40, "subnet": "192.168.20.0/24", "mtu": 9000},
-    },
-    "guests": {
-        "ceph-1": {"host": "alpha", "networks": ["storage"], "kind": "namespace"},
-        "ceph-2": {"host": "beta", "networks": ["storage"], "kind": "namespace"},
-        "web-1": {"host": "alpha", "networks": ["public"], "kind": "namespace"},
-        "web-2": {"host": "beta", "networks": ["public"], "kind": "namespace"},
-    },
-}
 Guests = dict[str, Endpoint]
 Hosts = dict[str, Runner]
 
@@ -74,11 +58,7 @@ def lab() -> Iterator[Machines]:
 
 @pytest.fixture
 def spec(lab: Machines, tmp_path: Path) -> Path:
-    path = tmp_path / "spec.yaml"
-    hosts = {n: {"reach": f"ssh://{lab.hosts[n].state.destination}", "ports": PORTS} for n in HOSTS}
-    # JSON is YAML too.
-    path.write_text(json.dumps({"hosts": hosts, **STORY}))
-    return path
+    return written_spec(lab, "ovs-dpdk", tmp_path / "spec.yaml")
 
 
 def test_ovs_dpdk_as_found_apply_talk_fail_over_apart_undo_as_found(lab: Machines, spec: Path):

@@ -3,17 +3,14 @@
 A user's own bridge with a port and a flow is on the same Open vSwitch all the time.
 """
 
-import json
 import os
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 from ovs_story import (
     HOSTS,
     OVS,
-    PORTS,
     START,
     USER,
     assert_apart,
@@ -27,6 +24,7 @@ from ovs_story import (
     sh,
     standing,
     users,
+    written_spec,
 )
 from program import wirespeed
 
@@ -45,20 +43,6 @@ from wirespeed.model.network_trial import (
 from wirespeed.model.spec import Spec
 
 pytestmark = [pytest.mark.machines, pytest.mark.timeout(900)]
-STORY: dict[str, Any] = {
-    "approach": "ovs-tc",
-    "underlay": {"subnet": "192.168.9.0/24", "mtu": 9080},
-    "networks": {
-        "storage": {"segment": 42, "subnet": "192.168.10.0/24", "mtu": 9000},
-        "public": {"segment": 40, "subnet": "192.168.20.0/24", "mtu": 9000},
-    },
-    "guests": {
-        "ceph-1": {"host": "alpha", "networks": ["storage"], "kind": "namespace"},
-        "ceph-2": {"host": "beta", "networks": ["storage"], "kind": "namespace"},
-        "web-1": {"host": "alpha", "networks": ["public"], "kind": "namespace"},
-        "web-2": {"host": "beta", "networks": ["public"], "kind": "namespace"},
-    },
-}
 BY_TC = "ovs-vsctl set Open_vSwitch . other_config:hw-offload=true other_config:tc-policy=skip_hw"
 
 
@@ -72,11 +56,7 @@ def lab() -> Iterator[Machines]:
 
 @pytest.fixture
 def spec(lab: Machines, tmp_path: Path) -> Path:
-    path = tmp_path / "spec.yaml"
-    hosts = {n: {"reach": f"ssh://{lab.hosts[n].state.destination}", "ports": PORTS} for n in HOSTS}
-    # JSON is YAML too.
-    path.write_text(json.dumps({"hosts": hosts, **STORY}))
-    return path
+    return written_spec(lab, "ovs-tc", tmp_path / "spec.yaml")
 
 
 def test_ovs_as_found_apply_talk_fail_over_apart_undo_as_found(lab: Machines, spec: Path):
