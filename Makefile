@@ -6,18 +6,24 @@
 installed := .venv/.installed
 installed_dev := .venv/.installed-dev
 
-.PHONY: help setup demo test bench lint clean FORCE
+.PHONY: help setup demo test test-quick test-all bench lint clean FORCE
 
 help: ## This list
-	@sed -n 's/^\([a-z]*\):.*## /  make \1\t/p' Makefile | expand -t 16
+	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' Makefile | expand -t 19
 
 setup: $(installed) ## Install what is missing; leaves .venv/bin/wirespeed
 
 demo: $(installed) .venv/.dependencies-lab ## The whole job, without a card; leaves build/demo
 	scripts/demo.sh
 
-test: $(installed_dev) ## Lint, then every test
+test: $(installed_dev) ## Lint, then every test that is not rare
 	scripts/test.sh
+
+test-quick: $(installed_dev) ## Lint, then what needs no virtual host and no DPDK
+	scripts/test.sh quick
+
+test-all: $(installed_dev) ## Lint, then every test, soaks and rare faults too
+	scripts/test.sh all
 
 bench: $(installed) ## Measure how fast the tester is beside its peers; leaves docs/benchmarks.md
 	-scripts/fetch-ovs-dpdk.sh
@@ -33,7 +39,8 @@ clean: ## Remove everything that make made, the virtual environment too
 build/sources.txt: FORCE
 	@scripts/list-sources.sh $@
 
-.venv/.dependencies: pyproject.toml scripts/install-system.sh scripts/install-python.sh
+.venv/.dependencies: scripts/python-packages.lock scripts/install-system.sh \
+		scripts/install-python.sh
 	scripts/install-system.sh
 	scripts/install-python.sh
 	@touch $@
@@ -43,7 +50,7 @@ build/sources.txt: FORCE
 	@touch $@
 
 .venv/.dependencies-dev: .venv/.dependencies .venv/.dependencies-lab scripts/fetch-ovs-dpdk.sh \
-		scripts/fetch-vcsim.sh
+		scripts/fetch-vcsim.sh scripts/python-packages-dev.lock
 	scripts/install-system.sh test
 	scripts/fetch-ovs-dpdk.sh
 	scripts/fetch-vcsim.sh

@@ -1,5 +1,6 @@
 #!/bin/sh
-# Makes .venv and installs what pyproject.toml asks for; `install-python.sh dev`: for the tests.
+# Makes .venv and installs what the lock file names, each by its hash; `install-python.sh dev`: for
+# the tests. scripts/lock.sh writes the lock files.
 set -eu
 
 python=.venv/bin/python
@@ -10,22 +11,9 @@ if ! $python -m pip --version >/dev/null 2>&1; then
 	"$base" -m venv --clear .venv
 fi
 
-extra=${1:-}
-list=build/requirements${extra:+-$extra}.txt
-mkdir -p build
-$python - "$extra" >"$list" <<'END'
-import sys
-import tomllib
-
-with open("pyproject.toml", "rb") as file:
-    asked = tomllib.load(file)
-project, extra = asked["project"], sys.argv[1]
-if extra:
-    rows = project["optional-dependencies"][extra]
-else:
-    rows = asked["build-system"]["requires"] + project["dependencies"]
-print(*rows, sep="\n")
-END
+list=scripts/python-packages${1:+-$1}.lock
 echo "Python packages, into .venv:"
-sed 's/^/  /' "$list"
-$python -m pip install --quiet --disable-pip-version-check --no-input --requirement "$list"
+sed -n 's/^\([^ #]*==[^ ]*\).*/  \1/p' "$list"
+# Wheels alone: what building a package from its source takes would come without a hash.
+$python -m pip install --quiet --disable-pip-version-check --no-input --require-hashes \
+	--only-binary :all: --requirement "$list"

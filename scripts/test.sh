@@ -1,13 +1,48 @@
 #!/bin/sh
-# Linters, then pytest, whose summary is the last line; it runs the tester's C unit tests too.
-# Both run, so that a failure of one does not hide another.
+# Linters, then the tests. `test.sh quick`; `test.sh`; `test.sh all`, which CI runs.
+#
+#   quick   no virtual host, no DPDK, no SSH server
+#   (none)  everything but what is marked `rare`
+#   all     everything
+#
+# DPDK's programs poll: their tests have the machine to themselves. Then all others run, some at a
+# time: those with virtual hosts wait for them, and the rest compute meanwhile.
+# All of it runs, so that a failure does not hide another.
 set -u
 
 PATH=$PWD/.venv/bin:$PATH
 export WIRESPEED_BUILD="$PWD/build/test"
 failed=
 scripts/lint.sh || failed=lint
-pytest || failed="$failed pytest"
+
+# One more than there are CPUs: a worker that waits for a host leaves its CPU to another.
+workers=$(($(nproc) + 1))
+side_by_side="--numprocesses=$workers --dist=loadfile --no-loadscope-reorder"
+
+# part NAME OPTION...
+part() {
+	name=$1
+	shift
+	echo "== $name"
+	pytest "$@" || failed="$failed $name"
+}
+
+case ${1:-} in
+quick)
+	# shellcheck disable=SC2086 # a list of options
+	part quick $side_by_side -m "not machines and not dpdk and not sshd and not rare"
+	;;
+all)
+	part dpdk -m dpdk
+	# shellcheck disable=SC2086
+	part rest $side_by_side -m "not dpdk"
+	;;
+*)
+	part dpdk -m "dpdk and not rare"
+	# shellcheck disable=SC2086
+	part rest $side_by_side -m "not dpdk and not rare"
+	;;
+esac
 [ -z "$failed" ] || {
 	echo "failed: $failed" >&2
 	exit 1

@@ -1,0 +1,61 @@
+"""How the tests are run, whatever started them: what comes first, and what Ctrl-C does.
+
+Runs of wirespeed are kept in a folder that is gone with the tests, not in the user's own.
+"""
+
+import os
+import shutil
+import signal
+import tempfile
+from pathlib import Path
+
+import pytest
+
+STATE = pytest.StashKey[Path]()
+
+# Shows what an assertion of these compared, though they are no tests themselves.
+pytest.register_assert_rewrite("proof", "whole_plan")
+
+# A job that a shell starts in the background has SIGINT ignored, and hands that on to its children:
+# a program that is told to stop by it would go on.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+LONGEST = (
+    "test_ovs_dpdk_faults.py",
+    "test_story_ovs_dpdk.py",
+    "test_story_legacy_prove.py",
+    "test_network_legacy.py",
+    "test_ovs_tc_faults.py",
+    "test_story_ovs_tc.py",
+    "test_story_legacy_namespace.py",
+    "test_legacy_cutoff.py",
+    "test_legacy_persist.py",
+)
+"""Minutes each: one that starts last is waited for by all."""
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Keep runs apart from the user's, for all that the tests start, too."""
+    config.stash[STATE] = Path(tempfile.mkdtemp(prefix="wirespeed-state-"))
+    os.environ["XDG_STATE_HOME"] = str(config.stash[STATE])
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    """Remove it."""
+    shutil.rmtree(config.stash[STATE], ignore_errors=True)
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Start the longest first, then what waits for virtual hosts: what computes fills the gaps.
+
+    The order within a file stays: what a module sets up is used by all its tests.
+    """
+    items.sort(key=_turn)
+
+
+def _turn(item: pytest.Item) -> int:
+    if item.path.name in LONGEST:
+        return LONGEST.index(item.path.name)
+    return len(LONGEST) + (item.get_closest_marker("machines") is None)
