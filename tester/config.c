@@ -305,17 +305,23 @@ static int parse_expect(const json_t *trial, enum frame_expect *expect, struct f
 	return REFUSE(failure, "expect", "not one of as-sent, 5tswap, routed");
 }
 
+static bool is_process(const json_t *number)
+{
+	return json_is_integer(number) && json_integer_value(number) > 0 &&
+	       json_integer_value(number) <= INT32_MAX;
+}
+
 static int parse_trial(const json_t *object, struct config_trial *t, struct failure *failure)
 {
 	static const char *const keys[] = {"v", "id", "op", "number", "mix", "streams", "flows",
 					   "load", "seconds", "burst_frames", "expect", "prime",
 					   "gap_limit_ms", "settle_ms", "window_frames", "cpus",
-					   NULL};
+					   "watch", NULL};
 	static const char *const share_keys[] = {"frame_bytes", "weight", NULL};
 	static const char *const stream_keys[] = {"tx_port", "rx_port", NULL};
 	const struct bounds sizes = {FRAME_BYTES_MIN, FRAME_BYTES_MAX};
 	const struct bounds ports = {0, CONFIG_PORTS_MAX - 1};
-	const json_t *mix, *streams, *cpus;
+	const json_t *mix, *streams, *cpus, *watch;
 	double gap_ms = 0, settle_ms = 0;
 
 	if (only(object, "trial", keys, failure) < 0 ||
@@ -324,6 +330,7 @@ static int parse_trial(const json_t *object, struct config_trial *t, struct fail
 	    array(object, "streams", 1, CONFIG_STREAMS_MAX, &streams, &t->stream_count,
 		  failure) < 0 ||
 	    array(object, "cpus", 0, CONFIG_CPUS_MAX, &cpus, &t->cpu_count, failure) < 0 ||
+	    array(object, "watch", 0, CONFIG_CPUS_MAX, &watch, &t->watch_count, failure) < 0 ||
 	    integer(object, "flows", (struct bounds){1, FRAME_FLOWS_MAX}, NAN, &t->flows,
 		    failure) < 0 ||
 	    number(object, "seconds", (struct bounds){0.001, 3600}, NAN, &t->seconds,
@@ -368,6 +375,15 @@ static int parse_trial(const json_t *object, struct config_trial *t, struct fail
 		    json_integer_value(cpu) > 1023)
 			return REFUSE(failure, "cpus", "entry %u is not a CPU's number", i);
 		t->cpus[i] = (int)json_integer_value(cpu);
+	}
+	for (unsigned int i = 0; i < t->watch_count; i++) {
+		const json_t *pid = json_array_get(json_array_get(watch, i), 0);
+		const json_t *tid = json_array_get(json_array_get(watch, i), 1);
+		if (json_array_size(json_array_get(watch, i)) != 2 || !is_process(pid) ||
+		    !is_process(tid))
+			return REFUSE(failure, "watch", "entry %u is not [process, thread]", i);
+		t->watch[i].pid = (int)json_integer_value(pid);
+		t->watch[i].tid = (int)json_integer_value(tid);
 	}
 	return parse_load(object, t, failure);
 }

@@ -8,6 +8,7 @@
 
 #include "failure.h"
 #include "frame.h"
+#include "watch.h"
 
 enum {
 	PROTOCOL_VERSION = 1,
@@ -83,6 +84,8 @@ struct config_trial {
 	unsigned int window_frames; /* of the reordering window of each flow; 0: by the flows */
 	int cpus[CONFIG_CPUS_MAX]; /* cores in use: the cache line is played between them */
 	unsigned int cpu_count;
+	struct watch watch[CONFIG_CPUS_MAX]; /* threads of the DUT, where it is on this machine */
+	unsigned int watch_count;
 };
 
 struct config_request {

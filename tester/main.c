@@ -175,6 +175,24 @@ static void run_trial(int64_t id, const struct config_trial *config)
 	trial_result_free(&result);
 }
 
+static void tell_counters(int64_t id)
+{
+	struct counters counters;
+	struct failure failure;
+
+	counters_read(&counters, tester.ports, tester.port_count);
+	for (unsigned int p = 0; p < tester.port_count; p++) {
+		if (counters.error[p] == 0)
+			continue;
+		failure_set(&failure, "port.counters_unreadable", tester.ports[p].config.device,
+			    "see the log above, or open the port again", "%s",
+			    strerror(counters.error[p]));
+		reply_error(id, &failure);
+		return;
+	}
+	reply_counters(id, &tester, &counters);
+}
+
 /* False when it was `quit`. */
 static bool handle(const struct config_request *r)
 {
@@ -194,7 +212,7 @@ static bool handle(const struct config_request *r)
 		run_trial(r->id, &r->trial);
 		break;
 	case OP_COUNTERS:
-		reply_counters(r->id, &tester);
+		tell_counters(r->id);
 		break;
 	case OP_STOP:
 		refuse(r->id, "tester.idle", "no trial is running", "send trial first");

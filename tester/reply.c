@@ -132,10 +132,16 @@ static json_t *cycles_json(const uint64_t *cycles, unsigned int count)
 	return list;
 }
 
+static json_t *known_json(int64_t value)
+{
+	return value < 0 ? json_null() : json_integer((json_int_t)value);
+}
+
 static json_t *health_json(const struct trial_result *r)
 {
 	return json_pack(
-		"{s:I, s:I, s:I, s:I, s:o, s:o, s:o, s:I, s:o}", "gap_ns_max", ns(r->gap_max),
+		"{s:I, s:I, s:I, s:I, s:o, s:o, s:o, s:I, s:o,"
+		" s:I, s:I, s:I, s:I, s:o, s:o, s:o, s:i}", "gap_ns_max", ns(r->gap_max),
 		"gaps_over_limit", (json_int_t)r->gaps_over_limit, "gap_limit_ns",
 		ns(r->gap_limit), "stalled_ns", ns(r->stalled), "pingpong_cycles_before",
 		cycles_json(r->pingpong_before, r->pingpong_count), "pingpong_cycles_after",
@@ -143,13 +149,21 @@ static json_t *health_json(const struct trial_result *r)
 		r->busy_frames > 0 ? json_real((double)r->busy / (double)r->busy_frames)
 				   : json_null(),
 		"tsc_hz", (json_int_t)rte_get_tsc_hz(), "core_hz",
-		r->core_hz > 0 ? json_integer((json_int_t)r->core_hz) : json_null());
+		r->core_hz > 0 ? json_integer((json_int_t)r->core_hz) : json_null(), "off_core_ns",
+		ns(r->off_core), "hidden_ns", ns(r->hidden), "long_pass_work_ns", ns(r->long_work),
+		"pass_ns_max", ns(r->pass_max), "run_ns", known_json(r->schedule.run_ns), "wait_ns",
+		known_json(r->schedule.wait_ns), "steal_ns", known_json(r->schedule.steal_ns),
+		"rx_burst_frames", (int)r->rx_burst_least);
 }
 
-static json_t *counters_json(const struct rte_eth_stats *stats, unsigned int count)
+/* Only of the ports that could be read. */
+static json_t *counters_json(const struct counters *c, unsigned int count)
 {
+	const struct rte_eth_stats *stats = c->stats;
 	json_t *list = json_array();
-	for (unsigned int i = 0; i < count; i++)
+	for (unsigned int i = 0; i < count; i++) {
+		if (c->error[i] != 0)
+			continue;
 		json_array_append_new(
 			list, json_pack("{s:i, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "port", i,
 					"ipackets", (json_int_t)stats[i].ipackets, "opackets",
@@ -160,6 +174,7 @@ static json_t *counters_json(const struct rte_eth_stats *stats, unsigned int cou
 					(json_int_t)stats[i].ierrors, "oerrors",
 					(json_int_t)stats[i].oerrors, "rx_nombuf",
 					(json_int_t)stats[i].rx_nombuf));
+	}
 	return list;
 }
 
@@ -167,27 +182,32 @@ void reply_result(int64_t id, const struct tester *t, const struct config_trial 
 		  const struct trial_result *r)
 {
 	json_t *streams = json_array(), *reasons = json_array();
+	json_t *sending = json_array(), *draining = json_array();
 	for (unsigned int i = 0; i < r->stream_count; i++)
 		json_array_append_new(streams, stream_json(&c->streams[i], &r->streams[i]));
+	for (unsigned int i = 0; i < c->watch_count; i++) {
+		json_array_append_new(sending, known_json(r->watched_away_ns[i]));
+		json_array_append_new(draining, known_json(r->watched_drain_away_ns[i]));
+	}
 	for (unsigned int i = 0; i < r->reason_count; i++)
 		json_array_append_new(reasons, json_string(r->reasons[i]));
 	say(id, "result",
-	    json_pack("{s:i, s:f, s:o, s:o, s:o, s:o, s:I, s:I, s:o, s:I, s:b, s:o}", "number",
-		      (int)c->number, "measured_seconds", r->measured_seconds, "streams", streams,
+	    json_pack("{s:i, s:f, s:I, s:o, s:o, s:o, s:o, s:I, s:I, s:o, s:o, s:o, s:I, s:b, s:o}",
+		      "number",
+		      (int)c->number, "measured_seconds", r->measured_seconds, "drain_ns",
+		      ns(r->drain), "streams", streams,
 		      "latency", latency_json(r), "departure", departure_json(r), "tester",
 		      health_json(r), "silence_ns_max", ns(r->silence_max),
-		      "silence_ns_sum", ns(r->silence_sum), "counters",
-		      counters_json(r->counters, t->port_count), "state_bytes",
+		      "silence_ns_sum", ns(r->silence_sum), "watched_away_ns", sending,
+		      "watched_drain_away_ns", draining, "counters",
+		      counters_json(&r->counters, t->port_count), "state_bytes",
 		      (json_int_t)r->state_bytes, "valid", r->reason_count == 0, "invalid_reasons",
 		      reasons));
 }
 
-void reply_counters(int64_t id, const struct tester *t)
+void reply_counters(int64_t id, const struct tester *t, const struct counters *c)
 {
-	struct rte_eth_stats stats[CONFIG_PORTS_MAX] = {0};
-	for (unsigned int i = 0; i < t->port_count; i++)
-		(void)rte_eth_stats_get(t->ports[i].id, &stats[i]);
-	say(id, "counters", json_pack("{s:o}", "ports", counters_json(stats, t->port_count)));
+	say(id, "counters", json_pack("{s:o}", "ports", counters_json(c, t->port_count)));
 }
 
 void reply_bye(int64_t id)

@@ -14,6 +14,6 @@ void reply_opened(int64_t id, const struct tester *tester);
 void reply_progress(int64_t id, const struct trial_progress *progress);
 void reply_result(int64_t id, const struct tester *tester, const struct config_trial *config,
 		  const struct trial_result *result);
-void reply_counters(int64_t id, const struct tester *tester);
+void reply_counters(int64_t id, const struct tester *tester, const struct counters *counters);
 void reply_bye(int64_t id);
 void reply_error(int64_t id, const struct failure *failure);

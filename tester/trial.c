@@ -18,7 +18,8 @@ static const double OFFERED_LEAST = 0.999;      /* of the intended frames */
 static const double STALLED_MOST = 0.05;        /* of the trial's time */
 static const double CORES_MOVED = 1.8;          /* ratio of two ping-pongs */
 static const unsigned int SURPLUS_MS = 5;       /* for duplicates, once all frames are back */
-static const unsigned int DRAIN_MOST_MS = 10000;
+static const unsigned int SETTLES_MOST = 50;    /* settling times until a trial gives up, and at
+						 * least a second */
 
 /* Everything that a trial allocates. */
 struct state {
@@ -52,6 +53,11 @@ static void reason(struct trial_result *r, const char *format, ...)
 	va_start(args, format);
 	vsnprintf(r->reasons[r->reason_count++], TRIAL_REASON_BYTES, format, args);
 	va_end(args);
+}
+
+static double milliseconds(const struct state *s, uint64_t cycles)
+{
+	return (double)cycles / (double)s->hz * 1e3;
 }
 
 static void *zalloc(struct state *s, size_t bytes)
@@ -297,25 +303,25 @@ static bool all_sent(const struct state *s)
 }
 
 /* The workers write these; a count that is a moment old does no harm here. */
-static struct trial_progress progress_now(const struct state *s, uint64_t *accepted,
-					  uint64_t *last_frame)
+static struct trial_progress progress_now(const struct state *s)
 {
 	struct trial_progress now = {0};
-	*accepted = *last_frame = 0;
 	EACH_QUEUE(s, tx, q) {
 		now.offered += __atomic_load_n(&q->offered, __ATOMIC_RELAXED);
-		*accepted -= __atomic_load_n(&q->refused, __ATOMIC_RELAXED);
+		now.accepted -= __atomic_load_n(&q->refused, __ATOMIC_RELAXED);
 	}
 	EACH_QUEUE(s, rx, q) {
-		*last_frame = RTE_MAX(*last_frame,
-				      __atomic_load_n(&q->last_frame, __ATOMIC_RELAXED));
 		for (unsigned int i = 0; i < s->config->stream_count; i++) {
 			const struct judge_counts *c = &q->judge.streams[i].counts;
 			now.received += __atomic_load_n(&c->in_order, __ATOMIC_RELAXED) +
 					__atomic_load_n(&c->reordered, __ATOMIC_RELAXED);
+			now.surplus += __atomic_load_n(&c->duplicated, __ATOMIC_RELAXED) +
+				       __atomic_load_n(&c->undecided, __ATOMIC_RELAXED) +
+				       __atomic_load_n(&c->corrupted, __ATOMIC_RELAXED) +
+				       __atomic_load_n(&c->misdelivered, __ATOMIC_RELAXED);
 		}
 	}
-	*accepted += now.offered;
+	now.accepted += now.offered;
 	return now;
 }
 
@@ -328,7 +334,6 @@ static unsigned int milliseconds_until(double end, double progress)
 /* Sends until all is sent, or `wait` says enough. True if it was cut short. */
 static bool run_sending(struct state *s, const struct trial_hooks *hooks, uint64_t start)
 {
-	uint64_t accepted, last_frame;
 	double told = 0;
 	/* Room for every stall that is not yet a reason to give up. */
 	const double most = s->config->seconds * 1.5 + 5;
@@ -337,15 +342,16 @@ static bool run_sending(struct state *s, const struct trial_hooks *hooks, uint64
 		const double now = ((double)rte_rdtsc() - (double)start) / (double)s->hz;
 		const double left = s->config->seconds - now;
 		if (now > most || hooks->wait(hooks->context,
-					      left > 0.1 ? milliseconds_until(left, told + 1 - now)
-							 : 1)) {
+					      left > 0.002
+						      ? milliseconds_until(left, told + 1 - now)
+						      : 1)) {
 			EACH_QUEUE(s, tx, q)
 				__atomic_store_n(&q->deadline, 0, __ATOMIC_RELAXED);
 			rte_delay_us_sleep(20000);
 			return true;
 		}
 		if (now - told >= 1) {
-			struct trial_progress progress = progress_now(s, &accepted, &last_frame);
+			struct trial_progress progress = progress_now(s);
 			progress.seconds = told = now;
 			hooks->progress(hooks->context, &progress);
 		}
@@ -353,20 +359,46 @@ static bool run_sending(struct state *s, const struct trial_hooks *hooks, uint64
 	return false;
 }
 
-/* Waits until every accepted frame is back, or nothing has come for the settling time. */
-static void run_settling(const struct state *s)
+static bool all_loops_turned(const struct state *s, uint64_t since)
+{
+	for (unsigned int i = 0; i < s->tester->worker_count; i++)
+		if (__atomic_load_n(&s->workers[i].turn, __ATOMIC_RELAXED) < since)
+			return false;
+	return true;
+}
+
+/*
+ * Waits until every accepted frame is back, or none of this trial's has come for the settling time,
+ * in which our own loops were there to see it. What others send does not count: on a network with
+ * LLDP it would never end. If the trial's own frames still come after the longest wait, it is not
+ * known which of the rest are lost.
+ */
+static void run_settling(struct state *s)
 {
 	const uint64_t settle = (uint64_t)(s->config->settle_seconds * (double)s->hz);
+	const uint64_t most = RTE_MAX(s->hz, settle * SETTLES_MOST);
 	const uint64_t start = rte_rdtsc();
-	uint64_t accepted, last_frame;
+	const uint64_t surplus = s->hz / 1000 * SURPLUS_MS;
+	uint64_t came = UINT64_MAX, looked = start, quiet = 0;
 
-	for (unsigned int ms = 0; ms < DRAIN_MOST_MS; ms++) {
-		struct trial_progress now = progress_now(s, &accepted, &last_frame);
-		const uint64_t since = rte_rdtsc() - RTE_MAX(start, last_frame);
-		if (now.received >= accepted && since > s->hz / 1000 * SURPLUS_MS)
+	for (;;) {
+		const struct trial_progress now = progress_now(s);
+		const uint64_t time = rte_rdtsc();
+		if (now.received + now.surplus != came)
+			quiet = 0;
+		else if (all_loops_turned(s, looked))
+			quiet += RTE_MIN(time - looked, surplus);
+		came = now.received + now.surplus;
+		looked = time;
+		if (quiet > settle || (now.received >= now.accepted && quiet > surplus))
 			return;
-		if ((int64_t)since > (int64_t)settle)
+		if (time - start > most) {
+			reason(s->result, "trial.not_settled: frames still came %.0f ms after the "
+			       "last was sent, %" PRIu64 " of %" PRIu64 " are missing",
+			       milliseconds(s, most),
+			       now.accepted - RTE_MIN(now.accepted, now.received), now.accepted);
 			return;
+		}
 		rte_delay_us_sleep(1000);
 	}
 }
@@ -437,6 +469,13 @@ static void collect_sent(struct state *s)
 static void collect_received(struct state *s)
 {
 	struct trial_result *r = s->result;
+	uint64_t last_sent = 0, last_came = 0;
+
+	EACH_QUEUE(s, tx, q)
+		last_sent = RTE_MAX(last_sent, q->last_departure);
+	EACH_QUEUE(s, rx, q)
+		last_came = RTE_MAX(last_came, q->last_frame);
+	r->drain = last_sent > 0 && last_came > last_sent ? last_came - last_sent : 0;
 
 	for (unsigned int p = 0; p < s->tester->port_count; p++)
 		for (unsigned int k = 0; k < s->tester->ports[p].config.rx_queues; k++) {
@@ -473,9 +512,35 @@ static void collect_last_silence(struct state *s)
 	}
 }
 
-static double milliseconds(const struct state *s, uint64_t cycles)
+static int64_t sum_known(int64_t sum, int64_t before, int64_t after)
 {
-	return (double)cycles / (double)s->hz * 1e3;
+	return sum < 0 || before < 0 || after < 0 ? -1 : sum + after - before;
+}
+
+static void collect_absence(struct state *s)
+{
+	struct trial_result *r = s->result;
+	struct absence_schedule *sum = &r->schedule;
+
+	r->rx_burst_least = UINT16_MAX;
+	EACH_QUEUE(s, rx, q)
+		r->rx_burst_least = RTE_MIN(r->rx_burst_least, q->burst);
+	for (unsigned int i = 0; i < s->tester->worker_count; i++) {
+		const struct worker *w = &s->workers[i];
+		const struct absence_schedule *from = &w->absence.before, *to = &w->absence.after;
+		r->gap_max = RTE_MAX(r->gap_max, w->gap_max);
+		r->gaps_over_limit += w->gaps_over_limit;
+		r->gap_limit = w->gap_limit;
+		r->stalled += w->stalled;
+		r->busy += w->busy;
+		r->off_core += w->absence.off_core;
+		r->hidden += w->absence.hidden;
+		r->long_work += w->absence.work;
+		r->pass_max = RTE_MAX(r->pass_max, w->absence.pass_max);
+		sum->run_ns = sum_known(sum->run_ns, from->run_ns, to->run_ns);
+		sum->wait_ns = sum_known(sum->wait_ns, from->wait_ns, to->wait_ns);
+		sum->steal_ns = sum_known(sum->steal_ns, from->steal_ns, to->steal_ns);
+	}
 }
 
 /* What makes the trial void is always the tester or its machine, never the DUT. */
@@ -501,11 +566,6 @@ static void judge_ourselves(struct state *s)
 		reason(r, "tester.no_mbuf: %" PRIu64 " frames were not built", no_mbuf);
 	for (unsigned int i = 0; i < s->tester->worker_count; i++) {
 		const struct worker *w = &s->workers[i];
-		r->gap_max = RTE_MAX(r->gap_max, w->gap_max);
-		r->gaps_over_limit += w->gaps_over_limit;
-		r->gap_limit = w->gap_limit;
-		r->stalled += w->stalled;
-		r->busy += w->busy;
 		if (w->gaps_over_limit > 0)
 			reason(r, "tester.stalled: lcore %u did not run for %.2f ms, limit %.2f",
 			       w->lcore, milliseconds(s, w->gap_max),
@@ -516,8 +576,8 @@ static void judge_ourselves(struct state *s)
 			       w->lcore, milliseconds(s, w->stalled), STALLED_MOST * 100);
 	}
 	for (unsigned int p = 0; p < s->tester->port_count; p++) {
-		const struct rte_eth_stats *c = &r->counters[p];
-		if (c->imissed > 0 || c->rx_nombuf > 0)
+		const struct rte_eth_stats *c = &r->counters.stats[p];
+		if (r->counters.error[p] == 0 && (c->imissed > 0 || c->rx_nombuf > 0))
 			reason(r, "tester.rx_dropped: port %u imissed %" PRIu64
 			       " rx_nombuf %" PRIu64, p, c->imissed, c->rx_nombuf);
 	}
@@ -529,23 +589,20 @@ static void judge_ourselves(struct state *s)
 	}
 }
 
-static void counters_read(const struct tester *t, struct rte_eth_stats *stats)
+/* What a port counted cannot be told from one reading: that is void, and no zero. */
+static void read_counters_after(struct state *s, const struct counters *before)
 {
-	for (unsigned int p = 0; p < t->port_count; p++)
-		if (rte_eth_stats_get(t->ports[p].id, &stats[p]) < 0)
-			memset(&stats[p], 0, sizeof(stats[p]));
-}
+	struct trial_result *r = s->result;
 
-static void counters_subtract(struct rte_eth_stats *from, const struct rte_eth_stats *before)
-{
-	from->ipackets -= before->ipackets;
-	from->opackets -= before->opackets;
-	from->ibytes -= before->ibytes;
-	from->obytes -= before->obytes;
-	from->imissed -= before->imissed;
-	from->ierrors -= before->ierrors;
-	from->oerrors -= before->oerrors;
-	from->rx_nombuf -= before->rx_nombuf;
+	counters_read(&r->counters, s->tester->ports, s->tester->port_count);
+	counters_subtract(&r->counters, before, s->tester->port_count);
+	for (unsigned int p = 0; p < s->tester->port_count; p++) {
+		const int error = before->error[p] != 0 ? before->error[p] : r->counters.error[p];
+		if (error != 0)
+			reason(r, "tester.counters_unreadable: port %u %s the trial: %s", p,
+			       before->error[p] != 0 ? "before" : "after", strerror(error));
+		r->counters.error[p] = error;
+	}
 }
 
 static int check(const struct tester *t, const struct config_trial *c, struct failure *f)
@@ -571,7 +628,18 @@ static int check(const struct tester *t, const struct config_trial *c, struct fa
 	return 0;
 }
 
-static int launch(struct state *s, const struct trial_hooks *hooks)
+/* Reads anew, and says how long each was away since the last reading. */
+static void watch_all(const struct config_trial *c, struct watch_reading *last, int64_t *away_ns)
+{
+	for (unsigned int i = 0; i < c->watch_count; i++) {
+		const struct watch_reading now = watch_read(&c->watch[i]);
+		if (away_ns != NULL)
+			away_ns[i] = watch_away_ns(&last[i], &now);
+		last[i] = now;
+	}
+}
+
+static void launch(struct state *s, const struct trial_hooks *hooks)
 {
 	struct trial_result *r = s->result;
 	const uint64_t start = rte_rdtsc() + s->hz / 500; /* 2 ms: until every loop turns */
@@ -587,10 +655,14 @@ static int launch(struct state *s, const struct trial_hooks *hooks)
 	for (unsigned int i = 0; i < s->tester->worker_count; i++)
 		if (rte_eal_remote_launch(worker_run, &s->workers[i], s->workers[i].lcore) < 0)
 			reason(r, "tester.lcore_busy: lcore %u", s->workers[i].lcore);
+	struct watch_reading watched[CONFIG_CPUS_MAX];
+	watch_all(s->config, watched, NULL);
 	const bool cut = run_sending(s, hooks, start);
+	watch_all(s->config, watched, r->watched_away_ns);
 	if (cut)
 		reason(r, "trial.stopped: before all was sent");
 	run_settling(s);
+	watch_all(s->config, watched, r->watched_drain_away_ns);
 	for (unsigned int i = 0; i < s->tester->worker_count; i++)
 		s->workers[i].stop = true;
 	for (unsigned int i = 0; i < s->tester->worker_count; i++)
@@ -599,15 +671,13 @@ static int launch(struct state *s, const struct trial_hooks *hooks)
 	EACH_QUEUE(s, tx, q)
 		if (q->stopped_at == 0)
 			q->stopped_at = RTE_MAX(q->last_departure, start + 1);
-	return 0;
 }
 
 int trial_run(struct tester *tester, const struct config_trial *config,
 	      const struct trial_hooks *hooks, struct trial_result *result, struct failure *failure)
 {
-	struct rte_eth_stats before[CONFIG_PORTS_MAX];
+	struct counters before;
 	struct state *s = NULL;
-	int rc = -1;
 
 	memset(result, 0, sizeof(*result));
 	if (check(tester, config, failure) < 0)
@@ -639,18 +709,17 @@ int trial_run(struct tester *tester, const struct config_trial *config,
 	pingpong(config, result->pingpong_before);
 	if (config->cpu_count > 0)
 		result->core_hz = cores_hz(config->cpus[config->cpu_count - 1], s->hz);
-	counters_read(tester, before);
-	rc = launch(s, hooks);
-	counters_read(tester, result->counters);
-	for (unsigned int p = 0; p < tester->port_count; p++)
-		counters_subtract(&result->counters[p], &before[p]);
+	counters_read(&before, tester->ports, tester->port_count);
+	launch(s, hooks);
+	read_counters_after(s, &before);
 	pingpong(config, result->pingpong_after);
 	collect_sent(s);
 	collect_received(s);
 	collect_last_silence(s);
+	collect_absence(s);
 	judge_ourselves(s);
 	state_free(s);
-	return rc;
+	return 0;
 
 no_memory:
 	if (s != NULL)

@@ -5,9 +5,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include <rte_ethdev.h>
-
 #include "config.h"
+#include "counters.h"
 #include "hist.h"
 #include "port.h"
 #include "worker.h"
@@ -48,11 +47,17 @@ struct trial_result {
 	uint64_t burst_max;
 	uint64_t gap_max, gaps_over_limit, gap_limit, stalled, busy; /* cycles */
 	uint64_t silence_max, silence_sum; /* cycles */
+	uint64_t drain; /* cycles from the last departure to the last frame that came */
+	int64_t watched_away_ns[CONFIG_CPUS_MAX];       /* while frames were sent */
+	int64_t watched_drain_away_ns[CONFIG_CPUS_MAX]; /* and until they had settled */
 	uint64_t busy_frames;
+	uint64_t off_core, hidden, long_work, pass_max; /* cycles; of the loops' long passes */
+	struct absence_schedule schedule; /* of all loops together, over the trial */
+	unsigned int rx_burst_least;
 	uint64_t pingpong_before[CONFIG_CPUS_MAX], pingpong_after[CONFIG_CPUS_MAX];
 	unsigned int pingpong_count;
 	uint64_t core_hz;
-	struct rte_eth_stats counters[CONFIG_PORTS_MAX]; /* differences over the trial */
+	struct counters counters; /* over the trial; a port read but once has an error */
 	uint64_t state_bytes;
 	char reasons[TRIAL_REASONS_MAX][TRIAL_REASON_BYTES];
 	unsigned int reason_count;
@@ -61,7 +66,9 @@ struct trial_result {
 struct trial_progress {
 	double seconds;
 	uint64_t offered;
+	uint64_t accepted; /* of those, by the ports */
 	uint64_t received;
+	uint64_t surplus;  /* frames of this trial that are not received: corrupted, … */
 };
 
 /*

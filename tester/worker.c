@@ -5,13 +5,20 @@
 #include <rte_ethdev.h>
 
 /*
- * A gap shorter than this is the loop's own work or a timer tick, and is caught up with. A longer
- * one means that the machine took the core, and the schedule waits with the loop.
+ * A pass shorter than this is the loop's own work or a timer tick, and is caught up with. A longer
+ * one is looked into: the time in which the thread was away is a stall, and the schedule waits with
+ * the loop; the rest was work, however slow.
  */
-static const double STALL_SECONDS = 50e-6;
+static const double LONG_PASS_SECONDS = 50e-6;
 
-/* Judging 32 long frames that lie in another core's cache takes 10 us: well under a stall. */
-enum { RX_BURST = 32, RX_BURST_SHORT_FRAMES = JUDGE_BURST_MAX, SHORT_BYTES = 256 };
+/* Judging 32 long frames that lie in another core's cache takes 10 us, and 30 us where the cores
+ * lie far apart. Where a pass gets long by its own work, bursts get shorter. */
+enum {
+	RX_BURST = 32,
+	RX_BURST_SHORT_FRAMES = JUDGE_BURST_MAX,
+	RX_BURST_LEAST = 8,
+	SHORT_BYTES = 256,
+};
 
 static void send_burst(struct worker *w, struct tx_queue *q, uint64_t now)
 {
@@ -32,6 +39,7 @@ static void send_burst(struct worker *w, struct tx_queue *q, uint64_t now)
 		rte_pktmbuf_free_bulk(mbufs + sent, n - sent);
 	}
 	q->offered += n;
+	w->frames += n;
 	q->burst_max = RTE_MAX(q->burst_max, n);
 	if (q->last_departure != 0)
 		hist_add(q->intervals, now - q->last_departure, 1);
@@ -72,7 +80,7 @@ static void silence_ended(struct rx_queue *q, const struct rte_mbuf *first, uint
 	q->silence_sum += silence;
 }
 
-static inline bool rx_turn(const struct worker *w, struct rx_queue *q, uint64_t turn,
+static inline bool rx_turn(struct worker *w, struct rx_queue *q, uint64_t turn,
 			   uint64_t stall)
 {
 	struct rte_mbuf *mbufs[JUDGE_BURST_MAX];
@@ -84,6 +92,7 @@ static inline bool rx_turn(const struct worker *w, struct rx_queue *q, uint64_t 
 	if (unlikely(turn > q->last_frame + stall))
 		silence_ended(q, mbufs[0], turn, stall);
 	q->last_frame = now;
+	w->frames += n;
 	if (likely(w->judge(&q->judge, mbufs, n, now)))
 		rte_mempool_put_bulk(mbufs[0]->pool, (void *const *)mbufs, n);
 	else
@@ -91,28 +100,45 @@ static inline bool rx_turn(const struct worker *w, struct rx_queue *q, uint64_t 
 	return true;
 }
 
-static void gap(struct worker *w, uint64_t from, uint64_t now)
+static void gap(struct worker *w, uint64_t now, uint64_t away)
 {
-	w->gaps_over_limit += now - from > w->gap_limit;
-	w->stalled += now - from;
+	w->gap_max = RTE_MAX(w->gap_max, away);
+	w->gaps_over_limit += away > w->gap_limit;
+	w->stalled += away;
 	for (unsigned int i = 0; i < w->tx_count && w->keep_frames_in_step; i++) {
 		struct tx_queue *q = w->tx[i];
 		if (q->stopped_at != 0)
 			continue;
-		uint64_t late = pace_stalled(&q->pace, now, now - from);
-		q->deadline += late;
+		q->deadline += pace_stalled(&q->pace, now, away);
 	}
 	/* Our own absence is not the DUT's silence; what was silent before it goes on. */
 	for (unsigned int i = 0; i < w->rx_count; i++)
-		w->rx[i]->last_frame = RTE_MIN(now, w->rx[i]->last_frame + (now - from));
+		w->rx[i]->last_frame = RTE_MIN(now, w->rx[i]->last_frame + away);
 }
 
-int worker_run(void *arg)
+/* Gives how much of a long pass was work. */
+static uint64_t long_pass(struct worker *w, uint64_t from, uint64_t now, uint64_t frames,
+			  uint64_t shortest)
 {
-	struct worker *w = arg;
-	const uint64_t stall = (uint64_t)(STALL_SECONDS * (double)rte_get_tsc_hz());
-	uint64_t last = rte_rdtsc();
-	bool worked = false;
+	const uint64_t before = w->frames - frames, pass = now - from;
+	const uint64_t typical = before > 0 ? w->busy / before : 0;
+	const uint64_t away = absence_in(&w->absence, pass, frames, typical, rte_get_tsc_hz());
+
+	if (away > 0)
+		gap(w, now, away);
+	if (pass - away > shortest)
+		for (unsigned int i = 0; i < w->rx_count; i++)
+			w->rx[i]->burst = (uint16_t)RTE_MAX(w->rx[i]->burst / 2, RX_BURST_LEAST);
+	return pass - away;
+}
+
+/* Where the loop begins late, it was away since the moment at which the first frame was due. */
+static uint64_t begin(struct worker *w)
+{
+	absence_begin(&w->absence);
+
+	const uint64_t now = rte_rdtsc();
+	uint64_t due = now;
 
 	for (unsigned int i = 0; i < w->rx_count; i++) {
 		const struct judge *j = &w->rx[i]->judge;
@@ -120,22 +146,41 @@ int worker_run(void *arg)
 		for (unsigned int c = 0; c < j->class_count; c++)
 			longer |= j->class_mbuf_bytes[c] > SHORT_BYTES;
 		w->rx[i]->burst = longer ? RX_BURST : RX_BURST_SHORT_FRAMES;
-		w->rx[i]->last_frame = last;
+		w->rx[i]->last_frame = now;
 	}
+	for (unsigned int i = 0; i < w->tx_count; i++)
+		due = RTE_MIN(due, w->tx[i]->pace.start);
+	if (due < now)
+		gap(w, now, now - due);
+	return now;
+}
+
+int worker_run(void *arg)
+{
+	struct worker *w = arg;
+	const uint64_t stall = (uint64_t)(LONG_PASS_SECONDS * (double)rte_get_tsc_hz());
+	uint64_t last = begin(w), frames = 0;
+	bool worked = false;
+
 	while (!w->stop) {
 		const uint64_t now = rte_rdtsc();
-		const uint64_t turn = now - last;
-		w->gap_max = RTE_MAX(w->gap_max, turn);
-		if (unlikely(turn > stall))
-			gap(w, last, now);
-		else if (worked)
-			w->busy += turn;
+		uint64_t work = now - last;
+		w->absence.pass_max = RTE_MAX(w->absence.pass_max, work);
+		if (unlikely(work > stall))
+			work = long_pass(w, last, now, w->frames - frames, stall);
+		else
+			w->gap_max = RTE_MAX(w->gap_max, work);
+		if (worked)
+			w->busy += work;
 		last = now;
+		__atomic_store_n(&w->turn, now, __ATOMIC_RELAXED);
 		worked = false;
+		frames = w->frames;
 		for (unsigned int i = 0; i < w->tx_count; i++)
 			worked |= tx_turn(w, w->tx[i], now);
 		for (unsigned int i = 0; i < w->rx_count; i++)
 			worked |= rx_turn(w, w->rx[i], now, stall);
 	}
+	absence_end(&w->absence);
 	return 0;
 }

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "absence.h"
 #include "config.h"
 #include "judge.h"
 #include "tx.h"
@@ -30,10 +31,13 @@ struct worker {
 	bool keep_frames_in_step; /* false where the load is `max`: nothing is ever late */
 
 	uint64_t gap_limit;
-	uint64_t gap_max;
+	uint64_t gap_max;      /* longest time away, or pass that was too short to look into */
 	uint64_t gaps_over_limit;
-	uint64_t stalled;      /* cycles of the gaps that moved the schedule */
+	uint64_t stalled;      /* cycles away, which moved the schedule */
 	uint64_t busy;         /* cycles of the turns that sent or judged something */
+	uint64_t frames;       /* sent and judged in them */
+	struct absence absence;
+	uint64_t turn;         /* when the current pass began */
 	volatile bool stop;
 };
 

@@ -11,7 +11,9 @@
  *
  * loss, duplicate, reorder, corrupt, misdeliver, foreign and stale are probabilities per frame. At
  * most one of them strikes a frame; with combine=1 they strike independently of each other, and
- * each copy of a duplicate again. A frame that is reordered waits until 1 to `hold` others left.
+ * each copy of a duplicate again. A frame that is reordered waits until 1 to `hold` others left, or
+ * until nothing came for a while; then all that wait leave, or with drip_us=N one in each N us.
+ * With chatter_us=N a foreign frame leaves in each N us, whatever else goes on, till the next case.
  *
  * Priming frames (trial 0) pass untouched and uncounted. The relay itself never drops: what it
  * could not send is counted in `relay_failed`, and then the case proves nothing.
@@ -67,6 +69,8 @@ struct relay {
 	double chance[FAULTS];
 	uint32_t hold;
 	bool combine;
+	uint64_t drip, drip_next;       /* cycles; 0: frames that wait leave together */
+	uint64_t chatter, chatter_next; /* cycles; 0: none */
 
 	struct tally tally;
 	uint64_t struck[FAULTS]; /* how often each fault struck */
@@ -156,6 +160,14 @@ static void release(uint64_t now)
 		}
 		relay.held_count = kept;
 	}
+}
+
+/* Sends the frame that has waited for longest. */
+static void release_one(void)
+{
+	send_now(&relay.held[0]);
+	relay.held_count--;
+	memmove(relay.held, relay.held + 1, relay.held_count * sizeof(relay.held[0]));
 }
 
 static bool strikes(enum fault fault)
@@ -311,6 +323,16 @@ static void forward(struct rte_mbuf *m, uint16_t port)
 		forward_single(&p);
 }
 
+static void release_waiting(uint64_t now)
+{
+	if (relay.drip == 0) {
+		release(UINT64_MAX - 1);
+	} else if (now >= relay.drip_next) {
+		relay.drip_next = now + relay.drip;
+		release_one();
+	}
+}
+
 static void turn(void)
 {
 	struct rte_mbuf *mbufs[BURST];
@@ -328,7 +350,11 @@ static void turn(void)
 	if (!idle)
 		relay.last_frame = now;
 	else if (relay.held_count > 0 && now - relay.last_frame > rte_get_tsc_hz() / 1000 * IDLE_MS)
-		release(UINT64_MAX - 1);
+		release_waiting(now);
+	if (relay.chatter > 0 && now >= relay.chatter_next) {
+		relay.chatter_next = now + relay.chatter;
+		send_foreign(0);
+	}
 	for (uint16_t port = 0; port < relay.ports; port++)
 		if (relay.out_count[port] > 0)
 			flush(port);
@@ -378,6 +404,7 @@ static void case_read(char *words)
 	relay.left = relay.relay_failed = relay.strange = 0;
 	relay.hold = 1;
 	relay.combine = false;
+	relay.drip = relay.drip_next = relay.chatter = relay.chatter_next = 0;
 	relay.held_due = UINT64_MAX;
 	for (char *word = strtok(words, " "); word != NULL; word = strtok(NULL, " ")) {
 		char *equals = strchr(word, '=');
@@ -400,6 +427,10 @@ static void case_read(char *words)
 			window = (uint32_t)value;
 		else if (strcmp(word, "hold") == 0)
 			relay.hold = (uint32_t)value;
+		else if (strcmp(word, "drip_us") == 0)
+			relay.drip = (uint64_t)(value * (double)rte_get_tsc_hz() / 1e6);
+		else if (strcmp(word, "chatter_us") == 0)
+			relay.chatter = (uint64_t)(value * (double)rte_get_tsc_hz() / 1e6);
 		else if (strcmp(word, "combine") == 0)
 			relay.combine = value != 0;
 		else

@@ -271,6 +271,7 @@ def test_every_part_of_a_plan_is_among_its_settings():
         "burst_frames": 31,
         "link_bps": 1_000_000_001,
         "max_load_pps": 1_000_001.0,
+        "windowed": True,
     }
     assert changed.keys() == Plan.model_fields.keys()
     settings = [

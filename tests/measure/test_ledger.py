@@ -65,6 +65,18 @@ def test_oerrors_are_not_added_to_the_engines_own_drops():
     assert fates(trial) == {"DUT transmit": 50}
 
 
+def test_a_tester_port_that_could_not_be_read_claims_nothing_of_the_way_back():
+    trial = build_trial(
+        1000,
+        50,
+        dut=DutReading(ports=ports(ipackets=1000, opackets=1000)),
+        valid=False,
+        invalid_reasons=("tester.counters_unreadable: port 0 after the trial: I/O error",),
+    )
+    assert fates(trial) == {}
+    assert build_ledger(trial).unexplained_frames == 50
+
+
 def test_loss_that_no_counter_claims_stays_unexplained():
     ledger = build_ledger(build_trial(1000, 50))
     assert ledger.lost == ()

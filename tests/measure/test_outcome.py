@@ -103,3 +103,23 @@ def test_without_a_valid_trial_there_is_nothing_to_build():
     void = build_trial(valid=False, invalid_reasons=("x",))
     with pytest.raises(ValueError):
         build(found(confirmed_trial=None, throughput_pps=None, confirmed_seconds=0), [void])
+
+
+@pytest.mark.parametrize(
+    ("trips", "said"),
+    [
+        ([260, 282, 234], ()),
+        ([0, 0, 0], ()),  # it could not be had
+        ([1274, 1352, 1274], ("1,274 cycles a cache line's round trip",)),
+        ([260, 1274, 0], ("1,274 cycles a cache line's round trip, in 1 of 2 trials",)),
+    ],
+)
+def test_cores_that_lie_far_apart_are_named(trips: list[int], said: tuple[str, ...]):
+    made = [
+        trial.model_copy(
+            update={"tester": trial.tester.model_copy(update={"pingpong_cycles_before": (trip,)})}
+        )
+        for trial, trip in zip(trials(), trips, strict=True)
+    ]
+    wanted = tuple(f"tester and DUT on cores far apart: {each}" for each in said)
+    assert build(found(), made).notes == wanted

@@ -9,11 +9,12 @@ import random
 import signal
 import time
 from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from tester_programs import Relay, Reply, Tester, trial_fields
+from tester_programs import Relay, Reply, Tester, spinning_on, trial_fields, usable_cpus
 
 pytestmark = [pytest.mark.dpdk, pytest.mark.usefixtures("built")]
 
@@ -226,3 +227,71 @@ def test_silence_is_the_duts_and_never_the_testers_own(
     else:
         assert result["silence_ns_max"] < 60e6
         assert result["tester"]["gap_ns_max"] > 100e6
+
+
+@pytest.mark.parametrize("loss", [0, 0.1])
+def test_frames_of_others_do_not_prolong_the_wait_for_our_own(
+    open_wires: Callable[[int], Wires], loss: float
+):
+    wires = open_wires(1)
+    wires.trials += 1
+    wires.relay.case(seed=1, flows=16, span=2000, loss=loss, chatter_us=500)
+    begin = time.monotonic()
+    result = wires.tester.trial(number=wires.trials, settle_ms=SETTLE_MS)
+    took = time.monotonic() - begin
+    wires.relay.case()
+    assert result["streams"][0]["foreign_frames"] > 0
+    assert not any(r.startswith("trial.not_settled") for r in result["invalid_reasons"])
+    assert took < 4, "50 times the silence that says that no more will come"
+
+
+def test_a_trial_whose_frames_never_stop_coming_is_void_and_says_so(
+    open_wires: Callable[[int], Wires],
+):
+    wires = open_wires(1)
+    # A machine that takes the relay's core for 50 ms ends the wait before its time.
+    for _ in range(5):
+        wires.trials += 1
+        # All 3000 are held back, and then one leaves in each millisecond.
+        wires.relay.case(seed=1, flows=16, span=2000, reorder=1, hold=100_000, drip_us=1000)
+        fields = trial_fields(number=wires.trials, seconds=0.03, settle_ms=50)
+        result = wires.tester.ask("trial", **fields)
+        wires.relay.case()
+        said = [r for r in result["invalid_reasons"] if r.startswith("trial.not_settled: ")]
+        if said:
+            break
+    (stream,) = result["streams"]
+    assert 0 < stream["in_order_frames"] + stream["reordered_frames"] < 3000
+    assert "2500 ms" in said[0]
+
+
+@pytest.mark.parametrize("kept", [True, False], ids=["kept from its core", "asleep"])
+def test_a_dut_that_is_kept_from_its_core_is_told_from_one_that_rests(
+    open_wires: Callable[[int], Wires], kept: bool
+):
+    """The relay sleeps in poll() when nothing comes; a neighbour on its core lets it wait."""
+    wires = open_wires(1)
+    wires.trials += 1
+    wires.relay.case(seed=1, flows=16, span=4000)
+    pid = wires.relay.process.pid
+    before = int(Path(f"/proc/{pid}/schedstat").read_text().split()[1])
+    with spinning_on(usable_cpus()[0]) if kept else nullcontext():
+        result = wires.tester.trial(
+            number=wires.trials, seconds=0.5, load={"pps": 20_000}, watch=[[pid, pid]]
+        )
+    waited = int(Path(f"/proc/{pid}/schedstat").read_text().split()[1]) - before
+    away = result["watched_away_ns"][0] + result["watched_drain_away_ns"][0]
+    if kept:
+        assert waited > 50e6
+        assert away >= 0.8 * waited - 50e6
+    assert away <= 1.3 * waited + 30e6
+
+
+def test_a_thread_that_is_not_there_is_not_taken_for_one_that_ran(
+    open_wires: Callable[[int], Wires],
+):
+    wires = open_wires(1)
+    wires.trials += 1
+    wires.relay.case(seed=1, flows=16, span=2000)
+    result = wires.tester.trial(number=wires.trials, watch=[[2**31 - 1, 2**31 - 1]])
+    assert result["watched_away_ns"] == [None]

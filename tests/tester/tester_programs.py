@@ -13,6 +13,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -47,6 +48,21 @@ def usable_cpus() -> tuple[int, int]:
     """Give the CPU for everything else, and the one for the tester's worker; alike if only one."""
     cpus = sorted(os.sched_getaffinity(0))
     return cpus[0], cpus[-1]
+
+
+SPIN = "print('on', flush=True)\nwhile True: pass"
+
+
+@contextmanager
+def spinning_on(cpu: int) -> Iterator[None]:
+    """A busy neighbour on a CPU, of the same priority."""
+    with subprocess.Popen([sys.executable, "-c", SPIN], stdout=subprocess.PIPE) as child:
+        try:
+            os.sched_setaffinity(child.pid, {cpu})
+            assert child.stdout and child.stdout.readline()
+            yield
+        finally:
+            child.kill()
 
 
 class Program:
@@ -139,6 +155,7 @@ class Tester(Program):
         memory_mib: int = 256,
         isa: str | None = None,
         eal: Iterable[str] = (),
+        environment: Mapping[str, str] | None = None,
     ) -> None:
         control, cpu = usable_cpus()
         lcores = [f"0@{control}", *(f"{n}@{cpu}" for n in range(1, workers + 1))]
@@ -153,7 +170,7 @@ class Tester(Program):
                 *eal,
             ],
             folder,
-            {"WIRESPEED_ISA": isa} if isa else None,
+            {**({"WIRESPEED_ISA": isa} if isa else {}), **(environment or {})},
         )
         self._id = 0
         self.seen: list[Reply] = []

@@ -21,9 +21,10 @@ from wirespeed.measure.trial_maker import (
     TrialMaker,
     TrialSettings,
 )
+from wirespeed.measure.windowed import LONGEST_S, SHORTEST_S
 from wirespeed.model.error import InputError, MeasurementError
 from wirespeed.model.frozen import Frozen
-from wirespeed.model.trial import FrameMix, Outcome, Record, Started, Trial
+from wirespeed.model.trial import TRIALS_ARE, FrameMix, Outcome, Record, Started, Trial
 
 CAPACITY_SECONDS = 0.1
 SEND_RESERVE = 0.8
@@ -34,6 +35,8 @@ MAX_CEILINGS = 8
 RFC2544_SECONDS = 60.0
 """RFC 2544 section 24."""
 
+
+WINDOWED = f"windowed, {SHORTEST_S * 1e3:g} to {LONGEST_S * 1e3:g} ms a window"
 
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 
@@ -51,6 +54,8 @@ class Plan(Frozen):
     burst_frames: Annotated[int, Field(ge=1, le=128)] = 32
     link_bps: Annotated[int, Field(gt=0)] | None = None
     """Line rate of the wire in bit/s; None for a virtual wire, which has none."""
+    windowed: bool = False
+    """Trials are made of short windows that count one by one. Continuous ones are RFC 2544's."""
     max_load_pps: Positive | None = None
     """Offer no more than this; None: the line rate, or what the tester can send."""
 
@@ -92,6 +97,8 @@ class Plan(Frozen):
             else f"{highest:.15g} pps",
             "line": "none" if self.link_bps is None else f"{self.link_bps / 1e9:.15g} Gb/s",
             "direction": "bidirectional" if bidirectional else "one",
+            # Runs of releases that knew only continuous trials can be gone on with.
+            **({TRIALS_ARE: WINDOWED} if self.windowed else {}),
         }
 
     @property
@@ -164,6 +171,7 @@ class Campaign:
         self._trials = [r for r in recorded if isinstance(r, Trial)]
         self._outcomes = {r.search: r for r in recorded if isinstance(r, Outcome)}
         self._numbers = max((t.number for t in self._trials), default=0)
+        self._requests = 0
         self._bed: Testbed | None = None
         self._bed_dut = ""
 
@@ -192,8 +200,10 @@ class Campaign:
                 mix=mix,
                 flows=self._plan.flows,
                 burst_frames=self._plan.burst_frames,
+                windowed=self._plan.windowed,
             ),
             next_number=self._next_number,
+            next_request=self._next_request if self._plan.windowed else None,
             record=self._keep,
             recorded=[t for t in self._trials if t.search == number],
             progress=self._listener.trial_progress,
@@ -279,6 +289,10 @@ class Campaign:
     def _next_number(self) -> int:
         self._numbers += 1
         return self._numbers
+
+    def _next_request(self) -> int:
+        self._requests += 1
+        return self._requests
 
     def _bed_for(self, dut: str) -> Testbed:
         if self._bed is None or self._bed_dut != dut:

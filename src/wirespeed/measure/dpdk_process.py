@@ -90,6 +90,7 @@ class DpdkProcess:
             cpu_run_ns=times.run_ns,
             cpu_wait_ns=times.wait_ns,
             steal_ns=procfs.read_steal_ns(cpu),
+            thread=(self.child.pid, self._forwarding_thread()),
         )
 
     def _forwarding_thread(self) -> int:

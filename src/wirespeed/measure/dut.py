@@ -51,6 +51,8 @@ class DutCounters(Frozen):
     cpu_run_ns: int | None = None
     cpu_wait_ns: int | None = None
     steal_ns: int | None = None
+    thread: tuple[int, int] | None = None
+    """Process and thread that forwards by polling, where it is known."""
 
 
 class Dut(Protocol):

@@ -9,7 +9,7 @@ It frees what its port does not take without counting it: in - out of the port i
 import re
 from typing import Literal, get_args
 
-from wirespeed.host.files import write_text
+from wirespeed.host.files import write_exact
 from wirespeed.measure.dpdk_dut import DpdkDut
 from wirespeed.measure.dpdk_process import DpdkProcess
 from wirespeed.measure.dut import DutCounters, DutDescription
@@ -62,7 +62,7 @@ class L3fwd(DpdkDut):
         program = build_l3fwd()
         rules = [side.runtime_folder / f"{side.file_prefix}-{name}" for name in ("ipv4", "ipv6")]
         for path, text in zip(rules, (ipv4, ipv6), strict=True):
-            write_text(path, text)
+            write_exact(path, text)
         argv = [
             str(program),
             *side.arguments(),

@@ -17,7 +17,7 @@ from wirespeed.host.files import (
     is_file,
     is_folder,
     read_text,
-    write_text,
+    write_exact,
 )
 from wirespeed.host.local import LocalRunner
 from wirespeed.host.runner import Completed, Runner
@@ -75,7 +75,7 @@ def _build(runner: Runner, examples: Path, draft: Path) -> None:
     for name in _FOLDERS:
         copy_folder(examples / name, draft / name)
     path = draft / _PATCHED_FILE
-    write_text(path, patch(read_text(path)))
+    write_exact(path, patch(read_text(path)))
     made = runner.run(_make(draft), timeout_s=_BUILD_S)
     if made.returncode != 0 or not is_file(draft / _PROGRAM):
         raise _build_failed(made)

@@ -70,13 +70,13 @@ def capture(
     netdevs: Sequence[str],
     honest: Honest | None,
     templates: Sequence[Template],
-    nobody: IPv4Address,
+    nobody: IPv4Address | None,
     frames: int,
 ) -> tuple[Forging, list[Arrival]]:
     """Send `frames` of each template through each of the sender's netdevs, while it listens.
 
-    `netdevs` are those of the receiver that count. Raises NoAccountError, MeasurementError
-    `capture.failed`, and as `Runner.run`.
+    `netdevs` are those of the receiver that count. The sender answers for `nobody`'s address.
+    Raises NoAccountError, MeasurementError `capture.failed`, and as `Runner.run`.
     """
     seconds = BASE_S + FRAME_S * frames * len(templates) * len(sender.netdevs)
     to = receiver.attachment
@@ -138,11 +138,11 @@ def _send(
     templates: Sequence[Template],
     netdevs: Sequence[str],
     to: Attachment,
-    nobody: IPv4Address,
+    nobody: IPv4Address | None,
     seconds: float,
 ) -> Any:
     given = json.dumps([(one.kind, one.frame.hex(), one.offset) for one in templates])
-    answering = (to.mac.replace(":", ""), str(to.address), str(nobody))
+    answering = (to.mac.replace(":", ""), str(to.address), str(nobody or to.address))
     arguments = (word.hex(), str(frames), given, ",".join(netdevs), *answering)
     return _json(run_script(runner, "guest_forger.py", arguments, timeout_s=seconds))
 

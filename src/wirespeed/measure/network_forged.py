@@ -30,6 +30,8 @@ OUTER_KINDS = (
     ForgedKind.VXLAN, ForgedKind.VXLAN_BROADCAST, ForgedKind.GENEVE, ForgedKind.GENEVE_BROADCAST,
 )  # fmt: skip
 """Of hosts with tunnels between them alone: network_forged_outer makes them."""
+OF_NOBODY = (ForgedKind.ARP, ForgedKind.IPV4)
+"""They come from an address that nobody has."""
 PLAIN_KINDS = tuple(kind for kind in KINDS if kind not in OUTER_KINDS)
 
 
@@ -59,11 +61,12 @@ class Template:
 
 
 def forged(
-    word: bytes, sender: End, receiver: End, other_mac: str, forged_address: IPv4Address
+    word: bytes, sender: End, receiver: End, other_mac: str, forged_address: IPv4Address | None
 ) -> list[Template]:
     """Make a frame of every plain kind.
 
-    `other_mac` is a third guest's, `forged_address` of nobody.
+    `other_mac` is a third guest's, `forged_address` of nobody; None: those that need it are left
+    out (`OF_NOBODY`).
     """
     own, to = sender.mac_bytes, receiver.mac_bytes
     other = bytes.fromhex(other_mac.replace(":", ""))
@@ -83,12 +86,14 @@ def forged(
         mark = mark_of(word, number)
         if kind in heads:
             head = heads[kind] + _type(EXPERIMENT)
+        elif kind not in OF_NOBODY:
+            head = ALL_NODES_MAC + own + _type(IPV6) + _echo_6(own, mark)
+        elif forged_address is None:
+            continue
         elif kind is ForgedKind.ARP:
             head = BROADCAST_MAC + own + _type(ARP) + _arp(own, forged_address, receiver.address)
-        elif kind is ForgedKind.IPV4:
-            head = to + own + _type(IPV4) + _echo(forged_address, receiver.address, mark)
         else:
-            head = ALL_NODES_MAC + own + _type(IPV6) + _echo_6(own, mark)
+            head = to + own + _type(IPV4) + _echo(forged_address, receiver.address, mark)
         found.append(marked(number, head, mark))
     return found
 

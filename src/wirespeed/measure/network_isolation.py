@@ -9,7 +9,6 @@ own network, as there is nothing else to see of it.
 While it goes on, switches learn forged addresses: what else runs in these networks may stumble.
 """
 
-import json
 import secrets
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from ipaddress import IPv4Address, IPv4Interface
@@ -17,7 +16,7 @@ from ipaddress import IPv4Address, IPv4Interface
 from wirespeed.host.runner import Runner
 from wirespeed.measure.endpoint import Attachment, Endpoint
 from wirespeed.measure.network_capture import Honest, Side, capture
-from wirespeed.measure.network_forged import KINDS, WORD_BYTES, forged, spoofed
+from wirespeed.measure.network_forged import KINDS, OF_NOBODY, WORD_BYTES, forged, spoofed
 from wirespeed.measure.network_forged_outer import HostEnd, outer_forged
 from wirespeed.measure.network_isolation_verdict import (
     Arrival,
@@ -26,6 +25,7 @@ from wirespeed.measure.network_isolation_verdict import (
     heard_control,
     judge_forged,
 )
+from wirespeed.measure.network_spoof_check import spoof_checks
 from wirespeed.model.error import WirespeedError
 from wirespeed.model.network_trial import (
     ForgedKind,
@@ -67,10 +67,15 @@ def isolation(
                 honest = _honest(sides, hosts, ports or {}, sender, receiver)
                 for trial in _apart(sides, spec.frames, sender, receiver, honest, underlay or {}):
                     record(trial)
-    checks = {name: _spoof_checks(runner) for name, runner in hosts.items()}
+    checks = {name: spoof_checks(runner) for name, runner in hosts.items()}
     for sender in sides:
         peer = next((s for s in sides if _are_two(sender, s) and _share(sender, s)), None)
-        if peer is not None and checks.get(sender.endpoint.host, {}).get(sender.attachment.mac):
+        said, mac = checks.get(sender.endpoint.host), sender.attachment.mac
+        if peer is None or said is None or not said.is_tried(mac):
+            continue
+        if why := said.why_not(mac):
+            record(_not_shown(ForgedKind.FORGED_SOURCE_MAC, sender, peer, why))
+        else:
             progress(f"spoof check of {sender}")
             record(_spoofing(sides, spec.frames, sender, peer))
 
@@ -109,6 +114,8 @@ def _apart(
         # A tunnel takes nothing but what comes from its other end.
         templates += outer_forged(word, sender.end, receiver.end, others[0], underlay[host])
     kinds = [KINDS[template.kind] for template in templates]
+    for kind in OF_NOBODY if nobody is None else ():
+        yield _not_shown(kind, sender, receiver, _full(receiver.attachment))
     try:
         forging, arrivals = capture(
             word, sender, receiver, netdevs, honest, templates, nobody, frames
@@ -170,28 +177,19 @@ def _third_mac(sides: Sequence[Side], sender: Side, receiver: Side) -> str:
     return others[0].attachment.mac if others else NOBODY
 
 
-def _unused_address(sides: Sequence[Side], of: Attachment) -> IPv4Address:
-    """Give the highest address of a guest's subnet that no guest has."""
+def _unused_address(sides: Sequence[Side], of: Attachment) -> IPv4Address | None:
+    """Give the highest address of a guest's subnet that no guest has; None: all are taken."""
     used = {side.attachment.address for side in sides}
     subnet = IPv4Interface(f"{of.address}/{of.prefix_length}").network
     address = subnet.broadcast_address - 1
     while address in used:
         address -= 1
-    return address
+    return address if address > subnet.network_address else None
 
 
-def _spoof_checks(runner: Runner) -> dict[str, bool]:
-    """Read for each VF of a host, by its MAC, whether its card says that it checks the source."""
-    try:
-        done = runner.run(("ip", "-j", "link", "show"), timeout_s=30.0)
-        return {
-            vf["address"]: vf["spoofchk"] is True
-            for link in json.loads(done.output)
-            for vf in link.get("vfinfo_list", ())
-        }
-    except (WirespeedError, ValueError, KeyError, TypeError, AttributeError):
-        # Then nothing is known to be promised.
-        return {}
+def _full(of: Attachment) -> str:
+    subnet = IPv4Interface(f"{of.address}/{of.prefix_length}").network
+    return f"every address of {subnet} is a guest's: none is left to forge"
 
 
 def _judged(

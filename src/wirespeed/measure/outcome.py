@@ -8,6 +8,10 @@ from wirespeed.measure.limit import limit_of_ceiling, limit_of_failure
 from wirespeed.measure.search import Goal, Method, SearchResult
 from wirespeed.model.trial import Limit, Outcome, Trial
 
+FAR_APART_CYCLES = 400
+"""Between two cores of one cache the round trip takes 180 to 290 cycles, of two some 1250 to 1400,
+and what crosses them costs two to six times as much."""
+
 
 def build_outcome(
     result: SearchResult,
@@ -61,7 +65,13 @@ def build_outcome(
         seconds=seconds,
         loss_floor=result.loss_floor,
         verdict=result.verdict,
-        notes=(*_forgiven(result), *result.notes),
+        windows=(confirmed or shown).windows,
+        notes=(
+            *_windowed(confirmed or shown),
+            *_far_apart(trials),
+            *_forgiven(result),
+            *result.notes,
+        ),
         limit=limit,
         ledger=ledger,
         ledger_trial=shown.number,
@@ -69,6 +79,22 @@ def build_outcome(
         cycles_source=source,
         core_hz=shown.tester.core_hz or None,
     )
+
+
+def _windowed(trial: Trial) -> tuple[str, ...]:
+    return () if trial.windows is None else (str(trial.windows),)
+
+
+def _far_apart(trials: Sequence[Trial]) -> tuple[str, ...]:
+    """Say that the tester's core and the DUT's lay far apart, in all trials or in some."""
+    trips = [max(t.tester.pingpong_cycles_before, default=0) for t in trials]
+    known = [trip for trip in trips if trip]
+    far = [trip for trip in known if trip >= FAR_APART_CYCLES]
+    if not far:
+        return ()
+    when = "" if len(far) == len(known) else f", in {len(far)} of {len(known)} trials"
+    cycles = f"{sorted(far)[len(far) // 2]:,} cycles a cache line's round trip"
+    return (f"tester and DUT on cores far apart: {cycles}{when}",)
 
 
 def _forgiven(result: SearchResult) -> tuple[str, ...]:
@@ -104,6 +130,7 @@ def unproven_outcome(
         invalid_trials=len(trials) - len(valid),
         seconds=seconds,
         verdict="no valid trial",
+        windows=last.windows,
         notes=(why,),
         limit=Limit(by="tester", evidence=last.invalid_reasons),
         ledger=build_ledger(last),

@@ -1,5 +1,7 @@
 """A file of JSON lines of one type, read again: the trials of a run, or of a workload."""
 
+import json
+import math
 from pathlib import Path
 from typing import TypeVar
 
@@ -12,6 +14,23 @@ from wirespeed.model.error import InputError
 Record = TypeVar("Record")
 
 
+MOST, LEAST = 1e19, 1e-19
+"""Counts are of 64 bits, times in nanoseconds or seconds: what is beyond was never measured."""
+
+
+def _number(text: str) -> float:
+    """Take a number that a run can hold. Raises ValueError."""
+    number = float(text)
+    if not math.isfinite(number) or abs(number) > MOST or 0 < abs(number) < LEAST:
+        raise ValueError(f"{text[:40]} is no number that was measured")
+    return number
+
+
+def check_numbers(line: str) -> None:
+    """Raise ValueError for a line of JSON with a number that nothing measures, or with none."""
+    json.loads(line, parse_int=_number, parse_float=_number, parse_constant=_number)
+
+
 def read_record_lines(path: Path, adapter: TypeAdapter[Record]) -> list[Record]:
     """Give all records; empty if there is no such file.
 
@@ -22,12 +41,15 @@ def read_record_lines(path: Path, adapter: TypeAdapter[Record]) -> list[Record]:
     records = []
     for number, line in enumerate(read_lines(path), 1):
         try:
-            records.append(adapter.validate_json(line))
-        except ValidationError as error:
+            record = adapter.validate_json(line)
+            check_numbers(line)
+            records.append(record)
+        except (RecursionError, ValueError) as error:
+            found = error.errors()[0]["msg"] if isinstance(error, ValidationError) else str(error)
             raise InputError(
                 "run.not_readable",
                 where=f"{path}, line {number}",
-                found=error.errors()[0]["msg"],
+                found=found,
                 so="the run cannot be read without guessing",
                 next="use the release that wrote it, or remove the line",
             ) from None

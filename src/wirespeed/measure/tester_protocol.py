@@ -79,6 +79,8 @@ class TrialRequest(Frozen):
     gap_limit_ms: float = 10.0
     settle_ms: float = 200.0
     cpus: tuple[int, ...] = ()
+    watch: tuple[tuple[int, int], ...] = ()
+    """Process and thread of the DUT, where it polls on this machine."""
 
     def body(self) -> dict[str, Any]:
         """Give it as the protocol has it, without the envelope."""
@@ -144,6 +146,8 @@ class ResultReply(Envelope):
     event: Literal["result"]
     number: int
     measured_seconds: float
+    drain_ns: int = 0
+    """From the last departure to the last frame that came back."""
     streams: tuple[StreamCounts, ...]
     latency: Latency | None
     """None: no sound frame came back, or a port that stamps arrivals stamped none of them."""
@@ -151,6 +155,11 @@ class ResultReply(Envelope):
     tester: TesterHealth
     silence_ns_max: int
     silence_ns_sum: int
+    watched_away_ns: tuple[int | None, ...] = ()
+    """Of each that was watched, while frames were sent: time in which it would have run and did
+    not; None: unknown."""
+    watched_drain_away_ns: tuple[int | None, ...] = ()
+    """The same, from then until all had settled."""
     counters: tuple[PortCounters, ...]
     """The tester's own ports, as differences over the trial."""
     state_bytes: int

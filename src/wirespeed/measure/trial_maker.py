@@ -5,12 +5,21 @@ A search sees only valid trials. A void one (tester or machine at fault) is made
 """
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 from wirespeed.host.clock import utc_now
 from wirespeed.measure.limit import dut_core_taken
 from wirespeed.measure.measurer import Purpose, Sample
 from wirespeed.measure.testbed import BedTrial, Testbed
 from wirespeed.measure.tester_protocol import ProgressReply, StreamRequest, TrialRequest
+from wirespeed.measure.windowed import (
+    LONGEST_S,
+    Window,
+    enough,
+    judge,
+    next_length,
+    trial_fields,
+)
 from wirespeed.model.error import MeasurementError
 from wirespeed.model.frozen import Frozen
 from wirespeed.model.trial import FrameMix, Trial
@@ -47,6 +56,7 @@ class TrialSettings(Frozen):
     mix: FrameMix
     flows: int
     burst_frames: int = 32
+    windowed: bool = False
 
 
 class TrialMaker:
@@ -62,12 +72,16 @@ class TrialMaker:
         settings: TrialSettings,
         *,
         next_number: Callable[[], int],
+        next_request: Callable[[], int] | None = None,
         record: Callable[[Trial], None],
         recorded: Sequence[Trial] = (),
         progress: Callable[[ProgressReply], None] | None = None,
     ) -> None:
         self._bed, self._settings = bed, settings
         self._next_number, self._record = next_number, record
+        # Every window is a trial to the tester, and its frames are told from the last one's.
+        self._next_request = next_request
+        self._length_s = LONGEST_S
         self._recorded = list(recorded)
         self._progress = progress
         self.trials: list[Trial] = []
@@ -125,23 +139,12 @@ class TrialMaker:
     def _make(
         self, load_pps: float | None, seconds: float, purpose: Purpose, *, forgive: bool
     ) -> Trial:
-        bed, settings = self._bed(), self._settings
-        number, started_at = self._next_number(), utc_now()
-        made = bed.run(
-            TrialRequest(
-                number=number,
-                mix=settings.mix,
-                streams=tuple(StreamRequest(tx_port=t, rx_port=r) for t, r in bed.streams),
-                flows=settings.flows,
-                load_pps=load_pps,
-                seconds=seconds,
-                burst_frames=settings.burst_frames,
-                expect=bed.dut.expect,
-                cpus=bed.cpus,
-            ),
-            self._progress,
-        )
-        trial = _trial(made, settings, bed.dut.name, number, started_at, load_pps, seconds, purpose)
+        bed, number, started_at = self._bed(), self._next_number(), utc_now()
+        if self._settings.windowed:
+            fields = trial_fields(self._windows(bed, number, load_pps, seconds))
+            return self._trial(fields, number, started_at, load_pps, seconds, purpose)
+        made = bed.run(self._request(bed, number, load_pps, seconds), self._progress)
+        trial = self._trial(_fields(made), number, started_at, load_pps, seconds, purpose)
         # A capacity trial loses by intention; what its DUT was doing is no question there.
         asked = bed.shares_machine and forgive and purpose != "capacity"
         taken = dut_core_taken(trial) if asked else ()
@@ -149,6 +152,60 @@ class TrialMaker:
             return trial
         reasons = (*trial.invalid_reasons, *(f"{DUT_CORE_TAKEN}: {e}" for e in taken))
         return trial.model_copy(update={"valid": False, "invalid_reasons": reasons})
+
+    def _windows(
+        self, bed: Testbed, number: int, load_pps: float | None, seconds: float
+    ) -> list[Window]:
+        """Make windows until enough of them count, or it is plain that they do not."""
+        windows: list[Window] = []
+        while not enough(windows, seconds):
+            length_s = self._length_s
+            made = bed.run(self._request(bed, number, load_pps, min(length_s, seconds)), None)
+            windows.append(judge(made, length_s))
+            self._length_s = next_length(windows, length_s)
+            if self._progress is not None:
+                self._progress(_progress(windows))
+        return windows
+
+    def _request(
+        self, bed: Testbed, number: int, load_pps: float | None, seconds: float
+    ) -> TrialRequest:
+        settings = self._settings
+        return TrialRequest(
+            number=number if self._next_request is None else self._next_request(),
+            mix=settings.mix,
+            streams=tuple(StreamRequest(tx_port=t, rx_port=r) for t, r in bed.streams),
+            flows=settings.flows,
+            load_pps=load_pps,
+            seconds=seconds,
+            burst_frames=settings.burst_frames,
+            expect=bed.dut.expect,
+            cpus=bed.cpus,
+        )
+
+    def _trial(
+        self,
+        fields: dict[str, Any],
+        number: int,
+        started_at: str,
+        load_pps: float | None,
+        seconds: float,
+        purpose: Purpose,
+    ) -> Trial:
+        offered = sum(stream.offered_frames for stream in fields["streams"])
+        return Trial(
+            number=number,
+            search=self._settings.search,
+            dut=self._bed().dut.name,
+            mix=self._settings.mix,
+            flows=self._settings.flows,
+            purpose=purpose,
+            started_at=started_at,
+            # As much as it can: what was intended is what was offered.
+            intended_load_pps=load_pps or max(offered, 1) / fields["measured_seconds"],
+            intended_seconds=seconds,
+            **fields,
+        )
 
 
 def _all_say(reasons: Sequence[str], slug: str) -> bool:
@@ -158,52 +215,48 @@ def _all_say(reasons: Sequence[str], slug: str) -> bool:
 def _sample(trial: Trial, invalid: int) -> Sample:
     reading = trial.dut_reading
     cycles = reading.busy_cycles_per_packet if reading else None
+    windows = trial.windows
     return Sample(
         trial=trial.number,
         intended_load_pps=trial.intended_load_pps,
         intended_seconds=trial.intended_seconds,
         # While the tester's loop stood still nothing was sent and the DUT could rest: a rate that
         # is proven counts that time.
-        measured_seconds=trial.measured_seconds + trial.tester.stalled_ns / 1e9,
+        # And while a window drains, a queue gives back what it took in beyond the DUT's own rate.
+        measured_seconds=trial.measured_seconds
+        + trial.tester.stalled_ns / 1e9
+        + (windows.drain_seconds if windows else 0),
         offered_frames=trial.offered_frames,
-        missing_frames=trial.missing_frames,
+        missing_frames=trial.missing_frames + (windows.late_frames if windows else 0),
         predicted_capacity_pps=trial.tester.tsc_hz / cycles if cycles else None,
         invalid_trials=invalid,
     )
 
 
-def _trial(
-    made: BedTrial,
-    settings: TrialSettings,
-    dut: str,
-    number: int,
-    started_at: str,
-    load_pps: float | None,
-    seconds: float,
-    purpose: Purpose,
-) -> Trial:
+def _fields(made: BedTrial) -> dict[str, Any]:
     result = made.result
-    offered = sum(stream.offered_frames for stream in result.streams)
-    return Trial(
-        number=number,
-        search=settings.search,
-        dut=dut,
-        mix=settings.mix,
-        flows=settings.flows,
-        purpose=purpose,
-        started_at=started_at,
-        # As much as it can: what was intended is what was offered.
-        intended_load_pps=load_pps or max(offered, 1) / result.measured_seconds,
-        intended_seconds=seconds,
-        measured_seconds=result.measured_seconds,
-        streams=result.streams,
-        latency=result.latency,
-        departure=result.departure,
-        tester=result.tester,
-        silence_ns_max=result.silence_ns_max,
-        silence_ns_sum=result.silence_ns_sum,
-        tester_ports=result.counters,
-        dut_reading=made.dut,
-        valid=result.valid,
-        invalid_reasons=result.invalid_reasons,
+    return {
+        "measured_seconds": result.measured_seconds,
+        "streams": result.streams,
+        "latency": result.latency,
+        "departure": result.departure,
+        "tester": result.tester,
+        "silence_ns_max": result.silence_ns_max,
+        "silence_ns_sum": result.silence_ns_sum,
+        "tester_ports": result.counters,
+        "dut_reading": made.dut,
+        "valid": result.valid,
+        "invalid_reasons": result.invalid_reasons,
+    }
+
+
+def _progress(windows: Sequence[Window]) -> ProgressReply:
+    results = [window.made.result for window in windows if not window.reasons]
+    return ProgressReply(
+        v=1,
+        id=0,
+        event="progress",
+        seconds=sum(result.measured_seconds for result in results),
+        offered_frames=sum(window.offered for window in windows if not window.reasons),
+        received_frames=sum(s.unique_frames for result in results for s in result.streams),
     )
