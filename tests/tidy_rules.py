@@ -34,6 +34,8 @@ REGISTRY = re.compile(r"(?:index-url|find-links|trusted-host|_INDEX_URL|GOPROXY)
 SILENCED = re.compile(r"noqa:[^#]*\b(BLE001|E722|S110|S112|S602|S604|S605)\b")
 SUPPRESSED = re.compile(r"suppress\([^)]*\b(Base)?Exception\b")
 
+PRINTS = re.compile(r"\bclick\.(?:echo|secho|confirm|prompt|pause|echo_via_pager)\(")
+
 WORDS = {
     "mbps": "bits or bytes? Write load_bps_l1, load_gbps_l2: unit, then layer",
     "slave": "write secondary, port or worker: the kernel itself changed",
@@ -160,6 +162,14 @@ def names_are_the_terms(path: PurePosixPath, text: str) -> Breaches:
                 yield number, f"{name}: {WORDS[word]}"
 
 
+def text_leaves_by_echo(path: PurePosixPath, text: str) -> Breaches:
+    """Print by `wirespeed.commands.echo`: it takes out what steers a terminal."""
+    if path.parts[:2] == ("src", "wirespeed") and path.name != "echo.py":
+        for number, line in _lines(text):
+            if match := PRINTS.search(line):
+                yield number, match[0]
+
+
 RULES: tuple[Rule, ...] = (
     file_is_short,
     line_is_short,
@@ -172,6 +182,7 @@ RULES: tuple[Rule, ...] = (
     no_registry,
     no_fault_is_silenced,
     names_are_the_terms,
+    text_leaves_by_echo,
 )
 
 

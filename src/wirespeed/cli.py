@@ -1,17 +1,23 @@
 """The command line: the one place that formats errors. Each subcommand is a file of `commands/`."""
 
 import importlib
+import io
 import signal
 import sys
 import textwrap
+import traceback
 from typing import NoReturn
 
 import click
 
 from wirespeed import __version__
+from wirespeed.commands.echo import echo
+from wirespeed.host.secret import take_passwords
 from wirespeed.model.error import WirespeedError
 
 ERROR_COLUMNS = 80
+INTERNAL_ERROR = 70
+"""EX_SOFTWARE of sysexits.h; none that a script takes for an answer."""
 
 NOT_PROVEN = """\
 not proven on hardware (only vdevs, virtual and described hosts were at hand):
@@ -52,21 +58,43 @@ def format_error(error: WirespeedError) -> str:
     return "\n".join(lines)
 
 
+def internal_error(error: Exception) -> str:
+    """Say what a fault of our own was, for whoever mends it, and what it means to the user."""
+    said = WirespeedError(
+        "internal.error",
+        where=next(iter(sys.argv[1:2]), ""),
+        found=f"{type(error).__name__}: {error}"[:1000],
+        so="this is a fault of wirespeed; where hosts were being changed, its journal says how far",
+        next="`wirespeed status SPEC`, if it was changing hosts; report this, with all that "
+        "stands below",
+    )
+    return f"{format_error(said)}\n\n{''.join(traceback.format_exception(error)).rstrip()}"
+
+
 def main() -> NoReturn:
-    """Run the command line; exit codes 0 proven, 1 not proven or failed, 2 bad input."""
+    """Run the command line; exit codes 0 proven, 1 not proven or failed, 2 bad input.
+
+    3 a host was left changed, 4 a reboot is due; 70 a fault of wirespeed itself.
+    """
+    take_passwords()
     signal.signal(signal.SIGTERM, _raise_interrupt)
     try:
         code = cli.main(prog_name="wirespeed", standalone_mode=False)
     except WirespeedError as error:
-        click.echo(format_error(error), err=True)
+        echo(format_error(error), err=True)
         sys.exit(error.exit_code)
     except (click.exceptions.Abort, KeyboardInterrupt):
         # click makes the one of the other, and ends the line that ^C stands in.
-        click.echo("stopped" + KEPT.get(next(iter(sys.argv[1:2]), ""), ""), err=True)
+        echo("stopped" + KEPT.get(next(iter(sys.argv[1:2]), ""), ""), err=True)
         sys.exit(130)
     except click.ClickException as error:
-        error.show()
+        said = io.StringIO()
+        error.show(said)
+        echo(said.getvalue(), err=True, nl=False)
         sys.exit(2)
+    except Exception as error:
+        echo(internal_error(error), err=True)
+        raise SystemExit(INTERNAL_ERROR) from error
     sys.exit(code if isinstance(code, int) else 0)
 
 
@@ -83,11 +111,12 @@ COMMANDS = {
     "link": "Set the speed of a link at the card and at the switch's port, as one change.",
     "lab": "Virtual hosts with SR-IOV cards, to try everything without hardware.",
     "plan": "Show every command that a spec takes, and those that undo it.",
-    "apply": "Carry a spec out on its hosts, each step read back.",
+    "apply": "Apply a spec to its hosts and verify every step.",
+    "confirm": "Keep what `apply --try` changed.",
     "undo": "Put everything back as it was before.",
-    "status": "Say how far the run of a spec came.",
-    "persist": "Make what was applied come back at boot, or take that away again.",
-    "drift": "Say what other hands have changed since.",
+    "status": "Show the progress of a run, or list all runs.",
+    "persist": "Make an applied spec come back at every boot, or stop that.",
+    "drift": "Show what changed on the hosts since the last apply.",
     "prove": "Doctor, plan, apply, measure, undo: the whole chain, and its page.",
     "compare": "Prove a spec by several approaches, side by side on one page.",
     "measure": "Prove a rate with packets.",
@@ -102,7 +131,7 @@ KEPT = {
     "prove": "; what its journal says still stands, `wirespeed undo` takes back",
     "compare": "; what a journal of it says still stands, `wirespeed undo SPEC` takes back",
     "link": "; its journal is kept: the same with --undo puts both ends back",
-    "remedy": "; its journal is kept: `wirespeed undo RUN` takes it back",
+    "remedy": "; its journal is kept: `wirespeed status` lists it, `undo FOLDER` takes it back",
     "undo": "; its journal is kept: `wirespeed undo` goes on with it",
 }
 """What is left of a command that was interrupted."""
@@ -142,7 +171,7 @@ class LazyGroup(click.Group):
 def cli(context: click.Context, version: bool, verbose: bool) -> None:
     """Take a fast network card from as found to proven line rate."""
     if version:
-        click.echo(f"wirespeed {__version__}" + (f"\n{NOT_PROVEN}" if verbose else ""))
+        echo(f"wirespeed {__version__}" + (f"\n{NOT_PROVEN}" if verbose else ""))
         context.exit(0)
     if context.invoked_subcommand is None:
-        click.echo(context.get_help())
+        echo(context.get_help())

@@ -9,6 +9,7 @@ from rich.text import Text
 
 from wirespeed.measure.search import Observer, Progress
 from wirespeed.measure.tester_protocol import ProgressReply
+from wirespeed.model.shown import printable
 from wirespeed.model.trial import FrameMix, Outcome, Trial
 
 
@@ -27,10 +28,11 @@ def outcome_line(outcome: Outcome) -> str:
     searched = f"{outcome.dut:<15} {size_label(outcome.mix):>6}"
     if outcome.throughput_pps is None:
         return f"{searched} not proven: {outcome.verdict}; {outcome.limit.by}"
-    return (
-        f"{searched} {mpps(outcome.throughput_pps):>7} Mpps, {outcome.lost_frames} lost in "
-        f"{outcome.confirmed_seconds:g} s; limit: {outcome.limit.by}"
-    )
+    lost = f"{searched} {mpps(outcome.throughput_pps):>7} Mpps, {outcome.lost_frames} lost in "
+    if outcome.windows is not None:
+        windows = f"{outcome.windows.valid} windows"
+        return f"{lost}{windows}; limit: {outcome.limit.by}"
+    return f"{lost}{outcome.confirmed_seconds:g} s; limit: {outcome.limit.by}"
 
 
 def single_core_table(outcomes: Sequence[Outcome]) -> str:
@@ -73,9 +75,9 @@ class Display:
         self._title = f"[{number}/{self._searches}] {dut} {size_label(mix)}"
         self._progress = None
         if self._live is None:
-            self._console.print(Text(self._title), soft_wrap=True)
+            self._console.print(_text(self._title), soft_wrap=True)
         else:
-            self._live.update(Text(f"{self._title}: starting"))
+            self._live.update(_text(f"{self._title}: starting"))
 
     def search_observer(self) -> Observer:
         """Show each trial before it is made."""
@@ -84,7 +86,7 @@ class Display:
     def trial_progress(self, progress: ProgressReply) -> None:
         """Show how far a long trial is."""
         if self._live is not None and self._progress is not None:
-            self._live.update(Text(f"{self._line(self._progress)} {progress.seconds:.0f} s"))
+            self._live.update(_text(f"{self._line(self._progress)} {progress.seconds:.0f} s"))
 
     def trial_ended(self, trial: Trial) -> None:
         """Print a plain line for each trial, or a void one's reason in a terminal."""
@@ -96,19 +98,23 @@ class Display:
             f"{trial.intended_seconds:g} s {verdict}"
         )
         reason = f": {trial.invalid_reasons[0].partition(':')[0]}" if not trial.valid else ""
-        self._console.print(Text(line + reason), soft_wrap=True)
+        self._console.print(_text(line + reason), soft_wrap=True)
 
     def search_ended(self, outcome: Outcome) -> None:
         """Print the result."""
-        self._console.print(Text(outcome_line(outcome)), soft_wrap=True)
+        self._console.print(_text(outcome_line(outcome)), soft_wrap=True)
 
     def _announce(self, progress: Progress) -> None:
         self._progress = progress
         if self._live is not None:
-            self._live.update(Text(self._line(progress)))
+            self._live.update(_text(self._line(progress)))
 
     def _line(self, p: Progress) -> str:
         return (
             f"{self._title} {p.purpose} {mpps(p.load_pps)} "
             f"[{mpps(p.lower_load_pps)}, {mpps(p.upper_load_pps)}] Mpps ~{p.seconds_left:.0f} s"
         )
+
+
+def _text(line: str) -> Text:
+    return Text(printable(line))

@@ -61,16 +61,24 @@ class DescribedHost:
         self.fails: set[str] = set()
         self.ignores: set[str] = set()
         self.unreadable: set[str] = set()
+        self.hides: set[str] = set()
+        """Keys that are unreadable as soon as they are written."""
         self.dies_before: int | None = None
         self.ran: list[tuple[str, ...]] = []
         self.trips = 0
+        self.meanwhile: dict[str, int] = {}
+        """What a colleague sets just before the next change is made, and after all was read."""
 
     def read(self, steps: Sequence[Step]) -> list[Observed[State]]:
         self.trips += 1
         return [self._state(step) for step in steps]
 
-    def change(self, step: Step, commands: Sequence[Command]) -> Changed:
+    def change(self, step: Step, commands: Sequence[Command], now: State | None = None) -> Changed:
         self.trips += 1
+        self.values |= self.meanwhile
+        self.meanwhile = {}
+        if now is not None and self._state(step) != Known(now, "get"):
+            return Changed("", self._state(step), is_stale=True)
         failed = ""
         for command in commands:
             if self.dies_before is not None:
@@ -84,6 +92,7 @@ class DescribedHost:
             if key in self.fails:
                 failed = f"{command.line()}: 1: refused"
                 break
+            self.unreadable |= self.hides & {key}
             if key not in self.ignores:
                 self.values[key] = int(value)
             if key == "count":

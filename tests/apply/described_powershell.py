@@ -7,13 +7,13 @@ back from its line, by PowerShell's rules of quoting, and given to the described
 import base64
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 sys.path.append(str(Path(__file__).parents[1] / "steps"))
 from described_windows import BlueScreenError, DescribedWindows
 
-from wirespeed.apply.guard_timer_windows import settle_part, sweep_part
+from wirespeed.apply.guard_timer_windows import others_part, settle_part, sweep_part
 from wirespeed.apply.hands_powershell_script import DONE, PRELUDE, SAY_CHANGE
 from wirespeed.host.powershell import POWERSHELL
 from wirespeed.host.runner import MAX_OUTPUT_BYTES, Completed
@@ -23,9 +23,24 @@ from wirespeed.model.error import HostError, MeasurementError
 STEP = re.compile(
     r"Step (\S+) (rows|lines|none) \{\n(.*?)\n\}\n(if \(\$global:code\) \{ break \}\n)?", re.S
 )
+STILL = re.compile(
+    r"Step still none \{\nStill (rows|lines) ('(?:[^']|'')*') \{\n(.*?)\n\}\n\}\n"
+    r"if \(\$global:code\) \{\n(.*?)\tbreak\n\}\n",
+    re.S,
+)
 TAKE = re.compile(r"-Path \$lock \| Out-Null\n\tSet-Content .* -Value ('(?:[^']|'')*') -Encoding")
 GIVE = re.compile(r"Step owner lines \{\n\tif .* -eq (\'(?:[^\']|\'\')*\'\)) \{\n\t\tRemove-Item")
+OVER = re.compile(
+    r"if \((?:\$true|\"\$\([^)]*\)(?:[^)]*\))*\" -eq ('(?:[^']|'')*'))\) \{\n\t\$owner = .*"
+    r"-LiteralPath \$owner -Value ('(?:[^']|'')*') -Encoding", re.S
+)  # fmt: skip
 TOKEN = re.compile(r"\s*('(?:[^']|'')*'(?:,'(?:[^']|'')*')*|[^\s;|]+|[;|])")
+ID = "0" * 32
+SETTLE, SWEEP, OTHERS = (
+    # Where it stands twice, it is the same run.
+    re.compile(re.escape(part(ID)).replace(ID, "([0-9a-f]{32})", 1).replace(ID, r"\1"))
+    for part in (settle_part, sweep_part, others_part)
+)
 MARK = "0b8f3f2e-0000-4000-8000-000000000001"
 
 
@@ -45,6 +60,8 @@ class DescribedPowerShell:
         self.away = 0
         """For how many more questions there is no answer."""
         self.scripts: list[str] = []
+        self.colleague: Callable[[DescribedWindows], None] | None = None
+        """Comes once, before the next change and after all that was read."""
 
     def renew(self) -> None:
         pass
@@ -79,18 +96,41 @@ class DescribedPowerShell:
 
     def _answer(self, rest: str) -> str:
         out = ""
-        # It has no tasks: described_powershell_timer.py has.
-        rest = rest.replace(settle_part(), "").replace(sweep_part(), "")
+        others = ""
+        for part in (SETTLE, SWEEP, OTHERS):
+            if found := part.search(rest):
+                others += self._of_tasks(part, found[1])
+                rest = rest.replace(found[0], "")
+        if over := OVER.search(rest):
+            if over[1] is None or unquoted(over[1]) == self.owner:
+                self.owner, self.owner_boot = unquoted(over[2]), self.host.boots
+            return (
+                self._section("owner", self.owner) + self._section("boot-id", self._boot) + others
+            )
         if taken := TAKE.search(rest):
             if not self.owner or self.owner_boot != self.host.boots:
                 self.owner, self.owner_boot = unquoted(taken[1]), self.host.boots
-            return self._section("owner", self.owner) + self._section("boot-id", self._boot)
+            return (
+                self._section("owner", self.owner) + self._section("boot-id", self._boot) + others
+            )
         if given := GIVE.search(rest):
             if self.owner == unquoted(given[1].removesuffix(")")):
                 self.owner = ""
             return self._section("owner", "")
         is_stopped = False
+        if SAY_CHANGE in rest and self.colleague is not None:
+            self.colleague(self.host)
+            self.colleague = None
         while rest:
+            if still := STILL.match(rest):
+                rest = rest[still.end() :]
+                text, code = self._do(still[3], is_change=False)
+                if code or text != unquoted(still[2]):
+                    is_stopped = True
+                    self._otherwise(still[4])
+                said = "it is no longer as it was read" if is_stopped else ""
+                out += self._section("still", "", said, int(is_stopped))
+                continue
             if rest.startswith("Step boot-id lines { BootId }\n"):
                 rest = rest.removeprefix("Step boot-id lines { BootId }\n")
                 out += self._section("boot-id", self._boot)
@@ -112,6 +152,14 @@ class DescribedPowerShell:
                 out += self._section(match[1], "" if is_change else text, text, code)
         return out
 
+    def _owned(self) -> str:
+        return self._section("owner", self.owner) + self._section("boot-id", self._boot)
+
+    def _of_tasks(self, part: re.Pattern[str], run: str) -> str:
+        """It has no tasks: described_powershell_timer.py has."""
+        assert run
+        return self._section("others", "") if part is OTHERS else ""
+
     def _do(self, line: str, is_change: bool) -> tuple[str, int]:
         command = Command(argv=words_of(line), shell=Shell.POWERSHELL)
         assert command.line() == line
@@ -132,6 +180,9 @@ class DescribedPowerShell:
             self.away = 1
             raise HostError("ssh.lost", where="desk", found="the connection ended")
         return answer.output or answer.errors, answer.returncode
+
+    def _otherwise(self, script: str) -> None:
+        assert script == ""
 
     @property
     def _boot(self) -> str:

@@ -9,15 +9,14 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from described_powershell import DescribedPowerShell, words_of
+from described_powershell import OTHERS, SETTLE, SWEEP, DescribedPowerShell, words_of
 from described_windows import DescribedWindows
 
-from wirespeed.apply.guard_timer_windows import settle_part, sweep_part
 from wirespeed.host.runner import MAX_OUTPUT_BYTES, Completed
 from wirespeed.model.command import Command, Shell
 from wirespeed.model.error import HostError
 
-NAME = r"wirespeed-undo-([0-9a-f]{12})"
+NAME = r"wirespeed-undo-([0-9a-f]{32}-[0-9a-f]{12})"
 ARM = re.compile(
     rf"\$undo = Join-Path \$env:ProgramFiles '{NAME}'\nStep armed none \{{\n(.*)\n\}}\n", re.S
 )
@@ -26,6 +25,13 @@ CONFIRM = re.compile(rf"\$undo = Join-Path \$env:ProgramFiles '{NAME}'\nfunction
 UNLESS = re.compile(
     rf"if \(Test-Path -LiteralPath \(Join-Path \$env:ProgramFiles '{NAME}\\taken'\)\) "
     r"\{ break \}\n"
+)
+DISARM = re.compile(
+    rf"\t\$undo = Join-Path \$env:ProgramFiles '{NAME}'\n\ttry \{{ \[IO\.File\]::Open\(\(Join-Path "
+    r"\$undo 'taken'\), 'CreateNew'\)\.Close\(\) \} catch \{ break \}\n"
+    r"\tforeach \(\$name in 'untouched', 'confirmed'\) \{\n"
+    r"\t\tNew-Item -ItemType File -Path \(Join-Path \$undo \$name\) \| Out-Null\n\t\}\n"
+    rf"\tUnregister-ScheduledTask -TaskName 'wirespeed-undo-\1' -Confirm:\$false\n"
 )
 RUN = re.compile(
     r"try \{\n\t\$global:LASTEXITCODE = 0\n\t(.*) \| Out-Null\n"
@@ -41,6 +47,7 @@ class Folder:
     undo: list[str] = field(default_factory=list)
     taken: bool = False
     confirmed: bool = False
+    untouched: bool = False
     result: str = ""
 
 
@@ -82,16 +89,6 @@ class TimedPowerShell(DescribedPowerShell):
     def _answer(self, rest: str) -> str:
         if armed := ARM.fullmatch(rest):
             return self._armed(armed[1], armed[2])
-        if settle_part() in rest:
-            out = super()._answer(rest.replace(settle_part(), ""))
-            for folder in self.folders.values():
-                if not folder.confirmed:
-                    self._start(folder)
-            return out
-        if sweep_part() in rest:
-            kept = {n: f for n, f in self.folders.items() if not f.confirmed and not f.result}
-            self.folders = kept
-            return super()._answer(rest.replace(sweep_part(), ""))
         if confirm := CONFIRM.match(rest):
             return self._section("outcome", self._outcome(confirm[1])) + super()._answer(
                 rest[confirm.end() :]
@@ -102,6 +99,22 @@ class TimedPowerShell(DescribedPowerShell):
                               flags=re.S)  # fmt: skip
             return super()._answer(UNLESS.sub("", rest))
         return super()._answer(rest)
+
+    def _of_tasks(self, part: re.Pattern[str], run: str) -> str:
+        mine = {n: f for n, f in self.folders.items() if n.startswith(f"{run}-")}
+        if part is SETTLE:
+            for folder in mine.values():
+                if not folder.confirmed:
+                    self._start(folder)
+        if part is SWEEP:
+            for name, folder in mine.items():
+                if folder.confirmed or folder.result:
+                    del self.folders[name]
+        if part is not OTHERS:
+            return ""
+        armed = [n for n, f in self.folders.items() if not f.confirmed and not f.result]
+        names = [f"wirespeed-undo-{name}" for name in armed if name not in mine]
+        return self._section("others", "\n".join(names))
 
     def _armed(self, token: str, body: str) -> str:
         if self.refuses_to_arm or body.startswith("\tthrow "):
@@ -131,10 +144,19 @@ class TimedPowerShell(DescribedPowerShell):
                 failed += f" {number}"
         folder.result = f"undone{failed}"
 
+    def _otherwise(self, script: str) -> None:
+        match = DISARM.fullmatch(script)
+        assert match is not None, script
+        folder = self.folders[match[1]]
+        if not folder.taken:
+            folder.taken = folder.untouched = folder.confirmed = True
+
     def _outcome(self, token: str) -> str:
         folder = self.folders.get(token)
         if folder is None:
             return "gone"
         if not folder.taken:
             folder.taken = folder.confirmed = True
+        if folder.untouched:
+            return "untouched"
         return "confirmed" if folder.confirmed else folder.result or "undoing"

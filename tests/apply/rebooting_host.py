@@ -12,6 +12,7 @@ import pytest
 from described_host import DescribedHost, Put
 
 from wirespeed.apply import make
+from wirespeed.apply.claim import Claim
 from wirespeed.apply.hands import Changed
 from wirespeed.approaches.wanted import Wanted
 from wirespeed.commands import apply as apply_command
@@ -54,18 +55,23 @@ class RebootingHost(DescribedHost):
         self.values = self.at_boot | kept
         self.boots, self.owner = self.boots + 1, ""
 
-    def change(self, step: Step, commands: Sequence[Command]) -> Changed:
+    def change(self, step: Step, commands: Sequence[Command], now: State | None = None) -> Changed:
         if self.reboots_after is not None and self.reboots_after < len(commands):
-            super().change(step, commands[: self.reboots_after])
+            super().change(step, commands[: self.reboots_after], now)
             self.reboots_after = None
             self.reboot_now()
             raise HostError("ssh.lost", where="alpha", found="the connection ended")
         if self.reboots_after is not None:
             self.reboots_after -= len(commands)
-        return super().change(step, commands)
+        return super().change(step, commands, now)
 
     def change_or_undone(
-        self, step: Step, commands: Sequence[Command], undo: Sequence[Command], within_s: int
+        self,
+        step: Step,
+        commands: Sequence[Command],
+        undo: Sequence[Command],
+        within_s: int,
+        now: State | None = None,
     ) -> Changed:
         raise AssertionError("no step of these tests cuts anybody off")
 
@@ -82,15 +88,15 @@ class RebootingHost(DescribedHost):
         self.reboot_now()
         return f"boot-{self.boots}"
 
-    def take(self, run: str) -> str:
+    def take(self, claim: Claim) -> str:
         self.trips += 1
-        assert self.owner in ("", run)
-        self.owner = run
+        assert self.owner in ("", claim.run)
+        self.owner = claim.run
         return f"boot-{self.boots}"
 
-    def give_back(self, run: str) -> None:
+    def give_back(self, claim: Claim) -> None:
         self.trips += 1
-        assert self.owner in ("", run)
+        assert self.owner in ("", claim.run)
         self.owner = ""
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import ClassVar, Literal
 
 import pytest
+from claims import claim
 from described_host import DescribedHost, Put
 from test_hands_shell import Note
 
@@ -140,13 +141,13 @@ class TestConnection:
         line = Line("under way")
         (tmp_path / "lock").rmdir()
         hands = ShellHands("alpha", line)
-        hands.take("run")
+        hands.take(claim())
         step = Slow(path=str(path), text="x", seconds=2)
         with pytest.raises(HostError):
             hands._ask(
                 hands_script.change_script(step, step.change({"text": None}, {"text": "x"})), 10
             )
-        ShellHands("alpha", LocalRunner()).take("run")
+        ShellHands("alpha", LocalRunner()).take(claim())
         assert path.read_text() == "x\n", "before it was at its end, nobody got the host"
         assert line.left is not None
         line.left.wait(10)

@@ -30,7 +30,7 @@ pytestmark = pytest.mark.timeout(50)
 NAME = "vmhost"
 VFS = EsxiModuleParameters(parameters={"max_vfs": "1,1"}, reason="each guest has a VF")
 BEFORE, AFTER = "DRSS=4", "DRSS=4 max_vfs=1,1"
-CALLS = 5
+CALLS = 6
 """Of an apply; an undo has one less. A test counts them."""
 
 

@@ -196,8 +196,8 @@ def executor(session: DescribedSession, journal: list[Entry], **more: float) -> 
     return Executor(made, hands, journal.append, lambda: "now", journal)
 
 
-CALLS = 3
-"""Of one step: read, set and read again."""
+CALLS = 4
+"""Of one step: read, read once more before it is set, set and read again."""
 
 
 @pytest.mark.parametrize("at", range(CALLS))

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+from claims import claim
 from test_hands_shell import NASTY, Note
 
 from wirespeed.apply import guard_timer, guard_timer_change, hands_script
@@ -26,6 +27,7 @@ from wirespeed.model.plan import Plan
 from wirespeed.steps import registry
 
 SOON_S = 2
+TOKEN = f"{claim().run}-t"
 
 
 class Network:
@@ -140,13 +142,13 @@ def test_whoever_takes_the_host_next_has_what_is_armed_undone_first(way: Path, f
     step = Note(path=str(way), text="new")
     undo = step.change({"text": "new"}, {"text": "open"})
     hands = ShellHands("alpha", Network(way))
-    assert guard_timer.armed(hands._ask(arm_script("t", undo, 600), 10)) == ""
+    assert guard_timer.armed(hands._ask(arm_script(TOKEN, undo, 600), 10)) == ""
     hands.change(step, step.change({"text": "open"}, {"text": "new"}))
     assert way.read_text() == "new\n"
-    hands.take("run")
+    hands.take(claim())
     assert way.read_text() == "open\n"
     assert sleepers(folder) == [], "and the timer is ended"
-    hands.give_back("run")
+    hands.give_back(claim())
     assert not folder.exists(), "nothing is left on the host"
 
 
@@ -189,14 +191,14 @@ def test_a_command_of_the_undo_that_fails_is_named_and_the_others_are_run(way: P
         Command(argv=("ls", "/nowhere/at all")),
         Command(argv=("tee", str(way)), stdin=NASTY),
     )
-    ShellHands("a", LocalRunner())._ask(arm_script("t", undo, 600), 10)
-    LocalRunner().run(["sh", str(folder / "wirespeed-undo-t/undo")])
-    done = LocalRunner().run(["sh", "-s"], stdin=guard_timer.confirm_script("t", step))
+    ShellHands("a", LocalRunner())._ask(arm_script(TOKEN, undo, 600), 10)
+    LocalRunner().run(["sh", str(folder / f"wirespeed-undo-{TOKEN}/undo")])
+    done = LocalRunner().run(["sh", "-s"], stdin=guard_timer.confirm_script(TOKEN, step))
     outcome, now = confirmed(parse_capture(done.output, "a"), step, undo)
     assert outcome is Outcome.UNDONE
     assert now.failed == "ls '/nowhere/at all'"
     assert way.read_text() == NASTY + "\n"
-    ShellHands("a", LocalRunner()).take("run")
+    ShellHands("a", LocalRunner()).take(claim())
     assert sleepers(folder) == []
 
 

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 import tree_sitter_powershell
+from claims import claim
 from described_powershell_timer import TimedPowerShell
 from described_windows import Adapter, DescribedWindows
 from hypothesis import given
@@ -18,19 +19,26 @@ from wirespeed.apply.guard_timer_windows import (
     MAX_ARGUMENT,
     arm_script,
     confirm_script,
+    others_part,
     settle_part,
     sweep_part,
     timed_change_script,
     undo_script,
 )
 from wirespeed.apply.hands_powershell import PowerShellHands
-from wirespeed.apply.hands_powershell_script import lock_script, unlock_script
+from wirespeed.apply.hands_powershell_script import (
+    lock_script,
+    take_over_script,
+    unlock_script,
+)
 from wirespeed.model.error import LeftChangedError
 from wirespeed.model.observed import Known
 from wirespeed.steps.windows_filter import WindowsFilter
 from wirespeed.steps.windows_property import WindowsProperty
 
-CARD, OTHER, TOKEN = "Mellanox ConnectX-5 Ex Adapter #3", "이더넷 it's", "0123456789ab"
+CARD, OTHER = "Mellanox ConnectX-5 Ex Adapter #3", "이더넷 it's"
+RUN = claim().run
+TOKEN = f"{RUN}-0123456789ab"
 PARSER = Parser(Language(tree_sitter_powershell.language()))
 JUMBO = WindowsProperty(adapter=CARD, keyword="*JumboPacket", value="9014")
 FILTER = WindowsFilter(component_id="nt_rtf64", adapters=(CARD, OTHER))
@@ -63,14 +71,14 @@ def cuts(host: DescribedWindows) -> bool:
 def test_a_step_that_cuts_nobody_off_is_confirmed_and_its_task_goes():
     shell = TimedPowerShell(windows())
     hands = PowerShellHands("desk", shell, back_s=5.0)
-    hands.take("run")
+    hands.take(claim())
     changed = GuardedHands(hands, [JUMBO], 60).change(JUMBO, JUMBO.change(*states()))
     assert changed.failed == "" and not changed.is_cut_off
     assert isinstance(changed.now, Known) and changed.now.value == {"value": "9014"}
     assert shell.connections == 1, "the connection of the change proves nothing"
     (folder,) = shell.folders.values()
     assert folder.confirmed and folder.within_s == LEAST_S
-    hands.give_back("run")
+    hands.give_back(claim())
     assert shell.folders == {}
 
 
@@ -138,9 +146,9 @@ def test_what_a_run_that_was_killed_left_armed_is_undone_by_the_next():
     hands._ask(arm_script(TOKEN, undo, 120), 60)
     hands._ask(timed_change_script(TOKEN, JUMBO, JUMBO.change(*states())), 60)
     assert jumbo_of(shell.host) == "9014"
-    hands.take("run")
+    hands.take(claim())
     assert shell.host == windows()
-    hands.give_back("run")
+    hands.give_back(claim())
     assert shell.folders == {}
 
 
@@ -189,7 +197,9 @@ def test_whatever_an_adapter_is_called_its_timer_is_whole_and_has_one_command(na
     assert len(encoded) < MAX_ARGUMENT
     assert armed.isascii(), "no name stands in it as it is"
     for text in (script, armed, timed_change_script(TOKEN, step, undo), confirm_script(TOKEN, step),
-                 lock_script(name, settle_part()), unlock_script(name, sweep_part())):  # fmt: skip
+                 lock_script(name, settle_part(RUN), others_part(RUN)),
+                 take_over_script(name, name, settle_part(RUN), others_part(RUN)),
+                 unlock_script(name, sweep_part(RUN))):  # fmt: skip
         assert not PARSER.parse(text.encode()).root_node.has_error
 
 

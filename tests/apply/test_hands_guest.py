@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 import pytest
+from claims import claim
 
 from wirespeed.apply.hands_guest import GuestHands
 from wirespeed.host.runner import Completed
@@ -43,6 +44,6 @@ def test_a_change_there_fails_and_says_why(monkeypatch: pytest.MonkeyPatch):
 def test_to_take_its_host_is_enough():
     runner = Gone()
     hands = GuestHands("gpu-1", runner)
-    assert hands.take("run") == ""
-    hands.give_back("run")
+    assert hands.take(claim()) == ""
+    hands.give_back(claim())
     assert (hands.boot_id(), runner.asked) == ("", 0)

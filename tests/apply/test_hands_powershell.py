@@ -2,6 +2,7 @@
 
 import pytest
 import tree_sitter_powershell
+from claims import claim
 from described_powershell import DescribedPowerShell
 from described_windows import Adapter, DescribedWindows
 from hypothesis import given
@@ -71,7 +72,7 @@ def test_it_stops_at_the_first_command_that_fails():
 @pytest.mark.parametrize("number", [0, 1])
 def test_a_connection_that_is_lost_is_no_failure_when_the_change_was_done(number: int):
     runner, hands = described()
-    hands.take("run")
+    hands.take(claim())
     runner.trouble = {number: "lose"}
     changed = hands.change(FILTER, commands())
     assert changed.failed == ""
@@ -81,7 +82,7 @@ def test_a_connection_that_is_lost_is_no_failure_when_the_change_was_done(number
 
 def test_a_crash_is_told_by_the_boot_that_follows_it():
     runner, hands = described()
-    hands.take("run")
+    hands.take(claim())
     runner.trouble = {0: "crash"}
     changed = hands.change(FILTER, commands())
     assert "started anew" in changed.failed
@@ -106,20 +107,35 @@ def test_a_host_that_does_not_come_back_is_not_waited_for_without_end():
         hands.change(FILTER, commands())
 
 
-def test_two_runs_exclude_each_other_until_one_gives_back_or_windows_boots():
+def test_two_controllers_exclude_each_other_until_one_gives_back_or_windows_boots():
     runner, hands = described()
-    boot = hands.take("/x/it's")
-    assert boot and hands.take("/x/it's") == boot == hands.boot_id()
+    boot = hands.take(claim("a"))
+    assert boot and hands.take(claim("a")) == boot == hands.boot_id()
     with pytest.raises(InputError) as caught:
-        hands.take("other")
-    assert caught.value.what == "host.in_use" and "/x/it's" in caught.value.found
-    hands.give_back("other")
+        hands.take(claim("b"))
+    assert caught.value.what == "host.in_use" and f"run {'a' * 32} of ann" in caught.value.found
+    hands.give_back(claim("b"))
     with pytest.raises(InputError):
-        hands.take("other")
-    hands.give_back("/x/it's")
-    hands.take("other")
+        hands.take(claim("b"))
+    hands.give_back(claim("a"))
+    hands.take(claim("b"))
     runner.host.boots += 1
-    assert hands.take("/x/it's") != boot
+    assert hands.take(claim("a")) != boot
+
+
+def test_two_controllers_with_copies_of_one_run_folder_exclude_each_other():
+    _, hands = described()
+    hands.take(claim("a", machine="m1"))
+    with pytest.raises(InputError, match="another copy of this run folder"):
+        hands.take(claim("a", machine="m2"))
+
+
+def test_a_lock_is_broken_where_the_user_says_so_and_the_first_does_not_remove_it():
+    runner, hands = described()
+    hands.take(claim("a"))
+    hands.take(claim("b", breaks=True))
+    hands.give_back(claim("a"))
+    assert runner.owner == claim("b").line()
 
 
 def test_windows_is_never_rebooted_from_here():

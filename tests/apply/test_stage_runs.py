@@ -10,11 +10,12 @@ from described_host import Killed, Put
 from rebooting_host import PutAndReboot, RebootingHost, use_hosts, write_spec
 
 from wirespeed.apply.run import Run, read_journal
+from wirespeed.apply.run_place import run_folder
 from wirespeed.approaches.wanted import Wanted
 from wirespeed.commands import plan as plan_command
 from wirespeed.commands.apply import apply
 from wirespeed.commands.drift import drift
-from wirespeed.commands.run_hosts import REBOOT_DUE, run_folder
+from wirespeed.commands.run_hosts import REBOOT_DUE
 from wirespeed.commands.status import status
 from wirespeed.commands.undo import undo
 from wirespeed.model.capture import Capture

@@ -15,6 +15,7 @@ from described_esxi import DescribedEsxi, described_esxi
 from vcsim import PASSWORD, Vcsim
 
 from wirespeed.apply import hands_esxi
+from wirespeed.apply.run_place import run_folder
 from wirespeed.commands.apply import apply
 from wirespeed.commands.plan import plan
 from wirespeed.commands.undo import undo
@@ -95,7 +96,7 @@ def _story(
         shell.put("maintenance", "")
         assert run(apply, spec, "--yes", "--reboot") == 0
         assert shell.says("running") == READY
-        journal = (spec.with_name("spec.yaml.run") / "journal.jsonl").read_text()
+        journal = (run_folder(spec) / "journal.jsonl").read_text()
         assert PASSWORD not in journal
 
         assert run(undo, spec) == 0

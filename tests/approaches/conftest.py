@@ -3,8 +3,5 @@
 import sys
 from pathlib import Path
 
-import pytest
-
 TESTS = Path(__file__).parents[1]
 sys.path += [str(TESTS), str(TESTS / "steps"), str(Path(__file__).parent)]
-pytest.register_assert_rewrite("proof", "whole_plan")

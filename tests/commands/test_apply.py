@@ -9,13 +9,13 @@ from click.testing import CliRunner, Result
 
 from wirespeed.apply.planner import make_plan
 from wirespeed.apply.run import JOURNAL, open_run, read_journal
+from wirespeed.apply.run_place import run_folder
 from wirespeed.commands.apply import apply
 from wirespeed.commands.drift import drift
 from wirespeed.commands.plan import plan
-from wirespeed.commands.run_hosts import run_folder
 from wirespeed.commands.status import status
 from wirespeed.commands.undo import undo
-from wirespeed.model.error import InputError
+from wirespeed.model.error import InputError, LeftChangedError
 from wirespeed.model.journal import Begun, Ended, Intent, Verified
 from wirespeed.model.journal import Result as StepResult
 from wirespeed.model.observed import Known
@@ -39,7 +39,7 @@ def call(command: object, *arguments: object) -> Result:
 
 def journal(spec: Path, *entries: Begun | Intent | StepResult | Ended) -> None:
     folder = run_folder(spec)
-    folder.mkdir()
+    folder.mkdir(mode=0o700, parents=True)
     lines = "".join(f"{entry.model_dump_json()}\n" for entry in entries)
     (folder / JOURNAL).write_text(lines)
 
@@ -116,14 +116,16 @@ def test_a_line_that_a_kill_tore_is_no_entry(spec: Path):
     with open_run(run_folder(spec)) as run:
         assert run.outcome == "unfinished"
         run.write(INTENT)
-    assert path.read_text() == whole
+    assert read_journal(run_folder(spec)) == [BEGUN, INTENT]
+    torn = path.with_name(f"{JOURNAL}.torn-1").read_text()
+    assert torn == whole[:-20].split("\n")[-1]
 
 
 def test_a_file_that_is_no_journal_is_refused(spec: Path):
     journal(spec)
     (run_folder(spec) / JOURNAL).write_text('{"kind":"story"}\n')
     error = call(status, spec).exception
-    assert isinstance(error, InputError)
+    assert isinstance(error, LeftChangedError)
     assert error.what == "run.not_a_journal"
 
 

@@ -10,6 +10,7 @@ from wirespeed.cli import cli
 from wirespeed.commands import compare as compare_module
 from wirespeed.commands import compare_paths
 from wirespeed.commands.compare import compare
+from wirespeed.commands.compare_folder import compare_folder
 from wirespeed.commands.report import report
 from wirespeed.model.error import InputError, LeftChangedError, WirespeedError
 
@@ -139,8 +140,8 @@ def test_rfc_2544_goes_through_the_paths_that_the_spec_asks_for(
     names = "legacy-vlan,ovs-dpdk,ovs-tc"
     argv = [written(tmp_path, measure=measure), "--approaches", names, "--yes"]
     compare.main(argv, standalone_mode=False)
-    folder = tmp_path / "spec.yaml.compare"
-    rest = ["--frame-bytes", "64,1518", "--flows", "100",
+    folder = compare_folder(tmp_path / "spec.yaml")
+    rest = ["--frame-bytes", "64,1518", "--flows", "100", "--continuous",
             "--trial-seconds", "0.5", "--confirm-seconds", "0.5", "--out"]  # fmt: skip
     out = folder / "rfc2544"
     # That one of them failed keeps the other from nothing.
@@ -148,7 +149,7 @@ def test_rfc_2544_goes_through_the_paths_that_the_spec_asks_for(
         ["--dut", "ovs-dpdk-vxlan", "--dut", "ovs-dpdk", *rest, str(out / "ovs-dpdk")],
         ["--dut", "kernel-vxlan", "--dut", "kernel-bridge", *rest, str(out / "ovs-tc")],
     ]
-    page = (folder / "report.html").read_text()
+    page = (tmp_path / "spec.yaml.compare" / "report.html").read_text()
     assert "not measured: dut.not_installed: no ovs-vswitchd; next: fetch it" in page
     # Its frames are moved by the card.
     assert "not measured: the card moves the frames" in page

@@ -8,13 +8,14 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
+from wirespeed.apply.claim import Claim
 from wirespeed.apply.hands import Changed
 from wirespeed.apply.planner import make_plan
 from wirespeed.apply.run import JOURNAL, open_run, read_journal
+from wirespeed.apply.run_place import run_folder
 from wirespeed.commands import undo as undo_module
 from wirespeed.commands.compare import compare
 from wirespeed.commands.compare_folder import standing_runs
-from wirespeed.commands.run_hosts import run_folder
 from wirespeed.commands.undo import undo
 from wirespeed.model.command import Command
 from wirespeed.model.error import InputError
@@ -55,18 +56,19 @@ class DescribedHost:
         self.mtu = mtu
         self.taken: list[str] = []
 
-    def take(self, run: str) -> str:
-        self.taken.append(run)
+    def take(self, claim: Claim) -> str:
+        self.taken.append(claim.owner.folder)
         return "boot-1"
 
-    def give_back(self, run: str) -> None:
-        assert self.taken[-1] == run
+    def give_back(self, claim: Claim) -> None:
+        assert self.taken[-1] == claim.owner.folder
 
     def read(self, steps: Sequence[Step]) -> list[Observed[State]]:
         assert all(step == STEP for step in steps)
         return [Known({"mtu": self.mtu}, "cat") for _ in steps]
 
-    def change(self, step: Step, commands: Sequence[Command]) -> Changed:
+    def change(self, step: Step, commands: Sequence[Command], now: State | None = None) -> Changed:
+        assert now in (None, {"mtu": self.mtu})
         for command in commands:
             assert command.argv[:6] == ("ip", "link", "set", "dev", "eth0", "mtu"), command
             self.mtu = int(command.argv[6])

@@ -121,8 +121,9 @@ def test_a_link_speed_whose_port_is_left_as_it_is_needs_no_proof_of_the_port(
 def test_a_link_speed_that_was_cut_short_says_how_to_take_it_back(
     wire: Wire, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    # Lines: a reading to plan by, one against staleness, four of the change, and its reading.
-    use(monkeypatch, wire, at=6, fault="hangs")
+    # Lines: a reading to plan by, one against staleness and one before the write, four of the
+    # change, and its reading.
+    use(monkeypatch, wire, at=7, fault="hangs")
     error = error_of(call(tmp_path, "--speed", "10G", "--apply", "--yes"))
     use(monkeypatch, wire)
     if isinstance(error, LeftChangedError):

@@ -1,9 +1,11 @@
 """What `wirespeed measure` asks of the doctor; the rest of it is tested in tests/test_cli.py."""
 
+from pathlib import Path
+
 import pytest
 
 from wirespeed.commands import measure
-from wirespeed.model.error import HostError
+from wirespeed.model.error import HostError, InputError
 from wirespeed.model.finding import Diagnosis, Unanswered
 from wirespeed.model.question import Purpose
 
@@ -31,3 +33,16 @@ def test_without_an_answer_the_reason_is_kept(monkeypatch: pytest.MonkeyPatch):
     answer = measure.examine_machine(())
     assert isinstance(answer, Unanswered)
     assert answer.found == "no shell"
+
+
+@pytest.mark.parametrize(
+    "asked", [["--dut", "kernel-vxlan"], ["--port", "net_null0"]], ids=["kernel", "port"]
+)
+def test_windowed_is_refused_where_the_duts_core_cannot_be_watched(
+    asked: list[str], tmp_path: Path
+):
+    argv = ["--windowed", *asked, "--frame-bytes", "64", "--out", str(tmp_path / "run")]
+    with pytest.raises(InputError) as caught:
+        measure.rfc2544.main(argv, standalone_mode=False)
+    assert (caught.value.what, caught.value.where) == ("options.invalid", "--windowed")
+    assert not (tmp_path / "run").exists()

@@ -2,6 +2,8 @@
 
 import csv
 import json
+import shutil
+import stat
 from pathlib import Path
 
 import pytest
@@ -227,3 +229,16 @@ def test_a_lost_host_is_bad_input_only_while_nothing_was_changed(
         "ssh.lost", "alpha", "no answer", "look",
     )  # fmt: skip
     assert isinstance(error, LeftChangedError) == (code == 3)
+
+
+def test_secrets_that_a_page_has_of_a_journal_are_for_its_owner_alone(tmp_path: Path):
+    folder, pages = tmp_path / "run", tmp_path / "lab.yaml.report"
+    shutil.copytree(Path(__file__).parents[1] / "kept" / "proof", folder)
+    pages.mkdir()
+    (pages / "report.html").touch(mode=0o644)
+    proof = write_proof_reports(folder, pages)
+    assert proof.plan is not None
+    undo = next(command for step in proof.plan.steps for command in step.undo)
+    assert str(undo.argv[-1]) in (pages / "report.html").read_text()
+    modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in pages.iterdir()}
+    assert modes == dict.fromkeys(("report.html", "report.md", "results.csv"), 0o600)

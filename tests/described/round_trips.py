@@ -23,11 +23,11 @@ from wirespeed.apply.hands_recorded import RecordedHands
 from wirespeed.apply.make import plan_spec
 from wirespeed.apply.recorded_answers import RecordedAnswers
 from wirespeed.apply.run import JOURNAL
+from wirespeed.apply.run_place import run_folder
 from wirespeed.apply.spec_file import parse_spec
 from wirespeed.approaches.guest_network import guest_mac
 from wirespeed.commands import hosts_of_spec
 from wirespeed.commands.apply import apply
-from wirespeed.commands.run_hosts import run_folder
 from wirespeed.doctor.collector import collector_script
 from wirespeed.host.runner import MAX_OUTPUT_BYTES, Completed
 from wirespeed.model.capture import Section, parse_capture
@@ -112,7 +112,7 @@ def trips(folder: Path) -> tuple[dict[str, int], Plan]:
         {name: HostFacts(name, capture) for name, capture in parsed.items()},
         {name: RecordedHands(capture, answers) for name, capture in parsed.items()},
     )
-    run_folder(path).mkdir()
+    run_folder(path).mkdir(mode=0o700, parents=True)
     entries = (Begun(at=NOW, plan=plan), Ended(at=NOW, outcome="applied"))
     lines = "".join(f"{entry.model_dump_json()}\n" for entry in entries)
     (run_folder(path) / JOURNAL).write_text(lines)

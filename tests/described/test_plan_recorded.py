@@ -7,7 +7,7 @@ import pytest
 from described.planned import after, before, call, commands, planned, spec_of
 from wirespeed.commands import recorded_hosts
 from wirespeed.host.recorded import read_recorded
-from wirespeed.model.error import InputError
+from wirespeed.model.error import HostError, InputError
 
 GUESTS = {
     "ceph-1": {"host": "alpha", "networks": ["storage"]},
@@ -62,11 +62,12 @@ def test_what_a_capture_does_not_hold_cannot_be_told_and_the_command_that_would_
     assert error.next == "ls -d /sys/module/vfio_pci"
 
 
-def test_a_capture_that_was_cut_off_is_planned_only_as_far_as_it_goes(tmp_path: Path):
+def test_a_capture_that_was_cut_off_is_not_planned(tmp_path: Path):
     text = before()
     torn = text[: text.index("/sys/bus/pci/devices/0000:03:00.1/sriov_numvfs")]
-    error = refused(spec_of(tmp_path, {"alpha": torn, "beta": before()}, GUESTS))
-    assert error.what == "plan.cannot_tell"
+    error = call(spec_of(tmp_path, {"alpha": torn, "beta": before()}, GUESTS)).exception
+    assert isinstance(error, HostError)
+    assert error.what == "host.half_read"
 
 
 def test_a_capture_that_is_not_there_is_named(tmp_path: Path):

@@ -67,6 +67,7 @@ def test_what_is_read_while_another_writes_is_whole_lines(path: Path):
 
 
 def test_each_line_is_on_disk_before_append_returns(path: Path, monkeypatch: pytest.MonkeyPatch):
+    path.parent.mkdir()
     synced: list[bytes] = []
     monkeypatch.setattr(jsonl.os, "fsync", lambda _: synced.append(path.read_bytes()))
     written(path, "one", "two")

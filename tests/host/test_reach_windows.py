@@ -12,6 +12,7 @@ import pypsrp.wsman
 import pytest
 import requests
 
+from wirespeed.host import secret
 from wirespeed.host.local import LocalRunner
 from wirespeed.host.powershell import POWERSHELL, READ_AND_RUN, powershell_input, run_powershell
 from wirespeed.host.reach import Errand, Told, Unreachable, reach
@@ -175,7 +176,7 @@ def test_https_with_its_certificate_checked_unless_the_messages_are_encrypted(
     secure = connection_options(PLACE)
     assert (secure["port"], secure["ssl"], secure["cert_validation"]) == (5986, True, True)
     plain = connection_options(WindowsHost("x", "winrm", "desk", "ann", 5985))
-    assert (plain["ssl"], plain["encryption"], plain["auth"]) == (False, "always", "negotiate")
+    assert (plain["ssl"], plain["encryption"], plain["auth"]) == (False, "always", "kerberos")
     assert connection_options(WindowsHost("x", "winrm", "desk"))["auth"] == "kerberos"
     monkeypatch.setenv(CERTIFICATE, "/etc/me.pem")
     assert connection_options(PLACE)["auth"] == "certificate"
@@ -183,6 +184,7 @@ def test_https_with_its_certificate_checked_unless_the_messages_are_encrypted(
 
 def test_a_password_is_asked_for_at_a_terminal_alone(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.delenv(PASSWORD, raising=False)
+    monkeypatch.setattr(secret, "_taken", {})
     with pytest.raises(InputError) as caught:
         connection_options(WindowsHost("winrm://bob@desk", "winrm", "desk", "bob"))
     assert caught.value.what == "winrm.no_password"

@@ -1,5 +1,6 @@
 """Every kind of switch by a real SSH session: its prompts, its pager, its refusals, its deaths."""
 
+import socket
 import sys
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
@@ -13,6 +14,7 @@ import pytest
 sys.path.append(str(Path(__file__).parents[1] / "steps"))
 sys.path.append(str(Path(__file__).parents[1] / "facts"))
 from described_switch import PORTS, switch
+from sshd import listening
 from switch_server import SECRET, SwitchServer, served
 from test_switchport import EXPECTED, FILES, row, text_of
 
@@ -134,9 +136,10 @@ def test_a_fault_in_a_session_leaves_a_switchport_of_every_kind_set_or_as_it_was
     home: Path, monkeypatch: pytest.MonkeyPatch, fault: str
 ):
     monkeypatch.setattr(host_switch, "ANSWER_S", 4.0)
-    # The first line reads; of what is typed then, another one fails with each kind.
+    # Three lines read: for the plan, before the first step, before this one. Of what is typed then,
+    # another one fails with each kind.
     servers = [
-        SwitchServer(switch(kind), fault=fault, at=1 + number % (2 if kind in LINUX else 4))
+        SwitchServer(switch(kind), fault=fault, at=3 + number % (2 if kind in LINUX else 4))
         for number, kind in enumerate(SwitchKind)
     ]
     starts = deepcopy([server.switch.ports for server in servers])
@@ -160,3 +163,20 @@ def test_a_fault_in_a_session_leaves_a_switchport_of_every_kind_set_or_as_it_was
         assert server.at < len(server.typed)
     # What is refused, and what is gone with a restart, is no success.
     assert all(whys) or fault in ("hangs", "lost")
+
+
+@pytest.mark.usefixtures("home")
+def test_what_breaks_a_switchport_session_is_said_by_us_and_by_no_library(
+    caplog: pytest.LogCaptureFixture,
+):
+    """Where nobody asks for a library's log, Python prints it to the terminal, as it came."""
+
+    def say_rubbish(connection: socket.socket) -> None:
+        connection.sendall(b"SSH-2.0-evil\r\n" + b"AAAA\x1b]0;owned\x07" * 10)
+        connection.recv(1 << 16)
+
+    with listening(say_rubbish) as port, pytest.raises(HostError) as caught:
+        SwitchSession(SwitchHost("sw", SwitchKind.EOS, "127.0.0.1", "admin", port)).type(["x"])
+    assert caught.value.what == "switch.unreachable"
+    assert "Invalid packet" in caught.value.found
+    assert caplog.text == ""

@@ -17,7 +17,7 @@ from wirespeed.doctor.gather import Gathered, gather
 from wirespeed.facts.esxi_guests import EsxiGuests
 from wirespeed.facts.esxi_module import EsxiModule
 from wirespeed.facts.esxi_ports import EsxiPorts
-from wirespeed.host import vsphere
+from wirespeed.host import secret, vsphere
 from wirespeed.host.clock import monotonic_s
 from wirespeed.host.reach import Errand, Unreachable, reach
 from wirespeed.host.reach_destination import VsphereHost, parse_destination
@@ -38,6 +38,7 @@ def _host() -> Iterator[Vcsim]:
 @pytest.fixture(autouse=True)
 def _environment(monkeypatch: pytest.MonkeyPatch) -> None:
     vsphere._password.cache_clear()
+    monkeypatch.setattr(secret, "_taken", {})
     for name in (vsphere.CA, vsphere.THUMBPRINT):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv(vsphere.PASSWORD, PASSWORD)

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from claims import claim
 from program import start, wirespeed
 
 from wirespeed.apply.executor import Executor
@@ -14,6 +15,7 @@ from wirespeed.apply.guard import with_cutoffs
 from wirespeed.apply.guard_timer_hands import guarded
 from wirespeed.apply.hands_shell import ShellHands
 from wirespeed.apply.planner import make_plan
+from wirespeed.apply.run_place import run_folder
 from wirespeed.doctor.gather import Gathered, gather
 from wirespeed.host.clock import Deadline, sleep_s
 from wirespeed.host.reach_destination import Remote
@@ -36,7 +38,7 @@ STEPS = [
 CONTROL_PORT = "0000:00:02.0"
 
 
-@pytest.fixture(scope="module", params=["plain", "systemd"])
+@pytest.fixture(scope="module", params=[pytest.param("plain", marks=pytest.mark.rare), "systemd"])
 def host(request: pytest.FixtureRequest) -> Iterator[Machine]:
     """One that has systemd-run, and one that has not."""
     alpha = MachineSpec(name="alpha", systemd=request.param == "systemd")
@@ -77,10 +79,10 @@ def test_legacy_what_severs_is_undone_by_the_host_within_its_timer(host: Machine
         executor = Executor(
             plan, guarded(plan, {name: hands}, WITHIN_S), journal.append, lambda: "now"
         )
-        hands.take("a test")
+        hands.take(claim())
         with pytest.raises(ApplyError) as caught:
             executor.apply()
-        hands.give_back("a test")
+        hands.give_back(claim())
     assert caught.value.what == "step.cut_off", caught.value
     assert "lab0 in br9" in caught.value.where
     assert "the host undid it itself" in caught.value.found
@@ -94,10 +96,12 @@ def test_legacy_killed_while_it_was_cut_off_the_host_undoes_it(host: Machine, tm
     spec = spec_of(host, tmp_path)
     with SshSession(Remote(host.state.destination, host.state.destination)) as session:
         plan = plan_of(host, session)
-    journal = Path(f"{spec}.run/journal.jsonl")
-    journal.parent.mkdir()
+    journal = run_folder(spec) / "journal.jsonl"
+    journal.parent.mkdir(mode=0o700, parents=True)
     journal.write_text(Begun(at="now", plan=plan).model_dump_json() + "\n")
-    process = start("apply", str(spec), "--yes", "--confirm-within", str(WITHIN_S))
+    process = start(
+        "apply", str(spec), "--yes", "--allow-cutoff", "--confirm-within", str(WITHIN_S)
+    )
     await_intent(journal, 1)
     assert not comes_back(host, 6), "it is severed"
     process.send_signal(signal.SIGKILL)

@@ -13,7 +13,7 @@ from wirespeed.lab.machine_spec import LabSpec, MachineSpec
 from wirespeed.lab.machines import Machine, Machines
 from wirespeed.model.error import WirespeedError
 
-pytestmark = [pytest.mark.machines, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.machines, pytest.mark.rare, pytest.mark.timeout(900)]
 PORTS = ("0000:01:00.0", "0000:02:00.0")
 UNIT = "wirespeed-two-tenants.service"
 FILES = (

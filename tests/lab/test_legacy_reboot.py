@@ -13,6 +13,7 @@ import pytest
 from program import start, wirespeed
 
 from wirespeed.apply.hands_shell import ShellHands
+from wirespeed.apply.run_place import run_folder
 from wirespeed.host.clock import Deadline, sleep_s
 from wirespeed.host.reach_destination import Remote
 from wirespeed.host.ssh_session import SshSession
@@ -82,7 +83,7 @@ AS_WANTED = {"mtu": "9080 9080", "vfs": "1 1", "namespaces": "ceph-1", "lock": "
 
 def interrupted_apply(lab: Machines, spec: Path) -> subprocess.CompletedProcess[str]:
     """Reboot the host when half of the steps are done."""
-    journal = Path(f"{spec}.run/journal.jsonl")
+    journal = run_folder(spec) / "journal.jsonl"
     process = start("apply", str(spec), "--yes")
     deadline = Deadline(240)
     while not journal.exists() or journal.read_text().count('"kind":"intent"') < 7:
@@ -94,7 +95,7 @@ def interrupted_apply(lab: Machines, spec: Path) -> subprocess.CompletedProcess[
     return subprocess.CompletedProcess([], process.returncode, output, errors)
 
 
-@pytest.mark.parametrize("then", ["undo", "apply"])
+@pytest.mark.parametrize("then", ["undo", pytest.param("apply", marks=pytest.mark.rare)])
 def test_legacy_a_host_that_reboots_in_mid_apply_is_undone_or_finished(
     lab: Machines, spec: Path, then: str
 ):

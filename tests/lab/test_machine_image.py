@@ -160,6 +160,7 @@ def is_at_work(folder: Path) -> bool:
 
 
 @pytest.mark.machines
+@pytest.mark.rare
 @pytest.mark.timeout(300)
 def test_a_build_that_is_killed_half_way_leaves_no_image_and_no_system(temporary: Path):
     places = {"XDG_CACHE_HOME": str(temporary / "cache"), "TMPDIR": str(temporary / "tmp")}

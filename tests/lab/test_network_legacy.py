@@ -36,7 +36,7 @@ from wirespeed.model.network_trial import (
 )
 from wirespeed.model.spec import FailoverSpec, Iperf3Spec, IsolationSpec, PingSpec
 
-pytestmark = [pytest.mark.machines, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.machines, pytest.mark.rare, pytest.mark.timeout(900)]
 HOSTS = ("alpha", "beta")
 PORTS = ("0000:01:00.0", "0000:02:00.0")
 NETDEVS = ("enp1s0", "enp2s0")

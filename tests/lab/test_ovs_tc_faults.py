@@ -15,6 +15,7 @@ from ovs_story import START as HERE
 from program import start, wirespeed
 from test_legacy_reboot import reboot
 
+from wirespeed.apply.run_place import run_folder
 from wirespeed.doctor.gather import Gathered, gather
 from wirespeed.doctor.host_state import Values, differences, values_of
 from wirespeed.host.clock import Deadline, sleep_s
@@ -22,7 +23,7 @@ from wirespeed.host.reach_destination import Remote
 from wirespeed.lab.machine_spec import LabSpec, MachineSpec
 from wirespeed.lab.machines import Machines
 
-pytestmark = [pytest.mark.machines, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.machines, pytest.mark.rare, pytest.mark.timeout(900)]
 HOSTS = ("alpha", "beta")
 STORY: dict[str, Any] = {
     "approach": "ovs-tc",
@@ -136,7 +137,7 @@ def test_ovs_killed_in_the_midst_is_named_and_undo_works_when_it_runs_again(
     lab: Machines, spec: Path
 ):
     before = standing(lab)
-    journal = Path(f"{spec}.run/journal.jsonl")
+    journal = run_folder(spec) / "journal.jsonl"
     process = start("apply", str(spec), "--yes")
     deadline = Deadline(90)
     # In the midst of alpha: its address is there, its bridge is not.

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from program import start, wirespeed
 
+from wirespeed.apply.run_place import run_folder
 from wirespeed.doctor.gather import Gathered, gather
 from wirespeed.facts.netstack import NetStack
 from wirespeed.facts.sriov import Sriov
@@ -117,7 +118,7 @@ def test_legacy_as_found_apply_no_op_undo_as_found(lab: Machines, spec: Path):
 @pytest.mark.parametrize("then", ["undo", "apply"])
 def test_legacy_apply_that_was_killed_is_undone_or_finished(lab: Machines, spec: Path, then: str):
     before = standing(lab)
-    journal = Path(f"{spec}.run/journal.jsonl")
+    journal = run_folder(spec) / "journal.jsonl"
     process = start("apply", str(spec), "--yes")
     deadline = Deadline(60)
     # In the midst of it: between a write and its result.

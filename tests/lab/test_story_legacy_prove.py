@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from program import start, wirespeed
 
+from wirespeed.apply.run_place import run_folder
 from wirespeed.commands.prove_folder import read_proof
 from wirespeed.host.clock import Deadline, sleep_s
 from wirespeed.lab.machine_spec import LabSpec, MachineSpec
@@ -116,13 +117,13 @@ def test_legacy_prove_from_badly_set_to_a_page_and_back(lab: Machines, tmp_path:
 
     spec = spec_in(tmp_path, lab)
     done = wirespeed("prove", str(spec), "--yes", timeout_s=800)
-    folder = tmp_path / "spec.yaml.run"
+    folder = run_folder(spec)
     said = done.stdout[-3000:] + done.stderr[-3000:]
     assert done.returncode in (0, 1), said
     proof = read_proof(folder)
 
     # As found: what was set badly, and what is missing, was found; and it is named on the page.
-    page = " ".join(Text((folder / "report.html").read_text()).text.split())
+    page = " ".join(Text((tmp_path / "spec.yaml.report/report.html").read_text()).text.split())
     assert "sriov.no_vfs" in page
     assert "tcp.autotuning_off" in page
     # Planned, done, verified.
@@ -165,19 +166,21 @@ def test_legacy_prove_from_badly_set_to_a_page_and_back(lab: Machines, tmp_path:
         assert done.returncode == 0, said
 
     # The page is made again from the folder alone, with no host to ask.
-    page_before = (folder / "report.html").read_text()
-    (folder / "report.html").unlink()
-    assert wirespeed("report", str(folder)).returncode == 0
-    assert (folder / "report.html").read_text() == page_before
+    page_file = tmp_path / "spec.yaml.report/report.html"
+    page_before = page_file.read_text()
+    page_file.unlink()
+    assert wirespeed("report", str(spec)).returncode == 0
+    assert page_file.read_text() == page_before
 
 
+@pytest.mark.rare
 def test_legacy_prove_that_is_stopped_in_its_midst_takes_all_back(lab: Machines, tmp_path: Path):
     before = {name: sh(host, OWN_WORDS) for name, host in lab.hosts.items()}
     spec = spec_in(tmp_path, lab)
     story = json.loads(spec.read_text())
     del story["guests"]["tv-1"]
     spec.write_text(json.dumps(story))
-    stages = tmp_path / "spec.yaml.run/stages.jsonl"
+    stages = run_folder(spec) / "stages.jsonl"
     process = start("prove", str(spec), "--yes")
     deadline = Deadline(600)
     while not stages.exists() or '"stage":"verify"' not in stages.read_text():
@@ -192,7 +195,8 @@ def test_legacy_prove_that_is_stopped_in_its_midst_takes_all_back(lab: Machines,
     assert ended[Stage.UNDO] == ("done", "")
     assert proof.undone is not None
     assert proof.undone.is_equal, proof.undone.differences
-    assert "Not proven: measure failed" in (stages.parent / "report.html").read_text()
+    page = (tmp_path / "spec.yaml.report/report.html").read_text()
+    assert "Not proven: measure failed" in page
     for host in lab.hosts.values():
         links_are_up(host)
     for name, host in lab.hosts.items():

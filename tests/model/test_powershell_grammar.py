@@ -15,6 +15,7 @@ from wirespeed.apply import guard_timer_windows as timer
 from wirespeed.apply import hands_powershell_script as hands
 from wirespeed.doctor.collector_windows import windows_collector_script
 from wirespeed.host.powershell import READ_AND_RUN
+from wirespeed.model.capture import Section
 from wirespeed.model.command import Command, Shell
 from wirespeed.model.powershell import QUOTES, exactly, powershell_line, quoted
 from wirespeed.steps.windows_filter import WindowsFilter
@@ -168,18 +169,22 @@ def test_the_grammar_refuses_what_powershell_refuses(script: str):
 
 UNDO = (Command(argv=("Set-VMSwitch", "-Name", "x"), shell=Shell.POWERSHELL),)
 STEP = WindowsFilter(component_id="nt_rtf64", adapters=("x",))
+READ = Section("step-0", "", '[{"Name":"it\'s \u2019 $x"}]', "", 0)
 SCRIPTS = {
     "what runs a script": READ_AND_RUN,
     "collector": windows_collector_script(),
     "read": hands.read_script([STEP]),
     "change": hands.change_script(STEP, UNDO),
+    "change of what is so still": hands.change_script(STEP, UNDO, expected=READ),
     "settled read": hands.settled_read_script(STEP),
     "boot id": hands.boot_id_script(),
-    "lock": hands.lock_script("x", timer.settle_part()),
-    "unlock": hands.unlock_script("x", timer.sweep_part()),
+    "lock": hands.lock_script("x", timer.settle_part("x"), timer.others_part("x")),
+    "take over": hands.take_over_script("x", "y", timer.settle_part("x"), timer.others_part("x")),
+    "break": hands.take_over_script("x", None),
+    "unlock": hands.unlock_script("x", timer.sweep_part("x")),
     "arm": timer.arm_script("0123456789ab", UNDO, 120),
     "undo": timer.undo_script("0123456789ab", UNDO),
-    "timed change": timer.timed_change_script("0123456789ab", STEP, UNDO),
+    "timed change": timer.timed_change_script("0123456789ab", STEP, UNDO, READ),
     "confirm": timer.confirm_script("0123456789ab", STEP),
 }
 
@@ -189,7 +194,7 @@ def test_every_kind_of_script_that_is_sent_is_one(what: str):
     assert mistakes(SCRIPTS[what]) == []
 
 
-@pytest.mark.parametrize("what", SCRIPTS.keys() - {"what runs a script"})
+@pytest.mark.parametrize("what", [name for name in SCRIPTS if name != "what runs a script"])
 def test_a_brace_or_a_quote_that_is_lost_anywhere_is_found(what: str):
     """The last of each, of the script as it is sent."""
     for lost in ("}", "'"):

@@ -104,3 +104,21 @@ def test_a_vni_may_be_larger_than_a_vlan():
     changed = spec_with("networks/storage/segment", 2**24 - 1) | {"approach": "ovs-tc"}
     changed["networks"]["storage"]["mtu"] = 9000
     assert Spec.model_validate(changed).networks["storage"].segment == 2**24 - 1
+
+
+@pytest.mark.parametrize("path", ["/a/../b", "/..", "/images/.."])
+def test_a_path_of_an_image_that_goes_up_is_refused(path: str):
+    with pytest.raises(ValidationError) as caught:
+        Spec.model_validate(
+            {
+                "hosts": {"alpha": {"reach": "here", "ports": ["0000:03:00.0"]}},
+                "approach": "legacy-vlan",
+                "failover": "none",
+                "underlay": {"subnet": "192.168.9.0/24", "mtu": 9000},
+                "networks": {"n": {"segment": 42, "subnet": "192.168.10.0/24", "mtu": 9000}},
+                "guests": {
+                    "g": {"host": "alpha", "networks": ["n"], "kind": "qemu", "image": path}
+                },
+            }
+        )
+    assert "without .." in str(caught.value)

@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from wirespeed.model.error import InputError
-from wirespeed.model.trial import Record
+from wirespeed.model.trial import TRIALS_ARE, Outcome, Record, Setup
+from wirespeed.model.windows import Windows
 from wirespeed.report.build import build_page
 from wirespeed.report.csv_table import COLUMNS, render_csv
 from wirespeed.report.html import render_html
@@ -52,6 +53,8 @@ EXPECTED = {
     "frame_bytes": "64",
     "throughput_mpps": "14.200000",
     "confirmed_seconds": "2",
+    "trials_are": "continuous",
+    "windows": "",
     "lost": "0",
     "limited_by": "DUT core busy",
     "method": "rfc2544",
@@ -327,3 +330,43 @@ def test_the_figures_of_any_result_agree_with_one_another(
     gap = result.throughput_bps_l1 - result.throughput_bps_l2
     assert gap == pytest.approx(throughput * 160, rel=1e-6)
     assert result.tolerance == pytest.approx(above / (1 + above), rel=1e-6)
+
+
+def windowed_records() -> list[Record]:
+    """The one result, of a run whose trials were windowed."""
+    windows = Windows(
+        window_seconds=0.025,
+        valid=80,
+        void=3,
+        void_reasons={"tester.stalled_often": 3},
+        valid_seconds=2.0,
+        seconds=2.11,
+        drain_seconds=0.01,
+        late_frames=0,
+        void_offered_frames=1000,
+        void_missing_frames=7,
+    )
+    made: list[Record] = []
+    for record in one_result():
+        if isinstance(record, Setup):
+            settings = {**record.settings, TRIALS_ARE: "windowed, 3 to 25 ms a window"}
+            made.append(record.model_copy(update={"settings": settings}))
+        elif isinstance(record, Outcome):
+            made.append(record.model_copy(update={"windows": windows}))
+        else:
+            made.append(record)
+    return made
+
+
+def test_a_windowed_throughput_is_not_called_rfc2544s_and_shows_its_windows() -> None:
+    said = "windowed: 2.00 s valid of 2.11 s, 83 windows, 3 void (tester.stalled_often 3)"
+    records = windowed_records()
+    (row,) = csv_rows(records)
+    assert (row["trials_are"], row["windows"]) == ("windowed", said)
+    for page in (render_html(build_page(records)), render_markdown(build_page(records))):
+        assert said.partition(" (")[0] in page
+        assert "Windowed throughput" in page
+        assert "That is not RFC 2544" in page
+    assert "zero loss only (RFC 2544" not in render_html(build_page(records))
+    assert "zero loss only (RFC 2544" in render_html(build_page(one_result()))
+    assert "Windowed" not in render_html(build_page(one_result()))

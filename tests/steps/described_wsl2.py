@@ -18,6 +18,7 @@ from proof import Answer, DescribedHands, UnknownCommandError
 from described import doc_wsl2
 from described.host import Host, capture_of
 from described.windows import Windows, as_found, external_switch
+from wirespeed.apply.claim import Claim
 from wirespeed.apply.hands import Changed
 from wirespeed.apply.hands_wsl import WslHands
 from wirespeed.model.capture import Capture, parse_capture
@@ -131,15 +132,15 @@ class LinuxHands(DescribedHands):
         self.linux, self.windows = host, windows
         self.trouble: dict[int, str] = {}
 
-    def change(self, step: Step, commands: Sequence[Command]) -> Changed:
+    def change(self, step: Step, commands: Sequence[Command], now: State | None = None) -> Changed:
         at = [n for n in range(len(commands)) if self.count + n in self.trouble]
         if not at:
-            return super().change(step, commands)
+            return super().change(step, commands, now)
         trouble = self.trouble.pop(self.count + at[0])
         if trouble == "lose":
-            done = super().change(step, commands)
+            done = super().change(step, commands, now)
             return Changed("", done.now)
-        super().change(step, commands[: at[0]])
+        super().change(step, commands[: at[0]], now)
         self.count += 1
         line = commands[at[0]].line()
         if trouble == "restart":
@@ -153,7 +154,12 @@ class LinuxHands(DescribedHands):
         return parse_capture(captured(self.windows), "desk"), self.read(steps)
 
     def change_or_undone(
-        self, step: Step, commands: Sequence[Command], undo: Sequence[Command], within_s: int
+        self,
+        step: Step,
+        commands: Sequence[Command],
+        undo: Sequence[Command],
+        within_s: int,
+        now: State | None = None,
     ) -> Changed:
         raise AssertionError("nothing here cuts anybody off")
 
@@ -170,10 +176,10 @@ class LinuxHands(DescribedHands):
         self.linux.start()
         self.linux.boots += 1
 
-    def take(self, run: str) -> str:
+    def take(self, claim: Claim) -> str:
         return self.boot_id()
 
-    def give_back(self, run: str) -> None:
+    def give_back(self, claim: Claim) -> None:
         pass
 
 

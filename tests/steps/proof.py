@@ -17,6 +17,7 @@ from typing import Protocol
 
 import pytest
 
+from wirespeed.apply.change_from import is_other
 from wirespeed.apply.executor import Executor
 from wirespeed.apply.hands import Changed
 from wirespeed.apply.planner import make_plan
@@ -75,8 +76,11 @@ class DescribedHands:
     def read(self, steps: Sequence[Step]) -> list[Observed[State]]:
         return [self._state(step) for step in steps]
 
-    def change(self, step: Step, commands: Sequence[Command]) -> Changed:
+    def change(self, step: Step, commands: Sequence[Command], now: State | None = None) -> Changed:
         assert len(commands) <= MAX_COMMANDS
+        found = self._state(step)
+        if now is not None and is_other(found, now, step):
+            return Changed("", found, is_stale=True)
         failed = ""
         for command in commands:
             self._die_here()

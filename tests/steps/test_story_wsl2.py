@@ -21,11 +21,12 @@ from wirespeed.apply.hands_powershell import PowerShellHands
 from wirespeed.apply.persist import boot_steps, persist_steps
 from wirespeed.apply.record import Record
 from wirespeed.apply.run import read_journal
+from wirespeed.apply.run_place import run_folder
 from wirespeed.commands import apply as apply_command
 from wirespeed.commands import undo as undo_command
 from wirespeed.commands.apply import apply
 from wirespeed.commands.persist import netdevs_of
-from wirespeed.commands.run_hosts import REBOOT_DUE, run_folder
+from wirespeed.commands.run_hosts import REBOOT_DUE
 from wirespeed.commands.undo import undo
 from wirespeed.doctor.diagnose import diagnose
 from wirespeed.model.capture import parse_capture

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from wirespeed.model.journal import Entry, Result, StepProgress, Stood, progress
-from wirespeed.model.observed import Known, Observed
+from wirespeed.model.observed import CUT_OFF, Known, Observed, Unreadable
 from wirespeed.model.plan import Plan, PlannedStep
 from wirespeed.model.step import State
 from wirespeed.steps.registry import read_step
@@ -41,6 +41,11 @@ def left_states(plan: Plan, entries: Sequence[Entry]) -> dict[int, State]:
         if planned.no_op or came[number] is StepProgress.DONE:
             last[planned.host, read_step(planned.step).model_dump_json()] = number
     return {number: left[number] for number in sorted(last.values())}
+
+
+def unread(found: Sequence[Drifted]) -> int:
+    """Count those whose reading was cut off: whether they differ is not known."""
+    return sum(isinstance(one.now, Unreadable) and one.now.reason == CUT_OFF for one in found)
 
 
 def drifted(

@@ -11,10 +11,13 @@ an earlier step of the plan, or a reboot, may have altered.
 
 from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from dataclasses import replace
 from typing import Literal
 
+from wirespeed.apply.change_from import is_state
 from wirespeed.apply.hands import Changed, Hands
 from wirespeed.apply.judge import judged, state_text
+from wirespeed.apply.left_changed import left_changed
 from wirespeed.apply.put_back import PutBack
 from wirespeed.apply.record import Record
 from wirespeed.apply.settle import settled
@@ -39,6 +42,8 @@ from wirespeed.model.step import State
 from wirespeed.steps.registry import read_step
 
 Ending = Literal["ended", "staged", "stopped"]
+SETTLING_TRIES = 3
+"""How often a state may change by itself between its reading and its write."""
 
 
 class Executor:
@@ -83,7 +88,7 @@ class Executor:
             record.begin(Begun(at=self._now(), plan=stage, boot_ids=ids, spec=self._spec))
         for number, planned in enumerate(record.plan.steps):
             if record.came[number] is not StepProgress.DONE and not self._is_so_still(number):
-                result = self._do(number, planned)
+                result = self._do_settled(number, planned)
                 if result.verdict is not Verified.VERIFIED:
                     self._put_back_after(planned, result)
             if number == until and self._is_left(number):
@@ -98,18 +103,19 @@ class Executor:
         record.write(Ended(at=self._now(), outcome="applied"))
         return "ended"
 
-    def undo(self) -> None:
-        """Put back every step that was begun, last first. Raises LeftChangedError."""
-        failures = PutBack(self._record, self._hands).all()
-        self._record.write(Ended(at=self._now(), outcome="left changed" if failures else "undone"))
-        if failures:
-            raise LeftChangedError(
-                "host.left_changed",
-                where=", ".join(f"{p.subject} on {p.host}" for p, _ in failures),
-                found="; ".join(u.said or f"it is {state_text(u.now)}" for _, u in failures),
-                so="these are not as they were before",
-                next="; ".join(c.line() for p, _ in failures for c in p.undo),
-            )
+    def undo(self, *, force: bool = False) -> None:
+        """Put back every step that was begun, last first. Raises LeftChangedError.
+
+        What others changed since is left alone, with what hangs together with it; `force`: it is
+        put back too.
+        """
+        record = self._record
+        left, put_back = dict(record.left), PutBack(record, self._hands, force=force)
+        failures = put_back.all()
+        is_left = bool(failures or put_back.theirs)
+        record.write(Ended(at=self._now(), outcome="left changed" if is_left else "undone"))
+        if is_left:
+            raise left_changed(record, failures, put_back.theirs, left)
 
     def _is_so_still(self, number: int) -> bool:
         """Tell whether a step with nothing to do has nothing to do: an earlier one may alter it."""
@@ -118,6 +124,19 @@ class Executor:
             return bool(planned.no_op)
         found = self._hands[planned.host].read([read_step(planned.step)])[0]
         return isinstance(found, Known) and found.value == planned.goal
+
+    def _do_settled(self, number: int, planned: PlannedStep) -> Result:
+        """Do a step; once more where what steps of the run made or altered changed by itself.
+
+        A driver that the kernel binds to a new VF gives it an address a moment after it is there.
+        """
+        result = self._do(number, planned)
+        for _ in range(SETTLING_TRIES):
+            is_ours = planned.before is None or self._record.is_touched(number)
+            if result.verdict is not Verified.CHANGED_MEANWHILE or not is_ours:
+                break
+            result = self._do(number, planned)
+        return result
 
     def _do(self, number: int, planned: PlannedStep) -> Result:
         record, step, hands = self._record, read_step(planned.step), self._hands[planned.host]
@@ -142,7 +161,11 @@ class Executor:
             raise AssertionError("a state was read, or is in the plan")
         undo = step.change(goal, before)
         record.write(Intent(number=number, before=before, undo=undo, goal=goal))
-        return self._result(number, hands.change(step, step.change(now, goal)), goal)
+        changed = hands.change(step, step.change(now, goal), now)
+        if changed.is_stale and is_state(changed.now, goal) and record.is_after_others(number):
+            # An earlier step led there too: a module that was loaded loads those it stands on.
+            changed = replace(changed, is_stale=False)
+        return self._result(number, changed, goal)
 
     def _result(self, number: int, changed: Changed, goal: State) -> Result:
         verdict, now, said = judged(changed, goal)
@@ -152,10 +175,15 @@ class Executor:
 
     def _put_back_after(self, planned: PlannedStep, result: Result) -> None:
         """Undo all, then say which step was the reason. A failed undo outranks that."""
+        intents = [entry for entry in self._record.entries if isinstance(entry, Intent)]
+        before = intents[-1].before if intents else None
         self.undo()
+        where = f"{planned.subject} on {planned.host}"
+        if result.verdict is Verified.CHANGED_MEANWHILE:
+            raise _changed_meanwhile(where, before, result)
         raise ApplyError(
             f"step.{result.verdict.value.replace(' ', '_')}",
-            where=f"{planned.subject} on {planned.host}",
+            where=where,
             found=result.said
             or f"it is {state_text(result.now)}, and not {state_text(planned.goal)}",
             so="every step that was done before it was put back",
@@ -211,6 +239,18 @@ class Executor:
         read = read_steps(record.plan, stand, self._hands)
         known = {n: state.value for n, state in read.items() if isinstance(state, Known)}
         record.write(Stood(states=known))
+
+
+def _changed_meanwhile(where: str, before: State | None, result: Result) -> ApplyError:
+    why = f": {shown(result.said)}" if result.said else ""
+    return ApplyError(
+        "step.changed_meanwhile",
+        where=where,
+        found=f"it was {state_text(before)}, and when it was to be written it was "
+        f"{state_text(result.now)}{why}",
+        so="it was not written; every step that was done before it was put back",
+        next="find out who changed it; then apply again",
+    )
 
 
 def _stale(

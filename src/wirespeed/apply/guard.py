@@ -18,6 +18,9 @@ from wirespeed.model.plan import Plan, PlannedStep
 ANYWHERE = "192.0.2.1"
 """An address that nobody has (RFC 5737): the default route is what leads there."""
 
+HARMLESS = (Danger.NONE, Danger.REBOOT, Danger.WSL_SHUTDOWN)
+"""Of the way to a host. A reboot is announced as one, and so is the end of WSL."""
+
 
 def carriers(host: HostFacts) -> dict[str, str]:
     """Netdevs that carry the session or the default route, each with what it carries.
@@ -86,11 +89,15 @@ def with_cutoffs(plan: Plan, hosts: Mapping[str, HostFacts], here: Container[str
     return plan.model_copy(update={"steps": tuple(steps)})
 
 
+def may_cut_off(plan: Plan) -> bool:
+    """Tell whether a step could: only then facts are asked for."""
+    return any(not planned.no_op and planned.danger not in HARMLESS for planned in plan.steps)
+
+
 def _cuts(planned: PlannedStep, hosts: Mapping[str, HostFacts]) -> str:
     """Say what it may take down; nothing where it cannot."""
     # Of a guest that is a machine there are no facts: it is not what the session goes to.
-    # A reboot is announced as one, and so is the end of WSL.
-    if planned.danger in (Danger.NONE, Danger.REBOOT, Danger.WSL_SHUTDOWN):
+    if planned.danger in HARMLESS:
         return ""
     if planned.no_op or planned.host.removesuffix(SIDE) not in hosts:
         return ""

@@ -4,6 +4,7 @@
     change   the step's commands, each only while nobody has claimed the folder
     claim    whoever makes `taken` in the folder first: we, come back, or the timer
              we then write `confirmed`, the timer `result` when its undo is done
+             a change that finds another state than it leads from claims it at once: `untouched`
 
 Of the two that claim, one gets it: a folder is made or it is not. So the host undoes the step, or
 it is confirmed, and never both. All of it is in /run, for root alone, and gone after a reboot.
@@ -26,7 +27,7 @@ TIMER = "wirespeed-undo-"
 UNDOING_S = 60
 """How long whoever comes back waits for an undo that the host is in the midst of."""
 
-_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 _END_TIMER = f"""\
 end_timer() {{
@@ -37,7 +38,7 @@ end_timer() {{
 	fi
 }} 2>/dev/null
 """
-_RESULT = f"""\
+RESULT = f"""\
 result() {{
 	tries=0
 	until [ -e "$folder/result" ] || [ $tries -ge {UNDOING_S} ]; do
@@ -53,6 +54,8 @@ class Outcome(StrEnum):
     """What became of an armed step, by who made the claim."""
 
     CONFIRMED = "confirmed"
+    UNTOUCHED = "untouched"
+    """Nothing of it was written: the step's state was no longer the one that it leads from."""
     UNDONE = "undone"
     """The host undid it itself."""
     UNDOING = "undoing"
@@ -66,6 +69,12 @@ class Outcome(StrEnum):
 def taken(token: str) -> str:
     """Give the path whose making is the claim."""
     return f"{FOLDER}/{TIMER}{token}/taken"
+
+
+def disarm_line(token: str) -> str:
+    """Claim it where nothing was written, so that nothing is undone: a line of the change."""
+    folder = f"{FOLDER}/{TIMER}{token}"
+    return f"mkdir {folder}/taken 2>/dev/null && : >{folder}/untouched && : >{folder}/confirmed\n\t"
 
 
 def arm_script(token: str, undo: Sequence[Command], within_s: int) -> str:
@@ -90,7 +99,8 @@ arm() {{
 		{by_systemd}
 		return
 	fi
-	setsid sh -c 'echo $$ >{folder}/sleeper; sleep {within_s}; exec sh {folder}/undo' \\
+	setsid sh -c 'echo $$ >{folder}/sleeper; sleep {within_s}
+		rm -f {folder}/sleeper; exec sh {folder}/undo' \\
 		</dev/null >/dev/null 2>&1 &
 	tries=0
 	until [ -s {folder}/sleeper ]; do
@@ -119,7 +129,7 @@ def undo_script(token: str, undo: Sequence[Command]) -> str:
 #!/bin/sh
 # Undoes a change of the network, made by wirespeed, that nobody came back to confirm.
 LC_ALL=C
-PATH={_PATH}
+PATH={PATH}
 export LC_ALL PATH
 cd {folder} && mkdir taken 2>/dev/null || exit 0
 exec >log 2>&1
@@ -152,13 +162,15 @@ def confirm_script(token: str, step: Step) -> str:
         "# Confirms a change, or learns that it was undone.\n",
         f"""
 folder={folder}
-{_END_TIMER}{_RESULT}
+{_END_TIMER}{RESULT}
 outcome() {{
 	if mkdir "$folder/taken" 2>/dev/null; then
 		: >"$folder/confirmed"
-		end_timer
 	fi
-	if [ -e "$folder/confirmed" ]; then
+	[ ! -e "$folder/confirmed" ] || end_timer
+	if [ -e "$folder/untouched" ]; then
+		echo {Outcome.UNTOUCHED}
+	elif [ -e "$folder/confirmed" ]; then
 		echo {Outcome.CONFIRMED}
 	elif [ -d "$folder" ]; then
 		result
@@ -177,23 +189,23 @@ def confirmed(capture: Capture, step: Step, undo: Sequence[Command]) -> tuple[Ou
     section = capture.section("outcome")
     words = section.output.split() if section and section.returncode is not None else []
     outcome = Outcome.UNKNOWN
-    if words and words[0] in (Outcome.CONFIRMED, Outcome.UNDONE, Outcome.UNDOING, Outcome.GONE):
+    if words and words[0] in set(Outcome) - {Outcome.UNKNOWN}:
         outcome = Outcome(words[0])
     numbers = [int(word) for word in words[1:] if word.isdecimal() and len(word) < 6]
     failed = "; ".join(undo[number].line() for number in numbers if number < len(undo))
     return outcome, Changed(failed, states(capture, [step])[0])
 
 
-def settle_script() -> str:
-    """Have what is still armed undone now: whoever armed it was killed before it could confirm.
+def settle_script(run: str) -> str:
+    """Have what a run left armed undone now: it was killed before it could confirm.
 
     A part of the script that takes a host. It cannot be told whether the change is at its end, and
     so it cannot be confirmed.
     """
     return f"""
-{_END_TIMER}{_RESULT}
+{_END_TIMER}{RESULT}
 settle() {{
-	for folder in {FOLDER}/{TIMER}*; do
+	for folder in {FOLDER}/{TIMER}{run}-*; do
 		[ -s "$folder/undo" ] || continue
 		[ -e "$folder/confirmed" ] && continue
 		sh "$folder/undo"
@@ -205,16 +217,43 @@ show settled - settle
 """
 
 
-def sweep_script() -> str:
-    """Remove what is confirmed or undone; what is still armed stays. A part of another script."""
+def sweep_script(run: str) -> str:
+    """Remove what a run confirmed or the host undid; what is still armed stays.
+
+    A part of another script.
+    """
     return f"""
-for folder in {FOLDER}/{TIMER}*; do
+for folder in {FOLDER}/{TIMER}{run}-*; do
 	if [ -e "$folder/confirmed" ] || [ -e "$folder/result" ]; then
 		rm -r "$folder"
 	fi
 done
 [ ! -d {FOLDER} ] || rmdir {FOLDER} 2>/dev/null
 """
+
+
+def others_script(run: str, more: str = "") -> str:
+    """Name the folders of what other runs left armed: the section `others`. A part of a script.
+
+    `more` names others yet.
+    """
+    return f"""
+others() {{
+	for folder in {FOLDER}/{TIMER}*; do
+		[ -s "$folder/undo" ] || continue
+		[ -e "$folder/confirmed" ] || [ -e "$folder/result" ] && continue
+		case $folder in {FOLDER}/{TIMER}{run}-*) continue ;; esac
+		echo "${{folder##*/}}"
+	done
+{more}}}
+show others - others
+"""
+
+
+def other_runs(capture: Capture) -> list[str]:
+    """Give what `others_script` named."""
+    section = capture.section("others")
+    return section.output.split()[:100] if section and section.returncode is not None else []
 
 
 def _input_of(command: Command) -> str:

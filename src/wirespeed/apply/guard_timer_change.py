@@ -16,12 +16,20 @@ from wirespeed.apply.guard_timer import (
     armed,
     confirm_script,
     confirmed,
+    disarm_line,
     taken,
 )
 from wirespeed.apply.hands import Changed
-from wirespeed.apply.hands_script import change_script, changed, read_script, states
+from wirespeed.apply.hands_script import (
+    NOTHING_AROUND,
+    Around,
+    change_script,
+    changed,
+    read_script,
+    states,
+)
 from wirespeed.host.clock import Deadline, sleep_s
-from wirespeed.model.capture import Capture
+from wirespeed.model.capture import Capture, Section
 from wirespeed.model.command import Command
 from wirespeed.model.error import LeftChangedError, WirespeedError
 from wirespeed.model.step import Step
@@ -43,22 +51,31 @@ class TimerScripts:
     """The scripts by which a kind of host does it, each by the token of the armed step."""
 
     arm: Callable[[str, Sequence[Command], int], str]
-    change: Callable[[str, Step, Sequence[Command]], str]
+    change: Callable[[str, Step, Sequence[Command], Section | None], str]
     read: Callable[[Sequence[Step]], str]
     confirm: Callable[[str, Step], str]
     by_hand: Callable[[str], str]
     """What a person types on the host's console to have it undone."""
 
 
-def _posix_change(token: str, step: Step, commands: Sequence[Command]) -> str:
-    return change_script(step, commands, taken(token))
+def posix_scripts(around: Around = NOTHING_AROUND) -> TimerScripts:
+    """Give those of a host with a POSIX shell."""
+
+    def change(
+        token: str, step: Step, commands: Sequence[Command], expected: Section | None
+    ) -> str:
+        return change_script(
+            step, commands, taken(token), expected, disarm_line(token), around=around
+        )
+
+    return TimerScripts(arm_script, change, read_script, confirm_script, _posix_by_hand)
 
 
 def _posix_by_hand(token: str) -> str:
     return f"sh {taken(token).replace('taken', 'undo')}"
 
 
-POSIX = TimerScripts(arm_script, _posix_change, read_script, confirm_script, _posix_by_hand)
+POSIX = posix_scripts()
 
 
 def change_or_undone(
@@ -70,8 +87,11 @@ def change_or_undone(
     undo: Sequence[Command],
     within_s: int,
     scripts: TimerScripts = POSIX,
+    expected: Section | None = None,
 ) -> Changed:
     """Do a change with its timer; `ask` sends a script and bounds its time, in seconds.
+
+    Nothing is changed, and nothing will be undone, where the step's reading is not `expected`.
 
     Raises LeftChangedError `host.cut_off` when the host is not there even when its timer is over.
     """
@@ -81,7 +101,8 @@ def change_or_undone(
     done = None
     try:
         # Half of the time for the commands, half for the way back.
-        done = changed(ask(scripts.change(token, step, commands), within_s / 2), step, commands)
+        script = scripts.change(token, step, commands, expected)
+        done = changed(ask(script, within_s / 2), step, commands)
     except WirespeedError as error:
         lost = error.found
     sleep_s(min(SETTLE_S, within_s / 4))
@@ -104,6 +125,8 @@ def change_or_undone(
                 "then `wirespeed undo` or `apply` again",
             )
         sleep_s(PAUSE_S)
+    if outcome is Outcome.UNTOUCHED:
+        return Changed("", now.now, is_stale=True)
     if outcome is Outcome.CONFIRMED:
         return Changed(done.failed if done else "", now.now)
     if outcome is Outcome.GONE:

@@ -18,7 +18,12 @@ class TimedHands(Hands, Protocol):
     """One host that can undo a change itself."""
 
     def change_or_undone(
-        self, step: Step, commands: Sequence[Command], undo: Sequence[Command], within_s: int
+        self,
+        step: Step,
+        commands: Sequence[Command],
+        undo: Sequence[Command],
+        within_s: int,
+        now: State | None = None,
     ) -> Changed:
         """Do as `change`; the host runs `undo` unless a new connection comes within `within_s`."""
         ...
@@ -34,17 +39,18 @@ class GuardedHands:
         """See `Hands.read`."""
         return self._hands.read(steps)
 
-    def change(self, step: Step, commands: Sequence[Command]) -> Changed:
+    def change(self, step: Step, commands: Sequence[Command], now: State | None = None) -> Changed:
         """See `Hands.change`. What leads back to a state that we could reach needs no timer."""
         if step in self._steps:
-            found = self._hands.read([step])[0]
-            if isinstance(found, Known):
-                now = found.value
+            if now is None:
+                found = self._hands.read([step])[0]
+                now = found.value if isinstance(found, Known) else None
+            if now is not None:
                 goal = step.wanted(now)
                 if tuple(commands) == step.change(now, goal):
-                    undo = step.change(goal, now)
-                    return self._hands.change_or_undone(step, commands, undo, self._within_s)
-        return self._hands.change(step, commands)
+                    undo, within_s = step.change(goal, now), self._within_s
+                    return self._hands.change_or_undone(step, commands, undo, within_s, now)
+        return self._hands.change(step, commands, now)
 
 
 def guarded(

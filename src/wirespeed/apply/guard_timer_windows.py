@@ -4,6 +4,7 @@
     change   the step's commands, each only while nobody has claimed the folder
     claim    whoever makes the file `taken` in the folder first: we, come back, or the task
              we then write `confirmed`, the task `result` when its undo is done
+             a change that finds another state than it leads from claims it at once: `untouched`
 
 The folder is where only administrators write, and the script is in the task itself. What Windows
 is set to outlives a boot, and so does its task: one whose time came meanwhile is started then.
@@ -21,6 +22,7 @@ from wirespeed.apply.hands_powershell_script import (
     reads_of,
     whole_script,
 )
+from wirespeed.model.capture import Section
 from wirespeed.model.command import Command
 from wirespeed.model.step import Step
 
@@ -88,10 +90,23 @@ Move-Item -LiteralPath $draft -Destination (Join-Path $undo 'result')
 """
 
 
-def timed_change_script(token: str, step: Step, commands: Sequence[Command]) -> str:
-    """Do the commands, each only while nobody has claimed the folder; then read the state."""
+def timed_change_script(
+    token: str, step: Step, commands: Sequence[Command], expected: Section | None = None
+) -> str:
+    """Do the commands, each only while nobody has claimed the folder; then read the state.
+
+    Where the step's reading is not `expected`, nothing is done, and nothing will be undone.
+    """
     path = f"(Join-Path $env:ProgramFiles '{_name(token)}\\taken')"
-    return change_script(step, commands, f"Test-Path -LiteralPath {path}")
+    disarm = f"""\
+	{_folder(token)}\
+	try {{ [IO.File]::Open((Join-Path $undo 'taken'), 'CreateNew').Close() }} catch {{ break }}
+	foreach ($name in 'untouched', 'confirmed') {{
+		New-Item -ItemType File -Path (Join-Path $undo $name) | Out-Null
+	}}
+	Unregister-ScheduledTask -TaskName '{_name(token)}' -Confirm:$false
+"""
+    return change_script(step, commands, f"Test-Path -LiteralPath {path}", expected, disarm)
 
 
 def confirm_script(token: str, step: Step) -> str:
@@ -115,7 +130,8 @@ Step outcome lines {{
 			Unregister-ScheduledTask -TaskName '{_name(token)}' -Confirm:$false
 		}}
 	}}
-	if (Test-Path -LiteralPath $confirmed) {{ 'confirmed' }}
+	if (Test-Path -LiteralPath (Join-Path $undo 'untouched')) {{ 'untouched' }}
+	elseif (Test-Path -LiteralPath $confirmed) {{ 'confirmed' }}
 	elseif (Test-Path -LiteralPath $undo) {{ Result }}
 	else {{ 'gone' }}
 }}
@@ -124,11 +140,11 @@ Step outcome lines {{
     )
 
 
-def settle_part() -> str:
-    """Have what is still armed undone now: whoever armed it was killed before it could confirm."""
+def settle_part(run: str) -> str:
+    """Have what a run left armed undone now: it was killed before it could confirm."""
     return f"""\
 {_RESULT}\
-Get-ChildItem -LiteralPath $env:ProgramFiles -Filter '{TIMER}*' | ForEach-Object {{
+Get-ChildItem -LiteralPath $env:ProgramFiles -Filter '{TIMER}{run}-*' | ForEach-Object {{
 	$undo = $_.FullName
 	if (-not (Test-Path -LiteralPath (Join-Path $undo 'confirmed'))) {{
 		Start-ScheduledTask -TaskName $_.Name -ErrorAction SilentlyContinue
@@ -138,10 +154,10 @@ Get-ChildItem -LiteralPath $env:ProgramFiles -Filter '{TIMER}*' | ForEach-Object
 """
 
 
-def sweep_part() -> str:
-    """Remove what is confirmed or undone; what is still armed stays."""
+def sweep_part(run: str) -> str:
+    """Remove what a run confirmed, or Windows undid; what is still armed stays."""
     return f"""\
-		Get-ChildItem -LiteralPath $env:ProgramFiles -Filter '{TIMER}*' | ForEach-Object {{
+		Get-ChildItem -LiteralPath $env:ProgramFiles -Filter '{TIMER}{run}-*' | ForEach-Object {{
 			$confirmed = Join-Path $_.FullName 'confirmed'
 			if ((Test-Path -LiteralPath $confirmed) -or
 				(Test-Path -LiteralPath (Join-Path $_.FullName 'result'))) {{
@@ -150,6 +166,19 @@ def sweep_part() -> str:
 				Remove-Item -LiteralPath $_.FullName -Recurse -Force
 			}}
 		}}
+"""
+
+
+def others_part(run: str) -> str:
+    """Name the folders of what other runs left armed: the section `others`."""
+    return f"""\
+Step others lines {{
+	Get-ChildItem -LiteralPath $env:ProgramFiles -Filter '{TIMER}*' | Where-Object {{
+		$_.Name -notlike '{TIMER}{run}-*' -and
+		-not (Test-Path -LiteralPath (Join-Path $_.FullName 'confirmed')) -and
+		-not (Test-Path -LiteralPath (Join-Path $_.FullName 'result'))
+	}} | ForEach-Object {{ $_.Name }}
+}}
 """
 
 

@@ -2,8 +2,9 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
+from wirespeed.apply.claim import Claim
 from wirespeed.model.command import Command
 from wirespeed.model.observed import Observed
 from wirespeed.model.step import State, Step
@@ -19,6 +20,8 @@ class Changed:
     """A fresh reading, after the commands or after the one that failed."""
     is_cut_off: bool = False
     """It took the way to the host with it, and the host undid it itself."""
+    is_stale: bool = False
+    """No command was run: the state, which is in `now`, was not the one that they lead from."""
 
 
 class Hands(Protocol):
@@ -28,6 +31,23 @@ class Hands(Protocol):
         """Read the states of all `steps` in one round trip."""
         ...
 
-    def change(self, step: Step, commands: Sequence[Command]) -> Changed:
-        """Run `commands` up to the first that fails, then read the step's state, in one trip."""
+    def change(self, step: Step, commands: Sequence[Command], now: State | None = None) -> Changed:
+        """Run `commands` up to the first that fails, then read the step's state, in one trip.
+
+        None is run where the step's state is not `now`, the one that they lead from; None: they
+        are run whatever stands there.
+        """
+        ...
+
+
+@runtime_checkable
+class Takeable(Protocol):
+    """Hands of a host that one run at a time changes."""
+
+    def take(self, claim: Claim) -> str:
+        """Take the host; give its boot id. Raises InputError `host.in_use`."""
+        ...
+
+    def give_back(self, claim: Claim) -> None:
+        """Let others take it."""
         ...

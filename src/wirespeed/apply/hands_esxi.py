@@ -8,7 +8,9 @@ reboot      by esxcli, which refuses a host that is not in maintenance mode: no 
 
 from collections.abc import Sequence
 from contextlib import suppress
+from typing import ClassVar
 
+from wirespeed.apply.claim import Claim
 from wirespeed.apply.hands import Changed
 from wirespeed.apply.hands_boot import BOOT_S, POLL_S
 from wirespeed.apply.hands_script import LOCK
@@ -46,6 +48,9 @@ run reboot - esxcli system shutdown reboot --delay=10 --reason=wirespeed
 class EsxiHands(ShellHands):
     """The hands of the ESXi host that `runner` reaches; `collector` is what reads its facts."""
 
+    lock: ClassVar[str] = ESXI_LOCK
+    can_be_tried: ClassVar[bool] = False
+
     def __init__(self, name: str, runner: Runner, collector: str) -> None:
         super().__init__(name, runner)
         self._collector = collector
@@ -64,18 +69,19 @@ class EsxiHands(ShellHands):
         commands: Sequence[Command],
         undo: Sequence[Command],  # noqa: ARG002
         within_s: int,  # noqa: ARG002
+        now: State | None = None,
     ) -> Changed:
         """Do as `change`: no step of ESXi takes the way to it down before a reboot."""
-        return self.change(step, commands)
+        return self.change(step, commands, now)
 
     def boot_id(self) -> str:
         """Give when the host was booted; empty: it could not be read."""
         script = sections_script("# Reads; changes nothing.\n", "\n", _BOOT)
         return _boot(self._ask(script, READ_TIMEOUT_S))
 
-    def take(self, run: str) -> str:
+    def take(self, claim: Claim) -> str:
         """See `ShellHands.take`."""
-        super().take(run)
+        super().take(claim)
         return self.boot_id()
 
     def reboot(self, before: str, within_s: float = BOOT_S) -> str:

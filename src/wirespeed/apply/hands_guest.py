@@ -1,7 +1,9 @@
 """Hands of a virtual machine: a host's, save that it comes and goes with its own host's steps."""
 
 from collections.abc import Sequence
+from typing import ClassVar
 
+from wirespeed.apply.claim import Claim
 from wirespeed.apply.hands import Changed
 from wirespeed.apply.hands_shell import ShellHands
 from wirespeed.model.command import Command
@@ -16,6 +18,9 @@ class GuestHands(ShellHands):
     Then a plan is made of what its steps say a new guest is like, and an undo goes on to its host.
     """
 
+    can_be_tried: ClassVar[bool] = False
+    """It goes with its host's steps, which are."""
+
     def read(self, steps: Sequence[Step]) -> list[Observed[State]]:
         """See `Hands.read`."""
         try:
@@ -23,18 +28,18 @@ class GuestHands(ShellHands):
         except HostError as error:
             return [Unreadable(_said(error), step.read().line()) for step in steps]
 
-    def change(self, step: Step, commands: Sequence[Command]) -> Changed:
+    def change(self, step: Step, commands: Sequence[Command], now: State | None = None) -> Changed:
         """See `Hands.change`."""
         try:
-            return super().change(step, commands)
+            return super().change(step, commands, now)
         except HostError as error:
             return Changed(_said(error), Unreadable(_said(error), step.read().line()))
 
-    def take(self, run: str) -> str:  # noqa: ARG002
+    def take(self, claim: Claim) -> str:  # noqa: ARG002
         """Nobody comes to it but by its host, which is taken; it has no boot that is waited for."""
         return ""
 
-    def give_back(self, run: str) -> None:
+    def give_back(self, claim: Claim) -> None:
         """See `take`."""
 
     def boot_id(self) -> str:

@@ -7,6 +7,8 @@ lock       a folder in ProgramData: it is made or it is not, and is void after a
 from collections.abc import Sequence
 
 from wirespeed.apply.hands_script import CHANGE_TIMEOUT_S
+from wirespeed.apply.hands_still import STILL
+from wirespeed.model.capture import Section
 from wirespeed.model.command import Command, Shell
 from wirespeed.model.powershell import PROGRAMS, quoted
 from wirespeed.model.step import Step
@@ -56,6 +58,17 @@ function Step([string]$Name, [string]$Form, [scriptblock]$Do) {
 	[Console]::Out.Write("`n$mark end $global:code`n")
 }
 
+# Still FORM TEXT { ... }: fails where the block no longer gives this text, in the form of `Step`.
+function Still([string]$Form, [string]$Text, [scriptblock]$Do) {
+	$found = @(& $Do | Where-Object { $null -ne $_ })
+	$now = if ($Form -eq 'rows') {
+		ConvertTo-Json -InputObject $found -Depth 6 -Compress
+	} else {
+		$found | Out-String -Width 4096
+	}
+	if (-not [string]::Equals("$now", $Text)) { throw 'it is no longer as it was read' }
+}
+
 # The bytes of a file, which may not be there: the one source that no cmdlet of Windows gives whole.
 function Get-FileBytes([string]$Path) {
 	$full = $ExecutionContext.SessionState.Path.GetUnresolvedProviderPathFromPSPath($Path)
@@ -99,18 +112,26 @@ def read_script(steps: Sequence[Step]) -> str:
     return whole_script(*reads_of(steps))
 
 
-def change_script(step: Step, commands: Sequence[Command], unless: str = "") -> str:
+def change_script(
+    step: Step,
+    commands: Sequence[Command],
+    unless: str = "",
+    expected: Section | None = None,
+    otherwise: str = "",
+) -> str:
     """Run commands in sections `change-0`, … up to the first that fails; then read the state.
 
-    None is begun when what `unless` gives, an expression of PowerShell, is true.
+    None is begun when what `unless` gives, an expression of PowerShell, is true; nor where the
+    step's reading is not `expected`: then `otherwise` is run.
     """
     check = f"if ({unless}) {{ break }}\n" if unless else ""
+    still = "" if expected is None else _still(step.read(), expected, otherwise)
     runs = [
         f"{check}Step change-{number} none {{\n{line_of(command)}\n}}\n"
         "if ($global:code) { break }\n"
         for number, command in enumerate(commands)
     ]
-    return whole_script(SAY_CHANGE, "do {\n", *runs, "} while ($false)\n", *reads_of([step]))
+    return whole_script(SAY_CHANGE, "do {\n", still, *runs, "} while ($false)\n", *reads_of([step]))
 
 
 def settled_read_script(step: Step) -> str:
@@ -123,13 +144,13 @@ def boot_id_script() -> str:
     return whole_script(BOOT_ID)
 
 
-def lock_script(run: str, then: str = "") -> str:
-    """Take the host for a run, if nobody has it; say who has it now, in the section `owner`.
+def lock_script(line: str, then: str = "", others: str = "") -> str:
+    """Take the host for the owner that `line` names, if nobody has it.
 
-    A lock that an earlier boot left is nobody's. `then`: what is done next, if it is this run's.
+    The section `owner` says who has it now. A lock that an earlier boot left is nobody's. `then`:
+    what is done next, if it is this owner's; `others`: what is told then in any case.
     """
-    name = _text(run)
-    return whole_script(
+    return _taking(
         f"""\
 $boot = BootId
 $of = Get-Content -LiteralPath (Join-Path $lock 'boot') -ErrorAction SilentlyContinue
@@ -138,29 +159,66 @@ if ((Test-Path -LiteralPath $lock) -and "$of" -ne $boot) {{
 }}
 try {{
 	New-Item -ItemType Directory -Path $lock | Out-Null
-	Set-Content -LiteralPath (Join-Path $lock 'owner') -Value {name} -Encoding UTF8
+	Set-Content -LiteralPath (Join-Path $lock 'owner') -Value {_text(line)} -Encoding UTF8
 	Set-Content -LiteralPath (Join-Path $lock 'boot') -Value $boot
 }} catch [System.IO.IOException] {{
 	# It is taken: the section tells by whom.
 }}
-Step owner lines {{ {OWNER} }}
-{BOOT_ID}if ("$({OWNER})" -eq {name}) {{
-AwaitChange
-{then}}}
-"""
+""",
+        line,
+        then,
+        others,
     )
 
 
-def unlock_script(run: str, first: str = "") -> str:
-    """Give the host back, if it is this run's; `first` is done before."""
+def take_over_script(line: str, former: str | None, then: str = "", others: str = "") -> str:
+    """Do as `lock_script` where the lock has the line `former`; None: whatever it has.
+
+    Of two that take over at once, one gets it: the owner's file is moved away once.
+    """
+    check = "$true" if former is None else f'"$({OWNER})" -eq {_text(former)}'
+    return _taking(
+        f"""\
+if ({check}) {{
+	$owner = Join-Path $lock 'owner'
+	$was = Join-Path $lock ([guid]::NewGuid().ToString())
+	try {{
+		if (Test-Path -LiteralPath $owner) {{ Move-Item -LiteralPath $owner -Destination $was }}
+		Set-Content -LiteralPath $owner -Value {_text(line)} -Encoding UTF8
+		Set-Content -LiteralPath (Join-Path $lock 'boot') -Value (BootId)
+	}} catch [System.Management.Automation.ItemNotFoundException] {{
+		# Another one moved it: the section tells who.
+	}}
+}}
+""",
+        line,
+        then,
+        others,
+    )
+
+
+def unlock_script(line: str, first: str = "") -> str:
+    """Give the host back, if it is this owner's; `first` is done before."""
     return whole_script(
         f"""\
 Step owner lines {{
-	if ((Test-Path -LiteralPath $lock) -and "$({OWNER})" -eq {_text(run)}) {{
+	if ((Test-Path -LiteralPath $lock) -and "$({OWNER})" -eq {_text(line)}) {{
 {first}		Remove-Item -LiteralPath $lock -Recurse -Force
 	}}
 }}
 """
+    )
+
+
+def _taking(take: str, line: str, then: str, others: str) -> str:
+    return whole_script(
+        take,
+        f"""\
+Step owner lines {{ {OWNER} }}
+{BOOT_ID}if ("$({OWNER})" -eq {_text(line)}) {{
+AwaitChange
+{then}}}
+{others}""",
     )
 
 
@@ -175,8 +233,17 @@ def reads_of(steps: Sequence[Step]) -> list[str]:
 
 
 def _read(number: int, command: Command) -> str:
-    form = "lines" if command.argv[0] in PROGRAMS else "rows"
-    return f"Step step-{number} {form} {{\n{line_of(command)}\n}}\n"
+    return f"Step step-{number} {_form(command)} {{\n{line_of(command)}\n}}\n"
+
+
+def _still(command: Command, expected: Section, otherwise: str) -> str:
+    """Compare a reading, and leave the loop where it differs."""
+    asked = f"Still {_form(command)} {_text(expected.output)} {{\n{line_of(command)}\n}}\n"
+    return f"Step {STILL} none {{\n{asked}}}\nif ($global:code) {{\n{otherwise}\tbreak\n}}\n"
+
+
+def _form(command: Command) -> str:
+    return "lines" if command.argv[0] in PROGRAMS else "rows"
 
 
 def line_of(command: Command) -> str:

@@ -23,7 +23,12 @@ class RecordedHands:
         """See `Hands.read`. An unreadable state names the command that would tell it."""
         return [self._state(step) for step in steps]
 
-    def change(self, step: Step, commands: Sequence[Command]) -> Changed:
+    def change(
+        self,
+        step: Step,
+        commands: Sequence[Command],
+        now: State | None = None,  # noqa: ARG002
+    ) -> Changed:
         """Refuse: nobody is to come here with a plan of a recorded host."""
         raise AssertionError(f"{step.subject}: a capture cannot be changed by {len(commands)}")
 

@@ -2,13 +2,16 @@
 
 import shlex
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from wirespeed.apply.hands import Changed
 from wirespeed.apply.hands_boot import READ_BOOT_ID
+from wirespeed.apply.hands_still import is_still, still_part
 from wirespeed.host.sections import sections_script
-from wirespeed.model.capture import HEADER, MAGIC, TIMED_OUT_RETURNCODE, VERSION, Capture
+from wirespeed.model.capture import HEADER, MAGIC, TIMED_OUT_RETURNCODE, VERSION, Capture, Section
 from wirespeed.model.command import Command
-from wirespeed.model.observed import Observed, Unreadable
+from wirespeed.model.observed import CUT_OFF, Observed, Unreadable
+from wirespeed.model.owner import owner_said
 from wirespeed.model.step import State, Step
 
 CHANGE_TIMEOUT_S = 120
@@ -17,24 +20,51 @@ STDIN_END = "WIRESPEED_STDIN_"
 LOCK = "/run/wirespeed.lock"
 
 
+class Around(NamedTuple):
+    """What the script of a change does besides."""
+
+    first: str = ""
+    """Before the first command, of which none is begun where it says `break`."""
+    last: str = ""
+    """After the last one, in any case."""
+
+
+NOTHING_AROUND = Around()
+
+
 def read_script(steps: Sequence[Step]) -> str:
     """Read the state of every step: sections `step-0`, `step-1` and so on."""
     return sections_script("# Reads; changes nothing.\n", "\n", *read_sections(steps))
 
 
-def change_script(step: Step, commands: Sequence[Command], unless: str = "") -> str:
+def change_script(
+    step: Step,
+    commands: Sequence[Command],
+    unless: str = "",
+    expected: Section | None = None,
+    otherwise: str = "",
+    *,
+    around: Around = NOTHING_AROUND,
+) -> str:
     """Run commands in sections `change-0`, … up to the first that fails; then read the state.
 
-    None is begun when the path `unless` is there.
+    None is begun when the path `unless` is there, nor where the step's reading is not `expected`:
+    then `otherwise` is run, a line of the script.
     """
-    limit = (
-        f"\n{_say_change()}[ -z \"$limit\" ] || limit='timeout {CHANGE_TIMEOUT_S}'\nwhile :; do\n"
-    )
+    limit = f"[ -z \"$limit\" ] || limit='timeout {CHANGE_TIMEOUT_S}'\n"
     check = f"[ ! -e {shlex.quote(unless)} ] || break\n" if unless else ""
     runs = [_run(f"change-{number}", command) for number, command in enumerate(commands)]
     tries = [f'{check}{run}[ "$code" -eq 0 ] || break\n' for run in runs]
+    still = ""
+    if expected is not None:
+        still = still_part(step.read(), expected, _line(step.read()), otherwise)
     return sections_script(
-        "# Changes one thing.\n", limit, *tries, "break\ndone\n", *read_sections([step])
+        "# Changes one thing.\n",
+        f"\n{_say_change()}while :; do\n{still}{limit}{around.first}",
+        *tries,
+        "break\ndone\n",
+        around.last,
+        *read_sections([step]),
     )
 
 
@@ -43,7 +73,7 @@ def _say_change() -> str:
     return f"{{ echo $$ >{LOCK}/change; }} 2>/dev/null\n"
 
 
-def _await_change() -> str:
+def await_change() -> str:
     """Wait until it is at its end, so that nobody comes between."""
     return f"""
 tries=0
@@ -55,35 +85,92 @@ tries=0
 """
 
 
+def ours_part(run: str) -> str:
+    """Begin no command of a change where the host was taken by another run: the section `ours`.
+
+    Without a lock the host was started again: nobody has it.
+    """
+    return f"""\
+ours() {{
+	case $(cat {LOCK}/owner 2>/dev/null) in
+	'' | 'run={run} '*) ;;
+	*) cat {LOCK}/owner >&2 && return 1 ;;
+	esac
+}}
+show ours - ours
+[ "$code" -eq 0 ] || break
+"""
+
+
+def not_ours(capture: Capture) -> str:
+    """Say that another run has taken the host since; empty: none has."""
+    section = capture.section("ours")
+    if section is None or section.returncode == 0:
+        return ""
+    return f"the host was taken meanwhile, by {owner_said(section.errors)}: nothing was begun"
+
+
 def settled_read_script(step: Step) -> str:
     """Read a step's state when the change that was under way there has come to its end."""
-    return sections_script("# Reads; changes nothing.\n", _await_change(), *read_sections([step]))
+    return sections_script("# Reads; changes nothing.\n", await_change(), *read_sections([step]))
 
 
-def lock_script(run: str, then: str = "") -> str:
-    """Take the host for a run, if nobody has it; say who has it now, in the section `owner`.
+def lock_script(line: str, then: str = "", others: str = "") -> str:
+    """Take the host for the owner that `line` names, if nobody has it.
 
-    A folder is made or it is not: of two that ask at once, one gets it. It is gone after a reboot.
-    `then`: what is done next, if it is this run's.
+    The section `owner` says who has it now. A folder is made or it is not: of two that ask at once,
+    one gets it. It is gone after a reboot. `then`: what is done next, if it is this owner's;
+    `others`: what is told then in any case.
     """
-    owner = f"{LOCK}/owner"
-    take = f"mkdir -m 700 {LOCK} 2>/dev/null && printf '%s\\n' {shlex.quote(run)} >{owner}"
-    return sections_script(
-        "# Takes the host for one run.\n",
-        f"\n{take}\n",
-        f"run owner - cat {owner}\n{READ_BOOT_ID}",
-        f"if {_is_of(run)}; then\n{_await_change()}{then}fi\n",
-    )
+    take = f"if mkdir -m 700 {LOCK} 2>/dev/null; then\n{_write_owner(line)}fi\n"
+    return _taking(take, line, then, others)
 
 
-def unlock_script(run: str, first: str = "") -> str:
-    """Give the host back, if it is this run's; `first` is done before."""
-    give = f"if {_is_of(run)}; then\n{first}rm -r {LOCK}\nfi\n"
+def take_over_script(line: str, former: str | None, then: str = "", others: str = "") -> str:
+    """Do as `lock_script` where the lock has the line `former`; None: whatever it has.
+
+    Of two that take over at once, one gets it: the owner's file is moved away once, and made once.
+    """
+    was = f"{LOCK}/was.$$"
+    check = ""
+    if former is not None:
+        is_former = f'[ "$(cat {was})" = {shlex.quote(former)} ]'
+        check = f"\t\t{is_former} || {{ mv {was} {LOCK}/owner; return; }}\n"
+    take = f"""\
+take_over() {{
+	mkdir -m 700 {LOCK}
+	if [ -e {LOCK}/owner ]; then
+		mv {LOCK}/owner {was} || return
+{check}		rm {was}
+	fi
+	{_write_owner(line)}}} 2>/dev/null
+take_over
+"""
+    return _taking(take, line, then, others)
+
+
+def unlock_script(line: str, first: str = "") -> str:
+    """Give the host back, if it is this owner's; `first` is done before."""
+    give = f"if {_is_of(line)}; then\n{first}rm -r {LOCK}\nfi\n"
     return sections_script("# Gives the host back.\n", f"\n{give}")
 
 
-def _is_of(run: str) -> str:
-    return f'[ "$(cat {LOCK}/owner)" = {shlex.quote(run)} ]'
+def _taking(take: str, line: str, then: str, others: str) -> str:
+    return sections_script(
+        "# Takes the host for one run.\n",
+        f"\n{take}",
+        f"run owner - cat {LOCK}/owner\n{READ_BOOT_ID}",
+        f"if {_is_of(line)}; then\n{await_change()}{then}fi\n{others}",
+    )
+
+
+def _write_owner(line: str) -> str:
+    """Write it where nobody else has: `set -C` makes the file, or fails."""
+    return f"(set -C; printf '%s\\n' {shlex.quote(line)} >{LOCK}/owner)\n"
+
+
+def _is_of(line: str) -> str:
+    return f'[ "$(cat {LOCK}/owner 2>/dev/null)" = {shlex.quote(line)} ]'
 
 
 def both_scripts(first: str, second: str) -> str:
@@ -104,8 +191,8 @@ def states(capture: Capture, steps: Sequence[Step]) -> list[Observed[State]]:
     found: list[Observed[State]] = []
     for number, step in enumerate(steps):
         section = capture.section(f"step-{number}")
-        if section is None:
-            found.append(Unreadable("the host did not answer", step.read().line()))
+        if section is None or section.returncode is None:
+            found.append(Unreadable(CUT_OFF, step.read().line()))
         else:
             found.append(step.parse(section))
     return found
@@ -114,6 +201,8 @@ def states(capture: Capture, steps: Sequence[Step]) -> list[Observed[State]]:
 def changed(capture: Capture, step: Step, commands: Sequence[Command]) -> Changed:
     """Give what became of `change_script`: which command failed, and the state now."""
     failed = ""
+    if not is_still(capture):
+        return Changed("", states(capture, [step])[0], is_stale=True)
     for number, command in enumerate(commands):
         section = capture.section(f"change-{number}")
         if section is None or section.returncode is None:
@@ -134,10 +223,13 @@ def read_sections(steps: Sequence[Step]) -> list[str]:
 
 
 def _run(name: str, command: Command) -> str:
-    line = f"run {name} - {shlex.join(command.argv)}"
-    if command.stdin is None:
-        return f"{line}\n"
-    return f"{line} {heredoc(command.stdin)}"
+    return f"run {name} - {_line(command)}"
+
+
+def _line(command: Command) -> str:
+    """Give a command with its input, and a line end."""
+    line = shlex.join(command.argv)
+    return f"{line}\n" if command.stdin is None else f"{line} {heredoc(command.stdin)}"
 
 
 def heredoc(text: str) -> str:

@@ -1,12 +1,23 @@
 """Hands by a runner: each reading and each change is one script, one round trip."""
 
 import uuid
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
+from dataclasses import replace
+from functools import partial
 from typing import ClassVar
 
-from wirespeed.apply.guard_timer import UNDOING_S, settle_script, sweep_script
-from wirespeed.apply.guard_timer_change import change_or_undone
+from wirespeed.apply.change_from import change_from
+from wirespeed.apply.claim import Claim
+from wirespeed.apply.guard_timer import (
+    UNDOING_S,
+    armed,
+    other_runs,
+    others_script,
+    settle_script,
+    sweep_script,
+)
+from wirespeed.apply.guard_timer_change import change_or_undone, posix_scripts
 from wirespeed.apply.hands import Changed
 from wirespeed.apply.hands_boot import (
     BOOT_S,
@@ -18,23 +29,41 @@ from wirespeed.apply.hands_boot import (
 from wirespeed.apply.hands_script import (
     CHANGE_TIMEOUT_S,
     LOCK,
+    Around,
     both_captures,
     both_scripts,
     change_script,
     changed,
     lock_script,
+    not_ours,
+    ours_part,
     read_script,
     settled_read_script,
     states,
+    take_over_script,
     unlock_script,
 )
 from wirespeed.apply.settle import settled
+from wirespeed.apply.tryout_script import (
+    NO_SYSTEMD,
+    Tryout,
+    ask_script,
+    claim_script,
+    forget_script,
+    not_noted,
+    note_part,
+    others_tried,
+    push_part,
+    start_script,
+    tryout_of,
+)
 from wirespeed.host.clock import Deadline, sleep_s
 from wirespeed.host.runner import ByNetwork, Runner
-from wirespeed.model.capture import MAGIC, MAX_PREAMBLE_CHARACTERS, Capture, parse_capture
+from wirespeed.model.capture import MAGIC, MAX_PREAMBLE_CHARACTERS, Capture, Section, parse_capture
 from wirespeed.model.command import Command
 from wirespeed.model.error import HostError, InputError, MeasurementError
 from wirespeed.model.observed import Observed
+from wirespeed.model.owner import Owner
 from wirespeed.model.shown import shown
 from wirespeed.model.step import State, Step
 
@@ -42,6 +71,8 @@ READ_TIMEOUT_S = 60.0
 RECONNECT_S = 60.0
 """How long a host may be away in the midst of a change: a port that starts anew, a switch."""
 PAUSE_S = 1.0
+NO_RUN = "0" * 32
+"""Of hands that took no host for a run."""
 
 
 class ShellHands:
@@ -50,41 +81,81 @@ class ShellHands:
     interruption: ClassVar[str] = ""
     """What `reboot` ends, where that is not what everybody takes a reboot for."""
 
+    lock: ClassVar[str] = LOCK
+    """The folder on the host that says who has it."""
+    can_be_tried: ClassVar[bool] = True
+    """Whether the host can take back a whole run by itself."""
+    survives_reboot = True
+    """Whether a timer that `start_tryout` has started outlives a reboot of the host."""
+
     def __init__(self, name: str, runner: Runner) -> None:
         self._name, self._runner = name, runner
+        self._run = NO_RUN
+        self._latest: dict[Command, Section] = {}
+        """What each reading of a step said last: the text that a change is compared with."""
+        self._is_tried = False
+        self._undo: tuple[int, Sequence[Command]] | None = None
 
     def read(self, steps: Sequence[Step]) -> list[Observed[State]]:
         """See `Hands.read`."""
-        return states(self._ask(read_script(steps), READ_TIMEOUT_S), steps)
+        return states(self._ask_of(steps, read_script(steps), READ_TIMEOUT_S), steps)
 
-    def change(self, step: Step, commands: Sequence[Command]) -> Changed:
+    def change(self, step: Step, commands: Sequence[Command], now: State | None = None) -> Changed:
         """See `Hands.change`."""
         timeout_s = READ_TIMEOUT_S + CHANGE_TIMEOUT_S * len(commands)
-        try:
-            capture = self._ask(change_script(step, commands), timeout_s)
-        except HostError as error:
-            return Changed("", self._read_again(step, error))
-        return settled(self.read, step, changed(capture, step, commands))
+
+        around = self._around()
+
+        def attempt(expected: Section | None) -> Changed:
+            script = change_script(step, commands, expected=expected, around=around)
+            try:
+                capture = self._ask_of([step], script, timeout_s)
+            except HostError as error:
+                return Changed("", self._read_again(step, error))
+            done = changed(capture, step, commands)
+            if reason := not_ours(capture) or not_noted(capture):
+                done = replace(done, failed=reason)
+            return settled(self.read, step, done)
+
+        return self._change_from(now, step, attempt)
 
     def change_or_undone(
-        self, step: Step, commands: Sequence[Command], undo: Sequence[Command], within_s: int
+        self,
+        step: Step,
+        commands: Sequence[Command],
+        undo: Sequence[Command],
+        within_s: int,
+        now: State | None = None,
     ) -> Changed:
         """Do as `change`; the host runs `undo` unless a new connection comes within `within_s`.
 
         From here to here there is no way to lose.
         """
         if not isinstance(self._runner, ByNetwork):
-            return self.change(step, commands)
-        renew, token = self._runner.renew, uuid.uuid4().hex[:12]
-        done = change_or_undone(self._ask, renew, token, step, commands, undo, within_s)
-        return settled(self.read, step, done)
+            return self.change(step, commands, now)
+        ask, renew = partial(self._ask_of, [step]), self._runner.renew
+        scripts = posix_scripts(self._around())
+
+        def attempt(expected: Section | None) -> Changed:
+            token = self._token()
+            done = change_or_undone(
+                ask, renew, token, step, commands, undo, within_s, scripts, expected
+            )
+            return settled(self.read, step, done)
+
+        return self._change_from(now, step, attempt)
+
+    def _change_from(
+        self, now: State | None, step: Step, attempt: Callable[[Section | None], Changed]
+    ) -> Changed:
+        return change_from(now, step, lambda one: self._latest.get(one.read()), self.read, attempt)
 
     def look(self, collector: str, steps: Sequence[Step]) -> tuple[Capture, list[Observed[State]]]:
         """Run the collector and read the states of `steps`, in one round trip."""
         script = both_scripts(collector, read_script(steps))
         first, second = both_captures(self._say(script, 2 * READ_TIMEOUT_S))
         capture = parse_capture(first, self._name)
-        return capture, states(parse_capture(second, self._name), steps) if steps else []
+        return capture, states(self._noted(parse_capture(second, self._name), steps), steps)
 
     def boot_id(self) -> str:
         """Give the id of the boot that the host is in; empty: it could not be read."""
@@ -107,29 +178,81 @@ class ShellHands:
             self._ask(reboot_script(), READ_TIMEOUT_S)
         return await_boot(self._ask, self._runner.renew, self._name, before, within_s)
 
-    def take(self, run: str) -> str:
+    def take(self, claim: Claim) -> str:
         """Take the host for a run, again if it is its own; give its boot id.
 
         Raises InputError `host.in_use`. A change that is still under way there is waited for.
-        What a run that was killed left armed there is undone first.
+        What the run itself left armed when it was killed is undone first; what another run left
+        armed is not touched, and the host is not taken then.
         """
-        script = lock_script(run, settle_script())
-        capture = self._ask(script, READ_TIMEOUT_S + CHANGE_TIMEOUT_S + UNDOING_S)
-        section = capture.section("owner")
-        owner = section.output.strip() if section and section.returncode == 0 else ""
-        if owner != run:
-            raise InputError(
-                "host.in_use",
-                where=self._name,
-                found=f"{LOCK} is of {shown(owner) or 'nobody that it names'}",
-                so="two at once would undo each other's work",
-                next=f"wait for it, or finish it there; if it is gone: rm -r {LOCK}",
-            )
+        parts = settle_script(claim.run), others_script(claim.run, others_tried(claim.run))
+        capture = self._taken(lock_script(claim.line(), *parts))
+        found = line_of(capture, "owner")
+        if found != claim.line() and claim.takes_over(found):
+            script = take_over_script(claim.line(), claim.former_of(self._name, found), *parts)
+            capture = self._taken(script)
+            found = line_of(capture, "owner")
+        self._claimed(claim, found, other_runs(capture), f"by hand: rm -r {self.lock}")
         return boot_id(capture)
 
-    def give_back(self, run: str) -> None:
+    def give_back(self, claim: Claim) -> None:
         """Let others take it."""
-        self._ask(unlock_script(run, sweep_script()), READ_TIMEOUT_S)
+        self._ask(unlock_script(claim.line(), sweep_script(claim.run)), READ_TIMEOUT_S)
+
+    def _claimed(self, claim: Claim, found: str, others: list[str], remove: str) -> None:
+        """See that the host is ours. Raises InputError `host.in_use`."""
+        try:
+            claim.check(self._name, found, others, remove)
+        except InputError:
+            if found == claim.line():
+                self.give_back(claim)
+            raise
+        self._run = claim.run
+
+    def _token(self) -> str:
+        """Name a step that is armed now, so that only its own run settles it."""
+        return f"{self._run}-{uuid.uuid4().hex[:12]}"
+
+    def _taken(self, script: str) -> Capture:
+        return self._ask(script, READ_TIMEOUT_S + CHANGE_TIMEOUT_S + UNDOING_S)
+
+    def start_tryout(self, owner: Owner, seconds: int) -> str:
+        """Have the host take back all that the run does from here on, unless it is confirmed.
+
+        Gives why it does not; empty: it does. `survives_reboot` says whether a reboot ends that.
+        """
+        capture = self._ask(start_script(owner.run, owner.line(), seconds), READ_TIMEOUT_S)
+        reason = armed(capture)
+        self._is_tried = not reason
+        self.survives_reboot = line_of(capture, "armed") != NO_SYSTEMD
+        return reason
+
+    def note_undo(self, number: int, undo: Sequence[Command]) -> None:
+        """Let the next change keep this undo on the host first, where it is tried."""
+        self._undo = (number, undo)
+
+    def ask_tryout(self) -> tuple[Tryout, str]:
+        """Ask by a new connection how it stands; a timer that waits counts afresh."""
+        if isinstance(self._runner, ByNetwork):
+            self._runner.renew()
+        return tryout_of(self._ask(ask_script(self._run), READ_TIMEOUT_S + UNDOING_S))
+
+    def end_tryout(self) -> tuple[Tryout, str]:
+        """End it: the run is confirmed, or is taken back by us. It may be undone already."""
+        self._is_tried = False
+        return tryout_of(self._ask(claim_script(self._run), READ_TIMEOUT_S + UNDOING_S))
+
+    def forget_tryout(self) -> None:
+        """Remove what one that the host has taken back left there."""
+        self._ask(forget_script(self._run), READ_TIMEOUT_S)
+
+    def _around(self) -> Around:
+        ours = ours_part(self._run) if self._run != NO_RUN else ""
+        noted, self._undo = self._undo, None
+        if not self._is_tried:
+            return Around(ours)
+        first = note_part(self._run, *noted) if noted else ""
+        return Around(f"{ours}{first}", push_part(self._run))
 
     def _read_again(self, step: Step, lost: HostError) -> Observed[State]:
         """Read what became of a change whose connection was lost: the host's word is what counts.
@@ -140,11 +263,21 @@ class ShellHands:
         script, timeout_s = settled_read_script(step), READ_TIMEOUT_S + CHANGE_TIMEOUT_S
         while True:
             try:
-                return states(self._ask(script, timeout_s), [step])[0]
+                return states(self._ask_of([step], script, timeout_s), [step])[0]
             except (HostError, MeasurementError):
                 if latest.expired:
                     raise lost from None
                 sleep_s(PAUSE_S)
+
+    def _ask_of(self, steps: Sequence[Step], script: str, timeout_s: float) -> Capture:
+        """Run a script that reads these steps too, and keep what they said."""
+        return self._noted(self._ask(script, timeout_s), steps)
+
+    def _noted(self, capture: Capture, steps: Sequence[Step]) -> Capture:
+        for number, step in enumerate(steps):
+            if section := capture.section(f"step-{number}"):
+                self._latest[step.read()] = section
+        return capture
 
     def _ask(self, script: str, timeout_s: float) -> Capture:
         return parse_capture(self._say(script, timeout_s), self._name)
@@ -160,3 +293,9 @@ class ShellHands:
                 next="is its login shell one that runs `sh -s`?",
             )
         return done.output
+
+
+def line_of(capture: Capture, name: str) -> str:
+    """Give what a section says, without its line end; empty: it failed."""
+    section = capture.section(name)
+    return section.output.strip() if section and section.returncode == 0 else ""

@@ -8,6 +8,7 @@ one: what was typed last may have been taken or not, and only a reading says so.
 from collections.abc import Sequence
 from typing import Protocol
 
+from wirespeed.apply.change_from import is_other
 from wirespeed.apply.hands import Changed
 from wirespeed.host.clock import Deadline, sleep_s
 from wirespeed.host.switch import is_refused
@@ -69,8 +70,12 @@ class SwitchHands:
                 said[command] = self._asked(command)
         return [step.parse(said[step.read()]) for step in steps]
 
-    def change(self, step: Step, commands: Sequence[Command]) -> Changed:
-        """See `Hands.change`."""
+    def change(self, step: Step, commands: Sequence[Command], now: State | None = None) -> Changed:
+        """See `Hands.change`: a switch has no script, so it is read by the line before."""
+        if now is not None:
+            found = self._found(step)
+            if is_other(found, now, step):
+                return Changed("", found, is_stale=True)
         failed = ""
         try:
             for command in commands:
@@ -98,6 +103,13 @@ class SwitchHands:
         if is_refused(answer[:2000]):
             return Section("switch", "", "", answer, 1)
         return Section("switch", "", answer, "", 0)
+
+    def _found(self, step: Step) -> Observed[State]:
+        try:
+            return self.read([step])[0]
+        except HostError as error:
+            self._session.renew()
+            return self._read_again(step, error)
 
     def _read_again(self, step: Step, error: HostError) -> Observed[State]:
         """Read by a new session, for as long as a switch may be away. Raises the first error."""

@@ -7,12 +7,15 @@ lock on the host: it refuses what is based on a reading that is no longer true.
 
 import json
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
+from wirespeed.apply.change_from import is_other
+from wirespeed.apply.claim import Claim
 from wirespeed.apply.hands import Changed
 from wirespeed.apply.hands_shell import ShellHands
 from wirespeed.host.clock import Deadline, sleep_s
 from wirespeed.host.reach_vsphere import vsphere_capture
+from wirespeed.host.runner import Completed
 from wirespeed.model.capture import Capture, Section, parse_capture
 from wirespeed.model.command import Command, Shell
 from wirespeed.model.error import HostError, InputError
@@ -45,8 +48,34 @@ class Session(Protocol):
         ...
 
 
+class _NoShell:
+    """What runs commands for the hands of a shell: by the API there are none."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def run(
+        self,
+        argv: Sequence[str],
+        *,
+        timeout_s: float = 0,  # noqa: ARG002
+        stdin: str | None = None,  # noqa: ARG002
+        max_bytes: int = 0,  # noqa: ARG002
+    ) -> Completed:
+        """Refuse."""
+        raise InputError(
+            "vsphere.no_shell",
+            where=self._name,
+            found=f"{argv[0]} is a command, and the vSphere API runs none",
+            so="nothing was run",
+            next="reach the host by SSH: esxi://USER@HOST",
+        )
+
+
 class VsphereHands(ShellHands):
     """The hands of the guests of the host at the other end of `session`."""
+
+    can_be_tried: ClassVar[bool] = False
 
     def __init__(
         self,
@@ -56,7 +85,8 @@ class VsphereHands(ShellHands):
         reconnect_s: float = RECONNECT_S,
         pause_s: float = PAUSE_S,
     ) -> None:
-        self._name, self._session = name, session
+        super().__init__(name, _NoShell(name))
+        self._session = session
         self._reconnect_s, self._pause_s = reconnect_s, pause_s
 
     def read(self, steps: Sequence[Step]) -> list[Observed[State]]:
@@ -68,8 +98,12 @@ class VsphereHands(ShellHands):
                 said[number] = self._asked(number)
         return [step.parse(said[_number(step.read(), READ)]) for step in steps]
 
-    def change(self, step: Step, commands: Sequence[Command]) -> Changed:
-        """See `Hands.change`."""
+    def change(self, step: Step, commands: Sequence[Command], now: State | None = None) -> Changed:
+        """See `Hands.change`: the host refuses what is told after another change than was read."""
+        if now is not None:
+            found = self._found(step)
+            if is_other(found, now, step):
+                return Changed("", found, is_stale=True)
         failed = ""
         try:
             for command in commands:
@@ -89,9 +123,10 @@ class VsphereHands(ShellHands):
         commands: Sequence[Command],
         undo: Sequence[Command],  # noqa: ARG002
         within_s: int,  # noqa: ARG002
+        now: State | None = None,
     ) -> Changed:
         """Do as `change`: a guest's settings carry no session of ours."""
-        return self.change(step, commands)
+        return self.change(step, commands, now)
 
     def look(
         self,
@@ -115,11 +150,11 @@ class VsphereHands(ShellHands):
             next="reboot it yourself; then `wirespeed apply` goes on",
         )
 
-    def take(self, run: str) -> str:  # noqa: ARG002
+    def take(self, claim: Claim) -> str:  # noqa: ARG002
         """Take nothing: the host itself refuses a change that is based on an old reading."""
         return ""
 
-    def give_back(self, run: str) -> None:
+    def give_back(self, claim: Claim) -> None:
         """See `take`."""
 
     def _asked(self, number: str) -> Section:
@@ -127,6 +162,13 @@ class VsphereHands(ShellHands):
         if said is None:
             return Section("guest", number, "", "there is no guest of that number", 1)
         return Section("guest", number, json.dumps(said), "", 0)
+
+    def _found(self, step: Step) -> Observed[State]:
+        try:
+            return self.read([step])[0]
+        except HostError as error:
+            self._session.renew()
+            return self._read_again(step, error)
 
     def _read_again(self, step: Step, lost: HostError) -> Observed[State]:
         """Read by a new session, for as long as a host's agent may be away. Raises `lost`."""

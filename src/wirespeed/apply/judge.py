@@ -10,6 +10,9 @@ from wirespeed.model.step import State
 def judged(changed: Changed, goal: State) -> tuple[Verified, State | None, str]:
     """Give verdict, state and what is said; a command's failure stands even where all is right."""
     now = changed.now.value if isinstance(changed.now, Known) else None
+    if changed.is_stale:
+        reason = "" if isinstance(changed.now, Known) else changed.now.reason
+        return Verified.CHANGED_MEANWHILE, now, reason
     if changed.is_cut_off:
         return Verified.CUT_OFF, now, changed.failed
     if changed.failed:

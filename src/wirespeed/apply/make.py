@@ -4,6 +4,8 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from pydantic import ValidationError
+
 from wirespeed.apply.each_host import on_each
 from wirespeed.apply.hands import Hands
 from wirespeed.apply.planner import planned
@@ -18,6 +20,7 @@ from wirespeed.model.error import HostError, InputError
 from wirespeed.model.fact import HostFacts
 from wirespeed.model.observed import CannotTellError, Known, Observed, Unreadable
 from wirespeed.model.plan import Plan
+from wirespeed.model.shown import shown
 from wirespeed.model.spec import Approach, Spec
 from wirespeed.model.step import State, Step
 
@@ -94,6 +97,8 @@ class _Wanted:
             self.stops = error
         except CannotTellError as error:
             self.stops = _cannot_tell(host, error)
+        except ValidationError as error:
+            self.stops = _name_refused(host, error)
 
 
 def _stage(host: str, wanted: _Wanted, states: Sequence[Observed[State]], at: When) -> Stage:
@@ -142,4 +147,18 @@ def _cannot_tell(host: str, error: CannotTellError) -> InputError:
         found=error.reason,
         so="nothing is planned on a guess",
         next=error.would_tell,
+    )
+
+
+def _name_refused(host: str, error: ValidationError) -> InputError:
+    """Say which name of a host is kept out of commands: names of things there come from there."""
+    first = error.errors(include_url=False, include_context=False)[0]
+    field = ".".join(map(str, first["loc"])) or "value"
+    return InputError(
+        "plan.name_refused",
+        where=host,
+        found=f"{field} {shown(str(first['input']), 60)!r}: a step {error.title} does not take it",
+        so="nothing is planned from there on: names with other signs than letters, digits and "
+        "_ . @ + - do not come into a command",
+        next="give it a plain name (ip link set dev NAME name NEW), and plan again",
     )

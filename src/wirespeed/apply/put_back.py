@@ -4,16 +4,20 @@ a thing that an earlier step made, and that cannot be read: it may be gone with 
     never have come. When its makers are put back, it is as it was if it still is not there.
 a step that was read afresh in its turn: an earlier step had altered what stood there first.
     When that one is put back too, the state that the plan had found is brought back.
+what stands neither as we left it nor as it was before: somebody else changed it. It is left
+    alone, with the steps that it depends on and those that depend on it (theirs.py).
 """
 
 from collections.abc import Mapping
 
+from wirespeed.apply.change_from import is_state
 from wirespeed.apply.hands import Changed, Hands
 from wirespeed.apply.judge import judged
 from wirespeed.apply.record import BEGUN, Record
 from wirespeed.apply.standing import read_steps
+from wirespeed.apply.theirs import Theirs, foreign_keys, with_dependents
 from wirespeed.model.error import HostError
-from wirespeed.model.journal import Undoing, Undone, Verified
+from wirespeed.model.journal import StepProgress, Undoing, Undone, Verified
 from wirespeed.model.observed import Known, Observed, Unreadable
 from wirespeed.model.plan import PlannedStep
 from wirespeed.model.step import State, Step
@@ -24,29 +28,76 @@ NOT_THERE = "it is not there, as before"
 
 
 class PutBack:
-    """One undo of one run."""
+    """One undo of one run. `force`: what others changed is put back too."""
 
-    def __init__(self, record: Record, hands: Mapping[str, Hands]) -> None:
-        self._record, self._hands = record, hands
+    def __init__(self, record: Record, hands: Mapping[str, Hands], *, force: bool = False) -> None:
+        self._record, self._hands, self._force = record, hands, force
+        self.theirs: dict[int, Theirs] = {}
+        """What is left alone, by number of the step."""
         self._silent: dict[str, HostError] = {}
         """Guests that do not answer: each is asked once."""
 
     def all(self) -> Failures:
         """Put back all; give the steps that are not as they were, with what became of each."""
-        record, failures, gone = self._record, [], []
+        record, gone = self._record, list[int]()
+        failures: Failures = []
+        self._look()
         for number in reversed(range(len(record.plan.steps))):
-            if record.intent(number) is None or record.came[number] not in BEGUN:
+            if not self._is_begun(number) or number in self.theirs:
                 continue
-            undone = self._one(number, record.before(number))
+            found = self._read(number)
+            if self._is_theirs(number, found):
+                self._leave_alone({number: found})
+                continue
+            undone = self._one(number, record.before(number), found)
             if undone is None:
                 gone.append(number)
-            elif undone.verdict is not Verified.VERIFIED:
-                failures.append((record.plan.steps[number], undone))
+            else:
+                self._count(number, undone, failures)
         for number in (*gone, *self._altered()):
-            undone = self._once_more(number)
-            if undone.verdict is not Verified.VERIFIED:
-                failures.append((record.plan.steps[number], undone))
+            self._count(number, self._once_more(number), failures)
         return failures
+
+    def _count(self, number: int, undone: Undone, failures: Failures) -> None:
+        if undone.verdict is Verified.CHANGED_MEANWHILE:
+            self.theirs |= with_dependents(self._record, {number: undone.now})
+        elif undone.verdict is not Verified.VERIFIED:
+            failures.append((self._record.plan.steps[number], undone))
+
+    def _is_begun(self, number: int) -> bool:
+        return self._record.intent(number) is not None and self._record.came[number] in BEGUN
+
+    def _look(self) -> None:
+        """See what others changed, before anything is put back: it alters what hangs together."""
+        record = self._record
+        if self._force:
+            return
+        asked: dict[str, list[int]] = {}
+        for number in sorted(record.left):
+            if self._is_begun(number) or self._may_be_altered(number):
+                asked.setdefault(record.plan.steps[number].host, []).append(number)
+        found: dict[int, Observed[State]] = {}
+        for host, numbers in asked.items():
+            try:
+                found |= read_steps(record.plan, numbers, self._hands)
+            except HostError as error:
+                if any(record.plan.steps[number].before is not None for number in numbers):
+                    raise
+                self._silent[host] = error
+        self._leave_alone({n: state for n, state in found.items() if self._is_theirs(n, state)})
+
+    def _is_theirs(self, number: int, found: Observed[State]) -> bool:
+        record = self._record
+        left = record.left.get(number)
+        if self._force or left is None or not isinstance(found, Known):
+            return False
+        before = (record.before(number), record.plan.steps[number].before)
+        return bool(foreign_keys(found.value, left, *before))
+
+    def _leave_alone(self, found: Mapping[int, Observed[State]]) -> None:
+        states = {n: one.value if isinstance(one, Known) else None for n, one in found.items()}
+        for number, theirs in with_dependents(self._record, states).items():
+            self.theirs.setdefault(number, theirs)
 
     def _altered(self) -> list[int]:
         """Give the steps whose thing is not as the plan had found it, though nothing is left to do.
@@ -57,7 +108,11 @@ class PutBack:
         record, first = self._record, {}
         for number, planned in reversed(list(enumerate(record.plan.steps))):
             first[planned.host, read_step(planned.step).model_dump_json()] = number
-        asked = [number for number in first.values() if self._may_be_altered(number)]
+        asked = [
+            number
+            for number in first.values()
+            if self._may_be_altered(number) and number not in self.theirs
+        ]
         found = read_steps(record.plan, asked, self._hands)
         return [
             number
@@ -67,18 +122,17 @@ class PutBack:
 
     def _may_be_altered(self, number: int) -> bool:
         planned, intent = self._record.plan.steps[number], self._record.intent(number)
-        if planned.before is None:
+        if planned.before is None or self._record.came[number] is StepProgress.FORGOTTEN:
             return False
         return self._record.is_near(number) if intent is None else intent.before != planned.before
 
-    def _one(self, number: int, to: State | None) -> Undone | None:
+    def _one(self, number: int, to: State | None, found: Observed[State]) -> Undone | None:
         """Put one back; None: what it is about is not there, and an earlier step had made it."""
         planned = self._record.plan.steps[number]
         step = read_step(planned.step)
         if to is None:
             raise AssertionError("what is put back has an intent, and so a state before it")
         self._record.write(Undoing(number=number))
-        found = self._read(planned, step)
         if planned.before is None and not isinstance(found, Known):
             return None
         # What cannot be read is taken to be written: the undo of a state that is back is harmless.
@@ -88,14 +142,16 @@ class PutBack:
     def _once_more(self, number: int) -> Undone:
         planned = self._record.plan.steps[number]
         to = self._record.before(number) if planned.before is None else planned.before
-        undone = self._one(number, to)
+        undone = self._one(number, to, self._read(number))
         if undone is None:
             undone = Undone(number=number, verdict=Verified.VERIFIED, now=None, said=NOT_THERE)
             self._record.write(undone)
         return undone
 
-    def _read(self, planned: PlannedStep, step: Step) -> Observed[State]:
+    def _read(self, number: int) -> Observed[State]:
         """Read its state; a guest that is gone with its host's reboot cannot be asked."""
+        planned = self._record.plan.steps[number]
+        step = read_step(planned.step)
         if planned.host in self._silent:
             return Unreadable(self._silent[planned.host].found, step.read().line())
         try:
@@ -111,7 +167,12 @@ class PutBack:
     ) -> Changed:
         if now == to:
             return Changed(failed="", now=found)
-        return self._hands[planned.host].change(step, step.change(now, to))
+        # What cannot be read cannot be compared either.
+        is_from = now if isinstance(found, Known) else None
+        changed = self._hands[planned.host].change(step, step.change(now, to), is_from)
+        # Whoever came between us brought it back.
+        is_back = changed.is_stale and is_state(changed.now, to)
+        return Changed(failed="", now=changed.now) if is_back else changed
 
     def _undone(self, number: int, changed: Changed, to: State) -> Undone:
         verdict, now, said = judged(changed, to)

@@ -8,10 +8,16 @@ from wirespeed.model.journal import (
     Begun,
     Entry,
     Intent,
+    Result,
     StepProgress,
+    Stood,
+    Undoing,
+    Undone,
+    Verified,
     advance,
     progress,
     whole_plan,
+    written,
 )
 from wirespeed.model.plan import Plan
 from wirespeed.model.step import State
@@ -35,35 +41,85 @@ class Record:
         self.entries = list(entries)
         self.rebooted = rebooted
         """Hosts that were rebooted since their stage was begun: what is done may be gone."""
-        self.came = progress(plan, entries)
+        self._names = [set(names_of(planned.step)) for planned in plan.steps]
         begun = whole_plan(entries)
         self.planned = len(begun.steps) if begun else 0
         """Steps of all stages that were begun."""
         self._write_line = write
+        self._note_all()
+
+    def _note_all(self) -> None:
+        self.came = progress(self.plan, self.entries)
         self._intents: dict[int, Intent] = {}
         self._stage_start = 0
         self._about: dict[str, set[str]] = {}
         self._about_all: dict[str, set[str]] = {}
-        for entry in entries:
+        self._boots: dict[str, str] = {}
+        self.left: dict[int, State] = {}
+        """How a step was left, by the last reading since which nothing of ours can have altered it.
+
+        A step is not among them whose last write has no known end, nor one of a rebooted host.
+        """
+        for entry in written(self.entries):
             self._note(entry)
+        self._drop_rebooted(self.rebooted)
 
     def write(self, entry: Entry) -> None:
         """Make an entry durable, and know it."""
         self._write_line(entry)
         self.entries.append(entry)
-        advance(self.came, entry)
-        self._note(entry)
+        if isinstance(entry, Result | Undone) and entry.verdict is Verified.CHANGED_MEANWHILE:
+            self._note_all()
+        else:
+            advance(self.came, entry)
+            self._note(entry)
 
     def _note(self, entry: Entry) -> None:
         if isinstance(entry, Begun):
             self._stage_start = self.planned - len(entry.plan.steps)
             self._about = {}
+            known = {host: one for host, one in entry.boot_ids.items() if one}
+            self._drop_rebooted(
+                {host for host, one in known.items() if self._boots.get(host, one) != one}
+            )
+            self._boots |= known
         elif isinstance(entry, Intent):
             # What stood there first is what undo brings back.
             self._intents.setdefault(entry.number, entry)
             planned = self.plan.steps[entry.number]
             for about in (self._about, self._about_all):
                 about.setdefault(planned.host, set()).update(names_of(planned.step))
+        self._note_left(entry)
+
+    def _note_left(self, entry: Entry) -> None:
+        if isinstance(entry, Intent | Undoing):
+            for number in [n for n in self.left if n == entry.number or self.near(n, entry.number)]:
+                del self.left[number]
+        elif isinstance(entry, Stood):
+            self.left |= entry.states
+        elif (
+            isinstance(entry, Result | Undone)
+            and entry.now is not None
+            # What undoes it there by itself may not be at its end.
+            and entry.verdict is not Verified.CUT_OFF
+        ):
+            self.left[entry.number] = entry.now
+
+    def _drop_rebooted(self, hosts: AbstractSet[str]) -> None:
+        """Forget how their steps were left; a guest's too, whose boot nobody knows."""
+        if hosts:
+            self.left = {
+                number: state
+                for number, state in self.left.items()
+                if (host := self.plan.steps[number].host) not in hosts and host in self._boots
+            }
+
+    def near(self, one: int, other: int) -> bool:
+        """Tell whether two steps name one of the same things, or one names the other's guest."""
+        hosts = self.plan.steps[one].host, self.plan.steps[other].host
+        if hosts[0] == hosts[1]:
+            return not self._names[one].isdisjoint(self._names[other])
+        return hosts[1] in self._names[one] or hosts[0] in self._names[other]
 
     def begin(self, entry: Begun) -> None:
         """Begin a stage with steps of the plan that no stage had."""
@@ -106,6 +162,11 @@ class Record:
             for other in self._intents
             if self._stage_start <= other < number
         )
+
+    def is_after_others(self, number: int) -> bool:
+        """Tell whether another step was written on its host: it may have had effects beside."""
+        host = self.plan.steps[number].host
+        return any(n != number and self.plan.steps[n].host == host for n in self._intents)
 
     def is_near(self, number: int) -> bool:
         """Tell whether a step of any stage was written that names one of the same things."""

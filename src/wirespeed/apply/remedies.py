@@ -31,6 +31,7 @@ ELSEWHERE = {
     Shell.POSIX: "of a Linux: reach that one",
     Shell.POWERSHELL: "of the Windows side: reach it by winssh:// or winrm://, or `approach: wsl2`",
     Shell.SWITCH: "of a switch: wirespeed link",
+    Shell.VSPHERE: "of a guest of ESXi: reach its host by vsphere://, with `approach: esxi`",
 }
 """Why a step is not done from here."""
 

@@ -1,24 +1,48 @@
 """A run: its folder holds the journal, from which it is finished, undone or told of at any time."""
 
-from collections.abc import Iterable, Iterator
+import os
+import uuid
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from wirespeed.host.files import is_file
-from wirespeed.host.jsonl import JsonlWriter, read_lines
+from wirespeed.apply.journal_damage import (
+    refuse_damage,
+    refuse_no_beginning,
+    refuse_unknown_steps,
+)
+from wirespeed.apply.run_file import RUN, RunFile, read_run_file, write_run_file
+from wirespeed.host.clock import utc_now
+from wirespeed.host.jsonl import JsonlWriter
+from wirespeed.host.private import check_private_folder, read_private, tighten_folder
 from wirespeed.model.error import InputError
-from wirespeed.model.journal import ENTRY, Begun, Entry, outcome, whole_plan
+from wirespeed.model.journal import Begun, Entry, outcome, whole_plan
+from wirespeed.model.journal_lines import JournalText, digest, read_journal_text, sealed
+from wirespeed.model.owner import RUN_ID
 from wirespeed.model.plan import Plan
 from wirespeed.model.spec import Spec
 
 JOURNAL = "journal.jsonl"
+OLDER_NAME = ".run"
+"""How the folder's name ends where an older release made it, beside the spec: 0755 then."""
 
 
 class Run:
     """The journal of one run, open for writing: nobody else has it open at the same time."""
 
-    def __init__(self, folder: Path, writer: JsonlWriter, entries: list[Entry]) -> None:
-        self.folder, self._writer, self.entries = folder, writer, entries
+    def __init__(
+        self, folder: Path, writer: JsonlWriter, told: JournalText, run: str, *, breaks: bool
+    ) -> None:
+        self.folder, self._writer, self.told = folder, writer, told
+        self.entries: list[Entry] = list(told.entries)
+        self.id = run
+        """By which hosts know it: random, made once, and kept where the folder is moved."""
+        self.breaks = breaks
+        """Whether the lock of another run on a host is to be broken."""
+        self.is_older = bool(told.entries) and not _journal_id(told.entries)
+        """Whether its journal was begun by a wirespeed whose runs had no id."""
+        self._number, self._name = told.number, told.run
+        self._is_marked = False
 
     @property
     def plan(self) -> Plan | None:
@@ -37,23 +61,75 @@ class Run:
 
     def write(self, entry: Entry) -> None:
         """Make an entry durable. Raises InputError `file.unwritable`."""
-        self._writer.append(entry.model_dump_json())
+        if self.entries:
+            # After the first line, which changes nothing; before the first intent.
+            self._mark()
+        if isinstance(entry, Begun):
+            entry = entry.model_copy(update={"run": self.id})
+        body = entry.model_dump_json()
+        self._writer.append(sealed(body, self._number + 1, self._name))
+        self._number += 1
+        self._name = self._name or digest(body.encode())
         self.entries.append(entry)
 
     def begin_anew(self) -> None:
         """Forget what was undone."""
+        self._say(begun_at=None)
         self._writer.clear()
         self.entries.clear()
+        self._number, self._name, self._is_marked = 0, "", False
+
+    def _mark(self) -> None:
+        if not self._is_marked:
+            self._say(begun_at=utc_now())
+            self._is_marked = True
+
+    def _say(self, begun_at: str | None) -> None:
+        said = read_run_file(self.folder) or RunFile(run=self.id, made_at=utc_now())
+        if begun_at is None or said.begun_at is None:
+            write_run_file(self.folder, said.model_copy(update={"begun_at": begun_at}))
 
 
 @contextmanager
-def open_run(folder: Path, *, must_exist: bool = False) -> Iterator[Run]:
-    """Open a run's folder. Raises InputError `run.missing`, `run.in_use`, `run.not_a_journal`."""
-    if must_exist:
-        _must_be_there(folder)
+def open_run(
+    folder: Path, *, must_exist: bool = False, breaks: bool = False, of: str = ""
+) -> Iterator[Run]:
+    """Open a run's folder, made if need be; `of`: what the run is of, as `RunFile.of`.
+
+    Raises InputError `run.missing`, `run.in_use`, `file.untrusted`; LeftChangedError
+    `run.not_a_journal`, `run.damaged`: the file is left as it is then.
+    """
+    if must_exist or _is_there(folder):
+        refuse_damage(folder, read_told(folder))
+    with _opened(folder, breaks=breaks, of=of) as run:
+        refuse_damage(folder, run.told)
+        yield run
+
+
+@contextmanager
+def salvage_run(folder: Path, *, breaks: bool = False) -> Iterator[Run]:
+    """Open a run whose journal has a beginning, though lines of it may be damaged: `run.told`.
+
+    Raises as `open_run`, but not `run.damaged`.
+    """
+    read_told(folder)
+    with _opened(folder, breaks=breaks) as run:
+        yield run
+
+
+@contextmanager
+def _opened(folder: Path, *, breaks: bool, of: str = "") -> Iterator[Run]:
     writer = JsonlWriter(folder / JOURNAL)
     try:
-        yield Run(folder, writer, read_journal(folder))
+        if folder.name.endswith(OLDER_NAME):
+            tighten_folder(folder)
+        told = read_told(folder)
+        if told.lines and not told.entries:
+            # Of a beginning that a crash spoilt before anything was done.
+            writer.set_aside()
+            told = read_told(folder)
+        run = _kept_id(folder, told.entries, of)
+        yield Run(folder, writer, told, run, breaks=breaks)
     finally:
         writer.close()
 
@@ -63,25 +139,76 @@ def run_spec(entries: Iterable[Entry]) -> Spec | None:
     return next((e.spec for e in entries if isinstance(e, Begun) and e.spec is not None), None)
 
 
-def _must_be_there(folder: Path) -> None:
-    if not is_file(folder / JOURNAL):
+def _kept_id(folder: Path, entries: Sequence[Entry], of: str) -> str:
+    """Give the id of a run: its journal's, else its `run.json`'s; one is made, and durable."""
+    said = read_run_file(folder)
+    known = (_journal_id(entries), said.run if said else "")
+    found = next((one for one in known if RUN_ID.fullmatch(one)), uuid.uuid4().hex)
+    of = of or (said.of if said else "")
+    if said is None or (said.run, said.of) != (found, of):
+        # An older release began it, and wrote no `run.json`.
+        began = utc_now() if len(entries) > 1 else None
+        began = said.begun_at if said else began
+        made = said.made_at if said else utc_now()
+        write_run_file(folder, RunFile(run=found, of=of, made_at=made, begun_at=began))
+    return found
+
+
+def _journal_id(entries: Iterable[Entry]) -> str:
+    return next((e.run for e in entries if isinstance(e, Begun)), "")
+
+
+def read_journal(folder: Path) -> list[Entry]:
+    """Read the entries of a run, to act by them.
+
+    Raises InputError `run.missing`, `file.untrusted`; LeftChangedError `run.not_a_journal`,
+    `run.damaged`.
+    """
+    told = read_told(folder)
+    refuse_damage(folder, told)
+    return list(told.entries)
+
+
+def read_told(folder: Path) -> JournalText:
+    """Read what a journal says, damaged or not.
+
+    Raises InputError `run.missing`, `file.untrusted`; LeftChangedError `run.not_a_journal` where
+    it has no beginning though a run was begun.
+    """
+    path = folder / JOURNAL
+    try:
+        if _is_there(folder) or os.path.lexists(folder / RUN):
+            check_private_folder(folder)
+        said = read_run_file(folder)
+        data = read_private(path) if _is_there(folder) else None
+    except OSError as error:
+        raise InputError("file.unreadable", where=str(path), found=str(error)) from None
+    if data is None and (said is None or said.begun_at is None):
         raise InputError(
             "run.missing",
             where=str(folder),
             found=f"no {JOURNAL}",
-            next="name the folder that `wirespeed apply` wrote to",
+            next="`wirespeed status` lists the runs that are known; name the folder of one",
         )
+    told = read_journal_text(data or b"")
+    # Before the mark is there, the first line may have been cut short: nothing was done.
+    is_begun = said.begun_at is not None if said else told.size_bytes > 0
+    if is_begun and not told.has_beginning:
+        refuse_no_beginning(path, told, said.begun_at if said else None)
+    refuse_unknown_steps(path, told)
+    return told
 
 
-def read_journal(folder: Path) -> list[Entry]:
-    """Read the entries of a run. Raises InputError `run.missing`, `run.not_a_journal`."""
-    _must_be_there(folder)
-    try:
-        return [ENTRY.validate_json(line) for line in read_lines(folder / JOURNAL)]
-    except ValueError as error:
-        raise InputError(
-            "run.not_a_journal",
-            where=str(folder / JOURNAL),
-            found=str(error).splitlines()[0],
-            so="nobody can tell from it what was done",
-        ) from None
+def is_run(folder: Path) -> bool:
+    """Tell whether a run's journal is in a folder, or its `run.json` says that one was begun.
+
+    Raises InputError `file.untrusted`, `run.not_readable`.
+    """
+    if _is_there(folder):
+        return True
+    said = read_run_file(folder)
+    return said is not None and said.begun_at is not None
+
+
+def _is_there(folder: Path) -> bool:
+    return os.path.lexists(folder / JOURNAL)

@@ -1,37 +1,30 @@
-"""A spec from the text of a YAML file. Pure: strict about keys that are there twice or unknown."""
+"""A spec from the text of a YAML file. Pure: what is wrong is named by field, finding and form."""
 
-from collections.abc import Hashable
+from collections.abc import Iterator
 from typing import Any
 
 import yaml
 from pydantic import ValidationError
+from pydantic_core import ErrorDetails
 
+from wirespeed.apply.spec_yaml import load_yaml
 from wirespeed.model.error import InputError
 from wirespeed.model.shown import shown
-from wirespeed.model.spec import Spec
+from wirespeed.model.spec import Approach, Spec
+from wirespeed.model.subnet import unusable
 
 MAX_SPEC_BYTES = 4 << 20
-
-
-class _StrictLoader(yaml.SafeLoader):
-    """YAML as data only, without aliases (a few of them can fill the memory) and repeated keys."""
-
-    def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
-        """Refuse an alias."""
-        if self.check_event(yaml.AliasEvent):
-            mark = self.peek_event().start_mark  # type: ignore[no-untyped-call]
-            raise yaml.constructor.ConstructorError(None, None, "an alias", mark)
-        return super().compose_node(parent, index)
-
-    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
-        """Refuse a key that stands twice: YAML itself would take the last one, silently."""
-        seen: set[str] = set()
-        for key, _ in node.value:
-            if key.value in seen:
-                problem = f"the key {key.value!r} stands twice"
-                raise yaml.constructor.ConstructorError(None, None, problem, key.start_mark)
-            seen.add(key.value)
-        return super().construct_mapping(node, deep)
+MUST_BE = {
+    "int_type": "a whole number",
+    "bool_type": "true or false",
+    "float_type": "a number",
+    "finite_number": "a number that is finite",
+    "string_type": "text: put it in quotes",
+    "subnet_form": "an address and a length, such as 192.168.9.0/24",
+}
+"""By pydantic's name of the error."""
+WORDS = {"missing": "it is missing", "extra_forbidden": "there is no field of that name"}
+SAYS_ALL = ("value_error", "subnet_value")
 
 
 def parse_spec(text: str, where: str) -> Spec:
@@ -39,24 +32,60 @@ def parse_spec(text: str, where: str) -> Spec:
     if len(text) > MAX_SPEC_BYTES:
         raise _refusal("spec.too_long", where, f"{len(text)} characters")
     try:
-        data = yaml.load(text, Loader=_StrictLoader)  # noqa: S506 (a SafeLoader)
+        data = load_yaml(text)
     except yaml.MarkedYAMLError as error:
         line = f"line {error.problem_mark.line + 1}: " if error.problem_mark else ""
         raise _refusal("spec.not_yaml", where, f"{line}{error.problem}") from None
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         raise _refusal("spec.not_yaml", where, str(error)) from None
     try:
-        return Spec.model_validate(data)
+        spec = Spec.model_validate(data)
     except ValidationError as error:
-        wrong = [
-            ".".join(map(str, e["loc"])) + ": " * bool(e["loc"]) + _plain(e["msg"])
-            for e in error.errors()[:5]
-        ]
+        wrong = [_place(e) + _finding(e) for e in error.errors()[:5]]
         raise _refusal("spec.invalid", where, "\n".join(wrong)) from None
+    if refused := list(_unusable_subnets(spec)):
+        raise _refusal("spec.invalid", where, "\n".join(refused))
+    return spec
 
 
-def _plain(message: str) -> str:
-    return message.removeprefix("Value error, ")
+def _unusable_subnets(spec: Spec) -> Iterator[str]:
+    """Name the subnets that no host can use.
+
+    It is asked of files alone: the journal of a run that has such a one must be read to undo it.
+    """
+    # On a cable of WSL2 the addresses are there already, and nothing of ours gives any.
+    assigned = spec.approach is not Approach.WSL2
+    subnets = {"underlay": spec.underlay.subnet}
+    subnets |= {f"networks.{name}": network.subnet for name, network in spec.networks.items()}
+    for name, subnet in subnets.items():
+        if kind := unusable(subnet, assigned=assigned):
+            yield f"{name}.subnet: found {subnet}, in which there is {kind}; it must have none"
+
+
+def _place(error: ErrorDetails) -> str:
+    return ".".join(map(str, error["loc"])) + ": " * bool(error["loc"])
+
+
+def _finding(error: ErrorDetails) -> str:
+    if must := MUST_BE.get(error["type"]):
+        return f"found {_words(error['input'])}; it must be {must}"
+    if words := WORDS.get(error["type"]):
+        return words
+    said = error["msg"].removeprefix("Value error, ")
+    return said if error["type"] in SAYS_ALL else f"found {_words(error['input'])}; {said}"
+
+
+def _words(value: Any) -> str:
+    """Give a value as YAML has it, and its kind where that may be the fault."""
+    if value is None:
+        return "nothing"
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, str):
+        return f"the text {shown(value, 80)!r}"
+    if isinstance(value, list | dict):
+        return "a list" if isinstance(value, list) else "fields"
+    return shown(str(value), 80)
 
 
 def _refusal(what: str, where: str, found: str) -> InputError:

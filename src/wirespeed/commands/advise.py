@@ -10,6 +10,7 @@ from wirespeed.advice.fabric import advise_fabric
 from wirespeed.advice.slot import Slot, advise_slot
 from wirespeed.advice.transport import advise_transport
 from wirespeed.advice.wsl2 import advise_wsl2
+from wirespeed.commands.echo import echo
 from wirespeed.model.advice import Advice
 from wirespeed.model.error import InputError
 from wirespeed.model.shown import shown
@@ -100,7 +101,7 @@ def wsl2(point_to_point: bool, lan: bool, as_json: bool) -> int:
 
 
 def _print(advice: Advice, *, as_json: bool) -> int:
-    click.echo(advice.model_dump_json() if as_json else "\n".join(advice_lines(advice)))
+    echo(advice.model_dump_json() if as_json else "\n".join(advice_lines(advice)))
     return 0
 
 

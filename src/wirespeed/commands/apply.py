@@ -8,19 +8,33 @@ import click
 
 from wirespeed.apply.executor import Ending
 from wirespeed.apply.firmware_guard import refuse_firmware, refuse_no_way_back
-from wirespeed.apply.guard import refuse_cutoff, with_cutoffs
+from wirespeed.apply.guard import may_cut_off, refuse_cutoff, with_cutoffs
 from wirespeed.apply.guard_timer_hands import CONFIRM_WITHIN_S
 from wirespeed.apply.hands_shell import ShellHands
 from wirespeed.apply.interrupted import interrupted
+from wirespeed.apply.rest import rest_notes, rest_of, with_cuts_of
 from wirespeed.apply.run import Run, open_run
+from wirespeed.apply.run_place import new_run_folder, of_spec, refuse_moved
 from wirespeed.apply.stages import refuse_endless
 from wirespeed.apply.until import until_number
+from wirespeed.commands import tryout
+from wirespeed.commands.break_lock import break_lock
+from wirespeed.commands.confirm import keep, refuse_gone
+from wirespeed.commands.echo import confirm, echo, is_terminal
 from wirespeed.commands.hosts_of_spec import hands_of, here_of, read_spec
-from wirespeed.commands.plan_hosts import plan_hosts
-from wirespeed.commands.run_hosts import REBOOT_DUE, carry_out, run_folder, still_to_reboot
+from wirespeed.commands.plan_hosts import facts_now, plan_hosts
+from wirespeed.commands.resume_spec import spec_to_go_on_with
+from wirespeed.commands.run_hosts import (
+    REBOOT_DUE,
+    carry_out,
+    rebooted_since,
+    refuse_missing_hosts,
+    still_to_reboot,
+    take_back,
+)
 from wirespeed.model.error import HostError, InputError, MeasurementError
 from wirespeed.model.fact import HostFacts
-from wirespeed.model.journal import Begun
+from wirespeed.model.journal import Begun, tried_s
 from wirespeed.model.plan import Plan
 from wirespeed.model.spec import Spec
 from wirespeed.report.plan_text import plan_lines
@@ -32,7 +46,7 @@ from wirespeed.report.plan_text import plan_lines
     "--run",
     "folder",
     type=click.Path(path_type=Path),
-    help="Folder of the journal.  [default: SPEC with .run]",
+    help="Folder of the journal.  [default: one of its own in ~/.local/state/wirespeed/runs]",
 )
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @click.option(
@@ -42,11 +56,11 @@ from wirespeed.report.plan_text import plan_lines
 @click.option(
     "--allow-cutoff",
     is_flag=True,
-    help="Also change the port that a host is reached by; the host undoes that itself unless we "
-    "can come back.",
+    help="Also change the port that a host is reached by. The host rolls that back unless "
+    "wirespeed reconnects.",
 )
 @click.option("--allow-firmware", is_flag=True, help="Also write a card's firmware.")
-@click.option("--allow-no-undo", is_flag=True, help="Also what of it no undo takes back.")
+@click.option("--allow-no-undo", is_flag=True, help="Also apply steps that cannot be undone.")
 @click.option(
     "--confirm-within",
     "within_s",
@@ -54,8 +68,18 @@ from wirespeed.report.plan_text import plan_lines
     type=click.IntRange(10, 3600),
     default=CONFIRM_WITHIN_S,
     show_default=True,
-    help="How long a host waits for that.",
+    help="Seconds a host waits for that connection before it rolls back.",
 )
+@click.option(
+    "--try",
+    "try_s",
+    metavar="SECONDS",
+    type=click.IntRange(10, 86400),
+    help="Seconds until each host undoes the whole run by itself, unless you run "
+    "`wirespeed confirm` before.",
+)
+@break_lock
+@click.option("--as-begun", is_flag=True, help="Finish a run with the spec that it was begun with.")
 def apply(
     spec: Path,
     folder: Path | None,
@@ -66,21 +90,31 @@ def apply(
     allow_firmware: bool,
     allow_no_undo: bool,
     within_s: int,
+    breaks_lock: bool,
+    as_begun: bool,
+    try_s: int | None,
 ) -> int:
-    """Carry a spec out on its hosts. `wirespeed undo` takes all of it back.
+    """Apply a spec to its hosts and verify every step. `wirespeed undo` takes all of it back.
 
-    Every step is written to a journal before it is done, and is done only when a fresh reading of
-    the host says so. If one fails, all are put back. An apply that was killed, or stopped by
-    --until, is finished by the next one. Where a host has to be rebooted, so is one that waits for
-    that.
+    wirespeed writes each step to a journal before it makes the change, and calls the step done only
+    when a new reading of the host shows it. If a step fails, all steps are put back. The next apply
+    finishes a run that was killed, stopped by --until, or waits for a reboot: it shows what is left
+    and asks. If the spec was edited since then, see --as-begun.
 
     Exit codes: 0 applied, or stopped where --until says; 1 refused or put back; 2 bad input;
     3 a host was left changed; 4 a stage is done, and a host is to be rebooted.
     """  # fmt: skip
     wanted = read_spec(spec)
-    how = How(spec, until, yes, reboot, allow_cutoff, within_s, allow_firmware, allow_no_undo)
-    with open_run(folder or run_folder(spec)) as run, hands_of(wanted) as hands:
-        return Applying(wanted, run, hands, how).go()
+    how = How(
+        spec, until, yes, reboot, allow_cutoff, within_s, allow_firmware, allow_no_undo, try_s or 0
+    )
+    if folder is None:
+        refuse_moved(spec, wanted)
+    where = folder or new_run_folder(spec)
+    with open_run(where, breaks=breaks_lock, of=of_spec(spec)) as run:
+        wanted = spec_to_go_on_with(run, wanted, spec, as_begun=as_begun)
+        with hands_of(wanted) as hands:
+            return Applying(wanted, run, hands, how).go()
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +129,7 @@ class How:
     within_s: int
     allow_firmware: bool = False
     allow_no_undo: bool = False
+    try_s: int = 0
 
 
 class Applying:
@@ -107,15 +142,18 @@ class Applying:
         """Give the exit code."""
         run = self._run
         ending: Ending | Literal["declined"]
+        tryout.refuse_begun_without(run, self._how.try_s)
+        if run.outcome == "unconfirmed" and run.plan is not None:
+            refuse_gone(run, run.plan, self._hands, str(self._how.spec))
+            return self._keep(run.plan)
         if run.outcome == "unfinished" and run.plan is not None:
-            click.echo(f"{run.folder}: a run that did not come to its end is finished", err=True)
-            ending = self._carry_out(run.plan)
+            ending = self._go_on(run.plan)
         elif run.outcome == "staged":
             ending = "staged"
         else:
             made, facts = plan_hosts(self._spec, self._hands, run.plan)
             if all(step.no_op for step in made.steps):
-                click.echo("\n".join(plan_lines(made)))
+                echo("\n".join(plan_lines(made)))
                 return 0
             self._refuse_second_run(made)
             ending = self._begin(made, facts)
@@ -128,16 +166,35 @@ class Applying:
                 raise interrupted(error, run.entries, str(self._how.spec)) or error from None
         if ending == "stopped":
             name = self._how.spec
-            click.echo(
+            echo(
                 f"stopped where --until says: `wirespeed apply {name}` goes on, "
                 f"`wirespeed undo {name}` takes back"
             )
+            if seconds := tried_s(run.entries):
+                echo(f"each host takes it back {seconds} s after its last step unless it goes on")
+        if run.outcome == "unconfirmed" and run.plan is not None:
+            return self._keep(run.plan)
         return 1 if ending == "declined" else 0
+
+    def _keep(self, plan: Plan) -> int:
+        """Ask whether what was done is kept; where nobody can be asked, say how it is."""
+        name, seconds = str(self._how.spec), self._how.try_s or tried_s(self._run.entries)
+        if self._how.yes or not is_terminal():
+            echo(
+                f"applied, and not confirmed: each host takes it back {seconds} s after its last "
+                f"step. To keep it: wirespeed confirm {name}"
+            )
+            return 0
+        if confirm(f"Keep this? Each host takes it back within {seconds} s unless you say yes."):
+            keep(self._run, plan, self._hands, name)
+            return 0
+        take_back(self._run, plan, self._hands, name)
+        return 1
 
     def _refuse_second_run(self, made: Plan) -> None:
         if self._run.outcome in ("new", "undone"):
             return
-        click.echo("\n".join(plan_lines(made)))
+        echo("\n".join(plan_lines(made)))
         raise InputError(
             "run.applied_before",
             where=str(self._run.folder),
@@ -151,14 +208,34 @@ class Applying:
         """Show a stage, ask, and do it; `made` is its plan alone."""
         done = self._run.plan
         former = done.steps if done and self._run.outcome == "staged" else ()
-        click.echo("\n".join(plan_lines(made, first=len(former) + 1)))
+        echo("\n".join(plan_lines(made, first=len(former) + 1)))
         made = self._guarded(made, facts)
         plan = made.model_copy(update={"steps": (*former, *made.steps)})
         until_number(plan, self._how.until)
-        if not self._how.yes and not click.confirm("Do this?"):
+        if not self._how.yes and not confirm("Do this?"):
             return "declined"
         if not former:
             self._run.begin_anew()
+        return self._carry_out(plan)
+
+    def _go_on(self, plan: Plan) -> Ending | Literal["declined"]:
+        """Show what a run that did not come to its end has still to do, ask, and do it.
+
+        What would stop it as a new plan stops it here too.
+        """
+        run = self._run
+        refuse_missing_hosts(run.folder, plan, self._hands)
+        until_number(plan, self._how.until)
+        try:
+            rest = rest_of(plan, run.entries, rebooted_since(run.entries, self._hands))
+            echo(f"{run.folder}: a run did not come to its end; this is still to be done:\n")
+            echo("\n".join([*plan_lines(rest), *rest_notes(plan, run.entries)]))
+            facts = facts_now(self._spec, self._hands) if may_cut_off(rest) else {}
+            plan = with_cuts_of(plan, self._guarded(rest, facts))
+        except (HostError, InputError, MeasurementError) as error:
+            raise interrupted(error, run.entries, str(self._how.spec)) or error from None
+        if not self._how.yes and not confirm("Go on with this?"):
+            return "declined"
         return self._carry_out(plan)
 
     def _carry_out(self, plan: Plan) -> Ending:
@@ -170,7 +247,11 @@ class Applying:
             spec=self._spec,
             until=until_number(plan, self._how.until),
             name=str(self._how.spec),
+            try_s=self._how.try_s or tried_s(self._run.entries if self._goes_on() else ()),
         )
+
+    def _goes_on(self) -> bool:
+        return self._run.outcome in ("unfinished", "staged")
 
     def _guarded(self, made: Plan, facts: dict[str, HostFacts]) -> Plan:
         if not self._how.allow_firmware:
@@ -195,17 +276,17 @@ class Applying:
             return True
         names = ", ".join(due)
         ways = [self._hands[host].interruption for host in due]
-        click.echo("".join(f"{way}\n" for way in dict.fromkeys(ways) if way), nl=False)
+        echo("".join(f"{way}\n" for way in dict.fromkeys(ways) if way), nl=False)
         if not self._how.reboot:
-            click.echo(
+            echo(
                 f"a stage is done, and not in force: {names} is still to be rebooted\n"
                 f"then: wirespeed apply {self._how.spec}; or now, all of it: --reboot"
             )
             return False
-        if not self._how.yes and not click.confirm(f"Reboot {names}?"):
+        if not self._how.yes and not confirm(f"Reboot {names}?"):
             return False
         for host in due:
-            click.echo(f"  rebooting     {host}")
+            echo(f"  rebooting     {host}")
             self._hands[host].reboot(due[host])
-            click.echo(f"  rebooted      {host}: its boot id is another one")
+            echo(f"  rebooted      {host}: its boot id is another one")
         return True

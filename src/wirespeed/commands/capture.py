@@ -3,10 +3,12 @@
 import re
 import secrets
 from collections.abc import Iterator, Sequence
+from contextlib import closing
 from pathlib import Path
 
 import click
 
+from wirespeed.commands.echo import echo, echo_capture
 from wirespeed.doctor.anonymous import anonymous
 from wirespeed.doctor.collector import collector_script
 from wirespeed.doctor.collector_esxi import esxi_collector_script
@@ -73,6 +75,8 @@ def capture(
     """Read hosts (this one when none is named) and write what was read to files.
 
     A HOST is one that `ssh HOST` reaches. A FILE is a capture made before, to be made anonymous.
+
+    Exit codes: 0 all was read; 2 bad input, or a host of which nothing, or not all, was read.
     """
     if bare is not None:
         if hosts or hidden or out or sudo or bare not in SCRIPTS:
@@ -83,45 +87,45 @@ def capture(
                 next="wirespeed capture --script >collector.sh",
             )
         if bare in set(SwitchKind):
-            click.echo(switch_form(SwitchKind(bare), secrets.token_hex(8)), nl=False)
+            echo(switch_form(SwitchKind(bare), secrets.token_hex(8)), nl=False)
             return 0
         others = {"windows": windows_collector_script, "esxi": esxi_collector_script}
-        click.echo(others[bare]() if bare in others else collector_script(seconds), nl=False)
+        echo(others[bare]() if bare in others else collector_script(seconds), nl=False)
         return 0
     places = [parse_destination(text) for text in dict.fromkeys(hosts)] or [Here()]
     paths = _paths(places, out, hidden)
-    unread = 0
     results = collect(places, interval_s=seconds, sudo=sudo, timeout_s=timeout_s)
-    for result in results:
-        name = shown(result.destination.text, 60)
-        if isinstance(result, Unreachable):
-            if len(places) == 1:
-                raise result.error
-            unread += 1
-            _report_error(name, result.error)
-            continue
-        try:
-            _keep(result, paths.get(result.destination), hidden)
-        except WirespeedError as error:
-            if len(places) == 1:
-                raise
-            unread += 1
-            _report_error(name, error)
-    return 2 if unread else 0
+    is_whole = True
+    with closing(results):
+        for result in results:
+            try:
+                if isinstance(result, Unreachable):
+                    raise result.error
+                is_whole &= _keep(result, paths.get(result.destination), hidden)
+            except WirespeedError as error:
+                if len(places) == 1:
+                    raise
+                is_whole = False
+                _report_error(shown(result.destination.text, 60), error)
+    return 0 if is_whole else 2
 
 
-def _keep(told: Told, path: Path | None, hidden: bool) -> None:
-    """Write one capture, and say what it lacks."""
+def _keep(told: Told, path: Path | None, hidden: bool) -> bool:
+    """Write one capture, and say what it lacks. False: it was cut off."""
     where = told.destination.text
     parsed = parse_capture(told.text, where)
+    if not parsed.complete:
+        said = f"INCOMPLETE: {shown(where, 60)}: the reading was cut off, its end is missing"
+        echo(said, err=True)
     text = anonymous(told.text, where, secrets.token_bytes(32)) if hidden else told.text
     if path is None:
-        click.echo(text, nl=False)
+        echo_capture(text)
     else:
         write_whole(path, text)
-        click.echo(f"{shown(where, 60)}: {path}")
+        echo(f"{shown(where, 60)}: {path}")
     for line in (*told.warnings, *unread_lines(parsed)):
-        click.echo(f"  {line}", err=True)
+        echo(f"  {line}", err=True)
+    return parsed.complete
 
 
 def _paths(
@@ -162,6 +166,6 @@ def file_names(places: Sequence[Destination]) -> Iterator[str]:
 
 
 def _report_error(name: str, error: WirespeedError) -> None:
-    click.echo(f"{name}: not read: {error.what}: {shown(error.found)}", err=True)
+    echo(f"{name}: not read: {error.what}: {shown(error.found)}", err=True)
     if error.next:
-        click.echo(f"  {error.next}", err=True)
+        echo(f"  {error.next}", err=True)

@@ -1,7 +1,6 @@
 """`wirespeed ceiling`: the path as a ledger of ceilings, of a host or of cards not bought yet."""
 
 import json
-import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -15,11 +14,13 @@ from wirespeed.ceilings.pcie import pcie_ceiling
 from wirespeed.ceilings.tcp import goodput_bps, tcp_payload_bytes, tcp_window_ceiling
 from wirespeed.ceilings.vswitch import vswitch_ceiling
 from wirespeed.commands import ceiling_options as option
+from wirespeed.commands.echo import echo
+from wirespeed.model.ascii_json import ascii_json
 from wirespeed.model.ceiling import Ceiling, Direction, Ledger
 from wirespeed.model.error import InputError
 from wirespeed.model.question import Purpose, Question
+from wirespeed.model.shown import shown
 from wirespeed.report.ceiling_text import ceiling_lines
-from wirespeed.report.ledger_bars import ASCII
 
 WIDTH = 80
 GIVEN = "as you gave it"
@@ -78,7 +79,7 @@ WHAT_IF = (
 @click.option("--port", "names", multiple=True, help="Of a host: only this netdev or PCI address.")
 @click.option("--explain", is_flag=True, help="Show the formulas, and what they were given.")
 @click.option("--json", "as_json", is_flag=True, help="One line of JSON.")
-def ceiling(host: str | None, frame: str, purpose: str | None, **given: Any) -> None:
+def ceiling(host: str | None, frame: str, purpose: str | None, **given: Any) -> int:
     """Show the most that a path can carry, and what bounds it.
 
     Of this machine, of a host over SSH, of a file that `wirespeed capture` wrote; or, with --pcie,
@@ -86,6 +87,8 @@ def ceiling(host: str | None, frame: str, purpose: str | None, **given: Any) -> 
 
     A bar is solid up to what a path that is well set up reaches, and light up to what the headers
     alone would leave: nothing that is measured can lie above that.
+
+    Exit codes: 0 computed, 2 bad input or a reading that was cut off.
     """
     question = Question(
         purpose=None if purpose is None else Purpose(purpose),
@@ -107,16 +110,21 @@ def ceiling(host: str | None, frame: str, purpose: str | None, **given: Any) -> 
     if described:
         ledgers = [_what_if(question, given)]
         warnings: tuple[str, ...] = ()
+        is_complete = True
     else:
-        ledgers, warnings = _of_host(host, question)
+        ledgers, warnings, is_complete = _of_host(host, question)
     if given["as_json"]:
-        click.echo(json.dumps({"warnings": warnings, "paths": list(map(_path, ledgers))}))
-        return
+        told = {"is_complete": is_complete, "warnings": warnings}
+        echo(ascii_json(json.dumps(told | {"paths": list(map(_path, ledgers))})))
+        return 0 if is_complete else 2
     payload_bytes = tcp_payload_bytes(question.frame_bytes)
-    lines = [f"warning: {text}" for text in warnings]
+    name = shown(host or "this host")
+    lines = [] if is_complete else [f"INCOMPLETE: {name}: the reading was cut off"]
+    lines += [f"warning: {text}" for text in warnings]
     for ledger in ledgers:
         lines += ["", *ceiling_lines(ledger, payload_bytes, explain=given["explain"], width=WIDTH)]
-    _print("\n".join(lines).strip("\n") or "no port was found on this host")
+    echo("\n".join(lines).strip("\n") or "no port was found on this host")
+    return 0 if is_complete else 2
 
 
 def _what_if(question: Question, given: dict[str, Any]) -> Ledger:
@@ -261,7 +269,8 @@ def _lacks(name: str, found: str, next: str) -> InputError:
     )
 
 
-def _of_host(host: str | None, question: Question) -> tuple[list[Ledger], tuple[str, ...]]:
+def _of_host(host: str | None, question: Question) -> tuple[list[Ledger], tuple[str, ...], bool]:
+    """Give the ledgers of its ports, what is to be said of the reading, and whether it is whole."""
     # Only here: a what-if needs no host, and shall not wait for what reads one.
     from wirespeed.doctor.diagnose import asked_ports
     from wirespeed.doctor.gather import gather
@@ -273,9 +282,8 @@ def _of_host(host: str | None, question: Question) -> tuple[list[Ledger], tuple[
     if isinstance(found, Unreachable):
         raise found.error
     facts = found.facts
-    return [build_ledger(facts, port, question) for port in asked_ports(facts, question)], (
-        found.warnings
-    )
+    ledgers = [build_ledger(facts, port, question) for port in asked_ports(facts, question)]
+    return ledgers, found.warnings, facts.capture.complete
 
 
 def _path(ledger: Ledger) -> dict[str, Any]:
@@ -295,10 +303,3 @@ def _path(ledger: Ledger) -> dict[str, Any]:
             },
         }
     return {**ledger.model_dump(mode="json"), "bounds": bounds}
-
-
-def _print(text: str) -> None:
-    encoding = sys.stdout.encoding or "ascii"
-    if not encoding.lower().startswith("utf"):
-        text = text.translate(ASCII)
-    click.echo(text.encode(encoding, "backslashreplace"))

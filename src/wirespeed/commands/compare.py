@@ -5,7 +5,9 @@ from pathlib import Path
 import click
 from pydantic import ValidationError
 
-from wirespeed.commands.compare_folder import compare_folder, refuse_what_stands
+from wirespeed.apply.run_place import run_folder
+from wirespeed.commands.break_lock import break_lock
+from wirespeed.commands.compare_folder import compare_folder, compare_pages, refuse_what_stands
 from wirespeed.commands.compare_paths import measured_paths
 from wirespeed.commands.compare_report import (
     REPORT,
@@ -15,11 +17,11 @@ from wirespeed.commands.compare_report import (
     write_comparison_reports,
     write_record,
 )
+from wirespeed.commands.echo import echo
 from wirespeed.commands.hosts_of_spec import read_spec
 from wirespeed.commands.prove import prove_into
 from wirespeed.commands.prove_run import DeclinedError
-from wirespeed.commands.run_hosts import run_folder
-from wirespeed.host.files import make_folder
+from wirespeed.host.files import make_result_folder, make_run_folder
 from wirespeed.model.error import InputError, LeftChangedError, WirespeedError
 from wirespeed.model.shown import shown
 from wirespeed.model.spec import Approach, Spec
@@ -47,9 +49,11 @@ MOST_SAID = 400
 @click.option(
     "--out",
     type=click.Path(path_type=Path),
-    help="Folder of the page, with one of each approach's proof in it.  [default: SPEC.compare]",
+    help="Folder of the page and of each approach's proof.  [default: SPEC.compare for the pages, "
+    "the runs in ~/.local/state/wirespeed/runs]",
 )
-def compare(spec: Path, approaches: str, yes: bool, out: Path | None) -> int:
+@break_lock
+def compare(spec: Path, approaches: str, yes: bool, out: Path | None, breaks_lock: bool) -> int:
     """Prove a spec by several approaches in turn, and lay them side by side on one page.
 
     Each is built, measured and undone before the next one; the word after `approach:` in the spec
@@ -60,17 +64,27 @@ def compare(spec: Path, approaches: str, yes: bool, out: Path | None) -> int:
     """  # fmt: skip
     given = read_spec(spec)
     specs = {approach: _spec_of(given, approach) for approach in _named(approaches)}
-    folder = out or compare_folder(spec)
+    folder, pages = out or compare_folder(spec), out or compare_pages(spec)
     refuse_what_stands(folder, run_folder(spec), spec)
-    make_folder(folder)
+    make_run_folder(folder)
+    if out is None:
+        make_result_folder(pages)
     forget(folder, tuple(specs))
     failed: dict[Approach, Failed] = {}
     record = ComparisonRecord(spec_name=spec.name, spec=given, approaches=tuple(specs))
     try:
         for approach, wanted in specs.items():
-            click.echo(f"{approach}", err=True)
+            echo(f"{approach}", err=True)
             try:
-                prove_into(folder / approach, wanted, spec, asks=not yes, keeps=False)
+                prove_into(
+                    folder / approach,
+                    wanted,
+                    spec,
+                    pages / approach,
+                    asks=not yes,
+                    keeps=False,
+                    breaks=breaks_lock,
+                )
             except DeclinedError:
                 return 1
             except WirespeedError as error:
@@ -78,14 +92,14 @@ def compare(spec: Path, approaches: str, yes: bool, out: Path | None) -> int:
                 if isinstance(error, LeftChangedError):
                     # Who comes next would build on what was left.
                     raise
-                click.echo(f"{approach}: {error.what}: {error.found}", err=True)
+                echo(f"{approach}: {error.what}: {error.found}", err=True)
         why_not = measured_paths(folder, given.measure.rfc2544, tuple(specs))
         record = record.model_copy(update={"paths_why_not": why_not})
     finally:
         write_record(folder, record.model_copy(update={"failed": failed}))
-        comparison = write_comparison_reports(folder)
+        comparison = write_comparison_reports(folder, pages)
     _tell(comparison)
-    click.echo(f"report: {folder / REPORT}")
+    echo(f"report: {pages / REPORT}")
     return 0 if all(isinstance(o, Proof) and is_proven(o) for o in comparison.approaches) else 1
 
 
@@ -94,7 +108,7 @@ def _tell(comparison: Comparison) -> None:
     lines = wrapped(choice.headline, WIDTH)
     for reason in choice.reasons:
         lines += wrapped(shown(reason, MOST_SAID), WIDTH, "  - ", "    ")
-    click.echo("\n".join(lines))
+    echo("\n".join(lines))
 
 
 def _named(text: str) -> list[Approach]:

@@ -2,24 +2,40 @@
 
 from pathlib import Path
 
-from wirespeed.apply.run import JOURNAL, read_journal
-from wirespeed.host.files import is_file
+from wirespeed.apply.run import is_run, read_journal
+from wirespeed.apply.run_place import of_spec, place_of, stands
 from wirespeed.model.error import InputError
 from wirespeed.model.journal import outcome
 from wirespeed.report.comparison_features import COMPARABLE
 
 
 def compare_folder(spec: Path) -> Path:
-    """Give the folder of a spec's comparison where none is named: beside it, with `.compare`."""
+    """Give the folder of a spec's comparison where none is named.
+
+    Older releases had it beside the spec: what a kill left there is still found. Raises as
+    `standing_runs`.
+    """
+    older = compare_pages(spec)
+    if standing_runs(older):
+        return older
+    return place_of(f"{spec.name}.compare", f"compare {of_spec(spec)}")
+
+
+def compare_pages(spec: Path) -> Path:
+    """Give the folder of a comparison's pages where none is named: beside the spec."""
     return spec.with_name(f"{spec.name}.compare")
 
 
 def standing_runs(folder: Path) -> list[Path]:
     """Give the runs in a comparison's folder of which something stands on hosts, by the journals.
 
-    Raises InputError `run.not_a_journal`.
+    Raises as `read_told`.
     """
-    return [folder / approach for approach in COMPARABLE if _stands(folder / approach)]
+    return [
+        folder / approach
+        for approach in COMPARABLE
+        if is_run(folder / approach) and stands(folder / approach)
+    ]
 
 
 def refuse_what_stands(folder: Path, run: Path, spec: Path) -> None:
@@ -27,7 +43,7 @@ def refuse_what_stands(folder: Path, run: Path, spec: Path) -> None:
 
     `folder` is the comparison's, `run` the spec's own.
     """
-    standing = [*standing_runs(folder), *([run] if _stands(run) else [])]
+    standing = [*standing_runs(folder), *([run] if is_run(run) and stands(run) else [])]
     if not standing:
         return
     takes_back = str(spec) if folder == compare_folder(spec) else str(standing[0])
@@ -38,9 +54,3 @@ def refuse_what_stands(folder: Path, run: Path, spec: Path) -> None:
         so="an approach that is built upon it would not be compared with the others",
         next=f"wirespeed undo {takes_back}, then compare again",
     )
-
-
-def _stands(folder: Path) -> bool:
-    if not is_file(folder / JOURNAL):
-        return False
-    return outcome(read_journal(folder)) not in ("new", "undone")

@@ -2,9 +2,8 @@
 
 from pathlib import Path
 
-import click
-
 from wirespeed.commands.compare_report import PATHS_FOLDER
+from wirespeed.commands.echo import echo
 from wirespeed.commands.measure import rfc2544
 from wirespeed.host.files import make_folder, remove_file
 from wirespeed.measure.run_folder import TRIALS
@@ -32,7 +31,7 @@ def measured_paths(
             why[approach] = "not asked for: `rfc2544: {}` under `measure:` in the spec asks"
             continue
         argv = _argv(PATHS[approach], asked, out)
-        click.echo(f"wirespeed measure rfc2544 {' '.join(argv)}", err=True)
+        echo(f"wirespeed measure rfc2544 {' '.join(argv)}", err=True)
         try:
             make_folder(out)
             rfc2544.main(argv, standalone_mode=False)
@@ -46,6 +45,7 @@ def _argv(duts: tuple[str, ...], asked: Rfc2544Spec, out: Path) -> list[str]:
     return [
         *(word for dut in duts for word in ("--dut", dut)),
         *("--frame-bytes", ",".join(map(str, asked.frame_bytes)), "--flows", str(asked.flows)),
+        "--continuous",  # what is called RFC 2544
         *("--trial-seconds", str(min(TRIAL_SECONDS, asked.seconds))),
         *("--confirm-seconds", str(asked.seconds), "--out", str(out)),
     ]

@@ -5,7 +5,14 @@ from pathlib import Path
 from pydantic import Field, ValidationError
 
 from wirespeed.commands.prove_folder import STAGES, is_proof, read_proof
-from wirespeed.host.files import is_file, make_folder, read_text, remove_file, write_text
+from wirespeed.host.files import (
+    is_file,
+    make_folder,
+    read_text,
+    remove_file,
+    write_private_result,
+    write_whole,
+)
 from wirespeed.measure.run_folder import read_records
 from wirespeed.model.error import InputError
 from wirespeed.model.frozen import Frozen
@@ -56,7 +63,7 @@ def forget(folder: Path, approaches: tuple[Approach, ...]) -> None:
 
 def write_record(folder: Path, record: ComparisonRecord) -> None:
     """Write it down."""
-    write_text(folder / RECORD, record.model_dump_json(indent=1) + "\n")
+    write_whole(folder / RECORD, record.model_dump_json(indent=1) + "\n")
 
 
 def write_comparison_reports(folder: Path, out: Path | None = None) -> Comparison:
@@ -64,9 +71,9 @@ def write_comparison_reports(folder: Path, out: Path | None = None) -> Compariso
     comparison = read_comparison(folder)
     where = out or folder
     make_folder(where)
-    write_text(where / REPORT, render_comparison_html(comparison))
-    write_text(where / "report.md", render_comparison_markdown(comparison))
-    write_text(where / "results.csv", render_proof_csv(*comparison.proofs))
+    write_private_result(where / REPORT, render_comparison_html(comparison))
+    write_private_result(where / "report.md", render_comparison_markdown(comparison))
+    write_private_result(where / "results.csv", render_proof_csv(*comparison.proofs))
     return comparison
 
 
@@ -104,5 +111,5 @@ def _one(folder: Path, record: ComparisonRecord, approach: Approach) -> Proof | 
     if failed is None and is_proof(where):
         return read_proof(where)
     failed = failed or Failed(what="run.not_come_to", found="it was stopped before this approach")
-    has_page = is_file(where / REPORT)
+    has_page = is_proof(where)
     return NotShown(approach, failed.what, failed.found, failed.next, has_page=has_page)

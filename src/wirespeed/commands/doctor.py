@@ -5,17 +5,19 @@ import os
 import re
 import sys
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import click
 
+from wirespeed.commands.echo import echo, echo_live, echo_styled
 from wirespeed.commands.quantities import Address, Gigabits, Seconds
 from wirespeed.doctor.diagnose import diagnose
 from wirespeed.doctor.discover import rules
 from wirespeed.doctor.gather import collect
 from wirespeed.facts.windows_crashes import ANALYSIS_SECTION
-from wirespeed.host.files import make_folder, write_text
+from wirespeed.host.files import make_folder, write_result, write_text, write_whole
 from wirespeed.host.reach import Told, Unreachable
 from wirespeed.host.reach_destination import HERE, Destination, Remote, parse_destination
 from wirespeed.host.recorded import read_recorded
@@ -35,7 +37,6 @@ from wirespeed.report.diagnosis_hosts import (
     unanswered_lines,
 )
 from wirespeed.report.diagnosis_text import WIDTH, Line, diagnosis_lines
-from wirespeed.report.ledger_bars import ASCII
 from wirespeed.report.rule_text import rule_lines, rules_lines
 from wirespeed.report.text_lines import clip
 
@@ -139,7 +140,8 @@ def doctor(
     It reads this machine, hosts over SSH, or files that `wirespeed capture` wrote. It changes
     nothing and installs nothing.
 
-    Exit codes: 0 nothing above a note, 1 findings or a host without an answer, 2 bad input.
+    Exit codes: 0 nothing above a note, 1 findings or a host without an answer, 2 bad input or a
+    reading that was cut off.
     """
     if explain is not None or list_rules:
         _print(rules_lines(rules()) if explain is None else _explained(explain))
@@ -154,10 +156,10 @@ def doctor(
         if out is not None:
             _keep(out / _folder_name(number, answer) if len(hosts) > 1 else out, text, answer)
     if html is not None:
-        _write_page(html, answers)
+        write_text(html, _page(answers))
     if as_json:
         for answer in answers:
-            click.echo(json_line(answer))
+            echo(json_line(answer))
     else:
         _print(_lines(answers, verbose=verbose))
     return exit_code(answers)
@@ -196,11 +198,12 @@ def examine(
     wanted = [place for place in places.values() if not isinstance(place, WirespeedError)]
     show = Progress(wanted)
     told: dict[Destination, tuple[Answer, str]] = {}
-    for result in collect(wanted, interval_s=seconds, sudo=sudo, progress=show.doing):
-        show.ended()
-        told[result.destination] = _answer(
-            result, question, crash, far_ends, alone=alone, seconds=seconds
-        )
+    with closing(collect(wanted, interval_s=seconds, sudo=sudo, progress=show.doing)) as results:
+        for result in results:
+            show.ended()
+            told[result.destination] = _answer(
+                result, question, crash, far_ends, alone=alone, seconds=seconds
+            )
     show.close()
     for host, place in places.items():
         if isinstance(place, WirespeedError):
@@ -290,7 +293,7 @@ class Progress:
         """Say what is being done now."""
         if self._live:
             text = clip(f"{self._ended} of {self._hosts} read; {what} {shown(place.text)}", WIDTH)
-            click.echo(f"\r\x1b[K{text}", nl=False, err=True)
+            echo_live(text)
 
     def ended(self) -> None:
         """Count one."""
@@ -299,7 +302,7 @@ class Progress:
     def close(self) -> None:
         """Leave no trace."""
         if self._live:
-            click.echo("\r\x1b[K", nl=False, err=True)
+            echo_live("")
 
 
 def _lines(answers: Sequence[Answer], *, verbose: bool) -> Iterator[Line]:
@@ -333,25 +336,18 @@ def _explained(slug: str) -> Iterator[Line]:
 def _print(lines: Iterable[Line]) -> None:
     """Print to standard output: colours only on a terminal that wants them."""
     coloured = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
-    encoding = sys.stdout.encoding or "ascii"
-    texts = [
-        click.style(line.text, **STYLES[line.tone]) if coloured and line.tone else line.text
-        for line in lines
-    ]
-    text = "\n".join(texts)
-    if not encoding.lower().startswith("utf"):
-        text = text.translate(ASCII)
-    # Names in another script must not end in a traceback where the terminal has no such letters.
-    click.echo(text.encode(encoding, "backslashreplace"))
+    echo_styled(
+        [(line.text, STYLES[line.tone] if coloured and line.tone else {}) for line in lines]
+    )
 
 
 def _keep(folder: Path, text: str, answer: Answer) -> None:
     """Leave the capture and the answer of one host in its folder."""
     make_folder(folder)
     if isinstance(answer, Diagnosis):
-        write_text(folder / "capture.txt", text)
-    write_text(folder / "findings.json", json_line(answer) + "\n")
-    _write_page(folder / "report.html", [answer])
+        write_whole(folder / "capture.txt", text)
+    write_result(folder / "findings.json", json_line(answer) + "\n")
+    write_result(folder / "report.html", _page([answer]))
 
 
 def _folder_name(number: int, answer: Answer) -> str:
@@ -359,8 +355,8 @@ def _folder_name(number: int, answer: Answer) -> str:
     return f"{number:03}-{re.sub(r'[^A-Za-z0-9._-]+', '_', answer.host)[-60:]}"
 
 
-def _write_page(path: Path, answers: Sequence[Answer]) -> None:
+def _page(answers: Sequence[Answer]) -> str:
     # Only here: the template engine takes a third of the time of a local run to import.
     from wirespeed.report.diagnosis_html import render_answers
 
-    write_text(path, render_answers(answers))
+    return str(render_answers(answers))

@@ -1,7 +1,7 @@
 """The hosts of a spec, reached: their facts, and the hands that change them."""
 
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 
 from wirespeed.apply.hands import Hands
@@ -115,11 +115,12 @@ def facts_of(spec: Spec) -> dict[str, HostFacts]:
     """Read every host, many at once. Raises the error of the first that cannot be reached."""
     places = {name: parse_destination(host.reach) for name, host in spec.hosts.items()}
     told: dict[Destination, HostFacts] = {}
-    for gathered in gather(list(dict.fromkeys(places.values()))):
-        if not isinstance(gathered, Gathered):
-            raise gathered.error
-        require_whole(gathered.destination.text, gathered.facts.capture)
-        told[gathered.destination] = gathered.facts
+    with closing(gather(list(dict.fromkeys(places.values())))) as results:
+        for gathered in results:
+            if not isinstance(gathered, Gathered):
+                raise gathered.error
+            require_whole(gathered.destination.text, gathered.facts.capture)
+            told[gathered.destination] = gathered.facts
     return {name: told[place] for name, place in places.items()}
 
 

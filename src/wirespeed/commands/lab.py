@@ -5,6 +5,7 @@ import sys
 
 import click
 
+from wirespeed.commands.echo import echo
 from wirespeed.host.clock import monotonic_s
 from wirespeed.host.files import find_program
 from wirespeed.host.lab_folders import SSH_CONFIG
@@ -41,17 +42,17 @@ def up(hosts: tuple[str, ...], switch: bool, name: str) -> None:
 
     def progress(doing: str) -> None:
         if doing not in said and sys.stderr.isatty():
-            click.echo(f"{doing} …", err=True)
+            echo(f"{doing} …", err=True)
         said.add(doing)
 
     state = start_lab(name, spec, progress)
-    click.echo(f"{_heading(state)}, up in {monotonic_s() - started:.1f} s")
+    echo(f"{_heading(state)}, up in {monotonic_s() - started:.1f} s")
     _show(state)
     option = "" if name == NAME else f" --name {name}"
     first = state.hosts[0]
-    click.echo(f"try   wirespeed lab shell{option} {first.name}")
-    click.echo(f"      wirespeed doctor {first.destination}")
-    click.echo(f"end   wirespeed lab down{f' {name}' if option else ''}")
+    echo(f"try   wirespeed lab shell{option} {first.name}")
+    echo(f"      wirespeed doctor {first.destination}")
+    echo(f"end   wirespeed lab down{f' {name}' if option else ''}")
 
 
 @lab.command("list")
@@ -60,13 +61,13 @@ def list_labs() -> None:
     labs = running_labs()
     for folder, state in labs:
         if state is None:
-            click.echo(f"{folder.name}: coming up")
+            echo(f"{folder.name}: coming up")
             continue
-        click.echo(_heading(state))
+        echo(_heading(state))
         _show(state)
-        click.echo(f"  ssh -F {folder / SSH_CONFIG} {state.hosts[0].destination}")
+        echo(f"  ssh -F {folder / SSH_CONFIG} {state.hosts[0].destination}")
     if not labs:
-        click.echo("no lab is up: wirespeed lab up")
+        echo("no lab is up: wirespeed lab up")
 
 
 @lab.command(context_settings={"ignore_unknown_options": True})
@@ -101,7 +102,7 @@ def down(name: str, every: bool) -> None:
     """Take a lab down; nothing of it stays."""
     for one in [folder.name for folder, _ in running_labs()] if every else [name]:
         end_lab(one)
-        click.echo(f"{one} is down")
+        echo(f"{one} is down")
 
 
 def _heading(state: LabState) -> str:
@@ -112,7 +113,7 @@ def _heading(state: LabState) -> str:
 
 def _show(state: LabState) -> None:
     for host in state.hosts:
-        click.echo(
+        echo(
             f"  {host.destination:<16} 127.0.0.1:{host.ssh_port}, {host.memory_mib} MiB, "
             f"{host.cpus} CPU{'s' if host.cpus > 1 else ''}, process {host.pid}"
         )

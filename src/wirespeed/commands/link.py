@@ -18,8 +18,11 @@ from wirespeed.apply.hands_switch import SwitchHands
 from wirespeed.apply.interrupted import interrupted
 from wirespeed.apply.planner import make_plan
 from wirespeed.apply.run import Run, open_run
+from wirespeed.apply.run_place import other_run_folder
 from wirespeed.apply.switchport_save import save, unsaved
 from wirespeed.approaches.link_speed import Encoding
+from wirespeed.commands.break_lock import break_lock
+from wirespeed.commands.echo import confirm, echo
 from wirespeed.commands.link_port import port_proof
 from wirespeed.commands.link_wanted import (
     Tool,
@@ -30,7 +33,9 @@ from wirespeed.commands.link_wanted import (
     proves_link,
     steps,
 )
-from wirespeed.commands.run_hosts import telling
+from wirespeed.commands.plan_hosts import require_whole
+from wirespeed.commands.run_hosts import forget_steps, taken, telling, undo_taken
+from wirespeed.commands.undo_options import HowUndone, undo_options
 from wirespeed.doctor.gather import Gathered, gather
 from wirespeed.host.clock import utc_now
 from wirespeed.host.local import LocalRunner
@@ -98,6 +103,8 @@ class LinkBps(click.ParamType[int | str]):
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @click.option("--port-is-right", is_flag=True, help="The cable is in that port: you looked.")
 @click.option("--run", "folder", type=click.Path(path_type=Path), help="Folder of the journal.")
+@undo_options
+@break_lock
 def link(
     host: str,
     netdev: str,
@@ -113,6 +120,9 @@ def link(
     yes: bool,
     port_is_right: bool,
     folder: Path | None,
+    force: bool,
+    forget: tuple[str, ...],
+    breaks_lock: bool,
 ) -> int:
     """Set speed and FEC of a link at both of its ends, as one change that is undone as one.
 
@@ -135,10 +145,12 @@ def link(
     if not (is_undone or is_set or is_saved) or (is_saved and is_set and not is_applied):
         raise click.UsageError("--speed, --fec, --switch-mtu, --undo; --save alone or with --apply")
     place = _switchport(switch)
-    where = folder or Path(netdev.replace("/", "-") + ".run")
+    of = f"link {host} {netdev} {switch}"
+    where = folder or other_run_folder(netdev.replace("/", "-"), of)
     with ends(host, place) as hands:
         if is_undone or not is_set:
-            code = _undo(where, hands) if is_undone else 0
+            how = HowUndone(force, forget)
+            code = _undo(where, hands, how, breaks=breaks_lock) if is_undone else 0
             return code or (_save(hands, place, yes=yes) if is_saved else 0)
         wanted = Wanted(
             host=host,
@@ -154,7 +166,7 @@ def link(
         facts = facts_of(host) if is_windows(host) or tool != "ethtool" else None
         card = steps(wanted, *((facts, None) if is_windows(host) else (None, facts)))
         plan = planned(wanted, card, hands)
-        click.echo("\n".join(plan_lines(plan)))
+        echo("\n".join(plan_lines(plan)))
         is_there = all(step.no_op for step in plan.steps)
         if is_there and is_saved:
             return _save(hands, place, yes=yes)
@@ -165,20 +177,21 @@ def link(
         is_told = _tell_port(plan, facts, netdev, place, is_right=port_is_right, asks=not yes)
         question = "The link will go down for seconds. "
         question += "Do this?" if is_told else f"Is {netdev} in {place.switchport}, and do this?"
-        if not yes and not click.confirm(question):
+        if not yes and not confirm(question):
             return 1
-        with open_run(where) as run:
+        with open_run(where, breaks=breaks_lock, of=of) as run:
             _refuse_applied(run, where)
             run.begin_anew()
-            _carry_out(run, plan, hands)
-            is_up = proves_link(card) or _comes_up(run, plan, hands, wanted, facts)
+            with taken(run, hands):
+                _carry_out(run, plan, hands)
+                is_up = proves_link(card) or _comes_up(run, plan, hands, wanted, facts)
         code = 0 if is_up else 1
         if is_saved:
             code = _save(hands, place, yes=yes) or code
     again = f"wirespeed link {shlex.quote(host)} {shlex.quote(netdev)} {shlex.quote(switch)}"
-    click.echo(f"`{again} --undo` takes it back")
+    echo(f"`{again} --undo` takes it back")
     if not is_saved:
-        click.echo("the switch's next start undoes its end, unless that is saved: --save")
+        echo("the switch's next start undoes its end, unless that is saved: --save")
     return code
 
 
@@ -198,7 +211,7 @@ def _tell_port(
     if all(step.no_op for step in plan.steps if step.host == place.text):
         return True
     found = port_proof(facts, netdev, place)
-    click.echo(f"cable: {found.match}: {found.found}")
+    echo(f"cable: {found.match}: {found.found}")
     where = f"{place.switchport} of {place.host}"
     refuse_port(found, where, is_right=is_right, asks=asks)
     return is_right or found.match is Match.PROVEN
@@ -259,6 +272,7 @@ def facts_of(host: str) -> HostFacts:
     (found,) = gather([parse_destination(host)])
     if not isinstance(found, Gathered):
         raise found.error
+    require_whole(host, found.facts.capture)
     return found.facts
 
 
@@ -303,14 +317,14 @@ def _save(hands: Mapping[str, Hands], place: SwitchHost, *, yes: bool) -> int:
     where = f"{place.switchport} of {place.host}"
     missing = unsaved(at_switch.session, place.switchport, where)
     if not missing:
-        click.echo(f"{where}: it is saved as it runs")
+        echo(f"{where}: it is saved as it runs")
         return 0
-    click.echo(f"{where}: not saved: {', '.join(missing)}")
+    echo(f"{where}: not saved: {', '.join(missing)}")
     question = f"Save all that {place.host} runs with, of others too?"
-    if not yes and not click.confirm(question):
+    if not yes and not confirm(question):
         return 1
     save(at_switch.session, place.switchport, where)
-    click.echo(f"{where}: saved")
+    echo(f"{where}: saved")
     return 0
 
 
@@ -323,10 +337,10 @@ def _comes_up(
     """
     for _ in pauses():
         if has_link(facts_of(wanted.host), wanted.netdev):
-            click.echo(f"{wanted.netdev}: there is a link")
+            echo(f"{wanted.netdev}: there is a link")
             return True
     if not has_link(before, wanted.netdev):
-        click.echo(f"{wanted.netdev}: no link, as before")
+        echo(f"{wanted.netdev}: no link, as before")
         return False
     Executor(plan, hands, telling(run, plan), utc_now, run.entries).undo()
     raise ApplyError(
@@ -338,10 +352,10 @@ def _comes_up(
     )
 
 
-def _undo(where: Path, hands: Mapping[str, Hands]) -> int:
-    with open_run(where, must_exist=True) as run:
+def _undo(where: Path, hands: Mapping[str, Hands], how: HowUndone, *, breaks: bool) -> int:
+    with open_run(where, must_exist=True, breaks=breaks) as run:
         if run.plan is None or run.outcome == "undone":
-            click.echo(f"{where}: nothing stands that could be undone")
+            echo(f"{where}: nothing stands that could be undone")
             return 0
         if {step.host for step in run.plan.steps} - hands.keys():
             raise InputError(
@@ -350,13 +364,14 @@ def _undo(where: Path, hands: Mapping[str, Hands]) -> int:
                 found="it is of other ends: " + ", ".join(s.host for s in run.plan.steps),
                 next="name host and switch as they were named then",
             )
-        executor = Executor(run.plan, hands, telling(run, run.plan), utc_now, run.entries)
-        try:
-            executor.undo()
-        except LeftChangedError:
-            raise
-        except WirespeedError as error:
-            raise _left(error, run) from None
+        with taken(run, hands) as held:
+            forget_steps(run, run.plan, how)
+            try:
+                undo_taken(run, run.plan, hands, held, force=how.force)
+            except LeftChangedError:
+                raise
+            except WirespeedError as error:
+                raise _left(error, run) from None
     return 0
 
 

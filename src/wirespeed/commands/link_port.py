@@ -1,6 +1,7 @@
 """What both ends of a cable say of whether it is one, before a port of a switch is changed."""
 
 from wirespeed.apply.guard_switchport import CardEnd, PortMatch, port_match
+from wirespeed.commands.plan_hosts import require_whole
 from wirespeed.doctor.gather import collect
 from wirespeed.facts.link import Links
 from wirespeed.facts.switchport import Switches
@@ -21,7 +22,9 @@ def port_proof(facts: HostFacts, name: str, place: SwitchHost) -> PortMatch:
     (told,) = collect([place])
     if not isinstance(told, Told):
         raise told.error
-    switches = Switches.parse(parse_capture(told.text, place.host)).by_name
+    capture = parse_capture(told.text, place.host)
+    require_whole(place.text, capture)
+    switches = Switches.parse(capture).by_name
     return port_match(card_end_of(facts, name), next(iter(switches.values())), place.switchport)
 
 

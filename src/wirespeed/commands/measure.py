@@ -12,13 +12,14 @@ from pydantic import ValidationError
 
 from wirespeed import __version__
 from wirespeed.commands.doctor import examine, unanswered
+from wirespeed.commands.echo import echo
 from wirespeed.commands.measure_command import command as workload_command
 from wirespeed.commands.report import FINDINGS, write_reports
 from wirespeed.display import Display, single_core_table
 from wirespeed.facts.ports import PCI_ADDRESS
 from wirespeed.host.clock import utc_now
-from wirespeed.host.files import make_folder, write_text
-from wirespeed.host.jsonl import JsonlWriter
+from wirespeed.host.files import make_folder, write_result
+from wirespeed.host.jsonl import ResultWriter
 from wirespeed.host.procfs import usable_cpus
 from wirespeed.host.reach_destination import HERE
 from wirespeed.lab.bed import VirtualBed
@@ -76,6 +77,10 @@ def _measure_options(command: Callable[..., int]) -> Callable[..., int]:
                      help="Duration of a trial of the search."),
         click.option("--confirm-seconds", default=60.0, show_default=True,
                      help="Duration of the trial that confirms (RFC 2544: 60)."),
+        click.option("--windowed/--continuous", default=False, show_default=True,
+                     help="Make each trial of short windows that count one by one, for a machine "
+                          "that takes cores away; not with --port or a DUT of the kernel's. "
+                          "Continuous trials are RFC 2544's."),
         click.option("--burst", default=32, show_default=True, help="Frames sent at once."),
         click.option("--max-load", type=float, help="Offer no more frames per second than this."),
         click.option("--port", "ports", multiple=True,
@@ -107,7 +112,7 @@ measure.add_command(workload_command)
 @measure.command()
 @_measure_options
 def rfc2544(**options: Any) -> int:
-    """Search for the highest load without loss, per frame size (RFC 2544)."""
+    """Search for the highest load without loss, per frame size (RFC 2544, unless --windowed)."""
     return _run(**options)
 
 
@@ -141,7 +146,7 @@ def _run(
     )
     make_folder(out)
     # Opened before it is read: nobody else can add to it in between.
-    with closing(JsonlWriter(out / TRIALS)) as writer:
+    with closing(ResultWriter(out / TRIALS)) as writer:
         recorded = resumable(out, settings, resume=resume)
         if not recorded:
             writer.clear()
@@ -150,13 +155,13 @@ def _run(
             line = item.model_dump_json()
             writer.append(line)
             if as_json:
-                click.echo(line)
+                echo(line)
 
         try:
             if not recorded:
                 record(_setup(plan, settings))
                 answer = examine_machine(options["ports"])
-                write_text(out / FINDINGS, json_line(answer) + "\n")
+                write_result(out / FINDINGS, json_line(answer) + "\n")
             with Display(len(plan.searches)) as display:
                 outcomes = Campaign(plan, beds, record, display, recorded).run()
             record(End(finished_at=utc_now(), completed=True, reason=""))
@@ -173,9 +178,9 @@ def _run(
             raise
         write_reports(out)
     if single_core and not as_json:
-        click.echo(single_core_table(outcomes))
+        echo(single_core_table(outcomes))
     if not as_json:
-        click.echo(f"report: {out / 'report.html'}")
+        echo(f"report: {out / 'report.html'}")
     return 0 if all(o.throughput_pps is not None for o in outcomes) else 1
 
 
@@ -202,6 +207,7 @@ def _plan(**options: Any) -> Plan:
             burst_frames=options["burst"],
             link_bps=_bits(options["link_gbps"]),
             max_load_pps=options["max_load"],
+            windowed=options["windowed"],
         )
     except ValidationError as error:
         first = error.errors()[0]
@@ -245,6 +251,15 @@ def _bits(gigabits: float | None) -> int | None:
 
 
 def _beds(plan: Plan, **options: Any) -> Beds:
+    kernel = [dut for dut in plan.duts if dut in KERNEL_DUTS]
+    if plan.windowed and (options["ports"] or kernel):
+        raise InputError(
+            "options.invalid",
+            where="--windowed",
+            found="--port" if options["ports"] else f"--dut {kernel[0]}",
+            so="whether the DUT had its core while frames were sent cannot be told",
+            next="leave --windowed out: its trials are continuous",
+        )
     sizes = [share.frame_bytes for mix in plan.mixes for share in mix.shares]
     largest = max(1518, *sizes)
     ports: Sequence[str] = options["ports"]

@@ -8,9 +8,10 @@ from pathlib import Path
 import click
 
 from wirespeed import __version__
+from wirespeed.commands.echo import echo
 from wirespeed.host.clock import utc_now
-from wirespeed.host.files import make_folder, write_text
-from wirespeed.host.jsonl import JsonlWriter
+from wirespeed.host.files import make_folder, write_result
+from wirespeed.host.jsonl import ResultWriter
 from wirespeed.host.local import LocalRunner
 from wirespeed.host.reach_destination import HERE, Here, Remote, WindowsHost, parse_destination
 from wirespeed.measure.workload_figure import figure_pattern
@@ -102,14 +103,14 @@ def _measure(workload: Workload, trials: int, out: Path, *, resume: bool, as_jso
         hosts = {name: _reach(name, stack) for name in workload.hosts}
         make_folder(out)
         # Opened before it is read: nobody else can add to it in between.
-        writer = stack.enter_context(closing(JsonlWriter(out / WORKLOADS)))
+        writer = stack.enter_context(closing(ResultWriter(out / WORKLOADS)))
         done = trials_done(read_workloads(out), workload, resume=resume)
         writer.append(workload.model_dump_json())
 
         def record(trial: WorkloadTrial) -> None:
             line = trial.model_dump_json()
             writer.append(line)
-            click.echo(line if as_json else trial_line(workload, trial))
+            echo(line if as_json else trial_line(workload, trial))
 
         run_trials(workload, range(done + 1, trials + 1), LocalRunner(), hosts, record)
 
@@ -118,13 +119,13 @@ def _report(out: Path, other: Path | None, *, as_json: bool) -> int:
     labels = _labels(out)
     pair = _pair(labels, other)
     shown_labels = labels if pair is None else (pair.before, *_without(labels, pair.before))
-    write_text(out / REPORT, workload_markdown(shown_labels, pair))
+    write_result(out / REPORT, workload_markdown(shown_labels, pair))
     if as_json and pair is not None:
-        click.echo(pair_json(pair))
+        echo(pair_json(pair))
     if not as_json:
-        click.echo()
-        click.echo("\n".join(label_lines(labels) if pair is None else pair_lines(pair)))
-        click.echo(f"\nreport: {out / REPORT}")
+        echo()
+        echo("\n".join(label_lines(labels) if pair is None else pair_lines(pair)))
+        echo(f"\nreport: {out / REPORT}")
     if pair is None:
         return int(any(trial.figure is None for one in labels for trial in one.trials))
     return 0 if pair.verdict is Verdict.BETTER else 1

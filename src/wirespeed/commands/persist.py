@@ -9,10 +9,15 @@ from wirespeed.apply.hands_shell import ShellHands
 from wirespeed.apply.persist import boot_steps, persist_name, persist_steps
 from wirespeed.apply.planner import make_plan
 from wirespeed.apply.record import Record
-from wirespeed.apply.run import JOURNAL, Run, open_run, read_journal
+from wirespeed.apply.rest import rest_notes, rest_of
+from wirespeed.apply.run import Run, is_run, open_run, read_journal
+from wirespeed.apply.run_file import read_run_file
+from wirespeed.apply.run_place import run_folder
+from wirespeed.commands.break_lock import break_lock
+from wirespeed.commands.echo import confirm, echo
 from wirespeed.commands.hosts_of_spec import hands_of
-from wirespeed.commands.run_hosts import carry_out, run_folder, spec_of_run, take_back
-from wirespeed.host.files import is_file
+from wirespeed.commands.run_hosts import carry_out, spec_of_run, take_back
+from wirespeed.commands.undo_options import HowUndone, undo_options
 from wirespeed.model.error import InputError
 from wirespeed.model.journal import Entry, outcome
 from wirespeed.model.observed import CannotTellError, Known, Observed
@@ -31,7 +36,17 @@ FOLDER = "persist"
 @click.option("--run", "folder", type=click.Path(path_type=Path), help="Folder of the journal.")
 @click.option("--remove", is_flag=True, help="Take it away: the next boot forgets again.")
 @click.option("--yes", is_flag=True, help="Do not ask.")
-def persist(spec: Path, folder: Path | None, remove: bool, yes: bool) -> int:
+@undo_options
+@break_lock
+def persist(
+    spec: Path,
+    folder: Path | None,
+    remove: bool,
+    yes: bool,
+    force: bool,
+    forget: tuple[str, ...],
+    breaks_lock: bool,
+) -> int:
     """Make what was applied come back at boot, by a script and a unit of systemd on each host.
 
     Both are written by steps, as all else: shown, journalled, read back, and put back if one fails.
@@ -43,8 +58,8 @@ def persist(spec: Path, folder: Path | None, remove: bool, yes: bool) -> int:
     where = folder or run_folder(spec)
     with open_run(where, must_exist=True) as run, hands_of(spec_of_run(spec, run.spec)) as hands:
         if remove:
-            with open_run(where / FOLDER, must_exist=True) as lasting:
-                return _remove(lasting, hands, spec)
+            with open_run(where / FOLDER, must_exist=True, breaks=breaks_lock) as lasting:
+                return _remove(lasting, hands, spec, HowUndone(force, forget))
         if run.plan is None or run.outcome != "applied":
             raise InputError(
                 "run.not_applied",
@@ -53,11 +68,9 @@ def persist(spec: Path, folder: Path | None, remove: bool, yes: bool) -> int:
                 so="there is nothing that could be made to last",
                 next=f"wirespeed apply {spec}",
             )
-        with open_run(where / FOLDER) as lasting:
+        with open_run(where / FOLDER, breaks=breaks_lock) as lasting:
             if lasting.outcome == "unfinished" and lasting.plan is not None:
-                click.echo(f"{lasting.folder}: what did not come to its end is finished", err=True)
-                carry_out(lasting, lasting.plan, hands)
-                return 0
+                return _go_on(lasting, lasting.plan, hands, yes=yes)
             plan = _plan(run, run.plan, spec_of_run(spec, run.spec), hands, _name(where))
             return _make_last(lasting, plan, hands, spec, run.spec, yes=yes)
 
@@ -65,7 +78,17 @@ def persist(spec: Path, folder: Path | None, remove: bool, yes: bool) -> int:
 def is_made_to_last(folder: Path) -> bool:
     """Tell whether what a run did comes back at boot, or some of it."""
     where = folder / FOLDER
-    return is_file(where / JOURNAL) and outcome(read_journal(where)) not in ("new", "undone")
+    return is_run(where) and outcome(read_journal(where)) not in ("new", "undone")
+
+
+def _go_on(lasting: Run, plan: Plan, hands: dict[str, ShellHands], *, yes: bool) -> int:
+    echo(f"{lasting.folder}: a run did not come to its end; this is still to be done:\n")
+    rest = rest_of(plan, lasting.entries, rebooted=())
+    echo("\n".join([*plan_lines(rest), *rest_notes(plan, lasting.entries)]))
+    if not yes and not confirm("Go on with this?"):
+        return 1
+    carry_out(lasting, plan, hands)
+    return 0
 
 
 def _make_last(
@@ -77,7 +100,7 @@ def _make_last(
     *,
     yes: bool,
 ) -> int:
-    click.echo("\n".join(plan_lines(plan)))
+    echo("\n".join(plan_lines(plan)))
     if all(step.no_op for step in plan.steps):
         return 0
     if lasting.outcome not in ("new", "undone"):
@@ -88,18 +111,18 @@ def _make_last(
             so="what stood there before is in its journal, and would be lost",
             next=f"wirespeed persist --remove {spec}, then again",
         )
-    if not yes and not click.confirm("Do this?"):
+    if not yes and not confirm("Do this?"):
         return 1
     lasting.begin_anew()
     carry_out(lasting, plan, hands, spec=made_from)
     return 0
 
 
-def _remove(lasting: Run, hands: dict[str, ShellHands], spec: Path) -> int:
+def _remove(lasting: Run, hands: dict[str, ShellHands], spec: Path, how: HowUndone) -> int:
     if lasting.plan is None or lasting.outcome == "undone":
-        click.echo(f"{lasting.folder}: nothing is made to last")
+        echo(f"{lasting.folder}: nothing is made to last")
         return 0
-    take_back(lasting, lasting.plan, hands, str(spec))
+    take_back(lasting, lasting.plan, hands, str(spec), how)
     return 0
 
 
@@ -159,8 +182,10 @@ def _refuse_others(host: str, steps: Sequence[Step], states: Sequence[Observed[S
 
 
 def _name(folder: Path) -> str:
-    """As the spec, whose folder is `NAME.yaml.run`."""
-    return persist_name(Path(folder.resolve().name.removesuffix(".run")).stem)
+    """As the spec that the run is of; of an older release's, the folder is `NAME.yaml.run`."""
+    said = read_run_file(folder)
+    of = said.of if said and said.of else folder.resolve().name.removesuffix(".run")
+    return persist_name(Path(of).stem)
 
 
 def _write_nothing(entry: Entry) -> None:

@@ -5,10 +5,11 @@ from pathlib import Path
 import click
 
 from wirespeed.apply.make import When, plan_spec
-from wirespeed.apply.run import JOURNAL, read_journal
+from wirespeed.apply.run import is_run, read_journal
+from wirespeed.apply.run_place import run_folder
+from wirespeed.commands.echo import echo
 from wirespeed.commands.hosts_of_spec import read_spec, readers_of
-from wirespeed.commands.run_hosts import live_hosts, run_folder, still_to_reboot
-from wirespeed.host.files import is_file
+from wirespeed.commands.run_hosts import live_hosts, still_to_reboot
 from wirespeed.model.journal import Begun, outcome, whole_plan
 from wirespeed.report.plan_diff import diff_lines
 from wirespeed.report.plan_text import plan_lines, shell_script
@@ -28,7 +29,7 @@ def plan(spec: Path, as_json: bool, as_diff: bool, shell: str | None) -> None:
     if shell is not None and shell not in wanted.hosts:
         raise click.BadParameter(f"no host {shell!r} in the spec", param_hint="--shell")
     where = run_folder(spec)
-    entries = read_journal(where) if is_file(where / JOURNAL) else []
+    entries = read_journal(where) if is_run(where) else []
     with readers_of(wanted) as (facts, hands):
         at_once = live_hosts(wanted)
         pending = still_to_reboot(entries, hands)
@@ -37,11 +38,11 @@ def plan(spec: Path, as_json: bool, as_diff: bool, shell: str | None) -> None:
         when = When(begun + 1 if is_next else 1, pending, at_once)
         made = plan_spec(wanted, facts, hands, when)
     if as_json:
-        click.echo(made.model_dump_json(indent=1))
+        echo(made.model_dump_json(indent=1))
     elif shell is not None:
-        click.echo(shell_script(made, shell), nl=False)
+        echo(shell_script(made, shell), nl=False)
     elif as_diff:
-        click.echo("\n".join(diff_lines(made)))
+        echo("\n".join(diff_lines(made)))
     else:
         former = whole_plan(entries) if is_next else None
-        click.echo("\n".join(plan_lines(made, first=1 + len(former.steps if former else ()))))
+        echo("\n".join(plan_lines(made, first=1 + len(former.steps if former else ()))))

@@ -48,13 +48,24 @@ def plan_hosts(
     return plan_spec(spec, facts, hands, when), facts
 
 
+def facts_now(spec: Spec, hands: Mapping[str, ShellHands]) -> dict[str, HostFacts]:
+    """Read the facts of every host, many at once. Raises the error of the first without any."""
+
+    def look(host: str) -> HostFacts:
+        capture, _ = hands[host].look(collector_script(), [])
+        require_whole(host, capture)
+        return HostFacts(spec.hosts[host].reach, capture)
+
+    return on_each(spec.hosts, look)
+
+
 def require_whole(host: str, capture: Capture) -> None:
     """Raise HostError `host.half_read` where a capture was cut off."""
     if not capture.complete:
         raise HostError(
             "host.half_read",
             where=host,
-            found="its answer was cut off, or did not come in time",
+            found="INCOMPLETE: the reading was cut off, its end is missing",
             so="nothing is planned on half a reading",
-            next="again, when the host is less busy",
+            next="read it again when the host is less busy; of a file: make the capture again",
         )

@@ -7,12 +7,16 @@ import click
 
 from wirespeed import __version__
 from wirespeed.apply.run import Run, open_run
+from wirespeed.apply.run_place import new_run_folder, of_spec, refuse_moved
+from wirespeed.commands.break_lock import break_lock
+from wirespeed.commands.echo import echo
 from wirespeed.commands.hosts_of_spec import hands_by, read_spec, runners_of
 from wirespeed.commands.prove_folder import ProofFolder, write_proof_reports
 from wirespeed.commands.prove_measure import Measuring
 from wirespeed.commands.prove_run import DeclinedError, Proving
-from wirespeed.commands.run_hosts import run_folder
+from wirespeed.commands.report_source import proof_pages
 from wirespeed.host.clock import utc_now
+from wirespeed.host.files import make_result_folder
 from wirespeed.model.error import InputError, LeftChangedError, MeasurementError, WirespeedError
 from wirespeed.model.proof import Opening, Stage
 from wirespeed.model.spec import Spec
@@ -27,28 +31,46 @@ from wirespeed.report.proof_page import Proof
 @click.option(
     "--out",
     type=click.Path(path_type=Path),
-    help="Folder of the run.  [default: SPEC with .run]",
+    help="Folder of the run and its page.  [default: SPEC.report for the page, the run in "
+    "~/.local/state/wirespeed/runs]",
 )
-def prove(spec: Path, yes: bool, keep: bool, out: Path | None) -> int:
+@break_lock
+def prove(spec: Path, yes: bool, keep: bool, out: Path | None, breaks_lock: bool) -> int:
     """Prove a spec: doctor, plan, apply, verify, measure between the guests, undo, compare.
 
     Whatever fails, what was applied is taken back, and the page says what is not shown. The page
-    is report.html in the folder of the run; `wirespeed report` makes it again from the files
-    there.
+    is report.html beside the spec, in SPEC.report; `wirespeed report SPEC` makes it again from the
+    files of the run.
 
     Exit codes: 0 all of it is proven; 1 something is not: frames leaked, a flow was lost, the
     hosts are not as before; 2 bad input, nothing was changed; 3 a host was left changed.
     """  # fmt: skip
-    folder = out or run_folder(spec)
+    folder, pages = out or new_run_folder(spec), out or proof_pages(spec)
+    if out is None:
+        refuse_moved(spec, read_spec(spec))
+        make_result_folder(pages)
     try:
-        proof = prove_into(folder, read_spec(spec), spec, asks=not yes, keeps=keep)
+        proof = prove_into(
+            folder, read_spec(spec), spec, pages, asks=not yes, keeps=keep, breaks=breaks_lock
+        )
     except DeclinedError:
         return 1
     return exit_code(proof)
 
 
-def prove_into(folder: Path, wanted: Spec, name: Path, *, asks: bool, keeps: bool) -> Proof:
+def prove_into(
+    folder: Path,
+    wanted: Spec,
+    name: Path,
+    pages: Path,
+    *,
+    asks: bool,
+    keeps: bool,
+    breaks: bool = False,
+) -> Proof:
     """Prove `wanted`, of the file `name`, into a folder, and tell what it shows.
+
+    `pages` is the folder of the page.
 
     Raises DeclinedError when the user does not want it; else what failed, with the exit code that
     the hosts call for, when the page of all that there is was written.
@@ -61,7 +83,7 @@ def prove_into(folder: Path, wanted: Spec, name: Path, *, asks: bool, keeps: boo
         spec=wanted,
         keeps=keeps,
     )
-    with open_run(folder) as run, runners_of(wanted) as runners:
+    with open_run(folder, breaks=breaks, of=of_spec(name)) as run, runners_of(wanted) as runners:
         _refuse_what_stands(run)
         hands = hands_by(wanted, runners)
         measuring = Measuring(wanted, runners)
@@ -72,14 +94,14 @@ def prove_into(folder: Path, wanted: Spec, name: Path, *, asks: bool, keeps: boo
             except DeclinedError:
                 raise
             except WirespeedError as error:
-                proof = write_proof_reports(folder)
-                _tell(proof, folder)
+                proof = write_proof_reports(folder, pages)
+                _tell(proof, pages)
                 raise _judged(error, proof) from None
             except BaseException:
-                write_proof_reports(folder)
+                write_proof_reports(folder, pages)
                 raise
-            proof = write_proof_reports(folder)
-    _tell(proof, folder)
+            proof = write_proof_reports(folder, pages)
+    _tell(proof, pages)
     return proof
 
 
@@ -103,9 +125,9 @@ def _refuse_what_stands(run: Run) -> None:
         )
 
 
-def _tell(proof: Proof, folder: Path) -> None:
-    click.echo(verdict(proof))
+def _tell(proof: Proof, pages: Path) -> None:
+    echo(verdict(proof))
     for one in answers(proof):
         mark = "" if one.is_proven else (" (not proven)" if one.is_asked else "")
-        click.echo(f"  {one.question:<12} {one.figure}{mark}")
-    click.echo(f"report: {folder / 'report.html'}")
+        echo(f"  {one.question:<12} {one.figure}{mark}")
+    echo(f"report: {pages / 'report.html'}")

@@ -6,9 +6,17 @@ from typing import TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 
-from wirespeed.apply.run import JOURNAL, read_journal
+from wirespeed.apply.run import JOURNAL
 from wirespeed.doctor.host_state import Values, values_of
-from wirespeed.host.files import is_file, make_folder, read_text, remove_file, write_text
+from wirespeed.host.files import (
+    is_file,
+    make_folder,
+    make_run_folder,
+    read_text,
+    remove_file,
+    write_private_result,
+    write_whole,
+)
 from wirespeed.host.jsonl import JsonlWriter
 from wirespeed.measure.record_lines import read_record_lines
 from wirespeed.model.capture import parse_capture
@@ -16,6 +24,8 @@ from wirespeed.model.error import InputError
 from wirespeed.model.fact import HostFacts
 from wirespeed.model.finding import Diagnosis, Unanswered
 from wirespeed.model.frozen import Frozen
+from wirespeed.model.journal import Entry
+from wirespeed.model.journal_lines import read_journal_text
 from wirespeed.model.network_trial import NETWORK_TRIAL, NetworkTrial
 from wirespeed.model.plan import Plan
 from wirespeed.model.proof import PROOF_LINE, Compared, Opening, ProofLine, StageEnd, When
@@ -39,7 +49,7 @@ class ProofFolder:
     def __init__(self, path: Path, opening: Opening) -> None:
         """Begin. Raises InputError `run.in_use`, `file.unwritable`."""
         self.path = path
-        make_folder(path)
+        make_run_folder(path)
         self._stages = JsonlWriter(path / STAGES)
         try:
             self._network = JsonlWriter(path / NETWORK)
@@ -64,15 +74,15 @@ class ProofFolder:
     def captures(self, when: When, texts: Mapping[str, str]) -> None:
         """Write what hosts said, each in a file of its own."""
         for host, text in texts.items():
-            write_text(self.path / capture_name(when, host), text)
+            write_whole(self.path / capture_name(when, host), text)
 
     def findings(self, when: When, answers: Iterable[Answer]) -> None:
         """Write the doctor's answers, one line each."""
-        write_text(self.path / FINDINGS[when], "".join(f"{json_line(a)}\n" for a in answers))
+        write_whole(self.path / FINDINGS[when], "".join(f"{json_line(a)}\n" for a in answers))
 
     def write(self, name: str, model: Frozen) -> None:
         """Write one model."""
-        write_text(self.path / name, model.model_dump_json(indent=1) + "\n")
+        write_whole(self.path / name, model.model_dump_json(indent=1) + "\n")
 
     def close(self) -> None:
         """Let others write."""
@@ -107,7 +117,7 @@ def read_proof(folder: Path) -> Proof:
         found=tuple(read_record_lines(folder / FINDINGS[When.BEFORE], ANSWER)),
         found_after=tuple(read_record_lines(folder / FINDINGS[When.APPLIED], ANSWER)),
         plan=_one(folder / PLAN, Plan),
-        entries=tuple(read_journal(folder)) if is_file(folder / JOURNAL) else (),
+        entries=_entries(folder / JOURNAL),
         trials=tuple(read_record_lines(folder / NETWORK, NETWORK_TRIAL)),
         drift=_one(folder / DRIFT, Compared),
         undone=_one(folder / UNDONE, Compared),
@@ -120,10 +130,26 @@ def write_proof_reports(folder: Path, out: Path | None = None) -> Proof:
     proof = read_proof(folder)
     where = out or folder
     make_folder(where)
-    write_text(where / "report.html", render_proof_html(proof))
-    write_text(where / "report.md", render_proof_markdown(proof))
-    write_text(where / "results.csv", render_proof_csv(proof))
+    write_private_result(where / "report.html", render_proof_html(proof))
+    write_private_result(where / "report.md", render_proof_markdown(proof))
+    write_private_result(where / "results.csv", render_proof_csv(proof))
     return proof
+
+
+def _entries(journal: Path) -> tuple[Entry, ...]:
+    """Read what was done, for the page alone: whoever wrote it, nothing is done by it."""
+    if not is_file(journal):
+        return ()
+    told = read_journal_text(read_text(journal).encode())
+    if told.damage:
+        raise InputError(
+            "run.not_readable",
+            where=f"{journal}, line {told.damage[0].line}",
+            found=told.damage[0].found,
+            so="the page cannot be made without guessing",
+            next=f"`wirespeed status {journal.parent}` says what is known",
+        )
+    return told.entries
 
 
 def _values(folder: Path, when: When, spec: Spec) -> dict[str, Values]:

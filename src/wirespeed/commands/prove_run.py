@@ -4,10 +4,8 @@ doctor -> plan -> apply -> verify -> measure -> doctor again -> undo -> compare 
 """
 
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
-
-import click
 
 from wirespeed.apply.drift import drifted, left_states
 from wirespeed.apply.firmware_guard import refuse_firmware
@@ -18,6 +16,8 @@ from wirespeed.apply.make import plan_spec
 from wirespeed.apply.planner import described
 from wirespeed.apply.run import Run
 from wirespeed.apply.standing import read_steps
+from wirespeed.commands.echo import confirm, echo
+from wirespeed.commands.plan_hosts import require_whole
 from wirespeed.commands.prove_folder import DRIFT, PLAN, UNDONE, ProofFolder
 from wirespeed.commands.prove_measure import Measuring
 from wirespeed.commands.run_hosts import carry_out, take_back
@@ -94,7 +94,7 @@ class Proving:
     def _stage(self, stage: Stage) -> Iterator[Callable[[str], None]]:
         """Tell of a stage, and write how it ended; what it calls says what came of it."""
         self._number = list(Stage).index(stage) + 1
-        click.echo(f"[{self._number}/{STAGES}] {stage}", err=True)
+        echo(f"[{self._number}/{STAGES}] {stage}", err=True)
         started = monotonic_s()
         said: list[str] = []
 
@@ -102,7 +102,7 @@ class Proving:
             end = {"outcome": "done", "said": said[-1] if said else "", **fields}
             line = StageEnd(stage=stage, seconds=round(monotonic_s() - started, 2), **end)
             self._folder.line(line)
-            click.echo(f"      {line.outcome} in {line.seconds:.1f} s: {line.said}", err=True)
+            echo(f"      {line.outcome} in {line.seconds:.1f} s: {line.said}", err=True)
 
         try:
             yield said.append
@@ -169,8 +169,8 @@ class Proving:
             todo = sum(not step.no_op for step in plan.steps)
             says(f"{todo} of {len(plan.steps)} steps are to be done")
             if self._asks:
-                click.echo("\n".join(plan_lines(plan)))
-                if not click.confirm("Do this, measure it, and take it back?"):
+                echo("\n".join(plan_lines(plan)))
+                if not confirm("Do this, measure it, and take it back?"):
                     raise DeclinedError
         return plan
 
@@ -252,10 +252,13 @@ def captured(spec: Spec) -> dict[str, str]:
     """Read every host of a spec, many at once. Raises the error of the first without an answer."""
     places = {name: parse_destination(host.reach) for name, host in spec.hosts.items()}
     told: dict[Destination, str] = {}
-    for one in collect(list(dict.fromkeys(places.values()))):
-        if isinstance(one, Unreachable):
-            raise one.error
-        told[one.destination] = one.text
+    with closing(collect(list(dict.fromkeys(places.values())))) as results:
+        for one in results:
+            if isinstance(one, Unreachable):
+                raise one.error
+            name = one.destination.text
+            require_whole(name, parse_capture(one.text, name))
+            told[one.destination] = one.text
     return {name: told[place] for name, place in places.items()}
 
 
@@ -279,8 +282,8 @@ def _state_text(state: State | None) -> str:
 def _tell(answers: list[Diagnosis]) -> None:
     """Say the dearest of what was found."""
     for one in above_note(findings(tuple(answers)))[:MOST_TOLD]:
-        click.echo(f"      {one.severity} {one.rule}: {one.where}", err=True)
+        echo(f"      {one.severity} {one.rule}: {one.where}", err=True)
 
 
 def _doing(what: str) -> None:
-    click.echo(f"      {what}", err=True)
+    echo(f"      {what}", err=True)

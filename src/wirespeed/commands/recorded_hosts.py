@@ -9,6 +9,7 @@ from typing import TypeVar
 from wirespeed.apply.hands_recorded import RecordedHands
 from wirespeed.apply.recorded_answers import RecordedAnswers
 from wirespeed.approaches.wsl2 import SIDE
+from wirespeed.commands.plan_hosts import require_whole
 from wirespeed.doctor.collector import collector_script
 from wirespeed.doctor.collector_esxi import esxi_collector_script
 from wirespeed.host.reach_destination import Recorded
@@ -27,10 +28,16 @@ class RecordedFacts(Mapping[str, HostFacts]):
         self._last: HostFacts | None = None
 
     def __getitem__(self, name: str) -> HostFacts:
-        """Read a capture. Raises InputError `file.*`, `capture.*`; KeyError for another host."""
+        """Read a capture.
+
+        Raises InputError `file.*`, `capture.*`, HostError `host.half_read`; KeyError for another
+        host.
+        """
         place = self._places[name]
         if self._last is None or self._last.name != name:
-            self._last = HostFacts(name, parse_capture(read_recorded(place.path), place.text))
+            capture = parse_capture(read_recorded(place.path), place.text)
+            require_whole(place.text, capture)
+            self._last = HostFacts(name, capture)
         return self._last
 
     def __iter__(self) -> Iterator[str]:

@@ -10,8 +10,12 @@ from wirespeed.apply.firmware_guard import refuse_firmware, refuse_no_way_back
 from wirespeed.apply.guard import refuse_cutoff, with_cutoffs
 from wirespeed.apply.remedies import Left, chosen, plan_remedies
 from wirespeed.apply.run import open_run
+from wirespeed.apply.run_place import other_run_folder
+from wirespeed.commands.break_lock import break_lock
 from wirespeed.commands.doctor import check_wanted, examine
+from wirespeed.commands.echo import confirm, echo
 from wirespeed.commands.hosts_of_spec import hands_of, here_of
+from wirespeed.commands.plan_hosts import require_whole
 from wirespeed.commands.run_hosts import carry_out
 from wirespeed.commands.wsl_hosts import NOWHERE, is_of_windows
 from wirespeed.doctor.switch_side import is_only_switch
@@ -53,6 +57,7 @@ WIDTH = 80
 @click.option("--allow-cutoff", is_flag=True, help="Also change the port that it is reached by.")
 @click.option("--allow-firmware", is_flag=True, help="Also write firmware.")
 @click.option("--allow-no-undo", is_flag=True, help="Also do what nothing takes back.")
+@break_lock
 def remedy(
     host: str,
     purpose: str | None,
@@ -64,10 +69,11 @@ def remedy(
     allow_cutoff: bool,
     allow_firmware: bool,
     allow_no_undo: bool,
+    breaks_lock: bool,
 ) -> int:
     """Plan the steps that mend what the doctor found, and do them with --apply.
 
-    HOST is here, ssh://, winssh:// or winrm://. `wirespeed undo RUN` takes them back. A finding
+    HOST is here, ssh://, winssh:// or winrm://. `wirespeed undo FOLDER` takes them back. A finding
     whose best remedy is by hand is left to you, unless you name its rule with --of.
 
     Exit codes: 0 nothing to do, or done; 1 there is something to do; 2 bad input; 3 a host was
@@ -79,6 +85,7 @@ def remedy(
     if isinstance(answer, Unanswered):
         raise HostError(answer.what, where=host, found=answer.found, next=answer.next)
     facts = HostFacts(host, parse_capture(text, host))
+    require_whole(host, facts.capture)
     spec = way_to(host, facts)
     (name,) = spec.hosts
     with hands_of(spec) as hands:
@@ -86,7 +93,7 @@ def remedy(
         steps, by_hand = chosen(_findings(answer, rules), rules, shell)
         states = hands[name].read([one.step for one in steps]) if steps else []
         plan, left = plan_remedies(name, steps, states)
-        click.echo("\n".join([*plan_lines(plan), *left_lines([*left, *by_hand])]))
+        echo("\n".join([*plan_lines(plan), *left_lines([*left, *by_hand])]))
         if not plan.steps or not is_applied:
             return 1 if plan.steps else 0
         if not allow_firmware:
@@ -97,10 +104,11 @@ def remedy(
             plan = with_cutoffs(plan, {name: facts}, here_of(spec))
         else:
             refuse_cutoff(plan, {name: facts})
-        if not yes and not click.confirm("Do this?"):
+        if not yes and not confirm("Do this?"):
             return 1
-        where = folder or Path(f"{name}.run")
-        with open_run(where) as run:
+        of = f"remedy {host}"
+        where = folder or other_run_folder(name, of)
+        with open_run(where, breaks=breaks_lock, of=of) as run:
             if run.outcome not in ("new", "undone"):
                 raise InputError(
                     "run.applied_before",
@@ -111,7 +119,7 @@ def remedy(
                 )
             run.begin_anew()
             carry_out(run, plan, hands, spec=spec)
-        click.echo(f"`wirespeed undo {where}` takes it back")
+        echo(f"`wirespeed undo {where}` takes it back")
     return 0
 
 

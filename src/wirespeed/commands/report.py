@@ -6,8 +6,10 @@ import click
 from pydantic import TypeAdapter, ValidationError
 
 from wirespeed.commands.compare_report import is_comparison, write_comparison_reports
+from wirespeed.commands.echo import echo
 from wirespeed.commands.prove_folder import is_proof, write_proof_reports
-from wirespeed.host.files import is_file, make_folder, read_text, write_text
+from wirespeed.commands.report_source import source_of
+from wirespeed.host.files import is_file, make_folder, make_result_folder, read_text, write_result
 from wirespeed.measure.run_folder import TRIALS, merged, read_records
 from wirespeed.model.error import InputError
 from wirespeed.model.finding import Diagnosis, Unanswered
@@ -24,33 +26,38 @@ ANSWER: TypeAdapter[Diagnosis | Unanswered] = TypeAdapter(Diagnosis | Unanswered
 
 
 @click.command()
-@click.argument("folder", type=click.Path(path_type=Path))
+@click.argument("folder", metavar="FOLDER|SPEC", type=click.Path(path_type=Path))
 @click.option("--against", type=click.Path(path_type=Path), help="A second run, side by side.")
 @click.option("--out", type=click.Path(path_type=Path), help="Folder to write to.")
 def report(folder: Path, against: Path | None, out: Path | None) -> int:
     """Make the report of a run again from its trials.jsonl, or lay two side by side.
 
-    Of a folder that `wirespeed prove` or `wirespeed compare` wrote, its page is made again.
+    Of a spec that `wirespeed prove` or `wirespeed compare` went through, or of the folder of such a
+    run, its page is made again.
     """
+    source = source_of(folder)
+    if out is None and source.pages != source.folder:
+        make_result_folder(source.pages)
+    folder, out = source.folder, out or source.pages
     if is_proof(folder) and against is None:
         write_proof_reports(folder, out)
-        click.echo(f"report: {(out or folder) / 'report.html'}")
+        echo(f"report: {(out or folder) / 'report.html'}")
         return 0
     if is_comparison(folder) and against is None:
         write_comparison_reports(folder, out)
-        click.echo(f"report: {(out or folder) / 'report.html'}")
+        echo(f"report: {(out or folder) / 'report.html'}")
         return 0
     records = merged(_existing(folder))
     if against is None:
         write_reports(folder, out or folder)
-        click.echo(f"report: {(out or folder) / 'report.html'}")
+        echo(f"report: {(out or folder) / 'report.html'}")
         return 0
     page = build_comparison(records, merged(_existing(against)))
     where = out or folder
     make_folder(where)
-    write_text(where / "comparison.html", render_html(page))
-    write_text(where / "comparison.md", render_markdown(page))
-    click.echo(f"report: {where / 'comparison.html'}")
+    write_result(where / "comparison.html", render_html(page))
+    write_result(where / "comparison.md", render_markdown(page))
+    echo(f"report: {where / 'comparison.html'}")
     return 0
 
 
@@ -71,9 +78,9 @@ def write_reports(folder: Path, out: Path | None = None) -> None:
     page = build_page(merged(read_records(folder)), read_answer(folder))
     where = out or folder
     make_folder(where)
-    write_text(where / "report.html", render_html(page))
-    write_text(where / "report.md", render_markdown(page))
-    write_text(where / "results.csv", render_csv(page))
+    write_result(where / "report.html", render_html(page))
+    write_result(where / "report.md", render_markdown(page))
+    write_result(where / "results.csv", render_csv(page))
 
 
 def read_answer(folder: Path) -> Diagnosis | Unanswered | None:

@@ -4,18 +4,22 @@ from collections.abc import Callable, Container, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
-import click
-
+from wirespeed.apply.claim import Claim
 from wirespeed.apply.executor import Ending, Executor
+from wirespeed.apply.forget import forgotten
 from wirespeed.apply.guard_timer_hands import CONFIRM_WITHIN_S, guarded
-from wirespeed.apply.hands import Hands
+from wirespeed.apply.hands import Hands, Takeable
 from wirespeed.apply.hands_boot import Boots
 from wirespeed.apply.hands_shell import ShellHands
 from wirespeed.apply.interrupted import interrupted
-from wirespeed.apply.run import JOURNAL, Run
+from wirespeed.apply.run import Run
+from wirespeed.commands import tryout
+from wirespeed.commands.echo import echo
 from wirespeed.commands.hosts_of_spec import read_spec
+from wirespeed.commands.undo_options import AS_EVER, HowUndone
 from wirespeed.host.clock import utc_now
 from wirespeed.host.files import is_file
+from wirespeed.host.identity import lives, owner_of
 from wirespeed.host.reach_destination import Recorded, parse_destination
 from wirespeed.model.error import (
     ApplyError,
@@ -25,7 +29,15 @@ from wirespeed.model.error import (
     MeasurementError,
     WirespeedError,
 )
-from wirespeed.model.journal import Begun, Entry, Result, Staged, Undone
+from wirespeed.model.journal import (
+    Begun,
+    Entry,
+    Forgotten,
+    Result,
+    Staged,
+    Undone,
+    progress,
+)
 from wirespeed.model.plan import Plan
 from wirespeed.model.spec import Spec
 
@@ -41,34 +53,48 @@ class Taken(ExitStack):
         self.boot_ids: dict[str, str] = {}
 
 
-def run_folder(spec: Path) -> Path:
-    """Give the folder of a spec's run: beside it, with `.run`; a folder with a journal is one."""
-    return spec if is_file(spec / JOURNAL) else spec.with_name(f"{spec.name}.run")
-
-
 def spec_of_run(path: Path, spec: Spec | None) -> Spec:
     """Give the spec by which the hosts of a run are reached: the file's, else its own, `spec`.
 
-    Raises InputError `file.unreadable`, `spec.*`.
+    A file that was taken when the run was begun may be refused by now: that keeps no run from its
+    undo. Raises InputError `file.unreadable`, `spec.*` where the run has no spec of its own.
     """
     if spec is not None and not is_file(path):
         return spec
-    return read_spec(path)
+    try:
+        return read_spec(path)
+    except InputError as error:
+        if spec is None or not error.what.startswith("spec."):
+            raise
+        echo(f"{path} is refused ({error.found}): the spec in the journal is used", err=True)
+        return spec
 
 
-def taken(run: Run, hands: Mapping[str, ShellHands]) -> Taken:
-    """Take every host for the run, and give them back at the end."""
+def taken(run: Run, hands: Mapping[str, Hands]) -> Taken:
+    """Take every host for the run, and give them back at the end. A switch has no lock."""
     refuse_missing_hosts(run.folder, run.plan, hands)
-    name = str(run.folder.resolve())
+    claim = claim_of(run)
     stack = Taken()
     try:
         for place, hand in hands.items():
-            stack.boot_ids[place] = hand.take(name)
-            stack.callback(_give_back, place, hand, name)
+            if isinstance(hand, Takeable):
+                stack.boot_ids[place] = hand.take(claim)
+                stack.callback(_give_back, place, hand, claim)
     except BaseException:
         stack.close()
         raise
     return stack
+
+
+def claim_of(run: Run) -> Claim:
+    """Give a run's claim on its hosts. A lock of an older wirespeed has the folder's path."""
+    return Claim(
+        owner_of(run.id, run.folder),
+        former=(str(run.folder.resolve()),) if run.is_older else (),
+        breaks=run.breaks,
+        lives=lives,
+        tell=lambda text: echo(text, err=True),
+    )
 
 
 def refuse_missing_hosts(folder: Path, plan: Plan | None, hands: Container[str]) -> None:
@@ -84,12 +110,12 @@ def refuse_missing_hosts(folder: Path, plan: Plan | None, hands: Container[str])
         )
 
 
-def _give_back(place: str, hand: ShellHands, name: str) -> None:
+def _give_back(place: str, hand: Takeable, claim: Claim) -> None:
     try:
-        hand.give_back(name)
+        hand.give_back(claim)
     except (HostError, MeasurementError) as error:
         # What is said of the run itself is more than that.
-        click.echo(f"{place} is still taken by this run: {error.what}: {error.found}", err=True)
+        echo(f"{place} is still taken by this run: {error.what}: {error.found}", err=True)
 
 
 def carry_out(
@@ -101,9 +127,21 @@ def carry_out(
     spec: Spec | None = None,
     until: int | None = None,
     name: str = "",
+    try_s: int = 0,
 ) -> Ending:
-    """Apply a plan of all stages until now, up to the end of the last, telling of each step."""
+    """Apply a plan of all stages until now, up to the end of the last, telling of each step.
+
+    With `try_s`, its hosts take all of it back unless it is confirmed within these seconds.
+    """
+    name = name or str(run.folder)
     with taken(run, hands) as held:
+        write = telling(run, plan)
+        if try_s:
+            if gone := tryout.gone_back(run, plan, hands):
+                put_back(run, plan, hands, name, held)
+                raise tryout.went_back(gone, try_s, name)
+            tryout.start(run, plan, hands, try_s)
+            write = tryout.noting(run, plan, hands, try_s, write)
         begun = [entry for entry in run.entries if isinstance(entry, Begun)]
         # A stage that is begun now was planned after the reboot.
         is_begun = run.plan is not None and len(run.plan.steps) == len(plan.steps)
@@ -111,7 +149,7 @@ def carry_out(
         executor = Executor(
             plan,
             guarded(plan, hands, within_s),
-            telling(run, plan),
+            write,
             utc_now,
             run.entries,
             boot_ids=held.boot_ids,
@@ -120,22 +158,64 @@ def carry_out(
         )
         try:
             return executor.apply(until)
-        except (ApplyError, LeftChangedError):
+        except ApplyError:
+            if run.outcome in ("undone", "new"):
+                tryout.end(run, plan, hands, try_s)
+                tryout.forget(run, plan, hands)
             raise
-        except WirespeedError as error:
-            raise interrupted(error, run.entries, name or str(run.folder)) or error from None
-
-
-def take_back(run: Run, plan: Plan, hands: Mapping[str, ShellHands], name: str) -> None:
-    """Undo a run, telling of each step."""
-    with taken(run, hands):
-        executor = Executor(plan, hands, telling(run, plan), utc_now, run.entries)
-        try:
-            executor.undo()
         except LeftChangedError:
             raise
         except WirespeedError as error:
             raise interrupted(error, run.entries, name) or error from None
+
+
+def take_back(
+    run: Run,
+    plan: Plan,
+    hands: Mapping[str, Hands],
+    name: str,
+    how: HowUndone = AS_EVER,
+) -> None:
+    """Undo a run, telling of each step. Raises InputError `forget.*`."""
+    with taken(run, hands) as held:
+        put_back(run, plan, hands, name, held, how)
+
+
+def put_back(
+    run: Run,
+    plan: Plan,
+    hands: Mapping[str, Hands],
+    name: str,
+    held: Taken,
+    how: HowUndone = AS_EVER,
+) -> None:
+    """Undo a run whose hosts are taken. What a host has taken back itself is read, and noted."""
+    forget_steps(run, plan, how)
+    try:
+        tryout.end(run, plan, hands)
+        undo_taken(run, plan, hands, held, force=how.force)
+        tryout.forget(run, plan, hands)
+    except LeftChangedError:
+        raise
+    except WirespeedError as error:
+        raise interrupted(error, run.entries, name) or error from None
+
+
+def forget_steps(run: Run, plan: Plan, how: HowUndone) -> None:
+    """Let go of the steps that the user names. Raises InputError `forget.*`."""
+    write = telling(run, plan)
+    for number in forgotten(plan, progress(plan, run.entries), how.forget):
+        write(Forgotten(number=number))
+
+
+def undo_taken(
+    run: Run, plan: Plan, hands: Mapping[str, Hands], held: Taken, *, force: bool = False
+) -> None:
+    """Undo a run whose hosts are taken, telling of each step."""
+    begun = [entry for entry in run.entries if isinstance(entry, Begun)]
+    since = rebooted(begun[-1].boot_ids if begun else {}, held.boot_ids)
+    write = telling(run, plan)
+    Executor(plan, hands, write, utc_now, run.entries, rebooted=since).undo(force=force)
 
 
 def rebooted(before: Mapping[str, str], now: Mapping[str, str]) -> set[str]:
@@ -160,6 +240,16 @@ def still_to_reboot(entries: Sequence[Entry], hands: Mapping[str, Hands]) -> dic
     return due
 
 
+def rebooted_since(entries: Sequence[Entry], hands: Mapping[str, Hands]) -> set[str]:
+    """Give the hosts that were rebooted since the last stage of a run began."""
+    begun = [entry for entry in entries if isinstance(entry, Begun)]
+    before = begun[-1].boot_ids if begun else {}
+    asked = {host: hands[host] for host in before if host in hands}
+    return rebooted(
+        before, {h: one.boot_id() for h, one in asked.items() if isinstance(one, Boots)}
+    )
+
+
 def live_hosts(spec: Spec) -> list[str]:
     """Give the hosts of a spec that are no captures in files."""
     return [
@@ -174,12 +264,15 @@ def telling(run: Run, plan: Plan) -> Callable[[Entry], None]:
 
     def write(entry: Entry) -> None:
         run.write(entry)
+        if isinstance(entry, Forgotten):
+            planned_step = plan.steps[entry.number]
+            echo(f"  {'let go':<13} {planned_step.name} on {planned_step.host}")
         if isinstance(entry, Result | Undone):
             planned_step = plan.steps[entry.number]
             what = f"{planned_step.name} on {planned_step.host}"
             word = entry.verdict.value
             if isinstance(entry, Undone) and entry.verdict == "verified":
                 word = "put back"
-            click.echo(f"  {word:<13} {what}")
+            echo(f"  {word:<13} {what}")
 
     return write

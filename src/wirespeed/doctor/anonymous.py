@@ -14,10 +14,11 @@ from collections.abc import Iterable
 from functools import cache
 
 from wirespeed.doctor.anonymous_address import Addresses
+from wirespeed.doctor.anonymous_free import without_free_names, without_long_words
 from wirespeed.doctor.anonymous_pci import without_serial
 from wirespeed.doctor.anonymous_switch import SECTION, names_of_switches, without_descriptions
 from wirespeed.doctor.collector import collector_script
-from wirespeed.model.capture import HEADER, parse_capture
+from wirespeed.model.capture import HEADER, MAX_SECTION_CHARACTERS, parse_capture
 
 FIRST, LAST, DIGITS = "\ue000", "\ue001", 0xE100
 MARKED = re.compile(f"{FIRST}([\ue100-\ue1ff]+){LAST}")
@@ -69,6 +70,7 @@ NO_COUNTRY = frozenset({"ko", "xz", "gz", "so", "sh", "py", "rx", "tx", "hz", "h
 NOBODY = frozenset({"", "root", "nobody", "none", "(none)", "localhost", "localdomain", "unknown"})
 SYSTEMS = frozenset({"debian", "ubuntu", "linux", "fedora", "centos", "rocky", "host", "server"})
 MIN_NAME = 3
+MAX_HEAD_CHARACTERS = 200
 NAMES_SECTIONS = ("names", "windows-names")
 
 
@@ -118,6 +120,10 @@ class Anonymizer:
     def _part(self, part: str, mark: str) -> str:
         if part == mark:
             return part
+        if len(part) > MAX_SECTION_CHARACTERS:
+            # No parser reads it either, see `parse_capture`.
+            head = self._anonymous(part.partition("\n")[0][:MAX_HEAD_CHARACTERS])
+            return f"{head}\nleft out: the section is too long to be true\n\n"
         if part.startswith("begin pci-config "):
             head, _, body = part.partition("\n")
             return f"{self._anonymous(head)}\n{without_serial(body, self._addresses)}"
@@ -130,6 +136,7 @@ class Anonymizer:
 
     def _anonymous(self, text: str) -> str:
         text = re.sub("[\ue000-\ue1ff]", "\ufffd", text)
+        text = without_free_names(without_long_words(text, self._name), self._name)
         text = UUID.sub(self._uuid, text)
         text = LABELLED.sub(self._labelled, text)
         text = URL.sub(lambda m: m[1] + self._name("url", m[2]), text)

@@ -36,11 +36,12 @@ from wirespeed.model.shown import shown
 Said = Finding | Verdict
 
 FAULTS_OF_OURS = (
-    ArithmeticError, AssertionError, AttributeError, LookupError, RecursionError, TypeError,
+    ArithmeticError, AssertionError, AttributeError, LookupError, RuntimeError, TypeError,
     ValueError,
 )  # fmt: skip
-"""What a mistake in a rule or a ceiling raises. It must not take the rest of the answer with it,
-nor be hidden: it is a verdict *cannot tell*, and a line in `Diagnosis.faults`."""
+"""What a mistake in a rule or a ceiling raises; a StopIteration within a generator is a
+RuntimeError. It must not take the rest of the answer with it, nor be hidden: it is a verdict
+*cannot tell*, and a line in `Diagnosis.faults`."""
 
 
 def diagnose(
@@ -68,9 +69,9 @@ def diagnose(
             said += _ask(rule, host, question, ports, ledgers, faults)
     all_ledgers = (
         *ledgers.values(),
-        *windows_ledgers(host, question),
-        *esxi_ledgers(host, question),
-        *switch_ledgers(host, question),
+        *_others(windows_ledgers, host, question, faults),
+        *_others(esxi_ledgers, host, question, faults),
+        *_others(switch_ledgers, host, question, faults),
     )
     by_name = {ledger.port: ledger for ledger in all_ledgers}
     findings = [priced(f, by_name.get(f.where)) for f in said if isinstance(f, Finding)]
@@ -83,6 +84,7 @@ def diagnose(
         ledgers=all_ledgers,
         ports_unknown=ports_unknown,
         warnings=tuple(warnings),
+        is_complete=host.capture.complete,
         faults=tuple(faults),
     )
 
@@ -135,6 +137,20 @@ def _ledger(host: HostFacts, port: Port, question: Question, faults: list[str]) 
             ceilings=(),
             unknown=("every element: a fault of wirespeed, not of this host",),
         )
+
+
+def _others(
+    ledgers: Callable[[HostFacts, Question], Iterable[Ledger]],
+    host: HostFacts,
+    question: Question,
+    faults: list[str],
+) -> tuple[Ledger, ...]:
+    """Give the ledgers of what is no port of Linux."""
+    try:
+        return tuple(ledgers(host, question))
+    except FAULTS_OF_OURS as error:
+        faults.append(f"{ledgers.__name__}: {_mistake(error)}")
+        return ()
 
 
 def _other_than_linux(host: HostFacts) -> str:

@@ -16,13 +16,17 @@ MEGA = 1_000_000
 MAX_UPLINKS = 16
 
 
+MAX_LINK_MB = 10**8
+"""No link is that fast: who says so is damaged."""
+
+
 def esxi_ledgers(host: HostFacts, question: Question) -> Iterator[Ledger]:
     """Give what the wire of each uplink that is up carries; its slot is not read on ESXi."""
     ports = host[EsxiPorts].ports if is_esxi(host.capture) else None
     if not isinstance(ports, Known):
         return
     for port in ports.value.values():
-        if isinstance(port.link_mb, Known) and port.link_mb.value > 0:
+        if isinstance(port.link_mb, Known) and 0 < port.link_mb.value < MAX_LINK_MB:
             yield Ledger(
                 port=port.name,
                 frame_bytes=question.frame_bytes,

@@ -1,6 +1,7 @@
 """From destinations to the facts of hosts: the collector on each of them, in one round trip."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 
 from wirespeed.doctor.collector import collector_script
@@ -32,8 +33,8 @@ def collect(
     limit: int = LIMIT,
     timeout_s: float = TIMEOUT_S,
     progress: Progress = lambda _destination, _doing: None,
-) -> Iterator[Told | Unreachable]:
-    """Give the text of a capture for each destination, as they come.
+) -> Generator[Told | Unreachable, None, None]:
+    """Give the text of a capture for each destination, as they come; see `closing` in `reach`.
 
     Counters are read again after `interval_s`; `timeout_s` is for the rest.
     """
@@ -60,17 +61,19 @@ def gather(
     limit: int = LIMIT,
     timeout_s: float = TIMEOUT_S,
     progress: Progress = lambda _destination, _doing: None,
-) -> Iterator[Gathered | Unreachable]:
+) -> Generator[Gathered | Unreachable, None, None]:
     """Give the facts of each destination, as they come; see `collect`."""
-    for told in collect(
+    collected = collect(
         destinations,
         interval_s=interval_s,
         sudo=sudo,
         limit=limit,
         timeout_s=timeout_s,
         progress=progress,
-    ):
-        yield told if isinstance(told, Unreachable) else _gathered(told)
+    )
+    with closing(collected):
+        for told in collected:
+            yield told if isinstance(told, Unreachable) else _gathered(told)
 
 
 def _gathered(told: Told) -> Gathered | Unreachable:

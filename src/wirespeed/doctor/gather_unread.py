@@ -32,8 +32,6 @@ def _lines(capture: Capture) -> Iterator[str]:
             late.append(_title(section))
         if DENIED.search(section.errors):
             denied.append(_title(section))
-    if not capture.complete:
-        yield "its end is missing: it was cut off"
     if missing:
         yield f"not installed: {_few(list(missing))}"
     if denied:

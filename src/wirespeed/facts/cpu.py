@@ -16,6 +16,8 @@ ATTRIBUTES = (
 )  # fmt: skip
 ONE_CPU = re.compile(r"/sys/devices/system/cpu/cpu(\d{1,5})/topology/")
 ONE_NODE = re.compile(r"/sys/devices/system/node/node(\d{1,5})/cpulist")
+MAX_HZ = 10**12
+"""No clock is that fast: a file that says so is damaged."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,7 +179,7 @@ def _cpus_or_none(text: str) -> frozenset[int]:
 
 def _hz_of_khz(text: str) -> int:
     hertz = int(text) * 1000
-    if hertz <= 0:
+    if not 0 < hertz < MAX_HZ:
         raise ValueError(f"{text!r} kHz")
     return hertz
 

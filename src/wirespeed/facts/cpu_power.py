@@ -4,6 +4,7 @@ import re
 from dataclasses import dataclass
 from typing import ClassVar, Self
 
+from wirespeed.facts.cpu import MAX_HZ
 from wirespeed.facts.cpu_list import parse_cpu_list
 from wirespeed.model.capture import Capture, Files
 from wirespeed.model.fact import Fact
@@ -187,6 +188,6 @@ def _flag(text: str) -> bool:
 
 def _hz_of_khz(text: str) -> int:
     hertz = int(text) * 1000
-    if hertz <= 0:
+    if not 0 < hertz < MAX_HZ:
         raise ValueError(f"{text!r} kHz")
     return hertz

@@ -4,14 +4,17 @@ What cannot be read or written is an InputError with the file's name: these are 
 or the distribution put there.
 """
 
+import contextlib
 import hashlib
 import os
+import secrets
 import shutil
-import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 
+from wirespeed.host.private import check_own_folder, make_private_folder
 from wirespeed.model.error import InputError
+from wirespeed.model.shown import printable
 
 
 def find_program(name: str) -> str | None:
@@ -43,11 +46,36 @@ def read_text(path: Path) -> str:
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write a whole file. Raises InputError `file.unwritable`."""
+    """Write a whole file that people read: what is not printable in it is written out.
+
+    Raises InputError `file.unwritable`.
+    """
+    write_exact(path, printable(text))
+
+
+def write_exact(path: Path, text: str) -> None:
+    """Write a whole file as it is: for a program. Raises InputError `file.unwritable`."""
     try:
         path.write_text(text)
     except OSError as error:
         raise InputError("file.unwritable", where=str(path), found=str(error)) from None
+
+
+def write_result(path: Path, text: str) -> None:
+    """Write a whole file for people to read, in a folder where its name is ours.
+
+    What is not printable in it is written out, as by `write_text`. A link of that name is
+    replaced, never followed. Raises InputError `file.unwritable`.
+    """
+    _replace(path, printable(text), 0o666)
+
+
+def write_private_result(path: Path, text: str) -> None:
+    """Write the same for its owner alone: a page that has what stood in files of that mode.
+
+    Raises InputError `file.unwritable`.
+    """
+    _replace(path, printable(text), 0o600)
 
 
 def copy_folder(source: Path, destination: Path) -> None:
@@ -93,22 +121,44 @@ def make_folder(path: Path) -> None:
         raise InputError("file.unwritable", where=str(path), found=str(error)) from None
 
 
+def make_run_folder(path: Path) -> None:
+    """Make a folder for what is read again and trusted. Raises InputError `file.*`."""
+    try:
+        make_private_folder(path)
+    except OSError as error:
+        raise InputError("file.unwritable", where=str(path), found=str(error)) from None
+
+
+def make_result_folder(path: Path) -> None:
+    """Make a folder for pages. Raises InputError `file.*`, also where it is another user's."""
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+        check_own_folder(path)
+    except OSError as error:
+        raise InputError("file.unwritable", where=str(path), found=str(error)) from None
+
+
 def write_whole(path: Path, text: str) -> None:
-    """Write a file that is there whole or not at all, for its owner to read.
+    """Write a file as it is, whole or not at all, for its owner to read.
 
     Raises InputError `file.unwritable`.
     """
-    draft = ""
+    _replace(path, text, 0o600)
+
+
+def _replace(path: Path, text: str, mode: int) -> None:
+    draft = path.with_name(f".{path.name[:100]}.{secrets.token_hex(6)}")
     try:
-        fd, draft = tempfile.mkstemp(prefix=f".{path.name[:100]}.", dir=path.parent)
+        # `mode` less the umask: a new file, no link of that name.
+        fd = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode)
         with os.fdopen(fd, "wb") as file:
             file.write(text.encode(errors="replace"))
             file.flush()
             os.fsync(fd)
-        Path(draft).replace(path)
+        draft.replace(path)
     except OSError as error:
         raise InputError("file.unwritable", where=str(path), found=str(error)) from None
     finally:
         # Renamed by now, or not wanted: also on Ctrl-C.
-        if draft:
-            Path(draft).unlink(missing_ok=True)
+        with contextlib.suppress(OSError):
+            draft.unlink()

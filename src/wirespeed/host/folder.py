@@ -73,7 +73,7 @@ class PrivateFolder(Closing):
 def _remove_orphans(parent: Path, prefix: str) -> None:
     for path in parent.glob(f"{prefix}*"):
         # Others may write in /tmp: touch only what is a folder, and ours.
-        with contextlib.suppress(OSError):
+        with contextlib.suppress(OSError, InputError):
             if path.is_symlink() or path.lstat().st_uid != os.getuid():
                 continue
             if not (path / _OWNER).exists():

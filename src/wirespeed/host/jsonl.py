@@ -1,13 +1,15 @@
 """A file of JSON lines that survives a kill at any moment: each line is on disk when it is written.
 
 A line that a kill cut short is not a record: reading leaves it out, and writing starts after the
-last whole line.
+last whole line. What was there of it is kept beside the file, as `NAME.torn-1` and so on.
 """
 
 import os
+from itertools import count
 from pathlib import Path
 
 from wirespeed.host.lock import FileLock
+from wirespeed.host.private import make_private_folder, open_private, open_result, sync_folder
 from wirespeed.model.error import InputError
 
 
@@ -24,15 +26,16 @@ def read_lines(path: Path) -> list[str]:
 class JsonlWriter:
     """Appends to one file, which no other process may write to at the same time.
 
-    Raises InputError `run.in_use` when another one does, `file.unwritable`.
+    It is ours alone, in a folder that no other user can write to. Raises InputError `run.in_use`
+    when another process writes to it, `file.untrusted`, `file.unwritable`.
     """
 
     def __init__(self, path: Path) -> None:
         self._path = path
         self._fd = -1
-        self._lock = FileLock(path.with_name(f".{path.name}.lock"))
+        self._lock = FileLock(path.with_name(f".{path.name}.lock"), self._opens)
         try:
-            path.parent.mkdir(parents=True, exist_ok=True)
+            self._make_folder(path.parent)
             if not self._lock.acquire():
                 raise InputError(
                     "run.in_use",
@@ -40,12 +43,21 @@ class JsonlWriter:
                     found=f"{self._lock.holder()} is writing to it",
                     next="wait for it, or name another folder",
                 )
-            self._fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
-            self._drop_torn_line()
-            _sync_folder(path.parent)
+            self._fd = self._opens(path, os.O_RDWR | os.O_CREAT)
+            self._keep_torn_line()
+            sync_folder(path.parent)
         except OSError as error:
             self.close()
             raise InputError("file.unwritable", where=str(path), found=str(error)) from None
+        except BaseException:
+            self.close()
+            raise
+
+    def _opens(self, path: Path, flags: int) -> int:
+        return open_private(path, flags)
+
+    def _make_folder(self, folder: Path) -> None:
+        make_private_folder(folder)
 
     def append(self, line: str) -> None:
         """Write one line; it is on disk when this returns. Raises InputError `file.unwritable`."""
@@ -72,6 +84,14 @@ class JsonlWriter:
         except OSError as error:
             raise InputError("file.unwritable", where=str(self._path), found=str(error)) from None
 
+    def set_aside(self) -> None:
+        """Keep all that is in it beside it, and begin anew. Raises InputError `file.unwritable`."""
+        try:
+            self._keep(self._content())
+        except OSError as error:
+            raise InputError("file.unwritable", where=str(self._path), found=str(error)) from None
+        self.clear()
+
     def close(self) -> None:
         """Close it and let others write; a second call does nothing."""
         if self._fd >= 0:
@@ -80,15 +100,45 @@ class JsonlWriter:
         self._lock.release()
 
     def _drop_torn_line(self) -> None:
-        whole = self._path.read_bytes().rfind(b"\n") + 1
+        whole = self._content().rfind(b"\n") + 1
         os.ftruncate(self._fd, whole)
         os.lseek(self._fd, whole, os.SEEK_SET)
 
+    def _keep_torn_line(self) -> None:
+        data = self._content()
+        if torn := data[data.rfind(b"\n") + 1 :]:
+            self._keep(torn)
+        self._drop_torn_line()
 
-def _sync_folder(folder: Path) -> None:
-    """Make the name of a file that was made durable too: its own fsync does not (fsync(2))."""
-    fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        os.fsync(fd)
-    finally:
-        os.close(fd)
+    def _keep(self, torn: bytes) -> None:
+        for number in count(1):
+            path = self._path.with_name(f"{self._path.name}.torn-{number}")
+            try:
+                fd = self._opens(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
+            except FileExistsError:
+                continue
+            with os.fdopen(fd, "wb") as file:
+                file.write(torn)
+                file.flush()
+                os.fsync(fd)
+            sync_folder(path.parent)
+            return
+
+    def _content(self) -> bytes:
+        size = os.fstat(self._fd).st_size
+        with os.fdopen(os.dup(self._fd), "rb") as file:
+            file.seek(0)
+            return file.read(size)
+
+
+class ResultWriter(JsonlWriter):
+    """The same for figures that people share: in any folder, and readable as the umask has it."""
+
+    def _opens(self, path: Path, flags: int) -> int:
+        return open_result(path, flags)
+
+    def _make_folder(self, folder: Path) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+
+    def _keep(self, torn: bytes) -> None:
+        """Drop it: a trial that was cut short is measured once more."""

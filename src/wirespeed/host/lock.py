@@ -3,25 +3,33 @@
 import contextlib
 import fcntl
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 from wirespeed.host.clock import Deadline, sleep_s
+from wirespeed.host.private import open_private
+from wirespeed.model.error import InputError
+
+HOLDER_BYTES = 32
 
 
 class FileLock:
     """An exclusive lock on `path`, which is made if need be and names its holder's pid.
 
     It survives neither our death nor `release`; children do not inherit it. It also holds between
-    containers that share the folder, where a pid would not.
+    containers that share the folder, where a pid would not. `opens` says whose file it may be.
     """
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
+    def __init__(self, path: Path, opens: Callable[[Path, int], int] = open_private) -> None:
+        self._path, self._opens = path, opens
         self._fd: int | None = None
 
     def acquire(self, timeout_s: float = 0.0) -> bool:
-        """Try for at most `timeout_s`; say whether it is ours now."""
-        fd = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        """Try for at most `timeout_s`; say whether it is ours now.
+
+        Raises InputError `file.untrusted` where another user may have put it there; OSError.
+        """
+        fd = self._opens(self._path, os.O_RDWR | os.O_CREAT)
         deadline = Deadline(timeout_s)
         while True:
             try:
@@ -39,8 +47,12 @@ class FileLock:
 
     def holder(self) -> str:
         """Say who holds it, as far as the file tells."""
-        with contextlib.suppress(OSError):
-            return f"process {self._path.read_text().strip()}"
+        with contextlib.suppress(OSError, InputError, ValueError):
+            fd = self._opens(self._path, os.O_RDONLY)
+            try:
+                return f"process {int(os.read(fd, HOLDER_BYTES))}"
+            finally:
+                os.close(fd)
         return "an unknown process"
 
     def release(self) -> None:

@@ -7,11 +7,12 @@
     ESXi        over SSH as the hosts, or one after another by its API; see reach_vsphere.py
     switches    at the end, one after another; see reach_switch.py
 
-Results come as they are there: one slow or dead host does not hold up the rest. Nothing is left
-behind when the caller stops early, or is stopped.
+Results come as they are there: one slow or dead host does not hold up the rest. Whoever may stop
+before the last, by an error too, takes them within `with closing(…)`: an error keeps what it went
+through alive, and with it the threads that read hosts.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 
@@ -122,7 +123,7 @@ def reach(
     *,
     limit: int = LIMIT,
     progress: Progress = lambda _destination, _doing: None,
-) -> Iterator[Told | Unreachable]:
+) -> Generator[Told | Unreachable, None, None]:
     """Give one result for each destination, as they come. `progress` is called in this thread."""
     unique = list(dict.fromkeys(destinations))
     remote = [place for place in unique if isinstance(place, Remote)]

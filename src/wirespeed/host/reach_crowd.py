@@ -1,6 +1,7 @@
 """Many hosts over SSH at once, in a thread of their own; results come out of a queue."""
 
 import asyncio
+import atexit
 import contextlib
 import queue
 import threading
@@ -28,6 +29,8 @@ class Crowd:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._task: asyncio.Task[None] | None = None
         self._thread = threading.Thread(target=self._live, name="ssh", daemon=True)
+        # A thread that outlives the interpreter runs into what that has taken away: SIGSEGV.
+        atexit.register(self.close)
         self._thread.start()
 
     def results(self, progress: Progress) -> Iterator[Told | Unreachable]:
@@ -58,6 +61,8 @@ class Crowd:
             with contextlib.suppress(RuntimeError):
                 self._loop.call_soon_threadsafe(self._task.cancel)
         self._thread.join(_LEAVE_S)
+        if not self._thread.is_alive():
+            atexit.unregister(self.close)
 
     def _live(self) -> None:
         try:

@@ -7,7 +7,7 @@ refused.
 """
 
 import getpass
-import os
+import logging
 import re
 import sys
 import uuid
@@ -20,12 +20,13 @@ from wirespeed.host.clock import sleep_s
 from wirespeed.host.closing import Closing
 from wirespeed.host.files import is_file
 from wirespeed.host.reach_destination import SwitchHost
+from wirespeed.host.secret import SWITCH_PASSWORD as PASSWORD
+from wirespeed.host.secret import password
 from wirespeed.model.capture import MAGIC, VERSION
 from wirespeed.model.error import HostError, InputError
 from wirespeed.model.shown import shown
 from wirespeed.model.switch_kind import SwitchKind
 
-PASSWORD = "WIRESPEED_SWITCH_PASSWORD"  # noqa: S105 - the name of the variable
 DEVICE_TYPES = {
     SwitchKind.DELL_OS6: "dell_os6",
     SwitchKind.DELL_OS9: "dell_os9",
@@ -48,6 +49,9 @@ CONNECT_S = 20.0
 ANSWER_S = 90.0
 """`nv config apply` takes tens of seconds."""
 MAX_ANSWER = 8 << 20
+
+# What it logs is in the exceptions too; a library does not write to the user's terminal.
+logging.getLogger("paramiko").setLevel(logging.CRITICAL)
 
 
 def is_refused(answer: str) -> bool:
@@ -94,7 +98,7 @@ class SwitchSession(Closing):
     def __init__(self, place: SwitchHost) -> None:
         self._place, self._connection = place, None
         self._library: _Library | None = None
-        self._password = os.environ.get(PASSWORD)
+        self._password = password(PASSWORD)
 
     @property
     def kind(self) -> SwitchKind:
@@ -231,9 +235,10 @@ class SwitchSession(Closing):
 
 
 def _first_line(error: Exception) -> str:
-    """Give what netmiko says first, or what it wraps, of a key that is not known."""
-    lines = str(error).strip().split("\n")
-    return shown(next((line for line in lines if "known_hosts" in line), lines[0]), 200)
+    """Give what netmiko says first, or what it wraps: of a key that is not known, after a colon."""
+    lines = [line for line in str(error).strip().split("\n") if line.strip()]
+    said = f"{lines[0]} {lines[1].strip()}" if lines[0].endswith(":") and lines[1:] else lines[0]
+    return shown(next((line for line in lines if "known_hosts" in line), said), 200)
 
 
 def switch_capture(

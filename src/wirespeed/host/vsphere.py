@@ -8,7 +8,6 @@ in WIRESPEED_VSPHERE_PASSWORD, or is asked for at the terminal.
 
 import getpass
 import hashlib
-import os
 import socket
 import ssl
 import sys
@@ -20,11 +19,12 @@ from typing import Any, cast
 from wirespeed.host.clock import Deadline, sleep_s
 from wirespeed.host.closing import Closing
 from wirespeed.host.reach_destination import VsphereHost
+from wirespeed.host.secret import VSPHERE_PASSWORD as PASSWORD
+from wirespeed.host.secret import file_setting, password, setting
 from wirespeed.host.vsphere_values import guest_values, host_values, reconfiguration
 from wirespeed.model.error import HostError, InputError
 from wirespeed.model.shown import shown
 
-PASSWORD = "WIRESPEED_VSPHERE_PASSWORD"  # noqa: S105 - the name of a variable
 CA = "WIRESPEED_VSPHERE_CA"
 THUMBPRINT = "WIRESPEED_VSPHERE_THUMBPRINT"
 HTTPS_PORT = 443
@@ -196,9 +196,12 @@ class VsphereSession(Closing):
 
 
 def trusted(place: VsphereHost) -> ssl.SSLContext:
-    """Give the context that trusts this host and no other. Raises HostError `vsphere.*`."""
-    pinned = {text.replace(":", "").lower() for text in os.environ.get(THUMBPRINT, "").split(",")}
-    pem = os.environ.get(CA)
+    """Give the context that trusts this host and no other.
+
+    Raises HostError `vsphere.*`, InputError `variable.*`.
+    """
+    pinned = {text.replace(":", "").lower() for text in (setting(THUMBPRINT) or "").split(",")}
+    pem = file_setting(CA)
     try:
         # Trusted or not, nothing but our half of a handshake is sent.
         theirs = ssl.get_server_certificate(
@@ -221,12 +224,12 @@ def trusted(place: VsphereHost) -> ssl.SSLContext:
     try:
         context = ssl.create_default_context(cafile=pem)
         _shake_hands(place, context)
-    except (ssl.SSLError, FileNotFoundError) as error:
+    except ssl.SSLError as error:
         raise HostError(
             "vsphere.certificate",
             where=place.text,
             found=f"{shown(str(error), 160)}; its SHA-256 is {':'.join(_pairs(mark.upper()))}",
-            so="nobody can tell whether it is that host: nothing was sent",
+            so="it may be another machine: nothing was sent to it",
             next="at its console: openssl x509 -noout -fingerprint -sha256 -in "
             f"/etc/vmware/ssl/rui.crt. If it is the same: {THUMBPRINT}=…; or {CA}=FILE of who "
             "signed it",
@@ -268,7 +271,7 @@ def _said(fault: Any) -> str:
 @cache
 def _password(place: VsphereHost) -> str:
     """Give the user's password: it is asked for once, and is kept nowhere but here."""
-    given = os.environ.get(PASSWORD)
+    given = password(PASSWORD)
     if given is not None:
         return given
     if not sys.stdin.isatty():

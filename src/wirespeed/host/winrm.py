@@ -1,15 +1,18 @@
 """Runs commands on a Windows host by WinRM, with pypsrp: each is a process of a remote shell.
 
     port 5986 (or none given)  HTTPS; the host's certificate is checked
-    port 5985                  HTTP, and the messages themselves encrypted by Kerberos or NTLM
+    port 5985                  HTTP, and the messages themselves encrypted by Kerberos
 
 Who we are: a client certificate, where WIRESPEED_WINRM_CERTIFICATE and …_KEY name its files; a
 password, from WIRESPEED_WINRM_PASSWORD or asked for at the terminal, with a user in the address;
 else the ticket that Kerberos has. Basic authentication is never used, and no check is switched off.
+
+NTLM proves to us no server: any machine of the domain, and a relay, can hold the other end of it
+(MS-NLMP, section 5.1). HTTPS proves the server, so NTLM is used there; over HTTP it is used only
+where WIRESPEED_WINRM_NTLM=without-tls asks for it.
 """
 
 import getpass
-import os
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -20,6 +23,8 @@ from wirespeed.host.clock import Deadline, monotonic_s
 from wirespeed.host.closing import Closing
 from wirespeed.host.reach_destination import WindowsHost
 from wirespeed.host.runner import MAX_OUTPUT_BYTES, Completed
+from wirespeed.host.secret import WINRM_PASSWORD as PASSWORD
+from wirespeed.host.secret import file_setting, password, setting
 from wirespeed.model.error import HostError, InputError, MeasurementError
 from wirespeed.model.shown import shown
 
@@ -30,9 +35,9 @@ HTTPS_PORT, HTTP_PORT = 5986, 5985
 CONNECT_S = 10
 POLL_S = 5
 """One question for more output: the host answers sooner when there is some."""
-PASSWORD = "WIRESPEED_WINRM_PASSWORD"  # noqa: S105 - the name of a variable
 CERTIFICATE, KEY = "WIRESPEED_WINRM_CERTIFICATE", "WIRESPEED_WINRM_CERTIFICATE_KEY"
 CA = "WIRESPEED_WINRM_CA"
+NTLM, WITHOUT_TLS = "WIRESPEED_WINRM_NTLM", "without-tls"
 CHUNK_BYTES = 48 << 10
 UTF_8 = 65001
 
@@ -111,8 +116,16 @@ class WinRmSession(Closing):
                 "winrm.denied",
                 where=where,
                 found=shown(str(error), 200),
-                next=f"winrm://USER@HOST with {PASSWORD} set, or a ticket by `kinit` "
-                "(and pip install 'pypsrp[kerberos]')",
+                next=_way_in(self._place),
+            ) from None
+        except ImportError as error:
+            self.close()
+            raise HostError(
+                "winrm.no_kerberos",
+                where=where,
+                found=shown(str(error), 200),
+                so="no password and no proof of one was sent",
+                next=_way_in(self._place),
             ) from None
         except requests.exceptions.SSLError as error:
             self.close()
@@ -120,9 +133,9 @@ class WinRmSession(Closing):
                 "winrm.certificate",
                 where=where,
                 found=shown(str(error), 200),
-                so="nobody can tell whether it is that host: nothing was sent",
-                next=f"name the certificate that signed its own: {CA}=FILE; or winrm://HOST:"
-                f"{HTTP_PORT}, where Kerberos or NTLM encrypt",
+                so="it may be another machine: nothing was sent to it",
+                next=f"set {CA} to the file of the certificate that signed its own; or use "
+                f"winrm://HOST:{HTTP_PORT} with a Kerberos ticket",
             ) from None
         except (requests.exceptions.RequestException, WinRMTransportError, OSError) as error:
             self.close()
@@ -136,36 +149,68 @@ class WinRmSession(Closing):
         except WinRMError as error:
             self.close()
             raise HostError("winrm.failed", where=where, found=shown(str(error), 300)) from None
+        except ValueError as error:
+            # A server that offers another way than the one that is allowed here.
+            self.close()
+            raise HostError(
+                "winrm.denied", where=where, found=shown(str(error), 200), next=_way_in(self._place)
+            ) from None
 
 
 def connection_options(place: WindowsHost) -> dict[str, Any]:
-    """Give what WSMan is told of a host. Raises InputError `winrm.no_password`."""
+    """Give what WSMan is told of a host. Raises InputError `winrm.no_password`, `variable.*`."""
     port = place.port or HTTPS_PORT
     is_plain = port == HTTP_PORT
     options: dict[str, Any] = {
         "port": port,
         "ssl": not is_plain,
         "encryption": "always" if is_plain else "auto",
-        "cert_validation": os.environ.get(CA, True),
+        "cert_validation": file_setting(CA) or True,
         "connection_timeout": CONNECT_S,
         "operation_timeout": 20,
         "read_timeout": 30,
     }
-    if CERTIFICATE in os.environ and not is_plain:
+    certificate = setting(CERTIFICATE)
+    if certificate is not None and not is_plain:
         return options | {
             "auth": "certificate",
-            "certificate_pem": os.environ[CERTIFICATE],
-            "certificate_key_pem": os.environ.get(KEY, os.environ[CERTIFICATE]),
+            "certificate_pem": certificate,
+            "certificate_key_pem": setting(KEY) or certificate,
         }
     if place.user is None:
         return options | {"auth": "kerberos"}
-    return options | {"auth": "negotiate", "username": place.user, "password": _password(place)}
+    auth = "negotiate" if not is_plain or _is_ntlm_asked() else "kerberos"
+    return options | {"auth": auth, "username": place.user, "password": _password(place)}
+
+
+def _is_ntlm_asked() -> bool:
+    given = setting(NTLM)
+    if given not in (None, WITHOUT_TLS):
+        raise InputError(
+            "variable.unknown",
+            where=NTLM,
+            found=shown(given or "", 80),
+            so="no connection was made",
+            next=f"set {NTLM}={WITHOUT_TLS}, or unset it",
+        )
+    return given is not None
+
+
+def _way_in(place: WindowsHost) -> str:
+    """Say what lets us in; over HTTP, why NTLM does not."""
+    ticket = "a ticket by `kinit` (and pip install 'pypsrp[kerberos]')"
+    if place.port != HTTP_PORT:
+        return f"use winrm://USER@HOST with {PASSWORD} set, or {ticket}"
+    return (
+        f"use HTTPS: winrm://USER@HOST:{HTTPS_PORT}; or {ticket}. NTLM without TLS proves no "
+        f"server, and is used only with {NTLM}={WITHOUT_TLS}"
+    )
 
 
 @cache
 def _password(place: WindowsHost) -> str:
     """Give the user's password: it is asked for once, and is kept nowhere but here."""
-    given = os.environ.get(PASSWORD)
+    given = password(PASSWORD)
     if given is not None:
         return given
     if not sys.stdin.isatty():

@@ -107,7 +107,8 @@ class VirtualBed:
             self._require_tester()
             dut.start_trial()
             before = dut.read()
-            result = self._result(request, progress)
+            watch = () if before.thread is None else (before.thread,)
+            result = self._result(request.model_copy(update={"watch": watch}), progress)
             return BedTrial(result=result, dut=difference(before, dut.read()))
 
     def close(self) -> None:

@@ -153,6 +153,8 @@ class Diagnosis(Frozen):
     """Why nobody can tell which ports the host has; empty when they are known, if only as none."""
     warnings: tuple[str, ...] = ()
     """About the capture itself: that it was cut off, or at which limit."""
+    is_complete: bool = True
+    """False: the reading was cut off. All of this is about the part that came."""
     faults: tuple[str, ...] = ()
     """Rules and ceilings that failed by a mistake of ours: which, where, and what was raised."""
 

@@ -7,6 +7,7 @@
     staged   a stage is done; hosts may have to be rebooted before the next
     undoing  step N is about to be put back
     undone   a fresh reading after that
+    forgotten  step N is let go: it stays as it is
     ended
 
 Every state in which a kill can leave a host follows from the lines that are there: `progress`.
@@ -34,6 +35,8 @@ class Verified(StrEnum):
     CANNOT_VERIFY = "cannot verify"
     FAILED = "failed"
     """A command of the step failed; what it left is in `now`."""
+    CHANGED_MEANWHILE = "changed meanwhile"
+    """Nothing was written: its state was no longer the one that the change leads from."""
     CUT_OFF = "cut off"
     """It took the way to the host with it, and the host undid it itself."""
 
@@ -48,6 +51,10 @@ class Begun(Frozen):
     """Of each host when it was taken for this stage: another one means that it was rebooted."""
     spec: Spec | None = None
     """What it was made from: how its hosts are reached."""
+    run: str = ""
+    """The random id of the run folder, by which hosts know it; empty: of an older wirespeed."""
+    try_s: int = 0
+    """Hosts take all of it back unless it is confirmed within these seconds; 0: it stays."""
 
 
 class Intent(Frozen):
@@ -109,16 +116,25 @@ class Undone(Frozen):
     said: str = ""
 
 
+class Forgotten(Frozen):
+    """Step `number` is let go, as its device is gone for good, or what others made of it stays."""
+
+    kind: Literal["forgotten"] = "forgotten"
+    number: int
+
+
 class Ended(Frozen):
     """Last line of a run that came to its end."""
 
     kind: Literal["ended"] = "ended"
     at: str
-    outcome: Literal["applied", "undone", "left changed"]
+    outcome: Literal["applied", "unconfirmed", "undone", "left changed"]
+    """`unconfirmed`: applied, and the hosts take it back unless `applied` follows in time."""
 
 
 Entry = Annotated[
-    Begun | Intent | Result | Stood | Staged | Undoing | Undone | Ended, Field(discriminator="kind")
+    Begun | Intent | Result | Stood | Staged | Undoing | Undone | Forgotten | Ended,
+    Field(discriminator="kind"),
 ]
 ENTRY: TypeAdapter[Entry] = TypeAdapter(Entry)
 
@@ -131,6 +147,7 @@ class StepProgress(StrEnum):
     """Its intent is there and no good result: it may stand in either state, or between them."""
     DONE = "done"
     UNDONE = "undone"
+    FORGOTTEN = "let go"
 
 
 def whole_plan(entries: Iterable[Entry]) -> Plan | None:
@@ -141,10 +158,27 @@ def whole_plan(entries: Iterable[Entry]) -> Plan | None:
     return Plan(steps=tuple(chain.from_iterable(p.steps for p in begun)), later=begun[-1].later)
 
 
-def progress(plan: Plan, entries: Iterable[Entry]) -> list[StepProgress]:
+def written(entries: Sequence[Entry]) -> list[Entry]:
+    """Leave out the tries by which nothing was written: a step is as it was before such a one."""
+    left_out: set[int] = set()
+    begun: dict[int, int] = {}
+    for at, entry in enumerate(entries):
+        if isinstance(entry, Intent | Undoing):
+            begun[entry.number] = at
+        elif isinstance(entry, Result | Undone) and entry.verdict is Verified.CHANGED_MEANWHILE:
+            left_out |= {at, begun.pop(entry.number, at)}
+    return [entry for at, entry in enumerate(entries) if at not in left_out]
+
+
+def tried_s(entries: Iterable[Entry]) -> int:
+    """Give the seconds within which a run is to be confirmed; 0: it stays as it is."""
+    return next((e.try_s for e in entries if isinstance(e, Begun)), 0)
+
+
+def progress(plan: Plan, entries: Sequence[Entry]) -> list[StepProgress]:
     """Tell how far each step of the plan came."""
     found = [StepProgress.UNTOUCHED] * len(plan.steps)
-    for entry in entries:
+    for entry in written(entries):
         advance(found, entry)
     return found
 
@@ -157,10 +191,12 @@ def advance(found: list[StepProgress], entry: Entry) -> None:
         found[entry.number] = StepProgress.DONE
     elif isinstance(entry, Undone) and entry.verdict is Verified.VERIFIED:
         found[entry.number] = StepProgress.UNDONE
+    elif isinstance(entry, Forgotten):
+        found[entry.number] = StepProgress.FORGOTTEN
 
 
 def outcome(entries: Sequence[Entry]) -> str:
-    """Give `applied`, `undone`, `left changed`; `staged`, `unfinished` or `new`."""
+    """Give `applied`, `unconfirmed`, `undone`, `left changed`; `staged`, `unfinished`, `new`."""
     if not entries:
         return "new"
     last = entries[-1]

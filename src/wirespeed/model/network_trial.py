@@ -112,7 +112,10 @@ class FailoverVerdict(StrEnum):
 
 
 class FailoverTrial(Frozen):
-    """A paced flow of numbered packets while one port is away."""
+    """A paced flow of numbered packets while one port is away.
+
+    What is measured is None where nothing was: `verdict` is `invalid` then.
+    """
 
     kind: Literal["failover"] = "failover"
     pair: Pair
@@ -124,31 +127,42 @@ class FailoverTrial(Frozen):
     guest: str = ""
     """The guest of that host: whose bond is told below."""
     load_pps: int
-    offered_packets: int
-    received_packets: int
-    lost_packets: int
-    outage_ms: float
+    offered_packets: int | None = None
+    received_packets: int | None = None
+    lost_packets: int | None = None
+    outage_ms: float | None = None
     """Longest time without a packet while the port was away; resolution is 1000 / load_pps."""
-    return_outage_ms: float
+    return_outage_ms: float | None = None
     """Longest time without a packet after it was back."""
-    carried_before: str
+    carried_before: str | None = None
     """The bond's active member, as the guest says: before, while it was away, after; `none` where
     it has none at that moment, the netdev itself where there is no bond."""
-    carried_during: str
-    carried_after: str
-    longest_pause_ms: float
+    carried_during: str | None = None
+    carried_after: str | None = None
+    longest_pause_ms: float | None = None
     """Of the sender itself: a longer outage than that is the network's."""
-    longest_loss_packets: int = 0
+    longest_loss_packets: int | None = None
     """Most packets lost in a row while the port was away: so many intervals of 1000 / load_pps ms
     are the outage by the sender's schedule, whatever pauses it made."""
-    steady_silence_ms: float = 0
+    steady_silence_ms: float | None = None
     """Longest time without a packet before the port was lost: what is usual here."""
-    duplicate_packets: int = 0
-    reordered_packets: int = 0
-    refused_packets: int = 0
+    duplicate_packets: int | None = None
+    reordered_packets: int | None = None
+    refused_packets: int | None = None
     """Of the lost ones, those that the sender's own kernel took at no time."""
     verdict: FailoverVerdict
     said: str = ""
+
+    @property
+    def is_measured(self) -> bool:
+        """Whether a flow was counted at all; older records have 0 where none was."""
+        return bool(self.offered_packets)
+
+    @property
+    def longest_outage_ms(self) -> float | None:
+        """Longest time without a packet, while the port was away or after it was back."""
+        both = [ms for ms in (self.outage_ms, self.return_outage_ms) if ms is not None]
+        return max(both) if both and self.is_measured else None
 
 
 class ForgedKind(StrEnum):

@@ -35,6 +35,9 @@ class Unreadable:
     """The command that would tell."""
 
 
+CUT_OFF = "the reading was cut off"
+"""The reason of what a host was asked for and did not come to say."""
+
 Observed: TypeAlias = Known[T] | Absent | Unreadable
 
 

@@ -16,15 +16,16 @@ segment that is no VLAN, an MTU without room for what the approach adds.
 import re
 from collections.abc import Iterable
 from enum import StrEnum
-from ipaddress import IPv4Network, IPv6Network
 from itertools import combinations
 from typing import Annotated, Literal, Self
 
-from pydantic import AfterValidator, Field, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, StrictBool, StrictInt, model_validator
+from pydantic_core import PydanticCustomError
 
 from wirespeed.model.frozen import Frozen
 from wirespeed.model.names import PciAddress
 from wirespeed.model.spec_esxi import EsxiSpec
+from wirespeed.model.subnet import Ipv4Subnet, Subnet
 
 NAME = re.compile(r"[a-z0-9]([a-z0-9-]{0,30}[a-z0-9])?")
 MAX_VLAN = 4094
@@ -45,8 +46,16 @@ def _name(text: str) -> str:
     return text
 
 
+def _whole(value: object) -> object:
+    """Refuse what is equal to a whole number and none: a Literal takes 2048.0."""
+    if isinstance(value, float | bool):
+        raise PydanticCustomError("int_type", "no whole number")
+    return value
+
+
 Name = Annotated[str, AfterValidator(_name)]
-Mtu = Annotated[int, Field(ge=MIN_MTU, le=MAX_MTU)]
+Number = Annotated[float, Field(strict=True, allow_inf_nan=False)]
+Mtu = Annotated[StrictInt, Field(ge=MIN_MTU, le=MAX_MTU)]
 
 
 class Approach(StrEnum):
@@ -114,7 +123,7 @@ class UnderlayDriver(StrEnum):
 class Underlay(Frozen):
     """The network between the hosts that tunnels run over; also the MTU of the ports."""
 
-    subnet: IPv4Network | IPv6Network
+    subnet: Subnet
     mtu: Mtu
     tunnel: Tunnel = Tunnel.VXLAN
     """Of the Open vSwitch approaches."""
@@ -124,9 +133,9 @@ class Underlay(Frozen):
 class NetworkSpec(Frozen):
     """A network of guests, kept apart from the others."""
 
-    segment: int
+    segment: StrictInt
     """VLAN id or VXLAN network identifier, by the approach."""
-    subnet: IPv4Network
+    subnet: Ipv4Subnet
     mtu: Mtu
 
 
@@ -167,12 +176,12 @@ class GuestSpec(Frozen):
     host: Name
     networks: Annotated[tuple[Name, ...], Field(min_length=1, max_length=16)]
     kind: GuestKind = GuestKind.NONE
-    vcpus: Annotated[int, Field(ge=1, le=1024)] = 1
-    memory_gib: Annotated[float, Field(gt=0, le=65536)] = 1
+    vcpus: Annotated[StrictInt, Field(ge=1, le=1024)] = 1
+    memory_gib: Annotated[Number, Field(gt=0, le=65536)] = 1
     """Of a virtual machine."""
     image: str | None = None
     """Disk of a virtual machine, a path on its host; it is not written to."""
-    hugepage_kib: Literal[2048, 1048576] | None = None
+    hugepage_kib: Annotated[Literal[2048, 1048576] | None, BeforeValidator(_whole)] = None
     """Pages that a virtual machine's memory is made of; None: the host's usual ones."""
     kernel: str | None = None
     """Kernel of a virtual machine, a path on its host; None: the image's own, by its firmware."""
@@ -187,43 +196,43 @@ class Iperf3Spec(Frozen):
     """Streams and MTUs to go through."""
 
     mtu: tuple[Mtu, ...] = (1500, 9000)
-    streams: tuple[Annotated[int, Field(ge=1, le=128)], ...] = (2, 6)
-    bidirectional: bool = True
-    runs: Annotated[int, Field(ge=1, le=100)] = 3
-    seconds: Annotated[int, Field(ge=1, le=3600)] = 10
+    streams: tuple[Annotated[StrictInt, Field(ge=1, le=128)], ...] = (2, 6)
+    bidirectional: StrictBool = True
+    runs: Annotated[StrictInt, Field(ge=1, le=100)] = 3
+    seconds: Annotated[StrictInt, Field(ge=1, le=3600)] = 10
     """Of one run; whole ones, as iperf3 takes them."""
 
 
 class PingSpec(Frozen):
     """Flood ping."""
 
-    count: Annotated[int, Field(ge=1, le=10**7)] = 10000
-    warmup: Annotated[int, Field(ge=0, le=100)] = 1
-    runs: Annotated[int, Field(ge=1, le=100)] = 3
+    count: Annotated[StrictInt, Field(ge=1, le=10**7)] = 10000
+    warmup: Annotated[StrictInt, Field(ge=0, le=100)] = 1
+    runs: Annotated[StrictInt, Field(ge=1, le=100)] = 3
 
 
 class Rfc2544Spec(Frozen):
     """Zero-loss search."""
 
-    frame_bytes: tuple[Annotated[int, Field(ge=64, le=9600)], ...] = (
+    frame_bytes: tuple[Annotated[StrictInt, Field(ge=64, le=9600)], ...] = (
         64, 128, 256, 512, 1024, 1280, 1518,
     )  # fmt: skip
-    flows: Annotated[int, Field(ge=1, le=2**24)] = 8192
-    seconds: Annotated[float, Field(gt=0, le=86400)] = 60
+    flows: Annotated[StrictInt, Field(ge=1, le=2**24)] = 8192
+    seconds: Annotated[Number, Field(gt=0, le=86400)] = 60
 
 
 class FailoverSpec(Frozen):
     """A paced flow while each port in turn is lost and comes back."""
 
-    load_pps: Annotated[int, Field(ge=10, le=100_000)] = 1000
-    seconds: Annotated[float, Field(ge=1, le=3600)] = 10
+    load_pps: Annotated[StrictInt, Field(ge=10, le=100_000)] = 1000
+    seconds: Annotated[Number, Field(ge=1, le=3600)] = 10
     """How long a port is away, and how long the flow goes on after it is back."""
 
 
 class IsolationSpec(Frozen):
     """Forged frames between guests that must not hear each other."""
 
-    frames: Annotated[int, Field(ge=1, le=10**6)] = 200
+    frames: Annotated[StrictInt, Field(ge=1, le=10**6)] = 200
     """Of each kind, between each two guests."""
 
 
@@ -314,10 +323,10 @@ class Spec(Frozen):
                 raise ValueError(f"guest {name}: of kind {guest.kind}, it {word} image")
             for key in ("image", "kernel", "initrd"):
                 path = getattr(guest, key)
-                if path is not None and not PATH.fullmatch(path):
+                if path is not None and (not PATH.fullmatch(path) or ".." in path.split("/")):
                     raise ValueError(
                         f"guest {name}: {key} {path!r} is no absolute path of letters, digits "
-                        "and ._/@+-"
+                        "and ._/@+- without .."
                     )
             if not KERNEL_LINE.fullmatch(guest.append):
                 raise ValueError(f"guest {name}: append has other than printable ASCII")

@@ -9,7 +9,7 @@ guests:
 import re
 from typing import Annotated, Literal, Self
 
-from pydantic import BeforeValidator, Field, model_validator
+from pydantic import BeforeValidator, Field, StrictBool, StrictInt, model_validator
 
 from wirespeed.model.frozen import Frozen
 from wirespeed.model.vsphere import NUMBER
@@ -36,13 +36,13 @@ def cpus(text: object) -> str:
 class EsxiGuestSpec(Frozen):
     """A guest; what is not named stays as it is."""
 
-    reserve_memory: bool = False
+    reserve_memory: StrictBool = False
     """All of it, locked."""
-    reserve_cpu_mhz: Annotated[int, Field(ge=0, le=10**7)] | None = None
+    reserve_cpu_mhz: Annotated[StrictInt, Field(ge=0, le=10**7)] | None = None
     """ESXi wants the cores' full clock of a guest with latency sensitivity *high*."""
     affinity: Annotated[str, BeforeValidator(cpus)] | None = None
     """Logical CPUs of the host: `25-47`."""
-    numa_node: Annotated[int, Field(ge=0, le=63)] | None = None
+    numa_node: Annotated[StrictInt, Field(ge=0, le=63)] | None = None
     latency_sensitivity: Literal["low", "normal", "medium", "high"] | None = None
 
 

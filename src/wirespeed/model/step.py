@@ -41,6 +41,11 @@ class Step(Frozen, ABC):
     danger: ClassVar[Danger] = Danger.NONE
     settle_s: ClassVar[float] = 0
     """For how long after a change its state may be unreadable: a link that comes back, a reset."""
+    needs_link: ClassVar[bool] = False
+    """Its state may be told only with a link, which the step of the other end takes down."""
+
+    makes: ClassVar[bool] = False
+    """Its undo takes away, moves or renames what later steps are about: a bond, VFs, a guest."""
 
     @property
     @abstractmethod
@@ -68,6 +73,11 @@ class Step(Frozen, ABC):
         into force as well.
         """
         return self.ends_stage
+
+    @property
+    def is_maker(self) -> bool:
+        """Whether it `makes`; of one that wraps another, whether that one does."""
+        return self.makes
 
     @abstractmethod
     def read(self) -> Command:

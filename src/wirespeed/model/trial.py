@@ -9,22 +9,23 @@ from typing import Annotated, Literal
 
 from pydantic import Field, TypeAdapter, model_validator
 
-from wirespeed.model.frozen import Frozen
+from wirespeed.model.frozen import Finite
 from wirespeed.model.units import MAX_FRAME_BYTES, MIN_FRAME_BYTES, wire_bytes
+from wirespeed.model.windows import Windows
 
 Count = Annotated[int, Field(ge=0)]
 SearchNumber = Annotated[int, Field(ge=1)]
 """Position of a search in the run, from 1."""
 
 
-class FrameShare(Frozen):
+class FrameShare(Finite):
     """One frame size of a mix; `weight` frames of it in every round of the mix."""
 
     frame_bytes: Annotated[int, Field(ge=MIN_FRAME_BYTES, le=MAX_FRAME_BYTES)]
     weight: Annotated[int, Field(ge=1, le=64)] = 1
 
 
-class FrameMix(Frozen):
+class FrameMix(Finite):
     """The frame sizes of a trial: one size, or an IMIX."""
 
     shares: Annotated[tuple[FrameShare, ...], Field(min_length=1, max_length=16)]
@@ -58,7 +59,7 @@ class FrameMix(Frozen):
         return sum(wire_bytes(s.frame_bytes) * s.weight for s in self.shares) / frames
 
 
-class StreamCounts(Frozen):
+class StreamCounts(Finite):
     """The frames of one stream: sent by one port of the tester, due back at another.
 
     `offered_frames` were handed to the port; `refused_frames` of them were not taken because the
@@ -101,7 +102,7 @@ class StreamCounts(Frozen):
         return self.offered_frames - self.unique_frames
 
 
-class Latency(Frozen):
+class Latency(Finite):
     """Time from the stamp to the judge, in ns, over the sound frames of this trial.
 
     Buckets hold three significant digits (HdrHistogram); `source` says whose clock. A frame that a
@@ -118,7 +119,7 @@ class Latency(Frozen):
     source: Literal["software", "hardware"] = "software"
 
 
-class Departure(Frozen):
+class Departure(Finite):
     """How evenly bursts left: time between consecutive bursts of one transmit queue, in ns."""
 
     burst_frames_max: Count
@@ -128,26 +129,42 @@ class Departure(Frozen):
     interval_ns_max: Count
 
 
-class TesterHealth(Frozen):
+class TesterHealth(Finite):
     """What the tester's own loops and cores went through during a trial."""
 
     gap_ns_max: Count
-    """Longest time that a hot loop was not running."""
+    """Longest time that a hot loop's thread was away."""
     gaps_over_limit: Count
     gap_limit_ns: Count
     stalled_ns: Count
-    """Sum of the gaps over the limit."""
+    """Sum of the time that the hot loops' threads were away, in passes longer than 50 us."""
     pingpong_cycles_before: tuple[Count, ...] = ()
     """Round trip of a cache line between each pair of cores in use, TSC cycles, median."""
     pingpong_cycles_after: tuple[Count, ...] = ()
     busy_cycles_per_frame: float | None = None
     """TSC cycles of the hot loop while it had work, per frame sent and judged."""
     tsc_hz: Count
+    off_core_ns: Count | None = None
+    """Of the passes longer than 50 us: the kernel says that the thread was not on its core."""
+    hidden_ns: Count | None = None
+    """Of them: time on the core that neither the pass's frames nor the kernel explain."""
+    long_pass_work_ns: Count | None = None
+    """Of them: the rest, which was work. A slow wire makes passes long."""
+    pass_ns_max: Count | None = None
+    """Longest pass of a hot loop, work and absence."""
+    run_ns: Count | None = None
+    """CPU time of the hot loops' threads (schedstat, first field)."""
+    wait_ns: Count | None = None
+    """Time that they were ready to run and another thread had their core (second field)."""
+    steal_ns: Count | None = None
+    """Time that the hypervisor took from their CPUs (/proc/stat, in steps of 10 ms)."""
+    rx_burst_frames: Count | None = None
+    """Most frames that a receive queue took at once in the end: fewer where passes got long."""
     core_hz: Count | None = None
     """Frequency that the DUT's core (or the tester's, where that is not here) really ran at."""
 
 
-class PortCounters(Frozen):
+class PortCounters(Finite):
     """One DPDK port's own counters, as a difference over the trial."""
 
     port: Count
@@ -161,7 +178,7 @@ class PortCounters(Frozen):
     rx_nombuf: int
 
 
-class DutReading(Frozen):
+class DutReading(Finite):
     """What the DUT said of itself, as differences over the trial; None where it cannot say."""
 
     ports: tuple[PortCounters, ...] = ()
@@ -177,7 +194,7 @@ class DutReading(Frozen):
     """Time that the hypervisor took from its core (/proc/stat, steal)."""
 
 
-class Trial(Frozen):
+class Trial(Finite):
     """One load, once. `valid` is about the tester and its machine: never about the DUT.
 
     A lab's DUT shares the machine, so a core that was taken away from it voids a trial as well.
@@ -213,6 +230,8 @@ class Trial(Frozen):
     dut_reading: DutReading | None
     valid: bool
     invalid_reasons: tuple[str, ...] = ()
+    windows: Windows | None = None
+    """What a windowed trial was made of; None for a continuous one, which alone is RFC 2544's."""
 
     @model_validator(mode="after")
     def _reasons_go_with_the_verdict(self) -> "Trial":
@@ -242,11 +261,15 @@ class Trial(Frozen):
 
     @property
     def forwarding_rate_pps(self) -> float:
-        """Frames per second that came back intact at the right port (RFC 2285 section 3.6.1)."""
-        return sum(s.unique_frames for s in self.streams) / self.measured_seconds
+        """Frames per second that came back intact at the right port (RFC 2285 section 3.6.1).
+
+        Of windows the time is that until the last frame was back: what a queue held is no rate.
+        """
+        drains = self.windows.drain_seconds if self.windows else 0.0
+        return sum(s.unique_frames for s in self.streams) / (self.measured_seconds + drains)
 
 
-class Fate(Frozen):
+class Fate(Finite):
     """A place where offered frames ended, and the counter that says so."""
 
     place: str
@@ -256,7 +279,7 @@ class Fate(Frozen):
     """Name of the counter and whose it is, or the sum it follows from."""
 
 
-class Ledger(Frozen):
+class Ledger(Finite):
     """sent = received + lost at a named place + unexplained. The unexplained may be negative."""
 
     offered_frames: Count
@@ -276,7 +299,7 @@ class Ledger(Frozen):
         return self
 
 
-class Limit(Frozen):
+class Limit(Finite):
     """What kept the rate from being higher, with the counters that say so."""
 
     by: Literal[
@@ -291,7 +314,7 @@ class Limit(Frozen):
     evidence: tuple[str, ...]
 
 
-class Outcome(Frozen):
+class Outcome(Finite):
     """The result of one search for one DUT and one frame mix."""
 
     kind: Literal["outcome"] = "outcome"
@@ -303,7 +326,7 @@ class Outcome(Frozen):
     """Search stops when (upper - lower) / upper is no more than this."""
     found_load_pps: float | None
     """Highest load that the search saw pass, before it was confirmed; None if none passed."""
-    upper_load_pps: float | None
+    upper_load_pps: Annotated[float, Field(gt=0)] | None
     """Lowest load that failed; None if none did."""
     throughput_pps: float | None
     """RFC 2544 throughput: load of the confirming trial; None if zero loss was not proven."""
@@ -324,6 +347,8 @@ class Outcome(Frozen):
     """Loss ratio that no load removed; None where there is none."""
     verdict: str
     """How the search ended: `width met`, `ceiling passed`, `nothing passed`, …"""
+    windows: Windows | None = None
+    """Of the confirming trial, or of the ledger's; None where trials were continuous."""
     notes: tuple[str, ...] = ()
     """What a reader must know to judge the figures: contradictions, repeats, short cuts."""
     limit: Limit
@@ -360,7 +385,11 @@ class Outcome(Frozen):
         return self
 
 
-class Setup(Frozen):
+TRIALS_ARE = "trials are"
+"""Setting of a windowed run: how long its windows are. A continuous one, RFC 2544's, has none."""
+
+
+class Setup(Finite):
     """Everything that a reader needs to judge the figures, or to get them again."""
 
     kind: Literal["setup"] = "setup"
@@ -373,7 +402,7 @@ class Setup(Frozen):
     tester: dict[str, str]
     settings: dict[str, str]
     """Label to value: wire, flows, trial seconds, method, width, …"""
-    link_bps: int | None
+    link_bps: Annotated[int, Field(gt=0)] | None
     """Line rate of the wire in bit/s; None where there is no line (a virtual wire)."""
     full_method_seconds: float
     """How long the same run takes with RFC 2544's own 60 s trials."""
@@ -382,8 +411,13 @@ class Setup(Frozen):
     planned: Annotated[int, Field(ge=1)]
     """Searches that the whole run is made of. Fewer outcomes than this: it was aborted."""
 
+    @property
+    def windowed(self) -> bool:
+        """Trials were made of short windows: the throughput is not RFC 2544's."""
+        return TRIALS_ARE in self.settings
 
-class End(Frozen):
+
+class End(Finite):
     """The last record of a run. A run without one was killed, or is still going on."""
 
     kind: Literal["end"] = "end"
@@ -401,7 +435,7 @@ class End(Frozen):
         return self
 
 
-class Started(Frozen):
+class Started(Finite):
     """A DUT was started and joined to the tester, at this place in the run."""
 
     kind: Literal["started"] = "started"

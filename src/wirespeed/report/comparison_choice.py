@@ -213,7 +213,7 @@ def _outages(proofs: list[Proof]) -> Figure:
         trials = [
             trial for trial in proof.summary.failovers if trial.verdict is FailoverVerdict.SURVIVED
         ]
-        values = [max(trial.outage_ms, trial.return_outage_ms) for trial in trials]
+        values = [ms for trial in trials if (ms := trial.longest_outage_ms) is not None]
         loads += [trial.load_pps for trial in trials]
         if values:
             by[proof.opening.spec.approach] = Spread(

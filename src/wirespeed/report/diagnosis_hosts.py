@@ -1,7 +1,5 @@
 """Answers about many hosts: one line each, worst first, and the exit code of them all. Pure."""
 
-import json
-import re
 from collections.abc import Iterator, Sequence
 
 from wirespeed.model.finding import Diagnosis, Severity, Unanswered
@@ -21,7 +19,10 @@ def ranked(answers: Sequence[Answer]) -> list[Answer]:
 
 
 def summary_lines(answers: Sequence[Answer], width: int = WIDTH) -> Iterator[Line]:
-    """Give one line for each host, by their rank."""
+    """Give one line for each host, by their rank; before them, that some were cut off."""
+    if cut := [shown(host_label(a.host)) for a in answers if not is_complete(a)]:
+        said = f"INCOMPLETE: {len(cut)} of {len(answers)} readings cut off: {', '.join(cut)}"
+        yield from (Line(text, "warning") for text in wrapped(said, width))
     labels = {answer.host: shown(host_label(answer.host)) for answer in answers}
     columns = min(max(columns_of(label) for label in labels.values()), HOST_COLUMNS)
     for answer in ranked(answers):
@@ -49,16 +50,24 @@ def has_findings(diagnosis: Diagnosis) -> bool:
     return bool(above_note(diagnosis.findings))
 
 
+def is_complete(answer: Answer) -> bool:
+    """Tell whether no reading was cut off: no answer at all is another matter."""
+    return isinstance(answer, Unanswered) or answer.is_complete
+
+
 def exit_code(answers: Sequence[Answer]) -> int:
-    """0: nothing above a note. 1: findings, or a host without an answer. 2: bad input."""
-    if any(isinstance(a, Unanswered) and a.bad_input for a in answers):
+    """0: nothing above a note. 1: findings, or a host without an answer.
+
+    2: bad input, or a reading that was cut off.
+    """
+    if any((isinstance(a, Unanswered) and a.bad_input) or not is_complete(a) for a in answers):
         return 2
     return int(any(isinstance(a, Unanswered) or has_findings(a) for a in answers))
 
 
 def json_line(answer: Answer) -> str:
     """Give the answer as one line of JSON in plain ASCII: a terminal can take it as it is."""
-    return re.sub(r"[^\x20-\x7e]+", _escaped, answer.model_dump_json())
+    return answer.model_dump_json()
 
 
 def _padded(label: str, columns: int) -> str:
@@ -66,10 +75,6 @@ def _padded(label: str, columns: int) -> str:
     while columns_of(label) > columns:
         label = f"…{label[2:]}"
     return pad(label, columns)
-
-
-def _escaped(match: re.Match[str]) -> str:
-    return json.dumps(match[0])[1:-1].replace("\x7f", "\\u007f")
 
 
 def _worst(answer: Answer) -> tuple[str, str]:

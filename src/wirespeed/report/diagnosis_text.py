@@ -87,7 +87,8 @@ def _footer(diagnosis: Diagnosis, verbose: bool, width: int) -> Iterator[Line]:
 def _head(diagnosis: Diagnosis, verbose: bool, width: int) -> Iterator[Line]:
     found = counted(diagnosis)
     title = f"{headline(diagnosis)} ({asked(diagnosis)})"
-    yield from _text(shown(title), width, "", "heading" if found else "good")
+    tone = "heading" if found else "good"
+    yield from _text(shown(title), width, "", tone if diagnosis.is_complete else "warning")
     for text in about_texts(diagnosis, None if verbose else BRIEF_PORTS):
         yield from _text(shown(text), width, "  ", "source")
     for text in bound_texts(diagnosis)[:BRIEF_PORTS]:

@@ -178,10 +178,14 @@ def host_label(host: str) -> str:
 
 
 def headline(diagnosis: Diagnosis) -> str:
-    """`alpha: 2 faults, 1 risk`."""
+    """`alpha: 2 faults, 1 risk`; of one that was cut off, that first."""
     notes = len(notes_of(diagnosis.findings))
     nothing = f"nothing found but {notes} note{'s' * (notes > 1)}" if notes else "nothing found"
-    return f"{host_label(diagnosis.host)}: {counted(diagnosis) or nothing}"
+    found = counted(diagnosis) or nothing
+    if not diagnosis.is_complete:
+        found = f"the reading was cut off; in the part that came: {found}"
+        return f"INCOMPLETE: {host_label(diagnosis.host)}: {found}"
+    return f"{host_label(diagnosis.host)}: {found}"
 
 
 def about_texts(diagnosis: Diagnosis, ports: int | None = None) -> tuple[str, ...]:

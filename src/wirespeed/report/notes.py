@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from wirespeed.model.trial import Setup
+from wirespeed.model.trial import TRIALS_ARE, Setup
 from wirespeed.report import format as fmt
 from wirespeed.report.page import DutSection
 
@@ -30,6 +30,12 @@ def build_notes(
     unmeasured = [d.name for d in duts if not d.results and not d.unfinished]
     if unmeasured:
         notes.append(f"Set up and never measured: {', '.join(unmeasured)}.")
+    if setup.windowed:
+        notes.append(
+            f"Trials were windowed ({setup.settings[TRIALS_ARE]}): zero loss over the sum of short "
+            "windows, of which those are left out in which the tester or the DUT was kept from its "
+            "core. That is not RFC 2544's throughput, whose trials are continuous."
+        )
     if setup.confirm_seconds < FULL_TRIAL_SECONDS:
         notes.append(
             f"Trials were short: {fmt.seconds(setup.trial_seconds)} to search, "

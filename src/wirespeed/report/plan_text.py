@@ -6,7 +6,8 @@ from wirespeed.apply.drift import Drifted
 from wirespeed.apply.planner import described
 from wirespeed.model.command import Command
 from wirespeed.model.finding import Danger
-from wirespeed.model.journal import Entry, StepProgress, progress
+from wirespeed.model.journal import Entry, StepProgress, progress, tried_s
+from wirespeed.model.journal_salvage import Undoable
 from wirespeed.model.observed import Known
 from wirespeed.model.plan import Later, Plan, PlannedStep
 from wirespeed.model.shown import shown
@@ -105,7 +106,7 @@ def shell_script(plan: Plan, host: str) -> str:
             continue
         lines.append(f"\n# {number} {shown(planned.name)}")
         if planned.no_op:
-            lines.append(f"# {planned.no_op}")
+            lines.append(f"# {shown(planned.no_op)}")
         lines += [command.line() for command in planned.commands]
         lines += [f"# undo: {shown(command.line())}" for command in planned.undo]
     return "\n".join(lines) + "\n"
@@ -121,9 +122,18 @@ def status_lines(plan: Plan, entries: Sequence[Entry], outcome: str) -> Iterator
     done = sum(came is StepProgress.DONE for came in progress(plan, entries))
     todo = sum(not planned.no_op for planned in plan.steps)
     yield f"{outcome}: {done} of {todo} steps stand"
+    if outcome == "unconfirmed":
+        yield f"each host takes it back {tried_s(entries)} s after its last step, or has; "
+        yield "`wirespeed confirm` asks them, and keeps it where it is in time"
     if outcome == "staged":
         for later in plan.later:
             yield from wrapped(later_text(later), WIDTH, "", "  ")
+
+
+def salvage_lines(plan: Plan, ways: Sequence[Undoable]) -> Iterator[str]:
+    """Tell for each step of a damaged journal whether it can still be undone."""
+    for number, (planned, way) in enumerate(zip(plan.steps, ways, strict=True), 1):
+        yield f"{number:>3} {way.value:<16} {shown(planned.name)} on {shown(planned.host)}"
 
 
 def drift_lines(found: Sequence[Drifted], steps: int, outcome: str) -> Iterator[str]:

@@ -181,11 +181,12 @@ def _failover(proof: Proof) -> ProofAnswer:
     survived = [of for of in ports.values() if _has_survived(of)]
     others = [v for of in ports.values() if not _has_survived(of) for v in of]
     outages = [
-        max(t.outage_ms, t.return_outage_ms)
+        ms
         for t in trials
-        if t.verdict is FailoverVerdict.SURVIVED
+        if t.verdict is FailoverVerdict.SURVIVED and (ms := t.longest_outage_ms) is not None
     ]
-    lost, offered = sum(t.lost_packets for t in trials), sum(t.offered_packets for t in trials)
+    lost = sum(t.lost_packets or 0 for t in trials)
+    offered = sum(t.offered_packets or 0 for t in trials)
     return ProofAnswer(
         question="Fail-over",
         figure=f"{fmt.count(round(max(outages)))} ms" if outages else NOT_SHOWN,

@@ -64,11 +64,12 @@ def _own_rows(proof: Proof) -> list[Row]:
         own |= {"verdict": lost.verdict.value, "n": "1"}
         where = f"{lost.host} {lost.port}"
         for figure, value, unit in (
-            (f"fail-over outage, {where}", f"{lost.outage_ms:g}", "ms"),
-            (f"fail-over return outage, {where}", f"{lost.return_outage_ms:g}", "ms"),
-            (f"fail-over lost, {where}", str(lost.lost_packets), "packets"),
+            (f"fail-over outage, {where}", lost.outage_ms, "ms"),
+            (f"fail-over return outage, {where}", lost.return_outage_ms, "ms"),
+            (f"fail-over lost, {where}", lost.lost_packets, "packets"),
         ):
-            rows.append(own | {"figure": figure, "unit": unit, "median": value})
+            figured = f"{value:.10g}" if lost.is_measured and value is not None else ""
+            rows.append(own | {"figure": figure, "unit": unit, "median": figured})
     for forged in proof.isolation:
         rows.append(
             {

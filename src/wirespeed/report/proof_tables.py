@@ -184,14 +184,21 @@ def failover_grid(proof: Proof) -> Grid:
     )  # fmt: skip
 
 
+def _figure(value: float | None, is_measured: bool) -> str:
+    return fmt.count(round(value)) if is_measured and value is not None else "—"
+
+
 def _failover_row(trial: FailoverTrial) -> tuple[Box, ...]:
     good = trial.verdict is FailoverVerdict.SURVIVED
-    carried = " → ".join((trial.carried_before, trial.carried_during, trial.carried_after))
+    carriers = (trial.carried_before, trial.carried_during, trial.carried_after)
+    is_measured = trial.is_measured
+    carried = " → ".join(one or "?" for one in carriers) if is_measured else "—"
     said = trial.verdict + (f": {trial.said}" if trial.said and not good else "")
     return (
         *text(f"{trial.host} {trial.port}, {trial.how}", named(trial.pair)),
-        *text(fmt.count(round(trial.outage_ms)), fmt.count(round(trial.return_outage_ms))),
-        *text(fmt.count(trial.lost_packets), fmt.count(trial.offered_packets), carried),
+        *text(*(_figure(ms, is_measured) for ms in (trial.outage_ms, trial.return_outage_ms))),
+        *text(*(_figure(n, is_measured) for n in (trial.lost_packets, trial.offered_packets))),
+        *text(carried),
         Box(text=said, tone="plain" if good else "alarm"),
     )
 

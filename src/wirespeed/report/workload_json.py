@@ -4,11 +4,12 @@ import json
 from dataclasses import asdict
 
 from wirespeed.measure.workload_pair import Pair
+from wirespeed.model.ascii_json import ascii_json
 
 
 def pair_json(pair: Pair) -> str:
     """Give one line; the trials are lines of their own, in both folders."""
-    return json.dumps(
+    told = json.dumps(
         {
             "kind": "pair",
             "before": pair.before.workload.label,
@@ -24,3 +25,4 @@ def pair_json(pair: Pair) -> str:
             "verdict": pair.verdict,
         }
     )
+    return ascii_json(told)

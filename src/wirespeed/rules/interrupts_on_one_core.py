@@ -11,7 +11,7 @@ from wirespeed.facts.locality import local_cpus
 from wirespeed.facts.steering import Steering
 from wirespeed.facts.workload import Workload
 from wirespeed.model.finding import Evidence, Finding, Severity
-from wirespeed.model.observed import Absent, Known, known
+from wirespeed.model.observed import Absent, CannotTellError, Known, known
 from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
 
 TRANSMIT_ONLY = re.compile(r"output|(^|[-_.])tx([-_.]?\d|$)", re.I)
@@ -47,15 +47,20 @@ def _check(exam: PortExam) -> Iterator[Finding]:
         cpus = {cpu for queue in queues for cpu in _programmed(queue)}
         if len(cpus) > 1:
             return
+        if not cpus:
+            raise CannotTellError("the interrupts of its queues name no CPU", _affinity(queues))
         cpu, severity = next(iter(cpus)), Severity.RISK
         evidence = Evidence(
             found=f"the interrupts of all {len(queues)} receive queues go to CPU {cpu}",
-            source=f"grep . /proc/irq/{queues[0].number}/*affinity_list",
+            source=_affinity(queues),
         )
     if exam.question.purpose is None and exam.host[Workload].has_dpdk:
         # Where DPDK takes the frames, their interrupts are best kept away from its cores.
         severity = Severity.NOTE
     order = sorted(near & known(exam.host[Cpus].online, "which CPUs are online"))
+    if not order:
+        source = "cat /sys/devices/system/cpu/online"
+        raise CannotTellError("no CPU near the card is online", source)
     placed = {q.number: order[turn % len(order)] for turn, q in enumerate(queues)}
     yield Finding(
         rule=RULE.slug,
@@ -71,6 +76,10 @@ def _check(exam: PortExam) -> Iterator[Finding]:
         ),
         unpriced="what one core carries of this traffic is not known: measure before and after",
     )
+
+
+def _affinity(queues: list[Interrupt]) -> str:
+    return f"grep . /proc/irq/{queues[0].number}/*affinity_list"
 
 
 def _landed(queues: list[Interrupt]) -> Counter[int]:

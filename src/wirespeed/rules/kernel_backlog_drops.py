@@ -37,7 +37,7 @@ def _check(exam: HostExam) -> Iterator[Finding]:
         evidence=tuple(evidence),
         so="frames are lost after the card has delivered them: one CPU gets more than it works off",
         remedies=(
-            sysctl_remedy("make room for a burst", *settings),
+            *([sysctl_remedy("make room for a burst", *settings)] if settings else []),
             Remedy(
                 text="spread the load if it lasts: more RSS queues, or RPS over more CPUs",
                 by_hand=ByHand.FIND_FIRST,

@@ -35,6 +35,7 @@ class Bond(Step):
 
     scope: ClassVar[Scope] = Scope.BOOT
     danger: ClassVar[Danger] = Danger.DROPS_LINK
+    makes: ClassVar[bool] = True
     step: Literal["bond"] = "bond"
     netdev: Netdev
     members: Annotated[tuple[Netdev, ...], Field(min_length=1, max_length=16)]

@@ -27,6 +27,7 @@ class DpdkPort(Step):
 
     scope: ClassVar[Scope] = Scope.BOOT
     danger: ClassVar[Danger] = Danger.DROPS_LINK
+    makes: ClassVar[bool] = True
     step: Literal["dpdk_port"] = "dpdk_port"
     pci_address: PciAddress
     netdev: Netdev | None

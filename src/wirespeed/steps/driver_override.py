@@ -28,6 +28,7 @@ class DriverOverride(Step):
 
     scope: ClassVar[Scope] = Scope.BOOT
     danger: ClassVar[Danger] = Danger.DROPS_LINK
+    makes: ClassVar[bool] = True
     step: Literal["driver_override"] = "driver_override"
     pci_address: PciAddress
     driver: Literal["vfio-pci"] = "vfio-pci"

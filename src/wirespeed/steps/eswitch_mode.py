@@ -24,6 +24,7 @@ class EswitchMode(Step):
 
     scope: ClassVar[Scope] = Scope.BOOT
     danger: ClassVar[Danger] = Danger.DROPS_LINK
+    makes: ClassVar[bool] = True
     step: Literal["eswitch_mode"] = "eswitch_mode"
     pci_address: PciAddress
     mode: Literal["legacy", "switchdev"]

@@ -62,6 +62,7 @@ class GuestMachine(Step):
 
     scope: ClassVar[Scope] = Scope.GUEST
     danger: ClassVar[Danger] = Danger.NONE
+    makes: ClassVar[bool] = True
     guest: GuestName
     vcpus: Annotated[int, Field(ge=1, le=1024)]
     memory_mib: Annotated[int, Field(ge=64, le=64 << 20)]

@@ -31,6 +31,7 @@ class GuestSeed(Step):
     """
 
     scope: ClassVar[Scope] = Scope.GUEST
+    makes: ClassVar[bool] = True
     step: Literal["guest_seed"] = "guest_seed"
     guest: GuestName
     authorized_keys: Annotated[tuple[AuthorizedKey, ...], Field(min_length=1)]

@@ -62,6 +62,11 @@ class InNamespace(Step):
             return Known(found.value, source)
         return Unreadable(found.reason, source)
 
+    @property
+    def is_maker(self) -> bool:
+        """As the other one says."""
+        return self._inner.is_maker
+
     def made(self) -> State | None:
         """Give what the other one says."""
         return self._inner.made()

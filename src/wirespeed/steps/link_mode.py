@@ -33,6 +33,7 @@ class LinkMode(EthtoolSetting):
 
     danger: ClassVar[Danger] = Danger.DROPS_LINK
     settle_s: ClassVar[float] = 20
+    needs_link: ClassVar[bool] = True
     shown_by: ClassVar[str] = ""
     set_by: ClassVar[str] = "-s"
     step: Literal["link_mode"] = "link_mode"

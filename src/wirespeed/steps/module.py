@@ -22,6 +22,7 @@ class Module(Step):
     """
 
     scope: ClassVar[Scope] = Scope.BOOT
+    makes: ClassVar[bool] = True
     step: Literal["module"] = "module"
     name: Annotated[str, Field(pattern=NAME)]
     """`vfio-pci`."""

@@ -22,6 +22,7 @@ class Namespace(Step):
     """
 
     scope: ClassVar[Scope] = Scope.GUEST
+    makes: ClassVar[bool] = True
     step: Literal["namespace"] = "namespace"
     namespace: NamespaceName
 

@@ -24,6 +24,7 @@ class NetdevName(Step):
 
     scope: ClassVar[Scope] = Scope.GUEST
     danger: ClassVar[Danger] = Danger.DROPS_LINK
+    makes: ClassVar[bool] = True
     step: Literal["netdev_name"] = "netdev_name"
     pci_address: PciAddress
     netdev: Netdev

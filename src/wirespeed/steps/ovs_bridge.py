@@ -26,6 +26,7 @@ class OvsBridge(Step):
     """
 
     scope: ClassVar[Scope] = Scope.OS
+    makes: ClassVar[bool] = True
     step: Literal["ovs_bridge"] = "ovs_bridge"
     bridge: Netdev
     datapath_type: Literal["system", "netdev"]

@@ -32,6 +32,7 @@ class OvsPort(Step):
 
     scope: ClassVar[Scope] = Scope.OS
     danger: ClassVar[Danger] = Danger.DROPS_LINK
+    makes: ClassVar[bool] = True
     step: Literal["ovs_port"] = "ovs_port"
     bridge: Netdev
     netdev: Netdev

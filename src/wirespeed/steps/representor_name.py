@@ -32,6 +32,7 @@ class RepresentorName(Step):
     scope: ClassVar[Scope] = Scope.BOOT
     danger: ClassVar[Danger] = Danger.DROPS_LINK
     settle_s: ClassVar[float] = 10
+    makes: ClassVar[bool] = True
     step: Literal["representor_name"] = "representor_name"
     pci_address: PciAddress
     """Of the PF."""

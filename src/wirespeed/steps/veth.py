@@ -24,6 +24,7 @@ class Veth(Step):
     """
 
     scope: ClassVar[Scope] = Scope.GUEST
+    makes: ClassVar[bool] = True
     step: Literal["veth"] = "veth"
     netdev: Netdev
     namespace: NamespaceName

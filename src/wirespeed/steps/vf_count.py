@@ -37,6 +37,7 @@ class VfCount(Step):
 
     scope: ClassVar[Scope] = Scope.BOOT
     danger: ClassVar[Danger] = Danger.DROPS_LINK
+    makes: ClassVar[bool] = True
     step: Literal["vf_count"] = "vf_count"
     pci_address: PciAddress
     num_vfs: Annotated[int, Field(ge=0, le=65535)]

@@ -25,6 +25,7 @@ class VfInNamespace(Step):
     """
 
     scope: ClassVar[Scope] = Scope.GUEST
+    makes: ClassVar[bool] = True
     step: Literal["vf_in_namespace"] = "vf_in_namespace"
     pci_address: PciAddress
     namespace: NamespaceName

@@ -22,6 +22,7 @@ class Vlan(Step):
     """
 
     scope: ClassVar[Scope] = Scope.GUEST
+    makes: ClassVar[bool] = True
     step: Literal["vlan"] = "vlan"
     netdev: Netdev
     """`bond0.40`."""

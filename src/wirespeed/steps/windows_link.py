@@ -44,6 +44,7 @@ class WindowsLink(Step):
     scope: ClassVar[Scope] = Scope.CARD
     danger: ClassVar[Danger] = Danger.DROPS_LINK
     settle_s: ClassVar[float] = 30
+    needs_link: ClassVar[bool] = True
     step: Literal["windows_link"] = "windows_link"
     name: ConnectionName
     link_gbit_per_s: Gbit | None

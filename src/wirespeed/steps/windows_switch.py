@@ -48,6 +48,7 @@ class WindowsSwitch(Step):
     scope: ClassVar[Scope] = Scope.OS
     danger: ClassVar[Danger] = Danger.DROPS_LINK
     settle_s: ClassVar[float] = 30
+    makes: ClassVar[bool] = True
     step: Literal["windows_switch"] = "windows_switch"
     name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9 _.-]{0,63}$")]
     adapter: AdapterName

@@ -17,10 +17,14 @@ COLOURS = ("s0", "s1", "s2", "s3", "s4")
 
 
 def failover(trials: Sequence[FailoverTrial], away_s: float) -> Markup:
-    """Draw all trials on one axis of seconds; each port was away for `away_s`, then back."""
+    """Draw all trials on one axis of seconds; each port was away for `away_s`, then back.
+
+    Of one that measured nothing there is nothing to draw: the table says why.
+    """
+    trials = [trial for trial in trials if trial.is_measured]
     if not trials:
         return Markup("")
-    total = max(trial.offered_packets / trial.load_pps for trial in trials)
+    total = max((trial.offered_packets or 0) / trial.load_pps for trial in trials)
     total = max(total, 2 * away_s)
     height = TOP + ROW * len(trials) + BOTTOM
     scale = (WIDTH - 2 * LEFT) / total
@@ -48,7 +52,7 @@ def failover(trials: Sequence[FailoverTrial], away_s: float) -> Markup:
 
 def _carriers(trial: FailoverTrial) -> tuple[str, str, str]:
     carried = trial.carried_before, trial.carried_during, trial.carried_after
-    before, during, after = (shown(member, 40) for member in carried)
+    before, during, after = (shown(member or "", 40) for member in carried)
     return before, during, after
 
 
@@ -60,14 +64,15 @@ def _row(
     scale: float,
     css: dict[str, str],
 ) -> Markup:
-    lost_at = max(0.0, trial.offered_packets / trial.load_pps - 2 * away_s)
+    lost_at = max(0.0, (trial.offered_packets or 0) / trial.load_pps - 2 * away_s)
     back_at = lost_at + away_s
     before, during, after = _carriers(trial)
     spans = ((0.0, lost_at, before), (lost_at, back_at, during), (back_at, total, after))
-    gaps = ((lost_at, trial.outage_ms), (back_at, trial.return_outage_ms))
+    away_ms, back_ms = trial.outage_ms or 0.0, trial.return_outage_ms or 0.0
+    gaps = ((lost_at, away_ms), (back_at, back_ms))
     told = (
-        f"{trial.host} {trial.port}: {fmt.count(round(trial.outage_ms))} ms without a packet when "
-        f"it was lost, {fmt.count(round(trial.return_outage_ms))} ms when it came back"
+        f"{trial.host} {trial.port}: {fmt.count(round(away_ms))} ms without a packet when "
+        f"it was lost, {fmt.count(round(back_ms))} ms when it came back"
     )
     parts = [svg.element("title", {}, told)]
     for start, end, member in spans:
@@ -75,7 +80,9 @@ def _row(
     for start, ms in gaps:
         width = max(ms / 1000, LEAST / scale)
         parts.append(_box(start, min(start + width, total), y + 12, scale, "outage"))
-    verdict = f"{trial.host} {trial.port}: {trial.verdict}, {fmt.count(trial.lost_packets)} lost"
+    verdict = (
+        f"{trial.host} {trial.port}: {trial.verdict}, {fmt.count(trial.lost_packets or 0)} lost"
+    )
     parts.append(svg.label(LEFT, y + 8, verdict, "start"))
     for start, ms, word in ((*gaps[0], "lost"), (*gaps[1], "back")):
         text = f"{word}: {fmt.count(round(ms))} ms out"

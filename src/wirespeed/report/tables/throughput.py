@@ -34,9 +34,11 @@ def throughput(dut: DutSection) -> Grid:
                 Cell(text=o.limit.by),
             )
         )
+    windowed = any(r.outcome.windows is not None for r in dut.results)
     return Grid(
-        title="Throughput",
-        caption="The highest load that a confirming trial carried without loss. "
+        title="Windowed throughput" if windowed else "Throughput",
+        caption="The highest load that a confirming trial carried without loss"
+        f"{', over the sum of its valid windows' if windowed else ''}. "
         "L1 counts frames with FCS, preamble and gap; L2 counts frames with FCS.",
         columns=columns(
             "Frame, B",
@@ -76,7 +78,10 @@ def _lost(outcome: Outcome, notes: Notes) -> Cell:
 def _confirmed(outcome: Outcome, notes: Notes) -> Cell:
     if outcome.confirmed_trial is None:
         return notes.cell(Missing(reason="no trial confirmed a throughput"), str)
-    return Cell(text=fmt.seconds(outcome.confirmed_seconds))
+    cell = Cell(text=fmt.seconds(outcome.confirmed_seconds))
+    if outcome.windows is None:
+        return cell
+    return cell.model_copy(update={"note": notes.number(str(outcome.windows))})
 
 
 def _cycles(outcome: Outcome, notes: Notes) -> Cell:

@@ -1,0 +1,113 @@
+"""What is said of a journal that is not as it was written: exit code 3, hosts may be changed."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import NoReturn
+
+from wirespeed.model.error import InputError, LeftChangedError
+from wirespeed.model.journal import whole_plan
+from wirespeed.model.journal_lines import JournalText
+from wirespeed.model.journal_salvage import Undoable, undoable
+from wirespeed.model.plan import Plan
+from wirespeed.steps.registry import read_step
+
+MOST_NAMED = 4
+
+
+def refuse_damage(folder: Path, told: JournalText) -> None:
+    """Raise LeftChangedError `run.damaged` where lines are."""
+    if told.damage:
+        raise damaged(folder, told)
+
+
+def damaged(folder: Path, told: JournalText) -> LeftChangedError:
+    """Give the error of a journal with a beginning: what is spoilt, and what can be undone."""
+    plan = whole_plan(told.entries) or Plan(steps=())
+    ways = undoable(plan, told)
+    can = ways.count(Undoable.YES)
+    return LeftChangedError(
+        "run.damaged",
+        where=f"{folder}/journal.jsonl",
+        found=_spoilt(told),
+        so="; ".join([f"{can} steps can still be undone", *_not_undoable(plan, ways)]),
+        next=f"`wirespeed status {folder}` lists every step; "
+        f"`wirespeed undo {folder}` puts back what can be undone",
+    )
+
+
+def not_put_back(folder: Path, told: JournalText, plan: Plan) -> LeftChangedError | None:
+    """Give the error that is left when what can be undone is; None: nothing else was begun."""
+    ways = undoable(plan, told)
+    left = [n for n, way in enumerate(ways) if way in (Undoable.NO, Undoable.NOT_KNOWN)]
+    if not left:
+        return None
+    return LeftChangedError(
+        "run.damaged",
+        where=f"{folder}/journal.jsonl",
+        found=_spoilt(told),
+        so="; ".join(["what can be undone is put back", *_not_undoable(plan, ways)]),
+        next="see how it stands: "
+        + "; ".join(
+            f"{plan.steps[n].read.line()} (on {plan.steps[n].host})" for n in left[:MOST_NAMED]
+        )
+        + "\nwhere it is not as it was: "
+        + "; ".join(c.line() for n in left[:MOST_NAMED] for c in plan.steps[n].undo)
+        + f"\nthen remove {folder}",
+    )
+
+
+def refuse_no_beginning(path: Path, told: JournalText, begun_at: str | None) -> NoReturn:
+    """Raise LeftChangedError `run.not_a_journal`: nothing tells which steps there are."""
+    known = f"{told.size_bytes} bytes, {told.lines} whole lines"
+    if told.torn_bytes:
+        known += f", {told.torn_bytes} bytes after the last whole line"
+    if told.damage:
+        known += f"; {_spoilt(told)}"
+    if begun_at:
+        known += f"; a run began at {begun_at}, as run.json there says"
+    raise LeftChangedError(
+        "run.not_a_journal",
+        where=str(path),
+        found=f"it has no beginning: {known}",
+        so="hosts may be changed, and the journal does not say how; it is left as it is",
+        next=f"bring {path} back from a backup, or set the hosts right by hand; "
+        f"then remove {path.parent}",
+    )
+
+
+def refuse_unknown_steps(path: Path, told: JournalText) -> None:
+    """Raise LeftChangedError `run.not_a_journal` for a step that this release does not have."""
+    plan = whole_plan(told.entries)
+    for number, planned in enumerate(plan.steps if plan else (), 1):
+        try:
+            read_step(planned.step)
+        except (InputError, ValueError):
+            raise LeftChangedError(
+                "run.not_a_journal",
+                where=str(path),
+                found=f"this release does not know step {number} of its plan",
+                so="hosts may be changed, and this release cannot undo it",
+                next="use the release that wrote it",
+            ) from None
+
+
+def _spoilt(told: JournalText) -> str:
+    said = [f"line {one.line}: {one.found}" for one in told.damage[:MOST_NAMED]]
+    if len(told.damage) > MOST_NAMED:
+        said.append(f"and {len(told.damage) - MOST_NAMED} more")
+    return "; ".join([*said, f"{len(told.entries)} of {told.lines} lines are readable"])
+
+
+def _not_undoable(plan: Plan, ways: Sequence[Undoable]) -> Iterator[str]:
+    for way, why in (
+        (Undoable.NO, "cannot be undone, as what stood there before is lost"),
+        (Undoable.NOT_KNOWN, "may be written, as a lost line may say so"),
+    ):
+        names = [
+            f"step {n} ({plan.steps[n - 1].name} on {plan.steps[n - 1].host})"
+            for n, one in enumerate(ways, 1)
+            if one is way
+        ]
+        if names:
+            more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
+            yield f"{', '.join(names[:MOST_NAMED])}{more} {why}"

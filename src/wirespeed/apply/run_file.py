@@ -1,0 +1,54 @@
+"""What a run's folder says besides its journal: whose run it is, and whether it was begun.
+
+An empty journal is one of a run that was declined, or one that lost all it said: `begun_at` tells.
+It is durable before the first change to a host.
+"""
+
+from pathlib import Path
+
+from wirespeed.host.files import write_whole
+from wirespeed.host.private import read_private, sync_folder
+from wirespeed.model.error import InputError
+from wirespeed.model.frozen import Frozen
+
+RUN = "run.json"
+
+
+class RunFile(Frozen):
+    """The folder's `run.json`."""
+
+    run: str
+    """The id of the run, from before its first entry on; later the journal has it too."""
+    of: str = ""
+    """The real path of its spec, or what else it is of; empty: not known."""
+    made_at: str
+    begun_at: str | None = None
+    """When the run began that the journal is of; None: no host was changed."""
+
+
+def read_run_file(folder: Path) -> RunFile | None:
+    """Give it; None: an older release made the folder, or nothing did.
+
+    Raises InputError `file.untrusted`, `file.unreadable`, `run.not_readable`.
+    """
+    path = folder / RUN
+    try:
+        return RunFile.model_validate_json(read_private(path))
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError as error:
+        raise InputError("file.unreadable", where=str(path), found=str(error)) from None
+    except ValueError:
+        raise InputError(
+            "run.not_readable",
+            where=str(path),
+            found="it does not say when the run was made and begun",
+            so="whether a host was changed is not known from it",
+            next=f"read {folder}/journal.jsonl; where that is whole: rm {path}",
+        ) from None
+
+
+def write_run_file(folder: Path, said: RunFile) -> None:
+    """Write it; it is durable when this returns. Raises InputError `file.unwritable`."""
+    write_whole(folder / RUN, said.model_dump_json() + "\n")
+    sync_folder(folder)

@@ -1,0 +1,296 @@
+"""A host that takes back all that a run did there, unless the run is confirmed in time. Pure.
+
+    start    a folder on the host's disk, and a timer: an enabled unit of systemd, else a process
+    note     before each step: its undo, durable, and the timer counts afresh
+    push     after each step, and when somebody asks: the timer counts afresh
+    claim    whoever makes `taken` first: we, to confirm or to undo ourselves, or the timer
+
+The timer's undo waits for a change that is under way, and goes away when that one had it count
+afresh. What it does is every step's undo, last first. Where systemd runs, the timer is enabled and
+so starts again at boot, which no test has shown; elsewhere a reboot ends it.
+"""
+
+import shlex
+from collections.abc import Sequence
+from enum import StrEnum
+
+from wirespeed.apply.guard_timer import PATH, RESULT
+from wirespeed.apply.hands_script import CHANGE_TIMEOUT_S, await_change, heredoc
+from wirespeed.host.sections import sections_script
+from wirespeed.model.capture import Capture
+from wirespeed.model.command import Command
+
+FOLDER = "/var/lib/wirespeed/try"
+UNITS = "/etc/systemd/system"
+UNIT = "wirespeed-try-"
+SYSTEMD = "/run/systemd/system"
+"""Is there where systemd runs: sd_booted(3)."""
+NO_SYSTEMD = "no-systemd"
+
+
+class Tryout(StrEnum):
+    """How it stands on a host."""
+
+    WAITING = "waiting"
+    CONFIRMED = "confirmed"
+    UNDONE = "undone"
+    """The host has taken all back by itself; commands of that may have failed."""
+    UNDOING = "undoing"
+    GONE = "gone"
+    """Nothing of it is there: it was confirmed, or never started."""
+    UNKNOWN = "unknown"
+
+
+def start_script(run: str, owner: str, seconds: int) -> str:
+    """Start it, or have one that is there go on; the section `armed` says whether it runs."""
+    return sections_script(
+        "# Starts a timer that undoes what comes next, unless it is confirmed.\n",
+        f"""
+{_functions(run)}
+arm() {{
+	umask 077
+	[ ! -e "$try/taken" ] || {{ echo 'it was taken back' >&2; return 1; }}
+	mkdir -p "$try/steps" && cat >"$try/undo" || return
+	echo {seconds} >"$try/seconds" && printf '%s\\n' {shlex.quote(owner)} >"$try/about" || return
+	durable "$try/undo" "$try/seconds" "$try" {FOLDER} || return
+	if [ -d {SYSTEMD} ]; then
+		printf '%s' {shlex.quote(_service(run))} >"$service" || return
+		printf '%s' {shlex.quote(_timer(seconds))} >"$timer" || return
+		durable "$service" "$timer" && systemctl daemon-reload || return
+		systemctl --quiet enable "$unit.timer" || return
+		sync # The link that enables it, and the folders above: of these no name is known here.
+	fi
+	push start || return
+	[ -d {SYSTEMD} ] || echo {NO_SYSTEMD}
+}}
+show armed - arm {heredoc(undo_script(run))}""",
+    )
+
+
+def note_part(run: str, number: int, undo: Sequence[Command]) -> str:
+    """Keep the undo of what a change does, as number `number` of the run; push the timer.
+
+    A part of the script of that change, within its loop: it ends that when it fails. The section
+    `noted` says how it went.
+    """
+    return f"""\
+{_functions(run)}
+note() {{
+	umask 077
+	[ ! -e "$try/taken" ] || {{ echo 'the host takes the run back itself' >&2; return 1; }}
+	cat >"$try/draft" && durable "$try/draft" || return
+	mv "$try/draft" "$try/steps/{number:06d}" && durable "$try/steps" || return
+	push note
+}}
+show noted - note {heredoc(_step(undo))}[ "$code" -eq 0 ] || break
+"""
+
+
+def push_part(run: str) -> str:
+    """Have the timer count afresh: a part of a script, at its end."""
+    return f'{_functions(run)}\n[ ! -d "$try" ] || show pushed - push done\n'
+
+
+def ask_script(run: str) -> str:
+    """Learn how it stands, and have a timer that waits count afresh: the section `tryout`."""
+    return _telling(run, '\t[ -e "$try/taken" ] || { push ask && echo waiting; return; }\n\ttold\n')
+
+
+def claim_script(run: str) -> str:
+    """End the timer for good before it takes anything back, or learn that it did."""
+    return _telling(
+        run,
+        f"""\
+	claim us
+	if [ -e "$try/taken/us" ]; then
+		end_timer
+		remove_units
+		rm -r "$try"
+		echo {Tryout.CONFIRMED}
+		return
+	fi
+	told
+""",
+    )
+
+
+def forget_script(run: str) -> str:
+    """Remove what one that has taken all back left: the journal knows it now."""
+    return sections_script(
+        "# Removes the trace of an undo.\n",
+        f'\n{_functions(run)}\n[ ! -e "$try/result" ] || {{ remove_units; rm -r "$try"; }}\n',
+    )
+
+
+def others_tried(run: str) -> str:
+    """Name those of other runs that wait: lines of the section `others`."""
+    return f"""\
+	for folder in {FOLDER}/*; do
+		[ -e "$folder/undo" ] || continue
+		[ -e "$folder/taken/us" ] || [ -e "$folder/result" ] && continue
+		[ "$folder" != {FOLDER}/{run} ] || continue
+		echo "wirespeed-undo-${{folder##*/}}-try"
+	done
+"""
+
+
+def tryout_of(capture: Capture) -> tuple[Tryout, str]:
+    """Give how it stands, and the numbers of the steps whose undo failed."""
+    section = capture.section("tryout")
+    words = section.output.split() if section and section.returncode is not None else []
+    if words and words[0] in set(Tryout):
+        failed = [word for word in words[1:] if word.isdecimal() and len(word) < 8]
+        return Tryout(words[0]), " ".join(failed)
+    return Tryout.UNKNOWN, ""
+
+
+def not_noted(capture: Capture) -> str:
+    """Say why a change was not begun: its undo could not be kept; empty: it was, or need not be."""
+    section = capture.section("noted")
+    if section is None or section.returncode == 0:
+        return ""
+    said = " ".join((section.errors.strip() or section.output.strip()).split())
+    return f"its undo is not kept on the host, and so it was not begun: {said[:300]}"
+
+
+def undo_script(run: str) -> str:
+    """Give what the timer runs. One that a reboot ended in its midst begins afresh."""
+    return f"""\
+#!/bin/sh
+# Takes back what a run of wirespeed did on this host: it was not confirmed in time.
+LC_ALL=C
+PATH={PATH}
+export LC_ALL PATH
+{_functions(run)}
+cd "$try" || exit 0
+pushed=$(cat pushed 2>/dev/null)
+{await_change()}
+[ "$(cat pushed 2>/dev/null)" = "$pushed" ] || exit 0
+claim host
+[ -e taken/host ] && [ ! -e result ] || exit 0
+exec >log 2>&1
+{await_change()}
+failed=
+for step in $(ls steps | sort -r); do
+	sh "steps/$step" || failed="$failed $step"
+done
+echo "undone$failed" >result.new
+durable result.new
+mv result.new result
+durable .
+end_timer
+remove_units
+"""
+
+
+def _step(undo: Sequence[Command]) -> str:
+    runs = [
+        f"$limit {shlex.join(command.argv)} "
+        + ("\n" if command.stdin is None else heredoc(command.stdin))
+        + '[ "$?" -eq 0 ] || failed=1\n'
+        for command in undo
+    ]
+    return f"""\
+limit=
+command -v timeout >/dev/null && limit='timeout {CHANGE_TIMEOUT_S}'
+failed=0
+{"".join(runs)}exit $failed
+"""
+
+
+def _functions(run: str) -> str:
+    return f"""\
+try={FOLDER}/{run}
+unit={UNIT}{run}
+service={UNITS}/$unit.service
+timer={UNITS}/$unit.timer
+durable() {{
+	sync "$@" 2>/dev/null || sync
+}}
+claim() {{
+	# A folder takes a name that is free, or it does not: of two, one gets it.
+	mkdir "$try/claim.$1"
+	: >"$try/claim.$1/$1"
+	mv -T "$try/claim.$1" "$try/taken"
+	durable "$try"
+}} 2>/dev/null
+end_timer() {{
+	if [ -s "$try/sleeper" ]; then
+		kill -TERM "-$(cat "$try/sleeper")"
+		rm -f "$try/sleeper"
+	fi
+	[ ! -e "$timer" ] || systemctl stop "$unit.timer"
+}} 2>/dev/null
+remove_units() {{
+	[ -e "$timer" ] || return 0
+	systemctl --quiet disable "$unit.timer"
+	rm -f "$service" "$timer"
+	systemctl daemon-reload
+}} 2>/dev/null
+push() {{
+	[ ! -e "$try/taken" ] || return 0
+	echo "$(cat /proc/sys/kernel/random/uuid) $1" >"$try/pushed"
+	if [ -e "$timer" ]; then
+		systemctl restart "$unit.timer"
+		return
+	fi
+	end_timer
+	setsid sh -c 'echo $$ >"$1/sleeper"; sleep "$(cat "$1/seconds")"
+		rm -f "$1/sleeper"; setsid sh "$1/undo" &' \\
+		sh "$try" </dev/null >/dev/null 2>&1 &
+	tries=0
+	until [ -s "$try/sleeper" ]; do
+		[ $tries -lt 50 ] || return
+		tries=$((tries + 1))
+		sleep 0.1
+	done
+}}
+"""
+
+
+def _telling(run: str, script: str) -> str:
+    return sections_script(
+        "# Asks for a timer, or ends it.\n",
+        f"""
+folder={FOLDER}/{run}
+{_functions(run)}{RESULT}
+told() {{
+	if [ -d "$try" ]; then result; else echo {Tryout.GONE}; fi
+}}
+tryout() {{
+	[ -d "$try" ] || {{ echo {Tryout.GONE}; return; }}
+{script}}}
+show tryout - tryout
+""",
+    )
+
+
+def _service(run: str) -> str:
+    return f"""\
+# Made by `wirespeed apply --try`; `wirespeed confirm` or `undo` takes it away.
+[Unit]
+Description=Takes back a run of wirespeed that was not confirmed
+ConditionPathExists={FOLDER}/{run}/undo
+
+[Service]
+Type=oneshot
+ExecStart=/bin/sh {FOLDER}/{run}/undo
+"""
+
+
+def _timer(seconds: int) -> str:
+    """Give the timer; it counts from when it is started: at boot, or when it is pushed."""
+    return f"""\
+# Made by `wirespeed apply --try`; `wirespeed confirm` or `undo` takes it away.
+[Unit]
+Description=Takes back a run of wirespeed unless it is confirmed within {seconds} s
+# Each step restarts it; the default takes five of these within 10 s: systemd.unit(5).
+StartLimitIntervalSec=0
+
+[Timer]
+OnActiveSec={seconds}
+AccuracySec=100ms
+
+[Install]
+WantedBy=timers.target
+"""

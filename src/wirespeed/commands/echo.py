@@ -1,0 +1,62 @@
+"""The one place that writes to the terminal: what steers one never passes.
+
+Nothing else calls `click.echo` or `click.confirm`; tests/tidy_rules.py holds that.
+"""
+
+import sys
+from typing import Any
+
+import click
+
+from wirespeed.model.shown import printable
+
+WIPE = "\r\x1b[K"
+"""Back to the first column, and the line is empty."""
+
+
+def echo(text: str = "", *, err: bool = False, nl: bool = True) -> None:
+    """Print `text`; what is not printable is written out. `err`: to standard error."""
+    click.echo(_sayable(printable(text), err=err), err=err, nl=nl)
+
+
+def echo_styled(lines: list[tuple[str, dict[str, Any]]]) -> None:
+    """Print lines, each with the style that `click.style` gives it."""
+    safe = [(printable(line), style) for line, style in lines]
+    text = "\n".join(click.style(line, **style) if style else line for line, style in safe)
+    click.echo(_sayable(text, err=False))
+
+
+def echo_live(text: str) -> None:
+    """Put `text` in place of the line that a terminal shows; standard error."""
+    click.echo(f"{WIPE}{_sayable(printable(text), err=True)}", nl=False, err=True)
+
+
+def confirm(question: str) -> bool:
+    """Ask for y or n."""
+    return click.confirm(_sayable(printable(question), err=False))
+
+
+def is_terminal() -> bool:
+    """Tell whether a person can be asked."""
+    return sys.stdin.isatty()
+
+
+def echo_capture(text: str) -> None:
+    """Print a capture as it came: it is read by a program. On a terminal it is made printable."""
+    if sys.stdout.isatty():
+        echo(text, nl=False)
+    else:
+        # Else click takes colours out of what goes to no terminal.
+        click.echo(text, nl=False, color=True)
+
+
+def _sayable(text: str, *, err: bool) -> str:
+    """Write out letters that the stream's encoding lacks: they must not end in a traceback."""
+    encoding = (sys.stderr if err else sys.stdout).encoding or "ascii"
+    if encoding.lower().startswith("utf"):
+        return text
+    # Only here: cli loads this file for every command.
+    from wirespeed.report.ledger_bars import ASCII
+
+    text = text.translate(ASCII)
+    return text.encode(encoding, "backslashreplace").decode(encoding)

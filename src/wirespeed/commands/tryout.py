@@ -1,0 +1,144 @@
+"""A run that its hosts take back unless it is confirmed: started, noted, confirmed, taken back."""
+
+from collections.abc import Callable, Mapping
+
+from wirespeed.apply.hands import Hands
+from wirespeed.apply.hands_guest import GuestHands
+from wirespeed.apply.hands_shell import ShellHands
+from wirespeed.apply.run import Run
+from wirespeed.apply.tryout_script import Tryout
+from wirespeed.commands.echo import echo
+from wirespeed.host.identity import owner_of
+from wirespeed.model.error import ApplyError, InputError, LeftChangedError
+from wirespeed.model.journal import Begun, Ended, Entry, Intent, tried_s
+from wirespeed.model.plan import Plan
+
+HAS_GONE_BACK = (Tryout.UNDONE, Tryout.UNDOING)
+
+
+def tried_hosts(plan: Plan, hands: Mapping[str, Hands]) -> dict[str, ShellHands]:
+    """Give the hosts that a plan changes. A virtual machine goes with its host's steps.
+
+    Raises InputError `try.not_there` for one that cannot take a run back by itself.
+    """
+    todo = dict.fromkeys(step.host for step in plan.steps if not step.no_op)
+    found = {place: hands[place] for place in todo if not isinstance(hands[place], GuestHands)}
+    able = {p: h for p, h in found.items() if isinstance(h, ShellHands) and h.can_be_tried}
+    if missing := [place for place in found if place not in able]:
+        raise InputError(
+            "try.not_there",
+            where=", ".join(missing),
+            found="no Linux host: it cannot take a whole run back by itself",
+            so="nothing was changed",
+            next="apply without --try; --allow-cutoff guards single steps on Windows",
+        )
+    return able
+
+
+def refuse_begun_without(run: Run, seconds: int) -> None:
+    """Raise InputError `try.begun_without`: what was done before could not go back by itself."""
+    if seconds and run.outcome in ("unfinished", "staged") and not tried_s(run.entries):
+        raise InputError(
+            "try.begun_without",
+            where=str(run.folder),
+            found="its run was begun without --try, and steps of it may stand",
+            so="the hosts could not take those back by themselves; nothing more was changed",
+            next="finish it without --try, or `wirespeed undo` first",
+        )
+
+
+def start(run: Run, plan: Plan, hands: Mapping[str, Hands], seconds: int) -> None:
+    """Have every host take the run back unless it is confirmed in time, before the first change.
+
+    Raises ApplyError `try.not_started`. The hosts must be taken.
+    """
+    for place, hand in tried_hosts(plan, hands).items():
+        reason = hand.start_tryout(owner_of(run.id, run.folder), seconds)
+        if reason:
+            raise ApplyError(
+                "try.not_started",
+                where=place,
+                found=reason,
+                so="nothing more was changed; timers that run take back what was",
+                next=f"`wirespeed undo {run.folder}`, then apply without --try",
+            )
+        if not hand.survives_reboot:
+            echo(
+                f"{place}: no systemd runs there: its timer does not survive a reboot; after one, "
+                "`wirespeed undo` takes back what a boot does not forget",
+                err=True,
+            )
+
+
+def noting(
+    run: Run,
+    plan: Plan,
+    hands: Mapping[str, Hands],
+    seconds: int,
+    write: Callable[[Entry], None],
+) -> Callable[[Entry], None]:
+    """Write entries of a run that is tried; each intent's undo goes to its host with the change."""
+
+    def noted(entry: Entry) -> None:
+        if isinstance(entry, Begun):
+            entry = entry.model_copy(update={"try_s": seconds})
+        elif isinstance(entry, Ended) and entry.outcome == "applied":
+            entry = entry.model_copy(update={"outcome": "unconfirmed"})
+        write(entry)
+        if isinstance(entry, Intent):
+            hand = hands[plan.steps[entry.number].host]
+            if isinstance(hand, ShellHands):
+                hand.note_undo(len(run.entries), entry.undo)
+
+    return noted
+
+
+def gone_back(run: Run, plan: Plan, hands: Mapping[str, Hands]) -> list[str]:
+    """Give the hosts that have taken the run back; the others' timers count afresh."""
+    if not tried_s(run.entries):
+        return []
+    found = {place: h.ask_tryout()[0] for place, h in tried_hosts(plan, hands).items()}
+    return [place for place, how in found.items() if how in HAS_GONE_BACK]
+
+
+def end(run: Run, plan: Plan, hands: Mapping[str, Hands], seconds: int = 0) -> list[str]:
+    """End every timer of a run that is tried, or is to be; give the hosts where it has gone back.
+
+    Raises LeftChangedError `try.undoing` where one is at it for longer than anybody waits.
+    """
+    if not (seconds or tried_s(run.entries)):
+        return []
+    gone = []
+    for place, hand in tried_hosts(plan, hands).items():
+        how, failed = hand.end_tryout()
+        if how in (Tryout.UNDOING, Tryout.UNKNOWN):
+            raise LeftChangedError(
+                "try.undoing",
+                where=place,
+                found="it is taking the run back itself, and is not at the end",
+                so="nobody else may change it meanwhile",
+                next=f"`wirespeed undo {run.folder}` in a minute",
+            )
+        if how is Tryout.UNDONE:
+            said = ", though commands of that failed" if failed else ""
+            echo(f"{place}: not confirmed in time: it took the run back itself{said}", err=True)
+            gone.append(place)
+    return gone
+
+
+def forget(run: Run, plan: Plan, hands: Mapping[str, Hands]) -> None:
+    """Remove what is left of it on the hosts, when the journal says that all is undone."""
+    if tried_s(run.entries):
+        for hand in tried_hosts(plan, hands).values():
+            hand.forget_tryout()
+
+
+def went_back(places: list[str], seconds: int, name: str) -> ApplyError:
+    """Give the error of a run that was not confirmed in time, when all of it was taken back."""
+    return ApplyError(
+        "try.went_back",
+        where=", ".join(places),
+        found=f"it was not confirmed within {seconds} s, and the host took it back itself",
+        so="all of the run was taken back, on every host",
+        next=f"`wirespeed apply {name} --try SECONDS` with more of them, then `wirespeed confirm`",
+    )

@@ -1,0 +1,125 @@
+"""What people called things where no pattern knows a name: kept is what is known to be harmless.
+
+The kernel's command line, other names of netdevs, external ids of Open vSwitch, paths outside the
+system's own. All else of these is replaced. Pure.
+"""
+
+import json
+import re
+from collections.abc import Callable
+
+Name = Callable[[str, str], str]
+"""Gives what stands for a text, by its kind: `value`, `path`."""
+
+LONGEST_WORD = 4096
+"""No tool prints a word of that length; searches in one would take the square of it."""
+LONG_WORD = re.compile(rf"[\w.+@/:=-]{{{LONGEST_WORD},}}")
+
+COMMAND_LINE = re.compile(r"(?m)^(/proc/cmdline:)(.*)$")
+PARAMETER = re.compile(r'(?:[^\s"]|"[^"]*(?:"|$))+')
+NAMED = (
+    "ro rw quiet splash nomodeset nokaslr nosmt nopti pti nosoftlockup nowatchdog "
+    "nmi_watchdog watchdog isolcpus nohz nohz_full rcu_nocbs rcu_nocb_poll irqaffinity "
+    "kthread_cpus threadirqs skew_tick iommu iommu.passthrough iommu.strict intel_iommu "
+    "amd_iommu hugepages hugepagesz default_hugepagesz transparent_hugepage hugetlb_cma "
+    "mitigations spectre_v2 spec_store_bypass_disable l1tf mds tsx tsx_async_abort retbleed "
+    "intel_pstate amd_pstate intel_idle.max_cstate processor.max_cstate cpuidle.off "
+    "cpuidle.governor cpufreq.off cpufreq.default_governor idle tsc clocksource pci pcie_aspm "
+    "pcie_aspm.policy pcie_ports numa_balancing numa mce audit selinux apparmor security "
+    "crashkernel preempt swiotlb console earlyprintk net.ifnames biosdevname "
+    "vfio_iommu_type1.allow_unsafe_interrupts vfio-pci.ids kvm.nx_huge_pages kvm_intel.nested "
+    "kvm_amd.nested acpi acpi_osi noapic nolapic maxcpus nr_cpus possible_cpus mem memmap "
+    "movablecore systemd.unified_cgroup_hierarchy cgroup_enable cgroup_no_v1 psi "
+    "workqueue.power_efficient init_on_alloc init_on_free page_alloc.shuffle vsyscall debug "
+    "loglevel panic oops "
+)
+HARMLESS = frozenset(NAMED.split())
+"""Parameters of the kernel whose value says nothing of anybody."""
+HIDDEN_VALUE = re.compile(
+    r"(?:root|resume|ip|nameserver|ifname|bootdev|nfsroot|netroot|rootfstype|rootflags|init|"
+    r"initrd|hostname|cgroup_root|(?:rd|inst|systemd|ds|cloud-init)(?:\.[a-z_.-]{1,20})?)"
+)
+"""Of these the name stays, and the value goes."""
+PLAIN = re.compile(r"[A-Za-z0-9_,.:;+*-]{0,200}")
+IMAGE = re.compile(r"(?:\([a-z0-9,]+\))?/?(?:boot/)?(?:vmlinuz|bzImage|kernel)[\w.+~-]*")
+
+IP_FIELD = re.compile(r"[0-9.]+|eth\d+|en[a-z]\d[a-z0-9]*|off|none|on|any|dhcp|bootp|both")
+UUID_OF = re.compile(r"(?:PART)?UUID=[0-9A-Fa-f-]{8,36}")
+
+ALTNAMES = re.compile(r'("altnames":\[)([^\]]*)(\])')
+PREDICTED = re.compile(r"(?:en|eth|ib|sl|wl|ww)(?:[a-z]?\d[a-z0-9]*)")
+"""What systemd.net-naming-scheme(7) makes of a place."""
+PATH = re.compile(r"(?<![\w.:/~\"\\-])((?:/[\w.@+~-]+)+)")
+SYSTEM = re.compile(
+    r"/(?:sys|proc|dev|etc|usr|lib|lib64|bin|sbin|boot|home|Users)(?:/.*)?|"
+    r"/(?:var/)?run(?:/(?:openvswitch|systemd|udev)(?:/.*)?)?|"
+    r"/var/lib/(?:openvswitch|dpkg|rpm)(?:/.*)?"
+)
+OVS_IDS = ("external_ids", "external-ids")
+
+
+def without_long_words(text: str, name: Name) -> str:
+    """Replace every word that is longer than any that a tool prints."""
+    return LONG_WORD.sub(lambda m: name("long", m[0]), text)
+
+
+def without_free_names(text: str, name: Name) -> str:
+    """Replace what people called things in these places."""
+    text = COMMAND_LINE.sub(lambda m: m[1] + _command_line(m[2], name), text)
+    text = ALTNAMES.sub(lambda m: m[1] + _altnames(m[2], name) + m[3], text)
+    if OVS_IDS[0] in text or OVS_IDS[1] in text:
+        text = "\n".join(_without_ids(line, name) for line in text.split("\n"))
+    return PATH.sub(lambda m: _path(m[1], name), text)
+
+
+def _command_line(text: str, name: Name) -> str:
+    return PARAMETER.sub(lambda m: _parameter(m[0], name), text)
+
+
+def _parameter(text: str, name: Name) -> str:
+    key, equals, value = text.partition("=")
+    plain = key.replace("-", "_")
+    is_harmless = key in HARMLESS or plain in HARMLESS
+    if is_harmless and PLAIN.fullmatch(value):
+        return text
+    if key == "BOOT_IMAGE" and IMAGE.fullmatch(value):
+        return text
+    if key == "ip" and value.count(":") >= 5:
+        # client:server:gateway:mask:host:device:…; addresses go where all addresses do.
+        fields = value.split(":")
+        fields = [name("value", f) if f and not IP_FIELD.fullmatch(f) else f for f in fields]
+        return f"ip={':'.join(fields)}"
+    if key == "root" and UUID_OF.fullmatch(value):
+        return text
+    if equals and (is_harmless or HIDDEN_VALUE.fullmatch(key)):
+        return f"{key}={name('value', value)}"
+    return name("parameter", text)
+
+
+def _altnames(text: str, name: Name) -> str:
+    return re.sub(
+        r'"((?:[^"\\]|\\.)*)"',
+        lambda m: m[0] if PREDICTED.fullmatch(m[1]) else f'"{name("name", m[1])}"',
+        text,
+    )
+
+
+def _without_ids(line: str, name: Name) -> str:
+    """Replace the values of a column `external_ids` in a table of `ovs-vsctl --format=json`."""
+    if not line.startswith("{"):
+        return line
+    try:
+        table = json.loads(line)
+        headings, rows = table["headings"], table["data"]
+        columns = [n for n, heading in enumerate(headings) if heading in OVS_IDS]
+        for row in rows:
+            for column in columns:
+                kind, pairs = row[column]
+                row[column] = [kind, [[key, name("value", str(value))] for key, value in pairs]]
+    except (KeyError, TypeError, ValueError, IndexError, RecursionError):
+        return line
+    return json.dumps(table, separators=(",", ":"), ensure_ascii=False)
+
+
+def _path(text: str, name: Name) -> str:
+    return text if SYSTEM.fullmatch(text) else f"/{name('path', text)}"

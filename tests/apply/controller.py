@@ -1,0 +1,83 @@
+"""A controller in a process of its own: it takes a host, writes files there, and may be killed.
+
+    controller.py FOLDER HOST LOCK TIMERS WORD...
+
+FOLDER is the run folder, HOST `here` or a `Host` of ~/.ssh/config, LOCK and TIMERS where the host
+has them. Each WORD is done in turn, and answered with one line of JSON: `PATH=TEXT` writes a file
+by a run, `armed:PATH=TEXT` with a timer whose confirmation is never asked for: the process stands
+still there, `undo` undoes the run, `hold` takes the host and stands still, `break` sets
+--break-lock.
+"""
+
+import json
+import signal
+import sys
+from contextlib import ExitStack
+from pathlib import Path
+
+from test_hands_shell import Note
+
+from wirespeed.apply import guard_timer, guard_timer_change, hands_script
+from wirespeed.apply.hands_shell import ShellHands
+from wirespeed.apply.planner import make_plan
+from wirespeed.apply.run import Run, open_run
+from wirespeed.commands.run_hosts import carry_out, take_back, taken
+from wirespeed.host.local import LocalRunner
+from wirespeed.host.reach_destination import parse_destination
+from wirespeed.host.runner import Runner
+from wirespeed.host.ssh_session import SshSession
+from wirespeed.model.error import WirespeedError
+from wirespeed.model.plan import Plan
+from wirespeed.steps import registry
+
+LONG_S = 60
+
+
+def main(folder: str, host: str, lock: str, timers: str, *words: str) -> None:
+    registry.step_types = lambda: {"note": Note}  # type: ignore[assignment]
+    hands_script.LOCK, guard_timer.FOLDER = lock, timers
+    with ExitStack() as stack:
+        runner: Runner = LocalRunner()
+        if host != "here":
+            runner = stack.enter_context(SshSession(parse_destination(host)))  # type: ignore[arg-type]
+        hands = ShellHands("alpha", runner)
+        for word in words:
+            try:
+                with open_run(Path(folder), breaks="break" in words) as run:
+                    do(word, run, hands)
+                answer: dict[str, str | bool] = {"run": run.id}
+            except WirespeedError as error:
+                answer = {"error": error.what, "found": error.found, "next": error.next}
+            say(answer)
+
+
+def do(word: str, run: Run, hands: ShellHands) -> None:
+    if word == "undo":
+        assert run.plan is not None
+        take_back(run, run.plan, {"alpha": hands}, "spec")
+    elif word == "hold":
+        with taken(run, {"alpha": hands}):
+            stand_still(run)
+    elif "=" in word:
+        path, _, text = word.partition("=")
+        step = Note(path=path.removeprefix("armed:"), text=text)
+        plan = make_plan([("alpha", step, hands.read([step])[0])])
+        if word.startswith("armed:"):
+            guard_timer_change.sleep_s = lambda _: stand_still(run)  # type: ignore[assignment]
+            steps = tuple(s.model_copy(update={"cuts": "it is the way"}) for s in plan.steps)
+            plan = Plan(steps=steps)
+        carry_out(run, plan, {"alpha": hands}, LONG_S)
+
+
+def stand_still(run: Run) -> None:
+    say({"run": run.id, "holds": True})
+    signal.pause()
+
+
+def say(answer: dict[str, str | bool]) -> None:
+    sys.stdout.write(f"{json.dumps(answer)}\n")
+    sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,295 @@
+"""Each way in which a journal can be damaged, and what each command then says and does."""
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+from described_host import Put
+from rebooting_host import RebootingHost, use_hosts, write_spec
+
+from wirespeed.apply.run import JOURNAL, open_run
+from wirespeed.apply.run_file import RUN
+from wirespeed.apply.run_place import run_folder
+from wirespeed.approaches.wanted import Wanted
+from wirespeed.commands import persist as persist_module
+from wirespeed.commands.apply import apply
+from wirespeed.commands.drift import drift
+from wirespeed.commands.persist import persist
+from wirespeed.commands.status import status
+from wirespeed.commands.undo import undo
+from wirespeed.model.error import LeftChangedError
+from wirespeed.model.journal_lines import read_journal_text, sealed
+
+START = {"one": 1, "two": 2, "three": 3}
+GOAL = {"one": 10, "two": 20, "three": 30}
+COMMANDS = [status, apply, undo, drift, persist]
+
+Lines = list[bytes]
+"""begun, (intent, result) of steps 1 to 3, stood, ended."""
+
+
+def joined(lines: Lines) -> bytes:
+    return b"".join(line + b"\n" for line in lines)
+
+
+def flipped(line: bytes) -> bytes:
+    """One bit of a letter in the middle, so that it is JSON still."""
+    at = next(i for i in range(len(line) // 2, len(line)) if line[i : i + 1].isalpha())
+    return line[:at] + bytes([line[at] ^ 1]) + line[at + 1 :]
+
+
+NO_BEGINNING: dict[str, Callable[[Lines], bytes]] = {
+    "all NUL": lambda lines: b"\0" * len(joined(lines)),
+    "empty": lambda _: b"",
+    "first line cut": lambda lines: lines[0][:-40],
+    "first line flipped": lambda lines: joined([flipped(lines[0]), *lines[1:]]),
+    "first line gone": lambda lines: joined(lines[1:]),
+    "first line NUL": lambda lines: joined([b"\0" * len(lines[0]), *lines[1:]]),
+    "text of another kind": lambda _: b'{"kind":"story"}\n',
+}
+IN_THE_MIDDLE: dict[str, tuple[Callable[[Lines], bytes], int]] = {
+    "intent flipped": (lambda lines: joined([*lines[:3], flipped(lines[3]), *lines[4:]]), 2),
+    "intent gone": (lambda lines: joined([*lines[:3], *lines[4:]]), 2),
+    "intent NUL": (lambda lines: joined([*lines[:3], b"\0" * 99, *lines[4:]]), 2),
+    "intent and result gone": (lambda lines: joined([*lines[:3], *lines[5:]]), 2),
+    "result flipped": (lambda lines: joined([*lines[:4], flipped(lines[4]), *lines[5:]]), 0),
+    "result gone": (lambda lines: joined([*lines[:4], *lines[5:]]), 0),
+    "a line twice": (lambda lines: joined([*lines[:4], *lines[3:]]), 0),
+    "two lines swapped": (lambda lines: joined([*lines[:4], lines[5], lines[4], *lines[6:]]), 0),
+    "seal gone": (lambda lines: joined([*lines[:5], unsealed(lines[5]), *lines[6:]]), 3),
+}
+"""With the step, from 1, that cannot be undone then; 0: all can."""
+
+
+def unsealed(line: bytes) -> bytes:
+    return re.sub(rb',"seal":"[^"]*"', b"", line)
+
+
+@pytest.fixture
+def host(monkeypatch: pytest.MonkeyPatch) -> RebootingHost:
+    host = RebootingHost(dict(START))
+    use_hosts(
+        monkeypatch,
+        {"alpha": host},
+        [Wanted(Put(key=key, value=value)) for key, value in GOAL.items()],
+    )
+    monkeypatch.setattr(persist_module, "hands_of", undo.callback.__globals__["hands_of"])  # type: ignore[union-attr]
+    return host
+
+
+@pytest.fixture
+def spec(tmp_path: Path, host: RebootingHost) -> Path:
+    write_spec(tmp_path / "spec.yaml", "alpha")
+    done = call(apply, tmp_path / "spec.yaml", "--yes")
+    assert (done.return_value, host.values) == (0, GOAL)
+    host.ran = []
+    return tmp_path / "spec.yaml"
+
+
+def call(command: object, *arguments: object) -> Result:
+    return CliRunner().invoke(command, [str(a) for a in arguments], standalone_mode=False)  # type: ignore[arg-type]
+
+
+def lines_of(spec: Path) -> Lines:
+    return (run_folder(spec) / JOURNAL).read_bytes().split(b"\n")[:-1]
+
+
+def damage(spec: Path, how: Callable[[Lines], bytes]) -> bytes:
+    data = how(lines_of(spec))
+    (run_folder(spec) / JOURNAL).write_bytes(data)
+    return data
+
+
+def error_of(done: Result) -> LeftChangedError:
+    assert isinstance(done.exception, LeftChangedError), (done.output, done.exception)
+    assert done.exception.exit_code == 3
+    return done.exception
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=lambda c: c.name)
+@pytest.mark.parametrize("how", NO_BEGINNING)
+def test_a_damaged_journal_without_a_beginning_is_an_error_that_says_what_is_known(
+    spec: Path, host: RebootingHost, how: str, command: object
+):
+    data = damage(spec, NO_BEGINNING[how])
+    error = error_of(call(command, spec))
+    assert error.what == "run.not_a_journal"
+    assert error.where == str(run_folder(spec) / JOURNAL)
+    assert f"{len(data)} bytes, {data.count(bytes([10]))} whole lines" in error.found
+    assert "a run began at" in error.found
+    assert "hosts may be changed" in error.so
+    assert (host.values, host.ran) == (GOAL, [])
+    assert (run_folder(spec) / JOURNAL).read_bytes() == data, "it is left as it is"
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=lambda c: c.name)
+def test_a_damaged_journal_that_is_gone_is_an_error_too(
+    spec: Path, host: RebootingHost, command: object
+):
+    (run_folder(spec) / JOURNAL).unlink()
+    assert error_of(call(command, spec)).what == "run.not_a_journal"
+    assert host.ran == []
+
+
+@pytest.mark.parametrize("how", ["all NUL", "first line cut", "text of another kind"])
+def test_a_damaged_journal_of_an_older_release_is_an_error_too(spec: Path, how: str):
+    damage(spec, lambda lines: NO_BEGINNING[how]([unsealed(line) for line in lines]))
+    (run_folder(spec) / RUN).unlink()
+    assert error_of(call(status, spec)).what == "run.not_a_journal"
+
+
+@pytest.mark.parametrize("command", [apply, drift, persist], ids=lambda c: c.name)
+@pytest.mark.parametrize("how", IN_THE_MIDDLE)
+def test_a_damaged_journal_is_neither_continued_nor_built_upon(
+    spec: Path, host: RebootingHost, how: str, command: object
+):
+    data = damage(spec, IN_THE_MIDDLE[how][0])
+    error = error_of(call(command, spec))
+    assert error.what == "run.damaged"
+    assert f"wirespeed undo {run_folder(spec)}" in error.next
+    assert (host.values, host.ran) == (GOAL, [])
+    assert (run_folder(spec) / JOURNAL).read_bytes() == data
+
+
+@pytest.mark.parametrize("how", IN_THE_MIDDLE)
+def test_status_of_a_damaged_journal_says_which_steps_can_still_be_undone(spec: Path, how: str):
+    damaged, lost = IN_THE_MIDDLE[how]
+    damage(spec, damaged)
+    done = call(status, spec)
+    error = error_of(done)
+    assert error.what == "run.damaged"
+    for number, key in enumerate(GOAL, 1):
+        (line,) = [
+            line for line in done.output.splitlines() if line.endswith(f"put {key} on alpha")
+        ]
+        assert ("can be undone" in line) == (number != lost), line
+    assert f"{3 - bool(lost)} steps can still be undone" in error.so
+    assert (f"step {lost} (put" in error.so) == bool(lost)
+
+
+@pytest.mark.parametrize("how", IN_THE_MIDDLE)
+def test_undo_of_a_damaged_journal_puts_back_what_it_can_and_names_the_rest(
+    spec: Path, host: RebootingHost, how: str
+):
+    damaged, lost = IN_THE_MIDDLE[how]
+    damage(spec, damaged)
+    done = call(undo, spec)
+    left = {key: GOAL[key] for n, key in enumerate(GOAL, 1) if n == lost}
+    assert host.values == START | left
+    if not lost:
+        assert done.return_value == 0, done.exception
+        assert call(undo, spec).return_value == 0
+        return
+    error = error_of(done)
+    (key,) = left
+    assert error.what == "run.damaged"
+    assert f"get {key} (on alpha)" in error.next
+    assert f"put {key} {START[key]}" in error.next
+    host.ran = []
+    assert error_of(call(undo, spec)).so == error.so, "and so does a second one"
+    assert host.ran == []
+
+
+def test_a_damaged_journal_whose_last_line_is_torn_loses_that_line_alone(
+    spec: Path, host: RebootingHost
+):
+    data = damage(spec, lambda lines: joined(lines)[:-30])
+    torn = data.split(b"\n")[-1]
+    done = call(status, spec)
+    assert (done.return_value, done.exception) == (1, None)
+    assert "unfinished: 3 of 3 steps stand" in done.output
+    assert call(undo, spec).return_value == 0
+    assert host.values == START
+    assert (run_folder(spec) / f"{JOURNAL}.torn-1").read_bytes() == torn
+
+
+def test_a_damaged_journal_that_another_runs_lines_follow_is_undone_by_its_own_alone(
+    spec: Path, host: RebootingHost, tmp_path: Path
+):
+    own = lines_of(spec)
+    (tmp_path / "b").mkdir()
+    write_spec(tmp_path / "b/spec.yaml", "alpha")
+    host.values = {"one": 5, "two": 6, "three": 7}
+    assert call(apply, tmp_path / "b/spec.yaml", "--yes").return_value == 0
+    damage(spec, lambda _: joined([*own, *lines_of(tmp_path / "b/spec.yaml")]))
+    error = error_of(call(status, spec))
+    assert "it is of another run" in error.found
+    assert call(undo, spec).return_value == 0
+    assert host.values == START
+
+
+@pytest.mark.parametrize("number", [-1, 3, 10**9])
+@pytest.mark.parametrize("kind", ["intent", "result", "undoing", "undone"])
+@pytest.mark.parametrize("is_older", [True, False])
+def test_a_damaged_journal_with_a_step_that_the_plan_does_not_have_is_refused(
+    spec: Path, kind: str, number: int, is_older: bool
+):
+    with open_run(run_folder(spec)) as run:
+        intent = next(entry for entry in run.entries if entry.kind == "intent")
+        lines = [json.loads(entry.model_dump_json()) for entry in run.entries[:3]]
+    state = {"verdict": "verified", "now": {"value": 1}}
+    fields = json.loads(intent.model_dump_json()) if kind == "intent" else {}
+    fields |= {"kind": kind, "number": number} | (state if kind in ("result", "undone") else {})
+    folder = run_folder(spec)
+    if is_older:
+        text = "".join(json.dumps(line) + "\n" for line in [*lines, fields])
+        (folder / JOURNAL).write_text(text)
+    else:
+        (folder / JOURNAL).write_bytes(joined(lines_of(spec)[:3]))
+        data = (folder / JOURNAL).read_bytes()
+        run_name = read_journal_text(data).run
+        (folder / JOURNAL).write_bytes(
+            data + sealed(json.dumps(fields), 4, run_name).encode() + b"\n"
+        )
+    for command in (status, apply):
+        error = error_of(call(command, spec))
+        assert error.what == "run.damaged"
+        assert f"step {number + 1}, and the plan has steps 1 to 3" in error.found
+
+
+def test_a_journal_of_an_older_release_is_gone_on_with_and_sealed_from_there(
+    spec: Path, host: RebootingHost
+):
+    path = run_folder(spec) / JOURNAL
+    older = [unsealed(line) for line in lines_of(spec)][:5]
+    path.write_bytes(joined(older))
+    (run_folder(spec) / RUN).unlink()
+    host.values = GOAL | {"three": 3}
+    assert call(apply, spec, "--yes").return_value == 0
+    assert host.values == GOAL
+    seals = [b'"seal"' in line for line in lines_of(spec)]
+    assert seals == [False] * 5 + [True] * (len(seals) - 5)
+    for place in range(1, len(seals)):
+        whole = lines_of(spec)
+        damage(spec, lambda lines: joined([*lines[:place], *lines[place + 1 :]]))  # noqa: B023
+        if place < len(seals) - 1:
+            assert error_of(call(status, spec)).what == "run.damaged", place
+        path.write_bytes(joined(whole))
+    assert call(undo, spec).return_value == 0
+    assert host.values == START
+
+
+def test_each_line_of_a_journal_is_one_object_of_json_and_any_flipped_bit_shows(spec: Path):
+    lines = lines_of(spec)
+    for line in lines:
+        number, _, _ = json.loads(line)["seal"].split()
+        assert lines[int(number) - 1] == line
+    text = joined(lines)
+    path = run_folder(spec) / JOURNAL
+    for at in range(0, len(text) - 1, 7):
+        path.write_bytes(text[:at] + bytes([text[at] ^ 4]) + text[at + 1 :])
+        assert call(status, spec).exception is not None, (at, text[max(0, at - 9) : at + 9])
+
+
+def test_a_run_that_was_declined_was_never_begun(tmp_path: Path, host: RebootingHost):
+    write_spec(tmp_path / "spec.yaml", "alpha")
+    assert call(apply, tmp_path / "spec.yaml").exception is not None
+    done = call(status, tmp_path / "spec.yaml")
+    assert (done.return_value, done.output) == (0, "nothing was begun\n")
+    (run_folder(tmp_path / "spec.yaml") / JOURNAL).write_bytes(b'{"kind":"beg')
+    assert call(status, tmp_path / "spec.yaml").return_value == 0, "its first line was cut short"
+    assert call(apply, tmp_path / "spec.yaml", "--yes").return_value == 0
+    assert host.values == GOAL

@@ -1,0 +1,96 @@
+"""Secrets where no pattern knows a name: planted in a capture, none of them comes through."""
+
+import json
+import re
+from time import process_time
+
+import pytest
+
+from wirespeed.doctor.anonymous import anonymous
+from wirespeed.doctor.collector import collector_script
+from wirespeed.model.capture import parse_capture
+
+KEY = b"a key for tests, of thirty-two b"
+PLANTED = "hunter2kqz"
+
+
+def capture_of(name: str, output: str, errors: str = "") -> str:
+    said = f"mmmm errors\n{errors}\n" if errors else ""
+    head = f"wirespeed-capture 1 mmmm\nmmmm begin {name} -\n{output}\n\n"
+    return f"{head}{said}mmmm end 0\nmmmm done\n"
+
+
+@pytest.mark.parametrize(
+    "parameter",
+    [
+        f"token={PLANTED}", f"ds=nocloud;password={PLANTED}", f"inst.password={PLANTED}", PLANTED,
+        f"systemd.hostname={PLANTED}", f"ip=10.0.0.2::10.0.0.1:255.255.255.0:{PLANTED}:eth0:off",
+        f"root=/dev/{PLANTED}/root", f"rd.lvm.lv={PLANTED}/swap",
+        f"resume=/dev/mapper/{PLANTED}-swap",
+        f"rd.luks.key=/{PLANTED}.key", f"root=ZFS={PLANTED}/ROOT", f'dyndbg="file {PLANTED} +p"',
+        f"isolcpus={PLANTED}@x", f"BOOT_IMAGE=/{PLANTED}/vmlinuz-6.1", f"quiet={PLANTED}@1",
+        f"coreos.inst.ignition_url=x://{PLANTED}", f"kickstart_{PLANTED}", f"-- {PLANTED}",
+    ],
+)  # fmt: skip
+def test_no_secret_of_the_kernel_s_command_line_comes_through(parameter: str):
+    line = f"/proc/cmdline:BOOT_IMAGE=/boot/vmlinuz-6.1.0-9-amd64 ro {parameter} isolcpus=2-5 quiet"
+    made = anonymous(capture_of("kernel", line), "x", KEY)
+    assert PLANTED not in made
+    for kept in ("BOOT_IMAGE=/boot/vmlinuz-6.1.0-9-amd64 ro ", "isolcpus=2-5 quiet"):
+        assert kept in made
+
+
+def test_no_secret_name_of_a_netdev_comes_through():
+    links = [{"ifname": "enp3s0", "altnames": ["enp3s0f0np0", f"to-{PLANTED}", "enx001122334455"]}]
+    line = json.dumps(links, separators=(",", ":"))
+    made = anonymous(capture_of("ip-link", line), "x", KEY)
+    assert PLANTED not in made
+    assert '"enp3s0f0np0"' in made
+
+
+def test_no_secret_of_external_ids_comes_through():
+    ids = ["map", [["customer", PLANTED], ["owner", f"team {PLANTED}"]]]
+    other = ["map", [["hw-offload", "true"]]]
+    table = {"data": [[ids, other]], "headings": ["external_ids", "other_config"]}
+    line = json.dumps(table, separators=(",", ":"))
+    made = anonymous(capture_of("ovs-db", line), "x", KEY)
+    assert PLANTED not in made
+    assert '["hw-offload","true"]' in made
+
+
+@pytest.mark.parametrize("folder", ["/var/lib/libvirt/images", "/srv/vms", "/tank", "/mnt/a/b"])
+def test_no_secret_path_of_a_guest_in_an_error_comes_through(folder: str):
+    errors = f"qemu-img: {folder}/{PLANTED}.qcow2: Permission denied\ncat: /proc/irq/1: No such"
+    made = anonymous(capture_of("guests", "", errors), "x", KEY)
+    assert PLANTED not in made
+    assert ": Permission denied" in made
+    assert "cat: /proc/irq/1: No such" in made
+
+
+def test_a_secret_in_an_error_of_any_section_does_not_come_through():
+    names = sorted(set(re.findall(r"(?m)^\s*(?:show|run) ([a-z][a-z0-9-]+) ", collector_script())))
+    names += ["windows-names", "esxi-guests", "switch-status", "wsl-conf"]
+    assert len(names) > 20
+    said = f"tool: /srv/{PLANTED}/disk.raw: no\nadmin@{PLANTED}.example.com\nhostname={PLANTED}\n"
+    for name in names:
+        made = anonymous(capture_of(name, "", said), "x", KEY)
+        assert PLANTED not in made, name
+
+
+@pytest.mark.parametrize("unit", ["a", "0", "a ", "/a", "\n"])
+def test_a_line_of_60_mb_ends_in_time(unit: str):
+    body = unit * (60_000_000 // len(unit))
+    started = process_time()
+    made = anonymous(capture_of("kernel", body), "x", KEY)
+    assert process_time() - started < 30
+    assert parse_capture(made, "x").section("kernel") is not None
+
+
+def test_what_a_line_costs_grows_with_its_length():
+    def seconds(characters: int) -> float:
+        started = process_time()
+        anonymous(capture_of("kernel", "a" * characters), "x", KEY)
+        return process_time() - started
+
+    seconds(1000)
+    assert seconds(4_000_000) < 40 * max(seconds(400_000), 0.01)

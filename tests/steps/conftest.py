@@ -1,5 +1,0 @@
-"""Shows what an assertion of `proof` compared."""
-
-import pytest
-
-pytest.register_assert_rewrite("proof")

@@ -1,0 +1,29 @@
+"""A mistake of our own: an error that says so, and an exit code that is no answer."""
+
+import sys
+
+import pytest
+
+from wirespeed import cli
+
+
+@pytest.mark.parametrize(
+    "fault", [StopIteration(), KeyError("x"), RecursionError("deep"), OSError(5, "\x1b[31mbad")]
+)
+def test_a_fault_of_ours_is_no_answer(
+    fault: Exception, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+):
+    def fail(**_: object) -> None:
+        raise fault
+
+    monkeypatch.setattr(cli.cli, "main", fail)
+    monkeypatch.setattr(sys, "argv", ["wirespeed", "plan", "spec.yaml"])
+    with pytest.raises(SystemExit) as ended:
+        cli.main()
+    assert ended.value.code == 70
+    assert ended.value.__cause__ is fault, "who debugs sees where it came from"
+    out, err = capfd.readouterr()
+    assert out == ""
+    assert err.startswith(f"ERROR internal.error plan\n  found   {type(fault).__name__}:")
+    assert "Traceback" in err and "in fail" in err
+    assert "\x1b" not in err

@@ -1,0 +1,33 @@
+"""Every spec that the documentation shows is one."""
+
+import re
+import textwrap
+from pathlib import Path
+
+import pytest
+
+from wirespeed.apply.spec_file import parse_spec
+
+ROOT = Path(__file__).parent.parent
+BLOCK = re.compile(r"(?:^    .*\n|^\n)+", re.M)
+WHOLE = re.compile(r"^approach:.*$", re.M)
+
+
+def shown_specs() -> list[tuple[str, str]]:
+    found = []
+    for page in (*(ROOT / "docs").glob("*.md"), ROOT / "README.md"):
+        for match in BLOCK.finditer(page.read_text()):
+            text = textwrap.dedent(match[0])
+            if re.search(r"^hosts:", text, re.M) and WHOLE.search(text):
+                found.append((f"{page.name}:{len(found)}", text))
+    return found
+
+
+@pytest.mark.parametrize(("where", "text"), shown_specs())
+def test_a_spec_of_the_documentation_is_taken(where: str, text: str):
+    parse_spec(text, where)
+
+
+def test_the_pages_about_each_way_show_a_spec():
+    pages = {where.partition(":")[0] for where, _ in shown_specs()}
+    assert {"apply.md", "esxi.md", "tutorial.md", "wsl2.md"} <= pages
