@@ -5,11 +5,11 @@ from pathlib import Path
 
 import yaml
 
+from wirespeed.catalog import rules
 from wirespeed.commands.apply import apply
 from wirespeed.commands.capture import capture
 from wirespeed.commands.doctor import doctor
 from wirespeed.commands.remedy import remedy
-from wirespeed.doctor.discover import rules
 from wirespeed.host import vsphere
 from wirespeed.host.reach_destination import EsxiHost, VsphereHost, parse_destination
 from wirespeed.model.spec import Spec

@@ -12,10 +12,10 @@ sys.path.append(str(Path(__file__).parent / "commands"))
 from test_link_speed import call, use
 from test_link_speed_story import NETDEV, PORT, Card, Wire, as_found, status, switch
 
+from wirespeed.catalog import rules
 from wirespeed.commands.capture import capture
 from wirespeed.commands.doctor import doctor
 from wirespeed.commands.link import link
-from wirespeed.doctor.discover import rules
 from wirespeed.facts.switchport import COMMANDS
 from wirespeed.model.switch_kind import SwitchKind
 

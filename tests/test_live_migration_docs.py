@@ -5,11 +5,11 @@ from pathlib import Path
 
 from click.testing import CliRunner
 
+from wirespeed.catalog import rules
 from wirespeed.commands.advise import advise
 from wirespeed.commands.doctor import doctor
 from wirespeed.commands.measure_command import command
 from wirespeed.commands.remedy import remedy
-from wirespeed.doctor.discover import rules
 from wirespeed.doctor.switch_side import UNKNOWN
 
 HERE = Path(__file__).parent

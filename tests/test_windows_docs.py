@@ -3,10 +3,10 @@
 import re
 from pathlib import Path
 
+from wirespeed.catalog import rules
 from wirespeed.commands.capture import capture
 from wirespeed.commands.doctor import doctor
 from wirespeed.commands.remedy import remedy
-from wirespeed.doctor.discover import rules
 
 PAGE = (Path(__file__).parent.parent / "docs/windows.md").read_text()
 

@@ -17,6 +17,7 @@ from pathlib import Path
 
 from test_hands_shell import Note
 
+from wirespeed import catalog
 from wirespeed.apply import guard_timer, guard_timer_change, hands_script
 from wirespeed.apply.hands_shell import ShellHands
 from wirespeed.apply.planner import make_plan
@@ -28,13 +29,12 @@ from wirespeed.host.runner import Runner
 from wirespeed.host.ssh_session import SshSession
 from wirespeed.model.error import WirespeedError
 from wirespeed.model.plan import Plan
-from wirespeed.steps import registry
 
 LONG_S = 60
 
 
 def main(folder: str, host: str, lock: str, timers: str, *words: str) -> None:
-    registry.step_types = lambda: {"note": Note}  # type: ignore[assignment]
+    catalog.step_types = lambda: {"note": Note}  # type: ignore[assignment]
     hands_script.LOCK, guard_timer.FOLDER = lock, timers
     with ExitStack() as stack:
         runner: Runner = LocalRunner()

@@ -11,6 +11,7 @@ from typing import ClassVar, Literal
 import pytest
 from described_host import DescribedHost, Put
 
+from wirespeed import catalog
 from wirespeed.apply import make
 from wirespeed.apply.claim import Claim
 from wirespeed.apply.hands import Changed
@@ -25,7 +26,6 @@ from wirespeed.model.finding import Danger
 from wirespeed.model.observed import Observed
 from wirespeed.model.spec import Approach, Spec
 from wirespeed.model.step import State, Step
-from wirespeed.steps import registry
 
 KEPT = "kept."
 
@@ -122,4 +122,4 @@ def use_hosts(
     approaches = {Approach.LEGACY_VLAN: lambda *_: iter(wanted)}
     monkeypatch.setattr(make, "APPROACHES", approaches)
     kinds = {"put": Put, "put_and_reboot": PutAndReboot}
-    monkeypatch.setattr(registry, "step_types", lambda: kinds)
+    monkeypatch.setattr(catalog, "step_types", lambda: kinds)

@@ -13,6 +13,7 @@ from claims import claim
 from described_host import DescribedHost, Put
 from test_hands_shell import Note
 
+from wirespeed import catalog
 from wirespeed.apply import hands_script, hands_shell
 from wirespeed.apply.executor import Executor
 from wirespeed.apply.hands_shell import ShellHands
@@ -26,7 +27,6 @@ from wirespeed.model.error import ApplyError, HostError, InputError
 from wirespeed.model.journal import Entry, Intent, Result, Verified
 from wirespeed.model.plan import Plan
 from wirespeed.model.step import State
-from wirespeed.steps import registry
 
 
 class Slow(Note):
@@ -46,7 +46,7 @@ class Slow(Note):
 @pytest.fixture(autouse=True)
 def _own_steps(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     kinds = {"note": Note, "slow": Slow, "put": Put}
-    monkeypatch.setattr(registry, "step_types", lambda: kinds)
+    monkeypatch.setattr(catalog, "step_types", lambda: kinds)
     monkeypatch.setattr(hands_script, "LOCK", str(tmp_path / "lock"))
     (tmp_path / "lock").mkdir()
     monkeypatch.setattr(hands_shell, "PAUSE_S", 0.05)

@@ -6,6 +6,7 @@ import pytest
 from claims import claim, owner
 from test_hands_shell import Note
 
+from wirespeed import catalog
 from wirespeed.apply import guard_timer, hands_script
 from wirespeed.apply.guard_timer import arm_script
 from wirespeed.apply.hands_shell import ShellHands
@@ -17,12 +18,11 @@ from wirespeed.host.local import LocalRunner
 from wirespeed.model.error import InputError
 from wirespeed.model.journal import Begun
 from wirespeed.model.owner import Owner, owner_said, parse_owner
-from wirespeed.steps import registry
 
 
 @pytest.fixture
 def lock(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setattr(registry, "step_types", lambda: {"note": Note})
+    monkeypatch.setattr(catalog, "step_types", lambda: {"note": Note})
     monkeypatch.setattr(hands_script, "LOCK", str(tmp_path / "lock"))
     monkeypatch.setattr(guard_timer, "FOLDER", str(tmp_path / "timers"))
     return tmp_path / "lock"

@@ -22,6 +22,7 @@ from test_hands_shell import Note
 from test_hands_switchport import DescribedSession as SwitchSession
 from test_hands_switchport import forced
 
+from wirespeed import catalog
 from wirespeed.apply import guard_timer, guard_timer_change, hands_script
 from wirespeed.apply.executor import Executor
 from wirespeed.apply.guard_timer_hands import guarded
@@ -44,7 +45,6 @@ from wirespeed.model.observed import Known, Observed
 from wirespeed.model.plan import Plan
 from wirespeed.model.step import State, Step
 from wirespeed.model.switch_kind import SwitchKind
-from wirespeed.steps import registry
 from wirespeed.steps.bond import Bond
 from wirespeed.steps.hugepages import Hugepages
 from wirespeed.steps.in_namespace import InNamespace
@@ -96,9 +96,9 @@ class Network:
 
 @pytest.fixture(autouse=True)
 def run_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    known = registry.step_types()
+    known = catalog.step_types()
     own = {"put": Put, "note": Note, "varying": Varying}
-    monkeypatch.setattr(registry, "step_types", lambda: known | own)
+    monkeypatch.setattr(catalog, "step_types", lambda: known | own)
     monkeypatch.setattr(guard_timer, "FOLDER", str(tmp_path / "run"))
     monkeypatch.setattr(hands_script, "LOCK", str(tmp_path / "lock"))
     monkeypatch.setattr(guard_timer_change, "PAUSE_S", 0.1)

@@ -9,6 +9,7 @@ from click.testing import CliRunner, Result
 from described_host import DescribedHost, Killed, Put
 from rebooting_host import PutAndReboot, RebootingHost, use_hosts, write_spec
 
+from wirespeed import catalog
 from wirespeed.apply.executor import Executor
 from wirespeed.apply.planner import make_plan
 from wirespeed.apply.run import read_journal
@@ -22,7 +23,6 @@ from wirespeed.model.error import InputError, LeftChangedError
 from wirespeed.model.journal import Ended, Entry, Forgotten, Intent, Stood, Undoing, outcome
 from wirespeed.model.plan import Plan
 from wirespeed.model.step import State, Step
-from wirespeed.steps import registry
 
 
 class Of(Put):
@@ -46,7 +46,7 @@ STEPS = [Put(key=key, value=10 * value) for key, value in START.items()]
 
 @pytest.fixture(autouse=True)
 def _own_steps(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(registry, "step_types", lambda: KINDS)
+    monkeypatch.setattr(catalog, "step_types", lambda: KINDS)
 
 
 @pytest.fixture
@@ -244,7 +244,7 @@ class TestByCommands:
     def host(self, spec: Path, monkeypatch: pytest.MonkeyPatch) -> RebootingHost:
         host = RebootingHost(dict(START))
         use_hosts(monkeypatch, {"alpha": host}, [Wanted(step) for step in STEPS])
-        monkeypatch.setattr(registry, "step_types", lambda: KINDS)
+        monkeypatch.setattr(catalog, "step_types", lambda: KINDS)
         assert call(apply, spec, "--yes").return_value == 0
         return host
 

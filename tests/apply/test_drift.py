@@ -3,19 +3,19 @@
 import pytest
 from described_host import Put
 
+from wirespeed import catalog
 from wirespeed.apply.drift import drifted, left_states
 from wirespeed.apply.planner import make_plan
 from wirespeed.model.journal import Begun, Entry, Result, Stood, Undone, Verified
 from wirespeed.model.observed import Known, Unreadable
 from wirespeed.model.plan import Plan
-from wirespeed.steps import registry
 
 A, B, C = (Put(key=key, value=1) for key in "abc")
 
 
 @pytest.fixture(autouse=True)
 def _only_put(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(registry, "step_types", lambda: {"put": Put})
+    monkeypatch.setattr(catalog, "step_types", lambda: {"put": Put})
 
 
 def plan_of(*rows: tuple[Put, int]) -> Plan:

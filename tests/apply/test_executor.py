@@ -7,6 +7,7 @@ from typing import ClassVar, Literal
 import pytest
 from described_host import MADE, DescribedHost, Killed, Put
 
+from wirespeed import catalog
 from wirespeed.apply.executor import Executor
 from wirespeed.apply.hands import Changed
 from wirespeed.apply.planner import make_plan
@@ -16,7 +17,6 @@ from wirespeed.model.journal import Begun, Ended, Entry, Intent, Result, Stood, 
 from wirespeed.model.observed import CannotTellError, Observed
 from wirespeed.model.plan import Plan
 from wirespeed.model.step import State, Step
-from wirespeed.steps import registry
 
 START = {"a": 1, "b": 2, "c": 3}
 GOAL = {"a": 10, "b": 2, "c": 30}
@@ -25,7 +25,7 @@ STEPS = [Put(key=key, value=value) for key, value in GOAL.items()]
 
 @pytest.fixture(autouse=True)
 def _only_put(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(registry, "step_types", lambda: {"put": Put})
+    monkeypatch.setattr(catalog, "step_types", lambda: {"put": Put})
 
 
 @pytest.fixture
@@ -281,7 +281,7 @@ class TestAThingThatAnEarlierStepAlters:
     @pytest.fixture(autouse=True)
     def _kinds(self, monkeypatch: pytest.MonkeyPatch) -> None:
         kinds = {"queues": Queues, "spread": Spread}
-        monkeypatch.setattr(registry, "step_types", lambda: kinds)
+        monkeypatch.setattr(catalog, "step_types", lambda: kinds)
 
     @pytest.fixture
     def host(self) -> Card:

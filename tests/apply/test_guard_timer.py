@@ -7,6 +7,7 @@ import pytest
 from claims import claim
 from test_hands_shell import NASTY, Note
 
+from wirespeed import catalog
 from wirespeed.apply import guard_timer, guard_timer_change, hands_script
 from wirespeed.apply.executor import Executor
 from wirespeed.apply.guard_timer import Outcome, arm_script, confirmed, taken, undo_script
@@ -24,7 +25,6 @@ from wirespeed.model.error import ApplyError, HostError, LeftChangedError
 from wirespeed.model.journal import Entry, Result, Verified
 from wirespeed.model.observed import Known
 from wirespeed.model.plan import Plan
-from wirespeed.steps import registry
 
 SOON_S = 2
 TOKEN = f"{claim().run}-t"
@@ -61,7 +61,7 @@ class Network:
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setattr(registry, "step_types", lambda: {"note": Note})
+    monkeypatch.setattr(catalog, "step_types", lambda: {"note": Note})
     monkeypatch.setattr(guard_timer, "FOLDER", str(tmp_path / "run"))
     monkeypatch.setattr(hands_script, "LOCK", str(tmp_path / "lock"))
     monkeypatch.setattr(guard_timer_change, "PAUSE_S", 0.1)

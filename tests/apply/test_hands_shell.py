@@ -7,6 +7,7 @@ from typing import ClassVar, Literal
 
 import pytest
 
+from wirespeed import catalog
 from wirespeed.apply.executor import Executor
 from wirespeed.apply.hands_shell import ShellHands
 from wirespeed.apply.planner import make_plan
@@ -17,7 +18,6 @@ from wirespeed.model.error import ApplyError
 from wirespeed.model.journal import Entry
 from wirespeed.model.observed import Known, Observed, Unreadable
 from wirespeed.model.step import Scope, State, Step
-from wirespeed.steps import registry
 
 NASTY = "it's $HOME `id` \"x\" \\ WIRESPEED_STDIN_\nWIRESPEED_STDIN__\n<<'E'"
 
@@ -69,7 +69,7 @@ class Failing(Note):
 
 @pytest.fixture(autouse=True)
 def _own_steps(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setattr(registry, "step_types", lambda: {"note": Note, "failing": Failing})
+    monkeypatch.setattr(catalog, "step_types", lambda: {"note": Note, "failing": Failing})
     yield
 
 

@@ -25,8 +25,8 @@ from wirespeed.apply.executor import Executor
 from wirespeed.apply.hands_switch import SwitchHands
 from wirespeed.apply.planner import make_plan
 from wirespeed.approaches.link_speed import card_end, link_speed, switch_end
+from wirespeed.catalog import rules
 from wirespeed.doctor.diagnose import diagnose
-from wirespeed.doctor.discover import rules
 from wirespeed.model.capture import Capture, Section
 from wirespeed.model.command import Command
 from wirespeed.model.error import ApplyError, HostError

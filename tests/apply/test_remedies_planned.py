@@ -6,13 +6,13 @@ from pathlib import Path
 import pytest
 
 from wirespeed.apply.remedies import ORDER, Left, chosen, plan_remedies
+from wirespeed.catalog import read_step
 from wirespeed.model.command import Shell
 from wirespeed.model.finding import ByHand, Danger, Finding, Remedy, Severity
 from wirespeed.model.observed import Known, Observed, Unreadable
 from wirespeed.model.step import State
 from wirespeed.model.step_call import StepCall
 from wirespeed.steps.channels import Channels
-from wirespeed.steps.registry import read_step
 from wirespeed.steps.rings import Rings
 from wirespeed.steps.rss import Rss
 

@@ -11,6 +11,7 @@ from click.testing import CliRunner, Result
 from described_host import Put
 from rebooting_host import PutAndReboot, RebootingHost, use_hosts, write_spec
 
+from wirespeed import catalog
 from wirespeed.apply.run import JOURNAL
 from wirespeed.apply.run_place import run_folder
 from wirespeed.approaches.wanted import Wanted
@@ -20,7 +21,6 @@ from wirespeed.commands.status import status
 from wirespeed.commands.undo import undo
 from wirespeed.model.error import InputError, LeftChangedError
 from wirespeed.model.finding import Danger
-from wirespeed.steps import registry
 
 sys.path.append(str(Path(__file__).parents[1] / "host"))
 from other_user import as_other_user, needs_root, open_to_all
@@ -63,7 +63,7 @@ def scene(monkeypatch: pytest.MonkeyPatch, last: type[Put]) -> RebootingHost:
     kinds = (Put, Put, last)
     steps = [kind(key=k, value=v) for kind, (k, v) in zip(kinds, GOAL.items(), strict=True)]
     use_hosts(monkeypatch, {"alpha": host}, [Wanted(step) for step in steps])
-    monkeypatch.setattr(registry, "step_types", lambda: KINDS)
+    monkeypatch.setattr(catalog, "step_types", lambda: KINDS)
     return host
 
 

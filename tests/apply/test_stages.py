@@ -6,6 +6,7 @@ import pytest
 from described_host import Put
 from rebooting_host import PutAndReboot, RebootingHost
 
+from wirespeed import catalog
 from wirespeed.apply import make
 from wirespeed.apply.make import When, plan_spec
 from wirespeed.apply.planner import planned
@@ -18,7 +19,6 @@ from wirespeed.model.fact import HostFacts
 from wirespeed.model.observed import Known
 from wirespeed.model.plan import Later, Plan
 from wirespeed.model.spec import Approach
-from wirespeed.steps import registry
 from wirespeed.steps.firmware_reset import FirmwareReset
 from wirespeed.steps.firmware_settings import FirmwareSettings
 
@@ -40,7 +40,7 @@ FIRST, LAST = Put(key="first", value=1), Put(key="last", value=1)
 @pytest.fixture(autouse=True)
 def _only_put(monkeypatch: pytest.MonkeyPatch) -> None:
     kinds = {"put": Put, "put_and_reboot": PutAndReboot}
-    monkeypatch.setattr(registry, "step_types", lambda: kinds)
+    monkeypatch.setattr(catalog, "step_types", lambda: kinds)
 
 
 def plan_of(
@@ -117,7 +117,7 @@ def test_a_card_that_is_reset_needs_no_reboot(
         FirmwareReset(pci_address=reset),
     )
     kinds = {"firmware_settings": FirmwareSettings, "firmware_reset": FirmwareReset}
-    monkeypatch.setattr(registry, "step_types", lambda: kinds)
+    monkeypatch.setattr(catalog, "step_types", lambda: kinds)
     states = ({"SRIOV_EN": 0}, None)
     both = [
         planned("alpha", steps[0], Known(states[0], "mstconfig")),

@@ -9,6 +9,7 @@ import pytest
 from claims import claim, owner
 from test_hands_shell import NASTY, Failing, Note
 
+from wirespeed import catalog
 from wirespeed.apply import guard_timer, hands_script, tryout_script
 from wirespeed.apply.hands_shell import ShellHands
 from wirespeed.apply.planner import make_plan
@@ -22,7 +23,6 @@ from wirespeed.host.local import LocalRunner
 from wirespeed.model.error import ApplyError, InputError
 from wirespeed.model.journal import StepProgress, progress
 from wirespeed.model.plan import Plan
-from wirespeed.steps import registry
 
 SOON_S, LONG_S = 2, 600
 FAKE_SYSTEMCTL = """#!/bin/sh
@@ -32,7 +32,7 @@ echo "$*" >>{log}
 
 @pytest.fixture
 def host(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    monkeypatch.setattr(registry, "step_types", lambda: {"note": Note, "failing": Failing})
+    monkeypatch.setattr(catalog, "step_types", lambda: {"note": Note, "failing": Failing})
     monkeypatch.setattr(hands_script, "LOCK", str(tmp_path / "lock"))
     monkeypatch.setattr(guard_timer, "FOLDER", str(tmp_path / "timers"))
     monkeypatch.setattr(tryout_script, "FOLDER", str(tmp_path / "try"))

@@ -8,6 +8,7 @@ from typing import ClassVar, Literal
 import pytest
 from click.testing import CliRunner
 
+from wirespeed import catalog
 from wirespeed.apply import hands_script, make
 from wirespeed.apply.hands_shell import ShellHands
 from wirespeed.approaches.wanted import Wanted
@@ -20,7 +21,6 @@ from wirespeed.model.command import Command
 from wirespeed.model.observed import Known, Observed
 from wirespeed.model.spec import Approach, Spec
 from wirespeed.model.step import Scope, State, Step
-from wirespeed.steps import registry
 
 SPEC = """
 hosts:
@@ -95,7 +95,7 @@ def runners(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> dict[str, Counti
 
     monkeypatch.setattr(apply_command, "hands_of", hands_of)
     monkeypatch.setattr(make, "APPROACHES", {Approach.LEGACY_VLAN: approach})
-    monkeypatch.setattr(registry, "step_types", lambda: {"touch": Touch})
+    monkeypatch.setattr(catalog, "step_types", lambda: {"touch": Touch})
     # Both hosts are this machine: each would find it taken by the other's name.
     monkeypatch.setattr(hands_script, "LOCK", str(tmp_path / "lock"))
     return runners

@@ -12,8 +12,8 @@ from unittest.mock import Mock
 import pytest
 
 from wirespeed import cli
+from wirespeed.catalog import rules
 from wirespeed.commands import doctor
-from wirespeed.doctor.discover import rules
 from wirespeed.host.reach import Told, Unreachable
 from wirespeed.host.reach_destination import Destination
 from wirespeed.model.capture import parse_capture

@@ -5,8 +5,8 @@ from shutil import which
 
 import pytest
 
+from wirespeed.catalog import facts
 from wirespeed.doctor.collector import collector_script
-from wirespeed.doctor.discover import facts
 from wirespeed.doctor.gather_unread import unread_lines
 from wirespeed.model.capture import Capture, parse_capture
 

@@ -6,8 +6,8 @@ import pytest
 import tree_sitter_powershell
 from tree_sitter import Language, Node, Parser
 
+from wirespeed.catalog import facts
 from wirespeed.doctor.collector_windows import FROM_INPUT, windows_collector_script
-from wirespeed.doctor.discover import facts
 from wirespeed.model.capture import MAGIC
 from wirespeed.model.fact import WindowsFact
 

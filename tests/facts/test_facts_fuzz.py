@@ -14,8 +14,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from wirespeed.catalog import facts
 from wirespeed.doctor.diagnose import diagnose
-from wirespeed.doctor.discover import facts
 from wirespeed.model.capture import Capture, Section, parse_capture
 from wirespeed.model.fact import Fact, HostFacts
 from wirespeed.model.observed import CannotTellError

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from wirespeed.catalog import rules
 from wirespeed.doctor.diagnose import diagnose
-from wirespeed.doctor.discover import rules
 from wirespeed.facts.netstack import NetStack
 from wirespeed.facts.pci import Pci
 from wirespeed.facts.ports import Ports

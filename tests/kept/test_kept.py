@@ -14,13 +14,13 @@ from test_ovs_dpdk_connectx import begin as dpdk_run
 from whole_plan import Run
 
 from wirespeed.apply.run import read_journal
+from wirespeed.catalog import read_step
 from wirespeed.commands.prove_folder import read_proof
 from wirespeed.commands.report import report
 from wirespeed.commands.status import status
 from wirespeed.model.journal import Intent, StepProgress, outcome, progress, whole_plan
 from wirespeed.model.plan import Plan
 from wirespeed.model.proof import Stage
-from wirespeed.steps.registry import read_step
 
 KEPT = Path(__file__).parent
 JOURNALS = sorted(path.parent.name for path in KEPT.glob("*/journal.jsonl"))

@@ -15,6 +15,7 @@ from program import wirespeed
 
 from wirespeed.apply.hands_shell import ShellHands
 from wirespeed.apply.run import open_run
+from wirespeed.catalog import read_step
 from wirespeed.commands.hosts_of_spec import hands_of, read_spec, runners_of
 from wirespeed.commands.plan_hosts import plan_hosts
 from wirespeed.commands.run_hosts import carry_out, take_back
@@ -29,7 +30,6 @@ from wirespeed.model.journal import Begun, Intent
 from wirespeed.model.observed import Known, Observed
 from wirespeed.model.plan import Plan
 from wirespeed.model.step import State
-from wirespeed.steps.registry import read_step
 
 pytestmark = [pytest.mark.machines, pytest.mark.timeout(900)]
 HOSTS = ("alpha", "beta")

@@ -6,15 +6,14 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from wirespeed.catalog import read_step, rules
 from wirespeed.doctor.diagnose import diagnose
-from wirespeed.doctor.discover import rules
 from wirespeed.model.capture import Capture, parse_capture
 from wirespeed.model.fact import HostFacts
 from wirespeed.model.finding import Remedy
 from wirespeed.model.observed import Known
 from wirespeed.model.question import Question
 from wirespeed.model.step import State, Step
-from wirespeed.steps.registry import read_step
 from wirespeed.steps.windows_filter import WindowsFilter
 from wirespeed.steps.windows_property import WindowsProperty
 from wirespeed.steps.windows_rss import WindowsRss

@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
+from wirespeed.catalog import rules
 from wirespeed.doctor.diagnose import diagnose
-from wirespeed.doctor.discover import rules
 from wirespeed.model.capture import parse_capture
 from wirespeed.model.fact import HostFacts
 from wirespeed.model.finding import Diagnosis

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from wirespeed.catalog import rules
 from wirespeed.doctor.diagnose import diagnose
-from wirespeed.doctor.discover import rules
 from wirespeed.model.capture import parse_capture
 from wirespeed.model.ceiling import Direction
 from wirespeed.model.fact import HostFacts

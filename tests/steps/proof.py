@@ -21,6 +21,7 @@ from wirespeed.apply.change_from import is_other
 from wirespeed.apply.executor import Executor
 from wirespeed.apply.hands import Changed
 from wirespeed.apply.planner import make_plan
+from wirespeed.catalog import read_step
 from wirespeed.model.capture import Section
 from wirespeed.model.command import Command
 from wirespeed.model.error import ApplyError
@@ -28,7 +29,6 @@ from wirespeed.model.journal import Ended, Entry
 from wirespeed.model.observed import Known, Observed
 from wirespeed.model.plan import Plan
 from wirespeed.model.step import State, Step
-from wirespeed.steps.registry import read_step
 
 NAME = "alpha"
 MAX_COMMANDS = 5000

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 from samples import HOSTILE, SAMPLES
 
+from wirespeed.catalog import read_step, step_types
 from wirespeed.model.capture import Section
 from wirespeed.model.finding import Danger
 from wirespeed.model.observed import Known, Unreadable
 from wirespeed.model.step import Scope, Step
-from wirespeed.steps.registry import read_step, step_types
 
 KINDS = sorted(step_types())
 HERE = Path(__file__).parent

@@ -5,8 +5,7 @@ from pathlib import Path
 import pytest
 from optimizations import BARE_METAL, BEYOND, COMMANDS, GUEST, HYPERVISOR, REPORT, Row
 
-from wirespeed.doctor.discover import rules
-from wirespeed.steps.registry import read_step, step_types
+from wirespeed.catalog import read_step, rules, step_types
 
 PAGE = (Path(__file__).parents[2] / "docs/optimizations.md").read_text(encoding="utf-8")
 ALL = (*REPORT, *BEYOND)

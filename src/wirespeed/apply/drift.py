@@ -3,11 +3,11 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from wirespeed.catalog import read_step
 from wirespeed.model.journal import Entry, Result, StepProgress, Stood, progress
 from wirespeed.model.observed import CUT_OFF, Known, Observed, Unreadable
 from wirespeed.model.plan import Plan, PlannedStep
 from wirespeed.model.step import State
-from wirespeed.steps.registry import read_step
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,6 +22,7 @@ from wirespeed.apply.put_back import PutBack
 from wirespeed.apply.record import Record
 from wirespeed.apply.settle import settled
 from wirespeed.apply.standing import read_steps
+from wirespeed.catalog import read_step
 from wirespeed.model.error import ApplyError, LeftChangedError
 from wirespeed.model.journal import (
     Begun,
@@ -39,7 +40,6 @@ from wirespeed.model.plan import Plan, PlannedStep
 from wirespeed.model.shown import shown
 from wirespeed.model.spec import Spec
 from wirespeed.model.step import State
-from wirespeed.steps.registry import read_step
 
 Ending = Literal["ended", "staged", "stopped"]
 SETTLING_TRIES = 3

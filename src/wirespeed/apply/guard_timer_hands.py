@@ -4,11 +4,11 @@ from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 from wirespeed.apply.hands import Changed, Hands
+from wirespeed.catalog import read_step
 from wirespeed.model.command import Command
 from wirespeed.model.observed import Known, Observed
 from wirespeed.model.plan import Plan
 from wirespeed.model.step import State, Step
-from wirespeed.steps.registry import read_step
 
 CONFIRM_WITHIN_S = 60
 """How long a host waits for us to come back before it undoes the step."""

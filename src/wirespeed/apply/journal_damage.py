@@ -4,12 +4,12 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NoReturn
 
+from wirespeed.catalog import read_step
 from wirespeed.model.error import InputError, LeftChangedError
 from wirespeed.model.journal import whole_plan
 from wirespeed.model.journal_lines import JournalText
 from wirespeed.model.journal_salvage import Undoable, undoable
 from wirespeed.model.plan import Plan
-from wirespeed.steps.registry import read_step
 
 MOST_NAMED = 4
 

@@ -17,12 +17,12 @@ from dataclasses import dataclass
 
 from wirespeed.apply.hands_script import CHANGE_TIMEOUT_S, heredoc
 from wirespeed.apply.record import Record
+from wirespeed.catalog import read_step
 from wirespeed.model.command import Command, Shell
 from wirespeed.model.error import InputError
 from wirespeed.model.journal import StepProgress
 from wirespeed.model.step import Scope, Step
 from wirespeed.steps.file_content import FileContent
-from wirespeed.steps.registry import read_step
 from wirespeed.steps.service import Service
 
 FORGOTTEN = (Scope.BOOT, Scope.GUEST)

@@ -2,11 +2,11 @@
 
 from collections.abc import Iterable
 
+from wirespeed.catalog import kind_of
 from wirespeed.model.observed import Observed, known
 from wirespeed.model.plan import Plan, PlannedStep
 from wirespeed.model.shown import shown
 from wirespeed.model.step import State, Step
-from wirespeed.steps.registry import kind_of
 
 
 def make_plan(steps: Iterable[tuple[str, Step, Observed[State] | None]]) -> Plan:

@@ -16,12 +16,12 @@ from wirespeed.apply.judge import judged
 from wirespeed.apply.record import BEGUN, Record
 from wirespeed.apply.standing import read_steps
 from wirespeed.apply.theirs import Theirs, foreign_keys, with_dependents
+from wirespeed.catalog import read_step
 from wirespeed.model.error import HostError
 from wirespeed.model.journal import StepProgress, Undoing, Undone, Verified
 from wirespeed.model.observed import Known, Observed, Unreadable
 from wirespeed.model.plan import PlannedStep
 from wirespeed.model.step import State, Step
-from wirespeed.steps.registry import read_step
 
 Failures = list[tuple[PlannedStep, Undone]]
 NOT_THERE = "it is not there, as before"

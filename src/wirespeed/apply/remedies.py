@@ -9,12 +9,12 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from wirespeed.apply.planner import planned
+from wirespeed.catalog import kind_of, read_step
 from wirespeed.model.command import Shell
 from wirespeed.model.finding import Finding
 from wirespeed.model.observed import Known, Observed
 from wirespeed.model.plan import Plan, PlannedStep
 from wirespeed.model.step import State, Step
-from wirespeed.steps.registry import kind_of, read_step
 
 ORDER = (
     "windows_filter", "windows_switch", "windows_property", "windows_rss",

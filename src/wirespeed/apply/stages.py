@@ -7,9 +7,9 @@ from collections.abc import Iterable
 
 from wirespeed.apply.planner import described
 from wirespeed.apply.record import names_of
+from wirespeed.catalog import read_step
 from wirespeed.model.error import LeftChangedError
 from wirespeed.model.plan import Later, Plan, PlannedStep
-from wirespeed.steps.registry import read_step
 
 
 class Stage:

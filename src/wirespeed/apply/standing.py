@@ -4,10 +4,10 @@ from collections.abc import Mapping, Sequence
 
 from wirespeed.apply.each_host import on_each
 from wirespeed.apply.hands import Hands
+from wirespeed.catalog import read_step
 from wirespeed.model.observed import Observed
 from wirespeed.model.plan import Plan
 from wirespeed.model.step import State
-from wirespeed.steps.registry import read_step
 
 
 def read_steps(

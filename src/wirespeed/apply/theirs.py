@@ -10,8 +10,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from wirespeed.apply.record import BEGUN, Record
+from wirespeed.catalog import read_step
 from wirespeed.model.step import State
-from wirespeed.steps.registry import read_step
 
 
 @dataclass(frozen=True, slots=True)

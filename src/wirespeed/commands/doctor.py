@@ -11,10 +11,10 @@ from typing import Any
 
 import click
 
+from wirespeed.catalog import rules
 from wirespeed.commands.echo import echo, echo_live, echo_styled
 from wirespeed.commands.quantities import Address, Gigabits, Seconds
 from wirespeed.doctor.diagnose import diagnose
-from wirespeed.doctor.discover import rules
 from wirespeed.doctor.gather import collect
 from wirespeed.facts.windows_crashes import ANALYSIS_SECTION
 from wirespeed.host.files import make_folder, write_result, write_text, write_whole

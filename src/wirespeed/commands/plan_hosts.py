@@ -9,6 +9,7 @@ from collections.abc import Collection, Mapping
 from wirespeed.apply.each_host import on_each
 from wirespeed.apply.hands_shell import ShellHands
 from wirespeed.apply.make import When, key_of, plan_spec
+from wirespeed.catalog import read_step
 from wirespeed.doctor.collector import collector_script
 from wirespeed.model.capture import Capture
 from wirespeed.model.error import HostError
@@ -17,7 +18,6 @@ from wirespeed.model.observed import Observed
 from wirespeed.model.plan import Plan
 from wirespeed.model.spec import Spec
 from wirespeed.model.step import State
-from wirespeed.steps.registry import read_step
 
 
 def plan_hosts(

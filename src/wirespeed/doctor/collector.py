@@ -3,8 +3,8 @@
 from functools import cache
 from importlib.resources import files
 
+from wirespeed.catalog import facts
 from wirespeed.doctor.collector_windows import wsl_part
-from wirespeed.doctor.discover import facts
 from wirespeed.facts.ports import Ports
 from wirespeed.host.sections import START, sections_script
 

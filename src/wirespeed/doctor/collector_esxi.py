@@ -2,7 +2,7 @@
 
 from functools import cache
 
-from wirespeed.doctor.discover import facts
+from wirespeed.catalog import facts
 from wirespeed.host.sections import sections_script
 from wirespeed.model.fact import EsxiFact
 

@@ -3,7 +3,7 @@
 from functools import cache
 from importlib.resources import files
 
-from wirespeed.doctor.discover import facts
+from wirespeed.catalog import facts
 from wirespeed.model.fact import WindowsFact
 
 FROM_INPUT = "& ([ScriptBlock]::Create(@($input) -join [char]10))"

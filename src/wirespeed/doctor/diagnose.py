@@ -3,8 +3,8 @@
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 
+from wirespeed.catalog import rules
 from wirespeed.doctor.about import describe
-from wirespeed.doctor.discover import rules
 from wirespeed.doctor.esxi_side import esxi_ledgers
 from wirespeed.doctor.ledger import build_ledger
 from wirespeed.doctor.price import priced

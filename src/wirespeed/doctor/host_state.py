@@ -8,7 +8,7 @@ by name, and nothing else is: a field that a fact gets later is compared from th
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 
-from wirespeed.doctor.discover import facts
+from wirespeed.catalog import facts
 from wirespeed.model.capture import Files
 from wirespeed.model.fact import Fact, HostFacts
 from wirespeed.model.observed import Absent, CannotTellError, Known, Unreadable

@@ -17,7 +17,7 @@ class PlannedStep(Frozen):
     host: str
     """Its destination: `here`, `ssh://root@alpha`."""
     step: dict[str, Any]
-    """The step itself, as `steps.registry` reads it again."""
+    """The step itself, as `catalog` reads it again."""
     subject: str
     why: str
     scope: Scope

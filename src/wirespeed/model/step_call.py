@@ -6,7 +6,7 @@ from wirespeed.model.frozen import Frozen
 
 
 class StepCall(Frozen):
-    """`StepCall.of("rings", netdev="eth0", rx=8192)`; `steps.registry` makes the step of it."""
+    """`StepCall.of("rings", netdev="eth0", rx=8192)`; `catalog` makes the step of it."""
 
     kind: str
     """As the step calls itself: `rings`."""

@@ -4,12 +4,12 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import field_validator
 
+from wirespeed.catalog import read_step
 from wirespeed.model.capture import Section
 from wirespeed.model.command import Command
 from wirespeed.model.names import NamespaceName
 from wirespeed.model.observed import Known, Observed, Unreadable
 from wirespeed.model.step import Scope, State, Step
-from wirespeed.steps.registry import read_step
 
 
 class InNamespace(Step):
@@ -23,7 +23,7 @@ class InNamespace(Step):
     step: Literal["in_namespace"] = "in_namespace"
     namespace: NamespaceName
     inner: dict[str, Any]
-    """The other step, as the registry reads it."""
+    """The other step, as the catalog reads it."""
 
     @field_validator("inner")
     @classmethod

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import wirespeed
-from wirespeed.doctor.discover import facts, rules
+from wirespeed.catalog import facts, rules
 from wirespeed.model.fact import Fact
 
 SOURCE = Path(wirespeed.__file__).parent
