@@ -13,7 +13,17 @@ from wirespeed.apply.hands import Changed
 from wirespeed.apply.planner import make_plan
 from wirespeed.model.command import Command
 from wirespeed.model.error import ApplyError, HostError, LeftChangedError
-from wirespeed.model.journal import Begun, Ended, Entry, Intent, Result, Stood, Undoing, Undone
+from wirespeed.model.journal import (
+    Begun,
+    Ended,
+    Entry,
+    Intent,
+    Result,
+    Stood,
+    Undoing,
+    Undone,
+    Verified,
+)
 from wirespeed.model.observed import CannotTellError, Observed
 from wirespeed.model.plan import Plan
 from wirespeed.model.step import State, Step
@@ -358,6 +368,28 @@ def test_what_was_so_without_a_write_and_went_with_a_reboot_is_done_then():
         plan, {"alpha": host}, journal.append, lambda: "now", tuple(journal), rebooted=rebooted
     ).apply()
     assert host.values == {"count": 2, "vf": MADE}
+
+
+def test_what_went_with_a_reboot_is_done_again_though_a_step_changed_by_itself_meanwhile():
+    steps = [Put(key=key, value=10) for key in "abc"]
+    host, journal = DescribedHost(dict.fromkeys("abc", 1)), list[Entry]()
+    plan = make_plan(("alpha", s, state) for s, state in zip(steps, host.read(steps), strict=True))
+    executor(plan, host, journal).apply()
+    # All went with the reboot, and a driver gives `a` another value of its own in mid apply.
+    host.values = dict.fromkeys("abc", 1)
+    again: list[Entry] = []
+
+    def write(entry: Entry) -> None:
+        again.append(entry)
+        if isinstance(entry, Intent) and entry.number == 0 and len(again) == 1:
+            host.meanwhile = {"a": 2}
+
+    del journal[-1]  # killed before it was at its end
+    hands, rebooted = {"alpha": host}, {"alpha"}
+    Executor(plan, hands, write, lambda: "now", tuple(journal), rebooted=rebooted).apply()
+    assert host.values == dict.fromkeys("abc", 10)
+    verdicts = [(one.number, one.verdict) for one in again if isinstance(one, Result)]
+    assert verdicts[:2] == [(0, Verified.CHANGED_MEANWHILE), (0, Verified.VERIFIED)]
 
 
 class TestUndoOfWhatCannotBeRead:

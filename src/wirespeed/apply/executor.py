@@ -209,9 +209,8 @@ class Executor:
             for number, planned in enumerate(record.plan.steps)
             if planned.host in record.rebooted and record.came[number] is StepProgress.DONE
         ]
-        for number, state in read_steps(record.plan, asked, self._hands).items():
-            if not isinstance(state, Known) or state.value != record.goal(number):
-                record.came[number] = StepProgress.MAYBE_WRITTEN
+        found = read_steps(record.plan, asked, self._hands)
+        record.lose([n for n, state in found.items() if not _is_known(state, record.goal(n))])
 
     def _refuse_stale(self) -> None:
         """Read all that is untouched, in one round trip per host, and compare."""
@@ -239,6 +238,10 @@ class Executor:
         read = read_steps(record.plan, stand, self._hands)
         known = {n: state.value for n, state in read.items() if isinstance(state, Known)}
         record.write(Stood(states=known))
+
+
+def _is_known(state: Observed[State], goal: State) -> bool:
+    return isinstance(state, Known) and state.value == goal
 
 
 def _changed_meanwhile(where: str, before: State | None, result: Result) -> ApplyError:

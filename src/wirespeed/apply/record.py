@@ -1,6 +1,6 @@
 """A run as its journal says: how far each step came, what stood there, where it leads."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from typing import Any
 
@@ -46,10 +46,13 @@ class Record:
         self.planned = len(begun.steps) if begun else 0
         """Steps of all stages that were begun."""
         self._write_line = write
+        self._lost: set[int] = set()
+        """Steps whose writes a reboot took: the journal alone says they are done."""
         self._note_all()
 
     def _note_all(self) -> None:
         self.came = progress(self.plan, self.entries)
+        self._take_lost_as_torn()
         self._intents: dict[int, Intent] = {}
         self._stage_start = 0
         self._about: dict[str, set[str]] = {}
@@ -71,8 +74,20 @@ class Record:
         if isinstance(entry, Result | Undone) and entry.verdict is Verified.CHANGED_MEANWHILE:
             self._note_all()
         else:
+            if isinstance(entry, Result | Undone):
+                self._lost.discard(entry.number)
             advance(self.came, entry)
             self._note(entry)
+
+    def lose(self, numbers: Collection[int]) -> None:
+        """Take these steps as torn until they are written again: a reboot took what they did."""
+        self._lost |= set(numbers)
+        self._take_lost_as_torn()
+
+    def _take_lost_as_torn(self) -> None:
+        for number in self._lost:
+            if self.came[number] is StepProgress.DONE:
+                self.came[number] = StepProgress.MAYBE_WRITTEN
 
     def _note(self, entry: Entry) -> None:
         if isinstance(entry, Begun):
