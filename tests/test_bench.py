@@ -13,8 +13,8 @@ from bench_goals import GOALS, Goal
 from bench_ovs import ceiling
 from bench_page import markdown
 from bench_pairs import MAX_VOID, PAIRS, DisturbedError, pairs, within
-from wirespeed.measure.testbed import BedTrial
-from wirespeed.measure.tester_protocol import ResultReply
+from wirespeed.measure.bench.testbed import BedTrial
+from wirespeed.measure.bench.tester_protocol import ResultReply
 from wirespeed.model import trial as trial_types
 from wirespeed.model.trial import DutReading, PortCounters, StreamCounts
 

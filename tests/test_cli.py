@@ -24,7 +24,7 @@ from wirespeed import cli
 from wirespeed.commands import measure, report
 from wirespeed.host.clock import Deadline, sleep_s
 from wirespeed.host.jsonl import JsonlWriter
-from wirespeed.measure.run_folder import TRIALS, read_records
+from wirespeed.measure.bench.run_folder import TRIALS, read_records
 from wirespeed.model.error import InputError
 from wirespeed.model.trial import End, Outcome, Setup, Trial, record_adapter
 

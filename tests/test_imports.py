@@ -7,8 +7,6 @@ import pytest
 from importlinter import cli
 
 ROOT = Path(__file__).parent.parent
-PURE = ("compare_search", "ledger", "limit", "outcome", "search", "simulated")
-"""Modules of `measure` that do no I/O: those of these names, and `<name>_…`."""
 
 
 @pytest.fixture(name="contracts", scope="module")
@@ -24,15 +22,6 @@ def test_import_contracts_hold(
     monkeypatch.syspath_prepend(str(ROOT / "src"))
     code = cli.lint_imports(config_filename=str(ROOT / "pyproject.toml"), no_cache=True)
     assert code == cli.EXIT_STATUS_SUCCESS, capsys.readouterr().out
-
-
-def test_every_pure_module_is_under_the_contract_that_forbids_io(
-    contracts: dict[str, dict[str, list[str]]],
-) -> None:
-    named = contracts["Searches, ledgers, facts, ceilings, rules and the page's content do no I/O"]
-    for path in sorted((ROOT / "src/wirespeed/measure").glob("*.py")):
-        if any(path.stem == name or path.stem.startswith(f"{name}_") for name in PURE):
-            assert f"wirespeed.measure.{path.stem}" in named["source_modules"]
 
 
 def test_every_package_but_host_is_under_the_contract_that_leaves_commands_to_it(

@@ -20,8 +20,8 @@ from pathlib import Path
 import pytest
 
 from wirespeed.host.clock import Deadline, monotonic_s, sleep_s
-from wirespeed.measure.run_folder import TRIALS, read_records
-from wirespeed.measure.tester import PROGRAM
+from wirespeed.measure.bench.run_folder import TRIALS, read_records
+from wirespeed.measure.bench.tester import PROGRAM
 from wirespeed.model.trial import End
 
 ROUNDS = (10, pytest.param(50, marks=pytest.mark.rare))

@@ -15,9 +15,9 @@ from wirespeed.ceilings.encapsulation import Encapsulation, encapsulation_ceilin
 from wirespeed.ceilings.ethernet import ethernet_ceiling
 from wirespeed.host.clock import Deadline
 from wirespeed.lab.bed import VirtualBed
-from wirespeed.measure.ovs_programs import find_ovs
-from wirespeed.measure.testbed import BedTrial
-from wirespeed.measure.tester_protocol import TrialRequest
+from wirespeed.measure.bench.ovs_programs import find_ovs
+from wirespeed.measure.bench.testbed import BedTrial
+from wirespeed.measure.bench.tester_protocol import TrialRequest
 from wirespeed.model.ceiling import Direction
 from wirespeed.model.error import InputError, MeasurementError
 from wirespeed.model.trial import FrameMix

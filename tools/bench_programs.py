@@ -11,18 +11,18 @@ from wirespeed.host import procfs
 from wirespeed.host.clock import monotonic_s, sleep_s
 from wirespeed.host.folder import PrivateFolder
 from wirespeed.lab.placement import Placement, place
-from wirespeed.measure.dpdk_process import DpdkProcess
-from wirespeed.measure.eal_side import EalSide
-from wirespeed.measure.tester import Tester
-from wirespeed.measure.tester_protocol import (
+from wirespeed.measure.bench.dpdk_process import DpdkProcess
+from wirespeed.measure.bench.eal_side import EalSide
+from wirespeed.measure.bench.tester import Tester
+from wirespeed.measure.bench.tester_protocol import (
     OpenRequest,
     PortRequest,
     ResultReply,
     TrialRequest,
     WorkerRequest,
 )
-from wirespeed.measure.testpmd import argv
-from wirespeed.measure.testpmd_output import Forwarding, parse_forwarding
+from wirespeed.measure.bench.testpmd import argv
+from wirespeed.measure.bench.testpmd_output import Forwarding, parse_forwarding
 from wirespeed.model.frozen import Frozen
 from wirespeed.model.trial import FrameMix
 

@@ -14,8 +14,8 @@ from wirespeed.host.clock import Deadline, sleep_s, utc_now
 from wirespeed.host.folder import PrivateFolder
 from wirespeed.host.process import Child
 from wirespeed.lab.bed import VirtualBed
-from wirespeed.measure.compare_search import INFORMED, MLRSEARCH, Attempt, compare, goal_checks
-from wirespeed.measure.tester_protocol import TrialRequest
+from wirespeed.measure.bench.tester_protocol import TrialRequest
+from wirespeed.measure.search.compare import INFORMED, MLRSEARCH, Attempt, compare, goal_checks
 from wirespeed.model.trial import FrameMix
 
 BUDGET_SECONDS = 3.0

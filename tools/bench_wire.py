@@ -9,8 +9,8 @@ from bench_pairs import Pairs
 from bench_programs import FLOWS, Peer, PeerRun, Trials, eal_side, placement, tester
 from wirespeed.host.folder import PrivateFolder
 from wirespeed.lab.wire import RING_FRAMES, devices
-from wirespeed.measure.tester_protocol import ResultReply
-from wirespeed.measure.testpmd import Testpmd
+from wirespeed.measure.bench.tester_protocol import ResultReply
+from wirespeed.measure.bench.testpmd import Testpmd
 
 SECONDS = 1.0
 

@@ -7,7 +7,7 @@ Without `--all`: the searches as `wirespeed measure` has them, and rfc2544 at in
 
 import sys
 
-from wirespeed.measure.compare_search import CONTENDERS, INFORMED, compare, goal_checks, rows
+from wirespeed.measure.search.compare import CONTENDERS, INFORMED, compare, goal_checks, rows
 
 
 def percent(ratio: float | None) -> str:

@@ -14,9 +14,9 @@ from collections.abc import Iterator
 from wirespeed.host.clock import monotonic_s
 from wirespeed.host.procfs import kernel_release, read_cpu_model
 from wirespeed.lab.bed import VirtualBed
-from wirespeed.measure.campaign import Campaign, Plan
-from wirespeed.measure.search import Method, Observer, Progress
-from wirespeed.measure.tester_protocol import ProgressReply
+from wirespeed.measure.bench.campaign import Campaign, Plan
+from wirespeed.measure.bench.tester_protocol import ProgressReply
+from wirespeed.measure.search.search import Method, Observer, Progress
 from wirespeed.model.trial import FrameMix, Outcome, Record, Trial
 
 TRIAL_SECONDS, CONFIRM_SECONDS = 0.05, 0.2

@@ -7,8 +7,8 @@ from rich.console import Console
 from rich.live import Live
 from rich.text import Text
 
-from wirespeed.measure.search import Observer, Progress
-from wirespeed.measure.tester_protocol import ProgressReply
+from wirespeed.measure.bench.tester_protocol import ProgressReply
+from wirespeed.measure.search.search import Observer, Progress
 from wirespeed.model.shown import printable
 from wirespeed.model.trial import FrameMix, Outcome, Trial
 

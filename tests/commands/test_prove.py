@@ -22,7 +22,7 @@ from wirespeed.commands.prove_folder import (
 )
 from wirespeed.commands.prove_measure import Measuring, measured_pairs
 from wirespeed.host.jsonl import JsonlWriter
-from wirespeed.measure.endpoints import endpoints_of
+from wirespeed.measure.network.endpoints import endpoints_of
 from wirespeed.model.error import HostError, InputError, LeftChangedError, MeasurementError
 from wirespeed.model.finding import Diagnosis
 from wirespeed.model.network_trial import ForgedKind, IsolationTrial, IsolationVerdict

@@ -15,10 +15,10 @@ from wirespeed.host.clock import Deadline, sleep_s
 from wirespeed.host.reach_destination import Remote
 from wirespeed.host.runner import Runner
 from wirespeed.lab.machines import Machines
-from wirespeed.measure.endpoint import Endpoint
-from wirespeed.measure.network_failover import HostBond, failovers
-from wirespeed.measure.network_isolation import isolation
-from wirespeed.measure.network_port_switch import port_set_down
+from wirespeed.measure.network.endpoint import Endpoint
+from wirespeed.measure.network.failover import HostBond, failovers
+from wirespeed.measure.network.isolation import isolation
+from wirespeed.measure.network.port_switch import port_set_down
 from wirespeed.model.network_trial import (
     FailoverTrial,
     ForgedKind,

@@ -12,10 +12,10 @@ import pytest
 
 from wirespeed.host.clock import Deadline, monotonic_s, sleep_s
 from wirespeed.lab.bed import VirtualBed
-from wirespeed.measure.ledger import build_ledger
-from wirespeed.measure.testbed import BedTrial
-from wirespeed.measure.tester_protocol import TrialRequest
-from wirespeed.measure.trial_maker import TrialMaker, TrialSettings
+from wirespeed.measure.bench.testbed import BedTrial
+from wirespeed.measure.bench.tester_protocol import TrialRequest
+from wirespeed.measure.bench.trial_maker import TrialMaker, TrialSettings
+from wirespeed.measure.search.ledger import build_ledger
 from wirespeed.model.error import InputError, MeasurementError
 from wirespeed.model.trial import FrameMix, Trial
 

@@ -8,7 +8,7 @@ import pytest
 
 from wirespeed.host.local import LocalRunner
 from wirespeed.lab.kernel_bed import KernelBed
-from wirespeed.measure.tester_protocol import StreamRequest, TrialRequest
+from wirespeed.measure.bench.tester_protocol import StreamRequest, TrialRequest
 from wirespeed.model.error import InputError
 from wirespeed.model.trial import FrameMix
 

@@ -8,9 +8,9 @@ import pytest
 
 from wirespeed.host.local import LocalRunner
 from wirespeed.lab.bed import VirtualBed
-from wirespeed.measure.ledger import build_ledger
-from wirespeed.measure.ovs_dpdk import OvsDpdk
-from wirespeed.measure.trial_maker import TrialMaker, TrialSettings
+from wirespeed.measure.bench.ovs_dpdk import OvsDpdk
+from wirespeed.measure.bench.trial_maker import TrialMaker, TrialSettings
+from wirespeed.measure.search.ledger import build_ledger
 from wirespeed.model.error import InputError
 from wirespeed.model.trial import FrameMix, Trial
 

@@ -16,14 +16,14 @@ from wirespeed.host.runner import Runner
 from wirespeed.lab.machine_cable import lab_cable, lab_control
 from wirespeed.lab.machine_spec import LabSpec, MachineSpec
 from wirespeed.lab.machines import Machines
-from wirespeed.measure.endpoint import Endpoint
-from wirespeed.measure.endpoints import endpoints_of
-from wirespeed.measure.network_failover import failovers
-from wirespeed.measure.network_forged import PLAIN_KINDS
-from wirespeed.measure.network_iperf3 import iperf3_matrix
-from wirespeed.measure.network_isolation import isolation
-from wirespeed.measure.network_ping import flood_pings
-from wirespeed.measure.network_summary import summarize
+from wirespeed.measure.network.endpoint import Endpoint
+from wirespeed.measure.network.endpoints import endpoints_of
+from wirespeed.measure.network.failover import failovers
+from wirespeed.measure.network.forged import PLAIN_KINDS
+from wirespeed.measure.network.iperf3 import iperf3_matrix
+from wirespeed.measure.network.isolation import isolation
+from wirespeed.measure.network.ping import flood_pings
+from wirespeed.measure.network.summary import summarize
 from wirespeed.model.network_trial import (
     FailoverTrial,
     ForgedKind,

@@ -19,7 +19,7 @@ from wirespeed.doctor.host_state import differences
 from wirespeed.host.clock import Deadline, sleep_s
 from wirespeed.lab.machine_spec import LabSpec, MachineSpec
 from wirespeed.lab.machines import Machines
-from wirespeed.measure.endpoints import endpoints_of
+from wirespeed.measure.network.endpoints import endpoints_of
 
 pytestmark = [pytest.mark.machines, pytest.mark.rare, pytest.mark.timeout(1200)]
 HOSTS = ("alpha", "beta")

@@ -24,8 +24,8 @@ from wirespeed.doctor.host_state import Values, differences, values_of
 from wirespeed.host.clock import Deadline, sleep_s
 from wirespeed.host.reach_destination import Remote
 from wirespeed.lab.machines import Machines
-from wirespeed.measure.endpoint import Endpoint
-from wirespeed.measure.endpoints import endpoints_of
+from wirespeed.measure.network.endpoint import Endpoint
+from wirespeed.measure.network.endpoints import endpoints_of
 from wirespeed.model.journal import Begun, Intent
 from wirespeed.model.observed import Known, Observed
 from wirespeed.model.plan import Plan

@@ -33,9 +33,9 @@ from wirespeed.doctor.host_state import differences
 from wirespeed.host.runner import Runner
 from wirespeed.lab.machine_spec import LabSpec, MachineSpec
 from wirespeed.lab.machines import Machines
-from wirespeed.measure.endpoint import Endpoint
-from wirespeed.measure.endpoints import endpoints_of
-from wirespeed.measure.network_offload import read_offload
+from wirespeed.measure.network.endpoint import Endpoint
+from wirespeed.measure.network.endpoints import endpoints_of
+from wirespeed.measure.network.offload import read_offload
 from wirespeed.model.network_trial import (
     ForgedKind,
     OffloadVerdict,

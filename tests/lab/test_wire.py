@@ -14,8 +14,8 @@ from wirespeed.host.clock import Deadline, sleep_s
 from wirespeed.host.procfs import HugepagePool
 from wirespeed.lab import wire as wire_module
 from wirespeed.lab.wire import Wire, devices, enough_hugepages, open_wire
-from wirespeed.measure.l3fwd import L3fwd
-from wirespeed.measure.testpmd import Testpmd
+from wirespeed.measure.bench.l3fwd import L3fwd
+from wirespeed.measure.bench.testpmd import Testpmd
 from wirespeed.model.error import InputError, MeasurementError
 
 SIZES = (60, 60, 64, 124, 1514, 2044, 2100, 9000, 9596, 60)
@@ -155,7 +155,7 @@ def test_a_tester_that_died_can_be_replaced(tmp_path: Path):
 
 @pytest.mark.dpdk
 def test_without_a_tester_the_link_is_down_and_that_is_said(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("wirespeed.measure.testpmd._LINK_S", 0.3)
+    monkeypatch.setattr("wirespeed.measure.bench.testpmd._LINK_S", 0.3)
     with open_wire() as wire, Testpmd(wire.dut, "io") as dut:
         with pytest.raises(MeasurementError) as error:
             dut.start_trial()
@@ -183,7 +183,7 @@ def test_a_killed_wirespeed_leaves_no_dut_and_its_folder_goes_with_the_next(
 ):
     script = (
         "from wirespeed.lab.wire import open_wire\n"
-        "from wirespeed.measure.testpmd import Testpmd\n"
+        "from wirespeed.measure.bench.testpmd import Testpmd\n"
         "import time\n"
         "wire = open_wire()\n"
         "dut = Testpmd(wire.dut, 'io')\n"

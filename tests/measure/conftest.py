@@ -8,7 +8,7 @@ from pcap_tester import write_pcap
 
 from wirespeed.host.folder import PrivateFolder
 from wirespeed.host.procfs import usable_cpus
-from wirespeed.measure.eal_side import EalSide
+from wirespeed.measure.bench.eal_side import EalSide
 
 
 @pytest.fixture

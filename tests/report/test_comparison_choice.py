@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from wirespeed.measure.network_summary import Spread
 from wirespeed.model.network_trial import HostCpu, IdleTrial, NetworkTrial
 from wirespeed.model.proof import Compared
 from wirespeed.model.spec import Approach, Spec
+from wirespeed.model.spread import Spread
 from wirespeed.report.comparison import Comparison, NotShown
 from wirespeed.report.comparison_choice import Choice, Figure, choose, is_behind
 from wirespeed.report.proof_page import Proof

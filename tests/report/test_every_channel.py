@@ -19,7 +19,7 @@ from wirespeed.apply.run import JOURNAL
 from wirespeed.commands import doctor, drift, plan
 from wirespeed.commands.compare_report import RECORD, ComparisonRecord, Failed, write_record
 from wirespeed.commands.prove_folder import PLAN, UNDONE, ProofFolder
-from wirespeed.measure.run_folder import TRIALS
+from wirespeed.measure.bench.run_folder import TRIALS
 from wirespeed.model import error as errors
 from wirespeed.model.journal import Begun, Ended, Intent, Result, Verified
 from wirespeed.model.observed import Unreadable

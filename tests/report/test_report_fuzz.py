@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from wirespeed.commands.report import write_reports
-from wirespeed.measure.run_folder import TRIALS
+from wirespeed.measure.bench.run_folder import TRIALS
 from wirespeed.model.error import InputError
 
 from .records import end, mix, outcome, setup, trial

@@ -13,7 +13,7 @@ from protocol_schema import accepts_request, check_reply
 from pydantic import TypeAdapter
 from tester_programs import Reply, Tester, trial_fields
 
-from wirespeed.measure import tester_protocol
+from wirespeed.measure.bench import tester_protocol
 from wirespeed.model.trial import FrameMix, FrameShare
 
 pytestmark = pytest.mark.dpdk

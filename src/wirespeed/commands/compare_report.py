@@ -13,7 +13,7 @@ from wirespeed.host.files import (
     write_private_result,
     write_whole,
 )
-from wirespeed.measure.run_folder import read_records
+from wirespeed.measure.bench.run_folder import read_records
 from wirespeed.model.error import InputError
 from wirespeed.model.frozen import Frozen
 from wirespeed.model.spec import Approach, Spec

@@ -24,13 +24,13 @@ from wirespeed.host.procfs import usable_cpus
 from wirespeed.host.reach_destination import HERE
 from wirespeed.lab.bed import VirtualBed
 from wirespeed.lab.kernel_bed import KernelBed
-from wirespeed.measure.campaign import Beds, Campaign, Plan
-from wirespeed.measure.duts import DUT_NAMES
-from wirespeed.measure.external import ExternalDut
-from wirespeed.measure.external_bed import ExternalBed, ExternalPorts
-from wirespeed.measure.kernel_path import KERNEL_DUTS
-from wirespeed.measure.machine import describe_machine
-from wirespeed.measure.run_folder import TRIALS, resumable
+from wirespeed.measure.bench.campaign import Beds, Campaign, Plan
+from wirespeed.measure.bench.duts import DUT_NAMES
+from wirespeed.measure.bench.external import ExternalDut
+from wirespeed.measure.bench.external_bed import ExternalBed, ExternalPorts
+from wirespeed.measure.bench.kernel_path import KERNEL_DUTS
+from wirespeed.measure.bench.machine import describe_machine
+from wirespeed.measure.bench.run_folder import TRIALS, resumable
 from wirespeed.model.error import InputError, MeasurementError, WirespeedError
 from wirespeed.model.question import Purpose, Question
 from wirespeed.model.trial import End, FrameMix, Record, Setup

@@ -14,17 +14,17 @@ from wirespeed.host.files import make_folder, write_result
 from wirespeed.host.jsonl import ResultWriter
 from wirespeed.host.local import LocalRunner
 from wirespeed.host.reach_destination import HERE, Here, Remote, WindowsHost, parse_destination
-from wirespeed.measure.workload_figure import figure_pattern
-from wirespeed.measure.workload_folder import (
+from wirespeed.measure.workload.figure import figure_pattern
+from wirespeed.measure.workload.folder import (
     WORKLOADS,
     Labelled,
     by_label,
     read_workloads,
     trials_done,
 )
-from wirespeed.measure.workload_pair import Pair, Verdict, compare
-from wirespeed.measure.workload_run import run_trials
-from wirespeed.measure.workload_watch import ByPowerShell, Host
+from wirespeed.measure.workload.pair import Pair, Verdict, compare
+from wirespeed.measure.workload.run import run_trials
+from wirespeed.measure.workload.watch import ByPowerShell, Host
 from wirespeed.model.error import InputError
 from wirespeed.model.shown import shown
 from wirespeed.model.workload_trial import Workload, WorkloadTrial

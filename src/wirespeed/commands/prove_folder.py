@@ -18,7 +18,7 @@ from wirespeed.host.files import (
     write_whole,
 )
 from wirespeed.host.jsonl import JsonlWriter
-from wirespeed.measure.record_lines import read_record_lines
+from wirespeed.host.record_lines import read_record_lines
 from wirespeed.model.capture import parse_capture
 from wirespeed.model.error import InputError
 from wirespeed.model.fact import HostFacts

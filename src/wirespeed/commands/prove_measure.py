@@ -11,16 +11,16 @@ from wirespeed.approaches.overlay import PORTS, guest_port_of, underlay_address
 from wirespeed.approaches.ovs_parts import UNDERLAY
 from wirespeed.approaches.ovs_switchdev import has_embedded_switch
 from wirespeed.host.runner import Runner
-from wirespeed.measure.endpoint import Endpoint
-from wirespeed.measure.endpoints import endpoints_of
-from wirespeed.measure.network_failover import HostBond, failovers
-from wirespeed.measure.network_forged_outer import HostEnd
-from wirespeed.measure.network_idle import idle_hosts
-from wirespeed.measure.network_iperf3 import iperf3_matrix
-from wirespeed.measure.network_isolation import isolation
-from wirespeed.measure.network_offload_trial import OffloadPlace, offloads
-from wirespeed.measure.network_ping import flood_pings
-from wirespeed.measure.network_port_switch import PortSwitch, port_set_down
+from wirespeed.measure.network.endpoint import Endpoint
+from wirespeed.measure.network.endpoints import endpoints_of
+from wirespeed.measure.network.failover import HostBond, failovers
+from wirespeed.measure.network.forged_outer import HostEnd
+from wirespeed.measure.network.idle import idle_hosts
+from wirespeed.measure.network.iperf3 import iperf3_matrix
+from wirespeed.measure.network.isolation import isolation
+from wirespeed.measure.network.offload_trial import OffloadPlace, offloads
+from wirespeed.measure.network.ping import flood_pings
+from wirespeed.measure.network.port_switch import PortSwitch, port_set_down
 from wirespeed.model.error import MeasurementError
 from wirespeed.model.fact import HostFacts
 from wirespeed.model.network_trial import NetworkTrial, Pair

@@ -10,7 +10,7 @@ from wirespeed.commands.echo import echo
 from wirespeed.commands.prove_folder import is_proof, write_proof_reports
 from wirespeed.commands.report_source import source_of
 from wirespeed.host.files import is_file, make_folder, make_result_folder, read_text, write_result
-from wirespeed.measure.run_folder import TRIALS, merged, read_records
+from wirespeed.measure.bench.run_folder import TRIALS, merged, read_records
 from wirespeed.model.error import InputError
 from wirespeed.model.finding import Diagnosis, Unanswered
 from wirespeed.model.trial import Record

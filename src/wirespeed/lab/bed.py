@@ -5,11 +5,11 @@ from contextlib import contextmanager
 
 from wirespeed.host.clock import Deadline, sleep_s
 from wirespeed.lab.wire import RING_FRAMES, Wire, open_wire
-from wirespeed.measure.dut import Dut, DutDescription, difference
-from wirespeed.measure.duts import start_dut
-from wirespeed.measure.testbed import BedTrial
-from wirespeed.measure.tester import Tester
-from wirespeed.measure.tester_protocol import (
+from wirespeed.measure.bench.dut import Dut, DutDescription, difference
+from wirespeed.measure.bench.duts import start_dut
+from wirespeed.measure.bench.testbed import BedTrial
+from wirespeed.measure.bench.tester import Tester
+from wirespeed.measure.bench.tester_protocol import (
     OpenRequest,
     PortRequest,
     ProgressReply,

@@ -4,11 +4,11 @@ from collections.abc import Callable
 
 from wirespeed.host import procfs
 from wirespeed.lab.placement import place
-from wirespeed.measure.dut import DutDescription
-from wirespeed.measure.external_bed import ExternalBed, ExternalPorts
-from wirespeed.measure.kernel_path import KERNEL_DUTS, PORTS, KernelPath
-from wirespeed.measure.testbed import BedTrial
-from wirespeed.measure.tester_protocol import ProgressReply, TrialRequest
+from wirespeed.measure.bench.dut import DutDescription
+from wirespeed.measure.bench.external_bed import ExternalBed, ExternalPorts
+from wirespeed.measure.bench.kernel_path import KERNEL_DUTS, PORTS, KernelPath
+from wirespeed.measure.bench.testbed import BedTrial
+from wirespeed.measure.bench.tester_protocol import ProgressReply, TrialRequest
 
 PEER_MAC = "02:00:00:00:00:01"
 """Of nobody: both bridges flood it, and each has one other port."""

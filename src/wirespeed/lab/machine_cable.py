@@ -13,7 +13,7 @@ from wirespeed.host.local import LocalRunner
 from wirespeed.host.qmp import Qmp
 from wirespeed.lab.machine_qemu import card
 from wirespeed.lab.machine_spec import HOST_NAME, PORTS
-from wirespeed.measure.network_port_switch import BorrowedPort
+from wirespeed.measure.network.port_switch import BorrowedPort
 from wirespeed.model.command import Command
 
 

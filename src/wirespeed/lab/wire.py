@@ -22,7 +22,7 @@ from wirespeed.host.files import remove_socket
 from wirespeed.host.folder import PrivateFolder
 from wirespeed.host.seqpacket import MAX_PATH_BYTES
 from wirespeed.lab.placement import Placement, place
-from wirespeed.measure.eal_side import EalSide
+from wirespeed.measure.bench.eal_side import EalSide
 from wirespeed.model.error import InputError
 
 WireKind = Literal["vhost", "memif"]

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from math import comb
 from statistics import median
 
-from wirespeed.measure.network_summary import Spread
 from wirespeed.model.network_trial import FailoverVerdict
 from wirespeed.model.spec import Approach
+from wirespeed.model.spread import Spread
 from wirespeed.report import format as fmt
 from wirespeed.report.comparison import Comparison, approach_of
 from wirespeed.report.comparison_features import SIMPLEST

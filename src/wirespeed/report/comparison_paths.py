@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from wirespeed.ceilings.encapsulation import Encapsulation, added_bytes, encapsulation_ceiling
 from wirespeed.ceilings.tcp import goodput_bps
-from wirespeed.measure.network_summary import Iperf3Cell
+from wirespeed.measure.network.summary import Iperf3Cell
 from wirespeed.model.ceiling import Direction
 from wirespeed.model.finding import Diagnosis
 from wirespeed.model.spec import Approach, Spec, Tunnel

@@ -3,9 +3,10 @@
 from collections.abc import Callable
 from operator import attrgetter
 
-from wirespeed.measure.network_summary import PingCell, Spread
+from wirespeed.measure.network.summary import PingCell
 from wirespeed.model.network_trial import FailoverVerdict, Pair
 from wirespeed.model.shown import shown
+from wirespeed.model.spread import Spread
 from wirespeed.report import format as fmt
 from wirespeed.report.comparison import Comparison, NotShown, approach_of
 from wirespeed.report.comparison_features import FEATURES, leave_it_when, take_it_when

@@ -5,13 +5,13 @@ The command's exit code and the page are made of the same answers.
 
 from collections.abc import Sequence
 
-from wirespeed.measure.network_summary import Spread
 from wirespeed.model.finding import Diagnosis
 from wirespeed.model.frozen import Frozen
 from wirespeed.model.journal import Intent, outcome
 from wirespeed.model.network_trial import FailoverVerdict, IsolationVerdict, OffloadVerdict
 from wirespeed.model.proof import Stage
 from wirespeed.model.spec import Approach, Failover
+from wirespeed.model.spread import Spread
 from wirespeed.report import format as fmt
 from wirespeed.report.proof_page import Proof
 

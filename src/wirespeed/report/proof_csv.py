@@ -3,7 +3,7 @@
 import csv
 import io
 
-from wirespeed.measure.network_summary import Spread
+from wirespeed.model.spread import Spread
 from wirespeed.report.csv_table import FORMULA_STARTS
 from wirespeed.report.proof_page import Proof
 from wirespeed.report.published import published_rows

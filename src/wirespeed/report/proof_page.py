@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from wirespeed.doctor.host_state import Values
-from wirespeed.measure.network_summary import NetworkSummary, summarize
+from wirespeed.measure.network.summary import NetworkSummary, summarize
 from wirespeed.model.journal import Entry
 from wirespeed.model.network_trial import IsolationTrial, NetworkTrial, Pair
 from wirespeed.model.plan import Plan

@@ -1,6 +1,6 @@
 """The tables of a proof: what was measured between guests. The same for HTML and Markdown."""
 
-from wirespeed.measure.network_summary import Iperf3Cell, PingCell, Spread
+from wirespeed.measure.network.summary import Iperf3Cell, PingCell
 from wirespeed.model.network_trial import (
     FailoverTrial,
     FailoverVerdict,
@@ -10,6 +10,7 @@ from wirespeed.model.network_trial import (
     Pair,
 )
 from wirespeed.model.shown import shown
+from wirespeed.model.spread import Spread
 from wirespeed.report import format as fmt
 from wirespeed.report.grid import Cell as Box
 from wirespeed.report.grid import Column, Grid, Notes, columns, text

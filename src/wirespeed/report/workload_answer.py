@@ -1,6 +1,6 @@
 """Sentences about a workload before and after a change, which say what is shown. Pure."""
 
-from wirespeed.measure.workload_pair import Pair, Verdict
+from wirespeed.measure.workload.pair import Pair, Verdict
 from wirespeed.report import format as fmt
 
 NOT_ALONE = (

@@ -3,7 +3,7 @@
 import json
 from dataclasses import asdict
 
-from wirespeed.measure.workload_pair import Pair
+from wirespeed.measure.workload.pair import Pair
 from wirespeed.model.ascii_json import ascii_json
 
 

@@ -3,8 +3,8 @@
 import shlex
 from collections.abc import Iterator, Sequence
 
-from wirespeed.measure.workload_folder import Labelled
-from wirespeed.measure.workload_pair import Pair, figures, spread
+from wirespeed.measure.workload.folder import Labelled
+from wirespeed.measure.workload.pair import Pair, figures, spread
 from wirespeed.model.shown import shown
 from wirespeed.report import workload_answer as say
 from wirespeed.report.markdown import escape

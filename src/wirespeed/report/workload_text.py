@@ -3,8 +3,8 @@
 import shlex
 from collections.abc import Iterable, Iterator, Sequence
 
-from wirespeed.measure.workload_folder import Labelled
-from wirespeed.measure.workload_pair import Pair, figures, spread
+from wirespeed.measure.workload.folder import Labelled
+from wirespeed.measure.workload.pair import Pair, figures, spread
 from wirespeed.model.shown import shown
 from wirespeed.model.workload_trial import Workload, WorkloadTrial
 from wirespeed.report import format as fmt

@@ -1,0 +1,1 @@
+"""DUTs, the tester and its trials."""

@@ -1,0 +1,318 @@
+"""A run: one search for every DUT and frame mix, each trial on disk before the next one starts.
+
+Searches are numbered in the order of the plan. One that has an outcome in the record is not made
+again; one that has trials but no outcome is taken up where it stopped.
+"""
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Annotated, Protocol
+
+from pydantic import Field, model_validator
+
+from wirespeed.host.clock import monotonic_s
+from wirespeed.measure.bench.testbed import Testbed
+from wirespeed.measure.bench.tester_protocol import ProgressReply
+from wirespeed.measure.bench.trial_maker import (
+    NEVER_VALID,
+    BeyondTesterError,
+    TrialMaker,
+    TrialSettings,
+)
+from wirespeed.measure.bench.windowed import LONGEST_S, SHORTEST_S
+from wirespeed.measure.search.outcome import build_outcome, unproven_outcome
+from wirespeed.measure.search.search import Goal, Method, Observer, SearchResult, search
+from wirespeed.model.error import InputError, MeasurementError
+from wirespeed.model.frozen import Frozen
+from wirespeed.model.trial import TRIALS_ARE, FrameMix, Outcome, Record, Started, Trial
+
+CAPACITY_SECONDS = 0.1
+SEND_RESERVE = 0.8
+"""Share of the tester's own best rate up to which a load is asked of it."""
+STEP_BACK = 0.9
+"""From a load that the tester could offer on average to one that it can hold."""
+MAX_CEILINGS = 8
+RFC2544_SECONDS = 60.0
+"""RFC 2544 section 24."""
+
+
+WINDOWED = f"windowed, {SHORTEST_S * 1e3:g} to {LONGEST_S * 1e3:g} ms a window"
+
+Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+
+
+class Plan(Frozen):
+    """What a run measures and how."""
+
+    duts: Annotated[tuple[str, ...], Field(min_length=1)]
+    mixes: Annotated[tuple[FrameMix, ...], Field(min_length=1)]
+    flows: Annotated[int, Field(ge=1, le=1 << 24)] = 8192
+    method: Method = "informed"
+    relative_width: Annotated[float, Field(gt=0, lt=1)] = 0.005
+    trial_seconds: Positive = 1.0
+    confirm_seconds: Positive = RFC2544_SECONDS
+    burst_frames: Annotated[int, Field(ge=1, le=128)] = 32
+    link_bps: Annotated[int, Field(gt=0)] | None = None
+    """Line rate of the wire in bit/s; None for a virtual wire, which has none."""
+    windowed: bool = False
+    """Trials are made of short windows that count one by one. Continuous ones are RFC 2544's."""
+    max_load_pps: Positive | None = None
+    """Offer no more than this; None: the line rate, or what the tester can send."""
+
+    @model_validator(mode="after")
+    def _a_trial_that_confirms_is_no_shorter(self) -> "Plan":
+        if self.confirm_seconds < self.trial_seconds:
+            raise ValueError(
+                f"a confirming trial of {self.confirm_seconds:g} s is shorter than one of the "
+                f"search, {self.trial_seconds:g} s"
+            )
+        return self
+
+    @model_validator(mode="after")
+    def _a_highest_load_bounds_something(self) -> "Plan":
+        line_pps = self.link_load_pps(self.smallest_mix)
+        if line_pps is not None and self.max_load_pps is not None and self.max_load_pps > line_pps:
+            raise ValueError(
+                f"a highest load of {self.max_load_pps:g} pps is above the line rate of frames of "
+                f"{self.smallest_mix.label} bytes, {line_pps:.0f} pps"
+            )
+        return self
+
+    def settings(self, *, wire: str, bidirectional: bool) -> dict[str, str]:
+        """Label and value for the report; a run is gone on with only if all are the same."""
+        highest = self.max_load_pps
+        return {
+            "DUTs": ", ".join(self.duts),
+            "wire": wire,
+            "frame sizes": ", ".join(mix.label for mix in self.mixes),
+            "flows": str(self.flows),
+            "search": self.method,
+            "width": f"{self.relative_width:.15g} of the upper bound",
+            "loss allowed": "0 frames",
+            "trial": f"{self.trial_seconds:.15g} s",
+            "confirming trial": f"{self.confirm_seconds:.15g} s",
+            "burst": f"{self.burst_frames} frames at most",
+            "highest load": "what the tester can send"
+            if highest is None
+            else f"{highest:.15g} pps",
+            "line": "none" if self.link_bps is None else f"{self.link_bps / 1e9:.15g} Gb/s",
+            "direction": "bidirectional" if bidirectional else "one",
+            # Runs of releases that knew only continuous trials can be gone on with.
+            **({TRIALS_ARE: WINDOWED} if self.windowed else {}),
+        }
+
+    @property
+    def smallest_mix(self) -> FrameMix:
+        """The mix of which most frames can be offered in a second."""
+        return min(self.mixes, key=lambda mix: mix.mean_wire_bytes)
+
+    def link_load_pps(self, mix: FrameMix) -> float | None:
+        """Line rate for `mix`; None where there is no line."""
+        return None if self.link_bps is None else self.link_bps / (8 * mix.mean_wire_bytes)
+
+    @property
+    def searches(self) -> tuple[tuple[int, str, FrameMix], ...]:
+        """Number, DUT and mix of each search, in order; numbers start at 1."""
+        pairs = ((dut, mix) for dut in self.duts for mix in self.mixes)
+        return tuple((number, dut, mix) for number, (dut, mix) in enumerate(pairs, 1))
+
+    @property
+    def full_method_seconds(self) -> float:
+        """Time that the same run takes as RFC 2544 has it: bisection, each trial of 60 s."""
+        trials = math.ceil(math.log2(1 / self.relative_width)) + 2
+        return len(self.searches) * trials * RFC2544_SECONDS
+
+
+class Beds(Protocol):
+    """Makes a testbed for a DUT by name, when the first trial needs it."""
+
+    def __call__(self, dut: str) -> Testbed:
+        """Build it; the campaign closes it."""
+        ...
+
+
+class Listener(Protocol):
+    """Is told what goes on; for a display."""
+
+    def search_started(self, number: int, dut: str, mix: FrameMix) -> None:
+        """The search of this number begins, or goes on."""
+        ...
+
+    def search_observer(self) -> Observer:
+        """Give who is told of each trial before it is made."""
+        ...
+
+    def trial_progress(self, progress: ProgressReply) -> None:
+        """Once a second while a trial runs."""
+        ...
+
+    def trial_ended(self, trial: Trial) -> None:
+        """A trial was made and is on disk."""
+        ...
+
+    def search_ended(self, outcome: Outcome) -> None:
+        """A search came to an outcome."""
+        ...
+
+
+class Campaign:
+    """Makes a plan's searches. `record` must have the record on disk when it returns."""
+
+    def __init__(
+        self,
+        plan: Plan,
+        beds: Beds,
+        record: Callable[[Record], None],
+        listener: Listener,
+        recorded: Sequence[Record] = (),
+    ) -> None:
+        self._plan, self._beds, self._listener = plan, beds, listener
+        self._write = record
+        self._trials = [r for r in recorded if isinstance(r, Trial)]
+        self._outcomes = {r.search: r for r in recorded if isinstance(r, Outcome)}
+        self._numbers = max((t.number for t in self._trials), default=0)
+        self._requests = 0
+        self._bed: Testbed | None = None
+        self._bed_dut = ""
+
+    def run(self) -> list[Outcome]:
+        """Make what the record does not have yet; give all outcomes in order.
+
+        Raises MeasurementError or InputError; what was measured until then is on disk.
+        """
+        try:
+            for number, dut, mix in self._plan.searches:
+                if number not in self._outcomes:
+                    self._listener.search_started(number, dut, mix)
+                    self._outcomes[number] = self._search(number, dut, mix)
+                    self._write(self._outcomes[number])
+                    self._listener.search_ended(self._outcomes[number])
+        finally:
+            self._close_bed()
+        return [self._outcomes[number] for number, _, _ in self._plan.searches]
+
+    def _search(self, number: int, dut: str, mix: FrameMix) -> Outcome:
+        started = monotonic_s()
+        maker = TrialMaker(
+            lambda: self._bed_for(dut),
+            TrialSettings(
+                search=number,
+                mix=mix,
+                flows=self._plan.flows,
+                burst_frames=self._plan.burst_frames,
+                windowed=self._plan.windowed,
+            ),
+            next_number=self._next_number,
+            next_request=self._next_request if self._plan.windowed else None,
+            record=self._keep,
+            recorded=[t for t in self._trials if t.search == number],
+            progress=self._listener.trial_progress,
+        )
+        try:
+            goal, result = self._within_reach(maker, mix)
+        except MeasurementError as error:
+            if error.what != NEVER_VALID:
+                raise
+            # The machine is too noisy for this load; the next search may still succeed.
+            return unproven_outcome(
+                self._plan.method,
+                self._plan.relative_width,
+                maker.trials,
+                why=f"{error.what} {error.where}: {error.found}",
+                seconds=monotonic_s() - started + maker.recorded_seconds,
+            )
+        return build_outcome(
+            result,
+            goal,
+            maker.trials,
+            link_load_pps=self._plan.link_load_pps(mix),
+            asked_load_pps=self._plan.max_load_pps,
+            seconds=monotonic_s() - started + maker.recorded_seconds,
+        )
+
+    def _within_reach(self, maker: TrialMaker, mix: FrameMix) -> tuple[Goal, SearchResult]:
+        """Search, and again with a lower ceiling each time that it was beyond the tester.
+
+        What the tester sends into a full ring costs it less than what comes back and is judged, so
+        its best rate alone does not say what it can offer.
+        """
+        capacity = maker.capacity(CAPACITY_SECONDS)
+        reach = capacity.offered_load_pps * SEND_RESERVE
+        for _ in range(MAX_CEILINGS):
+            goal = self._goal(mix, capacity, reach)
+            try:
+                observer = self._listener.search_observer()
+                return goal, search(self._plan.method, maker, goal, observer)
+            except BeyondTesterError as error:
+                reach = min(reach, error.offered_load_pps) * STEP_BACK
+        raise MeasurementError(
+            NEVER_VALID,
+            where=f"{maker.trials[-1].dut}, up to {reach:.0f} pps",
+            found=f"{MAX_CEILINGS} ceilings, each beyond the tester",
+            so="its machine slows down faster than the search can follow",
+            next="a quieter machine, or a lower --max-load",
+        )
+
+    def _goal(self, mix: FrameMix, capacity: Trial, reach: float) -> Goal:
+        plan = self._plan
+        # Of large frames less can be offered than was asked for all; of the smallest it is a slip.
+        if (
+            plan.max_load_pps is not None
+            and plan.max_load_pps > capacity.offered_load_pps
+            and mix == plan.smallest_mix
+        ):
+            raise InputError(
+                "load.too_high",
+                where=f"{capacity.dut}, frames of {mix.label} bytes",
+                found=f"{plan.max_load_pps:g} pps asked for as the highest load, and trial "
+                f"{capacity.number} could offer {capacity.offered_load_pps:.0f} pps at most",
+                so="it would bound nothing",
+                next="a lower --max-load, or none: then the tester's own limit bounds the search",
+            )
+        bounds = [reach]
+        link = plan.link_load_pps(mix)
+        bounds += [bound for bound in (link, plan.max_load_pps) if bound is not None]
+        most = min(bounds)
+        return Goal(
+            max_load_pps=most,
+            min_load_pps=most / 1000,
+            relative_width=plan.relative_width,
+            trial_seconds=plan.trial_seconds,
+            confirm_seconds=plan.confirm_seconds,
+            expected_load_pps=capacity.forwarding_rate_pps or None,
+        )
+
+    def _keep(self, trial: Trial) -> None:
+        self._write(trial)
+        self._listener.trial_ended(trial)
+
+    def _next_number(self) -> int:
+        self._numbers += 1
+        return self._numbers
+
+    def _next_request(self) -> int:
+        self._requests += 1
+        return self._requests
+
+    def _bed_for(self, dut: str) -> Testbed:
+        if self._bed is None or self._bed_dut != dut:
+            self._close_bed()
+            self._bed, self._bed_dut = self._beds(dut), dut
+            self._write(_started(self._bed))
+        return self._bed
+
+    def _close_bed(self) -> None:
+        bed, self._bed = self._bed, None
+        if bed is not None:
+            bed.close()
+
+
+def _started(bed: Testbed) -> Started:
+    dut = bed.dut
+    details = {"version": dut.version, "command line": dut.command_line, "frames": dut.expect}
+    details.update(dut.details)
+    return Started(
+        dut=dut.name,
+        details={label: value for label, value in details.items() if value},
+        tester=dict(bed.tester_details),
+    )

@@ -1,0 +1,190 @@
+"""What is said to `wirespeed-tester` and what it answers: docs/tester-protocol.md, version 1."""
+
+from typing import Any, Literal
+
+from wirespeed.measure.bench.dut import Expect
+from wirespeed.model.frozen import Frozen
+from wirespeed.model.trial import (
+    Departure,
+    FrameMix,
+    Latency,
+    PortCounters,
+    StreamCounts,
+    TesterHealth,
+)
+
+VERSION = 1
+
+_EXPECT: dict[Expect, str] = {
+    # MAC addresses are learned from the first frames that come back.
+    "as-sent": "as-sent",
+    "mac": "as-sent",
+    "macswap": "as-sent",
+    "5tswap": "5tswap",
+    "routed": "routed",
+}
+
+
+class PortRequest(Frozen):
+    """One port to open: any EAL device string."""
+
+    device: str
+    tx_queues: int = 1
+    rx_queues: int = 1
+    tx_descriptors: int = 0
+    rx_descriptors: int = 0
+    peer_mac: str = "02:00:00:00:00:01"
+    refused: Literal["dut", "tester"] = "dut"
+    """Whose loss a frame is that the port did not take: a virtual wire's full ring is the DUT's
+    input queue; a card that takes no more is the tester's limit."""
+
+
+class WorkerRequest(Frozen):
+    """One lcore and the queues that are its own, as (port, queue)."""
+
+    lcore: int
+    tx: tuple[tuple[int, int], ...] = ()
+    rx: tuple[tuple[int, int], ...] = ()
+
+
+class OpenRequest(Frozen):
+    """Ports, and who serves their queues."""
+
+    ports: tuple[PortRequest, ...]
+    workers: tuple[WorkerRequest, ...]
+    frame_bytes_max: int = 1518
+    link_wait_ms: int = 10000
+
+
+class StreamRequest(Frozen):
+    """Frames from one port that are due back at another, or at the same."""
+
+    tx_port: int = 0
+    rx_port: int = 0
+
+
+class TrialRequest(Frozen):
+    """One load, once."""
+
+    number: int
+    mix: FrameMix
+    streams: tuple[StreamRequest, ...] = (StreamRequest(),)
+    flows: int
+    load_pps: float | None
+    """All streams together; None: as fast as the tester can."""
+    seconds: float
+    burst_frames: int = 32
+    expect: Expect = "as-sent"
+    prime: bool = False
+    gap_limit_ms: float = 10.0
+    settle_ms: float = 200.0
+    cpus: tuple[int, ...] = ()
+    watch: tuple[tuple[int, int], ...] = ()
+    """Process and thread of the DUT, where it polls on this machine."""
+
+    def body(self) -> dict[str, Any]:
+        """Give it as the protocol has it, without the envelope."""
+        body = self.model_dump(mode="json", exclude={"mix", "load_pps", "expect"})
+        body["mix"] = [share.model_dump() for share in self.mix.shares]
+        body["load"] = {"max": True} if self.load_pps is None else {"pps": self.load_pps}
+        body["expect"] = _EXPECT[self.expect]
+        return body
+
+
+class Envelope(Frozen):
+    """What every reply starts with."""
+
+    v: Literal[1]
+    id: int
+
+
+class HelloReply(Envelope):
+    """Who the tester is."""
+
+    event: Literal["hello"]
+    dpdk: str
+    isa: str
+    tsc_hz: int
+    hugepages: bool
+
+
+class OpenedPort(Frozen):
+    """A port as it was opened."""
+
+    port: int
+    device: str
+    driver: str
+    mac: str
+    link_up: bool
+    link_mbps: int | None
+    numa_node: int
+    tx_descriptors: int
+    rx_descriptors: int
+    hardware_stamps: bool
+    pool_bytes: int
+
+
+class OpenedReply(Envelope):
+    """All ports, in the order of the request."""
+
+    event: Literal["opened"]
+    ports: tuple[OpenedPort, ...]
+
+
+class ProgressReply(Envelope):
+    """Once a second while a trial runs."""
+
+    event: Literal["progress"]
+    seconds: float
+    offered_frames: int
+    received_frames: int
+
+
+class ResultReply(Envelope):
+    """What a trial counted."""
+
+    event: Literal["result"]
+    number: int
+    measured_seconds: float
+    drain_ns: int = 0
+    """From the last departure to the last frame that came back."""
+    streams: tuple[StreamCounts, ...]
+    latency: Latency | None
+    """None: no sound frame came back, or a port that stamps arrivals stamped none of them."""
+    departure: Departure
+    tester: TesterHealth
+    silence_ns_max: int
+    silence_ns_sum: int
+    watched_away_ns: tuple[int | None, ...] = ()
+    """Of each that was watched, while frames were sent: time in which it would have run and did
+    not; None: unknown."""
+    watched_drain_away_ns: tuple[int | None, ...] = ()
+    """The same, from then until all had settled."""
+    counters: tuple[PortCounters, ...]
+    """The tester's own ports, as differences over the trial."""
+    state_bytes: int
+    valid: bool
+    invalid_reasons: tuple[str, ...]
+
+
+class CountersReply(Envelope):
+    """Counters since the ports were started."""
+
+    event: Literal["counters"]
+    ports: tuple[PortCounters, ...]
+
+
+class ByeReply(Envelope):
+    """The answer to `quit`."""
+
+    event: Literal["bye"]
+
+
+class ErrorReply(Envelope):
+    """A request that could not be carried out."""
+
+    event: Literal["error"]
+    what: str
+    where: str
+    found: str
+    next: str

@@ -1,0 +1,202 @@
+"""DPDK's testpmd as the DUT: one port, one forwarding core, frames go back where they came from.
+
+                           start_trial: `start`
+    starting --> stopped ---------------------------> forwarding
+                         <---------------------------
+                           end_trial: `stop`
+
+Its forwarding is stopped between trials: a memif end that still polls crashes now and then when
+the other end goes away. testpmd zeroes its forwarding counters at each `start`, so what the stopped
+runs counted is added up here.
+"""
+
+import re
+from collections.abc import Sequence
+
+from wirespeed.host.clock import Deadline
+from wirespeed.measure.bench.dpdk_dut import DpdkDut
+from wirespeed.measure.bench.dpdk_process import DpdkProcess, explain, require_program
+from wirespeed.measure.bench.dut import DutCounters, DutDescription, Expect
+from wirespeed.measure.bench.eal_side import EalSide
+from wirespeed.measure.bench.testpmd_output import Forwarding, parse_forwarding
+from wirespeed.model.error import InputError, MeasurementError
+from wirespeed.model.frozen import Frozen
+
+PROGRAM = "dpdk-testpmd"
+PACKAGE = "dpdk-dev"
+FORWARD_MODES: dict[str, Expect] = {
+    "io": "as-sent",
+    "mac": "mac",
+    "macswap": "macswap",
+    "5tswap": "5tswap",
+}
+"""Forward mode to what it does to a frame."""
+_START_S = 30.0
+_COMMAND_S = 10.0
+_MARK_S = 1.0
+_LINK_S = 10.0
+_STARTED = re.compile(r"packet forwarding - ports=1 - cores=1 - streams=1")
+
+
+class Totals(Frozen):
+    """What its forwarding counted since it was started, over all runs from `start` to `stop`."""
+
+    tx_dropped: int = 0
+    busy_cycles: int = 0
+    busy_packets: int = 0
+
+    def plus(self, run: Forwarding) -> "Totals":
+        """Add one run. No packets, no cycles: testpmd then prints no line of them."""
+        return Totals(
+            tx_dropped=self.tx_dropped + run.tx_dropped,
+            busy_cycles=self.busy_cycles + (run.busy_cycles or 0),
+            busy_packets=self.busy_packets + (run.busy_packets or 0),
+        )
+
+
+def argv(
+    side: EalSide, forward_mode: str, *, peer_mac: str | None, mbufs: int, burst: int
+) -> list[str]:
+    """Its command line, without what runs it."""
+    options = [
+        "-i",
+        "--nb-cores=1",
+        f"--forward-mode={forward_mode}",
+        f"--total-num-mbufs={mbufs}",
+        f"--burst={burst}",
+        # The other end may come later than testpmd's own patience; `start_trial` waits for it.
+        "--disable-link-check",
+        # Locking would touch all of the tester's memory as well, which vhost maps: 1.5 s, 1.2 GB.
+        "--no-mlockall",
+    ]
+    if peer_mac is not None:
+        options.append(f"--eth-peer=0,{peer_mac}")
+    return [PROGRAM, *side.arguments(), f"--lcores={side.lcores()}", "--", *options]
+
+
+class Testpmd(DpdkDut):
+    """See `Dut`. Starts when made; use `close` or the `with` statement.
+
+    `peer_mac` is what mode `mac` writes as destination: the tester's own address. `mbufs` bounds
+    its memory: 4 KiB each without hugepages.
+    """
+
+    __test__ = False  # pytest takes every Test… for a test
+
+    def __init__(
+        self,
+        side: EalSide,
+        forward_mode: str,
+        *,
+        peer_mac: str | None = None,
+        mbufs: int = 32768,
+        burst: int = 32,
+    ) -> None:
+        if forward_mode not in FORWARD_MODES:
+            raise InputError(
+                "dut.unknown_mode",
+                where=f"testpmd {forward_mode}",
+                found="no such forward mode",
+                next=f"one of {', '.join(FORWARD_MODES)}",
+            )
+        require_program(PROGRAM, PACKAGE)
+        command = argv(side, forward_mode, peer_mac=peer_mac, mbufs=mbufs, burst=burst)
+        super().__init__(DpdkProcess(command, side, quit_line="quit"))
+        self._marks = 0
+        self._forwarding = False
+        self._done = Totals()
+        try:
+            self._command("set record-core-cycles on", _START_S)
+            self._description = self._describe(forward_mode)
+        except BaseException:
+            self.close()
+            raise
+
+    def start_trial(self) -> None:
+        """Throw away what lies in the port's queue and forward from now on."""
+        self._process.await_link(_LINK_S)
+        if self._forwarding:
+            return
+        lines = self._command("start")
+        if not any(_STARTED.search(line) for line in lines):
+            raise self._contradiction("start", lines)
+        self._forwarding = True
+
+    def end_trial(self) -> None:
+        """Stop forwarding and add up what was counted since `start_trial`."""
+        self._process.require_alive()
+        if not self._forwarding:
+            return
+        run = self._parsed("stop")
+        self._forwarding = False
+        self._done = self._done.plus(run)
+
+    def read(self) -> DutCounters:
+        """Read the port, the forwarding engine's counts and its thread's CPU time."""
+        counters = self._process.read()
+        total = self._done
+        if self._forwarding:
+            total = total.plus(self._parsed("show fwd stats all"))
+        return counters.model_copy(
+            update={
+                "forward_tx_dropped": total.tx_dropped,
+                "busy_cycles": total.busy_cycles,
+                "busy_packets": total.busy_packets,
+            }
+        )
+
+    def _command(self, line: str, timeout_s: float = _COMMAND_S) -> list[str]:
+        """Send a command and give what it printed.
+
+        testpmd takes one command after another and echoes what it reads, so the echo of a comment
+        marks the end of what stands before it. Another thread of it (a link event) may print into
+        that echo, so it is asked for again every second.
+        """
+        child = self._process.child
+        self._marks += 1
+        mark = f"# wirespeed {self._marks}"
+        deadline = Deadline(timeout_s)
+        child.write_line(line)
+        lines: list[str] = []
+        while True:
+            child.write_line(mark)
+            patience = Deadline(min(_MARK_S, deadline.remaining_s))
+            try:
+                while not (lines and lines[-1].endswith(mark)):
+                    lines.append(child.read_line(patience.remaining_s))
+            except MeasurementError as error:
+                if error.what != "dut.silent" or deadline.expired:
+                    raise explain(error) from None
+            else:
+                return lines
+
+    def _parsed(self, line: str) -> Forwarding:
+        lines = self._command(line)
+        try:
+            return parse_forwarding(lines)
+        except ValueError as error:
+            raise self._contradiction(line, lines, str(error)) from None
+
+    def _contradiction(self, line: str, lines: Sequence[str], why: str = "") -> MeasurementError:
+        return MeasurementError(
+            "dut.refused",
+            where=f"testpmd `{line}`",
+            found="\n".join([*([why] if why else []), *lines[-8:]]),
+            so="its forwarding is in an unknown state",
+        )
+
+    def _describe(self, forward_mode: str) -> DutDescription:
+        side = self._process.side
+        return DutDescription(
+            name=f"testpmd-{forward_mode}",
+            version=self._process.telemetry.greeting().version,
+            command_line=self._process.command_line,
+            expect=FORWARD_MODES[forward_mode],
+            cpu=side.worker_cpus[0],
+            details=(
+                ("device", ", ".join(side.devices)),
+                ("queues", "1 rx, 1 tx"),
+                ("lcores", side.lcores()),
+                ("memory", "hugepages" if side.hugepages else "no hugepages"),
+            ),
+        )

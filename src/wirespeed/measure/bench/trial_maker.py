@@ -1,0 +1,262 @@
+"""Makes the trials of one search: numbers them, keeps every one, repeats the void ones.
+
+A search sees only valid trials. A void one (tester or machine at fault) is made again, at most
+`MAX_REPEATS` times; every one is recorded, and how many there were is in the result.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from wirespeed.host.clock import utc_now
+from wirespeed.measure.bench.testbed import BedTrial, Testbed
+from wirespeed.measure.bench.tester_protocol import ProgressReply, StreamRequest, TrialRequest
+from wirespeed.measure.bench.windowed import (
+    LONGEST_S,
+    Window,
+    enough,
+    judge,
+    next_length,
+    trial_fields,
+)
+from wirespeed.measure.search.limit import dut_core_taken
+from wirespeed.measure.search.measurer import Purpose, Sample
+from wirespeed.model.error import MeasurementError
+from wirespeed.model.frozen import Frozen
+from wirespeed.model.trial import FrameMix, Trial
+
+MAX_REPEATS = 12
+MAX_REPEATS_FOR_DUT = 4
+"""Of those, how often a loss is put down to the DUT's core having been taken away. A machine that
+takes it in every trial is part of what was measured, and then the loss counts."""
+NEVER_VALID = "trial.never_valid"
+TOO_SLOW = "tester.too_slow"
+TOO_SLOW_TWICE = 2
+"""Void trials in a row of one load, for this reason alone, after which it is beyond the tester."""
+DUT_CORE_TAKEN = "machine.dut_core_taken"
+
+
+class BeyondTesterError(MeasurementError):
+    """The tester cannot offer the load; `offered_load_pps` is what it could."""
+
+    def __init__(self, trial: Trial) -> None:
+        self.offered_load_pps = trial.offered_load_pps
+        super().__init__(
+            TOO_SLOW,
+            where=f"{trial.dut}, {trial.intended_load_pps:.0f} pps",
+            found="; ".join(trial.invalid_reasons),
+            so="no higher load can be asked of it",
+            next="more tester lcores, or a lower --max-load",
+        )
+
+
+class TrialSettings(Frozen):
+    """What all trials of one search share."""
+
+    search: int
+    mix: FrameMix
+    flows: int
+    burst_frames: int = 32
+    windowed: bool = False
+
+
+class TrialMaker:
+    """See `Measurer`. `recorded` are trials of this search from an earlier run, in their order.
+
+    A search is deterministic, so it asks for the recorded loads again, one after the other; they
+    are answered from the record, and only then is anything measured.
+    """
+
+    def __init__(
+        self,
+        bed: Callable[[], Testbed],
+        settings: TrialSettings,
+        *,
+        next_number: Callable[[], int],
+        next_request: Callable[[], int] | None = None,
+        record: Callable[[Trial], None],
+        recorded: Sequence[Trial] = (),
+        progress: Callable[[ProgressReply], None] | None = None,
+    ) -> None:
+        self._bed, self._settings = bed, settings
+        self._next_number, self._record = next_number, record
+        # Every window is a trial to the tester, and its frames are told from the last one's.
+        self._next_request = next_request
+        self._length_s = LONGEST_S
+        self._recorded = list(recorded)
+        self._progress = progress
+        self.trials: list[Trial] = []
+        self.recorded_seconds = 0.0
+        """Measured time of those that were answered from the record."""
+
+    def measure(self, load_pps: float, seconds: float, purpose: Purpose) -> Sample:
+        """One valid trial. Raises MeasurementError `trial.never_valid`, BeyondTesterError."""
+        trial, invalid = self._valid(load_pps, seconds, purpose)
+        return _sample(trial, invalid)
+
+    def capacity(self, seconds: float) -> Trial:
+        """One valid trial at all that the tester can send. Raises as `measure`."""
+        return self._valid(None, seconds, "capacity")[0]
+
+    def _valid(self, load_pps: float | None, seconds: float, purpose: Purpose) -> tuple[Trial, int]:
+        why: tuple[str, ...] = ()
+        taken = too_slow = 0
+        for invalid in range(MAX_REPEATS + 1):
+            trial = self._from_record(load_pps, seconds, purpose)
+            if trial is None:
+                trial = self._make(load_pps, seconds, purpose, forgive=taken < MAX_REPEATS_FOR_DUT)
+                self._record(trial)
+            self.trials.append(trial)
+            if trial.valid:
+                return trial, invalid
+            why = trial.invalid_reasons
+            taken += _all_say(why, DUT_CORE_TAKEN)
+            too_slow = too_slow + 1 if _all_say(why, TOO_SLOW) else 0
+            if too_slow == TOO_SLOW_TWICE:
+                raise BeyondTesterError(trial)
+        load = "as much as it can" if load_pps is None else f"{load_pps:.0f} pps"
+        raise MeasurementError(
+            NEVER_VALID,
+            where=f"{self.trials[-1].dut}, {load} for {seconds:g} s",
+            found=f"{MAX_REPEATS + 1} trials, all void; the last: {'; '.join(why)}",
+            so="tester or machine cannot do this load, and nothing follows about the DUT",
+            next="use shorter trials, a quieter machine, or a lower --max-load",
+        )
+
+    def _from_record(
+        self, load_pps: float | None, seconds: float, purpose: Purpose
+    ) -> Trial | None:
+        if not self._recorded:
+            return None
+        trial = self._recorded[0]
+        load = trial.intended_load_pps if load_pps is not None else None
+        if (load, trial.intended_seconds, trial.purpose) != (load_pps, seconds, purpose):
+            # Another release may search otherwise; what does not fit is measured anew.
+            self._recorded.clear()
+            return None
+        self.recorded_seconds += trial.measured_seconds
+        return self._recorded.pop(0)
+
+    def _make(
+        self, load_pps: float | None, seconds: float, purpose: Purpose, *, forgive: bool
+    ) -> Trial:
+        bed, number, started_at = self._bed(), self._next_number(), utc_now()
+        if self._settings.windowed:
+            fields = trial_fields(self._windows(bed, number, load_pps, seconds))
+            return self._trial(fields, number, started_at, load_pps, seconds, purpose)
+        made = bed.run(self._request(bed, number, load_pps, seconds), self._progress)
+        trial = self._trial(_fields(made), number, started_at, load_pps, seconds, purpose)
+        # A capacity trial loses by intention; what its DUT was doing is no question there.
+        asked = bed.shares_machine and forgive and purpose != "capacity"
+        taken = dut_core_taken(trial) if asked else ()
+        if not taken:
+            return trial
+        reasons = (*trial.invalid_reasons, *(f"{DUT_CORE_TAKEN}: {e}" for e in taken))
+        return trial.model_copy(update={"valid": False, "invalid_reasons": reasons})
+
+    def _windows(
+        self, bed: Testbed, number: int, load_pps: float | None, seconds: float
+    ) -> list[Window]:
+        """Make windows until enough of them count, or it is plain that they do not."""
+        windows: list[Window] = []
+        while not enough(windows, seconds):
+            length_s = self._length_s
+            made = bed.run(self._request(bed, number, load_pps, min(length_s, seconds)), None)
+            windows.append(judge(made, length_s))
+            self._length_s = next_length(windows, length_s)
+            if self._progress is not None:
+                self._progress(_progress(windows))
+        return windows
+
+    def _request(
+        self, bed: Testbed, number: int, load_pps: float | None, seconds: float
+    ) -> TrialRequest:
+        settings = self._settings
+        return TrialRequest(
+            number=number if self._next_request is None else self._next_request(),
+            mix=settings.mix,
+            streams=tuple(StreamRequest(tx_port=t, rx_port=r) for t, r in bed.streams),
+            flows=settings.flows,
+            load_pps=load_pps,
+            seconds=seconds,
+            burst_frames=settings.burst_frames,
+            expect=bed.dut.expect,
+            cpus=bed.cpus,
+        )
+
+    def _trial(
+        self,
+        fields: dict[str, Any],
+        number: int,
+        started_at: str,
+        load_pps: float | None,
+        seconds: float,
+        purpose: Purpose,
+    ) -> Trial:
+        offered = sum(stream.offered_frames for stream in fields["streams"])
+        return Trial(
+            number=number,
+            search=self._settings.search,
+            dut=self._bed().dut.name,
+            mix=self._settings.mix,
+            flows=self._settings.flows,
+            purpose=purpose,
+            started_at=started_at,
+            # As much as it can: what was intended is what was offered.
+            intended_load_pps=load_pps or max(offered, 1) / fields["measured_seconds"],
+            intended_seconds=seconds,
+            **fields,
+        )
+
+
+def _all_say(reasons: Sequence[str], slug: str) -> bool:
+    return all(reason.startswith(slug) for reason in reasons)
+
+
+def _sample(trial: Trial, invalid: int) -> Sample:
+    reading = trial.dut_reading
+    cycles = reading.busy_cycles_per_packet if reading else None
+    windows = trial.windows
+    return Sample(
+        trial=trial.number,
+        intended_load_pps=trial.intended_load_pps,
+        intended_seconds=trial.intended_seconds,
+        # While the tester's loop stood still nothing was sent and the DUT could rest: a rate that
+        # is proven counts that time.
+        # And while a window drains, a queue gives back what it took in beyond the DUT's own rate.
+        measured_seconds=trial.measured_seconds
+        + trial.tester.stalled_ns / 1e9
+        + (windows.drain_seconds if windows else 0),
+        offered_frames=trial.offered_frames,
+        missing_frames=trial.missing_frames + (windows.late_frames if windows else 0),
+        predicted_capacity_pps=trial.tester.tsc_hz / cycles if cycles else None,
+        invalid_trials=invalid,
+    )
+
+
+def _fields(made: BedTrial) -> dict[str, Any]:
+    result = made.result
+    return {
+        "measured_seconds": result.measured_seconds,
+        "streams": result.streams,
+        "latency": result.latency,
+        "departure": result.departure,
+        "tester": result.tester,
+        "silence_ns_max": result.silence_ns_max,
+        "silence_ns_sum": result.silence_ns_sum,
+        "tester_ports": result.counters,
+        "dut_reading": made.dut,
+        "valid": result.valid,
+        "invalid_reasons": result.invalid_reasons,
+    }
+
+
+def _progress(windows: Sequence[Window]) -> ProgressReply:
+    results = [window.made.result for window in windows if not window.reasons]
+    return ProgressReply(
+        v=1,
+        id=0,
+        event="progress",
+        seconds=sum(result.measured_seconds for result in results),
+        offered_frames=sum(window.offered for window in windows if not window.reasons),
+        received_frames=sum(s.unique_frames for result in results for s in result.streams),
+    )

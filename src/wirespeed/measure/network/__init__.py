@@ -1,0 +1,1 @@
+"""What a network of guests carries, survives and keeps apart."""

@@ -1,0 +1,241 @@
+"""Isolation: forged frames from every guest in every network to every other guest in another one.
+
+The honest frames beside them must be heard in the same capture, or nothing is shown. They come from
+a guest of the receiver's network; where there is none, from a host's ports, with the network's tag.
+
+Where a card says that it checks the source of what a VF sends, that is tried within the sender's
+own network, as there is nothing else to see of it.
+
+While it goes on, switches learn forged addresses: what else runs in these networks may stumble.
+"""
+
+import secrets
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from ipaddress import IPv4Address, IPv4Interface
+
+from wirespeed.host.runner import Runner
+from wirespeed.measure.network.capture import Honest, Side, capture
+from wirespeed.measure.network.endpoint import Attachment, Endpoint
+from wirespeed.measure.network.forged import KINDS, OF_NOBODY, WORD_BYTES, forged, spoofed
+from wirespeed.measure.network.forged_outer import HostEnd, outer_forged
+from wirespeed.measure.network.isolation_verdict import (
+    Arrival,
+    Forging,
+    NoAccountError,
+    heard_control,
+    judge_forged,
+)
+from wirespeed.measure.network.spoof_check import spoof_checks
+from wirespeed.model.error import WirespeedError
+from wirespeed.model.network_trial import (
+    ForgedKind,
+    IsolationTrial,
+    IsolationVerdict,
+    NetworkTrial,
+)
+from wirespeed.model.spec import IsolationSpec
+
+NOBODY = "02:77:69:72:65:00"
+"""A MAC of nobody: of a host's honest frames, and where there is no third guest."""
+
+
+def isolation(
+    endpoints: Mapping[str, Endpoint],
+    hosts: Mapping[str, Runner],
+    spec: IsolationSpec,
+    record: Callable[[NetworkTrial], None],
+    ports: Mapping[str, Sequence[str]] | None = None,
+    progress: Callable[[str], None] = lambda _doing: None,
+    underlay: Mapping[str, HostEnd] | None = None,
+) -> None:
+    """Try every guest against every other, in each two networks, and record each kind of frame.
+
+    `ports` gives the netdevs of each host's ports, where the networks are VLANs of these: they
+    send the honest frames of a network that has one guest only. `underlay` gives where tunnels end
+    on each host, where networks are tunnels: then guests try to make some themselves. Raises
+    nothing for what a guest did: such a trial is not shown, and says why.
+    """
+    sides = [
+        Side(endpoint, attachment)
+        for endpoint in endpoints.values()
+        for attachment in endpoint.attachments.values()
+    ]
+    for sender in sides:
+        for receiver in sides:
+            if _are_two(sender, receiver) and not _share(sender, receiver):
+                progress(f"isolation, {sender} to {receiver}")
+                honest = _honest(sides, hosts, ports or {}, sender, receiver)
+                for trial in _apart(sides, spec.frames, sender, receiver, honest, underlay or {}):
+                    record(trial)
+    checks = {name: spoof_checks(runner) for name, runner in hosts.items()}
+    for sender in sides:
+        peer = next((s for s in sides if _are_two(sender, s) and _share(sender, s)), None)
+        said, mac = checks.get(sender.endpoint.host), sender.attachment.mac
+        if peer is None or said is None or not said.is_tried(mac):
+            continue
+        if why := said.why_not(mac):
+            record(_not_shown(ForgedKind.FORGED_SOURCE_MAC, sender, peer, why))
+        else:
+            progress(f"spoof check of {sender}")
+            record(_spoofing(sides, spec.frames, sender, peer))
+
+
+def _are_two(one: Side, other: Side) -> bool:
+    return one.endpoint.name != other.endpoint.name
+
+
+def _share(one: Side, other: Side) -> bool:
+    return one.attachment.network == other.attachment.network
+
+
+def _apart(
+    sides: Sequence[Side],
+    frames: int,
+    sender: Side,
+    receiver: Side,
+    honest: Honest | None,
+    underlay: Mapping[str, HostEnd],
+) -> Iterator[IsolationTrial]:
+    """Send every kind in one capture."""
+    word = secrets.token_bytes(WORD_BYTES)
+    # In the sender's own network, where it is in that too, it may hear it.
+    netdevs = [
+        netdev
+        for attachment in receiver.endpoint.attachments.values()
+        if attachment.network != sender.attachment.network
+        for netdev in Side(receiver.endpoint, attachment).netdevs
+    ]
+    nobody = _unused_address(sides, receiver.attachment)
+    third = _third_mac(sides, sender, receiver)
+    templates = forged(word, sender.end, receiver.end, third, nobody)
+    host = receiver.endpoint.host
+    if host in underlay:
+        others = [end for name, end in underlay.items() if name != host]
+        # A tunnel takes nothing but what comes from its other end.
+        templates += outer_forged(word, sender.end, receiver.end, others[0], underlay[host])
+    kinds = [KINDS[template.kind] for template in templates]
+    for kind in OF_NOBODY if nobody is None else ():
+        yield _not_shown(kind, sender, receiver, _full(receiver.attachment))
+    try:
+        forging, arrivals = capture(
+            word, sender, receiver, netdevs, honest, templates, nobody, frames
+        )
+    except (NoAccountError, WirespeedError) as error:
+        for kind in kinds:
+            yield _not_shown(kind, sender, receiver, str(error))
+        return
+    for kind in kinds:
+        yield _judged(kind, frames, forging, arrivals, sender, receiver, honest)
+
+
+def _spoofing(sides: Sequence[Side], frames: int, sender: Side, peer: Side) -> IsolationTrial:
+    """Send within the sender's own network with a source that is not its own."""
+    word = secrets.token_bytes(WORD_BYTES)
+    kind = ForgedKind.FORGED_SOURCE_MAC
+    template = spoofed(word, peer.end, _third_mac(sides, sender, peer))
+    nobody = _unused_address(sides, peer.attachment)
+    honest = _of_guest(sender)
+    try:
+        forging, arrivals = capture(
+            word, sender, peer, peer.netdevs, honest, [template], nobody, frames
+        )
+    except (NoAccountError, WirespeedError) as error:
+        return _not_shown(kind, sender, peer, str(error))
+    return _judged(kind, frames, forging, arrivals, sender, peer, honest)
+
+
+def _honest(
+    sides: Sequence[Side],
+    hosts: Mapping[str, Runner],
+    ports: Mapping[str, Sequence[str]],
+    sender: Side,
+    receiver: Side,
+) -> Honest | None:
+    """Choose who sends what the receiver must hear: rather over the wire than from its own host."""
+    own = receiver.endpoint.host
+    peers = [side for side in sides if _are_two(side, receiver) and _share(side, receiver)]
+    peers.sort(key=lambda side: (side.endpoint.host == own, side.endpoint is sender.endpoint))
+    if peers:
+        return _of_guest(peers[0])
+    for name in sorted(ports, key=lambda name: (name == own, name)):
+        if name in hosts and ports[name]:
+            vlan = receiver.attachment.segment
+            return Honest(f"ports of {name}", hosts[name], tuple(ports[name]), NOBODY, vlan)
+    return None
+
+
+def _of_guest(side: Side) -> Honest:
+    of = side.attachment
+    return Honest(side.endpoint.name, side.endpoint.runner, (of.netdev,), of.mac, None)
+
+
+def _third_mac(sides: Sequence[Side], sender: Side, receiver: Side) -> str:
+    """Give the MAC of a third guest, of the receiver's network if there is one."""
+    two = (sender.endpoint.name, receiver.endpoint.name)
+    others = [side for side in sides if side.endpoint.name not in two]
+    others.sort(key=lambda side: not _share(side, receiver))
+    return others[0].attachment.mac if others else NOBODY
+
+
+def _unused_address(sides: Sequence[Side], of: Attachment) -> IPv4Address | None:
+    """Give the highest address of a guest's subnet that no guest has; None: all are taken."""
+    used = {side.attachment.address for side in sides}
+    subnet = IPv4Interface(f"{of.address}/{of.prefix_length}").network
+    address = subnet.broadcast_address - 1
+    while address in used:
+        address -= 1
+    return address if address > subnet.network_address else None
+
+
+def _full(of: Attachment) -> str:
+    subnet = IPv4Interface(f"{of.address}/{of.prefix_length}").network
+    return f"every address of {subnet} is a guest's: none is left to forge"
+
+
+def _judged(
+    kind: ForgedKind,
+    frames: int,
+    forging: Forging,
+    arrivals: list[Arrival],
+    sender: Side,
+    receiver: Side,
+    honest: Honest | None,
+) -> IsolationTrial:
+    verdict, arrived, answered, what = judge_forged(
+        kind,
+        frames * len(sender.netdevs),
+        forging,
+        arrivals,
+        within_its_network=_share(sender, receiver),
+    )
+    if honest is None and verdict is IsolationVerdict.NOT_SHOWN:
+        what = f"nobody else is in {receiver.attachment.network}, whom it would have to hear"
+    return IsolationTrial(
+        forged=kind,
+        sender=sender.endpoint.name,
+        sender_network=sender.attachment.network,
+        receiver=receiver.endpoint.name,
+        receiver_network=receiver.attachment.network,
+        sent=forging.left.get(KINDS.index(kind), 0),
+        arrived=arrived,
+        answered=answered,
+        heard_control=heard_control(arrivals),
+        control="" if honest is None else honest.name,
+        verdict=verdict,
+        said=what,
+    )
+
+
+def _not_shown(kind: ForgedKind, sender: Side, receiver: Side, why: str) -> IsolationTrial:
+    return IsolationTrial(
+        forged=kind,
+        sender=sender.endpoint.name,
+        sender_network=sender.attachment.network,
+        receiver=receiver.endpoint.name,
+        receiver_network=receiver.attachment.network,
+        sent=0,
+        arrived=0,
+        heard_control=0,
+        verdict=IsolationVerdict.NOT_SHOWN,
+        said=why,
+    )

@@ -1,0 +1,1 @@
+"""Searches for a rate, on anything that can be measured: pure."""

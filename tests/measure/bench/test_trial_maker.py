@@ -1,0 +1,126 @@
+"""Void trials are made again and kept; a record is answered from before anything is measured."""
+
+from collections.abc import Sequence
+from itertools import count
+
+import pytest
+from described_bed import TESTER_PPS, DescribedBed
+
+from wirespeed.measure.bench.trial_maker import (
+    DUT_CORE_TAKEN,
+    MAX_REPEATS,
+    MAX_REPEATS_FOR_DUT,
+    BeyondTesterError,
+    TrialMaker,
+    TrialSettings,
+)
+from wirespeed.model.error import MeasurementError
+from wirespeed.model.trial import FrameMix, Trial, record_adapter
+
+SETTINGS = TrialSettings(search=1, mix=FrameMix.parse("64"), flows=8)
+
+
+class Made:
+    """A maker and all that it recorded."""
+
+    def __init__(self, bed: DescribedBed, recorded: Sequence[Trial] = ()) -> None:
+        self.written: list[Trial] = []
+        numbers = count(max((t.number for t in recorded), default=0) + 1)
+        self.maker = TrialMaker(
+            lambda: bed,
+            SETTINGS,
+            next_number=lambda: next(numbers),
+            record=self.written.append,
+            recorded=recorded,
+        )
+
+
+def test_a_void_trial_is_recorded_and_made_again():
+    bed = DescribedBed(void=lambda r: ["tester.stalled: x"] if r.number < 3 else [])
+    made = Made(bed)
+    sample = made.maker.measure(5e5, 1.0, "search")
+    assert [t.valid for t in made.written] == [False, False, True]
+    assert (sample.trial, sample.invalid_trials, sample.missing_frames) == (3, 2, 0)
+
+
+def test_trials_that_stay_void_end_in_an_error_that_says_why():
+    made = Made(DescribedBed(void=lambda _: ["tester.stalled: 12 ms"]))
+    with pytest.raises(MeasurementError) as caught:
+        made.maker.measure(5e5, 1.0, "search")
+    assert caught.value.what == "trial.never_valid"
+    assert "12 ms" in caught.value.found
+    assert len(made.written) == MAX_REPEATS + 1
+
+
+def test_a_loss_that_a_taken_core_explains_is_forgiven_a_bounded_number_of_times():
+    # 100,000 frames missing; 200 ms of silence explain 220,000 at 1.1 Mpps
+    made = Made(DescribedBed(silence_ns=200_000_000))
+    sample = made.maker.measure(1.1e6, 1.0, "search")
+    assert [t.valid for t in made.written] == [False] * MAX_REPEATS_FOR_DUT + [True]
+    assert made.written[0].invalid_reasons[0].startswith(DUT_CORE_TAKEN)
+    assert sample.missing_frames == 100_000
+
+
+def test_a_duts_own_machine_is_part_of_it():
+    made = Made(DescribedBed(silence_ns=200_000_000, shares_machine=False))
+    assert made.maker.measure(1.1e6, 1.0, "search").invalid_trials == 0
+
+
+def test_a_loss_larger_than_the_silence_is_never_forgiven():
+    made = Made(DescribedBed(silence_ns=50_000_000))
+    assert made.maker.measure(1.1e6, 1.0, "search").invalid_trials == 0
+
+
+def test_a_capacity_trial_offers_all_that_the_tester_can():
+    bed = DescribedBed(silence_ns=900_000_000)
+    trial = Made(bed).maker.capacity(0.1)
+    assert bed.made[0].load_pps is None
+    assert trial.intended_load_pps == TESTER_PPS
+    assert trial.purpose == "capacity"
+    assert trial.valid
+
+
+def test_a_record_is_answered_in_its_order_before_anything_is_measured():
+    first = Made(DescribedBed(void=lambda r: ["tester.x: y"] if r.number == 2 else []))
+    loads = (1e6 / 3, 7e5, 1.3e6)
+    before = [first.maker.measure(load, 1.0, "search") for load in loads]
+    # As it comes from the file: a float must survive the way there and back.
+    recorded = [record_adapter.validate_json(t.model_dump_json()) for t in first.written]
+    bed = DescribedBed()
+    again = Made(bed, [t for t in recorded if isinstance(t, Trial)])
+    assert [again.maker.measure(load, 1.0, "search") for load in loads] == before
+    assert bed.made == []
+    assert again.maker.measure(9e5, 1.0, "search").trial == 5
+    assert len(again.written) == 1
+
+
+@pytest.mark.parametrize(
+    ("load", "seconds", "purpose"),
+    [(5e5 + 1, 1.0, "search"), (5e5, 2.0, "search"), (5e5, 1.0, "confirm")],
+)
+def test_a_record_of_another_search_is_not_used(load: float, seconds: float, purpose: str):
+    first = Made(DescribedBed())
+    first.maker.measure(5e5, 1.0, "search")
+    first.maker.measure(load, seconds, purpose)  # type: ignore[arg-type]
+    bed = DescribedBed()
+    again = Made(bed, first.written)
+    again.maker.measure(load, seconds, purpose)  # type: ignore[arg-type]
+    assert len(bed.made) == 1
+
+
+def test_once_a_record_did_not_fit_none_of_it_is_used():
+    first = Made(DescribedBed())
+    first.maker.measure(5e5, 1.0, "search")
+    bed = DescribedBed()
+    again = Made(bed, first.written)
+    again.maker.measure(6e5, 1.0, "search")
+    again.maker.measure(5e5, 1.0, "search")
+    assert len(bed.made) == 2
+
+
+def test_a_load_beyond_the_tester_is_tried_twice_and_no_more():
+    made = Made(DescribedBed(void=lambda _: ["tester.too_slow: offered 1 of 2"]))
+    with pytest.raises(BeyondTesterError) as caught:
+        made.maker.measure(5e5, 1.0, "search")
+    assert len(made.written) == 2
+    assert caught.value.offered_load_pps == 5e5

@@ -1,0 +1,257 @@
+"""A window counts or is void by itself, and no absence hides the DUT's own loss."""
+
+import itertools
+import random
+
+import pytest
+from simulated_bed import SimulatedBed, Window
+
+from wirespeed.measure.bench.testbed import BedTrial
+from wirespeed.measure.bench.tester_protocol import TrialRequest
+from wirespeed.measure.bench.trial_maker import TrialMaker, TrialSettings
+from wirespeed.measure.bench.windowed import LONGEST_S
+from wirespeed.measure.search.search import Goal, search
+from wirespeed.model.error import MeasurementError
+from wirespeed.model.trial import FrameMix, Trial
+
+CAPACITY = 6e6
+LOAD = 4e6
+SECONDS = 1.0
+
+
+def maker(bed: SimulatedBed) -> TrialMaker:
+    trials, requests = itertools.count(1), itertools.count(1)
+    return TrialMaker(
+        lambda: bed,
+        TrialSettings(search=1, mix=FrameMix.parse("64"), flows=8, windowed=True),
+        next_number=lambda: next(trials),
+        next_request=lambda: next(requests),
+        record=lambda _: None,
+    )
+
+
+def trial(bed: SimulatedBed, load: float = LOAD) -> tuple[Trial, int]:
+    """Make one trial; give it with what a search counts as not passed."""
+    made = maker(bed)
+    sample = made.measure(load, SECONDS, "search")
+    return made.trials[-1], sample.missing_frames
+
+
+def now_and_then(_number: int, r: random.Random) -> Window:
+    """A machine with stalls as they were measured: 1 % of the time, up to 15 ms at once."""
+    return Window(
+        tester_away=r.uniform(0.0001, 0.015) if r.random() < 0.05 else 0,
+        dut_away=r.uniform(0.0001, 0.015) if r.random() < 0.05 else 0,
+    )
+
+
+def test_a_window_in_which_somebody_was_away_is_void_alone():
+    made, missing = trial(SimulatedBed(CAPACITY, happens=now_and_then))
+    windows = made.windows
+    assert windows is not None
+    assert made.valid
+    assert missing == 0
+    assert windows.valid >= 40
+    assert windows.void > 0
+    assert windows.valid_seconds == pytest.approx(SECONDS)
+    assert set(windows.void_reasons) <= {
+        "tester.stalled",
+        "tester.stalled_often",
+        "machine.dut_away",
+    }
+    assert str(windows).startswith("windowed: 1.00 s valid of 1.")
+    assert f"{windows.valid + windows.void} windows, {windows.void} void (" in str(windows)
+
+
+def test_a_window_is_void_by_the_absence_and_not_by_its_loss():
+    """Void windows are void whether they lost frames or not: what counts is not chosen by loss."""
+    away = itertools.cycle([0.0, 0.002])
+    bed = SimulatedBed(CAPACITY, 10**9, happens=lambda _n, _r: Window(dut_away=next(away)))
+    made, _ = trial(bed)
+    windows = made.windows
+    assert windows is not None
+    assert abs(windows.void - windows.valid) <= 1
+    assert windows.void_missing_frames == 0
+
+
+@pytest.mark.parametrize("seed", range(100))
+def test_an_injected_loss_is_found_or_its_window_is_void(seed: int):
+    """At a random place and of a random size, in half of the cases at the moment of a stall."""
+    r = random.Random(seed)
+    place, size = r.randrange(round(SECONDS / LONGEST_S)), round(10 ** r.uniform(0, 4.9))
+    at_a_stall = seed % 2 == 0
+
+    def happens(number: int, random_: random.Random) -> Window:
+        window = now_and_then(number, random_)
+        if number == place:
+            window.lost = size
+            if at_a_stall:
+                who = random_.choice(("tester_away", "dut_away"))
+                setattr(window, who, random_.uniform(0.001, 0.02))
+        return window
+
+    bed = SimulatedBed(CAPACITY, happens=happens, seed=seed)
+    made, missing = trial(bed)
+    windows = made.windows
+    assert windows is not None
+    _, hit = bed.made[place]
+    arrived = LOAD * hit.dut_away if hit.dut_away >= 0.001 else 0
+    if missing == 0:
+        assert windows.void_missing_frames >= size
+        assert size <= arrived + 1, "more than an absence explains must never be void"
+    else:
+        assert missing >= size
+
+
+def stalls(who: str) -> Window:
+    return Window(**{who: 0.003})
+
+
+@pytest.mark.parametrize(
+    ("who", "lost"),
+    [
+        # The tester's absence makes nobody lose a frame: one is one too many.
+        ("tester_away", 1),
+        ("tester_away", 5000),
+        # What arrives in 3 ms is 12,000 frames. One more is the DUT's own.
+        ("dut_away", 12_001),
+        ("dut_away", 50_000),
+    ],
+)
+def test_a_dut_that_loses_only_in_windows_that_would_be_void_does_not_pass(who: str, lost: int):
+    def happens(number: int, _: random.Random) -> Window:
+        window = stalls(who) if number % 4 == 0 else Window()
+        window.lost = lost if number % 4 == 0 else 0
+        return window
+
+    made, missing = trial(SimulatedBed(CAPACITY, happens=happens))
+    assert made.valid
+    assert missing >= lost
+
+
+def test_what_arrives_while_the_dut_is_kept_from_its_core_is_not_its_loss():
+    """The docs say so: a DUT that loses no more than that, and only then, passes."""
+
+    def happens(number: int, _: random.Random) -> Window:
+        window = stalls("dut_away") if number % 4 == 0 else Window()
+        window.lost = 12_000 if number % 4 == 0 else 0
+        return window
+
+    made, missing = trial(SimulatedBed(CAPACITY, happens=happens))
+    assert missing == 0
+    assert made.windows is not None
+    assert made.windows.void_share == pytest.approx(0.25, abs=0.02)
+    assert made.windows.void_missing_frames == 12_000 * made.windows.void
+
+
+def test_a_machine_that_is_away_in_most_windows_proves_nothing():
+    bed = SimulatedBed(CAPACITY, happens=lambda n, _: Window(tester_away=0.02 * (n % 20 > 0)))
+    with pytest.raises(MeasurementError) as caught:
+        trial(bed)
+    assert caught.value.what == "trial.never_valid"
+    assert "trial.windows_void: " in caught.value.found
+
+
+def test_a_loss_while_the_tester_itself_failed_is_neither_a_pass_nor_the_duts():
+    bed = SimulatedBed(CAPACITY)
+    run = bed.run
+
+    def too_slow(request: TrialRequest, progress: object = None) -> BedTrial:
+        del progress
+        made = run(request)
+        if len(bed.made) % 40 != 7:
+            return made
+        result = made.result.model_copy(
+            update={"valid": False, "invalid_reasons": ("tester.no_mbuf: 3 frames",)}
+        )
+        lossy = result.streams[0].model_copy(update={"in_order_frames": 99_000})
+        return made.model_copy(update={"result": result.model_copy(update={"streams": (lossy,)})})
+
+    bed.run = too_slow  # type: ignore[method-assign]
+    with pytest.raises(MeasurementError, match=r"trial\.never_valid"):
+        trial(bed)
+
+
+@pytest.mark.parametrize("factor", [1.05, 1.2, 2, 10])
+def test_a_queue_that_takes_in_what_the_dut_cannot_forward_is_no_pass(factor: float):
+    """A ring of 16384 frames loses nothing in 25 ms at 5 % above the capacity; it is late."""
+    made, missing = trial(SimulatedBed(CAPACITY), load=CAPACITY * factor)
+    assert missing > 0
+    if factor == 1.05:
+        assert made.missing_frames == 0
+        assert made.windows is not None
+        assert made.windows.late_frames > 0
+
+
+@pytest.mark.parametrize("method", ["informed", "rfc2544", "mlrsearch"])
+@pytest.mark.parametrize("seed", range(5))
+def test_no_search_proves_more_than_the_capacity(method: str, seed: int):
+    bed = SimulatedBed(CAPACITY, happens=now_and_then, seed=seed)
+    goal = Goal(
+        max_load_pps=3 * CAPACITY,
+        min_load_pps=CAPACITY / 1000,
+        relative_width=0.01,
+        trial_seconds=0.3,
+        confirm_seconds=1.0,
+    )
+    result = search(method, maker(bed), goal, lambda _: None)  # type: ignore[arg-type]
+    assert result.throughput_pps is not None
+    assert 0.95 * CAPACITY < result.throughput_pps <= CAPACITY
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_a_rate_with_injected_loss_is_never_proven_above_the_true_one(seed: int):
+    """Above its true rate the DUT loses 1 frame in 20,000 at random, stalls or not."""
+    truth = CAPACITY / 2
+    bed = SimulatedBed(CAPACITY, seed=seed)
+
+    def happens(number: int, r: random.Random) -> Window:
+        window = now_and_then(number, r)
+        load = bed.made_load
+        if load > truth:
+            mean = load * LONGEST_S / 20_000
+            window.lost = sum(r.random() < mean / 20 for _ in range(20))
+        return window
+
+    bed.happens = happens
+    goal = Goal(
+        max_load_pps=3 * CAPACITY,
+        min_load_pps=CAPACITY / 1000,
+        relative_width=0.01,
+        trial_seconds=0.3,
+        confirm_seconds=1.0,
+    )
+    result = search("informed", maker(bed), goal, lambda _: None)
+    assert result.throughput_pps is None or result.throughput_pps <= truth
+
+
+def test_windows_get_shorter_until_they_fit_between_two_turns_of_a_neighbour():
+    """A neighbour that takes the core for 4 ms of every 8 leaves no window of 25 ms, but of 3."""
+    bed = SimulatedBed(CAPACITY)
+
+    def happens(_: int, r: random.Random) -> Window:
+        length = bed.made[-1][0].seconds if bed.made else LONGEST_S
+        turns = (r.uniform(0, 0.008) + length) / 0.008
+        return Window(tester_away=0.004 * int(turns))
+
+    bed.happens = happens
+    made, missing = trial(bed)
+    assert made.valid
+    assert missing == 0
+    assert made.windows is not None
+    assert made.windows.window_seconds < 0.008
+    assert made.windows.valid_seconds == pytest.approx(SECONDS, abs=LONGEST_S)
+
+
+def test_each_window_is_a_trial_of_its_own_to_the_tester():
+    """So that a frame of a window that was given up is none of the next one's."""
+    bed = SimulatedBed(CAPACITY, happens=now_and_then)
+    trial(bed)
+    numbers = [request.number for request, _ in bed.made]
+    assert numbers == sorted(set(numbers))
+
+
+def test_a_load_that_fails_is_given_up_after_a_few_windows():
+    bed = SimulatedBed(CAPACITY)
+    trial(bed, load=2 * CAPACITY)
+    assert len(bed.made) < 10

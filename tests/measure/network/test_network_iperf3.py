@@ -1,0 +1,126 @@
+"""The matrix between two described guests; what iperf3 prints there is recorded."""
+
+from collections.abc import Sequence
+from ipaddress import IPv4Address
+from pathlib import Path
+
+import pytest
+
+from wirespeed.host.runner import Completed
+from wirespeed.measure.network.endpoint import Attachment, Endpoint
+from wirespeed.measure.network.iperf3 import iperf3_matrix
+from wirespeed.model.error import MeasurementError
+from wirespeed.model.network_trial import Iperf3Trial, NetworkTrial, Pair
+from wirespeed.model.spec import Iperf3Spec
+
+DATA = Path(__file__).parent.parent / "data"
+PAIR = Pair(client="a", server="b", network="n")
+GOOD = (DATA / "iperf3-3.12-one-way.json").read_text()
+REFUSED = (DATA / "iperf3-3.12-refused.json").read_text()
+
+
+class DescribedGuest:
+    """A guest without a bond whose MTU is 9000; it knows what the matrix asks, and nothing else."""
+
+    def __init__(self, said: str = GOOD) -> None:
+        self.said = said
+        self.mtu = "9000"
+        self.servers = self.leases = 0
+        self.mtus_of_runs: list[str] = []
+
+    def run(
+        self,
+        argv: Sequence[str],
+        *,
+        timeout_s: float = 60.0,
+        stdin: str | None = None,
+        max_bytes: int = 1 << 20,
+    ) -> Completed:
+        output = self._answer(tuple(argv), stdin or "")
+        return Completed(argv=tuple(argv), output=output, errors="", returncode=0, duration_s=0.0)
+
+    def _answer(self, argv: tuple[str, ...], script: str) -> str:
+        if argv == ("cat", "/sys/class/net/net0p0/mtu"):
+            return f"{self.mtu}\n"
+        if argv == ("cat", "/proc/stat"):
+            return ""
+        if argv[:3] == ("env", "LC_ALL=C", "ping"):
+            return "answered"
+        if argv[0] == "timeout" and "iperf3" in argv:
+            self.mtus_of_runs.append(self.mtu)
+            return self.said
+        if script.startswith("# Makes a change"):
+            self.leases += 1
+            self.mtu = argv[5].split()[-1]
+            return "77 76\n"
+        if script.startswith("# Gives back"):
+            self.leases -= 1
+            self.mtu = argv[-1].split()[-1]
+            return ""
+        if script.startswith("# Starts an iperf3 server"):
+            self.servers += 1
+            return "listens 88\n"
+        if script.startswith("# Ends the server"):
+            self.servers -= 1
+            return ""
+        raise AssertionError(f"it is not described: {argv} {script[:40]}")
+
+
+def endpoint(name: str, guest: DescribedGuest, number: int) -> Endpoint:
+    attachment = Attachment(
+        network="n", segment=42, netdev="net0p0", members=("net0p0", "net0p1"),
+        address=IPv4Address(f"192.168.10.{number}"), prefix_length=24,
+        mac=f"02:00:00:00:00:0{number}", mtu=9000,
+    )  # fmt: skip
+    return Endpoint(name, name, guest, {"n": attachment})
+
+
+def measured(client: DescribedGuest, server: DescribedGuest, spec: Iperf3Spec) -> list[Iperf3Trial]:
+    recorded: list[NetworkTrial] = []
+    guests = {"a": endpoint("a", client, 1), "b": endpoint("b", server, 2)}
+    iperf3_matrix(guests, {}, spec, [PAIR], recorded.append)
+    assert (server.servers, client.leases, server.leases) == (0, 0, 0), "all is given back"
+    assert (client.mtu, server.mtu) == ("9000", "9000")
+    return [trial for trial in recorded if isinstance(trial, Iperf3Trial)]
+
+
+def test_run_1_of_every_cell_comes_before_run_2_of_any():
+    client, server = DescribedGuest(), DescribedGuest()
+    spec = Iperf3Spec(mtu=(1500, 9000), streams=(1,), bidirectional=False, runs=2, seconds=1)
+    trials = measured(client, server, spec)
+    cells = [(trial.number, trial.mtu) for trial in trials]
+    assert cells == [(1, 1500), (1, 9000), (2, 1500), (2, 9000)]
+    assert client.mtus_of_runs == ["1500", "9000", "1500", "9000"]
+    assert all(not trial.failed and trial.returned_bps is None for trial in trials)
+    # No host's readings made sense: then none is told.
+    assert all(trial.host_cpu == () for trial in trials)
+
+
+def test_a_run_without_figures_says_why_and_the_others_go_on():
+    spec = Iperf3Spec(mtu=(9000,), streams=(1, 2), bidirectional=False, runs=1, seconds=1)
+    trials = measured(DescribedGuest(REFUSED), DescribedGuest(), spec)
+    assert [trial.streams for trial in trials] == [1, 2]
+    for trial in trials:
+        assert "Connection refused" in trial.failed
+        assert trial.sent_bps == 0
+
+
+def test_an_mtu_above_the_network_s_own_is_not_tried():
+    spec = Iperf3Spec(mtu=(9001,), streams=(1,), runs=3, seconds=1)
+    assert measured(DescribedGuest(), DescribedGuest(), spec) == []
+
+
+def test_an_mtu_that_is_refused_fails_its_own_cells(monkeypatch: pytest.MonkeyPatch):
+    server = DescribedGuest()
+    answer = server._answer
+
+    def refuse(argv: tuple[str, ...], script: str) -> str:
+        if script.startswith("# Makes a change"):
+            raise MeasurementError("command.timeout", found="no answer")
+        return answer(argv, script)
+
+    monkeypatch.setattr(server, "_answer", refuse)
+    spec = Iperf3Spec(mtu=(1500, 9000), streams=(1,), bidirectional=False, runs=1, seconds=1)
+    low, high = measured(DescribedGuest(), server, spec)
+    assert low.failed == "command.timeout: no answer"
+    assert high.failed == ""
