@@ -7,11 +7,15 @@ import os
 import shutil
 import signal
 import tempfile
+from itertools import count
 from pathlib import Path
 
 import pytest
 
+from wirespeed.apply import host_copy_script
+
 STATE = pytest.StashKey[Path]()
+HOSTS = count()
 
 # Shows what an assertion of these compared, though they are no tests themselves.
 pytest.register_assert_rewrite("proof", "whole_plan")
@@ -44,6 +48,14 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_unconfigure(config: pytest.Config) -> None:
     """Remove it."""
     shutil.rmtree(config.stash[STATE], ignore_errors=True)
+
+
+@pytest.fixture(autouse=True)
+def copies(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Keep the copies of journals that a test leaves on this machine as a host; give where."""
+    place = request.config.stash[STATE] / f"host-{next(HOSTS)}"
+    monkeypatch.setattr(host_copy_script, "FOLDER", str(place))
+    return place
 
 
 @pytest.hookimpl(trylast=True)

@@ -13,6 +13,7 @@ from wirespeed.apply.guard_timer import FOLDER, TIMER, arm_script
 from wirespeed.apply.hands_esxi import ESXI_LOCK
 from wirespeed.apply.hands_powershell_script import LOCK as WINDOWS_LOCK
 from wirespeed.apply.hands_script import LOCK, lock_script
+from wirespeed.apply.host_copy_script import FOLDER as COPIES
 from wirespeed.apply.persist import persist_name
 from wirespeed.apply.run import JOURNAL, open_run
 from wirespeed.apply.run_file import RUN
@@ -61,6 +62,7 @@ def test_every_variable_and_path_on_it_is_the_codes():
     assert f"`{LOCK}/`" in PAGE
     assert f"`{FOLDER}/{TIMER}TOKEN/`" in PAGE
     assert f"`{GUESTS}/NAME/seed/`" in PAGE
+    assert f"`{COPIES}/runs/RUN-HOST/`" in PAGE
     assert f"`{ESXI_LOCK}/`" in PAGE
     assert f"`%ProgramData%\\{WINDOWS_LOCK}`" in PAGE
     assert f"`%ProgramFiles%\\{TIMER}TOKEN`" in PAGE

@@ -18,7 +18,7 @@ from pathlib import Path
 from test_hands_shell import Note
 
 from wirespeed import catalog
-from wirespeed.apply import guard_timer, guard_timer_change, hands_script
+from wirespeed.apply import guard_timer, guard_timer_change, hands_script, host_copy_script
 from wirespeed.apply.hands_shell import ShellHands
 from wirespeed.apply.planner import make_plan
 from wirespeed.apply.run import Run, open_run
@@ -36,6 +36,7 @@ LONG_S = 60
 def main(folder: str, host: str, lock: str, timers: str, *words: str) -> None:
     catalog.step_types = lambda: {"note": Note}  # type: ignore[assignment]
     hands_script.LOCK, guard_timer.FOLDER = lock, timers
+    host_copy_script.FOLDER = f"{lock}-copies"
     with ExitStack() as stack:
         runner: Runner = LocalRunner()
         if host != "here":

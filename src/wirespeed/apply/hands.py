@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
 from wirespeed.apply.claim import Claim
+from wirespeed.apply.host_copy import HostCopy
 from wirespeed.model.command import Command
 from wirespeed.model.observed import Observed
 from wirespeed.model.step import State, Step
@@ -50,4 +51,18 @@ class Takeable(Protocol):
 
     def give_back(self, claim: Claim) -> None:
         """Let others take it."""
+        ...
+
+
+@runtime_checkable
+class CopyKeeper(Protocol):
+    """Hands of a host that may keep a copy of the journal."""
+
+    @property
+    def keeps_copy(self) -> bool:
+        """Whether it does."""
+        ...
+
+    def keep_copy(self, copy: HostCopy) -> None:
+        """Keep this one from here on: `take` reads what stands of it, each change adds to it."""
         ...

@@ -50,6 +50,7 @@ class EsxiHands(ShellHands):
 
     lock: ClassVar[str] = ESXI_LOCK
     can_be_tried: ClassVar[bool] = False
+    keeps_copy: ClassVar[bool] = False
 
     def __init__(self, name: str, runner: Runner, collector: str) -> None:
         super().__init__(name, runner)

@@ -20,6 +20,7 @@ class GuestHands(ShellHands):
 
     can_be_tried: ClassVar[bool] = False
     """It goes with its host's steps, which are."""
+    keeps_copy: ClassVar[bool] = False
 
     def read(self, steps: Sequence[Step]) -> list[Observed[State]]:
         """See `Hands.read`."""

@@ -51,6 +51,7 @@ class PowerShellHands(ShellHands):
     """The hands of the Windows that `runner` leads to."""
 
     can_be_tried: ClassVar[bool] = False
+    keeps_copy: ClassVar[bool] = False
 
     def __init__(self, name: str, runner: Runner, back_s: float = BACK_S) -> None:
         super().__init__(name, runner)

@@ -110,6 +110,15 @@ def not_ours(capture: Capture) -> str:
     return f"the host was taken meanwhile, by {owner_said(section.errors)}: nothing was begun"
 
 
+def not_begun(capture: Capture, name: str, why: str) -> str:
+    """Say why nothing was begun: a section failed, which means `why`; empty: it did not."""
+    section = capture.section(name)
+    if section is None or section.returncode == 0:
+        return ""
+    said = " ".join((section.errors.strip() or section.output.strip()).split())
+    return f"{why}, and so it was not begun: {said[:300]}"
+
+
 def settled_read_script(step: Step) -> str:
     """Read a step's state when the change that was under way there has come to its end."""
     return sections_script("# Reads; changes nothing.\n", await_change(), *read_sections([step]))

@@ -43,6 +43,8 @@ from wirespeed.apply.hands_script import (
     take_over_script,
     unlock_script,
 )
+from wirespeed.apply.host_copy import Batch, HostCopy
+from wirespeed.apply.host_copy_script import is_copied, keep_part, not_copied, told_of, told_part
 from wirespeed.apply.settle import settled
 from wirespeed.apply.tryout_script import (
     NO_SYSTEMD,
@@ -85,6 +87,8 @@ class ShellHands:
     """The folder on the host that says who has it."""
     can_be_tried: ClassVar[bool] = True
     """Whether the host can take back a whole run by itself."""
+    keeps_copy: ClassVar[bool] = True
+    """Whether the host has a copy of the journal of each run that changes it."""
     survives_reboot = True
     """Whether a timer that `start_tryout` has started outlives a reboot of the host."""
 
@@ -95,6 +99,11 @@ class ShellHands:
         """What each reading of a step said last: the text that a change is compared with."""
         self._is_tried = False
         self._undo: tuple[int, Sequence[Command]] | None = None
+        self._copy: HostCopy | None = None
+        self._batch: Batch | None = None
+        """What the script that is under way adds to the copy."""
+        self._refused = ""
+        """Why that script began none of its commands."""
 
     def read(self, steps: Sequence[Step]) -> list[Observed[State]]:
         """See `Hands.read`."""
@@ -107,15 +116,13 @@ class ShellHands:
         around = self._around()
 
         def attempt(expected: Section | None) -> Changed:
+            self._refused = ""
             script = change_script(step, commands, expected=expected, around=around)
             try:
                 capture = self._ask_of([step], script, timeout_s)
             except HostError as error:
                 return Changed("", self._read_again(step, error))
-            done = changed(capture, step, commands)
-            if reason := not_ours(capture) or not_noted(capture):
-                done = replace(done, failed=reason)
-            return settled(self.read, step, done)
+            return settled(self.read, step, self._begun(changed(capture, step, commands)))
 
         return self._change_from(now, step, attempt)
 
@@ -137,13 +144,17 @@ class ShellHands:
         scripts = posix_scripts(self._around())
 
         def attempt(expected: Section | None) -> Changed:
-            token = self._token()
+            self._refused, token = "", self._token()
             done = change_or_undone(
                 ask, renew, token, step, commands, undo, within_s, scripts, expected
             )
-            return settled(self.read, step, done)
+            return settled(self.read, step, self._begun(done))
 
         return self._change_from(now, step, attempt)
+
+    def _begun(self, done: Changed) -> Changed:
+        """Say why nothing was begun, where that is so."""
+        return replace(done, failed=self._refused) if self._refused else done
 
     def _change_from(
         self, now: State | None, step: Step, attempt: Callable[[Section | None], Changed]
@@ -185,19 +196,27 @@ class ShellHands:
         What the run itself left armed when it was killed is undone first; what another run left
         armed is not touched, and the host is not taken then.
         """
-        parts = settle_script(claim.run), others_script(claim.run, others_tried(claim.run))
+        told = told_part(self._copy.name) if self._copy else ""
+        parts = settle_script(claim.run) + told, others_script(claim.run, others_tried(claim.run))
         capture = self._taken(lock_script(claim.line(), *parts))
         found = line_of(capture, "owner")
         if found != claim.line() and claim.takes_over(found):
             script = take_over_script(claim.line(), claim.former_of(self._name, found), *parts)
             capture = self._taken(script)
             found = line_of(capture, "owner")
+        if self._copy:
+            self._copy.found(*told_of(capture))
         self._claimed(claim, found, other_runs(capture), f"by hand: rm -r {self.lock}")
         return boot_id(capture)
 
     def give_back(self, claim: Claim) -> None:
-        """Let others take it."""
-        self._ask(unlock_script(claim.line(), sweep_script(claim.run)), READ_TIMEOUT_S)
+        """Let others take it; its copy of the journal is brought up to date before."""
+        first = sweep_script(claim.run) + self._keeping(is_last=True)
+        self._ask(unlock_script(claim.line(), first), READ_TIMEOUT_S)
+
+    def keep_copy(self, copy: HostCopy) -> None:
+        """See `CopyKeeper.keep_copy`."""
+        self._copy = copy
 
     def _claimed(self, claim: Claim, found: str, others: list[str], remove: str) -> None:
         """See that the host is ours. Raises InputError `host.in_use`."""
@@ -248,11 +267,20 @@ class ShellHands:
 
     def _around(self) -> Around:
         ours = ours_part(self._run) if self._run != NO_RUN else ""
+        ours += self._keeping()
         noted, self._undo = self._undo, None
         if not self._is_tried:
             return Around(ours)
         first = note_part(self._run, *noted) if noted else ""
         return Around(f"{ours}{first}", push_part(self._run))
+
+    def _keeping(self, *, is_last: bool = False) -> str:
+        """Give the part of a script that brings the host's copy of the journal up to date."""
+        self._batch = self._copy.batch() if self._copy else None
+        if self._copy is None or self._batch is None:
+            return ""
+        batch = self._batch._replace(is_must=False) if is_last else self._batch
+        return keep_part(self._copy.name, batch)
 
     def _read_again(self, step: Step, lost: HostError) -> Observed[State]:
         """Read what became of a change whose connection was lost: the host's word is what counts.
@@ -274,13 +302,19 @@ class ShellHands:
         return self._noted(self._ask(script, timeout_s), steps)
 
     def _noted(self, capture: Capture, steps: Sequence[Step]) -> Capture:
+        refused = not_ours(capture) or not_copied(capture) or not_noted(capture)
+        self._refused = self._refused or refused
         for number, step in enumerate(steps):
             if section := capture.section(f"step-{number}"):
                 self._latest[step.read()] = section
         return capture
 
     def _ask(self, script: str, timeout_s: float) -> Capture:
-        return parse_capture(self._say(script, timeout_s), self._name)
+        capture = parse_capture(self._say(script, timeout_s), self._name)
+        if self._copy and self._batch and is_copied(capture):
+            self._copy.sent(self._batch)
+            self._batch = None
+        return capture
 
     def _say(self, script: str, timeout_s: float) -> str:
         done = self._runner.run(("sh", "-s"), timeout_s=timeout_s, stdin=script)

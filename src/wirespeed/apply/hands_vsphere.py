@@ -76,6 +76,7 @@ class VsphereHands(ShellHands):
     """The hands of the guests of the host at the other end of `session`."""
 
     can_be_tried: ClassVar[bool] = False
+    keeps_copy: ClassVar[bool] = False
 
     def __init__(
         self,

@@ -21,6 +21,9 @@ class WslHands(ShellHands):
         "that runs in it; Windows goes on"
     )
 
+    keeps_copy: ClassVar[bool] = False
+    """A run has Windows' side too, which keeps none: half of a way back is none."""
+
     def __init__(self, name: str, runner: Runner) -> None:
         super().__init__(name, runner)
         self._by_windows = runner if isinstance(runner, WslRunner) else None

@@ -31,12 +31,23 @@ class Run:
     """The journal of one run, open for writing: nobody else has it open at the same time."""
 
     def __init__(
-        self, folder: Path, writer: JsonlWriter, told: JournalText, run: str, *, breaks: bool
+        self,
+        folder: Path,
+        writer: JsonlWriter,
+        told: JournalText,
+        run: str,
+        *,
+        of: str,
+        breaks: bool,
     ) -> None:
         self.folder, self._writer, self.told = folder, writer, told
         self.entries: list[Entry] = list(told.entries)
+        self.former: list[Entry] = []
+        """Of what was undone before this was begun anew: hosts may not know yet that it was."""
         self.id = run
         """By which hosts know it: random, made once, and kept where the folder is moved."""
+        self.of = of
+        """What it is of, as `RunFile.of`."""
         self.breaks = breaks
         """Whether the lock of another run on a host is to be broken."""
         self.is_older = bool(told.entries) and not _journal_id(told.entries)
@@ -76,6 +87,7 @@ class Run:
         """Forget what was undone."""
         self._say(begun_at=None)
         self._writer.clear()
+        self.former = self.entries.copy() or self.former
         self.entries.clear()
         self._number, self._name, self._is_marked = 0, "", False
 
@@ -128,8 +140,8 @@ def _opened(folder: Path, *, breaks: bool, of: str = "") -> Iterator[Run]:
             # Of a beginning that a crash spoilt before anything was done.
             writer.set_aside()
             told = read_told(folder)
-        run = _kept_id(folder, told.entries, of)
-        yield Run(folder, writer, told, run, breaks=breaks)
+        said = _kept_file(folder, told.entries, of)
+        yield Run(folder, writer, told, said.run, of=said.of, breaks=breaks)
     finally:
         writer.close()
 
@@ -139,8 +151,11 @@ def run_spec(entries: Iterable[Entry]) -> Spec | None:
     return next((e.spec for e in entries if isinstance(e, Begun) and e.spec is not None), None)
 
 
-def _kept_id(folder: Path, entries: Sequence[Entry], of: str) -> str:
-    """Give the id of a run: its journal's, else its `run.json`'s; one is made, and durable."""
+def _kept_file(folder: Path, entries: Sequence[Entry], of: str) -> RunFile:
+    """Give the `run.json` of a run, durable: the id is its journal's, else what was there.
+
+    Where neither has one, one is made.
+    """
     said = read_run_file(folder)
     known = (_journal_id(entries), said.run if said else "")
     found = next((one for one in known if RUN_ID.fullmatch(one)), uuid.uuid4().hex)
@@ -150,8 +165,9 @@ def _kept_id(folder: Path, entries: Sequence[Entry], of: str) -> str:
         began = utc_now() if len(entries) > 1 else None
         began = said.begun_at if said else began
         made = said.made_at if said else utc_now()
-        write_run_file(folder, RunFile(run=found, of=of, made_at=made, begun_at=began))
-    return found
+        said = RunFile(run=found, of=of, made_at=made, begun_at=began)
+        write_run_file(folder, said)
+    return said
 
 
 def _journal_id(entries: Iterable[Entry]) -> str:

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from enum import StrEnum
 
 from wirespeed.apply.guard_timer import PATH, RESULT
-from wirespeed.apply.hands_script import CHANGE_TIMEOUT_S, await_change, heredoc
+from wirespeed.apply.hands_script import CHANGE_TIMEOUT_S, await_change, heredoc, not_begun
 from wirespeed.host.sections import sections_script
 from wirespeed.model.capture import Capture
 from wirespeed.model.command import Command
@@ -146,11 +146,7 @@ def tryout_of(capture: Capture) -> tuple[Tryout, str]:
 
 def not_noted(capture: Capture) -> str:
     """Say why a change was not begun: its undo could not be kept; empty: it was, or need not be."""
-    section = capture.section("noted")
-    if section is None or section.returncode == 0:
-        return ""
-    said = " ".join((section.errors.strip() or section.output.strip()).split())
-    return f"its undo is not kept on the host, and so it was not begun: {said[:300]}"
+    return not_begun(capture, "noted", "its undo is not kept on the host")
 
 
 def undo_script(run: str) -> str:

@@ -34,7 +34,7 @@ from wirespeed.commands.link_wanted import (
     steps,
 )
 from wirespeed.commands.plan_hosts import require_whole
-from wirespeed.commands.run_hosts import forget_steps, taken, telling, undo_taken
+from wirespeed.commands.run_hosts import catch_up, forget_steps, taken, telling, undo_taken
 from wirespeed.commands.undo_options import HowUndone, undo_options
 from wirespeed.doctor.gather import Gathered, gather
 from wirespeed.host.clock import utc_now
@@ -182,7 +182,8 @@ def link(
         with open_run(where, breaks=breaks_lock, of=of) as run:
             _refuse_applied(run, where)
             run.begin_anew()
-            with taken(run, hands):
+            with taken(run, hands) as held:
+                held.refuse_other_copies()
                 _carry_out(run, plan, hands)
                 is_up = proves_link(card) or _comes_up(run, plan, hands, wanted, facts)
         code = 0 if is_up else 1
@@ -365,6 +366,7 @@ def _undo(where: Path, hands: Mapping[str, Hands], how: HowUndone, *, breaks: bo
                 next="name host and switch as they were named then",
             )
         with taken(run, hands) as held:
+            catch_up(run, run.plan, held)
             forget_steps(run, run.plan, how)
             try:
                 undo_taken(run, run.plan, hands, held, force=how.force)

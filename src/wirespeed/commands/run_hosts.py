@@ -8,9 +8,10 @@ from wirespeed.apply.claim import Claim
 from wirespeed.apply.executor import Ending, Executor
 from wirespeed.apply.forget import forgotten
 from wirespeed.apply.guard_timer_hands import CONFIRM_WITHIN_S, guarded
-from wirespeed.apply.hands import Hands, Takeable
+from wirespeed.apply.hands import CopyKeeper, Hands, Takeable
 from wirespeed.apply.hands_boot import Boots
 from wirespeed.apply.hands_shell import ShellHands
+from wirespeed.apply.host_copy import MAX_OF, About, HostCopy
 from wirespeed.apply.interrupted import interrupted
 from wirespeed.apply.run import Run
 from wirespeed.commands import tryout
@@ -38,6 +39,7 @@ from wirespeed.model.journal import (
     Undone,
     progress,
 )
+from wirespeed.model.owner import MAX_LINE
 from wirespeed.model.plan import Plan
 from wirespeed.model.spec import Spec
 
@@ -51,6 +53,13 @@ class Taken(ExitStack):
     def __init__(self) -> None:
         super().__init__()
         self.boot_ids: dict[str, str] = {}
+        self.copies: list[HostCopy] = []
+        """Of the run's journal, on the hosts that keep one."""
+
+    def refuse_other_copies(self) -> None:
+        """Raise InputError `host.copy_differs`, `run.behind` before anything new is changed."""
+        for copy in self.copies:
+            copy.refuse_other()
 
 
 def spec_of_run(path: Path, spec: Spec | None) -> Spec:
@@ -78,12 +87,26 @@ def taken(run: Run, hands: Mapping[str, Hands]) -> Taken:
     try:
         for place, hand in hands.items():
             if isinstance(hand, Takeable):
+                if isinstance(hand, CopyKeeper) and hand.keeps_copy:
+                    stack.copies.append(_copy_of(run, place, claim))
+                    hand.keep_copy(stack.copies[-1])
                 stack.boot_ids[place] = hand.take(claim)
                 stack.callback(_give_back, place, hand, claim)
     except BaseException:
         stack.close()
         raise
     return stack
+
+
+def _copy_of(run: Run, place: str, claim: Claim) -> HostCopy:
+    about = About(owner=claim.line()[:MAX_LINE], of=run.of[:MAX_OF])
+    return HostCopy(place, run.id, about, run.entries, run.former, claim.tell)
+
+
+def catch_up(run: Run, plan: Plan, held: Taken) -> None:
+    """Learn what hosts were undone from their own copies. Raises InputError `run.behind`."""
+    for copy in held.copies:
+        copy.catch_up(plan, run.write)
 
 
 def claim_of(run: Run) -> Claim:
@@ -135,6 +158,7 @@ def carry_out(
     """
     name = name or str(run.folder)
     with taken(run, hands) as held:
+        held.refuse_other_copies()
         write = telling(run, plan)
         if try_s:
             if gone := tryout.gone_back(run, plan, hands):
@@ -190,6 +214,7 @@ def put_back(
     how: HowUndone = AS_EVER,
 ) -> None:
     """Undo a run whose hosts are taken. What a host has taken back itself is read, and noted."""
+    catch_up(run, plan, held)
     forget_steps(run, plan, how)
     try:
         tryout.end(run, plan, hands)

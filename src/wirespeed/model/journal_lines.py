@@ -42,6 +42,8 @@ class JournalText:
     """What its seals name; empty: there is no whole line."""
     number: int = 0
     """Of its last line, as far as that is known; the next one has the next."""
+    numbers: tuple[int, ...] = ()
+    """Of each entry's line."""
 
     @property
     def has_beginning(self) -> bool:
@@ -79,6 +81,7 @@ def read_journal_text(data: bytes) -> JournalText:
         torn_bytes=len(torn),
         run=judge.run,
         number=judge.number,
+        numbers=tuple(judge.numbers),
     )
 
 
@@ -88,6 +91,7 @@ class _Judge:
     def __init__(self) -> None:
         self.entries: list[Entry] = []
         self.damage: list[Damage] = []
+        self.numbers: list[int] = []
         self.run = ""
         self._number = 0
         """Of the last line that was kept, in the run."""
@@ -157,6 +161,7 @@ class _Judge:
             self._refuse(place, why)
             return
         self.entries.append(entry)
+        self.numbers.append(number)
         self._number, self._spoilt = number, 0
         if isinstance(entry, Begun):
             self._steps += len(entry.plan.steps)

@@ -1,0 +1,228 @@
+"""A host's own copy of the journal: what of it is there, and what the next script adds.
+
+    run folder   intent, durable
+    host         the copy's lines until that intent, durable; then the change, in one script
+    host         the result, with the next script there, or when the host is given back
+
+So no change is made that the host's copy does not name, and it costs no further round trip. What
+is sent names the size from which it is written: sent twice, it is there once. What a copy says
+beyond the run folder was done from elsewhere, by `undo HOST`.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from pydantic import Field
+
+from wirespeed.model.error import InputError
+from wirespeed.model.frozen import Frozen
+from wirespeed.model.journal import Entry, Forgotten, Intent, Undoing, Undone, outcome
+from wirespeed.model.journal_lines import JournalText, digest, read_journal_text, sealed
+from wirespeed.model.journal_part import (
+    Relation,
+    kept_of,
+    more_of,
+    part_of,
+    relation,
+    steps_of,
+    with_number,
+)
+from wirespeed.model.owner import MAX_LINE
+from wirespeed.model.plan import Plan
+
+MAX_OF = 4096
+MAX_COPY_BYTES = 4 << 20
+"""A step takes about 3 KB; what a copy has is sent whole when a host is taken again."""
+
+
+class About(Frozen):
+    """Whose run a copy is of: `about.json` beside it."""
+
+    owner: str = Field(max_length=MAX_LINE)
+    """The line that stood in the host's lock when the copy was begun."""
+    of: str = Field(default="", max_length=MAX_OF)
+    """The real path of its spec, or what else it is of."""
+
+
+class Batch(NamedTuple):
+    """What one script adds to the copy."""
+
+    at: int
+    """Bytes of the copy that stay; 0: it is begun."""
+    text: str
+    entries: int
+    """Of the host's part, once this is there."""
+    is_must: bool
+    """Nothing is changed where it cannot be kept: not so of an undo."""
+    is_undone: bool
+    about: str = ""
+    too_long: str = ""
+    """Why it is not kept."""
+
+    @property
+    def size(self) -> int:
+        """Give the size of the copy then."""
+        return self.at + len(self.text.encode())
+
+
+class HostCopy:
+    """The copy of one run on one host; `entries` is the run's journal, which grows."""
+
+    def __init__(
+        self,
+        place: str,
+        run: str,
+        about: About,
+        entries: Sequence[Entry],
+        former: Sequence[Entry] = (),
+        tell: Callable[[str], None] = lambda _: None,
+    ) -> None:
+        self.place, self.run = place, run
+        self._about, self._entries, self._former, self._tell = about, entries, former, tell
+        self._size, self._kept, self._number, self._name = 0, 0, 0, ""
+        self._more: list[Entry] = []
+        self._is_spoilt = False
+        self.other = ""
+        """Why the copy that is there is not this run's to write; empty: it is."""
+
+    @property
+    def name(self) -> str:
+        """Give the name of its folder: two hosts of a spec may be one machine."""
+        return copy_name(self.run, self.place)
+
+    @property
+    def is_ahead(self) -> bool:
+        """Tell whether the copy says more than the run folder."""
+        return bool(self._more)
+
+    def found(self, text: str | None, refused: str = "") -> None:
+        """Take what stands on the host; None: nothing. `refused`: why it was not read."""
+        self._size, self._kept, self._number, self._name = 0, 0, 0, ""
+        self._more, self._is_spoilt, self.other = [], False, refused
+        if text is None or refused:
+            return
+        told, own = read_journal_text(text.encode()), self._part()
+        if told.damage or not told.entries:
+            spoilt = "it is not as it was written: " + said_of(told)
+            if own:
+                self._is_spoilt = True
+                self._tell(f"{self.place}: its copy of the run's journal is written anew: {spoilt}")
+            else:
+                self.other = spoilt
+            return
+        how = relation(own, told.entries)
+        if how is Relation.BEHIND:
+            self._stands(told, kept_of(own, told.entries))
+        elif how is Relation.AHEAD and own:
+            self._stands(told, len(own))
+            self._more = more_of(own, told.entries)
+        elif outcome(told.entries) != "undone" and not self._is_of_former(told):
+            ended = outcome(told.entries)
+            self.other = f"it is of another beginning of the same run, and that is {ended}"
+
+    def batch(self) -> Batch | None:
+        """Give what is to be sent with the next script; None: nothing, or there is no copy."""
+        own = self._part()
+        is_must = bool(self._entries) and isinstance(self._entries[-1], Intent)
+        # Nothing of the run is on this host yet, or an older release did it: undo begins none.
+        is_begun = self._size > 0 or (is_must and isinstance(own[-1], Intent))
+        is_begun |= self._is_spoilt
+        if self.other or self._more or not is_begun or len(own) == self._kept:
+            return None
+        lines, name = [], self._name
+        for number, entry in enumerate(own[self._kept :], self._number + 1):
+            body = entry.model_dump_json()
+            lines.append(sealed(body, number, name) + "\n")
+            name = name or digest(body.encode())
+        about = "" if self._size else self._about.model_dump_json()
+        is_undone = outcome(own) == "undone"
+        found = Batch(self._size, "".join(lines), len(own), is_must, is_undone, about)
+        if found.size > MAX_COPY_BYTES:
+            why = f"the copy would have {found.size} bytes, at most {MAX_COPY_BYTES}"
+            return found._replace(too_long=why, text="")
+        return found
+
+    def sent(self, batch: Batch) -> None:
+        """Know that a batch is durable on the host."""
+        self._number += batch.entries - self._kept
+        self._name = self._name or _name_of(batch.text)
+        self._size, self._kept, self._is_spoilt = batch.size, batch.entries, False
+
+    def refuse_other(self) -> None:
+        """Raise InputError `host.copy_differs`, `run.behind`: nothing may be changed from here."""
+        if self.other:
+            raise InputError(
+                "host.copy_differs",
+                where=self.place,
+                found=f"its copy of this run's journal, run {self.run}: {self.other}",
+                so="what stood there before may be known to that copy alone; nothing was changed",
+                next="wirespeed status HOST shows it, with HOST as in ssh://root@alpha; "
+                "wirespeed undo HOST takes it back",
+            )
+        if self._more:
+            raise _behind(self.place, self.run, len(self._more))
+
+    def catch_up(self, plan: Plan, write: Callable[[Entry], None]) -> None:
+        """Write into the journal what the copy says was undone from elsewhere.
+
+        Raises InputError `run.behind` where more than an undo was done.
+        """
+        if self.other:
+            self._tell(f"{self.place}: its copy of the run's journal is left alone: {self.other}")
+        more, numbers = self._more, steps_of(plan, self.place)
+        if not more:
+            return
+        undone: list[Entry] = []
+        for entry in more:
+            if not isinstance(entry, Undoing | Undone | Forgotten):
+                raise _behind(self.place, self.run, len(more))
+            undone.append(with_number(entry, numbers))
+        self._tell(f"{self.place}: an undo was begun there from its own copy: it is gone on with")
+        for entry in undone:
+            write(entry)
+        self._more, self._kept = [], len(self._part())
+
+    def _stands(self, told: JournalText, kept: int) -> None:
+        self._size, self._kept = told.size_bytes - told.torn_bytes, kept
+        self._number, self._name = told.number, told.run
+
+    def _is_of_former(self, told: JournalText) -> bool:
+        """Tell whether the copy is of the run that was undone before this beginning.
+
+        The host was lost before it could be told of that.
+        """
+        former = part_of(self._former, self.place, self.run)
+        is_undone = outcome(self._former) == "undone"
+        return is_undone and relation(former, told.entries) is Relation.BEHIND
+
+    def _part(self) -> list[Entry]:
+        return part_of(self._entries, self.place, self.run)
+
+
+def copy_name(run: str, place: str) -> str:
+    """Give the name of a copy's folder: of which run, and of which host of it."""
+    return f"{run}-{digest(place.encode())[:8]}"
+
+
+def said_of(told: JournalText) -> str:
+    """Say what is wrong with the lines of a copy."""
+    said = [f"line {one.line}: {one.found}" for one in told.damage[:3]]
+    if not told.entries:
+        said.insert(0, f"{told.size_bytes} bytes without a beginning")
+    return "; ".join(said)
+
+
+def _behind(place: str, run: str, lines: int) -> InputError:
+    return InputError(
+        "run.behind",
+        where=place,
+        found=f"its copy of the journal of run {run} has {lines} lines that this run folder lacks",
+        so="it was gone on with from elsewhere, or this folder is an old copy; nothing was changed",
+        next="wirespeed undo HOST takes it back from the host's copy, with HOST as in "
+        "ssh://root@alpha; then wirespeed undo with this folder does the rest",
+    )
+
+
+def _name_of(text: str) -> str:
+    told = read_journal_text(text.encode())
+    return told.run

@@ -1,0 +1,216 @@
+"""The scripts that keep a host's copy of a journal, and read it: parts for `sections_script`. Pure.
+
+    /var/lib/wirespeed/runs/RUN-HOST/     0700, HOST being a digest of the host's name in the run
+        journal.jsonl                the copy; it is there once all else is
+        about.json                   whose run it is
+        number                       which of the runs there began first
+        undone                       all of it is taken back: it may be removed
+
+Root's alone, or who the script runs as; a link, a file with two names, or one that others may write
+to is not read, nor written to.
+"""
+
+import shlex
+
+from wirespeed.apply.hands_script import heredoc, not_begun
+from wirespeed.apply.host_copy import MAX_COPY_BYTES, Batch
+from wirespeed.host.sections import sections_script
+from wirespeed.model.capture import Capture
+
+FOLDER = "/var/lib/wirespeed"
+NAME_LIKE = f"{'0' * 32}-{'0' * 8}"
+MAX_COPIES = 64
+MAX_ABOUT_BYTES = 32 << 10
+MAX_TOLD_BYTES = 40 << 20
+"""Of all copies on a host together; the rest is named, and not read."""
+NOT_THERE = 3
+NOT_READ = 5
+
+_ALONE = f"""\
+runs=$base/runs
+alone() {{
+	# $1 is ours alone; $2 is d for a folder, f for a file.
+	if [ -L "$1" ]; then echo "$1 is a symbolic link" >&2; return 1; fi
+	[ "-$2" = -d ] || [ -f "$1" ] || {{ echo "$1 is no regular file" >&2; return 1; }}
+	[ "-$2" = -f ] || [ -d "$1" ] || {{ echo "$1 is no folder" >&2; return 1; }}
+	set -- "$1" "$2" $(stat -c '%u %a %h' "$1")
+	[ "$3" = "$(id -u)" ] || {{ echo "$1 is owned by uid $3, not $(id -u)" >&2; return 1; }}
+	case $4 in
+	'' | *[2367] | *[2367]?) echo "$1 has mode $4: others may write to it" >&2; return 1 ;;
+	esac
+	[ "$2" = d ] || [ "$5" = 1 ] || {{ echo "$1 has $5 names (hard links)" >&2; return 1; }}
+}}
+told() {{
+	# The text of the copy in the folder $1; {NOT_THERE}: there is none.
+	for one in "$base" "$runs" "$1" "$1/journal.jsonl"; do
+		[ -e "$one" ] || [ -L "$one" ] || return {NOT_THERE}
+	done
+	alone "$base" d && alone "$runs" d && alone "$1" d && alone "$1/journal.jsonl" f || return 1
+	size=$(wc -c <"$1/journal.jsonl")
+	[ "$size" -le {MAX_COPY_BYTES} ] || {{
+		echo "$1/journal.jsonl has $size bytes, at most {MAX_COPY_BYTES}" >&2
+		return 1
+	}}
+	cat "$1/journal.jsonl"
+}}
+"""
+
+
+def told_part(name: str) -> str:
+    """Tell the copy in the folder of that name: the section `copy`."""
+    return f'base={FOLDER}\n{_ALONE}show copy - told "$runs/{name}"\n'
+
+
+def told_of(capture: Capture) -> tuple[str | None, str]:
+    """Give the copy that `told_part` told, and why it was not read where that is so."""
+    section = capture.section("copy")
+    if section is None or section.returncode is None:
+        return None, "it was not read to its end"
+    if section.returncode == NOT_THERE:
+        return None, ""
+    if section.returncode:
+        return None, section.errors.strip()[:300] or f"return code {section.returncode}"
+    return section.output, ""
+
+
+def keep_part(folder: str, batch: Batch) -> str:
+    """Add a batch to the copy, durably: the section `copied` says how it went.
+
+    Where it must be kept, what comes after it in a loop is not begun without; where it need not
+    be, the section is `told`.
+    """
+    name = "copied" if batch.is_must else "told"
+    stop = '[ "$code" -eq 0 ] || break\n' if batch.is_must else ""
+    if batch.too_long:
+        return f"""\
+copied() {{
+	echo {shlex.quote(batch.too_long)} >&2
+	return 1
+}}
+show {name} - copied
+{stop}"""
+    mark = ': >"$copy/undone"' if batch.is_undone else 'rm -f "$copy/undone"'
+    return f"""\
+base={FOLDER}
+{_ALONE}copy=$runs/{folder}
+{_BEGIN if batch.about else _GO_ON}copied() {{
+	umask 077
+	for one in "$base" "$runs" "$copy"; do
+		[ -d "$one" ] || mkdir "$one" || return
+		alone "$one" d || return
+	done
+	rm -f "$copy/draft" && cat >"$copy/draft" || return
+	add {batch.at} {shlex.quote(batch.about)} || return
+	{mark}
+}}
+durable() {{
+	sync "$@" 2>/dev/null || sync
+}}
+show {name} - copied {_here(batch.text)}{stop}"""
+
+
+def not_copied(capture: Capture) -> str:
+    """Say why a change was not begun: its copy could not be kept; empty: it was, or need not be."""
+    return not_begun(capture, "copied", "the host's copy of the journal is not kept")
+
+
+def is_copied(capture: Capture) -> bool:
+    """Tell whether the batch that was sent is durable there."""
+    section = capture.section("copied") or capture.section("told")
+    return section is not None and section.returncode == 0
+
+
+def list_script(others: str, lock: str) -> str:
+    """Tell all copies of a host, who has it (`owner`), and what is armed there (`others`).
+
+    The sections `copy`, `about`, `number` and `undone` have the copy's folder as their subject.
+    """
+    return sections_script(
+        "# Reads what runs of wirespeed stand here; changes nothing.\n",
+        f"""
+base={FOLDER}
+{_ALONE}{_LIST}
+show runs - listed
+for folder in "$runs"/*; do
+	run=${{folder##*/}}
+	[ ${{#run}} -eq {len(NAME_LIKE)} ] || continue
+	case $run in *[!0-9a-f-]*) continue ;; esac
+	[ $count -lt {MAX_COPIES} ] || break
+	count=$((count + 1))
+	show about "$run" small "$folder/about.json" {MAX_ABOUT_BYTES}
+	show number "$run" small "$folder/number" 20
+	[ -e "$folder/undone" ] && show undone "$run" true && continue
+	[ ! -f "$folder/journal.jsonl" ] || total=$((total + $(wc -c <"$folder/journal.jsonl")))
+	show copy "$run" bounded "$folder"
+done
+run owner - cat {lock}/owner
+{others}""",
+    )
+
+
+def _here(text: str) -> str:
+    """Give lines as the input of a function; they end with a line end already."""
+    return heredoc(text.removesuffix("\n"))
+
+
+_BEGIN = f"""\
+add() {{
+	room || return
+	last=0
+	for one in "$runs"/*/number; do
+		[ -f "$one" ] || continue
+		n=
+		{{ read -r n <"$one"; }} 2>/dev/null
+		case $n in '' | 0* | *[!0-9]* | ??????????*) continue ;; esac
+		[ "$n" -le $last ] || last=$n
+	done
+	printf '%s\\n' "$2" >"$copy/about.json" && echo $((last + 1)) >"$copy/number" || return
+	durable "$copy/draft" "$copy/about.json" "$copy/number" || return
+	mv "$copy/draft" "$copy/journal.jsonl" || return
+	durable "$copy" "$runs" "$base" "${{base%/*}}"
+}}
+room() {{
+	set -- "$runs"/*
+	[ $# -gt {MAX_COPIES} ] || return 0
+	for one in "$runs"/*; do
+		[ ! -e "$one/undone" ] || [ "$one" = "$copy" ] || rm -r "$one"
+	done
+	set -- "$runs"/*
+	[ $# -le {MAX_COPIES} ] || {{ echo "$(($# - 1)) runs stand there: undo some" >&2; return 1; }}
+}}
+"""
+_GO_ON = """\
+add() {
+	alone "$copy/journal.jsonl" f || return
+	size=$(wc -c <"$copy/journal.jsonl")
+	if [ "$size" -eq "$1" ]; then
+		cat "$copy/draft" >>"$copy/journal.jsonl" && rm "$copy/draft" || return
+		durable "$copy/journal.jsonl"
+	elif [ "$size" -gt "$1" ]; then
+		# What was sent once before, and maybe cut short.
+		head -c "$1" "$copy/journal.jsonl" | cat - "$copy/draft" >"$copy/whole" || return
+		durable "$copy/whole" && mv "$copy/whole" "$copy/journal.jsonl" || return
+		rm "$copy/draft"
+		durable "$copy"
+	else
+		echo "$copy/journal.jsonl has $size bytes, not $1 as before" >&2
+		return 1
+	fi
+}
+"""
+_LIST = f"""\
+count=0
+total=0
+listed() {{
+	[ -e "$runs" ] || [ -L "$runs" ] || return 0
+	alone "$base" d && alone "$runs" d
+}}
+small() {{
+	[ -e "$1" ] || return {NOT_THERE}
+	alone "$1" f && head -c "$2" "$1"
+}}
+bounded() {{
+	[ $total -le {MAX_TOLD_BYTES} ] || return {NOT_READ}
+	told "$1"
+}}
+"""
