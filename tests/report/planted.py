@@ -1,8 +1,10 @@
 """A text with every character that steers a terminal or hides, and how it is planted in records."""
 
 import dataclasses
+import re
 import types
 import typing
+from pathlib import Path
 from typing import Any, Literal, get_origin
 
 from pydantic import BaseModel
@@ -57,3 +59,11 @@ def _is_literal(annotation: object) -> bool:
     if get_origin(annotation) in (typing.Union, types.UnionType):
         return any(map(_is_literal, typing.get_args(annotation)))
     return get_origin(annotation) is Literal
+
+
+def harmful_capture() -> str:
+    """A capture of a host that refuses all but its list of ports, in such words."""
+    case = Path(__file__).parents[1] / "rules/cases/queues.rings_below_maximum"
+    text = min(case.glob("present*")).joinpath("capture.txt").read_text()
+    said = rf"\1\n\ncase errors\npermission denied {PLANT}\ncase end 1"
+    return re.sub(r"(?s)(case begin (?!ports)[^\n]+).*?\ncase end 0", said, text)

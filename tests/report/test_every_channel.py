@@ -5,9 +5,6 @@ A command that is in no list here, and a file that is written by a function that
 
 import ast
 import json
-import re
-import sys
-from collections.abc import Callable, Iterator
 from contextlib import nullcontext
 from pathlib import Path
 from types import SimpleNamespace
@@ -26,8 +23,9 @@ from wirespeed.model.observed import Unreadable
 from wirespeed.model.proof import Compared, Difference, When
 from wirespeed.model.spec import Approach
 
+from .conftest import Call
 from .diagnoses import filled_with
-from .planted import PLANT, STEERS, WORD, assert_harmless, plant
+from .planted import PLANT, STEERS, WORD, assert_harmless, harmful_capture, plant
 from .proofs import SPEC, proof
 from .records import whole_run
 
@@ -37,38 +35,10 @@ NO_HOST = {
     "lab": "names of its own; what QEMU said comes as an error, fed below",
 }
 AS_ERRORS = {
-    "apply": "names of steps, as `plan` has them; what failed comes as an error",
-    "undo": "as apply",
-    "confirm": "as apply",
-    "persist": "as apply",
-    "remedy": "a plan, as `plan` has it",
-    "link": "a plan, as `plan` has it",
-    "prove": "stages and the page, which `report` makes again",
-    "compare": "stages and the page, which `report` makes again",
     "measure": "the page, which `report` makes again, and display.py, fed below",
 }
-Call = Callable[..., tuple[int, str, str]]
-
-
-@pytest.fixture
-def call(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Iterator[Call]:
-    def run(*arguments: object) -> tuple[int, str, str]:
-        capfd.readouterr()
-        monkeypatch.setattr(sys, "argv", ["wirespeed", *map(str, arguments)])
-        with pytest.raises(SystemExit) as ended:
-            cli.main()
-        out, err = capfd.readouterr()
-        return (ended.value.code if isinstance(ended.value.code, int) else 0), out, err
-
-    yield run
-
-
-def harmful_capture() -> str:
-    """A capture of a host that refuses all but its list of ports, in such words."""
-    case = Path(__file__).parents[1] / "rules/cases/queues.rings_below_maximum"
-    text = min(case.glob("present*")).joinpath("capture.txt").read_text()
-    said = rf"\1\n\ncase errors\npermission denied {PLANT}\ncase end 1"
-    return re.sub(r"(?s)(case begin (?!ports)[^\n]+).*?\ncase end 0", said, text)
+DRIVEN = Path(__file__).with_name("test_hostile_host.py")
+"""What changes hosts, to its end on one that says it."""
 
 
 @pytest.mark.parametrize("kind", [e for e in vars(errors).values() if isinstance(e, type)])
@@ -304,9 +274,9 @@ def test_the_display_shows_nothing_as_it_came(capfd: pytest.CaptureFixture[str])
 
 
 def test_every_command_is_fed_or_says_why_not():
-    text = Path(__file__).read_text()
+    text = Path(__file__).read_text() + DRIVEN.read_text()
     for command in cli.COMMANDS:
-        is_fed = f'call("{command}"' in text
+        is_fed = f'call("{command}"' in text or f'drive("{command}"' in text
         assert is_fed or command in NO_HOST or command in AS_ERRORS, command
 
 
