@@ -18,12 +18,12 @@ from wirespeed.apply.persist import persist_name
 from wirespeed.apply.run import JOURNAL, open_run
 from wirespeed.apply.run_file import RUN
 from wirespeed.apply.run_place import new_run_folder
-from wirespeed.commands.guest_machines import state_folder
 from wirespeed.host.files import write_whole
 from wirespeed.host.folder import PrivateFolder
 from wirespeed.host.lab_folders import LabFolder
 from wirespeed.host.secret import PASSWORDS
 from wirespeed.host.ssh_guest import own_key
+from wirespeed.host.state import state_folder
 from wirespeed.host.vsphere import CA as VSPHERE_CA
 from wirespeed.host.vsphere import THUMBPRINT
 from wirespeed.host.winrm import CA as WINRM_CA

@@ -1,21 +1,37 @@
 """A virtual machine by ssh through its host: its key is the one that its console told."""
 
 import getpass
+import os
+import pwd
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
+from other_user import UID, needs_root
 from sshd import Home, Sshd, make_key, public
 
+from wirespeed.commands.guest_machines import with_guest_keys
 from wirespeed.host import ssh_guest
 from wirespeed.host.clock import monotonic_s
 from wirespeed.host.local import LocalRunner
 from wirespeed.host.reach_destination import Remote
 from wirespeed.host.ssh_guest import GuestPlace, GuestSession, own_key
-from wirespeed.model.error import HostError
+from wirespeed.model.error import HostError, InputError
+from wirespeed.model.spec import Spec
 
 pytestmark = pytest.mark.sshd
 MARKER = "wirespeed-host-key:"
+STORY = {
+    "hosts": {"alpha": {"reach": "here", "ports": ["0000:01:00.0"]}},
+    "approach": "legacy-vlan",
+    "failover": "none",
+    "underlay": {"subnet": "192.168.9.0/24", "mtu": 9080},
+    "networks": {"storage": {"segment": 42, "subnet": "192.168.10.0/24", "mtu": 9000}},
+    "guests": {
+        "gpu-1": {"host": "alpha", "networks": ["storage"], "kind": "qemu", "image": "/x.qcow2"}
+    },
+}
 WHO = ("sh", "-c", "echo $SSH_CONNECTION")
 
 
@@ -118,3 +134,41 @@ def test_our_own_key_is_made_once_and_only_we_can_read_it(tmp_path: Path):
     assert own_key(tmp_path / "state") == (path, told)
     assert path.stat().st_mode & 0o077 == 0
     assert told.startswith("ssh-ed25519 AAAA") and told.endswith(" wirespeed")
+
+
+@needs_root
+def test_a_key_for_guests_that_another_user_planted_is_refused(tmp_path: Path):
+    """Who made it can log in to every guest that lets it in."""
+    folder, theirs = tmp_path / "state", tmp_path / "theirs"
+    path, _ = own_key(folder)
+    path.rename(theirs)
+    path.symlink_to(theirs)
+    for plant in ("link", "owner", "mode"):
+        if plant == "owner":
+            path.unlink()
+            theirs.rename(path)
+            os.chown(path, UID, UID)
+        if plant == "mode":
+            os.chown(path, 0, 0)
+            path.chmod(0o666)
+        with pytest.raises(InputError, match=r"file\.untrusted"):
+            own_key(folder)
+
+
+@needs_root
+def test_under_sudo_the_key_for_guests_is_not_planted_by_the_calling_user(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    home = tmp_path / "home"
+    theirs = own_key(home / ".local/state/wirespeed")[1]
+    for path in (home, *home.rglob("*")):
+        os.chown(path, UID, UID)
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.setenv("XDG_STATE_HOME", str(home / ".local/state"))
+    monkeypatch.setattr(
+        pwd, "getpwuid", lambda _: SimpleNamespace(pw_dir=str(tmp_path / "home-of-root"))
+    )
+    (tmp_path / "home-of-root").mkdir()
+    made = with_guest_keys(Spec.model_validate(STORY))
+    assert made.guests["gpu-1"].authorized_keys not in ((), (theirs,))
+    assert (tmp_path / "home-of-root/.local/state/wirespeed/guest_key").is_file()

@@ -1,29 +1,21 @@
 """The virtual machines of a spec, reached through their hosts."""
 
-import os
 from collections.abc import Mapping
 from contextlib import ExitStack
-from pathlib import Path
 
 from wirespeed.apply.hands_guest import GuestHands
 from wirespeed.approaches.legacy_vlan_vm import guest_ssh_port
 from wirespeed.host.reach_destination import Remote, parse_destination
 from wirespeed.host.runner import Runner
+from wirespeed.host.state import state_folder
 from wirespeed.model.spec import VIRTUAL_MACHINES, Spec
 from wirespeed.steps.guest_machine import HOST_KEY, guest_folder
-
-
-def state_folder() -> Path:
-    """Give `$XDG_STATE_HOME/wirespeed`, or `~/.local/state/wirespeed`."""
-    base = os.environ.get("XDG_STATE_HOME")
-    root = Path(base) if base and Path(base).is_absolute() else Path.home() / ".local/state"
-    return root / "wirespeed"
 
 
 def with_guest_keys(spec: Spec) -> Spec:
     """Let ourselves in where a virtual machine's spec names nobody, by a key kept for that.
 
-    Raises InputError `file.unwritable`, `file.unreadable`.
+    Raises InputError `file.unwritable`, `file.unreadable`, `run.no_place`.
     """
     if all(spec.guests[name].authorized_keys for name in _machines(spec)):
         return spec

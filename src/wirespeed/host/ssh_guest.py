@@ -16,6 +16,7 @@ import asyncssh
 
 from wirespeed.host.clock import Deadline, sleep_s
 from wirespeed.host.files import is_file, make_folder
+from wirespeed.host.private import read_private
 from wirespeed.host.reach_destination import Remote
 from wirespeed.host.runner import MAX_OUTPUT_BYTES, Completed, Runner
 from wirespeed.host.ssh import CONNECT_S as HOST_CONNECT_S
@@ -149,14 +150,18 @@ class GuestSession(SshSession):
 
 
 def own_key(folder: Path) -> tuple[Path, str]:
-    """Give the private key that guests let us in by, made now if need be, and its public half."""
+    """Give the private key that guests let us in by, made now if need be, and its public half.
+
+    Raises InputError `file.untrusted` for one that another user may have put there.
+    """
     path = folder / "guest_key"
     if not is_file(path):
         make_folder(folder)
         with suppress(InputError):  # Another one has made it meanwhile.
             make_key(path)
     try:
-        public = asyncssh.read_private_key(str(path)).export_public_key().decode().split()
+        key = asyncssh.import_private_key(read_private(path))
     except (OSError, ValueError, asyncssh.Error) as error:
         raise InputError("file.unreadable", where=str(path), found=str(error)) from None
+    public = key.export_public_key().decode().split()
     return path, f"{public[0]} {public[1]} wirespeed"
