@@ -239,8 +239,8 @@ def test_the_timer_waits_for_a_change_and_goes_away_when_that_had_it_count_afres
         assert hand.ask_tryout() == (Tryout.WAITING, "")
         assert asleep.wait(10) == late.wait(10) == 0
         assert not (undo.parent / "taken").exists()
-        assert hand.end_tryout() == (Tryout.CONFIRMED, "")
-        assert hand.end_tryout() == (Tryout.GONE, "")
+        assert hand.end_tryout() == (Tryout.CONFIRMED, "", "")
+        assert hand.end_tryout() == (Tryout.GONE, "", "")
 
 
 def test_where_systemd_runs_the_timer_is_a_unit_that_is_enabled(
@@ -273,6 +273,94 @@ def test_where_systemd_runs_the_timer_is_a_unit_that_is_enabled(
         keep(run, plan, hands, "spec")
     assert list((host / "units").iterdir()) == [] and sleepers(host) == []
     assert f"--quiet disable {unit}.timer" in log.read_text()
+
+
+FAKE_SYNC = """#!/bin/sh
+for path; do
+	case $path in --) continue ;; esac
+	[ -e "$path" ] || exit 1
+	echo "$path"
+done >>{log}
+[ $# -gt 0 ] || echo all >>{log}
+"""
+
+
+def test_what_a_host_goes_back_by_is_on_its_disk_before_it_gets_its_name(
+    host: Path, hands: dict[str, ShellHands], monkeypatch: pytest.MonkeyPatch
+):
+    """As the power may fail at any moment; for real: tests/lab/test_legacy_tryout.py."""
+    log, program = host / "log", host / "bin/sync"
+    program.parent.mkdir()
+    program.write_text(FAKE_SYNC.format(log=log))
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{program.parent}:{os.environ['PATH']}")
+    with open_run(host / "run") as run:
+        plan = applied(run, host, hands, LONG_S)
+        folder = host / "try" / run.id
+        synced = log.read_text().splitlines()
+        names = ("undo", "seconds", "about", *(f"steps/{p.name}" for p in folder.glob("steps/*")))
+        assert len(names) == 6
+        for path in (folder / name for name in names):
+            draft = str(path.with_name(f".{path.name}"))
+            assert str(path.parent) in synced[synced.index(draft) :], path
+        assert list(folder.rglob(".*")) == [], "a draft has a name beside its own"
+        log.write_text("")
+        keep(run, plan, hands, "spec")
+    kept = f"{folder}/claim.us"
+    assert log.read_text().splitlines()[:3] == [f"{kept}/us", kept, str(folder)]
+
+
+@pytest.mark.parametrize("left", ["taken/us", "result"])
+def test_a_failure_of_the_power_that_brings_back_what_was_over_has_nothing_undone(
+    host: Path, hands: dict[str, ShellHands], left: str
+):
+    """The word of it is on the disk; that its units and its folder were removed may be lost."""
+    with open_run(host / "run") as run:
+        applied(run, host, hands, LONG_S)
+        folder = host / "try" / run.id
+        LocalRunner().run(["kill", "-TERM", f"-{(folder / 'sleeper').read_text().strip()}"])
+        (folder / "taken").mkdir()
+        (folder / left).write_text("undone\n")
+        LocalRunner().run(["sh", str(folder / "undo")])
+        assert stands(host)
+        assert folder.exists() == (left == "result"), "what it says is asked for yet"
+
+
+def test_what_is_left_of_a_timer_is_told_of(
+    host: Path,
+    hands: dict[str, ShellHands],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+):
+    program = host / "bin/rm"
+    program.parent.mkdir()
+    program.write_text('#!/bin/sh\n[ "$1" != -rf ] || { echo "rm: $2: bad disk" >&2; exit 1; }\n')
+    program.chmod(0o755)
+    with open_run(host / "run") as run:
+        plan = applied(run, host, hands, LONG_S)
+        monkeypatch.setenv("PATH", f"{program.parent}:{os.environ['PATH']}")
+        keep(run, plan, hands, "spec")
+        assert f"could not be removed: rm: {host}/try/{run.id}: bad disk" in capsys.readouterr().err
+
+
+def test_who_confirms_after_a_reboot_is_told_that_a_boot_forgets(
+    host: Path,
+    hands: dict[str, ShellHands],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+):
+    with open_run(host / "run") as run:
+        plan = applied(run, host, hands, LONG_S)
+        take = hands["alpha"].take
+
+        def take_after_a_reboot(claim: object) -> str:
+            take(claim)  # type: ignore[arg-type]
+            return "another boot"
+
+        monkeypatch.setattr(hands["alpha"], "take", take_after_a_reboot)
+        keep(run, plan, hands, "spec")
+    said = capsys.readouterr().err
+    assert "alpha: rebooted since," in said and "wirespeed drift spec" in said
 
 
 def test_an_undo_that_a_reboot_ended_begins_afresh(host: Path, hands: dict[str, ShellHands]):

@@ -53,6 +53,7 @@ from wirespeed.apply.tryout_script import (
     claim_script,
     forget_script,
     not_noted,
+    not_removed,
     note_part,
     others_tried,
     push_part,
@@ -256,14 +257,18 @@ class ShellHands:
             self._runner.renew()
         return tryout_of(self._ask(ask_script(self._run), READ_TIMEOUT_S + UNDOING_S))
 
-    def end_tryout(self) -> tuple[Tryout, str]:
-        """End it: the run is confirmed, or is taken back by us. It may be undone already."""
-        self._is_tried = False
-        return tryout_of(self._ask(claim_script(self._run), READ_TIMEOUT_S + UNDOING_S))
+    def end_tryout(self) -> tuple[Tryout, str, str]:
+        """End it: the run is confirmed, or is taken back by us. It may be undone already.
 
-    def forget_tryout(self) -> None:
-        """Remove what one that the host has taken back left there."""
-        self._ask(forget_script(self._run), READ_TIMEOUT_S)
+        Gives also why something of it is still on the host.
+        """
+        self._is_tried = False
+        capture = self._ask(claim_script(self._run), READ_TIMEOUT_S + UNDOING_S)
+        return *tryout_of(capture), not_removed(capture)
+
+    def forget_tryout(self) -> str:
+        """Remove what one that the host has taken back left there; say why some of it stays."""
+        return not_removed(self._ask(forget_script(self._run), READ_TIMEOUT_S))
 
     def _around(self) -> Around:
         ours = ours_part(self._run) if self._run != NO_RUN else ""

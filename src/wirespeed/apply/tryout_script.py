@@ -7,7 +7,8 @@
 
 The timer's undo waits for a change that is under way, and goes away when that one had it count
 afresh. What it does is every step's undo, last first. Where systemd runs, the timer is enabled and
-so starts again at boot, which no test has shown; elsewhere a reboot ends it.
+so starts again at boot; elsewhere a reboot ends it. The power may fail at any moment: what counts
+is on the disk before anything is done that relies on it.
 """
 
 import shlex
@@ -50,13 +51,13 @@ def start_script(run: str, owner: str, seconds: int) -> str:
 arm() {{
 	umask 077
 	[ ! -e "$try/taken" ] || {{ echo 'it was taken back' >&2; return 1; }}
-	mkdir -p "$try/steps" && cat >"$try/undo" || return
-	echo {seconds} >"$try/seconds" && printf '%s\\n' {shlex.quote(owner)} >"$try/about" || return
-	durable "$try/undo" "$try/seconds" "$try" {FOLDER} || return
+	mkdir -p "$try/steps" && put "$try/undo" && durable {FOLDER} || return
+	echo {seconds} | put "$try/seconds" || return
+	printf '%s\\n' {shlex.quote(owner)} | put "$try/about" || return
 	if [ -d {SYSTEMD} ]; then
-		printf '%s' {shlex.quote(_service(run))} >"$service" || return
-		printf '%s' {shlex.quote(_timer(seconds))} >"$timer" || return
-		durable "$service" "$timer" && systemctl daemon-reload || return
+		printf '%s' {shlex.quote(_service(run))} | put "$service" || return
+		printf '%s' {shlex.quote(_timer(seconds))} | put "$timer" || return
+		systemctl daemon-reload || return
 		systemctl --quiet enable "$unit.timer" || return
 		sync # The link that enables it, and the folders above: of these no name is known here.
 	fi
@@ -78,9 +79,7 @@ def note_part(run: str, number: int, undo: Sequence[Command]) -> str:
 note() {{
 	umask 077
 	[ ! -e "$try/taken" ] || {{ echo 'the host takes the run back itself' >&2; return 1; }}
-	cat >"$try/draft" && durable "$try/draft" || return
-	mv "$try/draft" "$try/steps/{number:06d}" && durable "$try/steps" || return
-	push note
+	put "$try/steps/{number:06d}" && push note
 }}
 show noted - note {heredoc(_step(undo))}[ "$code" -eq 0 ] || break
 """
@@ -104,13 +103,12 @@ def claim_script(run: str) -> str:
 	claim us
 	if [ -e "$try/taken/us" ]; then
 		end_timer
-		remove_units
-		rm -r "$try"
 		echo {Tryout.CONFIRMED}
 		return
 	fi
 	told
 """,
+        '[ ! -e "$try/taken/us" ] || show removed - remove\n',
     )
 
 
@@ -118,7 +116,7 @@ def forget_script(run: str) -> str:
     """Remove what one that has taken all back left: the journal knows it now."""
     return sections_script(
         "# Removes the trace of an undo.\n",
-        f'\n{_functions(run)}\n[ ! -e "$try/result" ] || {{ remove_units; rm -r "$try"; }}\n',
+        f'\n{_functions(run)}\n[ ! -e "$try/result" ] || show removed - remove\n',
     )
 
 
@@ -144,6 +142,14 @@ def tryout_of(capture: Capture) -> tuple[Tryout, str]:
     return Tryout.UNKNOWN, ""
 
 
+def not_removed(capture: Capture) -> str:
+    """Say why something of it is still on the host; empty: nothing is, as far as is known."""
+    section = capture.section("removed")
+    if section is None or section.returncode == 0:
+        return ""
+    return " ".join(section.errors.split())[:300] or "it is not known what was removed"
+
+
 def not_noted(capture: Capture) -> str:
     """Say why a change was not begun: its undo could not be kept; empty: it was, or need not be."""
     return not_begun(capture, "noted", "its undo is not kept on the host")
@@ -163,7 +169,10 @@ pushed=$(cat pushed 2>/dev/null)
 {await_change()}
 [ "$(cat pushed 2>/dev/null)" = "$pushed" ] || exit 0
 claim host
-[ -e taken/host ] && [ ! -e result ] || exit 0
+# What a failure of the power brought back of one that is over.
+[ ! -e taken/us ] || {{ remove; exit 0; }}
+[ ! -e result ] || {{ remove_units; exit 0; }}
+[ -e taken/host ] || exit 0
 exec >log 2>&1
 {await_change()}
 failed=
@@ -203,10 +212,17 @@ timer={UNITS}/$unit.timer
 durable() {{
 	sync "$@" 2>/dev/null || sync
 }}
+put() {{
+	# Whole or not at all, also where the power fails. The draft is in the same folder: a file
+	# system without a journal may else keep both names of a file that was moved.
+	cat >"${{1%/*}}/.${{1##*/}}" && durable "${{1%/*}}/.${{1##*/}}" &&
+		mv "${{1%/*}}/.${{1##*/}}" "$1" && durable "${{1%/*}}"
+}}
 claim() {{
 	# A folder takes a name that is free, or it does not: of two, one gets it.
 	mkdir "$try/claim.$1"
 	: >"$try/claim.$1/$1"
+	durable "$try/claim.$1/$1" "$try/claim.$1"
 	mv -T "$try/claim.$1" "$try/taken"
 	durable "$try"
 }} 2>/dev/null
@@ -220,9 +236,14 @@ end_timer() {{
 remove_units() {{
 	[ -e "$timer" ] || return 0
 	systemctl --quiet disable "$unit.timer"
-	rm -f "$service" "$timer"
+	rm -f "$service" "$timer" {UNITS}/."$unit".*
+	durable {UNITS}
 	systemctl daemon-reload
 }} 2>/dev/null
+remove() {{
+	remove_units
+	rm -rf "$try" && durable {FOLDER}
+}}
 push() {{
 	[ ! -e "$try/taken" ] || return 0
 	echo "$(cat /proc/sys/kernel/random/uuid) $1" >"$try/pushed"
@@ -244,7 +265,7 @@ push() {{
 """
 
 
-def _telling(run: str, script: str) -> str:
+def _telling(run: str, script: str, then: str = "") -> str:
     return sections_script(
         "# Asks for a timer, or ends it.\n",
         f"""
@@ -257,7 +278,7 @@ tryout() {{
 	[ -d "$try" ] || {{ echo {Tryout.GONE}; return; }}
 {script}}}
 show tryout - tryout
-""",
+{then}""",
     )
 
 

@@ -12,10 +12,10 @@ from wirespeed.commands import tryout
 from wirespeed.commands.break_lock import break_lock
 from wirespeed.commands.echo import echo
 from wirespeed.commands.hosts_of_spec import hands_of
-from wirespeed.commands.run_hosts import put_back, spec_of_run, taken
+from wirespeed.commands.run_hosts import Taken, put_back, rebooted, spec_of_run, taken
 from wirespeed.host.clock import utc_now
 from wirespeed.model.error import InputError
-from wirespeed.model.journal import Ended, tried_s
+from wirespeed.model.journal import Begun, Ended, tried_s
 from wirespeed.model.plan import Plan
 
 
@@ -66,6 +66,17 @@ def keep(run: Run, plan: Plan, hands: Mapping[str, ShellHands], name: str) -> No
         if not gone:
             run.write(Ended(at=utc_now(), outcome="applied"))
             echo("kept: no host takes it back")
+            _tell_rebooted(run, held, name)
             return
         put_back(run, plan, hands, name, held)
     raise tryout.went_back(gone, tried_s(run.entries), name)
+
+
+def _tell_rebooted(run: Run, held: Taken, name: str) -> None:
+    begun = [entry for entry in run.entries if isinstance(entry, Begun)]
+    if since := rebooted(begun[-1].boot_ids if begun else {}, held.boot_ids):
+        echo(
+            f"{', '.join(sorted(since))}: rebooted since, so that what a boot forgets is gone: "
+            f"wirespeed drift {name}",
+            err=True,
+        )

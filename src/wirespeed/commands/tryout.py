@@ -110,7 +110,8 @@ def end(run: Run, plan: Plan, hands: Mapping[str, Hands], seconds: int = 0) -> l
         return []
     gone = []
     for place, hand in tried_hosts(plan, hands).items():
-        how, failed = hand.end_tryout()
+        how, failed, left = hand.end_tryout()
+        _tell_left(place, left)
         if how in (Tryout.UNDOING, Tryout.UNKNOWN):
             raise LeftChangedError(
                 "try.undoing",
@@ -129,8 +130,13 @@ def end(run: Run, plan: Plan, hands: Mapping[str, Hands], seconds: int = 0) -> l
 def forget(run: Run, plan: Plan, hands: Mapping[str, Hands]) -> None:
     """Remove what is left of it on the hosts, when the journal says that all is undone."""
     if tried_s(run.entries):
-        for hand in tried_hosts(plan, hands).values():
-            hand.forget_tryout()
+        for place, hand in tried_hosts(plan, hands).items():
+            _tell_left(place, hand.forget_tryout())
+
+
+def _tell_left(place: str, reason: str) -> None:
+    if reason:
+        echo(f"{place}: something of its timer could not be removed: {reason}", err=True)
 
 
 def went_back(places: list[str], seconds: int, name: str) -> ApplyError:
