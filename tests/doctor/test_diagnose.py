@@ -47,7 +47,7 @@ def facts(text: str = PORTS) -> HostFacts:
 
 
 def rule(slug: str, check: Callable[[PortExam], Iterable[Finding]], *purposes: Purpose) -> PortRule:
-    return PortRule(slug, "", "", "", frozenset(purposes) or None, check)
+    return PortRule(slug, "", "", "", check, frozenset(purposes) or None)
 
 
 def finding(slug: str, severity: Severity, *after_pps: float, where: str = "enp59s0") -> Finding:
@@ -190,7 +190,7 @@ def test_rules_about_the_host_are_asked_where_no_port_is_known():
         return iter(())
 
     host = HostFacts("alpha", Capture([], complete=True))
-    answer = diagnose(host, Question(), [HostRule("a.b", "", "", "", None, check)])
+    answer = diagnose(host, Question(), [HostRule("a.b", "", "", "", check)])
     assert [exam.ports for exam in asked] == [()]
     assert [(v.where, v.outcome) for v in answer.verdicts] == [("alpha", "absent")]
 

@@ -184,11 +184,11 @@ def _ask(
             reason=f"it matters for {wanted}: ask with --for",
         )
     elif isinstance(rule, HostRule):
-        check, exam = rule.check, HostExam(host, question, ports)
+        check, exam = rule.check, HostExam(rule.slug, host, question, ports)
         yield from _guarded(rule.slug, host.name, lambda: check(exam), faults)
     else:
         for port in ports:
-            asked = PortExam(host, question, ports, port, ledgers[port])
+            asked = PortExam(rule.slug, host, question, ports, port, ledgers[port])
             yield from _guarded(rule.slug, port.name, partial(rule.check, asked), faults)
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from wirespeed.model.ceiling import Ledger
 from wirespeed.model.fact import HostFacts
-from wirespeed.model.finding import Finding
+from wirespeed.model.finding import Change, Evidence, Finding, Remedy, Severity
 from wirespeed.model.port import Port
 from wirespeed.model.question import Purpose, Question
 
@@ -16,23 +16,55 @@ class DoesNotApplyError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class HostExam:
-    """What a rule about a whole host is given."""
+    """What a rule about a whole host is given, and how it words what it finds."""
 
-    host: HostFacts
-    question: Question
-    ports: tuple[Port, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class PortExam:
-    """What a rule about one port is given."""
-
+    slug: str
+    """Of the rule."""
     host: HostFacts
     question: Question
     ports: tuple[Port, ...]
     """All ports of the host."""
+
+    @property
+    def place(self) -> str:
+        """What a finding is about, unless it names another thing: the host."""
+        return self.host.name
+
+    def finding(
+        self,
+        severity: Severity,
+        evidence: tuple[Evidence, ...],
+        *,
+        so: str,
+        where: str = "",
+        remedies: tuple[Remedy, ...] = (),
+        changes: tuple[Change, ...] = (),
+        unpriced: str = "",
+    ) -> Finding:
+        """Make a finding of this rule, about `where` or the exam's own place."""
+        return Finding(
+            rule=self.slug,
+            where=where or self.place,
+            severity=severity,
+            evidence=evidence,
+            so=so,
+            remedies=remedies,
+            changes=changes,
+            unpriced=unpriced,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class PortExam(HostExam):
+    """What a rule about one port is given."""
+
     port: Port
     ledger: Ledger
+
+    @property
+    def place(self) -> str:
+        """What a finding is about, unless it names another thing: the port."""
+        return self.port.name
 
     @property
     def kernel_netdev(self) -> str:
@@ -56,8 +88,6 @@ class _Rule:
     """What it costs and why, in a few sentences for an administrator."""
     source: str
     """Where that is known from: a standard, a manual, a kernel document, a paper."""
-    purposes: frozenset[Purpose] | None
-    """The purposes that it matters for, None for all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +95,8 @@ class HostRule(_Rule):
     """A condition of the host as a whole."""
 
     check: Callable[[HostExam], Iterable[Finding]]
+    purposes: frozenset[Purpose] | None = None
+    """The purposes that it matters for; None: all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +108,8 @@ class PortRule(_Rule):
     """
 
     check: Callable[[PortExam], Iterable[Finding]]
+    purposes: frozenset[Purpose] | None = None
+    """The purposes that it matters for; None: all."""
 
 
 Rule = HostRule | PortRule

@@ -21,11 +21,9 @@ def _check(exam: HostExam) -> Iterator[Finding]:
             continue
         mode = known(bond.mode, f"mode of {netdev}")
         is_spare = "active-backup" in mode and len(down) < len(bond.members)
-        yield Finding(
-            rule=RULE.slug,
-            where=netdev,
-            severity=Severity.RISK if is_spare else Severity.FAULT,
-            evidence=tuple(
+        yield exam.finding(
+            Severity.RISK if is_spare else Severity.FAULT,
+            tuple(
                 Evidence.of(m.is_up, f"{m.netdev} is down, one of {len(bond.members)} members")
                 for m in down
                 if isinstance(m.is_up, Known)
@@ -33,6 +31,7 @@ def _check(exam: HostExam) -> Iterator[Finding]:
             so="the bond has no other port to fail over to"
             if is_spare
             else f"the bond has {len(bond.members) - len(down)} of {len(bond.members)} links",
+            where=netdev,
             remedies=(
                 Remedy(
                     text="see why the link is down: cable, switch port, or the netdev itself",
@@ -53,6 +52,5 @@ RULE = HostRule(
     title="Bond with a member down",
     why="A bond hides that a link is gone: traffic flows, with fewer links or without a spare.",
     source="https://docs.kernel.org/networking/bonding.html (Querying bonding configuration)",
-    purposes=None,
     check=_check,
 )

@@ -22,11 +22,9 @@ def _check(exam: HostExam) -> Iterator[Finding]:
         outside = [m for m in up if known(m.aggregator_id, "aggregator") != active]
         if not outside:
             continue
-        yield Finding(
-            rule=RULE.slug,
-            where=bond.netdev,
-            severity=Severity.FAULT,
-            evidence=tuple(
+        yield exam.finding(
+            Severity.FAULT,
+            tuple(
                 Evidence.of(
                     m.aggregator_id,
                     f"{m.netdev} is up, in aggregator {m.aggregator_id.value}; {active} is active",
@@ -35,6 +33,7 @@ def _check(exam: HostExam) -> Iterator[Finding]:
                 if isinstance(m.aggregator_id, Known)
             ),
             so=f"{len(outside)} of {len(bond.members)} links carry nothing",
+            where=bond.netdev,
             remedies=(
                 Remedy(
                     text="put the switch ports of all members into one LACP group (with two "
@@ -52,6 +51,5 @@ RULE = HostRule(
     why="LACP joins only links that end in one group of one partner. A link outside of it is up, "
     "and idle.",
     source="https://docs.kernel.org/networking/bonding.html (802.3ad; ad_select)",
-    purposes=None,
     check=_check,
 )

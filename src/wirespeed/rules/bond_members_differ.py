@@ -24,17 +24,16 @@ def _check(exam: HostExam) -> Iterator[Finding]:
                 )
             continue
         is_lacp = "802.3ad" in known(bond.mode, f"mode of {netdev}")
-        yield Finding(
-            rule=RULE.slug,
-            where=netdev,
-            severity=Severity.FAULT if is_lacp else Severity.RISK,
-            evidence=tuple(
+        yield exam.finding(
+            Severity.FAULT if is_lacp else Severity.RISK,
+            tuple(
                 Evidence.of(o, f"{name}: {o.value // 10**6} Mb/s")
                 for name, o in sorted(links.items())
             ),
             so="only members of one speed are used together: the others carry nothing"
             if is_lacp
             else "what the bond carries depends on which member a flow, or a failover, falls to",
+            where=netdev,
             remedies=(
                 Remedy(
                     text="give the members links of one speed, or take the slow one out",
@@ -53,6 +52,5 @@ RULE = HostRule(
     "one.",
     source="https://docs.kernel.org/networking/bonding.html (802.3ad: aggregation groups that "
     "share the same speed and duplex settings)",
-    purposes=None,
     check=_check,
 )

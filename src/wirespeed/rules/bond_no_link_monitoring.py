@@ -20,12 +20,11 @@ def _check(exam: HostExam) -> Iterator[Finding]:
         arp = value_or_none(bond.arp_interval_ms) or 0
         if miimon or arp or not isinstance(bond.miimon_ms, Known):
             continue
-        yield Finding(
-            rule=RULE.slug,
-            where=netdev,
-            severity=Severity.RISK,
-            evidence=(Evidence.of(bond.miimon_ms, "miimon 0, arp_interval 0"),),
+        yield exam.finding(
+            Severity.RISK,
+            (Evidence.of(bond.miimon_ms, "miimon 0, arp_interval 0"),),
             so="when a member loses its link the bond keeps sending by it, into nothing",
+            where=netdev,
             remedies=(
                 Remedy(
                     text="look at the members' links every 100 ms",
@@ -64,6 +63,5 @@ RULE = HostRule(
     "unless one is set.",
     source="https://docs.kernel.org/networking/bonding.html (it is critical that miimon or "
     "arp_interval is specified)",
-    purposes=None,
     check=_check,
 )

@@ -49,11 +49,9 @@ def _check(exam: PortExam) -> Iterator[Finding]:
     parameters: dict[str, object] = {"rx_usecs": 8}
     if isinstance(adaptive, Known):
         settings, parameters = ("adaptive-rx", "on"), {"adaptive_rx": True}
-    yield Finding(
-        rule=RULE.slug,
-        where=exam.port.name,
-        severity=Severity.RISK if is_costly else Severity.NOTE,
-        evidence=tuple(evidence),
+    yield exam.finding(
+        Severity.RISK if is_costly else Severity.NOTE,
+        tuple(evidence),
         so="the core takes an interrupt for almost every frame"
         if is_costly
         else "the card interrupts as soon as a frame is there, unless the driver is polling",

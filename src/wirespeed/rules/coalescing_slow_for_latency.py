@@ -37,11 +37,9 @@ def _check(exam: PortExam) -> Iterator[Finding]:
     if isinstance(coalescing.rx_usecs, Known):
         settings.append(("rx-usecs", "0"))
         parameters["rx_usecs"] = 0
-    yield Finding(
-        rule=RULE.slug,
-        where=exam.port.name,
-        severity=Severity.RISK if is_adaptive else Severity.FAULT,
-        evidence=(
+    yield exam.finding(
+        Severity.RISK if is_adaptive else Severity.FAULT,
+        (
             Evidence(
                 found=f"rx-usecs {waits_usecs}{', adaptive' if is_adaptive else ''}",
                 source=f"ethtool -c {netdev}",

@@ -28,11 +28,9 @@ def _check(exam: HostExam) -> Iterator[Finding]:
         return
     number = min(limited, key=lambda number: limits[number])
     worst, (limit, most) = power.policies[number], limits[number]
-    yield Finding(
-        rule=RULE.slug,
-        where=exam.host.name,
-        severity=Severity.NOTE if exam.question.purpose is None else Severity.RISK,
-        evidence=(
+    yield exam.finding(
+        Severity.NOTE if exam.question.purpose is None else Severity.RISK,
+        (
             Evidence(
                 found=f"{limit / 1e9:.2f} GHz at most, on {len(limited)} of {len(power.policies)} "
                 "policies",
@@ -82,6 +80,5 @@ RULE = HostRule(
     why="scaling_max_freq is a limit that a person, a power profile or the firmware set. Every "
     "figure for a core, cycles for each frame above all, scales with the clock.",
     source="https://docs.kernel.org/admin-guide/pm/cpufreq.html (Policy Interface in sysfs)",
-    purposes=None,
     check=_check,
 )

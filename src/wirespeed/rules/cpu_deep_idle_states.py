@@ -29,11 +29,9 @@ def _check(exam: HostExam) -> Iterator[Finding]:
         return
     worst = max(known(state.exit_latency_us, "the time to wake") for state in entered)
     is_latency = exam.question.purpose is Purpose.LATENCY
-    yield Finding(
-        rule=RULE.slug,
-        where=exam.host.name,
-        severity=Severity.FAULT if is_latency else Severity.NOTE,
-        evidence=tuple(
+    yield exam.finding(
+        Severity.FAULT if is_latency else Severity.NOTE,
+        tuple(
             Evidence(
                 found=f"{_name(state)}: {known(state.exit_latency_us, 'the time to wake')} us to "
                 f"wake, entered {known(state.entered, 'entries')} times during the capture",

@@ -54,11 +54,9 @@ def _check(exam: HostExam) -> Iterator[Finding]:
                 Evidence.of(power.energy_preference, f"{power.energy_preference.value} preferred")
             )
         so = "the clock follows the load: it is low when a burst begins, and full once load lasts"
-    yield Finding(
-        rule=RULE.slug,
-        where=exam.host.name,
-        severity=severity,
-        evidence=tuple(evidence),
+    yield exam.finding(
+        severity,
+        tuple(evidence),
         so=so,
         remedies=(
             Remedy(
@@ -83,6 +81,5 @@ RULE = HostRule(
     "intel_pstate's powersave) raise it within milliseconds, in which a burst already waits.",
     source="https://docs.kernel.org/admin-guide/pm/cpufreq.html (Generic Scaling Governors); "
     "https://docs.kernel.org/admin-guide/pm/intel_pstate.html",
-    purposes=None,
     check=_check,
 )

@@ -30,11 +30,9 @@ def _check(exam: HostExam) -> Iterator[Finding]:
     if not costly:
         return
     what = ", ".join(dict.fromkeys(costly.values()))
-    yield Finding(
-        rule=RULE.slug,
-        where=exam.host.name,
-        severity=Severity.NOTE,
-        evidence=tuple(
+    yield exam.finding(
+        Severity.NOTE,
+        tuple(
             Evidence(found=f"{name}: {found[name]}", source=f"cat {SYSFS}/{name}")
             for name in costly
         ),

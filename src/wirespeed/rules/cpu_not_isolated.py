@@ -51,13 +51,12 @@ def _finding(exam: HostExam, where: str, found: str, near: frozenset[int]) -> Fi
     if boot is not None and isinstance(boot.smt_siblings, Known):
         kept |= boot.smt_siblings.value
     chosen = cpu_list_text(near - kept)
-    return Finding(
-        rule=RULE.slug,
-        where=where,
-        severity=Severity.RISK,
-        evidence=(Evidence(found=found, source=exam.host[Cpus].isolated.source),),
+    return exam.finding(
+        Severity.RISK,
+        (Evidence(found=found, source=exam.host[Cpus].isolated.source),),
         so="the scheduler may put any other thread on a core that polls: while that runs, "
         "nobody takes frames from its rings",
+        where=where,
         remedies=(
             boot_remedy(
                 exam.host[Kernel],

@@ -28,11 +28,9 @@ def _check(exam: HostExam) -> Iterator[Finding]:
     own = isolated - offloaded - (value_or_none(cpus.nohz_full) or frozenset())
     if not own:
         return
-    yield Finding(
-        rule=RULE.slug,
-        where=exam.host.name,
-        severity=Severity.NOTE,
-        evidence=(
+    yield exam.finding(
+        Severity.NOTE,
+        (
             Evidence(found=f"{cpu_list_text(isolated)} are isolated", source=cpus.isolated.source),
             Evidence(
                 found=f"rcu_nocbs={cpu_list_text(offloaded)}" if offloaded else "no rcu_nocbs",

@@ -22,11 +22,9 @@ def _check(exam: HostExam) -> Iterator[Finding]:
     if not ticking:
         return
     found = f"{cpu_list_text(tickless)} are without" if tickless else "none is without a tick"
-    yield Finding(
-        rule=RULE.slug,
-        where=exam.host.name,
-        severity=Severity.NOTE,
-        evidence=(
+    yield exam.finding(
+        Severity.NOTE,
+        (
             Evidence(found=f"{cpu_list_text(isolated)} are isolated", source=cpus.isolated.source),
             Evidence(found=found, source=cpus.nohz_full.source),
         ),

@@ -19,11 +19,9 @@ def _check(exam: HostExam) -> Iterator[Finding]:
         return
     path = turbo.source.removeprefix("cat ")
     value = "0" if path.endswith("no_turbo") else "1"
-    yield Finding(
-        rule=RULE.slug,
-        where=exam.host.name,
-        severity=Severity.NOTE,
-        evidence=(Evidence(found="turbo is off", source=turbo.source),),
+    yield exam.finding(
+        Severity.NOTE,
+        (Evidence(found="turbo is off", source=turbo.source),),
         so="a core stays at its base clock though others are idle: it forwards less by as much",
         remedies=(
             Remedy(

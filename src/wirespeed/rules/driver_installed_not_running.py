@@ -28,11 +28,9 @@ def _check(exam: HostExam) -> Iterator[Finding]:
     is_vendors = any(folder in file for folder in ("/updates/", "/extra/", "/weak-updates/"))
     was_vendors = value_or_none(running.is_out_of_tree)
     is_renewed = was_vendors is False and not is_vendors
-    yield Finding(
-        rule=RULE.slug,
-        where=exam.host.name,
-        severity=Severity.NOTE if is_renewed else Severity.RISK,
-        evidence=(
+    yield exam.finding(
+        Severity.NOTE if is_renewed else Severity.RISK,
+        (
             Evidence.of(running.source_version, f"source version {loaded} runs"),
             Evidence(
                 found=f"source version {installed} is installed, {file}",
@@ -61,6 +59,5 @@ RULE = HostRule(
     "unloaded or the host restarts.",
     source="https://man7.org/linux/man-pages/man8/modinfo.8.html; "
     "https://docs.kernel.org/admin-guide/abi-stable.html (/sys/module/MODULENAME/srcversion)",
-    purposes=None,
     check=_check,
 )

@@ -41,11 +41,9 @@ def _check(exam: PortExam) -> Iterator[Finding]:
     origin = exam.host[DriverOrigin]
     ovs = exam.host[Ovs]
     is_vendors = "of the vendor" in origin.runs
-    yield Finding(
-        rule=RULE.slug,
-        where=exam.port.name,
-        severity=Severity.RISK if isinstance(ovs.other_config, Known) else Severity.NOTE,
-        evidence=(
+    yield exam.finding(
+        Severity.RISK if isinstance(ovs.other_config, Known) else Severity.NOTE,
+        (
             Evidence(
                 found=f"{origin.runs or 'mlx5_core, built in,'} runs",
                 source="modinfo mlx5_core; ofed_info -s; cat /sys/module/mlx5_core/taint",

@@ -32,11 +32,9 @@ def _check(exam: HostExam) -> Iterator[Finding]:
         for whose, names in (("out of tree", vendors), ("the kernel's own", stock))
         if names and is_mixed
     ]
-    yield Finding(
-        rule=RULE.slug,
-        where=exam.host.name,
-        severity=Severity.FAULT if lines and is_mixed else Severity.RISK,
-        evidence=(
+    yield exam.finding(
+        Severity.FAULT if lines and is_mixed else Severity.RISK,
+        (
             *evidence,
             *(Evidence(found=line.strip()[:200], source=errors.source) for line in lines[-3:]),
         ),
@@ -68,6 +66,5 @@ RULE = HostRule(
     "onto the other: the kernel log says Unknown symbol, or disagrees about version of symbol.",
     source="https://docs.nvidia.com/networking/display/mlnxofedv24103250lts/"
     "Installation+Related+Issues (Unknown symbol)",
-    purposes=None,
     check=_check,
 )

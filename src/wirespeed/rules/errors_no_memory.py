@@ -12,11 +12,9 @@ def _check(exam: PortExam) -> Iterator[Finding]:
     loss = loss_at(exam.host[Counters], exam.port, Place.NO_MEMORY, Place.RECEIVED)
     if loss is None:
         return
-    yield Finding(
-        rule=RULE.slug,
-        where=exam.port.name,
-        severity=loss.severity,
-        evidence=loss.evidence,
+    yield exam.finding(
+        loss.severity,
+        loss.evidence,
         so=f"receive descriptors {loss.are} left empty, as the kernel had no memory for them",
         remedies=(
             Remedy(
@@ -38,6 +36,5 @@ RULE = PortRule(
     "too small.",
     source="https://docs.kernel.org/networking/device_drivers/ethernet/mellanox/mlx5/counters.html"
     "; https://docs.kernel.org/networking/statistics.html",
-    purposes=None,
     check=_check,
 )

@@ -16,11 +16,9 @@ def _check(exam: PortExam) -> Iterator[Finding]:
     loss = loss_at(exam.host[Counters], exam.port, Place.NO_RECEIVE_BUFFER, Place.RECEIVED)
     if loss is None:
         return
-    yield Finding(
-        rule=RULE.slug,
-        where=exam.port.name,
-        severity=loss.severity,
-        evidence=loss.evidence,
+    yield exam.finding(
+        loss.severity,
+        loss.evidence,
         so=f"frames {loss.are} dropped because the CPU does not empty the receive queues in time",
         remedies=(
             *_bigger_rings(exam),
@@ -57,6 +55,5 @@ RULE = PortRule(
     "with a smaller window.",
     source="https://docs.kernel.org/networking/device_drivers/ethernet/mellanox/mlx5/counters.html"
     "; https://docs.kernel.org/networking/statistics.html",
-    purposes=None,
     check=_check,
 )

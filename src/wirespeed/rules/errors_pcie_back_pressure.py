@@ -27,11 +27,9 @@ def _check(exam: PortExam) -> Iterator[Finding]:
     if loss is None and not stalls:
         return
     dropped = loss is not None and loss.now is not None
-    yield Finding(
-        rule=RULE.slug,
-        where=exam.port.name,
-        severity=Severity.FAULT if dropped else Severity.RISK if stalls else Severity.NOTE,
-        evidence=(*(loss.evidence if loss else ()), *stalls),
+    yield exam.finding(
+        Severity.FAULT if dropped else Severity.RISK if stalls else Severity.NOTE,
+        (*(loss.evidence if loss else ()), *stalls),
         so="what the wire brings does not go through PCI Express as fast: frames are dropped"
         if dropped
         else "PCI Express keeps the card waiting, and its buffer fills meanwhile",
@@ -69,6 +67,5 @@ RULE = PortRule(
     "read requests, memory of another socket, an IOMMU that translates each access, a CPU in a "
     "deep sleep state.",
     source="https://docs.kernel.org/networking/device_drivers/ethernet/mellanox/mlx5/counters.html",
-    purposes=None,
     check=_check,
 )

@@ -14,11 +14,9 @@ def _check(exam: PortExam) -> Iterator[Finding]:
     loss = loss_at(exam.host[Counters], exam.port, Place.PHYSICAL, Place.RECEIVED)
     if loss is None:
         return
-    yield Finding(
-        rule=RULE.slug,
-        where=exam.port.name,
-        severity=loss.severity,
-        evidence=(*loss.evidence, *_symbols(exam)),
+    yield exam.finding(
+        loss.severity,
+        (*loss.evidence, *_symbols(exam)),
         so=f"damaged frames {loss.are} dropped on arrival: cable, module, or unfit FEC",
         remedies=(
             Remedy(
@@ -51,6 +49,5 @@ RULE = PortRule(
     "congestion, so a few in a million already cost much of a fast path with a long round trip.",
     source="IEEE 802.3 clause 30.3.1.1.6 (aFrameCheckSequenceErrors); "
     "https://docs.kernel.org/networking/statistics.html",
-    purposes=None,
     check=_check,
 )

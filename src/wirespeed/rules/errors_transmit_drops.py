@@ -12,11 +12,9 @@ def _check(exam: PortExam) -> Iterator[Finding]:
     loss = loss_at(exam.host[Counters], exam.port, Place.TRANSMIT, Place.SENT)
     if loss is None:
         return
-    yield Finding(
-        rule=RULE.slug,
-        where=exam.port.name,
-        severity=loss.severity,
-        evidence=loss.evidence,
+    yield exam.finding(
+        loss.severity,
+        loss.evidence,
         so=f"frames {loss.are} dropped on their way out, after the stack believed them sent",
         remedies=(
             Remedy(
@@ -38,6 +36,5 @@ RULE = PortRule(
     "learns of it only by the missing acknowledgement.",
     source="https://docs.kernel.org/networking/device_drivers/ethernet/mellanox/mlx5/counters.html"
     "; https://docs.kernel.org/networking/statistics.html",
-    purposes=None,
     check=_check,
 )

@@ -24,11 +24,9 @@ def _check(exam: PortExam) -> Iterator[Finding]:
     encap = known(eswitch.encap_mode, "encapsulation mode of the eswitch")
     if encap != "none" or not isinstance(eswitch.encap_mode, Known):
         return
-    yield Finding(
-        rule=RULE.slug,
-        where=exam.port.name,
-        severity=Severity.FAULT,
-        evidence=(
+    yield exam.finding(
+        Severity.FAULT,
+        (
             Evidence.of(eswitch.encap_mode, "encap-mode none"),
             Evidence(
                 found=f"tunnels: {', '.join(one.name for one in tunnels)}"[:200],
@@ -42,8 +40,13 @@ def _check(exam: PortExam) -> Iterator[Finding]:
                 commands=(
                     Command(
                         argv=(
-                            "devlink", "dev", "eswitch", "set", f"pci/{pf.pci_address}",
-                            "encap-mode", "basic",
+                            "devlink",
+                            "dev",
+                            "eswitch",
+                            "set",
+                            f"pci/{pf.pci_address}",
+                            "encap-mode",
+                            "basic",
                         )
                     ),
                 ),
@@ -51,7 +54,7 @@ def _check(exam: PortExam) -> Iterator[Finding]:
             ),
         ),
         unpriced="what software carries of these tunnels is not known: measure before and after",
-    )  # fmt: skip
+    )
 
 
 RULE = PortRule(
@@ -60,6 +63,5 @@ RULE = PortRule(
     why="Tunnels are offloaded only when the eswitch's encapsulation mode is basic; otherwise each "
     "packet to or from a tunnel costs a core.",
     source="https://docs.kernel.org/networking/devlink/devlink-eswitch-attr.html",
-    purposes=None,
     check=_check,
 )

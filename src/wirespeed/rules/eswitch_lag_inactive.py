@@ -42,7 +42,7 @@ def _bonded(exam: HostExam, bond: Link, pfs: list[SriovPf], others: int) -> Iter
     vfs = sum(known(pf.num_vfs, f"VFs of {pf.pci_address}") for pf in pfs)
     if modes == {"legacy"}:
         if vfs and exam.question.purpose is Purpose.GUESTS:
-            yield _finding(bond, pfs, eswitches, Severity.NOTE, [])
+            yield _finding(exam, bond, pfs, eswitches, Severity.NOTE, [])
         return
     states = {known(one.lag_state, f"LAG state of {one.pci_address}") for one in eswitches}
     if states == {"active"}:
@@ -62,10 +62,11 @@ def _bonded(exam: HostExam, bond: Link, pfs: list[SriovPf], others: int) -> Iter
         for one in eswitches
         if isinstance(one.lag_state, Known)
     ]
-    yield _finding(bond, pfs, eswitches, Severity.FAULT if vfs else Severity.RISK, why)
+    yield _finding(exam, bond, pfs, eswitches, Severity.FAULT if vfs else Severity.RISK, why)
 
 
 def _finding(
+    exam: HostExam,
     bond: Link,
     pfs: list[SriovPf],
     eswitches: list[PfEswitch],
@@ -74,11 +75,9 @@ def _finding(
 ) -> Finding:
     is_legacy = severity is Severity.NOTE
     with_vfs = [pf for pf in pfs if isinstance(pf.num_vfs, Known) and pf.num_vfs.value]
-    return Finding(
-        rule=RULE.slug,
-        where=bond.netdev,
-        severity=severity,
-        evidence=(
+    return exam.finding(
+        severity,
+        (
             *why,
             *(
                 Evidence.of(one.mode, f"eswitch of {one.pci_address}: {one.mode.value}")
@@ -96,6 +95,7 @@ def _finding(
         if is_legacy
         else "each VF has one port: it neither fails over with the bond nor uses the other port, "
         "and flows through the bond are not offloaded",
+        where=bond.netdev,
         remedies=()
         if is_legacy
         else (
@@ -123,6 +123,5 @@ RULE = HostRule(
     "stays with one port, and nothing says so.",
     source="https://docs.nvidia.com/doca/sdk/ovs-kernel+hardware+acceleration/index.html (SR-IOV "
     "VF LAG); kernel commit 7f46a0b7327a (debugfs: lag/state)",
-    purposes=None,
     check=_check,
 )

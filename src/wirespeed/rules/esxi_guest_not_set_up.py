@@ -29,13 +29,12 @@ def _judged(exam: HostExam, guest: EsxiGuest, settings: dict[str, str]) -> Itera
     missing = list(_missing(settings))
     if not missing:
         return
-    yield Finding(
-        rule=RULE.slug,
-        where=f"{exam.host.name} guest {guest.number}",
-        severity=Severity.RISK,
-        evidence=tuple(Evidence(found=found, source=guest.source) for found, _ in missing),
+    yield exam.finding(
+        Severity.RISK,
+        tuple(Evidence(found=found, source=guest.source) for found, _ in missing),
         so="its cores may be lent to others, or lie on another node than its memory and its card: "
         "frames are lost in the pauses",
+        where=f"{exam.host.name} guest {guest.number}",
         remedies=(
             Remedy(
                 text=f"with the guest off: {'; '.join(how for _, how in missing)}. With `approach: "
@@ -45,7 +44,7 @@ def _judged(exam: HostExam, guest: EsxiGuest, settings: dict[str, str]) -> Itera
             ),
         ),
         unpriced="what a pause costs depends on load and buffers: measure it",
-    )  # fmt: skip
+    )
 
 
 def _missing(settings: dict[str, str]) -> Iterator[tuple[str, str]]:

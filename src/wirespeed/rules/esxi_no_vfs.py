@@ -27,11 +27,9 @@ def _check(exam: HostExam) -> Iterator[Finding]:
     parameters = exam.host[EsxiModule].parameters
     kept = parameters.value if isinstance(parameters, Known) else {}
     all_ = {name: value for name, value in kept.items() if value} | {"max_vfs": wanted}
-    yield Finding(
-        rule=RULE.slug,
-        where=exam.host.name,
-        severity=Severity.RISK,
-        evidence=(
+    yield exam.finding(
+        Severity.RISK,
+        (
             Evidence.of(vfs, f"max_vfs is {','.join(map(str, numbers)) or 'not set'}"),
             Evidence(
                 found=f"{', '.join(port.name for port in mine)} driven by {MODULE}",
@@ -48,8 +46,17 @@ def _check(exam: HostExam) -> Iterator[Finding]:
                 "that are set are in it",
                 commands=(
                     Command(
-                        argv=("esxcli", "system", "module", "parameters", "set", "-m", MODULE,
-                              "-p", " ".join(f"{n}={v}" for n, v in sorted(all_.items()))),
+                        argv=(
+                            "esxcli",
+                            "system",
+                            "module",
+                            "parameters",
+                            "set",
+                            "-m",
+                            MODULE,
+                            "-p",
+                            " ".join(f"{n}={v}" for n, v in sorted(all_.items())),
+                        ),
                     ),
                 ),
                 danger=Danger.REBOOT,
@@ -57,7 +64,7 @@ def _check(exam: HostExam) -> Iterator[Finding]:
             ),
         ),
         unpriced="what the virtual switch costs depends on it: measure it",
-    )  # fmt: skip
+    )
 
 
 RULE = HostRule(

@@ -28,7 +28,7 @@ def _check(exam: HostExam) -> Iterator[Finding]:
         raise CannotTellError("no uplink was asked", "esxcli network nic stats get -n vmnic0")
     for uplink in uplinks.values():
         if isinstance(uplink.counters, Known):
-            yield from _judged(uplink, uplink.counters.value)
+            yield from _judged(exam, uplink, uplink.counters.value)
     for uplink in uplinks.values():
         if not isinstance(uplink.counters, Known):
             raise CannotTellError(
@@ -36,7 +36,7 @@ def _check(exam: HostExam) -> Iterator[Finding]:
             )
 
 
-def _judged(uplink: EsxiUplink, counters: dict[str, int]) -> Iterator[Finding]:
+def _judged(exam: HostExam, uplink: EsxiUplink, counters: dict[str, int]) -> Iterator[Finding]:
     for names, so, text, by_hand in (
         (
             NO_ROOM,
@@ -54,12 +54,11 @@ def _judged(uplink: EsxiUplink, counters: dict[str, int]) -> Iterator[Finding]:
     ):
         found = [f"{name}: {counters[name]}" for name in names if counters.get(name)]
         if found:
-            yield Finding(
-                rule=RULE.slug,
-                where=uplink.name,
-                severity=Severity.RISK,
-                evidence=tuple(Evidence(found=one, source=uplink.counters_source) for one in found),
+            yield exam.finding(
+                Severity.RISK,
+                tuple(Evidence(found=one, source=uplink.counters_source) for one in found),
                 so=so,
+                where=uplink.name,
                 remedies=(Remedy(text=text, by_hand=by_hand),),
                 unpriced="they are counted since the driver was loaded: how fast they grow is not "
                 "known",
@@ -73,6 +72,5 @@ RULE = HostRule(
     "behind the virtual switch ever sees.",
     source="DPDK 19.08 Mellanox NIC performance report, test 5; counters of `esxcli network nic "
     "stats get`",
-    purposes=None,
     check=_check,
 )

@@ -63,11 +63,9 @@ def _check(exam: PortExam) -> Iterator[Finding]:
         if not fix.since <= running.value < fix.fixed:
             continue
         fixed = ".".join(map(str, fix.fixed))
-        yield Finding(
-            rule=RULE.slug,
-            where=exam.port.name,
-            severity=Severity.NOTE,
-            evidence=(
+        yield exam.finding(
+            Severity.NOTE,
+            (
                 Evidence.of(running, f"firmware {'.'.join(map(str, running.value))}"),
                 Evidence(found=f"fixed in {fixed} ({fix.number}): {fix.what}", source=fix.notes),
             ),
@@ -105,6 +103,5 @@ RULE = PortRule(
     why="Only fixes that a release note names, for versions from the one that it was found in up "
     "to the one that mends it. That none is listed does not say that a version has no faults.",
     source="https://docs.nvidia.com/networking/ (firmware release notes: bug fixes)",
-    purposes=None,
     check=_check,
 )

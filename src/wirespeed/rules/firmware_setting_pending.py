@@ -39,11 +39,9 @@ def _check(exam: PortExam) -> Iterator[Finding]:
     is_for_guests = exam.question.purpose is Purpose.GUESTS
     reset = RESETS[card.settings_tool]
     costs = is_for_guests and bool({"SRIOV_EN", "NUM_OF_VFS"} & {name for name, _, _ in pending})
-    yield Finding(
-        rule=RULE.slug,
-        where=exam.port.name,
-        severity=Severity.FAULT if costs else Severity.RISK,
-        evidence=tuple(
+    yield exam.finding(
+        Severity.FAULT if costs else Severity.RISK,
+        tuple(
             Evidence.of(after, f"{name}: {now.value} now, {after.value} at next boot")
             for name, now, after in pending[:8]
         ),
@@ -75,6 +73,5 @@ RULE = PortRule(
     "card works as before, and the setting looks as if it did nothing.",
     source="https://docs.nvidia.com/networking/display/mftv4301113lts/examples+of+mlxconfig+usage "
     "(Default, Current, Next Boot)",
-    purposes=None,
     check=_check,
 )

@@ -22,11 +22,9 @@ def _check(exam: PortExam) -> Iterator[Finding]:
     if running == stored or not isinstance(card.stored, Known):
         return
     reset = RESETS[card.settings_tool]
-    yield Finding(
-        rule=RULE.slug,
-        where=exam.port.name,
-        severity=Severity.RISK,
-        evidence=(Evidence.of(card.stored, f"{running} runs, {stored} is stored"),),
+    yield exam.finding(
+        Severity.RISK,
+        (Evidence.of(card.stored, f"{running} runs, {stored} is stored"),),
         so="what the new firmware mends is not mended, and it starts with the next reset",
         remedies=(
             Remedy(
@@ -54,6 +52,5 @@ RULE = PortRule(
     title="New firmware waits for a reset",
     why="Burning writes the flash; the card runs on with what it has loaded until it is reset.",
     source="https://docs.kernel.org/networking/devlink/devlink-info.html (running, stored)",
-    purposes=None,
     check=_check,
 )

@@ -25,11 +25,9 @@ def _check(exam: HostExam) -> Iterator[Finding]:
         banned = isolated | (value_or_none(cpus.nohz_full) or frozenset())
     if banned:
         return
-    yield Finding(
-        rule=RULE.slug,
-        where=exam.host.name,
-        severity=Severity.RISK,
-        evidence=(
+    yield exam.finding(
+        Severity.RISK,
+        (
             Evidence(found="irqbalance runs", source=irqbalance.is_running.source),
             Evidence(
                 found="no CPU and no interrupt is kept from it",

@@ -43,11 +43,9 @@ def _check(exam: PortExam) -> Iterator[Finding]:
     cpus = cpu_list_text(frozenset().union(*(places[queue.number] for queue in far)))
     order = sorted(near)
     placed = {q.number: order[turn % len(order)] for turn, q in enumerate(far)}
-    yield Finding(
-        rule=RULE.slug,
-        where=exam.port.name,
-        severity=severity,
-        evidence=(
+    yield exam.finding(
+        severity,
+        (
             Evidence(
                 found=f"the card is on node {node}, with CPUs {cpu_list_text(near)}",
                 source=seen.source,
@@ -85,6 +83,5 @@ RULE = PortRule(
     "make more queues than their node has cores put the rest on other nodes: that is only noted.",
     source="https://fasterdata.es.net/host-tuning/linux/100g-tuning/interrupt-binding/; "
     "https://docs.kernel.org/core-api/irq/irq-affinity.html",
-    purposes=None,
     check=_check,
 )

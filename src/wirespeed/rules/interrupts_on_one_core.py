@@ -62,11 +62,9 @@ def _check(exam: PortExam) -> Iterator[Finding]:
         source = "cat /sys/devices/system/cpu/online"
         raise CannotTellError("no CPU near the card is online", source)
     placed = {q.number: order[turn % len(order)] for turn, q in enumerate(queues)}
-    yield Finding(
-        rule=RULE.slug,
-        where=exam.port.name,
-        severity=severity,
-        evidence=(evidence,),
+    yield exam.finding(
+        severity,
+        (evidence,),
         so=f"CPU {cpu} does the receive work of {len(queues)} queues; {len(order) - 1} more near "
         "the card do none",
         remedies=(
@@ -111,6 +109,5 @@ RULE = PortRule(
     "worth one.",
     source="https://docs.kernel.org/networking/scaling.html (RSS IRQ Configuration); "
     "https://docs.kernel.org/core-api/irq/irq-affinity.html",
-    purposes=None,
     check=_check,
 )

@@ -33,11 +33,9 @@ def _check(exam: PortExam) -> Iterator[Finding]:
     told = full or shared
     cpus = frozenset(thread.last_cpu for thread in told)
     names = sorted({thread.name for thread in told})
-    yield Finding(
-        rule=RULE.slug,
-        where=exam.port.name,
-        severity=Severity.RISK if full else Severity.NOTE,
-        evidence=(
+    yield exam.finding(
+        Severity.RISK if full else Severity.NOTE,
+        (
             Evidence(
                 found=f"{len(told)} threads ({', '.join(names[:4])}) on CPUs {cpu_list_text(cpus)}"
                 f"{f', {BUSY:.0%} busy or more' if full else ''}",
@@ -75,6 +73,5 @@ RULE = PortRule(
     "polls is away for as long. With load to spare, one core for both is good for the caches.",
     source="https://docs.kernel.org/networking/scaling.html (RSS IRQ Configuration); "
     "https://fasterdata.es.net/host-tuning/linux/100g-tuning/interrupt-binding/",
-    purposes=None,
     check=_check,
 )

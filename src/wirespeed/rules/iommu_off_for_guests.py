@@ -24,11 +24,9 @@ def _check(exam: HostExam) -> Iterator[Finding]:
     if known(iommu.groups, "the IOMMU's groups"):
         return
     is_intel = isinstance(flags, Known) and "vmx" in flags.value
-    yield Finding(
-        rule=RULE.slug,
-        where=exam.host.name,
-        severity=Severity.FAULT,
-        evidence=(
+    yield exam.finding(
+        Severity.FAULT,
+        (
             Evidence(found="no IOMMU group", source="ls /sys/kernel/iommu_groups"),
             Evidence(found="no IOMMU in use", source="ls /sys/class/iommu"),
         ),

@@ -36,11 +36,9 @@ def _check(exam: PortExam) -> Iterator[Finding]:
     if kind not in ("DMA", "DMA-FQ"):
         return
     evidence.append(Evidence(found=f"domain {kind}", source=domain.source))
-    yield Finding(
-        rule=RULE.slug,
-        where=exam.port.name,
-        severity=_severity(kind, exam.question.purpose),
-        evidence=tuple(evidence),
+    yield exam.finding(
+        _severity(kind, exam.question.purpose),
+        tuple(evidence),
         so="each buffer is mapped, looked up by the card's every access, and unmapped"
         + (", and each unmapping waits for the IOMMU" if kind == "DMA" else ""),
         remedies=(
@@ -75,6 +73,5 @@ RULE = PortRule(
     source="https://docs.kernel.org/admin-guide/kernel-parameters.html (iommu=, "
     "iommu.passthrough=, iommu.strict=); https://docs.kernel.org/admin-guide/abi-testing.html "
     "(/sys/kernel/iommu_groups/<grp_id>/type); Neugebauer et al., SIGCOMM 2018 (IOMMU)",
-    purposes=None,
     check=_check,
 )

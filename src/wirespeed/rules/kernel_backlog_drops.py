@@ -30,11 +30,9 @@ def _check(exam: HostExam) -> Iterator[Finding]:
     if isinstance(limit, Known):
         evidence.append(Evidence.of(limit, f"room for {limit.value} frames on each CPU"))
         settings.append((LIMIT, f"{max(4 * limit.value, 4000)}"))
-    yield Finding(
-        rule=RULE.slug,
-        where=exam.host.name,
-        severity=Severity.FAULT,
-        evidence=tuple(evidence),
+    yield exam.finding(
+        Severity.FAULT,
+        tuple(evidence),
         so="frames are lost after the card has delivered them: one CPU gets more than it works off",
         remedies=(
             *([sysctl_remedy("make room for a burst", *settings)] if settings else []),
@@ -55,6 +53,5 @@ RULE = HostRule(
     "from a card's ring never pass there, so that a larger limit alone gains nothing.",
     source="https://docs.kernel.org/admin-guide/sysctl/net.html (netdev_max_backlog); "
     "https://docs.kernel.org/networking/scaling.html (RPS)",
-    purposes=None,
     check=_check,
 )

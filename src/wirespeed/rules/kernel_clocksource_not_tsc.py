@@ -22,11 +22,9 @@ def _check(exam: HostExam) -> Iterator[Finding]:
         has_tsc = "tsc" in kernel.clocksources.value
         listed = ", ".join(kernel.clocksources.value)
         evidence.append(Evidence.of(kernel.clocksources, f"available: {listed}"))
-    yield Finding(
-        rule=RULE.slug,
-        where=exam.host.name,
-        severity=Severity.RISK,
-        evidence=tuple(evidence),
+    yield exam.finding(
+        Severity.RISK,
+        tuple(evidence),
         so="every time stamp is a system call and a slow read: each timer, pacing and RTT sample "
         "of every connection",
         remedies=(
@@ -51,6 +49,5 @@ RULE = HostRule(
     "falls back on them when it thinks that the TSC is not stable.",
     source="https://docs.kernel.org/timers/timekeeping.html; "
     "https://docs.kernel.org/admin-guide/kernel-parameters.html (clocksource=, tsc=)",
-    purposes=None,
     check=_check,
 )

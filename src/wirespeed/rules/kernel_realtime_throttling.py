@@ -42,11 +42,9 @@ def _check(exam: HostExam) -> Iterator[Finding]:
     else:
         severity = Severity.FAULT
         so = f"the kernel stops these threads for {lost}, and their rings overflow meanwhile"
-    yield Finding(
-        rule=RULE.slug,
-        where=exam.host.name,
-        severity=severity,
-        evidence=(
+    yield exam.finding(
+        severity,
+        (
             Evidence(found=f"{runtime} of {period} us", source=f"sysctl {RUNTIME}"),
             *(
                 Evidence(

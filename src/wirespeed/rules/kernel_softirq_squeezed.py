@@ -30,11 +30,9 @@ def _check(exam: HostExam) -> Iterator[Finding]:
         if isinstance(budget, Known):
             evidence.append(Evidence.of(budget, f"{name} is {budget.value}"))
             settings.append((name, f"{2 * budget.value}"))
-    yield Finding(
-        rule=RULE.slug,
-        where=exam.host.name,
-        severity=Severity.NOTE,
-        evidence=tuple(evidence),
+    yield exam.finding(
+        Severity.NOTE,
+        tuple(evidence),
         so="these CPUs had more frames than one softirq takes: the rest waited for its next turn",
         remedies=(
             sysctl_remedy(
@@ -55,6 +53,5 @@ RULE = HostRule(
     "can take.",
     source="https://docs.kernel.org/admin-guide/sysctl/net.html (netdev_budget, "
     "netdev_budget_usecs)",
-    purposes=None,
     check=_check,
 )

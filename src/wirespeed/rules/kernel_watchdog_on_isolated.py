@@ -24,11 +24,9 @@ def _check(exam: HostExam) -> Iterator[Finding]:
     if not watched & isolated:
         return
     rest = cpu_list_text(frozenset(cpus.by_number) - isolated)
-    yield Finding(
-        rule=RULE.slug,
-        where=exam.host.name,
-        severity=Severity.NOTE,
-        evidence=(
+    yield exam.finding(
+        Severity.NOTE,
+        (
             Evidence(found=f"{cpu_list_text(isolated)} are isolated", source=cpus.isolated.source),
             Evidence(found=f"{cpu_list_text(watched)} are watched", source=f"sysctl {MASK}"),
         ),

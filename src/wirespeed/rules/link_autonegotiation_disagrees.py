@@ -30,11 +30,9 @@ def _check(exam: PortExam) -> Iterator[Finding]:
         duplex = "half duplex" if half else "full duplex"
         text = f"{link.link_bps.value / 1e9:g} Gb/s, {duplex}"
         evidence.append(Evidence.of(link.link_bps, text))
-    yield Finding(
-        rule=RULE.slug,
-        where=exam.port.name,
-        severity=Severity.FAULT if half else Severity.RISK,
-        evidence=tuple(evidence),
+    yield exam.finding(
+        Severity.FAULT if half else Severity.RISK,
+        tuple(evidence),
         so="one end is at half duplex and both collide all the time"
         if half
         else "the ends agree by luck: after the next loss of link they may not, or not come up",
@@ -63,6 +61,5 @@ RULE = PortRule(
     "the speed but must assume half duplex; on direct-attach cables of 25 Gb/s and more, where FEC "
     "and training are negotiated too, it stays down or falls to the slowest mode.",
     source="IEEE 802.3 clauses 28.2.3.1 (parallel detection) and 73",
-    purposes=None,
     check=_check,
 )

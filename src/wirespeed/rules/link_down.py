@@ -44,11 +44,9 @@ def _check(exam: PortExam) -> Iterator[Finding]:
         severity = Severity.FAULT
     else:
         severity = Severity.RISK if uses else Severity.NOTE
-    yield Finding(
-        rule=RULE.slug,
-        where=exam.port.name,
-        severity=severity,
-        evidence=(*evidence, *uses),
+    yield exam.finding(
+        severity,
+        (*evidence, *uses),
         so="nothing goes through this port",
         remedies=(Remedy(text=_remedy(reason), by_hand=ByHand.HARDWARE),),
         unpriced="what it should carry is not known",
@@ -80,6 +78,5 @@ RULE = PortRule(
     "bond is meant to be used.",
     source="https://docs.kernel.org/networking/ethtool-netlink.html (LINKSTATE_GET, link extended "
     "states)",
-    purposes=None,
     check=_check,
 )

@@ -21,11 +21,9 @@ def _check(exam: PortExam) -> Iterator[Finding]:
     running = _names(known(active, f"FEC that {link.netdev} runs"))
     if "auto" in wanted or wanted & running:
         return
-    yield Finding(
-        rule=RULE.slug,
-        where=exam.port.name,
-        severity=Severity.RISK,
-        evidence=(
+    yield exam.finding(
+        Severity.RISK,
+        (
             Evidence(
                 found=f"set to {', '.join(sorted(wanted))}, runs {', '.join(sorted(running))}",
                 source=active.source,
@@ -57,6 +55,5 @@ RULE = PortRule(
     "flap, or lose frames.",
     source="IEEE 802.3 clauses 74, 91 and 108; "
     "https://docs.kernel.org/networking/ethtool-netlink.html (FEC_GET)",
-    purposes=None,
     check=_check,
 )

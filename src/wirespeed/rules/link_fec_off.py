@@ -29,11 +29,9 @@ def _check(exam: PortExam) -> Iterator[Finding]:
     if loss is None:
         return
     off = Evidence(found="no FEC on a link of 25 Gb/s or more", source=link.fec_active.source)
-    yield Finding(
-        rule=RULE.slug,
-        where=exam.port.name,
-        severity=Severity.FAULT if loss.now else Severity.RISK,
-        evidence=(off, *loss.evidence),
+    yield exam.finding(
+        Severity.FAULT if loss.now else Severity.RISK,
+        (off, *loss.evidence),
         so=f"frames {loss.are} lost to bit errors that FEC would mend",
         remedies=(
             Remedy(
@@ -62,6 +60,5 @@ RULE = PortRule(
     "is specified with forward error correction: without it the line has more bit errors than "
     "IEEE 802.3 allows, and each costs a frame.",
     source="IEEE 802.3 clauses 108 and 110 (25GBASE-R, CR: CA-L needs RS-FEC, CA-N none)",
-    purposes=None,
     check=_check,
 )

@@ -21,11 +21,9 @@ def _check(exam: PortExam) -> Iterator[Finding]:
         evidence.append(Evidence.of(link.is_full_duplex, "half duplex"))
     if isinstance(link.link_bps, Known):
         evidence.append(Evidence.of(link.link_bps, f"{link.link_bps.value / 1e9:g} Gb/s"))
-    yield Finding(
-        rule=RULE.slug,
-        where=exam.port.name,
-        severity=Severity.FAULT,
-        evidence=tuple(evidence),
+    yield exam.finding(
+        Severity.FAULT,
+        tuple(evidence),
         so="it sends or receives, never both, and frames collide",
         remedies=(
             Remedy(
@@ -52,6 +50,5 @@ RULE = PortRule(
     "sent again. If the peer is at full duplex, it does not even wait. No link of 1 Gb/s or more "
     "is meant to be so.",
     source="IEEE 802.3 clauses 4 and 28.2.3.1",
-    purposes=None,
     check=_check,
 )

@@ -26,11 +26,9 @@ def _check(exam: PortExam) -> Iterator[Finding]:
     if not passed:
         return
     is_alarm = isinstance(alarm, Known) and alarm in passed
-    yield Finding(
-        rule=RULE.slug,
-        where=port.name,
-        severity=Severity.FAULT if is_alarm else Severity.RISK,
-        evidence=(
+    yield exam.finding(
+        Severity.FAULT if is_alarm else Severity.RISK,
+        (
             Evidence(found=f"{celsius:g} °C", source=passed[-1].source),
             Evidence.of(
                 passed[-1],
@@ -38,6 +36,7 @@ def _check(exam: PortExam) -> Iterator[Finding]:
             ),
         ),
         so="the module is out of its range: errors, then a link that goes down",
+        where=port.name,
         remedies=(
             Remedy(
                 text="give the card more air, leave a slot free beside it, or use a module of less "
@@ -55,6 +54,5 @@ RULE = PortRule(
     why="A laser that is too warm is weak and off its wavelength: bit errors rise, and at the "
     "alarm threshold cards turn the module off to save it. The thresholds are the module's own.",
     source="SFF-8472 and SFF-8636 (alarm and warning thresholds of a module)",
-    purposes=None,
     check=_check,
 )

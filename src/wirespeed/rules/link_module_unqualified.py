@@ -28,14 +28,13 @@ def _check(exam: PortExam) -> Iterator[Finding]:
             evidence.append(Evidence.of(observed, f"{what} {shown(observed.value)}"))
     up = exam.host[Links].by_netdev[port.netdev].is_up
     works = isinstance(up, Known) and up.value
-    yield Finding(
-        rule=RULE.slug,
-        where=port.name,
-        severity=Severity.RISK if works else Severity.FAULT,
-        evidence=tuple(evidence),
+    yield exam.finding(
+        Severity.RISK if works else Severity.FAULT,
+        tuple(evidence),
         so="it works, and was never tried with this card"
         if works
         else "the card does not use the module, and the port has no link",
+        where=port.name,
         remedies=(
             Remedy(
                 text="use a module or cable from the list of the card's maker, at both ends",
@@ -54,6 +53,5 @@ RULE = PortRule(
     "with settings that do not fit it.",
     source="drivers/net/ethernet/mellanox/mlx5/core/events.c, intel/ixgbe/ixgbe_main.c, "
     "broadcom/bnxt/bnxt.c in the kernel (what is printed and when)",
-    purposes=None,
     check=_check,
 )

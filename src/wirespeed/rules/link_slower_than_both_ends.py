@@ -38,11 +38,9 @@ def _check(exam: PortExam) -> Iterator[Finding]:
     both = max(set(own) & set(partner), default=now)
     is_fault = both > now
     after = both if is_fault else max(own)
-    yield Finding(
-        rule=RULE.slug,
-        where=exam.port.name,
-        severity=Severity.FAULT if is_fault else Severity.CEILING,
-        evidence=tuple(_evidence(link)),
+    yield exam.finding(
+        Severity.FAULT if is_fault else Severity.CEILING,
+        tuple(_evidence(link)),
         so=f"the link runs at {now / after:.0%} of the {_gbps(after)} that "
         + ("both ends can do" if is_fault else "this port could do; its peer can do no more"),
         remedies=_remedies(link, now, both),
@@ -58,11 +56,9 @@ def _below_module(exam: PortExam, link: Link, now: int, own: tuple[int, ...]) ->
     after = max((bps for bps in own if bps <= baud.value), default=now)
     if after <= now:
         return
-    yield Finding(
-        rule=RULE.slug,
-        where=exam.port.name,
-        severity=Severity.RISK,
-        evidence=(
+    yield exam.finding(
+        Severity.RISK,
+        (
             *_evidence(link),
             Evidence.of(baud, f"the module is made for {baud.value / 1e9:g} GBd a lane"),
         ),
@@ -141,6 +137,5 @@ RULE = PortRule(
     "at 1. A fast port at a slower switch is in order, and a ceiling.",
     source="IEEE 802.3 clause 73; https://docs.kernel.org/networking/ethtool-netlink.html "
     "(LINKMODES_GET)",
-    purposes=None,
     check=_check,
 )

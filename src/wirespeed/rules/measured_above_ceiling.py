@@ -32,11 +32,9 @@ def _check(exam: PortExam) -> Iterator[Finding]:
     most = bound.load_bps_l1.high
     if measured <= most:
         return
-    yield Finding(
-        rule=RULE.slug,
-        where=exam.port.name,
-        severity=Severity.FAULT,
-        evidence=(
+    yield exam.finding(
+        Severity.FAULT,
+        (
             Evidence(
                 found=f"{measured / 1e9:g} Gb/s of goodput were measured", source="as you gave it"
             ),
@@ -68,6 +66,5 @@ RULE = PortRule(
     "another port or within one host, directions that were added up, a wrong unit.",
     source="the ceilings' own formulas: wirespeed ceiling --explain; Neugebauer et al., SIGCOMM "
     "2018: https://doi.org/10.1145/3230543.3230560",
-    purposes=None,
     check=_check,
 )

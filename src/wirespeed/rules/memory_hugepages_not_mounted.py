@@ -29,11 +29,9 @@ def _check(exam: HostExam) -> Iterator[Finding]:
         count = reserved[size]
         where = ", ".join(f"{m.path} ({_size(m.page_bytes or default)})" for m in mounts)
         folder = f"/dev/hugepages-{_size(size)}"
-        yield Finding(
-            rule=RULE.slug,
-            where=exam.host.name,
-            severity=Severity.NOTE if reserved.keys() & mounted else Severity.FAULT,
-            evidence=(
+        yield exam.finding(
+            Severity.NOTE if reserved.keys() & mounted else Severity.FAULT,
+            (
                 Evidence(
                     found=f"{known(count, 'hugepages')} hugepages of {_size(size)}",
                     source=count.source,
@@ -53,8 +51,13 @@ def _check(exam: HostExam) -> Iterator[Finding]:
                         Command(argv=("mkdir", "-p", folder)),
                         Command(
                             argv=(
-                                "mount", "-t", "hugetlbfs", "-o", f"pagesize={_size(size)}",
-                                "nodev", folder,
+                                "mount",
+                                "-t",
+                                "hugetlbfs",
+                                "-o",
+                                f"pagesize={_size(size)}",
+                                "nodev",
+                                folder,
                             )
                         ),
                     ),
@@ -62,7 +65,7 @@ def _check(exam: HostExam) -> Iterator[Finding]:
                 ),
             ),
             unpriced="what is not mapped cannot be measured",
-        )  # fmt: skip
+        )
 
 
 def _size(page_bytes: int) -> str:

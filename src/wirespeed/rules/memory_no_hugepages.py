@@ -26,11 +26,9 @@ def _check(exam: HostExam) -> Iterator[Finding]:
         return
     nodes = exam.host[Cpus].nodes
     numbers = sorted(nodes.value) if isinstance(nodes, Known) else [0]
-    yield Finding(
-        rule=RULE.slug,
-        where=exam.host.name,
-        severity=Severity.FAULT,
-        evidence=tuple(
+    yield exam.finding(
+        Severity.FAULT,
+        tuple(
             Evidence(found=f"0 hugepages of {pool.page_bytes >> 20} MB", source=pool.total.source)
             for pool in pools
         )

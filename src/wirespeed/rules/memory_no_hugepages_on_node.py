@@ -27,11 +27,9 @@ def _check(exam: PortExam) -> Iterator[Finding]:
         return
     away = [pool for pool in reserved if pool.numa_node is not None]
     here = [pool for pool in memory.pools_of(node) if pool.page_bytes == 2 << 20]
-    yield Finding(
-        rule=RULE.slug,
-        where=exam.port.name,
-        severity=Severity.FAULT,
-        evidence=(
+    yield exam.finding(
+        Severity.FAULT,
+        (
             Evidence(found=f"the card is on node {node}", source=function.numa_node.source),
             *(
                 Evidence(found="0 hugepages on that node", source=pool.total.source)

@@ -21,11 +21,9 @@ def _check(exam: HostExam) -> Iterator[Finding]:
         raise DoesNotApplyError("this kernel does not balance between nodes")
     if not known(balancing, "whether pages are moved between nodes") & 1:
         return
-    yield Finding(
-        rule=RULE.slug,
-        where=exam.host.name,
-        severity=Severity.NOTE,
-        evidence=(Evidence(found=f"{NAME} is on", source=balancing.source),),
+    yield exam.finding(
+        Severity.NOTE,
+        (Evidence(found=f"{NAME} is on", source=balancing.source),),
         so="the kernel makes threads fault now and then to see which node they use; what is "
         "pinned to its node gains nothing from that",
         remedies=(sysctl_remedy("turn it off where the workload is pinned", (NAME, "0")),),

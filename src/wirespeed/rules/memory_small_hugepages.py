@@ -26,11 +26,9 @@ def _check(exam: HostExam) -> Iterator[Finding]:
         raise DoesNotApplyError("this CPU has no 1 GB pages")
     if any(pool.page_bytes >= GIB for pool in reserved):
         return
-    yield Finding(
-        rule=RULE.slug,
-        where=exam.host.name,
-        severity=Severity.NOTE,
-        evidence=(
+    yield exam.finding(
+        Severity.NOTE,
+        (
             *(
                 Evidence(
                     found=f"{known(pool.total, 'hugepages')} hugepages of "

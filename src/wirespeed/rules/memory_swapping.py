@@ -32,11 +32,9 @@ def _check(exam: HostExam) -> Iterator[Finding]:
                 source=memory.swapped_in_pages.source,
             )
         )
-    yield Finding(
-        rule=RULE.slug,
-        where=exam.host.name,
-        severity=Severity.RISK if swapped else Severity.NOTE,
-        evidence=tuple(evidence),
+    yield exam.finding(
+        Severity.RISK if swapped else Severity.NOTE,
+        tuple(evidence),
         so="threads wait for the disk now: the host is short of memory"
         if swapped
         else "a thread whose page was swapped out waits for the disk; nothing was during the "

@@ -17,11 +17,9 @@ def _check(exam: HostExam) -> Iterator[Finding]:
         raise DoesNotApplyError("this kernel has no transparent hugepages")
     if known(transparent, "transparent hugepages") != "always":
         return
-    yield Finding(
-        rule=RULE.slug,
-        where=exam.host.name,
-        severity=Severity.NOTE,
-        evidence=(Evidence(found="transparent hugepages: always", source=transparent.source),),
+    yield exam.finding(
+        Severity.NOTE,
+        (Evidence(found="transparent hugepages: always", source=transparent.source),),
         so="a thread that touches new memory may wait while the kernel puts 2 MB together",
         remedies=(
             Remedy(

@@ -21,11 +21,9 @@ def _check(exam: HostExam) -> Iterator[Finding]:
     value = known(mode, "how a node reclaims memory")
     if not value:
         return
-    yield Finding(
-        rule=RULE.slug,
-        where=exam.host.name,
-        severity=Severity.RISK,
-        evidence=(Evidence(found=f"{NAME} is {value}", source=mode.source),),
+    yield exam.finding(
+        Severity.RISK,
+        (Evidence(found=f"{NAME} is {value}", source=mode.source),),
         so="when a node fills up, who asks it for a page stops to reclaim some, though others "
         "have free ones",
         remedies=(sysctl_remedy("take free pages of another node first", (NAME, "0")),),
@@ -41,6 +39,5 @@ RULE = HostRule(
     "turns it off, and it is off by default.",
     source="https://docs.kernel.org/admin-guide/sysctl/vm.html (zone_reclaim_mode); Mellanox "
     "NIC's Performance Report with DPDK 19.08, other optimizations",
-    purposes=None,
     check=_check,
 )

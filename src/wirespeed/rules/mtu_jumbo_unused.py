@@ -34,11 +34,9 @@ def _check(exam: PortExam) -> Iterator[Finding]:
         raise DoesNotApplyError("the link is slower than 25 Gb/s")
     share = {size: (size - TCP_IP) / (size + ETHERNET) for size in (mtu, JUMBO)}
     is_plain = named_plainly(netdev)
-    yield Finding(
-        rule=RULE.slug,
-        where=exam.port.name,
-        severity=Severity.NOTE,
-        evidence=(
+    yield exam.finding(
+        Severity.NOTE,
+        (
             Evidence.of(own.mtu, f"MTU {mtu}"),
             Evidence.of(link.link_bps, f"{link_bps // 10**6} Mb/s"),
         ),

@@ -65,11 +65,9 @@ def _through(uplink: Link, ports: Iterator[Link]) -> Iterator[Pair]:
 def _finding(exam: PortExam, severity: Severity, upper: Link, lower: Link, below: int) -> Finding:
     found = [(upper, upper.mtu), (lower, lower.mtu)]
     mtu, is_plain = known(upper.mtu, f"MTU of {upper.netdev}"), named_plainly(lower.netdev)
-    return Finding(
-        rule=RULE.slug,
-        where=exam.port.name,
-        severity=severity,
-        evidence=tuple(
+    return exam.finding(
+        severity,
+        tuple(
             Evidence.of(mtu, f"{link.netdev}: MTU {mtu.value}")
             for link, mtu in found
             if isinstance(mtu, Known)
@@ -101,6 +99,5 @@ RULE = PortRule(
     "larger MTU, small packets pass and large ones vanish: connections start and then hang.",
     source="https://docs.kernel.org/networking/bonding.html; "
     "https://www.rfc-editor.org/rfc/rfc2923 (black holes of path MTU discovery)",
-    purposes=None,
     check=_check,
 )

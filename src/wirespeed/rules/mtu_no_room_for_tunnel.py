@@ -52,7 +52,9 @@ def _of_kernel(exam: HostExam, link: Link) -> Iterator[Finding]:
     )
     found = Evidence(found=f"{link.netdev}: MTU {inner}", source=f"ip link show {link.netdev}")
     extra = VLAN_TAG if tagged else 0
-    yield from _compare(link.netdev, found, inner + extra, _version(ends), underlay, Severity.FAULT)
+    yield from _compare(
+        exam, link.netdev, found, inner + extra, _version(ends), underlay, Severity.FAULT
+    )
 
 
 def _of_ovs(exam: HostExam, tunnel: OvsInterface) -> Iterator[Finding]:
@@ -68,7 +70,9 @@ def _of_ovs(exam: HostExam, tunnel: OvsInterface) -> Iterator[Finding]:
         found=f"{name}, in a bridge with {tunnel.name}: MTU {mtu.value}", source=mtu.source
     )
     # A guest sets its own MTU; that of its port on the host is what it may use.
-    yield from _compare(tunnel.name, found, mtu.value, _version(ends), underlay, Severity.RISK)
+    yield from _compare(
+        exam, tunnel.name, found, mtu.value, _version(ends), underlay, Severity.RISK
+    )
 
 
 def _largest_inside(exam: HostExam, tunnel: OvsInterface) -> tuple[str, Known[int]] | None:
@@ -128,7 +132,13 @@ def _version(ends: list[str]) -> int:
 
 
 def _compare(
-    tunnel: str, inside: Evidence, inner: int, version: int, underlay: Link, severity: Severity
+    exam: HostExam,
+    tunnel: str,
+    inside: Evidence,
+    inner: int,
+    version: int,
+    underlay: Link,
+    severity: Severity,
 ) -> Iterator[Finding]:
     outer = known(underlay.mtu, f"MTU of {underlay.netdev}")
     overhead = OUTER_IP[version] + UDP_AND_VXLAN + INNER_ETHERNET
@@ -136,16 +146,15 @@ def _compare(
     if needed <= outer or not isinstance(underlay.mtu, Known):
         return
     is_plain = named_plainly(underlay.netdev)
-    yield Finding(
-        rule=RULE.slug,
-        where=tunnel,
-        severity=severity,
-        evidence=(
+    yield exam.finding(
+        severity,
+        (
             inside,
             Evidence.of(underlay.mtu, f"{underlay.netdev}, below it: MTU {outer}"),
         ),
         so=f"{needed} bytes are needed, {overhead} more than the packet inside: full packets are "
         "dropped, or cut in two and put together again by a core",
+        where=tunnel,
         remedies=(
             Remedy(
                 text=f"let {underlay.netdev}, every port below it and the switches between pass "
@@ -176,6 +185,5 @@ RULE = HostRule(
     "lost or cut in two.",
     source="https://www.rfc-editor.org/rfc/rfc7348 (sections 4.3 and 5); "
     "https://www.rfc-editor.org/rfc/rfc8926 (Geneve: 8 bytes and its options)",
-    purposes=None,
     check=_check,
 )

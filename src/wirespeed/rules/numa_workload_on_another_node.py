@@ -41,11 +41,9 @@ def _check(exam: PortExam) -> Iterator[Finding]:
         severity = Severity.NOTE
     cpus = cpu_list_text({thread.last_cpu for thread in far})
     whose = ", ".join(sorted({thread.process for thread in far})[:4])
-    yield Finding(
-        rule=RULE.slug,
-        where=exam.port.name,
-        severity=severity,
-        evidence=(
+    yield exam.finding(
+        severity,
+        (
             Evidence(
                 found=f"the card is on node {node}, with CPUs {cpu_list_text(near)}",
                 source=seen.source,
@@ -85,6 +83,5 @@ RULE = PortRule(
     "for every frame and can itself be full.",
     source="https://fasterdata.es.net/host-tuning/linux/100g-tuning/interrupt-binding/; "
     "https://doc.dpdk.org/guides/linux_gsg/nic_perf_intel_platform.html",
-    purposes=None,
     check=_check,
 )

@@ -30,11 +30,9 @@ def _check(exam: PortExam) -> Iterator[Finding]:
         off += could_be_on(offloads, *MEMBERS)
     if not off:
         return
-    yield Finding(
-        rule=RULE.slug,
-        where=exam.port.name,
-        severity=severity_without_offload(exam.host, netdev),
-        evidence=tuple(evidence_of(offloads, name) for name in off),
+    yield exam.finding(
+        severity_without_offload(exam.host, netdev),
+        tuple(evidence_of(offloads, name) for name in off),
         so="the CPU reads every byte once more; without transmit checksums the card does no "
         "segmentation either, and without receive checksums little is merged",
         remedies=(turn_on(netdev, "let the card compute and check them", *off),),
@@ -49,6 +47,5 @@ RULE = PortRule(
     "does it on the way. Segmentation offload needs it, and the kernel turns that off with it.",
     source="https://docs.kernel.org/networking/segmentation-offloads.html (TCP Segmentation "
     "Offload); https://docs.kernel.org/networking/checksum-offloads.html",
-    purposes=None,
     check=_check,
 )

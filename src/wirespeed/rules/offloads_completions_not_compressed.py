@@ -41,11 +41,9 @@ def _check(exam: PortExam) -> Iterator[Finding]:
         return
     config = exam.host[PciConfig]
     address = exam.port.pci_address or ""
-    yield Finding(
-        rule=RULE.slug,
-        where=exam.port.name,
-        severity=Severity.CEILING,
-        evidence=(Evidence(found=f"{FLAG}: off", source=flag.source),),
+    yield exam.finding(
+        Severity.CEILING,
+        (Evidence(found=f"{FLAG}: off", source=flag.source),),
         so=f"each frame that is received costs a write of 64 bytes more on {bound.element}, which "
         "bounds the path",
         remedies=(
@@ -86,6 +84,5 @@ RULE = PortRule(
     source="https://docs.nvidia.com/networking/display/rdmacore50/CQE+Compression; "
     "slow_pci_heuristic() in https://github.com/torvalds/linux/blob/master/drivers/net/ethernet/"
     "mellanox/mlx5/core/en_main.c",
-    purposes=None,
     check=_check,
 )

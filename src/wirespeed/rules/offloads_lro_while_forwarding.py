@@ -27,11 +27,9 @@ def _check(exam: PortExam) -> Iterator[Finding]:
     kind = stack[master].kind
     if isinstance(kind, Absent) or known(kind, f"kind of {master}") not in FORWARDING:
         return
-    yield Finding(
-        rule=RULE.slug,
-        where=exam.port.name,
-        severity=Severity.FAULT,
-        evidence=(
+    yield exam.finding(
+        Severity.FAULT,
+        (
             Evidence(found=f"{LRO}: on", source=seen.source),
             Evidence(
                 found=f"{netdev} belongs to {master}, which passes frames on", source=above.source
@@ -58,6 +56,5 @@ RULE = PortRule(
     "whoever turns it on again loses forwarded packets.",
     source="dev_disable_lro(): "
     "https://www.kernel.org/doc/htmldocs/networking/API-dev-disable-lro.html",
-    purposes=None,
     check=_check,
 )

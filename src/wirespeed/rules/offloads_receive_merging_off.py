@@ -29,11 +29,9 @@ def _check(exam: PortExam) -> Iterator[Finding]:
     if any(isinstance(other, Known) and other.value.is_on for other in others):
         return
     is_for_latency = exam.question.purpose is Purpose.LATENCY
-    yield Finding(
-        rule=RULE.slug,
-        where=exam.port.name,
-        severity=Severity.NOTE if is_for_latency else severity_without_offload(exam.host, netdev),
-        evidence=(evidence_of(offloads, MERGING),),
+    yield exam.finding(
+        Severity.NOTE if is_for_latency else severity_without_offload(exam.host, netdev),
+        (evidence_of(offloads, MERGING),),
         so="every received frame goes up the stack by itself"
         + (", which may be meant: nothing waits for a second one" if is_for_latency else ""),
         remedies=(turn_on(netdev, "merge frames of one flow below the stack", MERGING),),
@@ -49,6 +47,5 @@ RULE = PortRule(
     "receiving core is the limit of a fast TCP stream.",
     source="https://docs.kernel.org/networking/segmentation-offloads.html (Generic Receive "
     "Offload)",
-    purposes=None,
     check=_check,
 )

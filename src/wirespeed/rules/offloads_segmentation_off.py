@@ -26,11 +26,9 @@ def _check(exam: PortExam) -> Iterator[Finding]:
     if not off:
         return
     missing = could_be_on(offloads, *NEEDED)
-    yield Finding(
-        rule=RULE.slug,
-        where=exam.port.name,
-        severity=severity_without_offload(exam.host, netdev),
-        evidence=(
+    yield exam.finding(
+        severity_without_offload(exam.host, netdev),
+        (
             *(evidence_of(offloads, name) for name in off),
             evidence_of(offloads, "generic-segmentation-offload"),
             *(evidence_of(offloads, name) for name in missing),
@@ -57,6 +55,5 @@ RULE = PortRule(
     "the work. It needs transmit checksums, and goes off with them. Generic segmentation still "
     "saves the way through the stack, not the work for each frame at the driver.",
     source="https://docs.kernel.org/networking/segmentation-offloads.html",
-    purposes=None,
     check=_check,
 )

@@ -28,11 +28,9 @@ def _check(exam: HostExam) -> Iterator[Finding]:
                 source="ovs-vsctl get Open_vSwitch . dpdk_initialized",
             )
         )
-    yield Finding(
-        rule=RULE.slug,
-        where=exam.host.name,
-        severity=Severity.FAULT,
-        evidence=tuple(evidence),
+    yield exam.finding(
+        Severity.FAULT,
+        tuple(evidence),
         so="no DPDK port of any bridge carries a packet",
         remedies=(
             Remedy(
@@ -57,6 +55,5 @@ RULE = HostRule(
     "and ports of type dpdk stay dead.",
     source="https://www.openvswitch.org/support/dist-docs/ovs-vswitchd.conf.db.5.txt (dpdk-init, "
     "dpdk_initialized); https://docs.openvswitch.org/en/latest/intro/install/dpdk/",
-    purposes=None,
     check=_check,
 )

@@ -28,11 +28,9 @@ def _check(exam: HostExam) -> Iterator[Finding]:
         raise CannotTellError(f"{flows} flows are too few to judge by", UPCALL)
     if offloaded * 2 >= flows:
         return
-    yield Finding(
-        rule=RULE.slug,
-        where=exam.host.name,
-        severity=Severity.RISK if offloaded else Severity.FAULT,
-        evidence=(
+    yield exam.finding(
+        Severity.RISK if offloaded else Severity.FAULT,
+        (
             Evidence(found=f"{offloaded} of {flows} flows are in hardware", source=UPCALL),
             *_filters(exam.host[Tc]),
         ),
@@ -68,6 +66,5 @@ RULE = HostRule(
     "(ARP, what goes to the host itself), and costs the packet rate when it is most of them.",
     source="https://docs.openvswitch.org/en/latest/howto/tc-offload/; "
     "kernel commit e696028acc45 (in_hw and not_in_hw of a filter)",
-    purposes=None,
     check=_check,
 )

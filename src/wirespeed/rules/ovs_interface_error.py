@@ -20,11 +20,9 @@ def _check(exam: HostExam) -> Iterator[Finding]:
         # What a guest left behind when it was shut down: it costs nothing.
         is_stale = one.kind == "system" and "No such device" in one.error.value
         bridge = ovs.bridge_of(one.name)
-        yield Finding(
-            rule=RULE.slug,
-            where=one.name,
-            severity=Severity.NOTE if is_stale else Severity.FAULT,
-            evidence=(
+        yield exam.finding(
+            Severity.NOTE if is_stale else Severity.FAULT,
+            (
                 Evidence(
                     found=f"{one.kind} port of {bridge.name if bridge else 'a bridge'}: "
                     f"{one.error.value[:200]}",
@@ -32,6 +30,7 @@ def _check(exam: HostExam) -> Iterator[Finding]:
                 ),
             ),
             so="it carries nothing",
+            where=one.name,
             remedies=(
                 Remedy(
                     text="give it what the message misses, or take it out of its bridge",
@@ -52,6 +51,5 @@ RULE = HostRule(
     "nothing.",
     source="https://www.openvswitch.org/support/dist-docs/ovs-vswitchd.conf.db.5.txt "
     "(Interface: error)",
-    purposes=None,
     check=_check,
 )

@@ -32,11 +32,9 @@ def _check(exam: HostExam) -> Iterator[Finding]:
             f"Open vSwitch {version} does not say whether it offloads",
             "grep 'Flow API' /var/log/openvswitch/ovs-vswitchd.log",
         )
-    yield Finding(
-        rule=RULE.slug,
-        where=exam.host.name,
-        severity=Severity.FAULT,
-        evidence=(
+    yield exam.finding(
+        Severity.FAULT,
+        (
             Evidence(
                 found="hw-offload is true in the database",
                 source="ovs-vsctl get Open_vSwitch . other_config",
@@ -73,6 +71,5 @@ RULE = HostRule(
     "setting changed cannot be seen; whether the daemon offloads now can.",
     source="https://www.mail-archive.com/ovs-dev@openvswitch.org/msg51855.html (when a restart is "
     "needed); openvswitch lib/netdev-offload.c (netdev_ports_get_n_flows)",
-    purposes=None,
     check=_check,
 )

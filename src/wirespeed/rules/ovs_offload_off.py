@@ -22,11 +22,9 @@ def _check(exam: HostExam) -> Iterator[Finding]:
         return
     names = ", ".join(one.name for one in representors[:4])
     more = f" and {len(representors) - 4} more" if len(representors) > 4 else ""
-    yield Finding(
-        rule=RULE.slug,
-        where=exam.host.name,
-        severity=Severity.FAULT,
-        evidence=(
+    yield exam.finding(
+        Severity.FAULT,
+        (
             Evidence(
                 found="hw-offload is not true", source="ovs-vsctl get Open_vSwitch . other_config"
             ),
@@ -43,7 +41,11 @@ def _check(exam: HostExam) -> Iterator[Finding]:
                 commands=(
                     Command(
                         argv=(
-                            "ovs-vsctl", "set", "Open_vSwitch", ".", "other_config:hw-offload=true"
+                            "ovs-vsctl",
+                            "set",
+                            "Open_vSwitch",
+                            ".",
+                            "other_config:hw-offload=true",
                         )
                     ),
                 ),
@@ -51,7 +53,7 @@ def _check(exam: HostExam) -> Iterator[Finding]:
             ),
         ),
         unpriced="what the host's cores carry of it depends on the flows: measure before and after",
-    )  # fmt: skip
+    )
 
 
 RULE = HostRule(
@@ -62,6 +64,5 @@ RULE = HostRule(
     source="https://docs.openvswitch.org/en/latest/howto/tc-offload/; "
     "https://www.openvswitch.org/support/dist-docs/ovs-vswitchd.conf.db.5.txt "
     "(other_config:hw-offload)",
-    purposes=None,
     check=_check,
 )

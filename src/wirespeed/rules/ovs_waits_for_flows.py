@@ -17,11 +17,9 @@ def _check(exam: HostExam) -> Iterator[Finding]:
         raise DoesNotApplyError(ovs.other_config.reason)
     if known(ovs.other_config, "Open vSwitch's settings").get(KEY) != "true":
         return
-    yield Finding(
-        rule=RULE.slug,
-        where=exam.host.name,
-        severity=Severity.FAULT,
-        evidence=(
+    yield exam.finding(
+        Severity.FAULT,
+        (
             Evidence(
                 found=f"{KEY} is true in the database",
                 source="ovs-vsctl get Open_vSwitch . other_config",
@@ -56,6 +54,5 @@ RULE = HostRule(
     "leaves it there, in the database on disk: every later start waits as well.",
     source="https://www.openvswitch.org/support/dist-docs/ovs-vswitchd.conf.db.5.txt "
     "(other_config:flow-restore-wait); openvswitch utilities/ovs-lib.in (restart)",
-    purposes=None,
     check=_check,
 )

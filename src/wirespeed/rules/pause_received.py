@@ -20,11 +20,9 @@ def _check(exam: PortExam) -> Iterator[Finding]:
     if isinstance(obeyed, Known) and not obeyed.value and not found.by_priority:
         yield _ignored(exam, found, obeyed)
         return
-    yield Finding(
-        rule=RULE.slug,
-        where=exam.port.name,
-        severity=found.severity,
-        evidence=found.evidence,
+    yield exam.finding(
+        found.severity,
+        found.evidence,
         so="the peer tells this port to wait: what it sends is held back at times",
         remedies=(
             Remedy(
@@ -53,11 +51,9 @@ def _check(exam: PortExam) -> Iterator[Finding]:
 
 def _ignored(exam: PortExam, found: Paused, obeyed: Known[bool]) -> Finding:
     """What a port is told by the counter that it does not act upon."""
-    return Finding(
-        rule=RULE.slug,
-        where=exam.port.name,
-        severity=Severity.NOTE,
-        evidence=(*found.evidence, Evidence.of(obeyed, "this port does not obey pause frames")),
+    return exam.finding(
+        Severity.NOTE,
+        (*found.evidence, Evidence.of(obeyed, "this port does not obey pause frames")),
         so="the peer cannot take all that is sent to it, and drops in place of being waited for",
         unpriced="it is the peer that loses: see the counters there",
     )
@@ -71,6 +67,5 @@ RULE = PortRule(
     "one slow host can hold back all that send through the same switch.",
     source="IEEE 802.3 annex 31B; "
     "https://docs.kernel.org/networking/device_drivers/ethernet/mellanox/mlx5/counters.html",
-    purposes=None,
     check=_check,
 )

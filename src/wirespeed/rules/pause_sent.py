@@ -14,11 +14,9 @@ def _check(exam: PortExam) -> Iterator[Finding]:
     found = paused(exam.host[Counters], exam.port, Place.PAUSE_SENT, Place.PAUSE_SENT_US)
     if found is None:
         return
-    yield Finding(
-        rule=RULE.slug,
-        where=exam.port.name,
-        severity=found.severity,
-        evidence=found.evidence,
+    yield exam.finding(
+        found.severity,
+        found.evidence,
         so="this host does not take frames as fast as they come, and makes the peer wait",
         remedies=(
             Remedy(
@@ -53,6 +51,5 @@ RULE = PortRule(
     "that receives too slowly becomes the fabric's congestion.",
     source="IEEE 802.3 annex 31B; "
     "https://docs.kernel.org/networking/device_drivers/ethernet/mellanox/mlx5/counters.html",
-    purposes=None,
     check=_check,
 )

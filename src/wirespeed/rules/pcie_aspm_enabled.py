@@ -36,11 +36,9 @@ def _check(exam: PortExam) -> Iterator[Finding]:
         if states == "disabled":
             continue
         switches = [f"/sys/bus/pci/devices/{lower}/link/{name}" for name in FILES[states]]
-        yield Finding(
-            rule=RULE.slug,
-            where=exam.port.name,
-            severity=Severity.RISK,
-            evidence=(
+        yield exam.finding(
+            Severity.RISK,
+            (
                 Evidence(
                     found=f"the link at {lower} may enter {states}",
                     source=f"setpci -s {lower} CAP_EXP+10.w; "

@@ -24,28 +24,30 @@ def _check(exam: PortExam) -> Iterator[Finding]:
         if hop.raw_bps >= card.raw_bps:
             continue
         bounds = exam.ledger.is_bound_by(link.element)
-        yield Finding(
-            rule=RULE.slug,
-            where=exam.port.name,
-            severity=Severity.CEILING if bounds else Severity.NOTE,
-            evidence=tuple(
+        yield exam.finding(
+            Severity.CEILING if bounds else Severity.NOTE,
+            tuple(
                 Evidence.of(observed, text)
                 for observed, text in (
-                    (link.lower.lanes,
-                     f"the hop at {link.lower.address} is x{hop.lanes} at {hop.gt_per_s:g} GT/s"),
-                    (links[0].lower.lanes,
-                     f"the card is x{card.lanes} at {card.gt_per_s:g} GT/s"),
+                    (
+                        link.lower.lanes,
+                        f"the hop at {link.lower.address} is x{hop.lanes} at {hop.gt_per_s:g} GT/s",
+                    ),
+                    (links[0].lower.lanes, f"the card is x{card.lanes} at {card.gt_per_s:g} GT/s"),
                 )
                 if isinstance(observed, Known)
             ),
             so=f"everything behind {link.lower.address} shares {hop.raw_bps / 1e9:.1f} Gb/s, where "
             f"the card's own link has {card.raw_bps / 1e9:.1f}",
             remedies=(
-                Remedy(text="move the card to a slot that is wired to the processor, and not to "
-                       "the chipset or behind a switch", by_hand=ByHand.HARDWARE),
+                Remedy(
+                    text="move the card to a slot that is wired to the processor, and not to "
+                    "the chipset or behind a switch",
+                    by_hand=ByHand.HARDWARE,
+                ),
             ),
             unpriced="what another slot would give is not known from here",
-        )  # fmt: skip
+        )
 
 
 RULE = PortRule(
@@ -56,6 +58,5 @@ RULE = PortRule(
     "the hop above does.",
     source="PCI Express Base Specification, section 1.3 (fabric topology); "
     "https://docs.kernel.org/PCI/sysfs-pci.html",
-    purposes=None,
     check=_check,
 )

@@ -51,11 +51,9 @@ def _function(exam: PortExam, address: str, aer: Aer) -> Iterator[Finding]:
                 source=f"cat {path}/aer_dev_correctable",
             )
         )
-    yield Finding(
-        rule=RULE.slug,
-        where=exam.port.name,
-        severity=Severity.FAULT if rise else Severity.RISK,
-        evidence=tuple(evidence),
+    yield exam.finding(
+        Severity.FAULT if rise else Severity.RISK,
+        tuple(evidence),
         so="packets on the link are sent again; it may fall back in width or speed, or go down"
         if rise or not severe
         else "transfers failed and a driver may have reset the card",
@@ -79,6 +77,5 @@ RULE = PortRule(
     "a generation too fast. Advisory and internal errors say nothing of the link and do not count.",
     source="https://docs.kernel.org/PCI/pcieaer-howto.html; Documentation/ABI/testing/"
     "sysfs-bus-pci-devices-aer_stats",
-    purposes=None,
     check=_check,
 )

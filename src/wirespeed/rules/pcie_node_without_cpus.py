@@ -31,24 +31,23 @@ def _check(exam: PortExam) -> Iterator[Finding]:
     found = "the firmware gives the card no NUMA node" if node == NO_NODE else (
         f"the card is on NUMA node {node}, which has no CPU"
     )  # fmt: skip
-    yield Finding(
-        rule=RULE.slug,
-        where=exam.port.name,
-        severity=Severity.NOTE,
-        evidence=(
+    yield exam.finding(
+        Severity.NOTE,
+        (
             Evidence(found=found, source=source),
-            Evidence(
-                found=f"the host has {len(nodes)} nodes", source="lscpu | grep -i numa"
-            ),
+            Evidence(found=f"the host has {len(nodes)} nodes", source="lscpu | grep -i numa"),
         ),
         so="which CPUs are near it cannot be read here, so no tool can place its interrupts and "
         "its workload by itself",
         remedies=(
-            Remedy(text="see the board's manual for the processor that the slot hangs on; a newer "
-                   "BIOS may tell the kernel (ACPI _PXM)", by_hand=ByHand.BIOS),
+            Remedy(
+                text="see the board's manual for the processor that the slot hangs on; a newer "
+                "BIOS may tell the kernel (ACPI _PXM)",
+                by_hand=ByHand.BIOS,
+            ),
         ),
         unpriced="how near the CPUs are that serve it is what costs, and is not known",
-    )  # fmt: skip
+    )
 
 
 RULE = PortRule(
@@ -59,6 +58,5 @@ RULE = PortRule(
     "GPU memory, have no CPU, and a node with empty sockets has none either.",
     source="https://docs.kernel.org/admin-guide/abi-testing.html (/sys/bus/pci/devices/.../"
     "numa_node: -1 where the firmware gives none, which is a firmware bug)",
-    purposes=None,
     check=_check,
 )

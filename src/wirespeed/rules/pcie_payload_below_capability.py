@@ -33,11 +33,9 @@ def _check(exam: PortExam) -> Iterator[Finding]:
         raise DoesNotApplyError("the link is no bound of this port, whatever its payloads are")
     bounds = any(exam.ledger.is_bound_by(link.element) for link, _ in states)
     least = min(supported, key=lambda a: supported[a])
-    yield Finding(
-        rule=RULE.slug,
-        where=exam.port.name,
-        severity=Severity.RISK if bounds else Severity.NOTE,
-        evidence=(
+    yield exam.finding(
+        Severity.RISK if bounds else Severity.NOTE,
+        (
             Evidence(found=f"payloads of {now} bytes", source=f"setpci -s {address} CAP_EXP+8.w"),
             Evidence(
                 found=f"every function up to the root port can do {possible}",
@@ -80,6 +78,5 @@ RULE = PortRule(
     "port can take, and one old device may have held all of them down.",
     source="https://docs.kernel.org/admin-guide/kernel-parameters.html (pci=pcie_bus_perf); "
     "Neugebauer et al., SIGCOMM 2018, section 3: https://doi.org/10.1145/3230543.3230560",
-    purposes=None,
     check=_check,
 )

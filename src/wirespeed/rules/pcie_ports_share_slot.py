@@ -64,15 +64,12 @@ def _link(exam: PortExam, link: PciLink, ports: list[Port]) -> Iterator[Finding]
         return
     fraction = most / wanted.load_pps.low
     names = ", ".join(port.name for port in ports)
-    yield Finding(
-        rule=RULE.slug,
-        where=exam.port.name,
-        severity=Severity.NOTE,
-        evidence=(
+    yield exam.finding(
+        Severity.NOTE,
+        (
             Evidence(
-                found=f"{names}: {together / 1e9:g} Gb/s of ports", source="; ".join(
-                    found.source for found in up
-                ),
+                found=f"{names}: {together / 1e9:g} Gb/s of ports",
+                source="; ".join(found.source for found in up),
             ),
             Evidence(
                 found=f"one link of x{state.lanes} at {state.gt_per_s:g} GT/s for all of them, "
@@ -83,11 +80,14 @@ def _link(exam: PortExam, link: PciLink, ports: list[Port]) -> Iterator[Finding]
         so=f"together they get at most {100 * fraction:.0f} % of their line rate in each "
         f"direction with frames of {exam.question.frame_bytes} bytes; one alone may have more",
         remedies=(
-            Remedy(text="use one port of the card and keep the other for failover, or give the "
-                   "second one a card and a slot of its own", by_hand=ByHand.HARDWARE),
+            Remedy(
+                text="use one port of the card and keep the other for failover, or give the "
+                "second one a card and a slot of its own",
+                by_hand=ByHand.HARDWARE,
+            ),
         ),
         unpriced="what one port has depends on what the others carry at the time",
-    )  # fmt: skip
+    )
 
 
 def _link_bps(exam: PortExam, port: Port) -> Known[int] | None:
@@ -110,6 +110,5 @@ RULE = PortRule(
     "by the slot and not by the ports.",
     source="Neugebauer et al., Understanding PCIe performance for end host networking, SIGCOMM "
     "2018, section 3; https://doi.org/10.1145/3230543.3230560",
-    purposes=None,
     check=_check,
 )

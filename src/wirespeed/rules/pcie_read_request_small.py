@@ -56,11 +56,9 @@ def _check(exam: PortExam) -> Iterator[Finding]:
         if (bound := exam.ledger.bound(direction)) is not None
     )
     small = Severity.RISK if now < USUAL_BYTES else Severity.NOTE
-    yield Finding(
-        rule=RULE.slug,
-        where=exam.port.name,
-        severity=Severity.FAULT if costs else small,
-        evidence=(
+    yield exam.finding(
+        Severity.FAULT if costs else small,
+        (
             Evidence(
                 found=f"reads of at most {now} bytes", source=f"setpci -s {address} CAP_EXP+8.w"
             ),
@@ -113,6 +111,5 @@ RULE = PortRule(
     "so less than that is said with --for dpdk.",
     source="Mellanox NIC's Performance Report with DPDK 19.08, tables 3 to 18 (setpci 68.w=3BCD); "
     "https://doc.dpdk.org/guides/nics/mlx5.html",
-    purposes=None,
     check=_check,
 )

@@ -41,11 +41,9 @@ def _link(exam: PortExam, link: PciLink) -> Iterator[Finding]:
         severe = exam.ledger.is_bound_by(link.element)
         severity = Severity.CEILING if severe else Severity.NOTE
     least = "" if severe else "; something else bounds this port"
-    yield Finding(
-        rule=RULE.slug,
-        where=exam.port.name,
-        severity=severity,
-        evidence=tuple(
+    yield exam.finding(
+        severity,
+        tuple(
             Evidence.of(observed, text)
             for observed, text in (
                 (lower.gt_per_s, f"{now.gt_per_s:g} GT/s now"),
@@ -103,6 +101,5 @@ RULE = PortRule(
     "limits the slot. A slot of an older generation is a ceiling and no fault.",
     source="PCI Express Base Specification, section 7.5.3 (Link Capabilities, Link Status, Link "
     "Control); https://docs.kernel.org/PCI/sysfs-pci.html",
-    purposes=None,
     check=_check,
 )

@@ -40,11 +40,9 @@ def _link(exam: PortExam, link: PciLink) -> Iterator[Finding]:
         severe = exam.ledger.is_bound_by(link.element)
         severity = Severity.CEILING if severe else Severity.NOTE
     least = "" if severe else "; something else bounds this port"
-    yield Finding(
-        rule=RULE.slug,
-        where=exam.port.name,
-        severity=severity,
-        evidence=tuple(
+    yield exam.finding(
+        severity,
+        tuple(
             Evidence.of(observed, text)
             for observed, text in (
                 (lower.lanes, f"x{now.lanes} now"),
@@ -89,6 +87,5 @@ RULE = PortRule(
     "more, a ceiling where the slot cannot.",
     source="PCI Express Base Specification, section 7.5.3 (Link Capabilities, Link Status); "
     "https://docs.kernel.org/PCI/sysfs-pci.html",
-    purposes=None,
     check=_check,
 )

@@ -47,11 +47,9 @@ def _check(exam: PortExam) -> Iterator[Finding]:
         )
     elif now == 1 and cores >= CORES_THAT_ONE_CHANNEL_WASTES:
         severity = Severity.RISK
-    yield Finding(
-        rule=RULE.slug,
-        where=exam.port.name,
-        severity=severity,
-        evidence=tuple(evidence),
+    yield exam.finding(
+        severity,
+        tuple(evidence),
         so=f"{now} of {cores} cores can be given this port's frames by the card",
         remedies=(
             Remedy(
@@ -78,6 +76,5 @@ RULE = PortRule(
     "many as cores are best. For throughput the fewest that do not overflow are enough, and many "
     "drivers start with fewer than cores: without drops this is only a note.",
     source="https://docs.kernel.org/networking/scaling.html (RSS: Suggested Configuration)",
-    purposes=None,
     check=_check,
 )

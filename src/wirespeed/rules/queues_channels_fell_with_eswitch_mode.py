@@ -33,11 +33,9 @@ def _check(exam: PortExam) -> Iterator[Finding]:
     wanted = min(most, cores.value) if isinstance(cores, Known) else most
     if wanted == 1:
         return
-    yield Finding(
-        rule=RULE.slug,
-        where=exam.port.name,
-        severity=Severity.FAULT,
-        evidence=(
+    yield exam.finding(
+        Severity.FAULT,
+        (
             Evidence(found="the eswitch is in switchdev mode", source=pf.mode.source),
             Evidence(
                 found=f"1 channel now, {most} at most",
@@ -66,6 +64,5 @@ RULE = PortRule(
     "without a word.",
     source="MLX5E_REP_PARAMS_DEF_NUM_CHANNELS in https://github.com/torvalds/linux/blob/master/"
     "drivers/net/ethernet/mellanox/mlx5/core/en_rep.c; `SR-IOV with a ConnectX-5`, Misc notes",
-    purposes=None,
     check=_check,
 )

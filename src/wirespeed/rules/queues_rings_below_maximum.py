@@ -27,11 +27,9 @@ def _check(exam: PortExam) -> Iterator[Finding]:
     if not drops.count:
         return
     ring = queues.rx_ring_descriptors
-    yield Finding(
-        rule=RULE.slug,
-        where=exam.port.name,
-        severity=Severity.FAULT,
-        evidence=(
+    yield exam.finding(
+        Severity.FAULT,
+        (
             Evidence(found=f"{now} descriptors in a receive ring, of {most}", source=ring.source),
             Evidence(
                 found=f"{drops.frames} frames dropped in {drops.seconds:.2f} s: none was free",
@@ -62,6 +60,5 @@ RULE = PortRule(
     source="ethtool(8), --set-ring: https://man7.org/linux/man-pages/man8/ethtool.8.html; "
     "https://docs.kernel.org/networking/device_drivers/ethernet/mellanox/mlx5/counters.html "
     "(rx_out_of_buffer)",
-    purposes=None,
     check=_check,
 )

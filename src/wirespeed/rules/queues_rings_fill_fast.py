@@ -46,11 +46,9 @@ def _check(exam: PortExam) -> Iterator[Finding]:
         most = known(most_seen, f"descriptors that a {direction} ring can have")
         if now >= most or now / pps >= ONE_RING_S or now * count / pps >= ALL_RINGS_S:
             continue
-        yield Finding(
-            rule=RULE.slug,
-            where=exam.port.name,
-            severity=Severity.RISK if now / pps < RISKY_S else Severity.NOTE,
-            evidence=(
+        yield exam.finding(
+            Severity.RISK if now / pps < RISKY_S else Severity.NOTE,
+            (
                 Evidence(
                     found=f"{now} descriptors in each of {count} {direction} rings, of {most}",
                     source=now_seen.source,
@@ -92,6 +90,5 @@ RULE = PortRule(
     "segmentation offload a transmit descriptor takes more than one frame, and lasts longer.",
     source="computed from the rings, the link and the frame size; ethtool(8), --set-ring: "
     "https://man7.org/linux/man-pages/man8/ethtool.8.html",
-    purposes=None,
     check=_check,
 )

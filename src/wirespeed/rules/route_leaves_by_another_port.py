@@ -75,15 +75,14 @@ ELSEWHERE = ("tun", "wireguard", "gre", "ipip", "sit", "ip6tnl", "xfrm", "vti", 
 
 def _finding(exam: HostExam, peer: str, way: Known[Way], so: str) -> Finding:
     by = ", ".join(way.value.netdevs) or way.value.kind
-    return Finding(
-        rule=RULE.slug,
-        where=", ".join(port.name for port in exam.ports),
-        severity=Severity.FAULT,
-        evidence=(
+    return exam.finding(
+        Severity.FAULT,
+        (
             Evidence.of(way, f"to {peer}: {by} ({way.value.route})"),
             *(e for port in exam.ports for e in _addresses(exam, port)),
         ),
         so=so,
+        where=", ".join(port.name for port in exam.ports),
         remedies=(
             Remedy(
                 text="give both ends addresses in a subnet of their own on this link, and use "
@@ -111,6 +110,5 @@ RULE = HostRule(
     "cards: an address on the far end's fast port can be reached by a slow one, and then is.",
     source="https://man7.org/linux/man-pages/man8/ip-route.8.html; "
     "https://man7.org/linux/man-pages/man8/ip-rule.8.html",
-    purposes=None,
     check=_check,
 )

@@ -30,11 +30,9 @@ def _check(exam: HostExam) -> Iterator[Finding]:
         way = exam.host[Routes].way_to(str(some))
         if not way.value.netdevs or len(way.value.netdevs) > 1:
             continue
-        yield Finding(
-            rule=RULE.slug,
-            where=", ".join(sorted(found)),
-            severity=Severity.NOTE,
-            evidence=(
+        yield exam.finding(
+            Severity.NOTE,
+            (
                 *(
                     Evidence(found=f"{netdev} has {ip} in {net}", source=f"ip addr show {netdev}")
                     for netdev, ip in sorted(found.items())
@@ -46,6 +44,7 @@ def _check(exam: HostExam) -> Iterator[Finding]:
             ),
             so=f"sockets that are bound to no port send to {net} by {way.value.netdevs[0]}, "
             "whichever address the peer uses",
+            where=", ".join(sorted(found)),
             remedies=(
                 Remedy(
                     text="give each port a subnet of its own, bond them, or add policy rules",
@@ -63,6 +62,5 @@ RULE = HostRule(
     "all that is sent, and answers to ARP may come from either.",
     source="https://man7.org/linux/man-pages/man8/ip-route.8.html; "
     "https://docs.kernel.org/networking/ip-sysctl.html (arp_filter)",
-    purposes=None,
     check=_check,
 )

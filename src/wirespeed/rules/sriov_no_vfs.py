@@ -25,11 +25,9 @@ def _check(exam: PortExam) -> Iterator[Finding]:
     bond = _bond(exam, exam.port)
     if bond and bond in [_bond(exam, port) for port in lenders]:
         raise DoesNotApplyError(f"VFs of the other port of {bond} are to use it, by VF-LAG")
-    yield Finding(
-        rule=RULE.slug,
-        where=exam.port.name,
-        severity=Severity.NOTE if lenders else Severity.RISK,
-        evidence=(
+    yield exam.finding(
+        Severity.NOTE if lenders else Severity.RISK,
+        (
             Evidence.of(pf.num_vfs, "0 VFs"),
             Evidence.of(pf.total_vfs, f"{total} could be made"),
         ),

@@ -34,11 +34,9 @@ def _check(exam: PortExam) -> Iterator[Finding]:
             "the function has no SR-IOV capability: its firmware, the BIOS or the card itself",
             f"lspci -vvs {pf.pci_address}",
         )
-    yield Finding(
-        rule=RULE.slug,
-        where=exam.port.name,
-        severity=Severity.FAULT,
-        evidence=tuple(evidence),
+    yield exam.finding(
+        Severity.FAULT,
+        tuple(evidence),
         so="no guest can be given a VF: all of their traffic goes through a switch in software",
         remedies=(
             Remedy(
@@ -47,7 +45,11 @@ def _check(exam: PortExam) -> Iterator[Finding]:
                 commands=(
                     Command(
                         argv=(
-                            card.settings_tool, "-d", pf.pci_address, "set", "SRIOV_EN=1",
+                            card.settings_tool,
+                            "-d",
+                            pf.pci_address,
+                            "set",
+                            "SRIOV_EN=1",
                             f"NUM_OF_VFS={VFS}",
                         )
                     ),
@@ -64,11 +66,11 @@ def _check(exam: PortExam) -> Iterator[Finding]:
             ),
         )
         if pf.is_mellanox
-        else (Remedy(
-            text="switch SR-IOV on in the card's or the host's BIOS", by_hand=ByHand.BIOS
-        ),),
+        else (
+            Remedy(text="switch SR-IOV on in the card's or the host's BIOS", by_hand=ByHand.BIOS),
+        ),
         unpriced="what the guests' way through software costs depends on that way: measure it",
-    )  # fmt: skip
+    )
 
 
 def _waits(card: CardFirmware) -> bool:

@@ -43,11 +43,9 @@ def _check(exam: PortExam) -> Iterator[Finding]:
     for name, value, some in (("trust", True, untrusted), ("spoof_check", False, checked)):
         for vf in some:
             mended.setdefault(vf.index, {})[name] = value
-    yield Finding(
-        rule=RULE.slug,
-        where=exam.port.name,
-        severity=Severity.NOTE,
-        evidence=tuple(found),
+    yield exam.finding(
+        Severity.NOTE,
+        tuple(found),
         so="frames of a guest with another MAC address than the VF's are dropped: a bond inside "
         "the guest does not survive a failover, unless it sets fail_over_mac",
         remedies=(
@@ -71,7 +69,7 @@ def _check(exam: PortExam) -> Iterator[Finding]:
             ),
         ),
         unpriced="it costs nothing until a bond fails over",
-    )  # fmt: skip
+    )
 
 
 def _some(vfs: list[VfSettings]) -> str:

@@ -34,11 +34,9 @@ def _check(exam: PortExam) -> Iterator[Finding]:
     below = [(index, limit) for index, limit in limited if limit.value * 10**6 < link_bps]
     if not below:
         return
-    yield Finding(
-        rule=RULE.slug,
-        where=exam.port.name,
-        severity=Severity.CEILING,
-        evidence=(
+    yield exam.finding(
+        Severity.CEILING,
+        (
             *(Evidence.of(o, f"VF {i} may send at most {o.value} Mb/s") for i, o in below[:8]),
             Evidence.of(link.link_bps, f"the port has {link_bps // 10**6} Mb/s"),
         ),
@@ -49,7 +47,15 @@ def _check(exam: PortExam) -> Iterator[Finding]:
                 commands=tuple(
                     Command(
                         argv=(
-                            "ip", "link", "set", "dev", netdev, "vf", str(index), "max_tx_rate", "0"
+                            "ip",
+                            "link",
+                            "set",
+                            "dev",
+                            netdev,
+                            "vf",
+                            str(index),
+                            "max_tx_rate",
+                            "0",
                         )
                     )
                     for index, _ in below
@@ -66,7 +72,7 @@ def _check(exam: PortExam) -> Iterator[Finding]:
             ),
         ),
         unpriced="it bounds those VFs, not the port",
-    )  # fmt: skip
+    )
 
 
 RULE = PortRule(
@@ -74,6 +80,5 @@ RULE = PortRule(
     title="VF limited below the port's speed",
     why="The host can limit what a VF sends, and the guest cannot see that limit.",
     source="https://man7.org/linux/man-pages/man8/ip-link.8.html (max_tx_rate)",
-    purposes=None,
     check=_check,
 )

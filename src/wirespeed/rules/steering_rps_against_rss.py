@@ -56,13 +56,9 @@ def _check(exam: PortExam) -> Iterator[Finding]:
         )
     else:
         return
-    yield Finding(
-        rule=RULE.slug,
-        where=exam.port.name,
-        severity=Severity.NOTE,
-        evidence=(
-            Evidence(found=found, source=f"grep . /sys/class/net/{netdev}/queues/rx-*/rps_cpus"),
-        ),
+    yield exam.finding(
+        Severity.NOTE,
+        (Evidence(found=found, source=f"grep . /sys/class/net/{netdev}/queues/rx-*/rps_cpus"),),
         so=so,
         remedies=(remedy,),
         unpriced="it depends on what a frame costs above the driver: measure before and after",
@@ -84,6 +80,5 @@ RULE = PortRule(
     "CPUs for it. With one queue it is the only way to use more than one core. Where the card has "
     "a queue for every core it is probably redundant, and costs.",
     source="https://docs.kernel.org/networking/scaling.html (RPS: Suggested Configuration)",
-    purposes=None,
     check=_check,
 )

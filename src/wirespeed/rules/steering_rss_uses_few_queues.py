@@ -36,11 +36,9 @@ def _check(exam: PortExam) -> Iterator[Finding]:
         so = f"{rings - len(entries)} receive queues get no flow by RSS"
     else:
         return
-    yield Finding(
-        rule=RULE.slug,
-        where=exam.port.name,
-        severity=severity,
-        evidence=(
+    yield exam.finding(
+        severity,
+        (
             Evidence(
                 found=f"{total} entries name {len(entries)} of {rings} queues; "
                 f"queue {busiest} stands in {entries[busiest]}, the rarest in {least}",
@@ -67,6 +65,5 @@ RULE = PortRule(
     "receive queue, so the core that does the work. A table that names one queue makes one core "
     "do all of it. Some tables stay as they were when the number of channels changes.",
     source="https://docs.kernel.org/networking/scaling.html (RSS: Receive Side Scaling)",
-    purposes=None,
     check=_check,
 )

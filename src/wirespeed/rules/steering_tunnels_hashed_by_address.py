@@ -29,11 +29,9 @@ def _check(exam: PortExam) -> Iterator[Finding]:
     ]
     if not tunnels:
         return
-    yield Finding(
-        rule=RULE.slug,
-        where=exam.port.name,
-        severity=Severity.RISK,
-        evidence=(
+    yield exam.finding(
+        Severity.RISK,
+        (
             Evidence(
                 found="UDP over IPv4 is hashed by its addresses, without its ports",
                 source=steering.hashes_udp_ports.source,
@@ -66,6 +64,5 @@ RULE = PortRule(
     "comes from one peer for one flow.",
     source="RFC 7348, section 5 (outer UDP header); https://support.cumulusnetworks.com/hc/en-us/"
     "articles/202862933-Slow-Bandwidth-Performance-Utilization-while-Using-VXLAN",
-    purposes=None,
     check=_check,
 )

@@ -45,11 +45,9 @@ def _check(exam: PortExam) -> Iterator[Finding]:
         severity = Severity.NOTE
         so = "hv_netvsc itself chooses the queue by a hash of the flow and does not ask XPS"
     source = next(iter(observed.values())).source.replace("tx-0", "tx-*").replace("cat", "grep .")
-    yield Finding(
-        rule=RULE.slug,
-        where=exam.port.name,
-        severity=severity,
-        evidence=(Evidence(found=found, source=source),),
+    yield exam.finding(
+        severity,
+        (Evidence(found=found, source=source),),
         so=so,
         remedies=() if exam.port.kind is PortKind.HYPERV else (_spread(netdev, observed, online),),
         unpriced="it costs waiting for locks and caches, which depends on the traffic: measure "
@@ -91,6 +89,5 @@ RULE = PortRule(
     source="https://docs.kernel.org/networking/scaling.html (XPS: Transmit Packet Steering); "
     "netvsc_pick_tx() in https://github.com/torvalds/linux/blob/master/drivers/net/hyperv/"
     "netvsc_drv.c",
-    purposes=None,
     check=_check,
 )

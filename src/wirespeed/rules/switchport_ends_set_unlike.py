@@ -9,10 +9,10 @@ from wirespeed.model.rule import HostExam, HostRule
 
 
 def _check(exam: HostExam) -> Iterator[Finding]:
-    yield from of_each(pairs(exam.host), _pair)
+    yield from of_each(pairs(exam.host), lambda pair: _pair(exam, pair))
 
 
-def _pair(pair: Pair) -> Iterator[Finding]:
+def _pair(exam: HostExam, pair: Pair) -> Iterator[Finding]:
     here = known(pair.link.autonegotiation, f"whether {pair.netdev} negotiates")
     there = known(pair.port.autonegotiation, f"whether {pair.place} negotiates")
     ours, theirs = pair.link.link_bps, pair.port.set_bps
@@ -26,14 +26,13 @@ def _pair(pair: Pair) -> Iterator[Finding]:
     ]
     if isinstance(pair.link.is_up, Known):
         evidence.append(Evidence.of(pair.link.is_up, "the link is up" if is_up else "no link"))
-    yield Finding(
-        rule=RULE.slug,
-        where=pair.netdev,
-        severity=Severity.RISK if is_up else Severity.FAULT,
-        evidence=tuple(evidence),
+    yield exam.finding(
+        Severity.RISK if is_up else Severity.FAULT,
+        tuple(evidence),
         so="the ends agree by luck: after the next loss of link they may not"
         if is_up
         else "nothing goes through this port: each end waits for what the other does not send",
+        where=pair.netdev,
         remedies=(
             Remedy(
                 text="set both ends alike, as one change that is undone as one: `wirespeed link "
@@ -62,6 +61,5 @@ RULE = HostRule(
     "Cards of 25 Gb/s then stay without a link at a switch port of 10 Gb/s that an older card came "
     "up at. Both ends negotiate, or both are set to the same speed.",
     source="IEEE 802.3 clause 73; a report of ConnectX-4 Lx cards at Dell N4000 switches",
-    purposes=None,
     check=_check,
 )

@@ -11,10 +11,10 @@ NONE = ("off", "none")
 
 
 def _check(exam: HostExam) -> Iterator[Finding]:
-    yield from of_each(pairs(exam.host), _pair)
+    yield from of_each(pairs(exam.host), lambda pair: _pair(exam, pair))
 
 
-def _pair(pair: Pair) -> Iterator[Finding]:
+def _pair(exam: HostExam, pair: Pair) -> Iterator[Finding]:
     theirs = known(pair.port.fec, f"FEC of {pair.place}")
     words = known(pair.link.fec_configured, f"FEC that {pair.netdev} is set to")
     ours = {"off" if word.lower() in NONE else word.lower() for word in words}
@@ -27,14 +27,13 @@ def _pair(pair: Pair) -> Iterator[Finding]:
         evidence.append(Evidence.of(pair.link.fec_configured, text))
     if isinstance(pair.port.fec, Known):
         evidence.append(Evidence.of(pair.port.fec, f"{pair.place} has {theirs}"))
-    yield Finding(
-        rule=RULE.slug,
-        where=pair.netdev,
-        severity=Severity.RISK if is_up else Severity.FAULT,
-        evidence=tuple(evidence),
+    yield exam.finding(
+        Severity.RISK if is_up else Severity.FAULT,
+        tuple(evidence),
         so="the link is up by one end giving way; after the next loss of link it may stay down"
         if is_up
         else "the link cannot come up: neither end understands the other's blocks",
+        where=pair.netdev,
         remedies=(
             Remedy(
                 text="give both ends the same, as one change that is undone as one: `wirespeed "
@@ -52,6 +51,5 @@ RULE = HostRule(
     why="FEC changes the blocks on the wire, so both ends must use the same. Where it is set by "
     "hand at one end and otherwise at the other, the link stays down or flaps.",
     source="IEEE 802.3 clauses 74, 91 and 108",
-    purposes=None,
     check=_check,
 )

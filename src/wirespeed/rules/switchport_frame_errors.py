@@ -22,11 +22,11 @@ def _check(exam: HostExam) -> Iterator[Finding]:
     switches = exam.host[Switches].by_name
     if not switches:
         raise DoesNotApplyError("the capture has no switch")
-    found = [one for name, switch in switches.items() for one in _switch(name, switch)]
+    found = [one for name, switch in switches.items() for one in _switch(exam, name, switch)]
     yield from found[:MAX_FINDINGS]
 
 
-def _switch(name: str, switch: Switch) -> Iterator[Finding]:
+def _switch(exam: HostExam, name: str, switch: Switch) -> Iterator[Finding]:
     ports = known(switch.ports, f"the ports of {name}")
     counted = [port for port in ports if Known in (type(port.fcs_errors), type(port.input_errors))]
     if not counted:
@@ -38,12 +38,11 @@ def _switch(name: str, switch: Switch) -> Iterator[Finding]:
         seen = [*_counted(port, later.get(port.name), switch.seconds)]
         is_rising = any(rise for _, rise in seen)
         if seen:
-            yield Finding(
-                rule=RULE.slug,
-                where=f"{port.name} of {name}",
-                severity=Severity.FAULT if is_rising else Severity.RISK,
-                evidence=tuple(evidence for evidence, _ in seen),
+            yield exam.finding(
+                Severity.FAULT if is_rising else Severity.RISK,
+                tuple(evidence for evidence, _ in seen),
                 so="what the host sends there is damaged on the way, and dropped by the switch",
+                where=f"{port.name} of {name}",
                 remedies=(
                     Remedy(
                         text="clear the counters, and see whether they rise; then clean or replace "
@@ -86,6 +85,5 @@ RULE = HostRule(
     why="The host sees what comes to it damaged, and never what it sends: that is counted at the "
     "switch. TCP takes each loss for congestion.",
     source="IEEE 802.3 clause 30.3.1.1.6 (aFrameCheckSequenceErrors)",
-    purposes=None,
     check=_check,
 )

@@ -10,10 +10,10 @@ from wirespeed.model.rule import HostExam, HostRule
 
 
 def _check(exam: HostExam) -> Iterator[Finding]:
-    yield from of_each(cable_ends(exam.host), _pair)
+    yield from of_each(cable_ends(exam.host), lambda pair: _pair(exam, pair))
 
 
-def _pair(pair: CableEnd) -> Iterator[Finding]:
+def _pair(exam: HostExam, pair: CableEnd) -> Iterator[Finding]:
     ours = known(pair.mtu, f"the MTU of {pair.name}")
     theirs = known(pair.port.mtu_bytes, f"the MTU of {pair.place}")
     # Some switches count the Ethernet header, some do not: less than the packet is too short.
@@ -24,12 +24,11 @@ def _pair(pair: CableEnd) -> Iterator[Finding]:
         evidence.append(Evidence.of(pair.mtu, f"{pair.name} sends packets of {ours} bytes"))
     if isinstance(pair.port.mtu_bytes, Known):
         evidence.append(Evidence.of(pair.port.mtu_bytes, f"{pair.place} takes {theirs}"))
-    yield Finding(
-        rule=RULE.slug,
-        where=pair.name,
-        severity=Severity.FAULT,
-        evidence=tuple(evidence),
+    yield exam.finding(
+        Severity.FAULT,
+        tuple(evidence),
         so="packets that fill the MTU are lost at the switch, and nobody tells the sender",
+        where=pair.name,
         remedies=(
             Remedy(
                 text="raise the MTU of the switch's port, and of all on the way, to the largest "
@@ -48,6 +47,5 @@ RULE = HostRule(
     why="A switch drops a frame that is longer than its port takes, and sends no ICMP as a router "
     "would. Pings work, logins work, and the first full packet of a copy is lost for ever.",
     source="IEEE 802.1Q 6.5.8; RFC 4821 section 1 (black holes)",
-    purposes=None,
     check=_check,
 )

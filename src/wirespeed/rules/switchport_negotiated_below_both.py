@@ -40,14 +40,13 @@ def _pair(exam: HostExam, pair: Pair) -> Iterator[Finding]:
     if isinstance(link.is_up, Known):
         evidence.append(Evidence.of(link.is_up, f"{_g(now)} now" if is_up else "no link"))
     sides = tuple(Direction)
-    yield Finding(
-        rule=RULE.slug,
-        where=pair.netdev,
-        severity=Severity.FAULT,
-        evidence=tuple(evidence),
+    yield exam.finding(
+        Severity.FAULT,
+        tuple(evidence),
         so=f"the link runs at {_g(now)} of the {_g(both)} that both ends can do"
         if is_up
         else f"no link, where both ends can do {_g(both)}",
+        where=pair.netdev,
         remedies=(
             Remedy(
                 text=f"set both ends to {_g(both)} by hand, as one change that is undone as one: "
@@ -82,6 +81,5 @@ RULE = HostRule(
     "25 Gb/s at such a port has to be set to 10 Gb/s by hand, and the switch port too.",
     source="IEEE 802.3 clauses 37, 49 and 73; a report of ConnectX-4 Lx cards at Dell N4000 "
     "switches: 1 Gb/s, and 10 Gb/s once both were set",
-    purposes=None,
     check=_check,
 )

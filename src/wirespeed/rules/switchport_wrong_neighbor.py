@@ -14,10 +14,10 @@ def _check(exam: HostExam) -> Iterator[Finding]:
     named = [end for end in cable_ends(exam.host) if end.is_named]
     if not named:
         raise DoesNotApplyError("no cable was named: what is heard is what is taken")
-    yield from of_each(named, _pair)
+    yield from of_each(named, lambda pair: _pair(exam, pair))
 
 
-def _pair(pair: CableEnd) -> Iterator[Finding]:
+def _pair(exam: HostExam, pair: CableEnd) -> Iterator[Finding]:
     if isinstance(pair.port.neighbors, Absent):
         return
     heard = known(pair.port.neighbors, f"what {pair.place} hears by LLDP")
@@ -25,17 +25,16 @@ def _pair(pair: CableEnd) -> Iterator[Finding]:
     if any(is_own(neighbor, pair.name, macs, pair.host) is not False for neighbor in heard):
         return
     names = ", ".join(shown(f"{one.port} of {one.system or '?'}", 80) for one in heard[:4])
-    yield Finding(
-        rule=RULE.slug,
-        where=pair.name,
-        severity=Severity.RISK,
-        evidence=(
+    yield exam.finding(
+        Severity.RISK,
+        (
             Evidence(
                 found=f"{pair.place} hears {names}",
                 source=pair.port.neighbors.source if isinstance(pair.port.neighbors, Known) else "",
             ),
         ),
         so=f"{pair.name} may be plugged in elsewhere: a change of that port would hit another",
+        where=pair.name,
         remedies=(
             Remedy(
                 text="follow the cable, or see which port learns the card's MAC address",
@@ -52,6 +51,5 @@ RULE = HostRule(
     why="Before a port of a switch is changed it has to be the right one. A host that sends LLDP "
     "tells its netdev; many cards send some of their own, with the MAC address.",
     source="IEEE 802.1AB",
-    purposes=None,
     check=_check,
 )

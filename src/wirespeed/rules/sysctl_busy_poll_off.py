@@ -19,11 +19,9 @@ def _check(exam: HostExam) -> Iterator[Finding]:
         raise DoesNotApplyError("this kernel, or this network namespace, does not poll busily")
     if any(known(value, "whether sockets poll") for value in values):
         return
-    yield Finding(
-        rule=RULE.slug,
-        where=exam.host.name,
-        severity=Severity.NOTE,
-        evidence=tuple(
+    yield exam.finding(
+        Severity.NOTE,
+        tuple(
             Evidence(found=f"{name} is 0", source=value.source)
             for name, value in zip(NAMES, values, strict=True)
         ),

@@ -18,11 +18,9 @@ def _check(exam: HostExam) -> Iterator[Finding]:
         return
     sizes = sysctls.numbers("net.ipv4.tcp_rmem")
     default = known(sizes, "the size of receive buffers")[1]
-    yield Finding(
-        rule=RULE.slug,
-        where=exam.host.name,
-        severity=Severity.FAULT,
-        evidence=(
+    yield exam.finding(
+        Severity.FAULT,
+        (
             Evidence(found=f"{NAME} is 0", source=tuned.source),
             Evidence(found=f"a receive buffer has {default} bytes", source=sizes.source),
         ),

@@ -22,11 +22,9 @@ def _check(exam: HostExam) -> Iterator[Finding]:
     if known(discipline, "the default queueing discipline") == "fq":
         return
     is_old = known(kernel.version(), "the kernel's version") < OWN_PACING
-    yield Finding(
-        rule=RULE.slug,
-        where=exam.host.name,
-        severity=Severity.RISK if is_old else Severity.NOTE,
-        evidence=(
+    yield exam.finding(
+        Severity.RISK if is_old else Severity.NOTE,
+        (
             Evidence(found="congestion control bbr", source=control.source),
             Evidence(
                 found=f"default queueing discipline {known(discipline, 'it')}",

@@ -84,11 +84,9 @@ def _no_round_trip(
         f"({b.direction})"
         for b in buffers
     ]
-    return Finding(
-        rule=RULE.slug,
-        where=exam.port.name,
-        severity=Severity.NOTE,
-        evidence=(*(_held(buffer) for buffer in buffers), linked),
+    return exam.finding(
+        Severity.NOTE,
+        (*(_held(buffer) for buffer in buffers), linked),
         so=f"one connection can fill the link up to a round trip of {' and '.join(longest)}",
         unpriced="whether it costs depends on the round-trip time: say it with --rtt",
     )
@@ -102,11 +100,9 @@ def _too_small(
     enough = 2 * needed
     least, default, _ = buffer.sizes
     source = f"sysctl {buffer.name}"
-    return Finding(
-        rule=RULE.slug,
-        where=exam.port.name,
-        severity=Severity.FAULT,
-        evidence=(
+    return exam.finding(
+        Severity.FAULT,
+        (
             _held(buffer),
             linked,
             Evidence(

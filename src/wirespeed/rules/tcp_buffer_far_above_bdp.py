@@ -33,11 +33,9 @@ def _check(exam: PortExam) -> Iterator[Finding]:
         if greatest <= ORDINARY_BYTES or greatest <= TIMES * holds:
             continue
         enough = max(8 * holds, default, 4 << 20)
-        yield Finding(
-            rule=RULE.slug,
-            where=exam.port.name,
-            severity=Severity.NOTE,
-            evidence=(
+        yield exam.finding(
+            Severity.NOTE,
+            (
                 Evidence(found=f"{name} up to {greatest} bytes", source=f"sysctl {name}"),
                 Evidence(
                     found=f"the path holds {holds} bytes",

@@ -36,11 +36,9 @@ def _check(exam: HostExam) -> Iterator[Finding]:
                 (CONTROL, "bbr"),
             )
         )
-    yield Finding(
-        rule=RULE.slug,
-        where=exam.host.name,
-        severity=Severity.RISK,
-        evidence=(
+    yield exam.finding(
+        Severity.RISK,
+        (
             Evidence(
                 found=f"{resent} segments sent again, {sent} sent during the capture",
                 source=counts.resent_segments.source,

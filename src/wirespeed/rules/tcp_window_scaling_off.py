@@ -21,11 +21,9 @@ def _check(exam: HostExam) -> Iterator[Finding]:
     bound = "65535 bytes for each round trip"
     if rtt_s is not None:
         bound = f"{LARGEST_WINDOW_BYTES * 8 / rtt_s / 1e9:.3g} Gb/s at {rtt_s * 1e3:g} ms"
-    yield Finding(
-        rule=RULE.slug,
-        where=exam.host.name,
-        severity=Severity.FAULT,
-        evidence=(Evidence(found=f"{NAME} is 0", source=scaling.source),),
+    yield exam.finding(
+        Severity.FAULT,
+        (Evidence(found=f"{NAME} is 0", source=scaling.source),),
         so=f"one connection carries at most {bound}",
         remedies=(
             sysctl_remedy("scale windows; connections made from then on have it", (NAME, "1")),

@@ -34,11 +34,9 @@ def _check(exam: PortExam) -> Iterator[Finding]:
     cards = _cards(exam.host)
     # Who asks for a port means it to be fast; of the others, 10 Gb/s may be what the card has.
     is_asked = exam.port.netdev in exam.question.ports
-    yield Finding(
-        rule=RULE.slug,
-        where=exam.port.name,
-        severity=Severity.CEILING if is_asked else Severity.NOTE,
-        evidence=(
+    yield exam.finding(
+        Severity.CEILING if is_asked else Severity.NOTE,
+        (
             Evidence.of(link.link_bps, "the adapter reports 10 Gb/s"),
             *(
                 (Evidence.of(mode, f"networking mode {mode.value}"),)
@@ -91,6 +89,5 @@ RULE = PortRule(
     source="`From 10 to 40Gbps - Getting a Mellanox ConnectX-5 Working in WSL2`, Steps 2 and 6; "
     "https://learn.microsoft.com/windows-server/virtualization/hyper-v/get-started/"
     "create-a-virtual-switch-for-hyper-v-virtual-machines (external, internal, private)",
-    purposes=None,
     check=_check,
 )

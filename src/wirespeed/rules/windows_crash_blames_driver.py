@@ -34,11 +34,9 @@ def _check(exam: HostExam) -> Iterator[Finding]:
         )
     analysis = known(crashes.analysis, "what the debugger said")
     bound = tuple(_bound(exam.host, analysis))
-    yield Finding(
-        rule=RULE.slug,
-        where=exam.host.name,
-        severity=Severity.NOTE if analysis.is_of_windows else Severity.FAULT,
-        evidence=(
+    yield exam.finding(
+        Severity.NOTE if analysis.is_of_windows else Severity.FAULT,
+        (
             Evidence(found=f"the debugger blames {_named(analysis)}", source=ANALYSIS_SOURCE),
             *(
                 (Evidence(found=f"stack: {_stack(analysis)}", source=ANALYSIS_SOURCE),)
@@ -110,6 +108,5 @@ RULE = HostRule(
     "it detached filters.",
     source="`From 10 to 40Gbps - Getting a Mellanox ConnectX-5 Working in WSL2`, Step 3; "
     "https://learn.microsoft.com/windows-hardware/drivers/debuggercmds/-analyze",
-    purposes=None,
     check=_check,
 )

@@ -36,19 +36,17 @@ def _pair(exam: HostExam, pair: WindowsPair) -> Iterator[Finding]:
     status = known(card.status, f"whether {card.name} has a link")
     negotiates = known(port.autonegotiation, f"whether {pair.place} negotiates")
     if status == DOWN and not negotiates:
-        yield _no_link(pair)
+        yield _no_link(exam, pair)
     elif card.is_up and negotiates:
         yield from _slow(exam, pair)
 
 
-def _no_link(pair: WindowsPair) -> Finding:
+def _no_link(exam: HostExam, pair: WindowsPair) -> Finding:
     set_bps = value_or_none(pair.port.set_bps)
     at = "" if set_bps is None else f" to {_g(set_bps)}"
-    return Finding(
-        rule=RULE.slug,
-        where=shown(pair.adapter.name, 60),
-        severity=Severity.FAULT,
-        evidence=(
+    return exam.finding(
+        Severity.FAULT,
+        (
             Evidence(
                 found=f"{pair.place} is set by hand{at}", source=pair.port.autonegotiation.source
             ),
@@ -56,6 +54,7 @@ def _no_link(pair: WindowsPair) -> Finding:
         ),
         so="a card that negotiates waits for what this port does not send, and stays without a "
         "link",
+        where=shown(pair.adapter.name, 60),
         remedies=(_both(set_bps),),
         unpriced="what it should carry is not known",
     )
@@ -73,16 +72,15 @@ def _slow(exam: HostExam, pair: WindowsPair) -> Iterator[Finding]:
     both = min(theirs, own)
     if now >= both:
         return
-    yield Finding(
-        rule=RULE.slug,
-        where=shown(card.name, 60),
-        severity=Severity.FAULT,
-        evidence=(
+    yield exam.finding(
+        Severity.FAULT,
+        (
             Evidence(found=f"{port.name} is made for {_g(theirs)}", source=port.is_up.source),
             Evidence(found=f"{pair.place} negotiates", source=port.autonegotiation.source),
             Evidence(found=f"a card of mlx5 can do {_g(own)}; {_g(now)} now", source=SOURCE),
         ),
         so=f"the link runs at {_g(now)} of the {_g(both)} that both ends can do",
+        where=shown(card.name, 60),
         remedies=(_both(both),),
         changes=tuple(
             Change(after=ethernet_ceiling(both, exam.question.frame_bytes, side, "both ends set"))
@@ -123,6 +121,5 @@ RULE = HostRule(
     "to 10 Gb/s the link is up. What the card is set to Windows does not tell: a link that is down "
     "at such a port is what shows it.",
     source="`Force Mellanox ConnectX-4 Lx 25Gbps to 10Gbps speed`; IEEE 802.3 clauses 37 and 73",
-    purposes=None,
     check=_check,
 )

@@ -27,20 +27,18 @@ def _check(exam: HostExam) -> Iterator[Finding]:
         if binding.card_vendor is not None and not binding.is_own(adapter):
             found.setdefault(binding.component_id, []).append((adapter, binding))
     for component, where in found.items():
-        yield _finding(exam.host.name, component, sorted(where, key=lambda pair: pair[0].index))
+        yield _finding(exam, component, sorted(where, key=lambda pair: pair[0].index))
 
 
 def _finding(
-    host: str, component: str, where: list[tuple[WindowsAdapter, WindowsBinding]]
+    exam: HostExam, component: str, where: list[tuple[WindowsAdapter, WindowsBinding]]
 ) -> Finding:
     vendor = where[0][1].card_vendor
     maker = vendor[0] if vendor else ""
     on_card = [adapter for adapter, _ in where if adapter.is_card]
-    return Finding(
-        rule=RULE.slug,
-        where=host,
-        severity=Severity.RISK,
-        evidence=tuple(
+    return exam.finding(
+        Severity.RISK,
+        tuple(
             Evidence(
                 found=f"{shown(component, 40)} ({shown(binding.display_name, 60)}) on "
                 f"{shown(adapter.name, 60)}, {shown(adapter.description, 60)}",
@@ -95,6 +93,5 @@ RULE = HostRule(
     "detaching a filter crashes Windows is known of others too.",
     source="`From 10 to 40Gbps - Getting a Mellanox ConnectX-5 Working in WSL2`, Steps 3 and 4; "
     "https://github.com/nmap/nmap/issues/1642",
-    purposes=None,
     check=_check,
 )

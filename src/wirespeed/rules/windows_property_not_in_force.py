@@ -39,17 +39,17 @@ def _check(exam: HostExam) -> Iterator[Finding]:
             had = properties.get(keyword.lower())
             nowhere -= {keyword} if had is not None else set()
             if had is not None and had.value != value:
-                yield _finding(host, card, had, value, f"you want {value}", "as you gave it")
+                yield _finding(exam, card, had, value, f"you want {value}", "as you gave it")
         for keyword, is_on, source in _in_force(host, card):
             had = properties.get(keyword)
             if had is not None and had.value == ON and is_on == Known(False, source):
-                yield _finding(host, card, had, ON, "it is not in force", source)
+                yield _finding(exam, card, had, ON, "it is not in force", source)
         jumbo, mtu = properties.get("*jumbopacket"), card.mtu_bytes
         if jumbo is not None and jumbo.value.isdecimal() and isinstance(mtu, Known):
             asked = int(jumbo.value[:6])
             if mtu.value < asked - ETHERNET_HEADER_BYTES and card.is_up:
                 text = f"its MTU is {mtu.value}"
-                yield _finding(host, card, jumbo, jumbo.value, text, mtu_source(card))
+                yield _finding(exam, card, jumbo, jumbo.value, text, mtu_source(card))
     if nowhere:
         names = ", ".join(shown(keyword, 60) for keyword in sorted(nowhere))
         raise CannotTellError(f"no card has a property {names}", SOURCE)
@@ -77,14 +77,14 @@ def _in_force(host: HostFacts, card: WindowsAdapter) -> Iterator[tuple[str, Obse
 
 
 def _finding(
-    host: HostFacts,
+    exam: HostExam,
     card: WindowsAdapter,
     had: AdvancedProperty,
     value: str,
     seen: str,
     source: str,
 ) -> Finding:
-    filters = host[WindowsBindings].all
+    filters = exam.host[WindowsBindings].all
     foreign = sorted(
         {
             shown(b.component_id, 40)
@@ -95,11 +95,9 @@ def _finding(
             and b.card_vendor[1] != card.pci_vendor
         }
     )
-    return Finding(
-        rule=RULE.slug,
-        where=shown(card.name, 60),
-        severity=Severity.FAULT,
-        evidence=(
+    return exam.finding(
+        Severity.FAULT,
+        (
             Evidence(found=f"{shown(had.keyword, 40)} is {shown(had.value, 40)}", source=SOURCE),
             Evidence(found=seen, source=source),
             *(
@@ -112,6 +110,7 @@ def _finding(
         ),
         so="the setting that somebody made does not hold"
         + (": such a filter has been seen to set other cards' properties back" if foreign else ""),
+        where=shown(card.name, 60),
         remedies=(_remedy(card, had, value, foreign),),
     )
 
@@ -167,6 +166,5 @@ RULE = HostRule(
     source="`From 10 to 40Gbps - Getting a Mellanox ConnectX-5 Working in WSL2`, Step 4; "
     "https://learn.microsoft.com/windows-hardware/drivers/network/"
     "standardized-inf-keywords-for-network-devices",
-    purposes=None,
     check=_check,
 )

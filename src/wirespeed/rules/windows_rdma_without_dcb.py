@@ -31,7 +31,7 @@ def _check(exam: HostExam) -> Iterator[Finding]:
     for card in wanting:
         lacks = tuple(_lacks(dcb, card))
         if lacks:
-            yield _finding(card, lacks)
+            yield _finding(exam, card, lacks)
 
 
 def _wants_dcb(dcb: WindowsDcb, card: WindowsAdapter) -> bool:
@@ -79,14 +79,13 @@ def _listed(priorities: frozenset[int]) -> str:
     return ", ".join(f"priority {number}" for number in sorted(priorities))
 
 
-def _finding(card: WindowsAdapter, lacks: tuple[Evidence, ...]) -> Finding:
-    return Finding(
-        rule=RULE.slug,
-        where=shown(card.name, 60),
-        severity=Severity.RISK,
-        evidence=(Evidence(found="RDMA is on", source=RDMA_SOURCE), *lacks),
+def _finding(exam: HostExam, card: WindowsAdapter, lacks: tuple[Evidence, ...]) -> Finding:
+    return exam.finding(
+        Severity.RISK,
+        (Evidence(found="RDMA is on", source=RDMA_SOURCE), *lacks),
         so="nothing pauses the sender when a queue on the way is full: frames are dropped, and "
         "RDMA over Ethernet falls to a fraction when one is",
+        where=shown(card.name, 60),
         remedies=(
             Remedy(
                 text="one priority for SMB Direct at every place: New-NetQosPolicy "
@@ -112,6 +111,5 @@ RULE = HostRule(
     source="`High performance live migration done right means using SMB Direct` (switches with "
     "DCB); https://learn.microsoft.com/windows-server/networking/technologies/conv-nic/"
     "cnic-datacenter",
-    purposes=None,
     check=_check,
 )

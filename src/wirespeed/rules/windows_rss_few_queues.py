@@ -32,11 +32,9 @@ def _check(exam: HostExam) -> Iterator[Finding]:
         enough = min(ENOUGH_QUEUES, max(1, processors // 2))
         if is_enabled and queues >= enough:
             continue
-        yield Finding(
-            rule=RULE.slug,
-            where=shown(card.name, 60),
-            severity=Severity.FAULT if not is_enabled else Severity.RISK,
-            evidence=(
+        yield exam.finding(
+            Severity.FAULT if not is_enabled else Severity.RISK,
+            (
                 Evidence(
                     found=f"{queues} receive queue{'s' if queues > 1 else ''}, {processors} "
                     "processors"
@@ -48,6 +46,7 @@ def _check(exam: HostExam) -> Iterator[Finding]:
             so="one core receives all of it"
             if not is_enabled or queues == 1
             else f"{queues} cores at most share what this card receives",
+            where=shown(card.name, 60),
             remedies=(_remedy(card, enough, is_enabled=is_enabled),),
         )
 
@@ -82,6 +81,5 @@ RULE = HostRule(
     source="`High performance live migration done right means using SMB Direct`; "
     "https://learn.microsoft.com/windows-hardware/drivers/network/"
     "standardized-inf-keywords-for-rss",
-    purposes=None,
     check=_check,
 )

@@ -36,11 +36,9 @@ def _check(exam: HostExam) -> Iterator[Finding]:
         if not far_off:
             continue
         node = known(hardware.numa_node, f"NUMA node of {card.name}")
-        yield Finding(
-            rule=RULE.slug,
-            where=shown(card.name, 60),
-            severity=Severity.RISK,
-            evidence=(
+        yield exam.finding(
+            Severity.RISK,
+            (
                 Evidence(found=f"the card is at NUMA node {node}", source=HARDWARE_SOURCE),
                 Evidence(
                     found=f"of {len(chosen)} processors for RSS, {len(far_off)} are elsewhere: "
@@ -49,6 +47,7 @@ def _check(exam: HostExam) -> Iterator[Finding]:
                 ),
             ),
             so="these cores reach the card and its buffers over the link between the sockets",
+            where=shown(card.name, 60),
             remedies=(
                 Remedy(
                     text="set -BaseProcessorNumber and -MaxProcessorNumber of Set-NetAdapterRss to "
@@ -66,6 +65,5 @@ RULE = HostRule(
     "where the program is at home. Windows tells how far each processor of RSS is from the card.",
     source="https://learn.microsoft.com/windows-hardware/drivers/ddi/ntddndis/"
     "ns-ntddndis-_ndis_rss_processor (PreferenceIndex)",
-    purposes=None,
     check=_check,
 )

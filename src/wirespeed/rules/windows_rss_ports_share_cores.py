@@ -28,11 +28,9 @@ def _check(exam: HostExam) -> Iterator[Finding]:
             if not set(mine) & set(theirs):
                 continue
             half = processors // 2
-            yield Finding(
-                rule=RULE.slug,
-                where=shown(one.name, 60),
-                severity=Severity.NOTE,
-                evidence=tuple(
+            yield exam.finding(
+                Severity.NOTE,
+                tuple(
                     Evidence(
                         found=f"{shown(card.name, 60)}: processors {cores[0]} to {cores[-1]}",
                         source=RSS_SOURCE,
@@ -40,6 +38,7 @@ def _check(exam: HostExam) -> Iterator[Finding]:
                     for card, cores in ((one, mine), (other, theirs))
                 ),
                 so="both cards receive on the same cores: together they get what these can do",
+                where=shown(one.name, 60),
                 remedies=(
                     Remedy(
                         text="give each a range of its own by Set-NetAdapterRss "
@@ -66,6 +65,5 @@ RULE = HostRule(
     "12 % and from 24 to 8 % in the SMB document; the throughput stayed or fell.",
     source="`High performance live migration done right means using SMB Direct`; "
     "https://learn.microsoft.com/powershell/module/netadapter/set-netadapterrss",
-    purposes=None,
     check=_check,
 )

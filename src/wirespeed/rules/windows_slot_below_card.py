@@ -63,13 +63,9 @@ def _finding(
         ethernet_ceiling(wire_bps, question.frame_bytes, d, "Get-NetAdapter").load_bps_l1.low
         for d in Direction
     )
-    return Finding(
-        rule=RULE.slug,
-        where=card.name,
-        severity=Severity.CEILING
-        if most < wire and _is_in_the_way(exam, card, most)
-        else Severity.NOTE,
-        evidence=(
+    return exam.finding(
+        Severity.CEILING if most < wire and _is_in_the_way(exam, card, most) else Severity.NOTE,
+        (
             Evidence(found=f"x{now.lanes} at {now.gt_per_s:g} GT/s now", source=SOURCE),
             Evidence(
                 found=f"the card can do x{after.lanes} at {after.gt_per_s:g} GT/s", source=SOURCE
@@ -78,6 +74,7 @@ def _finding(
         so=f"the slot carries at most {most / 1e9:.1f} Gb/s of {wire_bps / 1e9:g}"
         if most < wire
         else f"the slot still carries the {wire_bps / 1e9:g} Gb/s of the link",
+        where=card.name,
         remedies=(
             Remedy(
                 text="what the slot could do, Windows does not tell: see the board's manual. "
@@ -113,6 +110,5 @@ RULE = HostRule(
     "tuned. Windows tells what the link is and what the card could do.",
     source="`From 10 to 40Gbps - Getting a Mellanox ConnectX-5 Working in WSL2`, Step 5; PCI "
     "Express Base Specification, section 7.5.3",
-    purposes=None,
     check=_check,
 )

@@ -13,7 +13,6 @@ from wirespeed.facts.windows_switches import (
 )
 from wirespeed.facts.windows_switches import SOURCE as SWITCH_SOURCE
 from wirespeed.model.command import Command, Shell
-from wirespeed.model.fact import HostFacts
 from wirespeed.model.finding import ByHand, Danger, Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import Known, known, value_or_none
 from wirespeed.model.question import Purpose
@@ -35,22 +34,23 @@ def _check(exam: HostExam) -> Iterator[Finding]:
         raise DoesNotApplyError("no switch is bound to a card (windows.switch_without_card)")
     sriov = host[WindowsSriov]
     if not known(sriov.host_support, "whether the machine can do SR-IOV"):
-        yield _machine(host, sriov)
+        yield _machine(exam, sriov)
     for switch in switches:
         for card in host[WindowsAdapters].cards():
             if card.guid in switch.card_guids or card.description in switch.card_descriptions:
-                yield from _card(sriov, card)
+                yield from _card(exam, sriov, card)
         if known(switch.is_iov_enabled, f"SR-IOV of the switch {switch.name}"):
             names = {switch.name}
-            yield from _guests([a for a in guests if a.switch_name in names])
+            yield from _guests(exam, [a for a in guests if a.switch_name in names])
         elif wanting or exam.question.purpose is Purpose.GUESTS:
-            yield _switch(switch)
+            yield _switch(exam, switch)
 
 
-def _machine(host: HostFacts, sriov: WindowsSriov) -> Finding:
+def _machine(exam: HostExam, sriov: WindowsSriov) -> Finding:
     reasons = sriov.host_reasons or ("it gives no reason",)
     return _off(
-        host.name,
+        exam,
+        exam.host.name,
         tuple(Evidence(found=shown(reason, 200), source=HOST_SOURCE) for reason in reasons),
         "Hyper-V gives no VF on this machine",
         Remedy(
@@ -61,12 +61,13 @@ def _machine(host: HostFacts, sriov: WindowsSriov) -> Finding:
     )
 
 
-def _card(sriov: WindowsSriov, card: WindowsAdapter) -> Iterator[Finding]:
+def _card(exam: HostExam, sriov: WindowsSriov, card: WindowsAdapter) -> Iterator[Finding]:
     where = shown(card.name, 60)
     one = sriov.by_guid.get(card.guid)
     if one is None:
         known(sriov.rows, f"SR-IOV of {card.name}")
         yield _off(
+            exam,
             where,
             (Evidence(found="Windows lists it as no card with SR-IOV", source=SOURCE),),
             "this card gives no VF: its firmware has SR-IOV off, or it cannot",
@@ -79,6 +80,7 @@ def _card(sriov: WindowsSriov, card: WindowsAdapter) -> Iterator[Finding]:
     support = value_or_none(one.support)
     if support is not None and support != SUPPORTED:
         yield _off(
+            exam,
             where,
             (Evidence(found=f"SriovSupport is {shown(support, 60)}", source=SOURCE),),
             "the machine or its BIOS keeps this card from giving VFs",
@@ -90,6 +92,7 @@ def _card(sriov: WindowsSriov, card: WindowsAdapter) -> Iterator[Finding]:
         )
     if value_or_none(one.vfs) == 0:
         yield _off(
+            exam,
             where,
             (Evidence(found="NumVFs is 0", source=SOURCE),),
             "the card's firmware has no VF to give",
@@ -100,6 +103,7 @@ def _card(sriov: WindowsSriov, card: WindowsAdapter) -> Iterator[Finding]:
         )
     if value_or_none(one.is_enabled) is False:
         yield _off(
+            exam,
             where,
             (Evidence(found="Enabled is False", source=SOURCE),),
             "SR-IOV of this adapter is switched off",
@@ -116,8 +120,9 @@ def _card(sriov: WindowsSriov, card: WindowsAdapter) -> Iterator[Finding]:
         )
 
 
-def _switch(switch: VirtualSwitch) -> Finding:
+def _switch(exam: HostExam, switch: VirtualSwitch) -> Finding:
     return _off(
+        exam,
         shown(switch.name, 60),
         (Evidence(found="IovEnabled is False", source=SWITCH_SOURCE),),
         "no guest on this switch gets a VF",
@@ -130,10 +135,11 @@ def _switch(switch: VirtualSwitch) -> Finding:
     )
 
 
-def _guests(guests: list[GuestAdapter]) -> Iterator[Finding]:
+def _guests(exam: HostExam, guests: list[GuestAdapter]) -> Iterator[Finding]:
     for adapter in guests:
         if value_or_none(adapter.iov_weight) == 0:
             yield _off(
+                exam,
                 shown(adapter.guest, 60),
                 (Evidence(found="IovWeight is 0", source=ADAPTERS_SOURCE),),
                 "this guest's adapter asks for no VF, and its frames go through the switch",
@@ -142,24 +148,28 @@ def _guests(guests: list[GuestAdapter]) -> Iterator[Finding]:
                     commands=(
                         Command(
                             argv=(
-                                "Set-VMNetworkAdapter", "-VMName", adapter.guest,
-                                "-IovWeight", "100",
+                                "Set-VMNetworkAdapter",
+                                "-VMName",
+                                adapter.guest,
+                                "-IovWeight",
+                                "100",
                             ),
                             shell=Shell.POWERSHELL,
                         ),
                     ),
                     by_hand=ByHand.NO_STEP,
                 ),
-            )  # fmt: skip
+            )
 
 
-def _off(where: str, evidence: tuple[Evidence, ...], so: str, remedy: Remedy) -> Finding:
-    return Finding(
-        rule=RULE.slug,
-        where=where,
-        severity=Severity.FAULT,
-        evidence=evidence,
+def _off(
+    exam: HostExam, where: str, evidence: tuple[Evidence, ...], so: str, remedy: Remedy
+) -> Finding:
+    return exam.finding(
+        Severity.FAULT,
+        evidence,
         so=so,
+        where=where,
         remedies=(remedy,),
         unpriced="what the host's cores carry instead depends on them: measure before and after",
     )
@@ -175,6 +185,5 @@ RULE = HostRule(
     "everything-you-wanted-to-know-about-sr-iov-in-hyper-v-part-8; "
     "https://learn.microsoft.com/windows/win32/fwp/wmi/netadaptercimprov/"
     "msft-netadapterhardwareinfosettingdata (SriovSupport)",
-    purposes=None,
     check=_check,
 )

@@ -35,11 +35,9 @@ def _check(exam: HostExam) -> Iterator[Finding]:
     if any(card is not None and card.guid in {c.guid for c in cards} for card in bound):
         return
     card = cards[0]
-    yield Finding(
-        rule=RULE.slug,
-        where=host.name,
-        severity=Severity.FAULT,
-        evidence=(
+    yield exam.finding(
+        Severity.FAULT,
+        (
             *(
                 Evidence(
                     found=f"{shown(switch.name, 60)} is {shown(switch.kind, 20)}, bound to "
@@ -57,11 +55,10 @@ def _check(exam: HostExam) -> Iterator[Finding]:
         ),
         so="what goes through these switches is moved by software near 10 Gb/s, and the card "
         "stands beside it",
-        remedies=(
-            _remedy(host, card),
-        ),
+        where=host.name,
+        remedies=(_remedy(host, card),),
         unpriced="how much is meant for the card is not known: measure before and after",
-    )  # fmt: skip
+    )
 
 
 def _who(host: HostFacts) -> str:
@@ -151,6 +148,5 @@ RULE = HostRule(
     source="`From 10 to 40Gbps - Getting a Mellanox ConnectX-5 Working in WSL2`, Steps 2 to 6; "
     "https://learn.microsoft.com/windows-server/virtualization/hyper-v/get-started/"
     "create-a-virtual-switch-for-hyper-v-virtual-machines",
-    purposes=None,
     check=_check,
 )

@@ -29,11 +29,9 @@ def _check(exam: HostExam) -> Iterator[Finding]:
         if len(fast) < 2:
             continue
         capable = [a for a in fast if isinstance(rdma.get(a.guid), Known)]
-        yield Finding(
-            rule=RULE.slug,
-            where=shown(team.name, 60),
-            severity=Severity.FAULT if exam.question.purpose is Purpose.STORAGE else Severity.NOTE,
-            evidence=(
+        yield exam.finding(
+            Severity.FAULT if exam.question.purpose is Purpose.STORAGE else Severity.NOTE,
+            (
                 Evidence(
                     found=f"{shown(team.mode, 40) or 'a'} team of "
                     + ", ".join(shown(a.name, 60) for a in members),
@@ -47,6 +45,7 @@ def _check(exam: HostExam) -> Iterator[Finding]:
             so="of two ports of 10 Gb/s a live migration got 17 Gb/s at 22 % CPU over such a team "
             "by TCP and 19 at 24 % by SMB; 20 at 6 to 7 % by SMB Multichannel without a team"
             + (", and 20 by SMB Direct, with less CPU still" if capable else ""),
+            where=shown(team.name, 60),
             remedies=(
                 Remedy(
                     text="take the team apart for SMB and live migration: SMB finds every port "
@@ -72,6 +71,5 @@ RULE = HostRule(
     "team with TCP 17 Gb/s at 22 % CPU (12 % with RSS set well), team with SMB 19 at 24 % (17.5 at "
     "8 %), Multichannel without a team 20 at 6 to 7 %, SMB Direct 20, line rate.",
     source="`High performance live migration done right means using SMB Direct`",
-    purposes=None,
     check=_check,
 )

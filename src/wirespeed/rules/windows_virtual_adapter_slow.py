@@ -21,13 +21,12 @@ def _check(exam: HostExam) -> Iterator[Finding]:
         link_bps = known(adapter.link_bps, f"the speed of {adapter.name}")
         if link_bps > NOMINAL_BPS:
             continue
-        yield Finding(
-            rule=RULE.slug,
-            where=shown(adapter.name, 60),
-            severity=Severity.NOTE,
-            evidence=(Evidence(found=f"it reports {link_bps / 1e9:g} Gb/s", source=SOURCE),),
+        yield exam.finding(
+            Severity.NOTE,
+            (Evidence(found=f"it reports {link_bps / 1e9:g} Gb/s", source=SOURCE),),
             so="what Windows, WSL or a guest sends by this adapter has that as its ceiling, "
             "whatever card is in the machine",
+            where=shown(adapter.name, 60),
             remedies=(
                 Remedy(
                     text="send by the card itself, or by a switch that is bound to it; that this "
@@ -46,6 +45,5 @@ RULE = HostRule(
     "Beside a card of 100 Gb/s it is the first thing that catches the eye in Get-NetAdapter, and "
     "in the WSL2 document it was what bounded the path.",
     source="`From 10 to 40Gbps - Getting a Mellanox ConnectX-5 Working in WSL2`, Step 1",
-    purposes=None,
     check=_check,
 )

@@ -40,11 +40,9 @@ def _check(exam: HostExam) -> Iterator[Finding]:
     }
     if defaults & own:
         return
-    yield Finding(
-        rule=RULE.slug,
-        where=host.name,
-        severity=Severity.RISK,
-        evidence=(
+    yield exam.finding(
+        Severity.RISK,
+        (
             Evidence(
                 found=f"networkingMode={asked or 'not set'}, vmSwitch={shown(name, 60)}",
                 source=SOURCE,
@@ -58,6 +56,7 @@ def _check(exam: HostExam) -> Iterator[Finding]:
         ),
         so="in bridged mode WSL has this adapter alone: it reaches what is at the other end of the "
         "cable, and neither the local network nor the internet",
+        where=host.name,
         remedies=(
             Remedy(
                 text="choose: bridged for the most (53.6 Gb/s measured), or mirrored with the "
@@ -90,6 +89,5 @@ RULE = HostRule(
     "then kept.",
     source="`From 10 to 40Gbps - Getting a Mellanox ConnectX-5 Working in WSL2`, Step 6; "
     "https://github.com/microsoft/WSL/issues/12743",
-    purposes=None,
     check=_check,
 )

@@ -31,11 +31,9 @@ def _check(exam: HostExam) -> Iterator[Finding]:
     for card in cards:
         if card.guid in taken:
             continue
-        yield Finding(
-            rule=RULE.slug,
-            where=host.name,
-            severity=Severity.FAULT,
-            evidence=(
+        yield exam.finding(
+            Severity.FAULT,
+            (
                 Evidence(found="WSL is in mirrored mode", source=wsl.networking_mode.source),
                 Evidence(
                     found=f"no external switch is bound to {shown(card.name, 60)}", source=SOURCE
@@ -43,6 +41,7 @@ def _check(exam: HostExam) -> Iterator[Finding]:
             ),
             so="mirrored mode was measured with 23 Gb/s without such a switch and with 40 with "
             "one, though no traffic names it",
+            where=host.name,
             remedies=(
                 Remedy(
                     text="bind an external switch to the card and leave WSL in mirrored mode "
@@ -62,6 +61,5 @@ RULE = HostRule(
     why="That an external switch is bound to the card changes how Windows leads WSL's frames to "
     "it, in mirrored mode too: 23 to 40 Gb/s on the machine of the document. Why is not published.",
     source="`From 10 to 40Gbps - Getting a Mellanox ConnectX-5 Working in WSL2`, Key Lessons",
-    purposes=None,
     check=_check,
 )
