@@ -114,7 +114,7 @@ COMMANDS = {
     "apply": "Apply a spec to its hosts and verify every step.",
     "confirm": "Keep what `apply --try` changed.",
     "undo": "Put everything back as it was before.",
-    "status": "Show the progress of a run, or list all runs.",
+    "status": "Show the progress of a run, list all runs, or what stands on a host.",
     "persist": "Make an applied spec come back at every boot, or stop that.",
     "drift": "Show what changed on the hosts since the last apply.",
     "prove": "Doctor, plan, apply, measure, undo: the whole chain, and its page.",

@@ -14,16 +14,20 @@ from described_host import DescribedHost, Put
 from wirespeed import catalog
 from wirespeed.apply import make
 from wirespeed.apply.claim import Claim
+from wirespeed.apply.found_copy import FoundCopy, HostRuns
 from wirespeed.apply.hands import Changed
+from wirespeed.apply.host_copy import About, HostCopy
 from wirespeed.approaches.wanted import Wanted
 from wirespeed.commands import apply as apply_command
 from wirespeed.commands import drift as drift_command
+from wirespeed.commands import status as status_command
 from wirespeed.commands import undo as undo_command
 from wirespeed.model.capture import Capture
 from wirespeed.model.command import Command
 from wirespeed.model.error import HostError
 from wirespeed.model.finding import Danger
-from wirespeed.model.observed import Observed
+from wirespeed.model.journal_lines import read_journal_text
+from wirespeed.model.observed import Known, Observed
 from wirespeed.model.spec import Approach, Spec
 from wirespeed.model.step import State, Step
 
@@ -37,10 +41,18 @@ class PutAndReboot(Put):
     step: Literal["put_and_reboot"] = "put_and_reboot"  # type: ignore[assignment]
 
 
+class StoredCopy:
+    """What the disk of a described host has of a run."""
+
+    def __init__(self, number: int, about: str) -> None:
+        self.text, self.number, self.about, self.is_undone = "", number, about, False
+
+
 class RebootingHost(DescribedHost):
-    """Hands of one, with everything that commands ask of them."""
+    """Hands of one, with everything that commands ask of them; its disk has copies of journals."""
 
     interruption = ""
+    keeps_copy = True
 
     def __init__(self, values: dict[str, int]) -> None:
         super().__init__(values)
@@ -49,6 +61,42 @@ class RebootingHost(DescribedHost):
         self.owner = ""
         self.reboots_after: int | None = None
         """Commands until it reboots by itself, in the midst of a change."""
+        self.disk: dict[str, StoredCopy] = {}
+        self.cannot_keep = ""
+        """Why no copy can be written there."""
+        self.copy: HostCopy | None = None
+
+    def keep_copy(self, copy: HostCopy) -> None:
+        self.copy = copy
+
+    def host_runs(self) -> HostRuns:
+        found = []
+        for name, stored in self.disk.items():
+            told = read_journal_text(stored.text.encode(errors="surrogateescape"))
+            about = About.model_validate_json(stored.about)
+            is_undone = stored.is_undone
+            found.append(
+                FoundCopy(name, stored.number, about, told, stored.text, is_undone=is_undone)
+            )
+        found.sort(key=lambda one: one.number or 0, reverse=True)
+        return HostRuns(tuple(found), self.owner, ())
+
+    def _keep(self) -> str:
+        """Write what is to be kept; give why not, where the change must not be made then."""
+        batch = self.copy.batch() if self.copy else None
+        if self.copy is None or batch is None:
+            return ""
+        if self.cannot_keep:
+            return self.cannot_keep if batch.is_must else ""
+        if batch.about:
+            number = 1 + max((one.number for one in self.disk.values()), default=0)
+            self.disk[self.copy.name] = StoredCopy(number, batch.about)
+        stored = self.disk[self.copy.name]
+        assert len(stored.text) >= batch.at, "the described host's copy is shorter than it was"
+        stored.text = stored.text[: batch.at] + batch.text
+        stored.is_undone = batch.is_undone
+        self.copy.sent(batch)
+        return ""
 
     def reboot_now(self) -> None:
         kept = {key: value for key, value in self.values.items() if key.startswith(KEPT)}
@@ -56,6 +104,10 @@ class RebootingHost(DescribedHost):
         self.boots, self.owner = self.boots + 1, ""
 
     def change(self, step: Step, commands: Sequence[Command], now: State | None = None) -> Changed:
+        if now is not None and self._state(step) != Known(now, "get"):
+            return super().change(step, commands, now)
+        if why := self._keep():
+            return Changed(why, self.read([step])[0])
         if self.reboots_after is not None and self.reboots_after < len(commands):
             super().change(step, commands[: self.reboots_after], now)
             self.reboots_after = None
@@ -92,11 +144,15 @@ class RebootingHost(DescribedHost):
         self.trips += 1
         assert self.owner in ("", claim.run)
         self.owner = claim.run
+        if self.copy:
+            stored = self.disk.get(self.copy.name)
+            self.copy.found(stored.text if stored else None)
         return f"boot-{self.boots}"
 
     def give_back(self, claim: Claim) -> None:
         self.trips += 1
         assert self.owner in ("", claim.run)
+        self._keep()
         self.owner = ""
 
 
@@ -117,7 +173,7 @@ def use_hosts(
     def hands_of(_: Spec) -> Iterator[dict[str, RebootingHost]]:
         yield hosts
 
-    for module in (apply_command, undo_command, drift_command):
+    for module in (apply_command, undo_command, drift_command, status_command):
         monkeypatch.setattr(module, "hands_of", hands_of)
     approaches = {Approach.LEGACY_VLAN: lambda *_: iter(wanted)}
     monkeypatch.setattr(make, "APPROACHES", approaches)

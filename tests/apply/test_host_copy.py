@@ -405,7 +405,7 @@ def test_what_was_undone_from_elsewhere_is_not_undone_twice(
         with taken(run, hands) as held:
             put_back(run, plan, hands, "spec", held)
         assert run.outcome == "undone"
-        assert "an undo was begun there from its own copy" in capsys.readouterr().err
+        assert "it was gone on with from elsewhere" in capsys.readouterr().err
     assert (host / "new").read_text() == "x\n"
     with salvage_run(host / "run") as run:
         assert outcome(copy_of(copies, run).entries) == "undone"

@@ -283,6 +283,7 @@ def test_every_command_is_fed_or_says_why_not():
 WRITES = {"write_exact", "write_whole", "write_bytes", "open"}
 """`write_text`, `write_result` and `Frozen` make it printable."""
 EXACT = {
+    ("apply/copy_folder.py", "write_whole"): "a journal: JSON of Frozens, and what stood on a host",
     ("apply/run_file.py", "write_whole"): "JSON of a Frozen",
     ("commands/capture.py", "write_whole"): "a capture: a program reads it",
     ("commands/compare_report.py", "write_whole"): "JSON of a Frozen",

@@ -9,6 +9,7 @@ from typing import ClassVar
 
 from wirespeed.apply.change_from import change_from
 from wirespeed.apply.claim import Claim
+from wirespeed.apply.found_copy import HostRuns, host_runs
 from wirespeed.apply.guard_timer import (
     UNDOING_S,
     armed,
@@ -44,7 +45,14 @@ from wirespeed.apply.hands_script import (
     unlock_script,
 )
 from wirespeed.apply.host_copy import Batch, HostCopy
-from wirespeed.apply.host_copy_script import is_copied, keep_part, not_copied, told_of, told_part
+from wirespeed.apply.host_copy_script import (
+    is_copied,
+    keep_part,
+    list_script,
+    not_copied,
+    told_of,
+    told_part,
+)
 from wirespeed.apply.settle import settled
 from wirespeed.apply.tryout_script import (
     NO_SYSTEMD,
@@ -218,6 +226,11 @@ class ShellHands:
     def keep_copy(self, copy: HostCopy) -> None:
         """See `CopyKeeper.keep_copy`."""
         self._copy = copy
+
+    def host_runs(self) -> HostRuns:
+        """Read what copies stand on the host, who has it, and what is armed there."""
+        others = others_script(NO_RUN, others_tried(NO_RUN))
+        return host_runs(self._ask(list_script(others, self.lock), READ_TIMEOUT_S), self._name)
 
     def _claimed(self, claim: Claim, found: str, others: list[str], remove: str) -> None:
         """See that the host is ours. Raises InputError `host.in_use`."""

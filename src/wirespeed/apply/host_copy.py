@@ -16,7 +16,7 @@ from pydantic import Field
 
 from wirespeed.model.error import InputError
 from wirespeed.model.frozen import Frozen
-from wirespeed.model.journal import Entry, Forgotten, Intent, Undoing, Undone, outcome
+from wirespeed.model.journal import Begun, Entry, Intent, outcome
 from wirespeed.model.journal_lines import JournalText, digest, read_journal_text, sealed
 from wirespeed.model.journal_part import (
     Relation,
@@ -25,7 +25,7 @@ from wirespeed.model.journal_part import (
     part_of,
     relation,
     steps_of,
-    with_number,
+    with_numbers,
 )
 from wirespeed.model.owner import MAX_LINE
 from wirespeed.model.plan import Plan
@@ -163,23 +163,24 @@ class HostCopy:
             raise _behind(self.place, self.run, len(self._more))
 
     def catch_up(self, plan: Plan, write: Callable[[Entry], None]) -> None:
-        """Write into the journal what the copy says was undone from elsewhere.
+        """Write into the journal what the copy says beyond it, so that it is undone, and once.
 
-        Raises InputError `run.behind` where more than an undo was done.
+        Raises InputError `run.behind` where that is a stage of which the run folder has no plan.
         """
         if self.other:
             self._tell(f"{self.place}: its copy of the run's journal is left alone: {self.other}")
         more, numbers = self._more, steps_of(plan, self.place)
         if not more:
             return
-        undone: list[Entry] = []
+        if any(isinstance(entry, Begun) for entry in more):
+            raise _behind(self.place, self.run, len(more))
+        self._tell(
+            f"{self.place}: {len(more)} lines of its copy of the journal are not in this run "
+            "folder: it was gone on with from elsewhere. They are taken over"
+        )
         for entry in more:
-            if not isinstance(entry, Undoing | Undone | Forgotten):
-                raise _behind(self.place, self.run, len(more))
-            undone.append(with_number(entry, numbers))
-        self._tell(f"{self.place}: an undo was begun there from its own copy: it is gone on with")
-        for entry in undone:
-            write(entry)
+            if (known := with_numbers(entry, numbers)) is not None:
+                write(known)
         self._more, self._kept = [], len(self._part())
 
     def _stands(self, told: JournalText, kept: int) -> None:

@@ -1,6 +1,5 @@
 """`wirespeed remedy`: what the doctor named, planned; and done, with a journal."""
 
-import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
@@ -15,9 +14,10 @@ from wirespeed.commands.break_lock import break_lock
 from wirespeed.commands.doctor import check_wanted, examine
 from wirespeed.commands.echo import confirm, echo
 from wirespeed.commands.hosts_of_spec import hands_of, here_of
+from wirespeed.commands.lone_host import lone_host
 from wirespeed.commands.plan_hosts import require_whole
 from wirespeed.commands.run_hosts import carry_out
-from wirespeed.commands.wsl_hosts import NOWHERE, is_of_windows
+from wirespeed.commands.wsl_hosts import is_of_windows
 from wirespeed.doctor.switch_side import is_only_switch
 from wirespeed.facts.ports import Ports
 from wirespeed.facts.vsphere import is_esxi
@@ -148,17 +148,7 @@ def way_to(host: str, facts: HostFacts) -> Spec:
         raise InputError("remedy.no_port", where=host, found=error.reason) from None
     if not ports:
         raise InputError("remedy.no_port", where=host, found="it has no network card on PCI")
-    name = re.sub(r"[^a-z0-9]+", "-", host.rpartition("@")[2].rpartition("/")[2].lower())
-    return Spec.model_validate(
-        {
-            "hosts": {name.strip("-")[:32].strip("-") or HERE: {"reach": host, "ports": ports[:8]}},
-            "approach": "legacy-vlan",
-            "failover": "none",
-            "underlay": {"subnet": NOWHERE, "mtu": 1500},
-            "networks": {},
-            "guests": {},
-        }
-    )
+    return lone_host(host, ports[:8])
 
 
 def _ports(host: str, facts: HostFacts) -> list[str]:

@@ -1,4 +1,4 @@
-"""`wirespeed status`: how far a run came, from its journal alone."""
+"""`wirespeed status`: how far a run came, from its journal alone; or what stands on a host."""
 
 from pathlib import Path
 
@@ -7,32 +7,42 @@ import click
 from wirespeed.apply.journal_damage import refuse_damage
 from wirespeed.apply.run import read_told
 from wirespeed.apply.run_place import run_folder
+from wirespeed.commands.copy_way import told_copy
 from wirespeed.commands.echo import echo
+from wirespeed.commands.hosts_of_spec import hands_of
 from wirespeed.commands.list_runs import run_lines
+from wirespeed.commands.lone_host import lone_host
+from wirespeed.commands.named_host import held_lines, named_host, runs_on
 from wirespeed.commands.run_hosts import REBOOT_DUE
 from wirespeed.model.journal import outcome, whole_plan
 from wirespeed.model.journal_salvage import undoable
 from wirespeed.report.plan_text import salvage_lines, status_lines
 
+LEFT_CHANGED = 3
 CODES = {"applied": 0, "undone": 0, "unfinished": 1, "unconfirmed": 1, "staged": REBOOT_DUE}
 
 
 @click.command()
-@click.argument("spec", metavar="[SPEC|RUN]", required=False, type=click.Path(path_type=Path))
+@click.argument("spec", metavar="[SPEC|RUN|HOST]", required=False)
 @click.option("--run", "folder", type=click.Path(path_type=Path), help="Folder of the journal.")
-def status(spec: Path | None, folder: Path | None) -> int:
+def status(spec: str | None, folder: Path | None) -> int:
     """Show the progress of a run, from its journal alone: no host is asked.
 
     Without SPEC it lists the runs that are known: those in ~/.local/state/wirespeed/runs.
 
+    HOST (here, ssh://…) is a Linux host: it is asked what runs stand on it, of whom, since when,
+    with which steps; who has it now, and what it undoes by itself unless it is confirmed.
+
     Exit codes: 0 applied or undone; 1 unfinished, or not confirmed; 2 bad input; 3 a host was left
     changed; 4 a stage is done, and a host is to be rebooted. Of a journal with damaged lines it
-    says which steps can still be undone, and ends with 3.
+    says which steps can still be undone, and ends with 3. Of a host's runs, the worst counts.
     """
     if spec is None and folder is None:
         echo("\n".join(run_lines()))
         return 0
-    where = folder or run_folder(spec or Path())
+    if spec is not None and folder is None and (host := named_host(spec)):
+        return _status_host(host)
+    where = folder or run_folder(Path(spec or ""))
     told = read_told(where)
     entries = told.entries
     plan = whole_plan(entries)
@@ -44,4 +54,22 @@ def status(spec: Path | None, folder: Path | None) -> int:
         echo("\n".join(salvage_lines(plan, undoable(plan, told))))
         refuse_damage(where, told)
     echo("\n".join(status_lines(plan, entries, how)))
-    return CODES.get(how, 3)
+    return CODES.get(how, LEFT_CHANGED)
+
+
+def _status_host(host: str) -> int:
+    spec = lone_host(host)
+    (name,) = spec.hosts
+    with hands_of(spec) as hands:
+        runs = runs_on(hands[name])
+    codes = []
+    for copy in runs.standing:
+        how, lines = told_copy(copy, spec)
+        codes.append(CODES.get(how, LEFT_CHANGED))
+        echo("\n".join(lines))
+    echo("\n".join(held_lines(runs)) + "\n" if runs.owner or runs.armed else "", nl=False)
+    undone = len(runs.copies) - len(runs.standing)
+    echo(f"{host}: {len(runs.standing)} runs stand, {undone} are undone")
+    if runs.standing:
+        echo(f"`wirespeed undo {host}` takes back what stands, the latest first")
+    return LEFT_CHANGED if LEFT_CHANGED in codes else max(codes, default=0)

@@ -4,45 +4,110 @@ from pathlib import Path
 
 import click
 
+from wirespeed.apply.copy_folder import folder_of_copy
 from wirespeed.apply.journal_damage import not_put_back
-from wirespeed.apply.run import is_run, salvage_run
+from wirespeed.apply.run import is_run, open_run, salvage_run
 from wirespeed.apply.run_place import run_folder
 from wirespeed.apply.stages import needs_reboot
 from wirespeed.commands.break_lock import break_lock
 from wirespeed.commands.compare_folder import compare_folder, standing_runs
-from wirespeed.commands.echo import echo
+from wirespeed.commands.copy_way import Way
+from wirespeed.commands.echo import confirm, echo
 from wirespeed.commands.hosts_of_spec import hands_of
+from wirespeed.commands.lone_host import lone_host
+from wirespeed.commands.named_host import chosen_copies, named_host, runs_on
 from wirespeed.commands.persist import is_made_to_last
-from wirespeed.commands.run_hosts import spec_of_run, take_back
+from wirespeed.commands.run_hosts import spec_of_run, take_back, taken
 from wirespeed.commands.undo_options import HowUndone, undo_options
+from wirespeed.model.error import InputError
 
 
 @click.command()
-@click.argument("spec", metavar="SPEC|RUN", type=click.Path(path_type=Path))
+@click.argument("spec", metavar="SPEC|RUN|HOST")
 @click.option("--run", "folder", type=click.Path(path_type=Path), help="Folder of the journal.")
+@click.option(
+    "--only", metavar="RUN", default="", help="Of HOST: undo this run alone, by its first digits."
+)
+@click.option("--yes", is_flag=True, help="Of HOST: do not ask.")
 @undo_options
 @break_lock
 def undo(
-    spec: Path, folder: Path | None, force: bool, forget: tuple[str, ...], breaks_lock: bool
+    spec: str,
+    folder: Path | None,
+    only: str,
+    yes: bool,
+    force: bool,
+    forget: tuple[str, ...],
+    breaks_lock: bool,
 ) -> int:
     """Put everything back as it was before `wirespeed apply`, last step first, all stages.
 
     SPEC is the spec that was applied, RUN the folder of its run. What a comparison of the spec
     left that was killed is taken back too.
 
+    HOST (here, ssh://…) is a Linux host whose run folder is lost: every run that stands there is
+    taken back on it by the copy of the journal that it keeps, the latest first. It is shown first,
+    and asked for. Who has lost the machine that applied it needs --break-lock where it was killed.
+
     What is neither as the run left it nor as it was before, somebody else changed: it is named and
     left alone, with the steps that hang together with it; all else is put back.
 
-    Exit codes: 0 all is as it was, 2 bad input, 3 a host was left changed.
+    Exit codes: 0 all is as it was; 1 HOST, and it was not to be done; 2 bad input; 3 a host was
+    left changed.
     """
-    where, how = folder or run_folder(spec), HowUndone(force, forget)
-    of_compare = [] if folder else standing_runs(spec) or standing_runs(compare_folder(spec))
+    how = HowUndone(force, forget)
+    if folder is None and (host := named_host(spec)):
+        return _undo_host(host, only, how, yes=yes, breaks=breaks_lock)
+    path = Path(spec)
+    where = folder or run_folder(path)
+    of_compare = [] if folder else standing_runs(path) or standing_runs(compare_folder(path))
     for one in of_compare:
         echo(f"{one}: a comparison left it")
         _undo(one, one, how, breaks=breaks_lock)
     if not of_compare or is_run(where):
-        _undo(where, spec, how, breaks=breaks_lock)
+        _undo(where, path, how, breaks=breaks_lock)
     return 0
+
+
+def _undo_host(host: str, only: str, how: HowUndone, *, yes: bool, breaks: bool) -> int:
+    spec = lone_host(host)
+    (name,) = spec.hosts
+    with hands_of(spec) as hands:
+        runs = runs_on(hands[name])
+    ways = [Way.of(copy, spec) for copy in chosen_copies(host, runs, only)]
+    if not ways:
+        echo(f"{host}: nothing stands that could be undone")
+        return 0
+    if how.forget and len(ways) > 1:
+        raise InputError(
+            "forget.not_one",
+            where=host,
+            found=f"{len(ways)} runs stand there, each with steps of its own",
+            so="nothing was changed",
+            next=f"wirespeed status {host}; then name one run: --only RUN",
+        )
+    for way in ways:
+        echo("\n".join(way.lines()))
+    if not yes and not confirm(f"Undo this on {host}, the last step first?"):
+        return 1
+    for way in ways:
+        folder = way.folder or folder_of_copy(way.copy, way.journal, spec)
+        echo(f"{folder}: run {way.copy.run}")
+        if way.is_known_undone:
+            _tell_undone(folder, breaks=breaks)
+        else:
+            _undo(folder, folder, how, breaks=breaks)
+    return 0
+
+
+def _tell_undone(folder: Path, *, breaks: bool) -> None:
+    """Bring the hosts' copies up to date: they were lost before they could be told."""
+    with (
+        open_run(folder, breaks=breaks) as run,
+        hands_of(spec_of_run(folder, run.spec)) as hands,
+        taken(run, hands),
+    ):
+        echo(f"{folder}: it was undone from here; its hosts are told so, and nothing is changed")
 
 
 def _undo(where: Path, spec: Path, how: HowUndone, *, breaks: bool) -> None:

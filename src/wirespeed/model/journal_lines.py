@@ -44,6 +44,8 @@ class JournalText:
     """Of its last line, as far as that is known; the next one has the next."""
     numbers: tuple[int, ...] = ()
     """Of each entry's line."""
+    begins_sealed: bool = False
+    """Whether its first entry has a seal: no older release wrote it."""
 
     @property
     def has_beginning(self) -> bool:
@@ -82,6 +84,7 @@ def read_journal_text(data: bytes) -> JournalText:
         run=judge.run,
         number=judge.number,
         numbers=tuple(judge.numbers),
+        begins_sealed=judge.begins_sealed,
     )
 
 
@@ -93,6 +96,7 @@ class _Judge:
         self.damage: list[Damage] = []
         self.numbers: list[int] = []
         self.run = ""
+        self.begins_sealed = False
         self._number = 0
         """Of the last line that was kept, in the run."""
         self._spoilt = 0
@@ -160,6 +164,7 @@ class _Judge:
         if why := self._why_not(entry):
             self._refuse(place, why)
             return
+        self.begins_sealed |= self._is_sealed and not self.entries
         self.entries.append(entry)
         self.numbers.append(number)
         self._number, self._spoilt = number, 0

@@ -21,9 +21,6 @@ from wirespeed.model.journal import (
 )
 from wirespeed.model.plan import Plan
 
-UNDOES = Undoing | Undone | Forgotten
-"""What an undo writes, but its end."""
-
 
 class Relation(StrEnum):
     """How what a copy says stands to what the run folder says of its host."""
@@ -56,8 +53,15 @@ def steps_of(plan: Plan, host: str) -> list[int]:
     return [number for number, planned in enumerate(plan.steps) if planned.host == host]
 
 
-def with_number(entry: UNDOES, numbers: Sequence[int]) -> Entry:
-    """Give an entry of a part with the number that its step has in the whole plan."""
+def with_numbers(entry: Entry, numbers: Sequence[int]) -> Entry | None:
+    """Give an entry of a part with the numbers that steps have in the whole plan.
+
+    None: it is about a stage, and not about steps of one.
+    """
+    if isinstance(entry, Begun | Staged | Ended):
+        return None
+    if isinstance(entry, Stood):
+        return Stood(states={numbers[number]: state for number, state in entry.states.items()})
     return entry.model_copy(update={"number": numbers[entry.number]})
 
 

@@ -1,0 +1,72 @@
+"""The run folder by which a host's copy is undone: the one that is here, or one made of it."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from wirespeed.apply.found_copy import FoundCopy
+from wirespeed.apply.run import JOURNAL, read_told, run_spec
+from wirespeed.apply.run_file import RunFile, write_run_file
+from wirespeed.apply.run_place import known_runs, place_of
+from wirespeed.host.clock import utc_now
+from wirespeed.host.files import make_run_folder, write_whole
+from wirespeed.host.private import sync_folder
+from wirespeed.model.error import InputError, WirespeedError
+from wirespeed.model.journal import Entry, outcome, whole_plan
+from wirespeed.model.journal_part import Relation, part_of, relation
+from wirespeed.model.shown import shown
+from wirespeed.model.spec import Spec
+
+AS_FOUND = "journal.jsonl.as-found"
+"""What stood on the host, to the byte."""
+
+
+def folder_here(copy: FoundCopy) -> Path | None:
+    """Give the folder here of a copy's run, where that says as much as the copy or more.
+
+    None: there is none, or it is damaged, or it lacks what the copy has. Raises InputError
+    `run.is_here` where it stands on other hosts too.
+    """
+    # A copy that is spoilt says nothing that a whole journal could lack.
+    entries = copy.told.entries if copy.told and not copy.told.damage else ()
+    for folder, said in known_runs():
+        if said.run != copy.run:
+            continue
+        try:
+            told = read_told(folder)
+        except WirespeedError:
+            continue
+        plan = whole_plan(told.entries)
+        if told.damage or plan is None or run_spec(told.entries) is None:
+            continue
+        hosts = list(dict.fromkeys(step.host for step in plan.steps))
+        if not any(_knows(told.entries, host, copy.run, entries) for host in hosts):
+            continue
+        if len(hosts) > 1 and outcome(told.entries) != "undone":
+            raise InputError(
+                "run.is_here",
+                where=str(folder),
+                found=f"the folder of run {copy.run} is here, and it stands on {', '.join(hosts)}",
+                so="nothing was changed",
+                next=f"wirespeed undo {folder} takes it back on all of them",
+            )
+        return folder
+    return None
+
+
+def folder_of_copy(copy: FoundCopy, lines: Sequence[str], spec: Spec) -> Path:
+    """Make a run folder of a copy, of which `lines` are the journal. Raises InputError `file.*`."""
+    ((name, host),) = spec.hosts.items()
+    folder = place_of(name, f"{copy.name} on {host.reach}")
+    make_run_folder(folder)
+    write_whole(folder / AS_FOUND, copy.text)
+    write_whole(folder / JOURNAL, "".join(f"{line}\n" for line in lines))
+    of = shown(copy.about.of, 200) if copy.about else ""
+    of = f"the copy on {host.reach} of {of or 'an unknown spec'}"
+    now = utc_now()
+    write_run_file(folder, RunFile(run=copy.run, of=of, made_at=now, begun_at=now))
+    sync_folder(folder)
+    return folder
+
+
+def _knows(own: Sequence[Entry], host: str, run: str, copy: Sequence[Entry]) -> bool:
+    return relation(part_of(own, host, run), copy) is Relation.BEHIND

@@ -1,0 +1,114 @@
+"""A HOST where a command also takes a spec: which of them is meant, and what stands on it."""
+
+import os
+from pathlib import Path
+from typing import Protocol, runtime_checkable
+
+from wirespeed.apply.found_copy import FoundCopy, HostRuns, in_order
+from wirespeed.apply.hands import Hands
+from wirespeed.apply.run import is_run
+from wirespeed.apply.run_place import run_folder
+from wirespeed.host.reach_destination import HERE, Here, Remote, parse_destination
+from wirespeed.model.error import InputError, LeftChangedError
+from wirespeed.model.owner import owner_said, runs_said
+from wirespeed.model.shown import shown
+
+FILES = (".yaml", ".yml", ".json")
+MOST_NAMED = 4
+
+
+@runtime_checkable
+class HasRuns(Protocol):
+    """Hands of a host that tells which runs stand there."""
+
+    def host_runs(self) -> HostRuns:
+        """Read what copies stand on the host, who has it, and what is armed there."""
+        ...
+
+
+def named_host(text: str) -> str:
+    """Give the host that is named; empty: it is a spec, or the folder of a run.
+
+    Raises InputError `destination.invalid`, `host.no_copy`.
+    """
+    if text != HERE and "://" not in text and _is_path(text):
+        return ""
+    place = parse_destination(text)
+    if not isinstance(place, Here | Remote):
+        raise InputError(
+            "host.no_copy",
+            where=text,
+            found="no Linux host: Windows, ESXi, vSphere and switches keep no copy of a journal",
+            so="what stands there is known to the run folder alone",
+            next="name the spec, or the folder of the run: `wirespeed status` lists them",
+        )
+    return text
+
+
+def runs_on(hands: Hands) -> HostRuns:
+    """Give what stands on a host of `named_host`."""
+    if not isinstance(hands, HasRuns):
+        raise AssertionError("hands of a Linux host tell its runs")
+    return hands.host_runs()
+
+
+def chosen_copies(place: str, runs: HostRuns, only: str) -> list[FoundCopy]:
+    """Give the copies to undo, the latest first; `only`: the first digits of the one.
+
+    Raises InputError `copies.unknown`, `copies.not_one`, `copies.order_unknown`; LeftChangedError
+    `copies.not_readable`.
+    """
+    standing = runs.standing
+    if only:
+        found = [copy for copy in standing if copy.name.startswith(only)]
+        if len(found) != 1:
+            raise InputError(
+                "copies.not_one" if found else "copies.unknown",
+                where=place,
+                found=f"{len(found)} runs that stand there begin with {shown(only, 60)}",
+                so="nothing was changed",
+                next=f"wirespeed status {place} lists them",
+            )
+        return found
+    if spoilt := [copy for copy in standing if copy.why]:
+        raise LeftChangedError(
+            "copies.not_readable",
+            where=place,
+            found="; ".join(f"run {copy.run}: {copy.why}" for copy in spoilt[:MOST_NAMED]),
+            so="what that run did is not known from there, and others may stand on it; nothing "
+            "was changed",
+            next=f"see who put that there; wirespeed undo {place} --only RUN takes back another",
+        )
+    if not in_order(standing):
+        raise InputError(
+            "copies.order_unknown",
+            where=place,
+            found=f"{len(standing)} runs stand there, and which began first is not told",
+            so="one undone before a later one would undo that too; nothing was changed",
+            next=f"wirespeed status {place}; then name one: --only RUN, the latest first",
+        )
+    return standing
+
+
+def whose(copy: FoundCopy) -> str:
+    """Say whose a copy is: all of it is the host's word."""
+    owner = owner_said(copy.about.owner) if copy.about else f"run {copy.run} of an unknown user"
+    of = shown(copy.about.of, 200) if copy.about and copy.about.of else "an unknown spec"
+    return f"{owner}, of {of}: {copy.outcome}"
+
+
+def held_lines(runs: HostRuns) -> list[str]:
+    """Say who has the host, and what it undoes by itself."""
+    lines = [f"taken by {owner_said(runs.owner)}"] if runs.owner else []
+    if runs.armed:
+        lines.append(
+            f"the host undoes it by itself unless it is confirmed: {runs_said(runs.armed)}"
+        )
+    return lines
+
+
+def _is_path(text: str) -> bool:
+    """Tell whether it is a spec or a run: it is there, or was, or is called as a file."""
+    if "/" in text or text.startswith((".", "~")) or text.endswith(FILES):
+        return True
+    return os.path.lexists(text) or is_run(run_folder(Path(text)))
