@@ -15,6 +15,7 @@ import pytest
 sys.path.append(str(Path(__file__).parents[1] / "apply"))
 from test_link_speed_story import HOST, NETDEV, TEN, Ends, Wire, switch
 
+from wirespeed import catalog
 from wirespeed.apply import guard_timer, hands_script, make, remedies, tryout_script
 from wirespeed.apply.guard_switchport import Match, PortMatch
 from wirespeed.apply.run import JOURNAL
@@ -29,7 +30,6 @@ from wirespeed.model.finding import Diagnosis, Remedy
 from wirespeed.model.spec import Approach, Spec
 from wirespeed.model.step_call import StepCall
 from wirespeed.model.switch_kind import SwitchKind
-from wirespeed.steps import registry
 
 from .conftest import Call
 from .diagnoses import diagnosis, finding
@@ -93,7 +93,7 @@ def lab(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Lab]:
     monkeypatch.setattr(Measuring, "measure", lambda _, __, *tell: measured(*tell))
     of_all = dict.fromkeys((Approach.LEGACY_VLAN, Approach.OVS_TC), approach)
     monkeypatch.setattr(make, "APPROACHES", of_all)
-    monkeypatch.setattr(registry, "step_types", lambda: {"said": Said})
+    monkeypatch.setattr(catalog, "step_types", lambda: {"said": Said})
     monkeypatch.setattr(hands_script, "LOCK", str(tmp_path / "host/lock"))
     monkeypatch.setattr(guard_timer, "FOLDER", str(tmp_path / "host/timers"))
     monkeypatch.setattr(tryout_script, "FOLDER", str(tmp_path / "host/try"))
@@ -265,7 +265,7 @@ def test_a_link_whose_switch_refuses_in_such_words(
         (card, at_switch) = (made.hands[HOST], *[h for p, h in made.hands.items() if p != HOST])
         yield {host: card, place.text: at_switch}
 
-    monkeypatch.setattr(registry, "step_types", REAL_STEPS)
+    monkeypatch.setattr(catalog, "step_types", REAL_STEPS)
     monkeypatch.setattr(link, "ends", ends)
     monkeypatch.setattr(link, "refuse_cutoff", lambda *_: None)
     monkeypatch.setattr(link, "facts_of", lambda _: None)
@@ -281,7 +281,7 @@ def test_a_link_whose_switch_refuses_in_such_words(
     assert_harmless((folder / JOURNAL).read_bytes(), JOURNAL)
 
 
-REAL_STEPS = registry.step_types
+REAL_STEPS = catalog.step_types
 
 
 @pytest.mark.parametrize(("fails", "code"), [((), 0), (("change",), 1), (("undo",), 3)])
