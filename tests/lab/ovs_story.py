@@ -67,6 +67,12 @@ HEADERS_BYTES = 28
 """IPv4 and ICMP: what `ping -s` leaves out."""
 
 
+Database = dict[str, list[dict[str, str]]]
+"""Rows by table, each cell as it is printed."""
+Users = tuple[list[dict[str, str]], str]
+"""Rows and flows."""
+
+
 def written_spec(lab: Machines, approach: str, path: Path) -> Path:
     """Write the story's spec for an approach."""
     hosts = {n: {"reach": f"ssh://{lab.hosts[n].state.destination}", "ports": PORTS} for n in HOSTS}
@@ -93,9 +99,9 @@ def standing(lab: Machines, hosts: Sequence[str]) -> dict[str, Values]:
     return found
 
 
-def database(lab: Machines, host: str) -> dict[str, list[dict[str, str]]]:
+def database(lab: Machines, host: str) -> Database:
     """Every table with every row, but what counts up; each cell as it is printed."""
-    found: dict[str, list[dict[str, str]]] = {}
+    found: Database = {}
     for line in sh(lab, host, "ovsdb-client --format=json dump Open_vSwitch").splitlines():
         if line:
             table = json.loads(line)
@@ -114,7 +120,7 @@ def database(lab: Machines, host: str) -> dict[str, list[dict[str, str]]]:
     return found
 
 
-def users(lab: Machines, host: str) -> tuple[list[dict[str, str]], str]:
+def users(lab: Machines, host: str) -> Users:
     """What the user has: rows of bridge, ports and interfaces, and flows."""
     rows = [
         row

@@ -19,9 +19,10 @@ from wirespeed.host.lab_folders import labs_folder
 from wirespeed.host.reach_destination import Remote
 from wirespeed.lab import machines
 from wirespeed.lab.machine_accel import Verdict
+from wirespeed.lab.machine_qemu import qemu_argv
 from wirespeed.lab.machine_spec import LabSpec, MachineSpec
 from wirespeed.lab.machines import Machine, Machines
-from wirespeed.model.error import InputError
+from wirespeed.model.error import InputError, MeasurementError
 from wirespeed.model.observed import Known
 
 # The first of them also waits for the image where none is cached.
@@ -227,6 +228,43 @@ def test_kvm_that_boots_no_host_gives_way_and_is_remembered(monkeypatch: pytest.
         [verdict] = remembered
         assert verdict.proven
         assert lab.accelerator.startswith("KVM" if verdict.kvm else "TCG")
+
+
+EMULATED = Verdict(boot_id="now", kvm=False, proven=True, why="for a test")
+SOLO = LabSpec(hosts=(MachineSpec(name="solo"),), wiring="switch")
+
+
+def dies_in_its_boot(monkeypatch: pytest.MonkeyPatch, times: int) -> list[str]:
+    """As where an assertion of the emulator fails; give the names of those that were started."""
+    started: list[str] = []
+
+    def argv(host: MachineSpec, *others: object, **options: object) -> list[str]:
+        started.append(host.name)
+        real: list[str] = qemu_argv(host, *others, **options)  # type: ignore[arg-type]
+        return ["sh", "-c", "kill -ABRT $$"] if len(started) <= times else real
+
+    monkeypatch.setattr(machines, "accelerator", lambda: EMULATED)
+    monkeypatch.setattr(machines, "qemu_argv", argv)
+    return started
+
+
+def test_an_emulated_host_that_dies_in_its_boot_is_started_once_more(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    started, told = dies_in_its_boot(monkeypatch, 1), list[str]()
+    with Machines(SOLO, name=f"{TAG}-d", progress=told.append) as lab:
+        assert sh(lab.hosts["solo"], "hostname") == "solo"
+    assert started == ["solo", "solo"]
+    assert any("booting again" in line and "machine.died" in line for line in told), told
+
+
+def test_one_that_dies_twice_is_the_error_and_leaves_nothing(monkeypatch: pytest.MonkeyPatch):
+    started = dies_in_its_boot(monkeypatch, 9)
+    with pytest.raises(MeasurementError) as caught:
+        Machines(SOLO, name=f"{TAG}-t")
+    assert caught.value.what == "machine.died"
+    assert started == ["solo", "solo"]
+    assert f"{TAG}-t" not in [path.name for path in labs_folder().iterdir()]
 
 
 def test_up_list_down():

@@ -6,6 +6,7 @@ A user's own bridge with a port and a flow is on the same Open vSwitch all the t
 import os
 from collections.abc import Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 from ovs_story import (
@@ -13,6 +14,8 @@ from ovs_story import (
     OVS,
     START,
     USER,
+    Database,
+    Users,
     assert_apart,
     assert_fails_over,
     assert_nothing_leaks,
@@ -29,7 +32,7 @@ from ovs_story import (
 from program import wirespeed
 
 from wirespeed.commands.hosts_of_spec import read_spec, runners_of
-from wirespeed.doctor.host_state import differences
+from wirespeed.doctor.host_state import Values, differences
 from wirespeed.host.runner import Runner
 from wirespeed.lab.machine_spec import LabSpec, MachineSpec
 from wirespeed.lab.machines import Machines
@@ -54,56 +57,95 @@ def lab() -> Iterator[Machines]:
         yield lab
 
 
-@pytest.fixture
-def spec(lab: Machines, tmp_path: Path) -> Path:
-    return written_spec(lab, "ovs-tc", tmp_path / "spec.yaml")
+class Found(NamedTuple):
+    """What the hosts had before the story, by their own words."""
+
+    standing: dict[str, Values]
+    databases: dict[str, Database]
+    users: dict[str, Users]
 
 
-def test_ovs_as_found_apply_talk_fail_over_apart_undo_as_found(lab: Machines, spec: Path):
+class Story(NamedTuple):
+    """The story, applied."""
+
+    path: Path
+    found: Found
+    spec: Spec
+    guests: dict[str, Endpoint]
+    hosts: dict[str, Runner]
+
+
+@pytest.fixture(scope="module")
+def story(lab: Machines, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Story]:
+    """Apply it once for all tests of this file; the last of them undoes it."""
+    path = written_spec(lab, "ovs-tc", tmp_path_factory.mktemp("story") / "spec.yaml")
     for host in HOSTS:
         sh(lab, host, START)
         sh(lab, host, USER)
     # One host's flows go by filters of tc, as its administrator asked; the other's by the module.
     sh(lab, "alpha", f"{BY_TC}; {OVS.replace('start', 'restart', 1)}")
-    before = standing(lab, HOSTS)
-    databases = {host: database(lab, host) for host in HOSTS}
-    theirs = {host: users(lab, host) for host in HOSTS}
-
-    applied = wirespeed("apply", str(spec), "--yes", timeout_s=600)
+    found = Found(
+        standing(lab, HOSTS),
+        {host: database(lab, host) for host in HOSTS},
+        {host: users(lab, host) for host in HOSTS},
+    )
+    applied = wirespeed("apply", str(path), "--yes", timeout_s=600)
     assert applied.returncode == 0, applied.stdout + applied.stderr
-    again = wirespeed("apply", str(spec), "--yes", timeout_s=600)
+    wanted = read_spec(path)
+    with runners_of(wanted) as runners:
+        yield Story(path, found, wanted, endpoints_of(wanted, runners), dict(runners))
+
+
+@pytest.mark.rare
+def test_ovs_a_second_apply_has_nothing_to_do(story: Story):
+    again = wirespeed("apply", str(story.path), "--yes", timeout_s=600)
     assert again.returncode == 0, again.stdout + again.stderr
     assert "\n0 of " in again.stdout, again.stdout
 
-    wanted = read_spec(spec)
-    with runners_of(wanted) as runners:
-        guests, hosts = endpoints_of(wanted, runners), dict(runners)
-        assert_talk(guests["ceph-1"], guests["ceph-2"], "storage")
-        assert_talk(guests["web-2"], guests["web-1"], "public")
-        ping(guests["ceph-1"], guests["ceph-2"].attachments["storage"].address, mtu=9000, count=5)
-        for host, layer, netdev in (
-            ("alpha", "dp:tc", "ceph-1-n0"),
-            ("beta", "dp:ovs", "ceph-2-n0"),
-        ):
-            reading = read_offload(hosts[host], host, [netdev])
-            assert reading.verdict is OffloadVerdict.IN_SOFTWARE, reading
-            flows = sh(lab, host, "ovs-appctl dpctl/dump-flows -m | grep tunnel")
-            assert layer in flows, flows
-        filters = sh(lab, "alpha", "tc -s filter show dev ceph-1-n0 ingress")
-        assert "tunnel_key" in filters and "not_in_hw" in filters, filters
-        assert_apart(guests["web-1"], guests["ceph-2"], "storage")
-        assert_apart(guests["web-1"], guests["ceph-1"], "storage")
-        assert_fails_over(guests, hosts)
-        assert_nothing_leaks(forged(wanted, guests, hosts))
-        assert_leaks_are_seen(lab, wanted, guests, hosts)
-    assert {host: users(lab, host) for host in HOSTS} == theirs
 
-    undone = wirespeed("undo", str(spec), timeout_s=600)
+def test_ovs_guests_of_a_network_talk_and_others_do_not(lab: Machines, story: Story):
+    guests = story.guests
+    assert_talk(guests["ceph-1"], guests["ceph-2"], "storage")
+    assert_talk(guests["web-2"], guests["web-1"], "public")
+    ping(guests["ceph-1"], guests["ceph-2"].attachments["storage"].address, mtu=9000, count=5)
+    for host, layer, netdev in (
+        ("alpha", "dp:tc", "ceph-1-n0"),
+        ("beta", "dp:ovs", "ceph-2-n0"),
+    ):
+        reading = read_offload(story.hosts[host], host, [netdev])
+        assert reading.verdict is OffloadVerdict.IN_SOFTWARE, reading
+        flows = sh(lab, host, "ovs-appctl dpctl/dump-flows -m | grep tunnel")
+        assert layer in flows, flows
+    filters = sh(lab, "alpha", "tc -s filter show dev ceph-1-n0 ingress")
+    assert "tunnel_key" in filters and "not_in_hw" in filters, filters
+    assert_apart(guests["web-1"], guests["ceph-2"], "storage")
+    assert_apart(guests["web-1"], guests["ceph-1"], "storage")
+
+
+@pytest.mark.rare
+def test_ovs_fails_over(story: Story):
+    assert_fails_over(story.guests, story.hosts)
+
+
+@pytest.mark.rare
+def test_ovs_no_forged_frame_reaches_another_tenant(story: Story):
+    assert_nothing_leaks(forged(story.spec, story.guests, story.hosts))
+
+
+@pytest.mark.rare
+def test_ovs_leaks_are_seen(lab: Machines, story: Story):
+    assert_leaks_are_seen(lab, story.spec, story.guests, story.hosts)
+
+
+def test_ovs_is_undone_as_found_and_the_users_own_bridge_stays(lab: Machines, story: Story):
+    found = story.found
+    assert {host: users(lab, host) for host in HOSTS} == found.users
+    undone = wirespeed("undo", str(story.path), timeout_s=600)
     assert undone.returncode == 0, undone.stdout + undone.stderr
-    assert {host: database(lab, host) for host in HOSTS} == databases
-    assert {host: users(lab, host) for host in HOSTS} == theirs
+    assert {host: database(lab, host) for host in HOSTS} == found.databases
+    assert {host: users(lab, host) for host in HOSTS} == found.users
     now = standing(lab, HOSTS)
-    assert [d for host in before for d in differences(host, before[host], now[host])] == []
+    assert [d for h in HOSTS for d in differences(h, found.standing[h], now[h])] == []
 
 
 def assert_leaks_are_seen(

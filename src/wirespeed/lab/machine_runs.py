@@ -24,7 +24,7 @@ def start_lab(name: str, spec: LabSpec, progress: Callable[[str], None]) -> LabS
         keeper = Detached(argv, log.path, our_python_path())
         is_up = False
         try:
-            for line in keeper.lines(BUILD_S + 2 * BOOT_S):
+            for line in keeper.lines(BUILD_S + 3 * BOOT_S):
                 if line.startswith(DOING):
                     progress(line.removeprefix(DOING))
                 elif line.startswith(ERROR):

@@ -118,12 +118,12 @@ class Machines(Closing):
             self._make_keys()
             verdict = accelerator()
             try:
-                self._boot(verdict, progress)
+                self._boot_or_again(verdict, progress)
             except _NoWordError:
                 self._stop()
                 why = f"a host of KVM said nothing in {FIRST_WORD_S:g} s"
                 verdict = verdict.model_copy(update={"kvm": False, "proven": True, "why": why})
-                self._boot(remember(verdict), progress)
+                self._boot_or_again(remember(verdict), progress)
             if not verdict.proven:
                 verdict = remember(verdict.model_copy(update={"proven": True}))
             self.accelerator = "KVM" if verdict.kvm else f"TCG ({verdict.why})"
@@ -202,6 +202,21 @@ class Machines(Closing):
         return tuple(
             Cable(local=end, remote=self._path(f"{peer}.{port}")) for port, end in enumerate(ends)
         )
+
+    def _boot_or_again(self, verdict: Verdict, progress: Callable[[str], None]) -> None:
+        """Boot; where an emulated host dies or hangs in its boot, boot all once more.
+
+        QEMU 7.2's emulation does so now and then when its threads wait for a busy machine's CPUs:
+        an assertion of its memory map fails, or a CPU of the host misses a timer for good.
+        """
+        try:
+            self._boot(verdict, progress)
+        except MeasurementError as error:
+            if verdict.kvm:
+                raise
+            self._stop()
+            progress(f"booting again: {error.where or 'a host'}: {error.what}")
+            self._boot(verdict, progress)
 
     def _boot(self, verdict: Verdict, progress: Callable[[str], None]) -> None:
         """Start all, and wait until all are ready. Raises _NoWordError: KVM is to blame."""
