@@ -35,7 +35,8 @@ from wirespeed.model.observed import Known
 from wirespeed.model.plan import Plan
 from wirespeed.model.spec import Approach
 
-HOST = "ssh://alpha"
+HOST = "ssh://root@alpha.example"
+"""How the host is named that specs call `alpha`."""
 
 
 @pytest.fixture
@@ -160,9 +161,9 @@ def test_it_is_shown_and_asked_for_first(
     host.ran = []
     done = CliRunner().invoke(undo, [HOST], input="n\n", standalone_mode=False)
     assert done.return_value == 1 and host.ran == []
-    assert "  1 done           put first on alpha" in done.output
+    assert "  1 done           put first on alpha-example" in done.output
     assert f"of {spec.resolve()}: applied" in done.output
-    assert "Undo this on ssh://alpha" in done.output
+    assert f"Undo this on {HOST}" in done.output
     assert not runs_folder().exists(), "nothing was made yet"
 
 
@@ -177,11 +178,11 @@ def test_status_lists_what_stands_there_and_who_did_it(
     assert done.return_value == 0
     assert f"run {run} of " in done.output and ", since 2" in done.output
     assert f"of {spec.resolve()}: applied" in done.output
-    assert "  6 done           put vf on alpha" in done.output
+    assert "  6 done           put vf on alpha-example" in done.output
     assert "applied: 5 of 5 steps stand" in done.output
-    assert "ssh://alpha: 1 runs stand, 0 are undone" in done.output
+    assert f"{HOST}: 1 runs stand, 0 are undone" in done.output
     call(undo, HOST, "--yes")
-    assert "ssh://alpha: 0 runs stand, 1 are undone" in call(status, HOST).output
+    assert f"{HOST}: 0 runs stand, 1 are undone" in call(status, HOST).output
 
 
 def test_a_run_that_is_not_at_its_end_and_a_damaged_one_have_the_exit_codes_of_status(
@@ -308,6 +309,21 @@ def test_after_one_host_was_undone_from_its_copy_the_old_run_folder_does_the_res
     assert "it was gone on with from elsewhere" in done.stderr
     assert (alpha.values["first"], alpha.ran) == (10, []), "it is not undone twice"
     assert beta.values == {"first": 1, "count": 0}
+
+
+def test_two_hosts_that_are_alike_are_each_undone_from_their_own_copy(
+    tmp_path: Path, states: Callable[[], None], monkeypatch: pytest.MonkeyPatch
+):
+    write_spec(tmp_path / "spec.yaml", "alpha", "beta")
+    hosts = {name: RebootingHost({"first": 1, "count": 0}) for name in ("alpha", "beta")}
+    use_hosts(monkeypatch, hosts, [WANTED[0], WANTED[2]])
+    assert call(apply, tmp_path / "spec.yaml", "--yes").return_value == 0
+    states()
+    for number, name in enumerate(hosts, 1):
+        done = call(undo, f"ssh://{name}.example", "--yes")
+        assert done.return_value == 0, (done.output, done.exception)
+        undone = [host for host in hosts.values() if host.values == {"first": 1, "count": 0}]
+        assert undone == list(hosts.values())[:number]
 
 
 def test_a_host_that_could_not_be_told_of_the_undo_is_told_and_not_undone_twice(
@@ -463,7 +479,7 @@ def test_the_reach_of_a_planted_spec_is_not_gone_to(
     (folder,) = runs_folder().iterdir()
     begun = read_journal(folder)[0]
     assert isinstance(begun, Begun) and begun.spec is not None
-    assert begun.spec.hosts["alpha"].reach == HOST
+    assert begun.spec.hosts["alpha-example"].reach == HOST
 
 
 @pytest.mark.usefixtures("states")
@@ -523,7 +539,7 @@ def test_whatever_stands_in_a_planted_copy_is_read_or_refused(data: st.DataObjec
         assert isinstance(plan, Plan)
         for planned in plan.steps:
             step = catalog.read_step(planned.step)
-            assert (planned.host, planned.subject) == ("alpha", step.subject)
+            assert (planned.host, planned.subject) == ("alpha-example", step.subject)
 
 
 def places(value: object) -> list[tuple[dict[str, object], str]]:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from wirespeed.apply.found_copy import FoundCopy
+from wirespeed.apply.host_copy import copy_name
 from wirespeed.apply.run import JOURNAL, read_told, run_spec
 from wirespeed.apply.run_file import RunFile, write_run_file
 from wirespeed.apply.run_place import known_runs, place_of
@@ -11,7 +12,7 @@ from wirespeed.host.clock import utc_now
 from wirespeed.host.files import make_run_folder, write_whole
 from wirespeed.host.private import sync_folder
 from wirespeed.model.error import InputError, WirespeedError
-from wirespeed.model.journal import Entry, outcome, whole_plan
+from wirespeed.model.journal import outcome, whole_plan
 from wirespeed.model.journal_part import Relation, part_of, relation
 from wirespeed.model.shown import shown
 from wirespeed.model.spec import Spec
@@ -39,7 +40,10 @@ def folder_here(copy: FoundCopy) -> Path | None:
         if told.damage or plan is None or run_spec(told.entries) is None:
             continue
         hosts = list(dict.fromkeys(step.host for step in plan.steps))
-        if not any(_knows(told.entries, host, copy.run, entries) for host in hosts):
+        names = {said.copy_name or copy_name(copy.run, host): host for host in hosts}
+        host = names.get(copy.name, "")
+        own = part_of(told.entries, host, copy.run)
+        if not host or relation(own, entries) is not Relation.BEHIND:
             continue
         if len(hosts) > 1 and outcome(told.entries) != "undone":
             raise InputError(
@@ -63,10 +67,7 @@ def folder_of_copy(copy: FoundCopy, lines: Sequence[str], spec: Spec) -> Path:
     of = shown(copy.about.of, 200) if copy.about else ""
     of = f"the copy on {host.reach} of {of or 'an unknown spec'}"
     now = utc_now()
-    write_run_file(folder, RunFile(run=copy.run, of=of, made_at=now, begun_at=now))
+    said = RunFile(run=copy.run, of=of, made_at=now, begun_at=now, copy_name=copy.name)
+    write_run_file(folder, said)
     sync_folder(folder)
     return folder
-
-
-def _knows(own: Sequence[Entry], host: str, run: str, copy: Sequence[Entry]) -> bool:
-    return relation(part_of(own, host, run), copy) is Relation.BEHIND

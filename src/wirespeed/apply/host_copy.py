@@ -76,19 +76,17 @@ class HostCopy:
         entries: Sequence[Entry],
         former: Sequence[Entry] = (),
         tell: Callable[[str], None] = lambda _: None,
+        name: str = "",
     ) -> None:
         self.place, self.run = place, run
+        self.name = name or copy_name(run, place)
+        """Of its folder: two hosts of a spec may be one machine."""
         self._about, self._entries, self._former, self._tell = about, entries, former, tell
         self._size, self._kept, self._number, self._name = 0, 0, 0, ""
         self._more: list[Entry] = []
         self._is_spoilt = False
         self.other = ""
         """Why the copy that is there is not this run's to write; empty: it is."""
-
-    @property
-    def name(self) -> str:
-        """Give the name of its folder: two hosts of a spec may be one machine."""
-        return copy_name(self.run, self.place)
 
     @property
     def is_ahead(self) -> bool:

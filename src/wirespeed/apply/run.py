@@ -38,6 +38,7 @@ class Run:
         run: str,
         *,
         of: str,
+        copy_name: str,
         breaks: bool,
     ) -> None:
         self.folder, self._writer, self.told = folder, writer, told
@@ -48,6 +49,8 @@ class Run:
         """By which hosts know it: random, made once, and kept where the folder is moved."""
         self.of = of
         """What it is of, as `RunFile.of`."""
+        self.copy_name = copy_name
+        """As `RunFile.copy_name`."""
         self.breaks = breaks
         """Whether the lock of another run on a host is to be broken."""
         self.is_older = bool(told.entries) and not _journal_id(told.entries)
@@ -141,7 +144,8 @@ def _opened(folder: Path, *, breaks: bool, of: str = "") -> Iterator[Run]:
             writer.set_aside()
             told = read_told(folder)
         said = _kept_file(folder, told.entries, of)
-        yield Run(folder, writer, told, said.run, of=said.of, breaks=breaks)
+        names = {"of": said.of, "copy_name": said.copy_name}
+        yield Run(folder, writer, told, said.run, breaks=breaks, **names)
     finally:
         writer.close()
 
@@ -165,7 +169,8 @@ def _kept_file(folder: Path, entries: Sequence[Entry], of: str) -> RunFile:
         began = utc_now() if len(entries) > 1 else None
         began = said.begun_at if said else began
         made = said.made_at if said else utc_now()
-        said = RunFile(run=found, of=of, made_at=made, begun_at=began)
+        name = said.copy_name if said else ""
+        said = RunFile(run=found, of=of, made_at=made, begun_at=began, copy_name=name)
         write_run_file(folder, said)
     return said
 

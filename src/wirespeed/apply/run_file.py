@@ -24,6 +24,8 @@ class RunFile(Frozen):
     made_at: str
     begun_at: str | None = None
     """When the run began that the journal is of; None: no host was changed."""
+    copy_name: str = ""
+    """Of a folder that was made of a host's copy: the name that this one has there."""
 
 
 def read_run_file(folder: Path) -> RunFile | None:

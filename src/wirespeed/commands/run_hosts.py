@@ -100,7 +100,7 @@ def taken(run: Run, hands: Mapping[str, Hands]) -> Taken:
 
 def _copy_of(run: Run, place: str, claim: Claim) -> HostCopy:
     about = About(owner=claim.line()[:MAX_LINE], of=run.of[:MAX_OF])
-    return HostCopy(place, run.id, about, run.entries, run.former, claim.tell)
+    return HostCopy(place, run.id, about, run.entries, run.former, claim.tell, name=run.copy_name)
 
 
 def catch_up(run: Run, plan: Plan, held: Taken) -> None:
