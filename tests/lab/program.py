@@ -23,8 +23,10 @@ def start(*arguments: str, **environment: str) -> subprocess.Popen[str]:
     )
 
 
-def wirespeed(*arguments: str, timeout_s: float = 240.0) -> subprocess.CompletedProcess[str]:
-    process = start(*arguments)
+def wirespeed(
+    *arguments: str, timeout_s: float = 240.0, **environment: str
+) -> subprocess.CompletedProcess[str]:
+    process = start(*arguments, **environment)
     try:
         output, errors = process.communicate(timeout=timeout_s)
     except BaseException:

@@ -6,7 +6,7 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -205,6 +205,54 @@ def test_legacy_apply_killed_at_every_journal_write_ends_in_start_or_goal(
                     assert states(hands, plan) == goal, (place, when)
                 take_back(run, plan, hands, "spec.yaml")
             assert states(hands, plan) == start, (place, when, end)
+    assert_as_before(lab, before)
+
+
+def last_writes(plan: Plan) -> list[tuple[int, str]]:
+    """Kills at three writes: in the midst of the steps, at their end, before the run's end."""
+    todo = sum(not planned.no_op for planned in plan.steps)
+    # begun, intent and result of each step, stood, ended
+    return [(1 + 2 * (todo // 2), "after"), (2 * todo, "before"), (2 * todo + 2, "before")]
+
+
+def every_write(plan: Plan) -> list[tuple[int, str]]:
+    writes = range(3 + 2 * sum(not planned.no_op for planned in plan.steps))
+    return [(place, when) for place in writes for when in ("before", "after")]
+
+
+@pytest.mark.parametrize(
+    "writes",
+    [last_writes, pytest.param(every_write, marks=[pytest.mark.rare, pytest.mark.timeout(3600)])],
+    ids=lambda writes: writes.__name__,
+)
+def test_legacy_killed_and_its_disk_lost_the_host_s_own_copy_brings_the_host_back(
+    lab: Machines, tmp_path: Path, writes: Callable[[Plan], list[tuple[int, str]]]
+):
+    spec = written(lab, tmp_path / "spec.yaml", SMALL, {"alpha": PORTS[:1]})
+    host, before = f"ssh://{lab.hosts['alpha'].state.destination}", standing(lab)
+    wanted, saved = read_spec(spec), tmp_path / "plan.json"
+    with hands_of(wanted) as hands:
+        plan, _ = plan_hosts(wanted, hands)
+        saved.write_text(plan.model_dump_json())
+        start = states(hands, plan)
+        for number, (place, when) in enumerate(writes(plan)):
+            folder, state = tmp_path / f"run-{number}", tmp_path / f"state-{number}"
+            killed = is_killed(spec, saved, folder, place, when)
+            shutil.rmtree(folder)
+            told = wirespeed("status", host, XDG_STATE_HOME=str(state))
+            stands = "1 runs stand" in told.stdout
+            assert told.returncode == (1 if stands and killed else 0), told.stdout + told.stderr
+            # The first line is written to no host: nothing was done by then.
+            assert stands or place < 2, (place, when, told.stdout)
+            undone = wirespeed(
+                "undo", host, "--yes", "--break-lock", XDG_STATE_HOME=str(state), timeout_s=600
+            )
+            assert undone.returncode == 0, (place, when, undone.stdout + undone.stderr)
+            assert states(hands, plan) == start, (place, when)
+            again = wirespeed("status", host, XDG_STATE_HOME=str(state))
+            assert again.returncode == 0 and "0 runs stand" in again.stdout, again.stdout
+            # Of what was killed before anything was done, the lock is still there.
+            lab.hosts["alpha"].run(["rm", "-rf", "/run/wirespeed.lock"])
     assert_as_before(lab, before)
 
 
