@@ -10,66 +10,64 @@ it up again; the last step puts in what each stands for. Pure.
 
 import ipaddress
 import re
-from collections.abc import Iterable
 from functools import cache
 
-from wirespeed.doctor.anonymous_address import Addresses
-from wirespeed.doctor.anonymous_free import without_free_names, without_long_words
+from wirespeed.doctor.anonymous_address import Addresses, is_mask, suffix
+from wirespeed.doctor.anonymous_free import SYSTEM, without_free_names, without_long_words
+from wirespeed.doctor.anonymous_json import without_free_texts
+from wirespeed.doctor.anonymous_names import (
+    MIN_NAME,
+    WINDOWS_NAME,
+    any_of,
+    is_plain_netdev,
+    is_plain_windows_name,
+    names_of_netdevs,
+    words_of_release,
+)
+from wirespeed.doctor.anonymous_ovs import without_free_columns
+from wirespeed.doctor.anonymous_patterns import (
+    AT,
+    DASHED_IPV4,
+    DIGITS,
+    DOTTED_MAC,
+    ENX,
+    FIRST,
+    FQDN,
+    GUID,
+    HOME,
+    IPV4,
+    IPV6,
+    IQN,
+    LABELLED,
+    LABELS,
+    LAST,
+    LONG_HEX,
+    LVM,
+    MAC_OCTETS,
+    MAPPER,
+    MARKED,
+    OCTETS,
+    URL,
+    UUID,
+    VERSION_BEFORE,
+    WSL_USER,
+)
 from wirespeed.doctor.anonymous_pci import without_serial
 from wirespeed.doctor.anonymous_switch import SECTION, names_of_switches, without_descriptions
+from wirespeed.doctor.anonymous_text import without_free_settings, without_free_words
 from wirespeed.doctor.collector import collector_script
 from wirespeed.model.capture import HEADER, MAX_SECTION_CHARACTERS, parse_capture
 
-FIRST, LAST, DIGITS = "\ue000", "\ue001", 0xE100
-MARKED = re.compile(f"{FIRST}([\ue100-\ue1ff]+){LAST}")
-HEX = "[0-9A-Fa-f]"
-UUID = re.compile(rf"(?<!{HEX}){HEX}{{8}}(?:-{HEX}{{4}}){{3}}-{HEX}{{12}}(?!{HEX})")
-OCTETS = re.compile(rf"(?<![0-9A-Za-z]){HEX}{{2}}([:-]){HEX}{{2}}(?:\1{HEX}{{2}}){{4,}}(?!{HEX})")
-DOTTED_MAC = re.compile(rf"(?<![\w.]){HEX}{{4}}\.{HEX}{{4}}\.{HEX}{{4}}(?![\w.])")
-GUID = re.compile(rf"(?<![0-9A-Fa-f:]){HEX}{{4}}(?::{HEX}{{4}}){{3}}(?![0-9A-Fa-f:])")
-ENX = re.compile(rf"(?<![A-Za-z0-9])(enx)({HEX}{{12}})(?!{HEX})")
-MAC_OCTETS = 6
-LONG_HEX = re.compile(rf"(?<!\w)(0[xX])?({HEX}{{12,}})(?!\w)")
-IPV6 = re.compile(
-    r"(?<![0-9A-Za-z.])([0-9A-Fa-f]{0,4}:[0-9A-Fa-f:]*:[0-9A-Fa-f:]*(?:\d+(?:\.\d+){3})?)"
-    r"(?:/(\d{1,3}))?(?![\w:])"
-)
-IPV4 = re.compile(r"(?<![\d.])(?<![vV])(\d{1,3}(?:\.\d{1,3}){3})(?:/(\d{1,2}))?(?!\d|\.\d)")
-DASHED_IPV4 = re.compile(r"\bip-\d{1,3}(?:-\d{1,3}){3}\b")
-VERSION_BEFORE = re.compile(
-    r"(?:version|osrelease|vermagic|fw[\w.-]*|vmlinuz|modules)[\"']?\s*[:=/-]?\s*[\"']?[\w.+~()-]*$",
-    re.I,
-)
-LABELS = (
-    r"vendor sn|serial(?:[ _]?n(?:o|um(?:ber)?))?|[\w.]*serial(?:_number)?|s/n|asset[ _]?tag|"
-    r"service tag|system-id|[\w.]*host-?name|domainname|nodename|ifalias|machine-id|boot_id|"
-    r"user|SUDO_USER|LOGNAME|vm-uuid|vm-id|vmname|iface-id|(?-i:PARTUUID|LABEL|PARTLABEL|UUID)(?==)"
-)
-LABELLED = re.compile(
-    rf"(?<![\w.-])(?P<key>{LABELS})(?:"
-    r"(?P<in_json>\"\s*[:,]\s*\")(?P<json>(?:[^\"\\\n]|\\.)+)|"
-    r"(?P<equals>\s?=\s?[\"']?)(?P<word>[^\s\"',]+)|"
-    r"(?P<colon>\s*:[ \t]*[\"']?)(?P<rest>[^\s\"'][^\"'\n]*)|"
-    r"(?P<space>[ \t]+)(?P<last>\S+)$)",
-    re.I | re.M,
-)
-AT = re.compile(r"(?<![\w.+-])[A-Za-z_][\w.+-]*@[A-Za-z0-9][\w-]*(?:\.[\w-]+)*")
-URL = re.compile(r"\b((?:https?|nfs|s?ftp|tftp|ssh|iscsi|smb|cifs)://)([^\s\"'<>]+)")
-IQN = re.compile(r"\b(?:iqn|nqn)\.\d{4}-\d\d\.[^\s\"',]+", re.I)
-HOME = re.compile(r"(/(?:home|Users)/)([^/\s:\"',\]}]+)")
-WSL_USER = re.compile(r"(/etc/wsl\.conf:\s*default\s*=\s*)([^\s\"']+)")
-MAPPER = re.compile(r"(/dev/mapper/)([^\s\"',:]+)")
-LVM = re.compile(r"(rd\.lvm\.(?:lv|vg)=)(\S+)")
-TOP = ("com net org edu gov mil info biz local lan internal intranet corp home private localdomain "
-       "example invalid test arpa").replace(" ", "|")  # fmt: skip
-FQDN = re.compile(
-    rf"(?<![\w.@/-])(?:[A-Za-z0-9](?:[\w-]*[A-Za-z0-9])?\.)+(?:{TOP}|[a-z]{{2}})(?![\w-]|\.\w)",
-    re.I,
-)
 NO_COUNTRY = frozenset({"ko", "xz", "gz", "so", "sh", "py", "rx", "tx", "hz", "hw", "sw", "fw"})
 NOBODY = frozenset({"", "root", "nobody", "none", "(none)", "localhost", "localdomain", "unknown"})
 SYSTEMS = frozenset({"debian", "ubuntu", "linux", "fedora", "centos", "rocky", "host", "server"})
-MIN_NAME = 3
+LONGEST_NAME, MOST_NAMES = 64, 5000
+"""Of those that are looked for in every section."""
+BEGIN = "begin "
+MADE_BY_OTHERS = frozenset({("esxi-module", "name"), ("windows-wslconfig", "text")})
+"""Names of a driver's parameters; what is gone through line by line."""
+LABEL = re.compile(LABELS, re.I)
+WSL_TEXT = re.compile(r'("Text"\s*:\s*")((?:[^"\\\n]|\\.)*+)')
 MAX_HEAD_CHARACTERS = 200
 NAMES_SECTIONS = ("names", "windows-names")
 
@@ -97,6 +95,10 @@ class Anonymizer:
         }
         for name in names_of_switches(parsed):
             self._learn("host", name)
+        for name in (*named, *names_of_netdevs(parsed)):
+            self._learn("net", name)
+        for word in words_of_release(kernel.output if kernel else ""):
+            self._learn("name", word)
         for name in NAMES_SECTIONS:
             for section in parsed.sections(name).values():
                 self._learn_names(section.output)
@@ -132,7 +134,50 @@ class Anonymizer:
             return f"{head}\n{self._anonymous_names(body)}"
         if part.startswith(SECTION):
             part = without_descriptions(part, self._netdevs)
+        if part.startswith(BEGIN):
+            head, end, body = part.partition("\n")
+            part = f"{head}{end}{self._without_free(head.split(' ')[1], body)}"
         return self._anonymous(part)
+
+    def _without_free(self, section: str, body: str) -> str:
+        """Replace what people chose, where the section tells what that is."""
+
+        def keeps(field: str, text: str) -> bool:
+            return self._keeps(section, field, text)
+
+        if section == "ovs-db":
+            lines = body.split("\n")
+            made = (without_free_columns(line, keeps, self._called) for line in lines)
+            body = "\n".join(m or line for m, line in zip(made, lines, strict=True))
+        elif body.lstrip()[:1] in ("{", "["):
+            body = without_free_texts(body, keeps, self._called)
+        if section == "windows-wslconfig":
+            body = WSL_TEXT.sub(
+                lambda m: f"{m[1]}{without_free_settings(m[2], self._called)}", body
+            )
+        return without_free_words(section, body, self._called)
+
+    def _keeps(self, section: str, field: str, text: str) -> bool:
+        plain = text.strip().lower()
+        if len(plain) < MIN_NAME or plain in _words() or plain in self._names:
+            return True
+        if (section, field) in MADE_BY_OTHERS:
+            return True
+        if LABEL.fullmatch(field) or SYSTEM.fullmatch(text) or is_plain_netdev(text):
+            return True
+        return section in WINDOWS_NAME and is_plain_windows_name(text)
+
+    def _called(self, text: str) -> str:
+        """Give what stands for a text that a person chose, wherever it stands."""
+        if known := self._names.get(text.strip().lower()):
+            return self._keep(known)
+        if (
+            MARKED.search(text) is None
+            and len(text) <= LONGEST_NAME
+            and len(self._names) < MOST_NAMES
+        ):
+            self._learn("name", text)
+        return self._name("name", text)
 
     def _anonymous(self, text: str) -> str:
         text = re.sub("[\ue000-\ue1ff]", "\ufffd", text)
@@ -182,7 +227,7 @@ class Anonymizer:
 
     def _learn(self, kind: str, text: str) -> None:
         plain = text.strip().lower()
-        if plain in _words() or plain in self._netdevs or plain.isdecimal():
+        if plain in _words() or is_plain_netdev(plain) or plain.isdecimal():
             return
         if len(plain) >= MIN_NAME:
             self._names.setdefault(plain, self._word(kind, plain))
@@ -217,7 +262,7 @@ class Anonymizer:
     def _replace_names(self, text: str) -> str:
         if not self._names:
             return text
-        return _any_of(frozenset(self._names)).sub(self._known_name, text)
+        return any_of(frozenset(self._names)).sub(self._known_name, text)
 
     def _known_name(self, match: re.Match[str]) -> str:
         plain = match[0].lower()
@@ -315,9 +360,9 @@ class Anonymizer:
             address, prefix = ipaddress.IPv4Address(match[1]), int(match[2] or 32)
         except ValueError:
             return match[0]
-        if prefix > 32 or _is_mask(int(address)):
+        if prefix > 32 or is_mask(int(address)):
             return match[0]
-        return self._keep(str(self._addresses.ipv4(address, prefix))) + _suffix(match[2])
+        return self._keep(str(self._addresses.ipv4(address, prefix))) + suffix(match[2])
 
     def _ipv6(self, match: re.Match[str]) -> str:
         text, prefix = match[1], int(match[2] or 128)
@@ -334,7 +379,7 @@ class Anonymizer:
                 continue
             if prefix <= 128:
                 made = self._keep(str(self._addresses.ipv6(address, prefix)))
-                return before + made + after + _suffix(match[2])
+                return before + made + after + suffix(match[2])
         return match[0]
 
 
@@ -343,27 +388,7 @@ def anonymous(text: str, where: str, key: bytes) -> str:
     return Anonymizer(key).capture(text, where)
 
 
-def _suffix(prefix: str | None) -> str:
-    return "" if prefix is None else f"/{prefix}"
-
-
-def _is_mask(value: int) -> bool:
-    """255.255.240.0 and the like: ones, then zeros."""
-    inverted = value ^ 0xFFFFFFFF
-    return value >> 24 == 0xFF and not inverted & (inverted + 1)
-
-
 @cache
 def _words() -> frozenset[str]:
     """Words that a capture is made of: a host called like one cannot be told from it."""
     return frozenset(re.findall(r"[a-z0-9]+", collector_script().lower())) | NOBODY | SYSTEMS
-
-
-@cache
-def _any_of(names: Iterable[str]) -> re.Pattern[str]:
-    """Find whole names, the longest first; LVM doubles their dashes."""
-    every = {form for name in names for form in (name, name.replace("-", "--"))}
-    longest_first = sorted(every, key=lambda name: (-len(name), name))
-    return re.compile(
-        rf"(?<![A-Za-z0-9])(?:{'|'.join(map(re.escape, longest_first))})(?![A-Za-z0-9])", re.I
-    )

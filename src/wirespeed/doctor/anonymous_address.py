@@ -149,3 +149,14 @@ class _Prefixes:
             return 1
         data = f"{self._version} {depth} {before}".encode()
         return self._addresses.digest("prefix", data, 1)[0] & 1
+
+
+def suffix(prefix: str | None) -> str:
+    """Give the length of a prefix as it stands behind an address."""
+    return "" if prefix is None else f"/{prefix}"
+
+
+def is_mask(value: int) -> bool:
+    """Tell a mask: 255.255.240.0 and the like: ones, then zeros."""
+    inverted = value ^ 0xFFFFFFFF
+    return value >> 24 == 0xFF and not inverted & (inverted + 1)

@@ -1,12 +1,13 @@
 """What people called things where no pattern knows a name: kept is what is known to be harmless.
 
-The kernel's command line, other names of netdevs, external ids of Open vSwitch, paths outside the
-system's own. All else of these is replaced. Pure.
+The kernel's command line, other names of netdevs, paths outside the system's own. All else of these
+is replaced. Pure.
 """
 
-import json
 import re
 from collections.abc import Callable
+
+from wirespeed.doctor.anonymous_names import is_plain_netdev
 
 Name = Callable[[str, str], str]
 """Gives what stands for a text, by its kind: `value`, `path`."""
@@ -47,15 +48,12 @@ IP_FIELD = re.compile(r"[0-9.]+|eth\d+|en[a-z]\d[a-z0-9]*|off|none|on|any|dhcp|b
 UUID_OF = re.compile(r"(?:PART)?UUID=[0-9A-Fa-f-]{8,36}")
 
 ALTNAMES = re.compile(r'("altnames":\[)([^\]]*)(\])')
-PREDICTED = re.compile(r"(?:en|eth|ib|sl|wl|ww)(?:[a-z]?\d[a-z0-9]*)")
-"""What systemd.net-naming-scheme(7) makes of a place."""
 PATH = re.compile(r"(?<![\w.:/~\"\\-])((?:/[\w.@+~-]+)+)")
 SYSTEM = re.compile(
     r"/(?:sys|proc|dev|etc|usr|lib|lib64|bin|sbin|boot|home|Users)(?:/.*)?|"
     r"/(?:var/)?run(?:/(?:openvswitch|systemd|udev)(?:/.*)?)?|"
     r"/var/lib/(?:openvswitch|dpkg|rpm)(?:/.*)?"
 )
-OVS_IDS = ("external_ids", "external-ids")
 
 
 def without_long_words(text: str, name: Name) -> str:
@@ -67,8 +65,6 @@ def without_free_names(text: str, name: Name) -> str:
     """Replace what people called things in these places."""
     text = COMMAND_LINE.sub(lambda m: m[1] + _command_line(m[2], name), text)
     text = ALTNAMES.sub(lambda m: m[1] + _altnames(m[2], name) + m[3], text)
-    if OVS_IDS[0] in text or OVS_IDS[1] in text:
-        text = "\n".join(_without_ids(line, name) for line in text.split("\n"))
     return PATH.sub(lambda m: _path(m[1], name), text)
 
 
@@ -99,26 +95,9 @@ def _parameter(text: str, name: Name) -> str:
 def _altnames(text: str, name: Name) -> str:
     return re.sub(
         r'"((?:[^"\\]|\\.)*)"',
-        lambda m: m[0] if PREDICTED.fullmatch(m[1]) else f'"{name("name", m[1])}"',
+        lambda m: m[0] if is_plain_netdev(m[1]) else f'"{name("name", m[1])}"',
         text,
     )
-
-
-def _without_ids(line: str, name: Name) -> str:
-    """Replace the values of a column `external_ids` in a table of `ovs-vsctl --format=json`."""
-    if not line.startswith("{"):
-        return line
-    try:
-        table = json.loads(line)
-        headings, rows = table["headings"], table["data"]
-        columns = [n for n, heading in enumerate(headings) if heading in OVS_IDS]
-        for row in rows:
-            for column in columns:
-                kind, pairs = row[column]
-                row[column] = [kind, [[key, name("value", str(value))] for key, value in pairs]]
-    except (KeyError, TypeError, ValueError, IndexError, RecursionError):
-        return line
-    return json.dumps(table, separators=(",", ":"), ensure_ascii=False)
 
 
 def _path(text: str, name: Name) -> str:
