@@ -29,9 +29,12 @@ STILL = re.compile(
     re.S,
 )
 TAKE = re.compile(r"-Path \$lock \| Out-Null\n\tSet-Content .* -Value ('(?:[^']|'')*') -Encoding")
-GIVE = re.compile(r"Step owner lines \{\n\tif .* -eq (\'(?:[^\']|\'\')*\'\)) \{\n\t\tRemove-Item")
+GIVE = re.compile(
+    r"Step owner lines \{\n\tif .*\n.* -eq (\'(?:[^\']|\'\')*\'\)) \{\n\t\tRemove-Item"
+)
 OVER = re.compile(
-    r"if \((?:\$true|\"\$\([^)]*\)(?:[^)]*\))*\" -eq ('(?:[^']|'')*'))\) \{\n\t\$owner = .*"
+    r"if \(-not \$stranger -and \("
+    r"(?:\$true|\"\$\([^)]*\)(?:[^)]*\))*\" -eq ('(?:[^']|'')*'))\)\) \{\n\t\$owner = .*"
     r"-LiteralPath \$owner -Value ('(?:[^']|'')*') -Encoding", re.S
 )  # fmt: skip
 TOKEN = re.compile(r"\s*('(?:[^']|'')*'(?:,'(?:[^']|'')*')*|[^\s;|]+|[;|])")
@@ -54,6 +57,8 @@ class DescribedPowerShell:
         self.host = host
         self.owner = ""
         self.owner_boot = 0
+        self.stranger = ""
+        """What an ordinary user made in the place of the lock; then nothing else of it is told."""
         self.count = 0
         self.trouble: dict[int, str] = {}
         self.ran: list[str] = []
@@ -101,6 +106,10 @@ class DescribedPowerShell:
             if found := part.search(rest):
                 others += self._of_tasks(part, found[1])
                 rest = rest.replace(found[0], "")
+        if "Step stranger lines { $stranger }" in rest and self.stranger:
+            assert "$stranger = StrangerInLock\nif (-not $stranger" in rest
+            whose = f"C:\\ProgramData\\wirespeed.lock is {self.stranger}"
+            return self._section("stranger", whose) + self._section("owner", "") + others
         if over := OVER.search(rest):
             if over[1] is None or unquoted(over[1]) == self.owner:
                 self.owner, self.owner_boot = unquoted(over[2]), self.host.boots

@@ -1,5 +1,7 @@
 """Hands of the Windows side: what is asked in one trip, and what becomes of a change."""
 
+import re
+
 import pytest
 import tree_sitter_powershell
 from claims import claim
@@ -16,6 +18,7 @@ from wirespeed.apply.hands_powershell_script import (
     lock_script,
     read_script,
     settled_read_script,
+    take_over_script,
     unlock_script,
 )
 from wirespeed.model.command import Command
@@ -138,6 +141,43 @@ def test_a_lock_is_broken_where_the_user_says_so_and_the_first_does_not_remove_i
     assert runner.owner == claim("b").line()
 
 
+@pytest.mark.parametrize("whose", ["owned by S-1-5-21-7-1001", "a link"])
+@pytest.mark.parametrize("breaks", [False, True])
+def test_a_lock_that_an_ordinary_user_planted_is_refused_with_whose_it_is(whose: str, breaks: bool):
+    """Who made it could name a process to be ended, and have our words written where it leads."""
+    runner, hands = described()
+    runner.stranger = whose
+    with pytest.raises(InputError) as caught:
+        hands.take(claim("a", breaks=breaks))
+    assert caught.value.what == "host.lock_untrusted"
+    assert whose in caught.value.found and runner.owner == ""
+    runner.stranger = ""
+    hands.take(claim("a"))
+    assert runner.owner == claim("a").line()
+
+
+def test_nothing_of_a_planted_lock_is_read_or_written_before_it_is_seen_whose_it_is():
+    """Each use of a path below the lock is behind the question, by the text of the scripts."""
+    scripts = [
+        lock_script("x"),
+        take_over_script("x", "y"),
+        take_over_script("x", None),
+        unlock_script("x"),
+        change_script(CONFIG, CONFIG.change({"text": None}, {"text": "x"})),
+        settled_read_script(CONFIG),
+    ]
+    used = re.compile(r"(?:Content|Remove-Item|Move-Item|New-Item)[^\n]*\$(?:lock|owner|file)\b")
+    for script in scripts:
+        asks = False
+        for line in script.splitlines():
+            if line.startswith("function "):
+                asks = False
+            asks = asks or "StrangerInLock" in line or "-not $stranger" in line
+            if used.search(line):
+                assert asks, line
+    assert sum(len(used.findall(script)) for script in scripts) > 10
+
+
 def test_windows_is_never_rebooted_from_here():
     with pytest.raises(InputError, match=r"reboot\.windows"):
         described()[1].reboot("")
@@ -180,6 +220,7 @@ def test_whatever_adapters_are_called_each_script_is_whole_and_has_the_commands_
     plain = WindowsFilter(component_id="nt_rtf64", adapters=("x",))
     assert count(change) == count(change_script(plain, plain.change({"x": True}, {"x": False})))
     for script in (change, config, read_script([step, switch, keyword]), lock_script(name),
+                   take_over_script(name, text), take_over_script(name, None),
                    unlock_script(name), settled_read_script(step), boot_id_script()):  # fmt: skip
         assert not PARSER.parse(script.encode()).root_node.has_error
 

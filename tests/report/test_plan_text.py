@@ -2,7 +2,10 @@
 
 import subprocess
 
+import pytest
+
 from wirespeed.apply.planner import make_plan
+from wirespeed.model.command import Command, Shell
 from wirespeed.model.observed import Known
 from wirespeed.model.plan import Later, Plan
 from wirespeed.report.plan_diff import diff_lines, states_diff
@@ -116,3 +119,22 @@ def test_nothing_is_wider_than_a_terminal():
     made = make_plan([("alpha", step, Known({"content": None}, "cat"))])
     wide = [line for line in diff_lines(made) if len(line) > 80]
     assert wide == [f"  1 file_content {step.path}"], "a path stays whole"
+
+
+@pytest.mark.parametrize(
+    ("shell", "argv", "is_told"),
+    [
+        (Shell.SWITCH, ("configure", "interface Te1/0/1", "speed 10000"), True),
+        (Shell.VSPHERE, ("reconfigure", "7", "numCPUs=8"), True),
+        (Shell.POSIX, ("ip", "link"), False),
+    ],
+)
+def test_a_plan_says_where_no_lock_keeps_two_operators_apart(
+    shell: Shell, argv: tuple[str, ...], is_told: bool
+):
+    step = make_plan([("sw1", Mtu(netdev="eth0", mtu=9000), Known({"mtu": 1500}, "cat"))]).steps[0]
+    typed = step.model_copy(update={"commands": (Command(argv=argv, shell=shell),)})
+    said = "\n".join(plan_lines(Plan(steps=(typed, typed))))
+    assert said.count("sw1: no lock keeps others from changing it") == int(is_told)
+    done = typed.model_copy(update={"no_op": "it is so already"})
+    assert "no lock" not in "\n".join(plan_lines(Plan(steps=(done,))))

@@ -36,6 +36,7 @@ from wirespeed.model.capture import MAGIC, MAX_PREAMBLE_CHARACTERS, Capture, Sec
 from wirespeed.model.command import Command
 from wirespeed.model.error import HostError, InputError, MeasurementError
 from wirespeed.model.observed import Observed
+from wirespeed.model.shown import shown
 from wirespeed.model.step import State, Step
 
 START_S = 30.0
@@ -125,14 +126,27 @@ class PowerShellHands(ShellHands):
         """See `ShellHands.take`."""
         parts = settle_part(claim.run), others_part(claim.run)
         capture = self._taken(lock_script(claim.line(), *parts))
+        self._refuse_stranger(capture)
         found = line_of(capture, "owner")
         if found != claim.line() and claim.takes_over(found):
             script = take_over_script(claim.line(), claim.former_of(self._name, found), *parts)
             capture = self._taken(script)
+            self._refuse_stranger(capture)
             found = line_of(capture, "owner")
         self._claimed(claim, found, other_runs(capture), REMOVE)
         self._boot = line_of(capture, "boot-id")
         return self._boot
+
+    def _refuse_stranger(self, capture: Capture) -> None:
+        """Raise InputError `host.lock_untrusted` for a lock that an ordinary user made."""
+        if stranger := line_of(capture, "stranger"):
+            raise InputError(
+                "host.lock_untrusted",
+                where=self._name,
+                found=shown(f"{stranger}: neither yours nor an administrator's", 300),
+                so="who made it could steer what is done there; nothing of it was read or written",
+                next="find out who that is, and remove it as an administrator",
+            )
 
     def give_back(self, claim: Claim) -> None:
         """Let others take it."""

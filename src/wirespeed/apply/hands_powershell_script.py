@@ -2,6 +2,7 @@
 
 boot-id    when the first process of this boot was started: it stays where the clock is set
 lock       a folder in ProgramData: it is made or it is not, and is void after a reboot
+stranger   what is there by an ordinary user, who may make things there, is neither read nor written
 """
 
 from collections.abc import Sequence
@@ -82,10 +83,30 @@ function BootId {
 	"$($first.StartTime.ToUniversalTime().Ticks)"
 }
 
+# Whose a path is, where it is neither ours nor the system's nor an administrator's: by its SID.
+# Where nothing is there, or it is as it should be, nothing.
+function Stranger([string]$Path) {
+	$item = Get-Item -LiteralPath $Path -Force -ErrorAction SilentlyContinue
+	if (-not $item) { return }
+	if ($item.Attributes -band [IO.FileAttributes]::ReparsePoint) { return 'a link' }
+	$sid = [System.Security.Principal.SecurityIdentifier]
+	$owner = (Get-Acl -LiteralPath $Path).GetOwner($sid).Value
+	$user = [System.Security.Principal.WindowsIdentity]::GetCurrent().User.Value
+	if (@($user, 'S-1-5-18', 'S-1-5-32-544') -notcontains $owner) { "owned by $owner" }
+}
+
+function StrangerInLock {
+	$paths = @($lock) + @('owner', 'boot', 'change' | ForEach-Object { Join-Path $lock $_ })
+	foreach ($path in $paths) {
+		try { $whose = Stranger $path } catch { $whose = "of an unknown owner: $_" }
+		if ($whose) { return "$path is $whose" }
+	}
+}
+
 # Waits for a change whose connection was lost; one that hangs is ended.
 function AwaitChange {
 	$file = Join-Path $lock 'change'
-	if (-not (Test-Path -LiteralPath $file)) { return }
+	if (-not (Test-Path -LiteralPath $file) -or (StrangerInLock)) { return }
 	$id, $ticks = "$(Get-Content -LiteralPath $file)".Split(' ')
 	$latest = (Get-Date).AddSeconds(WAIT_S)
 	while ($true) {
@@ -98,7 +119,7 @@ function AwaitChange {
 """.replace("WAIT_S", str(CHANGE_TIMEOUT_S))
 DONE = '[Console]::Out.Write("$mark done`n")\n'
 SAY_CHANGE = """\
-if (Test-Path -LiteralPath $lock) {
+if ((Test-Path -LiteralPath $lock) -and -not (StrangerInLock)) {
 	"$PID $((Get-Process -Id $PID).StartTime.Ticks)" |
 		Set-Content -LiteralPath (Join-Path $lock 'change')
 }
@@ -153,6 +174,8 @@ def lock_script(line: str, then: str = "", others: str = "") -> str:
     return _taking(
         f"""\
 $boot = BootId
+$stranger = StrangerInLock
+if (-not $stranger) {{
 $of = Get-Content -LiteralPath (Join-Path $lock 'boot') -ErrorAction SilentlyContinue
 if ((Test-Path -LiteralPath $lock) -and "$of" -ne $boot) {{
 	Remove-Item -LiteralPath $lock -Recurse -Force
@@ -163,6 +186,7 @@ try {{
 	Set-Content -LiteralPath (Join-Path $lock 'boot') -Value $boot
 }} catch [System.IO.IOException] {{
 	# It is taken: the section tells by whom.
+}}
 }}
 """,
         line,
@@ -179,7 +203,8 @@ def take_over_script(line: str, former: str | None, then: str = "", others: str 
     check = "$true" if former is None else f'"$({OWNER})" -eq {_text(former)}'
     return _taking(
         f"""\
-if ({check}) {{
+$stranger = StrangerInLock
+if (-not $stranger -and ({check})) {{
 	$owner = Join-Path $lock 'owner'
 	$was = Join-Path $lock ([guid]::NewGuid().ToString())
 	try {{
@@ -202,7 +227,8 @@ def unlock_script(line: str, first: str = "") -> str:
     return whole_script(
         f"""\
 Step owner lines {{
-	if ((Test-Path -LiteralPath $lock) -and "$({OWNER})" -eq {_text(line)}) {{
+	if (-not (StrangerInLock) -and (Test-Path -LiteralPath $lock) -and
+		"$({OWNER})" -eq {_text(line)}) {{
 {first}		Remove-Item -LiteralPath $lock -Recurse -Force
 	}}
 }}
@@ -214,8 +240,9 @@ def _taking(take: str, line: str, then: str, others: str) -> str:
     return whole_script(
         take,
         f"""\
-Step owner lines {{ {OWNER} }}
-{BOOT_ID}if ("$({OWNER})" -eq {_text(line)}) {{
+Step stranger lines {{ $stranger }}
+Step owner lines {{ if (-not $stranger) {{ {OWNER} }} }}
+{BOOT_ID}if (-not $stranger -and "$({OWNER})" -eq {_text(line)}) {{
 AwaitChange
 {then}}}
 {others}""",
