@@ -10,7 +10,13 @@ import pytest
 from test_hands_shell import NASTY, Failing, Note
 
 from wirespeed import catalog
-from wirespeed.apply import guard_timer, hands_script, host_copy, host_copy_script
+from wirespeed.apply import (
+    guard_timer,
+    guard_timer_change,
+    hands_script,
+    host_copy,
+    host_copy_script,
+)
 from wirespeed.apply.hands_shell import ShellHands
 from wirespeed.apply.host_copy import About, copy_name
 from wirespeed.apply.planner import make_plan
@@ -289,12 +295,44 @@ def test_a_planted_folder_forbids_the_first_change(
     how, _, why = PLANTED[name]
     (copies / "runs").mkdir(parents=True)
     how(copies / "runs")
+    written_at = (host / "old").stat().st_mtime_ns
     with open_run(host / "run") as run, pytest.raises(ApplyError) as caught:
         carry_out(run, plan_for(host, hands), hands)
     assert caught.value.what == "step.failed"
+    assert (host / "old").stat().st_mtime_ns == written_at, "not written and put back: not written"
     assert "copy of the journal is not kept" in caught.value.found and why in caught.value.found
     assert (host / "old").read_text() == "before\n" and not (host / "new").exists()
     assert not list(copies.rglob("journal.jsonl"))
+
+
+class ByNetwork(CountingRunner):
+    """The same, as if a network were in between: a step that cuts off is done with a timer."""
+
+    def renew(self) -> None:
+        """The next connection comes through."""
+
+
+def test_a_step_that_may_cut_off_is_in_the_copy_first_and_not_done_without(
+    host: Path, copies: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(guard_timer_change, "SETTLE_S", 0.1)
+    hands = {"alpha": ShellHands("alpha", ByNetwork(f"{host}/lock-alpha"))}
+    with open_run(host / "run") as run:
+        file = str(folder_of(copies, run) / "journal.jsonl")
+        step = Seen(path=str(host / "one"), text="x", copy_of=file)
+        made = make_plan([("alpha", step, hands["alpha"].read([step])[0])])
+        plan = Plan(steps=tuple(s.model_copy(update={"cuts": "it is the way"}) for s in made.steps))
+        carry_out(run, plan, hands)
+        seen = read_journal_text((host / "one.seen").read_bytes())
+        assert isinstance(seen.entries[-1], Intent) and not seen.damage
+        assert_says(copies, run)
+        take_back(run, plan, hands, "spec")
+    link(copies / "runs")
+    (host / "one.seen").unlink()
+    with open_run(host / "second") as run, pytest.raises(ApplyError) as caught:
+        carry_out(run, plan, hands)
+    assert "copy of the journal is not kept" in caught.value.found
+    assert not (host / "one").exists() and not (host / "one.seen").exists()
 
 
 def test_a_copy_that_would_be_too_long_forbids_the_change_and_no_undo(

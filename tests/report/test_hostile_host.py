@@ -4,6 +4,7 @@ What is looked at: standard output, standard error, and each file that is left f
 """
 
 import json
+import shutil
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -19,7 +20,8 @@ from wirespeed import catalog
 from wirespeed.apply import guard_timer, hands_script, make, remedies, tryout_script
 from wirespeed.apply.guard_switchport import Match, PortMatch
 from wirespeed.apply.run import JOURNAL
-from wirespeed.apply.run_place import run_folder
+from wirespeed.apply.run_file import RUN
+from wirespeed.apply.run_place import run_folder, runs_folder
 from wirespeed.approaches.wanted import Wanted
 from wirespeed.commands import hosts_of_spec, link, persist, prove_run, remedy
 from wirespeed.commands.compare_folder import compare_folder
@@ -27,6 +29,7 @@ from wirespeed.commands.prove_measure import Measuring
 from wirespeed.host.local import LocalRunner
 from wirespeed.host.reach_destination import SwitchHost
 from wirespeed.model.finding import Diagnosis, Remedy
+from wirespeed.model.owner import Owner
 from wirespeed.model.spec import Approach, Spec
 from wirespeed.model.step_call import StepCall
 from wirespeed.model.switch_kind import SwitchKind
@@ -145,6 +148,38 @@ def test_a_run_that_is_applied_confirmed_and_undone(lab: Lab, drive: Drive):
     assert drive("status")[0] == 0
     assert drive("undo")[0] == 0
     assert (lab.spec.parent / "old").read_bytes() == f"{PLANT}\n".encode()
+
+
+def test_a_run_whose_folder_is_lost(lab: Lab, call: Call, drive: Drive, copies: Path):
+    """All that the copy on the host says of itself is the host's to choose."""
+    assert drive("apply", "--yes")[0] == 0
+    shutil.rmtree(run_folder(lab.spec))
+    (about,) = copies.rglob("about.json")
+    run = about.parent.name.partition("-")[0]
+    owner = Owner(run=run, user=PLANT, host=PLANT, since=PLANT, folder=PLANT)
+    about.write_text(json.dumps({"owner": owner.line(), "of": PLANT}))
+    for arguments in (("status", "here"), ("undo", "here", "--yes")):
+        code, out, err = call(*arguments)
+        assert code == 0, out + err
+        assert_harmless(out, " ".join(arguments))
+        assert_harmless(err, " ".join(arguments), planted=False)
+    assert (lab.spec.parent / "old").read_bytes() == f"{PLANT}\n".encode()
+    made = [path for path in runs_folder().rglob("*") if path.is_file()]
+    assert {path.name for path in made} >= {JOURNAL, RUN}
+    for path in made:
+        assert_harmless(path.read_bytes(), str(path), planted=path.name in (JOURNAL, RUN))
+
+
+@pytest.mark.parametrize("text", [PLANT, f'{{"kind":"{PLANT}"}}\n', f'{{"kind":"begun"}}{PLANT}\n'])
+def test_a_copy_that_is_none(lab: Lab, call: Call, drive: Drive, copies: Path, text: str):
+    assert drive("apply", "--yes")[0] == 0
+    shutil.rmtree(run_folder(lab.spec))
+    (journal,) = copies.rglob(JOURNAL)
+    journal.write_text(text)
+    for arguments in (("status", "here"), ("undo", "here", "--yes")):
+        code, out, err = call(*arguments)
+        assert code == 3, out + err
+        assert_harmless(out + err, " ".join(arguments), planted=False)
 
 
 def test_a_step_that_is_refused_and_put_back(lab: Lab, drive: Drive):
