@@ -47,7 +47,7 @@ def _check(exam: HostExam) -> Iterator[Finding]:
 
 RULE = HostRule(
     slug="bond.member_outside_aggregator",
-    title="LACP member that is not in the active aggregate",
+    title="LACP bond member outside the active aggregator",
     why="LACP joins only links that end in one group of one partner. A link outside of it is up, "
     "and idle.",
     source="https://docs.kernel.org/networking/bonding.html (802.3ad; ad_select)",

@@ -46,7 +46,7 @@ def _check(exam: HostExam) -> Iterator[Finding]:
 
 RULE = HostRule(
     slug="bond.members_differ",
-    title="Bond of links of different speed",
+    title="Bond members run at different speeds",
     why="With LACP, links of different speed cannot be one aggregate, so some of them idle. In "
     "other modes flows are shared out as if the links were equal, or a failover ends on the slow "
     "one.",

@@ -80,7 +80,7 @@ def _frames_for_each(exam: PortExam, netdev: str) -> float | None:
 
 RULE = PortRule(
     slug="coalescing.none_for_throughput",
-    title="no interrupt coalescing",
+    title="Interrupt coalescing off",
     why="Every interrupt costs a core time beside the work for the frame. Without "
     "coalescing, a load that the driver does not yet answer by polling brings one for each frame. "
     "Some cards hold interrupts back by themselves and say 0 here: without a count it is a note.",

@@ -62,7 +62,7 @@ def _check(exam: PortExam) -> Iterator[Finding]:
 
 RULE = PortRule(
     slug="coalescing.slow_for_latency",
-    title="interrupt coalescing that adds latency",
+    title="Interrupt coalescing adds latency",
     why="The card waits rx-usecs after a frame for more before it interrupts the host; adaptive "
     "mode lengthens that as the load grows. That saves interrupts and delays every answer.",
     source="ethtool(8), --coalesce: https://man7.org/linux/man-pages/man8/ethtool.8.html",

@@ -76,7 +76,7 @@ def _most_hz(power: CpuPower, max_hz: int) -> int:
 
 RULE = HostRule(
     slug="cpu.clock_limited",
-    title="clock limited below the hardware's",
+    title="CPU clock limited below its maximum",
     why="scaling_max_freq is a limit that a person, a power profile or the firmware set. Every "
     "figure for a core, cycles for each frame above all, scales with the clock.",
     source="https://docs.kernel.org/admin-guide/pm/cpufreq.html (Policy Interface in sysfs)",

@@ -77,7 +77,7 @@ def _name(state: IdleState) -> str:
 
 RULE = HostRule(
     slug="cpu.deep_idle_states",
-    title="deep C-states are entered",
+    title="Deep C-states enabled",
     why="A CPU without work goes to sleep, the deeper the longer it expects to. Waking from a deep "
     "state takes tens to hundreds of microseconds, and the frame whose interrupt woke it waits "
     "that long. Polling threads never sleep and do not mind.",

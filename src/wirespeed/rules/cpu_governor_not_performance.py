@@ -75,7 +75,7 @@ def _check(exam: HostExam) -> Iterator[Finding]:
 
 RULE = HostRule(
     slug="cpu.governor_not_performance",
-    title="frequency governor is not performance",
+    title="CPU frequency governor is not performance",
     why="What one core can forward is its clock over the cycles for each frame. `powersave` of a "
     "generic driver holds the lowest clock; governors that follow the load (schedutil, ondemand, "
     "intel_pstate's powersave) raise it within milliseconds, in which a burst already waits.",

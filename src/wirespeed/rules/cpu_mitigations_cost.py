@@ -50,7 +50,7 @@ def _check(exam: HostExam) -> Iterator[Finding]:
 
 RULE = HostRule(
     slug="cpu.mitigations_cost",
-    title="mitigations make system calls dearer",
+    title="CPU mitigations slow down system calls",
     why="Page table isolation and the clearing of buffers come with each way into and out of the "
     "kernel. Traffic in small messages pays that for each; programs that poll in user space, as "
     "DPDK's do, hardly ever. They protect: this is for knowing, not for turning off.",

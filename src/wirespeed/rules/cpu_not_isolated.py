@@ -73,7 +73,7 @@ def _finding(exam: HostExam, where: str, found: str, near: frozenset[int]) -> Fi
 
 RULE = HostRule(
     slug="cpu.not_isolated",
-    title="no isolated core for the threads that poll",
+    title="No isolated CPU for polling threads",
     why="A thread that polls a port at full load has a few tens of microseconds before its rings "
     "are full. If the scheduler gives its core to another thread for one time slice, frames are "
     "lost, however fast the core is. Isolated cores get no other thread by themselves.",

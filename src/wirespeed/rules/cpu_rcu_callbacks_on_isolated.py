@@ -52,7 +52,7 @@ def _check(exam: HostExam) -> Iterator[Finding]:
 
 RULE = HostRule(
     slug="cpu.rcu_callbacks_on_isolated",
-    title="isolated cores without rcu_nocbs",
+    title="Isolated CPUs without rcu_nocbs",
     why="The kernel frees memory in batches of RCU callbacks, in a softirq of the core that queued "
     "them. rcu_nocbs hands them to threads that may run elsewhere, which takes that jitter off "
     "the isolated cores; nohz_full does so too for its cores.",

@@ -43,7 +43,7 @@ def _check(exam: HostExam) -> Iterator[Finding]:
 
 RULE = HostRule(
     slug="cpu.tick_on_isolated",
-    title="isolated cores without nohz_full",
+    title="Isolated CPUs without nohz_full",
     why="Every tick takes the core away from the thread that polls for some microseconds, 100 to "
     "1000 times a second. nohz_full stops it while one thread runs there, and moves RCU's "
     "callbacks to other cores.",

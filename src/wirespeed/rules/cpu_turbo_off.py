@@ -43,7 +43,7 @@ def _check(exam: HostExam) -> Iterator[Finding]:
 
 RULE = HostRule(
     slug="cpu.turbo_off",
-    title="turbo is off",
+    title="CPU turbo off",
     why="Few busy cores run well above their base clock where turbo is on; what one core forwards "
     "grows with it. Some switch it off so that each run takes the same time.",
     source="https://docs.kernel.org/admin-guide/pm/intel_pstate.html (no_turbo); "

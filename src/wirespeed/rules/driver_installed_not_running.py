@@ -54,7 +54,7 @@ def _check(exam: HostExam) -> Iterator[Finding]:
 
 RULE = HostRule(
     slug="driver.installed_not_running",
-    title="Installed driver does not run yet",
+    title="Installed driver is not the running one",
     why="Installing a driver writes files. The one that was loaded at boot runs on until it is "
     "unloaded or the host restarts.",
     source="https://man7.org/linux/man-pages/man8/modinfo.8.html; "

@@ -96,7 +96,7 @@ def _is_before_lag_state(exam: PortExam) -> bool:
 
 RULE = PortRule(
     slug="driver.lacks_offload",
-    title="Driver lacks what offload of a switch needs",
+    title="Driver without support for switch offload",
     why="mlx5_core is in the kernel, and NVIDIA has a newer one that replaces it (MLNX_OFED, "
     "DOCA-OFED). An older kernel, or one built without CONFIG_MLX5_ESWITCH or CONFIG_MLX5_CLS_ACT, "
     "has no switchdev mode, no tunnels in the card or no filters of tc.",

@@ -61,7 +61,7 @@ def _check(exam: HostExam) -> Iterator[Finding]:
 
 RULE = HostRule(
     slug="driver.mixed",
-    title="Stock and vendor driver mixed",
+    title="Kernel and vendor driver modules mixed",
     why="MLNX_OFED and DOCA replace a dozen modules of the kernel. Modules of one set do not load "
     "onto the other: the kernel log says Unknown symbol, or disagrees about version of symbol.",
     source="https://docs.nvidia.com/networking/display/mlnxofedv24103250lts/"

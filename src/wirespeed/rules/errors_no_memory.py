@@ -29,7 +29,7 @@ def _check(exam: PortExam) -> Iterator[Finding]:
 
 RULE = PortRule(
     slug="errors.no_memory",
-    title="No memory for receive buffers",
+    title="Receive buffers could not be allocated",
     why="A driver gives each received buffer away and must allocate another. Where the kernel has "
     "none at once (memory is short, fragmented, or used up on that NUMA node), descriptors stay "
     "empty; what arrives meanwhile is dropped. In DPDK the same is `rx_nombuf`: a mempool that is "

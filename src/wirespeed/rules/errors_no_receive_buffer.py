@@ -48,7 +48,7 @@ def _bigger_rings(exam: PortExam) -> Iterator[Remedy]:
 
 RULE = PortRule(
     slug="errors.no_receive_buffer",
-    title="Frames that found no receive buffer",
+    title="Frames dropped: no receive buffer free",
     why="A card writes a frame into memory only where the driver posted a descriptor for it. When "
     "the CPU of a queue is slower than what comes in, or away for longer than the ring lasts, "
     "there is none and the frame is dropped: `rx_out_of_buffer`, `imissed` in DPDK. TCP answers "

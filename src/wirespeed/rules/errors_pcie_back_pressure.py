@@ -60,7 +60,7 @@ def _stalls(counters: Counters, netdev: str) -> tuple[Evidence, ...]:
 
 RULE = PortRule(
     slug="errors.pcie_back_pressure",
-    title="PCIe back-pressure",
+    title="Card stalls on PCIe back-pressure",
     why="Every frame goes through PCI Express, with its descriptors and completions. When the "
     "host gives the card no credits in time, the card's buffer fills and frames are dropped, "
     "although the link on the wire is fine. Causes: too few lanes or a slower generation, small "

@@ -59,7 +59,7 @@ def _check(exam: PortExam) -> Iterator[Finding]:
 
 RULE = PortRule(
     slug="eswitch.encap_off",
-    title="Eswitch not allowed to encapsulate",
+    title="Eswitch encapsulation off",
     why="Tunnels are offloaded only when the eswitch's encapsulation mode is basic; otherwise each "
     "packet to or from a tunnel costs a core.",
     source="https://docs.kernel.org/networking/devlink/devlink-eswitch-attr.html",

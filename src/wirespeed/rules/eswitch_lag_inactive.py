@@ -117,7 +117,7 @@ def _finding(
 
 RULE = HostRule(
     slug="eswitch.lag_inactive",
-    title="VFs made before the bond of their ports was one to the card (VF-LAG)",
+    title="VF-LAG inactive: VFs created before the bond",
     why="In switchdev mode the card itself can treat two bonded ports as one, so that a VF sends "
     "and receives by either. It must be so before any VF is bound; a VF that was bound earlier "
     "stays with one port, and nothing says so.",

@@ -67,7 +67,7 @@ def _missing(settings: dict[str, str]) -> Iterator[tuple[str, str]]:
 
 RULE = HostRule(
     slug="esxi.guest_not_set_up",
-    title="guest with a card is not set up for it (ESXi)",
+    title="Guest not set up for its passthrough card (ESXi)",
     why="A guest that polls a card cannot be lent out: ESXi must keep its memory where it is, its "
     "cores on the card's node and to itself. The report reserved all of its memory, gave it cores "
     "25 to 47 by scheduling affinity and its NUMA node by numa.nodeAffinity; latency sensitivity "

@@ -69,7 +69,7 @@ def _check(exam: HostExam) -> Iterator[Finding]:
 
 RULE = HostRule(
     slug="esxi.no_vfs",
-    title="No VFs made for the guests (ESXi)",
+    title="No VFs created for guests (ESXi)",
     why="nmlx5_core makes as many VFs as max_vfs says, port by port, when the host starts. In the "
     "report, a guest of ESXi with one VF for each port forwarded 94 to 100 % of 2 x 25 Gb/s.",
     source="DPDK 19.08 Mellanox NIC performance report, test 5; NVIDIA ConnectX-4/5 native ESXi "

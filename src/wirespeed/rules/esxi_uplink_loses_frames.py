@@ -67,7 +67,7 @@ def _judged(exam: HostExam, uplink: EsxiUplink, counters: dict[str, int]) -> Ite
 
 RULE = HostRule(
     slug="esxi.uplink_loses_frames",
-    title="Uplink has lost frames (ESXi)",
+    title="Uplink drops frames (ESXi)",
     why="The report counts throughput at no loss at all. What an uplink itself drops, no guest "
     "behind the virtual switch ever sees.",
     source="DPDK 19.08 Mellanox NIC performance report, test 5; counters of `esxcli network nic "

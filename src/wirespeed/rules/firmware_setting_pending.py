@@ -68,7 +68,7 @@ def _check(exam: PortExam) -> Iterator[Finding]:
 
 RULE = PortRule(
     slug="firmware.setting_pending",
-    title="Firmware setting that waits for a reboot",
+    title="Firmware setting pending until a reboot",
     why="mstconfig and mlxconfig write what the next start of the firmware reads. Until then the "
     "card works as before, and the setting looks as if it did nothing.",
     source="https://docs.nvidia.com/networking/display/mftv4301113lts/examples+of+mlxconfig+usage "

@@ -49,7 +49,7 @@ def _check(exam: PortExam) -> Iterator[Finding]:
 
 RULE = PortRule(
     slug="firmware.version_pending",
-    title="New firmware waits for a reset",
+    title="New firmware pending until a reset",
     why="Burning writes the flash; the card runs on with what it has loaded until it is reset.",
     source="https://docs.kernel.org/networking/devlink/devlink-info.html (running, stored)",
     check=_check,

@@ -50,7 +50,7 @@ def _check(exam: HostExam) -> Iterator[Finding]:
 
 RULE = HostRule(
     slug="interrupts.moved_by_irqbalance",
-    title="irqbalance may move interrupts to any core",
+    title="irqbalance may move the card's interrupts",
     why="irqbalance looks at the load every 10 seconds and moves interrupts between cores, those "
     "placed by hand too. A core that polls for DPDK, or that must answer fast, is then interrupted "
     "now and then. Isolated and adaptive-tick CPUs it leaves alone by itself, unless it was told "

@@ -77,7 +77,7 @@ def _where(queue: Interrupt) -> frozenset[int]:
 
 RULE = PortRule(
     slug="interrupts.on_another_node",
-    title="interrupts on another NUMA node than the card",
+    title="Interrupts handled on a remote NUMA node",
     why="The core that takes the interrupt reads the descriptors and frames that the card wrote. "
     "From the other socket each of these reads crosses the link between the sockets. Drivers that "
     "make more queues than their node has cores put the rest on other nodes: that is only noted.",

@@ -103,7 +103,7 @@ def _programmed(queue: Interrupt) -> frozenset[int]:
 
 RULE = PortRule(
     slug="interrupts.on_one_core",
-    title="interrupts of all queues on one core",
+    title="Interrupts of all queues on one CPU",
     why="The core that takes a queue's interrupt does the driver's and the stack's work for its "
     "frames. Queues whose interrupts all land on one core share that core: eight queues are then "
     "worth one.",

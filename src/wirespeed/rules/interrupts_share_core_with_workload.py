@@ -67,7 +67,7 @@ def _works(thread: Thread) -> bool:
 
 RULE = PortRule(
     slug="interrupts.share_core_with_workload",
-    title="workload and interrupts on one core",
+    title="Workload shares CPUs with the card's interrupts",
     why="The work of an interrupt, and of the softirq after it, comes before any thread. On a core "
     "that is full, the thread that is to take the frames gets to run too late, and a thread that "
     "polls is away for as long. With load to spare, one core for both is good for the caches.",

@@ -58,7 +58,7 @@ def _can_lend(exam: HostExam, port: Port) -> bool:
 
 RULE = HostRule(
     slug="iommu.off_for_guests",
-    title="no IOMMU to pass VFs to guests",
+    title="IOMMU off: VFs cannot be passed to guests",
     why="A guest programs its VF with its own addresses: only an IOMMU can turn them into the "
     "host's and keep the VF out of other memory. VFIO refuses a device that is in no group.",
     source="https://docs.kernel.org/driver-api/vfio.html; "

@@ -66,7 +66,7 @@ def _severity(domain: str, purpose: Purpose | None) -> Severity:
 
 RULE = PortRule(
     slug="iommu.translated",
-    title="the host's own DMA goes through the IOMMU",
+    title="Host DMA is translated by the IOMMU",
     why="With a translated domain the driver maps and unmaps every buffer, and the card's DMA "
     "waits for the IOMMU's tables when its cache misses: on small frames at high load that shows. "
     "iommu=pt keeps the IOMMU for guests' devices and lets the host's own pass.",

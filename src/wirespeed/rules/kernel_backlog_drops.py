@@ -47,7 +47,7 @@ def _check(exam: HostExam) -> Iterator[Finding]:
 
 RULE = HostRule(
     slug="kernel.backlog_drops",
-    title="the backlog of a CPU overflows",
+    title="Packets dropped from a CPU's backlog queue",
     why="Frames that RPS, a veth, the loopback or a tunnel hands to a CPU wait in its backlog, "
     "which holds netdev_max_backlog of them; what comes on top is dropped. Frames that NAPI takes "
     "from a card's ring never pass there, so that a larger limit alone gains nothing.",

@@ -43,7 +43,7 @@ def _check(exam: HostExam) -> Iterator[Finding]:
 
 RULE = HostRule(
     slug="kernel.clocksource_not_tsc",
-    title="clock source is not the CPU's own",
+    title="Clock source is not the TSC",
     why="The TSC is read in some ten nanoseconds and without entering the kernel. HPET and the "
     "ACPI timer are read over a bus, by one CPU at a time, in about a microsecond. The kernel "
     "falls back on them when it thinks that the TSC is not stable.",

@@ -67,7 +67,7 @@ def _check(exam: HostExam) -> Iterator[Finding]:
 
 RULE = HostRule(
     slug="kernel.realtime_throttling",
-    title="real-time threads are throttled",
+    title="Real-time threads are throttled",
     why="Linux lets real-time threads run for 950 ms of each second, so that a runaway one does "
     "not hang the host. A thread that polls under SCHED_FIFO always runs into that: for 50 ms a "
     "second its port is left alone. Since Linux 6.12 it loses that time only to threads that wait.",

@@ -47,7 +47,7 @@ def _check(exam: HostExam) -> Iterator[Finding]:
 
 RULE = HostRule(
     slug="kernel.softirq_squeezed",
-    title="softirqs run out of their budget",
+    title="Softirq budget exhausted",
     why="A softirq takes at most netdev_budget frames, for netdev_budget_usecs, and then lets "
     "others run. A rising time_squeeze says that frames were left: the CPU is close to what it "
     "can take.",

@@ -43,7 +43,7 @@ def _check(exam: HostExam) -> Iterator[Finding]:
 
 RULE = HostRule(
     slug="kernel.watchdog_on_isolated",
-    title="watchdogs on isolated cores",
+    title="Watchdogs run on isolated CPUs",
     why="The soft lockup detector runs a timer and its most urgent thread on every CPU that it "
     "watches, and takes a thread that polls for a lockup. Without nohz_full, isolated CPUs are "
     "watched too.",

@@ -56,7 +56,7 @@ def _check(exam: PortExam) -> Iterator[Finding]:
 
 RULE = PortRule(
     slug="link.autonegotiation_disagrees",
-    title="Autonegotiation at one end only",
+    title="Autonegotiation on at one end only",
     why="A port that negotiates with one that does not, hears no answer. On twisted pair it finds "
     "the speed but must assume half duplex; on direct-attach cables of 25 Gb/s and more, where FEC "
     "and training are negotiated too, it stays down or falls to the slowest mode.",

@@ -71,7 +71,7 @@ def _remedy(reason: str) -> str:
 
 RULE = PortRule(
     slug="link.down",
-    title="No link, and why",
+    title="Link down",
     why="A port without a carrier carries nothing. Drivers tell why since Linux 5.9: no cable, a "
     "partner that does not negotiate, FEC that does not fit, a signal that is too weak, a module "
     "that is refused or too hot. A port that nobody uses is no fault; one with an address or in a "

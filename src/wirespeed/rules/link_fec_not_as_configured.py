@@ -48,7 +48,7 @@ def _names(words: tuple[str, ...]) -> set[str]:
 
 RULE = PortRule(
     slug="link.fec_not_as_configured",
-    title="FEC runs otherwise than set",
+    title="Active FEC mode differs from the configured one",
     why="At 25 Gb/s and more, each kind of cable and module needs its FEC: none or BASE-R for a "
     "short copper cable, RS for longer ones, optics and all lanes of 50 Gb/s. Both ends must use "
     "the same. One that is set by hand against a peer that negotiates gives links that are down, "

@@ -55,7 +55,7 @@ def _best(link: Link) -> str:
 
 RULE = PortRule(
     slug="link.fec_off",
-    title="No FEC, and damaged frames",
+    title="FEC off on a link with damaged frames",
     why="25 Gb/s over copper longer than 3 m, over most optics, and 50 Gb/s a lane over anything, "
     "is specified with forward error correction: without it the line has more bit errors than "
     "IEEE 802.3 allows, and each costs a frame.",

@@ -50,7 +50,7 @@ def _check(exam: PortExam) -> Iterator[Finding]:
 
 RULE = PortRule(
     slug="link.module_overheated",
-    title="Module too hot",
+    title="Transceiver module too hot",
     why="A laser that is too warm is weak and off its wavelength: bit errors rise, and at the "
     "alarm threshold cards turn the module off to save it. The thresholds are the module's own.",
     source="SFF-8472 and SFF-8636 (alarm and warning thresholds of a module)",

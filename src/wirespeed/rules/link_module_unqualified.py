@@ -47,7 +47,7 @@ def _check(exam: PortExam) -> Iterator[Finding]:
 
 RULE = PortRule(
     slug="link.module_unqualified",
-    title="Module that the card objects to",
+    title="Transceiver module rejected by the card",
     why="Cards read what a module says it is, and some take only what their maker has tried, or "
     "what the slot has power for. One that is refused gives no link; one that is tolerated may run "
     "with settings that do not fit it.",

@@ -130,7 +130,7 @@ def _gbps(bps: int) -> str:
 
 RULE = PortRule(
     slug="link.slower_than_both_ends",
-    title="Link slower than both ends can do",
+    title="Link slower than both ends support",
     why="The speed of the wire bounds everything behind it. Autonegotiation takes the best that "
     "both ends advertise; a mode that was taken out of the advertisement, a cable that does not "
     "carry it, or a port that negotiates against one that does not, leave a 25 Gb/s port at 10 or "

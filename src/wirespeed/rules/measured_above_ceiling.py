@@ -60,7 +60,7 @@ def _check(exam: PortExam) -> Iterator[Finding]:
 
 RULE = PortRule(
     slug="measured.above_ceiling",
-    title="a measured figure above what the path can carry",
+    title="Measured rate above the path's ceiling",
     why="Nothing can be faster than the narrowest element that it went through. A figure above "
     "the most that the headers alone would leave is a sign of a wrong measurement: traffic by "
     "another port or within one host, directions that were added up, a wrong unit.",

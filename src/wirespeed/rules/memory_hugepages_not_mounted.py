@@ -74,7 +74,7 @@ def _size(page_bytes: int) -> str:
 
 RULE = HostRule(
     slug="memory.hugepages_not_mounted",
-    title="hugepages without a hugetlbfs of their size",
+    title="No hugetlbfs mounted for the hugepage size",
     why="systemd mounts hugetlbfs for the default size only. Pages of another size, 1 GB ones "
     "above all, lie there unused until a hugetlbfs with that pagesize is mounted: DPDK says so in "
     "a line at start and goes on with what it finds.",

@@ -65,7 +65,7 @@ def _now(nodes: list[int]) -> Iterator[Remedy]:
 
 RULE = HostRule(
     slug="memory.no_hugepages",
-    title="no hugepages for DPDK",
+    title="No hugepages for DPDK",
     why="DPDK keeps its packet buffers in hugepages, so that a few TLB entries cover all of them "
     "and their physical addresses do not move. Without a single one, a program stops at start; "
     "with --no-huge it runs on 4 kB pages.",

@@ -59,7 +59,7 @@ def _check(exam: PortExam) -> Iterator[Finding]:
 
 RULE = PortRule(
     slug="memory.no_hugepages_on_node",
-    title="no hugepages on the card's NUMA node",
+    title="No hugepages on the card's NUMA node",
     why="DPDK allocates a port's buffers on the port's own node if it finds hugepages there. "
     "Elsewhere, the card's DMA and the cores' reads cross the link between the sockets, which is "
     "slower and shared with everything else.",

@@ -33,7 +33,7 @@ def _check(exam: HostExam) -> Iterator[Finding]:
 
 RULE = HostRule(
     slug="memory.numa_balancing",
-    title="automatic NUMA balancing is on",
+    title="Automatic NUMA balancing on",
     why="The kernel unmaps pages to see by the faults which node uses them, and moves them there. "
     "Each fault and each move is a pause for a thread that is already where it belongs.",
     source="https://docs.kernel.org/admin-guide/sysctl/kernel.html (numa_balancing)",

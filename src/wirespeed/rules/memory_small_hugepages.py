@@ -54,7 +54,7 @@ def _check(exam: HostExam) -> Iterator[Finding]:
 
 RULE = HostRule(
     slug="memory.small_hugepages",
-    title="2 MB hugepages where 1 GB ones are to be had",
+    title="2 MB hugepages used although 1 GB is supported",
     why="A page of 1 GB covers as much as 512 of 2 MB with one TLB entry. DPDK recommends them for "
     "64-bit applications where the platform has them; they are best reserved at boot, before "
     "memory is in pieces.",

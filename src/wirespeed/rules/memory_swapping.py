@@ -50,7 +50,7 @@ def _check(exam: HostExam) -> Iterator[Finding]:
 
 RULE = HostRule(
     slug="memory.swapping",
-    title="memory is swapped",
+    title="Host is swapping",
     why="A page that was swapped out is read back while its thread waits, longer than any ring is "
     "deep. Mellanox's report sets vm.swappiness to 0: then programs are swapped out only when no "
     "cached page is left to drop.",

@@ -42,7 +42,7 @@ def _check(exam: HostExam) -> Iterator[Finding]:
 
 RULE = HostRule(
     slug="memory.transparent_hugepages",
-    title="transparent hugepages for every program",
+    title="Transparent hugepages on for all programs",
     why="With `always`, a page fault may clear, and even gather, 2 MB at once, and khugepaged "
     "moves pages while programs run. That is good for throughput and bad for the longest "
     "latencies. Pages of hugetlbfs, as DPDK's, are not touched.",

@@ -33,7 +33,7 @@ def _check(exam: HostExam) -> Iterator[Finding]:
 
 RULE = HostRule(
     slug="memory.zone_reclaim",
-    title="memory is reclaimed by node",
+    title="Zone reclaim mode on",
     why="With zone_reclaim_mode the kernel drops cached pages of a node before it allocates on "
     "another. Under network load that falls on whoever allocates a buffer. Mellanox's report "
     "turns it off, and it is off by default.",

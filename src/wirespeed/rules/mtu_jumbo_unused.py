@@ -60,7 +60,7 @@ def _check(exam: PortExam) -> Iterator[Finding]:
 
 RULE = PortRule(
     slug="mtu.jumbo_unused",
-    title="Storage traffic in packets of 1500 bytes",
+    title="Storage traffic at MTU 1500",
     why="Each packet costs headers on the wire and work at both ends. Storage moves large blocks, "
     "and with packets six times as long there are a sixth of them.",
     source="IEEE 802.3 (38 bytes around each packet); RFC 9293 and RFC 791 (40 bytes of TCP and "

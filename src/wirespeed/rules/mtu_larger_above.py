@@ -94,7 +94,7 @@ def _finding(exam: PortExam, severity: Severity, upper: Link, lower: Link, below
 
 RULE = PortRule(
     slug="mtu.larger_above",
-    title="MTU that grows on the way down",
+    title="MTU larger than that of the interface below",
     why="Each netdev of a stack drops what is longer than its own MTU. Where an upper one has the "
     "larger MTU, small packets pass and large ones vanish: connections start and then hang.",
     source="https://docs.kernel.org/networking/bonding.html; "

@@ -179,7 +179,7 @@ def _compare(
 
 RULE = HostRule(
     slug="mtu.no_room_for_tunnel",
-    title="No room for the tunnel's headers",
+    title="Underlay MTU too small for tunnel headers",
     why="A VXLAN or Geneve tunnel puts 50 bytes before each packet over IPv4 and 70 over IPv6 (4 "
     "more with a VLAN tag inside). The network below must let the sum pass, or full packets are "
     "lost or cut in two.",

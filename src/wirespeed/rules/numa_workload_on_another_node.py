@@ -77,7 +77,7 @@ def _is_only_node(exam: PortExam, node: int) -> bool:
 
 RULE = PortRule(
     slug="numa.workload_on_another_node",
-    title="workload on another NUMA node than the card",
+    title="Workload runs on a remote NUMA node",
     why="The card writes frames into memory through the socket that it hangs on. A thread on "
     "another socket fetches each of them through the link between the sockets, which costs time "
     "for every frame and can itself be full.",

@@ -42,7 +42,7 @@ def _check(exam: PortExam) -> Iterator[Finding]:
 
 RULE = PortRule(
     slug="offloads.checksum_off",
-    title="checksum offload is off",
+    title="Checksum offload off",
     why="The checksum of TCP and UDP covers all data, so computing it reads all of it. The card "
     "does it on the way. Segmentation offload needs it, and the kernel turns that off with it.",
     source="https://docs.kernel.org/networking/segmentation-offloads.html (TCP Segmentation "

@@ -77,7 +77,7 @@ def _check(exam: PortExam) -> Iterator[Finding]:
 
 RULE = PortRule(
     slug="offloads.completions_not_compressed",
-    title="completions are not compressed where PCI Express bounds the path",
+    title="Completion (CQE) compression off on a PCIe-bound path",
     why="For each frame that it received the card writes a completion of 64 bytes. Compressed, a "
     "frame that is like the one before takes 8, and 8 of them go in one write. mlx5 does so by "
     "itself only where the link is over twice as fast as the slot; time stamping turns it off.",

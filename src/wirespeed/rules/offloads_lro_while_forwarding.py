@@ -50,7 +50,7 @@ def _check(exam: PortExam) -> Iterator[Finding]:
 
 RULE = PortRule(
     slug="offloads.lro_while_forwarding",
-    title="large receive offload where frames are passed on",
+    title="LRO on while the host forwards packets",
     why="LRO merges frames in the card and loses what would be needed to cut them again. That is "
     "good for packets that end on this host. The kernel turns it off when a netdev joins a bridge; "
     "whoever turns it on again loses forwarded packets.",

@@ -41,7 +41,7 @@ def _check(exam: PortExam) -> Iterator[Finding]:
 
 RULE = PortRule(
     slug="offloads.receive_merging_off",
-    title="generic receive offload is off",
+    title="GRO off",
     why="GRO merges the frames of a flow that arrive together into one packet of up to 64 KiB "
     "before IP and TCP see it, so that the stack works once for some 40 frames. Without it the "
     "receiving core is the limit of a fast TCP stream.",

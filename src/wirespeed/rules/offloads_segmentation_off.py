@@ -49,7 +49,7 @@ def _check(exam: PortExam) -> Iterator[Finding]:
 
 RULE = PortRule(
     slug="offloads.segmentation_off",
-    title="TCP segmentation offload is off",
+    title="TSO off",
     why="With it the stack passes up to 64 KiB at once through all its layers, and the card makes "
     "frames of them. Without it each frame of 1518 bytes takes that way by itself: some 40 times "
     "the work. It needs transmit checksums, and goes off with them. Generic segmentation still "

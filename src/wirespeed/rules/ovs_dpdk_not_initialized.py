@@ -50,7 +50,7 @@ def _check(exam: HostExam) -> Iterator[Finding]:
 
 RULE = HostRule(
     slug="ovs.dpdk_not_initialized",
-    title="Open vSwitch could not start DPDK",
+    title="Open vSwitch failed to initialize DPDK",
     why="The daemon starts DPDK once, when it starts itself. When that fails it runs on without, "
     "and ports of type dpdk stay dead.",
     source="https://www.openvswitch.org/support/dist-docs/ovs-vswitchd.conf.db.5.txt (dpdk-init, "

@@ -61,7 +61,7 @@ def _filters(tc: Tc) -> Iterator[Evidence]:
 
 RULE = HostRule(
     slug="ovs.flows_not_offloaded",
-    title="Flows that are not offloaded",
+    title="Open vSwitch flows not offloaded",
     why="A flow that the card refuses is carried by the host's cores. That is right for a few "
     "(ARP, what goes to the host itself), and costs the packet rate when it is most of them.",
     source="https://docs.openvswitch.org/en/latest/howto/tc-offload/; "

@@ -46,7 +46,7 @@ def _check(exam: HostExam) -> Iterator[Finding]:
 
 RULE = HostRule(
     slug="ovs.interface_error",
-    title="Port of Open vSwitch in error",
+    title="Open vSwitch port in error",
     why="A port that the daemon cannot open stays in the database, looks configured, and carries "
     "nothing.",
     source="https://www.openvswitch.org/support/dist-docs/ovs-vswitchd.conf.db.5.txt "

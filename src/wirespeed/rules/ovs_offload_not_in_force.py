@@ -65,7 +65,7 @@ def _is_in_kernel(ovs: Ovs, one: OvsInterface) -> bool:
 
 RULE = HostRule(
     slug="ovs.offload_not_in_force",
-    title="Open vSwitch not restarted since offload was set",
+    title="Open vSwitch not restarted since offload was enabled",
     why="hw-offload is read by the daemon, not by the kernel. Ports that it could not prepare when "
     "the setting came are not offloaded, and setting it to false takes a restart. When the "
     "setting changed cannot be seen; whether the daemon offloads now can.",

@@ -58,7 +58,7 @@ def _check(exam: HostExam) -> Iterator[Finding]:
 
 RULE = HostRule(
     slug="ovs.offload_off",
-    title="Open vSwitch without hardware offload",
+    title="Open vSwitch hardware offload off",
     why="In switchdev mode a VF's packets go to its representor, that is to the host's cores, "
     "until Open vSwitch puts the flow into the card. It does so only when hw-offload is true.",
     source="https://docs.openvswitch.org/en/latest/howto/tc-offload/; "

@@ -48,7 +48,7 @@ def _check(exam: HostExam) -> Iterator[Finding]:
 
 RULE = HostRule(
     slug="ovs.waits_for_flows",
-    title="Open vSwitch waits for flows that nobody restores",
+    title="Open vSwitch left in flow-restore-wait",
     why="`ovs-ctl restart` sets flow-restore-wait before it starts the daemon and takes it away "
     "when the flows of before are restored. A restart that fails or is killed between the two "
     "leaves it there, in the database on disk: every later start waits as well.",

@@ -61,7 +61,7 @@ def _ignored(exam: PortExam, found: Paused, obeyed: Known[bool]) -> Finding:
 
 RULE = PortRule(
     slug="pause.received",
-    title="Held back by the peer's pause frames",
+    title="Pause frames received from the peer",
     why="A pause frame stops everything that the port sends, not only what goes to the slow "
     "receiver, for up to 65,535 times 512 bit times. Throughput falls without a single loss, and "
     "one slow host can hold back all that send through the same switch.",

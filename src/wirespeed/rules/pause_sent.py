@@ -45,7 +45,7 @@ def _check(exam: PortExam) -> Iterator[Finding]:
 
 RULE = PortRule(
     slug="pause.sent",
-    title="The peer is held back by our pause frames",
+    title="Pause frames sent by the card",
     why="The card sends pause frames when its receive buffer fills. Nothing is lost here, so no "
     "counter of drops moves, but the switch queues, or drops, or pauses its own senders: a host "
     "that receives too slowly becomes the fabric's congestion.",

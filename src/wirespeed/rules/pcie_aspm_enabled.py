@@ -68,7 +68,7 @@ def _check(exam: PortExam) -> Iterator[Finding]:
 
 RULE = PortRule(
     slug="pcie.aspm_enabled",
-    title="the PCIe link may sleep",
+    title="PCIe power saving (ASPM) enabled",
     why="Active state power management lets a link rest between packets. Waking it takes up to "
     "some microseconds from L0s and longer from L1, which an occasional frame pays in full. Under "
     "load the link does not rest.",

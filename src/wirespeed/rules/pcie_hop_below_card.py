@@ -52,7 +52,7 @@ def _check(exam: PortExam) -> Iterator[Finding]:
 
 RULE = PortRule(
     slug="pcie.hop_below_card",
-    title="a hop above the card carries less than its slot",
+    title="PCIe path above the slot slower than the slot",
     why="A slot may look right and hang behind a chipset or a switch whose own link upwards is "
     "narrower, and is shared with disks and other cards. `lspci -vv` of the card does not show it: "
     "the hop above does.",

@@ -71,7 +71,7 @@ def _function(exam: PortExam, address: str, aer: Aer) -> Iterator[Finding]:
 
 RULE = PortRule(
     slug="pcie.link_errors",
-    title="errors on the PCIe link",
+    title="PCIe link errors",
     why="A corrected error is a packet that was sent again. A few since boot are ordinary; a count "
     "that rises, or thousands, are a link that is marginal: a riser, a contact, a slot that runs "
     "a generation too fast. Advisory and internal errors say nothing of the link and do not count.",

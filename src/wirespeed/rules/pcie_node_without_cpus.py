@@ -52,7 +52,7 @@ def _check(exam: PortExam) -> Iterator[Finding]:
 
 RULE = PortRule(
     slug="pcie.node_without_cpus",
-    title="NUMA node of the card not known, or without CPUs",
+    title="NUMA node of the card unknown or without CPUs",
     why="Memory and cores of the card's own node are nearer. Where the firmware does not say which "
     "that is, drivers and irqbalance place queues anywhere. Nodes of memory alone, as CXL or "
     "GPU memory, have no CPU, and a node with empty sockets has none either.",

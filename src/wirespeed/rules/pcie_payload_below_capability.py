@@ -72,7 +72,7 @@ def _check(exam: PortExam) -> Iterator[Finding]:
 
 RULE = PortRule(
     slug="pcie.payload_below_capability",
-    title="PCIe payload smaller than the card and the slot can do",
+    title="PCIe payload size below what card and slot support",
     why="Each packet on the link carries 20 to 24 bytes beside its data. With payloads of 128 that "
     "is a sixth of the link, with 512 a twentieth. The firmware sets what every device below a "
     "port can take, and one old device may have held all of them down.",

@@ -103,7 +103,7 @@ def _link_bps(exam: PortExam, port: Port) -> Known[int] | None:
 
 RULE = PortRule(
     slug="pcie.ports_share_slot",
-    title="ports that share a slot ask for more than it carries",
+    title="Ports in one PCIe slot exceed its bandwidth",
     why="Both ports of a card go through one link, and cards below one switch share its link "
     "upwards. Two ports of 100 Gb/s in a slot of PCIe 3.0 x16 get 126 Gb/s together before "
     "overhead. Nothing is wrong when the second port is for failover; a load on both is bounded "

@@ -104,7 +104,7 @@ def _link_bps(exam: PortExam) -> int:
 
 RULE = PortRule(
     slug="pcie.read_request_small",
-    title="PCIe read requests are small for the port",
+    title="PCIe read request size small for the port",
     why="To send, a card reads memory, and a request asks for 128 to 4096 bytes. Small ones cost "
     "link, and at 100 Gb/s and more the number that a card may have under way runs out first. 512 "
     "is what a reset gives and ordinary; 1024 is what Mellanox set for its published DPDK figures, "

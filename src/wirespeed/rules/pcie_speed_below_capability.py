@@ -95,7 +95,7 @@ def _remedies(upper_address: str) -> tuple[Remedy, ...]:
 
 RULE = PortRule(
     slug="pcie.speed_below_capability",
-    title="PCIe link slower than the card",
+    title="PCIe link slower than the card supports",
     why="Each generation moves twice of the one before it. A link that both ends could run faster "
     "fell back in training: a riser made for an older generation, a dirty contact, or a BIOS that "
     "limits the slot. A slot of an older generation is a ceiling and no fault.",

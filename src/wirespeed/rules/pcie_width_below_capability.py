@@ -80,7 +80,7 @@ def _link(exam: PortExam, link: PciLink) -> Iterator[Finding]:
 
 RULE = PortRule(
     slug="pcie.width_below_capability",
-    title="PCIe link narrower than the card",
+    title="PCIe link narrower than the card supports",
     why="Every lane that a card does not have is bandwidth that it does not have. A slot of x16 "
     "that is wired x4, a riser, a BIOS that splits the slot, or a dirty contact all look alike "
     "from above: the card works, at a fraction. It is a fault where both ends of the link can do "

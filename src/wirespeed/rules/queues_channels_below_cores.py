@@ -70,7 +70,7 @@ def _is_switchdev(exam: PortExam) -> bool:
 
 RULE = PortRule(
     slug="queues.channels_below_cores",
-    title="fewer channels than cores near the card",
+    title="Fewer channels than CPUs near the card",
     why="A channel is a receive and a transmit queue with an interrupt of its own, so the work of "
     "the kernel's network stack spreads over as many cores as there are channels. For latency as "
     "many as cores are best. For throughput the fewest that do not overflow are enough, and many "

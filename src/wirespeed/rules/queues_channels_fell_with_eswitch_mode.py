@@ -58,7 +58,7 @@ def _check(exam: PortExam) -> Iterator[Finding]:
 
 RULE = PortRule(
     slug="queues.channels_fell_with_eswitch_mode",
-    title="channels fell to one when the eswitch mode changed",
+    title="Channels reduced to one by the eswitch mode change",
     why="When the mode of the eswitch changes, the driver makes the netdev of the uplink anew as a "
     "representor, and mlx5 gives a representor one channel. What was set with ethtool -L is gone "
     "without a word.",

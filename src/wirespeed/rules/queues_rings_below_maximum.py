@@ -53,7 +53,7 @@ def _check(exam: PortExam) -> Iterator[Finding]:
 
 RULE = PortRule(
     slug="queues.rings_below_maximum",
-    title="receive rings below their maximum while frames are dropped",
+    title="Frames dropped while receive rings are below maximum",
     why="The card puts each frame into a descriptor of a ring that the host has to empty. While "
     "the core that empties it is away, the ring has to hold what comes in. When it is full, the "
     "card drops. A longer ring bridges a longer absence; it does not make the core faster.",

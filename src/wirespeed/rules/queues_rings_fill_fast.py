@@ -84,7 +84,7 @@ def _channels(queues: NetdevQueues) -> int:
 
 RULE = PortRule(
     slug="queues.rings_fill_fast",
-    title="rings that fill within microseconds at line rate",
+    title="Receive rings fill within microseconds at line rate",
     why="A ring has to hold what arrives, or what is to be sent, while its core does something "
     "else. The time that it can bridge is its descriptors over the frames per second. With "
     "segmentation offload a transmit descriptor takes more than one frame, and lasts longer.",

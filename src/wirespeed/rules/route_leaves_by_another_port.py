@@ -105,7 +105,7 @@ def _addresses(exam: HostExam, port: Port) -> Iterator[Evidence]:
 
 RULE = HostRule(
     slug="route.leaves_by_another_port",
-    title="Traffic leaves by another port than the one meant",
+    title="Route to the peer leaves by another port",
     why="The routing table decides which port a packet leaves by, not the cable that joins two "
     "cards: an address on the far end's fast port can be reached by a slow one, and then is.",
     source="https://man7.org/linux/man-pages/man8/ip-route.8.html; "

@@ -59,7 +59,7 @@ def _bond(exam: PortExam, port: Port) -> str | None:
 
 RULE = PortRule(
     slug="sriov.no_vfs",
-    title="No VFs made for the guests",
+    title="No VFs created for guests",
     why="VFs are gone at every boot unless something makes them again. A guest without one shares "
     "the port through a switch in software.",
     source="https://docs.kernel.org/PCI/pci-iov-howto.html",

@@ -97,7 +97,7 @@ def _settings(exam: PortExam, pf: SriovPf) -> Iterator[Evidence]:
 
 RULE = PortRule(
     slug="sriov.off_in_firmware",
-    title="SR-IOV off in the card's firmware",
+    title="SR-IOV disabled in the card's firmware",
     why="A card offers VFs only when its firmware says so, and how many is fixed when the host "
     "boots. Without them guests share the port through a switch in software, which costs cores "
     "and bounds the packet rate.",

@@ -79,7 +79,7 @@ def _some(vfs: list[VfSettings]) -> str:
 
 RULE = PortRule(
     slug="sriov.vf_restricted",
-    title="VFs that may use one MAC address only",
+    title="VF limited to one MAC address",
     why="With the spoof check on, the card drops what a VF sends from another MAC address than its "
     "own; without trust, the VF may not set another. A bond of two VFs inside a guest gives both "
     "the same address.",

@@ -77,7 +77,7 @@ def _check(exam: PortExam) -> Iterator[Finding]:
 
 RULE = PortRule(
     slug="sriov.vf_tx_limited",
-    title="VF limited below the port's speed",
+    title="VF transmit rate limited below the port's speed",
     why="The host can limit what a VF sends, and the guest cannot see that limit.",
     source="https://man7.org/linux/man-pages/man8/ip-link.8.html (max_tx_rate)",
     check=_check,

@@ -75,7 +75,7 @@ def _is_slow(exam: PortExam, netdev: str) -> bool:
 
 RULE = PortRule(
     slug="steering.rps_against_rss",
-    title="RPS off with one queue, or on with a queue for every core",
+    title="RPS setting conflicts with the number of queues",
     why="RPS hands received frames on to other CPUs, in software and with an interrupt between "
     "CPUs for it. With one queue it is the only way to use more than one core. Where the card has "
     "a queue for every core it is probably redundant, and costs.",

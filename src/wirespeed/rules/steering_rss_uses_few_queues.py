@@ -60,7 +60,7 @@ def _check(exam: PortExam) -> Iterator[Finding]:
 
 RULE = PortRule(
     slug="steering.rss_uses_few_queues",
-    title="RSS that uses one queue, or one far more than others",
+    title="RSS spreads traffic unevenly over the queues",
     why="The card hashes each flow into an entry of its indirection table, and the entry names the "
     "receive queue, so the core that does the work. A table that names one queue makes one core "
     "do all of it. Some tables stay as they were when the number of channels changes.",

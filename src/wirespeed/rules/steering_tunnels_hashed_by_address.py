@@ -57,7 +57,7 @@ def _check(exam: PortExam) -> Iterator[Finding]:
 
 RULE = PortRule(
     slug="steering.tunnels_hashed_by_address",
-    title="tunnels whose frames all come to one queue",
+    title="Tunnel traffic hashed to one queue",
     why="A tunnel over UDP hides the flows in it. The sender puts a hash of the inner flow into "
     "the outer source port, so that others can spread them. A card that hashes UDP by its "
     "addresses alone, as several Intel drivers set it to keep fragments in order, takes all that "

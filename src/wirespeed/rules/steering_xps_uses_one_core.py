@@ -81,7 +81,7 @@ def _spread(netdev: str, queues: Iterable[int], online: frozenset[int]) -> Remed
 
 RULE = PortRule(
     slug="steering.xps_uses_one_core",
-    title="XPS that gives no CPU a transmit queue of its own",
+    title="XPS gives no CPU its own transmit queue",
     why="With XPS each CPU sends on queues of its own and takes their completions, so CPUs do not "
     "wait for each other. A mask of 0 does not steer to CPU 0: it means that XPS is not set, and "
     "the kernel picks the queue by a hash of the flow. Most drivers set XPS when they start; a "

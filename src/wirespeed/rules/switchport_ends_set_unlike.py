@@ -56,7 +56,7 @@ def _said(negotiates: Observed[bool], where: str, bps: Observed[int] | None) -> 
 
 RULE = HostRule(
     slug="switchport.ends_set_unlike",
-    title="Card and switch port set unlike",
+    title="Settings differ between card and switch port",
     why="A port that is set by hand sends no negotiation, and one that negotiates waits for it. "
     "Cards of 25 Gb/s then stay without a link at a switch port of 10 Gb/s that an older card came "
     "up at. Both ends negotiate, or both are set to the same speed.",

@@ -81,7 +81,7 @@ def _value(observed: Observed[int]) -> int:
 
 RULE = HostRule(
     slug="switchport.frame_errors",
-    title="Damaged frames at the switch's port",
+    title="Damaged frames at the switch port",
     why="The host sees what comes to it damaged, and never what it sends: that is counted at the "
     "switch. TCP takes each loss for congestion.",
     source="IEEE 802.3 clause 30.3.1.1.6 (aFrameCheckSequenceErrors)",

@@ -43,7 +43,7 @@ def _pair(exam: HostExam, pair: CableEnd) -> Iterator[Finding]:
 
 RULE = HostRule(
     slug="switchport.mtu_below_host",
-    title="Switch port's MTU below the host's",
+    title="Switch port MTU below the host's",
     why="A switch drops a frame that is longer than its port takes, and sends no ICMP as a router "
     "would. Pings work, logins work, and the first full packet of a copy is lost for ever.",
     source="IEEE 802.1Q 6.5.8; RFC 4821 section 1 (black holes)",

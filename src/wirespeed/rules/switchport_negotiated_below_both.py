@@ -75,7 +75,7 @@ def _g(bps: int) -> str:
 
 RULE = HostRule(
     slug="switchport.negotiated_below_both",
-    title="Negotiation ends below what card and switch can do",
+    title="Negotiated speed below what card and switch support",
     why="Ports of 10 Gb/s over SFP+ have no negotiation of their own in the standard: a switch "
     "port that negotiates there falls to the 1 Gb/s of 1000BASE-X, or finds nothing. A card of "
     "25 Gb/s at such a port has to be set to 10 Gb/s by hand, and the switch port too.",

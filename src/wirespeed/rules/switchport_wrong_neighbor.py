@@ -47,7 +47,7 @@ def _pair(exam: HostExam, pair: CableEnd) -> Iterator[Finding]:
 
 RULE = HostRule(
     slug="switchport.wrong_neighbor",
-    title="Another neighbour than expected at the switch's port",
+    title="Unexpected LLDP neighbor at the switch port",
     why="Before a port of a switch is changed it has to be the right one. A host that sends LLDP "
     "tells its netdev; many cards send some of their own, with the MAC address.",
     source="IEEE 802.1AB",

@@ -39,7 +39,7 @@ def _check(exam: HostExam) -> Iterator[Finding]:
 
 RULE = HostRule(
     slug="sysctl.busy_poll_off",
-    title="sockets do not poll",
+    title="Socket busy polling off",
     why="With busy polling the thread that reads takes frames from the port's queue itself, "
     "without interrupt and wake-up. It pays with CPU time, and only where one core can be spent "
     "on each thread that waits.",

@@ -37,7 +37,7 @@ def _check(exam: HostExam) -> Iterator[Finding]:
 
 RULE = HostRule(
     slug="tcp.autotuning_off",
-    title="receive buffers are not tuned",
+    title="TCP receive buffer autotuning off",
     why="The kernel starts a socket with the second number of tcp_rmem and grows it as the sender "
     "fills it. With tcp_moderate_rcvbuf off it stays there, and with it the window.",
     source="https://docs.kernel.org/networking/ip-sysctl.html (tcp_moderate_rcvbuf)",

@@ -47,7 +47,7 @@ def _check(exam: HostExam) -> Iterator[Finding]:
 
 RULE = HostRule(
     slug="tcp.bbr_without_fq",
-    title="BBR without fq",
+    title="BBR without the fq queueing discipline",
     why="BBR says when each segment may leave. The fq queueing discipline does so for all "
     "connections with one timer; without it, the kernel keeps a high-resolution timer for each "
     "socket, and before Linux 4.13 nothing did it at all.",

@@ -127,7 +127,7 @@ def _too_small(
 
 RULE = PortRule(
     slug="tcp.buffer_below_bdp",
-    title="socket buffers below bandwidth x delay",
+    title="Socket buffers below the bandwidth-delay product",
     why="A connection has at most a window in flight for each round trip, and a window is a part "
     "of the buffer. The kernel grows a socket's buffer up to the third number of tcp_rmem and "
     "tcp_wmem, whatever rmem_max and wmem_max say: those bind programs that set the size.",

@@ -57,7 +57,7 @@ def _check(exam: PortExam) -> Iterator[Finding]:
 
 RULE = PortRule(
     slug="tcp.buffer_far_above_bdp",
-    title="socket buffers far above bandwidth x delay",
+    title="Socket buffers far above the bandwidth-delay product",
     why="Figures such as 128 MB are copied from guides for long paths. Between two hosts in a room "
     "a few hundred kilobytes are in flight: what is beyond that only lets data queue up in memory, "
     "falls out of the cache, and adds delay.",

@@ -61,7 +61,7 @@ def _has_bbr(exam: HostExam) -> bool:
 
 RULE = HostRule(
     slug="tcp.segments_resent",
-    title="TCP sends segments again",
+    title="TCP retransmits segments",
     why="CUBIC and Reno take a lost segment for a full queue and send less. Over a path that loses "
     "for other reasons they never reach line rate. BBR goes by what arrives and how fast. A change "
     "of congestion control without loss gains nothing.",

@@ -34,7 +34,7 @@ def _check(exam: HostExam) -> Iterator[Finding]:
 
 RULE = HostRule(
     slug="tcp.window_scaling_off",
-    title="TCP windows are not scaled",
+    title="TCP window scaling off",
     why="Without the window scale option a window is 16 bits wide. On a path of 1 ms that is half "
     "a gigabit per second for a connection. Both ends must have it.",
     source="RFC 7323 section 2; https://docs.kernel.org/networking/ip-sysctl.html "

@@ -82,7 +82,7 @@ def _cards(host: HostFacts) -> tuple[WindowsAdapter, ...]:
 
 RULE = PortRule(
     slug="vswitch.internal",
-    title="WSL behind an internal switch of Windows",
+    title="WSL behind an internal virtual switch",
     why="An internal switch of Hyper-V is software that no card is bound to. Through it a machine "
     "with a card of 100 Gb/s was measured with 10 Gb/s, with 40 after an external switch was bound "
     "to the card, and with 53.6 in bridged mode, where the card's slot was the bound.",

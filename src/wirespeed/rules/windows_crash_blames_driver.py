@@ -102,7 +102,7 @@ def _events(host: HostFacts) -> Iterator[Evidence]:
 
 RULE = HostRule(
     slug="windows.crash_blames_driver",
-    title="a crash that a driver is blamed for",
+    title="Crash report names a network driver (Windows)",
     why="A crash while a virtual switch is made looks like Hyper-V's or the card's. The dump says "
     "more: in the WSL2 document it named the filter driver of another card, called by NDIS while "
     "it detached filters.",

@@ -115,7 +115,7 @@ def _g(bps: int) -> str:
 
 RULE = HostRule(
     slug="windows.far_end_set_unlike",
-    title="a card of Windows and its switch port do not meet",
+    title="Settings differ between card and switch port (Windows)",
     why="Cards of 25 Gb/s stay without a link at a switch port that is set to 10 Gb/s by hand, and "
     "come up at 1 Gb/s where it negotiates: SFP+ has no negotiation of 10 Gb/s. With both ends set "
     "to 10 Gb/s the link is up. What the card is set to Windows does not tell: a link that is down "

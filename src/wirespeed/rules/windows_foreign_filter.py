@@ -86,7 +86,7 @@ def _remedy(text: str, component: str, where: list[WindowsAdapter]) -> Remedy:
 
 RULE = HostRule(
     slug="windows.foreign_filter",
-    title="another maker's filter driver bound to a card",
+    title="Filter driver of another vendor on the card (Windows)",
     why="Installers bind their filter to every adapter of a machine. When Hyper-V makes a switch, "
     "NDIS detaches filters; Realtek's one (nt_rtf64, rtf64x64.sys) followed a null pointer there "
     "and took Windows down at each attempt, and while bound it set LSO of a ConnectX-5 back. That "

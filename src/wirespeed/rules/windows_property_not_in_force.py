@@ -157,7 +157,7 @@ def _command(*words: str) -> Command:
 
 RULE = HostRule(
     slug="windows.property_not_in_force",
-    title="a property of a card that does not hold",
+    title="Adapter property set but not in force (Windows)",
     why="What Device Manager or Set-NetAdapterAdvancedProperty writes stands in the registry; what "
     "is in force is told elsewhere (Get-NetAdapterLso, -Rss, -Rsc, the MTU). They differ when the "
     "adapter was not restarted, when a driver refused, and when a filter sets it back: then the "

@@ -103,7 +103,7 @@ def _finding(exam: HostExam, card: WindowsAdapter, lacks: tuple[Evidence, ...]) 
 
 RULE = HostRule(
     slug="windows.rdma_without_dcb",
-    title="RDMA without flow control to the end",
+    title="RDMA without end-to-end flow control (Windows)",
     why="RoCE takes the wire for lossless. Priority flow control makes it so, where host, card and "
     "every switch port agree on one priority. A place that lacks it shows only under load. What "
     "the switches do cannot be seen from the host: what is in operation on the card, after DCBX, "

@@ -74,7 +74,7 @@ def _remedy(card: WindowsAdapter, queues: int, *, is_enabled: bool) -> Remedy:
 
 RULE = HostRule(
     slug="windows.rss_few_queues",
-    title="Windows receives on few cores",
+    title="RSS uses few CPUs (Windows)",
     why="One core carried 4.5 to 5 Gb/s of a live migration. Without RSS, or with few queues, few "
     "cores are all that a card of 25 or 100 Gb/s has. Two ports of 10 Gb/s with 8 "
     "queues each on 8 cores carried live migrations with 12 % of the CPU; the default took 22 %.",

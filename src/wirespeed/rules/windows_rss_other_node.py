@@ -60,7 +60,7 @@ def _check(exam: HostExam) -> Iterator[Finding]:
 
 RULE = HostRule(
     slug="windows.rss_other_node",
-    title="Windows receives on another NUMA node than the card's",
+    title="RSS uses CPUs of a remote NUMA node (Windows)",
     why="Every frame that is received on the other socket crosses the link between them, twice "
     "where the program is at home. Windows tells how far each processor of RSS is from the card.",
     source="https://learn.microsoft.com/windows-hardware/drivers/ddi/ntddndis/"

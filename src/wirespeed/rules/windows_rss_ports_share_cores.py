@@ -59,7 +59,7 @@ def _range(card: WindowsAdapter, spread: Spread) -> range:
 
 RULE = HostRule(
     slug="windows.rss_ports_share_cores",
-    title="two cards of Windows receive on the same cores",
+    title="RSS of two cards uses the same CPUs (Windows)",
     why="As Windows comes, every card's RSS starts at core 0. Two busy ports then fill the same "
     "cores first. Ranges of their own, each card on another socket, brought the CPU from 22 to "
     "12 % and from 24 to 8 % in the SMB document; the throughput stayed or fell.",

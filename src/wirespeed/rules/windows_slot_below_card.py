@@ -105,7 +105,7 @@ def _slot(question: Question, hardware: WindowsHardware, link: PcieLink) -> list
 
 RULE = HostRule(
     slug="windows.slot_below_card",
-    title="a card of Windows in a slot that is less than the card",
+    title="PCIe slot narrower or slower than the card (Windows)",
     why="A ConnectX-5 Ex of 100 Gb/s in a slot of x4 at 16 GT/s has some 50 Gb/s, whatever is "
     "tuned. Windows tells what the link is and what the card could do.",
     source="`From 10 to 40Gbps - Getting a Mellanox ConnectX-5 Working in WSL2`, Step 5; PCI "

@@ -177,7 +177,7 @@ def _off(
 
 RULE = HostRule(
     slug="windows.sriov_off",
-    title="SR-IOV is off on the way to a guest",
+    title="SR-IOV off between card and guest (Windows)",
     why="A guest gets a VF only where the BIOS, Hyper-V, the card's firmware, the adapter, the "
     "switch and the guest's own adapter all say so; each of them says it elsewhere, and where one "
     "does not, frames go through the host's cores and nothing reports an error.",

@@ -140,7 +140,7 @@ def _filters_of_other_makers(host: HostFacts, card: WindowsAdapter) -> list[Wind
 
 RULE = HostRule(
     slug="windows.switch_without_card",
-    title="Hyper-V's switches are bound to no fast card",
+    title="No Hyper-V switch on a fast card (Windows)",
     why="An internal switch of Hyper-V is software that no card is bound to, and its adapters "
     "report 10 Gb/s. WSL and virtual machines on it never touch a card of 100 Gb/s: measured so "
     "with 10 Gb/s, with 40 when an external switch was bound to the card, with 53.6 in bridged "

@@ -65,7 +65,7 @@ def _check(exam: HostExam) -> Iterator[Finding]:
 
 RULE = HostRule(
     slug="windows.team_slower_than_smb",
-    title="a team where SMB Multichannel or SMB Direct is faster",
+    title="Team used where SMB Multichannel is faster (Windows)",
     why="A team (LBFO) hashes each stream to one member, costs CPU for it, and hides RDMA. SMB 3 "
     "spreads over ports without any team. Measured for live migration on two ports of 10 Gb/s: "
     "team with TCP 17 Gb/s at 22 % CPU (12 % with RSS set well), team with SMB 19 at 24 % (17.5 at "

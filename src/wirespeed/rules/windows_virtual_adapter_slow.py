@@ -40,7 +40,7 @@ def _check(exam: HostExam) -> Iterator[Finding]:
 
 RULE = HostRule(
     slug="windows.virtual_adapter_slow",
-    title="a virtual adapter of Hyper-V with a ceiling of its own",
+    title="Virtual adapter with a ceiling of its own (Windows)",
     why="A vEthernet adapter on an internal switch reports 10 Gb/s; nothing behind it is a wire. "
     "Beside a card of 100 Gb/s it is the first thing that catches the eye in Get-NetAdapter, and "
     "in the WSL2 document it was what bounded the path.",

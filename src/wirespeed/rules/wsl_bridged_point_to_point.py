@@ -82,7 +82,7 @@ def _mode(host: HostFacts) -> str:
 
 RULE = HostRule(
     slug="wsl.bridged_point_to_point",
-    title="bridged WSL on a cable to one machine",
+    title="Bridged WSL on a cable to a single host",
     why="A bridged WSL gets one network adapter. Where the card behind it leads to one other "
     "machine, the router, the internet and names of other machines are out of reach from then on. "
     "Bridged mode was announced as deprecated in WSL 2.4.5, gone in the pre-release 2.5.4, and "

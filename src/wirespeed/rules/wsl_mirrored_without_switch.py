@@ -57,7 +57,7 @@ def _check(exam: HostExam) -> Iterator[Finding]:
 
 RULE = HostRule(
     slug="wsl.mirrored_without_switch",
-    title="mirrored WSL without an external switch",
+    title="Mirrored WSL without an external virtual switch",
     why="That an external switch is bound to the card changes how Windows leads WSL's frames to "
     "it, in mirrored mode too: 23 to 40 Gb/s on the machine of the document. Why is not published.",
     source="`From 10 to 40Gbps - Getting a Mellanox ConnectX-5 Working in WSL2`, Key Lessons",
