@@ -41,7 +41,7 @@ def host(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     (tmp_path / "old").write_text("before\n")
     yield tmp_path
     for sleeper in tmp_path.glob("try/*/sleeper"):
-        LocalRunner().run(["kill", "-TERM", f"-{sleeper.read_text().strip()}"])
+        LocalRunner().run(["kill", "-s", "TERM", "--", f"-{sleeper.read_text().strip()}"])
 
 
 @pytest.fixture
@@ -318,7 +318,9 @@ def test_a_failure_of_the_power_that_brings_back_what_was_over_has_nothing_undon
     with open_run(host / "run") as run:
         applied(run, host, hands, LONG_S)
         folder = host / "try" / run.id
-        LocalRunner().run(["kill", "-TERM", f"-{(folder / 'sleeper').read_text().strip()}"])
+        LocalRunner().run(
+            ["kill", "-s", "TERM", "--", f"-{(folder / 'sleeper').read_text().strip()}"]
+        )
         (folder / "taken").mkdir()
         (folder / left).write_text("undone\n")
         LocalRunner().run(["sh", str(folder / "undo")])

@@ -36,7 +36,7 @@ def host(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     (tmp_path / "old").write_text("before\n")
     yield tmp_path
     for sleeper in tmp_path.glob("*/*/sleeper"):
-        LocalRunner().run(["kill", "-TERM", f"-{sleeper.read_text().strip()}"])
+        LocalRunner().run(["kill", "-s", "TERM", "--", f"-{sleeper.read_text().strip()}"])
 
 
 def call(command: object, *arguments: object) -> Result:

@@ -105,7 +105,7 @@ def lab(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Lab]:
     made.wants()
     yield made
     for sleeper in tmp_path.glob("host/try/*/sleeper"):
-        LocalRunner().run(["kill", "-TERM", f"-{sleeper.read_text().strip()}"])
+        LocalRunner().run(["kill", "-s", "TERM", "--", f"-{sleeper.read_text().strip()}"])
 
 
 def measured(write: Callable[[object], None], doing: Callable[[str], None]) -> str:
