@@ -70,7 +70,8 @@ def refuse_no_beginning(path: Path, told: JournalText, begun_at: str | None) -> 
         where=str(path),
         found=f"it has no beginning: {known}",
         so="hosts may be changed, and the journal does not say how; it is left as it is",
-        next=f"bring {path} back from a backup, or set the hosts right by hand; "
+        next="wirespeed undo HOST takes back what stands on each Linux host by its own copy; else "
+        f"bring {path} back from a backup, or set the hosts right by hand; "
         f"then remove {path.parent}",
     )
 
