@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from patience import patiently_measured
 
 from wirespeed.host.local import LocalRunner
 from wirespeed.lab.bed import VirtualBed
@@ -55,7 +56,7 @@ def test_what_goes_out_comes_back_as_switch_and_port_count_it(
             next_number=lambda: len(trials) + 1,
             record=trials.append,
         )
-        sample = maker.measure(LOAD_PPS, 0.05, "search")
+        sample = patiently_measured(maker, LOAD_PPS, 0.05)
     finally:
         bed.close()
     trial = trials[-1]
