@@ -58,6 +58,8 @@ CAPTURE_TIMEOUT_S = 180
 """An emulated host on a busy machine takes its time."""
 HEADERS_BYTES = 28
 """IPv4 and ICMP: what `ping -s` leaves out."""
+SHOWN_EACH = 4
+"""Of so many kills the host is asked once what stands there: a command takes seconds."""
 
 
 @pytest.fixture(scope="module")
@@ -239,21 +241,27 @@ def test_legacy_killed_and_its_disk_lost_the_host_s_own_copy_brings_the_host_bac
             folder, state = tmp_path / f"run-{number}", tmp_path / f"state-{number}"
             killed = is_killed(spec, saved, folder, place, when)
             shutil.rmtree(folder)
-            told = wirespeed("status", host, XDG_STATE_HOME=str(state))
-            stands = "1 runs stand" in told.stdout
-            assert told.returncode == (1 if stands and killed else 0), told.stdout + told.stderr
-            # The first line is written to no host: nothing was done by then.
-            assert stands or place < 2, (place, when, told.stdout)
+            if number % SHOWN_EACH == 0:
+                assert_stands(host, state, place, killed=killed)
             undone = wirespeed(
                 "undo", host, "--yes", "--break-lock", XDG_STATE_HOME=str(state), timeout_s=600
             )
             assert undone.returncode == 0, (place, when, undone.stdout + undone.stderr)
             assert states(hands, plan) == start, (place, when)
-            again = wirespeed("status", host, XDG_STATE_HOME=str(state))
-            assert again.returncode == 0 and "0 runs stand" in again.stdout, again.stdout
+            if number % SHOWN_EACH == 0:
+                again = wirespeed("status", host, XDG_STATE_HOME=str(state))
+                assert again.returncode == 0 and "0 runs stand" in again.stdout, again.stdout
             # Of what was killed before anything was done, the lock is still there.
             lab.hosts["alpha"].run(["rm", "-rf", "/run/wirespeed.lock"])
     assert_as_before(lab, before)
+
+
+def assert_stands(host: str, state: Path, place: int, *, killed: bool) -> None:
+    told = wirespeed("status", host, XDG_STATE_HOME=str(state))
+    stands = "1 runs stand" in told.stdout
+    assert told.returncode == (1 if stands and killed else 0), told.stdout + told.stderr
+    # The first line is written to no host: nothing was done by then.
+    assert stands or place < 2, (place, told.stdout)
 
 
 def is_killed(spec: Path, plan: Path, folder: Path, place: int, when: str) -> bool:
