@@ -5,8 +5,8 @@
 #   (none)  everything but what is marked `rare`
 #   all     everything
 #
-# DPDK's programs poll: their tests have the machine to themselves. Then all others run, some at a
-# time: those with virtual hosts wait for them, and the rest compute meanwhile.
+# DPDK's programs poll, here and on virtual hosts: their tests have the machine to themselves. Then all
+# others run, some at a time: those with virtual hosts wait for them, and the rest compute meanwhile.
 # All of it runs, so that a failure does not hide another.
 set -u
 
@@ -33,14 +33,14 @@ quick)
 	part quick $side_by_side -m "not machines and not dpdk and not sshd and not rare"
 	;;
 all)
-	part dpdk -m dpdk
+	part dpdk -m "dpdk or polls"
 	# shellcheck disable=SC2086
-	part rest $side_by_side -m "not dpdk"
+	part rest $side_by_side -m "not dpdk and not polls"
 	;;
 *)
-	part dpdk -m "dpdk and not rare"
+	part dpdk -m "(dpdk or polls) and not rare"
 	# shellcheck disable=SC2086
-	part rest $side_by_side -m "not dpdk and not rare"
+	part rest $side_by_side -m "not dpdk and not polls and not rare"
 	;;
 esac
 [ -z "$failed" ] || {

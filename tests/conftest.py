@@ -27,8 +27,6 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 
 LONGEST = (
     "test_story_legacy_namespace.py",
-    "test_ovs_dpdk_faults.py",
-    "test_story_ovs_dpdk.py",
     "test_story_legacy_prove.py",
     "test_network_legacy.py",
     "test_ovs_tc_faults.py",

@@ -43,7 +43,7 @@ from wirespeed.model.network_trial import (
 )
 from wirespeed.model.spec import Iperf3Spec, Spec
 
-pytestmark = [pytest.mark.machines, pytest.mark.rare, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.polls, pytest.mark.machines, pytest.mark.rare, pytest.mark.timeout(900)]
 Guests = dict[str, Endpoint]
 Hosts = dict[str, Runner]
 
