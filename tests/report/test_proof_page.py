@@ -164,11 +164,14 @@ def test_a_stage_that_failed_is_named_with_what_to_do():
         outcome="failed",
         said="gone",
         error="host.gone",
-        next="ping",
+        next="ping\nthen undo",
     )
     one = proof(trials=(), stages=(*stages()[:4], failed))
     assert verdict(one) == "Not proven: measure failed"
-    assert "measure failed: host.gone: gone Next: ping" in PageReader(render_proof_html(one)).text
+    assert (
+        "measure failed: host.gone: gone Next: ping; then undo"
+        in PageReader(render_proof_html(one)).text
+    )
     assert answer(one, "Throughput") == ("not shown", False)
 
 

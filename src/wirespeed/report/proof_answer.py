@@ -99,7 +99,9 @@ def warnings(proof: Proof) -> tuple[str, ...]:
             "shown on a real kernel with its own driver. How fast it is says nothing of hardware."
         )
     found += [
-        f"{end.stage} failed: {end.error}: {end.said}" + (f" Next: {end.next}" if end.next else "")
+        f"{end.stage} failed: {end.error}: {end.said}"
+        # What to do next may be several lines; here it is one.
+        + (f" Next: {'; '.join(end.next.splitlines())}" if end.next else "")
         for end in proof.stages
         if end.outcome == "failed"
     ]
