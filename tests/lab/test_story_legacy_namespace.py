@@ -172,6 +172,7 @@ def states(hands: dict[str, ShellHands], plan: Plan) -> list[Observed[State]]:
 
 
 @pytest.mark.rare
+@pytest.mark.timeout(3600)
 def test_legacy_apply_killed_at_every_journal_write_ends_in_start_or_goal(
     lab: Machines, tmp_path: Path
 ):

@@ -145,7 +145,8 @@ def test_ovs_is_undone_as_found_and_the_users_own_bridge_stays(lab: Machines, st
     assert {host: database(lab, host) for host in HOSTS} == found.databases
     assert {host: users(lab, host) for host in HOSTS} == found.users
     now = standing(lab, HOSTS)
-    assert [d for h in HOSTS for d in differences(h, found.standing[h], now[h])] == []
+    before = found.standing
+    assert [d for host in before for d in differences(host, before[host], now[host])] == []
 
 
 def assert_leaks_are_seen(
