@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import ClassVar, Literal
 
 import pytest
-from described_host import DescribedHost, Put
+from described_host import DescribedHost, Killed, Put
 
 from wirespeed import catalog
 from wirespeed.apply import make
@@ -17,6 +17,7 @@ from wirespeed.apply.claim import Claim
 from wirespeed.apply.found_copy import FoundCopy, HostRuns
 from wirespeed.apply.hands import Changed
 from wirespeed.apply.host_copy import About, HostCopy
+from wirespeed.apply.run import Run
 from wirespeed.approaches.wanted import Wanted
 from wirespeed.commands import apply as apply_command
 from wirespeed.commands import drift as drift_command
@@ -26,6 +27,7 @@ from wirespeed.model.capture import Capture
 from wirespeed.model.command import Command
 from wirespeed.model.error import HostError
 from wirespeed.model.finding import Danger
+from wirespeed.model.journal import Entry
 from wirespeed.model.journal_lines import read_journal_text
 from wirespeed.model.observed import Known, Observed
 from wirespeed.model.spec import Approach, Spec
@@ -181,3 +183,27 @@ def use_hosts(
     monkeypatch.setattr(make, "APPROACHES", approaches)
     kinds = {"put": Put, "put_and_reboot": PutAndReboot}
     monkeypatch.setattr(catalog, "step_types", lambda: kinds)
+
+
+@contextmanager
+def dies_at(
+    monkeypatch: pytest.MonkeyPatch, at: int, *, written: bool
+) -> Iterator[pytest.MonkeyPatch]:
+    """Let the controller die at its entry `at`, before it is durable or just after.
+
+    Gives what more is patched until then.
+    """
+    whole, count = Run.write, 0
+
+    def write(run: Run, entry: Entry) -> None:
+        nonlocal count
+        if count == at and not written:
+            raise Killed
+        whole(run, entry)
+        count += 1
+        if count == at + 1 and written:
+            raise Killed
+
+    with monkeypatch.context() as patch, pytest.raises(Killed):
+        patch.setattr(Run, "write", write)
+        yield patch

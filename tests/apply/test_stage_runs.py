@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 from described_host import Killed, Put
-from rebooting_host import PutAndReboot, RebootingHost, use_hosts, write_spec
+from rebooting_host import PutAndReboot, RebootingHost, dies_at, use_hosts, write_spec
 
-from wirespeed.apply.run import Run, read_journal
+from wirespeed.apply.run import read_journal
 from wirespeed.apply.run_place import run_folder
 from wirespeed.approaches.wanted import Wanted
 from wirespeed.commands import plan as plan_command
@@ -203,25 +203,6 @@ class TestUntil:
 class TestAfterAKill:
     """Killed at every entry of a run of two stages, before it is durable and just after."""
 
-    @staticmethod
-    def killed(spec: Path, at: int, written: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-        whole = Run.write
-        count = 0
-
-        def write(run: Run, entry: Entry) -> None:
-            nonlocal count
-            if count == at and not written:
-                raise Killed
-            whole(run, entry)
-            count += 1
-            if count == at + 1 and written:
-                raise Killed
-
-        with monkeypatch.context() as patch:
-            patch.setattr(Run, "write", write)
-            with pytest.raises(Killed):
-                call(apply, spec, "--yes", "--reboot")
-
     def test_the_next_undo_ends_in_the_start_and_the_next_apply_in_the_goal(
         self, tmp_path: Path, host: RebootingHost, monkeypatch: pytest.MonkeyPatch
     ):
@@ -237,7 +218,8 @@ class TestAfterAKill:
             spec = tmp_path / f"{number}.yaml"
             write_spec(spec, "alpha")
             host.values, host.owner = dict(START), ""
-            self.killed(spec, at, written, monkeypatch)
+            with dies_at(monkeypatch, at, written=written):
+                call(apply, spec, "--yes", "--reboot")
             arguments = ("--yes", "--reboot") if finish is apply else ()
             done = call(finish, spec, *arguments)
             assert done.return_value == 0, (at, written, done.output, done.exception)

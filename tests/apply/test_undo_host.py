@@ -12,7 +12,7 @@ from click.testing import CliRunner, Result
 from described_host import Killed, Put
 from hypothesis import given
 from hypothesis import strategies as st
-from rebooting_host import RebootingHost, StoredCopy, use_hosts, write_spec
+from rebooting_host import RebootingHost, StoredCopy, dies_at, use_hosts, write_spec
 from test_stage_runs import START, WANTED
 
 from wirespeed import catalog
@@ -21,7 +21,7 @@ from wirespeed.apply.copy_folder import AS_FOUND
 from wirespeed.apply.found_copy import FoundCopy, rebuilt
 from wirespeed.apply.host_copy import About
 from wirespeed.apply.planner import make_plan
-from wirespeed.apply.run import JOURNAL, Run, read_journal
+from wirespeed.apply.run import JOURNAL, read_journal
 from wirespeed.apply.run_place import run_folder, runs_folder
 from wirespeed.approaches.wanted import Wanted
 from wirespeed.commands.apply import apply
@@ -78,24 +78,11 @@ def call(command: object, *arguments: object) -> Result:
 
 
 def killed(spec: Path, at: int, *, written: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Apply; the controller dies at its entry `at`, before it is durable or just after."""
-    whole, count = Run.write, 0
-
-    def write(run: Run, entry: Entry) -> None:
-        nonlocal count
-        if count == at and not written:
-            raise Killed
-        whole(run, entry)
-        count += 1
-        if count == at + 1 and written:
-            raise Killed
-
-    with monkeypatch.context() as patch:
-        patch.setattr(Run, "write", write)
+    """Apply; the controller dies at its entry `at`."""
+    with dies_at(monkeypatch, at, written=written) as patch:
         # SIGKILL gives no host back.
         patch.setattr(RebootingHost, "give_back", lambda *_: None)
-        with pytest.raises(Killed):
-            call(apply, spec, "--yes", "--reboot")
+        call(apply, spec, "--yes", "--reboot")
 
 
 def only_copy(host: RebootingHost) -> StoredCopy:
