@@ -224,7 +224,10 @@ def test_a_damaged_journal_on_the_host_is_written_anew_from_the_run_folder(
         path = folder_of(copies, run) / "journal.jsonl"
         path.write_bytes(how(path.read_bytes()))
         take_back(run, plan, hands, "spec")
-        assert "alpha: its copy of the run's journal is written anew" in capsys.readouterr().err
+        assert (
+            "alpha: its copy of the run's journal is written again from the run folder"
+            in capsys.readouterr().err
+        )
         assert_says(copies, run)
     assert (host / "old").read_text() == "before\n"
 
@@ -261,7 +264,7 @@ PLANTED = {
     "file: others may write": (writable, "journal.jsonl", "others may write to it"),
     "file: of another user": (of_another, "journal.jsonl", "is owned by uid 65534"),
     "file: two names": (two_names, "journal.jsonl", "has 2 names (hard links)"),
-    "file: a FIFO": (fifo, "journal.jsonl", "is no regular file"),
+    "file: a FIFO": (fifo, "journal.jsonl", "is not a regular file"),
 }
 
 

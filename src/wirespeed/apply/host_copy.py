@@ -104,7 +104,10 @@ class HostCopy:
             spoilt = "it is not as it was written: " + said_of(told)
             if own:
                 self._is_spoilt = True
-                self._tell(f"{self.place}: its copy of the run's journal is written anew: {spoilt}")
+                self._tell(
+                    f"{self.place}: its copy of the run's journal is written again from the run "
+                    f"folder: {spoilt}"
+                )
             else:
                 self.other = spoilt
             return

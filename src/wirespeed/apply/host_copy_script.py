@@ -31,8 +31,8 @@ runs=$base/runs
 alone() {{
 	# $1 is ours alone; $2 is d for a folder, f for a file.
 	if [ -L "$1" ]; then echo "$1 is a symbolic link" >&2; return 1; fi
-	[ "-$2" = -d ] || [ -f "$1" ] || {{ echo "$1 is no regular file" >&2; return 1; }}
-	[ "-$2" = -f ] || [ -d "$1" ] || {{ echo "$1 is no folder" >&2; return 1; }}
+	[ "-$2" = -d ] || [ -f "$1" ] || {{ echo "$1 is not a regular file" >&2; return 1; }}
+	[ "-$2" = -f ] || [ -d "$1" ] || {{ echo "$1 is not a folder" >&2; return 1; }}
 	set -- "$1" "$2" $(stat -c '%u %a %h' "$1")
 	[ "$3" = "$(id -u)" ] || {{ echo "$1 is owned by uid $3, not $(id -u)" >&2; return 1; }}
 	case $4 in

@@ -38,7 +38,7 @@ def named_host(text: str) -> str:
         raise InputError(
             "host.no_copy",
             where=text,
-            found="no Linux host: Windows, ESXi, vSphere and switches keep no copy of a journal",
+            found="not a Linux host: Windows, ESXi, vSphere and switches keep no copy of a journal",
             so="what stands there is known to the run folder alone",
             next="name the spec, or the folder of the run: `wirespeed status` lists them",
         )
@@ -83,7 +83,7 @@ def chosen_copies(place: str, runs: HostRuns, only: str) -> list[FoundCopy]:
         raise InputError(
             "copies.order_unknown",
             where=place,
-            found=f"{len(standing)} runs stand there, and which began first is not told",
+            found=f"{len(standing)} runs stand there; the order of their begins is not known",
             so="one undone before a later one would undo that too; nothing was changed",
             next=f"wirespeed status {place}; then name one: --only RUN, the latest first",
         )

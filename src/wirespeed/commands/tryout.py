@@ -28,7 +28,7 @@ def tried_hosts(plan: Plan, hands: Mapping[str, Hands]) -> dict[str, ShellHands]
         raise InputError(
             "try.not_there",
             where=", ".join(missing),
-            found="no Linux host: it cannot take a whole run back by itself",
+            found="not a Linux host: it cannot take a whole run back by itself",
             so="nothing was changed",
             next="apply without --try; --allow-cutoff guards single steps on Windows",
         )
@@ -117,7 +117,7 @@ def end(run: Run, plan: Plan, hands: Mapping[str, Hands], seconds: int = 0) -> l
                 "try.undoing",
                 where=place,
                 found="it is taking the run back itself, and is not at the end",
-                so="nobody else may change it meanwhile",
+                so="no other run may change the host meanwhile",
                 next=f"`wirespeed undo {run.folder}` in a minute",
             )
         if how is Tryout.UNDONE:
