@@ -12,6 +12,7 @@ check ruff format --quiet --check .
 check mypy --no-error-summary
 # The sources, not what was installed from them.
 PYTHONPATH=src check lint-imports --no-logo
+check pytest --quiet --no-header --durations=0 --durations-min=60 tests/test_tidy.py
 if command -v shellcheck >/dev/null; then
 	check shellcheck scripts/*.sh .ci/run
 fi

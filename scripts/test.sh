@@ -5,9 +5,9 @@
 #   (none)  everything but what is marked `rare`
 #   all     everything
 #
-# DPDK's programs poll, here and on virtual hosts: their tests have the machine to themselves. Then all
-# others run, some at a time: those with virtual hosts wait for them, and the rest compute meanwhile.
-# All of it runs, so that a failure does not hide another.
+# DPDK's programs poll, here and on virtual hosts: their tests have the machine to themselves.
+# Then all others run, some at a time: those with virtual hosts wait for them, and the rest
+# compute meanwhile. All of it runs, so that a failure does not hide another.
 set -u
 
 PATH=$PWD/.venv/bin:$PATH
