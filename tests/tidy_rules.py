@@ -163,8 +163,8 @@ def names_are_the_terms(path: PurePosixPath, text: str) -> Breaches:
 
 
 def text_leaves_by_echo(path: PurePosixPath, text: str) -> Breaches:
-    """Print by `wirespeed.commands.echo`: it takes out what steers a terminal."""
-    if path.parts[:2] == ("src", "wirespeed") and path.name != "echo.py":
+    """Print by `wirespeed.terminal`: it takes out what steers a terminal."""
+    if path.parts[:2] == ("src", "wirespeed") and path.name != "terminal.py":
         for number, line in _lines(text):
             if match := PRINTS.search(line):
                 yield number, match[0]

@@ -11,9 +11,9 @@ from typing import NoReturn
 import click
 
 from wirespeed import __version__
-from wirespeed.commands.echo import echo
 from wirespeed.host.secret import take_passwords
 from wirespeed.model.error import WirespeedError
+from wirespeed.terminal import echo
 
 ERROR_COLUMNS = 80
 INTERNAL_ERROR = 70

@@ -22,13 +22,13 @@ from wirespeed.apply import guard_timer, guard_timer_change, hands_script, host_
 from wirespeed.apply.hands_shell import ShellHands
 from wirespeed.apply.planner import make_plan
 from wirespeed.apply.run import Run, open_run
-from wirespeed.commands.run_hosts import carry_out, take_back, taken
 from wirespeed.host.local import LocalRunner
 from wirespeed.host.reach_destination import parse_destination
 from wirespeed.host.runner import Runner
 from wirespeed.host.ssh_session import SshSession
 from wirespeed.model.error import WirespeedError
 from wirespeed.model.plan import Plan
+from wirespeed.runs.run_hosts import carry_out, take_back, taken
 
 LONG_S = 60
 

@@ -12,12 +12,12 @@ from wirespeed.apply.guard_timer import arm_script
 from wirespeed.apply.hands_shell import ShellHands
 from wirespeed.apply.planner import make_plan
 from wirespeed.apply.run import JOURNAL, open_run
-from wirespeed.commands.run_hosts import claim_of, taken
 from wirespeed.host import identity
 from wirespeed.host.local import LocalRunner
 from wirespeed.model.error import InputError
 from wirespeed.model.journal import Begun
 from wirespeed.model.owner import Owner, owner_said, parse_owner
+from wirespeed.runs.run_hosts import claim_of, taken
 
 
 @pytest.fixture

@@ -18,11 +18,11 @@ from wirespeed.apply import hands_esxi, hands_script, hands_shell
 from wirespeed.apply.hands_esxi import EsxiHands
 from wirespeed.apply.planner import make_plan
 from wirespeed.apply.run import open_run
-from wirespeed.commands.run_hosts import carry_out, take_back
 from wirespeed.host.local import LocalRunner
 from wirespeed.host.runner import MAX_OUTPUT_BYTES, Completed
 from wirespeed.model.error import HostError, LeftChangedError, WirespeedError
 from wirespeed.model.plan import Plan
+from wirespeed.runs.run_hosts import carry_out, take_back
 from wirespeed.steps.esxi_module_parameters import EsxiModuleParameters
 
 pytestmark = pytest.mark.timeout(50)

@@ -21,7 +21,6 @@ from wirespeed.apply.hands_shell import ShellHands
 from wirespeed.apply.host_copy import About, copy_name
 from wirespeed.apply.planner import make_plan
 from wirespeed.apply.run import Run, open_run, salvage_run
-from wirespeed.commands.run_hosts import carry_out, put_back, take_back, taken
 from wirespeed.host.local import LocalRunner
 from wirespeed.host.runner import Completed
 from wirespeed.model.command import Command
@@ -32,6 +31,7 @@ from wirespeed.model.journal_part import part_of
 from wirespeed.model.owner import parse_owner
 from wirespeed.model.plan import Plan
 from wirespeed.model.step import State
+from wirespeed.runs.run_hosts import carry_out, put_back, take_back, taken
 
 
 class Seen(Note):

@@ -24,7 +24,6 @@ from test_hands_switchport import DescribedSession
 from wirespeed.apply.executor import Executor
 from wirespeed.apply.hands_switch import SwitchHands
 from wirespeed.apply.planner import make_plan
-from wirespeed.approaches.link_speed import card_end, link_speed, switch_end
 from wirespeed.catalog import rules
 from wirespeed.doctor.diagnose import diagnose
 from wirespeed.model.capture import Capture, Section
@@ -36,6 +35,7 @@ from wirespeed.model.journal import Entry, Result, Verified
 from wirespeed.model.plan import Plan
 from wirespeed.model.question import Question
 from wirespeed.model.switch_kind import SwitchKind
+from wirespeed.runs.link_steps import card_end, link_speed, switch_end
 from wirespeed.steps.switchport_link import SwitchportLink
 
 HOST, SWITCH = "ssh://root@alpha", "switch+dell_os6://admin@sw1"

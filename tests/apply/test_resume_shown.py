@@ -16,11 +16,11 @@ from wirespeed.apply.run import JOURNAL
 from wirespeed.apply.run_place import run_folder
 from wirespeed.approaches.wanted import Wanted
 from wirespeed.commands.apply import apply
-from wirespeed.commands.run_hosts import REBOOT_DUE
 from wirespeed.commands.status import status
 from wirespeed.commands.undo import undo
 from wirespeed.model.error import InputError, LeftChangedError
 from wirespeed.model.finding import Danger
+from wirespeed.runs.run_hosts import REBOOT_DUE
 
 sys.path.append(str(Path(__file__).parents[1] / "host"))
 from other_user import as_other_user, needs_root, open_to_all

@@ -15,13 +15,13 @@ from wirespeed.approaches.wanted import Wanted
 from wirespeed.commands import plan as plan_command
 from wirespeed.commands.apply import apply
 from wirespeed.commands.drift import drift
-from wirespeed.commands.run_hosts import REBOOT_DUE
 from wirespeed.commands.status import status
 from wirespeed.commands.undo import undo
 from wirespeed.model.capture import Capture
 from wirespeed.model.error import HostError, InputError, LeftChangedError
 from wirespeed.model.fact import HostFacts
 from wirespeed.model.journal import Begun, Entry, Intent, Staged, Stood, Undone
+from wirespeed.runs.run_hosts import REBOOT_DUE
 
 START = {"first": 1, "kept.cmdline": 0, "count": 0}
 GOAL = {"first": 10, "kept.cmdline": 5, "count": 2, "vf": 42}

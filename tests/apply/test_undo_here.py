@@ -16,12 +16,12 @@ from wirespeed.apply.hands_shell import ShellHands
 from wirespeed.apply.planner import make_plan
 from wirespeed.apply.run import open_run
 from wirespeed.apply.run_place import runs_folder
-from wirespeed.commands.run_hosts import carry_out
 from wirespeed.commands.status import status
 from wirespeed.commands.undo import undo
 from wirespeed.host.local import LocalRunner
 from wirespeed.model.error import HostError, InputError, LeftChangedError, WirespeedError
 from wirespeed.model.journal import Entry
+from wirespeed.runs.run_hosts import carry_out
 
 
 @pytest.fixture

@@ -25,7 +25,6 @@ from wirespeed.apply.run import JOURNAL, read_journal
 from wirespeed.apply.run_place import run_folder, runs_folder
 from wirespeed.approaches.wanted import Wanted
 from wirespeed.commands.apply import apply
-from wirespeed.commands.lone_host import lone_host
 from wirespeed.commands.status import status
 from wirespeed.commands.undo import undo
 from wirespeed.model.error import InputError, LeftChangedError, WirespeedError
@@ -34,6 +33,7 @@ from wirespeed.model.journal_lines import read_journal_text, sealed
 from wirespeed.model.observed import Known
 from wirespeed.model.plan import Plan
 from wirespeed.model.spec import Approach
+from wirespeed.runs.lone_host import lone_host
 
 HOST = "ssh://root@alpha.example"
 """How the host is named that specs call `alpha`."""

@@ -6,13 +6,13 @@ from typing import Any
 import pytest
 
 from wirespeed.approaches.esxi import esxi
-from wirespeed.commands.hosts_of_spec import runners_of
 from wirespeed.commands.remedy import way_to
 from wirespeed.model.capture import Capture, Section
 from wirespeed.model.error import InputError
 from wirespeed.model.fact import HostFacts
 from wirespeed.model.spec import Spec
 from wirespeed.model.step import Step
+from wirespeed.runs.hosts_of_spec import runners_of
 from wirespeed.steps.esxi_guest import EsxiGuest
 from wirespeed.steps.esxi_module_parameters import EsxiModuleParameters
 

@@ -13,13 +13,13 @@ from described.windows import Windows, as_found, bridged, external_switch, unbou
 from wirespeed.apply.hands_wsl import WslHands
 from wirespeed.apply.spec_file import parse_spec
 from wirespeed.approaches.wsl2 import wsl2
-from wirespeed.commands import wsl_hosts
 from wirespeed.host.local import LocalRunner
 from wirespeed.host.wsl import SHUTDOWN, WSL, WslRunner
 from wirespeed.model.capture import parse_capture
 from wirespeed.model.error import InputError
 from wirespeed.model.fact import HostFacts
 from wirespeed.model.step import Step
+from wirespeed.runs import wsl_hosts
 from wirespeed.steps.file_content import FileContent
 from wirespeed.steps.windows_filter import WindowsFilter
 from wirespeed.steps.windows_property import WindowsProperty

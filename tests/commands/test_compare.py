@@ -10,9 +10,9 @@ from wirespeed.cli import cli
 from wirespeed.commands import compare as compare_module
 from wirespeed.commands import compare_paths
 from wirespeed.commands.compare import compare
-from wirespeed.commands.compare_folder import compare_folder
 from wirespeed.commands.report import report
 from wirespeed.model.error import InputError, LeftChangedError, WirespeedError
+from wirespeed.runs.compare_folder import compare_folder
 
 SPEC = {
     "hosts": {

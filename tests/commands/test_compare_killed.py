@@ -15,7 +15,6 @@ from wirespeed.apply.run import JOURNAL, open_run, read_journal
 from wirespeed.apply.run_place import run_folder
 from wirespeed.commands import undo as undo_module
 from wirespeed.commands.compare import compare
-from wirespeed.commands.compare_folder import standing_runs
 from wirespeed.commands.undo import undo
 from wirespeed.model.command import Command
 from wirespeed.model.error import InputError
@@ -24,6 +23,7 @@ from wirespeed.model.journal import Result as StepResult
 from wirespeed.model.observed import Known, Observed
 from wirespeed.model.spec import Spec
 from wirespeed.model.step import State, Step
+from wirespeed.runs.compare_folder import standing_runs
 from wirespeed.steps.mtu import Mtu
 
 SPEC = {

@@ -9,12 +9,12 @@ from wirespeed.apply.hands_powershell import PowerShellHands
 from wirespeed.apply.planner import make_plan
 from wirespeed.apply.run import open_run
 from wirespeed.commands.confirm import confirm
-from wirespeed.commands.run_hosts import carry_out
 from wirespeed.commands.status import status
 from wirespeed.host.local import LocalRunner
 from wirespeed.model.error import InputError
 from wirespeed.model.journal import Begun, Ended
 from wirespeed.model.observed import Known
+from wirespeed.runs.run_hosts import carry_out
 from wirespeed.steps.mtu import Mtu
 
 PLAN = make_plan([("alpha", Mtu(netdev="eth0", mtu=9000), Known({"mtu": 1500}, "cat"))])

@@ -14,7 +14,7 @@ from wirespeed.apply.hands_shell import ShellHands
 from wirespeed.apply.planner import make_plan
 from wirespeed.apply.run import JOURNAL
 from wirespeed.apply.spec_file import parse_spec
-from wirespeed.commands import drift, link_port, prove_run, remedy
+from wirespeed.commands import drift, remedy
 from wirespeed.host.local import LocalRunner
 from wirespeed.host.reach import Told
 from wirespeed.host.reach_destination import SwitchHost
@@ -25,6 +25,7 @@ from wirespeed.model.fact import HostFacts
 from wirespeed.model.journal import Begun, Ended, Intent, Result, Verified
 from wirespeed.model.observed import Known
 from wirespeed.model.switch_kind import SwitchKind
+from wirespeed.runs import link_port, prove_run
 from wirespeed.steps.mtu import Mtu
 
 CASE = Path(__file__).parents[1] / "rules/cases/pcie.width_below_capability/absent_x16/capture.txt"

@@ -21,13 +21,13 @@ from test_mlxlink_speed import Card as MlxCard
 from wirespeed.apply.guard_switchport import Match, PortMatch
 from wirespeed.apply.hands_switch import SwitchHands
 from wirespeed.commands import link as module
-from wirespeed.commands import link_wanted
 from wirespeed.host.reach_destination import SwitchHost
 from wirespeed.model.capture import Capture, Section
 from wirespeed.model.command import Command
 from wirespeed.model.error import WirespeedError
 from wirespeed.model.fact import HostFacts
 from wirespeed.model.switch_kind import SwitchKind
+from wirespeed.runs import link_wanted
 
 K = SwitchKind
 HOST, NETDEV, CARD = "ssh://root@alpha", "enp59s0f0", "0000:3b:00.0"

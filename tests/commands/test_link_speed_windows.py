@@ -25,12 +25,12 @@ from wirespeed.apply.guard_switchport import Match, PortMatch
 from wirespeed.apply.hands_powershell import PowerShellHands
 from wirespeed.apply.hands_switch import SwitchHands
 from wirespeed.commands import link as module
-from wirespeed.commands import link_wanted
 from wirespeed.host.reach_destination import SwitchHost
 from wirespeed.model.capture import parse_capture, with_section
 from wirespeed.model.error import ApplyError, InputError, LeftChangedError, WirespeedError
 from wirespeed.model.fact import HostFacts
 from wirespeed.model.switch_kind import SwitchKind
+from wirespeed.runs import link_wanted
 from wirespeed.steps.windows_link import WindowsLink
 from wirespeed.steps.windows_property import WindowsProperty
 

@@ -11,16 +11,6 @@ from click.testing import CliRunner
 
 from wirespeed.cli import cli
 from wirespeed.commands.prove import _judged
-from wirespeed.commands.prove_folder import (
-    DRIFT,
-    PLAN,
-    UNDONE,
-    ProofFolder,
-    capture_name,
-    read_proof,
-    write_proof_reports,
-)
-from wirespeed.commands.prove_measure import Measuring, measured_pairs
 from wirespeed.host.jsonl import JsonlWriter
 from wirespeed.measure.network.endpoints import endpoints_of
 from wirespeed.model.error import HostError, InputError, LeftChangedError, MeasurementError
@@ -29,6 +19,16 @@ from wirespeed.model.network_trial import ForgedKind, IsolationTrial, IsolationV
 from wirespeed.model.proof import Compared, Difference, Opening, Stage, StageEnd, When
 from wirespeed.model.question import Question
 from wirespeed.model.spec import Spec
+from wirespeed.runs.prove_folder import (
+    DRIFT,
+    PLAN,
+    UNDONE,
+    ProofFolder,
+    capture_name,
+    read_proof,
+    write_proof_reports,
+)
+from wirespeed.runs.prove_measure import Measuring, measured_pairs
 
 MARK = "wirespeed-capture 1 m-1234"
 SPEC = {

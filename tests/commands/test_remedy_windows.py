@@ -20,7 +20,6 @@ from described_wsl2 import CARD, windows_as_found
 from described.windows import Windows, as_found, external_switch, guid
 from wirespeed.apply import guard_timer_change, hands_powershell
 from wirespeed.apply.hands_powershell import PowerShellHands
-from wirespeed.commands import hosts_of_spec, wsl_hosts
 from wirespeed.commands import remedy as command
 from wirespeed.commands.undo import undo
 from wirespeed.doctor.diagnose import diagnose
@@ -30,6 +29,7 @@ from wirespeed.model.fact import HostFacts
 from wirespeed.model.finding import Diagnosis
 from wirespeed.model.question import Question
 from wirespeed.model.spec import Spec
+from wirespeed.runs import hosts_of_spec, wsl_hosts
 
 HOST, SWITCH = "winssh://ann@desk", "wirespeed-external"
 

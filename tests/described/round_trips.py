@@ -26,7 +26,6 @@ from wirespeed.apply.run import JOURNAL
 from wirespeed.apply.run_place import run_folder
 from wirespeed.apply.spec_file import parse_spec
 from wirespeed.approaches.guest_network import guest_mac
-from wirespeed.commands import hosts_of_spec
 from wirespeed.commands.apply import apply
 from wirespeed.doctor.collector import collector_script
 from wirespeed.host.runner import MAX_OUTPUT_BYTES, Completed
@@ -35,6 +34,7 @@ from wirespeed.model.command import Command
 from wirespeed.model.fact import HostFacts
 from wirespeed.model.journal import Begun, Ended
 from wirespeed.model.plan import Plan
+from wirespeed.runs import hosts_of_spec
 
 VFS = ("0000:03:00.2", "0000:03:00.3", "0000:03:02.2", "0000:03:02.3")
 NETWORKS = {"storage": 42, "public": 40}

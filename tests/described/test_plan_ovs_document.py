@@ -22,13 +22,13 @@ from wirespeed.apply.record import names_of
 from wirespeed.apply.recorded_answers import RecordedAnswers
 from wirespeed.approaches.guest_network import guest_mac
 from wirespeed.approaches.ovs_tc import ovs_tc
-from wirespeed.commands.hosts_of_spec import read_spec
 from wirespeed.doctor.collector import collector_script
 from wirespeed.model.capture import Section, parse_capture
 from wirespeed.model.command import Command
 from wirespeed.model.fact import HostFacts
 from wirespeed.model.plan import Plan
 from wirespeed.model.spec import Spec
+from wirespeed.runs.hosts_of_spec import read_spec
 from wirespeed.steps.channels import Channels
 from wirespeed.steps.vf_count import AWAIT_LAG
 

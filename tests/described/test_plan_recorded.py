@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from described.planned import after, before, call, commands, planned, spec_of
-from wirespeed.commands import recorded_hosts
 from wirespeed.host.recorded import read_recorded
 from wirespeed.model.error import HostError, InputError
+from wirespeed.runs import recorded_hosts
 
 GUESTS = {
     "ceph-1": {"host": "alpha", "networks": ["storage"]},

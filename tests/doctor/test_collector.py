@@ -7,8 +7,8 @@ import pytest
 
 from wirespeed.catalog import facts
 from wirespeed.doctor.collector import collector_script
-from wirespeed.doctor.gather_unread import unread_lines
 from wirespeed.model.capture import Capture, parse_capture
+from wirespeed.runs.unread_sections import unread_lines
 
 SHELLS = {"dash": ["dash"], "bash": ["bash"], "bash as sh": ["bash", "--posix"],
           "busybox": ["busybox", "sh"]}  # fmt: skip

@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 from sshd import Home, Sshd, free_port, listening, say_nothing
 
-from wirespeed.doctor.gather import Gathered, gather
 from wirespeed.facts.ports import Ports
 from wirespeed.host import reach_crowd
 from wirespeed.host.clock import Deadline, monotonic_s, sleep_s
 from wirespeed.host.reach import Errand, Told, Unreachable, reach
 from wirespeed.host.reach_destination import Destination, Here, Recorded, Remote
+from wirespeed.runs.captures import Gathered, gather
 
 ECHO = Errand(script="echo begin; echo at home in $HOME; echo end\n", begins="begin")
 

@@ -6,10 +6,10 @@ from contextlib import ExitStack
 import pytest
 from sshd import Home, Sshd, free_port
 
-from wirespeed.commands.hosts_of_spec import _runner
 from wirespeed.host.reach import Errand, Told, Unreachable, reach
 from wirespeed.host.reach_destination import EsxiHost, Remote, parse_destination
 from wirespeed.model.error import InputError
+from wirespeed.runs.hosts_of_spec import _runner
 
 ERRAND = Errand(script="echo begin linux\n", esxi="echo begin esxi\n", begins="begin")
 

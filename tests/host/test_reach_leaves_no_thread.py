@@ -11,10 +11,11 @@ from click.testing import CliRunner
 from sshd import free_port, listening, say_nothing
 
 from wirespeed.apply.spec_file import parse_spec
-from wirespeed.commands import capture, doctor, hosts_of_spec, prove_run
+from wirespeed.commands import capture, doctor
 from wirespeed.host.reach import Unreachable
 from wirespeed.host.reach_destination import Here
 from wirespeed.model.error import HostError
+from wirespeed.runs import hosts_of_spec, prove_run
 
 SPEC = """
 hosts:

@@ -11,7 +11,6 @@ import pytest
 from other_user import UID, needs_root
 from sshd import Home, Sshd, make_key, public
 
-from wirespeed.commands.guest_machines import with_guest_keys
 from wirespeed.host import ssh_guest
 from wirespeed.host.clock import monotonic_s
 from wirespeed.host.local import LocalRunner
@@ -19,6 +18,7 @@ from wirespeed.host.reach_destination import Remote
 from wirespeed.host.ssh_guest import GuestPlace, GuestSession, own_key
 from wirespeed.model.error import HostError, InputError
 from wirespeed.model.spec import Spec
+from wirespeed.runs.guest_machines import with_guest_keys
 
 pytestmark = pytest.mark.sshd
 MARKER = "wirespeed-host-key:"

@@ -13,7 +13,6 @@ from sshd import free_port, listening, say_nothing
 from vcsim import PASSWORD, Vcsim
 
 from wirespeed.doctor.diagnose import diagnose
-from wirespeed.doctor.gather import Gathered, gather
 from wirespeed.facts.esxi_guests import EsxiGuests
 from wirespeed.facts.esxi_module import EsxiModule
 from wirespeed.facts.esxi_ports import EsxiPorts
@@ -26,6 +25,7 @@ from wirespeed.model.error import HostError, InputError
 from wirespeed.model.observed import Known, Unreadable
 from wirespeed.model.question import Purpose, Question
 from wirespeed.model.vsphere import AFFINITY, LATENCY, LOCKED, NUMA_NODE, RESERVATION
+from wirespeed.runs.captures import Gathered, gather
 
 
 @pytest.fixture(scope="module", name="host")

@@ -15,12 +15,12 @@ from whole_plan import Run
 
 from wirespeed.apply.run import read_journal
 from wirespeed.catalog import read_step
-from wirespeed.commands.prove_folder import read_proof
 from wirespeed.commands.report import report
 from wirespeed.commands.status import status
 from wirespeed.model.journal import Intent, StepProgress, outcome, progress, whole_plan
 from wirespeed.model.plan import Plan
 from wirespeed.model.proof import Stage
+from wirespeed.runs.prove_folder import read_proof
 
 KEPT = Path(__file__).parent
 JOURNALS = sorted(path.parent.name for path in KEPT.glob("*/journal.jsonl"))

@@ -12,10 +12,10 @@ import sys
 from pathlib import Path
 
 from wirespeed.apply.run import open_run
-from wirespeed.commands.hosts_of_spec import hands_of, read_spec
-from wirespeed.commands.run_hosts import carry_out
 from wirespeed.model.journal import Entry
 from wirespeed.model.plan import Plan
+from wirespeed.runs.hosts_of_spec import hands_of, read_spec
+from wirespeed.runs.run_hosts import carry_out
 
 
 def main(spec: str, plan: str, folder: str, number: str, when: str) -> None:

@@ -8,8 +8,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from wirespeed.commands.prove_measure import host_ends
-from wirespeed.doctor.gather import Gathered, gather
 from wirespeed.doctor.host_state import Values, values_of
 from wirespeed.host.clock import Deadline, sleep_s
 from wirespeed.host.reach_destination import Remote
@@ -28,6 +26,8 @@ from wirespeed.model.network_trial import (
     Pair,
 )
 from wirespeed.model.spec import FailoverSpec, IsolationSpec, Spec
+from wirespeed.runs.captures import Gathered, gather
+from wirespeed.runs.prove_measure import host_ends
 
 HOSTS = ("alpha", "beta")
 PORTS = ("0000:01:00.0", "0000:02:00.0")

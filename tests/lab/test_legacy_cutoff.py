@@ -16,7 +16,6 @@ from wirespeed.apply.guard_timer_hands import guarded
 from wirespeed.apply.hands_shell import ShellHands
 from wirespeed.apply.planner import make_plan
 from wirespeed.apply.run_place import run_folder
-from wirespeed.doctor.gather import Gathered, gather
 from wirespeed.host.clock import Deadline, sleep_s
 from wirespeed.host.reach_destination import Remote
 from wirespeed.host.ssh_session import SshSession
@@ -25,6 +24,7 @@ from wirespeed.lab.machines import Machine, Machines
 from wirespeed.model.error import ApplyError, WirespeedError
 from wirespeed.model.journal import Begun, Entry, Result, Verified
 from wirespeed.model.plan import Plan
+from wirespeed.runs.captures import Gathered, gather
 from wirespeed.steps.ovs_bridge import OvsBridge
 from wirespeed.steps.ovs_port import OvsPort
 

@@ -8,7 +8,6 @@ from collections.abc import Iterator
 import pytest
 from program import await_none_with, processes_with, start, wirespeed
 
-from wirespeed.doctor.gather import Gathered, gather
 from wirespeed.facts.netstack import NetStack
 from wirespeed.facts.pci import Pci
 from wirespeed.facts.ports import Ports
@@ -24,6 +23,7 @@ from wirespeed.lab.machine_spec import LabSpec, MachineSpec
 from wirespeed.lab.machines import Machine, Machines
 from wirespeed.model.error import InputError, MeasurementError
 from wirespeed.model.observed import Known
+from wirespeed.runs.captures import Gathered, gather
 
 # The first of them also waits for the image where none is cached.
 pytestmark = [pytest.mark.machines, pytest.mark.timeout(900)]

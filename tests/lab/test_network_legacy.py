@@ -11,7 +11,6 @@ from typing import TypeAlias, TypeVar
 import pytest
 from program import wirespeed
 
-from wirespeed.commands.hosts_of_spec import read_spec, runners_of
 from wirespeed.host.runner import Runner
 from wirespeed.lab.machine_cable import lab_cable, lab_control
 from wirespeed.lab.machine_spec import LabSpec, MachineSpec
@@ -35,6 +34,7 @@ from wirespeed.model.network_trial import (
     PingTrial,
 )
 from wirespeed.model.spec import FailoverSpec, Iperf3Spec, IsolationSpec, PingSpec
+from wirespeed.runs.hosts_of_spec import read_spec, runners_of
 
 pytestmark = [pytest.mark.machines, pytest.mark.rare, pytest.mark.timeout(900)]
 HOSTS = ("alpha", "beta")

@@ -14,12 +14,12 @@ import pytest
 from ovs_story import assert_talk, sh, standing
 from program import wirespeed
 
-from wirespeed.commands.hosts_of_spec import read_spec, runners_of
 from wirespeed.doctor.host_state import differences
 from wirespeed.host.clock import Deadline, sleep_s
 from wirespeed.lab.machine_spec import LabSpec, MachineSpec
 from wirespeed.lab.machines import Machines
 from wirespeed.measure.network.endpoints import endpoints_of
+from wirespeed.runs.hosts_of_spec import read_spec, runners_of
 
 pytestmark = [pytest.mark.polls, pytest.mark.machines, pytest.mark.rare, pytest.mark.timeout(1200)]
 HOSTS = ("alpha", "beta")

@@ -16,12 +16,12 @@ from program import start, wirespeed
 from test_legacy_reboot import reboot
 
 from wirespeed.apply.run_place import run_folder
-from wirespeed.doctor.gather import Gathered, gather
 from wirespeed.doctor.host_state import Values, differences, values_of
 from wirespeed.host.clock import Deadline, sleep_s
 from wirespeed.host.reach_destination import Remote
 from wirespeed.lab.machine_spec import LabSpec, MachineSpec
 from wirespeed.lab.machines import Machines
+from wirespeed.runs.captures import Gathered, gather
 
 pytestmark = [pytest.mark.machines, pytest.mark.rare, pytest.mark.timeout(900)]
 HOSTS = ("alpha", "beta")

@@ -16,10 +16,6 @@ from program import wirespeed
 from wirespeed.apply.hands_shell import ShellHands
 from wirespeed.apply.run import open_run
 from wirespeed.catalog import read_step
-from wirespeed.commands.hosts_of_spec import hands_of, read_spec, runners_of
-from wirespeed.commands.plan_hosts import plan_hosts
-from wirespeed.commands.run_hosts import carry_out, take_back
-from wirespeed.doctor.gather import Gathered, gather
 from wirespeed.doctor.host_state import Values, differences, values_of
 from wirespeed.host.clock import Deadline, sleep_s
 from wirespeed.host.reach_destination import Remote
@@ -30,6 +26,10 @@ from wirespeed.model.journal import Begun, Intent
 from wirespeed.model.observed import Known, Observed
 from wirespeed.model.plan import Plan
 from wirespeed.model.step import State
+from wirespeed.runs.captures import Gathered, gather
+from wirespeed.runs.hosts_of_spec import hands_of, read_spec, runners_of
+from wirespeed.runs.plan_hosts import plan_hosts
+from wirespeed.runs.run_hosts import carry_out, take_back
 
 pytestmark = [pytest.mark.machines, pytest.mark.timeout(900)]
 HOSTS = ("alpha", "beta")

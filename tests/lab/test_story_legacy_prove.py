@@ -14,12 +14,12 @@ import pytest
 from program import start, wirespeed
 
 from wirespeed.apply.run_place import run_folder
-from wirespeed.commands.prove_folder import read_proof
 from wirespeed.host.clock import Deadline, sleep_s
 from wirespeed.lab.machine_spec import LabSpec, MachineSpec
 from wirespeed.lab.machines import Machine, Machines
 from wirespeed.model.network_trial import FailoverVerdict, IsolationVerdict
 from wirespeed.model.proof import Stage
+from wirespeed.runs.prove_folder import read_proof
 
 pytestmark = [pytest.mark.machines, pytest.mark.timeout(900)]
 HOSTS = ("alpha", "beta")

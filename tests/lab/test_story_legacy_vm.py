@@ -9,14 +9,14 @@ from pathlib import Path
 import pytest
 from program import wirespeed
 
-from wirespeed.commands.hosts_of_spec import read_spec, runners_of
-from wirespeed.doctor.gather import Gathered, gather
 from wirespeed.doctor.host_state import Values, differences, values_of
 from wirespeed.host.clock import Deadline, sleep_s
 from wirespeed.host.reach_destination import Remote
 from wirespeed.host.runner import Runner
 from wirespeed.lab.machine_spec import LabSpec, MachineSpec
 from wirespeed.lab.machines import Machine, Machines
+from wirespeed.runs.captures import Gathered, gather
+from wirespeed.runs.hosts_of_spec import read_spec, runners_of
 
 pytestmark = [
     pytest.mark.machines,

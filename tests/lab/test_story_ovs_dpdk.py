@@ -28,7 +28,6 @@ from ovs_story import (
 )
 from program import wirespeed
 
-from wirespeed.commands.hosts_of_spec import read_spec, runners_of
 from wirespeed.doctor.host_state import differences
 from wirespeed.host.runner import Runner
 from wirespeed.lab.machine_spec import LabSpec, MachineSpec
@@ -42,6 +41,7 @@ from wirespeed.model.network_trial import (
     NetworkTrial,
 )
 from wirespeed.model.spec import Iperf3Spec, Spec
+from wirespeed.runs.hosts_of_spec import read_spec, runners_of
 
 pytestmark = [pytest.mark.polls, pytest.mark.machines, pytest.mark.rare, pytest.mark.timeout(900)]
 Guests = dict[str, Endpoint]

@@ -31,7 +31,6 @@ from ovs_story import (
 )
 from program import wirespeed
 
-from wirespeed.commands.hosts_of_spec import read_spec, runners_of
 from wirespeed.doctor.host_state import Values, differences
 from wirespeed.host.runner import Runner
 from wirespeed.lab.machine_spec import LabSpec, MachineSpec
@@ -44,6 +43,7 @@ from wirespeed.model.network_trial import (
     OffloadVerdict,
 )
 from wirespeed.model.spec import Spec
+from wirespeed.runs.hosts_of_spec import read_spec, runners_of
 
 pytestmark = [pytest.mark.machines, pytest.mark.timeout(900)]
 BY_TC = "ovs-vsctl set Open_vSwitch . other_config:hw-offload=true other_config:tc-policy=skip_hw"

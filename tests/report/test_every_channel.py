@@ -14,14 +14,14 @@ import pytest
 from wirespeed import cli
 from wirespeed.apply.run import JOURNAL
 from wirespeed.commands import doctor, drift, plan
-from wirespeed.commands.compare_report import RECORD, ComparisonRecord, Failed, write_record
-from wirespeed.commands.prove_folder import PLAN, UNDONE, ProofFolder
 from wirespeed.measure.bench.run_folder import TRIALS
 from wirespeed.model import error as errors
 from wirespeed.model.journal import Begun, Ended, Intent, Result, Verified
 from wirespeed.model.observed import Unreadable
 from wirespeed.model.proof import Compared, Difference, When
 from wirespeed.model.spec import Approach
+from wirespeed.runs.compare_report import RECORD, ComparisonRecord, Failed, write_record
+from wirespeed.runs.prove_folder import PLAN, UNDONE, ProofFolder
 
 from .conftest import Call
 from .diagnoses import filled_with
@@ -108,7 +108,7 @@ def test_a_capture_goes_to_a_program_as_it_came_and_to_a_terminal_made_printable
     _, out, err = call("capture", path)
     assert "\x1b[31m" in out
     assert_harmless(err, "capture", planted=False)
-    monkeypatch.setattr("wirespeed.commands.echo.sys.stdout", Terminal())
+    monkeypatch.setattr("wirespeed.terminal.sys.stdout", Terminal())
     _, _, err = call("capture", path)
     assert_harmless(Terminal.said, "capture on a terminal")
 
@@ -286,15 +286,15 @@ EXACT = {
     ("apply/copy_folder.py", "write_whole"): "a journal: JSON of Frozens, and what stood on a host",
     ("apply/run_file.py", "write_whole"): "JSON of a Frozen",
     ("commands/capture.py", "write_whole"): "a capture: a program reads it",
-    ("commands/compare_report.py", "write_whole"): "JSON of a Frozen",
+    ("runs/compare_report.py", "write_whole"): "JSON of a Frozen",
     ("commands/doctor.py", "write_whole"): "a capture",
-    ("commands/prove_folder.py", "write_whole"): "captures",
+    ("runs/prove_folder.py", "write_whole"): "captures",
 }
 
 
 def test_every_file_that_people_read_is_written_by_the_function_that_makes_it_printable():
     found: dict[tuple[str, str], int] = {}
-    for package in ("commands", "report", "apply", "doctor"):
+    for package in ("commands", "runs", "report", "apply", "doctor"):
         for path in sorted((SOURCES / package).rglob("*.py")):
             for node in ast.walk(ast.parse(path.read_text())):
                 if isinstance(node, ast.Call):

@@ -23,9 +23,7 @@ from wirespeed.apply.run import JOURNAL
 from wirespeed.apply.run_file import RUN
 from wirespeed.apply.run_place import run_folder, runs_folder
 from wirespeed.approaches.wanted import Wanted
-from wirespeed.commands import hosts_of_spec, link, persist, prove_run, remedy
-from wirespeed.commands.compare_folder import compare_folder
-from wirespeed.commands.prove_measure import Measuring
+from wirespeed.commands import link, persist, remedy
 from wirespeed.host.local import LocalRunner
 from wirespeed.host.reach_destination import SwitchHost
 from wirespeed.model.finding import Diagnosis, Remedy
@@ -33,6 +31,9 @@ from wirespeed.model.owner import Owner
 from wirespeed.model.spec import Approach, Spec
 from wirespeed.model.step_call import StepCall
 from wirespeed.model.switch_kind import SwitchKind
+from wirespeed.runs import hosts_of_spec, prove_run
+from wirespeed.runs.compare_folder import compare_folder
+from wirespeed.runs.prove_measure import Measuring
 
 from .conftest import Call
 from .diagnoses import diagnosis, finding

@@ -26,7 +26,6 @@ from wirespeed.commands import apply as apply_command
 from wirespeed.commands import undo as undo_command
 from wirespeed.commands.apply import apply
 from wirespeed.commands.persist import netdevs_of
-from wirespeed.commands.run_hosts import REBOOT_DUE
 from wirespeed.commands.undo import undo
 from wirespeed.doctor.diagnose import diagnose
 from wirespeed.model.capture import parse_capture
@@ -35,6 +34,7 @@ from wirespeed.model.fact import HostFacts
 from wirespeed.model.journal import Begun, whole_plan
 from wirespeed.model.plan import PlannedStep
 from wirespeed.model.spec import Spec
+from wirespeed.runs.run_hosts import REBOOT_DUE
 from wirespeed.steps.file_content import FileContent
 
 SPEC = """\

@@ -10,11 +10,11 @@ from wirespeed.advice.fabric import advise_fabric
 from wirespeed.advice.slot import Slot, advise_slot
 from wirespeed.advice.transport import advise_transport
 from wirespeed.advice.wsl2 import advise_wsl2
-from wirespeed.commands.echo import echo
 from wirespeed.model.advice import Advice
 from wirespeed.model.error import InputError
 from wirespeed.model.shown import shown
 from wirespeed.report.advice_text import advice_lines
+from wirespeed.terminal import echo
 
 LANES = (1, 2, 4, 8, 16, 32)
 as_json = click.option("--json", "as_json", is_flag=True, help="One line of JSON.")

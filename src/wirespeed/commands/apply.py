@@ -17,14 +17,19 @@ from wirespeed.apply.run import Run, open_run
 from wirespeed.apply.run_place import new_run_folder, of_spec, refuse_moved
 from wirespeed.apply.stages import refuse_endless
 from wirespeed.apply.until import until_number
-from wirespeed.commands import tryout
 from wirespeed.commands.break_lock import break_lock
 from wirespeed.commands.confirm import keep, refuse_gone
-from wirespeed.commands.echo import confirm, echo, is_terminal
-from wirespeed.commands.hosts_of_spec import hands_of, here_of, read_spec
-from wirespeed.commands.plan_hosts import facts_now, plan_hosts
-from wirespeed.commands.resume_spec import spec_to_go_on_with
-from wirespeed.commands.run_hosts import (
+from wirespeed.model.error import HostError, InputError, MeasurementError
+from wirespeed.model.fact import HostFacts
+from wirespeed.model.journal import Begun, tried_s
+from wirespeed.model.plan import Plan
+from wirespeed.model.spec import Spec
+from wirespeed.report.plan_text import plan_lines
+from wirespeed.runs import tryout
+from wirespeed.runs.hosts_of_spec import hands_of, here_of, read_spec
+from wirespeed.runs.plan_hosts import facts_now, plan_hosts
+from wirespeed.runs.resume_spec import spec_to_go_on_with
+from wirespeed.runs.run_hosts import (
     REBOOT_DUE,
     carry_out,
     rebooted_since,
@@ -32,12 +37,7 @@ from wirespeed.commands.run_hosts import (
     still_to_reboot,
     take_back,
 )
-from wirespeed.model.error import HostError, InputError, MeasurementError
-from wirespeed.model.fact import HostFacts
-from wirespeed.model.journal import Begun, tried_s
-from wirespeed.model.plan import Plan
-from wirespeed.model.spec import Spec
-from wirespeed.report.plan_text import plan_lines
+from wirespeed.terminal import confirm, echo, is_terminal
 
 
 @click.command()

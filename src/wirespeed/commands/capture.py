@@ -8,14 +8,11 @@ from pathlib import Path
 
 import click
 
-from wirespeed.commands.echo import echo, echo_capture
 from wirespeed.doctor.anonymous import anonymous
 from wirespeed.doctor.collector import collector_script
 from wirespeed.doctor.collector_esxi import esxi_collector_script
 from wirespeed.doctor.collector_switch import switch_form
 from wirespeed.doctor.collector_windows import windows_collector_script
-from wirespeed.doctor.gather import collect
-from wirespeed.doctor.gather_unread import unread_lines
 from wirespeed.host.files import is_folder, make_folder, write_whole
 from wirespeed.host.reach import TIMEOUT_S, Told, Unreachable
 from wirespeed.host.reach_destination import (
@@ -27,6 +24,9 @@ from wirespeed.model.capture import parse_capture
 from wirespeed.model.error import InputError, WirespeedError
 from wirespeed.model.shown import shown
 from wirespeed.model.switch_kind import SwitchKind
+from wirespeed.runs.captures import collect
+from wirespeed.runs.unread_sections import unread_lines
+from wirespeed.terminal import echo, echo_capture
 
 MAX_NAME_CHARACTERS = 80
 SCRIPTS = ("linux", "windows", "esxi", *SwitchKind)

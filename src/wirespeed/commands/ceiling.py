@@ -14,13 +14,13 @@ from wirespeed.ceilings.pcie import pcie_ceiling
 from wirespeed.ceilings.tcp import goodput_bps, tcp_payload_bytes, tcp_window_ceiling
 from wirespeed.ceilings.vswitch import vswitch_ceiling
 from wirespeed.commands import ceiling_options as option
-from wirespeed.commands.echo import echo
 from wirespeed.model.ascii_json import ascii_json
 from wirespeed.model.ceiling import Ceiling, Direction, Ledger
 from wirespeed.model.error import InputError
 from wirespeed.model.question import Purpose, Question
 from wirespeed.model.shown import shown
 from wirespeed.report.ceiling_text import ceiling_lines
+from wirespeed.terminal import echo
 
 WIDTH = 80
 GIVEN = "as you gave it"
@@ -273,10 +273,10 @@ def _of_host(host: str | None, question: Question) -> tuple[list[Ledger], tuple[
     """Give the ledgers of its ports, what is to be said of the reading, and whether it is whole."""
     # Only here: a what-if needs no host, and shall not wait for what reads one.
     from wirespeed.doctor.diagnose import asked_ports
-    from wirespeed.doctor.gather import gather
     from wirespeed.doctor.ledger import build_ledger
     from wirespeed.host.reach import Unreachable
     from wirespeed.host.reach_destination import HERE, parse_destination
+    from wirespeed.runs.captures import gather
 
     (found,) = gather([parse_destination(host or HERE)])
     if isinstance(found, Unreachable):

@@ -7,20 +7,8 @@ from pydantic import ValidationError
 
 from wirespeed.apply.run_place import run_folder
 from wirespeed.commands.break_lock import break_lock
-from wirespeed.commands.compare_folder import compare_folder, compare_pages, refuse_what_stands
 from wirespeed.commands.compare_paths import measured_paths
-from wirespeed.commands.compare_report import (
-    REPORT,
-    ComparisonRecord,
-    Failed,
-    forget,
-    write_comparison_reports,
-    write_record,
-)
-from wirespeed.commands.echo import echo
-from wirespeed.commands.hosts_of_spec import read_spec
 from wirespeed.commands.prove import prove_into
-from wirespeed.commands.prove_run import DeclinedError
 from wirespeed.host.files import make_result_folder, make_run_folder
 from wirespeed.model.error import InputError, LeftChangedError, WirespeedError
 from wirespeed.model.shown import shown
@@ -32,6 +20,18 @@ from wirespeed.report.diagnosis_text import WIDTH
 from wirespeed.report.proof_answer import is_proven
 from wirespeed.report.proof_page import Proof
 from wirespeed.report.text_lines import wrapped
+from wirespeed.runs.compare_folder import compare_folder, compare_pages, refuse_what_stands
+from wirespeed.runs.compare_report import (
+    REPORT,
+    ComparisonRecord,
+    Failed,
+    forget,
+    write_comparison_reports,
+    write_record,
+)
+from wirespeed.runs.hosts_of_spec import read_spec
+from wirespeed.runs.prove_run import DeclinedError
+from wirespeed.terminal import echo
 
 MOST_SAID = 400
 

@@ -2,14 +2,14 @@
 
 from pathlib import Path
 
-from wirespeed.commands.compare_report import PATHS_FOLDER
-from wirespeed.commands.echo import echo
 from wirespeed.commands.measure import rfc2544
 from wirespeed.host.files import make_folder, remove_file
 from wirespeed.measure.bench.run_folder import TRIALS
 from wirespeed.model.error import WirespeedError
 from wirespeed.model.spec import Approach, Rfc2544Spec
 from wirespeed.report.comparison_paths import PATHS
+from wirespeed.runs.compare_report import PATHS_FOLDER
+from wirespeed.terminal import echo
 
 TRIAL_SECONDS = 1.0
 

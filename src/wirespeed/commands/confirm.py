@@ -8,15 +8,15 @@ import click
 from wirespeed.apply.hands_shell import ShellHands
 from wirespeed.apply.run import Run, open_run
 from wirespeed.apply.run_place import run_folder
-from wirespeed.commands import tryout
 from wirespeed.commands.break_lock import break_lock
-from wirespeed.commands.echo import echo
-from wirespeed.commands.hosts_of_spec import hands_of
-from wirespeed.commands.run_hosts import Taken, put_back, rebooted, spec_of_run, taken
 from wirespeed.host.clock import utc_now
 from wirespeed.model.error import InputError
 from wirespeed.model.journal import Begun, Ended, tried_s
 from wirespeed.model.plan import Plan
+from wirespeed.runs import tryout
+from wirespeed.runs.hosts_of_spec import hands_of
+from wirespeed.runs.run_hosts import Taken, put_back, rebooted, spec_of_run, taken
+from wirespeed.terminal import echo
 
 
 @click.command()

@@ -12,10 +12,8 @@ from typing import Any
 import click
 
 from wirespeed.catalog import rules
-from wirespeed.commands.echo import echo, echo_live, echo_styled
 from wirespeed.commands.quantities import Address, Gigabits, Seconds
 from wirespeed.doctor.diagnose import diagnose
-from wirespeed.doctor.gather import collect
 from wirespeed.facts.windows_crashes import ANALYSIS_SECTION
 from wirespeed.host.files import make_folder, write_result, write_text, write_whole
 from wirespeed.host.reach import Told, Unreachable
@@ -39,6 +37,8 @@ from wirespeed.report.diagnosis_hosts import (
 from wirespeed.report.diagnosis_text import WIDTH, Line, diagnosis_lines
 from wirespeed.report.rule_text import rule_lines, rules_lines
 from wirespeed.report.text_lines import clip
+from wirespeed.runs.captures import collect
+from wirespeed.terminal import echo, echo_live, echo_styled
 
 FEW_HOSTS = 2
 """So many are shown in full; of more, one line each."""
@@ -230,7 +230,7 @@ def _answer(
             text = with_section(text, name, ANALYSIS_SECTION, crash)
         if far_ends:
             # Only here: few ask for it.
-            from wirespeed.commands.far_end import with_far_ends
+            from wirespeed.runs.far_end import with_far_ends
 
             text = with_far_ends(text, far_ends, seconds)
         answer = diagnose(HostFacts(name, parse_capture(text, name)), question)

@@ -8,11 +8,11 @@ from wirespeed.apply.drift import drifted, left_states, unread
 from wirespeed.apply.run import read_journal, run_spec
 from wirespeed.apply.run_place import run_folder
 from wirespeed.apply.standing import read_steps
-from wirespeed.commands.echo import echo
-from wirespeed.commands.hosts_of_spec import hands_of
-from wirespeed.commands.run_hosts import refuse_missing_hosts, spec_of_run
 from wirespeed.model.journal import outcome, whole_plan
 from wirespeed.report.plan_text import drift_lines
+from wirespeed.runs.hosts_of_spec import hands_of
+from wirespeed.runs.run_hosts import refuse_missing_hosts, spec_of_run
+from wirespeed.terminal import echo
 
 
 @click.command()

@@ -5,7 +5,6 @@ import sys
 
 import click
 
-from wirespeed.commands.echo import echo
 from wirespeed.host.clock import monotonic_s
 from wirespeed.host.files import find_program
 from wirespeed.host.lab_folders import SSH_CONFIG
@@ -13,6 +12,7 @@ from wirespeed.lab.machine_runs import end_lab, find_lab, running_labs, start_la
 from wirespeed.lab.machine_spec import TWO_HOSTS, LabSpec, Wiring, lab_of, parse_machine
 from wirespeed.lab.machines import LabState
 from wirespeed.model.error import InputError
+from wirespeed.terminal import echo
 
 NAME = "lab"
 _name_option = click.option("--name", default=NAME, show_default=True, help="The lab's name.")

@@ -20,23 +20,8 @@ from wirespeed.apply.planner import make_plan
 from wirespeed.apply.run import Run, open_run
 from wirespeed.apply.run_place import other_run_folder
 from wirespeed.apply.switchport_save import save, unsaved
-from wirespeed.approaches.link_speed import Encoding
 from wirespeed.commands.break_lock import break_lock
-from wirespeed.commands.echo import confirm, echo
-from wirespeed.commands.link_port import port_proof
-from wirespeed.commands.link_wanted import (
-    Tool,
-    Wanted,
-    both_ends,
-    has_link,
-    pauses,
-    proves_link,
-    steps,
-)
-from wirespeed.commands.plan_hosts import require_whole
-from wirespeed.commands.run_hosts import catch_up, forget_steps, taken, telling, undo_taken
-from wirespeed.commands.undo_options import HowUndone, undo_options
-from wirespeed.doctor.gather import Gathered, gather
+from wirespeed.commands.undo_options import undo_options
 from wirespeed.host.clock import utc_now
 from wirespeed.host.local import LocalRunner
 from wirespeed.host.reach_destination import (
@@ -59,6 +44,22 @@ from wirespeed.model.plan import Plan
 from wirespeed.model.shown import shown
 from wirespeed.model.step import Step
 from wirespeed.report.plan_text import plan_lines
+from wirespeed.runs.captures import Gathered, gather
+from wirespeed.runs.how_undone import HowUndone
+from wirespeed.runs.link_port import port_proof
+from wirespeed.runs.link_steps import Encoding
+from wirespeed.runs.link_wanted import (
+    Tool,
+    Wanted,
+    both_ends,
+    has_link,
+    pauses,
+    proves_link,
+    steps,
+)
+from wirespeed.runs.plan_hosts import require_whole
+from wirespeed.runs.run_hosts import catch_up, forget_steps, taken, telling, undo_taken
+from wirespeed.terminal import confirm, echo
 
 AUTO = "auto"
 

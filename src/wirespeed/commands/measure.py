@@ -12,7 +12,6 @@ from pydantic import ValidationError
 
 from wirespeed import __version__
 from wirespeed.commands.doctor import examine, unanswered
-from wirespeed.commands.echo import echo
 from wirespeed.commands.measure_command import command as workload_command
 from wirespeed.commands.report import FINDINGS, write_reports
 from wirespeed.display import Display, single_core_table
@@ -35,6 +34,7 @@ from wirespeed.model.error import InputError, MeasurementError, WirespeedError
 from wirespeed.model.question import Purpose, Question
 from wirespeed.model.trial import End, FrameMix, Record, Setup
 from wirespeed.report.diagnosis_hosts import Answer, json_line
+from wirespeed.terminal import echo
 
 RFC2544_SIZES = "64,128,256,512,1024,1280,1518"
 """The published report's sizes: RFC 2544 section 9.1 for Ethernet, without its 1024-to-1280 gap."""

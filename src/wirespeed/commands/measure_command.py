@@ -8,7 +8,6 @@ from pathlib import Path
 import click
 
 from wirespeed import __version__
-from wirespeed.commands.echo import echo
 from wirespeed.host.clock import utc_now
 from wirespeed.host.files import make_folder, write_result
 from wirespeed.host.jsonl import ResultWriter
@@ -31,6 +30,7 @@ from wirespeed.model.workload_trial import Workload, WorkloadTrial
 from wirespeed.report.workload_json import pair_json
 from wirespeed.report.workload_markdown import workload_markdown
 from wirespeed.report.workload_text import label_lines, pair_lines, trial_line
+from wirespeed.terminal import echo
 
 REPORT = "workload.md"
 LABEL = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,39}")

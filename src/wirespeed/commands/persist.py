@@ -14,10 +14,7 @@ from wirespeed.apply.run import Run, is_run, open_run, read_journal
 from wirespeed.apply.run_file import read_run_file
 from wirespeed.apply.run_place import run_folder
 from wirespeed.commands.break_lock import break_lock
-from wirespeed.commands.echo import confirm, echo
-from wirespeed.commands.hosts_of_spec import hands_of
-from wirespeed.commands.run_hosts import carry_out, spec_of_run, take_back
-from wirespeed.commands.undo_options import HowUndone, undo_options
+from wirespeed.commands.undo_options import undo_options
 from wirespeed.model.error import InputError
 from wirespeed.model.journal import Entry, outcome
 from wirespeed.model.observed import CannotTellError, Known, Observed
@@ -25,7 +22,11 @@ from wirespeed.model.plan import Plan
 from wirespeed.model.spec import VIRTUAL_MACHINES, Approach, Spec
 from wirespeed.model.step import State, Step
 from wirespeed.report.plan_text import plan_lines
+from wirespeed.runs.hosts_of_spec import hands_of
+from wirespeed.runs.how_undone import HowUndone
+from wirespeed.runs.run_hosts import carry_out, spec_of_run, take_back
 from wirespeed.steps.file_content import FileContent
+from wirespeed.terminal import confirm, echo
 
 FOLDER = "persist"
 """Its own run, in the folder of the one that it makes last."""

@@ -7,12 +7,12 @@ import click
 from wirespeed.apply.make import When, plan_spec
 from wirespeed.apply.run import is_run, read_journal
 from wirespeed.apply.run_place import run_folder
-from wirespeed.commands.echo import echo
-from wirespeed.commands.hosts_of_spec import read_spec, readers_of
-from wirespeed.commands.run_hosts import live_hosts, still_to_reboot
 from wirespeed.model.journal import Begun, outcome, whole_plan
 from wirespeed.report.plan_diff import diff_lines
 from wirespeed.report.plan_text import plan_lines, shell_script
+from wirespeed.runs.hosts_of_spec import read_spec, readers_of
+from wirespeed.runs.run_hosts import live_hosts, still_to_reboot
+from wirespeed.terminal import echo
 
 
 @click.command()

@@ -9,12 +9,6 @@ from wirespeed import __version__
 from wirespeed.apply.run import Run, open_run
 from wirespeed.apply.run_place import new_run_folder, of_spec, refuse_moved
 from wirespeed.commands.break_lock import break_lock
-from wirespeed.commands.echo import echo
-from wirespeed.commands.hosts_of_spec import hands_by, read_spec, runners_of
-from wirespeed.commands.prove_folder import ProofFolder, write_proof_reports
-from wirespeed.commands.prove_measure import Measuring
-from wirespeed.commands.prove_run import DeclinedError, Proving
-from wirespeed.commands.report_source import proof_pages
 from wirespeed.host.clock import utc_now
 from wirespeed.host.files import make_result_folder
 from wirespeed.model.error import InputError, LeftChangedError, MeasurementError, WirespeedError
@@ -22,6 +16,12 @@ from wirespeed.model.proof import Opening, Stage
 from wirespeed.model.spec import Spec
 from wirespeed.report.proof_answer import answers, exit_code, verdict
 from wirespeed.report.proof_page import Proof
+from wirespeed.runs.hosts_of_spec import hands_by, read_spec, runners_of
+from wirespeed.runs.prove_folder import ProofFolder, write_proof_reports
+from wirespeed.runs.prove_measure import Measuring
+from wirespeed.runs.prove_run import DeclinedError, Proving
+from wirespeed.runs.report_source import proof_pages
+from wirespeed.terminal import echo
 
 
 @click.command()

@@ -12,12 +12,6 @@ from wirespeed.apply.run import open_run
 from wirespeed.apply.run_place import other_run_folder
 from wirespeed.commands.break_lock import break_lock
 from wirespeed.commands.doctor import check_wanted, examine
-from wirespeed.commands.echo import confirm, echo
-from wirespeed.commands.hosts_of_spec import hands_of, here_of
-from wirespeed.commands.lone_host import lone_host
-from wirespeed.commands.plan_hosts import require_whole
-from wirespeed.commands.run_hosts import carry_out
-from wirespeed.commands.wsl_hosts import is_of_windows
 from wirespeed.doctor.switch_side import is_only_switch
 from wirespeed.facts.ports import Ports
 from wirespeed.facts.vsphere import is_esxi
@@ -35,6 +29,12 @@ from wirespeed.model.shown import shown
 from wirespeed.model.spec import Spec
 from wirespeed.report.plan_text import plan_lines
 from wirespeed.report.text_lines import wrapped
+from wirespeed.runs.hosts_of_spec import hands_of, here_of
+from wirespeed.runs.lone_host import lone_host
+from wirespeed.runs.plan_hosts import require_whole
+from wirespeed.runs.run_hosts import carry_out
+from wirespeed.runs.wsl_hosts import is_of_windows
+from wirespeed.terminal import confirm, echo
 
 WIDTH = 80
 

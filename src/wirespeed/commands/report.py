@@ -5,10 +5,6 @@ from pathlib import Path
 import click
 from pydantic import TypeAdapter, ValidationError
 
-from wirespeed.commands.compare_report import is_comparison, write_comparison_reports
-from wirespeed.commands.echo import echo
-from wirespeed.commands.prove_folder import is_proof, write_proof_reports
-from wirespeed.commands.report_source import source_of
 from wirespeed.host.files import is_file, make_folder, make_result_folder, read_text, write_result
 from wirespeed.measure.bench.run_folder import TRIALS, merged, read_records
 from wirespeed.model.error import InputError
@@ -19,6 +15,10 @@ from wirespeed.report.compare import build_comparison
 from wirespeed.report.csv_table import render_csv
 from wirespeed.report.html import render_html
 from wirespeed.report.markdown import render_markdown
+from wirespeed.runs.compare_report import is_comparison, write_comparison_reports
+from wirespeed.runs.prove_folder import is_proof, write_proof_reports
+from wirespeed.runs.report_source import source_of
+from wirespeed.terminal import echo
 
 FINDINGS = "findings.json"
 """In a run folder: what the doctor said of the machine before the run."""

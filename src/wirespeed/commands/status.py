@@ -7,16 +7,16 @@ import click
 from wirespeed.apply.journal_damage import refuse_damage
 from wirespeed.apply.run import read_told
 from wirespeed.apply.run_place import run_folder
-from wirespeed.commands.copy_way import told_copy
-from wirespeed.commands.echo import echo
-from wirespeed.commands.hosts_of_spec import hands_of
-from wirespeed.commands.list_runs import run_lines
-from wirespeed.commands.lone_host import lone_host
-from wirespeed.commands.named_host import held_lines, named_host, runs_on
-from wirespeed.commands.run_hosts import REBOOT_DUE
 from wirespeed.model.journal import outcome, whole_plan
 from wirespeed.model.journal_salvage import undoable
 from wirespeed.report.plan_text import salvage_lines, status_lines
+from wirespeed.runs.copy_way import told_copy
+from wirespeed.runs.hosts_of_spec import hands_of
+from wirespeed.runs.list_runs import run_lines
+from wirespeed.runs.lone_host import lone_host
+from wirespeed.runs.named_host import held_lines, named_host, runs_on
+from wirespeed.runs.run_hosts import REBOOT_DUE
+from wirespeed.terminal import echo
 
 LEFT_CHANGED = 3
 CODES = {"applied": 0, "undone": 0, "unfinished": 1, "unconfirmed": 1, "staged": REBOOT_DUE}

@@ -1,25 +1,11 @@
-"""What undo does where something is neither as the run left it nor as it was before."""
+"""`--force` and `--forget`: what undo does with what others have changed, and with lost devices."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import click
 
 F = TypeVar("F", bound=Callable[..., Any])
-
-
-@dataclass(frozen=True, slots=True)
-class HowUndone:
-    """As the user says."""
-
-    force: bool = False
-    """What others changed is put back too."""
-    forget: tuple[str, ...] = ()
-    """Steps that are let go, by number, or by kind and subject."""
-
-
-AS_EVER = HowUndone()
 
 
 def undo_options(command: F) -> F:

@@ -11,8 +11,6 @@ from test_switchport import text_of
 
 from described.windows import Windows, as_found
 from wirespeed.apply.guard_switchport import Match
-from wirespeed.commands import link_port as module
-from wirespeed.commands.link_port import card_end_of, port_proof
 from wirespeed.facts.switchport import COMMANDS
 from wirespeed.host.reach import Told, Unreachable
 from wirespeed.host.reach_destination import SwitchHost, parse_destination
@@ -21,6 +19,8 @@ from wirespeed.model.error import HostError, InputError
 from wirespeed.model.fact import HostFacts
 from wirespeed.model.observed import Known
 from wirespeed.model.switch_kind import SwitchKind
+from wirespeed.runs import link_port as module
+from wirespeed.runs.link_port import card_end_of, port_proof
 
 KEYS = {"status": "os6_status", "lldp": "os6_lldp"}
 

@@ -7,11 +7,6 @@ from pathlib import Path
 from wirespeed.apply.hands import Hands
 from wirespeed.apply.hands_shell import ShellHands
 from wirespeed.apply.spec_file import parse_spec
-from wirespeed.commands.guest_machines import guest_hands, guest_runners, with_guest_keys
-from wirespeed.commands.plan_hosts import require_whole
-from wirespeed.commands.recorded_hosts import Either, ManyRecordedHands, RecordedFacts
-from wirespeed.commands.wsl_hosts import is_of_windows, windows_hands, wsl_facts, wsl_hands
-from wirespeed.doctor.gather import Gathered, gather
 from wirespeed.host.files import read_text
 from wirespeed.host.local import LocalRunner
 from wirespeed.host.reach_destination import (
@@ -28,6 +23,11 @@ from wirespeed.host.runner import Runner
 from wirespeed.model.error import InputError
 from wirespeed.model.fact import HostFacts
 from wirespeed.model.spec import Approach, Spec
+from wirespeed.runs.captures import Gathered, gather
+from wirespeed.runs.guest_machines import guest_hands, guest_runners, with_guest_keys
+from wirespeed.runs.plan_hosts import require_whole
+from wirespeed.runs.recorded_hosts import Either, ManyRecordedHands, RecordedFacts
+from wirespeed.runs.wsl_hosts import is_of_windows, windows_hands, wsl_facts, wsl_hands
 
 
 def read_spec(path: Path) -> Spec:
@@ -57,7 +57,7 @@ def hands_of(spec: Spec) -> Iterator[dict[str, ShellHands]]:
             yield windows
         return
     if spec.approach is Approach.ESXI:
-        from wirespeed.commands.esxi_hosts import esxi_hands
+        from wirespeed.runs.esxi_hosts import esxi_hands
 
         with esxi_hands(spec) as hosts:
             yield hosts

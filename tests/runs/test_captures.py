@@ -1,13 +1,13 @@
 from pathlib import Path
 
 from wirespeed.doctor.diagnose import diagnose
-from wirespeed.doctor.gather import Gathered, gather
-from wirespeed.doctor.gather_unread import unread_lines
 from wirespeed.facts.ports import Ports
 from wirespeed.host.reach import Unreachable
 from wirespeed.host.reach_destination import Destination, Here, Recorded
 from wirespeed.model.capture import Capture, Section, parse_capture
 from wirespeed.model.question import Question
+from wirespeed.runs.captures import Gathered, gather
+from wirespeed.runs.unread_sections import unread_lines
 
 CASES = sorted((Path(__file__).parent.parent / "rules/cases").glob("*/*/capture.txt"))
 

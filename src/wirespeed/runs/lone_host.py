@@ -3,9 +3,9 @@
 import re
 from collections.abc import Sequence
 
-from wirespeed.commands.wsl_hosts import NOWHERE
 from wirespeed.host.reach_destination import HERE
 from wirespeed.model.spec import Spec
+from wirespeed.runs.wsl_hosts import NOWHERE
 
 NO_PORT = "0000:00:00.0"
 """Where no port is asked for: a spec has to name one."""

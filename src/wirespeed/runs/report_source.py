@@ -4,10 +4,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from wirespeed.apply.run_place import run_folder
-from wirespeed.commands.compare_folder import compare_folder, compare_pages
-from wirespeed.commands.compare_report import is_comparison
-from wirespeed.commands.prove_folder import is_proof
 from wirespeed.host.files import is_file
+from wirespeed.runs.compare_folder import compare_folder, compare_pages
+from wirespeed.runs.compare_report import is_comparison
+from wirespeed.runs.prove_folder import is_proof
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from wirespeed.apply.spec_file import parse_spec
-from wirespeed.commands.run_hosts import spec_of_run
 from wirespeed.model.error import InputError
+from wirespeed.runs.run_hosts import spec_of_run
 
 SPEC = """
 hosts: {alpha: {reach: ssh://root@alpha, ports: ["0000:03:00.0"]}}

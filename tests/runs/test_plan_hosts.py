@@ -6,10 +6,10 @@ import pytest
 
 from wirespeed.apply.hands_shell import ShellHands
 from wirespeed.apply.spec_file import parse_spec
-from wirespeed.commands.plan_hosts import plan_hosts
 from wirespeed.host.local import LocalRunner
 from wirespeed.host.runner import MAX_OUTPUT_BYTES, Completed
 from wirespeed.model.error import HostError
+from wirespeed.runs.plan_hosts import plan_hosts
 
 SPEC = """
 hosts:

@@ -6,15 +6,15 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from wirespeed.commands import far_end
 from wirespeed.commands.doctor import doctor
-from wirespeed.commands.far_end import with_far_ends
 from wirespeed.doctor.far_end import with_far_end
 from wirespeed.facts.switchport import Switches
 from wirespeed.host.reach import Told
 from wirespeed.host.reach_destination import SwitchHost
 from wirespeed.model.capture import parse_capture
 from wirespeed.model.error import InputError
+from wirespeed.runs import far_end
+from wirespeed.runs.far_end import with_far_ends
 
 SAMPLES = Path(__file__).parents[1] / "facts" / "samples" / "switchport"
 SECONDS = 0

@@ -13,9 +13,9 @@ from rebooting_host import PutAndReboot, RebootingHost, use_hosts, write_spec
 from wirespeed.apply.run_place import run_folder
 from wirespeed.approaches.wanted import Wanted
 from wirespeed.commands.apply import apply
-from wirespeed.commands.run_hosts import REBOOT_DUE
 from wirespeed.commands.undo import undo
 from wirespeed.model.error import InputError
+from wirespeed.runs.run_hosts import REBOOT_DUE
 
 START = {"first": 1, "kept.cmdline": 0, "last": 3}
 WANTED = [

@@ -4,13 +4,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from wirespeed.doctor.far_end import with_far_end
-from wirespeed.doctor.gather import collect
 from wirespeed.facts.windows_adapters import MAX_NAME
 from wirespeed.host.reach import Told
 from wirespeed.host.reach_destination import Recorded, SwitchHost, parse_destination
 from wirespeed.model.error import InputError
 from wirespeed.model.names import NETDEV
 from wirespeed.model.shown import shown
+from wirespeed.runs.captures import collect
 
 
 def with_far_ends(text: str, far_ends: Sequence[str], seconds: int = 0) -> str:

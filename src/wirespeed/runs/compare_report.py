@@ -4,7 +4,6 @@ from pathlib import Path
 
 from pydantic import Field, ValidationError
 
-from wirespeed.commands.prove_folder import STAGES, is_proof, read_proof
 from wirespeed.host.files import (
     is_file,
     make_folder,
@@ -23,6 +22,7 @@ from wirespeed.report.comparison_html import render_comparison_html
 from wirespeed.report.comparison_markdown import render_comparison_markdown
 from wirespeed.report.proof_csv import render_proof_csv
 from wirespeed.report.proof_page import Proof
+from wirespeed.runs.prove_folder import STAGES, is_proof, read_proof
 
 RECORD = "comparison.json"
 REPORT = "report.html"

@@ -1,8 +1,6 @@
 """What both ends of a cable say of whether it is one, before a port of a switch is changed."""
 
 from wirespeed.apply.guard_switchport import CardEnd, PortMatch, port_match
-from wirespeed.commands.plan_hosts import require_whole
-from wirespeed.doctor.gather import collect
 from wirespeed.facts.link import Links
 from wirespeed.facts.switchport import Switches
 from wirespeed.facts.switchport_pairs import mac_of, own_name
@@ -15,6 +13,8 @@ from wirespeed.model.error import InputError
 from wirespeed.model.fact import HostFacts
 from wirespeed.model.observed import CannotTellError, Known, Observed, Unreadable
 from wirespeed.model.shown import shown
+from wirespeed.runs.captures import collect
+from wirespeed.runs.plan_hosts import require_whole
 
 
 def port_proof(facts: HostFacts, name: str, place: SwitchHost) -> PortMatch:

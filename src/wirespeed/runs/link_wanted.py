@@ -4,15 +4,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from wirespeed.approaches.link_speed import (
-    Encoding,
-    card_end,
-    link_ends,
-    switch_end,
-    switch_fec,
-    switch_mtu,
-)
-from wirespeed.commands.link_windows import windows_card_end
 from wirespeed.facts.link import Links
 from wirespeed.facts.ports import Ports
 from wirespeed.facts.windows_adapters import WindowsAdapters
@@ -25,6 +16,15 @@ from wirespeed.model.names import NETDEV
 from wirespeed.model.observed import Known
 from wirespeed.model.shown import shown
 from wirespeed.model.step import Step
+from wirespeed.runs.link_steps import (
+    Encoding,
+    card_end,
+    link_ends,
+    switch_end,
+    switch_fec,
+    switch_mtu,
+)
+from wirespeed.runs.link_windows import windows_card_end
 from wirespeed.steps.fec import Fec
 from wirespeed.steps.link_mode import LinkMode
 from wirespeed.steps.mlxlink_speed import MlxlinkSpeed

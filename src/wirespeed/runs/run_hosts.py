@@ -14,10 +14,6 @@ from wirespeed.apply.hands_shell import ShellHands
 from wirespeed.apply.host_copy import MAX_OF, About, HostCopy
 from wirespeed.apply.interrupted import interrupted
 from wirespeed.apply.run import Run
-from wirespeed.commands import tryout
-from wirespeed.commands.echo import echo
-from wirespeed.commands.hosts_of_spec import read_spec
-from wirespeed.commands.undo_options import AS_EVER, HowUndone
 from wirespeed.host.clock import utc_now
 from wirespeed.host.files import is_file
 from wirespeed.host.identity import lives, owner_of
@@ -42,6 +38,10 @@ from wirespeed.model.journal import (
 from wirespeed.model.owner import MAX_LINE
 from wirespeed.model.plan import Plan
 from wirespeed.model.spec import Spec
+from wirespeed.runs import tryout
+from wirespeed.runs.hosts_of_spec import read_spec
+from wirespeed.runs.how_undone import AS_EVER, HowUndone
+from wirespeed.terminal import echo
 
 REBOOT_DUE = 4
 """Exit code: a stage is done, and a host is to be rebooted before the next."""

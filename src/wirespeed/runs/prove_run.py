@@ -16,13 +16,7 @@ from wirespeed.apply.make import plan_spec
 from wirespeed.apply.planner import described
 from wirespeed.apply.run import Run
 from wirespeed.apply.standing import read_steps
-from wirespeed.commands.echo import confirm, echo
-from wirespeed.commands.plan_hosts import require_whole
-from wirespeed.commands.prove_folder import DRIFT, PLAN, UNDONE, ProofFolder
-from wirespeed.commands.prove_measure import Measuring
-from wirespeed.commands.run_hosts import carry_out, take_back
 from wirespeed.doctor.diagnose import diagnose
-from wirespeed.doctor.gather import collect
 from wirespeed.doctor.host_state import Values, differences, values_of
 from wirespeed.host.clock import Deadline, monotonic_s, sleep_s
 from wirespeed.host.reach import Unreachable
@@ -41,6 +35,12 @@ from wirespeed.model.step import State
 from wirespeed.report.diagnosis_view import above_note
 from wirespeed.report.plan_text import plan_lines
 from wirespeed.report.proof_host_tables import PURPOSES, findings
+from wirespeed.runs.captures import collect
+from wirespeed.runs.plan_hosts import require_whole
+from wirespeed.runs.prove_folder import DRIFT, PLAN, UNDONE, ProofFolder
+from wirespeed.runs.prove_measure import Measuring
+from wirespeed.runs.run_hosts import carry_out, take_back
+from wirespeed.terminal import confirm, echo
 
 SETTLE_S = 30.0
 """Ports that were reset by the undo come back, and with them their addresses."""

@@ -7,11 +7,11 @@ from wirespeed.apply.hands_guest import GuestHands
 from wirespeed.apply.hands_shell import ShellHands
 from wirespeed.apply.run import Run
 from wirespeed.apply.tryout_script import Tryout
-from wirespeed.commands.echo import echo
 from wirespeed.host.identity import owner_of
 from wirespeed.model.error import ApplyError, InputError, LeftChangedError
 from wirespeed.model.journal import Begun, Ended, Entry, Intent, tried_s
 from wirespeed.model.plan import Plan
+from wirespeed.terminal import echo
 
 HAS_GONE_BACK = (Tryout.UNDONE, Tryout.UNDOING)
 

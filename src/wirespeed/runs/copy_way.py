@@ -9,12 +9,12 @@ from wirespeed.apply.copy_folder import folder_here
 from wirespeed.apply.found_copy import FoundCopy, plan_of, rebuilt
 from wirespeed.apply.host_copy import said_of
 from wirespeed.apply.run import read_told
-from wirespeed.commands.named_host import whose
 from wirespeed.model.error import LeftChangedError
 from wirespeed.model.journal import outcome
 from wirespeed.model.journal_salvage import undoable
 from wirespeed.model.spec import Spec
 from wirespeed.report.plan_text import salvage_lines, status_lines
+from wirespeed.runs.named_host import whose
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,1 @@
+"""What a command does: hosts reached, planned, changed, proven and put back; no command line."""
