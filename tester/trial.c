@@ -628,21 +628,17 @@ static int check(const struct tester *t, const struct config_trial *c, struct fa
 	return 0;
 }
 
-/* Reads anew, and says how long each was away since the last reading. */
-static void watch_all(const struct config_trial *c, struct watch_reading *last, int64_t *away_ns)
+static void stop_workers(struct state *s, unsigned int launched)
 {
-	for (unsigned int i = 0; i < c->watch_count; i++) {
-		const struct watch_reading now = watch_read(&c->watch[i]);
-		if (away_ns != NULL)
-			away_ns[i] = watch_away_ns(&last[i], &now);
-		last[i] = now;
-	}
+	for (unsigned int i = 0; i < launched; i++)
+		s->workers[i].stop = true;
+	for (unsigned int i = 0; i < launched; i++)
+		rte_eal_wait_lcore(s->workers[i].lcore);
 }
 
-static void launch(struct state *s, const struct trial_hooks *hooks)
+/* All workers or none: with one missing, what it would have sent or judged is told by nobody. */
+static int launch(struct state *s, uint64_t start, struct failure *f)
 {
-	struct trial_result *r = s->result;
-	const uint64_t start = rte_rdtsc() + s->hz / 500; /* 2 ms: until every loop turns */
 	const uint64_t slack = (uint64_t)(0.001 * (double)s->hz);
 
 	EACH_QUEUE(s, tx, q) {
@@ -652,21 +648,32 @@ static void launch(struct state *s, const struct trial_hooks *hooks)
 			q->deadline += slack +
 				       (uint64_t)(0.01 * s->config->seconds * (double)s->hz);
 	}
-	for (unsigned int i = 0; i < s->tester->worker_count; i++)
-		if (rte_eal_remote_launch(worker_run, &s->workers[i], s->workers[i].lcore) < 0)
-			reason(r, "tester.lcore_busy: lcore %u", s->workers[i].lcore);
+	for (unsigned int i = 0; i < s->tester->worker_count; i++) {
+		struct worker *w = &s->workers[i];
+		const int error = rte_eal_remote_launch(worker_run, w, w->lcore);
+		if (error == 0)
+			continue;
+		stop_workers(s, i);
+		return failure_set(f, "tester.lcore_busy", "tester", "start the tester again",
+				   "lcore %u takes no work: %s", w->lcore, strerror(-error));
+	}
+	return 0;
+}
+
+static void send_and_settle(struct state *s, const struct trial_hooks *hooks, uint64_t start)
+{
+	struct trial_result *r = s->result;
+	const struct config_trial *c = s->config;
 	struct watch_reading watched[CONFIG_CPUS_MAX];
-	watch_all(s->config, watched, NULL);
+
+	watch_all(c->watch, c->watch_count, watched, NULL);
 	const bool cut = run_sending(s, hooks, start);
-	watch_all(s->config, watched, r->watched_away_ns);
+	watch_all(c->watch, c->watch_count, watched, r->watched_away_ns);
 	if (cut)
 		reason(r, "trial.stopped: before all was sent");
 	run_settling(s);
-	watch_all(s->config, watched, r->watched_drain_away_ns);
-	for (unsigned int i = 0; i < s->tester->worker_count; i++)
-		s->workers[i].stop = true;
-	for (unsigned int i = 0; i < s->tester->worker_count; i++)
-		rte_eal_wait_lcore(s->workers[i].lcore);
+	watch_all(c->watch, c->watch_count, watched, r->watched_drain_away_ns);
+	stop_workers(s, s->tester->worker_count);
 	/* A queue that a stop cut off between two bursts has no end of its own. */
 	EACH_QUEUE(s, tx, q)
 		if (q->stopped_at == 0)
@@ -710,7 +717,10 @@ int trial_run(struct tester *tester, const struct config_trial *config,
 	if (config->cpu_count > 0)
 		result->core_hz = cores_hz(config->cpus[config->cpu_count - 1], s->hz);
 	counters_read(&before, tester->ports, tester->port_count);
-	launch(s, hooks);
+	const uint64_t start = rte_rdtsc() + s->hz / 500; /* 2 ms: until every loop turns */
+	if (launch(s, start, failure) < 0)
+		goto failed;
+	send_and_settle(s, hooks, start);
 	read_counters_after(s, &before);
 	pingpong(config, result->pingpong_after);
 	collect_sent(s);
@@ -722,11 +732,13 @@ int trial_run(struct tester *tester, const struct config_trial *config,
 	return 0;
 
 no_memory:
+	failure_set(failure, "trial.no_memory", "tester", "ask for fewer flows",
+		    "no memory for the state of %u flows", config->flows);
+failed:
 	if (s != NULL)
 		state_free(s);
 	trial_result_free(result);
-	return failure_set(failure, "trial.no_memory", "tester", "ask for fewer flows",
-			   "no memory for the state of %u flows", config->flows);
+	return -1;
 }
 
 void trial_result_free(struct trial_result *result)

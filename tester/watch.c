@@ -75,3 +75,14 @@ int64_t watch_away_ns(const struct watch_reading *before, const struct watch_rea
 					     (after->cpu_ns - before->cpu_ns));
 	return away;
 }
+
+void watch_all(const struct watch *watch, unsigned int count, struct watch_reading *last,
+	       int64_t *away_ns)
+{
+	for (unsigned int i = 0; i < count; i++) {
+		const struct watch_reading now = watch_read(&watch[i]);
+		if (away_ns != NULL)
+			away_ns[i] = watch_away_ns(&last[i], &now);
+		last[i] = now;
+	}
+}

@@ -25,3 +25,7 @@ struct watch_reading watch_read(const struct watch *watch);
  * the time is known for which the kernel let it wait.
  */
 int64_t watch_away_ns(const struct watch_reading *before, const struct watch_reading *after);
+
+/* Reads anew, and says how long each was away since the last reading; `away_ns` may be NULL. */
+void watch_all(const struct watch *watch, unsigned int count, struct watch_reading *last,
+	       int64_t *away_ns);
