@@ -20,7 +20,7 @@ from wirespeed.commands.drift import drift
 from wirespeed.commands.persist import persist
 from wirespeed.commands.status import status
 from wirespeed.commands.undo import undo
-from wirespeed.model.error import LeftChangedError
+from wirespeed.model.error import LeftChangedError, WirespeedError
 from wirespeed.model.journal_lines import read_journal_text, sealed
 
 START = {"one": 1, "two": 2, "three": 3}
@@ -222,7 +222,7 @@ def test_a_damaged_journal_that_another_runs_lines_follow_is_undone_by_its_own_a
 
 
 @pytest.mark.parametrize("number", [-1, 3, 10**9])
-@pytest.mark.parametrize("kind", ["intent", "result", "undoing", "undone"])
+@pytest.mark.parametrize("kind", ["intent", "result", "undoing", "undone", "forgotten", "stood"])
 @pytest.mark.parametrize("is_older", [True, False])
 def test_a_damaged_journal_with_a_step_that_the_plan_does_not_have_is_refused(
     spec: Path, kind: str, number: int, is_older: bool
@@ -233,6 +233,8 @@ def test_a_damaged_journal_with_a_step_that_the_plan_does_not_have_is_refused(
     state = {"verdict": "verified", "now": {"value": 1}}
     fields = json.loads(intent.model_dump_json()) if kind == "intent" else {}
     fields |= {"kind": kind, "number": number} | (state if kind in ("result", "undone") else {})
+    if kind == "stood":
+        fields = {"kind": kind, "states": {str(number): {"value": 1}}}
     folder = run_folder(spec)
     if is_older:
         text = "".join(json.dumps(line) + "\n" for line in [*lines, fields])
@@ -248,6 +250,74 @@ def test_a_damaged_journal_with_a_step_that_the_plan_does_not_have_is_refused(
         error = error_of(call(command, spec))
         assert error.what == "run.damaged"
         assert f"step {number + 1}, and the plan has steps 1 to 3" in error.found
+
+
+Way = tuple[str | int, ...]
+
+
+def ways_into(value: object, way: Way = ()) -> list[Way]:
+    """The way to each value within, whole or leaf."""
+    parts: list[tuple[str | int, object]] = []
+    if isinstance(value, dict):
+        parts = list(value.items())
+    if isinstance(value, list):
+        parts = list(enumerate(value))
+    return [one for key, part in parts for one in ((*way, key), *ways_into(part, (*way, key)))]
+
+
+def edited(own: list[object], way: Way, run_name: str | None, *value: object) -> bytes:
+    """The journal with this value there, or without any; sealed again where its run is given."""
+    lines = json.loads(json.dumps(own))
+    at = lines
+    for key in way[:-1]:
+        at = at[key]
+    if value:
+        (at[way[-1]],) = value
+    else:
+        del at[way[-1]]
+    texts = [json.dumps(line) for line in lines]
+    return "".join(
+        (sealed(text, number, run_name) if run_name else text) + "\n"
+        for number, text in enumerate(texts, 1)
+    ).encode()
+
+
+@pytest.mark.parametrize("is_older", [True, False])
+def test_a_damaged_journal_that_lacks_any_value_is_an_error_of_its_own_or_none(
+    spec: Path, host: RebootingHost, is_older: bool
+):
+    path, data = run_folder(spec) / JOURNAL, (run_folder(spec) / JOURNAL).read_bytes()
+    own = [json.loads(unsealed(line)) for line in lines_of(spec)]
+    run_name = "" if is_older else read_journal_text(data).run
+    for way in ways_into(own):
+        for command in COMMANDS:
+            path.write_bytes(edited(own, way, run_name))
+            host.values = dict(GOAL)
+            error = call(command, spec, *(["--yes"] if command is apply else [])).exception
+            assert error is None or isinstance(error, WirespeedError), (command, way, repr(error))
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=lambda c: c.name)
+@pytest.mark.parametrize("is_older", [True, False])
+@pytest.mark.parametrize(
+    "way",
+    [
+        (0, "plan", "steps", 0, "before"), (0, "plan", "steps", 1, "goal"),
+        (1, "before"), (3, "goal"), (3, "before"),
+    ],
+)  # fmt: skip
+def test_a_damaged_journal_with_a_state_that_no_reading_gives_is_refused_by_the_steps_number(
+    spec: Path, host: RebootingHost, way: Way, is_older: bool, command: object
+):
+    path, data = run_folder(spec) / JOURNAL, (run_folder(spec) / JOURNAL).read_bytes()
+    own = [json.loads(unsealed(line)) for line in lines_of(spec)]
+    run_name = "" if is_older else read_journal_text(data).run
+    path.write_bytes(edited(own, way, run_name, {"another": 1}))
+    error = error_of(call(command, spec))
+    assert error.what == "run.not_a_journal"
+    number = {1: 1, 3: 2}.get(int(way[0]), int(way[3]) + 1 if len(way) > 3 else 0)
+    assert f"no reading gives the states of step {number} (put " in error.found
+    assert (host.values, host.ran) == (GOAL, [])
 
 
 def test_a_journal_of_an_older_release_is_gone_on_with_and_sealed_from_there(

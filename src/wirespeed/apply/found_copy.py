@@ -11,27 +11,16 @@ from itertools import pairwise
 from wirespeed.apply.guard_timer import other_runs
 from wirespeed.apply.host_copy import About, said_of
 from wirespeed.apply.host_copy_script import NOT_READ, NOT_THERE
+from wirespeed.apply.journal_damage import UNFIT
 from wirespeed.catalog import read_step
 from wirespeed.model.capture import Capture, Section
-from wirespeed.model.error import HostError, InputError, LeftChangedError
+from wirespeed.model.error import HostError, LeftChangedError
 from wirespeed.model.journal import Begun, Entry, Intent, Staged, outcome, whole_plan
 from wirespeed.model.journal_lines import JournalText, read_journal_text, sealed
 from wirespeed.model.plan import Plan, PlannedStep
 from wirespeed.model.shown import shown
 from wirespeed.model.spec import Spec
 from wirespeed.model.step import State
-
-UNFIT = (
-    ArithmeticError,
-    AssertionError,
-    AttributeError,
-    InputError,
-    LookupError,
-    RecursionError,
-    TypeError,
-    ValueError,
-)
-"""What a step may raise for a state that no reading of it can give."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,12 +6,23 @@ from typing import NoReturn
 
 from wirespeed.catalog import read_step
 from wirespeed.model.error import InputError, LeftChangedError
-from wirespeed.model.journal import whole_plan
+from wirespeed.model.journal import Intent, whole_plan
 from wirespeed.model.journal_lines import JournalText
 from wirespeed.model.journal_salvage import Undoable, undoable
 from wirespeed.model.plan import Plan
 
 MOST_NAMED = 4
+UNFIT = (
+    ArithmeticError,
+    AssertionError,
+    AttributeError,
+    InputError,
+    LookupError,
+    RecursionError,
+    TypeError,
+    ValueError,
+)
+"""What a step may raise for a state that no reading of it can give."""
 
 
 def refuse_damage(folder: Path, told: JournalText) -> None:
@@ -76,20 +87,42 @@ def refuse_no_beginning(path: Path, told: JournalText, begun_at: str | None) -> 
     )
 
 
-def refuse_unknown_steps(path: Path, told: JournalText) -> None:
-    """Raise LeftChangedError `run.not_a_journal` for a step that this release does not have."""
-    plan = whole_plan(told.entries)
-    for number, planned in enumerate(plan.steps if plan else (), 1):
+def refuse_unfit_steps(path: Path, told: JournalText) -> None:
+    """Raise LeftChangedError `run.not_a_journal` for a step that this release cannot undo.
+
+    It does not have such a step, or no reading of one gives the states that are said of it.
+    """
+    plan = whole_plan(told.entries) or Plan(steps=())
+    steps = []
+    for number, planned in enumerate(plan.steps, 1):
         try:
-            read_step(planned.step)
+            steps.append(read_step(planned.step))
         except (InputError, ValueError):
-            raise LeftChangedError(
-                "run.not_a_journal",
-                where=str(path),
-                found=f"this release does not know step {number} of its plan",
-                so="hosts may be changed, and this release cannot undo it",
-                next="use the release that wrote it",
-            ) from None
+            found = f"this release does not know step {number} of its plan"
+            raise _not_of_this_release(path, found) from None
+    ways = [(n, one.before, one.goal) for n, one in enumerate(plan.steps)]
+    for entry in told.entries:
+        if isinstance(entry, Intent):
+            goal = plan.steps[entry.number].goal if entry.goal is None else entry.goal
+            ways.append((entry.number, entry.before, goal))
+    for n, before, goal in ways:
+        try:
+            if before is not None:
+                steps[n].change(before, goal)
+                steps[n].change(goal, before)
+        except UNFIT:
+            found = f"no reading gives the states of step {n + 1} ({plan.steps[n].name})"
+            raise _not_of_this_release(path, found) from None
+
+
+def _not_of_this_release(path: Path, found: str) -> LeftChangedError:
+    return LeftChangedError(
+        "run.not_a_journal",
+        where=str(path),
+        found=found,
+        so="hosts may be changed, and this release cannot undo it",
+        next="use the release that wrote it",
+    )
 
 
 def _spoilt(told: JournalText) -> str:

@@ -9,7 +9,7 @@ from pathlib import Path
 from wirespeed.apply.journal_damage import (
     refuse_damage,
     refuse_no_beginning,
-    refuse_unknown_steps,
+    refuse_unfit_steps,
 )
 from wirespeed.apply.run_file import RUN, RunFile, read_run_file, write_run_file
 from wirespeed.host.clock import utc_now
@@ -216,7 +216,7 @@ def read_told(folder: Path) -> JournalText:
     is_begun = said.begun_at is not None if said else told.size_bytes > 0
     if is_begun and not told.has_beginning:
         refuse_no_beginning(path, told, said.begun_at if said else None)
-    refuse_unknown_steps(path, told)
+    refuse_unfit_steps(path, told)
     return told
 
 
