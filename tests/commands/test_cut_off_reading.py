@@ -15,8 +15,8 @@ from wirespeed.apply.planner import make_plan
 from wirespeed.apply.run import JOURNAL
 from wirespeed.apply.spec_file import parse_spec
 from wirespeed.commands import drift, remedy
+from wirespeed.host.capture_request import Captured
 from wirespeed.host.local import LocalRunner
-from wirespeed.host.reach import Told
 from wirespeed.host.reach_destination import SwitchHost
 from wirespeed.host.runner import Completed
 from wirespeed.model.capture import parse_capture
@@ -155,7 +155,7 @@ def test_nothing_is_mended_by_part_of_a_reading(
 
 def test_a_cable_is_not_proven_by_part_of_what_a_switch_said(monkeypatch: pytest.MonkeyPatch):
     place = SwitchHost("switch+eos://sw1/Et1", "sw1", SwitchKind.EOS, switchport="Et1")
-    told = Told(place, "wirespeed-capture 1 case\ncase begin switch-kind sw1\neos\n", 0.1)
+    told = Captured(place, "wirespeed-capture 1 case\ncase begin switch-kind sw1\neos\n", 0.1)
     monkeypatch.setattr(link_port, "collect", lambda _: [told])
     with pytest.raises(HostError) as caught:
         link_port.port_proof(HostFacts("x", parse_capture(WHOLE, "x")), "eth0", place)

@@ -14,7 +14,7 @@ import pytest
 from wirespeed import cli
 from wirespeed.catalog import rules
 from wirespeed.commands import doctor
-from wirespeed.host.reach import Told, Unreachable
+from wirespeed.host.capture_request import Captured, Unreachable
 from wirespeed.host.reach_destination import Destination
 from wirespeed.model.capture import parse_capture
 from wirespeed.model.error import HostError
@@ -67,8 +67,8 @@ def test_a_finding_is_exit_code_1_and_none_is_0(run: Run):
 
 
 def test_without_a_host_it_reads_this_one(run: Run, monkeypatch: pytest.MonkeyPatch):
-    def collect(places: list[Destination], **_: object) -> Iterator[Told]:
-        yield from (Told(place, NARROW.read_text(), 0.1, ("it was cut",)) for place in places)
+    def collect(places: list[Destination], **_: object) -> Iterator[Captured]:
+        yield from (Captured(place, NARROW.read_text(), 0.1, ("it was cut",)) for place in places)
 
     monkeypatch.setattr(doctor, "collect", collect)
     code, out, _ = run()
@@ -117,7 +117,7 @@ def test_a_host_that_cannot_be_reached_is_said_so_with_the_reason(
 ):
     real = doctor.collect
 
-    def collect(places: list[Destination], **how: object) -> Iterator[Told | Unreachable]:
+    def collect(places: list[Destination], **how: object) -> Iterator[Captured | Unreachable]:
         assert (how["sudo"], how["interval_s"]) == (True, 3)
         yield from real([place for place in places if place.text != "alpha"])
         refused = HostError("ssh.refused", where="alpha", found="refused\x1b[2J", next="start sshd")
@@ -143,10 +143,10 @@ def test_a_name_that_no_host_can_have_is_bad_input(run: Run):
 def test_progress_is_for_a_terminal_that_waits_for_others_and_leaves_no_trace(
     run: Run, monkeypatch: pytest.MonkeyPatch
 ):
-    def collect(places: list[Destination], **how: Any) -> Iterator[Told]:
+    def collect(places: list[Destination], **how: Any) -> Iterator[Captured]:
         for place in places:
             how["progress"](place, "reading")
-            yield Told(place, WIDE.read_text(), 0.1)
+            yield Captured(place, WIDE.read_text(), 0.1)
 
     monkeypatch.setattr(doctor, "collect", collect)
     assert run("alpha", "beta")[2] == ""

@@ -10,13 +10,14 @@ import pytest
 from sshd import Home, Sshd, free_port, listening, say_nothing
 
 from wirespeed.facts.ports import Ports
-from wirespeed.host import reach_crowd
+from wirespeed.host import ssh_batch
+from wirespeed.host.capture_request import Captured, CaptureRequest, Unreachable
 from wirespeed.host.clock import Deadline, monotonic_s, sleep_s
-from wirespeed.host.reach import Errand, Told, Unreachable, reach
 from wirespeed.host.reach_destination import Destination, Here, Recorded, Remote
 from wirespeed.runs.captures import Gathered, gather
+from wirespeed.runs.reach import reach
 
-ECHO = Errand(script="echo begin; echo at home in $HOME; echo end\n", begins="begin")
+ECHO = CaptureRequest(script="echo begin; echo at home in $HOME; echo end\n", begins="begin")
 
 
 @pytest.fixture(scope="module")
@@ -45,7 +46,7 @@ def hosts(count: int) -> list[Remote]:
     return [Remote(f"lab{number}", f"lab{number}") for number in range(count)]
 
 
-def by_name(results: Sequence[Told | Unreachable]) -> dict[str, Told | Unreachable]:
+def by_name(results: Sequence[Captured | Unreachable]) -> dict[str, Captured | Unreachable]:
     return {result.destination.text: result for result in results}
 
 
@@ -56,9 +57,9 @@ def test_this_machine_and_files_need_nothing_of_ssh(tmp_path: Path):
     found = by_name(list(reach(places, ECHO)))
     assert found.keys() == {"here", "a", "b"}
     here, file, none = found["here"], found["a"], found["b"]
-    assert isinstance(here, Told)
+    assert isinstance(here, Captured)
     assert here.text.endswith("end\n")
-    assert isinstance(file, Told)
+    assert isinstance(file, Captured)
     assert file.text == "what was captured"
     assert isinstance(none, Unreachable)
     assert none.error.what == "file.unreadable"
@@ -66,7 +67,8 @@ def test_this_machine_and_files_need_nothing_of_ssh(tmp_path: Path):
 
 LOCAL = """
 import sys
-from wirespeed.host.reach import Errand, reach
+from wirespeed.host.capture_request import Errand
+from wirespeed.runs.reach import reach
 from wirespeed.host.reach_destination import Here
 list(reach([Here()], Errand(script="echo begin", begins="begin")))
 sys.exit("asyncssh" in sys.modules or "asyncio" in sys.modules)
@@ -79,16 +81,16 @@ def test_the_library_of_ssh_is_loaded_only_when_it_is_needed():
 
 
 def test_a_machine_that_prints_without_end_is_cut_and_says_so():
-    errand = Errand(script="echo begin; yes\n", begins="begin", max_bytes=5 << 20)
-    (told,) = reach([Here()], errand)
-    assert isinstance(told, Told)
+    request = CaptureRequest(script="echo begin; yes\n", begins="begin", max_bytes=5 << 20)
+    (told,) = reach([Here()], request)
+    assert isinstance(told, Captured)
     assert len(told.text) == 5 << 20
     assert told.warnings == ("it printed more than 5 MiB: cut there",)
 
 
 def test_what_another_program_says_is_not_taken_for_a_capture():
-    errand = Errand(script="echo '\033[2Jno such thing' >&2; exit 7\n", begins="begin")
-    (result,) = reach([Here()], errand)
+    request = CaptureRequest(script="echo '\033[2Jno such thing' >&2; exit 7\n", begins="begin")
+    (result,) = reach([Here()], request)
     assert isinstance(result, Unreachable)
     assert result.error.what == "host.no_answer"
     assert r"\x1b[2Jno such thing" in result.error.found
@@ -107,10 +109,10 @@ def test_sudo_is_asked_never_to_ask(
     (tmp_path / "sudo").write_text(sudo)
     (tmp_path / "sudo").chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
-    errand = Errand(script=ECHO.script, begins="begin", sudo=True)
-    (result,) = reach([Here()], errand)
+    request = CaptureRequest(script=ECHO.script, begins="begin", sudo=True)
+    (result,) = reach([Here()], request)
     if slug is None:
-        assert isinstance(result, Told)
+        assert isinstance(result, Captured)
     else:
         assert isinstance(result, Unreachable)
         assert result.error.what == slug
@@ -127,7 +129,7 @@ def test_dead_and_silent_hosts_do_not_hold_up_the_rest():
         results = list(
             reach(
                 [silent, refusing, *hosts(12)],
-                Errand(script=ECHO.script, begins="begin", timeout_s=4.0),
+                CaptureRequest(script=ECHO.script, begins="begin", timeout_s=4.0),
                 limit=4,
                 progress=lambda place, doing: states.append((place.text, doing)),
             )
@@ -140,7 +142,7 @@ def test_dead_and_silent_hosts_do_not_hold_up_the_rest():
         assert isinstance(result, Unreachable)
         assert result.error.what == slug
     assert len(found) == 12
-    assert all(isinstance(r, Told) and r.text.endswith("end\n") for r in found.values())
+    assert all(isinstance(r, Captured) and r.text.endswith("end\n") for r in found.values())
     assert ("lab3", "connecting") in states
     assert ("lab3", "reading") in states
     assert ("silent", "reading") not in states
@@ -149,8 +151,8 @@ def test_dead_and_silent_hosts_do_not_hold_up_the_rest():
 @pytest.mark.sshd
 @pytest.mark.usefixtures("lab")
 def test_a_host_that_lets_us_in_and_then_says_nothing_is_told():
-    errand = Errand(script="sleep 30\n", begins="begin", timeout_s=2.0)
-    (result,) = reach(hosts(1), errand)
+    request = CaptureRequest(script="sleep 30\n", begins="begin", timeout_s=2.0)
+    (result,) = reach(hosts(1), request)
     assert isinstance(result, Unreachable)
     assert result.error.what == "host.no_answer"
     assert "time was up" in result.error.found
@@ -178,7 +180,7 @@ def test_a_command_of_the_config_that_leads_to_the_host_is_used_and_ends(
     home.add_host("proxied", 1, f"ProxyCommand bash {script}")
     home.known_hosts.write_text(lab.known_as() + lab.known_as().replace(f":{lab.port}", ":1"))
     (told,) = reach([Remote("proxied", "proxied")], ECHO)
-    assert isinstance(told, Told)
+    assert isinstance(told, Captured)
     assert told.text.endswith("end\n")
     pid, deadline = int((tmp_path / "pid").read_text()), Deadline(10)
     while Path(f"/proc/{pid}").exists() and not deadline.expired:
@@ -191,8 +193,8 @@ def test_a_command_of_the_config_that_leads_to_the_host_is_used_and_ends(
 def test_no_more_hosts_at_once_than_the_limit(tmp_path: Path):
     work = f"mkdir {tmp_path}/$$; ls {tmp_path} | wc -l; sleep 0.3; rmdir {tmp_path}/$$"
     script = f"echo begin; {work}\n"
-    results = list(reach(hosts(6), Errand(script=script, begins="begin"), limit=2))
-    counts = [int(r.text.split()[1]) for r in results if isinstance(r, Told)]
+    results = list(reach(hosts(6), CaptureRequest(script=script, begins="begin"), limit=2))
+    counts = [int(r.text.split()[1]) for r in results if isinstance(r, Captured)]
     assert len(counts) == 6
     assert max(counts) == 2
 
@@ -200,9 +202,9 @@ def test_no_more_hosts_at_once_than_the_limit(tmp_path: Path):
 @pytest.mark.sshd
 @pytest.mark.usefixtures("lab")
 def test_a_host_that_is_slow_gives_what_it_said_until_then():
-    errand = Errand(script="echo begin; sleep 30\n", begins="begin", timeout_s=5.0)
-    (told,) = reach(hosts(1), errand)
-    assert isinstance(told, Told)
+    request = CaptureRequest(script="echo begin; sleep 30\n", begins="begin", timeout_s=5.0)
+    (told,) = reach(hosts(1), request)
+    assert isinstance(told, Captured)
     assert told.text == "begin\n"
     assert told.warnings == ("it was not done after 5 s: the rest is missing",)
 
@@ -210,9 +212,9 @@ def test_a_host_that_is_slow_gives_what_it_said_until_then():
 @pytest.mark.sshd
 @pytest.mark.usefixtures("lab")
 def test_a_host_that_prints_without_end_is_cut():
-    errand = Errand(script="echo begin; yes\n", begins="begin", max_bytes=5 << 20)
-    (told,) = reach(hosts(1), errand)
-    assert isinstance(told, Told)
+    request = CaptureRequest(script="echo begin; yes\n", begins="begin", max_bytes=5 << 20)
+    (told,) = reach(hosts(1), request)
+    assert isinstance(told, Captured)
     assert len(told.text) == 5 << 20
     assert told.warnings == ("it printed more than 5 MiB: cut there",)
 
@@ -222,8 +224,8 @@ def test_a_host_that_prints_without_end_is_cut():
 def test_a_connection_that_breaks_off_gives_what_was_said_until_then():
     # The parent of the session's shell is the sshd that serves this one connection.
     script = "echo begin; sleep 0.3; kill -KILL $PPID; sleep 5\n"
-    (told,) = reach(hosts(1), Errand(script=script, begins="begin", timeout_s=20.0))
-    assert isinstance(told, Told)
+    (told,) = reach(hosts(1), CaptureRequest(script=script, begins="begin", timeout_s=20.0))
+    assert isinstance(told, Captured)
     assert told.text == "begin\n"
     assert "the rest is missing" in told.warnings[0]
 
@@ -231,8 +233,10 @@ def test_a_connection_that_breaks_off_gives_what_was_said_until_then():
 @pytest.mark.sshd
 @pytest.mark.usefixtures("lab")
 def test_who_stops_early_leaves_no_thread():
-    errand = Errand(script='echo begin; [ -z "$SSH_CLIENT" ] || sleep 20\n', begins="begin")
-    results = reach([Here(), *hosts(3)], errand)
+    request = CaptureRequest(
+        script='echo begin; [ -z "$SSH_CLIENT" ] || sleep 20\n', begins="begin"
+    )
+    results = reach([Here(), *hosts(3)], request)
     next(results)
     results.close()  # type: ignore[attr-defined]
     assert not [thread for thread in threading.enumerate() if thread.name == "ssh"]
@@ -240,7 +244,8 @@ def test_who_stops_early_leaves_no_thread():
 
 INTERRUPTED = """
 import sys
-from wirespeed.host.reach import Errand, reach
+from wirespeed.host.capture_request import Errand
+from wirespeed.runs.reach import reach
 from wirespeed.host.reach_destination import Remote
 script = "echo begin; echo $$ >" + sys.argv[1] + "/$$; while sleep 0.1; do echo here; done"
 places = [Remote(f"lab{n}", f"lab{n}") for n in range(3)]
@@ -287,6 +292,6 @@ def test_an_error_of_our_own_is_raised_and_not_taken_for_a_dead_host(
     def broken(*_: object) -> None:
         raise ZeroDivisionError
 
-    monkeypatch.setattr(reach_crowd, "Conversation", broken)
+    monkeypatch.setattr(ssh_batch, "Conversation", broken)
     with pytest.raises(ZeroDivisionError):
         list(reach(hosts(1), ECHO))

@@ -6,12 +6,13 @@ from contextlib import ExitStack
 import pytest
 from sshd import Home, Sshd, free_port
 
-from wirespeed.host.reach import Errand, Told, Unreachable, reach
+from wirespeed.host.capture_request import Captured, CaptureRequest, Unreachable
 from wirespeed.host.reach_destination import EsxiHost, Remote, parse_destination
 from wirespeed.model.error import InputError
 from wirespeed.runs.hosts_of_spec import _runner
+from wirespeed.runs.reach import reach
 
-ERRAND = Errand(script="echo begin linux\n", esxi="echo begin esxi\n", begins="begin")
+REQUEST = CaptureRequest(script="echo begin linux\n", esxi="echo begin esxi\n", begins="begin")
 
 
 @pytest.fixture(scope="module", name="server")
@@ -54,19 +55,19 @@ def test_an_esxi_host_runs_its_own_script_beside_the_others(
     doing: list[str] = []
     found = {
         result.destination: result
-        for result in reach(places, ERRAND, progress=lambda place, _: doing.append(place.text))
+        for result in reach(places, REQUEST, progress=lambda place, _: doing.append(place.text))
     }
     assert found.keys() == set(places)
     esxi, linux, gone = (found[place] for place in places)
-    assert isinstance(esxi, Told) and esxi.text == "begin esxi\n"
-    assert isinstance(linux, Told) and linux.text == "begin linux\n"
+    assert isinstance(esxi, Captured) and esxi.text == "begin esxi\n"
+    assert isinstance(linux, Captured) and linux.text == "begin linux\n"
     assert isinstance(gone, Unreachable) and gone.error.what.startswith("ssh.")
     assert "esxi://lab1" in doing
 
 
 def test_what_has_no_script_for_esxi_sends_none():
     places = [parse_destination("esxi://nowhere")]
-    (result,) = reach(places, Errand(script="rm -rf x\n", begins="begin"))
+    (result,) = reach(places, CaptureRequest(script="rm -rf x\n", begins="begin"))
     assert isinstance(result, Unreachable)
     assert result.error.what == "host.esxi"
 

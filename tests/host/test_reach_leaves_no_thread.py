@@ -12,7 +12,7 @@ from sshd import free_port, listening, say_nothing
 
 from wirespeed.apply.spec_file import parse_spec
 from wirespeed.commands import capture, doctor
-from wirespeed.host.reach import Unreachable
+from wirespeed.host.capture_request import Unreachable
 from wirespeed.host.reach_destination import Here
 from wirespeed.model.error import HostError
 from wirespeed.runs import hosts_of_spec, prove_run
@@ -64,7 +64,8 @@ def test_the_error_of_one_host_ends_its_reading(
 
 ABANDONED = """
 import sys
-from wirespeed.host.reach import Errand, reach
+from wirespeed.host.capture_request import Errand
+from wirespeed.runs.reach import reach
 from wirespeed.host.reach_destination import Here, Remote
 places = [Here(), Remote("x", "127.0.0.1", port=int(sys.argv[1]))]
 kept = reach(places, Errand(script="echo begin", begins="begin"))

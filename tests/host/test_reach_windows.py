@@ -13,14 +13,15 @@ import pytest
 import requests
 
 from wirespeed.host import secret
+from wirespeed.host.capture_request import Captured, CaptureRequest, Unreachable
 from wirespeed.host.local import LocalRunner
 from wirespeed.host.powershell import POWERSHELL, READ_AND_RUN, powershell_input, run_powershell
-from wirespeed.host.reach import Errand, Told, Unreachable, reach
 from wirespeed.host.reach_destination import WindowsHost, parse_destination
 from wirespeed.host.runner import Completed
 from wirespeed.host.winrm import CERTIFICATE, PASSWORD, WinRmSession, connection_options
 from wirespeed.host.wsl import WSL, WslRunner
 from wirespeed.model.error import HostError, InputError, MeasurementError
+from wirespeed.runs.reach import reach
 
 SCRIPT = "Get-NetAdapter -Name '이더넷 10'\r\n"
 POWERSHELL_STAND_IN = """\
@@ -192,7 +193,7 @@ def test_a_password_is_asked_for_at_a_terminal_alone(monkeypatch: pytest.MonkeyP
 
 def test_without_the_library_it_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setitem(__import__("sys").modules, "pypsrp", None)
-    (result,) = reach([PLACE], Errand("", "", powershell="x"))
+    (result,) = reach([PLACE], CaptureRequest("", "", powershell="x"))
     assert isinstance(result, Unreachable)
     assert result.error.what == "windows.library"
     assert "wirespeed[windows]" in result.error.next
@@ -201,12 +202,12 @@ def test_without_the_library_it_says_how_to_get_it(monkeypatch: pytest.MonkeyPat
 @pytest.mark.usefixtures("described")
 def test_a_windows_host_is_told_of_and_another_kind_of_script_is_not_run_there():
     encoded = base64.b64encode(b"begin").decode()
-    (result,) = reach([PLACE], Errand("", encoded, powershell="begin"))
-    assert isinstance(result, Told)
-    (result,) = reach([PLACE], Errand("echo begin", "begin"))
+    (result,) = reach([PLACE], CaptureRequest("", encoded, powershell="begin"))
+    assert isinstance(result, Captured)
+    (result,) = reach([PLACE], CaptureRequest("echo begin", "begin"))
     assert isinstance(result, Unreachable)
     assert result.error.what == "host.windows"
-    (result,) = reach([PLACE], Errand("", "another", powershell="begin"))
+    (result,) = reach([PLACE], CaptureRequest("", "another", powershell="begin"))
     assert isinstance(result, Unreachable)
     assert result.error.what == "host.no_answer"
 

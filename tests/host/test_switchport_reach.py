@@ -12,12 +12,13 @@ from described_switch import switch
 from switch_server import SECRET, SwitchServer, served
 
 from wirespeed.facts.switchport import COMMANDS
-from wirespeed.host.reach import Errand, Unreachable, reach
+from wirespeed.host.capture_request import CaptureRequest, Unreachable
 from wirespeed.host.reach_destination import SwitchHost, parse_destination
 from wirespeed.host.switch import PASSWORD, SwitchSession
 from wirespeed.model.capture import MAGIC
 from wirespeed.model.error import HostError, InputError
 from wirespeed.model.switch_kind import SwitchKind
+from wirespeed.runs.reach import reach
 
 
 @pytest.mark.parametrize(
@@ -91,9 +92,9 @@ def test_a_switch_with_a_strange_key_or_another_password_is_refused_before_its_s
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ):
     with server(monkeypatch, tmp_path) as found:
-        errand = Errand(script="", begins=MAGIC, switch=COMMANDS)
+        request = CaptureRequest(script="", begins=MAGIC, switch=COMMANDS)
         monkeypatch.setenv(PASSWORD, "wrong")
-        (told,) = reach([place_of(found)], errand)
+        (told,) = reach([place_of(found)], request)
         assert isinstance(told, Unreachable) and told.error.what == "switch.refused"
         monkeypatch.setenv(PASSWORD, SECRET)
         (tmp_path / ".ssh" / "known_hosts").write_text("")

@@ -24,7 +24,7 @@ from wirespeed.apply.planner import make_plan
 from wirespeed.apply.switchport_save import save, unsaved
 from wirespeed.facts.switchport import COMMANDS, COUNTED, Switches
 from wirespeed.host import switch as host_switch
-from wirespeed.host.reach import Errand, Told, reach
+from wirespeed.host.capture_request import Captured, CaptureRequest
 from wirespeed.host.reach_destination import SwitchHost, parse_destination
 from wirespeed.host.switch import PASSWORD, SwitchSession
 from wirespeed.model.capture import MAGIC, parse_capture
@@ -32,6 +32,7 @@ from wirespeed.model.error import ApplyError, HostError
 from wirespeed.model.journal import Entry
 from wirespeed.model.observed import Absent, Known
 from wirespeed.model.switch_kind import SwitchKind
+from wirespeed.runs.reach import reach
 from wirespeed.steps.switchport_link import SwitchportLink
 
 FAULTS = ("refused", "hangs", "lost", "restarts")
@@ -87,9 +88,11 @@ def test_the_switchports_of_every_kind_are_read_by_a_session_whole_and_not_by_pa
     ]
 
     def told(server: SwitchServer) -> str:
-        errand = Errand(script="", begins=MAGIC, switch=COMMANDS, switch_again=COUNTED, again_s=1)
-        (found,) = reach([place_of(server)], errand)
-        assert isinstance(found, Told), found
+        request = CaptureRequest(
+            script="", begins=MAGIC, switch=COMMANDS, switch_again=COUNTED, again_s=1
+        )
+        (found,) = reach([place_of(server)], request)
+        assert isinstance(found, Captured), found
         return found.text
 
     with served(home, *servers):

@@ -17,8 +17,8 @@ from wirespeed.facts.esxi_guests import EsxiGuests
 from wirespeed.facts.esxi_module import EsxiModule
 from wirespeed.facts.esxi_ports import EsxiPorts
 from wirespeed.host import secret, vsphere
+from wirespeed.host.capture_request import CaptureRequest, Unreachable
 from wirespeed.host.clock import monotonic_s
-from wirespeed.host.reach import Errand, Unreachable, reach
 from wirespeed.host.reach_destination import VsphereHost, parse_destination
 from wirespeed.host.vsphere import VsphereSession, trusted
 from wirespeed.model.error import HostError, InputError
@@ -26,6 +26,7 @@ from wirespeed.model.observed import Known, Unreadable
 from wirespeed.model.question import Purpose, Question
 from wirespeed.model.vsphere import AFFINITY, LATENCY, LOCKED, NUMA_NODE, RESERVATION
 from wirespeed.runs.captures import Gathered, gather
+from wirespeed.runs.reach import reach
 
 
 @pytest.fixture(scope="module", name="host")
@@ -181,7 +182,7 @@ def test_no_name_of_an_esxi_guest_is_in_a_capture(known: VsphereHost):
 
 
 def test_what_has_no_script_for_esxi_asks_no_api():
-    (result,) = reach([VsphereHost("vsphere://x", "x")], Errand(script="x", begins="x"))
+    (result,) = reach([VsphereHost("vsphere://x", "x")], CaptureRequest(script="x", begins="x"))
     assert isinstance(result, Unreachable) and result.error.what == "host.esxi"
 
 

@@ -2,7 +2,7 @@ from pathlib import Path
 
 from wirespeed.doctor.diagnose import diagnose
 from wirespeed.facts.ports import Ports
-from wirespeed.host.reach import Unreachable
+from wirespeed.host.capture_request import Unreachable
 from wirespeed.host.reach_destination import Destination, Here, Recorded
 from wirespeed.model.capture import Capture, Section, parse_capture
 from wirespeed.model.question import Question

@@ -9,7 +9,7 @@ from click.testing import CliRunner
 from wirespeed.commands.doctor import doctor
 from wirespeed.doctor.far_end import with_far_end
 from wirespeed.facts.switchport import Switches
-from wirespeed.host.reach import Told
+from wirespeed.host.capture_request import Captured
 from wirespeed.host.reach_destination import SwitchHost
 from wirespeed.model.capture import parse_capture
 from wirespeed.model.error import InputError
@@ -44,10 +44,10 @@ def switch_text(cable: str = "") -> str:
 def reached(monkeypatch: pytest.MonkeyPatch) -> list[SwitchHost]:
     found: list[SwitchHost] = []
 
-    def collect(places: list[SwitchHost], *, interval_s: int) -> list[Told]:
+    def collect(places: list[SwitchHost], *, interval_s: int) -> list[Captured]:
         assert interval_s == SECONDS
         found.extend(places)
-        return [Told(place, switch_text(place.cable), 0.0) for place in places]
+        return [Captured(place, switch_text(place.cable), 0.0) for place in places]
 
     monkeypatch.setattr(far_end, "collect", collect)
     return found
@@ -159,9 +159,9 @@ def test_what_a_switchport_counts_is_read_twice_with_seconds_between(
 ):
     asked: list[int] = []
 
-    def collect(places: list[SwitchHost], *, interval_s: int) -> list[Told]:
+    def collect(places: list[SwitchHost], *, interval_s: int) -> list[Captured]:
         asked.append(interval_s)
-        return [Told(place, switch_text(place.cable), 0.0) for place in places]
+        return [Captured(place, switch_text(place.cable), 0.0) for place in places]
 
     monkeypatch.setattr(far_end, "collect", collect)
     (tmp_path / "host").write_text(host_text())

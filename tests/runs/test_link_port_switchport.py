@@ -12,7 +12,7 @@ from test_switchport import text_of
 from described.windows import Windows, as_found
 from wirespeed.apply.guard_switchport import Match
 from wirespeed.facts.switchport import COMMANDS
-from wirespeed.host.reach import Told, Unreachable
+from wirespeed.host.capture_request import Captured, Unreachable
 from wirespeed.host.reach_destination import SwitchHost, parse_destination
 from wirespeed.model.capture import Capture, Section, parse_capture
 from wirespeed.model.error import HostError, InputError
@@ -46,7 +46,7 @@ def sw1(monkeypatch: pytest.MonkeyPatch) -> None:
     for key in COMMANDS[SwitchKind.DELL_OS6]:
         text += f"case begin switch-{key} sw1\n{text_of(KEYS[key])}\ncase end 0\n"
     text += "case done\n"
-    monkeypatch.setattr(module, "collect", lambda places: iter([Told(places[0], text, 0.1)]))
+    monkeypatch.setattr(module, "collect", lambda places: iter([Captured(places[0], text, 0.1)]))
 
 
 @pytest.mark.usefixtures("sw1")

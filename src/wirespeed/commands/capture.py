@@ -13,8 +13,8 @@ from wirespeed.doctor.collector import collector_script
 from wirespeed.doctor.collector_esxi import esxi_collector_script
 from wirespeed.doctor.collector_switch import switch_form
 from wirespeed.doctor.collector_windows import windows_collector_script
+from wirespeed.host.capture_request import TIMEOUT_S, Captured, Unreachable
 from wirespeed.host.files import is_folder, make_folder, write_whole
-from wirespeed.host.reach import TIMEOUT_S, Told, Unreachable
 from wirespeed.host.reach_destination import (
     Destination,
     Here,
@@ -110,20 +110,20 @@ def capture(
     return 0 if is_whole else 2
 
 
-def _keep(told: Told, path: Path | None, hidden: bool) -> bool:
+def _keep(captured: Captured, path: Path | None, hidden: bool) -> bool:
     """Write one capture, and say what it lacks. False: it was cut off."""
-    where = told.destination.text
-    parsed = parse_capture(told.text, where)
+    where = captured.destination.text
+    parsed = parse_capture(captured.text, where)
     if not parsed.complete:
         said = f"INCOMPLETE: {shown(where, 60)}: the reading was cut off, its end is missing"
         echo(said, err=True)
-    text = anonymous(told.text, where, secrets.token_bytes(32)) if hidden else told.text
+    text = anonymous(captured.text, where, secrets.token_bytes(32)) if hidden else captured.text
     if path is None:
         echo_capture(text)
     else:
         write_whole(path, text)
         echo(f"{shown(where, 60)}: {path}")
-    for line in (*told.warnings, *unread_lines(parsed)):
+    for line in (*captured.warnings, *unread_lines(parsed)):
         echo(f"  {line}", err=True)
     return parsed.complete
 

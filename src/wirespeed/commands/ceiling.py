@@ -274,7 +274,7 @@ def _of_host(host: str | None, question: Question) -> tuple[list[Ledger], tuple[
     # Only here: a what-if needs no host, and shall not wait for what reads one.
     from wirespeed.doctor.diagnose import asked_ports
     from wirespeed.doctor.ledger import build_ledger
-    from wirespeed.host.reach import Unreachable
+    from wirespeed.host.capture_request import Unreachable
     from wirespeed.host.reach_destination import HERE, parse_destination
     from wirespeed.runs.captures import gather
 

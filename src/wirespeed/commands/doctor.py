@@ -15,8 +15,8 @@ from wirespeed.catalog import rules
 from wirespeed.commands.quantities import Address, Gigabits, Seconds
 from wirespeed.doctor.diagnose import diagnose
 from wirespeed.facts.windows_crashes import ANALYSIS_SECTION
+from wirespeed.host.capture_request import Captured, Unreachable
 from wirespeed.host.files import make_folder, write_result, write_text, write_whole
-from wirespeed.host.reach import Told, Unreachable
 from wirespeed.host.reach_destination import HERE, Destination, Remote, parse_destination
 from wirespeed.host.recorded import read_recorded
 from wirespeed.model.capture import parse_capture, with_section
@@ -197,11 +197,11 @@ def examine(
             places[host] = error
     wanted = [place for place in places.values() if not isinstance(place, WirespeedError)]
     show = Progress(wanted)
-    told: dict[Destination, tuple[Answer, str]] = {}
+    captured: dict[Destination, tuple[Answer, str]] = {}
     with closing(collect(wanted, interval_s=seconds, sudo=sudo, progress=show.doing)) as results:
         for result in results:
             show.ended()
-            told[result.destination] = _answer(
+            captured[result.destination] = _answer(
                 result, question, crash, far_ends, alone=alone, seconds=seconds
             )
     show.close()
@@ -209,11 +209,11 @@ def examine(
         if isinstance(place, WirespeedError):
             yield unanswered(host, place), ""
         else:
-            yield told[place]
+            yield captured[place]
 
 
 def _answer(
-    told: Told | Unreachable,
+    captured: Captured | Unreachable,
     question: Question,
     crash: str | None,
     far_ends: Sequence[str],
@@ -221,11 +221,11 @@ def _answer(
     alone: bool,
     seconds: int,
 ) -> tuple[Answer, str]:
-    name = told.destination.text
+    name = captured.destination.text
     try:
-        if isinstance(told, Unreachable):
-            raise told.error
-        text = told.text
+        if isinstance(captured, Unreachable):
+            raise captured.error
+        text = captured.text
         if crash is not None:
             text = with_section(text, name, ANALYSIS_SECTION, crash)
         if far_ends:
@@ -240,7 +240,7 @@ def _answer(
         return unanswered(name, error), ""
     except WirespeedError as error:
         return unanswered(name, error), ""
-    warnings = (*told.warnings, *answer.warnings)
+    warnings = (*captured.warnings, *answer.warnings)
     return answer.model_copy(update={"warnings": warnings}), text
 
 

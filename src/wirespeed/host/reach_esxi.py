@@ -1,27 +1,27 @@
-"""One script on ESXi hosts: by the same crowd as Linux hosts, whose results keep their names."""
+"""One script on ESXi hosts: over SSH, as on Linux hosts, whose results keep their names."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import replace
 
-from wirespeed.host.reach import Errand, Progress, Told, Unreachable
-from wirespeed.host.reach_crowd import Crowd
+from wirespeed.host.capture_request import Captured, CaptureRequest, Progress, Unreachable
 from wirespeed.host.reach_destination import Destination, EsxiHost
+from wirespeed.host.ssh_batch import SshBatch
 from wirespeed.model.error import HostError
 
 
 def reach_esxi(
-    places: Sequence[EsxiHost], errand: Errand, limit: int, progress: Progress
-) -> Iterator[Told | Unreachable]:
+    places: Sequence[EsxiHost], request: CaptureRequest, limit: int, progress: Progress
+) -> Iterator[Captured | Unreachable]:
     """Give one result for each as they come. There is no sudo on ESXi: root logs in."""
-    if not errand.esxi:
+    if not request.esxi:
         for place in places:
             yield Unreachable(place, _not_for_esxi(place))
         return
     own: dict[Destination, EsxiHost] = {place.remote: place for place in places}
-    theirs = replace(errand, script=errand.esxi, sudo=False)
-    with closing(Crowd([place.remote for place in places], theirs, limit)) as crowd:
-        for found in crowd.results(lambda place, doing: progress(own[place], doing)):
+    theirs = replace(request, script=request.esxi, sudo=False)
+    with closing(SshBatch([place.remote for place in places], theirs, limit)) as batch:
+        for found in batch.results(lambda place, doing: progress(own[place], doing)):
             yield replace(found, destination=own[found.destination])
 
 

@@ -3,8 +3,8 @@
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 
+from wirespeed.host.capture_request import Captured, CaptureRequest, Progress, Unreachable
 from wirespeed.host.clock import monotonic_s
-from wirespeed.host.reach import Errand, Progress, Told, Unreachable
 from wirespeed.host.reach_destination import SwitchHost
 from wirespeed.host.switch import SwitchSession, switch_capture
 from wirespeed.model.error import HostError, WirespeedError
@@ -12,23 +12,23 @@ from wirespeed.model.error import HostError, WirespeedError
 
 def reach_switches(
     places: Sequence[SwitchHost],
-    errand: Errand,
+    request: CaptureRequest,
     progress: Progress,
     session_of: Callable[[SwitchHost], SwitchSession] = SwitchSession,
-) -> Iterator[Told | Unreachable]:
+) -> Iterator[Captured | Unreachable]:
     """Give one result for each."""
     for place in places:
         progress(place, "connecting")
         try:
-            yield _told(place, errand, session_of)
+            yield _captured(place, request, session_of)
         except WirespeedError as error:
             yield Unreachable(place, error)
 
 
-def _told(
-    place: SwitchHost, errand: Errand, session_of: Callable[[SwitchHost], SwitchSession]
-) -> Told:
-    commands = errand.switch.get(place.kind)
+def _captured(
+    place: SwitchHost, request: CaptureRequest, session_of: Callable[[SwitchHost], SwitchSession]
+) -> Captured:
+    commands = request.switch.get(place.kind)
     if commands is None:
         raise HostError(
             "host.switch",
@@ -38,8 +38,8 @@ def _told(
         )
     started = monotonic_s()
     with closing(session_of(place)) as session:
-        again = errand.switch_again.get(place.kind, "") if errand.again_s else ""
+        again = request.switch_again.get(place.kind, "") if request.again_s else ""
         text = switch_capture(
-            place, commands, session, place.cable, again=again, again_s=errand.again_s
+            place, commands, session, place.cable, again=again, again_s=request.again_s
         )
-    return Told(place, text, monotonic_s() - started)
+    return Captured(place, text, monotonic_s() - started)

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from typing import Any
 
+from wirespeed.host.capture_request import Captured, CaptureRequest, Progress, Unreachable
 from wirespeed.host.clock import monotonic_s
-from wirespeed.host.reach import Errand, Progress, Told, Unreachable
 from wirespeed.host.reach_destination import VsphereHost
 from wirespeed.host.vsphere import VsphereSession
 from wirespeed.model.capture import MAGIC, VERSION
@@ -17,19 +17,19 @@ SECTION = "vsphere"
 
 
 def reach_vsphere(
-    places: Sequence[VsphereHost], errand: Errand, progress: Progress
-) -> Iterator[Told | Unreachable]:
+    places: Sequence[VsphereHost], request: CaptureRequest, progress: Progress
+) -> Iterator[Captured | Unreachable]:
     """Give one result for each."""
     for place in places:
         progress(place, "connecting")
         try:
-            yield _told(place, errand)
+            yield _captured(place, request)
         except WirespeedError as error:
             yield Unreachable(place, error)
 
 
-def _told(place: VsphereHost, errand: Errand) -> Told:
-    if not errand.esxi:
+def _captured(place: VsphereHost, request: CaptureRequest) -> Captured:
+    if not request.esxi:
         raise HostError(
             "host.esxi",
             where=place.text,
@@ -39,7 +39,7 @@ def _told(place: VsphereHost, errand: Errand) -> Told:
     started = monotonic_s()
     with closing(VsphereSession(place)) as session:
         text = vsphere_capture(session.host())
-    return Told(place, text, monotonic_s() - started)
+    return Captured(place, text, monotonic_s() - started)
 
 
 def vsphere_capture(said: Mapping[str, Any]) -> str:

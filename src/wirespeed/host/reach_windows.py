@@ -4,8 +4,14 @@ from collections.abc import Generator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from contextlib import closing
 
+from wirespeed.host.capture_request import (
+    Captured,
+    CaptureRequest,
+    Progress,
+    Unreachable,
+    cut_warning,
+)
 from wirespeed.host.powershell import run_powershell
-from wirespeed.host.reach import Errand, Progress, Told, Unreachable, cut_warning
 from wirespeed.host.reach_destination import WindowsHost
 from wirespeed.host.ssh_session import SshSession
 from wirespeed.host.winrm import WinRmSession
@@ -19,18 +25,18 @@ def windows_session(place: WindowsHost) -> SshSession | WinRmSession:
 
 
 def reach_windows(
-    places: Sequence[WindowsHost], errand: Errand, limit: int, progress: Progress
-) -> Generator[Told | Unreachable, None, None]:
+    places: Sequence[WindowsHost], request: CaptureRequest, limit: int, progress: Progress
+) -> Generator[Captured | Unreachable, None, None]:
     """Start at once, and give one result for each as they come."""
     pool = ThreadPoolExecutor(min(limit, len(places)), thread_name_prefix="windows")
     for place in places:
         progress(place, "connecting")
-    return _results(pool, [pool.submit(_visit, place, errand) for place in places])
+    return _results(pool, [pool.submit(_visit, place, request) for place in places])
 
 
 def _results(
-    pool: ThreadPoolExecutor, futures: Sequence[Future[Told | Unreachable]]
-) -> Generator[Told | Unreachable, None, None]:
+    pool: ThreadPoolExecutor, futures: Sequence[Future[Captured | Unreachable]]
+) -> Generator[Captured | Unreachable, None, None]:
     try:
         for future in as_completed(futures):
             yield future.result()
@@ -39,15 +45,15 @@ def _results(
         pool.shutdown(wait=False, cancel_futures=True)
 
 
-def _visit(place: WindowsHost, errand: Errand) -> Told | Unreachable:
+def _visit(place: WindowsHost, request: CaptureRequest) -> Captured | Unreachable:
     try:
-        return _told(place, errand)
+        return _captured(place, request)
     except WirespeedError as error:
         return Unreachable(place, error)
 
 
-def _told(place: WindowsHost, errand: Errand) -> Told:
-    if not errand.powershell:
+def _captured(place: WindowsHost, request: CaptureRequest) -> Captured:
+    if not request.powershell:
         raise HostError(
             "host.windows",
             where=place.text,
@@ -56,11 +62,11 @@ def _told(place: WindowsHost, errand: Errand) -> Told:
         )
     with closing(windows_session(place)) as session:
         done = run_powershell(
-            session, errand.powershell, timeout_s=errand.timeout_s, max_bytes=errand.max_bytes
+            session, request.powershell, timeout_s=request.timeout_s, max_bytes=request.max_bytes
         )
-    if errand.begins not in done.output[: 1 << 16]:
+    if request.begins not in done.output[: 1 << 16]:
         raise no_powershell(place.text, done.output, done.errors, done.returncode)
-    return Told(place, done.output, done.duration_s, cut_warning(done.cut, errand))
+    return Captured(place, done.output, done.duration_s, cut_warning(done.cut, request))
 
 
 def no_powershell(where: str, output: str, errors: str, returncode: int) -> HostError:

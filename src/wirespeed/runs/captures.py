@@ -8,11 +8,19 @@ from wirespeed.doctor.collector import collector_script
 from wirespeed.doctor.collector_esxi import esxi_collector_script
 from wirespeed.doctor.collector_windows import windows_collector_script
 from wirespeed.facts.switchport import COMMANDS, COUNTED
-from wirespeed.host.reach import LIMIT, TIMEOUT_S, Errand, Progress, Told, Unreachable, reach
+from wirespeed.host.capture_request import (
+    LIMIT,
+    TIMEOUT_S,
+    Captured,
+    CaptureRequest,
+    Progress,
+    Unreachable,
+)
 from wirespeed.host.reach_destination import Destination
 from wirespeed.model.capture import MAGIC, MAX_CAPTURE_BYTES, parse_capture
 from wirespeed.model.error import InputError
 from wirespeed.model.fact import HostFacts
+from wirespeed.runs.reach import reach
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,12 +41,12 @@ def collect(
     limit: int = LIMIT,
     timeout_s: float = TIMEOUT_S,
     progress: Progress = lambda _destination, _doing: None,
-) -> Generator[Told | Unreachable, None, None]:
+) -> Generator[Captured | Unreachable, None, None]:
     """Give the text of a capture for each destination, as they come; see `closing` in `reach`.
 
     Counters are read again after `interval_s`; `timeout_s` is for the rest.
     """
-    errand = Errand(
+    request = CaptureRequest(
         script=collector_script(interval_s),
         powershell=windows_collector_script(),
         esxi=esxi_collector_script(),
@@ -50,7 +58,7 @@ def collect(
         timeout_s=timeout_s + interval_s,
         max_bytes=MAX_CAPTURE_BYTES,
     )
-    return reach(destinations, errand, limit=limit, progress=progress)
+    return reach(destinations, request, limit=limit, progress=progress)
 
 
 def gather(
@@ -72,14 +80,14 @@ def gather(
         progress=progress,
     )
     with closing(collected):
-        for told in collected:
-            yield told if isinstance(told, Unreachable) else _gathered(told)
+        for captured in collected:
+            yield captured if isinstance(captured, Unreachable) else _gathered(captured)
 
 
-def _gathered(told: Told) -> Gathered | Unreachable:
-    name = told.destination.text
+def _gathered(captured: Captured) -> Gathered | Unreachable:
+    name = captured.destination.text
     try:
-        facts = HostFacts(name, parse_capture(told.text, name))
+        facts = HostFacts(name, parse_capture(captured.text, name))
     except InputError as error:
-        return Unreachable(told.destination, error)
-    return Gathered(told.destination, facts, told.duration_s, told.warnings)
+        return Unreachable(captured.destination, error)
+    return Gathered(captured.destination, facts, captured.duration_s, captured.warnings)

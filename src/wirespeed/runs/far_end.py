@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from wirespeed.doctor.far_end import with_far_end
 from wirespeed.facts.windows_adapters import MAX_NAME
-from wirespeed.host.reach import Told
+from wirespeed.host.capture_request import Captured
 from wirespeed.host.reach_destination import Recorded, SwitchHost, parse_destination
 from wirespeed.model.error import InputError
 from wirespeed.model.names import NETDEV
@@ -19,7 +19,7 @@ def with_far_ends(text: str, far_ends: Sequence[str], seconds: int = 0) -> str:
     Raises InputError `far_end.invalid`, and what a switch cannot be reached for.
     """
     for far_end in far_ends:
-        text = with_far_end(text, _told(_place(far_end), seconds).text)
+        text = with_far_end(text, _captured(_place(far_end), seconds).text)
     return text
 
 
@@ -51,8 +51,8 @@ def _is_name(netdev: str) -> bool:
     return 0 < len(netdev) <= MAX_NAME and is_plain
 
 
-def _told(place: SwitchHost | Recorded, seconds: int) -> Told:
-    (told,) = collect([place], interval_s=seconds)
-    if not isinstance(told, Told):
-        raise told.error
-    return told
+def _captured(place: SwitchHost | Recorded, seconds: int) -> Captured:
+    (captured,) = collect([place], interval_s=seconds)
+    if not isinstance(captured, Captured):
+        raise captured.error
+    return captured

@@ -114,14 +114,14 @@ def readers_of(spec: Spec) -> Iterator[tuple[Mapping[str, HostFacts], Mapping[st
 def facts_of(spec: Spec) -> dict[str, HostFacts]:
     """Read every host, many at once. Raises the error of the first that cannot be reached."""
     places = {name: parse_destination(host.reach) for name, host in spec.hosts.items()}
-    told: dict[Destination, HostFacts] = {}
+    facts: dict[Destination, HostFacts] = {}
     with closing(gather(list(dict.fromkeys(places.values())))) as results:
         for gathered in results:
             if not isinstance(gathered, Gathered):
                 raise gathered.error
             require_whole(gathered.destination.text, gathered.facts.capture)
-            told[gathered.destination] = gathered.facts
-    return {name: told[place] for name, place in places.items()}
+            facts[gathered.destination] = gathered.facts
+    return {name: facts[place] for name, place in places.items()}
 
 
 def _host_runners(spec: Spec, stack: ExitStack) -> dict[str, Runner]:

@@ -6,7 +6,7 @@ from wirespeed.facts.switchport import Switches
 from wirespeed.facts.switchport_pairs import mac_of, own_name
 from wirespeed.facts.windows_adapters import WindowsAdapters
 from wirespeed.facts.windows_host import has_windows_side
-from wirespeed.host.reach import Told
+from wirespeed.host.capture_request import Captured
 from wirespeed.host.reach_destination import SwitchHost
 from wirespeed.model.capture import parse_capture
 from wirespeed.model.error import InputError
@@ -19,10 +19,10 @@ from wirespeed.runs.plan_hosts import require_whole
 
 def port_proof(facts: HostFacts, name: str, place: SwitchHost) -> PortMatch:
     """Read the switch, and compare its port with the card. Raises what it is not reached for."""
-    (told,) = collect([place])
-    if not isinstance(told, Told):
-        raise told.error
-    capture = parse_capture(told.text, place.host)
+    (captured,) = collect([place])
+    if not isinstance(captured, Captured):
+        raise captured.error
+    capture = parse_capture(captured.text, place.host)
     require_whole(place.text, capture)
     switches = Switches.parse(capture).by_name
     return port_match(card_end_of(facts, name), next(iter(switches.values())), place.switchport)

@@ -18,8 +18,8 @@ from wirespeed.apply.run import Run
 from wirespeed.apply.standing import read_steps
 from wirespeed.doctor.diagnose import diagnose
 from wirespeed.doctor.host_state import Values, differences, values_of
+from wirespeed.host.capture_request import Unreachable
 from wirespeed.host.clock import Deadline, monotonic_s, sleep_s
-from wirespeed.host.reach import Unreachable
 from wirespeed.host.reach_destination import Destination, parse_destination
 from wirespeed.model.capture import parse_capture
 from wirespeed.model.error import InputError, WirespeedError
@@ -251,15 +251,15 @@ class Proving:
 def captured(spec: Spec) -> dict[str, str]:
     """Read every host of a spec, many at once. Raises the error of the first without an answer."""
     places = {name: parse_destination(host.reach) for name, host in spec.hosts.items()}
-    told: dict[Destination, str] = {}
+    texts: dict[Destination, str] = {}
     with closing(collect(list(dict.fromkeys(places.values())))) as results:
         for one in results:
             if isinstance(one, Unreachable):
                 raise one.error
             name = one.destination.text
             require_whole(name, parse_capture(one.text, name))
-            told[one.destination] = one.text
-    return {name: told[place] for name, place in places.items()}
+            texts[one.destination] = one.text
+    return {name: texts[place] for name, place in places.items()}
 
 
 def _refuse_cutoff(plan: Plan, facts: Mapping[str, HostFacts]) -> None:

@@ -7,8 +7,14 @@ import queue
 import threading
 from collections.abc import Iterator, Sequence
 
+from wirespeed.host.capture_request import (
+    Captured,
+    CaptureRequest,
+    Progress,
+    Unreachable,
+    cut_warning,
+)
 from wirespeed.host.clock import Deadline, monotonic_s
-from wirespeed.host.reach import Errand, Progress, Told, Unreachable, cut_warning
 from wirespeed.host.reach_destination import Remote
 from wirespeed.host.ssh import Conversation
 from wirespeed.host.ssh_errors import no_time
@@ -16,14 +22,14 @@ from wirespeed.model.error import WirespeedError
 
 _POLL_S = 0.5
 _LEAVE_S = 5.0
-_Event = Told | Unreachable | tuple[Remote, str] | BaseException
+_Event = Captured | Unreachable | tuple[Remote, str] | BaseException
 
 
-class Crowd:
+class SshBatch:
     """Starts at once. `results` gives one for each place; `close` ends those under way."""
 
-    def __init__(self, places: Sequence[Remote], errand: Errand, limit: int) -> None:
-        self._places, self._errand, self._limit = places, errand, limit
+    def __init__(self, places: Sequence[Remote], request: CaptureRequest, limit: int) -> None:
+        self._places, self._request, self._limit = places, request, limit
         self._events: queue.SimpleQueue[_Event] = queue.SimpleQueue()
         self._stop = threading.Event()
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -33,10 +39,10 @@ class Crowd:
         atexit.register(self.close)
         self._thread.start()
 
-    def results(self, progress: Progress) -> Iterator[Told | Unreachable]:
+    def results(self, progress: Progress) -> Iterator[Captured | Unreachable]:
         """Give each as it comes. What is our own fault is raised here."""
         rounds = -(-len(self._places) // self._limit)
-        deadline = Deadline(rounds * (self._errand.timeout_s + _LEAVE_S) + _LEAVE_S)
+        deadline = Deadline(rounds * (self._request.timeout_s + _LEAVE_S) + _LEAVE_S)
         left = len(self._places)
         while left:
             try:
@@ -89,9 +95,9 @@ class Crowd:
             except WirespeedError as error:
                 self._events.put(Unreachable(place, error))
 
-    async def _read(self, place: Remote) -> Told:
-        started, errand = monotonic_s(), self._errand
-        talk = Conversation(errand.max_bytes)
+    async def _read(self, place: Remote) -> Captured:
+        started, request = monotonic_s(), self._request
+        talk = Conversation(request.max_bytes)
         returncode: int | None = None
         warnings: tuple[str, ...] = ()
         is_connected = False
@@ -102,22 +108,22 @@ class Crowd:
             self._events.put((place, "reading"))
 
         try:
-            async with asyncio.timeout(errand.timeout_s):
+            async with asyncio.timeout(request.timeout_s):
                 returncode = await talk.hold(
                     place,
-                    errand.argv,
-                    errand.script,
+                    request.argv,
+                    request.script,
                     connected=connected,
                 )
         except TimeoutError:
             if not is_connected:
-                raise no_time(place.text, errand.timeout_s) from None
-            warnings = (f"it was not done after {errand.timeout_s:g} s: the rest is missing",)
+                raise no_time(place.text, request.timeout_s) from None
+            warnings = (f"it was not done after {request.timeout_s:g} s: the rest is missing",)
         except WirespeedError as error:
             # What it said until then still counts.
-            if errand.begins not in talk.output.text()[: 1 << 16]:
+            if request.begins not in talk.output.text()[: 1 << 16]:
                 raise
             warnings = (f"{error.found}: the rest is missing",)
-        text = errand.judge(place, talk.output.text(), talk.errors.text(), returncode)
-        cut = cut_warning(talk.output.cut or talk.errors.cut, errand)
-        return Told(place, text, monotonic_s() - started, warnings + cut)
+        text = request.judge(place, talk.output.text(), talk.errors.text(), returncode)
+        cut = cut_warning(talk.output.cut or talk.errors.cut, request)
+        return Captured(place, text, monotonic_s() - started, warnings + cut)
