@@ -21,18 +21,18 @@ from unittest.mock import Mock
 import pytest
 
 from wirespeed import cli
-from wirespeed.commands import measure, report
 from wirespeed.host.clock import Deadline, sleep_s
 from wirespeed.host.jsonl import JsonlWriter
 from wirespeed.measure.bench.run_folder import TRIALS, read_records
 from wirespeed.model.error import InputError
 from wirespeed.model.trial import End, Outcome, Setup, Trial, record_adapter
+from wirespeed.runs import rfc2544, run_pages
 
 FAKE = Path(__file__).parent / "measure" / "fake_tester.py"
 QUICK = ("--trial-seconds", "0.05", "--confirm-seconds", "0.1", "--flows", "8")
 OVER_FAKE = ("measure", "rfc2544", "--port", "net_fake0", "--frame-bytes", "64,1518", *QUICK)
 REPORTS = {"report.html", "report.md", "results.csv"}
-RUN = {TRIALS, report.FINDINGS, *REPORTS}
+RUN = {TRIALS, run_pages.FINDINGS, *REPORTS}
 GONE_S = 15.0
 
 
@@ -84,7 +84,7 @@ def run(
     folder: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> Iterator[Run]:
     """Run the command line in this process; afterwards no child and no private folder is left."""
-    monkeypatch.setattr(measure, "examine", Mock(side_effect=InputError("not.asked")))
+    monkeypatch.setattr(rfc2544, "examine", Mock(side_effect=InputError("not.asked")))
 
     def call(*arguments: str | Path) -> Result:
         capfd.readouterr()

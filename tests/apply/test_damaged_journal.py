@@ -14,7 +14,6 @@ from wirespeed.apply.run import JOURNAL, open_run
 from wirespeed.apply.run_file import RUN
 from wirespeed.apply.run_place import run_folder
 from wirespeed.approaches.wanted import Wanted
-from wirespeed.commands import persist as persist_module
 from wirespeed.commands.apply import apply
 from wirespeed.commands.drift import drift
 from wirespeed.commands.persist import persist
@@ -22,6 +21,7 @@ from wirespeed.commands.status import status
 from wirespeed.commands.undo import undo
 from wirespeed.model.error import LeftChangedError, WirespeedError
 from wirespeed.model.journal_lines import read_journal_text, sealed
+from wirespeed.runs import persist_run as persist_module
 
 START = {"one": 1, "two": 2, "three": 3}
 GOAL = {"one": 10, "two": 20, "three": 30}

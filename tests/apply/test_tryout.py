@@ -15,13 +15,13 @@ from wirespeed.apply.hands_shell import ShellHands
 from wirespeed.apply.planner import make_plan
 from wirespeed.apply.run import Run, open_run
 from wirespeed.apply.tryout_script import Tryout
-from wirespeed.commands.confirm import keep, refuse_gone
 from wirespeed.host.clock import Deadline, sleep_s
 from wirespeed.host.local import LocalRunner
 from wirespeed.model.error import ApplyError, InputError
 from wirespeed.model.journal import StepProgress, progress
 from wirespeed.model.plan import Plan
 from wirespeed.runs import tryout
+from wirespeed.runs.keep_run import keep, refuse_gone
 from wirespeed.runs.run_hosts import carry_out, take_back, taken
 
 SOON_S, LONG_S = 2, 600

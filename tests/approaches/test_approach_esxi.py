@@ -6,13 +6,13 @@ from typing import Any
 import pytest
 
 from wirespeed.approaches.esxi import esxi
-from wirespeed.commands.remedy import way_to
 from wirespeed.model.capture import Capture, Section
 from wirespeed.model.error import InputError
 from wirespeed.model.fact import HostFacts
 from wirespeed.model.spec import Spec
 from wirespeed.model.step import Step
 from wirespeed.runs.hosts_of_spec import runners_of
+from wirespeed.runs.remedy_run import spec_for_host
 from wirespeed.steps.esxi_guest import EsxiGuest
 from wirespeed.steps.esxi_module_parameters import EsxiModuleParameters
 
@@ -99,7 +99,7 @@ def test_nothing_of_an_esxi_spec_is_measured():
 
 def test_a_remedy_of_an_esxi_host_is_a_spec():
     with pytest.raises(InputError) as caught:
-        way_to("vsphere://vmhost", by_api())
+        spec_for_host("vsphere://vmhost", by_api())
     assert caught.value.what == "remedy.esxi"
 
 

@@ -5,12 +5,13 @@ from typing import Any
 
 import pytest
 
+from wirespeed import terminal
 from wirespeed.apply.planner import make_plan
 from wirespeed.apply.run import open_run
-from wirespeed.commands import apply as command
 from wirespeed.model.error import InputError
 from wirespeed.model.observed import Known
 from wirespeed.model.plan import Plan
+from wirespeed.runs import apply_run as command
 from wirespeed.steps.firmware_image import FirmwareImage
 from wirespeed.steps.firmware_settings import FirmwareSettings
 
@@ -44,7 +45,7 @@ def asked(monkeypatch: pytest.MonkeyPatch):
     def ask(_: str) -> bool:
         raise AskedError
 
-    monkeypatch.setattr(command.click, "confirm", ask)
+    monkeypatch.setattr(terminal.click, "confirm", ask)
 
 
 def begin(plan: Plan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, **allowed: bool) -> None:

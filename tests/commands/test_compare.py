@@ -1,6 +1,7 @@
 """Comparing approaches: what cannot be asked for is refused before a host is."""
 
 import json
+import shlex
 from pathlib import Path
 
 import pytest
@@ -8,11 +9,13 @@ from click.testing import CliRunner
 
 from wirespeed.cli import cli
 from wirespeed.commands import compare as compare_module
-from wirespeed.commands import compare_paths
+from wirespeed.commands import measure as measure_command
 from wirespeed.commands.compare import compare
 from wirespeed.commands.report import report
 from wirespeed.model.error import InputError, LeftChangedError, WirespeedError
+from wirespeed.runs import compare_paths
 from wirespeed.runs.compare_folder import compare_folder
+from wirespeed.runs.rfc2544 import BenchRequest
 
 SPEC = {
     "hosts": {
@@ -126,29 +129,39 @@ def test_what_an_earlier_comparison_left_is_not_shown_as_this_one_s(
 
 
 def test_rfc_2544_goes_through_the_paths_that_the_spec_asks_for(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ):
-    asked: list[list[str]] = []
+    asked: list[BenchRequest] = []
 
-    def rfc2544(argv: list[str], **_: object) -> None:
-        asked.append(argv)
+    def measure_bench(request: BenchRequest) -> None:
+        asked.append(request)
         raise InputError("dut.not_installed", found="no ovs-vswitchd", next="fetch it")
 
-    monkeypatch.setattr(compare_paths.rfc2544, "main", rfc2544)
+    monkeypatch.setattr(compare_paths, "measure_bench", measure_bench)
     prove_fails(monkeypatch, *[InputError("x.y", found="z")] * 3)
     measure = {"rfc2544": {"frame_bytes": [64, 1518], "flows": 100, "seconds": 0.5}}
     names = "legacy-vlan,ovs-dpdk,ovs-tc"
     argv = [written(tmp_path, measure=measure), "--approaches", names, "--yes"]
     compare.main(argv, standalone_mode=False)
     folder = compare_folder(tmp_path / "spec.yaml")
-    rest = ["--frame-bytes", "64,1518", "--flows", "100", "--continuous",
-            "--trial-seconds", "0.5", "--confirm-seconds", "0.5", "--out"]  # fmt: skip
+    rest = {"frame_bytes": "64,1518", "flows": 100, "trial_seconds": 0.5, "confirm_seconds": 0.5}
+    rest["windowed"] = False
     out = folder / "rfc2544"
     # That one of them failed keeps the other from nothing.
     assert asked == [
-        ["--dut", "ovs-dpdk-vxlan", "--dut", "ovs-dpdk", *rest, str(out / "ovs-dpdk")],
-        ["--dut", "kernel-vxlan", "--dut", "kernel-bridge", *rest, str(out / "ovs-tc")],
+        BenchRequest(out=out / "ovs-dpdk", duts=("ovs-dpdk-vxlan", "ovs-dpdk"), **rest),
+        BenchRequest(out=out / "ovs-tc", duts=("kernel-vxlan", "kernel-bridge"), **rest),
     ]
+    # What is printed does the same when a person types it.
+    printed = [line for line in capsys.readouterr().err.splitlines() if " rfc2544 " in line]
+    typed = list(asked)
+    asked.clear()
+    monkeypatch.setattr(measure_command, "measure_bench", measure_bench)
+    for line in printed:
+        argv = shlex.split(line)[3:]
+        with pytest.raises(InputError):
+            measure_command.rfc2544.main(argv, standalone_mode=False)
+    assert asked == typed
     page = (tmp_path / "spec.yaml.compare" / "report.html").read_text()
     assert "not measured: dut.not_installed: no ovs-vswitchd; next: fetch it" in page
     # Its frames are moved by the card.

@@ -14,7 +14,7 @@ from wirespeed.apply.hands_shell import ShellHands
 from wirespeed.apply.planner import make_plan
 from wirespeed.apply.run import JOURNAL
 from wirespeed.apply.spec_file import parse_spec
-from wirespeed.commands import drift, remedy
+from wirespeed.commands import drift
 from wirespeed.host.capture_request import Captured
 from wirespeed.host.local import LocalRunner
 from wirespeed.host.reach_destination import SwitchHost
@@ -25,7 +25,7 @@ from wirespeed.model.fact import HostFacts
 from wirespeed.model.journal import Begun, Ended, Intent, Result, Verified
 from wirespeed.model.observed import Known
 from wirespeed.model.switch_kind import SwitchKind
-from wirespeed.runs import link_port, prove_run
+from wirespeed.runs import link_port, prove_run, remedy_run
 from wirespeed.steps.mtu import Mtu
 
 CASE = Path(__file__).parents[1] / "rules/cases/pcie.width_below_capability/absent_x16/capture.txt"
@@ -146,8 +146,8 @@ def test_a_proof_does_not_compare_part_of_a_host(cut: Path):
 def test_nothing_is_mended_by_part_of_a_reading(
     call: Call, cut: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    examine = remedy.examine
-    monkeypatch.setattr(remedy, "examine", lambda *_: examine([str(cut)], *_[1:]))
+    examine = remedy_run.examine
+    monkeypatch.setattr(remedy_run, "examine", lambda *_: examine([str(cut)], *_[1:]))
     code, _, err = call("remedy", "here")
     assert code == 2
     assert first(err).startswith("ERROR host.half_read")

@@ -20,6 +20,7 @@ from wirespeed.model.capture import parse_capture
 from wirespeed.model.error import HostError
 from wirespeed.model.finding import Diagnosis, Unanswered
 from wirespeed.report.text_lines import columns_of
+from wirespeed.runs import examine as examine_module
 
 CASES = Path(__file__).parents[1] / "rules/cases/pcie.width_below_capability"
 NARROW = CASES / "present_x4_where_both_ends_can_do_x16/capture.txt"
@@ -53,8 +54,10 @@ def _run(monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[byt
 def _only_width(monkeypatch: pytest.MonkeyPatch) -> None:
     """Ask one rule: these captures hold nothing for the others."""
     one = tuple(rule for rule in rules() if rule.slug == SLUG)
-    real = doctor.diagnose
-    monkeypatch.setattr(doctor, "diagnose", lambda host, question: real(host, question, one))
+    real = examine_module.diagnose
+    monkeypatch.setattr(
+        examine_module, "diagnose", lambda host, question: real(host, question, one)
+    )
 
 
 def test_a_finding_is_exit_code_1_and_none_is_0(run: Run):
@@ -70,7 +73,7 @@ def test_without_a_host_it_reads_this_one(run: Run, monkeypatch: pytest.MonkeyPa
     def collect(places: list[Destination], **_: object) -> Iterator[Captured]:
         yield from (Captured(place, NARROW.read_text(), 0.1, ("it was cut",)) for place in places)
 
-    monkeypatch.setattr(doctor, "collect", collect)
+    monkeypatch.setattr(examine_module, "collect", collect)
     code, out, _ = run()
     assert code == 1
     assert out.startswith("here: 1 fault")
@@ -115,7 +118,7 @@ def test_many_hosts_have_one_line_each_and_one_bad_file_does_not_hide_the_others
 def test_a_host_that_cannot_be_reached_is_said_so_with_the_reason(
     run: Run, monkeypatch: pytest.MonkeyPatch, others: tuple[Path, ...]
 ):
-    real = doctor.collect
+    real = examine_module.collect
 
     def collect(places: list[Destination], **how: object) -> Iterator[Captured | Unreachable]:
         assert (how["sudo"], how["interval_s"]) == (True, 3)
@@ -123,7 +126,7 @@ def test_a_host_that_cannot_be_reached_is_said_so_with_the_reason(
         refused = HostError("ssh.refused", where="alpha", found="refused\x1b[2J", next="start sshd")
         yield from (Unreachable(place, refused) for place in places if place.text == "alpha")
 
-    monkeypatch.setattr(doctor, "collect", collect)
+    monkeypatch.setattr(examine_module, "collect", collect)
     code, out, _ = run("alpha", *others, "--sudo", "--seconds", "3")
     assert code == 1
     assert "alpha: no answer, ssh.refused" in out
@@ -148,7 +151,7 @@ def test_progress_is_for_a_terminal_that_waits_for_others_and_leaves_no_trace(
             how["progress"](place, "reading")
             yield Captured(place, WIDE.read_text(), 0.1)
 
-    monkeypatch.setattr(doctor, "collect", collect)
+    monkeypatch.setattr(examine_module, "collect", collect)
     assert run("alpha", "beta")[2] == ""
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
     assert run()[2] == ""
@@ -159,7 +162,7 @@ def test_progress_is_for_a_terminal_that_waits_for_others_and_leaves_no_trace(
 
 
 def test_ctrl_c_speaks_of_no_measurement(run: Run, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(doctor, "collect", Mock(side_effect=KeyboardInterrupt))
+    monkeypatch.setattr(examine_module, "collect", Mock(side_effect=KeyboardInterrupt))
     assert run("alpha") == (130, "", "\nstopped\n")
 
 

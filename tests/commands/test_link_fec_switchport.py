@@ -20,13 +20,14 @@ from test_mlxlink_speed import Card as MlxCard
 
 from wirespeed.apply.guard_switchport import Match, PortMatch
 from wirespeed.apply.hands_switch import SwitchHands
-from wirespeed.commands import link as module
+from wirespeed.commands.link import link
 from wirespeed.host.reach_destination import SwitchHost
 from wirespeed.model.capture import Capture, Section
 from wirespeed.model.command import Command
 from wirespeed.model.error import WirespeedError
 from wirespeed.model.fact import HostFacts
 from wirespeed.model.switch_kind import SwitchKind
+from wirespeed.runs import link_run as module
 from wirespeed.runs import link_wanted
 
 K = SwitchKind
@@ -98,7 +99,7 @@ def use(monkeypatch: pytest.MonkeyPatch) -> Use:
 def call(folder: Path, kind: SwitchKind, *more: str) -> Result:
     at = f"switch+{kind}://admin@sw1/{PORTS[kind].replace(' ', '')}"
     arguments = [HOST, NETDEV, at, "--run", str(folder / "x.run"), *more]
-    return CliRunner().invoke(module.link, arguments, standalone_mode=False)
+    return CliRunner().invoke(link, arguments, standalone_mode=False)
 
 
 def error_of(result: Result) -> WirespeedError:

@@ -13,10 +13,11 @@ sys.path.append(str(Path(__file__).parents[1] / "apply"))
 from test_link_speed_story import HOST, NETDEV, TEN, Ends, Wire, as_found, switch
 
 from wirespeed.apply.guard_switchport import Match, PortMatch
-from wirespeed.commands import link as module
+from wirespeed.commands.link import link
 from wirespeed.host.reach_destination import SwitchHost
 from wirespeed.model.error import InputError, LeftChangedError, WirespeedError
 from wirespeed.model.switch_kind import SwitchKind
+from wirespeed.runs import link_run as module
 
 PROVEN = PortMatch(Match.PROVEN, "Te1/0/1 hears enp59s0f0 by LLDP")
 SWITCH = "switch+dell_os6://admin@sw1/Te1/0/1"
@@ -45,7 +46,7 @@ def use(monkeypatch: pytest.MonkeyPatch, wire: Wire, **faults: object) -> Wire:
 
 def call(folder: Path, *more: str) -> Result:
     arguments = [HOST, NETDEV, SWITCH, "--run", str(folder / "x.run"), *more]
-    return CliRunner().invoke(module.link, arguments, standalone_mode=False)
+    return CliRunner().invoke(link, arguments, standalone_mode=False)
 
 
 def error_of(result: Result) -> WirespeedError:
@@ -100,7 +101,7 @@ def test_who_is_at_the_terminal_is_asked_for_the_port_before_a_link_speed_is_set
     arguments = [HOST, NETDEV, SWITCH, "--run", str(tmp_path / "x.run"), "--speed", "10G"]
     for answer, code, mbit in (("n", 1, 1000), ("y", 0, 10000)):
         result = CliRunner().invoke(
-            module.link, [*arguments, "--apply"], input=answer, standalone_mode=False
+            link, [*arguments, "--apply"], input=answer, standalone_mode=False
         )
         assert "hears nobody" in result.output and "Is enp59s0f0 in Te1/0/1" in result.output
         assert (result.return_value, wire.link_mbit) == (code, mbit)
@@ -155,7 +156,7 @@ def test_a_link_speed_that_is_not_known_is_not_planned(
     ],
 )
 def test_no_such_link_speed(arguments: list[str], what: str | None):
-    result = CliRunner().invoke(module.link, arguments, standalone_mode=False)
+    result = CliRunner().invoke(link, arguments, standalone_mode=False)
     assert result.exception is not None
     if what is not None:
         assert isinstance(result.exception, InputError) and result.exception.what == what
@@ -177,7 +178,7 @@ def test_who_does_not_want_all_of_a_switch_saved_has_the_link_speed_all_the_same
 ):
     arguments = [HOST, NETDEV, SWITCH, "--run", str(tmp_path / "x.run"), "--speed", "10G"]
     result = CliRunner().invoke(
-        module.link, [*arguments, "--apply", "--save"], input="y\nn\n", standalone_mode=False
+        link, [*arguments, "--apply", "--save"], input="y\nn\n", standalone_mode=False
     )
     assert result.return_value == 1 and "of others too" in result.output
     assert wire.link_mbit == 10000 and wire.described.saved["Te1/0/1"] == {}

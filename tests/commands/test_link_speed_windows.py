@@ -24,12 +24,13 @@ from wirespeed.apply import hands_powershell
 from wirespeed.apply.guard_switchport import Match, PortMatch
 from wirespeed.apply.hands_powershell import PowerShellHands
 from wirespeed.apply.hands_switch import SwitchHands
-from wirespeed.commands import link as module
+from wirespeed.commands.link import link
 from wirespeed.host.reach_destination import SwitchHost
 from wirespeed.model.capture import parse_capture, with_section
 from wirespeed.model.error import ApplyError, InputError, LeftChangedError, WirespeedError
 from wirespeed.model.fact import HostFacts
 from wirespeed.model.switch_kind import SwitchKind
+from wirespeed.runs import link_run as module
 from wirespeed.runs import link_wanted
 from wirespeed.steps.windows_link import WindowsLink
 from wirespeed.steps.windows_property import WindowsProperty
@@ -90,7 +91,7 @@ class Desk:
 
     def call(self, *more: str, name: str = NAME) -> Result:
         arguments = [HOST, name, SWITCH, "--run", str(self.folder), *more]
-        return CliRunner().invoke(module.link, arguments, standalone_mode=False)
+        return CliRunner().invoke(link, arguments, standalone_mode=False)
 
     def set_to(self, gbit: str, card_is: str) -> Result:
         return self.call("--speed", gbit, "--card-is", card_is, "--apply", "--yes")

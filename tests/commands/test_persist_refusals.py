@@ -7,11 +7,12 @@ import pytest
 from click.testing import CliRunner
 
 from wirespeed.apply.planner import make_plan
-from wirespeed.commands.persist import is_made_to_last, persist, places_of
+from wirespeed.commands.persist import persist
 from wirespeed.model.error import InputError
 from wirespeed.model.journal import Begun, Ended, Entry, Intent, Result, Verified
 from wirespeed.model.observed import Known
 from wirespeed.model.spec import Spec
+from wirespeed.runs.persist_run import is_made_to_last, places_of
 from wirespeed.steps.mtu import Mtu
 from wirespeed.steps.netdev_name import NetdevName
 

@@ -10,7 +10,6 @@ import pytest
 from click.testing import CliRunner
 
 from wirespeed.cli import cli
-from wirespeed.commands.prove import _judged
 from wirespeed.host.jsonl import JsonlWriter
 from wirespeed.measure.network.endpoints import endpoints_of
 from wirespeed.model.error import HostError, InputError, LeftChangedError, MeasurementError
@@ -28,6 +27,7 @@ from wirespeed.runs.prove_folder import (
     read_proof,
     write_proof_reports,
 )
+from wirespeed.runs.prove_into import _judged
 from wirespeed.runs.prove_measure import Measuring, measured_pairs
 
 MARK = "wirespeed-capture 1 m-1234"

@@ -7,10 +7,10 @@ from click.testing import CliRunner
 
 from wirespeed.apply.remedies import Left
 from wirespeed.commands import remedy as command
-from wirespeed.commands.remedy import left_lines, way_to
 from wirespeed.model.capture import parse_capture
 from wirespeed.model.error import InputError
 from wirespeed.model.fact import HostFacts
+from wirespeed.runs.remedy_run import left_lines, spec_for_host
 
 CAPTURE = """\
 wirespeed-capture 1 case
@@ -50,7 +50,7 @@ def test_a_capture_in_a_file_cannot_be_mended(tmp_path: Path):
     ],
 )
 def test_the_way_to_a_host_is_kept_with_a_name_for_it(host: str, name: str):
-    spec = way_to(host, facts())
+    spec = spec_for_host(host, facts())
     assert list(spec.hosts) == [name]
     assert spec.hosts[name].reach == host
     assert not spec.guests and not spec.networks
@@ -59,7 +59,7 @@ def test_the_way_to_a_host_is_kept_with_a_name_for_it(host: str, name: str):
 @pytest.mark.parametrize("text", [EMPTY, EMPTY.replace("case done", PORTS + "case done")])
 def test_a_host_without_a_card_is_refused(text: str):
     with pytest.raises(InputError) as caught:
-        way_to("here", facts(text))
+        spec_for_host("here", facts(text))
     assert caught.value.what == "remedy.no_port"
 
 

@@ -29,7 +29,7 @@ from wirespeed.model.fact import HostFacts
 from wirespeed.model.finding import Diagnosis
 from wirespeed.model.question import Question
 from wirespeed.model.spec import Spec
-from wirespeed.runs import hosts_of_spec, wsl_hosts
+from wirespeed.runs import hosts_of_spec, remedy_run, wsl_hosts
 
 HOST, SWITCH = "winssh://ann@desk", "wirespeed-external"
 
@@ -62,7 +62,7 @@ class Desk:
             yield diagnose(HostFacts(HOST, parse_capture(text, HOST)), question), text
 
         monkeypatch.setattr(hosts_of_spec, "windows_hands", windows_hands)
-        monkeypatch.setattr(command, "examine", examine)
+        monkeypatch.setattr(remedy_run, "examine", examine)
         monkeypatch.setattr(hands_powershell, "PAUSE_S", 0.0)
 
     def capture(self) -> str:
@@ -187,7 +187,7 @@ def test_a_windows_without_a_card_has_nothing_to_mend(desk: Desk, monkeypatch: p
 
 
 def test_a_spec_that_wants_something_is_of_no_windows_alone():
-    spec = command.way_to(HOST, HostFacts(HOST, parse_capture(whole(), HOST)))
+    spec = remedy_run.spec_for_host(HOST, HostFacts(HOST, parse_capture(whole(), HOST)))
     assert wsl_hosts.is_of_windows(spec)
     linux = {name: h.model_copy(update={"reach": "here"}) for name, h in spec.hosts.items()}
     assert not wsl_hosts.is_of_windows(spec.model_copy(update={"hosts": linux}))

@@ -54,7 +54,7 @@ def with_rules(*rules: dict[str, Any]) -> Routes:
     ],
 )  # fmt: skip
 def test_traffic_leaves_by_the_netdev_that_the_kernel_chose(peer: str, netdev: str, gateway: str):
-    way = real().way_to(peer).value
+    way = real().route_to(peer).value
     assert (way.kind, way.netdevs) == ("unicast", (netdev,))
     assert way.gateways == ((gateway,) if gateway else ())
 
@@ -67,11 +67,11 @@ def test_traffic_leaves_by_the_netdev_that_the_kernel_chose(peer: str, netdev: s
     ],
 )  # fmt: skip
 def test_traffic_that_leaves_by_no_port_says_why(peer: str, kind: str):
-    assert real().way_to(peer).value.kind == kind
+    assert real().route_to(peer).value.kind == kind
 
 
 def test_a_multipath_route_may_leave_by_each_of_its_ports():
-    assert real().way_to("10.50.3.3").value.netdevs == ("v1", "v3")
+    assert real().route_to("10.50.3.3").value.netdevs == ("v1", "v3")
 
 
 def test_a_hop_whose_link_is_down_carries_nothing():
@@ -80,7 +80,7 @@ def test_a_hop_whose_link_is_down_carries_nothing():
         {"gateway": "198.51.100.1", "dev": "eth1", "flags": []},
     ]
     routes = parse(json.dumps([{"dst": "default", "nexthops": hops}]), json.dumps(USUAL), "[]")
-    assert routes.way_to("8.8.8.8").value.netdevs == ("eth1",)
+    assert routes.route_to("8.8.8.8").value.netdevs == ("eth1",)
 
 
 @pytest.mark.parametrize(
@@ -89,7 +89,7 @@ def test_a_hop_whose_link_is_down_carries_nothing():
 def test_a_rule_that_asks_for_what_is_not_known_cannot_be_told(selector: dict[str, Any]):
     routes = with_rules({"priority": 5, "src": "all", "table": "7", **selector})
     with pytest.raises(CannotTellError, match="policy rule 5") as raised:
-        routes.way_to("8.8.8.8")
+        routes.route_to("8.8.8.8")
     assert raised.value.would_tell == "ip route get 8.8.8.8"
 
 
@@ -108,7 +108,7 @@ def test_a_rule_that_asks_for_what_is_not_known_cannot_be_told(selector: dict[st
 )  # fmt: skip
 def test_a_rule_holds_for_packets_of_its_kind_only(selector: dict[str, Any], netdev: str):
     rule = {"priority": 5, "src": "all", "table": "7", **selector}
-    assert with_rules(rule).way_to("8.8.8.8").value.netdevs == (netdev,)
+    assert with_rules(rule).route_to("8.8.8.8").value.netdevs == (netdev,)
 
 
 def test_too_many_routes_are_unreadable_and_not_guessed():
@@ -120,7 +120,7 @@ def test_a_tool_that_knows_no_json_is_unreadable():
     routes = parse("", "[]", "[]", errors="ip: unrecognized option: j")
     assert isinstance(routes.routes, Unreadable)
     with pytest.raises(CannotTellError):
-        routes.way_to("8.8.8.8")
+        routes.route_to("8.8.8.8")
 
 
 @pytest.mark.parametrize("bad", [{"dst": "10.0.0.0/99"}, {"dst": "nonsense"}, {"dst": None}])

@@ -71,6 +71,6 @@ def test_a_look_up_ends_in_a_way_or_in_cannot_tell(routes: object, rules: object
         )
     )
     try:
-        found.way_to("192.0.2.1")
+        found.route_to("192.0.2.1")
     except CannotTellError as error:
         assert error.would_tell == "ip route get 192.0.2.1"

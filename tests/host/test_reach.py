@@ -67,10 +67,10 @@ def test_this_machine_and_files_need_nothing_of_ssh(tmp_path: Path):
 
 LOCAL = """
 import sys
-from wirespeed.host.capture_request import Errand
+from wirespeed.host.capture_request import CaptureRequest
 from wirespeed.runs.reach import reach
 from wirespeed.host.reach_destination import Here
-list(reach([Here()], Errand(script="echo begin", begins="begin")))
+list(reach([Here()], CaptureRequest(script="echo begin", begins="begin")))
 sys.exit("asyncssh" in sys.modules or "asyncio" in sys.modules)
 """
 
@@ -244,13 +244,13 @@ def test_who_stops_early_leaves_no_thread():
 
 INTERRUPTED = """
 import sys
-from wirespeed.host.capture_request import Errand
+from wirespeed.host.capture_request import CaptureRequest
 from wirespeed.runs.reach import reach
 from wirespeed.host.reach_destination import Remote
 script = "echo begin; echo $$ >" + sys.argv[1] + "/$$; while sleep 0.1; do echo here; done"
 places = [Remote(f"lab{n}", f"lab{n}") for n in range(3)]
 try:
-    for result in reach(places, Errand(script=script, begins="begin")):
+    for result in reach(places, CaptureRequest(script=script, begins="begin")):
         print(result)
 except KeyboardInterrupt:
     sys.exit(130)

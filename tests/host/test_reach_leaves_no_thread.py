@@ -15,7 +15,7 @@ from wirespeed.commands import capture, doctor
 from wirespeed.host.capture_request import Unreachable
 from wirespeed.host.reach_destination import Here
 from wirespeed.model.error import HostError
-from wirespeed.runs import hosts_of_spec, prove_run
+from wirespeed.runs import examine, hosts_of_spec, prove_run
 
 SPEC = """
 hosts:
@@ -44,9 +44,11 @@ def test_the_first_host_that_fails_ends_the_reading_of_the_others(read: Any):
         assert not threads()
 
 
-@pytest.mark.parametrize(("command", "module"), [("capture", capture), ("doctor", doctor)])
+@pytest.mark.parametrize(
+    ("command", "module"), [(capture.capture, capture), (doctor.doctor, examine)]
+)
 def test_the_error_of_one_host_ends_its_reading(
-    command: str, module: Any, monkeypatch: pytest.MonkeyPatch
+    command: Any, module: Any, monkeypatch: pytest.MonkeyPatch
 ):
     ended = []
 
@@ -58,17 +60,17 @@ def test_the_error_of_one_host_ends_its_reading(
             ended.append(True)
 
     monkeypatch.setattr(module, "collect", collect)
-    done = CliRunner().invoke(getattr(module, command), ["here"], standalone_mode=False)
+    done = CliRunner().invoke(command, ["here"], standalone_mode=False)
     assert ended, done.exception
 
 
 ABANDONED = """
 import sys
-from wirespeed.host.capture_request import Errand
+from wirespeed.host.capture_request import CaptureRequest
 from wirespeed.runs.reach import reach
 from wirespeed.host.reach_destination import Here, Remote
 places = [Here(), Remote("x", "127.0.0.1", port=int(sys.argv[1]))]
-kept = reach(places, Errand(script="echo begin", begins="begin"))
+kept = reach(places, CaptureRequest(script="echo begin", begins="begin"))
 next(kept)
 import threading
 import atexit

@@ -23,7 +23,6 @@ from wirespeed.apply.run import JOURNAL
 from wirespeed.apply.run_file import RUN
 from wirespeed.apply.run_place import run_folder, runs_folder
 from wirespeed.approaches.wanted import Wanted
-from wirespeed.commands import link, persist, remedy
 from wirespeed.host.local import LocalRunner
 from wirespeed.host.reach_destination import SwitchHost
 from wirespeed.model.finding import Diagnosis, Remedy
@@ -31,7 +30,7 @@ from wirespeed.model.owner import Owner
 from wirespeed.model.spec import Approach, Spec
 from wirespeed.model.step_call import StepCall
 from wirespeed.model.switch_kind import SwitchKind
-from wirespeed.runs import hosts_of_spec, prove_run
+from wirespeed.runs import hosts_of_spec, link_run, persist_run, prove_run, remedy_run
 from wirespeed.runs.compare_folder import compare_folder
 from wirespeed.runs.prove_measure import Measuring
 
@@ -249,7 +248,7 @@ def test_what_is_to_last(lab: Lab, drive: Drive, monkeypatch: pytest.MonkeyPatch
     path = lab.spec.parent / "new"
     path.write_text(PLANT)
     steps = [Said(path=str(path), text="lasts")]
-    monkeypatch.setattr(persist, "persist_steps", lambda *_: steps)
+    monkeypatch.setattr(persist_run, "persist_steps", lambda *_: steps)
     assert drive("persist", "--yes")[0] == 0
     assert drive("persist", "--remove")[0] == 0
     steps.append(Said(path=f"{path}-2", text="y", fails="change"))
@@ -274,7 +273,7 @@ def test_a_remedy(lab: Lab, call: Call, monkeypatch: pytest.MonkeyPatch, fails: 
     )
     answer: Diagnosis = diagnosis(mends)
     monkeypatch.setattr(remedies, "ORDER", ("said",))
-    monkeypatch.setattr(remedy, "examine", lambda *_, **__: [(answer, harmful_capture())])
+    monkeypatch.setattr(remedy_run, "examine", lambda *_, **__: [(answer, harmful_capture())])
     code, out, err = call("remedy", "here", "--apply", "--yes", "--run", lab.spec.parent / "r")
     assert code == {"": 0, "change": 1, "undo": 3}[fails], out + err
     assert_harmless(out, "remedy")
@@ -303,10 +302,10 @@ def test_a_link_whose_switch_refuses_in_such_words(
         yield {host: card, place.text: at_switch}
 
     monkeypatch.setattr(catalog, "step_types", REAL_STEPS)
-    monkeypatch.setattr(link, "ends", ends)
-    monkeypatch.setattr(link, "refuse_cutoff", lambda *_: None)
-    monkeypatch.setattr(link, "facts_of", lambda _: None)
-    monkeypatch.setattr(link, "port_proof", lambda *_: proof)
+    monkeypatch.setattr(link_run, "ends", ends)
+    monkeypatch.setattr(link_run, "refuse_cutoff", lambda *_: None)
+    monkeypatch.setattr(link_run, "facts_of", lambda _: None)
+    monkeypatch.setattr(link_run, "port_proof", lambda *_: proof)
     folder = lab.spec.parent / "link"
     arguments = (HOST, NETDEV, SWITCH, "--speed", "10G", "--apply", "--yes", "--run", folder)
     code, out, err = call("link", *arguments)

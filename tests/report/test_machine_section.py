@@ -4,13 +4,13 @@ from pathlib import Path
 
 import pytest
 
-from wirespeed.commands.report import FINDINGS, read_answer
 from wirespeed.model.finding import Diagnosis, Severity, Unanswered
 from wirespeed.model.trial import Record, Setup
 from wirespeed.report.build import build_page
 from wirespeed.report.diagnosis_hosts import json_line
 from wirespeed.report.html import render_html
 from wirespeed.report.markdown import render_markdown
+from wirespeed.runs.run_pages import FINDINGS, read_answer
 
 from .diagnoses import HOSTILE, diagnosis, filled_with, finding, verdict
 from .pages import PageReader

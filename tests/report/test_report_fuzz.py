@@ -10,9 +10,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from wirespeed.commands.report import write_reports
 from wirespeed.measure.bench.run_folder import TRIALS
 from wirespeed.model.error import InputError
+from wirespeed.runs.run_pages import write_reports
 
 from .records import end, mix, outcome, setup, trial
 

@@ -25,7 +25,6 @@ from wirespeed.apply.run_place import run_folder
 from wirespeed.commands import apply as apply_command
 from wirespeed.commands import undo as undo_command
 from wirespeed.commands.apply import apply
-from wirespeed.commands.persist import netdevs_of
 from wirespeed.commands.undo import undo
 from wirespeed.doctor.diagnose import diagnose
 from wirespeed.model.capture import parse_capture
@@ -34,6 +33,7 @@ from wirespeed.model.fact import HostFacts
 from wirespeed.model.journal import Begun, whole_plan
 from wirespeed.model.plan import PlannedStep
 from wirespeed.model.spec import Spec
+from wirespeed.runs.persist_run import netdevs_of
 from wirespeed.runs.run_hosts import REBOOT_DUE
 from wirespeed.steps.file_content import FileContent
 

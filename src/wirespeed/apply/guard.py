@@ -33,7 +33,7 @@ def carriers(host: HostFacts) -> dict[str, str]:
     for address, what in ((ANYWHERE, "the default route"), (peer, "your session")):
         if address is None:
             continue
-        for netdev in host[Routes].way_to(address).value.netdevs:
+        for netdev in host[Routes].route_to(address).value.netdevs:
             below = host[NetStack].ports_below(netdev) or {netdev}
             found |= dict.fromkeys(below, what)
     return found

@@ -67,7 +67,7 @@ def _by_wsl(host: HostFacts) -> Iterator[WindowsAdapter]:
     peer = value_or_none(host[Session].peer)
     if peer is None:
         return
-    for netdev in host[Routes].way_to(peer).value.netdevs:
+    for netdev in host[Routes].route_to(peer).value.netdevs:
         card = card_behind(host, netdev)
         if card is None:
             raise CannotTellError(

@@ -7,8 +7,6 @@ from pydantic import ValidationError
 
 from wirespeed.apply.run_place import run_folder
 from wirespeed.commands.break_lock import break_lock
-from wirespeed.commands.compare_paths import measured_paths
-from wirespeed.commands.prove import prove_into
 from wirespeed.host.files import make_result_folder, make_run_folder
 from wirespeed.model.error import InputError, LeftChangedError, WirespeedError
 from wirespeed.model.shown import shown
@@ -21,6 +19,7 @@ from wirespeed.report.proof_answer import is_proven
 from wirespeed.report.proof_page import Proof
 from wirespeed.report.text_lines import wrapped
 from wirespeed.runs.compare_folder import compare_folder, compare_pages, refuse_what_stands
+from wirespeed.runs.compare_paths import measured_paths
 from wirespeed.runs.compare_report import (
     REPORT,
     ComparisonRecord,
@@ -30,6 +29,7 @@ from wirespeed.runs.compare_report import (
     write_record,
 )
 from wirespeed.runs.hosts_of_spec import read_spec
+from wirespeed.runs.prove_into import prove_into
 from wirespeed.runs.prove_run import DeclinedError
 from wirespeed.terminal import echo
 

@@ -5,7 +5,6 @@ import os
 import re
 import sys
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -13,15 +12,9 @@ import click
 
 from wirespeed.catalog import rules
 from wirespeed.commands.quantities import Address, Gigabits, Seconds
-from wirespeed.doctor.diagnose import diagnose
-from wirespeed.facts.windows_crashes import ANALYSIS_SECTION
-from wirespeed.host.capture_request import Captured, Unreachable
 from wirespeed.host.files import make_folder, write_result, write_text, write_whole
-from wirespeed.host.reach_destination import HERE, Destination, Remote, parse_destination
 from wirespeed.host.recorded import read_recorded
-from wirespeed.model.capture import parse_capture, with_section
-from wirespeed.model.error import InputError, WirespeedError
-from wirespeed.model.fact import HostFacts
+from wirespeed.model.error import InputError
 from wirespeed.model.finding import Diagnosis, Unanswered
 from wirespeed.model.question import Purpose, Question
 from wirespeed.model.shown import shown
@@ -34,11 +27,10 @@ from wirespeed.report.diagnosis_hosts import (
     summary_lines,
     unanswered_lines,
 )
-from wirespeed.report.diagnosis_text import WIDTH, Line, diagnosis_lines
+from wirespeed.report.diagnosis_text import Line, diagnosis_lines
 from wirespeed.report.rule_text import rule_lines, rules_lines
-from wirespeed.report.text_lines import clip
-from wirespeed.runs.captures import collect
-from wirespeed.terminal import echo, echo_live, echo_styled
+from wirespeed.runs.examine import examine
+from wirespeed.terminal import echo, echo_styled
 
 FEW_HOSTS = 2
 """So many are shown in full; of more, one line each."""
@@ -165,85 +157,6 @@ def doctor(
     return exit_code(answers)
 
 
-def examine(
-    hosts: Sequence[str],
-    question: Question,
-    *,
-    sudo: bool = False,
-    seconds: int = 0,
-    crash: str | None = None,
-    far_ends: Sequence[str] = (),
-) -> Iterator[tuple[Answer, str]]:
-    """Diagnose each of `hosts` in their order, this machine if there is none; with its capture.
-
-    Of one alone InputError is raised; of many it must not take the others with it. `crash` is a
-    debugger's analysis of a crash of that host, `far_ends` are switches that its cables go to.
-    """
-    alone = len(hosts) <= 1
-    if far_ends and not alone:
-        raise InputError(
-            "far_end.of_which",
-            where=", ".join(hosts),
-            found="--far-end with several hosts",
-            next="one host at a time: which one's cable it is, nobody can tell",
-        )
-    places: dict[str, Destination | WirespeedError] = {}
-    for host in hosts or [HERE]:
-        try:
-            places[host] = parse_destination(host)
-        except InputError as error:
-            if alone:
-                raise
-            places[host] = error
-    wanted = [place for place in places.values() if not isinstance(place, WirespeedError)]
-    show = Progress(wanted)
-    captured: dict[Destination, tuple[Answer, str]] = {}
-    with closing(collect(wanted, interval_s=seconds, sudo=sudo, progress=show.doing)) as results:
-        for result in results:
-            show.ended()
-            captured[result.destination] = _answer(
-                result, question, crash, far_ends, alone=alone, seconds=seconds
-            )
-    show.close()
-    for host, place in places.items():
-        if isinstance(place, WirespeedError):
-            yield unanswered(host, place), ""
-        else:
-            yield captured[place]
-
-
-def _answer(
-    captured: Captured | Unreachable,
-    question: Question,
-    crash: str | None,
-    far_ends: Sequence[str],
-    *,
-    alone: bool,
-    seconds: int,
-) -> tuple[Answer, str]:
-    name = captured.destination.text
-    try:
-        if isinstance(captured, Unreachable):
-            raise captured.error
-        text = captured.text
-        if crash is not None:
-            text = with_section(text, name, ANALYSIS_SECTION, crash)
-        if far_ends:
-            # Only here: few ask for it.
-            from wirespeed.runs.far_end import with_far_ends
-
-            text = with_far_ends(text, far_ends, seconds)
-        answer = diagnose(HostFacts(name, parse_capture(text, name)), question)
-    except InputError as error:
-        if alone:
-            raise
-        return unanswered(name, error), ""
-    except WirespeedError as error:
-        return unanswered(name, error), ""
-    warnings = (*captured.warnings, *answer.warnings)
-    return answer.model_copy(update={"warnings": warnings}), text
-
-
 def check_wanted(wanted: Sequence[str]) -> None:
     """Raise InputError `options.invalid` for what is no KEYWORD=VALUE."""
     for text in wanted:
@@ -267,42 +180,6 @@ def _crash(path: Path, hosts: Sequence[str]) -> str:
             next="name the host that crashed",
         )
     return read_recorded(path)
-
-
-def unanswered(host: str, error: WirespeedError) -> Unanswered:
-    """Make of an error what stands in an answer's place."""
-    return Unanswered(
-        host=host,
-        what=error.what,
-        found=error.found,
-        so=error.so,
-        next=error.next,
-        bad_input=isinstance(error, InputError),
-    )
-
-
-class Progress:
-    """One live line on a terminal while hosts are read; nothing elsewhere."""
-
-    def __init__(self, places: Sequence[Destination]) -> None:
-        self._hosts, self._ended = len(places), 0
-        takes_long = len(places) > 1 or any(isinstance(place, Remote) for place in places)
-        self._live = takes_long and sys.stderr.isatty()
-
-    def doing(self, place: Destination, what: str) -> None:
-        """Say what is being done now."""
-        if self._live:
-            text = clip(f"{self._ended} of {self._hosts} read; {what} {shown(place.text)}", WIDTH)
-            echo_live(text)
-
-    def ended(self) -> None:
-        """Count one."""
-        self._ended += 1
-
-    def close(self) -> None:
-        """Leave no trace."""
-        if self._live:
-            echo_live("")
 
 
 def _lines(answers: Sequence[Answer], *, verbose: bool) -> Iterator[Line]:

@@ -1,38 +1,22 @@
 """`wirespeed measure command`: whether it helped the thing that you care about."""
 
 import re
-from collections.abc import Sequence
-from contextlib import ExitStack, closing
 from pathlib import Path
 
 import click
 
 from wirespeed import __version__
 from wirespeed.host.clock import utc_now
-from wirespeed.host.files import make_folder, write_result
-from wirespeed.host.jsonl import ResultWriter
-from wirespeed.host.local import LocalRunner
-from wirespeed.host.reach_destination import HERE, Here, Remote, WindowsHost, parse_destination
+from wirespeed.host.reach_destination import HERE
 from wirespeed.measure.workload.figure import figure_pattern
 from wirespeed.measure.workload.folder import (
     WORKLOADS,
-    Labelled,
-    by_label,
-    read_workloads,
-    trials_done,
 )
-from wirespeed.measure.workload.pair import Pair, Verdict, compare
-from wirespeed.measure.workload.run import run_trials
-from wirespeed.measure.workload.watch import ByPowerShell, Host
 from wirespeed.model.error import InputError
 from wirespeed.model.shown import shown
-from wirespeed.model.workload_trial import Workload, WorkloadTrial
-from wirespeed.report.workload_json import pair_json
-from wirespeed.report.workload_markdown import workload_markdown
-from wirespeed.report.workload_text import label_lines, pair_lines, trial_line
-from wirespeed.terminal import echo
+from wirespeed.model.workload_trial import Workload
+from wirespeed.runs.workload import REPORT, measure_workload, report_workload
 
-REPORT = "workload.md"
 LABEL = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,39}")
 
 
@@ -94,96 +78,8 @@ def command(
             started_at=utc_now(),
             wirespeed=__version__,
         )
-        _measure(workload, trials, out, resume=resume, as_json=as_json)
-    return _report(out, other, as_json=as_json)
-
-
-def _measure(workload: Workload, trials: int, out: Path, *, resume: bool, as_json: bool) -> None:
-    with ExitStack() as stack:
-        hosts = {name: _reach(name, stack) for name in workload.hosts}
-        make_folder(out)
-        # Opened before it is read: nobody else can add to it in between.
-        writer = stack.enter_context(closing(ResultWriter(out / WORKLOADS)))
-        done = trials_done(read_workloads(out), workload, resume=resume)
-        writer.append(workload.model_dump_json())
-
-        def record(trial: WorkloadTrial) -> None:
-            line = trial.model_dump_json()
-            writer.append(line)
-            echo(line if as_json else trial_line(workload, trial))
-
-        run_trials(workload, range(done + 1, trials + 1), LocalRunner(), hosts, record)
-
-
-def _report(out: Path, other: Path | None, *, as_json: bool) -> int:
-    labels = _labels(out)
-    pair = _pair(labels, other)
-    shown_labels = labels if pair is None else (pair.before, *_without(labels, pair.before))
-    write_result(out / REPORT, workload_markdown(shown_labels, pair))
-    if as_json and pair is not None:
-        echo(pair_json(pair))
-    if not as_json:
-        echo()
-        echo("\n".join(label_lines(labels) if pair is None else pair_lines(pair)))
-        echo(f"\nreport: {out / REPORT}")
-    if pair is None:
-        return int(any(trial.figure is None for one in labels for trial in one.trials))
-    return 0 if pair.verdict is Verdict.BETTER else 1
-
-
-def _labels(folder: Path) -> tuple[Labelled, ...]:
-    labels = tuple(one for one in by_label(read_workloads(folder)) if one.trials)
-    if not labels:
-        raise InputError(
-            "run.missing",
-            where=str(folder),
-            found=f"no trial in a {WORKLOADS}",
-            next="wirespeed measure command --out FOLDER … -- COMMAND",
-        )
-    return labels
-
-
-def _pair(labels: Sequence[Labelled], other: Path | None) -> Pair | None:
-    """Lay the last label beside the last of the other folder, or the first of its own."""
-    if other is None:
-        return compare(labels[0], labels[-1]) if len(labels) > 1 else None
-    before, after = _labels(other)[-1], labels[-1]
-    for field in ("unit", "higher_is_better"):
-        was, now = getattr(before.workload, field), getattr(after.workload, field)
-        if was != now:
-            raise InputError(
-                "run.differs",
-                where=str(other),
-                found=f"{field} is {was!r} there, {now!r} here",
-                so="their figures cannot be compared",
-            )
-    return compare(before, after)
-
-
-def _without(labels: Sequence[Labelled], one: Labelled) -> tuple[Labelled, ...]:
-    return tuple(label for label in labels if label is not one)
-
-
-def _reach(name: str, stack: ExitStack) -> Host:
-    place = parse_destination(name)
-    if isinstance(place, Here):
-        return LocalRunner()
-    if isinstance(place, Remote):
-        from wirespeed.host.ssh_session import SshSession  # asyncio is not for those who stay here
-
-        return stack.enter_context(SshSession(place))
-    if isinstance(place, WindowsHost):
-        from wirespeed.host.reach_windows import windows_session
-
-        there = windows_session(place)
-        stack.callback(there.close)
-        return ByPowerShell(there)
-    raise InputError(
-        "options.invalid",
-        where="--on",
-        found=f"{shown(name, 80)} is no host that can be watched",
-        next="here, ssh://USER@HOST, winssh://USER@HOST or winrm://USER@HOST",
-    )
+        measure_workload(workload, trials, out, resume=resume, as_json=as_json)
+    return report_workload(out, other, as_json=as_json)
 
 
 def _checked_label(label: str) -> str:

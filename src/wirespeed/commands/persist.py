@@ -1,35 +1,14 @@
 """`wirespeed persist`: what was applied comes back when its hosts boot."""
 
-from collections.abc import Sequence
 from pathlib import Path
 
 import click
 
-from wirespeed.apply.hands_shell import ShellHands
-from wirespeed.apply.persist import boot_steps, persist_name, persist_steps
-from wirespeed.apply.planner import make_plan
-from wirespeed.apply.record import Record
-from wirespeed.apply.rest import rest_notes, rest_of
-from wirespeed.apply.run import Run, is_run, open_run, read_journal
-from wirespeed.apply.run_file import read_run_file
 from wirespeed.apply.run_place import run_folder
 from wirespeed.commands.break_lock import break_lock
 from wirespeed.commands.undo_options import undo_options
-from wirespeed.model.error import InputError
-from wirespeed.model.journal import Entry, outcome
-from wirespeed.model.observed import CannotTellError, Known, Observed
-from wirespeed.model.plan import Plan
-from wirespeed.model.spec import VIRTUAL_MACHINES, Approach, Spec
-from wirespeed.model.step import State, Step
-from wirespeed.report.plan_text import plan_lines
-from wirespeed.runs.hosts_of_spec import hands_of
 from wirespeed.runs.how_undone import HowUndone
-from wirespeed.runs.run_hosts import carry_out, spec_of_run, take_back
-from wirespeed.steps.file_content import FileContent
-from wirespeed.terminal import confirm, echo
-
-FOLDER = "persist"
-"""Its own run, in the folder of the one that it makes last."""
+from wirespeed.runs.persist_run import PersistRequest, forget_run, persist_run
 
 
 @click.command()
@@ -56,138 +35,5 @@ def persist(
     Exit codes: 0 it lasts, or is taken away; 1 refused or put back; 2 bad input;
     3 a host was left changed.
     """  # fmt: skip
-    where = folder or run_folder(spec)
-    with open_run(where, must_exist=True) as run, hands_of(spec_of_run(spec, run.spec)) as hands:
-        if remove:
-            with open_run(where / FOLDER, must_exist=True, breaks=breaks_lock) as lasting:
-                return _remove(lasting, hands, spec, HowUndone(force, forget))
-        if run.plan is None or run.outcome != "applied":
-            raise InputError(
-                "run.not_applied",
-                where=str(where),
-                found=f"its run is {run.outcome}",
-                so="there is nothing that could be made to last",
-                next=f"wirespeed apply {spec}",
-            )
-        with open_run(where / FOLDER, breaks=breaks_lock) as lasting:
-            if lasting.outcome == "unfinished" and lasting.plan is not None:
-                return _go_on(lasting, lasting.plan, hands, yes=yes)
-            plan = _plan(run, run.plan, spec_of_run(spec, run.spec), hands, _name(where))
-            return _make_last(lasting, plan, hands, spec, run.spec, yes=yes)
-
-
-def is_made_to_last(folder: Path) -> bool:
-    """Tell whether what a run did comes back at boot, or some of it."""
-    where = folder / FOLDER
-    return is_run(where) and outcome(read_journal(where)) not in ("new", "undone")
-
-
-def _go_on(lasting: Run, plan: Plan, hands: dict[str, ShellHands], *, yes: bool) -> int:
-    echo(f"{lasting.folder}: a run did not come to its end; this is still to be done:\n")
-    rest = rest_of(plan, lasting.entries, rebooted=())
-    echo("\n".join([*plan_lines(rest), *rest_notes(plan, lasting.entries)]))
-    if not yes and not confirm("Go on with this?"):
-        return 1
-    carry_out(lasting, plan, hands)
-    return 0
-
-
-def _make_last(
-    lasting: Run,
-    plan: Plan,
-    hands: dict[str, ShellHands],
-    spec: Path,
-    made_from: Spec | None,
-    *,
-    yes: bool,
-) -> int:
-    echo("\n".join(plan_lines(plan)))
-    if all(step.no_op for step in plan.steps):
-        return 0
-    if lasting.outcome not in ("new", "undone"):
-        raise InputError(
-            "persist.stands",
-            where=str(lasting.folder),
-            found=f"its run is {lasting.outcome}, and the hosts are not as it left them",
-            so="what stood there before is in its journal, and would be lost",
-            next=f"wirespeed persist --remove {spec}, then again",
-        )
-    if not yes and not confirm("Do this?"):
-        return 1
-    lasting.begin_anew()
-    carry_out(lasting, plan, hands, spec=made_from)
-    return 0
-
-
-def _remove(lasting: Run, hands: dict[str, ShellHands], spec: Path, how: HowUndone) -> int:
-    if lasting.plan is None or lasting.outcome == "undone":
-        echo(f"{lasting.folder}: nothing is made to last")
-        return 0
-    take_back(lasting, lasting.plan, hands, str(spec), how)
-    return 0
-
-
-def _plan(run: Run, plan: Plan, spec: Spec, hands: dict[str, ShellHands], name: str) -> Plan:
-    record = Record(plan, _write_nothing, run.entries)
-    rows = []
-    host = ""
-    try:
-        for host, ports in places_of(spec, record.plan).items():
-            steps = persist_steps(name, ports, list(boot_steps(record, host)))
-            states = hands[host].read(steps) if steps else []
-            _refuse_others(host, steps, states)
-            rows += [(host, step, state) for step, state in zip(steps, states, strict=True)]
-        return make_plan(rows)
-    except CannotTellError as error:
-        raise InputError(
-            "plan.cannot_tell",
-            where=host,
-            found=error.reason,
-            so="nothing is planned on a guess",
-            next=error.would_tell,
-        ) from None
-
-
-def places_of(spec: Spec, plan: Plan) -> dict[str, Sequence[str]]:
-    """Give every host and virtual machine, with the ports that its boot is to wait for."""
-    found: dict[str, Sequence[str]] = {}
-    for host, of in spec.hosts.items():
-        # In WSL, the card of a port is on the other side.
-        found[host] = netdevs_of(plan, host) if spec.approach is Approach.WSL2 else of.ports
-    for guest, wanted in spec.guests.items():
-        if wanted.kind in VIRTUAL_MACHINES:
-            # Its VFs, by their slots within it.
-            named = [p for p in plan.steps if p.host == guest and p.kind == "netdev_name"]
-            found[guest] = [str(p.step["pci_address"]) for p in named]
-    return found
-
-
-def netdevs_of(plan: Plan, host: str) -> list[str]:
-    """Give the netdevs that a plan sets up on a host, for its boot to wait for."""
-    return [p.subject for p in plan.steps if p.host == host and p.step["step"] == "mtu"]
-
-
-def _refuse_others(host: str, steps: Sequence[Step], states: Sequence[Observed[State]]) -> None:
-    """Leave alone what another run of that name has there, or a person wrote."""
-    for step, state in zip(steps, states, strict=True):
-        if isinstance(step, FileContent) and isinstance(state, Known):
-            content = state.value["content"]
-            if content not in (None, step.content):
-                raise InputError(
-                    "persist.other",
-                    where=f"{step.path} on {host}",
-                    found="it is there, and says something else",
-                    so="nothing was changed",
-                    next="wirespeed persist --remove with the spec that it is of, then again",
-                )
-
-
-def _name(folder: Path) -> str:
-    """As the spec that the run is of; of an older release's, the folder is `NAME.yaml.run`."""
-    said = read_run_file(folder)
-    of = said.of if said and said.of else folder.resolve().name.removesuffix(".run")
-    return persist_name(Path(of).stem)
-
-
-def _write_nothing(entry: Entry) -> None:
-    raise AssertionError(f"the run that is made to last is not written to: {entry}")
+    asked = PersistRequest(spec, folder or run_folder(spec), yes=yes, breaks_lock=breaks_lock)
+    return forget_run(asked, HowUndone(force, forget)) if remove else persist_run(asked)

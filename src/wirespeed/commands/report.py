@@ -3,26 +3,19 @@
 from pathlib import Path
 
 import click
-from pydantic import TypeAdapter, ValidationError
 
-from wirespeed.host.files import is_file, make_folder, make_result_folder, read_text, write_result
+from wirespeed.host.files import make_folder, make_result_folder, write_result
 from wirespeed.measure.bench.run_folder import TRIALS, merged, read_records
 from wirespeed.model.error import InputError
-from wirespeed.model.finding import Diagnosis, Unanswered
 from wirespeed.model.trial import Record
-from wirespeed.report.build import build_page
 from wirespeed.report.compare import build_comparison
-from wirespeed.report.csv_table import render_csv
 from wirespeed.report.html import render_html
 from wirespeed.report.markdown import render_markdown
 from wirespeed.runs.compare_report import is_comparison, write_comparison_reports
 from wirespeed.runs.prove_folder import is_proof, write_proof_reports
 from wirespeed.runs.report_source import source_of
+from wirespeed.runs.run_pages import write_reports
 from wirespeed.terminal import echo
-
-FINDINGS = "findings.json"
-"""In a run folder: what the doctor said of the machine before the run."""
-ANSWER: TypeAdapter[Diagnosis | Unanswered] = TypeAdapter(Diagnosis | Unanswered)
 
 
 @click.command()
@@ -71,26 +64,3 @@ def _existing(folder: Path) -> list[Record]:
             next="name a run folder of `wirespeed measure`",
         )
     return records
-
-
-def write_reports(folder: Path, out: Path | None = None) -> None:
-    """Write page, Markdown and CSV of the run in `folder` to `out`, or beside it."""
-    page = build_page(merged(read_records(folder)), read_answer(folder))
-    where = out or folder
-    make_folder(where)
-    write_result(where / "report.html", render_html(page))
-    write_result(where / "report.md", render_markdown(page))
-    write_result(where / "results.csv", render_csv(page))
-
-
-def read_answer(folder: Path) -> Diagnosis | Unanswered | None:
-    """Give what the doctor said when the run began; None for a run that did not ask it."""
-    path = folder / FINDINGS
-    if not is_file(path):
-        return None
-    try:
-        return ANSWER.validate_json(read_text(path))
-    except ValidationError as error:
-        # The trials are what a report is about: they must not be held up by this.
-        found = f"{path}: {error.errors()[0]['msg']}"
-        return Unanswered(host="here", what="findings.not_readable", found=found)

@@ -10,7 +10,6 @@ from wirespeed.apply.run import is_run, open_run, salvage_run
 from wirespeed.apply.run_place import run_folder
 from wirespeed.apply.stages import needs_reboot
 from wirespeed.commands.break_lock import break_lock
-from wirespeed.commands.persist import is_made_to_last
 from wirespeed.commands.undo_options import undo_options
 from wirespeed.model.error import InputError
 from wirespeed.runs.compare_folder import compare_folder, standing_runs
@@ -19,6 +18,7 @@ from wirespeed.runs.hosts_of_spec import hands_of
 from wirespeed.runs.how_undone import HowUndone
 from wirespeed.runs.lone_host import lone_host
 from wirespeed.runs.named_host import chosen_copies, named_host, runs_on
+from wirespeed.runs.persist_run import is_made_to_last
 from wirespeed.runs.run_hosts import spec_of_run, take_back, taken
 from wirespeed.terminal import confirm, echo
 

@@ -112,7 +112,7 @@ def _encapsulation(host: HostFacts, port: Port, question: Question) -> Iterator[
     """
     if question.peer is None or port.netdev is None:
         return
-    way = host[Routes].way_to(question.peer).value.netdevs
+    way = host[Routes].route_to(question.peer).value.netdevs
     stack = host[NetStack]
     found = {
         KINDS[kind.value]

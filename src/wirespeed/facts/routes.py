@@ -49,7 +49,7 @@ run ip-rule6 - ip -6 -j rule show
             {4: _rules(capture, "ip-rule", 4), 6: _rules(capture, "ip-rule6", 6)},
         )
 
-    def way_to(self, peer: str) -> Known[Way]:
+    def route_to(self, peer: str) -> Known[Way]:
         """Look an address up as the kernel does for a packet of a socket bound to nothing.
 
         Raises CannotTellError where routes are not known, or where a rule decides by what is not

@@ -110,7 +110,7 @@ def _underlay(exam: HostExam, tunnel: str, local: Observed[str], remote: Observe
     """Give the netdev that the tunnel's packets leave by: as routed, else by its own address."""
     stack = exam.host[NetStack]
     if isinstance(remote, Known) and _is_address(remote.value):
-        netdevs = exam.host[Routes].way_to(remote.value).value.netdevs
+        netdevs = exam.host[Routes].route_to(remote.value).value.netdevs
         if netdevs:
             return stack[netdevs[0]]
     link = stack.with_address(local.value) if isinstance(local, Known) else None

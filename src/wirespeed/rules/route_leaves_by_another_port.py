@@ -27,7 +27,7 @@ def _check(exam: HostExam) -> Iterator[Finding]:
         peer = str(ip_address(peer))
     except ValueError:
         raise DoesNotApplyError(f"{peer!r} is no IP address") from None
-    way = exam.host[Routes].way_to(peer)
+    way = exam.host[Routes].route_to(peer)
     if way.value.kind != "unicast":
         yield _finding(exam, peer, way, _nowhere(peer, way.value))
         return

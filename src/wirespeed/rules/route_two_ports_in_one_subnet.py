@@ -27,7 +27,7 @@ def _check(exam: HostExam) -> Iterator[Finding]:
         some = next((a for a in net.hosts() if str(a) not in found.values()), None)
         if some is None:
             continue  # a cable from one port to the other, and nobody else on it
-        way = exam.host[Routes].way_to(str(some))
+        way = exam.host[Routes].route_to(str(some))
         if not way.value.netdevs or len(way.value.netdevs) > 1:
             continue
         yield exam.finding(

@@ -1,14 +1,15 @@
 """RFC 2544 through the approaches' software paths, on this machine: `wirespeed measure rfc2544`."""
 
+import shlex
 from pathlib import Path
 
-from wirespeed.commands.measure import rfc2544
 from wirespeed.host.files import make_folder, remove_file
 from wirespeed.measure.bench.run_folder import TRIALS
 from wirespeed.model.error import WirespeedError
 from wirespeed.model.spec import Approach, Rfc2544Spec
 from wirespeed.report.comparison_paths import PATHS
 from wirespeed.runs.compare_report import PATHS_FOLDER
+from wirespeed.runs.rfc2544 import BenchRequest, measure_bench
 from wirespeed.terminal import echo
 
 TRIAL_SECONDS = 1.0
@@ -30,22 +31,35 @@ def measured_paths(
         if asked is None:
             why[approach] = "not asked for: `rfc2544: {}` under `measure:` in the spec asks"
             continue
-        argv = _argv(PATHS[approach], asked, out)
-        echo(f"wirespeed measure rfc2544 {' '.join(argv)}", err=True)
+        request = _request(PATHS[approach], asked, out)
+        echo(f"wirespeed measure rfc2544 {_options(request)}", err=True)
         try:
             make_folder(out)
-            rfc2544.main(argv, standalone_mode=False)
+            measure_bench(request)
         except WirespeedError as error:
             then = f"; next: {error.next}" if error.next else ""
             why[approach] = f"{error.what}: {error.found}{then}"
     return why
 
 
-def _argv(duts: tuple[str, ...], asked: Rfc2544Spec, out: Path) -> list[str]:
-    return [
-        *(word for dut in duts for word in ("--dut", dut)),
-        *("--frame-bytes", ",".join(map(str, asked.frame_bytes)), "--flows", str(asked.flows)),
-        "--continuous",  # what is called RFC 2544
-        *("--trial-seconds", str(min(TRIAL_SECONDS, asked.seconds))),
-        *("--confirm-seconds", str(asked.seconds), "--out", str(out)),
+def _request(duts: tuple[str, ...], asked: Rfc2544Spec, out: Path) -> BenchRequest:
+    return BenchRequest(
+        out=out,
+        duts=duts,
+        frame_bytes=",".join(map(str, asked.frame_bytes)),
+        flows=asked.flows,
+        trial_seconds=min(TRIAL_SECONDS, asked.seconds),
+        confirm_seconds=asked.seconds,
+        windowed=False,  # what is called RFC 2544
+    )
+
+
+def _options(asked: BenchRequest) -> str:
+    """Give the same as a person types it."""
+    words = [
+        *(word for dut in asked.duts for word in ("--dut", dut)),
+        *("--frame-bytes", asked.frame_bytes, "--flows", str(asked.flows), "--continuous"),
+        *("--trial-seconds", str(asked.trial_seconds)),
+        *("--confirm-seconds", str(asked.confirm_seconds), "--out", str(asked.out)),
     ]
+    return shlex.join(words)

@@ -1,0 +1,209 @@
+"""A run of a spec from where it stands to its end, stage by stage."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from wirespeed.apply.executor import Ending
+from wirespeed.apply.firmware_guard import refuse_firmware, refuse_no_way_back
+from wirespeed.apply.guard import may_cut_off, refuse_cutoff, with_cutoffs
+from wirespeed.apply.hands_shell import ShellHands
+from wirespeed.apply.interrupted import interrupted
+from wirespeed.apply.rest import rest_notes, rest_of, with_cuts_of
+from wirespeed.apply.run import Run
+from wirespeed.apply.stages import refuse_endless
+from wirespeed.apply.until import until_number
+from wirespeed.model.error import HostError, InputError, MeasurementError
+from wirespeed.model.fact import HostFacts
+from wirespeed.model.journal import Begun, tried_s
+from wirespeed.model.plan import Plan
+from wirespeed.model.spec import Spec
+from wirespeed.report.plan_text import plan_lines
+from wirespeed.runs import tryout
+from wirespeed.runs.hosts_of_spec import here_of
+from wirespeed.runs.keep_run import keep, refuse_gone
+from wirespeed.runs.plan_hosts import facts_now, plan_hosts
+from wirespeed.runs.run_hosts import (
+    REBOOT_DUE,
+    carry_out,
+    rebooted_since,
+    refuse_missing_hosts,
+    still_to_reboot,
+    take_back,
+)
+from wirespeed.terminal import confirm, echo, is_terminal
+
+
+@dataclass(frozen=True, slots=True)
+class How:
+    """What the user asked for."""
+
+    spec: Path
+    until: str | None
+    yes: bool
+    reboot: bool
+    allow_cutoff: bool
+    within_s: int
+    allow_firmware: bool = False
+    allow_no_undo: bool = False
+    try_s: int = 0
+
+
+class Applying:
+    """A run from where it stands to its end, stage by stage."""
+
+    def __init__(self, spec: Spec, run: Run, hands: dict[str, ShellHands], how: How) -> None:
+        self._spec, self._run, self._hands, self._how = spec, run, hands, how
+
+    def go(self) -> int:
+        """Give the exit code."""
+        run = self._run
+        ending: Ending | Literal["declined"]
+        tryout.refuse_begun_without(run, self._how.try_s)
+        if run.outcome == "unconfirmed" and run.plan is not None:
+            refuse_gone(run, run.plan, self._hands, str(self._how.spec))
+            return self._keep(run.plan)
+        if run.outcome == "unfinished" and run.plan is not None:
+            ending = self._go_on(run.plan)
+        elif run.outcome == "staged":
+            ending = "staged"
+        else:
+            made, facts = plan_hosts(self._spec, self._hands, run.plan)
+            if all(step.no_op for step in made.steps):
+                echo("\n".join(plan_lines(made)))
+                return 0
+            self._refuse_second_run(made)
+            ending = self._begin(made, facts)
+        while ending == "staged":
+            try:
+                if not self._is_rebooted():
+                    return REBOOT_DUE
+                ending = self._next_stage()
+            except (HostError, InputError, MeasurementError) as error:
+                raise interrupted(error, run.entries, str(self._how.spec)) or error from None
+        if ending == "stopped":
+            name = self._how.spec
+            echo(
+                f"stopped where --until says: `wirespeed apply {name}` goes on, "
+                f"`wirespeed undo {name}` takes back"
+            )
+            if seconds := tried_s(run.entries):
+                echo(f"each host takes it back {seconds} s after its last step unless it goes on")
+        if run.outcome == "unconfirmed" and run.plan is not None:
+            return self._keep(run.plan)
+        return 1 if ending == "declined" else 0
+
+    def _keep(self, plan: Plan) -> int:
+        """Ask whether what was done is kept; where nobody can be asked, say how it is."""
+        name, seconds = str(self._how.spec), self._how.try_s or tried_s(self._run.entries)
+        if self._how.yes or not is_terminal():
+            echo(
+                f"applied, and not confirmed: each host takes it back {seconds} s after its last "
+                f"step. To keep it: wirespeed confirm {name}"
+            )
+            return 0
+        if confirm(f"Keep this? Each host takes it back within {seconds} s unless you say yes."):
+            keep(self._run, plan, self._hands, name)
+            return 0
+        take_back(self._run, plan, self._hands, name)
+        return 1
+
+    def _refuse_second_run(self, made: Plan) -> None:
+        if self._run.outcome in ("new", "undone"):
+            return
+        echo("\n".join(plan_lines(made)))
+        raise InputError(
+            "run.applied_before",
+            where=str(self._run.folder),
+            found=f"its run is {self._run.outcome}, and the hosts are not as it left them",
+            so="what stood there before is in its journal, and would be lost",
+            next=f"`wirespeed drift {self._how.spec}` says what differs; "
+            f"`wirespeed undo {self._how.spec}`, then apply again",
+        )
+
+    def _begin(self, made: Plan, facts: dict[str, HostFacts]) -> Ending | Literal["declined"]:
+        """Show a stage, ask, and do it; `made` is its plan alone."""
+        done = self._run.plan
+        former = done.steps if done and self._run.outcome == "staged" else ()
+        echo("\n".join(plan_lines(made, first=len(former) + 1)))
+        made = self._guarded(made, facts)
+        plan = made.model_copy(update={"steps": (*former, *made.steps)})
+        until_number(plan, self._how.until)
+        if not self._how.yes and not confirm("Do this?"):
+            return "declined"
+        if not former:
+            self._run.begin_anew()
+        return self._carry_out(plan)
+
+    def _go_on(self, plan: Plan) -> Ending | Literal["declined"]:
+        """Show what a run that did not come to its end has still to do, ask, and do it.
+
+        What would stop it as a new plan stops it here too.
+        """
+        run = self._run
+        refuse_missing_hosts(run.folder, plan, self._hands)
+        until_number(plan, self._how.until)
+        try:
+            rest = rest_of(plan, run.entries, rebooted_since(run.entries, self._hands))
+            echo(f"{run.folder}: a run did not come to its end; this is still to be done:\n")
+            echo("\n".join([*plan_lines(rest), *rest_notes(plan, run.entries)]))
+            facts = facts_now(self._spec, self._hands) if may_cut_off(rest) else {}
+            plan = with_cuts_of(plan, self._guarded(rest, facts))
+        except (HostError, InputError, MeasurementError) as error:
+            raise interrupted(error, run.entries, str(self._how.spec)) or error from None
+        if not self._how.yes and not confirm("Go on with this?"):
+            return "declined"
+        return self._carry_out(plan)
+
+    def _carry_out(self, plan: Plan) -> Ending:
+        return carry_out(
+            self._run,
+            plan,
+            self._hands,
+            self._how.within_s,
+            spec=self._spec,
+            until=until_number(plan, self._how.until),
+            name=str(self._how.spec),
+            try_s=self._how.try_s or tried_s(self._run.entries if self._goes_on() else ()),
+        )
+
+    def _goes_on(self) -> bool:
+        return self._run.outcome in ("unfinished", "staged")
+
+    def _guarded(self, made: Plan, facts: dict[str, HostFacts]) -> Plan:
+        if not self._how.allow_firmware:
+            refuse_firmware(made)
+        if not self._how.allow_no_undo:
+            refuse_no_way_back(made)
+        if self._how.allow_cutoff:
+            return with_cutoffs(made, facts, here_of(self._spec))
+        refuse_cutoff(made, facts)
+        return made
+
+    def _next_stage(self) -> Ending | Literal["declined"]:
+        stage = sum(isinstance(entry, Begun) for entry in self._run.entries) + 1
+        made, facts = plan_hosts(self._spec, self._hands, self._run.plan, stage=stage)
+        refuse_endless(self._run.plan, made)
+        return self._begin(made, facts)
+
+    def _is_rebooted(self) -> bool:
+        """Tell whether all hosts of the last stage are, after doing so where that is asked for."""
+        due = still_to_reboot(self._run.entries, self._hands)
+        if not due:
+            return True
+        names = ", ".join(due)
+        ways = [self._hands[host].interruption for host in due]
+        echo("".join(f"{way}\n" for way in dict.fromkeys(ways) if way), nl=False)
+        if not self._how.reboot:
+            echo(
+                f"a stage is done, and not in force: {names} is still to be rebooted\n"
+                f"then: wirespeed apply {self._how.spec}; or now, all of it: --reboot"
+            )
+            return False
+        if not self._how.yes and not confirm(f"Reboot {names}?"):
+            return False
+        for host in due:
+            echo(f"  rebooting     {host}")
+            self._hands[host].reboot(due[host])
+            echo(f"  rebooted      {host}: its boot id is another one")
+        return True

@@ -1,0 +1,283 @@
+"""A bench measured by RFC 2544: the searches of a plan, each record written as it comes; pages."""
+
+import math
+import re
+from collections.abc import Sequence
+from contextlib import closing, suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from wirespeed import __version__
+from wirespeed.display import Display, single_core_table
+from wirespeed.facts.ports import PCI_ADDRESS
+from wirespeed.host.clock import utc_now
+from wirespeed.host.files import make_folder, write_result
+from wirespeed.host.jsonl import ResultWriter
+from wirespeed.host.procfs import usable_cpus
+from wirespeed.host.reach_destination import HERE
+from wirespeed.lab.bed import VirtualBed
+from wirespeed.lab.kernel_bed import KernelBed
+from wirespeed.measure.bench.campaign import Beds, Campaign, Plan
+from wirespeed.measure.bench.dut import Expect
+from wirespeed.measure.bench.duts import DUT_NAMES
+from wirespeed.measure.bench.external import ExternalDut
+from wirespeed.measure.bench.external_bed import ExternalBed, ExternalPorts
+from wirespeed.measure.bench.kernel_path import KERNEL_DUTS
+from wirespeed.measure.bench.machine import describe_machine
+from wirespeed.measure.bench.run_folder import TRIALS, resumable
+from wirespeed.model.error import InputError, MeasurementError, WirespeedError
+from wirespeed.model.question import Purpose, Question
+from wirespeed.model.trial import End, FrameMix, Record, Setup
+from wirespeed.report.diagnosis_hosts import Answer, json_line
+from wirespeed.runs.examine import examine, unanswered
+from wirespeed.runs.run_pages import FINDINGS, write_reports
+from wirespeed.terminal import echo
+
+RFC2544_SIZES = "64,128,256,512,1024,1280,1518"
+"""The published report's sizes: RFC 2544 section 9.1 for Ethernet, without its 1024-to-1280 gap."""
+IMIX = "64x7+594x4+1518x1"
+"""The simple IMIX of 7:4:1, with sizes that include the FCS."""
+
+
+OPTIONS = {
+    "flows": "--flows",
+    "relative_width": "--width",
+    "trial_seconds": "--trial-seconds",
+    "confirm_seconds": "--confirm-seconds",
+    "burst_frames": "--burst",
+    "link_bps": "--link-gbps",
+    "max_load_pps": "--max-load",
+}
+"""Fields of a plan, and the options that set them."""
+
+
+RESUME = "the same command with --resume: what was measured until now is kept"
+
+
+MAC_ADDRESS = re.compile(r"(?:[0-9a-fA-F]{2}:){5}[0-9a-fA-F]{2}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BenchRequest:
+    """What is to be measured, and with what; the fields are the options of the command."""
+
+    out: Path
+    duts: tuple[str, ...] = ("testpmd-macswap",)
+    wire: str = "vhost"
+    frame_bytes: str = RFC2544_SIZES
+    flows: int = 8192
+    method: str = "informed"
+    width: float = 0.005
+    trial_seconds: float = 1.0
+    confirm_seconds: float = 60.0
+    windowed: bool = False
+    burst: int = 32
+    max_load: float | None = None
+    ports: tuple[str, ...] = ()
+    expect: Expect = "as-sent"
+    peer_mac: str = "02:00:00:00:00:01"
+    bidirectional: bool = False
+    link_gbps: float | None = None
+    hugepages: bool = False
+    resume: bool = False
+    as_json: bool = False
+    demo: bool = False
+    single_core: bool = False
+
+
+def measure_bench(asked: BenchRequest) -> int:
+    """Measure, write every record and the pages; give the exit code.
+
+    Raises InputError `options.invalid`, `dut.unknown`; MeasurementError, with what was measured
+    kept for `--resume`.
+    """
+    if asked.demo:
+        asked = replace(
+            asked,
+            duts=("testpmd-macswap", "l3fwd-lpm"),
+            trial_seconds=0.3,
+            confirm_seconds=1.0,
+        )
+    plan = _plan(asked)
+    beds = _beds(plan, asked)
+    ports = f"{', '.join(asked.ports)}: frames to {asked.peer_mac}, back {asked.expect}"
+    settings = plan.settings(
+        wire=ports if asked.ports else _wires(plan, asked.wire),
+        bidirectional=asked.bidirectional,
+    )
+    make_folder(asked.out)
+    # Opened before it is read: nobody else can add to it in between.
+    with closing(ResultWriter(asked.out / TRIALS)) as writer:
+        recorded = resumable(asked.out, settings, resume=asked.resume)
+        if not recorded:
+            writer.clear()
+
+        def record(item: Record) -> None:
+            line = item.model_dump_json()
+            writer.append(line)
+            if asked.as_json:
+                echo(line)
+
+        try:
+            if not recorded:
+                record(_setup(plan, settings))
+                answer = examine_machine(asked.ports)
+                write_result(asked.out / FINDINGS, json_line(answer) + "\n")
+            with Display(len(plan.searches)) as display:
+                outcomes = Campaign(plan, beds, record, display, recorded).run()
+            record(End(finished_at=utc_now(), completed=True, reason=""))
+        except BaseException as error:
+            # The record says that it was cut short; if that cannot be written, its absence does.
+            with suppress(WirespeedError):
+                why = str(error) or "interrupted"
+                writer.append(
+                    End(finished_at=utc_now(), completed=False, reason=why).model_dump_json()
+                )
+                write_reports(asked.out)
+            if isinstance(error, MeasurementError):
+                error.next = error.next or RESUME
+            raise
+        write_reports(asked.out)
+    if asked.single_core and not asked.as_json:
+        echo(single_core_table(outcomes))
+    if not asked.as_json:
+        echo(f"report: {asked.out / 'report.html'}")
+    return 0 if all(o.throughput_pps is not None for o in outcomes) else 1
+
+
+def examine_machine(ports: Sequence[str]) -> Answer:
+    """Ask the doctor about this machine. That it gives no answer does not end a measurement."""
+    addresses = tuple(port for port in ports if PCI_ADDRESS.fullmatch(port))
+    try:
+        [(answer, _)] = examine([HERE], Question(purpose=Purpose.DPDK, ports=addresses))
+    except WirespeedError as error:
+        return unanswered(HERE, error)
+    return answer
+
+
+def _plan(asked: BenchRequest) -> Plan:
+    try:
+        return Plan(
+            duts=("external",) if asked.ports else tuple(asked.duts),
+            mixes=tuple(_mix(label.strip()) for label in asked.frame_bytes.split(",")),
+            flows=asked.flows,
+            method=asked.method,
+            relative_width=asked.width,
+            trial_seconds=asked.trial_seconds,
+            confirm_seconds=asked.confirm_seconds,
+            burst_frames=asked.burst,
+            link_bps=_bits(asked.link_gbps),
+            max_load_pps=asked.max_load,
+            windowed=asked.windowed,
+        )
+    except ValidationError as error:
+        first = error.errors()[0]
+        field = str(first["loc"][0]) if first["loc"] else ""
+        said = first["msg"].removeprefix("Value error, ")
+        raise InputError(
+            "options.invalid",
+            where=OPTIONS.get(field, "command line"),
+            found=f"{first['input']}: {said}" if field else said,
+            next="wirespeed measure rfc2544 --help",
+        ) from None
+
+
+def _wires(plan: Plan, wire: str) -> str:
+    """Name what joins tester and DUTs: the kernel's are joined by veth, whatever is asked for."""
+    kernel = [dut in KERNEL_DUTS for dut in plan.duts]
+    return "veth" if all(kernel) else f"{wire}, veth" if any(kernel) else wire
+
+
+def _mix(label: str) -> FrameMix:
+    try:
+        return FrameMix.parse(IMIX if label == "imix" else label)
+    except ValueError as error:
+        wrong = isinstance(error, ValidationError) and error.errors()[0]["msg"]
+        raise InputError(
+            "options.invalid",
+            where="--frame-bytes",
+            found=f"{label!r}: {wrong or 'no frame size'}",
+            next="sizes of 64 to 9600 bytes with FCS, or mixes such as imix or 64x7+594x4+1518x1",
+        ) from None
+
+
+def _bits(gigabits: float | None) -> int | None:
+    if gigabits is None:
+        return None
+    if not math.isfinite(gigabits):
+        raise InputError(
+            "options.invalid", where="--link-gbps", found=f"{gigabits}: no rate", next="such as 100"
+        )
+    return int(gigabits * 1e9)
+
+
+def _beds(plan: Plan, asked: BenchRequest) -> Beds:
+    kernel = [dut for dut in plan.duts if dut in KERNEL_DUTS]
+    if plan.windowed and (asked.ports or kernel):
+        raise InputError(
+            "options.invalid",
+            where="--windowed",
+            found="--port" if asked.ports else f"--dut {kernel[0]}",
+            so="whether the DUT had its core while frames were sent cannot be told",
+            next="leave --windowed out: its trials are continuous",
+        )
+    sizes = [share.frame_bytes for mix in plan.mixes for share in mix.shares]
+    largest = max(1518, *sizes)
+    ports = asked.ports
+    if not ports:
+        unknown = [dut for dut in plan.duts if dut not in DUT_NAMES]
+        if unknown:
+            raise InputError(
+                "dut.unknown",
+                where=unknown[0],
+                found="no DUT of that name",
+                next=f"one of {', '.join(DUT_NAMES)}",
+            )
+        return lambda dut: (
+            KernelBed(dut, frame_bytes_max=largest)
+            if dut in KERNEL_DUTS
+            else VirtualBed(dut, asked.wire, flows=plan.flows, frame_bytes_max=largest)
+        )
+    _check_ports(ports, asked)
+    cpus = usable_cpus()
+    streams = ((0, 0),) if len(ports) == 1 else ((0, 1), (1, 0))
+    external = ExternalPorts(
+        devices=tuple(ports),
+        streams=streams if asked.bidirectional else streams[:1],
+        peer_mac=asked.peer_mac,
+        control_cpu=cpus[0],
+        worker_cpus=cpus[-1:],
+        hugepages=asked.hugepages,
+        frame_bytes_max=largest,
+    )
+    return lambda dut: ExternalBed(ExternalDut(dut, asked.expect), external)
+
+
+def _check_ports(ports: Sequence[str], asked: BenchRequest) -> None:
+    wrong = None
+    if len(ports) > 2:
+        wrong = ("--port", f"{len(ports)} ports", "one --port, or two: out and back")
+    elif asked.bidirectional and len(ports) < 2:
+        wrong = ("--bidirectional", "one --port", "a second --port")
+    elif not MAC_ADDRESS.fullmatch(asked.peer_mac):
+        wrong = ("--peer-mac", f"{asked.peer_mac!r}", "a MAC address: 02:00:00:00:00:01")
+    if wrong:
+        raise InputError("options.invalid", where=wrong[0], found=wrong[1], next=wrong[2])
+
+
+def _setup(plan: Plan, settings: dict[str, str]) -> Setup:
+    return Setup(
+        wirespeed=__version__,
+        started_at=utc_now(),
+        machine=describe_machine(),
+        duts={},
+        tester={},
+        settings=settings,
+        link_bps=plan.link_bps,
+        full_method_seconds=plan.full_method_seconds,
+        trial_seconds=plan.trial_seconds,
+        confirm_seconds=plan.confirm_seconds,
+        planned=len(plan.searches),
+    )
