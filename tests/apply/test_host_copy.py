@@ -1,6 +1,7 @@
 """Each host keeps a copy of its part of the journal: this machine's own shell, real files."""
 
 import os
+import shutil
 import stat
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -18,7 +19,7 @@ from wirespeed.apply import (
     host_copy_script,
 )
 from wirespeed.apply.hands_shell import ShellHands
-from wirespeed.apply.host_copy import About, copy_name
+from wirespeed.apply.host_copy import About, Batch, copy_name
 from wirespeed.apply.planner import make_plan
 from wirespeed.apply.run import Run, open_run, salvage_run
 from wirespeed.host.local import LocalRunner
@@ -167,6 +168,38 @@ def test_a_copy_costs_no_round_trip(host: Path, hands: dict[str, ShellHands]):
         carry_out(run, plan, hands)
     # Taken, read once for all steps, a change for each, read once more, given back.
     assert [runner.trips for runner in runners] == [1 + 1 + 2 + 1 + 1, 1 + 1 + 1 + 1 + 1]  # type: ignore[attr-defined]
+
+
+def programs_of(script: str, folder: Path) -> list[str]:
+    """Run a part of a script; give the programs that it started, each of which is a fork."""
+    (folder / "bin").mkdir()
+    for name in ("cat", "head", "id", "mkdir", "mv", "rm", "stat", "sync", "wc"):
+        real = shutil.which(name)
+        shim = folder / "bin" / name
+        shim.write_text(f'#!/bin/sh\necho {name} >>{folder}/ran\nexec {real} "$@"\n')
+        shim.chmod(0o755)
+    stub = 'show() { shift 2; "$@"; code=$?; }\nwhile :; do\n'
+    done = LocalRunner().run(
+        ["env", f"PATH={folder}/bin", "/bin/sh"], stdin=f"{stub}{script}break\ndone\nexit $code\n"
+    )
+    assert done.returncode == 0, done.stderr
+    return (folder / "ran").read_text().split()
+
+
+def test_lines_that_are_added_to_a_copy_cost_three_programs(
+    host: Path, hands: dict[str, ShellHands], copies: Path
+):
+    with open_run(host / "run") as run:
+        carry_out(run, plan_for(host, hands), hands)
+        folder = folder_of(copies, run)
+    before = (folder / "journal.jsonl").read_bytes()
+    batch = Batch(len(before), '{"a":1}\n', 1, is_must=True, is_undone=False)
+    script = host_copy_script.keep_part(folder.name, batch)
+    assert programs_of(script, host) == ["stat", "cat", "sync"]
+    assert (folder / "journal.jsonl").read_bytes() == before + b'{"a":1}\n'
+    assert sorted(path.name for path in folder.iterdir()) == [
+        "about.json", "journal.jsonl", "number",
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize("lost", range(1, 7))

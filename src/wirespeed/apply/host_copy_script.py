@@ -29,24 +29,41 @@ NOT_READ = 5
 _ALONE = f"""\
 runs=$base/runs
 alone() {{
-	# $1 is ours alone; $2 is d for a folder, f for a file.
-	if [ -L "$1" ]; then echo "$1 is a symbolic link" >&2; return 1; fi
-	[ "-$2" = -d ] || [ -f "$1" ] || {{ echo "$1 is not a regular file" >&2; return 1; }}
-	[ "-$2" = -f ] || [ -d "$1" ] || {{ echo "$1 is not a folder" >&2; return 1; }}
-	set -- "$1" "$2" $(stat -c '%u %a %h' "$1")
-	[ "$3" = "$(id -u)" ] || {{ echo "$1 is owned by uid $3, not $(id -u)" >&2; return 1; }}
-	case $4 in
-	'' | *[2367] | *[2367]?) echo "$1 has mode $4: others may write to it" >&2; return 1 ;;
-	esac
-	[ "$2" = d ] || [ "$5" = 1 ] || {{ echo "$1 has $5 names (hard links)" >&2; return 1; }}
+	# Each path is ours alone, of the kind before it: d for a folder, f for a file. One `stat` for
+	# all: a program costs a slow host more than the rest together. `size` is that of the last.
+	left=$#
+	while [ $left -gt 0 ]; do
+		if [ -L "$2" ]; then echo "$2 is a symbolic link" >&2; return 1; fi
+		[ "-$1" = -d ] || [ -f "$2" ] || {{ echo "$2 is not a regular file" >&2; return 1; }}
+		[ "-$1" = -f ] || [ -d "$2" ] || {{ echo "$2 is not a folder" >&2; return 1; }}
+		[ -O "$2" ] || {{
+			echo "$2 is owned by uid $(stat -c %u "$2"), not $(id -u)" >&2
+			return 1
+		}}
+		path=$2
+		shift 2
+		set -- "$@" "$path"
+		left=$((left - 2))
+	done
+	for seen in $(stat -c %a:%h:%s "$@"); do
+		mode=${{seen%%:*}} size=${{seen##*:}} names=${{seen%:*}}
+		case $mode in
+		*[2367] | *[2367]?) echo "$1 has mode $mode: others may write to it" >&2; return 1 ;;
+		esac
+		[ -d "$1" ] || [ "${{names#*:}}" = 1 ] || {{
+			echo "$1 has ${{names#*:}} names (hard links)" >&2
+			return 1
+		}}
+		shift
+	done
+	[ $# -eq 0 ] # Else `stat` said less than it was asked.
 }}
 told() {{
 	# The text of the copy in the folder $1; {NOT_THERE}: there is none.
 	for one in "$base" "$runs" "$1" "$1/journal.jsonl"; do
 		[ -e "$one" ] || [ -L "$one" ] || return {NOT_THERE}
 	done
-	alone "$base" d && alone "$runs" d && alone "$1" d && alone "$1/journal.jsonl" f || return 1
-	size=$(wc -c <"$1/journal.jsonl")
+	alone d "$base" d "$runs" d "$1" f "$1/journal.jsonl" || return 1
 	[ "$size" -le {MAX_COPY_BYTES} ] || {{
 		echo "$1/journal.jsonl has $size bytes, at most {MAX_COPY_BYTES}" >&2
 		return 1
@@ -89,17 +106,13 @@ copied() {{
 }}
 show {name} - copied
 {stop}"""
-    mark = ': >"$copy/undone"' if batch.is_undone else 'rm -f "$copy/undone"'
+    unmarked = '[ ! -e "$copy/undone" ]'
+    mark = ': >"$copy/undone"' if batch.is_undone else f'{unmarked} || rm "$copy/undone"'
     return f"""\
 base={FOLDER}
 {_ALONE}copy=$runs/{folder}
 {_BEGIN if batch.about else _GO_ON}copied() {{
 	umask 077
-	for one in "$base" "$runs" "$copy"; do
-		[ -d "$one" ] || mkdir "$one" || return
-		alone "$one" d || return
-	done
-	rm -f "$copy/draft" && cat >"$copy/draft" || return
 	add {batch.at} {shlex.quote(batch.about)} || return
 	{mark}
 }}
@@ -155,7 +168,11 @@ def _here(text: str) -> str:
 
 _BEGIN = f"""\
 add() {{
-	room || return
+	for one in "$base" "$runs" "$copy"; do
+		[ -d "$one" ] || mkdir "$one" || return
+		alone d "$one" || return
+	done
+	rm -f "$copy/draft" && cat >"$copy/draft" && room || return
 	last=0
 	for one in "$runs"/*/number; do
 		[ -f "$one" ] || continue
@@ -181,17 +198,14 @@ room() {{
 """
 _GO_ON = """\
 add() {
-	alone "$copy/journal.jsonl" f || return
-	size=$(wc -c <"$copy/journal.jsonl")
+	alone d "$base" d "$runs" d "$copy" f "$copy/journal.jsonl" || return
 	if [ "$size" -eq "$1" ]; then
-		cat "$copy/draft" >>"$copy/journal.jsonl" && rm "$copy/draft" || return
-		durable "$copy/journal.jsonl"
+		cat >>"$copy/journal.jsonl" && durable "$copy/journal.jsonl"
 	elif [ "$size" -gt "$1" ]; then
 		# What was sent once before, and maybe cut short.
-		head -c "$1" "$copy/journal.jsonl" | cat - "$copy/draft" >"$copy/whole" || return
-		durable "$copy/whole" && mv "$copy/whole" "$copy/journal.jsonl" || return
-		rm "$copy/draft"
-		durable "$copy"
+		rm -f "$copy/draft" || return
+		{ head -c "$1" "$copy/journal.jsonl" && cat; } >"$copy/draft" || return
+		durable "$copy/draft" && mv "$copy/draft" "$copy/journal.jsonl" && durable "$copy"
 	else
 		echo "$copy/journal.jsonl has $size bytes, not $1 as before" >&2
 		return 1
@@ -203,11 +217,11 @@ count=0
 total=0
 listed() {{
 	[ -e "$runs" ] || [ -L "$runs" ] || return 0
-	alone "$base" d && alone "$runs" d
+	alone d "$base" d "$runs"
 }}
 small() {{
 	[ -e "$1" ] || return {NOT_THERE}
-	alone "$1" f && head -c "$2" "$1"
+	alone f "$1" && head -c "$2" "$1"
 }}
 bounded() {{
 	[ $total -le {MAX_TOLD_BYTES} ] || return {NOT_READ}
