@@ -13,7 +13,7 @@ import click
 from wirespeed import __version__
 from wirespeed.host.secret import take_passwords
 from wirespeed.model.error import WirespeedError
-from wirespeed.terminal import echo
+from wirespeed.terminal import echo, open_closed_streams, outlive_readers
 
 ERROR_COLUMNS = 80
 INTERNAL_ERROR = 70
@@ -76,6 +76,9 @@ def main() -> NoReturn:
 
     3 a host was left changed, 4 a reboot is due; 70 a fault of wirespeed itself.
     """
+    open_closed_streams()
+    if next(iter(sys.argv[1:2]), "") in CHANGES_HOSTS:
+        outlive_readers()
     take_passwords()
     signal.signal(signal.SIGTERM, _raise_interrupt)
     try:
@@ -123,6 +126,12 @@ COMMANDS = {
     "report": "Make the report of a run again, or lay two side by side.",
 }
 """Name, which is also the file's in `commands/`, and what `--help` says of it."""
+
+
+CHANGES_HOSTS = {
+    "apply", "compare", "confirm", "link", "persist", "prove", "remedy", "undo",
+}  # fmt: skip
+"""They come to their end though nobody reads what they print any more."""
 
 
 KEPT = {

@@ -3,6 +3,8 @@
 Nothing else calls `click.echo` or `click.confirm`; tests/tidy_rules.py holds that.
 """
 
+import io
+import os
 import sys
 from typing import Any
 
@@ -14,9 +16,47 @@ WIPE = "\r\x1b[K"
 """Back to the first column, and the line is empty."""
 
 
+class _Lasting(io.FileIO):
+    """A stream that goes nowhere once its reader is gone."""
+
+    def write(self, data: Any, /) -> int:
+        try:
+            return super().write(data)
+        except BrokenPipeError:
+            nowhere = os.open(os.devnull, os.O_WRONLY)
+            os.dup2(nowhere, self.fileno())
+            os.close(nowhere)
+            return len(data)
+
+
+def outlive_readers() -> None:
+    """Let what prints go on when whoever read it has gone: `apply | head` ends no change halfway.
+
+    click would end it with exit code 1, which says that no host was left changed.
+    """
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name)
+        lasting = io.BufferedWriter(_Lasting(stream.fileno(), "w", closefd=False))
+        again = io.TextIOWrapper(
+            lasting, stream.encoding, stream.errors, line_buffering=stream.line_buffering
+        )
+        setattr(sys, name, again)
+
+
 def echo(text: str = "", *, err: bool = False, nl: bool = True) -> None:
     """Print `text`; what is not printable is written out. `err`: to standard error."""
     click.echo(_sayable(printable(text), err=err), err=err, nl=nl)
+
+
+def open_closed_streams() -> None:
+    """Give closed standard streams the null device; else the next file opened would be one."""
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        if getattr(sys, name) is None:
+            opened = os.open(os.devnull, os.O_RDWR)
+            if opened != number:
+                os.dup2(opened, number)
+                os.close(opened)
+            setattr(sys, name, os.fdopen(number, "w" if number else "r"))
 
 
 def echo_styled(lines: list[tuple[str, dict[str, Any]]]) -> None:

@@ -1,0 +1,81 @@
+"""A change comes to its end though nobody reads: a pipe without reader, a closed stream."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from rebooting_host import write_spec
+
+PATHS = ":".join([str(Path(__file__).parent), *filter(None, sys.path)])
+APPLY = """
+import os
+import sys
+import pytest
+from described_host import Put
+from rebooting_host import RebootingHost, use_hosts
+from wirespeed import cli
+from wirespeed.approaches.wanted import Wanted
+
+READER, WHEN = int(sys.argv.pop()), sys.argv.pop()
+
+class Host(RebootingHost):
+    def change(self, *how):
+        if WHEN == "at the first change" and not self.ran:
+            os.close(READER)
+        return super().change(*how)
+
+if WHEN == "at once":
+    os.close(READER)
+host = Host({"one": 1, "two": 2})
+wanted = [Wanted(Put(key=key, value=value)) for key, value in (("one", 10), ("two", 20))]
+use_hosts(pytest.MonkeyPatch(), {"alpha": host}, wanted)
+try:
+    cli.main()
+finally:
+    print(host.values, file=sys.stderr)
+"""
+
+
+@pytest.mark.parametrize("when", ["at once", "at the first change"])
+def test_a_reader_that_goes_away_ends_no_change_halfway(tmp_path: Path, when: str):
+    write_spec(tmp_path / "spec.yaml", "alpha")
+    reader, writer = os.pipe()
+    done = subprocess.Popen(
+        [sys.executable, "-c", APPLY, "apply", "spec.yaml", "--yes", when, str(reader)],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": PATHS, "XDG_STATE_HOME": str(tmp_path)},
+        stdin=subprocess.DEVNULL,
+        stdout=writer,
+        stderr=subprocess.PIPE,
+        pass_fds=[reader],
+        text=True,
+    )
+    os.close(writer)
+    os.close(reader)
+    _, errors = done.communicate(timeout=60)
+    assert errors == "{'one': 10, 'two': 20}\n"
+    assert done.returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("closed", "said"),
+    [("<&-", "said\n"), (">&-", ""), ("2>&-", "said\n"), ("<&- >&- 2>&-", "")],
+)
+def test_a_closed_stream_is_the_null_device(tmp_path: Path, closed: str, said: str):
+    code = (
+        "import os, sys; from wirespeed.terminal import echo, open_closed_streams\n"
+        "open_closed_streams(); echo('said'); echo('said', err=True); sys.stdin.read()\n"
+        f"open({str(tmp_path / 'fd')!r}, 'w').write(str(os.open('/', os.O_RDONLY)))"
+    )
+    done = subprocess.run(
+        ["/bin/sh", "-c", f'exec "$0" -c "$1" {closed}', sys.executable, code],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "PYTHONPATH": PATHS},
+    )
+    assert (done.returncode, done.stdout) == (0, said), done.stderr
+    assert int((tmp_path / "fd").read_text()) > 2, "what is opened next is no standard stream"
