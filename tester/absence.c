@@ -24,7 +24,7 @@ static int64_t clock_ns(clockid_t clock)
 	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
-static void look(struct absence *a)
+void absence_look(struct absence *a)
 {
 	a->wall = clock_ns(CLOCK_MONOTONIC_RAW); /* what the scheduler counts by as well */
 	a->run = clock_ns(CLOCK_THREAD_CPUTIME_ID);
@@ -65,7 +65,7 @@ static struct absence_schedule schedule_now(void)
 void absence_begin(struct absence *a)
 {
 	*a = (struct absence){.before = schedule_now()};
-	look(a);
+	absence_look(a);
 }
 
 void absence_end(struct absence *a)
@@ -78,7 +78,7 @@ uint64_t absence_in(struct absence *a, uint64_t pass, uint64_t frames, uint64_t 
 {
 	const struct absence then = *a;
 
-	look(a);
+	absence_look(a);
 	const int64_t off_ns = (a->wall - then.wall) - (a->run - then.run);
 	const double off = (double)RTE_MAX(off_ns, 0) / 1e9 * (double)hz;
 	const uint64_t off_core = off < (double)pass ? (uint64_t)off : pass;

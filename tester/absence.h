@@ -31,6 +31,8 @@ struct absence {
 /* On the thread that is looked at. */
 void absence_begin(struct absence *a);
 void absence_end(struct absence *a);
+/* Looks at the kernel's clocks: what was before is not the next pass's. */
+void absence_look(struct absence *a);
 
 /*
  * How many cycles of a pass the thread was away; on that thread, straight after the pass. The

@@ -316,7 +316,7 @@ static int parse_trial(const json_t *object, struct config_trial *t, struct fail
 	static const char *const keys[] = {"v", "id", "op", "number", "mix", "streams", "flows",
 					   "load", "seconds", "burst_frames", "expect", "prime",
 					   "gap_limit_ms", "settle_ms", "window_frames", "cpus",
-					   "watch", NULL};
+					   "watch", "windows", NULL};
 	static const char *const share_keys[] = {"frame_bytes", "weight", NULL};
 	static const char *const stream_keys[] = {"tx_port", "rx_port", NULL};
 	const struct bounds sizes = {FRAME_BYTES_MIN, FRAME_BYTES_MAX};
@@ -340,6 +340,8 @@ static int parse_trial(const json_t *object, struct config_trial *t, struct fail
 	    number(object, "gap_limit_ms", (struct bounds){0.01, 1e4}, 10, &gap_ms, failure) < 0 ||
 	    number(object, "settle_ms", (struct bounds){1, 1e4}, 200, &settle_ms, failure) < 0 ||
 	    integer(object, "window_frames", (struct bounds){0, 1 << 20}, 0, &t->window_frames,
+		    failure) < 0 ||
+	    integer(object, "windows", (struct bounds){0, CONFIG_WINDOWS_MAX}, 0, &t->windows,
 		    failure) < 0 ||
 	    flag(object, "prime", true, &t->prime, failure) < 0 ||
 	    parse_expect(object, &t->expect, failure) < 0)

@@ -20,6 +20,7 @@ enum {
 	CONFIG_CPUS_MAX = 8,
 	CONFIG_DEVICE_BYTES = 512,
 	CONFIG_WEIGHT_MAX = 64,
+	CONFIG_WINDOWS_MAX = 256,
 };
 
 enum config_op { OP_HELLO, OP_OPEN, OP_TRIAL, OP_COUNTERS, OP_STOP, OP_QUIT };
@@ -81,6 +82,7 @@ struct config_trial {
 	bool prime; /* send a few frames first, to learn the addresses and warm the path up */
 	double gap_limit_seconds;
 	double settle_seconds;
+	unsigned int windows; /* that the trial is made of; 0: it is sent in one go */
 	unsigned int window_frames; /* of the reordering window of each flow; 0: by the flows */
 	int cpus[CONFIG_CPUS_MAX]; /* cores in use: the cache line is played between them */
 	unsigned int cpu_count;

@@ -132,6 +132,14 @@ static json_t *cycles_json(const uint64_t *cycles, unsigned int count)
 	return list;
 }
 
+static json_t *reasons_json(const struct reasons *r)
+{
+	json_t *list = json_array();
+	for (unsigned int i = 0; i < r->count; i++)
+		json_array_append_new(list, json_string(r->text[i]));
+	return list;
+}
+
 static json_t *known_json(int64_t value)
 {
 	return value < 0 ? json_null() : json_integer((json_int_t)value);
@@ -178,31 +186,59 @@ static json_t *counters_json(const struct counters *c, unsigned int count)
 	return list;
 }
 
+static json_t *known_list(const int64_t *values, unsigned int count)
+{
+	json_t *list = json_array();
+	for (unsigned int i = 0; i < count; i++)
+		json_array_append_new(list, known_json(values[i]));
+	return list;
+}
+
+static json_t *streams_json(const struct config_trial *c, const struct trial_stream *streams)
+{
+	json_t *list = json_array();
+	for (unsigned int i = 0; i < c->stream_count; i++)
+		json_array_append_new(list, stream_json(&c->streams[i], &streams[i]));
+	return list;
+}
+
+static json_t *windows_json(const struct config_trial *c, const struct trial_result *r)
+{
+	json_t *list = json_array();
+	for (unsigned int i = 0; i < r->window_count; i++) {
+		const struct trial_window *w = &r->windows[i];
+		json_array_append_new(
+			list, json_pack("{s:f, s:I, s:o, s:I, s:I, s:o, s:o, s:o}",
+					"measured_seconds", w->measured_seconds, "drain_ns",
+					ns(w->drain), "streams", streams_json(c, w->streams),
+					"stalled_ns", ns(w->stalled), "gap_ns_max", ns(w->gap_max),
+					"watched_away_ns",
+					known_list(w->watched_away_ns, c->watch_count),
+					"watched_drain_away_ns",
+					known_list(w->watched_drain_away_ns, c->watch_count),
+					"invalid_reasons", reasons_json(&w->reasons)));
+	}
+	return list;
+}
+
 void reply_result(int64_t id, const struct tester *t, const struct config_trial *c,
 		  const struct trial_result *r)
 {
-	json_t *streams = json_array(), *reasons = json_array();
-	json_t *sending = json_array(), *draining = json_array();
-	for (unsigned int i = 0; i < r->stream_count; i++)
-		json_array_append_new(streams, stream_json(&c->streams[i], &r->streams[i]));
-	for (unsigned int i = 0; i < c->watch_count; i++) {
-		json_array_append_new(sending, known_json(r->watched_away_ns[i]));
-		json_array_append_new(draining, known_json(r->watched_drain_away_ns[i]));
-	}
-	for (unsigned int i = 0; i < r->reason_count; i++)
-		json_array_append_new(reasons, json_string(r->reasons[i]));
 	say(id, "result",
-	    json_pack("{s:i, s:f, s:I, s:o, s:o, s:o, s:o, s:I, s:I, s:o, s:o, s:o, s:I, s:b, s:o}",
+	    json_pack("{s:i, s:f, s:I, s:o, s:o, s:o, s:o, s:I, s:I, s:o, s:o, s:o, s:I, s:o, s:b,"
+		      " s:o}",
 		      "number",
 		      (int)c->number, "measured_seconds", r->measured_seconds, "drain_ns",
-		      ns(r->drain), "streams", streams,
+		      ns(r->drain), "streams", streams_json(c, r->streams),
 		      "latency", latency_json(r), "departure", departure_json(r), "tester",
 		      health_json(r), "silence_ns_max", ns(r->silence_max),
-		      "silence_ns_sum", ns(r->silence_sum), "watched_away_ns", sending,
-		      "watched_drain_away_ns", draining, "counters",
+		      "silence_ns_sum", ns(r->silence_sum), "watched_away_ns",
+		      known_list(r->watched_away_ns, c->watch_count),
+		      "watched_drain_away_ns",
+		      known_list(r->watched_drain_away_ns, c->watch_count), "counters",
 		      counters_json(&r->counters, t->port_count), "state_bytes",
-		      (json_int_t)r->state_bytes, "valid", r->reason_count == 0, "invalid_reasons",
-		      reasons));
+		      (json_int_t)r->state_bytes, "windows", windows_json(c, r), "valid",
+		      r->reasons.count == 0, "invalid_reasons", reasons_json(&r->reasons)));
 }
 
 void reply_counters(int64_t id, const struct tester *t, const struct counters *c)

@@ -12,8 +12,8 @@
 
 #include "cores.h"
 #include "prime.h"
+#include "state.h"
 
-static const double BURST_SECONDS = 4e-6;       /* at low loads bursts are this much traffic */
 static const double OFFERED_LEAST = 0.999;      /* of the intended frames */
 static const double STALLED_MOST = 0.05;        /* of the trial's time */
 static const double CORES_MOVED = 1.8;          /* ratio of two ping-pongs */
@@ -21,37 +21,16 @@ static const unsigned int SURPLUS_MS = 5;       /* for duplicates, once all fram
 static const unsigned int SETTLES_MOST = 50;    /* settling times until a trial gives up, and at
 						 * least a second */
 
-/* Everything that a trial allocates. */
-struct state {
-	const struct config_trial *config;
-	struct tester *tester;
-	struct trial_result *result;
-	uint16_t class_mbuf_bytes[FRAME_CLASSES_MAX];
-	uint8_t pattern[TX_PATTERN_MAX];
-	unsigned int pattern_length;
-	struct frame_tables sent[CONFIG_STREAMS_MAX];
-	struct frame_tables expected[CONFIG_STREAMS_MAX];
-	struct tx_queue *tx[CONFIG_PORTS_MAX][CONFIG_QUEUES_MAX];
-	struct rx_queue *rx[CONFIG_PORTS_MAX][CONFIG_QUEUES_MAX];
-	struct worker workers[CONFIG_WORKERS_MAX];
-	uint64_t hz;
-};
-
-#define EACH_QUEUE(s, kind, q)                                                                   \
-	for (unsigned int p_ = 0; p_ < CONFIG_PORTS_MAX; p_++)                                   \
-		for (unsigned int q_ = 0; q_ < CONFIG_QUEUES_MAX; q_++)                          \
-			for (struct kind##_queue *q = (s)->kind[p_][q_]; q != NULL; q = NULL)
-
-static void reason(struct trial_result *r, const char *format, ...)
+static void reason(struct reasons *r, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
-static void reason(struct trial_result *r, const char *format, ...)
+static void reason(struct reasons *r, const char *format, ...)
 {
 	va_list args;
-	if (r->reason_count == TRIAL_REASONS_MAX)
+	if (r->count == TRIAL_REASONS_MAX)
 		return;
 	va_start(args, format);
-	vsnprintf(r->reasons[r->reason_count++], TRIAL_REASON_BYTES, format, args);
+	vsnprintf(r->text[r->count++], TRIAL_REASON_BYTES, format, args);
 	va_end(args);
 }
 
@@ -60,242 +39,10 @@ static double milliseconds(const struct state *s, uint64_t cycles)
 	return (double)cycles / (double)s->hz * 1e3;
 }
 
-static void *zalloc(struct state *s, size_t bytes)
-{
-	void *p = aligned_alloc(RTE_CACHE_LINE_SIZE, RTE_ALIGN_CEIL(bytes, RTE_CACHE_LINE_SIZE));
-	if (p != NULL) {
-		memset(p, 0, bytes); /* and touch every page now, not in the hot loop */
-		s->result->state_bytes += bytes;
-	}
-	return p;
-}
-
-static uint8_t trial_byte(const struct config_trial *c)
-{
-	return (uint8_t)(c->number % 255 + 1); /* 0 is the priming frames' */
-}
-
-/* As many frames of reordering as 8 Mbit of windows allow, from 64 up. */
-static unsigned int window_words(const struct config_trial *c)
-{
-	if (c->window_frames != 0)
-		return c->window_frames / 64;
-	unsigned int words = (1U << 23) / 64 / RTE_MAX(c->flows, 128U);
-	return words == 0 ? 1 : rte_align32prevpow2(words);
-}
-
-static int window_init(struct state *s, struct seqwin *w)
-{
-	const size_t flows = RTE_ALIGN_CEIL(s->config->flows, FRAME_LO);
-
-	w->words = window_words(s->config);
-	w->next = zalloc(s, flows * sizeof(*w->next));
-	w->at = zalloc(s, flows * sizeof(*w->at));
-	w->bits = zalloc(s, flows * w->words * sizeof(*w->bits));
-	return w->next == NULL || w->at == NULL || w->bits == NULL ? -1 : 0;
-}
-
-static int stream_from(const struct config_trial *c, unsigned int port)
-{
-	for (unsigned int i = 0; i < c->stream_count; i++)
-		if (c->streams[i].tx_port == port)
-			return (int)i;
-	return -1;
-}
-
-static unsigned int stream_home(const struct config_trial *c, unsigned int port)
-{
-	for (unsigned int i = 0; i < c->stream_count; i++)
-		if (c->streams[i].rx_port == port)
-			return i;
-	return 0;
-}
-
-static void mix_init(struct state *s)
-{
-	const struct config_trial *c = s->config;
-	unsigned int at = 0;
-
-	for (unsigned int i = 0; i < c->mix_count; i++)
-		s->class_mbuf_bytes[i] = (uint16_t)(c->mix[i].frame_bytes - FRAME_FCS_BYTES);
-	/* One frame of each size in turn while it has weight left, so that sizes alternate. */
-	for (unsigned int round = 0; round < CONFIG_WEIGHT_MAX; round++)
-		for (unsigned int i = 0; i < c->mix_count; i++)
-			if (c->mix[i].weight > round && at < TX_PATTERN_MAX)
-				s->pattern[at++] = (uint8_t)i;
-	s->pattern_length = c->mix_count == 1 ? 1 : at;
-}
-
-static int tables_init(struct state *s, unsigned int i)
-{
-	const struct config_trial *c = s->config;
-	const struct config_stream *stream = &c->streams[i];
-	const struct port *port = &s->tester->ports[stream->tx_port];
-	const struct frame_address sent = prime_address(port);
-	const struct frame_address *back = s->tester->is_learned[stream->tx_port]
-						   ? &s->tester->learned[stream->tx_port]
-						   : &sent;
-
-	s->result->state_bytes += 2 * RTE_ALIGN_CEIL(c->flows, FRAME_LO) / FRAME_LO * sizeof(vec64);
-	if (frame_tables_init(&s->sent[i], &sent, (uint8_t)i, trial_byte(c), c->flows,
-			      s->class_mbuf_bytes, c->mix_count, FRAME_AS_SENT) < 0)
-		return -1;
-	return frame_tables_init(&s->expected[i], back, (uint8_t)i, trial_byte(c), c->flows,
-				 s->class_mbuf_bytes, c->mix_count, c->expect);
-}
-
-static int tx_init(struct state *s, unsigned int port, unsigned int queue)
-{
-	const struct config_trial *c = s->config;
-	const struct port *p = &s->tester->ports[port];
-	const unsigned int queues = p->config.tx_queues;
-	const int stream = stream_from(c, port);
-	if (stream < 0)
-		return 0;
-	struct tx_queue *q = s->tx[port][queue] = zalloc(s, sizeof(*q));
-	if (q == NULL || (q->intervals = zalloc(s, sizeof(struct hist))) == NULL)
-		return -1;
-
-	const double load_pps = c->load_pps / c->stream_count / queues; /* of this queue */
-	const uint64_t frames = (uint64_t)(c->load_pps / c->stream_count * c->seconds + 0.5);
-	hist_reset(q->intervals);
-	q->tables = &s->sent[stream];
-	q->pool = p->tx_pool[queue];
-	q->port = p->id;
-	q->queue = (uint16_t)queue;
-	q->flow_first = q->flow = (uint32_t)((uint64_t)c->flows * queue / queues);
-	q->flow_end = (uint32_t)((uint64_t)c->flows * (queue + 1) / queues);
-	q->pattern = s->pattern;
-	q->pattern_length = s->pattern_length;
-	q->class_mbuf_bytes = s->class_mbuf_bytes;
-	q->burst = c->burst_frames;
-	q->frames_left = UINT64_MAX;
-	if (c->load_pps > 0) {
-		const double smooth = load_pps * BURST_SECONDS;
-		q->burst = (uint16_t)RTE_MAX(1.0, RTE_MIN((double)c->burst_frames, smooth));
-		q->frames_left = frames / queues + (queue < frames % queues);
-		q->pace = pace_of(0, q->burst / load_pps * (double)s->hz, (double)queue / queues);
-		s->result->interval_intended_ns = q->burst / load_pps * 1e9;
-	}
-	return 0;
-}
-
-static int rx_init(struct state *s, unsigned int port, unsigned int queue)
-{
-	const struct config_trial *c = s->config;
-	const struct port *p = &s->tester->ports[port];
-	struct rx_queue *q = s->rx[port][queue] = zalloc(s, sizeof(*q));
-	if (q == NULL || (q->judge.latency = zalloc(s, sizeof(struct hist))) == NULL)
-		return -1;
-	struct judge *j = &q->judge;
-
-	hist_reset(j->latency);
-	q->port = p->id;
-	q->queue = (uint16_t)queue;
-	j->stream_count = c->stream_count;
-	j->home = stream_home(c, port);
-	j->class_mbuf_bytes = s->class_mbuf_bytes;
-	j->class_count = c->mix_count;
-	j->trial = trial_byte(c);
-	j->stamp_offset = p->stamp_offset;
-	j->stamp_flag = p->stamp_flag;
-	j->tsc_per_stamp = p->tsc_per_stamp;
-	if (j->stamp_offset >= 0 && port_stamp_now(p, &j->stamp_base, &j->stamp_base_tsc) < 0)
-		j->stamp_offset = -1;
-	for (unsigned int i = 0; i < c->stream_count; i++) {
-		j->streams[i].expected = &s->expected[i];
-		j->streams[i].due_here = c->streams[i].rx_port == port;
-		if (j->streams[i].due_here && window_init(s, &j->streams[i].window) < 0)
-			return -1;
-	}
-	judge_unaim(j);
-	return 0;
-}
-
-static void workers_init(struct state *s)
-{
-	const struct tester *t = s->tester;
-
-	for (unsigned int i = 0; i < t->worker_count; i++) {
-		const struct config_worker *c = &t->worker_config[i];
-		struct worker *w = &s->workers[i];
-		*w = (struct worker){
-			.lcore = c->lcore,
-			.build = t->build,
-			.judge = t->judge,
-			.keep_frames_in_step = s->config->load_pps > 0,
-			.gap_limit = (uint64_t)(s->config->gap_limit_seconds * (double)s->hz),
-		};
-		for (unsigned int k = 0; k < c->tx_count; k++)
-			if (s->tx[c->tx[k].port][c->tx[k].queue] != NULL)
-				w->tx[w->tx_count++] = s->tx[c->tx[k].port][c->tx[k].queue];
-		for (unsigned int k = 0; k < c->rx_count; k++)
-			w->rx[w->rx_count++] = s->rx[c->rx[k].port][c->rx[k].queue];
-	}
-}
-
-/* All latencies of a trial go into one histogram: they are of one clock, or they say nothing. */
-static void stamps_agree(struct state *s)
-{
-	bool stamped = true;
-
-	for (unsigned int i = 0; i < s->config->stream_count; i++) {
-		const unsigned int port = s->config->streams[i].rx_port;
-		for (unsigned int q = 0; q < s->tester->ports[port].config.rx_queues; q++)
-			stamped &= s->rx[port][q]->judge.stamp_offset >= 0;
-	}
-	if (stamped)
-		return;
-	EACH_QUEUE(s, rx, q)
-		q->judge.stamp_offset = -1;
-}
-
-static int state_init(struct state *s)
-{
-	mix_init(s);
-	for (unsigned int i = 0; i < s->config->stream_count; i++)
-		if (tables_init(s, i) < 0)
-			return -1;
-	for (unsigned int p = 0; p < s->tester->port_count; p++) {
-		for (unsigned int q = 0; q < s->tester->ports[p].config.tx_queues; q++)
-			if (tx_init(s, p, q) < 0)
-				return -1;
-		for (unsigned int q = 0; q < s->tester->ports[p].config.rx_queues; q++)
-			if (rx_init(s, p, q) < 0)
-				return -1;
-	}
-	stamps_agree(s);
-	workers_init(s);
-	return 0;
-}
-
-static void state_free(struct state *s)
-{
-	for (unsigned int i = 0; i < CONFIG_STREAMS_MAX; i++) {
-		frame_tables_free(&s->sent[i]);
-		frame_tables_free(&s->expected[i]);
-	}
-	for (unsigned int p = 0; p < CONFIG_PORTS_MAX; p++)
-		for (unsigned int q = 0; q < CONFIG_QUEUES_MAX; q++) {
-			if (s->tx[p][q] != NULL)
-				free(s->tx[p][q]->intervals);
-			free(s->tx[p][q]);
-			if (s->rx[p][q] == NULL)
-				continue;
-			for (unsigned int i = 0; i < JUDGE_STREAMS_MAX; i++) {
-				struct seqwin *w = &s->rx[p][q]->judge.streams[i].window;
-				free(w->next);
-				free(w->at);
-				free(w->bits);
-			}
-			free(s->rx[p][q]->judge.latency);
-			free(s->rx[p][q]);
-		}
-	free(s);
-}
-
 static bool all_sent(const struct state *s)
 {
+	if (s->config->windows > 0)
+		return __atomic_load_n(&s->windows.finished, __ATOMIC_RELAXED);
 	EACH_QUEUE(s, tx, q)
 		if (__atomic_load_n(&q->stopped_at, __ATOMIC_RELAXED) == 0)
 			return false;
@@ -345,6 +92,7 @@ static bool run_sending(struct state *s, const struct trial_hooks *hooks, uint64
 					      left > 0.002
 						      ? milliseconds_until(left, told + 1 - now)
 						      : 1)) {
+			__atomic_store_n(&s->windows.cut, true, __ATOMIC_RELAXED);
 			EACH_QUEUE(s, tx, q)
 				__atomic_store_n(&q->deadline, 0, __ATOMIC_RELAXED);
 			rte_delay_us_sleep(20000);
@@ -393,7 +141,8 @@ static void run_settling(struct state *s)
 		if (quiet > settle || (now.received >= now.accepted && quiet > surplus))
 			return;
 		if (time - start > most) {
-			reason(s->result, "trial.not_settled: frames still came %.0f ms after the "
+			reason(&s->result->reasons,
+			       "trial.not_settled: frames still came %.0f ms after the "
 			       "last was sent, %" PRIu64 " of %" PRIu64 " are missing",
 			       milliseconds(s, most),
 			       now.accepted - RTE_MIN(now.accepted, now.received), now.accepted);
@@ -443,7 +192,7 @@ static void collect_sent(struct state *s)
 	uint64_t longest = 0;
 
 	for (unsigned int p = 0; p < s->tester->port_count; p++) {
-		const int i = stream_from(s->config, p);
+		const int i = state_stream_from(s->config, p);
 		if (i < 0)
 			continue;
 		struct trial_stream *to = &r->streams[i];
@@ -528,10 +277,10 @@ static void collect_absence(struct state *s)
 	for (unsigned int i = 0; i < s->tester->worker_count; i++) {
 		const struct worker *w = &s->workers[i];
 		const struct absence_schedule *from = &w->absence.before, *to = &w->absence.after;
-		r->gap_max = RTE_MAX(r->gap_max, w->gap_max);
-		r->gaps_over_limit += w->gaps_over_limit;
+		r->gap_max = RTE_MAX(r->gap_max, w->stalls.longest);
+		r->gaps_over_limit += w->stalls.over_limit;
 		r->gap_limit = w->gap_limit;
-		r->stalled += w->stalled;
+		r->stalled += w->stalls.sum;
 		r->busy += w->busy;
 		r->off_core += w->absence.off_core;
 		r->hidden += w->absence.hidden;
@@ -543,48 +292,122 @@ static void collect_absence(struct state *s)
 	}
 }
 
+static void judge_sending(const struct state *s, const struct trial_stream *streams,
+			  struct reasons *reasons)
+{
+	uint64_t intended = 0, offered = 0, no_mbuf = 0;
+
+	for (unsigned int i = 0; i < s->config->stream_count; i++) {
+		intended += streams[i].intended;
+		offered += streams[i].offered;
+		no_mbuf += streams[i].unsent_no_mbuf;
+	}
+	if (offered == 0)
+		reason(reasons, "tester.nothing_offered: 0 of %" PRIu64 " frames", intended);
+	else if ((double)offered < OFFERED_LEAST * (double)intended)
+		reason(reasons, "tester.too_slow: offered %" PRIu64 " of %" PRIu64
+		       " frames (%.3f %%)", offered, intended,
+		       100.0 * (double)offered / (double)intended);
+	if (no_mbuf > 0)
+		reason(reasons, "tester.no_mbuf: %" PRIu64 " frames were not built", no_mbuf);
+}
+
+static void judge_stalls(const struct state *s, const struct worker *w,
+			 const struct stalls *stalls, double seconds, struct reasons *reasons)
+{
+	if (stalls->over_limit > 0)
+		reason(reasons, "tester.stalled: lcore %u did not run for %.2f ms, limit %.2f",
+		       w->lcore, milliseconds(s, stalls->longest), milliseconds(s, w->gap_limit));
+	if ((double)stalls->sum > STALLED_MOST * seconds * (double)s->hz)
+		reason(reasons, "tester.stalled_often: lcore %u did not run for %.2f ms in all, "
+		       "limit %.0f %% of the time",
+		       w->lcore, milliseconds(s, stalls->sum), STALLED_MOST * 100);
+}
+
+/* As collect_sent(), of one window. */
+static struct trial_stream window_stream(const struct state *s, unsigned int i,
+					 const struct window_stream *from)
+{
+	const unsigned int port = s->config->streams[i].tx_port;
+	const bool refused_is_dut = s->tester->ports[port].config.refused_is_dut;
+	const uint64_t not_offered = refused_is_dut ? 0 : from->refused;
+
+	return (struct trial_stream){
+		.intended = from->offered + from->no_mbuf + from->left,
+		.offered = from->offered - not_offered,
+		.refused = from->refused - not_offered,
+		.unsent_late = from->left + not_offered,
+		.unsent_no_mbuf = from->no_mbuf,
+		.counts = from->counts,
+	};
+}
+
+static void collect_windows(struct state *s)
+{
+	struct trial_result *r = s->result;
+	const double seconds = s->config->seconds / s->config->windows;
+
+	windows_end(&s->workers[0]);
+	r->measured_seconds = 0;
+	r->window_count = s->windows.begun;
+	for (unsigned int k = 0; k < r->window_count; k++) {
+		const struct window *from = &s->windows.list[k];
+		struct trial_window *to = &r->windows[k];
+		const struct stalls stalls = {
+			.longest = from->gap_max,
+			.over_limit = from->gap_max > s->workers[0].gap_limit,
+			.sum = from->stalled,
+		};
+		to->measured_seconds = (double)from->length / (double)s->hz;
+		to->drain = from->drain;
+		to->stalled = from->stalled;
+		to->gap_max = from->gap_max;
+		memcpy(to->watched_away_ns, from->away_ns, sizeof(to->watched_away_ns));
+		memcpy(to->watched_drain_away_ns, from->drain_away_ns,
+		       sizeof(to->watched_drain_away_ns));
+		for (unsigned int i = 0; i < s->config->stream_count; i++) {
+			to->streams[i] = window_stream(s, i, &from->streams[i]);
+			/* What earlier windows left unsent is in no counter of the queues. */
+			if (k + 1 < r->window_count) {
+				r->streams[i].intended += from->streams[i].left;
+				r->streams[i].unsent_late += from->streams[i].left;
+			}
+		}
+		judge_sending(s, to->streams, &to->reasons);
+		judge_stalls(s, &s->workers[0], &stalls, seconds, &to->reasons);
+		r->measured_seconds += to->measured_seconds;
+	}
+	r->gap_max = s->windows.gap_max;
+}
+
 /* What makes the trial void is always the tester or its machine, never the DUT. */
 static void judge_ourselves(struct state *s)
 {
 	struct trial_result *r = s->result;
-	uint64_t intended = 0, offered = 0, no_mbuf = 0;
 
 	for (unsigned int i = 0; i < s->config->stream_count; i++) {
-		intended += r->streams[i].intended;
-		offered += r->streams[i].offered;
-		no_mbuf += r->streams[i].unsent_no_mbuf;
 		uint32_t split = flows_at_two_queues(s, i);
 		if (split > 0)
-			reason(r, "judge.flow_at_two_queues: %u flows of stream %u", split, i);
+			reason(&r->reasons, "judge.flow_at_two_queues: %u flows of stream %u",
+			       split, i);
 	}
-	if (offered == 0)
-		reason(r, "tester.nothing_offered: 0 of %" PRIu64 " frames", intended);
-	else if ((double)offered < OFFERED_LEAST * (double)intended)
-		reason(r, "tester.too_slow: offered %" PRIu64 " of %" PRIu64 " frames (%.3f %%)",
-		       offered, intended, 100.0 * (double)offered / (double)intended);
-	if (no_mbuf > 0)
-		reason(r, "tester.no_mbuf: %" PRIu64 " frames were not built", no_mbuf);
-	for (unsigned int i = 0; i < s->tester->worker_count; i++) {
-		const struct worker *w = &s->workers[i];
-		if (w->gaps_over_limit > 0)
-			reason(r, "tester.stalled: lcore %u did not run for %.2f ms, limit %.2f",
-			       w->lcore, milliseconds(s, w->gap_max),
-			       milliseconds(s, w->gap_limit));
-		if ((double)w->stalled > STALLED_MOST * s->config->seconds * (double)s->hz)
-			reason(r, "tester.stalled_often: lcore %u did not run for %.2f ms in all, "
-			       "limit %.0f %% of the trial",
-			       w->lcore, milliseconds(s, w->stalled), STALLED_MOST * 100);
-	}
+	/* Each window has reasons of its own. */
+	if (s->config->windows == 0)
+		judge_sending(s, r->streams, &r->reasons);
+	for (unsigned int i = 0; i < s->tester->worker_count && s->config->windows == 0; i++)
+		judge_stalls(s, &s->workers[i], &s->workers[i].stalls, s->config->seconds,
+			     &r->reasons);
 	for (unsigned int p = 0; p < s->tester->port_count; p++) {
 		const struct rte_eth_stats *c = &r->counters.stats[p];
 		if (r->counters.error[p] == 0 && (c->imissed > 0 || c->rx_nombuf > 0))
-			reason(r, "tester.rx_dropped: port %u imissed %" PRIu64
+			reason(&r->reasons, "tester.rx_dropped: port %u imissed %" PRIu64
 			       " rx_nombuf %" PRIu64, p, c->imissed, c->rx_nombuf);
 	}
 	for (unsigned int i = 0; i < r->pingpong_count; i++) {
 		const double a = (double)r->pingpong_before[i], b = (double)r->pingpong_after[i];
 		if (a > 0 && b > 0 && (a > b * CORES_MOVED || b > a * CORES_MOVED))
-			reason(r, "machine.cores_moved: cache line round trip %.0f cycles before, "
+			reason(&r->reasons,
+			       "machine.cores_moved: cache line round trip %.0f cycles before, "
 			       "%.0f after", a, b);
 	}
 }
@@ -599,7 +422,8 @@ static void read_counters_after(struct state *s, const struct counters *before)
 	for (unsigned int p = 0; p < s->tester->port_count; p++) {
 		const int error = before->error[p] != 0 ? before->error[p] : r->counters.error[p];
 		if (error != 0)
-			reason(r, "tester.counters_unreadable: port %u %s the trial: %s", p,
+			reason(&r->reasons,
+			       "tester.counters_unreadable: port %u %s the trial: %s", p,
 			       before->error[p] != 0 ? "before" : "after", strerror(error));
 		r->counters.error[p] = error;
 	}
@@ -615,6 +439,10 @@ static int check(const struct tester *t, const struct config_trial *c, struct fa
 						   "%u is more than the %u that the ports were "
 						   "opened for", c->mix[i].frame_bytes,
 						   t->ports[p].frame_bytes_max);
+	if (c->windows > 0 && t->worker_count != 1)
+		return failure_set(f, "request.invalid", "windows", "open with one worker",
+				   "%u workers: one of them must serve all queues",
+				   t->worker_count);
 	for (unsigned int i = 0; i < c->stream_count; i++) {
 		if (c->streams[i].tx_port >= t->port_count ||
 		    c->streams[i].rx_port >= t->port_count)
@@ -639,14 +467,9 @@ static void stop_workers(struct state *s, unsigned int launched)
 /* All workers or none: with one missing, what it would have sent or judged is told by nobody. */
 static int launch(struct state *s, uint64_t start, struct failure *f)
 {
-	const uint64_t slack = (uint64_t)(0.001 * (double)s->hz);
-
 	EACH_QUEUE(s, tx, q) {
 		q->pace.start = start;
-		q->deadline = start + (uint64_t)(s->config->seconds * (double)s->hz);
-		if (s->config->load_pps > 0)
-			q->deadline += slack +
-				       (uint64_t)(0.01 * s->config->seconds * (double)s->hz);
+		q->deadline = start + state_sending_cycles(s, s->config->seconds);
 	}
 	for (unsigned int i = 0; i < s->tester->worker_count; i++) {
 		struct worker *w = &s->workers[i];
@@ -670,7 +493,7 @@ static void send_and_settle(struct state *s, const struct trial_hooks *hooks, ui
 	const bool cut = run_sending(s, hooks, start);
 	watch_all(c->watch, c->watch_count, watched, r->watched_away_ns);
 	if (cut)
-		reason(r, "trial.stopped: before all was sent");
+		reason(&r->reasons, "trial.stopped: before all was sent");
 	run_settling(s);
 	watch_all(c->watch, c->watch_count, watched, r->watched_drain_away_ns);
 	stop_workers(s, s->tester->worker_count);
@@ -727,6 +550,8 @@ int trial_run(struct tester *tester, const struct config_trial *config,
 	collect_received(s);
 	collect_last_silence(s);
 	collect_absence(s);
+	if (config->windows > 0)
+		collect_windows(s);
 	judge_ourselves(s);
 	state_free(s);
 	return 0;
@@ -745,5 +570,7 @@ void trial_result_free(struct trial_result *result)
 {
 	free(result->latency);
 	free(result->intervals);
+	free(result->windows);
 	result->latency = result->intervals = NULL;
+	result->windows = NULL;
 }

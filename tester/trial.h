@@ -13,6 +13,12 @@
 
 enum { TRIAL_REASONS_MAX = 12, TRIAL_REASON_BYTES = 160 };
 
+/* Why a trial, or a window of it, is void. */
+struct reasons {
+	char text[TRIAL_REASONS_MAX][TRIAL_REASON_BYTES];
+	unsigned int count;
+};
+
 struct tester {
 	struct port ports[CONFIG_PORTS_MAX];
 	unsigned int port_count;
@@ -34,6 +40,16 @@ struct trial_stream {
 	uint64_t unsent_late;
 	uint64_t unsent_no_mbuf;
 	struct judge_counts counts;
+};
+
+/* One window of a trial that is made of some; its times are cycles. */
+struct trial_window {
+	struct trial_stream streams[CONFIG_STREAMS_MAX];
+	double measured_seconds;
+	uint64_t drain, stalled, gap_max;
+	int64_t watched_away_ns[CONFIG_CPUS_MAX];
+	int64_t watched_drain_away_ns[CONFIG_CPUS_MAX];
+	struct reasons reasons;
 };
 
 struct trial_result {
@@ -59,8 +75,9 @@ struct trial_result {
 	uint64_t core_hz;
 	struct counters counters; /* over the trial; a port read but once has an error */
 	uint64_t state_bytes;
-	char reasons[TRIAL_REASONS_MAX][TRIAL_REASON_BYTES];
-	unsigned int reason_count;
+	struct trial_window *windows; /* NULL where it was sent in one go */
+	unsigned int window_count;
+	struct reasons reasons;
 };
 
 struct trial_progress {

@@ -25,6 +25,12 @@ struct tx_queue {
 	const uint8_t *pattern; /* frame class by position in the mix */
 	unsigned int pattern_length;
 	const uint16_t *class_mbuf_bytes;
+	unsigned int stream;
+
+	/* of each window, where a trial is made of some */
+	uint64_t window_frames;
+	uint64_t window_cycles;
+	uint64_t window_phase; /* of the pace */
 
 	/* written in the hot loop, by one lcore */
 	struct pace pace;

@@ -100,11 +100,29 @@ static inline bool rx_turn(struct worker *w, struct rx_queue *q, uint64_t turn,
 	return true;
 }
 
-static void gap(struct worker *w, uint64_t now, uint64_t away)
+void worker_departs_anew(struct worker *w)
 {
-	w->gap_max = RTE_MAX(w->gap_max, away);
-	w->gaps_over_limit += away > w->gap_limit;
-	w->stalled += away;
+	w->departed = false;
+	w->pending = (struct stalls){0};
+	w->stalls.longest = 0;
+	absence_look(&w->absence);
+}
+
+/* A frame left or came: time away before it counts, but not before the first. */
+static void count_pending(struct worker *w)
+{
+	if (w->departed) {
+		w->stalls.longest = RTE_MAX(w->stalls.longest, w->pending.longest);
+		w->stalls.over_limit += w->pending.over_limit;
+		w->stalls.sum += w->pending.sum;
+	}
+	w->departed = true;
+	w->pending = (struct stalls){0};
+}
+
+/* The schedule waits with the loop. */
+static void step_back(struct worker *w, uint64_t now, uint64_t away)
+{
 	for (unsigned int i = 0; i < w->tx_count && w->keep_frames_in_step; i++) {
 		struct tx_queue *q = w->tx[i];
 		if (q->stopped_at != 0)
@@ -114,6 +132,14 @@ static void gap(struct worker *w, uint64_t now, uint64_t away)
 	/* Our own absence is not the DUT's silence; what was silent before it goes on. */
 	for (unsigned int i = 0; i < w->rx_count; i++)
 		w->rx[i]->last_frame = RTE_MIN(now, w->rx[i]->last_frame + away);
+}
+
+static void gap(struct worker *w, uint64_t now, uint64_t away)
+{
+	w->pending.longest = RTE_MAX(w->pending.longest, away);
+	w->pending.over_limit += away > w->gap_limit;
+	w->pending.sum += away;
+	step_back(w, now, away);
 }
 
 /* Gives how much of a long pass was work. */
@@ -132,7 +158,7 @@ static uint64_t long_pass(struct worker *w, uint64_t from, uint64_t now, uint64_
 	return pass - away;
 }
 
-/* Where the loop begins late, it was away since the moment at which the first frame was due. */
+/* Where the loop begins late, the schedule begins as late. */
 static uint64_t begin(struct worker *w)
 {
 	absence_begin(&w->absence);
@@ -151,7 +177,7 @@ static uint64_t begin(struct worker *w)
 	for (unsigned int i = 0; i < w->tx_count; i++)
 		due = RTE_MIN(due, w->tx[i]->pace.start);
 	if (due < now)
-		gap(w, now, now - due);
+		step_back(w, now, now - due);
 	return now;
 }
 
@@ -162,6 +188,11 @@ int worker_run(void *arg)
 	uint64_t last = begin(w), frames = 0;
 	bool worked = false;
 
+	if (w->windows != NULL) {
+		windows_begin(w);
+		last = rte_rdtsc();
+	}
+
 	while (!w->stop) {
 		const uint64_t now = rte_rdtsc();
 		uint64_t work = now - last;
@@ -169,7 +200,7 @@ int worker_run(void *arg)
 		if (unlikely(work > stall))
 			work = long_pass(w, last, now, w->frames - frames, stall);
 		else
-			w->gap_max = RTE_MAX(w->gap_max, work);
+			w->pending.longest = RTE_MAX(w->pending.longest, work);
 		if (worked)
 			w->busy += work;
 		last = now;
@@ -180,6 +211,10 @@ int worker_run(void *arg)
 			worked |= tx_turn(w, w->tx[i], now);
 		for (unsigned int i = 0; i < w->rx_count; i++)
 			worked |= rx_turn(w, w->rx[i], now, stall);
+		if (worked)
+			count_pending(w);
+		if (unlikely(w->windows != NULL) && windows_turn(w, now))
+			last = rte_rdtsc();
 	}
 	absence_end(&w->absence);
 	return 0;

@@ -9,6 +9,7 @@
 #include "config.h"
 #include "judge.h"
 #include "tx.h"
+#include "windows.h"
 
 struct rx_queue {
 	uint16_t port;
@@ -18,6 +19,13 @@ struct rx_queue {
 	uint64_t last_frame;   /* when the last burst came */
 	uint64_t silence_max;  /* longest time that nothing came although frames were under way */
 	uint64_t silence_sum;  /* of all such times longer than a stall */
+};
+
+/* Time in which the loop's thread was away, cycles. */
+struct stalls {
+	uint64_t longest; /* or a pass that was too short to look into */
+	uint64_t over_limit;
+	uint64_t sum;
 };
 
 struct worker {
@@ -31,15 +39,19 @@ struct worker {
 	bool keep_frames_in_step; /* false where the load is `max`: nothing is ever late */
 
 	uint64_t gap_limit;
-	uint64_t gap_max;      /* longest time away, or pass that was too short to look into */
-	uint64_t gaps_over_limit;
-	uint64_t stalled;      /* cycles away, which moved the schedule */
+	struct stalls stalls;  /* between the first frame and the last */
+	struct stalls pending; /* since the last frame: they count if another follows */
+	bool departed;
 	uint64_t busy;         /* cycles of the turns that sent or judged something */
 	uint64_t frames;       /* sent and judged in them */
 	struct absence absence;
+	struct windows *windows; /* NULL: one run from beginning to end */
 	uint64_t turn;         /* when the current pass began */
 	volatile bool stop;
 };
+
+/* What passes until the next frame leaves is no stall, and no account goes on. */
+void worker_departs_anew(struct worker *w);
 
 /* Runs until `stop`, on its lcore. */
 int worker_run(void *worker);

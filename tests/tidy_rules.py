@@ -17,7 +17,6 @@ MAX_TEST_LINES = {**MAX_LINES, ".py": 600}
 """Cases are many and alike."""
 LONGER: dict[str, tuple[int, str]] = {
     "src/wirespeed/model/trial.py": (500, "a list of types, each with its fields' documentation"),
-    "tester/trial.c": (750, "one trial from its request to its account, in the order it happens"),
 }
 """Path: its own limit, and why it has one."""
 MAX_COLUMNS = 100

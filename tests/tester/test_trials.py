@@ -293,3 +293,25 @@ def test_a_stall_of_the_tester_voids_the_trial(tester: Tester):
     # The schedule waited with the loop: nothing left late, and nothing left in one long burst.
     assert stream(result)["offered_frames"] == 30_000
     assert result["departure"]["burst_frames_max"] == 1
+
+
+def test_each_window_has_its_own_account_and_they_add_up(tester: Tester):
+    tester.open("net_ring0")
+    result = tester.trial(seconds=0.1, windows=20, load={"pps": 1_000_000})
+    windows = result["windows"]
+    assert len(windows) == 20
+    assert result["measured_seconds"] == pytest.approx(0.1, rel=0.01)
+    for count in ("intended_frames", "offered_frames", "in_order_frames", "foreign_frames"):
+        assert sum(w["streams"][0][count] for w in windows) == stream(result)[count]
+    for window in windows:
+        check_account({**window, "valid": window["invalid_reasons"] == []})
+        assert window["streams"][0]["intended_frames"] == 5000
+
+
+def test_windows_need_one_worker(start_tester: Callable[..., Tester]):
+    tester = start_tester(workers=2, memory_mib=512)
+    shares = [{"lcore": w + 1, "tx": [[0, w]], "rx": [[0, w]]} for w in range(2)]
+    ports = [{"device": "net_ring0", "tx_queues": 2, "rx_queues": 2}]
+    assert tester.ask("open", ports=ports, workers=shares)["event"] == "opened"
+    error = tester.ask("trial", **trial_fields(windows=2))
+    assert (error["what"], error["where"]) == ("request.invalid", "windows")

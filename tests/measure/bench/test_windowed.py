@@ -6,8 +6,6 @@ import random
 import pytest
 from simulated_bed import SimulatedBed, Window
 
-from wirespeed.measure.bench.testbed import BedTrial
-from wirespeed.measure.bench.tester_protocol import TrialRequest
 from wirespeed.measure.bench.trial_maker import TrialMaker, TrialSettings
 from wirespeed.measure.bench.windowed import LONGEST_S
 from wirespeed.measure.search.search import Goal, search
@@ -153,21 +151,12 @@ def test_a_machine_that_is_away_in_most_windows_proves_nothing():
 
 
 def test_a_loss_while_the_tester_itself_failed_is_neither_a_pass_nor_the_duts():
-    bed = SimulatedBed(CAPACITY)
-    run = bed.run
+    def happens(number: int, _: random.Random) -> Window:
+        if number % 40 != 7:
+            return Window()
+        return Window(lost=100, reasons=("tester.no_mbuf: 3 frames",))
 
-    def too_slow(request: TrialRequest, progress: object = None) -> BedTrial:
-        del progress
-        made = run(request)
-        if len(bed.made) % 40 != 7:
-            return made
-        result = made.result.model_copy(
-            update={"valid": False, "invalid_reasons": ("tester.no_mbuf: 3 frames",)}
-        )
-        lossy = result.streams[0].model_copy(update={"in_order_frames": 99_000})
-        return made.model_copy(update={"result": result.model_copy(update={"streams": (lossy,)})})
-
-    bed.run = too_slow  # type: ignore[method-assign]
+    bed = SimulatedBed(CAPACITY, happens=happens)
     with pytest.raises(MeasurementError, match=r"trial\.never_valid"):
         trial(bed)
 
@@ -230,7 +219,7 @@ def test_windows_get_shorter_until_they_fit_between_two_turns_of_a_neighbour():
     bed = SimulatedBed(CAPACITY)
 
     def happens(_: int, r: random.Random) -> Window:
-        length = bed.made[-1][0].seconds if bed.made else LONGEST_S
+        length = bed.window_s
         turns = (r.uniform(0, 0.008) + length) / 0.008
         return Window(tester_away=0.004 * int(turns))
 
@@ -243,15 +232,66 @@ def test_windows_get_shorter_until_they_fit_between_two_turns_of_a_neighbour():
     assert made.windows.valid_seconds == pytest.approx(SECONDS, abs=LONGEST_S)
 
 
-def test_each_window_is_a_trial_of_its_own_to_the_tester():
-    """So that a frame of a window that was given up is none of the next one's."""
-    bed = SimulatedBed(CAPACITY, happens=now_and_then)
+def test_after_a_window_with_a_loss_comes_another_trial_to_the_tester():
+    """So that a frame that comes late is never one of another window, whose loss it would hide."""
+    bed = SimulatedBed(CAPACITY, happens=lambda n, _: Window(dut_away=0.01 * (n % 5 == 0), lost=1))
     trial(bed)
-    numbers = [request.number for request, _ in bed.made]
+    numbers = [request.number for request, window in bed.made if window.lost]
     assert numbers == sorted(set(numbers))
+
+
+def test_what_voids_a_run_voids_each_of_its_windows():
+    moved = itertools.cycle([["machine.cores_moved: simulated"], []])
+    made, missing = trial(SimulatedBed(CAPACITY, of_run=lambda _: next(moved)))
+    assert made.valid
+    assert missing == 0
+    assert made.windows is not None
+    assert made.windows.void_reasons == {"machine.cores_moved": made.windows.void}
+    assert made.windows.void > 4
+
+
+def test_windows_cost_few_runs_of_the_tester():
+    """A run is set up, looked at before and after, and settles: some 60 ms that no window needs."""
+    bed = SimulatedBed(CAPACITY)
+    trial(bed)
+    assert len(bed.made) == 40
+    assert len({request.number for request, _ in bed.made}) <= 6
+
+
+def test_void_windows_are_bounded_by_number_too():
+    """With a neighbour of no length, most of very many windows would be void for a long time."""
+
+    def happens(_: int, r: random.Random) -> Window:
+        return Window(tester_away=0.002 if r.random() < 0.85 else 0)
+
+    bed = SimulatedBed(CAPACITY, happens=happens)
+    made = maker(bed)
+    with pytest.raises(MeasurementError) as caught:
+        made.measure(LOAD, 10.0, "search")
+    assert "most 2000; the last: tester.stalled_often" in caught.value.found
+    assert max(t.windows.void for t in made.trials if t.windows) <= 2000 + 40
 
 
 def test_a_load_that_fails_is_given_up_after_a_few_windows():
     bed = SimulatedBed(CAPACITY)
     trial(bed, load=2 * CAPACITY)
     assert len(bed.made) < 10
+
+
+@pytest.mark.parametrize("drain_away", [0.0005, 0.004, 0.02])
+def test_a_dut_that_is_kept_from_its_core_in_the_drain_is_neither_late_nor_slower(
+    drain_away: float,
+):
+    bed = SimulatedBed(CAPACITY, happens=lambda _n, _r: Window(drain_away=drain_away))
+    made = maker(bed)
+    sample = made.measure(LOAD, SECONDS, "search")
+    assert sample.missing_frames == 0
+    assert sample.forwarding_rate_pps == pytest.approx(LOAD, rel=0.01)
+
+
+def test_a_dut_that_is_slow_is_late_though_it_was_kept_from_its_core_for_a_while():
+    """At 5 % above its capacity a window leaves 1.3 ms of frames; 0.5 ms away excuses no more."""
+    bed = SimulatedBed(CAPACITY, happens=lambda _n, _r: Window(drain_away=0.0005, dut_away=0.0001))
+    made, missing = trial(bed, load=CAPACITY * 1.05)
+    assert made.missing_frames == 0
+    assert missing > 0

@@ -78,6 +78,8 @@ class TrialRequest(Frozen):
     prime: bool = False
     gap_limit_ms: float = 10.0
     settle_ms: float = 200.0
+    windows: int = 0
+    """Parts of which each is sent, drained and accounted for before the next; 0: in one go."""
     cpus: tuple[int, ...] = ()
     watch: tuple[tuple[int, int], ...] = ()
     """Process and thread of the DUT, where it polls on this machine."""
@@ -140,6 +142,40 @@ class ProgressReply(Envelope):
     received_frames: int
 
 
+class WindowReply(Frozen):
+    """One window of a trial that is made of some. All its frames are accounted for."""
+
+    measured_seconds: float
+    drain_ns: int
+    streams: tuple[StreamCounts, ...]
+    stalled_ns: int
+    gap_ns_max: int
+    watched_away_ns: tuple[int | None, ...] = ()
+    watched_drain_away_ns: tuple[int | None, ...] = ()
+    invalid_reasons: tuple[str, ...] = ()
+    """Why this window is void; what voids the whole run is not repeated here."""
+
+    @property
+    def offered_frames(self) -> int:
+        """Frames handed to the wire."""
+        return sum(stream.offered_frames for stream in self.streams)
+
+    @property
+    def missing_frames(self) -> int:
+        """Frames that did not come back."""
+        return sum(stream.missing_frames for stream in self.streams)
+
+    @property
+    def away_ns(self) -> int:
+        """Longest time for which one that is watched was away while frames were sent."""
+        return max((ns for ns in self.watched_away_ns if ns is not None), default=0)
+
+    @property
+    def drain_away_ns(self) -> int:
+        """The same, from then until the last frame was back."""
+        return max((ns for ns in self.watched_drain_away_ns if ns is not None), default=0)
+
+
 class ResultReply(Envelope):
     """What a trial counted."""
 
@@ -163,6 +199,8 @@ class ResultReply(Envelope):
     counters: tuple[PortCounters, ...]
     """The tester's own ports, as differences over the trial."""
     state_bytes: int
+    windows: tuple[WindowReply, ...] = ()
+    """Fewer than asked for where frames of the last one did not come back."""
     valid: bool
     invalid_reasons: tuple[str, ...]
 

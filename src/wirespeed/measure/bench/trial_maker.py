@@ -13,9 +13,11 @@ from wirespeed.measure.bench.tester_protocol import ProgressReply, StreamRequest
 from wirespeed.measure.bench.windowed import (
     LONGEST_S,
     Window,
+    WindowRun,
     enough,
-    judge,
+    judge_run,
     next_length,
+    next_run,
     trial_fields,
 )
 from wirespeed.measure.search.limit import dut_core_taken
@@ -141,7 +143,7 @@ class TrialMaker:
     ) -> Trial:
         bed, number, started_at = self._bed(), self._next_number(), utc_now()
         if self._settings.windowed:
-            fields = trial_fields(self._windows(bed, number, load_pps, seconds))
+            fields = trial_fields(self._runs(bed, number, load_pps, seconds))
             return self._trial(fields, number, started_at, load_pps, seconds, purpose)
         made = bed.run(self._request(bed, number, load_pps, seconds), self._progress)
         trial = self._trial(_fields(made), number, started_at, load_pps, seconds, purpose)
@@ -153,19 +155,30 @@ class TrialMaker:
         reasons = (*trial.invalid_reasons, *(f"{DUT_CORE_TAKEN}: {e}" for e in taken))
         return trial.model_copy(update={"valid": False, "invalid_reasons": reasons})
 
-    def _windows(
+    def _runs(
         self, bed: Testbed, number: int, load_pps: float | None, seconds: float
-    ) -> list[Window]:
+    ) -> list[WindowRun]:
         """Make windows until enough of them count, or it is plain that they do not."""
+        runs: list[WindowRun] = []
         windows: list[Window] = []
         while not enough(windows, seconds):
-            length_s = self._length_s
-            made = bed.run(self._request(bed, number, load_pps, min(length_s, seconds)), None)
-            windows.append(judge(made, length_s))
-            self._length_s = next_length(windows, length_s)
+            count, length_s = next_run(windows, seconds, self._length_s)
+            request = self._request(bed, number, load_pps, count * length_s)
+            made = bed.run(request.model_copy(update={"windows": count}), None)
+            if not made.result.windows:
+                raise MeasurementError(
+                    "tester.no_window",
+                    where=bed.dut.name,
+                    found="; ".join(made.result.invalid_reasons) or "a run without a window",
+                    so="nothing was measured",
+                    next="make setup, so that both are of one release",
+                )
+            runs.append(judge_run(made, length_s))
+            windows.extend(runs[-1].windows)
+            self._length_s = next_length(windows, self._length_s)
             if self._progress is not None:
                 self._progress(_progress(windows))
-        return windows
+        return runs
 
     def _request(
         self, bed: Testbed, number: int, load_pps: float | None, seconds: float
@@ -251,12 +264,12 @@ def _fields(made: BedTrial) -> dict[str, Any]:
 
 
 def _progress(windows: Sequence[Window]) -> ProgressReply:
-    results = [window.made.result for window in windows if not window.reasons]
+    replies = [window.reply for window in windows if not window.reasons]
     return ProgressReply(
         v=1,
         id=0,
         event="progress",
-        seconds=sum(result.measured_seconds for result in results),
-        offered_frames=sum(window.offered for window in windows if not window.reasons),
-        received_frames=sum(s.unique_frames for result in results for s in result.streams),
+        seconds=sum(reply.measured_seconds for reply in replies),
+        offered_frames=sum(reply.offered_frames for reply in replies),
+        received_frames=sum(s.unique_frames for reply in replies for s in reply.streams),
     )

@@ -2,6 +2,8 @@
 
 from collections.abc import Sequence
 
+from wirespeed.measure.bench.testbed import BedTrial
+from wirespeed.measure.bench.tester_protocol import WindowReply
 from wirespeed.model.trial import DutReading, Latency, PortCounters, StreamCounts, TesterHealth
 
 _LARGEST = ("gap_ns_max", "pass_ns_max")
@@ -69,6 +71,37 @@ def sum_tester(windows: Sequence[TesterHealth]) -> TesterHealth:
     fields["pingpong_cycles_before"] = first.pingpong_cycles_before
     fields["pingpong_cycles_after"] = last.pingpong_cycles_after
     return TesterHealth.model_validate(fields)
+
+
+Runs = Sequence[tuple[BedTrial, Sequence[WindowReply]]]
+"""What the tester made in one run, and the windows of it that do not count."""
+
+
+def sum_counters(runs: Runs, *, ran_ns: int | None) -> tuple[tuple[PortCounters, ...], DutReading]:
+    """Give the tester's ports and the DUT's account, of the windows that count alone.
+
+    Ports count over whole runs. A void window that lost nothing is known to the frame at every
+    port, and is taken off. Where one lost frames it cannot be told where: then no port is told of.
+    """
+    ports = sum_ports([made.result.counters for made, _ in runs])
+    dut = sum_dut([made.dut for made, _ in runs])
+    void = [reply for _, replies in runs for reply in replies]
+    if any(reply.missing_frames for reply in void) or (void and len(ports) > 1):
+        return (), dut.model_copy(update={"ports": (), "cpu_run_ns": ran_ns})
+    frames = sum(reply.offered_frames for reply in void)
+    return _less(ports, frames), dut.model_copy(
+        update={"ports": _less(dut.ports, frames), "cpu_run_ns": ran_ns}
+    )
+
+
+def _less(ports: tuple[PortCounters, ...], frames: int) -> tuple[PortCounters, ...]:
+    """Take frames off that went in and out; how many bytes they had is not counted apart."""
+    return tuple(
+        port.model_copy(
+            update={"ipackets": port.ipackets - frames, "opackets": port.opackets - frames}
+        )
+        for port in ports
+    )
 
 
 def sum_dut(windows: Sequence[DutReading]) -> DutReading:
