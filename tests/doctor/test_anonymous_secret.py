@@ -7,6 +7,7 @@ from time import process_time
 import pytest
 
 from wirespeed.doctor.anonymous import anonymous
+from wirespeed.doctor.anonymous_free import without_free_names
 from wirespeed.doctor.collector import collector_script
 from wirespeed.model.capture import parse_capture
 
@@ -94,3 +95,54 @@ def test_what_a_line_costs_grows_with_its_length():
 
     seconds(1000)
     assert seconds(4_000_000) < 40 * max(seconds(400_000), 0.01)
+
+
+@pytest.mark.parametrize(
+    "parameter",
+    [
+        "console=ttyS0,hunter2kqz",
+        "mitigations=hunter2kqz",
+        "quiet=hunter2kqz",
+        "isolcpus=domain,1-3,hunter2kqz",
+        "audit=on:hunter2kqz",
+        "crashkernel=256M@hunter2kqz",
+        "panic=30-hunter2kqz",
+        "security=apparmor+hunter2kqz",
+        "vfio-pci.ids=15b3:hunter2kqz",
+    ],
+)
+def test_a_secret_behind_a_parameter_that_the_kernel_knows_is_gone(parameter: str):
+    line = free_names(f"/proc/cmdline:{parameter} ro")
+    assert "hunter2" not in line
+    assert line.startswith(f"/proc/cmdline:{parameter.partition('=')[0]}=") and line.endswith(" ro")
+
+
+@pytest.mark.parametrize(
+    "parameter",
+    [
+        "console=ttyS0,115200n8",
+        "console=tty0",
+        "isolcpus=managed_irq,domain,1-3,5-15:2/4",
+        "nohz_full=1-15",
+        "rcu_nocbs=1-N",
+        "hugepagesz=1G",
+        "default_hugepagesz=1GB",
+        "hugepages=0:16,1:16",
+        "crashkernel=1G-4G:192M,4G-64G:256M",
+        "intel_iommu=on,sm_on",
+        "iommu=pt",
+        "mitigations=auto,nosmt",
+        "pci=realloc,assign-busses",
+        "vfio-pci.ids=15b3:1017,15b3:1018",
+        "intel_idle.max_cstate=0",
+        "idle=poll",
+        "clocksource=tsc",
+        "audit=0",
+    ],
+)
+def test_what_the_kernel_itself_documents_stays(parameter: str):
+    assert free_names(f"/proc/cmdline:{parameter}") == f"/proc/cmdline:{parameter}"
+
+
+def free_names(text: str) -> str:
+    return without_free_names(text, lambda kind, _: f"{kind}-1")

@@ -35,13 +35,39 @@ NAMED = (
     "loglevel panic oops "
 )
 HARMLESS = frozenset(NAMED.split())
-"""Parameters of the kernel whose value says nothing of anybody."""
+"""Parameters of the kernel that take numbers and words of the kernel's own."""
+_VALUES = (
+    "on off yes no auto full force none all any default native strict nopt pt noforce relaxed lazy "
+    "sm_on sm_off sp_off igfx_off tboot_noforce forcedac nobounce usedac fullflush isolate "
+    "always never madvise active passive guided disable disabled enable no_hwp hwp_only "
+    "support_acpi_ppc per_cpu_perf_limits nosmt flush nowarn ibpb unret retpoline generic lfence "
+    "amd eibrs ibrs stuff prctl seccomp domain managed_irq nohz poll halt nomwait "
+    "unstable reliable nowatchdog noirqtime tsc hpet acpi_pm jiffies kvm-clock hyperv performance "
+    "powersave powersupersave schedutil ondemand conservative userspace menu teo ladder haltpoll "
+    "nocrs use_crs realloc noaer nomsi noacs nommconf bfsort nobfsort pcie_bus_safe "
+    "pcie_bus_perf pcie_bus_peer2peer pcie_bus_tune_off assign-busses noats nodomains compat "
+    "noautodist selinux apparmor smack tomoyo voluntary high low emulate xonly "
+    "ht copy rsdt noirq bgrt_disable ignore_ce dont_log_ce no_cmci bootlog nobootlog kmsg "
+    "memory pids cpu cpuset io blkio net_cls net_prio hugetlb memory_recursiveprot "
+    "nopanic panic ttyAMA0 hvc0 efi dbgp xdbc vga keep uart uart8250 mmio mmio32 "
+    "!Linux Linux"
+)
+VALUES = frozenset(_VALUES.split())
+"""Words that the kernel takes for them (admin-guide/kernel-parameters.txt)."""
+_NUMBER = r"\d{1,12}(?:[kKMGTP]i?[bB]?|us|ms|s)?"
+VALUE = re.compile(
+    rf"|[!^-]?{_NUMBER}(?:[-.]{_NUMBER})*-?(?:/\d{{1,5}})?|0[xX][0-9A-Fa-f]{{1,64}}|[0-9A-Fa-f]{{4}}|"
+    r"[nN](?:-\d{1,5})?|\d{1,5}-[nN]|tty(?:S|USB|AMA|PS|HS)?\d{1,3}|hvc\d{1,2}|"
+    r"\d{3,7}[noe]?\d?r?|[0-9A-Fa-f]{4}:[0-9A-Fa-f]{2}:[0-9A-Fa-f]{2}(?:\.[0-7])?"
+)
+"""Numbers, sizes, lists of CPUs, ids of devices, lines of a console."""
+BETWEEN_VALUES = re.compile(r"[,;:@+$]")
 HIDDEN_VALUE = re.compile(
     r"(?:root|resume|ip|nameserver|ifname|bootdev|nfsroot|netroot|rootfstype|rootflags|init|"
     r"initrd|hostname|cgroup_root|(?:rd|inst|systemd|ds|cloud-init)(?:\.[a-z_.-]{1,20})?)"
 )
 """Of these the name stays, and the value goes."""
-PLAIN = re.compile(r"[A-Za-z0-9_,.:;+*-]{0,200}")
+LONGEST_VALUE = 400
 IMAGE = re.compile(r"(?:\([a-z0-9,]+\))?/?(?:boot/)?(?:vmlinuz|bzImage|kernel)[\w.+~-]*")
 
 IP_FIELD = re.compile(r"[0-9.]+|eth\d+|en[a-z]\d[a-z0-9]*|off|none|on|any|dhcp|bootp|both")
@@ -76,7 +102,7 @@ def _parameter(text: str, name: Name) -> str:
     key, equals, value = text.partition("=")
     plain = key.replace("-", "_")
     is_harmless = key in HARMLESS or plain in HARMLESS
-    if is_harmless and PLAIN.fullmatch(value):
+    if is_harmless and _is_of_the_kernel(value):
         return text
     if key == "BOOT_IMAGE" and IMAGE.fullmatch(value):
         return text
@@ -90,6 +116,11 @@ def _parameter(text: str, name: Name) -> str:
     if equals and (is_harmless or HIDDEN_VALUE.fullmatch(key)):
         return f"{key}={name('value', value)}"
     return name("parameter", text)
+
+
+def _is_of_the_kernel(value: str) -> bool:
+    words = BETWEEN_VALUES.split(value) if len(value) <= LONGEST_VALUE else [value]
+    return all(word in VALUES or VALUE.fullmatch(word) for word in words)
 
 
 def _altnames(text: str, name: Name) -> str:
