@@ -51,4 +51,16 @@ measure:  # short: the published method takes 3 runs of 10 s, and 10000 packets
   failover:  {load_pps: 200, seconds: 5}
   isolation: {frames: 200}
 END
-$wirespeed prove "$run/lab.yaml" --yes --out "$run/lab"
+
+# The plan and each finding are in the log; the stages are enough to see that it goes on.
+echo "Proving it: doctor, plan, apply, measure, undo"
+{
+	status=0
+	$wirespeed prove "$run/lab.yaml" --yes --out "$run/lab" 2>&1 || status=$?
+	echo "$status" >"$run/lab.status"
+} | tee "$run/lab.log" | grep --line-buffered '^\[' || :
+status=$(cat "$run/lab.status")
+rm "$run/lab.status"
+# Of a failure the error is the last thing that was said.
+[ "$status" -le 1 ] || tail -n 12 "$run/lab.log" >&2
+exit "$status"

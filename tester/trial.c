@@ -115,11 +115,32 @@ static bool all_loops_turned(const struct state *s, uint64_t since)
 	return true;
 }
 
+/* Cycles for which any of the watched threads was away since the last reading. */
+static uint64_t dut_away(const struct state *s, struct watch_reading *last)
+{
+	int64_t away_ns[CONFIG_CPUS_MAX], longest = 0;
+
+	watch_all(s->config->watch, s->config->watch_count, last, away_ns);
+	for (unsigned int i = 0; i < s->config->watch_count; i++)
+		longest = RTE_MAX(longest, away_ns[i]);
+	return (uint64_t)((double)longest / 1e9 * (double)s->hz);
+}
+
+/* How much of a time is no silence of the DUT's own; of all of it a second at most. */
+static uint64_t excuse(const struct state *s, uint64_t time, uint64_t away, uint64_t *excused)
+{
+	const uint64_t now = RTE_MIN(RTE_MIN(time, away), s->hz - RTE_MIN(s->hz, *excused));
+
+	*excused += now;
+	return now;
+}
+
 /*
  * Waits until every accepted frame is back, or none of this trial's has come for the settling time,
- * in which our own loops were there to see it. What others send does not count: on a network with
- * LLDP it would never end. If the trial's own frames still come after the longest wait, it is not
- * known which of the rest are lost.
+ * in which our own loops were there to see it, and the DUT's threads, where they are watched, had
+ * their cores: for up to a second more what they have not forwarded is not lost. What others send
+ * does not count: on a network with LLDP it would never end. If the trial's own frames still come
+ * after the longest wait, it is not known which of the rest are lost.
  */
 static void run_settling(struct state *s)
 {
@@ -127,17 +148,20 @@ static void run_settling(struct state *s)
 	const uint64_t most = RTE_MAX(s->hz, settle * SETTLES_MOST);
 	const uint64_t start = rte_rdtsc();
 	const uint64_t surplus = s->hz / 1000 * SURPLUS_MS;
-	uint64_t came = UINT64_MAX, looked = start, quiet = 0;
+	uint64_t came = UINT64_MAX, looked = start, quiet = 0, excused = 0;
+	struct watch_reading watched[CONFIG_CPUS_MAX];
+	watch_all(s->config->watch, s->config->watch_count, watched, NULL);
 
 	for (;;) {
 		const struct trial_progress now = progress_now(s);
+		const uint64_t away = dut_away(s, watched);
 		const uint64_t time = rte_rdtsc();
 		if (now.received + now.surplus != came)
 			quiet = 0;
 		else if (all_loops_turned(s, looked))
-			quiet += RTE_MIN(time - looked, surplus);
-		came = now.received + now.surplus;
-		looked = time;
+			quiet += RTE_MIN(time - looked - excuse(s, time - looked, away, &excused),
+					 surplus);
+		came = now.received + now.surplus, looked = time;
 		if (quiet > settle || (now.received >= now.accepted && quiet > surplus))
 			return;
 		if (time - start > most) {

@@ -133,3 +133,15 @@ def test_what_a_dut_calls_itself_is_not_taken_for_markup():
     with Display(1, console) as display:
         display.search_ended(outcome(dut="[bold]router[/bold]"))
     assert "[bold]router[/bold]" in text(console)
+
+
+def test_a_brief_display_shows_results_alone_and_the_time_that_all_of_it_takes():
+    console, live = Console(file=io.StringIO(), width=80), terminal()
+    for each in (console, live):
+        with Display(14, each, brief=True) as display:
+            display.search_started(1, "testpmd-macswap", SIZES[0])
+            display.search_observer()(LONG_PROGRESS)
+            display.search_ended(outcome())
+    assert text(console) == f"{outcome_line(outcome())}\n"
+    # 14 searches of 1234 s
+    assert "[1/14] testpmd-macswap 64 B: 148.810 Mpps tried; about 288 min left" in text(live)

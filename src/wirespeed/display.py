@@ -7,6 +7,7 @@ from rich.console import Console
 from rich.live import Live
 from rich.text import Text
 
+from wirespeed.host.clock import monotonic_s
 from wirespeed.measure.bench.tester_protocol import ProgressReply
 from wirespeed.measure.search.search import Observer, Progress
 from wirespeed.model.shown import printable
@@ -53,7 +54,13 @@ def single_core_table(outcomes: Sequence[Outcome]) -> str:
 class Display:
     """A campaign's listener. Writes to standard error: standard output is for results."""
 
-    def __init__(self, searches: int, console: Console | None = None) -> None:
+    def __init__(
+        self, searches: int, console: Console | None = None, *, brief: bool = False
+    ) -> None:
+        """`brief`: results alone, and how long all of it still takes."""
+        self._brief = brief
+        self._started = monotonic_s()
+        self._ended = 0
         self._console = console or Console(file=sys.stderr, highlight=False)
         self._searches = searches
         self._title = ""
@@ -75,7 +82,8 @@ class Display:
         self._title = f"[{number}/{self._searches}] {dut} {size_label(mix)}"
         self._progress = None
         if self._live is None:
-            self._console.print(_text(self._title), soft_wrap=True)
+            if not self._brief:
+                self._console.print(_text(self._title), soft_wrap=True)
         else:
             self._live.update(_text(f"{self._title}: starting"))
 
@@ -90,7 +98,7 @@ class Display:
 
     def trial_ended(self, trial: Trial) -> None:
         """Print a plain line for each trial, or a void one's reason in a terminal."""
-        if self._live is not None and trial.valid:
+        if self._brief or (self._live is not None and trial.valid):
             return
         verdict = f"lost {trial.missing_frames}" if trial.valid else "void"
         line = (
@@ -102,6 +110,7 @@ class Display:
 
     def search_ended(self, outcome: Outcome) -> None:
         """Print the result."""
+        self._ended += 1
         self._console.print(_text(outcome_line(outcome)), soft_wrap=True)
 
     def _announce(self, progress: Progress) -> None:
@@ -110,10 +119,19 @@ class Display:
             self._live.update(_text(self._line(progress)))
 
     def _line(self, p: Progress) -> str:
+        if self._brief:
+            title, load = self._title, mpps(p.load_pps)
+            return f"{title}: {load} Mpps tried; about {self._all_left(p)} left in all"
         return (
             f"{self._title} {p.purpose} {mpps(p.load_pps)} "
             f"[{mpps(p.lower_load_pps)}, {mpps(p.upper_load_pps)}] Mpps ~{p.seconds_left:.0f} s"
         )
+
+    def _all_left(self, p: Progress) -> str:
+        """Estimate by what the searches until now took; of the first by what it says itself."""
+        took = (monotonic_s() - self._started) / self._ended if self._ended else p.seconds_left
+        left = took * (self._searches - self._ended)
+        return f"{left:.0f} s" if left < 120 else f"{left / 60:.0f} min"
 
 
 def _text(line: str) -> Text:

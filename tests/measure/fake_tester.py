@@ -16,7 +16,7 @@ TESTER_PPS = 4_000_000
 TSC_HZ = 2_000_000_000
 TRIAL_FIELDS = {
     *("v", "id", "op", "number", "mix", "streams", "flows", "load", "seconds", "burst_frames"),
-    *("expect", "prime", "gap_limit_ms", "settle_ms", "cpus", "watch"),
+    *("expect", "prime", "gap_limit_ms", "settle_ms", "cpus", "watch", "windows"),
 }
 
 Message = dict[str, Any]

@@ -5,7 +5,7 @@ import io
 
 import pytest
 
-from wirespeed.model.trial import Record
+from wirespeed.model.trial import Outcome, Record
 from wirespeed.report.compare import build_comparison
 from wirespeed.report.csv_table import render_csv
 from wirespeed.report.html import render_html
@@ -91,3 +91,20 @@ def test_an_aborted_run_can_be_compared() -> None:
 def test_csv_of_two_runs_names_the_run() -> None:
     text = render_csv(build_comparison([setup(), outcome()], [setup(), outcome()]))
     assert [r["run"] for r in csv.DictReader(io.StringIO(text))] == ["A", "B"]
+
+
+def test_results_of_cores_far_apart_are_named_beside_those_of_near_ones() -> None:
+    far = ("tester and DUT on cores far apart: 1,274 cycles a cache line's round trip",)
+    near = whole_run()
+    apart = [
+        record.model_copy(update={"notes": far}) if isinstance(record, Outcome) else record
+        for record in whole_run()
+    ]
+    page = build_comparison(near, apart)
+    assert page.comparison is not None
+    label, a, b = page.comparison.differences[0]
+    assert label.startswith("tester and DUT on cores far apart")
+    assert (a, b.count(" B") > 0) == ("in no result", True)
+    same = build_comparison(near, near).comparison
+    assert same is not None
+    assert not [d for d in same.differences if "far apart" in d[0]]

@@ -314,6 +314,10 @@ class Limit(Finite):
     evidence: tuple[str, ...]
 
 
+FAR_APART = "tester and DUT on cores far apart"
+"""Begins the note of a result that was slower by where the machine put its cores."""
+
+
 class Outcome(Finite):
     """The result of one search for one DUT and one frame mix."""
 
@@ -363,6 +367,11 @@ class Outcome(Finite):
     """Which of the two it is."""
     core_hz: Annotated[int, Field(gt=0)] | None = None
     """Frequency that the DUT's core really ran at. TSC cycles are counted at the TSC's own."""
+
+    @property
+    def cores_far_apart(self) -> bool:
+        """In some trial a cache line took long between tester and DUT: its notes say how long."""
+        return any(FAR_APART in note for note in self.notes)
 
     @model_validator(mode="after")
     def _throughput_goes_with_its_confirmation(self) -> "Outcome":

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 
 from wirespeed.model.trial import Record, Setup
+from wirespeed.report import format as fmt
 from wirespeed.report.build import build_run
 from wirespeed.report.headline import headlines, spread
 from wirespeed.report.page import (
@@ -30,7 +31,9 @@ def build_comparison(records_a: Iterable[Record], records_b: Iterable[Record]) -
         title="Zero-loss throughput, two runs side by side",
         headlines=_beside(headlines(a), headlines(b)),
         runs=(a, b),
-        comparison=Comparison(rows=rows, differences=_differences(a.setup, b.setup)),
+        comparison=Comparison(
+            rows=rows, differences=(*_cores(a, b), *_differences(a.setup, b.setup))
+        ),
     )
 
 
@@ -38,6 +41,23 @@ def _beside(a: tuple[Headline, ...], b: tuple[Headline, ...]) -> tuple[Headline,
     """Put the answers of both runs that are for the same DUT next to each other."""
     order = {h.dut: place for place, h in reversed(list(enumerate((*a, *b))))}
     return tuple(sorted((*a, *b), key=lambda h: order[h.dut]))
+
+
+def _cores(a: Run, b: Run) -> tuple[tuple[str, str, str], ...]:
+    """Name the results of either run whose tester and DUT lay far apart, if they differ."""
+    far = [
+        ", ".join(
+            f"{dut.name} {fmt.frame(result.outcome.mix.label)}"
+            for dut in run.duts
+            for result in dut.results
+            if result.outcome.cores_far_apart
+        )
+        for run in (a, b)
+    ]
+    if far[0] == far[1]:
+        return ()
+    label = "tester and DUT on cores far apart: not to be compared with others"
+    return ((label, far[0] or "in no result", far[1] or "in no result"),)
 
 
 def _by_key(run: Run) -> dict[Key, tuple[Result, ...]]:

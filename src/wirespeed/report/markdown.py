@@ -20,6 +20,7 @@ def render_markdown(page: Page) -> str:
     """`report.md`."""
     aborted = " (aborted)" if any(run.aborted for run in page.runs) else ""
     blocks = [f"# {escape(page.title)}{aborted}"]
+    blocks += [escape(words.in_words(h)) for h in page.headlines]
     blocks += [f"**{escape(words.sentence(h))}.**" for h in page.headlines]
     for note, labels in words.notes(page):
         blocks.append(f"> {labels + ': ' if labels else ''}{escape(note)}")

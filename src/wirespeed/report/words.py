@@ -35,6 +35,40 @@ def sentence(headline: Headline) -> str:
     )
 
 
+IN_WORDS = {
+    "DUT core busy": "Its processor core was busy all the time: that kept it from more.",
+    "DUT core taken away": "The machine gave its core to others: on a quiet one it may do more.",
+    "tester": "The tester could send no more: it may do more.",
+    "line rate": "That is all that the line carries.",
+    "wire": "Of more, frames were lost on the wire.",
+    "loss floor": "Of any load it loses a share.",
+    "cannot tell": "What kept it from more, no counter tells.",
+}
+"""What limited a rate, for whoever reads such a page for the first time."""
+
+
+def in_words(headline: Headline) -> str:
+    """Give the answer to whoever reads such a page for the first time."""
+    run = f" (run {headline.run})" if headline.run else ""
+    spread = headline.throughput
+    frames = frames_in_words(headline.frame_label)
+    if isinstance(spread, Missing):
+        return (
+            f"How many {frames} a second {headline.dut}{run} forwards without losing one "
+            f"is not proven: {spread.reason}."
+        )
+    millions = fmt.significant(spread.median_pps / 1e6, 3)
+    return (
+        f"{headline.dut}{run} forwards {millions} million {frames} a second without losing one. "
+        f"{IN_WORDS.get(headline.limited_by, '')}"
+    ).rstrip()
+
+
+def frames_in_words(label: str) -> str:
+    """`frames of 64 bytes`; of a mix its name."""
+    return f"frames of {label} bytes" if label.isdigit() else f"frames of {fmt.frame(label)}"
+
+
 def notes(page: Page) -> tuple[tuple[str, str], ...]:
     """Gather every run's notes once, each with the runs that it holds for: `A and B`."""
     held: dict[str, list[str]] = {}

@@ -30,6 +30,7 @@ from wirespeed.measure.bench.run_folder import TRIALS, resumable
 from wirespeed.model.error import InputError, MeasurementError, WirespeedError
 from wirespeed.model.question import Purpose, Question
 from wirespeed.model.trial import End, FrameMix, Record, Setup
+from wirespeed.report.answer_text import answer_lines
 from wirespeed.report.diagnosis_hosts import Answer, json_line
 from wirespeed.runs.examine import examine, unanswered
 from wirespeed.runs.run_pages import FINDINGS, write_reports
@@ -53,6 +54,8 @@ OPTIONS = {
 """Fields of a plan, and the options that set them."""
 
 
+ANSWER = "answer.txt"
+"""What a demo showed, in a few lines."""
 RESUME = "the same command with --resume: what was measured until now is kept"
 
 
@@ -72,7 +75,8 @@ class BenchRequest:
     width: float = 0.005
     trial_seconds: float = 1.0
     confirm_seconds: float = 60.0
-    windowed: bool = False
+    windowed: bool | None = None
+    """None: where tester and DUT share this machine's memory, and the DUT's core is watched."""
     burst: int = 32
     max_load: float | None = None
     ports: tuple[str, ...] = ()
@@ -125,7 +129,7 @@ def measure_bench(asked: BenchRequest) -> int:
                 record(_setup(plan, settings))
                 answer = examine_machine(asked.ports)
                 write_result(asked.out / FINDINGS, json_line(answer) + "\n")
-            with Display(len(plan.searches)) as display:
+            with Display(len(plan.searches), brief=asked.demo) as display:
                 outcomes = Campaign(plan, beds, record, display, recorded).run()
             record(End(finished_at=utc_now(), completed=True, reason=""))
         except BaseException as error:
@@ -140,6 +144,8 @@ def measure_bench(asked: BenchRequest) -> int:
                 error.next = error.next or RESUME
             raise
         write_reports(asked.out)
+        if asked.demo:
+            write_result(asked.out / ANSWER, "\n".join(answer_lines(outcomes)) + "\n")
     if asked.single_core and not asked.as_json:
         echo(single_core_table(outcomes))
     if not asked.as_json:
@@ -170,7 +176,7 @@ def _plan(asked: BenchRequest) -> Plan:
             burst_frames=asked.burst,
             link_bps=_bits(asked.link_gbps),
             max_load_pps=asked.max_load,
-            windowed=asked.windowed,
+            windowed=_windowed(asked) if asked.windowed is None else asked.windowed,
         )
     except ValidationError as error:
         first = error.errors()[0]
@@ -182,6 +188,11 @@ def _plan(asked: BenchRequest) -> Plan:
             found=f"{first['input']}: {said}" if field else said,
             next="wirespeed measure rfc2544 --help",
         ) from None
+
+
+def _windowed(asked: BenchRequest) -> bool:
+    """Say whether trials are windowed where nobody asked: in a lab, and never on a card."""
+    return not asked.ports and not any(dut in KERNEL_DUTS for dut in asked.duts)
 
 
 def _wires(plan: Plan, wire: str) -> str:

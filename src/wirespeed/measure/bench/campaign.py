@@ -279,7 +279,7 @@ class Campaign:
             relative_width=plan.relative_width,
             trial_seconds=plan.trial_seconds,
             confirm_seconds=plan.confirm_seconds,
-            expected_load_pps=capacity.forwarding_rate_pps or None,
+            expected_load_pps=_expected_pps(capacity) or None,
         )
 
     def _keep(self, trial: Trial) -> None:
@@ -305,6 +305,19 @@ class Campaign:
         bed, self._bed = self._bed, None
         if bed is not None:
             bed.close()
+
+
+def _expected_pps(capacity: Trial) -> float:
+    """Give what the DUT forwarded in the time in which it had its core, where that is known."""
+    forwarding_rate_pps, reading = capacity.forwarding_rate_pps, capacity.dut_reading
+    if capacity.windows is None or reading is None or not reading.cpu_run_ns:
+        return forwarding_rate_pps
+    drains = capacity.windows.drain_seconds
+    return (
+        forwarding_rate_pps
+        * (capacity.measured_seconds + drains)
+        / (reading.cpu_run_ns / 1e9 + drains)
+    )
 
 
 def _started(bed: Testbed) -> Started:

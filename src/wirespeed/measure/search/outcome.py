@@ -6,7 +6,7 @@ from typing import Literal
 from wirespeed.measure.search.ledger import build_ledger
 from wirespeed.measure.search.limit import limit_of_ceiling, limit_of_failure
 from wirespeed.measure.search.search import Goal, Method, SearchResult
-from wirespeed.model.trial import Limit, Outcome, Trial
+from wirespeed.model.trial import FAR_APART, Limit, Outcome, Trial
 
 FAR_APART_CYCLES = 400
 """Between two cores of one cache the round trip takes 180 to 290 cycles, of two some 1250 to 1400,
@@ -72,7 +72,7 @@ def build_outcome(
             *_forgiven(result),
             *result.notes,
         ),
-        limit=limit,
+        limit=limit.model_copy(update={"evidence": (*limit.evidence, *_far_apart(trials))}),
         ledger=ledger,
         ledger_trial=shown.number,
         busy_cycles_per_packet=cycles,
@@ -94,7 +94,7 @@ def _far_apart(trials: Sequence[Trial]) -> tuple[str, ...]:
         return ()
     when = "" if len(far) == len(known) else f", in {len(far)} of {len(known)} trials"
     cycles = f"{sorted(far)[len(far) // 2]:,} cycles a cache line's round trip"
-    return (f"tester and DUT on cores far apart: {cycles}{when}",)
+    return (f"{FAR_APART}: {cycles}{when}",)
 
 
 def _forgiven(result: SearchResult) -> tuple[str, ...]:

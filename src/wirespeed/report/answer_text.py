@@ -1,0 +1,62 @@
+"""What a run of `wirespeed measure` showed, in a few lines for whoever ran it. Pure."""
+
+from collections.abc import Sequence
+
+from wirespeed.model.trial import Outcome
+from wirespeed.report import format as fmt
+from wirespeed.report.words import frames_in_words
+
+
+def answer_lines(outcomes: Sequence[Outcome]) -> list[str]:
+    """Say what was measured, what of it is proven and what was set aside. Needs an outcome."""
+    proven = [o for o in outcomes if o.throughput_pps is not None]
+    duts = list(dict.fromkeys(o.dut for o in outcomes))
+    sizes = list(dict.fromkeys(fmt.frame(o.mix.label) for o in outcomes))
+    span = sizes[0] if len(sizes) == 1 else f"{sizes[0]} to {sizes[-1]}"
+    return [
+        f"Measured: the highest rate without a lost frame; {', '.join(duts)}; {span}.",
+        *(_of_dut([o for o in proven if o.dut == dut]) for dut in duts if _any(proven, dut)),
+        f"Proven: {len(proven)} of {len(outcomes)} rates. {_how(proven)}".rstrip(),
+        *_set_aside(outcomes),
+    ]
+
+
+def _any(proven: Sequence[Outcome], dut: str) -> bool:
+    return any(o.dut == dut for o in proven)
+
+
+def _of_dut(proven: Sequence[Outcome]) -> str:
+    first, last = proven[0], proven[-1]
+    said = f"{first.dut} forwards {_figure(first)}"
+    return f"{said}." if first is last else f"{said}, and {_figure(last)}."
+
+
+def _figure(outcome: Outcome) -> str:
+    pps = outcome.throughput_pps or 0.0
+    return f"{fmt.significant(pps / 1e6, 3)} million {frames_in_words(outcome.mix.label)} a second"
+
+
+def _how(proven: Sequence[Outcome]) -> str:
+    if not proven:
+        return "The page says why not."
+    seconds = fmt.seconds(min(o.confirmed_seconds for o in proven))
+    if any(o.windows is not None for o in proven):
+        return f"Each lost no frame in {seconds} of short windows (not RFC 2544's trials)."
+    return f"Each lost no frame in a trial of {seconds}."
+
+
+def _set_aside(outcomes: Sequence[Outcome]) -> list[str]:
+    windows = [o.windows for o in outcomes if o.windows is not None]
+    void, made = sum(w.void for w in windows), sum(w.void + w.valid for w in windows)
+    lines = []
+    if void:
+        lines.append(
+            f"Set aside: {void} of {made} windows in which tester or DUT had no core "
+            f"({void / made:.0%})."
+        )
+    far = [o for o in outcomes if o.cores_far_apart]
+    if far:
+        lines.append(
+            f"In {len(far)} of {len(outcomes)} the two cores lay far apart: slower by the machine."
+        )
+    return lines
