@@ -37,6 +37,8 @@ class Window:
     dut_away: float = 0.0
     drain_away: float = 0.0
     """The DUT's, after the last departure."""
+    hidden_s: float = 0.0
+    """The DUT's core was taken in the drain, without a word from the kernel."""
     lost: int = 0
     """Injected: the DUT's own."""
     reasons: tuple[str, ...] = ()
@@ -131,7 +133,9 @@ class SimulatedBed:
             reasons.append("tester.stalled_often: simulated")
         return WindowReply(
             measured_seconds=seconds,
-            drain_ns=round((left / self.capacity_pps + 30e-6 + window.drain_away) * 1e9),
+            drain_ns=round(
+                (left / self.capacity_pps + 30e-6 + window.drain_away + window.hidden_s) * 1e9
+            ),
             streams=(stream(offered, offered - missing, refused_frames=overflow),),
             stalled_ns=round(window.tester_away * 1e9),
             gap_ns_max=round(window.tester_away * 1e9),

@@ -6,7 +6,7 @@ import random
 import pytest
 from simulated_bed import SimulatedBed, Window
 
-from wirespeed.measure.bench.trial_maker import TrialMaker, TrialSettings
+from wirespeed.measure.bench.trial_maker import BeyondTesterError, TrialMaker, TrialSettings
 from wirespeed.measure.bench.windowed import LONGEST_S
 from wirespeed.measure.search.search import Goal, search
 from wirespeed.model.error import MeasurementError
@@ -295,3 +295,26 @@ def test_a_dut_that_is_slow_is_late_though_it_was_kept_from_its_core_for_a_while
     made, missing = trial(bed, load=CAPACITY * 1.05)
     assert made.missing_frames == 0
     assert missing > 0
+
+
+def test_a_load_beyond_the_tester_is_that_though_the_dut_was_away_meanwhile():
+    away = Window(dut_away=0.003, lost=50_000, reasons=("tester.too_slow: half of it",))
+    bed = SimulatedBed(CAPACITY, happens=lambda _n, _r: away)
+    with pytest.raises(BeyondTesterError):
+        trial(bed)
+    assert len(bed.made) == 2
+
+
+def test_one_window_that_a_machine_makes_late_is_no_failed_load():
+    """0.5 ms in one of 40 windows: 0.03 % of the frames; but its time is not the DUT's gain."""
+
+    def happens(number: int, _: random.Random) -> Window:
+        return Window(hidden_s=0.0009 if number == 7 else 0.0)
+
+    made = maker(SimulatedBed(CAPACITY, happens=happens))
+    sample = made.measure(LOAD, SECONDS, "search")
+    windows = made.trials[-1].windows
+    assert windows is not None
+    assert windows.late_frames > 0
+    assert sample.missing_frames == 0
+    assert sample.measured_seconds > SECONDS + 0.0009

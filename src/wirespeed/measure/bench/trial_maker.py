@@ -18,6 +18,7 @@ from wirespeed.measure.bench.windowed import (
     judge_run,
     next_length,
     next_run,
+    too_late,
     trial_fields,
 )
 from wirespeed.measure.search.limit import dut_core_taken
@@ -240,7 +241,8 @@ def _sample(trial: Trial, invalid: int) -> Sample:
         + trial.tester.stalled_ns / 1e9
         + (windows.drain_seconds if windows else 0),
         offered_frames=trial.offered_frames,
-        missing_frames=trial.missing_frames + (windows.late_frames if windows else 0),
+        missing_frames=trial.missing_frames
+        + (too_late(windows, trial.offered_frames) if windows else 0),
         predicted_capacity_pps=trial.tester.tsc_hz / cycles if cycles else None,
         invalid_trials=invalid,
     )

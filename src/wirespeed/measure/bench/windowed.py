@@ -45,6 +45,9 @@ AWAY_NS = 1_000_000
 DRAIN_FREE_NS = 200_000
 DRAIN_SHARE = 0.02
 """A DUT that keeps up has all frames back within this and this share of a window."""
+LATE_SHARE_MOST = 1e-3
+"""Of a trial's frames: a DUT that is slower than the load is late in every window, and by more.
+Less is the machine's; the time that it took is counted all the same."""
 LOSSY_ENOUGH = 4
 """Valid windows with loss after which no more are made: the load has failed."""
 LOSSY_RATIO = 1e-3
@@ -161,6 +164,12 @@ def next_length(windows: Sequence[Window], length_s: float) -> float:
     return min(LONGEST_S, length_s * 2) if void == 0 else length_s
 
 
+def too_late(windows: Windows, offered_frames: int) -> int:
+    """Frames that make a load fail, as they came back later than from a DUT that keeps up."""
+    late = windows.late_frames
+    return late if late > LATE_SHARE_MOST * offered_frames else 0
+
+
 def trial_fields(runs: Sequence[WindowRun]) -> dict[str, Any]:
     """Fields of the trial that these runs make, void windows left out; of all if all are void.
 
@@ -219,7 +228,9 @@ def _trial_reasons(windows: Sequence[Window]) -> tuple[str, ...]:
     void = [w for w in windows if w.reasons]
     spoilt = next((w for w in windows if w.spoils), None)
     if spoilt is not None:
-        return spoilt.reasons
+        # A load that the tester did not send is beyond it, whoever else was away meanwhile.
+        slow = tuple(reason for reason in spoilt.reasons if _slug(reason) == TOO_SLOW)
+        return slow or spoilt.reasons
     if len(void) > VOID_MOST:
         said = f"{len(void)} of {len(windows)} windows, most {VOID_MOST}; the last: "
         return (f"{WINDOWS_VOID}: {said}{'; '.join(void[-1].reasons)}",)
