@@ -16,8 +16,8 @@ from wirespeed.catalog import rules
 from wirespeed.commands.capture import capture
 from wirespeed.commands.doctor import doctor
 from wirespeed.commands.link import link
-from wirespeed.facts.switchport import COMMANDS
 from wirespeed.model.switch_kind import SwitchKind
+from wirespeed.platforms.switch.facts.switchport import COMMANDS
 
 PAGE = (Path(__file__).parent.parent / "docs/link-speed.md").read_text()
 SLOT = "/sys/devices/pci0000:3a/0000:3a:00.0/0000:3b:00.0"

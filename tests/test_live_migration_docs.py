@@ -10,7 +10,7 @@ from wirespeed.commands.advise import advise
 from wirespeed.commands.doctor import doctor
 from wirespeed.commands.measure_command import command
 from wirespeed.commands.remedy import remedy
-from wirespeed.doctor.switch_side import UNKNOWN
+from wirespeed.platforms.switch.describe import UNKNOWN
 
 HERE = Path(__file__).parent
 DOCS = HERE.parent / "docs"

@@ -10,8 +10,6 @@ from pathlib import Path
 import pytest
 
 from wirespeed.apply.guard_timer import FOLDER, TIMER, arm_script
-from wirespeed.apply.hands_esxi import ESXI_LOCK
-from wirespeed.apply.hands_powershell_script import LOCK as WINDOWS_LOCK
 from wirespeed.apply.hands_script import LOCK, lock_script
 from wirespeed.apply.host_copy_script import FOLDER as COPIES
 from wirespeed.apply.persist import persist_name
@@ -28,6 +26,8 @@ from wirespeed.host.vsphere import CA as VSPHERE_CA
 from wirespeed.host.vsphere import THUMBPRINT
 from wirespeed.host.winrm import CA as WINRM_CA
 from wirespeed.model.command import Command
+from wirespeed.platforms.esxi.control import ESXI_LOCK
+from wirespeed.platforms.windows.control_script import LOCK as WINDOWS_LOCK
 from wirespeed.steps.file_content import ROOTS
 from wirespeed.steps.guest_machine import ROOT as GUESTS
 

@@ -1,9 +1,10 @@
-"""Finds every fact, rule and step by its folder: a file there is all that a new one needs.
+"""Finds facts, rules, steps and platforms by their folders: a file there is all that one needs.
 
 Found by name, so that nothing below imports what stands above it.
 """
 
 import importlib
+import importlib.util
 import inspect
 import pkgutil
 from functools import cache
@@ -12,8 +13,11 @@ from typing import Any
 
 from wirespeed.model.error import InputError
 from wirespeed.model.fact import Fact
+from wirespeed.model.platform import Platform
 from wirespeed.model.rule import HostRule, PortRule, Rule
 from wirespeed.model.step import Step
+
+PLATFORMS = "wirespeed.platforms"
 
 
 @cache
@@ -66,7 +70,53 @@ def read_step(data: dict[str, Any]) -> Step:
     return step_types()[kind].model_validate(data)
 
 
+@cache
+def platforms() -> tuple[Platform, ...]:
+    """Every kind of host, Linux first: each folder of `platforms/` has one, called PLATFORM."""
+    found = [importlib.import_module(f"{name}.platform").PLATFORM for name in _folders(PLATFORMS)]
+    return tuple(sorted(found, key=lambda platform: not platform.is_usual))
+
+
+@cache
+def platform_of_rule(rule: Rule) -> Platform:
+    """Give the kind of host that a rule is about: that of its folder, else Linux."""
+    parent = rule.check.__module__.rpartition(".rules.")[0]
+    if parent.startswith(f"{PLATFORMS}."):
+        found: Platform = importlib.import_module(f"{parent}.platform").PLATFORM
+        return found
+    return platforms()[0]
+
+
+@cache
+def approaches() -> dict[str, Any]:
+    """Every approach (`PlannedBy`) by its name in a spec.
+
+    It is the APPROACH of a file of `approaches/`, or of a platform's `approach.py`.
+    """
+    modules = _modules("approaches")
+    for name in _folders(PLATFORMS):
+        if importlib.util.find_spec(f"{name}.approach") is not None:
+            modules.append(importlib.import_module(f"{name}.approach"))
+    found = [module.APPROACH for module in modules if hasattr(module, "APPROACH")]
+    return {one.name: one for one in found}
+
+
 def _modules(folder: str) -> list[ModuleType]:
-    package = importlib.import_module(f"wirespeed.{folder}")
-    names = sorted(info.name for info in pkgutil.iter_modules(package.__path__))
-    return [importlib.import_module(f"{package.__name__}.{name}") for name in names]
+    """Give the modules of a folder, and of those so called of every platform, by name."""
+    parents = ["wirespeed", *_folders(PLATFORMS)]
+    names = [
+        f"{package}.{info.name}"
+        for package in (f"{parent}.{folder}" for parent in parents)
+        if importlib.util.find_spec(package) is not None
+        for info in pkgutil.iter_modules(importlib.import_module(package).__path__)
+    ]
+    return [importlib.import_module(name) for name in sorted(names, key=_last)]
+
+
+def _folders(package: str) -> list[str]:
+    found = pkgutil.iter_modules(importlib.import_module(package).__path__)
+    return sorted(f"{package}.{info.name}" for info in found if info.ispkg)
+
+
+def _last(name: str) -> str:
+    return name.rpartition(".")[2]

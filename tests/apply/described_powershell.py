@@ -13,12 +13,12 @@ from pathlib import Path
 sys.path.append(str(Path(__file__).parents[1] / "steps"))
 from described_windows import BlueScreenError, DescribedWindows
 
-from wirespeed.apply.guard_timer_windows import others_part, settle_part, sweep_part
-from wirespeed.apply.hands_powershell_script import DONE, PRELUDE, SAY_CHANGE
 from wirespeed.host.powershell import POWERSHELL
 from wirespeed.host.runner import MAX_OUTPUT_BYTES, Completed
 from wirespeed.model.command import Command, Shell
 from wirespeed.model.error import HostError, MeasurementError
+from wirespeed.platforms.windows.control_script import DONE, PRELUDE, SAY_CHANGE
+from wirespeed.platforms.windows.rollback_timer import others_part, settle_part, sweep_part
 
 STEP = re.compile(
     r"Step (\S+) (rows|lines|none) \{\n(.*?)\n\}\n(if \(\$global:code\) \{ break \}\n)?", re.S

@@ -11,8 +11,8 @@ from typing import ClassVar, Literal
 import pytest
 from described_host import DescribedHost, Killed, Put
 
+from described.approach import planned_by
 from wirespeed import catalog
-from wirespeed.apply import make
 from wirespeed.apply.claim import Claim
 from wirespeed.apply.found_copy import FoundCopy, HostRuns
 from wirespeed.apply.hands import Changed
@@ -180,7 +180,7 @@ def use_hosts(
     for module in (apply_command, undo_command, drift_command, status_command):
         monkeypatch.setattr(module, "hands_of", hands_of)
     approaches = {Approach.LEGACY_VLAN: lambda *_: iter(wanted)}
-    monkeypatch.setattr(make, "APPROACHES", approaches)
+    monkeypatch.setattr(catalog, "approaches", planned_by(approaches))
     kinds = {"put": Put, "put_and_reboot": PutAndReboot}
     monkeypatch.setattr(catalog, "step_types", lambda: kinds)
 

@@ -27,12 +27,9 @@ from wirespeed.apply import guard_timer, guard_timer_change, hands_script
 from wirespeed.apply.executor import Executor
 from wirespeed.apply.guard_timer_hands import guarded
 from wirespeed.apply.hands import Hands
-from wirespeed.apply.hands_powershell import PowerShellHands
 from wirespeed.apply.hands_script import change_script
 from wirespeed.apply.hands_shell import ShellHands
 from wirespeed.apply.hands_still import MEMINFO, TIMERS, is_still, varying
-from wirespeed.apply.hands_switch import SwitchHands
-from wirespeed.apply.hands_vsphere import VsphereHands
 from wirespeed.apply.planner import make_plan
 from wirespeed.host.clock import sleep_s
 from wirespeed.host.local import LocalRunner
@@ -45,11 +42,14 @@ from wirespeed.model.observed import Known, Observed
 from wirespeed.model.plan import Plan
 from wirespeed.model.step import State, Step
 from wirespeed.model.switch_kind import SwitchKind
+from wirespeed.platforms.esxi.control_vsphere import VsphereHands
+from wirespeed.platforms.switch.control import SwitchHands
+from wirespeed.platforms.windows.control import PowerShellHands
+from wirespeed.platforms.windows.steps.windows_property import WindowsProperty
 from wirespeed.steps.bond import Bond
 from wirespeed.steps.hugepages import Hugepages
 from wirespeed.steps.in_namespace import InNamespace
 from wirespeed.steps.mtu import Mtu
-from wirespeed.steps.windows_property import WindowsProperty
 
 CHANGES = "# Changes one thing.\n"
 CARD = "Mellanox ConnectX-5 Ex Adapter"

@@ -14,13 +14,14 @@ import pytest
 sys.path.append(str(Path(__file__).parent))
 from described_esxi import DescribedEsxi, described_esxi
 
-from wirespeed.apply import hands_esxi, hands_script, hands_shell
+from wirespeed.apply import hands_script, hands_shell
 from wirespeed.commands.apply import apply
 from wirespeed.commands.doctor import doctor
 from wirespeed.commands.plan import plan
 from wirespeed.commands.status import status
 from wirespeed.commands.undo import undo
 from wirespeed.model.error import ApplyError, InputError, LeftChangedError, WirespeedError
+from wirespeed.platforms.esxi import control as hands_esxi
 
 pytestmark = pytest.mark.sshd
 SPEC = """\

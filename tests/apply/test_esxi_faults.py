@@ -14,16 +14,17 @@ import pytest
 sys.path.append(str(Path(__file__).parent))
 from described_esxi import DescribedEsxi, described_esxi
 
-from wirespeed.apply import hands_esxi, hands_script, hands_shell
-from wirespeed.apply.hands_esxi import EsxiHands
+from wirespeed.apply import hands_script, hands_shell
 from wirespeed.apply.planner import make_plan
 from wirespeed.apply.run import open_run
 from wirespeed.host.local import LocalRunner
 from wirespeed.host.runner import MAX_OUTPUT_BYTES, Completed
 from wirespeed.model.error import HostError, LeftChangedError, WirespeedError
 from wirespeed.model.plan import Plan
+from wirespeed.platforms.esxi import control as hands_esxi
+from wirespeed.platforms.esxi.control import EsxiHands
+from wirespeed.platforms.esxi.steps.esxi_module_parameters import EsxiModuleParameters
 from wirespeed.runs.run_hosts import carry_out, take_back
-from wirespeed.steps.esxi_module_parameters import EsxiModuleParameters
 
 pytestmark = pytest.mark.timeout(50)
 """A tool that hangs is ended by its own limit, not by that of the connection, which is 60 s."""

@@ -14,7 +14,6 @@ from test_esxi_guest import REPORT, DescribedVsphere, Guest, host, ready
 from vcsim import PASSWORD, Vcsim
 
 from wirespeed.apply.executor import Executor
-from wirespeed.apply.hands_vsphere import VsphereHands
 from wirespeed.apply.planner import make_plan
 from wirespeed.commands.apply import apply
 from wirespeed.commands.drift import drift
@@ -25,7 +24,8 @@ from wirespeed.host.vsphere import VsphereSession
 from wirespeed.model.error import ApplyError, HostError, InputError, LeftChangedError
 from wirespeed.model.journal import Ended, Entry
 from wirespeed.model.observed import Unreadable
-from wirespeed.steps.esxi_guest import EsxiGuest
+from wirespeed.platforms.esxi.control_vsphere import VsphereHands
+from wirespeed.platforms.esxi.steps.esxi_guest import EsxiGuest
 
 NAME = "vmhost"
 SPEC = """\

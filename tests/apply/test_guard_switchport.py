@@ -4,12 +4,18 @@ from dataclasses import replace
 
 import pytest
 
-from wirespeed.apply.guard_switchport import CardEnd, Match, PortMatch, port_match, refuse_port
-from wirespeed.facts.switchport import Switch
-from wirespeed.facts.switchport_port import APART, Neighbor, SwitchPort
 from wirespeed.model.error import InputError
 from wirespeed.model.observed import Absent, Known, Unreadable
 from wirespeed.model.switch_kind import SwitchKind
+from wirespeed.platforms.switch.cable_proof import (
+    CardEnd,
+    Match,
+    PortMatch,
+    port_match,
+    refuse_port,
+)
+from wirespeed.platforms.switch.facts.switchport import Switch
+from wirespeed.platforms.switch.facts.switchport_port import APART, Neighbor, SwitchPort
 
 G = 10**9
 MAC = "b8599f000001"

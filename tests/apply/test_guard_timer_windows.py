@@ -14,7 +14,15 @@ from tree_sitter import Language, Node, Parser
 
 from wirespeed.apply import guard_timer_change
 from wirespeed.apply.guard_timer_hands import GuardedHands
-from wirespeed.apply.guard_timer_windows import (
+from wirespeed.model.error import LeftChangedError
+from wirespeed.model.observed import Known
+from wirespeed.platforms.windows.control import PowerShellHands
+from wirespeed.platforms.windows.control_script import (
+    lock_script,
+    take_over_script,
+    unlock_script,
+)
+from wirespeed.platforms.windows.rollback_timer import (
     LEAST_S,
     MAX_ARGUMENT,
     arm_script,
@@ -25,16 +33,8 @@ from wirespeed.apply.guard_timer_windows import (
     timed_change_script,
     undo_script,
 )
-from wirespeed.apply.hands_powershell import PowerShellHands
-from wirespeed.apply.hands_powershell_script import (
-    lock_script,
-    take_over_script,
-    unlock_script,
-)
-from wirespeed.model.error import LeftChangedError
-from wirespeed.model.observed import Known
-from wirespeed.steps.windows_filter import WindowsFilter
-from wirespeed.steps.windows_property import WindowsProperty
+from wirespeed.platforms.windows.steps.windows_filter import WindowsFilter
+from wirespeed.platforms.windows.steps.windows_property import WindowsProperty
 
 CARD, OTHER = "Mellanox ConnectX-5 Ex Adapter #3", "이더넷 it's"
 RUN = claim().run

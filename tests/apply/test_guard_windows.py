@@ -10,7 +10,6 @@ from described import doc_wsl2
 from described.host import Host, capture_of
 from described.windows import CONNECTX5, Windows, as_found, external_switch, guid
 from wirespeed.apply.guard import refuse_cutoff, with_cutoffs
-from wirespeed.apply.guard_windows import windows_carriers
 from wirespeed.apply.planner import planned
 from wirespeed.model.capture import parse_capture, with_section
 from wirespeed.model.error import InputError
@@ -18,12 +17,13 @@ from wirespeed.model.fact import HostFacts
 from wirespeed.model.observed import Known
 from wirespeed.model.plan import Plan
 from wirespeed.model.step import State, Step
-from wirespeed.steps.windows_filter import WindowsFilter
-from wirespeed.steps.windows_link import WindowsLink
-from wirespeed.steps.windows_property import WindowsProperty
-from wirespeed.steps.windows_rss import WindowsRss
-from wirespeed.steps.windows_switch import WindowsSwitch
-from wirespeed.steps.wsl_config import WslConfig
+from wirespeed.platforms.windows.carriers import windows_carriers
+from wirespeed.platforms.windows.steps.windows_filter import WindowsFilter
+from wirespeed.platforms.windows.steps.windows_link import WindowsLink
+from wirespeed.platforms.windows.steps.windows_property import WindowsProperty
+from wirespeed.platforms.windows.steps.windows_rss import WindowsRss
+from wirespeed.platforms.windows.steps.windows_switch import WindowsSwitch
+from wirespeed.platforms.wsl.steps.wsl_config import WslConfig
 
 CARD, OWN = "Mellanox ConnectX-5 Ex Adapter #10", "Realtek PCIe 10GbE Family Controller"
 OF_SWITCH = "Hyper-V Virtual Ethernet Adapter #2"

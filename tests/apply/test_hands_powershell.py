@@ -11,8 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tree_sitter import Language, Node, Parser
 
-from wirespeed.apply.hands_powershell import PowerShellHands
-from wirespeed.apply.hands_powershell_script import (
+from wirespeed.model.command import Command
+from wirespeed.model.error import HostError, InputError
+from wirespeed.model.observed import Known
+from wirespeed.platforms.windows.control import PowerShellHands
+from wirespeed.platforms.windows.control_script import (
     boot_id_script,
     change_script,
     lock_script,
@@ -21,14 +24,11 @@ from wirespeed.apply.hands_powershell_script import (
     take_over_script,
     unlock_script,
 )
-from wirespeed.model.command import Command
-from wirespeed.model.error import HostError, InputError
-from wirespeed.model.observed import Known
+from wirespeed.platforms.windows.steps.windows_filter import WindowsFilter
+from wirespeed.platforms.windows.steps.windows_property import WindowsProperty
+from wirespeed.platforms.windows.steps.windows_switch import WindowsSwitch
+from wirespeed.platforms.wsl.steps.wsl_config import WslConfig
 from wirespeed.steps.mtu import Mtu
-from wirespeed.steps.windows_filter import WindowsFilter
-from wirespeed.steps.windows_property import WindowsProperty
-from wirespeed.steps.windows_switch import WindowsSwitch
-from wirespeed.steps.wsl_config import WslConfig
 
 CARD, OTHER = "Mellanox ConnectX-5 Ex Adapter #3", "이더넷 it's"
 PARSER = Parser(Language(tree_sitter_powershell.language()))

@@ -11,15 +11,15 @@ sys.path.append(str(Path(__file__).parents[1] / "steps"))
 from described_switch import PORTS, DescribedSwitch, switch
 
 from wirespeed.apply.executor import Executor
-from wirespeed.apply.hands_switch import SwitchHands
 from wirespeed.apply.planner import make_plan
 from wirespeed.host.switch import is_refused
 from wirespeed.model.error import ApplyError, HostError, LeftChangedError
 from wirespeed.model.journal import Ended, Entry
 from wirespeed.model.observed import Known, Unreadable
 from wirespeed.model.switch_kind import SwitchKind
-from wirespeed.steps.switchport_link import SwitchportLink
-from wirespeed.steps.switchport_mtu import SwitchportMtu
+from wirespeed.platforms.switch.control import SwitchHands
+from wirespeed.platforms.switch.steps.switchport_link import SwitchportLink
+from wirespeed.platforms.switch.steps.switchport_mtu import SwitchportMtu
 
 K = SwitchKind
 NAME = "switch+x://sw1"

@@ -22,7 +22,6 @@ from proof import Answer, DescribedHands, UnknownCommandError
 from test_hands_switchport import DescribedSession
 
 from wirespeed.apply.executor import Executor
-from wirespeed.apply.hands_switch import SwitchHands
 from wirespeed.apply.planner import make_plan
 from wirespeed.catalog import rules
 from wirespeed.doctor.diagnose import diagnose
@@ -35,8 +34,9 @@ from wirespeed.model.journal import Entry, Result, Verified
 from wirespeed.model.plan import Plan
 from wirespeed.model.question import Question
 from wirespeed.model.switch_kind import SwitchKind
+from wirespeed.platforms.switch.control import SwitchHands
+from wirespeed.platforms.switch.steps.switchport_link import SwitchportLink
 from wirespeed.runs.link_steps import card_end, link_speed, switch_end
-from wirespeed.steps.switchport_link import SwitchportLink
 
 HOST, SWITCH = "ssh://root@alpha", "switch+dell_os6://admin@sw1"
 NETDEV, PORT = "enp59s0f0", "Te1/0/1"

@@ -10,13 +10,13 @@ from test_esxi_guest import host
 from test_esxi_vsphere import DescribedSession
 
 from wirespeed.apply.hands_shell import ShellHands
-from wirespeed.apply.hands_vsphere import VsphereHands
 from wirespeed.apply.remedies import ELSEWHERE, chosen
 from wirespeed.host.local import LocalRunner
 from wirespeed.model.command import Shell
 from wirespeed.model.error import InputError
 from wirespeed.model.finding import Danger, Finding, Remedy, Severity
 from wirespeed.model.step_call import StepCall
+from wirespeed.platforms.esxi.control_vsphere import VsphereHands
 
 
 @pytest.mark.parametrize("shell", Shell)

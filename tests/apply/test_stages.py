@@ -6,8 +6,8 @@ import pytest
 from described_host import Put
 from rebooting_host import PutAndReboot, RebootingHost
 
+from described.approach import planned_by
 from wirespeed import catalog
-from wirespeed.apply import make
 from wirespeed.apply.make import When, plan_spec
 from wirespeed.apply.planner import planned
 from wirespeed.apply.spec_file import parse_spec
@@ -55,7 +55,7 @@ def plan_of(
         if then is not None:
             raise then
 
-    monkeypatch.setattr(make, "APPROACHES", {Approach.LEGACY_VLAN: approach})
+    monkeypatch.setattr(catalog, "approaches", planned_by({Approach.LEGACY_VLAN: approach}))
     facts = {"alpha": HostFacts("alpha", Capture((), complete=True))}
     return plan_spec(SPEC, facts, {"alpha": RebootingHost(values)}, when)
 

@@ -14,13 +14,13 @@ sys.path += [str(Path(__file__).parents[1] / name) for name in ("apply", "host")
 from described_esxi import DescribedEsxi, described_esxi
 from vcsim import PASSWORD, Vcsim
 
-from wirespeed.apply import hands_esxi
 from wirespeed.apply.run_place import run_folder
 from wirespeed.commands.apply import apply
 from wirespeed.commands.plan import plan
 from wirespeed.commands.undo import undo
 from wirespeed.host import vsphere
 from wirespeed.host.vsphere import VsphereSession
+from wirespeed.platforms.esxi import control as hands_esxi
 
 pytestmark = pytest.mark.sshd
 SPEC = """\

@@ -10,10 +10,10 @@ sys.path.append(str(Path(__file__).parents[1] / "steps"))
 from described_switch import PORTS, switch
 from test_hands_switchport import DescribedSession, forced, run
 
-from wirespeed.apply.switchport_save import save, unsaved
 from wirespeed.model.error import HostError
 from wirespeed.model.switch_kind import SwitchKind
-from wirespeed.steps.switchport_saved import differing
+from wirespeed.platforms.switch.save import save, unsaved
+from wirespeed.platforms.switch.steps.switchport_saved import differing
 
 K = SwitchKind
 WHERE = "the port of sw1"

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from rebooting_host import RebootingHost, StoredCopy, dies_at, use_hosts, write_spec
 from test_stage_runs import START, WANTED
 
+from described.approach import planned_by
 from wirespeed import catalog
-from wirespeed.apply import make
 from wirespeed.apply.copy_folder import AS_FOUND
 from wirespeed.apply.found_copy import FoundCopy, rebuilt
 from wirespeed.apply.host_copy import About
@@ -189,7 +189,9 @@ def applied_by(spec: Path, key: str, value: int, monkeypatch: pytest.MonkeyPatch
     """Another spec, whose run is another one on the same host."""
     wanted = [Wanted(Put(key=key, value=value))]
     with monkeypatch.context() as patch:
-        patch.setattr(make, "APPROACHES", {Approach.LEGACY_VLAN: lambda *_: iter(wanted)})
+        patch.setattr(
+            catalog, "approaches", planned_by({Approach.LEGACY_VLAN: lambda *_: iter(wanted)})
+        )
         write_spec(spec, "alpha")
         done = call(apply, spec, "--yes")
         assert done.return_value == 0, done.exception

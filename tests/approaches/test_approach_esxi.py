@@ -5,16 +5,16 @@ from typing import Any
 
 import pytest
 
-from wirespeed.approaches.esxi import esxi
 from wirespeed.model.capture import Capture, Section
 from wirespeed.model.error import InputError
 from wirespeed.model.fact import HostFacts
 from wirespeed.model.spec import Spec
 from wirespeed.model.step import Step
+from wirespeed.platforms.esxi.approach import esxi
+from wirespeed.platforms.esxi.steps.esxi_guest import EsxiGuest
+from wirespeed.platforms.esxi.steps.esxi_module_parameters import EsxiModuleParameters
 from wirespeed.runs.hosts_of_spec import runners_of
 from wirespeed.runs.remedy_run import spec_for_host
-from wirespeed.steps.esxi_guest import EsxiGuest
-from wirespeed.steps.esxi_module_parameters import EsxiModuleParameters
 
 PORT = "0000:af:00.0"
 API = {

@@ -10,21 +10,21 @@ sys.path.append(str(Path(__file__).parents[1]))
 from described import doc_wsl2
 from described.host import Host, capture_of
 from described.windows import Windows, as_found, bridged, external_switch, unbound
-from wirespeed.apply.hands_wsl import WslHands
 from wirespeed.apply.spec_file import parse_spec
-from wirespeed.approaches.wsl2 import wsl2
 from wirespeed.host.local import LocalRunner
 from wirespeed.host.wsl import SHUTDOWN, WSL, WslRunner
 from wirespeed.model.capture import parse_capture
 from wirespeed.model.error import InputError
 from wirespeed.model.fact import HostFacts
 from wirespeed.model.step import Step
+from wirespeed.platforms.windows.steps.windows_filter import WindowsFilter
+from wirespeed.platforms.windows.steps.windows_property import WindowsProperty
+from wirespeed.platforms.windows.steps.windows_switch import WindowsSwitch
+from wirespeed.platforms.wsl.approach import wsl2
+from wirespeed.platforms.wsl.control import WslHands
+from wirespeed.platforms.wsl.steps.wsl_config import WslConfig
 from wirespeed.runs import wsl_hosts
 from wirespeed.steps.file_content import FileContent
-from wirespeed.steps.windows_filter import WindowsFilter
-from wirespeed.steps.windows_property import WindowsProperty
-from wirespeed.steps.windows_switch import WindowsSwitch
-from wirespeed.steps.wsl_config import WslConfig
 
 SPEC = """\
 hosts: {desk: {reach: here, ports: ["0000:0a:00.0"]}}

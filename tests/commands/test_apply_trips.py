@@ -8,8 +8,9 @@ from typing import ClassVar, Literal
 import pytest
 from click.testing import CliRunner
 
+from described.approach import planned_by
 from wirespeed import catalog
-from wirespeed.apply import hands_script, make
+from wirespeed.apply import hands_script
 from wirespeed.apply.hands_shell import ShellHands
 from wirespeed.approaches.wanted import Wanted
 from wirespeed.commands import apply as apply_command
@@ -94,7 +95,7 @@ def runners(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> dict[str, Counti
         yield from (Wanted(Touch(path=str(tmp_path / f"{host}{n}"))) for n in range(20))
 
     monkeypatch.setattr(apply_command, "hands_of", hands_of)
-    monkeypatch.setattr(make, "APPROACHES", {Approach.LEGACY_VLAN: approach})
+    monkeypatch.setattr(catalog, "approaches", planned_by({Approach.LEGACY_VLAN: approach}))
     monkeypatch.setattr(catalog, "step_types", lambda: {"touch": Touch})
     # Both hosts are this machine: each would find it taken by the other's name.
     monkeypatch.setattr(hands_script, "LOCK", str(tmp_path / "lock"))

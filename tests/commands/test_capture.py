@@ -7,11 +7,11 @@ from click.testing import CliRunner, Result
 
 from wirespeed.commands.capture import capture, file_names
 from wirespeed.doctor.collector import collector_script
-from wirespeed.doctor.collector_esxi import esxi_collector_script
-from wirespeed.doctor.collector_windows import windows_collector_script
 from wirespeed.host.reach_destination import Here, Recorded, Remote
 from wirespeed.model.capture import parse_capture
 from wirespeed.model.error import InputError
+from wirespeed.platforms.esxi.collector import esxi_collector_script
+from wirespeed.platforms.windows.collector import windows_collector_script
 
 MARK = "1f0c8a52-mark"
 TEXT = f"""\

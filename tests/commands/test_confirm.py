@@ -5,7 +5,6 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from wirespeed.apply.hands_powershell import PowerShellHands
 from wirespeed.apply.planner import make_plan
 from wirespeed.apply.run import open_run
 from wirespeed.commands.confirm import confirm
@@ -14,6 +13,7 @@ from wirespeed.host.local import LocalRunner
 from wirespeed.model.error import InputError
 from wirespeed.model.journal import Begun, Ended
 from wirespeed.model.observed import Known
+from wirespeed.platforms.windows.control import PowerShellHands
 from wirespeed.runs.run_hosts import carry_out
 from wirespeed.steps.mtu import Mtu
 

@@ -18,8 +18,6 @@ from proof import Answer, DescribedHands, UnknownCommandError
 from test_hands_switchport import DescribedSession
 from test_mlxlink_speed import Card as MlxCard
 
-from wirespeed.apply.guard_switchport import Match, PortMatch
-from wirespeed.apply.hands_switch import SwitchHands
 from wirespeed.commands.link import link
 from wirespeed.host.reach_destination import SwitchHost
 from wirespeed.model.capture import Capture, Section
@@ -27,6 +25,8 @@ from wirespeed.model.command import Command
 from wirespeed.model.error import WirespeedError
 from wirespeed.model.fact import HostFacts
 from wirespeed.model.switch_kind import SwitchKind
+from wirespeed.platforms.switch.cable_proof import Match, PortMatch
+from wirespeed.platforms.switch.control import SwitchHands
 from wirespeed.runs import link_run as module
 from wirespeed.runs import link_wanted
 

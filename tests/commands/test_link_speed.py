@@ -12,11 +12,11 @@ from click.testing import CliRunner, Result
 sys.path.append(str(Path(__file__).parents[1] / "apply"))
 from test_link_speed_story import HOST, NETDEV, TEN, Ends, Wire, as_found, switch
 
-from wirespeed.apply.guard_switchport import Match, PortMatch
 from wirespeed.commands.link import link
 from wirespeed.host.reach_destination import SwitchHost
 from wirespeed.model.error import InputError, LeftChangedError, WirespeedError
 from wirespeed.model.switch_kind import SwitchKind
+from wirespeed.platforms.switch.cable_proof import Match, PortMatch
 from wirespeed.runs import link_run as module
 
 PROVEN = PortMatch(Match.PROVEN, "Te1/0/1 hears enp59s0f0 by LLDP")

@@ -20,20 +20,20 @@ from described_windows import Adapter, DescribedWindows
 from test_hands_switchport import DescribedSession
 
 from described.windows import Windows, as_found, guid
-from wirespeed.apply import hands_powershell
-from wirespeed.apply.guard_switchport import Match, PortMatch
-from wirespeed.apply.hands_powershell import PowerShellHands
-from wirespeed.apply.hands_switch import SwitchHands
 from wirespeed.commands.link import link
 from wirespeed.host.reach_destination import SwitchHost
 from wirespeed.model.capture import parse_capture, with_section
 from wirespeed.model.error import ApplyError, InputError, LeftChangedError, WirespeedError
 from wirespeed.model.fact import HostFacts
 from wirespeed.model.switch_kind import SwitchKind
+from wirespeed.platforms.switch.cable_proof import Match, PortMatch
+from wirespeed.platforms.switch.control import SwitchHands
+from wirespeed.platforms.windows import control as hands_powershell
+from wirespeed.platforms.windows.control import PowerShellHands
+from wirespeed.platforms.windows.steps.windows_link import WindowsLink
+from wirespeed.platforms.windows.steps.windows_property import WindowsProperty
 from wirespeed.runs import link_run as module
 from wirespeed.runs import link_wanted
-from wirespeed.steps.windows_link import WindowsLink
-from wirespeed.steps.windows_property import WindowsProperty
 
 HOST, SWITCH, PORT = "winssh://ann@desk", "switch+dell_os6://admin@sw1/Te1/0/1", "Te1/0/1"
 

@@ -18,8 +18,7 @@ from described_windows import DescribedWindows
 from described_wsl2 import CARD, windows_as_found
 
 from described.windows import Windows, as_found, external_switch, guid
-from wirespeed.apply import guard_timer_change, hands_powershell
-from wirespeed.apply.hands_powershell import PowerShellHands
+from wirespeed.apply import guard_timer_change
 from wirespeed.commands import remedy as command
 from wirespeed.commands.undo import undo
 from wirespeed.doctor.diagnose import diagnose
@@ -29,6 +28,8 @@ from wirespeed.model.fact import HostFacts
 from wirespeed.model.finding import Diagnosis
 from wirespeed.model.question import Question
 from wirespeed.model.spec import Spec
+from wirespeed.platforms.windows import control as hands_powershell
+from wirespeed.platforms.windows.control import PowerShellHands
 from wirespeed.runs import hosts_of_spec, remedy_run, wsl_hosts
 
 HOST, SWITCH = "winssh://ann@desk", "wirespeed-external"

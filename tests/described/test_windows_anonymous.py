@@ -2,11 +2,11 @@
 
 from described.windows import Windows, as_found, external_switch, guid
 from wirespeed.doctor.anonymous import anonymous
-from wirespeed.facts.windows_adapters import WindowsAdapters
-from wirespeed.facts.windows_host import WindowsHost
-from wirespeed.facts.windows_switches import WindowsSwitches
 from wirespeed.model.capture import parse_capture, with_section
 from wirespeed.model.observed import Known
+from wirespeed.platforms.windows.facts.windows_adapters import WindowsAdapters
+from wirespeed.platforms.windows.facts.windows_host import WindowsHost
+from wirespeed.platforms.windows.facts.windows_switches import WindowsSwitches
 
 NAMES = "hostname DESKTOP-QK7\nuser Eleonore\n"
 CRASH = "IMAGE_NAME: x.sys\nPROCESS_NAME: C:\\Users\\Eleonore\\run.exe on DESKTOP-QK7\n"

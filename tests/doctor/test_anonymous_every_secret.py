@@ -16,9 +16,9 @@ from described.windows import Windows, as_found, external_switch, guid
 from wirespeed.doctor.anonymous import anonymous
 from wirespeed.doctor.anonymous_json import BY_THE_SYSTEM, VERSION
 from wirespeed.doctor.collector import collector_script
-from wirespeed.doctor.collector_esxi import esxi_collector_script
-from wirespeed.doctor.collector_windows import windows_collector_script
 from wirespeed.model.capture import parse_capture
+from wirespeed.platforms.esxi.collector import esxi_collector_script
+from wirespeed.platforms.windows.collector import windows_collector_script
 
 KEY = b"a key for tests, of thirty-two b"
 PLANTED = "hunter2kqz"

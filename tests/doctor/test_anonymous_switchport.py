@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 
 from wirespeed.doctor.anonymous import anonymous
-from wirespeed.facts.switchport import Switches
 from wirespeed.model.capture import parse_capture
 from wirespeed.model.observed import Known
 from wirespeed.model.switch_kind import SwitchKind
+from wirespeed.platforms.switch.facts.switchport import Switches
 
 SAMPLES = Path(__file__).parents[1] / "facts" / "samples" / "switchport"
 FILES = {

@@ -10,11 +10,11 @@ sys.path.append(str(Path(__file__).parents[1] / "facts"))
 from test_switchport import EXPECTED, FILES, row, text_of
 
 from wirespeed.commands.capture import capture
-from wirespeed.facts.switchport import COMMANDS, Switches
 from wirespeed.model.capture import parse_capture
 from wirespeed.model.error import InputError
 from wirespeed.model.observed import Known, Unreadable
 from wirespeed.model.switch_kind import SwitchKind
+from wirespeed.platforms.switch.facts.switchport import COMMANDS, Switches
 
 
 def form(kind: str) -> str:

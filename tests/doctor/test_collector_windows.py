@@ -7,9 +7,9 @@ import tree_sitter_powershell
 from tree_sitter import Language, Node, Parser
 
 from wirespeed.catalog import facts
-from wirespeed.doctor.collector_windows import FROM_INPUT, windows_collector_script
 from wirespeed.model.capture import MAGIC
 from wirespeed.model.fact import WindowsFact
+from wirespeed.platforms.windows.collector import FROM_INPUT, windows_collector_script
 
 PARSER = Parser(Language(tree_sitter_powershell.language()))
 LOOKS = re.compile(r"(Get|Where|ForEach|New|Join|Test|Out|ConvertTo)-[A-Za-z]+")

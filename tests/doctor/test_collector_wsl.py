@@ -6,9 +6,9 @@ from shutil import which
 
 import pytest
 
-from wirespeed.doctor.collector_windows import FROM_INPUT, windows_collector_script, wsl_part
 from wirespeed.host.sections import sections_script
 from wirespeed.model.capture import Capture, parse_capture
+from wirespeed.platforms.windows.collector import FROM_INPUT, windows_collector_script, wsl_part
 
 SHELLS = {"dash": ["dash"], "bash": ["bash", "--posix"], "busybox": ["busybox", "sh"]}
 WSL2 = "6.6.87.2-microsoft-standard-WSL2"

@@ -11,17 +11,17 @@ from pathlib import Path
 
 import pytest
 
-from wirespeed.doctor.collector_esxi import esxi_collector_script
 from wirespeed.doctor.diagnose import diagnose
-from wirespeed.facts.esxi_guests import EsxiGuests, has_device
-from wirespeed.facts.esxi_hardware import EsxiHardware
-from wirespeed.facts.esxi_module import EsxiModule
-from wirespeed.facts.esxi_ports import EsxiPorts
-from wirespeed.facts.esxi_uplinks import EsxiUplinks
 from wirespeed.model.capture import parse_capture
 from wirespeed.model.fact import HostFacts
 from wirespeed.model.observed import Known, Unreadable
 from wirespeed.model.question import Purpose, Question
+from wirespeed.platforms.esxi.collector import esxi_collector_script
+from wirespeed.platforms.esxi.facts.esxi_guests import EsxiGuests, has_device
+from wirespeed.platforms.esxi.facts.esxi_hardware import EsxiHardware
+from wirespeed.platforms.esxi.facts.esxi_module import EsxiModule
+from wirespeed.platforms.esxi.facts.esxi_ports import EsxiPorts
+from wirespeed.platforms.esxi.facts.esxi_uplinks import EsxiUplinks
 
 PORTS = [
     {

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from wirespeed.facts.esxi_hardware import EsxiHardware
-from wirespeed.facts.esxi_uplinks import EsxiUplink, EsxiUplinks
 from wirespeed.model.capture import Capture, Section
 from wirespeed.model.observed import Absent, Known, Observed, Unreadable
+from wirespeed.platforms.esxi.facts.esxi_hardware import EsxiHardware
+from wirespeed.platforms.esxi.facts.esxi_uplinks import EsxiUplink, EsxiUplinks
 
 SAMPLES = Path(__file__).parent / "samples/esxcli"
 

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from wirespeed.facts.switchport import COMMANDS, Switch, Switches
-from wirespeed.facts.switchport_port import Neighbor, SwitchPort, bps_of
 from wirespeed.model.capture import Capture, Section
 from wirespeed.model.observed import Absent, CannotTellError, Known, Observed, Unreadable
 from wirespeed.model.switch_kind import SwitchKind, same_port
+from wirespeed.platforms.switch.facts.switchport import COMMANDS, Switch, Switches
+from wirespeed.platforms.switch.facts.switchport_port import Neighbor, SwitchPort, bps_of
 
 SAMPLES = Path(__file__).parent / "samples" / "switchport"
 FILES = {

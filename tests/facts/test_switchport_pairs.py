@@ -4,11 +4,11 @@ import json
 
 import pytest
 
-from wirespeed.facts.switchport_pairs import is_own, own_name, pairs
-from wirespeed.facts.switchport_port import Neighbor
 from wirespeed.model.capture import Capture, Section
 from wirespeed.model.fact import HostFacts
 from wirespeed.model.observed import CannotTellError
+from wirespeed.platforms.switch.facts.switchport_pairs import is_own, own_name, pairs
+from wirespeed.platforms.switch.facts.switchport_port import Neighbor
 
 MAC = "b8599f000001"
 NETDEV = "enp59s0f0"

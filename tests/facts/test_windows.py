@@ -5,28 +5,28 @@ from typing import Any
 
 import pytest
 
-from wirespeed.facts.windows_adapters import WindowsAdapters
-from wirespeed.facts.windows_addresses import WindowsAddresses
-from wirespeed.facts.windows_advanced import WindowsAdvanced
-from wirespeed.facts.windows_bindings import WindowsBinding, WindowsBindings
-from wirespeed.facts.windows_dcb import WindowsDcb
-from wirespeed.facts.windows_firmware import SOURCE as FIRMWARE_SOURCE
-from wirespeed.facts.windows_firmware import WindowsFirmware
-from wirespeed.facts.windows_hardware import WindowsHardwares
-from wirespeed.facts.windows_host import WindowsHost, require_windows
-from wirespeed.facts.windows_mlx5cmd import WindowsMlx5cmd
-from wirespeed.facts.windows_queues import WindowsQueues
-from wirespeed.facts.windows_sessions import WindowsSessions
-from wirespeed.facts.windows_sriov import WindowsSriov
-from wirespeed.facts.windows_statistics import WindowsStatistics
-from wirespeed.facts.windows_switches import WindowsSwitches
-from wirespeed.facts.windows_teams import WindowsTeams
-from wirespeed.facts.windows_wslconfig import WslConfig, settings_of
 from wirespeed.model.capture import Capture, Section
 from wirespeed.model.fact import HostFacts
 from wirespeed.model.observed import Absent, CannotTellError, Known, Unreadable
 from wirespeed.model.pcie_link import PcieLink
 from wirespeed.model.rule import DoesNotApplyError
+from wirespeed.platforms.windows.facts.windows_adapters import WindowsAdapters
+from wirespeed.platforms.windows.facts.windows_addresses import WindowsAddresses
+from wirespeed.platforms.windows.facts.windows_advanced import WindowsAdvanced
+from wirespeed.platforms.windows.facts.windows_bindings import WindowsBinding, WindowsBindings
+from wirespeed.platforms.windows.facts.windows_dcb import WindowsDcb
+from wirespeed.platforms.windows.facts.windows_firmware import SOURCE as FIRMWARE_SOURCE
+from wirespeed.platforms.windows.facts.windows_firmware import WindowsFirmware
+from wirespeed.platforms.windows.facts.windows_hardware import WindowsHardwares
+from wirespeed.platforms.windows.facts.windows_host import WindowsHost, require_windows
+from wirespeed.platforms.windows.facts.windows_mlx5cmd import WindowsMlx5cmd
+from wirespeed.platforms.windows.facts.windows_queues import WindowsQueues
+from wirespeed.platforms.windows.facts.windows_sessions import WindowsSessions
+from wirespeed.platforms.windows.facts.windows_sriov import WindowsSriov
+from wirespeed.platforms.windows.facts.windows_statistics import WindowsStatistics
+from wirespeed.platforms.windows.facts.windows_switches import WindowsSwitches
+from wirespeed.platforms.windows.facts.windows_teams import WindowsTeams
+from wirespeed.platforms.windows.facts.windows_wslconfig import WslConfig, settings_of
 
 CARD = "0b5e31f7-3b5c-4d64-9f0e-6a3d1c1f0010"
 BRACED = "{" + CARD.upper() + "}"

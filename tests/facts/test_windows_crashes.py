@@ -6,9 +6,9 @@ prints (as in https://github.com/nmap/nmap/issues/1642), shortened, with another
 
 from pathlib import Path
 
-from wirespeed.facts.windows_crashes import WindowsCrashes, analysis_of
 from wirespeed.model.capture import Capture, Section
 from wirespeed.model.observed import Absent, Known, Unreadable
+from wirespeed.platforms.windows.facts.windows_crashes import WindowsCrashes, analysis_of
 
 SAMPLES = Path(__file__).parent / "samples/windbg"
 

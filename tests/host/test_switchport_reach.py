@@ -11,13 +11,13 @@ sys.path.append(str(Path(__file__).parents[1] / "steps"))
 from described_switch import switch
 from switch_server import SECRET, SwitchServer, served
 
-from wirespeed.facts.switchport import COMMANDS
 from wirespeed.host.capture_request import CaptureRequest, Unreachable
 from wirespeed.host.reach_destination import SwitchHost, parse_destination
 from wirespeed.host.switch import PASSWORD, SwitchSession
 from wirespeed.model.capture import MAGIC
 from wirespeed.model.error import HostError, InputError
 from wirespeed.model.switch_kind import SwitchKind
+from wirespeed.platforms.switch.facts.switchport import COMMANDS
 from wirespeed.runs.reach import reach
 
 

@@ -19,10 +19,7 @@ from switch_server import SECRET, SwitchServer, served
 from test_switchport import EXPECTED, FILES, row, text_of
 
 from wirespeed.apply.executor import Executor
-from wirespeed.apply.hands_switch import SwitchHands
 from wirespeed.apply.planner import make_plan
-from wirespeed.apply.switchport_save import save, unsaved
-from wirespeed.facts.switchport import COMMANDS, COUNTED, Switches
 from wirespeed.host import switch as host_switch
 from wirespeed.host.capture_request import Captured, CaptureRequest
 from wirespeed.host.reach_destination import SwitchHost, parse_destination
@@ -32,8 +29,11 @@ from wirespeed.model.error import ApplyError, HostError
 from wirespeed.model.journal import Entry
 from wirespeed.model.observed import Absent, Known
 from wirespeed.model.switch_kind import SwitchKind
+from wirespeed.platforms.switch.control import SwitchHands
+from wirespeed.platforms.switch.facts.switchport import COMMANDS, COUNTED, Switches
+from wirespeed.platforms.switch.save import save, unsaved
+from wirespeed.platforms.switch.steps.switchport_link import SwitchportLink
 from wirespeed.runs.reach import reach
-from wirespeed.steps.switchport_link import SwitchportLink
 
 FAULTS = ("refused", "hangs", "lost", "restarts")
 NAME = "the switch"

@@ -13,9 +13,6 @@ from sshd import free_port, listening, say_nothing
 from vcsim import PASSWORD, Vcsim
 
 from wirespeed.doctor.diagnose import diagnose
-from wirespeed.facts.esxi_guests import EsxiGuests
-from wirespeed.facts.esxi_module import EsxiModule
-from wirespeed.facts.esxi_ports import EsxiPorts
 from wirespeed.host import secret, vsphere
 from wirespeed.host.capture_request import CaptureRequest, Unreachable
 from wirespeed.host.clock import monotonic_s
@@ -25,6 +22,9 @@ from wirespeed.model.error import HostError, InputError
 from wirespeed.model.observed import Known, Unreadable
 from wirespeed.model.question import Purpose, Question
 from wirespeed.model.vsphere import AFFINITY, LATENCY, LOCKED, NUMA_NODE, RESERVATION
+from wirespeed.platforms.esxi.facts.esxi_guests import EsxiGuests
+from wirespeed.platforms.esxi.facts.esxi_module import EsxiModule
+from wirespeed.platforms.esxi.facts.esxi_ports import EsxiPorts
 from wirespeed.runs.captures import Gathered, gather
 from wirespeed.runs.reach import reach
 

@@ -11,14 +11,14 @@ from tree_sitter import Language, Node, Parser
 
 sys.path.append(str(Path(__file__).parents[1]))
 from described.powershell_grammar import mistakes
-from wirespeed.apply import guard_timer_windows as timer
-from wirespeed.apply import hands_powershell_script as hands
-from wirespeed.doctor.collector_windows import windows_collector_script
 from wirespeed.host.powershell import READ_AND_RUN
 from wirespeed.model.capture import Section
 from wirespeed.model.command import Command, Shell
 from wirespeed.model.powershell import QUOTES, exactly, powershell_line, quoted
-from wirespeed.steps.windows_filter import WindowsFilter
+from wirespeed.platforms.windows import control_script as hands
+from wirespeed.platforms.windows import rollback_timer as timer
+from wirespeed.platforms.windows.collector import windows_collector_script
+from wirespeed.platforms.windows.steps.windows_filter import WindowsFilter
 
 PARSER = Parser(Language(tree_sitter_powershell.language()))
 TYPOGRAPHIC = QUOTES[1:]

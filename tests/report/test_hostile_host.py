@@ -16,9 +16,9 @@ import pytest
 sys.path.append(str(Path(__file__).parents[1] / "apply"))
 from test_link_speed_story import HOST, NETDEV, TEN, Ends, Wire, switch
 
+from described.approach import planned_by
 from wirespeed import catalog
-from wirespeed.apply import guard_timer, hands_script, make, remedies, tryout_script
-from wirespeed.apply.guard_switchport import Match, PortMatch
+from wirespeed.apply import guard_timer, hands_script, remedies, tryout_script
 from wirespeed.apply.run import JOURNAL
 from wirespeed.apply.run_file import RUN
 from wirespeed.apply.run_place import run_folder, runs_folder
@@ -30,6 +30,7 @@ from wirespeed.model.owner import Owner
 from wirespeed.model.spec import Approach, Spec
 from wirespeed.model.step_call import StepCall
 from wirespeed.model.switch_kind import SwitchKind
+from wirespeed.platforms.switch.cable_proof import Match, PortMatch
 from wirespeed.runs import hosts_of_spec, link_run, persist_run, prove_run, remedy_run
 from wirespeed.runs.compare_folder import compare_folder
 from wirespeed.runs.prove_measure import Measuring
@@ -95,7 +96,7 @@ def lab(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Lab]:
     monkeypatch.setattr(prove_run, "SETTLE_S", 0.1)
     monkeypatch.setattr(Measuring, "measure", lambda _, __, *tell: measured(*tell))
     of_all = dict.fromkeys((Approach.LEGACY_VLAN, Approach.OVS_TC), approach)
-    monkeypatch.setattr(make, "APPROACHES", of_all)
+    monkeypatch.setattr(catalog, "approaches", planned_by(of_all))
     monkeypatch.setattr(catalog, "step_types", lambda: {"said": Said})
     monkeypatch.setattr(hands_script, "LOCK", str(tmp_path / "host/lock"))
     monkeypatch.setattr(guard_timer, "FOLDER", str(tmp_path / "host/timers"))

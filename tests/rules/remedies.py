@@ -14,10 +14,10 @@ from wirespeed.model.finding import Remedy
 from wirespeed.model.observed import Known
 from wirespeed.model.question import Question
 from wirespeed.model.step import State, Step
-from wirespeed.steps.windows_filter import WindowsFilter
-from wirespeed.steps.windows_property import WindowsProperty
-from wirespeed.steps.windows_rss import WindowsRss
-from wirespeed.steps.windows_switch import WindowsSwitch
+from wirespeed.platforms.windows.steps.windows_filter import WindowsFilter
+from wirespeed.platforms.windows.steps.windows_property import WindowsProperty
+from wirespeed.platforms.windows.steps.windows_rss import WindowsRss
+from wirespeed.platforms.windows.steps.windows_switch import WindowsSwitch
 
 CASES = Path(__file__).parent / "cases"
 BY_SLUG = {rule.slug: rule for rule in rules()}

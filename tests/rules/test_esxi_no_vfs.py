@@ -6,7 +6,7 @@ from wirespeed.doctor.diagnose import diagnose
 from wirespeed.model.capture import parse_capture
 from wirespeed.model.fact import HostFacts
 from wirespeed.model.question import Purpose, Question
-from wirespeed.rules.esxi_no_vfs import RULE
+from wirespeed.platforms.esxi.rules.esxi_no_vfs import RULE
 
 CASE = Path(__file__).parent / "cases/esxi.no_vfs/present_others_are_set/capture.txt"
 

@@ -7,12 +7,12 @@ import pytest
 from click.testing import CliRunner
 
 from wirespeed.commands.doctor import doctor
-from wirespeed.doctor.far_end import with_far_end
-from wirespeed.facts.switchport import Switches
 from wirespeed.host.capture_request import Captured
 from wirespeed.host.reach_destination import SwitchHost
 from wirespeed.model.capture import parse_capture
 from wirespeed.model.error import InputError
+from wirespeed.platforms.switch.facts.switchport import Switches
+from wirespeed.platforms.switch.far_end import with_far_end
 from wirespeed.runs import far_end
 from wirespeed.runs.far_end import with_far_ends
 

@@ -10,8 +10,6 @@ sys.path.append(str(Path(__file__).parents[1] / "facts"))
 from test_switchport import text_of
 
 from described.windows import Windows, as_found
-from wirespeed.apply.guard_switchport import Match
-from wirespeed.facts.switchport import COMMANDS
 from wirespeed.host.capture_request import Captured, Unreachable
 from wirespeed.host.reach_destination import SwitchHost, parse_destination
 from wirespeed.model.capture import Capture, Section, parse_capture
@@ -19,6 +17,8 @@ from wirespeed.model.error import HostError, InputError
 from wirespeed.model.fact import HostFacts
 from wirespeed.model.observed import Known
 from wirespeed.model.switch_kind import SwitchKind
+from wirespeed.platforms.switch.cable_proof import Match
+from wirespeed.platforms.switch.facts.switchport import COMMANDS
 from wirespeed.runs import link_port as module
 from wirespeed.runs.link_port import card_end_of, port_proof
 

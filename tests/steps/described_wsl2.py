@@ -20,11 +20,11 @@ from described.host import Host, capture_of
 from described.windows import Windows, as_found, external_switch
 from wirespeed.apply.claim import Claim
 from wirespeed.apply.hands import Changed
-from wirespeed.apply.hands_wsl import WslHands
 from wirespeed.model.capture import Capture, parse_capture
 from wirespeed.model.command import Command
 from wirespeed.model.observed import Observed
 from wirespeed.model.step import State, Step
+from wirespeed.platforms.wsl.control import WslHands
 
 CARD = "Mellanox ConnectX-5 Ex Adapter #10"
 OWN = "Realtek PCIe 10GbE Family Controller"

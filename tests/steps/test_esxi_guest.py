@@ -12,7 +12,7 @@ from wirespeed.model.capture import Section
 from wirespeed.model.command import Command, Shell
 from wirespeed.model.observed import Known, Observed, Unreadable
 from wirespeed.model.step import State
-from wirespeed.steps.esxi_guest import EsxiGuest
+from wirespeed.platforms.esxi.steps.esxi_guest import EsxiGuest
 
 REPORT = EsxiGuest(
     number="7",

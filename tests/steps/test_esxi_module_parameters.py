@@ -11,7 +11,7 @@ from wirespeed.model.capture import Section
 from wirespeed.model.command import Command, Shell
 from wirespeed.model.observed import Known, Observed, Unreadable
 from wirespeed.model.step import State
-from wirespeed.steps.esxi_module_parameters import EsxiModuleParameters
+from wirespeed.platforms.esxi.steps.esxi_module_parameters import EsxiModuleParameters
 
 VFS = EsxiModuleParameters(parameters={"max_vfs": "1,1"}, reason="each guest has a VF")
 REPORT = EsxiModuleParameters(

@@ -16,8 +16,6 @@ from described_powershell import DescribedPowerShell
 from described_windows import BlueScreenError, DescribedWindows
 from described_wsl2 import CARD, OWN, SWITCH, Linux, LinuxHands, captured, machine
 
-from wirespeed.apply import hands_powershell
-from wirespeed.apply.hands_powershell import PowerShellHands
 from wirespeed.apply.persist import boot_steps, persist_steps
 from wirespeed.apply.record import Record
 from wirespeed.apply.run import read_journal
@@ -33,6 +31,8 @@ from wirespeed.model.fact import HostFacts
 from wirespeed.model.journal import Begun, whole_plan
 from wirespeed.model.plan import PlannedStep
 from wirespeed.model.spec import Spec
+from wirespeed.platforms.windows import control as hands_powershell
+from wirespeed.platforms.windows.control import PowerShellHands
 from wirespeed.runs.persist_run import netdevs_of
 from wirespeed.runs.run_hosts import REBOOT_DUE
 from wirespeed.steps.file_content import FileContent

@@ -6,7 +6,7 @@ from proof import prove
 from pydantic import ValidationError
 
 from wirespeed.model.switch_kind import SwitchKind
-from wirespeed.steps.switchport_fec import SwitchportFec
+from wirespeed.platforms.switch.steps.switchport_fec import SwitchportFec
 
 K = SwitchKind
 WITH = {

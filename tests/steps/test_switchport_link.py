@@ -9,7 +9,7 @@ from samples import section_of
 from wirespeed.model.finding import Danger
 from wirespeed.model.observed import Known, Unreadable
 from wirespeed.model.switch_kind import SwitchKind
-from wirespeed.steps.switchport_link import SwitchportLink
+from wirespeed.platforms.switch.steps.switchport_link import SwitchportLink
 
 K = SwitchKind
 FORCED = [SwitchportLink(kind=kind, port=PORTS[kind], link_mbit_per_s=10000) for kind in K]

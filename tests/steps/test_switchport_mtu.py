@@ -6,7 +6,7 @@ from proof import prove
 from pydantic import ValidationError
 
 from wirespeed.model.switch_kind import SwitchKind
-from wirespeed.steps.switchport_mtu import SwitchportMtu
+from wirespeed.platforms.switch.steps.switchport_mtu import SwitchportMtu
 
 K = SwitchKind
 OF_NXOS = SwitchportMtu(kind=K.NXOS, port="Ethernet1/1", mtu=9216)

@@ -9,7 +9,7 @@ from pydantic import ValidationError
 from samples import is_never_guessed, reason_of, section_of, state_of
 
 from wirespeed.model.finding import Danger
-from wirespeed.steps.windows_filter import WindowsFilter
+from wirespeed.platforms.windows.steps.windows_filter import WindowsFilter
 
 CARD = "Mellanox ConnectX-5 Ex Adapter #3"
 OWN = "Realtek PCIe 10GbE Family Controller"

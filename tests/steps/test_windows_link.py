@@ -10,7 +10,7 @@ from pydantic import ValidationError
 from samples import is_never_guessed, reason_of, section_of, state_of
 
 from wirespeed.model.observed import Known
-from wirespeed.steps.windows_link import WindowsLink
+from wirespeed.platforms.windows.steps.windows_link import WindowsLink
 
 ROW = {"Name": NAME, "Status": "Up", "TransmitLinkSpeed": 10**10, "ReceiveLinkSpeed": 10**10}
 

@@ -6,7 +6,7 @@ from proof import DescribedHands, plan_on, prove
 from samples import is_never_guessed
 
 from wirespeed.model.observed import Unreadable
-from wirespeed.steps.windows_property import WindowsProperty
+from wirespeed.platforms.windows.steps.windows_property import WindowsProperty
 
 CARD = "Mellanox ConnectX-5 Ex Adapter #3"
 STEP = WindowsProperty(adapter=CARD, keyword="*JumboPacket", value="9014")

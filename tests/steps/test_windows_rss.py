@@ -6,7 +6,7 @@ from proof import plan_on, prove
 from pydantic import ValidationError
 from samples import is_never_guessed
 
-from wirespeed.steps.windows_rss import WindowsRss
+from wirespeed.platforms.windows.steps.windows_rss import WindowsRss
 
 CARD = "Mellanox ConnectX-4 Lx Ethernet Adapter #2"
 # The document's: 8 queues on 8 physical cores per card, each card on a socket of its own.

@@ -10,7 +10,7 @@ from samples import is_never_guessed
 from wirespeed.apply.planner import planned
 from wirespeed.model.finding import Danger
 from wirespeed.model.observed import Known, Unreadable
-from wirespeed.steps.windows_switch import WindowsSwitch
+from wirespeed.platforms.windows.steps.windows_switch import WindowsSwitch
 
 CARD = "Mellanox ConnectX-5 Ex Adapter #3"
 OWN = "Realtek PCIe 10GbE Family Controller"

@@ -6,7 +6,7 @@ from proof import plan_on, prove
 from pydantic import ValidationError
 from samples import reason_of, section_of, state_of
 
-from wirespeed.steps.wsl_conf import WslConf
+from wirespeed.platforms.wsl.steps.wsl_conf import WslConf
 
 STEP = WslConf(section="boot", key="command", value="sh /etc/wirespeed-wsl2.sh", reason="it lasts")
 PATH = "/etc/wsl.conf"

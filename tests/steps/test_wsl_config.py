@@ -12,8 +12,8 @@ from samples import is_never_guessed, reason_of, section_of
 
 from wirespeed.model.finding import Danger
 from wirespeed.model.observed import Known
-from wirespeed.steps.ini_text import value_of, with_values
-from wirespeed.steps.wsl_config import WslConfig
+from wirespeed.platforms.wsl.steps.ini_text import value_of, with_values
+from wirespeed.platforms.wsl.steps.wsl_config import WslConfig
 
 PATH = "C:\\Users\\김 ann\\.wslconfig"
 STEP = WslConfig(path=PATH, values={"networkingMode": "mirrored"})

@@ -2,13 +2,11 @@
 
 from collections.abc import Container, Iterable, Iterator, Mapping
 
-from wirespeed.apply.guard_windows import named_in, windows_carriers
-from wirespeed.approaches.wsl2 import SIDE
+from wirespeed.catalog import platforms
 from wirespeed.facts.netstack import NetStack
 from wirespeed.facts.ports import Ports
 from wirespeed.facts.routes import Routes
 from wirespeed.facts.session import Session
-from wirespeed.model.command import Shell
 from wirespeed.model.error import InputError
 from wirespeed.model.fact import HostFacts
 from wirespeed.model.finding import Danger
@@ -78,7 +76,7 @@ def with_cutoffs(plan: Plan, hosts: Mapping[str, HostFacts], here: Container[str
             cuts = _cuts(planned, hosts)
         except CannotTellError as error:
             cuts = f"nobody can tell what carries your session: {error.reason}"
-        name = planned.host.removesuffix(SIDE)
+        name = _host_of(planned, hosts)
         if cuts and name in here:
             if isinstance(hosts[name][Session].peer, Known):
                 raise _cuts_off(
@@ -99,16 +97,23 @@ def _cuts(planned: PlannedStep, hosts: Mapping[str, HostFacts]) -> str:
     # Of a guest that is a machine there are no facts: it is not what the session goes to.
     if planned.danger in HARMLESS:
         return ""
-    if planned.no_op or planned.host.removesuffix(SIDE) not in hosts:
+    name = _host_of(planned, hosts)
+    if planned.no_op or name not in hosts:
         return ""
-    host = hosts[planned.host.removesuffix(SIDE)]
-    if any(command.shell is Shell.POWERSHELL for command in planned.commands):
-        carried = windows_carriers(host)
-        netdevs = named_in((*planned.commands, *planned.undo), carried)
+    host = hosts[name]
+    shells = {command.shell for command in planned.commands}
+    own = next((one.carried for one in platforms() if one.carried and one.shell in shells), None)
+    if own is not None:
+        found = list(own(host, (*planned.commands, *planned.undo)))
     else:
-        carried, netdevs = carriers(host), _netdevs(planned, host)
-    found = [f"{netdev} carries {what}" for netdev, what in carried.items() if netdev in netdevs]
-    return ", ".join(found)
+        netdevs = _netdevs(planned, host)
+        found = [(netdev, what) for netdev, what in carriers(host).items() if netdev in netdevs]
+    return ", ".join(f"{netdev} carries {what}" for netdev, what in found)
+
+
+def _host_of(planned: PlannedStep, hosts: Container[str]) -> str:
+    """Give the host that a place is one side of: `desk` of `desk.windows`."""
+    return planned.host if planned.host in hosts else planned.host.rpartition(".")[0]
 
 
 def _cuts_off(planned: PlannedStep, cuts: str, next: str) -> InputError:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from wirespeed.apply.hands import Changed
 from wirespeed.apply.recorded_answers import RecordedAnswers
 from wirespeed.apply.recorded_netdevs import RecordedNetdevs
-from wirespeed.apply.recorded_vsphere import recorded_guest
+from wirespeed.catalog import platforms
 from wirespeed.model.capture import Capture, Section
 from wirespeed.model.command import Command
 from wirespeed.model.observed import Observed, Unreadable
@@ -36,7 +36,9 @@ class RecordedHands:
         """Give what a command printed, or would have; None: the capture does not hold it."""
         return (
             self._netdevs.answer(command)
-            or recorded_guest(self._capture, command)
+            or next(
+                filter(None, (one.recorded(self._capture, command) for one in platforms())), None
+            )
             or self._answers.answer(self._capture, command.argv)
         )
 

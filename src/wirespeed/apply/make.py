@@ -1,36 +1,25 @@
 """A spec, and the hosts as they are, to a plan: the approach's steps, each with its state now."""
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
 from pydantic import ValidationError
 
+from wirespeed import catalog
 from wirespeed.apply.each_host import on_each
 from wirespeed.apply.hands import Hands
 from wirespeed.apply.planner import planned
 from wirespeed.apply.stages import Stage
-from wirespeed.approaches.esxi import esxi
-from wirespeed.approaches.legacy_vlan import legacy_vlan
-from wirespeed.approaches.ovs_dpdk import ovs_dpdk
-from wirespeed.approaches.ovs_tc import ovs_tc
 from wirespeed.approaches.wanted import Wanted
-from wirespeed.approaches.wsl2 import wsl2
 from wirespeed.model.error import HostError, InputError
 from wirespeed.model.fact import HostFacts
 from wirespeed.model.observed import CannotTellError, Known, Observed, Unreadable
 from wirespeed.model.plan import Plan
 from wirespeed.model.shown import shown
-from wirespeed.model.spec import Approach, Spec
+from wirespeed.model.spec import Spec
 from wirespeed.model.step import State, Step
 
-APPROACHES: dict[Approach, Callable[[Spec, str, HostFacts], Iterator[Wanted]]] = {
-    Approach.LEGACY_VLAN: legacy_vlan,
-    Approach.OVS_DPDK: ovs_dpdk,
-    Approach.OVS_TC: ovs_tc,
-    Approach.WSL2: wsl2,
-    Approach.ESXI: esxi,
-}
 Seen: TypeAlias = Mapping[tuple[str, str], Observed[State]]
 """States that were read together with the facts, by place and `key_of` the step."""
 
@@ -54,18 +43,18 @@ def plan_spec(
 
     Raises InputError `spec.*`, and `plan.cannot_tell` where what stands on a host is not known.
     """
-    approach = APPROACHES.get(spec.approach)
+    approach = catalog.approaches().get(spec.approach)
     if approach is None:
         raise InputError(
             "spec.approach_unknown",
             where=spec.approach,
             found="this wirespeed cannot plan it yet",
-            next=f"one of {', '.join(APPROACHES)}",
+            next=f"one of {', '.join(catalog.approaches())}",
         )
     at = when or When()
 
     def stage_of(host: str) -> Stage:
-        wanted = _Wanted(approach(spec, host, facts[host]), host)
+        wanted = _Wanted(approach.steps(spec, host, facts[host]), host)
         return _stage(host, wanted, _states(host, wanted.steps, hands, at.seen or {}), at)
 
     stages = on_each([host for host in spec.hosts if host in at.at_once], stage_of)

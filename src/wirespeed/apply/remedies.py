@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from wirespeed.apply.planner import planned
-from wirespeed.catalog import kind_of, read_step
+from wirespeed.catalog import kind_of, platforms, read_step
 from wirespeed.model.command import Shell
 from wirespeed.model.finding import Finding
 from wirespeed.model.observed import Known, Observed
@@ -25,15 +25,6 @@ ORDER = (
     "firmware_settings", "kernel_command_line", "kernel_arguments", "firmware_reset",
 )  # fmt: skip
 """What makes a port or its queues anew comes before what is set on them; what waits, last."""
-
-
-ELSEWHERE = {
-    Shell.POSIX: "of a Linux: reach that one",
-    Shell.POWERSHELL: "of the Windows side: reach it by winssh:// or winrm://, or `approach: wsl2`",
-    Shell.SWITCH: "of a switch: wirespeed link",
-    Shell.VSPHERE: "of a guest of ESXi: reach its host by vsphere://, with `approach: esxi`",
-}
-"""Why a step is not done from here."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,12 +71,17 @@ def chosen(
                     left.append(Left(finding.rule, f"{call.kind}: {error}"))
                     continue
                 if step.read().shell is not shell:
-                    why = ELSEWHERE[step.read().shell]
+                    why = _elsewhere(step.read().shell)
                     left.append(Left(finding.rule, f"{call.kind}: {why}"))
                     continue
                 if step not in [other.step for other in steps]:
                     steps.append(Chosen(finding.rule, step))
     return sorted(steps, key=lambda one: ORDER.index(kind_of(type(one.step)))), left
+
+
+def _elsewhere(shell: Shell) -> str:
+    """Say why a step is not done from here, and where it is."""
+    return next(one.elsewhere for one in platforms() if one.shell is shell and one.elsewhere)
 
 
 def plan_remedies(

@@ -20,6 +20,7 @@ from wirespeed.approaches.guest_network import (
 )
 from wirespeed.approaches.host_ports import netdev_of, port_of
 from wirespeed.approaches.legacy_vlan_vm import virtual_machines
+from wirespeed.approaches.planned_by import PlannedBy
 from wirespeed.approaches.port_channels import port_channels
 from wirespeed.approaches.vf_ports import (
     firmware_steps,
@@ -30,7 +31,7 @@ from wirespeed.approaches.vf_ports import (
 from wirespeed.approaches.wanted import Wanted
 from wirespeed.model.fact import HostFacts
 from wirespeed.model.observed import Known
-from wirespeed.model.spec import GuestKind, NetworkSpec, Spec
+from wirespeed.model.spec import Approach, GuestKind, NetworkSpec, Spec
 from wirespeed.steps.driver_override import DriverOverride
 from wirespeed.steps.in_namespace import InNamespace
 from wirespeed.steps.link_up import LinkUp
@@ -119,3 +120,6 @@ def _is_namespace(spec: Spec, guest: str) -> bool:
 
 def _settings(netdev: str, vf: int, guest: str, network: str, of: NetworkSpec) -> VfSettings:
     return VfSettings(netdev=netdev, vf=vf, mac=guest_mac(guest, network), vlan=of.segment)
+
+
+APPROACH = PlannedBy(Approach.LEGACY_VLAN, legacy_vlan)

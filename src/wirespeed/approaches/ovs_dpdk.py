@@ -30,6 +30,7 @@ from wirespeed.approaches.ovs_switchdev import (
     vf_namespaces,
 )
 from wirespeed.approaches.ovs_tc import require_switch, veth_guest_steps
+from wirespeed.approaches.planned_by import PlannedBy
 from wirespeed.approaches.vf_ports import firmware_steps, vf_shares
 from wirespeed.approaches.wanted import Wanted
 from wirespeed.facts.cpu import Cpus
@@ -37,7 +38,14 @@ from wirespeed.facts.locality import local_cpus, node_of_port
 from wirespeed.model.error import InputError
 from wirespeed.model.fact import HostFacts
 from wirespeed.model.observed import known, value_or_none
-from wirespeed.model.spec import VIRTUAL_MACHINES, Failover, GuestKind, Spec, UnderlayDriver
+from wirespeed.model.spec import (
+    VIRTUAL_MACHINES,
+    Approach,
+    Failover,
+    GuestKind,
+    Spec,
+    UnderlayDriver,
+)
 from wirespeed.steps.address import Address
 from wirespeed.steps.address_generation import AddressGeneration
 from wirespeed.steps.alternative import Alternative
@@ -283,3 +291,6 @@ def _veth_guests(spec: Spec, name: str) -> Iterator[Wanted]:
                 yield Wanted(InNamespace.of(guest, summed), is_made=True)
                 yield Wanted(AddressGeneration(netdev=one.step.netdev), is_made=True)
                 yield Wanted(IngressDrop(netdev=one.step.netdev), is_made=True)
+
+
+APPROACH = PlannedBy(Approach.OVS_DPDK, ovs_dpdk)

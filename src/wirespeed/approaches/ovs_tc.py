@@ -14,12 +14,13 @@ from wirespeed.approaches.guest_network import guest_networks, steps_in_guest
 from wirespeed.approaches.overlay import bridge_of, guest_port_of
 from wirespeed.approaches.ovs_parts import OWNER, bridges, underlay_steps
 from wirespeed.approaches.ovs_switchdev import has_embedded_switch, ovs_switchdev
+from wirespeed.approaches.planned_by import PlannedBy
 from wirespeed.approaches.wanted import Wanted
 from wirespeed.facts.ovs import Ovs
 from wirespeed.model.error import InputError
 from wirespeed.model.fact import HostFacts
 from wirespeed.model.observed import Absent, Known
-from wirespeed.model.spec import GuestKind, Spec
+from wirespeed.model.spec import Approach, GuestKind, Spec
 from wirespeed.steps.in_namespace import InNamespace
 from wirespeed.steps.link_up import LinkUp
 from wirespeed.steps.mtu import Mtu
@@ -104,3 +105,6 @@ def require_switch(host: HostFacts, name: str, package: str = "openvswitch-switc
             else "ovs-vsctl show"
         ),
     )
+
+
+APPROACH = PlannedBy(Approach.OVS_TC, ovs_tc)

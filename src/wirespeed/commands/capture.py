@@ -10,9 +10,6 @@ import click
 
 from wirespeed.doctor.anonymous import anonymous
 from wirespeed.doctor.collector import collector_script
-from wirespeed.doctor.collector_esxi import esxi_collector_script
-from wirespeed.doctor.collector_switch import switch_form
-from wirespeed.doctor.collector_windows import windows_collector_script
 from wirespeed.host.capture_request import TIMEOUT_S, Captured, Unreachable
 from wirespeed.host.files import is_folder, make_folder, write_whole
 from wirespeed.host.reach_destination import (
@@ -24,6 +21,9 @@ from wirespeed.model.capture import parse_capture
 from wirespeed.model.error import InputError, WirespeedError
 from wirespeed.model.shown import shown
 from wirespeed.model.switch_kind import SwitchKind
+from wirespeed.platforms.esxi.collector import esxi_collector_script
+from wirespeed.platforms.switch.collector import switch_form
+from wirespeed.platforms.windows.collector import windows_collector_script
 from wirespeed.runs.captures import collect
 from wirespeed.runs.unread_sections import unread_lines
 from wirespeed.terminal import echo, echo_capture

@@ -3,9 +3,8 @@
 from collections.abc import Callable
 from functools import partial
 
-from wirespeed.doctor.esxi_side import esxi_line
-from wirespeed.doctor.switch_side import is_only_switch, switch_lines
-from wirespeed.doctor.windows_side import is_only_windows, windows_lines
+from wirespeed.catalog import platforms
+from wirespeed.doctor.platform_of import platform_of
 from wirespeed.facts.cpu import Cpus
 from wirespeed.facts.firmware_driver import DriverOrigin
 from wirespeed.facts.kernel import Kernel
@@ -14,11 +13,10 @@ from wirespeed.facts.pci import Pci
 from wirespeed.facts.ports import Ports
 from wirespeed.facts.virtualization import Virtualization
 from wirespeed.facts.virtualization_wsl import Wsl
-from wirespeed.facts.vsphere import is_esxi
-from wirespeed.facts.windows_host import WindowsHost, has_windows_side
 from wirespeed.model.fact import HostFacts
 from wirespeed.model.observed import Absent, CannotTellError, Known, Observed
 from wirespeed.model.port import Port
+from wirespeed.model.question import Question
 from wirespeed.model.shown import shown
 
 CANNOT_TELL = "cannot tell"
@@ -26,21 +24,19 @@ MAX_PORTS = 16
 """A host with more is described by its first ones."""
 
 
-def describe(host: HostFacts) -> tuple[tuple[str, str], ...]:
+def describe(host: HostFacts, question: Question) -> tuple[tuple[str, str], ...]:
     """Give label and value of each line; what could not be read says *cannot tell*."""
-    lines = [
-        ("system", _guarded(_system, host)),
-        ("runs on", _guarded(_runs_on, host)),
-        ("CPU", _guarded(_cpu, host)),
-        ("driver", _guarded(lambda of: of[DriverOrigin].runs, host)),
-    ]
-    if is_only_windows(host.capture) or is_only_switch(host.capture):
-        lines.clear()
-    if is_esxi(host.capture):
-        lines[:] = [("ESXi", _guarded(esxi_line, host))]
-    if has_windows_side(host.capture):
-        lines.append(("Windows", _guarded(_windows, host)))
-        lines += windows_lines(host)
+    own = platform_of(host.capture)
+    lines: list[tuple[str, str]] = []
+    if own.is_usual:
+        lines += [
+            ("system", _guarded(_system, host)),
+            ("runs on", _guarded(_runs_on, host)),
+            ("CPU", _guarded(_cpu, host)),
+            ("driver", _guarded(lambda of: of[DriverOrigin].runs, host)),
+        ]
+    for platform in platforms():
+        lines += platform.about(host, question)
     try:
         ports = host[Ports].ports
     except CannotTellError:
@@ -48,7 +44,8 @@ def describe(host: HostFacts) -> tuple[tuple[str, str], ...]:
     lines += [(port.name, _guarded(partial(_port, port), host)) for port in ports[:MAX_PORTS]]
     if len(ports) > MAX_PORTS:
         lines.append(("ports", f"{len(ports) - MAX_PORTS} more"))
-    lines += switch_lines(host)
+    for platform in platforms():
+        lines += platform.about_ports(host, question)
     return tuple((shown(label), shown(value)) for label, value in lines if value)
 
 
@@ -80,18 +77,6 @@ def _runs_on(host: HostFacts) -> str:
     if isinstance(virtualization.container, Known):
         text += f", in a container ({virtualization.container.value})"
     return text
-
-
-def _windows(host: HostFacts) -> str:
-    windows = host[WindowsHost]
-    parts = [_value(windows.caption)]
-    if isinstance(windows.build, Known):
-        parts[0] += f", build {windows.build.value}"
-    if isinstance(windows.processors, Known):
-        parts.append(_count(windows.processors.value, "CPU"))
-    if isinstance(windows.is_administrator, Known) and not windows.is_administrator.value:
-        parts.append("not read as administrator")
-    return ", ".join(parts)
 
 
 def _cpu(host: HostFacts) -> str:

@@ -12,6 +12,7 @@ import ipaddress
 import re
 from functools import cache
 
+from wirespeed.catalog import platforms
 from wirespeed.doctor.anonymous_address import Addresses, is_mask, suffix
 from wirespeed.doctor.anonymous_free import SYSTEM, without_free_names, without_long_words
 from wirespeed.doctor.anonymous_json import without_free_texts
@@ -53,7 +54,6 @@ from wirespeed.doctor.anonymous_patterns import (
     WSL_USER,
 )
 from wirespeed.doctor.anonymous_pci import without_serial
-from wirespeed.doctor.anonymous_switch import SECTION, names_of_switches, without_descriptions
 from wirespeed.doctor.anonymous_text import without_free_settings, without_free_words
 from wirespeed.doctor.collector import collector_script
 from wirespeed.model.capture import HEADER, MAX_SECTION_CHARACTERS, parse_capture
@@ -93,8 +93,9 @@ class Anonymizer:
         self._netdevs = frozenset(named) | {
             s.subject for s in parsed.all_sections() if not s.name.startswith("switch-")
         }
-        for name in names_of_switches(parsed):
-            self._learn("host", name)
+        for platform in platforms():
+            for name in platform.private_names(parsed):
+                self._learn("host", name)
         for name in (*named, *names_of_netdevs(parsed)):
             self._learn("net", name)
         for word in words_of_release(kernel.output if kernel else ""):
@@ -132,8 +133,8 @@ class Anonymizer:
         if part.startswith(tuple(f"begin {name} " for name in NAMES_SECTIONS)):
             head, _, body = part.partition("\n")
             return f"{head}\n{self._anonymous_names(body)}"
-        if part.startswith(SECTION):
-            part = without_descriptions(part, self._netdevs)
+        for platform in platforms():
+            part = platform.without_free_text(part, self._netdevs)
         if part.startswith(BEGIN):
             head, end, body = part.partition("\n")
             part = f"{head}{end}{self._without_free(head.split(' ')[1], body)}"

@@ -3,8 +3,7 @@
 from functools import cache
 from importlib.resources import files
 
-from wirespeed.catalog import facts
-from wirespeed.doctor.collector_windows import wsl_part
+from wirespeed.catalog import facts, platforms
 from wirespeed.facts.ports import Ports
 from wirespeed.host.sections import START, sections_script
 
@@ -21,7 +20,8 @@ def collector_script(interval_s: int = 0) -> str:
         for fact in ordered
         if fact.script
     ]
+    other = [one.within_linux() for one in platforms()]
     again = [fact.script_again for fact in facts() if fact.script_again]
     wait = f"\nsleep {interval_s}\n" if interval_s else ""
     end = "\n# Once more, for what is counted.\n" + wait
-    return sections_script(f"{about}\n\n", f"\n{prelude}", *parts, wsl_part(), end, *again)
+    return sections_script(f"{about}\n\n", f"\n{prelude}", *parts, *other, end, *again)

@@ -3,25 +3,18 @@
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 
-from wirespeed.catalog import rules
+from wirespeed.catalog import platform_of_rule, platforms, rules
 from wirespeed.doctor.about import describe
-from wirespeed.doctor.esxi_side import esxi_ledgers
 from wirespeed.doctor.ledger import build_ledger
+from wirespeed.doctor.platform_of import platform_of
 from wirespeed.doctor.price import priced
-from wirespeed.doctor.switch_side import is_only_switch, switch_ledgers, switchports
-from wirespeed.doctor.windows_side import (
-    is_about_linux,
-    is_only_windows,
-    windows_adapters,
-    windows_ledgers,
-)
 from wirespeed.facts.ports import Ports
-from wirespeed.facts.vsphere import is_esxi
 from wirespeed.model.ceiling import Ledger
 from wirespeed.model.error import InputError
 from wirespeed.model.fact import HostFacts
 from wirespeed.model.finding import Diagnosis, Finding, Severity, Verdict
 from wirespeed.model.observed import CannotTellError
+from wirespeed.model.platform import Platform
 from wirespeed.model.port import Port
 from wirespeed.model.question import Question
 from wirespeed.model.rule import (
@@ -29,6 +22,7 @@ from wirespeed.model.rule import (
     HostExam,
     HostRule,
     PortExam,
+    PortRule,
     Rule,
 )
 from wirespeed.model.shown import shown
@@ -55,7 +49,7 @@ def diagnose(
     faults: list[str] = []
     ports: tuple[Port, ...] = ()
     ports_unknown = ""
-    other = _other_than_linux(host)
+    own = platform_of(host.capture)
     try:
         ports = asked_ports(host, question)
     except CannotTellError as error:
@@ -63,15 +57,17 @@ def diagnose(
     ledgers = {port: _ledger(host, port, question, faults) for port in ports}
     said: list[Said] = []
     for rule in rules() if chosen is None else chosen:
-        if other and is_about_linux(rule.slug):
-            said.append(_not_linux(rule.slug, host.name, other))
+        if not own.is_usual and _is_about_linux(rule):
+            said.append(_not_linux(rule, host.name, own))
         else:
             said += _ask(rule, host, question, ports, ledgers, faults)
     all_ledgers = (
         *ledgers.values(),
-        *_others(windows_ledgers, host, question, faults),
-        *_others(esxi_ledgers, host, question, faults),
-        *_others(switch_ledgers, host, question, faults),
+        *(
+            ledger
+            for platform in platforms()
+            for ledger in _others(platform, host, question, faults)
+        ),
     )
     by_name = {ledger.port: ledger for ledger in all_ledgers}
     findings = [priced(f, by_name.get(f.where)) for f in said if isinstance(f, Finding)]
@@ -94,19 +90,19 @@ def asked_ports(host: HostFacts, question: Question) -> tuple[Port, ...]:
 
     An adapter of Windows is no port: it can be named, and stands in the rules about Windows.
     """
-    ports = () if _other_than_linux(host) else host[Ports].ports
+    ports = host[Ports].ports if platform_of(host.capture).is_usual else ()
     if not question.ports:
         return ports
     names = {name for port in ports for name in (port.netdev, port.pci_address)}
-    names |= {adapter.name for adapter in windows_adapters(host)}
-    names |= set(switchports(host))
+    others = [name for platform in platforms() for name in platform.ports(host)]
+    names |= set(others)
     unknown = [name for name in question.ports if name not in names]
     if unknown:
         has = [
             f"{port.name} ({port.pci_address})" if port.netdev and port.pci_address else port.name
             for port in ports
         ]
-        has += [*switchports(host)]
+        has += others
         raise InputError(
             "port.unknown",
             where=host.name,
@@ -117,10 +113,9 @@ def asked_ports(host: HostFacts, question: Question) -> tuple[Port, ...]:
 
 
 def _about(host: HostFacts, question: Question, faults: list[str]) -> tuple[tuple[str, str], ...]:
-    """Describe the host; of a switch, the ports that are asked about."""
-    left_out = set(switchports(host)) - set(question.ports) if question.ports else set()
+    """Describe the host."""
     try:
-        return tuple(line for line in describe(host) if line[0] not in left_out)
+        return describe(host, question)
     except FAULTS_OF_OURS as error:
         faults.append(f"what host it is: {_mistake(error)}")
         return ()
@@ -140,31 +135,24 @@ def _ledger(host: HostFacts, port: Port, question: Question, faults: list[str]) 
 
 
 def _others(
-    ledgers: Callable[[HostFacts, Question], Iterable[Ledger]],
-    host: HostFacts,
-    question: Question,
-    faults: list[str],
+    platform: Platform, host: HostFacts, question: Question, faults: list[str]
 ) -> tuple[Ledger, ...]:
-    """Give the ledgers of what is no port of Linux."""
+    """Give the ledgers of what is not a port of Linux."""
     try:
-        return tuple(ledgers(host, question))
+        return tuple(platform.ledgers(host, question))
     except FAULTS_OF_OURS as error:
-        faults.append(f"{ledgers.__name__}: {_mistake(error)}")
+        faults.append(f"ledgers of {platform.name}: {_mistake(error)}")
         return ()
 
 
-def _other_than_linux(host: HostFacts) -> str:
-    """Name the system of a host that is no Linux; empty for one that is."""
-    if is_esxi(host.capture):
-        return "ESXi"
-    if is_only_switch(host.capture):
-        return "a switch"
-    return "Windows" if is_only_windows(host.capture) else ""
+def _is_about_linux(rule: Rule) -> bool:
+    """Of a port of Linux, or in no other platform's folder."""
+    return isinstance(rule, PortRule) or platform_of_rule(rule).is_usual
 
 
-def _not_linux(slug: str, where: str, system: str) -> Verdict:
-    reason = f"it is about Linux, and this host is {system}"
-    return Verdict(rule=slug, where=where, outcome="does not apply", reason=reason)
+def _not_linux(rule: Rule, where: str, own: Platform) -> Verdict:
+    reason = f"it is about Linux, and this host is {own.name}"
+    return Verdict(rule=rule.slug, where=where, outcome="does not apply", reason=reason)
 
 
 def _ask(

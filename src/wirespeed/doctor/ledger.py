@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 
+from wirespeed.catalog import platforms
 from wirespeed.ceilings.cpu import DPDK_CYCLES_PER_PACKET, DPDK_CYCLES_SOURCE, cores_ceiling
 from wirespeed.ceilings.devices import device_for
 from wirespeed.ceilings.encapsulation import (
@@ -13,7 +14,6 @@ from wirespeed.ceilings.ethernet import ethernet_ceiling
 from wirespeed.ceilings.pcie import pcie_ceiling
 from wirespeed.ceilings.tcp import tcp_payload_bytes, tcp_window_ceiling
 from wirespeed.ceilings.vswitch import vswitch_ceiling
-from wirespeed.doctor.windows_side import card_ethernet, card_slot
 from wirespeed.facts.cpu import Cpus
 from wirespeed.facts.link import Links
 from wirespeed.facts.netstack import NetStack
@@ -23,7 +23,6 @@ from wirespeed.facts.pci_config import PciConfig
 from wirespeed.facts.pci_links import has_state, link_state
 from wirespeed.facts.routes import Routes
 from wirespeed.facts.sysctl import Sysctls
-from wirespeed.facts.windows_behind import card_behind
 from wirespeed.model.ceiling import Ceiling, Direction, Ledger
 from wirespeed.model.fact import HostFacts
 from wirespeed.model.observed import Absent, CannotTellError, Known, known
@@ -68,7 +67,7 @@ def build_ledger(host: HostFacts, port: Port, question: Question) -> Ledger:
 def _elements(port: Port) -> Iterator[tuple[str, Element]]:
     if port.kind in VIRTUAL or port.driver in VIRTUAL_DRIVERS:
         yield "virtual switch", _virtual_switch
-        yield "card of Windows", _card_of_windows
+        yield from ((f"card of {one.name}", one.beneath) for one in platforms() if one.beneath)
     else:
         yield "ethernet", _ethernet
         yield "encapsulation", _encapsulation
@@ -140,14 +139,6 @@ def _virtual_switch(host: HostFacts, port: Port, question: Question) -> Iterator
     link_bps, source = _link_bps(host, port)
     for direction in Direction:
         yield vswitch_ceiling(link_bps, question.frame_bytes, direction, source)
-
-
-def _card_of_windows(host: HostFacts, port: Port, question: Question) -> Iterator[Ceiling]:
-    """Where WSL's adapter goes by a card of Windows that is known: its wire and its slot."""
-    card = card_behind(host, port.netdev or "")
-    if card is not None:
-        yield from card_ethernet(host, card, question)
-        yield from card_slot(host, card, question)
 
 
 def _pcie(host: HostFacts, port: Port, question: Question) -> Iterator[Ceiling]:

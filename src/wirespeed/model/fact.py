@@ -34,7 +34,7 @@ class WindowsFact(Fact):
 
     script: ClassVar[str] = ""
     powershell: ClassVar[str]
-    """Calls `Section`: see `doctor/collector.ps1`."""
+    """Calls `Section`: see `platforms/windows/collector.ps1`."""
 
 
 class EsxiFact(Fact):

@@ -5,9 +5,6 @@ from contextlib import closing
 from dataclasses import dataclass
 
 from wirespeed.doctor.collector import collector_script
-from wirespeed.doctor.collector_esxi import esxi_collector_script
-from wirespeed.doctor.collector_windows import windows_collector_script
-from wirespeed.facts.switchport import COMMANDS, COUNTED
 from wirespeed.host.capture_request import (
     LIMIT,
     TIMEOUT_S,
@@ -20,6 +17,9 @@ from wirespeed.host.reach_destination import Destination
 from wirespeed.model.capture import MAGIC, MAX_CAPTURE_BYTES, parse_capture
 from wirespeed.model.error import InputError
 from wirespeed.model.fact import HostFacts
+from wirespeed.platforms.esxi.collector import esxi_collector_script
+from wirespeed.platforms.switch.facts.switchport import COMMANDS, COUNTED
+from wirespeed.platforms.windows.collector import windows_collector_script
 from wirespeed.runs.reach import reach
 
 

@@ -3,14 +3,14 @@
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 
-from wirespeed.apply.hands_esxi import EsxiHands
 from wirespeed.apply.hands_shell import ShellHands
-from wirespeed.apply.hands_vsphere import VsphereHands
-from wirespeed.doctor.collector_esxi import esxi_collector_script
 from wirespeed.host.reach_destination import EsxiHost, VsphereHost, parse_destination
 from wirespeed.host.vsphere import VsphereSession
 from wirespeed.model.error import InputError
 from wirespeed.model.spec import Spec
+from wirespeed.platforms.esxi.collector import esxi_collector_script
+from wirespeed.platforms.esxi.control import EsxiHands
+from wirespeed.platforms.esxi.control_vsphere import VsphereHands
 
 
 @contextmanager

@@ -5,7 +5,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import closing
 
 from wirespeed.doctor.diagnose import diagnose
-from wirespeed.facts.windows_crashes import ANALYSIS_SECTION
 from wirespeed.host.capture_request import Captured, Unreachable
 from wirespeed.host.reach_destination import HERE, Destination, Remote, parse_destination
 from wirespeed.model.capture import parse_capture, with_section
@@ -14,6 +13,7 @@ from wirespeed.model.fact import HostFacts
 from wirespeed.model.finding import Unanswered
 from wirespeed.model.question import Question
 from wirespeed.model.shown import shown
+from wirespeed.platforms.windows.facts.windows_crashes import ANALYSIS_SECTION
 from wirespeed.report.diagnosis_hosts import (
     Answer,
 )

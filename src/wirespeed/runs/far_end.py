@@ -3,13 +3,13 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from wirespeed.doctor.far_end import with_far_end
-from wirespeed.facts.windows_adapters import MAX_NAME
 from wirespeed.host.capture_request import Captured
 from wirespeed.host.reach_destination import Recorded, SwitchHost, parse_destination
 from wirespeed.model.error import InputError
 from wirespeed.model.names import NETDEV
 from wirespeed.model.shown import shown
+from wirespeed.platforms.switch.far_end import with_far_end
+from wirespeed.platforms.windows.facts.windows_adapters import MAX_NAME
 from wirespeed.runs.captures import collect
 
 

@@ -1,11 +1,6 @@
 """What both ends of a cable say of whether it is one, before a port of a switch is changed."""
 
-from wirespeed.apply.guard_switchport import CardEnd, PortMatch, port_match
 from wirespeed.facts.link import Links
-from wirespeed.facts.switchport import Switches
-from wirespeed.facts.switchport_pairs import mac_of, own_name
-from wirespeed.facts.windows_adapters import WindowsAdapters
-from wirespeed.facts.windows_host import has_windows_side
 from wirespeed.host.capture_request import Captured
 from wirespeed.host.reach_destination import SwitchHost
 from wirespeed.model.capture import parse_capture
@@ -13,6 +8,11 @@ from wirespeed.model.error import InputError
 from wirespeed.model.fact import HostFacts
 from wirespeed.model.observed import CannotTellError, Known, Observed, Unreadable
 from wirespeed.model.shown import shown
+from wirespeed.platforms.switch.cable_proof import CardEnd, PortMatch, port_match
+from wirespeed.platforms.switch.facts.switchport import Switches
+from wirespeed.platforms.switch.facts.switchport_pairs import mac_of, own_name
+from wirespeed.platforms.windows.facts.windows_adapters import WindowsAdapters
+from wirespeed.platforms.windows.facts.windows_host import has_windows_side
 from wirespeed.runs.captures import collect
 from wirespeed.runs.plan_hosts import require_whole
 

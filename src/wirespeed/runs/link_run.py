@@ -8,15 +8,11 @@ from pathlib import Path
 
 from wirespeed.apply.executor import Executor
 from wirespeed.apply.guard import refuse_cutoff
-from wirespeed.apply.guard_switchport import Match, refuse_port
 from wirespeed.apply.hands import Hands
-from wirespeed.apply.hands_powershell import PowerShellHands
 from wirespeed.apply.hands_shell import ShellHands
-from wirespeed.apply.hands_switch import SwitchHands
 from wirespeed.apply.interrupted import interrupted
 from wirespeed.apply.planner import make_plan
 from wirespeed.apply.run import Run, open_run
-from wirespeed.apply.switchport_save import save, unsaved
 from wirespeed.host.clock import utc_now
 from wirespeed.host.local import LocalRunner
 from wirespeed.host.reach_destination import (
@@ -38,6 +34,10 @@ from wirespeed.model.observed import CannotTellError
 from wirespeed.model.plan import Plan
 from wirespeed.model.shown import shown
 from wirespeed.model.step import Step
+from wirespeed.platforms.switch.cable_proof import Match, refuse_port
+from wirespeed.platforms.switch.control import SwitchHands
+from wirespeed.platforms.switch.save import save, unsaved
+from wirespeed.platforms.windows.control import PowerShellHands
 from wirespeed.report.plan_text import plan_lines
 from wirespeed.runs.captures import Gathered, gather
 from wirespeed.runs.how_undone import HowUndone

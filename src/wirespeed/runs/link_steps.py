@@ -15,10 +15,10 @@ from pydantic import ValidationError
 from wirespeed.model.error import InputError
 from wirespeed.model.step import Step
 from wirespeed.model.switch_kind import SwitchKind
+from wirespeed.platforms.switch.steps.switchport_fec import SwitchportFec
+from wirespeed.platforms.switch.steps.switchport_link import SwitchportLink
+from wirespeed.platforms.switch.steps.switchport_mtu import SwitchportMtu
 from wirespeed.steps.link_mode import LinkMode
-from wirespeed.steps.switchport_fec import SwitchportFec
-from wirespeed.steps.switchport_link import SwitchportLink
-from wirespeed.steps.switchport_mtu import SwitchportMtu
 
 Encoding: TypeAlias = Literal["auto", "off", "rs", "baser"]
 MBIT = 10**6

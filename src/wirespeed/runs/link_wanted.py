@@ -6,8 +6,6 @@ from typing import Literal, TypeAlias
 
 from wirespeed.facts.link import Links
 from wirespeed.facts.ports import Ports
-from wirespeed.facts.windows_adapters import WindowsAdapters
-from wirespeed.facts.windows_host import has_windows_side
 from wirespeed.host.clock import Deadline, sleep_s
 from wirespeed.host.reach_destination import SwitchHost
 from wirespeed.model.error import InputError
@@ -16,6 +14,9 @@ from wirespeed.model.names import NETDEV
 from wirespeed.model.observed import Known
 from wirespeed.model.shown import shown
 from wirespeed.model.step import Step
+from wirespeed.platforms.windows.facts.windows_adapters import WindowsAdapters
+from wirespeed.platforms.windows.facts.windows_host import has_windows_side
+from wirespeed.platforms.windows.steps.windows_link import WindowsLink
 from wirespeed.runs.link_steps import (
     Encoding,
     card_end,
@@ -28,7 +29,6 @@ from wirespeed.runs.link_windows import windows_card_end
 from wirespeed.steps.fec import Fec
 from wirespeed.steps.link_mode import LinkMode
 from wirespeed.steps.mlxlink_speed import MlxlinkSpeed
-from wirespeed.steps.windows_link import WindowsLink
 
 Tool: TypeAlias = Literal["ethtool", "mlxlink", "mstlink"]
 PROVING = (LinkMode, WindowsLink)

@@ -4,15 +4,15 @@ A card that is none of Mellanox is set by its property *SpeedDuplex, where its d
 value that the driver itself lists.
 """
 
-from wirespeed.facts.windows_adapters import WindowsAdapter, WindowsAdapters
-from wirespeed.facts.windows_advanced import WindowsAdvanced
-from wirespeed.facts.windows_mlx5cmd import WindowsMlx5cmd
 from wirespeed.model.error import InputError
 from wirespeed.model.fact import HostFacts
 from wirespeed.model.observed import CannotTellError, known
 from wirespeed.model.shown import shown
-from wirespeed.steps.windows_link import GBIT, WindowsLink
-from wirespeed.steps.windows_property import WindowsProperty
+from wirespeed.platforms.windows.facts.windows_adapters import WindowsAdapter, WindowsAdapters
+from wirespeed.platforms.windows.facts.windows_advanced import WindowsAdvanced
+from wirespeed.platforms.windows.facts.windows_mlx5cmd import WindowsMlx5cmd
+from wirespeed.platforms.windows.steps.windows_link import GBIT, WindowsLink
+from wirespeed.platforms.windows.steps.windows_property import WindowsProperty
 
 MELLANOX = 0x15B3
 SPEED_DUPLEX = "*SpeedDuplex"

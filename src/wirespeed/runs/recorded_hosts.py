@@ -8,13 +8,13 @@ from typing import TypeVar
 
 from wirespeed.apply.hands_recorded import RecordedHands
 from wirespeed.apply.recorded_answers import RecordedAnswers
-from wirespeed.approaches.wsl2 import SIDE
 from wirespeed.doctor.collector import collector_script
-from wirespeed.doctor.collector_esxi import esxi_collector_script
 from wirespeed.host.reach_destination import Recorded
 from wirespeed.host.recorded import read_recorded
 from wirespeed.model.capture import Capture, parse_capture
 from wirespeed.model.fact import HostFacts
+from wirespeed.platforms.esxi.collector import esxi_collector_script
+from wirespeed.platforms.wsl.approach import SIDE
 from wirespeed.runs.plan_hosts import require_whole
 
 T = TypeVar("T", covariant=True)

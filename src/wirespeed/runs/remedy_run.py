@@ -9,11 +9,7 @@ from wirespeed.apply.guard import refuse_cutoff, with_cutoffs
 from wirespeed.apply.remedies import Left, chosen, plan_remedies
 from wirespeed.apply.run import open_run
 from wirespeed.apply.run_place import other_run_folder
-from wirespeed.doctor.switch_side import is_only_switch
 from wirespeed.facts.ports import Ports
-from wirespeed.facts.vsphere import is_esxi
-from wirespeed.facts.windows_adapters import WindowsAdapters
-from wirespeed.facts.windows_hardware import WindowsHardwares
 from wirespeed.host.reach_destination import WindowsHost, parse_destination
 from wirespeed.model.capture import parse_capture
 from wirespeed.model.command import Shell
@@ -25,6 +21,10 @@ from wirespeed.model.plan import Plan
 from wirespeed.model.question import Question
 from wirespeed.model.shown import shown
 from wirespeed.model.spec import Spec
+from wirespeed.platforms.esxi.facts.vsphere import is_esxi
+from wirespeed.platforms.switch.describe import is_only_switch
+from wirespeed.platforms.windows.facts.windows_adapters import WindowsAdapters
+from wirespeed.platforms.windows.facts.windows_hardware import WindowsHardwares
 from wirespeed.report.plan_text import plan_lines
 from wirespeed.report.text_lines import wrapped
 from wirespeed.runs.examine import examine

@@ -8,10 +8,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 
 from wirespeed.apply.each_host import on_each
-from wirespeed.apply.hands_powershell import PowerShellHands
 from wirespeed.apply.hands_shell import ShellHands
-from wirespeed.apply.hands_wsl import WslHands
-from wirespeed.approaches.wsl2 import SIDE
 from wirespeed.doctor.collector import collector_script
 from wirespeed.host.local import LocalRunner
 from wirespeed.host.reach_destination import (
@@ -26,6 +23,9 @@ from wirespeed.host.wsl import WslRunner
 from wirespeed.model.error import InputError
 from wirespeed.model.fact import HostFacts
 from wirespeed.model.spec import Approach, Spec
+from wirespeed.platforms.windows.control import PowerShellHands
+from wirespeed.platforms.wsl.approach import SIDE
+from wirespeed.platforms.wsl.control import WslHands
 
 NOWHERE = "192.0.2.0/24"
 """The network of a spec that wants none (RFC 5737)."""

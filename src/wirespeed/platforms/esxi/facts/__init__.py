@@ -1,0 +1,1 @@
+"""What is read of ESXi hosts: one file per source."""

@@ -1,0 +1,1 @@
+"""Conditions of ESXi hosts: one per file, pure."""

@@ -1,0 +1,76 @@
+"""An uplink of an ESXi host has lost frames since its driver was loaded."""
+
+from collections.abc import Iterator
+
+from wirespeed.model.finding import ByHand, Evidence, Finding, Remedy, Severity
+from wirespeed.model.observed import CannotTellError, Known
+from wirespeed.model.rule import DoesNotApplyError, HostExam, HostRule
+from wirespeed.platforms.esxi.facts.esxi_uplinks import EsxiUplink, EsxiUplinks
+from wirespeed.platforms.esxi.facts.vsphere import by_vsphere, is_esxi
+
+NO_ROOM = (
+    "Receive packets dropped",
+    "Receive over errors",
+    "Receive FIFO errors",
+    "Receive missed errors",
+)
+"""They came whole, and found no room. Drivers count one frame in several of these: no sum."""
+DAMAGED = ("Receive length errors", "Receive CRC errors", "Receive frame errors")
+
+
+def _check(exam: HostExam) -> Iterator[Finding]:
+    if not is_esxi(exam.host.capture):
+        raise DoesNotApplyError("it is no ESXi host")
+    if by_vsphere(exam.host.capture) is not None:
+        raise CannotTellError("the API has no such counters", "wirespeed doctor esxi://HOST")
+    uplinks = exam.host[EsxiUplinks].uplinks
+    if not uplinks:
+        raise CannotTellError("no uplink was asked", "esxcli network nic stats get -n vmnic0")
+    for uplink in uplinks.values():
+        if isinstance(uplink.counters, Known):
+            yield from _judged(exam, uplink, uplink.counters.value)
+    for uplink in uplinks.values():
+        if not isinstance(uplink.counters, Known):
+            raise CannotTellError(
+                f"{uplink.name}: {uplink.counters.reason}", uplink.counters_source
+            )
+
+
+def _judged(exam: HostExam, uplink: EsxiUplink, counters: dict[str, int]) -> Iterator[Finding]:
+    for names, so, text, by_hand in (
+        (
+            NO_ROOM,
+            "frames came whole and found no room: its queues are emptied too slowly, or are short",
+            "longer receive rings, up to what `esxcli network nic ring preset get` says, and "
+            "more queues of the driver (RSS, DRSS); then read the counters again under load",
+            ByHand.FIND_FIRST,
+        ),
+        (
+            DAMAGED,
+            "frames came damaged, and were dropped: cable, module, or unfit FEC",
+            "clean or replace cable and module, and give both ends the same FEC",
+            ByHand.HARDWARE,
+        ),
+    ):
+        found = [f"{name}: {counters[name]}" for name in names if counters.get(name)]
+        if found:
+            yield exam.finding(
+                Severity.RISK,
+                tuple(Evidence(found=one, source=uplink.counters_source) for one in found),
+                so=so,
+                where=uplink.name,
+                remedies=(Remedy(text=text, by_hand=by_hand),),
+                unpriced="they are counted since the driver was loaded: how fast they grow is not "
+                "known",
+            )
+
+
+RULE = HostRule(
+    slug="esxi.uplink_loses_frames",
+    title="Uplink drops frames (ESXi)",
+    why="The report counts throughput at no loss at all. What an uplink itself drops, no guest "
+    "behind the virtual switch ever sees.",
+    source="DPDK 19.08 Mellanox NIC performance report, test 5; counters of `esxcli network nic "
+    "stats get`",
+    check=_check,
+)

@@ -1,0 +1,1 @@
+"""Changes of ESXi hosts: one per file, pure."""

@@ -1,0 +1,1 @@
+"""What is read of switches: one file per source."""

@@ -1,0 +1,1 @@
+"""Conditions of switches: one per file, pure."""

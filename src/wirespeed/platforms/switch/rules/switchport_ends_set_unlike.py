@@ -1,0 +1,65 @@
+"""A link that is set by hand at one end and negotiated at the other, or set to two speeds."""
+
+from collections.abc import Iterator
+
+from wirespeed.model.finding import ByHand, Evidence, Finding, Remedy, Severity
+from wirespeed.model.observed import Known, Observed, known
+from wirespeed.model.rule import HostExam, HostRule
+from wirespeed.platforms.switch.facts.switchport_pairs import Pair, of_each, pairs
+
+
+def _check(exam: HostExam) -> Iterator[Finding]:
+    yield from of_each(pairs(exam.host), lambda pair: _pair(exam, pair))
+
+
+def _pair(exam: HostExam, pair: Pair) -> Iterator[Finding]:
+    here = known(pair.link.autonegotiation, f"whether {pair.netdev} negotiates")
+    there = known(pair.port.autonegotiation, f"whether {pair.place} negotiates")
+    ours, theirs = pair.link.link_bps, pair.port.set_bps
+    both = isinstance(ours, Known) and isinstance(theirs, Known) and ours.value != theirs.value
+    if here == there and (here or not both):
+        return
+    is_up = known(pair.link.is_up, f"whether {pair.netdev} has a link")
+    evidence = [
+        *_said(pair.link.autonegotiation, f"{pair.netdev}", ours if not here else None),
+        *_said(pair.port.autonegotiation, pair.place, theirs if not there else None),
+    ]
+    if isinstance(pair.link.is_up, Known):
+        evidence.append(Evidence.of(pair.link.is_up, "the link is up" if is_up else "no link"))
+    yield exam.finding(
+        Severity.RISK if is_up else Severity.FAULT,
+        tuple(evidence),
+        so="the ends agree by luck: after the next loss of link they may not"
+        if is_up
+        else "nothing goes through this port: each end waits for what the other does not send",
+        where=pair.netdev,
+        remedies=(
+            Remedy(
+                text="set both ends alike, as one change that is undone as one: `wirespeed link "
+                "HOST NETDEV SWITCH --speed 10G`, or --speed auto",
+                by_hand=ByHand.FAR_END,
+            ),
+        ),
+        unpriced="it costs nothing while the link stays as it is"
+        if is_up
+        else "what it should carry is not known",
+    )
+
+
+def _said(negotiates: Observed[bool], where: str, bps: Observed[int] | None) -> Iterator[Evidence]:
+    if not isinstance(negotiates, Known):
+        return
+    at = f" to {bps.value / 1e9:g} Gb/s" if isinstance(bps, Known) else ""
+    text = "negotiates" if negotiates.value else f"is set by hand{at}"
+    yield Evidence.of(negotiates, f"{where} {text}")
+
+
+RULE = HostRule(
+    slug="switchport.ends_set_unlike",
+    title="Settings differ between card and switch port",
+    why="A port that is set by hand sends no negotiation, and one that negotiates waits for it. "
+    "Cards of 25 Gb/s then stay without a link at a switch port of 10 Gb/s that an older card came "
+    "up at. Both ends negotiate, or both are set to the same speed.",
+    source="IEEE 802.3 clause 73; a report of ConnectX-4 Lx cards at Dell N4000 switches",
+    check=_check,
+)

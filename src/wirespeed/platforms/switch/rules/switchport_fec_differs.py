@@ -1,0 +1,55 @@
+"""A card and a switch port with different forward error correction."""
+
+from collections.abc import Iterator
+
+from wirespeed.model.finding import ByHand, Evidence, Finding, Remedy, Severity
+from wirespeed.model.observed import Known, known
+from wirespeed.model.rule import HostExam, HostRule
+from wirespeed.platforms.switch.facts.switchport_pairs import Pair, of_each, pairs
+
+NONE = ("off", "none")
+
+
+def _check(exam: HostExam) -> Iterator[Finding]:
+    yield from of_each(pairs(exam.host), lambda pair: _pair(exam, pair))
+
+
+def _pair(exam: HostExam, pair: Pair) -> Iterator[Finding]:
+    theirs = known(pair.port.fec, f"FEC of {pair.place}")
+    words = known(pair.link.fec_configured, f"FEC that {pair.netdev} is set to")
+    ours = {"off" if word.lower() in NONE else word.lower() for word in words}
+    if theirs == "auto" or "auto" in ours or theirs in ours:
+        return
+    is_up = isinstance(pair.link.is_up, Known) and pair.link.is_up.value
+    evidence = []
+    if isinstance(pair.link.fec_configured, Known):
+        text = f"{pair.netdev} has {', '.join(sorted(ours))}"
+        evidence.append(Evidence.of(pair.link.fec_configured, text))
+    if isinstance(pair.port.fec, Known):
+        evidence.append(Evidence.of(pair.port.fec, f"{pair.place} has {theirs}"))
+    yield exam.finding(
+        Severity.RISK if is_up else Severity.FAULT,
+        tuple(evidence),
+        so="the link is up by one end giving way; after the next loss of link it may stay down"
+        if is_up
+        else "the link cannot come up: neither end understands the other's blocks",
+        where=pair.netdev,
+        remedies=(
+            Remedy(
+                text="give both ends the same, as one change that is undone as one: `wirespeed "
+                "link HOST NETDEV SWITCH --fec rs`, or --fec auto",
+                by_hand=ByHand.FAR_END,
+            ),
+        ),
+        unpriced="it costs when the link is lost",
+    )
+
+
+RULE = HostRule(
+    slug="switchport.fec_differs",
+    title="FEC differs between card and switch port",
+    why="FEC changes the blocks on the wire, so both ends must use the same. Where it is set by "
+    "hand at one end and otherwise at the other, the link stays down or flaps.",
+    source="IEEE 802.3 clauses 74, 91 and 108",
+    check=_check,
+)

@@ -1,0 +1,85 @@
+"""Two ends that negotiate, and end below what both can do, or nowhere."""
+
+from collections.abc import Iterator
+
+from wirespeed.ceilings.ethernet import ethernet_ceiling
+from wirespeed.model.ceiling import Direction
+from wirespeed.model.finding import ByHand, Change, Evidence, Finding, Remedy, Severity
+from wirespeed.model.observed import CannotTellError, Known, known
+from wirespeed.model.rule import HostExam, HostRule
+from wirespeed.platforms.switch.facts.switchport_pairs import Pair, of_each, pairs
+from wirespeed.platforms.switch.facts.switchport_port import most_bps
+
+
+def _check(exam: HostExam) -> Iterator[Finding]:
+    yield from of_each(pairs(exam.host), lambda pair: _pair(exam, pair))
+
+
+def _pair(exam: HostExam, pair: Pair) -> Iterator[Finding]:
+    link, port = pair.link, pair.port
+    if not known(port.autonegotiation, f"whether {pair.place} negotiates"):
+        return
+    if not known(link.autonegotiation, f"whether {pair.netdev} negotiates"):
+        return
+    if not known(link.is_enabled, f"whether {pair.netdev} is set up"):
+        return
+    is_up = known(link.is_up, f"whether {pair.netdev} has a link")
+    now = known(link.link_bps, f"speed of {pair.netdev}") if is_up else 0
+    own = known(link.supported.bps, f"speeds that {pair.netdev} can do")
+    theirs = most_bps(port.name)
+    if theirs is None:
+        raise CannotTellError(f"what {pair.place} can do", _look(pair))
+    both = max((bps for bps in own if bps <= theirs), default=0)
+    if now >= both:
+        return
+    evidence = [Evidence(found=f"{port.name} is made for {_g(theirs)}", source=_look(pair))]
+    if isinstance(link.supported.bps, Known):
+        evidence.append(Evidence.of(link.supported.bps, f"{pair.netdev} can do {_g(max(own))}"))
+    if isinstance(port.autonegotiation, Known):
+        evidence.append(Evidence.of(port.autonegotiation, "both ends negotiate"))
+    if isinstance(link.is_up, Known):
+        evidence.append(Evidence.of(link.is_up, f"{_g(now)} now" if is_up else "no link"))
+    sides = tuple(Direction)
+    yield exam.finding(
+        Severity.FAULT,
+        tuple(evidence),
+        so=f"the link runs at {_g(now)} of the {_g(both)} that both ends can do"
+        if is_up
+        else f"no link, where both ends can do {_g(both)}",
+        where=pair.netdev,
+        remedies=(
+            Remedy(
+                text=f"set both ends to {_g(both)} by hand, as one change that is undone as one: "
+                f"`wirespeed link HOST NETDEV SWITCH --speed {both // 10**9}G`; one end alone "
+                "leaves no link",
+                by_hand=ByHand.FAR_END,
+            ),
+        ),
+        changes=tuple(
+            Change(after=ethernet_ceiling(both, exam.question.frame_bytes, side, "both ends set"))
+            for side in sides
+        )
+        if is_up
+        else (),
+        unpriced="" if is_up else "what it should carry is not known",
+    )
+
+
+def _look(pair: Pair) -> str:
+    return pair.port.is_up.source
+
+
+def _g(bps: int) -> str:
+    return f"{bps / 1e9:g} Gb/s"
+
+
+RULE = HostRule(
+    slug="switchport.negotiated_below_both",
+    title="Negotiated speed below what card and switch support",
+    why="Ports of 10 Gb/s over SFP+ have no negotiation of their own in the standard: a switch "
+    "port that negotiates there falls to the 1 Gb/s of 1000BASE-X, or finds nothing. A card of "
+    "25 Gb/s at such a port has to be set to 10 Gb/s by hand, and the switch port too.",
+    source="IEEE 802.3 clauses 37, 49 and 73; a report of ConnectX-4 Lx cards at Dell N4000 "
+    "switches: 1 Gb/s, and 10 Gb/s once both were set",
+    check=_check,
+)

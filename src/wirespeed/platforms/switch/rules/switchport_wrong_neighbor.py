@@ -1,0 +1,55 @@
+"""A cable that is in another port than the user said."""
+
+from collections.abc import Iterator
+
+from wirespeed.model.finding import ByHand, Evidence, Finding, Remedy, Severity
+from wirespeed.model.observed import Absent, Known, known
+from wirespeed.model.rule import DoesNotApplyError, HostExam, HostRule
+from wirespeed.model.shown import shown
+from wirespeed.platforms.switch.facts.switchport_ends import CableEnd, cable_ends
+from wirespeed.platforms.switch.facts.switchport_pairs import is_own, of_each
+
+
+def _check(exam: HostExam) -> Iterator[Finding]:
+    named = [end for end in cable_ends(exam.host) if end.is_named]
+    if not named:
+        raise DoesNotApplyError("no cable was named: what is heard is what is taken")
+    yield from of_each(named, lambda pair: _pair(exam, pair))
+
+
+def _pair(exam: HostExam, pair: CableEnd) -> Iterator[Finding]:
+    if isinstance(pair.port.neighbors, Absent):
+        return
+    heard = known(pair.port.neighbors, f"what {pair.place} hears by LLDP")
+    macs = (pair.mac,) if pair.mac else ()
+    if any(is_own(neighbor, pair.name, macs, pair.host) is not False for neighbor in heard):
+        return
+    names = ", ".join(shown(f"{one.port} of {one.system or '?'}", 80) for one in heard[:4])
+    yield exam.finding(
+        Severity.RISK,
+        (
+            Evidence(
+                found=f"{pair.place} hears {names}",
+                source=pair.port.neighbors.source if isinstance(pair.port.neighbors, Known) else "",
+            ),
+        ),
+        so=f"{pair.name} may be plugged in elsewhere: a change of that port would hit another",
+        where=pair.name,
+        remedies=(
+            Remedy(
+                text="follow the cable, or see which port learns the card's MAC address",
+                by_hand=ByHand.HARDWARE,
+            ),
+        ),
+        unpriced="it costs nothing by itself",
+    )
+
+
+RULE = HostRule(
+    slug="switchport.wrong_neighbor",
+    title="Unexpected LLDP neighbor at the switch port",
+    why="Before a port of a switch is changed it has to be the right one. A host that sends LLDP "
+    "tells its netdev; many cards send some of their own, with the MAC address.",
+    source="IEEE 802.1AB",
+    check=_check,
+)

@@ -1,0 +1,1 @@
+"""Changes of switches: one per file, pure."""

@@ -1,0 +1,27 @@
+"""Forward error correction of a switch's port."""
+
+from typing import ClassVar, Literal
+
+from wirespeed.model.step import State
+from wirespeed.platforms.switch.steps.switchport_dialect import FEC_LINES, Topic
+from wirespeed.platforms.switch.steps.switchport_setting import SwitchportSetting
+
+
+class SwitchportFec(SwitchportSetting):
+    """The port uses this encoding, as ethtool calls it; the card at its other end needs the same.
+
+    On OS10 `rs` is clause 108, of 25 Gb/s; ports of 100 Gb/s have clause 91, and refuse it.
+    """
+
+    topic: ClassVar[Topic] = Topic.FEC
+    step: Literal["switchport_fec"] = "switchport_fec"
+    encoding: Literal["auto", "off", "rs", "baser"]
+
+    @property
+    def why(self) -> str:
+        """What it is good for."""
+        return "Without the same correction at both ends the link stays down, or loses frames."
+
+    def wanted(self, before: State) -> State:  # noqa: ARG002
+        """Give the encoding in the switch's words."""
+        return {"fec": FEC_LINES[self.kind][self.encoding]}

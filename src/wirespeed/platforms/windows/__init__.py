@@ -1,0 +1,1 @@
+"""Windows hosts: what is read, judged and changed there, and how they are reached."""

@@ -1,0 +1,1 @@
+"""What is read of Windows hosts: one file per source."""

@@ -1,0 +1,84 @@
+"""Which card of Windows carries what an adapter of WSL sends. Pure."""
+
+from wirespeed.facts.netstack import NetStack
+from wirespeed.model.fact import HostFacts
+from wirespeed.model.observed import CannotTellError, Known
+from wirespeed.platforms.windows.facts.windows_adapters import WindowsAdapter, WindowsAdapters
+from wirespeed.platforms.windows.facts.windows_addresses import WindowsAddresses
+from wirespeed.platforms.windows.facts.windows_host import has_windows_side
+from wirespeed.platforms.windows.facts.windows_switches import VirtualSwitch, WindowsSwitches
+from wirespeed.platforms.windows.facts.windows_wslconfig import WslConfig
+
+NOMINAL_BPS = 10 * 10**9
+"""What an adapter of an internal switch reports, whatever the cards of the machine can do."""
+
+
+def fast_cards(host: HostFacts) -> tuple[WindowsAdapter, ...]:
+    """Give the cards that are up and faster than an internal switch; CannotTellError as facts."""
+    return tuple(
+        card
+        for card in host[WindowsAdapters].cards()
+        if card.is_up and (card.shown_bps or 0) > NOMINAL_BPS
+    )
+
+
+def card_of_switch(host: HostFacts, switch: VirtualSwitch) -> WindowsAdapter | None:
+    """Give the first card that a switch is bound to; None where it is bound to none."""
+    if not switch.reaches_a_card:
+        return None
+    for adapter in host[WindowsAdapters].known():
+        if adapter.guid in switch.card_guids or (
+            not switch.card_guids and adapter.description in switch.card_descriptions
+        ):
+            return adapter
+    return None
+
+
+def card_behind(host: HostFacts, netdev: str) -> WindowsAdapter | None:
+    """Give the card that a netdev of WSL goes by, as far as both sides tell; None where not.
+
+    In mirrored mode the netdev has the addresses of an adapter of Windows: of the card, or of the
+    host's own on a switch that is bound to it. In bridged mode .wslconfig names the switch.
+    """
+    if not has_windows_side(host.capture):
+        return None
+    try:
+        adapter = _mirrored(host, netdev)
+        switches = host[WindowsSwitches].all
+    except CannotTellError:
+        return None
+    if adapter is not None and adapter.is_card:
+        return adapter
+    found = switches.value if isinstance(switches, Known) else ()
+    if adapter is not None and adapter.is_of_switch:
+        name = switch_of(host, adapter)
+    else:
+        name = host[WslConfig].setting("wsl2.vmswitch")
+    for switch in found:
+        if switch.name == name:
+            return card_of_switch(host, switch)
+    return None
+
+
+def _mirrored(host: HostFacts, netdev: str) -> WindowsAdapter | None:
+    links = host[NetStack].links
+    link = links.value.get(netdev) if isinstance(links, Known) else None
+    if link is None or not isinstance(link.addresses, Known):
+        return None
+    ours = {str(address.ip) for address in link.addresses.value}
+    theirs = host[WindowsAddresses].by_index
+    if not isinstance(theirs, Known):
+        return None
+    for adapter in host[WindowsAdapters].known():
+        if ours & set(theirs.value.get(adapter.index, ())):
+            return adapter
+    return None
+
+
+def switch_of(host: HostFacts, adapter: WindowsAdapter) -> str | None:
+    """Give the name of the switch that the host's own adapter hangs on; None: it is not known."""
+    adapters = host[WindowsSwitches].adapters
+    for one in adapters.value if isinstance(adapters, Known) else ():
+        if one.is_of_host and one.mac and one.mac == adapter.mac:
+            return one.switch_name
+    return None

@@ -1,0 +1,1 @@
+"""Conditions of Windows hosts: one per file, pure."""

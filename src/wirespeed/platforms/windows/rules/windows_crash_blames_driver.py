@@ -1,0 +1,112 @@
+"""A crash whose analysis blames a driver: which one it is, and where it is bound."""
+
+from collections.abc import Iterator
+
+from wirespeed.model.fact import HostFacts
+from wirespeed.model.finding import ByHand, Evidence, Finding, Remedy, Severity
+from wirespeed.model.observed import Absent, CannotTellError, Known, known
+from wirespeed.model.rule import HostExam, HostRule
+from wirespeed.model.shown import shown
+from wirespeed.platforms.windows.facts.windows_adapters import WindowsAdapters
+from wirespeed.platforms.windows.facts.windows_bindings import WindowsBindings
+from wirespeed.platforms.windows.facts.windows_crashes import (
+    ANALYSIS_SOURCE,
+    EVENTS_SOURCE,
+    CrashAnalysis,
+    WindowsCrashes,
+)
+from wirespeed.platforms.windows.facts.windows_host import require_windows
+
+
+def _check(exam: HostExam) -> Iterator[Finding]:
+    crashes = exam.host[WindowsCrashes]
+    if isinstance(crashes.analysis, Absent):
+        require_windows(exam.host)
+        events = known(crashes.bugchecks, "the crashes that Windows recorded")
+        if not events:
+            return
+        time, code = events[0]
+        raise CannotTellError(
+            f"Windows crashed {len(events)} time{'s' if len(events) > 1 else ''}, the last at "
+            f"{shown(time, 30)} UTC with {shown(code, 20) or 'no code'}: which driver it was, a "
+            "debugger tells of the dump (`!analyze -v`)",
+            ANALYSIS_SOURCE,
+        )
+    analysis = known(crashes.analysis, "what the debugger said")
+    bound = tuple(_bound(exam.host, analysis))
+    yield exam.finding(
+        Severity.NOTE if analysis.is_of_windows else Severity.FAULT,
+        (
+            Evidence(found=f"the debugger blames {_named(analysis)}", source=ANALYSIS_SOURCE),
+            *(
+                (Evidence(found=f"stack: {_stack(analysis)}", source=ANALYSIS_SOURCE),)
+                if analysis.stack
+                else ()
+            ),
+            *bound,
+            *_events(exam.host),
+        ),
+        so="Windows' own module is named, which is where a fault shows and seldom where it is"
+        if analysis.is_of_windows
+        else "this driver took Windows down: the card and the switch are not what is at fault",
+        remedies=(
+            Remedy(
+                text="look at the modules of the stack that are not of Windows"
+                if analysis.is_of_windows
+                else "unbind it where it is not needed (windows.foreign_filter)"
+                if bound
+                else "update, take out or unbind this driver; it is bound to no adapter that is "
+                "known here",
+                by_hand=ByHand.FIND_FIRST if analysis.is_of_windows else ByHand.SOFTWARE,
+            ),
+        ),
+        unpriced="a crash has no price in frames",
+    )
+
+
+def _named(analysis: CrashAnalysis) -> str:
+    symbol = f" ({shown(analysis.symbol, 60)})" if analysis.symbol else ""
+    return f"{shown(analysis.blamed, 60)}{symbol}"
+
+
+def _stack(analysis: CrashAnalysis) -> str:
+    frames = [f"{module}!{function}" if function else module for module, function in analysis.stack]
+    return shown(" < ".join(frames[:6]), 200)
+
+
+def _bound(host: HostFacts, analysis: CrashAnalysis) -> Iterator[Evidence]:
+    try:
+        adapters = {a.guid: a for a in host[WindowsAdapters].known()}
+        bindings = host[WindowsBindings].known()
+    except CannotTellError:
+        return
+    for binding in bindings:
+        adapter = adapters.get(binding.guid)
+        if adapter and binding.is_enabled and binding.is_of_image(analysis.blamed):
+            yield Evidence(
+                found=f"{shown(binding.component_id, 40)} is bound to {shown(adapter.name, 60)}",
+                source="Get-NetAdapterBinding -AllBindings -IncludeHidden",
+            )
+
+
+def _events(host: HostFacts) -> Iterator[Evidence]:
+    events = host[WindowsCrashes].bugchecks
+    if isinstance(events, Known) and events.value:
+        time, code = events.value[0]
+        yield Evidence(
+            found=f"{len(events.value)} recorded, the last at {shown(time, 30)} UTC: "
+            f"{shown(code, 20)}",
+            source=EVENTS_SOURCE,
+        )
+
+
+RULE = HostRule(
+    slug="windows.crash_blames_driver",
+    title="Crash report names a network driver (Windows)",
+    why="A crash while a virtual switch is made looks like Hyper-V's or the card's. The dump says "
+    "more: in the WSL2 document it named the filter driver of another card, called by NDIS while "
+    "it detached filters.",
+    source="`From 10 to 40Gbps - Getting a Mellanox ConnectX-5 Working in WSL2`, Step 3; "
+    "https://learn.microsoft.com/windows-hardware/drivers/debuggercmds/-analyze",
+    check=_check,
+)

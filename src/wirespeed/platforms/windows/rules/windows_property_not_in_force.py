@@ -1,0 +1,178 @@
+"""A property of a card that was set and has come back, or is set and not in force."""
+
+import re
+from collections.abc import Iterator
+
+from wirespeed.model.command import Command, Shell
+from wirespeed.model.fact import HostFacts
+from wirespeed.model.finding import ByHand, Danger, Evidence, Finding, Remedy, Severity
+from wirespeed.model.observed import CannotTellError, Known, Observed
+from wirespeed.model.powershell import exactly
+from wirespeed.model.rule import DoesNotApplyError, HostExam, HostRule
+from wirespeed.model.shown import shown
+from wirespeed.model.step_call import StepCall
+from wirespeed.platforms.windows.facts.windows_adapters import WindowsAdapter, WindowsAdapters
+from wirespeed.platforms.windows.facts.windows_advanced import (
+    SOURCE,
+    AdvancedProperty,
+    WindowsAdvanced,
+)
+from wirespeed.platforms.windows.facts.windows_bindings import WindowsBindings
+from wirespeed.platforms.windows.facts.windows_host import require_windows
+from wirespeed.platforms.windows.facts.windows_offloads import (
+    LSO_SOURCE,
+    RSC_SOURCE,
+    WindowsOffloads,
+)
+from wirespeed.platforms.windows.facts.windows_queues import RSS_SOURCE, WindowsQueues
+
+ON = "1"
+KEYWORD = re.compile(r"\*?[A-Za-z0-9_]{1,64}")
+VALUE = re.compile(r"[A-Za-z0-9_.:-]{1,64}")
+ETHERNET_HEADER_BYTES = 14
+"""What *JumboPacket counts beside the MTU; some drivers have the MTU itself there."""
+
+
+def _check(exam: HostExam) -> Iterator[Finding]:
+    host = exam.host
+    require_windows(host)
+    cards = host[WindowsAdapters].cards()
+    if not cards:
+        raise DoesNotApplyError("no card is seen on the Windows side")
+    wanted = dict(text.split("=", 1) for text in exam.question.wanted if "=" in text)
+    nowhere = set(wanted)
+    for card in cards:
+        properties = host[WindowsAdvanced].of(card.guid)
+        for keyword, value in wanted.items():
+            had = properties.get(keyword.lower())
+            nowhere -= {keyword} if had is not None else set()
+            if had is not None and had.value != value:
+                yield _finding(exam, card, had, value, f"you want {value}", "as you gave it")
+        for keyword, is_on, source in _in_force(host, card):
+            had = properties.get(keyword)
+            if had is not None and had.value == ON and is_on == Known(False, source):
+                yield _finding(exam, card, had, ON, "it is not in force", source)
+        jumbo, mtu = properties.get("*jumbopacket"), card.mtu_bytes
+        if jumbo is not None and jumbo.value.isdecimal() and isinstance(mtu, Known):
+            asked = int(jumbo.value[:6])
+            if mtu.value < asked - ETHERNET_HEADER_BYTES and card.is_up:
+                text = f"its MTU is {mtu.value}"
+                yield _finding(exam, card, jumbo, jumbo.value, text, mtu_source(card))
+    if nowhere:
+        names = ", ".join(shown(keyword, 60) for keyword in sorted(nowhere))
+        raise CannotTellError(f"no card has a property {names}", SOURCE)
+
+
+def mtu_source(card: WindowsAdapter) -> str:
+    """Command that shows a card's MTU."""
+    return f"Get-NetIPInterface -InterfaceIndex {card.index}"
+
+
+def _in_force(host: HostFacts, card: WindowsAdapter) -> Iterator[tuple[str, Observed[bool], str]]:
+    """Keyword in lower case, whether it is in force, and what shows it."""
+    offloads = host[WindowsOffloads]
+    if card.guid in offloads.lso:
+        four, six = offloads.lso[card.guid]
+        yield "*lsov2ipv4", four, LSO_SOURCE
+        yield "*lsov2ipv6", six, LSO_SOURCE
+    if card.guid in offloads.rsc:
+        four, six = offloads.rsc[card.guid]
+        yield "*rscipv4", four, RSC_SOURCE
+        yield "*rscipv6", six, RSC_SOURCE
+    rss = host[WindowsQueues].rss.get(card.guid)
+    if rss is not None:
+        yield "*rss", rss.is_enabled, RSS_SOURCE
+
+
+def _finding(
+    exam: HostExam,
+    card: WindowsAdapter,
+    had: AdvancedProperty,
+    value: str,
+    seen: str,
+    source: str,
+) -> Finding:
+    filters = exam.host[WindowsBindings].all
+    foreign = sorted(
+        {
+            shown(b.component_id, 40)
+            for b in (filters.value if isinstance(filters, Known) else ())
+            if b.guid == card.guid
+            and b.is_enabled
+            and b.card_vendor
+            and b.card_vendor[1] != card.pci_vendor
+        }
+    )
+    return exam.finding(
+        Severity.FAULT,
+        (
+            Evidence(found=f"{shown(had.keyword, 40)} is {shown(had.value, 40)}", source=SOURCE),
+            Evidence(found=seen, source=source),
+            *(
+                Evidence(
+                    found=f"{name}, another maker's filter, is bound to it",
+                    source="Get-NetAdapterBinding -AllBindings -IncludeHidden",
+                )
+                for name in foreign
+            ),
+        ),
+        so="the setting that somebody made does not hold"
+        + (": such a filter has been seen to set other cards' properties back" if foreign else ""),
+        where=shown(card.name, 60),
+        remedies=(_remedy(card, had, value, foreign),),
+    )
+
+
+def _remedy(card: WindowsAdapter, had: AdvancedProperty, value: str, foreign: list[str]) -> Remedy:
+    if foreign:
+        return Remedy(
+            text="unbind the filter first (windows.foreign_filter), then set it again: before, it "
+            "comes back",
+            by_hand=ByHand.FIND_FIRST,
+        )
+    if not card.has_safe_name or not KEYWORD.fullmatch(had.keyword) or not VALUE.fullmatch(value):
+        return Remedy(text="set it again and restart the adapter", by_hand=ByHand.NO_NAME)
+    adapter = ("-InterfaceDescription", exactly(card.description))
+    if had.value == value:
+        return Remedy(
+            text="restart the adapter, so that the driver reads it anew; then see whether it holds",
+            commands=(_command("Restart-NetAdapter", *adapter, "-Confirm:$false"),),
+            danger=Danger.DROPS_LINK,
+            by_hand=ByHand.NO_STEP,
+        )
+    return Remedy(
+        text="set it; the adapter restarts by it. Then see whether it stayed",
+        commands=(
+            _command(
+                "Set-NetAdapterAdvancedProperty",
+                *adapter,
+                *("-RegistryKeyword", had.keyword, "-RegistryValue", value),
+                *("-AllProperties:$true", "-IncludeHidden:$true"),
+            ),
+        ),
+        danger=Danger.DROPS_LINK,
+        steps=(
+            StepCall.of(
+                "windows_property", adapter=card.description, keyword=had.keyword, value=value
+            ),
+        ),
+    )
+
+
+def _command(*words: str) -> Command:
+    return Command(argv=words, shell=Shell.POWERSHELL)
+
+
+RULE = HostRule(
+    slug="windows.property_not_in_force",
+    title="Adapter property set but not in force (Windows)",
+    why="What Device Manager or Set-NetAdapterAdvancedProperty writes stands in the registry; what "
+    "is in force is told elsewhere (Get-NetAdapterLso, -Rss, -Rsc, the MTU). They differ when the "
+    "adapter was not restarted, when a driver refused, and when a filter sets it back: then the "
+    "registry itself has the old value, which only shows beside what you want (--wanted "
+    "KEYWORD=VALUE).",
+    source="`From 10 to 40Gbps - Getting a Mellanox ConnectX-5 Working in WSL2`, Step 4; "
+    "https://learn.microsoft.com/windows-hardware/drivers/network/"
+    "standardized-inf-keywords-for-network-devices",
+    check=_check,
+)

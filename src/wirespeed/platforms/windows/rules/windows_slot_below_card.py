@@ -1,0 +1,118 @@
+"""A card of Windows in a slot, or on a link, that is narrower or slower than the card."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from wirespeed.ceilings.devices import device_for
+from wirespeed.ceilings.ethernet import ethernet_ceiling
+from wirespeed.ceilings.pcie import pcie_ceiling
+from wirespeed.facts.link import Links
+from wirespeed.model.ceiling import Ceiling, Direction
+from wirespeed.model.finding import ByHand, Change, Evidence, Finding, Remedy, Severity
+from wirespeed.model.observed import Known, known
+from wirespeed.model.pcie_link import PcieLink
+from wirespeed.model.question import Question
+from wirespeed.model.rule import DoesNotApplyError, HostExam, HostRule
+from wirespeed.platforms.windows.facts.windows_adapters import WindowsAdapter, WindowsAdapters
+from wirespeed.platforms.windows.facts.windows_behind import card_behind
+from wirespeed.platforms.windows.facts.windows_hardware import (
+    SOURCE,
+    WindowsHardware,
+    WindowsHardwares,
+)
+from wirespeed.platforms.windows.facts.windows_host import require_windows
+
+
+def _check(exam: HostExam) -> Iterator[Finding]:
+    host = exam.host
+    require_windows(host)
+    cards = [card for card in host[WindowsAdapters].cards() if card.is_up]
+    if not cards:
+        raise DoesNotApplyError("no card is up")
+    for card in cards:
+        hardware = known(host[WindowsHardwares].of(card.guid), f"the slot of {card.name}")
+        now = known(hardware.link, f"the PCIe link of {card.name}")
+        lanes = known(hardware.max_lanes, f"the width that {card.name} can do")
+        gt_per_s = known(hardware.max_gt_per_s, f"the speed that {card.name} can do")
+        if now.lanes < lanes or now.gt_per_s < gt_per_s:
+            after = replace(now, lanes=max(lanes, now.lanes), gt_per_s=gt_per_s)
+            yield _finding(exam, card, hardware, now, after)
+
+
+def _is_in_the_way(exam: HostExam, card: WindowsAdapter, slot_bps: float) -> bool:
+    """Whether what is asked about goes by this slot and could fill it."""
+    asked = exam.question.ports
+    if not asked or card.name in asked:
+        return True
+    links = exam.host[Links].by_netdev
+    speeds = [
+        links[netdev].link_bps
+        for netdev in asked
+        if netdev in links and card_behind(exam.host, netdev) == card
+    ]
+    return any(isinstance(bps, Known) and bps.value > slot_bps for bps in speeds)
+
+
+def _finding(
+    exam: HostExam,
+    card: WindowsAdapter,
+    hardware: WindowsHardware,
+    now: PcieLink,
+    after: PcieLink,
+) -> Finding:
+    question = exam.question
+    most = max(c.load_bps_l1.high for c in _slot(question, hardware, now))
+    wire_bps = known(card.link_bps, f"the speed of {card.name}")
+    wire = max(
+        ethernet_ceiling(wire_bps, question.frame_bytes, d, "Get-NetAdapter").load_bps_l1.low
+        for d in Direction
+    )
+    return exam.finding(
+        Severity.CEILING if most < wire and _is_in_the_way(exam, card, most) else Severity.NOTE,
+        (
+            Evidence(found=f"x{now.lanes} at {now.gt_per_s:g} GT/s now", source=SOURCE),
+            Evidence(
+                found=f"the card can do x{after.lanes} at {after.gt_per_s:g} GT/s", source=SOURCE
+            ),
+        ),
+        so=f"the slot carries at most {most / 1e9:.1f} Gb/s of {wire_bps / 1e9:g}"
+        if most < wire
+        else f"the slot still carries the {wire_bps / 1e9:g} Gb/s of the link",
+        where=card.name,
+        remedies=(
+            Remedy(
+                text="what the slot could do, Windows does not tell: see the board's manual. "
+                "Reseat the card, look for a setting that splits the slot, or move it to a slot of "
+                f"x{after.lanes}; no software step mends this",
+                by_hand=ByHand.HARDWARE,
+            ),
+        ),
+        changes=tuple(Change(after=c) for c in _slot(question, hardware, after)),
+        unpriced="what this path carries now is not known",
+    )
+
+
+def _slot(question: Question, hardware: WindowsHardware, link: PcieLink) -> list[Ceiling]:
+    return [
+        pcie_ceiling(
+            link,
+            question.frame_bytes,
+            direction,
+            f"pcie {hardware.pci_address or 'slot'}",
+            SOURCE,
+            device=device_for(question.purpose),
+            bidirectional=question.bidirectional,
+        )
+        for direction in Direction
+    ]
+
+
+RULE = HostRule(
+    slug="windows.slot_below_card",
+    title="PCIe slot narrower or slower than the card (Windows)",
+    why="A ConnectX-5 Ex of 100 Gb/s in a slot of x4 at 16 GT/s has some 50 Gb/s, whatever is "
+    "tuned. Windows tells what the link is and what the card could do.",
+    source="`From 10 to 40Gbps - Getting a Mellanox ConnectX-5 Working in WSL2`, Step 5; PCI "
+    "Express Base Specification, section 7.5.3",
+    check=_check,
+)

@@ -1,0 +1,152 @@
+"""Hyper-V's switches reach no card, while a fast one is there and somebody's traffic is for it."""
+
+import re
+from collections.abc import Iterator
+
+from wirespeed.facts.virtualization_wsl import Wsl
+from wirespeed.model.command import Command, Shell
+from wirespeed.model.fact import HostFacts
+from wirespeed.model.finding import ByHand, Danger, Evidence, Finding, Remedy, Severity
+from wirespeed.model.observed import CannotTellError, Known
+from wirespeed.model.rule import DoesNotApplyError, HostExam, HostRule
+from wirespeed.model.shown import shown
+from wirespeed.model.step_call import StepCall
+from wirespeed.platforms.windows.facts.windows_adapters import WindowsAdapter, WindowsAdapters
+from wirespeed.platforms.windows.facts.windows_behind import card_of_switch, fast_cards
+from wirespeed.platforms.windows.facts.windows_bindings import WindowsBinding, WindowsBindings
+from wirespeed.platforms.windows.facts.windows_host import require_windows
+from wirespeed.platforms.windows.facts.windows_switches import SOURCE, WindowsSwitches
+
+NAME = "wirespeed-external"
+COMPONENT = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
+
+
+def _check(exam: HostExam) -> Iterator[Finding]:
+    host = exam.host
+    require_windows(host)
+    cards = fast_cards(host)
+    if not cards:
+        raise DoesNotApplyError("no card that is up is faster than an internal switch")
+    switches = host[WindowsSwitches].known()
+    who = _who(host)
+    if not who:
+        raise DoesNotApplyError("neither WSL nor a virtual machine hangs on a switch")
+    bound = [card_of_switch(host, switch) for switch in switches]
+    if any(card is not None and card.guid in {c.guid for c in cards} for card in bound):
+        return
+    card = cards[0]
+    yield exam.finding(
+        Severity.FAULT,
+        (
+            *(
+                Evidence(
+                    found=f"{shown(switch.name, 60)} is {shown(switch.kind, 20)}, bound to "
+                    + (", ".join(shown(c, 60) for c in switch.card_descriptions) or "no card"),
+                    source=SOURCE,
+                )
+                for switch in switches
+            ),
+            Evidence(
+                found=f"{shown(card.name, 60)} ({shown(card.description, 60)}) is up at "
+                f"{(card.shown_bps or 0) / 1e9:g} Gb/s",
+                source="Get-NetAdapter -IncludeHidden",
+            ),
+            Evidence(found=f"on a switch: {who}", source="Get-VMNetworkAdapter -All"),
+        ),
+        so="what goes through these switches is moved by software near 10 Gb/s, and the card "
+        "stands beside it",
+        where=host.name,
+        remedies=(_remedy(host, card),),
+        unpriced="how much is meant for the card is not known: measure before and after",
+    )
+
+
+def _who(host: HostFacts) -> str:
+    try:
+        is_wsl = isinstance(host[Wsl].version, Known)
+    except CannotTellError:
+        is_wsl = False
+    adapters = host[WindowsSwitches].adapters
+    guests = {a.guest for a in adapters.value if a.guest} if isinstance(adapters, Known) else set()
+    parts = ["WSL"] if is_wsl else []
+    if guests:
+        parts.append(f"{len(guests)} virtual machine{'s' if len(guests) > 1 else ''}")
+    return " and ".join(parts)
+
+
+def _remedy(host: HostFacts, card: WindowsAdapter) -> Remedy:
+    foreign = _filters_of_other_makers(host, card)
+    here = sorted({b.component_id for b in foreign if b.guid == card.guid and b.is_enabled})
+    if here:
+        names = ", ".join(shown(name, 40) for name in here)
+        return Remedy(
+            text=f"bind an external switch to the card. First unbind {names} from it "
+            "(windows.foreign_filter): with such a filter there, making a switch has crashed "
+            "Windows",
+            by_hand=ByHand.FIND_FIRST,
+        )
+    text = "bind an external switch to the card. The link drops while it is made"
+    own = [a for a in host[WindowsAdapters].known() if any(b.is_own(a) for b in foreign)]
+    filters = sorted({b.component_id for b in foreign})
+    named = all(a.has_safe_name for a in (card, *own)) and all(map(COMPONENT.fullmatch, filters))
+    if not named:
+        return Remedy(text=text, by_hand=ByHand.NO_NAME)
+    return Remedy(
+        text=text
+        + (
+            ". Installers bind their filter to the adapter that it gives the host: it is taken off"
+            if filters
+            else ""
+        ),
+        commands=(
+            _command(
+                *("New-VMSwitch", "-Name", NAME, "-NetAdapterInterfaceDescription"),
+                *(card.description, "-AllowManagementOS:$true", "-EnableIov:$true"),
+            ),
+            *(
+                _command(
+                    *("Disable-NetAdapterBinding", "-Name", f"vEthernet ({NAME})"),
+                    *("-ComponentID", component, "-IncludeHidden:$true", "-Confirm:$false"),
+                    *("-ErrorAction", "SilentlyContinue"),
+                )
+                for component in filters
+            ),
+        ),
+        danger=Danger.DROPS_LINK,
+        steps=(
+            StepCall.of(
+                "windows_switch",
+                name=NAME,
+                adapter=card.description,
+                filters=filters,
+                own=sorted({a.description for a in own}),
+            ),
+        ),
+    )
+
+
+def _command(*words: str) -> Command:
+    return Command(argv=words, shell=Shell.POWERSHELL)
+
+
+def _filters_of_other_makers(host: HostFacts, card: WindowsAdapter) -> list[WindowsBinding]:
+    bindings = host[WindowsBindings].all
+    return [
+        binding
+        for binding in (bindings.value if isinstance(bindings, Known) else ())
+        if binding.card_vendor and binding.card_vendor[1] != card.pci_vendor
+    ]
+
+
+RULE = HostRule(
+    slug="windows.switch_without_card",
+    title="No Hyper-V switch on a fast card (Windows)",
+    why="An internal switch of Hyper-V is software that no card is bound to, and its adapters "
+    "report 10 Gb/s. WSL and virtual machines on it never touch a card of 100 Gb/s: measured so "
+    "with 10 Gb/s, with 40 when an external switch was bound to the card, with 53.6 in bridged "
+    "mode.",
+    source="`From 10 to 40Gbps - Getting a Mellanox ConnectX-5 Working in WSL2`, Steps 2 to 6; "
+    "https://learn.microsoft.com/windows-server/virtualization/hyper-v/get-started/"
+    "create-a-virtual-switch-for-hyper-v-virtual-machines",
+    check=_check,
+)

@@ -1,0 +1,49 @@
+"""An adapter of the host on a switch of Hyper-V that reports less than the machine's fast card."""
+
+from collections.abc import Iterator
+
+from wirespeed.model.finding import ByHand, Evidence, Finding, Remedy, Severity
+from wirespeed.model.observed import known
+from wirespeed.model.rule import DoesNotApplyError, HostExam, HostRule
+from wirespeed.model.shown import shown
+from wirespeed.platforms.windows.facts.windows_adapters import SOURCE, WindowsAdapters
+from wirespeed.platforms.windows.facts.windows_behind import NOMINAL_BPS, fast_cards
+from wirespeed.platforms.windows.facts.windows_host import require_windows
+
+
+def _check(exam: HostExam) -> Iterator[Finding]:
+    require_windows(exam.host)
+    if not fast_cards(exam.host):
+        raise DoesNotApplyError("no card that is up is faster than such an adapter")
+    for adapter in exam.host[WindowsAdapters].known():
+        if not adapter.is_of_switch or not adapter.is_up:
+            continue
+        link_bps = known(adapter.link_bps, f"the speed of {adapter.name}")
+        if link_bps > NOMINAL_BPS:
+            continue
+        yield exam.finding(
+            Severity.NOTE,
+            (Evidence(found=f"it reports {link_bps / 1e9:g} Gb/s", source=SOURCE),),
+            so="what Windows, WSL or a guest sends by this adapter has that as its ceiling, "
+            "whatever card is in the machine",
+            where=shown(adapter.name, 60),
+            remedies=(
+                Remedy(
+                    text="send by the card itself, or by a switch that is bound to it; that this "
+                    "adapter exists is no fault",
+                    by_hand=ByHand.WORKLOAD,
+                ),
+            ),
+            unpriced="it costs nothing where nothing fast goes by it",
+        )
+
+
+RULE = HostRule(
+    slug="windows.virtual_adapter_slow",
+    title="Virtual adapter with a ceiling of its own (Windows)",
+    why="A vEthernet adapter on an internal switch reports 10 Gb/s; nothing behind it is a wire. "
+    "Beside a card of 100 Gb/s it is the first thing that catches the eye in Get-NetAdapter, and "
+    "in the WSL2 document it was what bounded the path.",
+    source="`From 10 to 40Gbps - Getting a Mellanox ConnectX-5 Working in WSL2`, Step 1",
+    check=_check,
+)

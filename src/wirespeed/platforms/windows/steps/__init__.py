@@ -1,0 +1,1 @@
+"""Changes of Windows hosts: one per file, pure."""

@@ -1,0 +1,169 @@
+"""WSL 2 that comes to a card of its Windows: an external switch on the card, mirrored mode.
+
+A host has two sides, in the plan `desk` (Linux) and `desk.windows`. In this order: filters of other
+vendors off all adapters but their own (while one is bound, making a switch may crash Windows); the
+switch; the card's properties; .wslconfig, after which WSL is shut down and what follows is another
+stage; then the Linux side. WSL was measured at 40 Gb/s so in mirrored mode, and at 53.6 in bridged
+mode, where it loses LAN and internet on a cable between two machines: that has to be asked for.
+"""
+
+from collections.abc import Iterator
+
+from wirespeed.approaches.planned_by import PlannedBy
+from wirespeed.approaches.wanted import Wanted
+from wirespeed.model.error import InputError
+from wirespeed.model.fact import HostFacts
+from wirespeed.model.observed import Known
+from wirespeed.model.spec import Approach, Spec, WslNetworking, WslSpec
+from wirespeed.platforms.windows.facts.windows_adapters import WindowsAdapter, WindowsAdapters
+from wirespeed.platforms.windows.facts.windows_advanced import AdvancedProperty, WindowsAdvanced
+from wirespeed.platforms.windows.facts.windows_bindings import WindowsBinding, WindowsBindings
+from wirespeed.platforms.windows.facts.windows_hardware import WindowsHardwares
+from wirespeed.platforms.windows.facts.windows_host import WindowsHost, has_windows_side
+from wirespeed.platforms.windows.facts.windows_switches import WindowsSwitches
+from wirespeed.platforms.windows.steps.windows_filter import WindowsFilter
+from wirespeed.platforms.windows.steps.windows_property import WindowsProperty
+from wirespeed.platforms.windows.steps.windows_switch import WindowsSwitch
+from wirespeed.platforms.wsl.approach_linux import linux_side
+from wirespeed.platforms.wsl.steps.wsl_config import WslConfig
+
+SIDE = ".windows"
+ETHERNET_HEADER_BYTES = 14
+USUAL_MTU = 1500
+OFFLOADS = ("*LsoV2IPv4", "*LsoV2IPv6")
+"""Large send offload: a foreign filter has been seen to turn it off, again and again."""
+
+
+def wsl2(spec: Spec, name: str, host: HostFacts) -> Iterator[Wanted]:
+    """Give the steps of the host `name`. Raises InputError `spec.*`, CannotTellError."""
+    there = name + SIDE
+    wsl = spec.wsl or WslSpec()
+    _require_windows(host, name)
+    card = _card(host, name, spec.hosts[name].ports[0])
+    switch = _switch_name(host, card, wsl.switch)
+    filters = _foreign_filters(host, f"vEthernet ({switch})")
+    for component, (foreign, _) in filters.items():
+        if foreign:
+            step = WindowsFilter(component_id=component, adapters=foreign)
+            yield Wanted(step, guest=there)
+    own = dict.fromkeys(adapter for _, mine in filters.values() for adapter in mine)
+    yield Wanted(
+        WindowsSwitch(
+            name=switch, adapter=card.description, filters=tuple(filters), own=tuple(own)
+        ),
+        guest=there,
+    )
+    for keyword, value in _properties(host, card, spec.underlay.mtu):
+        step_ = WindowsProperty(adapter=card.description, keyword=keyword, value=value)
+        yield Wanted(step_, guest=there)
+    yield Wanted(WslConfig(values=_settings(wsl, switch)), guest=there)
+    yield from map(Wanted, linux_side(spec, name, host, card))
+
+
+def _require_windows(host: HostFacts, name: str) -> None:
+    if not has_windows_side(host.capture):
+        raise InputError(
+            "spec.no_windows",
+            where=name,
+            found="its Windows side was not read",
+            so="nobody can tell which card and which switches it has",
+            next="name a machine with WSL 2: `here` within it, winssh://USER@HOST, or "
+            "winrm://USER@HOST",
+        )
+    is_administrator = host[WindowsHost].is_administrator
+    if isinstance(is_administrator, Known) and not is_administrator.value:
+        raise InputError(
+            "spec.not_administrator",
+            where=name,
+            found="Windows was read without an administrator's rights",
+            so="it would refuse every change",
+            next="start WSL from a terminal that runs as administrator, or reach the host by "
+            "winssh:// or winrm:// as one",
+        )
+
+
+def _card(host: HostFacts, name: str, address: str) -> WindowsAdapter:
+    """Find the card by its PCI address. Raises InputError `spec.port_unknown`."""
+    cards = host[WindowsAdapters].cards()
+    slots = {card.guid: host[WindowsHardwares].of(card.guid) for card in cards}
+    has: list[str] = []
+    for card in cards:
+        slot = slots[card.guid]
+        if isinstance(slot, Known) and slot.value.pci_address:
+            if slot.value.pci_address == address:
+                return card
+            has.append(f"{slot.value.pci_address} {card.description}")
+    raise InputError(
+        "spec.port_unknown",
+        where=f"{name} {address}",
+        found=f"no card of Windows has that PCI address; there are {', '.join(has) or 'none'}",
+        next="name one of these under `ports`",
+    )
+
+
+def _switch_name(host: HostFacts, card: WindowsAdapter, wanted: str) -> str:
+    """Give the switch that the card is bound to already, else the one that is asked for."""
+    for switch in host[WindowsSwitches].known():
+        on_card = card.guid in switch.card_guids or card.description in switch.card_descriptions
+        if switch.reaches_a_card and on_card:
+            return switch.name
+    return wanted
+
+
+def _foreign_filters(
+    host: HostFacts, of_switch: str
+) -> dict[str, tuple[tuple[str, ...], tuple[str, ...]]]:
+    """Give filters of makers of cards: the adapters that are not theirs, and their own.
+
+    The host's own adapter on our switch is that step's affair.
+    """
+    adapters = {a.guid: a for a in host[WindowsAdapters].known()}
+    found: dict[str, tuple[list[str], list[str]]] = {}
+    for binding in host[WindowsBindings].known():
+        adapter = adapters.get(binding.guid)
+        if adapter is None or not adapter.description or binding.is_of_windows:
+            continue
+        if binding.card_vendor is None or adapter.name == of_switch:
+            continue
+        foreign, own = found.setdefault(binding.component_id, ([], []))
+        (own if _is_own(binding, adapter) else foreign).append(adapter.description)
+    return {
+        component: (tuple(dict.fromkeys(foreign)), tuple(dict.fromkeys(own)))
+        for component, (foreign, own) in found.items()
+    }
+
+
+def _is_own(binding: WindowsBinding, adapter: WindowsAdapter) -> bool:
+    """Tell whether a maker's component is on a card of that maker, on USB too."""
+    if binding.card_vendor is None:
+        raise AssertionError("it is of a maker of cards")
+    name, number = binding.card_vendor
+    if adapter.is_card:
+        return adapter.pci_vendor == number
+    shown = f"{adapter.description} {adapter.driver_provider}".lower()
+    return not adapter.is_of_switch and name.lower() in shown
+
+
+def _properties(host: HostFacts, card: WindowsAdapter, mtu: int) -> Iterator[tuple[str, str]]:
+    """Give keywords and their values; of what the driver has no keyword for, nothing."""
+    has = host[WindowsAdvanced].of(card.guid)
+    for keyword in OFFLOADS:
+        if keyword.lower() in has:
+            yield keyword, "1"
+    jumbo = has.get("*jumbopacket")
+    if mtu > USUAL_MTU and jumbo is not None:
+        yield "*JumboPacket", str(mtu + _header_bytes(jumbo))
+
+
+def _header_bytes(jumbo: AdvancedProperty) -> int:
+    """Give what the keyword counts beside the MTU: 14 with most drivers, nothing with some."""
+    return 0 if str(USUAL_MTU) in (jumbo.value, jumbo.default) else ETHERNET_HEADER_BYTES
+
+
+def _settings(wsl: WslSpec, switch: str) -> dict[str, str]:
+    if wsl.networking is WslNetworking.BRIDGED:
+        return {"networkingMode": "bridged", "vmSwitch": switch}
+    return {"networkingMode": "mirrored"}
+
+
+APPROACH = PlannedBy(Approach.WSL2, wsl2)

@@ -1,0 +1,1 @@
+"""Conditions of WSL 2 and the Windows that it runs on: one per file, pure."""

@@ -1,0 +1,93 @@
+"""WSL whose adapter hangs on a switch of Windows that no card is bound to."""
+
+from collections.abc import Iterator
+
+from wirespeed.ceilings.vswitch import vswitch_ceiling
+from wirespeed.facts.link import Links
+from wirespeed.facts.virtualization_wsl import Wsl
+from wirespeed.model.ceiling import Direction
+from wirespeed.model.fact import HostFacts
+from wirespeed.model.finding import ByHand, Change, Evidence, Finding, Remedy, Severity
+from wirespeed.model.observed import CannotTellError, Known, known, value_or_none
+from wirespeed.model.port import PortKind
+from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
+from wirespeed.platforms.windows.facts.windows_adapters import WindowsAdapter
+from wirespeed.platforms.windows.facts.windows_behind import fast_cards
+
+INTERNAL_BPS = 10 * 10**9
+"""What an adapter of an internal switch reports, whatever the cards of the machine can do."""
+
+
+def _check(exam: PortExam) -> Iterator[Finding]:
+    if exam.port.kind is not PortKind.HYPERV or exam.port.netdev is None:
+        raise DoesNotApplyError("it is no adapter of Hyper-V")
+    wsl = exam.host[Wsl]
+    if value_or_none(wsl.version) is None:
+        raise DoesNotApplyError("this is no WSL: the switch is for the host's owner to choose")
+    link = exam.host[Links].by_netdev.get(exam.port.netdev)
+    if link is None:
+        raise CannotTellError("its speed was not read", f"ethtool {exam.port.netdev}")
+    reported_bps = known(link.link_bps, "the speed that the adapter reports")
+    if reported_bps != INTERNAL_BPS or not isinstance(link.link_bps, Known):
+        return
+    mode = wsl.networking_mode
+    cards = _cards(exam.host)
+    # Who asks for a port means it to be fast; of the others, 10 Gb/s may be what the card has.
+    is_asked = exam.port.netdev in exam.question.ports
+    yield exam.finding(
+        Severity.CEILING if is_asked else Severity.NOTE,
+        (
+            Evidence.of(link.link_bps, "the adapter reports 10 Gb/s"),
+            *(
+                (Evidence.of(mode, f"networking mode {mode.value}"),)
+                if isinstance(mode, Known)
+                else ()
+            ),
+        ),
+        so="whatever card Windows has, what goes through its internal switch stays near 10 Gb/s; "
+        "a card of 10 Gb/s reports the same",
+        remedies=(
+            Remedy(
+                text="where the card is faster, bind an external switch to it in Windows: "
+                "`New-VMSwitch -Name NAME -NetAdapterName ADAPTER -AllowManagementOS $true`. In "
+                "mirrored mode its presence is enough; in bridged mode .wslconfig names it "
+                "(vmSwitch=NAME), and WSL then has that adapter alone. Filter drivers of other "
+                "cards on it may crash Windows while it is made: unbind them first",
+                by_hand=ByHand.FAR_END,
+            ),
+        ),
+        changes=tuple(
+            Change(
+                after=vswitch_ceiling(
+                    max(card.shown_bps or 0 for card in cards),
+                    exam.question.frame_bytes,
+                    direction,
+                    "Get-NetAdapter -IncludeHidden",
+                )
+            )
+            for direction in Direction
+            if cards
+        ),
+        unpriced="the card that could be behind it cannot be seen from here",
+    )
+
+
+def _cards(host: HostFacts) -> tuple[WindowsAdapter, ...]:
+    """Cards of Windows that are faster, where its side was read."""
+    try:
+        return fast_cards(host)
+    except CannotTellError:
+        return ()
+
+
+RULE = PortRule(
+    slug="vswitch.internal",
+    title="WSL behind an internal virtual switch",
+    why="An internal switch of Hyper-V is software that no card is bound to. Through it a machine "
+    "with a card of 100 Gb/s was measured with 10 Gb/s, with 40 after an external switch was bound "
+    "to the card, and with 53.6 in bridged mode, where the card's slot was the bound.",
+    source="`From 10 to 40Gbps - Getting a Mellanox ConnectX-5 Working in WSL2`, Steps 2 and 6; "
+    "https://learn.microsoft.com/windows-server/virtualization/hyper-v/get-started/"
+    "create-a-virtual-switch-for-hyper-v-virtual-machines (external, internal, private)",
+    check=_check,
+)

@@ -1,0 +1,93 @@
+"""WSL in bridged mode on a card that leads to one other machine, and nowhere else."""
+
+from collections.abc import Iterator
+
+from wirespeed.facts.virtualization_wsl import Wsl
+from wirespeed.model.fact import HostFacts
+from wirespeed.model.finding import ByHand, Danger, Evidence, Finding, Remedy, Severity
+from wirespeed.model.observed import CannotTellError, Known, known, value_or_none
+from wirespeed.model.rule import DoesNotApplyError, HostExam, HostRule
+from wirespeed.model.shown import shown
+from wirespeed.platforms.windows.facts.windows_adapters import WindowsAdapters
+from wirespeed.platforms.windows.facts.windows_addresses import ROUTES_SOURCE, WindowsAddresses
+from wirespeed.platforms.windows.facts.windows_behind import card_of_switch
+from wirespeed.platforms.windows.facts.windows_host import require_windows
+from wirespeed.platforms.windows.facts.windows_switches import WindowsSwitches
+from wirespeed.platforms.windows.facts.windows_wslconfig import SOURCE, WslConfig
+
+BRIDGED = "bridged"
+MODE_SOURCE = "wslinfo --networking-mode"
+
+
+def _check(exam: HostExam) -> Iterator[Finding]:
+    host = exam.host
+    require_windows(host)
+    config = host[WslConfig]
+    asked = (value_or_none(config.settings) or {}).get("wsl2.networkingmode", "").lower()
+    mode = _mode(host)
+    if BRIDGED not in (asked, mode):
+        raise DoesNotApplyError("WSL is not in bridged mode, nor asked for it")
+    name = config.setting("wsl2.vmswitch") or ""
+    switches = {switch.name: switch for switch in host[WindowsSwitches].known()}
+    if name not in switches:
+        raise CannotTellError(f"the switch {shown(name, 60) or 'of bridged mode'}", "Get-VMSwitch")
+    card = card_of_switch(host, switches[name])
+    defaults = known(host[WindowsAddresses].default_routes, "the default routes of Windows")
+    own = {
+        adapter.index
+        for adapter in host[WindowsAdapters].known()
+        if (card is not None and adapter.guid == card.guid) or name in adapter.name
+    }
+    if defaults & own:
+        return
+    yield exam.finding(
+        Severity.RISK,
+        (
+            Evidence(
+                found=f"networkingMode={asked or 'not set'}, vmSwitch={shown(name, 60)}",
+                source=SOURCE,
+            ),
+            *((Evidence(found=f"in force: {mode}", source=MODE_SOURCE),) if mode else ()),
+            Evidence(
+                found="no default route of Windows leaves by "
+                + (shown(card.name, 60) if card is not None else "that switch"),
+                source=ROUTES_SOURCE,
+            ),
+        ),
+        so="in bridged mode WSL has this adapter alone: it reaches what is at the other end of the "
+        "cable, and neither the local network nor the internet",
+        where=host.name,
+        remedies=(
+            Remedy(
+                text="choose: bridged for the most (53.6 Gb/s measured), or mirrored with the "
+                "external switch left in place (40 Gb/s, and all of the network). It takes "
+                "`wsl --shutdown`, which ends every program in WSL. WSL 2.4.5 warned that bridged "
+                "mode would go, the pre-release 2.5.4 left it out, and its makers then took that "
+                "back: try it on the release that you have",
+                danger=Danger.DROPS_LINK,
+                by_hand=ByHand.WORKLOAD,
+            ),
+        ),
+        unpriced="it costs no frame between the two; it costs every other network",
+    )
+
+
+def _mode(host: HostFacts) -> str:
+    try:
+        mode = host[Wsl].networking_mode
+    except CannotTellError:
+        return ""
+    return mode.value if isinstance(mode, Known) else ""
+
+
+RULE = HostRule(
+    slug="wsl.bridged_point_to_point",
+    title="Bridged WSL on a cable to a single host",
+    why="A bridged WSL gets one network adapter. Where the card behind it leads to one other "
+    "machine, the router, the internet and names of other machines are out of reach from then on. "
+    "Bridged mode was announced as deprecated in WSL 2.4.5, gone in the pre-release 2.5.4, and "
+    "then kept.",
+    source="`From 10 to 40Gbps - Getting a Mellanox ConnectX-5 Working in WSL2`, Step 6; "
+    "https://github.com/microsoft/WSL/issues/12743",
+    check=_check,
+)
