@@ -4,17 +4,34 @@ import re
 from pathlib import Path
 
 import wirespeed
-from wirespeed.catalog import facts, rules
+from wirespeed.catalog import approaches, facts, platform_of_rule, platforms, rules
 from wirespeed.model.fact import Fact
+from wirespeed.model.spec import Approach
 
 SOURCE = Path(wirespeed.__file__).parent
 
 
 def test_every_file_with_a_rule_is_found_by_its_slug():
-    files = {path.stem for path in (SOURCE / "rules").glob("[!_]*.py")}
-    holding = {name for name in files if "RULE = " in (SOURCE / f"rules/{name}.py").read_text()}
+    files = [*SOURCE.glob("rules/[!_]*.py"), *SOURCE.glob("platforms/*/rules/[!_]*.py")]
+    holding = {path.stem for path in files if "RULE = " in path.read_text()}
     assert {rule.slug.replace(".", "_") for rule in rules()} == holding
     assert [rule.slug for rule in rules()] == sorted(rule.slug for rule in rules())
+
+
+def test_every_folder_of_platforms_has_its_platform_and_one_of_them_is_usual():
+    folders = {path.name for path in (SOURCE / "platforms").iterdir() if path.name[0] != "_"}
+    assert len(platforms()) == len({one.name for one in platforms()}) == len(folders)
+    assert [one.name for one in platforms() if one.is_usual] == [platforms()[0].name] == ["Linux"]
+
+
+def test_a_rule_is_about_the_platform_of_its_folder():
+    of = {rule.slug: platform_of_rule(rule).name for rule in rules()}
+    assert of["esxi.no_vfs"] == "ESXi" and of["windows.sriov_off"] == "Windows"
+    assert of["windows.far_end_set_unlike"] == "a switch" and of["mtu.larger_above"] == "Linux"
+
+
+def test_every_approach_of_a_spec_is_found():
+    assert set(approaches()) == set(Approach)
 
 
 def test_every_rule_says_what_it_costs_and_where_that_is_known_from():

@@ -1,14 +1,10 @@
 """docs/link-speed.md: what it names is there, and what it shows is what is printed."""
 
 import re
-import sys
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-
-sys.path.append(str(Path(__file__).parent / "apply"))
-sys.path.append(str(Path(__file__).parent / "commands"))
 from test_link_speed import call, use
 from test_link_speed_story import NETDEV, PORT, Card, Wire, as_found, status, switch
 

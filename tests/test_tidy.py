@@ -15,7 +15,15 @@ TEXT = {".py", ".c", ".h", ".sh", ".md", ".toml", ".json", ".j2", ".build", ".cs
 SELF = {"tests/tidy_rules.py", "tests/test_tidy.py"}
 """They spell out what they forbid."""
 
+PURE = {
+    f"platforms/{name}/{part}": f"tests/{part}: they share its cases, samples and helpers"
+    for name in ("esxi", "switch", "windows", "wsl")
+    for part in ("facts", "rules", "steps")
+    if (name, part) != ("wsl", "facts")
+}
 UNMIRRORED = {
+    **PURE,
+    "platforms/linux": "its facts, rules and steps are the shared ones",
     "report/charts": "drawn by tests/report: a chart is tested on the page that it is in",
     "report/tables": "tests/report: a table is tested on the page that it is in",
 }

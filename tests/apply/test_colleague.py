@@ -1,15 +1,12 @@
 """A colleague changes a value after it was read and before it is written: it is not overwritten."""
 
 import shutil
-import sys
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
 import pytest
-
-sys.path += [str(Path(__file__).parent), str(Path(__file__).parents[1] / "steps")]
 from claims import claim
 from described_host import DescribedHost, Put
 from described_powershell import DescribedPowerShell

@@ -8,15 +8,11 @@
 Figures and order are the document's (ConnectX-4 Lx, N4000). Both ends are described.
 """
 
-import sys
 from collections.abc import Callable
 from copy import deepcopy
 from dataclasses import dataclass, field
-from pathlib import Path
 
 import pytest
-
-sys.path.append(str(Path(__file__).parents[1] / "steps"))
 from described_switch import DescribedSwitch, switch
 from proof import Answer, DescribedHands, UnknownCommandError
 from test_hands_switchport import DescribedSession

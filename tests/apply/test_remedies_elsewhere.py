@@ -1,11 +1,6 @@
 """What a rule asks for that is done by another way in than the host is reached by."""
 
-import sys
-from pathlib import Path
-
 import pytest
-
-sys.path.append(str(Path(__file__).parents[1] / "steps"))
 from test_esxi_guest import host
 from test_esxi_vsphere import DescribedSession
 

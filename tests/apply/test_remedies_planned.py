@@ -1,8 +1,5 @@
 """From what the doctor found to a plan: in order, without contradictions, and saying the rest."""
 
-import sys
-from pathlib import Path
-
 import pytest
 
 from wirespeed.apply.remedies import ORDER, Left, chosen, plan_remedies
@@ -15,8 +12,6 @@ from wirespeed.model.step_call import StepCall
 from wirespeed.steps.channels import Channels
 from wirespeed.steps.rings import Rings
 from wirespeed.steps.rss import Rss
-
-sys.path.append(str(Path(__file__).parents[1] / "rules"))
 
 RX = StepCall.of("rings", netdev="eth0", rx=4096)
 MORE_RX = StepCall.of("rings", netdev="eth0", rx=8192)

@@ -1,7 +1,6 @@
 """A run that did not come to its end is shown, asked for and guarded as a new plan is."""
 
 import stat
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import ClassVar, Literal
@@ -9,6 +8,7 @@ from typing import ClassVar, Literal
 import pytest
 from click.testing import CliRunner, Result
 from described_host import Put
+from other_user import as_other_user, needs_root, open_to_all
 from rebooting_host import PutAndReboot, RebootingHost, use_hosts, write_spec
 
 from wirespeed import catalog
@@ -21,9 +21,6 @@ from wirespeed.commands.undo import undo
 from wirespeed.model.error import InputError, LeftChangedError
 from wirespeed.model.finding import Danger
 from wirespeed.runs.run_hosts import REBOOT_DUE
-
-sys.path.append(str(Path(__file__).parents[1] / "host"))
-from other_user import as_other_user, needs_root, open_to_all
 
 START = {"one": 1, "two": 2, "three": 3}
 GOAL = {"one": 10, "two": 20, "three": 30}

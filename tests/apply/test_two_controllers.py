@@ -16,8 +16,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
-sys.path.append(str(Path(__file__).parents[1] / "host"))
 from sshd import Home, Sshd
 
 from wirespeed.host.spawn import end, spawn

@@ -1,6 +1,5 @@
 """`wirespeed link`: FEC of both ends, the MTU of the switch's port, and a speed by mlxlink."""
 
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from copy import deepcopy
@@ -10,9 +9,6 @@ from typing import TypeAlias
 
 import pytest
 from click.testing import CliRunner, Result
-
-sys.path.append(str(Path(__file__).parents[1] / "apply"))
-sys.path.append(str(Path(__file__).parents[1] / "steps"))
 from described_switch import PORTS, DescribedSwitch, switch
 from proof import Answer, DescribedHands, UnknownCommandError
 from test_hands_switchport import DescribedSession

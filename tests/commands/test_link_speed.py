@@ -1,6 +1,5 @@
 """`wirespeed link` on the described ends of the link-speed story."""
 
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from copy import deepcopy
@@ -8,8 +7,6 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
-
-sys.path.append(str(Path(__file__).parents[1] / "apply"))
 from test_link_speed_story import HOST, NETDEV, TEN, Ends, Wire, as_found, switch
 
 from wirespeed.commands.link import link

@@ -1,6 +1,5 @@
 """`wirespeed link` with a card of Windows at one end: the link-speed document's own case."""
 
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from copy import deepcopy
@@ -9,10 +8,6 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
-
-sys.path.append(str(Path(__file__).parents[1]))
-sys.path.append(str(Path(__file__).parents[1] / "apply"))
-sys.path.append(str(Path(__file__).parents[1] / "steps"))
 from described_mlx5cmd import NAME, WORDS, MlxCard, said_by
 from described_powershell import DescribedPowerShell
 from described_switch import DescribedSwitch, switch

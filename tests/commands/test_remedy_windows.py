@@ -1,6 +1,5 @@
 """`wirespeed remedy` of a Windows host: what the doctor found there, mended and taken back."""
 
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from copy import deepcopy
@@ -8,10 +7,6 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
-
-sys.path.append(str(Path(__file__).parents[1]))
-sys.path.append(str(Path(__file__).parents[1] / "apply"))
-sys.path.append(str(Path(__file__).parents[1] / "steps"))
 from described_powershell import DescribedPowerShell
 from described_powershell_timer import TimedPowerShell
 from described_windows import DescribedWindows

@@ -1,9 +1,5 @@
 """The lines at the head of an answer."""
 
-import sys
-from pathlib import Path
-
-sys.path.append(str(Path(__file__).parents[1]))
 from described.windows import Windows, as_found, guid
 from wirespeed.doctor.about import describe
 from wirespeed.doctor.diagnose import diagnose

@@ -1,13 +1,10 @@
 """Switches by name, and a real session by SSH: netmiko types at a described OS6 over a socket."""
 
-import sys
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
-
-sys.path.append(str(Path(__file__).parents[1] / "steps"))
 from described_switch import switch
 from switch_server import SECRET, SwitchServer, served
 

@@ -1,7 +1,6 @@
 """Every kind of switch by a real SSH session: its prompts, its pager, its refusals, its deaths."""
 
 import socket
-import sys
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
@@ -10,9 +9,6 @@ from pathlib import Path
 from typing import TypeVar
 
 import pytest
-
-sys.path.append(str(Path(__file__).parents[1] / "steps"))
-sys.path.append(str(Path(__file__).parents[1] / "facts"))
 from described_switch import PORTS, switch
 from sshd import listening
 from switch_server import SECRET, SwitchServer, served

@@ -1,15 +1,11 @@
 """What is made of hostile words, read by the grammar of PowerShell: one string each, no more."""
 
-import sys
-from pathlib import Path
-
 import pytest
 import tree_sitter_powershell
 from hypothesis import given
 from hypothesis import strategies as st
 from tree_sitter import Language, Node, Parser
 
-sys.path.append(str(Path(__file__).parents[1]))
 from described.powershell_grammar import mistakes
 from wirespeed.host.powershell import READ_AND_RUN
 from wirespeed.model.capture import Section

@@ -5,15 +5,12 @@ What is looked at: standard output, standard error, and each file that is left f
 
 import json
 import shutil
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
-
-sys.path.append(str(Path(__file__).parents[1] / "apply"))
 from test_link_speed_story import HOST, NETDEV, TEN, Ends, Wire, switch
 
 from described.approach import planned_by

@@ -1,12 +1,6 @@
 """Both ends of a cable as they are read, before a port of a switch is changed."""
 
-import sys
-from pathlib import Path
-
 import pytest
-
-sys.path.append(str(Path(__file__).parents[1]))
-sys.path.append(str(Path(__file__).parents[1] / "facts"))
 from test_switchport import text_of
 
 from described.windows import Windows, as_found

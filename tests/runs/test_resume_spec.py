@@ -1,12 +1,9 @@
 """An edited spec does not change what an interrupted run goes on with, in silence or with --yes."""
 
-import sys
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
-
-sys.path.append(str(Path(__file__).parents[1] / "apply"))
 from described_host import Put
 from rebooting_host import PutAndReboot, RebootingHost, use_hosts, write_spec
 

@@ -42,7 +42,7 @@ class EsxiFact(Fact):
 
     script: ClassVar[str] = ""
     esxi: ClassVar[str]
-    """POSIX shell as busybox has it; see `doctor/collector_esxi.py`."""
+    """POSIX shell as busybox has it; see `platforms/esxi/collector.py`."""
 
 
 FactT = TypeVar("FactT", bound=Fact)

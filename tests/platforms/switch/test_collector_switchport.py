@@ -1,12 +1,7 @@
 """The form that the outputs of a switch are pasted into, where no way leads to it."""
 
-import sys
-from pathlib import Path
-
 import pytest
 from click.testing import CliRunner
-
-sys.path.append(str(Path(__file__).parents[1] / "facts"))
 from test_switchport import EXPECTED, FILES, row, text_of
 
 from wirespeed.commands.capture import capture

@@ -1,6 +1,5 @@
 """Hands of ESXi guests by the API: against VMware's own simulator, and where one is at fault."""
 
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from copy import deepcopy
@@ -8,8 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
-sys.path += [str(Path(__file__).parents[1] / name) for name in ("steps", "host")]
 from test_esxi_guest import REPORT, DescribedVsphere, Guest, host, ready
 from vcsim import PASSWORD, Vcsim
 

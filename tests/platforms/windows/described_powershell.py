@@ -6,11 +6,8 @@ back from its line, by PowerShell's rules of quoting, and given to the described
 
 import base64
 import re
-import sys
 from collections.abc import Callable, Sequence
-from pathlib import Path
 
-sys.path.append(str(Path(__file__).parents[1] / "steps"))
 from described_windows import BlueScreenError, DescribedWindows
 
 from wirespeed.host.powershell import POWERSHELL

@@ -1,11 +1,6 @@
 """The doctor's answer about a switch that was read alone: nothing of Linux, and every port."""
 
-import sys
-from pathlib import Path
-
 import pytest
-
-sys.path.append(str(Path(__file__).parents[1] / "facts"))
 from test_switchport import FILES, capture_of, text_of
 
 from wirespeed.doctor.diagnose import diagnose

@@ -1,12 +1,8 @@
 """What a switch starts with, beside what it runs with, on described switches of every kind."""
 
-import sys
 from copy import deepcopy
-from pathlib import Path
 
 import pytest
-
-sys.path.append(str(Path(__file__).parents[1] / "steps"))
 from described_switch import PORTS, switch
 from test_hands_switchport import DescribedSession, forced, run
 

@@ -8,11 +8,9 @@ folder; a tool that is asked for what it does not know says so, and it is writte
 import json
 import shlex
 import shutil
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-sys.path.append(str(Path(__file__).parents[1] / "host"))
 from sshd import Home, Sshd, public
 
 BUSYBOX = (
@@ -32,7 +30,7 @@ Name    PCI Device    Driver      Admin Status  Link Status  Speed  Duplex  MAC 
 vmnic4  0000:af:00.0  nmlx5_core  Up            Up           25000  Full    02:00:00:00:00:01  1500
 vmnic5  0000:af:00.1  nmlx5_core  Up            Up           25000  Full    02:00:00:00:00:02  1500
 """
-SAMPLES = Path(__file__).parents[1] / "facts/samples/esxcli"
+SAMPLES = Path(__file__).parents[2] / "facts/samples/esxcli"
 VERSION = {"Build": "Releasebuild-9298722", "Product": "VMware ESXi", "Version": "6.5.0"}
 
 FAULT = r"""

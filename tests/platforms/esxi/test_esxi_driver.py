@@ -4,14 +4,11 @@ It can refuse, hang, lose the connection or reboot in the midst of a change. It 
 of 7 where that is another thing.
 """
 
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-
-sys.path.append(str(Path(__file__).parent))
 from described_esxi import DescribedEsxi, described_esxi
 
 from wirespeed.apply import hands_script, hands_shell

@@ -1,13 +1,9 @@
 """Hands of a switch, on described ones that refuse, hang, restart and lose the session."""
 
-import sys
 from collections.abc import Sequence
 from copy import deepcopy
-from pathlib import Path
 
 import pytest
-
-sys.path.append(str(Path(__file__).parents[1] / "steps"))
 from described_switch import PORTS, DescribedSwitch, switch
 
 from wirespeed.apply.executor import Executor

@@ -4,13 +4,10 @@ The shell is a described one behind a real sshd, the API is VMware's own simulat
 spec, as one machine is named twice.
 """
 
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
-
-sys.path += [str(Path(__file__).parents[1] / name) for name in ("apply", "host")]
 from described_esxi import DescribedEsxi, described_esxi
 from vcsim import PASSWORD, Vcsim
 

@@ -1,12 +1,9 @@
 """What WSL 2 on a machine of Windows is asked to be: both sides, in order."""
 
 import subprocess
-import sys
-from pathlib import Path
 
 import pytest
 
-sys.path.append(str(Path(__file__).parents[1]))
 from described import doc_wsl2
 from described.host import Host, capture_of
 from described.windows import Windows, as_found, bridged, external_switch, unbound

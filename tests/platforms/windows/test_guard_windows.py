@@ -1,11 +1,7 @@
 """A step of Windows that may take down what it is reached by is refused."""
 
-import sys
-from pathlib import Path
-
 import pytest
 
-sys.path.append(str(Path(__file__).parents[1]))
 from described import doc_wsl2
 from described.host import Host, capture_of
 from described.windows import CONNECTX5, Windows, as_found, external_switch, guid

@@ -1,16 +1,12 @@
 """The WSL2 document's machine, both sides of it, stateful: what is changed is what is captured."""
 
 import json
-import sys
 from collections.abc import Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field
 from functools import cache
-from pathlib import Path
 from typing import Any
 
-sys.path.append(str(Path(__file__).parents[1]))
-sys.path.append(str(Path(__file__).parents[1] / "apply"))
 from described_files import DescribedFiles
 from described_windows import Adapter, DescribedWindows, Switch
 from proof import Answer, DescribedHands, UnknownCommandError

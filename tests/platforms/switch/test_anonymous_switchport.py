@@ -10,7 +10,7 @@ from wirespeed.model.observed import Known
 from wirespeed.model.switch_kind import SwitchKind
 from wirespeed.platforms.switch.facts.switchport import Switches
 
-SAMPLES = Path(__file__).parents[1] / "facts" / "samples" / "switchport"
+SAMPLES = Path(__file__).parents[2] / "facts" / "samples" / "switchport"
 FILES = {
     SwitchKind.DELL_OS6: {"status": "os6_status", "lldp": "os6_lldp"},
     SwitchKind.DELL_OS10: {"interfaces": "os10_interface", "lldp": "os10_lldp"},

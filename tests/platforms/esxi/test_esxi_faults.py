@@ -4,14 +4,11 @@ Each tool of it that is called has its turn. It ends as it was, or as wanted; an
 is finished or undone by the next run.
 """
 
-import sys
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 
 import pytest
-
-sys.path.append(str(Path(__file__).parent))
 from described_esxi import DescribedEsxi, described_esxi
 
 from wirespeed.apply import hands_script, hands_shell
