@@ -26,13 +26,15 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 LONGEST = (
-    "test_story_legacy_namespace.py",
+    "test_legacy_disk_lost.py",
+    "test_legacy_killed_writes.py",
     "test_story_legacy_prove.py",
     "test_network_legacy.py",
     "test_ovs_tc_faults.py",
     "test_story_ovs_tc.py",
     "test_legacy_cutoff.py",
     "test_legacy_persist.py",
+    "test_story_legacy_namespace.py",
 )
 """Minutes each: one that starts last is waited for by all."""
 
