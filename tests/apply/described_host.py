@@ -38,7 +38,7 @@ class Put(Step):
     def wanted(self, before: State) -> State:
         return {"value": self.value}
 
-    def change(self, now: State, to: State) -> tuple[Command, ...]:
+    def commands(self, now: State, to: State) -> tuple[Command, ...]:
         # Two commands, with a state of neither kind between them.
         if now == to:
             return ()

@@ -36,7 +36,7 @@ class Slow(Note):
     seconds: int
     waits_also_back: ClassVar[bool] = False
 
-    def change(self, now: State, to: State) -> tuple[Command, ...]:
+    def commands(self, now: State, to: State) -> tuple[Command, ...]:
         commands = super().change(now, to)
         is_forward = to == {"text": self.text}
         wait = Command(argv=("sleep", str(self.seconds)))

@@ -52,7 +52,7 @@ class Note(Step):
     def wanted(self, before: State) -> State:
         return {"text": self.text}
 
-    def change(self, now: State, to: State) -> tuple[Command, ...]:
+    def commands(self, now: State, to: State) -> tuple[Command, ...]:
         if to["text"] is None:
             return (Command(argv=("rm", self.path)),)
         return (Command(argv=("tee", self.path), stdin=str(to["text"])),) if now != to else ()
@@ -63,7 +63,7 @@ class Failing(Note):
 
     step: Literal["failing"] = "failing"  # type: ignore[assignment]
 
-    def change(self, now: State, to: State) -> tuple[Command, ...]:
+    def commands(self, now: State, to: State) -> tuple[Command, ...]:
         return (Command(argv=("ls", "/nowhere/at all")), *super().change(now, to))
 
 

@@ -41,7 +41,7 @@ class Seen(Note):
     step: Literal["seen"] = "seen"  # type: ignore[assignment]
     copy_of: str
 
-    def change(self, now: State, to: State) -> tuple[Command, ...]:
+    def commands(self, now: State, to: State) -> tuple[Command, ...]:
         see = Command(argv=("cp", self.copy_of, f"{self.path}.seen"))
         return (see, *super().change(now, to))
 

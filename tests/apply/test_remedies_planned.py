@@ -2,12 +2,12 @@
 
 import pytest
 
-from wirespeed.apply.remedies import ORDER, Left, chosen, plan_remedies
-from wirespeed.catalog import read_step
+from wirespeed.apply.remedies import Left, chosen, plan_remedies
+from wirespeed.catalog import read_step, step_types
 from wirespeed.model.command import Shell
 from wirespeed.model.finding import ByHand, Danger, Finding, Remedy, Severity
 from wirespeed.model.observed import Known, Observed, Unreadable
-from wirespeed.model.step import State
+from wirespeed.model.step import Phase, State
 from wirespeed.model.step_call import StepCall
 from wirespeed.steps.channels import Channels
 from wirespeed.steps.rings import Rings
@@ -98,7 +98,7 @@ def test_every_kind_of_step_that_a_rule_names_has_its_place():
 
     named = {call.kind: call for told in remedies() for call in told.remedy.steps}
     shells = {kind: read_step(call.data).read().shell for kind, call in named.items()}
-    assert set(shells) == set(ORDER)
+    assert set(shells) == {kind for kind, step in step_types().items() if step.phase}
     windows = {kind for kind, shell in shells.items() if shell is Shell.POWERSHELL}
     assert windows and all(kind.startswith("windows_") for kind in windows)
 
@@ -124,10 +124,21 @@ def test_what_is_of_linux_is_not_run_on_windows():
     ("first", "then"),
     [
         ("windows_filter", "windows_switch"),
+        ("windows_switch", "windows_property"),
+        ("windows_property", "windows_rss"),
+        ("link_mode", "mtu"),
+        ("mtu", "channels"),
+        ("channels", "rings"),
         ("channels", "rss"),
+        ("channels", "irq_affinity"),
+        ("irqbalance", "irq_affinity"),
+        ("vf_count", "bond_monitoring"),
+        ("hugepages", "hugepage_mount"),
+        ("firmware_settings", "firmware_reset"),
         ("vf_count", "vf_settings"),
     ],
 )
 def test_the_order_of_what_is_made_and_what_is_set(first: str, then: str):
-    assert ORDER.index(first) < ORDER.index(then)
-    assert ORDER[-1] == "firmware_reset"
+    phases = {kind: step.phase for kind, step in step_types().items() if step.phase}
+    assert phases[first] < phases[then]
+    assert [kind for kind, phase in phases.items() if phase == max(Phase)] == ["firmware_reset"]

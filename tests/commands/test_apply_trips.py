@@ -59,7 +59,7 @@ class Touch(Step):
     def wanted(self, before: State) -> State:
         return {"is_there": True}
 
-    def change(self, now: State, to: State) -> tuple[Command, ...]:
+    def commands(self, now: State, to: State) -> tuple[Command, ...]:
         verb = ("touch",) if to["is_there"] else ("rm", "-f")
         return () if now == to else (Command(argv=(*verb, self.path)),)
 

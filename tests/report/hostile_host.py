@@ -95,7 +95,7 @@ class Said(Step):
     def wanted(self, before: State) -> State:
         return {"text": self.text}
 
-    def change(self, now: State, to: State) -> tuple[Command, ...]:
+    def commands(self, now: State, to: State) -> tuple[Command, ...]:
         if now == to:
             return ()
         is_forth = to == {"text": self.text}

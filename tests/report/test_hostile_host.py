@@ -15,7 +15,7 @@ from test_link_speed_story import HOST, NETDEV, TEN, Ends, Wire, switch
 
 from described.approach import planned_by
 from wirespeed import catalog
-from wirespeed.apply import guard_timer, hands_script, remedies, tryout_script
+from wirespeed.apply import guard_timer, hands_script, tryout_script
 from wirespeed.apply.run import JOURNAL
 from wirespeed.apply.run_file import RUN
 from wirespeed.apply.run_place import run_folder, runs_folder
@@ -270,7 +270,6 @@ def test_a_remedy(lab: Lab, call: Call, monkeypatch: pytest.MonkeyPatch, fails: 
         ),
     )
     answer: Diagnosis = diagnosis(mends)
-    monkeypatch.setattr(remedies, "ORDER", ("said",))
     monkeypatch.setattr(remedy_run, "examine", lambda *_, **__: [(answer, harmful_capture())])
     code, out, err = call("remedy", "here", "--apply", "--yes", "--run", lab.spec.parent / "r")
     assert code == {"": 0, "change": 1, "undo": 3}[fails], out + err

@@ -9,22 +9,12 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from wirespeed.apply.planner import planned
-from wirespeed.catalog import kind_of, platforms, read_step
+from wirespeed.catalog import platforms, read_step
 from wirespeed.model.command import Shell
 from wirespeed.model.finding import Finding
 from wirespeed.model.observed import Known, Observed
 from wirespeed.model.plan import Plan, PlannedStep
 from wirespeed.model.step import State, Step
-
-ORDER = (
-    "windows_filter", "windows_switch", "windows_property", "windows_rss",
-    "link_mode", "fec", "mtu", "channels", "rings", "completion_compression", "offloads",
-    "coalescing", "pause", "vf_count", "vf_settings", "bond_monitoring",
-    "rss", "rss_fields", "rps", "xps", "irqbalance", "irq_affinity", "read_request",
-    "kernel_switch", "cpu_governor", "idle_states", "hugepages", "hugepage_mount", "sysctl",
-    "firmware_settings", "kernel_command_line", "kernel_arguments", "firmware_reset",
-)  # fmt: skip
-"""What makes a port or its queues anew comes before what is set on them; what waits, last."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +66,7 @@ def chosen(
                     continue
                 if step not in [other.step for other in steps]:
                     steps.append(Chosen(finding.rule, step))
-    return sorted(steps, key=lambda one: ORDER.index(kind_of(type(one.step)))), left
+    return sorted(steps, key=lambda one: one.step.phase or 0), left
 
 
 def _elsewhere(shell: Shell) -> str:

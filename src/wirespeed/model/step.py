@@ -9,8 +9,8 @@ another. That is all that planning, applying, verifying and undoing need:
 """
 
 from abc import ABC, abstractmethod
-from enum import StrEnum
-from typing import ClassVar, TypeAlias
+from enum import IntEnum, StrEnum
+from typing import ClassVar, TypeAlias, final
 
 from wirespeed.model.capture import Section
 from wirespeed.model.command import Command
@@ -31,14 +31,47 @@ class Scope(StrEnum):
     GUEST = "once per guest"
 
 
+class Phase(IntEnum):
+    """When a remedy is applied: what makes a port or its queues comes before what is set on them.
+
+    Within a phase the remedy of the most expensive finding comes first.
+    """
+
+    LINK = 1
+    PORT = 2
+    """Its MTU; a virtual switch of Windows."""
+    QUEUES = 3
+    """How many; drivers make the rings again for it."""
+    RINGS = 4
+    """And what is set of the port besides."""
+    FUNCTIONS = 5
+    """VFs."""
+    GUESTS = 6
+    """What is set of a VF, or of a bond."""
+    SPREADING = 7
+    """Which queue and core gets a frame."""
+    INTERRUPT_DAEMON = 8
+    INTERRUPTS = 9
+    HOST = 10
+    MEMORY = 11
+    SETTINGS = 12
+    NEXT_BOOT = 13
+    RESET = 14
+    """A card's, which brings what was set before it into force."""
+
+
 class Step(Frozen, ABC):
     """One change. A step is a frozen type in a file of its own in `steps/`; nothing lists it.
 
     Its fields are its parameters; `step` is their discriminator in a plan: `Literal["rings"]`.
     """
 
+    purpose: ClassVar[str] = ""
+    """What every step of its kind is good for, in one sentence."""
     scope: ClassVar[Scope]
     danger: ClassVar[Danger] = Danger.NONE
+    phase: ClassVar[Phase | None] = None
+    """When it is applied as a remedy; None: no rule names it."""
     settle_s: ClassVar[float] = 0
     """For how long after a change its state may be unreadable: a link that comes back, a reset."""
     needs_link: ClassVar[bool] = False
@@ -53,9 +86,9 @@ class Step(Frozen, ABC):
         """What it changes: a netdev, a PCI address, a file."""
 
     @property
-    @abstractmethod
     def why(self) -> str:
-        """What it is good for, in one sentence."""
+        """What it is good for, in one sentence: `purpose`, unless that depends on its fields."""
+        return self.purpose
 
     @property
     def ends_stage(self) -> bool:
@@ -99,6 +132,11 @@ class Step(Frozen, ABC):
     def wanted(self, before: State) -> State:
         """Give the state that it leads to."""
 
-    @abstractmethod
+    @final
     def change(self, now: State, to: State) -> tuple[Command, ...]:
         """Give the commands that lead from `now` to `to`, in order; none when they are equal."""
+        return () if now == to else self.commands(now, to)
+
+    @abstractmethod
+    def commands(self, now: State, to: State) -> tuple[Command, ...]:
+        """Give the commands that lead from `now` to another state `to`, in order."""

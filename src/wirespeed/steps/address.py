@@ -26,16 +26,13 @@ class Address(Step):
 
     @property
     def subject(self) -> str:
-        """The netdev."""
         return self.netdev
 
     @property
     def why(self) -> str:
-        """Say what it is for."""
         return f"Peers of {self.address.network} are reached through this port."
 
     def read(self) -> Command:
-        """Print the addresses of the netdev."""
         return Command(argv=("ip", "-j", "addr", "show", "dev", self.netdev))
 
     def parse(self, section: Section) -> Observed[State]:
@@ -64,13 +61,9 @@ class Address(Step):
         """Give that it is not there: a new netdev has no address of ours."""
         return {"is_there": False}
 
-    def wanted(self, before: State) -> State:  # noqa: ARG002
-        """Give that it is there."""
+    def wanted(self, before: State) -> State:
         return {"is_there": True}
 
-    def change(self, now: State, to: State) -> tuple[Command, ...]:
-        """Add it or take it away."""
-        if now == to:
-            return ()
+    def commands(self, now: State, to: State) -> tuple[Command, ...]:
         verb = "add" if to["is_there"] else "del"
         return (Command(argv=("ip", "addr", verb, str(self.address), "dev", self.netdev)),)

@@ -22,21 +22,17 @@ class AddressGeneration(Step):
     """
 
     scope: ClassVar[Scope] = Scope.BOOT
+    purpose: ClassVar[str] = (
+        "By a port with an address, guests could make tunnels into other networks."
+    )
     step: Literal["address_generation"] = "address_generation"
     netdev: Netdev
 
     @property
     def subject(self) -> str:
-        """The netdev."""
         return self.netdev
 
-    @property
-    def why(self) -> str:
-        """Say what it is for."""
-        return "By a port with an address, guests could make tunnels into other networks."
-
     def read(self) -> Command:
-        """Print the netdev with its details."""
         return Command(argv=("ip", "-j", "-d", "link", "show", "dev", self.netdev))
 
     def parse(self, section: Section) -> Observed[State]:
@@ -56,11 +52,9 @@ class AddressGeneration(Step):
         """Give what the kernel gives a new netdev."""
         return {"mode": "eui64"}
 
-    def wanted(self, before: State) -> State:  # noqa: ARG002
-        """Give that it makes none."""
+    def wanted(self, before: State) -> State:
         return {"mode": "none"}
 
-    def change(self, now: State, to: State) -> tuple[Command, ...]:
-        """Set the mode."""
+    def commands(self, now: State, to: State) -> tuple[Command, ...]:
         words = ("ip", "link", "set", "dev", self.netdev, "addrgenmode", str(to["mode"]))
-        return () if now == to else (Command(argv=words),)
+        return (Command(argv=words),)

@@ -22,6 +22,9 @@ class Alternative(Step):
     """
 
     scope: ClassVar[Scope] = Scope.OS
+    purpose: ClassVar[str] = (
+        "Only the build with DPDK takes ports of DPDK; the package leaves the other one on."
+    )
     step: Literal["alternative"] = "alternative"
     name: Literal["ovs-vswitchd"] = "ovs-vswitchd"
     program: Annotated[str, Field(pattern=PATH)]
@@ -30,13 +33,7 @@ class Alternative(Step):
 
     @property
     def subject(self) -> str:
-        """The link's name."""
         return self.name
-
-    @property
-    def why(self) -> str:
-        """Say what it is for."""
-        return "Only the build with DPDK takes ports of DPDK; the package leaves the other one on."
 
     def read(self) -> Command:
         """Print the programs that there are, and which one it is."""
@@ -70,10 +67,8 @@ class Alternative(Step):
         is_there = before["program"] == self.program
         return dict(before) if is_there else {"program": self.program, "is_auto": False}
 
-    def change(self, now: State, to: State) -> tuple[Command, ...]:
+    def commands(self, now: State, to: State) -> tuple[Command, ...]:
         """Set the link, or leave the choice again."""
-        if now == to:
-            return ()
         choice = ("--auto",) if to["is_auto"] else ("--set",)
         program = () if to["is_auto"] else (str(to["program"]),)
         return (Command(argv=("update-alternatives", *choice, self.name, *program)),)

@@ -78,17 +78,14 @@ class Bond(Step):
 
     @property
     def subject(self) -> str:
-        """Name of the bond."""
         return self.netdev
 
     @property
     def why(self) -> str:
-        """Say what it is for."""
         why = "Traffic goes on over another port when one is lost; ports are down while they join."
         return f"{why} {self.reason}".strip()
 
     def read(self) -> Command:
-        """Print every netdev."""
         return Command(argv=("ip", "-j", "-d", "link", "show"))
 
     def parse(self, section: Section) -> Observed[State]:
@@ -152,14 +149,14 @@ class Bond(Step):
             state |= {_master(member): None, _up(member): False}
         return state
 
-    def wanted(self, before: State) -> State:  # noqa: ARG002
+    def wanted(self, before: State) -> State:
         """Give the bond with its members, all up."""
         wanted: State = {"is_there": True, "is_up": True}
         for member in self.members:
             wanted |= {_master(member): self.netdev, _up(member): True}
         return wanted
 
-    def change(self, now: State, to: State) -> tuple[Command, ...]:
+    def commands(self, now: State, to: State) -> tuple[Command, ...]:
         """Make the bond, move each port whose master differs, then the bond's state or its end."""
         commands: list[Command] = []
         if to["is_there"] and not now["is_there"]:

@@ -9,7 +9,7 @@ from wirespeed.model.capture import Section
 from wirespeed.model.command import Command
 from wirespeed.model.names import Netdev
 from wirespeed.model.observed import Known, Observed, Unreadable
-from wirespeed.model.step import Scope, State, Step
+from wirespeed.model.step import Phase, Scope, State, Step
 
 
 class BondMonitoring(Step):
@@ -19,22 +19,19 @@ class BondMonitoring(Step):
     """
 
     scope: ClassVar[Scope] = Scope.BOOT
+    purpose: ClassVar[str] = (
+        "A bond that watches no link goes on sending to a port that has lost it."
+    )
+    phase: ClassVar[Phase | None] = Phase.GUESTS
     step: Literal["bond_monitoring"] = "bond_monitoring"
     netdev: Netdev
     miimon_ms: Annotated[int, Field(ge=1, le=10_000)] = 100
 
     @property
     def subject(self) -> str:
-        """Name of the bond."""
         return self.netdev
 
-    @property
-    def why(self) -> str:
-        """Say what goes wrong without."""
-        return "A bond that watches no link goes on sending to a port that has lost it."
-
     def read(self) -> Command:
-        """Print the bond."""
         return Command(argv=("ip", "-j", "-d", "link", "show", "dev", self.netdev))
 
     def parse(self, section: Section) -> Observed[State]:
@@ -60,9 +57,6 @@ class BondMonitoring(Step):
         """Give the interval that is asked for; any that there is does."""
         return before if before["miimon"] else {"miimon": self.miimon_ms}
 
-    def change(self, now: State, to: State) -> tuple[Command, ...]:
-        """Set the interval."""
-        if now == to:
-            return ()
+    def commands(self, now: State, to: State) -> tuple[Command, ...]:
         words = ("type", "bond", "miimon", str(to["miimon"]))
         return (Command(argv=("ip", "link", "set", "dev", self.netdev, *words)),)

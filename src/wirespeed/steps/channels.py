@@ -8,7 +8,7 @@ from wirespeed.facts.queues import Queues
 from wirespeed.model.capture import Section
 from wirespeed.model.finding import Danger
 from wirespeed.model.observed import Observed
-from wirespeed.model.step import State
+from wirespeed.model.step import Phase, State
 from wirespeed.steps.ethtool_setting import EthtoolSetting, as_state, only_given
 
 Count = Annotated[int, Field(ge=0, le=4096)]
@@ -25,6 +25,10 @@ class Channels(EthtoolSetting):
     danger: ClassVar[Danger] = Danger.DROPS_LINK
     shown_by: ClassVar[str] = "-l"
     set_by: ClassVar[str] = "-L"
+    purpose: ClassVar[str] = (
+        "Each channel is served by one core: too few leave cores idle, too many share them."
+    )
+    phase: ClassVar[Phase | None] = Phase.QUEUES
     step: Literal["channels"] = "channels"
     combined: Count | None = None
     rx: Count | None = None
@@ -36,17 +40,10 @@ class Channels(EthtoolSetting):
             raise ValueError("no channel is asked for")
         return self
 
-    @property
-    def why(self) -> str:
-        """What more channels are good for."""
-        return "Each channel is served by one core: too few leave cores idle, too many share them."
-
     def asked(self) -> State:
-        """Channels by kind."""
         return only_given({"combined": self.combined, "rx": self.rx, "tx": self.tx})
 
     def parse(self, section: Section) -> Observed[State]:
-        """Read the part `Current hardware settings`."""
         queues = Queues.parse(self.as_capture(section, "ethtool-channels")).of(self.netdev)
         found = {
             "combined": queues.combined_channels,

@@ -9,7 +9,7 @@ from wirespeed.model.capture import Section
 from wirespeed.model.command import Command
 from wirespeed.model.finding import Danger
 from wirespeed.model.observed import Absent, Known, Observed
-from wirespeed.model.step import State
+from wirespeed.model.step import Phase, State
 from wirespeed.steps.ethtool_setting import EthtoolSetting, as_state, only_given
 
 Usecs = Annotated[int, Field(ge=0, le=100_000)]
@@ -31,6 +31,10 @@ class Coalescing(EthtoolSetting):
     danger: ClassVar[Danger] = Danger.DROPS_LINK
     shown_by: ClassVar[str] = "-c"
     set_by: ClassVar[str] = "-C"
+    purpose: ClassVar[str] = (
+        "A longer wait costs fewer interrupts for the same frames; a shorter one less latency."
+    )
+    phase: ClassVar[Phase | None] = Phase.RINGS
     step: Literal["coalescing"] = "coalescing"
     adaptive_rx: bool | None = None
     adaptive_tx: bool | None = None
@@ -50,15 +54,7 @@ class Coalescing(EthtoolSetting):
                 raise ValueError(f"{direction} is adaptive, or has numbers of its own")
         return self
 
-    @property
-    def why(self) -> str:
-        """What it is good for."""
-        return (
-            "A longer wait costs fewer interrupts for the same frames; a shorter one less latency."
-        )
-
     def asked(self) -> State:
-        """What is given, by ethtool's words."""
         return only_given(
             {
                 "adaptive-rx": self.adaptive_rx,
@@ -109,7 +105,7 @@ class Coalescing(EthtoolSetting):
         """Give what is asked for; numbers that adaptive waits replace are the driver's."""
         return dict.fromkeys(before) | self.asked()
 
-    def change(self, now: State, to: State) -> tuple[Command, ...]:
+    def commands(self, now: State, to: State) -> tuple[Command, ...]:
         """Turn off what shall not be adaptive, set numbers, turn on what shall be."""
         switched = {k: v for k, v in to.items() if "adaptive" in k and v != now[k]}
         turned_off = {key: value for key, value in switched.items() if not value}

@@ -6,7 +6,7 @@ from wirespeed.facts.offloads import Offloads
 from wirespeed.model.capture import Section
 from wirespeed.model.finding import Danger
 from wirespeed.model.observed import Known, Observed, Unreadable
-from wirespeed.model.step import State
+from wirespeed.model.step import Phase, State
 from wirespeed.steps.ethtool_setting import EthtoolSetting
 
 FLAG = "rx_cqe_compress"
@@ -23,19 +23,15 @@ class CompletionCompression(EthtoolSetting):
     danger: ClassVar[Danger] = Danger.DROPS_LINK
     shown_by: ClassVar[str] = "--show-priv-flags"
     set_by: ClassVar[str] = "--set-priv-flags"
+    purpose: ClassVar[str] = (
+        "Completions of many frames go over the slot as one write; "
+        "the CPU spends cycles to tell them apart."
+    )
+    phase: ClassVar[Phase | None] = Phase.RINGS
     step: Literal["completion_compression"] = "completion_compression"
     is_on: bool = True
 
-    @property
-    def why(self) -> str:
-        """Say what it costs and saves."""
-        return (
-            "Completions of many frames go over the slot as one write; "
-            "the CPU spends cycles to tell them apart."
-        )
-
     def asked(self) -> State:
-        """Give the flag."""
         return {FLAG: self.is_on}
 
     def parse(self, section: Section) -> Observed[State]:

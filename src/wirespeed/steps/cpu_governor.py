@@ -7,7 +7,7 @@ from pydantic import Field
 from wirespeed.model.capture import Section
 from wirespeed.model.command import Command
 from wirespeed.model.observed import Known, Observed, Unreadable
-from wirespeed.model.step import Scope, State, Step
+from wirespeed.model.step import Phase, Scope, State, Step
 from wirespeed.steps.readings import files_of
 
 FOLDER = "/sys/devices/system/cpu/cpufreq"
@@ -23,6 +23,10 @@ class CpuGovernor(Step):
     """
 
     scope: ClassVar[Scope] = Scope.BOOT
+    purpose: ClassVar[str] = (
+        "A clock that has to rise first costs frames at the start of every burst."
+    )
+    phase: ClassVar[Phase | None] = Phase.HOST
     step: Literal["cpu_governor"] = "cpu_governor"
     policies: Annotated[
         tuple[Annotated[int, Field(ge=0, le=8191)], ...], Field(min_length=1, max_length=8192)
@@ -32,17 +36,11 @@ class CpuGovernor(Step):
 
     @property
     def subject(self) -> str:
-        """Which policies."""
         if len(self.policies) == 1:
             return f"clock of policy {self.policies[0]}"
         return (
             f"clock of {len(self.policies)} policies, {min(self.policies)} to {max(self.policies)}"
         )
-
-    @property
-    def why(self) -> str:
-        """Say what a low clock costs."""
-        return "A clock that has to rise first costs frames at the start of every burst."
 
     def _path(self, policy: str) -> str:
         return f"{FOLDER}/{policy}/scaling_governor"
@@ -52,7 +50,6 @@ class CpuGovernor(Step):
         return tuple(f"policy{number}" for number in self.policies)
 
     def read(self) -> Command:
-        """Print the governor of each."""
         return Command(argv=("grep", "-H", "", *map(self._path, self._names)))
 
     def parse(self, section: Section) -> Observed[State]:
@@ -69,11 +66,10 @@ class CpuGovernor(Step):
             state[name] = governor.value
         return Known(state, source)
 
-    def wanted(self, before: State) -> State:  # noqa: ARG002
-        """Give the same governor for all."""
+    def wanted(self, before: State) -> State:
         return dict.fromkeys(self._names, self.governor)
 
-    def change(self, now: State, to: State) -> tuple[Command, ...]:
+    def commands(self, now: State, to: State) -> tuple[Command, ...]:
         """Write each governor to all policies that are to have it, in one command."""
         policies: dict[str, list[str]] = {}
         for name, governor in to.items():

@@ -28,6 +28,9 @@ class DpdkPort(Step):
     scope: ClassVar[Scope] = Scope.BOOT
     danger: ClassVar[Danger] = Danger.DROPS_LINK
     makes: ClassVar[bool] = True
+    purpose: ClassVar[str] = (
+        "DPDK drives the card itself; the kernel has no driver for it meanwhile."
+    )
     step: Literal["dpdk_port"] = "dpdk_port"
     pci_address: PciAddress
     netdev: Netdev | None
@@ -35,13 +38,7 @@ class DpdkPort(Step):
 
     @property
     def subject(self) -> str:
-        """Address, and what it was called."""
         return self.pci_address if self.netdev is None else f"{self.pci_address} ({self.netdev})"
-
-    @property
-    def why(self) -> str:
-        """Say what it is for."""
-        return "DPDK drives the card itself; the kernel has no driver for it meanwhile."
 
     @property
     def _binding(self) -> DriverOverride:
@@ -78,14 +75,12 @@ class DpdkPort(Step):
                 return Unreadable(str(error), source)
         return Known(state, source)
 
-    def wanted(self, before: State) -> State:  # noqa: ARG002
+    def wanted(self, before: State) -> State:
         """Give that DPDK may have it."""
         return {**self._binding.wanted({}), "up": False, "mtu": None}
 
-    def change(self, now: State, to: State) -> tuple[Command, ...]:
+    def commands(self, now: State, to: State) -> tuple[Command, ...]:
         """Bind it; on the way back, wait for the netdev's name and give it what it had."""
-        if now == to:
-            return ()
         commands = list(self._binding.change(now, to))
         if to["mtu"] is None:
             return tuple(commands)

@@ -29,19 +29,14 @@ class DriverOverride(Step):
     scope: ClassVar[Scope] = Scope.BOOT
     danger: ClassVar[Danger] = Danger.DROPS_LINK
     makes: ClassVar[bool] = True
+    purpose: ClassVar[str] = "A guest can own the function; its netdev leaves the host."
     step: Literal["driver_override"] = "driver_override"
     pci_address: PciAddress
     driver: Literal["vfio-pci"] = "vfio-pci"
 
     @property
     def subject(self) -> str:
-        """PCI address of the function."""
         return self.pci_address
-
-    @property
-    def why(self) -> str:
-        """Say what it is bound for."""
-        return "A guest can own the function; its netdev leaves the host."
 
     @property
     def _folder(self) -> str:
@@ -78,11 +73,11 @@ class DriverOverride(Step):
         """Give what a new VF has, if no driver takes it: one that does is seen when its turn is."""
         return {"driver": None, "driver_override": None}
 
-    def wanted(self, before: State) -> State:  # noqa: ARG002
+    def wanted(self, before: State) -> State:
         """Give the driver, which stays the function's own until it is put back."""
         return {"driver": self.driver, "driver_override": self.driver}
 
-    def change(self, now: State, to: State) -> tuple[Command, ...]:
+    def commands(self, now: State, to: State) -> tuple[Command, ...]:
         """Say the driver, unbind the one that has it, probe, and leave the override that is due.
 
         While it is probed the override names the driver on the way back too: with two drivers for

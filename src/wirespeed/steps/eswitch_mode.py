@@ -33,12 +33,10 @@ class EswitchMode(Step):
 
     @property
     def subject(self) -> str:
-        """PCI address of the PF."""
         return self.pci_address
 
     @property
     def why(self) -> str:
-        """Say what the mode is for."""
         if self.mode == "switchdev":
             return "Each VF has a representor on the host, on which flows can be offloaded."
         return "VFs are switched by MAC and VLAN, as the driver does by itself."
@@ -48,11 +46,9 @@ class EswitchMode(Step):
         return f"pci/{self.pci_address}"
 
     def read(self) -> Command:
-        """Print it."""
         return Command(argv=("devlink", "-j", "dev", "eswitch", "show", self._handle))
 
     def parse(self, section: Section) -> Observed[State]:
-        """Give the mode."""
         source = self.read().line()
         found = json_of(section.text(source))
         if not isinstance(found, Known):
@@ -63,14 +59,10 @@ class EswitchMode(Step):
             return Unreadable(f"mode {str(mode)[:40]!r}", source)
         return Known({"mode": mode}, source)
 
-    def wanted(self, before: State) -> State:  # noqa: ARG002
-        """Give the mode that is asked for."""
+    def wanted(self, before: State) -> State:
         return {"mode": self.mode}
 
-    def change(self, now: State, to: State) -> tuple[Command, ...]:
-        """Set it."""
-        if now == to:
-            return ()
+    def commands(self, now: State, to: State) -> tuple[Command, ...]:
         argv = ("devlink", "dev", "eswitch", "set", self._handle, "mode", str(to["mode"]))
         named = Command(argv=("udevadm", "settle", f"--timeout={UDEV_S}"))
         return (Command(argv=argv), *((named,) if self.netdev else ()))

@@ -26,7 +26,6 @@ class EthtoolSetting(Step):
 
     @property
     def subject(self) -> str:
-        """The netdev."""
         return self.netdev
 
     @abstractmethod
@@ -34,14 +33,13 @@ class EthtoolSetting(Step):
         """Give what is asked for; what is None in the step stays out."""
 
     def read(self) -> Command:
-        """Print them."""
         return Command(argv=("ethtool", self.shown_by, self.netdev))
 
     def wanted(self, before: State) -> State:
         """Give what is asked for, beside what else the state holds."""
         return before | self.asked()
 
-    def change(self, now: State, to: State) -> tuple[Command, ...]:
+    def commands(self, now: State, to: State) -> tuple[Command, ...]:
         """Set what differs in one command: some versions fail when they are asked for no change."""
         differing = {key: value for key, value in to.items() if value != now.get(key)}
         return (self.set_to(differing),) if differing else ()

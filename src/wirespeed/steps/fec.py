@@ -7,7 +7,7 @@ from wirespeed.model.capture import Section
 from wirespeed.model.command import Command
 from wirespeed.model.finding import Danger
 from wirespeed.model.observed import Known, Observed, Unreadable
-from wirespeed.model.step import State
+from wirespeed.model.step import Phase, State
 from wirespeed.steps.ethtool_setting import EthtoolSetting
 
 ENCODINGS = ("auto", "off", "rs", "baser", "llrs")
@@ -25,16 +25,14 @@ class Fec(EthtoolSetting):
     danger: ClassVar[Danger] = Danger.DROPS_LINK
     shown_by: ClassVar[str] = "--show-fec"
     set_by: ClassVar[str] = "--set-fec"
+    purpose: ClassVar[str] = (
+        "Without the correction that the cable needs, frames are lost to bit errors."
+    )
+    phase: ClassVar[Phase | None] = Phase.LINK
     step: Literal["fec"] = "fec"
     encoding: Literal["auto", "off", "rs", "baser", "llrs"]
 
-    @property
-    def why(self) -> str:
-        """What it is good for."""
-        return "Without the correction that the cable needs, frames are lost to bit errors."
-
     def asked(self) -> State:
-        """The encoding."""
         return {"encoding": self.encoding}
 
     def parse(self, section: Section) -> Observed[State]:
@@ -49,8 +47,8 @@ class Fec(EthtoolSetting):
             return Unreadable("it does not say what is configured", answer.source)
         return Known({"encoding": " ".join(sorted(found[0]))}, answer.source)
 
-    def change(self, now: State, to: State) -> tuple[Command, ...]:
+    def commands(self, now: State, to: State) -> tuple[Command, ...]:
         """Set it; several where several were configured."""
         words = str(to["encoding"]).split()
         command = Command(argv=("ethtool", self.set_by, self.netdev, "encoding", *words))
-        return () if now == to else (command,)
+        return (command,)

@@ -41,7 +41,6 @@ class FileContent(Step):
 
     @property
     def subject(self) -> str:
-        """The path."""
         return self.path
 
     @property
@@ -50,7 +49,6 @@ class FileContent(Step):
         return self.reason
 
     def read(self) -> Command:
-        """Print the file."""
         return Command(argv=("cat", self.path))
 
     def parse(self, section: Section) -> Observed[State]:
@@ -63,14 +61,12 @@ class FileContent(Step):
         failure = section.failure(source)
         return Unreadable(failure.reason, source) if isinstance(failure, Absent) else failure
 
-    def wanted(self, before: State) -> State:  # noqa: ARG002
+    def wanted(self, before: State) -> State:
         """Give the content that is asked for, whatever stands there."""
         return {"content": self.content}
 
-    def change(self, now: State, to: State) -> tuple[Command, ...]:
+    def commands(self, now: State, to: State) -> tuple[Command, ...]:
         """Write beside it and rename: nobody reads half of it. Remove what was not there."""
-        if now == to:
-            return ()
         content = to["content"]
         if content is None:
             return (Command(argv=("rm", "-f", self.path)),)

@@ -62,7 +62,6 @@ class FirmwareImage(Step):
 
     @property
     def subject(self) -> str:
-        """PCI address of the function."""
         return self.pci_address
 
     @property
@@ -79,7 +78,6 @@ class FirmwareImage(Step):
         return not self.is_loaded
 
     def read(self) -> Command:
-        """Ask the card and the images."""
         images = [path for path in (self.image, self.former_image) if path is not None]
         return all_of(
             (self.tool, "-d", self.pci_address, "-qq", "query"),
@@ -117,10 +115,9 @@ class FirmwareImage(Step):
         return state
 
     def wanted(self, before: State) -> State:
-        """Give the version everywhere."""
         return dict.fromkeys(before, _plain(self.version))
 
-    def change(self, now: State, to: State) -> tuple[Command, ...]:
+    def commands(self, now: State, to: State) -> tuple[Command, ...]:
         """Burn the image of that version, where there is one; then reset the card."""
         images = {_plain(self.version): self.image}
         if self.former_image is not None and self.former_version is not None:

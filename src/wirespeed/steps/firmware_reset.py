@@ -11,7 +11,7 @@ from wirespeed.model.command import Command
 from wirespeed.model.finding import Danger
 from wirespeed.model.names import PciAddress
 from wirespeed.model.observed import Known, Observed, Unreadable
-from wirespeed.model.step import Scope, State, Step
+from wirespeed.model.step import Phase, Scope, State, Step
 from wirespeed.steps.firmware_query import all_of, answers
 
 LEVEL = re.compile(r"^([0-9]): [^\n]*-Supported[ \t]+\(default\)[ \t]*$", re.M)
@@ -35,6 +35,11 @@ class FirmwareReset(Step):
     scope: ClassVar[Scope] = Scope.CARD
     danger: ClassVar[Danger] = Danger.FIRMWARE
     settle_s: ClassVar[float] = 60
+    purpose: ClassVar[str] = (
+        "What waits in the card comes into force; its ports go down and its VFs go away. "
+        "NO WAY BACK."
+    )
+    phase: ClassVar[Phase | None] = Phase.RESET
     step: Literal["firmware_reset"] = "firmware_reset"
     pci_address: PciAddress
     functions: Annotated[tuple[PciAddress, ...], Field(max_length=64)] = ()
@@ -43,16 +48,7 @@ class FirmwareReset(Step):
 
     @property
     def subject(self) -> str:
-        """PCI address of the function."""
         return self.pci_address
-
-    @property
-    def why(self) -> str:
-        """Say what it brings, and what it takes."""
-        return (
-            "What waits in the card comes into force; its ports go down and its VFs go away. "
-            "NO WAY BACK."
-        )
 
     @property
     def waits_for_reboot(self) -> bool:
@@ -96,10 +92,9 @@ class FirmwareReset(Step):
         return Known({"firmware_waits": is_waiting, "settings_wait": bool(waiting)}, source)
 
     def wanted(self, before: State) -> State:
-        """Give that nothing waits."""
         return dict.fromkeys(before, False)
 
-    def change(self, now: State, to: State) -> tuple[Command, ...]:
+    def commands(self, now: State, to: State) -> tuple[Command, ...]:
         """Reset the card; nothing makes anything wait again."""
         if any(now[key] and not value for key, value in to.items()):
             return (Command(argv=(self.tool, "-d", self.pci_address, "-y", "reset")),)

@@ -11,7 +11,7 @@ from wirespeed.model.command import Command
 from wirespeed.model.finding import Danger
 from wirespeed.model.names import PciAddress
 from wirespeed.model.observed import Known, Observed, Unreadable
-from wirespeed.model.step import Scope, State, Step
+from wirespeed.model.step import Phase, Scope, State, Step
 
 Setting = Literal["SRIOV_EN", "NUM_OF_VFS", "CQE_COMPRESSION"]
 VALUE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\(([0-9]{1,9})\)|([0-9]{1,9})")
@@ -31,6 +31,7 @@ class FirmwareSettings(Step):
 
     scope: ClassVar[Scope] = Scope.CARD
     danger: ClassVar[Danger] = Danger.FIRMWARE
+    phase: ClassVar[Phase | None] = Phase.NEXT_BOOT
     step: Literal["firmware_settings"] = "firmware_settings"
     pci_address: PciAddress
     """Of one function of the card; the settings are the whole card's."""
@@ -39,7 +40,6 @@ class FirmwareSettings(Step):
 
     @property
     def subject(self) -> str:
-        """PCI address of the function."""
         return self.pci_address
 
     @property
@@ -53,7 +53,6 @@ class FirmwareSettings(Step):
         return "The card starts with them at the next boot."
 
     def read(self) -> Command:
-        """Print all settings."""
         return Command(argv=(self.tool, "-d", self.pci_address, "-e", "q"))
 
     def parse(self, section: Section) -> Observed[State]:
@@ -80,11 +79,10 @@ class FirmwareSettings(Step):
             state[name] = int(match[1] or match[2])
         return Known(state, source)
 
-    def wanted(self, before: State) -> State:  # noqa: ARG002
-        """Give what is asked for."""
+    def wanted(self, before: State) -> State:
         return {str(name): value for name, value in self.settings.items()}
 
-    def change(self, now: State, to: State) -> tuple[Command, ...]:
+    def commands(self, now: State, to: State) -> tuple[Command, ...]:
         """Store what differs, in one command: the tool judges the whole of it before it writes."""
         words = [f"{name}={value}" for name, value in to.items() if now[name] != value]
         if not words:

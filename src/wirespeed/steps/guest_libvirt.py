@@ -62,14 +62,11 @@ class GuestLibvirt(GuestMachine):
         """Give that it does not run."""
         return {"runs": False}
 
-    def wanted(self, before: State) -> State:  # noqa: ARG002
-        """Give that it runs."""
+    def wanted(self, before: State) -> State:
         return {"runs": True}
 
-    def change(self, now: State, to: State) -> tuple[Command, ...]:
+    def commands(self, now: State, to: State) -> tuple[Command, ...]:
         """Create it; or shut it down. Either is one command: nothing is left half way."""
-        if now == to:
-            return ()
         if not to["runs"]:
             return (Command(argv=("sh", "-c", STOP, self.folder, self.guest)),)
         xml = domain_xml(self).removesuffix("\n")

@@ -83,7 +83,6 @@ class GuestMachine(Step):
 
     @property
     def subject(self) -> str:
-        """The guest."""
         return self.guest
 
     @property

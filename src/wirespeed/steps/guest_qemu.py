@@ -67,14 +67,11 @@ class GuestQemu(GuestMachine):
         """Give that it does not run."""
         return {"runs": False}
 
-    def wanted(self, before: State) -> State:  # noqa: ARG002
-        """Give that it runs."""
+    def wanted(self, before: State) -> State:
         return {"runs": True}
 
-    def change(self, now: State, to: State) -> tuple[Command, ...]:
+    def commands(self, now: State, to: State) -> tuple[Command, ...]:
         """Start it, detached from us; or end it: one command each, so that nothing is half."""
-        if now == to:
-            return ()
         if not to["runs"]:
             return (Command(argv=("sh", "-c", STOP, self.folder)),)
         return (Command(argv=("sh", "-c", START, self.folder, *self.qemu_argv())),)

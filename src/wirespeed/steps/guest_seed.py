@@ -32,6 +32,9 @@ class GuestSeed(Step):
 
     scope: ClassVar[Scope] = Scope.GUEST
     makes: ClassVar[bool] = True
+    purpose: ClassVar[str] = (
+        "The guest takes its name from it, and lets us in, as root, by its host alone."
+    )
     step: Literal["guest_seed"] = "guest_seed"
     guest: GuestName
     authorized_keys: Annotated[tuple[AuthorizedKey, ...], Field(min_length=1)]
@@ -40,13 +43,7 @@ class GuestSeed(Step):
 
     @property
     def subject(self) -> str:
-        """The folder."""
         return f"{guest_folder(self.guest)}/seed"
-
-    @property
-    def why(self) -> str:
-        """Say what the guest takes from it."""
-        return "The guest takes its name from it, and lets us in, as root, by its host alone."
 
     def files(self) -> Mapping[str, str]:
         """Give every file's content by its name."""
@@ -72,7 +69,6 @@ class GuestSeed(Step):
         }
 
     def read(self) -> Command:
-        """Print all files."""
         return Command(argv=("grep", "-H", "", *self._paths()))
 
     def parse(self, section: Section) -> Observed[State]:
@@ -91,14 +87,12 @@ class GuestSeed(Step):
         return Known(state, source)
 
     def made(self) -> State:
-        """Give that there are none."""
         return dict.fromkeys(NAMES)
 
-    def wanted(self, before: State) -> State:  # noqa: ARG002
-        """Give the files."""
+    def wanted(self, before: State) -> State:
         return dict(self.files())
 
-    def change(self, now: State, to: State) -> tuple[Command, ...]:
+    def commands(self, now: State, to: State) -> tuple[Command, ...]:
         """Write what differs; remove what shall not be there, and the folder with the last one."""
         changed = [name for name in NAMES if now[name] != to[name]]
         if not changed:

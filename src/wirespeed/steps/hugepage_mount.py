@@ -8,7 +8,7 @@ from wirespeed.facts.memory import Memory
 from wirespeed.model.capture import Capture, Section
 from wirespeed.model.command import Command
 from wirespeed.model.observed import Known, Observed, Unreadable
-from wirespeed.model.step import Scope, State, Step
+from wirespeed.model.step import Phase, Scope, State, Step
 
 UNITS_KIB = {"G": 1 << 20, "M": 1 << 10}
 
@@ -20,22 +20,17 @@ class HugepageMount(Step):
     """
 
     scope: ClassVar[Scope] = Scope.BOOT
+    purpose: ClassVar[str] = "DPDK takes no page of a size that no hugetlbfs is mounted for."
+    phase: ClassVar[Phase | None] = Phase.SETTINGS
     step: Literal["hugepage_mount"] = "hugepage_mount"
     page_size: Annotated[str, Field(pattern=r"^[1-9][0-9]{0,2}[MG]$")]
     """As the kernel prints it: `2M`, `1G`."""
 
     @property
     def subject(self) -> str:
-        """The folder."""
         return f"/dev/hugepages-{self.page_size}"
 
-    @property
-    def why(self) -> str:
-        """Say who looks for it."""
-        return "DPDK takes no page of a size that no hugetlbfs is mounted for."
-
     def read(self) -> Command:
-        """Print what is mounted."""
         return Command(argv=("cat", "/proc/self/mounts"))
 
     def parse(self, section: Section) -> Observed[State]:
@@ -61,14 +56,10 @@ class HugepageMount(Step):
     def _page_bytes(self) -> int:
         return int(self.page_size[:-1]) * UNITS_KIB[self.page_size[-1]] << 10
 
-    def wanted(self, before: State) -> State:  # noqa: ARG002
-        """Give that it is mounted."""
+    def wanted(self, before: State) -> State:
         return {"is_mounted": True}
 
-    def change(self, now: State, to: State) -> tuple[Command, ...]:
-        """Mount or unmount it."""
-        if now == to:
-            return ()
+    def commands(self, now: State, to: State) -> tuple[Command, ...]:
         if not to["is_mounted"]:
             return (Command(argv=("umount", self.subject)),)
         size = f"pagesize={self.page_size}"

@@ -8,7 +8,7 @@ from pydantic import Field
 from wirespeed.model.capture import Section
 from wirespeed.model.command import Command, write_file
 from wirespeed.model.observed import Known, Observed, Unreadable, read_as
-from wirespeed.model.step import Scope, State, Step
+from wirespeed.model.step import Phase, Scope, State, Step
 from wirespeed.steps.readings import files_of, number
 
 TOTAL = re.compile(r"^(?:Node \d+ )?MemTotal: +(\d{1,15}) kB$", re.M)
@@ -28,6 +28,11 @@ class Hugepages(Step):
     """
 
     scope: ClassVar[Scope] = Scope.BOOT
+    purpose: ClassVar[str] = (
+        "DPDK and guests get memory that the CPU and the card find by few address "
+        "translations, near the card where they are of its node."
+    )
+    phase: ClassVar[Phase | None] = Phase.MEMORY
     step: Literal["hugepages"] = "hugepages"
     page_kib: Annotated[int, Field(ge=64, le=16 << 20)]
     """2048 or 1048576 on x86, others elsewhere."""
@@ -37,17 +42,8 @@ class Hugepages(Step):
 
     @property
     def subject(self) -> str:
-        """Size and node."""
         where = "" if self.numa_node is None else f" of node {self.numa_node}"
         return f"hugepages of {self.page_kib} KiB{where}"
-
-    @property
-    def why(self) -> str:
-        """Say who needs them."""
-        return (
-            "DPDK and guests get memory that the CPU and the card find by few address "
-            "translations, near the card where they are of its node."
-        )
 
     @property
     def _path(self) -> str:
@@ -88,6 +84,5 @@ class Hugepages(Step):
         """Give the number that is asked for, or what is there where that is more."""
         return {"nr_hugepages": max(self.count, int(str(before["nr_hugepages"])))}
 
-    def change(self, now: State, to: State) -> tuple[Command, ...]:
-        """Write the number."""
-        return () if now == to else (write_file(self._path, str(to["nr_hugepages"])),)
+    def commands(self, now: State, to: State) -> tuple[Command, ...]:
+        return (write_file(self._path, str(to["nr_hugepages"])),)

@@ -8,7 +8,7 @@ from pydantic import Field
 from wirespeed.model.capture import Section
 from wirespeed.model.command import Command
 from wirespeed.model.observed import Known, Observed, Unreadable
-from wirespeed.model.step import Scope, State, Step
+from wirespeed.model.step import Phase, Scope, State, Step
 
 FOLDER = "/sys/devices/system/cpu"
 LINE = re.compile(
@@ -26,18 +26,14 @@ class IdleStates(Step):
     """
 
     scope: ClassVar[Scope] = Scope.BOOT
+    purpose: ClassVar[str] = "A frame that wakes a sleeping core waits until that core is awake."
+    phase: ClassVar[Phase | None] = Phase.HOST
     step: Literal["idle_states"] = "idle_states"
     most_exit_latency_us: Annotated[int, Field(ge=0, le=100_000)]
 
     @property
     def subject(self) -> str:
-        """Which states."""
         return f"idle states of more than {self.most_exit_latency_us} us"
-
-    @property
-    def why(self) -> str:
-        """Say what a deep state costs."""
-        return "A frame that wakes a sleeping core waits until that core is awake."
 
     def read(self) -> Command:
         """Print the switch and the time to wake of every state of every CPU."""
@@ -65,10 +61,9 @@ class IdleStates(Step):
         return Known(deep, source)
 
     def wanted(self, before: State) -> State:
-        """Give that each is disabled."""
         return dict.fromkeys(before, True)
 
-    def change(self, now: State, to: State) -> tuple[Command, ...]:
+    def commands(self, now: State, to: State) -> tuple[Command, ...]:
         """Write the switches that differ, those to one value in one command."""
         commands = []
         for is_disabled, word in ((True, OFF), (False, ON)):

@@ -43,7 +43,6 @@ class InNamespace(Step):
 
     @property
     def why(self) -> str:
-        """As the other one says."""
         return self._inner.why
 
     @property
@@ -51,7 +50,6 @@ class InNamespace(Step):
         return read_step(self.inner)
 
     def read(self) -> Command:
-        """Read the other one's state there."""
         return self._there(self._inner.read())
 
     def parse(self, section: Section) -> Observed[State]:
@@ -64,18 +62,15 @@ class InNamespace(Step):
 
     @property
     def is_maker(self) -> bool:
-        """As the other one says."""
         return self._inner.is_maker
 
     def made(self) -> State | None:
-        """Give what the other one says."""
         return self._inner.made()
 
     def wanted(self, before: State) -> State:
-        """Give what the other one wants."""
         return self._inner.wanted(before)
 
-    def change(self, now: State, to: State) -> tuple[Command, ...]:
+    def commands(self, now: State, to: State) -> tuple[Command, ...]:
         """Give the other one's commands, to be run there."""
         return tuple(self._there(command) for command in self._inner.change(now, to))
 

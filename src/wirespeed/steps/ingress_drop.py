@@ -31,25 +31,21 @@ class IngressDrop(Step):
 
     scope: ClassVar[Scope] = Scope.BOOT
     danger: ClassVar[Danger] = Danger.DROPS_LINK
+    purpose: ClassVar[str] = (
+        "The switch alone gets its frames; else the host itself answers them too."
+    )
     step: Literal["ingress_drop"] = "ingress_drop"
     netdev: Netdev
 
     @property
     def subject(self) -> str:
-        """The netdev."""
         return self.netdev
-
-    @property
-    def why(self) -> str:
-        """Say what it is for."""
-        return "The switch alone gets its frames; else the host itself answers them too."
 
     @property
     def _table(self) -> str:
         return "wirespeed-" + NOT_IN_A_NAME.sub("_", self.netdev)
 
     def read(self) -> Command:
-        """Print the table."""
         return Command(argv=("nft", "-j", "list", "table", "netdev", self._table))
 
     def parse(self, section: Section) -> Observed[State]:
@@ -76,14 +72,11 @@ class IngressDrop(Step):
         """Give what a netdev has that was just made."""
         return {"is_there": False}
 
-    def wanted(self, before: State) -> State:  # noqa: ARG002
-        """Give that it is there."""
+    def wanted(self, before: State) -> State:
         return {"is_there": True}
 
-    def change(self, now: State, to: State) -> tuple[Command, ...]:
+    def commands(self, now: State, to: State) -> tuple[Command, ...]:
         """Make the table in one transaction, or remove it."""
-        if now == to:
-            return ()
         if not to["is_there"]:
             return (Command(argv=("nft", "delete", "table", "netdev", self._table)),)
         hook = f'type filter hook ingress device "{self.netdev}" priority {PRIORITY}; policy drop;'

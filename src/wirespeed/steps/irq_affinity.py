@@ -9,7 +9,7 @@ from wirespeed.model.capture import Files, Section
 from wirespeed.model.command import Command, write_file
 from wirespeed.model.names import PciAddress
 from wirespeed.model.observed import Known, Observed, Unreadable, read_as
-from wirespeed.model.step import Scope, State, Step
+from wirespeed.model.step import Phase, Scope, State, Step
 from wirespeed.steps.queue_cpus import CpuList, cpu_list
 
 ATTRIBUTE = "smp_affinity_list"
@@ -24,6 +24,10 @@ class IrqAffinity(Step):
     """
 
     scope: ClassVar[Scope] = Scope.BOOT
+    purpose: ClassVar[str] = (
+        "One core per queue, on the card's own NUMA node: no core waits, no frame travels."
+    )
+    phase: ClassVar[Phase | None] = Phase.INTERRUPTS
     step: Literal["irq_affinity"] = "irq_affinity"
     pci_address: PciAddress
     cpus: Annotated[
@@ -41,20 +45,12 @@ class IrqAffinity(Step):
 
     @property
     def subject(self) -> str:
-        """The PCI function whose interrupts they are."""
         return self.pci_address
 
-    @property
-    def why(self) -> str:
-        """What it is good for."""
-        return "One core per queue, on the card's own NUMA node: no core waits, no frame travels."
-
     def read(self) -> Command:
-        """Print the list of each interrupt."""
         return Command(argv=("grep", "-H", "", *(_path(number) for number in self.cpus)))
 
     def parse(self, section: Section) -> Observed[State]:
-        """Read the lists."""
         source = self.read().line()
         files = Files(section, (ATTRIBUTE,))
         state: State = {}
@@ -65,12 +61,10 @@ class IrqAffinity(Step):
             state[str(number)] = cpus.value
         return Known(state, source)
 
-    def wanted(self, before: State) -> State:  # noqa: ARG002
-        """Give the lists that are asked for."""
+    def wanted(self, before: State) -> State:
         return {str(number): cpus for number, cpus in self.cpus.items()}
 
-    def change(self, now: State, to: State) -> tuple[Command, ...]:
-        """Write the lists that differ."""
+    def commands(self, now: State, to: State) -> tuple[Command, ...]:
         return tuple(
             write_file(_path(number), str(to[str(number)]))
             for number in self.cpus

@@ -1,7 +1,8 @@
 """Whether irqbalance runs, now and after the next boot."""
 
-from typing import Literal
+from typing import ClassVar, Literal
 
+from wirespeed.model.step import Phase
 from wirespeed.steps.systemd_unit import SystemdUnit
 
 UNIT = "irqbalance.service"
@@ -10,16 +11,15 @@ UNIT = "irqbalance.service"
 class Irqbalance(SystemdUnit):
     """The daemon that moves interrupts between cores runs, or does not."""
 
+    phase: ClassVar[Phase | None] = Phase.INTERRUPT_DAEMON
     step: Literal["irqbalance"] = "irqbalance"
 
     @property
     def subject(self) -> str:
-        """The unit of systemd."""
         return UNIT
 
     @property
     def why(self) -> str:
-        """What it is good for."""
         if self.is_running:
             return "It spreads interrupts that nobody placed by hand over the cores."
         return "It moves interrupts that were placed by hand to other cores."

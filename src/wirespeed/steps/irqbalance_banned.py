@@ -42,6 +42,7 @@ class IrqbalanceBanned(Step):
     """
 
     scope: ClassVar[Scope] = Scope.OS
+    purpose: ClassVar[str] = "A core that polls loses frames whenever an interrupt is moved to it."
     step: Literal["irqbalance_banned"] = "irqbalance_banned"
     cpus: Annotated[str, AfterValidator(_some)]
     """`4-7`: those that poll."""
@@ -52,16 +53,9 @@ class IrqbalanceBanned(Step):
 
     @property
     def subject(self) -> str:
-        """Path of the file."""
         return self.path
 
-    @property
-    def why(self) -> str:
-        """What it is good for."""
-        return "A core that polls loses frames whenever an interrupt is moved to it."
-
     def read(self) -> Command:
-        """Print the file, and the daemon's processes."""
         return Command(argv=("grep", "-H", "", self.path, *PROCESSES))
 
     def parse(self, section: Section) -> Observed[State]:
@@ -92,7 +86,7 @@ class IrqbalanceBanned(Step):
             content = f"{content}\n{line}" if content else line
         return before | {"content": content}
 
-    def change(self, now: State, to: State) -> tuple[Command, ...]:
+    def commands(self, now: State, to: State) -> tuple[Command, ...]:
         """Stop it, write the file beside itself and rename it, start it."""
         commands: list[Command] = []
         if now["content"] != to["content"]:

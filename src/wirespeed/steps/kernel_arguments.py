@@ -9,7 +9,7 @@ from wirespeed.model.capture import Section
 from wirespeed.model.command import Command
 from wirespeed.model.finding import Danger
 from wirespeed.model.observed import Known, Observed, Unreadable
-from wirespeed.model.step import Scope, State, Step
+from wirespeed.model.step import Phase, Scope, State, Step
 from wirespeed.steps.kernel_command_line import PARAMETER
 
 ARGUMENTS = re.compile(r'^args="(.*)"$', re.M)
@@ -28,6 +28,7 @@ class KernelArguments(Step):
 
     scope: ClassVar[Scope] = Scope.OS
     danger: ClassVar[Danger] = Danger.REBOOT
+    phase: ClassVar[Phase | None] = Phase.NEXT_BOOT
     step: Literal["kernel_arguments"] = "kernel_arguments"
     parameters: Annotated[tuple[Annotated[str, Field(pattern=PARAMETER)], ...], Field(min_length=1)]
     reason: str
@@ -41,7 +42,6 @@ class KernelArguments(Step):
 
     @property
     def subject(self) -> str:
-        """What it is about."""
         return "parameters of every kernel"
 
     @property
@@ -50,7 +50,6 @@ class KernelArguments(Step):
         return self.reason
 
     def read(self) -> Command:
-        """Print every entry of the boot menu."""
         return Command(argv=("grubby", "--info=ALL"))
 
     def parse(self, section: Section) -> Observed[State]:
@@ -73,11 +72,10 @@ class KernelArguments(Step):
             state[name] = value
         return Known(state, source)
 
-    def wanted(self, before: State) -> State:  # noqa: ARG002
-        """Give the parameters that are asked for."""
+    def wanted(self, before: State) -> State:
         return dict(map(_parted, self.parameters))
 
-    def change(self, now: State, to: State) -> tuple[Command, ...]:
+    def commands(self, now: State, to: State) -> tuple[Command, ...]:
         """Take away what is not wanted and give what is, in one command."""
         gone = [name for name, value in to.items() if value is None and now[name] is not None]
         given = {n: str(v) for n, v in to.items() if v is not None and v != now[n]}

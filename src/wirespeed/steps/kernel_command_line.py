@@ -9,7 +9,7 @@ from wirespeed.model.capture import Section
 from wirespeed.model.command import Command
 from wirespeed.model.finding import Danger
 from wirespeed.model.observed import Absent, Known, Observed, Unreadable
-from wirespeed.model.step import Scope, State, Step
+from wirespeed.model.step import Phase, Scope, State, Step
 from wirespeed.steps.readings import files_of
 
 MENU = "/boot/grub/grub.cfg"
@@ -30,6 +30,7 @@ class KernelCommandLine(Step):
 
     scope: ClassVar[Scope] = Scope.OS
     danger: ClassVar[Danger] = Danger.REBOOT
+    phase: ClassVar[Phase | None] = Phase.NEXT_BOOT
     step: Literal["kernel_command_line"] = "kernel_command_line"
     name: Annotated[str, Field(pattern=r"^[a-z0-9-]{1,40}$")] = "kernel"
     """Of the file: one step writes one file."""
@@ -38,7 +39,6 @@ class KernelCommandLine(Step):
 
     @property
     def subject(self) -> str:
-        """Path of the drop-in."""
         return f"/etc/default/grub.d/wirespeed-{self.name}.cfg"
 
     @property
@@ -52,7 +52,6 @@ class KernelCommandLine(Step):
         return f'GRUB_CMDLINE_LINUX_DEFAULT="$GRUB_CMDLINE_LINUX_DEFAULT {parameters}"'
 
     def read(self) -> Command:
-        """Print the drop-in and the menu."""
         return Command(argv=("grep", "-H", "", self.subject, MENU))
 
     def parse(self, section: Section) -> Observed[State]:
@@ -81,10 +80,8 @@ class KernelCommandLine(Step):
             return before
         return {"content": self._content, "is_in_menu": True}
 
-    def change(self, now: State, to: State) -> tuple[Command, ...]:
+    def commands(self, now: State, to: State) -> tuple[Command, ...]:
         """Write the drop-in beside itself and rename it, or remove it; then make the menu."""
-        if now == to:
-            return ()
         content, commands = to["content"], []
         # A name that does not end in .cfg is not read by grub-mkconfig.
         beside = f"{self.subject}.wirespeed"

@@ -8,7 +8,7 @@ from pydantic import AfterValidator, Field
 from wirespeed.model.capture import Section
 from wirespeed.model.command import Command
 from wirespeed.model.observed import Known, Observed, Unreadable
-from wirespeed.model.step import Scope, State, Step
+from wirespeed.model.step import Phase, Scope, State, Step
 from wirespeed.steps.readings import files_of
 
 CPU = r"/sys/devices/system/cpu"
@@ -43,6 +43,7 @@ class KernelSwitch(Step):
     """
 
     scope: ClassVar[Scope] = Scope.BOOT
+    phase: ClassVar[Phase | None] = Phase.HOST
     step: Literal["kernel_switch"] = "kernel_switch"
     paths: Annotated[
         tuple[Annotated[str, AfterValidator(_switch)], ...], Field(min_length=1, max_length=8192)
@@ -52,7 +53,6 @@ class KernelSwitch(Step):
 
     @property
     def subject(self) -> str:
-        """The path, and how many others."""
         more = f" and {len(self.paths) - 1} more" if len(self.paths) > 1 else ""
         return self.paths[0] + more
 
@@ -62,7 +62,6 @@ class KernelSwitch(Step):
         return self.reason
 
     def read(self) -> Command:
-        """Print each file."""
         return Command(argv=("grep", "-H", "", *self.paths))
 
     def parse(self, section: Section) -> Observed[State]:
@@ -81,11 +80,10 @@ class KernelSwitch(Step):
             state[path] = value
         return Known(state, source)
 
-    def wanted(self, before: State) -> State:  # noqa: ARG002
-        """Give the same value for all."""
+    def wanted(self, before: State) -> State:
         return dict.fromkeys(self.paths, self.value)
 
-    def change(self, now: State, to: State) -> tuple[Command, ...]:
+    def commands(self, now: State, to: State) -> tuple[Command, ...]:
         """Write each value to all files that are to have it, in one command."""
         paths: dict[str, list[str]] = {}
         for path, value in to.items():

@@ -9,7 +9,7 @@ from wirespeed.model.capture import Section
 from wirespeed.model.command import Command
 from wirespeed.model.finding import Danger
 from wirespeed.model.observed import Known, Observed, Unreadable, read_as
-from wirespeed.model.step import State
+from wirespeed.model.step import Phase, State
 from wirespeed.steps.ethtool_setting import EthtoolSetting, Value, ethtool_word
 
 Mode = Annotated[str, Field(pattern=r"^[0-9]{2,7}base[A-Za-z0-9_-]{1,12}(/Full|/Half)?$")]
@@ -36,6 +36,7 @@ class LinkMode(EthtoolSetting):
     needs_link: ClassVar[bool] = True
     shown_by: ClassVar[str] = ""
     set_by: ClassVar[str] = "-s"
+    phase: ClassVar[Phase | None] = Phase.LINK
     step: Literal["link_mode"] = "link_mode"
     autoneg: bool
     advertise: Annotated[tuple[Mode, ...], Field(max_length=128)] = ()
@@ -55,7 +56,6 @@ class LinkMode(EthtoolSetting):
 
     @property
     def why(self) -> str:
-        """What it is good for."""
         if self.autoneg:
             return "Two ports that negotiate find the best that both can do, FEC and pause too."
         return "Where negotiation ends below what both can do, both ends are set to it by hand."
@@ -121,10 +121,8 @@ class LinkMode(EthtoolSetting):
         advertised = offered if self.autoneg else None
         return {"supported": everything, "advertised": advertised, **forced, **self.asked()}
 
-    def change(self, now: State, to: State) -> tuple[Command, ...]:
+    def commands(self, now: State, to: State) -> tuple[Command, ...]:
         """Set it in one command, so that the link is negotiated or trained once."""
-        if now == to:
-            return ()
         if not to["autoneg"]:
             given = {key: to[key] for key in ("speed", "duplex", "lanes") if to[key] is not None}
             return (self.set_to({**given, "autoneg": False}),)

@@ -14,25 +14,18 @@ class LinkUp(Step):
     """The netdev is up, as `ip link set up` makes it; whether its link comes is another thing."""
 
     scope: ClassVar[Scope] = Scope.BOOT
+    purpose: ClassVar[str] = "a port that is down carries nothing, and its VFs carry nothing either"
     step: Literal["link_up"] = "link_up"
     netdev: Netdev
 
     @property
     def subject(self) -> str:
-        """The netdev."""
         return self.netdev
 
-    @property
-    def why(self) -> str:
-        """Say what it is good for."""
-        return "a port that is down carries nothing, and its VFs carry nothing either"
-
     def read(self) -> Command:
-        """Print the netdev with its flags."""
         return Command(argv=("ip", "-j", "link", "show", "dev", self.netdev))
 
     def parse(self, section: Section) -> Observed[State]:
-        """Give whether it is set up."""
         source = self.read().line()
         links = objects_of(section.text(source))
         if not isinstance(links, Known):
@@ -47,13 +40,9 @@ class LinkUp(Step):
         """Give what the kernel gives a new netdev, and one that moves into a namespace."""
         return {"up": False}
 
-    def wanted(self, before: State) -> State:  # noqa: ARG002
-        """Up."""
+    def wanted(self, before: State) -> State:
         return {"up": True}
 
-    def change(self, now: State, to: State) -> tuple[Command, ...]:
-        """Set it up, or down again."""
-        if now == to:
-            return ()
+    def commands(self, now: State, to: State) -> tuple[Command, ...]:
         way = "up" if to["up"] else "down"
         return (Command(argv=("ip", "link", "set", "dev", self.netdev, way)),)

@@ -39,12 +39,10 @@ class MlxlinkSpeed(Step):
 
     @property
     def subject(self) -> str:
-        """The card."""
         return self.pci_address
 
     @property
     def why(self) -> str:
-        """What it is good for."""
         if self.link_mode is None:
             return "Two ports that negotiate find the best that both can do, FEC and pause too."
         return "Where negotiation ends below what both can do, both ends are set to it by hand."
@@ -83,10 +81,8 @@ class MlxlinkSpeed(Step):
         speeds = self.link_mode or before["cable"]
         return {**before, "negotiates": self.link_mode is None, "speeds": speeds, "is_taken": True}
 
-    def change(self, now: State, to: State) -> tuple[Command, ...]:
+    def commands(self, now: State, to: State) -> tuple[Command, ...]:
         """Stop the port, set it, and start it, which is when it takes what was set."""
-        if now == to:
-            return ()
         start = (self.tool, "-d", self.pci_address)
         commands = []
         if now["is_started"]:

@@ -32,7 +32,6 @@ class Module(Step):
 
     @property
     def subject(self) -> str:
-        """Name of the module."""
         return self.name
 
     @property
@@ -45,7 +44,6 @@ class Module(Step):
         return Command(argv=("ls", "-d", f"/sys/module/{self.name.replace('-', '_')}"))
 
     def parse(self, section: Section) -> Observed[State]:
-        """Tell whether it is there."""
         command = self.read()
         if section.returncode == 0 and section.output.strip() == command.argv[-1]:
             return Known({"is_loaded": True}, command.line())
@@ -62,14 +60,10 @@ class Module(Step):
         """Give what a guest has that an earlier step starts."""
         return {"is_loaded": False}
 
-    def wanted(self, before: State) -> State:  # noqa: ARG002
-        """Give that it is there."""
+    def wanted(self, before: State) -> State:
         return {"is_loaded": True}
 
-    def change(self, now: State, to: State) -> tuple[Command, ...]:
-        """Load or unload it."""
-        if now == to:
-            return ()
+    def commands(self, now: State, to: State) -> tuple[Command, ...]:
         if to["is_loaded"]:
             return (Command(argv=("modprobe", self.name, *self.parameters)),)
         return (Command(argv=("modprobe", "-r", self.name)),)

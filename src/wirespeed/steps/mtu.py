@@ -9,7 +9,7 @@ from wirespeed.model.command import Command
 from wirespeed.model.finding import Danger
 from wirespeed.model.names import Netdev
 from wirespeed.model.observed import Known, Observed, Unreadable
-from wirespeed.model.step import Scope, State, Step
+from wirespeed.model.step import Phase, Scope, State, Step
 
 MAX_DIGITS = 9
 ETHERNET = 1500
@@ -25,28 +25,22 @@ class Mtu(Step):
     scope: ClassVar[Scope] = Scope.BOOT
     # igb, ixgbe and others restart the port for it.
     danger: ClassVar[Danger] = Danger.DROPS_LINK
+    purpose: ClassVar[str] = (
+        "Larger packets cost fewer of them: each has a price in cores, descriptors and headers."
+    )
+    phase: ClassVar[Phase | None] = Phase.PORT
     step: Literal["mtu"] = "mtu"
     netdev: Netdev
     mtu: Annotated[int, Field(ge=68, le=65535)]
 
     @property
     def subject(self) -> str:
-        """The netdev."""
         return self.netdev
 
-    @property
-    def why(self) -> str:
-        """What it is good for."""
-        return (
-            "Larger packets cost fewer of them: each has a price in cores, descriptors and headers."
-        )
-
     def read(self) -> Command:
-        """Print it."""
         return Command(argv=("cat", f"/sys/class/net/{self.netdev}/mtu"))
 
     def parse(self, section: Section) -> Observed[State]:
-        """Read one number."""
         source = self.read().line()
         text = section.text(source)
         if not isinstance(text, Known):
@@ -60,11 +54,9 @@ class Mtu(Step):
         """Give what the kernel gives a new Ethernet netdev (ether_setup)."""
         return {"mtu": ETHERNET}
 
-    def wanted(self, before: State) -> State:  # noqa: ARG002
-        """Give the MTU that is asked for."""
+    def wanted(self, before: State) -> State:
         return {"mtu": self.mtu}
 
-    def change(self, now: State, to: State) -> tuple[Command, ...]:
-        """Set it."""
+    def commands(self, now: State, to: State) -> tuple[Command, ...]:
         command = Command(argv=("ip", "link", "set", "dev", self.netdev, "mtu", str(to["mtu"])))
-        return () if now == to else (command,)
+        return (command,)

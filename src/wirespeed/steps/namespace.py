@@ -23,25 +23,20 @@ class Namespace(Step):
 
     scope: ClassVar[Scope] = Scope.GUEST
     makes: ClassVar[bool] = True
+    purpose: ClassVar[str] = (
+        "Whoever runs in it has the netdevs that are moved into it, and no others."
+    )
     step: Literal["namespace"] = "namespace"
     namespace: NamespaceName
 
     @property
     def subject(self) -> str:
-        """Its name."""
         return self.namespace
 
-    @property
-    def why(self) -> str:
-        """Say what it is for."""
-        return "Whoever runs in it has the netdevs that are moved into it, and no others."
-
     def read(self) -> Command:
-        """Print its `lo`, which every namespace has."""
         return Command(argv=("ip", "-n", self.namespace, "-j", "link", "show", "dev", "lo"))
 
     def parse(self, section: Section) -> Observed[State]:
-        """Give whether it is there, and ours."""
         source = self.read().line()
         if is_missing(section, self.namespace):
             return Known({"is_there": False, "is_ours": False}, source)
@@ -67,10 +62,8 @@ class Namespace(Step):
             )
         return {"is_there": True, "is_ours": True}
 
-    def change(self, now: State, to: State) -> tuple[Command, ...]:
+    def commands(self, now: State, to: State) -> tuple[Command, ...]:
         """Make it and mark it, or delete it."""
-        if now == to:
-            return ()
         if not to["is_there"]:
             return (Command(argv=("ip", "netns", "del", self.namespace)),)
         make = Command(argv=("ip", "netns", "add", self.namespace))

@@ -25,19 +25,16 @@ class NetdevName(Step):
     scope: ClassVar[Scope] = Scope.GUEST
     danger: ClassVar[Danger] = Danger.DROPS_LINK
     makes: ClassVar[bool] = True
+    purpose: ClassVar[str] = (
+        "A name that says network and port, whatever the guest's own rule for names is."
+    )
     step: Literal["netdev_name"] = "netdev_name"
     pci_address: PciAddress
     netdev: Netdev
 
     @property
     def subject(self) -> str:
-        """Function and name."""
         return f"{self.pci_address} as {self.netdev}"
-
-    @property
-    def why(self) -> str:
-        """Say what a name is good for."""
-        return "A name that says network and port, whatever the guest's own rule for names is."
 
     def read(self) -> Command:
         """List all netdevs with what they belong to."""
@@ -69,11 +66,10 @@ class NetdevName(Step):
         """Give what it has when the guest has booted: a name that its own rules give."""
         return {"netdev": None, "is_up": False}
 
-    def wanted(self, before: State) -> State:  # noqa: ARG002
-        """Give the name."""
+    def wanted(self, before: State) -> State:
         return {"netdev": self.netdev, "is_up": None}
 
-    def change(self, now: State, to: State) -> tuple[Command, ...]:
+    def commands(self, now: State, to: State) -> tuple[Command, ...]:
         """Set it down, name it, and on the way back set it up if it was."""
         name, new, is_up = now["netdev"], to["netdev"], to["is_up"]
         if now == to or new is None:

@@ -12,7 +12,7 @@ from wirespeed.model.capture import Section
 from wirespeed.model.command import Command
 from wirespeed.model.finding import Danger
 from wirespeed.model.observed import Known, Observed, Unreadable
-from wirespeed.model.step import State
+from wirespeed.model.step import Phase, State
 from wirespeed.steps.ethtool_setting import EthtoolSetting, Value
 
 Name = Annotated[str, Field(pattern=r"^[a-z][A-Za-z0-9_-]{0,62}$")]
@@ -39,16 +39,14 @@ class Offloads(EthtoolSetting):
     danger: ClassVar[Danger] = Danger.DROPS_LINK
     shown_by: ClassVar[str] = "-k"
     set_by: ClassVar[str] = "-K"
+    purpose: ClassVar[str] = (
+        "What the card does for a frame costs no core; what it does wrongly must be off."
+    )
+    phase: ClassVar[Phase | None] = Phase.RINGS
     step: Literal["offloads"] = "offloads"
     features: Annotated[dict[Name, bool], Field(min_length=1)]
 
-    @property
-    def why(self) -> str:
-        """What it is good for."""
-        return "What the card does for a frame costs no core; what it does wrongly must be off."
-
     def asked(self) -> State:
-        """By name, of features and groups alike."""
         return {name: _on(is_on) for name, is_on in self.features.items()}
 
     def parse(self, section: Section) -> Observed[State]:

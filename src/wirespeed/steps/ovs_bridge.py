@@ -27,6 +27,9 @@ class OvsBridge(Step):
 
     scope: ClassVar[Scope] = Scope.OS
     makes: ClassVar[bool] = True
+    purpose: ClassVar[str] = (
+        "Joins the guests' ports of one network, and the tunnels to the other hosts."
+    )
     step: Literal["ovs_bridge"] = "ovs_bridge"
     bridge: Netdev
     datapath_type: Literal["system", "netdev"]
@@ -35,16 +38,9 @@ class OvsBridge(Step):
 
     @property
     def subject(self) -> str:
-        """Its name."""
         return self.bridge
 
-    @property
-    def why(self) -> str:
-        """Say what it is for."""
-        return "Joins the guests' ports of one network, and the tunnels to the other hosts."
-
     def read(self) -> Command:
-        """Print its row, if there is one."""
         return Command(
             argv=(
                 *("ovs-vsctl", TIMEOUT, "--format=json", "--if-exists", COLUMNS),
@@ -78,14 +74,11 @@ class OvsBridge(Step):
         """Give what Open vSwitch has when it is first started."""
         return {"is_there": False}
 
-    def wanted(self, before: State) -> State:  # noqa: ARG002
-        """Give that it is there."""
+    def wanted(self, before: State) -> State:
         return {"is_there": True}
 
-    def change(self, now: State, to: State) -> tuple[Command, ...]:
+    def commands(self, now: State, to: State) -> tuple[Command, ...]:
         """Add it with its mark in one transaction, or remove it."""
-        if now == to:
-            return ()
         start = ("ovs-vsctl", TIMEOUT)
         if not to["is_there"]:
             return (Command(argv=(*start, "--if-exists", "del-br", self.bridge)),)

@@ -54,7 +54,6 @@ class OvsConfig(Step):
 
     @property
     def subject(self) -> str:
-        """The key."""
         return f"other_config:{self.key}"
 
     @property
@@ -63,7 +62,6 @@ class OvsConfig(Step):
         return self.reason
 
     def read(self) -> Command:
-        """Print the row's settings."""
         columns = "--columns=other_config,external_ids"
         if self._is_of_dpdk:
             columns += f",{INITIALIZED}"
@@ -98,7 +96,7 @@ class OvsConfig(Step):
             state[INITIALIZED] = said
         return Known(state, source)
 
-    def wanted(self, before: State) -> State:  # noqa: ARG002
+    def wanted(self, before: State) -> State:
         """Give the value that is asked for, and the daemon that was started with it."""
         state: State = {"value": self.value}
         if self.restart is not None:
@@ -107,10 +105,8 @@ class OvsConfig(Step):
             state[INITIALIZED] = self.value == "true"
         return state
 
-    def change(self, now: State, to: State) -> tuple[Command, ...]:
+    def commands(self, now: State, to: State) -> tuple[Command, ...]:
         """Set it, or take the key away; then restart, and note that it is done."""
-        if now == to:
-            return ()
         words = ["set", *ROW, f"other_config:{self.key}={as_string(str(to['value']))}"]
         if to["value"] is None:
             words = ["remove", *ROW, "other_config", self.key]

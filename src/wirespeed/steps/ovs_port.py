@@ -54,12 +54,10 @@ class OvsPort(Step):
 
     @property
     def subject(self) -> str:
-        """Its name and its bridge."""
         return f"{self.netdev} in {self.bridge}"
 
     @property
     def why(self) -> str:
-        """Say what the kind is for."""
         if self.interface_type in ("vxlan", "geneve"):
             return "Carries the network to another host within UDP."
         return "Joins the port to its network."
@@ -123,14 +121,11 @@ class OvsPort(Step):
         """Give what a bridge has that was just added."""
         return {"is_there": False}
 
-    def wanted(self, before: State) -> State:  # noqa: ARG002
-        """Give that it is there."""
+    def wanted(self, before: State) -> State:
         return {"is_there": True}
 
-    def change(self, now: State, to: State) -> tuple[Command, ...]:
+    def commands(self, now: State, to: State) -> tuple[Command, ...]:
         """Add it with its mark in one transaction, or take it out."""
-        if now == to:
-            return ()
         is_of_dpdk = self.interface_type.startswith("dpdk")
         start = ("ovs-vsctl", DPDK_TIMEOUT if is_of_dpdk else TIMEOUT)
         if not to["is_there"]:

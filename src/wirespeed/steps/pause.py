@@ -8,7 +8,7 @@ from wirespeed.facts.ethtool import ethtool_answer, on_or_off, word_of
 from wirespeed.model.capture import Section
 from wirespeed.model.finding import Danger
 from wirespeed.model.observed import Observed
-from wirespeed.model.step import State
+from wirespeed.model.step import Phase, State
 from wirespeed.steps.ethtool_setting import EthtoolSetting, as_state, only_given
 
 
@@ -22,6 +22,7 @@ class Pause(EthtoolSetting):
     danger: ClassVar[Danger] = Danger.DROPS_LINK
     shown_by: ClassVar[str] = "-a"
     set_by: ClassVar[str] = "-A"
+    phase: ClassVar[Phase | None] = Phase.RINGS
     step: Literal["pause"] = "pause"
     autoneg: bool | None = None
     rx: bool | None = None
@@ -35,13 +36,11 @@ class Pause(EthtoolSetting):
 
     @property
     def why(self) -> str:
-        """What it is good for."""
         if self.rx or self.tx:
             return "Pause frames keep a sender from filling the buffers of a slower port."
         return "A port that obeys pause frames waits with all its traffic for one slow receiver."
 
     def asked(self) -> State:
-        """The switches that are given."""
         return only_given({"autoneg": self.autoneg, "rx": self.rx, "tx": self.tx})
 
     def parse(self, section: Section) -> Observed[State]:

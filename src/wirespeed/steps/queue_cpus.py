@@ -40,15 +40,12 @@ class QueueCpus(Step):
 
     @property
     def subject(self) -> str:
-        """The netdev."""
         return self.netdev
 
     def read(self) -> Command:
-        """Print every queue's mask."""
         return Command(argv=("grep", "-H", "", *(self._path(queue) for queue in self.cpus)))
 
     def parse(self, section: Section) -> Observed[State]:
-        """Read the masks as lists of CPUs."""
         source = self.read().line()
         files = Files(section, (self.attribute,))
         state: State = {}
@@ -59,12 +56,10 @@ class QueueCpus(Step):
             state[self._key(queue)] = cpus.value
         return Known(state, source)
 
-    def wanted(self, before: State) -> State:  # noqa: ARG002
-        """Give the lists that are asked for."""
+    def wanted(self, before: State) -> State:
         return {self._key(queue): cpus for queue, cpus in self.cpus.items()}
 
-    def change(self, now: State, to: State) -> tuple[Command, ...]:
-        """Write the masks that differ."""
+    def commands(self, now: State, to: State) -> tuple[Command, ...]:
         lists = {queue: str(to[self._key(queue)]) for queue in self.cpus}
         return tuple(
             write_file(self._path(queue), cpu_mask_text(parse_cpu_list(cpus)))

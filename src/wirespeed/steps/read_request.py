@@ -8,7 +8,7 @@ from wirespeed.model.capture import Section
 from wirespeed.model.command import Command
 from wirespeed.model.names import PciAddress
 from wirespeed.model.observed import Observed
-from wirespeed.model.step import Scope, State, Step
+from wirespeed.model.step import Phase, Scope, State, Step
 from wirespeed.steps.readings import state_of
 
 DEVICE_CONTROL = "CAP_EXP+8.w"
@@ -24,39 +24,31 @@ class ReadRequest(Step):
     """
 
     scope: ClassVar[Scope] = Scope.BOOT
+    purpose: ClassVar[str] = (
+        "Each read of a frame or a descriptor costs one request and its header: "
+        "larger ones leave more of the slot to the frames."
+    )
+    phase: ClassVar[Phase | None] = Phase.HOST
     step: Literal["read_request"] = "read_request"
     pci_address: PciAddress
     max_read_request_bytes: Literal[128, 256, 512, 1024, 2048, 4096]
 
     @property
     def subject(self) -> str:
-        """PCI address of the function."""
         return self.pci_address
 
-    @property
-    def why(self) -> str:
-        """Say what larger requests save."""
-        return (
-            "Each read of a frame or a descriptor costs one request and its header: "
-            "larger ones leave more of the slot to the frames."
-        )
-
     def read(self) -> Command:
-        """Print the device control register."""
         return Command(argv=("setpci", "-s", self.pci_address, DEVICE_CONTROL))
 
     def parse(self, section: Section) -> Observed[State]:
         """Give the size; no device and no capability print nothing."""
         return state_of(section, self.read(), _size)
 
-    def wanted(self, before: State) -> State:  # noqa: ARG002
-        """Give the size that is asked for."""
+    def wanted(self, before: State) -> State:
         return {"max_read_request_bytes": self.max_read_request_bytes}
 
-    def change(self, now: State, to: State) -> tuple[Command, ...]:
+    def commands(self, now: State, to: State) -> tuple[Command, ...]:
         """Write the three bits, in one write under a mask."""
-        if now == to:
-            return ()
         bits = SIZES.index(int(str(to["max_read_request_bytes"]))) << FIRST_BIT
         write = f"{DEVICE_CONTROL}={bits:04x}:{MASK:04x}"
         return (Command(argv=("setpci", "-s", self.pci_address, write)),)

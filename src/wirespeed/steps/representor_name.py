@@ -33,6 +33,9 @@ class RepresentorName(Step):
     danger: ClassVar[Danger] = Danger.DROPS_LINK
     settle_s: ClassVar[float] = 10
     makes: ClassVar[bool] = True
+    purpose: ClassVar[str] = (
+        "The switch's side of a VF, by a name that says which guest is behind it."
+    )
     step: Literal["representor_name"] = "representor_name"
     pci_address: PciAddress
     """Of the PF."""
@@ -41,16 +44,9 @@ class RepresentorName(Step):
 
     @property
     def subject(self) -> str:
-        """VF and name."""
         return f"VF {self.vf} of {self.pci_address} as {self.netdev}"
 
-    @property
-    def why(self) -> str:
-        """Say what a name is good for."""
-        return "The switch's side of a VF, by a name that says which guest is behind it."
-
     def read(self) -> Command:
-        """List all ports of all devices."""
         return Command(argv=("devlink", "-j", "port", "show"))
 
     def parse(self, section: Section) -> Observed[State]:
@@ -81,12 +77,10 @@ class RepresentorName(Step):
         """Give what it has when its VF is made: a name that udev gives."""
         return {"netdev": None}
 
-    def wanted(self, before: State) -> State:  # noqa: ARG002
-        """Give the name."""
+    def wanted(self, before: State) -> State:
         return {"netdev": self.netdev}
 
-    def change(self, now: State, to: State) -> tuple[Command, ...]:
-        """Set it down and name it."""
+    def commands(self, now: State, to: State) -> tuple[Command, ...]:
         name, new = now["netdev"], to["netdev"]
         if now == to or new is None:
             return ()

@@ -8,7 +8,7 @@ from wirespeed.facts.queues import Queues
 from wirespeed.model.capture import Section
 from wirespeed.model.finding import Danger
 from wirespeed.model.observed import Observed
-from wirespeed.model.step import State
+from wirespeed.model.step import Phase, State
 from wirespeed.steps.ethtool_setting import EthtoolSetting, as_state, only_given
 
 Descriptors = Annotated[int, Field(ge=1, le=1 << 16)]
@@ -24,6 +24,8 @@ class Rings(EthtoolSetting):
     danger: ClassVar[Danger] = Danger.DROPS_LINK
     shown_by: ClassVar[str] = "-g"
     set_by: ClassVar[str] = "-G"
+    purpose: ClassVar[str] = "Larger rings hold the frames of a burst until a core comes to them."
+    phase: ClassVar[Phase | None] = Phase.RINGS
     step: Literal["rings"] = "rings"
     rx: Descriptors | None = None
     tx: Descriptors | None = None
@@ -34,17 +36,10 @@ class Rings(EthtoolSetting):
             raise ValueError("neither rx nor tx is given")
         return self
 
-    @property
-    def why(self) -> str:
-        """What larger rings are good for."""
-        return "Larger rings hold the frames of a burst until a core comes to them."
-
     def asked(self) -> State:
-        """Descriptors by ring."""
         return only_given({"rx": self.rx, "tx": self.tx})
 
     def parse(self, section: Section) -> Observed[State]:
-        """Read the part `Current hardware settings`."""
         queues = Queues.parse(self.as_capture(section, "ethtool-rings")).of(self.netdev)
         found = {"rx": queues.rx_ring_descriptors, "tx": queues.tx_ring_descriptors}
         return as_state({key: found[key] for key in self.asked()})

@@ -2,6 +2,7 @@
 
 from typing import ClassVar, Literal
 
+from wirespeed.model.step import Phase
 from wirespeed.steps.queue_cpus import QueueCpus
 
 
@@ -13,9 +14,8 @@ class Rps(QueueCpus):
 
     direction: ClassVar[str] = "rx"
     attribute: ClassVar[str] = "rps_cpus"
+    purpose: ClassVar[str] = (
+        "One queue's frames are spread over cores by software, where the card cannot."
+    )
+    phase: ClassVar[Phase | None] = Phase.SPREADING
     step: Literal["rps"] = "rps"
-
-    @property
-    def why(self) -> str:
-        """What it is good for."""
-        return "One queue's frames are spread over cores by software, where the card cannot."

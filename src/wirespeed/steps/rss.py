@@ -10,7 +10,7 @@ from wirespeed.facts.steering import ENTRIES
 from wirespeed.model.capture import Section
 from wirespeed.model.command import Command
 from wirespeed.model.observed import Known, Observed, Unreadable
-from wirespeed.model.step import State
+from wirespeed.model.step import Phase, State
 from wirespeed.steps.ethtool_setting import EthtoolSetting
 
 TABLE = re.compile(r"^RX flow hash indirection table [^\n]*\n((?:[ \t]+\d+:[^\n]*\n?)+)", re.M)
@@ -28,16 +28,14 @@ class Rss(EthtoolSetting):
 
     shown_by: ClassVar[str] = "-x"
     set_by: ClassVar[str] = "-X"
+    purpose: ClassVar[str] = (
+        "Flows that share few queues share few cores, while the others stand idle."
+    )
+    phase: ClassVar[Phase | None] = Phase.SPREADING
     step: Literal["rss"] = "rss"
     queues: Annotated[int, Field(ge=1, le=4096)]
 
-    @property
-    def why(self) -> str:
-        """What it is good for."""
-        return "Flows that share few queues share few cores, while the others stand idle."
-
     def asked(self) -> State:
-        """The table by ethtool's words."""
         return {"table": f"equal {self.queues}"}
 
     def parse(self, section: Section) -> Observed[State]:
@@ -55,11 +53,10 @@ class Rss(EthtoolSetting):
             return Unreadable("no words of ethtool make its table again", answer.source)
         return Known({"table": words}, answer.source)
 
-    def change(self, now: State, to: State) -> tuple[Command, ...]:
-        """Make the table by its words."""
+    def commands(self, now: State, to: State) -> tuple[Command, ...]:
         words = str(to["table"]).split()
         command = Command(argv=("ethtool", self.set_by, self.netdev, *words))
-        return () if now == to else (command,)
+        return (command,)
 
 
 def table_words(entries: list[int]) -> str:

@@ -6,7 +6,7 @@ from wirespeed.facts.ethtool import ethtool_answer
 from wirespeed.model.capture import Section
 from wirespeed.model.command import Command
 from wirespeed.model.observed import Known, Observed, Unreadable
-from wirespeed.model.step import State
+from wirespeed.model.step import Phase, State
 from wirespeed.steps.ethtool_setting import EthtoolSetting
 
 HEADER = "Hash flow key:"
@@ -31,17 +31,15 @@ class RssFields(EthtoolSetting):
 
     shown_by: ClassVar[str] = "-n"
     set_by: ClassVar[str] = "-N"
+    purpose: ClassVar[str] = (
+        "All tunnels between two hosts are one flow, on one core, unless ports count."
+    )
+    phase: ClassVar[Phase | None] = Phase.SPREADING
     step: Literal["rss_fields"] = "rss_fields"
     flow: Literal["udp4", "udp6", "tcp4", "tcp6"]
     fields: Literal["sd", "sdfn"]
 
-    @property
-    def why(self) -> str:
-        """What it is good for."""
-        return "All tunnels between two hosts are one flow, on one core, unless ports count."
-
     def asked(self) -> State:
-        """The letters of the fields."""
         return {self.flow: self.fields}
 
     def read(self) -> Command:
@@ -62,7 +60,6 @@ class RssFields(EthtoolSetting):
         letters = "".join(letter for line, letter in LETTERS.items() if line in lines)
         return Known({self.flow: letters}, answer.source)
 
-    def change(self, now: State, to: State) -> tuple[Command, ...]:
-        """Set the letters."""
+    def commands(self, now: State, to: State) -> tuple[Command, ...]:
         argv = ("ethtool", self.set_by, self.netdev, "rx-flow-hash", self.flow)
-        return () if now == to else (Command(argv=(*argv, str(to[self.flow]))),)
+        return (Command(argv=(*argv, str(to[self.flow]))),)

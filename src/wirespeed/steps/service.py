@@ -34,7 +34,6 @@ class Service(SystemdUnit):
 
     @property
     def subject(self) -> str:
-        """The unit of systemd."""
         return self.unit
 
     @property

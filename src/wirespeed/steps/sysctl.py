@@ -7,7 +7,7 @@ from pydantic import Field, field_validator
 from wirespeed.model.capture import Section
 from wirespeed.model.command import Command, write_file
 from wirespeed.model.observed import Observed
-from wirespeed.model.step import Scope, State, Step
+from wirespeed.model.step import Phase, Scope, State, Step
 from wirespeed.steps.readings import state_of
 
 NAME = r"^(net|vm|kernel)(\.[A-Za-z0-9_-]{1,64}){1,6}$"
@@ -18,6 +18,7 @@ class Sysctl(Step):
     """The value stands as the kernel prints it, with one space where it has any."""
 
     scope: ClassVar[Scope] = Scope.BOOT
+    phase: ClassVar[Phase | None] = Phase.SETTINGS
     step: Literal["sysctl"] = "sysctl"
     name: Annotated[str, Field(pattern=NAME)]
     """`vm.swappiness`. No netdev with a dot in its name."""
@@ -31,7 +32,6 @@ class Sysctl(Step):
 
     @property
     def subject(self) -> str:
-        """Name of the sysctl."""
         return self.name
 
     @property
@@ -44,20 +44,17 @@ class Sysctl(Step):
         return f"/proc/sys/{self.name.replace('.', '/')}"
 
     def read(self) -> Command:
-        """Print the value."""
         return Command(argv=("cat", self._path))
 
     def parse(self, section: Section) -> Observed[State]:
         """Give the value; unreadable where this kernel or network namespace has none."""
         return state_of(section, self.read(), _value)
 
-    def wanted(self, before: State) -> State:  # noqa: ARG002
-        """Give the value that is asked for."""
+    def wanted(self, before: State) -> State:
         return {"value": self.value}
 
-    def change(self, now: State, to: State) -> tuple[Command, ...]:
-        """Write the value."""
-        return () if now == to else (write_file(self._path, str(to["value"])),)
+    def commands(self, now: State, to: State) -> tuple[Command, ...]:
+        return (write_file(self._path, str(to["value"])),)
 
 
 def _value(text: str) -> State:

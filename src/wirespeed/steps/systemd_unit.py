@@ -31,7 +31,6 @@ class SystemdUnit(Step):
         """The unit of systemd."""
 
     def read(self) -> Command:
-        """Print its state, for programs."""
         names = ",".join(PROPERTIES)
         return Command(argv=("systemctl", "show", self.subject, f"--property={names}"))
 
@@ -52,11 +51,11 @@ class SystemdUnit(Step):
             return Unreadable("it runs though it is masked: once stopped it cannot start", source)
         return Known({"active": ACTIVE[active], "enabled": ENABLED[enabled]}, source)
 
-    def wanted(self, before: State) -> State:  # noqa: ARG002
+    def wanted(self, before: State) -> State:
         """Give the same for now and for the next boot."""
         return {"active": self.is_running, "enabled": self.is_running}
 
-    def change(self, now: State, to: State) -> tuple[Command, ...]:
+    def commands(self, now: State, to: State) -> tuple[Command, ...]:
         """Start or stop it, enable or disable it: each on its own, as either may stand alone."""
         verbs = []
         if now["active"] != to["active"]:

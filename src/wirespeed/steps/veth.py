@@ -25,6 +25,7 @@ class Veth(Step):
 
     scope: ClassVar[Scope] = Scope.GUEST
     makes: ClassVar[bool] = True
+    purpose: ClassVar[str] = "Joins a guest to the host's switch, where the card has no VF for it."
     step: Literal["veth"] = "veth"
     netdev: Netdev
     namespace: NamespaceName
@@ -34,16 +35,9 @@ class Veth(Step):
 
     @property
     def subject(self) -> str:
-        """The host's end and the guest's."""
         return f"{self.netdev} to {self.inside} in {self.namespace}"
 
-    @property
-    def why(self) -> str:
-        """Say what it is for."""
-        return "Joins a guest to the host's switch, where the card has no VF for it."
-
     def read(self) -> Command:
-        """Print the host's end."""
         return Command(argv=("ip", "-j", "-d", "link", "show", "dev", self.netdev))
 
     def parse(self, section: Section) -> Observed[State]:
@@ -67,14 +61,11 @@ class Veth(Step):
         """Give what a namespace has that was just made."""
         return {"is_there": False}
 
-    def wanted(self, before: State) -> State:  # noqa: ARG002
-        """Give that it is there."""
+    def wanted(self, before: State) -> State:
         return {"is_there": True}
 
-    def change(self, now: State, to: State) -> tuple[Command, ...]:
+    def commands(self, now: State, to: State) -> tuple[Command, ...]:
         """Make the pair, its far end in the namespace from the start; or remove it."""
-        if now == to:
-            return ()
         if not to["is_there"]:
             return (Command(argv=("ip", "link", "del", "dev", self.netdev)),)
         return (

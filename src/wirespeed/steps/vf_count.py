@@ -9,7 +9,7 @@ from wirespeed.model.command import Command, write_file
 from wirespeed.model.finding import Danger
 from wirespeed.model.names import PciAddress
 from wirespeed.model.observed import Observed
-from wirespeed.model.step import Scope, State, Step
+from wirespeed.model.step import Phase, Scope, State, Step
 from wirespeed.steps.readings import number, state_of
 
 LAG_S = 60
@@ -38,6 +38,11 @@ class VfCount(Step):
     scope: ClassVar[Scope] = Scope.BOOT
     danger: ClassVar[Danger] = Danger.DROPS_LINK
     makes: ClassVar[bool] = True
+    purpose: ClassVar[str] = (
+        "A guest that owns a VF reaches the card without the host's CPU; "
+        "VFs that are there already are made anew, without their settings."
+    )
+    phase: ClassVar[Phase | None] = Phase.FUNCTIONS
     step: Literal["vf_count"] = "vf_count"
     pci_address: PciAddress
     num_vfs: Annotated[int, Field(ge=0, le=65535)]
@@ -49,37 +54,24 @@ class VfCount(Step):
 
     @property
     def subject(self) -> str:
-        """PCI address of the PF."""
         return self.pci_address
-
-    @property
-    def why(self) -> str:
-        """Say what VFs are for."""
-        return (
-            "A guest that owns a VF reaches the card without the host's CPU; "
-            "VFs that are there already are made anew, without their settings."
-        )
 
     @property
     def _path(self) -> str:
         return f"/sys/bus/pci/devices/{self.pci_address}/sriov_numvfs"
 
     def read(self) -> Command:
-        """Print the number."""
         return Command(argv=("cat", self._path))
 
     def parse(self, section: Section) -> Observed[State]:
         """Give the number; unreadable where the function has no SR-IOV."""
         return state_of(section, self.read(), lambda text: {"num_vfs": number(text)})
 
-    def wanted(self, before: State) -> State:  # noqa: ARG002
-        """Give the number that is asked for."""
+    def wanted(self, before: State) -> State:
         return {"num_vfs": self.num_vfs}
 
-    def change(self, now: State, to: State) -> tuple[Command, ...]:
+    def commands(self, now: State, to: State) -> tuple[Command, ...]:
         """Write the number, after 0 where there are others: sriov_numvfs_store() refuses else."""
-        if now == to:
-            return ()
         numbers = [to["num_vfs"]] if 0 in (now["num_vfs"], to["num_vfs"]) else [0, to["num_vfs"]]
         commands = []
         for count in numbers:

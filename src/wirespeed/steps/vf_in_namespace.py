@@ -26,6 +26,9 @@ class VfInNamespace(Step):
 
     scope: ClassVar[Scope] = Scope.GUEST
     makes: ClassVar[bool] = True
+    purpose: ClassVar[str] = (
+        "The guest reaches the card by its own VF; nothing else on the host sees it."
+    )
     step: Literal["vf_in_namespace"] = "vf_in_namespace"
     pci_address: PciAddress
     namespace: NamespaceName
@@ -36,13 +39,7 @@ class VfInNamespace(Step):
         """What it is about, and where that goes."""
         return f"{self.pci_address} as {self.netdev} in {self.namespace}"
 
-    @property
-    def why(self) -> str:
-        """Say what it is for."""
-        return "The guest reaches the card by its own VF; nothing else on the host sees it."
-
     def read(self) -> Command:
-        """Print the netdevs of both places."""
         return read_places(self.namespace)
 
     def parse(self, section: Section) -> Observed[State]:
@@ -69,11 +66,11 @@ class VfInNamespace(Step):
     def _there(self, name: str) -> State:
         return {"namespace": self.namespace, "netdev": name, "is_up": None}
 
-    def wanted(self, before: State) -> State:  # noqa: ARG002
+    def wanted(self, before: State) -> State:
         """Give that it is there under that name; who brings it up is not asked."""
         return self._there(self.netdev)
 
-    def change(self, now: State, to: State) -> tuple[Command, ...]:
+    def commands(self, now: State, to: State) -> tuple[Command, ...]:
         """Move it, name it, and set it up again on the host if it was."""
         commands: list[Command] = []
         name, is_up = str(to["netdev"]), now["is_up"]

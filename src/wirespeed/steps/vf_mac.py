@@ -36,6 +36,7 @@ class VfMac(Step):
     """
 
     scope: ClassVar[Scope] = Scope.BOOT
+    purpose: ClassVar[str] = "A VF's driver asks its PF for the address once, when it takes the VF."
     step: Literal["vf_mac"] = "vf_mac"
     pci_address: PciAddress
     mac: Annotated[str, AfterValidator(_mac)]
@@ -44,20 +45,13 @@ class VfMac(Step):
 
     @property
     def subject(self) -> str:
-        """PCI address of the VF."""
         return self.pci_address
-
-    @property
-    def why(self) -> str:
-        """Say why the driver has to take it anew."""
-        return "A VF's driver asks its PF for the address once, when it takes the VF."
 
     @property
     def _folder(self) -> str:
         return f"/sys/bus/pci/devices/{self.pci_address}"
 
     def read(self) -> Command:
-        """Print the netdevs of both places."""
         return read_places(self.namespace)
 
     def parse(self, section: Section) -> Observed[State]:
@@ -73,14 +67,11 @@ class VfMac(Step):
         """Give what a new VF has: none, or one that was drawn."""
         return {"has_mac": False}
 
-    def wanted(self, before: State) -> State:  # noqa: ARG002
-        """Give that it has."""
+    def wanted(self, before: State) -> State:
         return {"has_mac": True}
 
-    def change(self, now: State, to: State) -> tuple[Command, ...]:
+    def commands(self, now: State, to: State) -> tuple[Command, ...]:
         """Let go of the VF; then take it again and wait for its netdev, at most some 10 s."""
-        if now == to:
-            return ()
         unbind = Command(argv=("sh", "-c", UNBIND, self._folder))
         if not to["has_mac"]:
             return (unbind,)

@@ -11,7 +11,7 @@ from wirespeed.model.capture import Section
 from wirespeed.model.command import Command
 from wirespeed.model.names import Netdev
 from wirespeed.model.observed import Known, Observed, Unreadable
-from wirespeed.model.step import Scope, State, Step
+from wirespeed.model.step import Phase, Scope, State, Step
 
 ADDRESS = re.compile(r"[0-9a-f]{2}(:[0-9a-f]{2}){5}")
 MULTICAST = 1
@@ -42,6 +42,10 @@ class VfSettings(Step):
     """
 
     scope: ClassVar[Scope] = Scope.BOOT
+    purpose: ClassVar[str] = (
+        "The card itself holds the guest to its VLAN, its address and its share."
+    )
+    phase: ClassVar[Phase | None] = Phase.GUESTS
     step: Literal["vf_settings"] = "vf_settings"
     netdev: Netdev
     """Of the PF."""
@@ -65,16 +69,9 @@ class VfSettings(Step):
 
     @property
     def subject(self) -> str:
-        """PF and VF."""
         return f"VF {self.vf} of {self.netdev}"
 
-    @property
-    def why(self) -> str:
-        """Say what is enforced by whom."""
-        return "The card itself holds the guest to its VLAN, its address and its share."
-
     def read(self) -> Command:
-        """Print the PF with its VFs."""
         return Command(argv=("ip", "-j", "-d", "link", "show", "dev", self.netdev))
 
     def parse(self, section: Section) -> Observed[State]:
@@ -142,7 +139,7 @@ class VfSettings(Step):
             wanted |= {PRIORITY: 0, PROTOCOL: USUAL_PROTOCOL}
         return wanted
 
-    def change(self, now: State, to: State) -> tuple[Command, ...]:
+    def commands(self, now: State, to: State) -> tuple[Command, ...]:
         """Set what differs, each by itself, so that a refusal names what was refused."""
 
         def differs(*names: str) -> bool:

@@ -37,20 +37,16 @@ class Vlan(Step):
 
     @property
     def subject(self) -> str:
-        """Its name."""
         return self.netdev
 
     @property
     def why(self) -> str:
-        """Say what it is for."""
         return f"Frames of VLAN {self.vlan} have a netdev of their own, apart from all others."
 
     def read(self) -> Command:
-        """Print every netdev."""
         return Command(argv=("ip", "-j", "-d", "link", "show"))
 
     def parse(self, section: Section) -> Observed[State]:
-        """Give whether it is there and up."""
         source = self.read().line()
         found = objects_of(section.text(source))
         if not isinstance(found, Known):
@@ -74,14 +70,11 @@ class Vlan(Step):
         """Give that it is not there: on a bond that is new there is no VLAN."""
         return {"is_there": False, "is_up": None}
 
-    def wanted(self, before: State) -> State:  # noqa: ARG002
-        """Give that it is there and up."""
+    def wanted(self, before: State) -> State:
         return {"is_there": True, "is_up": True}
 
-    def change(self, now: State, to: State) -> tuple[Command, ...]:
+    def commands(self, now: State, to: State) -> tuple[Command, ...]:
         """Make it and set it up, or remove it."""
-        if now == to:
-            return ()
         if not to["is_there"]:
             return (Command(argv=("ip", "link", "del", "dev", self.netdev)),)
         commands = []

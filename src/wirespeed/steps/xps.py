@@ -2,6 +2,7 @@
 
 from typing import ClassVar, Literal
 
+from wirespeed.model.step import Phase
 from wirespeed.steps.queue_cpus import QueueCpus
 
 
@@ -14,9 +15,8 @@ class Xps(QueueCpus):
 
     direction: ClassVar[str] = "tx"
     attribute: ClassVar[str] = "xps_cpus"
+    purpose: ClassVar[str] = (
+        "A core that has a transmit queue of its own waits for no lock of another."
+    )
+    phase: ClassVar[Phase | None] = Phase.SPREADING
     step: Literal["xps"] = "xps"
-
-    @property
-    def why(self) -> str:
-        """What it is good for."""
-        return "A core that has a transmit queue of its own waits for no lock of another."

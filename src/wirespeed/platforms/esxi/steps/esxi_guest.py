@@ -37,6 +37,7 @@ class EsxiGuest(Step):
     """
 
     scope: ClassVar[Scope] = Scope.GUEST
+    purpose: ClassVar[str] = "Its memory stays where it is, and its cores by the card and its own."
     step: Literal["esxi_guest"] = "esxi_guest"
     number: Annotated[str, Field(pattern=NUMBER)]
     """As `vim-cmd vmsvc/getallvms` has it."""
@@ -58,16 +59,9 @@ class EsxiGuest(Step):
 
     @property
     def subject(self) -> str:
-        """Number of the guest."""
         return f"guest {self.number}"
 
-    @property
-    def why(self) -> str:
-        """Say what it is good for."""
-        return "Its memory stays where it is, and its cores by the card and its own."
-
     def read(self) -> Command:
-        """Ask for its configuration."""
         names = tuple(f"config.{name}" for name in (MEMORY, *SETTINGS))
         return Command(argv=(READ, self.number, *names), shell=Shell.VSPHERE)
 
@@ -83,12 +77,10 @@ class EsxiGuest(Step):
             return Unreadable(f"it makes no sense: {str(error)[:80]}", source)
 
     def wanted(self, before: State) -> State:
-        """Give what stands there, and these."""
         memory = before[MEMORY]
         return {**before, **self._wanted(memory if isinstance(memory, int) else 0)}
 
-    def change(self, now: State, to: State) -> tuple[Command, ...]:
-        """Write those that differ, at once."""
+    def commands(self, now: State, to: State) -> tuple[Command, ...]:
         differ = [name for name in SETTINGS if now.get(name) != to.get(name)]
         if not differ:
             return ()

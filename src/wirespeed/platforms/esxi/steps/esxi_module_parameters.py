@@ -60,13 +60,10 @@ class EsxiModuleParameters(Step):
             return Unreadable(f"it makes no sense: {str(error)[:80]}", source)
 
     def wanted(self, before: State) -> State:
-        """Give what stands there, and these."""
         return {**before, **self.parameters}
 
-    def change(self, now: State, to: State) -> tuple[Command, ...]:
+    def commands(self, now: State, to: State) -> tuple[Command, ...]:
         """Write all of them; an empty text sets none."""
-        if now == to:
-            return ()
         text = " ".join(f"{name}={value}" for name, value in sorted(to.items()))
         return (Command(argv=(*SET, text)),)
 

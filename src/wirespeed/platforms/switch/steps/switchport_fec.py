@@ -14,14 +14,11 @@ class SwitchportFec(SwitchportSetting):
     """
 
     topic: ClassVar[Topic] = Topic.FEC
+    purpose: ClassVar[str] = (
+        "Without the same correction at both ends the link stays down, or loses frames."
+    )
     step: Literal["switchport_fec"] = "switchport_fec"
     encoding: Literal["auto", "off", "rs", "baser"]
 
-    @property
-    def why(self) -> str:
-        """What it is good for."""
-        return "Without the same correction at both ends the link stays down, or loses frames."
-
-    def wanted(self, before: State) -> State:  # noqa: ARG002
-        """Give the encoding in the switch's words."""
+    def wanted(self, before: State) -> State:
         return {"fec": FEC_LINES[self.kind][self.encoding]}

@@ -22,11 +22,9 @@ class SwitchportLink(SwitchportSetting):
 
     @property
     def why(self) -> str:
-        """What it is good for."""
         if self.link_mbit_per_s is None:
             return "Two ports that negotiate find the best that both can do."
         return "Where negotiation ends below what both can do, both ends are set to it by hand."
 
     def wanted(self, before: State) -> State:
-        """Give what is asked for."""
         return forced(self.kind, self.link_mbit_per_s, before)

@@ -18,14 +18,10 @@ class SwitchportMtu(SwitchportSetting):
     """
 
     topic: ClassVar[Topic] = Topic.MTU
+    purpose: ClassVar[str] = "A frame longer than the port's MTU is lost there without a word."
     step: Literal["switchport_mtu"] = "switchport_mtu"
     mtu: Annotated[int, Field(ge=1280, le=9999)]
 
-    @property
-    def why(self) -> str:
-        """What it is good for."""
-        return "A frame longer than the port's MTU is lost there without a word."
-
-    def wanted(self, before: State) -> State:  # noqa: ARG002
+    def wanted(self, before: State) -> State:
         """Give the line, or the number where the kind has no lines."""
         return {"mtu": f"mtu {self.mtu}" if self.kind in LINES else str(self.mtu)}

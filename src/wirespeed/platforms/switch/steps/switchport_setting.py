@@ -32,7 +32,6 @@ class SwitchportSetting(Step):
 
     @property
     def subject(self) -> str:
-        """The port."""
         return self.port
 
     @abstractmethod
@@ -40,18 +39,16 @@ class SwitchportSetting(Step):
         """Give the state that it leads to."""
 
     def read(self) -> Command:
-        """Print what is configured."""
         return Command(argv=(show(self.kind, self.port),), shell=Shell.SWITCH)
 
     def parse(self, section: Section) -> Observed[State]:
-        """Read the lines of this setting."""
         return state_of(
             section,
             self.read(),
             lambda text: settings(self.kind, self.port, self.topic, text),
         )
 
-    def change(self, now: State, to: State) -> tuple[Command, ...]:
+    def commands(self, now: State, to: State) -> tuple[Command, ...]:
         """Type it, in one go: a port is not left in the midst of its configuration."""
         lines = changes(self.kind, self.port, self.topic, now, to)
         return (Command(argv=lines, shell=Shell.SWITCH),) if lines else ()

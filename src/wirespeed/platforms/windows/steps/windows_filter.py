@@ -9,7 +9,7 @@ from wirespeed.model.command import Command
 from wirespeed.model.finding import Danger
 from wirespeed.model.observed import Observed
 from wirespeed.model.powershell import exactly
-from wirespeed.model.step import Scope, State, Step
+from wirespeed.model.step import Phase, Scope, State, Step
 from wirespeed.platforms.windows.steps.windows_reading import (
     AdapterName,
     Rows,
@@ -48,6 +48,11 @@ class WindowsFilter(Step):
     scope: ClassVar[Scope] = Scope.OS
     danger: ClassVar[Danger] = Danger.DROPS_LINK
     settle_s: ClassVar[float] = 20
+    purpose: ClassVar[str] = (
+        "A filter of another vendor sees every frame, turns settings back, and may crash "
+        "Windows when a virtual switch takes the adapter."
+    )
+    phase: ClassVar[Phase | None] = Phase.LINK
     step: Literal["windows_filter"] = "windows_filter"
     component_id: ComponentId
     """As Windows calls it: `nt_rtf64`."""
@@ -55,19 +60,9 @@ class WindowsFilter(Step):
 
     @property
     def subject(self) -> str:
-        """The component."""
         return self.component_id
 
-    @property
-    def why(self) -> str:
-        """Say what such a filter does."""
-        return (
-            "A filter of another vendor sees every frame, turns settings back, and may crash "
-            "Windows when a virtual switch takes the adapter."
-        )
-
     def read(self) -> Command:
-        """List what is bound to all adapters."""
         return powershell(*BINDINGS)
 
     def parse(self, section: Section) -> Observed[State]:
@@ -81,11 +76,9 @@ class WindowsFilter(Step):
         return {adapter: there.get(adapter) for adapter in self.adapters}
 
     def wanted(self, before: State) -> State:
-        """Give that it is bound to none."""
         return {adapter: None if on is None else False for adapter, on in before.items()}
 
-    def change(self, now: State, to: State) -> tuple[Command, ...]:
-        """Unbind or bind it, adapter by adapter."""
+    def commands(self, now: State, to: State) -> tuple[Command, ...]:
         return tuple(
             powershell(
                 "Enable-NetAdapterBinding" if to[adapter] else "Disable-NetAdapterBinding",

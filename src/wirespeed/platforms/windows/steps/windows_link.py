@@ -60,12 +60,10 @@ class WindowsLink(Step):
 
     @property
     def subject(self) -> str:
-        """The connection."""
         return self.name
 
     @property
     def why(self) -> str:
-        """What it is good for."""
         if self.link_gbit_per_s is None:
             return "Two ports that negotiate find the best that both can do."
         return "Where negotiation ends below what both can do, both ends are set to it by hand."
@@ -75,21 +73,17 @@ class WindowsLink(Step):
         return link_query(self.name)
 
     def parse(self, section: Section) -> Observed[State]:
-        """Give what it is set to."""
         source = self.read().line()
         text = section.text(source)
         if not isinstance(text, Known):
             return Unreadable(text.reason, source)
         return read_as(text, self._state)
 
-    def wanted(self, before: State) -> State:  # noqa: ARG002
-        """Give what is asked for."""
+    def wanted(self, before: State) -> State:
         return {"set": _set(self.link_gbit_per_s)}
 
-    def change(self, now: State, to: State) -> tuple[Command, ...]:
+    def commands(self, now: State, to: State) -> tuple[Command, ...]:
         """Set it; 0 has the card negotiate."""
-        if now == to:
-            return ()
         value = "0" if to["set"] == NEGOTIATED else str(to["set"]).removesuffix(" Gb/s")
         return (powershell(*MLX5CMD, self.name, "-Set", value),)
 

@@ -10,7 +10,7 @@ from wirespeed.model.command import Command
 from wirespeed.model.finding import Danger
 from wirespeed.model.observed import Observed
 from wirespeed.model.powershell import exactly
-from wirespeed.model.step import Scope, State, Step
+from wirespeed.model.step import Phase, Scope, State, Step
 from wirespeed.platforms.windows.steps.windows_reading import (
     AdapterName,
     Rows,
@@ -34,6 +34,10 @@ class WindowsProperty(Step):
     scope: ClassVar[Scope] = Scope.CARD
     danger: ClassVar[Danger] = Danger.DROPS_LINK
     settle_s: ClassVar[float] = 30
+    purpose: ClassVar[str] = (
+        "The driver does by it what else the host's cores do, or sends larger frames."
+    )
+    phase: ClassVar[Phase | None] = Phase.QUEUES
     step: Literal["windows_property"] = "windows_property"
     adapter: AdapterName
     keyword: Keyword
@@ -41,13 +45,7 @@ class WindowsProperty(Step):
 
     @property
     def subject(self) -> str:
-        """Keyword and adapter."""
         return f"{self.keyword} of {self.adapter}"
-
-    @property
-    def why(self) -> str:
-        """Say where it takes effect."""
-        return "The driver does by it what else the host's cores do, or sends larger frames."
 
     def read(self) -> Command:
         """List the adapter's properties, those that no window shows among them."""
@@ -61,14 +59,10 @@ class WindowsProperty(Step):
         """Give its value, as the registry has it."""
         return state_of_rows(section, self.read(), self._state)
 
-    def wanted(self, before: State) -> State:  # noqa: ARG002
-        """Give the value that is asked for."""
+    def wanted(self, before: State) -> State:
         return {"value": self.value}
 
-    def change(self, now: State, to: State) -> tuple[Command, ...]:
-        """Set it."""
-        if now == to:
-            return ()
+    def commands(self, now: State, to: State) -> tuple[Command, ...]:
         return (
             powershell(
                 *("Set-NetAdapterAdvancedProperty", "-InterfaceDescription", exactly(self.adapter)),

@@ -9,7 +9,7 @@ from wirespeed.model.command import Command
 from wirespeed.model.finding import Danger
 from wirespeed.model.observed import Observed
 from wirespeed.model.powershell import exactly
-from wirespeed.model.step import Scope, State, Step
+from wirespeed.model.step import Phase, Scope, State, Step
 from wirespeed.platforms.windows.steps.windows_reading import (
     AdapterName,
     Rows,
@@ -45,6 +45,10 @@ class WindowsRss(Step):
     scope: ClassVar[Scope] = Scope.CARD
     danger: ClassVar[Danger] = Danger.DROPS_LINK
     settle_s: ClassVar[float] = 30
+    purpose: ClassVar[str] = (
+        "Frames are received on several cores, near to the card, that no other card has."
+    )
+    phase: ClassVar[Phase | None] = Phase.SPREADING
     step: Literal["windows_rss"] = "windows_rss"
     adapter: AdapterName
     base_group: Annotated[int, Field(ge=0, le=63)] | None = None
@@ -63,16 +67,9 @@ class WindowsRss(Step):
 
     @property
     def subject(self) -> str:
-        """The adapter."""
         return self.adapter
 
-    @property
-    def why(self) -> str:
-        """What it is good for."""
-        return "Frames are received on several cores, near to the card, that no other card has."
-
     def read(self) -> Command:
-        """Print the settings."""
         return powershell(
             *("Get-NetAdapterRss", "-InterfaceDescription", exactly(self.adapter)),
             *properties("InterfaceDescription", "Enabled", *PARAMETERS.values()),
@@ -82,11 +79,11 @@ class WindowsRss(Step):
         """Give whether it is on, and what is asked for."""
         return state_of_rows(section, self.read(), self._state)
 
-    def wanted(self, before: State) -> State:  # noqa: ARG002
+    def wanted(self, before: State) -> State:
         """Give that it is on, with what is asked for."""
         return {"enabled": True, **self._asked()}
 
-    def change(self, now: State, to: State) -> tuple[Command, ...]:
+    def commands(self, now: State, to: State) -> tuple[Command, ...]:
         """Set all that differs in one command, so that the adapter is started anew once."""
         words: list[str] = []
         for field in self._asked():

@@ -11,7 +11,7 @@ from wirespeed.model.command import Command
 from wirespeed.model.finding import Danger
 from wirespeed.model.observed import Observed
 from wirespeed.model.powershell import exactly
-from wirespeed.model.step import Scope, State, Step
+from wirespeed.model.step import Phase, Scope, State, Step
 from wirespeed.platforms.windows.steps.windows_filter import BINDINGS, ComponentId, bound
 from wirespeed.platforms.windows.steps.windows_reading import (
     AdapterName,
@@ -49,6 +49,11 @@ class WindowsSwitch(Step):
     danger: ClassVar[Danger] = Danger.DROPS_LINK
     settle_s: ClassVar[float] = 30
     makes: ClassVar[bool] = True
+    purpose: ClassVar[str] = (
+        "A switch with no card below it forwards in software; with the card below it, WSL's "
+        "frames go to the card."
+    )
+    phase: ClassVar[Phase | None] = Phase.PORT
     step: Literal["windows_switch"] = "windows_switch"
     name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9 _.-]{0,63}$")]
     adapter: AdapterName
@@ -60,16 +65,7 @@ class WindowsSwitch(Step):
 
     @property
     def subject(self) -> str:
-        """Its name."""
         return self.name
-
-    @property
-    def why(self) -> str:
-        """What it is good for."""
-        return (
-            "A switch with no card below it forwards in software; with the card below it, WSL's "
-            "frames go to the card."
-        )
 
     def read(self) -> Command:
         """List what is bound to all adapters, and the switches."""
@@ -88,10 +84,8 @@ class WindowsSwitch(Step):
         iov = self.iov if before["adapter"] is None else before["iov"]
         return {"adapter": self.adapter, "management": True, "iov": iov, "filtered": ""}
 
-    def change(self, now: State, to: State) -> tuple[Command, ...]:
+    def commands(self, now: State, to: State) -> tuple[Command, ...]:
         """Make it, take it away, or share it with the host."""
-        if now == to:
-            return ()
         bound_now, bound_then = self._pairs(now), self._pairs(to)
         if (now["adapter"] is None) == (to["adapter"] is None):
             return (

@@ -30,7 +30,6 @@ class WslConf(Step):
 
     @property
     def subject(self) -> str:
-        """Section and key."""
         return f"{self.section}.{self.key}"
 
     @property
@@ -43,7 +42,6 @@ class WslConf(Step):
         return FileContent(path=PATH, content="\n", reason=self.reason)
 
     def read(self) -> Command:
-        """Print the file."""
         return self._file.read()
 
     def parse(self, section: Section) -> Observed[State]:
@@ -57,13 +55,11 @@ class WslConf(Step):
         return found
 
     def wanted(self, before: State) -> State:
-        """Give the content with the value."""
         text = before["content"]
         content = with_values(
             "" if text is None else str(text), self.section, {self.key: self.value}
         )
         return {"content": content if content.endswith("\n") else f"{content}\n"}
 
-    def change(self, now: State, to: State) -> tuple[Command, ...]:
-        """Write it beside and rename."""
+    def commands(self, now: State, to: State) -> tuple[Command, ...]:
         return self._file.change(now, to)

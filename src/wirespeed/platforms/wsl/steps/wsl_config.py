@@ -55,7 +55,6 @@ class WslConfig(Step):
 
     @property
     def subject(self) -> str:
-        """The path."""
         return self.path
 
     @property
@@ -85,14 +84,11 @@ class WslConfig(Step):
         return state_of_rows(section, self.read(), _state)
 
     def wanted(self, before: State) -> State:
-        """Give the text with the values."""
         text = before["text"]
         return {"text": with_values("" if text is None else str(text), SECTION, self.values)}
 
-    def change(self, now: State, to: State) -> tuple[Command, ...]:
+    def commands(self, now: State, to: State) -> tuple[Command, ...]:
         """Write it whole, after a copy of what stood there. Remove what was not there."""
-        if now == to:
-            return ()
         if to["text"] is None:
             return (powershell("Remove-Item", "-LiteralPath", self.path, "-Force:$true"),)
         backup = f"{self.path}.{_digest(str(now['text']))}.wirespeed"
