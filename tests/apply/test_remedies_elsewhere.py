@@ -5,7 +5,8 @@ from test_esxi_guest import host
 from test_esxi_vsphere import DescribedSession
 
 from wirespeed.apply.hands_shell import ShellHands
-from wirespeed.apply.remedies import ELSEWHERE, chosen
+from wirespeed.apply.remedies import chosen
+from wirespeed.catalog import platforms
 from wirespeed.host.local import LocalRunner
 from wirespeed.model.command import Shell
 from wirespeed.model.error import InputError
@@ -16,7 +17,7 @@ from wirespeed.platforms.esxi.control_vsphere import VsphereHands
 
 @pytest.mark.parametrize("shell", Shell)
 def test_every_way_in_has_its_words(shell: Shell):
-    assert ELSEWHERE[shell]
+    assert [one for one in platforms() if one.shell is shell and one.elsewhere]
 
 
 def test_a_step_of_a_guest_of_esxi_is_left_with_the_way_to_it():

@@ -54,7 +54,7 @@ CARD = (
 
 
 def test_a_host_is_named_by_its_system_its_cpu_and_its_cards():
-    assert describe(host(KERNEL, CPU, BARE, CARD)) == (
+    assert describe(host(KERNEL, CPU, BARE, CARD), Question()) == (
         ("system", "Debian GNU/Linux 13 (trixie), kernel 6.12.38+deb13-amd64"),
         ("runs on", "bare metal"),
         (
@@ -69,17 +69,17 @@ def test_a_host_is_named_by_its_system_its_cpu_and_its_cards():
 def test_a_guest_says_whose_it_is_and_that_it_is_a_container():
     container = section("virtualization", "/run/systemd/container:lxc")
     facts = host(section("detect-virt", "kvm"), container)
-    assert ("runs on", "a hypervisor: kvm, in a container (lxc)") in describe(facts)
+    assert ("runs on", "a hypervisor: kvm, in a container (lxc)") in describe(facts, Question())
 
 
 def test_wsl_says_its_version_and_mode():
     release = section("kernel", "/proc/sys/kernel/osrelease:6.6.87.2-microsoft-standard-WSL2")
     facts = host(release, section("wsl-mode", "mirrored"), section("detect-virt", "microsoft"))
-    assert ("runs on", "Windows, as WSL 2, mirrored networking") in describe(facts)
+    assert ("runs on", "Windows, as WSL 2, mirrored networking") in describe(facts, Question())
 
 
 def test_what_could_not_be_read_is_not_made_up():
-    assert describe(host()) == (
+    assert describe(host(), Question()) == (
         ("system", "cannot tell, kernel cannot tell"),
         ("runs on", "cannot tell"),
         ("CPU", "cannot tell"),
@@ -89,7 +89,7 @@ def test_what_could_not_be_read_is_not_made_up():
 def test_no_escape_sequence_of_a_host_reaches_the_answer():
     hostile = section("cpuinfo", "model name\t: \x1b]0;owned\x07 CPU")
     text = "".join(
-        value for _, value in describe(host(CPU[: CPU.index("case begin cpuinfo")], hostile))
+        value for _, value in describe(host(CPU[: CPU.index("case begin cpuinfo")], hostile), Question())
     )
     assert "\\x1b]0;owned\\x07 CPU" in text
     assert text.isprintable()
@@ -107,13 +107,13 @@ def test_a_host_of_many_ports_is_described_by_its_first():
             for n in range(10, 30)
         ),
     )
-    labels = [label for label, _ in describe(host(ports))]
+    labels = [label for label, _ in describe(host(ports), Question())]
     assert labels[3:] == [f"eth{n}" for n in (*range(8), *range(10, 18))] + ["ports"]
 
 
 def test_the_answer_has_these_lines():
     facts = host(KERNEL, CPU, BARE, CARD)
-    assert diagnose(facts, Question(), []).about == describe(facts)
+    assert diagnose(facts, Question(), []).about == describe(facts, Question())
 
 
 WINDOWS = section(
@@ -125,8 +125,8 @@ WINDOWS = section(
 
 def test_windows_alone_is_one_line_and_beside_wsl_one_more():
     said = "Microsoft Windows 11 Pro, build 26100, 24 CPUs, not read as administrator"
-    assert describe(host(WINDOWS)) == (("Windows", said),)
-    assert [label for label, _ in describe(host(KERNEL, WINDOWS))][-1] == "Windows"
+    assert describe(host(WINDOWS), Question()) == (("Windows", said),)
+    assert [label for label, _ in describe(host(KERNEL, WINDOWS), Question())][-1] == "Windows"
 
 
 def test_a_card_of_windows_has_its_link_slot_driver_and_firmware():
@@ -134,7 +134,7 @@ def test_a_card_of_windows_has_its_link_slot_driver_and_firmware():
     as_found(windows)
     windows.add("firmware", Guid=guid(10), Version="16.25.1020")
     windows.change("adapters", 7, Status="Disconnected")
-    lines = dict(describe(HostFacts("desk", parse_capture(windows.capture(), "desk"))))
+    lines = dict(describe(HostFacts("desk", parse_capture(windows.capture(), "desk")), Question()))
     assert lines["이더넷 10"] == (
         "Mellanox ConnectX-5 Ex Adapter #10, 100 Gb/s, at 0000:0a:00.0, x4 of 16 GT/s, "
         "driver mlx5.sys 24.10.26603.0, firmware 16.25.1020"

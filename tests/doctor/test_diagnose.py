@@ -124,7 +124,7 @@ def test_the_mistake_of_a_ceiling_leaves_the_rest_of_the_answer(monkeypatch: pyt
 
 
 def test_a_mistake_in_describing_the_host_leaves_the_answer(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(module, "describe", lambda _: 1 / 0)
+    monkeypatch.setattr(module, "describe", lambda *_: 1 / 0)
     answer = diagnose(facts(), Question(), [])
     assert answer.about == ()
     assert answer.faults[0].startswith("what host it is: ZeroDivisionError")
