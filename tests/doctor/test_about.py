@@ -89,7 +89,8 @@ def test_what_could_not_be_read_is_not_made_up():
 def test_no_escape_sequence_of_a_host_reaches_the_answer():
     hostile = section("cpuinfo", "model name\t: \x1b]0;owned\x07 CPU")
     text = "".join(
-        value for _, value in describe(host(CPU[: CPU.index("case begin cpuinfo")], hostile), Question())
+        value
+        for _, value in describe(host(CPU[: CPU.index("case begin cpuinfo")], hostile), Question())
     )
     assert "\\x1b]0;owned\\x07 CPU" in text
     assert text.isprintable()
