@@ -5,7 +5,6 @@ Found by name, so that nothing below imports what stands above it.
 
 import importlib
 import importlib.util
-import inspect
 import pkgutil
 from functools import cache
 from types import ModuleType
@@ -47,7 +46,7 @@ def step_types() -> dict[str, type[Step]]:
         kind_of(item): item
         for module in _modules("steps")
         for item in vars(module).values()
-        if isinstance(item, type) and issubclass(item, Step) and not inspect.isabstract(item)
+        if isinstance(item, type) and issubclass(item, Step) and "step" in item.model_fields
     }
 
 
