@@ -13,6 +13,7 @@ check mypy --no-error-summary
 # The sources, not what was installed from them.
 PYTHONPATH=src check lint-imports --no-logo
 check pytest --quiet --no-header --durations=0 --durations-min=60 tests/test_tidy.py
+check scripts/shape.sh
 if command -v shellcheck >/dev/null; then
 	check shellcheck scripts/*.sh .ci/run
 fi

@@ -2,13 +2,13 @@
 
 from collections.abc import Callable, Iterator, Mapping
 
-from wirespeed.approaches.planned_by import PlannedBy
+from wirespeed.approaches.traits import ApproachTraits
 from wirespeed.approaches.wanted import Wanted
 from wirespeed.model.spec import Approach
 
 Steps = Callable[..., Iterator[Wanted]]
 
 
-def planned_by(steps: Mapping[Approach, Steps]) -> Callable[[], dict[str, PlannedBy]]:
+def planned_by(steps: Mapping[Approach, Steps]) -> Callable[[], dict[str, ApproachTraits]]:
     """Give what stands in for `catalog.approaches`."""
-    return lambda: {name: PlannedBy(name, how) for name, how in steps.items()}
+    return lambda: {name: ApproachTraits(name, how) for name, how in steps.items()}

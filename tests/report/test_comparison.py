@@ -13,7 +13,7 @@ from wirespeed.model.network_trial import HostCpu, IdleTrial
 from wirespeed.model.proof import Compared
 from wirespeed.model.spec import Approach, Spec
 from wirespeed.report.comparison import Comparison, NotShown, Rfc2544
-from wirespeed.report.comparison_features import COMPARABLE, FEATURES, take_it_when
+from wirespeed.report.comparison_features import FEATURES, comparable, traits_of
 from wirespeed.report.comparison_html import render_comparison_html
 from wirespeed.report.comparison_markdown import render_comparison_markdown
 from wirespeed.report.comparison_paths import (
@@ -225,7 +225,7 @@ def test_a_path_that_failed_half_way_has_its_figures_and_the_reason():
 
 
 def test_a_spec_s_own_numbers_are_in_the_advice():
-    assert "VLAN 42, 40" in take_it_when(SPEC, Approach.LEGACY_VLAN)
+    assert "VLAN 42, 40" in traits_of(Approach.LEGACY_VLAN).take_it_when(SPEC)
 
 
 def test_questions_stand_side_by_side_and_what_is_not_proven_is_marked():
@@ -259,9 +259,9 @@ def test_the_csv_has_every_approach_and_the_published_rows_once():
     assert len(published) == 3 * 5
 
 
-@pytest.mark.parametrize("feature", [name for name, _ in FEATURES])
+@pytest.mark.parametrize("feature", FEATURES)
 def test_every_approach_has_a_word_on_every_feature(feature: str):
-    assert set(dict(FEATURES)[feature]) == set(COMPARABLE)
+    assert all(traits_of(name).features[feature] for name in comparable())
 
 
 def test_nothing_that_was_shown_is_a_page_too():

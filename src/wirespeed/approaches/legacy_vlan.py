@@ -20,8 +20,8 @@ from wirespeed.approaches.guest_network import (
 )
 from wirespeed.approaches.host_ports import netdev_of, port_of
 from wirespeed.approaches.legacy_vlan_vm import virtual_machines
-from wirespeed.approaches.planned_by import PlannedBy
 from wirespeed.approaches.port_channels import port_channels
+from wirespeed.approaches.traits import ApproachTraits, Compared, Feature, Proven
 from wirespeed.approaches.vf_ports import (
     firmware_steps,
     pf_with_room,
@@ -29,6 +29,7 @@ from wirespeed.approaches.vf_ports import (
     vf_shares,
 )
 from wirespeed.approaches.wanted import Wanted
+from wirespeed.ceilings.encapsulation import Encapsulation
 from wirespeed.model.fact import HostFacts
 from wirespeed.model.observed import Known
 from wirespeed.model.spec import Approach, GuestKind, NetworkSpec, Spec
@@ -122,4 +123,46 @@ def _settings(netdev: str, vf: int, guest: str, network: str, of: NetworkSpec) -
     return VfSettings(netdev=netdev, vf=vf, mac=guest_mac(guest, network), vlan=of.segment)
 
 
-APPROACH = PlannedBy(Approach.LEGACY_VLAN, legacy_vlan)
+def _take_it_when(spec: Spec) -> str:
+    segments = ", ".join(str(network.segment) for network in spec.networks.values())
+    return (
+        f"the switches between the hosts are yours and may carry VLAN {segments} to each "
+        "port, and a VF's VLAN and MAC are all the rules that guests need"
+    )
+
+
+def _leave_it_when(spec: Spec) -> str:
+    counts = [
+        sum(len(guest.networks) for guest in spec.guests.values() if guest.host == host)
+        for host in spec.hosts
+    ]
+    return (
+        "routers stand between the hosts, there are more than 4094 networks, or a card has "
+        f"too few VFs: this spec takes {max(counts)} of a port"
+    )
+
+
+APPROACH = ApproachTraits(
+    Approach.LEGACY_VLAN,
+    legacy_vlan,
+    Proven(is_of_vlans=True),
+    Compared(
+        simplicity=1,
+        place=1,
+        features={
+            Feature.SEGMENTS: "VLANs: 4094",
+            Feature.NETWORK_BETWEEN: "the VLANs on every switch port",
+            Feature.FAILOVER: "each guest: a bond of two VFs",
+            Feature.MOVES_FRAMES: "the card",
+            Feature.FILTERS: "VLAN, MAC and maximum rate of each VF; no more",
+            Feature.PROGRAMS: "nothing",
+            Feature.DAEMON_STOPS: "there is none",
+            Feature.DRIVER: "Debian 13's own; VF-LAG was not got to work",
+        },
+        take_it_when=_take_it_when,
+        leave_it_when=_leave_it_when,
+        encapsulation=lambda _: (Encapsulation.VLAN, 4),
+        no_path="not measured: the card moves the frames and no core has a part in it, so there is "
+        "none to load here. Between two ports of your card: wirespeed measure rfc2544 --port",
+    ),
+)

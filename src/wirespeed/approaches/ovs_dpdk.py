@@ -22,6 +22,7 @@ from collections.abc import Iterator
 from wirespeed.approaches.host_ports import netdev_of, port_of
 from wirespeed.approaches.legacy_vlan_vm import virtual_machines
 from wirespeed.approaches.overlay import bridge_of, guest_port_of, underlay_address
+from wirespeed.approaches.overlay_compared import OVERLAY_FEATURES, too_small_a_network, tunnel_of
 from wirespeed.approaches.ovs_parts import OWNER, UNDERLAY, bridges, underlay_steps
 from wirespeed.approaches.ovs_switchdev import (
     has_embedded_switch,
@@ -30,7 +31,7 @@ from wirespeed.approaches.ovs_switchdev import (
     vf_namespaces,
 )
 from wirespeed.approaches.ovs_tc import require_switch, veth_guest_steps
-from wirespeed.approaches.planned_by import PlannedBy
+from wirespeed.approaches.traits import ApproachTraits, Compared, Feature
 from wirespeed.approaches.vf_ports import firmware_steps, vf_shares
 from wirespeed.approaches.wanted import Wanted
 from wirespeed.facts.cpu import Cpus
@@ -293,4 +294,30 @@ def _veth_guests(spec: Spec, name: str) -> Iterator[Wanted]:
                 yield Wanted(IngressDrop(netdev=one.step.netdev), is_made=True)
 
 
-APPROACH = PlannedBy(Approach.OVS_DPDK, ovs_dpdk)
+APPROACH = ApproachTraits(
+    Approach.OVS_DPDK,
+    ovs_dpdk,
+    comparison=Compared(
+        simplicity=3,
+        place=2,
+        features={
+            **OVERLAY_FEATURES,
+            Feature.MOVES_FRAMES: "cores that poll, all of the time; a card that offloads takes "
+            "flows",
+            Feature.FILTERS: "OpenFlow",
+            Feature.PROGRAMS: "Open vSwitch with DPDK, hugepages",
+            Feature.DAEMON_STOPS: "all traffic stops with it",
+            Feature.DRIVER: "the vendor's (DOCA); with Debian's own a VF did not fail over",
+        },
+        take_it_when=lambda _: (
+            "guests speak vhost-user, or small frames matter and the card takes no flows, and "
+            "a core on each host may poll all of the time"
+        ),
+        leave_it_when=lambda spec: (
+            f"{too_small_a_network(spec)}, or {len(spec.hosts)} cores that are busy at rest are "
+            "too many"
+        ),
+        encapsulation=tunnel_of,
+        software_paths=("ovs-dpdk-vxlan", "ovs-dpdk"),
+    ),
+)

@@ -12,9 +12,10 @@ from collections.abc import Iterator
 
 from wirespeed.approaches.guest_network import guest_networks, steps_in_guest
 from wirespeed.approaches.overlay import bridge_of, guest_port_of
+from wirespeed.approaches.overlay_compared import OVERLAY_FEATURES, too_small_a_network, tunnel_of
 from wirespeed.approaches.ovs_parts import OWNER, bridges, underlay_steps
 from wirespeed.approaches.ovs_switchdev import has_embedded_switch, ovs_switchdev
-from wirespeed.approaches.planned_by import PlannedBy
+from wirespeed.approaches.traits import ApproachTraits, Compared, Feature, Proven
 from wirespeed.approaches.wanted import Wanted
 from wirespeed.facts.ovs import Ovs
 from wirespeed.model.error import InputError
@@ -107,4 +108,32 @@ def require_switch(host: HostFacts, name: str, package: str = "openvswitch-switc
     )
 
 
-APPROACH = PlannedBy(Approach.OVS_TC, ovs_tc)
+APPROACH = ApproachTraits(
+    Approach.OVS_TC,
+    ovs_tc,
+    Proven(has_tunnel_netdev=True),
+    Compared(
+        simplicity=2,
+        place=3,
+        features={
+            **OVERLAY_FEATURES,
+            Feature.MOVES_FRAMES: "the kernel; a card in switchdev mode takes the flows",
+            Feature.FILTERS: "OpenFlow; what tc flower cannot say stays in software",
+            Feature.PROGRAMS: "Open vSwitch",
+            Feature.DAEMON_STOPS: "flows that are there go on; new ones find no way",
+            Feature.DRIVER: "the vendor's (DOCA); with Debian's own nothing was offloaded",
+        },
+        take_it_when=lambda _: (
+            "hosts are joined by an IP network that need know nothing of tenants, guests shall "
+            "not care for fail-over, and the card has a switch that takes the flows; without "
+            "one, cores of the host do the work"
+        ),
+        leave_it_when=lambda spec: (
+            f"{too_small_a_network(spec)}, or the driver at hand offloads nothing and the host has "
+            "no cores to spare"
+        ),
+        encapsulation=tunnel_of,
+        # In the kernel's path a bridge's lookup is in the place of Open vSwitch's.
+        software_paths=("kernel-vxlan", "kernel-bridge"),
+    ),
+)

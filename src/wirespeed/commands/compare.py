@@ -13,7 +13,7 @@ from wirespeed.model.shown import shown
 from wirespeed.model.spec import Approach, Spec
 from wirespeed.report.comparison import Comparison
 from wirespeed.report.comparison_choice import choose
-from wirespeed.report.comparison_features import COMPARABLE
+from wirespeed.report.comparison_features import comparable
 from wirespeed.report.diagnosis_text import WIDTH
 from wirespeed.report.proof_answer import is_proven
 from wirespeed.report.proof_page import Proof
@@ -40,7 +40,7 @@ MOST_SAID = 400
 @click.argument("spec", type=click.Path(path_type=Path))
 @click.option(
     "--approaches",
-    default=",".join(COMPARABLE),
+    default=",".join(comparable()),
     show_default=True,
     metavar="A,B,…",
     help="Which, in this order.",
@@ -113,10 +113,10 @@ def _tell(comparison: Comparison) -> None:
 
 def _named(text: str) -> list[Approach]:
     names = [name.strip() for name in text.split(",")]
-    unknown = [name for name in names if name not in list(COMPARABLE)]
+    unknown = [name for name in names if name not in comparable()]
     if unknown or len(set(names)) < len(names):
         raise click.BadParameter(
-            f"{text!r}: each once, of {', '.join(COMPARABLE)}", param_hint="--approaches"
+            f"{text!r}: each once, of {', '.join(comparable())}", param_hint="--approaches"
         )
     return [Approach(name) for name in names]
 

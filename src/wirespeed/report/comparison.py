@@ -5,11 +5,10 @@ from dataclasses import dataclass, field
 
 from wirespeed.model.spec import Approach, Spec
 from wirespeed.model.trial import Outcome
-from wirespeed.report.comparison_features import COMPARABLE
 from wirespeed.report.proof_answer import emulated_hosts
 from wirespeed.report.proof_page import Proof
 
-__all__ = ["COMPARABLE", "EMULATED_SAYS", "Comparison", "NotShown", "Rfc2544"]
+__all__ = ["EMULATED_SAYS", "Comparison", "NotShown", "Rfc2544"]
 EMULATED_SAYS = (
     "that something works is shown on a real kernel. How fast it is says nothing of hardware, and "
     "hardly anything of one approach beside another."

@@ -15,7 +15,7 @@ from wirespeed.model.spec import Approach
 from wirespeed.model.spread import Spread
 from wirespeed.report import format as fmt
 from wirespeed.report.comparison import Comparison, approach_of
-from wirespeed.report.comparison_features import SIMPLEST
+from wirespeed.report.comparison_features import simplest_first
 from wirespeed.report.proof_answer import answers, is_proven, verdict
 from wirespeed.report.proof_page import Proof
 from wirespeed.report.proof_tables import named
@@ -91,7 +91,7 @@ def _weighed(names: list[Approach], found: tuple[Figure, ...], out: tuple[str, .
         return Choice(f"{_and([*map(str, names)])} are proven; no figure is there to compare.", out)
     behind = {name: [_losses(name, figure) for figure in found] for name in names}
     reasons = tuple(text for name in names for text in _summed(name, behind[name], found))
-    front = [name for name in SIMPLEST if name in names and not any(behind[name])]
+    front = [name for name in simplest_first() if name in names and not any(behind[name])]
     reasons = (*reasons, *out)
     if len(front) == 1:
         return Choice(

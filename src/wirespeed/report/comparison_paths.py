@@ -2,16 +2,17 @@
 
 from dataclasses import dataclass
 
-from wirespeed.ceilings.encapsulation import Encapsulation, added_bytes, encapsulation_ceiling
+from wirespeed.ceilings.encapsulation import added_bytes, encapsulation_ceiling
 from wirespeed.ceilings.tcp import goodput_bps
 from wirespeed.measure.network.summary import Iperf3Cell
 from wirespeed.model.ceiling import Direction
 from wirespeed.model.finding import Diagnosis
-from wirespeed.model.spec import Approach, Spec, Tunnel
+from wirespeed.model.spec import Approach, Spec
 from wirespeed.model.trial import Outcome
 from wirespeed.model.units import line_rate_pps
 from wirespeed.report import format as fmt
 from wirespeed.report.comparison import Comparison
+from wirespeed.report.comparison_features import traits_of
 from wirespeed.report.grid import Cell, Grid, Notes, columns, text
 from wirespeed.report.page import NOT_PROVEN, Missing
 from wirespeed.report.proof_answer import emulated_hosts
@@ -26,20 +27,7 @@ FULL = 0.95
 """Of what the link leaves for payload: above it, the link is the limit."""
 FRAME_HEADERS_BYTES = 18
 """Ethernet's 14 and the FCS: what an MTU does not count (IEEE 802.3)."""
-PATHS: dict[Approach, tuple[str, ...]] = {
-    Approach.OVS_DPDK: ("ovs-dpdk-vxlan", "ovs-dpdk"),
-    Approach.OVS_TC: ("kernel-vxlan", "kernel-bridge"),
-    Approach.LEGACY_VLAN: (),
-}
-"""DUTs of `wirespeed measure rfc2544` that are an approach's path in software: through its tunnel,
-and the same switch without one. Of ovs-tc, a bridge's lookup is in the place of Open vSwitch's."""
 NOT_COME_TO = "it was not come to"
-NO_PATH = {
-    Approach.LEGACY_VLAN: (
-        "not measured: the card moves the frames and no core has a part in it, so there is none to "
-        "load here. Between two ports of your card: wirespeed measure rfc2544 --port"
-    ),
-}
 
 
 @dataclass(frozen=True)
@@ -67,20 +55,9 @@ def link_of(proofs: tuple[Proof, ...]) -> Link:
     return Link(min(found), "the slowest port of these hosts")
 
 
-def kind_of(spec: Spec, approach: Approach) -> tuple[Encapsulation, int]:
-    """Give what frames are put into, and the version of the outer IP."""
-    if approach is Approach.LEGACY_VLAN:
-        return Encapsulation.VLAN, 4
-    is_geneve = spec.underlay.tunnel is Tunnel.GENEVE
-    return (
-        Encapsulation.GENEVE if is_geneve else Encapsulation.VXLAN,
-        spec.underlay.subnet.version,
-    )
-
-
 def frames_ceiling_pps(spec: Spec, approach: Approach, link: Link, frame_bytes: int) -> float:
     """Frames per second that the link carries, each with what the approach adds."""
-    kind, version = kind_of(spec, approach)
+    kind, version = traits_of(approach).encapsulation(spec)
     return encapsulation_ceiling(
         link.bps, frame_bytes, kind, Direction.TRANSMIT, link.source, ip_version=version
     ).load_pps.high
@@ -112,7 +89,7 @@ def ceilings_grid(comparison: Comparison) -> Grid:
     mtus = spec.measure.iperf3.mtu
     rows = []
     for name in comparison.names:
-        kind, version = kind_of(spec, name)
+        kind, version = traits_of(name).encapsulation(spec)
         payload = [payload_ceiling_bps(spec, name, link, mtu) / 1e9 for mtu in mtus]
         frames = [frames_ceiling_pps(spec, name, link, size) for size in FRAME_BYTES]
         rows.append(
@@ -146,13 +123,13 @@ def rfc2544_grid(comparison: Comparison) -> Grid:
     for name in comparison.names:
         own = [
             outcome
-            for dut in PATHS[name]
+            for dut in traits_of(name).software_paths
             for outcome in comparison.rfc2544.outcomes
             if outcome.dut == dut
         ]
         rows += [_path_row(comparison.spec, name, outcome, link, notes) for outcome in own]
         said = comparison.rfc2544.why_not.get(name, "")
-        why = NO_PATH.get(name) or f"not measured: {said or NOT_COME_TO}"
+        why = traits_of(name).no_path or f"not measured: {said or NOT_COME_TO}"
         if not own or said:
             rows.append((*text(str(name), *["—"] * 5), Cell(text=why, tone="missing")))
     return Grid(

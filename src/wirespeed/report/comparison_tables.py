@@ -9,7 +9,7 @@ from wirespeed.model.shown import shown
 from wirespeed.model.spread import Spread
 from wirespeed.report import format as fmt
 from wirespeed.report.comparison import Comparison, NotShown, approach_of
-from wirespeed.report.comparison_features import FEATURES, leave_it_when, take_it_when
+from wirespeed.report.comparison_features import FEATURES, traits_of
 from wirespeed.report.comparison_paths import Link, cell_limit, link_of
 from wirespeed.report.grid import Cell, Grid, Notes, columns, text
 from wirespeed.report.page import Missing
@@ -148,7 +148,10 @@ def answers_grid(comparison: Comparison) -> Grid:
 
 def features_grid(comparison: Comparison) -> Grid:
     """What each approach has and lacks."""
-    rows = [text(feature, *(of[name] for name in comparison.names)) for feature, of in FEATURES]
+    rows = [
+        text(feature, *(traits_of(name).features[feature] for name in comparison.names))
+        for feature in FEATURES
+    ]
     words = ["", *map(str, comparison.names)]
     return Grid(
         title="What it has and lacks",
@@ -167,8 +170,8 @@ def when_grid(comparison: Comparison) -> Grid:
         caption="By design, for this spec.",
         columns=columns(*heads, words=heads[:1], wraps=heads[1:]),
         rows=tuple(
-            text(str(name), take_it_when(spec, name), leave_it_when(spec, name))
-            for name in comparison.names
+            text(str(name), of.take_it_when(spec), of.leave_it_when(spec))
+            for name, of in ((name, traits_of(name)) for name in comparison.names)
         ),
     )
 

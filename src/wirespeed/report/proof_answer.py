@@ -5,12 +5,13 @@ The command's exit code and the page are made of the same answers.
 
 from collections.abc import Sequence
 
+from wirespeed.catalog import approaches
 from wirespeed.model.finding import Diagnosis
 from wirespeed.model.frozen import Frozen
 from wirespeed.model.journal import Intent, outcome
 from wirespeed.model.network_trial import FailoverVerdict, IsolationVerdict, OffloadVerdict
 from wirespeed.model.proof import Stage
-from wirespeed.model.spec import Approach, Failover
+from wirespeed.model.spec import Failover
 from wirespeed.model.spread import Spread
 from wirespeed.report import format as fmt
 from wirespeed.report.proof_page import Proof
@@ -235,7 +236,7 @@ def _isolation(proof: Proof) -> ProofAnswer:
 
 def _offload(proof: Proof) -> ProofAnswer:
     """Where the card has an embedded switch, the packets have to be seen to go through it."""
-    if proof.opening.spec.approach is Approach.LEGACY_VLAN:
+    if approaches()[proof.opening.spec.approach].proof.is_of_vlans:
         return _not_asked("Offload", "a VF's frames never come to a switch of the host")
     trials = proof.summary.offloads
     if not trials:

@@ -6,7 +6,7 @@ from wirespeed.apply.run import is_run, read_journal
 from wirespeed.apply.run_place import of_spec, place_of, stands
 from wirespeed.model.error import InputError
 from wirespeed.model.journal import outcome
-from wirespeed.report.comparison_features import COMPARABLE
+from wirespeed.report.comparison_features import comparable
 
 
 def compare_folder(spec: Path) -> Path:
@@ -33,7 +33,7 @@ def standing_runs(folder: Path) -> list[Path]:
     """
     return [
         folder / approach
-        for approach in COMPARABLE
+        for approach in comparable()
         if is_run(folder / approach) and stands(folder / approach)
     ]
 

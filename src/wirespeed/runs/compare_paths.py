@@ -7,7 +7,7 @@ from wirespeed.host.files import make_folder, remove_file
 from wirespeed.measure.bench.run_folder import TRIALS
 from wirespeed.model.error import WirespeedError
 from wirespeed.model.spec import Approach, Rfc2544Spec
-from wirespeed.report.comparison_paths import PATHS
+from wirespeed.report.comparison_features import traits_of
 from wirespeed.runs.compare_report import PATHS_FOLDER
 from wirespeed.runs.rfc2544 import BenchRequest, measure_bench
 from wirespeed.terminal import echo
@@ -26,12 +26,12 @@ def measured_paths(
     for approach in approaches:
         out = folder / PATHS_FOLDER / approach
         remove_file(out / TRIALS)
-        if not PATHS[approach]:
+        if not traits_of(approach).software_paths:
             continue
         if asked is None:
             why[approach] = "not asked for: `rfc2544: {}` under `measure:` in the spec asks"
             continue
-        request = _request(PATHS[approach], asked, out)
+        request = _request(traits_of(approach).software_paths, asked, out)
         echo(f"wirespeed measure rfc2544 {_options(request)}", err=True)
         try:
             make_folder(out)

@@ -10,6 +10,7 @@ from wirespeed.approaches.host_ports import netdev_of
 from wirespeed.approaches.overlay import PORTS, guest_port_of, underlay_address
 from wirespeed.approaches.ovs_parts import UNDERLAY
 from wirespeed.approaches.ovs_switchdev import has_embedded_switch
+from wirespeed.catalog import approaches
 from wirespeed.host.runner import Runner
 from wirespeed.measure.network.endpoint import Endpoint
 from wirespeed.measure.network.endpoints import endpoints_of
@@ -24,7 +25,7 @@ from wirespeed.measure.network.port_switch import PortSwitch, port_set_down
 from wirespeed.model.error import MeasurementError
 from wirespeed.model.fact import HostFacts
 from wirespeed.model.network_trial import NetworkTrial, Pair
-from wirespeed.model.spec import Approach, Failover, Spec, Tunnel
+from wirespeed.model.spec import Failover, Spec, Tunnel
 
 MAC = re.compile(r"[0-9a-f]{2}(:[0-9a-f]{2}){5}")
 TUNNEL_NETDEVS = {Tunnel.VXLAN: "vxlan_sys", Tunnel.GENEVE: "genev_sys"}
@@ -65,7 +66,7 @@ class Measuring:
         idle_hosts(hosts, counted, doing)
         iperf3_matrix(endpoints, hosts, of.iperf3, pairs, counted, doing)
         flood_pings(endpoints, of.ping, pairs, counted, doing)
-        of_vlans = self._spec.approach is Approach.LEGACY_VLAN
+        of_vlans = approaches()[self._spec.approach].proof.is_of_vlans
         if not of_vlans:
             places = {host: self._offload_place(facts[host], host) for host in facts}
             offloads(endpoints, places, pairs, of.failover.load_pps, counted, doing)
@@ -97,7 +98,7 @@ class Measuring:
     def _offload_place(self, facts: HostFacts, host: str) -> OffloadPlace:
         """Give where a host is asked which packets its card forwards."""
         spec, tunnel = self._spec, self._spec.underlay.tunnel
-        is_tc = spec.approach is Approach.OVS_TC
+        is_counted = approaches()[spec.approach].proof.has_tunnel_netdev
         return OffloadPlace(
             host=host,
             runner=self._runners[host],
@@ -107,7 +108,7 @@ class Measuring:
                 for guest, wanted in spec.guests.items()
                 for number, network in enumerate(wanted.networks)
             },
-            tunnel=f"{TUNNEL_NETDEVS[tunnel]}_{PORTS[tunnel]}" if is_tc else "",
+            tunnel=f"{TUNNEL_NETDEVS[tunnel]}_{PORTS[tunnel]}" if is_counted else "",
             is_expected=has_embedded_switch(spec, host, facts),
         )
 

@@ -7,7 +7,7 @@ their next start on. One machine may be named twice, once for each.
 
 from collections.abc import Iterator
 
-from wirespeed.approaches.planned_by import PlannedBy
+from wirespeed.approaches.traits import ApproachTraits
 from wirespeed.approaches.wanted import Wanted
 from wirespeed.model.error import InputError
 from wirespeed.model.fact import HostFacts
@@ -90,4 +90,4 @@ def _require_cpus(guest: EsxiGuestSpec, where: str, has: EsxiHardware) -> None:
             )
 
 
-APPROACH = PlannedBy(Approach.ESXI, esxi)
+APPROACH = ApproachTraits(Approach.ESXI, esxi)

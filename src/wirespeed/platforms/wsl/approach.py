@@ -9,7 +9,7 @@ mode, where it loses LAN and internet on a cable between two machines: that has 
 
 from collections.abc import Iterator
 
-from wirespeed.approaches.planned_by import PlannedBy
+from wirespeed.approaches.traits import ApproachTraits
 from wirespeed.approaches.wanted import Wanted
 from wirespeed.model.error import InputError
 from wirespeed.model.fact import HostFacts
@@ -166,4 +166,4 @@ def _settings(wsl: WslSpec, switch: str) -> dict[str, str]:
     return {"networkingMode": "mirrored"}
 
 
-APPROACH = PlannedBy(Approach.WSL2, wsl2)
+APPROACH = ApproachTraits(Approach.WSL2, wsl2)

@@ -1,0 +1,70 @@
+"""What the planner, a proof and a comparison know of an approach; its file has it, as APPROACH."""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from wirespeed.approaches.wanted import Wanted
+from wirespeed.ceilings.encapsulation import Encapsulation
+from wirespeed.model.fact import HostFacts
+from wirespeed.model.spec import Approach, Spec
+
+
+class Feature(StrEnum):
+    """What approaches are compared by, whatever is measured; in this order."""
+
+    SEGMENTS = "Segments"
+    NETWORK_BETWEEN = "Needs of the network between"
+    FAILOVER = "Fail-over is done by"
+    MOVES_FRAMES = "Who moves the frames"
+    FILTERS = "Filters and rules between guests"
+    PROGRAMS = "Runs besides the kernel"
+    DAEMON_STOPS = "When its daemon stops"
+    DRIVER = "Driver of a ConnectX-5, as published"
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """Of an approach that brings about networks of guests: what it has, and when to take it.
+
+    The experience with drivers is that of *SR-IOV with a ConnectX-5* (docs/published-figures.md):
+    Debian 13, ConnectX-5 Ex.
+    """
+
+    simplicity: int
+    """1: the least to install, to keep running, and to understand when it fails."""
+    place: int
+    """Where it stands in a comparison."""
+    features: Mapping[Feature, str]
+    take_it_when: Callable[[Spec], str]
+    leave_it_when: Callable[[Spec], str]
+    encapsulation: Callable[[Spec], tuple[Encapsulation, int]]
+    """What frames are put into, and the version of the outer IP."""
+    software_paths: tuple[str, ...] = ()
+    """DUTs of `wirespeed measure rfc2544` that are its path in software: through its tunnel, and
+    the same switch without one."""
+    no_path: str = ""
+    """Why there is none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Proven:
+    """How a proof measures it."""
+
+    is_of_vlans: bool = False
+    """VFs go to the wire by themselves: no switch of the host, no tunnel, no bond of its ports."""
+    has_tunnel_netdev: bool = False
+    """Its tunnels have a netdev of the kernel's, where packets are counted."""
+
+
+@dataclass(frozen=True, slots=True)
+class ApproachTraits:
+    """How guests come to the card."""
+
+    name: Approach
+    """After `approach:` in a spec."""
+    steps: Callable[[Spec, str, HostFacts], Iterator[Wanted]]
+    """Of one host of the spec, by its facts. Raises InputError `spec.*`, CannotTellError."""
+    proof: Proven = field(default=Proven())
+    comparison: Compared | None = None
+    """None: it makes no network of guests, and stands beside no other."""
