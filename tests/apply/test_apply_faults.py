@@ -37,7 +37,7 @@ class Slow(Note):
     waits_also_back: ClassVar[bool] = False
 
     def commands(self, now: State, to: State) -> tuple[Command, ...]:
-        commands = super().change(now, to)
+        commands = super().commands(now, to)
         is_forward = to == {"text": self.text}
         wait = Command(argv=("sleep", str(self.seconds)))
         return (wait, *commands) if commands and is_forward else commands

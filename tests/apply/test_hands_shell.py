@@ -64,7 +64,7 @@ class Failing(Note):
     step: Literal["failing"] = "failing"  # type: ignore[assignment]
 
     def commands(self, now: State, to: State) -> tuple[Command, ...]:
-        return (Command(argv=("ls", "/nowhere/at all")), *super().change(now, to))
+        return (Command(argv=("ls", "/nowhere/at all")), *super().commands(now, to))
 
 
 @pytest.fixture(autouse=True)

@@ -43,7 +43,7 @@ class Seen(Note):
 
     def commands(self, now: State, to: State) -> tuple[Command, ...]:
         see = Command(argv=("cp", self.copy_of, f"{self.path}.seen"))
-        return (see, *super().change(now, to))
+        return (see, *super().commands(now, to))
 
 
 class CountingRunner(LocalRunner):
