@@ -13,6 +13,8 @@
  * most one of them strikes a frame; with combine=1 they strike independently of each other, and
  * each copy of a duplicate again. A frame that is reordered waits until 1 to `hold` others left, or
  * until nothing came for a while; then all that wait leave, or with drip_us=N one in each N us.
+ * With lose_frames=M the next M frames are lost once lose_from=N were read; with lose_at_stall=1
+ * from the moment at which the relay was away for a millisecond or more, if that is sooner.
  * With chatter_us=N a foreign frame leaves in each N us, whatever else goes on, till the next case.
  *
  * Priming frames (trial 0) pass untouched and uncounted. The relay itself never drops: what it
@@ -69,6 +71,9 @@ struct relay {
 	double chance[FAULTS];
 	uint32_t hold;
 	bool combine;
+	uint64_t lose_frames, lose_from; /* still to be lost, once so many were read */
+	bool lose_at_stall;
+	uint64_t last_turn;
 	uint64_t drip, drip_next;       /* cycles; 0: frames that wait leave together */
 	uint64_t chatter, chatter_next; /* cycles; 0: none */
 
@@ -316,6 +321,12 @@ static void forward(struct rte_mbuf *m, uint16_t port)
 		return;
 	}
 	relay.tally.streams[port].read++;
+	if (relay.lose_frames > 0 && relay.tally.streams[port].read > relay.lose_from) {
+		relay.lose_frames--;
+		relay.struck[LOSS]++;
+		rte_pktmbuf_free(m);
+		return;
+	}
 	keep_for_later(m);
 	if (relay.combine)
 		forward_combined(&p);
@@ -336,8 +347,12 @@ static void release_waiting(uint64_t now)
 static void turn(void)
 {
 	struct rte_mbuf *mbufs[BURST];
+	const uint64_t began = rte_rdtsc();
 	bool idle = true;
 
+	if (relay.lose_at_stall && began - relay.last_turn > rte_get_tsc_hz() / 1000)
+		relay.lose_from = 0;
+	relay.last_turn = began;
 	for (uint16_t port = 0; port < relay.ports; port++) {
 		const uint16_t n = rte_eth_rx_burst(port, 0, mbufs, BURST);
 		for (uint16_t i = 0; i < n; i++) {
@@ -404,6 +419,8 @@ static void case_read(char *words)
 	relay.left = relay.relay_failed = relay.strange = 0;
 	relay.hold = 1;
 	relay.combine = false;
+	relay.lose_frames = relay.lose_from = 0;
+	relay.lose_at_stall = false;
 	relay.drip = relay.drip_next = relay.chatter = relay.chatter_next = 0;
 	relay.held_due = UINT64_MAX;
 	for (char *word = strtok(words, " "); word != NULL; word = strtok(NULL, " ")) {
@@ -427,6 +444,12 @@ static void case_read(char *words)
 			window = (uint32_t)value;
 		else if (strcmp(word, "hold") == 0)
 			relay.hold = (uint32_t)value;
+		else if (strcmp(word, "lose_frames") == 0)
+			relay.lose_frames = (uint64_t)value;
+		else if (strcmp(word, "lose_from") == 0)
+			relay.lose_from = (uint64_t)value;
+		else if (strcmp(word, "lose_at_stall") == 0)
+			relay.lose_at_stall = value != 0;
 		else if (strcmp(word, "drip_us") == 0)
 			relay.drip = (uint64_t)(value * (double)rte_get_tsc_hz() / 1e6);
 		else if (strcmp(word, "chatter_us") == 0)

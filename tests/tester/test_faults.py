@@ -295,3 +295,59 @@ def test_a_thread_that_is_not_there_is_not_taken_for_one_that_ran(
     wires.relay.case(seed=1, flows=16, span=2000)
     result = wires.tester.trial(number=wires.trials, watch=[[2**31 - 1, 2**31 - 1]])
     assert result["watched_away_ns"] == [None]
+
+
+def missing(window: Reply) -> int:
+    """Frames of the first stream that did not come back."""
+    counts = window["streams"][0]
+    lost: int = counts["offered_frames"] - counts["in_order_frames"] - counts["reordered_frames"]
+    return lost
+
+
+@pytest.mark.parametrize("seed", range(100))
+def test_an_injected_loss_is_in_the_window_in_which_it_was_and_none_follows(
+    open_wires: Callable[[int], Wires], seed: int
+):
+    """At a random place, of a random size; in half of the cases at a stop of tester or relay.
+
+    So no later window can have too many frames and make up for it.
+    """
+    r = random.Random(seed)
+    wires = open_wires(1)
+    wires.trials += 1
+    at_a_stall = seed % 2 == 0
+    lost = round(10 ** r.uniform(0, 3))
+    place = r.randrange(20_000)
+    wires.relay.case(
+        seed=seed,
+        flows=256,
+        span=200,
+        lose_frames=lost,
+        lose_from=place,
+        lose_at_stall=int(at_a_stall),
+    )
+    wires.tester.tell(
+        "trial",
+        **trial_fields(
+            number=wires.trials,
+            flows=256,
+            seconds=0.1,
+            windows=40,
+            load={"pps": 300_000},
+            settle_ms=SETTLE_MS,
+        ),
+    )
+    if at_a_stall:
+        stopped = wires.tester if r.random() < 0.5 else wires.relay
+        time.sleep(r.uniform(0.02, 0.1))
+        stopped.signal(signal.SIGSTOP)
+        time.sleep(r.uniform(0.002, 0.02))
+        stopped.signal(signal.SIGCONT)
+    result, counts = wires.tester.result(), wires.relay.counts()
+    windows = result["windows"]
+    struck = counts["struck"]["loss"]
+    # A relay that is away for long ends the run too, and then there may be nothing to lose from.
+    assert 0 < struck <= lost or len(windows) < 40
+    assert [missing(window) for window in windows[:-1]] == [0] * (len(windows) - 1)
+    assert missing(windows[-1]) == struck + windows[-1]["streams"][0]["refused_frames"]
+    assert missing(result) == missing(windows[-1])
