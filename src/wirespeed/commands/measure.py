@@ -38,11 +38,10 @@ def _measure_options(command: Callable[..., int]) -> Callable[..., int]:
                      help="Duration of a trial of the search."),
         click.option("--confirm-seconds", default=USUAL.confirm_seconds, show_default=True,
                      help="Duration of the trial that confirms (RFC 2544: 60)."),
-        click.option("--windowed/--continuous", default=USUAL.windowed,
-                     help="Trials of short windows that count one by one, for a machine that takes "
-                          "cores away, or continuous ones, which alone are RFC 2544's and the only "
-                          "ones with --port or a DUT of the kernel's. Without either: windowed "
-                          "where both can be had."),
+        click.option("--windowed/--continuous", default=USUAL.windowed, show_default=True,
+                     help="Make each trial of short windows that count one by one, for a machine "
+                          "that takes cores away; slower, and not with --port or a DUT of the "
+                          "kernel's. Continuous trials are RFC 2544's."),
         click.option("--burst", default=USUAL.burst, show_default=True,
                      help="Frames sent at once."),
         click.option("--max-load", type=float, help="Offer no more frames per second than this."),

@@ -75,8 +75,7 @@ class BenchRequest:
     width: float = 0.005
     trial_seconds: float = 1.0
     confirm_seconds: float = 60.0
-    windowed: bool | None = None
-    """None: where tester and DUT share this machine's memory, and the DUT's core is watched."""
+    windowed: bool = False
     burst: int = 32
     max_load: float | None = None
     ports: tuple[str, ...] = ()
@@ -176,7 +175,7 @@ def _plan(asked: BenchRequest) -> Plan:
             burst_frames=asked.burst,
             link_bps=_bits(asked.link_gbps),
             max_load_pps=asked.max_load,
-            windowed=_windowed(asked) if asked.windowed is None else asked.windowed,
+            windowed=asked.windowed,
         )
     except ValidationError as error:
         first = error.errors()[0]
@@ -188,11 +187,6 @@ def _plan(asked: BenchRequest) -> Plan:
             found=f"{first['input']}: {said}" if field else said,
             next="wirespeed measure rfc2544 --help",
         ) from None
-
-
-def _windowed(asked: BenchRequest) -> bool:
-    """Say whether trials are windowed where nobody asked: in a lab, and never on a card."""
-    return not asked.ports and not any(dut in KERNEL_DUTS for dut in asked.duts)
 
 
 def _wires(plan: Plan, wire: str) -> str:
