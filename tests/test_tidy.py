@@ -67,6 +67,13 @@ CASES: list[tuple[Rule, str, str, str]] = [
     (rules.names_are_the_terms, "src/a.py", "rate = 1", "forwarding_rate_pps = other.rate"),
     (rules.names_are_the_terms, "src/a.py", "def f(frame_size): ...", "def f(frame_bytes): ..."),
     (rules.names_are_the_terms, "src/a.py", "self.load_mbps = 1", "self.link_mbps = 1"),
+    (rules.words_are_the_fields, "src/wirespeed/a.py", 'x = "it is no host"', 'x = "not a host"'),
+    (
+        rules.words_are_the_fields,
+        "src/wirespeed/a.py",
+        'x = f"{y}: nobody can tell"',
+        '"""Nobody."""\nx = "there is no bond"',
+    ),
     (rules.text_leaves_by_echo, "src/wirespeed/a.py", "click.echo(x)", "echo(x)"),
     (rules.names_are_the_terms, "tester/a.c", "int slave_port;", "int port; /* no slave */"),
 ]

@@ -56,6 +56,14 @@ ALLOWED_NAMES = {
     "link_mbps": "DPDK's own unit for a link (struct rte_eth_link), in the protocol as in DPDK",
 }
 
+RIDDLES = re.compile(
+    r"\b(nobody|somebody|someone|whoever|anew|afresh|mend(?:s|ed|ing)?|dear(?:er|est)?|be had)\b|"
+    r"(?<!there )\bis no (?!longer|more than|such)[a-z]",
+    re.IGNORECASE,
+)
+NO_RIDDLES = {"src/wirespeed/doctor/anonymous.py": "`nobody` is the name of a user"}
+"""Files in which such a word is another's, and whose."""
+
 
 def file_is_short(path: PurePosixPath, text: str) -> Breaches:
     """Let a file hold one idea: cut it, or list it in LONGER with a reason."""
@@ -169,6 +177,20 @@ def text_leaves_by_echo(path: PurePosixPath, text: str) -> Breaches:
                 yield number, match[0]
 
 
+def words_are_the_fields(path: PurePosixPath, text: str) -> Breaches:
+    """Say who does what, in the field's words: CONTRIBUTING has the rules of language."""
+    if path.parts[:2] != ("src", "wirespeed") or path.suffix != ".py" or str(path) in NO_RIDDLES:
+        return
+    tree = ast.parse(text)
+    # Docstrings, and what stands below a field.
+    described = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            match = RIDDLES.search(node.value)
+            if match and id(node) not in described:
+                yield node.lineno, match[0]
+
+
 RULES: tuple[Rule, ...] = (
     file_is_short,
     line_is_short,
@@ -182,6 +204,7 @@ RULES: tuple[Rule, ...] = (
     no_fault_is_silenced,
     names_are_the_terms,
     text_leaves_by_echo,
+    words_are_the_fields,
 )
 
 

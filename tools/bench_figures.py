@@ -30,7 +30,7 @@ class Figure(Frozen):
 
 
 class Unmeasured(Frozen):
-    """A goal that could not be measured here, and why; `excused` if that is no fault."""
+    """A goal that could not be measured here, and why; `excused` if that is not a fault."""
 
     name: str
     why: str

@@ -110,7 +110,7 @@ COMMANDS = {
     "capture": "Read a host and write what was read to a file.",
     "ceiling": "Show the most that a path can carry, and what bounds it.",
     "doctor": "Find what holds a card below line rate, and what each fault costs.",
-    "remedy": "Plan the steps that mend what the doctor found, and do them.",
+    "remedy": "Plan the steps that fix what the doctor found, and apply them.",
     "link": "Set the speed of a link at the card and at the switch's port, as one change.",
     "lab": "Virtual hosts with SR-IOV cards, to try everything without hardware.",
     "plan": "Show every command that a spec takes, and those that undo it.",
@@ -160,7 +160,7 @@ class LazyGroup(click.Group):
         module = importlib.import_module(f"wirespeed.commands.{cmd_name}")
         command = getattr(module, cmd_name)
         if not isinstance(command, click.Command):
-            raise AssertionError(f"{module.__name__}.{cmd_name} is no command")
+            raise AssertionError(f"{module.__name__}.{cmd_name} is not a command")
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002

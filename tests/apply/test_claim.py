@@ -48,7 +48,7 @@ def test_an_owner_is_one_line_whatever_its_names_are():
 @pytest.mark.parametrize("line", ["", "/srv/spec.yaml.run", "run=../x", "run=A", "a=b run"])
 def test_a_line_that_names_no_run_is_of_nobody_that_we_know(line: str):
     assert parse_owner(line) is None
-    assert owner_said(line) == (line or "nobody that it names")
+    assert owner_said(line) == (line or "an owner that it does not name")
 
 
 def test_a_lock_of_the_same_run_is_taken_over_unless_its_process_is_alive():
@@ -129,7 +129,7 @@ def test_a_lock_that_names_no_run_is_refused_and_broken(lock: Path, hands: Shell
 
 def test_a_lock_without_an_owner_is_taken_only_when_it_is_broken(lock: Path, hands: ShellHands):
     lock.mkdir()
-    with pytest.raises(InputError, match="nobody that it names"):
+    with pytest.raises(InputError, match="an owner that it does not name"):
         hands.take(claim())
     hands.take(claim(breaks=True))
 

@@ -85,7 +85,7 @@ def test_a_name_that_no_command_should_be_given_is_left():
     strange = StepCall.of("rings", netdev="-G", rx=4096)
     found, left = chosen([finding("a.a", steps(strange, TX))])
     assert [one.step for one in found] == [Rings(netdev="eth0", tx=4096)]
-    assert [one.rule for one in left] == ["a.a"] and "is no netdev" in left[0].why
+    assert [one.rule for one in left] == ["a.a"] and "is not a netdev" in left[0].why
 
 
 def test_what_is_so_already_is_no_step():

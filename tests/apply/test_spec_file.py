@@ -38,7 +38,7 @@ def test_a_file_is_read():
         ("approach: legacy-vlan", "approach: legacy-wlan", "spec.invalid", "approach: "),
         ("host: alpha", "host: gamma", "spec.invalid", "no host 'gamma' among alpha"),
         ('"0000:03:00.1"]', '"0000:03:00.0"]', "spec.invalid", "a port is named twice"),
-        ('"0000:03:00.1"]', '"03:00.1"]', "spec.invalid", "is no PCI address"),
+        ('"0000:03:00.1"]', '"03:00.1"]', "spec.invalid", "is not a PCI address"),
         ("segment: 42", "segment: 42, colour: red", "spec.invalid", "networks.storage.colour: "),
         ("segment: 42", "segment: 9999", "spec.invalid", "VLAN id 9999 is not 1 to 4094"),
         ("mtu: 9080", "mtu: 8999", "spec.invalid", "do not fit into the underlay's 8999"),

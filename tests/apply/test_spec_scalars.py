@@ -87,8 +87,8 @@ def test_a_name_that_yaml_1_1_took_for_a_truth_is_a_name(name: str):
 @pytest.mark.parametrize(
     ("old", "new", "found"),
     [
-        ("storage: {", "7: {", "line 7: the key 7 is no text: it needs quotes"),
-        ("storage: {", "true: {", "line 7: the key true is no text: it needs quotes"),
+        ("storage: {", "7: {", "line 7: the key 7 is not text: it needs quotes"),
+        ("storage: {", "true: {", "line 7: the key true is not text: it needs quotes"),
         ("storage: {", "[a]: {", "line 7: a key is one word"),
         ("storage: {", "<<: {", "networks.<<.[key]: '<<': a name has small letters"),
         ("segment: 42", "segment: !!int 42", "line 7: a tag"),

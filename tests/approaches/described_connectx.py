@@ -153,7 +153,7 @@ class DescribedConnectX:
         if "add-port" in argv:
             name = argv[argv.index("add-port") + 2]
             if "type=system" in argv:
-                assert name in self.links.netdevs, f"{name} is no netdev yet"
+                assert name in self.links.netdevs, f"{name} is not a netdev yet"
             self.order.append(f"port {name}")
         if "restart" in argv:
             self.order.append("restart")

@@ -192,11 +192,11 @@ def test_two_hosts_are_few_enough_to_be_shown_in_full(run: Run):
     ("arguments", "expected"),
     [
         (("--port", "eth7"), "no port eth7; it has enp59s0 (0000:3b:00.0)"),
-        (("--rtt", "fast"), "'fast' is no time"),
-        (("--rtt", "0ms"), "'0ms' is no time"),
-        (("--measured", "nan"), "'nan' is no figure in Gb/s"),
-        (("--measured", "-1"), "'-1' is no figure in Gb/s"),
-        (("--peer", "somewhere"), "'somewhere' is no IP address"),
+        (("--rtt", "fast"), "'fast' is not a time"),
+        (("--rtt", "0ms"), "'0ms' is not a time"),
+        (("--measured", "nan"), "'nan' is not a figure in Gb/s"),
+        (("--measured", "-1"), "'-1' is not a figure in Gb/s"),
+        (("--peer", "somewhere"), "'somewhere' is not an IP address"),
         (("--frame-bytes", "63"), "63 is not in the range"),
         (("--for", "fun"), "'fun' is not one of"),
         (("--explain", "pcie.width_below_capabilty"), f"no rule of that name; near it: {SLUG}"),
@@ -215,7 +215,7 @@ def test_bad_input_is_refused_with_what_would_be_right(
 def test_a_wish_without_its_value_is_refused(run: Run, wish: str):
     code, _, err = run(NARROW, "--wanted", wish)
     assert code == 2
-    assert "is no KEYWORD=VALUE" in err
+    assert "is not a KEYWORD=VALUE" in err
 
 
 def test_a_file_that_is_no_capture_is_refused(run: Run, tmp_path: Path):

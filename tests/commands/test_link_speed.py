@@ -100,7 +100,7 @@ def test_who_is_at_the_terminal_is_asked_for_the_port_before_a_link_speed_is_set
         result = CliRunner().invoke(
             link, [*arguments, "--apply"], input=answer, standalone_mode=False
         )
-        assert "hears nobody" in result.output and "Is enp59s0f0 in Te1/0/1" in result.output
+        assert "hears no neighbor" in result.output and "Is enp59s0f0 in Te1/0/1" in result.output
         assert (result.return_value, wire.link_mbit) == (code, mbit)
 
 

@@ -198,7 +198,7 @@ class Port:
     link: dict[str, Any] = field(default_factory=dict)
     """More of `ip -d link`: master, linkinfo, vfinfo_list."""
     bus_path: str = ""
-    """Of a device that is no PCI function."""
+    """Of a device that is not a PCI function."""
 
     def place(self, host: Host) -> None:
         """Write everything into the description."""

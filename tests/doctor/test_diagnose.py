@@ -207,5 +207,5 @@ def test_a_capture_without_the_list_of_ports_is_no_host_without_a_port():
     answer = diagnose(HostFacts("file", capture), Question())
     assert answer.ports_unknown == "the capture has no list of ports"
     assert bound_texts(answer) == (
-        "which ports this host has could not be told: the capture has no list of ports",
+        "which ports this host has could not be determined: the capture has no list of ports",
     )

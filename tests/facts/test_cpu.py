@@ -139,7 +139,7 @@ def test_a_list_is_read_as_the_kernel_writes_it(text: str, expected: set[int]):
 
 @pytest.mark.parametrize("text", ["3-", "a", "0-4294967295", "0,,1", "-1", "\u0661"])
 def test_what_is_no_list_is_refused(text: str):
-    with pytest.raises(ValueError, match="is no CPU"):
+    with pytest.raises(ValueError, match="is not a CPU"):
         parse_cpu_list(text)
 
 

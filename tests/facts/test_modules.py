@@ -59,7 +59,7 @@ def test_a_copper_cable_has_a_length_and_no_temperature():
     ("line", "expected"),
     [
         ("BR, Nominal : 25500Mbps", Known(25_500_000_000, "ethtool -m ens1")),
-        ("BR, Nominal : 0MBd", Absent("ethtool -m ens1", "it tells none")),
+        ("BR, Nominal : 0MBd", Absent("ethtool -m ens1", "it reports none")),
         ("Identifier : 0x19 (OSFP 8X Pluggable Transceiver)", None),
     ],
 )

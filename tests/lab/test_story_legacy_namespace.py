@@ -93,4 +93,4 @@ def test_legacy_a_namespace_of_somebody_else_is_left_alone(lab: Machines, tmp_pa
     finally:
         assert host.run(["ip", "netns", "del", "ceph-1"]).returncode == 0
     assert refused.returncode == 2, refused.stdout + refused.stderr
-    assert "whose it is is not known" in " ".join(refused.stderr.split())
+    assert "its owner is not known" in " ".join(refused.stderr.split())

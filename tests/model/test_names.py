@@ -15,7 +15,7 @@ def test_a_netdev_is_taken(name: str):
     "name", ["", "-G", "a/b", "..", ".", "eth0;reboot", "a b", "$(x)", "a\n", "a" * 16]
 )
 def test_what_is_no_netdev_is_refused(name: str):
-    with pytest.raises(ValidationError, match="is no netdev"):
+    with pytest.raises(ValidationError, match="is not a netdev"):
         TypeAdapter(Netdev).validate_python(name)
 
 
@@ -28,5 +28,5 @@ def test_a_pci_address_is_taken(address: str):
     "address", ["3b:00.0", "0000:3b:00.8", "0000:3b:20.0", "0000:3B:00.0", "../0000:3b:00.0", ""]
 )
 def test_what_is_no_pci_address_is_refused(address: str):
-    with pytest.raises(ValidationError, match="is no PCI address"):
+    with pytest.raises(ValidationError, match="is not a PCI address"):
         TypeAdapter(PciAddress).validate_python(address)

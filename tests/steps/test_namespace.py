@@ -34,7 +34,7 @@ def test_the_commands_are_what_an_administrator_would_type():
 
 
 def test_nothing_is_planned_where_somebody_else_has_one_of_that_name():
-    with pytest.raises(CannotTellError, match="whose it is is not known"):
+    with pytest.raises(CannotTellError, match="its owner is not known"):
         plan_on(STEP, host(**{"ceph-1": {"lo": lo()}}))
     with pytest.raises(CannotTellError):
         plan_on(STEP, host(**{"ceph-1": {"lo": Netdev(alias="podman")}}))

@@ -50,7 +50,7 @@ def test_real_outputs():
 @pytest.mark.parametrize(
     ("was", "becomes", "why"),
     [
-        ('["map",[["wirespeed","spec"]]]', '["map",[]]', "it is not ours"),
+        ('["map",[["wirespeed","spec"]]]', '["map",[]]', "wirespeed did not make it"),
         ('"spec"', '"other"', "it is of 'other'"),
         ('"netdev"', '"system"', "its datapath is 'system'"),
         ('"netdev"', '""', "its datapath is 'system'"),

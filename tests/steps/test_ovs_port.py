@@ -87,7 +87,7 @@ def test_real_outputs():
     [
         ('"br-storage"', '"br-user"', "it is in br-user"),
         (',["uuid","cdc5d024-a795-4cfe-84b8-50eafddbd607"]]]]]', "]]]]", "it is in no bridge"),
-        ('["map",[["wirespeed","spec"]]]', '["map",[]]', "it is not ours"),
+        ('["map",[["wirespeed","spec"]]]', '["map",[]]', "wirespeed did not make it"),
         ('"wirespeed","spec"', '"wirespeed","other"', "it is of 'other'"),
         ('"key","42"', '"key","43"', "options"),
         ('"vxlan"', '"geneve"', "type geneve"),

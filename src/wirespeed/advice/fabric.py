@@ -39,7 +39,7 @@ def advise_fabric(card_gbps: int, switch_gbps: int) -> Advice:
         question=question,
         answer=f"Yes, at {common} Gb/s, with both ends fixed at {common} Gb/s."
         if is_tried
-        else f"Likely, at {common} Gb/s with both ends fixed; this pair nobody tried here.",
+        else f"Likely, at {common} Gb/s with both ends fixed; this pair was not tried here.",
         choices=tried if is_tried else tried[:1],
         todo=_todo(common),
         grounds=(

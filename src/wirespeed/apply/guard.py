@@ -49,8 +49,8 @@ def refuse_cutoff(plan: Plan, hosts: Mapping[str, HostFacts]) -> None:
             raise InputError(
                 "plan.cutoff_unknown",
                 where=f"{planned.subject} on {planned.host}",
-                found=f"this step {planned.danger}, and nobody can tell what carries your session: "
-                f"{error.reason}",
+                found=f"this step {planned.danger}, and the interface that carries your session "
+                f"could not be determined: {error.reason}",
                 so="you may lose the host; nothing was changed",
                 next=f"see what `{error.would_tell}` says there; or --allow-cutoff: a host that "
                 "ssh goes to undoes it itself when you are cut off",
@@ -75,7 +75,7 @@ def with_cutoffs(plan: Plan, hosts: Mapping[str, HostFacts], here: Container[str
         try:
             cuts = _cuts(planned, hosts)
         except CannotTellError as error:
-            cuts = f"nobody can tell what carries your session: {error.reason}"
+            cuts = f"the carrier of your session could not be determined: {error.reason}"
         name = _host_of(planned, hosts)
         if cuts and name in here:
             if isinstance(hosts[name][Session].peer, Known):

@@ -127,7 +127,7 @@ def undo_script(token: str, undo: Sequence[Command]) -> str:
     ]
     return f"""\
 #!/bin/sh
-# Undoes a change of the network, made by wirespeed, that nobody came back to confirm.
+# Undoes a change of the network, made by wirespeed, that was not confirmed.
 LC_ALL=C
 PATH={PATH}
 export LC_ALL PATH

@@ -191,7 +191,7 @@ class ShellHands:
                 "reboot.here",
                 where=self._name,
                 found="it is the machine that this runs on",
-                so="nobody would be left to go on",
+                so="the reboot would end wirespeed too",
                 next="reboot it yourself; then `wirespeed apply` goes on",
             )
         with suppress(HostError):  # It may be gone before it has answered.
@@ -341,7 +341,7 @@ class ShellHands:
             raise HostError(
                 "host.no_answer",
                 where=self._name,
-                found=f"it did not run our script: {said or f'return code {done.returncode}'}",
+                found=f"it did not run the script: {said or f'return code {done.returncode}'}",
                 next="is its login shell one that runs `sh -s`?",
             )
         return done.output

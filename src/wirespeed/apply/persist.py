@@ -71,7 +71,7 @@ def boot_steps(record: Record, host: str) -> Iterator[BootStep]:
             raise InputError(
                 "persist.no_shell",
                 where=f"{planned.subject} on {host}",
-                found="it is no host with systemd",
+                found="it is not a host with systemd",
                 so="nothing is made to last",
             )
         if commands:

@@ -90,4 +90,5 @@ def _words(value: Any) -> str:
 
 def _refusal(what: str, where: str, found: str) -> InputError:
     safe = "\n".join(shown(line) for line in found.splitlines())
-    return InputError(what, where=where, found=safe, so="no host was asked", next="mend the file")
+    so, then = "no host was asked", "correct the file"
+    return InputError(what, where=where, found=safe, so=so, next=then)

@@ -64,7 +64,7 @@ class CoreLoader(yaml.SafeLoader):
                 raise ConstructorError(None, None, "a key is one word", key.start_mark)
             problem = ""
             if key.tag != f"{TAG}str":
-                problem = f"the key {key.value} is no text: it needs quotes"
+                problem = f"the key {key.value} is not text: it needs quotes"
             elif key.value in seen:
                 problem = f"the key {key.value!r} stands twice"
             if problem:

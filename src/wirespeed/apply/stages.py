@@ -70,6 +70,6 @@ def refuse_endless(done: Plan | None, made: Plan) -> None:
                 where=f"{planned.subject} on {planned.host}",
                 found=f"it was done in a stage before, and is to be done again: "
                 f"{described(planned.before or {})}",
-                so="what it had set was lost with the reboot; one more would not mend that",
+                so="what it had set was lost with the reboot; another reboot would lose it again",
                 next="find out who took it away; `wirespeed undo` takes the run back",
             )

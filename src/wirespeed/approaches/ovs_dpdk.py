@@ -133,7 +133,7 @@ def _memory_and_cores(spec: Spec, name: str, host: HostFacts) -> Iterator[Hugepa
     yield OvsConfig(
         key="dpdk-socket-mem",
         value=",".join(reserved if node is not None else reserved[:1]),
-        reason="Memory near the card, taken at the start: that it is short is then told at once.",
+        reason="Memory near the card, taken at the start: a shortage is then seen at once.",
     )
     # The kernel's own work is mostly on the first CPUs.
     polls = max(known(local_cpus(host, port), f"CPUs near {port.name}"))

@@ -81,7 +81,7 @@ def require_switch(host: HostFacts, name: str, package: str = "openvswitch-switc
             "spec.no_ovs",
             where=name,
             found=f"its database answers, and ovs-vswitchd does not run ({daemon.source})",
-            so="the database would take all that is asked for, and nobody would do it",
+            so="the database would accept the settings, and no daemon would apply them",
             next="systemctl restart openvswitch-switch; why it died: its log in "
             "/var/log/openvswitch",
         )

@@ -95,7 +95,7 @@ def pf_with_room(spec: Spec, name: str, host: HostFacts, address: str) -> SriovP
             raise _in_use(
                 name, address,
                 f"its VF {vf.index} is there already, as {has.value if has else 'vfio-pci has it'}",
-                f"whose it is is not known, and for {guest} it would be made anew",
+                f"its user is not known, and for {guest} it would be made again",
             )  # fmt: skip
     return pf
 

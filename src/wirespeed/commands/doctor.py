@@ -165,7 +165,7 @@ def check_wanted(wanted: Sequence[str]) -> None:
             raise InputError(
                 "options.invalid",
                 where="--wanted",
-                found=f"{shown(text, 60)!r} is no KEYWORD=VALUE",
+                found=f"{shown(text, 60)!r} is not a KEYWORD=VALUE",
                 next="--wanted '*LsoV2IPv4=1'; Get-NetAdapterAdvancedProperty has the keywords",
             )
 

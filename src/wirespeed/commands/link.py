@@ -38,7 +38,7 @@ class LinkBps(click.ParamType[int | str]):
         """Give bits per second."""
         match = re.fullmatch(r"([0-9]{1,3}(?:\.[0-9])?)G", str(value))
         if match is None and value != AUTO:
-            self.fail(f"{value!r} is no speed of a link: write 10G, 25G or auto", param, ctx)
+            self.fail(f"{value!r} is not a speed of a link: write 10G, 25G or auto", param, ctx)
         return int(float(match[1]) * 10**9) if match else AUTO
 
 

@@ -88,7 +88,7 @@ def _checked_label(label: str) -> str:
     raise InputError(
         "options.invalid",
         where="--label",
-        found=f"{shown(label, 60)!r} is no label",
+        found=f"{shown(label, 60)!r} is not a label",
         next="letters, digits, dots and dashes: before, after, mtu-9000",
     )
 

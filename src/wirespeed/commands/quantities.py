@@ -20,7 +20,7 @@ class Seconds(click.ParamType[float]):
         """Give seconds."""
         match = re.fullmatch(r"(\d+(?:\.\d+)?) ?(s|ms|us)", str(value))
         if match is None or not float(match[1]):
-            self.fail(f"{value!r} is no time: write 0.2ms, 80us or 0.01s", param, ctx)
+            self.fail(f"{value!r} is not a time: write 0.2ms, 80us or 0.01s", param, ctx)
         return float(match[1]) * SECONDS[match[2]]
 
 
@@ -38,7 +38,7 @@ class Gigabits(click.ParamType[float]):
         except ValueError:
             gigabits = math.nan
         if not 0 < gigabits < math.inf:
-            self.fail(f"{value!r} is no figure in Gb/s: write 53.6", param, ctx)
+            self.fail(f"{value!r} is not a figure in Gb/s: write 53.6", param, ctx)
         return gigabits * 1e9
 
 
@@ -54,4 +54,4 @@ class Address(click.ParamType[str]):
         try:
             return str(ipaddress.ip_address(str(value)))
         except ValueError:
-            self.fail(f"{value!r} is no IP address", param, ctx)
+            self.fail(f"{value!r} is not an IP address", param, ctx)

@@ -108,7 +108,8 @@ def _tell_undone(folder: Path, *, breaks: bool) -> None:
         hands_of(spec_of_run(folder, run.spec)) as hands,
         taken(run, hands),
     ):
-        echo(f"{folder}: it was undone from here; its hosts are told so, and nothing is changed")
+        echo(f"{folder}: undone from here before; its hosts' copies are brought up to date")
+        echo("nothing else is changed")
 
 
 def _undo(where: Path, spec: Path, how: HowUndone, *, breaks: bool) -> None:

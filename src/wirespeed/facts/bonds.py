@@ -116,5 +116,5 @@ def _bps(text: str) -> int:
     """`100000 Mbps`, as the driver prints it."""
     megabits, unit = text.split()
     if unit != "Mbps":
-        raise ValueError(f"{text!r} is no speed")
+        raise ValueError(f"{text!r} is not a speed")
     return int(megabits) * 10**6

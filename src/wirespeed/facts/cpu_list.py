@@ -47,5 +47,5 @@ def cpu_list_text(cpus: Iterable[int]) -> str:
 def _cpu(text: str) -> int:
     number = int(text) if text.isascii() and text.isdecimal() and len(text) < 6 else MAX_CPUS
     if number >= MAX_CPUS:
-        raise ValueError(f"{text[:20]!r} is no CPU")
+        raise ValueError(f"{text[:20]!r} is not a CPU")
     return number

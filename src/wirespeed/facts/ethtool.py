@@ -48,7 +48,7 @@ def number_of(lines: Observed[str], name: str) -> Observed[int]:
     if not isinstance(text, Known):
         return text
     if not re.fullmatch(r"\d{1,10}", text.value):
-        return Unreadable(f"{name}: {text.value[:40]!r} is no number", text.source)
+        return Unreadable(f"{name}: {text.value[:40]!r} is not a number", text.source)
     return Known(int(text.value), text.source)
 
 
@@ -79,5 +79,5 @@ def ethtool_command(option: str, netdev: str, *settings: str) -> Command:
 def safe_netdev(netdev: str) -> str:
     """Give the name as it is; raises CannotTellError where it could be taken for anything else."""
     if not NETDEV.fullmatch(netdev):
-        raise CannotTellError(f"{netdev!r} is no name for a command line", "ip -br link")
+        raise CannotTellError(f"{netdev!r} is not a name for a command line", "ip -br link")
     return netdev

@@ -58,7 +58,7 @@ class DriverOrigin(Fact):
             return ""
         is_vendors, version = running.is_out_of_tree, running.version
         if not isinstance(is_vendors, Known):
-            return "mlx5_core, whose is not told"
+            return "mlx5_core, from whom is not known"
         if not is_vendors.value:
             return "mlx5_core of the kernel"
         named = f" {version.value}" if isinstance(version, Known) else ""
@@ -129,7 +129,7 @@ def _package(capture: Capture) -> Observed[str]:
     # It ends with a colon.
     name = text.value.strip().removesuffix(":")
     if not PACKAGE.fullmatch(name):
-        return Unreadable(f"{name[:40]!r} is no release", text.source)
+        return Unreadable(f"{name[:40]!r} is not a release", text.source)
     return Known(name, text.source)
 
 

@@ -78,9 +78,9 @@ def _group(address: str, number: str, domain: str) -> Observed[IommuGroup]:
     if not number:
         return Absent(f"readlink {link}", "it is in no IOMMU group")
     if not number.isdecimal() or len(number) > 6:
-        return Unreadable(f"{number[:20]!r} is no group", f"readlink {link}")
+        return Unreadable(f"{number[:20]!r} is not a group", f"readlink {link}")
     observed: Observed[str] = Known(domain, f"cat {link}/type")
     if domain not in TYPES:
-        reason = f"{domain[:20]!r} is no type" if domain else "kernels before 5.11 do not say"
+        reason = f"{domain[:20]!r} is not a type" if domain else "kernels before 5.11 do not say"
         observed = Unreadable(reason, f"cat {link}/type")
     return Known(IommuGroup(int(number), observed), f"readlink {link}")

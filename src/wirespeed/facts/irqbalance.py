@@ -25,7 +25,7 @@ class Irqbalance(Fact):
     """Its command line without its name. Absent when it does not run."""
     banned_cpus: Observed[frozenset[int]]
     """CPUs that it gives no interrupt to, beside isolated and adaptive-tick ones, which it leaves
-    alone by itself. Absent: it was told of none."""
+    alone by itself. Absent: it was given none."""
     has_policy: Observed[bool]
     """It was told to leave some interrupts alone, or to keep to the driver's own hint."""
 
@@ -103,4 +103,4 @@ def _banned(environment: Observed[str]) -> Observed[frozenset[int]]:
     ):
         if match := re.search(rf"^{name}=\"?([^\"\n]+)", environment.value, re.M):
             return read_as(Known(match[1], environment.source), convert)
-    return Absent(environment.source, "it was told of none")
+    return Absent(environment.source, "it was given none")

@@ -18,7 +18,7 @@ def json_of(text: Observed[str]) -> Observed[Any]:
     try:
         return Known(json.loads(text.value), text.source)
     except (ValueError, RecursionError) as error:
-        return Unreadable(f"it is no JSON: {str(error)[:80]}", text.source)
+        return Unreadable(f"it is not JSON: {str(error)[:80]}", text.source)
 
 
 def objects_of(text: Observed[str]) -> Observed[list[JsonObject]]:
@@ -27,7 +27,7 @@ def objects_of(text: Observed[str]) -> Observed[list[JsonObject]]:
     if not isinstance(decoded, Known):
         return decoded
     if not isinstance(decoded.value, list):
-        return Unreadable("it is no list of objects", decoded.source)
+        return Unreadable("it is not a list of objects", decoded.source)
     return Known([o for o in decoded.value if isinstance(o, dict) and o], decoded.source)
 
 

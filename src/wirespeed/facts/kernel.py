@@ -112,7 +112,7 @@ def parse_command_line(text: str) -> CommandLine:
 def _version(release: str) -> tuple[int, int]:
     match = re.match(r"(\d{1,3})\.(\d{1,4})", release)
     if match is None:
-        raise ValueError(f"{release[:40]!r} is no release")
+        raise ValueError(f"{release[:40]!r} is not a release")
     return int(match[1]), int(match[2])
 
 

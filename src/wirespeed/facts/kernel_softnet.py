@@ -64,7 +64,7 @@ def _rows(text: str, capture: Capture) -> list[tuple[int, int, int, int]]:
     rows = []
     for number, words in enumerate(lines):
         if len(words) < 3:
-            raise ValueError(f"{' '.join(words)[:40]!r} is no line of softnet_stat")
+            raise ValueError(f"{' '.join(words)[:40]!r} is not a line of softnet_stat")
         cpu = cpus[number] if len(cpus) == len(lines) else number
         if len(words) >= NAMES_ITS_CPU:
             cpu = int(words[12], 16)

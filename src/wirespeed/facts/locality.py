@@ -20,7 +20,7 @@ def node_of_port(host: HostFacts, port: Port) -> Observed[int]:
     if len([cpus for cpus in nodes.value.values() if cpus]) < 2:
         return Absent(nodes.source, "all CPUs are on one NUMA node")
     if port.pci_address is None:
-        return Absent(f"ls -l /sys/class/net/{port.name}/device", "it is no PCI function")
+        return Absent(f"ls -l /sys/class/net/{port.name}/device", "it is not a PCI function")
     source = f"cat /sys/bus/pci/devices/{port.pci_address}/numa_node"
     function = host[Pci].functions.get(port.pci_address)
     if function is None:

@@ -136,7 +136,7 @@ def _module(capture: Capture, netdev: str) -> Module:
 
 
 def _absent(text: Observed[str]) -> Absent | Unreadable:
-    return text if isinstance(text, Unreadable) else Absent(text.source, "it tells none")
+    return text if isinstance(text, Unreadable) else Absent(text.source, "it reports none")
 
 
 def _celsius(text: str) -> float:
@@ -156,7 +156,7 @@ def _metres(text: str) -> float:
 def _lane_baud(text: Observed[str]) -> Observed[int]:
     """`10300MBd`, of QSFP `25500Mbps`; 0 where the module does not say."""
     baud = read_as(text, _baud)
-    return Absent(baud.source, "it tells none") if baud == Known(0, text.source) else baud
+    return Absent(baud.source, "it reports none") if baud == Known(0, text.source) else baud
 
 
 def _baud(text: str) -> int:

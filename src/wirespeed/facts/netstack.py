@@ -279,6 +279,6 @@ def _addresses(found: Observed[list[JsonObject]]) -> Observed[dict[str, tuple[In
             try:
                 own.append(ip_interface(f"{address.get('local')}/{address.get('prefixlen')}"))
             except ValueError:
-                return Unreadable(f"{str(address.get('local'))[:40]!r} is no address", IP_ADDR)
+                return Unreadable(f"{str(address.get('local'))[:40]!r} is not an address", IP_ADDR)
         addresses[str(one.get("ifname"))] = tuple(own)
     return Known(addresses, found.source)

@@ -16,7 +16,7 @@ def tables_of(text: str, source: str) -> Observed[list[list[Row]]]:
             continue
         table = json_of(Known(line, source))
         if not isinstance(table, Known) or not isinstance(table.value, dict):
-            reason = table.reason if isinstance(table, Unreadable) else "it is no table"
+            reason = table.reason if isinstance(table, Unreadable) else "it is not a table"
             return Unreadable(reason, source)
         found.append(rows_of(table.value))
     return Known(found, source)

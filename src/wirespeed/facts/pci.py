@@ -157,7 +157,7 @@ def _integer(text: Observed[str], base: int = 10) -> Observed[int]:
     try:
         return Known(int(text.value, base), text.source)
     except ValueError:
-        return Unreadable(f"{text.value[:40]!r} is no number", text.source)
+        return Unreadable(f"{text.value[:40]!r} is not a number", text.source)
 
 
 def _lanes(text: Observed[str]) -> Observed[int]:
@@ -176,5 +176,5 @@ def _gt_per_s(text: Observed[str]) -> Observed[float]:
     if match is None:
         if text.value.strip() in ("Unknown", "Unknown speed"):
             return Absent(text.source, "the kernel knows no speed: no link there")
-        return Unreadable(f"{text.value[:40]!r} is no speed", text.source)
+        return Unreadable(f"{text.value[:40]!r} is not a speed", text.source)
     return Known(float(match[1]), text.source)

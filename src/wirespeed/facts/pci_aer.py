@@ -93,7 +93,7 @@ def _counts(text: Observed[str]) -> Observed[dict[str, int]]:
     for line in text.value.splitlines():
         name, _, count = line.strip().rpartition(" ")
         if not name or not count.isascii() or not count.isdecimal() or len(count) > 20:
-            return Unreadable(f"{line[:40]!r} is no count of errors", text.source)
+            return Unreadable(f"{line[:40]!r} is not a count of errors", text.source)
         counts[name.strip()] = min(int(count), MAX_COUNT)
     if not counts:
         return Unreadable("the file is empty", text.source)

@@ -50,4 +50,4 @@ show session - session_peer
             # An address of the link has its netdev behind it: fe80::1%eth0.
             return cls(Known(str(ip_address(words[0].partition("%")[0])), SOURCE))
         except ValueError:
-            return cls(Unreadable(f"{words[0][:40]!r} is no address", SOURCE))
+            return cls(Unreadable(f"{words[0][:40]!r} is not an address", SOURCE))

@@ -116,7 +116,7 @@ def physical_function(host: HostFacts, port: Port) -> SriovPf:
     """Give the PF of a port; raises DoesNotApplyError where the port is none."""
     pf = host[Sriov].pfs.get(port.pci_address or "")
     if pf is None or port.kind is not PortKind.PHYSICAL or pf.is_lent_vf:
-        raise DoesNotApplyError("it is no physical function")
+        raise DoesNotApplyError("it is not a physical function")
     return pf
 
 

@@ -37,7 +37,7 @@ esac
         """Read the kernel's release, and where it is Microsoft's what wslinfo and wsl.conf say."""
         version = read_as(Kernel.parse(capture).release, _version)
         if isinstance(version, Known) and not version.value:
-            absent = Absent(version.source, "this is no WSL")
+            absent = Absent(version.source, "this is not WSL")
             return cls(absent, absent, absent)
         mode = read_as(capture.text("wsl-mode", "wslinfo --networking-mode"), _mode)
         conf = capture.files("wsl-conf", ("wsl.conf",))["/etc/wsl.conf"]
@@ -54,7 +54,7 @@ def _version(release: str) -> int:
 def _mode(text: str) -> str:
     mode = text.strip().lower()
     if mode not in MODES:
-        raise ValueError(f"{mode[:40]!r} is no mode that is known")
+        raise ValueError(f"{mode[:40]!r} is not a mode that is known")
     return mode
 
 

@@ -86,7 +86,7 @@ class CaptureRequest:
         raise HostError(
             "host.no_answer",
             where=destination.text,
-            found=f"it did not run our script: {said or ended}",
+            found=f"it did not run the script: {said or ended}",
             next="is its login shell one that runs `sh -s`? A script for every other way: "
             "wirespeed capture --script",
         )

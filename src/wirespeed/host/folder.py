@@ -36,7 +36,7 @@ class PrivateFolder(Closing):
         unnamed = Path(tempfile.mkdtemp(prefix=f".{prefix}", dir=parent))
         lock = FileLock(unnamed / _OWNER)
         if not lock.acquire():
-            raise AssertionError("a folder that nobody knows was locked")
+            raise AssertionError("a folder that was just made is locked")
         path = parent / unnamed.name.removeprefix(".")
         unnamed.rename(path)
         return cls(path, lock, remove=True)

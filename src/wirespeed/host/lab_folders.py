@@ -67,7 +67,7 @@ class LabFolder(Closing):
             unnamed = Path(tempfile.mkdtemp(prefix=f".{name}.", dir=self.path.parent))
             self._lock = FileLock(unnamed / OWNER)
             if not self._lock.acquire():
-                raise AssertionError("a folder that nobody knows was locked")
+                raise AssertionError("a folder that was just made is locked")
             try:
                 unnamed.rename(self.path)
             except OSError as error:

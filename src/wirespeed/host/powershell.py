@@ -59,7 +59,7 @@ def run_powershell(
         raise InputError(
             "wsl.no_interop",
             where="powershell.exe",
-            found="it is not there: this is no WSL, or its interop is off",
+            found="it is not there: this is not WSL, or its interop is off",
             so="the Windows side can be neither read nor changed from here",
             next="in /etc/wsl.conf, [interop] enabled and appendWindowsPath; or reach the Windows "
             "host itself: winssh://USER@HOST",

@@ -160,7 +160,7 @@ def _switch(text: str, scheme: str, rest: str) -> SwitchHost:
         raise _invalid(text, f"a switch is one of {', '.join(SwitchKind)}")
     place, _, port = rest.partition("/")
     if port and not SWITCHPORT.fullmatch(port):
-        raise _invalid(text, f"{port[:40]!r} is no port of a switch")
+        raise _invalid(text, f"{port[:40]!r} is not a port of a switch")
     found = _from_url(SCHEME + place, text, scheme)
     return SwitchHost(text, SwitchKind(kind), found.host, found.user, found.port, port)
 
@@ -187,7 +187,7 @@ def _from_url(url: str, text: str = "", scheme: str = "ssh") -> Remote:
         raise _invalid(text, f"not of the form {scheme}://[USER@]HOST[:PORT]")
     port = int(match[2]) if match[2] else None
     if port is not None and not 1 <= port <= 65535:
-        raise _invalid(text, f"{port} is no port")
+        raise _invalid(text, f"{port} is not a port")
     return _remote(text, user if at else None, match[1].strip("[]"), port)
 
 

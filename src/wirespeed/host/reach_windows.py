@@ -75,7 +75,7 @@ def no_powershell(where: str, output: str, errors: str, returncode: int) -> Host
     return HostError(
         "host.no_answer",
         where=where,
-        found=f"it did not run our script: {said or f'return code {returncode}'}",
+        found=f"it did not run the script: {said or f'return code {returncode}'}",
         next="is it Windows, with powershell.exe in its PATH and no policy that keeps it in "
         "constrained language mode?",
     )

@@ -22,7 +22,7 @@ def _number(text: str) -> float:
     """Take a number that a run can hold. Raises ValueError."""
     number = float(text)
     if not math.isfinite(number) or abs(number) > MOST or 0 < abs(number) < LEAST:
-        raise ValueError(f"{text[:40]} is no number that was measured")
+        raise ValueError(f"{text[:40]} is not a number that can be measured")
     return number
 
 

@@ -51,7 +51,7 @@ def _read(path: Path, max_bytes: int) -> bytes:
         raise _unreadable(path, str(error)) from None
     if not stat.S_ISREG(os.fstat(fd).st_mode):
         os.close(fd)
-        raise _unreadable(path, "it is no regular file")
+        raise _unreadable(path, "it is not a regular file")
     with os.fdopen(fd, "rb") as file:
         gathered = LimitedBytes(max_bytes)
         try:
@@ -89,7 +89,7 @@ def _too_large(path: Path, max_bytes: int) -> InputError:
         "capture.too_large",
         where=str(path),
         found=f"more than {max_bytes >> 20} MiB",
-        so="no host has that much to say: it is no capture, or a damaged one",
+        so="no host has that much to say: it is not a capture, or a damaged one",
     )
 
 

@@ -59,7 +59,7 @@ def explain(
             "ssh.config",
             where=where,
             found=said,
-            next="mend ~/.ssh/config, or the key that it names; `ssh -G HOST` shows what it says",
+            next="correct ~/.ssh/config, or the key that it names; `ssh -G HOST` shows it",
         )
     return HostError("ssh.lost", where=where, found=said, next=f"try `{_ssh(where)}`")
 
@@ -78,8 +78,8 @@ def _key_error(error: Exception, where: str, said: str, trust: Trust) -> HostErr
             "ssh.host_key_changed",
             where=where,
             found=f"{trust.name} does not show the key that is known for it ({files}): {said}",
-            so="somebody may be answering in its place; nothing was sent to it",
-            next=f"ask its administrator. If it was installed anew: ssh-keygen -R '{trust.name}', "
+            so="another machine may be answering in its place; nothing was sent to it",
+            next=f"ask its administrator. If it was reinstalled: ssh-keygen -R '{trust.name}', "
             f"then `{_ssh(where)}` once, and compare the fingerprint",
         )
     if isinstance(error, asyncssh.KeyExchangeFailed):
@@ -88,7 +88,7 @@ def _key_error(error: Exception, where: str, said: str, trust: Trust) -> HostErr
         "ssh.host_key_unknown",
         where=where,
         found=f"no key is known for {trust.name} ({files})",
-        so="nobody can say whether it is that host; nothing was sent to it",
+        so="the host cannot be verified; nothing was sent to it",
         next=f"`{_ssh(where)}` once and compare the fingerprint that it shows, or ask "
         "`ssh-keyscan` over a network that you trust",
     )

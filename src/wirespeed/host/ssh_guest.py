@@ -109,8 +109,8 @@ class GuestSession(SshSession):
                 raise HostError(
                     "guest.silent",
                     where=self._guest.name,
-                    found=f"within {BOOT_S:g} s it did not tell its host key",
-                    so="nobody can tell it from another",
+                    found=f"within {BOOT_S:g} s it did not print its host key",
+                    so="the guest cannot be verified",
                     next=f"see {self._guest.console} on its host: does its image have cloud-init?",
                 )
             sleep_s(PAUSE_S)

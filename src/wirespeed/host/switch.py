@@ -210,7 +210,7 @@ class SwitchSession(Closing):
                 "switch.unreachable",
                 where=place.text,
                 found=_first_line(error),
-                so="nothing was told to it",
+                so="no command was sent to it",
                 next="reach it by its management port, and see that the switch runs",
             ) from None
         return connection
@@ -229,7 +229,7 @@ class SwitchSession(Closing):
             "switch.lost",
             where=self._place.text,
             found=shown(found.strip().partition("\n")[0], 200),
-            so="what it was told last may have been done or not",
+            so="the last command may have been carried out or not",
             next="reach it by its management port, and see that the switch runs",
         )
 

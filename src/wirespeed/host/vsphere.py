@@ -190,7 +190,7 @@ class VsphereSession(Closing):
             what,
             where=self.place.text,
             found=found,
-            so="what it was told last may have been done or not",
+            so="the last request may have been carried out or not",
             next="is the host up, and its port 443 open?",
         )
 

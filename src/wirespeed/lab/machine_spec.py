@@ -60,7 +60,7 @@ def parse_machine(text: str) -> MachineSpec:
     """Read a host's name and its options, as in FORM. Raises `lab.host`."""
     name, *options = text.split(",")
     if not HOST_NAME.fullmatch(name):
-        raise _invalid(text, f"{name!r} is no name for a host: small letters, digits and -")
+        raise _invalid(text, f"{name!r} is not a name for a host: small letters, digits and -")
     read: dict[str, object] = {}
     for option in options:
         key, equals, value = option.partition("=")

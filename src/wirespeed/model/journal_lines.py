@@ -180,7 +180,7 @@ class _Judge:
             follows = isinstance(last, Staged) and not self._spoilt and self._stages_are_known
             return "" if follows else "what it begins does not follow the lines before it"
         if last is None:
-            return "the line that tells the plan is not before it"
+            return "the line with the plan is not before it"
         if isinstance(entry, Staged) and isinstance(last, Staged):
             self._stages_are_known = False
         numbers = list(entry.states) if isinstance(entry, Stood) else []

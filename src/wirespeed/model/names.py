@@ -15,19 +15,19 @@ NAMESPACE = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
 
 def _netdev(text: str) -> str:
     if not NETDEV.fullmatch(text) or text in (".", ".."):
-        raise ValueError(f"{text!r} is no netdev")
+        raise ValueError(f"{text!r} is not a netdev")
     return text
 
 
 def _pci_address(text: str) -> str:
     if not PCI_ADDRESS.fullmatch(text):
-        raise ValueError(f"{text!r} is no PCI address such as 0000:3b:00.0")
+        raise ValueError(f"{text!r} is not a PCI address such as 0000:3b:00.0")
     return text
 
 
 def _namespace(text: str) -> str:
     if not NAMESPACE.fullmatch(text):
-        raise ValueError(f"{text!r} is no name of a network namespace")
+        raise ValueError(f"{text!r} is not a name of a network namespace")
     return text
 
 

@@ -63,7 +63,7 @@ def owner_said(line: str) -> str:
     owner = parse_owner(line)
     if owner is not None:
         return owner.said()
-    return shown(line.strip(), 200) or "nobody that it names"
+    return shown(line.strip(), 200) or "an owner that it does not name"
 
 
 def runs_said(names: Sequence[str]) -> str:

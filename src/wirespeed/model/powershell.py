@@ -61,7 +61,7 @@ def _cmdlets(words: Sequence[str]) -> Iterator[str]:
             yield join + _program([cmdlet, *rest])
             return
         if cmdlet is None or not CMDLET.fullmatch(cmdlet):
-            raise ValueError(f"{cmdlet!r} is no cmdlet")
+            raise ValueError(f"{cmdlet!r} is not a cmdlet")
         parameters, ended_by = _parameters(rest)
         yield join + " ".join([cmdlet, *parameters])
         if not ended_by:
@@ -81,7 +81,7 @@ def _parameters(rest: Iterator[str]) -> tuple[list[str], str]:
             found[word] = []
             continue
         if not PARAMETER.fullmatch(word):
-            raise ValueError(f"{word!r} is no parameter")
+            raise ValueError(f"{word!r} is not a parameter")
         value = next(rest, None)
         if value is None:
             raise ValueError(f"{word} has no value")

@@ -72,9 +72,7 @@ class PortExam(HostExam):
         if self.port.netdev is None:
             raise DoesNotApplyError("the kernel does not own this port: it has no netdev")
         if self.question.purpose is Purpose.DPDK:
-            raise DoesNotApplyError(
-                "DPDK moves the frames: what the kernel's queues do is no matter"
-            )
+            raise DoesNotApplyError("DPDK moves the frames: the kernel's queues do not matter")
         return self.port.netdev
 
 

@@ -282,7 +282,7 @@ class Spec(Frozen):
         if (self.esxi is not None) != (self.approach is Approach.ESXI):
             raise ValueError(f"esxi: it belongs to approach: {Approach.ESXI}, which needs it")
         if self.esxi is not None and (self.networks or self.guests):
-            raise ValueError(f"{self.approach}: it has neither networks nor guests of ours")
+            raise ValueError(f"{self.approach}: it has neither networks nor guests")
         return self
 
     @model_validator(mode="after")
@@ -325,7 +325,7 @@ class Spec(Frozen):
                 path = getattr(guest, key)
                 if path is not None and (not PATH.fullmatch(path) or ".." in path.split("/")):
                     raise ValueError(
-                        f"guest {name}: {key} {path!r} is no absolute path of letters, digits "
+                        f"guest {name}: {key} {path!r} is not an absolute path of letters, digits "
                         "and ._/@+- without .."
                     )
             if not KERNEL_LINE.fullmatch(guest.append):

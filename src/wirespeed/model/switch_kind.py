@@ -40,7 +40,7 @@ class SwitchKind(StrEnum):
 
 def _port(text: str) -> str:
     if not PORT.fullmatch(text):
-        raise ValueError(f"{text!r} is no port of a switch such as Te1/0/1 or ethernet1/1/1")
+        raise ValueError(f"{text!r} is not a port of a switch such as Te1/0/1 or ethernet1/1/1")
     return text
 
 

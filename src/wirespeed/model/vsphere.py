@@ -29,6 +29,6 @@ def assignments(words: tuple[str, ...]) -> dict[str, str]:
     for word in words:
         match = ASSIGNMENT.fullmatch(word)
         if match is None or match[1] not in SETTINGS:
-            raise ValueError(f"{word!r} is no setting of a guest")
+            raise ValueError(f"{word!r} is not a setting of a guest")
         found[match[1]] = match[2]
     return found

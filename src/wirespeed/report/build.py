@@ -37,7 +37,7 @@ def build_run(records: Sequence[Record], label: str) -> Run:
             "report.no_setup",
             where="trials.jsonl",
             found=f"{len(records)} records and none of kind `setup`",
-            so="nobody could tell what the figures are about",
+            so="what the figures are about is not known",
             next="use the run folder of a measurement that was started by `wirespeed measure`",
         )
     setup = setups[0]
@@ -110,7 +110,7 @@ def _contradiction(search: int, found: str) -> InputError:
         "report.search_contradicts_itself",
         where=f"trials.jsonl, search {search}",
         found=f"search {search} {found}",
-        so="nobody could tell which trials a result rests on",
+        so="the trials that a result rests on are not known",
         next="make one report of each run folder; compare two runs as A and B",
     )
 

@@ -116,7 +116,8 @@ def costs_grid(comparison: Comparison) -> Grid:
         title="Cores, and a port that is lost",
         caption=(
             "Cores at rest: busy while no guest sends, which is what polling costs. Cores for each "
-            "Gb/s: busy over payload through the host, of the cheapest and the dearest cell; "
+            "Gb/s: busy over payload through the host, of the cell that costs least and of the one "
+            "that costs most; "
             "polling: what is busy at rest, over the most that was carried. Outage: the longest."
         ),
         columns=columns(

@@ -167,7 +167,7 @@ def bound_texts(diagnosis: Diagnosis) -> tuple[str, ...]:
         bound = bound_text(ledger, before)
         texts.append(bound or f"{ledger.port}: what bounds it is not known")
     if diagnosis.ports_unknown:
-        return (f"which ports this host has could not be told: {diagnosis.ports_unknown}",)
+        return (f"which ports this host has could not be determined: {diagnosis.ports_unknown}",)
     return tuple(texts) or ("no network port was found on this host",)
 
 

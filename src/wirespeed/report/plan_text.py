@@ -53,7 +53,7 @@ def later_text(later: Later) -> str:
     event = "reboot" if later.needs_reboot else "reset of the card"
     by = ", ".join(shown(one) for one in later.after)
     host = shown(later.host)
-    return f"after the {event} of {host} ({by}): planned afresh from what stands then"
+    return f"after the {event} of {host} ({by}): planned again, from the state of the host then"
 
 
 def _heading(plan: Plan, planned: PlannedStep) -> str:

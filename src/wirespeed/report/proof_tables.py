@@ -238,7 +238,7 @@ def spoof_grid(proof: Proof) -> Grid:
     """Who sent within his own network as somebody else, where the card says that it checks that."""
     rows = [r for r in proof.summary.isolation if r.sender_network == r.receiver_network]
     return Grid(
-        title="Within one network: sent as somebody else",
+        title="Within one network: sent with a forged source",
         caption="Tried where the card says that it checks the source of what a VF sends.",
         columns=columns("From → to", "Arrived / sent", "Verdict", words=["Verdict"]),
         rows=tuple(

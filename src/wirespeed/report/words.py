@@ -42,7 +42,7 @@ IN_WORDS = {
     "line rate": "That is all that the line carries.",
     "wire": "Of more, frames were lost on the wire.",
     "loss floor": "Of any load it loses a share.",
-    "cannot tell": "What kept it from more, no counter tells.",
+    "cannot tell": "No counter shows what kept it from more.",
 }
 """What limited a rate, for whoever reads such a page for the first time."""
 

@@ -22,7 +22,7 @@ def direction(pair: Pair) -> str:
 def difference(pair: Pair) -> str:
     """`+9.30 tok/s (+10.1 %) between the medians`."""
     if pair.difference is None:
-        return "none to be told: a side has no trial that counts"
+        return "not known: one side has no trial that counts"
     percent = ""
     if pair.difference_percent is not None:
         percent = f" ({_signed(pair.difference_percent, 3)} %)"

@@ -41,7 +41,7 @@ def _check(exam: HostExam) -> Iterator[Finding]:
         so=f"a core does {100 * limit // most} % of what it could, wherever a core is the limit",
         remedies=(
             Remedy(
-                text="lift the limit, if nobody set it for heat or power (a BIOS can, too)",
+                text="lift the limit, unless it was set for heat or power (also by a BIOS)",
                 commands=(Command(argv=("cpupower", "frequency-set", "-u", f"{most // 1000}")),),
                 steps=_lifts({p: most for p, (limit, most) in limits.items() if limit < most}),
             ),

@@ -55,7 +55,7 @@ def _finding(exam: HostExam, where: str, found: str, near: frozenset[int]) -> Fi
         Severity.RISK,
         (Evidence(found=found, source=exam.host[Cpus].isolated.source),),
         so="the scheduler may put any other thread on a core that polls: while that runs, "
-        "nobody takes frames from its rings",
+        "no frame is taken from its rings",
         where=where,
         remedies=(
             boot_remedy(

@@ -80,7 +80,7 @@ def _needs(exam: PortExam, address: str) -> Iterator[_Need]:
             yield _Need("hw-tc-offload (no filters of tc)", _is_there(feature))
     if isinstance(eswitch.lag_state, Absent) and _is_before_lag_state(exam):
         yield _Need(
-            "a state of VF-LAG (nobody sees when it is active)", _is_there(eswitch.lag_state)
+            "a state of VF-LAG (whether it is active cannot be seen)", _is_there(eswitch.lag_state)
         )
 
 

@@ -44,7 +44,7 @@ def _symbols(exam: PortExam) -> Iterator[Evidence]:
 RULE = PortRule(
     slug="errors.physical",
     title="Damaged frames received",
-    why="A frame whose check sum is wrong is dropped by the card and never told to anybody. A "
+    why="A frame whose check sum is wrong is dropped by the card without a message. A "
     "healthy link has next to none: IEEE 802.3 allows one bit in 10^12. TCP takes each loss for "
     "congestion, so a few in a million already cost much of a fast path with a long round trip.",
     source="IEEE 802.3 clause 30.3.1.1.6 (aFrameCheckSequenceErrors); "

@@ -52,7 +52,7 @@ RULE = PortRule(
     why="A card holds what arrives for some microseconds in a buffer of its own. It fills when "
     "what is behind it takes frames more slowly than the wire brings them: PCIe, memory, or, on "
     "cards that wait for one, a queue without a descriptor. No setting of the protocol stack "
-    "mends that.",
+    "fixes that.",
     source="https://docs.kernel.org/networking/device_drivers/ethernet/mellanox/mlx5/counters.html"
     "; https://docs.kernel.org/networking/statistics.html",
     check=_check,

@@ -93,7 +93,7 @@ def _version(text: str) -> Version:
     """`16.35.4554`, and `16.35.4554 (MT_0000000012)` as ethtool prints it."""
     match = VERSION.fullmatch(text)
     if match is None:
-        raise ValueError(f"{text[:40]!r} is no version")
+        raise ValueError(f"{text[:40]!r} is not a version")
     return int(match[1]), int(match[2]), int(match[3])
 
 
@@ -101,7 +101,7 @@ RULE = PortRule(
     slug="firmware.older_than_fix",
     title="Firmware older than a known fix",
     why="Only fixes that a release note names, for versions from the one that it was found in up "
-    "to the one that mends it. That none is listed does not say that a version has no faults.",
+    "to the one that fixes it. That none is listed does not say that a version has no faults.",
     source="https://docs.nvidia.com/networking/ (firmware release notes: bug fixes)",
     check=_check,
 )

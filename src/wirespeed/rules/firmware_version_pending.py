@@ -25,7 +25,7 @@ def _check(exam: PortExam) -> Iterator[Finding]:
     yield exam.finding(
         Severity.RISK,
         (Evidence.of(card.stored, f"{running} runs, {stored} is stored"),),
-        so="what the new firmware mends is not mended, and it starts with the next reset",
+        so="what the new firmware fixes is not fixed yet: it starts with the next reset",
         remedies=(
             Remedy(
                 text="reset the card (its links go down, its VFs go away), or reboot",

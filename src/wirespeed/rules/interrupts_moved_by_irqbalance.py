@@ -16,7 +16,7 @@ def _check(exam: HostExam) -> Iterator[Finding]:
     irqbalance = exam.host[Irqbalance]
     if not known(irqbalance.is_running, "whether irqbalance runs"):
         return
-    if known(irqbalance.has_policy, "what irqbalance was told"):
+    if known(irqbalance.has_policy, "the options of irqbalance"):
         return
     banned = value_or_none(irqbalance.banned_cpus)
     if banned is None:

@@ -74,8 +74,8 @@ RULE = PortRule(
     title="Link down",
     why="A port without a carrier carries nothing. Drivers tell why since Linux 5.9: no cable, a "
     "partner that does not negotiate, FEC that does not fit, a signal that is too weak, a module "
-    "that is refused or too hot. A port that nobody uses is no fault; one with an address or in a "
-    "bond is meant to be used.",
+    "that is refused or too hot. A port that is not in use is not a fault; one with an address or "
+    "in a bond is meant to be used.",
     source="https://docs.kernel.org/networking/ethtool-netlink.html (LINKSTATE_GET, link extended "
     "states)",
     check=_check,

@@ -19,7 +19,7 @@ FEC_BPS = 25 * 10**9
 def _check(exam: PortExam) -> Iterator[Finding]:
     link = link_that_is_up(exam.host, exam.port)
     if isinstance(link.link_bps, Absent) or isinstance(link.fec_active, Absent):
-        raise DoesNotApplyError("the driver tells no speed, or knows no FEC")
+        raise DoesNotApplyError("the driver reports no speed, or knows no FEC")
     if known(link.link_bps, f"speed of {link.netdev}") < FEC_BPS:
         raise DoesNotApplyError("links below 25 Gb/s do without FEC")
     active = known(link.fec_active, f"FEC that {link.netdev} runs")
@@ -32,7 +32,7 @@ def _check(exam: PortExam) -> Iterator[Finding]:
     yield exam.finding(
         Severity.FAULT if loss.now else Severity.RISK,
         (off, *loss.evidence),
-        so=f"frames {loss.are} lost to bit errors that FEC would mend",
+        so=f"frames {loss.are} lost to bit errors that FEC would correct",
         remedies=(
             Remedy(
                 text="turn FEC on at both ends, the switch's port too: RS, or what the cable's "

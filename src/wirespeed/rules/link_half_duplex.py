@@ -13,7 +13,7 @@ from wirespeed.model.step_call import StepCall
 def _check(exam: PortExam) -> Iterator[Finding]:
     link = link_that_is_up(exam.host, exam.port)
     if isinstance(link.is_full_duplex, Absent):
-        raise DoesNotApplyError("the driver tells no duplex")
+        raise DoesNotApplyError("the driver reports no duplex mode")
     if known(link.is_full_duplex, f"duplex of {link.netdev}"):
         return
     evidence = []

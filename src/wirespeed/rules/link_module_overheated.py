@@ -14,14 +14,14 @@ def _check(exam: PortExam) -> Iterator[Finding]:
         raise DoesNotApplyError("without a netdev its module cannot be read")
     module = exam.host[Modules].by_netdev[port.netdev]
     if isinstance(module.celsius, Absent):
-        raise DoesNotApplyError("it has no module, or one that tells no temperature")
+        raise DoesNotApplyError("it has no module, or one that reports no temperature")
     celsius = known(module.celsius, f"temperature of the module in {port.netdev}")
     warning, alarm = module.high_warning_celsius, module.high_alarm_celsius
     # Modules that have no thresholds leave them 0.
     limits = [limit for limit in (warning, alarm) if isinstance(limit, Known) and limit.value > 0]
     if not limits:
         value_or_none(warning)
-        raise DoesNotApplyError("the module tells no temperature that it allows")
+        raise DoesNotApplyError("the module reports no temperature limit")
     passed = [limit for limit in limits if celsius >= limit.value]
     if not passed:
         return

@@ -20,7 +20,7 @@ FAR_BELOW = 8
 def _check(exam: PortExam) -> Iterator[Finding]:
     link = link_that_is_up(exam.host, exam.port)
     if isinstance(link.link_bps, Absent) or isinstance(link.supported.bps, Absent):
-        raise DoesNotApplyError("the driver tells no speed, or no modes that it supports")
+        raise DoesNotApplyError("the driver reports no speed, or no modes that it supports")
     now = known(link.link_bps, f"speed of {link.netdev}")
     own = known(link.supported.bps, f"modes that {link.netdev} supports")
     if not own or now >= max(own):

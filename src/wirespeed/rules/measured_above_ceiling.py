@@ -54,7 +54,7 @@ def _check(exam: PortExam) -> Iterator[Finding]:
                 by_hand=ByHand.FIND_FIRST,
             ),
         ),
-        unpriced="it is the measurement that is wrong, or what we read of the path",
+        unpriced="the measurement is wrong, or what was read of the path",
     )
 
 

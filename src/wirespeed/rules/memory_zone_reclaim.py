@@ -35,7 +35,7 @@ RULE = HostRule(
     slug="memory.zone_reclaim",
     title="Zone reclaim mode on",
     why="With zone_reclaim_mode the kernel drops cached pages of a node before it allocates on "
-    "another. Under network load that falls on whoever allocates a buffer. Mellanox's report "
+    "another. Under network load every allocation of a buffer pays for that. Mellanox's report "
     "turns it off, and it is off by default.",
     source="https://docs.kernel.org/admin-guide/sysctl/vm.html (zone_reclaim_mode); Mellanox "
     "NIC's Performance Report with DPDK 19.08, other optimizations",

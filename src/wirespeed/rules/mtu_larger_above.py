@@ -73,7 +73,7 @@ def _finding(exam: PortExam, severity: Severity, upper: Link, lower: Link, below
             if isinstance(mtu, Known)
         ),
         so=f"packets longer than {below} bytes that go from {upper.netdev} by {lower.netdev} are "
-        "dropped, and nothing tells the sender",
+        "dropped, and the sender gets no error",
         remedies=(
             Remedy(
                 text="let the lower one pass as much (and the switch and the peer behind it), or "

@@ -53,7 +53,7 @@ RULE = PortRule(
     title="LRO on while the host forwards packets",
     why="LRO merges frames in the card and loses what would be needed to cut them again. That is "
     "good for packets that end on this host. The kernel turns it off when a netdev joins a bridge; "
-    "whoever turns it on again loses forwarded packets.",
+    "where it is turned on again, forwarded packets are lost.",
     source="dev_disable_lro(): "
     "https://www.kernel.org/doc/htmldocs/networking/API-dev-disable-lro.html",
     check=_check,

@@ -23,11 +23,11 @@ def _check(exam: PortExam) -> Iterator[Finding]:
     yield exam.finding(
         found.severity,
         found.evidence,
-        so="the peer tells this port to wait: what it sends is held back at times",
+        so="the peer makes this port wait: at times it may not send",
         remedies=(
             Remedy(
-                text="find who is slow: the switch pauses its senders when the port that they send "
-                "to, or a receiver behind it, does not keep up. Mend that one",
+                text="find the slow device: the switch pauses its senders when the port that they "
+                "send to, or a receiver behind it, does not keep up. Fix that one",
                 by_hand=ByHand.FAR_END,
             ),
             priority_remedy(

@@ -14,7 +14,7 @@ NO_NODE = -1
 def _check(exam: PortExam) -> Iterator[Finding]:
     address = exam.port.pci_address
     if address is None:
-        raise DoesNotApplyError("the port is no PCI device")
+        raise DoesNotApplyError("the port is not a PCI device")
     cpus = exam.host[Cpus]
     if isinstance(cpus.nodes, Absent):
         raise DoesNotApplyError("the host has one NUMA node")

@@ -30,7 +30,7 @@ def _check(exam: PortExam) -> Iterator[Finding]:
     if now >= possible:
         return
     if not any(exam.ledger.may_be_bound_by(link.element) for link, _ in states):
-        raise DoesNotApplyError("the link is no bound of this port, whatever its payloads are")
+        raise DoesNotApplyError("the link does not bound this port, whatever its payload size is")
     bounds = any(exam.ledger.is_bound_by(link.element) for link, _ in states)
     least = min(supported, key=lambda a: supported[a])
     yield exam.finding(

@@ -85,7 +85,7 @@ def _check(exam: PortExam) -> Iterator[Finding]:
         unpriced=""
         if costs
         else "another element bounds this path; how many reads are under way "
-        "decides, and no register tells that",
+        "decides, and no register shows that",
     )
 
 

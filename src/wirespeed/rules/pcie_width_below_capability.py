@@ -57,7 +57,7 @@ def _link(exam: PortExam, link: PciLink) -> Iterator[Finding]:
             Remedy(
                 text="reseat the card and look for bent pins, a riser or a BIOS bifurcation"
                 if is_fault
-                else f"move the card to an x{capable} slot; no software step mends this",
+                else f"move the card to an x{capable} slot; no software step fixes this",
                 by_hand=ByHand.HARDWARE,
             ),
         ),

@@ -59,9 +59,9 @@ def _check(exam: PortExam) -> Iterator[Finding]:
 RULE = PortRule(
     slug="queues.channels_fell_with_eswitch_mode",
     title="Channels reduced to one by the eswitch mode change",
-    why="When the mode of the eswitch changes, the driver makes the netdev of the uplink anew as a "
-    "representor, and mlx5 gives a representor one channel. What was set with ethtool -L is gone "
-    "without a word.",
+    why="When the mode of the eswitch changes, the driver makes the netdev of the uplink again, as "
+    "a representor, and mlx5 gives a representor one channel. What was set with ethtool -L is lost "
+    "without a message.",
     source="MLX5E_REP_PARAMS_DEF_NUM_CHANNELS in https://github.com/torvalds/linux/blob/master/"
     "drivers/net/ethernet/mellanox/mlx5/core/en_rep.c; `SR-IOV with a ConnectX-5`, Misc notes",
     check=_check,

@@ -26,7 +26,7 @@ def _check(exam: HostExam) -> Iterator[Finding]:
     try:
         peer = str(ip_address(peer))
     except ValueError:
-        raise DoesNotApplyError(f"{peer!r} is no IP address") from None
+        raise DoesNotApplyError(f"{peer!r} is not an IP address") from None
     way = exam.host[Routes].route_to(peer)
     if way.value.kind != "unicast":
         yield _finding(exam, peer, way, _nowhere(peer, way.value))

@@ -31,7 +31,7 @@ def _check(exam: HostExam) -> Iterator[Finding]:
     if control != "bbr" and _has_bbr(exam):
         remedies.append(
             sysctl_remedy(
-                "if the loss cannot be mended (a policer, a shallow buffer on the way), try BBR, "
+                "if the loss cannot be fixed (a policer, a shallow buffer on the way), try BBR, "
                 "which does not take each loss for congestion",
                 (CONTROL, "bbr"),
             )

@@ -34,7 +34,7 @@ def esxi_hands(spec: Spec) -> Iterator[dict[str, ShellHands]]:
                 raise InputError(
                     "spec.not_esxi",
                     where=name,
-                    found=f"{place.text} is no way to an ESXi host that could be changed",
+                    found=f"{place.text} is not a way to an ESXi host that could be changed",
                     next="reach: esxi://USER@HOST for the driver, vsphere://USER@HOST for guests",
                 )
         _require_ways(spec, list(map(type, places.values())))

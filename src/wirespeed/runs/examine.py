@@ -43,7 +43,7 @@ def examine(
             "far_end.of_which",
             where=", ".join(hosts),
             found="--far-end with several hosts",
-            next="one host at a time: which one's cable it is, nobody can tell",
+            next="name one host at a time: a far end belongs to the cable of one host",
         )
     places: dict[str, Destination | WirespeedError] = {}
     for host in hosts or [HERE]:

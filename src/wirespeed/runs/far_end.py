@@ -39,7 +39,7 @@ def _place(text: str) -> SwitchHost | Recorded:
         where=shown(text, 100),
         found="no port of a switch, and no capture of one",
         next="as in --far-end eth0=switch+dell_os6://admin@sw1/Te1/0/1; without `eth0=` and port, "
-        "what the switch hears by LLDP tells what is plugged in where",
+        "LLDP shows which netdev is plugged in where",
     )
 
 

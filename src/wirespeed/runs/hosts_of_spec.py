@@ -83,7 +83,7 @@ def runners_of(spec: Spec) -> Iterator[dict[str, Runner]]:
         raise InputError(
             "spec.esxi_host",
             where=spec.approach,
-            found="no guest of this spec is measured: they are somebody else's",
+            found="guests of ESXi are not measured by wirespeed: it does not run them",
             next="wirespeed plan, apply, undo; then measure within the guest",
         )
     with ExitStack() as stack:

@@ -235,7 +235,7 @@ def _save(hands: Mapping[str, Hands], place: SwitchHost, *, yes: bool) -> int:
     """Save what the switch runs with, and see that it is. Raises HostError `switch.*`."""
     at_switch = hands[place.text]
     if not isinstance(at_switch, SwitchHands):
-        raise AssertionError("the hands of a switch")
+        raise AssertionError("a switch is changed over its own session")
     where = f"{place.switchport} of {place.host}"
     missing = unsaved(at_switch.session, place.switchport, where)
     if not missing:

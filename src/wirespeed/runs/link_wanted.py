@@ -131,7 +131,7 @@ def _pci_address(facts: HostFacts, netdev: str) -> str:
             "link.netdev",
             where=f"{netdev} of {facts.name}",
             found="it has no PCI address that is known",
-            so="mlxlink is told of a card by it",
+            so="mlxlink finds a card by it",
             next="name a port of a ConnectX card, or leave --by out",
         )
     return found[0]

@@ -95,7 +95,7 @@ def _by_property(facts: HostFacts, card: WindowsAdapter, link_bps: int | None) -
         raise InputError(
             "link.netdev",
             where=where,
-            found=f"{shown(card.description, 80)} is no card of Mellanox, and its driver has no "
+            found=f"{shown(card.description, 80)} is not a card of Mellanox, and its driver has no "
             f"property {SPEED_DUPLEX}",
             so="neither mlx5cmd nor Windows sets its speed",
             next="set it by the tool of its maker; the switch's port as docs/link-speed.md says",

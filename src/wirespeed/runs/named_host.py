@@ -48,7 +48,7 @@ def named_host(text: str) -> str:
 def runs_on(hands: Hands) -> HostRuns:
     """Give what stands on a host of `named_host`."""
     if not isinstance(hands, HasRuns):
-        raise AssertionError("hands of a Linux host tell its runs")
+        raise AssertionError("a Linux host lists its runs")
     return hands.host_runs()
 
 

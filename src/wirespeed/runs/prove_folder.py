@@ -109,7 +109,7 @@ def read_proof(folder: Path) -> Proof:
             "run.not_readable",
             where=str(folder / STAGES),
             found="no opening line",
-            so="nobody can tell what was to be proven",
+            so="what was to be proven is not known",
         )
     return Proof(
         opening=opening,

@@ -50,7 +50,7 @@ class Measuring:
         if not pairs:
             raise MeasurementError(
                 "guests.none",
-                found="no two guests of ours on different hosts are in one network",
+                found="no two guests that wirespeed runs, on different hosts, are in one network",
                 so="nothing can be measured between guests",
                 next="give two guests on two hosts `kind: namespace`, or qemu, or libvirt",
             )

@@ -197,7 +197,7 @@ class Proving:
                 for one in drifted(plan, left, now)
             )
             self._folder.write(DRIFT, Compared(compared=len(left), differences=found))
-            says(f"{len(left)} states read afresh, {len(found)} not as they were left")
+            says(f"{len(left)} states read again, {len(found)} differ from what was applied")
 
     def _measure(self, facts: Mapping[str, HostFacts]) -> None:
         with self._stage(Stage.MEASURE) as says:
@@ -269,7 +269,7 @@ def _refuse_cutoff(plan: Plan, facts: Mapping[str, HostFacts]) -> None:
         raise InputError(
             "plan.cutoff_unknown",
             where=", ".join(facts),
-            found=f"nobody can tell what carries your session: {error.reason}",
+            found=f"the carrier of your session could not be determined: {error.reason}",
             so="a step may cut you off; nothing was changed",
             next=f"see what `{error.would_tell}` says",
         ) from None

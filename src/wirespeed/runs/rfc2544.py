@@ -225,7 +225,7 @@ def _beds(plan: Plan, asked: BenchRequest) -> Beds:
             "options.invalid",
             where="--windowed",
             found="--port" if asked.ports else f"--dut {kernel[0]}",
-            so="whether the DUT had its core while frames were sent cannot be told",
+            so="it cannot be seen whether the DUT had its core while frames were sent",
             next="leave --windowed out: its trials are continuous",
         )
     sizes = [share.frame_bytes for mix in plan.mixes for share in mix.shares]

@@ -116,6 +116,6 @@ def _reach(name: str, stack: ExitStack) -> Host:
     raise InputError(
         "options.invalid",
         where="--on",
-        found=f"{shown(name, 80)} is no host that can be watched",
+        found=f"{shown(name, 80)} is not a host that can be watched",
         next="here, ssh://USER@HOST, winssh://USER@HOST or winrm://USER@HOST",
     )

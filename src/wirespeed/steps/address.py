@@ -49,7 +49,7 @@ class Address(Step):
             try:
                 address = ip_interface(f"{one.get('local')}/{one.get('prefixlen')}")
             except ValueError:
-                return Unreadable(f"{str(one.get('local'))[:40]!r} is no address", source)
+                return Unreadable(f"{str(one.get('local'))[:40]!r} is not an address", source)
             if address != self.address:
                 continue
             if one.get("dadfailed"):

@@ -67,7 +67,7 @@ class Bond(Step):
         if bool(self.arp_interval_ms) != bool(self.arp_ip_targets):
             raise ValueError("ARP needs an interval and whom to ask")
         if self.arp_validate is not None and not self.arp_interval_ms:
-            raise ValueError("what no ARP asks, nobody validates")
+            raise ValueError("arp_validate needs an ARP interval")
         if self.arp_interval_ms and self.mode in NO_ARP:
             raise ValueError(f"{self.mode} watches no member by ARP")
         if self.primary is not None and (
@@ -130,7 +130,7 @@ class Bond(Step):
         info = object_in(link, "linkinfo")
         data = object_in(info, "info_data")
         if info.get("info_kind") != "bond":
-            return "it is no bond"
+            return "it is not a bond"
         for word, value in {"mode": "", "miimon": 0, "arp_interval": 0, **self._options()}.items():
             if word == "primary" and word not in data:
                 continue  # It is told when it has joined.

@@ -43,7 +43,7 @@ class BondMonitoring(Step):
         mine = [link for link in links.value if link.get("ifname") == self.netdev]
         info = object_in(mine[0] if len(mine) == 1 else {}, "linkinfo")
         if info.get("info_kind") != "bond":
-            return Unreadable(f"{self.netdev} is no bond", source)
+            return Unreadable(f"{self.netdev} is not a bond", source)
         data = object_in(info, "info_data")
         interval = field(data, "miimon", int, source)
         by_arp = field(data, "arp_interval", int, source)

@@ -62,7 +62,7 @@ class CpuGovernor(Step):
             if not isinstance(governor, Known):
                 return Unreadable(f"{name}: {governor.reason}", source)
             if not governor.value.isidentifier() or not governor.value.isascii():
-                return Unreadable(f"{name}: {governor.value[:40]!r} is no governor", source)
+                return Unreadable(f"{name}: {governor.value[:40]!r} is not a governor", source)
             state[name] = governor.value
         return Known(state, source)
 

@@ -69,7 +69,7 @@ class DpdkPort(Step):
                 return Unreadable(f"the port has no netdev {self.netdev}", source)
             try:
                 if not FLAGS.fullmatch(flags.value):
-                    raise ValueError(f"{flags.value[:40]!r} is no set of flags")
+                    raise ValueError(f"{flags.value[:40]!r} is not a set of flags")
                 state |= {"up": bool(int(flags.value, 16) & IFF_UP), "mtu": number(mtu.value)}
             except ValueError as error:
                 return Unreadable(str(error), source)

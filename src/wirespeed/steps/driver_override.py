@@ -66,7 +66,7 @@ class DriverOverride(Step):
         }
         for name in state.values():
             if name is not None and not DRIVER.fullmatch(str(name)):
-                return Unreadable(f"{str(name)[:40]!r} is no driver's name", source)
+                return Unreadable(f"{str(name)[:40]!r} is not a driver's name", source)
         return Known(state, source)
 
     def made(self) -> State:

@@ -70,7 +70,7 @@ class FirmwareImage(Step):
         loaded = "The card is reset and its ports go down" if self.is_loaded else "It waits"
         back = f"{self.former_version} can be burnt again" if self.former_image else "NO WAY BACK"
         how = "" if self.is_loaded else " for a reset or a boot"
-        return f"The release notes say what {self.version} mends. {loaded}{how}. {back}."
+        return f"The release notes say what {self.version} fixes. {loaded}{how}. {back}."
 
     @property
     def waits_for_reboot(self) -> bool:

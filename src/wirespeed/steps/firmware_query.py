@@ -30,5 +30,5 @@ def answers(text: str) -> list[dict[str, str]]:
 def as_numbers(version: str) -> tuple[int, ...]:
     """Give a version to compare: `16.35.3502`. Raises ValueError."""
     if not re.fullmatch(VERSION, version):
-        raise ValueError(f"{version[:40]!r} is no version")
+        raise ValueError(f"{version[:40]!r} is not a version")
     return tuple(map(int, version.split(".")))

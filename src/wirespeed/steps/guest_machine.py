@@ -26,13 +26,13 @@ OURS = uuid.UUID("7c1f1d0e-3c0b-5b6c-9a55-3f6d0e1b2a41")
 
 def _guest(text: str) -> str:
     if not NAME.fullmatch(text):
-        raise ValueError(f"{text!r} is no name of a guest")
+        raise ValueError(f"{text!r} is not a name of a guest")
     return text
 
 
 def _path(text: str) -> str:
     if not PATH.fullmatch(text) or ".." in text.split("/"):
-        raise ValueError(f"{text!r} is no path of an image or a kernel")
+        raise ValueError(f"{text!r} is not a path of an image or a kernel")
     return text
 
 

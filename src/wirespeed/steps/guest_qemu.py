@@ -58,7 +58,7 @@ class GuestQemu(GuestMachine):
         mine = [words for words in found if words[1:2] and words[1].endswith(PROGRAM)]
         if not mine:
             # The shell or the `timeout` that this very command was started by.
-            return Unreadable("what pgrep printed is no QEMU", source)
+            return Unreadable("what pgrep printed is not QEMU", source)
         if any(self.definition_uuid not in words for words in mine):
             return Unreadable(f"a guest {self.guest} runs that is defined otherwise", source)
         return Known({"runs": True}, source)

@@ -33,7 +33,7 @@ class GuestSeed(Step):
     scope: ClassVar[Scope] = Scope.GUEST
     makes: ClassVar[bool] = True
     purpose: ClassVar[str] = (
-        "The guest takes its name from it, and lets us in, as root, by its host alone."
+        "The guest takes its name from it, and lets wirespeed in, as root, through its host alone."
     )
     step: Literal["guest_seed"] = "guest_seed"
     guest: GuestName

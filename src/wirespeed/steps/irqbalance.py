@@ -21,5 +21,5 @@ class Irqbalance(SystemdUnit):
     @property
     def why(self) -> str:
         if self.is_running:
-            return "It spreads interrupts that nobody placed by hand over the cores."
+            return "It spreads interrupts that were not placed by hand over the cores."
         return "It moves interrupts that were placed by hand to other cores."

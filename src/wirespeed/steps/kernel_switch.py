@@ -76,7 +76,7 @@ class KernelSwitch(Step):
             chosen = CHOSEN.search(text.value)
             value = chosen[1] if chosen else text.value
             if not VALUE.fullmatch(value):
-                return Unreadable(f"{path}: {value[:40]!r} is no value", source)
+                return Unreadable(f"{path}: {value[:40]!r} is not a value", source)
             state[path] = value
         return Known(state, source)
 

@@ -96,7 +96,7 @@ class LinkMode(EthtoolSetting):
                 at_speed = LINK_BPS.fullmatch(lines.get("Speed", ""))
                 duplex = DUPLEX.get(lines.get("Duplex", ""))
                 if at_speed is None or duplex is None:
-                    raise ValueError("it is set by hand, and to what is told only with a link")
+                    raise ValueError("it is set by hand, and the speed is shown only with a link")
                 lanes = lines.get("Lanes", "")
                 return {
                     "autoneg": False,

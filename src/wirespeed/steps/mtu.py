@@ -47,7 +47,7 @@ class Mtu(Step):
             return Unreadable(text.reason, source)
         digits = text.value.strip()
         if not (digits.isascii() and digits.isdecimal() and len(digits) <= MAX_DIGITS):
-            return Unreadable(f"{digits[:40]!r} is no MTU", source)
+            return Unreadable(f"{digits[:40]!r} is not an MTU", source)
         return Known({"mtu": int(digits)}, source)
 
     def made(self) -> State:

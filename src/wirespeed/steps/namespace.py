@@ -24,7 +24,7 @@ class Namespace(Step):
     scope: ClassVar[Scope] = Scope.GUEST
     makes: ClassVar[bool] = True
     purpose: ClassVar[str] = (
-        "Whoever runs in it has the netdevs that are moved into it, and no others."
+        "A program that runs in it has the netdevs that are moved into it, and no others."
     )
     step: Literal["namespace"] = "namespace"
     namespace: NamespaceName
@@ -56,8 +56,8 @@ class Namespace(Step):
         """Give that it is there and ours. Raises CannotTellError where it is another's."""
         if before["is_there"] and not before["is_ours"]:
             raise CannotTellError(
-                f"there is a namespace {self.namespace} already, and whose it is is not known; "
-                "if nobody needs it, `ip netns del` it; or call the guest otherwise",
+                f"there is a namespace {self.namespace} already, and its owner is not known; "
+                "remove it with `ip netns del` if it is not in use, or name the guest otherwise",
                 f"ip netns pids {self.namespace}; ip -n {self.namespace} addr",
             )
         return {"is_there": True, "is_ours": True}

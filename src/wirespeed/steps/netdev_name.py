@@ -55,7 +55,7 @@ class NetdevName(Step):
             return Unreadable(f"{self.pci_address} has {len(mine) or 'no'} netdevs", source)
         name, flags = mine[0].get("ifname"), mine[0].get("flags")
         if not isinstance(name, str) or not NETDEV.fullmatch(name) or not isinstance(flags, list):
-            return Unreadable(f"{str(name)[:40]!r} is no netdev's name", source)
+            return Unreadable(f"{str(name)[:40]!r} is not a netdev's name", source)
         if name != self.netdev and any(link.get("ifname") == self.netdev for link in links.value):
             return Unreadable(f"another netdev is called {self.netdev}", source)
         # Once it has its name, whether it is up is for others.

@@ -65,7 +65,7 @@ class OvsBridge(Step):
     def _other(self, row: Row) -> str:
         owner = mapping(row.get("external_ids")).get(MARK)
         if owner != self.owner:
-            return "it is not ours" if owner is None else f"it is of {owner[:40]!r}"
+            return "wirespeed did not make it" if owner is None else f"it is of {owner[:40]!r}"
         # A row that was given no type is of the kernel's datapath.
         datapath = row.get("datapath_type") or "system"
         return "" if datapath == self.datapath_type else f"its datapath is {str(datapath)[:40]!r}"

@@ -106,7 +106,7 @@ class OvsPort(Step):
         for row in (interface, port):
             owner = mapping(row.get("external_ids")).get(MARK)
             if owner != self.owner:
-                return "it is not ours" if owner is None else f"it is of {owner[:40]!r}"
+                return "wirespeed did not make it" if owner is None else f"it is of {owner[:40]!r}"
         for what, found, wanted in (
             ("type", interface.get("type") or "system", self.interface_type),
             ("options", mapping(interface.get("options")), self.options),

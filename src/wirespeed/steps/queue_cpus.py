@@ -76,5 +76,5 @@ class QueueCpus(Step):
 
 def _cpus(mask: str) -> str:
     if not MASK.fullmatch(mask):
-        raise ValueError(f"{mask[:40]!r} is no mask")
+        raise ValueError(f"{mask[:40]!r} is not a mask")
     return cpu_list_text(parse_cpu_mask(mask))

@@ -56,7 +56,7 @@ class ReadRequest(Step):
 
 def _size(text: str) -> State:
     if not re.fullmatch(r"[0-9a-f]{4}\n?", text):
-        raise ValueError(f"{text[:40]!r} is no register")
+        raise ValueError(f"{text[:40]!r} is not a register")
     register = int(text, 16)
     if register == 0xFFFF:
         raise ValueError("all ones: the function is off, or gone from the bus")

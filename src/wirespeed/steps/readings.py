@@ -24,7 +24,7 @@ def state_of(section: Section, read: Command, convert: Callable[[str], State]) -
 def number(text: str) -> int:
     """Read a whole number as the kernel prints it. Raises ValueError."""
     if not re.fullmatch(r"[0-9]{1,19}\n?", text):
-        raise ValueError(f"{text[:40]!r} is no number")
+        raise ValueError(f"{text[:40]!r} is not a number")
     return int(text)
 
 

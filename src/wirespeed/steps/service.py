@@ -12,7 +12,7 @@ NEEDED = ("dbus", "ssh", "sshd", "systemd-logind", "systemd-journald", "systemd-
 
 def _unit(name: str) -> str:
     if name.removesuffix(".service").partition("@")[0] in NEEDED:
-        raise ValueError(f"{name}: without it nobody comes back to undo anything")
+        raise ValueError(f"{name}: without it no host can be reached to undo anything")
     return name
 
 

@@ -52,7 +52,7 @@ class Veth(Step):
             return Unreadable("it did not print one netdev", source)
         link = found.value[0]
         if object_in(link, "linkinfo").get("info_kind") != "veth":
-            return Unreadable(f"there is another {self.netdev} already: it is no veth", source)
+            return Unreadable(f"there is another {self.netdev} already: it is not a veth", source)
         if "link_netnsid" not in link:
             return Unreadable(f"there is another {self.netdev} already: of this host only", source)
         return Known({"is_there": True}, source)

@@ -40,7 +40,7 @@ class VfCount(Step):
     makes: ClassVar[bool] = True
     purpose: ClassVar[str] = (
         "A guest that owns a VF reaches the card without the host's CPU; "
-        "VFs that are there already are made anew, without their settings."
+        "VFs that exist already are made again, without their settings."
     )
     phase: ClassVar[Phase | None] = Phase.FUNCTIONS
     step: Literal["vf_count"] = "vf_count"

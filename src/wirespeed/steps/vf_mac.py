@@ -23,7 +23,7 @@ AWAIT = (
 
 def _mac(text: str) -> str:
     if not MAC.fullmatch(text):
-        raise ValueError(f"{text!r} is no MAC address in small letters")
+        raise ValueError(f"{text!r} is not a MAC address in small letters")
     return text
 
 

@@ -48,10 +48,12 @@ def places_of(section: Section, pci_address: str, namespace: str, source: str) -
     lists = _lists(section)
     is_whole = section.returncode == 0 or is_missing(section, namespace)
     if section.returncode in (None, TIMED_OUT_RETURNCODE) or not is_whole or not lists:
-        why = section.failure(source).reason if section.returncode else "it is no list of netdevs"
+        why = (
+            section.failure(source).reason if section.returncode else "it is not a list of netdevs"
+        )
         return Unreadable(why, source)
     if len(lists) != (MAX_LISTS if section.returncode == 0 else 1):
-        return Unreadable("it is no list of netdevs for each place", source)
+        return Unreadable("it is not a list of netdevs for each place", source)
     found: list[VfNetdev] = []
     others: set[str] = set()
     for is_there, links in enumerate(lists):
@@ -59,7 +61,7 @@ def places_of(section: Section, pci_address: str, namespace: str, source: str) -
             if link.get("parentdev") == pci_address and link.get("parentbus") == "pci":
                 name, mac, flags = (link.get(word) for word in ("ifname", "address", "flags"))
                 if not (isinstance(name, str) and NETDEV.fullmatch(name)):
-                    return Unreadable(f"{str(name)[:40]!r} is no netdev's name", source)
+                    return Unreadable(f"{str(name)[:40]!r} is not a netdev's name", source)
                 is_up = isinstance(flags, list) and "UP" in flags
                 found.append(VfNetdev(bool(is_there), name, str(mac), is_up, "master" in link))
             elif is_there:

@@ -30,7 +30,7 @@ def _station(text: str) -> str:
         or int(address[:2], 16) & MULTICAST
         or not address.strip("0:")
     ):
-        raise ValueError(f"{text!r} is no address of one station, such as 02:00:00:00:40:01")
+        raise ValueError(f"{text!r} is not an address of one station, such as 02:00:00:00:40:01")
     return address
 
 
@@ -97,7 +97,7 @@ class VfSettings(Step):
             # `mac` in older iproute2.
             mac = field(vf, "address" if "address" in vf else "mac", str, source)
             if isinstance(mac, Known) and not ADDRESS.fullmatch(mac.value):
-                mac = Unreadable(f"{mac.value[:40]!r} is no address", source)
+                mac = Unreadable(f"{mac.value[:40]!r} is not an address", source)
             yield "mac", mac
         if self.vlan is not None:
             # In a list, or flat in older iproute2; what is 0 is left out.

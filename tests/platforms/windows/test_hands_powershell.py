@@ -88,7 +88,7 @@ def test_a_crash_is_told_by_the_boot_that_follows_it():
     hands.take(claim())
     runner.trouble = {0: "crash"}
     changed = hands.change(FILTER, commands())
-    assert "started anew" in changed.failed
+    assert "restarted while it ran" in changed.failed
     assert isinstance(changed.now, Known) and changed.now.value == {CARD: True, OTHER: True}
 
 

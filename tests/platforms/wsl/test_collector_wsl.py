@@ -19,7 +19,7 @@ wirespeed-capture 1 {GUID}
 [{{"Caption":"Windows 11"}}]
 {GUID} end 0
 {GUID} begin windows-names -\r
-{GUID}x is no line of ours\r
+{GUID}x is not a line of ours\r
 
 {GUID} end 0
 {GUID} done
@@ -66,7 +66,7 @@ def test_both_sides_come_in_one_capture(tmp_path: Path, shell: str):
     assert host is not None
     assert (host.output, host.returncode) == ('[{"Caption":"Windows 11"}]', 0)
     assert names is not None
-    assert names.output == f"{GUID}x is no line of ours\n"
+    assert names.output == f"{GUID}x is not a line of ours\n"
     assert collector is not None
     assert collector.returncode == 0
     given = (tmp_path / "input").read_text()

@@ -169,7 +169,7 @@ def test_wsl2_a_switch_made_while_the_filter_is_bound_takes_windows_down(desk: D
     desk.windows.run = run  # type: ignore[method-assign]
     done = desk.call(apply, "--yes")
     assert isinstance(done.exception, ApplyError | LeftChangedError), done.output
-    assert "started anew" in str(done.exception)
+    assert "restarted while it ran" in str(done.exception)
     del desk.windows.run
     assert desk.windows.boots == 2
     assert desk.state == desk.start

@@ -44,7 +44,7 @@ def patch(source: str) -> str:
             "l3fwd.patch",
             where=str(_PATCHED_FILE),
             found=f"`{_STOCK}` {count} times",
-            so="this version of l3fwd is not the one that we know how to change",
+            so="this version of l3fwd is not the one that wirespeed can change",
             next="use testpmd as the DUT, and report the DPDK version",
         )
     return source.replace(_STOCK, _PATCHED)

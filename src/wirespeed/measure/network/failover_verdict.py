@@ -87,7 +87,7 @@ def parse_heard(told: Any) -> Heard:
     listed = told.get("phases") if isinstance(told, dict) else None
     for phase in listed if isinstance(listed, list) else []:
         if not isinstance(phase, dict) or phase.get("phase") not in PHASES:
-            raise NoAccountError(f"it tells of {shown(str(phase), 60)}")
+            raise NoAccountError(f"it reports {shown(str(phase), 60)}")
         phases[phase["phase"]] = Phase(
             duration_ms=_count(phase, "duration_ns") / MS,
             received=_count(phase, "received"),
@@ -96,7 +96,7 @@ def parse_heard(told: Any) -> Heard:
             longest_skip=_count(phase, "longest_skip"),
         )
     if tuple(phases) != PHASES:
-        raise NoAccountError(f"it tells of {', '.join(phases) or 'no phase'}, not of all")
+        raise NoAccountError(f"it reports {', '.join(phases) or 'no phase'}, not of all")
     names = ("received", "duplicates", "reordered", "overflowed")
     return Heard(phases=phases, **{name: _count(told, name) for name in names})
 

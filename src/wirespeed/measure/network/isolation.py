@@ -209,7 +209,7 @@ def _judged(
         within_its_network=_share(sender, receiver),
     )
     if honest is None and verdict is IsolationVerdict.NOT_SHOWN:
-        what = f"nobody else is in {receiver.attachment.network}, whom it would have to hear"
+        what = f"{receiver.attachment.network} has no other guest that it would have to hear"
     return IsolationTrial(
         forged=kind,
         sender=sender.endpoint.name,

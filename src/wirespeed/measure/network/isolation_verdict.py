@@ -55,7 +55,7 @@ class Forging:
 def parse_forging(told: Any) -> Forging:
     """Read the sender's account. Raises NoAccountError."""
     if not isinstance(told, dict):
-        raise NoAccountError("it is no object")
+        raise NoAccountError("it is not an object")
     left, answers = told.get("left"), told.get("answers")
     if not (isinstance(left, dict) and isinstance(answers, dict)):
         raise NoAccountError("it does not tell what left")
@@ -70,16 +70,16 @@ def parse_forging(told: Any) -> Forging:
 def parse_arrivals(told: Any, netdevs: frozenset[str]) -> list[Arrival]:
     """Read the receiver's account. Raises NoAccountError."""
     if not isinstance(told, list):
-        raise NoAccountError("it is no list")
+        raise NoAccountError("it is not a list")
     found = []
     for one in told:
         if not isinstance(one, dict) or one.get("netdev") not in netdevs:
-            raise NoAccountError(f"it tells of {shown(str(one), 60)}")
+            raise NoAccountError(f"it reports {shown(str(one), 60)}")
         first, tci = one.get("first"), one.get("taken_off_tci")
         try:
             bytes.fromhex(first)  # type: ignore[arg-type]
         except (TypeError, ValueError):
-            raise NoAccountError(f"{shown(str(first), 60)} is no frame") from None
+            raise NoAccountError(f"{shown(str(first), 60)} is not a frame") from None
         tag = None if tci is None else _count(tci)
         count = _count(one.get("numbers"))
         found.append(Arrival(one["netdev"], _count(one.get("kind")), count, str(first), tag))
@@ -128,5 +128,5 @@ def heard_control(arrivals: list[Arrival]) -> int:
 
 def _count(found: Any) -> int:
     if isinstance(found, bool) or not isinstance(found, int) or found < 0:
-        raise NoAccountError(f"{shown(str(found), 40)} is no count")
+        raise NoAccountError(f"{shown(str(found), 40)} is not a count")
     return found

@@ -68,7 +68,7 @@ def _read(completed: Completed, text: str, match: re.Match[str]) -> Reading:
     if math.isfinite(figure) and "_" not in match[1]:
         return Reading(figure, line=line)
     # `1,234` is a thousand here and one and a bit there: nobody guesses.
-    failed = _failed(completed, f"{shown(match[1], 40)!r} is no number with a decimal point")
+    failed = _failed(completed, f"{shown(match[1], 40)!r} is not a number with a decimal point")
     return Reading(None, line=line, failed=failed.failed, said=failed.said, is_silent=True)
 
 

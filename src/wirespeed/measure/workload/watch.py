@@ -67,7 +67,7 @@ def read_counters(name: str, runner: Host) -> Counters:
             "host.unreadable",
             where=name,
             found=f"no time in {clock} (exit code {completed.returncode}) {said}".strip(),
-            so="what this host does beside the command cannot be told",
+            so="what this host does beside the command cannot be read",
             next="leave it out of --on, or name a Windows host as winssh:// or winrm://",
         )
     return counters

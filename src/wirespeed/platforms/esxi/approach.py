@@ -31,7 +31,7 @@ def esxi(spec: Spec, name: str, host: HostFacts) -> Iterator[Wanted]:
         raise InputError(
             "spec.no_esxi",
             where=name,
-            found="it is no ESXi host",
+            found="it is not an ESXi host",
             next="reach it by esxi://USER@HOST or vsphere://USER@HOST",
         )
     _require_ports(spec.hosts[name].ports, name, host)
@@ -56,7 +56,7 @@ def _require_ports(wanted: tuple[str, ...], name: str, host: HostFacts) -> None:
 
 def _driver(wanted: EsxiSpec) -> Iterator[Wanted]:
     if wanted.parameters:
-        reason = "The driver makes VFs for the guests, and queues as it is told, when it starts."
+        reason = "The driver makes VFs for the guests, and the configured queues, when it starts."
         yield Wanted(EsxiModuleParameters(parameters=dict(wanted.parameters), reason=reason))
 
 

@@ -68,10 +68,10 @@ def _line(host: HostFacts) -> str:
 
 def _uplink(port: EsxiPort, more: EsxiUplinks) -> str:
     uplink = more.uplinks.get(port.name)
-    said = [port.driver.value if isinstance(port.driver, Known) else "driver cannot be told"]
+    said = [port.driver.value if isinstance(port.driver, Known) else "driver not known"]
     if uplink is not None and isinstance(uplink.driver_version, Known):
         said[0] += f" {uplink.driver_version.value}"
     if uplink is not None and isinstance(uplink.firmware, Known):
         said.append(f"firmware {uplink.firmware.value}")
-    said.append(port.link.value if isinstance(port.link, Known) else "link cannot be told")
+    said.append(port.link.value if isinstance(port.link, Known) else "link not known")
     return f"{port.name} ({', '.join(said)})"

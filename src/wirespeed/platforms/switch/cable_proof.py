@@ -67,11 +67,11 @@ def port_match(card: CardEnd, switch: Switch, port: str) -> PortMatch:
     if others := [f"{one.port} of {one.system or '?'}" for one in _heard(own)]:
         found = f"{own.name} hears {shown(', '.join(others[:4]), 120)}"
         if _hears(own, card) is Match.UNKNOWN:
-            return PortMatch(Match.UNKNOWN, f"{found}; which host that is nobody can tell")
+            return PortMatch(Match.UNKNOWN, f"{found}; which host that is could not be determined")
         return PortMatch(Match.CONTRADICTED, f"{found}, and not {card.name}")
     if reason := _links_differ(card, own):
         return PortMatch(Match.CONTRADICTED, reason)
-    return PortMatch(Match.UNKNOWN, f"{own.name} hears nobody by LLDP")
+    return PortMatch(Match.UNKNOWN, f"{own.name} hears no neighbor by LLDP")
 
 
 def refuse_port(found: PortMatch, where: str, *, is_right: bool, asks: bool) -> None:
@@ -88,9 +88,9 @@ def refuse_port(found: PortMatch, where: str, *, is_right: bool, asks: bool) -> 
         "link.wrong_port" if wrong else "link.port_not_proven",
         where=where,
         found=found.found,
-        so="it is somebody else's port, as far as can be seen, and was left alone"
+        so="the port belongs to another device, as far as can be seen, and was not changed"
         if wrong
-        else "it may be somebody else's port, and was left alone",
+        else "the port may belong to another device, and was not changed",
         next="name the right port; or, where you followed the cable, --port-is-right",
     )
 

@@ -131,7 +131,7 @@ def _value(observed: Observed[object]) -> str:
 
 def _heard(port: SwitchPort) -> str:
     if isinstance(port.neighbors, Absent):
-        return "nobody"
+        return "no neighbor"
     if not isinstance(port.neighbors, Known):
         return UNKNOWN
     return "; ".join(f"{one.port} of {one.system or UNKNOWN}" for one in port.neighbors.value[:4])

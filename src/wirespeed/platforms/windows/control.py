@@ -45,7 +45,7 @@ BACK_S = 600.0
 """How long Windows may be away in the midst of a change: a crash writes its dump, then it boots."""
 
 
-REMOVE = f"by hand: remove {LOCK} in ProgramData; where nobody could write it, be administrator"
+REMOVE = f"by hand: remove {LOCK} in ProgramData; if it could not be written, run as administrator"
 
 
 class PowerShellHands(ShellHands):
@@ -169,7 +169,7 @@ class PowerShellHands(ShellHands):
         if isinstance(lost, MeasurementError):
             failed = f"{line}: {lost.found}, and ended"
         elif self._boot and boot != self._boot:
-            failed = f"{line}: Windows was started anew in its midst; did it crash?"
+            failed = f"{line}: Windows restarted while it ran; did it crash?"
             self._boot = boot
         return settled(self.read, step, Changed(failed, states(capture, [step])[0]))
 

@@ -66,7 +66,7 @@ def _require_windows(host: HostFacts, name: str) -> None:
             "spec.no_windows",
             where=name,
             found="its Windows side was not read",
-            so="nobody can tell which card and which switches it has",
+            so="its card and its switches are not known",
             next="name a machine with WSL 2: `here` within it, winssh://USER@HOST, or "
             "winrm://USER@HOST",
         )

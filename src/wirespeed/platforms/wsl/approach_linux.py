@@ -105,7 +105,7 @@ def _netdev(spec: Spec, name: str, host: HostFacts, card: WindowsAdapter) -> str
         "spec.no_netdev",
         where=name,
         found=f"no netdev of WSL goes by {card.description}, or has an address in {subnet}",
-        so="nobody can tell which one to set up",
+        so="the netdev to set up is not known",
         next="give the card an address of the underlay in Windows; mirrored mode mirrors it",
     )
 

@@ -38,7 +38,7 @@ class WslHands(ShellHands):
                 "wsl.shut_down_yourself",
                 where=self._name,
                 found="this way to the host ends with WSL",
-                so="nobody would be left to go on",
+                so="wirespeed would end with it",
                 next="in Windows: `wsl --shutdown`. Start WSL again; `wirespeed apply` goes on. Or "
                 "reach the host by winssh:// or winrm://",
             )

@@ -89,7 +89,7 @@ def _version(capture: Capture) -> Observed[str]:
     # One object, which some releases put into a list.
     one = decoded.value[0] if isinstance(decoded.value, list) and decoded.value else decoded.value
     if not isinstance(one, dict):
-        return Unreadable("it is no object", VERSION_SOURCE)
+        return Unreadable("it is not an object", VERSION_SOURCE)
     return field(one, "Version", str, VERSION_SOURCE)
 
 

@@ -15,7 +15,7 @@ def by_vsphere(capture: Capture) -> Observed[JsonObject] | None:
         return None
     decoded = json_of(capture.text(SECTION, "wirespeed capture vsphere://HOST"))
     if isinstance(decoded, Known) and not isinstance(decoded.value, dict):
-        return Unreadable("it is no object", decoded.source)
+        return Unreadable("it is not an object", decoded.source)
     return decoded
 
 

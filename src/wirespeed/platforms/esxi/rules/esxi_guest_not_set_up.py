@@ -14,7 +14,7 @@ AFFINITY, NODE, LATENCY = "sched.cpu.affinity", "numa.nodeaffinity", "sched.cpu.
 
 def _check(exam: HostExam) -> Iterator[Finding]:
     if not is_esxi(exam.host.capture):
-        raise DoesNotApplyError("it is no ESXi host")
+        raise DoesNotApplyError("it is not an ESXi host")
     fact = exam.host[EsxiGuests]
     listed = known(fact.listed, "the guests of the host")
     for guest in fact.guests:
@@ -53,7 +53,7 @@ def _missing(settings: dict[str, str]) -> Iterator[tuple[str, str]]:
     is_pinned = settings.get("sched.mem.pin", "").upper() == "TRUE"
     if not is_pinned and (not memory or memory != reserved):
         yield (
-            f"memory of {memory or 'a size not told'} MB, {reserved or 'none'} reserved",
+            f"memory of {memory or 'a size that is not known'} MB, {reserved or 'none'} reserved",
             "reserve all guest memory (all locked)",
         )
     if settings.get(AFFINITY, "all").lower() in ("", "all"):

@@ -14,7 +14,7 @@ from wirespeed.platforms.esxi.facts.vsphere import is_esxi
 
 def _check(exam: HostExam) -> Iterator[Finding]:
     if not is_esxi(exam.host.capture):
-        raise DoesNotApplyError("it is no ESXi host")
+        raise DoesNotApplyError("it is not an ESXi host")
     ports = known(exam.host[EsxiPorts].ports, "the ports of the host")
     mine = [p for p in ports.values() if isinstance(p.driver, Known) and p.driver.value == MODULE]
     if not mine:

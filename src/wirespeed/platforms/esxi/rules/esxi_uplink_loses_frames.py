@@ -20,7 +20,7 @@ DAMAGED = ("Receive length errors", "Receive CRC errors", "Receive frame errors"
 
 def _check(exam: HostExam) -> Iterator[Finding]:
     if not is_esxi(exam.host.capture):
-        raise DoesNotApplyError("it is no ESXi host")
+        raise DoesNotApplyError("it is not an ESXi host")
     if by_vsphere(exam.host.capture) is not None:
         raise CannotTellError("the API has no such counters", "wirespeed doctor esxi://HOST")
     uplinks = exam.host[EsxiUplinks].uplinks

@@ -134,7 +134,7 @@ def _truth(said: dict[str, Any], name: str) -> bool:
 def _text(said: dict[str, Any], name: str) -> str:
     value = said.get(name)
     if not isinstance(value, str) or len(value) > MAX_CPU * 5:
-        raise ValueError(f"{name} is no text")
+        raise ValueError(f"{name} is not text")
     return value
 
 
@@ -155,7 +155,7 @@ def _in_order(text: str) -> str:
         return ""
     words = text.split(",")
     if not all(word.isascii() and word.isdigit() and int(word) < MAX_CPU for word in words):
-        raise ValueError(f"{text[:40]!r} is no list of CPUs")
+        raise ValueError(f"{text[:40]!r} is not a list of CPUs")
     return ",".join(map(str, sorted({int(word) for word in words})))
 
 

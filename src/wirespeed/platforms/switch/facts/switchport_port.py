@@ -11,7 +11,7 @@ G = 10**9
 NAMED_BPS = {
     "gi": G, "te": 10 * G, "fo": 40 * G, "tw": 25 * G, "tf": 25 * G, "hu": 100 * G,
 }  # fmt: skip
-NOBODY = Absent("", "nobody")
+NOBODY = Absent("", "no neighbor")
 APART = Absent("", "each kind of error has its own count")
 BPS = re.compile(r"([0-9]{1,6}(?:\.[0-9]{1,3})?) ?(G|M)(?:b?(?:it)?(?:/s|ps)?)?", re.I)
 
@@ -65,7 +65,7 @@ def bps_of(text: str) -> int:
     """Read `10G`, `1000 Mb/s`, `10 Gb/s`, `10000 Mbit`. Raises ValueError."""
     match = BPS.fullmatch(text.strip())
     if match is None:
-        raise ValueError(f"{text[:40]!r} is no speed of a link")
+        raise ValueError(f"{text[:40]!r} is not a speed of a link")
     return int(float(match[1]) * (G if match[2].upper() == "G" else 10**6))
 
 
@@ -73,7 +73,7 @@ def counted(text: object, source: str) -> Observed[int]:
     """Read a counter as JSON or text has it."""
     word = str(text)
     if isinstance(text, bool) or not re.fullmatch(r"[0-9]{1,20}", word):
-        return Unreadable(f"{word[:40]!r} is no count", source)
+        return Unreadable(f"{word[:40]!r} is not a count", source)
     return Known(int(word), source)
 
 
@@ -104,9 +104,8 @@ def with_neighbors(
             yield replace(port, neighbors=heard)
             continue
         mine = tuple(n for name, n in heard.value if same_port(name, port.name))
-        yield replace(
-            port, neighbors=Known(mine, heard.source) if mine else Absent(heard.source, "nobody")
-        )
+        none = Absent(heard.source, "no neighbor")
+        yield replace(port, neighbors=Known(mine, heard.source) if mine else none)
 
 
 def most_bps(name: str) -> int | None:

@@ -27,7 +27,7 @@ def _pair(exam: HostExam, pair: CableEnd) -> Iterator[Finding]:
     yield exam.finding(
         Severity.FAULT,
         tuple(evidence),
-        so="packets that fill the MTU are lost at the switch, and nobody tells the sender",
+        so="packets that fill the MTU are lost at the switch, and the sender gets no error",
         where=pair.name,
         remedies=(
             Remedy(

@@ -225,9 +225,9 @@ def _hash(text: str) -> dict[str, str]:
         try:
             values = ast.literal_eval(text.strip()[:20_000])
         except (ValueError, SyntaxError, MemoryError, RecursionError):
-            raise ValueError("it is no hash") from None
+            raise ValueError("it is not a hash") from None
         if not isinstance(values, dict):
-            raise ValueError("it is no hash")
+            raise ValueError("it is not a hash")
         return {str(key): str(value) for key, value in values.items()}
     lines = text.split("\n")
     return dict(zip(lines[::2], lines[1::2], strict=False))

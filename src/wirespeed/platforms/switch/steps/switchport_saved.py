@@ -58,7 +58,7 @@ def _saved_block(kind: SwitchKind, port: str, text: str) -> str:
         return str(json.loads(text)["PORT"][port])
     heads = list(INTERFACE.finditer(text))
     if not heads:
-        raise ValueError("it is no saved configuration")
+        raise ValueError("it is not a saved configuration")
     ends = [head.start() for head in heads[1:]] + [len(text)]
     for head, end in zip(heads, ends, strict=True):
         if same_port(head[1], port):

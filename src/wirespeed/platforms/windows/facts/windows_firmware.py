@@ -42,5 +42,5 @@ Section windows-firmware {
         if guid in self.by_guid:
             return self.by_guid[guid]
         if isinstance(self.rows, Known):
-            return Absent(SOURCE, "Windows tells nothing of that adapter")
+            return Absent(SOURCE, "Windows reports nothing about that adapter")
         return self.rows

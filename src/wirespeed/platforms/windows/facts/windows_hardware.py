@@ -85,7 +85,7 @@ Section windows-hardware {
         if guid in self.by_guid:
             return Known(self.by_guid[guid], SOURCE)
         if isinstance(self.rows, Known):
-            return Unreadable("Windows tells nothing of that adapter", SOURCE)
+            return Unreadable("Windows reports nothing about that adapter", SOURCE)
         return self.rows
 
 
@@ -105,7 +105,7 @@ def _hardware(row: Row) -> WindowsHardware:
 
 def _gt_per_s(encoded: int) -> float:
     if encoded not in GT_PER_S:
-        raise ValueError(f"{encoded} is no speed of PCI Express")
+        raise ValueError(f"{encoded} is not a speed of PCI Express")
     return GT_PER_S[encoded]
 
 

@@ -98,4 +98,4 @@ def require_windows(host: HostFacts) -> None:
         is_wsl = False
     if is_wsl:
         raise CannotTellError("the Windows side was not read", WOULD_TELL)
-    raise DoesNotApplyError("this host is no Windows")
+    raise DoesNotApplyError("this host is not Windows")

@@ -93,7 +93,7 @@ Section windows-vmq {
         if guid in self.rss:
             return Known(self.rss[guid], RSS_SOURCE)
         if isinstance(self.rss_rows, Known):
-            return Unreadable("Windows tells nothing of that adapter", RSS_SOURCE)
+            return Unreadable("Windows reports nothing about that adapter", RSS_SOURCE)
         return self.rss_rows
 
 

@@ -83,9 +83,9 @@ def rows_of(capture: Capture, section: str, source: str) -> Observed[tuple[Row, 
     try:
         found = _unwrapped(json.loads(text.value))
     except (ValueError, RecursionError) as error:
-        return Unreadable(f"it is no JSON: {str(error)[:80]}", source)
+        return Unreadable(f"it is not JSON: {str(error)[:80]}", source)
     if not isinstance(found, list):
-        return Unreadable("it is no list of objects", source)
+        return Unreadable("it is not a list of objects", source)
     return Known(tuple(_rows(found[:MAX_ROWS], source)), source)
 
 

@@ -116,7 +116,7 @@ def _finding(
                 for name in foreign
             ),
         ),
-        so="the setting that somebody made does not hold"
+        so="the setting that was made does not hold"
         + (": such a filter has been seen to set other cards' properties back" if foreign else ""),
         where=shown(card.name, 60),
         remedies=(_remedy(card, had, value, foreign),),
@@ -135,7 +135,7 @@ def _remedy(card: WindowsAdapter, had: AdvancedProperty, value: str, foreign: li
     adapter = ("-InterfaceDescription", exactly(card.description))
     if had.value == value:
         return Remedy(
-            text="restart the adapter, so that the driver reads it anew; then see whether it holds",
+            text="restart the adapter, so that the driver reads it again; then check it",
             commands=(_command("Restart-NetAdapter", *adapter, "-Confirm:$false"),),
             danger=Danger.DROPS_LINK,
             by_hand=ByHand.NO_STEP,

@@ -62,7 +62,7 @@ RULE = HostRule(
     slug="windows.rss_other_node",
     title="RSS uses CPUs of a remote NUMA node (Windows)",
     why="Every frame that is received on the other socket crosses the link between them, twice "
-    "where the program is at home. Windows tells how far each processor of RSS is from the card.",
+    "where the program is at home. Windows reports how far each processor of RSS is from the card.",
     source="https://learn.microsoft.com/windows-hardware/drivers/ddi/ntddndis/"
     "ns-ntddndis-_ndis_rss_processor (PreferenceIndex)",
     check=_check,

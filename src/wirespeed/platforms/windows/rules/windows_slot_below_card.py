@@ -81,9 +81,9 @@ def _finding(
         where=card.name,
         remedies=(
             Remedy(
-                text="what the slot could do, Windows does not tell: see the board's manual. "
+                text="Windows does not report what the slot could do: see the board's manual. "
                 "Reseat the card, look for a setting that splits the slot, or move it to a slot of "
-                f"x{after.lanes}; no software step mends this",
+                f"x{after.lanes}; no software step fixes this",
                 by_hand=ByHand.HARDWARE,
             ),
         ),
@@ -111,7 +111,7 @@ RULE = HostRule(
     slug="windows.slot_below_card",
     title="PCIe slot narrower or slower than the card (Windows)",
     why="A ConnectX-5 Ex of 100 Gb/s in a slot of x4 at 16 GT/s has some 50 Gb/s, whatever is "
-    "tuned. Windows tells what the link is and what the card could do.",
+    "tuned. Windows reports what the link is and what the card could do.",
     source="`From 10 to 40Gbps - Getting a Mellanox ConnectX-5 Working in WSL2`, Step 5; PCI "
     "Express Base Specification, section 7.5.3",
     check=_check,

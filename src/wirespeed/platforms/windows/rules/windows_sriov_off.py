@@ -132,8 +132,8 @@ def _switch(exam: HostExam, switch: VirtualSwitch) -> Finding:
         (Evidence(found="IovEnabled is False", source=SWITCH_SOURCE),),
         "no guest on this switch gets a VF",
         Remedy(
-            text="make the switch anew with -EnableIov $true: that can only be chosen when it is "
-            "made, and its guests are off the net in between",
+            text="create the switch again with -EnableIov $true, which can only be chosen then; "
+            "its guests are off the net in between",
             danger=Danger.DROPS_LINK,
             by_hand=ByHand.NO_UNDO,
         ),

@@ -30,7 +30,7 @@ def _check(exam: HostExam) -> Iterator[Finding]:
             remedies=(
                 Remedy(
                     text="send by the card itself, or by a switch that is bound to it; that this "
-                    "adapter exists is no fault",
+                    "adapter exists is not a fault",
                     by_hand=ByHand.WORKLOAD,
                 ),
             ),

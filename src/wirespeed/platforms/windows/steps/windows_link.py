@@ -28,7 +28,7 @@ Gbit = Annotated[int, Field(ge=1, le=800)]
 
 def _connection(text: str) -> str:
     if not 1 <= len(text) <= MAX_NAME or not text.isprintable() or text.startswith("-"):
-        raise ValueError(f"{text[:40]!r} is no name of a connection")
+        raise ValueError(f"{text[:40]!r} is not a name of a connection")
     powershell_line((*MLX5CMD, text, "-Query"))
     return text
 
@@ -112,7 +112,7 @@ def link_answer(name: str, text: str) -> tuple[int | None, str]:
     try:
         items = json.loads(text)
     except RecursionError:
-        raise ValueError("it is no JSON") from None
+        raise ValueError("it is not JSON") from None
     items = items if isinstance(items, list) else [items]
     rows = [Row(item, "Get-NetAdapter") for item in items if isinstance(item, dict)]
     said = " ".join(" ".join(item for item in items if isinstance(item, str)).split())

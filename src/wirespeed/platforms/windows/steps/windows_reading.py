@@ -18,7 +18,7 @@ Rows = tuple[Row, ...]
 
 def _adapter(text: str) -> str:
     if not 1 <= len(text) <= MAX_NAME or not text.isprintable():
-        raise ValueError(f"{text[:40]!r} is no name of an adapter")
+        raise ValueError(f"{text[:40]!r} is not a name of an adapter")
     return text
 
 

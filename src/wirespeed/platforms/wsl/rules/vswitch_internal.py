@@ -20,10 +20,10 @@ INTERNAL_BPS = 10 * 10**9
 
 def _check(exam: PortExam) -> Iterator[Finding]:
     if exam.port.kind is not PortKind.HYPERV or exam.port.netdev is None:
-        raise DoesNotApplyError("it is no adapter of Hyper-V")
+        raise DoesNotApplyError("it is not an adapter of Hyper-V")
     wsl = exam.host[Wsl]
     if value_or_none(wsl.version) is None:
-        raise DoesNotApplyError("this is no WSL: the switch is for the host's owner to choose")
+        raise DoesNotApplyError("this is not WSL: the switch is for the host's owner to choose")
     link = exam.host[Links].by_netdev.get(exam.port.netdev)
     if link is None:
         raise CannotTellError("its speed was not read", f"ethtool {exam.port.netdev}")

@@ -115,7 +115,7 @@ def _state(rows: Rows) -> State:
         data = base64.b64decode(text_in(rows[0], "Base64"), validate=True)
         text = data.decode("utf-8")
     except (binascii.Error, UnicodeDecodeError):
-        raise ValueError("it is no UTF-8: save it so first") from None
+        raise ValueError("it is not UTF-8: save it so first") from None
     if "\0" in text:
         raise ValueError("a NUL is in it")
     return {"text": text}
