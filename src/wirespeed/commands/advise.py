@@ -17,7 +17,7 @@ from wirespeed.report.advice_text import advice_lines
 from wirespeed.terminal import echo
 
 LANES = (1, 2, 4, 8, 16, 32)
-as_json = click.option("--json", "as_json", is_flag=True, help="One line of JSON.")
+as_json = click.option("--json", "as_json", is_flag=True, help="Print one line of JSON.")
 
 
 @click.group()
@@ -66,7 +66,9 @@ def fabric(card: str, switch: str, as_json: bool) -> int:
 @click.option("--card", required=True, metavar="NxSPEED", help="Its ports in use: 2x100G.")
 @click.option("--slot", "slots", multiple=True, metavar="GENxLANES",
               help="Slot: 4.0x8. May be repeated; all usual ones without it.")  # fmt: skip
-@click.option("--bidirectional", is_flag=True, help="Both directions carry as much at once.")
+@click.option(
+    "--bidirectional", is_flag=True, help="Assume as much traffic in both directions at once."
+)
 @as_json
 def slot(card: str, slots: tuple[str, ...], bidirectional: bool, as_json: bool) -> int:
     """Which slot a card needs, by lanes and generation."""

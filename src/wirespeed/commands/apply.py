@@ -19,9 +19,10 @@ from wirespeed.runs.resume_spec import spec_to_go_on_with
     "--run",
     "folder",
     type=click.Path(path_type=Path),
-    help="Folder of the journal.  [default: one of its own in ~/.local/state/wirespeed/runs]",
+    help="Folder of the run, with its journal.  [default: one of its own in "
+    "~/.local/state/wirespeed/runs]",
 )
-@click.option("--yes", is_flag=True, help="Do not ask.")
+@click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
 @click.option(
     "--until", metavar="STEP", help="Stop after this step: its number, or `KIND SUBJECT`."
 )

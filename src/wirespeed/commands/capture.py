@@ -52,7 +52,7 @@ COUNT_SECONDS = 5
     default=COUNT_SECONDS,
     show_default=True,
     type=click.IntRange(0, 3600),
-    help="Count drops and errors over this time.",
+    help="Seconds over which drops and errors are counted.",
 )
 @click.option(
     "--timeout",
@@ -60,7 +60,7 @@ COUNT_SECONDS = 5
     default=TIMEOUT_S,
     show_default=True,
     type=click.FloatRange(1, 3600),
-    help="Seconds for one host, beside those of --seconds.",
+    help="Seconds to wait for each host, in addition to --seconds.",
 )
 @click.option("--out", type=click.Path(path_type=Path), help="File, or folder for several hosts.")
 def capture(

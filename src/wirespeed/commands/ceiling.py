@@ -34,51 +34,68 @@ WHAT_IF = (
 
 @click.command()
 @click.argument("host", required=False, metavar="[HOST|FILE]")
-@click.option("--pcie", metavar="GENxLANES", help="Slot: 4.0x4, 3.0x16.")
-@click.option("--payload", metavar="BYTES", help="PCIe payload size, else 256 is assumed.")
-@click.option("--read-request", metavar="BYTES", help="PCIe read request, else 512 is assumed.")
-@click.option("--link", metavar="GB/S", help="Speed of a port.")
-@click.option("--ports", metavar="N", help="Ports in that one slot, all in use at once.")
-@click.option("--cores", metavar="N", help="Cores that do nothing else.")
-@click.option("--core-ghz", metavar="GHZ", help="Their clock.")
-@click.option("--cycles", metavar="N", help="Cycles that a frame costs one of them.")
+@click.option(
+    "--pcie", metavar="GENxLANES", help="PCIe slot, as generation and lanes: 4.0x4, 3.0x16."
+)
+@click.option(
+    "--payload",
+    metavar="BYTES",
+    help="PCIe maximum payload size, in bytes; 256 is assumed without it.",
+)
+@click.option(
+    "--read-request",
+    metavar="BYTES",
+    help="PCIe maximum read request, in bytes; 512 is assumed without it.",
+)
+@click.option("--link", metavar="GB/S", help="Speed of a port, in Gb/s.")
+@click.option("--ports", metavar="N", help="Number of ports in that slot, all in use at once.")
+@click.option("--cores", metavar="N", help="Number of cores that do nothing else.")
+@click.option("--core-ghz", metavar="GHZ", help="Clock of these cores, in GHz.")
+@click.option("--cycles", metavar="N", help="Cycles that one frame costs a core.")
 @click.option("--window", metavar="SIZE", help="TCP window of one connection: 16M.")
-@click.option("--rtt", metavar="TIME", help="Round-trip time to the peer: 0.2ms.")
+@click.option("--rtt", metavar="TIME", help="Round-trip time to the peer, with its unit: 0.2ms.")
 @click.option(
     "--vxlan",
     "encapsulation",
     flag_value=Encapsulation.VXLAN.value,
     default=None,
-    help="Frames go into VXLAN.",
+    help="Add the VXLAN encapsulation to each frame.",
 )
 @click.option(
     "--geneve",
     "encapsulation",
     flag_value=Encapsulation.GENEVE.value,
-    help="Frames go into Geneve, without options.",
+    help="Add the Geneve encapsulation, without options, to each frame.",
 )
 @click.option(
-    "--vlan", "encapsulation", flag_value=Encapsulation.VLAN.value, help="Frames get a VLAN tag."
+    "--vlan",
+    "encapsulation",
+    flag_value=Encapsulation.VLAN.value,
+    help="Add a VLAN tag to each frame.",
 )
-@click.option("--vswitch", metavar="GB/S", help="Speed that a virtual adapter reports.")
+@click.option("--vswitch", metavar="GB/S", help="Speed that a virtual adapter reports, in Gb/s.")
 @click.option(
     "--frame",
     "--frame-bytes",
     default="1518",
     show_default=True,
     metavar="BYTES",
-    help="Size of a frame, with FCS and without any tunnel.",
+    help="Bytes of a frame, with FCS and without any tunnel.",
 )
-@click.option("--bidirectional", is_flag=True, help="Both directions carry as much at once.")
+@click.option(
+    "--bidirectional", is_flag=True, help="Assume as much traffic in both directions at once."
+)
 @click.option(
     "--for",
     "purpose",
     type=click.Choice([p.value for p in Purpose]),
     help="What the ports are for: dpdk counts other costs than the kernel.",
 )
-@click.option("--port", "names", multiple=True, help="Of a host: only this netdev or PCI address.")
-@click.option("--explain", is_flag=True, help="Show the formulas, and what they were given.")
-@click.option("--json", "as_json", is_flag=True, help="One line of JSON.")
+@click.option(
+    "--port", "names", multiple=True, help="Netdev or PCI address of the only port, with HOST."
+)
+@click.option("--explain", is_flag=True, help="Show the formulas with their values.")
+@click.option("--json", "as_json", is_flag=True, help="Print one line of JSON.")
 def ceiling(host: str | None, frame: str, purpose: str | None, **given: Any) -> int:
     """Show the most that a path can carry, and what bounds it.
 

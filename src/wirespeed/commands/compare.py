@@ -43,9 +43,9 @@ MOST_SAID = 400
     default=",".join(comparable()),
     show_default=True,
     metavar="A,B,…",
-    help="Which, in this order.",
+    help="Approaches to compare, in this order.",
 )
-@click.option("--yes", is_flag=True, help="Do not ask.")
+@click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
 @click.option(
     "--out",
     type=click.Path(path_type=Path),

@@ -15,7 +15,9 @@ from wirespeed.runs.run_hosts import spec_of_run
 
 @click.command()
 @click.argument("spec", metavar="SPEC|RUN", type=click.Path(path_type=Path))
-@click.option("--run", "folder", type=click.Path(path_type=Path), help="Folder of the journal.")
+@click.option(
+    "--run", "folder", type=click.Path(path_type=Path), help="Folder of the run, with its journal."
+)
 @break_lock
 def confirm(spec: Path, folder: Path | None, breaks_lock: bool) -> int:
     """Keep what `wirespeed apply --try` did: no host takes it back from here on.

@@ -55,25 +55,34 @@ STYLES: dict[str, dict[str, Any]] = {
     "--for",
     "purpose",
     type=click.Choice([p.value for p in Purpose]),
-    help="What the ports are for.",
+    help="Purpose of the ports.",
 )
-@click.option("--port", "ports", multiple=True, help="Only this netdev or PCI address.")
+@click.option(
+    "--port",
+    "ports",
+    multiple=True,
+    help="Netdev or PCI address of the only port to examine; may be repeated.",
+)
 @click.option(
     "--frame-bytes",
     default=1518,
     show_default=True,
-    help="With FCS.",
+    help="Bytes of a frame, with FCS.",
     type=click.IntRange(MIN_FRAME_BYTES, MAX_FRAME_BYTES),
 )
-@click.option("--bidirectional", is_flag=True, help="Both directions carry as much at once.")
-@click.option("--rtt", "rtt_s", type=Seconds(), help="Round-trip time to the peer: 0.2ms.")
-@click.option("--peer", type=Address(), help="IP address that the traffic goes to.")
+@click.option(
+    "--bidirectional", is_flag=True, help="Assume as much traffic in both directions at once."
+)
+@click.option(
+    "--rtt", "rtt_s", type=Seconds(), help="Round-trip time to the peer, with its unit: 0.2ms."
+)
+@click.option("--peer", type=Address(), help="IP address of the peer.")
 @click.option(
     "--measured",
     "measured_bps",
     type=Gigabits(),
     metavar="GB/S",
-    help="What you measured in one direction, Gb/s.",
+    help="Rate that you measured in one direction, in Gb/s.",
 )
 @click.option("--workload", help="Process whose threads do the work, as in `ps -o comm`.")
 @click.option(
@@ -81,22 +90,24 @@ STYLES: dict[str, dict[str, Any]] = {
     default=0,
     show_default=True,
     type=click.IntRange(0, 3600),
-    help="Count drops and errors over this time.",
+    help="Seconds over which drops and errors are counted.",
 )
 @click.option(
     "--wanted",
     multiple=True,
     metavar="KEYWORD=VALUE",
-    help="Advanced property that you set on a card of Windows.",
+    help="Advanced property that you set on a Windows card; may be repeated.",
 )
 @click.option(
     "--crash-analysis",
     type=click.Path(path_type=Path),
     metavar="FILE",
-    help="What a debugger's `!analyze -v` printed of a crash.",
+    help="File with the output of a debugger's `!analyze -v` for a crash.",
 )
-@click.option("--json", "as_json", is_flag=True, help="One line of JSON for each host.")
-@click.option("--html", type=click.Path(path_type=Path), help="Write the answer as a page.")
+@click.option("--json", "as_json", is_flag=True, help="Print one line of JSON for each host.")
+@click.option(
+    "--html", type=click.Path(path_type=Path), help="File for the answer as an HTML page."
+)
 @click.option(
     "--out",
     type=click.Path(path_type=Path),
@@ -110,9 +121,9 @@ STYLES: dict[str, dict[str, Any]] = {
     help="Switch at the far end: eth0=switch+dell_os6://sw1/Te1/0/1",
 )
 @click.option("--sudo", is_flag=True, help="Read as root, by `sudo -n` on each host.")
-@click.option("--verbose", is_flag=True, help="All that was checked, and every host in full.")
-@click.option("--explain", metavar="RULE", help="Say what a rule is about, and its source.")
-@click.option("--rules", "list_rules", is_flag=True, help="List every rule.")
+@click.option("--verbose", is_flag=True, help="Show all that was checked, and every host in full.")
+@click.option("--explain", metavar="RULE", help="Explain a rule, with its source, and exit.")
+@click.option("--rules", "list_rules", is_flag=True, help="List all rules and exit.")
 def doctor(
     hosts: tuple[str, ...],
     as_json: bool,

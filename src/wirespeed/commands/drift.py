@@ -17,7 +17,9 @@ from wirespeed.terminal import echo
 
 @click.command()
 @click.argument("spec", metavar="SPEC|RUN", type=click.Path(path_type=Path))
-@click.option("--run", "folder", type=click.Path(path_type=Path), help="Folder of the journal.")
+@click.option(
+    "--run", "folder", type=click.Path(path_type=Path), help="Folder of the run, with its journal."
+)
 def drift(spec: Path, folder: Path | None) -> int:
     """Show what changed on the hosts since the last apply, by reading every step's state again.
 

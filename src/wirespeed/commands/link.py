@@ -46,27 +46,45 @@ class LinkBps(click.ParamType[int | str]):
 @click.argument("host")
 @click.argument("netdev")
 @click.argument("switch", metavar="SWITCH/PORT")
-@click.option("--speed", "link_bps", type=LinkBps(), help="Of both ends: 10G; auto: negotiated.")
-@click.option("--fec", type=click.Choice(["auto", "off", "rs", "baser"]), help="FEC, of both ends.")
 @click.option(
-    "--switch-mtu", type=click.IntRange(1280, 9999), help="MTU of the switch's port alone."
+    "--speed", "link_bps", type=LinkBps(), help="Speed of both ends, such as 10G; auto: negotiated."
+)
+@click.option(
+    "--fec", type=click.Choice(["auto", "off", "rs", "baser"]), help="FEC mode of both ends."
+)
+@click.option(
+    "--switch-mtu",
+    type=click.IntRange(1280, 9999),
+    help="MTU of the switch port, in bytes; the card's stays as it is.",
 )
 @click.option(
     "--by",
     "tool",
     type=click.Choice(["ethtool", "mlxlink", "mstlink"]),
     default="ethtool",
-    help="What sets the speed of a card of Linux.",
+    help="Tool that sets the speed of a Linux card.",
 )
 @click.option(
-    "--card-is", type=LinkBps(), help="What a Windows card is set to now, as mlx5cmd says."
+    "--card-is",
+    type=LinkBps(),
+    help="Current speed setting of a Windows card, as mlx5cmd shows it.",
 )
-@click.option("--apply", "is_applied", is_flag=True, help="Do it; else it is only shown.")
-@click.option("--undo", "is_undone", is_flag=True, help="Put both ends back as they were.")
-@click.option("--save", "is_saved", is_flag=True, help="Save the switch's configuration then.")
-@click.option("--yes", is_flag=True, help="Do not ask.")
-@click.option("--port-is-right", is_flag=True, help="The cable is in that port: you looked.")
-@click.option("--run", "folder", type=click.Path(path_type=Path), help="Folder of the journal.")
+@click.option(
+    "--apply", "is_applied", is_flag=True, help="Apply the plan; without it the plan is only shown."
+)
+@click.option(
+    "--undo", "is_undone", is_flag=True, help="Put both ends back to their settings before."
+)
+@click.option(
+    "--save", "is_saved", is_flag=True, help="Save the switch's running configuration afterwards."
+)
+@click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
+@click.option(
+    "--port-is-right", is_flag=True, help="Confirm that you followed the cable to that port."
+)
+@click.option(
+    "--run", "folder", type=click.Path(path_type=Path), help="Folder of the run, with its journal."
+)
 @undo_options
 @break_lock
 def link(

@@ -13,9 +13,15 @@ from wirespeed.runs.persist_run import PersistRequest, forget_run, persist_run
 
 @click.command()
 @click.argument("spec", metavar="SPEC|RUN", type=click.Path(path_type=Path))
-@click.option("--run", "folder", type=click.Path(path_type=Path), help="Folder of the journal.")
-@click.option("--remove", is_flag=True, help="Take it away: the next boot forgets again.")
-@click.option("--yes", is_flag=True, help="Do not ask.")
+@click.option(
+    "--run", "folder", type=click.Path(path_type=Path), help="Folder of the run, with its journal."
+)
+@click.option(
+    "--remove",
+    is_flag=True,
+    help="Remove the script and unit, so that the next boot starts without the settings.",
+)
+@click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
 @undo_options
 @break_lock
 def persist(

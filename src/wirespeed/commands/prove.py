@@ -16,8 +16,10 @@ from wirespeed.runs.report_source import proof_pages
 
 @click.command()
 @click.argument("spec", type=click.Path(path_type=Path))
-@click.option("--yes", is_flag=True, help="Do not ask.")
-@click.option("--keep", is_flag=True, help="Leave it applied: `wirespeed undo` takes it back.")
+@click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
+@click.option(
+    "--keep", is_flag=True, help="Leave the plan applied; `wirespeed undo` takes it back."
+)
 @click.option(
     "--out",
     type=click.Path(path_type=Path),

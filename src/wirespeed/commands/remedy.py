@@ -17,18 +17,33 @@ from wirespeed.runs.remedy_run import RemedyRequest, remedy_host
     "--for",
     "purpose",
     type=click.Choice([p.value for p in Purpose]),
-    help="What the ports are for.",
+    help="Purpose of the ports.",
 )
 @click.option(
-    "--wanted", multiple=True, metavar="KEYWORD=VALUE", help="An advanced property, as you set it."
+    "--wanted",
+    multiple=True,
+    metavar="KEYWORD=VALUE",
+    help="Advanced property that you set on a Windows card; may be repeated.",
 )
-@click.option("--of", "rules", multiple=True, metavar="RULE", help="Only of this finding.")
-@click.option("--apply", "is_applied", is_flag=True, help="Do it; else it is only shown.")
-@click.option("--yes", is_flag=True, help="Do not ask.")
-@click.option("--run", "folder", type=click.Path(path_type=Path), help="Folder of the journal.")
-@click.option("--allow-cutoff", is_flag=True, help="Also change the port that it is reached by.")
-@click.option("--allow-firmware", is_flag=True, help="Also write firmware.")
-@click.option("--allow-no-undo", is_flag=True, help="Also do what nothing takes back.")
+@click.option(
+    "--of",
+    "rules",
+    multiple=True,
+    metavar="RULE",
+    help="Rule whose finding is the only one to fix; may be repeated.",
+)
+@click.option(
+    "--apply", "is_applied", is_flag=True, help="Apply the plan; without it the plan is only shown."
+)
+@click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
+@click.option(
+    "--run", "folder", type=click.Path(path_type=Path), help="Folder of the run, with its journal."
+)
+@click.option(
+    "--allow-cutoff", is_flag=True, help="Also change the port that the host is reached by."
+)
+@click.option("--allow-firmware", is_flag=True, help="Also write firmware of a card.")
+@click.option("--allow-no-undo", is_flag=True, help="Also apply steps that cannot be undone.")
 @break_lock
 def remedy(
     host: str,

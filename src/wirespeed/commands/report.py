@@ -20,8 +20,10 @@ from wirespeed.terminal import echo
 
 @click.command()
 @click.argument("folder", metavar="FOLDER|SPEC", type=click.Path(path_type=Path))
-@click.option("--against", type=click.Path(path_type=Path), help="A second run, side by side.")
-@click.option("--out", type=click.Path(path_type=Path), help="Folder to write to.")
+@click.option(
+    "--against", type=click.Path(path_type=Path), help="Folder of a second run, shown side by side."
+)
+@click.option("--out", type=click.Path(path_type=Path), help="Folder for the pages.")
 def report(folder: Path, against: Path | None, out: Path | None) -> int:
     """Make the report of a run again from its trials.jsonl, or lay two side by side.
 

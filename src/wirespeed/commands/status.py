@@ -24,7 +24,9 @@ CODES = {"applied": 0, "undone": 0, "unfinished": 1, "unconfirmed": 1, "staged":
 
 @click.command()
 @click.argument("spec", metavar="[SPEC|RUN|HOST]", required=False)
-@click.option("--run", "folder", type=click.Path(path_type=Path), help="Folder of the journal.")
+@click.option(
+    "--run", "folder", type=click.Path(path_type=Path), help="Folder of the run, with its journal."
+)
 def status(spec: str | None, folder: Path | None) -> int:
     """Show the progress of a run, from its journal alone: no host is asked.
 

@@ -25,11 +25,16 @@ from wirespeed.terminal import confirm, echo
 
 @click.command()
 @click.argument("spec", metavar="SPEC|RUN|HOST")
-@click.option("--run", "folder", type=click.Path(path_type=Path), help="Folder of the journal.")
 @click.option(
-    "--only", metavar="RUN", default="", help="Of HOST: undo this run alone, by its first digits."
+    "--run", "folder", type=click.Path(path_type=Path), help="Folder of the run, with its journal."
 )
-@click.option("--yes", is_flag=True, help="Of HOST: do not ask.")
+@click.option(
+    "--only",
+    metavar="RUN",
+    default="",
+    help="With HOST: id of the only run to undo, or its first digits.",
+)
+@click.option("--yes", is_flag=True, help="With HOST: do not ask for confirmation.")
 @undo_options
 @break_lock
 def undo(

@@ -11,12 +11,13 @@ F = TypeVar("F", bound=Callable[..., Any])
 def undo_options(command: F) -> F:
     """Give a command `--force` and `--forget`."""
     force = click.option(
-        "--force", is_flag=True, help="Also put back what others have changed since."
+        "--force", is_flag=True, help="Also put back settings that others have changed since."
     )
     forget = click.option(
         "--forget",
         multiple=True,
         metavar="STEP",
-        help="Leave a step as it is, for good: its device is gone. A number, or 'mtu eth0'.",
+        help="Step to leave as it is, for good, because its device is gone: its number, or "
+        "`mtu eth0`.",
     )
     return force(forget(command))
