@@ -111,7 +111,7 @@ COMMANDS = {
     "ceiling": "Show the most that a path can carry, and what bounds it.",
     "doctor": "Find what holds a card below line rate, and what each fault costs.",
     "remedy": "Plan the steps that fix what the doctor found, and apply them.",
-    "link": "Set the speed of a link at the card and at the switch's port, as one change.",
+    "link": "Set the speed of a link at card and switch port, as one change.",
     "lab": "Virtual hosts with SR-IOV cards, to try everything without hardware.",
     "plan": "Show every command that a spec takes, and those that undo it.",
     "apply": "Apply a spec to its hosts and verify every step.",

@@ -28,7 +28,8 @@ def advise() -> None:
 @advise.command()
 @click.option("--ports", required=True, metavar="NxSPEED", help="Ports of each host: 2x10G.")
 @click.option("--for", "purpose", default="live-migration", show_default=True,
-              type=click.Choice(["live-migration", "storage"]))  # fmt: skip
+              type=click.Choice(["live-migration", "storage"]),
+              help="Purpose of the transport.")  # fmt: skip
 @click.option("--rdma/--no-rdma", default=False, help="The cards of both ends have RDMA.")
 @click.option("--dcb/--no-dcb", default=False, help="Every switch between has DCB.")
 @click.option("--guests", type=click.IntRange(1, 1000), help="Guests that are moved at once.")
@@ -52,8 +53,8 @@ def transport(
 
 
 @advise.command()
-@click.option("--card", required=True, metavar="SPEED", help="Of the card's port: 25G.")
-@click.option("--switch", required=True, metavar="SPEED", help="Of the switch's port: 10G.")
+@click.option("--card", required=True, metavar="SPEED", help="Speed of the card's port: 25G.")
+@click.option("--switch", required=True, metavar="SPEED", help="Speed of the switch's port: 10G.")
 @as_json
 def fabric(card: str, switch: str, as_json: bool) -> int:
     """Whether a card goes into a fabric of another speed, and what must be forced."""
@@ -63,7 +64,12 @@ def fabric(card: str, switch: str, as_json: bool) -> int:
 
 
 @advise.command()
-@click.option("--card", required=True, metavar="NxSPEED", help="Its ports in use: 2x100G.")
+@click.option(
+    "--card",
+    required=True,
+    metavar="NxSPEED",
+    help="Ports of the card in use, with their speed: 2x100G.",
+)
 @click.option("--slot", "slots", multiple=True, metavar="GENxLANES",
               help="Slot: 4.0x8. May be repeated; all usual ones without it.")  # fmt: skip
 @click.option(
@@ -80,8 +86,15 @@ def slot(card: str, slots: tuple[str, ...], bidirectional: bool, as_json: bool) 
 
 
 @advise.command()
-@click.option("--link", required=True, metavar="SPEED", help="10G, 25G, 40G or 100G.")
-@click.option("--metres", required=True, type=click.FloatRange(min=0, min_open=True))
+@click.option(
+    "--link", required=True, metavar="SPEED", help="Speed of the link: 10G, 25G, 40G or 100G."
+)
+@click.option(
+    "--metres",
+    required=True,
+    type=click.FloatRange(min=0, min_open=True),
+    help="Length of the cable, in metres.",
+)
 @as_json
 def cable(link: str, metres: float, as_json: bool) -> int:
     """Which cable or fibre goes so far."""

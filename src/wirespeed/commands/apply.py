@@ -8,12 +8,24 @@ from wirespeed.apply.guard_timer_hands import CONFIRM_WITHIN_S
 from wirespeed.apply.run import open_run
 from wirespeed.apply.run_place import new_run_folder, of_spec, refuse_moved
 from wirespeed.commands.break_lock import break_lock
+from wirespeed.commands.described import Described
 from wirespeed.runs.apply_run import Applying, How
 from wirespeed.runs.hosts_of_spec import hands_of, read_spec
 from wirespeed.runs.resume_spec import spec_to_go_on_with
 
 
-@click.command()
+@click.command(
+    cls=Described,
+    reads="the hosts of SPEC, each step's state before and after the change",
+    changes="the hosts; the run folder; a copy of the journal on each Linux host",
+    codes={
+        0: "applied, or stopped where --until says",
+        1: "refused, or put back",
+        2: "bad input",
+        3: "a host was left changed",
+        4: "a stage is done, and a host has to be rebooted",
+    },
+)
 @click.argument("spec", type=click.Path(path_type=Path))
 @click.option(
     "--run",
@@ -74,10 +86,7 @@ def apply(
     when a new reading of the host shows it. If a step fails, all steps are put back. The next apply
     finishes a run that was killed, stopped by --until, or waits for a reboot: it shows what is left
     and asks. If the spec was edited since then, see --as-begun.
-
-    Exit codes: 0 applied, or stopped where --until says; 1 refused or put back; 2 bad input;
-    3 a host was left changed; 4 a stage is done, and a host is to be rebooted.
-    """  # fmt: skip
+    """
     wanted = read_spec(spec)
     how = How(
         spec, until, yes, reboot, allow_cutoff, within_s, allow_firmware, allow_no_undo, try_s or 0

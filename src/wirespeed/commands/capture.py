@@ -8,6 +8,7 @@ from pathlib import Path
 
 import click
 
+from wirespeed.commands.described import Described
 from wirespeed.doctor.anonymous import anonymous
 from wirespeed.doctor.collector import collector_script
 from wirespeed.host.capture_request import TIMEOUT_S, Captured, Unreachable
@@ -34,7 +35,12 @@ COUNT_SECONDS = 5
 """Between the two readings of what is counted; a few drops a second show in it."""
 
 
-@click.command()
+@click.command(
+    cls=Described,
+    reads="the hosts; `wirespeed capture --script` shows every command",
+    changes="nothing on the hosts; the files that --out names",
+    codes={0: "all was read", 2: "bad input, or a host of which nothing, or not all, was read"},
+)
 @click.argument("hosts", nargs=-1, metavar="[HOST|FILE]...")
 @click.option(
     "--script",
@@ -72,11 +78,10 @@ def capture(
     timeout_s: float,
     out: Path | None,
 ) -> int:
-    """Read hosts (this one when none is named) and write what was read to files.
+    """Read hosts (this one if none is named) and write a capture of each to a file.
 
-    A HOST is one that `ssh HOST` reaches. A FILE is a capture made before, to be made anonymous.
-
-    Exit codes: 0 all was read; 2 bad input, or a host of which nothing, or not all, was read.
+    HOST is a name that `ssh HOST` reaches. FILE is a capture that was made before, to be made
+    anonymous.
     """
     if bare is not None:
         if hosts or hidden or out or sudo or bare not in SCRIPTS:

@@ -14,6 +14,7 @@ from wirespeed.ceilings.pcie import pcie_ceiling
 from wirespeed.ceilings.tcp import goodput_bps, tcp_payload_bytes, tcp_window_ceiling
 from wirespeed.ceilings.vswitch import vswitch_ceiling
 from wirespeed.commands import ceiling_options as option
+from wirespeed.commands.described import Described
 from wirespeed.model.ascii_json import ascii_json
 from wirespeed.model.ceiling import Ceiling, Direction, Ledger
 from wirespeed.model.error import InputError
@@ -32,7 +33,12 @@ WHAT_IF = (
 """Options that describe a path; with none of them it is read from a host."""
 
 
-@click.command()
+@click.command(
+    cls=Described,
+    reads="the host or the file",
+    changes="nothing",
+    codes={0: "computed", 2: "bad input, or a reading that was cut off"},
+)
 @click.argument("host", required=False, metavar="[HOST|FILE]")
 @click.option(
     "--pcie", metavar="GENxLANES", help="PCIe slot, as generation and lanes: 4.0x4, 3.0x16."
@@ -99,13 +105,11 @@ WHAT_IF = (
 def ceiling(host: str | None, frame: str, purpose: str | None, **given: Any) -> int:
     """Show the most that a path can carry, and what bounds it.
 
-    Of this machine, of a host over SSH, of a file that `wirespeed capture` wrote; or, with --pcie,
-    --link and their kin, of cards that you have not bought yet.
+    The path is that of this machine, of a host over SSH, or of a file that `wirespeed capture`
+    wrote; with --pcie, --link and the options beside them, that of cards that you plan to buy.
 
-    A bar is solid up to what a path that is well set up reaches, and light up to what the headers
-    alone would leave: nothing that is measured can lie above that.
-
-    Exit codes: 0 computed, 2 bad input or a reading that was cut off.
+    A bar is solid up to what a well configured path reaches, and light up to what the headers alone
+    would leave. No measurement can be above that.
     """
     question = Question(
         purpose=None if purpose is None else Purpose(purpose),

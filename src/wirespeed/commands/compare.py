@@ -7,6 +7,7 @@ from pydantic import ValidationError
 
 from wirespeed.apply.run_place import run_folder
 from wirespeed.commands.break_lock import break_lock
+from wirespeed.commands.described import Described
 from wirespeed.host.files import make_result_folder, make_run_folder
 from wirespeed.model.error import InputError, LeftChangedError, WirespeedError
 from wirespeed.model.shown import shown
@@ -36,7 +37,17 @@ from wirespeed.terminal import echo
 MOST_SAID = 400
 
 
-@click.command()
+@click.command(
+    cls=Described,
+    reads="the hosts of SPEC, before, during and after each approach",
+    changes="the hosts, until each approach is undone; the page and the run folders",
+    codes={
+        0: "all approaches are proven",
+        1: "one is not",
+        2: "bad input",
+        3: "a host was left changed",
+    },
+)
 @click.argument("spec", type=click.Path(path_type=Path))
 @click.option(
     "--approaches",
@@ -54,14 +65,12 @@ MOST_SAID = 400
 )
 @break_lock
 def compare(spec: Path, approaches: str, yes: bool, out: Path | None, breaks_lock: bool) -> int:
-    """Prove a spec by several approaches in turn, and lay them side by side on one page.
+    """Prove a spec by several approaches in turn, and show them side by side on one page.
 
-    Each is built, measured and undone before the next one; the word after `approach:` in the spec
-    does not count. One that cannot be built says why, and the others go on. Where it is killed,
-    `wirespeed undo SPEC` takes back what it left.
-
-    Exit codes: 0 all are proven, 1 one is not, 2 bad input, 3 a host was left changed.
-    """  # fmt: skip
+    Each approach is applied, measured and undone before the next one; the word after `approach:` in
+    the spec is not used. If one cannot be applied, the page says why, and the others follow. If
+    compare itself is killed, `wirespeed undo SPEC` takes back what it left.
+    """
     given = read_spec(spec)
     specs = {approach: _spec_of(given, approach) for approach in _named(approaches)}
     folder, pages = out or compare_folder(spec), out or compare_pages(spec)

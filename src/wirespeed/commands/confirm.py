@@ -7,27 +7,35 @@ import click
 from wirespeed.apply.run import open_run
 from wirespeed.apply.run_place import run_folder
 from wirespeed.commands.break_lock import break_lock
+from wirespeed.commands.described import Described
 from wirespeed.model.error import InputError
 from wirespeed.runs.hosts_of_spec import hands_of
 from wirespeed.runs.keep_run import keep
 from wirespeed.runs.run_hosts import spec_of_run
 
 
-@click.command()
+@click.command(
+    cls=Described,
+    reads="the timer of the run on each host",
+    changes="the timers are ended; after exit code 1 the hosts are as before apply",
+    codes={
+        0: "kept",
+        1: "too late: all of it was taken back",
+        2: "bad input",
+        3: "a host was left changed",
+    },
+)
 @click.argument("spec", metavar="SPEC|RUN", type=click.Path(path_type=Path))
 @click.option(
     "--run", "folder", type=click.Path(path_type=Path), help="Folder of the run, with its journal."
 )
 @break_lock
 def confirm(spec: Path, folder: Path | None, breaks_lock: bool) -> int:
-    """Keep what `wirespeed apply --try` did: no host takes it back from here on.
+    """Keep what `wirespeed apply --try` did, so that no host takes it back any more.
 
-    Every host is asked by a new connection. Where one has taken the run back already, so are the
-    others.
-
-    Exit codes: 0 kept; 1 too late, all of it was taken back; 2 bad input; 3 a host was left
-    changed.
-    """  # fmt: skip
+    wirespeed asks every host over a new connection. If one has taken the run back already, the run
+    is taken back on the others too.
+    """
     with open_run(folder or run_folder(spec), must_exist=True, breaks=breaks_lock) as run:
         if run.plan is None or run.outcome != "unconfirmed":
             raise InputError(

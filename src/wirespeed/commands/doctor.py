@@ -11,6 +11,7 @@ from typing import Any
 import click
 
 from wirespeed.catalog import rules
+from wirespeed.commands.described import Described
 from wirespeed.commands.quantities import Address, Gigabits, Seconds
 from wirespeed.host.files import make_folder, write_result, write_text, write_whole
 from wirespeed.host.recorded import read_recorded
@@ -49,7 +50,16 @@ STYLES: dict[str, dict[str, Any]] = {
 }
 
 
-@click.command()
+@click.command(
+    cls=Described,
+    reads="the hosts or files; `wirespeed capture --script` shows every command",
+    changes="nothing on the hosts; the files that --html and --out name",
+    codes={
+        0: "no finding above a note",
+        1: "findings, or a host without an answer",
+        2: "bad input, or a reading that was cut off",
+    },
+)
 @click.argument("hosts", nargs=-1, metavar="[HOST|FILE]...")
 @click.option(
     "--for",
@@ -140,11 +150,8 @@ def doctor(
 ) -> int:
     """Find what holds a card below line rate, and what each fault costs.
 
-    It reads this machine, hosts over SSH, or files that `wirespeed capture` wrote. It changes
-    nothing and installs nothing.
-
-    Exit codes: 0 nothing above a note, 1 findings or a host without an answer, 2 bad input or a
-    reading that was cut off.
+    HOST is here, ssh://, winssh://, winrm://, esxi://, vsphere:// or a switch; FILE is what
+    `wirespeed capture` wrote. Nothing is installed.
     """
     if explain is not None or list_rules:
         _print(rules_lines(rules()) if explain is None else _explained(explain))

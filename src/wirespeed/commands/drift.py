@@ -8,6 +8,7 @@ from wirespeed.apply.drift import drifted, left_states, unread
 from wirespeed.apply.run import read_journal, run_spec
 from wirespeed.apply.run_place import run_folder
 from wirespeed.apply.standing import read_steps
+from wirespeed.commands.described import Described
 from wirespeed.model.journal import outcome, whole_plan
 from wirespeed.report.plan_text import drift_lines
 from wirespeed.runs.hosts_of_spec import hands_of
@@ -15,17 +16,23 @@ from wirespeed.runs.run_hosts import refuse_missing_hosts, spec_of_run
 from wirespeed.terminal import echo
 
 
-@click.command()
+@click.command(
+    cls=Described,
+    reads="the journal of the run, and the state of each step on the hosts",
+    changes="nothing",
+    codes={
+        0: "all is as it was applied",
+        1: "something differs",
+        2: "bad input, or a reading that was cut off",
+        3: "the journal is damaged",
+    },
+)
 @click.argument("spec", metavar="SPEC|RUN", type=click.Path(path_type=Path))
 @click.option(
     "--run", "folder", type=click.Path(path_type=Path), help="Folder of the run, with its journal."
 )
 def drift(spec: Path, folder: Path | None) -> int:
-    """Show what changed on the hosts since the last apply, by reading every step's state again.
-
-    Exit codes: 0 all is as it was left, 1 something is not, 2 bad input or a reading that was cut
-    off, 3 the journal is damaged.
-    """
+    """Show what changed on the hosts since the last apply, by reading every step's state again."""
     where = folder or run_folder(spec)
     entries = read_journal(where)
     plan = whole_plan(entries)

@@ -7,6 +7,7 @@ import click
 
 from wirespeed.apply.run_place import other_run_folder
 from wirespeed.commands.break_lock import break_lock
+from wirespeed.commands.described import Described
 from wirespeed.commands.undo_options import undo_options
 from wirespeed.host.reach_destination import (
     SwitchHost,
@@ -42,7 +43,17 @@ class LinkBps(click.ParamType[int | str]):
         return int(float(match[1]) * 10**9) if match else AUTO
 
 
-@click.command()
+@click.command(
+    cls=Described,
+    reads="both ends: settings, link state, LLDP neighbors",
+    changes="with --apply, --undo or --save: both ends; the run folder",
+    codes={
+        0: "done, or nothing to do",
+        1: "there is something to do",
+        2: "bad input",
+        3: "an end was left changed",
+    },
+)
 @click.argument("host")
 @click.argument("netdev")
 @click.argument("switch", metavar="SWITCH/PORT")
@@ -108,20 +119,17 @@ def link(
 ) -> int:
     """Set speed and FEC of a link at both of its ends, as one change that is undone as one.
 
-    SWITCH/PORT is as in switch+dell_os6://admin@sw1/Te1/0/1. The switch's port is set first; then
-    the card, whose reading proves both. Where the link does not come up, both are put back. What is
-    set at the switch is its running configuration, which its next start undoes; --save, alone or
-    with --apply or --undo, saves it: all of it, with what others did not save.
+    SWITCH/PORT is as in switch+dell_os6://admin@sw1/Te1/0/1. The switch port is set first; then the
+    card, whose reading proves both. If the link does not come up, both are put back. At the switch
+    the running configuration is changed, which a restart of the switch undoes; --save, alone or
+    with --apply or --undo, saves all of it, including what others did not save.
 
-    HOST is here, ssh://, winssh:// or winrm://. On Windows NETDEV is the adapter's name, and the
-    card one of Mellanox.
+    HOST is here, ssh://, winssh:// or winrm://. On Windows NETDEV is the name of the adapter, and
+    the card is one of Mellanox.
 
-    A port of the switch is changed where it hears the card by LLDP. Where it hears another, or
-    only one end has a link, it is left alone; where it hears nobody you are asked. --port-is-right
+    A switch port is changed if it hears the card by LLDP. If it hears another device, or if only
+    one end has a link, it is not changed; if it hears no neighbor, wirespeed asks. --port-is-right
     says that you followed the cable.
-
-    Exit codes: 0 done, or nothing to do; 1 there is something to do; 2 bad input; 3 an end was left
-    changed.
     """
     is_set = link_bps is not None or fec is not None or switch_mtu is not None
     if not (is_undone or is_set or is_saved) or (is_saved and is_set and not is_applied):

@@ -31,7 +31,8 @@ def _measure_options(command: Callable[..., int]) -> Callable[..., int]:
         click.option("--flows", default=USUAL.flows, show_default=True,
                      help="UDP flows, 1 to 2^24."),
         click.option("--search", "method", default=USUAL.method, show_default=True,
-                     type=click.Choice(["informed", "rfc2544", "mlrsearch"])),
+                     type=click.Choice(["informed", "rfc2544", "mlrsearch"]),
+                     help="Search method."),
         click.option("--width", default=USUAL.width, show_default=True,
                      help="Stop when (upper - lower) / upper is no more than this."),
         click.option("--trial-seconds", default=USUAL.trial_seconds, show_default=True,
@@ -74,12 +75,12 @@ measure.add_command(workload_command)
 @measure.command()
 @_measure_options
 def rfc2544(**options: Any) -> int:
-    """Search for the highest load without loss, per frame size (RFC 2544 with --continuous)."""
+    """Search for the highest load without loss, per frame size (RFC 2544, unless --windowed)."""
     return measure_bench(BenchRequest(**options))
 
 
 @measure.command(name="single-core")
 @_measure_options
 def single_core(**options: Any) -> int:
-    """The same, and print Mpps, Gb/s, core frequency and cycles per packet."""
+    """Measure as rfc2544 does, and print Mpps, Gb/s, core clock and cycles per packet."""
     return measure_bench(BenchRequest(**options, single_core=True))

@@ -6,12 +6,23 @@ import click
 
 from wirespeed.apply.run_place import run_folder
 from wirespeed.commands.break_lock import break_lock
+from wirespeed.commands.described import Described
 from wirespeed.commands.undo_options import undo_options
 from wirespeed.runs.how_undone import HowUndone
 from wirespeed.runs.persist_run import PersistRequest, forget_run, persist_run
 
 
-@click.command()
+@click.command(
+    cls=Described,
+    reads="the journal of the run, and both files on the hosts",
+    changes="the script and the unit on each host; the run folder",
+    codes={
+        0: "the settings last, or no longer last with --remove",
+        1: "refused, or put back",
+        2: "bad input",
+        3: "a host was left changed",
+    },
+)
 @click.argument("spec", metavar="SPEC|RUN", type=click.Path(path_type=Path))
 @click.option(
     "--run", "folder", type=click.Path(path_type=Path), help="Folder of the run, with its journal."
@@ -33,13 +44,10 @@ def persist(
     forget: tuple[str, ...],
     breaks_lock: bool,
 ) -> int:
-    """Make what was applied come back at boot, by a script and a unit of systemd on each host.
+    """Restore what was applied at each boot, by a script and a systemd unit on each host.
 
-    Both are written by steps, as all else: shown, journalled, read back, and put back if one fails.
-    Nothing that runs now is changed.
-
-    Exit codes: 0 it lasts, or is taken away; 1 refused or put back; 2 bad input;
-    3 a host was left changed.
-    """  # fmt: skip
+    Script and unit are written by steps: shown first, journalled, read back, and put back if one
+    fails. The running settings are not changed.
+    """
     asked = PersistRequest(spec, folder or run_folder(spec), yes=yes, breaks_lock=breaks_lock)
     return forget_run(asked, HowUndone(force, forget)) if remove else persist_run(asked)

@@ -7,6 +7,7 @@ import click
 from wirespeed.apply.make import When, plan_spec
 from wirespeed.apply.run import is_run, read_journal
 from wirespeed.apply.run_place import run_folder
+from wirespeed.commands.described import Described
 from wirespeed.model.journal import Begun, outcome, whole_plan
 from wirespeed.report.plan_diff import diff_lines
 from wirespeed.report.plan_text import plan_lines, shell_script
@@ -15,15 +16,20 @@ from wirespeed.runs.run_hosts import live_hosts, still_to_reboot
 from wirespeed.terminal import echo
 
 
-@click.command()
+@click.command(
+    cls=Described,
+    reads="the hosts of SPEC, or their captures",
+    changes="nothing",
+    codes={0: "planned", 2: "bad input, or a host that could not be read"},
+)
 @click.argument("spec", type=click.Path(path_type=Path))
 @click.option("--json", "as_json", is_flag=True, help="Print the plan as JSON.")
 @click.option("--diff", "as_diff", is_flag=True, help="Print only what differs on the hosts.")
 @click.option("--shell", metavar="HOST", help="Print one host's steps as a script.")
 def plan(spec: Path, as_json: bool, as_diff: bool, shell: str | None) -> None:
-    """Show what a spec takes: every command, in order, and its undo. Nothing is changed.
+    """Show every command that a spec takes, in order, with its undo.
 
-    Where a host has to be rebooted, the plan goes up to there; what follows is planned when it was.
+    If a host has to be rebooted, the plan ends there; the rest is planned after the reboot.
     """
     wanted = read_spec(spec)
     if shell is not None and shell not in wanted.hosts:

@@ -6,6 +6,7 @@ import click
 
 from wirespeed.apply.run_place import new_run_folder, refuse_moved
 from wirespeed.commands.break_lock import break_lock
+from wirespeed.commands.described import Described
 from wirespeed.host.files import make_result_folder
 from wirespeed.report.proof_answer import exit_code
 from wirespeed.runs.hosts_of_spec import read_spec
@@ -14,7 +15,17 @@ from wirespeed.runs.prove_run import DeclinedError
 from wirespeed.runs.report_source import proof_pages
 
 
-@click.command()
+@click.command(
+    cls=Described,
+    reads="the hosts of SPEC before, while and after it is applied; traffic between its guests",
+    changes="the hosts, until the undo (see --keep); the page and the run folder",
+    codes={
+        0: "all of it is proven",
+        1: "something is not: frames leaked, a flow was lost, a host is not as before",
+        2: "bad input; nothing was changed",
+        3: "a host was left changed",
+    },
+)
 @click.argument("spec", type=click.Path(path_type=Path))
 @click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
 @click.option(
@@ -30,13 +41,10 @@ from wirespeed.runs.report_source import proof_pages
 def prove(spec: Path, yes: bool, keep: bool, out: Path | None, breaks_lock: bool) -> int:
     """Prove a spec: doctor, plan, apply, verify, measure between the guests, undo, compare.
 
-    Whatever fails, what was applied is taken back, and the page says what is not shown. The page
+    If a stage fails, what was applied is taken back, and the page says what is not shown. The page
     is report.html beside the spec, in SPEC.report; `wirespeed report SPEC` makes it again from the
     files of the run.
-
-    Exit codes: 0 all of it is proven; 1 something is not: frames leaked, a flow was lost, the
-    hosts are not as before; 2 bad input, nothing was changed; 3 a host was left changed.
-    """  # fmt: skip
+    """
     folder, pages = out or new_run_folder(spec), out or proof_pages(spec)
     if out is None:
         refuse_moved(spec, read_spec(spec))

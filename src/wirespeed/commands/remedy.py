@@ -5,13 +5,24 @@ from pathlib import Path
 import click
 
 from wirespeed.commands.break_lock import break_lock
+from wirespeed.commands.described import Described
 from wirespeed.commands.doctor import check_wanted
 from wirespeed.host.reach_destination import HERE
 from wirespeed.model.question import Purpose, Question
 from wirespeed.runs.remedy_run import RemedyRequest, remedy_host
 
 
-@click.command()
+@click.command(
+    cls=Described,
+    reads="the host, as doctor does",
+    changes="with --apply: the host; the run folder",
+    codes={
+        0: "nothing to do, or done",
+        1: "there is something to do",
+        2: "bad input",
+        3: "a host was left changed",
+    },
+)
 @click.argument("host", default=HERE)
 @click.option(
     "--for",
@@ -58,14 +69,11 @@ def remedy(
     allow_no_undo: bool,
     breaks_lock: bool,
 ) -> int:
-    """Plan the steps that mend what the doctor found, and do them with --apply.
+    """Plan the steps that fix what the doctor found, and apply them with --apply.
 
-    HOST is here, ssh://, winssh:// or winrm://. `wirespeed undo FOLDER` takes them back. A finding
-    whose best remedy is by hand is left to you, unless you name its rule with --of.
-
-    Exit codes: 0 nothing to do, or done; 1 there is something to do; 2 bad input; 3 a host was
-    left changed.
-    """  # fmt: skip
+    HOST is here, ssh://, winssh:// or winrm://. `wirespeed undo FOLDER` takes the steps back. If
+    the best remedy of a finding is by hand, the finding is left to you, unless --of names its rule.
+    """
     check_wanted(wanted)
     asked = RemedyRequest(
         host,

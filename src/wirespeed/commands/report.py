@@ -4,6 +4,7 @@ from pathlib import Path
 
 import click
 
+from wirespeed.commands.described import Described
 from wirespeed.host.files import make_folder, make_result_folder, write_result
 from wirespeed.measure.bench.run_folder import TRIALS, merged, read_records
 from wirespeed.model.error import InputError
@@ -18,17 +19,22 @@ from wirespeed.runs.run_pages import write_reports
 from wirespeed.terminal import echo
 
 
-@click.command()
+@click.command(
+    cls=Described,
+    reads="the files of the run",
+    changes="report.html, report.md and results.csv in its folder, or in --out",
+    codes={0: "written", 2: "bad input"},
+)
 @click.argument("folder", metavar="FOLDER|SPEC", type=click.Path(path_type=Path))
 @click.option(
     "--against", type=click.Path(path_type=Path), help="Folder of a second run, shown side by side."
 )
 @click.option("--out", type=click.Path(path_type=Path), help="Folder for the pages.")
 def report(folder: Path, against: Path | None, out: Path | None) -> int:
-    """Make the report of a run again from its trials.jsonl, or lay two side by side.
+    """Make the pages of a run again from its files, or show two runs side by side.
 
-    Of a spec that `wirespeed prove` or `wirespeed compare` went through, or of the folder of such a
-    run, its page is made again.
+    FOLDER is a run folder of `wirespeed measure`. Of SPEC, or of the folder of its run, the page of
+    the last prove or compare is made again.
     """
     source = source_of(folder)
     if out is None and source.pages != source.folder:

@@ -7,6 +7,7 @@ import click
 from wirespeed.apply.journal_damage import refuse_damage
 from wirespeed.apply.run import read_told
 from wirespeed.apply.run_place import run_folder
+from wirespeed.commands.described import Described
 from wirespeed.model.journal import outcome, whole_plan
 from wirespeed.model.journal_salvage import undoable
 from wirespeed.report.plan_text import salvage_lines, status_lines
@@ -22,22 +23,33 @@ LEFT_CHANGED = 3
 CODES = {"applied": 0, "undone": 0, "unfinished": 1, "unconfirmed": 1, "staged": REBOOT_DUE}
 
 
-@click.command()
+@click.command(
+    cls=Described,
+    reads="the journal; with HOST, the copies of journals on that host",
+    changes="nothing",
+    codes={
+        0: "applied or undone",
+        1: "unfinished, or not confirmed",
+        2: "bad input",
+        3: "a host was left changed",
+        4: "a stage is done, and a host has to be rebooted",
+    },
+)
 @click.argument("spec", metavar="[SPEC|RUN|HOST]", required=False)
 @click.option(
     "--run", "folder", type=click.Path(path_type=Path), help="Folder of the run, with its journal."
 )
 def status(spec: str | None, folder: Path | None) -> int:
-    """Show the progress of a run, from its journal alone: no host is asked.
+    """Show the progress of a run, from its journal alone.
 
-    Without SPEC it lists the runs that are known: those in ~/.local/state/wirespeed/runs.
+    Without SPEC, the runs in ~/.local/state/wirespeed/runs are listed.
 
-    HOST (here, ssh://…) is a Linux host: it is asked what runs stand on it, of whom, since when,
-    with which steps; who has it now, and what it undoes by itself unless it is confirmed.
+    HOST (here, ssh://…) is a Linux host, which is asked for the runs that stand on it: who began
+    them, when, and with which steps; who holds the host now; and what it will undo by itself unless
+    that is confirmed. The exit code is that of the worst run.
 
-    Exit codes: 0 applied or undone; 1 unfinished, or not confirmed; 2 bad input; 3 a host was left
-    changed; 4 a stage is done, and a host is to be rebooted. Of a journal with damaged lines it
-    says which steps can still be undone, and ends with 3. Of a host's runs, the worst counts.
+    If lines of the journal are damaged, the steps that can still be undone are listed, and the exit
+    code is 3.
     """
     if spec is None and folder is None:
         echo("\n".join(run_lines()))

@@ -10,6 +10,7 @@ from wirespeed.apply.run import is_run, open_run, salvage_run
 from wirespeed.apply.run_place import run_folder
 from wirespeed.apply.stages import needs_reboot
 from wirespeed.commands.break_lock import break_lock
+from wirespeed.commands.described import Described
 from wirespeed.commands.undo_options import undo_options
 from wirespeed.model.error import InputError
 from wirespeed.runs.compare_folder import compare_folder, standing_runs
@@ -23,7 +24,17 @@ from wirespeed.runs.run_hosts import spec_of_run, take_back, taken
 from wirespeed.terminal import confirm, echo
 
 
-@click.command()
+@click.command(
+    cls=Described,
+    reads="the state of each step on the hosts",
+    changes="the hosts, back to their former state; the run folder",
+    codes={
+        0: "all is as it was",
+        1: "with HOST: you declined",
+        2: "bad input",
+        3: "a host was left changed",
+    },
+)
 @click.argument("spec", metavar="SPEC|RUN|HOST")
 @click.option(
     "--run", "folder", type=click.Path(path_type=Path), help="Folder of the run, with its journal."
@@ -46,20 +57,17 @@ def undo(
     forget: tuple[str, ...],
     breaks_lock: bool,
 ) -> int:
-    """Put everything back as it was before `wirespeed apply`, last step first, all stages.
+    """Put everything back as it was before `wirespeed apply`: all stages, the last step first.
 
-    SPEC is the spec that was applied, RUN the folder of its run. What a comparison of the spec
-    left that was killed is taken back too.
+    SPEC is the spec that was applied, RUN the folder of its run. If a comparison of the spec was
+    killed, what it left is taken back too.
 
-    HOST (here, ssh://…) is a Linux host whose run folder is lost: every run that stands there is
-    taken back on it by the copy of the journal that it keeps, the latest first. It is shown first,
-    and asked for. Who has lost the machine that applied it needs --break-lock where it was killed.
+    HOST (here, ssh://…) is a Linux host whose run folder is lost. Every run that stands there is
+    taken back by the copy of the journal that the host keeps, the latest first; the runs are shown,
+    and wirespeed asks. If the machine that applied them is lost too, --break-lock is needed.
 
-    What is neither as the run left it nor as it was before, somebody else changed: it is named and
-    left alone, with the steps that hang together with it; all else is put back.
-
-    Exit codes: 0 all is as it was; 1 HOST, and it was not to be done; 2 bad input; 3 a host was
-    left changed.
+    If others changed a setting after the run, undo names it and leaves it, with the steps that
+    depend on it, and puts all else back: see --force and --forget.
     """
     how = HowUndone(force, forget)
     if folder is None and (host := named_host(spec)):
