@@ -1,4 +1,4 @@
-"""docs/doctor.md: what it shows is what its commands print, and its schema is the code's."""
+"""docs/doctor.md, README.md: what they show is what is printed; the schema is the code's."""
 
 import json
 import re
@@ -20,9 +20,10 @@ LEFT_OUT = "[…]"
 
 
 def sessions() -> list[tuple[str, list[str]]]:
-    """Each command of the page with the lines that it is said to print."""
+    """Each command of the pages with the lines that it is said to print."""
     found = []
-    for text in PAGE.split(PROMPT)[1:]:
+    pages = (PAGE, (ROOT / "README.md").read_text())
+    for text in (text for page in pages for text in page.split(PROMPT)[1:]):
         indented = re.split(r"\n+(?=[^\n ])", text)[0]
         command, *shown = indented.rstrip("\n").split("\n")
         found.append((command, [line.removeprefix("    ") for line in shown]))
