@@ -58,7 +58,7 @@ ALLOWED_NAMES = {
 
 RIDDLES = re.compile(
     r"\b(nobody|somebody|someone|whoever|anew|afresh|mend(?:s|ed|ing)?|dear(?:er|est)?|be had)\b|"
-    r"(?<!there )\bis no (?!longer|more than|such)[a-z]",
+    r"(?<!there )\b(?:is|are) no (?!(?:longer|more than|such)\b|,)",
     re.IGNORECASE,
 )
 NO_RIDDLES = {"src/wirespeed/doctor/anonymous.py": "`nobody` is the name of a user"}

@@ -80,7 +80,7 @@ def _link_bps(host: HostFacts, port: Port) -> tuple[int, str]:
     """Speed of the port and the command that shows it."""
     if port.netdev is None:
         raise CannotTellError(
-            f"{port.name} has no netdev that could tell its speed, as its driver is "
+            f"{port.name} has no netdev that reports its speed, as its driver is "
             f"{port.driver or 'none'}",
             f"dpdk-devbind.py --status-dev net ({port.name})",
         )

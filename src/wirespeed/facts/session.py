@@ -45,7 +45,7 @@ show session - session_peer
         if not words:
             return cls(Absent(SOURCE, "no SSH session"))
         if words[0] == "unknown":
-            return cls(Unreadable("sudo took away what would tell it", SOURCE))
+            return cls(Unreadable("sudo removed the variable that shows it", SOURCE))
         try:
             # An address of the link has its netdev behind it: fe80::1%eth0.
             return cls(Known(str(ip_address(words[0].partition("%")[0])), SOURCE))

@@ -62,7 +62,7 @@ def choose(comparison: Comparison) -> Choice:
     if comparison.emulated:
         works = f"{listed} {'works' if len(names) == 1 else 'work'} as the spec wants"
         return Choice(
-            f"{works}. Which is faster, these hosts cannot tell: they are emulated.",
+            f"{works}. These hosts cannot show which is faster: they are emulated.",
             (*out, "Compare on your own hosts; until then, choose by what each has and lacks."),
         )
     if len(proven) == 1:

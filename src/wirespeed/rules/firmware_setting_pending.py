@@ -23,7 +23,7 @@ def _check(exam: PortExam) -> Iterator[Finding]:
     settings = known(card.settings, "the firmware's settings").values()
     if not any(isinstance(one.current, Known) for one in settings):
         raise CannotTellError(
-            "the card does not tell what is in force from what will be",
+            "the card does not show apart what is in force and what is stored",
             f"{card.settings_tool} -d {pf.pci_address} -e q",
         )
     pending = [

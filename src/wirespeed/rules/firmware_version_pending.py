@@ -16,7 +16,9 @@ def _check(exam: PortExam) -> Iterator[Finding]:
     pf = physical_function(exam.host, exam.port)
     card = exam.host[Firmware].of(pf.pci_address)
     if value_or_none(card.running) is None or value_or_none(card.stored) is None:
-        raise DoesNotApplyError("its driver does not tell firmware that runs from stored")
+        raise DoesNotApplyError(
+            "its driver does not report the running and the stored firmware apart"
+        )
     running = known(card.running, "firmware that runs")
     stored = known(card.stored, "firmware that is stored")
     if running == stored or not isinstance(card.stored, Known):

@@ -14,7 +14,7 @@ def _check(exam: PortExam) -> Iterator[Finding]:
     link = link_that_is_up(exam.host, exam.port)
     ours, theirs = link.autonegotiation, link.partner_autonegotiation
     if isinstance(theirs, Absent):
-        raise DoesNotApplyError("the driver does not tell what the peer advertises")
+        raise DoesNotApplyError("the driver does not report what the peer advertises")
     here = known(ours, f"whether {link.netdev} negotiates")
     there = known(theirs, f"whether the peer of {link.netdev} negotiates")
     # A driver that knows nothing of its peer prints `No` and no modes: that is no evidence.

@@ -31,7 +31,7 @@ def _check(exam: PortExam) -> Iterator[Finding]:
             return
         raise CannotTellError(
             f"{_gbps(now)} where {link.netdev} can do {_gbps(max(own))}, and the peer does not "
-            "tell its modes: it is forced, or can do no more; the switch knows",
+            "report its modes: it is forced, or can do no more; the switch knows",
             f"ethtool {link.netdev}",
         )
     partner = known(link.partner.bps, f"modes of the peer of {link.netdev}")
@@ -103,7 +103,7 @@ def _remedies(link: Link, now: int, both: int) -> tuple[Remedy, ...]:
         return (Remedy(text=text, commands=(again,), danger=Danger.DROPS_LINK, steps=(step,)),)
     return (
         Remedy(
-            text="try another cable or module: both ends tell that they can do more",
+            text="try another cable or module: both ends report that they can do more",
             by_hand=ByHand.HARDWARE,
         ),
         *_by_hand(link, both),

@@ -28,7 +28,7 @@ def _check(exam: PortExam) -> Iterator[Finding]:
         raise DoesNotApplyError("it has no VFs")
     source = f"ip link show {netdev}"
     if not any(isinstance(o, Known) for vf in vfs for o in (vf.is_trusted, vf.is_spoof_checked)):
-        raise CannotTellError("the driver does not tell whether VFs are trusted", source)
+        raise CannotTellError("the driver does not report whether VFs are trusted", source)
     untrusted = [vf for vf in vfs if isinstance(vf.is_trusted, Known) and not vf.is_trusted.value]
     checked = [v for v in vfs if isinstance(v.is_spoof_checked, Known) and v.is_spoof_checked.value]
     found = [

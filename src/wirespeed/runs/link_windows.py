@@ -111,12 +111,12 @@ def _by_property(facts: HostFacts, card: WindowsAdapter, link_bps: int | None) -
         where=where,
         found=f"its driver lists {', '.join(shown(one, 20) for one in has.valid) or 'nothing'} for "
         f"{SPEED_DUPLEX}",
-        so="what is asked for is none of them",
-        next="0 stands for auto, 6 for 1G, 7 for 10G, numbers from 1000 on are Mb/s",
+        so="the requested speed is not among them",
+        next="choose a listed one: 0 is auto, 6 is 1G, 7 is 10G, numbers from 1000 on are Mb/s",
     )
 
 
 def _gbit(bps: int | None) -> int | None:
     if bps is not None and bps % GBIT:
-        raise ValueError(f"{bps / GBIT:g} Gb/s are no whole number")
+        raise ValueError(f"{bps / GBIT:g} Gb/s is not a whole number")
     return None if bps is None else bps // GBIT

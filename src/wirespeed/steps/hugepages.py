@@ -71,7 +71,7 @@ class Hugepages(Step):
             return Unreadable(f"{self._path}: {pages.reason}", source)
         total = TOTAL.search(memory.value) if isinstance(memory, Known) else None
         if total is None:
-            return Unreadable(f"{self._memory} does not tell how much memory there is", source)
+            return Unreadable(f"{self._memory} does not show how much memory there is", source)
         spare_kib = int(total[1]) - max(int(total[1]) // REST_SHARE, REST_KIB)
         if self.count * self.page_kib > spare_kib:
             most = max(0, spare_kib // self.page_kib)

@@ -157,5 +157,5 @@ def _modes(text: str | None) -> str:
         return ""
     modes = " ".join(text.split())
     if not MODES.fullmatch(modes):
-        raise ValueError(f"{modes[:40]!r} are no modes")
+        raise ValueError(f"{modes[:40]!r}: not link modes")
     return modes

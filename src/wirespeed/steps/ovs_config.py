@@ -92,7 +92,7 @@ class OvsConfig(Step):
         if self._is_of_dpdk:
             said = row.get(INITIALIZED)
             if not isinstance(said, bool):
-                return Unreadable(f"it does not tell whether DPDK runs: no {INITIALIZED}", source)
+                return Unreadable(f"it does not show whether DPDK runs: no {INITIALIZED}", source)
             state[INITIALIZED] = said
         return Known(state, source)
 

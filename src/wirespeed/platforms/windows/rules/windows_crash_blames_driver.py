@@ -28,8 +28,8 @@ def _check(exam: HostExam) -> Iterator[Finding]:
         time, code = events[0]
         raise CannotTellError(
             f"Windows crashed {len(events)} time{'s' if len(events) > 1 else ''}, the last at "
-            f"{shown(time, 30)} UTC with {shown(code, 20) or 'no code'}: which driver it was, a "
-            "debugger tells of the dump (`!analyze -v`)",
+            f"{shown(time, 30)} UTC with {shown(code, 20) or 'no code'}: a debugger "
+            "names the driver from the dump (`!analyze -v`)",
             ANALYSIS_SOURCE,
         )
     analysis = known(crashes.analysis, "what the debugger said")

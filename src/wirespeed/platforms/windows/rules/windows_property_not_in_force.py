@@ -167,7 +167,7 @@ RULE = HostRule(
     slug="windows.property_not_in_force",
     title="Adapter property set but not in force (Windows)",
     why="What Device Manager or Set-NetAdapterAdvancedProperty writes stands in the registry; what "
-    "is in force is told elsewhere (Get-NetAdapterLso, -Rss, -Rsc, the MTU). They differ when the "
+    "is in force is shown elsewhere (Get-NetAdapterLso, -Rss, -Rsc, the MTU). They differ when the "
     "adapter was not restarted, when a driver refused, and when a filter sets it back: then the "
     "registry itself has the old value, which only shows beside what you want (--wanted "
     "KEYWORD=VALUE).",

@@ -125,7 +125,7 @@ def link_answer(name: str, text: str) -> tuple[int | None, str]:
     both = [rows[0].number(key) for key in ("TransmitLinkSpeed", "ReceiveLinkSpeed")]
     found = [one.value for one in both if isinstance(one, Known) and one.value]
     if len(found) != len(both):
-        raise ValueError("it is up, and its speed is not told")
+        raise ValueError("it is up, and its speed is not reported")
     return min(found), said
 
 
