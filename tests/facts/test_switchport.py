@@ -183,5 +183,5 @@ def test_link_speeds_are_numbers():
         10 * G, G, 25 * G, 10 * G, 2_500_000_000,
     ]  # fmt: skip
     for text in ("", "auto", "10", "10G$(x)"):
-        with pytest.raises(ValueError, match="no speed"):
+        with pytest.raises(ValueError, match="not a speed"):
             bps_of(text)

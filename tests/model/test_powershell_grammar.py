@@ -97,7 +97,7 @@ def test_what_a_program_would_not_get_as_it_is_is_refused(name: str):
     ],
 )
 def test_programs_are_a_list_and_pipes_join_cmdlets(argv: tuple[str, ...]):
-    with pytest.raises(ValueError, match="no cmdlet"):
+    with pytest.raises(ValueError, match="not a cmdlet"):
         powershell_line(argv)
 
 

@@ -82,8 +82,8 @@ def test_a_stage_says_what_it_waits_for_and_the_next_goes_on_counting():
     assert lines[0] == "alpha, stage 1: once per boot"
     assert lines[1].startswith(" 10 mtu ")
     assert lines[-2:] == [
-        "after the reboot of alpha (firmware_settings 0000:03:00.0): planned afresh from",
-        "  what stands then",
+        "after the reboot of alpha (firmware_settings 0000:03:00.0): planned again, from",
+        "  the state of the host then",
     ]
 
 

@@ -116,8 +116,8 @@ def test_the_bond_of_another_is_left_alone():
     """As the module makes it where nobody says max_bonds=0; of another kind; watched otherwise."""
     for link, word in (
         (Netdev(kind="bond", options=dict(DEFAULTS)), "mode balance-rr"),
-        (Netdev(kind="bridge"), "no bond"),
-        (Netdev(), "no bond"),
+        (Netdev(kind="bridge"), "not a bond"),
+        (Netdev(), "not a bond"),
         (Netdev(kind="bond", options=MIIMON | {"arp_interval": 500}), "arp_interval 500"),
     ):
         host_of_another = host(Netdev(), Netdev(), bond0=link)
