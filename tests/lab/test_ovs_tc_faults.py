@@ -107,9 +107,9 @@ def test_ovs_that_does_not_run_is_said_before_anything_is_changed(spec: Path):
 def test_ovs_bridge_or_port_of_the_user_is_left_alone(lab: Machines, spec: Path):
     for host in HOSTS:
         sh(lab, host, START[host])
-    for made, gone in (
-        ("add-br br-storage", "del-br br-storage"),
-        ("add-br br0 -- add-port br0 t16000000-beta", "del-br br0"),
+    for made, gone, why in (
+        ("add-br br-storage", "del-br br-storage", "wirespeed did not make it"),
+        ("add-br br0 -- add-port br0 t16000000-beta", "del-br br0", "it is in br0"),
     ):
         sh(lab, "alpha", f"ovs-vsctl --no-wait {made}")
         try:
@@ -117,7 +117,7 @@ def test_ovs_bridge_or_port_of_the_user_is_left_alone(lab: Machines, spec: Path)
         finally:
             sh(lab, "alpha", f"ovs-vsctl {gone}")
         assert refused.returncode == 2, refused.stdout + refused.stderr
-        assert "already: it is" in in_one_line(refused.stderr), refused.stderr
+        assert f"already: {why}" in in_one_line(refused.stderr), refused.stderr
 
 
 def test_ovs_database_without_its_daemon_is_said_before_anything_is_changed(
