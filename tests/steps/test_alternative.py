@@ -80,8 +80,8 @@ def test_real_outputs():
     [
         (f"Value: {KERNEL}", "Value: none", "'none'"),
         (f"Value: {KERNEL}", "Value: /opt/ovs-vswitchd", "'/opt/ovs-vswitchd'"),
-        ("Status: auto", "Status: odd", "does not tell which"),
-        ("Name: ovs-vswitchd", "Name: editor", "does not tell which"),
+        ("Status: auto", "Status: odd", "does not name the program"),
+        ("Name: ovs-vswitchd", "Name: editor", "does not name the program"),
     ],
 )
 def test_what_could_not_be_put_back_is_not_changed(was: str, becomes: str, why: str):

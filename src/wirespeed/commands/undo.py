@@ -115,14 +115,13 @@ def _undo_host(host: str, only: str, how: HowUndone, *, yes: bool, breaks: bool)
 
 
 def _tell_undone(folder: Path, *, breaks: bool) -> None:
-    """Bring the hosts' copies up to date: they were lost before they could be told."""
+    """Bring the hosts' copies up to date: the hosts could not be reached when it was undone."""
     with (
         open_run(folder, breaks=breaks) as run,
         hands_of(spec_of_run(folder, run.spec)) as hands,
         taken(run, hands),
     ):
-        echo(f"{folder}: undone from here before; its hosts' copies are brought up to date")
-        echo("nothing else is changed")
+        echo(f"{folder}: it was undone from here; its hosts' copies are brought up to date")
 
 
 def _undo(where: Path, spec: Path, how: HowUndone, *, breaks: bool) -> None:

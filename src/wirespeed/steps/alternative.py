@@ -49,7 +49,7 @@ class Alternative(Step):
         fields = dict(re.findall(r"^(Name|Status|Value): (.{1,200})$", text.value, re.M))
         programs = re.findall(r"^Alternative: (.{1,200})$", text.value, re.M)
         if fields.get("Name") != self.name or fields.get("Status") not in ("auto", "manual"):
-            return Unreadable(f"it does not name the program that {self.name} is", source)
+            return Unreadable(f"it does not name the program of {self.name}", source)
         if self.program not in programs:
             return Unreadable(
                 f"{self.program} is not among its {len(programs)} programs: "
