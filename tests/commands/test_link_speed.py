@@ -94,7 +94,9 @@ def test_no_link_speed_is_set_at_a_port_that_may_be_another_s(
 def test_who_is_at_the_terminal_is_asked_for_the_port_before_a_link_speed_is_set(
     wire: Wire, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(module, "port_proof", lambda *_: PortMatch(Match.UNKNOWN, "hears no neighbor"))
+    monkeypatch.setattr(
+        module, "port_proof", lambda *_: PortMatch(Match.UNKNOWN, "hears no neighbor")
+    )
     arguments = [HOST, NETDEV, SWITCH, "--run", str(tmp_path / "x.run"), "--speed", "10G"]
     for answer, code, mbit in (("n", 1, 1000), ("y", 0, 10000)):
         result = CliRunner().invoke(
