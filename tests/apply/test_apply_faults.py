@@ -20,6 +20,7 @@ from wirespeed.apply.hands_shell import ShellHands
 from wirespeed.apply.interrupted import interrupted
 from wirespeed.apply.planner import make_plan
 from wirespeed.apply.run import open_run
+from wirespeed.host.clock import Deadline, sleep_s
 from wirespeed.host.local import LocalRunner
 from wirespeed.host.runner import Completed
 from wirespeed.model.command import Command
@@ -90,6 +91,10 @@ class Line:
             self.left.stdin.close()
             # As sshd does, whoever started it takes note of its end.
             threading.Thread(target=self.left.wait).start()
+            # It is under way when it has said so; on a busy machine that takes a moment.
+            deadline = Deadline(30)
+            while not Path(hands_script.LOCK, "change").exists() and not deadline.expired:
+                sleep_s(0.01)
             raise error
         done = self._runner.run(argv, timeout_s=timeout_s, stdin=stdin, max_bytes=max_bytes)
         if self.lost == "after" and self.changes == 1:
