@@ -79,12 +79,19 @@ def test_a_kept_run_has_its_status(folder: Path):
         assert {step.host for step in plan.steps} == HOSTS[name]
 
 
+def acts(plan: Plan) -> list[object]:
+    """Give the plan's steps without their reasons, whose words may become better."""
+    steps = [step.model_dump(exclude={"why"}) for step in plan.steps]
+    return [{**step, "step": {**step["step"], "reason": ""}} for step in steps]
+
+
 @pytest.mark.parametrize("folder", ["ovs-tc", "ovs-dpdk"], indirect=True)
 def test_what_a_former_version_applied_is_undone(folder: Path):
     entries = read_journal(folder)
     run = dpdk_run() if "ovs-dpdk" in folder.joinpath("journal.jsonl").read_text() else Run()
     saved = Plan.model_validate_json((folder / "plan.json").read_text())
-    assert whole_plan(entries) == saved == run.plan
+    assert whole_plan(entries) == saved
+    assert acts(saved) == acts(run.plan)
     run.apply()
     assert not run.is_as_found()
     run.journal = entries

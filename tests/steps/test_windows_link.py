@@ -75,8 +75,8 @@ def test_what_it_said_decides_whatever_the_link_is():
     [
         (answer("new", Status="Disconnected"), "no link"),
         (answer("new", ReceiveLinkSpeed=10**9), "has 1 Gb/s"),
-        (answer("new", TransmitLinkSpeed=None), "not told"),
-        (answer("new", TransmitLinkSpeed=0, ReceiveLinkSpeed=0), "not told"),
+        (answer("new", TransmitLinkSpeed=None), "speed is not reported"),
+        (answer("new", TransmitLinkSpeed=0, ReceiveLinkSpeed=0), "speed is not reported"),
         (answer("new", Name="another"), "adapters of that name"),
         (answer(), "says nothing"),
         (answer(" ", "\t"), "says nothing"),
