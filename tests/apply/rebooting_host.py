@@ -30,7 +30,7 @@ from wirespeed.model.finding import Danger
 from wirespeed.model.journal import Entry
 from wirespeed.model.journal_lines import read_journal_text
 from wirespeed.model.observed import Known, Observed
-from wirespeed.model.spec import Approach, Spec
+from wirespeed.model.spec.spec import Spec
 from wirespeed.model.step import State, Step
 
 KEPT = "kept."
@@ -179,7 +179,7 @@ def use_hosts(
 
     for module in (apply_command, undo_command, drift_command, status_command):
         monkeypatch.setattr(module, "hands_of", hands_of)
-    approaches = {Approach.LEGACY_VLAN: lambda *_: iter(wanted)}
+    approaches = {"legacy-vlan": lambda *_: iter(wanted)}
     monkeypatch.setattr(catalog, "approaches", planned_by(approaches))
     kinds = {"put": Put, "put_and_reboot": PutAndReboot}
     monkeypatch.setattr(catalog, "step_types", lambda: kinds)

@@ -32,7 +32,7 @@ def test_a_file_is_read():
             "192.168.10.0/24",
             "192.168.9.128/25",
             "spec.invalid",
-            "192.168.9.0/24 and network storage",
+            "192.168.9.0/24 and networks.storage",
         ),
         ("192.168.10.0/24", "192.168.10.1/24", "spec.invalid", "networks.storage.subnet: "),
         ("approach: legacy-vlan", "approach: legacy-wlan", "spec.invalid", "approach: "),

@@ -18,7 +18,6 @@ from wirespeed.model.error import InputError, LeftChangedError
 from wirespeed.model.fact import HostFacts
 from wirespeed.model.observed import Known
 from wirespeed.model.plan import Later, Plan
-from wirespeed.model.spec import Approach
 from wirespeed.steps.firmware_reset import FirmwareReset
 from wirespeed.steps.firmware_settings import FirmwareSettings
 
@@ -55,7 +54,7 @@ def plan_of(
         if then is not None:
             raise then
 
-    monkeypatch.setattr(catalog, "approaches", planned_by({Approach.LEGACY_VLAN: approach}))
+    monkeypatch.setattr(catalog, "approaches", planned_by({"legacy-vlan": approach}))
     facts = {"alpha": HostFacts("alpha", Capture((), complete=True))}
     return plan_spec(SPEC, facts, {"alpha": RebootingHost(values)}, when)
 

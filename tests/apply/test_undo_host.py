@@ -32,7 +32,6 @@ from wirespeed.model.journal import Begun, Entry, Intent, outcome, whole_plan
 from wirespeed.model.journal_lines import read_journal_text, sealed
 from wirespeed.model.observed import Known
 from wirespeed.model.plan import Plan
-from wirespeed.model.spec import Approach
 from wirespeed.runs.lone_host import lone_host
 
 HOST = "ssh://root@alpha.example"
@@ -189,9 +188,7 @@ def applied_by(spec: Path, key: str, value: int, monkeypatch: pytest.MonkeyPatch
     """Another spec, whose run is another one on the same host."""
     wanted = [Wanted(Put(key=key, value=value))]
     with monkeypatch.context() as patch:
-        patch.setattr(
-            catalog, "approaches", planned_by({Approach.LEGACY_VLAN: lambda *_: iter(wanted)})
-        )
+        patch.setattr(catalog, "approaches", planned_by({"legacy-vlan": lambda *_: iter(wanted)}))
         write_spec(spec, "alpha")
         done = call(apply, spec, "--yes")
         assert done.return_value == 0, done.exception

@@ -3,7 +3,8 @@
 from typing import Any
 
 from wirespeed.approaches.guest_index import guest_index
-from wirespeed.model.spec import Spec
+from wirespeed.model.spec.members import read_spec_data
+from wirespeed.model.spec.spec import Spec
 
 PORTS = ("0000:03:00.0", "0000:03:00.1")
 
@@ -13,7 +14,7 @@ def spec(**guests: tuple[str, tuple[str, ...]]) -> Spec:
         "storage": {"segment": 42, "subnet": "192.168.10.0/24", "mtu": 9000},
         "public": {"segment": 40, "subnet": "192.168.20.0/24", "mtu": 1500},
     }
-    return Spec.model_validate(
+    return read_spec_data(
         {
             "hosts": {name: {"reach": name, "ports": PORTS} for name in ("alpha", "beta")},
             "approach": "legacy-vlan",

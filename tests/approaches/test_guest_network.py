@@ -12,7 +12,7 @@ from wirespeed.approaches.guest_network import (
     guest_networks,
     steps_in_guest,
 )
-from wirespeed.model.spec import Spec
+from wirespeed.model.spec.spec import Spec
 from wirespeed.steps.bond import Bond
 
 SPEC = """

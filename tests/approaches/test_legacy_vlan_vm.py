@@ -12,7 +12,7 @@ from wirespeed.model.capture import parse_capture
 from wirespeed.model.error import InputError
 from wirespeed.model.fact import FactT, HostFacts
 from wirespeed.model.observed import CannotTellError
-from wirespeed.model.spec import Spec
+from wirespeed.model.spec.spec import Spec
 from wirespeed.steps.guest_libvirt import GuestLibvirt
 from wirespeed.steps.guest_qemu import GuestQemu
 from wirespeed.steps.hugepages import Hugepages

@@ -13,13 +13,14 @@ from wirespeed.approaches.overlay import (
     underlay_address,
 )
 from wirespeed.model.names import NETDEV
-from wirespeed.model.spec import Spec
+from wirespeed.model.spec.members import read_spec_data
+from wirespeed.model.spec.spec import Spec
 
 HOSTS = ("alpha", "beta", "a-host-with-a-long-name", "idle")
 
 
 def spec(**underlay: str) -> Spec:
-    return Spec.model_validate(
+    return read_spec_data(
         {
             "hosts": {
                 n: {"reach": f"ssh://{n}", "ports": ["0000:03:00.0", "0000:03:00.1"]} for n in HOSTS

@@ -10,11 +10,11 @@ from whole_plan import Run, prove_kills, prove_refusals
 
 from wirespeed.approaches.guest_network import guest_mac
 from wirespeed.model.error import InputError
-from wirespeed.model.spec import Approach, GuestKind
+from wirespeed.model.spec.guests import GuestKind
 
 
 def begin(host: DescribedDpdkHost | None = None) -> Run:
-    return Run(host or DescribedDpdkHost(), Approach.OVS_DPDK)
+    return Run(host or DescribedDpdkHost(), "ovs-dpdk")
 
 
 def beta(run: Run) -> DescribedDpdkHost:
@@ -47,7 +47,7 @@ def test_as_found_applied_nothing_to_do_and_as_found():
 
 
 def test_guests_that_are_namespaces_have_their_vfs_and_all_is_as_found_after():
-    run = Run(DescribedDpdkHost(), Approach.OVS_DPDK, GuestKind.NAMESPACE)
+    run = Run(DescribedDpdkHost(), "ovs-dpdk", GuestKind.NAMESPACE)
     run.apply()
     host = beta(run)
     assert host.guests.places["gpu-1"]["net0p0"].mac == guest_mac("gpu-1", "storage")

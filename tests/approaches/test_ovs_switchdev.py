@@ -13,7 +13,7 @@ from wirespeed.approaches.guest_network import guest_mac
 from wirespeed.model.command import write_file
 from wirespeed.model.error import ApplyError, LeftChangedError
 from wirespeed.model.journal import Ended
-from wirespeed.model.spec import GuestKind
+from wirespeed.model.spec.guests import GuestKind
 from wirespeed.steps.representor_name import RepresentorName
 
 

@@ -8,7 +8,8 @@ from wirespeed.approaches.ovs_tc import ovs_tc
 from wirespeed.model.capture import parse_capture
 from wirespeed.model.error import InputError
 from wirespeed.model.fact import HostFacts
-from wirespeed.model.spec import Spec
+from wirespeed.model.spec.members import read_spec_data
+from wirespeed.model.spec.spec import Spec
 
 PORTS = {"0000:01:00.0": "enp1s0", "0000:02:00.0": "enp2s0"}
 RUNNING = json.dumps(
@@ -18,7 +19,7 @@ RUNNING = json.dumps(
 
 def spec(**changes: object) -> Spec:
     hosts = {n: {"reach": f"ssh://{n}", "ports": list(PORTS)} for n in ("alpha", "beta")}
-    return Spec.model_validate(
+    return read_spec_data(
         {
             "hosts": hosts,
             "approach": "ovs-tc",

@@ -18,9 +18,10 @@ from wirespeed.model.error import ApplyError
 from wirespeed.model.fact import HostFacts
 from wirespeed.model.journal import Entry
 from wirespeed.model.plan import Plan
-from wirespeed.model.spec import Approach, GuestKind, Spec
+from wirespeed.model.spec.guests import GuestKind
+from wirespeed.model.spec.members import read_spec_data
 
-SPEC = Spec.model_validate(
+SPEC = read_spec_data(
     {
         "hosts": {
             name: {"reach": f"ssh://{name}.example", "ports": PFS} for name in ("alpha", "beta")
@@ -58,7 +59,7 @@ class Run:
     def __init__(
         self,
         host: DescribedConnectX | None = None,
-        approach: Approach = Approach.OVS_TC,
+        approach: str = "ovs-tc",
         kind: GuestKind = GuestKind.NONE,
     ) -> None:
         """`host` is beta; alpha has nothing wrong with it."""

@@ -20,7 +20,7 @@ from wirespeed.host.runner import Completed
 from wirespeed.model.capture import Section
 from wirespeed.model.command import Command
 from wirespeed.model.observed import Known, Observed
-from wirespeed.model.spec import Approach, Spec
+from wirespeed.model.spec.spec import Spec
 from wirespeed.model.step import Scope, State, Step
 
 SPEC = """
@@ -95,7 +95,7 @@ def runners(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> dict[str, Counti
         yield from (Wanted(Touch(path=str(tmp_path / f"{host}{n}"))) for n in range(20))
 
     monkeypatch.setattr(apply_command, "hands_of", hands_of)
-    monkeypatch.setattr(catalog, "approaches", planned_by({Approach.LEGACY_VLAN: approach}))
+    monkeypatch.setattr(catalog, "approaches", planned_by({"legacy-vlan": approach}))
     monkeypatch.setattr(catalog, "step_types", lambda: {"touch": Touch})
     # Both hosts are this machine: each would find it taken by the other's name.
     monkeypatch.setattr(hands_script, "LOCK", str(tmp_path / "lock"))

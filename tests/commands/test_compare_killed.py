@@ -21,7 +21,8 @@ from wirespeed.model.error import InputError
 from wirespeed.model.journal import Begun, Ended, Entry, Intent, Verified, outcome
 from wirespeed.model.journal import Result as StepResult
 from wirespeed.model.observed import Known, Observed
-from wirespeed.model.spec import Spec
+from wirespeed.model.spec.members import read_spec_data
+from wirespeed.model.spec.spec import Spec
 from wirespeed.model.step import State, Step
 from wirespeed.runs.compare_folder import standing_runs
 from wirespeed.steps.mtu import Mtu
@@ -85,7 +86,7 @@ def spec(tmp_path: Path) -> Path:
 def left(folder: Path, *entries: Entry) -> Path:
     """What a killed one leaves in the folder of a run."""
     folder.mkdir(parents=True)
-    spec = Spec.model_validate(SPEC)
+    spec = read_spec_data(SPEC)
     begun = Begun(at="2026-01-01T00:00:00Z", plan=PLAN, spec=spec)
     text = "".join(entry.model_dump_json() + "\n" for entry in (begun, *entries))
     (folder / JOURNAL).write_text(text)

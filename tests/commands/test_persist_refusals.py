@@ -11,7 +11,7 @@ from wirespeed.commands.persist import persist
 from wirespeed.model.error import InputError
 from wirespeed.model.journal import Begun, Ended, Entry, Intent, Result, Verified
 from wirespeed.model.observed import Known
-from wirespeed.model.spec import Spec
+from wirespeed.model.spec.members import read_spec_data
 from wirespeed.runs.persist_run import is_made_to_last, places_of
 from wirespeed.steps.mtu import Mtu
 from wirespeed.steps.netdev_name import NetdevName
@@ -78,7 +78,7 @@ def test_whether_it_lasts_is_what_its_own_journal_says(tmp_path: Path):
 def test_a_virtual_machine_has_a_boot_of_its_own_that_waits_for_its_slots():
     machine = {"host": "alpha", "networks": ["storage"], "kind": "qemu", "image": "/x.qcow2"}
     namespace = {"host": "alpha", "networks": ["storage"], "kind": "namespace"}
-    spec = Spec.model_validate({**SPEC, "guests": {"gpu-1": machine, "ceph-1": namespace}})
+    spec = read_spec_data({**SPEC, "guests": {"gpu-1": machine, "ceph-1": namespace}})
     named = NetdevName(pci_address="0000:00:08.0", netdev="net0p0")
     plan = make_plan([("gpu-1", named, None), ("alpha", Mtu(netdev="eth0", mtu=9080), None)])
     assert places_of(spec, plan) == {"alpha": (PORT,), "gpu-1": ["0000:00:08.0"]}

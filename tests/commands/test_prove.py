@@ -17,7 +17,8 @@ from wirespeed.model.finding import Diagnosis
 from wirespeed.model.network_trial import ForgedKind, IsolationTrial, IsolationVerdict
 from wirespeed.model.proof import Compared, Difference, Opening, Stage, StageEnd, When
 from wirespeed.model.question import Question
-from wirespeed.model.spec import Spec
+from wirespeed.model.spec.members import read_spec_data
+from wirespeed.runs.measure_guests import GuestMeasuring, measured_pairs
 from wirespeed.runs.prove_folder import (
     DRIFT,
     PLAN,
@@ -28,7 +29,6 @@ from wirespeed.runs.prove_folder import (
     write_proof_reports,
 )
 from wirespeed.runs.prove_into import _judged
-from wirespeed.runs.prove_measure import Measuring, measured_pairs
 
 MARK = "wirespeed-capture 1 m-1234"
 SPEC = {
@@ -64,7 +64,7 @@ def opening(**differs: object) -> Opening:
         "started_at": "2026-01-01T00:00:00Z",
         "spec_name": "lab.yaml",
         "run_name": "lab.yaml.run",
-        "spec": Spec.model_validate(SPEC),
+        "spec": read_spec_data(SPEC),
         "keeps": False,
     }
     return Opening.model_validate({**fields, **differs})
@@ -178,7 +178,7 @@ def test_a_host_is_named_in_a_file_by_what_cannot_be_a_path():
 
 
 def test_each_network_is_measured_between_its_first_two_guests_on_different_hosts():
-    spec = Spec.model_validate(SPEC)
+    spec = read_spec_data(SPEC)
     pairs = measured_pairs(spec, endpoints_of(spec, {"alpha": Nobody(), "beta": Nobody()}))
     # ceph-2 is on ceph-1's host; cam-1 is nobody of ours, so `public` has one guest only.
     assert [(p.client, p.server, p.network) for p in pairs] == [("ceph-1", "gpu-1", "storage")]
@@ -186,9 +186,9 @@ def test_each_network_is_measured_between_its_first_two_guests_on_different_host
 
 def test_where_nothing_can_be_measured_between_guests_it_is_said_and_nobody_is_asked():
     guests = {name: {**guest, "kind": "none"} for name, guest in SPEC["guests"].items()}
-    spec = Spec.model_validate({**SPEC, "guests": guests})
+    spec = read_spec_data({**SPEC, "guests": guests})
     with pytest.raises(MeasurementError) as caught:
-        Measuring(spec, {"alpha": Nobody(), "beta": Nobody()}).measure({}, print, print)
+        GuestMeasuring(spec, {"alpha": Nobody(), "beta": Nobody()}).measure({}, print, print)
     assert caught.value.what == "guests.none"
     assert "kind: namespace" in caught.value.next
 

@@ -22,7 +22,7 @@ from wirespeed.model.error import ApplyError, InputError, WirespeedError
 from wirespeed.model.fact import HostFacts
 from wirespeed.model.finding import Diagnosis
 from wirespeed.model.question import Question
-from wirespeed.model.spec import Spec
+from wirespeed.model.spec.spec import Spec
 from wirespeed.platforms.windows import control as hands_powershell
 from wirespeed.platforms.windows.control import PowerShellHands
 from wirespeed.runs import hosts_of_spec, remedy_run, wsl_hosts

@@ -1,14 +1,16 @@
 """Approaches that tests describe: their steps, under the name of one that a spec can have."""
 
 from collections.abc import Callable, Iterator, Mapping
+from typing import Any
 
 from wirespeed.approaches.traits import ApproachTraits
 from wirespeed.approaches.wanted import Wanted
-from wirespeed.model.spec import Approach
+from wirespeed.catalog import approaches
 
+REAL = approaches()
 Steps = Callable[..., Iterator[Wanted]]
 
 
-def planned_by(steps: Mapping[Approach, Steps]) -> Callable[[], dict[str, ApproachTraits]]:
+def planned_by(steps: Mapping[str, Steps]) -> Callable[[], dict[str, ApproachTraits[Any]]]:
     """Give what stands in for `catalog.approaches`."""
-    return lambda: {name: ApproachTraits(name, how) for name, how in steps.items()}
+    return lambda: {name: ApproachTraits(REAL[name].spec, how) for name, how in steps.items()}

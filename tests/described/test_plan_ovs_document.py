@@ -27,7 +27,7 @@ from wirespeed.model.capture import Section, parse_capture
 from wirespeed.model.command import Command
 from wirespeed.model.fact import HostFacts
 from wirespeed.model.plan import Plan
-from wirespeed.model.spec import Spec
+from wirespeed.model.spec.spec import Spec
 from wirespeed.runs.hosts_of_spec import read_spec
 from wirespeed.steps.channels import Channels
 from wirespeed.steps.vf_count import AWAIT_LAG

@@ -19,7 +19,8 @@ from wirespeed.model.capture import Section, parse_capture
 from wirespeed.model.error import InputError
 from wirespeed.model.fact import HostFacts
 from wirespeed.model.observed import CannotTellError, Known, Unreadable
-from wirespeed.model.spec import Spec
+from wirespeed.model.spec.members import read_spec_data
+from wirespeed.model.spec.spec import Spec
 from wirespeed.model.step import State
 from wirespeed.steps.alternative import Alternative
 from wirespeed.steps.ovs_config import OvsConfig
@@ -93,7 +94,7 @@ def host(*, ovs: bool = True) -> HostFacts:
 
 def spec(kind: str = "none", **changes: object) -> Spec:
     storage = {"host": "alpha", "networks": ["storage"]}
-    return Spec.model_validate(
+    return read_spec_data(
         {
             "hosts": {n: {"reach": n, "ports": list(PFS)} for n in ("alpha", "beta")},
             "approach": "ovs-dpdk",

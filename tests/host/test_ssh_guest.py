@@ -17,7 +17,7 @@ from wirespeed.host.local import LocalRunner
 from wirespeed.host.reach_destination import Remote
 from wirespeed.host.ssh_guest import GuestPlace, GuestSession, own_key
 from wirespeed.model.error import HostError, InputError
-from wirespeed.model.spec import Spec
+from wirespeed.model.spec.members import read_spec_data
 from wirespeed.runs.guest_machines import with_guest_keys
 
 pytestmark = pytest.mark.sshd
@@ -169,6 +169,6 @@ def test_under_sudo_the_key_for_guests_is_not_planted_by_the_calling_user(
         pwd, "getpwuid", lambda _: SimpleNamespace(pw_dir=str(tmp_path / "home-of-root"))
     )
     (tmp_path / "home-of-root").mkdir()
-    made = with_guest_keys(Spec.model_validate(STORY))
+    made = with_guest_keys(read_spec_data(STORY))
     assert made.guests["gpu-1"].authorized_keys not in ((), (theirs,))
     assert (tmp_path / "home-of-root/.local/state/wirespeed/guest_key").is_file()

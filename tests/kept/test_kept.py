@@ -17,9 +17,10 @@ from wirespeed.apply.run import read_journal
 from wirespeed.catalog import read_step
 from wirespeed.commands.report import report
 from wirespeed.commands.status import status
-from wirespeed.model.journal import Intent, StepProgress, outcome, progress, whole_plan
+from wirespeed.model.journal import Begun, Intent, StepProgress, outcome, progress, whole_plan
 from wirespeed.model.plan import Plan
 from wirespeed.model.proof import Stage
+from wirespeed.model.spec.members import Esxi, HostsOnly, Wsl2
 from wirespeed.runs.prove_folder import read_proof
 
 KEPT = Path(__file__).parent
@@ -77,6 +78,21 @@ def test_a_kept_run_has_its_status(folder: Path):
     assert plan is not None
     if name in HOSTS:
         assert {step.host for step in plan.steps} == HOSTS[name]
+
+
+@pytest.mark.parametrize("folder", ["remedy-windows", "esxi", "wsl2"], indirect=True)
+def test_a_spec_of_a_former_version_is_that_of_its_approach_now(folder: Path):
+    """It had every field of every approach, and hosts alone were a legacy-vlan without networks."""
+    text = (folder / "journal.jsonl").read_text()
+    (begun, *_) = [entry for entry in read_journal(folder) if isinstance(entry, Begun)]
+    if '"approach":"wsl2"' in text:
+        assert isinstance(begun.spec, Wsl2) and begun.spec.underlay.mtu == 9000
+    elif '"approach":"esxi"' in text:
+        assert isinstance(begun.spec, Esxi) and begun.spec.esxi.parameters
+    else:
+        assert '"approach":"legacy-vlan"' in text
+        assert isinstance(begun.spec, HostsOnly) and begun.spec.underlay is None
+        assert begun.spec.hosts
 
 
 def acts(plan: Plan) -> list[object]:

@@ -25,9 +25,10 @@ from wirespeed.model.network_trial import (
     NetworkTrial,
     Pair,
 )
-from wirespeed.model.spec import FailoverSpec, IsolationSpec, Spec
+from wirespeed.model.spec.measure import FailoverSpec, IsolationSpec
+from wirespeed.model.spec.spec import Spec
 from wirespeed.runs.captures import Gathered, gather
-from wirespeed.runs.prove_measure import host_ends
+from wirespeed.runs.measure_guests import host_ends
 
 HOSTS = ("alpha", "beta")
 PORTS = ("0000:01:00.0", "0000:02:00.0")

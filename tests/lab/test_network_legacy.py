@@ -33,7 +33,7 @@ from wirespeed.model.network_trial import (
     Pair,
     PingTrial,
 )
-from wirespeed.model.spec import FailoverSpec, Iperf3Spec, IsolationSpec, PingSpec
+from wirespeed.model.spec.measure import FailoverSpec, Iperf3Spec, IsolationSpec, PingSpec
 from wirespeed.runs.hosts_of_spec import read_spec, runners_of
 
 pytestmark = [pytest.mark.machines, pytest.mark.rare, pytest.mark.timeout(900)]

@@ -201,3 +201,37 @@ def test_legacy_prove_that_is_stopped_in_its_midst_takes_all_back(lab: Machines,
         links_are_up(host)
     for name, host in lab.hosts.items():
         assert sh(host, OWN_WORDS).splitlines() == before[name].splitlines()
+
+
+def test_hosts_without_guests_are_tuned_measured_and_back(lab: Machines, tmp_path: Path):
+    before = {name: sh(host, OWN_WORDS) for name, host in lab.hosts.items()}
+    spec = spec_in(tmp_path, lab)
+    hosts = json.loads(spec.read_text())["hosts"]
+    only = {name: {**host, "ports": [PORTS[0]]} for name, host in hosts.items()}
+    wanted = {
+        "hosts": only,
+        "approach": "none",
+        # After a port's MTU was changed back and forth, QEMU's igb may lose what is above 1500.
+        "underlay": {"subnet": "192.168.9.0/24", "mtu": 1500},
+        "tuning": {"rings": "largest", "pause": False},
+        "measure": {
+            "iperf3": {"mtu": [1500, 9000], "streams": [1, 2], "runs": 1, "seconds": 1},
+            "ping": {"count": 50, "warmup": 1, "runs": 1},
+        },
+    }
+    spec.write_text(json.dumps(wanted))
+    done = wirespeed("prove", str(spec), "--yes", timeout_s=400)
+    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
+    proof = read_proof(run_folder(spec))
+    assert [end.outcome for end in proof.stages] == ["done"] * len(Stage)
+    assert {(c.mtu, c.streams): c.bps.n for c in proof.summary.iperf3 if c.bps} == {
+        (1500, 1): 2, (1500, 2): 2,
+    }  # fmt: skip
+    (ping,) = proof.summary.pings
+    assert ping.pair.client == "alpha" and ping.pair.server == "beta" and ping.mean_us is not None
+    page = " ".join(Text((tmp_path / "spec.yaml.report/report.html").read_text()).text.split())
+    assert "rx 256, tx 256 → rx 4096, tx 4096" in page
+    assert "sriov.no_vfs" not in page
+    for name, host in lab.hosts.items():
+        links_are_up(host)
+        assert sh(host, OWN_WORDS).splitlines() == before[name].splitlines()

@@ -40,7 +40,8 @@ from wirespeed.model.network_trial import (
     Iperf3Trial,
     NetworkTrial,
 )
-from wirespeed.model.spec import Iperf3Spec, Spec
+from wirespeed.model.spec.measure import Iperf3Spec
+from wirespeed.model.spec.spec import Spec
 from wirespeed.runs.hosts_of_spec import read_spec, runners_of
 
 pytestmark = [pytest.mark.polls, pytest.mark.machines, pytest.mark.rare, pytest.mark.timeout(900)]

@@ -42,7 +42,7 @@ from wirespeed.model.network_trial import (
     ForgedKind,
     OffloadVerdict,
 )
-from wirespeed.model.spec import Spec
+from wirespeed.model.spec.spec import Spec
 from wirespeed.runs.hosts_of_spec import read_spec, runners_of
 
 pytestmark = [pytest.mark.machines, pytest.mark.timeout(900)]

@@ -21,7 +21,7 @@ from wirespeed.model.observed import Known
 from wirespeed.model.plan import Plan
 from wirespeed.model.proof import Compared, Difference, Opening, Stage, StageEnd, When
 from wirespeed.model.question import Purpose, Question
-from wirespeed.model.spec import Spec
+from wirespeed.model.spec.members import read_spec_data
 from wirespeed.report.proof_page import Proof
 from wirespeed.steps.mtu import Mtu
 from wirespeed.steps.vf_count import VfCount
@@ -31,7 +31,7 @@ from .diagnoses import diagnosis, finding
 PAIR = Pair(client="ceph-1", server="gpu-1", network="storage")
 PORTS = ("0000:01:00.0", "0000:02:00.0")
 HOSTS = ("alpha", "beta")
-SPEC = Spec.model_validate(
+SPEC = read_spec_data(
     {
         "hosts": {name: {"reach": f"ssh://{name}.lab", "ports": PORTS} for name in HOSTS},
         "approach": "legacy-vlan",

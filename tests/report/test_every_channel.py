@@ -19,7 +19,6 @@ from wirespeed.model import error as errors
 from wirespeed.model.journal import Begun, Ended, Intent, Result, Verified
 from wirespeed.model.observed import Unreadable
 from wirespeed.model.proof import Compared, Difference, When
-from wirespeed.model.spec import Approach
 from wirespeed.runs.compare_report import RECORD, ComparisonRecord, Failed, write_record
 from wirespeed.runs.prove_folder import PLAN, UNDONE, ProofFolder
 
@@ -221,12 +220,12 @@ def test_the_page_of_a_comparison_shows_nothing_as_it_came(call: Call, tmp_path:
     record = ComparisonRecord(
         spec_name=f"x{PLANT}",
         spec=SPEC,
-        approaches=(Approach.LEGACY_VLAN, Approach.OVS_TC),
-        failed={Approach.OVS_TC: Failed(what=PLANT, found=PLANT, next=PLANT)},
-        paths_why_not={Approach.LEGACY_VLAN: PLANT},
+        approaches=("legacy-vlan", "ovs-tc"),
+        failed={"ovs-tc": Failed(what=PLANT, found=PLANT, next=PLANT)},
+        paths_why_not={"legacy-vlan": PLANT},
     )
     write_record(tmp_path, record)
-    write_proof(tmp_path / Approach.LEGACY_VLAN)
+    write_proof(tmp_path / "legacy-vlan")
     code, _, err = call("report", tmp_path)
     assert code == 0, err
     assert_reports(tmp_path)

@@ -24,13 +24,13 @@ from wirespeed.host.local import LocalRunner
 from wirespeed.host.reach_destination import SwitchHost
 from wirespeed.model.finding import Diagnosis, Remedy
 from wirespeed.model.owner import Owner
-from wirespeed.model.spec import Approach, Spec
+from wirespeed.model.spec.spec import Spec
 from wirespeed.model.step_call import StepCall
 from wirespeed.model.switch_kind import SwitchKind
 from wirespeed.platforms.switch.cable_proof import Match, PortMatch
 from wirespeed.runs import hosts_of_spec, link_run, persist_run, prove_run, remedy_run
 from wirespeed.runs.compare_folder import compare_folder
-from wirespeed.runs.prove_measure import Measuring
+from wirespeed.runs.measure_guests import GuestMeasuring
 
 from .conftest import Call
 from .diagnoses import diagnosis, finding
@@ -91,8 +91,8 @@ def lab(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Lab]:
     monkeypatch.setattr(hosts_of_spec, "_runner", lambda *_: made.host)
     monkeypatch.setattr(prove_run, "captured", lambda _: {"alpha": harmful_capture()})
     monkeypatch.setattr(prove_run, "SETTLE_S", 0.1)
-    monkeypatch.setattr(Measuring, "measure", lambda _, __, *tell: measured(*tell))
-    of_all = dict.fromkeys((Approach.LEGACY_VLAN, Approach.OVS_TC), approach)
+    monkeypatch.setattr(GuestMeasuring, "measure", lambda _, __, *tell: measured(*tell))
+    of_all = dict.fromkeys(("legacy-vlan", "ovs-tc"), approach)
     monkeypatch.setattr(catalog, "approaches", planned_by(of_all))
     monkeypatch.setattr(catalog, "step_types", lambda: {"said": Said})
     monkeypatch.setattr(hands_script, "LOCK", str(tmp_path / "host/lock"))

@@ -15,7 +15,7 @@ from wirespeed.model.error import InputError, WirespeedError
 from wirespeed.model.journal import outcome, whole_plan
 from wirespeed.model.journal_part import Relation, part_of, relation
 from wirespeed.model.shown import shown
-from wirespeed.model.spec import Spec
+from wirespeed.model.spec.spec import Spec
 
 AS_FOUND = "journal.jsonl.as-found"
 """What stood on the host, to the byte."""

@@ -38,7 +38,7 @@ from wirespeed.model.journal import (
 from wirespeed.model.observed import Known, Observed
 from wirespeed.model.plan import Plan, PlannedStep
 from wirespeed.model.shown import shown
-from wirespeed.model.spec import Spec
+from wirespeed.model.spec.spec import Spec
 from wirespeed.model.step import State
 
 Ending = Literal["ended", "staged", "stopped"]

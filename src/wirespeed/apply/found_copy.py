@@ -19,7 +19,7 @@ from wirespeed.model.journal import Begun, Entry, Intent, Staged, outcome, whole
 from wirespeed.model.journal_lines import JournalText, read_journal_text, sealed
 from wirespeed.model.plan import Plan, PlannedStep
 from wirespeed.model.shown import shown
-from wirespeed.model.spec import Spec
+from wirespeed.model.spec.spec import Spec
 from wirespeed.model.step import State
 
 

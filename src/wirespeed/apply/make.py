@@ -17,7 +17,7 @@ from wirespeed.model.fact import HostFacts
 from wirespeed.model.observed import CannotTellError, Known, Observed, Unreadable
 from wirespeed.model.plan import Plan
 from wirespeed.model.shown import shown
-from wirespeed.model.spec import Spec
+from wirespeed.model.spec.spec import Spec
 from wirespeed.model.step import State, Step
 
 Seen: TypeAlias = Mapping[tuple[str, str], Observed[State]]

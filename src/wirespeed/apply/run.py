@@ -20,7 +20,7 @@ from wirespeed.model.journal import Begun, Entry, outcome, whole_plan
 from wirespeed.model.journal_lines import JournalText, digest, read_journal_text, sealed
 from wirespeed.model.owner import RUN_ID
 from wirespeed.model.plan import Plan
-from wirespeed.model.spec import Spec
+from wirespeed.model.spec.spec import Spec
 
 JOURNAL = "journal.jsonl"
 OLDER_NAME = ".run"

@@ -18,7 +18,7 @@ from wirespeed.host.state import state_folder
 from wirespeed.model.error import InputError, WirespeedError
 from wirespeed.model.journal import outcome
 from wirespeed.model.journal_lines import digest
-from wirespeed.model.spec import Spec
+from wirespeed.model.spec.spec import Spec
 
 DIGITS = 12
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from wirespeed.model.journal import Begun, Entry
 from wirespeed.model.shown import shown
-from wirespeed.model.spec import Spec
+from wirespeed.model.spec.spec import Spec
 
 NOT_THERE = "not there"
 MAX_VALUE = 120

@@ -7,10 +7,12 @@ import yaml
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
+from wirespeed import catalog
 from wirespeed.apply.spec_yaml import load_yaml
 from wirespeed.model.error import InputError
 from wirespeed.model.shown import shown
-from wirespeed.model.spec import Approach, Spec
+from wirespeed.model.spec.members import read_spec_data
+from wirespeed.model.spec.spec import Spec
 from wirespeed.model.subnet import unusable
 
 MAX_SPEC_BYTES = 4 << 20
@@ -24,6 +26,7 @@ MUST_BE = {
 }
 """By pydantic's name of the error."""
 WORDS = {"missing": "it is missing", "extra_forbidden": "there is no field of that name"}
+TAG_ERRORS = ("union_tag_invalid", "union_tag_not_found")
 SAYS_ALL = ("value_error", "subnet_value")
 
 
@@ -39,7 +42,7 @@ def parse_spec(text: str, where: str) -> Spec:
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         raise _refusal("spec.not_yaml", where, str(error)) from None
     try:
-        spec = Spec.model_validate(data)
+        spec = read_spec_data(data)
     except ValidationError as error:
         wrong = [_place(e) + _finding(e) for e in error.errors()[:5]]
         raise _refusal("spec.invalid", where, "\n".join(wrong)) from None
@@ -53,26 +56,47 @@ def _unusable_subnets(spec: Spec) -> Iterator[str]:
 
     It is asked of files alone: the journal of a run that has such a one must be read to undo it.
     """
-    # On a cable of WSL2 the addresses are there already, and nothing of ours gives any.
-    assigned = spec.approach is not Approach.WSL2
-    subnets = {"underlay": spec.underlay.subnet}
-    subnets |= {f"networks.{name}": network.subnet for name, network in spec.networks.items()}
-    for name, subnet in subnets.items():
-        if kind := unusable(subnet, assigned=assigned):
+    for name, subnet in spec.subnets().items():
+        if kind := unusable(subnet, assigned=spec.gives_addresses):
             yield f"{name}.subnet: found {subnet}, in which there is {kind}; it must have none"
 
 
 def _place(error: ErrorDetails) -> str:
-    return ".".join(map(str, error["loc"])) + ": " * bool(error["loc"])
+    """Give the field; pydantic puts the approach before it."""
+    way = error["loc"]
+    if error["type"] in TAG_ERRORS:
+        way = ("approach",)
+    elif way and way[0] in catalog.approaches():
+        way = way[1:]
+    return ".".join(map(str, way)) + ": " * bool(way)
 
 
 def _finding(error: ErrorDetails) -> str:
+    if error["type"] in TAG_ERRORS:
+        return _of_approach(error["input"])
     if must := MUST_BE.get(error["type"]):
         return f"found {_words(error['input'])}; it must be {must}"
+    if error["type"] == "extra_forbidden" and (others := _with_field(error)):
+        return f"it belongs to approach: {others}"
     if words := WORDS.get(error["type"]):
         return words
     said = error["msg"].removeprefix("Value error, ")
     return said if error["type"] in SAYS_ALL else f"found {_words(error['input'])}; {said}"
+
+
+def _with_field(error: ErrorDetails) -> str:
+    """Name the approaches whose specs have a field that another approach's lacks."""
+    if len(error["loc"]) != 2:
+        return ""
+    field = error["loc"][1]
+    return ", ".join(n for n, one in catalog.approaches().items() if field in one.spec.model_fields)
+
+
+def _of_approach(data: Any) -> str:
+    known = ", ".join(sorted(catalog.approaches()))
+    if not isinstance(data, dict) or "approach" not in data:
+        return f"it is missing; it must be one of {known}"
+    return f"found {_words(data['approach'])}; it must be one of {known}"
 
 
 def _words(value: Any) -> str:

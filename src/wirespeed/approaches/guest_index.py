@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 from functools import lru_cache
 
-from wirespeed.model.spec import GuestSpec, Spec
+from wirespeed.model.spec.guests import GuestSpec
+from wirespeed.model.spec.spec import Spec
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,9 @@ from itertools import islice
 from typing import Any
 
 from wirespeed.approaches.guest_index import guest_index
-from wirespeed.model.spec import Approach, Failover, GuestKind, Spec
+from wirespeed.model.spec.guest_networks import GuestNetworks
+from wirespeed.model.spec.guests import GuestKind
+from wirespeed.model.spec.networks import Failover
 from wirespeed.model.step import Step
 from wirespeed.steps.address import Address
 from wirespeed.steps.bond import Bond
@@ -47,10 +49,9 @@ class GuestNetwork:
     """What has the address."""
 
 
-def guest_networks(spec: Spec, guest: str) -> tuple[GuestNetwork, ...]:
+def guest_networks(spec: GuestNetworks, guest: str) -> tuple[GuestNetwork, ...]:
     """Give a guest's networks in the order of the spec."""
-    owns_vfs = spec.approach is Approach.LEGACY_VLAN
-    ports = len(spec.hosts[spec.guests[guest].host].ports) if owns_vfs else 1
+    ports = len(spec.hosts[spec.guests[guest].host].ports) if spec.guests_own_vfs else 1
     found = []
     for index, name in enumerate(spec.guests[guest].networks):
         members = tuple(f"net{index}p{port}" for port in range(ports))
@@ -70,7 +71,7 @@ def guest_networks(spec: Spec, guest: str) -> tuple[GuestNetwork, ...]:
     return tuple(found)
 
 
-def guest_address(spec: Spec, guest: str, network: str) -> IPv4Interface:
+def guest_address(spec: GuestNetworks, guest: str, network: str) -> IPv4Interface:
     """Give a guest's address: .1, .2, … by its place among the network's guests in the spec."""
     return _address(spec, network, guest_index(spec).places[network, guest])
 
@@ -81,7 +82,7 @@ def guest_mac(guest: str, network: str) -> str:
     return ":".join(f"{byte:02x}" for byte in (LOCAL_STATION, *digest[:5]))
 
 
-def far_peers(spec: Spec, guest: str, network: str) -> tuple[IPv4Address, ...]:
+def far_peers(spec: GuestNetworks, guest: str, network: str) -> tuple[IPv4Address, ...]:
     """Give the addresses that a guest reaches over the wire alone: of guests on other hosts.
 
     A guest on the same host answers through the card itself, with the cable pulled.
@@ -95,7 +96,9 @@ def far_peers(spec: Spec, guest: str, network: str) -> tuple[IPv4Address, ...]:
     return tuple(islice(others, MAX_PEERS))
 
 
-def steps_in_guest(spec: Spec, guest: str, of: GuestNetwork, *, is_deaf: bool) -> Iterator[Step]:
+def steps_in_guest(
+    spec: GuestNetworks, guest: str, of: GuestNetwork, *, is_deaf: bool
+) -> Iterator[Step]:
     """Give the steps within a guest for one network, whose ports are there and have their names.
 
     `is_deaf`: the VFs are not told of their port's link.
@@ -110,7 +113,7 @@ def steps_in_guest(spec: Spec, guest: str, of: GuestNetwork, *, is_deaf: bool) -
     yield Address(netdev=of.netdev, address=of.address)
 
 
-def _watch(spec: Spec, guest: str, network: str, *, is_deaf: bool) -> dict[str, Any]:
+def _watch(spec: GuestNetworks, guest: str, network: str, *, is_deaf: bool) -> dict[str, Any]:
     """Say how the bond learns that a port is lost."""
     if not is_deaf:
         return {"miimon_ms": MIIMON_MS}
@@ -129,6 +132,6 @@ def _watch(spec: Spec, guest: str, network: str, *, is_deaf: bool) -> dict[str, 
     }
 
 
-def _address(spec: Spec, network: str, place: int) -> IPv4Interface:
+def _address(spec: GuestNetworks, network: str, place: int) -> IPv4Interface:
     subnet = spec.networks[network].subnet
     return IPv4Interface((subnet.network_address + 1 + place, subnet.prefixlen))

@@ -32,7 +32,10 @@ from wirespeed.approaches.wanted import Wanted
 from wirespeed.ceilings.encapsulation import Encapsulation
 from wirespeed.model.fact import HostFacts
 from wirespeed.model.observed import Known
-from wirespeed.model.spec import Approach, GuestKind, NetworkSpec, Spec
+from wirespeed.model.spec.guest_networks import GuestNetworks
+from wirespeed.model.spec.guests import GuestKind
+from wirespeed.model.spec.members import LegacyVlan
+from wirespeed.model.spec.networks import NetworkSpec
 from wirespeed.steps.driver_override import DriverOverride
 from wirespeed.steps.in_namespace import InNamespace
 from wirespeed.steps.link_up import LinkUp
@@ -45,7 +48,7 @@ from wirespeed.steps.vf_mac import VfMac
 from wirespeed.steps.vf_settings import VfSettings
 
 
-def legacy_vlan(spec: Spec, name: str, host: HostFacts) -> Iterator[Wanted]:
+def legacy_vlan(spec: GuestNetworks, name: str, host: HostFacts) -> Iterator[Wanted]:
     """Give the steps of the host `name`.
 
     Where its cards have to be told first how many VFs to offer, steps of VFs are left out: what
@@ -72,7 +75,7 @@ def legacy_vlan(spec: Spec, name: str, host: HostFacts) -> Iterator[Wanted]:
         yield from virtual_machines(spec, name, host)
 
 
-def _vfs(spec: Spec, name: str, host: HostFacts, address: str) -> Iterator[Wanted]:
+def _vfs(spec: GuestNetworks, name: str, host: HostFacts, address: str) -> Iterator[Wanted]:
     """Give the VFs of one port."""
     shares = vf_shares(spec, name)
     netdev = netdev_of(host, name, address)
@@ -86,7 +89,7 @@ def _vfs(spec: Spec, name: str, host: HostFacts, address: str) -> Iterator[Wante
             yield Wanted(DriverOverride(pci_address=vf_address(pf, vf)), is_made)
 
 
-def _namespaces(spec: Spec, name: str, host: HostFacts) -> Iterator[Wanted]:
+def _namespaces(spec: GuestNetworks, name: str, host: HostFacts) -> Iterator[Wanted]:
     """Give all guests of a host that are namespaces."""
     guests = [guest for guest in guest_index(spec).by_host[name] if _is_namespace(spec, guest)]
     if any(of.netdev not in of.members for guest in guests for of in guest_networks(spec, guest)):
@@ -97,7 +100,7 @@ def _namespaces(spec: Spec, name: str, host: HostFacts) -> Iterator[Wanted]:
         yield from _namespace(spec, name, host, guest)
 
 
-def _namespace(spec: Spec, name: str, host: HostFacts, guest: str) -> Iterator[Wanted]:
+def _namespace(spec: GuestNetworks, name: str, host: HostFacts, guest: str) -> Iterator[Wanted]:
     """Give the namespace of a guest, and what is in it."""
     shares = vf_shares(spec, name)
     ports = spec.hosts[name].ports
@@ -115,7 +118,7 @@ def _namespace(spec: Spec, name: str, host: HostFacts, guest: str) -> Iterator[W
             yield Wanted(InNamespace.of(guest, step), is_made=True)
 
 
-def _is_namespace(spec: Spec, guest: str) -> bool:
+def _is_namespace(spec: GuestNetworks, guest: str) -> bool:
     return spec.guests[guest].kind is GuestKind.NAMESPACE
 
 
@@ -123,7 +126,7 @@ def _settings(netdev: str, vf: int, guest: str, network: str, of: NetworkSpec) -
     return VfSettings(netdev=netdev, vf=vf, mac=guest_mac(guest, network), vlan=of.segment)
 
 
-def _take_it_when(spec: Spec) -> str:
+def _take_it_when(spec: GuestNetworks) -> str:
     segments = ", ".join(str(network.segment) for network in spec.networks.values())
     return (
         f"the switches between the hosts are yours and may carry VLAN {segments} to each "
@@ -131,7 +134,7 @@ def _take_it_when(spec: Spec) -> str:
     )
 
 
-def _leave_it_when(spec: Spec) -> str:
+def _leave_it_when(spec: GuestNetworks) -> str:
     counts = [
         sum(len(guest.networks) for guest in spec.guests.values() if guest.host == host)
         for host in spec.hosts
@@ -143,9 +146,9 @@ def _leave_it_when(spec: Spec) -> str:
 
 
 APPROACH = ApproachTraits(
-    Approach.LEGACY_VLAN,
+    LegacyVlan,
     legacy_vlan,
-    Proven(is_of_vlans=True),
+    Proven(no_switch="a VF's frames never come to a switch of the host"),
     Compared(
         simplicity=1,
         place=1,

@@ -21,7 +21,8 @@ from wirespeed.facts.locality import local_cpus, node_of_port
 from wirespeed.model.error import InputError
 from wirespeed.model.fact import HostFacts
 from wirespeed.model.observed import Known, value_or_none
-from wirespeed.model.spec import VIRTUAL_MACHINES, GuestKind, Spec
+from wirespeed.model.spec.guest_networks import GuestNetworks
+from wirespeed.model.spec.guests import VIRTUAL_MACHINES, GuestKind
 from wirespeed.model.step import Step
 from wirespeed.steps.guest_libvirt import GuestLibvirt
 from wirespeed.steps.guest_machine import MAX_VFS, vf_address_in_guest
@@ -36,7 +37,7 @@ FIRST_SSH_PORT = 22100
 MIB_PER_GIB = 1024
 
 
-def virtual_machines(spec: Spec, name: str, host: HostFacts) -> Iterator[Wanted]:
+def virtual_machines(spec: GuestNetworks, name: str, host: HostFacts) -> Iterator[Wanted]:
     """Give all guests of a host that are virtual machines, whose VFs are handed out by then."""
     guests = machines_of(spec, name)
     if not guests:
@@ -48,13 +49,13 @@ def virtual_machines(spec: Spec, name: str, host: HostFacts) -> Iterator[Wanted]
         yield from _machine(spec, name, host, guest)
 
 
-def machines_of(spec: Spec, name: str) -> tuple[str, ...]:
+def machines_of(spec: GuestNetworks, name: str) -> tuple[str, ...]:
     """Guests of a host that are virtual machines, in the order of the spec."""
     guests = guest_index(spec).by_host.get(name, ())
     return tuple(guest for guest in guests if spec.guests[guest].kind in VIRTUAL_MACHINES)
 
 
-def guest_ssh_port(spec: Spec, guest: str) -> int:
+def guest_ssh_port(spec: GuestNetworks, guest: str) -> int:
     """Port of the host's loopback that leads to a virtual machine's sshd."""
     return FIRST_SSH_PORT + machines_of(spec, spec.guests[guest].host).index(guest)
 
@@ -66,7 +67,7 @@ def management_mac(guest: str) -> str:
 
 
 def _hugepages(
-    spec: Spec, name: str, host: HostFacts, guests: tuple[str, ...]
+    spec: GuestNetworks, name: str, host: HostFacts, guests: tuple[str, ...]
 ) -> Iterator[Hugepages]:
     """Give as many hugepages as the guests' memory takes, by their size."""
     node = _node(spec, name, host)
@@ -77,7 +78,7 @@ def _hugepages(
             yield Hugepages(page_kib=page_kib, numa_node=node, count=count)
 
 
-def _machine(spec: Spec, name: str, host: HostFacts, guest: str) -> Iterator[Wanted]:
+def _machine(spec: GuestNetworks, name: str, host: HostFacts, guest: str) -> Iterator[Wanted]:
     """Give one guest: its seed, itself, and what is in it."""
     shares, ports = vf_shares(spec, name), spec.hosts[name].ports
     networks = guest_networks(spec, guest)
@@ -132,16 +133,16 @@ def _within(guest: str, step: Step) -> Wanted:
     return Wanted(step, is_made=True, guest=guest)
 
 
-def _memory_mib(spec: Spec, guest: str) -> int:
+def _memory_mib(spec: GuestNetworks, guest: str) -> int:
     return round(spec.guests[guest].memory_gib * MIB_PER_GIB)
 
 
-def _node(spec: Spec, name: str, host: HostFacts) -> int | None:
+def _node(spec: GuestNetworks, name: str, host: HostFacts) -> int | None:
     """NUMA node of the first port; None: there is one, or it is not known."""
     return value_or_none(node_of_port(host, port_of(host, name, spec.hosts[name].ports[0])))
 
 
-def _cpus(spec: Spec, name: str, host: HostFacts) -> str:
+def _cpus(spec: GuestNetworks, name: str, host: HostFacts) -> str:
     """CPUs of the card's node, where there are others too; else empty."""
     if _node(spec, name, host) is None:
         return ""

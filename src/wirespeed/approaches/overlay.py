@@ -10,7 +10,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from ipaddress import IPv4Interface, IPv6Interface, ip_interface
 
-from wirespeed.model.spec import Spec, Tunnel
+from wirespeed.model.spec.guest_networks import GuestNetworks
+from wirespeed.model.spec.networks import Tunnel
 
 MAX_NAME = 15
 """Bytes of a netdev's name: IFNAMSIZ without its end."""
@@ -29,20 +30,20 @@ class Mesh:
     """As Open vSwitch takes them."""
 
 
-def underlay_address(spec: Spec, host: str) -> IPv4Interface | IPv6Interface:
+def underlay_address(spec: GuestNetworks, host: str) -> IPv4Interface | IPv6Interface:
     """Give a host's address in the underlay: its place in the spec, counted from 1."""
     subnet = spec.underlay.subnet
     place = list(spec.hosts).index(host) + 1
     return ip_interface(f"{subnet.network_address + place}/{subnet.prefixlen}")
 
 
-def networks_on(spec: Spec, host: str) -> tuple[str, ...]:
+def networks_on(spec: GuestNetworks, host: str) -> tuple[str, ...]:
     """Give the networks that guests of a host are in, in the order of the spec."""
     wanted = {n for guest in spec.guests.values() if guest.host == host for n in guest.networks}
     return tuple(network for network in spec.networks if network in wanted)
 
 
-def meshes(spec: Spec, host: str, network: str) -> Iterator[Mesh]:
+def meshes(spec: GuestNetworks, host: str, network: str) -> Iterator[Mesh]:
     """Give a host's tunnels of one network."""
     segment = spec.networks[network].segment
     own = underlay_address(spec, host).ip

@@ -2,7 +2,8 @@
 
 from wirespeed.approaches.traits import Feature
 from wirespeed.ceilings.encapsulation import Encapsulation
-from wirespeed.model.spec import TUNNEL_BYTES, Spec, Tunnel
+from wirespeed.model.spec.guest_networks import TUNNEL_BYTES, GuestNetworks
+from wirespeed.model.spec.networks import Tunnel
 
 OVERLAY_FEATURES = {
     Feature.SEGMENTS: "VXLAN or Geneve: 16 million",
@@ -11,14 +12,14 @@ OVERLAY_FEATURES = {
 }
 
 
-def tunnel_of(spec: Spec) -> tuple[Encapsulation, int]:
+def tunnel_of(spec: GuestNetworks) -> tuple[Encapsulation, int]:
     """Give what frames are put into, and the version of the outer IP."""
     is_geneve = spec.underlay.tunnel is Tunnel.GENEVE
     kind = Encapsulation.GENEVE if is_geneve else Encapsulation.VXLAN
     return kind, spec.underlay.subnet.version
 
 
-def too_small_a_network(spec: Spec) -> str:
+def too_small_a_network(spec: GuestNetworks) -> str:
     """Say what the network between the hosts may lack."""
     added = TUNNEL_BYTES[spec.underlay.subnet.version]
     largest = max((network.mtu for network in spec.networks.values()), default=0)

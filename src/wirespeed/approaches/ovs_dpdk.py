@@ -39,14 +39,10 @@ from wirespeed.facts.locality import local_cpus, node_of_port
 from wirespeed.model.error import InputError
 from wirespeed.model.fact import HostFacts
 from wirespeed.model.observed import known, value_or_none
-from wirespeed.model.spec import (
-    VIRTUAL_MACHINES,
-    Approach,
-    Failover,
-    GuestKind,
-    Spec,
-    UnderlayDriver,
-)
+from wirespeed.model.spec.guest_networks import GuestNetworks
+from wirespeed.model.spec.guests import VIRTUAL_MACHINES, GuestKind
+from wirespeed.model.spec.members import OvsDpdk
+from wirespeed.model.spec.networks import Failover, UnderlayDriver
 from wirespeed.steps.address import Address
 from wirespeed.steps.address_generation import AddressGeneration
 from wirespeed.steps.alternative import Alternative
@@ -77,7 +73,7 @@ ACCELERATION = "dv_flow_en=1,dv_xmeta_en=1,dv_esw_en=1"
 """Of DPDK's mlx5: flows by Direct Verbs, metadata between tables, rules of the embedded switch."""
 
 
-def ovs_dpdk(spec: Spec, name: str, host: HostFacts) -> Iterator[Wanted]:
+def ovs_dpdk(spec: GuestNetworks, name: str, host: HostFacts) -> Iterator[Wanted]:
     """Give the steps of the host `name`.
 
     Raises InputError `spec.*`, and CannotTellError where what a step would follow is not known.
@@ -123,7 +119,9 @@ def ovs_dpdk(spec: Spec, name: str, host: HostFacts) -> Iterator[Wanted]:
         yield from virtual_machines(spec, name, host)
 
 
-def _memory_and_cores(spec: Spec, name: str, host: HostFacts) -> Iterator[Hugepages | OvsConfig]:
+def _memory_and_cores(
+    spec: GuestNetworks, name: str, host: HostFacts
+) -> Iterator[Hugepages | OvsConfig]:
     """Give hugepages near the card, and a core there that polls."""
     port = port_of(host, name, spec.hosts[name].ports[0])
     node = value_or_none(node_of_port(host, port))
@@ -155,7 +153,7 @@ def _build(allowed: str) -> Iterator[OvsConfig | Alternative]:
     yield Alternative(program=DAEMON, package=PACKAGE)
 
 
-def _allowed(spec: Spec, name: str) -> str:
+def _allowed(spec: GuestNetworks, name: str) -> str:
     """Give the port that DPDK probes, with the representors behind it.
 
     With VF-LAG, both ports are one to DPDK, and `pf[0,1]` names both.
@@ -169,7 +167,7 @@ def _allowed(spec: Spec, name: str) -> str:
     return f"{address},representor={ports}{vfs}"
 
 
-def _underlay(spec: Spec, name: str, host: HostFacts) -> Iterator[Wanted]:
+def _underlay(spec: GuestNetworks, name: str, host: HostFacts) -> Iterator[Wanted]:
     """Give the underlay's bridge over the kernel's bond or port."""
     yield from _without_address(spec, name, host)
     yield Wanted(OvsBridge(bridge=PHYSICAL, datapath_type="netdev", owner=OWNER))
@@ -181,7 +179,7 @@ def _underlay(spec: Spec, name: str, host: HostFacts) -> Iterator[Wanted]:
     yield from _host_in_underlay(spec, name)
 
 
-def _bifurcated(spec: Spec, name: str, host: HostFacts) -> Iterator[Wanted]:
+def _bifurcated(spec: GuestNetworks, name: str, host: HostFacts) -> Iterator[Wanted]:
     """Give the underlay's bridge over a port that DPDK drives beside the kernel."""
     yield from _without_address(spec, name, host)
     if vf_shares(spec, name):
@@ -189,7 +187,7 @@ def _bifurcated(spec: Spec, name: str, host: HostFacts) -> Iterator[Wanted]:
     yield from _dpdk_underlay(spec, name)
 
 
-def _whole_port(spec: Spec, name: str, host: HostFacts) -> Iterator[Wanted]:
+def _whole_port(spec: GuestNetworks, name: str, host: HostFacts) -> Iterator[Wanted]:
     """Give the underlay's bridge over a port that DPDK alone drives.
 
     Raises InputError `spec.failover`: the kernel's bond has no such port.
@@ -212,12 +210,12 @@ def _whole_port(spec: Spec, name: str, host: HostFacts) -> Iterator[Wanted]:
     yield from _dpdk_underlay(spec, name)
 
 
-def _without_address(spec: Spec, name: str, host: HostFacts) -> Iterator[Wanted]:
+def _without_address(spec: GuestNetworks, name: str, host: HostFacts) -> Iterator[Wanted]:
     """Give bond or port; for its address the switch answers, which finds its tunnels' way by it."""
     yield from (w for w in underlay_steps(spec, name, host) if not isinstance(w.step, Address))
 
 
-def _dpdk_underlay(spec: Spec, name: str) -> Iterator[Wanted]:
+def _dpdk_underlay(spec: GuestNetworks, name: str) -> Iterator[Wanted]:
     """Give DPDK, which starts with the switch once all of the card is ready, and its port."""
     reason = "DPDK starts with the switch, once the card is as DPDK shall find it."
     yield Wanted(OvsConfig(key="dpdk-init", value="true", restart="systemd", reason=reason))
@@ -234,12 +232,12 @@ def _dpdk_underlay(spec: Spec, name: str) -> Iterator[Wanted]:
     yield from _host_in_underlay(spec, name)
 
 
-def _host_in_underlay(spec: Spec, name: str) -> Iterator[Wanted]:
+def _host_in_underlay(spec: GuestNetworks, name: str) -> Iterator[Wanted]:
     yield Wanted(LinkUp(netdev=PHYSICAL), is_made=True)
     yield Wanted(Address(netdev=PHYSICAL, address=underlay_address(spec, name)), is_made=True)
 
 
-def _representors(spec: Spec, name: str) -> Iterator[Wanted]:
+def _representors(spec: GuestNetworks, name: str) -> Iterator[Wanted]:
     """Give each VF's representor its place in the network's bridge."""
     address = spec.hosts[name].ports[0]
     for vf, (guest, network) in enumerate(vf_shares(spec, name)):
@@ -255,7 +253,7 @@ def _representors(spec: Spec, name: str) -> Iterator[Wanted]:
         yield Wanted(port, is_made=True)
 
 
-def _vhost_user_ports(spec: Spec, name: str) -> Iterator[Wanted]:
+def _vhost_user_ports(spec: GuestNetworks, name: str) -> Iterator[Wanted]:
     """Give the ports of guests that somebody else starts: QEMU serves the socket, and may restart.
 
     The switch comes back to the socket by itself, so that nobody has to be there first.
@@ -276,7 +274,7 @@ def _vhost_user_ports(spec: Spec, name: str) -> Iterator[Wanted]:
             yield Wanted(port, is_made=True)
 
 
-def _veth_guests(spec: Spec, name: str) -> Iterator[Wanted]:
+def _veth_guests(spec: GuestNetworks, name: str) -> Iterator[Wanted]:
     """Give guests that are namespaces, each of whose frames has its checksum.
 
     One that is left to the card would be nobody's: the switch sends frames as it gets them. The
@@ -295,7 +293,7 @@ def _veth_guests(spec: Spec, name: str) -> Iterator[Wanted]:
 
 
 APPROACH = ApproachTraits(
-    Approach.OVS_DPDK,
+    OvsDpdk,
     ovs_dpdk,
     comparison=Compared(
         simplicity=3,

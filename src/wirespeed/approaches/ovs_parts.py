@@ -7,7 +7,8 @@ from wirespeed.approaches.host_ports import netdev_of, port_of
 from wirespeed.approaches.overlay import bridge_of, meshes, networks_on, underlay_address
 from wirespeed.approaches.wanted import Wanted
 from wirespeed.model.fact import HostFacts
-from wirespeed.model.spec import Failover, Spec
+from wirespeed.model.spec.guest_networks import GuestNetworks
+from wirespeed.model.spec.networks import Failover
 from wirespeed.steps.address import Address
 from wirespeed.steps.bond import Bond
 from wirespeed.steps.link_up import LinkUp
@@ -22,7 +23,7 @@ OWNER = "overlay"
 MIIMON_MS = 100
 
 
-def underlay_steps(spec: Spec, name: str, host: HostFacts) -> Iterator[Wanted]:
+def underlay_steps(spec: GuestNetworks, name: str, host: HostFacts) -> Iterator[Wanted]:
     """Give the bond of both ports, with the host's address; or one port, with no fail-over."""
     addresses = spec.hosts[name].ports
     ports = tuple(netdev_of(host, name, address) for address in addresses)
@@ -47,7 +48,7 @@ def underlay_steps(spec: Spec, name: str, host: HostFacts) -> Iterator[Wanted]:
 
 
 def bridges(
-    spec: Spec, name: str, datapath: Literal["system", "netdev"] = "system"
+    spec: GuestNetworks, name: str, datapath: Literal["system", "netdev"] = "system"
 ) -> Iterator[Wanted]:
     """Give a bridge for each network of a host's guests, and its tunnels to the other hosts.
 

@@ -25,7 +25,9 @@ from wirespeed.facts.eswitch import Eswitch
 from wirespeed.facts.queues import Queues
 from wirespeed.model.fact import HostFacts
 from wirespeed.model.observed import Known
-from wirespeed.model.spec import VIRTUAL_MACHINES, Failover, GuestKind, Spec
+from wirespeed.model.spec.guest_networks import GuestNetworks
+from wirespeed.model.spec.guests import VIRTUAL_MACHINES, GuestKind
+from wirespeed.model.spec.networks import Failover
 from wirespeed.steps.channels import Channels
 from wirespeed.steps.driver_override import DriverOverride
 from wirespeed.steps.eswitch_mode import EswitchMode
@@ -47,7 +49,7 @@ DRIVERS = ("mlx5_core",)
 """Whose embedded switch joins both ports to one, and says so in debugfs."""
 
 
-def has_embedded_switch(spec: Spec, name: str, host: HostFacts) -> bool:
+def has_embedded_switch(spec: GuestNetworks, name: str, host: HostFacts) -> bool:
     """Tell whether every port that the spec names has one that this approach knows."""
     return all(
         port_of(host, name, address).driver in DRIVERS and _mode(host, address) is not None
@@ -55,7 +57,7 @@ def has_embedded_switch(spec: Spec, name: str, host: HostFacts) -> bool:
     )
 
 
-def ovs_switchdev(spec: Spec, name: str, host: HostFacts) -> Iterator[Wanted]:
+def ovs_switchdev(spec: GuestNetworks, name: str, host: HostFacts) -> Iterator[Wanted]:
     """Give the steps of the host `name`.
 
     Raises InputError `spec.*`, and CannotTellError where what a step would follow is not known.
@@ -86,7 +88,7 @@ def _mode(host: HostFacts, address: str) -> str | None:
     return pf.mode.value if pf is not None and isinstance(pf.mode, Known) else None
 
 
-def switchdev_ports(spec: Spec, name: str, host: HostFacts) -> Iterator[Wanted]:
+def switchdev_ports(spec: GuestNetworks, name: str, host: HostFacts) -> Iterator[Wanted]:
     """Give the ports in switchdev mode, with their channels, ready for filters."""
     ports = {address: netdev_of(host, name, address) for address in spec.hosts[name].ports}
     is_new = {address: _mode(host, address) != "switchdev" for address in ports}
@@ -115,7 +117,7 @@ def _channels(host: HostFacts, netdev: str, *, is_new: bool) -> int | None:
     return None
 
 
-def switched_vfs(spec: Spec, name: str, host: HostFacts) -> Iterator[Wanted]:
+def switched_vfs(spec: GuestNetworks, name: str, host: HostFacts) -> Iterator[Wanted]:
     """Give the VFs of the first port, once it is of a bond that the card knows."""
     address = spec.hosts[name].ports[0]
     shares = vf_shares(spec, name)
@@ -137,7 +139,7 @@ def switched_vfs(spec: Spec, name: str, host: HostFacts) -> Iterator[Wanted]:
             yield Wanted(DriverOverride(pci_address=vf_address(pf, vf)), is_made=True)
 
 
-def _representors(spec: Spec, name: str) -> Iterator[Wanted]:
+def _representors(spec: GuestNetworks, name: str) -> Iterator[Wanted]:
     """Give each VF's representor its name, its MTU, and its place in the network's bridge."""
     address = spec.hosts[name].ports[0]
     for vf, (guest, network) in enumerate(vf_shares(spec, name)):
@@ -152,7 +154,7 @@ def _representors(spec: Spec, name: str) -> Iterator[Wanted]:
         yield Wanted(port)
 
 
-def vf_namespaces(spec: Spec, name: str, host: HostFacts) -> Iterator[Wanted]:
+def vf_namespaces(spec: GuestNetworks, name: str, host: HostFacts) -> Iterator[Wanted]:
     """Give all guests of a host that are namespaces: each VF's netdev moves into its guest's."""
     address = spec.hosts[name].ports[0]
     shares = vf_shares(spec, name)

@@ -21,7 +21,9 @@ from wirespeed.facts.ovs import Ovs
 from wirespeed.model.error import InputError
 from wirespeed.model.fact import HostFacts
 from wirespeed.model.observed import Absent, Known
-from wirespeed.model.spec import Approach, GuestKind, Spec
+from wirespeed.model.spec.guest_networks import GuestNetworks
+from wirespeed.model.spec.guests import GuestKind
+from wirespeed.model.spec.members import OvsTc
 from wirespeed.steps.in_namespace import InNamespace
 from wirespeed.steps.link_up import LinkUp
 from wirespeed.steps.mtu import Mtu
@@ -32,7 +34,7 @@ from wirespeed.steps.veth import Veth
 WAITS = "flow-restore-wait"
 
 
-def ovs_tc(spec: Spec, name: str, host: HostFacts) -> Iterator[Wanted]:
+def ovs_tc(spec: GuestNetworks, name: str, host: HostFacts) -> Iterator[Wanted]:
     """Give the steps of the host `name`. Raises InputError `spec.*` where it cannot be."""
     require_switch(host, name)
     if has_embedded_switch(spec, name, host):
@@ -45,7 +47,7 @@ def ovs_tc(spec: Spec, name: str, host: HostFacts) -> Iterator[Wanted]:
             yield from veth_guest_steps(spec, guest)
 
 
-def veth_guest_steps(spec: Spec, guest: str) -> Iterator[Wanted]:
+def veth_guest_steps(spec: GuestNetworks, guest: str) -> Iterator[Wanted]:
     """Give a guest that is a namespace, joined to its bridges by pairs of virtual ports.
 
     Raises InputError `spec.guest_kind` for any other.
@@ -109,7 +111,7 @@ def require_switch(host: HostFacts, name: str, package: str = "openvswitch-switc
 
 
 APPROACH = ApproachTraits(
-    Approach.OVS_TC,
+    OvsTc,
     ovs_tc,
     Proven(has_tunnel_netdev=True),
     Compared(

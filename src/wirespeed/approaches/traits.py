@@ -3,11 +3,15 @@
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import Generic, TypeVar
 
 from wirespeed.approaches.wanted import Wanted
 from wirespeed.ceilings.encapsulation import Encapsulation
 from wirespeed.model.fact import HostFacts
-from wirespeed.model.spec import Approach, Spec
+from wirespeed.model.spec.spec import Spec
+
+S = TypeVar("S", bound=Spec)
+"""The spec of an approach."""
 
 
 class Feature(StrEnum):
@@ -24,7 +28,7 @@ class Feature(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Compared:
+class Compared(Generic[S]):
     """Of an approach that brings about networks of guests: what it has, and when to take it.
 
     The experience with drivers is that of *SR-IOV with a ConnectX-5* (docs/published-figures.md):
@@ -36,9 +40,9 @@ class Compared:
     place: int
     """Where it stands in a comparison."""
     features: Mapping[Feature, str]
-    take_it_when: Callable[[Spec], str]
-    leave_it_when: Callable[[Spec], str]
-    encapsulation: Callable[[Spec], tuple[Encapsulation, int]]
+    take_it_when: Callable[[S], str]
+    leave_it_when: Callable[[S], str]
+    encapsulation: Callable[[S], tuple[Encapsulation, int]]
     """What frames are put into, and the version of the outer IP."""
     software_paths: tuple[str, ...] = ()
     """DUTs of `wirespeed measure rfc2544` that are its path in software: through its tunnel, and
@@ -51,20 +55,25 @@ class Compared:
 class Proven:
     """How a proof measures it."""
 
-    is_of_vlans: bool = False
-    """VFs go to the wire by themselves: no switch of the host, no tunnel, no bond of its ports."""
+    no_switch: str = ""
+    """Why frames pass no switch of the host; empty: they pass one, whose flows are read."""
     has_tunnel_netdev: bool = False
     """Its tunnels have a netdev of the kernel's, where packets are counted."""
 
 
 @dataclass(frozen=True, slots=True)
-class ApproachTraits:
+class ApproachTraits(Generic[S]):
     """How guests come to the card."""
 
-    name: Approach
-    """After `approach:` in a spec."""
-    steps: Callable[[Spec, str, HostFacts], Iterator[Wanted]]
+    spec: type[S]
+    """What a spec of it says (`model/spec/members.py`)."""
+    steps: Callable[[S, str, HostFacts], Iterator[Wanted]]
     """Of one host of the spec, by its facts. Raises InputError `spec.*`, CannotTellError."""
     proof: Proven = field(default=Proven())
-    comparison: Compared | None = None
+    comparison: Compared[S] | None = None
     """None: it makes no network of guests, and stands beside no other."""
+
+    @property
+    def name(self) -> str:
+        """Give what stands after `approach:` in a spec."""
+        return str(self.spec.model_fields["approach"].default)

@@ -9,7 +9,8 @@ from wirespeed.facts.sriov import Sriov, SriovPf
 from wirespeed.model.error import InputError
 from wirespeed.model.fact import HostFacts
 from wirespeed.model.observed import CannotTellError, Known, known, value_or_none
-from wirespeed.model.spec import GuestKind, Spec
+from wirespeed.model.spec.guests import GuestKind
+from wirespeed.model.spec.spec import Spec
 from wirespeed.steps.firmware_settings import FirmwareSettings
 
 FIRMWARE_DRIVERS = ("mlx5_core",)

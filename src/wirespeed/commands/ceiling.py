@@ -15,9 +15,9 @@ from wirespeed.ceilings.tcp import goodput_bps, tcp_payload_bytes, tcp_window_ce
 from wirespeed.ceilings.vswitch import vswitch_ceiling
 from wirespeed.commands import ceiling_options as option
 from wirespeed.commands.described import Described
-from wirespeed.model.ascii_json import ascii_json
 from wirespeed.model.ceiling import Ceiling, Direction, Ledger
 from wirespeed.model.error import InputError
+from wirespeed.model.frozen import ascii_json
 from wirespeed.model.question import Purpose, Question
 from wirespeed.model.shown import shown
 from wirespeed.report.ceiling_text import ceiling_lines

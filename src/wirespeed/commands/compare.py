@@ -11,7 +11,8 @@ from wirespeed.commands.described import Described
 from wirespeed.host.files import make_result_folder, make_run_folder
 from wirespeed.model.error import InputError, LeftChangedError, WirespeedError
 from wirespeed.model.shown import shown
-from wirespeed.model.spec import Approach, Spec
+from wirespeed.model.spec.members import read_spec_data
+from wirespeed.model.spec.spec import Spec
 from wirespeed.report.comparison import Comparison
 from wirespeed.report.comparison_choice import choose
 from wirespeed.report.comparison_features import comparable
@@ -79,7 +80,7 @@ def compare(spec: Path, approaches: str, yes: bool, out: Path | None, breaks_loc
     if out is None:
         make_result_folder(pages)
     forget(folder, tuple(specs))
-    failed: dict[Approach, Failed] = {}
+    failed: dict[str, Failed] = {}
     record = ComparisonRecord(spec_name=spec.name, spec=given, approaches=tuple(specs))
     try:
         for approach, wanted in specs.items():
@@ -120,20 +121,20 @@ def _tell(comparison: Comparison) -> None:
     echo("\n".join(lines))
 
 
-def _named(text: str) -> list[Approach]:
+def _named(text: str) -> list[str]:
     names = [name.strip() for name in text.split(",")]
     unknown = [name for name in names if name not in comparable()]
     if unknown or len(set(names)) < len(names):
         raise click.BadParameter(
             f"{text!r}: each once, of {', '.join(comparable())}", param_hint="--approaches"
         )
-    return [Approach(name) for name in names]
+    return names
 
 
-def _spec_of(spec: Spec, approach: Approach) -> Spec:
+def _spec_of(spec: Spec, approach: str) -> Spec:
     """Give the spec with another approach. Raises InputError `spec.invalid` where it cannot be."""
     try:
-        return Spec.model_validate({**spec.model_dump(), "approach": approach})
+        return read_spec_data({**spec.model_dump(), "approach": approach})
     except ValidationError as error:
         raise InputError(
             "spec.invalid",

@@ -23,7 +23,7 @@ from pydantic import Field, TypeAdapter
 from wirespeed.model.command import Command
 from wirespeed.model.frozen import Frozen
 from wirespeed.model.plan import Plan
-from wirespeed.model.spec import Spec
+from wirespeed.model.spec.members import AnySpec
 from wirespeed.model.step import State
 
 
@@ -49,7 +49,7 @@ class Begun(Frozen):
     plan: Plan
     boot_ids: dict[str, str] = Field(default_factory=dict)
     """Of each host when it was taken for this stage: another one means that it was rebooted."""
-    spec: Spec | None = None
+    spec: AnySpec | None = None
     """What it was made from: how its hosts are reached."""
     run: str = ""
     """The random id of the run folder, by which hosts know it; empty: of an older wirespeed."""

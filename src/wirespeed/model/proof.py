@@ -13,7 +13,7 @@ from typing import Annotated, Literal
 from pydantic import Field, TypeAdapter
 
 from wirespeed.model.frozen import Frozen
-from wirespeed.model.spec import Spec
+from wirespeed.model.spec.members import AnySpec
 
 
 class Stage(StrEnum):
@@ -46,7 +46,7 @@ class Opening(Frozen):
     spec_name: str
     run_name: str
     """Folder of the run as the user called it: what `wirespeed undo` takes back."""
-    spec: Spec
+    spec: AnySpec
     keeps: bool
     """It is not to be undone."""
 

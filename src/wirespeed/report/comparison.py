@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from wirespeed.model.spec import Approach, Spec
+from wirespeed.model.spec.spec import Spec
 from wirespeed.model.trial import Outcome
 from wirespeed.report.proof_answer import emulated_hosts
 from wirespeed.report.proof_page import Proof
@@ -19,7 +19,7 @@ EMULATED_SAYS = (
 class NotShown:
     """An approach that could not be built or measured."""
 
-    approach: Approach
+    approach: str
     what: str
     found: str
     next: str
@@ -32,7 +32,7 @@ class Rfc2544:
     """What the tester measured of the approaches' software paths, on its own machine."""
 
     outcomes: tuple[Outcome, ...] = ()
-    why_not: Mapping[Approach, str] = field(default_factory=dict)
+    why_not: Mapping[str, str] = field(default_factory=dict)
     """Why there is none of an approach, or not all of it."""
 
 
@@ -62,11 +62,11 @@ class Comparison:
         return tuple(dict.fromkeys(host for proof in self.proofs for host in emulated_hosts(proof)))
 
     @property
-    def names(self) -> tuple[Approach, ...]:
+    def names(self) -> tuple[str, ...]:
         """Every approach, shown or not."""
         return tuple(map(approach_of, self.approaches))
 
 
-def approach_of(one: Proof | NotShown) -> Approach:
+def approach_of(one: Proof | NotShown) -> str:
     """Name it."""
     return one.approach if isinstance(one, NotShown) else one.opening.spec.approach

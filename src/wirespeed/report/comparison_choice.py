@@ -11,7 +11,6 @@ from math import comb
 from statistics import median
 
 from wirespeed.model.network_trial import FailoverVerdict
-from wirespeed.model.spec import Approach
 from wirespeed.model.spread import Spread
 from wirespeed.report import format as fmt
 from wirespeed.report.comparison import Comparison, approach_of
@@ -36,7 +35,7 @@ class Figure:
     name: str
     unit: str
     is_more_better: bool
-    by: dict[Approach, Spread]
+    by: dict[str, Spread]
     resolution: float = 0.0
     """In its unit: a smaller difference is none."""
 
@@ -47,7 +46,7 @@ class Choice:
 
     headline: str
     reasons: tuple[str, ...]
-    approach: Approach | None = None
+    approach: str | None = None
     """The one to take; None where that depends, or nobody can tell."""
 
 
@@ -55,10 +54,10 @@ def choose(comparison: Comparison) -> Choice:
     """Say which one to take."""
     proven = [proof for proof in comparison.proofs if is_proven(proof)]
     out = tuple(_out(comparison))
-    names = [proof.opening.spec.approach for proof in proven]
+    names: list[str] = [proof.opening.spec.approach for proof in proven]
     if not proven:
         return Choice("None can be recommended: none is proven on these hosts.", out)
-    listed = _and([str(name) for name in names])
+    listed = _and(names)
     if comparison.emulated:
         works = f"{listed} {'works' if len(names) == 1 else 'work'} as the spec wants"
         return Choice(
@@ -86,9 +85,9 @@ def is_behind(one: Spread, other: Spread, figure: Figure) -> bool:
     return is_apart and by_chance <= CHANCE and is_material and difference > figure.resolution
 
 
-def _weighed(names: list[Approach], found: tuple[Figure, ...], out: tuple[str, ...]) -> Choice:
+def _weighed(names: list[str], found: tuple[Figure, ...], out: tuple[str, ...]) -> Choice:
     if not found:
-        return Choice(f"{_and([*map(str, names)])} are proven; no figure is there to compare.", out)
+        return Choice(f"{_and(names)} are proven; no figure is there to compare.", out)
     behind = {name: [_losses(name, figure) for figure in found] for name in names}
     reasons = tuple(text for name in names for text in _summed(name, behind[name], found))
     front = [name for name in simplest_first() if name in names and not any(behind[name])]
@@ -111,14 +110,14 @@ def _weighed(names: list[Approach], found: tuple[Figure, ...], out: tuple[str, .
             front[0],
         )
     best = [
-        f"{question}: {_and(sorted({*map(str, names)} - lost))}"
+        f"{question}: {_and(sorted({*names} - lost))}"
         for question, lost in _lost_by_question(behind, found).items()
-        if {*map(str, names)} - lost
+        if {*names} - lost
     ]
     return Choice(f"It depends on what counts for you. {'; '.join(best)}.", reasons)
 
 
-def _losses(name: Approach, figure: Figure) -> str:
+def _losses(name: str, figure: Figure) -> str:
     """Say to whom it loses in a figure; empty: to nobody."""
     own = figure.by.get(name)
     if own is None:
@@ -133,7 +132,7 @@ def _losses(name: Approach, figure: Figure) -> str:
     return f"{_shown(own, figure)} beside {_shown(figure.by[winner], figure)} of {winner}"
 
 
-def _summed(name: Approach, losses: list[str], found: tuple[Figure, ...]) -> Iterator[str]:
+def _summed(name: str, losses: list[str], found: tuple[Figure, ...]) -> Iterator[str]:
     """Say for each question where it is behind, with the first figure that shows it."""
     for question in dict.fromkeys(figure.question for figure in found):
         of = [(f, text) for f, text in zip(found, losses, strict=True) if f.question == question]
@@ -147,7 +146,7 @@ def _summed(name: Approach, losses: list[str], found: tuple[Figure, ...]) -> Ite
 
 
 def _lost_by_question(
-    behind: dict[Approach, list[str]], found: tuple[Figure, ...]
+    behind: dict[str, list[str]], found: tuple[Figure, ...]
 ) -> dict[str, set[str]]:
     lost: dict[str, set[str]] = {}
     for name, losses in behind.items():
@@ -169,7 +168,7 @@ def _out(comparison: Comparison) -> Iterator[str]:
 
 
 def _all_figures(proofs: list[Proof]) -> Iterator[Figure]:
-    of = {proof.opening.spec.approach: proof.summary for proof in proofs}
+    of = {str(proof.opening.spec.approach): proof.summary for proof in proofs}
     cells = {
         name: {(c.pair, c.mtu, c.streams, c.bidirectional): c for c in summary.iperf3}
         for name, summary in of.items()
@@ -207,7 +206,7 @@ def _all_figures(proofs: list[Proof]) -> Iterator[Figure]:
 
 
 def _outages(proofs: list[Proof]) -> Figure:
-    by: dict[Approach, Spread] = {}
+    by: dict[str, Spread] = {}
     loads = []
     for proof in proofs:
         trials = [

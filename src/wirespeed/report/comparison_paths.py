@@ -7,7 +7,7 @@ from wirespeed.ceilings.tcp import goodput_bps
 from wirespeed.measure.network.summary import Iperf3Cell
 from wirespeed.model.ceiling import Direction
 from wirespeed.model.finding import Diagnosis
-from wirespeed.model.spec import Approach, Spec
+from wirespeed.model.spec.spec import Spec
 from wirespeed.model.trial import Outcome
 from wirespeed.model.units import line_rate_pps
 from wirespeed.report import format as fmt
@@ -55,7 +55,7 @@ def link_of(proofs: tuple[Proof, ...]) -> Link:
     return Link(min(found), "the slowest port of these hosts")
 
 
-def frames_ceiling_pps(spec: Spec, approach: Approach, link: Link, frame_bytes: int) -> float:
+def frames_ceiling_pps(spec: Spec, approach: str, link: Link, frame_bytes: int) -> float:
     """Frames per second that the link carries, each with what the approach adds."""
     kind, version = traits_of(approach).encapsulation(spec)
     return encapsulation_ceiling(
@@ -63,7 +63,7 @@ def frames_ceiling_pps(spec: Spec, approach: Approach, link: Link, frame_bytes: 
     ).load_pps.high
 
 
-def payload_ceiling_bps(spec: Spec, approach: Approach, link: Link, mtu: int) -> float:
+def payload_ceiling_bps(spec: Spec, approach: str, link: Link, mtu: int) -> float:
     """TCP payload that it carries one way, in full frames of a guest's `mtu`."""
     frame_bytes = mtu + FRAME_HEADERS_BYTES
     return goodput_bps(frames_ceiling_pps(spec, approach, link, frame_bytes), frame_bytes)
@@ -150,7 +150,7 @@ def rfc2544_grid(comparison: Comparison) -> Grid:
 
 
 def _path_row(
-    spec: Spec, name: Approach, outcome: Outcome, link: Link, notes: Notes
+    spec: Spec, name: str, outcome: Outcome, link: Link, notes: Notes
 ) -> tuple[Cell, ...]:
     throughput = outcome.throughput_pps
     unproven = Missing(reason=why_unproven(outcome), shown=NOT_PROVEN)

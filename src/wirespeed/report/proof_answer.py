@@ -11,7 +11,7 @@ from wirespeed.model.frozen import Frozen
 from wirespeed.model.journal import Intent, outcome
 from wirespeed.model.network_trial import FailoverVerdict, IsolationVerdict, OffloadVerdict
 from wirespeed.model.proof import Stage
-from wirespeed.model.spec import Failover
+from wirespeed.model.spec.networks import Failover
 from wirespeed.model.spread import Spread
 from wirespeed.report import format as fmt
 from wirespeed.report.proof_page import Proof
@@ -210,6 +210,8 @@ def _has_survived(verdicts: Sequence[FailoverVerdict]) -> bool:
 def _isolation(proof: Proof) -> ProofAnswer:
     trials = proof.isolation
     if not trials:
+        if not proof.opening.spec.guests:
+            return _not_asked("Isolation", "the spec has no guests")
         if len(proof.opening.spec.networks) < 2:
             return _not_asked("Isolation", "there is one network")
         return _missing(proof, "Isolation")
@@ -236,8 +238,8 @@ def _isolation(proof: Proof) -> ProofAnswer:
 
 def _offload(proof: Proof) -> ProofAnswer:
     """Where the card has an embedded switch, the packets have to be seen to go through it."""
-    if approaches()[proof.opening.spec.approach].proof.is_of_vlans:
-        return _not_asked("Offload", "a VF's frames never come to a switch of the host")
+    if why := approaches()[proof.opening.spec.approach].proof.no_switch:
+        return _not_asked("Offload", why)
     trials = proof.summary.offloads
     if not trials:
         missing = _missing(proof, "Offload")

@@ -44,7 +44,7 @@ def render_proof_csv(*proofs: Proof) -> str:
 
 def _own_rows(proof: Proof) -> list[Row]:
     rows: list[Row] = []
-    approach = proof.opening.spec.approach.value
+    approach = proof.opening.spec.approach
     for host, resting in proof.summary.idle_cores.items():
         rows.append({"figure": f"cores at rest, {host}", "unit": "cores"} | _spread(resting, 1))
     for cell in proof.summary.iperf3:

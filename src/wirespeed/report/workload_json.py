@@ -4,7 +4,7 @@ import json
 from dataclasses import asdict
 
 from wirespeed.measure.workload.pair import Pair
-from wirespeed.model.ascii_json import ascii_json
+from wirespeed.model.frozen import ascii_json
 
 
 def pair_json(pair: Pair) -> str:

@@ -17,7 +17,7 @@ from wirespeed.model.error import HostError, InputError, MeasurementError
 from wirespeed.model.fact import HostFacts
 from wirespeed.model.journal import Begun, tried_s
 from wirespeed.model.plan import Plan
-from wirespeed.model.spec import Spec
+from wirespeed.model.spec.spec import Spec
 from wirespeed.report.plan_text import plan_lines
 from wirespeed.runs import tryout
 from wirespeed.runs.hosts_of_spec import here_of

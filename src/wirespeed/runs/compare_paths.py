@@ -6,7 +6,7 @@ from pathlib import Path
 from wirespeed.host.files import make_folder, remove_file
 from wirespeed.measure.bench.run_folder import TRIALS
 from wirespeed.model.error import WirespeedError
-from wirespeed.model.spec import Approach, Rfc2544Spec
+from wirespeed.model.spec.measure import Rfc2544Spec
 from wirespeed.report.comparison_features import traits_of
 from wirespeed.runs.compare_report import PATHS_FOLDER
 from wirespeed.runs.rfc2544 import BenchRequest, measure_bench
@@ -16,13 +16,13 @@ TRIAL_SECONDS = 1.0
 
 
 def measured_paths(
-    folder: Path, asked: Rfc2544Spec | None, approaches: tuple[Approach, ...]
-) -> dict[Approach, str]:
+    folder: Path, asked: Rfc2544Spec | None, approaches: tuple[str, ...]
+) -> dict[str, str]:
     """Measure every path that an approach has in software, into a folder of its own.
 
     Give why there is not a figure of each, by approach; never raise for what failed.
     """
-    why: dict[Approach, str] = {}
+    why: dict[str, str] = {}
     for approach in approaches:
         out = folder / PATHS_FOLDER / approach
         remove_file(out / TRIALS)

@@ -15,7 +15,7 @@ from wirespeed.host.files import (
 from wirespeed.measure.bench.run_folder import read_records
 from wirespeed.model.error import InputError
 from wirespeed.model.frozen import Frozen
-from wirespeed.model.spec import Approach, Spec
+from wirespeed.model.spec.members import AnySpec
 from wirespeed.model.trial import Outcome
 from wirespeed.report.comparison import Comparison, NotShown, Rfc2544
 from wirespeed.report.comparison_html import render_comparison_html
@@ -42,11 +42,11 @@ class ComparisonRecord(Frozen):
     """What the folders of the approaches do not say themselves."""
 
     spec_name: str
-    spec: Spec
-    approaches: tuple[Approach, ...]
+    spec: AnySpec
+    approaches: tuple[str, ...]
     """In the order in which they were built."""
-    failed: dict[Approach, Failed] = Field(default_factory=dict)
-    paths_why_not: dict[Approach, str] = Field(default_factory=dict)
+    failed: dict[str, Failed] = Field(default_factory=dict)
+    paths_why_not: dict[str, str] = Field(default_factory=dict)
     """Why RFC 2544 was not measured through a path, or not with all frames."""
 
 
@@ -55,7 +55,7 @@ def is_comparison(folder: Path) -> bool:
     return is_file(folder / RECORD)
 
 
-def forget(folder: Path, approaches: tuple[Approach, ...]) -> None:
+def forget(folder: Path, approaches: tuple[str, ...]) -> None:
     """Remove what an earlier comparison said, so that it is not taken for this one's."""
     for path in (RECORD, *(f"{one}/{name}" for one in approaches for name in (STAGES, REPORT))):
         remove_file(folder / path)
@@ -105,7 +105,7 @@ def read_comparison(folder: Path) -> Comparison:
     )
 
 
-def _one(folder: Path, record: ComparisonRecord, approach: Approach) -> Proof | NotShown:
+def _one(folder: Path, record: ComparisonRecord, approach: str) -> Proof | NotShown:
     where = folder / approach
     failed = record.failed.get(approach)
     if failed is None and is_proof(where):

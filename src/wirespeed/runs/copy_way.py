@@ -12,7 +12,7 @@ from wirespeed.apply.run import read_told
 from wirespeed.model.error import LeftChangedError
 from wirespeed.model.journal import outcome
 from wirespeed.model.journal_salvage import undoable
-from wirespeed.model.spec import Spec
+from wirespeed.model.spec.spec import Spec
 from wirespeed.report.plan_text import salvage_lines, status_lines
 from wirespeed.runs.named_host import whose
 

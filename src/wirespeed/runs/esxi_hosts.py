@@ -7,14 +7,14 @@ from wirespeed.apply.hands_shell import ShellHands
 from wirespeed.host.reach_destination import EsxiHost, VsphereHost, parse_destination
 from wirespeed.host.vsphere import VsphereSession
 from wirespeed.model.error import InputError
-from wirespeed.model.spec import Spec
+from wirespeed.model.spec.members import Esxi
 from wirespeed.platforms.esxi.collector import esxi_collector_script
 from wirespeed.platforms.esxi.control import EsxiHands
 from wirespeed.platforms.esxi.control_vsphere import VsphereHands
 
 
 @contextmanager
-def esxi_hands(spec: Spec) -> Iterator[dict[str, ShellHands]]:
+def esxi_hands(spec: Esxi) -> Iterator[dict[str, ShellHands]]:
     """Give the hands of every host, each with a connection of its own.
 
     Raises InputError `spec.not_esxi`, `spec.nobody_does_it`, `spec.guests_of_which`.
@@ -41,9 +41,9 @@ def esxi_hands(spec: Spec) -> Iterator[dict[str, ShellHands]]:
         yield found
 
 
-def _require_ways(spec: Spec, ways: Sequence[type]) -> None:
+def _require_ways(spec: Esxi, ways: Sequence[type]) -> None:
     wanted = spec.esxi
-    if wanted is None or not ways:
+    if not ways:
         return
     if wanted.guests and ways.count(VsphereHost) > 1:
         raise InputError(

@@ -8,7 +8,9 @@ from wirespeed.approaches.legacy_vlan_vm import guest_ssh_port
 from wirespeed.host.reach_destination import Remote, parse_destination
 from wirespeed.host.runner import Runner
 from wirespeed.host.state import state_folder
-from wirespeed.model.spec import VIRTUAL_MACHINES, Spec
+from wirespeed.model.spec.guest_networks import GuestNetworks
+from wirespeed.model.spec.guests import VIRTUAL_MACHINES
+from wirespeed.model.spec.spec import Spec
 from wirespeed.steps.guest_machine import HOST_KEY, guest_folder
 
 
@@ -37,7 +39,7 @@ def guest_runners(spec: Spec, hosts: Mapping[str, Runner], stack: ExitStack) -> 
     Nothing is connected before the first command. `hosts`: the runners of their hosts.
     """
     names = [name for name in _machines(spec) if spec.guests[name].host in hosts]
-    if not names:
+    if not names or not isinstance(spec, GuestNetworks):
         return {}
     from wirespeed.host.ssh_guest import GuestPlace, GuestSession, own_key
 

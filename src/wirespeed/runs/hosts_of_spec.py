@@ -22,7 +22,8 @@ from wirespeed.host.reach_destination import (
 from wirespeed.host.runner import Runner
 from wirespeed.model.error import InputError
 from wirespeed.model.fact import HostFacts
-from wirespeed.model.spec import Approach, Spec
+from wirespeed.model.spec.members import Esxi, Wsl2
+from wirespeed.model.spec.spec import Spec
 from wirespeed.runs.captures import Gathered, gather
 from wirespeed.runs.guest_machines import guest_hands, guest_runners, with_guest_keys
 from wirespeed.runs.plan_hosts import require_whole
@@ -48,7 +49,7 @@ def hands_of(spec: Spec) -> Iterator[dict[str, ShellHands]]:
 
     Raises InputError `spec.not_a_host` for a recorded one.
     """
-    if spec.approach is Approach.WSL2:
+    if isinstance(spec, Wsl2):
         with wsl_hands(spec) as sides:
             yield sides
         return
@@ -56,7 +57,7 @@ def hands_of(spec: Spec) -> Iterator[dict[str, ShellHands]]:
         with windows_hands(spec) as windows:
             yield windows
         return
-    if spec.approach is Approach.ESXI:
+    if isinstance(spec, Esxi):
         from wirespeed.runs.esxi_hosts import esxi_hands
 
         with esxi_hands(spec) as hosts:
@@ -79,7 +80,7 @@ def runners_of(spec: Spec) -> Iterator[dict[str, Runner]]:
 
     Raises InputError `spec.not_a_host` for a recorded one.
     """
-    if spec.approach is Approach.ESXI:
+    if isinstance(spec, Esxi):
         raise InputError(
             "spec.esxi_host",
             where=spec.approach,
@@ -104,7 +105,7 @@ def readers_of(spec: Spec) -> Iterator[tuple[Mapping[str, HostFacts], Mapping[st
     live = spec.model_copy(update={"hosts": hosts})
     facts = RecordedFacts(recorded)
     with hands_of(live) as hands:
-        is_wsl = spec.approach is Approach.WSL2
+        is_wsl = isinstance(spec, Wsl2)
         yield (
             Either(wsl_facts(live, hands) if is_wsl else facts_of(live), facts),
             Either(hands, ManyRecordedHands(facts, guests) if recorded else {}),
@@ -144,7 +145,7 @@ def _runner(name: str, place: Destination, stack: ExitStack) -> Runner:
             where=name,
             found=f"{place.text} is Windows",
             so="this approach is for Linux hosts",
-            next=f"approach: {Approach.WSL2}, or the address of a Linux host",
+            next=f"approach: {'wsl2'}, or the address of a Linux host",
         )
     if isinstance(place, EsxiHost | VsphereHost):
         raise InputError(
@@ -152,7 +153,7 @@ def _runner(name: str, place: Destination, stack: ExitStack) -> Runner:
             where=name,
             found=f"{place.text} is ESXi",
             so="this approach is for Linux hosts",
-            next=f"approach: {Approach.ESXI}, or the address of a Linux host",
+            next=f"approach: {'esxi'}, or the address of a Linux host",
         )
     raise InputError(
         "spec.not_a_host",

@@ -4,8 +4,8 @@ import re
 from collections.abc import Sequence
 
 from wirespeed.host.reach_destination import HERE
-from wirespeed.model.spec import Spec
-from wirespeed.runs.wsl_hosts import NOWHERE
+from wirespeed.model.spec.members import read_spec_data
+from wirespeed.model.spec.spec import Spec
 
 NO_PORT = "0000:00:00.0"
 """Where no port is asked for: a spec has to name one."""
@@ -14,13 +14,9 @@ NO_PORT = "0000:00:00.0"
 def lone_host(reach: str, ports: Sequence[str] = (NO_PORT,)) -> Spec:
     """Give it; the host is called by what of its name a spec allows."""
     name = re.sub(r"[^a-z0-9]+", "-", reach.rpartition("@")[2].rpartition("/")[2].lower())
-    return Spec.model_validate(
+    return read_spec_data(
         {
             "hosts": {name.strip("-")[:32].strip("-") or HERE: {"reach": reach, "ports": ports}},
-            "approach": "legacy-vlan",
-            "failover": "none",
-            "underlay": {"subnet": NOWHERE, "mtu": 1500},
-            "networks": {},
-            "guests": {},
+            "approach": "none",
         }
     )

@@ -16,7 +16,9 @@ from wirespeed.model.error import InputError
 from wirespeed.model.journal import Entry, outcome
 from wirespeed.model.observed import CannotTellError, Known, Observed
 from wirespeed.model.plan import Plan
-from wirespeed.model.spec import VIRTUAL_MACHINES, Approach, Spec
+from wirespeed.model.spec.guests import VIRTUAL_MACHINES
+from wirespeed.model.spec.members import Wsl2
+from wirespeed.model.spec.spec import Spec
 from wirespeed.model.step import State, Step
 from wirespeed.report.plan_text import plan_lines
 from wirespeed.runs.hosts_of_spec import hands_of
@@ -158,7 +160,7 @@ def places_of(spec: Spec, plan: Plan) -> dict[str, Sequence[str]]:
     found: dict[str, Sequence[str]] = {}
     for host, of in spec.hosts.items():
         # In WSL, the card of a port is on the other side.
-        found[host] = netdevs_of(plan, host) if spec.approach is Approach.WSL2 else of.ports
+        found[host] = netdevs_of(plan, host) if isinstance(spec, Wsl2) else of.ports
     for guest, wanted in spec.guests.items():
         if wanted.kind in VIRTUAL_MACHINES:
             # Its VFs, by their slots within it.

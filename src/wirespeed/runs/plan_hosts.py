@@ -16,7 +16,7 @@ from wirespeed.model.error import HostError
 from wirespeed.model.fact import HostFacts
 from wirespeed.model.observed import Observed
 from wirespeed.model.plan import Plan
-from wirespeed.model.spec import Spec
+from wirespeed.model.spec.spec import Spec
 from wirespeed.model.step import State
 
 

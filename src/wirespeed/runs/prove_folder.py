@@ -29,7 +29,7 @@ from wirespeed.model.journal_lines import read_journal_text
 from wirespeed.model.network_trial import NETWORK_TRIAL, NetworkTrial
 from wirespeed.model.plan import Plan
 from wirespeed.model.proof import PROOF_LINE, Compared, Opening, ProofLine, StageEnd, When
-from wirespeed.model.spec import Spec
+from wirespeed.model.spec.spec import Spec
 from wirespeed.report.diagnosis_hosts import Answer, json_line
 from wirespeed.report.proof_csv import render_proof_csv
 from wirespeed.report.proof_html import render_proof_html

@@ -29,16 +29,16 @@ from wirespeed.model.journal import StepProgress, progress
 from wirespeed.model.observed import CannotTellError, Known
 from wirespeed.model.plan import Plan
 from wirespeed.model.proof import Compared, Difference, Stage, StageEnd, When
-from wirespeed.model.question import Question
-from wirespeed.model.spec import Spec
+from wirespeed.model.question import Purpose, Question
+from wirespeed.model.spec.spec import Spec
 from wirespeed.model.step import State
 from wirespeed.report.diagnosis_view import above_note
 from wirespeed.report.plan_text import plan_lines
 from wirespeed.report.proof_host_tables import PURPOSES, findings
 from wirespeed.runs.captures import collect
+from wirespeed.runs.measuring import Measuring
 from wirespeed.runs.plan_hosts import require_whole
 from wirespeed.runs.prove_folder import DRIFT, PLAN, UNDONE, ProofFolder
-from wirespeed.runs.prove_measure import Measuring
 from wirespeed.runs.run_hosts import carry_out, take_back
 from wirespeed.terminal import confirm, echo
 
@@ -131,6 +131,7 @@ class Proving:
                 )
                 for host in facts
                 for purpose in PURPOSES
+                if self._spec.guests or purpose is not Purpose.GUESTS
             ]
             self._folder.findings(when, answers)
             found = above_note(findings(tuple(answers)))

@@ -20,7 +20,7 @@ from wirespeed.model.observed import CannotTellError, Known
 from wirespeed.model.plan import Plan
 from wirespeed.model.question import Question
 from wirespeed.model.shown import shown
-from wirespeed.model.spec import Spec
+from wirespeed.model.spec.spec import Spec
 from wirespeed.platforms.esxi.facts.vsphere import is_esxi
 from wirespeed.platforms.switch.describe import is_only_switch
 from wirespeed.platforms.windows.facts.windows_adapters import WindowsAdapters

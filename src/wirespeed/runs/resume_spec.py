@@ -5,7 +5,7 @@ from pathlib import Path
 from wirespeed.apply.run import Run
 from wirespeed.apply.spec_changed import begun_spec, spec_changes
 from wirespeed.model.error import InputError
-from wirespeed.model.spec import Spec
+from wirespeed.model.spec.spec import Spec
 
 GOES_ON = ("unfinished", "staged")
 MAX_SHOWN = 20

@@ -37,7 +37,7 @@ from wirespeed.model.journal import (
 )
 from wirespeed.model.owner import MAX_LINE
 from wirespeed.model.plan import Plan
-from wirespeed.model.spec import Spec
+from wirespeed.model.spec.spec import Spec
 from wirespeed.runs import tryout
 from wirespeed.runs.hosts_of_spec import read_spec
 from wirespeed.runs.how_undone import AS_EVER, HowUndone

@@ -22,13 +22,11 @@ from wirespeed.host.runner import Runner
 from wirespeed.host.wsl import WslRunner
 from wirespeed.model.error import InputError
 from wirespeed.model.fact import HostFacts
-from wirespeed.model.spec import Approach, Spec
+from wirespeed.model.spec.members import HostsOnly
+from wirespeed.model.spec.spec import Spec
 from wirespeed.platforms.windows.control import PowerShellHands
 from wirespeed.platforms.wsl.approach import SIDE
 from wirespeed.platforms.wsl.control import WslHands
-
-NOWHERE = "192.0.2.0/24"
-"""The network of a spec that wants none (RFC 5737)."""
 
 
 @contextmanager
@@ -51,11 +49,8 @@ def wsl_hands(spec: Spec) -> Iterator[dict[str, ShellHands]]:
 
 def is_of_windows(spec: Spec) -> bool:
     """Whether a spec wants nothing and only says how a Windows is reached, as `remedy` makes it."""
-    return (
-        spec.approach is not Approach.WSL2
-        and not spec.guests
-        and not spec.networks
-        and str(spec.underlay.subnet) == NOWHERE
+    return isinstance(spec, HostsOnly) and (
+        bool(spec.hosts)
         and all(isinstance(parse_destination(h.reach), WindowsHost) for h in spec.hosts.values())
     )
 

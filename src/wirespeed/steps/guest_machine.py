@@ -11,7 +11,7 @@ from pydantic import AfterValidator, Field
 
 from wirespeed.model.finding import Danger
 from wirespeed.model.names import PciAddress
-from wirespeed.model.spec import KERNEL_LINE, NAME, PATH
+from wirespeed.model.spec.names import KERNEL_LINE, NAME, PATH
 from wirespeed.model.step import Scope, Step
 
 ROOT = "/run/wirespeed/guests"

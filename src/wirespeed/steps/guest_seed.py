@@ -9,7 +9,7 @@ from pydantic import Field
 from wirespeed.model.capture import Section
 from wirespeed.model.command import Command
 from wirespeed.model.observed import Absent, Known, Observed, Unreadable
-from wirespeed.model.spec import AuthorizedKey
+from wirespeed.model.spec.names import AuthorizedKey
 from wirespeed.model.step import Scope, State, Step
 from wirespeed.steps.guest_machine import HOST_KEY, ROOT, GuestName, guest_folder
 from wirespeed.steps.readings import files_of

@@ -7,7 +7,7 @@ from wirespeed.apply.spec_file import parse_spec
 from wirespeed.host.runner import MAX_OUTPUT_BYTES, Completed
 from wirespeed.measure.network.endpoint import Attachment
 from wirespeed.measure.network.endpoints import endpoints_of
-from wirespeed.model.spec import Spec
+from wirespeed.model.spec.spec import Spec
 
 SPEC = """
 hosts:

@@ -10,7 +10,7 @@ from wirespeed.measure.network import failover as network_failover
 from wirespeed.measure.network.failover import TRIES, failovers
 from wirespeed.measure.network.port_switch import PortSwitch
 from wirespeed.model.network_trial import FailoverVerdict, Pair
-from wirespeed.model.spec import FailoverSpec
+from wirespeed.model.spec.measure import FailoverSpec
 
 PAIR = Pair(client="ceph-1", server="gpu-1", network="storage")
 NOT_TOUCHED, SURVIVED = FailoverVerdict.NOT_TOUCHED, FailoverVerdict.SURVIVED

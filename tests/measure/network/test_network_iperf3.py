@@ -11,7 +11,7 @@ from wirespeed.measure.network.endpoint import Attachment, Endpoint
 from wirespeed.measure.network.iperf3 import iperf3_matrix
 from wirespeed.model.error import MeasurementError
 from wirespeed.model.network_trial import Iperf3Trial, NetworkTrial, Pair
-from wirespeed.model.spec import Iperf3Spec
+from wirespeed.model.spec.measure import Iperf3Spec
 
 DATA = Path(__file__).parent.parent / "data"
 PAIR = Pair(client="a", server="b", network="n")

@@ -28,7 +28,7 @@ from wirespeed.model.network_trial import (
     NetworkTrial,
     Pair,
 )
-from wirespeed.model.spec import FailoverSpec, IsolationSpec
+from wirespeed.model.spec.measure import FailoverSpec, IsolationSpec
 
 SUBNET = "192.0.2."
 

@@ -8,7 +8,8 @@ import pytest
 from wirespeed.model.capture import Capture, Section
 from wirespeed.model.error import InputError
 from wirespeed.model.fact import HostFacts
-from wirespeed.model.spec import Spec
+from wirespeed.model.spec.members import read_spec_data
+from wirespeed.model.spec.spec import Spec
 from wirespeed.model.step import Step
 from wirespeed.platforms.esxi.approach import esxi
 from wirespeed.platforms.esxi.steps.esxi_guest import EsxiGuest
@@ -37,7 +38,7 @@ def by_shell() -> HostFacts:
 
 
 def spec_of(guest: dict[str, Any], number: str = "7", port: str = PORT) -> Spec:
-    return Spec.model_validate(
+    return read_spec_data(
         {
             "hosts": {"vmhost": {"reach": "vsphere://vmhost", "ports": [port]}},
             "approach": "esxi",
@@ -120,6 +121,6 @@ def test_a_remedy_of_an_esxi_host_is_a_spec():
 )
 def test_what_no_esxi_host_could_be_told_is_refused_in_the_spec(wrong: dict[str, Any]):
     plain = spec_of({"numa_node": 1}).model_dump(mode="json")
-    Spec.model_validate(plain)
+    read_spec_data(plain)
     with pytest.raises(ValueError, match=r".+"):
-        Spec.model_validate(plain | wrong)
+        read_spec_data(plain | wrong)

@@ -30,7 +30,7 @@ from wirespeed.model.error import ApplyError, LeftChangedError
 from wirespeed.model.fact import HostFacts
 from wirespeed.model.journal import Begun, whole_plan
 from wirespeed.model.plan import PlannedStep
-from wirespeed.model.spec import Spec
+from wirespeed.model.spec.spec import Spec
 from wirespeed.platforms.windows import control as hands_powershell
 from wirespeed.platforms.windows.control import PowerShellHands
 from wirespeed.runs.persist_run import netdevs_of

@@ -21,7 +21,7 @@ from wirespeed.host.process import Child
 from wirespeed.host.procfs import kernel_release
 from wirespeed.measure.bench.dut import DutCounters, DutDescription
 from wirespeed.model.error import InputError, MeasurementError
-from wirespeed.model.spec import TUNNEL_BYTES
+from wirespeed.model.spec.guest_networks import TUNNEL_BYTES
 from wirespeed.model.trial import PortCounters
 
 Mode = Literal["bridge", "vxlan"]

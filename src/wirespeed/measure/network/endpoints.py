@@ -6,10 +6,11 @@ from wirespeed.approaches.guest_network import GuestNetwork, guest_networks
 from wirespeed.host.namespace_runner import NamespaceRunner
 from wirespeed.host.runner import Runner
 from wirespeed.measure.network.endpoint import Attachment, Endpoint
-from wirespeed.model.spec import VIRTUAL_MACHINES, GuestKind, Spec
+from wirespeed.model.spec.guest_networks import GuestNetworks
+from wirespeed.model.spec.guests import VIRTUAL_MACHINES, GuestKind
 
 
-def endpoints_of(spec: Spec, runners: Mapping[str, Runner]) -> dict[str, Endpoint]:
+def endpoints_of(spec: GuestNetworks, runners: Mapping[str, Runner]) -> dict[str, Endpoint]:
     """Give every guest of ours by its name; those of kind `none` are somebody else's.
 
     `runners`: one for every host, and one for every virtual machine, by their names in the spec.
@@ -26,7 +27,7 @@ def endpoints_of(spec: Spec, runners: Mapping[str, Runner]) -> dict[str, Endpoin
     }
 
 
-def _runner(spec: Spec, guest: str, runners: Mapping[str, Runner]) -> Runner:
+def _runner(spec: GuestNetworks, guest: str, runners: Mapping[str, Runner]) -> Runner:
     of = spec.guests[guest]
     if of.kind in VIRTUAL_MACHINES:
         return runners[guest]

@@ -23,7 +23,7 @@ from wirespeed.measure.network.port_switch import PortSwitch
 from wirespeed.model.error import LeftChangedError, MeasurementError, WirespeedError
 from wirespeed.model.network_trial import FailoverTrial, FailoverVerdict, NetworkTrial, Pair
 from wirespeed.model.shown import shown
-from wirespeed.model.spec import FailoverSpec
+from wirespeed.model.spec.measure import FailoverSpec
 
 STEADY_S = 1.0
 WARM_S = 0.3

@@ -19,7 +19,7 @@ from wirespeed.measure.network.lease import said
 from wirespeed.measure.network.path import PATH_S, await_path, mtu_of
 from wirespeed.model.error import LeftChangedError, MeasurementError, WirespeedError
 from wirespeed.model.network_trial import HostCpu, Iperf3Trial, NetworkTrial, Pair
-from wirespeed.model.spec import Iperf3Spec
+from wirespeed.model.spec.measure import Iperf3Spec
 
 FIRST_PORT, PORTS = 20000, 10000
 """Below the ports that Linux gives to clients (32768 and above)."""

@@ -33,7 +33,7 @@ from wirespeed.model.network_trial import (
     IsolationVerdict,
     NetworkTrial,
 )
-from wirespeed.model.spec import IsolationSpec
+from wirespeed.model.spec.measure import IsolationSpec
 
 NOBODY = "02:77:69:72:65:00"
 """A MAC of nobody: of a host's honest frames, and where there is no third guest."""

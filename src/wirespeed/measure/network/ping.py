@@ -12,7 +12,7 @@ from wirespeed.measure.network.path import await_path
 from wirespeed.measure.network.ping_output import PingFigures, parse_ping
 from wirespeed.model.error import WirespeedError
 from wirespeed.model.network_trial import NetworkTrial, Pair, PingTrial
-from wirespeed.model.spec import PingSpec
+from wirespeed.model.spec.measure import PingSpec
 
 MAX_INTERVAL_S = 0.01
 """Between two packets of a flood, where none is answered (ping(8))."""

@@ -12,8 +12,8 @@ from wirespeed.approaches.wanted import Wanted
 from wirespeed.model.error import InputError
 from wirespeed.model.fact import HostFacts
 from wirespeed.model.observed import Known, known
-from wirespeed.model.spec import Approach, Spec
-from wirespeed.model.spec_esxi import EsxiGuestSpec, EsxiSpec
+from wirespeed.model.spec.esxi import EsxiGuestSpec, EsxiSpec
+from wirespeed.model.spec.members import Esxi
 from wirespeed.platforms.esxi.facts.esxi_guests import EsxiGuests
 from wirespeed.platforms.esxi.facts.esxi_hardware import EsxiHardware
 from wirespeed.platforms.esxi.facts.esxi_ports import EsxiPorts
@@ -22,11 +22,9 @@ from wirespeed.platforms.esxi.steps.esxi_guest import EsxiGuest
 from wirespeed.platforms.esxi.steps.esxi_module_parameters import EsxiModuleParameters
 
 
-def esxi(spec: Spec, name: str, host: HostFacts) -> Iterator[Wanted]:
+def esxi(spec: Esxi, name: str, host: HostFacts) -> Iterator[Wanted]:
     """Give the steps of the host `name`. Raises InputError `spec.*`."""
     wanted = spec.esxi
-    if wanted is None:
-        raise AssertionError("a spec of this approach has it")
     if not is_esxi(host.capture):
         raise InputError(
             "spec.no_esxi",
@@ -90,4 +88,4 @@ def _require_cpus(guest: EsxiGuestSpec, where: str, has: EsxiHardware) -> None:
             )
 
 
-APPROACH = ApproachTraits(Approach.ESXI, esxi)
+APPROACH = ApproachTraits(Esxi, esxi)

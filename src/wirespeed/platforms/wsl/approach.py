@@ -14,7 +14,8 @@ from wirespeed.approaches.wanted import Wanted
 from wirespeed.model.error import InputError
 from wirespeed.model.fact import HostFacts
 from wirespeed.model.observed import Known
-from wirespeed.model.spec import Approach, Spec, WslNetworking, WslSpec
+from wirespeed.model.spec.members import Wsl2
+from wirespeed.model.spec.settings import WslNetworking, WslSpec
 from wirespeed.platforms.windows.facts.windows_adapters import WindowsAdapter, WindowsAdapters
 from wirespeed.platforms.windows.facts.windows_advanced import AdvancedProperty, WindowsAdvanced
 from wirespeed.platforms.windows.facts.windows_bindings import WindowsBinding, WindowsBindings
@@ -34,10 +35,10 @@ OFFLOADS = ("*LsoV2IPv4", "*LsoV2IPv6")
 """Large send offload: a foreign filter has been seen to turn it off, again and again."""
 
 
-def wsl2(spec: Spec, name: str, host: HostFacts) -> Iterator[Wanted]:
+def wsl2(spec: Wsl2, name: str, host: HostFacts) -> Iterator[Wanted]:
     """Give the steps of the host `name`. Raises InputError `spec.*`, CannotTellError."""
     there = name + SIDE
-    wsl = spec.wsl or WslSpec()
+    wsl = spec.wsl
     _require_windows(host, name)
     card = _card(host, name, spec.hosts[name].ports[0])
     switch = _switch_name(host, card, wsl.switch)
@@ -166,4 +167,4 @@ def _settings(wsl: WslSpec, switch: str) -> dict[str, str]:
     return {"networkingMode": "mirrored"}
 
 
-APPROACH = ApproachTraits(Approach.WSL2, wsl2)
+APPROACH = ApproachTraits(Wsl2, wsl2)

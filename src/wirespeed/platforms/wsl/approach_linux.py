@@ -9,7 +9,7 @@ from wirespeed.facts.virtualization_wsl import Wsl
 from wirespeed.model.error import InputError
 from wirespeed.model.fact import HostFacts
 from wirespeed.model.observed import Known, known, value_or_none
-from wirespeed.model.spec import Spec
+from wirespeed.model.spec.members import Wsl2
 from wirespeed.model.step import Step
 from wirespeed.platforms.windows.facts.windows_adapters import WindowsAdapter
 from wirespeed.platforms.windows.facts.windows_behind import card_behind
@@ -45,7 +45,7 @@ done
 LASTS = "WSL forgets it with every `wsl --shutdown`, and has no systemd here that would do it again"
 
 
-def linux_side(spec: Spec, name: str, host: HostFacts, card: WindowsAdapter) -> Iterator[Step]:
+def linux_side(spec: Wsl2, name: str, host: HostFacts, card: WindowsAdapter) -> Iterator[Step]:
     """Give the steps. Raises InputError `spec.no_netdev`, CannotTellError.
 
     Where systemd runs, `wirespeed persist` makes them last; else a command of WSL's own boot does.
@@ -60,7 +60,7 @@ def linux_side(spec: Spec, name: str, host: HostFacts, card: WindowsAdapter) -> 
         yield WslConf(section="boot", key="command", value=f"sh {SCRIPT}", reason=LASTS)
 
 
-def _tuning(spec: Spec, host: HostFacts, netdev: str) -> Iterator[Step]:
+def _tuning(spec: Wsl2, host: HostFacts, netdev: str) -> Iterator[Step]:
     yield Module(name="tcp_bbr", reason=WHY)
     for sysctl, value in SYSCTLS.items():
         yield Sysctl(name=sysctl, value=value, reason=WHY)
@@ -87,7 +87,7 @@ def _again(step: Step) -> Iterator[str]:
         yield f"{command.line()} >/dev/null\n"
 
 
-def _netdev(spec: Spec, name: str, host: HostFacts, card: WindowsAdapter) -> str:
+def _netdev(spec: Wsl2, name: str, host: HostFacts, card: WindowsAdapter) -> str:
     """Find the netdev that goes by the card: as both sides tell, else by its address."""
     links = known(host[NetStack].links, "netdevs of the Linux side")
     netdevs = [port.netdev for port in host[Ports].ports if port.netdev in links]

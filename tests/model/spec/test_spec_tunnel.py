@@ -3,12 +3,13 @@
 import pytest
 from pydantic import ValidationError
 
-from wirespeed.model.spec import Spec, Tunnel
+from wirespeed.model.spec.members import read_spec_data
+from wirespeed.model.spec.networks import Tunnel
 
 
 def spec(approach: str = "ovs-tc", subnet: str = "192.168.9.0/24", mtu: int = 9080, **more: str):
     ports = ["0000:03:00.0", "0000:03:00.1"]
-    return Spec.model_validate(
+    return read_spec_data(
         {
             "hosts": {n: {"reach": f"ssh://{n}", "ports": ports} for n in ("alpha", "beta")},
             "approach": approach,

@@ -25,7 +25,8 @@ from wirespeed.measure.network.port_switch import PortSwitch, port_set_down
 from wirespeed.model.error import MeasurementError
 from wirespeed.model.fact import HostFacts
 from wirespeed.model.network_trial import NetworkTrial, Pair
-from wirespeed.model.spec import Failover, Spec, Tunnel
+from wirespeed.model.spec.guest_networks import GuestNetworks
+from wirespeed.model.spec.networks import Failover, Tunnel
 
 MAC = re.compile(r"[0-9a-f]{2}(:[0-9a-f]{2}){5}")
 TUNNEL_NETDEVS = {Tunnel.VXLAN: "vxlan_sys", Tunnel.GENEVE: "genev_sys"}
@@ -34,10 +35,13 @@ Record = Callable[[NetworkTrial], None]
 Doing = Callable[[str], None]
 
 
-class Measuring:
-    """Measures a spec that is applied; `runners` reach its hosts, and its virtual machines."""
+class GuestMeasuring:
+    """Measures between guests of a spec that is applied.
 
-    def __init__(self, spec: Spec, runners: Mapping[str, Runner]) -> None:
+    `runners` reach its hosts, and its virtual machines.
+    """
+
+    def __init__(self, spec: GuestNetworks, runners: Mapping[str, Runner]) -> None:
         self._spec, self._runners = spec, runners
 
     def measure(self, facts: Mapping[str, HostFacts], record: Record, doing: Doing) -> str:
@@ -66,7 +70,7 @@ class Measuring:
         idle_hosts(hosts, counted, doing)
         iperf3_matrix(endpoints, hosts, of.iperf3, pairs, counted, doing)
         flood_pings(endpoints, of.ping, pairs, counted, doing)
-        of_vlans = approaches()[self._spec.approach].proof.is_of_vlans
+        of_vlans = self._spec.guests_own_vfs
         if not of_vlans:
             places = {host: self._offload_place(facts[host], host) for host in facts}
             offloads(endpoints, places, pairs, of.failover.load_pps, counted, doing)
@@ -121,7 +125,7 @@ class Measuring:
         return [netdev_of(facts, host, address) for address in self._spec.hosts[host].ports]
 
 
-def host_ends(spec: Spec, hosts: Mapping[str, Runner]) -> dict[str, HostEnd]:
+def host_ends(spec: GuestNetworks, hosts: Mapping[str, Runner]) -> dict[str, HostEnd]:
     """Give where the tunnels of each host end, as they say themselves.
 
     Raises MeasurementError `underlay.unreadable`.
@@ -129,7 +133,7 @@ def host_ends(spec: Spec, hosts: Mapping[str, Runner]) -> dict[str, HostEnd]:
     return {name: _host_end(spec, name, runner) for name, runner in hosts.items()}
 
 
-def _host_end(spec: Spec, name: str, runner: Runner) -> HostEnd:
+def _host_end(spec: GuestNetworks, name: str, runner: Runner) -> HostEnd:
     address = underlay_address(spec, name).ip
     done = runner.run(("ip", "-j", "address", "show"), timeout_s=30.0)
     try:
@@ -151,7 +155,7 @@ def _host_end(spec: Spec, name: str, runner: Runner) -> HostEnd:
     return HostEnd(macs[0], address)
 
 
-def measured_pairs(spec: Spec, endpoints: Mapping[str, Endpoint]) -> list[Pair]:
+def measured_pairs(spec: GuestNetworks, endpoints: Mapping[str, Endpoint]) -> list[Pair]:
     """Give the first two guests on different hosts of every network, in the order of the spec."""
     found = []
     for network in spec.networks:

@@ -1,0 +1,62 @@
+"""What proves a set-up: the measurements that a spec asks for."""
+
+from typing import Annotated
+
+from pydantic import Field, StrictBool, StrictInt
+
+from wirespeed.model.frozen import Frozen
+from wirespeed.model.spec.names import Mtu, Number
+
+
+class Iperf3Spec(Frozen):
+    """Streams and MTUs to go through."""
+
+    mtu: tuple[Mtu, ...] = (1500, 9000)
+    streams: tuple[Annotated[StrictInt, Field(ge=1, le=128)], ...] = (2, 6)
+    bidirectional: StrictBool = True
+    runs: Annotated[StrictInt, Field(ge=1, le=100)] = 3
+    seconds: Annotated[StrictInt, Field(ge=1, le=3600)] = 10
+    """Of one run; whole ones, as iperf3 takes them."""
+
+
+class PingSpec(Frozen):
+    """Flood ping."""
+
+    count: Annotated[StrictInt, Field(ge=1, le=10**7)] = 10000
+    warmup: Annotated[StrictInt, Field(ge=0, le=100)] = 1
+    runs: Annotated[StrictInt, Field(ge=1, le=100)] = 3
+
+
+class Rfc2544Spec(Frozen):
+    """Zero-loss search."""
+
+    frame_bytes: tuple[Annotated[StrictInt, Field(ge=64, le=9600)], ...] = (
+        64, 128, 256, 512, 1024, 1280, 1518,
+    )  # fmt: skip
+    flows: Annotated[StrictInt, Field(ge=1, le=2**24)] = 8192
+    seconds: Annotated[Number, Field(gt=0, le=86400)] = 60
+
+
+class FailoverSpec(Frozen):
+    """A paced flow while each port in turn is lost and comes back."""
+
+    load_pps: Annotated[StrictInt, Field(ge=10, le=100_000)] = 1000
+    seconds: Annotated[Number, Field(ge=1, le=3600)] = 10
+    """How long a port is away, and how long the flow goes on after it is back."""
+
+
+class IsolationSpec(Frozen):
+    """Forged frames between guests that must not hear each other."""
+
+    frames: Annotated[StrictInt, Field(ge=1, le=10**6)] = 200
+    """Of each kind, between each two guests."""
+
+
+class MeasureSpec(Frozen):
+    """What proves it."""
+
+    iperf3: Iperf3Spec = Iperf3Spec()
+    ping: PingSpec = PingSpec()
+    failover: FailoverSpec = FailoverSpec()
+    isolation: IsolationSpec = IsolationSpec()
+    rfc2544: Rfc2544Spec | None = None

@@ -1,0 +1,142 @@
+"""The spec of each approach, told apart by `approach:`.
+
+hosts:      {alpha: {reach: ssh://root@alpha, ports: ["0000:03:00.0", "0000:03:00.1"]}}
+approach:   legacy-vlan          # or ovs-dpdk, ovs-tc, wsl2, esxi, none
+failover:   active-backup
+underlay:   {subnet: 192.168.9.0/24, mtu: 9080}
+networks:   {storage: {segment: 42, subnet: 192.168.10.0/24, mtu: 9000}}
+guests:     {ceph-1: {host: alpha, networks: [storage], vcpus: 16, memory_gib: 8,
+image: /var/lib/libvirt/images/debian-13.qcow2}}
+measure:    {iperf3: {mtu: [1500, 9000], streams: [2, 6], bidirectional: true, runs: 3}}
+"""
+
+from ipaddress import IPv4Network, IPv6Network
+from typing import Annotated, Any, ClassVar, Literal, Self, TypeAlias
+
+from pydantic import BeforeValidator, Field, TypeAdapter, model_validator
+
+from wirespeed.model.spec.esxi import EsxiSpec
+from wirespeed.model.spec.guest_networks import GuestNetworks
+from wirespeed.model.spec.networks import HostNetwork, Underlay
+from wirespeed.model.spec.settings import TuningSpec, WslSpec
+from wirespeed.model.spec.spec import Spec, WithoutGuests
+
+MAX_VLAN = 4094
+VLAN_TAG_BYTES = 0
+"""A port's MTU does not count the tag: Linux and cards keep room for it besides."""
+
+
+class LegacyVlan(GuestNetworks):
+    """Guests own VFs, whose VLANs the card tags and strips."""
+
+    max_segment: ClassVar[int] = MAX_VLAN
+    segment_name: ClassVar[str] = "VLAN id"
+    guests_own_vfs: ClassVar[bool] = True
+
+    approach: Literal["legacy-vlan"] = "legacy-vlan"
+
+    def added_bytes(self) -> int:
+        """Give none: the tag has room of its own."""
+        return VLAN_TAG_BYTES
+
+
+class OvsDpdk(GuestNetworks):
+    """Open vSwitch forwards in userspace, through tunnels."""
+
+    approach: Literal["ovs-dpdk"] = "ovs-dpdk"
+
+
+class OvsTc(GuestNetworks):
+    """Open vSwitch gives its flows to the card by tc, through tunnels."""
+
+    approach: Literal["ovs-tc"] = "ovs-tc"
+
+
+class Wsl2(WithoutGuests):
+    """WSL 2 comes to a card of its Windows."""
+
+    gives_addresses: ClassVar[bool] = False
+    """On the cable they are there already."""
+
+    approach: Literal["wsl2"] = "wsl2"
+    underlay: Underlay
+    wsl: WslSpec = WslSpec()
+
+    def subnets(self) -> dict[str, IPv4Network | IPv6Network]:
+        """Give the subnet of the cable."""
+        return {"underlay": self.underlay.subnet}
+
+    @model_validator(mode="after")
+    def _has_one_port(self) -> Self:
+        for name, host in self.hosts.items():
+            if len(host.ports) > 1:
+                raise ValueError(f"host {name}: {self.approach} takes one port, it has more")
+        return self
+
+
+class Esxi(WithoutGuests):
+    """The driver of ESXi hosts, and settings of guests that are there."""
+
+    approach: Literal["esxi"] = "esxi"
+    esxi: EsxiSpec
+
+
+class HostsOnly(WithoutGuests):
+    """The ports of hosts, set up, tuned and measured from host to host."""
+
+    approach: Literal["none"] = "none"
+    underlay: HostNetwork | None = None
+    """Without it no port gets an address, and nothing is measured."""
+    tuning: TuningSpec = TuningSpec()
+
+    def subnets(self) -> dict[str, IPv4Network | IPv6Network]:
+        """Give the subnet of the ports."""
+        return {} if self.underlay is None else {"underlay": self.underlay.subnet}
+
+    @model_validator(mode="after")
+    def _underlay_fits(self) -> Self:
+        if self.underlay is None:
+            return self
+        if len(self.hosts) > self.underlay.subnet.num_addresses - 2:
+            raise ValueError(f"underlay: {self.underlay.subnet} has no room for the hosts")
+        for name, host in self.hosts.items():
+            # Two ports of a host in one subnet answer for each other.
+            if len(host.ports) > 1:
+                raise ValueError(f"host {name}: with underlay, {self.approach} takes one port")
+        return self
+
+
+Member: TypeAlias = Annotated[
+    LegacyVlan | OvsDpdk | OvsTc | Wsl2 | Esxi | HostsOnly, Field(discriminator="approach")
+]
+_MEMBERS: TypeAdapter[Spec] = TypeAdapter(Member)
+NOWHERE = "192.0.2.0/24"
+"""What former versions wrote where no network was wanted; nobody has it (RFC 5737)."""
+
+
+def read_spec_data(data: object) -> Spec:
+    """Make a spec from a file's data. Raises pydantic's ValidationError."""
+    return _MEMBERS.validate_python(data)
+
+
+def _as_now(data: Any) -> Any:
+    """Give what a former version wrote into a journal as it is written now.
+
+    It wrote every field of every approach, and hosts alone as a legacy-vlan without networks.
+    """
+    if not isinstance(data, dict):
+        return data
+    kept = {key: value for key, value in data.items() if key not in OWN or value is not None}
+    underlay = kept.get("underlay")
+    if isinstance(underlay, dict) and underlay.get("subnet") == NOWHERE:
+        if kept.get("approach") == "esxi":
+            del kept["underlay"]
+        elif not kept.get("networks") and not kept.get("guests"):
+            kept = {"hosts": kept.get("hosts"), "approach": "none"}
+    return kept
+
+
+OWN = ("wsl", "esxi")
+"""Fields of one approach, which were null in the specs of the others."""
+AnySpec: TypeAlias = Annotated[Member, BeforeValidator(_as_now)]
+"""A spec in a file of ours."""

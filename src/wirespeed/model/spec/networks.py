@@ -1,0 +1,58 @@
+"""The network between hosts, and those of guests that run over it."""
+
+from enum import StrEnum
+
+from pydantic import StrictInt
+
+from wirespeed.model.frozen import Frozen
+from wirespeed.model.spec.names import Mtu
+from wirespeed.model.subnet import Ipv4Subnet, Subnet
+
+
+class Failover(StrEnum):
+    """What happens when a port or its switch is gone."""
+
+    ACTIVE_BACKUP = "active-backup"
+    NONE = "none"
+
+
+class Tunnel(StrEnum):
+    """What the frames of a network are packed in on their way to another host."""
+
+    VXLAN = "vxlan"
+    GENEVE = "geneve"
+
+
+class UnderlayDriver(StrEnum):
+    """Who drives the ports of ovs-dpdk, where the card has no embedded switch that it knows."""
+
+    KERNEL = "kernel"
+    """The kernel, as before: the switch takes its netdevs."""
+    VFIO_PCI = "vfio-pci"
+    """DPDK: the whole port leaves the kernel."""
+
+
+class HostNetwork(Frozen):
+    """The network between the ports of hosts; also the MTU of the ports."""
+
+    subnet: Ipv4Subnet
+    mtu: Mtu
+
+
+class Underlay(Frozen):
+    """The network between the hosts that tunnels run over; also the MTU of the ports."""
+
+    subnet: Subnet
+    mtu: Mtu
+    tunnel: Tunnel = Tunnel.VXLAN
+    """Of the Open vSwitch approaches."""
+    driver: UnderlayDriver = UnderlayDriver.KERNEL
+
+
+class NetworkSpec(Frozen):
+    """A network of guests, kept apart from the others."""
+
+    segment: StrictInt
+    """VLAN id or VXLAN network identifier, by the approach."""
+    subnet: Ipv4Subnet
+    mtu: Mtu

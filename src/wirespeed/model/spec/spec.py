@@ -1,0 +1,63 @@
+"""What every spec says, whatever its approach: hosts and ports, and what is measured."""
+
+from collections.abc import Iterable
+from ipaddress import IPv4Network, IPv6Network
+from typing import Annotated, ClassVar, Self
+
+from pydantic import Field, model_validator
+
+from wirespeed.model.frozen import Frozen
+from wirespeed.model.names import PciAddress
+from wirespeed.model.spec.guests import GuestSpec
+from wirespeed.model.spec.measure import MeasureSpec
+from wirespeed.model.spec.names import Name
+from wirespeed.model.spec.networks import Failover, NetworkSpec
+
+
+class HostSpec(Frozen):
+    """A host, how it is reached, and the ports that are shared out."""
+
+    reach: str
+    ports: Annotated[tuple[PciAddress, ...], Field(min_length=1, max_length=8)]
+
+
+class Spec(Frozen):
+    """What is wanted. Each approach has its own kind (`model/spec/members.py`)."""
+
+    gives_addresses: ClassVar[bool] = True
+    """Whether its steps give addresses of its subnets to hosts or guests."""
+
+    hosts: dict[Name, HostSpec]
+    approach: str
+    failover: Failover = Failover.NONE
+    networks: dict[Name, NetworkSpec] = Field(default_factory=dict)
+    guests: dict[Name, GuestSpec] = Field(default_factory=dict)
+    measure: MeasureSpec = MeasureSpec()
+
+    def subnets(self) -> dict[str, IPv4Network | IPv6Network]:
+        """Give the subnets by their place in the file."""
+        return {f"networks.{name}": network.subnet for name, network in self.networks.items()}
+
+    @model_validator(mode="after")
+    def _ports_differ(self) -> Self:
+        for name, host in self.hosts.items():
+            if len(set(host.ports)) < len(host.ports):
+                raise ValueError(f"host {name}: a port is named twice")
+        return self
+
+
+class WithoutGuests(Spec):
+    """A spec of hosts alone."""
+
+    @model_validator(mode="after")
+    def _has_no_networks(self) -> Self:
+        if self.networks or self.guests:
+            raise ValueError(f"{self.approach}: it has neither networks nor guests")
+        if self.failover is not Failover.NONE:
+            raise ValueError(f"{self.approach}: it has no fail-over, so failover: none")
+        return self
+
+
+def listed(names: Iterable[str]) -> str:
+    """Give names as a message has them."""
+    return ", ".join(sorted(names)) or "none"
