@@ -33,6 +33,7 @@ from wirespeed.report.diagnosis_view import (
 )
 from wirespeed.report.ledger_bars import ledger_bars
 from wirespeed.report.load_text import LoadUnit
+from wirespeed.report.praise import PRAISE
 from wirespeed.report.text_lines import columns_of, wrapped, wrapped_command
 
 WIDTH = 80
@@ -91,8 +92,18 @@ def _head(diagnosis: Diagnosis, verbose: bool, width: int) -> Iterator[Line]:
     yield from _text(shown(title), width, "", tone if diagnosis.is_complete else "warning")
     for text in about_texts(diagnosis, None if verbose else BRIEF_PORTS):
         yield from _text(shown(text), width, "  ", "source")
-    for text in bound_texts(diagnosis)[:BRIEF_PORTS]:
-        yield from _text(shown(text), width, "  ", "" if found else "good")
+    hidden = (
+        0 if verbose else len(about_texts(diagnosis)) - len(about_texts(diagnosis, BRIEF_PORTS))
+    )
+    if hidden:
+        yield from _text(f"and {hidden} more: --verbose shows them", width, "  ", "source")
+    texts = bound_texts(diagnosis)
+    for text in texts if verbose else texts[:BRIEF_PORTS]:
+        yield from _text(shown(text), width, "  ", "good" if text.startswith(PRAISE) else "")
+    if len(texts) > BRIEF_PORTS and not verbose:
+        yield from _text(
+            f"and {len(texts) - BRIEF_PORTS} more ports: --verbose shows them", width, "  "
+        )
     count = sum(verdict.outcome == "cannot tell" for verdict in diagnosis.verdicts)
     if count and not found:
         yield from _text(f"as far as could be told: {conditions(count)} could not", width, "  ")

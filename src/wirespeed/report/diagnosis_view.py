@@ -11,6 +11,7 @@ from wirespeed.model.command import Command
 from wirespeed.model.finding import Danger, Diagnosis, Evidence, Finding, Price, Severity, Verdict
 from wirespeed.model.shown import shown
 from wirespeed.report.load_text import LoadUnit
+from wirespeed.report.praise import bound_prefix, doubts, has_no_link
 
 PLURALS = {"fault": "faults", "ceiling": "ceilings", "risk": "risks", "note": "notes"}
 DONE = {Direction.RECEIVE: "received", Direction.TRANSMIT: "sent"}
@@ -159,13 +160,15 @@ def bound_text(ledger: Ledger, before: str) -> str:
 
 
 def bound_texts(diagnosis: Diagnosis) -> tuple[str, ...]:
-    """What each port carries at most, and why; in words of praise when nothing was found."""
+    """What each port carries at most, and why; in words of praise where that is earned."""
     found = bool(counted(diagnosis))
     texts = []
     for ledger in diagnosis.ledgers:
-        before = f"{ledger.port} carries at most" if found else f"nothing holds {ledger.port} below"
-        bound = bound_text(ledger, before)
-        texts.append(bound or f"{ledger.port}: what bounds it is not known")
+        bound = bound_text(ledger, bound_prefix(diagnosis, ledger, found=found))
+        why = "" if found or has_no_link(ledger) else "; ".join(doubts(diagnosis, ledger))
+        texts.append(
+            (bound or f"{ledger.port}: what bounds it is not known") + (f" ({why})" if why else "")
+        )
     if diagnosis.ports_unknown:
         return (f"which ports this host has could not be determined: {diagnosis.ports_unknown}",)
     return tuple(texts) or ("no network port was found on this host",)
