@@ -2,8 +2,10 @@
 
 import re
 from dataclasses import dataclass
-from typing import ClassVar, Self
+from typing import ClassVar, Self, TypeVar
 
+from wirespeed.facts.kernel import Kernel
+from wirespeed.facts.pci_link_registers import LinkRegisters, link_registers
 from wirespeed.model.capture import Capture, Files
 from wirespeed.model.fact import Fact
 from wirespeed.model.observed import Absent, CannotTellError, Known, Observed, Unreadable
@@ -16,6 +18,10 @@ ATTRIBUTES = (
 )  # fmt: skip
 PCI_ADDRESS = re.compile(r"[0-9a-f]{4,8}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]")
 ROOT_BUS = re.compile(r"pci[0-9a-f]{4,8}:[0-9a-f]{2}")
+FIRST_WITH_LINKS = (4, 13)
+"""The Linux whose sysfs has `current_link_speed` and its like (drivers/pci/pci-sysfs.c)."""
+NOT_SHOWN = "the kernel shows no state of its PCI Express link"
+T = TypeVar("T")
 EMULATORS = {0x1B36: "QEMU", 0x1AF4: "QEMU", 0x15AD: "VMware", 0x1AB8: "Parallels"}
 """Vendors of bridges and cards that only a hypervisor makes (pci-ids.ucw.cz)."""
 
@@ -130,13 +136,25 @@ pci_files | files pci -
                 hops[way[0]] = way
         files = capture.files("pci", ATTRIBUTES)
         addresses = dict.fromkeys(address for way in hops.values() for address in way)
-        return cls({address: _function(address, files) for address in addresses}, hops)
+        dumps = capture.sections("pci-config")
+        release = Kernel.parse(capture).version()
+        is_old = isinstance(release, Known) and release.value < FIRST_WITH_LINKS
+        return cls(
+            {
+                a: _function(a, files, link_registers(dumps.get(a), a), is_old=is_old)
+                for a in addresses
+            },
+            hops,
+        )
 
 
-def _function(address: str, files: Files) -> PciFunction:
+def _function(address: str, files: Files, registers: LinkRegisters, *, is_old: bool) -> PciFunction:
     def read(attribute: str) -> Observed[str]:
         return files[f"{SYSFS}/{address}/{attribute}"]
 
+    width = read("current_link_width")
+    # A VF, and a slot without a link, have width 0; a link of unknown speed has not.
+    is_hidden = is_old or (isinstance(width, Known) and width.value.strip() != "0")
     return PciFunction(
         address=address,
         vendor=_integer(read("vendor"), 16),
@@ -144,11 +162,25 @@ def _function(address: str, files: Files) -> PciFunction:
         subsystem_vendor=_integer(read("subsystem_vendor"), 16),
         numa_node=_integer(read("numa_node")),
         local_cpus=read("local_cpulist"),
-        lanes=_lanes(read("current_link_width")),
-        max_lanes=_lanes(read("max_link_width")),
-        gt_per_s=_gt_per_s(read("current_link_speed")),
-        max_gt_per_s=_gt_per_s(read("max_link_speed")),
+        lanes=_either(_lanes(width), registers.lanes, is_hidden),
+        max_lanes=_either(_lanes(read("max_link_width")), registers.max_lanes, is_hidden),
+        gt_per_s=_either(_gt_per_s(read("current_link_speed")), registers.gt_per_s, is_hidden),
+        max_gt_per_s=_either(_gt_per_s(read("max_link_speed")), registers.max_gt_per_s, is_hidden),
     )
+
+
+def _either(sysfs: Observed[T], register: Observed[T], is_hidden: bool) -> Observed[T]:
+    """What sysfs says; else the register, which holds it also where the kernel shows none.
+
+    `is_hidden`: that sysfs shows none does not mean that there is no link.
+    """
+    if isinstance(sysfs, Known):
+        return sysfs
+    if isinstance(register, Known):
+        return register
+    if is_hidden and isinstance(sysfs, Absent) and isinstance(register, Unreadable):
+        return Unreadable(f"{NOT_SHOWN}; {register.reason}", register.source)
+    return sysfs
 
 
 def _integer(text: Observed[str], base: int = 10) -> Observed[int]:
@@ -164,7 +196,7 @@ def _lanes(text: Observed[str]) -> Observed[int]:
     """Number of lanes. 0 and 255 are what the kernel prints where there is no link to speak of."""
     lanes = _integer(text)
     if isinstance(lanes, Known) and lanes.value in (0, 255):
-        return Absent(lanes.source, f"the kernel says width {lanes.value}: no link there")
+        return Absent(lanes.source, NOT_SHOWN)
     return lanes
 
 
@@ -175,6 +207,6 @@ def _gt_per_s(text: Observed[str]) -> Observed[float]:
     match = re.fullmatch(r"(\d{1,3}(?:\.\d)?) GT/s(?: PCIe)?", text.value.strip())
     if match is None:
         if text.value.strip() in ("Unknown", "Unknown speed"):
-            return Absent(text.source, "the kernel knows no speed: no link there")
+            return Absent(text.source, NOT_SHOWN)
         return Unreadable(f"{text.value[:40]!r} is not a speed", text.source)
     return Known(float(match[1]), text.source)
