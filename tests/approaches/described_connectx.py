@@ -77,6 +77,8 @@ class DescribedConnectX:
     """As found: of both ports."""
     modules: set[str] = field(default_factory=set)
     modes: dict[str, str] = field(default_factory=lambda: dict.fromkeys(PFS, "legacy"))
+    steering: dict[str, str] = field(default_factory=lambda: dict.fromkeys(PFS, "dmfs"))
+    """Who writes the rules of each embedded switch."""
     vfs: dict[str, list[Vf]] = field(default_factory=lambda: {pf: [] for pf in PFS})
     links: Links = field(default_factory=lambda: Links({name: Link() for name in PORTS}))
     ovs: DescribedOvs = field(default_factory=DescribedOvs)
@@ -114,7 +116,7 @@ class DescribedConnectX:
         """Give all that is set on it."""
         ports = self.ethtool.ports
         of_links = self.links.netdevs, self.ovs, ports, self.guests
-        return self.modules, self.modes, self.vfs, *of_links
+        return self.modules, self.modes, self.steering, self.vfs, *of_links
 
     def run(self, command: Command) -> Answer:
         argv = command.argv
@@ -134,6 +136,9 @@ class DescribedConnectX:
             case "ip":
                 return self._ip(command)
             case "udevadm" if argv[1:] == ("settle", "--timeout=30"):
+                return Answer()
+            case "sleep":
+                self.order.append(" ".join(argv))
                 return Answer()
             case "sh":
                 return self._script(argv)
@@ -198,12 +203,29 @@ class DescribedConnectX:
                 return Answer(json.dumps({"dev": {handle: device}}))
             case ("devlink", "dev", "eswitch", "set", handle, "mode", mode):
                 return self._set_mode(handle[4:], mode)
+            case ("devlink", "-j", "dev", "param", "show", handle, "name", "flow_steering_mode"):
+                values = [{"cmode": "runtime", "value": self.steering[handle[4:]]}]
+                param = {"name": "flow_steering_mode", "values": values}
+                return Answer(json.dumps({"param": {handle: [param]}}))
+            case ("devlink", "dev", "param", "set", handle, "name", "flow_steering_mode", *more):
+                return self._set_steering(handle[4:], more)
             case ("devlink", "-j", "port", "show"):
                 if self.late:
                     self.late -= 1
                     return Answer('{"port":{}}')
                 return Answer(json.dumps({"port": self._ports()}))
         raise UnknownCommandError(" ".join(argv))
+
+    def _set_steering(self, pf: str, words: list[str]) -> Answer:
+        """Refuse as mlx5_fs_mode_validate() does."""
+        word, mode, *rest = words
+        assert (word, rest) == ("value", ["cmode", "runtime"])
+        if mode == "smfs" and self.modes[pf] == "switchdev":
+            said = "Software managed steering is not supported when eswitch offloads enabled."
+            return refused(f"Error: mlx5_core: {said}\nkernel answers: Operation not supported", 1)
+        self.steering[pf] = mode
+        self.order.append(f"{mode} {pf}")
+        return Answer()
 
     def _set_mode(self, pf: str, mode: str) -> Answer:
         if self.vfs[pf]:

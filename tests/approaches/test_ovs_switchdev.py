@@ -22,6 +22,7 @@ def test_as_found_applied_nothing_to_do_and_as_found():
     run.apply()
     beta = run.hosts["beta"]
     assert set(beta.modes.values()) == {"switchdev"}
+    assert set(beta.steering.values()) == {"smfs"}
     assert [p.channels["combined"] for p in beta.ethtool.ports.values()] == [CHANNELS, CHANNELS]
     assert [p.features["hw-tc-offload"] for p in beta.ethtool.ports.values()] == ["on", "on"]
     (vf,) = beta.vfs[PFS[0]]
@@ -71,6 +72,8 @@ def test_each_thing_comes_after_what_it_stands_on():
     run = Run()
     run.apply()
     assert run.hosts["beta"].order == [
+        f"smfs {PFS[0]}",
+        f"smfs {PFS[1]}",
         f"switchdev {PFS[0]}",
         f"switchdev {PFS[1]}",
         "bond",
@@ -90,7 +93,7 @@ def test_vfs_that_are_there_go_first_and_are_there_again_after_undo():
     start.order.clear()
     run = Run(start)
     run.apply()
-    assert run.hosts["beta"].order[:2] == [f"0 VFs of {PFS[0]}", f"switchdev {PFS[0]}"]
+    assert run.hosts["beta"].order[:2] == [f"0 VFs of {PFS[0]}", f"smfs {PFS[0]}"]
     run.undo()
     assert len(run.hosts["beta"].vfs[PFS[0]]) == 1
     assert set(run.hosts["beta"].modes.values()) == {"legacy"}

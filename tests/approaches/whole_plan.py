@@ -9,6 +9,7 @@ from described_connectx import CHANNELS, PFS, DescribedConnectX
 from proof import DescribedHands, Killed
 
 from described.doc_sriov import as_found, mlx5_eswitch, ports, rebooted
+from described.firmware import steering
 from described.host import Host, capture_of
 from described.ovs import OpenVSwitch
 from wirespeed.apply.executor import Executor
@@ -43,6 +44,8 @@ def capture(mode: str = "legacy", channels: int = CHANNELS) -> str:
     as_found(host)
     rebooted(host)
     mlx5_eswitch(host, PFS, mode=mode)
+    # As drivers of the vendor start.
+    steering(host, PFS, "dmfs" if mode == "legacy" else "smfs")
     ports(host, channels=channels, switchdev=mode == "switchdev")
     OpenVSwitch({}).place(host)
     return capture_of(host)

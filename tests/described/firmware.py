@@ -69,6 +69,7 @@ def mlx5_eswitch(
 
     `lag` None: debugfs cannot be read, as without root.
     """
+    steering(host, addresses)
     for address in addresses:
         device = {"mode": mode, "inline-mode": "none", "encap-mode": "basic"}
         host.data[f"devlink -j dev eswitch show pci/{address}"] = {
@@ -82,8 +83,22 @@ def mlx5_eswitch(
                  port_sel_mode="queue_affinity" if lag == "active" else "", members="")  # fmt: skip
 
 
+def steering(host: Host, addresses: Sequence[str], mode: str | None = "smfs") -> None:
+    """`devlink dev param show` of who writes the rules; None: the driver has no such parameter."""
+    for address in addresses:
+        line = f"devlink -j dev param show pci/{address} name flow_steering_mode"
+        if mode is None:
+            host.data.pop(line, None)
+            host.answer(line, errors="kernel answers: Invalid argument\n", returncode=1)
+            continue
+        values = [{"cmode": "runtime", "value": mode}]
+        param = {"name": "flow_steering_mode", "type": "driver-specific", "values": values}
+        host.data[line] = {"param": {f"pci/{address}": [param]}}
+
+
 def no_eswitch(host: Host, addresses: Sequence[str]) -> None:
     """A driver whose devices have no eswitch that devlink could show."""
+    steering(host, addresses, None)
     for address in addresses:
         errors = "kernel answers: Operation not supported\n"
         host.answer(f"devlink -j dev eswitch show pci/{address}", errors=errors, returncode=1)

@@ -128,6 +128,7 @@ def found(wanted: Wanted) -> State:
         "hugepages": {"nr_hugepages": 0},
         "alternative": {"program": KERNEL, "is_auto": True},
         "eswitch_mode": {"mode": "legacy"},
+        "steering_mode": {"mode": "smfs"},
         "module": {"is_loaded": False},
     }
     if data["step"] == "channels":

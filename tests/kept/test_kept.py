@@ -7,6 +7,7 @@ described ones. They are never made again by newer code.
 
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
@@ -95,10 +96,16 @@ def test_a_spec_of_a_former_version_is_that_of_its_approach_now(folder: Path):
         assert begun.spec.hosts
 
 
-def acts(plan: Plan) -> list[object]:
-    """Give the plan's steps without their reasons, whose words may become better."""
+def acts(plan: Plan) -> list[dict[str, Any]]:
+    """Give the plan's steps as this version reads them, without their reasons.
+
+    Words of a reason may become better, and a step may have a further field with its default.
+    """
     steps = [step.model_dump(exclude={"why"}) for step in plan.steps]
-    return [{**step, "step": {**step["step"], "reason": ""}} for step in steps]
+    return [
+        {**step, "step": {**read_step(step["step"]).model_dump(mode="json"), "reason": ""}}
+        for step in steps
+    ]
 
 
 @pytest.mark.parametrize("folder", ["ovs-tc", "ovs-dpdk"], indirect=True)
@@ -107,7 +114,10 @@ def test_what_a_former_version_applied_is_undone(folder: Path):
     run = dpdk_run() if "ovs-dpdk" in folder.joinpath("journal.jsonl").read_text() else Run()
     saved = Plan.model_validate_json((folder / "plan.json").read_text())
     assert whole_plan(entries) == saved
-    assert acts(saved) == acts(run.plan)
+    # What newer versions do besides stands between the former steps, whose order is what it was.
+    kinds = {step["step"]["step"] for step in acts(saved)}
+    assert acts(saved) == [step for step in acts(run.plan) if step["step"]["step"] in kinds]
+    run.plan = saved
     run.apply()
     assert not run.is_as_found()
     run.journal = entries

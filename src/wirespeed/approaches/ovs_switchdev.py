@@ -3,10 +3,11 @@
 The first port has the VFs; each has a representor, which is the guest's port of the bridge. The
 card's own bond of both ports (VF-LAG) carries a VF over either of them.
 
-In this order, each step for a reason: VFs away (the mode cannot change while one is bound); the
-mode; channels as they were (the mode change drops them); hw-tc-offload; the bond, its MTU and
-address; VF-LAG active, and only then VFs (those made sooner stay with their port); Open vSwitch
-told to offload and restarted; bridges and tunnels; representors by the kernel's port names.
+In this order, each step for a reason: VFs away (the mode cannot change while one is bound); rules
+written by the driver (which cannot be set later); the mode; channels as they were (the mode change
+drops them); hw-tc-offload; the bond, its MTU and address; VF-LAG active, and only then VFs (those
+made sooner stay with their port); Open vSwitch told to offload and restarted; bridges and tunnels;
+representors by the kernel's port names.
 
 Not proven on hardware: the cards of the lab have no embedded switch.
 """
@@ -22,9 +23,12 @@ from wirespeed.approaches.vf_ports import firmware_steps, pf_with_room, vf_addre
 from wirespeed.approaches.wanted import Wanted
 from wirespeed.facts.cpu import Cpus
 from wirespeed.facts.eswitch import Eswitch
+from wirespeed.facts.kernel import Kernel
 from wirespeed.facts.queues import Queues
+from wirespeed.facts.sriov import Sriov
+from wirespeed.facts.steering_mode import SteeringMode as SteeringModes
 from wirespeed.model.fact import HostFacts
-from wirespeed.model.observed import Known
+from wirespeed.model.observed import Absent, Known
 from wirespeed.model.spec.guest_networks import GuestNetworks
 from wirespeed.model.spec.guests import VIRTUAL_MACHINES, GuestKind
 from wirespeed.model.spec.networks import Failover
@@ -40,6 +44,7 @@ from wirespeed.steps.offloads import Offloads
 from wirespeed.steps.ovs_config import OvsConfig
 from wirespeed.steps.ovs_port import OvsPort
 from wirespeed.steps.representor_name import RepresentorName
+from wirespeed.steps.steering_mode import SteeringMode
 from wirespeed.steps.vf_count import VfCount
 from wirespeed.steps.vf_in_namespace import VfInNamespace
 from wirespeed.steps.vf_mac import VfMac
@@ -47,6 +52,13 @@ from wirespeed.steps.vf_settings import VfSettings
 
 DRIVERS = ("mlx5_core",)
 """Whose embedded switch joins both ports to one, and says so in debugfs."""
+
+
+FIRMWARE_STEERED = (0x1013, 0x1015)
+"""ConnectX-4 and 4 Lx: the driver cannot write their rules (mlx5dr_is_supported)."""
+LAG_STATE_SINCE = (5, 19)
+"""mlx5's `lag/state` in debugfs: kernel commit 7f46a0b7327a."""
+SOFTWARE_OR_FIRMWARE = ("smfs", "dmfs")
 
 
 def has_embedded_switch(spec: GuestNetworks, name: str, host: HostFacts) -> bool:
@@ -96,12 +108,35 @@ def switchdev_ports(spec: GuestNetworks, name: str, host: HostFacts) -> Iterator
         if is_new[address]:
             yield Wanted(VfCount(pci_address=address, num_vfs=0))
     for address, netdev in ports.items():
+        if is_new[address]:
+            yield from map(Wanted, _steering(host, address, netdev))
+    for address, netdev in ports.items():
         yield Wanted(EswitchMode(pci_address=address, mode="switchdev", netdev=netdev))
     for address, netdev in ports.items():
         count = _channels(host, netdev, is_new=is_new[address])
         if count is not None:
             yield Wanted(Channels(netdev=netdev, combined=count))
         yield Wanted(Offloads(netdev=netdev, features={"hw-tc-offload": True}))
+
+
+def _steering(host: HostFacts, address: str, netdev: str) -> Iterator[SteeringMode]:
+    """Give what lets the driver write the rules, in the words of this driver; else nothing.
+
+    Nothing: the card cannot do it, or it is managed by hardware (hmfs), where smfs is refused.
+    """
+    device = host[Sriov].pfs[address].device if address in host[Sriov].pfs else None
+    if isinstance(device, Known) and device.value in FIRMWARE_STEERED:
+        return
+    modes = host[SteeringModes]
+    by_file = modes.by_file.get(netdev)
+    by_devlink = modes.by_devlink.get(address)
+    if isinstance(by_devlink, Absent) and not isinstance(by_file, Known):
+        return
+    is_by_file = isinstance(by_file, Known) and not isinstance(by_devlink, Known)
+    now = by_file if is_by_file else by_devlink
+    if isinstance(now, Known) and now.value not in SOFTWARE_OR_FIRMWARE:
+        return
+    yield SteeringMode(pci_address=address, mode="smfs", netdev=netdev if is_by_file else None)
 
 
 def _channels(host: HostFacts, netdev: str, *, is_new: bool) -> int | None:
@@ -117,6 +152,14 @@ def _channels(host: HostFacts, netdev: str, *, is_new: bool) -> int | None:
     return None
 
 
+def is_lag_shown(host: HostFacts, address: str) -> bool:
+    """Tell whether the driver says if VF-LAG is active: not before Linux 5.19, save a vendor's."""
+    pf = host[Eswitch].pfs.get(address)
+    release = host[Kernel].version()
+    is_early = isinstance(release, Known) and release.value < LAG_STATE_SINCE
+    return not (is_early and pf is not None and isinstance(pf.lag_state, Absent))
+
+
 def switched_vfs(spec: GuestNetworks, name: str, host: HostFacts) -> Iterator[Wanted]:
     """Give the VFs of the first port, once it is of a bond that the card knows."""
     address = spec.hosts[name].ports[0]
@@ -127,6 +170,7 @@ def switched_vfs(spec: GuestNetworks, name: str, host: HostFacts) -> Iterator[Wa
         pci_address=address,
         num_vfs=len(shares),
         lag_of=address if is_bond else None,
+        is_lag_shown=is_lag_shown(host, address),
         has_representors=True,
     )
     yield Wanted(count)

@@ -21,6 +21,9 @@ AWAIT_LAG = (
     "exit 1"
 )
 """Argument 0 is the file; where it cannot be read, `cat` says why."""
+UNSHOWN_LAG_S = 10
+"""Without a file that shows it: mlx5 joins the ports within a second of the bond's last change
+(mlx5_do_bond_work is tried again each second)."""
 UDEV_S = 30
 
 
@@ -49,12 +52,24 @@ class VfCount(Step):
     lag_of: PciAddress | None = None
     """PF of mlx5 whose VF-LAG must be active before there are VFs: those made sooner stay with
     their port. None: nothing is awaited."""
+    is_lag_shown: bool = True
+    """False: a kernel before 5.19 does not say whether VF-LAG is active: seconds are waited."""
     has_representors: bool = False
     """In switchdev mode: udev names them before the next step."""
 
     @property
     def subject(self) -> str:
         return self.pci_address
+
+    @property
+    def why(self) -> str:
+        """Say what is not verified where this kernel does not show it."""
+        if self.lag_of is None or self.is_lag_shown or not self.num_vfs:
+            return self.purpose
+        return (
+            f"{self.purpose} That VF-LAG is active is not verified: Linux before 5.19 does not "
+            f"show it, so {UNSHOWN_LAG_S} s are waited; `dmesg` then has a line `lag map`."
+        )
 
     @property
     def _path(self) -> str:
@@ -75,7 +90,9 @@ class VfCount(Step):
         numbers = [to["num_vfs"]] if 0 in (now["num_vfs"], to["num_vfs"]) else [0, to["num_vfs"]]
         commands = []
         for count in numbers:
-            if count and self.lag_of is not None:
+            if count and self.lag_of is not None and not self.is_lag_shown:
+                commands.append(Command(argv=("sleep", str(UNSHOWN_LAG_S))))
+            elif count and self.lag_of is not None:
                 path = f"/sys/kernel/debug/mlx5/{self.lag_of}/lag/state"
                 commands.append(Command(argv=("sh", "-c", AWAIT_LAG, path)))
             commands.append(write_file(self._path, str(count)))
