@@ -33,6 +33,13 @@ PFS = {"0000:03:00.0": ("enp3s0f0np0", 2), "0000:03:00.1": ("enp3s0f1np1", 17)}
 """Netdev, and the offset that gives the document's addresses: VF 1 is 03:00.3 and 03:02.3."""
 
 
+MSTCONFIG = (
+    "Configurations:   Default  Current  Next Boot",
+    "  NUM_OF_VFS   0   1   1",
+    "  SRIOV_EN   False(0)   True(1)   True(1)",
+)
+
+
 def spec(text: str = SPEC) -> Spec:
     return parse_spec(text, "spec.yaml")
 
@@ -61,7 +68,8 @@ def host(
         content |= {"sriov_offset": vf_offset, "sriov_stride": 1} if offset else {}
         files += [f"{SYSFS}/{address}/{name}:{value}" for name, value in content.items()]
     lines = ["wirespeed-capture 1 case", "case begin ports -", *ports, "", "case end 0"]
-    lines += ["case begin sriov -", *files, "", "case end 0", "case done", ""]
+    lines += ["case begin sriov -", *files, "", "case end 0"]
+    lines += ["case begin mstconfig 0000:03:00.0", *MSTCONFIG, "", "case end 0", "case done", ""]
     return HostFacts("alpha", parse_capture("\n".join(lines), "alpha"))
 
 

@@ -46,8 +46,8 @@ XML = """\
   </numatune>
   <vcpu placement="static">2</vcpu>
   <cputune>
-    <vcpupin vcpu="0" cpuset="8,9" />
-    <vcpupin vcpu="1" cpuset="8,9" />
+    <vcpupin vcpu="0" cpuset="8" />
+    <vcpupin vcpu="1" cpuset="9" />
     <emulatorpin cpuset="8,9" />
   </cputune>
   <cpu mode="host-passthrough" />

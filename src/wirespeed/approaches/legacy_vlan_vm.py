@@ -5,7 +5,9 @@ ports by their PCI addresses, bond, MTU, address, as in a namespace.
 """
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
 
 from wirespeed.approaches.guest_index import guest_index
 from wirespeed.approaches.guest_network import (
@@ -20,7 +22,7 @@ from wirespeed.approaches.wanted import Wanted
 from wirespeed.facts.locality import local_cpus, node_of_port
 from wirespeed.model.error import InputError
 from wirespeed.model.fact import HostFacts
-from wirespeed.model.observed import Known, value_or_none
+from wirespeed.model.observed import Known, known, value_or_none
 from wirespeed.model.spec.guest_networks import GuestNetworks
 from wirespeed.model.spec.guests import VIRTUAL_MACHINES, GuestKind
 from wirespeed.model.step import Step
@@ -37,16 +39,35 @@ FIRST_SSH_PORT = 22100
 MIB_PER_GIB = 1024
 
 
-def virtual_machines(spec: GuestNetworks, name: str, host: HostFacts) -> Iterator[Wanted]:
-    """Give all guests of a host that are virtual machines, whose VFs are handed out by then."""
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """Of the host, by a switch whose guests they are."""
+
+    pages: Mapping[int, int]
+    """Hugepages near the card, by their size in KiB."""
+    cpus: frozenset[int]
+    """CPUs that poll, and those that share a core with one."""
+
+
+NOTHING_TAKEN = Taken(MappingProxyType({}), frozenset())
+
+
+def virtual_machines(
+    spec: GuestNetworks, name: str, host: HostFacts, taken: Taken = NOTHING_TAKEN
+) -> Iterator[Wanted]:
+    """Give all guests of a host that are virtual machines, whose VFs are handed out by then.
+
+    `taken`: what another part of the plan needs for itself.
+    """
     guests = machines_of(spec, name)
     if not guests:
         return
-    yield from map(Wanted, _hugepages(spec, name, host, guests))
+    yield from map(Wanted, _hugepages(spec, name, host, guests, taken.pages))
     # It comes with vfio-pci (a softdep of vfio), and modprobe -r of that does not take it away.
     yield Wanted(Module(name="vfio_iommu_type1", reason="maps a guest's memory for its VFs"))
+    cpus = _cpus_by_guest(spec, name, host, taken.cpus)
     for guest in guests:
-        yield from _machine(spec, name, host, guest)
+        yield from _machine(spec, name, host, guest, cpus[guest])
 
 
 def machines_of(spec: GuestNetworks, name: str) -> tuple[str, ...]:
@@ -67,18 +88,25 @@ def management_mac(guest: str) -> str:
 
 
 def _hugepages(
-    spec: GuestNetworks, name: str, host: HostFacts, guests: tuple[str, ...]
+    spec: GuestNetworks,
+    name: str,
+    host: HostFacts,
+    guests: tuple[str, ...],
+    taken: Mapping[int, int],
 ) -> Iterator[Hugepages]:
-    """Give as many hugepages as the guests' memory takes, by their size."""
+    """Give as many hugepages as the guests' memory takes beside what is taken, by their size."""
     node = _node(spec, name, host)
     for page_kib in (2048, 1048576):
         backed = [g for g in guests if spec.guests[g].hugepage_kib == page_kib]
         count = sum(-(-_memory_mib(spec, g) * 1024 // page_kib) for g in backed)
         if count:
+            count += taken.get(page_kib, 0)
             yield Hugepages(page_kib=page_kib, numa_node=node, count=count)
 
 
-def _machine(spec: GuestNetworks, name: str, host: HostFacts, guest: str) -> Iterator[Wanted]:
+def _machine(
+    spec: GuestNetworks, name: str, host: HostFacts, guest: str, cpus: str
+) -> Iterator[Wanted]:
     """Give one guest: its seed, itself, and what is in it."""
     shares, ports = vf_shares(spec, name), spec.hosts[name].ports
     networks = guest_networks(spec, guest)
@@ -105,7 +133,7 @@ def _machine(spec: GuestNetworks, name: str, host: HostFacts, guest: str) -> Ite
         memory_mib=_memory_mib(spec, guest),
         hugepage_kib=one.hugepage_kib,
         numa_node=_node(spec, name, host),
-        cpus=_cpus(spec, name, host),
+        cpus=cpus,
         image=str(one.image),
         kernel=one.kernel,
         initrd=one.initrd,
@@ -142,9 +170,37 @@ def _node(spec: GuestNetworks, name: str, host: HostFacts) -> int | None:
     return value_or_none(node_of_port(host, port_of(host, name, spec.hosts[name].ports[0])))
 
 
-def _cpus(spec: GuestNetworks, name: str, host: HostFacts) -> str:
-    """CPUs of the card's node, where there are others too; else empty."""
-    if _node(spec, name, host) is None:
-        return ""
-    cpus = local_cpus(host, port_of(host, name, spec.hosts[name].ports[0]))
-    return ",".join(map(str, sorted(cpus.value))) if isinstance(cpus, Known) else ""
+def _cpus_by_guest(
+    spec: GuestNetworks, name: str, host: HostFacts, taken: frozenset[int]
+) -> dict[str, str]:
+    """Give the CPUs of each guest: beside a switch that polls, one of its own for each vCPU.
+
+    Where there are too few for that, or no switch polls, all guests share those near the card.
+    Raises InputError `spec.no_cpus` where the switch leaves none.
+    """
+    guests = machines_of(spec, name)
+    near = local_cpus(host, port_of(host, name, spec.hosts[name].ports[0]))
+    if not taken:
+        is_split = _node(spec, name, host) is not None and isinstance(near, Known)
+        shared = _listed(near.value) if is_split and isinstance(near, Known) else ""
+        return dict.fromkeys(guests, shared)
+    free = sorted(known(near, f"CPUs near the card of {name}") - taken)
+    if not free:
+        raise InputError(
+            "spec.no_cpus",
+            where=f"hosts.{name}.pmd_cpus",
+            found=f"CPUs {_listed(taken)} poll or share a core with one that does, and no other is "
+            "near the card",
+            so="guests would wait for the switch, and it for them",
+            next="name fewer CPUs under pmd_cpus",
+        )
+    if sum(spec.guests[guest].vcpus for guest in guests) > len(free):
+        return dict.fromkeys(guests, _listed(free))
+    each = iter(free)
+    return {
+        guest: _listed([next(each) for _ in range(spec.guests[guest].vcpus)]) for guest in guests
+    }
+
+
+def _listed(cpus: Iterable[int]) -> str:
+    return ",".join(map(str, sorted(cpus)))

@@ -20,7 +20,7 @@ Not proven on hardware. On virtual hosts with `igb`: both ways without an embedd
 from collections.abc import Iterator
 
 from wirespeed.approaches.host_ports import netdev_of, port_of
-from wirespeed.approaches.legacy_vlan_vm import virtual_machines
+from wirespeed.approaches.legacy_vlan_vm import Taken, virtual_machines
 from wirespeed.approaches.overlay import bridge_of, guest_port_of, underlay_address
 from wirespeed.approaches.overlay_compared import OVERLAY_FEATURES, too_small_a_network, tunnel_of
 from wirespeed.approaches.ovs_parts import OWNER, UNDERLAY, bridges, underlay_steps
@@ -31,11 +31,12 @@ from wirespeed.approaches.ovs_switchdev import (
     vf_namespaces,
 )
 from wirespeed.approaches.ovs_tc import require_switch, veth_guest_steps
+from wirespeed.approaches.polling import polling_cpus, receive_queues, with_siblings
 from wirespeed.approaches.traits import ApproachTraits, Compared, Feature
 from wirespeed.approaches.vf_ports import firmware_steps, vf_shares
 from wirespeed.approaches.wanted import Wanted
 from wirespeed.facts.cpu import Cpus
-from wirespeed.facts.locality import local_cpus, node_of_port
+from wirespeed.facts.locality import node_of_port
 from wirespeed.model.error import InputError
 from wirespeed.model.fact import HostFacts
 from wirespeed.model.observed import known, value_or_none
@@ -116,7 +117,9 @@ def ovs_dpdk(spec: GuestNetworks, name: str, host: HostFacts) -> Iterator[Wanted
     yield from _representors(spec, name)
     yield from vf_namespaces(spec, name, host)
     if any(spec.guests[guest].kind in VIRTUAL_MACHINES for guest, _ in shares):
-        yield from virtual_machines(spec, name, host)
+        # The switch has its pages and CPUs by then, and counts on them.
+        taken = Taken({PAGE_KIB: PAGES}, with_siblings(host, polling_cpus(spec, name, host)))
+        yield from virtual_machines(spec, name, host, taken)
 
 
 def _memory_and_cores(
@@ -133,13 +136,12 @@ def _memory_and_cores(
         value=",".join(reserved if node is not None else reserved[:1]),
         reason="Memory near the card, taken at the start: a shortage is then seen at once.",
     )
-    # The kernel's own work is mostly on the first CPUs.
-    polls = max(known(local_cpus(host, port), f"CPUs near {port.name}"))
-    yield OvsConfig(
-        key="pmd-cpu-mask",
-        value=hex(1 << polls),
-        reason=f"CPU {polls}, near the card, polls for frames and does nothing else.",
-    )
+    polling = polling_cpus(spec, name, host)
+    said = ", ".join(map(str, sorted(polling)))
+    reason = f"CPU {said}, near the card, polls for frames and does nothing else."
+    if len(polling) > 1 or spec.hosts[name].polling:
+        reason = f"These CPUs poll for frames and do nothing else: {said}."
+    yield OvsConfig(key="pmd-cpu-mask", value=hex(sum(1 << cpu for cpu in polling)), reason=reason)
 
 
 def _build(allowed: str) -> Iterator[OvsConfig | Alternative]:
@@ -224,7 +226,11 @@ def _dpdk_underlay(spec: GuestNetworks, name: str) -> Iterator[Wanted]:
         bridge=PHYSICAL,
         netdev=PORT,
         interface_type="dpdk",
-        options={"dpdk-devargs": spec.hosts[name].ports[0], "dpdk-lsc-interrupt": "true"},
+        options={
+            "dpdk-devargs": spec.hosts[name].ports[0],
+            "dpdk-lsc-interrupt": "true",
+            **receive_queues(spec, name),
+        },
         mtu_request=spec.underlay.mtu,
         owner=OWNER,
     )

@@ -8,13 +8,14 @@ from wirespeed.facts.firmware import Firmware
 from wirespeed.facts.sriov import Sriov, SriovPf
 from wirespeed.model.error import InputError
 from wirespeed.model.fact import HostFacts
-from wirespeed.model.observed import CannotTellError, Known, known, value_or_none
+from wirespeed.model.observed import CannotTellError, Known, known, read_as, value_or_none
 from wirespeed.model.spec.guests import GuestKind
 from wirespeed.model.spec.spec import Spec
 from wirespeed.steps.firmware_settings import FirmwareSettings
 
 FIRMWARE_DRIVERS = ("mlx5_core",)
 """Of cards that offer as many VFs as their firmware was told at the last boot."""
+NUMBER_OF_VFS = "NUM_OF_VFS"
 
 
 def vf_shares(spec: Spec, name: str) -> tuple[tuple[str, str], ...]:
@@ -40,8 +41,12 @@ def vf_address(pf: SriovPf, vf: int) -> str:
 
 
 def firmware_steps(spec: Spec, name: str, host: HostFacts) -> Iterator[FirmwareSettings]:
-    """Give what makes the cards of a host offer enough VFs, after its next boot; mostly nothing."""
-    wanted = len(vf_shares(spec, name))
+    """Give what makes the cards of a host offer enough VFs, after its next boot; mostly nothing.
+
+    A card that is told a larger number keeps it: others may count on it. Raises CannotTellError
+    where the number that it has is not known.
+    """
+    wanted = len(vf_shares(spec, name)) + spec.hosts[name].spare_vfs
     asked: set[str] = set()
     for address in spec.hosts[name].ports:
         driver = port_of(host, name, address).driver
@@ -56,8 +61,18 @@ def firmware_steps(spec: Spec, name: str, host: HostFacts) -> Iterator[FirmwareS
         yield FirmwareSettings(
             pci_address=address,
             tool="mlxconfig" if tool == "mlxconfig" else "mstconfig",
-            settings={"SRIOV_EN": 1, "NUM_OF_VFS": wanted},
+            settings={"SRIOV_EN": 1, "NUM_OF_VFS": max(wanted, _told_vfs(host, address))},
         )
+
+
+def _told_vfs(host: HostFacts, address: str) -> int:
+    """Give how many VFs the card's firmware is told to offer from the next boot on, with SR-IOV."""
+    settings = known(host[Firmware].of(address).settings, f"settings of {address}")
+    told = settings.get(NUMBER_OF_VFS)
+    tool = host[Firmware].of(address).settings_tool
+    if told is None:
+        raise CannotTellError(f"{address} has no {NUMBER_OF_VFS}", f"{tool} -d {address} -e q")
+    return known(read_as(told.next_boot, int), f"{NUMBER_OF_VFS} of {address}")
 
 
 def pf_with_room(spec: Spec, name: str, host: HostFacts, address: str) -> SriovPf:

@@ -71,8 +71,11 @@ def _cpu(domain: ET.Element, machine: GuestMachine) -> None:
     _text(domain, "vcpu", str(machine.vcpus), placement="static")
     if machine.cpus:
         tune = ET.SubElement(domain, "cputune")
+        cpus = machine.cpus.split(",")
         for number in range(machine.vcpus):
-            ET.SubElement(tune, "vcpupin", vcpu=str(number), cpuset=machine.cpus)
+            # As many as vCPUs: each has its own, and does not move.
+            own = cpus[number] if len(cpus) == machine.vcpus else machine.cpus
+            ET.SubElement(tune, "vcpupin", vcpu=str(number), cpuset=own)
         ET.SubElement(tune, "emulatorpin", cpuset=machine.cpus)
     ET.SubElement(domain, "cpu", mode="host-passthrough")
 

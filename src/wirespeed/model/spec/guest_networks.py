@@ -26,6 +26,7 @@ class GuestNetworks(Spec):
 
     max_segment: ClassVar[int] = MAX_VNI
     segment_name: ClassVar[str] = "VNI"
+    host_words: ClassVar[tuple[str, ...]] = ("spare_vfs",)
     guests_own_vfs: ClassVar[bool] = False
     """Whether a guest owns a VF of every port for each of its networks; else it has one port of a
     switch."""

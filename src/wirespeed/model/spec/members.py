@@ -43,6 +43,8 @@ class LegacyVlan(GuestNetworks):
 class OvsDpdk(GuestNetworks):
     """Open vSwitch forwards in userspace, through tunnels."""
 
+    host_words: ClassVar[tuple[str, ...]] = ("pmd_cpus", "n_rxq", "spare_vfs")
+
     approach: Literal["ovs-dpdk"] = "ovs-dpdk"
 
 
