@@ -101,3 +101,14 @@ def test_a_price_is_never_negative_and_never_more_than_the_rest_of_the_path_give
     assert price.now_pps == min(lows)
     assert price.after_pps == pytest.approx(min([after, *lows[1:]]))
     assert price.cost_pps >= 0
+
+
+def test_what_a_finding_measured_counts_in_place_of_the_ledgers_own():
+    whole = ceiling("ethernet", 100)
+    found = finding().model_copy(
+        update={"changes": (Change(after=whole, now=ceiling("ethernet", 75)),)}
+    )
+    (price,) = priced(found, ledger(whole, ceiling("pcie a", 200))).prices
+    assert (price.now_pps, price.after_pps, price.bound_by_after) == (75, 100, "ethernet")
+    (price,) = priced(found, ledger(whole, ceiling("pcie a", 50))).prices
+    assert price.cost_pps == 0

@@ -226,7 +226,11 @@ def _mistake(error: Exception) -> str:
 
 
 def _rank(finding: Finding) -> tuple[bool, float, int, str, str]:
-    """Dearest first, then by severity; notes last whatever they cost."""
-    cost = max((price.cost_pps for price in finding.prices), default=0.0)
+    """Dearest first, then by severity; notes last whatever they cost.
+
+    Loss or pause that was counted is what some cause brings about: it does not go before the cause.
+    """
+    is_symptom = any(change.now is not None for change in finding.changes)
+    cost = max((p.cost_pps for p in finding.prices if not is_symptom), default=0.0)
     order = list(Severity).index(finding.severity)
     return finding.severity is Severity.NOTE, -cost, order, finding.rule, finding.where

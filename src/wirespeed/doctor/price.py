@@ -23,7 +23,12 @@ def priced(finding: Finding, ledger: Ledger | None) -> Finding:
 
 
 def _price(finding: Finding, ledger: Ledger, direction: Direction) -> Price | None:
-    now = ledger.bound(direction)
+    measured = tuple(
+        c.now for c in finding.changes if c.now is not None and c.now.direction is direction
+    )
+    elements = {c.element for c in measured}
+    others = tuple(c for c in ledger.ceilings if c.element not in elements)
+    now = ledger.model_copy(update={"ceilings": (*others, *measured)}).bound(direction)
     after = {c.after.element: c.after for c in finding.changes if c.after.direction is direction}
     if now is None or not after:
         return None

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from wirespeed.facts.counters import Counters, Delta, Place
+from wirespeed.facts.counters_places import CONTAINED
 from wirespeed.model.finding import Evidence, Severity
 from wirespeed.model.observed import Absent, known
 from wirespeed.model.port import Port
@@ -37,6 +38,11 @@ class Loss:
         return "are" if self.now else "were, before this capture,"
 
     @property
+    def share_now(self) -> float | None:
+        """The share that is lost now; None for what is older than the capture."""
+        return self.share if self.now else None
+
+    @property
     def unpriced(self) -> str:
         """Say what was measured in place of a price."""
         if self.now is None:
@@ -60,8 +66,9 @@ def loss_at(counters: Counters, port: Port, place: Place, among: Place) -> Loss 
     total = known(counters.total(port.netdev, place), place)
     passed = known(counters.delta(port.netdev, among), among)
     passed_total = known(counters.total(port.netdev, among), among)
+    holds_lost = any(place in CONTAINED.get(name, ()) for name in passed.counters)
     if lost.count > 0:
-        share = lost.count / (lost.count + max(0, passed.count))
+        share = _share(lost.count, passed.count, holds_lost=holds_lost)
         text = (
             f"{_names(lost.grown)} grew by {lost.count} in {lost.seconds:.2f} s, {_percent(share)}"
         )
@@ -70,13 +77,20 @@ def loss_at(counters: Counters, port: Port, place: Place, among: Place) -> Loss 
             Evidence(found=f"{passed.count} {among} in that time", source=delta.source),
         )
         return Loss(place, lost, share, evidence)
-    share = total / (total + passed_total) if total else 0.0
+    share = _share(total, passed_total, holds_lost=holds_lost)
     if share < SILENT_SHARE:
         return None
     text = (
         f"{_names(lost.counters)}: {total} since the driver was loaded, {_percent(share)}; none now"
     )
     return Loss(place, None, share, (Evidence(found=text, source=delta.source),))
+
+
+def _share(lost: int, passed: int, *, holds_lost: bool) -> float:
+    """Lost frames as a share of all that came, 0 to 1; `holds_lost`: `passed` counts them too."""
+    if not lost:
+        return 0.0
+    return lost / (max(lost, passed) if holds_lost else lost + passed)
 
 
 def _names(counters: tuple[str, ...]) -> str:

@@ -152,6 +152,14 @@ _BNXT = (
 )
 """drivers/net/ethernet/broadcom/bnxt/bnxt_ethtool.c"""
 
+CONTAINED: dict[str, frozenset[Place]] = {
+    "rx_packets_phy": frozenset({Place.PORT_BUFFER, Place.PCIE, Place.NO_RECEIVE_BUFFER}),
+}
+"""Places whose frames a counter of received frames already holds. `rx_packets_phy` is what the
+wire brought whole (802_3_cntrs, a_frames_received_ok, in mlx5/core/en_stats.c): what the card
+drops afterwards is in it, a frame with a wrong check sum is not. Counters of the queues, which all
+other rows count by, hold what a driver was given, and none of what was lost before."""
+
 BY_DRIVER: dict[str, tuple[Row, ...]] = {
     "mlx5_core": _MLX5,
     "i40e": _I40E,

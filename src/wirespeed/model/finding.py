@@ -88,6 +88,8 @@ class Change(Frozen):
     """An element's ceiling after the remedy: what the price is computed from."""
 
     after: Ceiling
+    now: Ceiling | None = None
+    """What it carries now, where the finding measured that; None: what the port's ledger says."""
 
 
 class Price(Frozen):

@@ -2,10 +2,12 @@
 
 from collections.abc import Iterator
 
+from wirespeed.ceilings.share import lost_share
 from wirespeed.facts.counters import Counters, Place
 from wirespeed.facts.counters_loss import loss_at
 from wirespeed.facts.ethtool import ethtool_command
 from wirespeed.facts.queues import Queues
+from wirespeed.model.ceiling import Direction
 from wirespeed.model.finding import ByHand, Danger, Finding, Remedy
 from wirespeed.model.observed import Known
 from wirespeed.model.rule import PortExam, PortRule
@@ -27,6 +29,15 @@ def _check(exam: PortExam) -> Iterator[Finding]:
                 "interrupts spread over them, no other work there",
                 by_hand=ByHand.FIND_FIRST,
             ),
+        ),
+        changes=tuple(
+            lost_share(
+                exam.ledger,
+                Direction.RECEIVE,
+                loss.share_now,
+                "share of frames lost",
+                loss.evidence[0].source,
+            )
         ),
         unpriced=loss.unpriced,
     )

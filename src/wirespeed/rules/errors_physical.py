@@ -2,9 +2,11 @@
 
 from collections.abc import Iterator
 
+from wirespeed.ceilings.share import lost_share
 from wirespeed.facts.counters import Counters, Place
 from wirespeed.facts.counters_loss import loss_at
 from wirespeed.facts.ethtool import ethtool_command
+from wirespeed.model.ceiling import Direction
 from wirespeed.model.finding import ByHand, Evidence, Finding, Remedy
 from wirespeed.model.observed import Known
 from wirespeed.model.rule import PortExam, PortRule
@@ -28,6 +30,15 @@ def _check(exam: PortExam) -> Iterator[Finding]:
                 ),
                 by_hand=ByHand.HARDWARE,
             ),
+        ),
+        changes=tuple(
+            lost_share(
+                exam.ledger,
+                Direction.RECEIVE,
+                loss.share_now,
+                "share of frames lost",
+                loss.evidence[0].source,
+            )
         ),
         unpriced=loss.unpriced,
     )

@@ -2,11 +2,14 @@
 
 from collections.abc import Iterator
 
+from wirespeed.ceilings.share import lost_share
 from wirespeed.facts.counters import Counters, Place
-from wirespeed.facts.counters_loss import loss_at
+from wirespeed.facts.counters_loss import SHOWN, loss_at
+from wirespeed.facts.cpu import Cpus
 from wirespeed.facts.ethtool import ethtool_command
 from wirespeed.facts.link import Links
-from wirespeed.model.finding import ByHand, Danger, Finding, Remedy
+from wirespeed.model.ceiling import Direction
+from wirespeed.model.finding import ByHand, Danger, Evidence, Finding, Remedy
 from wirespeed.model.observed import Known
 from wirespeed.model.rule import PortExam, PortRule
 from wirespeed.model.step_call import StepCall
@@ -16,21 +19,65 @@ def _check(exam: PortExam) -> Iterator[Finding]:
     loss = loss_at(exam.host[Counters], exam.port, Place.PORT_BUFFER, Place.RECEIVED)
     if loss is None:
         return
+    not_it = tuple(_acquitted(exam)) if loss.now else ()
+    left = [text for name, text in SUSPECTS.items() if name not in dict(not_it)]
     yield exam.finding(
         loss.severity,
-        loss.evidence,
+        (*loss.evidence, *(evidence for _, evidence in not_it)),
         so=f"frames {loss.are} lost on their way in, before any queue of the host sees them",
         remedies=(
             Remedy(
-                text="find what is too slow behind the buffer: a PCIe link that is narrow or "
-                "slow, a queue without descriptors, memory of another NUMA node; the findings "
-                "about those have their own remedies",
+                text=f"find what is too slow behind the buffer: {', '.join(left)}, {OTHERS}",
                 by_hand=ByHand.FIND_FIRST,
             ),
             *_let_the_peer_wait(exam),
         ),
+        changes=tuple(
+            lost_share(
+                exam.ledger,
+                Direction.RECEIVE,
+                loss.share_now,
+                "share of frames lost",
+                loss.evidence[0].source,
+            )
+        ),
         unpriced=loss.unpriced,
     )
+
+
+SUSPECTS = {
+    "rings": "a queue without descriptors",
+    "pcie": "a PCIe link that is narrow or slow",
+    "node": "memory of another NUMA node",
+}
+OTHERS = (
+    "bursts that are larger than the buffer or its share of one priority (`mlnx_qos -i`), more "
+    "small frames a second than the card or its flow rules take, an IOMMU that translates each "
+    "access; the findings about those have their own remedies"
+)
+
+
+def _acquitted(exam: PortExam) -> Iterator[tuple[str, Evidence]]:
+    """What it is not, by what the host itself counted in the same time."""
+    counters, netdev = exam.host[Counters], exam.port.netdev
+    rings = counters.delta(netdev, Place.NO_RECEIVE_BUFFER)
+    if isinstance(rings, Known) and rings.value.count == 0:
+        name = " + ".join(rings.value.counters[:SHOWN])
+        yield "rings", Evidence.of(rings, f"{name} did not grow: no queue lacked descriptors")
+    stalls = counters.delta(netdev, Place.PCIE_STALLED_SECONDS)
+    overflow = counters.delta(netdev, Place.PCIE)
+    told = [one for one in (stalls, overflow) if isinstance(one, Known)]
+    if told and all(one.value.count == 0 for one in told) and not _pcie_may_bound(exam):
+        yield "pcie", Evidence.of(told[0], "the card never waited for PCIe, which has room")
+    nodes = exam.host[Cpus].nodes
+    if isinstance(nodes, Known) and len(nodes.value) == 1:
+        yield "node", Evidence.of(nodes, "the host has one NUMA node")
+
+
+def _pcie_may_bound(exam: PortExam) -> bool:
+    """True also where no ceiling of PCI Express is known."""
+    elements = {c.element for c in exam.ledger.ceilings if c.element.startswith("pcie ")}
+    return not elements or any(map(exam.ledger.may_be_bound_by, elements))
 
 
 def _let_the_peer_wait(exam: PortExam) -> Iterator[Remedy]:

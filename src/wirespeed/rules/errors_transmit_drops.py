@@ -2,8 +2,10 @@
 
 from collections.abc import Iterator
 
+from wirespeed.ceilings.share import lost_share
 from wirespeed.facts.counters import Counters, Place
 from wirespeed.facts.counters_loss import loss_at
+from wirespeed.model.ceiling import Direction
 from wirespeed.model.finding import ByHand, Finding, Remedy
 from wirespeed.model.rule import PortExam, PortRule
 
@@ -23,6 +25,15 @@ def _check(exam: PortExam) -> Iterator[Finding]:
                 "dropped here too",
                 by_hand=ByHand.FIND_FIRST,
             ),
+        ),
+        changes=tuple(
+            lost_share(
+                exam.ledger,
+                Direction.TRANSMIT,
+                loss.share_now,
+                "share of frames lost",
+                loss.evidence[0].source,
+            )
         ),
         unpriced=loss.unpriced,
     )

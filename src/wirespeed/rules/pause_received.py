@@ -2,10 +2,12 @@
 
 from collections.abc import Iterator
 
+from wirespeed.ceilings.share import lost_share
 from wirespeed.facts.counters import Counters, Place
 from wirespeed.facts.counters_pause import Paused, paused, priority_remedy
 from wirespeed.facts.ethtool import ethtool_command
 from wirespeed.facts.link import Links
+from wirespeed.model.ceiling import Direction
 from wirespeed.model.finding import ByHand, Danger, Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import Known
 from wirespeed.model.rule import PortExam, PortRule
@@ -43,6 +45,15 @@ def _check(exam: PortExam) -> Iterator[Finding]:
                 danger=Danger.DROPS_LINK,
                 steps=(StepCall.of("pause", netdev=exam.port.netdev, rx=False),),
             ),
+        ),
+        changes=tuple(
+            lost_share(
+                exam.ledger,
+                Direction.TRANSMIT,
+                found.share,
+                "share of the time paused",
+                found.evidence[0].source,
+            )
         ),
         unpriced="the share of the time in which it may not send is the cost, where the card "
         "counts it",

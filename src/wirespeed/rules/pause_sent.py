@@ -2,9 +2,11 @@
 
 from collections.abc import Iterator
 
+from wirespeed.ceilings.share import lost_share
 from wirespeed.facts.counters import Counters, Place
 from wirespeed.facts.counters_pause import paused, priority_remedy
 from wirespeed.facts.ethtool import ethtool_command
+from wirespeed.model.ceiling import Direction
 from wirespeed.model.finding import ByHand, Danger, Finding, Remedy
 from wirespeed.model.rule import PortExam, PortRule
 from wirespeed.model.step_call import StepCall
@@ -37,6 +39,15 @@ def _check(exam: PortExam) -> Iterator[Finding]:
                 danger=Danger.DROPS_LINK,
                 steps=(StepCall.of("pause", netdev=exam.port.netdev, tx=False),),
             ),
+        ),
+        changes=tuple(
+            lost_share(
+                exam.ledger,
+                Direction.RECEIVE,
+                found.share,
+                "share of the time paused",
+                found.evidence[0].source,
+            )
         ),
         unpriced="the share of the time in which the peer may not send is the cost, where the "
         "card counts it",

@@ -1,0 +1,43 @@
+"""What a share of time, or of frames, that is lost costs an element of the path. Pure."""
+
+from collections.abc import Iterator
+
+from wirespeed.model.ceiling import Band, Ceiling, Direction, Input, Ledger
+from wirespeed.model.finding import Change
+
+LEAST_SHARE = 0.001
+"""Below it a price rounds to nothing: what it costs is what the protocol makes of it."""
+WIRE = "ethernet"
+
+
+def lost_share(
+    ledger: Ledger, direction: Direction, share: float | None, of: str, source: str
+) -> Iterator[Change]:
+    """Give the link's ceiling without a share that was measured, and with it.
+
+    At line rate that share of the frames, or of the time in which they could be sent, is gone: a
+    lower bound of the cost, as a sender that slows down for it loses more. Nothing is given where
+    the share is not known or too small to show, or where the port has no link.
+    """
+    if share is None or not LEAST_SHARE <= share <= 1:
+        return
+    for ceiling in ledger.ceilings:
+        if (
+            ceiling.element != WIRE
+            or ceiling.direction is not direction
+            or any(item.assumed for item in ceiling.inputs)
+        ):
+            continue
+        yield Change(after=ceiling, now=_without(ceiling, share, of, source))
+
+
+def _without(ceiling: Ceiling, share: float, of: str, source: str) -> Ceiling:
+    left = 1 - share
+    lost = Input(name=of, shown=f"{100 * share:.2g} %", source=source)
+    return ceiling.model_copy(
+        update={
+            "load_pps": Band(low=ceiling.load_pps.low * left, high=ceiling.load_pps.high * left),
+            "formula": f"{ceiling.formula} x (1 - {of})",
+            "inputs": (*ceiling.inputs, lost),
+        }
+    )
