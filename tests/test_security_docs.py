@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from wirespeed.apply.control_script import LOCK, lock_script
 from wirespeed.apply.guard_timer import FOLDER, TIMER, arm_script
-from wirespeed.apply.hands_script import LOCK, lock_script
 from wirespeed.apply.host_copy_script import FOLDER as COPIES
 from wirespeed.apply.persist import persist_name
 from wirespeed.apply.run import JOURNAL, open_run

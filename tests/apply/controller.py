@@ -15,11 +15,11 @@ import sys
 from contextlib import ExitStack
 from pathlib import Path
 
-from test_hands_shell import Note
+from test_control_posix import Note
 
 from wirespeed import catalog
-from wirespeed.apply import guard_timer, guard_timer_change, hands_script, host_copy_script
-from wirespeed.apply.hands_shell import ShellHands
+from wirespeed.apply import control_script, guard_timer, guard_timer_change, host_copy_script
+from wirespeed.apply.control_posix import PosixControl
 from wirespeed.apply.planner import make_plan
 from wirespeed.apply.run import Run, open_run
 from wirespeed.host.local import LocalRunner
@@ -28,46 +28,46 @@ from wirespeed.host.runner import Runner
 from wirespeed.host.ssh_session import SshSession
 from wirespeed.model.error import WirespeedError
 from wirespeed.model.plan import Plan
-from wirespeed.runs.run_hosts import carry_out, take_back, taken
+from wirespeed.runs.run_hosts import apply_plan, lock_hosts, undo_plan
 
 LONG_S = 60
 
 
 def main(folder: str, host: str, lock: str, timers: str, *words: str) -> None:
     catalog.step_types = lambda: {"note": Note}  # type: ignore[assignment]
-    hands_script.LOCK, guard_timer.FOLDER = lock, timers
+    control_script.LOCK, guard_timer.FOLDER = lock, timers
     host_copy_script.FOLDER = f"{lock}-copies"
     with ExitStack() as stack:
         runner: Runner = LocalRunner()
         if host != "here":
             runner = stack.enter_context(SshSession(parse_destination(host)))  # type: ignore[arg-type]
-        hands = ShellHands("alpha", runner)
+        control = PosixControl("alpha", runner)
         for word in words:
             try:
                 with open_run(Path(folder), breaks="break" in words) as run:
-                    do(word, run, hands)
+                    do(word, run, control)
                 answer: dict[str, str | bool] = {"run": run.id}
             except WirespeedError as error:
                 answer = {"error": error.what, "found": error.found, "next": error.next}
             say(answer)
 
 
-def do(word: str, run: Run, hands: ShellHands) -> None:
+def do(word: str, run: Run, control: PosixControl) -> None:
     if word == "undo":
         assert run.plan is not None
-        take_back(run, run.plan, {"alpha": hands}, "spec")
+        undo_plan(run, run.plan, {"alpha": control}, "spec")
     elif word == "hold":
-        with taken(run, {"alpha": hands}):
+        with lock_hosts(run, {"alpha": control}):
             stand_still(run)
     elif "=" in word:
         path, _, text = word.partition("=")
         step = Note(path=path.removeprefix("armed:"), text=text)
-        plan = make_plan([("alpha", step, hands.read([step])[0])])
+        plan = make_plan([("alpha", step, control.read([step])[0])])
         if word.startswith("armed:"):
             guard_timer_change.sleep_s = lambda _: stand_still(run)  # type: ignore[assignment]
             steps = tuple(s.model_copy(update={"cuts": "it is the way"}) for s in plan.steps)
             plan = Plan(steps=steps)
-        carry_out(run, plan, {"alpha": hands}, LONG_S)
+        apply_plan(run, plan, {"alpha": control}, LONG_S)
 
 
 def stand_still(run: Run) -> None:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import ClassVar, Literal
 
-from wirespeed.apply.hands import Changed
+from wirespeed.apply.control import Changed
 from wirespeed.model.capture import Section
 from wirespeed.model.command import Command
 from wirespeed.model.observed import Known, Observed, Unreadable
@@ -54,7 +54,7 @@ class Killed(BaseException):
 
 
 class DescribedHost:
-    """Its hands. `fails` and `ignores` name keys; `dies_before` counts down over commands."""
+    """Its control. `fails` and `ignores` name keys; `dies_before` counts down over commands."""
 
     def __init__(self, values: dict[str, int]) -> None:
         self.values = values

@@ -14,8 +14,8 @@ from described_host import DescribedHost, Killed, Put
 from described.approach import planned_by
 from wirespeed import catalog
 from wirespeed.apply.claim import Claim
+from wirespeed.apply.control import Changed
 from wirespeed.apply.found_copy import FoundCopy, HostRuns
-from wirespeed.apply.hands import Changed
 from wirespeed.apply.host_copy import About, HostCopy
 from wirespeed.apply.run import Run
 from wirespeed.approaches.wanted import Wanted
@@ -51,7 +51,7 @@ class StoredCopy:
 
 
 class RebootingHost(DescribedHost):
-    """Hands of one, with everything that commands ask of them; its disk has copies of journals."""
+    """Control of one, with everything that commands ask of them; its disk has journals."""
 
     interruption = ""
     keeps_copy = True
@@ -119,7 +119,7 @@ class RebootingHost(DescribedHost):
             self.reboots_after -= len(commands)
         return super().change(step, commands, now)
 
-    def change_or_undone(
+    def change_or_roll_back(
         self,
         step: Step,
         commands: Sequence[Command],
@@ -172,13 +172,13 @@ def use_hosts(
     """Let every command reach these hosts, and the approach ask for these steps of each."""
 
     @contextmanager
-    def hands_of(spec: Spec) -> Iterator[dict[str, RebootingHost]]:
+    def controls_of(spec: Spec) -> Iterator[dict[str, RebootingHost]]:
         # A name with a hyphen is how `undo HOST` calls the host that a spec calls otherwise.
         called = {name: hosts.get(name.partition("-")[0]) for name in spec.hosts}
         yield {name: host for name, host in called.items() if host} or hosts
 
     for module in (apply_command, undo_command, drift_command, status_command):
-        monkeypatch.setattr(module, "hands_of", hands_of)
+        monkeypatch.setattr(module, "controls_of", controls_of)
     approaches = {"legacy-vlan": lambda *_: iter(wanted)}
     monkeypatch.setattr(catalog, "approaches", planned_by(approaches))
     kinds = {"put": Put, "put_and_reboot": PutAndReboot}

@@ -11,12 +11,12 @@ from typing import ClassVar, Literal
 import pytest
 from claims import claim
 from described_host import DescribedHost, Put
-from test_hands_shell import Note
+from test_control_posix import Note
 
 from wirespeed import catalog
-from wirespeed.apply import hands_script, hands_shell
+from wirespeed.apply import control_posix, control_script
+from wirespeed.apply.control_posix import PosixControl
 from wirespeed.apply.executor import Executor
-from wirespeed.apply.hands_shell import ShellHands
 from wirespeed.apply.interrupted import interrupted
 from wirespeed.apply.planner import make_plan
 from wirespeed.apply.run import open_run
@@ -48,9 +48,9 @@ class Slow(Note):
 def _own_steps(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     kinds = {"note": Note, "slow": Slow, "put": Put}
     monkeypatch.setattr(catalog, "step_types", lambda: kinds)
-    monkeypatch.setattr(hands_script, "LOCK", str(tmp_path / "lock"))
+    monkeypatch.setattr(control_script, "LOCK", str(tmp_path / "lock"))
     (tmp_path / "lock").mkdir()
-    monkeypatch.setattr(hands_shell, "PAUSE_S", 0.05)
+    monkeypatch.setattr(control_posix, "PAUSE_S", 0.05)
 
 
 class Line:
@@ -93,7 +93,7 @@ class Line:
             threading.Thread(target=self.left.wait).start()
             # It is under way when it has said so; on a busy machine that takes a moment.
             deadline = Deadline(30)
-            while not Path(hands_script.LOCK, "change").exists() and not deadline.expired:
+            while not Path(control_script.LOCK, "change").exists() and not deadline.expired:
                 sleep_s(0.01)
             raise error
         done = self._runner.run(argv, timeout_s=timeout_s, stdin=stdin, max_bytes=max_bytes)
@@ -106,13 +106,13 @@ class Line:
 
 
 def plan_of(*steps: Note) -> Plan:
-    states = ShellHands("here", LocalRunner()).read(steps)
+    states = PosixControl("here", LocalRunner()).read(steps)
     return make_plan(("alpha", step, state) for step, state in zip(steps, states, strict=True))
 
 
 def executor(plan: Plan, line: Line | LocalRunner, journal: list[Entry]) -> Executor:
-    hands = {"alpha": ShellHands("alpha", line)}
-    return Executor(plan, hands, journal.append, lambda: "now", tuple(journal))
+    controls = {"alpha": PosixControl("alpha", line)}
+    return Executor(plan, controls, journal.append, lambda: "now", tuple(journal))
 
 
 class TestConnection:
@@ -145,14 +145,14 @@ class TestConnection:
         path = tmp_path / "a"
         line = Line("under way")
         (tmp_path / "lock").rmdir()
-        hands = ShellHands("alpha", line)
-        hands.take(claim())
+        controls = PosixControl("alpha", line)
+        controls.take(claim())
         step = Slow(path=str(path), text="x", seconds=2)
         with pytest.raises(HostError):
-            hands._ask(
-                hands_script.change_script(step, step.change({"text": None}, {"text": "x"})), 10
+            controls._ask(
+                control_script.change_script(step, step.change({"text": None}, {"text": "x"})), 10
             )
-        ShellHands("alpha", LocalRunner()).take(claim())
+        PosixControl("alpha", LocalRunner()).take(claim())
         assert path.read_text() == "x\n", "before it was at its end, nobody got the host"
         assert line.left is not None
         line.left.wait(10)
@@ -160,7 +160,7 @@ class TestConnection:
     def test_the_host_stays_away_and_the_error_says_how_the_run_stands(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ):
-        monkeypatch.setattr(hands_shell, "RECONNECT_S", 0.2)
+        monkeypatch.setattr(control_posix, "RECONNECT_S", 0.2)
         path, journal = tmp_path / "a", []
         plan = plan_of(Note(path=str(path), text="x"))
         with pytest.raises(HostError) as caught:
@@ -186,7 +186,7 @@ class TestConnection:
 def test_a_command_that_hangs_is_ended_and_all_is_put_back(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(hands_script, "CHANGE_TIMEOUT_S", 1)
+    monkeypatch.setattr(control_script, "CHANGE_TIMEOUT_S", 1)
     first, second = tmp_path / "a", tmp_path / "b"
     plan = plan_of(Note(path=str(first), text="x"), Slow(path=str(second), text="x", seconds=600))
     with pytest.raises(ApplyError) as caught:

@@ -4,12 +4,12 @@ from pathlib import Path
 
 import pytest
 from claims import claim, owner
-from test_hands_shell import Note
+from test_control_posix import Note
 
 from wirespeed import catalog
-from wirespeed.apply import guard_timer, hands_script
+from wirespeed.apply import control_script, guard_timer
+from wirespeed.apply.control_posix import PosixControl
 from wirespeed.apply.guard_timer import arm_script
-from wirespeed.apply.hands_shell import ShellHands
 from wirespeed.apply.planner import make_plan
 from wirespeed.apply.run import JOURNAL, open_run
 from wirespeed.host import identity
@@ -17,20 +17,20 @@ from wirespeed.host.local import LocalRunner
 from wirespeed.model.error import InputError
 from wirespeed.model.journal import Begun
 from wirespeed.model.owner import Owner, owner_said, parse_owner
-from wirespeed.runs.run_hosts import claim_of, taken
+from wirespeed.runs.run_hosts import claim_of, lock_hosts
 
 
 @pytest.fixture
 def lock(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(catalog, "step_types", lambda: {"note": Note})
-    monkeypatch.setattr(hands_script, "LOCK", str(tmp_path / "lock"))
+    monkeypatch.setattr(control_script, "LOCK", str(tmp_path / "lock"))
     monkeypatch.setattr(guard_timer, "FOLDER", str(tmp_path / "timers"))
     return tmp_path / "lock"
 
 
 @pytest.fixture
-def hands() -> ShellHands:
-    return ShellHands("alpha", LocalRunner())
+def control() -> PosixControl:
+    return PosixControl("alpha", LocalRunner())
 
 
 def put(lock: Path, line: str) -> None:
@@ -77,11 +77,17 @@ def test_the_machine_is_named_without_its_id():
 
 
 def test_a_lock_of_an_older_wirespeed_is_this_runs_where_its_journal_is_as_old(
-    tmp_path: Path, lock: Path, hands: ShellHands
+    tmp_path: Path, lock: Path, control: PosixControl
 ):
     folder, note = tmp_path / "spec.yaml.run", tmp_path / "note"
     plan = make_plan(
-        [("alpha", Note(path=str(note), text="x"), hands.read([Note(path=str(note), text="x")])[0])]
+        [
+            (
+                "alpha",
+                Note(path=str(note), text="x"),
+                control.read([Note(path=str(note), text="x")])[0],
+            )
+        ]
     )
     old = Begun(at="now", plan=plan).model_dump(mode="json", exclude={"run"})
     folder.mkdir(mode=0o700)
@@ -90,14 +96,14 @@ def test_a_lock_of_an_older_wirespeed_is_this_runs_where_its_journal_is_as_old(
     put(lock, str(folder.resolve()))
     with open_run(folder) as run:
         first = run.id
-        with taken(run, {"alpha": hands}):
+        with lock_hosts(run, {"alpha": control}):
             assert run.id in (lock / "owner").read_text()
     assert not lock.exists()
     with open_run(folder) as run:
         assert run.id == first, "it is kept"
         put(lock, "/elsewhere/spec.yaml.run")
         with pytest.raises(InputError, match=r"taken by /elsewhere/spec\.yaml\.run"):
-            hands.take(claim_of(run))
+            control.take(claim_of(run))
 
 
 def test_the_id_of_a_run_is_that_of_its_journal_and_stays_when_it_begins_anew(tmp_path: Path):
@@ -118,47 +124,49 @@ def test_the_id_of_a_run_is_that_of_its_journal_and_stays_when_it_begins_anew(tm
 
 
 @pytest.mark.parametrize("line", ["", "garbage \x1b[31m", "/old/path"])
-def test_a_lock_that_names_no_run_is_refused_and_broken(lock: Path, hands: ShellHands, line: str):
+def test_a_lock_that_names_no_run_is_refused_and_broken(
+    lock: Path, control: PosixControl, line: str
+):
     put(lock, line)
     with pytest.raises(InputError) as caught:
-        hands.take(claim())
+        control.take(claim())
     assert "\x1b" not in caught.value.found and "--break-lock" in caught.value.next
-    hands.take(claim(breaks=True))
+    control.take(claim(breaks=True))
     assert (lock / "owner").read_text() == f"{claim().line()}\n"
 
 
-def test_a_lock_without_an_owner_is_taken_only_when_it_is_broken(lock: Path, hands: ShellHands):
+def test_a_lock_without_an_owner_is_taken_only_when_it_is_broken(lock: Path, control: PosixControl):
     lock.mkdir()
     with pytest.raises(InputError, match="an owner that it does not name"):
-        hands.take(claim())
-    hands.take(claim(breaks=True))
+        control.take(claim())
+    control.take(claim(breaks=True))
 
 
 def test_what_another_run_left_armed_keeps_a_host_that_nobody_locked(
-    lock: Path, hands: ShellHands, tmp_path: Path
+    lock: Path, control: PosixControl, tmp_path: Path
 ):
     other = claim("b").run
-    hands._ask(arm_script(f"{other}-t", (), 60), 10)
+    control._ask(arm_script(f"{other}-t", (), 60), 10)
     try:
         with pytest.raises(InputError, match=f"1 armed step of run {other}"):
-            hands.take(claim())
+            control.take(claim())
         assert not lock.exists(), "it is given back"
         told: list[str] = []
-        hands.take(type(claim())(claim().owner, breaks=True, tell=told.append))
+        control.take(type(claim())(claim().owner, breaks=True, tell=told.append))
         assert any("left armed" in one for one in told)
     finally:
-        hands.take(claim("b", breaks=True))
+        control.take(claim("b", breaks=True))
         assert (tmp_path / f"timers/wirespeed-undo-{other}-t/result").exists(), "its own settles it"
 
 
 def test_a_run_whose_lock_was_broken_changes_nothing_more(
-    lock: Path, hands: ShellHands, tmp_path: Path
+    lock: Path, control: PosixControl, tmp_path: Path
 ):
     step = Note(path=str(tmp_path / "note"), text="x")
-    hands.take(claim("a"))
-    ShellHands("alpha", LocalRunner()).take(claim("b", breaks=True))
-    done = hands.change(step, step.change({"text": None}, {"text": "x"}))
+    control.take(claim("a"))
+    PosixControl("alpha", LocalRunner()).take(claim("b", breaks=True))
+    done = control.change(step, step.change({"text": None}, {"text": "x"}))
     assert f"the host was taken meanwhile, by run {claim('b').run}" in done.failed
     assert not (tmp_path / "note").exists()
     (lock / "owner").unlink()
-    assert hands.change(step, step.change({"text": None}, {"text": "x"})).failed == "", "rebooted"
+    assert control.change(step, step.change({"text": None}, {"text": "x"})).failed == "", "rebooted"

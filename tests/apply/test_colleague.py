@@ -13,20 +13,20 @@ from described_powershell import DescribedPowerShell
 from described_powershell_timer import TimedPowerShell
 from described_switch import switch
 from described_windows import Adapter, DescribedWindows
+from test_control_posix import Note
+from test_control_switchport import DescribedSession as SwitchSession
+from test_control_switchport import forced
 from test_esxi_guest import REPORT, host
 from test_esxi_vsphere import DescribedSession as VsphereSession
-from test_hands_shell import Note
-from test_hands_switchport import DescribedSession as SwitchSession
-from test_hands_switchport import forced
 
 from wirespeed import catalog
-from wirespeed.apply import guard_timer, guard_timer_change, hands_script
+from wirespeed.apply import control_script, guard_timer, guard_timer_change
+from wirespeed.apply.control import HostControl
+from wirespeed.apply.control_posix import PosixControl
+from wirespeed.apply.control_script import change_script
+from wirespeed.apply.control_still import MEMINFO, TIMERS, is_still, varying
 from wirespeed.apply.executor import Executor
-from wirespeed.apply.guard_timer_hands import guarded
-from wirespeed.apply.hands import Hands
-from wirespeed.apply.hands_script import change_script
-from wirespeed.apply.hands_shell import ShellHands
-from wirespeed.apply.hands_still import MEMINFO, TIMERS, is_still, varying
+from wirespeed.apply.guard_timer_control import guarded
 from wirespeed.apply.planner import make_plan
 from wirespeed.host.clock import sleep_s
 from wirespeed.host.local import LocalRunner
@@ -39,9 +39,9 @@ from wirespeed.model.observed import Known, Observed
 from wirespeed.model.plan import Plan
 from wirespeed.model.step import State, Step
 from wirespeed.model.switch_kind import SwitchKind
-from wirespeed.platforms.esxi.control_vsphere import VsphereHands
-from wirespeed.platforms.switch.control import SwitchHands
-from wirespeed.platforms.windows.control import PowerShellHands
+from wirespeed.platforms.esxi.control_vsphere import VsphereControl
+from wirespeed.platforms.switch.control import SwitchControl
+from wirespeed.platforms.windows.control import WindowsControl
 from wirespeed.platforms.windows.steps.windows_property import WindowsProperty
 from wirespeed.steps.bond import Bond
 from wirespeed.steps.hugepages import Hugepages
@@ -97,20 +97,20 @@ def run_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     own = {"put": Put, "note": Note, "varying": Varying}
     monkeypatch.setattr(catalog, "step_types", lambda: known | own)
     monkeypatch.setattr(guard_timer, "FOLDER", str(tmp_path / "run"))
-    monkeypatch.setattr(hands_script, "LOCK", str(tmp_path / "lock"))
+    monkeypatch.setattr(control_script, "LOCK", str(tmp_path / "lock"))
     monkeypatch.setattr(guard_timer_change, "PAUSE_S", 0.1)
     monkeypatch.setattr(guard_timer_change, "SETTLE_S", 0.1)
     return tmp_path / "run"
 
 
-def plan_of(hands: Hands, steps: Sequence[Step], cuts: str = "") -> Plan:
-    rows = zip(steps, hands.read(steps), strict=True)
+def plan_of(control: HostControl, steps: Sequence[Step], cuts: str = "") -> Plan:
+    rows = zip(steps, control.read(steps), strict=True)
     plan = make_plan([("alpha", step, state) for step, state in rows])
     return Plan(steps=tuple(one.model_copy(update={"cuts": cuts}) for one in plan.steps))
 
 
-def executor(plan: Plan, hands: Hands, journal: list[Entry]) -> Executor:
-    return Executor(plan, {"alpha": hands}, journal.append, lambda: "now", tuple(journal))
+def executor(plan: Plan, control: HostControl, journal: list[Entry]) -> Executor:
+    return Executor(plan, {"alpha": control}, journal.append, lambda: "now", tuple(journal))
 
 
 def refused(run: Executor) -> ApplyError:
@@ -204,30 +204,30 @@ def test_the_script_that_writes_reads_first_and_leaves_what_a_colleague_wrote(
     note: Path, kind: type[Note]
 ):
     network = Network()
-    hands, journal = ShellHands("alpha", network), list[Entry]()
-    plan = plan_of(hands, [kind(path=str(note), text="ours")])
+    control, journal = PosixControl("alpha", network), list[Entry]()
+    plan = plan_of(control, [kind(path=str(note), text="ours")])
     network.colleague = lambda: note.write_text("theirs\n")
-    refused(executor(plan, hands, journal))
+    refused(executor(plan, control, journal))
     assert note.read_text() == "theirs\n"
 
 
 def test_undo_too_leaves_what_a_colleague_wrote_just_before_it(note: Path):
     network = Network()
-    hands, journal = ShellHands("alpha", network), list[Entry]()
-    plan = plan_of(hands, [Note(path=str(note), text="ours")])
-    executor(plan, hands, journal).apply()
+    control, journal = PosixControl("alpha", network), list[Entry]()
+    plan = plan_of(control, [Note(path=str(note), text="ours")])
+    executor(plan, control, journal).apply()
     network.colleague = lambda: note.write_text("theirs\n")
     with pytest.raises(LeftChangedError):
-        executor(plan, hands, journal).undo()
+        executor(plan, control, journal).undo()
     assert note.read_text() == "theirs\n"
 
 
 def test_it_costs_no_trip_where_no_colleague_comes(note: Path):
     network = Network()
-    hands = ShellHands("alpha", network)
-    plan = plan_of(hands, [Note(path=str(note), text="ours")])
+    control = PosixControl("alpha", network)
+    plan = plan_of(control, [Note(path=str(note), text="ours")])
     network.scripts.clear()
-    executor(plan, hands, []).apply()
+    executor(plan, control, []).apply()
     assert [CHANGES in one for one in network.scripts] == [False, True, False]
     assert note.read_text() == "ours\n"
 
@@ -238,11 +238,11 @@ def test_a_reading_that_a_colleague_altered_without_the_state_is_taken_once_more
             return Known({"text": section.output.partition("\n")[0]}, self.read().line())
 
     network = Network()
-    hands = ShellHands("alpha", network)
+    control = PosixControl("alpha", network)
     step = FirstLine(path=str(note), text="ours")
-    assert hands.read([step])
+    assert control.read([step])
     network.colleague = lambda: note.write_text("before\nand more\n")
-    changed = hands.change(
+    changed = control.change(
         step, step.change({"text": "before"}, {"text": "ours"}), {"text": "before"}
     )
     assert changed == type(changed)("", Known({"text": "ours"}, step.read().line()))
@@ -251,8 +251,8 @@ def test_a_reading_that_a_colleague_altered_without_the_state_is_taken_once_more
 
 def test_a_reading_that_is_never_twice_the_same_is_changed_all_the_same(note: Path):
     network = Network()
-    hands = ShellHands("alpha", network)
-    executor(plan_of(hands, [Varying(path=str(note), text="ours")]), hands, []).apply()
+    control = PosixControl("alpha", network)
+    executor(plan_of(control, [Varying(path=str(note), text="ours")]), control, []).apply()
     assert note.read_text() == "ours\n"
     assert sum(CHANGES in one for one in network.scripts) == 4, "tried thrice, then done"
 
@@ -261,7 +261,7 @@ def test_under_the_timer_nothing_of_a_colleague_is_overwritten_now_or_later(
     note: Path, run_folder: Path
 ):
     network, journal = Network(), list[Entry]()
-    shell = ShellHands("alpha", network)
+    shell = PosixControl("alpha", network)
     shell.take(claim())
     plan = plan_of(shell, [Note(path=str(note), text="ours")], cuts="it is the way")
     network.colleague = lambda: note.write_text("theirs\n")
@@ -274,13 +274,13 @@ def test_under_the_timer_nothing_of_a_colleague_is_overwritten_now_or_later(
 
 
 def test_a_timer_whose_controller_is_killed_writes_nothing_over_a_colleague(note: Path):
-    hands, step = ShellHands("alpha", LocalRunner()), Note(path=str(note), text="ours")
-    (section,) = hands._ask(hands_script.read_script([step]), 10).all_sections()
+    control, step = PosixControl("alpha", LocalRunner()), Note(path=str(note), text="ours")
+    (section,) = control._ask(control_script.read_script([step]), 10).all_sections()
     undo = step.change({"text": "ours"}, {"text": "before"})
-    hands._ask(guard_timer.arm_script("t", undo, 1), 10)
+    control._ask(guard_timer.arm_script("t", undo, 1), 10)
     note.write_text("theirs\n")
     script = guard_timer_change.POSIX.change("t", step, step.change({}, {"text": "ours"}), section)
-    hands._ask(script, 10)
+    control._ask(script, 10)
     sleep_s(2)
     assert note.read_text() == "theirs\n"
 
@@ -299,10 +299,10 @@ def sets_jumbo(described: DescribedWindows) -> None:
 def test_windows_leaves_what_a_colleague_set(is_timed: bool, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(WindowsProperty, "settle_s", 0.0)
     shell = TimedPowerShell(windows()) if is_timed else DescribedPowerShell(windows())
-    hands = PowerShellHands("desk", shell, back_s=5.0)
-    plan = plan_of(hands, [JUMBO], cuts="it is the way" if is_timed else "")
+    control = WindowsControl("desk", shell, back_s=5.0)
+    plan = plan_of(control, [JUMBO], cuts="it is the way" if is_timed else "")
     shell.colleague = sets_jumbo
-    refused(executor(plan, guarded(plan, {"alpha": hands})["alpha"], []))
+    refused(executor(plan, guarded(plan, {"alpha": control})["alpha"], []))
     assert shell.host.adapters[CARD].properties["*JumboPacket"] == ["4088"]
     assert shell.ran == []
     if isinstance(shell, TimedPowerShell):
@@ -311,10 +311,10 @@ def test_windows_leaves_what_a_colleague_set(is_timed: bool, monkeypatch: pytest
 
 def test_windows_is_changed_in_one_trip_where_no_colleague_comes():
     shell = DescribedPowerShell(windows())
-    hands = PowerShellHands("desk", shell, back_s=5.0)
-    plan = plan_of(hands, [JUMBO])
+    control = WindowsControl("desk", shell, back_s=5.0)
+    plan = plan_of(control, [JUMBO])
     shell.scripts.clear()
-    executor(plan, hands, []).apply()
+    executor(plan, control, []).apply()
     assert shell.host.adapters[CARD].properties["*JumboPacket"] == ["9014"]
     assert len(shell.scripts) == 3, "all is read, the change, all is read"
 
@@ -322,28 +322,28 @@ def test_windows_is_changed_in_one_trip_where_no_colleague_comes():
 @pytest.mark.parametrize("kind", SwitchKind)
 def test_a_switch_leaves_what_a_colleague_typed(kind: SwitchKind):
     session = SwitchSession(switch(kind))
-    hands = SwitchHands(session)
+    control = SwitchControl(session)
     step = forced(kind)
-    (found,) = hands.read([step])
+    (found,) = control.read([step])
     assert isinstance(found, Known)
     goal = step.wanted(found.value)
     other = {key: f"{value}0" for key, value in found.value.items()}
-    changed = hands.change(step, step.change(found.value, goal), other)
+    changed = control.change(step, step.change(found.value, goal), other)
     assert changed.is_stale and changed.now == found
     assert session.switch == switch(kind)
 
 
 def test_an_esxi_guest_stays_as_a_colleague_set_it():
     session = VsphereSession(host())
-    hands = VsphereHands("vmhost", session)
-    plan = plan_of(hands, [REPORT])
+    control = VsphereControl("vmhost", session)
+    plan = plan_of(control, [REPORT])
     described = session.described.guests[REPORT.number]
 
     def write(entry: Entry) -> None:
         if isinstance(entry, Intent):
             described.reservation_mb = 512
 
-    error = refused(Executor(plan, {"alpha": hands}, write, lambda: "now"))
+    error = refused(Executor(plan, {"alpha": control}, write, lambda: "now"))
     assert "512" in error.found
     assert described.reservation_mb == 512
 
@@ -421,7 +421,7 @@ def test_every_shell_knows_a_reading_again_and_a_colleague_s(
     def said(script: str) -> Capture:
         return parse_capture(LocalRunner().run([*shell, "-s"], stdin=script).output, "here")
 
-    read = said(hands_script.read_script([step])).section("step-0")
+    read = said(control_script.read_script([step])).section("step-0")
     assert read is not None
     again = said(change_script(step, ran, expected=read))
     assert is_still(again) and again.section("change-0") is not None

@@ -61,8 +61,8 @@ def plan_of(host: DescribedHost, steps: Sequence[Step] = STEPS, made: Sequence[i
 
 
 def executor(plan: Plan, host: DescribedHost, journal: list[Entry], **more: object) -> Executor:
-    hands = {"alpha": host}
-    return Executor(plan, hands, journal.append, lambda: "now", tuple(journal), **more)  # type: ignore[arg-type]
+    controls = {"alpha": host}
+    return Executor(plan, controls, journal.append, lambda: "now", tuple(journal), **more)  # type: ignore[arg-type]
 
 
 def applied(host: DescribedHost, steps: Sequence[Step] = STEPS) -> tuple[Plan, list[Entry]]:

@@ -76,7 +76,7 @@ def host(monkeypatch: pytest.MonkeyPatch) -> RebootingHost:
         {"alpha": host},
         [Wanted(Put(key=key, value=value)) for key, value in GOAL.items()],
     )
-    monkeypatch.setattr(persist_module, "hands_of", undo.callback.__globals__["hands_of"])  # type: ignore[union-attr]
+    monkeypatch.setattr(persist_module, "controls_of", undo.callback.__globals__["controls_of"])  # type: ignore[union-attr]
     return host
 
 

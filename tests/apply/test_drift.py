@@ -4,7 +4,7 @@ import pytest
 from described_host import Put
 
 from wirespeed import catalog
-from wirespeed.apply.drift import drifted, left_states
+from wirespeed.apply.drift import applied_states, drifted
 from wirespeed.apply.planner import make_plan
 from wirespeed.model.journal import Begun, Entry, Result, Stood, Undone, Verified
 from wirespeed.model.observed import Known, Unreadable
@@ -29,9 +29,9 @@ def done(number: int, value: int) -> Result:
 def test_what_a_later_step_of_ours_altered_is_no_drift():
     plan = plan_of((A, 0), (B, 0))
     entries: list[Entry] = [Begun(at="now", plan=plan), done(0, 1), done(1, 1)]
-    assert left_states(plan, entries) == {0: {"value": 1}, 1: {"value": 1}}
+    assert applied_states(plan, entries) == {0: {"value": 1}, 1: {"value": 1}}
     entries.append(Stood(states={0: {"value": 5}, 1: {"value": 1}}))
-    left = left_states(plan, entries)
+    left = applied_states(plan, entries)
     assert left == {0: {"value": 5}, 1: {"value": 1}}
     now = {0: Known({"value": 5}, "get"), 1: Known({"value": 1}, "get")}
     assert drifted(plan, left, now) == []
@@ -42,19 +42,19 @@ def test_what_a_later_step_of_ours_altered_is_no_drift():
 def test_what_was_so_already_is_compared_as_well():
     plan = plan_of((A, 1), (B, 0))
     entries: list[Entry] = [Begun(at="now", plan=plan), done(1, 1)]
-    assert left_states(plan, entries) == {0: {"value": 1}, 1: {"value": 1}}
+    assert applied_states(plan, entries) == {0: {"value": 1}, 1: {"value": 1}}
 
 
 def test_what_was_put_back_or_never_begun_is_not():
     plan = plan_of((A, 0), (B, 0), (C, 0))
     back = Undone(number=0, verdict=Verified.VERIFIED, now={"value": 0})
     entries: list[Entry] = [Begun(at="now", plan=plan), done(0, 1), done(1, 1), back]
-    assert left_states(plan, entries) == {1: {"value": 1}}
+    assert applied_states(plan, entries) == {1: {"value": 1}}
 
 
 def test_of_a_step_in_two_stages_the_later_counts():
     plan = plan_of((A, 0), (A, 1))
-    assert list(left_states(plan, [Begun(at="now", plan=plan), done(0, 1)])) == [1]
+    assert list(applied_states(plan, [Begun(at="now", plan=plan), done(0, 1)])) == [1]
 
 
 def test_what_nobody_can_read_has_drifted_for_all_that_is_known():

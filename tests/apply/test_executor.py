@@ -8,8 +8,8 @@ import pytest
 from described_host import MADE, DescribedHost, Killed, Put
 
 from wirespeed import catalog
+from wirespeed.apply.control import Changed
 from wirespeed.apply.executor import Executor
-from wirespeed.apply.hands import Changed
 from wirespeed.apply.planner import make_plan
 from wirespeed.model.command import Command
 from wirespeed.model.error import ApplyError, HostError, LeftChangedError
@@ -385,8 +385,8 @@ def test_what_went_with_a_reboot_is_done_again_though_a_step_changed_by_itself_m
             host.meanwhile = {"a": 2}
 
     del journal[-1]  # killed before it was at its end
-    hands, rebooted = {"alpha": host}, {"alpha"}
-    Executor(plan, hands, write, lambda: "now", tuple(journal), rebooted=rebooted).apply()
+    controls, rebooted = {"alpha": host}, {"alpha"}
+    Executor(plan, controls, write, lambda: "now", tuple(journal), rebooted=rebooted).apply()
     assert host.values == dict.fromkeys("abc", 10)
     verdicts = [(one.number, one.verdict) for one in again if isinstance(one, Result)]
     assert verdicts[:2] == [(0, Verified.CHANGED_MEANWHILE), (0, Verified.VERIFIED)]
@@ -430,9 +430,9 @@ class TestUndoOfWhatCannotBeRead:
         rows = [("alpha", count, host.read([count])[0]), *[("gpu-1", s, None) for s in inside]]
         plan, journal = make_plan(rows), []
         guest = DescribedHost({"vf": 7})
-        hands = {"alpha": host, "gpu-1": guest}
-        Executor(plan, hands, journal.append, lambda: "now").apply()
-        hands = {"alpha": host, "gpu-1": Gone({})}
-        Executor(plan, hands, journal.append, lambda: "now", tuple(journal)).undo()
+        controls = {"alpha": host, "gpu-1": guest}
+        Executor(plan, controls, journal.append, lambda: "now").apply()
+        controls = {"alpha": host, "gpu-1": Gone({})}
+        Executor(plan, controls, journal.append, lambda: "now", tuple(journal)).undo()
         assert host.values == {"count": 0}
         assert len(asked) == 1

@@ -5,15 +5,15 @@ from pathlib import Path
 
 import pytest
 from claims import claim
-from test_hands_shell import NASTY, Note
+from test_control_posix import NASTY, Note
 
 from wirespeed import catalog
-from wirespeed.apply import guard_timer, guard_timer_change, hands_script
+from wirespeed.apply import control_script, guard_timer, guard_timer_change
+from wirespeed.apply.control_posix import PosixControl
+from wirespeed.apply.control_script import change_script
 from wirespeed.apply.executor import Executor
 from wirespeed.apply.guard_timer import Outcome, arm_script, confirmed, taken, undo_script
-from wirespeed.apply.guard_timer_hands import guarded
-from wirespeed.apply.hands_script import change_script
-from wirespeed.apply.hands_shell import ShellHands
+from wirespeed.apply.guard_timer_control import guarded
 from wirespeed.apply.planner import make_plan
 from wirespeed.host.clock import Deadline, sleep_s
 from wirespeed.host.local import LocalRunner
@@ -63,7 +63,7 @@ class Network:
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(catalog, "step_types", lambda: {"note": Note})
     monkeypatch.setattr(guard_timer, "FOLDER", str(tmp_path / "run"))
-    monkeypatch.setattr(hands_script, "LOCK", str(tmp_path / "lock"))
+    monkeypatch.setattr(control_script, "LOCK", str(tmp_path / "lock"))
     monkeypatch.setattr(guard_timer_change, "PAUSE_S", 0.1)
     monkeypatch.setattr(guard_timer_change, "SETTLE_S", 0.5)
     return tmp_path / "run"
@@ -78,7 +78,7 @@ def way(tmp_path: Path) -> Path:
 
 def plan_for(way: Path, text: str) -> Plan:
     step = Note(path=str(way), text=text)
-    state = ShellHands("here", LocalRunner()).read([step])[0]
+    state = PosixControl("here", LocalRunner()).read([step])[0]
     plan = make_plan([("alpha", step, state)])
     steps = [one.model_copy(update={"cuts": "it is the way"}) for one in plan.steps]
     return Plan(steps=tuple(steps))
@@ -87,8 +87,8 @@ def plan_for(way: Path, text: str) -> Plan:
 def executor(
     plan: Plan, network: Network, journal: list[Entry], within_s: int = SOON_S
 ) -> Executor:
-    hands = guarded(plan, {"alpha": ShellHands("alpha", network)}, within_s)
-    return Executor(plan, hands, journal.append, lambda: "now", tuple(journal))
+    control = guarded(plan, {"alpha": PosixControl("alpha", network)}, within_s)
+    return Executor(plan, control, journal.append, lambda: "now", tuple(journal))
 
 
 def sleepers(folder: Path) -> list[str]:
@@ -127,28 +127,28 @@ def test_a_step_that_cuts_is_undone_by_the_host_and_the_error_says_so(way: Path)
 
 def test_killed_before_it_could_confirm_the_host_undoes_it(way: Path):
     plan, network = plan_for(way, "cut"), Network(way)
-    hands = ShellHands("alpha", network)
+    control = PosixControl("alpha", network)
     step = Note(path=str(way), text="cut")
     undo = step.change({"text": "cut"}, {"text": "open"})
     with pytest.raises(HostError):
         # As far as a process gets that is killed after its change.
-        hands._ask(arm_script("t", undo, SOON_S), 10)
-        hands._ask(change_script(step, plan.steps[0].commands), 10)
+        control._ask(arm_script("t", undo, SOON_S), 10)
+        control._ask(change_script(step, plan.steps[0].commands), 10)
     await_text(way, "open\n")
-    assert hands.read([step]) == [Known({"text": "open"}, f"cat {way}")]
+    assert control.read([step]) == [Known({"text": "open"}, f"cat {way}")]
 
 
 def test_whoever_takes_the_host_next_has_what_is_armed_undone_first(way: Path, folder: Path):
     step = Note(path=str(way), text="new")
     undo = step.change({"text": "new"}, {"text": "open"})
-    hands = ShellHands("alpha", Network(way))
-    assert guard_timer.armed(hands._ask(arm_script(TOKEN, undo, 600), 10)) == ""
-    hands.change(step, step.change({"text": "open"}, {"text": "new"}))
+    control = PosixControl("alpha", Network(way))
+    assert guard_timer.armed(control._ask(arm_script(TOKEN, undo, 600), 10)) == ""
+    control.change(step, step.change({"text": "open"}, {"text": "new"}))
     assert way.read_text() == "new\n"
-    hands.take(claim())
+    control.take(claim())
     assert way.read_text() == "open\n"
     assert sleepers(folder) == [], "and the timer is ended"
-    hands.give_back(claim())
+    control.give_back(claim())
     assert not folder.exists(), "nothing is left on the host"
 
 
@@ -177,7 +177,7 @@ def test_a_timer_that_does_not_start_lets_nothing_be_changed(way: Path, folder: 
 def test_no_command_is_begun_once_the_host_has_taken_it_back(way: Path, folder: Path):
     (folder / "wirespeed-undo-t/taken").mkdir(parents=True)
     step = Note(path=str(way), text="new")
-    script = hands_script.change_script(
+    script = control_script.change_script(
         step, [Command(argv=("tee", str(way)), stdin="new")], taken("t")
     )
     done = LocalRunner().run(["sh", "-s"], stdin=script)
@@ -191,20 +191,20 @@ def test_a_command_of_the_undo_that_fails_is_named_and_the_others_are_run(way: P
         Command(argv=("ls", "/nowhere/at all")),
         Command(argv=("tee", str(way)), stdin=NASTY),
     )
-    ShellHands("a", LocalRunner())._ask(arm_script(TOKEN, undo, 600), 10)
+    PosixControl("a", LocalRunner())._ask(arm_script(TOKEN, undo, 600), 10)
     LocalRunner().run(["sh", str(folder / f"wirespeed-undo-{TOKEN}/undo")])
     done = LocalRunner().run(["sh", "-s"], stdin=guard_timer.confirm_script(TOKEN, step))
     outcome, now = confirmed(parse_capture(done.output, "a"), step, undo)
     assert outcome is Outcome.UNDONE
     assert now.failed == "ls '/nowhere/at all'"
     assert way.read_text() == NASTY + "\n"
-    ShellHands("a", LocalRunner()).take(claim())
+    PosixControl("a", LocalRunner()).take(claim())
     assert sleepers(folder) == []
 
 
 def test_to_confirm_twice_is_to_confirm_once(way: Path, folder: Path):
     step = Note(path=str(way), text="open")
-    ShellHands("a", LocalRunner())._ask(arm_script("t", (), 600), 10)
+    PosixControl("a", LocalRunner())._ask(arm_script("t", (), 600), 10)
     for _ in range(2):
         done = LocalRunner().run(["sh", "-s"], stdin=guard_timer.confirm_script("t", step))
         assert confirmed(parse_capture(done.output, "a"), step, ())[0] is Outcome.CONFIRMED

@@ -8,17 +8,17 @@ from pathlib import Path
 from typing import Any, Literal
 
 import pytest
-from test_hands_shell import NASTY, Failing, Note
+from test_control_posix import NASTY, Failing, Note
 
 from wirespeed import catalog
 from wirespeed.apply import (
+    control_script,
     guard_timer,
     guard_timer_change,
-    hands_script,
     host_copy,
     host_copy_script,
 )
-from wirespeed.apply.hands_shell import ShellHands
+from wirespeed.apply.control_posix import PosixControl
 from wirespeed.apply.host_copy import About, Batch, copy_name
 from wirespeed.apply.planner import make_plan
 from wirespeed.apply.run import Run, open_run, salvage_run
@@ -32,7 +32,7 @@ from wirespeed.model.journal_part import part_of
 from wirespeed.model.owner import parse_owner
 from wirespeed.model.plan import Plan
 from wirespeed.model.step import State
-from wirespeed.runs.run_hosts import carry_out, put_back, take_back, taken
+from wirespeed.runs.run_hosts import apply_plan, lock_hosts, put_back, undo_plan
 
 
 class Seen(Note):
@@ -56,7 +56,7 @@ class CountingRunner(LocalRunner):
     def run(self, argv: Sequence[str], **how: Any) -> Completed:
         self.trips += 1
         if script := how.get("stdin"):
-            how["stdin"] = script.replace(hands_script.LOCK, self._lock)
+            how["stdin"] = script.replace(control_script.LOCK, self._lock)
         done = super().run(argv, **how)
         if self.loses == self.trips:
             raise HostError("ssh.lost", where="alpha", found="the connection ended")
@@ -67,26 +67,26 @@ class CountingRunner(LocalRunner):
 def host(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     kinds = {"note": Note, "failing": Failing, "seen": Seen}
     monkeypatch.setattr(catalog, "step_types", lambda: kinds)
-    monkeypatch.setattr(hands_script, "LOCK", str(tmp_path / "lock"))
+    monkeypatch.setattr(control_script, "LOCK", str(tmp_path / "lock"))
     monkeypatch.setattr(guard_timer, "FOLDER", str(tmp_path / "timers"))
     (tmp_path / "old").write_text("before\n")
     yield tmp_path
 
 
 @pytest.fixture
-def hands(host: Path) -> dict[str, ShellHands]:
+def controls(host: Path) -> dict[str, PosixControl]:
     names = ("alpha", "beta")
-    return {name: ShellHands(name, CountingRunner(f"{host}/lock-{name}")) for name in names}
+    return {name: PosixControl(name, CountingRunner(f"{host}/lock-{name}")) for name in names}
 
 
-def plan_for(host: Path, hands: dict[str, ShellHands]) -> Plan:
+def plan_for(host: Path, controls: dict[str, PosixControl]) -> Plan:
     """Steps of both hosts by turns, so that each has numbers of its own."""
     steps = [
         ("alpha", Note(path=str(host / "old"), text=NASTY)),
         ("beta", Note(path=str(host / "beta"), text="y")),
         ("alpha", Note(path=str(host / "new"), text="x")),
     ]
-    return make_plan((at, step, hands[at].read([step])[0]) for at, step in steps)
+    return make_plan((at, step, controls[at].read([step])[0]) for at, step in steps)
 
 
 def folder_of(copies: Path, run: Run, name: str = "alpha") -> Path:
@@ -105,11 +105,11 @@ def assert_says(copies: Path, run: Run, name: str = "alpha") -> None:
 
 
 def test_what_was_applied_stands_in_each_hosts_copy_for_root_alone(
-    host: Path, hands: dict[str, ShellHands], copies: Path
+    host: Path, controls: dict[str, PosixControl], copies: Path
 ):
     with open_run(host / "run", of="/srv/spec.yaml") as run:
-        carry_out(run, plan_for(host, hands), hands)
-        for name in hands:
+        apply_plan(run, plan_for(host, controls), controls)
+        for name in controls:
             assert_says(copies, run, name)
         told = copy_of(copies, run)
         first = told.entries[0]
@@ -126,32 +126,32 @@ def test_what_was_applied_stands_in_each_hosts_copy_for_root_alone(
 
 
 def test_an_undo_ends_in_a_copy_that_says_undone(
-    host: Path, hands: dict[str, ShellHands], copies: Path
+    host: Path, controls: dict[str, PosixControl], copies: Path
 ):
     with open_run(host / "run") as run:
-        plan = plan_for(host, hands)
-        carry_out(run, plan, hands)
+        plan = plan_for(host, controls)
+        apply_plan(run, plan, controls)
         assert not (folder_of(copies, run) / "undone").exists()
-        take_back(run, plan, hands, "spec")
+        undo_plan(run, plan, controls, "spec")
         assert_says(copies, run)
         assert outcome(copy_of(copies, run).entries) == "undone"
         assert (folder_of(copies, run) / "undone").exists()
         number = (folder_of(copies, run) / "number").read_text()
         run.begin_anew()
-        carry_out(run, plan, hands)
+        apply_plan(run, plan, controls)
         assert_says(copies, run)
         assert not (folder_of(copies, run) / "undone").exists()
         assert int((folder_of(copies, run) / "number").read_text()) > int(number)
 
 
 def test_an_intent_is_in_the_copy_before_the_change_is_made(
-    host: Path, hands: dict[str, ShellHands], copies: Path
+    host: Path, controls: dict[str, PosixControl], copies: Path
 ):
     with open_run(host / "run") as run:
         file = str(folder_of(copies, run) / "journal.jsonl")
         steps = [Seen(path=str(host / name), text="x", copy_of=file) for name in ("one", "two")]
-        plan = make_plan(("alpha", step, hands["alpha"].read([step])[0]) for step in steps)
-        carry_out(run, plan, hands)
+        plan = make_plan(("alpha", step, controls["alpha"].read([step])[0]) for step in steps)
+        apply_plan(run, plan, controls)
     for number, name in enumerate(("one", "two")):
         told = read_journal_text((host / f"{name}.seen").read_bytes())
         last = told.entries[-1]
@@ -159,13 +159,13 @@ def test_an_intent_is_in_the_copy_before_the_change_is_made(
     assert isinstance(told.entries[-2], Result), "and the result of the step before"
 
 
-def test_a_copy_costs_no_round_trip(host: Path, hands: dict[str, ShellHands]):
-    plan = plan_for(host, hands)
-    runners = [hand._runner for hand in hands.values()]
+def test_a_copy_costs_no_round_trip(host: Path, controls: dict[str, PosixControl]):
+    plan = plan_for(host, controls)
+    runners = [hand._runner for hand in controls.values()]
     for runner in runners:
         runner.trips = 0  # type: ignore[attr-defined]
     with open_run(host / "run") as run:
-        carry_out(run, plan, hands)
+        apply_plan(run, plan, controls)
     # Taken, read once for all steps, a change for each, read once more, given back.
     assert [runner.trips for runner in runners] == [1 + 1 + 2 + 1 + 1, 1 + 1 + 1 + 1 + 1]  # type: ignore[attr-defined]
 
@@ -187,10 +187,10 @@ def programs_of(script: str, folder: Path) -> list[str]:
 
 
 def test_lines_that_are_added_to_a_copy_cost_three_programs(
-    host: Path, hands: dict[str, ShellHands], copies: Path
+    host: Path, controls: dict[str, PosixControl], copies: Path
 ):
     with open_run(host / "run") as run:
-        carry_out(run, plan_for(host, hands), hands)
+        apply_plan(run, plan_for(host, controls), controls)
         folder = folder_of(copies, run)
     before = (folder / "journal.jsonl").read_bytes()
     batch = Batch(len(before), '{"a":1}\n', 1, is_must=True, is_undone=False)
@@ -204,38 +204,38 @@ def test_lines_that_are_added_to_a_copy_cost_three_programs(
 
 @pytest.mark.parametrize("lost", range(1, 7))
 def test_an_answer_that_is_lost_leaves_a_whole_copy_when_the_run_goes_on(
-    host: Path, hands: dict[str, ShellHands], copies: Path, lost: int
+    host: Path, controls: dict[str, PosixControl], copies: Path, lost: int
 ):
-    plan = plan_for(host, hands)
-    runner = hands["alpha"]._runner
+    plan = plan_for(host, controls)
+    runner = controls["alpha"]._runner
     runner.trips, runner.loses = 0, lost  # type: ignore[attr-defined]
     with open_run(host / "run") as run:
         try:
-            carry_out(run, plan, hands)
+            apply_plan(run, plan, controls)
         except (HostError, LeftChangedError):
             assert run.outcome in ("new", "unfinished")
             LocalRunner().run(["rm", "-rf", f"{host}/lock-alpha"])
         if run.outcome != "applied":
-            carry_out(run, run.plan or plan, hands)
-        with taken(run, hands):
+            apply_plan(run, run.plan or plan, controls)
+        with lock_hosts(run, controls):
             pass
         assert run.outcome == "applied"
         assert_says(copies, run)
-        take_back(run, plan, hands, "spec")
+        undo_plan(run, plan, controls, "spec")
         assert_says(copies, run)
     assert (host / "old").read_text() == "before\n"
 
 
 def test_a_copy_that_is_cut_short_or_behind_is_brought_up_to_date(
-    host: Path, hands: dict[str, ShellHands], copies: Path
+    host: Path, controls: dict[str, PosixControl], copies: Path
 ):
     with open_run(host / "run") as run:
-        plan = plan_for(host, hands)
-        carry_out(run, plan, hands, until=1)
+        plan = plan_for(host, controls)
+        apply_plan(run, plan, controls, until=1)
         path = folder_of(copies, run) / "journal.jsonl"
         lines = path.read_bytes().splitlines(keepends=True)
         path.write_bytes(b"".join(lines[:-1]) + lines[-1][:40])
-        carry_out(run, plan, hands)
+        apply_plan(run, plan, controls)
         assert_says(copies, run)
 
 
@@ -246,17 +246,17 @@ def spoilt(data: bytes) -> bytes:
 @pytest.mark.parametrize("how", [spoilt, lambda data: b"\0" * len(data), lambda _: b""])
 def test_a_damaged_journal_on_the_host_is_written_anew_from_the_run_folder(
     host: Path,
-    hands: dict[str, ShellHands],
+    controls: dict[str, PosixControl],
     copies: Path,
     how: Callable[[bytes], bytes],
     capsys: pytest.CaptureFixture[str],
 ):
     with open_run(host / "run") as run:
-        plan = plan_for(host, hands)
-        carry_out(run, plan, hands)
+        plan = plan_for(host, controls)
+        apply_plan(run, plan, controls)
         path = folder_of(copies, run) / "journal.jsonl"
         path.write_bytes(how(path.read_bytes()))
-        take_back(run, plan, hands, "spec")
+        undo_plan(run, plan, controls, "spec")
         assert (
             "alpha: its copy of the run's journal is written again from the run folder"
             in capsys.readouterr().err
@@ -304,36 +304,36 @@ PLANTED = {
 @pytest.mark.parametrize("name", PLANTED)
 def test_a_planted_copy_is_left_alone_and_nothing_new_is_changed_beside_it(
     host: Path,
-    hands: dict[str, ShellHands],
+    controls: dict[str, PosixControl],
     copies: Path,
     name: str,
     capsys: pytest.CaptureFixture[str],
 ):
     how, what, why = PLANTED[name]
     with open_run(host / "run") as run:
-        plan = plan_for(host, hands)
-        carry_out(run, plan, hands, until=0)
+        plan = plan_for(host, controls)
+        apply_plan(run, plan, controls, until=0)
         how(Path(os.path.normpath(folder_of(copies, run) / what)))
         with pytest.raises(InputError, match=r"host\.copy_differs") as caught:
-            carry_out(run, plan, hands)
+            apply_plan(run, plan, controls)
         assert why in caught.value.found
         assert not (host / "new").exists() and not list(host.glob("lock*"))
         # What was done is taken back all the same: the run folder says how.
-        take_back(run, plan, hands, "spec")
+        undo_plan(run, plan, controls, "spec")
         assert why in capsys.readouterr().err
     assert (host / "old").read_text() == "before\n"
 
 
 @pytest.mark.parametrize("name", ["a link above", "others may write above"])
 def test_a_planted_folder_forbids_the_first_change(
-    host: Path, hands: dict[str, ShellHands], copies: Path, name: str
+    host: Path, controls: dict[str, PosixControl], copies: Path, name: str
 ):
     how, _, why = PLANTED[name]
     (copies / "runs").mkdir(parents=True)
     how(copies / "runs")
     written_at = (host / "old").stat().st_mtime_ns
     with open_run(host / "run") as run, pytest.raises(ApplyError) as caught:
-        carry_out(run, plan_for(host, hands), hands)
+        apply_plan(run, plan_for(host, controls), controls)
     assert caught.value.what == "step.failed"
     assert (host / "old").stat().st_mtime_ns == written_at, "not written and put back: not written"
     assert "copy of the journal is not kept" in caught.value.found and why in caught.value.found
@@ -352,41 +352,41 @@ def test_a_step_that_may_cut_off_is_in_the_copy_first_and_not_done_without(
     host: Path, copies: Path, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr(guard_timer_change, "SETTLE_S", 0.1)
-    hands = {"alpha": ShellHands("alpha", ByNetwork(f"{host}/lock-alpha"))}
+    controls = {"alpha": PosixControl("alpha", ByNetwork(f"{host}/lock-alpha"))}
     with open_run(host / "run") as run:
         file = str(folder_of(copies, run) / "journal.jsonl")
         step = Seen(path=str(host / "one"), text="x", copy_of=file)
-        made = make_plan([("alpha", step, hands["alpha"].read([step])[0])])
+        made = make_plan([("alpha", step, controls["alpha"].read([step])[0])])
         plan = Plan(steps=tuple(s.model_copy(update={"cuts": "it is the way"}) for s in made.steps))
-        carry_out(run, plan, hands)
+        apply_plan(run, plan, controls)
         seen = read_journal_text((host / "one.seen").read_bytes())
         assert isinstance(seen.entries[-1], Intent) and not seen.damage
         assert_says(copies, run)
-        take_back(run, plan, hands, "spec")
+        undo_plan(run, plan, controls, "spec")
     link(copies / "runs")
     (host / "one.seen").unlink()
     with open_run(host / "second") as run, pytest.raises(ApplyError) as caught:
-        carry_out(run, plan, hands)
+        apply_plan(run, plan, controls)
     assert "copy of the journal is not kept" in caught.value.found
     assert not (host / "one").exists() and not (host / "one.seen").exists()
 
 
 def test_a_copy_that_would_be_too_long_forbids_the_change_and_no_undo(
-    host: Path, hands: dict[str, ShellHands], copies: Path, monkeypatch: pytest.MonkeyPatch
+    host: Path, controls: dict[str, PosixControl], copies: Path, monkeypatch: pytest.MonkeyPatch
 ):
     with open_run(host / "run") as run:
-        plan = plan_for(host, hands)
-        carry_out(run, plan, hands, until=1)
+        plan = plan_for(host, controls)
+        apply_plan(run, plan, controls, until=1)
         size = (folder_of(copies, run) / "journal.jsonl").stat().st_size
         monkeypatch.setattr(host_copy, "MAX_COPY_BYTES", size + 100)
         with pytest.raises(ApplyError, match=r"step\.failed") as caught:
-            carry_out(run, plan, hands)
+            apply_plan(run, plan, controls)
         assert f"at most {size + 100}" in caught.value.found
         assert run.outcome == "undone" and (host / "old").read_text() == "before\n"
 
 
 def test_of_too_many_copies_those_that_are_undone_are_removed(
-    host: Path, hands: dict[str, ShellHands], copies: Path, monkeypatch: pytest.MonkeyPatch
+    host: Path, controls: dict[str, PosixControl], copies: Path, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr(host_copy_script, "MAX_COPIES", 2)
     # Their text is made when the module is read.
@@ -394,11 +394,11 @@ def test_of_too_many_copies_those_that_are_undone_are_removed(
 
     def applied(name: str, *, undo: bool = False) -> None:
         step = Note(path=str(host / name), text="x")
-        plan = make_plan([("alpha", step, hands["alpha"].read([step])[0])])
+        plan = make_plan([("alpha", step, controls["alpha"].read([step])[0])])
         with open_run(host / f"run-{name}") as run:
-            carry_out(run, plan, hands)
+            apply_plan(run, plan, controls)
             if undo:
-                take_back(run, plan, hands, "spec")
+                undo_plan(run, plan, controls, "spec")
 
     for name in ("a", "b"):
         applied(name, undo=name == "a")
@@ -411,73 +411,73 @@ def test_of_too_many_copies_those_that_are_undone_are_removed(
 
 
 def test_a_step_that_fails_is_put_back_and_the_copy_says_so(
-    host: Path, hands: dict[str, ShellHands], copies: Path
+    host: Path, controls: dict[str, PosixControl], copies: Path
 ):
     step = Failing(path=str(host / "new"), text="x")
-    plan = make_plan([("alpha", step, hands["alpha"].read([step])[0])])
+    plan = make_plan([("alpha", step, controls["alpha"].read([step])[0])])
     with open_run(host / "run") as run:
         with pytest.raises(ApplyError, match=r"step\.failed"):
-            carry_out(run, plan, hands)
+            apply_plan(run, plan, controls)
         assert_says(copies, run)
         assert outcome(copy_of(copies, run).entries) == "undone"
 
 
 def test_a_host_that_was_lost_before_it_knew_of_the_undo_is_no_reason_to_refuse(
-    host: Path, hands: dict[str, ShellHands], copies: Path
+    host: Path, controls: dict[str, PosixControl], copies: Path
 ):
     """It was given back by hand; the next run in the folder begins its copy anew."""
     with open_run(host / "run") as run:
-        plan = plan_for(host, hands)
-        carry_out(run, plan, hands)
+        plan = plan_for(host, controls)
+        apply_plan(run, plan, controls)
         kept = (folder_of(copies, run) / "journal.jsonl").read_bytes()
-        take_back(run, plan, hands, "spec")
+        undo_plan(run, plan, controls, "spec")
         (folder_of(copies, run) / "journal.jsonl").write_bytes(kept)
         (folder_of(copies, run) / "undone").unlink()
     with open_run(host / "run") as run:
         run.begin_anew()
-        carry_out(run, plan, hands)
+        apply_plan(run, plan, controls)
         assert_says(copies, run)
 
 
 def test_a_copy_that_stands_of_a_run_folder_that_knows_nothing_is_not_written_over(
-    host: Path, hands: dict[str, ShellHands], copies: Path
+    host: Path, controls: dict[str, PosixControl], copies: Path
 ):
     with open_run(host / "run") as run:
-        plan = plan_for(host, hands)
-        carry_out(run, plan, hands)
+        plan = plan_for(host, controls)
+        apply_plan(run, plan, controls)
         run.write(Ended(at="now", outcome="undone"))
         run.begin_anew()
         kept = (folder_of(copies, run) / "journal.jsonl").read_bytes()
     with open_run(host / "run") as run:
         assert run.entries == []
         with pytest.raises(InputError, match=r"host\.copy_differs") as caught:
-            carry_out(run, plan, hands)
+            apply_plan(run, plan, controls)
         assert "another beginning of the same run, and that is applied" in caught.value.found
         assert (folder_of(copies, run) / "journal.jsonl").read_bytes() == kept
 
 
-def ahead(host: Path, hands: dict[str, ShellHands]) -> Plan:
+def ahead(host: Path, controls: dict[str, PosixControl]) -> Plan:
     """A run whose folder was brought back from a backup that was made before its undo."""
     with open_run(host / "run") as run:
-        plan = plan_for(host, hands)
-        carry_out(run, plan, hands)
+        plan = plan_for(host, controls)
+        apply_plan(run, plan, controls)
         backup = (host / "run" / "journal.jsonl").read_bytes()
-        take_back(run, plan, hands, "spec")
+        undo_plan(run, plan, controls, "spec")
     (host / "run" / "journal.jsonl").write_bytes(backup)
     return plan
 
 
 def test_what_was_undone_from_elsewhere_is_not_undone_twice(
-    host: Path, hands: dict[str, ShellHands], copies: Path, capsys: pytest.CaptureFixture[str]
+    host: Path, controls: dict[str, PosixControl], copies: Path, capsys: pytest.CaptureFixture[str]
 ):
-    plan = ahead(host, hands)
+    plan = ahead(host, controls)
     (host / "new").write_text("x\n")  # As another run left it since: the same as this one.
     with salvage_run(host / "run") as run:
         assert run.outcome == "applied"
         with pytest.raises(InputError, match=r"run\.behind"):
-            carry_out(run, plan, hands)
-        with taken(run, hands) as held:
-            put_back(run, plan, hands, "spec", held)
+            apply_plan(run, plan, controls)
+        with lock_hosts(run, controls) as held:
+            put_back(run, plan, controls, "spec", held)
         assert run.outcome == "undone"
         assert "it was gone on with from elsewhere" in capsys.readouterr().err
     assert (host / "new").read_text() == "x\n"

@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 
 import pytest
 from described_switch import DescribedSwitch, switch
-from proof import Answer, DescribedHands, UnknownCommandError
-from test_hands_switchport import DescribedSession
+from proof import Answer, DescribedControl, UnknownCommandError
+from test_control_switchport import DescribedSession
 
 from wirespeed.apply.executor import Executor
 from wirespeed.apply.planner import make_plan
@@ -30,7 +30,7 @@ from wirespeed.model.journal import Entry, Result, Verified
 from wirespeed.model.plan import Plan
 from wirespeed.model.question import Question
 from wirespeed.model.switch_kind import SwitchKind
-from wirespeed.platforms.switch.control import SwitchHands
+from wirespeed.platforms.switch.control import SwitchControl
 from wirespeed.platforms.switch.steps.switchport_link import SwitchportLink
 from wirespeed.runs.link_steps import card_end, link_speed, switch_end
 
@@ -138,14 +138,14 @@ def faults(wire: Wire) -> list[str]:
 
 
 class Ends:
-    """Both ends under the real executor, each with hands that can be made to fail."""
+    """Both ends under the real executor, each with a control that can be made to fail."""
 
     def __init__(self, wire: Wire, link_bps: int | None, *, at: int = -1, fault: str = "") -> None:
         self.wire = wire
         self.session = DescribedSession(wire.described, fault, at)
-        self.card = DescribedHands(Card(wire))
-        self.hands = {
-            SWITCH: SwitchHands(self.session, reconnect_s=0.05, pause_s=0.01),
+        self.card = DescribedControl(Card(wire))
+        self.controls = {
+            SWITCH: SwitchControl(self.session, reconnect_s=0.05, pause_s=0.01),
             HOST: self.card,
         }
         steps = link_speed(
@@ -159,7 +159,7 @@ class Ends:
         self.links: list[int | None] = []
 
     def _plan(self, steps: list[tuple[str, object]]) -> Plan:
-        states = [(place, step, self.hands[place].read([step])[0]) for place, step in steps]  # type: ignore[list-item]
+        states = [(place, step, self.controls[place].read([step])[0]) for place, step in steps]  # type: ignore[list-item]
         return make_plan(states)  # type: ignore[arg-type]
 
     def write(self, entry: Entry) -> None:
@@ -168,7 +168,7 @@ class Ends:
             self.links.append(self.wire.link_mbit)
 
     def executor(self) -> Executor:
-        return Executor(self.plan, self.hands, self.write, lambda: "now", tuple(self.journal))
+        return Executor(self.plan, self.controls, self.write, lambda: "now", tuple(self.journal))
 
 
 def as_found() -> Wire:
@@ -183,10 +183,10 @@ def test_the_link_speed_story_from_no_link_to_10_gigabits_and_back():
 
     # "When changing that to auto-negotiate the link would come up at 1Gbps."
     auto = SwitchportLink(kind=SwitchKind.DELL_OS6, port=PORT, link_mbit_per_s=None)
-    hands = SwitchHands(DescribedSession(wire.described))
-    plan = make_plan([(SWITCH, auto, hands.read([auto])[0])])
+    controls = SwitchControl(DescribedSession(wire.described))
+    plan = make_plan([(SWITCH, auto, controls.read([auto])[0])])
     journal: list[Entry] = []
-    Executor(plan, {SWITCH: hands}, journal.append, lambda: "now").apply()
+    Executor(plan, {SWITCH: controls}, journal.append, lambda: "now").apply()
     assert wire.link_mbit == 1000
     assert faults(wire) == ["switchport.negotiated_below_both"]
     (finding,) = diagnosis(wire).findings

@@ -4,7 +4,7 @@ import pytest
 from test_esxi_guest import host
 from test_esxi_vsphere import DescribedSession
 
-from wirespeed.apply.hands_shell import ShellHands
+from wirespeed.apply.control_posix import PosixControl
 from wirespeed.apply.remedies import chosen
 from wirespeed.catalog import platforms
 from wirespeed.host.local import LocalRunner
@@ -12,7 +12,7 @@ from wirespeed.model.command import Shell
 from wirespeed.model.error import InputError
 from wirespeed.model.finding import Danger, Finding, Remedy, Severity
 from wirespeed.model.step_call import StepCall
-from wirespeed.platforms.esxi.control_vsphere import VsphereHands
+from wirespeed.platforms.esxi.control_vsphere import VsphereControl
 
 
 @pytest.mark.parametrize("shell", Shell)
@@ -32,12 +32,12 @@ def test_a_step_of_a_guest_of_esxi_is_left_with_the_way_to_it():
 
 
 def test_hands_of_the_vsphere_api_are_made_as_those_of_every_host_are():
-    hands = VsphereHands("vmhost", DescribedSession(host()))
-    assert vars(ShellHands("alpha", LocalRunner())).keys() <= vars(hands).keys()
+    control = VsphereControl("vmhost", DescribedSession(host()))
+    assert vars(PosixControl("alpha", LocalRunner())).keys() <= vars(control).keys()
 
 
 def test_what_only_a_shell_can_do_is_refused_by_the_vsphere_api_and_said():
     with pytest.raises(InputError) as caught:
-        VsphereHands("vmhost", DescribedSession(host()))._ask("true", 1)
+        VsphereControl("vmhost", DescribedSession(host()))._ask("true", 1)
     assert caught.value.what == "vsphere.no_shell"
     assert "esxi://" in caught.value.next

@@ -2,7 +2,7 @@
 
 import pytest
 
-from wirespeed.apply.remedies import Left, chosen, plan_remedies
+from wirespeed.apply.remedies import Skipped, chosen, plan_remedies
 from wirespeed.catalog import read_step, step_types
 from wirespeed.model.command import Shell
 from wirespeed.model.finding import ByHand, Danger, Finding, Remedy, Severity
@@ -51,14 +51,14 @@ def test_where_the_best_is_by_hand_a_person_chooses():
     both = finding("link.slow", BY_HAND, steps(RX))
     found, left = chosen([both])
     assert not found
-    assert left == [Left("link.slow", "by hand first: look at the cable")]
+    assert left == [Skipped("link.slow", "by hand first: look at the cable")]
     named, _ = chosen([both], ["link.slow"])
     assert [one.rule for one in named] == ["link.slow"]
 
 
 def test_what_is_by_hand_besides_is_told():
     _, left = chosen([finding("a.a", steps(RX), BY_HAND)])
-    assert left == [Left("a.a", "by hand: look at the cable")]
+    assert left == [Skipped("a.a", "by hand: look at the cable")]
 
 
 def test_only_the_rules_that_are_named():
@@ -71,14 +71,14 @@ def test_of_two_that_contradict_the_dearer_stays():
     states = [known(rx=512), known(rx=512), known(tx=512)]
     plan, left = plan_remedies("alpha", found, states)
     assert [p.goal for p in plan.steps] == [{"rx": 4096}, {"tx": 4096}]
-    assert left == [Left("b.b", "eth0: another finding wants rx 4096")]
+    assert left == [Skipped("b.b", "eth0: another finding wants rx 4096")]
 
 
 def test_what_is_not_known_is_left_and_the_others_are_planned():
     found, _ = chosen([finding("a.a", steps(RX)), finding("b.b", steps(RSS))])
     plan, left = plan_remedies("alpha", found, [known(rx=512), Unreadable("no words", "ethtool")])
     assert [p.step["step"] for p in plan.steps] == ["rings"]
-    assert left == [Left("b.b", "eth0: no words")]
+    assert left == [Skipped("b.b", "eth0: no words")]
 
 
 def test_a_name_that_no_command_should_be_given_is_left():

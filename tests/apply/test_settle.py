@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import pytest
 
 from wirespeed.apply import settle
-from wirespeed.apply.hands import Changed
+from wirespeed.apply.control import Changed
 from wirespeed.apply.settle import settled
 from wirespeed.model.observed import Known, Observed, Unreadable
 from wirespeed.model.step import State, Step

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 from claims import claim, owner
-from test_hands_shell import NASTY, Failing, Note
+from test_control_posix import NASTY, Failing, Note
 
 from wirespeed import catalog
-from wirespeed.apply import guard_timer, hands_script, tryout_script
-from wirespeed.apply.hands_shell import ShellHands
+from wirespeed.apply import control_script, guard_timer, tryout_script
+from wirespeed.apply.control_posix import PosixControl
 from wirespeed.apply.planner import make_plan
 from wirespeed.apply.run import Run, open_run
 from wirespeed.apply.tryout_script import Tryout
@@ -22,7 +22,7 @@ from wirespeed.model.journal import StepProgress, progress
 from wirespeed.model.plan import Plan
 from wirespeed.runs import tryout
 from wirespeed.runs.keep_run import keep, refuse_gone
-from wirespeed.runs.run_hosts import carry_out, take_back, taken
+from wirespeed.runs.run_hosts import apply_plan, lock_hosts, undo_plan
 
 SOON_S, LONG_S = 2, 600
 FAKE_SYSTEMCTL = """#!/bin/sh
@@ -33,7 +33,7 @@ echo "$*" >>{log}
 @pytest.fixture
 def host(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     monkeypatch.setattr(catalog, "step_types", lambda: {"note": Note, "failing": Failing})
-    monkeypatch.setattr(hands_script, "LOCK", str(tmp_path / "lock"))
+    monkeypatch.setattr(control_script, "LOCK", str(tmp_path / "lock"))
     monkeypatch.setattr(guard_timer, "FOLDER", str(tmp_path / "timers"))
     monkeypatch.setattr(tryout_script, "FOLDER", str(tmp_path / "try"))
     monkeypatch.setattr(tryout_script, "UNITS", str(tmp_path / "units"))
@@ -45,18 +45,18 @@ def host(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 
 @pytest.fixture
-def hands() -> dict[str, ShellHands]:
-    return {name: ShellHands(name, LocalRunner()) for name in ("alpha", "beta")}
+def controls() -> dict[str, PosixControl]:
+    return {name: PosixControl(name, LocalRunner()) for name in ("alpha", "beta")}
 
 
-def plan_for(host: Path, hands: dict[str, ShellHands]) -> Plan:
+def plan_for(host: Path, controls: dict[str, PosixControl]) -> Plan:
     """Two steps on alpha, the second of which changes what the first made; one on beta."""
     steps = [
         ("alpha", Note(path=str(host / "old"), text=NASTY)),
         ("alpha", Note(path=str(host / "new"), text="x")),
         ("beta", Note(path=str(host / "beta"), text="y")),
     ]
-    return make_plan((at, step, hands[at].read([step])[0]) for at, step in steps)
+    return make_plan((at, step, controls[at].read([step])[0]) for at, step in steps)
 
 
 def stands(host: Path) -> bool:
@@ -75,9 +75,9 @@ def await_before(host: Path) -> None:
         sleep_s(0.1)
 
 
-def applied(run: Run, host: Path, hands: dict[str, ShellHands], seconds: int) -> Plan:
-    plan = plan_for(host, hands)
-    assert carry_out(run, plan, hands, try_s=seconds) == "ended"
+def applied(run: Run, host: Path, controls: dict[str, PosixControl], seconds: int) -> Plan:
+    plan = plan_for(host, controls)
+    assert apply_plan(run, plan, controls, try_s=seconds) == "ended"
     assert stands(host) and run.outcome == "unconfirmed"
     return plan
 
@@ -88,74 +88,76 @@ def sleepers(host: Path) -> list[str]:
 
 
 def test_a_run_that_nobody_confirms_is_taken_back_by_its_hosts(
-    host: Path, hands: dict[str, ShellHands]
+    host: Path, controls: dict[str, PosixControl]
 ):
     with open_run(host / "run") as run:
-        applied(run, host, hands, SOON_S)
+        applied(run, host, controls, SOON_S)
     await_before(host)
 
 
 def test_a_run_that_is_confirmed_stays_and_leaves_nothing_on_its_hosts(
-    host: Path, hands: dict[str, ShellHands]
+    host: Path, controls: dict[str, PosixControl]
 ):
     with open_run(host / "run") as run:
-        plan = applied(run, host, hands, LONG_S)
-        keep(run, plan, hands, "spec")
+        plan = applied(run, host, controls, LONG_S)
+        keep(run, plan, controls, "spec")
         assert run.outcome == "applied"
     assert stands(host)
     assert list((host / "try").iterdir()) == [] and sleepers(host) == []
 
 
 def test_confirmed_too_late_all_hosts_are_taken_back_and_the_journal_says_so(
-    host: Path, hands: dict[str, ShellHands]
+    host: Path, controls: dict[str, PosixControl]
 ):
     with open_run(host / "run") as run:
-        plan = applied(run, host, hands, LONG_S)
+        plan = applied(run, host, controls, LONG_S)
         folder = host / "try" / run.id
         LocalRunner().run(["sh", str(folder / "undo")])
         assert is_as_before(host)
         (host / "beta").write_text("y\n")  # As if beta had its own disk, and waited yet.
         with pytest.raises(ApplyError) as caught:
-            keep(run, plan, hands, "spec")
+            keep(run, plan, controls, "spec")
         assert caught.value.what == "try.went_back" and "alpha" in caught.value.where
         assert run.outcome == "undone"
         assert set(progress(plan, run.entries)) == {StepProgress.UNDONE}
     assert is_as_before(host) and not folder.exists()
 
 
-def test_the_next_apply_learns_that_a_host_took_it_back(host: Path, hands: dict[str, ShellHands]):
+def test_the_next_apply_learns_that_a_host_took_it_back(
+    host: Path, controls: dict[str, PosixControl]
+):
     with open_run(host / "run") as run:
-        plan = applied(run, host, hands, LONG_S)
-        refuse_gone(run, plan, hands, "spec")
+        plan = applied(run, host, controls, LONG_S)
+        refuse_gone(run, plan, controls, "spec")
         assert stands(host) and run.outcome == "unconfirmed"
         LocalRunner().run(["sh", str(host / "try" / run.id / "undo")])
         with pytest.raises(ApplyError, match=r"try\.went_back"):
-            refuse_gone(run, plan, hands, "spec")
+            refuse_gone(run, plan, controls, "spec")
         assert run.outcome == "undone"
 
 
 def test_each_step_has_the_timer_count_afresh(
-    host: Path, hands: dict[str, ShellHands], monkeypatch: pytest.MonkeyPatch
+    host: Path, controls: dict[str, PosixControl], monkeypatch: pytest.MonkeyPatch
 ):
-    plan = plan_for(host, hands)
-    change = ShellHands.change
+    plan = plan_for(host, controls)
+    change = PosixControl.change
 
-    def slowly(self: ShellHands, *args: object) -> object:
+    def slowly(self: PosixControl, *args: object) -> object:
         done = change(self, *args)  # type: ignore[arg-type]
         sleep_s(2)
         return done
 
-    monkeypatch.setattr(ShellHands, "change", slowly)
+    monkeypatch.setattr(PosixControl, "change", slowly)
     with open_run(host / "run") as run:
-        carry_out(run, plan, hands, try_s=4)
+        apply_plan(run, plan, controls, try_s=4)
         assert stands(host), "three steps took longer than the time that each has"
-        keep(run, plan, hands, "spec")
+        keep(run, plan, controls, "spec")
 
 
 def test_a_controller_that_dies_in_the_midst_leaves_a_host_that_goes_back(
-    host: Path, hands: dict[str, ShellHands]
+    host: Path, controls: dict[str, PosixControl]
 ):
-    plan = plan_for(host, hands)
+    plan = plan_for(host, controls)
     with open_run(host / "run") as run:
         write, count = run.write, 0
 
@@ -168,35 +170,37 @@ def test_a_controller_that_dies_in_the_midst_leaves_a_host_that_goes_back(
 
         run.write = die  # type: ignore[method-assign]
         with pytest.raises(KeyboardInterrupt):
-            carry_out(run, plan, hands, try_s=SOON_S)
+            apply_plan(run, plan, controls, try_s=SOON_S)
     assert (host / "old").read_text() == NASTY + "\n"
     await_before(host)
     with open_run(host / "run") as run, pytest.raises(ApplyError) as caught:
-        carry_out(run, plan, hands, try_s=SOON_S)
+        apply_plan(run, plan, controls, try_s=SOON_S)
     assert caught.value.what == "try.went_back"
     assert is_as_before(host)
 
 
-def test_undo_ends_the_timer_first(host: Path, hands: dict[str, ShellHands]):
+def test_undo_ends_the_timer_first(host: Path, controls: dict[str, PosixControl]):
     with open_run(host / "run") as run:
-        plan = applied(run, host, hands, LONG_S)
-        take_back(run, plan, hands, "spec")
+        plan = applied(run, host, controls, LONG_S)
+        undo_plan(run, plan, controls, "spec")
     assert is_as_before(host) and sleepers(host) == []
     assert list((host / "try").iterdir()) == []
 
 
-def test_a_step_that_fails_is_put_back_and_no_timer_stays(host: Path, hands: dict[str, ShellHands]):
+def test_a_step_that_fails_is_put_back_and_no_timer_stays(
+    host: Path, controls: dict[str, PosixControl]
+):
     step = Failing(path=str(host / "new"), text="x")
-    plan = make_plan([("alpha", step, hands["alpha"].read([step])[0])])
+    plan = make_plan([("alpha", step, controls["alpha"].read([step])[0])])
     with open_run(host / "run") as run, pytest.raises(ApplyError, match=r"step\.failed"):
-        carry_out(run, plan, hands, try_s=LONG_S)
+        apply_plan(run, plan, controls, try_s=LONG_S)
     assert sleepers(host) == [] and list((host / "try").iterdir()) == []
 
 
 def test_an_undo_that_cannot_be_kept_lets_nothing_be_changed(
-    host: Path, hands: dict[str, ShellHands], monkeypatch: pytest.MonkeyPatch
+    host: Path, controls: dict[str, PosixControl], monkeypatch: pytest.MonkeyPatch
 ):
-    plan = plan_for(host, hands)
+    plan = plan_for(host, controls)
     start = tryout.start
 
     def then_lose_it(run: Run, *args: object) -> None:
@@ -207,27 +211,27 @@ def test_an_undo_that_cannot_be_kept_lets_nothing_be_changed(
 
     monkeypatch.setattr(tryout, "start", then_lose_it)
     with open_run(host / "run") as run, pytest.raises(ApplyError) as caught:
-        carry_out(run, plan, hands, try_s=LONG_S)
+        apply_plan(run, plan, controls, try_s=LONG_S)
     assert "its undo is not kept on the host" in caught.value.found
     assert is_as_before(host)
 
 
 def test_another_run_does_not_get_a_host_whose_run_is_not_confirmed(
-    host: Path, hands: dict[str, ShellHands]
+    host: Path, controls: dict[str, PosixControl]
 ):
     with open_run(host / "run") as run:
-        plan = applied(run, host, hands, LONG_S)
+        plan = applied(run, host, controls, LONG_S)
         with pytest.raises(InputError, match=f"1 armed step of run {run.id}"):
-            hands["alpha"].take(claim())
-        take_back(run, plan, hands, "spec")
-    hands["alpha"].take(claim())
+            controls["alpha"].take(claim())
+        undo_plan(run, plan, controls, "spec")
+    controls["alpha"].take(claim())
 
 
 def test_the_timer_waits_for_a_change_and_goes_away_when_that_had_it_count_afresh(
-    host: Path, hands: dict[str, ShellHands]
+    host: Path, controls: dict[str, PosixControl]
 ):
-    with open_run(host / "run") as run, taken(run, hands):
-        hand = hands["alpha"]
+    with open_run(host / "run") as run, lock_hosts(run, controls):
+        hand = controls["alpha"]
         mine = owner("a")
         hand._run = mine.run
         assert hand.start_tryout(mine, LONG_S) == ""
@@ -244,7 +248,7 @@ def test_the_timer_waits_for_a_change_and_goes_away_when_that_had_it_count_afres
 
 
 def test_where_systemd_runs_the_timer_is_a_unit_that_is_enabled(
-    host: Path, hands: dict[str, ShellHands], monkeypatch: pytest.MonkeyPatch
+    host: Path, controls: dict[str, PosixControl], monkeypatch: pytest.MonkeyPatch
 ):
     """A fake systemctl tells what it was asked; a real one: tests/lab/test_legacy_tryout.py."""
     log, program = host / "log", host / "bin/systemctl"
@@ -255,7 +259,7 @@ def test_where_systemd_runs_the_timer_is_a_unit_that_is_enabled(
     monkeypatch.setenv("PATH", f"{program.parent}:{os.environ['PATH']}")
     monkeypatch.setattr(tryout_script, "SYSTEMD", str(host))
     with open_run(host / "run") as run:
-        plan = applied(run, host, hands, LONG_S)
+        plan = applied(run, host, controls, LONG_S)
         unit = f"wirespeed-try-{run.id}"
         timer = (host / f"units/{unit}.timer").read_text()
         assert "OnActiveSec=600\n" in timer and "StartLimitIntervalSec=0\n" in timer
@@ -270,7 +274,7 @@ def test_where_systemd_runs_the_timer_is_a_unit_that_is_enabled(
             f"ExecStart=/bin/sh {host}/try/{run.id}/undo"
             in (host / f"units/{unit}.service").read_text()
         )
-        keep(run, plan, hands, "spec")
+        keep(run, plan, controls, "spec")
     assert list((host / "units").iterdir()) == [] and sleepers(host) == []
     assert f"--quiet disable {unit}.timer" in log.read_text()
 
@@ -286,7 +290,7 @@ done >>{log}
 
 
 def test_what_a_host_goes_back_by_is_on_its_disk_before_it_gets_its_name(
-    host: Path, hands: dict[str, ShellHands], monkeypatch: pytest.MonkeyPatch
+    host: Path, controls: dict[str, PosixControl], monkeypatch: pytest.MonkeyPatch
 ):
     """As the power may fail at any moment; for real: tests/lab/test_legacy_tryout.py."""
     log, program = host / "log", host / "bin/sync"
@@ -295,7 +299,7 @@ def test_what_a_host_goes_back_by_is_on_its_disk_before_it_gets_its_name(
     program.chmod(0o755)
     monkeypatch.setenv("PATH", f"{program.parent}:{os.environ['PATH']}")
     with open_run(host / "run") as run:
-        plan = applied(run, host, hands, LONG_S)
+        plan = applied(run, host, controls, LONG_S)
         folder = host / "try" / run.id
         synced = log.read_text().splitlines()
         names = ("undo", "seconds", "about", *(f"steps/{p.name}" for p in folder.glob("steps/*")))
@@ -305,18 +309,18 @@ def test_what_a_host_goes_back_by_is_on_its_disk_before_it_gets_its_name(
             assert str(path.parent) in synced[synced.index(draft) :], path
         assert list(folder.rglob(".*")) == [], "a draft has a name beside its own"
         log.write_text("")
-        keep(run, plan, hands, "spec")
+        keep(run, plan, controls, "spec")
     kept = f"{folder}/claim.us"
     assert log.read_text().splitlines()[:3] == [f"{kept}/us", kept, str(folder)]
 
 
 @pytest.mark.parametrize("left", ["taken/us", "result"])
 def test_a_failure_of_the_power_that_brings_back_what_was_over_has_nothing_undone(
-    host: Path, hands: dict[str, ShellHands], left: str
+    host: Path, controls: dict[str, PosixControl], left: str
 ):
     """The word of it is on the disk; that its units and its folder were removed may be lost."""
     with open_run(host / "run") as run:
-        applied(run, host, hands, LONG_S)
+        applied(run, host, controls, LONG_S)
         folder = host / "try" / run.id
         LocalRunner().run(
             ["kill", "-s", "TERM", "--", f"-{(folder / 'sleeper').read_text().strip()}"]
@@ -330,7 +334,7 @@ def test_a_failure_of_the_power_that_brings_back_what_was_over_has_nothing_undon
 
 def test_what_is_left_of_a_timer_is_told_of(
     host: Path,
-    hands: dict[str, ShellHands],
+    controls: dict[str, PosixControl],
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ):
@@ -339,35 +343,35 @@ def test_what_is_left_of_a_timer_is_told_of(
     program.write_text('#!/bin/sh\n[ "$1" != -rf ] || { echo "rm: $2: bad disk" >&2; exit 1; }\n')
     program.chmod(0o755)
     with open_run(host / "run") as run:
-        plan = applied(run, host, hands, LONG_S)
+        plan = applied(run, host, controls, LONG_S)
         monkeypatch.setenv("PATH", f"{program.parent}:{os.environ['PATH']}")
-        keep(run, plan, hands, "spec")
+        keep(run, plan, controls, "spec")
         assert f"could not be removed: rm: {host}/try/{run.id}: bad disk" in capsys.readouterr().err
 
 
 def test_who_confirms_after_a_reboot_is_told_that_a_boot_forgets(
     host: Path,
-    hands: dict[str, ShellHands],
+    controls: dict[str, PosixControl],
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ):
     with open_run(host / "run") as run:
-        plan = applied(run, host, hands, LONG_S)
-        take = hands["alpha"].take
+        plan = applied(run, host, controls, LONG_S)
+        take = controls["alpha"].take
 
         def take_after_a_reboot(claim: object) -> str:
             take(claim)  # type: ignore[arg-type]
             return "another boot"
 
-        monkeypatch.setattr(hands["alpha"], "take", take_after_a_reboot)
-        keep(run, plan, hands, "spec")
+        monkeypatch.setattr(controls["alpha"], "take", take_after_a_reboot)
+        keep(run, plan, controls, "spec")
     said = capsys.readouterr().err
     assert "alpha: rebooted since," in said and "wirespeed drift spec" in said
 
 
-def test_an_undo_that_a_reboot_ended_begins_afresh(host: Path, hands: dict[str, ShellHands]):
+def test_an_undo_that_a_reboot_ended_begins_afresh(host: Path, controls: dict[str, PosixControl]):
     with open_run(host / "run") as run:
-        applied(run, host, hands, LONG_S)
+        applied(run, host, controls, LONG_S)
         taken_by_host = host / "try" / run.id / "taken"
         taken_by_host.mkdir()
         (taken_by_host / "host").touch()
@@ -375,8 +379,8 @@ def test_an_undo_that_a_reboot_ended_begins_afresh(host: Path, hands: dict[str, 
     assert is_as_before(host)
 
 
-def test_a_run_begun_without_it_is_not_tried_later(host: Path, hands: dict[str, ShellHands]):
+def test_a_run_begun_without_it_is_not_tried_later(host: Path, controls: dict[str, PosixControl]):
     with open_run(host / "run") as run:
-        carry_out(run, plan_for(host, hands), hands, until=0)
+        apply_plan(run, plan_for(host, controls), controls, until=0)
         with pytest.raises(InputError, match=r"try\.begun_without"):
             tryout.refuse_begun_without(run, LONG_S)

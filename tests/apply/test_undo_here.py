@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
-from test_hands_shell import NASTY, Note
+from test_control_posix import NASTY, Note
 from test_host_copy import PLANTED
 
 from wirespeed import catalog
-from wirespeed.apply import guard_timer, hands_script, host_copy_script, tryout_script
+from wirespeed.apply import control_script, guard_timer, host_copy_script, tryout_script
+from wirespeed.apply.control_posix import PosixControl
 from wirespeed.apply.guard_timer import arm_script
-from wirespeed.apply.hands_shell import ShellHands
 from wirespeed.apply.planner import make_plan
 from wirespeed.apply.run import open_run
 from wirespeed.apply.run_place import runs_folder
@@ -21,14 +21,14 @@ from wirespeed.commands.undo import undo
 from wirespeed.host.local import LocalRunner
 from wirespeed.model.error import HostError, InputError, LeftChangedError, WirespeedError
 from wirespeed.model.journal import Entry
-from wirespeed.runs.run_hosts import carry_out
+from wirespeed.runs.run_hosts import apply_plan
 
 
 @pytest.fixture
 def host(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     monkeypatch.setattr(catalog, "step_types", lambda: {"note": Note})
-    monkeypatch.setattr(hands_script, "LOCK", str(tmp_path / "lock"))
+    monkeypatch.setattr(control_script, "LOCK", str(tmp_path / "lock"))
     monkeypatch.setattr(guard_timer, "FOLDER", str(tmp_path / "timers"))
     monkeypatch.setattr(tryout_script, "FOLDER", str(tmp_path / "try"))
     monkeypatch.setattr(tryout_script, "SYSTEMD", str(tmp_path / "no-systemd"))
@@ -49,8 +49,8 @@ def call(command: object, *arguments: object) -> Result:
 def applied(host: Path, name: str, text: str, *, dies_at: int = 0, try_s: int = 0) -> str:
     """Write a text to a file by a run of its own, whose controller may die; give the run's id."""
     step = Note(path=str(host / name), text=text)
-    hands = {"alpha": ShellHands("alpha", LocalRunner())}
-    plan = make_plan([("alpha", step, hands["alpha"].read([step])[0])])
+    controls = {"alpha": PosixControl("alpha", LocalRunner())}
+    plan = make_plan([("alpha", step, controls["alpha"].read([step])[0])])
     with open_run(runs_folder() / f"{name}-{text[:3]}", of=f"/srv/{name}.yaml") as run:
         whole = run.write
 
@@ -62,9 +62,9 @@ def applied(host: Path, name: str, text: str, *, dies_at: int = 0, try_s: int = 
         run.write = write  # type: ignore[method-assign]
         if dies_at:
             with pytest.raises(KeyboardInterrupt):
-                carry_out(run, plan, hands, try_s=try_s)
+                apply_plan(run, plan, controls, try_s=try_s)
         else:
-            carry_out(run, plan, hands, try_s=try_s)
+            apply_plan(run, plan, controls, try_s=try_s)
         return run.id
 
 

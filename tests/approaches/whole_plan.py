@@ -6,7 +6,7 @@ from functools import cache
 
 import pytest
 from described_connectx import CHANNELS, PFS, DescribedConnectX
-from proof import DescribedHands, Killed
+from proof import DescribedControl, Killed
 
 from described.doc_sriov import as_found, mlx5_eswitch, ports, rebooted
 from described.firmware import steering
@@ -74,7 +74,7 @@ class Run:
         self.plan = self.planned()
 
     def _begin(self) -> None:
-        self.hands = {name: DescribedHands(deepcopy(one)) for name, one in self.start.items()}
+        self.controls = {name: DescribedControl(deepcopy(one)) for name, one in self.start.items()}
         self.journal: list[Entry] = []
 
     def anew(self) -> "Run":
@@ -86,11 +86,11 @@ class Run:
     def planned(self, mode: str = "legacy") -> Plan:
         channels = self.start["beta"].channels
         facts = {name: facts_of(name, mode, channels) for name in SPEC.hosts}
-        return plan_spec(self.spec, facts, self.hands)
+        return plan_spec(self.spec, facts, self.controls)
 
     @property
     def hosts(self) -> dict[str, DescribedConnectX]:
-        return {name: hands.host for name, hands in self.hands.items()}  # type: ignore[misc]
+        return {name: controls.host for name, controls in self.controls.items()}  # type: ignore[misc]
 
     def apply(self) -> None:
         self._executor().apply()
@@ -100,7 +100,7 @@ class Run:
 
     def _executor(self) -> Executor:
         return Executor(
-            self.plan, self.hands, self.journal.append, lambda: "now", tuple(self.journal)
+            self.plan, self.controls, self.journal.append, lambda: "now", tuple(self.journal)
         )
 
     def failed(self, work: Callable[[], None]) -> ApplyError:
@@ -117,24 +117,24 @@ def prove_kills(make: Callable[[], Run]) -> None:
     begin = make()
     goal = begin.anew()
     goal.apply()
-    applied = goal.hands["beta"].count
-    goal.hands["beta"].count = 0
+    applied = goal.controls["beta"].count
+    goal.controls["beta"].count = 0
     undo = begin.anew()
     undo.apply()
-    undo.hands["beta"].count = 0
+    undo.controls["beta"].count = 0
     undo.undo()
     for number in range(applied + 1):
         for ends, is_undone in ((Run.undo, True), (Run.apply, False)):
             run = begin.anew()
-            run.hands["beta"].dies_before = number
+            run.controls["beta"].dies_before = number
             _killed(run.apply)
             ends(run)
             assert run.hosts == (run.start if is_undone else goal.hosts), (number, is_undone)
-    for number in range(undo.hands["beta"].count + 1):
+    for number in range(undo.controls["beta"].count + 1):
         run = begin.anew()
         run.apply()
-        run.hands["beta"].count = 0
-        run.hands["beta"].dies_before = number
+        run.controls["beta"].count = 0
+        run.controls["beta"].dies_before = number
         _killed(run.undo)
         run.undo()
         assert run.is_as_found(), (number, "undo")
@@ -151,8 +151,8 @@ def prove_refusals(make: Callable[[], Run]) -> None:
     begin = make()
     whole = begin.anew()
     whole.apply()
-    for number in range(whole.hands["beta"].count):
+    for number in range(whole.controls["beta"].count):
         run = begin.anew()
-        run.hands["beta"].refuses = number
+        run.controls["beta"].refuses = number
         assert run.failed(run.apply).what == "step.failed"
         assert run.is_as_found(), number

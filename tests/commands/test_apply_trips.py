@@ -10,8 +10,8 @@ from click.testing import CliRunner
 
 from described.approach import planned_by
 from wirespeed import catalog
-from wirespeed.apply import hands_script
-from wirespeed.apply.hands_shell import ShellHands
+from wirespeed.apply import control_script
+from wirespeed.apply.control_posix import PosixControl
 from wirespeed.approaches.wanted import Wanted
 from wirespeed.commands import apply as apply_command
 from wirespeed.commands.apply import apply
@@ -88,17 +88,17 @@ def runners(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> dict[str, Counti
     runners = {"alpha": Counting(), "beta": Counting()}
 
     @contextmanager
-    def hands_of(_: Spec) -> Iterator[dict[str, ShellHands]]:
-        yield {name: ShellHands(name, runner) for name, runner in runners.items()}
+    def controls_of(_: Spec) -> Iterator[dict[str, PosixControl]]:
+        yield {name: PosixControl(name, runner) for name, runner in runners.items()}
 
     def approach(_spec: Spec, host: str, _facts: object) -> Iterator[Wanted]:
         yield from (Wanted(Touch(path=str(tmp_path / f"{host}{n}"))) for n in range(20))
 
-    monkeypatch.setattr(apply_command, "hands_of", hands_of)
+    monkeypatch.setattr(apply_command, "controls_of", controls_of)
     monkeypatch.setattr(catalog, "approaches", planned_by({"legacy-vlan": approach}))
     monkeypatch.setattr(catalog, "step_types", lambda: {"touch": Touch})
     # Both hosts are this machine: each would find it taken by the other's name.
-    monkeypatch.setattr(hands_script, "LOCK", str(tmp_path / "lock"))
+    monkeypatch.setattr(control_script, "LOCK", str(tmp_path / "lock"))
     return runners
 
 

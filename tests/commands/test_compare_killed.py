@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from wirespeed.apply.claim import Claim
-from wirespeed.apply.hands import Changed
+from wirespeed.apply.control import Changed
 from wirespeed.apply.planner import make_plan
 from wirespeed.apply.run import JOURNAL, open_run, read_journal
 from wirespeed.apply.run_place import run_folder
@@ -102,10 +102,10 @@ def host(monkeypatch: pytest.MonkeyPatch) -> DescribedHost:
     described = DescribedHost(9000)
 
     @contextmanager
-    def hands_of(_: Spec) -> Iterator[Mapping[str, DescribedHost]]:
+    def controls_of(_: Spec) -> Iterator[Mapping[str, DescribedHost]]:
         yield {"alpha": described}
 
-    monkeypatch.setattr(undo_module, "hands_of", hands_of)
+    monkeypatch.setattr(undo_module, "controls_of", controls_of)
     return described
 
 

@@ -13,8 +13,8 @@ from wirespeed.host.local import LocalRunner
 from wirespeed.model.error import InputError
 from wirespeed.model.journal import Begun, Ended
 from wirespeed.model.observed import Known
-from wirespeed.platforms.windows.control import PowerShellHands
-from wirespeed.runs.run_hosts import carry_out
+from wirespeed.platforms.windows.control import WindowsControl
+from wirespeed.runs.run_hosts import apply_plan
 from wirespeed.steps.mtu import Mtu
 
 PLAN = make_plan([("alpha", Mtu(netdev="eth0", mtu=9000), Known({"mtu": 1500}, "cat"))])
@@ -49,8 +49,8 @@ def test_status_of_a_run_that_waits_says_what_happens(tmp_path: Path):
 def test_a_host_that_has_no_such_timer_is_refused_before_anything_is_done(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    hands = PowerShellHands("alpha", LocalRunner())
-    monkeypatch.setattr(hands, "take", lambda _: "boot")
-    monkeypatch.setattr(hands, "give_back", lambda _: None)
+    control = WindowsControl("alpha", LocalRunner())
+    monkeypatch.setattr(control, "take", lambda _: "boot")
+    monkeypatch.setattr(control, "give_back", lambda _: None)
     with open_run(tmp_path / "run") as run, pytest.raises(InputError, match=r"try\.not_there"):
-        carry_out(run, PLAN, {"alpha": hands}, try_s=60)
+        apply_plan(run, PLAN, {"alpha": control}, try_s=60)

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from wirespeed import cli
-from wirespeed.apply.hands_script import read_script
-from wirespeed.apply.hands_shell import ShellHands
+from wirespeed.apply.control_posix import PosixControl
+from wirespeed.apply.control_script import read_script
 from wirespeed.apply.planner import make_plan
 from wirespeed.apply.run import JOURNAL
 from wirespeed.apply.spec_file import parse_spec
@@ -186,8 +186,8 @@ def test_a_drift_that_was_read_in_part_is_no_answer(
     folder.mkdir(mode=0o700)
     (folder / JOURNAL).write_text("".join(f"{e.model_dump_json()}\n" for e in entries))  # type: ignore[attr-defined]
     (folder / JOURNAL).chmod(0o600)
-    hands = {"alpha": ShellHands("alpha", Torn())}
-    monkeypatch.setattr(drift, "hands_of", lambda _: nullcontext(hands))
+    controls = {"alpha": PosixControl("alpha", Torn())}
+    monkeypatch.setattr(drift, "controls_of", lambda _: nullcontext(controls))
     monkeypatch.setattr(drift, "spec_of_run", lambda *_: None)
     code, out, err = call("drift", folder)
     assert code == 2, err

@@ -10,8 +10,8 @@ from typing import TypeAlias
 import pytest
 from click.testing import CliRunner, Result
 from described_switch import PORTS, DescribedSwitch, switch
-from proof import Answer, DescribedHands, UnknownCommandError
-from test_hands_switchport import DescribedSession
+from proof import Answer, DescribedControl, UnknownCommandError
+from test_control_switchport import DescribedSession
 from test_mlxlink_speed import Card as MlxCard
 
 from wirespeed.commands.link import link
@@ -22,7 +22,7 @@ from wirespeed.model.error import WirespeedError
 from wirespeed.model.fact import HostFacts
 from wirespeed.model.switch_kind import SwitchKind
 from wirespeed.platforms.switch.cable_proof import Match, PortMatch
-from wirespeed.platforms.switch.control import SwitchHands
+from wirespeed.platforms.switch.control import SwitchControl
 from wirespeed.runs import link_run as module
 from wirespeed.runs import link_wanted
 
@@ -78,8 +78,8 @@ def use(monkeypatch: pytest.MonkeyPatch) -> Use:
     def used(both: Ends) -> Ends:
         @contextmanager
         def ends(host: str, place: SwitchHost) -> Iterator[dict[str, object]]:
-            session = SwitchHands(DescribedSession(both.at), reconnect_s=0.05, pause_s=0.01)
-            yield {host: DescribedHands(both), place.text: session}
+            session = SwitchControl(DescribedSession(both.at), reconnect_s=0.05, pause_s=0.01)
+            yield {host: DescribedControl(both), place.text: session}
 
         monkeypatch.setattr(module, "ends", ends)
         monkeypatch.setattr(module, "refuse_cutoff", lambda *_: None)

@@ -34,7 +34,10 @@ def use(monkeypatch: pytest.MonkeyPatch, wire: Wire, **faults: object) -> Wire:
     def ends(host: str, place: SwitchHost) -> Iterator[dict[str, object]]:
         made = Ends(wire, TEN, **faults)  # type: ignore[arg-type]
         made.session.count = 0
-        (card, at_switch) = (made.hands[HOST], *[h for p, h in made.hands.items() if p != HOST])
+        (card, at_switch) = (
+            made.controls[HOST],
+            *[h for p, h in made.controls.items() if p != HOST],
+        )
         yield {host: card, place.text: at_switch}
 
     monkeypatch.setattr(module, "ends", ends)

@@ -12,7 +12,7 @@ from described_mlx5cmd import NAME, WORDS, MlxCard, said_by
 from described_powershell import DescribedPowerShell
 from described_switch import DescribedSwitch, switch
 from described_windows import Adapter, DescribedWindows
-from test_hands_switchport import DescribedSession
+from test_control_switchport import DescribedSession
 
 from described.windows import Windows, as_found, guid
 from wirespeed.commands.link import link
@@ -22,9 +22,9 @@ from wirespeed.model.error import ApplyError, InputError, LeftChangedError, Wire
 from wirespeed.model.fact import HostFacts
 from wirespeed.model.switch_kind import SwitchKind
 from wirespeed.platforms.switch.cable_proof import Match, PortMatch
-from wirespeed.platforms.switch.control import SwitchHands
-from wirespeed.platforms.windows import control as hands_powershell
-from wirespeed.platforms.windows.control import PowerShellHands
+from wirespeed.platforms.switch.control import SwitchControl
+from wirespeed.platforms.windows import control as control_powershell
+from wirespeed.platforms.windows.control import WindowsControl
 from wirespeed.platforms.windows.steps.windows_link import WindowsLink
 from wirespeed.platforms.windows.steps.windows_property import WindowsProperty
 from wirespeed.runs import link_run as module
@@ -63,17 +63,17 @@ class Desk:
         as_found(self.windows)
         self.said = [f"adapter {guid(7).upper()}", "of another", f"adapter {guid(10).upper()}"]
         self.folder = folder / "x.run"
-        hands = PowerShellHands(HOST, self.shell, back_s=5.0)
+        control = WindowsControl(HOST, self.shell, back_s=5.0)
 
         @contextmanager
         def ends(host: str, place: SwitchHost) -> Iterator[dict[str, object]]:
-            at_switch = SwitchHands(self.session, reconnect_s=0.05, pause_s=0.01)
-            yield {host: hands, place.text: at_switch}
+            at_switch = SwitchControl(self.session, reconnect_s=0.05, pause_s=0.01)
+            yield {host: control, place.text: at_switch}
 
         monkeypatch.setattr(module, "ends", ends)
         monkeypatch.setattr(module, "facts_of", lambda _: self.facts())
         monkeypatch.setattr(module, "port_proof", lambda *_: PortMatch(Match.PROVEN, ""))
-        monkeypatch.setattr(hands_powershell, "PAUSE_S", 0.0)
+        monkeypatch.setattr(control_powershell, "PAUSE_S", 0.0)
         monkeypatch.setattr(WindowsLink, "settle_s", 0.0)
 
     def facts(self) -> HostFacts:

@@ -5,12 +5,12 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from wirespeed.apply.remedies import Left
+from wirespeed.apply.remedies import Skipped
 from wirespeed.commands import remedy as command
 from wirespeed.model.capture import parse_capture
 from wirespeed.model.error import InputError
 from wirespeed.model.fact import HostFacts
-from wirespeed.runs.remedy_run import left_lines, spec_for_host
+from wirespeed.runs.remedy_run import skipped_lines, spec_for_host
 
 CAPTURE = """\
 wirespeed-capture 1 case
@@ -64,9 +64,9 @@ def test_a_host_without_a_card_is_refused(text: str):
 
 
 def test_what_is_left_is_said_once_and_harmlessly():
-    lines = list(left_lines([Left("a.b", "by hand: \x1b[31m x")] * 2))
+    lines = list(skipped_lines([Skipped("a.b", "by hand: \x1b[31m x")] * 2))
     assert lines == ["", "left to you:", "  a.b: by hand: \\x1b[31m x"]
-    assert list(left_lines([])) == []
+    assert list(skipped_lines([])) == []
 
 
 def test_what_is_dangerous_is_asked_for_by_name():

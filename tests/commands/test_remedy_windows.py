@@ -23,8 +23,8 @@ from wirespeed.model.fact import HostFacts
 from wirespeed.model.finding import Diagnosis
 from wirespeed.model.question import Question
 from wirespeed.model.spec.spec import Spec
-from wirespeed.platforms.windows import control as hands_powershell
-from wirespeed.platforms.windows.control import PowerShellHands
+from wirespeed.platforms.windows import control as control_powershell
+from wirespeed.platforms.windows.control import WindowsControl
 from wirespeed.runs import hosts_of_spec, remedy_run, wsl_hosts
 
 HOST, SWITCH = "winssh://ann@desk", "wirespeed-external"
@@ -45,21 +45,21 @@ class Desk:
         self.folder = folder
         self.sessions: list[dict[str, str]] = []
         self.lso = "1"
-        hands = PowerShellHands("desk", self.shell, back_s=5.0)
+        controls = WindowsControl("desk", self.shell, back_s=5.0)
 
         @contextmanager
-        def windows_hands(spec: Spec) -> Iterator[dict[str, PowerShellHands]]:
+        def windows_controls(spec: Spec) -> Iterator[dict[str, WindowsControl]]:
             assert list(spec.hosts) == ["desk"]
-            yield {"desk": hands}
+            yield {"desk": controls}
 
         def examine(hosts: list[str], question: Question) -> Iterator[tuple[Diagnosis, str]]:
             assert hosts == [HOST]
             text = self.capture()
             yield diagnose(HostFacts(HOST, parse_capture(text, HOST)), question), text
 
-        monkeypatch.setattr(hosts_of_spec, "windows_hands", windows_hands)
+        monkeypatch.setattr(hosts_of_spec, "windows_controls", windows_controls)
         monkeypatch.setattr(remedy_run, "examine", examine)
-        monkeypatch.setattr(hands_powershell, "PAUSE_S", 0.0)
+        monkeypatch.setattr(control_powershell, "PAUSE_S", 0.0)
 
     def capture(self) -> str:
         rows = Windows()

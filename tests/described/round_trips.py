@@ -19,7 +19,7 @@ from described.doc_sriov import as_found, legacy_vlan, ports, rebooted, vf_setti
 from described.host import Host, capture_of
 from described.pcie import DEVICES
 from described.planned import spec_of
-from wirespeed.apply.hands_recorded import RecordedHands
+from wirespeed.apply.control_recorded import RecordedControl
 from wirespeed.apply.make import plan_spec
 from wirespeed.apply.recorded_answers import RecordedAnswers
 from wirespeed.apply.run import JOURNAL
@@ -66,7 +66,7 @@ class RecordedRunner:
     def __init__(self, text: str) -> None:
         self._text = text
         self._capture = parse_capture(text, "a described host")
-        self._answers = RecordedHands(self._capture, RecordedAnswers(collector_script()))
+        self._answers = RecordedControl(self._capture, RecordedAnswers(collector_script()))
         self.trips = 0
 
     def run(
@@ -110,7 +110,7 @@ def trips(folder: Path) -> tuple[dict[str, int], Plan]:
     plan = plan_spec(
         spec,
         {name: HostFacts(name, capture) for name, capture in parsed.items()},
-        {name: RecordedHands(capture, answers) for name, capture in parsed.items()},
+        {name: RecordedControl(capture, answers) for name, capture in parsed.items()},
     )
     run_folder(path).mkdir(mode=0o700, parents=True)
     entries = (Begun(at=NOW, plan=plan), Ended(at=NOW, outcome="applied"))

@@ -16,7 +16,7 @@ from described.host import Host, capture_of
 from described.ovs import OpenVSwitch
 from described.planned import spec_of
 from described.test_plan_document import OVERRIDE, PROBED, SYSFS, Row, compare
-from wirespeed.apply.hands_recorded import RecordedHands
+from wirespeed.apply.control_recorded import RecordedControl
 from wirespeed.apply.make import plan_spec
 from wirespeed.apply.record import names_of
 from wirespeed.apply.recorded_answers import RecordedAnswers
@@ -86,7 +86,7 @@ BRIDGE_DOWN = (
 )
 
 
-class Hands(RecordedHands):
+class HostControl(RecordedControl):
     """Of a capture; Open vSwitch answers with an empty database."""
 
     def said(self, command: Command) -> Section | None:
@@ -134,8 +134,8 @@ def guests(**more: object) -> dict[str, Any]:
 def planned(spec: Spec) -> Plan:
     facts = {name: HostFacts(name, parse_capture(before(), name)) for name in spec.hosts}
     answers = RecordedAnswers(collector_script())
-    hands = {name: Hands(facts[name].capture, answers) for name in facts}
-    return plan_spec(spec, facts, hands)
+    controls = {name: HostControl(facts[name].capture, answers) for name in facts}
+    return plan_spec(spec, facts, controls)
 
 
 def steps(spec: Spec, capture: str) -> list[str]:

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from described.round_trips import RecordedRunner, applied, trips
-from wirespeed.apply.hands_shell import ShellHands
+from wirespeed.apply.control_posix import PosixControl
 from wirespeed.steps.mtu import Mtu
 
 
@@ -18,9 +18,9 @@ def test_an_applied_spec_of_two_hosts_takes_one_round_trip_to_each(tmp_path: Pat
 
 def test_the_described_host_counts_and_is_only_read():
     runner = RecordedRunner(applied("ceph-1"))
-    hands, step = ShellHands("alpha", runner), Mtu(netdev="enp3s0f0np0", mtu=1500)
-    hands.read([step])
-    hands.read([step])
+    control, step = PosixControl("alpha", runner), Mtu(netdev="enp3s0f0np0", mtu=1500)
+    control.read([step])
+    control.read([step])
     assert runner.trips == 2
     with pytest.raises(AssertionError, match="only read"):
-        hands.change(step, step.change({"mtu": 9080}, {"mtu": 1500}))
+        control.change(step, step.change({"mtu": 9080}, {"mtu": 1500}))

@@ -25,7 +25,7 @@ from wirespeed.model.error import ApplyError, HostError
 from wirespeed.model.journal import Entry
 from wirespeed.model.observed import Absent, Known
 from wirespeed.model.switch_kind import SwitchKind
-from wirespeed.platforms.switch.control import SwitchHands
+from wirespeed.platforms.switch.control import SwitchControl
 from wirespeed.platforms.switch.facts.switchport import COMMANDS, COUNTED, Switches
 from wirespeed.platforms.switch.save import save, unsaved
 from wirespeed.platforms.switch.steps.switchport_link import SwitchportLink
@@ -112,14 +112,14 @@ def test_a_switchport_of_every_kind_is_set_saved_and_put_back_by_a_session(home:
     def set_and_put_back(server: SwitchServer) -> dict[str, dict[str, str]]:
         port = PORTS[server.switch.kind]
         with closing(SwitchSession(place_of(server))) as session:
-            hands, step = SwitchHands(session), forced(server)
-            plan = make_plan([(NAME, step, hands.read([step])[0])])
+            control, step = SwitchControl(session), forced(server)
+            plan = make_plan([(NAME, step, control.read([step])[0])])
             journal: list[Entry] = []
-            Executor(plan, {NAME: hands}, journal.append, lambda: "now").apply()
+            Executor(plan, {NAME: control}, journal.append, lambda: "now").apply()
             assert save(session, port, NAME)
             assert unsaved(session, port, NAME) == ()
             set_to = deepcopy(server.switch.ports)
-            Executor(plan, {NAME: hands}, journal.append, lambda: "now", tuple(journal)).undo()
+            Executor(plan, {NAME: control}, journal.append, lambda: "now", tuple(journal)).undo()
         return set_to
 
     with served(home, *servers):
@@ -145,10 +145,10 @@ def test_a_fault_in_a_session_leaves_a_switchport_of_every_kind_set_or_as_it_was
 
     def tried(server: SwitchServer) -> str:
         with closing(SwitchSession(place_of(server))) as session:
-            hands, step = SwitchHands(session, reconnect_s=30, pause_s=0.1), forced(server)
-            plan = make_plan([(NAME, step, hands.read([step])[0])])
+            control, step = SwitchControl(session, reconnect_s=30, pause_s=0.1), forced(server)
+            plan = make_plan([(NAME, step, control.read([step])[0])])
             try:
-                Executor(plan, {NAME: hands}, lambda _: None, lambda: "now").apply()
+                Executor(plan, {NAME: control}, lambda _: None, lambda: "now").apply()
             except (ApplyError, HostError) as error:
                 return error.what
         return ""

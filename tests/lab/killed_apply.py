@@ -14,12 +14,12 @@ from pathlib import Path
 from wirespeed.apply.run import open_run
 from wirespeed.model.journal import Entry
 from wirespeed.model.plan import Plan
-from wirespeed.runs.hosts_of_spec import hands_of, read_spec
-from wirespeed.runs.run_hosts import carry_out
+from wirespeed.runs.hosts_of_spec import controls_of, read_spec
+from wirespeed.runs.run_hosts import apply_plan
 
 
 def main(spec: str, plan: str, folder: str, number: str, when: str) -> None:
-    with open_run(Path(folder)) as run, hands_of(read_spec(Path(spec))) as hands:
+    with open_run(Path(folder)) as run, controls_of(read_spec(Path(spec))) as controls:
         write = run.write
 
         def write_and_die(entry: Entry) -> None:
@@ -31,7 +31,7 @@ def main(spec: str, plan: str, folder: str, number: str, when: str) -> None:
                 os.kill(os.getpid(), signal.SIGKILL)
 
         run.write = write_and_die  # type: ignore[method-assign]
-        carry_out(run, Plan.model_validate_json(Path(plan).read_text()), hands)
+        apply_plan(run, Plan.model_validate_json(Path(plan).read_text()), controls)
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from wirespeed.apply.hands_shell import ShellHands
+from wirespeed.apply.control_posix import PosixControl
 from wirespeed.catalog import read_step
 from wirespeed.doctor.host_state import Values, differences, values_of
 from wirespeed.host.reach_destination import Remote
@@ -72,8 +72,8 @@ def assert_as_before(lab: Machines, before: dict[str, Values]) -> None:
     assert [d for host in before for d in differences(host, before[host], now[host])] == []
 
 
-def states(hands: dict[str, ShellHands], plan: Plan) -> list[Observed[State]]:
-    return hands["alpha"].read([read_step(planned.step) for planned in plan.steps])
+def states(controls: dict[str, PosixControl], plan: Plan) -> list[Observed[State]]:
+    return controls["alpha"].read([read_step(planned.step) for planned in plan.steps])
 
 
 def is_killed(spec: Path, plan: Path, folder: Path, place: int, when: str) -> bool:

@@ -10,10 +10,10 @@ import pytest
 from claims import claim
 from program import start, wirespeed
 
+from wirespeed.apply.control_posix import PosixControl
 from wirespeed.apply.executor import Executor
 from wirespeed.apply.guard import with_cutoffs
-from wirespeed.apply.guard_timer_hands import guarded
-from wirespeed.apply.hands_shell import ShellHands
+from wirespeed.apply.guard_timer_control import guarded
 from wirespeed.apply.planner import make_plan
 from wirespeed.apply.run_place import run_folder
 from wirespeed.host.clock import Deadline, sleep_s
@@ -64,7 +64,7 @@ def plan_of(host: Machine, session: SshSession) -> Plan:
     name = host.state.name
     [gathered] = gather([Remote(host.state.destination, host.state.destination)])
     assert isinstance(gathered, Gathered)
-    states = ShellHands(name, session).read(STEPS)
+    states = PosixControl(name, session).read(STEPS)
     plan = make_plan((name, step, state) for step, state in zip(STEPS, states, strict=True))
     marked = with_cutoffs(plan, {name: gathered.facts}, here=())
     assert [one.cuts for one in marked.steps] == ["", "lab0 carries your session"]
@@ -75,14 +75,14 @@ def test_legacy_what_severs_is_undone_by_the_host_within_its_timer(host: Machine
     before = standing(host)
     name, journal = host.state.name, list[Entry]()
     with SshSession(Remote(host.state.destination, host.state.destination)) as session:
-        hands, plan = ShellHands(name, session), plan_of(host, session)
+        control, plan = PosixControl(name, session), plan_of(host, session)
         executor = Executor(
-            plan, guarded(plan, {name: hands}, WITHIN_S), journal.append, lambda: "now"
+            plan, guarded(plan, {name: control}, WITHIN_S), journal.append, lambda: "now"
         )
-        hands.take(claim())
+        control.take(claim())
         with pytest.raises(ApplyError) as caught:
             executor.apply()
-        hands.give_back(claim())
+        control.give_back(claim())
     assert caught.value.what == "step.cut_off", caught.value
     assert "lab0 in br9" in caught.value.where
     assert "the host undid it itself" in caught.value.found

@@ -19,7 +19,7 @@ from program import wirespeed
 
 from wirespeed.lab.machines import Machines
 from wirespeed.model.plan import Plan
-from wirespeed.runs.hosts_of_spec import hands_of, read_spec
+from wirespeed.runs.hosts_of_spec import controls_of, read_spec
 from wirespeed.runs.plan_hosts import plan_hosts
 
 pytestmark = [pytest.mark.machines, pytest.mark.timeout(900)]
@@ -56,10 +56,10 @@ def test_legacy_killed_and_its_disk_lost_the_host_s_own_copy_brings_the_host_bac
     spec = written(lab, tmp_path / "spec.yaml", SMALL, {"alpha": PORTS[:1]})
     host, before = f"ssh://{lab.hosts['alpha'].state.destination}", standing(lab)
     wanted, saved = read_spec(spec), tmp_path / "plan.json"
-    with hands_of(wanted) as hands:
-        plan, _ = plan_hosts(wanted, hands)
+    with controls_of(wanted) as controls:
+        plan, _ = plan_hosts(wanted, controls)
         saved.write_text(plan.model_dump_json())
-        start = states(hands, plan)
+        start = states(controls, plan)
         for number, (place, when) in enumerate(writes(plan)):
             folder, state = tmp_path / f"run-{number}", tmp_path / f"state-{number}"
             killed = is_killed(spec, saved, folder, place, when)
@@ -70,7 +70,7 @@ def test_legacy_killed_and_its_disk_lost_the_host_s_own_copy_brings_the_host_bac
                 "undo", host, "--yes", "--break-lock", XDG_STATE_HOME=str(state), timeout_s=600
             )
             assert undone.returncode == 0, (place, when, undone.stdout + undone.stderr)
-            assert states(hands, plan) == start, (place, when)
+            assert states(controls, plan) == start, (place, when)
             if number % SHOWN_EACH == 0:
                 again = wirespeed("status", host, XDG_STATE_HOME=str(state))
                 assert again.returncode == 0 and "0 runs stand" in again.stdout, again.stdout

@@ -12,9 +12,9 @@ from wirespeed.apply.run import open_run
 from wirespeed.lab.machines import Machines
 from wirespeed.model.journal import Begun, Intent
 from wirespeed.model.observed import Known
-from wirespeed.runs.hosts_of_spec import hands_of, read_spec
+from wirespeed.runs.hosts_of_spec import controls_of, read_spec
 from wirespeed.runs.plan_hosts import plan_hosts
-from wirespeed.runs.run_hosts import carry_out, take_back
+from wirespeed.runs.run_hosts import apply_plan, undo_plan
 
 pytestmark = [pytest.mark.machines, pytest.mark.timeout(900)]
 
@@ -34,16 +34,16 @@ def test_legacy_apply_killed_at_every_journal_write_ends_in_start_or_goal(
     spec = written(lab, tmp_path / "spec.yaml", SMALL, {"alpha": PORTS[:1]})
     before = standing(lab)
     wanted, folder, saved = read_spec(spec), tmp_path / "run", tmp_path / "plan.json"
-    with hands_of(wanted) as hands:
-        plan, _ = plan_hosts(wanted, hands)
+    with controls_of(wanted) as controls:
+        plan, _ = plan_hosts(wanted, controls)
         saved.write_text(plan.model_dump_json())
-        start = states(hands, plan)
+        start = states(controls, plan)
         with open_run(folder) as run:
-            carry_out(run, plan, hands)
+            apply_plan(run, plan, controls)
             entries = list(run.entries)
-            goal = states(hands, plan)
-            take_back(run, plan, hands, "spec.yaml")
-        assert states(hands, plan) == start != goal
+            goal = states(controls, plan)
+            undo_plan(run, plan, controls, "spec.yaml")
+        assert states(controls, plan) == start != goal
         assert all(isinstance(state, Known) for state in goal)
 
         for place, entry in enumerate(entries):
@@ -58,8 +58,8 @@ def test_legacy_apply_killed_at_every_journal_write_ends_in_start_or_goal(
             end = "undo" if place // 2 % 2 else "apply"
             with open_run(folder) as run:
                 if end == "apply" and killed:
-                    carry_out(run, plan, hands)
-                    assert states(hands, plan) == goal, (place, when)
-                take_back(run, plan, hands, "spec.yaml")
-            assert states(hands, plan) == start, (place, when, end)
+                    apply_plan(run, plan, controls)
+                    assert states(controls, plan) == goal, (place, when)
+                undo_plan(run, plan, controls, "spec.yaml")
+            assert states(controls, plan) == start, (place, when, end)
     assert_as_before(lab, before)

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from program import start, wirespeed
 
-from wirespeed.apply.hands_shell import ShellHands
+from wirespeed.apply.control_posix import PosixControl
 from wirespeed.apply.run_place import run_folder
 from wirespeed.host.clock import Deadline, sleep_s
 from wirespeed.host.reach_destination import Remote
@@ -120,8 +120,8 @@ def test_legacy_a_host_that_reboots_in_mid_apply_is_undone_or_finished(
 def test_legacy_a_host_is_rebooted_and_its_boot_id_is_the_proof(lab: Machines):
     place = lab.hosts["alpha"].state.destination
     with SshSession(Remote(place, place)) as session:
-        hands = ShellHands("alpha", session)
-        before = hands.boot_id()
-        after = hands.reboot(before, within_s=180)
-        assert before != after == hands.boot_id()
+        control = PosixControl("alpha", session)
+        before = control.boot_id()
+        after = control.reboot(before, within_s=180)
+        assert before != after == control.boot_id()
         assert boot_id(lab.hosts["alpha"]) == after

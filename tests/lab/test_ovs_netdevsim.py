@@ -9,8 +9,8 @@ from collections.abc import Iterator, Sequence
 import pytest
 from netdevsim import DEVICE, NETDEV, PF, add_card
 
+from wirespeed.apply.control_posix import PosixControl
 from wirespeed.apply.executor import Executor
-from wirespeed.apply.hands_shell import ShellHands
 from wirespeed.apply.planner import make_plan
 from wirespeed.doctor.collector import collector_script
 from wirespeed.doctor.host_state import differences, values_of
@@ -67,10 +67,10 @@ class Run:
 
     def __init__(self, host: Machine, steps: Sequence[tuple[Step, bool]]) -> None:
         """`steps`: each, and whether an earlier one makes what it is about."""
-        self.hands = ShellHands("alpha", host)
+        self.control = PosixControl("alpha", host)
         self.steps = [step for step, _ in steps]
         self.journal: list[Entry] = []
-        states = self.hands.read(self.steps)
+        states = self.control.read(self.steps)
         self.plan = self._planned(
             None if is_made and isinstance(state, Unreadable) else state
             for (_, is_made), state in zip(steps, states, strict=True)
@@ -87,11 +87,11 @@ class Run:
 
     def again(self) -> Plan:
         """Plan it afresh."""
-        return self._planned(iter(self.hands.read(self.steps)))
+        return self._planned(iter(self.control.read(self.steps)))
 
     def _executor(self, plan: Plan) -> Executor:
         return Executor(
-            plan, {"alpha": self.hands}, self.journal.append, lambda: "now", tuple(self.journal)
+            plan, {"alpha": self.control}, self.journal.append, lambda: "now", tuple(self.journal)
         )
 
 

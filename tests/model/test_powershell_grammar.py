@@ -11,7 +11,7 @@ from wirespeed.host.powershell import READ_AND_RUN
 from wirespeed.model.capture import Section
 from wirespeed.model.command import Command, Shell
 from wirespeed.model.powershell import QUOTES, exactly, powershell_line, quoted
-from wirespeed.platforms.windows import control_script as hands
+from wirespeed.platforms.windows import control_script as control
 from wirespeed.platforms.windows import rollback_timer as timer
 from wirespeed.platforms.windows.collector import windows_collector_script
 from wirespeed.platforms.windows.steps.windows_filter import WindowsFilter
@@ -169,15 +169,15 @@ READ = Section("step-0", "", '[{"Name":"it\'s \u2019 $x"}]', "", 0)
 SCRIPTS = {
     "what runs a script": READ_AND_RUN,
     "collector": windows_collector_script(),
-    "read": hands.read_script([STEP]),
-    "change": hands.change_script(STEP, UNDO),
-    "change of what is so still": hands.change_script(STEP, UNDO, expected=READ),
-    "settled read": hands.settled_read_script(STEP),
-    "boot id": hands.boot_id_script(),
-    "lock": hands.lock_script("x", timer.settle_part("x"), timer.others_part("x")),
-    "take over": hands.take_over_script("x", "y", timer.settle_part("x"), timer.others_part("x")),
-    "break": hands.take_over_script("x", None),
-    "unlock": hands.unlock_script("x", timer.sweep_part("x")),
+    "read": control.read_script([STEP]),
+    "change": control.change_script(STEP, UNDO),
+    "change of what is so still": control.change_script(STEP, UNDO, expected=READ),
+    "settled read": control.settled_read_script(STEP),
+    "boot id": control.boot_id_script(),
+    "lock": control.lock_script("x", timer.settle_part("x"), timer.others_part("x")),
+    "take over": control.take_over_script("x", "y", timer.settle_part("x"), timer.others_part("x")),
+    "break": control.take_over_script("x", None),
+    "unlock": control.unlock_script("x", timer.sweep_part("x")),
     "arm": timer.arm_script("0123456789ab", UNDO, 120),
     "undo": timer.undo_script("0123456789ab", UNDO),
     "timed change": timer.timed_change_script("0123456789ab", STEP, UNDO, READ),

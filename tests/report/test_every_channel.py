@@ -175,7 +175,7 @@ def test_a_run_shows_nothing_as_it_came(
     assert_harmless(out, "status")
     assert_harmless(err, "status", planted=False)
     unread = Unreadable(PLANT, PLANT)
-    monkeypatch.setattr(drift, "hands_of", lambda _: nullcontext({}))
+    monkeypatch.setattr(drift, "controls_of", lambda _: nullcontext({}))
     monkeypatch.setattr(drift, "refuse_missing_hosts", lambda *_: None)
     monkeypatch.setattr(drift, "read_steps", lambda _, numbers, __: dict.fromkeys(numbers, unread))
     _, out, err = call("drift", folder)

@@ -15,7 +15,7 @@ from test_link_speed_story import HOST, NETDEV, TEN, Ends, Wire, switch
 
 from described.approach import planned_by
 from wirespeed import catalog
-from wirespeed.apply import guard_timer, hands_script, tryout_script
+from wirespeed.apply import control_script, guard_timer, tryout_script
 from wirespeed.apply.run import JOURNAL
 from wirespeed.apply.run_file import RUN
 from wirespeed.apply.run_place import run_folder, runs_folder
@@ -95,7 +95,7 @@ def lab(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Lab]:
     of_all = dict.fromkeys(("legacy-vlan", "ovs-tc"), approach)
     monkeypatch.setattr(catalog, "approaches", planned_by(of_all))
     monkeypatch.setattr(catalog, "step_types", lambda: {"said": Said})
-    monkeypatch.setattr(hands_script, "LOCK", str(tmp_path / "host/lock"))
+    monkeypatch.setattr(control_script, "LOCK", str(tmp_path / "host/lock"))
     monkeypatch.setattr(guard_timer, "FOLDER", str(tmp_path / "host/timers"))
     monkeypatch.setattr(tryout_script, "FOLDER", str(tmp_path / "host/try"))
     monkeypatch.setattr(tryout_script, "SYSTEMD", str(tmp_path / "no-systemd"))
@@ -295,7 +295,10 @@ def test_a_link_whose_switch_refuses_in_such_words(
         made.session.type = lambda lines: [  # type: ignore[method-assign]
             a.replace("refused", f"refused {PLANT}") for a in type_lines(lines)
         ]
-        (card, at_switch) = (made.hands[HOST], *[h for p, h in made.hands.items() if p != HOST])
+        (card, at_switch) = (
+            made.controls[HOST],
+            *[h for p, h in made.controls.items() if p != HOST],
+        )
         yield {host: card, place.text: at_switch}
 
     monkeypatch.setattr(catalog, "step_types", REAL_STEPS)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from wirespeed.apply.hands_shell import ShellHands
+from wirespeed.apply.control_posix import PosixControl
 from wirespeed.apply.spec_file import parse_spec
 from wirespeed.host.local import LocalRunner
 from wirespeed.host.runner import MAX_OUTPUT_BYTES, Completed
@@ -39,6 +39,6 @@ class TooSlow(LocalRunner):
 
 def test_nothing_is_planned_on_half_a_reading():
     with pytest.raises(HostError) as caught:
-        plan_hosts(parse_spec(SPEC, "spec.yaml"), {"alpha": ShellHands("alpha", TooSlow())})
+        plan_hosts(parse_spec(SPEC, "spec.yaml"), {"alpha": PosixControl("alpha", TooSlow())})
     assert caught.value.what == "host.half_read"
     assert caught.value.where == "alpha"

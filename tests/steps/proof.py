@@ -18,8 +18,8 @@ from typing import Protocol
 import pytest
 
 from wirespeed.apply.change_from import is_other
+from wirespeed.apply.control import Changed
 from wirespeed.apply.executor import Executor
-from wirespeed.apply.hands import Changed
 from wirespeed.apply.planner import make_plan
 from wirespeed.catalog import read_step
 from wirespeed.model.capture import Section
@@ -58,7 +58,7 @@ class Killed(BaseException):
     """The process ends here: nothing after it runs."""
 
 
-class DescribedHands:
+class DescribedControl:
     """The executor's hands on a described host, which can die, refuse and ignore.
 
     Commands of changes are counted from 0. `dies_before` n: the run is killed before command n, or
@@ -123,7 +123,7 @@ def prove(step: Step, start: Described, goal: Described) -> None:
 
 def plan_on(step: Step, host: Described) -> Plan:
     """Plan the step on a described host; the plan and the step survive being written down."""
-    plan = make_plan([(NAME, step, DescribedHands(deepcopy(host)).read([step])[0])])
+    plan = make_plan([(NAME, step, DescribedControl(deepcopy(host)).read([step])[0])])
     assert Plan.model_validate_json(plan.model_dump_json()) == plan
     assert read_step(plan.steps[0].step) == step
     assert step.subject and step.why.strip()
@@ -136,10 +136,10 @@ def prove_apply_and_undo(step: Step, start: Described, goal: Described) -> None:
     planned = plan.steps[0]
     assert planned.commands, "nothing is done"
     run.apply(plan)
-    assert run.hands.host == goal
-    assert run.hands.read([step])[0] == Known(planned.goal, step.read().line())
+    assert run.controls.host == goal
+    assert run.controls.read([step])[0] == Known(planned.goal, step.read().line())
     run.undo(plan)
-    assert run.hands.host == start
+    assert run.controls.host == start
     assert [e.outcome for e in run.journal if isinstance(e, Ended)] == ["applied", "undone"]
     assert step.change(planned.before, planned.before) == ()
     assert step.change(planned.goal, planned.goal) == ()
@@ -152,7 +152,7 @@ def prove_second_apply_is_no_op(step: Step, goal: Described) -> None:
     assert plan.steps[0].no_op.startswith("it is so already: ")
     assert (plan.steps[0].commands, plan.steps[0].undo) == ((), ())
     run.apply(plan)
-    assert (run.hands.count, run.hands.host) == (0, goal)
+    assert (run.controls.count, run.controls.host) == (0, goal)
 
 
 def prove_kills(step: Step, start: Described, goal: Described) -> None:
@@ -160,32 +160,32 @@ def prove_kills(step: Step, start: Described, goal: Described) -> None:
     plan = plan_on(step, start)
     whole = _Run(start)
     whole.apply(plan)
-    applied, commands = len(whole.journal), whole.hands.count
+    applied, commands = len(whole.journal), whole.controls.count
     whole.undo(plan)
-    undone, undo_commands = len(whole.journal), whole.hands.count - commands
+    undone, undo_commands = len(whole.journal), whole.controls.count - commands
     for kill in _kills(0, applied, commands):
         for finish, end in ((_Run.undo, start), (_Run.apply, goal)):
             run = _Run(start)
             run.is_killed(kill, lambda run=run: run.apply(plan))
             finish(run, plan)
-            assert run.hands.host == end, (kill, finish.__name__)
+            assert run.controls.host == end, (kill, finish.__name__)
     for kill in _kills(applied, undone, undo_commands):
         run = _Run(start)
         run.apply(plan)
-        run.hands.count = 0
+        run.controls.count = 0
         run.is_killed(kill, lambda run=run: run.undo(plan))
         run.undo(plan)
-        assert run.hands.host == start, (kill, "undo of an undo")
+        assert run.controls.host == start, (kill, "undo of an undo")
 
 
 def prove_contradiction(step: Step, start: Described) -> None:
     """A host that takes the writes and does not do them is not believed, and is put back."""
     plan, run = plan_on(step, start), _Run(start)
-    run.hands.ignores = lambda _: True
+    run.controls.ignores = lambda _: True
     with pytest.raises(ApplyError) as caught:
         run.apply(plan)
     assert caught.value.what in ("step.contradicted", "step.failed")
-    assert run.hands.host == start
+    assert run.controls.host == start
     if len(plan.steps[0].commands) == 1:
         assert caught.value.what == "step.contradicted"
 
@@ -195,19 +195,19 @@ def prove_refusals(step: Step, start: Described, goal: Described) -> None:
     plan = plan_on(step, start)
     for number in range(len(plan.steps[0].commands)):
         run = _Run(start)
-        run.hands.refuses = number
+        run.controls.refuses = number
         with pytest.raises(ApplyError) as caught:
             run.apply(plan)
         assert caught.value.what == "step.failed"
-        assert run.hands.host == start, f"command {number} refused"
+        assert run.controls.host == start, f"command {number} refused"
         run = _Run(start)
-        run.hands.ignores = lambda n, number=number: n == number
+        run.controls.ignores = lambda n, number=number: n == number
         try:
             run.apply(plan)
         except ApplyError:
-            assert run.hands.host == start, f"command {number} ignored"
+            assert run.controls.host == start, f"command {number} ignored"
         else:
-            assert run.hands.host == goal, f"command {number} ignored"
+            assert run.controls.host == goal, f"command {number} ignored"
 
 
 @dataclass(frozen=True)
@@ -228,7 +228,7 @@ class _Run:
     """A host of its own, with the journal of what is done to it."""
 
     def __init__(self, host: Described) -> None:
-        self.hands = DescribedHands(deepcopy(host))
+        self.controls = DescribedControl(deepcopy(host))
         self.journal: list[Entry] = []
         self._kill = _Kill()
 
@@ -239,14 +239,14 @@ class _Run:
         self._executor(plan).undo()
 
     def is_killed(self, kill: _Kill, work: Callable[[], None]) -> None:
-        self._kill, self.hands.dies_before = kill, kill.command
+        self._kill, self.controls.dies_before = kill, kill.command
         with pytest.raises(Killed):
             work()
         self._kill = _Kill()
 
     def _executor(self, plan: Plan) -> Executor:
-        hands = {NAME: self.hands}
-        return Executor(plan, hands, self._write, lambda: "now", tuple(self.journal))
+        controls = {NAME: self.controls}
+        return Executor(plan, controls, self._write, lambda: "now", tuple(self.journal))
 
     def _write(self, entry: Entry) -> None:
         at = len(self.journal)

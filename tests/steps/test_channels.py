@@ -2,7 +2,7 @@
 
 import pytest
 from described_ethtool import DescribedPorts, Port
-from proof import DescribedHands, plan_on, prove
+from proof import DescribedControl, plan_on, prove
 from pydantic import ValidationError
 from samples import is_never_guessed, reason_of, sample, section_of, state_of
 
@@ -39,7 +39,7 @@ def test_from_split_ones_to_combined_ones_in_one_command():
 
 def test_a_table_that_names_higher_queues_refuses_it():
     few, host = Channels(netdev="eth0", combined=4), combined(8, table=7)
-    changed = DescribedHands(host).change(few, few.change({"combined": 8}, {"combined": 4}))
+    changed = DescribedControl(host).change(few, few.change({"combined": 8}, {"combined": 4}))
     assert "too low for existing indirection table" in changed.failed
     assert host == combined(8, table=7)
 

@@ -7,7 +7,7 @@ the host is left changed.
 
 import pytest
 from described_card import CARD, DescribedCard
-from proof import NAME, DescribedHands, plan_on, prove_second_apply_is_no_op
+from proof import NAME, DescribedControl, plan_on, prove_second_apply_is_no_op
 from samples import is_never_guessed, reason_of, section_of
 
 from wirespeed.apply.executor import Executor
@@ -23,10 +23,10 @@ def waiting() -> DescribedCard:
     return DescribedCard(stored="20.36.1010", next_boot={"NUM_OF_VFS": 16})
 
 
-def executor(card: DescribedCard, journal: list[Entry]) -> tuple[Executor, DescribedHands]:
-    hands = DescribedHands(card)
+def executor(card: DescribedCard, journal: list[Entry]) -> tuple[Executor, DescribedControl]:
+    control = DescribedControl(card)
     plan = plan_on(STEP, card)
-    return Executor(plan, {NAME: hands}, journal.append, lambda: "now"), hands
+    return Executor(plan, {NAME: control}, journal.append, lambda: "now"), control
 
 
 def test_firmware_and_settings_come_into_force():
@@ -40,8 +40,8 @@ def test_where_nothing_waits_nothing_is_done():
 
 
 def test_a_card_that_ignores_it_is_not_believed():
-    run, hands = executor(waiting(), [])
-    hands.ignores = lambda _: True
+    run, control = executor(waiting(), [])
+    control.ignores = lambda _: True
     with pytest.raises(Exception, match=r"contradicted"):
         run.apply()
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import pytest
 from described_files import DescribedFiles
-from proof import DescribedHands, plan_on, prove
+from proof import DescribedControl, plan_on, prove
 
 from wirespeed.apply.executor import Executor
 from wirespeed.model.capture import Section
@@ -65,12 +65,12 @@ def test_pages_that_others_count_on_stay():
 
 def test_fewer_than_asked_for_are_not_called_done_and_are_freed():
     start = memory({ON_NODE: "2\n"}, most=10)
-    hands = DescribedHands(start)
-    run = Executor(plan_on(step(), start), {"alpha": hands}, lambda _: None, lambda: "now")
+    control = DescribedControl(start)
+    run = Executor(plan_on(step(), start), {"alpha": control}, lambda _: None, lambda: "now")
     with pytest.raises(ApplyError) as caught:
         run.apply()
     assert caught.value.what == "step.contradicted"
-    assert hands.host == memory({ON_NODE: "2\n"}, most=10)
+    assert control.host == memory({ON_NODE: "2\n"}, most=10)
 
 
 def state_of(pages: str, total: str = f"{32 * GIB} kB", count: int = 16) -> Observed[State]:

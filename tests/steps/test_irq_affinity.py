@@ -2,7 +2,7 @@
 
 import pytest
 from described_cpus import DescribedCpus
-from proof import DescribedHands, plan_on, prove
+from proof import DescribedControl, plan_on, prove
 from pydantic import ValidationError
 from samples import is_never_guessed, reason_of, section_of
 
@@ -51,7 +51,7 @@ def test_thousands_of_interrupts():
 )
 def test_what_the_kernel_refuses(described: DescribedCpus, said: str):
     one = IrqAffinity(pci_address="0000:3b:00.0", cpus={125: "1"})
-    changed = DescribedHands(described).change(one, one.change({"125": "0"}, {"125": "1"}))
+    changed = DescribedControl(described).change(one, one.change({"125": "0"}, {"125": "1"}))
     assert said in changed.failed
 
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import pytest
 from described_files import DescribedFiles
-from proof import Answer, DescribedHands, plan_on, prove
+from proof import Answer, DescribedControl, plan_on, prove
 from pydantic import ValidationError
 from samples import is_never_guessed, reason_of, section_of, state_of
 
@@ -60,16 +60,16 @@ def test_of_a_netdev_that_an_earlier_step_makes_what_is_read_counts():
     # A VLAN over jumbo frames has its port's MTU from the start.
     plan = make_plan([("alpha", STEP, None)])
     assert [c.line() for c in plan.steps[0].commands] == ["ip link set dev eth0 mtu 9000"]
-    hands, journal = DescribedHands(host(4000)), list[Entry]()
-    Executor(plan, {"alpha": hands}, journal.append, lambda: "now").apply()
-    assert hands.host == host(9000)
-    Executor(plan, {"alpha": hands}, journal.append, lambda: "now", tuple(journal)).undo()
-    assert hands.host == host(4000)
+    control, journal = DescribedControl(host(4000)), list[Entry]()
+    Executor(plan, {"alpha": control}, journal.append, lambda: "now").apply()
+    assert control.host == host(9000)
+    Executor(plan, {"alpha": control}, journal.append, lambda: "now", tuple(journal)).undo()
+    assert control.host == host(4000)
 
 
 def test_more_than_the_port_can_is_refused():
     large = Mtu(netdev="eth0", mtu=9217)
-    changed = DescribedHands(host(1500)).change(large, large.change({"mtu": 1500}, {"mtu": 9217}))
+    changed = DescribedControl(host(1500)).change(large, large.change({"mtu": 1500}, {"mtu": 9217}))
     assert "greater than device maximum" in changed.failed
 
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 from described_ovsdb import DescribedOvs
-from proof import DescribedHands, plan_on, prove
+from proof import DescribedControl, plan_on, prove
 from pydantic import ValidationError
 from samples import is_never_guessed, reason_of, section_of, state_of
 
@@ -80,13 +80,13 @@ def test_dpdk_starts_and_is_off_again_after_undo():
 
 def test_dpdk_that_did_not_start_is_not_called_done_and_is_put_back():
     start = DescribedOvs(can_start_dpdk=False)
-    hands = DescribedHands(start)
-    run = Executor(plan_on(DPDK, start), {"alpha": hands}, lambda _: None, lambda: "now")
+    control = DescribedControl(start)
+    run = Executor(plan_on(DPDK, start), {"alpha": control}, lambda _: None, lambda: "now")
     with pytest.raises(ApplyError) as caught:
         run.apply()
     assert caught.value.what == "step.contradicted"
     assert "dpdk_initialized no" in caught.value.found
-    assert hands.host == DescribedOvs(can_start_dpdk=False)
+    assert control.host == DescribedOvs(can_start_dpdk=False)
 
 
 def test_where_dpdk_was_asked_for_and_did_not_start_it_is_started_again():

@@ -4,7 +4,7 @@ import json
 from dataclasses import dataclass, field
 
 import pytest
-from proof import Answer, DescribedHands, UnknownCommandError, plan_on, prove
+from proof import Answer, DescribedControl, UnknownCommandError, plan_on, prove
 from pydantic import ValidationError
 from samples import is_never_guessed, reason_of, section_of, state_of
 
@@ -88,12 +88,12 @@ def test_one_that_appears_late_is_awaited_and_one_that_never_does_is_not_for_eve
     monkeypatch: pytest.MonkeyPatch,
 ):
     plan = Plan(steps=(planned("alpha", STEP, None),))
-    hands = DescribedHands(DescribedPorts(late=2))
-    Executor(plan, {"alpha": hands}, lambda _: None, lambda: "now").apply()
-    assert hands.host == DescribedPorts({0: "rep1", 1: "gpu-1-n0"})
+    control = DescribedControl(DescribedPorts(late=2))
+    Executor(plan, {"alpha": control}, lambda _: None, lambda: "now").apply()
+    assert control.host == DescribedPorts({0: "rep1", 1: "gpu-1-n0"})
 
     monkeypatch.setattr(RepresentorName, "settle_s", 0.2)
-    never = DescribedHands(DescribedPorts(late=99))
+    never = DescribedControl(DescribedPorts(late=99))
     with pytest.raises(ApplyError, match="step"):
         Executor(plan, {"alpha": never}, lambda _: None, lambda: "now").apply()
 

@@ -2,7 +2,7 @@
 
 import pytest
 from described_ethtool import DescribedPorts, Port
-from proof import DescribedHands, plan_on, prove
+from proof import DescribedControl, plan_on, prove
 from pydantic import ValidationError
 from samples import is_never_guessed, reason_of, sample, section_of, state_of
 
@@ -47,8 +47,8 @@ def test_a_table_that_ethtool_cannot_make_is_not_touched():
 
 def test_more_queues_than_there_are_is_refused():
     many = Rss(netdev="eth0", queues=9)
-    hands = DescribedHands(host(*EQUAL_4))
-    assert "Invalid" in hands.change(many, many.change({"table": ""}, many.asked())).failed
+    controls = DescribedControl(host(*EQUAL_4))
+    assert "Invalid" in controls.change(many, many.change({"table": ""}, many.asked())).failed
 
 
 def test_real_outputs():

@@ -2,7 +2,7 @@
 
 import pytest
 from described_namespaces import HOST, DescribedNamespaces, Function, Netdev, lo
-from proof import NAME, DescribedHands, plan_on, prove
+from proof import NAME, DescribedControl, plan_on, prove
 from pydantic import ValidationError
 
 from wirespeed.apply.executor import Executor
@@ -27,14 +27,14 @@ def test_a_vf_that_no_driver_has_is_taken_and_let_go_again():
 
 
 def test_a_vf_whose_address_was_drawn_is_taken_anew():
-    hands = DescribedHands(host(Netdev(parentdev=ADDRESS)))
+    control = DescribedControl(host(Netdev(parentdev=ADDRESS)))
     journal: list[Entry] = []
-    plan = plan_on(STEP, hands.host)
-    executor = Executor(plan, {NAME: hands}, journal.append, lambda: "now")
+    plan = plan_on(STEP, control.host)
+    executor = Executor(plan, {NAME: control}, journal.append, lambda: "now")
     executor.apply()
-    assert hands.host == host(Netdev(parentdev=ADDRESS, mac=MAC))
+    assert control.host == host(Netdev(parentdev=ADDRESS, mac=MAC))
     executor.undo()
-    assert hands.host == host(None, is_bound=False)
+    assert control.host == host(None, is_bound=False)
 
 
 def test_it_is_so_where_the_netdev_is_in_the_namespace_already():

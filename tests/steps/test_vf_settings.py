@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 from described_vfs import DescribedVfs, Vf
-from proof import DescribedHands, plan_on, prove
+from proof import DescribedControl, plan_on, prove
 from pydantic import ValidationError
 
 from wirespeed.apply.executor import Executor
@@ -74,12 +74,12 @@ def test_the_commands_are_those_that_an_admin_types():
 
 def test_limits_that_the_kernel_refuses_leave_what_was_there():
     start = pf(min_tx=500)
-    hands = DescribedHands(start)
+    control = DescribedControl(start)
     plan = plan_on(step(vlan=40, max_tx_mbit_per_s=100), start)
     with pytest.raises(ApplyError) as caught:
-        Executor(plan, {"alpha": hands}, lambda _: None, lambda: "now").apply()
+        Executor(plan, {"alpha": control}, lambda _: None, lambda: "now").apply()
     assert caught.value.what == "step.failed" and "max_tx_rate 100" in caught.value.found
-    assert hands.host == pf(min_tx=500)
+    assert control.host == pf(min_tx=500)
 
 
 def state_of(one: VfSettings, vf: dict[str, Any], netdev: str = PF) -> Observed[State]:

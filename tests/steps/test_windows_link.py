@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 from described_mlx5cmd import NAME, WORDS, MlxCard, said_by
-from proof import DescribedHands, plan_on, prove
+from proof import DescribedControl, plan_on, prove
 from pydantic import ValidationError
 from samples import is_never_guessed, reason_of, section_of, state_of
 
@@ -53,7 +53,7 @@ def test_without_a_link_nothing_is_known_of_what_was_changed():
     card = MlxCard(far=25)
     mine = step(card)
     card.is_set = 10
-    (found,) = DescribedHands(card).read([mine])
+    (found,) = DescribedControl(card).read([mine])
     assert not isinstance(found, Known)
     assert "no link" in found.reason
 

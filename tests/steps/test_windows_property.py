@@ -2,7 +2,7 @@
 
 import pytest
 from described_windows import Adapter, DescribedWindows
-from proof import DescribedHands, plan_on, prove
+from proof import DescribedControl, plan_on, prove
 from samples import is_never_guessed
 
 from wirespeed.model.observed import Unreadable
@@ -22,7 +22,7 @@ def host(jumbo: str = "1514", lso: str = "0", **more: list[str]) -> DescribedWin
 
 
 def reason(step: WindowsProperty, where: DescribedWindows) -> str:
-    (found,) = DescribedHands(where).read([step])
+    (found,) = DescribedControl(where).read([step])
     assert isinstance(found, Unreadable)
     return found.reason
 

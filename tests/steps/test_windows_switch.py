@@ -4,7 +4,7 @@ from copy import deepcopy
 
 import pytest
 from described_windows import Adapter, BlueScreenError, DescribedWindows, Switch, own_description
-from proof import DescribedHands, plan_on, prove
+from proof import DescribedControl, plan_on, prove
 from samples import is_never_guessed
 
 from wirespeed.apply.planner import planned
@@ -34,7 +34,7 @@ def host(
 
 
 def refusal(where: DescribedWindows) -> str:
-    (found,) = DescribedHands(where).read([STEP])
+    (found,) = DescribedControl(where).read([STEP])
     assert isinstance(found, Unreadable)
     return found.reason
 
@@ -93,11 +93,11 @@ def test_a_switch_that_is_there_is_known_whatever_is_bound():
 
 
 def test_filters_that_somebody_bound_meanwhile_are_off_while_the_switch_goes():
-    hands = DescribedHands(host(True, True, ConnectX_External=Switch(2, CARD, True, True)))
-    (now,) = hands.read([STEP])
+    control = DescribedControl(host(True, True, ConnectX_External=Switch(2, CARD, True, True)))
+    (now,) = control.read([STEP])
     assert isinstance(now, Known)
-    hands.change(STEP, STEP.change(now.value, STEP.made()))
-    assert hands.host == host(False)
+    control.change(STEP, STEP.change(now.value, STEP.made()))
+    assert control.host == host(False)
 
 
 @pytest.mark.parametrize(

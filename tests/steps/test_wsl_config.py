@@ -6,7 +6,7 @@ import pytest
 from described_windows import DescribedWindows
 from hypothesis import given
 from hypothesis import strategies as st
-from proof import DescribedHands, plan_on, prove
+from proof import DescribedControl, plan_on, prove
 from pydantic import ValidationError
 from samples import is_never_guessed, reason_of, section_of
 
@@ -41,11 +41,11 @@ def test_whatever_stood_there_comes_back(before: str | None):
 
 
 def test_a_copy_of_what_stood_there_stays_beside_it():
-    hands = DescribedHands(host(FOUND))
+    controls = DescribedControl(host(FOUND))
     planned = plan_on(STEP, host(FOUND)).steps[0]
-    hands.change(STEP, planned.commands)
-    hands.change(STEP, planned.undo)
-    assert FOUND.encode() in hands.host.copies.values()  # type: ignore[attr-defined]
+    controls.change(STEP, planned.commands)
+    controls.change(STEP, planned.undo)
+    assert FOUND.encode() in controls.host.copies.values()  # type: ignore[attr-defined]
 
 
 def test_it_ends_a_stage_for_all_that_runs_in_wsl_ends():
@@ -55,7 +55,7 @@ def test_it_ends_a_stage_for_all_that_runs_in_wsl_ends():
 
 def test_what_is_no_utf_8_is_not_touched():
     where = DescribedWindows({}, files={PATH: FOUND.encode("utf-16")})
-    (found,) = DescribedHands(where).read([STEP])
+    (found,) = DescribedControl(where).read([STEP])
     assert not isinstance(found, Known) and "UTF-8" in found.reason
     assert "UTF-8" in reason_of(STEP, section_of('[{"Exists":true,"Base64":"?"}]'))
     nul = base64.b64encode(b"a\0").decode()

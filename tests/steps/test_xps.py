@@ -3,7 +3,7 @@
 import pytest
 from described_cpus import DescribedCpus
 from described_files import DescribedFiles
-from proof import DescribedHands, plan_on, prove
+from proof import DescribedControl, plan_on, prove
 from pydantic import ValidationError
 from samples import is_never_guessed, reason_of, section_of, state_of
 
@@ -63,14 +63,14 @@ def test_groups_between_are_written_out():
 def test_a_core_that_is_offline_contradicts_it():
     few = host("0", cpus=4, offline=frozenset({3}))
     step = Xps(netdev="eth0", cpus={0: "2-3"})
-    hands = DescribedHands(few)
-    hands.change(step, step.change({"tx-0": ""}, {"tx-0": "2-3"}))
+    control = DescribedControl(few)
+    control.change(step, step.change({"tx-0": ""}, {"tx-0": "2-3"}))
     assert state_of(step, section_of(few.run(step.read()).output)) == {"tx-0": "2"}
 
 
 def test_a_core_that_is_not_there_is_refused():
     step = Xps(netdev="eth0", cpus={0: "64"})
-    changed = DescribedHands(host("0")).change(step, step.change({"tx-0": ""}, {"tx-0": "64"}))
+    changed = DescribedControl(host("0")).change(step, step.change({"tx-0": ""}, {"tx-0": "64"}))
     assert "too large" in changed.failed
 
 

@@ -12,7 +12,7 @@ after a reading that gave the state: what can come between is then one round tri
 
 from collections.abc import Callable, Sequence
 
-from wirespeed.apply.hands import Changed
+from wirespeed.apply.control import Changed
 from wirespeed.model.capture import Section
 from wirespeed.model.observed import Known, Observed
 from wirespeed.model.step import State, Step

@@ -1,4 +1,4 @@
-"""What other hands have changed since a run left it: by its journal, and a fresh reading. Pure."""
+"""What others have changed since a run left it: by its journal, and a fresh reading. Pure."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ class Drifted:
     now: Observed[State]
 
 
-def left_states(plan: Plan, entries: Sequence[Entry]) -> dict[int, State]:
+def applied_states(plan: Plan, entries: Sequence[Entry]) -> dict[int, State]:
     """Give how each step that stands was left, also where it was so already.
 
     As the last reading of the run says, which came after all steps; else as that of the step

@@ -15,7 +15,7 @@ from dataclasses import replace
 from typing import Literal
 
 from wirespeed.apply.change_from import is_state
-from wirespeed.apply.hands import Changed, Hands
+from wirespeed.apply.control import Changed, HostControl
 from wirespeed.apply.judge import judged, state_text
 from wirespeed.apply.left_changed import left_changed
 from wirespeed.apply.put_back import PutBack
@@ -57,7 +57,7 @@ class Executor:
     def __init__(
         self,
         plan: Plan,
-        hands: Mapping[str, Hands],
+        controls: Mapping[str, HostControl],
         write: Callable[[Entry], None],
         now: Callable[[], str],
         entries: Sequence[Entry] = (),
@@ -67,7 +67,7 @@ class Executor:
         spec: Spec | None = None,
     ) -> None:
         self._record = Record(plan, write, entries, rebooted)
-        self._hands = hands
+        self._controls = controls
         self._now = now
         self._boot_ids = dict(boot_ids or {})
         self._spec = spec
@@ -110,7 +110,7 @@ class Executor:
         put back too.
         """
         record = self._record
-        left, put_back = dict(record.left), PutBack(record, self._hands, force=force)
+        left, put_back = dict(record.left), PutBack(record, self._controls, force=force)
         failures = put_back.all()
         is_left = bool(failures or put_back.theirs)
         record.write(Ended(at=self._now(), outcome="left changed" if is_left else "undone"))
@@ -122,7 +122,7 @@ class Executor:
         planned = self._record.plan.steps[number]
         if not planned.no_op or not self._record.is_touched_before(number):
             return bool(planned.no_op)
-        found = self._hands[planned.host].read([read_step(planned.step)])[0]
+        found = self._controls[planned.host].read([read_step(planned.step)])[0]
         return isinstance(found, Known) and found.value == planned.goal
 
     def _do_settled(self, number: int, planned: PlannedStep) -> Result:
@@ -139,16 +139,16 @@ class Executor:
         return result
 
     def _do(self, number: int, planned: PlannedStep) -> Result:
-        record, step, hands = self._record, read_step(planned.step), self._hands[planned.host]
+        record, step, controls = self._record, read_step(planned.step), self._controls[planned.host]
         is_untouched = record.came[number] is StepProgress.UNTOUCHED
         was_written = record.intent(number) is not None
         before, goal = record.before(number), record.goal(number)
         now = before
         if before is None or not is_untouched or record.is_touched(number):
-            found = hands.read([step])[0]
+            found = controls.read([step])[0]
             if before is None:
                 # What an earlier step makes may be there a little later: a netdev that udev names.
-                found = settled(hands.read, step, Changed(failed="", now=found)).now
+                found = settled(controls.read, step, Changed(failed="", now=found)).now
             if isinstance(found, Known):
                 now = found.value
                 if not was_written:
@@ -161,7 +161,7 @@ class Executor:
             raise AssertionError("a state was read, or is in the plan")
         undo = step.change(goal, before)
         record.write(Intent(number=number, before=before, undo=undo, goal=goal))
-        changed = hands.change(step, step.change(now, goal), now)
+        changed = controls.change(step, step.change(now, goal), now)
         if changed.is_stale and is_state(changed.now, goal) and record.is_after_others(number):
             # An earlier step led there too: a module that was loaded loads those it stands on.
             changed = replace(changed, is_stale=False)
@@ -209,7 +209,7 @@ class Executor:
             for number, planned in enumerate(record.plan.steps)
             if planned.host in record.rebooted and record.came[number] is StepProgress.DONE
         ]
-        found = read_steps(record.plan, asked, self._hands)
+        found = read_steps(record.plan, asked, self._controls)
         record.lose([n for n, state in found.items() if not _is_known(state, record.goal(n))])
 
     def _refuse_stale(self) -> None:
@@ -222,7 +222,7 @@ class Executor:
             and planned.before is not None
             and not record.is_touched(number)
         ]
-        for number, state in read_steps(record.plan, untouched, self._hands).items():
+        for number, state in read_steps(record.plan, untouched, self._controls).items():
             planned = record.plan.steps[number]
             if not isinstance(state, Known) or state.value != planned.before:
                 raise _stale(
@@ -235,7 +235,7 @@ class Executor:
             return
         steps = enumerate(zip(record.plan.steps, record.came, strict=True))
         stand = [n for n, (planned, came) in steps if planned.no_op or came is StepProgress.DONE]
-        read = read_steps(record.plan, stand, self._hands)
+        read = read_steps(record.plan, stand, self._controls)
         known = {n: state.value for n, state in read.items() if isinstance(state, Known)}
         record.write(Stood(states=known))
 

@@ -14,8 +14,8 @@ import shlex
 from collections.abc import Sequence
 from enum import StrEnum
 
-from wirespeed.apply.hands import Changed
-from wirespeed.apply.hands_script import CHANGE_TIMEOUT_S, heredoc, read_sections, states
+from wirespeed.apply.control import Changed
+from wirespeed.apply.control_script import CHANGE_TIMEOUT_S, heredoc, read_sections, states
 from wirespeed.host.sections import sections_script
 from wirespeed.model.capture import Capture
 from wirespeed.model.command import Command

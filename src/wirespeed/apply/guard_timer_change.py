@@ -9,6 +9,15 @@ and be dead where others are.
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from wirespeed.apply.control import Changed
+from wirespeed.apply.control_script import (
+    NOTHING_AROUND,
+    Around,
+    change_script,
+    changed,
+    read_script,
+    states,
+)
 from wirespeed.apply.guard_timer import (
     UNDOING_S,
     Outcome,
@@ -18,15 +27,6 @@ from wirespeed.apply.guard_timer import (
     confirmed,
     disarm_line,
     taken,
-)
-from wirespeed.apply.hands import Changed
-from wirespeed.apply.hands_script import (
-    NOTHING_AROUND,
-    Around,
-    change_script,
-    changed,
-    read_script,
-    states,
 )
 from wirespeed.host.clock import Deadline, sleep_s
 from wirespeed.model.capture import Capture, Section
@@ -78,7 +78,7 @@ def _posix_by_hand(token: str) -> str:
 POSIX = posix_scripts()
 
 
-def change_or_undone(
+def change_or_roll_back(
     ask: Callable[[str, float], Capture],
     renew: Callable[[], None],
     token: str,

@@ -12,7 +12,7 @@ to is not read, nor written to.
 
 import shlex
 
-from wirespeed.apply.hands_script import heredoc, not_begun
+from wirespeed.apply.control_script import heredoc, not_begun
 from wirespeed.apply.host_copy import MAX_COPY_BYTES, Batch
 from wirespeed.host.sections import sections_script
 from wirespeed.model.capture import Capture

@@ -1,6 +1,6 @@
 """What became of a change, by what the host says now. Pure."""
 
-from wirespeed.apply.hands import Changed
+from wirespeed.apply.control import Changed
 from wirespeed.apply.planner import described
 from wirespeed.model.journal import Verified
 from wirespeed.model.observed import Known

@@ -7,8 +7,8 @@ from typing import TypeAlias
 from pydantic import ValidationError
 
 from wirespeed import catalog
+from wirespeed.apply.control import HostControl
 from wirespeed.apply.each_host import on_each
-from wirespeed.apply.hands import Hands
 from wirespeed.apply.planner import planned
 from wirespeed.apply.stages import Stage
 from wirespeed.approaches.wanted import Wanted
@@ -37,7 +37,10 @@ class When:
 
 
 def plan_spec(
-    spec: Spec, facts: Mapping[str, HostFacts], hands: Mapping[str, Hands], when: When | None = None
+    spec: Spec,
+    facts: Mapping[str, HostFacts],
+    controls: Mapping[str, HostControl],
+    when: When | None = None,
 ) -> Plan:
     """Plan every host of a spec up to the end of a stage, by one more round trip to each at most.
 
@@ -55,7 +58,7 @@ def plan_spec(
 
     def stage_of(host: str) -> Stage:
         wanted = _Wanted(approach.steps(spec, host, facts[host]), host)
-        return _stage(host, wanted, _states(host, wanted.steps, hands, at.seen or {}), at)
+        return _stage(host, wanted, _states(host, wanted.steps, controls, at.seen or {}), at)
 
     stages = on_each([host for host in spec.hosts if host in at.at_once], stage_of)
     found = [stages.get(host) or stage_of(host) for host in spec.hosts]
@@ -107,7 +110,7 @@ def _stage(host: str, wanted: _Wanted, states: Sequence[Observed[State]], at: Wh
 
 
 def _states(
-    host: str, wanted: Sequence[Wanted], hands: Mapping[str, Hands], seen: Seen
+    host: str, wanted: Sequence[Wanted], controls: Mapping[str, HostControl], seen: Seen
 ) -> list[Observed[State]]:
     """Give every step's state, by one round trip to the host and one to each of its guests."""
     found: dict[int, Observed[State]] = {}
@@ -119,7 +122,7 @@ def _states(
     for place in dict.fromkeys(wanted[number].guest or host for number in unread):
         mine = [number for number in unread if (wanted[number].guest or host) == place]
         try:
-            states = hands[place].read([wanted[number].step for number in mine])
+            states = controls[place].read([wanted[number].step for number in mine])
         except HostError as error:
             # A guest that an earlier step starts is not there yet.
             if place == host or not all(wanted[number].is_made for number in mine):

@@ -15,7 +15,7 @@ import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from wirespeed.apply.hands_script import CHANGE_TIMEOUT_S, heredoc
+from wirespeed.apply.control_script import CHANGE_TIMEOUT_S, heredoc
 from wirespeed.apply.record import Record
 from wirespeed.catalog import read_step
 from wirespeed.model.command import Command, Shell

@@ -11,7 +11,7 @@ what stands neither as we left it nor as it was before: somebody else changed it
 from collections.abc import Mapping
 
 from wirespeed.apply.change_from import is_state
-from wirespeed.apply.hands import Changed, Hands
+from wirespeed.apply.control import Changed, HostControl
 from wirespeed.apply.judge import judged
 from wirespeed.apply.record import BEGUN, Record
 from wirespeed.apply.standing import read_steps
@@ -30,8 +30,10 @@ NOT_THERE = "it is not there, as before"
 class PutBack:
     """One undo of one run. `force`: what others changed is put back too."""
 
-    def __init__(self, record: Record, hands: Mapping[str, Hands], *, force: bool = False) -> None:
-        self._record, self._hands, self._force = record, hands, force
+    def __init__(
+        self, record: Record, controls: Mapping[str, HostControl], *, force: bool = False
+    ) -> None:
+        self._record, self._controls, self._force = record, controls, force
         self.theirs: dict[int, Theirs] = {}
         """What is left alone, by number of the step."""
         self._silent: dict[str, HostError] = {}
@@ -79,7 +81,7 @@ class PutBack:
         found: dict[int, Observed[State]] = {}
         for host, numbers in asked.items():
             try:
-                found |= read_steps(record.plan, numbers, self._hands)
+                found |= read_steps(record.plan, numbers, self._controls)
             except HostError as error:
                 if any(record.plan.steps[number].before is not None for number in numbers):
                     raise
@@ -113,7 +115,7 @@ class PutBack:
             for number in first.values()
             if self._may_be_altered(number) and number not in self.theirs
         ]
-        found = read_steps(record.plan, asked, self._hands)
+        found = read_steps(record.plan, asked, self._controls)
         return [
             number
             for number, state in found.items()
@@ -155,7 +157,7 @@ class PutBack:
         if planned.host in self._silent:
             return Unreadable(self._silent[planned.host].found, step.read().line())
         try:
-            return self._hands[planned.host].read([step])[0]
+            return self._controls[planned.host].read([step])[0]
         except HostError as error:
             if planned.before is not None:
                 raise
@@ -169,7 +171,7 @@ class PutBack:
             return Changed(failed="", now=found)
         # What cannot be read cannot be compared either.
         is_from = now if isinstance(found, Known) else None
-        changed = self._hands[planned.host].change(step, step.change(now, to), is_from)
+        changed = self._controls[planned.host].change(step, step.change(now, to), is_from)
         # Whoever came between us brought it back.
         is_back = changed.is_stale and is_state(changed.now, to)
         return Changed(failed="", now=changed.now) if is_back else changed

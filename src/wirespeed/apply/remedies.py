@@ -26,7 +26,7 @@ class Chosen:
 
 
 @dataclass(frozen=True, slots=True)
-class Left:
+class Skipped:
     """What is not done, and why."""
 
     rule: str
@@ -35,34 +35,34 @@ class Left:
 
 def chosen(
     findings: Iterable[Finding], only: Collection[str] = (), shell: Shell = Shell.POSIX
-) -> tuple[list[Chosen], list[Left]]:
+) -> tuple[list[Chosen], list[Skipped]]:
     """Give the steps of findings, dearest first, in the order in which they are done.
 
     `only`: of these rules, and then those too that are rather for a person to choose. `shell`: what
     the host is reached by; steps of another one are left.
     """
     steps: list[Chosen] = []
-    left: list[Left] = []
+    left: list[Skipped] = []
     for finding in findings:
         if only and finding.rule not in only:
             continue
         first = finding.remedies[0].by_hand if finding.remedies else None
         if first is not None and not only:
-            left.append(Left(finding.rule, f"by hand first: {finding.remedies[0].text}"))
+            left.append(Skipped(finding.rule, f"by hand first: {finding.remedies[0].text}"))
             continue
         for remedy in finding.remedies:
             if remedy.by_hand is not None:
-                left.append(Left(finding.rule, f"by hand: {remedy.text}"))
+                left.append(Skipped(finding.rule, f"by hand: {remedy.text}"))
             for call in remedy.steps:
                 try:
                     step = read_step(call.data)
                 except ValueError as error:
                     # A netdev may be called what no command should be given.
-                    left.append(Left(finding.rule, f"{call.kind}: {error}"))
+                    left.append(Skipped(finding.rule, f"{call.kind}: {error}"))
                     continue
                 if step.read().shell is not shell:
                     why = _elsewhere(step.read().shell)
-                    left.append(Left(finding.rule, f"{call.kind}: {why}"))
+                    left.append(Skipped(finding.rule, f"{call.kind}: {why}"))
                     continue
                 if step not in [other.step for other in steps]:
                     steps.append(Chosen(finding.rule, step))
@@ -76,17 +76,17 @@ def _elsewhere(shell: Shell) -> str:
 
 def plan_remedies(
     host: str, steps: Sequence[Chosen], states: Sequence[Observed[State]]
-) -> tuple[Plan, list[Left]]:
+) -> tuple[Plan, list[Skipped]]:
     """Plan them; one whose state is not known, or that another stands against, is left out."""
     taken: list[PlannedStep] = []
-    left: list[Left] = []
+    left: list[Skipped] = []
     for one, state in zip(steps, states, strict=True):
         if not isinstance(state, Known):
-            left.append(Left(one.rule, f"{one.step.subject}: {state.reason}"))
+            left.append(Skipped(one.rule, f"{one.step.subject}: {state.reason}"))
             continue
         mine = planned(host, one.step, state)
         if against := next(_against(mine, taken), None):
-            left.append(Left(one.rule, f"{mine.subject}: another finding wants {against}"))
+            left.append(Skipped(one.rule, f"{mine.subject}: another finding wants {against}"))
         elif not mine.no_op:
             taken.append(mine)
     return Plan(steps=tuple(taken)), left

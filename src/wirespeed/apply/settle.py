@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from wirespeed.apply.hands import Changed
+from wirespeed.apply.control import Changed
 from wirespeed.host.clock import Deadline, sleep_s
 from wirespeed.model.observed import Known, Observed
 from wirespeed.model.step import State, Step

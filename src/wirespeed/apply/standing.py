@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping, Sequence
 
+from wirespeed.apply.control import HostControl
 from wirespeed.apply.each_host import on_each
-from wirespeed.apply.hands import Hands
 from wirespeed.catalog import read_step
 from wirespeed.model.observed import Observed
 from wirespeed.model.plan import Plan
@@ -11,7 +11,7 @@ from wirespeed.model.step import State
 
 
 def read_steps(
-    plan: Plan, numbers: Sequence[int], hands: Mapping[str, Hands]
+    plan: Plan, numbers: Sequence[int], controls: Mapping[str, HostControl]
 ) -> dict[int, Observed[State]]:
     """Give the state of each of these steps of a plan, in their order."""
     by_host: dict[str, list[int]] = {}
@@ -19,7 +19,7 @@ def read_steps(
         by_host.setdefault(plan.steps[number].host, []).append(number)
 
     def ask(host: str) -> list[Observed[State]]:
-        return hands[host].read([read_step(plan.steps[number].step) for number in by_host[host]])
+        return controls[host].read([read_step(plan.steps[number].step) for number in by_host[host]])
 
     told = on_each(by_host, ask)
     found = {

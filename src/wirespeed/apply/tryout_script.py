@@ -15,8 +15,8 @@ import shlex
 from collections.abc import Sequence
 from enum import StrEnum
 
+from wirespeed.apply.control_script import CHANGE_TIMEOUT_S, await_change, heredoc, not_begun
 from wirespeed.apply.guard_timer import PATH, RESULT
-from wirespeed.apply.hands_script import CHANGE_TIMEOUT_S, await_change, heredoc, not_begun
 from wirespeed.host.sections import sections_script
 from wirespeed.model.capture import Capture
 from wirespeed.model.command import Command

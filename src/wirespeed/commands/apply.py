@@ -4,13 +4,13 @@ from pathlib import Path
 
 import click
 
-from wirespeed.apply.guard_timer_hands import CONFIRM_WITHIN_S
+from wirespeed.apply.guard_timer_control import CONFIRM_WITHIN_S
 from wirespeed.apply.run import open_run
 from wirespeed.apply.run_place import new_run_folder, of_spec, refuse_moved
 from wirespeed.commands.break_lock import break_lock
 from wirespeed.commands.described import Described
 from wirespeed.runs.apply_run import Applying, How
-from wirespeed.runs.hosts_of_spec import hands_of, read_spec
+from wirespeed.runs.hosts_of_spec import controls_of, read_spec
 from wirespeed.runs.resume_spec import spec_to_go_on_with
 
 
@@ -96,5 +96,5 @@ def apply(
     where = folder or new_run_folder(spec)
     with open_run(where, breaks=breaks_lock, of=of_spec(spec)) as run:
         wanted = spec_to_go_on_with(run, wanted, spec, as_begun=as_begun)
-        with hands_of(wanted) as hands:
-            return Applying(wanted, run, hands, how).go()
+        with controls_of(wanted) as controls:
+            return Applying(wanted, run, controls, how).go()

@@ -9,7 +9,7 @@ from wirespeed.apply.run_place import run_folder
 from wirespeed.commands.break_lock import break_lock
 from wirespeed.commands.described import Described
 from wirespeed.model.error import InputError
-from wirespeed.runs.hosts_of_spec import hands_of
+from wirespeed.runs.hosts_of_spec import controls_of
 from wirespeed.runs.keep_run import keep
 from wirespeed.runs.run_hosts import spec_of_run
 
@@ -45,6 +45,6 @@ def confirm(spec: Path, folder: Path | None, breaks_lock: bool) -> int:
                 so="nothing waits to be confirmed",
                 next=f"wirespeed status {spec}",
             )
-        with hands_of(spec_of_run(spec, run.spec)) as hands:
-            keep(run, run.plan, hands, str(spec))
+        with controls_of(spec_of_run(spec, run.spec)) as controls:
+            keep(run, run.plan, controls, str(spec))
     return 0

@@ -4,14 +4,14 @@ from pathlib import Path
 
 import click
 
-from wirespeed.apply.drift import drifted, left_states, unread
+from wirespeed.apply.drift import applied_states, drifted, unread
 from wirespeed.apply.run import read_journal, run_spec
 from wirespeed.apply.run_place import run_folder
 from wirespeed.apply.standing import read_steps
 from wirespeed.commands.described import Described
 from wirespeed.model.journal import outcome, whole_plan
 from wirespeed.report.plan_text import drift_lines
-from wirespeed.runs.hosts_of_spec import hands_of
+from wirespeed.runs.hosts_of_spec import controls_of
 from wirespeed.runs.run_hosts import refuse_missing_hosts, spec_of_run
 from wirespeed.terminal import echo
 
@@ -36,13 +36,13 @@ def drift(spec: Path, folder: Path | None) -> int:
     where = folder or run_folder(spec)
     entries = read_journal(where)
     plan = whole_plan(entries)
-    left = left_states(plan, entries) if plan else {}
+    left = applied_states(plan, entries) if plan else {}
     if plan is None or outcome(entries) == "undone" or not left:
         echo(f"{where}: nothing stands that could have drifted")
         return 0
-    with hands_of(spec_of_run(spec, run_spec(entries))) as hands:
-        refuse_missing_hosts(where, plan, hands)
-        found = drifted(plan, left, read_steps(plan, list(left), hands))
+    with controls_of(spec_of_run(spec, run_spec(entries))) as controls:
+        refuse_missing_hosts(where, plan, controls)
+        found = drifted(plan, left, read_steps(plan, list(left), controls))
     cut = unread(found)
     if cut:
         echo(f"INCOMPLETE: the reading of {cut} of {len(left)} steps was cut off")

@@ -36,13 +36,13 @@ def plan(spec: Path, as_json: bool, as_diff: bool, shell: str | None) -> None:
         raise click.BadParameter(f"no host {shell!r} in the spec", param_hint="--shell")
     where = run_folder(spec)
     entries = read_journal(where) if is_run(where) else []
-    with readers_of(wanted) as (facts, hands):
+    with readers_of(wanted) as (facts, control):
         at_once = live_hosts(wanted)
-        pending = still_to_reboot(entries, hands)
+        pending = still_to_reboot(entries, control)
         begun = sum(isinstance(entry, Begun) for entry in entries)
         is_next = outcome(entries) == "staged" and not pending
         when = When(begun + 1 if is_next else 1, pending, at_once)
-        made = plan_spec(wanted, facts, hands, when)
+        made = plan_spec(wanted, facts, control, when)
     if as_json:
         echo(made.model_dump_json(indent=1))
     elif shell is not None:

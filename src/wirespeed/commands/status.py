@@ -12,7 +12,7 @@ from wirespeed.model.journal import outcome, whole_plan
 from wirespeed.model.journal_salvage import undoable
 from wirespeed.report.plan_text import salvage_lines, status_lines
 from wirespeed.runs.copy_way import told_copy
-from wirespeed.runs.hosts_of_spec import hands_of
+from wirespeed.runs.hosts_of_spec import controls_of
 from wirespeed.runs.list_runs import run_lines
 from wirespeed.runs.lone_host import lone_host
 from wirespeed.runs.named_host import held_lines, named_host, runs_on
@@ -74,8 +74,8 @@ def status(spec: str | None, folder: Path | None) -> int:
 def _status_host(host: str) -> int:
     spec = lone_host(host)
     (name,) = spec.hosts
-    with hands_of(spec) as hands:
-        runs = runs_on(hands[name])
+    with controls_of(spec) as controls:
+        runs = runs_on(controls[name])
     codes = []
     for copy in runs.standing:
         how, lines = told_copy(copy, spec)

@@ -15,12 +15,12 @@ from wirespeed.commands.undo_options import undo_options
 from wirespeed.model.error import InputError
 from wirespeed.runs.compare_folder import compare_folder, standing_runs
 from wirespeed.runs.copy_way import Way
-from wirespeed.runs.hosts_of_spec import hands_of
+from wirespeed.runs.hosts_of_spec import controls_of
 from wirespeed.runs.how_undone import HowUndone
 from wirespeed.runs.lone_host import lone_host
 from wirespeed.runs.named_host import chosen_copies, named_host, runs_on
 from wirespeed.runs.persist_run import is_made_to_last
-from wirespeed.runs.run_hosts import spec_of_run, take_back, taken
+from wirespeed.runs.run_hosts import lock_hosts, spec_of_run, undo_plan
 from wirespeed.terminal import confirm, echo
 
 
@@ -86,8 +86,8 @@ def undo(
 def _undo_host(host: str, only: str, how: HowUndone, *, yes: bool, breaks: bool) -> int:
     spec = lone_host(host)
     (name,) = spec.hosts
-    with hands_of(spec) as hands:
-        runs = runs_on(hands[name])
+    with controls_of(spec) as controls:
+        runs = runs_on(controls[name])
     ways = [Way.of(copy, spec) for copy in chosen_copies(host, runs, only)]
     if not ways:
         echo(f"{host}: nothing stands that could be undone")
@@ -118,8 +118,8 @@ def _tell_undone(folder: Path, *, breaks: bool) -> None:
     """Bring the hosts' copies up to date: the hosts could not be reached when it was undone."""
     with (
         open_run(folder, breaks=breaks) as run,
-        hands_of(spec_of_run(folder, run.spec)) as hands,
-        taken(run, hands),
+        controls_of(spec_of_run(folder, run.spec)) as controls,
+        lock_hosts(run, controls),
     ):
         echo(f"{folder}: it was undone from here; its hosts' copies are brought up to date")
 
@@ -127,14 +127,14 @@ def _tell_undone(folder: Path, *, breaks: bool) -> None:
 def _undo(where: Path, spec: Path, how: HowUndone, *, breaks: bool) -> None:
     with (
         salvage_run(where, breaks=breaks) as run,
-        hands_of(spec_of_run(spec, run.spec)) as hands,
+        controls_of(spec_of_run(spec, run.spec)) as controls,
     ):
         plan = run.plan
         if plan is None or (run.outcome == "undone" and not run.told.damage):
             echo(f"{run.folder}: nothing stands that could be undone")
             return
         if run.outcome != "undone":
-            take_back(run, plan, hands, str(spec), how)
+            undo_plan(run, plan, controls, str(spec), how)
         if run.told.damage and (left := not_put_back(where, run.told, plan)):
             raise left
         for host in dict.fromkeys(step.host for step in plan.steps):

@@ -28,7 +28,7 @@ from wirespeed.report.diagnosis_view import (
     remedy_text,
     same_verdicts,
     shared_findings,
-    untold,
+    undetermined,
     with_places,
 )
 from wirespeed.report.ledger_bars import ledger_bars
@@ -186,7 +186,7 @@ def _inputs(ledger: Ledger, width: int) -> Iterator[Line]:
 
 
 def _untold(diagnosis: Diagnosis, verbose: bool, width: int) -> Iterator[Line]:
-    groups = untold(diagnosis)
+    groups = undetermined(diagnosis)
     if not groups:
         return
     count = sum(len(group.verdicts) for group in groups)

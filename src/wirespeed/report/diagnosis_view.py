@@ -32,7 +32,7 @@ class Shared:
 
 
 @dataclass(frozen=True, slots=True)
-class Untold:
+class Undetermined:
     """Conditions that could not be told for one reason, and commands that would tell."""
 
     reason: str
@@ -219,7 +219,7 @@ def computed(ledger: Ledger) -> tuple[tuple[str, str, tuple[Input, ...]], ...]:
     return tuple(dict.fromkeys((c.element, c.formula, c.inputs) for c in ledger.ceilings))
 
 
-def untold(diagnosis: Diagnosis) -> tuple[Untold, ...]:
+def undetermined(diagnosis: Diagnosis) -> tuple[Undetermined, ...]:
     """Group what could not be told by its reason, the largest group first.
 
     Reasons start with what could not be read, `rings: …`: what follows is what they share.
@@ -230,7 +230,7 @@ def untold(diagnosis: Diagnosis) -> tuple[Untold, ...]:
             shared = verdict.reason.partition(": ")[2] or verdict.reason
             groups.setdefault(shared, []).append(verdict)
     found = [
-        Untold(
+        Undetermined(
             reason=verdicts[0].reason if len(verdicts) == 1 else shared,
             commands=tuple(dict.fromkeys(v.would_tell for v in verdicts)),
             verdicts=tuple(verdicts),

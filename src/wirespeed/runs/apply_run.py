@@ -4,10 +4,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from wirespeed.apply.control_posix import PosixControl
 from wirespeed.apply.executor import Ending
 from wirespeed.apply.firmware_guard import refuse_firmware, refuse_no_way_back
 from wirespeed.apply.guard import may_cut_off, refuse_cutoff, with_cutoffs
-from wirespeed.apply.hands_shell import ShellHands
 from wirespeed.apply.interrupted import interrupted
 from wirespeed.apply.rest import rest_notes, rest_of, with_cuts_of
 from wirespeed.apply.run import Run
@@ -25,11 +25,11 @@ from wirespeed.runs.keep_run import keep, refuse_gone
 from wirespeed.runs.plan_hosts import facts_now, plan_hosts
 from wirespeed.runs.run_hosts import (
     REBOOT_DUE,
-    carry_out,
+    apply_plan,
     rebooted_since,
     refuse_missing_hosts,
     still_to_reboot,
-    take_back,
+    undo_plan,
 )
 from wirespeed.terminal import confirm, echo, is_terminal
 
@@ -52,8 +52,8 @@ class How:
 class Applying:
     """A run from where it stands to its end, stage by stage."""
 
-    def __init__(self, spec: Spec, run: Run, hands: dict[str, ShellHands], how: How) -> None:
-        self._spec, self._run, self._hands, self._how = spec, run, hands, how
+    def __init__(self, spec: Spec, run: Run, controls: dict[str, PosixControl], how: How) -> None:
+        self._spec, self._run, self._controls, self._how = spec, run, controls, how
 
     def go(self) -> int:
         """Give the exit code."""
@@ -61,14 +61,14 @@ class Applying:
         ending: Ending | Literal["declined"]
         tryout.refuse_begun_without(run, self._how.try_s)
         if run.outcome == "unconfirmed" and run.plan is not None:
-            refuse_gone(run, run.plan, self._hands, str(self._how.spec))
+            refuse_gone(run, run.plan, self._controls, str(self._how.spec))
             return self._keep(run.plan)
         if run.outcome == "unfinished" and run.plan is not None:
             ending = self._go_on(run.plan)
         elif run.outcome == "staged":
             ending = "staged"
         else:
-            made, facts = plan_hosts(self._spec, self._hands, run.plan)
+            made, facts = plan_hosts(self._spec, self._controls, run.plan)
             if all(step.no_op for step in made.steps):
                 echo("\n".join(plan_lines(made)))
                 return 0
@@ -103,9 +103,9 @@ class Applying:
             )
             return 0
         if confirm(f"Keep this? Each host takes it back within {seconds} s unless you say yes."):
-            keep(self._run, plan, self._hands, name)
+            keep(self._run, plan, self._controls, name)
             return 0
-        take_back(self._run, plan, self._hands, name)
+        undo_plan(self._run, plan, self._controls, name)
         return 1
 
     def _refuse_second_run(self, made: Plan) -> None:
@@ -141,13 +141,13 @@ class Applying:
         What would stop it as a new plan stops it here too.
         """
         run = self._run
-        refuse_missing_hosts(run.folder, plan, self._hands)
+        refuse_missing_hosts(run.folder, plan, self._controls)
         until_number(plan, self._how.until)
         try:
-            rest = rest_of(plan, run.entries, rebooted_since(run.entries, self._hands))
+            rest = rest_of(plan, run.entries, rebooted_since(run.entries, self._controls))
             echo(f"{run.folder}: a run did not come to its end; this is still to be done:\n")
             echo("\n".join([*plan_lines(rest), *rest_notes(plan, run.entries)]))
-            facts = facts_now(self._spec, self._hands) if may_cut_off(rest) else {}
+            facts = facts_now(self._spec, self._controls) if may_cut_off(rest) else {}
             plan = with_cuts_of(plan, self._guarded(rest, facts))
         except (HostError, InputError, MeasurementError) as error:
             raise interrupted(error, run.entries, str(self._how.spec)) or error from None
@@ -156,10 +156,10 @@ class Applying:
         return self._carry_out(plan)
 
     def _carry_out(self, plan: Plan) -> Ending:
-        return carry_out(
+        return apply_plan(
             self._run,
             plan,
-            self._hands,
+            self._controls,
             self._how.within_s,
             spec=self._spec,
             until=until_number(plan, self._how.until),
@@ -182,17 +182,17 @@ class Applying:
 
     def _next_stage(self) -> Ending | Literal["declined"]:
         stage = sum(isinstance(entry, Begun) for entry in self._run.entries) + 1
-        made, facts = plan_hosts(self._spec, self._hands, self._run.plan, stage=stage)
+        made, facts = plan_hosts(self._spec, self._controls, self._run.plan, stage=stage)
         refuse_endless(self._run.plan, made)
         return self._begin(made, facts)
 
     def _is_rebooted(self) -> bool:
         """Tell whether all hosts of the last stage are, after doing so where that is asked for."""
-        due = still_to_reboot(self._run.entries, self._hands)
+        due = still_to_reboot(self._run.entries, self._controls)
         if not due:
             return True
         names = ", ".join(due)
-        ways = [self._hands[host].interruption for host in due]
+        ways = [self._controls[host].interruption for host in due]
         echo("".join(f"{way}\n" for way in dict.fromkeys(ways) if way), nl=False)
         if not self._how.reboot:
             echo(
@@ -204,6 +204,6 @@ class Applying:
             return False
         for host in due:
             echo(f"  rebooting     {host}")
-            self._hands[host].reboot(due[host])
+            self._controls[host].reboot(due[host])
             echo(f"  rebooted      {host}: its boot id is another one")
         return True

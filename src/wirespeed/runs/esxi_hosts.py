@@ -3,33 +3,33 @@
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 
-from wirespeed.apply.hands_shell import ShellHands
+from wirespeed.apply.control_posix import PosixControl
 from wirespeed.host.reach_destination import EsxiHost, VsphereHost, parse_destination
 from wirespeed.host.vsphere import VsphereSession
 from wirespeed.model.error import InputError
 from wirespeed.model.spec.members import Esxi
 from wirespeed.platforms.esxi.collector import esxi_collector_script
-from wirespeed.platforms.esxi.control import EsxiHands
-from wirespeed.platforms.esxi.control_vsphere import VsphereHands
+from wirespeed.platforms.esxi.control import EsxiControl
+from wirespeed.platforms.esxi.control_vsphere import VsphereControl
 
 
 @contextmanager
-def esxi_hands(spec: Esxi) -> Iterator[dict[str, ShellHands]]:
-    """Give the hands of every host, each with a connection of its own.
+def esxi_controls(spec: Esxi) -> Iterator[dict[str, PosixControl]]:
+    """Give control of every host, each with a connection of its own.
 
     Raises InputError `spec.not_esxi`, `spec.nobody_does_it`, `spec.guests_of_which`.
     """
     places = {name: parse_destination(host.reach) for name, host in spec.hosts.items()}
     with ExitStack() as stack:
-        found: dict[str, ShellHands] = {}
+        found: dict[str, PosixControl] = {}
         for name, place in places.items():
             if isinstance(place, EsxiHost):
                 from wirespeed.host.ssh_session import SshSession
 
                 session = stack.enter_context(SshSession(place.remote))
-                found[name] = EsxiHands(name, session, esxi_collector_script())
+                found[name] = EsxiControl(name, session, esxi_collector_script())
             elif isinstance(place, VsphereHost):
-                found[name] = VsphereHands(name, stack.enter_context(VsphereSession(place)))
+                found[name] = VsphereControl(name, stack.enter_context(VsphereSession(place)))
             else:
                 raise InputError(
                     "spec.not_esxi",

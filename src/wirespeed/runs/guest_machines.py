@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from contextlib import ExitStack
 
-from wirespeed.apply.hands_guest import GuestHands
+from wirespeed.apply.control_guest import GuestControl
 from wirespeed.approaches.legacy_vlan_vm import guest_ssh_port
 from wirespeed.host.reach_destination import Remote, parse_destination
 from wirespeed.host.runner import Runner
@@ -61,9 +61,9 @@ def guest_runners(spec: Spec, hosts: Mapping[str, Runner], stack: ExitStack) -> 
     return found
 
 
-def guest_hands(runners: Mapping[str, Runner]) -> dict[str, GuestHands]:
-    """Give the hands of virtual machines."""
-    return {name: GuestHands(name, runner) for name, runner in runners.items()}
+def guest_controls(runners: Mapping[str, Runner]) -> dict[str, GuestControl]:
+    """Give control of virtual machines."""
+    return {name: GuestControl(name, runner) for name, runner in runners.items()}
 
 
 def _machines(spec: Spec) -> list[str]:

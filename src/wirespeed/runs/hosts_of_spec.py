@@ -1,11 +1,11 @@
-"""The hosts of a spec, reached: their facts, and the hands that change them."""
+"""The hosts of a spec, reached: their facts, and what changes them."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 
-from wirespeed.apply.hands import Hands
-from wirespeed.apply.hands_shell import ShellHands
+from wirespeed.apply.control import HostControl
+from wirespeed.apply.control_posix import PosixControl
 from wirespeed.apply.spec_file import parse_spec
 from wirespeed.host.files import read_text
 from wirespeed.host.local import LocalRunner
@@ -25,10 +25,10 @@ from wirespeed.model.fact import HostFacts
 from wirespeed.model.spec.members import Esxi, Wsl2
 from wirespeed.model.spec.spec import Spec
 from wirespeed.runs.captures import Gathered, gather
-from wirespeed.runs.guest_machines import guest_hands, guest_runners, with_guest_keys
+from wirespeed.runs.guest_machines import guest_controls, guest_runners, with_guest_keys
 from wirespeed.runs.plan_hosts import require_whole
-from wirespeed.runs.recorded_hosts import Either, ManyRecordedHands, RecordedFacts
-from wirespeed.runs.wsl_hosts import is_of_windows, windows_hands, wsl_facts, wsl_hands
+from wirespeed.runs.recorded_hosts import Either, RecordedControls, RecordedFacts
+from wirespeed.runs.wsl_hosts import is_of_windows, windows_controls, wsl_controls, wsl_facts
 
 
 def read_spec(path: Path) -> Spec:
@@ -44,34 +44,34 @@ def here_of(spec: Spec) -> set[str]:
 
 
 @contextmanager
-def hands_of(spec: Spec) -> Iterator[dict[str, ShellHands]]:
-    """Give the hands of every host and virtual machine, each with a connection of its own.
+def controls_of(spec: Spec) -> Iterator[dict[str, PosixControl]]:
+    """Give control of every host and virtual machine, each with a connection of its own.
 
     Raises InputError `spec.not_a_host` for a recorded one.
     """
     if isinstance(spec, Wsl2):
-        with wsl_hands(spec) as sides:
+        with wsl_controls(spec) as sides:
             yield sides
         return
     if is_of_windows(spec):
-        with windows_hands(spec) as windows:
+        with windows_controls(spec) as windows:
             yield windows
         return
     if isinstance(spec, Esxi):
-        from wirespeed.runs.esxi_hosts import esxi_hands
+        from wirespeed.runs.esxi_hosts import esxi_controls
 
-        with esxi_hands(spec) as hosts:
+        with esxi_controls(spec) as hosts:
             yield hosts
         return
     with runners_of(spec) as runners:
-        yield hands_by(spec, runners)
+        yield controls_by(spec, runners)
 
 
-def hands_by(spec: Spec, runners: Mapping[str, Runner]) -> dict[str, ShellHands]:
-    """Give the hands of every host and virtual machine, by what runs commands there."""
-    hosts = {name: ShellHands(name, runners[name]) for name in spec.hosts}
+def controls_by(spec: Spec, runners: Mapping[str, Runner]) -> dict[str, PosixControl]:
+    """Give control of every host and virtual machine, by what runs commands there."""
+    hosts = {name: PosixControl(name, runners[name]) for name in spec.hosts}
     guests = {name: runner for name, runner in runners.items() if name not in hosts}
-    return hosts | guest_hands(guests)
+    return hosts | guest_controls(guests)
 
 
 @contextmanager
@@ -93,8 +93,8 @@ def runners_of(spec: Spec) -> Iterator[dict[str, Runner]]:
 
 
 @contextmanager
-def readers_of(spec: Spec) -> Iterator[tuple[Mapping[str, HostFacts], Mapping[str, Hands]]]:
-    """Give facts and hands of every host to plan by; a recorded one is read when it is asked for.
+def readers_of(spec: Spec) -> Iterator[tuple[Mapping[str, HostFacts], Mapping[str, HostControl]]]:
+    """Give facts and control of every host to plan by; a recorded one is read when it is asked for.
 
     Raises the error of the first that cannot be reached.
     """
@@ -104,11 +104,11 @@ def readers_of(spec: Spec) -> Iterator[tuple[Mapping[str, HostFacts], Mapping[st
     guests = {name for name, guest in spec.guests.items() if guest.host in recorded}
     live = spec.model_copy(update={"hosts": hosts})
     facts = RecordedFacts(recorded)
-    with hands_of(live) as hands:
+    with controls_of(live) as controls:
         is_wsl = isinstance(spec, Wsl2)
         yield (
-            Either(wsl_facts(live, hands) if is_wsl else facts_of(live), facts),
-            Either(hands, ManyRecordedHands(facts, guests) if recorded else {}),
+            Either(wsl_facts(live, controls) if is_wsl else facts_of(live), facts),
+            Either(controls, RecordedControls(facts, guests) if recorded else {}),
         )
 
 

@@ -2,43 +2,43 @@
 
 from collections.abc import Mapping
 
-from wirespeed.apply.hands_shell import ShellHands
+from wirespeed.apply.control_posix import PosixControl
 from wirespeed.apply.run import Run
 from wirespeed.host.clock import utc_now
 from wirespeed.model.journal import Begun, Ended, tried_s
 from wirespeed.model.plan import Plan
 from wirespeed.runs import tryout
-from wirespeed.runs.run_hosts import Taken, put_back, rebooted, taken
+from wirespeed.runs.run_hosts import HostLocks, lock_hosts, put_back, rebooted
 from wirespeed.terminal import echo
 
 
-def refuse_gone(run: Run, plan: Plan, hands: Mapping[str, ShellHands], name: str) -> None:
+def refuse_gone(run: Run, plan: Plan, controls: Mapping[str, PosixControl], name: str) -> None:
     """Take a run back on every host where one has done so by itself: raises `try.went_back`.
 
     Else each host's timer counts afresh.
     """
-    with taken(run, hands) as held:
-        gone = tryout.gone_back(run, plan, hands)
+    with lock_hosts(run, controls) as held:
+        gone = tryout.gone_back(run, plan, controls)
         if not gone:
             return
-        put_back(run, plan, hands, name, held)
+        put_back(run, plan, controls, name, held)
     raise tryout.went_back(gone, tried_s(run.entries), name)
 
 
-def keep(run: Run, plan: Plan, hands: Mapping[str, ShellHands], name: str) -> None:
+def keep(run: Run, plan: Plan, controls: Mapping[str, PosixControl], name: str) -> None:
     """Confirm a run on all its hosts. Raises ApplyError `try.went_back` where it is too late."""
-    with taken(run, hands) as held:
-        gone = tryout.gone_back(run, plan, hands) or tryout.end(run, plan, hands)
+    with lock_hosts(run, controls) as held:
+        gone = tryout.gone_back(run, plan, controls) or tryout.end(run, plan, controls)
         if not gone:
             run.write(Ended(at=utc_now(), outcome="applied"))
             echo("kept: no host takes it back")
             _tell_rebooted(run, held, name)
             return
-        put_back(run, plan, hands, name, held)
+        put_back(run, plan, controls, name, held)
     raise tryout.went_back(gone, tried_s(run.entries), name)
 
 
-def _tell_rebooted(run: Run, held: Taken, name: str) -> None:
+def _tell_rebooted(run: Run, held: HostLocks, name: str) -> None:
     begun = [entry for entry in run.entries if isinstance(entry, Begun)]
     if since := rebooted(begun[-1].boot_ids if begun else {}, held.boot_ids):
         echo(

@@ -6,10 +6,10 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from wirespeed.apply.control import HostControl
+from wirespeed.apply.control_posix import PosixControl
 from wirespeed.apply.executor import Executor
 from wirespeed.apply.guard import refuse_cutoff
-from wirespeed.apply.hands import Hands
-from wirespeed.apply.hands_shell import ShellHands
 from wirespeed.apply.interrupted import interrupted
 from wirespeed.apply.planner import make_plan
 from wirespeed.apply.run import Run, open_run
@@ -35,9 +35,9 @@ from wirespeed.model.plan import Plan
 from wirespeed.model.shown import shown
 from wirespeed.model.step import Step
 from wirespeed.platforms.switch.cable_proof import Match, refuse_port
-from wirespeed.platforms.switch.control import SwitchHands
+from wirespeed.platforms.switch.control import SwitchControl
 from wirespeed.platforms.switch.save import save, unsaved
-from wirespeed.platforms.windows.control import PowerShellHands
+from wirespeed.platforms.windows.control import WindowsControl
 from wirespeed.report.plan_text import plan_lines
 from wirespeed.runs.captures import Gathered, gather
 from wirespeed.runs.how_undone import HowUndone
@@ -51,7 +51,7 @@ from wirespeed.runs.link_wanted import (
     steps,
 )
 from wirespeed.runs.plan_hosts import require_whole
-from wirespeed.runs.run_hosts import catch_up, forget_steps, taken, telling, undo_taken
+from wirespeed.runs.run_hosts import catch_up, forget_steps, lock_hosts, telling, undo_locked
 from wirespeed.terminal import confirm, echo
 
 
@@ -80,14 +80,14 @@ def set_link(asked: LinkRequest) -> int:
     """
     wanted, place = asked.wanted, asked.wanted.switch
     host, netdev = wanted.host, wanted.netdev
-    with ends(host, place) as hands:
+    with ends(host, place) as controls:
         facts = facts_of(host) if is_windows(host) or wanted.tool != "ethtool" else None
         card = steps(wanted, *((facts, None) if is_windows(host) else (None, facts)))
-        plan = _planned(wanted, card, hands)
+        plan = _planned(wanted, card, controls)
         echo("\n".join(plan_lines(plan)))
         is_there = all(step.no_op for step in plan.steps)
         if is_there and asked.is_saved:
-            return _save(hands, place, yes=asked.yes)
+            return _save(controls, place, yes=asked.yes)
         if is_there or not asked.is_applied:
             return 0 if is_there else 1
         facts = facts or facts_of(host)
@@ -102,13 +102,13 @@ def set_link(asked: LinkRequest) -> int:
         with open_run(asked.folder, breaks=asked.breaks_lock, of=asked.of) as run:
             _refuse_applied(run, asked.folder)
             run.begin_anew()
-            with taken(run, hands) as held:
+            with lock_hosts(run, controls) as held:
                 held.refuse_other_copies()
-                _carry_out(run, plan, hands)
-                is_up = proves_link(card) or _comes_up(run, plan, hands, wanted, facts)
+                _carry_out(run, plan, controls)
+                is_up = proves_link(card) or _comes_up(run, plan, controls, wanted, facts)
         code = 0 if is_up else 1
         if asked.is_saved:
-            code = _save(hands, place, yes=asked.yes) or code
+            code = _save(controls, place, yes=asked.yes) or code
     again = f"wirespeed link {shlex.quote(host)} {shlex.quote(netdev)} {shlex.quote(asked.text)}"
     echo(f"`{again} --undo` takes it back")
     if not asked.is_saved:
@@ -118,15 +118,17 @@ def set_link(asked: LinkRequest) -> int:
 
 def undo_link(asked: LinkRequest, how: HowUndone) -> int:
     """Put both ends back; give the exit code. Raises InputError `run.*`, LeftChangedError."""
-    with ends(asked.wanted.host, asked.wanted.switch) as hands:
-        code = _undo(asked.folder, hands, how, breaks=asked.breaks_lock)
-        return code or (_save(hands, asked.wanted.switch, yes=asked.yes) if asked.is_saved else 0)
+    with ends(asked.wanted.host, asked.wanted.switch) as controls:
+        code = _undo(asked.folder, controls, how, breaks=asked.breaks_lock)
+        return code or (
+            _save(controls, asked.wanted.switch, yes=asked.yes) if asked.is_saved else 0
+        )
 
 
 def save_link(asked: LinkRequest) -> int:
     """Save the switch's configuration alone; give the exit code. Raises HostError `switch.*`."""
-    with ends(asked.wanted.host, asked.wanted.switch) as hands:
-        return _save(hands, asked.wanted.switch, yes=asked.yes)
+    with ends(asked.wanted.host, asked.wanted.switch) as controls:
+        return _save(controls, asked.wanted.switch, yes=asked.yes)
 
 
 def _tell_port(
@@ -156,11 +158,11 @@ def is_windows(host: str) -> bool:
     return isinstance(parse_destination(host), WindowsHost)
 
 
-def _planned(wanted: Wanted, card: list[Step], hands: Mapping[str, Hands]) -> Plan:
+def _planned(wanted: Wanted, card: list[Step], controls: Mapping[str, HostControl]) -> Plan:
     """Read both ends and plan. Raises InputError `link.*`."""
     every = [*both_ends(wanted, card)]
     try:
-        return make_plan([(at, step, hands[at].read([step])[0]) for at, step in every])
+        return make_plan([(at, step, controls[at].read([step])[0]) for at, step in every])
     except CannotTellError as error:
         raise InputError(
             "link.cannot_tell",
@@ -173,22 +175,22 @@ def _planned(wanted: Wanted, card: list[Step], hands: Mapping[str, Hands]) -> Pl
 
 
 @contextmanager
-def ends(host: str, switch: SwitchHost) -> Iterator[dict[str, Hands]]:
-    """Give the hands of both ends, by what they were called. Raises InputError `link.host`."""
+def ends(host: str, switch: SwitchHost) -> Iterator[dict[str, HostControl]]:
+    """Give control of both ends, by what they were called. Raises InputError `link.host`."""
     place = parse_destination(host)
     with ExitStack() as stack:
         if isinstance(place, Here):
-            card: Hands = ShellHands(host, LocalRunner())
+            card: HostControl = PosixControl(host, LocalRunner())
         elif isinstance(place, Remote):
             from wirespeed.host.ssh_session import SshSession
 
-            card = ShellHands(host, stack.enter_context(SshSession(place)))
+            card = PosixControl(host, stack.enter_context(SshSession(place)))
         elif isinstance(place, WindowsHost):
             from wirespeed.host.reach_windows import windows_session
 
             there = windows_session(place)
             stack.callback(there.close)
-            card = PowerShellHands(host, there)
+            card = WindowsControl(host, there)
         else:
             raise InputError(
                 "link.host",
@@ -198,7 +200,7 @@ def ends(host: str, switch: SwitchHost) -> Iterator[dict[str, Hands]]:
                 next="here, ssh://USER@HOST, winssh://USER@HOST or winrm://USER@HOST",
             )
         session = stack.enter_context(SwitchSession(switch))
-        yield {host: card, switch.text: SwitchHands(session)}
+        yield {host: card, switch.text: SwitchControl(session)}
 
 
 def facts_of(host: str) -> HostFacts:
@@ -221,8 +223,8 @@ def _refuse_applied(run: Run, where: Path) -> None:
         )
 
 
-def _carry_out(run: Run, plan: Plan, hands: Mapping[str, Hands]) -> None:
-    executor = Executor(plan, hands, telling(run, plan), utc_now, run.entries)
+def _carry_out(run: Run, plan: Plan, controls: Mapping[str, HostControl]) -> None:
+    executor = Executor(plan, controls, telling(run, plan), utc_now, run.entries)
     try:
         executor.apply()
     except (ApplyError, LeftChangedError):
@@ -231,10 +233,10 @@ def _carry_out(run: Run, plan: Plan, hands: Mapping[str, Hands]) -> None:
         raise _left(error, run) from None
 
 
-def _save(hands: Mapping[str, Hands], place: SwitchHost, *, yes: bool) -> int:
+def _save(controls: Mapping[str, HostControl], place: SwitchHost, *, yes: bool) -> int:
     """Save what the switch runs with, and see that it is. Raises HostError `switch.*`."""
-    at_switch = hands[place.text]
-    if not isinstance(at_switch, SwitchHands):
+    at_switch = controls[place.text]
+    if not isinstance(at_switch, SwitchControl):
         raise AssertionError("a switch is changed over its own session")
     where = f"{place.switchport} of {place.host}"
     missing = unsaved(at_switch.session, place.switchport, where)
@@ -251,7 +253,7 @@ def _save(hands: Mapping[str, Hands], place: SwitchHost, *, yes: bool) -> int:
 
 
 def _comes_up(
-    run: Run, plan: Plan, hands: Mapping[str, Hands], wanted: Wanted, before: HostFacts
+    run: Run, plan: Plan, controls: Mapping[str, HostControl], wanted: Wanted, before: HostFacts
 ) -> bool:
     """Say whether there is a link, where no reading of a step has told.
 
@@ -264,7 +266,7 @@ def _comes_up(
     if not has_link(before, wanted.netdev):
         echo(f"{wanted.netdev}: no link, as before")
         return False
-    Executor(plan, hands, telling(run, plan), utc_now, run.entries).undo()
+    Executor(plan, controls, telling(run, plan), utc_now, run.entries).undo()
     raise ApplyError(
         "link.down",
         where=f"{wanted.netdev} of {wanted.host}",
@@ -274,23 +276,23 @@ def _comes_up(
     )
 
 
-def _undo(where: Path, hands: Mapping[str, Hands], how: HowUndone, *, breaks: bool) -> int:
+def _undo(where: Path, controls: Mapping[str, HostControl], how: HowUndone, *, breaks: bool) -> int:
     with open_run(where, must_exist=True, breaks=breaks) as run:
         if run.plan is None or run.outcome == "undone":
             echo(f"{where}: nothing stands that could be undone")
             return 0
-        if {step.host for step in run.plan.steps} - hands.keys():
+        if {step.host for step in run.plan.steps} - controls.keys():
             raise InputError(
                 "run.of_another_link",
                 where=str(where),
                 found="it is of other ends: " + ", ".join(s.host for s in run.plan.steps),
                 next="name host and switch as they were named then",
             )
-        with taken(run, hands) as held:
+        with lock_hosts(run, controls) as held:
             catch_up(run, run.plan, held)
             forget_steps(run, run.plan, how)
             try:
-                undo_taken(run, run.plan, hands, held, force=how.force)
+                undo_locked(run, run.plan, controls, held, force=how.force)
             except LeftChangedError:
                 raise
             except WirespeedError as error:

@@ -4,8 +4,8 @@ import os
 from pathlib import Path
 from typing import Protocol, runtime_checkable
 
+from wirespeed.apply.control import HostControl
 from wirespeed.apply.found_copy import FoundCopy, HostRuns, in_order
-from wirespeed.apply.hands import Hands
 from wirespeed.apply.run import is_run
 from wirespeed.apply.run_place import run_folder
 from wirespeed.host.reach_destination import HERE, Here, Remote, parse_destination
@@ -19,7 +19,7 @@ MOST_NAMED = 4
 
 @runtime_checkable
 class HasRuns(Protocol):
-    """Hands of a host that tells which runs stand there."""
+    """Control of a host that tells which runs stand there."""
 
     def host_runs(self) -> HostRuns:
         """Read what copies stand on the host, who has it, and what is armed there."""
@@ -45,11 +45,11 @@ def named_host(text: str) -> str:
     return text
 
 
-def runs_on(hands: Hands) -> HostRuns:
+def runs_on(control: HostControl) -> HostRuns:
     """Give what stands on a host of `named_host`."""
-    if not isinstance(hands, HasRuns):
+    if not isinstance(control, HasRuns):
         raise AssertionError("a Linux host lists its runs")
-    return hands.host_runs()
+    return control.host_runs()
 
 
 def chosen_copies(place: str, runs: HostRuns, only: str) -> list[FoundCopy]:

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from wirespeed.apply.hands_shell import ShellHands
+from wirespeed.apply.control_posix import PosixControl
 from wirespeed.apply.persist import boot_steps, persist_name, persist_steps
 from wirespeed.apply.planner import make_plan
 from wirespeed.apply.record import Record
@@ -21,9 +21,9 @@ from wirespeed.model.spec.members import Wsl2
 from wirespeed.model.spec.spec import Spec
 from wirespeed.model.step import State, Step
 from wirespeed.report.plan_text import plan_lines
-from wirespeed.runs.hosts_of_spec import hands_of
+from wirespeed.runs.hosts_of_spec import controls_of
 from wirespeed.runs.how_undone import HowUndone
-from wirespeed.runs.run_hosts import carry_out, spec_of_run, take_back
+from wirespeed.runs.run_hosts import apply_plan, spec_of_run, undo_plan
 from wirespeed.steps.file_content import FileContent
 from wirespeed.terminal import confirm, echo
 
@@ -49,7 +49,7 @@ def persist_run(asked: PersistRequest) -> int:
     Raises InputError `run.not_applied`, `persist.*`.
     """
     where, spec = asked.folder, asked.spec
-    with _applied(asked) as (run, hands):
+    with _applied(asked) as (run, controls):
         if run.plan is None or run.outcome != "applied":
             raise InputError(
                 "run.not_applied",
@@ -60,27 +60,27 @@ def persist_run(asked: PersistRequest) -> int:
             )
         with open_run(where / FOLDER, breaks=asked.breaks_lock) as lasting:
             if lasting.outcome == "unfinished" and lasting.plan is not None:
-                return _go_on(lasting, lasting.plan, hands, yes=asked.yes)
-            plan = _planned(run, run.plan, spec_of_run(spec, run.spec), hands, _name_of(where))
-            return _make_last(lasting, plan, hands, spec, run.spec, yes=asked.yes)
+                return _go_on(lasting, lasting.plan, controls, yes=asked.yes)
+            plan = _planned(run, run.plan, spec_of_run(spec, run.spec), controls, _name_of(where))
+            return _make_last(lasting, plan, controls, spec, run.spec, yes=asked.yes)
 
 
 def forget_run(asked: PersistRequest, how: HowUndone) -> int:
     """Take away what brings a run back at boot; give the exit code."""
     with (
-        _applied(asked) as (_, hands),
+        _applied(asked) as (_, controls),
         open_run(asked.folder / FOLDER, must_exist=True, breaks=asked.breaks_lock) as lasting,
     ):
-        return _remove(lasting, hands, asked.spec, how)
+        return _remove(lasting, controls, asked.spec, how)
 
 
 @contextmanager
-def _applied(asked: PersistRequest) -> Iterator[tuple[Run, dict[str, ShellHands]]]:
+def _applied(asked: PersistRequest) -> Iterator[tuple[Run, dict[str, PosixControl]]]:
     with (
         open_run(asked.folder, must_exist=True) as run,
-        hands_of(spec_of_run(asked.spec, run.spec)) as hands,
+        controls_of(spec_of_run(asked.spec, run.spec)) as controls,
     ):
-        yield run, hands
+        yield run, controls
 
 
 def is_made_to_last(folder: Path) -> bool:
@@ -89,20 +89,20 @@ def is_made_to_last(folder: Path) -> bool:
     return is_run(where) and outcome(read_journal(where)) not in ("new", "undone")
 
 
-def _go_on(lasting: Run, plan: Plan, hands: dict[str, ShellHands], *, yes: bool) -> int:
+def _go_on(lasting: Run, plan: Plan, controls: dict[str, PosixControl], *, yes: bool) -> int:
     echo(f"{lasting.folder}: a run did not come to its end; this is still to be done:\n")
     rest = rest_of(plan, lasting.entries, rebooted=())
     echo("\n".join([*plan_lines(rest), *rest_notes(plan, lasting.entries)]))
     if not yes and not confirm("Go on with this?"):
         return 1
-    carry_out(lasting, plan, hands)
+    apply_plan(lasting, plan, controls)
     return 0
 
 
 def _make_last(
     lasting: Run,
     plan: Plan,
-    hands: dict[str, ShellHands],
+    controls: dict[str, PosixControl],
     spec: Path,
     made_from: Spec | None,
     *,
@@ -122,26 +122,28 @@ def _make_last(
     if not yes and not confirm("Do this?"):
         return 1
     lasting.begin_anew()
-    carry_out(lasting, plan, hands, spec=made_from)
+    apply_plan(lasting, plan, controls, spec=made_from)
     return 0
 
 
-def _remove(lasting: Run, hands: dict[str, ShellHands], spec: Path, how: HowUndone) -> int:
+def _remove(lasting: Run, controls: dict[str, PosixControl], spec: Path, how: HowUndone) -> int:
     if lasting.plan is None or lasting.outcome == "undone":
         echo(f"{lasting.folder}: nothing is made to last")
         return 0
-    take_back(lasting, lasting.plan, hands, str(spec), how)
+    undo_plan(lasting, lasting.plan, controls, str(spec), how)
     return 0
 
 
-def _planned(run: Run, plan: Plan, spec: Spec, hands: dict[str, ShellHands], name: str) -> Plan:
+def _planned(
+    run: Run, plan: Plan, spec: Spec, controls: dict[str, PosixControl], name: str
+) -> Plan:
     record = Record(plan, _write_nothing, run.entries)
     rows = []
     host = ""
     try:
         for host, ports in places_of(spec, record.plan).items():
             steps = persist_steps(name, ports, list(boot_steps(record, host)))
-            states = hands[host].read(steps) if steps else []
+            states = controls[host].read(steps) if steps else []
             _refuse_others(host, steps, states)
             rows += [(host, step, state) for step, state in zip(steps, states, strict=True)]
         return make_plan(rows)

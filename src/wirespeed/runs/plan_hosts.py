@@ -6,8 +6,8 @@ where the facts then ask for the same steps, nothing more is to be read.
 
 from collections.abc import Collection, Mapping
 
+from wirespeed.apply.control_posix import PosixControl
 from wirespeed.apply.each_host import on_each
-from wirespeed.apply.hands_shell import ShellHands
 from wirespeed.apply.make import When, key_of, plan_spec
 from wirespeed.catalog import read_step
 from wirespeed.doctor.collector import collector_script
@@ -22,7 +22,7 @@ from wirespeed.model.step import State
 
 def plan_hosts(
     spec: Spec,
-    hands: Mapping[str, ShellHands],
+    controls: Mapping[str, PosixControl],
     last: Plan | None = None,
     *,
     stage: int = 1,
@@ -37,7 +37,7 @@ def plan_hosts(
     def look(host: str) -> HostFacts:
         planned = last.steps if last else ()
         steps = [read_step(one.step) for one in planned if one.host == host]
-        capture, states = hands[host].look(collector_script(), steps)
+        capture, states = controls[host].look(collector_script(), steps)
         require_whole(host, capture)
         for step, state in zip(steps, states, strict=True):
             seen[host, key_of(step)] = state
@@ -45,14 +45,14 @@ def plan_hosts(
 
     facts = on_each(spec.hosts, look)
     when = When(stage=stage, pending=pending, at_once=tuple(spec.hosts), seen=seen)
-    return plan_spec(spec, facts, hands, when), facts
+    return plan_spec(spec, facts, controls, when), facts
 
 
-def facts_now(spec: Spec, hands: Mapping[str, ShellHands]) -> dict[str, HostFacts]:
+def facts_now(spec: Spec, controls: Mapping[str, PosixControl]) -> dict[str, HostFacts]:
     """Read the facts of every host, many at once. Raises the error of the first without any."""
 
     def look(host: str) -> HostFacts:
-        capture, _ = hands[host].look(collector_script(), [])
+        capture, _ = controls[host].look(collector_script(), [])
         require_whole(host, capture)
         return HostFacts(spec.hosts[host].reach, capture)
 

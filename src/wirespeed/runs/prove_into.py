@@ -12,7 +12,7 @@ from wirespeed.model.proof import Opening, Stage
 from wirespeed.model.spec.spec import Spec
 from wirespeed.report.proof_answer import answers, exit_code, verdict
 from wirespeed.report.proof_page import Proof
-from wirespeed.runs.hosts_of_spec import hands_by, runners_of
+from wirespeed.runs.hosts_of_spec import controls_by, runners_of
 from wirespeed.runs.measuring import measuring_of
 from wirespeed.runs.prove_folder import ProofFolder, write_proof_reports
 from wirespeed.runs.prove_run import DeclinedError, Proving
@@ -46,10 +46,10 @@ def prove_into(
     )
     with open_run(folder, breaks=breaks, of=of_spec(name)) as run, runners_of(wanted) as runners:
         _refuse_what_stands(run)
-        hands = hands_by(wanted, runners)
+        control = controls_by(wanted, runners)
         measuring = measuring_of(wanted, runners)
         with closing(ProofFolder(folder, opening)) as files:
-            proving = Proving(wanted, name, run, hands, files, measuring, asks=asks, keeps=keeps)
+            proving = Proving(wanted, name, run, control, files, measuring, asks=asks, keeps=keeps)
             try:
                 proving.go()
             except DeclinedError:

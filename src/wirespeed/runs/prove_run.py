@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from pathlib import Path
 
-from wirespeed.apply.drift import drifted, left_states
+from wirespeed.apply.control_posix import PosixControl
+from wirespeed.apply.drift import applied_states, drifted
 from wirespeed.apply.firmware_guard import refuse_firmware
 from wirespeed.apply.guard import refuse_cutoff
-from wirespeed.apply.hands_shell import ShellHands
 from wirespeed.apply.make import When as Planning
 from wirespeed.apply.make import plan_spec
 from wirespeed.apply.planner import described
@@ -39,7 +39,7 @@ from wirespeed.runs.captures import collect
 from wirespeed.runs.measuring import Measuring
 from wirespeed.runs.plan_hosts import require_whole
 from wirespeed.runs.prove_folder import DRIFT, PLAN, UNDONE, ProofFolder
-from wirespeed.runs.run_hosts import carry_out, take_back
+from wirespeed.runs.run_hosts import apply_plan, undo_plan
 from wirespeed.terminal import confirm, echo
 
 SETTLE_S = 30.0
@@ -61,14 +61,14 @@ class Proving:
         spec: Spec,
         name: Path,
         run: Run,
-        hands: Mapping[str, ShellHands],
+        controls: Mapping[str, PosixControl],
         folder: ProofFolder,
         measuring: Measuring,
         *,
         asks: bool,
         keeps: bool,
     ) -> None:
-        self._spec, self._name, self._run, self._hands = spec, name, run, hands
+        self._spec, self._name, self._run, self._controls = spec, name, run, controls
         self._folder, self._measuring = folder, measuring
         self._asks, self._keeps = asks, keeps
         self._number = 0
@@ -153,7 +153,7 @@ class Proving:
     def _plan(self, facts: Mapping[str, HostFacts]) -> Plan:
         with self._stage(Stage.PLAN) as says:
             plan = plan_spec(
-                self._spec, facts, self._hands, Planning(at_once=tuple(self._spec.hosts))
+                self._spec, facts, self._controls, Planning(at_once=tuple(self._spec.hosts))
             )
             self._folder.write(PLAN, plan)
             if plan.later:
@@ -178,15 +178,15 @@ class Proving:
     def _apply(self, plan: Plan) -> None:
         with self._stage(Stage.APPLY) as says:
             self._run.begin_anew()
-            carry_out(self._run, plan, self._hands, spec=self._spec, name=str(self._name))
+            apply_plan(self._run, plan, self._controls, spec=self._spec, name=str(self._name))
             came = progress(plan, self._run.entries)
             says(f"{came.count(StepProgress.DONE)} steps done, each read back")
 
     def _verify(self, plan: Plan) -> None:
-        """Read all steps once more: what a later one altered, or other hands did, shows."""
+        """Read all steps once more: what a later one altered, or others did, shows."""
         with self._stage(Stage.VERIFY) as says:
-            left = left_states(plan, self._run.entries)
-            now = read_steps(plan, list(left), self._hands)
+            left = applied_states(plan, self._run.entries)
+            now = read_steps(plan, list(left), self._controls)
             found = tuple(
                 Difference(
                     host=one.planned.host,
@@ -209,7 +209,7 @@ class Proving:
         if plan is None or self._run.outcome in ("undone", "new"):
             return
         with self._stage(Stage.UNDO) as says:
-            take_back(self._run, plan, self._hands, str(self._name))
+            undo_plan(self._run, plan, self._controls, str(self._name))
             came = progress(plan, self._run.entries)
             says(f"{came.count(StepProgress.UNDONE)} steps put back, each read back")
 
@@ -233,7 +233,7 @@ class Proving:
             count += len(before)
             found += differences(host, before, values_of(facts[host]))
         known = [number for number, step in enumerate(plan.steps) if step.before is not None]
-        now = read_steps(plan, known, self._hands)
+        now = read_steps(plan, known, self._controls)
         for number, state in now.items():
             planned = plan.steps[number]
             if not isinstance(state, Known) or state.value != planned.before:

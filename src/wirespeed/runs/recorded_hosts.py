@@ -6,7 +6,7 @@ A thousand captures are 200 MB; a plan needs one of them at a time.
 from collections.abc import Container, Iterator, Mapping
 from typing import TypeVar
 
-from wirespeed.apply.hands_recorded import RecordedHands
+from wirespeed.apply.control_recorded import RecordedControl
 from wirespeed.apply.recorded_answers import RecordedAnswers
 from wirespeed.doctor.collector import collector_script
 from wirespeed.host.reach_destination import Recorded
@@ -47,8 +47,8 @@ class RecordedFacts(Mapping[str, HostFacts]):
         return len(self._places)
 
 
-class ManyRecordedHands(Mapping[str, RecordedHands]):
-    """Hands of recorded hosts by name, which read from the same captures, and of their guests.
+class RecordedControls(Mapping[str, RecordedControl]):
+    """Control of recorded hosts by name, which read from the same captures, and of their guests.
 
     Nobody recorded what is within a virtual machine: all of it is unreadable.
     """
@@ -57,12 +57,12 @@ class ManyRecordedHands(Mapping[str, RecordedHands]):
         self._facts, self._guests = facts, guests
         self._answers = RecordedAnswers(collector_script() + esxi_collector_script())
 
-    def __getitem__(self, name: str) -> RecordedHands:
+    def __getitem__(self, name: str) -> RecordedControl:
         """Give those of one host. Raises as `RecordedFacts` does."""
         inside = Capture((), complete=True)
         host = name.removesuffix(SIDE)
         capture = inside if name in self._guests else self._facts[host].capture
-        return RecordedHands(capture, self._answers)
+        return RecordedControl(capture, self._answers)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._facts)

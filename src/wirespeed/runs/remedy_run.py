@@ -6,7 +6,7 @@ from pathlib import Path
 
 from wirespeed.apply.firmware_guard import refuse_firmware, refuse_no_way_back
 from wirespeed.apply.guard import refuse_cutoff, with_cutoffs
-from wirespeed.apply.remedies import Left, chosen, plan_remedies
+from wirespeed.apply.remedies import Skipped, chosen, plan_remedies
 from wirespeed.apply.run import open_run
 from wirespeed.apply.run_place import other_run_folder
 from wirespeed.facts.ports import Ports
@@ -28,10 +28,10 @@ from wirespeed.platforms.windows.facts.windows_hardware import WindowsHardwares
 from wirespeed.report.plan_text import plan_lines
 from wirespeed.report.text_lines import wrapped
 from wirespeed.runs.examine import examine
-from wirespeed.runs.hosts_of_spec import hands_of, here_of
+from wirespeed.runs.hosts_of_spec import controls_of, here_of
 from wirespeed.runs.lone_host import lone_host
 from wirespeed.runs.plan_hosts import require_whole
-from wirespeed.runs.run_hosts import carry_out
+from wirespeed.runs.run_hosts import apply_plan
 from wirespeed.runs.wsl_hosts import is_of_windows
 from wirespeed.terminal import confirm, echo
 
@@ -68,12 +68,12 @@ def remedy_host(asked: RemedyRequest) -> int:
     require_whole(host, facts.capture)
     spec = spec_for_host(host, facts)
     (name,) = spec.hosts
-    with hands_of(spec) as hands:
+    with controls_of(spec) as controls:
         shell = Shell.POWERSHELL if is_of_windows(spec) else Shell.POSIX
         steps, by_hand = chosen(_findings(answer, asked.rules), asked.rules, shell)
-        states = hands[name].read([one.step for one in steps]) if steps else []
+        states = controls[name].read([one.step for one in steps]) if steps else []
         plan, left = plan_remedies(name, steps, states)
-        echo("\n".join([*plan_lines(plan), *left_lines([*left, *by_hand])]))
+        echo("\n".join([*plan_lines(plan), *skipped_lines([*left, *by_hand])]))
         if not plan.steps or not asked.is_applied:
             return 1 if plan.steps else 0
         plan = _guarded(plan, asked, {name: facts}, here_of(spec))
@@ -91,7 +91,7 @@ def remedy_host(asked: RemedyRequest) -> int:
                     next=f"wirespeed undo {where}, or another --run",
                 )
             run.begin_anew()
-            carry_out(run, plan, hands, spec=spec)
+            apply_plan(run, plan, controls, spec=spec)
         echo(f"`wirespeed undo {where}` takes it back")
     return 0
 
@@ -156,7 +156,7 @@ def _findings(answer: Diagnosis, rules: Iterable[str]) -> tuple[Finding, ...]:
     return answer.findings
 
 
-def left_lines(left: Iterable[Left]) -> Iterator[str]:
+def skipped_lines(left: Iterable[Skipped]) -> Iterator[str]:
     """Say what is not done, and why; once each."""
     for number, one in enumerate(dict.fromkeys(left)):
         if not number:

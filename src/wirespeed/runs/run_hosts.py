@@ -1,16 +1,16 @@
-"""The hosts of a run: taken for it, changed by it, given back; each step is told of."""
+"""The hosts of a run: locked for it, changed by it, unlocked; each step is logged."""
 
 from collections.abc import Callable, Container, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
 from wirespeed.apply.claim import Claim
+from wirespeed.apply.control import CopyKeeper, HostControl, Takeable
+from wirespeed.apply.control_boot import Boots
+from wirespeed.apply.control_posix import PosixControl
 from wirespeed.apply.executor import Ending, Executor
 from wirespeed.apply.forget import forgotten
-from wirespeed.apply.guard_timer_hands import CONFIRM_WITHIN_S, guarded
-from wirespeed.apply.hands import CopyKeeper, Hands, Takeable
-from wirespeed.apply.hands_boot import Boots
-from wirespeed.apply.hands_shell import ShellHands
+from wirespeed.apply.guard_timer_control import CONFIRM_WITHIN_S, guarded
 from wirespeed.apply.host_copy import MAX_OF, About, HostCopy
 from wirespeed.apply.interrupted import interrupted
 from wirespeed.apply.run import Run
@@ -47,7 +47,7 @@ REBOOT_DUE = 4
 """Exit code: a stage is done, and a host is to be rebooted before the next."""
 
 
-class Taken(ExitStack):
+class HostLocks(ExitStack):
     """Hosts that nobody else changes until it is closed."""
 
     def __init__(self) -> None:
@@ -79,13 +79,13 @@ def spec_of_run(path: Path, spec: Spec | None) -> Spec:
         return spec
 
 
-def taken(run: Run, hands: Mapping[str, Hands]) -> Taken:
+def lock_hosts(run: Run, controls: Mapping[str, HostControl]) -> HostLocks:
     """Take every host for the run, and give them back at the end. A switch has no lock."""
-    refuse_missing_hosts(run.folder, run.plan, hands)
+    refuse_missing_hosts(run.folder, run.plan, controls)
     claim = claim_of(run)
-    stack = Taken()
+    stack = HostLocks()
     try:
-        for place, hand in hands.items():
+        for place, hand in controls.items():
             if isinstance(hand, Takeable):
                 if isinstance(hand, CopyKeeper) and hand.keeps_copy:
                     stack.copies.append(_copy_of(run, place, claim))
@@ -103,7 +103,7 @@ def _copy_of(run: Run, place: str, claim: Claim) -> HostCopy:
     return HostCopy(place, run.id, about, run.entries, run.former, claim.tell, name=run.copy_name)
 
 
-def catch_up(run: Run, plan: Plan, held: Taken) -> None:
+def catch_up(run: Run, plan: Plan, held: HostLocks) -> None:
     """Learn what hosts were undone from their own copies. Raises InputError `run.behind`."""
     for copy in held.copies:
         copy.catch_up(plan, run.write)
@@ -120,10 +120,10 @@ def claim_of(run: Run) -> Claim:
     )
 
 
-def refuse_missing_hosts(folder: Path, plan: Plan | None, hands: Container[str]) -> None:
+def refuse_missing_hosts(folder: Path, plan: Plan | None, controls: Container[str]) -> None:
     """Raise InputError `run.of_another_spec` where a run's host cannot be reached by the spec."""
     planned = {step.host for step in plan.steps} if plan else set()
-    if missing := sorted(host for host in planned if host not in hands):
+    if missing := sorted(host for host in planned if host not in controls):
         raise InputError(
             "run.of_another_spec",
             where=str(folder),
@@ -141,10 +141,10 @@ def _give_back(place: str, hand: Takeable, claim: Claim) -> None:
         echo(f"{place} is still taken by this run: {error.what}: {error.found}", err=True)
 
 
-def carry_out(
+def apply_plan(
     run: Run,
     plan: Plan,
-    hands: Mapping[str, ShellHands],
+    controls: Mapping[str, PosixControl],
     within_s: int = CONFIRM_WITHIN_S,
     *,
     spec: Spec | None = None,
@@ -157,22 +157,22 @@ def carry_out(
     With `try_s`, its hosts take all of it back unless it is confirmed within these seconds.
     """
     name = name or str(run.folder)
-    with taken(run, hands) as held:
+    with lock_hosts(run, controls) as held:
         held.refuse_other_copies()
         write = telling(run, plan)
         if try_s:
-            if gone := tryout.gone_back(run, plan, hands):
-                put_back(run, plan, hands, name, held)
+            if gone := tryout.gone_back(run, plan, controls):
+                put_back(run, plan, controls, name, held)
                 raise tryout.went_back(gone, try_s, name)
-            tryout.start(run, plan, hands, try_s)
-            write = tryout.noting(run, plan, hands, try_s, write)
+            tryout.start(run, plan, controls, try_s)
+            write = tryout.noting(run, plan, controls, try_s, write)
         begun = [entry for entry in run.entries if isinstance(entry, Begun)]
         # A stage that is begun now was planned after the reboot.
         is_begun = run.plan is not None and len(run.plan.steps) == len(plan.steps)
         before = begun[-1].boot_ids if is_begun else {}
         executor = Executor(
             plan,
-            guarded(plan, hands, within_s),
+            guarded(plan, controls, within_s),
             write,
             utc_now,
             run.entries,
@@ -184,8 +184,8 @@ def carry_out(
             return executor.apply(until)
         except ApplyError:
             if run.outcome in ("undone", "new"):
-                tryout.end(run, plan, hands, try_s)
-                tryout.forget(run, plan, hands)
+                tryout.end(run, plan, controls, try_s)
+                tryout.forget(run, plan, controls)
             raise
         except LeftChangedError:
             raise
@@ -193,33 +193,33 @@ def carry_out(
             raise interrupted(error, run.entries, name) or error from None
 
 
-def take_back(
+def undo_plan(
     run: Run,
     plan: Plan,
-    hands: Mapping[str, Hands],
+    controls: Mapping[str, HostControl],
     name: str,
     how: HowUndone = AS_EVER,
 ) -> None:
     """Undo a run, telling of each step. Raises InputError `forget.*`."""
-    with taken(run, hands) as held:
-        put_back(run, plan, hands, name, held, how)
+    with lock_hosts(run, controls) as held:
+        put_back(run, plan, controls, name, held, how)
 
 
 def put_back(
     run: Run,
     plan: Plan,
-    hands: Mapping[str, Hands],
+    controls: Mapping[str, HostControl],
     name: str,
-    held: Taken,
+    held: HostLocks,
     how: HowUndone = AS_EVER,
 ) -> None:
-    """Undo a run whose hosts are taken. What a host has taken back itself is read, and noted."""
+    """Undo a run whose hosts are locked. What a host has taken back itself is read, and noted."""
     catch_up(run, plan, held)
     forget_steps(run, plan, how)
     try:
-        tryout.end(run, plan, hands)
-        undo_taken(run, plan, hands, held, force=how.force)
-        tryout.forget(run, plan, hands)
+        tryout.end(run, plan, controls)
+        undo_locked(run, plan, controls, held, force=how.force)
+        tryout.forget(run, plan, controls)
     except LeftChangedError:
         raise
     except WirespeedError as error:
@@ -233,14 +233,19 @@ def forget_steps(run: Run, plan: Plan, how: HowUndone) -> None:
         write(Forgotten(number=number))
 
 
-def undo_taken(
-    run: Run, plan: Plan, hands: Mapping[str, Hands], held: Taken, *, force: bool = False
+def undo_locked(
+    run: Run,
+    plan: Plan,
+    controls: Mapping[str, HostControl],
+    held: HostLocks,
+    *,
+    force: bool = False,
 ) -> None:
-    """Undo a run whose hosts are taken, telling of each step."""
+    """Undo a run whose hosts are locked, telling of each step."""
     begun = [entry for entry in run.entries if isinstance(entry, Begun)]
     since = rebooted(begun[-1].boot_ids if begun else {}, held.boot_ids)
     write = telling(run, plan)
-    Executor(plan, hands, write, utc_now, run.entries, rebooted=since).undo(force=force)
+    Executor(plan, controls, write, utc_now, run.entries, rebooted=since).undo(force=force)
 
 
 def rebooted(before: Mapping[str, str], now: Mapping[str, str]) -> set[str]:
@@ -248,7 +253,9 @@ def rebooted(before: Mapping[str, str], now: Mapping[str, str]) -> set[str]:
     return {host for host, one in now.items() if one and before.get(host, one) not in ("", one)}
 
 
-def still_to_reboot(entries: Sequence[Entry], hands: Mapping[str, Hands]) -> dict[str, str]:
+def still_to_reboot(
+    entries: Sequence[Entry], controls: Mapping[str, HostControl]
+) -> dict[str, str]:
     """Give the hosts that a run waits for, each with the id of the boot that it is still in.
 
     Empty: the run does not wait. A boot that cannot be read is taken to be the same.
@@ -258,18 +265,18 @@ def still_to_reboot(entries: Sequence[Entry], hands: Mapping[str, Hands]) -> dic
         return {}
     due = {}
     for host, before in last.waits.items():
-        hand = hands[host]
+        hand = controls[host]
         now = hand.boot_id() if isinstance(hand, Boots) else ""
         if now in ("", before):
             due[host] = now
     return due
 
 
-def rebooted_since(entries: Sequence[Entry], hands: Mapping[str, Hands]) -> set[str]:
+def rebooted_since(entries: Sequence[Entry], controls: Mapping[str, HostControl]) -> set[str]:
     """Give the hosts that were rebooted since the last stage of a run began."""
     begun = [entry for entry in entries if isinstance(entry, Begun)]
     before = begun[-1].boot_ids if begun else {}
-    asked = {host: hands[host] for host in before if host in hands}
+    asked = {host: controls[host] for host in before if host in controls}
     return rebooted(
         before, {h: one.boot_id() for h, one in asked.items() if isinstance(one, Boots)}
     )

@@ -2,9 +2,9 @@
 
 from collections.abc import Callable, Mapping
 
-from wirespeed.apply.hands import Hands
-from wirespeed.apply.hands_guest import GuestHands
-from wirespeed.apply.hands_shell import ShellHands
+from wirespeed.apply.control import HostControl
+from wirespeed.apply.control_guest import GuestControl
+from wirespeed.apply.control_posix import PosixControl
 from wirespeed.apply.run import Run
 from wirespeed.apply.tryout_script import Tryout
 from wirespeed.host.identity import owner_of
@@ -16,14 +16,16 @@ from wirespeed.terminal import echo
 HAS_GONE_BACK = (Tryout.UNDONE, Tryout.UNDOING)
 
 
-def tried_hosts(plan: Plan, hands: Mapping[str, Hands]) -> dict[str, ShellHands]:
+def tried_hosts(plan: Plan, controls: Mapping[str, HostControl]) -> dict[str, PosixControl]:
     """Give the hosts that a plan changes. A virtual machine goes with its host's steps.
 
     Raises InputError `try.not_there` for one that cannot take a run back by itself.
     """
     todo = dict.fromkeys(step.host for step in plan.steps if not step.no_op)
-    found = {place: hands[place] for place in todo if not isinstance(hands[place], GuestHands)}
-    able = {p: h for p, h in found.items() if isinstance(h, ShellHands) and h.can_be_tried}
+    found = {
+        place: controls[place] for place in todo if not isinstance(controls[place], GuestControl)
+    }
+    able = {p: h for p, h in found.items() if isinstance(h, PosixControl) and h.can_be_tried}
     if missing := [place for place in found if place not in able]:
         raise InputError(
             "try.not_there",
@@ -47,12 +49,12 @@ def refuse_begun_without(run: Run, seconds: int) -> None:
         )
 
 
-def start(run: Run, plan: Plan, hands: Mapping[str, Hands], seconds: int) -> None:
+def start(run: Run, plan: Plan, controls: Mapping[str, HostControl], seconds: int) -> None:
     """Have every host take the run back unless it is confirmed in time, before the first change.
 
     Raises ApplyError `try.not_started`. The hosts must be taken.
     """
-    for place, hand in tried_hosts(plan, hands).items():
+    for place, hand in tried_hosts(plan, controls).items():
         reason = hand.start_tryout(owner_of(run.id, run.folder), seconds)
         if reason:
             raise ApplyError(
@@ -73,7 +75,7 @@ def start(run: Run, plan: Plan, hands: Mapping[str, Hands], seconds: int) -> Non
 def noting(
     run: Run,
     plan: Plan,
-    hands: Mapping[str, Hands],
+    controls: Mapping[str, HostControl],
     seconds: int,
     write: Callable[[Entry], None],
 ) -> Callable[[Entry], None]:
@@ -86,22 +88,22 @@ def noting(
             entry = entry.model_copy(update={"outcome": "unconfirmed"})
         write(entry)
         if isinstance(entry, Intent):
-            hand = hands[plan.steps[entry.number].host]
-            if isinstance(hand, ShellHands):
+            hand = controls[plan.steps[entry.number].host]
+            if isinstance(hand, PosixControl):
                 hand.note_undo(len(run.entries), entry.undo)
 
     return noted
 
 
-def gone_back(run: Run, plan: Plan, hands: Mapping[str, Hands]) -> list[str]:
+def gone_back(run: Run, plan: Plan, controls: Mapping[str, HostControl]) -> list[str]:
     """Give the hosts that have taken the run back; the others' timers count afresh."""
     if not tried_s(run.entries):
         return []
-    found = {place: h.ask_tryout()[0] for place, h in tried_hosts(plan, hands).items()}
+    found = {place: h.ask_tryout()[0] for place, h in tried_hosts(plan, controls).items()}
     return [place for place, how in found.items() if how in HAS_GONE_BACK]
 
 
-def end(run: Run, plan: Plan, hands: Mapping[str, Hands], seconds: int = 0) -> list[str]:
+def end(run: Run, plan: Plan, controls: Mapping[str, HostControl], seconds: int = 0) -> list[str]:
     """End every timer of a run that is tried, or is to be; give the hosts where it has gone back.
 
     Raises LeftChangedError `try.undoing` where one is at it for longer than anybody waits.
@@ -109,7 +111,7 @@ def end(run: Run, plan: Plan, hands: Mapping[str, Hands], seconds: int = 0) -> l
     if not (seconds or tried_s(run.entries)):
         return []
     gone = []
-    for place, hand in tried_hosts(plan, hands).items():
+    for place, hand in tried_hosts(plan, controls).items():
         how, failed, left = hand.end_tryout()
         _tell_left(place, left)
         if how in (Tryout.UNDOING, Tryout.UNKNOWN):
@@ -127,10 +129,10 @@ def end(run: Run, plan: Plan, hands: Mapping[str, Hands], seconds: int = 0) -> l
     return gone
 
 
-def forget(run: Run, plan: Plan, hands: Mapping[str, Hands]) -> None:
+def forget(run: Run, plan: Plan, controls: Mapping[str, HostControl]) -> None:
     """Remove what is left of it on the hosts, when the journal says that all is undone."""
     if tried_s(run.entries):
-        for place, hand in tried_hosts(plan, hands).items():
+        for place, hand in tried_hosts(plan, controls).items():
             _tell_left(place, hand.forget_tryout())
 
 

@@ -7,8 +7,8 @@ winssh://, winrm://   we come to the Windows; wsl.exe to its Linux
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 
+from wirespeed.apply.control_posix import PosixControl
 from wirespeed.apply.each_host import on_each
-from wirespeed.apply.hands_shell import ShellHands
 from wirespeed.doctor.collector import collector_script
 from wirespeed.host.local import LocalRunner
 from wirespeed.host.reach_destination import (
@@ -24,26 +24,26 @@ from wirespeed.model.error import InputError
 from wirespeed.model.fact import HostFacts
 from wirespeed.model.spec.members import HostsOnly
 from wirespeed.model.spec.spec import Spec
-from wirespeed.platforms.windows.control import PowerShellHands
+from wirespeed.platforms.windows.control import WindowsControl
 from wirespeed.platforms.wsl.approach import SIDE
-from wirespeed.platforms.wsl.control import WslHands
+from wirespeed.platforms.wsl.control import WslControl
 
 
 @contextmanager
-def wsl_hands(spec: Spec) -> Iterator[dict[str, ShellHands]]:
-    """Give the hands of both sides of every host, each with a connection of its own.
+def wsl_controls(spec: Spec) -> Iterator[dict[str, PosixControl]]:
+    """Give control of both sides of every host, each with a connection of its own.
 
     Raises InputError `spec.not_a_host` for a recorded one.
     """
     with ExitStack() as stack:
-        found: dict[str, ShellHands] = {}
+        found: dict[str, PosixControl] = {}
         for name, host in spec.hosts.items():
             place = parse_destination(host.reach)
             linux = _runner(name, place, stack)
             is_windows = isinstance(place, WindowsHost)
-            found[name] = WslHands(name, WslRunner(linux) if is_windows else linux)
+            found[name] = WslControl(name, WslRunner(linux) if is_windows else linux)
             there = name + SIDE
-            found[there] = PowerShellHands(there, _runner(name, place, stack))
+            found[there] = WindowsControl(there, _runner(name, place, stack))
         yield found
 
 
@@ -56,20 +56,20 @@ def is_of_windows(spec: Spec) -> bool:
 
 
 @contextmanager
-def windows_hands(spec: Spec) -> Iterator[dict[str, ShellHands]]:
-    """Give the hands of Windows hosts, whether or not there is a WSL on them."""
+def windows_controls(spec: Spec) -> Iterator[dict[str, PosixControl]]:
+    """Give control of Windows hosts, whether or not there is a WSL on them."""
     with ExitStack() as stack:
         yield {
-            name: PowerShellHands(name, _runner(name, parse_destination(host.reach), stack))
+            name: WindowsControl(name, _runner(name, parse_destination(host.reach), stack))
             for name, host in spec.hosts.items()
         }
 
 
-def wsl_facts(spec: Spec, hands: Mapping[str, ShellHands]) -> dict[str, HostFacts]:
+def wsl_facts(spec: Spec, controls: Mapping[str, PosixControl]) -> dict[str, HostFacts]:
     """Read both sides of every host, by its Linux, many at once."""
 
     def look(name: str) -> HostFacts:
-        capture, _ = hands[name].look(collector_script(), [])
+        capture, _ = controls[name].look(collector_script(), [])
         return HostFacts(spec.hosts[name].reach, capture)
 
     return on_each(spec.hosts, look)

@@ -11,14 +11,14 @@ from typing import Any
 import pytest
 from described_esxi import DescribedEsxi, described_esxi
 
-from wirespeed.apply import hands_script, hands_shell
+from wirespeed.apply import control_posix, control_script
 from wirespeed.commands.apply import apply
 from wirespeed.commands.doctor import doctor
 from wirespeed.commands.plan import plan
 from wirespeed.commands.status import status
 from wirespeed.commands.undo import undo
 from wirespeed.model.error import ApplyError, InputError, LeftChangedError, WirespeedError
-from wirespeed.platforms.esxi import control as hands_esxi
+from wirespeed.platforms.esxi import control as control_esxi
 
 pytestmark = pytest.mark.sshd
 SPEC = """\
@@ -44,7 +44,7 @@ def _host(
     assert made.home and made.server
     monkeypatch.setenv("HOME", str(made.home.folder))
     monkeypatch.delenv("SSH_AUTH_SOCK", raising=False)
-    monkeypatch.setattr(hands_esxi, "ESXI_LOCK", str(made.lock))
+    monkeypatch.setattr(control_esxi, "ESXI_LOCK", str(made.lock))
     yield made
     made.server.close()
     # Nobody asked it for anything that ESXi does not know.
@@ -119,8 +119,8 @@ def test_an_esxi_host_that_takes_a_change_and_does_not_do_it_is_not_believed(
 def test_a_command_of_esxi_that_hangs_is_ended_and_put_back(
     host: DescribedEsxi, spec: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(hands_script, "CHANGE_TIMEOUT_S", 1)
-    monkeypatch.setattr(hands_esxi, "PRELUDE", hands_esxi.PRELUDE.replace("30", "1"))
+    monkeypatch.setattr(control_script, "CHANGE_TIMEOUT_S", 1)
+    monkeypatch.setattr(control_esxi, "PRELUDE", control_esxi.PRELUDE.replace("30", "1"))
     host.put("fault", "hangs")
     with pytest.raises(ApplyError):
         run(apply, spec, "--yes")
@@ -131,7 +131,7 @@ def test_a_command_of_esxi_that_hangs_is_ended_and_put_back(
 def test_what_became_of_a_change_on_esxi_is_read_when_its_connection_is_lost(
     host: DescribedEsxi, spec: Path, fault: str, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(hands_shell, "RECONNECT_S", 10.0)
+    monkeypatch.setattr(control_posix, "RECONNECT_S", 10.0)
     host.put("fault", fault)
     try:
         assert run(apply, spec, "--yes") in (0, REBOOT_DUE)

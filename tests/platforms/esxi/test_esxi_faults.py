@@ -11,17 +11,17 @@ from pathlib import Path
 import pytest
 from described_esxi import DescribedEsxi, described_esxi
 
-from wirespeed.apply import hands_script, hands_shell
+from wirespeed.apply import control_posix, control_script
 from wirespeed.apply.planner import make_plan
 from wirespeed.apply.run import open_run
 from wirespeed.host.local import LocalRunner
 from wirespeed.host.runner import MAX_OUTPUT_BYTES, Completed
 from wirespeed.model.error import HostError, LeftChangedError, WirespeedError
 from wirespeed.model.plan import Plan
-from wirespeed.platforms.esxi import control as hands_esxi
-from wirespeed.platforms.esxi.control import EsxiHands
+from wirespeed.platforms.esxi import control as control_esxi
+from wirespeed.platforms.esxi.control import EsxiControl
 from wirespeed.platforms.esxi.steps.esxi_module_parameters import EsxiModuleParameters
-from wirespeed.runs.run_hosts import carry_out, take_back
+from wirespeed.runs.run_hosts import apply_plan, undo_plan
 
 pytestmark = pytest.mark.timeout(50)
 """A tool that hangs is ended by its own limit, not by that of the connection, which is 60 s."""
@@ -61,20 +61,20 @@ class Session:
 @pytest.fixture(name="host")
 def _host(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[DescribedEsxi]:
     made = described_esxi(tmp_path / "esxi", with_sshd=False)
-    monkeypatch.setattr(hands_esxi, "ESXI_LOCK", str(made.lock))
-    monkeypatch.setattr(hands_esxi, "PRELUDE", hands_esxi.PRELUDE.replace("30", "1"))
-    monkeypatch.setattr(hands_script, "CHANGE_TIMEOUT_S", 1)
-    monkeypatch.setattr(hands_shell, "RECONNECT_S", 5.0)
+    monkeypatch.setattr(control_esxi, "ESXI_LOCK", str(made.lock))
+    monkeypatch.setattr(control_esxi, "PRELUDE", control_esxi.PRELUDE.replace("30", "1"))
+    monkeypatch.setattr(control_script, "CHANGE_TIMEOUT_S", 1)
+    monkeypatch.setattr(control_posix, "RECONNECT_S", 5.0)
     yield made
     assert made.says("refused") == ""
 
 
-def hands_of(host: DescribedEsxi) -> dict[str, EsxiHands]:
-    return {NAME: EsxiHands(NAME, Session(host), "")}
+def controls_of(host: DescribedEsxi) -> dict[str, EsxiControl]:
+    return {NAME: EsxiControl(NAME, Session(host), "")}
 
 
 def plan_on(host: DescribedEsxi) -> Plan:
-    (state,) = hands_of(host)[NAME].read([VFS])
+    (state,) = controls_of(host)[NAME].read([VFS])
     return make_plan([(NAME, VFS, state)])
 
 
@@ -97,11 +97,11 @@ def test_an_esxi_host_at_fault_at_any_command_of_an_apply(
     arm(host, fault, at)
     with open_run(tmp_path / "run") as run:
         with suppress(WirespeedError):
-            carry_out(run, plan, hands_of(host))
+            apply_plan(run, plan, controls_of(host))
         assert host.says("options") in (BEFORE, AFTER)
         arm(host, "", 0)
         if run.plan is not None and run.outcome != "undone":
-            take_back(run, plan, hands_of(host), NAME)
+            undo_plan(run, plan, controls_of(host), NAME)
     assert host.says("options") == BEFORE
     assert not host.lock.exists()
 
@@ -113,16 +113,16 @@ def test_an_esxi_host_at_fault_at_any_command_of_an_undo(
 ):
     plan = plan_on(host)
     with open_run(tmp_path / "run") as run:
-        carry_out(run, plan, hands_of(host))
+        apply_plan(run, plan, controls_of(host))
         assert host.says("options") == AFTER
         arm(host, fault, at)
         with suppress(WirespeedError):
-            take_back(run, plan, hands_of(host), NAME)
+            undo_plan(run, plan, controls_of(host), NAME)
         is_undone = run.outcome == "undone"
         assert host.says("options") == BEFORE or not is_undone
         arm(host, "", 0)
         if not is_undone:
-            take_back(run, plan, hands_of(host), NAME)
+            undo_plan(run, plan, controls_of(host), NAME)
     assert host.says("options") == BEFORE
     assert not host.lock.exists()
 
@@ -132,8 +132,8 @@ def test_the_calls_that_are_put_at_fault_are_all_there_are(host: DescribedEsxi, 
     counts = []
     with open_run(tmp_path / "run") as run:
         for do in (
-            lambda: carry_out(run, plan, hands_of(host)),
-            lambda: take_back(run, plan, hands_of(host), NAME),
+            lambda: apply_plan(run, plan, controls_of(host)),
+            lambda: undo_plan(run, plan, controls_of(host), NAME),
         ):
             arm(host, "", 0)
             do()
@@ -144,8 +144,8 @@ def test_the_calls_that_are_put_at_fault_are_all_there_are(host: DescribedEsxi, 
 def test_an_undo_that_esxi_refuses_is_said(host: DescribedEsxi, tmp_path: Path):
     plan = plan_on(host)
     with open_run(tmp_path / "run") as run:
-        carry_out(run, plan, hands_of(host))
+        apply_plan(run, plan, controls_of(host))
         host.put("fault", "refused")
         with pytest.raises(LeftChangedError):
-            take_back(run, plan, hands_of(host), NAME)
+            undo_plan(run, plan, controls_of(host), NAME)
         assert host.says("options") == AFTER

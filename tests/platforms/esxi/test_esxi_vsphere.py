@@ -1,4 +1,4 @@
-"""Hands of ESXi guests by the API: against VMware's own simulator, and where one is at fault."""
+"""Control of ESXi guests by the API: against VMware's own simulator, and where one is at fault."""
 
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -21,7 +21,7 @@ from wirespeed.host.vsphere import VsphereSession
 from wirespeed.model.error import ApplyError, HostError, InputError, LeftChangedError
 from wirespeed.model.journal import Ended, Entry
 from wirespeed.model.observed import Unreadable
-from wirespeed.platforms.esxi.control_vsphere import VsphereHands
+from wirespeed.platforms.esxi.control_vsphere import VsphereControl
 from wirespeed.platforms.esxi.steps.esxi_guest import EsxiGuest
 
 NAME = "vmhost"
@@ -182,15 +182,15 @@ class DescribedSession:
         return answer
 
 
-def hands_on(session: DescribedSession, reconnect_s: float = 1.0) -> VsphereHands:
-    return VsphereHands(NAME, session, reconnect_s=reconnect_s, pause_s=0.01)
+def control_on(session: DescribedSession, reconnect_s: float = 1.0) -> VsphereControl:
+    return VsphereControl(NAME, session, reconnect_s=reconnect_s, pause_s=0.01)
 
 
 def executor(session: DescribedSession, journal: list[Entry], **more: float) -> Executor:
-    (state,) = hands_on(DescribedSession(host())).read([REPORT])
+    (state,) = control_on(DescribedSession(host())).read([REPORT])
     made = make_plan([(NAME, REPORT, state)])
-    hands = {NAME: hands_on(session, **more)}
-    return Executor(made, hands, journal.append, lambda: "now", journal)
+    controls = {NAME: control_on(session, **more)}
+    return Executor(made, controls, journal.append, lambda: "now", journal)
 
 
 CALLS = 4
@@ -228,13 +228,13 @@ def test_an_esxi_host_that_does_not_come_back_is_said():
 
 
 def test_an_esxi_guest_that_is_gone_is_unreadable():
-    gone = hands_on(DescribedSession(host())).read([EsxiGuest(number="9", numa_node=0)])
+    gone = control_on(DescribedSession(host())).read([EsxiGuest(number="9", numa_node=0)])
     assert isinstance(gone[0], Unreadable) and "no guest of that number" in gone[0].reason
 
 
 def test_one_esxi_guest_of_two_steps_is_asked_once():
     session = DescribedSession(host())
     steps = [EsxiGuest(number="7", numa_node=0), EsxiGuest(number="7", reserve_memory=True)]
-    hands_on(session).read([*steps, EsxiGuest(number="8", numa_node=1)])
+    control_on(session).read([*steps, EsxiGuest(number="8", numa_node=1)])
     assert session.count == 2
     assert deepcopy(session.described) == host() and Guest() == Guest()

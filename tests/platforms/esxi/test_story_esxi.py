@@ -17,7 +17,7 @@ from wirespeed.commands.plan import plan
 from wirespeed.commands.undo import undo
 from wirespeed.host import vsphere
 from wirespeed.host.vsphere import VsphereSession
-from wirespeed.platforms.esxi import control as hands_esxi
+from wirespeed.platforms.esxi import control as control_esxi
 
 pytestmark = pytest.mark.sshd
 SPEC = """\
@@ -53,7 +53,7 @@ def test_one_esxi_machine_goes_from_found_to_ready_and_back(
         vsphere._password.cache_clear()
         monkeypatch.setenv("HOME", str(shell.home.folder))
         monkeypatch.delenv("SSH_AUTH_SOCK", raising=False)
-        monkeypatch.setattr(hands_esxi, "ESXI_LOCK", str(shell.lock))
+        monkeypatch.setattr(control_esxi, "ESXI_LOCK", str(shell.lock))
         monkeypatch.setenv(vsphere.PASSWORD, PASSWORD)
         monkeypatch.setenv(vsphere.THUMBPRINT, api.thumbprint)
         _story(shell, api, tmp_path / "spec.yaml", capsys)

@@ -23,8 +23,8 @@ def answer(kind: SwitchKind, *more: Section, without: str = "") -> Diagnosis:
 def test_no_rule_about_hosts_says_that_it_cannot_tell_of_a_switchport(kind: SwitchKind):
     found = answer(kind)
     assert found.faults == () and found.ports_unknown == ""
-    untold = {v.rule for v in found.verdicts if v.outcome == "cannot tell"}
-    assert untold <= {"switchport.frame_errors"}
+    undetermined = {v.rule for v in found.verdicts if v.outcome == "cannot tell"}
+    assert undetermined <= {"switchport.frame_errors"}
     (about_linux,) = (v for v in found.verdicts if v.rule == "kernel.clocksource_not_tsc")
     assert about_linux.reason == "it is about Linux, and this host is a switch"
 

@@ -4,7 +4,7 @@ from copy import deepcopy
 
 import pytest
 from described_switch import PORTS, switch
-from test_hands_switchport import DescribedSession, forced, run
+from test_control_switchport import DescribedSession, forced, run
 
 from wirespeed.model.error import HostError
 from wirespeed.model.switch_kind import SwitchKind

@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 from tree_sitter import Language, Node, Parser
 
 from wirespeed.apply import guard_timer_change
-from wirespeed.apply.guard_timer_hands import GuardedHands
+from wirespeed.apply.guard_timer_control import GuardedControl
 from wirespeed.model.error import LeftChangedError
 from wirespeed.model.observed import Known
-from wirespeed.platforms.windows.control import PowerShellHands
+from wirespeed.platforms.windows.control import WindowsControl
 from wirespeed.platforms.windows.control_script import (
     lock_script,
     take_over_script,
@@ -70,15 +70,15 @@ def cuts(host: DescribedWindows) -> bool:
 
 def test_a_step_that_cuts_nobody_off_is_confirmed_and_its_task_goes():
     shell = TimedPowerShell(windows())
-    hands = PowerShellHands("desk", shell, back_s=5.0)
-    hands.take(claim())
-    changed = GuardedHands(hands, [JUMBO], 60).change(JUMBO, JUMBO.change(*states()))
+    control = WindowsControl("desk", shell, back_s=5.0)
+    control.take(claim())
+    changed = GuardedControl(control, [JUMBO], 60).change(JUMBO, JUMBO.change(*states()))
     assert changed.failed == "" and not changed.is_cut_off
     assert isinstance(changed.now, Known) and changed.now.value == {"value": "9014"}
     assert shell.connections == 1, "the connection of the change proves nothing"
     (folder,) = shell.folders.values()
     assert folder.confirmed and folder.within_s == LEAST_S
-    hands.give_back(claim())
+    control.give_back(claim())
     assert shell.folders == {}
 
 
@@ -89,8 +89,8 @@ def states() -> tuple[dict[str, str | int | bool | None], dict[str, str | int | 
 def test_a_step_that_cuts_the_user_off_is_undone_by_windows_itself():
     shell = TimedPowerShell(windows(), cuts)
     shell.fires_at = 3
-    hands = PowerShellHands("desk", shell, back_s=5.0)
-    changed = GuardedHands(hands, [JUMBO], 60).change(JUMBO, JUMBO.change(*states()))
+    control = WindowsControl("desk", shell, back_s=5.0)
+    changed = GuardedControl(control, [JUMBO], 60).change(JUMBO, JUMBO.change(*states()))
     assert changed.is_cut_off and "undid it itself" in changed.failed
     assert isinstance(changed.now, Known) and changed.now.value == {"value": "1514"}
     assert shell.host == windows()
@@ -99,9 +99,9 @@ def test_a_step_that_cuts_the_user_off_is_undone_by_windows_itself():
 def test_an_undo_of_the_timer_that_fails_is_told_by_its_command():
     shell = TimedPowerShell(windows(), lambda host: not host.adapters[CARD].bindings["nt_rtf64"])
     shell.fires_at, shell.undo_refuses = 2, {1}
-    hands = PowerShellHands("desk", shell, back_s=5.0)
+    control = WindowsControl("desk", shell, back_s=5.0)
     before, goal = {CARD: True, OTHER: True}, {CARD: False, OTHER: False}
-    changed = GuardedHands(hands, [FILTER], 60).change(FILTER, FILTER.change(before, goal))
+    changed = GuardedControl(control, [FILTER], 60).change(FILTER, FILTER.change(before, goal))
     assert changed.is_cut_off
     assert "of that, failed: Enable-NetAdapterBinding" in changed.failed
     assert isinstance(changed.now, Known) and changed.now.value == {CARD: True, OTHER: False}
@@ -110,7 +110,7 @@ def test_an_undo_of_the_timer_that_fails_is_told_by_its_command():
 def test_without_its_task_nothing_is_changed():
     shell = TimedPowerShell(windows(), cuts)
     shell.refuses_to_arm = "Access is denied."
-    changed = PowerShellHands("desk", shell).change_or_undone(
+    changed = WindowsControl("desk", shell).change_or_roll_back(
         JUMBO, JUMBO.change(*states()), JUMBO.change(*reversed(states())), 60
     )
     assert "Access is denied" in changed.failed
@@ -132,33 +132,33 @@ def test_a_host_that_is_not_back_when_its_time_is_over_is_left_with_what_to_type
 ):
     monkeypatch.setattr(guard_timer_change, "LATEST_S", -1000.0)
     shell = TimedPowerShell(windows(), cuts)
-    hands = PowerShellHands("desk", shell, back_s=5.0)
+    control = WindowsControl("desk", shell, back_s=5.0)
     with pytest.raises(LeftChangedError) as caught:
-        GuardedHands(hands, [JUMBO], 60).change(JUMBO, JUMBO.change(*states()))
+        GuardedControl(control, [JUMBO], 60).change(JUMBO, JUMBO.change(*states()))
     (token,) = shell.folders
     assert f"Start-ScheduledTask -TaskName 'wirespeed-undo-{token}'" in caught.value.next
 
 
 def test_what_a_run_that_was_killed_left_armed_is_undone_by_the_next():
     shell = TimedPowerShell(windows())
-    hands = PowerShellHands("desk", shell, back_s=5.0)
+    control = WindowsControl("desk", shell, back_s=5.0)
     undo = JUMBO.change(*reversed(states()))
-    hands._ask(arm_script(TOKEN, undo, 120), 60)
-    hands._ask(timed_change_script(TOKEN, JUMBO, JUMBO.change(*states())), 60)
+    control._ask(arm_script(TOKEN, undo, 120), 60)
+    control._ask(timed_change_script(TOKEN, JUMBO, JUMBO.change(*states())), 60)
     assert jumbo_of(shell.host) == "9014"
-    hands.take(claim())
+    control.take(claim())
     assert shell.host == windows()
-    hands.give_back(claim())
+    control.give_back(claim())
     assert shell.folders == {}
 
 
 def test_nothing_is_begun_once_the_task_has_the_folder():
     shell = TimedPowerShell(windows())
-    hands = PowerShellHands("desk", shell, back_s=5.0)
-    hands._ask(arm_script(TOKEN, JUMBO.change(*reversed(states())), 120), 60)
+    control = WindowsControl("desk", shell, back_s=5.0)
+    control._ask(arm_script(TOKEN, JUMBO.change(*reversed(states())), 120), 60)
     shell.fires_at = 1
     shell.renew()
-    hands._ask(timed_change_script(TOKEN, JUMBO, JUMBO.change(*states())), 60)
+    control._ask(timed_change_script(TOKEN, JUMBO, JUMBO.change(*states())), 60)
     assert shell.ran == [] and shell.host == windows()
 
 
@@ -168,8 +168,8 @@ def test_here_there_is_no_connection_to_lose():
             self.run = inner.run
 
     shell = TimedPowerShell(windows())
-    hands = PowerShellHands("desk", Here(shell))  # type: ignore[arg-type]
-    changed = hands.change_or_undone(JUMBO, JUMBO.change(*states()), (), 60)
+    control = WindowsControl("desk", Here(shell))  # type: ignore[arg-type]
+    changed = control.change_or_roll_back(JUMBO, JUMBO.change(*states()), (), 60)
     assert changed.failed == "" and jumbo_of(shell.host) == "9014"
     assert shell.folders == {}
 

@@ -9,18 +9,18 @@ from typing import Any
 
 from described_files import DescribedFiles
 from described_windows import Adapter, DescribedWindows, Switch
-from proof import Answer, DescribedHands, UnknownCommandError
+from proof import Answer, DescribedControl, UnknownCommandError
 
 from described import doc_wsl2
 from described.host import Host, capture_of
 from described.windows import Windows, as_found, external_switch
 from wirespeed.apply.claim import Claim
-from wirespeed.apply.hands import Changed
+from wirespeed.apply.control import Changed
 from wirespeed.model.capture import Capture, parse_capture
 from wirespeed.model.command import Command
 from wirespeed.model.observed import Observed
 from wirespeed.model.step import State, Step
-from wirespeed.platforms.wsl.control import WslHands
+from wirespeed.platforms.wsl.control import WslControl
 
 CARD = "Mellanox ConnectX-5 Ex Adapter #10"
 OWN = "Realtek PCIe 10GbE Family Controller"
@@ -114,14 +114,14 @@ class Linux(DescribedFiles):
         return ""
 
 
-class LinuxHands(DescribedHands):
-    """Its hands, with everything that commands ask of them; `look` sees both sides.
+class LinuxControl(DescribedControl):
+    """Its control, with everything that commands ask of them; `look` sees both sides.
 
     `trouble` by the number of a command: `fail`; `hang`, which ends it after its time; `lose`, as
     the connection ends and all is done; `restart`: WSL is shut down in its midst, and starts anew.
     """
 
-    interruption = WslHands.interruption
+    interruption = WslControl.interruption
 
     def __init__(self, host: Linux, windows: DescribedWindows) -> None:
         super().__init__(host)
@@ -149,7 +149,7 @@ class LinuxHands(DescribedHands):
         assert "wirespeed" in collector
         return parse_capture(captured(self.windows), "desk"), self.read(steps)
 
-    def change_or_undone(
+    def change_or_roll_back(
         self,
         step: Step,
         commands: Sequence[Command],

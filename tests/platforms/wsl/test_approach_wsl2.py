@@ -18,7 +18,7 @@ from wirespeed.platforms.windows.steps.windows_filter import WindowsFilter
 from wirespeed.platforms.windows.steps.windows_property import WindowsProperty
 from wirespeed.platforms.windows.steps.windows_switch import WindowsSwitch
 from wirespeed.platforms.wsl.approach import wsl2
-from wirespeed.platforms.wsl.control import WslHands
+from wirespeed.platforms.wsl.control import WslControl
 from wirespeed.platforms.wsl.steps.wsl_config import WslConfig
 from wirespeed.runs import wsl_hosts
 from wirespeed.steps.file_content import FileContent
@@ -170,10 +170,10 @@ def test_two_ports_or_another_approach_with_wsl_are_refused():
 
 class TestSides:
     def test_within_wsl_both_sides_are_this_machine(self):
-        with wsl_hosts.wsl_hands(parse_spec(SPEC, "x")) as hands:
-            assert sorted(hands) == ["desk", "desk.windows"]
+        with wsl_hosts.wsl_controls(parse_spec(SPEC, "x")) as controls:
+            assert sorted(controls) == ["desk", "desk.windows"]
             with pytest.raises(InputError) as caught:
-                hands["desk"].reboot("x")
+                controls["desk"].reboot("x")
         assert caught.value.what == "wsl.shut_down_yourself"
         assert "wsl --shutdown" in caught.value.next
 
@@ -187,9 +187,9 @@ class TestSides:
                     argv = ("true",)
                 return super().run(tuple(argv)[len(WSL) :] or ("true",), **options)
 
-        hands = WslHands("desk", WslRunner(Windows()))
-        boot = hands.boot_id()
+        controls = WslControl("desk", WslRunner(Windows()))
+        boot = controls.boot_id()
         assert boot and asked == [(*WSL, "sh", "-s")]
         # The boot that is read is this machine's own: another one than before is all that counts.
-        assert hands.reboot("another") == boot
+        assert controls.reboot("another") == boot
         assert SHUTDOWN in asked

@@ -14,7 +14,7 @@ import pytest
 from click.testing import CliRunner, Result
 from described_powershell import DescribedPowerShell
 from described_windows import BlueScreenError, DescribedWindows
-from described_wsl2 import CARD, OWN, SWITCH, Linux, LinuxHands, captured, machine
+from described_wsl2 import CARD, OWN, SWITCH, Linux, LinuxControl, captured, machine
 
 from wirespeed.apply.persist import boot_steps, persist_steps
 from wirespeed.apply.record import Record
@@ -31,8 +31,8 @@ from wirespeed.model.fact import HostFacts
 from wirespeed.model.journal import Begun, whole_plan
 from wirespeed.model.plan import PlannedStep
 from wirespeed.model.spec.spec import Spec
-from wirespeed.platforms.windows import control as hands_powershell
-from wirespeed.platforms.windows.control import PowerShellHands
+from wirespeed.platforms.windows import control as control_powershell
+from wirespeed.platforms.windows.control import WindowsControl
 from wirespeed.runs.persist_run import netdevs_of
 from wirespeed.runs.run_hosts import REBOOT_DUE
 from wirespeed.steps.file_content import FileContent
@@ -54,19 +54,19 @@ class Desk:
         self.shell = DescribedPowerShell(self.windows)
         self.spec = folder / "desk.yaml"
         self.spec.write_text(spec)
-        self.wsl = LinuxHands(self.linux, self.windows)
-        hands = {
+        self.wsl = LinuxControl(self.linux, self.windows)
+        controls = {
             "desk": self.wsl,
-            "desk.windows": PowerShellHands("desk.windows", self.shell, back_s=5.0),
+            "desk.windows": WindowsControl("desk.windows", self.shell, back_s=5.0),
         }
 
         @contextmanager
-        def hands_of(_: Spec) -> Iterator[dict[str, object]]:
-            yield hands  # type: ignore[misc]
+        def controls_of(_: Spec) -> Iterator[dict[str, object]]:
+            yield controls  # type: ignore[misc]
 
         for module in (apply_command, undo_command):
-            monkeypatch.setattr(module, "hands_of", hands_of)
-        monkeypatch.setattr(hands_powershell, "PAUSE_S", 0.0)
+            monkeypatch.setattr(module, "controls_of", controls_of)
+        monkeypatch.setattr(control_powershell, "PAUSE_S", 0.0)
 
     def call(self, command: object, *options: str, input: str | None = None) -> Result:
         arguments = [str(self.spec), *options]

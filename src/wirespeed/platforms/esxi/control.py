@@ -1,4 +1,4 @@
-"""Hands of an ESXi host, by its shell over SSH: a host's, save for what its busybox has not.
+"""Control of an ESXi host, by its shell over SSH: a host's, save for what its busybox has not.
 
 /tmp        is in memory, as /run is elsewhere: the lock is there, and is gone after a reboot
 timeout     before ESXi 7 it wants the seconds behind -t; and esxcli takes its time
@@ -11,10 +11,10 @@ from contextlib import suppress
 from typing import ClassVar
 
 from wirespeed.apply.claim import Claim
-from wirespeed.apply.hands import Changed
-from wirespeed.apply.hands_boot import BOOT_S, POLL_S
-from wirespeed.apply.hands_script import LOCK
-from wirespeed.apply.hands_shell import READ_TIMEOUT_S, ShellHands
+from wirespeed.apply.control import Changed
+from wirespeed.apply.control_boot import BOOT_S, POLL_S
+from wirespeed.apply.control_posix import READ_TIMEOUT_S, PosixControl
+from wirespeed.apply.control_script import LOCK
 from wirespeed.host.clock import Deadline, sleep_s
 from wirespeed.host.runner import ByNetwork, Runner
 from wirespeed.host.sections import sections_script
@@ -45,8 +45,8 @@ run reboot - esxcli system shutdown reboot --delay=10 --reason=wirespeed
 """
 
 
-class EsxiHands(ShellHands):
-    """The hands of the ESXi host that `runner` reaches; `collector` is what reads its facts."""
+class EsxiControl(PosixControl):
+    """Control of the ESXi host that `runner` reaches; `collector` is what reads its facts."""
 
     lock: ClassVar[str] = ESXI_LOCK
     can_be_tried: ClassVar[bool] = False
@@ -64,7 +64,7 @@ class EsxiHands(ShellHands):
         """Run the collector for ESXi and read the states of `steps`, in one round trip."""
         return super().look(self._collector, steps)
 
-    def change_or_undone(
+    def change_or_roll_back(
         self,
         step: Step,
         commands: Sequence[Command],
@@ -81,7 +81,7 @@ class EsxiHands(ShellHands):
         return _boot(self._ask(script, READ_TIMEOUT_S))
 
     def take(self, claim: Claim) -> str:
-        """See `ShellHands.take`."""
+        """See `PosixControl.take`."""
         super().take(claim)
         return self.boot_id()
 

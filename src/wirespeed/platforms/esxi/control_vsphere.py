@@ -1,4 +1,4 @@
-"""Hands of the guests of an ESXi host, by its vSphere API.
+"""Control of the guests of an ESXi host, by its vSphere API.
 
 A guest is told all of a step in one ReconfigVM_Task, which is done or is not. Where the connection
 is lost in its midst, the guest is read by a new one: only that says what became of it. There is no
@@ -11,8 +11,8 @@ from typing import Any, ClassVar, Protocol
 
 from wirespeed.apply.change_from import is_other
 from wirespeed.apply.claim import Claim
-from wirespeed.apply.hands import Changed
-from wirespeed.apply.hands_shell import ShellHands
+from wirespeed.apply.control import Changed
+from wirespeed.apply.control_posix import PosixControl
 from wirespeed.host.clock import Deadline, sleep_s
 from wirespeed.host.reach_vsphere import vsphere_capture
 from wirespeed.host.runner import Completed
@@ -49,7 +49,7 @@ class Session(Protocol):
 
 
 class _NoShell:
-    """What runs commands for the hands of a shell: by the API there are none."""
+    """What runs commands for control of a shell: by the API there are none."""
 
     def __init__(self, name: str) -> None:
         self._name = name
@@ -72,8 +72,8 @@ class _NoShell:
         )
 
 
-class VsphereHands(ShellHands):
-    """The hands of the guests of the host at the other end of `session`."""
+class VsphereControl(PosixControl):
+    """Control of the guests of the host at the other end of `session`."""
 
     can_be_tried: ClassVar[bool] = False
     keeps_copy: ClassVar[bool] = False
@@ -91,7 +91,7 @@ class VsphereHands(ShellHands):
         self._reconnect_s, self._pause_s = reconnect_s, pause_s
 
     def read(self, steps: Sequence[Step]) -> list[Observed[State]]:
-        """See `Hands.read`: a guest that several steps are about is asked once."""
+        """See `HostControl.read`: a guest that several steps are about is asked once."""
         said: dict[str, Section] = {}
         for step in steps:
             number = _number(step.read(), READ)
@@ -100,7 +100,7 @@ class VsphereHands(ShellHands):
         return [step.parse(said[_number(step.read(), READ)]) for step in steps]
 
     def change(self, step: Step, commands: Sequence[Command], now: State | None = None) -> Changed:
-        """See `Hands.change`: the host refuses what is told after another change than was read."""
+        """See `HostControl.change`: refused where another change came between."""
         if now is not None:
             found = self._found(step)
             if is_other(found, now, step):
@@ -118,7 +118,7 @@ class VsphereHands(ShellHands):
             return Changed("", self._read_again(step, error))
         return Changed(failed, self.read([step])[0])
 
-    def change_or_undone(
+    def change_or_roll_back(
         self,
         step: Step,
         commands: Sequence[Command],

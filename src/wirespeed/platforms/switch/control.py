@@ -1,4 +1,4 @@
-"""Hands of a switch: lines are typed and their answers read, by the protocol of all hands.
+"""Control of a switch: lines are typed and their answers read, by the protocol of every host.
 
 A change is typed up to the first line that is refused; then the configuration is left, so that
 nobody stands in the midst of it, and read afresh. Where the session breaks, it is read by a new
@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from wirespeed.apply.change_from import is_other
-from wirespeed.apply.hands import Changed
+from wirespeed.apply.control import Changed
 from wirespeed.host.clock import Deadline, sleep_s
 from wirespeed.host.switch import is_refused
 from wirespeed.model.capture import Section
@@ -48,8 +48,8 @@ class Session(Protocol):
         ...
 
 
-class SwitchHands:
-    """The hands of the switch at the other end of `session`."""
+class SwitchControl:
+    """Control of the switch at the other end of `session`."""
 
     def __init__(
         self, session: Session, *, reconnect_s: float = RECONNECT_S, pause_s: float = PAUSE_S
@@ -62,7 +62,7 @@ class SwitchHands:
         return self._session
 
     def read(self, steps: Sequence[Step]) -> list[Observed[State]]:
-        """See `Hands.read`: what several steps ask alike is asked once."""
+        """See `HostControl.read`: what several steps ask alike is asked once."""
         said: dict[Command, Section] = {}
         for step in steps:
             command = step.read()
@@ -71,7 +71,7 @@ class SwitchHands:
         return [step.parse(said[step.read()]) for step in steps]
 
     def change(self, step: Step, commands: Sequence[Command], now: State | None = None) -> Changed:
-        """See `Hands.change`: a switch has no script, so it is read by the line before."""
+        """See `HostControl.change`: a switch has no script, so it is read by the line before."""
         if now is not None:
             found = self._found(step)
             if is_other(found, now, step):

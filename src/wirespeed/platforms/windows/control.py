@@ -1,15 +1,15 @@
-"""Hands of the Windows side of a host: PowerShell in, a capture out, one round trip each."""
+"""Control of the Windows side of a host: PowerShell in, a capture out, one round trip each."""
 
 from collections.abc import Sequence
 from functools import partial
 from typing import ClassVar
 
 from wirespeed.apply.claim import Claim
+from wirespeed.apply.control import Changed
+from wirespeed.apply.control_posix import PAUSE_S, READ_TIMEOUT_S, PosixControl, line_of
+from wirespeed.apply.control_script import CHANGE_TIMEOUT_S, changed, states
 from wirespeed.apply.guard_timer import UNDOING_S, other_runs
-from wirespeed.apply.guard_timer_change import change_or_undone
-from wirespeed.apply.hands import Changed
-from wirespeed.apply.hands_script import CHANGE_TIMEOUT_S, changed, states
-from wirespeed.apply.hands_shell import PAUSE_S, READ_TIMEOUT_S, ShellHands, line_of
+from wirespeed.apply.guard_timer_change import change_or_roll_back
 from wirespeed.apply.settle import settled
 from wirespeed.host.clock import Deadline, sleep_s
 from wirespeed.host.powershell import run_powershell
@@ -48,8 +48,8 @@ BACK_S = 600.0
 REMOVE = f"by hand: remove {LOCK} in ProgramData; if it could not be written, run as administrator"
 
 
-class PowerShellHands(ShellHands):
-    """The hands of the Windows that `runner` leads to."""
+class WindowsControl(PosixControl):
+    """Control of the Windows that `runner` leads to."""
 
     can_be_tried: ClassVar[bool] = False
     keeps_copy: ClassVar[bool] = False
@@ -61,11 +61,11 @@ class PowerShellHands(ShellHands):
         """Of the boot in which the host was taken; empty: it was not, or nobody knows."""
 
     def read(self, steps: Sequence[Step]) -> list[Observed[State]]:
-        """See `Hands.read`."""
+        """See `HostControl.read`."""
         return states(self._ask_of(steps, read_script(steps), START_S + READ_TIMEOUT_S), steps)
 
     def change(self, step: Step, commands: Sequence[Command], now: State | None = None) -> Changed:
-        """See `Hands.change`. A command that hangs is ended when it is known to."""
+        """See `HostControl.change`. A command that hangs is ended when it is known to."""
         timeout_s = START_S + READ_TIMEOUT_S + CHANGE_TIMEOUT_S * len(commands)
 
         def attempt(expected: Section | None) -> Changed:
@@ -78,7 +78,7 @@ class PowerShellHands(ShellHands):
 
         return self._change_from(now, step, attempt)
 
-    def change_or_undone(
+    def change_or_roll_back(
         self,
         step: Step,
         commands: Sequence[Command],
@@ -97,7 +97,7 @@ class PowerShellHands(ShellHands):
 
         def attempt(expected: Section | None) -> Changed:
             token, good = self._token(), _good(expected)
-            done = change_or_undone(
+            done = change_or_roll_back(
                 ask, renew, token, step, commands, undo, within_s, WINDOWS_TIMER, good
             )
             return settled(self.read, step, done)
@@ -123,7 +123,7 @@ class PowerShellHands(ShellHands):
         )
 
     def take(self, claim: Claim) -> str:
-        """See `ShellHands.take`."""
+        """See `PosixControl.take`."""
         parts = settle_part(claim.run), others_part(claim.run)
         capture = self._taken(lock_script(claim.line(), *parts))
         self._refuse_stranger(capture)

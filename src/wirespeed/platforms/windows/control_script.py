@@ -1,4 +1,4 @@
-"""The PowerShell scripts that hands send to Windows; the answer is a capture like any other. Pure.
+"""The PowerShell scripts that are sent to Windows; the answer is a capture like any other. Pure.
 
 boot-id    when the first process of this boot was started: it stays where the clock is set
 lock       a folder in ProgramData: it is made or it is not, and is void after a reboot
@@ -7,8 +7,8 @@ stranger   what is there by an ordinary user, who may make things there, is neit
 
 from collections.abc import Sequence
 
-from wirespeed.apply.hands_script import CHANGE_TIMEOUT_S
-from wirespeed.apply.hands_still import STILL
+from wirespeed.apply.control_script import CHANGE_TIMEOUT_S
+from wirespeed.apply.control_still import STILL
 from wirespeed.model.capture import Section
 from wirespeed.model.command import Command, Shell
 from wirespeed.model.powershell import PROGRAMS, quoted

@@ -1,10 +1,10 @@
-"""Hands of the Linux side of WSL 2. Its boot is the one of WSL's own virtual machine."""
+"""Control of the Linux side of WSL 2. Its boot is the one of WSL's own virtual machine."""
 
 from contextlib import suppress
 from typing import ClassVar
 
-from wirespeed.apply.hands_boot import await_boot
-from wirespeed.apply.hands_shell import READ_TIMEOUT_S, ShellHands
+from wirespeed.apply.control_boot import await_boot
+from wirespeed.apply.control_posix import READ_TIMEOUT_S, PosixControl
 from wirespeed.host.runner import Runner
 from wirespeed.host.wsl import WslRunner
 from wirespeed.model.error import HostError, InputError
@@ -13,7 +13,7 @@ START_S = 300.0
 """For WSL to start again: seconds, and a minute where its disk is checked."""
 
 
-class WslHands(ShellHands):
+class WslControl(PosixControl):
     """A host's, save that `reboot` shuts WSL down, by Windows, and lets Windows start it again."""
 
     interruption: ClassVar[str] = (

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from wirespeed.apply.hands_recorded import RecordedHands
-from wirespeed.apply.hands_shell import ShellHands
+from wirespeed.apply.control_posix import PosixControl
+from wirespeed.apply.control_recorded import RecordedControl
 from wirespeed.apply.recorded_answers import RecordedAnswers
 from wirespeed.doctor.collector import collector_script
 from wirespeed.host.local import LocalRunner
@@ -52,7 +52,7 @@ def section(name: str, output: str, errors: str = "", code: object = 0, subject:
 
 def read(text: str, step: Step) -> Observed[State]:
     capture = parse_capture(f"wirespeed-capture 1 mark\n{text}", "a test")
-    return RecordedHands(capture, RecordedAnswers(collector_script())).read([step])[0]
+    return RecordedControl(capture, RecordedAnswers(collector_script())).read([step])[0]
 
 
 def value(found: Observed[State]) -> State:
@@ -253,15 +253,15 @@ def test_a_netdev_is_sought_on_the_host_and_in_a_namespace_by_one_command():
 
 
 def test_nothing_is_changed():
-    hands = RecordedHands(parse_capture("wirespeed-capture 1 mark\n", "t"), RecordedAnswers(""))
+    control = RecordedControl(parse_capture("wirespeed-capture 1 mark\n", "t"), RecordedAnswers(""))
     with pytest.raises(AssertionError):
-        hands.change(Mtu(netdev="eth0", mtu=9000), ())
+        control.change(Mtu(netdev="eth0", mtu=9000), ())
 
 
 def test_a_capture_of_this_machine_answers_as_the_machine_itself():
     runner = LocalRunner()
     done = runner.run(("sh", "-s"), stdin=collector_script())
-    recorded = RecordedHands(
+    recorded = RecordedControl(
         parse_capture(done.output, "here"), RecordedAnswers(collector_script())
     )
     modules = runner.run(("ls", "/sys/module")).output.split()[:3]
@@ -283,7 +283,7 @@ def test_a_capture_of_this_machine_answers_as_the_machine_itself():
     ]
     steps += [DriverOverride(pci_address=address) for address in network]
     steps += [VfCount(pci_address=address, num_vfs=1) for address in network]
-    live = ShellHands("here", runner).read(steps)
+    live = PosixControl("here", runner).read(steps)
     for step, there, here in zip(steps, recorded.read(steps), live, strict=True):
         assert type(there) is type(here), step
         if isinstance(here, Known):

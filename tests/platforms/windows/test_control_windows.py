@@ -1,4 +1,4 @@
-"""Hands of the Windows side: what is asked in one trip, and what becomes of a change."""
+"""Control of the Windows side: what is asked in one trip, and what becomes of a change."""
 
 import re
 
@@ -14,7 +14,7 @@ from tree_sitter import Language, Node, Parser
 from wirespeed.model.command import Command
 from wirespeed.model.error import HostError, InputError
 from wirespeed.model.observed import Known
-from wirespeed.platforms.windows.control import PowerShellHands
+from wirespeed.platforms.windows.control import WindowsControl
 from wirespeed.platforms.windows.control_script import (
     boot_id_script,
     change_script,
@@ -37,10 +37,10 @@ PATH = "C:\\Users\\ann\\.wslconfig"
 CONFIG = WslConfig(path=PATH, values={"networkingMode": "mirrored"})
 
 
-def described() -> tuple[DescribedPowerShell, PowerShellHands]:
+def described() -> tuple[DescribedPowerShell, WindowsControl]:
     adapters = {name: Adapter("x", {"nt_rtf64": True}) for name in (CARD, OTHER)}
     runner = DescribedPowerShell(DescribedWindows(adapters, files={PATH: b"[wsl2]\r\n"}))
-    return runner, PowerShellHands("desk.windows", runner, back_s=5.0)
+    return runner, WindowsControl("desk.windows", runner, back_s=5.0)
 
 
 def commands() -> tuple[Command, ...]:
@@ -48,25 +48,25 @@ def commands() -> tuple[Command, ...]:
 
 
 def test_many_states_are_read_in_one_trip():
-    runner, hands = described()
-    one, other = hands.read([FILTER, CONFIG])
+    runner, control = described()
+    one, other = control.read([FILTER, CONFIG])
     assert isinstance(one, Known) and one.value == {CARD: True, OTHER: True}
     assert isinstance(other, Known) and other.value == {"text": "[wsl2]\r\n"}
     assert len(runner.scripts) == 1
 
 
 def test_a_change_is_read_back_in_the_same_trip():
-    runner, hands = described()
-    changed = hands.change(FILTER, commands())
+    runner, control = described()
+    changed = control.change(FILTER, commands())
     assert changed.failed == ""
     assert isinstance(changed.now, Known) and changed.now.value == {CARD: False, OTHER: False}
     assert len(runner.scripts) == 1
 
 
 def test_it_stops_at_the_first_command_that_fails():
-    runner, hands = described()
+    runner, control = described()
     runner.trouble = {0: "fail"}
-    changed = hands.change(FILTER, commands())
+    changed = control.change(FILTER, commands())
     assert "return code 1: refused" in changed.failed
     assert isinstance(changed.now, Known) and changed.now.value == {CARD: True, OTHER: True}
     assert len(runner.ran) == 1
@@ -74,70 +74,70 @@ def test_it_stops_at_the_first_command_that_fails():
 
 @pytest.mark.parametrize("number", [0, 1])
 def test_a_connection_that_is_lost_is_no_failure_when_the_change_was_done(number: int):
-    runner, hands = described()
-    hands.take(claim())
+    runner, control = described()
+    control.take(claim())
     runner.trouble = {number: "lose"}
-    changed = hands.change(FILTER, commands())
+    changed = control.change(FILTER, commands())
     assert changed.failed == ""
     assert isinstance(changed.now, Known)
     assert changed.now.value == {CARD: False, OTHER: number == 0}
 
 
 def test_a_crash_is_told_by_the_boot_that_follows_it():
-    runner, hands = described()
-    hands.take(claim())
+    runner, control = described()
+    control.take(claim())
     runner.trouble = {0: "crash"}
-    changed = hands.change(FILTER, commands())
+    changed = control.change(FILTER, commands())
     assert "restarted while it ran" in changed.failed
     assert isinstance(changed.now, Known) and changed.now.value == {CARD: True, OTHER: True}
 
 
 def test_a_command_that_hangs_is_a_failure_and_the_state_is_read_all_the_same():
-    runner, hands = described()
+    runner, control = described()
     runner.trouble = {1: "hang"}
-    changed = hands.change(FILTER, commands())
+    changed = control.change(FILTER, commands())
     assert "still running" in changed.failed
     assert isinstance(changed.now, Known) and changed.now.value == {CARD: False, OTHER: True}
 
 
 def test_a_host_that_does_not_come_back_is_not_waited_for_without_end():
     runner, _ = described()
-    hands = PowerShellHands("desk.windows", runner, back_s=0.0)
+    control = WindowsControl("desk.windows", runner, back_s=0.0)
     runner.trouble = {0: "lose"}
     runner.away = 0
     with pytest.raises(HostError):
         runner.trouble = {0: "crash"}
-        hands.change(FILTER, commands())
+        control.change(FILTER, commands())
 
 
 def test_two_controllers_exclude_each_other_until_one_gives_back_or_windows_boots():
-    runner, hands = described()
-    boot = hands.take(claim("a"))
-    assert boot and hands.take(claim("a")) == boot == hands.boot_id()
+    runner, control = described()
+    boot = control.take(claim("a"))
+    assert boot and control.take(claim("a")) == boot == control.boot_id()
     with pytest.raises(InputError) as caught:
-        hands.take(claim("b"))
+        control.take(claim("b"))
     assert caught.value.what == "host.in_use" and f"run {'a' * 32} of ann" in caught.value.found
-    hands.give_back(claim("b"))
+    control.give_back(claim("b"))
     with pytest.raises(InputError):
-        hands.take(claim("b"))
-    hands.give_back(claim("a"))
-    hands.take(claim("b"))
+        control.take(claim("b"))
+    control.give_back(claim("a"))
+    control.take(claim("b"))
     runner.host.boots += 1
-    assert hands.take(claim("a")) != boot
+    assert control.take(claim("a")) != boot
 
 
 def test_two_controllers_with_copies_of_one_run_folder_exclude_each_other():
-    _, hands = described()
-    hands.take(claim("a", machine="m1"))
+    _, control = described()
+    control.take(claim("a", machine="m1"))
     with pytest.raises(InputError, match="another copy of this run folder"):
-        hands.take(claim("a", machine="m2"))
+        control.take(claim("a", machine="m2"))
 
 
 def test_a_lock_is_broken_where_the_user_says_so_and_the_first_does_not_remove_it():
-    runner, hands = described()
-    hands.take(claim("a"))
-    hands.take(claim("b", breaks=True))
-    hands.give_back(claim("a"))
+    runner, control = described()
+    control.take(claim("a"))
+    control.take(claim("b", breaks=True))
+    control.give_back(claim("a"))
     assert runner.owner == claim("b").line()
 
 
@@ -145,14 +145,14 @@ def test_a_lock_is_broken_where_the_user_says_so_and_the_first_does_not_remove_i
 @pytest.mark.parametrize("breaks", [False, True])
 def test_a_lock_that_an_ordinary_user_planted_is_refused_with_whose_it_is(whose: str, breaks: bool):
     """Who made it could name a process to be ended, and have our words written where it leads."""
-    runner, hands = described()
+    runner, control = described()
     runner.stranger = whose
     with pytest.raises(InputError) as caught:
-        hands.take(claim("a", breaks=breaks))
+        control.take(claim("a", breaks=breaks))
     assert caught.value.what == "host.lock_untrusted"
     assert whose in caught.value.found and runner.owner == ""
     runner.stranger = ""
-    hands.take(claim("a"))
+    control.take(claim("a"))
     assert runner.owner == claim("a").line()
 
 
@@ -192,7 +192,7 @@ def test_what_is_no_windows_says_what_it_said_instead():
                              returncode=127, duration_s=0)  # fmt: skip
 
     with pytest.raises(HostError) as caught:
-        PowerShellHands("desk.windows", Posix()).boot_id()
+        WindowsControl("desk.windows", Posix()).boot_id()
     assert "not found" in caught.value.found
 
 

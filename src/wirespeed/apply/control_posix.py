@@ -1,4 +1,4 @@
-"""Hands by a runner: each reading and each change is one script, one round trip."""
+"""Control by a runner: each reading and each change is one script, one round trip."""
 
 import uuid
 from collections.abc import Callable, Sequence
@@ -9,25 +9,15 @@ from typing import ClassVar
 
 from wirespeed.apply.change_from import change_from
 from wirespeed.apply.claim import Claim
-from wirespeed.apply.found_copy import HostRuns, host_runs
-from wirespeed.apply.guard_timer import (
-    UNDOING_S,
-    armed,
-    other_runs,
-    others_script,
-    settle_script,
-    sweep_script,
-)
-from wirespeed.apply.guard_timer_change import change_or_undone, posix_scripts
-from wirespeed.apply.hands import Changed
-from wirespeed.apply.hands_boot import (
+from wirespeed.apply.control import Changed
+from wirespeed.apply.control_boot import (
     BOOT_S,
     await_boot,
     boot_id,
     boot_id_script,
     reboot_script,
 )
-from wirespeed.apply.hands_script import (
+from wirespeed.apply.control_script import (
     CHANGE_TIMEOUT_S,
     LOCK,
     Around,
@@ -44,6 +34,16 @@ from wirespeed.apply.hands_script import (
     take_over_script,
     unlock_script,
 )
+from wirespeed.apply.found_copy import HostRuns, host_runs
+from wirespeed.apply.guard_timer import (
+    UNDOING_S,
+    armed,
+    other_runs,
+    others_script,
+    settle_script,
+    sweep_script,
+)
+from wirespeed.apply.guard_timer_change import change_or_roll_back, posix_scripts
 from wirespeed.apply.host_copy import Batch, HostCopy
 from wirespeed.apply.host_copy_script import (
     is_copied,
@@ -83,11 +83,11 @@ RECONNECT_S = 60.0
 """How long a host may be away in the midst of a change: a port that starts anew, a switch."""
 PAUSE_S = 1.0
 NO_RUN = "0" * 32
-"""Of hands that took no host for a run."""
+"""Of a control that locked no host for a run."""
 
 
-class ShellHands:
-    """The hands of the host that `runner` reaches; `name` is how the user calls it."""
+class PosixControl:
+    """Control of the host that `runner` reaches; `name` is how the user calls it."""
 
     interruption: ClassVar[str] = ""
     """What `reboot` ends, where that is not what everybody takes a reboot for."""
@@ -115,11 +115,11 @@ class ShellHands:
         """Why that script began none of its commands."""
 
     def read(self, steps: Sequence[Step]) -> list[Observed[State]]:
-        """See `Hands.read`."""
+        """See `HostControl.read`."""
         return states(self._ask_of(steps, read_script(steps), READ_TIMEOUT_S), steps)
 
     def change(self, step: Step, commands: Sequence[Command], now: State | None = None) -> Changed:
-        """See `Hands.change`."""
+        """See `HostControl.change`."""
         timeout_s = READ_TIMEOUT_S + CHANGE_TIMEOUT_S * len(commands)
 
         around = self._around()
@@ -135,7 +135,7 @@ class ShellHands:
 
         return self._change_from(now, step, attempt)
 
-    def change_or_undone(
+    def change_or_roll_back(
         self,
         step: Step,
         commands: Sequence[Command],
@@ -154,7 +154,7 @@ class ShellHands:
 
         def attempt(expected: Section | None) -> Changed:
             self._refused, token = "", self._token()
-            done = change_or_undone(
+            done = change_or_roll_back(
                 ask, renew, token, step, commands, undo, within_s, scripts, expected
             )
             return settled(self.read, step, self._begun(done))

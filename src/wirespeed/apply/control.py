@@ -25,7 +25,7 @@ class Changed:
     """No command was run: the state, which is in `now`, was not the one that they lead from."""
 
 
-class Hands(Protocol):
+class HostControl(Protocol):
     """One host."""
 
     def read(self, steps: Sequence[Step]) -> list[Observed[State]]:
@@ -43,7 +43,7 @@ class Hands(Protocol):
 
 @runtime_checkable
 class Takeable(Protocol):
-    """Hands of a host that one run at a time changes."""
+    """Control of a host that one run at a time changes."""
 
     def take(self, claim: Claim) -> str:
         """Take the host; give its boot id. Raises InputError `host.in_use`."""
@@ -56,7 +56,7 @@ class Takeable(Protocol):
 
 @runtime_checkable
 class CopyKeeper(Protocol):
-    """Hands of a host that may keep a copy of the journal."""
+    """Control of a host that may keep a copy of the journal."""
 
     @property
     def keeps_copy(self) -> bool:

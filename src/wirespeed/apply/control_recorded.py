@@ -1,8 +1,8 @@
-"""Hands of a recorded host: they read from its capture, and change nothing. Pure."""
+"""Control of a recorded host: they read from its capture, and change nothing. Pure."""
 
 from collections.abc import Sequence
 
-from wirespeed.apply.hands import Changed
+from wirespeed.apply.control import Changed
 from wirespeed.apply.recorded_answers import RecordedAnswers
 from wirespeed.apply.recorded_netdevs import RecordedNetdevs
 from wirespeed.catalog import platforms
@@ -12,7 +12,7 @@ from wirespeed.model.observed import Observed, Unreadable
 from wirespeed.model.step import State, Step
 
 
-class RecordedHands:
+class RecordedControl:
     """What a capture tells of the states of steps; what it does not hold is unreadable."""
 
     def __init__(self, capture: Capture, answers: RecordedAnswers) -> None:
@@ -20,7 +20,7 @@ class RecordedHands:
         self._netdevs = RecordedNetdevs(capture)
 
     def read(self, steps: Sequence[Step]) -> list[Observed[State]]:
-        """See `Hands.read`. An unreadable state names the command that would tell it."""
+        """See `HostControl.read`. An unreadable state names the command that would tell it."""
         return [self._state(step) for step in steps]
 
     def change(

@@ -33,7 +33,7 @@ show reboot - restart
 
 @runtime_checkable
 class Boots(Protocol):
-    """Hands of a host that can tell its boot."""
+    """Control of a host that can tell its boot."""
 
     def boot_id(self) -> str:
         """Give the id of the boot that the host is in; empty: it could not be read."""

@@ -1,4 +1,4 @@
-"""Hands of a switch, on described ones that refuse, hang, restart and lose the session."""
+"""Control of a switch, on described ones that refuse, hang, restart and lose the session."""
 
 from collections.abc import Sequence
 from copy import deepcopy
@@ -13,7 +13,7 @@ from wirespeed.model.error import ApplyError, HostError, LeftChangedError
 from wirespeed.model.journal import Ended, Entry
 from wirespeed.model.observed import Known, Unreadable
 from wirespeed.model.switch_kind import SwitchKind
-from wirespeed.platforms.switch.control import SwitchHands
+from wirespeed.platforms.switch.control import SwitchControl
 from wirespeed.platforms.switch.steps.switchport_link import SwitchportLink
 from wirespeed.platforms.switch.steps.switchport_mtu import SwitchportMtu
 
@@ -72,15 +72,15 @@ def forced(kind: SwitchKind) -> SwitchportLink:
     return SwitchportLink(kind=kind, port=PORTS[kind], link_mbit_per_s=10000)
 
 
-def hands_of(session: DescribedSession) -> SwitchHands:
-    return SwitchHands(session, reconnect_s=0.05, pause_s=0.01)
+def controls_of(session: DescribedSession) -> SwitchControl:
+    return SwitchControl(session, reconnect_s=0.05, pause_s=0.01)
 
 
 def run(session: DescribedSession, step: SwitchportLink) -> tuple[list[Entry], Executor]:
-    hands = hands_of(session)
-    plan = make_plan([(NAME, step, hands.read([step])[0])])
+    control = controls_of(session)
+    plan = make_plan([(NAME, step, control.read([step])[0])])
     journal: list[Entry] = []
-    return journal, Executor(plan, {NAME: hands}, journal.append, lambda: "now", ())
+    return journal, Executor(plan, {NAME: control}, journal.append, lambda: "now", ())
 
 
 @pytest.mark.parametrize("kind", K)
@@ -132,16 +132,16 @@ def test_what_is_refused_says_which_line_of_the_switchport_and_why():
 
 
 def test_a_switchport_that_is_not_there_is_not_known():
-    hands = hands_of(DescribedSession(switch(K.NXOS)))
+    control = controls_of(DescribedSession(switch(K.NXOS)))
     step = SwitchportLink(kind=K.NXOS, port="Ethernet7/7", link_mbit_per_s=10000)
-    (found,) = hands.read([step])
+    (found,) = control.read([step])
     assert isinstance(found, Unreadable)
 
 
 def test_steps_of_one_switchport_are_read_by_one_line():
     session = DescribedSession(switch(K.NXOS, mtu="9216"))
     steps = [forced(K.NXOS), SwitchportMtu(kind=K.NXOS, port="Ethernet1/1", mtu=9216)]
-    states = hands_of(session).read(steps)
+    states = controls_of(session).read(steps)
     assert all(isinstance(state, Known) for state in states)
     assert session.count == 1
 

@@ -1,4 +1,4 @@
-"""Hands on this machine, with real commands: files in a folder of the test's own."""
+"""Control of this machine, with real commands: files in a folder of the test's own."""
 
 import json
 from collections.abc import Iterator
@@ -8,8 +8,8 @@ from typing import ClassVar, Literal
 import pytest
 
 from wirespeed import catalog
+from wirespeed.apply.control_posix import PosixControl
 from wirespeed.apply.executor import Executor
-from wirespeed.apply.hands_shell import ShellHands
 from wirespeed.apply.planner import make_plan
 from wirespeed.host.local import LocalRunner
 from wirespeed.model.capture import Section
@@ -74,21 +74,21 @@ def _own_steps(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 @pytest.fixture
-def hands() -> ShellHands:
-    return ShellHands("here", LocalRunner())
+def control() -> PosixControl:
+    return PosixControl("here", LocalRunner())
 
 
-def executor(hands: ShellHands, steps: list[Step], journal: list[Entry]) -> Executor:
-    plan = make_plan(("here", step, s) for step, s in zip(steps, hands.read(steps), strict=True))
-    return Executor(plan, {"here": hands}, journal.append, lambda: "now", tuple(journal))
+def executor(control: PosixControl, steps: list[Step], journal: list[Entry]) -> Executor:
+    plan = make_plan(("here", step, s) for step, s in zip(steps, control.read(steps), strict=True))
+    return Executor(plan, {"here": control}, journal.append, lambda: "now", tuple(journal))
 
 
-def test_apply_writes_and_undo_gives_back_what_was_there(tmp_path: Path, hands: ShellHands):
+def test_apply_writes_and_undo_gives_back_what_was_there(tmp_path: Path, control: PosixControl):
     old, new = tmp_path / "old", tmp_path / "it's new"
     old.write_text("before\n")
     steps: list[Step] = [Note(path=str(old), text=NASTY), Note(path=str(new), text="x")]
     journal: list[Entry] = []
-    run = executor(hands, steps, journal)
+    run = executor(control, steps, journal)
     run.apply()
     assert old.read_text() == NASTY + "\n"
     assert new.read_text() == "x\n"
@@ -97,32 +97,32 @@ def test_apply_writes_and_undo_gives_back_what_was_there(tmp_path: Path, hands: 
     assert not new.exists()
 
 
-def test_the_first_command_that_fails_is_the_last(tmp_path: Path, hands: ShellHands):
+def test_the_first_command_that_fails_is_the_last(tmp_path: Path, control: PosixControl):
     path = tmp_path / "file"
     with pytest.raises(ApplyError) as caught:
-        executor(hands, [Failing(path=str(path), text="x")], []).apply()
+        executor(control, [Failing(path=str(path), text="x")], []).apply()
     assert caught.value.what == "step.failed"
     assert caught.value.found.startswith("ls '/nowhere/at all': return code 2: ls: cannot access")
     assert not path.exists()
 
 
-def test_nothing_in_a_name_or_a_text_is_run(tmp_path: Path, hands: ShellHands):
+def test_nothing_in_a_name_or_a_text_is_run(tmp_path: Path, control: PosixControl):
     path = tmp_path / "$(touch pwned)`touch pwned`; touch pwned"
-    executor(hands, [Note(path=str(path), text="$(touch pwned)\ntouch pwned")], []).apply()
+    executor(control, [Note(path=str(path), text="$(touch pwned)\ntouch pwned")], []).apply()
     assert path.read_text() == "$(touch pwned)\ntouch pwned\n"
     assert not list(tmp_path.rglob("pwned"))
     assert not Path("pwned").exists()
 
 
-def test_a_tool_that_is_missing_fails_the_step(tmp_path: Path, hands: ShellHands):
-    changed = hands.change(
+def test_a_tool_that_is_missing_fails_the_step(tmp_path: Path, control: PosixControl):
+    changed = control.change(
         Note(path=str(tmp_path / "x"), text="x"), [Command(argv=("no-such-tool-at-all",))]
     )
     assert "return code 127" in changed.failed
     assert changed.now == Known({"text": None}, f"cat {tmp_path / 'x'}")
 
 
-def test_states_are_json(tmp_path: Path, hands: ShellHands):
-    state = hands.read([Note(path=str(tmp_path / "x"), text="x")])[0]
+def test_states_are_json(tmp_path: Path, control: PosixControl):
+    state = control.read([Note(path=str(tmp_path / "x"), text="x")])[0]
     assert isinstance(state, Known)
     assert json.loads(json.dumps(state.value)) == state.value

@@ -1,12 +1,12 @@
-"""The scripts that hands send to a host, and what they make of the answer. Pure."""
+"""The scripts that are sent to a host, and what they make of the answer. Pure."""
 
 import shlex
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from wirespeed.apply.hands import Changed
-from wirespeed.apply.hands_boot import READ_BOOT_ID
-from wirespeed.apply.hands_still import is_still, still_part
+from wirespeed.apply.control import Changed
+from wirespeed.apply.control_boot import READ_BOOT_ID
+from wirespeed.apply.control_still import is_still, still_part
 from wirespeed.host.sections import sections_script
 from wirespeed.model.capture import HEADER, MAGIC, TIMED_OUT_RETURNCODE, VERSION, Capture, Section
 from wirespeed.model.command import Command

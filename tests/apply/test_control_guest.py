@@ -1,11 +1,11 @@
-"""Hands of a virtual machine: one that is not there is no error, and nothing is taken in it."""
+"""Control of a virtual machine: one that is not there is no error, and nothing is taken in it."""
 
 from collections.abc import Sequence
 
 import pytest
 from claims import claim
 
-from wirespeed.apply.hands_guest import GuestHands
+from wirespeed.apply.control_guest import GuestControl
 from wirespeed.host.runner import Completed
 from wirespeed.model.error import HostError
 from wirespeed.model.observed import Unreadable
@@ -28,8 +28,8 @@ class Gone:
 
 
 def test_what_is_in_a_guest_that_is_not_there_is_not_known():
-    hands = GuestHands("gpu-1", Gone())
-    found = hands.read([STEP, STEP])
+    control = GuestControl("gpu-1", Gone())
+    found = control.read([STEP, STEP])
     assert len(found) == 2
     for state in found:
         assert isinstance(state, Unreadable) and "no console" in state.reason
@@ -37,13 +37,13 @@ def test_what_is_in_a_guest_that_is_not_there_is_not_known():
 
 def test_a_change_there_fails_and_says_why(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("wirespeed.apply.hands_shell.RECONNECT_S", 0.0)
-    changed = GuestHands("gpu-1", Gone()).change(STEP, STEP.change({"mtu": 1500}, {"mtu": 9000}))
+    changed = GuestControl("gpu-1", Gone()).change(STEP, STEP.change({"mtu": 1500}, {"mtu": 9000}))
     assert "guest.not_running gpu-1: no console" in changed.failed
 
 
 def test_to_take_its_host_is_enough():
     runner = Gone()
-    hands = GuestHands("gpu-1", runner)
-    assert hands.take(claim()) == ""
-    hands.give_back(claim())
-    assert (hands.boot_id(), runner.asked) == ("", 0)
+    control = GuestControl("gpu-1", runner)
+    assert control.take(claim()) == ""
+    control.give_back(claim())
+    assert (control.boot_id(), runner.asked) == ("", 0)
