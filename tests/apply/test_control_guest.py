@@ -36,7 +36,7 @@ def test_what_is_in_a_guest_that_is_not_there_is_not_known():
 
 
 def test_a_change_there_fails_and_says_why(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("wirespeed.apply.hands_shell.RECONNECT_S", 0.0)
+    monkeypatch.setattr("wirespeed.apply.control_posix.RECONNECT_S", 0.0)
     changed = GuestControl("gpu-1", Gone()).change(STEP, STEP.change({"mtu": 1500}, {"mtu": 9000}))
     assert "guest.not_running gpu-1: no console" in changed.failed
 

@@ -84,7 +84,7 @@ def run(session: DescribedSession, step: SwitchportLink) -> tuple[list[Entry], E
 
 
 @pytest.mark.parametrize("kind", K)
-def test_a_switchport_is_changed_and_put_back_by_hands(kind: SwitchKind):
+def test_a_switchport_is_changed_and_put_back(kind: SwitchKind):
     session = DescribedSession(switch(kind))
     start = deepcopy(session.switch)
     journal, executor = run(session, forced(kind))
