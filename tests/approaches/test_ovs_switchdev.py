@@ -151,7 +151,7 @@ def test_open_vswitch_that_dies_is_told_and_when_it_runs_again_all_is_put_back()
     run = Run()
     beta = run.hosts["beta"]
     die_at = next(n for n, s in enumerate(run.plan.steps) if s.kind == "ovs_bridge")
-    executor = Executor(run.plan, run.control, run.journal.append, lambda: "now")
+    executor = Executor(run.plan, run.controls, run.journal.append, lambda: "now")
     first = next(n for n in range(die_at, len(run.plan.steps)) if run.plan.steps[n].host == "beta")
     assert executor.apply(until=first) == "stopped"
     beta.no_ovs = True

@@ -136,10 +136,10 @@ def prove_apply_and_undo(step: Step, start: Described, goal: Described) -> None:
     planned = plan.steps[0]
     assert planned.commands, "nothing is done"
     run.apply(plan)
-    assert run.controls.host == goal
-    assert run.controls.read([step])[0] == Known(planned.goal, step.read().line())
+    assert run.control.host == goal
+    assert run.control.read([step])[0] == Known(planned.goal, step.read().line())
     run.undo(plan)
-    assert run.controls.host == start
+    assert run.control.host == start
     assert [e.outcome for e in run.journal if isinstance(e, Ended)] == ["applied", "undone"]
     assert step.change(planned.before, planned.before) == ()
     assert step.change(planned.goal, planned.goal) == ()
@@ -152,7 +152,7 @@ def prove_second_apply_is_no_op(step: Step, goal: Described) -> None:
     assert plan.steps[0].no_op.startswith("it is so already: ")
     assert (plan.steps[0].commands, plan.steps[0].undo) == ((), ())
     run.apply(plan)
-    assert (run.controls.count, run.controls.host) == (0, goal)
+    assert (run.control.count, run.control.host) == (0, goal)
 
 
 def prove_kills(step: Step, start: Described, goal: Described) -> None:
@@ -160,32 +160,32 @@ def prove_kills(step: Step, start: Described, goal: Described) -> None:
     plan = plan_on(step, start)
     whole = _Run(start)
     whole.apply(plan)
-    applied, commands = len(whole.journal), whole.controls.count
+    applied, commands = len(whole.journal), whole.control.count
     whole.undo(plan)
-    undone, undo_commands = len(whole.journal), whole.controls.count - commands
+    undone, undo_commands = len(whole.journal), whole.control.count - commands
     for kill in _kills(0, applied, commands):
         for finish, end in ((_Run.undo, start), (_Run.apply, goal)):
             run = _Run(start)
             run.is_killed(kill, lambda run=run: run.apply(plan))
             finish(run, plan)
-            assert run.controls.host == end, (kill, finish.__name__)
+            assert run.control.host == end, (kill, finish.__name__)
     for kill in _kills(applied, undone, undo_commands):
         run = _Run(start)
         run.apply(plan)
-        run.controls.count = 0
+        run.control.count = 0
         run.is_killed(kill, lambda run=run: run.undo(plan))
         run.undo(plan)
-        assert run.controls.host == start, (kill, "undo of an undo")
+        assert run.control.host == start, (kill, "undo of an undo")
 
 
 def prove_contradiction(step: Step, start: Described) -> None:
     """A host that takes the writes and does not do them is not believed, and is put back."""
     plan, run = plan_on(step, start), _Run(start)
-    run.controls.ignores = lambda _: True
+    run.control.ignores = lambda _: True
     with pytest.raises(ApplyError) as caught:
         run.apply(plan)
     assert caught.value.what in ("step.contradicted", "step.failed")
-    assert run.controls.host == start
+    assert run.control.host == start
     if len(plan.steps[0].commands) == 1:
         assert caught.value.what == "step.contradicted"
 
@@ -195,19 +195,19 @@ def prove_refusals(step: Step, start: Described, goal: Described) -> None:
     plan = plan_on(step, start)
     for number in range(len(plan.steps[0].commands)):
         run = _Run(start)
-        run.controls.refuses = number
+        run.control.refuses = number
         with pytest.raises(ApplyError) as caught:
             run.apply(plan)
         assert caught.value.what == "step.failed"
-        assert run.controls.host == start, f"command {number} refused"
+        assert run.control.host == start, f"command {number} refused"
         run = _Run(start)
-        run.controls.ignores = lambda n, number=number: n == number
+        run.control.ignores = lambda n, number=number: n == number
         try:
             run.apply(plan)
         except ApplyError:
-            assert run.controls.host == start, f"command {number} ignored"
+            assert run.control.host == start, f"command {number} ignored"
         else:
-            assert run.controls.host == goal, f"command {number} ignored"
+            assert run.control.host == goal, f"command {number} ignored"
 
 
 @dataclass(frozen=True)
@@ -228,7 +228,7 @@ class _Run:
     """A host of its own, with the journal of what is done to it."""
 
     def __init__(self, host: Described) -> None:
-        self.controls = DescribedControl(deepcopy(host))
+        self.control = DescribedControl(deepcopy(host))
         self.journal: list[Entry] = []
         self._kill = _Kill()
 
@@ -239,13 +239,13 @@ class _Run:
         self._executor(plan).undo()
 
     def is_killed(self, kill: _Kill, work: Callable[[], None]) -> None:
-        self._kill, self.controls.dies_before = kill, kill.command
+        self._kill, self.control.dies_before = kill, kill.command
         with pytest.raises(Killed):
             work()
         self._kill = _Kill()
 
     def _executor(self, plan: Plan) -> Executor:
-        controls = {NAME: self.controls}
+        controls = {NAME: self.control}
         return Executor(plan, controls, self._write, lambda: "now", tuple(self.journal))
 
     def _write(self, entry: Entry) -> None:
