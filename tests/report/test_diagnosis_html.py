@@ -36,7 +36,7 @@ def test_the_page_says_what_the_terminal_says():
         "the link moves 4/16 of what the card could",
         "costs 46.1 Gb/s (52.0 -> 98.1, then bound by ethernet)",
         "train the link anew", "drops the link", "echo 1 | tee /sys/bus/pci/rescan",
-        "1 condition could not be told", "ethtool -g enp59s0", "irq.one_cpu", "wsl.nat",
+        "1 condition could not be determined", "ethtool -g enp59s0", "irq.one_cpu", "wsl.nat",
         "no WSL", "the capture was cut off", "lanes x speed", "52.0 to 58.0",
         "beta: no answer", "ssh.unreachable: no route", "try a ping",
     ):  # fmt: skip

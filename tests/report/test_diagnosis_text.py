@@ -41,7 +41,7 @@ enp59s0: most that each element carries of 1518-byte frames, Gb/s
   both directions
     ethernet  ██████████████████████████████████████████████████  100.0  < bound
 
-3 conditions could not be told
+3 conditions could not be determined
   ethtool is not installed: 2 conditions
     would tell: ethtool -g enp59s0
     would tell: ethtool -l enp59s0

@@ -60,7 +60,7 @@ def test_the_page_says_what_the_results_were_limited_by_and_what_the_doctor_foun
         assert words in text
         assert words in markdown
     for words in (
-        "memory.no_hugepages", "1 condition could not be told", "ethtool -g enp59s0",
+        "memory.no_hugepages", "1 condition could not be determined", "ethtool -g enp59s0",
         "Found of ports that these measurements did not use 1",
     ):  # fmt: skip
         assert words in text

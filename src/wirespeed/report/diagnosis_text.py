@@ -55,7 +55,7 @@ class Line(NamedTuple):
 def diagnosis_lines(
     diagnosis: Diagnosis, *, verbose: bool = False, width: int = WIDTH
 ) -> Iterator[Line]:
-    """Give the whole answer: findings by rank, ceilings as bars, and what could not be told."""
+    """Give all of it: findings by rank, ceilings as bars, and what could not be determined."""
     diagnosis = with_places(diagnosis)
     yield from _head(diagnosis, verbose, width)
     ranked = diagnosis.findings if verbose else above_note(diagnosis.findings)
@@ -191,7 +191,7 @@ def _untold(diagnosis: Diagnosis, verbose: bool, width: int) -> Iterator[Line]:
         return
     count = sum(len(group.verdicts) for group in groups)
     yield Line("")
-    yield Line(f"{conditions(count)} could not be told", "heading")
+    yield Line(f"{conditions(count)} could not be determined", "heading")
     for group in groups if verbose else groups[:BRIEF_UNTOLD]:
         first, reason = group.verdicts[0], shown(group.reason)
         alone = f"{shown(first.rule)} {shown(first.where)}: {reason}"

@@ -33,7 +33,7 @@ class Shared:
 
 @dataclass(frozen=True, slots=True)
 class Undetermined:
-    """Conditions that could not be told for one reason, and commands that would tell."""
+    """Conditions that could not be determined for one reason, and commands that would tell."""
 
     reason: str
     commands: tuple[str, ...]
@@ -220,7 +220,7 @@ def computed(ledger: Ledger) -> tuple[tuple[str, str, tuple[Input, ...]], ...]:
 
 
 def undetermined(diagnosis: Diagnosis) -> tuple[Undetermined, ...]:
-    """Group what could not be told by its reason, the largest group first.
+    """Group what could not be determined by its reason, the largest group first.
 
     Reasons start with what could not be read, `rings: …`: what follows is what they share.
     """
