@@ -10,6 +10,7 @@ from test_control_posix import NASTY
 
 from wirespeed.apply.persist import (
     BootStep,
+    boot_card_unit,
     boot_script,
     boot_steps,
     boot_unit,
@@ -22,10 +23,12 @@ from wirespeed.model.command import Command, write_file
 from wirespeed.model.journal import Begun, Entry, Intent, Result, Undone, Verified
 from wirespeed.model.observed import Known
 from wirespeed.model.step import State, Step
+from wirespeed.steps.eswitch_mode import EswitchMode
 from wirespeed.steps.file_content import FileContent
 from wirespeed.steps.in_namespace import InNamespace
 from wirespeed.steps.link_up import LinkUp
 from wirespeed.steps.mtu import Mtu
+from wirespeed.steps.ovs_config import OvsConfig
 from wirespeed.steps.vf_count import VfCount
 
 PORT = "0000:01:00.0"
@@ -95,7 +98,7 @@ UNIT = """\
 # Not to run at the next boot: systemd.mask=wirespeed-two-hosts.service on the kernel's line.
 [Unit]
 Description=Network ports and VFs as wirespeed set them up (two-hosts)
-After=network.target systemd-modules-load.service systemd-sysctl.service
+After=network.target systemd-modules-load.service systemd-sysctl.service openibd.service
 Before=network-online.target libvirtd.service virtqemud.service libvirt-guests.service
 
 [Service]
@@ -141,6 +144,53 @@ def record_of(rows: list[tuple[Step, State]], *, verdict: Verified = Verified.VE
         entries.append(Intent(number=number, before=planned.before, undo=planned.undo))
         entries.append(Result(number=number, verdict=verdict, now=planned.goal))
     return Record(plan, lambda _: None, entries)
+
+
+DPDK = OvsConfig(key="dpdk-init", value="true", restart="systemd", reason="DPDK starts.")
+WITH_DPDK: list[tuple[Step, State]] = [
+    (EswitchMode(pci_address=PORT, mode="switchdev"), {"mode": "legacy"}),
+    (VfCount(pci_address=PORT, num_vfs=2), {"num_vfs": 0}),
+    (DPDK, {"value": None, "is_restart_due": False, "dpdk_initialized": False}),
+    (LinkUp(netdev="br-phy"), {"up": False}),
+]
+
+
+def test_dpdk_finds_the_card_set_up_and_what_needs_the_switch_comes_after_it():
+    steps = list(boot_steps(record_of(WITH_DPDK), "alpha"))
+    assert [(step.number, step.is_of_card) for step in steps] == [(1, True), (2, True), (4, False)]
+    files = persist_steps("two", [PORT], steps)
+    assert [step.subject for step in files] == [
+        "/etc/wirespeed-two.card.sh",
+        "/run/wirespeed-two.done",
+        "/etc/systemd/system/wirespeed-two.card.service",
+        "wirespeed-two.card.service",
+        "/etc/wirespeed-two.sh",
+        "/etc/systemd/system/wirespeed-two.service",
+        "wirespeed-two.service",
+    ]
+    content = {step.subject: step.content for step in files if isinstance(step, FileContent)}
+    assert "mode switchdev" in content["/etc/wirespeed-two.card.sh"]
+    assert f"await {PORT}" in content["/etc/wirespeed-two.card.sh"]
+    # The port may be DPDK's alone by then.
+    assert f"await {PORT}" not in content["/etc/wirespeed-two.sh"]
+    assert "br-phy" in content["/etc/wirespeed-two.sh"]
+    assert "switchdev" not in content["/etc/wirespeed-two.sh"]
+
+
+def units(text: str, word: str) -> set[str]:
+    lines = [line for line in text.splitlines() if line.startswith(f"{word}=")]
+    return {unit for line in lines for unit in line.partition("=")[2].split()}
+
+
+def test_the_units_stand_about_the_switch_and_behind_the_vendors_driver():
+    card, rest = boot_card_unit("two"), boot_unit("two", is_after_card=True)
+    switch = {"ovs-vswitchd.service", "openvswitch-switch.service", "openvswitch.service"}
+    assert switch <= units(card, "Before")
+    assert switch | {"wirespeed-two.card.service"} <= units(rest, "After")
+    # The switch itself is before network.target: after that, it would wait for itself.
+    assert "network.target" not in units(card, "After")
+    assert "openibd.service" in units(card, "After") & units(rest, "After")
+    assert not switch & units(UNIT, "After")
 
 
 def test_what_a_boot_forgets_comes_back_and_what_stays_does_not():

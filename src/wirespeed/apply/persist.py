@@ -7,6 +7,9 @@ in the order of the plan: one home for all of them, which is looked at, and remo
     /etc/wirespeed-NAME.sh                       the commands
     /etc/systemd/system/wirespeed-NAME.service   runs it, once a boot
     /run/wirespeed-NAME.done                     numbers of the steps that were done since the boot
+
+Open vSwitch with DPDK takes the card as it finds it at its own start: what comes before that in the
+plan is in a script and a unit of their own, `NAME.card`, which the switch waits for.
 """
 
 import hashlib
@@ -23,6 +26,7 @@ from wirespeed.model.error import InputError
 from wirespeed.model.journal import StepProgress
 from wirespeed.model.step import Scope, Step
 from wirespeed.steps.file_content import FileContent
+from wirespeed.steps.ovs_config import DPDK_INIT, OvsConfig
 from wirespeed.steps.service import Service
 
 FORGOTTEN = (Scope.BOOT, Scope.GUEST)
@@ -31,6 +35,12 @@ START_S = 300
 PORT_S = 60
 """How long a port's driver may take."""
 SETTLE_S = 30
+CARD = ".card"
+"""Of the name of the part that comes before the switch: no name of a spec has a dot."""
+SWITCH = "ovs-vswitchd.service openvswitch-switch.service openvswitch.service"
+"""As Debian and Ubuntu, and as Red Hat and SUSE call them; what a host has not is passed over."""
+VENDOR = "openibd.service"
+"""The vendor's driver is loaded by it, and makes the ports again."""
 WHY = "a boot forgets what `wirespeed apply` did: this brings it back"
 
 
@@ -42,6 +52,8 @@ class BootStep:
     """In the plan, from 1, as `wirespeed plan` shows it."""
     what: str
     commands: tuple[Command, ...]
+    is_of_card: bool = False
+    """It is done before Open vSwitch starts with DPDK, which takes the card as it is by then."""
 
 
 def persist_name(stem: str) -> str:
@@ -59,6 +71,7 @@ def boot_steps(record: Record, host: str) -> Iterator[BootStep]:
     What was so already when it was planned is not among them: the host does it itself.
     Raises InputError `persist.no_shell` for a host that has no POSIX shell.
     """
+    dpdk_start = _dpdk_start(record, host)
     for number, planned in enumerate(record.plan.steps):
         is_done = record.came[number] is StepProgress.DONE and record.intent(number) is not None
         if planned.host != host or not is_done or planned.scope not in FORGOTTEN:
@@ -75,21 +88,56 @@ def boot_steps(record: Record, host: str) -> Iterator[BootStep]:
                 so="nothing is made to last",
             )
         if commands:
-            yield BootStep(number + 1, planned.name, commands)
+            yield BootStep(number + 1, planned.name, commands, number < dpdk_start)
+
+
+def _dpdk_start(record: Record, host: str) -> int:
+    """Give the number of the step with which DPDK starts within the switch; 0: there is none."""
+    starts = (
+        number
+        for number, planned in enumerate(record.plan.steps)
+        if planned.host == host
+        and isinstance(step := read_step(planned.step), OvsConfig)
+        and step.key == DPDK_INIT
+    )
+    return next(starts, 0)
 
 
 def persist_steps(name: str, ports: Sequence[str], steps: Sequence[BootStep]) -> list[Step]:
     """Give the steps that make it last on one host; `ports` are PCI addresses, or netdevs."""
     if not steps:
         return []
+    of_card = [step for step in steps if step.is_of_card]
+    others = [step for step in steps if not step.is_of_card]
     numbers = "".join(f"{step.number}\n" for step in steps)
+    done = FileContent(path=_done(name), content=numbers, reason="these are done in this boot")
+    found: list[Step] = []
+    if of_card:
+        found += _lasting(Part(name, CARD, boot_card_unit(name)), ports, of_card)
+    if others:
+        # By then the ports may have left the kernel for DPDK.
+        awaited = () if of_card else ports
+        unit = boot_unit(name, is_after_card=bool(of_card))
+        found += _lasting(Part(name, "", unit), awaited, others)
+    return [found[0], done, *found[1:]]
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A script and its unit."""
+
+    name: str
+    suffix: str
+    unit: str
+
+
+def _lasting(part: Part, ports: Sequence[str], steps: Sequence[BootStep]) -> list[Step]:
+    name = unit_name(part.name + part.suffix)
+    script = boot_script(part.name, ports, steps, part.suffix)
     return [
-        FileContent(path=_script(name), content=boot_script(name, ports, steps), reason=WHY),
-        FileContent(path=_done(name), content=numbers, reason="these are done in this boot"),
-        FileContent(
-            path=f"/etc/systemd/system/{unit_name(name)}", content=boot_unit(name), reason=WHY
-        ),
-        Service(unit=unit_name(name), is_running=True, reason=WHY),
+        FileContent(path=_script(part.name + part.suffix), content=script, reason=WHY),
+        FileContent(path=f"/etc/systemd/system/{name}", content=part.unit, reason=WHY),
+        Service(unit=name, is_running=True, reason=WHY),
     ]
 
 
@@ -98,23 +146,48 @@ def unit_name(name: str) -> str:
     return f"wirespeed-{name}.service"
 
 
-def boot_unit(name: str) -> str:
+def boot_unit(name: str, *, is_after_card: bool = False) -> str:
     """Give the unit: after the ports are there, before guests are started.
 
     Nothing that lets anybody in waits for it: sshd.service is not after network-online.target.
     """
+    after = [f"network.target systemd-modules-load.service systemd-sysctl.service {VENDOR}"]
+    if is_after_card:
+        after.append(f"{unit_name(name + CARD)} {SWITCH}")
+    return _unit(
+        name,
+        "",
+        "Network ports and VFs as wirespeed set them up",
+        after,
+        "network-online.target libvirtd.service virtqemud.service libvirt-guests.service",
+    )
+
+
+def boot_card_unit(name: str) -> str:
+    """Give the unit that the switch waits for; if it fails, the switch starts all the same.
+
+    Units of Open vSwitch are before network.target, so this one cannot be after it.
+    """
+    after = [f"network-pre.target systemd-modules-load.service systemd-sysctl.service {VENDOR}"]
+    what = "The card as wirespeed set it up for Open vSwitch with DPDK"
+    return _unit(name, CARD, what, after, f"network.target {SWITCH}")
+
+
+def _unit(name: str, suffix: str, what: str, after: Sequence[str], before: str) -> str:
+    lines = "\n".join(f"After={units}" for units in after)
+    unit = unit_name(name + suffix)
     return f"""\
 # Made by `wirespeed persist`, and taken away by `wirespeed persist --remove`.
-# Not to run at the next boot: systemd.mask={unit_name(name)} on the kernel's line.
+# Not to run at the next boot: systemd.mask={unit} on the kernel's line.
 [Unit]
-Description=Network ports and VFs as wirespeed set them up ({name})
-After=network.target systemd-modules-load.service systemd-sysctl.service
-Before=network-online.target libvirtd.service virtqemud.service libvirt-guests.service
+Description={what} ({name})
+{lines}
+Before={before}
 
 [Service]
 Type=oneshot
 RemainAfterExit=yes
-ExecStart=/bin/sh {_script(name)}
+ExecStart=/bin/sh {_script(name + suffix)}
 TimeoutStartSec={START_S}
 
 [Install]
@@ -122,13 +195,15 @@ WantedBy=multi-user.target
 """
 
 
-def boot_script(name: str, ports: Sequence[str], steps: Sequence[BootStep]) -> str:
+def boot_script(
+    name: str, ports: Sequence[str], steps: Sequence[BootStep], suffix: str = ""
+) -> str:
     """Give the script: every step that was not done since the boot, up to the first that fails."""
     awaited = "".join(f"await {shlex.quote(port)}\n" for port in ports)
     return f"""\
 #!/bin/sh
 # Made by `wirespeed persist`, and taken away by `wirespeed persist --remove`.
-# Does what `wirespeed apply` did, after a boot; run by {unit_name(name)}.
+# Does what `wirespeed apply` did, after a boot; run by {unit_name(name + suffix)}.
 LC_ALL=C
 PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
 export LC_ALL PATH
