@@ -18,14 +18,15 @@ from wirespeed.steps.vf_count import AWAIT_LAG, UNSHOWN_LAG_S, VfCount
 NETDEVS = ("enp3s0f0np0", "enp3s0f1np1")
 
 
-def connectx() -> Host:
+def connectx(*, has_switch: bool = True) -> Host:
     host = Host()
     as_found(host)
     rebooted(host)
     mlx5_eswitch(host, PFS)
     steering(host, PFS, "dmfs")
     ports(host)
-    OpenVSwitch({}).place(host)
+    if has_switch:
+        OpenVSwitch({}).place(host)
     return host
 
 

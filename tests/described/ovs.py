@@ -36,12 +36,15 @@ class OpenVSwitch:
     datapath_type: str = ""
     dpdk_initialized: bool = False
     version: str = "3.5.0"
+    unit: str = "openvswitch-switch"
+    dpdk_version: str = "DPDK 24.11.1"
     flows: int = 42
     offloaded: int | None = None
     """None: the daemon offloads nothing, and has no such line."""
 
     def place(self, host: Host) -> None:
         """Write the database, the daemon's word and the netdevs of the bridges."""
+        host.put("/lib/systemd/system", **{f"{self.unit}.service": "[Unit]"})
         bridges, ports, interfaces = [], [], []
         for number, (bridge, members) in enumerate(self.bridges.items()):
             own = Interface(bridge, "internal", mtu=max((m.mtu or 0 for m in members), default=0))
@@ -63,11 +66,11 @@ class OpenVSwitch:
             _uuid(1), ["set", [row[0] for row in bridges]], 12, ["set", ["netdev", "system"]],
             "8.5.1", self.dpdk_initialized, _map({"hostname": "host"}),
             ["set", ["geneve", "gre", "internal", "patch", "system", "tap", "vxlan"]], 12,
-            _map(self.other_config), self.version,
+            _map(self.other_config), self.version, self.dpdk_version,
         ]  # fmt: skip
         host.data[DATABASE] = (
             _table([switch], "_uuid bridges cur_cfg datapath_types db_version dpdk_initialized "
-                   "external_ids iface_types next_cfg other_config ovs_version"),
+                   "external_ids iface_types next_cfg other_config ovs_version dpdk_version"),
             _table(bridges, "_uuid controller datapath_type external_ids name ports stp_enable"),
             _table(ports, "_uuid name interfaces bond_mode tag"),
             _table(interfaces, "_uuid name type options mtu mtu_request error link_state"),

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
+from wirespeed.approaches.distribution import require_programs
 from wirespeed.approaches.guest_index import guest_index
 from wirespeed.approaches.guest_network import (
     DEAF_DRIVERS,
@@ -62,6 +63,8 @@ def virtual_machines(
     guests = machines_of(spec, name)
     if not guests:
         return
+    for guest in guests:
+        require_programs(host, name, guest, spec.guests[guest].kind)
     yield from map(Wanted, _hugepages(spec, name, host, guests, taken.pages))
     # It comes with vfio-pci (a softdep of vfio), and modprobe -r of that does not take it away.
     yield Wanted(Module(name="vfio_iommu_type1", reason="maps a guest's memory for its VFs"))

@@ -19,6 +19,7 @@ Not proven on hardware. On virtual hosts with `igb`: both ways without an embedd
 
 from collections.abc import Iterator
 
+from wirespeed.approaches.distribution import distribution_of, require_dpdk, switch_unit
 from wirespeed.approaches.host_ports import netdev_of, port_of
 from wirespeed.approaches.legacy_vlan_vm import Taken, virtual_machines
 from wirespeed.approaches.overlay import bridge_of, guest_port_of, underlay_address
@@ -79,7 +80,7 @@ def ovs_dpdk(spec: GuestNetworks, name: str, host: HostFacts) -> Iterator[Wanted
 
     Raises InputError `spec.*`, and CannotTellError where what a step would follow is not known.
     """
-    require_switch(host, name, PACKAGE)
+    require_switch(host, name, distribution_of(host).switch_with_dpdk)
     reason = "bridges in userspace have their own ports by it; loaded by that, it would stay"
     yield Wanted(Module(name="tun", reason=reason))
     if not has_embedded_switch(spec, name, host):
@@ -99,7 +100,7 @@ def ovs_dpdk(spec: GuestNetworks, name: str, host: HostFacts) -> Iterator[Wanted
     if any(spec.guests[guest].kind is not GuestKind.NAMESPACE for guest, _ in shares):
         yield Wanted(Module(name="vfio-pci", reason="hands a VF to a guest, behind the IOMMU"))
     yield from map(Wanted, _memory_and_cores(spec, name, host))
-    yield from map(Wanted, _build(f"{_allowed(spec, name)},{ACCELERATION}"))
+    yield from map(Wanted, _build(host, name, f"{_allowed(spec, name)},{ACCELERATION}"))
     # After the restart: so undo takes it away before, and what runs then knows nothing of it.
     yield Wanted(
         OvsConfig(
@@ -144,14 +145,21 @@ def _memory_and_cores(
     yield OvsConfig(key="pmd-cpu-mask", value=hex(sum(1 << cpu for cpu in polling)), reason=reason)
 
 
-def _build(allowed: str) -> Iterator[OvsConfig | Alternative]:
-    """Give what DPDK may take, with a restart that undo ends with, and the build that has it."""
+def _build(host: HostFacts, name: str, allowed: str) -> Iterator[OvsConfig | Alternative]:
+    """Give what DPDK may take, with a restart that undo ends with, and the build that has it.
+
+    Where the distribution has one build alone, there is none to choose.
+    """
     yield OvsConfig(
         key="dpdk-extra",
         value=f"-a {allowed}",
         restart="systemd",
+        unit=switch_unit(host, name),
         reason="Of all cards, DPDK takes this one alone, with its VFs' representors if it has any.",
     )
+    if switch_unit(host, name) == "openvswitch.service":
+        require_dpdk(host, name)
+        return
     yield Alternative(program=DAEMON, package=PACKAGE)
 
 
@@ -186,7 +194,7 @@ def _bifurcated(spec: GuestNetworks, name: str, host: HostFacts) -> Iterator[Wan
     yield from _without_address(spec, name, host)
     if vf_shares(spec, name):
         yield from switched_vfs(spec, name, host)
-    yield from _dpdk_underlay(spec, name)
+    yield from _dpdk_underlay(spec, name, host)
 
 
 def _whole_port(spec: GuestNetworks, name: str, host: HostFacts) -> Iterator[Wanted]:
@@ -204,12 +212,12 @@ def _whole_port(spec: GuestNetworks, name: str, host: HostFacts) -> Iterator[Wan
         )
     address = spec.hosts[name].ports[0]
     yield from map(Wanted, _memory_and_cores(spec, name, host))
-    yield from map(Wanted, _build(address))
+    yield from map(Wanted, _build(host, name, address))
     yield Wanted(Module(name="vfio-pci", reason="hands the port to DPDK, behind the IOMMU"))
     # It comes with vfio-pci, and modprobe -r of that does not take it away.
     yield Wanted(Module(name="vfio_iommu_type1", reason="maps DPDK's memory for the port"))
     yield Wanted(DpdkPort(pci_address=address, netdev=port_of(host, name, address).netdev))
-    yield from _dpdk_underlay(spec, name)
+    yield from _dpdk_underlay(spec, name, host)
 
 
 def _without_address(spec: GuestNetworks, name: str, host: HostFacts) -> Iterator[Wanted]:
@@ -217,10 +225,12 @@ def _without_address(spec: GuestNetworks, name: str, host: HostFacts) -> Iterato
     yield from (w for w in underlay_steps(spec, name, host) if not isinstance(w.step, Address))
 
 
-def _dpdk_underlay(spec: GuestNetworks, name: str) -> Iterator[Wanted]:
+def _dpdk_underlay(spec: GuestNetworks, name: str, host: HostFacts) -> Iterator[Wanted]:
     """Give DPDK, which starts with the switch once all of the card is ready, and its port."""
     reason = "DPDK starts with the switch, once the card is as DPDK shall find it."
-    yield Wanted(OvsConfig(key="dpdk-init", value="true", restart="systemd", reason=reason))
+    unit = switch_unit(host, name)
+    start = OvsConfig(key="dpdk-init", value="true", restart="systemd", unit=unit, reason=reason)
+    yield Wanted(start)
     yield Wanted(OvsBridge(bridge=PHYSICAL, datapath_type="netdev", owner=OWNER))
     port = OvsPort(
         bridge=PHYSICAL,

@@ -14,6 +14,7 @@ Not proven on hardware: the cards of the lab have no embedded switch.
 
 from collections.abc import Iterator
 
+from wirespeed.approaches.distribution import switch_unit
 from wirespeed.approaches.guest_network import guest_mac, guest_networks, steps_in_guest
 from wirespeed.approaches.host_ports import netdev_of, port_of
 from wirespeed.approaches.legacy_vlan_vm import virtual_machines
@@ -87,7 +88,9 @@ def ovs_switchdev(spec: GuestNetworks, name: str, host: HostFacts) -> Iterator[W
     if shares:
         yield from switched_vfs(spec, name, host)
     reason = "Flows go to the card as tc filters; the daemon reads it only as it starts."
-    yield Wanted(OvsConfig(key="hw-offload", value="true", restart="systemd", reason=reason))
+    unit = switch_unit(host, name)
+    offload = OvsConfig(key="hw-offload", value="true", restart="systemd", unit=unit, reason=reason)
+    yield Wanted(offload)
     yield from bridges(spec, name)
     yield from _representors(spec, name)
     yield from vf_namespaces(spec, name, host)

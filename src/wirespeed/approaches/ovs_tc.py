@@ -10,6 +10,7 @@ cores do all the forwarding. With one, it is `ovs_switchdev`.
 
 from collections.abc import Iterator
 
+from wirespeed.approaches.distribution import distribution_of
 from wirespeed.approaches.guest_network import guest_networks, steps_in_guest
 from wirespeed.approaches.overlay import bridge_of, guest_port_of
 from wirespeed.approaches.overlay_compared import OVERLAY_FEATURES, too_small_a_network, tunnel_of
@@ -75,8 +76,11 @@ def veth_guest_steps(spec: GuestNetworks, guest: str) -> Iterator[Wanted]:
             yield Wanted(InNamespace.of(guest, step), is_made=True)
 
 
-def require_switch(host: HostFacts, name: str, package: str = "openvswitch-switch") -> None:
+def require_switch(host: HostFacts, name: str, package: str = "") -> None:
     """Raise InputError `spec.no_ovs`, `spec.ovs_waits` where no switch takes what it is told."""
+    where = distribution_of(host)
+    package = package or where.switch
+    start = f"systemctl start {where.switch}"
     found, daemon = host[Ovs].other_config, host[Ovs].has_daemon
     if isinstance(daemon, Known) and isinstance(found, Known) and not daemon.value:
         raise InputError(
@@ -84,8 +88,7 @@ def require_switch(host: HostFacts, name: str, package: str = "openvswitch-switc
             where=name,
             found=f"its database answers, and ovs-vswitchd does not run ({daemon.source})",
             so="the database would accept the settings, and no daemon would apply them",
-            next="systemctl restart openvswitch-switch; why it died: its log in "
-            "/var/log/openvswitch",
+            next=f"systemctl restart {where.switch}; why it died: its log in /var/log/openvswitch",
         )
     if isinstance(found, Known):
         if found.value.get(WAITS) == "true":
@@ -103,7 +106,7 @@ def require_switch(host: HostFacts, name: str, package: str = "openvswitch-switc
         found=found.reason,
         so="there is no switch that the guests could be joined to",
         next=(
-            f"apt install {package}, or systemctl start openvswitch-switch"
+            f"{where.install} {package}, or {start}"
             if isinstance(found, Absent)
             else "ovs-vsctl show"
         ),

@@ -71,6 +71,8 @@ class Ovs(Fact):
     """Absent: Open vSwitch is not installed or does not run. Unreadable: it does not answer."""
     dpdk_initialized: Observed[bool]
     """Absent before 2.10."""
+    dpdk_version: Observed[str]
+    """`DPDK 22.11.3`; `none`: a build without. Absent before 2.10."""
     version: Observed[str]
     has_daemon: Observed[bool]
     """Whether ovs-vswitchd answers: the database of one that died answers all the same."""
@@ -119,6 +121,7 @@ fi
             dpdk_initialized=(
                 _cell(switch, "dpdk_initialized", bool) if isinstance(text, Known) else text
             ),
+            dpdk_version=_cell(switch, "dpdk_version", str) if isinstance(text, Known) else text,
             version=_cell(switch, "ovs_version", str) if isinstance(text, Known) else text,
             has_daemon=_daemon(capture),
             bridges=_bridges(tables.get("Bridge", []), names),

@@ -1,7 +1,7 @@
 """A setting of Open vSwitch as a whole: `other_config` of its one row."""
 
 import re
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, ClassVar, Literal, TypeAlias
 
 from pydantic import Field
 
@@ -20,11 +20,10 @@ STARTED = "rundir"
 KEY = r"^[a-z][a-z0-9-]{0,63}$"
 VALUE = r"^[A-Za-z0-9_.:,=\[\]@/ -]{1,512}$"
 BARE = r"[A-Za-z0-9_.-]+"
-RESTARTS = {
-    "systemd": ("systemctl", "restart", "openvswitch-switch.service"),
-    "ovs-ctl": ("/usr/share/openvswitch/scripts/ovs-ctl", "restart", "--no-monitor"),
-}
-"""Of Debian's packages; the second for a host that systemd does not run."""
+SwitchUnit: TypeAlias = Literal["openvswitch-switch.service", "openvswitch.service"]
+"""Of Debian and Ubuntu; of Red Hat and SUSE."""
+OVS_CTL = ("/usr/share/openvswitch/scripts/ovs-ctl", "restart", "--no-monitor")
+"""For a host that systemd does not run."""
 DPDK_INIT, INITIALIZED = "dpdk-init", "dpdk_initialized"
 """A wish, and the column (since 2.10) by which the daemon says whether DPDK started with it."""
 
@@ -50,6 +49,8 @@ class OvsConfig(Step):
     value: Annotated[str, Field(pattern=VALUE)]
     restart: Literal["systemd", "ovs-ctl"] | None = None
     """Who restarts it; None: it takes the value as it runs."""
+    unit: SwitchUnit = "openvswitch-switch.service"
+    """Of systemd."""
     reason: str
 
     @property
@@ -119,7 +120,9 @@ class OvsConfig(Step):
         done = _vsctl("remove", *ROW, "external_ids", self._note)
         is_set = now["value"] == to["value"]
         first = () if is_set else (_vsctl(*words, *note),)
-        return (*first, Command(argv=RESTARTS[self.restart]), done)
+        by_systemd = ("systemctl", "restart", self.unit)
+        restart = Command(argv=by_systemd if self.restart == "systemd" else OVS_CTL)
+        return (*first, restart, done)
 
     @property
     def _is_of_dpdk(self) -> bool:
