@@ -27,7 +27,7 @@ STRING = re.compile(r'"((?:[^"\\]|\\.)*)"(\s*:)?')
 
 NUMBERS = {
     "bbr-module boot-loader cpu cpu-power cpuinfo detect-virt devlink-eswitch devlink-info driver "
-    "devlink-steering mlx5-steering installed "
+    "devlink-steering mlx5-steering installed lockdown secure-boot "
     "idle-usage iommu irq irqs memory modules mlx5-lag pci pci-aer pci-config pci-hops queues "
     "session softnet sriov statistics swapped sysctl tcp-counts virtualization vulnerabilities "
     "wsl-mode esxi-counters esxi-cpu esxi-guests esxi-memory esxi-passthrough esxi-power "

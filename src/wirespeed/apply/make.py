@@ -9,6 +9,7 @@ from pydantic import ValidationError
 from wirespeed import catalog
 from wirespeed.apply.control import HostControl
 from wirespeed.apply.each_host import on_each
+from wirespeed.apply.lockdown_guard import refuse_locked_down
 from wirespeed.apply.planner import planned
 from wirespeed.apply.stages import Stage
 from wirespeed.approaches.wanted import Wanted
@@ -44,7 +45,8 @@ def plan_spec(
 ) -> Plan:
     """Plan every host of a spec up to the end of a stage, by one more round trip to each at most.
 
-    Raises InputError `spec.*`, and `plan.cannot_tell` where what stands on a host is not known.
+    Raises InputError `spec.*`, `plan.locked_down`, and `plan.cannot_tell` where what stands on a
+    host is not known.
     """
     approach = catalog.approaches().get(spec.approach)
     if approach is None:
@@ -62,10 +64,12 @@ def plan_spec(
 
     stages = on_each([host for host in spec.hosts if host in at.at_once], stage_of)
     found = [stages.get(host) or stage_of(host) for host in spec.hosts]
-    return Plan(
+    plan = Plan(
         steps=tuple(step for stage in found for step in stage.steps),
         later=tuple(stage.later() for stage in found if stage.has_ended),
     )
+    refuse_locked_down(plan, facts)
+    return plan
 
 
 def key_of(step: Step) -> str:

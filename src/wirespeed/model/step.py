@@ -77,6 +77,9 @@ class Step(Frozen, ABC):
     needs_link: ClassVar[bool] = False
     """Its state may be told only with a link, which the step of the other end takes down."""
 
+    writes_card: ClassVar[bool] = False
+    """It writes to a card past its driver, which a locked down kernel refuses."""
+
     makes: ClassVar[bool] = False
     """Its undo takes away, moves or renames what later steps are about: a bond, VFs, a guest."""
 

@@ -11,6 +11,7 @@ from wirespeed.apply.control_posix import PosixControl
 from wirespeed.apply.executor import Executor
 from wirespeed.apply.guard import refuse_cutoff
 from wirespeed.apply.interrupted import interrupted
+from wirespeed.apply.lockdown_guard import refuse_locked_down
 from wirespeed.apply.planner import make_plan
 from wirespeed.apply.run import Run, open_run
 from wirespeed.host.clock import utc_now
@@ -91,6 +92,7 @@ def set_link(asked: LinkRequest) -> int:
         if is_there or not asked.is_applied:
             return 0 if is_there else 1
         facts = facts or facts_of(host)
+        refuse_locked_down(plan, {host: facts})
         refuse_cutoff(plan, {host: facts})
         is_told = _tell_port(
             plan, facts, netdev, place, is_right=asked.port_is_right, asks=not asked.yes

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from wirespeed.apply.firmware_guard import refuse_firmware, refuse_no_way_back
 from wirespeed.apply.guard import refuse_cutoff, with_cutoffs
+from wirespeed.apply.lockdown_guard import refuse_locked_down
 from wirespeed.apply.remedies import Skipped, chosen, plan_remedies
 from wirespeed.apply.run import open_run
 from wirespeed.apply.run_place import other_run_folder
@@ -97,6 +98,7 @@ def remedy_host(asked: RemedyRequest) -> int:
 
 
 def _guarded(plan: Plan, asked: RemedyRequest, facts: dict[str, HostFacts], here: set[str]) -> Plan:
+    refuse_locked_down(plan, facts)
     if not asked.allow_firmware:
         refuse_firmware(plan)
     if not asked.allow_no_undo:

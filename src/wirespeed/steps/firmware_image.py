@@ -34,6 +34,7 @@ class FirmwareImage(Step):
     """
 
     scope: ClassVar[Scope] = Scope.CARD
+    writes_card: ClassVar[bool] = True
     danger: ClassVar[Danger] = Danger.FIRMWARE
     settle_s: ClassVar[float] = 60
     step: Literal["firmware_image"] = "firmware_image"

@@ -33,6 +33,7 @@ class FirmwareReset(Step):
     """
 
     scope: ClassVar[Scope] = Scope.CARD
+    writes_card: ClassVar[bool] = True
     danger: ClassVar[Danger] = Danger.FIRMWARE
     settle_s: ClassVar[float] = 60
     purpose: ClassVar[str] = (

@@ -30,6 +30,7 @@ class FirmwareSettings(Step):
     """
 
     scope: ClassVar[Scope] = Scope.CARD
+    writes_card: ClassVar[bool] = True
     danger: ClassVar[Danger] = Danger.FIRMWARE
     phase: ClassVar[Phase | None] = Phase.NEXT_BOOT
     step: Literal["firmware_settings"] = "firmware_settings"

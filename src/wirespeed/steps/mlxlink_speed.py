@@ -30,6 +30,7 @@ class MlxlinkSpeed(Step):
     """
 
     scope: ClassVar[Scope] = Scope.BOOT
+    writes_card: ClassVar[bool] = True
     danger: ClassVar[Danger] = Danger.DROPS_LINK
     step: Literal["mlxlink_speed"] = "mlxlink_speed"
     pci_address: PciAddress

@@ -24,6 +24,7 @@ class ReadRequest(Step):
     """
 
     scope: ClassVar[Scope] = Scope.BOOT
+    writes_card: ClassVar[bool] = True
     purpose: ClassVar[str] = (
         "Each read of a frame or a descriptor costs one request and its header: "
         "larger ones leave more of the slot to the frames."

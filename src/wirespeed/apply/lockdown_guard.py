@@ -1,0 +1,42 @@
+"""Refuses what a locked down kernel would refuse in the midst of a plan. Pure."""
+
+from collections.abc import Mapping
+
+from wirespeed.catalog import read_step
+from wirespeed.facts.lockdown import Lockdown
+from wirespeed.model.error import InputError
+from wirespeed.model.fact import HostFacts
+from wirespeed.model.observed import Known
+from wirespeed.model.plan import Plan, PlannedStep
+
+
+def refuse_locked_down(plan: Plan, facts: Mapping[str, HostFacts]) -> None:
+    """Raise InputError `plan.locked_down` where a step writes a card past a kernel that forbids it.
+
+    A host whose lockdown could not be read is not refused: the kernel says so when it is due.
+    """
+    for planned in plan.steps:
+        if not planned.commands or not _writes_card(planned):
+            continue
+        host = facts.get(planned.host)
+        if host is None:
+            continue
+        lockdown = host[Lockdown].mode
+        if not isinstance(lockdown, Known) or lockdown.value == "none":
+            continue
+        secure_boot = host[Lockdown].secure_boot
+        is_secure = isinstance(secure_boot, Known) and secure_boot.value
+        cause = ", as Secure Boot makes it" if is_secure else ""
+        raise InputError(
+            "plan.locked_down",
+            where=f"{planned.name} on {planned.host}",
+            found=f"the kernel is locked down: {lockdown.value}{cause} ({lockdown.source})",
+            so=f"no program may write to a card past its driver, as {planned.commands[0].argv[0]} "
+            "does; nothing is changed",
+            next="switch Secure Boot off in the firmware's setup for this change and on again "
+            "after, or leave this step out",
+        )
+
+
+def _writes_card(planned: PlannedStep) -> bool:
+    return read_step(planned.step).writes_card
