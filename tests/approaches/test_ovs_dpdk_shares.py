@@ -175,3 +175,9 @@ def test_a_spec_may_ask_for_vfs_in_reserve():
 def test_a_number_of_vfs_that_cannot_be_read_is_not_overwritten():
     with pytest.raises(CannotTellError, match="Failed to open device"):
         firmware_of(None)
+
+
+def test_the_plan_says_which_way_a_tunnel_is_not_offloaded():
+    offload = next(s for s in steps(spec()) if isinstance(s, OvsConfig) and s.key == "hw-offload")
+    assert "what comes in, Open vSwitch unpacks" in offload.why
+    assert "experimental API" in offload.why

@@ -112,3 +112,16 @@ def test_the_counters_are_rows_of_the_csv_and_what_was_not_read_is_no_zero():
     assert rows["offload, alpha, in software"]["median"] == "12"
     assert rows["offload, alpha, in software"]["verdict"] == "offloaded and hit"
     assert rows["offload, alpha, of the VF"]["median"] == ""
+
+
+def test_a_build_that_unpacks_tunnels_in_software_is_told_as_what_was_to_be_expected():
+    partly = told("beta", verdict=OffloadVerdict.PARTLY)
+    of_dpdk = answer(of_ovs(told("alpha"), partly, approach="ovs-dpdk"))
+    assert "To be expected: Of a tunnel the card packs what goes out" in of_dpdk.condition
+    assert "experimental API" in of_dpdk.condition
+    # It is told, and not taken for offloaded.
+    assert not of_dpdk.is_proven
+    assert "expected" not in answer(of_ovs(told("alpha"), partly)).condition
+    software = told("beta", verdict=OffloadVerdict.IN_SOFTWARE)
+    none = answer(of_ovs(told("alpha"), software, approach="ovs-dpdk"))
+    assert "expected" not in none.condition

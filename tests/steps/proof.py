@@ -71,6 +71,7 @@ class DescribedControl:
         self.count = 0
         self.dies_before: int | None = None
         self.refuses: int | None = None
+        self.refusal = "refused"
         self.ignores: Callable[[int], bool] = lambda _: False
 
     def read(self, steps: Sequence[Step]) -> list[Observed[State]]:
@@ -86,7 +87,7 @@ class DescribedControl:
             self._die_here()
             number, self.count = self.count, self.count + 1
             if number == self.refuses:
-                failed = f"{command.line()}: 1: refused"
+                failed = f"{command.line()}: 1: {self.refusal}"
                 break
             # What is ignored is answered as if it were not: by a copy of the host.
             ignored = self.ignores(number)

@@ -148,3 +148,22 @@ def test_a_vf_that_is_made_by_the_plan_shows_its_commands():
     assert [c.line() for c in commands] == [
         f"{first} mac {MAC}", f"{first} vlan 40", f"{first} max_tx_rate 100",
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("settings", "said", "told"),
+    [
+        ({"trust": True}, "Operation not permitted", "the driver refuses trust"),
+        ({"mac": MAC}, "Operation not permitted", "settings of VFs"),
+        ({"trust": True}, "Operation not supported", "leave `trust` out"),
+    ],
+)
+def test_a_driver_that_refuses_is_diagnosed(settings: dict[str, Any], said: str, told: str):
+    hands = DescribedControl(pf())
+    plan = plan_on(step(**settings), pf())
+    hands.refuses, hands.refusal = 0, f"RTNETLINK answers: {said}"
+    with pytest.raises(ApplyError) as caught:
+        Executor(plan, {"alpha": hands}, lambda _: None, lambda: "now").apply()
+    assert said in caught.value.found
+    assert told in caught.value.next
+    assert hands.host == pf()

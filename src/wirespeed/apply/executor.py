@@ -187,6 +187,7 @@ class Executor:
             found=result.said
             or f"it is {state_text(result.now)}, and not {state_text(planned.goal)}",
             so="every step that was done before it was put back",
+            next=read_step(planned.step).explained(result.said),
         )
 
     def _is_left(self, number: int) -> bool:

@@ -160,6 +160,7 @@ APPROACH = ApproachTraits(
             Feature.FILTERS: "VLAN, MAC and maximum rate of each VF; no more",
             Feature.PROGRAMS: "nothing",
             Feature.DAEMON_STOPS: "there is none",
+            Feature.OTHER_PORTS: "not planned: a guest has VFs; both need switchdev mode",
             Feature.DRIVER: "Debian 13's own; VF-LAG was not got to work",
         },
         take_it_when=_take_it_when,

@@ -33,7 +33,7 @@ from wirespeed.approaches.ovs_switchdev import (
 )
 from wirespeed.approaches.ovs_tc import require_switch, veth_guest_steps
 from wirespeed.approaches.polling import polling_cpus, receive_queues, with_siblings
-from wirespeed.approaches.traits import ApproachTraits, Compared, Feature
+from wirespeed.approaches.traits import ApproachTraits, Compared, Feature, Proven
 from wirespeed.approaches.vf_ports import firmware_steps, vf_shares
 from wirespeed.approaches.wanted import Wanted
 from wirespeed.facts.cpu import Cpus
@@ -71,6 +71,11 @@ PAGE_KIB = 2048
 PAGES = 1024
 RESERVED_MIB = 1024
 """On the card's node, at the start; the rest of the pages as ports need them."""
+ONE_WAY = (
+    "Of a tunnel the card packs what goes out; what comes in, Open vSwitch unpacks on that core, "
+    "save in a build with DPDK's experimental API, which no distribution's package is"
+)
+"""Open vSwitch, lib/netdev-dpdk.c: rte_flow_tunnel_* is within #ifdef ALLOW_EXPERIMENTAL_API."""
 ACCELERATION = "dv_flow_en=1,dv_xmeta_en=1,dv_esw_en=1"
 """Of DPDK's mlx5: flows by Direct Verbs, metadata between tables, rules of the embedded switch."""
 
@@ -106,7 +111,7 @@ def ovs_dpdk(spec: GuestNetworks, name: str, host: HostFacts) -> Iterator[Wanted
         OvsConfig(
             key="hw-offload",
             value="true",
-            reason="The card applies flows that it can, instead of the core that polls.",
+            reason=f"The card applies flows that it can, not the core that polls. {ONE_WAY}.",
         )
     )
     for wanted in switchdev_ports(spec, name, host):
@@ -311,7 +316,8 @@ def _veth_guests(spec: GuestNetworks, name: str) -> Iterator[Wanted]:
 APPROACH = ApproachTraits(
     OvsDpdk,
     ovs_dpdk,
-    comparison=Compared(
+    Proven(partly_offloaded=ONE_WAY),
+    Compared(
         simplicity=3,
         place=2,
         features={
@@ -321,6 +327,7 @@ APPROACH = ApproachTraits(
             Feature.FILTERS: "OpenFlow",
             Feature.PROGRAMS: "Open vSwitch with DPDK, hugepages",
             Feature.DAEMON_STOPS: "all traffic stops with it",
+            Feature.OTHER_PORTS: "not planned: a guest has a VF, virtual ports, or vhost-user",
             Feature.DRIVER: "the vendor's (DOCA); with Debian's own a VF did not fail over",
         },
         take_it_when=lambda _: (

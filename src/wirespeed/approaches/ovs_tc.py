@@ -126,6 +126,7 @@ APPROACH = ApproachTraits(
             Feature.FILTERS: "OpenFlow; what tc flower cannot say stays in software",
             Feature.PROGRAMS: "Open vSwitch",
             Feature.DAEMON_STOPS: "flows that are there go on; new ones find no way",
+            Feature.OTHER_PORTS: "not planned: a guest has a VF, or a pair of virtual ports",
             Feature.DRIVER: "the vendor's (DOCA); with Debian's own nothing was offloaded",
         },
         take_it_when=lambda _: (

@@ -24,6 +24,7 @@ class Feature(StrEnum):
     FILTERS = "Filters and rules between guests"
     PROGRAMS = "Runs besides the kernel"
     DAEMON_STOPS = "When its daemon stops"
+    OTHER_PORTS = "vDPA and sub-functions"
     DRIVER = "Driver of a ConnectX-5, as published"
 
 
@@ -59,6 +60,9 @@ class Proven:
     """Why frames pass no switch of the host; empty: they pass one, whose flows are read."""
     has_tunnel_netdev: bool = False
     """Its tunnels have a netdev of the kernel's, where packets are counted."""
+    partly_offloaded: str = ""
+    """Which direction of a tunnel the card does not take, and by which build of the switch; empty:
+    it takes both."""
 
 
 @dataclass(frozen=True, slots=True)

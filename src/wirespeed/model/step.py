@@ -131,6 +131,10 @@ class Step(Frozen, ABC):
         """
         return None
 
+    def explained(self, failed: str) -> str:  # noqa: ARG002
+        """Say what to do about a command that failed with these words; empty: they say it all."""
+        return ""
+
     @abstractmethod
     def wanted(self, before: State) -> State:
         """Give the state that it leads to."""

@@ -250,11 +250,13 @@ def _offload(proof: Proof) -> ProofAnswer:
         return _not_asked("Offload", f"no card with an embedded switch; {found}")
     worst = max(asked, key=lambda one: WORST_LAST.index(one.verdict))
     good = [one for one in asked if one.verdict is OffloadVerdict.HIT]
+    one_way = approaches()[proof.opening.spec.approach].proof.partly_offloaded
+    is_expected = one_way and worst.verdict is OffloadVerdict.PARTLY
     return ProofAnswer(
         question="Offload",
         figure=worst.verdict,
         condition=f"{len(good)} of {len(asked)} readings while a flow was on; "
-        f"{worst.host}: {worst.said}",
+        f"{worst.host}: {worst.said}" + (f". To be expected: {one_way}" if is_expected else ""),
         is_proven=len(good) == len(asked),
     )
 

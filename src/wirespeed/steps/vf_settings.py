@@ -19,6 +19,7 @@ TAG, PRIORITY, PROTOCOL = "vlan", "vlan_qos", "vlan_protocol"
 USUAL_PROTOCOL = "802.1Q"
 """iproute2 names a protocol only where it is another one."""
 LEAST, MOST = "min_tx_mbit_per_s", "max_tx_mbit_per_s"
+REFUSED, UNSUPPORTED = "Operation not permitted", "Operation not supported"
 FLAGS = {"trust": "trust", "spoof_check": "spoofchk"}
 """Field of the step, and the word of iproute2 for it."""
 
@@ -117,6 +118,19 @@ class VfSettings(Step):
             if getattr(self, name) is not None:
                 limit = name.removesuffix("_mbit_per_s")
                 yield name, field(object_in(vf, "rate"), limit, int, source)
+
+    def explained(self, failed: str) -> str:
+        """Say why a driver refuses root (mlx5_esw_allowed gives EPERM), or has no such setting."""
+        if REFUSED in failed:
+            word = "trust" if self.trust is not None else "settings of VFs"
+            return (
+                f"as root, the driver refuses {word} where this host does not manage the card's "
+                "switch: on a BlueField in DPU mode set it on the DPU, on a multi-host card on the "
+                "host that manages it; not as root, log in as root"
+            )
+        if UNSUPPORTED in failed and self.trust is not None:
+            return "this driver has no trust for VFs: leave `trust` out of the step"
+        return ""
 
     def made(self) -> State:
         """Give what the kernel gives a new VF, of that which the step is about."""
