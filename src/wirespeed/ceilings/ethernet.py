@@ -1,6 +1,6 @@
 """What an Ethernet link can carry: framing only."""
 
-from wirespeed.model.ceiling import Band, Ceiling, Direction, Input
+from wirespeed.model.ceiling import Band, Ceiling, Direction, Input, Ledger
 from wirespeed.model.units import line_rate_pps
 
 
@@ -20,4 +20,11 @@ def ethernet_ceiling(
                 name="link speed", shown=f"{link_bps / 1e9:g} Gb/s", source=source, assumed=assumed
             ),
         ),
+    )
+
+
+def is_without_link(ledger: Ledger) -> bool:
+    """Whether the speed of the link is only what the port could do: no link gave it."""
+    return any(
+        c.element == "ethernet" and any(item.assumed for item in c.inputs) for c in ledger.ceilings
     )

@@ -8,6 +8,7 @@ from wirespeed.doctor.about import describe
 from wirespeed.doctor.ledger import build_ledger
 from wirespeed.doctor.platform_of import platform_of
 from wirespeed.doctor.price import priced
+from wirespeed.doctor.unexplained import with_explanation
 from wirespeed.facts.ports import Ports
 from wirespeed.model.ceiling import Ledger
 from wirespeed.model.error import InputError
@@ -70,7 +71,10 @@ def diagnose(
         ),
     )
     by_name = {ledger.port: ledger for ledger in all_ledgers}
-    findings = [priced(f, by_name.get(f.where)) for f in said if isinstance(f, Finding)]
+    findings = with_explanation(
+        [priced(f, by_name.get(f.where)) for f in said if isinstance(f, Finding)],
+        [port.name for port in ports],
+    )
     return Diagnosis(
         host=host.name,
         question=question,

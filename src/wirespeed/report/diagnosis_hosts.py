@@ -2,12 +2,13 @@
 
 from collections.abc import Iterator, Sequence
 
+from wirespeed.ceilings.ethernet import is_without_link
 from wirespeed.model.finding import Diagnosis, Severity, Unanswered
 from wirespeed.model.shown import shown
 from wirespeed.report.diagnosis_text import WIDTH, Line
 from wirespeed.report.diagnosis_view import above_note, bound_text, cost_text, host_label
 from wirespeed.report.load_text import LoadUnit
-from wirespeed.report.praise import doubts, has_no_link
+from wirespeed.report.praise import doubts
 from wirespeed.report.text_lines import clip, columns_of, pad, wrapped
 
 Answer = Diagnosis | Unanswered
@@ -90,13 +91,13 @@ def _worst(answer: Answer) -> tuple[str, str]:
         text += f", {cost}" if cost else ""
         return text + (f", and {more} more" if more else ""), first.severity.value
     for ledger in answer.ledgers:
-        if has_no_link(ledger):
+        if is_without_link(ledger):
             continue
         unsure = doubts(answer, ledger)
         before = f"no finding; {ledger.port} carries at most" if unsure else f"good: {ledger.port}"
         if text := bound_text(ledger, before):
             return (f"{text} ({unsure[0]})", "") if unsure else (text, "good")
-    without = all(map(has_no_link, answer.ledgers)) and bool(answer.ledgers)
+    without = all(map(is_without_link, answer.ledgers)) and bool(answer.ledgers)
     why = "none of its ports has a link" if without else "what bounds its ports is not known"
     return f"nothing found; {why}", ""
 

@@ -6,12 +6,13 @@ It computes no verdict: it counts, groups what reads alike, and words prices.
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from wirespeed.ceilings.ethernet import is_without_link
 from wirespeed.model.ceiling import Band, Direction, Input, Ledger
 from wirespeed.model.command import Command
 from wirespeed.model.finding import Danger, Diagnosis, Evidence, Finding, Price, Severity, Verdict
 from wirespeed.model.shown import shown
 from wirespeed.report.load_text import LoadUnit
-from wirespeed.report.praise import bound_prefix, doubts, has_no_link
+from wirespeed.report.praise import bound_prefix, doubts
 
 PLURALS = {"fault": "faults", "ceiling": "ceilings", "risk": "risks", "note": "notes"}
 DONE = {Direction.RECEIVE: "received", Direction.TRANSMIT: "sent"}
@@ -165,7 +166,7 @@ def bound_texts(diagnosis: Diagnosis) -> tuple[str, ...]:
     texts = []
     for ledger in diagnosis.ledgers:
         bound = bound_text(ledger, bound_prefix(diagnosis, ledger, found=found))
-        why = "" if found or has_no_link(ledger) else "; ".join(doubts(diagnosis, ledger))
+        why = "" if found or is_without_link(ledger) else "; ".join(doubts(diagnosis, ledger))
         texts.append(
             (bound or f"{ledger.port}: what bounds it is not known") + (f" ({why})" if why else "")
         )

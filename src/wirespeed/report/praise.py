@@ -7,6 +7,7 @@ where a condition that bears upon what the port carries could not be determined.
 
 from collections.abc import Iterator
 
+from wirespeed.ceilings.ethernet import is_without_link
 from wirespeed.model.ceiling import Ledger
 from wirespeed.model.finding import Diagnosis, Finding, Verdict
 from wirespeed.model.question import Purpose
@@ -19,19 +20,12 @@ PRAISE = "nothing holds"
 NO_LINK = "has no link, so it carries nothing now; at the fastest speed that it supports it would"
 
 
-def has_no_link(ledger: Ledger) -> bool:
-    """Whether the speed of the link is only what the port could do: no link gave it."""
-    return any(
-        c.element == "ethernet" and any(item.assumed for item in c.inputs) for c in ledger.ceilings
-    )
-
-
 def bound_prefix(diagnosis: Diagnosis, ledger: Ledger, *, found: bool) -> str:
     """What stands before the figure: `nothing holds p0 below`, or `p0 carries at most`.
 
     `found`: something above a note was found on this host.
     """
-    if has_no_link(ledger):
+    if is_without_link(ledger):
         return f"{ledger.port} {NO_LINK} carry at most"
     if found or doubts(diagnosis, ledger):
         return f"{ledger.port} carries at most"

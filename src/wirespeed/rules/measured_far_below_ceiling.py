@@ -1,0 +1,107 @@
+"""A measured figure far below all that the path carries."""
+
+from collections.abc import Iterator
+
+from wirespeed.ceilings.ethernet import is_without_link
+from wirespeed.model.ceiling import Ceiling, Direction
+from wirespeed.model.finding import ByHand, Change, Evidence, Finding, Remedy, Severity
+from wirespeed.model.observed import CannotTellError
+from wirespeed.model.question import Purpose
+from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
+
+WIRE = "ethernet"
+FAR_SHARE = 0.8
+"""Of the ceiling's low end. Headers of TCP at an MTU of 1500 take 6 % of the wire, and a model of
+PCIe may be some percent off; a fifth is neither."""
+
+
+def _check(exam: PortExam) -> Iterator[Finding]:
+    measured = exam.question.measured_bps
+    if measured is None:
+        raise DoesNotApplyError("no measured figure was given: give it with --measured")
+    if is_without_link(exam.ledger):
+        raise DoesNotApplyError("the port has no link: nothing was measured through it")
+    if not _is_asked(exam):
+        raise DoesNotApplyError(
+            "this host has several ports, and which one was measured is not known: name it with "
+            "--port"
+        )
+    bounds = [b for d in Direction if (b := exam.ledger.bound(d)) is not None]
+    if all(bound.element != WIRE for bound in exam.ledger.ceilings) or not bounds:
+        # The slot alone says nothing: the link may be slower than it.
+        unknown = "; ".join(exam.ledger.unknown) or "no element"
+        raise CannotTellError(
+            f"the speed of the link is not known: {unknown}", f"ethtool {exam.port.name}"
+        )
+    # The direction was not named: what is far below the lower of both is far below in either.
+    bound = min(bounds, key=lambda b: b.load_bps_l1.low)
+    least = bound.load_bps_l1.low
+    if measured >= FAR_SHARE * least:
+        return
+    share = measured / least
+    yield exam.finding(
+        Severity.FAULT,
+        (
+            Evidence(
+                found=f"{measured / 1e9:g} Gb/s of goodput were measured", source="as you gave it"
+            ),
+            Evidence(
+                found=f"{bound.element}, the lowest ceiling, carries at least {least / 1e9:.1f} "
+                "Gb/s",
+                source=bound.inputs[0].source,
+            ),
+        ),
+        so=f"{100 * share:.0f} % of what the path carries was measured",
+        remedies=tuple(_where_to_look(exam)),
+        changes=tuple(_shortfall(exam, share)),
+    )
+
+
+def _is_asked(exam: PortExam) -> bool:
+    """Whether this is the port that was measured: it is named, or it is the only one."""
+    named = {exam.port.netdev, exam.port.pci_address} & set(exam.question.ports)
+    return bool(named) or len(exam.ports) == 1
+
+
+def _shortfall(exam: PortExam, share: float) -> Iterator[Change]:
+    for direction in Direction:
+        bound = exam.ledger.bound(direction)
+        if bound is not None:
+            yield Change(after=bound, now=_scaled(bound, share))
+
+
+def _scaled(bound: Ceiling, share: float) -> Ceiling:
+    band = bound.load_pps.model_copy(update={"low": bound.load_pps.low * share})
+    return bound.model_copy(update={"load_pps": band})
+
+
+def _where_to_look(exam: PortExam) -> Iterator[Remedy]:
+    if exam.question.purpose is not Purpose.DPDK:
+        yield Remedy(
+            text="look at the tool: one stream, or streams that share one thread (iperf3 before "
+            "3.16), end at one core; see whether a thread runs at 100 % (`top -H`), and measure "
+            "with several processes",
+            by_hand=ByHand.WORKLOAD,
+        )
+    yield Remedy(
+        text="look at the far end: ask the doctor about the peer and the switch ports between, "
+        "as the slower end bounds both",
+        by_hand=ByHand.FAR_END,
+    )
+    yield Remedy(
+        text="measure again for 30 s or more and leave out the first seconds: a cold start, slow "
+        "start of TCP and clocks that rise belong to none of the ceilings",
+        by_hand=ByHand.WORKLOAD,
+    )
+
+
+RULE = PortRule(
+    slug="measured.far_below_ceiling",
+    title="Measured rate far below the path's ceiling",
+    why="Ceilings are of this host's hardware and settings. A figure far below the lowest of them "
+    "is held back by something else: the generator's one thread, the peer, a switch or a path "
+    "between, or a measurement that was too short.",
+    source="https://github.com/esnet/iperf/releases/tag/3.16 (one thread for each stream from "
+    "3.16 on); the ceilings' own formulas: wirespeed ceiling --explain",
+    check=_check,
+)
