@@ -8,7 +8,7 @@ from wirespeed.doctor.about import describe
 from wirespeed.doctor.ledger import build_ledger
 from wirespeed.doctor.platform_of import platform_of
 from wirespeed.doctor.price import priced
-from wirespeed.doctor.unexplained import with_explanation
+from wirespeed.doctor.related import cause_first, related
 from wirespeed.facts.ports import Ports
 from wirespeed.model.ceiling import Ledger
 from wirespeed.model.error import InputError
@@ -71,7 +71,7 @@ def diagnose(
         ),
     )
     by_name = {ledger.port: ledger for ledger in all_ledgers}
-    findings = with_explanation(
+    findings = related(
         [priced(f, by_name.get(f.where)) for f in said if isinstance(f, Finding)],
         [port.name for port in ports],
     )
@@ -79,7 +79,7 @@ def diagnose(
         host=host.name,
         question=question,
         about=_about(host, question, faults),
-        findings=tuple(sorted(findings, key=_rank)),
+        findings=cause_first(sorted(findings, key=_rank)),
         verdicts=tuple(v for v in said if isinstance(v, Verdict)),
         ledgers=all_ledgers,
         ports_unknown=ports_unknown,
