@@ -16,7 +16,7 @@ def render_proof_markdown(proof: Proof) -> str:
     opening = proof.opening
     blocks = [f"# {escape(verdict(proof))}"]
     blocks.append(
-        f"{escape(shown(opening.spec_name))}: {opening.spec.approach} on "
+        f"{escape(shown(opening.spec_name))}: approach {opening.spec.approach} on "
         f"{', '.join(opening.spec.hosts)}, {opening.started_at}, wirespeed {opening.wirespeed}"
     )
     blocks.append("\n".join(_answer_lines(proof)))
