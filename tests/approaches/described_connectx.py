@@ -79,6 +79,8 @@ class DescribedConnectX:
     modes: dict[str, str] = field(default_factory=lambda: dict.fromkeys(PFS, "legacy"))
     steering: dict[str, str] = field(default_factory=lambda: dict.fromkeys(PFS, "dmfs"))
     """Who writes the rules of each embedded switch."""
+    autoprobe: dict[str, str] = field(default_factory=lambda: dict.fromkeys(PFS, "1"))
+    """Whether the host's driver takes a VF as it is made."""
     vfs: dict[str, list[Vf]] = field(default_factory=lambda: {pf: [] for pf in PFS})
     links: Links = field(default_factory=lambda: Links({name: Link() for name in PORTS}))
     ovs: DescribedOvs = field(default_factory=DescribedOvs)
@@ -116,7 +118,7 @@ class DescribedConnectX:
         """Give all that is set on it."""
         ports = self.ethtool.ports
         of_links = self.links.netdevs, self.ovs, ports, self.guests
-        return self.modules, self.modes, self.steering, self.vfs, *of_links
+        return self.modules, self.modes, self.steering, self.autoprobe, self.vfs, *of_links
 
     def run(self, command: Command) -> Answer:
         argv = command.argv
@@ -274,6 +276,11 @@ class DescribedConnectX:
             case ("tee", path), str(text) if path.endswith("/driver_override"):
                 self._vf(path.split("/")[5]).override = text or None
                 return Answer()
+            case ("grep", "-H", "", path), None if path.endswith("/sriov_drivers_autoprobe"):
+                return Answer(f"{path}:{self.autoprobe[path.split('/')[5]]}\n")
+            case ("tee", path), str(text) if path.endswith("/sriov_drivers_autoprobe"):
+                self.autoprobe[path.split("/")[5]] = text
+                return Answer()
             case ("grep", "-H", "", override, uevent), None:
                 return self._uevent(override, uevent)
         raise UnknownCommandError(command.line())
@@ -298,9 +305,11 @@ class DescribedConnectX:
             return refused(f"tee: {SYSFS}/{pf}/sriov_numvfs: Device or resource busy", 1)
         if self.vfs[pf]:
             self.guests.gone(FIRST_VF[pf])
-        self.vfs[pf] = [Vf(is_of_lag=self.is_lag)] if count else []
+        is_taken = self.autoprobe[pf] == "1"
+        driver = "mlx5_core" if is_taken else None
+        self.vfs[pf] = [Vf(is_of_lag=self.is_lag, driver=driver)] if count else []
         if count:
-            self.guests.made(FIRST_VF[pf], VF_NETDEV[FIRST_VF[pf]])
+            self.guests.made(FIRST_VF[pf], VF_NETDEV[FIRST_VF[pf]], is_taken=is_taken)
         self.order.append(f"{count} VFs of {pf}")
         if (name := self._representor(pf)) is not None:
             del self.links.netdevs[name]

@@ -29,10 +29,11 @@ class Guest(Netdev):
 class DescribedVfGuests(DescribedNamespaces):
     """Understands `ip netns exec` too, and the script that moves what was not seen yet."""
 
-    def made(self, address: str, netdev: str) -> None:
-        """A VF is made, and its driver takes it."""
+    def made(self, address: str, netdev: str, *, is_taken: bool = True) -> None:
+        """A VF is made, and its driver takes it unless it is not to."""
         self.functions[address] = Function(given_mac=NONE)
-        self.take(address, netdev)
+        if is_taken:
+            self.take(address, netdev)
 
     def take(self, address: str, netdev: str) -> None:
         """Let its driver take a VF, if it has not."""

@@ -85,6 +85,7 @@ def test_the_steps_of_the_document_in_its_order():
         "module vfio-pci",
         "mtu enp3s0f0np0",
         "link_up enp3s0f0np0",
+        f"kernel_switch {SYSFS}/0000:03:00.0/sriov_drivers_autoprobe",
         "vf_count 0000:03:00.0",
         "vf_settings VF 0 of enp3s0f0np0",
         "vf_settings VF 1 of enp3s0f0np0",
@@ -92,6 +93,7 @@ def test_the_steps_of_the_document_in_its_order():
         "driver_override 0000:03:00.3",
         "mtu enp3s0f1np1",
         "link_up enp3s0f1np1",
+        f"kernel_switch {SYSFS}/0000:03:00.1/sriov_drivers_autoprobe",
         "vf_count 0000:03:00.1",
         "vf_settings VF 0 of enp3s0f1np1",
         "vf_settings VF 1 of enp3s0f1np1",
@@ -144,7 +146,7 @@ def test_what_the_host_cannot_give_is_refused(facts: HostFacts, what: str):
 
 
 def test_as_many_vfs_as_the_card_offers_are_not_too_many():
-    assert len(steps(host(total=2))) == 15
+    assert len(steps(host(total=2))) == 17
 
 
 def test_a_port_that_is_no_network_card_is_refused_with_those_that_are():
@@ -242,3 +244,15 @@ def test_a_host_that_gives_vfs_no_driver_is_refused_for_namespaces_alone():
         steps(host(autoprobe=0), text=NAMESPACES)
     assert caught.value.what == "spec.vfs_not_probed"
     assert steps(host(autoprobe=0))
+
+
+@pytest.mark.parametrize(
+    ("kind", "driver", "is_off"),
+    [("none", "mlx5_core", True), ("namespace", "mlx5_core", False), ("none", "igb", False)],
+)
+def test_the_hosts_driver_is_kept_off_vfs_of_a_connectx_that_are_all_for_guests(
+    kind: str, driver: str, *, is_off: bool
+):
+    text = SPEC.replace("networks: [storage], vcpus", f"networks: [storage], kind: {kind}, vcpus")
+    found = steps(host(driver=driver), text=text)
+    assert any("sriov_drivers_autoprobe" in one for one in found) == is_off

@@ -61,6 +61,7 @@ OVERRIDE = "driver_override is about this one function; new_id lets vfio-pci tak
 PROBED = (
     "bound by the override; nothing was to be unbound, as it is unbound only if a driver has it"
 )
+UNPROBED = "else the host's own driver takes each VF as it is made, and lets it go again"
 SPARE = "the guest owns VF 0 too, for its first network"
 
 
@@ -71,6 +72,7 @@ def host_rows(netdev: str, pf: str, vf_0: str, vf_1: str, macs: tuple[str, str])
         Row(
             f"ip link set dev {netdev} mtu 9080", (f"ip link set mtu 9080 dev {netdev}",), MTU_FIRST
         ),
+        Row(f"echo 0 | tee {SYSFS}/{pf}/sriov_drivers_autoprobe", (), UNPROBED),
         Row(
             f"echo 2 | tee {SYSFS}/{pf}/sriov_numvfs",
             (f"echo 2 | tee /sys/class/net/{netdev}/device/sriov_numvfs",),

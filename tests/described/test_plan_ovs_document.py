@@ -15,7 +15,7 @@ from described.doc_sriov import PFS, as_found, mlx5_eswitch, ports, rebooted
 from described.host import Host, capture_of
 from described.ovs import OpenVSwitch
 from described.planned import spec_of
-from described.test_plan_document import OVERRIDE, PROBED, SYSFS, Row, compare
+from described.test_plan_document import OVERRIDE, PROBED, SYSFS, UNPROBED, Row, compare
 from wirespeed.apply.control_recorded import RecordedControl
 from wirespeed.apply.make import plan_spec
 from wirespeed.apply.record import names_of
@@ -172,6 +172,7 @@ def test_the_host_is_set_up_as_the_document_does_it_save_for_what_has_a_reason(t
         Row("ip link set dev underlay0 up", (STEP_2C[7],), OWN_BOND),
         Row("ip link set dev underlay0 mtu 9080", STEP_2C[17:20], BY_BOND),
         Row("ip addr add 192.168.9.2/24 dev underlay0", (STEP_2C[8],), OWN_BOND),
+        Row(f"echo 0 | tee {SYSFS}/0000:03:00.0/sriov_drivers_autoprobe", (), UNPROBED),
         Row(Command(argv=("sh", "-c", AWAIT_LAG, LAG)).line(), (STEP_2C[9],), DEADLINE),
         Row(f"echo 1 | tee {SYSFS}/0000:03:00.0/sriov_numvfs", (STEP_2C[10],), COUNT),
         Row(settle, (), "representors have their names when this returns"),

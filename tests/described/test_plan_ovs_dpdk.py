@@ -11,7 +11,7 @@ from described.doc_sriov import PFS, as_found, rebooted
 from described.firmware import mlx5_eswitch
 from described.host import Host, capture_of
 from described.ovs import OpenVSwitch
-from described.test_plan_document import Row, compare
+from described.test_plan_document import UNPROBED, Row, compare
 from wirespeed.apply.planner import planned
 from wirespeed.approaches.ovs_dpdk import ovs_dpdk
 from wirespeed.approaches.wanted import Wanted
@@ -131,6 +131,8 @@ def found(wanted: Wanted) -> State:
         "steering_mode": {"mode": "smfs"},
         "module": {"is_loaded": False},
     }
+    if data["step"] == "kernel_switch":
+        return dict.fromkeys(data["paths"], "1")
     if data["step"] == "channels":
         return step.wanted({})
     return states.get(data["step"]) or step.made() or {}
@@ -221,6 +223,7 @@ def rows() -> list[Row]:
         Row("ip link set dev underlay0 up", (up_bond,), BOND_UP),
         Row("ip link set dev underlay0 mtu 9080", (mtu_0, mtu_1, mtu_bond),
             "bond_change_mtu() sets the members' too"),
+        Row(f"echo 0 | tee {SYSFS}/0000:03:00.0/sriov_drivers_autoprobe", (), UNPROBED),
         Row(next(line for line in lines(spec()) if "lag/state" in line), (active,),
             "with a deadline, and a reason where it does not come"),
         Row(f"echo 2 | tee {SYSFS}/0000:03:00.0/sriov_numvfs", (vfs,), BY_ADDRESS),

@@ -35,10 +35,12 @@ def test_what_a_capture_shows_as_done_is_not_done_again(tmp_path: Path):
     beta = [step for step in planned(spec).steps if step.host == "beta"]
     done = {step.step["step"] for step in beta if step.no_op}
     assert {"mtu", "link_up", "vf_count"} <= done
-    # The document sets no MAC, and lets vfio-pci take every function of the kind.
+    # The document sets no MAC, lets vfio-pci take every function of the kind, and the host's driver
+    # each VF first.
     assert {step.step["step"] for step in beta if not step.no_op} == {
         "vf_settings",
         "driver_override",
+        "kernel_switch",
     }
 
 

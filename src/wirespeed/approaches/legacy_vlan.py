@@ -25,6 +25,7 @@ from wirespeed.approaches.traits import ApproachTraits, Compared, Feature, Prove
 from wirespeed.approaches.vf_ports import (
     firmware_steps,
     pf_with_room,
+    unprobed,
     vf_address,
     vf_shares,
 )
@@ -80,6 +81,7 @@ def _vfs(spec: GuestNetworks, name: str, host: HostFacts, address: str) -> Itera
     shares = vf_shares(spec, name)
     netdev = netdev_of(host, name, address)
     pf = pf_with_room(spec, name, host, address)
+    yield from map(Wanted, unprobed(spec, name, host, address))
     yield Wanted(VfCount(pci_address=address, num_vfs=len(shares)))
     is_made = isinstance(pf.num_vfs, Known) and pf.num_vfs.value == 0
     for vf, (guest, network) in enumerate(shares):

@@ -20,7 +20,13 @@ from wirespeed.approaches.host_ports import netdev_of, port_of
 from wirespeed.approaches.legacy_vlan_vm import virtual_machines
 from wirespeed.approaches.overlay import bridge_of, guest_port_of
 from wirespeed.approaches.ovs_parts import OWNER, bridges, underlay_steps
-from wirespeed.approaches.vf_ports import firmware_steps, pf_with_room, vf_address, vf_shares
+from wirespeed.approaches.vf_ports import (
+    firmware_steps,
+    pf_with_room,
+    unprobed,
+    vf_address,
+    vf_shares,
+)
 from wirespeed.approaches.wanted import Wanted
 from wirespeed.facts.cpu import Cpus
 from wirespeed.facts.eswitch import Eswitch
@@ -176,6 +182,7 @@ def switched_vfs(spec: GuestNetworks, name: str, host: HostFacts) -> Iterator[Wa
         is_lag_shown=is_lag_shown(host, address),
         has_representors=True,
     )
+    yield from map(Wanted, unprobed(spec, name, host, address))
     yield Wanted(count)
     port = netdev_of(host, name, address)
     for vf, (guest, network) in enumerate(shares):

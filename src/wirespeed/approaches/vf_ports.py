@@ -12,6 +12,7 @@ from wirespeed.model.observed import CannotTellError, Known, known, read_as, val
 from wirespeed.model.spec.guests import GuestKind
 from wirespeed.model.spec.spec import Spec
 from wirespeed.steps.firmware_settings import FirmwareSettings
+from wirespeed.steps.kernel_switch import KernelSwitch
 
 FIRMWARE_DRIVERS = ("mlx5_core",)
 """Of cards that offer as many VFs as their firmware was told at the last boot."""
@@ -73,6 +74,23 @@ def _told_vfs(host: HostFacts, address: str) -> int:
     if told is None:
         raise CannotTellError(f"{address} has no {NUMBER_OF_VFS}", f"{tool} -d {address} -e q")
     return known(read_as(told.next_boot, int), f"{NUMBER_OF_VFS} of {address}")
+
+
+def unprobed(spec: Spec, name: str, host: HostFacts, address: str) -> Iterator[KernelSwitch]:
+    """Give what keeps the host's own driver off VFs that are all for guests; else nothing.
+
+    It takes each VF as it is made, else: a netdev comes and goes, which other programs set up, and
+    each VF costs its driver's start and end.
+    """
+    kinds = {spec.guests[guest].kind for guest, _ in vf_shares(spec, name)}
+    driver = port_of(host, name, address).driver
+    if not kinds or GuestKind.NAMESPACE in kinds or driver not in FIRMWARE_DRIVERS:
+        return
+    yield KernelSwitch(
+        paths=(f"/sys/bus/pci/devices/{address}/sriov_drivers_autoprobe",),
+        value="0",
+        reason="The host's driver does not take VFs that guests are to own, as they are made.",
+    )
 
 
 def pf_with_room(spec: Spec, name: str, host: HostFacts, address: str) -> SriovPf:

@@ -11,6 +11,7 @@ from wirespeed.model.observed import Known, Observed, Unreadable
 from wirespeed.model.step import Phase, Scope, State, Step
 from wirespeed.steps.readings import files_of
 
+PCI = r"/sys/bus/pci/devices/[0-9a-f]{4,8}:[0-9a-f]{2}:[01][0-9a-f]\.[0-7]"
 CPU = r"/sys/devices/system/cpu"
 SWITCHES = tuple(
     re.compile(pattern)
@@ -21,7 +22,8 @@ SWITCHES = tuple(
         rf"{CPU}/cpufreq/boost",
         rf"{CPU}/cpufreq/policy\d{{1,4}}/(scaling_(min|max)_freq|energy_performance_preference)",
         rf"{CPU}/cpu\d{{1,4}}/cpuidle/state\d{{1,2}}/disable",
-        r"/sys/bus/pci/devices/[0-9a-f]{4,8}:[0-9a-f]{2}:[01][0-9a-f]\.[0-7]"
+        rf"{PCI}/sriov_drivers_autoprobe",
+        rf"{PCI}"
         r"/link/(clkpm|l0s_aspm|l1_aspm|l1_1_aspm|l1_2_aspm|l1_1_pcipm|l1_2_pcipm)",
     )
 )
@@ -37,7 +39,7 @@ def _switch(path: str) -> str:
 
 
 class KernelSwitch(Step):
-    """Each of these files has this value: transparent hugepages, KSM, turbo, idle states, ASPM.
+    """Each of these files has this value: hugepages, KSM, turbo, idle states, ASPM, VFs' drivers.
 
     Of a list the value in brackets counts, as in `always [madvise] never`.
     """
