@@ -14,7 +14,7 @@ from wirespeed.doctor.diagnose import diagnose
 from wirespeed.model.capture import parse_capture
 from wirespeed.model.fact import HostFacts
 from wirespeed.model.finding import Finding
-from wirespeed.model.question import Question
+from wirespeed.model.question import Purpose, Question
 
 CASES = Path(__file__).parent / "cases"
 BY_SLUG = {rule.slug: rule for rule in rules()}
@@ -83,7 +83,7 @@ def grub(name: str, parameters: str) -> list[str]:
         ),
         (
             "cpu.not_isolated/present_none_and_no_node",
-            grub("isolation", "isolcpus=managed_irq,domain,1-3,5-7 nohz_full=1-3,5-7"),
+            grub("isolation", "isolcpus=managed_irq,domain,5-7 nohz_full=5-7"),
         ),
         (
             "cpu.not_isolated/present_only_on_the_other_node",
@@ -190,3 +190,57 @@ def test_a_window_is_priced_by_what_fills_the_link():
     for finding in findings("tcp.buffer_below_bdp/present_10_ms_at_100_g"):
         (change,) = finding.changes
         assert round(change.after.load_pps.low) == 8_127_438
+
+
+NO_NODE = "cpu.not_isolated/present_none_and_no_node"
+
+
+@pytest.mark.parametrize(
+    ("release", "flags"),
+    [
+        ("3.10.0-1160.el7.x86_64", ""),
+        ("4.18.0-553.el8_10.x86_64", ""),
+        ("5.4.0-190-generic", ""),
+        ("5.6.0-1-amd64", "managed_irq,domain,"),
+        ("6.12.38+deb13-amd64", "managed_irq,domain,"),
+    ],
+)
+def test_a_kernel_is_given_only_flags_of_isolcpus_that_it_knows(release: str, flags: str):
+    # Linux 5.6, kernel/sched/isolation.c: an unknown flag drops the whole option.
+    text = (CASES / NO_NODE / "capture.txt").read_text().replace("6.8.0-45-generic", release)
+    capture = parse_capture(text, "host")
+    question = Question(purpose=Purpose.DPDK)
+    answer = diagnose(HostFacts("host", capture), question, [BY_SLUG["cpu.not_isolated"]])
+    (remedy,) = answer.findings[0].remedies
+    assert f"`isolcpus={flags}5-7 nohz_full=5-7`" in remedy.text
+
+
+@pytest.mark.parametrize(
+    ("cpus", "threads", "chosen"),
+    [(2, 1, "1"), (8, 1, "4-7"), (8, 2, "2-3,6-7"), (16, 2, "4-7,12-15")],
+)
+def test_a_host_of_one_node_keeps_half_of_its_cores(cpus: int, threads: int, chosen: str):
+    cores = cpus // threads
+    sysfs = "/sys/devices/system/cpu"
+    lines = [f"{sysfs}/online:0-{cpus - 1}", f"{sysfs}/isolated:", f"{sysfs}/nohz_full:"]
+    for cpu in range(cpus):
+        siblings = ",".join(str(cpu % cores + n * cores) for n in range(threads))
+        lines.append(f"{sysfs}/cpu{cpu}/topology/thread_siblings_list:{siblings}")
+    text = "".join(
+        f"case begin {name} -\n{body}\n\ncase end 0\n"
+        for name, body in (("cpu", "\n".join(lines)), ("ports", ""), ("boot-loader", "grub"))
+    )
+    capture = parse_capture(f"wirespeed-capture 1 case\n{text}case done\n", "host")
+    question = Question(purpose=Purpose.DPDK)
+    answer = diagnose(HostFacts("host", capture), question, [BY_SLUG["cpu.not_isolated"]])
+    (remedy,) = answer.findings[0].remedies
+    assert f"nohz_full={chosen}`" in remedy.text
+
+
+@pytest.mark.parametrize("purpose", [None, Purpose.TCP, Purpose.LATENCY, Purpose.GUESTS])
+def test_segments_that_are_resent_are_told_whatever_the_purpose(purpose: Purpose | None):
+    text = (CASES / "tcp.segments_resent/present_one_in_a_hundred/capture.txt").read_text()
+    host = HostFacts("host", parse_capture(text, "host"))
+    (found,) = diagnose(host, Question(purpose=purpose), [BY_SLUG["tcp.segments_resent"]]).findings
+    assert "out_of_buffer" in found.remedies[0].text
+    assert "ss -ti" in found.remedies[0].text

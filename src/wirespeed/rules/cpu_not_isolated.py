@@ -13,6 +13,8 @@ from wirespeed.model.port import Port
 from wirespeed.model.question import Purpose
 from wirespeed.model.rule import HostExam, HostRule
 
+MANAGED_IRQ = (5, 6)
+
 
 def _check(exam: HostExam) -> Iterator[Finding]:
     cpus = exam.host[Cpus]
@@ -50,7 +52,8 @@ def _finding(exam: HostExam, where: str, found: str, near: frozenset[int]) -> Fi
     kept = {0}
     if boot is not None and isinstance(boot.smt_siblings, Known):
         kept |= boot.smt_siblings.value
-    chosen = cpu_list_text(near - kept)
+    chosen = cpu_list_text(_to_isolate(exam, near, kept))
+    flags = "managed_irq,domain," if _knows_managed_irq(exam.host[Kernel]) else ""
     return exam.finding(
         Severity.RISK,
         (Evidence(found=found, source=exam.host[Cpus].isolated.source),),
@@ -62,13 +65,41 @@ def _finding(exam: HostExam, where: str, found: str, near: frozenset[int]) -> Fi
                 exam.host[Kernel],
                 "keep the cores that poll, or fewer of these, free of everything else",
                 "isolation",
-                f"isolcpus=managed_irq,domain,{chosen} nohz_full={chosen}",
+                f"isolcpus={flags}{chosen} nohz_full={chosen}",
             ),
         )
         if chosen
         else (),
         unpriced="it costs frames only while another thread runs there",
     )
+
+
+def _to_isolate(
+    exam: HostExam, near: frozenset[int], kept: frozenset[int] | set[int]
+) -> frozenset[int]:
+    """CPUs of the cores to free. Where the node is the whole host, half of its cores stay."""
+    by_number = exam.host[Cpus].by_number
+    if not near >= by_number.keys():
+        return near - kept
+    cores: list[frozenset[int]] = []
+    for number in sorted(near - kept):
+        siblings = by_number[number].smt_siblings
+        core = siblings.value if isinstance(siblings, Known) else frozenset({number})
+        if core not in cores:
+            cores.append(core)
+    # The core of CPU 0 stays as well: of 8 cores, 4 are freed; of 2, the other one.
+    freed = cores[-max(1, (len(cores) + 1) // 2) :]
+    return (near & frozenset[int]().union(*freed)) - kept
+
+
+def _knows_managed_irq(kernel: Kernel) -> bool:
+    """Linux 5.6 brought the flag; one before drops the whole option for a flag it does not know.
+
+    Without flags, `domain` is meant (admin-guide/kernel-parameters.txt, isolcpus=). A release that
+    could not be read is taken for a new one.
+    """
+    release = kernel.version()
+    return not isinstance(release, Known) or release.value >= MANAGED_IRQ
 
 
 RULE = HostRule(

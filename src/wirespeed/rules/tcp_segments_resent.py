@@ -6,7 +6,6 @@ from wirespeed.facts.kernel_tcp import TcpCounts
 from wirespeed.facts.sysctl import Sysctls, sysctl_remedy
 from wirespeed.model.finding import ByHand, Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import Known, known
-from wirespeed.model.question import Purpose
 from wirespeed.model.rule import HostExam, HostRule
 
 FEWEST = 10
@@ -24,7 +23,10 @@ def _check(exam: HostExam) -> Iterator[Finding]:
     control = known(sysctls.text(CONTROL), "the congestion control")
     remedies = [
         Remedy(
-            text="find where frames are lost: the findings on drops, pause and rings above all",
+            text="the sender counts what it sends again, so the loss is on the way out of this "
+            "host or at the receivers: transmit drops here, the switch, then what the peers drop "
+            "on arrival (`ethtool -S`: discards, out_of_buffer, CRC). `ss -ti` names the "
+            "connections that resend, and so the peer to ask the doctor about",
             by_hand=ByHand.FIND_FIRST,
         )
     ]
@@ -66,6 +68,5 @@ RULE = HostRule(
     "for other reasons they never reach line rate. BBR goes by what arrives and how fast. A change "
     "of congestion control without loss gains nothing.",
     source="RFC 9438 (CUBIC) section 4.6; Cardwell et al., BBR, ACM Queue 14 (5), 2016; RFC 6298",
-    purposes=frozenset({Purpose.TCP, Purpose.STORAGE}),
     check=_check,
 )
