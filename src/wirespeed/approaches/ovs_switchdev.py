@@ -20,6 +20,7 @@ from wirespeed.approaches.host_ports import netdev_of, port_of
 from wirespeed.approaches.legacy_vlan_vm import virtual_machines
 from wirespeed.approaches.overlay import bridge_of, guest_port_of
 from wirespeed.approaches.ovs_parts import OWNER, bridges, underlay_steps
+from wirespeed.approaches.support import require_host_managed, require_one_card
 from wirespeed.approaches.vf_ports import (
     firmware_steps,
     pf_with_room,
@@ -110,7 +111,12 @@ def _mode(host: HostFacts, address: str) -> str | None:
 
 
 def switchdev_ports(spec: GuestNetworks, name: str, host: HostFacts) -> Iterator[Wanted]:
-    """Give the ports in switchdev mode, with their channels, ready for filters."""
+    """Give the ports in switchdev mode, with their channels, ready for filters.
+
+    Raises InputError `spec.card_managed`, `spec.two_cards`.
+    """
+    require_host_managed(spec, name, host)
+    require_one_card(spec, name)
     ports = {address: netdev_of(host, name, address) for address in spec.hosts[name].ports}
     is_new = {address: _mode(host, address) != "switchdev" for address in ports}
     for address in ports:

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from wirespeed.approaches.guest_index import guest_index
 from wirespeed.approaches.host_ports import port_of
+from wirespeed.approaches.support import require_host_managed
 from wirespeed.facts.firmware import Firmware
 from wirespeed.facts.sriov import Sriov, SriovPf
 from wirespeed.model.error import InputError
@@ -45,8 +46,9 @@ def firmware_steps(spec: Spec, name: str, host: HostFacts) -> Iterator[FirmwareS
     """Give what makes the cards of a host offer enough VFs, after its next boot; mostly nothing.
 
     A card that is told a larger number keeps it: others may count on it. Raises CannotTellError
-    where the number that it has is not known.
+    where the number that it has is not known, InputError `spec.card_managed`.
     """
+    require_host_managed(spec, name, host)
     wanted = len(vf_shares(spec, name)) + spec.hosts[name].spare_vfs
     asked: set[str] = set()
     for address in spec.hosts[name].ports:
