@@ -35,7 +35,7 @@ why: wirespeed doctor --explain pcie.width_below_capability"""
 GOOD = """\
 alpha: nothing found (1518-byte frames)
   nothing holds enp59s0 below 100.0 Gb/s, bound by ethernet
-  as far as could be told: 3 conditions could not
+  as far as could be determined: 3 conditions could not
 
 enp59s0: most that each element carries of 1518-byte frames, Gb/s
   both directions

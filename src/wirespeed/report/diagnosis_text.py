@@ -106,7 +106,8 @@ def _head(diagnosis: Diagnosis, verbose: bool, width: int) -> Iterator[Line]:
         )
     count = sum(verdict.outcome == "cannot tell" for verdict in diagnosis.verdicts)
     if count and not found:
-        yield from _text(f"as far as could be told: {conditions(count)} could not", width, "  ")
+        text = f"as far as could be determined: {conditions(count)} could not"
+        yield from _text(text, width, "  ")
 
 
 def _finding(number: int, shared: Shared, unit: LoadUnit, width: int) -> Iterator[Line]:
