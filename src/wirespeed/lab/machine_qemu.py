@@ -11,11 +11,8 @@ from wirespeed.model.frozen import Frozen
 
 PROGRAM = "qemu-system-x86_64"
 KERNEL_LINE = (
-    "console=ttyS0 quiet loglevel=4 panic=-1 intel_iommu=on iommu=pt systemd.show_status=false "
-    "tsc=reliable"
+    "console=ttyS0 quiet loglevel=4 panic=-1 intel_iommu=on iommu=pt systemd.show_status=false"
 )
-"""An emulated CPU that waits for one of ours makes the kernel's watchdog take the TSC for unstable:
-the clock source then changes in the midst of a proof."""
 FW_CFG = "opt/wirespeed"
 """Where the host finds its name and keys; machine_init.sh reads it."""
 CONTROL = "lab"
