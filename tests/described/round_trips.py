@@ -15,7 +15,7 @@ from unittest import mock
 
 from click.testing import CliRunner
 
-from described.doc_sriov import as_found, legacy_vlan, ports, rebooted, vf_settings
+from described.doc_sriov import PFS, as_found, legacy_vlan, ports, rebooted, vf_settings
 from described.host import Host, capture_of
 from described.pcie import DEVICES
 from described.planned import spec_of
@@ -55,6 +55,8 @@ def applied(guest: str) -> str:
     for setting, network in zip(settings, NETWORKS, strict=True):
         setting["address"] = guest_mac(guest, network)
     ports(host, mtu=9080, link={"vfinfo_list": settings})
+    for address in PFS:
+        host.put(host.links[f"{DEVICES}/{address}"], sriov_drivers_autoprobe=0)
     for address in VFS:
         host.put(host.links[f"{DEVICES}/{address}"], driver_override="vfio-pci")
     return capture_of(host)
