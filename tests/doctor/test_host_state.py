@@ -3,9 +3,11 @@
 from pathlib import Path
 
 from wirespeed.doctor.host_state import differences, values_of
+from wirespeed.facts.kernel import Kernel
 from wirespeed.facts.netstack import NetStack
 from wirespeed.model.capture import parse_capture
 from wirespeed.model.fact import HostFacts
+from wirespeed.model.observed import Known
 
 MARK = "wirespeed-capture 1 m-1234"
 LINKS = """\
@@ -54,6 +56,21 @@ def test_another_vlan_of_a_vf_is_named():
 def test_a_link_that_came_up_and_an_index_that_counts_on_are_no_differences():
     later = host(index=7, state="DOWN", live=',"LOWER_UP"')
     assert differences("alpha", values_of(host()), values_of(later)) == ()
+
+
+def test_a_clock_source_that_the_watchdog_changed_is_no_difference_and_a_release_is_one():
+    def kernel(clocks: str, release: str = "6.1.0") -> HostFacts:
+        folder = "/sys/devices/system/clocksource/clocksource0"
+        lines = [MARK, "m-1234 begin kernel -", f"/proc/sys/kernel/osrelease:{release}"]
+        lines += [f"{folder}/current_clocksource:{clocks.split()[0]}"]
+        lines += [f"{folder}/available_clocksource:{clocks}", "m-1234 end 0", "m-1234 done", ""]
+        return HostFacts("alpha", parse_capture("\n".join(lines), "alpha"))
+
+    before = kernel("tsc hpet")
+    assert isinstance(before[Kernel].clocksource, Known)
+    assert differences("alpha", values_of(before), values_of(kernel("hpet"))) == ()
+    (one,) = differences("alpha", values_of(before), values_of(kernel("tsc hpet", "6.1.1")))
+    assert (one.before, one.now) == ("6.1.0", "6.1.1")
 
 
 def test_differences_come_in_the_same_order_whatever_the_order_of_the_values():
