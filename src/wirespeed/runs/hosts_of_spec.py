@@ -8,13 +8,11 @@ from wirespeed.apply.control import HostControl
 from wirespeed.apply.control_posix import PosixControl
 from wirespeed.apply.spec_file import parse_spec
 from wirespeed.host.files import read_text
-from wirespeed.host.local import LocalRunner
 from wirespeed.host.reach_destination import (
     Destination,
     EsxiHost,
     Here,
     Recorded,
-    Remote,
     VsphereHost,
     WindowsHost,
     parse_destination,
@@ -24,6 +22,7 @@ from wirespeed.model.error import InputError
 from wirespeed.model.fact import HostFacts
 from wirespeed.model.spec.members import Esxi, Wsl2
 from wirespeed.model.spec.spec import Spec
+from wirespeed.runs.access import runner_at
 from wirespeed.runs.captures import Gathered, gather
 from wirespeed.runs.guest_machines import guest_controls, guest_runners, with_guest_keys
 from wirespeed.runs.plan_hosts import require_whole
@@ -133,12 +132,6 @@ def _host_runners(spec: Spec, stack: ExitStack) -> dict[str, Runner]:
 
 
 def _runner(name: str, place: Destination, stack: ExitStack) -> Runner:
-    if isinstance(place, Here):
-        return LocalRunner()
-    if isinstance(place, Remote):
-        from wirespeed.host.ssh_session import SshSession  # asyncio is not for those who stay here
-
-        return stack.enter_context(SshSession(place))
     if isinstance(place, WindowsHost):
         raise InputError(
             "spec.windows_host",
@@ -155,6 +148,9 @@ def _runner(name: str, place: Destination, stack: ExitStack) -> Runner:
             so="this approach is for Linux hosts",
             next=f"approach: {'esxi'}, or the address of a Linux host",
         )
+    runner = runner_at(place, stack)
+    if runner is not None:
+        return runner
     raise InputError(
         "spec.not_a_host",
         where=name,

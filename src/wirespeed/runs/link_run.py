@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from wirespeed.apply.control import HostControl
-from wirespeed.apply.control_posix import PosixControl
 from wirespeed.apply.executor import Executor
 from wirespeed.apply.guard import refuse_cutoff
 from wirespeed.apply.interrupted import interrupted
@@ -15,14 +14,7 @@ from wirespeed.apply.lockdown_guard import refuse_locked_down
 from wirespeed.apply.planner import make_plan
 from wirespeed.apply.run import Run, open_run
 from wirespeed.host.clock import utc_now
-from wirespeed.host.local import LocalRunner
-from wirespeed.host.reach_destination import (
-    Here,
-    Remote,
-    SwitchHost,
-    WindowsHost,
-    parse_destination,
-)
+from wirespeed.host.reach_destination import SwitchHost, WindowsHost, parse_destination
 from wirespeed.host.switch import SwitchSession
 from wirespeed.model.error import (
     ApplyError,
@@ -38,8 +30,8 @@ from wirespeed.model.step import Step
 from wirespeed.platforms.switch.cable_proof import Match, refuse_port
 from wirespeed.platforms.switch.control import SwitchControl
 from wirespeed.platforms.switch.save import save, unsaved
-from wirespeed.platforms.windows.control import WindowsControl
 from wirespeed.report.plan_text import plan_lines
+from wirespeed.runs.access import REACHED, control_at
 from wirespeed.runs.captures import Gathered, gather
 from wirespeed.runs.how_undone import HowUndone
 from wirespeed.runs.link_port import port_proof
@@ -181,25 +173,14 @@ def ends(host: str, switch: SwitchHost) -> Iterator[dict[str, HostControl]]:
     """Give control of both ends, by what they were called. Raises InputError `link.host`."""
     place = parse_destination(host)
     with ExitStack() as stack:
-        if isinstance(place, Here):
-            card: HostControl = PosixControl(host, LocalRunner())
-        elif isinstance(place, Remote):
-            from wirespeed.host.ssh_session import SshSession
-
-            card = PosixControl(host, stack.enter_context(SshSession(place)))
-        elif isinstance(place, WindowsHost):
-            from wirespeed.host.reach_windows import windows_session
-
-            there = windows_session(place)
-            stack.callback(there.close)
-            card = WindowsControl(host, there)
-        else:
+        card = control_at(host, place, stack)
+        if card is None:
             raise InputError(
                 "link.host",
                 where=shown(host, 80),
                 found="no host that Linux or Windows runs on",
                 so="its card is not set from here",
-                next="here, ssh://USER@HOST, winssh://USER@HOST or winrm://USER@HOST",
+                next=REACHED,
             )
         session = stack.enter_context(SwitchSession(switch))
         yield {host: card, switch.text: SwitchControl(session)}

@@ -7,7 +7,7 @@ from pathlib import Path
 from wirespeed.host.files import make_folder, write_result
 from wirespeed.host.jsonl import ResultWriter
 from wirespeed.host.local import LocalRunner
-from wirespeed.host.reach_destination import Here, Remote, WindowsHost, parse_destination
+from wirespeed.host.reach_destination import WindowsHost, parse_destination
 from wirespeed.measure.workload.folder import (
     WORKLOADS,
     Labelled,
@@ -24,6 +24,7 @@ from wirespeed.model.workload_trial import Workload, WorkloadTrial
 from wirespeed.report.workload_json import pair_json
 from wirespeed.report.workload_markdown import workload_markdown
 from wirespeed.report.workload_text import label_lines, pair_lines, trial_line
+from wirespeed.runs.access import REACHED, runner_at
 from wirespeed.terminal import echo
 
 REPORT = "workload.md"
@@ -101,21 +102,12 @@ def _without(labels: Sequence[Labelled], one: Labelled) -> tuple[Labelled, ...]:
 
 def _reach(name: str, stack: ExitStack) -> Host:
     place = parse_destination(name)
-    if isinstance(place, Here):
-        return LocalRunner()
-    if isinstance(place, Remote):
-        from wirespeed.host.ssh_session import SshSession  # asyncio is not for those who stay here
-
-        return stack.enter_context(SshSession(place))
-    if isinstance(place, WindowsHost):
-        from wirespeed.host.reach_windows import windows_session
-
-        there = windows_session(place)
-        stack.callback(there.close)
-        return ByPowerShell(there)
-    raise InputError(
-        "options.invalid",
-        where="--on",
-        found=f"{shown(name, 80)} is not a host that can be watched",
-        next="here, ssh://USER@HOST, winssh://USER@HOST or winrm://USER@HOST",
-    )
+    runner = runner_at(place, stack)
+    if runner is None:
+        raise InputError(
+            "options.invalid",
+            where="--on",
+            found=f"{shown(name, 80)} is not a host that can be watched",
+            next=REACHED,
+        )
+    return ByPowerShell(runner) if isinstance(place, WindowsHost) else runner

@@ -10,14 +10,7 @@ from contextlib import ExitStack, contextmanager
 from wirespeed.apply.control_posix import PosixControl
 from wirespeed.apply.each_host import on_each
 from wirespeed.doctor.collector import collector_script
-from wirespeed.host.local import LocalRunner
-from wirespeed.host.reach_destination import (
-    Destination,
-    Here,
-    Remote,
-    WindowsHost,
-    parse_destination,
-)
+from wirespeed.host.reach_destination import Destination, WindowsHost, parse_destination
 from wirespeed.host.runner import Runner
 from wirespeed.host.wsl import WslRunner
 from wirespeed.model.error import InputError
@@ -27,6 +20,7 @@ from wirespeed.model.spec.spec import Spec
 from wirespeed.platforms.windows.control import WindowsControl
 from wirespeed.platforms.wsl.approach import SIDE
 from wirespeed.platforms.wsl.control import WslControl
+from wirespeed.runs.access import runner_at
 
 
 @contextmanager
@@ -76,18 +70,9 @@ def wsl_facts(spec: Spec, controls: Mapping[str, PosixControl]) -> dict[str, Hos
 
 
 def _runner(name: str, place: Destination, stack: ExitStack) -> Runner:
-    if isinstance(place, Here):
-        return LocalRunner()
-    if isinstance(place, Remote):
-        from wirespeed.host.ssh_session import SshSession  # asyncio is not for those who stay here
-
-        return stack.enter_context(SshSession(place))
-    if isinstance(place, WindowsHost):
-        from wirespeed.host.reach_windows import windows_session
-
-        session = windows_session(place)
-        stack.callback(session.close)
-        return session
+    runner = runner_at(place, stack)
+    if runner is not None:
+        return runner
     raise InputError(
         "spec.not_a_host",
         where=name,
