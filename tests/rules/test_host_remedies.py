@@ -244,3 +244,35 @@ def test_segments_that_are_resent_are_told_whatever_the_purpose(purpose: Purpose
     (found,) = diagnose(host, Question(purpose=purpose), [BY_SLUG["tcp.segments_resent"]]).findings
     assert "out_of_buffer" in found.remedies[0].text
     assert "ss -ti" in found.remedies[0].text
+
+
+RESTARTS = [
+    ("Ubuntu 24.04.1 LTS", "unit openvswitch-switch.service\n", "openvswitch-switch.service"),
+    ("Red Hat Enterprise Linux 9.4 (Plow)", "unit openvswitch.service\n", "openvswitch.service"),
+    # A capture without the units: the name of the distribution tells.
+    ("SUSE Linux Enterprise Server 15 SP6", None, "openvswitch.service"),
+    ("Debian GNU/Linux 13 (trixie)", None, "openvswitch-switch.service"),
+    ("Ubuntu 24.04.1 LTS", "", None),
+]
+
+
+@pytest.mark.parametrize(("name", "units", "unit"), RESTARTS)
+@pytest.mark.parametrize(
+    "case", ["ovs.offload_not_in_force/present_2_17", "ovs.dpdk_not_initialized/present_true"]
+)
+def test_open_vswitch_is_restarted_by_the_unit_of_the_hosts_distribution(
+    case: str, name: str, units: str | None, unit: str | None
+):
+    sections = f'case begin kernel -\n/etc/os-release:PRETTY_NAME="{name}"\n\ncase end 0\n'
+    if units is not None:
+        sections += f"case begin installed -\n{units}\ncase end 0\n"
+    text = (CASES / case / "capture.txt").read_text()
+    capture = parse_capture(text.replace("case done", f"{sections}case done"), "host")
+    slug = case.partition("/")[0]
+    answer = diagnose(HostFacts("host", capture), Question(), [BY_SLUG[slug]])
+    lines = [c.line() for f in answer.findings for r in f.remedies for c in r.commands]
+    restarts = [line for line in lines if "restart" in line]
+    assert restarts == ([f"systemctl restart {unit}"] if unit else [])
+    if "dpdk" in case:
+        is_debians = name.startswith(("Ubuntu", "Debian"))
+        assert any("update-alternatives" in line for line in lines) == is_debians

@@ -44,6 +44,7 @@ TYPED_BY_HAND = {
     "eswitch.encap_off": "devlink",
     "esxi.no_vfs": "esxcli",
     "eswitch.lag_inactive": "tee",
+    "ovs.dpdk_not_initialized": "systemctl",
     "ovs.interface_error": "ovs-vsctl",
     "ovs.offload_not_in_force": "systemctl",
     "ovs.offload_off": "ovs-vsctl",

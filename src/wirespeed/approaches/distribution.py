@@ -1,56 +1,19 @@
-"""How a host's distribution calls what an approach needs, and what it lacks. Pure."""
+"""What an approach needs of a host's distribution; what it lacks is refused. Pure."""
 
-from dataclasses import dataclass
-
+from wirespeed.facts.distribution import SwitchUnit, distribution_of, switch_unit_of
 from wirespeed.facts.installed import Installed
-from wirespeed.facts.kernel import Kernel
 from wirespeed.facts.ovs import Ovs
 from wirespeed.model.error import InputError
 from wirespeed.model.fact import HostFacts
 from wirespeed.model.observed import Known
 from wirespeed.model.spec.guests import GuestKind
-from wirespeed.steps.ovs_config import SwitchUnit
-
-RED_HATS = ("Red Hat", "CentOS", "Rocky", "AlmaLinux", "Fedora", "Oracle Linux")
-SUSES = ("SUSE", "openSUSE")
-
-
-@dataclass(frozen=True, slots=True)
-class Distribution:
-    """Names of packages; no name: it has none that would do."""
-
-    install: str
-    switch: str
-    switch_with_dpdk: str
-    qemu: str
-
-
-DEBIAN = Distribution(
-    "apt install", "openvswitch-switch", "openvswitch-switch-dpdk", "qemu-system-x86"
-)
-"""And Ubuntu: two builds, and an alternative that chooses one."""
-RED_HAT = Distribution("dnf install", "openvswitch", "openvswitch", "")
-"""One build, with DPDK. Its qemu-kvm has no disk made of a folder (vvfat), and no emulated CPU."""
-SUSE = Distribution("zypper install", "openvswitch", "openvswitch", "qemu-x86")
-
-
-def distribution_of(host: HostFacts) -> Distribution:
-    """Give the distribution by what os-release says; one that is not known has Debian's names."""
-    name = host[Kernel].distribution
-    said = name.value if isinstance(name, Known) else ""
-    if said.startswith(RED_HATS):
-        return RED_HAT
-    return SUSE if said.startswith(SUSES) else DEBIAN
 
 
 def switch_unit(host: HostFacts, name: str) -> SwitchUnit:
     """Give the unit that restarts Open vSwitch there. Raises InputError `spec.no_switch_unit`."""
-    units = host[Installed].units
-    if not isinstance(units, Known) or "openvswitch-switch.service" in units.value:
-        # A capture of a former version does not tell: it is looked at, and nothing is done by it.
-        return "openvswitch-switch.service"
-    if "openvswitch.service" in units.value:
-        return "openvswitch.service"
+    unit = switch_unit_of(host)
+    if unit is not None:
+        return unit
     raise InputError(
         "spec.no_switch_unit",
         where=name,
@@ -88,7 +51,9 @@ def require_programs(host: HostFacts, name: str, guest: str, kind: GuestKind) ->
     where = distribution_of(host)
     packages = where.qemu if kind is GuestKind.QEMU else f"libvirt-clients {' '.join(missing)}"
     if kind is GuestKind.QEMU and not packages:
-        next_step = f"kind: {GuestKind.LIBVIRT}; this distribution's qemu-kvm lacks what we use"
+        next_step = (
+            f"kind: {GuestKind.LIBVIRT}; this distribution's qemu-kvm lacks what wirespeed uses"
+        )
     else:
         next_step = f"{where.install} {packages}, on {name}"
     raise InputError(

@@ -19,7 +19,7 @@ Not proven on hardware. On virtual hosts with `igb`: both ways without an embedd
 
 from collections.abc import Iterator
 
-from wirespeed.approaches.distribution import distribution_of, require_dpdk, switch_unit
+from wirespeed.approaches.distribution import require_dpdk, switch_unit
 from wirespeed.approaches.host_ports import netdev_of, port_of
 from wirespeed.approaches.legacy_vlan_vm import Taken, virtual_machines
 from wirespeed.approaches.overlay import bridge_of, guest_port_of, underlay_address
@@ -37,6 +37,7 @@ from wirespeed.approaches.traits import ApproachTraits, Compared, Feature, Prove
 from wirespeed.approaches.vf_ports import firmware_steps, vf_shares
 from wirespeed.approaches.wanted import Wanted
 from wirespeed.facts.cpu import Cpus
+from wirespeed.facts.distribution import distribution_of
 from wirespeed.facts.locality import node_of_port
 from wirespeed.model.error import InputError
 from wirespeed.model.fact import HostFacts

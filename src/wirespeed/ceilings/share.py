@@ -10,7 +10,21 @@ LEAST_SHARE = 0.001
 WIRE = "ethernet"
 
 
-def lost_share(
+def frames_lost(
+    ledger: Ledger, direction: Direction, share: float | None, source: str
+) -> tuple[Change, ...]:
+    """Give what a share of lost frames costs the link; `source`: the command that counted it."""
+    return tuple(_lost_share(ledger, direction, share, "share of frames lost", source))
+
+
+def time_paused(
+    ledger: Ledger, direction: Direction, share: float | None, source: str
+) -> tuple[Change, ...]:
+    """Give what a share of paused time costs the link; `source`: the command that counted it."""
+    return tuple(_lost_share(ledger, direction, share, "share of the time paused", source))
+
+
+def _lost_share(
     ledger: Ledger, direction: Direction, share: float | None, of: str, source: str
 ) -> Iterator[Change]:
     """Give the link's ceiling without a share that was measured, and with it.

@@ -2,14 +2,16 @@
 
 import re
 from dataclasses import dataclass
+from typing import Literal
 
 from wirespeed.facts.counters import Counters, Place
-from wirespeed.facts.ethtool import safe_netdev
+from wirespeed.facts.ethtool import ethtool_command, safe_netdev
 from wirespeed.model.command import Command
 from wirespeed.model.finding import ByHand, Danger, Evidence, Remedy, Severity
 from wirespeed.model.observed import Absent, Known, known
 from wirespeed.model.port import Port
 from wirespeed.model.rule import DoesNotApplyError
+from wirespeed.model.step_call import StepCall
 
 PRIORITY = re.compile(r"prio|pfc")
 COSTLY_SHARE = 0.01
@@ -30,14 +32,23 @@ class Paused:
     evidence: tuple[Evidence, ...]
 
 
-def priority_remedy(netdev: str, text: str) -> Remedy:
-    """Make the remedy that ends pause frames by priority, which `ethtool -A` is not about."""
-    command = ("dcb", "pfc", "set", "dev", safe_netdev(netdev), "prio-pfc", "all:off")
+def without_pause(
+    netdev: str, found: Paused, side: Literal["rx", "tx"], text: str, priority_text: str
+) -> Remedy:
+    """Make the remedy that ends what was found; `ethtool -A` is not about priorities."""
+    if found.by_priority:
+        command = ("dcb", "pfc", "set", "dev", safe_netdev(netdev), "prio-pfc", "all:off")
+        return Remedy(
+            text=priority_text,
+            commands=(Command(argv=command),),
+            danger=Danger.DROPS_LINK,
+            by_hand=ByHand.NO_STEP,
+        )
     return Remedy(
         text=text,
-        commands=(Command(argv=command),),
+        commands=(ethtool_command("-A", netdev, side, "off"),),
         danger=Danger.DROPS_LINK,
-        by_hand=ByHand.NO_STEP,
+        steps=(StepCall.of("pause", netdev=netdev, **{side: False}),),
     )
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from wirespeed.ceilings.share import lost_share
+from wirespeed.ceilings.share import frames_lost
 from wirespeed.facts.counters import Counters, Place
 from wirespeed.facts.counters_loss import SHOWN, loss_at
 from wirespeed.facts.cpu import Cpus
@@ -32,14 +32,8 @@ def _check(exam: PortExam) -> Iterator[Finding]:
             ),
             *_let_the_peer_wait(exam),
         ),
-        changes=tuple(
-            lost_share(
-                exam.ledger,
-                Direction.RECEIVE,
-                loss.share_now,
-                "share of frames lost",
-                loss.evidence[0].source,
-            )
+        changes=frames_lost(
+            exam.ledger, Direction.RECEIVE, loss.share_now, loss.evidence[0].source
         ),
         unpriced=loss.unpriced,
     )

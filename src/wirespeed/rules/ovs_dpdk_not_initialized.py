@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from wirespeed.facts.distribution import build_shown, switch_restart
 from wirespeed.facts.ovs import Ovs
 from wirespeed.model.command import Command
 from wirespeed.model.finding import ByHand, Evidence, Finding, Remedy, Severity
@@ -35,11 +36,11 @@ def _check(exam: HostExam) -> Iterator[Finding]:
         remedies=(
             Remedy(
                 text="see what the daemon said when it started: hugepages, the PCI addresses in "
-                "dpdk-extra, or a daemon that was built without DPDK (Debian and Ubuntu choose it "
-                "by update-alternatives); then restart it",
+                "dpdk-extra, or a build without DPDK; then restart it",
                 commands=(
                     Command(argv=("grep", "-i", "dpdk", "/var/log/openvswitch/ovs-vswitchd.log")),
-                    Command(argv=("update-alternatives", "--display", "ovs-vswitchd")),
+                    *build_shown(exam.host),
+                    *switch_restart(exam.host),
                 ),
                 by_hand=ByHand.FIND_FIRST,
             ),

@@ -3,9 +3,9 @@
 import re
 from collections.abc import Iterator
 
+from wirespeed.facts.distribution import switch_restart
 from wirespeed.facts.netstack import NetStack
 from wirespeed.facts.ovs import UPCALL, Ovs, OvsInterface
-from wirespeed.model.command import Command
 from wirespeed.model.finding import ByHand, Danger, Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import Absent, CannotTellError, Known, known
 from wirespeed.model.rule import DoesNotApplyError, HostExam, HostRule
@@ -47,9 +47,8 @@ def _check(exam: HostExam) -> Iterator[Finding]:
         so="every packet of the VFs goes through the host's cores, though the setting says not",
         remedies=(
             Remedy(
-                text="restart Open vSwitch (the service is called openvswitch elsewhere than on "
-                "Debian and Ubuntu); traffic stops for a moment",
-                commands=(Command(argv=("systemctl", "restart", "openvswitch-switch")),),
+                text="restart Open vSwitch; traffic stops for a moment",
+                commands=switch_restart(exam.host),
                 danger=Danger.DROPS_LINK,
                 by_hand=ByHand.NO_STEP,
             ),

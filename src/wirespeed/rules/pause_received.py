@@ -2,16 +2,14 @@
 
 from collections.abc import Iterator
 
-from wirespeed.ceilings.share import lost_share
+from wirespeed.ceilings.share import time_paused
 from wirespeed.facts.counters import Counters, Place
-from wirespeed.facts.counters_pause import Paused, paused, priority_remedy
-from wirespeed.facts.ethtool import ethtool_command
+from wirespeed.facts.counters_pause import Paused, paused, without_pause
 from wirespeed.facts.link import Links
 from wirespeed.model.ceiling import Direction
-from wirespeed.model.finding import ByHand, Danger, Evidence, Finding, Remedy, Severity
+from wirespeed.model.finding import ByHand, Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import Known
 from wirespeed.model.rule import PortExam, PortRule
-from wirespeed.model.step_call import StepCall
 
 
 def _check(exam: PortExam) -> Iterator[Finding]:
@@ -32,29 +30,17 @@ def _check(exam: PortExam) -> Iterator[Finding]:
                 "send to, or a receiver behind it, does not keep up. Fix that one",
                 by_hand=ByHand.FAR_END,
             ),
-            priority_remedy(
+            without_pause(
                 exam.port.netdev or "",
+                found,
+                "rx",
+                "or ignore the peer's pause frames; it then drops what it cannot take. Not where "
+                "RoCE or another protocol needs a link without loss",
                 "or obey none of them by priority (PFC); the port then drops what it cannot take. "
                 "Not where RoCE or another protocol needs a link without loss",
-            )
-            if found.by_priority
-            else Remedy(
-                text="or ignore the peer's pause frames; it then drops what it cannot take. Not "
-                "where RoCE or another protocol needs a link without loss",
-                commands=(ethtool_command("-A", exam.port.netdev or "", "rx", "off"),),
-                danger=Danger.DROPS_LINK,
-                steps=(StepCall.of("pause", netdev=exam.port.netdev, rx=False),),
             ),
         ),
-        changes=tuple(
-            lost_share(
-                exam.ledger,
-                Direction.TRANSMIT,
-                found.share,
-                "share of the time paused",
-                found.evidence[0].source,
-            )
-        ),
+        changes=time_paused(exam.ledger, Direction.TRANSMIT, found.share, found.evidence[0].source),
         unpriced="the share of the time in which it may not send is the cost, where the card "
         "counts it",
     )

@@ -2,14 +2,12 @@
 
 from collections.abc import Iterator
 
-from wirespeed.ceilings.share import lost_share
+from wirespeed.ceilings.share import time_paused
 from wirespeed.facts.counters import Counters, Place
-from wirespeed.facts.counters_pause import paused, priority_remedy
-from wirespeed.facts.ethtool import ethtool_command
+from wirespeed.facts.counters_pause import paused, without_pause
 from wirespeed.model.ceiling import Direction
-from wirespeed.model.finding import ByHand, Danger, Finding, Remedy
+from wirespeed.model.finding import ByHand, Finding, Remedy
 from wirespeed.model.rule import PortExam, PortRule
-from wirespeed.model.step_call import StepCall
 
 
 def _check(exam: PortExam) -> Iterator[Finding]:
@@ -26,29 +24,17 @@ def _check(exam: PortExam) -> Iterator[Finding]:
                 "serve the queues. Each has its own finding where it can be seen",
                 by_hand=ByHand.FIND_FIRST,
             ),
-            priority_remedy(
+            without_pause(
                 exam.port.netdev or "",
+                found,
+                "tx",
+                "or stop sending pause frames: the peer is no longer held back, and what this "
+                "host cannot take is dropped here",
                 "or send none by priority (PFC): the peer is no longer held back, and what this "
                 "host cannot take is dropped here",
-            )
-            if found.by_priority
-            else Remedy(
-                text="or stop sending pause frames: the peer is no longer held back, and what "
-                "this host cannot take is dropped here",
-                commands=(ethtool_command("-A", exam.port.netdev or "", "tx", "off"),),
-                danger=Danger.DROPS_LINK,
-                steps=(StepCall.of("pause", netdev=exam.port.netdev, tx=False),),
             ),
         ),
-        changes=tuple(
-            lost_share(
-                exam.ledger,
-                Direction.RECEIVE,
-                found.share,
-                "share of the time paused",
-                found.evidence[0].source,
-            )
-        ),
+        changes=time_paused(exam.ledger, Direction.RECEIVE, found.share, found.evidence[0].source),
         unpriced="the share of the time in which the peer may not send is the cost, where the "
         "card counts it",
     )

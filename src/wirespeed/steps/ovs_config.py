@@ -1,10 +1,11 @@
 """A setting of Open vSwitch as a whole: `other_config` of its one row."""
 
 import re
-from typing import Annotated, ClassVar, Literal, TypeAlias
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
+from wirespeed.facts.distribution import SwitchUnit
 from wirespeed.facts.ovsdb_table import mapping, tables_of
 from wirespeed.model.capture import Section
 from wirespeed.model.command import Command
@@ -20,8 +21,6 @@ STARTED = "rundir"
 KEY = r"^[a-z][a-z0-9-]{0,63}$"
 VALUE = r"^[A-Za-z0-9_.:,=\[\]@/ -]{1,512}$"
 BARE = r"[A-Za-z0-9_.-]+"
-SwitchUnit: TypeAlias = Literal["openvswitch-switch.service", "openvswitch.service"]
-"""Of Debian and Ubuntu; of Red Hat and SUSE."""
 OVS_CTL = ("/usr/share/openvswitch/scripts/ovs-ctl", "restart", "--no-monitor")
 """For a host that systemd does not run."""
 DPDK_INIT, INITIALIZED = "dpdk-init", "dpdk_initialized"
