@@ -17,17 +17,17 @@ python_lines() {
 
 kinds='is_(esxi|only_\w+|about_linux|of_windows)\(|has_windows_side\(|by_vsphere\('
 kinds="$kinds|isinstance\([^)]*(Esxi|Windows|Switch|Vsphere)Host|Shell\.(POWERSHELL|SWITCH|VSPHERE)"
-at_most 30 'branches on the kind of host outside platforms' \
+at_most 0 'branches on the kind of host outside platforms' \
 	"$(python_lines "$kinds|\bSIDE\b" | grep -vE '/platforms/|model/command|host/reach_dest')"
 members='LegacyVlan|OvsDpdk|OvsTc|Wsl2|Esxi|HostsOnly'
-at_most 7 'branches on an approach outside its file' \
+at_most 2 'branches on an approach outside its file' \
 	"$(python_lines "\.approach (==|!=|is|in) |isinstance\([^)]*\b($members)\)" |
 		grep -vE '/approaches/|/platforms/|model/spec')"
 at_most 2 'files that import by name: catalog, cli' \
 	"$(python_lines 'import_module|pkgutil' | cut -d: -f1 | sort -u)"
 at_most 0 'findings that name their rule' "$(python_lines 'rule=RULE.slug')"
 at_most 0 'lists of steps in another package' "$(python_lines '^ORDER\b' | grep apply/)"
-at_most 86 'files of less than 40 lines' "$(find "$sources" -name '*.py' ! -name __init__.py \
+at_most 92 'files of less than 40 lines' "$(find "$sources" -name '*.py' ! -name __init__.py \
 	-exec awk 'END { if (NR < 40) print FILENAME }' {} \;)"
 
 [ -z "$failed" ] || {

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import get_args
 
 import wirespeed
-from wirespeed.catalog import approaches, facts, platform_of_rule, platforms, rules
+from wirespeed.catalog import accesses, approaches, facts, platform_of_rule, platforms, rules
 from wirespeed.model.fact import Fact
 from wirespeed.model.spec.members import Member
 
@@ -20,8 +20,11 @@ def test_every_file_with_a_rule_is_found_by_its_slug():
 
 
 def test_every_folder_of_platforms_has_its_platform_and_one_of_them_is_usual():
-    folders = {path.name for path in (SOURCE / "platforms").iterdir() if path.name[0] != "_"}
+    files = list((SOURCE / "platforms").glob("*/*.py"))
+    folders = {file.parent.name for file in files if file.name == "platform.py"}
     assert len(platforms()) == len({one.name for one in platforms()}) == len(folders)
+    assert folders == {file.parent.name for file in files if file.name == "access.py"}
+    assert [access.name for access in accesses()] == [one.name for one in platforms()]
     assert [one.name for one in platforms() if one.is_usual] == [platforms()[0].name] == ["Linux"]
 
 

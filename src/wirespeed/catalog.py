@@ -6,6 +6,7 @@ Found by name, so that nothing below imports what stands above it.
 import importlib
 import importlib.util
 import pkgutil
+from collections.abc import Iterator
 from functools import cache
 from types import ModuleType
 from typing import Any
@@ -74,6 +75,12 @@ def platforms() -> tuple[Platform, ...]:
     """Every kind of host, Linux first: each folder of `platforms/` has one, called PLATFORM."""
     found = [importlib.import_module(f"{name}.platform").PLATFORM for name in _folders(PLATFORMS)]
     return tuple(sorted(found, key=lambda platform: not platform.is_usual))
+
+
+def accesses() -> Iterator[Any]:
+    """Every `Access` to a kind of host, Linux first: each is loaded when it is asked for."""
+    for name in sorted(_folders(PLATFORMS), key=lambda name: name != f"{PLATFORMS}.linux"):
+        yield importlib.import_module(f"{name}.access").ACCESS
 
 
 @cache

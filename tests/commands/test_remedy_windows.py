@@ -14,8 +14,9 @@ from described_wsl2 import CARD, windows_as_found
 
 from described.windows import Windows, as_found, external_switch, guid
 from wirespeed.apply import guard_timer_change
+from wirespeed.apply.control_posix import PosixControl
 from wirespeed.commands import remedy as command
-from wirespeed.commands.undo import undo
+from wirespeed.commands import undo as undo_command
 from wirespeed.doctor.diagnose import diagnose
 from wirespeed.model.capture import parse_capture
 from wirespeed.model.error import ApplyError, InputError, WirespeedError
@@ -25,7 +26,7 @@ from wirespeed.model.question import Question
 from wirespeed.model.spec.spec import Spec
 from wirespeed.platforms.windows import control as control_powershell
 from wirespeed.platforms.windows.control import WindowsControl
-from wirespeed.runs import hosts_of_spec, remedy_run, wsl_hosts
+from wirespeed.runs import hosts_of_spec, remedy_run
 
 HOST, SWITCH = "winssh://ann@desk", "wirespeed-external"
 
@@ -48,7 +49,7 @@ class Desk:
         controls = WindowsControl("desk", self.shell, back_s=5.0)
 
         @contextmanager
-        def windows_controls(spec: Spec) -> Iterator[dict[str, WindowsControl]]:
+        def controls_of(spec: Spec) -> Iterator[dict[str, WindowsControl]]:
             assert list(spec.hosts) == ["desk"]
             yield {"desk": controls}
 
@@ -57,7 +58,8 @@ class Desk:
             text = self.capture()
             yield diagnose(HostFacts(HOST, parse_capture(text, HOST)), question), text
 
-        monkeypatch.setattr(hosts_of_spec, "windows_controls", windows_controls)
+        for module in (remedy_run, undo_command):
+            monkeypatch.setattr(module, "controls_of", controls_of)
         monkeypatch.setattr(remedy_run, "examine", examine)
         monkeypatch.setattr(control_powershell, "PAUSE_S", 0.0)
 
@@ -84,7 +86,9 @@ class Desk:
         return CliRunner().invoke(command.remedy, arguments, standalone_mode=False)
 
     def undo(self, run: str) -> Result:
-        return CliRunner().invoke(undo, [str(self.folder / run)], standalone_mode=False)
+        return CliRunner().invoke(
+            undo_command.undo, [str(self.folder / run)], standalone_mode=False
+        )
 
 
 @pytest.fixture
@@ -182,11 +186,13 @@ def test_a_windows_without_a_card_has_nothing_to_mend(desk: Desk, monkeypatch: p
     assert isinstance(error, InputError) and error.what == "remedy.no_port"
 
 
-def test_a_spec_that_wants_something_is_of_no_windows_alone():
+def test_a_host_is_controlled_as_its_address_says():
     spec = remedy_run.spec_for_host(HOST, HostFacts(HOST, parse_capture(whole(), HOST)))
-    assert wsl_hosts.is_of_windows(spec)
+    with hosts_of_spec.controls_of(spec) as controls:
+        assert isinstance(controls["desk"], WindowsControl)
     linux = {name: h.model_copy(update={"reach": "here"}) for name, h in spec.hosts.items()}
-    assert not wsl_hosts.is_of_windows(spec.model_copy(update={"hosts": linux}))
+    with hosts_of_spec.controls_of(spec.model_copy(update={"hosts": linux})) as controls:
+        assert type(controls["desk"]) is PosixControl
     assert spec.hosts["desk"].ports == ("0000:0a:00.0",)
 
 

@@ -12,9 +12,11 @@ from wirespeed.model.fact import HostFacts
 from wirespeed.model.observed import Known
 from wirespeed.model.switch_kind import SwitchKind
 from wirespeed.platforms.switch.cable_proof import Match
+from wirespeed.platforms.switch.card_end import card_end_of
 from wirespeed.platforms.switch.facts.switchport import COMMANDS
+from wirespeed.platforms.windows.facts.windows_adapters import WindowsAdapters
 from wirespeed.runs import link_port as module
-from wirespeed.runs.link_port import card_end_of, port_proof
+from wirespeed.runs.link_port import port_proof
 
 KEYS = {"status": "os6_status", "lldp": "os6_lldp"}
 
@@ -70,13 +72,15 @@ def test_an_adapter_of_windows_is_known_by_its_address_to_the_switchport():
     windows = Windows()
     as_found(windows)
     facts = HostFacts("desk", parse_capture(windows.capture(), "desk"))
-    card = next(one for one in facts[module.WindowsAdapters].cards() if one.is_up)
+    card = next(one for one in facts[WindowsAdapters].cards() if one.is_up)
     end = card_end_of(facts, card.name)
     assert end.macs == (card.mac,) and len(card.mac) == 12
     assert isinstance(end.is_up, Known) and end.is_up.value
     assert end.link_bps == card.link_bps
 
 
+@pytest.mark.usefixtures("sw1")
 def test_a_netdev_that_is_not_there_is_in_no_switchport():
+    assert card_end_of(linux(), "eth77") is None
     with pytest.raises(InputError, match=r"link\.netdev"):
-        card_end_of(linux(), "eth77")
+        port_proof(linux(), "eth77", place("Te1/0/1"))

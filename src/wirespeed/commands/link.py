@@ -9,14 +9,7 @@ from wirespeed.apply.run_place import other_run_folder
 from wirespeed.commands.break_lock import break_lock
 from wirespeed.commands.described import Described
 from wirespeed.commands.undo_options import undo_options
-from wirespeed.host.reach_destination import (
-    SwitchHost,
-    parse_destination,
-)
-from wirespeed.model.error import (
-    InputError,
-)
-from wirespeed.model.shown import shown
+from wirespeed.platforms.switch.place import switchport_place
 from wirespeed.runs.how_undone import HowUndone
 from wirespeed.runs.link_run import LinkRequest, save_link, set_link, undo_link
 from wirespeed.runs.link_steps import Encoding
@@ -139,7 +132,7 @@ def link(
         Wanted(
             host=host,
             netdev=netdev,
-            switch=_switchport(switch),
+            switch=switchport_place(switch),
             sets_speed=link_bps is not None,
             link_bps=link_bps if isinstance(link_bps, int) else None,
             fec=fec,
@@ -159,15 +152,3 @@ def link(
     if is_undone:
         return undo_link(asked, HowUndone(force, forget))
     return set_link(asked) if is_set else save_link(asked)
-
-
-def _switchport(text: str) -> SwitchHost:
-    place = parse_destination(text)
-    if not isinstance(place, SwitchHost) or not place.switchport:
-        raise InputError(
-            "link.switch",
-            where=shown(text, 80),
-            found="no port of a switch",
-            next="as in switch+dell_os6://admin@sw1/Te1/0/1",
-        )
-    return place

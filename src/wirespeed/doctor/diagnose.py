@@ -58,7 +58,7 @@ def diagnose(
     ledgers = {port: _ledger(host, port, question, faults) for port in ports}
     said: list[Said] = []
     for rule in rules() if chosen is None else chosen:
-        if not own.is_usual and _is_about_linux(rule):
+        if not own.is_usual and _concerns_linux(rule):
             said.append(_not_linux(rule, host.name, own))
         else:
             said += _ask(rule, host, question, ports, ledgers, faults)
@@ -149,7 +149,7 @@ def _others(
         return ()
 
 
-def _is_about_linux(rule: Rule) -> bool:
+def _concerns_linux(rule: Rule) -> bool:
     """Of a port of Linux, or in no other platform's folder."""
     return isinstance(rule, PortRule) or platform_of_rule(rule).is_usual
 

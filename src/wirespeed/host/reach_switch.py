@@ -1,43 +1,35 @@
 """Captures of switches, one after another: there are few, and each is one session."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import closing
+from functools import partial
 
-from wirespeed.host.capture_request import Captured, CaptureRequest, Progress, Unreachable
+from wirespeed.host.batch import OneByOne
+from wirespeed.host.capture_request import Captured, CaptureRequest
 from wirespeed.host.clock import monotonic_s
 from wirespeed.host.reach_destination import SwitchHost
 from wirespeed.host.switch import SwitchSession, switch_capture
-from wirespeed.model.error import HostError, WirespeedError
+from wirespeed.model.error import HostError
 
 
 def reach_switches(
-    places: Sequence[SwitchHost],
-    request: CaptureRequest,
-    progress: Progress,
-    session_of: Callable[[SwitchHost], SwitchSession] = SwitchSession,
-) -> Iterator[Captured | Unreachable]:
-    """Give one result for each."""
-    for place in places:
-        progress(place, "connecting")
-        try:
-            yield _captured(place, request, session_of)
-        except WirespeedError as error:
-            yield Unreachable(place, error)
+    places: Sequence[SwitchHost], request: CaptureRequest, _limit: int
+) -> OneByOne[SwitchHost]:
+    """Give what reads them."""
+    return OneByOne(places, partial(_captured, request))
 
 
-def _captured(
-    place: SwitchHost, request: CaptureRequest, session_of: Callable[[SwitchHost], SwitchSession]
-) -> Captured:
+def _captured(request: CaptureRequest, place: SwitchHost) -> Captured:
     commands = request.switch.get(place.kind)
     if commands is None:
         raise HostError(
             "host.switch",
             where=place.text,
-            found="what is to be read is not of a switch",
+            found="this command reads hosts only, and this is a switch",
             next="`wirespeed doctor` and `wirespeed capture` read switches",
         )
     started = monotonic_s()
-    with closing(session_of(place)) as session:
+    with closing(SwitchSession(place)) as session:
         again = request.switch_again.get(place.kind, "") if request.again_s else ""
         text = switch_capture(
             place, commands, session, place.cable, again=again, again_s=request.again_s

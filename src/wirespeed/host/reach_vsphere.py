@@ -2,40 +2,29 @@
 
 import json
 import uuid
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from typing import Any
 
-from wirespeed.host.capture_request import Captured, CaptureRequest, Progress, Unreachable
+from wirespeed.host.batch import OneByOne
+from wirespeed.host.capture_request import Captured, CaptureRequest
 from wirespeed.host.clock import monotonic_s
 from wirespeed.host.reach_destination import VsphereHost
+from wirespeed.host.reach_esxi import refuse_esxi
 from wirespeed.host.vsphere import VsphereSession
 from wirespeed.model.capture import MAGIC, VERSION
-from wirespeed.model.error import HostError, WirespeedError
 
 SECTION = "vsphere"
 
 
 def reach_vsphere(
-    places: Sequence[VsphereHost], request: CaptureRequest, progress: Progress
-) -> Iterator[Captured | Unreachable]:
-    """Give one result for each."""
-    for place in places:
-        progress(place, "connecting")
-        try:
-            yield _captured(place, request)
-        except WirespeedError as error:
-            yield Unreachable(place, error)
+    places: Sequence[VsphereHost], request: CaptureRequest, _limit: int
+) -> OneByOne[VsphereHost]:
+    """Give what reads them, or says of each that nothing is to be read of an ESXi host."""
+    return OneByOne(places, _captured if request.esxi else refuse_esxi)
 
 
-def _captured(place: VsphereHost, request: CaptureRequest) -> Captured:
-    if not request.esxi:
-        raise HostError(
-            "host.esxi",
-            where=place.text,
-            found="what is to be read is read on Linux",
-            next="`wirespeed doctor` and `wirespeed capture` read ESXi",
-        )
+def _captured(place: VsphereHost) -> Captured:
     started = monotonic_s()
     with closing(VsphereSession(place)) as session:
         text = vsphere_capture(session.host())

@@ -1,6 +1,6 @@
 """One script on many Windows hosts at once, each in a thread of its own."""
 
-from collections.abc import Generator, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from contextlib import closing
 
@@ -24,25 +24,26 @@ def windows_session(place: WindowsHost) -> SshSession | WinRmSession:
     return WinRmSession(place) if place.by == "winrm" else SshSession(place.remote)
 
 
-def reach_windows(
-    places: Sequence[WindowsHost], request: CaptureRequest, limit: int, progress: Progress
-) -> Generator[Captured | Unreachable, None, None]:
-    """Start at once, and give one result for each as they come."""
-    pool = ThreadPoolExecutor(min(limit, len(places)), thread_name_prefix="windows")
-    for place in places:
-        progress(place, "connecting")
-    return _results(pool, [pool.submit(_visit, place, request) for place in places])
+class WindowsBatch:
+    """Starts at once. `results` gives one for each place; `close` begins no further one."""
 
+    def __init__(self, places: Sequence[WindowsHost], request: CaptureRequest, limit: int) -> None:
+        self._places = places
+        self._pool = ThreadPoolExecutor(min(limit, len(places)), thread_name_prefix="windows")
+        self._visits: list[Future[Captured | Unreachable]] = [
+            self._pool.submit(_visit, place, request) for place in places
+        ]
 
-def _results(
-    pool: ThreadPoolExecutor, futures: Sequence[Future[Captured | Unreachable]]
-) -> Generator[Captured | Unreachable, None, None]:
-    try:
-        for future in as_completed(futures):
-            yield future.result()
-    finally:
-        # Each ends by its own time-out.
-        pool.shutdown(wait=False, cancel_futures=True)
+    def results(self, progress: Progress) -> Iterator[Captured | Unreachable]:
+        """Give one result for each as they come."""
+        for place in self._places:
+            progress(place, "connecting")
+        for visit in as_completed(self._visits):
+            yield visit.result()
+
+    def close(self) -> None:
+        """Return at once: those under way end by their own time-out."""
+        self._pool.shutdown(wait=False, cancel_futures=True)
 
 
 def _visit(place: WindowsHost, request: CaptureRequest) -> Captured | Unreachable:
@@ -57,7 +58,7 @@ def _captured(place: WindowsHost, request: CaptureRequest) -> Captured:
         raise HostError(
             "host.windows",
             where=place.text,
-            found="what is to be read is read by a POSIX shell",
+            found="this command reads Linux hosts only, and this is Windows",
             next="`wirespeed doctor` and `wirespeed capture` read Windows",
         )
     with closing(windows_session(place)) as session:
@@ -70,7 +71,7 @@ def _captured(place: WindowsHost, request: CaptureRequest) -> Captured:
 
 
 def no_powershell(where: str, output: str, errors: str, returncode: int) -> HostError:
-    """Say that it is no Windows, or one that runs no script of ours."""
+    """Say that it is not Windows, or does not run the script."""
     said = shown((errors.strip() or output.strip()).partition("\n")[0], 200)
     return HostError(
         "host.no_answer",

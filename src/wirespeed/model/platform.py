@@ -83,5 +83,15 @@ class Platform:
     """Give a section's text without what people wrote in it; netdevs of the host may stay."""
     within_linux: Callable[[], str] = _no_script
     """What Linux's collector runs besides: the part of the other side, on WSL."""
+    can_be_locked: bool = True
+    """Whether a lock can be left that another controller meets. Not on a switch: some kinds have
+    one, for as long as a session configures. Not by ESXi's API: fields of its own for a host are
+    vCenter's alone (CustomFieldsManager of the vSphere API)."""
+    no_remedy: str = ""
+    """Why `wirespeed remedy` does nothing there; empty: it does."""
+    instead_of_remedy: str = ""
+    """What to do then."""
+    cards: Callable[[HostFacts], Iterator[str]] = _no_names
+    """PCI addresses of its network cards."""
     elsewhere: str = ""
     """Why its steps are not done from a host of another kind, and what to do: `of a switch: …`."""

@@ -4,7 +4,8 @@ from collections.abc import Iterator, Sequence
 
 from wirespeed.apply.drift import Drifted
 from wirespeed.apply.planner import described
-from wirespeed.model.command import Command, Shell
+from wirespeed.catalog import platforms
+from wirespeed.model.command import Command
 from wirespeed.model.finding import Danger
 from wirespeed.model.journal import Entry, StepProgress, progress, tried_s
 from wirespeed.model.journal_salvage import Undoable
@@ -21,10 +22,6 @@ SCRIPT_HEAD = """\
 set -eu
 """
 
-UNLOCKED = (Shell.SWITCH, Shell.VSPHERE)
-"""By these no lock can be left that another controller meets: some kinds of switch have one, for as
-long as a session configures; fields of its own for a host are vCenter's alone (CustomFieldsManager
-of the vSphere API)."""
 NO_LOCK = "no lock keeps others from changing it at the same time"
 
 
@@ -42,7 +39,8 @@ def plan_lines(plan: Plan, first: int = 1) -> Iterator[str]:
     todo = [planned for planned in plan.steps if not planned.no_op]
     yield ""
     yield f"{len(todo)} of {len(plan.steps)} steps are to be done" + _dangers(todo)
-    for host in dict.fromkeys(p.host for p in todo if any(c.shell in UNLOCKED for c in p.commands)):
+    unlocked = [platform.shell for platform in platforms() if not platform.can_be_locked]
+    for host in dict.fromkeys(p.host for p in todo if any(c.shell in unlocked for c in p.commands)):
         yield from wrapped(f"{shown(host)}: {NO_LOCK}", WIDTH, "", "  ")
     for later in plan.later:
         yield from wrapped(later_text(later), WIDTH, "", "  ")

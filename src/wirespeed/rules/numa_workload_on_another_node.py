@@ -34,7 +34,7 @@ def _check(exam: PortExam) -> Iterator[Finding]:
         return
     if named is not None:
         severity = Severity.FAULT
-    elif len(far) == len(working) and _is_only_node(exam, node):
+    elif len(far) == len(working) and _has_one_node(exam, node):
         severity = Severity.RISK
     else:
         # They may well be at work for another port.
@@ -69,7 +69,7 @@ def _works(thread: Thread) -> bool:
     return not isinstance(thread.cpu_share, Known) or thread.cpu_share.value >= WORKS
 
 
-def _is_only_node(exam: PortExam, node: int) -> bool:
+def _has_one_node(exam: PortExam, node: int) -> bool:
     """Whether every port of the host hangs on this node."""
     nodes = [node_of_port(exam.host, port) for port in exam.ports]
     return all(isinstance(seen, Known) and seen.value == node for seen in nodes)

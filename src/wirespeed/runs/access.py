@@ -1,47 +1,43 @@
-"""What leads to a destination: what runs commands there, and what changes it. One ladder for all.
-
-Libraries are loaded by the branch that needs them: those who stay on this machine load no asyncio.
-"""
+"""What leads to a destination: what runs commands there, and what changes it."""
 
 from contextlib import ExitStack
 
 from wirespeed.apply.control_posix import PosixControl
-from wirespeed.host.local import LocalRunner
-from wirespeed.host.reach_destination import Destination, Here, Remote, WindowsHost
+from wirespeed.host.reach_destination import Destination
 from wirespeed.host.runner import Runner
-from wirespeed.platforms.windows.control import WindowsControl
+from wirespeed.measure.workload.watch import CounterSource, LinuxCounters
+from wirespeed.platforms.access import way_to
 
 REACHED = "here, ssh://USER@HOST, winssh://USER@HOST or winrm://USER@HOST"
 """What leads to a Linux or a Windows, for a person who named something else."""
 
 
 def runner_at(place: Destination, stack: ExitStack) -> Runner | None:
-    """Give what runs commands at a Linux or a Windows, ended by `stack`; None: a file, or neither.
+    """Give what runs commands there, ended by `stack`; None: nothing does.
 
     On Windows, commands are PowerShell.
     """
-    if isinstance(place, Here):
-        return LocalRunner()
-    if isinstance(place, Remote):
-        from wirespeed.host.ssh_session import SshSession
+    found = way_to(place)
+    return None if found is None or found[1].runner is None else found[1].runner(place, stack)
 
-        return stack.enter_context(SshSession(place))
-    if isinstance(place, WindowsHost):
-        from wirespeed.host.reach_windows import windows_session
 
-        session = windows_session(place)
-        stack.callback(session.close)
-        return session
-    return None
+def control_by(name: str, place: Destination, runner: Runner) -> PosixControl:
+    """Give control of a host, by what runs commands there. `name` is how the user calls it."""
+    found = way_to(place)
+    made = None if found is None else found[1].control
+    return PosixControl(name, runner) if made is None else made(name, runner)
 
 
 def control_at(name: str, place: Destination, stack: ExitStack) -> PosixControl | None:
-    """Give control of a Linux or a Windows, ended by `stack`; None: a file, or neither.
-
-    `name` is how the user calls it.
-    """
+    """Give control of a host, ended by `stack`; None: nothing runs commands there."""
     runner = runner_at(place, stack)
-    if runner is None:
+    return None if runner is None else control_by(name, place, runner)
+
+
+def counters_at(place: Destination, stack: ExitStack) -> CounterSource | None:
+    """Give what reads a host's counters, ended by `stack`; None: nothing runs commands there."""
+    found = way_to(place)
+    runner = runner_at(place, stack)
+    if found is None or runner is None:
         return None
-    made = WindowsControl if isinstance(place, WindowsHost) else PosixControl
-    return made(name, runner)
+    return (found[1].counters or LinuxCounters)(runner)

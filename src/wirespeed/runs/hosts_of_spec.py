@@ -10,24 +10,20 @@ from wirespeed.apply.spec_file import parse_spec
 from wirespeed.host.files import read_text
 from wirespeed.host.reach_destination import (
     Destination,
-    EsxiHost,
     Here,
     Recorded,
-    VsphereHost,
-    WindowsHost,
     parse_destination,
 )
 from wirespeed.host.runner import Runner
 from wirespeed.model.error import InputError
 from wirespeed.model.fact import HostFacts
-from wirespeed.model.spec.members import Esxi, Wsl2
 from wirespeed.model.spec.spec import Spec
-from wirespeed.runs.access import runner_at
+from wirespeed.platforms.access import access_for, way_to
+from wirespeed.runs.access import REACHED, control_by, runner_at
 from wirespeed.runs.captures import Gathered, gather
 from wirespeed.runs.guest_machines import guest_controls, guest_runners, with_guest_keys
 from wirespeed.runs.plan_hosts import require_whole
 from wirespeed.runs.recorded_hosts import Either, RecordedControls, RecordedFacts
-from wirespeed.runs.wsl_hosts import is_of_windows, windows_controls, wsl_controls, wsl_facts
 
 
 def read_spec(path: Path) -> Spec:
@@ -48,19 +44,10 @@ def controls_of(spec: Spec) -> Iterator[dict[str, PosixControl]]:
 
     Raises InputError `spec.not_a_host` for a recorded one.
     """
-    if isinstance(spec, Wsl2):
-        with wsl_controls(spec) as sides:
+    own = access_for(spec)
+    if own is not None and own.controls is not None:
+        with own.controls(spec) as sides:
             yield sides
-        return
-    if is_of_windows(spec):
-        with windows_controls(spec) as windows:
-            yield windows
-        return
-    if isinstance(spec, Esxi):
-        from wirespeed.runs.esxi_hosts import esxi_controls
-
-        with esxi_controls(spec) as hosts:
-            yield hosts
         return
     with runners_of(spec) as runners:
         yield controls_by(spec, runners)
@@ -68,7 +55,10 @@ def controls_of(spec: Spec) -> Iterator[dict[str, PosixControl]]:
 
 def controls_by(spec: Spec, runners: Mapping[str, Runner]) -> dict[str, PosixControl]:
     """Give control of every host and virtual machine, by what runs commands there."""
-    hosts = {name: PosixControl(name, runners[name]) for name in spec.hosts}
+    hosts = {
+        name: control_by(name, parse_destination(host.reach), runners[name])
+        for name, host in spec.hosts.items()
+    }
     guests = {name: runner for name, runner in runners.items() if name not in hosts}
     return hosts | guest_controls(guests)
 
@@ -77,15 +67,8 @@ def controls_by(spec: Spec, runners: Mapping[str, Runner]) -> dict[str, PosixCon
 def runners_of(spec: Spec) -> Iterator[dict[str, Runner]]:
     """Give what runs commands on every host and in every virtual machine of theirs.
 
-    Raises InputError `spec.not_a_host` for a recorded one.
+    Raises InputError `spec.not_a_host` for a recorded one, `spec.windows_host`, `spec.esxi_host`.
     """
-    if isinstance(spec, Esxi):
-        raise InputError(
-            "spec.esxi_host",
-            where=spec.approach,
-            found="guests of ESXi are not measured by wirespeed: it does not run them",
-            next="wirespeed plan, apply, undo; then measure within the guest",
-        )
     with ExitStack() as stack:
         hosts = _host_runners(spec, stack)
         yield hosts | guest_runners(spec, hosts, stack)
@@ -104,9 +87,10 @@ def readers_of(spec: Spec) -> Iterator[tuple[Mapping[str, HostFacts], Mapping[st
     live = spec.model_copy(update={"hosts": hosts})
     facts = RecordedFacts(recorded)
     with controls_of(live) as controls:
-        is_wsl = isinstance(spec, Wsl2)
+        own = access_for(spec)
+        read = own.facts if own is not None else None
         yield (
-            Either(wsl_facts(live, controls) if is_wsl else facts_of(live), facts),
+            Either(facts_of(live) if read is None else read(live, controls), facts),
             Either(controls, RecordedControls(facts, guests) if recorded else {}),
         )
 
@@ -126,35 +110,30 @@ def facts_of(spec: Spec) -> dict[str, HostFacts]:
 
 def _host_runners(spec: Spec, stack: ExitStack) -> dict[str, Runner]:
     return {
-        name: _runner(name, parse_destination(host.reach), stack)
+        name: _runner(spec, name, parse_destination(host.reach), stack)
         for name, host in spec.hosts.items()
     }
 
 
-def _runner(name: str, place: Destination, stack: ExitStack) -> Runner:
-    if isinstance(place, WindowsHost):
-        raise InputError(
-            "spec.windows_host",
-            where=name,
-            found=f"{place.text} is Windows",
-            so="this approach is for Linux hosts",
-            next=f"approach: {'wsl2'}, or the address of a Linux host",
-        )
-    if isinstance(place, EsxiHost | VsphereHost):
-        raise InputError(
-            "spec.esxi_host",
-            where=name,
-            found=f"{place.text} is ESXi",
-            so="this approach is for Linux hosts",
-            next=f"approach: {'esxi'}, or the address of a Linux host",
-        )
+def _runner(spec: Spec, name: str, place: Destination, stack: ExitStack) -> Runner:
+    found = way_to(place)
+    if found is not None:
+        access, way = found
+        if way.instead and spec.approach not in (way.approaches or ()):
+            raise InputError(
+                f"spec.{access.name.lower()}_host",
+                where=name,
+                found=f"{place.text} is {access.name}",
+                so=f"approach: {spec.approach} is for Linux hosts",
+                next=f"approach: {way.instead}, or the address of a Linux host",
+            )
     runner = runner_at(place, stack)
     if runner is not None:
         return runner
     raise InputError(
         "spec.not_a_host",
         where=name,
-        found=f"{place.text} is a file",
+        found=f"{place.text} is {'a file' if found is None else found[0].name}",
         so="there is nothing to change",
-        next="name a host: `here`, or ssh://USER@HOST",
+        next=f"name a host: {REACHED}",
     )

@@ -14,7 +14,7 @@ from wirespeed.apply.lockdown_guard import refuse_locked_down
 from wirespeed.apply.planner import make_plan
 from wirespeed.apply.run import Run, open_run
 from wirespeed.host.clock import utc_now
-from wirespeed.host.reach_destination import SwitchHost, WindowsHost, parse_destination
+from wirespeed.host.reach_destination import SwitchHost, parse_destination
 from wirespeed.host.switch import SwitchSession
 from wirespeed.model.error import (
     ApplyError,
@@ -27,6 +27,7 @@ from wirespeed.model.observed import CannotTellError
 from wirespeed.model.plan import Plan
 from wirespeed.model.shown import shown
 from wirespeed.model.step import Step
+from wirespeed.platforms.access import CardEnd, way_to
 from wirespeed.platforms.switch.cable_proof import Match, refuse_port
 from wirespeed.platforms.switch.control import SwitchControl
 from wirespeed.platforms.switch.save import save, unsaved
@@ -74,8 +75,9 @@ def set_link(asked: LinkRequest) -> int:
     wanted, place = asked.wanted, asked.wanted.switch
     host, netdev = wanted.host, wanted.netdev
     with ends(host, place) as controls:
-        facts = facts_of(host) if is_windows(host) or wanted.tool != "ethtool" else None
-        card = steps(wanted, *((facts, None) if is_windows(host) else (None, facts)))
+        own = card_end_at(host)
+        facts = facts_of(host) if own is not None or wanted.tool != "ethtool" else None
+        card = steps(wanted, facts, own)
         plan = _planned(wanted, card, controls)
         echo("\n".join(plan_lines(plan)))
         is_there = all(step.no_op for step in plan.steps)
@@ -147,9 +149,10 @@ def _tell_port(
     return is_right or found.match is Match.PROVEN
 
 
-def is_windows(host: str) -> bool:
-    """Tell whether a host's card is set by PowerShell."""
-    return isinstance(parse_destination(host), WindowsHost)
+def card_end_at(host: str) -> CardEnd | None:
+    """Give what sets a card's speed on such a host; None: what does on Linux."""
+    found = way_to(parse_destination(host))
+    return None if found is None else found[1].card_end
 
 
 def _planned(wanted: Wanted, card: list[Step], controls: Mapping[str, HostControl]) -> Plan:

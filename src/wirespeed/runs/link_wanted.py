@@ -4,7 +4,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from wirespeed.facts.link import Links
 from wirespeed.facts.ports import Ports
 from wirespeed.host.clock import Deadline, sleep_s
 from wirespeed.host.reach_destination import SwitchHost
@@ -14,8 +13,8 @@ from wirespeed.model.names import NETDEV
 from wirespeed.model.observed import Known
 from wirespeed.model.shown import shown
 from wirespeed.model.step import Step
-from wirespeed.platforms.windows.facts.windows_adapters import WindowsAdapters
-from wirespeed.platforms.windows.facts.windows_host import has_windows_side
+from wirespeed.platforms.access import CardEnd
+from wirespeed.platforms.switch.card_end import card_end_of
 from wirespeed.platforms.windows.steps.windows_link import WindowsLink
 from wirespeed.runs.link_steps import (
     Encoding,
@@ -25,7 +24,6 @@ from wirespeed.runs.link_steps import (
     switch_fec,
     switch_mtu,
 )
-from wirespeed.runs.link_windows import windows_card_end
 from wirespeed.steps.fec import Fec
 from wirespeed.steps.link_mode import LinkMode
 from wirespeed.steps.mlxlink_speed import MlxlinkSpeed
@@ -54,19 +52,22 @@ class Wanted:
     card_is: int | str | None = None
 
 
-def steps(wanted: Wanted, windows: HostFacts | None, linux: HostFacts | None) -> list[Step]:
-    """Give the steps of the card: of Windows where those facts are given. Raises `link.*`."""
-    if windows is not None:
+def steps(wanted: Wanted, facts: HostFacts | None, own: CardEnd | None) -> list[Step]:
+    """Give the steps of the card; `own` gives the one that sets its speed, if not as on Linux.
+
+    `facts`: needed by `own`, and by a tool that takes PCI addresses. Raises InputError `link.*`.
+    """
+    if own is not None and facts is not None:
         if wanted.fec is not None:
             raise InputError(
                 "link.fec",
                 where=f"{shown(wanted.netdev, 40)} of {wanted.host}",
-                found="the FEC of a card of Windows is not set from here",
+                found="wirespeed sets the FEC of Linux's cards only",
                 next="set it in the card's properties, and --fec of the switch's port by hand",
             )
         if not wanted.sets_speed:
             return []
-        return [windows_card_end(windows, wanted.netdev, wanted.link_bps, wanted.card_is)]
+        return [own(facts, wanted.netdev, wanted.link_bps, wanted.card_is)]
     if not NETDEV.fullmatch(wanted.netdev):
         raise InputError("link.netdev", where=shown(wanted.netdev, 40), found="no name of a netdev")
     # The speed comes last: its reading is known once the link is up, which proves all of them.
@@ -75,11 +76,11 @@ def steps(wanted: Wanted, windows: HostFacts | None, linux: HostFacts | None) ->
         found.append(Fec(netdev=wanted.netdev, encoding=wanted.fec))
     if wanted.sets_speed and wanted.tool == "ethtool":
         found.append(card_end(wanted.netdev, wanted.link_bps))
-    elif wanted.sets_speed and linux is not None:
+    elif wanted.sets_speed and facts is not None:
         bps = wanted.link_bps
         found.append(
             MlxlinkSpeed(
-                pci_address=_pci_address(linux, wanted.netdev),
+                pci_address=_pci_address(facts, wanted.netdev),
                 link_mode=None if bps is None else f"{bps / 1e9:g}G",
                 tool=wanted.tool,
             )
@@ -107,12 +108,8 @@ def proves_link(card: list[Step]) -> bool:
 
 def has_link(facts: HostFacts, netdev: str) -> bool:
     """Tell whether a netdev, or an adapter of Windows, is known to have a link."""
-    if has_windows_side(facts.capture):
-        adapters = facts[WindowsAdapters].all
-        found = adapters.value if isinstance(adapters, Known) else ()
-        return any(one.name == netdev and one.is_up for one in found)
-    link = facts[Links].by_netdev.get(netdev)
-    return link is not None and isinstance(link.is_up, Known) and link.is_up.value
+    card = card_end_of(facts, netdev)
+    return card is not None and isinstance(card.is_up, Known) and card.is_up.value
 
 
 def pauses() -> Iterator[None]:

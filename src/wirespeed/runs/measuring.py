@@ -1,6 +1,7 @@
 """What a proof measures, by what a spec sets up: guests in networks, or the hosts' own ports."""
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Protocol
 
 from wirespeed.host.runner import Runner
@@ -27,15 +28,15 @@ class Measuring(Protocol):
         ...
 
 
-def measuring_of(spec: Spec, runners: Mapping[str, Runner]) -> Measuring:
-    """Give it; `runners` reach the hosts, and their virtual machines.
+def measuring_of(spec: Spec) -> Callable[[Mapping[str, Runner]], Measuring]:
+    """Give what makes it of runners that reach the hosts, and their virtual machines.
 
     Raises InputError `spec.not_measured`.
     """
     if isinstance(spec, GuestNetworks):
-        return GuestMeasuring(spec, runners)
+        return partial(GuestMeasuring, spec)
     if isinstance(spec, HostsOnly):
-        return HostMeasuring(spec, runners)
+        return partial(HostMeasuring, spec)
     raise InputError(
         "spec.not_measured",
         where=spec.approach,

@@ -44,10 +44,11 @@ def prove_into(
         spec=wanted,
         keeps=keeps,
     )
+    measuring_by = measuring_of(wanted)
     with open_run(folder, breaks=breaks, of=of_spec(name)) as run, runners_of(wanted) as runners:
         _refuse_what_stands(run)
         control = controls_by(wanted, runners)
-        measuring = measuring_of(wanted, runners)
+        measuring = measuring_by(runners)
         with closing(ProofFolder(folder, opening)) as files:
             proving = Proving(wanted, name, run, control, files, measuring, asks=asks, keeps=keeps)
             try:

@@ -14,7 +14,6 @@ from wirespeed.host.recorded import read_recorded
 from wirespeed.model.capture import Capture, parse_capture
 from wirespeed.model.fact import HostFacts
 from wirespeed.platforms.esxi.collector import esxi_collector_script
-from wirespeed.platforms.wsl.approach import SIDE
 from wirespeed.runs.plan_hosts import require_whole
 
 T = TypeVar("T", covariant=True)
@@ -60,7 +59,8 @@ class RecordedControls(Mapping[str, RecordedControl]):
     def __getitem__(self, name: str) -> RecordedControl:
         """Give those of one host. Raises as `RecordedFacts` does."""
         inside = Capture((), complete=True)
-        host = name.removesuffix(SIDE)
+        # A name that is not a host's is of one of its sides, as `desk.windows`.
+        host = name if name in self._facts else name.rpartition(".")[0]
         capture = inside if name in self._guests else self._facts[host].capture
         return RecordedControl(capture, self._answers)
 

@@ -10,22 +10,16 @@ from wirespeed.apply.lockdown_guard import refuse_locked_down
 from wirespeed.apply.remedies import Skipped, chosen, plan_remedies
 from wirespeed.apply.run import open_run
 from wirespeed.apply.run_place import other_run_folder
-from wirespeed.facts.ports import Ports
-from wirespeed.host.reach_destination import WindowsHost, parse_destination
+from wirespeed.doctor.platform_of import platform_of
 from wirespeed.model.capture import parse_capture
-from wirespeed.model.command import Shell
 from wirespeed.model.error import HostError, InputError
 from wirespeed.model.fact import HostFacts
 from wirespeed.model.finding import Diagnosis, Finding, Unanswered
-from wirespeed.model.observed import CannotTellError, Known
+from wirespeed.model.observed import CannotTellError
 from wirespeed.model.plan import Plan
 from wirespeed.model.question import Question
 from wirespeed.model.shown import shown
 from wirespeed.model.spec.spec import Spec
-from wirespeed.platforms.esxi.facts.vsphere import is_esxi
-from wirespeed.platforms.switch.describe import is_only_switch
-from wirespeed.platforms.windows.facts.windows_adapters import WindowsAdapters
-from wirespeed.platforms.windows.facts.windows_hardware import WindowsHardwares
 from wirespeed.report.plan_text import plan_lines
 from wirespeed.report.text_lines import wrapped
 from wirespeed.runs.examine import examine
@@ -33,7 +27,6 @@ from wirespeed.runs.hosts_of_spec import controls_of, here_of
 from wirespeed.runs.lone_host import lone_host
 from wirespeed.runs.plan_hosts import require_whole
 from wirespeed.runs.run_hosts import apply_plan
-from wirespeed.runs.wsl_hosts import is_of_windows
 from wirespeed.terminal import confirm, echo
 
 WIDTH = 80
@@ -70,7 +63,7 @@ def remedy_host(asked: RemedyRequest) -> int:
     spec = spec_for_host(host, facts)
     (name,) = spec.hosts
     with controls_of(spec) as controls:
-        shell = Shell.POWERSHELL if is_of_windows(spec) else Shell.POSIX
+        shell = platform_of(facts.capture).shell
         steps, by_hand = chosen(_findings(answer, asked.rules), asked.rules, shell)
         states = controls[name].read([one.step for one in steps]) if steps else []
         plan, left = plan_remedies(name, steps, states)
@@ -114,36 +107,21 @@ def spec_for_host(host: str, facts: HostFacts) -> Spec:
 
     Raises InputError `remedy.no_port`, `remedy.esxi`, `remedy.switch`.
     """
-    if is_only_switch(facts.capture):
+    platform = platform_of(facts.capture)
+    if platform.no_remedy:
         raise InputError(
-            "remedy.switch",
+            f"remedy.{platform.name.lower().removeprefix('a ')}",
             where=host,
-            found="it is a switch, whose ports are set together with what is plugged in there",
-            next="wirespeed link HOST NETDEV SWITCH/PORT --speed 10G; docs/link-speed.md",
-        )
-    if is_esxi(facts.capture):
-        raise InputError(
-            "remedy.esxi",
-            where=host,
-            found="it is an ESXi host, whose remedies a spec names",
-            next="wirespeed plan with `approach: esxi`; docs/esxi.md shows one",
+            found=platform.no_remedy,
+            next=platform.instead_of_remedy,
         )
     try:
-        ports = _ports(host, facts)
+        ports = [*platform.cards(facts)]
     except CannotTellError as error:
         raise InputError("remedy.no_port", where=host, found=error.reason) from None
     if not ports:
         raise InputError("remedy.no_port", where=host, found="it has no network card on PCI")
     return lone_host(host, ports[:8])
-
-
-def _ports(host: str, facts: HostFacts) -> list[str]:
-    """Give the PCI addresses of its cards. Raises CannotTellError."""
-    if not isinstance(parse_destination(host), WindowsHost):
-        return [port.pci_address for port in facts[Ports].ports if port.pci_address]
-    slots = [facts[WindowsHardwares].of(card.guid) for card in facts[WindowsAdapters].cards()]
-    found = [slot.value.pci_address for slot in slots if isinstance(slot, Known)]
-    return [address for address in dict.fromkeys(found) if address]
 
 
 def _findings(answer: Diagnosis, rules: Iterable[str]) -> tuple[Finding, ...]:

@@ -7,7 +7,7 @@ from pathlib import Path
 from wirespeed.host.files import make_folder, write_result
 from wirespeed.host.jsonl import ResultWriter
 from wirespeed.host.local import LocalRunner
-from wirespeed.host.reach_destination import WindowsHost, parse_destination
+from wirespeed.host.reach_destination import parse_destination
 from wirespeed.measure.workload.folder import (
     WORKLOADS,
     Labelled,
@@ -17,14 +17,14 @@ from wirespeed.measure.workload.folder import (
 )
 from wirespeed.measure.workload.pair import Pair, Verdict, compare
 from wirespeed.measure.workload.run import run_trials
-from wirespeed.measure.workload.watch import ByPowerShell, Host
+from wirespeed.measure.workload.watch import CounterSource
 from wirespeed.model.error import InputError
 from wirespeed.model.shown import shown
 from wirespeed.model.workload_trial import Workload, WorkloadTrial
 from wirespeed.report.workload_json import pair_json
 from wirespeed.report.workload_markdown import workload_markdown
 from wirespeed.report.workload_text import label_lines, pair_lines, trial_line
-from wirespeed.runs.access import REACHED, runner_at
+from wirespeed.runs.access import REACHED, counters_at
 from wirespeed.terminal import echo
 
 REPORT = "workload.md"
@@ -100,14 +100,13 @@ def _without(labels: Sequence[Labelled], one: Labelled) -> tuple[Labelled, ...]:
     return tuple(label for label in labels if label is not one)
 
 
-def _reach(name: str, stack: ExitStack) -> Host:
-    place = parse_destination(name)
-    runner = runner_at(place, stack)
-    if runner is None:
+def _reach(name: str, stack: ExitStack) -> CounterSource:
+    source = counters_at(parse_destination(name), stack)
+    if source is None:
         raise InputError(
             "options.invalid",
             where="--on",
             found=f"{shown(name, 80)} is not a host that can be watched",
             next=REACHED,
         )
-    return ByPowerShell(runner) if isinstance(place, WindowsHost) else runner
+    return source

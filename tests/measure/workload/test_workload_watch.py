@@ -8,7 +8,7 @@ from wirespeed.host.clock import sleep_s
 from wirespeed.host.runner import MAX_OUTPUT_BYTES, Completed
 from wirespeed.measure.workload import watch as workload_watch
 from wirespeed.measure.workload.use import READ
-from wirespeed.measure.workload.watch import watched
+from wirespeed.measure.workload.watch import LinuxCounters, watched
 from wirespeed.model.error import HostError, InputError, MeasurementError
 
 
@@ -41,7 +41,7 @@ class DescribedCounters:
 
 def test_a_host_is_read_before_and_after_however_short_it_was():
     beta = DescribedCounters()
-    with watched({"beta": beta}) as uses:
+    with watched({"beta": LinuxCounters(beta)}) as uses:
         assert beta.read == 1
     (use,) = uses
     assert (use.host, use.readings, use.failed) == ("beta", 2, "")
@@ -52,7 +52,7 @@ def test_a_host_is_read_before_and_after_however_short_it_was():
 def test_a_host_is_read_again_and_again_meanwhile(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(workload_watch, "EVERY_S", 0.01)
     beta, gamma = DescribedCounters(), DescribedCounters()
-    with watched({"beta": beta, "gamma": gamma}) as uses:
+    with watched({"beta": LinuxCounters(beta), "gamma": LinuxCounters(gamma)}) as uses:
         while min(beta.read, gamma.read) < 4:
             sleep_s(0.005)
     assert [use.host for use in uses] == ["beta", "gamma"]
@@ -60,7 +60,7 @@ def test_a_host_is_read_again_and_again_meanwhile(monkeypatch: pytest.MonkeyPatc
 
 
 def test_a_host_that_is_lost_meanwhile_says_so_in_its_place():
-    with watched({"beta": DescribedCounters(lost_after=1)}) as uses:
+    with watched({"beta": LinuxCounters(DescribedCounters(lost_after=1))}) as uses:
         pass
     assert uses[0].failed == "ssh.lost: connection reset"
     assert uses[0].ports == ()
@@ -69,7 +69,7 @@ def test_a_host_that_is_lost_meanwhile_says_so_in_its_place():
 def test_a_host_that_cannot_be_read_to_begin_with_stops_it():
     with (
         pytest.raises(HostError),
-        watched({"beta": DescribedCounters(lost_after=0)}),
+        watched({"beta": LinuxCounters(DescribedCounters(lost_after=0))}),
     ):
         raise AssertionError("nothing is to be run")
 
@@ -77,12 +77,12 @@ def test_a_host_that_cannot_be_read_to_begin_with_stops_it():
 def test_a_host_without_proc_is_no_linux_host():
     with (
         pytest.raises(MeasurementError) as caught,
-        watched({"beta": DescribedCounters(output="cat: /proc: not found\n")}),
+        watched({"beta": LinuxCounters(DescribedCounters(output="cat: /proc: not found\n"))}),
     ):
         raise AssertionError("nothing is to be run")
     assert caught.value.what == "host.unreadable"
 
 
 def test_an_error_of_what_runs_meanwhile_is_not_hidden():
-    with pytest.raises(InputError), watched({"beta": DescribedCounters()}):
+    with pytest.raises(InputError), watched({"beta": LinuxCounters(DescribedCounters())}):
         raise InputError("command.missing")

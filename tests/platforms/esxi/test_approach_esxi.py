@@ -14,7 +14,7 @@ from wirespeed.model.step import Step
 from wirespeed.platforms.esxi.approach import esxi
 from wirespeed.platforms.esxi.steps.esxi_guest import EsxiGuest
 from wirespeed.platforms.esxi.steps.esxi_module_parameters import EsxiModuleParameters
-from wirespeed.runs.hosts_of_spec import runners_of
+from wirespeed.runs.measuring import measuring_of
 from wirespeed.runs.remedy_run import spec_for_host
 
 PORT = "0000:af:00.0"
@@ -93,9 +93,9 @@ def test_a_linux_host_is_no_esxi_host():
 
 
 def test_nothing_of_an_esxi_spec_is_measured():
-    with pytest.raises(InputError) as caught, runners_of(spec_of({"numa_node": 1})):
-        raise AssertionError("it is refused before")
-    assert "within the guest" in caught.value.next
+    with pytest.raises(InputError) as caught:
+        measuring_of(spec_of({"numa_node": 1}))
+    assert caught.value.what == "spec.not_measured"
 
 
 def test_a_remedy_of_an_esxi_host_is_a_spec():

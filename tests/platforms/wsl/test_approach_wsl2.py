@@ -17,10 +17,10 @@ from wirespeed.model.step import Step
 from wirespeed.platforms.windows.steps.windows_filter import WindowsFilter
 from wirespeed.platforms.windows.steps.windows_property import WindowsProperty
 from wirespeed.platforms.windows.steps.windows_switch import WindowsSwitch
+from wirespeed.platforms.wsl.access import wsl_controls
 from wirespeed.platforms.wsl.approach import wsl2
 from wirespeed.platforms.wsl.control import WslControl
 from wirespeed.platforms.wsl.steps.wsl_config import WslConfig
-from wirespeed.runs import wsl_hosts
 from wirespeed.steps.file_content import FileContent
 
 SPEC = """\
@@ -170,7 +170,7 @@ def test_two_ports_or_another_approach_with_wsl_are_refused():
 
 class TestSides:
     def test_within_wsl_both_sides_are_this_machine(self):
-        with wsl_hosts.wsl_controls(parse_spec(SPEC, "x")) as controls:
+        with wsl_controls(parse_spec(SPEC, "x")) as controls:
             assert sorted(controls) == ["desk", "desk.windows"]
             with pytest.raises(InputError) as caught:
                 controls["desk"].reboot("x")

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from wirespeed.host.clock import monotonic_s, utc_now
 from wirespeed.host.runner import Runner
 from wirespeed.measure.workload.figure import Reading, figure_pattern, read_figure
-from wirespeed.measure.workload.watch import Host, watched
+from wirespeed.measure.workload.watch import CounterSource, watched
 from wirespeed.model.error import MeasurementError
 from wirespeed.model.workload_trial import Workload, WorkloadTrial
 
@@ -14,7 +14,7 @@ def run_trials(
     workload: Workload,
     numbers: range,
     runner: Runner,
-    hosts: Mapping[str, Host],
+    hosts: Mapping[str, CounterSource],
     record: Callable[[WorkloadTrial], None],
 ) -> None:
     """Run the command once for each number, one after the other.

@@ -13,5 +13,8 @@ PLATFORM = Platform(
     about=esxi_lines,
     ledgers=esxi_ledgers,
     recorded=recorded_guest,
+    can_be_locked=False,
+    no_remedy="an ESXi host: a spec names what is changed there",
+    instead_of_remedy="wirespeed plan with `approach: esxi`; docs/esxi.md shows one",
     elsewhere="of a guest of ESXi: reach its host by vsphere://, with `approach: esxi`",
 )

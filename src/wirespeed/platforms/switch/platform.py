@@ -19,5 +19,8 @@ PLATFORM = Platform(
     ledgers=switch_ledgers,
     private_names=names_of_switches,
     without_free_text=without_descriptions,
+    can_be_locked=False,
+    no_remedy="a switch: its ports are set together with what is plugged in there",
+    instead_of_remedy="wirespeed link HOST NETDEV SWITCH/PORT --speed 10G; docs/link-speed.md",
     elsewhere="of a switch: wirespeed link",
 )

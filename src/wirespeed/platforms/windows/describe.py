@@ -45,6 +45,13 @@ def adapter_names(host: HostFacts) -> Iterator[str]:
     return (adapter.name for adapter in windows_adapters(host))
 
 
+def card_addresses(host: HostFacts) -> Iterator[str]:
+    """Give the PCI addresses of its cards, as far as they are known. Raises CannotTellError."""
+    slots = [host[WindowsHardwares].of(card.guid) for card in host[WindowsAdapters].cards()]
+    found = [slot.value.pci_address for slot in slots if isinstance(slot, Known)]
+    return (address for address in dict.fromkeys(found) if address)
+
+
 def windows_lines(host: HostFacts, _question: Question) -> Iterator[tuple[str, str]]:
     """Give which Windows it is, and name and state of each card: link, slot, driver, firmware."""
     if not has_windows_side(host.capture):

@@ -6,6 +6,7 @@ from wirespeed.platforms.windows.carriers import windows_carried
 from wirespeed.platforms.windows.collector import wsl_part
 from wirespeed.platforms.windows.describe import (
     adapter_names,
+    card_addresses,
     card_beneath,
     is_only_windows,
     windows_ledgers,
@@ -21,6 +22,7 @@ PLATFORM = Platform(
     ledgers=windows_ledgers,
     beneath=card_beneath,
     carried=windows_carried,
+    cards=card_addresses,
     within_linux=wsl_part,
     elsewhere="of the Windows side: reach it by winssh:// or winrm://, or `approach: wsl2`",
 )

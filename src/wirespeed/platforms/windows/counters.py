@@ -1,4 +1,4 @@
-"""The same counters of a Windows host, in one round trip of PowerShell. Pure.
+"""The same counters of a Windows host, in one round trip of PowerShell.
 
 clock    QueryPerformanceCounter, in seconds
 ports    Get-NetAdapterStatistics: bytes of each adapter; RDMA passes them by
@@ -10,8 +10,10 @@ cores    raw counters of Processor Information, by group and number: of a PERF_1
 import json
 import re
 from math import isfinite
-from typing import Any
+from typing import Any, ClassVar
 
+from wirespeed.host.powershell import run_powershell
+from wirespeed.host.runner import Completed, Runner
 from wirespeed.measure.workload.use import Counters
 
 CORES_OF_A_GROUP = 64
@@ -34,7 +36,23 @@ $all = @{
 }
 ConvertTo-Json -Compress -Depth 3 -InputObject $all
 """
+POWERSHELL_S = 60.0
+"""It loads its modules at each reading: seconds, and more where the host is busy."""
 _CORE = re.compile(r"(\d{1,3}),(\d{1,2})")
+
+
+class WindowsCounters:
+    """Those of a Windows host that `runner` runs PowerShell on."""
+
+    clock: ClassVar[str] = "its performance counters"
+
+    def __init__(self, runner: Runner) -> None:
+        self._runner = runner
+
+    def read(self) -> tuple[Completed, Counters | None]:
+        """Read them once."""
+        completed = run_powershell(self._runner, SCRIPT, timeout_s=POWERSHELL_S)
+        return completed, parse_windows_counters(completed.output)
 
 
 def parse_windows_counters(text: str) -> Counters | None:

@@ -5,9 +5,13 @@ from contextlib import ExitStack, contextmanager
 
 from wirespeed.apply.control_posix import PosixControl
 from wirespeed.host.reach_destination import EsxiHost, VsphereHost, parse_destination
+from wirespeed.host.reach_esxi import reach_esxi
+from wirespeed.host.reach_vsphere import reach_vsphere
+from wirespeed.host.ssh_session import SshSession
 from wirespeed.host.vsphere import VsphereSession
 from wirespeed.model.error import InputError
 from wirespeed.model.spec.members import Esxi
+from wirespeed.platforms.access import Access, Turn, Way
 from wirespeed.platforms.esxi.collector import esxi_collector_script
 from wirespeed.platforms.esxi.control import EsxiControl
 from wirespeed.platforms.esxi.control_vsphere import VsphereControl
@@ -24,8 +28,6 @@ def esxi_controls(spec: Esxi) -> Iterator[dict[str, PosixControl]]:
         found: dict[str, PosixControl] = {}
         for name, place in places.items():
             if isinstance(place, EsxiHost):
-                from wirespeed.host.ssh_session import SshSession
-
                 session = stack.enter_context(SshSession(place.remote))
                 found[name] = EsxiControl(name, session, esxi_collector_script())
             elif isinstance(place, VsphereHost):
@@ -64,3 +66,14 @@ def _require_ways(spec: Esxi, ways: Sequence[type]) -> None:
                 found=f"no host of the spec is reached by {scheme}://",
                 next=f"name the machine once more, with reach: {scheme}://USER@HOST",
             )
+
+
+ACCESS = Access(
+    "ESXi",
+    (
+        Way(EsxiHost, reach_esxi, Turn.AT_ONCE, approaches=(), instead="esxi"),
+        Way(VsphereHost, reach_vsphere, Turn.ONE_BY_ONE, approaches=(), instead="esxi"),
+    ),
+    Esxi,
+    esxi_controls,
+)

@@ -11,9 +11,13 @@ from tree_sitter import Language, Parser
 from wirespeed.host.powershell import POWERSHELL
 from wirespeed.host.runner import MAX_OUTPUT_BYTES, Completed
 from wirespeed.measure.workload.use import host_use
-from wirespeed.measure.workload.use_windows import SCRIPT, parse_windows_counters
-from wirespeed.measure.workload.watch import ByPowerShell, watched
+from wirespeed.measure.workload.watch import watched
 from wirespeed.model.error import MeasurementError
+from wirespeed.platforms.windows.counters import (
+    SCRIPT,
+    WindowsCounters,
+    parse_windows_counters,
+)
 
 TICKS = 10_000_000
 """Of Timestamp_Sys100NS, in a second."""
@@ -73,7 +77,7 @@ class DescribedWindows:
 
 
 def test_a_windows_host_is_watched_while_something_runs():
-    with watched({"winssh://hv1": ByPowerShell(DescribedWindows())}) as uses:
+    with watched({"winssh://hv1": WindowsCounters(DescribedWindows())}) as uses:
         pass
     (use,) = uses
     assert (use.host, use.seconds, use.failed) == ("winssh://hv1", 1.0, "")
@@ -100,7 +104,7 @@ def test_a_windows_host_that_does_not_say_is_not_watched(output: str):
     assert parse_windows_counters(output) is None
     with (
         pytest.raises(MeasurementError, match=r"host\.unreadable") as caught,
-        watched({"hv1": ByPowerShell(DescribedWindows(output))}),
+        watched({"hv1": WindowsCounters(DescribedWindows(output))}),
     ):
         raise AssertionError("nothing is to be run")
     assert "Access is denied." in caught.value.found

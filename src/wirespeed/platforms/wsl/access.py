@@ -1,7 +1,7 @@
 """Both sides of hosts with WSL 2: `desk` is its Linux, `desk.windows` its Windows.
 
-here, ssh://   we come to the Linux; powershell.exe, by WSL's interop, to its Windows
-winssh://, winrm://   we come to the Windows; wsl.exe to its Linux
+here, ssh://   the way leads to the Linux; powershell.exe, by WSL's interop, to its Windows
+winssh://, winrm://   the way leads to the Windows; wsl.exe to its Linux
 """
 
 from collections.abc import Iterator, Mapping
@@ -15,16 +15,17 @@ from wirespeed.host.runner import Runner
 from wirespeed.host.wsl import WslRunner
 from wirespeed.model.error import InputError
 from wirespeed.model.fact import HostFacts
-from wirespeed.model.spec.members import HostsOnly
-from wirespeed.model.spec.spec import Spec
+from wirespeed.model.spec.members import Wsl2
+from wirespeed.platforms.access import Access
+from wirespeed.platforms.linux.access import ACCESS as LINUX
+from wirespeed.platforms.windows.access import ACCESS as WINDOWS
 from wirespeed.platforms.windows.control import WindowsControl
 from wirespeed.platforms.wsl.approach import SIDE
 from wirespeed.platforms.wsl.control import WslControl
-from wirespeed.runs.access import runner_at
 
 
 @contextmanager
-def wsl_controls(spec: Spec) -> Iterator[dict[str, PosixControl]]:
+def wsl_controls(spec: Wsl2) -> Iterator[dict[str, PosixControl]]:
     """Give control of both sides of every host, each with a connection of its own.
 
     Raises InputError `spec.not_a_host` for a recorded one.
@@ -41,25 +42,7 @@ def wsl_controls(spec: Spec) -> Iterator[dict[str, PosixControl]]:
         yield found
 
 
-def is_of_windows(spec: Spec) -> bool:
-    """Whether a spec wants nothing and only says how a Windows is reached, as `remedy` makes it."""
-    return isinstance(spec, HostsOnly) and (
-        bool(spec.hosts)
-        and all(isinstance(parse_destination(h.reach), WindowsHost) for h in spec.hosts.values())
-    )
-
-
-@contextmanager
-def windows_controls(spec: Spec) -> Iterator[dict[str, PosixControl]]:
-    """Give control of Windows hosts, whether or not there is a WSL on them."""
-    with ExitStack() as stack:
-        yield {
-            name: WindowsControl(name, _runner(name, parse_destination(host.reach), stack))
-            for name, host in spec.hosts.items()
-        }
-
-
-def wsl_facts(spec: Spec, controls: Mapping[str, PosixControl]) -> dict[str, HostFacts]:
+def wsl_facts(spec: Wsl2, controls: Mapping[str, PosixControl]) -> dict[str, HostFacts]:
     """Read both sides of every host, by its Linux, many at once."""
 
     def look(name: str) -> HostFacts:
@@ -70,13 +53,16 @@ def wsl_facts(spec: Spec, controls: Mapping[str, PosixControl]) -> dict[str, Hos
 
 
 def _runner(name: str, place: Destination, stack: ExitStack) -> Runner:
-    runner = runner_at(place, stack)
-    if runner is not None:
-        return runner
+    for way in (*LINUX.ways, *WINDOWS.ways):
+        if isinstance(place, way.leads_to) and way.runner is not None:
+            return way.runner(place, stack)
     raise InputError(
         "spec.not_a_host",
         where=name,
-        found=f"{place.text} is a file",
+        found=f"{place.text} is neither a Linux nor a Windows host",
         so="there is nothing to change",
         next="name a machine with WSL 2: `here` within it, winssh://USER@HOST, winrm://USER@HOST",
     )
+
+
+ACCESS = Access("WSL", spec=Wsl2, controls=wsl_controls, facts=wsl_facts)
