@@ -80,6 +80,14 @@ def test_the_key_that_it_told_last_counts(guest: Guest, tmp_path: Path):
         assert session.run(WHO).returncode == 0
 
 
+@pytest.mark.parametrize("last", ["k", "+", "/"])
+def test_a_key_may_end_in_any_letter_of_base64(guest: Guest, last: str):
+    key = "ssh-ed25519 AAAA" + "C3" * 31 + "a" + last
+    guest.console.write_text(f"{MARKER} {key}\r\nlogin: ")
+    with guest.session() as session:
+        assert session._await_key() == key
+
+
 def test_whoever_shows_another_key_is_not_talked_to(guest: Guest, tmp_path: Path):
     guest.tells(make_key(tmp_path / "other"))
     with guest.session() as session, pytest.raises(HostError):

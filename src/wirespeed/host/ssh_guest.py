@@ -28,7 +28,7 @@ from wirespeed.model.error import HostError, InputError
 from wirespeed.model.frozen import Frozen
 from wirespeed.model.shown import shown
 
-KEY_LINE = re.compile(r"(ssh-ed25519 AAAA[A-Za-z0-9+/]{64})\b")
+KEY_LINE = re.compile(r"(ssh-ed25519 AAAA[A-Za-z0-9+/]{64})(?![A-Za-z0-9+/=])")
 """RFC 8709: name and 32 bytes, 51 in all and 68 characters of base64."""
 BOOT_S = 600.0
 """For a guest to boot; one whose CPU is emulated takes minutes."""
