@@ -4,7 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from wirespeed.doctor.diagnose import _rank
 from wirespeed.doctor.price import priced
+from wirespeed.model.bound import Bound, Limit
 from wirespeed.model.ceiling import Band, Ceiling, Direction, Ledger
 from wirespeed.model.finding import Change, Finding, Severity
 
@@ -112,3 +114,15 @@ def test_what_a_finding_measured_counts_in_place_of_the_ledgers_own():
     assert (price.now_pps, price.after_pps, price.bound_by_after) == (75, 100, "ethernet")
     (price,) = priced(found, ledger(whole, ceiling("pcie a", 50))).prices
     assert price.cost_pps == 0
+
+
+def test_a_bound_stands_in_place_of_the_reason_and_ranks_nothing():
+    bound = Bound.of_share(Limit.AT_MOST, 1, "of it", "all")
+    only_bound = finding().model_copy(update={"bounds": (bound,), "unpriced": "not known"})
+    assert priced(only_bound, None).unpriced == ""
+    assert priced(only_bound, None).prices == ()
+    assert priced(finding(), None).unpriced
+    both = finding(ceiling("pcie a", 16)).model_copy(update={"bounds": (bound,)})
+    assert priced(both, ledger(ceiling("pcie a", 4))).prices[0].cost_pps == 12
+    cheap = priced(finding(ceiling("pcie a", 5)), ledger(ceiling("pcie a", 4)))
+    assert sorted([only_bound, cheap], key=_rank) == [cheap, only_bound]

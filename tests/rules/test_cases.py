@@ -104,3 +104,16 @@ def test_what_was_seen_or_would_tell_is_a_command_that_anyone_can_type(slug: str
                 assert first.startswith("Get-"), line
                 continue
             assert first in COMMANDS or line in NO_COMMANDS or line.startswith("https://"), line
+
+
+def test_every_price_and_bound_has_its_formula_in_the_rule():
+    """`doctor --explain` prints it; a rule that never gives either has none."""
+    for folder in FOLDERS:
+        question = Question(
+            **json.loads((folder / "expected.json").read_text()).get("question", {})
+        )
+        capture = parse_capture((folder / "capture.txt").read_text(), folder.name)
+        answer = diagnose(HostFacts("host", capture), question, [BY_SLUG[folder.parent.name]])
+        for finding in answer.findings:
+            assert BY_SLUG[finding.rule].price or not (finding.changes or finding.bounds)
+            assert all(bound.formula and bound.of for bound in finding.bounds)

@@ -8,6 +8,8 @@ from wirespeed.model.finding import Change
 LEAST_SHARE = 0.001
 """Below it a price rounds to nothing: what it costs is what the protocol makes of it."""
 WIRE = "ethernet"
+LOST_FORMULA = "at least: line rate x share of the frames that were lost during the capture"
+PAUSED_FORMULA = "at least: line rate x share of the capture in which pause frames stopped it"
 
 
 def frames_lost(

@@ -5,7 +5,14 @@ from wirespeed.model.finding import Finding, Price
 
 
 def priced(finding: Finding, ledger: Ledger | None) -> Finding:
-    """Give the finding with its prices, or with the reason why it has none."""
+    """Give the finding with its prices, or with the reason why it has neither price nor bound."""
+    found = _with_prices(finding, ledger)
+    if found.bounds or found.prices:
+        return found.model_copy(update={"unpriced": ""})
+    return found
+
+
+def _with_prices(finding: Finding, ledger: Ledger | None) -> Finding:
     if not finding.changes:
         reason = (
             finding.unpriced or "what it costs depends on the traffic: measure before and after"

@@ -54,6 +54,8 @@ class Memory(Fact):
     swap_free_bytes: Observed[int]
     node_bytes: dict[int, Observed[int]]
     """Memory by NUMA node."""
+    node_free_bytes: dict[int, Observed[int]]
+    """What of it nothing uses, not even the page cache."""
     transparent: Observed[str]
     """Transparent hugepages: `always`, `madvise`, `never`. Absent: not built in."""
     swapped_in_pages: Observed[int]
@@ -104,6 +106,11 @@ show swapped - swapped
             swap_free_bytes=_amount(info, "SwapFree"),
             node_bytes={
                 int(match[1]): _amount(files[path], "MemTotal")
+                for path in files.paths()
+                if (match := NODE.fullmatch(path))
+            },
+            node_free_bytes={
+                int(match[1]): _amount(files[path], "MemFree")
                 for path in files.paths()
                 if (match := NODE.fullmatch(path))
             },

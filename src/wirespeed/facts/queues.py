@@ -1,12 +1,14 @@
 """Queues of a netdev: descriptors in a ring and number of channels, now and at most."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import ClassVar, Self
 
 from wirespeed.facts.ethtool import before_and_now, ethtool_answer, number_of
 from wirespeed.model.capture import Capture
 from wirespeed.model.fact import Fact
-from wirespeed.model.observed import Observed
+from wirespeed.model.observed import Known, Observed
+from wirespeed.model.port import Port
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +54,11 @@ done
     def of(self, netdev: str) -> NetdevQueues:
         """Queues of one netdev; unreadable where it was not asked about."""
         return self.netdevs.get(netdev) or _read(Capture([], complete=False), netdev)
+
+    def longest_ring(self, ports: Iterable[Port]) -> Known[int] | None:
+        """Give the most descriptors that a receive ring of these ports can have; None: unknown."""
+        rings = [self.of(port.netdev or "").rx_ring_descriptors_max for port in ports]
+        return max((r for r in rings if isinstance(r, Known)), key=lambda r: r.value, default=None)
 
 
 def _read(capture: Capture, netdev: str) -> NetdevQueues:

@@ -5,6 +5,7 @@ from typing import Literal, Self
 
 from pydantic import model_validator
 
+from wirespeed.model.bound import Bound
 from wirespeed.model.ceiling import Ceiling, Direction, Ledger
 from wirespeed.model.command import Command
 from wirespeed.model.frozen import Frozen
@@ -125,8 +126,10 @@ class Finding(Frozen):
     changes: tuple[Change, ...] = ()
     """Given by the rule; the doctor computes `prices` from them and the port's ledger."""
     prices: tuple[Price, ...] = ()
+    bounds: tuple[Bound, ...] = ()
+    """Limits of what it costs, beside a price or in place of one. They do not rank it."""
     unpriced: str = ""
-    """Why it has no price in frames per second, where it has none."""
+    """Why it has neither a price nor a bound, where it has none."""
 
 
 class Verdict(Frozen):

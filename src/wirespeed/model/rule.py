@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
+from wirespeed.model.bound import Bound
 from wirespeed.model.ceiling import Ledger
 from wirespeed.model.fact import HostFacts
 from wirespeed.model.finding import Change, Evidence, Finding, Remedy, Severity
@@ -39,6 +40,7 @@ class HostExam:
         where: str = "",
         remedies: tuple[Remedy, ...] = (),
         changes: tuple[Change, ...] = (),
+        bounds: tuple[Bound, ...] = (),
         unpriced: str = "",
     ) -> Finding:
         """Make a finding of this rule, about `where` or the exam's own place."""
@@ -50,6 +52,7 @@ class HostExam:
             so=so,
             remedies=remedies,
             changes=changes,
+            bounds=bounds,
             unpriced=unpriced,
         )
 
@@ -95,6 +98,8 @@ class HostRule(_Rule):
     check: Callable[[HostExam], Iterable[Finding]]
     purposes: frozenset[Purpose] | None = None
     """The purposes that it matters for; None: all."""
+    price: str = ""
+    """The formula of its price or bound; empty: it has neither."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +113,8 @@ class PortRule(_Rule):
     check: Callable[[PortExam], Iterable[Finding]]
     purposes: frozenset[Purpose] | None = None
     """The purposes that it matters for; None: all."""
+    price: str = ""
+    """The formula of its price or bound; empty: it has neither."""
 
 
 Rule = HostRule | PortRule

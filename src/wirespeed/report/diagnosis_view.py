@@ -7,11 +7,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from wirespeed.ceilings.ethernet import is_without_link
+from wirespeed.model.bound import Bound, BoundUnit
 from wirespeed.model.ceiling import Band, Direction, Input, Ledger
 from wirespeed.model.command import Command
 from wirespeed.model.finding import Danger, Diagnosis, Evidence, Finding, Price, Severity, Verdict
 from wirespeed.model.shown import shown
-from wirespeed.report.load_text import LoadUnit
+from wirespeed.report.load_text import LoadUnit, decimal
 from wirespeed.report.praise import bound_prefix, doubts
 
 PLURALS = {"fault": "faults", "ceiling": "ceilings", "risk": "risks", "note": "notes"}
@@ -116,7 +117,11 @@ def evidence_by_source(finding: Finding) -> tuple[Evidence, ...]:
 
 
 def price_texts(finding: Finding, unit: LoadUnit) -> tuple[str, ...]:
-    """What it costs, once when both directions cost the same, else one text for each."""
+    """What it costs, once when both directions cost the same, else one text for each; bounds."""
+    return (*_known_prices(finding, unit), *(_bound_text(one, unit) for one in finding.bounds))
+
+
+def _known_prices(finding: Finding, unit: LoadUnit) -> tuple[str, ...]:
     if not finding.prices:
         return (f"not known: {finding.unpriced}",) if finding.unpriced else ()
     texts = {price.direction: _price_text(price, unit) for price in finding.prices}
@@ -137,6 +142,20 @@ def _price_text(price: Price, unit: LoadUnit) -> str:
         return f"costs nothing while {price.bound_by_after} bounds at {after} {unit.name}"
     cost = unit.text(price.cost_pps)
     return f"costs {cost} {unit.name} ({now} -> {after}, then bound by {price.bound_by_after})"
+
+
+def _bound_text(bound: Bound, unit: LoadUnit) -> str:
+    figure = {
+        BoundUnit.LOAD_PPS: f"{unit.text(bound.value)} {unit.name}",
+        BoundUnit.SECONDS: _duration(bound.value),
+        BoundUnit.SHARE: f"{100 * bound.value:.3g} %",
+        BoundUnit.CORES: f"{decimal(bound.value)} cores",
+    }[bound.unit]
+    return f"bound: {bound.limit} {figure} {bound.of} ({bound.formula})"
+
+
+def _duration(seconds: float) -> str:
+    return f"{decimal(seconds * 1e3)} ms" if seconds >= 1e-3 else f"{decimal(seconds * 1e6)} us"
 
 
 def bound_text(ledger: Ledger, before: str) -> str:

@@ -13,6 +13,7 @@ def rule_lines(rule: Rule, width: int = WIDTH) -> Iterator[Line]:
     parts = {
         "is": rule.title,
         "why": rule.why,
+        "price": rule.price or "depends on the traffic: no formula",
         "about": "the host as a whole" if isinstance(rule, HostRule) else "each port",
         "for": "any purpose"
         if rule.purposes is None

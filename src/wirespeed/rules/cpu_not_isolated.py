@@ -2,11 +2,14 @@
 
 from collections.abc import Iterator
 
+from wirespeed.ceilings.bounds import absence_bounds
 from wirespeed.facts.cpu import Cpus
 from wirespeed.facts.cpu_list import cpu_list_text
 from wirespeed.facts.kernel import Kernel
 from wirespeed.facts.kernel_boot import boot_remedy
+from wirespeed.facts.link_of import best_bps
 from wirespeed.facts.pci import Pci
+from wirespeed.facts.queues import Queues
 from wirespeed.model.finding import Evidence, Finding, Severity
 from wirespeed.model.observed import Known, known
 from wirespeed.model.port import Port
@@ -22,7 +25,7 @@ def _check(exam: HostExam) -> Iterator[Finding]:
     if not isolated:
         near = frozenset[int]().union(*(cpus for _, _, cpus in _near_ports(exam)))
         near = near or frozenset(cpus.by_number)
-        yield _finding(exam, exam.host.name, "no CPU is isolated", near)
+        yield _finding(exam, exam.host.name, "no CPU is isolated", near, exam.ports)
         return
     for port, node, near in _near_ports(exam):
         if not near & isolated:
@@ -31,6 +34,7 @@ def _check(exam: HostExam) -> Iterator[Finding]:
                 port.name,
                 f"{cpu_list_text(isolated)} are isolated, none of node {node}, where the card is",
                 near,
+                (port,),
             )
 
 
@@ -46,7 +50,9 @@ def _near_ports(exam: HostExam) -> Iterator[tuple[Port, int, frozenset[int]]]:
             yield port, function.numa_node.value, near.value
 
 
-def _finding(exam: HostExam, where: str, found: str, near: frozenset[int]) -> Finding:
+def _finding(
+    exam: HostExam, where: str, found: str, near: frozenset[int], ports: tuple[Port, ...]
+) -> Finding:
     # The boot CPU's core stays with the kernel, which keeps its time there.
     boot = exam.host[Cpus].by_number.get(0)
     kept = {0}
@@ -70,6 +76,11 @@ def _finding(exam: HostExam, where: str, found: str, near: frozenset[int]) -> Fi
         )
         if chosen
         else (),
+        bounds=absence_bounds(
+            exam.host[Queues].longest_ring(ports),
+            best_bps(exam.host, ports),
+            exam.question.frame_bytes,
+        ),
         unpriced="it costs frames only while another thread runs there",
     )
 
@@ -111,5 +122,7 @@ RULE = HostRule(
     source="https://doc.dpdk.org/guides/linux_gsg/enable_func.html (Using Linux Core Isolation to "
     "Reduce Context Switches); Mellanox NIC's Performance Report with DPDK 19.08, boot settings",
     purposes=frozenset({Purpose.DPDK}),
+    price="at most: descriptors of the longest ring that the driver allows / line rate is the time "
+    "that a core may be away; beyond it all that comes is lost",
     check=_check,
 )

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from wirespeed.ceilings.share import frames_lost
+from wirespeed.ceilings.share import LOST_FORMULA, frames_lost
 from wirespeed.facts.counters import Counters, Place
 from wirespeed.facts.counters_loss import loss_at
 from wirespeed.facts.ethtool import ethtool_command
@@ -60,5 +60,6 @@ RULE = PortRule(
     "with a smaller window.",
     source="https://docs.kernel.org/networking/device_drivers/ethernet/mellanox/mlx5/counters.html"
     "; https://docs.kernel.org/networking/statistics.html",
+    price=LOST_FORMULA,
     check=_check,
 )

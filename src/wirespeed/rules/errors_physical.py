@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from wirespeed.ceilings.share import frames_lost
+from wirespeed.ceilings.share import LOST_FORMULA, frames_lost
 from wirespeed.facts.counters import Counters, Place
 from wirespeed.facts.counters_loss import loss_at
 from wirespeed.facts.ethtool import ethtool_command
@@ -54,5 +54,6 @@ RULE = PortRule(
     "congestion, so a few in a million already cost much of a fast path with a long round trip.",
     source="IEEE 802.3 clause 30.3.1.1.6 (aFrameCheckSequenceErrors); "
     "https://docs.kernel.org/networking/statistics.html",
+    price=LOST_FORMULA,
     check=_check,
 )

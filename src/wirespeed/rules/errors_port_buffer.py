@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from wirespeed.ceilings.share import frames_lost
+from wirespeed.ceilings.share import LOST_FORMULA, frames_lost
 from wirespeed.facts.counters import Counters, Place
 from wirespeed.facts.counters_loss import SHOWN, loss_at
 from wirespeed.facts.cpu import Cpus
@@ -96,5 +96,6 @@ RULE = PortRule(
     "fixes that.",
     source="https://docs.kernel.org/networking/device_drivers/ethernet/mellanox/mlx5/counters.html"
     "; https://docs.kernel.org/networking/statistics.html",
+    price=LOST_FORMULA,
     check=_check,
 )

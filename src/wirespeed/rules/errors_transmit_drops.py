@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from wirespeed.ceilings.share import frames_lost
+from wirespeed.ceilings.share import LOST_FORMULA, frames_lost
 from wirespeed.facts.counters import Counters, Place
 from wirespeed.facts.counters_loss import loss_at
 from wirespeed.model.ceiling import Direction
@@ -41,5 +41,6 @@ RULE = PortRule(
     "learns of it only by the missing acknowledgement.",
     source="https://docs.kernel.org/networking/device_drivers/ethernet/mellanox/mlx5/counters.html"
     "; https://docs.kernel.org/networking/statistics.html",
+    price=LOST_FORMULA,
     check=_check,
 )

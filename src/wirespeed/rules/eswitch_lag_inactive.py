@@ -2,7 +2,9 @@
 
 from collections.abc import Iterator
 
+from wirespeed.ceilings.bounds import second_port_bounds
 from wirespeed.facts.eswitch import Eswitch, PfEswitch
+from wirespeed.facts.link_of import best_bps
 from wirespeed.facts.netstack import Link, NetStack
 from wirespeed.facts.ports import Ports
 from wirespeed.facts.sriov import SYSFS, Sriov, SriovPf
@@ -111,8 +113,17 @@ def _finding(
                 by_hand=ByHand.NO_STEP,
             ),
         ),
+        bounds=()
+        if is_legacy
+        else second_port_bounds(_other_port(exam, with_vfs), exam.question.frame_bytes),
         unpriced="it costs the second port, and the VFs' link when the first one fails",
     )
+
+
+def _other_port(exam: HostExam, with_vfs: list[SriovPf]) -> Known[int] | None:
+    """Speed of the port that VFs do not use; of any, while there are none."""
+    used = {pf.pci_address for pf in with_vfs}
+    return best_bps(exam.host, (p for p in exam.ports if p.pci_address not in used))
 
 
 RULE = HostRule(
@@ -123,5 +134,6 @@ RULE = HostRule(
     "stays with one port, and nothing says so.",
     source="https://docs.nvidia.com/doca/sdk/ovs-kernel+hardware+acceleration/index.html (SR-IOV "
     "VF LAG); kernel commit 7f46a0b7327a (debugfs: lag/state)",
+    price="at most: line rate of the other port",
     check=_check,
 )

@@ -2,7 +2,9 @@
 
 from collections.abc import Iterator
 
+from wirespeed.ceilings.bounds import SOFTWARE_SWITCH_FORMULA, software_switch_bounds
 from wirespeed.facts.firmware import RESETS, Firmware
+from wirespeed.facts.link_of import best_bps
 from wirespeed.facts.pci_cards import other_functions
 from wirespeed.facts.sriov import physical_function
 from wirespeed.model.command import Command
@@ -62,6 +64,9 @@ def _check(exam: PortExam) -> Iterator[Finding]:
                 ),
             ),
         ),
+        bounds=software_switch_bounds(best_bps(exam.host, (exam.port,)), exam.question.frame_bytes)
+        if costs
+        else (),
         unpriced="what a setting does depends on which it is",
     )
 
@@ -73,5 +78,6 @@ RULE = PortRule(
     "card works as before, and the setting looks as if it did nothing.",
     source="https://docs.nvidia.com/networking/display/mftv4301113lts/examples+of+mlxconfig+usage "
     "(Default, Current, Next Boot)",
+    price=f"SR-IOV for guests alone: {SOFTWARE_SWITCH_FORMULA}",
     check=_check,
 )

@@ -2,9 +2,12 @@
 
 from collections.abc import Iterator
 
+from wirespeed.ceilings.bounds import absence_bounds
 from wirespeed.facts.cpu import Cpus
 from wirespeed.facts.interrupts_placed import STOPPED
 from wirespeed.facts.irqbalance import Irqbalance
+from wirespeed.facts.link_of import best_bps
+from wirespeed.facts.queues import Queues
 from wirespeed.model.finding import Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import known, value_or_none
 from wirespeed.model.question import Purpose
@@ -43,6 +46,11 @@ def _check(exam: HostExam) -> Iterator[Finding]:
                 steps=(StepCall.of("irqbalance", is_running=False),),
             ),
         ),
+        bounds=absence_bounds(
+            exam.host[Queues].longest_ring(exam.ports),
+            best_bps(exam.host, exam.ports),
+            exam.question.frame_bytes,
+        ),
         unpriced="it costs microseconds whenever an interrupt comes: seen in the latency's tail, "
         "and in frames that a polling core loses",
     )
@@ -58,5 +66,7 @@ RULE = HostRule(
     source="irqbalance(1): https://manpages.ubuntu.com/manpages/xenial/man1/irqbalance.1.html; "
     "Mellanox NIC's Performance Report with DPDK 19.08, other optimizations c) and d)",
     purposes=frozenset({Purpose.DPDK, Purpose.LATENCY}),
+    price="at most: descriptors of the longest ring that the driver allows / line rate is the time "
+    "that an interrupt may take a polling core away",
     check=_check,
 )

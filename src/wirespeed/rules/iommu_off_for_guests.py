@@ -2,10 +2,12 @@
 
 from collections.abc import Iterator
 
+from wirespeed.ceilings.bounds import SOFTWARE_SWITCH_FORMULA, software_switch_bounds
 from wirespeed.facts.cpu import Cpus
 from wirespeed.facts.iommu import Iommu
 from wirespeed.facts.kernel import Kernel
 from wirespeed.facts.kernel_boot import boot_remedy
+from wirespeed.facts.link_of import best_bps
 from wirespeed.facts.sriov import physical_function
 from wirespeed.facts.virtualization import Virtualization
 from wirespeed.model.finding import ByHand, Evidence, Finding, Remedy, Severity
@@ -43,6 +45,7 @@ def _check(exam: HostExam) -> Iterator[Finding]:
                 "intel_iommu=on iommu=pt" if is_intel else "iommu=pt",
             ),
         ),
+        bounds=software_switch_bounds(best_bps(exam.host, exam.ports), exam.question.frame_bytes),
         unpriced="without it there is no SR-IOV path into a guest to measure",
     )
 
@@ -64,5 +67,6 @@ RULE = HostRule(
     source="https://docs.kernel.org/driver-api/vfio.html; "
     "https://docs.kernel.org/admin-guide/kernel-parameters.html (intel_iommu=, amd_iommu=)",
     purposes=frozenset({Purpose.GUESTS}),
+    price=SOFTWARE_SWITCH_FORMULA,
     check=_check,
 )

@@ -5,12 +5,15 @@ from collections.abc import Iterator
 from wirespeed.facts.cpu_realtime import RealtimeThreads
 from wirespeed.facts.kernel import Kernel
 from wirespeed.facts.sysctl import Sysctls, sysctl_remedy
+from wirespeed.model.bound import Bound, Limit
+from wirespeed.model.ceiling import Input
 from wirespeed.model.finding import Evidence, Finding, Severity
 from wirespeed.model.observed import Known, known
 from wirespeed.model.question import Purpose
 from wirespeed.model.rule import HostExam, HostRule
 
 RUNTIME = "kernel.sched_rt_runtime_us"
+PERIOD = "kernel.sched_rt_period_us"
 WITHOUT_THROTTLING = (6, 12)
 """Since then, others get the rest of the period only if they wait for it: the fair server."""
 POLLS = 0.9
@@ -20,7 +23,7 @@ POLLS = 0.9
 def _check(exam: HostExam) -> Iterator[Finding]:
     sysctls, kernel = exam.host[Sysctls], exam.host[Kernel]
     runtime = known(sysctls.number(RUNTIME), "the limit on real-time threads")
-    period = known(sysctls.number("kernel.sched_rt_period_us"), "the period of that limit")
+    period = known(sysctls.number(PERIOD), "the period of that limit")
     if runtime < 0 or runtime >= period:
         return
     version = known(kernel.version(), "the kernel's version")
@@ -61,7 +64,16 @@ def _check(exam: HostExam) -> Iterator[Finding]:
                 (RUNTIME, "-1"),
             ),
         ),
-        unpriced=f"{100 * (period - runtime) / period:g} % of a polling core's time, at most",
+        bounds=(
+            Bound.of_share(
+                Limit.EXACTLY if severity is Severity.FAULT else Limit.AT_MOST,
+                (period - runtime) / period,
+                "of the time of each real-time thread that polls",
+                "(sched_rt_period_us - sched_rt_runtime_us) / sched_rt_period_us",
+                Input(name="runtime", shown=f"{runtime} us", source=f"sysctl {RUNTIME}"),
+                Input(name="period", shown=f"{period} us", source=f"sysctl {PERIOD}"),
+            ),
+        ),
     )
 
 
@@ -74,5 +86,7 @@ RULE = HostRule(
     source="https://docs.kernel.org/scheduler/sched-rt-group.html; Linux 6.12, commit 5f6bd380c7bd "
     "(sched/rt: Remove default bandwidth control)",
     purposes=frozenset({Purpose.DPDK}),
+    price="(sched_rt_period_us - sched_rt_runtime_us) / sched_rt_period_us of a polling thread's "
+    "time; at most that since Linux 6.12",
     check=_check,
 )

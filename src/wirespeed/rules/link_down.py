@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from wirespeed.ceilings.bounds import without_link_bounds
 from wirespeed.facts.link_of import link_of
 from wirespeed.facts.netstack import NetStack
 from wirespeed.model.finding import ByHand, Evidence, Finding, Remedy, Severity
@@ -49,7 +50,8 @@ def _check(exam: PortExam) -> Iterator[Finding]:
         (*evidence, *uses),
         so="nothing goes through this port",
         remedies=(Remedy(text=_remedy(reason), by_hand=ByHand.HARDWARE),),
-        unpriced="what it should carry is not known",
+        bounds=without_link_bounds(exam.ledger),
+        unpriced="the best speed that it supports is not known",
     )
 
 
@@ -78,5 +80,6 @@ RULE = PortRule(
     "in a bond is meant to be used.",
     source="https://docs.kernel.org/networking/ethtool-netlink.html (LINKSTATE_GET, link extended "
     "states)",
+    price="at most: the lowest ceiling of the path at the best speed that the port supports; 0 now",
     check=_check,
 )

@@ -137,5 +137,6 @@ RULE = PortRule(
     "at 1. A fast port at a slower switch is in order, and a ceiling.",
     source="IEEE 802.3 clause 73; https://docs.kernel.org/networking/ethtool-netlink.html "
     "(LINKMODES_GET)",
+    price="lowest ceiling of the path now, and at the best speed that both ends offer",
     check=_check,
 )

@@ -103,5 +103,6 @@ RULE = PortRule(
     "between, or a measurement that was too short.",
     source="https://github.com/esnet/iperf/releases/tag/3.16 (one thread for each stream from "
     "3.16 on); the ceilings' own formulas: wirespeed ceiling --explain",
+    price="the lowest ceiling of the path x (1 - measured / ceiling)",
     check=_check,
 )

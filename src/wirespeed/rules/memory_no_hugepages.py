@@ -6,6 +6,7 @@ from wirespeed.facts.cpu import Cpus
 from wirespeed.facts.kernel import Kernel
 from wirespeed.facts.kernel_boot import boot_remedy
 from wirespeed.facts.memory import Memory
+from wirespeed.model.bound import Bound, Limit
 from wirespeed.model.command import write_file
 from wirespeed.model.finding import Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import Known, known
@@ -43,7 +44,14 @@ def _check(exam: HostExam) -> Iterator[Finding]:
                 "default_hugepagesz=1G hugepagesz=1G hugepages=8",
             ),
         ),
-        unpriced="what 4 kB pages cost depends on the program: measure before and after",
+        bounds=(
+            Bound.of_share(
+                Limit.AT_MOST,
+                1,
+                "of what a DPDK program would carry: without --no-huge it does not start",
+                "0 packets while it does not start",
+            ),
+        ),
     )
 
 
@@ -72,5 +80,6 @@ RULE = HostRule(
     source="https://doc.dpdk.org/guides/linux_gsg/sys_reqs.html (Use of Hugepages in the Linux "
     "Environment)",
     purposes=frozenset({Purpose.DPDK}),
+    price="at most: all that a DPDK program would carry, as it does not start",
     check=_check,
 )

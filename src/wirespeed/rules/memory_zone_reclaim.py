@@ -3,12 +3,18 @@
 from collections.abc import Iterator
 
 from wirespeed.facts.cpu import Cpus
+from wirespeed.facts.memory import Memory
 from wirespeed.facts.sysctl import Sysctls, sysctl_remedy
+from wirespeed.model.bound import Bound, Limit
+from wirespeed.model.ceiling import Input
 from wirespeed.model.finding import Evidence, Finding, Severity
-from wirespeed.model.observed import Absent, known
+from wirespeed.model.observed import Absent, Known, known
 from wirespeed.model.rule import DoesNotApplyError, HostExam, HostRule
 
 NAME = "vm.zone_reclaim_mode"
+WATERMARK_SHARE = 0.35
+"""Of a node's memory. Reclaim begins below the low watermark: vm.min_free_kbytes and at most 30 %
+more, the most that vm.watermark_scale_factor takes (admin-guide/sysctl/vm.rst)."""
 
 
 def _check(exam: HostExam) -> Iterator[Finding]:
@@ -27,7 +33,32 @@ def _check(exam: HostExam) -> Iterator[Finding]:
         so="when a node fills up, who asks it for a page stops to reclaim some, though others "
         "have free ones",
         remedies=(sysctl_remedy("take free pages of another node first", (NAME, "0")),),
+        bounds=tuple(_nothing_now(exam.host[Memory])),
         unpriced="it costs pauses once a node's memory is used up",
+    )
+
+
+def _nothing_now(memory: Memory) -> Iterator[Bound]:
+    """Nothing is reclaimed while each node has more free than any low watermark asks for."""
+    shares: dict[int, float] = {}
+    for node, total in memory.node_bytes.items():
+        free = memory.node_free_bytes[node]
+        if not isinstance(total, Known) or not isinstance(free, Known):
+            return
+        shares[node] = free.value / max(1, total.value)
+    if not shares or min(shares.values()) <= WATERMARK_SHARE:
+        return
+    least = min(shares, key=lambda node: shares[node])
+    yield Bound.of_share(
+        Limit.EXACTLY,
+        0,
+        f"now: {100 * shares[least]:.0f} % of node {least} are free, the least of all nodes",
+        f"0 while free memory of each node > {100 * WATERMARK_SHARE:.0f} % of it",
+        Input(
+            name="free memory",
+            shown=f"{100 * shares[least]:.0f} % of node {least}",
+            source=memory.node_free_bytes[least].source,
+        ),
     )
 
 
@@ -39,5 +70,7 @@ RULE = HostRule(
     "turns it off, and it is off by default.",
     source="https://docs.kernel.org/admin-guide/sysctl/vm.html (zone_reclaim_mode); Mellanox "
     "NIC's Performance Report with DPDK 19.08, other optimizations",
+    price="0 while each node has more than 35 % free: reclaim begins below the low watermark, "
+    "which vm.watermark_scale_factor puts at 30 % of the node at most",
     check=_check,
 )

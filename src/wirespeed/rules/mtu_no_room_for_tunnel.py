@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from ipaddress import ip_address
 
+from wirespeed.ceilings.bounds import cut_in_two_bound
 from wirespeed.facts.netstack import Link, NetStack, named_plainly
 from wirespeed.facts.ovs import Ovs, OvsBridge, OvsInterface
 from wirespeed.facts.routes import Routes
@@ -173,7 +174,7 @@ def _compare(
                 by_hand=ByHand.WORKLOAD,
             ),
         ),
-        unpriced="packets that do not fit are lost or cut, others cost nothing",
+        bounds=(cut_in_two_bound(needed, underlay.mtu.source),),
     )
 
 
@@ -185,5 +186,7 @@ RULE = HostRule(
     "lost or cut in two.",
     source="https://www.rfc-editor.org/rfc/rfc7348 (sections 4.3 and 5); "
     "https://www.rfc-editor.org/rfc/rfc8926 (Geneve: 8 bytes and its options)",
+    price="at least: headers and gap of a second fragment / wire time of both; a packet that is "
+    "dropped costs all of it",
     check=_check,
 )

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from wirespeed.facts.distribution import build_shown, switch_restart
 from wirespeed.facts.ovs import Ovs
+from wirespeed.model.bound import Bound, Limit
 from wirespeed.model.command import Command
 from wirespeed.model.finding import ByHand, Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import Absent, Known, known
@@ -45,7 +46,11 @@ def _check(exam: HostExam) -> Iterator[Finding]:
                 by_hand=ByHand.FIND_FIRST,
             ),
         ),
-        unpriced="nothing passes those ports",
+        bounds=(
+            Bound.of_share(
+                Limit.EXACTLY, 1, "of what its DPDK ports would carry", "0 packets pass them"
+            ),
+        ),
     )
 
 
@@ -56,5 +61,6 @@ RULE = HostRule(
     "and ports of type dpdk stay dead.",
     source="https://www.openvswitch.org/support/dist-docs/ovs-vswitchd.conf.db.5.txt (dpdk-init, "
     "dpdk_initialized); https://docs.openvswitch.org/en/latest/intro/install/dpdk/",
+    price="all that its DPDK ports would carry",
     check=_check,
 )

@@ -3,7 +3,9 @@
 import re
 from collections.abc import Iterator
 
+from wirespeed.ceilings.bounds import SOFTWARE_SWITCH_FORMULA, software_switch_bounds
 from wirespeed.facts.distribution import switch_restart
+from wirespeed.facts.link_of import best_bps
 from wirespeed.facts.netstack import NetStack
 from wirespeed.facts.ovs import UPCALL, Ovs, OvsInterface
 from wirespeed.model.finding import ByHand, Danger, Evidence, Finding, Remedy, Severity
@@ -53,6 +55,7 @@ def _check(exam: HostExam) -> Iterator[Finding]:
                 by_hand=ByHand.NO_STEP,
             ),
         ),
+        bounds=software_switch_bounds(best_bps(exam.host, exam.ports), exam.question.frame_bytes),
         unpriced="what the host's cores carry of it depends on the flows: measure before and after",
     )
 
@@ -70,5 +73,6 @@ RULE = HostRule(
     "setting changed cannot be seen; whether the daemon offloads now can.",
     source="https://www.mail-archive.com/ovs-dev@openvswitch.org/msg51855.html (when a restart is "
     "needed); openvswitch lib/netdev-offload.c (netdev_ports_get_n_flows)",
+    price=SOFTWARE_SWITCH_FORMULA,
     check=_check,
 )

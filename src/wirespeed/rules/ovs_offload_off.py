@@ -2,6 +2,8 @@
 
 from collections.abc import Iterator
 
+from wirespeed.ceilings.bounds import SOFTWARE_SWITCH_FORMULA, software_switch_bounds
+from wirespeed.facts.link_of import best_bps
 from wirespeed.facts.netstack import NetStack
 from wirespeed.facts.ovs import Ovs
 from wirespeed.model.command import Command
@@ -52,6 +54,7 @@ def _check(exam: HostExam) -> Iterator[Finding]:
                 by_hand=ByHand.NO_STEP,
             ),
         ),
+        bounds=software_switch_bounds(best_bps(exam.host, exam.ports), exam.question.frame_bytes),
         unpriced="what the host's cores carry of it depends on the flows: measure before and after",
     )
 
@@ -64,5 +67,6 @@ RULE = HostRule(
     source="https://docs.openvswitch.org/en/latest/howto/tc-offload/; "
     "https://www.openvswitch.org/support/dist-docs/ovs-vswitchd.conf.db.5.txt "
     "(other_config:hw-offload)",
+    price=SOFTWARE_SWITCH_FORMULA,
     check=_check,
 )

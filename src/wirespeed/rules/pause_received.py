@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from wirespeed.ceilings.share import time_paused
+from wirespeed.ceilings.share import PAUSED_FORMULA, time_paused
 from wirespeed.facts.counters import Counters, Place
 from wirespeed.facts.counters_pause import Paused, paused, without_pause
 from wirespeed.facts.link import Links
@@ -64,5 +64,6 @@ RULE = PortRule(
     "one slow host can hold back all that send through the same switch.",
     source="IEEE 802.3 annex 31B; "
     "https://docs.kernel.org/networking/device_drivers/ethernet/mellanox/mlx5/counters.html",
+    price=PAUSED_FORMULA,
     check=_check,
 )

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from wirespeed.ceilings.share import time_paused
+from wirespeed.ceilings.share import PAUSED_FORMULA, time_paused
 from wirespeed.facts.counters import Counters, Place
 from wirespeed.facts.counters_pause import paused, without_pause
 from wirespeed.model.ceiling import Direction
@@ -48,5 +48,6 @@ RULE = PortRule(
     "that receives too slowly becomes the fabric's congestion.",
     source="IEEE 802.3 annex 31B; "
     "https://docs.kernel.org/networking/device_drivers/ethernet/mellanox/mlx5/counters.html",
+    price=PAUSED_FORMULA,
     check=_check,
 )

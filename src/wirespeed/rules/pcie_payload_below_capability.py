@@ -78,5 +78,7 @@ RULE = PortRule(
     "port can take, and one old device may have held all of them down.",
     source="https://docs.kernel.org/admin-guide/kernel-parameters.html (pci=pcie_bus_perf); "
     "Neugebauer et al., SIGCOMM 2018, section 3: https://doi.org/10.1145/3230543.3230560",
+    price="the lowest ceiling of the path now and with this link as it could be: wirespeed ceiling "
+    "--explain",
     check=_check,
 )

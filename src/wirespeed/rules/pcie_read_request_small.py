@@ -111,5 +111,7 @@ RULE = PortRule(
     "so less than that is said with --for dpdk.",
     source="Mellanox NIC's Performance Report with DPDK 19.08, tables 3 to 18 (setpci 68.w=3BCD); "
     "https://doc.dpdk.org/guides/nics/mlx5.html",
+    price="the lowest ceiling of the path now and with this link as it could be: wirespeed ceiling "
+    "--explain",
     check=_check,
 )

@@ -101,5 +101,7 @@ RULE = PortRule(
     "limits the slot. A slot of an older generation is a ceiling and no fault.",
     source="PCI Express Base Specification, section 7.5.3 (Link Capabilities, Link Status, Link "
     "Control); https://docs.kernel.org/PCI/sysfs-pci.html",
+    price="the lowest ceiling of the path now and with this link as it could be: wirespeed ceiling "
+    "--explain",
     check=_check,
 )

@@ -87,5 +87,7 @@ RULE = PortRule(
     "more, a ceiling where the slot cannot.",
     source="PCI Express Base Specification, section 7.5.3 (Link Capabilities, Link Status); "
     "https://docs.kernel.org/PCI/sysfs-pci.html",
+    price="the lowest ceiling of the path now and with this link as it could be: wirespeed ceiling "
+    "--explain",
     check=_check,
 )

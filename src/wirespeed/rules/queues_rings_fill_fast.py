@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from wirespeed.ceilings.bounds import absence_bounds
 from wirespeed.facts.ethtool import ethtool_command
 from wirespeed.facts.link import Links
 from wirespeed.facts.netstack import NetStack
@@ -69,6 +70,7 @@ def _check(exam: PortExam) -> Iterator[Finding]:
                     steps=(StepCall.of("rings", netdev=netdev, **{direction: most}),),
                 ),
             ),
+            bounds=absence_bounds(now_seen, line_rate, exam.question.frame_bytes),
             unpriced="it costs only when a burst meets a busy core: watch the drops under load",
         )
 
@@ -90,5 +92,6 @@ RULE = PortRule(
     "segmentation offload a transmit descriptor takes more than one frame, and lasts longer.",
     source="computed from the rings, the link and the frame size; ethtool(8), --set-ring: "
     "https://man7.org/linux/man-pages/man8/ethtool.8.html",
+    price="at most: descriptors of the ring / line rate is the time that a core may be away",
     check=_check,
 )

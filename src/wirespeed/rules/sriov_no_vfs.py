@@ -2,6 +2,8 @@
 
 from collections.abc import Iterator
 
+from wirespeed.ceilings.bounds import SOFTWARE_SWITCH_FORMULA, software_switch_bounds
+from wirespeed.facts.link_of import best_bps
 from wirespeed.facts.netstack import NetStack
 from wirespeed.facts.ports import Ports
 from wirespeed.facts.sriov import SYSFS, Sriov, physical_function
@@ -41,6 +43,7 @@ def _check(exam: PortExam) -> Iterator[Finding]:
                 steps=(StepCall.of("vf_count", pci_address=pf.pci_address, num_vfs=1),),
             ),
         ),
+        bounds=software_switch_bounds(best_bps(exam.host, (exam.port,)), exam.question.frame_bytes),
         unpriced="what the guests' way through software costs depends on that way: measure it",
     )
 
@@ -64,5 +67,6 @@ RULE = PortRule(
     "the port through a switch in software.",
     source="https://docs.kernel.org/PCI/pci-iov-howto.html",
     purposes=frozenset({Purpose.GUESTS}),
+    price=SOFTWARE_SWITCH_FORMULA,
     check=_check,
 )

@@ -2,7 +2,9 @@
 
 from collections.abc import Iterator
 
+from wirespeed.ceilings.bounds import SOFTWARE_SWITCH_FORMULA, software_switch_bounds
 from wirespeed.facts.firmware import CardFirmware, Firmware
+from wirespeed.facts.link_of import best_bps
 from wirespeed.facts.sriov import SriovPf, physical_function
 from wirespeed.model.command import Command
 from wirespeed.model.finding import ByHand, Danger, Evidence, Finding, Remedy, Severity
@@ -69,6 +71,7 @@ def _check(exam: PortExam) -> Iterator[Finding]:
         else (
             Remedy(text="switch SR-IOV on in the card's or the host's BIOS", by_hand=ByHand.BIOS),
         ),
+        bounds=software_switch_bounds(best_bps(exam.host, (exam.port,)), exam.question.frame_bytes),
         unpriced="what the guests' way through software costs depends on that way: measure it",
     )
 
@@ -105,5 +108,6 @@ RULE = PortRule(
     "Single+Root+IO+Virtualization+(SR-IOV); kernel, drivers/pci/iov.c (sriov_init: no capability "
     "where TotalVFs is 0)",
     purposes=frozenset({Purpose.GUESTS}),
+    price=SOFTWARE_SWITCH_FORMULA,
     check=_check,
 )

@@ -134,5 +134,6 @@ RULE = PortRule(
     source="https://docs.kernel.org/networking/ip-sysctl.html (tcp_rmem, tcp_wmem, "
     "tcp_adv_win_scale); RFC 7323 section 1.1; RFC 9293 section 3.8.6",
     purposes=frozenset({Purpose.TCP, Purpose.STORAGE}),
+    price="window / round-trip time / payload of a frame: now, and with bandwidth x delay",
     check=_check,
 )

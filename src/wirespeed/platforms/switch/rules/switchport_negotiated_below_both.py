@@ -81,5 +81,6 @@ RULE = HostRule(
     "25 Gb/s at such a port has to be set to 10 Gb/s by hand, and the switch port too.",
     source="IEEE 802.3 clauses 37, 49 and 73; a report of ConnectX-4 Lx cards at Dell N4000 "
     "switches: 1 Gb/s, and 10 Gb/s once both were set",
+    price="line rate now and at the best speed that both ends are set for",
     check=_check,
 )

@@ -121,5 +121,6 @@ RULE = HostRule(
     "to 10 Gb/s the link is up. What the card is set to Windows does not tell: a link that is down "
     "at such a port is what shows it.",
     source="`Force Mellanox ConnectX-4 Lx 25Gbps to 10Gbps speed`; IEEE 802.3 clauses 37 and 73",
+    price="line rate now and at the best speed that both ends are set for",
     check=_check,
 )

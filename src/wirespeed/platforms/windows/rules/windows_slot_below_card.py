@@ -114,5 +114,7 @@ RULE = HostRule(
     "tuned. Windows reports what the link is and what the card could do.",
     source="`From 10 to 40Gbps - Getting a Mellanox ConnectX-5 Working in WSL2`, Step 5; PCI "
     "Express Base Specification, section 7.5.3",
+    price="the lowest ceiling of the path now and with this link as it could be: wirespeed ceiling "
+    "--explain",
     check=_check,
 )

@@ -89,5 +89,6 @@ RULE = PortRule(
     source="`From 10 to 40Gbps - Getting a Mellanox ConnectX-5 Working in WSL2`, Steps 2 and 6; "
     "https://learn.microsoft.com/windows-server/virtualization/hyper-v/get-started/"
     "create-a-virtual-switch-for-hyper-v-virtual-machines (external, internal, private)",
+    price="speed that the virtual adapter reports, now and of the fastest card of Windows",
     check=_check,
 )
