@@ -22,7 +22,7 @@ from bench_wire import through_memif
 from wirespeed import __version__
 from wirespeed.host.clock import monotonic_s, utc_now
 from wirespeed.host.local import LocalRunner
-from wirespeed.measure.bench.machine import describe_machine
+from wirespeed.host.procfs import describe_machine
 from wirespeed.model.error import WirespeedError
 
 ROOT = Path(__file__).parent.parent

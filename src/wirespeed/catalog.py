@@ -11,6 +11,7 @@ from functools import cache
 from types import ModuleType
 from typing import Any
 
+from wirespeed.model.capture import Capture
 from wirespeed.model.error import InputError
 from wirespeed.model.fact import Fact
 from wirespeed.model.platform import Platform
@@ -126,3 +127,12 @@ def _folders(package: str) -> list[str]:
 
 def _last(name: str) -> str:
     return name.rpartition(".")[2]
+
+
+def platform_of(capture: Capture) -> Platform:
+    """Give the kind that claims the capture alone; else Linux.
+
+    A capture of few sections is of Linux too: it is not asked what it has of it.
+    """
+    usual = next(one for one in platforms() if one.is_usual)
+    return next((one for one in platforms() if one.is_alone(capture)), usual)

@@ -18,7 +18,7 @@ from wirespeed.apply.control import Changed
 from wirespeed.apply.found_copy import FoundCopy, HostRuns
 from wirespeed.apply.host_copy import About, HostCopy
 from wirespeed.apply.run import Run
-from wirespeed.approaches.wanted import Wanted
+from wirespeed.approaches.traits import Wanted
 from wirespeed.commands import apply as apply_command
 from wirespeed.commands import drift as drift_command
 from wirespeed.commands import status as status_command

@@ -15,7 +15,7 @@ from wirespeed.apply.planner import make_plan
 from wirespeed.apply.run import read_journal
 from wirespeed.apply.run_place import run_folder
 from wirespeed.apply.theirs import foreign_keys
-from wirespeed.approaches.wanted import Wanted
+from wirespeed.approaches.traits import Wanted
 from wirespeed.commands.apply import apply
 from wirespeed.commands.status import status
 from wirespeed.commands.undo import undo

@@ -13,7 +13,7 @@ from rebooting_host import RebootingHost, use_hosts, write_spec
 from wirespeed.apply.run import JOURNAL, open_run
 from wirespeed.apply.run_file import RUN
 from wirespeed.apply.run_place import run_folder
-from wirespeed.approaches.wanted import Wanted
+from wirespeed.approaches.traits import Wanted
 from wirespeed.commands.apply import apply
 from wirespeed.commands.drift import drift
 from wirespeed.commands.persist import persist

@@ -16,7 +16,7 @@ import pytest
 from described_host import Put
 from rebooting_host import RebootingHost, use_hosts
 from wirespeed import cli
-from wirespeed.approaches.wanted import Wanted
+from wirespeed.approaches.traits import Wanted
 
 READER, WHEN = int(sys.argv.pop()), sys.argv.pop()
 

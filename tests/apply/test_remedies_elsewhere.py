@@ -10,8 +10,7 @@ from wirespeed.catalog import platforms
 from wirespeed.host.local import LocalRunner
 from wirespeed.model.command import Shell
 from wirespeed.model.error import InputError
-from wirespeed.model.finding import Danger, Finding, Remedy, Severity
-from wirespeed.model.step_call import StepCall
+from wirespeed.model.finding import Danger, Finding, Remedy, Severity, StepCall
 from wirespeed.platforms.esxi.control_vsphere import VsphereControl
 
 

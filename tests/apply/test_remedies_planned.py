@@ -5,10 +5,9 @@ import pytest
 from wirespeed.apply.remedies import Skipped, chosen, plan_remedies
 from wirespeed.catalog import read_step, step_types
 from wirespeed.model.command import Shell
-from wirespeed.model.finding import ByHand, Danger, Finding, Remedy, Severity
+from wirespeed.model.finding import ByHand, Danger, Finding, Remedy, Severity, StepCall
 from wirespeed.model.observed import Known, Observed, Unreadable
 from wirespeed.model.step import Phase, State
-from wirespeed.model.step_call import StepCall
 from wirespeed.steps.channels import Channels
 from wirespeed.steps.rings import Rings
 from wirespeed.steps.rss import Rss

@@ -14,7 +14,7 @@ from rebooting_host import PutAndReboot, RebootingHost, use_hosts, write_spec
 from wirespeed import catalog
 from wirespeed.apply.run import JOURNAL
 from wirespeed.apply.run_place import run_folder
-from wirespeed.approaches.wanted import Wanted
+from wirespeed.approaches.traits import Wanted
 from wirespeed.commands.apply import apply
 from wirespeed.commands.status import status
 from wirespeed.commands.undo import undo

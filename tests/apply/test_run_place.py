@@ -21,7 +21,7 @@ from wirespeed.apply.run_place import (
     run_folder,
     runs_folder,
 )
-from wirespeed.approaches.wanted import Wanted
+from wirespeed.approaches.traits import Wanted
 from wirespeed.commands.apply import apply
 from wirespeed.commands.report import report
 from wirespeed.commands.status import status

@@ -11,7 +11,7 @@ from rebooting_host import PutAndReboot, RebootingHost, dies_at, use_hosts, writ
 
 from wirespeed.apply.run import read_journal
 from wirespeed.apply.run_place import run_folder
-from wirespeed.approaches.wanted import Wanted
+from wirespeed.approaches.traits import Wanted
 from wirespeed.commands import plan as plan_command
 from wirespeed.commands.apply import apply
 from wirespeed.commands.drift import drift

@@ -12,7 +12,7 @@ from wirespeed.apply.make import When, plan_spec
 from wirespeed.apply.planner import planned
 from wirespeed.apply.spec_file import parse_spec
 from wirespeed.apply.stages import needs_reboot, refuse_endless
-from wirespeed.approaches.wanted import Wanted
+from wirespeed.approaches.traits import Wanted
 from wirespeed.model.capture import Capture
 from wirespeed.model.error import InputError, LeftChangedError
 from wirespeed.model.fact import HostFacts

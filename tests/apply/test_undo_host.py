@@ -23,7 +23,7 @@ from wirespeed.apply.host_copy import About
 from wirespeed.apply.planner import make_plan
 from wirespeed.apply.run import JOURNAL, read_journal
 from wirespeed.apply.run_place import run_folder, runs_folder
-from wirespeed.approaches.wanted import Wanted
+from wirespeed.approaches.traits import Wanted
 from wirespeed.commands.apply import apply
 from wirespeed.commands.status import status
 from wirespeed.commands.undo import undo
@@ -32,7 +32,7 @@ from wirespeed.model.journal import Begun, Entry, Intent, outcome, whole_plan
 from wirespeed.model.journal_lines import read_journal_text, sealed
 from wirespeed.model.observed import Known
 from wirespeed.model.plan import Plan
-from wirespeed.runs.lone_host import lone_host
+from wirespeed.runs.hosts_of_spec import lone_host
 
 HOST = "ssh://root@alpha.example"
 """How the host is named that specs call `alpha`."""

@@ -16,7 +16,7 @@ from described_vf_guests import DescribedVfGuests
 from proof import Answer, UnknownCommandError
 
 from wirespeed.model.command import Command
-from wirespeed.steps.former_name import NAMED_BACK
+from wirespeed.steps.netdev_name import NAMED_BACK
 from wirespeed.steps.representor_name import BY_PORT
 from wirespeed.steps.vf_count import AWAIT_LAG, LAG_S
 

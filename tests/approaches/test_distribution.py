@@ -9,7 +9,7 @@ from described.host import Host, capture_of
 from described.ovs import OpenVSwitch
 from wirespeed.approaches.ovs_dpdk import ovs_dpdk
 from wirespeed.approaches.ovs_tc import ovs_tc
-from wirespeed.approaches.wanted import Wanted
+from wirespeed.approaches.traits import Wanted
 from wirespeed.model.capture import parse_capture
 from wirespeed.model.error import InputError
 from wirespeed.model.fact import HostFacts

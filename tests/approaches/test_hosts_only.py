@@ -98,7 +98,7 @@ def test_nothing_is_measured_without_two_hosts_and_a_network():
     for text in (SPEC.partition("underlay")[0], re.sub("  beta.*\n", "", SPEC)):
         spec = spec_of(text.replace("PORT", doc_sriov.PFS[0]))
         with pytest.raises(MeasurementError) as caught:
-            measuring_of(spec, {}).measure({}, lambda _: None, lambda _: None)
+            measuring_of(spec)({}).measure({}, lambda _: None, lambda _: None)
         assert caught.value.what == "hosts.none"
 
 
@@ -109,5 +109,5 @@ def test_an_approach_that_is_not_measured_is_refused():
         "spec.yaml",
     )
     with pytest.raises(InputError) as caught:
-        measuring_of(spec, {})
+        measuring_of(spec)
     assert caught.value.what == "spec.not_measured"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from wirespeed.approaches.port_channels import port_channels
+from wirespeed.approaches.vf_ports import port_channels
 from wirespeed.model.capture import parse_capture
 from wirespeed.model.fact import HostFacts
 from wirespeed.steps.channels import Channels

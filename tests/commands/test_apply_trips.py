@@ -12,7 +12,7 @@ from described.approach import planned_by
 from wirespeed import catalog
 from wirespeed.apply import control_script
 from wirespeed.apply.control_posix import PosixControl
-from wirespeed.approaches.wanted import Wanted
+from wirespeed.approaches.traits import Wanted
 from wirespeed.commands import apply as apply_command
 from wirespeed.commands.apply import apply
 from wirespeed.host.local import LocalRunner

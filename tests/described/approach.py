@@ -3,8 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from wirespeed.approaches.traits import ApproachTraits
-from wirespeed.approaches.wanted import Wanted
+from wirespeed.approaches.traits import ApproachTraits, Wanted
 from wirespeed.catalog import approaches
 
 REAL = approaches()

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from wirespeed.doctor.anonymous import Anonymizer, anonymous
-from wirespeed.doctor.anonymous_pci import without_serial
+from wirespeed.doctor.anonymous_address import without_serial
 from wirespeed.doctor.collector import collector_script
 from wirespeed.doctor.diagnose import diagnose
 from wirespeed.host.local import LocalRunner

@@ -13,8 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wirespeed.facts.link import Link, Links
-from wirespeed.facts.link_modes import mode_bps, modes_bps
+from wirespeed.facts.link import Link, Links, mode_bps, modes_bps
 from wirespeed.model.capture import Capture, Section
 from wirespeed.model.observed import Absent, Known, Unreadable
 

@@ -2,8 +2,7 @@
 
 from collections.abc import Sequence
 
-from wirespeed.host.namespace_runner import NamespaceRunner
-from wirespeed.host.runner import Completed
+from wirespeed.host.runner import Completed, NamespaceRunner
 
 
 class Recording:

@@ -9,8 +9,7 @@ from sshd import Home, Sshd, free_port
 from wirespeed.host.capture_request import Captured, CaptureRequest, Unreachable
 from wirespeed.host.reach_destination import EsxiHost, Remote, parse_destination
 from wirespeed.model.error import InputError
-from wirespeed.runs.hosts_of_spec import _runner
-from wirespeed.runs.lone_host import lone_host
+from wirespeed.runs.hosts_of_spec import _runner, lone_host
 from wirespeed.runs.reach import reach
 
 REQUEST = CaptureRequest(script="echo begin linux\n", esxi="echo begin esxi\n", begins="begin")
@@ -75,5 +74,5 @@ def test_what_has_no_script_for_esxi_sends_none():
 
 def test_a_spec_with_an_esxi_host_is_refused_for_what_it_is():
     with pytest.raises(InputError) as caught, ExitStack() as stack:
-        _runner(lone_host("here"), "alpha", parse_destination("esxi://vmhost"), stack)
+        _runner("alpha", parse_destination("esxi://vmhost"), stack, lone_host("here"))
     assert (caught.value.what, caught.value.where) == ("spec.esxi_host", "alpha")

@@ -11,7 +11,7 @@ from pathlib import Path
 from wirespeed.host.clock import Deadline, sleep_s
 from wirespeed.host.process import Child
 from wirespeed.lab.wire import Wire
-from wirespeed.measure.bench.flows import flow_addresses
+from wirespeed.measure.bench.l3fwd_rules import flow_addresses
 
 TESTER_MAC = bytes.fromhex("020a0b0c0d0e")
 DUT_MAC = bytes.fromhex("021122334455")

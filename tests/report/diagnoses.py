@@ -14,10 +14,10 @@ from wirespeed.model.finding import (
     Price,
     Remedy,
     Severity,
+    StepCall,
     Verdict,
 )
 from wirespeed.model.question import Purpose, Question
-from wirespeed.model.step_call import StepCall
 from wirespeed.model.units import line_rate_pps
 
 WIDTH = "/sys/bus/pci/devices/0000:3b:00.0/current_link_width"

@@ -177,7 +177,7 @@ def test_a_run_shows_nothing_as_it_came(
     unread = Unreadable(PLANT, PLANT)
     monkeypatch.setattr(drift, "controls_of", lambda _: nullcontext({}))
     monkeypatch.setattr(drift, "refuse_missing_hosts", lambda *_: None)
-    monkeypatch.setattr(drift, "read_steps", lambda _, numbers, __: dict.fromkeys(numbers, unread))
+    monkeypatch.setattr(drift, "read_states", lambda _, numbers, __: dict.fromkeys(numbers, unread))
     _, out, err = call("drift", folder)
     assert_harmless(out, "drift")
     assert_harmless(err, "drift", planted=False)

@@ -19,13 +19,12 @@ from wirespeed.apply import control_script, guard_timer, tryout_script
 from wirespeed.apply.run import JOURNAL
 from wirespeed.apply.run_file import RUN
 from wirespeed.apply.run_place import run_folder, runs_folder
-from wirespeed.approaches.wanted import Wanted
+from wirespeed.approaches.traits import Wanted
 from wirespeed.host.local import LocalRunner
 from wirespeed.host.reach_destination import SwitchHost
-from wirespeed.model.finding import Diagnosis, Remedy
+from wirespeed.model.finding import Diagnosis, Remedy, StepCall
 from wirespeed.model.owner import Owner
 from wirespeed.model.spec.spec import Spec
-from wirespeed.model.step_call import StepCall
 from wirespeed.model.switch_kind import SwitchKind
 from wirespeed.platforms.switch.cable_proof import Match, PortMatch
 from wirespeed.runs import hosts_of_spec, link_run, persist_run, prove_run, remedy_run

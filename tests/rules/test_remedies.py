@@ -14,11 +14,10 @@ from remedies import BY_SLUG, CASES, Told, remedies, state_of
 from wirespeed.doctor.diagnose import diagnose
 from wirespeed.model.capture import parse_capture
 from wirespeed.model.fact import HostFacts
-from wirespeed.model.finding import ByHand, Danger, Remedy
+from wirespeed.model.finding import ByHand, Danger, Remedy, StepCall
 from wirespeed.model.observed import Unreadable
 from wirespeed.model.question import Question
 from wirespeed.model.step import Step
-from wirespeed.model.step_call import StepCall
 
 ORDER = list(Danger)
 NOT_PUT_BACK = "steering.rss_uses_few_queues/present_one_queue_gets_most"

@@ -8,7 +8,7 @@ from described_host import Put
 from rebooting_host import PutAndReboot, RebootingHost, use_hosts, write_spec
 
 from wirespeed.apply.run_place import run_folder
-from wirespeed.approaches.wanted import Wanted
+from wirespeed.approaches.traits import Wanted
 from wirespeed.commands.apply import apply
 from wirespeed.commands.undo import undo
 from wirespeed.model.error import InputError

@@ -7,7 +7,7 @@ there; what has to be chosen for a host (netdev, CPUs, addresses) is the report'
 
 from dataclasses import dataclass, field
 
-from wirespeed.model.step_call import StepCall
+from wirespeed.model.finding import StepCall
 
 BARE_METAL = (
     "isolcpus=24-47 intel_idle.max_cstate=0 processor.max_cstate=0 intel_pstate=disable "

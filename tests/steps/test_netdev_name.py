@@ -10,8 +10,7 @@ from samples import reason_of, section_of
 
 from wirespeed.model.command import Command
 from wirespeed.model.observed import CannotTellError
-from wirespeed.steps.former_name import NAMED_BACK
-from wirespeed.steps.netdev_name import NetdevName
+from wirespeed.steps.netdev_name import NAMED_BACK, NetdevName
 
 STEP = NetdevName(pci_address="0000:00:08.0", netdev="net0p0")
 

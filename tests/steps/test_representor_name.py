@@ -13,7 +13,7 @@ from wirespeed.apply.planner import planned
 from wirespeed.model.command import Command
 from wirespeed.model.error import ApplyError
 from wirespeed.model.plan import Plan
-from wirespeed.steps.former_name import NAMED_BACK
+from wirespeed.steps.netdev_name import NAMED_BACK
 from wirespeed.steps.representor_name import RepresentorName
 
 PF = "0000:06:00.0"

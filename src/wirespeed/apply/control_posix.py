@@ -53,7 +53,7 @@ from wirespeed.apply.host_copy_script import (
     told_of,
     told_part,
 )
-from wirespeed.apply.settle import settled
+from wirespeed.apply.read_states import settled
 from wirespeed.apply.tryout_script import (
     NO_SYSTEMD,
     Tryout,

@@ -19,9 +19,8 @@ from wirespeed.apply.control import Changed, HostControl
 from wirespeed.apply.judge import judged, state_text
 from wirespeed.apply.left_changed import left_changed
 from wirespeed.apply.put_back import PutBack
+from wirespeed.apply.read_states import read_states, settled
 from wirespeed.apply.record import Record
-from wirespeed.apply.settle import settled
-from wirespeed.apply.standing import read_steps
 from wirespeed.catalog import read_step
 from wirespeed.model.error import ApplyError, LeftChangedError
 from wirespeed.model.journal import (
@@ -210,7 +209,7 @@ class Executor:
             for number, planned in enumerate(record.plan.steps)
             if planned.host in record.rebooted and record.came[number] is StepProgress.DONE
         ]
-        found = read_steps(record.plan, asked, self._controls)
+        found = read_states(record.plan, asked, self._controls)
         record.lose([n for n, state in found.items() if not _is_known(state, record.goal(n))])
 
     def _refuse_stale(self) -> None:
@@ -223,7 +222,7 @@ class Executor:
             and planned.before is not None
             and not record.is_touched(number)
         ]
-        for number, state in read_steps(record.plan, untouched, self._controls).items():
+        for number, state in read_states(record.plan, untouched, self._controls).items():
             planned = record.plan.steps[number]
             if not isinstance(state, Known) or state.value != planned.before:
                 raise _stale(
@@ -236,7 +235,7 @@ class Executor:
             return
         steps = enumerate(zip(record.plan.steps, record.came, strict=True))
         stand = [n for n, (planned, came) in steps if planned.no_op or came is StepProgress.DONE]
-        read = read_steps(record.plan, stand, self._controls)
+        read = read_states(record.plan, stand, self._controls)
         known = {n: state.value for n, state in read.items() if isinstance(state, Known)}
         record.write(Stood(states=known))
 

@@ -12,7 +12,7 @@ from wirespeed.apply.each_host import on_each
 from wirespeed.apply.lockdown_guard import refuse_locked_down
 from wirespeed.apply.planner import planned
 from wirespeed.apply.stages import Stage
-from wirespeed.approaches.wanted import Wanted
+from wirespeed.approaches.traits import Wanted
 from wirespeed.model.error import HostError, InputError
 from wirespeed.model.fact import HostFacts
 from wirespeed.model.observed import CannotTellError, Known, Observed, Unreadable

@@ -13,8 +13,8 @@ from collections.abc import Mapping
 from wirespeed.apply.change_from import is_state
 from wirespeed.apply.control import Changed, HostControl
 from wirespeed.apply.judge import judged
+from wirespeed.apply.read_states import read_states
 from wirespeed.apply.record import BEGUN, Record
-from wirespeed.apply.standing import read_steps
 from wirespeed.apply.theirs import Theirs, foreign_keys, with_dependents
 from wirespeed.catalog import read_step
 from wirespeed.model.error import HostError
@@ -81,7 +81,7 @@ class PutBack:
         found: dict[int, Observed[State]] = {}
         for host, numbers in asked.items():
             try:
-                found |= read_steps(record.plan, numbers, self._controls)
+                found |= read_states(record.plan, numbers, self._controls)
             except HostError as error:
                 if any(record.plan.steps[number].before is not None for number in numbers):
                     raise
@@ -115,7 +115,7 @@ class PutBack:
             for number in first.values()
             if self._may_be_altered(number) and number not in self.theirs
         ]
-        found = read_steps(record.plan, asked, self._controls)
+        found = read_states(record.plan, asked, self._controls)
         return [
             number
             for number, state in found.items()

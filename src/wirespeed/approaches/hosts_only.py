@@ -8,8 +8,7 @@ from collections.abc import Iterator
 from ipaddress import IPv4Interface
 
 from wirespeed.approaches.host_ports import netdev_of
-from wirespeed.approaches.traits import ApproachTraits, Proven
-from wirespeed.approaches.wanted import Wanted
+from wirespeed.approaches.traits import ApproachTraits, Proven, Wanted
 from wirespeed.facts.queues import Queues
 from wirespeed.model.fact import HostFacts
 from wirespeed.model.observed import known

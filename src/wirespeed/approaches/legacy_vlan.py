@@ -20,16 +20,15 @@ from wirespeed.approaches.guest_network import (
 )
 from wirespeed.approaches.host_ports import netdev_of, port_of
 from wirespeed.approaches.legacy_vlan_vm import virtual_machines
-from wirespeed.approaches.port_channels import port_channels
-from wirespeed.approaches.traits import ApproachTraits, Compared, Feature, Proven
+from wirespeed.approaches.traits import ApproachTraits, Compared, Feature, Proven, Wanted
 from wirespeed.approaches.vf_ports import (
     firmware_steps,
     pf_with_room,
+    port_channels,
     unprobed,
     vf_address,
     vf_shares,
 )
-from wirespeed.approaches.wanted import Wanted
 from wirespeed.ceilings.encapsulation import Encapsulation
 from wirespeed.model.fact import HostFacts
 from wirespeed.model.observed import Known

@@ -18,8 +18,8 @@ from wirespeed.approaches.guest_network import (
     steps_in_guest,
 )
 from wirespeed.approaches.host_ports import port_of
+from wirespeed.approaches.traits import Wanted
 from wirespeed.approaches.vf_ports import pf_with_room, vf_address, vf_shares
-from wirespeed.approaches.wanted import Wanted
 from wirespeed.facts.locality import local_cpus, node_of_port
 from wirespeed.model.error import InputError
 from wirespeed.model.fact import HostFacts

@@ -23,8 +23,15 @@ from wirespeed.approaches.distribution import require_dpdk, switch_unit
 from wirespeed.approaches.host_ports import netdev_of, port_of
 from wirespeed.approaches.legacy_vlan_vm import Taken, virtual_machines
 from wirespeed.approaches.overlay import bridge_of, guest_port_of, underlay_address
-from wirespeed.approaches.overlay_compared import OVERLAY_FEATURES, too_small_a_network, tunnel_of
-from wirespeed.approaches.ovs_parts import OWNER, UNDERLAY, bridges, underlay_steps
+from wirespeed.approaches.ovs_parts import (
+    OVERLAY_FEATURES,
+    OWNER,
+    UNDERLAY,
+    bridges,
+    too_small_a_network,
+    tunnel_of,
+    underlay_steps,
+)
 from wirespeed.approaches.ovs_switchdev import (
     has_embedded_switch,
     switchdev_ports,
@@ -33,9 +40,8 @@ from wirespeed.approaches.ovs_switchdev import (
 )
 from wirespeed.approaches.ovs_tc import require_switch, veth_guest_steps
 from wirespeed.approaches.polling import polling_cpus, receive_queues, with_siblings
-from wirespeed.approaches.traits import ApproachTraits, Compared, Feature, Proven
+from wirespeed.approaches.traits import ApproachTraits, Compared, Feature, Proven, Wanted
 from wirespeed.approaches.vf_ports import firmware_steps, vf_shares
-from wirespeed.approaches.wanted import Wanted
 from wirespeed.facts.cpu import Cpus
 from wirespeed.facts.distribution import distribution_of
 from wirespeed.facts.locality import node_of_port

@@ -1,14 +1,15 @@
-"""What approaches with Open vSwitch have in common: underlay, bridges, tunnels."""
+"""What approaches with Open vSwitch have in common: underlay, bridges, tunnels, features."""
 
 from collections.abc import Iterator
 from typing import Literal
 
 from wirespeed.approaches.host_ports import netdev_of, port_of
 from wirespeed.approaches.overlay import bridge_of, meshes, networks_on, underlay_address
-from wirespeed.approaches.wanted import Wanted
+from wirespeed.approaches.traits import Feature, Wanted
+from wirespeed.ceilings.encapsulation import Encapsulation
 from wirespeed.model.fact import HostFacts
-from wirespeed.model.spec.guest_networks import GuestNetworks
-from wirespeed.model.spec.networks import Failover
+from wirespeed.model.spec.guest_networks import TUNNEL_BYTES, GuestNetworks
+from wirespeed.model.spec.networks import Failover, Tunnel
 from wirespeed.steps.address import Address
 from wirespeed.steps.bond import Bond
 from wirespeed.steps.link_up import LinkUp
@@ -21,6 +22,11 @@ from wirespeed.steps.ovs_port import OvsPort
 UNDERLAY = "underlay0"
 OWNER = "overlay"
 MIIMON_MS = 100
+OVERLAY_FEATURES = {
+    Feature.SEGMENTS: "VXLAN or Geneve: 16 million",
+    Feature.NETWORK_BETWEEN: "IP, and 50 bytes more a frame (70 over IPv6)",
+    Feature.FAILOVER: "the host: guests have one port",
+}
 
 
 def underlay_steps(spec: GuestNetworks, name: str, host: HostFacts) -> Iterator[Wanted]:
@@ -68,3 +74,17 @@ def bridges(
                     owner=OWNER,
                 )
             )
+
+
+def tunnel_of(spec: GuestNetworks) -> tuple[Encapsulation, int]:
+    """Give what frames are put into, and the version of the outer IP."""
+    is_geneve = spec.underlay.tunnel is Tunnel.GENEVE
+    kind = Encapsulation.GENEVE if is_geneve else Encapsulation.VXLAN
+    return kind, spec.underlay.subnet.version
+
+
+def too_small_a_network(spec: GuestNetworks) -> str:
+    """Say what the network between the hosts may lack."""
+    added = TUNNEL_BYTES[spec.underlay.subnet.version]
+    largest = max((network.mtu for network in spec.networks.values()), default=0)
+    return f"the network between cannot carry IP packets of {largest + added} bytes"

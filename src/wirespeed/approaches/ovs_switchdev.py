@@ -21,6 +21,7 @@ from wirespeed.approaches.legacy_vlan_vm import virtual_machines
 from wirespeed.approaches.overlay import bridge_of, guest_port_of
 from wirespeed.approaches.ovs_parts import OWNER, bridges, underlay_steps
 from wirespeed.approaches.support import require_host_managed, require_one_card
+from wirespeed.approaches.traits import Wanted
 from wirespeed.approaches.vf_ports import (
     firmware_steps,
     pf_with_room,
@@ -28,7 +29,6 @@ from wirespeed.approaches.vf_ports import (
     vf_address,
     vf_shares,
 )
-from wirespeed.approaches.wanted import Wanted
 from wirespeed.facts.cpu import Cpus
 from wirespeed.facts.eswitch import Eswitch
 from wirespeed.facts.kernel import Kernel

@@ -12,11 +12,16 @@ from collections.abc import Iterator
 
 from wirespeed.approaches.guest_network import guest_networks, steps_in_guest
 from wirespeed.approaches.overlay import bridge_of, guest_port_of
-from wirespeed.approaches.overlay_compared import OVERLAY_FEATURES, too_small_a_network, tunnel_of
-from wirespeed.approaches.ovs_parts import OWNER, bridges, underlay_steps
+from wirespeed.approaches.ovs_parts import (
+    OVERLAY_FEATURES,
+    OWNER,
+    bridges,
+    too_small_a_network,
+    tunnel_of,
+    underlay_steps,
+)
 from wirespeed.approaches.ovs_switchdev import has_embedded_switch, ovs_switchdev
-from wirespeed.approaches.traits import ApproachTraits, Compared, Feature, Proven
-from wirespeed.approaches.wanted import Wanted
+from wirespeed.approaches.traits import ApproachTraits, Compared, Feature, Proven, Wanted
 from wirespeed.facts.distribution import distribution_of
 from wirespeed.facts.ovs import Ovs
 from wirespeed.model.error import InputError

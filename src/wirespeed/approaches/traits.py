@@ -5,13 +5,26 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Generic, TypeVar
 
-from wirespeed.approaches.wanted import Wanted
 from wirespeed.ceilings.encapsulation import Encapsulation
 from wirespeed.model.fact import HostFacts
 from wirespeed.model.spec.spec import Spec
+from wirespeed.model.step import Step
 
 S = TypeVar("S", bound=Spec)
 """The spec of an approach."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """One step, in its place."""
+
+    step: Step
+    is_made: bool = False
+    """An earlier step makes what it is about, where it is not there: that it cannot be read yet
+    is no obstacle."""
+    guest: str = ""
+    """The virtual machine that it runs in, by its name in the spec, or the other side of the host
+    (`desk.windows`); else it runs on the host."""
 
 
 class Feature(StrEnum):

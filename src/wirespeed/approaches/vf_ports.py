@@ -1,23 +1,31 @@
-"""The ports of a host that its guests share: their VFs, and what stands in the way."""
+"""The ports of a host that its guests share: VFs, what stands in the way, what they reset."""
 
 from collections.abc import Iterator
 
 from wirespeed.approaches.guest_index import guest_index
-from wirespeed.approaches.host_ports import port_of
+from wirespeed.approaches.host_ports import netdev_of, port_of
 from wirespeed.approaches.support import require_host_managed
+from wirespeed.approaches.traits import Wanted
+from wirespeed.facts.cpu import Cpus
 from wirespeed.facts.firmware import Firmware
+from wirespeed.facts.queues import Queues
 from wirespeed.facts.sriov import Sriov, SriovPf
 from wirespeed.model.error import InputError
 from wirespeed.model.fact import HostFacts
 from wirespeed.model.observed import CannotTellError, Known, known, read_as, value_or_none
 from wirespeed.model.spec.guests import GuestKind
 from wirespeed.model.spec.spec import Spec
+from wirespeed.steps.channels import Channels
 from wirespeed.steps.firmware_settings import FirmwareSettings
 from wirespeed.steps.kernel_switch import KernelSwitch
 
 FIRMWARE_DRIVERS = ("mlx5_core",)
 """Of cards that offer as many VFs as their firmware was told at the last boot."""
 NUMBER_OF_VFS = "NUM_OF_VFS"
+RESETTING_DRIVERS = ("igb",)
+"""Drivers that give a port as many channels as there are CPUs, up to what it then can, whenever
+its number of VFs is changed (igb_init_queue_configuration(), by way of igb_sriov_reinit()). What
+was set before is lost, so it is a step of ours, and undo brings it back."""
 
 
 def vf_shares(spec: Spec, name: str) -> tuple[tuple[str, str], ...]:
@@ -163,3 +171,19 @@ def _refuse_unprobed(name: str, pf: SriovPf) -> None:
             so="they have no netdev that could move into a namespace",
             next=f"echo 1 | tee {path}",
         )
+
+
+def port_channels(name: str, host: HostFacts, address: str) -> Iterator[Wanted]:
+    """Give the step to a channel for every CPU, where such a port has fewer; before its VFs.
+
+    Where the numbers cannot be read there is none: nothing is planned on a guess.
+    """
+    if port_of(host, name, address).driver not in RESETTING_DRIVERS:
+        return
+    netdev = netdev_of(host, name, address)
+    queues, cpus = host[Queues].of(netdev), host[Cpus].online
+    now, most = queues.combined_channels, queues.combined_channels_max
+    if isinstance(now, Known) and isinstance(most, Known) and isinstance(cpus, Known):
+        wanted = min(most.value, len(cpus.value))
+        if now.value < wanted:
+            yield Wanted(Channels(netdev=netdev, combined=wanted))

@@ -7,8 +7,8 @@ import click
 from wirespeed.apply.guard_timer_control import CONFIRM_WITHIN_S
 from wirespeed.apply.run import open_run
 from wirespeed.apply.run_place import new_run_folder, of_spec, refuse_moved
-from wirespeed.commands.break_lock import break_lock
 from wirespeed.commands.described import Described
+from wirespeed.commands.shared_options import break_lock
 from wirespeed.runs.apply_run import Applying, How
 from wirespeed.runs.hosts_of_spec import controls_of, read_spec
 from wirespeed.runs.resume_spec import spec_to_go_on_with

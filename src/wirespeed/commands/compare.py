@@ -6,8 +6,8 @@ import click
 from pydantic import ValidationError
 
 from wirespeed.apply.run_place import run_folder
-from wirespeed.commands.break_lock import break_lock
 from wirespeed.commands.described import Described
+from wirespeed.commands.shared_options import break_lock
 from wirespeed.host.files import make_result_folder, make_run_folder
 from wirespeed.model.error import InputError, LeftChangedError, WirespeedError
 from wirespeed.model.shown import shown

@@ -6,8 +6,8 @@ import click
 
 from wirespeed.apply.run import open_run
 from wirespeed.apply.run_place import run_folder
-from wirespeed.commands.break_lock import break_lock
 from wirespeed.commands.described import Described
+from wirespeed.commands.shared_options import break_lock
 from wirespeed.model.error import InputError
 from wirespeed.runs.hosts_of_spec import controls_of
 from wirespeed.runs.keep_run import keep

@@ -5,9 +5,9 @@ from pathlib import Path
 import click
 
 from wirespeed.apply.drift import applied_states, drifted, unread
+from wirespeed.apply.read_states import read_states
 from wirespeed.apply.run import read_journal, run_spec
 from wirespeed.apply.run_place import run_folder
-from wirespeed.apply.standing import read_steps
 from wirespeed.commands.described import Described
 from wirespeed.model.journal import outcome, whole_plan
 from wirespeed.report.plan_text import drift_lines
@@ -42,7 +42,7 @@ def drift(spec: Path, folder: Path | None) -> int:
         return 0
     with controls_of(spec_of_run(spec, run_spec(entries))) as controls:
         refuse_missing_hosts(where, plan, controls)
-        found = drifted(plan, left, read_steps(plan, list(left), controls))
+        found = drifted(plan, left, read_states(plan, list(left), controls))
     cut = unread(found)
     if cut:
         echo(f"INCOMPLETE: the reading of {cut} of {len(left)} steps was cut off")

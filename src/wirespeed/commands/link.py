@@ -6,17 +6,16 @@ from pathlib import Path
 import click
 
 from wirespeed.apply.run_place import other_run_folder
-from wirespeed.commands.break_lock import break_lock
 from wirespeed.commands.described import Described
-from wirespeed.commands.undo_options import undo_options
-from wirespeed.platforms.switch.place import switchport_place
-from wirespeed.runs.how_undone import HowUndone
+from wirespeed.commands.shared_options import break_lock, undo_options
+from wirespeed.platforms.switch.far_end import switchport_place
 from wirespeed.runs.link_run import LinkRequest, save_link, set_link, undo_link
 from wirespeed.runs.link_steps import Encoding
 from wirespeed.runs.link_wanted import (
     Tool,
     Wanted,
 )
+from wirespeed.runs.run_hosts import HowUndone
 
 AUTO = "auto"
 

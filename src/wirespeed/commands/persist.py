@@ -5,11 +5,10 @@ from pathlib import Path
 import click
 
 from wirespeed.apply.run_place import run_folder
-from wirespeed.commands.break_lock import break_lock
 from wirespeed.commands.described import Described
-from wirespeed.commands.undo_options import undo_options
-from wirespeed.runs.how_undone import HowUndone
+from wirespeed.commands.shared_options import break_lock, undo_options
 from wirespeed.runs.persist_run import PersistRequest, forget_run, persist_run
+from wirespeed.runs.run_hosts import HowUndone
 
 
 @click.command(

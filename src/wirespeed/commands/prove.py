@@ -5,8 +5,8 @@ from pathlib import Path
 import click
 
 from wirespeed.apply.run_place import new_run_folder, refuse_moved
-from wirespeed.commands.break_lock import break_lock
 from wirespeed.commands.described import Described
+from wirespeed.commands.shared_options import break_lock
 from wirespeed.host.files import make_result_folder
 from wirespeed.report.proof_answer import exit_code
 from wirespeed.runs.hosts_of_spec import read_spec

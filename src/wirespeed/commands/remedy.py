@@ -4,9 +4,9 @@ from pathlib import Path
 
 import click
 
-from wirespeed.commands.break_lock import break_lock
 from wirespeed.commands.described import Described
 from wirespeed.commands.doctor import check_wanted
+from wirespeed.commands.shared_options import break_lock
 from wirespeed.host.reach_destination import HERE
 from wirespeed.model.question import Purpose, Question
 from wirespeed.runs.remedy_run import RemedyRequest, remedy_host

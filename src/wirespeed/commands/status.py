@@ -12,9 +12,8 @@ from wirespeed.model.journal import outcome, whole_plan
 from wirespeed.model.journal_salvage import undoable
 from wirespeed.report.plan_text import salvage_lines, status_lines
 from wirespeed.runs.copy_way import told_copy
-from wirespeed.runs.hosts_of_spec import controls_of
+from wirespeed.runs.hosts_of_spec import controls_of, lone_host
 from wirespeed.runs.list_runs import run_lines
-from wirespeed.runs.lone_host import lone_host
 from wirespeed.runs.named_host import held_lines, named_host, runs_on
 from wirespeed.runs.run_hosts import REBOOT_DUE
 from wirespeed.terminal import echo

@@ -9,18 +9,15 @@ from wirespeed.apply.journal_damage import not_put_back
 from wirespeed.apply.run import is_run, open_run, salvage_run
 from wirespeed.apply.run_place import run_folder
 from wirespeed.apply.stages import needs_reboot
-from wirespeed.commands.break_lock import break_lock
 from wirespeed.commands.described import Described
-from wirespeed.commands.undo_options import undo_options
+from wirespeed.commands.shared_options import break_lock, undo_options
 from wirespeed.model.error import InputError
 from wirespeed.runs.compare_folder import compare_folder, standing_runs
 from wirespeed.runs.copy_way import Way
-from wirespeed.runs.hosts_of_spec import controls_of
-from wirespeed.runs.how_undone import HowUndone
-from wirespeed.runs.lone_host import lone_host
+from wirespeed.runs.hosts_of_spec import controls_of, lone_host
 from wirespeed.runs.named_host import chosen_copies, named_host, runs_on
 from wirespeed.runs.persist_run import is_made_to_last
-from wirespeed.runs.run_hosts import lock_hosts, spec_of_run, undo_plan
+from wirespeed.runs.run_hosts import HowUndone, lock_hosts, spec_of_run, undo_plan
 from wirespeed.terminal import confirm, echo
 
 

@@ -3,8 +3,7 @@
 from collections.abc import Callable
 from functools import partial
 
-from wirespeed.catalog import platforms
-from wirespeed.doctor.platform_of import platform_of
+from wirespeed.catalog import platform_of, platforms
 from wirespeed.facts.cpu import Cpus
 from wirespeed.facts.firmware_driver import DriverOrigin
 from wirespeed.facts.kernel import Kernel

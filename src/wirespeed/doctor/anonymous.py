@@ -13,7 +13,7 @@ import re
 from functools import cache
 
 from wirespeed.catalog import platforms
-from wirespeed.doctor.anonymous_address import Addresses, is_mask, suffix
+from wirespeed.doctor.anonymous_address import Addresses, is_mask, suffix, without_serial
 from wirespeed.doctor.anonymous_free import SYSTEM, without_free_names, without_long_words
 from wirespeed.doctor.anonymous_json import without_free_texts
 from wirespeed.doctor.anonymous_names import (
@@ -53,7 +53,6 @@ from wirespeed.doctor.anonymous_patterns import (
     VERSION_BEFORE,
     WSL_USER,
 )
-from wirespeed.doctor.anonymous_pci import without_serial
 from wirespeed.doctor.anonymous_text import without_free_settings, without_free_words
 from wirespeed.doctor.collector import collector_script
 from wirespeed.model.capture import HEADER, MAX_SECTION_CHARACTERS, parse_capture

@@ -1,5 +1,7 @@
 """Replaces addresses by others so that their relations stay: vendors, subnets, who is whose.
 
+The serial number in a PCI function's configuration space is often its port's EUI-64: it goes.
+
 Everything is drawn from one key, so that the same address becomes the same other one wherever it
 stands, and nobody without the key can turn it back. Pure.
 """
@@ -10,7 +12,6 @@ from functools import lru_cache
 
 IPv4 = ipaddress.IPv4Address
 IPv6 = ipaddress.IPv6Address
-
 KEPT_V4 = ("0.0.0.0/8", "10.0.0.0/8", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12",
            "192.168.0.0/16", "224.0.0.0/3")  # fmt: skip
 """What a range is for stays; what is within it does not, save in loopback and multicast."""
@@ -19,6 +20,11 @@ KEPT_V6 = ("::/64", "::ffff:0:0/96", "64:ff9b::/96", "2000::/3", "fc00::/7", "fe
 QEMU = bytes.fromhex("525400")
 GUID_MIDDLES = (b"\xff\xfe", b"\x03\x00", b"\x00\x03")
 """Between vendor and number: EUI-64, and the two that Mellanox cards use."""
+EXTENDED_START = 0x100
+SERIAL_CAPABILITY = 0x0003
+"""PCI Express Base Specification: Device Serial Number Extended Capability, 8 bytes at +4."""
+MAX_CAPABILITIES = 64
+BYTES_A_LINE = 16
 
 
 class Addresses:
@@ -160,3 +166,24 @@ def is_mask(value: int) -> bool:
     """Tell a mask: 255.255.240.0 and the like: ones, then zeros."""
     inverted = value ^ 0xFFFFFFFF
     return value >> 24 == 0xFF and not inverted & (inverted + 1)
+
+
+def without_serial(body: str, addresses: Addresses) -> str:
+    """Give the bytes that `od -An -v -tx1` printed with another serial number, if they have one.
+
+    Text that is no bytes is left out: nobody knows what stands there.
+    """
+    dump, newline, rest = body.partition("\n\n")
+    try:
+        data = bytearray(bytes.fromhex(dump.replace("\n", " ")))
+    except ValueError:
+        return "\n"
+    at, seen = EXTENDED_START, 0
+    while EXTENDED_START <= at <= len(data) - 4 and seen < MAX_CAPABILITIES:
+        header = int.from_bytes(data[at : at + 4], "little")
+        if header & 0xFFFF == SERIAL_CAPABILITY:
+            serial = bytes(data[at + 4 : at + 12])
+            data[at + 4 : at + 12] = bytes.fromhex(addresses.hexadecimal(serial.hex()))
+        at, seen = header >> 20 & ~3, seen + 1
+    lines = [data[n : n + BYTES_A_LINE].hex(" ") for n in range(0, len(data), BYTES_A_LINE)]
+    return "".join(f" {line}\n" for line in lines).rstrip("\n") + newline + rest

@@ -3,10 +3,9 @@
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 
-from wirespeed.catalog import platform_of_rule, platforms, rules
+from wirespeed.catalog import platform_of, platform_of_rule, platforms, rules
 from wirespeed.doctor.about import describe
 from wirespeed.doctor.ledger import build_ledger
-from wirespeed.doctor.platform_of import platform_of
 from wirespeed.doctor.price import priced
 from wirespeed.doctor.related import cause_first, related
 from wirespeed.facts.ports import Ports

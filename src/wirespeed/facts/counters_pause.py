@@ -7,11 +7,10 @@ from typing import Literal
 from wirespeed.facts.counters import Counters, Place
 from wirespeed.facts.ethtool import ethtool_command, safe_netdev
 from wirespeed.model.command import Command
-from wirespeed.model.finding import ByHand, Danger, Evidence, Remedy, Severity
+from wirespeed.model.finding import ByHand, Danger, Evidence, Remedy, Severity, StepCall
 from wirespeed.model.observed import Absent, Known, known
 from wirespeed.model.port import Port
 from wirespeed.model.rule import DoesNotApplyError
-from wirespeed.model.step_call import StepCall
 
 PRIORITY = re.compile(r"prio|pfc")
 COSTLY_SHARE = 0.01

@@ -5,9 +5,8 @@ from collections.abc import Mapping
 from wirespeed.facts.irqbalance import Irqbalance
 from wirespeed.model.command import Command, write_file
 from wirespeed.model.fact import HostFacts
-from wirespeed.model.finding import Remedy
+from wirespeed.model.finding import Remedy, StepCall
 from wirespeed.model.observed import Known
-from wirespeed.model.step_call import StepCall
 
 UNIT = "irqbalance.service"
 STOPPED = (

@@ -2,9 +2,8 @@
 
 from wirespeed.facts.kernel import Kernel
 from wirespeed.model.command import Command, write_file
-from wirespeed.model.finding import ByHand, Danger, Remedy
+from wirespeed.model.finding import ByHand, Danger, Remedy, StepCall
 from wirespeed.model.observed import Known
-from wirespeed.model.step_call import StepCall
 
 GRUBBY = ("Red Hat", "CentOS", "Rocky", "Alma", "Fedora", "Oracle", "Amazon")
 GRUB_FOLDER = ("Debian", "Ubuntu")

@@ -1,21 +1,24 @@
 """The Ethernet link of every port: speed, modes of both ends, FEC, pause, and why it is down."""
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import ClassVar, Self, TypeVar
 
 from wirespeed.facts.ethtool import ethtool_answer
-from wirespeed.facts.link_modes import modes_bps
 from wirespeed.facts.ports import Ports
 from wirespeed.model.capture import Capture, Files
-from wirespeed.model.fact import Fact
-from wirespeed.model.observed import Absent, Known, Observed, Unreadable, read_as
+from wirespeed.model.fact import Fact, HostFacts
+from wirespeed.model.observed import Absent, Known, Observed, Unreadable, known, read_as
+from wirespeed.model.port import Port, PortKind
+from wirespeed.model.rule import DoesNotApplyError
 
 T = TypeVar("T")
-
 ATTRIBUTES = ("carrier", "duplex", "flags", "speed")
 IFF_UP = 0x1
 DETECTED = re.compile(r"(yes|no)(?: \((.*)\))?")
+MODE = re.compile(r"(\d{2,7})base[A-Z][A-Za-z0-9_]*(?:/(?:Half|Full))?")
+"""`25000baseCR/Full`, `2500baseT/Full`, `100000baseLR4_ER4/Full`, `10000baseR_FEC`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -276,3 +279,43 @@ def _sysfs_duplex(text: Observed[str]) -> Observed[bool]:
     if isinstance(text, Known) and text.value == "unknown":
         return Absent(text.source, "the driver knows no duplex")
     return read_as(text, _is_full)
+
+
+def mode_bps(mode: str) -> int | None:
+    """Speed of a mode: its number is in Mb/s. None for a name that is no mode."""
+    match = MODE.fullmatch(mode)
+    return int(match[1]) * 10**6 if match else None
+
+
+def modes_bps(modes: Iterable[str]) -> tuple[int, ...]:
+    """Every speed that a list of modes holds, lowest first; unknown names have none."""
+    return tuple(sorted({bps for mode in modes if (bps := mode_bps(mode)) is not None}))
+
+
+def link_of(host: HostFacts, port: Port) -> Link:
+    """Give the link of a port. Raises DoesNotApplyError where none can be looked at."""
+    if port.netdev is None:
+        raise DoesNotApplyError(f"it has no netdev: the driver is {port.driver or 'none'}")
+    if port.kind in (PortKind.VIRTIO, PortKind.HYPERV):
+        raise DoesNotApplyError("a virtual card has no link of its own")
+    return host[Links].by_netdev[port.netdev]
+
+
+def link_that_is_up(host: HostFacts, port: Port) -> Link:
+    """Give the link of a port. Raises DoesNotApplyError likewise, and where it is down."""
+    link = link_of(host, port)
+    if not known(link.is_up, f"whether {port.name} has a carrier"):
+        raise DoesNotApplyError("the link is down")
+    return link
+
+
+def best_bps(host: HostFacts, ports: Iterable[Port]) -> Known[int] | None:
+    """Give the speed of the fastest of these links; where none has a link, what they support.
+
+    None: neither is known.
+    """
+    links = [link for p in ports if (link := host[Links].by_netdev.get(p.netdev or ""))]
+    rates_bps = [bps for link in links if isinstance(bps := link.link_bps, Known)]
+    modes = [m for link in links if isinstance(m := link.supported_bps, Known) and m.value]
+    rates_bps = rates_bps or [Known(m.value[-1], m.source) for m in modes]
+    return max(rates_bps, key=lambda bps: bps.value, default=None)

@@ -4,9 +4,8 @@ from wirespeed.facts.ethtool import ethtool_command
 from wirespeed.facts.link import Links
 from wirespeed.facts.offloads import Feature, NetdevOffloads
 from wirespeed.model.fact import HostFacts
-from wirespeed.model.finding import Danger, Evidence, Remedy, Severity
+from wirespeed.model.finding import Danger, Evidence, Remedy, Severity, StepCall
 from wirespeed.model.observed import Known
-from wirespeed.model.step_call import StepCall
 
 FAST_BPS = 10_000_000_000
 """0.8 million frames of 1518 bytes a second, about what one core takes through the stack one

@@ -6,9 +6,8 @@ from typing import ClassVar, Self
 from wirespeed.model.capture import Capture
 from wirespeed.model.command import Command
 from wirespeed.model.fact import Fact
-from wirespeed.model.finding import Remedy
+from wirespeed.model.finding import Remedy, StepCall
 from wirespeed.model.observed import Absent, Observed, Unreadable, read_as
-from wirespeed.model.step_call import StepCall
 
 NAMES = (
     "net.core.rmem_max", "net.core.wmem_max", "net.core.rmem_default", "net.core.wmem_default",

@@ -205,3 +205,16 @@ def _parsed(path: Path, parse: Callable[[str], T]) -> T:
 
 def _unreadable(path: Path, reason: object) -> MeasurementError:
     return MeasurementError("host.unreadable", where=str(path), found=str(reason))
+
+
+def describe_machine() -> dict[str, str]:
+    """Describe the machine for a reader: label to value; what cannot be read says so."""
+    cpus = usable_cpus()
+    pools = [f"{pool.free} free of {pool.page_kib} KiB" for pool in read_hugepages()]
+    return {
+        "CPU": read_cpu_model() or "model name unreadable",
+        "usable CPUs": f"{len(cpus)} ({', '.join(map(str, cpus))})",
+        "kernel": kernel_release(),
+        "hugepages": ", ".join(pools) or "none",
+        "memory available": f"{read_available_mib()} MiB",
+    }

@@ -1,9 +1,10 @@
-"""What the rest of the program asks of a host: run one command to its end."""
+"""What the rest of the program asks of a host, or of a namespace: run one command to its end."""
 
 from collections.abc import Sequence
 from typing import Protocol, runtime_checkable
 
 from wirespeed.model.frozen import Frozen
+from wirespeed.model.names import NamespaceName
 
 MAX_OUTPUT_BYTES = 64 << 20
 """Of standard output and of standard error each, unless the caller sets another limit."""
@@ -49,3 +50,22 @@ class ByNetwork(Protocol):
     def renew(self) -> None:
         """Let the next command go by a connection that is made then."""
         ...
+
+
+class NamespaceRunner:
+    """The `Runner` of a namespace: the host's, with `ip netns exec` before every command."""
+
+    def __init__(self, host: Runner, namespace: NamespaceName) -> None:
+        self._host, self._namespace = host, namespace
+
+    def run(
+        self,
+        argv: Sequence[str],
+        *,
+        timeout_s: float = 60.0,
+        stdin: str | None = None,
+        max_bytes: int = MAX_OUTPUT_BYTES,
+    ) -> Completed:
+        """See `Runner.run`."""
+        there = ("ip", "netns", "exec", self._namespace, *argv)
+        return self._host.run(there, timeout_s=timeout_s, stdin=stdin, max_bytes=max_bytes)

@@ -3,7 +3,7 @@
 from enum import StrEnum
 from typing import Literal, Self
 
-from pydantic import model_validator
+from pydantic import JsonValue, model_validator
 
 from wirespeed.model.bound import Bound
 from wirespeed.model.ceiling import Ceiling, Direction, Ledger
@@ -11,7 +11,6 @@ from wirespeed.model.command import Command
 from wirespeed.model.frozen import Frozen
 from wirespeed.model.observed import Known
 from wirespeed.model.question import Question
-from wirespeed.model.step_call import StepCall
 
 
 class Severity(StrEnum):
@@ -64,6 +63,28 @@ class ByHand(StrEnum):
     NO_UNDO = "nothing of it could be taken back"
     NO_NAME = "its name is none that is safe in a command"
     NO_STEP = "no step knows how yet"
+
+
+class StepCall(Frozen):
+    """`StepCall.of("rings", netdev="eth0", rx=8192)`; `catalog` makes the step of it."""
+
+    kind: str
+    """As the step calls itself: `rings`."""
+    parameters: dict[str, JsonValue]
+
+    @classmethod
+    def of(cls, kind: str, **parameters: object) -> "StepCall":
+        """Name a step; its parameters are what JSON has: numbers, text, lists."""
+        return cls.model_validate({"kind": kind, "parameters": parameters})
+
+    @property
+    def data(self) -> dict[str, JsonValue]:
+        """Give it as a plan holds a step."""
+        return {"step": self.kind, **self.parameters}
+
+    def __hash__(self) -> int:
+        """Findings that are alike are told once: they are counted by their hash."""
+        return hash(self.model_dump_json())
 
 
 class Remedy(Frozen):

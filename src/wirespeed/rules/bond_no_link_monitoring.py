@@ -4,10 +4,9 @@ from collections.abc import Iterator
 
 from wirespeed.facts.netstack import NetStack, named_plainly
 from wirespeed.model.command import Command
-from wirespeed.model.finding import ByHand, Evidence, Finding, Remedy, Severity
+from wirespeed.model.finding import ByHand, Evidence, Finding, Remedy, Severity, StepCall
 from wirespeed.model.observed import Known, known, value_or_none
 from wirespeed.model.rule import DoesNotApplyError, HostExam, HostRule
-from wirespeed.model.step_call import StepCall
 
 
 def _check(exam: HostExam) -> Iterator[Finding]:

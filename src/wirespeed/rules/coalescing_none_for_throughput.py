@@ -6,12 +6,11 @@ from wirespeed.facts.coalescing import Coalescing
 from wirespeed.facts.counters import Counters, Place
 from wirespeed.facts.ethtool import ethtool_command
 from wirespeed.facts.interrupts import Interrupts
-from wirespeed.model.finding import Danger, Evidence, Finding, Remedy, Severity
+from wirespeed.model.finding import Danger, Evidence, Finding, Remedy, Severity, StepCall
 from wirespeed.model.observed import Absent, Known, known
 from wirespeed.model.port import PortKind
 from wirespeed.model.question import Purpose
 from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
-from wirespeed.model.step_call import StepCall
 
 MANY = 1000
 """Interrupts during the capture from which frames for each of them are told."""

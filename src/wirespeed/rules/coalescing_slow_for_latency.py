@@ -4,11 +4,10 @@ from collections.abc import Iterator
 
 from wirespeed.facts.coalescing import Coalescing
 from wirespeed.facts.ethtool import ethtool_command
-from wirespeed.model.finding import Danger, Evidence, Finding, Remedy, Severity
+from wirespeed.model.finding import Danger, Evidence, Finding, Remedy, Severity, StepCall
 from wirespeed.model.observed import Absent, Known, known
 from wirespeed.model.question import Purpose
 from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
-from wirespeed.model.step_call import StepCall
 
 SHORT_USECS = 5
 """igc comes with 3: such a wait is not worth a word."""

@@ -4,10 +4,9 @@ from collections.abc import Iterator
 
 from wirespeed.facts.cpu_power import CpuPower
 from wirespeed.model.command import Command
-from wirespeed.model.finding import Evidence, Finding, Remedy, Severity
+from wirespeed.model.finding import Evidence, Finding, Remedy, Severity, StepCall
 from wirespeed.model.observed import Absent, Known, known
 from wirespeed.model.rule import DoesNotApplyError, HostExam, HostRule
-from wirespeed.model.step_call import StepCall
 
 
 def _check(exam: HostExam) -> Iterator[Finding]:

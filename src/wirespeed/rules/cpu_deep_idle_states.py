@@ -6,11 +6,10 @@ from wirespeed.facts.cpu_power import CpuPower, IdleState
 from wirespeed.facts.kernel import Kernel
 from wirespeed.facts.kernel_boot import boot_remedy
 from wirespeed.model.command import Command
-from wirespeed.model.finding import Evidence, Finding, Remedy, Severity
+from wirespeed.model.finding import Evidence, Finding, Remedy, Severity, StepCall
 from wirespeed.model.observed import CannotTellError, Known, known
 from wirespeed.model.question import Purpose
 from wirespeed.model.rule import DoesNotApplyError, HostExam, HostRule
-from wirespeed.model.step_call import StepCall
 
 LONG_US = 10
 """A wake-up of more is a third of the seeds' round trip of 28 to 32 us; Intel's C1E has 10."""

@@ -5,11 +5,10 @@ from collections.abc import Iterator
 
 from wirespeed.facts.cpu_power import CpuPower
 from wirespeed.model.command import Command
-from wirespeed.model.finding import Evidence, Finding, Remedy, Severity
+from wirespeed.model.finding import Evidence, Finding, Remedy, Severity, StepCall
 from wirespeed.model.observed import Absent, Known, known
 from wirespeed.model.question import Purpose
 from wirespeed.model.rule import DoesNotApplyError, HostExam, HostRule
-from wirespeed.model.step_call import StepCall
 
 ACTIVE_DRIVERS = ("intel_pstate", "amd-pstate-epp")
 """Their `powersave` follows the load; with any other driver it holds the lowest clock."""

@@ -7,7 +7,7 @@ from wirespeed.facts.cpu import Cpus
 from wirespeed.facts.cpu_list import cpu_list_text
 from wirespeed.facts.kernel import Kernel
 from wirespeed.facts.kernel_boot import boot_remedy
-from wirespeed.facts.link_of import best_bps
+from wirespeed.facts.link import best_bps
 from wirespeed.facts.pci import Pci
 from wirespeed.facts.queues import Queues
 from wirespeed.model.finding import Evidence, Finding, Severity

@@ -8,10 +8,9 @@ from wirespeed.facts.counters_loss import loss_at
 from wirespeed.facts.ethtool import ethtool_command
 from wirespeed.facts.queues import Queues
 from wirespeed.model.ceiling import Direction
-from wirespeed.model.finding import ByHand, Danger, Finding, Remedy
+from wirespeed.model.finding import ByHand, Danger, Finding, Remedy, StepCall
 from wirespeed.model.observed import Known
 from wirespeed.model.rule import PortExam, PortRule
-from wirespeed.model.step_call import StepCall
 
 
 def _check(exam: PortExam) -> Iterator[Finding]:

@@ -9,10 +9,9 @@ from wirespeed.facts.cpu import Cpus
 from wirespeed.facts.ethtool import ethtool_command
 from wirespeed.facts.link import Links
 from wirespeed.model.ceiling import Direction
-from wirespeed.model.finding import ByHand, Danger, Evidence, Finding, Remedy
+from wirespeed.model.finding import ByHand, Danger, Evidence, Finding, Remedy, StepCall
 from wirespeed.model.observed import Known
 from wirespeed.model.rule import PortExam, PortRule
-from wirespeed.model.step_call import StepCall
 
 
 def _check(exam: PortExam) -> Iterator[Finding]:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from wirespeed.ceilings.bounds import second_port_bounds
 from wirespeed.facts.eswitch import Eswitch, PfEswitch
-from wirespeed.facts.link_of import best_bps
+from wirespeed.facts.link import best_bps
 from wirespeed.facts.netstack import Link, NetStack
 from wirespeed.facts.ports import Ports
 from wirespeed.facts.sriov import SYSFS, Sriov, SriovPf

@@ -4,15 +4,14 @@ from collections.abc import Iterator
 
 from wirespeed.ceilings.bounds import SOFTWARE_SWITCH_FORMULA, software_switch_bounds
 from wirespeed.facts.firmware import RESETS, Firmware
-from wirespeed.facts.link_of import best_bps
+from wirespeed.facts.link import best_bps
 from wirespeed.facts.pci_cards import other_functions
 from wirespeed.facts.sriov import physical_function
 from wirespeed.model.command import Command
-from wirespeed.model.finding import Danger, Evidence, Finding, Remedy, Severity
+from wirespeed.model.finding import Danger, Evidence, Finding, Remedy, Severity, StepCall
 from wirespeed.model.observed import Absent, CannotTellError, Known, known
 from wirespeed.model.question import Purpose
 from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
-from wirespeed.model.step_call import StepCall
 
 
 def _check(exam: PortExam) -> Iterator[Finding]:

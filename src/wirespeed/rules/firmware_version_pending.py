@@ -6,10 +6,9 @@ from wirespeed.facts.firmware import RESETS, Firmware
 from wirespeed.facts.pci_cards import other_functions
 from wirespeed.facts.sriov import physical_function
 from wirespeed.model.command import Command
-from wirespeed.model.finding import ByHand, Danger, Evidence, Finding, Remedy, Severity
+from wirespeed.model.finding import ByHand, Danger, Evidence, Finding, Remedy, Severity, StepCall
 from wirespeed.model.observed import Known, known, value_or_none
 from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
-from wirespeed.model.step_call import StepCall
 
 
 def _check(exam: PortExam) -> Iterator[Finding]:

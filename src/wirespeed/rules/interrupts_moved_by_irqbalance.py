@@ -6,13 +6,12 @@ from wirespeed.ceilings.bounds import absence_bounds
 from wirespeed.facts.cpu import Cpus
 from wirespeed.facts.interrupts_placed import STOPPED
 from wirespeed.facts.irqbalance import Irqbalance
-from wirespeed.facts.link_of import best_bps
+from wirespeed.facts.link import best_bps
 from wirespeed.facts.queues import Queues
-from wirespeed.model.finding import Evidence, Finding, Remedy, Severity
+from wirespeed.model.finding import Evidence, Finding, Remedy, Severity, StepCall
 from wirespeed.model.observed import known, value_or_none
 from wirespeed.model.question import Purpose
 from wirespeed.model.rule import HostExam, HostRule
-from wirespeed.model.step_call import StepCall
 
 
 def _check(exam: HostExam) -> Iterator[Finding]:

@@ -7,7 +7,7 @@ from wirespeed.facts.cpu import Cpus
 from wirespeed.facts.iommu import Iommu
 from wirespeed.facts.kernel import Kernel
 from wirespeed.facts.kernel_boot import boot_remedy
-from wirespeed.facts.link_of import best_bps
+from wirespeed.facts.link import best_bps
 from wirespeed.facts.sriov import physical_function
 from wirespeed.facts.virtualization import Virtualization
 from wirespeed.model.finding import ByHand, Evidence, Finding, Remedy, Severity

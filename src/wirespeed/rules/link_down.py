@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from wirespeed.ceilings.bounds import without_link_bounds
-from wirespeed.facts.link_of import link_of
+from wirespeed.facts.link import link_of
 from wirespeed.facts.netstack import NetStack
 from wirespeed.model.finding import ByHand, Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import Known, known

@@ -5,12 +5,10 @@ from collections.abc import Iterator
 from wirespeed.facts.counters import Counters, Place
 from wirespeed.facts.counters_loss import loss_at
 from wirespeed.facts.ethtool import ethtool_command
-from wirespeed.facts.link import Link
-from wirespeed.facts.link_of import link_that_is_up
-from wirespeed.model.finding import Danger, Evidence, Finding, Remedy, Severity
+from wirespeed.facts.link import Link, link_that_is_up
+from wirespeed.model.finding import Danger, Evidence, Finding, Remedy, Severity, StepCall
 from wirespeed.model.observed import Absent, Known, known
 from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
-from wirespeed.model.step_call import StepCall
 
 FEC_BPS = 25 * 10**9
 """The slowest link that has FEC for more than backplanes."""

@@ -3,11 +3,10 @@
 from collections.abc import Iterator
 
 from wirespeed.facts.ethtool import ethtool_command
-from wirespeed.facts.link_of import link_that_is_up
-from wirespeed.model.finding import ByHand, Danger, Evidence, Finding, Remedy, Severity
+from wirespeed.facts.link import link_that_is_up
+from wirespeed.model.finding import ByHand, Danger, Evidence, Finding, Remedy, Severity, StepCall
 from wirespeed.model.observed import Absent, Known, known
 from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
-from wirespeed.model.step_call import StepCall
 
 
 def _check(exam: PortExam) -> Iterator[Finding]:

@@ -4,14 +4,21 @@ from collections.abc import Iterator
 
 from wirespeed.ceilings.ethernet import ethernet_ceiling
 from wirespeed.facts.ethtool import ethtool_command
-from wirespeed.facts.link import Link
-from wirespeed.facts.link_of import link_that_is_up
+from wirespeed.facts.link import Link, link_that_is_up
 from wirespeed.facts.module import Modules
 from wirespeed.model.ceiling import Direction
-from wirespeed.model.finding import ByHand, Change, Danger, Evidence, Finding, Remedy, Severity
+from wirespeed.model.finding import (
+    ByHand,
+    Change,
+    Danger,
+    Evidence,
+    Finding,
+    Remedy,
+    Severity,
+    StepCall,
+)
 from wirespeed.model.observed import Absent, CannotTellError, Known, known
 from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
-from wirespeed.model.step_call import StepCall
 
 FAR_BELOW = 8
 """A module of 25 Gb/s runs at 10 by design, one of 10 Gb/s at 1 by a negotiation that failed."""

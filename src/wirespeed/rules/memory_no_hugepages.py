@@ -8,11 +8,10 @@ from wirespeed.facts.kernel_boot import boot_remedy
 from wirespeed.facts.memory import Memory
 from wirespeed.model.bound import Bound, Limit
 from wirespeed.model.command import write_file
-from wirespeed.model.finding import Evidence, Finding, Remedy, Severity
+from wirespeed.model.finding import Evidence, Finding, Remedy, Severity, StepCall
 from wirespeed.model.observed import Known, known
 from wirespeed.model.question import Purpose
 from wirespeed.model.rule import HostExam, HostRule
-from wirespeed.model.step_call import StepCall
 
 ENOUGH = 1024
 """2 MB pages for one node, as DPDK's guide for Linux reserves them."""

@@ -5,11 +5,10 @@ from collections.abc import Iterator
 from wirespeed.facts.memory import Memory
 from wirespeed.facts.pci import Pci
 from wirespeed.model.command import write_file
-from wirespeed.model.finding import Evidence, Finding, Remedy, Severity
+from wirespeed.model.finding import Evidence, Finding, Remedy, Severity, StepCall
 from wirespeed.model.observed import known
 from wirespeed.model.question import Purpose
 from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
-from wirespeed.model.step_call import StepCall
 
 
 def _check(exam: PortExam) -> Iterator[Finding]:

@@ -4,11 +4,10 @@ from collections.abc import Iterator
 
 from wirespeed.facts.memory import Memory
 from wirespeed.model.command import write_file
-from wirespeed.model.finding import Evidence, Finding, Remedy, Severity
+from wirespeed.model.finding import Evidence, Finding, Remedy, Severity, StepCall
 from wirespeed.model.observed import Absent, known
 from wirespeed.model.question import Purpose
 from wirespeed.model.rule import DoesNotApplyError, HostExam, HostRule
-from wirespeed.model.step_call import StepCall
 
 
 def _check(exam: HostExam) -> Iterator[Finding]:

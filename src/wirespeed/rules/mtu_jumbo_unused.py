@@ -5,11 +5,10 @@ from collections.abc import Iterator
 from wirespeed.facts.link import Links
 from wirespeed.facts.netstack import NetStack, named_plainly
 from wirespeed.model.command import Command
-from wirespeed.model.finding import ByHand, Danger, Evidence, Finding, Remedy, Severity
+from wirespeed.model.finding import ByHand, Danger, Evidence, Finding, Remedy, Severity, StepCall
 from wirespeed.model.observed import CannotTellError, Known, known
 from wirespeed.model.question import Purpose
 from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
-from wirespeed.model.step_call import StepCall
 
 FAST_BPS = 25 * 10**9
 USUAL, JUMBO = 1500, 9000

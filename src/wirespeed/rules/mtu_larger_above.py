@@ -6,10 +6,9 @@ from wirespeed.facts.netstack import Link, NetStack, named_plainly
 from wirespeed.facts.ovs import Ovs
 from wirespeed.facts.sriov import Sriov
 from wirespeed.model.command import Command
-from wirespeed.model.finding import ByHand, Danger, Evidence, Finding, Remedy, Severity
+from wirespeed.model.finding import ByHand, Danger, Evidence, Finding, Remedy, Severity, StepCall
 from wirespeed.model.observed import Known, known
 from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
-from wirespeed.model.step_call import StepCall
 
 STACKED = ("bond", "team", "vlan", "macvlan", "macvtap", "ipvlan")
 """Kinds that send what they are given by the netdev below. A VRF has an MTU that bounds nothing."""

@@ -8,10 +8,9 @@ from wirespeed.facts.netstack import Link, NetStack, named_plainly
 from wirespeed.facts.ovs import Ovs, OvsBridge, OvsInterface
 from wirespeed.facts.routes import Routes
 from wirespeed.model.command import Command
-from wirespeed.model.finding import ByHand, Danger, Evidence, Finding, Remedy, Severity
+from wirespeed.model.finding import ByHand, Danger, Evidence, Finding, Remedy, Severity, StepCall
 from wirespeed.model.observed import CannotTellError, Known, Observed, known
 from wirespeed.model.rule import DoesNotApplyError, HostExam, HostRule
-from wirespeed.model.step_call import StepCall
 
 OUTER_IP = {4: 20, 6: 40}
 UDP_AND_VXLAN = 8 + 8

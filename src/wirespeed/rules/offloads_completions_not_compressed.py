@@ -12,10 +12,9 @@ from wirespeed.facts.pci_config import PciConfig
 from wirespeed.facts.pci_links import has_state, link_state
 from wirespeed.model.ceiling import Direction
 from wirespeed.model.command import Command
-from wirespeed.model.finding import Change, Danger, Evidence, Finding, Remedy, Severity
+from wirespeed.model.finding import Change, Danger, Evidence, Finding, Remedy, Severity, StepCall
 from wirespeed.model.observed import Absent, CannotTellError, known
 from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
-from wirespeed.model.step_call import StepCall
 
 FLAG = "rx_cqe_compress"
 COMPRESSED = replace(

@@ -5,10 +5,9 @@ from collections.abc import Iterator
 from wirespeed.facts.ethtool import ethtool_command
 from wirespeed.facts.netstack import NetStack
 from wirespeed.facts.offloads import Offloads
-from wirespeed.model.finding import Danger, Evidence, Finding, Remedy, Severity
+from wirespeed.model.finding import Danger, Evidence, Finding, Remedy, Severity, StepCall
 from wirespeed.model.observed import Absent, known
 from wirespeed.model.rule import PortExam, PortRule
-from wirespeed.model.step_call import StepCall
 
 LRO = "large-receive-offload"
 FORWARDING = ("bridge", "openvswitch")

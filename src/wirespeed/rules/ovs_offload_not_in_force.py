@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from wirespeed.ceilings.bounds import SOFTWARE_SWITCH_FORMULA, software_switch_bounds
 from wirespeed.facts.distribution import switch_restart
-from wirespeed.facts.link_of import best_bps
+from wirespeed.facts.link import best_bps
 from wirespeed.facts.netstack import NetStack
 from wirespeed.facts.ovs import UPCALL, Ovs, OvsInterface
 from wirespeed.model.finding import ByHand, Danger, Evidence, Finding, Remedy, Severity

@@ -6,12 +6,11 @@ from wirespeed.facts.pci import Pci
 from wirespeed.facts.pci_config import ASPM, PciConfig
 from wirespeed.facts.pci_links import has_state
 from wirespeed.model.command import Command
-from wirespeed.model.finding import Evidence, Finding, Remedy, Severity
+from wirespeed.model.finding import Evidence, Finding, Remedy, Severity, StepCall
 from wirespeed.model.observed import known
 from wirespeed.model.port import PortKind
 from wirespeed.model.question import Purpose
 from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
-from wirespeed.model.step_call import StepCall
 
 FILES = {"L0s": ("l0s_aspm",), "L1": ("l1_aspm",), "L0s and L1": ("l0s_aspm", "l1_aspm")}
 

@@ -11,12 +11,11 @@ from wirespeed.facts.pci_config import PciConfig
 from wirespeed.facts.pci_links import has_state, link_state
 from wirespeed.model.ceiling import Direction
 from wirespeed.model.command import Command
-from wirespeed.model.finding import Change, Evidence, Finding, Remedy, Severity
+from wirespeed.model.finding import Change, Evidence, Finding, Remedy, Severity, StepCall
 from wirespeed.model.observed import Absent, CannotTellError, known
 from wirespeed.model.port import PortKind
 from wirespeed.model.question import Purpose
 from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
-from wirespeed.model.step_call import StepCall
 
 FAST_BPS = 100_000_000_000
 USUAL_BYTES, PUBLISHED_BYTES = 512, 1024

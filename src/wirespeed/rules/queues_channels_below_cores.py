@@ -7,10 +7,9 @@ from wirespeed.facts.eswitch import Eswitch
 from wirespeed.facts.ethtool import ethtool_command
 from wirespeed.facts.locality import local_cores
 from wirespeed.facts.queues import Queues
-from wirespeed.model.finding import Danger, Evidence, Finding, Remedy, Severity
+from wirespeed.model.finding import Danger, Evidence, Finding, Remedy, Severity, StepCall
 from wirespeed.model.observed import Absent, Known, known
 from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
-from wirespeed.model.step_call import StepCall
 
 CORES_THAT_ONE_CHANNEL_WASTES = 4
 

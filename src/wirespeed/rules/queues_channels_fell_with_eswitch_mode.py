@@ -8,11 +8,10 @@ from wirespeed.facts.locality import local_cores
 from wirespeed.facts.queues import Queues
 from wirespeed.model.bound import Bound, Limit
 from wirespeed.model.ceiling import Input
-from wirespeed.model.finding import Danger, Evidence, Finding, Remedy, Severity
+from wirespeed.model.finding import Danger, Evidence, Finding, Remedy, Severity, StepCall
 from wirespeed.model.observed import Absent, Known, known
 from wirespeed.model.port import PortKind
 from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
-from wirespeed.model.step_call import StepCall
 
 
 def _check(exam: PortExam) -> Iterator[Finding]:

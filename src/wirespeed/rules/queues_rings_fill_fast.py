@@ -7,11 +7,10 @@ from wirespeed.facts.ethtool import ethtool_command
 from wirespeed.facts.link import Links
 from wirespeed.facts.netstack import NetStack
 from wirespeed.facts.queues import NetdevQueues, Queues
-from wirespeed.model.finding import Danger, Evidence, Finding, Remedy, Severity
+from wirespeed.model.finding import Danger, Evidence, Finding, Remedy, Severity, StepCall
 from wirespeed.model.observed import Absent, Known, Observed, Unreadable, known
 from wirespeed.model.port import PortKind
 from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
-from wirespeed.model.step_call import StepCall
 from wirespeed.model.units import line_rate_pps
 
 ONE_RING_S = 100e-6

@@ -3,17 +3,16 @@
 from collections.abc import Iterator
 
 from wirespeed.ceilings.bounds import SOFTWARE_SWITCH_FORMULA, software_switch_bounds
-from wirespeed.facts.link_of import best_bps
+from wirespeed.facts.link import best_bps
 from wirespeed.facts.netstack import NetStack
 from wirespeed.facts.ports import Ports
 from wirespeed.facts.sriov import SYSFS, Sriov, physical_function
 from wirespeed.model.command import write_file
-from wirespeed.model.finding import Danger, Evidence, Finding, Remedy, Severity
+from wirespeed.model.finding import Danger, Evidence, Finding, Remedy, Severity, StepCall
 from wirespeed.model.observed import Known, known, value_or_none
 from wirespeed.model.port import Port
 from wirespeed.model.question import Purpose
 from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
-from wirespeed.model.step_call import StepCall
 
 
 def _check(exam: PortExam) -> Iterator[Finding]:

@@ -6,11 +6,10 @@ from wirespeed.facts.eswitch import Eswitch
 from wirespeed.facts.netstack import NetStack, VfSettings, named_plainly
 from wirespeed.facts.sriov import physical_function
 from wirespeed.model.command import Command
-from wirespeed.model.finding import ByHand, Evidence, Finding, Remedy, Severity
+from wirespeed.model.finding import ByHand, Evidence, Finding, Remedy, Severity, StepCall
 from wirespeed.model.observed import CannotTellError, Known
 from wirespeed.model.question import Purpose
 from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
-from wirespeed.model.step_call import StepCall
 
 WORDS = {"trust": ("trust", "on"), "spoof_check": ("spoofchk", "off")}
 

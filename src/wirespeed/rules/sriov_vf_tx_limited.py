@@ -6,10 +6,9 @@ from wirespeed.facts.link import Links
 from wirespeed.facts.netstack import NetStack, named_plainly
 from wirespeed.facts.sriov import physical_function
 from wirespeed.model.command import Command
-from wirespeed.model.finding import ByHand, Evidence, Finding, Remedy, Severity
+from wirespeed.model.finding import ByHand, Evidence, Finding, Remedy, Severity, StepCall
 from wirespeed.model.observed import CannotTellError, Known
 from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
-from wirespeed.model.step_call import StepCall
 
 
 def _check(exam: PortExam) -> Iterator[Finding]:

@@ -9,10 +9,9 @@ from wirespeed.facts.link import Links
 from wirespeed.facts.locality import cpu_mask_text, local_cpus
 from wirespeed.facts.steering import Steering
 from wirespeed.model.command import write_file
-from wirespeed.model.finding import Evidence, Finding, Remedy, Severity
+from wirespeed.model.finding import Evidence, Finding, Remedy, Severity, StepCall
 from wirespeed.model.observed import Absent, CannotTellError, Known, known
 from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
-from wirespeed.model.step_call import StepCall
 
 ONE_CORE_BPS = 10_000_000_000
 """Below, one core takes what the link brings."""

@@ -4,10 +4,9 @@ from collections.abc import Iterator
 
 from wirespeed.facts.ethtool import ethtool_command
 from wirespeed.facts.steering import Steering
-from wirespeed.model.finding import Evidence, Finding, Remedy, Severity
+from wirespeed.model.finding import Evidence, Finding, Remedy, Severity, StepCall
 from wirespeed.model.observed import Absent, known
 from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
-from wirespeed.model.step_call import StepCall
 
 SKEWED = 2
 """A table of 128 entries over 63 queues gives 2 or 3 to each: below 2 to 1 it is rounding."""

@@ -5,10 +5,9 @@ from collections.abc import Iterator
 from wirespeed.facts.ethtool import ethtool_command
 from wirespeed.facts.netstack import NetStack
 from wirespeed.facts.steering import Steering
-from wirespeed.model.finding import Evidence, Finding, Remedy, Severity
+from wirespeed.model.finding import Evidence, Finding, Remedy, Severity, StepCall
 from wirespeed.model.observed import Absent, Known, known
 from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
-from wirespeed.model.step_call import StepCall
 
 
 def _check(exam: PortExam) -> Iterator[Finding]:

@@ -3,8 +3,7 @@
 from collections.abc import Sequence
 
 from wirespeed.host.capture_request import Captured
-from wirespeed.platforms.switch.far_end import with_far_end
-from wirespeed.platforms.switch.place import far_end_place
+from wirespeed.platforms.switch.far_end import far_end_place, with_far_end
 from wirespeed.runs.captures import collect
 
 

@@ -1,6 +1,7 @@
 """The hosts of a spec, reached: their facts, and what changes them."""
 
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 
@@ -9,6 +10,7 @@ from wirespeed.apply.control_posix import PosixControl
 from wirespeed.apply.spec_file import parse_spec
 from wirespeed.host.files import read_text
 from wirespeed.host.reach_destination import (
+    HERE,
     Destination,
     Here,
     Recorded,
@@ -17,6 +19,7 @@ from wirespeed.host.reach_destination import (
 from wirespeed.host.runner import Runner
 from wirespeed.model.error import InputError
 from wirespeed.model.fact import HostFacts
+from wirespeed.model.spec.members import read_spec_data
 from wirespeed.model.spec.spec import Spec
 from wirespeed.platforms.access import access_for, way_to
 from wirespeed.runs.access import REACHED, control_by, runner_at
@@ -24,6 +27,9 @@ from wirespeed.runs.captures import Gathered, gather
 from wirespeed.runs.guest_machines import guest_controls, guest_runners, with_guest_keys
 from wirespeed.runs.plan_hosts import require_whole
 from wirespeed.runs.recorded_hosts import Either, RecordedControls, RecordedFacts
+
+NO_PORT = "0000:00:00.0"
+"""Where no port is asked for: a spec has to name one."""
 
 
 def read_spec(path: Path) -> Spec:
@@ -110,12 +116,12 @@ def facts_of(spec: Spec) -> dict[str, HostFacts]:
 
 def _host_runners(spec: Spec, stack: ExitStack) -> dict[str, Runner]:
     return {
-        name: _runner(spec, name, parse_destination(host.reach), stack)
+        name: _runner(name, parse_destination(host.reach), stack, spec)
         for name, host in spec.hosts.items()
     }
 
 
-def _runner(spec: Spec, name: str, place: Destination, stack: ExitStack) -> Runner:
+def _runner(name: str, place: Destination, stack: ExitStack, spec: Spec) -> Runner:
     found = way_to(place)
     if found is not None:
         access, way = found
@@ -136,4 +142,15 @@ def _runner(spec: Spec, name: str, place: Destination, stack: ExitStack) -> Runn
         found=f"{place.text} is {'a file' if found is None else found[0].name}",
         so="there is nothing to change",
         next=f"name a host: {REACHED}",
+    )
+
+
+def lone_host(reach: str, ports: Sequence[str] = (NO_PORT,)) -> Spec:
+    """Give it; the host is called by what of its name a spec allows."""
+    name = re.sub(r"[^a-z0-9]+", "-", reach.rpartition("@")[2].rpartition("/")[2].lower())
+    return read_spec_data(
+        {
+            "hosts": {name.strip("-")[:32].strip("-") or HERE: {"reach": reach, "ports": ports}},
+            "approach": "none",
+        }
     )

@@ -34,7 +34,6 @@ from wirespeed.platforms.switch.save import save, unsaved
 from wirespeed.report.plan_text import plan_lines
 from wirespeed.runs.access import REACHED, control_at
 from wirespeed.runs.captures import Gathered, gather
-from wirespeed.runs.how_undone import HowUndone
 from wirespeed.runs.link_port import port_proof
 from wirespeed.runs.link_wanted import (
     Wanted,
@@ -45,7 +44,14 @@ from wirespeed.runs.link_wanted import (
     steps,
 )
 from wirespeed.runs.plan_hosts import require_whole
-from wirespeed.runs.run_hosts import catch_up, forget_steps, lock_hosts, telling, undo_locked
+from wirespeed.runs.run_hosts import (
+    HowUndone,
+    catch_up,
+    forget_steps,
+    lock_hosts,
+    telling,
+    undo_locked,
+)
 from wirespeed.terminal import confirm, echo
 
 

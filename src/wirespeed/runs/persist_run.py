@@ -22,8 +22,7 @@ from wirespeed.model.spec.spec import Spec
 from wirespeed.model.step import State, Step
 from wirespeed.report.plan_text import plan_lines
 from wirespeed.runs.hosts_of_spec import controls_of
-from wirespeed.runs.how_undone import HowUndone
-from wirespeed.runs.run_hosts import apply_plan, spec_of_run, undo_plan
+from wirespeed.runs.run_hosts import HowUndone, apply_plan, spec_of_run, undo_plan
 from wirespeed.steps.file_content import FileContent
 from wirespeed.terminal import confirm, echo
 

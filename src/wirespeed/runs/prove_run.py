@@ -14,8 +14,8 @@ from wirespeed.apply.guard import refuse_cutoff
 from wirespeed.apply.make import When as Planning
 from wirespeed.apply.make import plan_spec
 from wirespeed.apply.planner import described
+from wirespeed.apply.read_states import read_states
 from wirespeed.apply.run import Run
-from wirespeed.apply.standing import read_steps
 from wirespeed.doctor.diagnose import diagnose
 from wirespeed.doctor.host_state import Values, differences, values_of
 from wirespeed.host.capture_request import Unreachable
@@ -186,7 +186,7 @@ class Proving:
         """Read all steps once more: what a later one altered, or others did, shows."""
         with self._stage(Stage.VERIFY) as says:
             left = applied_states(plan, self._run.entries)
-            now = read_steps(plan, list(left), self._controls)
+            now = read_states(plan, list(left), self._controls)
             found = tuple(
                 Difference(
                     host=one.planned.host,
@@ -233,7 +233,7 @@ class Proving:
             count += len(before)
             found += differences(host, before, values_of(facts[host]))
         known = [number for number, step in enumerate(plan.steps) if step.before is not None]
-        now = read_steps(plan, known, self._controls)
+        now = read_states(plan, known, self._controls)
         for number, state in now.items():
             planned = plan.steps[number]
             if not isinstance(state, Known) or state.value != planned.before:

@@ -10,7 +10,7 @@ from wirespeed.apply.lockdown_guard import refuse_locked_down
 from wirespeed.apply.remedies import Skipped, chosen, plan_remedies
 from wirespeed.apply.run import open_run
 from wirespeed.apply.run_place import other_run_folder
-from wirespeed.doctor.platform_of import platform_of
+from wirespeed.catalog import platform_of
 from wirespeed.model.capture import parse_capture
 from wirespeed.model.error import HostError, InputError
 from wirespeed.model.fact import HostFacts
@@ -23,8 +23,7 @@ from wirespeed.model.spec.spec import Spec
 from wirespeed.report.plan_text import plan_lines
 from wirespeed.report.text_lines import wrapped
 from wirespeed.runs.examine import examine
-from wirespeed.runs.hosts_of_spec import controls_of, here_of
-from wirespeed.runs.lone_host import lone_host
+from wirespeed.runs.hosts_of_spec import controls_of, here_of, lone_host
 from wirespeed.runs.plan_hosts import require_whole
 from wirespeed.runs.run_hosts import apply_plan
 from wirespeed.terminal import confirm, echo

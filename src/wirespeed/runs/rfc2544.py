@@ -15,7 +15,7 @@ from wirespeed.facts.ports import PCI_ADDRESS
 from wirespeed.host.clock import utc_now
 from wirespeed.host.files import make_folder, write_result
 from wirespeed.host.jsonl import ResultWriter
-from wirespeed.host.procfs import usable_cpus
+from wirespeed.host.procfs import describe_machine, usable_cpus
 from wirespeed.host.reach_destination import HERE
 from wirespeed.lab.bed import VirtualBed
 from wirespeed.lab.kernel_bed import KernelBed
@@ -25,7 +25,6 @@ from wirespeed.measure.bench.duts import DUT_NAMES
 from wirespeed.measure.bench.external import ExternalDut
 from wirespeed.measure.bench.external_bed import ExternalBed, ExternalPorts
 from wirespeed.measure.bench.kernel_path import KERNEL_DUTS
-from wirespeed.measure.bench.machine import describe_machine
 from wirespeed.measure.bench.run_folder import TRIALS, resumable
 from wirespeed.model.error import InputError, MeasurementError, WirespeedError
 from wirespeed.model.question import Purpose, Question

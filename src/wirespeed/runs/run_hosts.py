@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Container, Mapping, Sequence
 from contextlib import ExitStack
+from dataclasses import dataclass
 from pathlib import Path
 
 from wirespeed.apply.claim import Claim
@@ -40,11 +41,23 @@ from wirespeed.model.plan import Plan
 from wirespeed.model.spec.spec import Spec
 from wirespeed.runs import tryout
 from wirespeed.runs.hosts_of_spec import read_spec
-from wirespeed.runs.how_undone import AS_EVER, HowUndone
 from wirespeed.terminal import echo
 
 REBOOT_DUE = 4
 """Exit code: a stage is done, and a host is to be rebooted before the next."""
+
+
+@dataclass(frozen=True, slots=True)
+class HowUndone:
+    """What undo does where something is neither as the run left it nor as it was before."""
+
+    force: bool = False
+    """What others changed is put back too."""
+    forget: tuple[str, ...] = ()
+    """Steps that are let go, by number, or by kind and subject."""
+
+
+AS_EVER = HowUndone()
 
 
 class HostLocks(ExitStack):

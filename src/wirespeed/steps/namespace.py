@@ -8,7 +8,6 @@ from wirespeed.model.command import Command
 from wirespeed.model.names import NamespaceName
 from wirespeed.model.observed import CannotTellError, Known, Observed, Unreadable
 from wirespeed.model.step import Scope, State, Step
-from wirespeed.steps.namespace_errors import is_missing
 
 MARK = "wirespeed"
 """Alias of the `lo` of namespaces of ours: it goes with the namespace, as no file would."""
@@ -73,3 +72,9 @@ class Namespace(Step):
         )
         marks = (mark,) if now["is_ours"] != to["is_ours"] else ()
         return marks if now["is_there"] else (make, *marks)
+
+
+def is_missing(section: Section, namespace: str) -> bool:
+    """Tell whether a command failed for want of the namespace: netns_switch() of iproute2."""
+    said = f'Cannot open network namespace "{namespace}": No such file or directory'
+    return section.returncode not in (0, None) and said in section.errors.split("\n")

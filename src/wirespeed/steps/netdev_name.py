@@ -9,10 +9,15 @@ from wirespeed.model.finding import Danger
 from wirespeed.model.names import NETDEV, Netdev, PciAddress
 from wirespeed.model.observed import Known, Observed, Unreadable
 from wirespeed.model.step import Scope, State, Step
-from wirespeed.steps.former_name import named_back
 
 BY_ADDRESS = 'ip link set dev "$(ls "/sys/bus/pci/devices/$0/net")" down name "$1"'
 """For one that is not there yet when the plan is made."""
+NAMED_BACK = (
+    'ip link property del dev "$0" altname "$1" 2>/dev/null; ip link set dev "$0" name "$1"'
+)
+"""To a netdev that is called otherwise, udev (AlternativeNamesPolicy, systemd.link(5)) gives the
+name of its own choice as a further one, and the kernel refuses it as the first then: File exists.
+Seen with systemd 252 on Linux 6.12."""
 
 
 class NetdevName(Step):
@@ -89,3 +94,8 @@ class NetdevName(Step):
 
 def _set(netdev: str, *words: str) -> Command:
     return Command(argv=("ip", "link", "set", "dev", netdev, *words))
+
+
+def named_back(netdev: str, former: str) -> Command:
+    """Give it its former name, which may have become its further one meanwhile."""
+    return Command(argv=("sh", "-c", NAMED_BACK, netdev, former))

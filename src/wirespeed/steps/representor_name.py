@@ -11,7 +11,7 @@ from wirespeed.model.finding import Danger
 from wirespeed.model.names import NETDEV, Netdev, PciAddress
 from wirespeed.model.observed import Known, Observed, Unreadable
 from wirespeed.model.step import Scope, State, Step
-from wirespeed.steps.former_name import named_back
+from wirespeed.steps.netdev_name import named_back
 
 BY_PORT = (
     'ip link set dev "$(devlink port show | '

@@ -9,7 +9,7 @@ from wirespeed.model.capture import TIMED_OUT_RETURNCODE, Section
 from wirespeed.model.command import Command
 from wirespeed.model.names import NETDEV
 from wirespeed.model.observed import Known, Observed, Unreadable
-from wirespeed.steps.namespace_errors import is_missing
+from wirespeed.steps.namespace import is_missing
 
 MAX_LISTS = 2
 

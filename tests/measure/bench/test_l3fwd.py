@@ -13,10 +13,15 @@ from wirespeed.host.local import LocalRunner
 from wirespeed.host.runner import Completed
 from wirespeed.measure.bench import l3fwd_build
 from wirespeed.measure.bench.eal_side import EalSide
-from wirespeed.measure.bench.flows import MAX_FLOWS, flow_addresses
 from wirespeed.measure.bench.l3fwd import L3fwd
 from wirespeed.measure.bench.l3fwd_build import build_l3fwd, patch
-from wirespeed.measure.bench.l3fwd_rules import MAX_EM_FLOWS, em_ipv4, lpm_ipv4
+from wirespeed.measure.bench.l3fwd_rules import (
+    MAX_EM_FLOWS,
+    MAX_FLOWS,
+    em_ipv4,
+    flow_addresses,
+    lpm_ipv4,
+)
 from wirespeed.model.error import InputError, MeasurementError
 
 NEXT_HOP = bytes.fromhex("02aaaaaaaaaa")

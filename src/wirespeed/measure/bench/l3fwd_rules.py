@@ -1,20 +1,25 @@
-"""Rule files for l3fwd that send all of the tester's flows back out of port 0. Pure.
+"""The tester's flows, and rule files for l3fwd that send all of them back out of port 0. Pure.
 
 l3fwd (`--rule_ipv4`, `--rule_ipv6`) takes lines that start with R; both files must hold at least
 one. Frames that no rule matches also go back to their port, so a wrong rule would not show as
 loss: the tests look the rules up instead.
 """
 
-from wirespeed.measure.bench.flows import DESTINATION_NETWORK, flow_addresses
+from ipaddress import IPv4Address, IPv4Network
+
 from wirespeed.model.error import InputError
+from wirespeed.model.frozen import Frozen
 
 MAX_EM_FLOWS = 8192
 _UDP = 0x11
 _PORT = 0
-
 LPM_IPV6 = f"R2001:200::/48 {_PORT}\n"
 EM_IPV6 = f"R2001:200::1 2001:200:: 9 9 {_UDP:#x} {_PORT}\n"
 """One each, from the benchmark network of RFC 5180, because none is refused."""
+MAX_FLOWS = 1 << 24
+SOURCE_NETWORK = IPv4Network("198.18.0.0/16")
+DESTINATION_NETWORK = IPv4Network("198.19.0.0/16")
+"""Together 198.18.0.0/15: set aside for benchmarks by RFC 2544 appendix C.2.2 and RFC 5735."""
 
 
 def lpm_ipv4() -> str:
@@ -42,3 +47,29 @@ def em_ipv4(flows: int) -> str:
             f"R{a.destination} {a.source} {a.destination_port} {a.source_port} {_UDP:#x} {_PORT}\n"
         )
     return "".join(rules)
+
+
+class FlowAddresses(Frozen):
+    """The 5-tuple of a flow; the protocol is UDP."""
+
+    source: IPv4Address
+    destination: IPv4Address
+    source_port: int
+    destination_port: int
+
+
+def flow_addresses(flow: int) -> FlowAddresses:
+    """Addresses of flow number `flow`: 16 bits of it in each address, 8 more in each port.
+
+    The destination holds the complement, so that the sum of both, and with it the IPv4 checksum,
+    is the same for all flows.
+    """
+    if not 0 <= flow < MAX_FLOWS:
+        raise ValueError(f"flow {flow} does not fit in 24 bits")
+    low, high = flow & 0xFFFF, flow >> 16
+    return FlowAddresses(
+        source=SOURCE_NETWORK[low],
+        destination=DESTINATION_NETWORK[~low & 0xFFFF],
+        source_port=0xC000 | high,
+        destination_port=0xD000 | high,
+    )

@@ -3,8 +3,7 @@
 from collections.abc import Mapping
 
 from wirespeed.approaches.guest_network import GuestNetwork, guest_networks
-from wirespeed.host.namespace_runner import NamespaceRunner
-from wirespeed.host.runner import Runner
+from wirespeed.host.runner import NamespaceRunner, Runner
 from wirespeed.measure.network.endpoint import Attachment, Endpoint
 from wirespeed.model.spec.guest_networks import GuestNetworks
 from wirespeed.model.spec.guests import VIRTUAL_MACHINES, GuestKind

@@ -7,8 +7,7 @@ their next start on. One machine may be named twice, once for each.
 
 from collections.abc import Iterator
 
-from wirespeed.approaches.traits import ApproachTraits
-from wirespeed.approaches.wanted import Wanted
+from wirespeed.approaches.traits import ApproachTraits, Wanted
 from wirespeed.model.error import InputError
 from wirespeed.model.fact import HostFacts
 from wirespeed.model.observed import Known, known

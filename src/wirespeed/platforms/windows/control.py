@@ -10,7 +10,7 @@ from wirespeed.apply.control_posix import PAUSE_S, READ_TIMEOUT_S, PosixControl,
 from wirespeed.apply.control_script import CHANGE_TIMEOUT_S, changed, states
 from wirespeed.apply.guard_timer import UNDOING_S, other_runs
 from wirespeed.apply.guard_timer_change import change_or_roll_back
-from wirespeed.apply.settle import settled
+from wirespeed.apply.read_states import settled
 from wirespeed.host.clock import Deadline, sleep_s
 from wirespeed.host.powershell import run_powershell
 from wirespeed.host.reach_windows import no_powershell

@@ -9,8 +9,7 @@ mode, where it loses LAN and internet on a cable between two machines: that has 
 
 from collections.abc import Iterator
 
-from wirespeed.approaches.traits import ApproachTraits
-from wirespeed.approaches.wanted import Wanted
+from wirespeed.approaches.traits import ApproachTraits, Wanted
 from wirespeed.model.error import InputError
 from wirespeed.model.fact import HostFacts
 from wirespeed.model.observed import Known

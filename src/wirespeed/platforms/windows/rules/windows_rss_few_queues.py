@@ -3,12 +3,11 @@
 from collections.abc import Iterator
 
 from wirespeed.model.command import Command, Shell
-from wirespeed.model.finding import ByHand, Danger, Evidence, Finding, Remedy, Severity
+from wirespeed.model.finding import ByHand, Danger, Evidence, Finding, Remedy, Severity, StepCall
 from wirespeed.model.observed import known
 from wirespeed.model.powershell import exactly
 from wirespeed.model.rule import DoesNotApplyError, HostExam, HostRule
 from wirespeed.model.shown import shown
-from wirespeed.model.step_call import StepCall
 from wirespeed.platforms.windows.facts.windows_adapters import WindowsAdapter
 from wirespeed.platforms.windows.facts.windows_behind import fast_cards
 from wirespeed.platforms.windows.facts.windows_host import WindowsHost, require_windows

@@ -6,11 +6,10 @@ from collections.abc import Iterator
 from wirespeed.facts.virtualization_wsl import Wsl
 from wirespeed.model.command import Command, Shell
 from wirespeed.model.fact import HostFacts
-from wirespeed.model.finding import ByHand, Danger, Evidence, Finding, Remedy, Severity
+from wirespeed.model.finding import ByHand, Danger, Evidence, Finding, Remedy, Severity, StepCall
 from wirespeed.model.observed import CannotTellError, Known
 from wirespeed.model.rule import DoesNotApplyError, HostExam, HostRule
 from wirespeed.model.shown import shown
-from wirespeed.model.step_call import StepCall
 from wirespeed.platforms.windows.facts.windows_adapters import WindowsAdapter, WindowsAdapters
 from wirespeed.platforms.windows.facts.windows_behind import card_of_switch, fast_cards
 from wirespeed.platforms.windows.facts.windows_bindings import WindowsBinding, WindowsBindings

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 
 import pytest
 
-from wirespeed.apply import settle
+from wirespeed.apply import read_states
 from wirespeed.apply.control import Changed
-from wirespeed.apply.settle import settled
+from wirespeed.apply.read_states import settled
 from wirespeed.model.observed import Known, Observed, Unreadable
 from wirespeed.model.step import State, Step
 from wirespeed.steps.link_mode import LinkMode
@@ -31,7 +31,7 @@ class Readings:
 
 @pytest.fixture(autouse=True)
 def quick(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(settle, "PAUSE_S", 0.001)
+    monkeypatch.setattr(read_states, "PAUSE_S", 0.001)
 
 
 def test_a_link_that_comes_back_is_waited_for():
