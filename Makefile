@@ -6,7 +6,7 @@
 installed := .venv/.installed
 installed_dev := .venv/.installed-dev
 
-.PHONY: help setup demo test test-quick test-all bench lint clean FORCE
+.PHONY: help setup demo test test-quick test-all bench dist lint clean FORCE
 
 help: ## This list
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' Makefile | expand -t 19
@@ -28,6 +28,9 @@ test-all: $(installed_dev) ## Lint, then every test, soaks and rare faults too
 bench: $(installed) ## Measure how fast the tester is beside its peers; leaves docs/benchmarks.md
 	-scripts/fetch-ovs-dpdk.sh
 	.venv/bin/python tools/bench.py
+
+dist: $(installed) ## Write the wheel, the tester's sources, the collector, SBOM and checksums
+	scripts/dist.sh
 
 lint: $(installed_dev) ## Only the linters
 	scripts/lint.sh

@@ -5,7 +5,7 @@ set -eu
 list=$1
 mkdir -p "$(dirname "$list")"
 {
-	printf '%s\n' pyproject.toml meson.build LICENSE README.md
+	printf '%s\n' pyproject.toml LICENSE NOTICE README.md
 	find src tester -type f ! -path '*/__pycache__/*' ! -name '.*' | sort
 } >"$list.new"
 if cmp -s "$list.new" "$list"; then

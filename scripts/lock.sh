@@ -13,8 +13,9 @@ build=build/build-requires.in
 "$tools/bin/python" - >$build <<'END'
 import tomllib
 
-with open("pyproject.toml", "rb") as file:
-    print(*tomllib.load(file)["build-system"]["requires"], sep="\n")
+for name in ("pyproject.toml", "tester/pyproject.toml"):
+    with open(name, "rb") as file:
+        print(*tomllib.load(file)["build-system"]["requires"], sep="\n")
 END
 
 # Hashes of every wheel of a release, so for each Python and machine that it has one for.

@@ -12,7 +12,7 @@ pytestmark = pytest.mark.dpdk
 
 def failing(built: Path, nth: int, what: str = "stats") -> dict[str, str]:
     """The environment in which the nth reading of counters fails, or the launch of lcore nth."""
-    library = built / "tester" / "tests" / f"{what}_fail.so"
+    library = built / "tests" / f"{what}_fail.so"
     return {"LD_PRELOAD": str(library), f"{what.upper()}_FAIL": str(nth)}
 
 

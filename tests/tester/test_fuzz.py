@@ -40,7 +40,7 @@ def fuzzers() -> Path:
         ],
         CC=clang,
     )
-    return BUILD / "tester" / "fuzz"
+    return BUILD / "fuzz"
 
 
 def config_seeds() -> Iterable[bytes]:

@@ -40,7 +40,7 @@ def build(folder: Path, *targets: str, setup: Sequence[str] = (), **environment:
     """Bring a build folder up to date."""
     env = {**os.environ, **environment}
     if not (folder / "build.ninja").exists():
-        subprocess.run([meson(), "setup", *setup, folder, ROOT], check=True, env=env)
+        subprocess.run([meson(), "setup", *setup, folder, ROOT / "tester"], check=True, env=env)
     subprocess.run([meson(), "compile", "-C", folder, *targets], check=True, env=env)
 
 
@@ -161,7 +161,7 @@ class Tester(Program):
         lcores = [f"0@{control}", *(f"{n}@{cpu}" for n in range(1, workers + 1))]
         super().__init__(
             [
-                build_folder() / "tester" / "wirespeed-tester",
+                build_folder() / "wirespeed-tester",
                 "--no-huge",
                 "--no-pci",
                 *("-m", str(memory_mib)),
@@ -239,7 +239,7 @@ class Relay(Program):
         control, _ = usable_cpus()
         super().__init__(
             [
-                build_folder() / "tester" / "tests" / "relay",
+                build_folder() / "tests" / "relay",
                 "--no-huge",
                 "--no-pci",
                 *("-m", "512"),

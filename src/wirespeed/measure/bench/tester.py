@@ -67,7 +67,8 @@ def find_tester() -> str:
             where=named or PROGRAM,
             found="no such program",
             so="nothing can send or judge frames",
-            next="make setup",
+            next="make setup, in wirespeed's sources; where pipx installed wirespeed: "
+            "pipx inject wirespeed ./tester",
         )
     return found
 
