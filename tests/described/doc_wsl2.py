@@ -196,8 +196,7 @@ SLOT = (
         slot_of_x4,
         None,
         Question(),
-        # The second one follows from the first: every byte counts where the slot is the bound.
-        ceilings=("pcie.width_below_capability", "offloads.completions_not_compressed"),
+        ceilings=("pcie.width_below_capability",),
     ),
 )
 CLAIMED_BPS = 110e9

@@ -12,7 +12,7 @@ from wirespeed.model.capture import Capture, parse_capture
 from wirespeed.model.ceiling import Band, Ceiling, Direction, Ledger
 from wirespeed.model.error import InputError
 from wirespeed.model.fact import HostFacts
-from wirespeed.model.finding import Change, Finding, Severity
+from wirespeed.model.finding import ByHand, Change, Finding, Remedy, Severity
 from wirespeed.model.observed import CannotTellError
 from wirespeed.model.question import Purpose, Question
 from wirespeed.model.rule import DoesNotApplyError, HostExam, HostRule, PortExam, PortRule
@@ -84,7 +84,29 @@ def test_the_dearest_comes_first_then_by_severity_and_notes_come_last():
         finding("g.fault_that_costs_nothing", Severity.FAULT, now),
     ]
     answer = diagnose(facts(), Question(), [rule("x.y", says(*found))])
-    assert [f.rule[0] for f in answer.findings] == ["f", "d", "e", "c", "g", "b", "a"]
+    # The ceiling has no remedy on this host: it stands after what can be changed here.
+    assert [f.rule[0] for f in answer.findings] == ["f", "e", "c", "g", "d", "b", "a"]
+
+
+@pytest.mark.parametrize(
+    ("remedy", "order"),
+    [
+        (Remedy(text="buy one", by_hand=ByHand.HARDWARE), "fault ceiling"),
+        (Remedy(text="set it", by_hand=ByHand.BIOS), "fault ceiling"),
+        (Remedy(text="type it", by_hand=ByHand.NO_STEP), "ceiling fault"),
+    ],
+)
+def test_a_ceiling_that_only_hardware_lifts_comes_after_a_fault_that_costs_less(
+    remedy: Remedy, order: str
+):
+    now = LEDGER.ceilings[0].load_pps.low
+    ceiling = finding("a.ceiling", Severity.CEILING, now * 3)
+    found = [
+        ceiling.model_copy(update={"remedies": (remedy,)}),
+        finding("b.fault", Severity.FAULT, now * 2),
+    ]
+    answer = diagnose(facts(), Question(), [rule("x.y", says(*found))])
+    assert " ".join(f.rule[2:] for f in answer.findings) == order
 
 
 def test_a_finding_without_change_says_why_it_has_no_price():

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wirespeed.doctor.diagnose import _rank
 from wirespeed.doctor.price import priced
+from wirespeed.doctor.rank import rank
 from wirespeed.model.bound import Bound, Limit
 from wirespeed.model.ceiling import Band, Ceiling, Direction, Ledger
 from wirespeed.model.finding import Change, Finding, Severity
@@ -125,4 +125,4 @@ def test_a_bound_stands_in_place_of_the_reason_and_ranks_nothing():
     both = finding(ceiling("pcie a", 16)).model_copy(update={"bounds": (bound,)})
     assert priced(both, ledger(ceiling("pcie a", 4))).prices[0].cost_pps == 12
     cheap = priced(finding(ceiling("pcie a", 5)), ledger(ceiling("pcie a", 4)))
-    assert sorted([only_bound, cheap], key=_rank) == [cheap, only_bound]
+    assert sorted([only_bound, cheap], key=rank) == [cheap, only_bound]

@@ -2,10 +2,12 @@
 
 import pytest
 
+from wirespeed.model.bound import Bound, BoundUnit, Limit
 from wirespeed.model.ceiling import Direction, Ledger
-from wirespeed.model.finding import Severity
+from wirespeed.model.finding import Evidence, Finding, Severity
 from wirespeed.model.question import Question
 from wirespeed.report.diagnosis_text import Line, diagnosis_lines
+from wirespeed.report.diagnosis_view import shared_findings
 from wirespeed.report.text_lines import columns_of
 
 from .diagnoses import HOSTILE, ceilings, diagnosis, filled_with, finding, ledger, pps, verdict
@@ -269,3 +271,54 @@ def test_whatever_a_host_printed_every_line_is_harmless_and_fits(hostile: str, v
         assert line.text.isprintable()
         # Only a command may be longer: a word of it that was cut could not be pasted.
         assert columns_of(line.text) <= (2100 if line.tone == "command" else 80)
+
+
+BOUND = Bound(
+    limit=Limit.AT_MOST,
+    value=6.88e-6,
+    unit=BoundUnit.SECONDS,
+    of="away from a ring of 1024",
+    formula="descriptors / line rate",
+)
+
+
+@pytest.mark.parametrize(
+    ("unit", "value", "figure"),
+    [
+        (BoundUnit.SECONDS, 6.88e-6, "6.88 us"),
+        (BoundUnit.SECONDS, 0.002, "2.00 ms"),
+        (BoundUnit.SHARE, 0.05, "5 %"),
+        (BoundUnit.SHARE, 0, "0 %"),
+        (BoundUnit.CORES, 11.47, "11.5 cores"),
+        (BoundUnit.LOAD_PPS, 8_127_438.23, "100.0 Gb/s"),
+    ],
+)
+def test_a_bound_is_told_from_a_price_with_its_unit_and_formula(
+    unit: BoundUnit, value: float, figure: str
+):
+    bound = BOUND.model_copy(update={"unit": unit, "value": value})
+    found = finding(prices=(), bounds=(bound,), unpriced="")
+    words = " ".join(text(list(diagnosis_lines(diagnosis(found)))).split())
+    said = f"price bound: at most {figure} away from a ring of 1024 (descriptors / line rate)"
+    assert said in words
+    both = text(list(diagnosis_lines(diagnosis(finding(bounds=(bound,))))))
+    assert both.index("costs 46.1") < both.index("bound: at most")
+
+
+OF_THE_CARD = ("firmware.version_pending", "pcie.link_errors", "sriov.off_in_firmware")
+
+
+@pytest.mark.parametrize("rule", [*OF_THE_CARD, "queues.rings_below_maximum"])
+def test_what_is_of_a_whole_card_is_said_once_for_its_functions(rule: str):
+    def of(address: str, netdev: str) -> Finding:
+        source = f"mstconfig -d {address} q"
+        evidence = (Evidence(found=f"{address}: off", source=source),)
+        return finding(rule=rule, where=netdev, evidence=evidence, remedies=(), prices=())
+
+    found = (of("0000:03:00.0", "p0"), of("0000:03:00.1", "p1"), of("0000:04:00.0", "q0"))
+    shared = shared_findings(found)
+    is_of_card = rule in OF_THE_CARD
+    assert [one.places for one in shared] == (
+        [("p0", "p1"), ("q0",)] if is_of_card else [("p0",), ("p1",), ("q0",)]
+    )
+    assert shared[0].finding.evidence == found[0].evidence

@@ -7,12 +7,14 @@ from wirespeed.catalog import platform_of, platform_of_rule, platforms, rules
 from wirespeed.doctor.about import describe
 from wirespeed.doctor.ledger import build_ledger
 from wirespeed.doctor.price import priced
+from wirespeed.doctor.rank import rank
 from wirespeed.doctor.related import cause_first, related
+from wirespeed.doctor.without_link import lowered, ports_without_link
 from wirespeed.facts.ports import Ports
 from wirespeed.model.ceiling import Ledger
 from wirespeed.model.error import InputError
 from wirespeed.model.fact import HostFacts
-from wirespeed.model.finding import Diagnosis, Finding, Severity, Verdict
+from wirespeed.model.finding import Diagnosis, Finding, Verdict
 from wirespeed.model.observed import CannotTellError
 from wirespeed.model.platform import Platform
 from wirespeed.model.port import Port
@@ -70,15 +72,14 @@ def diagnose(
         ),
     )
     by_name = {ledger.port: ledger for ledger in all_ledgers}
-    findings = related(
-        [priced(f, by_name.get(f.where)) for f in said if isinstance(f, Finding)],
-        [port.name for port in ports],
-    )
+    without_link = ports_without_link(host, ports, question)
+    found = [priced(f, by_name.get(f.where)) for f in said if isinstance(f, Finding)]
+    findings = related([lowered(f, without_link) for f in found], [port.name for port in ports])
     return Diagnosis(
         host=host.name,
         question=question,
         about=_about(host, question, faults),
-        findings=cause_first(sorted(findings, key=_rank)),
+        findings=cause_first(sorted(findings, key=rank)),
         verdicts=tuple(v for v in said if isinstance(v, Verdict)),
         ledgers=all_ledgers,
         ports_unknown=ports_unknown,
@@ -226,14 +227,3 @@ def _mistake(error: Exception) -> str:
     code = "" if last is None else last.tb_frame.f_code.co_filename.rpartition("/")[2]
     place = "" if last is None else f" ({code}, line {last.tb_lineno})"
     return f"{type(error).__name__}: {error}{place}"
-
-
-def _rank(finding: Finding) -> tuple[bool, float, int, str, str]:
-    """Dearest first, then by severity; notes last whatever they cost.
-
-    Loss or pause that was counted is what some cause brings about: it does not go before the cause.
-    """
-    is_symptom = any(change.now is not None for change in finding.changes)
-    cost = max((p.cost_pps for p in finding.prices if not is_symptom), default=0.0)
-    order = list(Severity).index(finding.severity)
-    return finding.severity is Severity.NOTE, -cost, order, finding.rule, finding.where

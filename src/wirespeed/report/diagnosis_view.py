@@ -3,6 +3,7 @@
 It computes no verdict: it counts, groups what reads alike, and words prices.
 """
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -22,6 +23,14 @@ HOST_LABELS = ("system", "runs on", "CPU")
 """Labels of `Diagnosis.about` that are about the host as a whole."""
 THIS_HOST = "this host"
 CANNOT_TELL = "cannot tell"
+ONE_FOR_ALL = {
+    ("firmware.", "pcie.", "sriov.off_in_firmware", "driver.lacks_offload"): re.compile(
+        r"(?<=:[0-9a-f]{2})\.[0-7]\b"
+    ),
+    ("memory.no_hugepages_on_node",): re.compile(r"\b[0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]\b"),
+}
+"""Rules about what all functions of a card, or all cards of a NUMA node, share; and what tells
+their findings apart: the function's number, or its address."""
 DENIED = ("permission denied", "not permitted")
 
 
@@ -66,13 +75,20 @@ def with_places(diagnosis: Diagnosis) -> Diagnosis:
 
 
 def shared_findings(findings: Iterable[Finding]) -> tuple[Shared, ...]:
-    """Put what was found alike in several places together, in the order of the first."""
-    groups: dict[Finding, list[str]] = {}
+    """Put what was found alike in several places together, in the order of the first.
+
+    Of a card that has one firmware and one slot for all of its functions, the first function's
+    finding stands for those of the others.
+    """
+    groups: dict[str, tuple[Finding, list[str]]] = {}
     for finding in findings:
-        groups.setdefault(finding.model_copy(update={"where": "", "changes": ()}), []).append(
-            finding.where
-        )
-    return tuple(Shared(finding, tuple(places)) for finding, places in groups.items())
+        alone = finding.model_copy(update={"where": "", "changes": ()})
+        key = alone.model_dump_json()
+        for rules, pattern in ONE_FOR_ALL.items():
+            if finding.rule.startswith(rules):
+                key = pattern.sub("", key)
+        groups.setdefault(key, (alone, []))[1].append(finding.where)
+    return tuple(Shared(finding, tuple(places)) for finding, places in groups.values())
 
 
 def above_note(findings: Iterable[Finding]) -> tuple[Finding, ...]:

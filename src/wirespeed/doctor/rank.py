@@ -1,0 +1,41 @@
+"""In which order findings stand: what costs most and can be changed first. Pure."""
+
+from wirespeed.model.finding import ByHand, Finding, Severity
+
+FIRST, HARDWARE, UNSEEN = range(3)
+"""What costs now and can be changed where the host stands; what only other hardware changes; what
+costs nothing that can be seen."""
+NEEDS_HARDWARE = (ByHand.HARDWARE, ByHand.BIOS)
+
+
+def rank(finding: Finding) -> tuple[bool, int, float, int, str, str]:
+    """Notes last; faults before ceilings of the hardware; then the dearest, then by severity.
+
+    Loss or pause that was counted is what some cause brings about: it does not go before the cause.
+    A bound ranks nothing.
+    """
+    is_symptom = any(change.now is not None for change in finding.changes)
+    cost = max((p.cost_pps for p in finding.prices if not is_symptom), default=0.0)
+    order = list(Severity).index(finding.severity)
+    return (
+        finding.severity is Severity.NOTE,
+        _tier(finding, cost),
+        -cost,
+        order,
+        finding.rule,
+        finding.where,
+    )
+
+
+def _tier(finding: Finding, cost: float) -> int:
+    """Faults come before a ceiling that nothing on this host lifts, whatever that one costs."""
+    if finding.severity is Severity.FAULT:
+        return FIRST
+    if finding.severity is Severity.CEILING and is_of_hardware(finding):
+        return HARDWARE
+    return FIRST if cost > 0 or finding.severity is Severity.CEILING else UNSEEN
+
+
+def is_of_hardware(finding: Finding) -> bool:
+    """Whether every remedy is another slot, card or cable, or a BIOS setting; or there is none."""
+    return all(remedy.by_hand in NEEDS_HARDWARE for remedy in finding.remedies)
