@@ -114,7 +114,7 @@ def test_the_page_is_made_again_from_the_files_of_the_folder_alone(tmp_path: Pat
     assert "Not proven: " in html
     assert "leaked" in html
     assert "802.1Q vlan 40" in html
-    assert "# Not proven" in (moved / "report.md").read_text()
+    assert "\n**Not proven: " in (moved / "report.md").read_text()
     rows = list(csv.DictReader((moved / "results.csv").open()))
     assert [row["verdict"] for row in rows if row["figure"].startswith("arrived")] == ["leaked"]
 

@@ -22,6 +22,9 @@ from wirespeed.model.plan import Plan
 from wirespeed.model.proof import Compared, Difference, Opening, Stage, StageEnd, When
 from wirespeed.model.question import Purpose, Question
 from wirespeed.model.spec.members import read_spec_data
+from wirespeed.report.document_html import render_html
+from wirespeed.report.document_markdown import render_markdown
+from wirespeed.report.proof_document import proof_document
 from wirespeed.report.proof_page import Proof
 from wirespeed.steps.mtu import Mtu
 from wirespeed.steps.vf_count import VfCount
@@ -252,6 +255,16 @@ def proof(**differs: Any) -> Proof:
         },
     )
     return replace(whole, **differs)
+
+
+def html_of(one: Proof) -> str:
+    """Its page."""
+    return render_html(proof_document(one))
+
+
+def markdown_of(one: Proof) -> str:
+    """The same as Markdown."""
+    return render_markdown(proof_document(one))
 
 
 def difference() -> Difference:

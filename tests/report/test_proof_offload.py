@@ -10,12 +10,10 @@ from wirespeed.model.network_trial import FlowCounts, OffloadTrial, OffloadVerdi
 from wirespeed.model.observed import Known
 from wirespeed.report.proof_answer import ProofAnswer, answers, exit_code, is_proven, verdict
 from wirespeed.report.proof_csv import render_proof_csv
-from wirespeed.report.proof_html import render_proof_html
-from wirespeed.report.proof_markdown import render_proof_markdown
 from wirespeed.report.proof_page import Proof
 from wirespeed.steps.eswitch_mode import EswitchMode
 
-from .proofs import PAIR, PORTS, SPEC, proof, trials
+from .proofs import PAIR, PORTS, SPEC, html_of, markdown_of, proof, trials
 
 EVIDENCE = "2 flows offloaded, 3000 packets; 1 not, 2 packets (tc)"
 
@@ -59,7 +57,7 @@ def test_packets_that_the_card_is_seen_to_forward_are_proven():
     assert answer(whole).condition.startswith("2 of 2 readings")
     assert is_proven(whole)
     assert exit_code(whole) == 0
-    for page in (render_proof_html(whole), render_proof_markdown(whole)):
+    for page in (html_of(whole), markdown_of(whole)):
         assert EVIDENCE in page
         assert "3 010" in page or "3,010" in page
         assert "6 044" in page or "6,044" in page
@@ -77,7 +75,7 @@ def test_a_card_with_an_embedded_switch_whose_flows_are_not_in_it_is_not_proven(
     assert not is_proven(whole)
     assert exit_code(whole) == 1
     assert verdict(whole) == "Not proven: offload"
-    assert 'class="verdict alarm"' in render_proof_html(whole)
+    assert 'class="verdict alarm"' in html_of(whole)
 
 
 def test_a_card_without_an_embedded_switch_is_not_asked_and_says_where_it_went():
@@ -87,7 +85,7 @@ def test_a_card_without_an_embedded_switch_is_not_asked_and_says_where_it_went()
     assert not one.is_asked
     assert one.condition == "no card with an embedded switch; alpha: in software, beta: in software"
     assert is_proven(whole)
-    assert "in software (no embedded switch)" in render_proof_markdown(whole)
+    assert "in software (no embedded switch)" in markdown_of(whole)
 
 
 def test_a_plan_that_uses_an_embedded_switch_has_to_be_asked():
@@ -102,8 +100,8 @@ def test_a_plan_that_uses_an_embedded_switch_has_to_be_asked():
 def test_vlans_of_a_card_have_no_flows_to_be_offloaded():
     whole = of_ovs(approach="legacy-vlan")
     assert (answer(whole).figure, answer(whole).is_asked) == ("not asked", False)
-    assert "## Offload" not in render_proof_markdown(whole)
-    assert 'id="offload"' not in render_proof_html(whole)
+    assert "## Offload" not in markdown_of(whole)
+    assert 'id="offload"' not in html_of(whole)
 
 
 def test_the_counters_are_rows_of_the_csv_and_what_was_not_read_is_no_zero():

@@ -16,21 +16,23 @@ from wirespeed.model.network_trial import (
     IsolationVerdict,
 )
 from wirespeed.model.proof import Compared, Stage, StageEnd, When
+from wirespeed.model.spec.members import read_spec_data
 from wirespeed.report.proof_answer import answers, exit_code, is_proven, verdict, warnings
 from wirespeed.report.proof_csv import render_proof_csv
-from wirespeed.report.proof_html import render_proof_html
-from wirespeed.report.proof_markdown import render_proof_markdown
 from wirespeed.report.proof_page import Proof
 
 from .diagnoses import HOSTILE, filled_with
 from .pages import PageReader
 from .proofs import (
     PORTS,
+    SPEC,
     difference,
     failover,
     forged,
+    html_of,
     iperf3,
     journal,
+    markdown_of,
     ping,
     proof,
     stages,
@@ -59,7 +61,7 @@ def test_a_whole_proof_is_proven_and_says_so_first():
     whole = proof()
     assert is_proven(whole)
     assert exit_code(whole) == 0
-    html = render_proof_html(whole)
+    html = html_of(whole)
     assert re.search(r'class="verdict">Proven<', html)
     # iperf3/9000/2, six values: 1.00 1.10 1.15 1.20 1.25 1.30, so the median is 1.175.
     assert answer(whole, "Throughput") == ("1.18 Gb/s", True)
@@ -168,15 +170,12 @@ def test_a_stage_that_failed_is_named_with_what_to_do():
     )
     one = proof(trials=(), stages=(*stages()[:4], failed))
     assert verdict(one) == "Not proven: measure failed"
-    assert (
-        "measure failed: host.gone: gone Next: ping; then undo"
-        in PageReader(render_proof_html(one)).text
-    )
+    assert "measure failed: host.gone: gone Next: ping; then undo" in PageReader(html_of(one)).text
     assert answer(one, "Throughput") == ("not shown", False)
 
 
 def test_the_results_have_the_published_columns_and_the_published_figures_as_a_reference():
-    rows = PageReader(render_proof_html(proof())).table("Approach", "ping mdev (us)")
+    rows = PageReader(html_of(proof())).table("Approach", "ping mdev (us)")
     assert list(rows[0]) == [
         "Approach", "iperf3/1500/2 (Gb/s)", "iperf3/9000/2 (Gb/s)", "iperf3/9000/6 (Gb/s)",
         "ping mean (us)", "ping mdev (us)",
@@ -202,7 +201,7 @@ def test_the_published_figures_are_in_the_csv_too_and_marked():
 
 
 def test_every_figure_has_its_n_and_its_spread():
-    rows = PageReader(render_proof_html(proof())).table("Figure", "n", "Least", "Most")
+    rows = PageReader(html_of(proof())).table("Figure", "n", "Least", "Most")
     assert [row["Figure"] for row in rows][:2] == ["iperf3/1500/2 (Gb/s)", "iperf3/9000/2 (Gb/s)"]
     one = rows[1]
     assert (one["n"], one["Median"], one["Least"], one["Most"]) == ("6", "1.18", "1.00", "1.30")
@@ -218,7 +217,7 @@ def test_what_limited_it_is_said_only_where_it_can_be_told():
     busy = proof(found=tuple(real), trials=(iperf3(1, 80, 82, server_cpu_percent=99.6),))
     idle = proof(found=tuple(real), trials=(iperf3(1, 80, 82),))
     limits = [
-        PageReader(render_proof_html(one)).table("Figure", "Limited by")[0]["Limited by"]
+        PageReader(html_of(one)).table("Figure", "Limited by")[0]["Limited by"]
         for one in (busy, idle)
     ]
     assert limits == ["a core: iperf3 used 100 % of one", "cannot tell: iperf3 used 52 % of a core"]
@@ -226,7 +225,7 @@ def test_what_limited_it_is_said_only_where_it_can_be_told():
 
 
 def test_findings_stand_once_with_their_hosts_and_what_became_of_them():
-    rows = PageReader(render_proof_html(proof())).table("Finding", "With the plan")
+    rows = PageReader(html_of(proof())).table("Finding", "With the plan")
     assert [(r["Finding"], r["Where"], r["With the plan"]) for r in rows] == [
         ("tcp.autotuning_off", "alpha, beta", "still there"),
         ("sriov.no_vfs", "alpha enp1s0, beta enp1s0", "gone"),
@@ -234,18 +233,18 @@ def test_findings_stand_once_with_their_hosts_and_what_became_of_them():
 
 
 def test_the_plan_has_every_step_from_what_to_what_and_how_it_went():
-    rows = PageReader(render_proof_html(proof())).table("Step", "Danger")
+    rows = PageReader(html_of(proof())).table("Step", "Danger")
     assert [tuple(r.values()) for r in rows] == [
         ("1", "alpha", "mtu", "enp2s0", "mtu 1400 → mtu 9080", "drops the link",
          "verified, put back"),
         ("2", "alpha", "vf_count", "0000:02:00.0", "num_vfs 0 → num_vfs 2", "drops the link",
          "verified, put back"),
     ]  # fmt: skip
-    assert "ip link set dev enp2s0 mtu 9080" in render_proof_html(proof())
+    assert "ip link set dev enp2s0 mtu 9080" in html_of(proof())
 
 
 def test_before_and_after_show_what_changed_and_what_it_is_after_undo():
-    main, folded = render_proof_html(proof()).split("What else changed with it", 1)
+    main, folded = html_of(proof()).split("What else changed with it", 1)
     rows = PageReader(main).table("As found", "After undo")
     assert [tuple(r.values()) for r in rows] == [
         ("alpha", "0000:02:00.0 num vfs", "0", "2", "0"),
@@ -258,7 +257,7 @@ def test_before_and_after_show_what_changed_and_what_it_is_after_undo():
 
 def test_what_undo_did_not_bring_back_stands_with_its_value_now():
     stuck = {**proof().values, When.UNDONE: {"alpha": values(9080, 2)}}
-    rows = PageReader(render_proof_html(proof(values=stuck))).table("As found", "After undo")
+    rows = PageReader(html_of(proof(values=stuck))).table("As found", "After undo")
     now = {row["What"]: row["After undo"] for row in rows}
     assert now == {
         "enp2s0 mtu": "9080",
@@ -269,25 +268,25 @@ def test_what_undo_did_not_bring_back_stands_with_its_value_now():
 
 
 def test_what_did_not_come_back_is_named():
-    html = render_proof_html(proof(undone=Compared(compared=9, differences=(difference(),))))
+    html = html_of(proof(undone=Compared(compared=9, differences=(difference(),))))
     rows = PageReader(html).table("What", "As found", "Now")
     assert [tuple(row.values()) for row in rows] == [("alpha", "enp2s0 mtu", "1400", "9080")]
 
 
 def test_a_forged_source_that_the_card_lets_through_is_explained_and_is_no_leak():
-    html = render_proof_html(proof())
+    html = html_of(proof())
     text = " ".join(PageReader(html).text.split())
     assert "Not enforced by this card: it takes `spoofchk on` and lets frames" in text
     rows = PageReader(html).table("From → to", "ARP request for its address")
     assert [row["ARP request for its address"] for row in rows] == ["0 / 200"] * 4
-    (spoofed,) = (row for row in PageReader(html).table("Arrived / sent", "Verdict"))
+    (spoofed,) = PageReader(html).table("From → to", "Verdict")
     assert tuple(spoofed.values()) == (
         "ceph-1 → gpu-1 in storage", "200 / 200", "not enforced by this card",
     )  # fmt: skip
 
 
 def test_outages_are_drawn_to_scale():
-    html = render_proof_html(proof())
+    html = html_of(proof())
     # 8 s over 744 points: 312 ms are 29.02 of them, from second 2 on; an outage of 0 is a hair.
     boxes = re.findall(r'<rect x="([\d.]+)" y="[\d.]+" width="([\d.]+)" [^>]*class="outage"', html)
     assert boxes[0] == ("194", "29.02")
@@ -295,7 +294,7 @@ def test_outages_are_drawn_to_scale():
 
 
 def test_the_page_loads_nothing_and_runs_nothing():
-    html = render_proof_html(proof())
+    html = html_of(proof())
     reader = PageReader(html)
     assert {href[1:] for _, _, href in reader.links} <= set(reader.ids)
     assert not {"script", "link", "img", "iframe", "object", "embed", "base"} & set(reader.tags)
@@ -316,22 +315,49 @@ def test_whatever_a_host_printed_is_text(hostile: str):
         undone=Compared(compared=1, differences=(moved,)),
         stages=(StageEnd(stage=Stage.UNDO, seconds=1, outcome="failed", said=hostile),),
     )
-    html = render_proof_html(one)
+    html = html_of(one)
     assert not {"script", "img"} & set(PageReader(html).tags)
     assert all(c.isprintable() or c == "\n" for c in html)
-    markdown = render_proof_markdown(one)
+    markdown = markdown_of(one)
     assert all(c.isprintable() or c == "\n" for c in markdown)
     assert "<script" not in markdown
 
 
 def test_the_markdown_says_the_same_and_fits_a_terminal():
-    text = render_proof_markdown(proof())
-    assert text.startswith("# Proven\n")
+    text = markdown_of(proof())
+    head = (
+        "# Proof of lab.yaml on alpha and beta\n\napproach: legacy-vlan · 2026-01-01T00:00:00Z · "
+    )
+    assert text.startswith(f"{head}wirespeed 0.1.0\n\n**Proven**\n\n- **Throughput")
     assert "**Throughput: 1.18 Gb/s**" in text
     assert "| iperf3/9000/2 (Gb/s) | 1.18 | 82 | 85 | 86 |" in text
-    assert "Nothing differs in 1700 values." in text
+    assert "Nothing differs: 1700 values" in text
     tables = [line for line in text.splitlines() if line.startswith("| iperf3")]
     assert all(len(line) <= 80 for line in tables if line.count("|") == 6)
+
+
+def test_hosts_without_guests_have_no_section_of_what_is_not_asked_of_them():
+    spec = read_spec_data({"hosts": SPEC.model_dump()["hosts"], "approach": "none"})
+    whole = proof()
+    one = proof(
+        opening=whole.opening.model_copy(update={"spec": spec}),
+        trials=tuple(t for t in whole.trials if t.kind in ("iperf3", "ping")),
+    )
+    assert verdict(one) == "Proven"
+    assert {"isolation", "failover", "offload"}.isdisjoint(PageReader(html_of(one)).ids)
+    assert "## Isolation" not in markdown_of(one)
+    assert "the spec has no guests" in markdown_of(one)
+    # Asked and not shown is another matter: the section says so.
+    assert "isolation" in PageReader(html_of(proof(trials=()))).ids
+    assert "## Isolation\n\nNo frames were forged." in markdown_of(proof(trials=()))
+
+
+def test_what_arrived_is_summed_by_kind_and_stands_pair_by_pair_beneath():
+    summed, folded = html_of(proof()).split("From each guest to each", 1)
+    rows = {r["Kind"]: r for r in PageReader(summed).table("Kind", "Pairs")}
+    arp = rows["ARP request for its address"]
+    assert tuple(arp.values())[1:] == ("4", "0 / 800", "apart")
+    assert len(PageReader(folded).table("From → to", "802.1Q tag 0")) == 4
 
 
 def test_the_table_in_the_package_is_the_one_that_was_published():

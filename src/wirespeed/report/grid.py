@@ -35,6 +35,12 @@ class Grid(Frozen):
     columns: tuple[Column, ...]
     rows: tuple[tuple[Cell, ...], ...]
     notes: tuple[str, ...] = ()
+    empty: str = ""
+    """What stands in its place when it has no row."""
+    look: Literal["plain", "quiet", "facts"] = "plain"
+    """On a page. `quiet`: its title stands before it. `facts`: names and values without a head."""
+    narrow: Literal["table", "turned", "list", "left out"] = "table"
+    """In Markdown, for a terminal of 80 columns: rows for its columns; or each row as a list."""
 
 
 class Notes:

@@ -82,6 +82,9 @@ def findings_grid(proof: Proof) -> Grid:
         caption="The last column is what the doctor says when the plan is carried out.",
         columns=columns(*names, words=names, wraps=["Where", "What it costs"]),
         rows=tuple(rows),
+        empty="The doctor found nothing above a note."
+        if proof.found
+        else "The doctor was not asked.",
     )
 
 
@@ -117,6 +120,7 @@ def plan_grid(proof: Proof) -> Grid:
         caption="In this order, and back in the other one.",
         columns=columns("#", *names, words=names, wraps=["Change"]),
         rows=tuple(rows),
+        empty="There is no plan.",
     )
 
 
@@ -173,6 +177,8 @@ def changes_grid(proof: Proof, *, by_plan: bool) -> Grid:
         caption="By fresh readings of the hosts, and not by what was written.",
         columns=columns(*names, words=names, wraps=["What", "With the plan"]),
         rows=tuple(rows),
+        empty="The hosts were not read twice, or nothing changed." if by_plan else "",
+        look="plain" if by_plan else "quiet",
     )
 
 
@@ -200,8 +206,14 @@ def stages_grid(proof: Proof) -> Grid:
         title="Stages",
         caption="",
         columns=columns(
-            "Stage", "Seconds", "", "What came of it", words=[""], wraps=["What came of it"]
+            "Stage",
+            "Seconds",
+            "",
+            "What came of it",
+            words=["Stage", ""],
+            wraps=["What came of it"],
         ),
+        look="quiet",
         rows=tuple(
             (
                 *text(end.stage, fmt.significant(end.seconds, 3)),

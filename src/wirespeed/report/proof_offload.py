@@ -23,16 +23,8 @@ def offload_grid(proof: Proof) -> Grid:
             wraps=["Between", "Verdict", "Evidence"],
         ),
         rows=tuple(_row(trial) for trial in trials),
+        narrow="list",
     )  # fmt: skip
-
-
-def offload_lines(proof: Proof) -> list[str]:
-    """Give the same as a line for each, which a narrow terminal breaks where it likes."""
-    return [
-        f"{row[0].text}, {row[1].text}: {row[5].text}. "
-        f"VF {row[2].text}, software {row[3].text}, wire {row[4].text}. {row[6].text}"
-        for row in offload_grid(proof).rows
-    ]
 
 
 def _row(trial: OffloadTrial) -> tuple[Box, ...]:

@@ -57,6 +57,7 @@ def result_grid(*proofs: Proof) -> Grid:
         ),
         rows=tuple(rows),
         notes=notes.all,
+        narrow="turned",
     )
 
 
@@ -101,6 +102,7 @@ def spread_grid(proof: Proof) -> Grid:
         ),
         rows=tuple(rows),
         notes=notes.all,
+        empty="Nothing was measured between guests.",
     )  # fmt: skip
 
 
@@ -182,6 +184,7 @@ def failover_grid(proof: Proof) -> Grid:
             "Verdict", words=["Between"], wraps=["Port lost", "Carried by", "Verdict"],
         ),
         rows=tuple(rows),
+        empty="No port was taken away.",
     )  # fmt: skip
 
 
@@ -211,7 +214,7 @@ def isolation_grid(proof: Proof) -> Grid:
     kinds = [kind for kind in ForgedKind if kind in tried]
     notes = Notes()
     return Grid(
-        title="Forged frames between guests that must not hear each other",
+        title="From each guest to each",
         caption="Arrived / sent. Beside each, the receiver heard frames that it must hear.",
         columns=(
             Column(heading="From → to", figures=False),
@@ -231,6 +234,8 @@ def isolation_grid(proof: Proof) -> Grid:
             for row in rows
         ),
         notes=notes.all,
+        look="quiet",
+        narrow="left out",
     )
 
 
@@ -266,7 +271,7 @@ def _isolation_box(trial: IsolationTrial | None, notes: Notes) -> Box:
 
 
 def isolation_ways_grid(proof: Proof) -> Grid:
-    """Give the same with the kinds as rows, as narrow as 80 columns: all pairs of one verdict."""
+    """Give what arrived of each kind of forged frame: all pairs of one verdict in a row."""
     found: dict[tuple[ForgedKind, IsolationVerdict], list[IsolationTrial]] = {}
     for trial in proof.isolation:
         found.setdefault((trial.forged, trial.verdict), []).append(trial)
@@ -284,6 +289,7 @@ def isolation_ways_grid(proof: Proof) -> Grid:
         caption="Summed over the pairs of guests.",
         columns=columns("Kind", "Pairs", "Arrived / sent", "Verdict", words=["Kind", "Verdict"]),
         rows=tuple(rows),
+        empty="No frames were forged.",
     )
 
 

@@ -5,18 +5,22 @@ from math import ceil, floor, log10
 
 from markupsafe import Markup, escape
 
+from wirespeed.model.shown import shown
+
 
 def element(name: str, attributes: Mapping[str, str | float], *children: str | Markup) -> Markup:
-    """One element. Attribute values and plain-string children are escaped, Markup is kept."""
+    """One element. Attribute values and plain-string children are made harmless; Markup is kept."""
     written = Markup("").join(
         Markup(' {}="{}"').format(key, _number(value)) for key, value in attributes.items()
     )
-    inner = Markup("").join(escape(child) for child in children)
+    inner = Markup("").join(
+        child if isinstance(child, Markup) else escape(shown(child)) for child in children
+    )
     return Markup("<{0}{1}>{2}</{0}>").format(name, written, inner)
 
 
 def _number(value: str | float) -> str:
-    return value if isinstance(value, str) else f"{value:.2f}".rstrip("0").rstrip(".")
+    return shown(value) if isinstance(value, str) else f"{value:.2f}".rstrip("0").rstrip(".")
 
 
 def label(x: float, y: float, text: str, css: str, turned: float = 0) -> Markup:

@@ -31,9 +31,10 @@ from wirespeed.model.plan import Plan
 from wirespeed.model.proof import PROOF_LINE, Compared, Opening, ProofLine, StageEnd, When
 from wirespeed.model.spec.spec import Spec
 from wirespeed.report.diagnosis_hosts import Answer, json_line
+from wirespeed.report.document_html import render_html
+from wirespeed.report.document_markdown import render_markdown
 from wirespeed.report.proof_csv import render_proof_csv
-from wirespeed.report.proof_html import render_proof_html
-from wirespeed.report.proof_markdown import render_proof_markdown
+from wirespeed.report.proof_document import proof_document
 from wirespeed.report.proof_page import Proof
 
 STAGES, NETWORK, PLAN = "stages.jsonl", "network.jsonl", "plan.json"
@@ -130,8 +131,9 @@ def write_proof_reports(folder: Path, out: Path | None = None) -> Proof:
     proof = read_proof(folder)
     where = out or folder
     make_folder(where)
-    write_private_result(where / "report.html", render_proof_html(proof))
-    write_private_result(where / "report.md", render_proof_markdown(proof))
+    page = proof_document(proof)
+    write_private_result(where / "report.html", render_html(page))
+    write_private_result(where / "report.md", render_markdown(page))
     write_private_result(where / "results.csv", render_proof_csv(proof))
     return proof
 
