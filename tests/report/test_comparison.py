@@ -13,9 +13,8 @@ from wirespeed.model.network_trial import HostCpu, IdleTrial
 from wirespeed.model.proof import Compared
 from wirespeed.model.spec.members import read_spec_data
 from wirespeed.report.comparison import Comparison, NotShown, Rfc2544
+from wirespeed.report.comparison_document import comparison_document
 from wirespeed.report.comparison_features import FEATURES, comparable, traits_of
-from wirespeed.report.comparison_html import render_comparison_html
-from wirespeed.report.comparison_markdown import render_comparison_markdown
 from wirespeed.report.comparison_paths import (
     Link,
     ceilings_grid,
@@ -32,6 +31,8 @@ from wirespeed.report.comparison_tables import (
     published_grid,
     when_grid,
 )
+from wirespeed.report.document_html import render_html
+from wirespeed.report.document_markdown import render_markdown
 from wirespeed.report.proof_csv import render_proof_csv
 from wirespeed.report.proof_page import Proof
 
@@ -241,13 +242,13 @@ def test_questions_stand_side_by_side_and_what_is_not_proven_is_marked():
 
 
 def test_the_page_names_what_is_not_shown_and_no_text_of_a_host_is_markup():
-    page = render_comparison_html(COMPARISON)
+    page = render_html(comparison_document(COMPARISON))
     assert "script" not in PageReader(page).tags
     assert HOSTILE not in page
     assert "spec.no_dpdk" in page
     assert "not shown" in page
-    markdown = render_comparison_markdown(COMPARISON)
-    assert "- ovs-dpdk: **not shown**, spec.no\\_dpdk" in markdown
+    markdown = render_markdown(comparison_document(COMPARISON))
+    assert "- **ovs-dpdk: not shown**, spec.no\\_dpdk" in markdown
     assert HOSTILE not in markdown
 
 
@@ -266,5 +267,5 @@ def test_every_approach_has_a_word_on_every_feature(feature: str):
 
 def test_nothing_that_was_shown_is_a_page_too():
     nothing = Comparison("x", (COMPARISON.not_shown[0],), SPEC)
-    assert "Nothing was measured" in render_comparison_html(nothing)
+    assert "Nothing was measured" in render_html(comparison_document(nothing))
     assert answers_grid(nothing).rows == ()

@@ -112,6 +112,7 @@ def ceilings_grid(comparison: Comparison) -> Grid:
             words=["Approach", "Added to a frame"],
         ),
         rows=tuple(rows),
+        narrow="turned",
     )  # fmt: skip
 
 
@@ -146,6 +147,7 @@ def rfc2544_grid(comparison: Comparison) -> Grid:
         ),
         rows=tuple(rows),
         notes=notes.all,
+        narrow="list",
     )  # fmt: skip
 
 

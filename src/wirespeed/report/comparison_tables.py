@@ -47,6 +47,7 @@ def pair_grid(comparison: Comparison, pair: Pair) -> Grid:
         columns=columns("Approach", *FIGURES, words=["Approach"]),
         rows=tuple(rows),
         notes=notes.all,
+        narrow="turned",
     )
 
 
@@ -66,9 +67,10 @@ def published_grid() -> Grid:
     ]
     return Grid(
         title="Published, of another machine",
-        caption=f"A reference, and no goal: {SOURCE}.",
+        caption=f"A reference, not a goal: {SOURCE}.",
         columns=columns("Approach", *FIGURES, words=["Approach"]),
         rows=tuple(rows),
+        narrow="turned",
     )
 
 
@@ -95,6 +97,7 @@ def cells_grid(comparison: Comparison) -> Grid:
         ),
         columns=columns("Figure", *names, wraps=["Figure", *names]),
         rows=tuple(rows),
+        narrow="list",
     )
 
 
@@ -126,6 +129,8 @@ def costs_grid(comparison: Comparison) -> Grid:
         ),
         rows=tuple(rows),
         notes=notes.all,
+        empty="Nothing was measured.",
+        narrow="list",
     )  # fmt: skip
 
 
@@ -144,6 +149,8 @@ def answers_grid(comparison: Comparison) -> Grid:
         caption="Each approach was built, measured and undone before the next one.",
         columns=columns("", *names, words=[""], wraps=names),
         rows=(first, *rows) if proofs else (),
+        empty="Nothing.",
+        narrow="list",
     )
 
 
@@ -159,6 +166,7 @@ def features_grid(comparison: Comparison) -> Grid:
         caption="By design, not measured here.",
         columns=columns(*words, wraps=words),
         rows=tuple(rows),
+        narrow="list",
     )
 
 
@@ -174,6 +182,7 @@ def when_grid(comparison: Comparison) -> Grid:
             text(str(name), of.take_it_when(spec), of.leave_it_when(spec))
             for name, of in ((name, traits_of(name)) for name in comparison.names)
         ),
+        narrow="list",
     )
 
 

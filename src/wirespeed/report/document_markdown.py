@@ -153,7 +153,11 @@ def _rows_as_lists(grid: Grid) -> Iterator[str]:
             for column, cell in items
             if cell.text not in ("", NOTHING) or cell.note is not None
         ]
-        yield "\n".join([f"{_cell(row[0])}:", "", *lines])
+        if len(set(row[1:])) == 1 and row[1].note is not None:
+            # One reason why there is none of them.
+            yield f"{_cell(row[0])}: {_cell(row[1])}"
+        else:
+            yield "\n".join([f"{_cell(row[0])}:", "", *lines])
 
 
 def _turned(grid: Grid) -> Grid:

@@ -9,7 +9,6 @@ from wirespeed.model.network_trial import (
     IsolationVerdict,
     Pair,
 )
-from wirespeed.model.shown import shown
 from wirespeed.model.spread import Spread
 from wirespeed.report import format as fmt
 from wirespeed.report.grid import Cell as Box
@@ -22,7 +21,6 @@ from wirespeed.report.published import SOURCE, published_rows
 PUBLISHED_CELLS = ((1500, 2), (9000, 2), (9000, 6))
 """MTU and streams: the columns of the published table, in its order."""
 NOT_MEASURED = Missing(reason="not measured: not asked for, or above the network's MTU")
-MOST_SHOWN = 1000
 BUSY_PERCENT = 95.0
 """Of one core: iperf3 that used so much had no more to give."""
 
@@ -290,36 +288,4 @@ def isolation_ways_grid(proof: Proof) -> Grid:
         columns=columns("Kind", "Pairs", "Arrived / sent", "Verdict", words=["Kind", "Verdict"]),
         rows=tuple(rows),
         empty="No frames were forged.",
-    )
-
-
-def turned(grid: Grid) -> Grid:
-    """Make rows of the columns: a wide table with few rows fits into 80 columns so."""
-    heads = [row[0].text for row in grid.rows]
-    return Grid(
-        title=grid.title,
-        caption=grid.caption,
-        columns=columns("", *heads, words=[""]),
-        rows=tuple(
-            (
-                Box(text=column.heading),
-                *(row[place] for row in grid.rows),
-            )
-            for place, column in enumerate(grid.columns)
-            if place
-        ),
-        notes=grid.notes,
-    )
-
-
-def harmless(grid: Grid) -> Grid:
-    """Give the table with every text of it in one line that is fit to be shown."""
-    return grid.model_copy(
-        update={
-            "rows": tuple(
-                tuple(box.model_copy(update={"text": shown(box.text, MOST_SHOWN)}) for box in row)
-                for row in grid.rows
-            ),
-            "notes": tuple(shown(note, MOST_SHOWN) for note in grid.notes),
-        }
     )

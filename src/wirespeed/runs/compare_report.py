@@ -18,8 +18,9 @@ from wirespeed.model.frozen import Frozen
 from wirespeed.model.spec.members import AnySpec
 from wirespeed.model.trial import Outcome
 from wirespeed.report.comparison import Comparison, NotShown, Rfc2544
-from wirespeed.report.comparison_html import render_comparison_html
-from wirespeed.report.comparison_markdown import render_comparison_markdown
+from wirespeed.report.comparison_document import comparison_document
+from wirespeed.report.document_html import render_html
+from wirespeed.report.document_markdown import render_markdown
 from wirespeed.report.proof_csv import render_proof_csv
 from wirespeed.report.proof_page import Proof
 from wirespeed.runs.prove_folder import STAGES, is_proof, read_proof
@@ -71,8 +72,9 @@ def write_comparison_reports(folder: Path, out: Path | None = None) -> Compariso
     comparison = read_comparison(folder)
     where = out or folder
     make_folder(where)
-    write_private_result(where / REPORT, render_comparison_html(comparison))
-    write_private_result(where / "report.md", render_comparison_markdown(comparison))
+    page = comparison_document(comparison)
+    write_private_result(where / REPORT, render_html(page))
+    write_private_result(where / "report.md", render_markdown(page))
     write_private_result(where / "results.csv", render_proof_csv(*comparison.proofs))
     return comparison
 
