@@ -7,6 +7,7 @@ ROOT_BUS = "/sys/devices/pci0000:00"
 SIZES = (128, 256, 512, 1024, 2048, 4096)
 SPEEDS = (2.5, 5.0, 8.0, 16.0, 32.0, 64.0)
 ENDPOINT, ROOT_PORT = 0, 4
+SLOT_IMPLEMENTED = 0x100
 EXPRESS_AT = 0x60
 """Where a ConnectX-5 has it: `setpci -s … 68.w` is its device control word."""
 AER = """RxErr 0
@@ -203,7 +204,7 @@ def _config(
     capable = SPEEDS.index(max_gt_per_s) + 1 | max_lanes << 4
     for at, size, value in (
         (0x00, 1, 0x10),
-        (0x02, 2, port_type << 4 | 2),
+        (0x02, 2, port_type << 4 | 2 | (SLOT_IMPLEMENTED if port_type == ROOT_PORT else 0)),
         (0x04, 4, 0x11E08FC0 | SIZES.index(most_payload_bytes)),
         (0x08, 2, control),
         (0x0C, 4, capable),

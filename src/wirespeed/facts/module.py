@@ -17,6 +17,9 @@ COMPLAINTS = (
 )
 MLX5_EVENT = re.compile(r"Port module event(?:\[error\])?: module \d+, (Cable [a-z]+)(?:, (.+))?")
 CELSIUS = re.compile(r"(-?\d{1,4}(?:\.\d{1,4})?) degrees C\b.*")
+LANES = {"0x0c": 4, "0x0d": 4, "0x11": 4, "0x1e": 4, "0x18": 8, "0x19": 8, "0x1a": 2, "0x1b": 2}
+"""By identifier, SFF-8024 table 4-1: QSFP, QSFP+, QSFP28, QSFP with CMIS, QSFP-DD, OSFP, SFP-DD,
+DSFP."""
 METRES = re.compile(r"(\d{1,5}(?:\.\d{1,3})?) ?m")
 
 
@@ -32,6 +35,8 @@ class Module:
     """What it says that it is made for: `100G Ethernet: 100G Base-CR4, 25G Base-CR CA-L`, …"""
     lane_baud: Observed[int]
     """Symbols a second that each lane is made for: 10.3e9 for 10 Gb/s, 1.25e9 for 1 Gb/s."""
+    lanes: int
+    """Of the form factor: 4 of a QSFP, 8 of a QSFP-DD or OSFP, 2 of an SFP-DD, else 1."""
     cable_m: Observed[float]
     """Length of a copper or active cable. Absent for a module with a fibre of its own."""
     celsius: Observed[float]
@@ -126,6 +131,7 @@ def _module(capture: Capture, netdev: str) -> Module:
         part=read("Vendor PN"),
         compliance=Known(compliance, text.source) if compliance else _absent(text),
         lane_baud=_lane_baud(read("BR, Nominal")),
+        lanes=_lanes(read("Identifier")),
         cable_m=_cable_m(
             read("Length (Copper or Active cable)", "Length (Copper)", "Cable assembly length")
         ),
@@ -133,6 +139,11 @@ def _module(capture: Capture, netdev: str) -> Module:
         high_warning_celsius=read_as(read(f"{temperature} high warning threshold"), _celsius),
         high_alarm_celsius=read_as(read(f"{temperature} high alarm threshold"), _celsius),
     )
+
+
+def _lanes(identifier: Observed[str]) -> int:
+    number = identifier.value.partition(" ")[0] if isinstance(identifier, Known) else ""
+    return LANES.get(number.lower(), 1)
 
 
 def _absent(text: Observed[str]) -> Absent | Unreadable:

@@ -30,6 +30,8 @@ PORT_TYPES = {
     0: "endpoint", 1: "legacy endpoint", 4: "root port", 5: "upstream port", 6: "downstream port",
     7: "bridge to PCI", 8: "bridge from PCI", 9: "integrated endpoint", 10: "event collector",
 }  # fmt: skip
+SLOT_IMPLEMENTED = 0x100
+"""PCI Express Capabilities, section 7.5.3.2."""
 ASPM = ("disabled", "L0s", "L1", "L0s and L1")
 
 
@@ -38,6 +40,8 @@ class PcieSettings:
     """What one function can do and is set to."""
 
     port_type: Observed[str]
+    has_slot: Observed[bool]
+    """Of a root or downstream port: what is below it is in a slot, and not on the board."""
     max_payload_supported_bytes: Observed[int]
     max_payload_bytes: Observed[int]
     """Largest data of one write or completion that it sends and takes, as set."""
@@ -149,6 +153,7 @@ def _decoded(config: bytes, address: str, would_tell: str) -> PcieSettings:
 
     return PcieSettings(
         port_type=field(0x2, "port type", lambda w: PORT_TYPES.get(w >> 4 & 0xF)),
+        has_slot=field(0x2, "slot", lambda w: bool(w & SLOT_IMPLEMENTED)),
         max_payload_supported_bytes=field(0x4, "payload capability", lambda w: _size(w & 7)),
         max_payload_bytes=field(0x8, "payload size", lambda w: _size(w >> 5 & 7)),
         max_read_request_bytes=field(0x8, "read request size", lambda w: _size(w >> 12 & 7)),

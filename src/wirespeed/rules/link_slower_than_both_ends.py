@@ -57,17 +57,23 @@ def _check(exam: PortExam) -> Iterator[Finding]:
 
 def _below_module(exam: PortExam, link: Link, now: int, own: tuple[int, ...]) -> Iterator[Finding]:
     """A module or cable of 10 Gb/s on which the ends agreed upon 1, the peer telling nothing."""
-    baud = exam.host[Modules].by_netdev[link.netdev].lane_baud
+    module = exam.host[Modules].by_netdev[link.netdev]
+    baud = module.lane_baud
     if not isinstance(baud, Known) or baud.value < FAR_BELOW * now:
         return
-    after = max((bps for bps in own if bps <= baud.value), default=now)
+    # Every lane of it carries: a QSFP of 10 Gb/s a lane is made for 40.
+    after = max((bps for bps in own if bps <= module.lanes * baud.value), default=now)
     if after <= now:
         return
     yield exam.finding(
         Severity.RISK,
         (
             *_evidence(link),
-            Evidence.of(baud, f"the module is made for {baud.value / 1e9:g} GBd a lane"),
+            Evidence.of(
+                baud,
+                f"the module is made for {baud.value / 1e9:g} GBd a lane"
+                + (f", on {module.lanes} lanes" if module.lanes > 1 else ""),
+            ),
         ),
         so=f"the link runs at {now / after:.0%} of the {_gbps(after)} that the module is made for, "
         "unless the peer can do no more",

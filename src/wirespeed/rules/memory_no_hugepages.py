@@ -13,8 +13,7 @@ from wirespeed.model.observed import Known, known
 from wirespeed.model.question import Purpose
 from wirespeed.model.rule import HostExam, HostRule
 
-ENOUGH = 1024
-"""2 MB pages for one node, as DPDK's guide for Linux reserves them."""
+SMALL_BYTES, LARGE_BYTES = 2 << 20, 1 << 30
 
 
 def _check(exam: HostExam) -> Iterator[Finding]:
@@ -35,13 +34,8 @@ def _check(exam: HostExam) -> Iterator[Finding]:
         or (Evidence(found="no pool of hugepages", source="ls /sys/kernel/mm/hugepages"),),
         so="a DPDK program does not start, or runs on 4 kB pages and misses the TLB far more often",
         remedies=(
-            *(_now(numbers) if any(pool.page_bytes == 2 << 20 for pool in pools) else ()),
-            boot_remedy(
-                exam.host[Kernel],
-                "reserve 1 GB pages at boot, before memory is in pieces",
-                "hugepages",
-                "default_hugepagesz=1G hugepagesz=1G hugepages=8",
-            ),
+            *(_now(memory, numbers) if any(p.page_bytes == SMALL_BYTES for p in pools) else ()),
+            *_at_boot(exam, memory),
         ),
         bounds=(
             Bound.of_share(
@@ -54,19 +48,34 @@ def _check(exam: HostExam) -> Iterator[Finding]:
     )
 
 
-def _now(nodes: list[int]) -> Iterator[Remedy]:
+def _now(memory: Memory, nodes: list[int]) -> Iterator[Remedy]:
+    counts = {node: memory.pages_for_dpdk(SMALL_BYTES, node) for node in nodes}
     yield Remedy(
         text="reserve 2 MB pages now, on every node (they are lost at the next boot)",
         commands=tuple(
             write_file(
                 f"/sys/devices/system/node/node{node}/hugepages/hugepages-2048kB/nr_hugepages",
-                str(ENOUGH),
+                str(count),
             )
-            for node in nodes
+            for node, count in counts.items()
         ),
         steps=tuple(
-            StepCall.of("hugepages", page_kib=2048, numa_node=node, count=ENOUGH) for node in nodes
+            StepCall.of("hugepages", page_kib=2048, numa_node=node, count=count)
+            for node, count in counts.items()
         ),
+    )
+
+
+def _at_boot(exam: HostExam, memory: Memory) -> Iterator[Remedy]:
+    """Pages of 1 GB where a quarter of the memory holds one for each node, else of 2 MB."""
+    count, size = memory.pages_for_dpdk(LARGE_BYTES), "1G"
+    if count < max(1, len(memory.node_bytes)):
+        count, size = memory.pages_for_dpdk(SMALL_BYTES), "2M"
+    yield boot_remedy(
+        exam.host[Kernel],
+        f"reserve {'1 GB' if size == '1G' else '2 MB'} pages at boot, before memory is in pieces",
+        "hugepages",
+        f"default_hugepagesz={size} hugepagesz={size} hugepages={count}",
     )
 
 

@@ -47,10 +47,11 @@ def _check(exam: PortExam) -> Iterator[Finding]:
         remedies=tuple(
             Remedy(
                 text=f"reserve pages on node {node}, then start the program with memory there",
-                commands=(write_file(pool.total.source.removeprefix("cat "), "1024"),),
-                steps=(StepCall.of("hugepages", page_kib=2048, numa_node=node, count=1024),),
+                commands=(write_file(pool.total.source.removeprefix("cat "), str(count)),),
+                steps=(StepCall.of("hugepages", page_kib=2048, numa_node=node, count=count),),
             )
             for pool in here
+            if (count := memory.pages_for_dpdk(pool.page_bytes, node))
         ),
         unpriced="what crossing costs depends on the link between the sockets: measure both ways",
     )

@@ -26,6 +26,8 @@ def _check(exam: HostExam) -> Iterator[Finding]:
         raise DoesNotApplyError("this CPU has no 1 GB pages")
     if any(pool.page_bytes >= GIB for pool in reserved):
         return
+    if not memory.pages_for_dpdk(GIB):
+        raise DoesNotApplyError("a quarter of the memory is less than one page of 1 GB")
     yield exam.finding(
         Severity.NOTE,
         (
@@ -45,7 +47,7 @@ def _check(exam: HostExam) -> Iterator[Finding]:
                 exam.host[Kernel],
                 "reserve 1 GB pages",
                 "hugepages",
-                "default_hugepagesz=1G hugepagesz=1G hugepages=8",
+                f"default_hugepagesz=1G hugepagesz=1G hugepages={memory.pages_for_dpdk(GIB)}",
             ),
         ),
         unpriced="it costs TLB misses only, which depend on how many buffers are in use",

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from wirespeed.facts.pci import Pci, PciLink
 from wirespeed.facts.pci_config import PciConfig
-from wirespeed.facts.pci_links import has_state, link_state
+from wirespeed.facts.pci_links import LinkPlace, has_state, link_state, place_of
 from wirespeed.model.finding import ByHand, Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import Known
 from wirespeed.model.pcie_link import PcieLink
@@ -42,8 +42,11 @@ def _check(exam: PortExam) -> Iterator[Finding]:
             f"the card's own link has {card.raw_bps / 1e9:.1f}",
             remedies=(
                 Remedy(
-                    text="move the card to a slot that is wired to the processor, and not to "
-                    "the chipset or behind a switch",
+                    text="use another card, in a slot that is wired to the processor: this one is "
+                    "soldered to the board"
+                    if place_of(links[0], links, config) is LinkPlace.BOARD
+                    else "move the card to a slot that is wired to the processor, and not to the "
+                    "chipset or behind a switch",
                     by_hand=ByHand.HARDWARE,
                 ),
             ),

@@ -7,7 +7,7 @@ from wirespeed.ceilings.devices import device_for
 from wirespeed.ceilings.pcie import pcie_ceiling
 from wirespeed.facts.pci import Pci, PciLink
 from wirespeed.facts.pci_config import PciConfig
-from wirespeed.facts.pci_links import has_state, link_state
+from wirespeed.facts.pci_links import TRAIN_BETTER, LinkPlace, has_state, link_state, place_of
 from wirespeed.model.ceiling import Direction
 from wirespeed.model.command import Command
 from wirespeed.model.finding import ByHand, Change, Danger, Evidence, Finding, Remedy, Severity
@@ -22,10 +22,11 @@ def _check(exam: PortExam) -> Iterator[Finding]:
         raise DoesNotApplyError("no PCI Express link can be seen behind this port")
     for link in links:
         if has_state(link):
-            yield from _link(exam, link)
+            place = place_of(link, links, exam.host[PciConfig])
+            yield from _link(exam, link, place)
 
 
-def _link(exam: PortExam, link: PciLink) -> Iterator[Finding]:
+def _link(exam: PortExam, link: PciLink, place: LinkPlace) -> Iterator[Finding]:
     lower, upper = link.lower, link.upper
     now = link_state(link, exam.host[PciConfig], exam.port.pci_address or "")
     capable = known(lower.max_gt_per_s, f"speed that {lower.address} can do")
@@ -54,7 +55,7 @@ def _link(exam: PortExam, link: PciLink) -> Iterator[Finding]:
         ),
         so=f"the link at {lower.address} moves {now.gt_per_s:g}/{after.gt_per_s:g} of what "
         f"{'its ends' if is_fault else 'the card'} could{least}",
-        remedies=_remedies(upper.address) if is_fault else (SLOWER_SLOT,),
+        remedies=_remedies(upper.address, place) if is_fault else (_slower_slot(place),),
         changes=tuple(
             Change(
                 after=pcie_ceiling(
@@ -72,14 +73,15 @@ def _link(exam: PortExam, link: PciLink) -> Iterator[Finding]:
     )
 
 
-SLOWER_SLOT = Remedy(
-    text="move the card to a slot of its own generation, or ask for less of it; no software step "
-    "makes a slot faster",
-    by_hand=ByHand.HARDWARE,
-)
+def _slower_slot(place: LinkPlace) -> Remedy:
+    text = "move the card to a slot of its own generation, or ask for less of it; no software step "
+    text += "makes a slot faster"
+    if place is LinkPlace.BOARD:
+        text = "the card is soldered to the board: only another card, in a faster slot, has more"
+    return Remedy(text=text, by_hand=ByHand.HARDWARE)
 
 
-def _remedies(upper_address: str) -> tuple[Remedy, ...]:
+def _remedies(upper_address: str, place: LinkPlace) -> tuple[Remedy, ...]:
     return (
         Remedy(
             text="have the port above train the link again (bit 5 of Link Control), and see "
@@ -88,9 +90,14 @@ def _remedies(upper_address: str) -> tuple[Remedy, ...]:
             danger=Danger.DROPS_LINK,
             by_hand=ByHand.NO_UNDO,
         ),
-        Remedy(text="set the slot's speed in the BIOS to automatic; reseat the card, leave out a "
-               "riser that is made for less", by_hand=ByHand.BIOS),
-    )  # fmt: skip
+        Remedy(
+            text="set the slot's speed in the BIOS to automatic; reseat the card, leave out a "
+            "riser that is made for less"
+            if place is LinkPlace.SLOT
+            else TRAIN_BETTER[place],
+            by_hand=ByHand.BIOS,
+        ),
+    )
 
 
 RULE = PortRule(

@@ -7,7 +7,7 @@ from wirespeed.ceilings.devices import device_for
 from wirespeed.ceilings.pcie import pcie_ceiling
 from wirespeed.facts.pci import Pci, PciLink
 from wirespeed.facts.pci_config import PciConfig
-from wirespeed.facts.pci_links import has_state, link_state
+from wirespeed.facts.pci_links import TRAIN_BETTER, LinkPlace, has_state, link_state, place_of
 from wirespeed.model.ceiling import Direction
 from wirespeed.model.finding import ByHand, Change, Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import Known, known
@@ -21,10 +21,11 @@ def _check(exam: PortExam) -> Iterator[Finding]:
         raise DoesNotApplyError("no PCI Express link can be seen behind this port")
     for link in links:
         if has_state(link):
-            yield from _link(exam, link)
+            place = place_of(link, links, exam.host[PciConfig])
+            yield from _link(exam, link, place)
 
 
-def _link(exam: PortExam, link: PciLink) -> Iterator[Finding]:
+def _link(exam: PortExam, link: PciLink, place: LinkPlace) -> Iterator[Finding]:
     lower, upper = link.lower, link.upper
     now = link_state(link, exam.host[PciConfig], exam.port.pci_address or "")
     capable = known(lower.max_lanes, f"width that {lower.address} can do")
@@ -55,9 +56,7 @@ def _link(exam: PortExam, link: PciLink) -> Iterator[Finding]:
         f"{'its ends' if is_fault else 'the card'} could{least}",
         remedies=(
             Remedy(
-                text="reseat the card and look for bent pins, a riser or a BIOS bifurcation"
-                if is_fault
-                else f"move the card to an x{capable} slot; no software step fixes this",
+                text=TRAIN_BETTER[place] if is_fault else _wider(place, capable),
                 by_hand=ByHand.HARDWARE,
             ),
         ),
@@ -76,6 +75,14 @@ def _link(exam: PortExam, link: PciLink) -> Iterator[Finding]:
             for direction in Direction
         ),
     )
+
+
+def _wider(place: LinkPlace, lanes: int) -> str:
+    if place is LinkPlace.BOARD:
+        return (
+            f"the card is soldered to the board: only another card, in an x{lanes} slot, has more"
+        )
+    return f"move the card to an x{lanes} slot; no software step fixes this"
 
 
 RULE = PortRule(
