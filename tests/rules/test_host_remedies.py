@@ -146,7 +146,7 @@ def grub(name: str, parameters: str) -> list[str]:
         ("tcp.segments_resent/present_under_bbr", []),
         ("tcp.segments_resent/present_without_bbr_on_the_host", []),
         (
-            "tcp.bbr_without_fq/present_own_pacing_is_a_note",
+            "tcp.bbr_without_fq/present_before_4_13_nothing_paces",
             ["sysctl -w net.core.default_qdisc=fq"],
         ),
     ],

@@ -8,13 +8,17 @@ from wirespeed.facts.iommu import Iommu
 from wirespeed.facts.kernel import Kernel
 from wirespeed.facts.kernel_boot import boot_remedy
 from wirespeed.facts.link import best_bps
-from wirespeed.facts.sriov import physical_function
+from wirespeed.facts.sriov import Sriov, Vf, physical_function
 from wirespeed.facts.virtualization import Virtualization
 from wirespeed.model.finding import ByHand, Evidence, Finding, Remedy, Severity
-from wirespeed.model.observed import Known, known, value_or_none
+from wirespeed.model.observed import Absent, Known, known, value_or_none
 from wirespeed.model.port import Port
 from wirespeed.model.question import Purpose
 from wirespeed.model.rule import DoesNotApplyError, HostExam, HostRule
+
+DRIVEN = "ls -l /sys/bus/pci/devices/*/virtfn*/driver"
+GUESTS_DRIVERS = ("vfio-pci", "pci-stub", "xen-pciback")
+"""Of devices that are kept for a virtual machine."""
 
 
 def _check(exam: HostExam) -> Iterator[Finding]:
@@ -26,13 +30,25 @@ def _check(exam: HostExam) -> Iterator[Finding]:
     if known(iommu.groups, "the IOMMU's groups"):
         return
     is_intel = isinstance(flags, Known) and "vmx" in flags.value
+    netdevs = _vfs_as_netdevs(exam)
     yield exam.finding(
-        Severity.FAULT,
+        Severity.NOTE if netdevs else Severity.FAULT,
         (
             Evidence(found="no IOMMU group", source="ls /sys/kernel/iommu_groups"),
             Evidence(found="no IOMMU in use", source="ls /sys/class/iommu"),
+            *(
+                Evidence(
+                    found=f"{len(netdevs)} VFs have the host's driver, and their netdev in "
+                    "another namespace",
+                    source=DRIVEN,
+                )
+                for _ in netdevs[:1]
+            ),
         ),
-        so="vfio-pci takes no device: no VF can be passed to a guest",
+        so="VFs that containers are given as netdevs need no IOMMU; a virtual machine could not be "
+        "given one: vfio-pci takes no device"
+        if netdevs
+        else "vfio-pci takes no device: no VF can be passed to a guest",
         remedies=(
             Remedy(
                 text="enable VT-d (Intel), AMD-Vi or IOMMU (AMD) in the BIOS",
@@ -48,6 +64,18 @@ def _check(exam: HostExam) -> Iterator[Finding]:
         bounds=software_switch_bounds(best_bps(exam.host, exam.ports), exam.question.frame_bytes),
         unpriced="without it there is no SR-IOV path into a guest to measure",
     )
+
+
+def _vfs_as_netdevs(exam: HostExam) -> tuple[Vf, ...]:
+    """VFs that the host's driver runs, and whose netdev is in a container's network namespace.
+
+    None where a VF is kept for a virtual machine. VFs whose netdevs are the host's tell nothing.
+    """
+    vfs = [vf for pf in exam.host[Sriov].pfs.values() for vf in pf.vfs]
+    driven = [vf for vf in vfs if isinstance(vf.driver, Known)]
+    if any(isinstance(vf.driver, Known) and vf.driver.value in GUESTS_DRIVERS for vf in driven):
+        return ()
+    return tuple(vf for vf in driven if isinstance(vf.netdev, Absent))
 
 
 def _can_lend(exam: HostExam, port: Port) -> bool:

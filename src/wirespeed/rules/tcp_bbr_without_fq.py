@@ -1,4 +1,4 @@
-"""BBR without the queueing discipline that paces for it."""
+"""BBR on a kernel that needs a queueing discipline to pace for it, without one."""
 
 from collections.abc import Iterator
 
@@ -21,9 +21,10 @@ def _check(exam: HostExam) -> Iterator[Finding]:
     discipline = sysctls.text("net.core.default_qdisc")
     if known(discipline, "the default queueing discipline") == "fq":
         return
-    is_old = known(kernel.version(), "the kernel's version") < OWN_PACING
+    if known(kernel.version(), "the kernel's version") >= OWN_PACING:
+        return
     yield exam.finding(
-        Severity.RISK if is_old else Severity.NOTE,
+        Severity.RISK,
         (
             Evidence(found="congestion control bbr", source=control.source),
             Evidence(
@@ -31,9 +32,7 @@ def _check(exam: HostExam) -> Iterator[Finding]:
                 source=discipline.source,
             ),
         ),
-        so="nothing spaces BBR's frames: it sends in bursts that it takes no account of"
-        if is_old
-        else "each connection paces by a timer of its own, which costs more CPU time than fq",
+        so="nothing spaces BBR's frames: it sends in bursts that it takes no account of",
         remedies=(
             sysctl_remedy(
                 "use fq (ports that are set up from then on have it; for one that is there: "
@@ -41,7 +40,7 @@ def _check(exam: HostExam) -> Iterator[Finding]:
                 ("net.core.default_qdisc", "fq"),
             ),
         ),
-        unpriced="it costs CPU time for each connection, and depends on how many there are",
+        unpriced="it costs frames where a burst meets a full queue on the way",
     )
 
 
@@ -49,8 +48,8 @@ RULE = HostRule(
     slug="tcp.bbr_without_fq",
     title="BBR without the fq queueing discipline",
     why="BBR says when each segment may leave. The fq queueing discipline does so for all "
-    "connections with one timer; without it, the kernel keeps a high-resolution timer for each "
-    "socket, and before Linux 4.13 nothing did it at all.",
+    "connections with one timer. Since Linux 4.13 the kernel does it by a timer of each socket "
+    "where there is no fq, and nothing is wrong; before, nothing did it at all.",
     source="Linux, net/ipv4/tcp_bbr.c (NOTE: BBR might be used with the fq qdisc …); tc-fq(8), "
     "https://man7.org/linux/man-pages/man8/tc-fq.8.html",
     purposes=frozenset({Purpose.TCP, Purpose.STORAGE}),

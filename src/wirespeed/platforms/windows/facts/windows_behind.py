@@ -22,6 +22,15 @@ def fast_cards(host: HostFacts) -> tuple[WindowsAdapter, ...]:
     )
 
 
+def receiving_cards(host: HostFacts) -> tuple[WindowsAdapter, ...]:
+    """Give the cards that are up at 10 Gb/s or more: what RSS is for; CannotTellError as facts."""
+    return tuple(
+        card
+        for card in host[WindowsAdapters].cards()
+        if card.is_up and (card.shown_bps or 0) >= NOMINAL_BPS
+    )
+
+
 def card_of_switch(host: HostFacts, switch: VirtualSwitch) -> WindowsAdapter | None:
     """Give the first card that a switch is bound to; None where it is bound to none."""
     if not switch.reaches_a_card:

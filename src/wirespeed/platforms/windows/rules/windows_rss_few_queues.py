@@ -9,7 +9,7 @@ from wirespeed.model.powershell import exactly
 from wirespeed.model.rule import DoesNotApplyError, HostExam, HostRule
 from wirespeed.model.shown import shown
 from wirespeed.platforms.windows.facts.windows_adapters import WindowsAdapter
-from wirespeed.platforms.windows.facts.windows_behind import fast_cards
+from wirespeed.platforms.windows.facts.windows_behind import receiving_cards
 from wirespeed.platforms.windows.facts.windows_host import WindowsHost, require_windows
 from wirespeed.platforms.windows.facts.windows_queues import RSS_SOURCE, WindowsQueues
 
@@ -20,9 +20,9 @@ ENOUGH_QUEUES = 8
 def _check(exam: HostExam) -> Iterator[Finding]:
     host = exam.host
     require_windows(host)
-    cards = fast_cards(host)
+    cards = receiving_cards(host)
     if not cards:
-        raise DoesNotApplyError("no card above 10 Gb/s is up")
+        raise DoesNotApplyError("no card of 10 Gb/s or more is up")
     for card in cards:
         rss = known(host[WindowsQueues].rss_of(card.guid), f"RSS of {card.name}")
         is_enabled = known(rss.is_enabled, f"whether RSS of {card.name} is on")

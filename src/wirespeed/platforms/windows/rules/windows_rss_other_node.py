@@ -6,7 +6,7 @@ from wirespeed.model.finding import ByHand, Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import known
 from wirespeed.model.rule import DoesNotApplyError, HostExam, HostRule
 from wirespeed.model.shown import shown
-from wirespeed.platforms.windows.facts.windows_behind import fast_cards
+from wirespeed.platforms.windows.facts.windows_behind import receiving_cards
 from wirespeed.platforms.windows.facts.windows_hardware import SOURCE as HARDWARE_SOURCE
 from wirespeed.platforms.windows.facts.windows_hardware import WindowsHardwares
 from wirespeed.platforms.windows.facts.windows_host import WindowsHost, require_windows
@@ -16,9 +16,9 @@ from wirespeed.platforms.windows.facts.windows_queues import RSS_SOURCE, Windows
 def _check(exam: HostExam) -> Iterator[Finding]:
     host = exam.host
     require_windows(host)
-    cards = fast_cards(host)
+    cards = receiving_cards(host)
     if not cards:
-        raise DoesNotApplyError("no card above 10 Gb/s is up")
+        raise DoesNotApplyError("no card of 10 Gb/s or more is up")
     if known(host[WindowsHost].numa_nodes, "how many NUMA nodes Windows has") < 2:
         raise DoesNotApplyError("this host has one NUMA node")
     for card in cards:

@@ -7,7 +7,7 @@ from wirespeed.model.observed import known
 from wirespeed.model.rule import DoesNotApplyError, HostExam, HostRule
 from wirespeed.model.shown import shown
 from wirespeed.platforms.windows.facts.windows_adapters import WindowsAdapter
-from wirespeed.platforms.windows.facts.windows_behind import fast_cards
+from wirespeed.platforms.windows.facts.windows_behind import receiving_cards
 from wirespeed.platforms.windows.facts.windows_host import WindowsHost, require_windows
 from wirespeed.platforms.windows.facts.windows_queues import RSS_SOURCE, Spread, WindowsQueues
 
@@ -15,9 +15,9 @@ from wirespeed.platforms.windows.facts.windows_queues import RSS_SOURCE, Spread,
 def _check(exam: HostExam) -> Iterator[Finding]:
     host = exam.host
     require_windows(host)
-    cards = fast_cards(host)
+    cards = receiving_cards(host)
     if len(cards) < 2:
-        raise DoesNotApplyError("fewer than two cards above 10 Gb/s are up")
+        raise DoesNotApplyError("fewer than two cards of 10 Gb/s or more are up")
     processors = known(host[WindowsHost].processors, "how many processors Windows has")
     ranges = []
     for card in cards:
