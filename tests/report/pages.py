@@ -2,6 +2,21 @@
 
 from html.parser import HTMLParser
 
+from wirespeed.report.document_html import render_html
+from wirespeed.report.document_markdown import render_markdown
+from wirespeed.report.page import Page
+from wirespeed.report.page_document import page_document
+
+
+def html_of(page: Page) -> str:
+    """A measurement's page."""
+    return render_html(page_document(page))
+
+
+def markdown_of(page: Page) -> str:
+    """The same as Markdown."""
+    return render_markdown(page_document(page))
+
 
 class PageReader(HTMLParser):
     """What a browser would load from elsewhere, and what a reader would see in the tables."""

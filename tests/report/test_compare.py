@@ -8,11 +8,9 @@ import pytest
 from wirespeed.model.trial import Outcome, Record
 from wirespeed.report.compare import build_comparison
 from wirespeed.report.csv_table import render_csv
-from wirespeed.report.html import render_html
-from wirespeed.report.markdown import render_markdown
 from wirespeed.report.page import Missing
 
-from .pages import PageReader
+from .pages import PageReader, html_of, markdown_of
 from .records import end, mix, outcome, setup, trial, whole_run
 
 
@@ -20,12 +18,12 @@ def test_ratio_is_b_over_a_for_each_dut_and_size() -> None:
     page = build_comparison(whole_run(), whole_run(faster=1.25))
     assert page.comparison is not None
     assert [r.ratio for r in page.comparison.rows] == pytest.approx([1.25] * 14)
-    rows = PageReader(render_html(page)).table("B / A")
+    rows = PageReader(html_of(page)).table("B / A")
     assert {r["B / A"] for r in rows} == {"1.250"}
     assert (rows[0]["DUT"], rows[0]["Frame, B"]) == ("testpmd macswap", "64")
     assert (rows[0]["A, Mpps"], rows[0]["B, Mpps"]) == ("13.471", "16.839")
     assert "| testpmd macswap | 64 | rfc2544 | 13.471 | 1 | 16.839 | 1 | 1.250 |" in (
-        render_markdown(page)
+        markdown_of(page)
     )
 
 
@@ -36,7 +34,7 @@ def test_what_single_searches_can_tell_is_both_tolerances_added() -> None:
     page = build_comparison(a, b)
     assert page.comparison is not None
     assert page.comparison.rows[0].resolution == pytest.approx(0.014876, abs=1e-6)
-    (row,) = PageReader(render_html(page)).table("B / A")
+    (row,) = PageReader(html_of(page)).table("B / A")
     assert row["Searches can tell"] == "± 1.5 %"
 
 
@@ -63,7 +61,7 @@ def test_what_only_one_run_has_gets_no_ratio_but_a_reason() -> None:
     page = build_comparison(a, b)
     assert page.comparison is not None
     assert all(isinstance(r.ratio, Missing) for r in page.comparison.rows)
-    reader = PageReader(render_html(page))
+    reader = PageReader(html_of(page))
     assert {r["B / A"] for r in reader.table("B / A")} == {"—"}
     assert "run B has no such search" in reader.text
 
@@ -72,7 +70,7 @@ def test_searches_without_an_upper_bound_cannot_tell() -> None:
     page = build_comparison([setup(), outcome(upper_load_pps=None)], [setup(), outcome()])
     assert page.comparison is not None
     assert isinstance(page.comparison.rows[0].resolution, Missing)
-    assert "no load failed in run A" in PageReader(render_html(page)).text
+    assert "no load failed in run A" in PageReader(html_of(page)).text
 
 
 def test_conditions_that_differ_are_listed_and_equal_ones_are_not() -> None:
@@ -85,7 +83,7 @@ def test_conditions_that_differ_are_listed_and_equal_ones_are_not() -> None:
 
 def test_an_aborted_run_can_be_compared() -> None:
     page = build_comparison([setup(), outcome(), end()], [setup(), trial(1)])
-    assert "B: This run was aborted" in PageReader(render_html(page)).text
+    assert "B: This run was aborted" in PageReader(html_of(page)).text
 
 
 def test_csv_of_two_runs_names_the_run() -> None:

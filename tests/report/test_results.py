@@ -12,11 +12,10 @@ from wirespeed.model.trial import TRIALS_ARE, Outcome, Record, Setup
 from wirespeed.model.windows import Windows
 from wirespeed.report.build import build_page
 from wirespeed.report.csv_table import COLUMNS, render_csv
-from wirespeed.report.html import render_html
-from wirespeed.report.markdown import escape, render_markdown
+from wirespeed.report.document_markdown import escape
 from wirespeed.report.page import Missing
 
-from .pages import PageReader
+from .pages import PageReader, html_of, markdown_of
 from .records import (
     FRAME_BYTES,
     end,
@@ -97,7 +96,7 @@ def test_every_csv_figure_is_the_one_worked_out_by_hand() -> None:
 
 
 def test_every_html_figure_is_the_one_worked_out_by_hand() -> None:
-    page = PageReader(render_html(build_page(one_result())))
+    page = PageReader(html_of(build_page(one_result())))
     assert page.table("Throughput, Mpps") == [
         {
             "Frame, B": "64",
@@ -145,8 +144,8 @@ def test_every_html_figure_is_the_one_worked_out_by_hand() -> None:
 
 def test_markdown_has_the_same_tables_as_html() -> None:
     records = whole_run(link_bps=LINK_BPS)
-    shown = render_markdown(build_page(records))
-    for table in PageReader(render_html(build_page(records))).tables:
+    shown = markdown_of(build_page(records))
+    for table in PageReader(html_of(build_page(records))).tables:
         for row in table[1:]:
             first = f"| {escape(row[0])} |"
             assert any(line.startswith(first) for line in shown.splitlines()), row
@@ -156,8 +155,9 @@ def test_markdown_has_the_same_tables_as_html() -> None:
 def test_the_headline_answers_in_one_line() -> None:
     page = build_page(one_result())
     answer = "14.2 Mpps at 64 B, zero loss in 2 s, limited by DUT core busy"
-    assert f"testpmd macswap: {answer}" in render_markdown(page)
-    assert any(answer in title for title in PageReader(render_html(page)).titles)
+    line = "- **testpmd macswap: 14.2 Mpps at 64 B**, zero loss in 2 s; limited by DUT core busy\n"
+    assert line in markdown_of(page)
+    assert any(answer in title for title in PageReader(html_of(page)).titles)
 
 
 def test_both_duts_have_the_seven_sizes_in_ascending_order() -> None:
@@ -169,12 +169,12 @@ def test_both_duts_have_the_seven_sizes_in_ascending_order() -> None:
 
 def test_no_line_is_said_and_never_a_percentage() -> None:
     page = build_page(one_result(link_bps=None))
-    (row,) = PageReader(render_html(page)).table("Throughput, Mpps")
+    (row,) = PageReader(html_of(page)).table("Throughput, Mpps")
     assert row["% of line rate"] == "no line"
     assert "Line rate, Mpps" not in row
     (data,) = csv.DictReader(io.StringIO(render_csv(page)))
     assert data["pct_line_rate"] == data["line_rate_mpps"] == ""
-    assert "The wire is virtual and has no line rate" in render_markdown(page)
+    assert "The wire is virtual and has no line rate" in markdown_of(page)
 
 
 def test_two_sending_ports_are_held_against_two_lines() -> None:
@@ -186,7 +186,7 @@ def test_two_sending_ports_are_held_against_two_lines() -> None:
 
 def test_a_figure_above_line_rate_is_called_a_contradiction() -> None:
     records: list[Record] = [setup(link_bps=10**9), trial(9), outcome()]
-    page = PageReader(render_html(build_page(records)))
+    page = PageReader(html_of(build_page(records)))
     assert "above line rate, which cannot be" in page.text
 
 
@@ -210,7 +210,7 @@ def test_an_unproven_result_has_no_figure_but_a_reason() -> None:
     empty = ("throughput_mpps", "confirmed_seconds", "throughput_gbps_l1", "latency_ns_p50")
     assert {row[c] for c in empty} == {""}
     assert row["lost"] == "17"
-    page = PageReader(render_html(build_page(records)))
+    page = PageReader(html_of(build_page(records)))
     assert page.table("Throughput, Mpps")[0]["Throughput, Mpps"] == "not proven"
     assert "a loss floor of 0.00010 % that no load removed" in page.text
     assert "0.000" not in page.table("Throughput, Mpps")[0].values()
@@ -221,7 +221,7 @@ def test_what_was_not_read_is_not_zero() -> None:
         setup(),
         outcome(busy_cycles_per_packet=None, cycles_source=None, core_hz=None, upper_load_pps=None),
     ]
-    page = PageReader(render_html(build_page(records)))
+    page = PageReader(html_of(build_page(records)))
     (row,) = page.table("Throughput, Mpps")
     assert row["Busy cycles per packet"] == row["Core, GHz"] == "cannot tell"
     assert "the DUT's cycles per packet were not measured" in page.text
@@ -237,7 +237,7 @@ def test_what_was_not_read_is_not_zero() -> None:
 def test_what_a_search_had_to_say_is_told_with_its_verdict() -> None:
     said = ("trial 4 lost 1 frame; 3 repeats lost none", "stopped after max_trials = 40")
     records: list[Record] = [setup(), outcome(verdict="trials exhausted", notes=said)]
-    page = PageReader(render_html(build_page(records)))
+    page = PageReader(html_of(build_page(records)))
     assert page.table("Tolerance")[0]["Ended by"] == "trials exhausted"
     assert "; ".join(said) in page.text
     assert csv_rows(records)[0]["notes"] == "; ".join(said)
@@ -245,7 +245,7 @@ def test_what_a_search_had_to_say_is_told_with_its_verdict() -> None:
 
 def test_partial_drop_stands_beside_its_loss_ratio_and_apart_from_throughput() -> None:
     records: list[Record] = [setup(), outcome(pdr_load_pps=15_000_000, pdr_loss_ratio=0.005)]
-    (row,) = PageReader(render_html(build_page(records))).table("PDR load, Mpps")
+    (row,) = PageReader(html_of(build_page(records))).table("PDR load, Mpps")
     assert row == {"Frame, B": "64", "PDR load, Mpps": "15.000", "At a loss ratio of": "0.50 %"}
 
 
@@ -255,7 +255,7 @@ def test_repeated_searches_show_their_number_and_spread() -> None:
         setup(),
         *(outcome(throughput_pps=f, search=n) for n, f in enumerate(found, 1)),
     ]
-    page = PageReader(render_html(build_page(records)))
+    page = PageReader(html_of(build_page(records)))
     labels = [r["Frame, B"] for r in page.table("Throughput, Mpps")]
     assert labels == ["64 (1 of 3)", "64 (2 of 3)", "64 (3 of 3)"]
     (row,) = page.table("Median")
@@ -294,7 +294,7 @@ def test_cycles_at_overload_are_told_apart_from_the_duts_own() -> None:
     told = "at the overloaded forwarding rate"
     for source, expected in (("overload", True), ("dut", False)):
         records: list[Record] = [setup(), outcome(cycles_source=source)]
-        page = PageReader(render_html(build_page(records)))
+        page = PageReader(html_of(build_page(records)))
         assert page.table("Throughput, Mpps")[0]["Busy cycles per packet"] == "148"
         assert (told in page.text) == expected
         assert csv_rows(records)[0]["cycles_source"] == source
@@ -363,10 +363,10 @@ def test_a_windowed_throughput_is_not_called_rfc2544s_and_shows_its_windows() ->
     records = windowed_records()
     (row,) = csv_rows(records)
     assert (row["trials_are"], row["windows"]) == ("windowed", said)
-    for page in (render_html(build_page(records)), render_markdown(build_page(records))):
+    for page in (html_of(build_page(records)), markdown_of(build_page(records))):
         assert said.partition(" (")[0] in page
         assert "Windowed throughput" in page
         assert "That is not RFC 2544" in page
-    assert "zero loss only (RFC 2544" not in render_html(build_page(records))
-    assert "zero loss only (RFC 2544" in render_html(build_page(one_result()))
-    assert "Windowed" not in render_html(build_page(one_result()))
+    assert "zero loss only (RFC 2544" not in html_of(build_page(records))
+    assert "zero loss only (RFC 2544" in html_of(build_page(one_result()))
+    assert "Windowed" not in html_of(build_page(one_result()))

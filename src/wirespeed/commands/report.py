@@ -10,8 +10,9 @@ from wirespeed.measure.bench.run_folder import TRIALS, merged, read_records
 from wirespeed.model.error import InputError
 from wirespeed.model.trial import Record
 from wirespeed.report.compare import build_comparison
-from wirespeed.report.html import render_html
-from wirespeed.report.markdown import render_markdown
+from wirespeed.report.document_html import render_html
+from wirespeed.report.document_markdown import render_markdown
+from wirespeed.report.page_document import page_document
 from wirespeed.runs.compare_report import is_comparison, write_comparison_reports
 from wirespeed.runs.prove_folder import is_proof, write_proof_reports
 from wirespeed.runs.report_source import source_of
@@ -53,7 +54,7 @@ def report(folder: Path, against: Path | None, out: Path | None) -> int:
         write_reports(folder, out or folder)
         echo(f"report: {(out or folder) / 'report.html'}")
         return 0
-    page = build_comparison(records, merged(_existing(against)))
+    page = page_document(build_comparison(records, merged(_existing(against))))
     where = out or folder
     make_folder(where)
     write_result(where / "comparison.html", render_html(page))

@@ -45,7 +45,10 @@ def _card(shared: view.Shared, unit: LoadUnit) -> Card:
         ", ".join(shared.places),
         tuple(prices),
         (
-            *(Fact("found", e.found, e.source) for e in view.evidence_by_source(one)),
+            *(
+                Fact("" if nth else "found", evidence.found, evidence.source)
+                for nth, evidence in enumerate(view.evidence_by_source(one))
+            ),
             Fact("so", one.so),
             *(
                 Fact(

@@ -17,7 +17,7 @@ class Text:
     """A paragraph, or an item of a list."""
 
     text: str
-    tone: Literal["plain", "meta", "price", "big", "alarm"] = "plain"
+    tone: Literal["plain", "meta", "price", "alarm"] = "plain"
     strong: str = ""
     """Words before it that stand out."""
     sources: tuple[str, ...] = ()
@@ -72,9 +72,10 @@ class Gallery:
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """One line of a card: `found`, `so` or `next`."""
+    """One line of a card."""
 
     label: str
+    """`found`, `so` or `next`; empty: more of the line before."""
     text: str
     source: str = ""
     """The command that shows it again."""

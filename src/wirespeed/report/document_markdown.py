@@ -22,7 +22,7 @@ from wirespeed.report.document import (
     Tile,
     Warn,
 )
-from wirespeed.report.environment import COMMAND_CHARACTERS, MOST_CHARACTERS
+from wirespeed.report.environment import MOST_CHARACTERS
 from wirespeed.report.grid import Cell, Grid, columns
 
 NOTHING = "—"
@@ -68,7 +68,7 @@ def _block(block: Block) -> Iterator[str]:
         case Warn():
             yield from (f"> {escape(text)}" for text in block.texts)
         case Code():
-            lines = (shown(line, COMMAND_CHARACTERS) for line in block.lines)
+            lines = (shown(line, MOST_CHARACTERS) for line in block.lines)
             yield "\n".join(f"    {line}".rstrip() for line in lines)
         case Cards():
             yield from map(_card, block.cards)
@@ -112,7 +112,8 @@ def _card(card: Card) -> str:
         danger = f" ({fact.danger.upper()})" if fact.danger else ""
         source = f" ({fact.source})" if fact.source else ""
         commands = f": {'; '.join(fact.commands)}" if fact.commands else ""
-        lines.append(f"- {fact.label}: {escape(fact.text + danger + source + commands)}")
+        label = f"{fact.label}: " if fact.label else ""
+        lines.append(f"- {label}{escape(fact.text + danger + source + commands)}")
     return "\n".join([head, "", *lines])
 
 

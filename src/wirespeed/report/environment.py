@@ -9,7 +9,7 @@ from wirespeed.report import diagnosis_view
 from wirespeed.report.charts.ledger import ledger_chart
 from wirespeed.report.load_text import LoadUnit
 
-MOST_CHARACTERS, COMMAND_CHARACTERS = 1000, 4000
+MOST_CHARACTERS, COMMAND_CHARACTERS = 4000, 4000
 
 
 def make_environment() -> Environment:
@@ -25,7 +25,6 @@ def make_environment() -> Environment:
         loader=FunctionLoader(_template),
     )
     environment.filters["shown"] = lambda text: shown(text, MOST_CHARACTERS)
-    environment.filters["shown_long"] = lambda line: shown(line, COMMAND_CHARACTERS)
     environment.filters["safe_text"] = shown
     environment.filters["safe_command"] = lambda line: shown(line, COMMAND_CHARACTERS)
     environment.globals.update(view=diagnosis_view, load_unit=LoadUnit, draw_ledger=ledger_chart)

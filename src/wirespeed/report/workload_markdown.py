@@ -7,7 +7,7 @@ from wirespeed.measure.workload.folder import Labelled
 from wirespeed.measure.workload.pair import Pair, figures, spread
 from wirespeed.model.shown import shown
 from wirespeed.report import workload_answer as say
-from wirespeed.report.markdown import escape
+from wirespeed.report.document_markdown import escape
 from wirespeed.report.workload_rows import beside, watched_failures
 
 

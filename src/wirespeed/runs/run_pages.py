@@ -9,8 +9,9 @@ from wirespeed.measure.bench.run_folder import merged, read_records
 from wirespeed.model.finding import Diagnosis, Unanswered
 from wirespeed.report.build import build_page
 from wirespeed.report.csv_table import render_csv
-from wirespeed.report.html import render_html
-from wirespeed.report.markdown import render_markdown
+from wirespeed.report.document_html import render_html
+from wirespeed.report.document_markdown import render_markdown
+from wirespeed.report.page_document import page_document
 
 FINDINGS = "findings.json"
 """In a run folder: what the doctor said of the machine before the run."""
@@ -22,10 +23,11 @@ ANSWER: TypeAdapter[Diagnosis | Unanswered] = TypeAdapter(Diagnosis | Unanswered
 def write_reports(folder: Path, out: Path | None = None) -> None:
     """Write page, Markdown and CSV of the run in `folder` to `out`, or beside it."""
     page = build_page(merged(read_records(folder)), read_answer(folder))
+    document = page_document(page)
     where = out or folder
     make_folder(where)
-    write_result(where / "report.html", render_html(page))
-    write_result(where / "report.md", render_markdown(page))
+    write_result(where / "report.html", render_html(document))
+    write_result(where / "report.md", render_markdown(document))
     write_result(where / "results.csv", render_csv(page))
 
 

@@ -35,4 +35,5 @@ def _facts(title: str, facts: tuple[tuple[str, str], ...]) -> Grid:
         columns=FACT_COLUMNS,
         rows=tuple(text(label, value) for label, value in facts)
         or (text("—", "the record says nothing of it"),),
+        look="facts",
     )

@@ -1,8 +1,8 @@
-"""The answer: throughput in every unit, and what bounds it."""
+"""The answer: throughput in every unit, what limited it, and apart from it what lost a little."""
 
 from wirespeed.model.trial import Outcome
 from wirespeed.report import format as fmt
-from wirespeed.report.grid import Cell, Grid, Notes, columns
+from wirespeed.report.grid import Cell, Grid, Notes, columns, text
 from wirespeed.report.page import DutSection, Missing, Result
 from wirespeed.report.tables.rows import known, labelled
 
@@ -56,6 +56,43 @@ def throughput(dut: DutSection) -> Grid:
         ),
         rows=tuple(rows),
         notes=notes.all,
+    )
+
+
+def limits(dut: DutSection) -> Grid:
+    """Tabulate what limited each result, with its evidence."""
+    rows = []
+    for frame, r in labelled(dut):
+        o = r.outcome
+        evidence = list(o.limit.evidence)
+        if o.loss_floor is not None:
+            evidence.append(f"loss floor {fmt.ratio(o.loss_floor)}: no load removed it")
+        rows.append((frame, *text(o.limit.by, "; ".join(evidence) or "—")))
+    return Grid(
+        title="What limited it",
+        caption="What kept the throughput from being higher, and the counters that say so.",
+        columns=columns(
+            "Frame, B", "Limited by", "Evidence", words=("Limited by",), wraps=("Evidence",)
+        ),
+        rows=tuple(rows),
+    )
+
+
+def partial_drop(dut: DutSection) -> Grid | None:
+    """Tabulate the loads at a loss ratio above zero; None where no search asked."""
+    rows = [
+        (frame, *text(fmt.mpps(o.pdr_load_pps), fmt.ratio(o.pdr_loss_ratio)))
+        for frame, r in labelled(dut)
+        if (o := r.outcome).pdr_load_pps is not None and o.pdr_loss_ratio is not None
+    ]
+    if not rows:
+        return None
+    return Grid(
+        title="Partial drop",
+        caption="The highest load that lost no more than this part of its frames. "
+        "This is not throughput.",
+        columns=columns("Frame, B", "PDR load, Mpps", "At a loss ratio of"),
+        rows=tuple(rows),
     )
 
 

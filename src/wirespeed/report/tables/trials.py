@@ -56,4 +56,5 @@ def trials_grid(title: str, trials: tuple[Trial, ...]) -> Grid:
             wraps=("Verdict on the tester",),
         ),
         rows=tuple(rows),
+        look="quiet",
     )
