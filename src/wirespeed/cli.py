@@ -111,6 +111,7 @@ COMMANDS = {
     "ceiling": "Show the most that a path can carry, and what bounds it.",
     "doctor": "Find what holds a card below line rate, and what each fault costs.",
     "remedy": "Plan the steps that fix what the doctor found, and apply them.",
+    "firmware": "Store a card's settings, burn an image, or reset the card.",
     "link": "Set the speed of a link at card and switch port, as one change.",
     "lab": "Virtual hosts with SR-IOV cards, to try everything without hardware.",
     "plan": "Show every command that a spec takes, and those that undo it.",
@@ -129,7 +130,7 @@ COMMANDS = {
 
 
 CHANGES_HOSTS = {
-    "apply", "compare", "confirm", "link", "persist", "prove", "remedy", "undo",
+    "apply", "compare", "confirm", "firmware", "link", "persist", "prove", "remedy", "undo",
 }  # fmt: skip
 """They come to their end though nobody reads what they print any more."""
 
@@ -141,6 +142,7 @@ KEPT = {
     "compare": "; what a journal of it says still stands, `wirespeed undo SPEC` takes back",
     "link": "; its journal is kept: the same with --undo puts both ends back",
     "remedy": "; its journal is kept: `wirespeed status` lists it, `undo FOLDER` takes it back",
+    "firmware": "; its journal is kept: `wirespeed status` lists it, `undo FOLDER` takes it back",
     "undo": "; its journal is kept: `wirespeed undo` goes on with it",
 }
 """What is left of a command that was interrupted."""

@@ -83,7 +83,7 @@ def use(monkeypatch: pytest.MonkeyPatch) -> Use:
 
         monkeypatch.setattr(module, "ends", ends)
         monkeypatch.setattr(module, "refuse_cutoff", lambda *_: None)
-        monkeypatch.setattr(module, "facts_of", lambda _: both.facts())
+        monkeypatch.setattr(module, "facts_at", lambda _: both.facts())
         monkeypatch.setattr(module, "port_proof", lambda *_: PortMatch(Match.PROVEN, "it hears"))
         monkeypatch.setattr(link_wanted, "COMES_UP_S", 0.02)
         monkeypatch.setattr(link_wanted, "PAUSE_S", 0.01)

@@ -24,7 +24,7 @@ SWITCH = "switch+dell_os6://admin@sw1/Te1/0/1"
 def wire(monkeypatch: pytest.MonkeyPatch) -> Wire:
     found = Wire(switch(SwitchKind.DELL_OS6))
     monkeypatch.setattr(module, "refuse_cutoff", lambda *_: None)
-    monkeypatch.setattr(module, "facts_of", lambda _: None)
+    monkeypatch.setattr(module, "facts_at", lambda _: None)
     monkeypatch.setattr(module, "port_proof", lambda *_: PROVEN)
     return use(monkeypatch, found)
 
@@ -115,7 +115,7 @@ def test_a_link_speed_whose_port_is_left_as_it_is_needs_no_proof_of_the_port(
     found = as_found()
     use(monkeypatch, found)
     monkeypatch.setattr(module, "refuse_cutoff", lambda *_: None)
-    monkeypatch.setattr(module, "facts_of", lambda _: None)
+    monkeypatch.setattr(module, "facts_at", lambda _: None)
     monkeypatch.setattr(module, "port_proof", lambda *_: pytest.fail("it was asked"))
     assert call(tmp_path, "--speed", "10G", "--apply", "--yes").return_value == 0
     assert found.link_mbit == 10000

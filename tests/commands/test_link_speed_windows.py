@@ -71,7 +71,7 @@ class Desk:
             yield {host: control, place.text: at_switch}
 
         monkeypatch.setattr(module, "ends", ends)
-        monkeypatch.setattr(module, "facts_of", lambda _: self.facts())
+        monkeypatch.setattr(module, "facts_at", lambda _: self.facts())
         monkeypatch.setattr(module, "port_proof", lambda *_: PortMatch(Match.PROVEN, ""))
         monkeypatch.setattr(control_powershell, "PAUSE_S", 0.0)
         monkeypatch.setattr(WindowsLink, "settle_s", 0.0)

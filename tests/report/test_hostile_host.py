@@ -303,7 +303,7 @@ def test_a_link_whose_switch_refuses_in_such_words(
     monkeypatch.setattr(catalog, "step_types", REAL_STEPS)
     monkeypatch.setattr(link_run, "ends", ends)
     monkeypatch.setattr(link_run, "refuse_cutoff", lambda *_: None)
-    monkeypatch.setattr(link_run, "facts_of", lambda _: None)
+    monkeypatch.setattr(link_run, "facts_at", lambda _: None)
     monkeypatch.setattr(link_run, "port_proof", lambda *_: proof)
     folder = lab.spec.parent / "link"
     arguments = (HOST, NETDEV, SWITCH, "--speed", "10G", "--apply", "--yes", "--run", folder)

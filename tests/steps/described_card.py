@@ -5,6 +5,7 @@ subcommands.cpp), CmdRegMfrl.query_text (small_utils/mlxfwresetlib/cmd_reg_mfrl.
 hardware.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from proof import Answer, UnknownCommandError
@@ -49,6 +50,8 @@ class DescribedCard:
                 return self._burn(image)
             case ("mstfwreset", "-d", address, "-y", "reset") if address == CARD:
                 return self._reset()
+            case ("mstconfig", "-d", address, "-y", "set", *words) if address == CARD:
+                return self._store(words)
             case _:
                 raise UnknownCommandError(command.line())
 
@@ -110,6 +113,14 @@ class DescribedCard:
         return (
             f"\nDevice #1:\n----------\n\nDevice: {CARD}\n\n{'Configurations:':<45}{titles}\n{rows}"
         )
+
+    def _store(self, words: Sequence[str]) -> Answer:
+        """Store settings for the next boot: mlxconfig judges all of them before it writes one."""
+        values = dict(word.split("=") for word in words)
+        if unknown := values.keys() - self.next_boot.keys():
+            return Answer("", f"-E- The Device doesn't support {unknown.pop()} parameter\n", 3)
+        self.next_boot |= {name: int(value) for name, value in values.items()}
+        return Answer("Applying... Done!\n-I- Please reboot machine to load new configurations.\n")
 
     def _burn(self, image: str) -> Answer:
         if image not in self.images:

@@ -9,6 +9,7 @@ from wirespeed.commands.doctor import check_wanted
 from wirespeed.commands.shared_options import break_lock
 from wirespeed.host.reach_destination import HERE
 from wirespeed.model.question import Purpose, Question
+from wirespeed.runs.host_plan import Allowed
 from wirespeed.runs.remedy_run import RemedyRequest, remedy_host
 
 
@@ -79,12 +80,14 @@ def remedy(
         host,
         Question(purpose=Purpose(purpose) if purpose else None, wanted=wanted),
         rules,
-        folder,
-        is_applied=is_applied,
-        yes=yes,
-        allow_cutoff=allow_cutoff,
-        allow_firmware=allow_firmware,
-        allow_no_undo=allow_no_undo,
-        breaks_lock=breaks_lock,
+        Allowed(
+            folder,
+            is_applied=is_applied,
+            yes=yes,
+            allow_cutoff=allow_cutoff,
+            allow_firmware=allow_firmware,
+            allow_no_undo=allow_no_undo,
+            breaks_lock=breaks_lock,
+        ),
     )
     return remedy_host(asked)

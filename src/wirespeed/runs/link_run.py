@@ -33,7 +33,6 @@ from wirespeed.platforms.switch.control import SwitchControl
 from wirespeed.platforms.switch.save import save, unsaved
 from wirespeed.report.plan_text import plan_lines
 from wirespeed.runs.access import REACHED, control_at
-from wirespeed.runs.captures import Gathered, gather
 from wirespeed.runs.link_port import port_proof
 from wirespeed.runs.link_wanted import (
     Wanted,
@@ -43,7 +42,7 @@ from wirespeed.runs.link_wanted import (
     proves_link,
     steps,
 )
-from wirespeed.runs.plan_hosts import require_whole
+from wirespeed.runs.plan_hosts import facts_at
 from wirespeed.runs.run_hosts import (
     HowUndone,
     catch_up,
@@ -82,7 +81,7 @@ def set_link(asked: LinkRequest) -> int:
     host, netdev = wanted.host, wanted.netdev
     with ends(host, place) as controls:
         own = card_end_at(host)
-        facts = facts_of(host) if own is not None or wanted.tool != "ethtool" else None
+        facts = facts_at(host) if own is not None or wanted.tool != "ethtool" else None
         card = steps(wanted, facts, own)
         plan = _planned(wanted, card, controls)
         echo("\n".join(plan_lines(plan)))
@@ -91,7 +90,7 @@ def set_link(asked: LinkRequest) -> int:
             return _save(controls, place, yes=asked.yes)
         if is_there or not asked.is_applied:
             return 0 if is_there else 1
-        facts = facts or facts_of(host)
+        facts = facts or facts_at(host)
         refuse_locked_down(plan, {host: facts})
         refuse_cutoff(plan, {host: facts})
         is_told = _tell_port(
@@ -195,15 +194,6 @@ def ends(host: str, switch: SwitchHost) -> Iterator[dict[str, HostControl]]:
         yield {host: card, switch.text: SwitchControl(session)}
 
 
-def facts_of(host: str) -> HostFacts:
-    """Read the host: what carries the session to it. Raises what it cannot be reached for."""
-    (found,) = gather([parse_destination(host)])
-    if not isinstance(found, Gathered):
-        raise found.error
-    require_whole(host, found.facts.capture)
-    return found.facts
-
-
 def _refuse_applied(run: Run, where: Path) -> None:
     if run.outcome not in ("new", "undone"):
         raise InputError(
@@ -252,7 +242,7 @@ def _comes_up(
     Where one that was up stays down both ends are put back: raises ApplyError `link.down`.
     """
     for _ in pauses():
-        if has_link(facts_of(wanted.host), wanted.netdev):
+        if has_link(facts_at(wanted.host), wanted.netdev):
             echo(f"{wanted.netdev}: there is a link")
             return True
     if not has_link(before, wanted.netdev):

@@ -11,6 +11,7 @@ from wirespeed.apply.each_host import on_each
 from wirespeed.apply.make import When, key_of, plan_spec
 from wirespeed.catalog import read_step
 from wirespeed.doctor.collector import collector_script
+from wirespeed.host.reach_destination import parse_destination
 from wirespeed.model.capture import Capture
 from wirespeed.model.error import HostError
 from wirespeed.model.fact import HostFacts
@@ -18,6 +19,7 @@ from wirespeed.model.observed import Observed
 from wirespeed.model.plan import Plan
 from wirespeed.model.spec.spec import Spec
 from wirespeed.model.step import State
+from wirespeed.runs.captures import Gathered, gather
 
 
 def plan_hosts(
@@ -69,3 +71,12 @@ def require_whole(host: str, capture: Capture) -> None:
             so="nothing is planned on half a reading",
             next="read it again when the host is less busy; of a file: make the capture again",
         )
+
+
+def facts_at(host: str) -> HostFacts:
+    """Read one host, by what leads there. Raises what it cannot be reached for."""
+    (found,) = gather([parse_destination(host)])
+    if not isinstance(found, Gathered):
+        raise found.error
+    require_whole(host, found.facts.capture)
+    return found.facts

@@ -1,51 +1,38 @@
 """What the doctor named on one host, as steps that a run can do and undo."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
-from pathlib import Path
+from dataclasses import dataclass, field
 
-from wirespeed.apply.firmware_guard import refuse_firmware, refuse_no_way_back
-from wirespeed.apply.guard import refuse_cutoff, with_cutoffs
-from wirespeed.apply.lockdown_guard import refuse_locked_down
 from wirespeed.apply.remedies import Skipped, chosen, plan_remedies
-from wirespeed.apply.run import open_run
-from wirespeed.apply.run_place import other_run_folder
 from wirespeed.catalog import platform_of
 from wirespeed.model.capture import parse_capture
 from wirespeed.model.error import HostError, InputError
 from wirespeed.model.fact import HostFacts
 from wirespeed.model.finding import Diagnosis, Finding, Unanswered
 from wirespeed.model.observed import CannotTellError
-from wirespeed.model.plan import Plan
 from wirespeed.model.question import Question
 from wirespeed.model.shown import shown
 from wirespeed.model.spec.spec import Spec
 from wirespeed.report.plan_text import plan_lines
 from wirespeed.report.text_lines import wrapped
 from wirespeed.runs.examine import examine
-from wirespeed.runs.hosts_of_spec import controls_of, here_of, lone_host
+from wirespeed.runs.host_plan import Allowed, do_plan
+from wirespeed.runs.hosts_of_spec import controls_of, lone_host
 from wirespeed.runs.plan_hosts import require_whole
-from wirespeed.runs.run_hosts import apply_plan
-from wirespeed.terminal import confirm, echo
+from wirespeed.terminal import echo
 
 WIDTH = 80
 
 
 @dataclass(frozen=True, slots=True)
 class RemedyRequest:
-    """A host, what it is asked, and what the user allows to be done there."""
+    """A host, and what is to be done there."""
 
     host: str
     question: Question
     rules: tuple[str, ...] = ()
     """Only these findings; a remedy that is left to the user is done where its rule is named."""
-    folder: Path | None = None
-    is_applied: bool = False
-    yes: bool = False
-    allow_cutoff: bool = False
-    allow_firmware: bool = False
-    allow_no_undo: bool = False
-    breaks_lock: bool = False
+    allowed: Allowed = field(default_factory=Allowed)
 
 
 def remedy_host(asked: RemedyRequest) -> int:
@@ -67,38 +54,7 @@ def remedy_host(asked: RemedyRequest) -> int:
         states = controls[name].read([one.step for one in steps]) if steps else []
         plan, left = plan_remedies(name, steps, states)
         echo("\n".join([*plan_lines(plan), *skipped_lines([*left, *by_hand])]))
-        if not plan.steps or not asked.is_applied:
-            return 1 if plan.steps else 0
-        plan = _guarded(plan, asked, {name: facts}, here_of(spec))
-        if not asked.yes and not confirm("Do this?"):
-            return 1
-        of = f"remedy {host}"
-        where = asked.folder or other_run_folder(name, of)
-        with open_run(where, breaks=asked.breaks_lock, of=of) as run:
-            if run.outcome not in ("new", "undone"):
-                raise InputError(
-                    "run.applied_before",
-                    where=str(where),
-                    found=f"its run is {run.outcome}",
-                    so="what stood there before is in its journal, and would be lost",
-                    next=f"wirespeed undo {where}, or another --run",
-                )
-            run.begin_anew()
-            apply_plan(run, plan, controls, spec=spec)
-        echo(f"`wirespeed undo {where}` takes it back")
-    return 0
-
-
-def _guarded(plan: Plan, asked: RemedyRequest, facts: dict[str, HostFacts], here: set[str]) -> Plan:
-    refuse_locked_down(plan, facts)
-    if not asked.allow_firmware:
-        refuse_firmware(plan)
-    if not asked.allow_no_undo:
-        refuse_no_way_back(plan)
-    if asked.allow_cutoff:
-        return with_cutoffs(plan, facts, here)
-    refuse_cutoff(plan, facts)
-    return plan
+        return do_plan(plan, f"remedy {host}", spec, facts, controls, asked.allowed)
 
 
 def spec_for_host(host: str, facts: HostFacts) -> Spec:

@@ -13,7 +13,7 @@ from wirespeed.model.names import PciAddress
 from wirespeed.model.observed import Known, Observed, Unreadable
 from wirespeed.model.step import Phase, Scope, State, Step
 
-Setting = Literal["SRIOV_EN", "NUM_OF_VFS", "CQE_COMPRESSION"]
+Setting = Literal["SRIOV_EN", "NUM_OF_VFS", "CQE_COMPRESSION", "LINK_TYPE_P1", "LINK_TYPE_P2"]
 VALUE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\(([0-9]{1,9})\)|([0-9]{1,9})")
 """`16`, `True(1)`, `AGGRESSIVE(1)`."""
 

@@ -1,0 +1,208 @@
+"""`wirespeed firmware`, by the host's real shell, on a described card behind stand-in tools."""
+
+import json
+import os
+import re
+import sys
+from collections.abc import Callable
+from dataclasses import asdict
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from described_card import CARD, NEW, OLD, DescribedCard
+
+from described.doc_sriov import as_found, ports
+from described.host import Host, capture_of
+from wirespeed.commands.firmware import firmware
+from wirespeed.commands.undo import undo
+from wirespeed.model.capture import Capture, Section, parse_capture
+from wirespeed.model.error import HostError, InputError, LeftChangedError, WirespeedError
+from wirespeed.model.fact import HostFacts
+from wirespeed.runs import firmware_run
+
+TOOLS = ("mstconfig", "mstflint", "mstfwreset")
+TESTS = Path(__file__).parents[1]
+STAND_IN = """\
+#!{python}
+# Described: answers as the tools of mstflint 4.21 would, and keeps the card in a file.
+import dataclasses, json, pathlib, sys
+sys.path[:0] = {path!r}
+from described_card import DescribedCard
+from wirespeed.model.command import Command
+state = pathlib.Path({state!r})
+card = DescribedCard(**json.loads(state.read_text()))
+argv = (pathlib.Path(sys.argv[0]).name, *sys.argv[1:])
+is_query = argv[-1] in ("query", "q")
+answer = card._one(list(argv)) if is_query else card.run(Command(argv=argv))
+state.write_text(json.dumps(dataclasses.asdict(card)))
+sys.stdout.write(answer.output)
+sys.stderr.write(answer.errors)
+sys.exit(answer.returncode)
+"""
+Call = Callable[..., str]
+
+
+class Bench:
+    """A host with a described card, and the folder where its runs are."""
+
+    def __init__(self, folder: Path) -> None:
+        self.state = folder / "card"
+        self.put(DescribedCard(in_force=SETTINGS.copy(), next_boot=SETTINGS.copy()))
+        path = [*sys.path, str(TESTS / "steps"), str(TESTS)]
+        text = STAND_IN.format(python=sys.executable, path=path, state=str(self.state))
+        for name in TOOLS:
+            (folder / name).write_text(text)
+            (folder / name).chmod(0o755)
+
+    def put(self, card: DescribedCard) -> None:
+        self.state.write_text(json.dumps(asdict(card)))
+
+    @property
+    def card(self) -> DescribedCard:
+        return DescribedCard(**json.loads(self.state.read_text()))
+
+
+SETTINGS = {"SRIOV_EN": 0, "NUM_OF_VFS": 8, "CQE_COMPRESSION": 0}
+
+
+@pytest.fixture
+def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Bench:
+    host = Host()
+    as_found(host)
+    ports(host)
+    facts = HostFacts("here", parse_capture(capture_of(host), "here"))
+    monkeypatch.setattr(firmware_run, "facts_at", lambda _: facts)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    return Bench(tmp_path)
+
+
+@pytest.fixture
+def call(tmp_path: Path) -> Call:
+    def invoke(*words: str, code: int = 0) -> str:
+        argv = [*words, "--run", str(tmp_path / "run")]
+        done = CliRunner().invoke(firmware, argv, standalone_mode=False)
+        if done.exception is not None:
+            raise done.exception
+        assert done.return_value == code, done.output
+        return done.output
+
+    return invoke
+
+
+def undone(tmp_path: Path) -> None:
+    done = CliRunner().invoke(undo, [str(tmp_path / "run")], standalone_mode=False)
+    if done.exception is not None:
+        raise done.exception
+
+
+GO = ("--apply", "--yes", "--allow-firmware")
+
+
+def test_settings_are_shown_stored_for_the_next_boot_and_put_back(
+    bench: Bench, call: Call, tmp_path: Path
+):
+    words = ("--set", "SRIOV_EN=true", "--set", "NUM_OF_VFS=16", "--set", "CQE_COMPRESSION=1")
+    shown = call(*words, code=1)
+    line = f"mstconfig -d {CARD} -y set SRIOV_EN=1 NUM_OF_VFS=16 CQE_COMPRESSION=1"
+    assert line in re.sub(r" \\\n *", " ", shown)
+    assert bench.card.next_boot == SETTINGS
+    call(*words, *GO)
+    assert bench.card.next_boot == {"SRIOV_EN": 1, "NUM_OF_VFS": 16, "CQE_COMPRESSION": 1}
+    assert bench.card.in_force == SETTINGS
+    undone(tmp_path)
+    assert bench.card.next_boot == SETTINGS
+
+
+def test_what_is_stored_already_is_nothing_to_do(bench: Bench, call: Call):
+    assert "0 of 1 steps are to be done" in call("--set", "NUM_OF_VFS=8", *GO)
+    assert bench.card.next_boot == SETTINGS
+
+
+def test_an_image_is_burnt_and_the_former_one_comes_back(bench: Bench, call: Call, tmp_path: Path):
+    call("--image", NEW, "--former-image", OLD, *GO)
+    assert (bench.card.stored, bench.card.running) == ("20.36.1010", "20.35.1012")
+    undone(tmp_path)
+    assert (bench.card.stored, bench.card.resets) == ("20.35.1012", 0)
+
+
+def test_an_image_with_a_reset_runs_at_once_and_undo_resets_too(
+    bench: Bench, call: Call, tmp_path: Path
+):
+    words = ("--image", NEW, "--former-image", OLD, "--reset")
+    call(*words, *GO, "--allow-cutoff")
+    assert bench.card.running == "20.36.1010"
+    undone(tmp_path)
+    assert (bench.card.running, bench.card.resets) == ("20.35.1012", 2)
+
+
+def test_a_reset_alone_brings_what_waits_and_says_that_nothing_takes_it_back(
+    bench: Bench, call: Call, tmp_path: Path
+):
+    bench.put(DescribedCard(in_force={"NUM_OF_VFS": 8}, next_boot={"NUM_OF_VFS": 16}))
+    with pytest.raises(InputError) as caught:
+        call("--reset", *GO, "--allow-cutoff")
+    assert caught.value.what == "plan.no_way_back"
+    call("--reset", *GO, "--allow-cutoff", "--allow-no-undo")
+    assert bench.card.in_force == {"NUM_OF_VFS": 16}
+    with pytest.raises(LeftChangedError):
+        undone(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("words", "what"),
+    [
+        (("--set", "NUM_OF_VFS=16", "--apply", "--yes"), "plan.writes_firmware"),
+        (("--image", NEW, *GO), "plan.no_way_back"),
+        (("--image", "/srv/absent.bin", *GO), "firmware.unreadable"),
+        (("--image", "relative.bin"), "options.invalid"),
+        (("--image", "/srv/../etc/x.bin"), "options.invalid"),
+        (("--image", NEW, "--former-image", NEW), "options.invalid"),
+        (("--former-image", OLD), "options.invalid"),
+        (("--set", "NUM_OF_VFS=x"), "options.invalid"),
+        (("--set", "NUM_OF_VFS=70000"), "options.invalid"),
+        (("--set", "SECURE_BOOT=0"), "options.invalid"),
+        (("--set", "NUM_OF_VFS=4", "--reset"), "options.invalid"),
+        (("--port", "eth0", "--set", "NUM_OF_VFS=4"), "options.invalid"),
+        (("--port", "0000:99:00.0", "--set", "NUM_OF_VFS=4"), "firmware.no_card"),
+        ((), "options.invalid"),
+    ],
+)
+def test_what_is_not_allowed_or_not_there_is_refused_before_anything_is_written(
+    bench: Bench, call: Call, words: tuple[str, ...], what: str
+):
+    before = bench.card
+    with pytest.raises(WirespeedError) as caught:
+        call(*words)
+    assert caught.value.what == what
+    assert bench.card == before
+
+
+def test_an_image_of_another_card_is_not_burnt(bench: Bench, call: Call):
+    card = bench.card
+    card.images[NEW] = ("DEL0000000027", "20.36.1010")
+    bench.put(card)
+    with pytest.raises((InputError, HostError)) as caught:
+        call("--image", NEW, "--former-image", OLD, *GO)
+    assert "DEL0000000027" in caught.value.found
+    assert bench.card.stored == "20.35.1012"
+
+
+SECOND = "0000:af:00.0"
+PORTS = "".join(
+    f"eth{number} driver=mlx5_core physfn= port=p0 device=/sys/devices/pci0000:00/{address}\n"
+    for number, address in enumerate((CARD, "0000:03:00.1", SECOND))
+)
+
+
+def test_of_two_cards_one_has_to_be_named():
+    section = Section("ports", "", PORTS, "", 0)
+    facts = HostFacts("alpha", Capture([section], complete=True))
+    with pytest.raises(InputError) as caught:
+        firmware_run.card_of(facts, "")
+    assert caught.value.what == "firmware.no_card" and SECOND in caught.value.found
+    assert firmware_run.card_of(facts, SECOND).functions == ()
+    of_either_port = [firmware_run.card_of(facts, port) for port in (CARD, "0000:03:00.1")]
+    assert [(one.pci_address, one.functions) for one in of_either_port] == [
+        (CARD, ("0000:03:00.1",))
+    ] * 2
