@@ -15,6 +15,19 @@ COMPLAINTS = (
     r"nsupported (SFP|QSFP|module)",  # ixgbe, i40e, ice
     r"Unqualified SFP",  # bnxt_en, bnx2x
 )
+REFUSALS = (
+    r"probe of [^ ]+ failed with error",  # drivers/base/dd.c
+    r"probe with driver [^ ]+ failed with error",  # the same since Linux 6.8
+    r"mlx5_load_one failed", r"handle_hca_cap failed", r"Firmware over [0-9]+ MS",
+    r"health compromised",  # mlx5: core/main.c, core/health.c
+    r"BAR [0-9]+.*(no space for|failed to assign|can.t assign)",  # drivers/pci/setup-res.c
+    r"not enough MMIO resources",  # drivers/pci/iov.c
+    r"entering Safe Mode",  # ice
+)  # fmt: skip
+"""What drivers and PCI say of a card that they refuse: read with the rest, for driver_log."""
+DRIVERS_TOO = "wirespeed: drivers too"
+"""Stands before the lines of a collector that reads what is about drivers, too."""
+COMPLAINT = re.compile("|".join(COMPLAINTS))
 MLX5_EVENT = re.compile(r"Port module event(?:\[error\])?: module \d+, (Cable [a-z]+)(?:, (.+))?")
 CELSIUS = re.compile(r"(-?\d{1,4}(?:\.\d{1,4})?) degrees C\b.*")
 LANES = {"0x0c": 4, "0x0d": 4, "0x11": 4, "0x1e": 4, "0x18": 8, "0x19": 8, "0x1a": 2, "0x1b": 2}
@@ -59,17 +72,18 @@ for netdev in $port_netdevs; do
 	run ethtool-m "$netdev" ethtool -m "$netdev"
 done
 module_messages() {
+	printf '%s\\n' 'DRIVERS_TOO'
 	$limit dmesg | grep -aE 'COMPLAINTS' | tail -n 200
 }
 show module-messages - module_messages
-""".replace("COMPLAINTS", "|".join(COMPLAINTS))
+""".replace("COMPLAINTS", "|".join((*COMPLAINTS, *REFUSALS))).replace("DRIVERS_TOO", DRIVERS_TOO)
 
     @classmethod
     def parse(cls, capture: Capture) -> Self:
         """Read `ethtool -m` of each port, and the kernel's messages, the last of each counting."""
         ports = [port for port in Ports.parse(capture).ports if port.netdev]
         names = {name for port in ports for name in (port.netdev, port.pci_address) if name}
-        log = _log(capture)
+        log = log_of(capture)
         return cls(
             by_netdev={p.netdev: _module(capture, p.netdev) for p in ports if p.netdev},
             complaints=_complaints(log, names),
@@ -84,7 +98,8 @@ show module-messages - module_messages
         return self.log if isinstance(self.log, Unreadable) else Absent("dmesg", "no complaint")
 
 
-def _log(capture: Capture) -> Observed[str]:
+def log_of(capture: Capture) -> Observed[str]:
+    """Give the kernel's messages about modules and drivers of network cards."""
     section = capture.section("module-messages")
     if section is None:
         return Unreadable("the capture has no such section", "dmesg")
@@ -95,7 +110,8 @@ def _log(capture: Capture) -> Observed[str]:
 
 def _complaints(log: Observed[str], names: set[str]) -> dict[str, str]:
     found: dict[str, str] = {}
-    for line in log.value.splitlines() if isinstance(log, Known) else ():
+    lines = log.value.splitlines() if isinstance(log, Known) else []
+    for line in filter(COMPLAINT.search, lines):
         about = names.intersection(re.split(r"[\s:]*\s|:$", line))
         event = MLX5_EVENT.search(line)
         fault = event[2] if event else line.rpartition(": ")[2]

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from wirespeed.ceilings.bounds import SOFTWARE_SWITCH_FORMULA, software_switch_bounds
+from wirespeed.facts.driver_log import DriverLog
 from wirespeed.facts.link import best_bps
 from wirespeed.facts.netstack import NetStack
 from wirespeed.facts.ports import Ports
@@ -22,6 +23,8 @@ def _check(exam: PortExam) -> Iterator[Finding]:
         raise DoesNotApplyError("it offers no VFs")
     if known(pf.num_vfs, "the number of VFs") or not isinstance(pf.num_vfs, Known):
         return
+    if exam.host[DriverLog].has_no_room_for_vfs(pf.pci_address):
+        raise DoesNotApplyError("the kernel found no room for VFs: see driver.refused")
     lenders = [port for port in exam.host[Ports].ports if _lends(exam, port)]
     bond = _bond(exam, exam.port)
     if bond and bond in [_bond(exam, port) for port in lenders]:
