@@ -239,7 +239,7 @@ def _cores(question: Question, given: dict[str, Any], direction: Direction) -> I
         raise _lacks(
             "cycles",
             "cores without what a frame costs them, and for the kernel no figure is assumed",
-            "--cycles 2000 as you measured it, or --for dpdk, where 30 to 37 are assumed",
+            "--cycles 2000 as you measured it, or --for dpdk, where 33 to 43.7 are assumed",
         )
     yield cores_ceiling(
         option.count("cores", given["cores"]),

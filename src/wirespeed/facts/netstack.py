@@ -89,7 +89,7 @@ class Link:
     switch_id: Observed[str]
     """Same for every port of one eswitch; Absent where there is none or its mode is legacy."""
     phys_port_name: Observed[str]
-    """`p0` an uplink, `pf0vf3` or `c0pf0vf3` a VF representor."""
+    """`p0` an uplink, `pf0vf3` or `c0pf0vf3` a VF representor; `3` of an old kernel."""
     bond: Bond | None
     vlan_id: Observed[int]
     vxlan: Vxlan | None
@@ -98,9 +98,15 @@ class Link:
 
     @property
     def is_vf_representor(self) -> bool:
-        """It stands for a VF or a subfunction of an eswitch in switchdev mode."""
+        """It stands for a VF or a subfunction of an eswitch in switchdev mode.
+
+        mlx5 of Linux before 5.2 or so gives the VF's bare number, as `0`.
+        """
         name = self.phys_port_name
-        return isinstance(name, Known) and REPRESENTOR.fullmatch(name.value) is not None
+        if not isinstance(name, Known):
+            return False
+        is_old = name.value.isdecimal() and isinstance(self.switch_id, Known)
+        return is_old or REPRESENTOR.fullmatch(name.value) is not None
 
 
 @dataclass(frozen=True, slots=True)

@@ -54,6 +54,7 @@ show ports - list_ports
         ports, representors, host_vfs = [], [], []
         seen: set[str | None] = set()
         section = capture.section("ports")
+        old = old_representors(section.output if section else "")
         if section is None:
             raise CannotTellError("the capture has no list of ports", "ls -l /sys/class/net")
         for line in section.output.splitlines():
@@ -67,7 +68,7 @@ show ports - list_ports
             seen.add(address)
             if physfn and address:
                 host_vfs.append(address)
-            elif re.fullmatch(r"(c\d+)?pf\d+(vf|sf)\d+", phys_port):
+            elif netdev in old or re.fullmatch(r"(c\d+)?pf\d+(vf|sf)\d+", phys_port):
                 representors.append(netdev)
             else:
                 ports.append(
@@ -79,6 +80,18 @@ show ports - list_ports
                     )
                 )
         return cls(tuple(ports), tuple(representors), tuple(host_vfs))
+
+
+def old_representors(lines: str) -> frozenset[str]:
+    """Netdevs that kernels before 5.2 or so call by a VF's bare number, as `0`, on mlx5's PF.
+
+    Beside them the same function has the uplink's netdev, which has no such number (Linux 4.19,
+    drivers/net/ethernet/mellanox/mlx5/core/en_rep.c, mlx5e_rep_get_phys_port_name).
+    """
+    found = [match for line in lines.splitlines() if (match := LINK.fullmatch(line))]
+    mlx5 = [m for m in found if m[1] != "-" and m[2] == "mlx5_core" and not m[3]]
+    uplinks = {m[5] for m in mlx5 if not m[4].isdecimal()}
+    return frozenset(m[1] for m in mlx5 if m[4].isdecimal() and m[5] in uplinks)
 
 
 def _kind(driver: str, device: str, address: str | None) -> PortKind:
