@@ -12,9 +12,10 @@ from wirespeed.model.capture import parse_capture
 from wirespeed.model.fact import HostFacts
 from wirespeed.model.finding import Diagnosis
 from wirespeed.model.question import Question
+from wirespeed.report.diagnosis_document import diagnosis_document
 from wirespeed.report.diagnosis_hosts import json_line, summary_lines
-from wirespeed.report.diagnosis_html import render_answers
 from wirespeed.report.diagnosis_text import diagnosis_lines
+from wirespeed.report.document_html import render_html
 from wirespeed.report.text_lines import columns_of
 
 from .pages import PageReader
@@ -58,7 +59,7 @@ def test_json_gives_the_answer_back(slug: str):
 
 @pytest.mark.parametrize("slug", RULES)
 def test_the_page_says_what_was_found(slug: str):
-    reader = PageReader(render_answers(answers(slug)))
+    reader = PageReader(render_html(diagnosis_document(answers(slug))))
     assert not {"script", "img"} & set(reader.tags)
     for answer in answers(slug):
         for finding in answer.findings:

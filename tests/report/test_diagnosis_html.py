@@ -5,7 +5,8 @@ import re
 import pytest
 
 from wirespeed.model.finding import Unanswered
-from wirespeed.report.diagnosis_html import render_answers
+from wirespeed.report.diagnosis_document import diagnosis_document
+from wirespeed.report.document_html import render_html
 
 from .diagnoses import HOSTILE, ceilings, diagnosis, filled_with, finding, ledger, verdict
 from .pages import PageReader
@@ -23,7 +24,7 @@ def page() -> str:
         about=(("kernel", "Linux 6.1"),),
     )
     silent = Unanswered(host="beta", what="ssh.unreachable", found="no route", next="try a ping")
-    return render_answers([answer, silent])
+    return render_html(diagnosis_document([answer, silent]))
 
 
 def test_the_page_says_what_the_terminal_says():
@@ -44,15 +45,16 @@ def test_the_page_says_what_the_terminal_says():
 
 
 def test_hosts_stand_by_their_rank():
-    html = render_answers([diagnosis(host="good"), diagnosis(finding(), host="dear")])
+    html = render_html(
+        diagnosis_document([diagnosis(host="good"), diagnosis(finding(), host="dear")])
+    )
     assert html.index("<h2>dear: 1 fault") < html.index("<h2>good: nothing found")
 
 
 def test_the_bar_of_what_bounds_stands_out_and_one_far_above_is_cut():
     ceilings_now = (*ledger().ceilings, *ceilings("cores", 900, 900))
-    html = render_answers(
-        [diagnosis(ledgers=(ledger().model_copy(update={"ceilings": ceilings_now}),))]
-    )
+    answer = diagnosis(ledgers=(ledger().model_copy(update={"ceilings": ceilings_now}),))
+    html = render_html(diagnosis_document([answer]))
     rows = re.findall(r"<g><title>(.*?)</title>(.*?)</g>", html)
     assert [(title, "bound" in row, "▶" in row) for title, row in rows] == [
         ("ethernet: 100.0 Gb/s", False, False),
@@ -71,7 +73,7 @@ def test_the_page_loads_nothing_and_runs_nothing():
 
 @pytest.mark.parametrize("hostile", HOSTILE, ids=range(len(HOSTILE)))
 def test_whatever_a_host_printed_is_text(hostile: str):
-    html = render_answers([filled_with(hostile)])
+    html = render_html(diagnosis_document([filled_with(hostile)]))
     reader = PageReader(html)
     assert not {"script", "img"} & set(reader.tags)
     assert all(c.isprintable() or c == "\n" for c in html)

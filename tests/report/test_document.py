@@ -1,9 +1,18 @@
 """What both renderers make of any document: the same blocks, and no text that steers a page."""
 
+from pathlib import Path
+
 import pytest
 from markupsafe import Markup
 
+from wirespeed import report
+from wirespeed.measure.workload.folder import Labelled
+from wirespeed.model.workload_trial import CoreUse, HostUse, PortUse, Workload, WorkloadTrial
 from wirespeed.report import svg
+from wirespeed.report.build import build_page
+from wirespeed.report.comparison import Comparison, NotShown, Rfc2544
+from wirespeed.report.comparison_document import comparison_document
+from wirespeed.report.diagnosis_document import diagnosis_document
 from wirespeed.report.document import (
     Card,
     Cards,
@@ -23,9 +32,90 @@ from wirespeed.report.document import (
 from wirespeed.report.document_html import render_html
 from wirespeed.report.document_markdown import render_markdown
 from wirespeed.report.grid import Cell, Grid, columns, text
+from wirespeed.report.page_document import page_document
+from wirespeed.report.proof_document import proof_document
+from wirespeed.report.workload_document import workload_document
 
-from .diagnoses import HOSTILE
+from .diagnoses import HOSTILE, filled_with
 from .pages import PageReader
+from .proofs import PORTS, SPEC, failover, proof
+from .records import outcome, setup
+
+FAMILIES = sorted(
+    path.name.removesuffix("_document.py")
+    for path in Path(next(iter(report.__path__))).glob("*_document.py")
+)
+
+
+NAME = "<img src=x>"
+"""What a host may call a port."""
+
+
+def workload() -> Document:
+    port = PortUse(
+        netdev=NAME, received_bps=1e9, sent_bps=1, received_bps_peak=None, sent_bps_peak=None
+    )
+    use = HostUse(
+        host="here",
+        seconds=1,
+        readings=2,
+        ports=(port,),
+        sent_segments=None,
+        retransmitted_segments=None,
+        cores=(CoreUse(core=0, busy=0.5, busy_peak=None),),
+    )
+    run = Workload(
+        label="before",
+        argv=("true",),
+        figure="(x)",
+        unit="s",
+        higher_is_better=False,
+        limit_seconds=1,
+        hosts=("here",),
+        started_at="",
+        wirespeed="",
+    )
+    trial = WorkloadTrial(
+        label="before",
+        number=1,
+        started_at="",
+        seconds=1,
+        figure=1,
+        line="",
+        failed="",
+        said=(),
+        hosts=(use,),
+    )
+    return workload_document([Labelled(run, (trial,))], None)
+
+
+def of_every_family() -> dict[str, Document]:
+    one = proof(trials=(failover(PORTS[0], 1, carried_before=NAME),), found=(filled_with(NAME),))
+    ways = Rfc2544(why_not={"ovs-tc": NAME})
+    gone = NotShown("ovs-tc", "host.gone", NAME, "")
+    return {
+        "proof": proof_document(one),
+        "comparison": comparison_document(Comparison("x", (one, gone), SPEC, ways)),
+        "page": page_document(build_page([setup(["DUT"]), outcome(dut=NAME)], filled_with(NAME))),
+        "workload": workload(),
+        "diagnosis": diagnosis_document([filled_with(NAME)]),
+    }
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_what_a_host_calls_a_port_is_text_in_every_family(family: str):
+    page = of_every_family()[family]
+    reader = PageReader(render_html(page))
+    assert NAME in reader.text
+    assert "img" not in reader.tags
+    # A line that is indented stands as it is: lines for a shell.
+    lines = [line for line in render_markdown(page).splitlines() if not line.startswith("    ")]
+    assert any("&lt;img src=x&gt;" in line for line in lines)
+    assert not any("<img" in line for line in lines)
+
+
+def test_every_family_is_asked():
+    assert set(of_every_family()) == set(FAMILIES)
 
 
 def grid(value: str, **differs: object) -> Grid:
@@ -118,7 +208,7 @@ def test_both_have_every_text_and_markdown_leaves_drawings_out():
         "eight",
     ]
     assert render_markdown(page) == (
-        "# nine\n\n## ten\n\none\n\n- two (cat three)\n\n**four**: five\n\n    six\n"
+        "# nine\n\n## ten\n\none\n\n- two (cat three)\n\n**four** (five)\n\n    six\n"
     )
 
 

@@ -252,6 +252,7 @@ def _folder_name(number: int, answer: Answer) -> str:
 
 def _page(answers: Sequence[Answer]) -> str:
     # Only here: the template engine takes a third of the time of a local run to import.
-    from wirespeed.report.diagnosis_html import render_answers
+    from wirespeed.report.diagnosis_document import diagnosis_document
+    from wirespeed.report.document_html import render_html
 
-    return str(render_answers(answers))
+    return render_html(diagnosis_document(answers))

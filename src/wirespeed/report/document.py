@@ -11,6 +11,9 @@ from markupsafe import Markup
 
 from wirespeed.report.grid import Grid
 
+MOST_CHARACTERS = 4000
+"""Of one text, in either format: more of it is cut, and the cut is marked."""
+
 
 @dataclass(frozen=True, slots=True)
 class Text:

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 
 from wirespeed.model.shown import shown
 from wirespeed.report.document import (
+    MOST_CHARACTERS,
     Block,
     Card,
     Cards,
@@ -22,7 +23,6 @@ from wirespeed.report.document import (
     Tile,
     Warn,
 )
-from wirespeed.report.environment import MOST_CHARACTERS
 from wirespeed.report.grid import Cell, Grid, columns
 
 NOTHING = "—"
@@ -74,7 +74,8 @@ def _block(block: Block) -> Iterator[str]:
             yield from map(_card, block.cards)
         case Folded():
             if within := list(_all(block.blocks)):
-                yield _titled(block.summary, block.aside)
+                aside = f" ({escape(block.aside)})" if block.aside else ""
+                yield f"**{escape(block.summary)}**{aside}"
                 yield from within
         case Grid():
             yield from _grid(block)
@@ -117,16 +118,13 @@ def _card(card: Card) -> str:
     return "\n".join([head, "", *lines])
 
 
-def _titled(title: str, caption: str) -> str:
-    return f"**{escape(title)}**" + (f": {escape(caption)}" if caption else "")
-
-
 def _grid(grid: Grid) -> Iterator[str]:
     if not grid.rows:
         yield from filter(None, [escape(grid.empty)])
     elif grid.narrow != "left out":
         if grid.look != "quiet":
-            yield _titled(grid.title, grid.caption)
+            caption = f": {escape(grid.caption)}" if grid.caption else ""
+            yield f"**{escape(grid.title)}**{caption}"
         if grid.narrow == "list":
             yield from _rows_as_lists(grid)
         else:

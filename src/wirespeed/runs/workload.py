@@ -21,8 +21,9 @@ from wirespeed.measure.workload.watch import CounterSource
 from wirespeed.model.error import InputError
 from wirespeed.model.shown import shown
 from wirespeed.model.workload_trial import Workload, WorkloadTrial
-from wirespeed.report.workload_json import pair_json
-from wirespeed.report.workload_markdown import workload_markdown
+from wirespeed.report.document_markdown import render_markdown
+from wirespeed.report.workload_answer import pair_json
+from wirespeed.report.workload_document import workload_document
 from wirespeed.report.workload_text import label_lines, pair_lines, trial_line
 from wirespeed.runs.access import REACHED, counters_at
 from wirespeed.terminal import echo
@@ -55,7 +56,7 @@ def report_workload(out: Path, other: Path | None, *, as_json: bool) -> int:
     labels = _labels(out)
     pair = _pair(labels, other)
     shown_labels = labels if pair is None else (pair.before, *_without(labels, pair.before))
-    write_result(out / REPORT, workload_markdown(shown_labels, pair))
+    write_result(out / REPORT, render_markdown(workload_document(shown_labels, pair)))
     if as_json and pair is not None:
         echo(pair_json(pair))
     if not as_json:
