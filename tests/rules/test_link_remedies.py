@@ -109,3 +109,18 @@ def test_pause_is_turned_off_in_the_direction_that_was_seen(direction: str):
     slug = {"rx": "pause.received", "tx": "pause.sent"}[direction]
     found = finding(slug, "present_paused_one_percent")
     assert commands(found) == [f"ethtool -A {PORT} {direction} off"]
+
+
+@pytest.mark.parametrize(
+    ("case", "command"),
+    [
+        ("present_optic_of_10g_in_a_port_of_25g",
+         "ethtool -s enp59s0f0 speed 10000 duplex full autoneg off"),
+        ("present_cable_of_25g_is_a_risk",
+         "ethtool -s enp59s0f0 speed 25000 duplex full autoneg off"),
+        ("present_forced_at_this_end", "ethtool -s enp59s0f0 autoneg on"),
+        ("present_with_an_address", None),
+    ],
+)  # fmt: skip
+def test_where_negotiation_finds_no_partner_the_other_mode_is_named(case: str, command: str | None):
+    assert commands(finding("link.down", case)) == ([command] if command else [])

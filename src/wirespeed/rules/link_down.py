@@ -1,14 +1,20 @@
 """A port that is set up and has no link, with the reason that the kernel gives."""
 
+import re
 from collections.abc import Iterator
 
 from wirespeed.ceilings.bounds import without_link_bounds
-from wirespeed.facts.link import link_of
+from wirespeed.facts.ethtool import ethtool_command
+from wirespeed.facts.link import Link, link_of
+from wirespeed.facts.module import Modules
 from wirespeed.facts.netstack import NetStack
 from wirespeed.model.finding import ByHand, Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import Known, known
 from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
 
+AUTONEG = "Autoneg"
+MADE_FOR = re.compile(r"\b(\d{1,3})G ?B(?:ase|ASE)")
+"""`10G Ethernet: 10G Base-SR`, as `ethtool -m` words what SFF-8472 and SFF-8636 encode."""
 NOT_CONNECTED = ("No cable", "Autoneg, No partner detected", "Module, Module is in low power mode")
 """Reasons of a port that nobody uses: nothing is plugged in, or the far end is off."""
 REMEDIES = {
@@ -41,7 +47,15 @@ def _check(exam: PortExam) -> Iterator[Finding]:
         text = f"no link: {reason}" if reason else "no link, and the driver gives no reason"
         evidence.append(Evidence.of(link.is_up, text))
     uses = tuple(_uses(exam.host[NetStack], link.netdev))
-    if asked or (reason and reason not in NOT_CONNECTED):
+    made_for = _module_bps(exam, link)
+    slower = made_for is not None and made_for.value < _best_bps(link)
+    if slower and made_for is not None:
+        text = (
+            f"the module is made for {_gbps(made_for.value)}, the port for {_gbps(_best_bps(link))}"
+        )
+        evidence.append(Evidence.of(made_for, text))
+    is_unlike = slower and reason.startswith(AUTONEG) and bool(uses)
+    if asked or is_unlike or (reason and reason not in NOT_CONNECTED):
         severity = Severity.FAULT
     else:
         severity = Severity.RISK if uses else Severity.NOTE
@@ -49,10 +63,59 @@ def _check(exam: PortExam) -> Iterator[Finding]:
         severity,
         (*evidence, *uses),
         so="nothing goes through this port",
-        remedies=(Remedy(text=_remedy(reason), by_hand=ByHand.HARDWARE),),
+        remedies=(
+            *_other_mode(link, reason, made_for),
+            Remedy(text=_remedy(reason), by_hand=ByHand.HARDWARE),
+        ),
         bounds=without_link_bounds(exam.ledger),
         unpriced="the best speed that it supports is not known",
     )
+
+
+def _best_bps(link: Link) -> int:
+    modes = link.supported_bps
+    return modes.value[-1] if isinstance(modes, Known) and modes.value else 0
+
+
+def _module_bps(exam: PortExam, link: Link) -> Known[int] | None:
+    """Best mode of the port that its module is made for; None: the module does not say."""
+    module = exam.host[Modules].by_netdev.get(link.netdev)
+    modes = link.supported_bps
+    if module is None or not isinstance(modes, Known):
+        return None
+    if isinstance(module.compliance, Known):
+        most = max((int(n) for n in MADE_FOR.findall(" ".join(module.compliance.value))), default=0)
+        most, source = most * 10**9, module.compliance.source
+    if not isinstance(module.compliance, Known) or not most:
+        if not isinstance(module.lane_baud, Known):
+            return None
+        most, source = module.lanes * module.lane_baud.value, module.lane_baud.source
+    found = [bps for bps in modes.value if bps <= most]
+    return Known(found[-1], source) if found else None
+
+
+def _other_mode(link: Link, reason: str, made_for: Known[int] | None) -> Iterator[Remedy]:
+    """Where negotiation found no partner: the mode that this end is not in."""
+    if not reason.startswith(AUTONEG) or not isinstance(link.autonegotiation, Known):
+        return
+    if not link.autonegotiation.value:
+        yield Remedy(
+            text="let this end negotiate, if the far end does; else set the far end to this speed",
+            commands=(ethtool_command("-s", link.netdev, "autoneg", "on"),),
+            by_hand=ByHand.FAR_END,
+        )
+    elif made_for is not None:
+        mode = ("speed", str(made_for.value // 10**6), "duplex", "full", "autoneg", "off")
+        yield Remedy(
+            text=f"if the far end is set to {_gbps(made_for.value)} and does not negotiate, set "
+            "this end alike",
+            commands=(ethtool_command("-s", link.netdev, *mode),),
+            by_hand=ByHand.FAR_END,
+        )
+
+
+def _gbps(bps: int) -> str:
+    return f"{bps / 1e9:g} Gb/s"
 
 
 def _uses(stack: NetStack, netdev: str) -> Iterator[Evidence]:
