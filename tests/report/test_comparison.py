@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from wirespeed.model.ceiling import Ledger
-from wirespeed.model.network_trial import HostCpu, IdleTrial
+from wirespeed.model.network_trial import FailoverVerdict, HostCpu, IdleTrial
 from wirespeed.model.proof import Compared
 from wirespeed.model.spec.members import read_spec_data
 from wirespeed.report.comparison import Comparison, NotShown, Rfc2544
@@ -33,12 +33,13 @@ from wirespeed.report.comparison_tables import (
 )
 from wirespeed.report.document_html import render_html
 from wirespeed.report.document_markdown import render_markdown
+from wirespeed.report.proof_answer import answers
 from wirespeed.report.proof_csv import render_proof_csv
 from wirespeed.report.proof_page import Proof
 
 from .diagnoses import ceilings, diagnosis
 from .pages import PageReader
-from .proofs import PAIR, SPEC, difference, iperf3, proof
+from .proofs import PAIR, PORTS, SPEC, difference, failover, iperf3, proof
 from .records import outcome
 
 HOSTILE = "<script>alert(1)</script>"
@@ -134,6 +135,15 @@ def test_an_outage_stands_with_the_host_whose_port_was_lost():
     # Of the made-up proof: 312 ms, and a port that did not matter.
     own = [[cell.text for cell in row[5:]] for row in rows if row[0].text == "ovs-tc"]
     assert own == [["312", "312", "2 of 2"], ["—", "—", "—"]]
+
+
+def test_a_port_that_did_not_survive_every_time_counts_as_in_its_own_proof():
+    once = failover(PORTS[0], 3000, verdict=FailoverVerdict.LOST)
+    whole = by("legacy-vlan", 40.0, alpha=2.0)
+    one = replace(whole, trials=(*whole.trials, once))
+    assert "1 of 2 ports lost and survived" in answers(one)[2].condition
+    (row,) = costs_grid(Comparison("x", (one,), SPEC)).rows
+    assert row[-1].text == "1 of 2"
 
 
 def on_hardware(one: Proof, link_gbps: float) -> Proof:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from wirespeed.model.finding import Diagnosis
+from wirespeed.model.finding import Diagnosis, Severity
 from wirespeed.model.journal import Ended, Result, Undone, Verified
 from wirespeed.model.network_trial import (
     FailoverVerdict,
@@ -21,7 +21,7 @@ from wirespeed.report.proof_answer import answers, exit_code, is_proven, verdict
 from wirespeed.report.proof_csv import render_proof_csv
 from wirespeed.report.proof_page import Proof
 
-from .diagnoses import HOSTILE, filled_with
+from .diagnoses import HOSTILE, diagnosis, filled_with, finding
 from .pages import PageReader
 from .proofs import (
     PORTS,
@@ -230,6 +230,15 @@ def test_findings_stand_once_with_their_hosts_and_what_became_of_them():
         ("tcp.autotuning_off", "alpha, beta", "still there"),
         ("sriov.no_vfs", "alpha enp1s0, beta enp1s0", "gone"),
     ]
+
+
+def test_findings_stand_in_the_order_of_the_doctor():
+    """A slot that costs much and that no step changes comes after a fault that one does."""
+    slot = finding(severity=Severity.CEILING, remedies=finding().remedies[:1])
+    tuning = finding(rule="tcp.autotuning_off", prices=(), unpriced="it depends")
+    one = proof(found=(diagnosis(slot, tuning),), found_after=())
+    rows = PageReader(html_of(one)).table("Finding", "With the plan")
+    assert [row["Finding"] for row in rows] == ["tcp.autotuning_off", "pcie.width_below_capability"]
 
 
 def test_the_plan_has_every_step_from_what_to_what_and_how_it_went():

@@ -13,17 +13,17 @@ from wirespeed.report.comparison_features import FEATURES, traits_of
 from wirespeed.report.comparison_paths import Link, cell_limit, link_of
 from wirespeed.report.grid import Cell, Grid, Notes, columns, text
 from wirespeed.report.page import Missing
-from wirespeed.report.proof_answer import answers, is_proven, verdict
+from wirespeed.report.proof_answer import (
+    answers,
+    has_survived,
+    is_proven,
+    verdict,
+    verdicts_by_port,
+)
 from wirespeed.report.proof_page import Proof
-from wirespeed.report.proof_tables import NOT_MEASURED, PUBLISHED_CELLS, medians_of, named
+from wirespeed.report.proof_tables import FIGURES, NOT_MEASURED, figure_cells, medians_of, named
 from wirespeed.report.published import SOURCE, published_rows
 
-FIGURES = (
-    *(f"iperf3/{mtu}/{streams} (Gb/s)" for mtu, streams in PUBLISHED_CELLS),
-    "ping mean (us)",
-    "ping mdev (us)",
-)
-"""Columns of the published table, in its order."""
 MOST_SAID = 300
 
 
@@ -38,9 +38,7 @@ def pair_grid(comparison: Comparison, pair: Pair) -> Grid:
     rows = []
     for one in comparison.approaches:
         figures = medians_of(one, pair) if isinstance(one, Proof) else [_not(one)] * len(FIGURES)
-        shows = [_gbps] * len(PUBLISHED_CELLS) + [_us] * 2
-        boxes = [notes.cell(value, show) for value, show in zip(figures, shows, strict=True)]
-        rows.append((*text(str(approach_of(one))), *boxes))
+        rows.append((*text(str(approach_of(one))), *figure_cells(figures, notes)))
     return Grid(
         title=f"Between {named(pair)}",
         caption="Medians. iperf3/MTU/streams counts TCP payload; n, spread and limit stand below.",
@@ -54,15 +52,7 @@ def pair_grid(comparison: Comparison, pair: Pair) -> Grid:
 def published_grid() -> Grid:
     """Give the figures of another machine, to hold the orders of magnitude against."""
     rows = [
-        tuple(
-            Cell(text=figure, tone="missing")
-            for figure in (
-                one.approach,
-                *(one.iperf3_gbps[key] for key in PUBLISHED_CELLS),
-                one.ping_us_mean,
-                one.ping_us_mdev,
-            )
-        )
+        tuple(Cell(text=word, tone="missing") for word in (one.approach, *one.figures))
         for one in published_rows()
     ]
     return Grid(
@@ -231,17 +221,15 @@ def _cost_row(proof: Proof, host: str, notes: Notes) -> tuple[Cell, ...]:
     polling: float | Missing = uncosted if resting else unread
     if resting and carried:
         polling = resting.median / max(carried)
-    ports: dict[tuple[str, str], list[FailoverVerdict]] = {}
     trials = [trial for trial in proof.summary.failovers if trial.host == host]
-    for trial in trials:
-        ports.setdefault((trial.host, trial.port), []).append(trial.verdict)
+    ports = verdicts_by_port(trials)
     good = [trial for trial in trials if trial.verdict is FailoverVerdict.SURVIVED]
     none = Missing(
         reason="no port of this host was taken away"
         if not ports
         else "no port was lost that carried a flow, and survived"
     )
-    survived = sum(FailoverVerdict.SURVIVED in of for of in ports.values())
+    survived = sum(map(has_survived, ports.values()))
     outages = [ms for t in good if (ms := t.longest_outage_ms) is not None]
     outage = max(outages, default=none)
     return (
@@ -277,14 +265,6 @@ def _absent(one: NotShown) -> Cell:
 
 def _not(one: NotShown) -> Missing:
     return Missing(reason=shown(f"not measured, because {one.what}: {one.found}", MOST_SAID))
-
-
-def _gbps(bps: float) -> str:
-    return fmt.significant(bps / 1e9, 3)
-
-
-def _us(us: float) -> str:
-    return fmt.significant(us, 3)
 
 
 def _two(value: float) -> str:

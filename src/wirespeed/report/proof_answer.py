@@ -9,7 +9,12 @@ from wirespeed.catalog import approaches
 from wirespeed.model.finding import Diagnosis
 from wirespeed.model.frozen import Frozen
 from wirespeed.model.journal import Intent, outcome
-from wirespeed.model.network_trial import FailoverVerdict, IsolationVerdict, OffloadVerdict
+from wirespeed.model.network_trial import (
+    FailoverTrial,
+    FailoverVerdict,
+    IsolationVerdict,
+    OffloadVerdict,
+)
 from wirespeed.model.proof import Stage
 from wirespeed.model.spec.networks import Failover
 from wirespeed.model.spread import Spread
@@ -178,11 +183,9 @@ def _failover(proof: Proof) -> ProofAnswer:
     trials = proof.summary.failovers
     if not trials:
         return _missing(proof, "Fail-over")
-    ports: dict[tuple[str, str], list[FailoverVerdict]] = {}
-    for trial in trials:
-        ports.setdefault((trial.host, trial.port), []).append(trial.verdict)
-    survived = [of for of in ports.values() if _has_survived(of)]
-    others = [v for of in ports.values() if not _has_survived(of) for v in of]
+    ports = verdicts_by_port(trials)
+    survived = [of for of in ports.values() if has_survived(of)]
+    others = [v for of in ports.values() if not has_survived(of) for v in of]
     outages = [
         ms
         for t in trials
@@ -200,7 +203,17 @@ def _failover(proof: Proof) -> ProofAnswer:
     )
 
 
-def _has_survived(verdicts: Sequence[FailoverVerdict]) -> bool:
+def verdicts_by_port(
+    trials: Sequence[FailoverTrial],
+) -> dict[tuple[str, str], list[FailoverVerdict]]:
+    """Host and port to what each trial of it said."""
+    ports: dict[tuple[str, str], list[FailoverVerdict]] = {}
+    for trial in trials:
+        ports.setdefault((trial.host, trial.port), []).append(trial.verdict)
+    return ports
+
+
+def has_survived(verdicts: Sequence[FailoverVerdict]) -> bool:
     """Tell whether a port was shown to be survived, by each trial that told anything of it."""
     void = (FailoverVerdict.NOT_TOUCHED, FailoverVerdict.INVALID)
     shown = [v for v in verdicts if v not in void]

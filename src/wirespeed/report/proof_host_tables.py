@@ -4,7 +4,8 @@ from collections.abc import Iterator
 
 from wirespeed.apply.planner import described
 from wirespeed.doctor.host_state import NOT_THERE, Values, differences
-from wirespeed.model.finding import Danger, Diagnosis, Finding, Severity, Unanswered
+from wirespeed.doctor.rank import rank
+from wirespeed.model.finding import Danger, Diagnosis, Finding, Unanswered
 from wirespeed.model.journal import Result, Undone, Verified
 from wirespeed.model.plan import PlannedStep
 from wirespeed.model.proof import Difference, When
@@ -25,7 +26,7 @@ PURPOSES = (Purpose.GUESTS, Purpose.TCP)
 
 
 def findings(answers: tuple[Answer, ...]) -> tuple[Finding, ...]:
-    """All that was found, dearest first, each place named with its host."""
+    """All that was found, in the doctor's order, each place named with its host."""
     found: dict[tuple[str, str], Finding] = {}
     for answer in answers:
         if isinstance(answer, Diagnosis):
@@ -33,12 +34,7 @@ def findings(answers: tuple[Answer, ...]) -> tuple[Finding, ...]:
                 place = answer.host if one.where in (answer.host, THIS_HOST) else one.where
                 where = place if place == answer.host else f"{answer.host} {place}"
                 found.setdefault((one.rule, where), one.model_copy(update={"where": where}))
-    return tuple(sorted(found.values(), key=_rank))
-
-
-def _rank(finding: Finding) -> tuple[float, int]:
-    cost = max((price.cost_pps for price in finding.prices), default=0.0)
-    return -cost, list(Severity).index(finding.severity)
+    return tuple(sorted(found.values(), key=rank))
 
 
 def unanswered(answers: tuple[Answer, ...]) -> tuple[Unanswered, ...]:
@@ -78,8 +74,9 @@ def findings_grid(proof: Proof) -> Grid:
             rows.append(text(*(shown(word) for word in words)))
     names = ("", "Finding", "Where", "What it costs", "With the plan")
     return Grid(
-        title="As found, by what it costs",
-        caption="The last column is what the doctor says when the plan is carried out.",
+        title="Findings",
+        caption="Faults before ceilings of the hardware, then by what they cost. The last column "
+        "is what the doctor says when the plan is carried out.",
         columns=columns(*names, words=names, wraps=["Where", "What it costs"]),
         rows=tuple(rows),
         empty="The doctor found nothing above a note."

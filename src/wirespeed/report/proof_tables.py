@@ -1,5 +1,7 @@
 """The tables of a proof: what was measured between guests. The same for HTML and Markdown."""
 
+from collections.abc import Sequence
+
 from wirespeed.measure.network.summary import Iperf3Cell, PingCell
 from wirespeed.model.network_trial import (
     FailoverTrial,
@@ -20,6 +22,11 @@ from wirespeed.report.published import SOURCE, published_rows
 
 PUBLISHED_CELLS = ((1500, 2), (9000, 2), (9000, 6))
 """MTU and streams: the columns of the published table, in its order."""
+FIGURES = (
+    *(f"iperf3/{mtu}/{streams} (Gb/s)" for mtu, streams in PUBLISHED_CELLS),
+    *("ping mean (us)", "ping mdev (us)"),
+)
+"""Its columns' headings."""
 NOT_MEASURED = Missing(reason="not measured: not asked for, or above the network's MTU")
 BUSY_PERCENT = 95.0
 """Of one core: iperf3 that used so much had no more to give."""
@@ -36,23 +43,12 @@ def result_grid(*proofs: Proof) -> Grid:
     rows = [_result_row(proof, pair, notes) for proof in proofs for pair in proof.pairs]
     note = notes.number(f"published, and of other machines: {SOURCE}")
     for one in published_rows():
-        figures = [one.iperf3_gbps[key] for key in PUBLISHED_CELLS]
-        row = [Box(text=f"published: {one.approach}", note=note, tone="missing")]
-        row += [
-            Box(text=figure, tone="missing")
-            for figure in (*figures, one.ping_us_mean, one.ping_us_mdev)
-        ]
-        rows.append(tuple(row))
+        head = Box(text=f"published: {one.approach}", note=note, tone="missing")
+        rows.append((head, *(Box(text=figure, tone="missing") for figure in one.figures)))
     return Grid(
         title="Medians",
         caption="iperf3/MTU/streams counts TCP payload; n and spread stand below.",
-        columns=columns(
-            "Approach",
-            *(f"iperf3/{mtu}/{streams} (Gb/s)" for mtu, streams in PUBLISHED_CELLS),
-            "ping mean (us)",
-            "ping mdev (us)",
-            wraps=["Approach"],
-        ),
+        columns=columns("Approach", *FIGURES, wraps=["Approach"]),
         rows=tuple(rows),
         notes=notes.all,
         narrow="turned",
@@ -60,13 +56,22 @@ def result_grid(*proofs: Proof) -> Grid:
 
 
 def _result_row(proof: Proof, pair: Pair, notes: Notes) -> tuple[Box, ...]:
-    gbps, us = len(PUBLISHED_CELLS), 2
-    row = [Box(text=f"{proof.opening.spec.approach}: {named(pair)}")]
-    row += [
-        notes.cell(value, show)
-        for value, show in zip(medians_of(proof, pair), [_gbps] * gbps + [_us] * us, strict=True)
-    ]
-    return tuple(row)
+    head = Box(text=f"{proof.opening.spec.approach}: {named(pair)}")
+    return (head, *figure_cells(medians_of(proof, pair), notes))
+
+
+def figure_cells(figures: Sequence[float | Missing], notes: Notes) -> list[Box]:
+    """Give the cells of one row of the published table."""
+    shows = (*[_gbps] * len(PUBLISHED_CELLS), _us, _us)
+    return [notes.cell(value, show) for value, show in zip(figures, shows, strict=True)]
+
+
+def _gbps(bps: float) -> str:
+    return fmt.significant(bps / 1e9, 3)
+
+
+def _us(us: float) -> str:
+    return fmt.significant(us, 3)
 
 
 def medians_of(proof: Proof, pair: Pair) -> list[float | Missing]:
@@ -158,14 +163,6 @@ def _ping_medians(ping: PingCell | None) -> tuple[float | Missing, float | Missi
     none = Missing(reason=f"no run counts: {'; '.join(ping.failed)}", shown=NOT_PROVEN)
     mean, mdev = ping.mean_us, ping.mdev_us
     return (none if mean is None else mean.median), (none if mdev is None else mdev.median)
-
-
-def _gbps(bps: float) -> str:
-    return fmt.significant(bps / 1e9, 3)
-
-
-def _us(us: float) -> str:
-    return fmt.significant(us, 3)
 
 
 def failover_grid(proof: Proof) -> Grid:

@@ -28,6 +28,11 @@ class Published(Frozen):
     ping_us_mean: str
     ping_us_mdev: str
 
+    @property
+    def figures(self) -> tuple[str, ...]:
+        """In the order of the table's columns."""
+        return (*self.iperf3_gbps.values(), self.ping_us_mean, self.ping_us_mdev)
+
 
 @cache
 def published_rows() -> tuple[Published, ...]:
