@@ -37,7 +37,7 @@ why: wirespeed doctor --explain pcie.width_below_capability"""
 GOOD = """\
 alpha: nothing found (1518-byte frames)
   nothing holds enp59s0 below 100.0 Gb/s, bound by ethernet
-  as far as could be determined: 3 conditions could not
+  but 3 conditions could not be determined: see below
 
 enp59s0: most that each element carries of 1518-byte frames, Gb/s
   both directions
@@ -227,6 +227,9 @@ def test_notes_are_named_until_more_is_asked_for():
     assert "\n6 notes: --verbose shows what they mean\n" in brief
     assert "\n  pcie.width_below_capability eth0, eth1, eth2, eth3 and 2 more\n" in brief
     assert ("x4 now" in brief, "x4 now" in full) == (False, True)
+    assert "\n1 note: --verbose shows what it means\n" in text(
+        list(diagnosis_lines(diagnosis(*notes[:1])))
+    )
 
 
 def test_a_host_is_described_in_one_line_and_its_first_ports_in_one_each():

@@ -6,8 +6,14 @@ import pytest
 from markupsafe import Markup
 
 from wirespeed import report
-from wirespeed.measure.workload.folder import Labelled
-from wirespeed.model.workload_trial import CoreUse, HostUse, PortUse, Workload, WorkloadTrial
+from wirespeed.model.workload_trial import (
+    CoreUse,
+    HostUse,
+    Labelled,
+    PortUse,
+    Workload,
+    WorkloadTrial,
+)
 from wirespeed.report import svg
 from wirespeed.report.build import build_page
 from wirespeed.report.comparison import Comparison, NotShown, Rfc2544

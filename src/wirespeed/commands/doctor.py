@@ -28,8 +28,7 @@ from wirespeed.report.diagnosis_hosts import (
     summary_lines,
     unanswered_lines,
 )
-from wirespeed.report.diagnosis_text import Line, diagnosis_lines
-from wirespeed.report.rule_text import rule_lines, rules_lines
+from wirespeed.report.diagnosis_text import Line, diagnosis_lines, rule_lines, rules_lines
 from wirespeed.runs.examine import examine
 from wirespeed.terminal import echo, echo_styled
 

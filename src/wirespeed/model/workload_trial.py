@@ -4,6 +4,7 @@ workload   what is run under a label (`before`, `after`), and how its figure is 
 trial      one run of it: its figure, and what the hosts did beside it
 """
 
+from dataclasses import dataclass
 from typing import Annotated, Literal
 
 from pydantic import Field, TypeAdapter
@@ -86,6 +87,14 @@ class WorkloadTrial(Frozen):
     said: tuple[str, ...]
     """The last lines of a trial that failed."""
     hosts: tuple[HostUse, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Labelled:
+    """A workload and its trials."""
+
+    workload: Workload
+    trials: tuple[WorkloadTrial, ...]
 
 
 WorkloadRecord = Annotated[Workload | WorkloadTrial, Field(discriminator="kind")]

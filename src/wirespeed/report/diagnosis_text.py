@@ -1,4 +1,4 @@
-"""The doctor's answer about one host as lines for a terminal. Pure.
+"""The doctor's answer about one host, and its rules, as lines for a terminal. Pure.
 
 Everything that a host printed passes `shown`, so that it cannot steer the terminal, and every line
 fits the width, save a word of a command that is longer than a line: cut, it could not be pasted.
@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from wirespeed.model.ceiling import Ledger
 from wirespeed.model.finding import Diagnosis, Finding
+from wirespeed.model.rule import HostRule, Rule
 from wirespeed.model.shown import shown
 from wirespeed.report.diagnosis_view import (
     Shared,
@@ -37,7 +38,7 @@ from wirespeed.report.praise import PRAISE
 from wirespeed.report.text_lines import columns_of, wrapped, wrapped_command
 
 WIDTH = 80
-BRIEF_PORTS, BRIEF_UNTOLD, BRIEF_COMMANDS, BRIEF_PLACES = 4, 5, 3, 4
+BRIEF_PORTS, BRIEF_REASONS, BRIEF_COMMANDS, BRIEF_PLACES = 4, 5, 3, 4
 """How many are shown without --verbose."""
 COMMAND_CHARACTERS = 2000
 INDENT = " " * 4
@@ -66,7 +67,7 @@ def diagnosis_lines(
     if not verbose:
         yield from _notes(notes_of(diagnosis.findings), width)
     yield from _ledgers(diagnosis, verbose, width)
-    yield from _untold(diagnosis, verbose, width)
+    yield from _undetermined(diagnosis, verbose, width)
     if verbose:
         yield from _checked(diagnosis, width)
     yield from _warnings(diagnosis, width)
@@ -106,7 +107,7 @@ def _head(diagnosis: Diagnosis, verbose: bool, width: int) -> Iterator[Line]:
         )
     count = sum(verdict.outcome == "cannot tell" for verdict in diagnosis.verdicts)
     if count and not found:
-        text = f"as far as could be determined: {conditions(count)} could not"
+        text = f"but {conditions(count)} could not be determined: see below"
         yield from _text(text, width, "  ")
 
 
@@ -133,7 +134,10 @@ def _notes(notes: Sequence[Finding], width: int) -> Iterator[Line]:
     if not notes:
         return
     yield Line("")
-    yield Line(f"{len(notes)} note{'s' * (len(notes) > 1)}: --verbose shows what they mean", "note")
+    count, mean = (
+        ("1 note", "it means") if len(notes) == 1 else (f"{len(notes)} notes", "they mean")
+    )
+    yield Line(f"{count}: --verbose shows what {mean}", "note")
     by_rule: dict[str, list[str]] = {}
     for note in notes:
         by_rule.setdefault(note.rule, []).append(note.where)
@@ -186,14 +190,14 @@ def _inputs(ledger: Ledger, width: int) -> Iterator[Line]:
             yield from _text(text, width, "      ", "source")
 
 
-def _untold(diagnosis: Diagnosis, verbose: bool, width: int) -> Iterator[Line]:
+def _undetermined(diagnosis: Diagnosis, verbose: bool, width: int) -> Iterator[Line]:
     groups = undetermined(diagnosis)
     if not groups:
         return
     count = sum(len(group.verdicts) for group in groups)
     yield Line("")
     yield Line(f"{conditions(count)} could not be determined", "heading")
-    for group in groups if verbose else groups[:BRIEF_UNTOLD]:
+    for group in groups if verbose else groups[:BRIEF_REASONS]:
         first, reason = group.verdicts[0], shown(group.reason)
         alone = f"{shown(first.rule)} {shown(first.where)}: {reason}"
         many = f"{reason}: {conditions(len(group.verdicts))}"
@@ -209,7 +213,7 @@ def _untold(diagnosis: Diagnosis, verbose: bool, width: int) -> Iterator[Line]:
         for verdict in group.verdicts if verbose and len(group.verdicts) > 1 else ():
             text = f"{shown(verdict.rule)} {shown(verdict.where)}: {shown(verdict.reason)}"
             yield from _text(text, width, "    - ")
-    left = sum(len(group.verdicts) for group in groups[BRIEF_UNTOLD:])
+    left = sum(len(group.verdicts) for group in groups[BRIEF_REASONS:])
     if left and not verbose:
         yield Line(f"  and {conditions(left)} for other reasons", "source")
 
@@ -256,3 +260,30 @@ def _command(line: str, width: int) -> Iterator[Line]:
     start = " " * (len(INDENT) + LABEL_COLUMNS + 2)
     for part in wrapped_command(line, width, start, start + "  "):
         yield Line(part, "command")
+
+
+def rule_lines(rule: Rule, width: int = WIDTH) -> Iterator[Line]:
+    """Title, why it costs, where that is known from, and what it is asked about."""
+    yield Line(rule.slug, "heading")
+    parts = {
+        "is": rule.title,
+        "why": rule.why,
+        "price": rule.price or "depends on the traffic: no formula",
+        "about": "the host as a whole" if isinstance(rule, HostRule) else "each port",
+        "for": "any purpose"
+        if rule.purposes is None
+        else " or ".join(f"--for {purpose}" for purpose in sorted(rule.purposes)),
+    }
+    for label, text in parts.items():
+        yield from map(Line, wrapped(text, width, f"  {label:<7} "))
+    # A link stays whole, so that it can be opened.
+    lines = wrapped_command(rule.source, width, "  source  ", " " * 10)
+    yield from (Line(line.removesuffix(" \\"), "source") for line in lines)
+
+
+def rules_lines(rules: Sequence[Rule], width: int = WIDTH) -> Iterator[Line]:
+    """Each rule's slug and title; its purposes where it is not for any."""
+    columns = max(len(rule.slug) for rule in rules) + 2
+    for rule in rules:
+        purposes = "" if rule.purposes is None else f" ({', '.join(sorted(rule.purposes))})"
+        yield from map(Line, wrapped(rule.title + purposes, width, rule.slug.ljust(columns)))

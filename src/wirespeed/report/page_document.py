@@ -7,7 +7,6 @@ from markupsafe import Markup
 from wirespeed.model.finding import Diagnosis
 from wirespeed.report import format as fmt
 from wirespeed.report import words
-from wirespeed.report.charts.chosen import DRAWN_REPEATS, chosen
 from wirespeed.report.charts.latency import latency as draw_latency
 from wirespeed.report.charts.search import search as draw_search
 from wirespeed.report.charts.throughput import compared as draw_compared
@@ -31,7 +30,7 @@ from wirespeed.report.tables.comparison import comparison_grids
 from wirespeed.report.tables.latency import latency
 from wirespeed.report.tables.ledger import ledger
 from wirespeed.report.tables.repeats import repeats
-from wirespeed.report.tables.rows import named, unfinished_name
+from wirespeed.report.tables.rows import DRAWN_REPEATS, chosen, named, unfinished_name
 from wirespeed.report.tables.search import search
 from wirespeed.report.tables.setup import setup_grids
 from wirespeed.report.tables.throughput import limits, partial_drop, throughput

@@ -3,9 +3,8 @@
 import shlex
 from collections.abc import Iterator, Sequence
 
-from wirespeed.measure.workload.folder import Labelled
 from wirespeed.measure.workload.pair import Pair, figures, spread
-from wirespeed.model.workload_trial import WorkloadTrial
+from wirespeed.model.workload_trial import Labelled, WorkloadTrial
 from wirespeed.report import workload_answer as say
 from wirespeed.report.document import Block, Code, Document, Items, Section, Text
 from wirespeed.report.grid import Cell, Grid, columns, text

@@ -5,9 +5,8 @@ from dataclasses import dataclass
 from functools import partial
 from statistics import median
 
-from wirespeed.measure.workload.folder import Labelled
 from wirespeed.model.shown import shown
-from wirespeed.model.workload_trial import HostUse
+from wirespeed.model.workload_trial import HostUse, Labelled
 from wirespeed.report import format as fmt
 
 PORTS = 4

@@ -3,10 +3,9 @@
 import shlex
 from collections.abc import Iterable, Iterator, Sequence
 
-from wirespeed.measure.workload.folder import Labelled
 from wirespeed.measure.workload.pair import Pair, figures, spread
 from wirespeed.model.shown import shown
-from wirespeed.model.workload_trial import Workload, WorkloadTrial
+from wirespeed.model.workload_trial import Labelled, Workload, WorkloadTrial
 from wirespeed.report import format as fmt
 from wirespeed.report import workload_answer as say
 from wirespeed.report.text_lines import clip, columns_of, pad, wrapped

@@ -10,7 +10,6 @@ from wirespeed.host.local import LocalRunner
 from wirespeed.host.reach_destination import parse_destination
 from wirespeed.measure.workload.folder import (
     WORKLOADS,
-    Labelled,
     by_label,
     read_workloads,
     trials_done,
@@ -20,7 +19,7 @@ from wirespeed.measure.workload.run import run_trials
 from wirespeed.measure.workload.watch import CounterSource
 from wirespeed.model.error import InputError
 from wirespeed.model.shown import shown
-from wirespeed.model.workload_trial import Workload, WorkloadTrial
+from wirespeed.model.workload_trial import Labelled, Workload, WorkloadTrial
 from wirespeed.report.document_markdown import render_markdown
 from wirespeed.report.workload_answer import pair_json
 from wirespeed.report.workload_document import workload_document

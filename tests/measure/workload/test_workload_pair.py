@@ -2,9 +2,8 @@
 
 import pytest
 
-from wirespeed.measure.workload.folder import Labelled
 from wirespeed.measure.workload.pair import Verdict, compare
-from wirespeed.model.workload_trial import Workload, WorkloadTrial
+from wirespeed.model.workload_trial import Labelled, Workload, WorkloadTrial
 
 
 def labelled(label: str, *figures: float | None, higher_is_better: bool = True) -> Labelled:

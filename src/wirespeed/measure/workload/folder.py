@@ -1,13 +1,13 @@
 """A folder of workloads: `workload.jsonl`, one record a line, of one label or several."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from wirespeed.host.record_lines import read_record_lines
 from wirespeed.model.error import InputError
 from wirespeed.model.workload_trial import (
     WORKLOAD_RECORD,
+    Labelled,
     Workload,
     WorkloadRecord,
     WorkloadTrial,
@@ -17,14 +17,6 @@ WORKLOADS = "workload.jsonl"
 _SAME = ("unit", "higher_is_better")
 """What two labels must share to be compared."""
 _RESUMED = ("argv", "figure", "unit", "higher_is_better", "limit_seconds", "hosts")
-
-
-@dataclass(frozen=True, slots=True)
-class Labelled:
-    """A workload and its trials."""
-
-    workload: Workload
-    trials: tuple[WorkloadTrial, ...]
 
 
 def read_workloads(folder: Path) -> list[WorkloadRecord]:

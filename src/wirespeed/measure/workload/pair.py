@@ -13,8 +13,8 @@ from enum import StrEnum
 from math import comb
 from statistics import median
 
-from wirespeed.measure.workload.folder import Labelled
 from wirespeed.model.spread import Spread
+from wirespeed.model.workload_trial import Labelled
 
 CHANCE = 0.05
 """Apart by chance no more often than this counts: 4 and 4 trials (2 of 70), 3 and 5, 2 and 8."""

@@ -8,9 +8,9 @@ from markupsafe import Markup
 from wirespeed.model.trial import Latency
 from wirespeed.report import format as fmt
 from wirespeed.report import svg
-from wirespeed.report.charts.chosen import chosen
 from wirespeed.report.page import DutSection, Missing, Result
 from wirespeed.report.tables.latency import latency_ns
+from wirespeed.report.tables.rows import chosen
 
 PERCENTILES = (
     ("p50", "latency_ns_p50"),

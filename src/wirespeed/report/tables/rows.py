@@ -1,11 +1,15 @@
-"""What every table of a DUT shares: a row per result, told apart by its first cell."""
+"""What tables and charts of a DUT share: a row per result, told apart by its name."""
 
 from collections import Counter
 
 from wirespeed.model.trial import Outcome
 from wirespeed.report import format as fmt
 from wirespeed.report.grid import Cell
+from wirespeed.report.headline import median_search
 from wirespeed.report.page import DutSection, Missing, Result, Unfinished
+
+DRAWN_REPEATS = 3
+"""A size that was searched more often than this is drawn once, by its median search."""
 
 
 def labelled(dut: DutSection) -> list[tuple[Cell, Result]]:
@@ -43,6 +47,22 @@ def _told_apart(dut: DutSection) -> list[tuple[Result, str, str]]:
         turn[same] += 1
         method = same[1] if len(methods) > 1 else ""
         made.append((result, method, f"{turn[same]} of {total[same]}" if total[same] > 1 else ""))
+    return made
+
+
+def chosen(dut: DutSection) -> list[tuple[str, Result]]:
+    """Each result to draw with its name."""
+    groups: dict[tuple[str, str], list[tuple[str, Result]]] = {}
+    for name, result in named(dut):
+        groups.setdefault(key(result.outcome), []).append((name, result))
+    made = []
+    for group in groups.values():
+        if len(group) <= DRAWN_REPEATS:
+            made += group
+            continue
+        median = median_search([r.outcome for _, r in group])
+        which = "the last" if median.throughput_pps is None else "the median"
+        made += [(f"{name}: {which}", r) for name, r in group if r.outcome is median]
     return made
 
 
