@@ -103,7 +103,7 @@ def test_what_is_not_proven_is_out_whatever_its_figures():
     assert found.approach == LEGACY
     assert "it alone is proven" in found.headline
     (why,) = found.reasons[:1]
-    assert why.startswith("ovs-tc is out. Not proven: undo: 1 differ, 9 values of a fresh reading")
+    assert why.startswith("ovs-tc is out. Not proven: undo: 1 differs, 9 values of a fresh reading")
 
 
 def test_what_could_not_be_built_is_named_with_its_reason():

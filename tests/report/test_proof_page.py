@@ -94,9 +94,9 @@ def test_a_whole_proof_is_proven_and_says_so_first():
             {"trials": (*trials(), ping(4, 1, 1, rtt_us_mean=None, failed="no answer"))},
             "Round trip", "300 µs", 1,
         ),
-        ({"undone": Compared(compared=1700, differences=(difference(),))}, "Undo", "1 differ", 1),
+        ({"undone": Compared(compared=1700, differences=(difference(),))}, "Undo", "1 differs", 1),
         ({"undone": Compared(compared=0, differences=())}, "Undo", "0 differ", 1),
-        ({"drift": Compared(compared=2, differences=(difference(),))}, "Set-up", "1 differ", 1),
+        ({"drift": Compared(compared=2, differences=(difference(),))}, "Set-up", "1 differs", 1),
         ({"trials": ()}, "Isolation", "not shown", 1),
         ({"undone": None}, "Undo", "not shown", 1),
     ],
@@ -359,6 +359,15 @@ def test_hosts_without_guests_have_no_section_of_what_is_not_asked_of_them():
     # Asked and not shown is another matter: the section says so.
     assert "isolation" in PageReader(html_of(proof(trials=()))).ids
     assert "## Isolation\n\nNo frames were forged." in markdown_of(proof(trials=()))
+
+
+def test_a_leak_is_marked_in_the_sum_with_its_way_and_what_arrived():
+    leak = arp(arrived=1, verdict=IsolationVerdict.LEAKED, said="802.1Q vlan 40")
+    html = html_of(proof(trials=(*trials(), leak)))
+    (row,) = (r for r in PageReader(html).table("Kind", "Pairs") if r["Verdict"] != "apart"
+              and r["Kind"] == "ARP request for its address")  # fmt: skip
+    assert tuple(row.values())[1:] == ("ceph-1 → tv-1", "1 / 200", "leaked: 802.1Q vlan 40")
+    assert '<td class=" long alarm">leaked: 802.1Q vlan 40</td>' in html
 
 
 def test_what_arrived_is_summed_by_kind_and_stands_pair_by_pair_beneath():

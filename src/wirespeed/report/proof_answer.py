@@ -302,7 +302,7 @@ def _set_up(proof: Proof) -> ProofAnswer:
     drifted = proof.drift.differences
     return ProofAnswer(
         question="Set-up",
-        figure="as planned" if proof.drift.is_equal else f"{len(drifted)} differ",
+        figure="as planned" if proof.drift.is_equal else _differ(len(drifted)),
         condition=f"{applied.said}; {verified.said}",
         is_proven=proof.drift.is_equal,
     )
@@ -322,11 +322,15 @@ def _undo(proof: Proof) -> ProofAnswer:
     count = len(proof.undone.differences)
     return ProofAnswer(
         question="Undo",
-        figure="as found" if proof.undone.is_equal else f"{count} differ",
+        figure="as found" if proof.undone.is_equal else _differ(count),
         condition=f"{fmt.count(proof.undone.compared)} values of a fresh reading compared with "
         "those before",
         is_proven=proof.undone.is_equal,
     )
+
+
+def _differ(count: int) -> str:
+    return "1 differs" if count == 1 else f"{count} differ"
 
 
 def _spread(spread: Spread, unit: float) -> str:

@@ -210,7 +210,7 @@ def isolation_grid(proof: Proof) -> Grid:
     notes = Notes()
     return Grid(
         title="From each guest to each",
-        caption="Arrived / sent. Beside each, the receiver heard frames that it must hear.",
+        caption="Arrived / sent.",
         columns=(
             Column(heading="From → to", figures=False),
             *(Column(heading=kind.value) for kind in kinds),
@@ -273,16 +273,23 @@ def isolation_ways_grid(proof: Proof) -> Grid:
     order = list(ForgedKind)
     rows = []
     for (kind, verdict), trials in sorted(found.items(), key=lambda i: order.index(i[0][0])):
-        leaks = verdict in (IsolationVerdict.LEAKED, IsolationVerdict.NOT_SHOWN)
-        ways = (
-            ", ".join(f"{t.sender} → {t.receiver}" for t in trials) if leaks else str(len(trials))
-        )
+        is_bad = verdict in (IsolationVerdict.LEAKED, IsolationVerdict.NOT_SHOWN)
+        ways = ", ".join(f"{t.sender} → {t.receiver}" for t in trials)
+        said = "; ".join(dict.fromkeys(t.said for t in trials if t.said))
         sent, arrived = sum(t.sent for t in trials), sum(t.arrived for t in trials)
-        rows.append(text(kind, ways, f"{fmt.count(arrived)} / {fmt.count(sent)}", verdict))
+        pairs = ways if is_bad else str(len(trials))
+        counts = f"{fmt.count(arrived)} / {fmt.count(sent)}"
+        judged = Box(text=verdict)
+        if is_bad:
+            judged = Box(text=f"{verdict}: {said}" if said else verdict, tone="alarm")
+        rows.append((*text(kind, pairs, counts), judged))
     return Grid(
         title="Forged frames between guests that must not hear each other",
-        caption="Summed over the pairs of guests.",
-        columns=columns("Kind", "Pairs", "Arrived / sent", "Verdict", words=["Kind", "Verdict"]),
+        caption="Summed over the pairs of guests. Proven only where the receiver also heard frames "
+        "that it must hear.",
+        columns=columns(
+            "Kind", "Pairs", "Arrived / sent", "Verdict", words=["Kind"], wraps=["Pairs", "Verdict"]
+        ),
         rows=tuple(rows),
         empty="No frames were forged.",
     )
