@@ -18,7 +18,7 @@ from wirespeed.apply.control import Changed
 from wirespeed.apply.found_copy import FoundCopy, HostRuns
 from wirespeed.apply.host_copy import About, HostCopy
 from wirespeed.apply.run import Run
-from wirespeed.approaches.traits import Wanted
+from wirespeed.approaches.traits import RequestedStep
 from wirespeed.commands import apply as apply_command
 from wirespeed.commands import drift as drift_command
 from wirespeed.commands import status as status_command
@@ -129,7 +129,9 @@ class RebootingHost(DescribedHost):
     ) -> Changed:
         raise AssertionError("no step of these tests cuts anybody off")
 
-    def look(self, collector: str, steps: Sequence[Step]) -> tuple[Capture, list[Observed[State]]]:
+    def capture(
+        self, collector: str, steps: Sequence[Step]
+    ) -> tuple[Capture, list[Observed[State]]]:
         assert "wirespeed" in collector
         return Capture((), complete=True), self.read(steps)
 
@@ -167,7 +169,7 @@ def write_spec(path: Path, *hosts: str) -> None:
 
 
 def use_hosts(
-    monkeypatch: pytest.MonkeyPatch, hosts: dict[str, RebootingHost], wanted: list[Wanted]
+    monkeypatch: pytest.MonkeyPatch, hosts: dict[str, RebootingHost], wanted: list[RequestedStep]
 ) -> None:
     """Let every command reach these hosts, and the approach ask for these steps of each."""
 

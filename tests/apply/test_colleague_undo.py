@@ -15,7 +15,7 @@ from wirespeed.apply.planner import make_plan
 from wirespeed.apply.run import read_journal
 from wirespeed.apply.run_place import run_folder
 from wirespeed.apply.theirs import foreign_keys
-from wirespeed.approaches.traits import Wanted
+from wirespeed.approaches.traits import RequestedStep
 from wirespeed.commands.apply import apply
 from wirespeed.commands.status import status
 from wirespeed.commands.undo import undo
@@ -243,7 +243,7 @@ class TestByCommands:
     @pytest.fixture
     def host(self, spec: Path, monkeypatch: pytest.MonkeyPatch) -> RebootingHost:
         host = RebootingHost(dict(START))
-        use_hosts(monkeypatch, {"alpha": host}, [Wanted(step) for step in STEPS])
+        use_hosts(monkeypatch, {"alpha": host}, [RequestedStep(step) for step in STEPS])
         monkeypatch.setattr(catalog, "step_types", lambda: KINDS)
         assert call(apply, spec, "--yes").return_value == 0
         return host

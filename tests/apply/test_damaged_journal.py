@@ -13,7 +13,7 @@ from rebooting_host import RebootingHost, use_hosts, write_spec
 from wirespeed.apply.run import JOURNAL, open_run
 from wirespeed.apply.run_file import RUN
 from wirespeed.apply.run_place import run_folder
-from wirespeed.approaches.traits import Wanted
+from wirespeed.approaches.traits import RequestedStep
 from wirespeed.commands.apply import apply
 from wirespeed.commands.drift import drift
 from wirespeed.commands.persist import persist
@@ -74,7 +74,7 @@ def host(monkeypatch: pytest.MonkeyPatch) -> RebootingHost:
     use_hosts(
         monkeypatch,
         {"alpha": host},
-        [Wanted(Put(key=key, value=value)) for key, value in GOAL.items()],
+        [RequestedStep(Put(key=key, value=value)) for key, value in GOAL.items()],
     )
     monkeypatch.setattr(persist_module, "controls_of", undo.callback.__globals__["controls_of"])  # type: ignore[union-attr]
     return host

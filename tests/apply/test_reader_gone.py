@@ -16,7 +16,7 @@ import pytest
 from described_host import Put
 from rebooting_host import RebootingHost, use_hosts
 from wirespeed import cli
-from wirespeed.approaches.traits import Wanted
+from wirespeed.approaches.traits import RequestedStep
 
 READER, WHEN = int(sys.argv.pop()), sys.argv.pop()
 
@@ -29,7 +29,7 @@ class Host(RebootingHost):
 if WHEN == "at once":
     os.close(READER)
 host = Host({"one": 1, "two": 2})
-wanted = [Wanted(Put(key=key, value=value)) for key, value in (("one", 10), ("two", 20))]
+wanted = [RequestedStep(Put(key=key, value=value)) for key, value in (("one", 10), ("two", 20))]
 use_hosts(pytest.MonkeyPatch(), {"alpha": host}, wanted)
 try:
     cli.main()

@@ -14,7 +14,7 @@ from rebooting_host import PutAndReboot, RebootingHost, use_hosts, write_spec
 from wirespeed import catalog
 from wirespeed.apply.run import JOURNAL
 from wirespeed.apply.run_place import run_folder
-from wirespeed.approaches.traits import Wanted
+from wirespeed.approaches.traits import RequestedStep
 from wirespeed.commands.apply import apply
 from wirespeed.commands.status import status
 from wirespeed.commands.undo import undo
@@ -59,7 +59,7 @@ def scene(monkeypatch: pytest.MonkeyPatch, last: type[Put]) -> RebootingHost:
     host = RebootingHost(dict(START))
     kinds = (Put, Put, last)
     steps = [kind(key=k, value=v) for kind, (k, v) in zip(kinds, GOAL.items(), strict=True)]
-    use_hosts(monkeypatch, {"alpha": host}, [Wanted(step) for step in steps])
+    use_hosts(monkeypatch, {"alpha": host}, [RequestedStep(step) for step in steps])
     monkeypatch.setattr(catalog, "step_types", lambda: KINDS)
     return host
 

@@ -21,7 +21,7 @@ from wirespeed.apply.run_place import (
     run_folder,
     runs_folder,
 )
-from wirespeed.approaches.traits import Wanted
+from wirespeed.approaches.traits import RequestedStep
 from wirespeed.commands.apply import apply
 from wirespeed.commands.report import report
 from wirespeed.commands.status import status
@@ -42,7 +42,7 @@ def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def host(monkeypatch: pytest.MonkeyPatch) -> RebootingHost:
     host = RebootingHost(dict(START))
     steps = [Put(key=key, value=value) for key, value in GOAL.items()]
-    use_hosts(monkeypatch, {"alpha": host}, [Wanted(step) for step in steps])
+    use_hosts(monkeypatch, {"alpha": host}, [RequestedStep(step) for step in steps])
     return host
 
 

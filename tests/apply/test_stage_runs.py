@@ -11,7 +11,7 @@ from rebooting_host import PutAndReboot, RebootingHost, dies_at, use_hosts, writ
 
 from wirespeed.apply.run import read_journal
 from wirespeed.apply.run_place import run_folder
-from wirespeed.approaches.traits import Wanted
+from wirespeed.approaches.traits import RequestedStep
 from wirespeed.commands import plan as plan_command
 from wirespeed.commands.apply import apply
 from wirespeed.commands.drift import drift
@@ -26,10 +26,10 @@ from wirespeed.runs.run_hosts import REBOOT_DUE
 START = {"first": 1, "kept.cmdline": 0, "count": 0}
 GOAL = {"first": 10, "kept.cmdline": 5, "count": 2, "vf": 42}
 WANTED = [
-    Wanted(Put(key="first", value=10)),
-    Wanted(PutAndReboot(key="kept.cmdline", value=5)),
-    Wanted(Put(key="count", value=2)),
-    Wanted(Put(key="vf", value=42), is_made=True),
+    RequestedStep(Put(key="first", value=10)),
+    RequestedStep(PutAndReboot(key="kept.cmdline", value=5)),
+    RequestedStep(Put(key="count", value=2)),
+    RequestedStep(Put(key="vf", value=42), is_made=True),
 ]
 
 
@@ -252,7 +252,10 @@ class TestAHostThatRebootsByItself:
     ):
         host = RebootingHost({"first": 1, "other": 1})
         host.values["other"] = 6  # by hand, since the boot
-        wanted = [Wanted(Put(key="first", value=10)), Wanted(Put(key="other", value=9))]
+        wanted = [
+            RequestedStep(Put(key="first", value=10)),
+            RequestedStep(Put(key="other", value=9)),
+        ]
         use_hosts(monkeypatch, {"alpha": host}, wanted)
         host.reboots_after = 1
         assert isinstance(call(apply, spec, "--yes").exception, LeftChangedError)

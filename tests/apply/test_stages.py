@@ -12,7 +12,7 @@ from wirespeed.apply.make import When, plan_spec
 from wirespeed.apply.planner import planned
 from wirespeed.apply.spec_file import parse_spec
 from wirespeed.apply.stages import needs_reboot, refuse_endless
-from wirespeed.approaches.traits import Wanted
+from wirespeed.approaches.traits import RequestedStep
 from wirespeed.model.capture import Capture
 from wirespeed.model.error import InputError, LeftChangedError
 from wirespeed.model.fact import HostFacts
@@ -49,8 +49,8 @@ def plan_of(
     when: When | None = None,
     then: Exception | None = None,
 ) -> Plan:
-    def approach(*_: object) -> Iterator[Wanted]:
-        yield from (Wanted(step) for step in steps)
+    def approach(*_: object) -> Iterator[RequestedStep]:
+        yield from (RequestedStep(step) for step in steps)
         if then is not None:
             raise then
 

@@ -23,7 +23,7 @@ from wirespeed.apply.host_copy import About
 from wirespeed.apply.planner import make_plan
 from wirespeed.apply.run import JOURNAL, read_journal
 from wirespeed.apply.run_place import run_folder, runs_folder
-from wirespeed.approaches.traits import Wanted
+from wirespeed.approaches.traits import RequestedStep
 from wirespeed.commands.apply import apply
 from wirespeed.commands.status import status
 from wirespeed.commands.undo import undo
@@ -186,7 +186,7 @@ def test_a_run_that_is_not_at_its_end_and_a_damaged_one_have_the_exit_codes_of_s
 
 def applied_by(spec: Path, key: str, value: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Another spec, whose run is another one on the same host."""
-    wanted = [Wanted(Put(key=key, value=value))]
+    wanted = [RequestedStep(Put(key=key, value=value))]
     with monkeypatch.context() as patch:
         patch.setattr(catalog, "approaches", planned_by({"legacy-vlan": lambda *_: iter(wanted)}))
         write_spec(spec, "alpha")

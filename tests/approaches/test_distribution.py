@@ -9,7 +9,7 @@ from described.host import Host, capture_of
 from described.ovs import OpenVSwitch
 from wirespeed.approaches.ovs_dpdk import ovs_dpdk
 from wirespeed.approaches.ovs_tc import ovs_tc
-from wirespeed.approaches.traits import Wanted
+from wirespeed.approaches.traits import RequestedStep
 from wirespeed.model.capture import parse_capture
 from wirespeed.model.error import InputError
 from wirespeed.model.fact import HostFacts
@@ -37,11 +37,11 @@ def facts(host: Host) -> HostFacts:
     return HostFacts("beta", parse_capture(capture_of(host), "beta"))
 
 
-def planned(host: Host) -> list[Wanted]:
+def planned(host: Host) -> list[RequestedStep]:
     return list(ovs_dpdk(spec({"gpu-1": {"kind": "libvirt"}}), "beta", facts(host)))
 
 
-def units(found: list[Wanted]) -> set[str]:
+def units(found: list[RequestedStep]) -> set[str]:
     steps = [wanted.step for wanted in found]
     return {step.unit for step in steps if isinstance(step, OvsConfig) and step.restart}
 

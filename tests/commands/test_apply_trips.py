@@ -12,7 +12,7 @@ from described.approach import planned_by
 from wirespeed import catalog
 from wirespeed.apply import control_script
 from wirespeed.apply.control_posix import PosixControl
-from wirespeed.approaches.traits import Wanted
+from wirespeed.approaches.traits import RequestedStep
 from wirespeed.commands import apply as apply_command
 from wirespeed.commands.apply import apply
 from wirespeed.host.local import LocalRunner
@@ -91,8 +91,8 @@ def runners(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> dict[str, Counti
     def controls_of(_: Spec) -> Iterator[dict[str, PosixControl]]:
         yield {name: PosixControl(name, runner) for name, runner in runners.items()}
 
-    def approach(_spec: Spec, host: str, _facts: object) -> Iterator[Wanted]:
-        yield from (Wanted(Touch(path=str(tmp_path / f"{host}{n}"))) for n in range(20))
+    def approach(_spec: Spec, host: str, _facts: object) -> Iterator[RequestedStep]:
+        yield from (RequestedStep(Touch(path=str(tmp_path / f"{host}{n}"))) for n in range(20))
 
     monkeypatch.setattr(apply_command, "controls_of", controls_of)
     monkeypatch.setattr(catalog, "approaches", planned_by({"legacy-vlan": approach}))

@@ -24,7 +24,7 @@ from wirespeed.model.switch_kind import SwitchKind
 from wirespeed.platforms.switch.cable_proof import Match, PortMatch
 from wirespeed.platforms.switch.control import SwitchControl
 from wirespeed.runs import link_run as module
-from wirespeed.runs import link_wanted
+from wirespeed.runs import link_settings
 
 K = SwitchKind
 HOST, NETDEV, CARD = "ssh://root@alpha", "enp59s0f0", "0000:3b:00.0"
@@ -85,8 +85,8 @@ def use(monkeypatch: pytest.MonkeyPatch) -> Use:
         monkeypatch.setattr(module, "refuse_cutoff", lambda *_: None)
         monkeypatch.setattr(module, "facts_at", lambda _: both.facts())
         monkeypatch.setattr(module, "port_proof", lambda *_: PortMatch(Match.PROVEN, "it hears"))
-        monkeypatch.setattr(link_wanted, "COMES_UP_S", 0.02)
-        monkeypatch.setattr(link_wanted, "PAUSE_S", 0.01)
+        monkeypatch.setattr(link_settings, "COMES_UP_S", 0.02)
+        monkeypatch.setattr(link_settings, "PAUSE_S", 0.01)
         return both
 
     return used

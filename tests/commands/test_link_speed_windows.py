@@ -28,7 +28,7 @@ from wirespeed.platforms.windows.control import WindowsControl
 from wirespeed.platforms.windows.steps.windows_link import WindowsLink
 from wirespeed.platforms.windows.steps.windows_property import WindowsProperty
 from wirespeed.runs import link_run as module
-from wirespeed.runs import link_wanted
+from wirespeed.runs import link_settings
 
 HOST, SWITCH, PORT = "winssh://ann@desk", "switch+dell_os6://admin@sw1/Te1/0/1", "Te1/0/1"
 
@@ -268,8 +268,8 @@ class Realtek(Desk):
         self.windows.rows["default-routes"] = []
         self.windows.add("advanced", Guid=guid(7), Keyword="*SpeedDuplex", Value=["0"],
                          DisplayValue="x", Default="0", Valid=[*valid])  # fmt: skip
-        monkeypatch.setattr(link_wanted, "COMES_UP_S", 0.0)
-        monkeypatch.setattr(link_wanted, "PAUSE_S", 0.0)
+        monkeypatch.setattr(link_settings, "COMES_UP_S", 0.0)
+        monkeypatch.setattr(link_settings, "PAUSE_S", 0.0)
         monkeypatch.setattr(WindowsProperty, "settle_s", 0.0)
 
     @property

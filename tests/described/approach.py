@@ -3,11 +3,11 @@
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from wirespeed.approaches.traits import ApproachTraits, Wanted
+from wirespeed.approaches.traits import ApproachTraits, RequestedStep
 from wirespeed.catalog import approaches
 
 REAL = approaches()
-Steps = Callable[..., Iterator[Wanted]]
+Steps = Callable[..., Iterator[RequestedStep]]
 
 
 def planned_by(steps: Mapping[str, Steps]) -> Callable[[], dict[str, ApproachTraits[Any]]]:

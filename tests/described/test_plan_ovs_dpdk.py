@@ -14,7 +14,7 @@ from described.ovs import OpenVSwitch
 from described.test_plan_document import UNPROBED, Row, compare
 from wirespeed.apply.planner import planned
 from wirespeed.approaches.ovs_dpdk import ovs_dpdk
-from wirespeed.approaches.traits import Wanted
+from wirespeed.approaches.traits import RequestedStep
 from wirespeed.model.capture import Section, parse_capture
 from wirespeed.model.error import InputError
 from wirespeed.model.fact import HostFacts
@@ -112,7 +112,7 @@ def spec(kind: str = "none", **changes: object) -> Spec:
     )
 
 
-def found(wanted: Wanted) -> State:
+def found(wanted: RequestedStep) -> State:
     """Give what the document's host has before its approach 2."""
     step = wanted.step
     if isinstance(step, OvsConfig):

@@ -19,7 +19,7 @@ from wirespeed.apply import control_script, guard_timer, tryout_script
 from wirespeed.apply.run import JOURNAL
 from wirespeed.apply.run_file import RUN
 from wirespeed.apply.run_place import run_folder, runs_folder
-from wirespeed.approaches.traits import Wanted
+from wirespeed.approaches.traits import RequestedStep
 from wirespeed.host.local import LocalRunner
 from wirespeed.host.reach_destination import SwitchHost
 from wirespeed.model.finding import Diagnosis, Remedy, StepCall
@@ -84,8 +84,8 @@ def lab(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Lab]:
     spec.write_text(json.dumps(SPEC))
     made = Lab(spec, Hostile())
 
-    def approach(_spec: Spec, _host: str, _facts: object) -> Iterator[Wanted]:
-        yield from (Wanted(step) for step in made.steps)
+    def approach(_spec: Spec, _host: str, _facts: object) -> Iterator[RequestedStep]:
+        yield from (RequestedStep(step) for step in made.steps)
 
     monkeypatch.setattr(hosts_of_spec, "_runner", lambda *_: made.host)
     monkeypatch.setattr(prove_run, "captured", lambda _: {"alpha": harmful_capture()})

@@ -8,7 +8,7 @@ from described_host import Put
 from rebooting_host import PutAndReboot, RebootingHost, use_hosts, write_spec
 
 from wirespeed.apply.run_place import run_folder
-from wirespeed.approaches.traits import Wanted
+from wirespeed.approaches.traits import RequestedStep
 from wirespeed.commands.apply import apply
 from wirespeed.commands.undo import undo
 from wirespeed.model.error import InputError
@@ -16,9 +16,9 @@ from wirespeed.runs.run_hosts import REBOOT_DUE
 
 START = {"first": 1, "kept.cmdline": 0, "last": 3}
 WANTED = [
-    Wanted(Put(key="first", value=10)),
-    Wanted(PutAndReboot(key="kept.cmdline", value=5)),
-    Wanted(Put(key="last", value=30)),
+    RequestedStep(Put(key="first", value=10)),
+    RequestedStep(PutAndReboot(key="kept.cmdline", value=5)),
+    RequestedStep(Put(key="last", value=30)),
 ]
 GOAL = {"first": 10, "kept.cmdline": 5, "last": 30}
 

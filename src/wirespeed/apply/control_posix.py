@@ -170,7 +170,9 @@ class PosixControl:
     ) -> Changed:
         return change_from(now, step, lambda one: self._latest.get(one.read()), self.read, attempt)
 
-    def look(self, collector: str, steps: Sequence[Step]) -> tuple[Capture, list[Observed[State]]]:
+    def capture(
+        self, collector: str, steps: Sequence[Step]
+    ) -> tuple[Capture, list[Observed[State]]]:
         """Run the collector and read the states of `steps`, in one round trip."""
         script = both_scripts(collector, read_script(steps))
         first, second = both_captures(self._say(script, 2 * READ_TIMEOUT_S))

@@ -12,7 +12,7 @@ from wirespeed.apply.each_host import on_each
 from wirespeed.apply.lockdown_guard import refuse_locked_down
 from wirespeed.apply.planner import planned
 from wirespeed.apply.stages import Stage
-from wirespeed.approaches.traits import Wanted
+from wirespeed.approaches.traits import RequestedStep
 from wirespeed.model.error import HostError, InputError
 from wirespeed.model.fact import HostFacts
 from wirespeed.model.observed import CannotTellError, Known, Observed, Unreadable
@@ -84,8 +84,8 @@ class _Wanted:
     are in force.
     """
 
-    def __init__(self, approach: Iterator[Wanted], host: str) -> None:
-        self.steps: list[Wanted] = []
+    def __init__(self, approach: Iterator[RequestedStep], host: str) -> None:
+        self.steps: list[RequestedStep] = []
         self.stops: InputError | None = None
         try:
             self.steps.extend(approach)
@@ -114,7 +114,7 @@ def _stage(host: str, wanted: _Wanted, states: Sequence[Observed[State]], at: Wh
 
 
 def _states(
-    host: str, wanted: Sequence[Wanted], controls: Mapping[str, HostControl], seen: Seen
+    host: str, wanted: Sequence[RequestedStep], controls: Mapping[str, HostControl], seen: Seen
 ) -> list[Observed[State]]:
     """Give every step's state, by one round trip to the host and one to each of its guests."""
     found: dict[int, Observed[State]] = {}

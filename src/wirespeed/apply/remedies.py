@@ -18,7 +18,7 @@ from wirespeed.model.step import State, Step
 
 
 @dataclass(frozen=True, slots=True)
-class Chosen:
+class SelectedStep:
     """A step, and the rule that names it."""
 
     rule: str
@@ -35,13 +35,13 @@ class Skipped:
 
 def chosen(
     findings: Iterable[Finding], only: Collection[str] = (), shell: Shell = Shell.POSIX
-) -> tuple[list[Chosen], list[Skipped]]:
+) -> tuple[list[SelectedStep], list[Skipped]]:
     """Give the steps of findings, dearest first, in the order in which they are done.
 
     `only`: of these rules, and then those too that are rather for a person to choose. `shell`: what
     the host is reached by; steps of another one are left.
     """
-    steps: list[Chosen] = []
+    steps: list[SelectedStep] = []
     left: list[Skipped] = []
     for finding in findings:
         if only and finding.rule not in only:
@@ -65,7 +65,7 @@ def chosen(
                     left.append(Skipped(finding.rule, f"{call.kind}: {why}"))
                     continue
                 if step not in [other.step for other in steps]:
-                    steps.append(Chosen(finding.rule, step))
+                    steps.append(SelectedStep(finding.rule, step))
     return sorted(steps, key=lambda one: one.step.phase or 0), left
 
 
@@ -75,7 +75,7 @@ def _elsewhere(shell: Shell) -> str:
 
 
 def plan_remedies(
-    host: str, steps: Sequence[Chosen], states: Sequence[Observed[State]]
+    host: str, steps: Sequence[SelectedStep], states: Sequence[Observed[State]]
 ) -> tuple[Plan, list[Skipped]]:
     """Plan them; one whose state is not known, or that another stands against, is left out."""
     taken: list[PlannedStep] = []

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from ipaddress import IPv4Interface
 
 from wirespeed.approaches.host_ports import netdev_of
-from wirespeed.approaches.traits import ApproachTraits, Proven, Wanted
+from wirespeed.approaches.traits import ApproachTraits, Proven, RequestedStep
 from wirespeed.facts.queues import Queues
 from wirespeed.model.fact import HostFacts
 from wirespeed.model.observed import known
@@ -23,7 +23,7 @@ from wirespeed.steps.pause import Pause
 from wirespeed.steps.rings import Rings
 
 
-def hosts_only(spec: HostsOnly, name: str, host: HostFacts) -> Iterator[Wanted]:
+def hosts_only(spec: HostsOnly, name: str, host: HostFacts) -> Iterator[RequestedStep]:
     """Give the steps of the host `name`.
 
     Raises InputError `spec.*` where the host has no such port, and CannotTellError where a ring's
@@ -31,11 +31,11 @@ def hosts_only(spec: HostsOnly, name: str, host: HostFacts) -> Iterator[Wanted]:
     """
     for address in spec.hosts[name].ports:
         netdev = netdev_of(host, name, address)
-        yield from map(Wanted, _tuning(spec.tuning, host, netdev))
+        yield from map(RequestedStep, _tuning(spec.tuning, host, netdev))
         if spec.underlay is not None:
-            yield Wanted(Mtu(netdev=netdev, mtu=spec.underlay.mtu))
-            yield Wanted(LinkUp(netdev=netdev))
-            yield Wanted(Address(netdev=netdev, address=port_address(spec, name)))
+            yield RequestedStep(Mtu(netdev=netdev, mtu=spec.underlay.mtu))
+            yield RequestedStep(LinkUp(netdev=netdev))
+            yield RequestedStep(Address(netdev=netdev, address=port_address(spec, name)))
 
 
 def port_address(spec: HostsOnly, host: str) -> IPv4Interface:

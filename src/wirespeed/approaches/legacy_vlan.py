@@ -20,7 +20,7 @@ from wirespeed.approaches.guest_network import (
 )
 from wirespeed.approaches.host_ports import netdev_of, port_of
 from wirespeed.approaches.legacy_vlan_vm import virtual_machines
-from wirespeed.approaches.traits import ApproachTraits, Compared, Feature, Proven, Wanted
+from wirespeed.approaches.traits import ApproachTraits, Compared, Feature, Proven, RequestedStep
 from wirespeed.approaches.vf_ports import (
     firmware_steps,
     pf_with_room,
@@ -48,7 +48,7 @@ from wirespeed.steps.vf_mac import VfMac
 from wirespeed.steps.vf_settings import VfSettings
 
 
-def legacy_vlan(spec: GuestNetworks, name: str, host: HostFacts) -> Iterator[Wanted]:
+def legacy_vlan(spec: GuestNetworks, name: str, host: HostFacts) -> Iterator[RequestedStep]:
     """Give the steps of the host `name`.
 
     Where its cards have to be told first how many VFs to offer, steps of VFs are left out: what
@@ -59,15 +59,17 @@ def legacy_vlan(spec: GuestNetworks, name: str, host: HostFacts) -> Iterator[Wan
     """
     shares = vf_shares(spec, name)
     firmware = list(firmware_steps(spec, name, host)) if shares else []
-    yield from map(Wanted, firmware)
+    yield from map(RequestedStep, firmware)
     if any(not _is_namespace(spec, guest) for guest, _ in shares):
-        yield Wanted(Module(name="vfio-pci", reason="hands a VF to a guest, behind the IOMMU"))
+        yield RequestedStep(
+            Module(name="vfio-pci", reason="hands a VF to a guest, behind the IOMMU")
+        )
     for address in spec.hosts[name].ports:
         netdev = netdev_of(host, name, address)
         if shares and not firmware:
             yield from port_channels(name, host, address)
-        yield Wanted(Mtu(netdev=netdev, mtu=spec.underlay.mtu))
-        yield Wanted(LinkUp(netdev=netdev))
+        yield RequestedStep(Mtu(netdev=netdev, mtu=spec.underlay.mtu))
+        yield RequestedStep(LinkUp(netdev=netdev))
         if shares and not firmware:
             yield from _vfs(spec, name, host, address)
     if shares and not firmware:
@@ -75,48 +77,52 @@ def legacy_vlan(spec: GuestNetworks, name: str, host: HostFacts) -> Iterator[Wan
         yield from virtual_machines(spec, name, host)
 
 
-def _vfs(spec: GuestNetworks, name: str, host: HostFacts, address: str) -> Iterator[Wanted]:
+def _vfs(spec: GuestNetworks, name: str, host: HostFacts, address: str) -> Iterator[RequestedStep]:
     """Give the VFs of one port."""
     shares = vf_shares(spec, name)
     netdev = netdev_of(host, name, address)
     pf = pf_with_room(spec, name, host, address)
-    yield from map(Wanted, unprobed(spec, name, host, address))
-    yield Wanted(VfCount(pci_address=address, num_vfs=len(shares)))
+    yield from map(RequestedStep, unprobed(spec, name, host, address))
+    yield RequestedStep(VfCount(pci_address=address, num_vfs=len(shares)))
     is_made = isinstance(pf.num_vfs, Known) and pf.num_vfs.value == 0
     for vf, (guest, network) in enumerate(shares):
-        yield Wanted(_settings(netdev, vf, guest, network, spec.networks[network]), is_made)
+        yield RequestedStep(_settings(netdev, vf, guest, network, spec.networks[network]), is_made)
     for vf, (guest, _) in enumerate(shares):
         if not _is_namespace(spec, guest):
-            yield Wanted(DriverOverride(pci_address=vf_address(pf, vf)), is_made)
+            yield RequestedStep(DriverOverride(pci_address=vf_address(pf, vf)), is_made)
 
 
-def _namespaces(spec: GuestNetworks, name: str, host: HostFacts) -> Iterator[Wanted]:
+def _namespaces(spec: GuestNetworks, name: str, host: HostFacts) -> Iterator[RequestedStep]:
     """Give all guests of a host that are namespaces."""
     guests = [guest for guest in guest_index(spec).by_host[name] if _is_namespace(spec, guest)]
     if any(of.netdev not in of.members for guest in guests for of in guest_networks(spec, guest)):
         # Without the parameter, the module makes a bond0 of its own on the host.
         reason = "bonds of guests need it; loaded by them, it would stay after undo"
-        yield Wanted(Module(name="bonding", parameters=("max_bonds=0",), reason=reason))
+        yield RequestedStep(Module(name="bonding", parameters=("max_bonds=0",), reason=reason))
     for guest in guests:
         yield from _namespace(spec, name, host, guest)
 
 
-def _namespace(spec: GuestNetworks, name: str, host: HostFacts, guest: str) -> Iterator[Wanted]:
+def _namespace(
+    spec: GuestNetworks, name: str, host: HostFacts, guest: str
+) -> Iterator[RequestedStep]:
     """Give the namespace of a guest, and what is in it."""
     shares = vf_shares(spec, name)
     ports = spec.hosts[name].ports
     is_deaf = any(port_of(host, name, port).driver in DEAF_DRIVERS for port in ports)
-    yield Wanted(Namespace(namespace=guest))
-    yield Wanted(InNamespace.of(guest, LinkUp(netdev="lo")), is_made=True)
+    yield RequestedStep(Namespace(namespace=guest))
+    yield RequestedStep(InNamespace.of(guest, LinkUp(netdev="lo")), is_made=True)
     for network in guest_networks(spec, guest):
         vf = shares.index((guest, network.network))
         for port, member in zip(ports, network.members, strict=True):
             at = vf_address(pf_with_room(spec, name, host, port), vf)
-            yield Wanted(VfMac(pci_address=at, mac=network.mac, namespace=guest), is_made=True)
+            yield RequestedStep(
+                VfMac(pci_address=at, mac=network.mac, namespace=guest), is_made=True
+            )
             into = VfInNamespace(pci_address=at, namespace=guest, netdev=member)
-            yield Wanted(into, is_made=True)
+            yield RequestedStep(into, is_made=True)
         for step in steps_in_guest(spec, guest, network, is_deaf=is_deaf):
-            yield Wanted(InNamespace.of(guest, step), is_made=True)
+            yield RequestedStep(InNamespace.of(guest, step), is_made=True)
 
 
 def _is_namespace(spec: GuestNetworks, guest: str) -> bool:

@@ -18,7 +18,7 @@ from wirespeed.approaches.guest_network import (
     steps_in_guest,
 )
 from wirespeed.approaches.host_ports import port_of
-from wirespeed.approaches.traits import Wanted
+from wirespeed.approaches.traits import RequestedStep
 from wirespeed.approaches.vf_ports import pf_with_room, vf_address, vf_shares
 from wirespeed.facts.locality import local_cpus, node_of_port
 from wirespeed.model.error import InputError
@@ -55,7 +55,7 @@ NOTHING_TAKEN = Taken(MappingProxyType({}), frozenset())
 
 def virtual_machines(
     spec: GuestNetworks, name: str, host: HostFacts, taken: Taken = NOTHING_TAKEN
-) -> Iterator[Wanted]:
+) -> Iterator[RequestedStep]:
     """Give all guests of a host that are virtual machines, whose VFs are handed out by then.
 
     `taken`: what another part of the plan needs for itself.
@@ -65,9 +65,9 @@ def virtual_machines(
         return
     for guest in guests:
         require_programs(host, name, guest, spec.guests[guest].kind)
-    yield from map(Wanted, _hugepages(spec, name, host, guests, taken.pages))
+    yield from map(RequestedStep, _hugepages(spec, name, host, guests, taken.pages))
     # It comes with vfio-pci (a softdep of vfio), and modprobe -r of that does not take it away.
-    yield Wanted(Module(name="vfio_iommu_type1", reason="maps a guest's memory for its VFs"))
+    yield RequestedStep(Module(name="vfio_iommu_type1", reason="maps a guest's memory for its VFs"))
     cpus = _cpus_by_guest(spec, name, host, taken.cpus)
     for guest in guests:
         yield from _machine(spec, name, host, guest, cpus[guest])
@@ -109,7 +109,7 @@ def _hugepages(
 
 def _machine(
     spec: GuestNetworks, name: str, host: HostFacts, guest: str, cpus: str
-) -> Iterator[Wanted]:
+) -> Iterator[RequestedStep]:
     """Give one guest: its seed, itself, and what is in it."""
     shares, ports = vf_shares(spec, name), spec.hosts[name].ports
     networks = guest_networks(spec, guest)
@@ -128,7 +128,7 @@ def _machine(
             next="fewer networks for one guest",
         )
     one, mac = spec.guests[guest], management_mac(guest)
-    yield Wanted(GuestSeed(guest=guest, authorized_keys=one.authorized_keys, mac=mac))
+    yield RequestedStep(GuestSeed(guest=guest, authorized_keys=one.authorized_keys, mac=mac))
     kind = GuestQemu if one.kind is GuestKind.QEMU else GuestLibvirt
     machine = kind(
         guest=guest,
@@ -145,7 +145,7 @@ def _machine(
         ssh_port=guest_ssh_port(spec, guest),
         mac=mac,
     )
-    yield Wanted(machine)
+    yield RequestedStep(machine)
     if any(network.netdev not in network.members for network in networks):
         reason = "without the parameter, the module makes a bond0 of its own"
         yield _within(guest, Module(name="bonding", parameters=("max_bonds=0",), reason=reason))
@@ -160,8 +160,8 @@ def _machine(
             yield _within(guest, step)
 
 
-def _within(guest: str, step: Step) -> Wanted:
-    return Wanted(step, is_made=True, guest=guest)
+def _within(guest: str, step: Step) -> RequestedStep:
+    return RequestedStep(step, is_made=True, guest=guest)
 
 
 def _memory_mib(spec: GuestNetworks, guest: str) -> int:

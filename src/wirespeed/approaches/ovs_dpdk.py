@@ -40,7 +40,7 @@ from wirespeed.approaches.ovs_switchdev import (
 )
 from wirespeed.approaches.ovs_tc import require_switch, veth_guest_steps
 from wirespeed.approaches.polling import polling_cpus, receive_queues, with_siblings
-from wirespeed.approaches.traits import ApproachTraits, Compared, Feature, Proven, Wanted
+from wirespeed.approaches.traits import ApproachTraits, Compared, Feature, Proven, RequestedStep
 from wirespeed.approaches.vf_ports import firmware_steps, vf_shares
 from wirespeed.facts.cpu import Cpus
 from wirespeed.facts.distribution import distribution_of
@@ -87,14 +87,14 @@ ACCELERATION = "dv_flow_en=1,dv_xmeta_en=1,dv_esw_en=1"
 """Of DPDK's mlx5: flows by Direct Verbs, metadata between tables, rules of the embedded switch."""
 
 
-def ovs_dpdk(spec: GuestNetworks, name: str, host: HostFacts) -> Iterator[Wanted]:
+def ovs_dpdk(spec: GuestNetworks, name: str, host: HostFacts) -> Iterator[RequestedStep]:
     """Give the steps of the host `name`.
 
     Raises InputError `spec.*`, and CannotTellError where what a step would follow is not known.
     """
     require_switch(host, name, distribution_of(host).switch_with_dpdk)
     reason = "bridges in userspace have their own ports by it; loaded by that, it would stay"
-    yield Wanted(Module(name="tun", reason=reason))
+    yield RequestedStep(Module(name="tun", reason=reason))
     if not has_embedded_switch(spec, name, host):
         is_dpdk = spec.underlay.driver is UnderlayDriver.VFIO_PCI
         yield from (_whole_port if is_dpdk else _underlay)(spec, name, host)
@@ -105,16 +105,18 @@ def ovs_dpdk(spec: GuestNetworks, name: str, host: HostFacts) -> Iterator[Wanted
         return
     shares = vf_shares(spec, name)
     firmware = list(firmware_steps(spec, name, host)) if shares else []
-    yield from map(Wanted, firmware)
+    yield from map(RequestedStep, firmware)
     if firmware:
         # Where its VFs will be, a reading after the boot says.
         return
     if any(spec.guests[guest].kind is not GuestKind.NAMESPACE for guest, _ in shares):
-        yield Wanted(Module(name="vfio-pci", reason="hands a VF to a guest, behind the IOMMU"))
-    yield from map(Wanted, _memory_and_cores(spec, name, host))
-    yield from map(Wanted, _build(host, name, f"{_allowed(spec, name)},{ACCELERATION}"))
+        yield RequestedStep(
+            Module(name="vfio-pci", reason="hands a VF to a guest, behind the IOMMU")
+        )
+    yield from map(RequestedStep, _memory_and_cores(spec, name, host))
+    yield from map(RequestedStep, _build(host, name, f"{_allowed(spec, name)},{ACCELERATION}"))
     # After the restart: so undo takes it away before, and what runs then knows nothing of it.
-    yield Wanted(
+    yield RequestedStep(
         OvsConfig(
             key="hw-offload",
             value="true",
@@ -189,19 +191,19 @@ def _allowed(spec: GuestNetworks, name: str) -> str:
     return f"{address},representor={ports}{vfs}"
 
 
-def _underlay(spec: GuestNetworks, name: str, host: HostFacts) -> Iterator[Wanted]:
+def _underlay(spec: GuestNetworks, name: str, host: HostFacts) -> Iterator[RequestedStep]:
     """Give the underlay's bridge over the kernel's bond or port."""
     yield from _without_address(spec, name, host)
-    yield Wanted(OvsBridge(bridge=PHYSICAL, datapath_type="netdev", owner=OWNER))
+    yield RequestedStep(OvsBridge(bridge=PHYSICAL, datapath_type="netdev", owner=OWNER))
     is_bond = spec.failover is Failover.ACTIVE_BACKUP
     carrier = UNDERLAY if is_bond else netdev_of(host, name, spec.hosts[name].ports[0])
-    yield Wanted(IngressDrop(netdev=carrier), is_bond)
+    yield RequestedStep(IngressDrop(netdev=carrier), is_bond)
     port = OvsPort(bridge=PHYSICAL, netdev=carrier, interface_type="system", owner=OWNER)
-    yield Wanted(port, is_made=True)
+    yield RequestedStep(port, is_made=True)
     yield from _host_in_underlay(spec, name)
 
 
-def _bifurcated(spec: GuestNetworks, name: str, host: HostFacts) -> Iterator[Wanted]:
+def _bifurcated(spec: GuestNetworks, name: str, host: HostFacts) -> Iterator[RequestedStep]:
     """Give the underlay's bridge over a port that DPDK drives beside the kernel."""
     yield from _without_address(spec, name, host)
     if vf_shares(spec, name):
@@ -209,7 +211,7 @@ def _bifurcated(spec: GuestNetworks, name: str, host: HostFacts) -> Iterator[Wan
     yield from _dpdk_underlay(spec, name, host)
 
 
-def _whole_port(spec: GuestNetworks, name: str, host: HostFacts) -> Iterator[Wanted]:
+def _whole_port(spec: GuestNetworks, name: str, host: HostFacts) -> Iterator[RequestedStep]:
     """Give the underlay's bridge over a port that DPDK alone drives.
 
     Raises InputError `spec.failover`: the kernel's bond has no such port.
@@ -223,27 +225,27 @@ def _whole_port(spec: GuestNetworks, name: str, host: HostFacts) -> Iterator[Wan
             next="failover: none, or driver: kernel",
         )
     address = spec.hosts[name].ports[0]
-    yield from map(Wanted, _memory_and_cores(spec, name, host))
-    yield from map(Wanted, _build(host, name, address))
-    yield Wanted(Module(name="vfio-pci", reason="hands the port to DPDK, behind the IOMMU"))
+    yield from map(RequestedStep, _memory_and_cores(spec, name, host))
+    yield from map(RequestedStep, _build(host, name, address))
+    yield RequestedStep(Module(name="vfio-pci", reason="hands the port to DPDK, behind the IOMMU"))
     # It comes with vfio-pci, and modprobe -r of that does not take it away.
-    yield Wanted(Module(name="vfio_iommu_type1", reason="maps DPDK's memory for the port"))
-    yield Wanted(DpdkPort(pci_address=address, netdev=port_of(host, name, address).netdev))
+    yield RequestedStep(Module(name="vfio_iommu_type1", reason="maps DPDK's memory for the port"))
+    yield RequestedStep(DpdkPort(pci_address=address, netdev=port_of(host, name, address).netdev))
     yield from _dpdk_underlay(spec, name, host)
 
 
-def _without_address(spec: GuestNetworks, name: str, host: HostFacts) -> Iterator[Wanted]:
+def _without_address(spec: GuestNetworks, name: str, host: HostFacts) -> Iterator[RequestedStep]:
     """Give bond or port; for its address the switch answers, which finds its tunnels' way by it."""
     yield from (w for w in underlay_steps(spec, name, host) if not isinstance(w.step, Address))
 
 
-def _dpdk_underlay(spec: GuestNetworks, name: str, host: HostFacts) -> Iterator[Wanted]:
+def _dpdk_underlay(spec: GuestNetworks, name: str, host: HostFacts) -> Iterator[RequestedStep]:
     """Give DPDK, which starts with the switch once all of the card is ready, and its port."""
     reason = "DPDK starts with the switch, once the card is as DPDK shall find it."
     unit = switch_unit(host, name)
     start = OvsConfig(key="dpdk-init", value="true", restart="systemd", unit=unit, reason=reason)
-    yield Wanted(start)
-    yield Wanted(OvsBridge(bridge=PHYSICAL, datapath_type="netdev", owner=OWNER))
+    yield RequestedStep(start)
+    yield RequestedStep(OvsBridge(bridge=PHYSICAL, datapath_type="netdev", owner=OWNER))
     port = OvsPort(
         bridge=PHYSICAL,
         netdev=PORT,
@@ -256,16 +258,18 @@ def _dpdk_underlay(spec: GuestNetworks, name: str, host: HostFacts) -> Iterator[
         mtu_request=spec.underlay.mtu,
         owner=OWNER,
     )
-    yield Wanted(port, is_made=True)
+    yield RequestedStep(port, is_made=True)
     yield from _host_in_underlay(spec, name)
 
 
-def _host_in_underlay(spec: GuestNetworks, name: str) -> Iterator[Wanted]:
-    yield Wanted(LinkUp(netdev=PHYSICAL), is_made=True)
-    yield Wanted(Address(netdev=PHYSICAL, address=underlay_address(spec, name)), is_made=True)
+def _host_in_underlay(spec: GuestNetworks, name: str) -> Iterator[RequestedStep]:
+    yield RequestedStep(LinkUp(netdev=PHYSICAL), is_made=True)
+    yield RequestedStep(
+        Address(netdev=PHYSICAL, address=underlay_address(spec, name)), is_made=True
+    )
 
 
-def _representors(spec: GuestNetworks, name: str) -> Iterator[Wanted]:
+def _representors(spec: GuestNetworks, name: str) -> Iterator[RequestedStep]:
     """Give each VF's representor its place in the network's bridge."""
     address = spec.hosts[name].ports[0]
     for vf, (guest, network) in enumerate(vf_shares(spec, name)):
@@ -278,10 +282,10 @@ def _representors(spec: GuestNetworks, name: str) -> Iterator[Wanted]:
             mtu_request=spec.networks[network].mtu,
             owner=OWNER,
         )
-        yield Wanted(port, is_made=True)
+        yield RequestedStep(port, is_made=True)
 
 
-def _vhost_user_ports(spec: GuestNetworks, name: str) -> Iterator[Wanted]:
+def _vhost_user_ports(spec: GuestNetworks, name: str) -> Iterator[RequestedStep]:
     """Give the ports of guests that somebody else starts: QEMU serves the socket, and may restart.
 
     The switch comes back to the socket by itself, so that nobody has to be there first.
@@ -299,10 +303,10 @@ def _vhost_user_ports(spec: GuestNetworks, name: str) -> Iterator[Wanted]:
                 mtu_request=spec.networks[network].mtu,
                 owner=OWNER,
             )
-            yield Wanted(port, is_made=True)
+            yield RequestedStep(port, is_made=True)
 
 
-def _veth_guests(spec: GuestNetworks, name: str) -> Iterator[Wanted]:
+def _veth_guests(spec: GuestNetworks, name: str) -> Iterator[RequestedStep]:
     """Give guests that are namespaces, each of whose frames has its checksum.
 
     One that is left to the card would be nobody's: the switch sends frames as it gets them. The
@@ -315,9 +319,9 @@ def _veth_guests(spec: GuestNetworks, name: str) -> Iterator[Wanted]:
             yield one
             if isinstance(one.step, Veth):
                 summed = Offloads(netdev=one.step.inside, features=CHECKSUM_OFF)
-                yield Wanted(InNamespace.of(guest, summed), is_made=True)
-                yield Wanted(AddressGeneration(netdev=one.step.netdev), is_made=True)
-                yield Wanted(IngressDrop(netdev=one.step.netdev), is_made=True)
+                yield RequestedStep(InNamespace.of(guest, summed), is_made=True)
+                yield RequestedStep(AddressGeneration(netdev=one.step.netdev), is_made=True)
+                yield RequestedStep(IngressDrop(netdev=one.step.netdev), is_made=True)
 
 
 APPROACH = ApproachTraits(

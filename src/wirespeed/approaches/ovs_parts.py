@@ -5,7 +5,7 @@ from typing import Literal
 
 from wirespeed.approaches.host_ports import netdev_of, port_of
 from wirespeed.approaches.overlay import bridge_of, meshes, networks_on, underlay_address
-from wirespeed.approaches.traits import Feature, Wanted
+from wirespeed.approaches.traits import Feature, RequestedStep
 from wirespeed.ceilings.encapsulation import Encapsulation
 from wirespeed.model.fact import HostFacts
 from wirespeed.model.spec.guest_networks import TUNNEL_BYTES, GuestNetworks
@@ -29,33 +29,33 @@ OVERLAY_FEATURES = {
 }
 
 
-def underlay_steps(spec: GuestNetworks, name: str, host: HostFacts) -> Iterator[Wanted]:
+def underlay_steps(spec: GuestNetworks, name: str, host: HostFacts) -> Iterator[RequestedStep]:
     """Give the bond of both ports, with the host's address; or one port, with no fail-over."""
     addresses = spec.hosts[name].ports
     ports = tuple(netdev_of(host, name, address) for address in addresses)
     for port, address in zip(ports, addresses, strict=True):
         if port_of(host, name, address).driver == "igb":
             # Else TCP within a tunnel gets nothing through, though ping does.
-            yield Wanted(Offloads(netdev=port, features={"tx-checksum-ip-generic": False}))
+            yield RequestedStep(Offloads(netdev=port, features={"tx-checksum-ip-generic": False}))
     netdev = ports[0]
     is_bond = spec.failover is Failover.ACTIVE_BACKUP
     if is_bond:
         netdev = UNDERLAY
         # Without the parameter, the module makes a bond0 of its own.
         reason = "the bond needs it; loaded by that, it would stay after undo"
-        yield Wanted(Module(name="bonding", parameters=("max_bonds=0",), reason=reason))
+        yield RequestedStep(Module(name="bonding", parameters=("max_bonds=0",), reason=reason))
         bond = Bond(netdev=UNDERLAY, members=ports, mode="active-backup", miimon_ms=MIIMON_MS)
-        yield Wanted(bond)
+        yield RequestedStep(bond)
     # A bond hands its MTU down to its members.
-    yield Wanted(Mtu(netdev=netdev, mtu=spec.underlay.mtu), is_bond)
+    yield RequestedStep(Mtu(netdev=netdev, mtu=spec.underlay.mtu), is_bond)
     if not is_bond:
-        yield Wanted(LinkUp(netdev=netdev))
-    yield Wanted(Address(netdev=netdev, address=underlay_address(spec, name)), is_bond)
+        yield RequestedStep(LinkUp(netdev=netdev))
+    yield RequestedStep(Address(netdev=netdev, address=underlay_address(spec, name)), is_bond)
 
 
 def bridges(
     spec: GuestNetworks, name: str, datapath: Literal["system", "netdev"] = "system"
-) -> Iterator[Wanted]:
+) -> Iterator[RequestedStep]:
     """Give a bridge for each network of a host's guests, and its tunnels to the other hosts.
 
     A bridge's own port stays down: up, it would hand the host what guests send, and with it
@@ -63,9 +63,9 @@ def bridges(
     """
     for network in networks_on(spec, name):
         bridge = bridge_of(network)
-        yield Wanted(OvsBridge(bridge=bridge, datapath_type=datapath, owner=OWNER))
+        yield RequestedStep(OvsBridge(bridge=bridge, datapath_type=datapath, owner=OWNER))
         for mesh in meshes(spec, name, network):
-            yield Wanted(
+            yield RequestedStep(
                 OvsPort(
                     bridge=bridge,
                     netdev=mesh.netdev,

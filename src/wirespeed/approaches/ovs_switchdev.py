@@ -21,7 +21,7 @@ from wirespeed.approaches.legacy_vlan_vm import virtual_machines
 from wirespeed.approaches.overlay import bridge_of, guest_port_of
 from wirespeed.approaches.ovs_parts import OWNER, bridges, underlay_steps
 from wirespeed.approaches.support import require_host_managed, require_one_card
-from wirespeed.approaches.traits import Wanted
+from wirespeed.approaches.traits import RequestedStep
 from wirespeed.approaches.vf_ports import (
     firmware_steps,
     pf_with_room,
@@ -77,19 +77,21 @@ def has_embedded_switch(spec: GuestNetworks, name: str, host: HostFacts) -> bool
     )
 
 
-def ovs_switchdev(spec: GuestNetworks, name: str, host: HostFacts) -> Iterator[Wanted]:
+def ovs_switchdev(spec: GuestNetworks, name: str, host: HostFacts) -> Iterator[RequestedStep]:
     """Give the steps of the host `name`.
 
     Raises InputError `spec.*`, and CannotTellError where what a step would follow is not known.
     """
     shares = vf_shares(spec, name)
     firmware = list(firmware_steps(spec, name, host)) if shares else []
-    yield from map(Wanted, firmware)
+    yield from map(RequestedStep, firmware)
     if firmware:
         # Where its VFs will be, a reading after the boot says.
         return
     if any(spec.guests[guest].kind is not GuestKind.NAMESPACE for guest, _ in shares):
-        yield Wanted(Module(name="vfio-pci", reason="hands a VF to a guest, behind the IOMMU"))
+        yield RequestedStep(
+            Module(name="vfio-pci", reason="hands a VF to a guest, behind the IOMMU")
+        )
     yield from switchdev_ports(spec, name, host)
     yield from underlay_steps(spec, name, host)
     if shares:
@@ -97,7 +99,7 @@ def ovs_switchdev(spec: GuestNetworks, name: str, host: HostFacts) -> Iterator[W
     reason = "Flows go to the card as tc filters; the daemon reads it only as it starts."
     unit = switch_unit(host, name)
     offload = OvsConfig(key="hw-offload", value="true", restart="systemd", unit=unit, reason=reason)
-    yield Wanted(offload)
+    yield RequestedStep(offload)
     yield from bridges(spec, name)
     yield from _representors(spec, name)
     yield from vf_namespaces(spec, name, host)
@@ -110,7 +112,7 @@ def _mode(host: HostFacts, address: str) -> str | None:
     return pf.mode.value if pf is not None and isinstance(pf.mode, Known) else None
 
 
-def switchdev_ports(spec: GuestNetworks, name: str, host: HostFacts) -> Iterator[Wanted]:
+def switchdev_ports(spec: GuestNetworks, name: str, host: HostFacts) -> Iterator[RequestedStep]:
     """Give the ports in switchdev mode, with their channels, ready for filters.
 
     Raises InputError `spec.card_managed`, `spec.two_cards`.
@@ -121,17 +123,17 @@ def switchdev_ports(spec: GuestNetworks, name: str, host: HostFacts) -> Iterator
     is_new = {address: _mode(host, address) != "switchdev" for address in ports}
     for address in ports:
         if is_new[address]:
-            yield Wanted(VfCount(pci_address=address, num_vfs=0))
+            yield RequestedStep(VfCount(pci_address=address, num_vfs=0))
     for address, netdev in ports.items():
         if is_new[address]:
-            yield from map(Wanted, _steering(host, address, netdev))
+            yield from map(RequestedStep, _steering(host, address, netdev))
     for address, netdev in ports.items():
-        yield Wanted(EswitchMode(pci_address=address, mode="switchdev", netdev=netdev))
+        yield RequestedStep(EswitchMode(pci_address=address, mode="switchdev", netdev=netdev))
     for address, netdev in ports.items():
         count = _channels(host, netdev, is_new=is_new[address])
         if count is not None:
-            yield Wanted(Channels(netdev=netdev, combined=count))
-        yield Wanted(Offloads(netdev=netdev, features={"hw-tc-offload": True}))
+            yield RequestedStep(Channels(netdev=netdev, combined=count))
+        yield RequestedStep(Offloads(netdev=netdev, features={"hw-tc-offload": True}))
 
 
 def _steering(host: HostFacts, address: str, netdev: str) -> Iterator[SteeringMode]:
@@ -175,7 +177,7 @@ def is_lag_shown(host: HostFacts, address: str) -> bool:
     return not (is_early and pf is not None and isinstance(pf.lag_state, Absent))
 
 
-def switched_vfs(spec: GuestNetworks, name: str, host: HostFacts) -> Iterator[Wanted]:
+def switched_vfs(spec: GuestNetworks, name: str, host: HostFacts) -> Iterator[RequestedStep]:
     """Give the VFs of the first port, once it is of a bond that the card knows."""
     address = spec.hosts[name].ports[0]
     shares = vf_shares(spec, name)
@@ -188,46 +190,46 @@ def switched_vfs(spec: GuestNetworks, name: str, host: HostFacts) -> Iterator[Wa
         is_lag_shown=is_lag_shown(host, address),
         has_representors=True,
     )
-    yield from map(Wanted, unprobed(spec, name, host, address))
-    yield Wanted(count)
+    yield from map(RequestedStep, unprobed(spec, name, host, address))
+    yield RequestedStep(count)
     port = netdev_of(host, name, address)
     for vf, (guest, network) in enumerate(shares):
         # Without one, its driver draws its own.
         mac = guest_mac(guest, network)
-        yield Wanted(VfSettings(netdev=port, vf=vf, mac=mac), is_made=True)
+        yield RequestedStep(VfSettings(netdev=port, vf=vf, mac=mac), is_made=True)
         if spec.guests[guest].kind is not GuestKind.NAMESPACE:
-            yield Wanted(DriverOverride(pci_address=vf_address(pf, vf)), is_made=True)
+            yield RequestedStep(DriverOverride(pci_address=vf_address(pf, vf)), is_made=True)
 
 
-def _representors(spec: GuestNetworks, name: str) -> Iterator[Wanted]:
+def _representors(spec: GuestNetworks, name: str) -> Iterator[RequestedStep]:
     """Give each VF's representor its name, its MTU, and its place in the network's bridge."""
     address = spec.hosts[name].ports[0]
     for vf, (guest, network) in enumerate(vf_shares(spec, name)):
         number = spec.guests[guest].networks.index(network)
         netdev = guest_port_of(guest, network, number)
         named = RepresentorName(pci_address=address, vf=vf, netdev=netdev)
-        yield Wanted(named, is_made=True)
-        yield Wanted(Mtu(netdev=netdev, mtu=spec.networks[network].mtu), is_made=True)
-        yield Wanted(LinkUp(netdev=netdev), is_made=True)
+        yield RequestedStep(named, is_made=True)
+        yield RequestedStep(Mtu(netdev=netdev, mtu=spec.networks[network].mtu), is_made=True)
+        yield RequestedStep(LinkUp(netdev=netdev), is_made=True)
         bridge = bridge_of(network)
         port = OvsPort(bridge=bridge, netdev=netdev, interface_type="system", owner=OWNER)
-        yield Wanted(port)
+        yield RequestedStep(port)
 
 
-def vf_namespaces(spec: GuestNetworks, name: str, host: HostFacts) -> Iterator[Wanted]:
+def vf_namespaces(spec: GuestNetworks, name: str, host: HostFacts) -> Iterator[RequestedStep]:
     """Give all guests of a host that are namespaces: each VF's netdev moves into its guest's."""
     address = spec.hosts[name].ports[0]
     shares = vf_shares(spec, name)
     for guest in dict.fromkeys(guest for guest, _ in shares):
         if spec.guests[guest].kind is not GuestKind.NAMESPACE:
             continue
-        yield Wanted(Namespace(namespace=guest))
-        yield Wanted(InNamespace.of(guest, LinkUp(netdev="lo")), is_made=True)
+        yield RequestedStep(Namespace(namespace=guest))
+        yield RequestedStep(InNamespace.of(guest, LinkUp(netdev="lo")), is_made=True)
         for of in guest_networks(spec, guest):
             vf = shares.index((guest, of.network))
             at = vf_address(pf_with_room(spec, name, host, address), vf)
-            yield Wanted(VfMac(pci_address=at, mac=of.mac, namespace=guest), is_made=True)
+            yield RequestedStep(VfMac(pci_address=at, mac=of.mac, namespace=guest), is_made=True)
             into = VfInNamespace(pci_address=at, namespace=guest, netdev=of.netdev)
-            yield Wanted(into, is_made=True)
+            yield RequestedStep(into, is_made=True)
             for step in steps_in_guest(spec, guest, of, is_deaf=False):
-                yield Wanted(InNamespace.of(guest, step), is_made=True)
+                yield RequestedStep(InNamespace.of(guest, step), is_made=True)

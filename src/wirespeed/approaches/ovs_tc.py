@@ -21,7 +21,7 @@ from wirespeed.approaches.ovs_parts import (
     underlay_steps,
 )
 from wirespeed.approaches.ovs_switchdev import has_embedded_switch, ovs_switchdev
-from wirespeed.approaches.traits import ApproachTraits, Compared, Feature, Proven, Wanted
+from wirespeed.approaches.traits import ApproachTraits, Compared, Feature, Proven, RequestedStep
 from wirespeed.facts.distribution import distribution_of
 from wirespeed.facts.ovs import Ovs
 from wirespeed.model.error import InputError
@@ -40,7 +40,7 @@ from wirespeed.steps.veth import Veth
 WAITS = "flow-restore-wait"
 
 
-def ovs_tc(spec: GuestNetworks, name: str, host: HostFacts) -> Iterator[Wanted]:
+def ovs_tc(spec: GuestNetworks, name: str, host: HostFacts) -> Iterator[RequestedStep]:
     """Give the steps of the host `name`. Raises InputError `spec.*` where it cannot be."""
     require_switch(host, name)
     if has_embedded_switch(spec, name, host):
@@ -53,7 +53,7 @@ def ovs_tc(spec: GuestNetworks, name: str, host: HostFacts) -> Iterator[Wanted]:
             yield from veth_guest_steps(spec, guest)
 
 
-def veth_guest_steps(spec: GuestNetworks, guest: str) -> Iterator[Wanted]:
+def veth_guest_steps(spec: GuestNetworks, guest: str) -> Iterator[RequestedStep]:
     """Give a guest that is a namespace, joined to its bridges by pairs of virtual ports.
 
     Raises InputError `spec.guest_kind` for any other.
@@ -66,19 +66,19 @@ def veth_guest_steps(spec: GuestNetworks, guest: str) -> Iterator[Wanted]:
             so="this card has no embedded switch that could give it a VF behind Open vSwitch",
             next=f"kind: {GuestKind.NAMESPACE}, or approach: legacy-vlan",
         )
-    yield Wanted(Namespace(namespace=guest))
-    yield Wanted(InNamespace.of(guest, LinkUp(netdev="lo")), is_made=True)
+    yield RequestedStep(Namespace(namespace=guest))
+    yield RequestedStep(InNamespace.of(guest, LinkUp(netdev="lo")), is_made=True)
     for number, of in enumerate(guest_networks(spec, guest)):
         outside = guest_port_of(guest, of.network, number)
         pair = Veth(netdev=outside, namespace=guest, inside=of.netdev, mac=of.mac)
-        yield Wanted(pair, is_made=True)
-        yield Wanted(Mtu(netdev=outside, mtu=of.mtu), is_made=True)
-        yield Wanted(LinkUp(netdev=outside), is_made=True)
+        yield RequestedStep(pair, is_made=True)
+        yield RequestedStep(Mtu(netdev=outside, mtu=of.mtu), is_made=True)
+        yield RequestedStep(LinkUp(netdev=outside), is_made=True)
         bridge = bridge_of(of.network)
         port = OvsPort(bridge=bridge, netdev=outside, interface_type="system", owner=OWNER)
-        yield Wanted(port)
+        yield RequestedStep(port)
         for step in steps_in_guest(spec, guest, of, is_deaf=False):
-            yield Wanted(InNamespace.of(guest, step), is_made=True)
+            yield RequestedStep(InNamespace.of(guest, step), is_made=True)
 
 
 def require_switch(host: HostFacts, name: str, package: str = "") -> None:

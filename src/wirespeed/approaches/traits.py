@@ -15,7 +15,7 @@ S = TypeVar("S", bound=Spec)
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class RequestedStep:
     """One step, in its place."""
 
     step: Step
@@ -84,7 +84,7 @@ class ApproachTraits(Generic[S]):
 
     spec: type[S]
     """What a spec of it says (`model/spec/members.py`)."""
-    steps: Callable[[S, str, HostFacts], Iterator[Wanted]]
+    steps: Callable[[S, str, HostFacts], Iterator[RequestedStep]]
     """Of one host of the spec, by its facts. Raises InputError `spec.*`, CannotTellError."""
     proof: Proven = field(default=Proven())
     comparison: Compared[S] | None = None

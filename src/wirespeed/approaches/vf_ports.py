@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from wirespeed.approaches.guest_index import guest_index
 from wirespeed.approaches.host_ports import netdev_of, port_of
 from wirespeed.approaches.support import require_host_managed
-from wirespeed.approaches.traits import Wanted
+from wirespeed.approaches.traits import RequestedStep
 from wirespeed.facts.cpu import Cpus
 from wirespeed.facts.firmware import Firmware
 from wirespeed.facts.queues import Queues
@@ -173,7 +173,7 @@ def _refuse_unprobed(name: str, pf: SriovPf) -> None:
         )
 
 
-def port_channels(name: str, host: HostFacts, address: str) -> Iterator[Wanted]:
+def port_channels(name: str, host: HostFacts, address: str) -> Iterator[RequestedStep]:
     """Give the step to a channel for every CPU, where such a port has fewer; before its VFs.
 
     Where the numbers cannot be read there is none: nothing is planned on a guess.
@@ -186,4 +186,4 @@ def port_channels(name: str, host: HostFacts, address: str) -> Iterator[Wanted]:
     if isinstance(now, Known) and isinstance(most, Known) and isinstance(cpus, Known):
         wanted = min(most.value, len(cpus.value))
         if now.value < wanted:
-            yield Wanted(Channels(netdev=netdev, combined=wanted))
+            yield RequestedStep(Channels(netdev=netdev, combined=wanted))

@@ -10,11 +10,11 @@ from wirespeed.commands.described import Described
 from wirespeed.commands.shared_options import break_lock, undo_options
 from wirespeed.platforms.switch.far_end import switchport_place
 from wirespeed.runs.link_run import LinkRequest, save_link, set_link, undo_link
-from wirespeed.runs.link_steps import Encoding
-from wirespeed.runs.link_wanted import (
+from wirespeed.runs.link_settings import (
+    LinkSettings,
     Tool,
-    Wanted,
 )
+from wirespeed.runs.link_steps import Encoding
 from wirespeed.runs.run_hosts import HowUndone
 
 AUTO = "auto"
@@ -128,7 +128,7 @@ def link(
         raise click.UsageError("--speed, --fec, --switch-mtu, --undo; --save alone or with --apply")
     of = f"link {host} {netdev} {switch}"
     asked = LinkRequest(
-        Wanted(
+        LinkSettings(
             host=host,
             netdev=netdev,
             switch=switchport_place(switch),

@@ -26,14 +26,14 @@ class Undoable(StrEnum):
 
 def undoable(plan: Plan, told: JournalText) -> list[Undoable]:
     """Tell for each step of the plan."""
-    came = progress(plan, told.entries)
+    reached = progress(plan, told.entries)
     intents = {entry.number for entry in told.entries if isinstance(entry, Intent)}
     named = intents | {_number(entry) for entry in told.entries} - {-1}
     todo = [number for number, planned in enumerate(plan.steps) if not planned.no_op]
     may_be = _on_lost_lines(todo, named, told.lost)
     return [
         _of_step(
-            came[number],
+            reached[number],
             is_todo=not planned.no_op,
             has_intent=number in intents,
             is_named=number in named,
@@ -52,9 +52,9 @@ def _on_lost_lines(todo: Sequence[int], named: set[int], lost: int) -> set[int]:
 
 
 def _of_step(
-    came: StepProgress, *, is_todo: bool, has_intent: bool, is_named: bool, may_be_lost: bool
+    reached: StepProgress, *, is_todo: bool, has_intent: bool, is_named: bool, may_be_lost: bool
 ) -> Undoable:
-    if came in (StepProgress.UNDONE, StepProgress.FORGOTTEN):
+    if reached in (StepProgress.UNDONE, StepProgress.FORGOTTEN):
         return Undoable.NOTHING_TO_UNDO
     if has_intent:
         return Undoable.YES

@@ -119,13 +119,13 @@ def shell_script(plan: Plan, host: str) -> str:
 
 
 def status_lines(plan: Plan, entries: Sequence[Entry], outcome: str) -> Iterator[str]:
-    """Tell how far each step of a run came."""
-    for number, (planned, came) in enumerate(
+    """Tell how far each step of a run reached."""
+    for number, (planned, reached) in enumerate(
         zip(plan.steps, progress(plan, entries), strict=True), 1
     ):
-        word = "nothing to do" if planned.no_op else came.value
+        word = "nothing to do" if planned.no_op else reached.value
         yield f"{number:>3} {word:<14} {shown(planned.name)} on {shown(planned.host)}"
-    done = sum(came is StepProgress.DONE for came in progress(plan, entries))
+    done = sum(reached is StepProgress.DONE for reached in progress(plan, entries))
     todo = sum(not planned.no_op for planned in plan.steps)
     yield f"{outcome}: {done} of {todo} steps stand"
     if outcome == "unconfirmed":

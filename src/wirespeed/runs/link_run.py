@@ -34,8 +34,8 @@ from wirespeed.platforms.switch.save import save, unsaved
 from wirespeed.report.plan_text import plan_lines
 from wirespeed.runs.access import REACHED, control_at
 from wirespeed.runs.link_port import port_proof
-from wirespeed.runs.link_wanted import (
-    Wanted,
+from wirespeed.runs.link_settings import (
+    LinkSettings,
     both_ends,
     has_link,
     pauses,
@@ -58,7 +58,7 @@ from wirespeed.terminal import confirm, echo
 class LinkRequest:
     """A link, and what the user allows to be done with it."""
 
-    wanted: Wanted
+    wanted: LinkSettings
     text: str
     """The switch's port as it was typed."""
     folder: Path
@@ -160,7 +160,7 @@ def card_end_at(host: str) -> CardEnd | None:
     return None if found is None else found[1].card_end
 
 
-def _planned(wanted: Wanted, card: list[Step], controls: Mapping[str, HostControl]) -> Plan:
+def _planned(wanted: LinkSettings, card: list[Step], controls: Mapping[str, HostControl]) -> Plan:
     """Read both ends and plan. Raises InputError `link.*`."""
     every = [*both_ends(wanted, card)]
     try:
@@ -235,7 +235,11 @@ def _save(controls: Mapping[str, HostControl], place: SwitchHost, *, yes: bool) 
 
 
 def _comes_up(
-    run: Run, plan: Plan, controls: Mapping[str, HostControl], wanted: Wanted, before: HostFacts
+    run: Run,
+    plan: Plan,
+    controls: Mapping[str, HostControl],
+    wanted: LinkSettings,
+    before: HostFacts,
 ) -> bool:
     """Say whether there is a link, where no reading of a step has told.
 

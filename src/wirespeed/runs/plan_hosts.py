@@ -39,7 +39,7 @@ def plan_hosts(
     def look(host: str) -> HostFacts:
         planned = last.steps if last else ()
         steps = [read_step(one.step) for one in planned if one.host == host]
-        capture, states = controls[host].look(collector_script(), steps)
+        capture, states = controls[host].capture(collector_script(), steps)
         require_whole(host, capture)
         for step, state in zip(steps, states, strict=True):
             seen[host, key_of(step)] = state
@@ -54,7 +54,7 @@ def facts_now(spec: Spec, controls: Mapping[str, PosixControl]) -> dict[str, Hos
     """Read the facts of every host, many at once. Raises the error of the first without any."""
 
     def look(host: str) -> HostFacts:
-        capture, _ = controls[host].look(collector_script(), [])
+        capture, _ = controls[host].capture(collector_script(), [])
         require_whole(host, capture)
         return HostFacts(spec.hosts[host].reach, capture)
 

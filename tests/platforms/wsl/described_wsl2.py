@@ -145,7 +145,9 @@ class LinuxControl(DescribedControl):
         said = "1: refused" if trouble == "fail" else "still running after 120 s, and ended"
         return Changed(f"{line}: {said}", self._state(step))
 
-    def look(self, collector: str, steps: Sequence[Step]) -> tuple[Capture, list[Observed[State]]]:
+    def capture(
+        self, collector: str, steps: Sequence[Step]
+    ) -> tuple[Capture, list[Observed[State]]]:
         assert "wirespeed" in collector
         return parse_capture(captured(self.windows), "desk"), self.read(steps)
 

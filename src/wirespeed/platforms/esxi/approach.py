@@ -7,7 +7,7 @@ their next start on. One machine may be named twice, once for each.
 
 from collections.abc import Iterator
 
-from wirespeed.approaches.traits import ApproachTraits, Wanted
+from wirespeed.approaches.traits import ApproachTraits, RequestedStep
 from wirespeed.model.error import InputError
 from wirespeed.model.fact import HostFacts
 from wirespeed.model.observed import Known, known
@@ -21,7 +21,7 @@ from wirespeed.platforms.esxi.steps.esxi_guest import EsxiGuest
 from wirespeed.platforms.esxi.steps.esxi_module_parameters import EsxiModuleParameters
 
 
-def esxi(spec: Esxi, name: str, host: HostFacts) -> Iterator[Wanted]:
+def esxi(spec: Esxi, name: str, host: HostFacts) -> Iterator[RequestedStep]:
     """Give the steps of the host `name`. Raises InputError `spec.*`."""
     wanted = spec.esxi
     if not is_esxi(host.capture):
@@ -51,13 +51,13 @@ def _require_ports(wanted: tuple[str, ...], name: str, host: HostFacts) -> None:
         )
 
 
-def _driver(wanted: EsxiSpec) -> Iterator[Wanted]:
+def _driver(wanted: EsxiSpec) -> Iterator[RequestedStep]:
     if wanted.parameters:
         reason = "The driver makes VFs for the guests, and the configured queues, when it starts."
-        yield Wanted(EsxiModuleParameters(parameters=dict(wanted.parameters), reason=reason))
+        yield RequestedStep(EsxiModuleParameters(parameters=dict(wanted.parameters), reason=reason))
 
 
-def _guests(wanted: EsxiSpec, name: str, host: HostFacts) -> Iterator[Wanted]:
+def _guests(wanted: EsxiSpec, name: str, host: HostFacts) -> Iterator[RequestedStep]:
     there = {guest.number for guest in host[EsxiGuests].guests}
     for number, guest in wanted.guests.items():
         if number not in there:
@@ -68,7 +68,7 @@ def _guests(wanted: EsxiSpec, name: str, host: HostFacts) -> Iterator[Wanted]:
                 next="the numbers and names of guests: vim-cmd vmsvc/getallvms",
             )
         _require_cpus(guest, f"{name} guest {number}", host[EsxiHardware])
-        yield Wanted(EsxiGuest(number=number, **guest.model_dump()))
+        yield RequestedStep(EsxiGuest(number=number, **guest.model_dump()))
 
 
 def _require_cpus(guest: EsxiGuestSpec, where: str, has: EsxiHardware) -> None:

@@ -56,13 +56,13 @@ class EsxiControl(PosixControl):
         super().__init__(name, runner)
         self._collector = collector
 
-    def look(
+    def capture(
         self,
         collector: str,  # noqa: ARG002
         steps: Sequence[Step],
     ) -> tuple[Capture, list[Observed[State]]]:
         """Run the collector for ESXi and read the states of `steps`, in one round trip."""
-        return super().look(self._collector, steps)
+        return super().capture(self._collector, steps)
 
     def change_or_roll_back(
         self,

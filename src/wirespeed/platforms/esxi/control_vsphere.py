@@ -129,7 +129,7 @@ class VsphereControl(PosixControl):
         """Do as `change`: a guest's settings carry no session of ours."""
         return self.change(step, commands, now)
 
-    def look(
+    def capture(
         self,
         collector: str,  # noqa: ARG002
         steps: Sequence[Step],

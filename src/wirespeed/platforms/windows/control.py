@@ -104,7 +104,9 @@ class WindowsControl(PosixControl):
 
         return self._change_from(now, step, attempt)
 
-    def look(self, collector: str, steps: Sequence[Step]) -> tuple[Capture, list[Observed[State]]]:
+    def capture(
+        self, collector: str, steps: Sequence[Step]
+    ) -> tuple[Capture, list[Observed[State]]]:
         """Run the collector for Windows, then read the states of `steps`."""
         capture = self._ask(collector, START_S + 2 * READ_TIMEOUT_S)
         return capture, self.read(steps) if steps else []

@@ -46,7 +46,7 @@ def wsl_facts(spec: Wsl2, controls: Mapping[str, PosixControl]) -> dict[str, Hos
     """Read both sides of every host, by its Linux, many at once."""
 
     def look(name: str) -> HostFacts:
-        capture, _ = controls[name].look(collector_script(), [])
+        capture, _ = controls[name].capture(collector_script(), [])
         return HostFacts(spec.hosts[name].reach, capture)
 
     return on_each(spec.hosts, look)

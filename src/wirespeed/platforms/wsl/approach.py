@@ -9,7 +9,7 @@ mode, where it loses LAN and internet on a cable between two machines: that has 
 
 from collections.abc import Iterator
 
-from wirespeed.approaches.traits import ApproachTraits, Wanted
+from wirespeed.approaches.traits import ApproachTraits, RequestedStep
 from wirespeed.model.error import InputError
 from wirespeed.model.fact import HostFacts
 from wirespeed.model.observed import Known
@@ -34,7 +34,7 @@ OFFLOADS = ("*LsoV2IPv4", "*LsoV2IPv6")
 """Large send offload: a foreign filter has been seen to turn it off, again and again."""
 
 
-def wsl2(spec: Wsl2, name: str, host: HostFacts) -> Iterator[Wanted]:
+def wsl2(spec: Wsl2, name: str, host: HostFacts) -> Iterator[RequestedStep]:
     """Give the steps of the host `name`. Raises InputError `spec.*`, CannotTellError."""
     there = name + SIDE
     wsl = spec.wsl
@@ -45,9 +45,9 @@ def wsl2(spec: Wsl2, name: str, host: HostFacts) -> Iterator[Wanted]:
     for component, (foreign, _) in filters.items():
         if foreign:
             step = WindowsFilter(component_id=component, adapters=foreign)
-            yield Wanted(step, guest=there)
+            yield RequestedStep(step, guest=there)
     own = dict.fromkeys(adapter for _, mine in filters.values() for adapter in mine)
-    yield Wanted(
+    yield RequestedStep(
         WindowsSwitch(
             name=switch, adapter=card.description, filters=tuple(filters), own=tuple(own)
         ),
@@ -55,9 +55,9 @@ def wsl2(spec: Wsl2, name: str, host: HostFacts) -> Iterator[Wanted]:
     )
     for keyword, value in _properties(host, card, spec.underlay.mtu):
         step_ = WindowsProperty(adapter=card.description, keyword=keyword, value=value)
-        yield Wanted(step_, guest=there)
-    yield Wanted(WslConfig(values=_settings(wsl, switch)), guest=there)
-    yield from map(Wanted, linux_side(spec, name, host, card))
+        yield RequestedStep(step_, guest=there)
+    yield RequestedStep(WslConfig(values=_settings(wsl, switch)), guest=there)
+    yield from map(RequestedStep, linux_side(spec, name, host, card))
 
 
 def _require_windows(host: HostFacts, name: str) -> None:

@@ -36,7 +36,7 @@ PAUSE_S = 2.0
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class LinkSettings:
     """What the user asks for."""
 
     host: str
@@ -52,7 +52,7 @@ class Wanted:
     card_is: int | str | None = None
 
 
-def steps(wanted: Wanted, facts: HostFacts | None, own: CardEnd | None) -> list[Step]:
+def steps(wanted: LinkSettings, facts: HostFacts | None, own: CardEnd | None) -> list[Step]:
     """Give the steps of the card; `own` gives the one that sets its speed, if not as on Linux.
 
     `facts`: needed by `own`, and by a tool that takes PCI addresses. Raises InputError `link.*`.
@@ -88,7 +88,7 @@ def steps(wanted: Wanted, facts: HostFacts | None, own: CardEnd | None) -> list[
     return found
 
 
-def both_ends(wanted: Wanted, card: list[Step]) -> Iterator[tuple[str, Step]]:
+def both_ends(wanted: LinkSettings, card: list[Step]) -> Iterator[tuple[str, Step]]:
     """Give place and step of all that is asked for, in order. Raises InputError `link.switch`."""
     kind, port = wanted.switch.kind, wanted.switch.switchport
     at_switch: list[Step] = []
