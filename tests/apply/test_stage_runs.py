@@ -136,7 +136,7 @@ class TestStages:
             raise HostError("ssh.no_answer", where="alpha", found="no connection within 10 s")
 
         with monkeypatch.context() as patch:
-            patch.setattr(host, "look", lost)
+            patch.setattr(host, "capture", lost)
             error = call(apply, spec, "--yes").exception
         assert isinstance(error, LeftChangedError)
         assert error.what == "run.interrupted"

@@ -3,10 +3,12 @@
 import json
 import os
 import re
+import socketserver
 import sys
-from collections.abc import Callable
-from dataclasses import asdict
+from collections.abc import Callable, Iterator
+from copy import deepcopy
 from pathlib import Path
+from threading import Thread
 
 import pytest
 from click.testing import CliRunner
@@ -17,64 +19,71 @@ from described.host import Host, capture_of
 from wirespeed.commands.firmware import firmware
 from wirespeed.commands.undo import undo
 from wirespeed.model.capture import Capture, Section, parse_capture
+from wirespeed.model.command import Command
 from wirespeed.model.error import HostError, InputError, LeftChangedError, WirespeedError
 from wirespeed.model.fact import HostFacts
 from wirespeed.runs import firmware_run
 
 TOOLS = ("mstconfig", "mstflint", "mstfwreset")
-TESTS = Path(__file__).parents[1]
 STAND_IN = """\
-#!{python}
-# Described: answers as the tools of mstflint 4.21 would, and keeps the card in a file.
-import dataclasses, json, pathlib, sys
-sys.path[:0] = {path!r}
-from described_card import DescribedCard
-from wirespeed.model.command import Command
-state = pathlib.Path({state!r})
-card = DescribedCard(**json.loads(state.read_text()))
-argv = (pathlib.Path(sys.argv[0]).name, *sys.argv[1:])
-is_query = argv[-1] in ("query", "q")
-answer = card._one(list(argv)) if is_query else card.run(Command(argv=argv))
-state.write_text(json.dumps(dataclasses.asdict(card)))
-sys.stdout.write(answer.output)
-sys.stderr.write(answer.errors)
-sys.exit(answer.returncode)
+#!{python} -IS
+# Described: what the card's tool would print is asked of the test, which has the card.
+import json, socket, sys
+with socket.socket(socket.AF_UNIX) as link:
+    link.connect({socket!r})
+    link.sendall(json.dumps([sys.argv[0].rpartition("/")[2], *sys.argv[1:]]).encode() + b"\\n")
+    output, errors, code = json.loads(link.makefile().read())
+sys.stdout.write(output)
+sys.stderr.write(errors)
+sys.exit(code)
 """
 Call = Callable[..., str]
 
 
-class Bench:
-    """A host with a described card, and the folder where its runs are."""
+class Bench(socketserver.UnixStreamServer):
+    """A host with a described card, whose tools ask here what they are to print."""
+
+    card: DescribedCard
 
     def __init__(self, folder: Path) -> None:
-        self.state = folder / "card"
-        self.put(DescribedCard(in_force=SETTINGS.copy(), next_boot=SETTINGS.copy()))
-        path = [*sys.path, str(TESTS / "steps"), str(TESTS)]
-        text = STAND_IN.format(python=sys.executable, path=path, state=str(self.state))
+        self.card = DescribedCard(in_force=SETTINGS.copy(), next_boot=SETTINGS.copy())
+        super().__init__(str(folder / "card"), Question)
+        text = STAND_IN.format(python=sys.executable, socket=self.server_address)
         for name in TOOLS:
             (folder / name).write_text(text)
             (folder / name).chmod(0o755)
 
-    def put(self, card: DescribedCard) -> None:
-        self.state.write_text(json.dumps(asdict(card)))
 
-    @property
-    def card(self) -> DescribedCard:
-        return DescribedCard(**json.loads(self.state.read_text()))
+class Question(socketserver.StreamRequestHandler):
+    """One call of a tool."""
+
+    server: Bench
+
+    def handle(self) -> None:
+        argv, card = json.loads(self.rfile.readline()), self.server.card
+        is_query = argv[-1] in ("query", "q")
+        answer = card._one(argv) if is_query else card.run(Command(argv=tuple(argv)))
+        said = [answer.output, answer.errors, answer.returncode]
+        self.wfile.write(json.dumps(said).encode())
 
 
 SETTINGS = {"SRIOV_EN": 0, "NUM_OF_VFS": 8, "CQE_COMPRESSION": 0}
 
 
 @pytest.fixture
-def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Bench:
+def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Bench]:
     host = Host()
     as_found(host)
     ports(host)
     facts = HostFacts("here", parse_capture(capture_of(host), "here"))
     monkeypatch.setattr(firmware_run, "facts_at", lambda _: facts)
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
-    return Bench(tmp_path)
+    with Bench(tmp_path) as made:
+        thread = Thread(target=made.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
+        thread.start()
+        yield made
+        made.shutdown()
+        thread.join()
 
 
 @pytest.fixture
@@ -139,7 +148,7 @@ def test_an_image_with_a_reset_runs_at_once_and_undo_resets_too(
 def test_a_reset_alone_brings_what_waits_and_says_that_nothing_takes_it_back(
     bench: Bench, call: Call, tmp_path: Path
 ):
-    bench.put(DescribedCard(in_force={"NUM_OF_VFS": 8}, next_boot={"NUM_OF_VFS": 16}))
+    bench.card = DescribedCard(in_force={"NUM_OF_VFS": 8}, next_boot={"NUM_OF_VFS": 16})
     with pytest.raises(InputError) as caught:
         call("--reset", *GO, "--allow-cutoff")
     assert caught.value.what == "plan.no_way_back"
@@ -171,7 +180,7 @@ def test_a_reset_alone_brings_what_waits_and_says_that_nothing_takes_it_back(
 def test_what_is_not_allowed_or_not_there_is_refused_before_anything_is_written(
     bench: Bench, call: Call, words: tuple[str, ...], what: str
 ):
-    before = bench.card
+    before = deepcopy(bench.card)
     with pytest.raises(WirespeedError) as caught:
         call(*words)
     assert caught.value.what == what
@@ -179,9 +188,7 @@ def test_what_is_not_allowed_or_not_there_is_refused_before_anything_is_written(
 
 
 def test_an_image_of_another_card_is_not_burnt(bench: Bench, call: Call):
-    card = bench.card
-    card.images[NEW] = ("DEL0000000027", "20.36.1010")
-    bench.put(card)
+    bench.card.images[NEW] = ("DEL0000000027", "20.36.1010")
     with pytest.raises((InputError, HostError)) as caught:
         call("--image", NEW, "--former-image", OLD, *GO)
     assert "DEL0000000027" in caught.value.found
