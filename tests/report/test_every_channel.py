@@ -5,6 +5,7 @@ A command that is in no list here, and a file that is written by a function that
 
 import ast
 import json
+from collections.abc import Sequence
 from contextlib import nullcontext
 from pathlib import Path
 from types import SimpleNamespace
@@ -12,13 +13,18 @@ from types import SimpleNamespace
 import pytest
 
 from wirespeed import cli
+from wirespeed.apply.control_posix import PosixControl
 from wirespeed.apply.run import JOURNAL
 from wirespeed.commands import doctor, drift, plan
+from wirespeed.host.runner import Completed
 from wirespeed.measure.bench.run_folder import TRIALS
 from wirespeed.model import error as errors
+from wirespeed.model.capture import Capture, Section
+from wirespeed.model.fact import HostFacts
 from wirespeed.model.journal import Begun, Ended, Intent, Result, Verified
 from wirespeed.model.observed import Unreadable
 from wirespeed.model.proof import Compared, Difference, When
+from wirespeed.runs import firmware_run
 from wirespeed.runs.compare_report import RECORD, ComparisonRecord, Failed, write_record
 from wirespeed.runs.prove_folder import PLAN, UNDONE, ProofFolder
 
@@ -126,6 +132,30 @@ class Terminal:
         return len(text)
 
     def flush(self) -> None: ...
+
+
+class TellsPlant:
+    """A host whose tools all print what is harmful."""
+
+    def run(self, argv: Sequence[str], **_: object) -> Completed:
+        return Completed(argv=tuple(argv), output="", errors=PLANT, returncode=1, duration_s=0.0)
+
+
+def test_the_firmware_of_a_card_shows_nothing_as_it_came(
+    call: Call, monkeypatch: pytest.MonkeyPatch
+):
+    at = "/sys/devices/pci0000:00/0000:03:00.0"
+    section = Section("ports", "", f"eth0 driver=mlx5_core physfn= port=p0 device={at}\n", "", 0)
+    facts = HostFacts(PLANT, Capture([section], complete=True))
+    monkeypatch.setattr(firmware_run, "facts_at", lambda _: facts)
+    monkeypatch.setattr(firmware_run, "runner_at", lambda *_: TellsPlant())
+    _, out, err = call("firmware", "here", "--image", "/srv/new.bin")
+    assert_harmless(out + err, "firmware --image")
+    monkeypatch.setattr(firmware_run, "control_by", lambda *_: PosixControl("here", TellsPlant()))
+    _, out, err = call("firmware", "here", "--set", "NUM_OF_VFS=8")
+    assert_harmless(out + err, "firmware --set", planted=False)
+    _, out, err = call("firmware", "here", "--port", "0000:99:00.0", "--set", "NUM_OF_VFS=8")
+    assert_harmless(out + err, "firmware --port")
 
 
 @pytest.mark.parametrize("options", [(), ("--json",), ("--diff",), ("--shell", "alpha")])
