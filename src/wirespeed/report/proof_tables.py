@@ -273,22 +273,20 @@ def isolation_ways_grid(proof: Proof) -> Grid:
     order = list(ForgedKind)
     rows = []
     for (kind, verdict), trials in sorted(found.items(), key=lambda i: order.index(i[0][0])):
-        is_bad = verdict in (IsolationVerdict.LEAKED, IsolationVerdict.NOT_SHOWN)
-        ways = ", ".join(f"{t.sender} → {t.receiver}" for t in trials)
-        said = "; ".join(dict.fromkeys(t.said for t in trials if t.said))
         sent, arrived = sum(t.sent for t in trials), sum(t.arrived for t in trials)
-        pairs = ways if is_bad else str(len(trials))
         counts = f"{fmt.count(arrived)} / {fmt.count(sent)}"
         judged = Box(text=verdict)
-        if is_bad:
-            judged = Box(text=f"{verdict}: {said}" if said else verdict, tone="alarm")
-        rows.append((*text(kind, pairs, counts), judged))
+        if verdict in (IsolationVerdict.LEAKED, IsolationVerdict.NOT_SHOWN):
+            ways = ", ".join(f"{t.sender} → {t.receiver}" for t in trials)
+            said = "; ".join(dict.fromkeys(t.said for t in trials if t.said))
+            judged = Box(text=f"{verdict}: {'; '.join(filter(None, (ways, said)))}", tone="alarm")
+        rows.append((*text(kind, str(len(trials)), counts), judged))
     return Grid(
         title="Forged frames between guests that must not hear each other",
         caption="Summed over the pairs of guests. Proven only where the receiver also heard frames "
         "that it must hear.",
         columns=columns(
-            "Kind", "Pairs", "Arrived / sent", "Verdict", words=["Kind"], wraps=["Pairs", "Verdict"]
+            "Kind", "Pairs", "Arrived / sent", "Verdict", words=["Kind"], wraps=["Verdict"]
         ),
         rows=tuple(rows),
         empty="No frames were forged.",
