@@ -258,7 +258,7 @@ def test_the_page_names_what_is_not_shown_and_no_text_of_a_host_is_markup():
     assert "spec.no_dpdk" in page
     assert "not shown" in page
     markdown = render_markdown(comparison_document(COMPARISON))
-    assert "- **ovs-dpdk: not shown**, spec.no\\_dpdk" in markdown
+    assert "* **ovs-dpdk: not shown**, spec.no\\_dpdk" in markdown
     assert HOSTILE not in markdown
 
 

@@ -204,6 +204,7 @@ def test_an_aborted_run_says_where_it_stopped_and_claims_nothing() -> None:
         assert "This run was aborted: Ctrl-C; 0 of 4 planned searches came to an outcome." in text
         assert "no throughput is claimed" in text
         assert "Zero-loss throughput (aborted)" in text
+    assert 'class="verdict alarm">Aborted<' in html_of(page)
     reader = PageReader(html_of(page))
     assert "No search came to a result." in reader.text
     assert "testpmd macswap at 64 B (1 trial), testpmd macswap at 128 B (1 trial)" in reader.text

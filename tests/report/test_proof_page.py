@@ -337,7 +337,7 @@ def test_the_markdown_says_the_same_and_fits_a_terminal():
     head = (
         "# Proof of lab.yaml on alpha and beta\n\napproach: legacy-vlan · 2026-01-01T00:00:00Z · "
     )
-    assert text.startswith(f"{head}wirespeed 0.1.0\n\n**Proven**\n\n- **Throughput")
+    assert text.startswith(f"{head}wirespeed 0.1.0\n\n**Proven**\n\n* **Throughput")
     assert "**Throughput: 1.18 Gb/s**" in text
     assert "| iperf3/9000/2 (Gb/s) | 1.18 | 82 | 85 | 86 |" in text
     assert "Nothing differs: 1700 values" in text

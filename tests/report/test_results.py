@@ -155,7 +155,7 @@ def test_markdown_has_the_same_tables_as_html() -> None:
 def test_the_headline_answers_in_one_line() -> None:
     page = build_page(one_result())
     answer = "14.2 Mpps at 64 B, zero loss in 2 s, limited by DUT core busy"
-    line = "- **testpmd macswap: 14.2 Mpps at 64 B**, zero loss in 2 s; limited by DUT core busy\n"
+    line = "* **testpmd macswap: 14.2 Mpps at 64 B**, zero loss in 2 s; limited by DUT core busy\n"
     assert line in markdown_of(page)
     assert any(answer in title for title in PageReader(html_of(page)).titles)
 

@@ -103,7 +103,8 @@ def _tile(tile: Tile) -> str:
         for words in ((tile.title, tile.beside_title), (tile.figure, tile.beside_figure))
     )
     texts = escape("; ".join(filter(None, tile.texts)))
-    return f"- **{title}: {figure}**" + (f", {texts}" if texts else "")
+    # Another mark than that of a list before it, which would go on with it.
+    return f"* **{title}: {figure}**" + (f", {texts}" if texts else "")
 
 
 def _card(card: Card) -> str:

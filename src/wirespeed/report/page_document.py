@@ -48,8 +48,9 @@ SEARCHES = (
 
 def page_document(page: Page) -> Document:
     """Make the page of one run, or of two with their ratios."""
-    title = page.title + (" (aborted)" if any(run.aborted for run in page.runs) else "")
-    words_first = tuple(Text(words.in_words(one)) for one in page.headlines)
+    is_aborted = any(run.aborted for run in page.runs)
+    title = page.title + (" (aborted)" if is_aborted else "")
+    in_words = tuple(Text(words.in_words(one)) for one in page.headlines)
     sections = [
         *(_results(run) for run in page.runs),
         Section("searches", "Searches", tuple(_searches(page))),
@@ -70,7 +71,8 @@ def page_document(page: Page) -> Document:
         title=title,
         tab=" · ".join([title, *map(words.sentence, page.headlines)]),
         meta=tuple(map(_meta, page.runs)),
-        lead=words_first or (Text("No search came to a result."),),
+        verdict=Text("Aborted", "alarm") if is_aborted else None,
+        lead=in_words or (Text("No search came to a result."),),
         tiles=tuple(map(_tile, page.headlines)),
         warnings=tuple(
             f"{labels}: {note}" if labels else note for note, labels in words.notes(page)

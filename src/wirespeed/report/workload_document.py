@@ -15,7 +15,7 @@ def workload_document(labels: Sequence[Labelled], pair: Pair | None) -> Document
     """Give all labels with their trials, and the answer where two are compared."""
     sections = (
         Section("figures", "Figures", (_figures(labels),)),
-        Section("beside", "Beside it", tuple(_beside(labels))),
+        Section("beside", "What the hosts did", tuple(_beside(labels))),
         *(
             Section(f"label-{number}", one.workload.label, tuple(_trials(one)))
             for number, one in enumerate(labels, 1)
@@ -68,8 +68,8 @@ def _beside(labels: Sequence[Labelled]) -> Iterator[Block]:
     names = [one.workload.label for one in labels]
     if rows := beside(labels):
         yield Grid(
-            title="What the hosts did",
-            caption="The median of the trials.",
+            title="Median of the trials",
+            caption="",
             columns=columns("host", "what", *names, words=["host", "what"]),
             rows=tuple(text(row.host, row.what, *row.values) for row in rows),
         )
