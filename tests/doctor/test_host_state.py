@@ -1,14 +1,18 @@
 """What stands on a host, compared: what is set is in it, what moves by itself is not."""
 
+import re
 from pathlib import Path
 
 from wirespeed.doctor.host_state import differences, values_of
+from wirespeed.facts.driver_log import DriverLog
 from wirespeed.facts.kernel import Kernel
+from wirespeed.facts.module import DRIVERS_TOO
 from wirespeed.facts.netstack import NetStack
 from wirespeed.model.capture import parse_capture
 from wirespeed.model.fact import HostFacts
 from wirespeed.model.observed import Known
 
+TESTS = Path(__file__).parents[1]
 MARK = "wirespeed-capture 1 m-1234"
 LINKS = """\
 [{{"ifindex":{index},"ifname":"eth0","flags":["BROADCAST","UP"{live}],"mtu":{mtu},\
@@ -71,6 +75,20 @@ def test_a_clock_source_that_the_watchdog_changed_is_no_difference_and_a_release
     assert differences("alpha", values_of(before), values_of(kernel("hpet"))) == ()
     (one,) = differences("alpha", values_of(before), values_of(kernel("tsc hpet", "6.1.1")))
     assert (one.before, one.now) == ("6.1.0", "6.1.1")
+
+
+def test_memory_that_is_taken_and_what_the_kernel_says_meanwhile_are_no_differences():
+    text = (TESTS / "facts/samples/captures/igb-lab.txt").read_text()
+    before = HostFacts("alpha", parse_capture(text, "alpha"))
+    taken, count = re.subn(r"((?:MemFree|MemAvailable|Cached):\s+)(\d+)", r"\g<1>1\2", text)
+    assert count > 2 and "Node 0 MemFree" in text
+    mark = re.search(r"^(\S+) begin module-messages .*\n", taken, re.M)
+    assert mark is not None
+    line = "[   99.1] igb 0000:01:00.0: probe with driver igb failed with error -5\n"
+    said = f"{taken[: mark.end()]}{DRIVERS_TOO}\n{line}{taken[mark.end() :]}"
+    now = HostFacts("alpha", parse_capture(said, "alpha"))
+    assert now[DriverLog].refusals and not before[DriverLog].refusals
+    assert differences("alpha", values_of(before), values_of(now)) == ()
 
 
 def test_differences_come_in_the_same_order_whatever_the_order_of_the_values():

@@ -16,8 +16,8 @@ from wirespeed.model.proof import Difference
 
 NOT_THERE = "not there"
 COUNTED = {
-    "Counters", "Cpus", "Interrupts", "Mitigations", "Modules", "PciAer", "RealtimeThreads",
-    "Session", "Softnet", "TcpCounts", "Virtualization", "Workload", "Wsl",
+    "Counters", "Cpus", "DriverLog", "Interrupts", "Mitigations", "Modules", "PciAer",
+    "RealtimeThreads", "Session", "Softnet", "TcpCounts", "Virtualization", "Workload", "Wsl",
 }  # fmt: skip
 """Facts that are counters, or are about what runs and what the machine is, and not what is set."""
 MOVES = {
@@ -28,8 +28,8 @@ MOVES = {
     # The kernel's watchdog takes a TSC that it finds unstable away; no step sets it.
     "Kernel": {"clocksource", "clocksources"},
     "CpuPower": {"current_hz", "idle_states"},
-    "Memory": {"available_bytes", "free", "free_bytes", "node_bytes", "swap_free_bytes",
-               "swapped_in_pages", "total_bytes"},
+    "Memory": {"available_bytes", "free", "free_bytes", "node_bytes", "node_free_bytes",
+               "swap_free_bytes", "swapped_in_pages", "total_bytes"},
     "Ovs": {"datapath_flows", "offloaded_flows"},
     "DriverOrigin": {"symbol_errors"},
     "Steering": {"files"},
