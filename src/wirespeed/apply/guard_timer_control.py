@@ -1,4 +1,4 @@
-"""Control that does a step which may cut us off under its timer, and all else as ever."""
+"""Control that does a step which may cut off the connection under its timer, others without."""
 
 from collections.abc import Mapping, Sequence
 from typing import Protocol
@@ -11,7 +11,7 @@ from wirespeed.model.plan import Plan
 from wirespeed.model.step import State, Step
 
 CONFIRM_WITHIN_S = 60
-"""How long a host waits for us to come back before it undoes the step."""
+"""How long a host waits for wirespeed to reconnect before it undoes the step."""
 
 
 class TimedControl(HostControl, Protocol):

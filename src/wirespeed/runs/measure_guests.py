@@ -45,7 +45,7 @@ class GuestMeasuring:
         self._spec, self._runners = spec, runners
 
     def measure(self, facts: Mapping[str, HostFacts], record: Record, doing: Doing) -> str:
-        """Measure all that the spec asks for; say how much it was.
+        """Measure all that the spec asks for; say between what.
 
         Raises MeasurementError `guests.none` where there is nothing to measure between.
         """
@@ -58,30 +58,23 @@ class GuestMeasuring:
                 so="nothing can be measured between guests",
                 next="give two guests on two hosts `kind: namespace`, or qemu, or libvirt",
             )
-        count = 0
-
-        def counted(trial: NetworkTrial) -> None:
-            nonlocal count
-            record(trial)
-            count += 1
-
         of = self._spec.measure
         hosts = {name: self._runners[name] for name in self._spec.hosts}
-        idle_hosts(hosts, counted, doing)
-        iperf3_matrix(endpoints, hosts, of.iperf3, pairs, counted, doing)
-        flood_pings(endpoints, of.ping, pairs, counted, doing)
+        idle_hosts(hosts, record, doing)
+        iperf3_matrix(endpoints, hosts, of.iperf3, pairs, record, doing)
+        flood_pings(endpoints, of.ping, pairs, record, doing)
         of_vlans = self._spec.guests_own_vfs
         if not of_vlans:
             places = {host: self._offload_place(facts[host], host) for host in facts}
-            offloads(endpoints, places, pairs, of.failover.load_pps, counted, doing)
+            offloads(endpoints, places, pairs, of.failover.load_pps, record, doing)
         if self._spec.failover is not Failover.NONE:
             switches = list(self._switches(endpoints[pairs[0].client].host, facts))
             bonds = {} if of_vlans else {host: self._bond(facts[host], host) for host in facts}
-            failovers(endpoints, of.failover, pairs[0], switches, counted, doing, bonds)
+            failovers(endpoints, of.failover, pairs[0], switches, record, doing, bonds)
         ports = {host: self._netdevs(facts[host], host) for host in facts} if of_vlans else {}
         ends = {} if of_vlans else host_ends(self._spec, hosts)
-        isolation(endpoints, hosts, of.isolation, counted, ports, doing, ends)
-        return f"{count} trials between {len(endpoints)} guests"
+        isolation(endpoints, hosts, of.isolation, record, ports, doing, ends)
+        return f"between {len(endpoints)} guests"
 
     def _switches(self, host: str, facts: Mapping[str, HostFacts]) -> Iterator[PortSwitch]:
         """Give every port of a host, to be taken away and given back."""

@@ -34,7 +34,7 @@ class HostMeasuring:
         record: Callable[[NetworkTrial], None],
         doing: Callable[[str], None],
     ) -> str:
-        """Measure all that the spec asks for; say how much it was.
+        """Measure all that the spec asks for; say between what.
 
         Raises MeasurementError `hosts.none` where there is nothing to measure between.
         """
@@ -46,21 +46,14 @@ class HostMeasuring:
                 so="nothing can be measured between hosts",
                 next="name two hosts, and `underlay: {subnet: 192.168.9.0/24, mtu: 9000}`",
             )
-        count = 0
-
-        def counted(trial: NetworkTrial) -> None:
-            nonlocal count
-            record(trial)
-            count += 1
-
         ends = {name: self._endpoint(name, facts[name], network) for name in self._spec.hosts}
         pairs = [Pair(client=a, server=b, network=NETWORK) for a, b in pairwise(self._spec.hosts)]
         hosts = {name: self._runners[name] for name in self._spec.hosts}
         of = self._spec.measure
-        idle_hosts(hosts, counted, doing)
-        iperf3_matrix(ends, hosts, of.iperf3, pairs, counted, doing)
-        flood_pings(ends, of.ping, pairs, counted, doing)
-        return f"{count} trials between {len(hosts)} hosts"
+        idle_hosts(hosts, record, doing)
+        iperf3_matrix(ends, hosts, of.iperf3, pairs, record, doing)
+        flood_pings(ends, of.ping, pairs, record, doing)
+        return f"between {len(hosts)} hosts"
 
     def _endpoint(self, name: str, facts: HostFacts, network: HostNetwork) -> Endpoint:
         """Give a host as one end of a flow."""

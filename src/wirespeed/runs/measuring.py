@@ -24,7 +24,7 @@ class Measuring(Protocol):
         record: Callable[[NetworkTrial], None],
         doing: Callable[[str], None],
     ) -> str:
-        """Measure all that the spec asks for; say how much it was. Raises MeasurementError."""
+        """Measure all that the spec asks for; say between what. Raises MeasurementError."""
         ...
 
 

@@ -26,6 +26,7 @@ from wirespeed.model.error import InputError, WirespeedError
 from wirespeed.model.fact import HostFacts
 from wirespeed.model.finding import Diagnosis
 from wirespeed.model.journal import StepProgress, progress
+from wirespeed.model.network_trial import NetworkTrial
 from wirespeed.model.observed import CannotTellError, Known
 from wirespeed.model.plan import Plan
 from wirespeed.model.proof import Compared, Difference, Stage, StageEnd, When
@@ -202,7 +203,15 @@ class Proving:
 
     def _measure(self, facts: Mapping[str, HostFacts]) -> None:
         with self._stage(Stage.MEASURE) as says:
-            says(self._measuring.measure(facts, self._folder.trial, _doing))
+            trials = 0
+
+            def record(trial: NetworkTrial) -> None:
+                nonlocal trials
+                self._folder.trial(trial)
+                trials += 1
+
+            between = self._measuring.measure(facts, record, _doing)
+            says(f"{trials} trials {between}")
 
     def _undo(self) -> None:
         plan = self._run.plan
