@@ -82,6 +82,8 @@ def test_after_a_change_the_pair_is_told_and_the_exit_code_says_whether_it_helpe
     assert "every trial of after is below every trial of before" in said
     assert "2 of 70 orders" in said
     assert "answer better" in said
+    assert f"report: {out / 'workload.html'}" in after.output
+    assert "every trial of after is below" in (out / "workload.html").read_text()
     page = (out / "workload.md").read_text()
     assert "| before | 11.5 | 10 | 13 | 4 | 0 |" in page
     assert "| after | 6.5 | 5 | 8 | 4 | 0 |" in page

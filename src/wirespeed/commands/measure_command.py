@@ -15,7 +15,7 @@ from wirespeed.measure.workload.folder import (
 from wirespeed.model.error import InputError
 from wirespeed.model.shown import shown
 from wirespeed.model.workload_trial import Workload
-from wirespeed.runs.workload import REPORT, measure_workload, report_workload
+from wirespeed.runs.workload import PAGE, measure_workload, report_workload
 
 LABEL = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,39}")
 
@@ -34,7 +34,7 @@ LABEL = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,39}")
               help="A trial that takes longer is ended, and failed.")  # fmt: skip
 @click.option("--label", default="before", show_default=True, help="Such as before, after.")
 @click.option("--out", type=click.Path(path_type=Path), required=True,
-              help=f"Folder: {WORKLOADS} and {REPORT}.")  # fmt: skip
+              help=f"Folder: {WORKLOADS} and {PAGE}.")  # fmt: skip
 @click.option("--compare", "other", type=click.Path(path_type=Path),
               help="Folder of the trials before the change, if that is another one.")  # fmt: skip
 @click.option("--resume", is_flag=True, help="Go on with this label, up to -n trials.")

@@ -20,6 +20,7 @@ from wirespeed.measure.workload.watch import CounterSource
 from wirespeed.model.error import InputError
 from wirespeed.model.shown import shown
 from wirespeed.model.workload_trial import Labelled, Workload, WorkloadTrial
+from wirespeed.report.document_html import render_html
 from wirespeed.report.document_markdown import render_markdown
 from wirespeed.report.workload_answer import pair_json
 from wirespeed.report.workload_document import workload_document
@@ -27,7 +28,7 @@ from wirespeed.report.workload_text import label_lines, pair_lines, trial_line
 from wirespeed.runs.access import REACHED, counters_at
 from wirespeed.terminal import echo
 
-REPORT = "workload.md"
+PAGE, MARKDOWN = "workload.html", "workload.md"
 
 
 def measure_workload(
@@ -55,13 +56,15 @@ def report_workload(out: Path, other: Path | None, *, as_json: bool) -> int:
     labels = _labels(out)
     pair = _pair(labels, other)
     shown_labels = labels if pair is None else (pair.before, *_without(labels, pair.before))
-    write_result(out / REPORT, render_markdown(workload_document(shown_labels, pair)))
+    document = workload_document(shown_labels, pair)
+    write_result(out / MARKDOWN, render_markdown(document))
+    write_result(out / PAGE, render_html(document))
     if as_json and pair is not None:
         echo(pair_json(pair))
     if not as_json:
         echo()
         echo("\n".join(label_lines(labels) if pair is None else pair_lines(pair)))
-        echo(f"\nreport: {out / REPORT}")
+        echo(f"\nreport: {out / PAGE}")
     if pair is None:
         return int(any(trial.figure is None for one in labels for trial in one.trials))
     return 0 if pair.verdict is Verdict.BETTER else 1
