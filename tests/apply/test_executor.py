@@ -9,7 +9,7 @@ from described_host import MADE, DescribedHost, Killed, Put
 
 from wirespeed import catalog
 from wirespeed.apply.control import Changed
-from wirespeed.apply.executor import Executor
+from wirespeed.apply.executor import SETTLING_TRIES, Executor
 from wirespeed.apply.planner import make_plan
 from wirespeed.model.command import Command
 from wirespeed.model.error import ApplyError, HostError, LeftChangedError
@@ -390,6 +390,39 @@ def test_what_went_with_a_reboot_is_done_again_though_a_step_changed_by_itself_m
     assert host.values == dict.fromkeys("abc", 10)
     verdicts = [(one.number, one.verdict) for one in again if isinstance(one, Result)]
     assert verdicts[:2] == [(0, Verified.CHANGED_MEANWHILE), (0, Verified.VERIFIED)]
+
+
+class Overwrites(DescribedHost):
+    """A driver that sets `a` of its own once more, so often, after it was set."""
+
+    def __init__(self, times: int) -> None:
+        super().__init__(dict(START))
+        self.times = times
+
+    def change(self, step: Step, commands: Sequence[Command], now: State | None = None) -> Changed:
+        changed = super().change(step, commands, now)
+        if self.times and commands and commands[0].argv[1] == "a":
+            self.times -= 1
+            self.values["a"] = 7
+            return Changed("", self.read([step])[0])
+        return changed
+
+
+@pytest.mark.parametrize(("again_s", "times"), [(0.01, 1), (0.01, 3), (0.01, 4), (0, 1)])
+def test_what_a_driver_overwrites_is_set_again_a_few_times_where_the_step_says_so(
+    again_s: float, times: int, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(Put, "again_s", again_s)
+    host, journal = Overwrites(times), list[Entry]()
+    plan = plan_of(host)
+    if again_s and times <= SETTLING_TRIES:
+        executor(plan, host, journal).apply()
+        assert host.values == GOAL
+        executor(plan, host, journal).undo()
+    else:
+        with pytest.raises(ApplyError, match=r"step\.contradicted"):
+            executor(plan, host, journal).apply()
+    assert host.values == START
 
 
 class TestUndoOfWhatCannotBeRead:

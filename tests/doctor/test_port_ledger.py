@@ -86,8 +86,8 @@ def test_isolated_cores_are_a_ceiling_for_dpdk():
         )
     found = of(text, Question(purpose=Purpose.DPDK, frame_bytes=64))
     cores = next(c for c in found.ceilings if c.element == "cores")
-    assert cores.load_pps.low == pytest.approx(2 * 3.4e9 / 37)
-    assert cores.load_pps.high == pytest.approx(2 * 3.4e9 / 30)
+    assert cores.load_pps.low == pytest.approx(2 * 3.4e9 / 43.7)
+    assert cores.load_pps.high == pytest.approx(2 * 3.4e9 / 33)
     assert any(i.assumed for i in cores.inputs)
 
 

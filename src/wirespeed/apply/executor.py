@@ -22,6 +22,7 @@ from wirespeed.apply.put_back import PutBack
 from wirespeed.apply.read_states import read_states, settled
 from wirespeed.apply.record import Record
 from wirespeed.catalog import read_step
+from wirespeed.host.clock import sleep_s
 from wirespeed.model.error import ApplyError, LeftChangedError
 from wirespeed.model.journal import (
     Begun,
@@ -127,12 +128,16 @@ class Executor:
     def _do_settled(self, number: int, planned: PlannedStep) -> Result:
         """Do a step; once more where what steps of the run made or altered changed by itself.
 
-        A driver that the kernel binds to a new VF gives it an address a moment after it is there.
+        A driver that the kernel binds to a new VF gives it an address a moment after it is there;
+        one whose link comes up sets flow control as it was negotiated.
         """
         result = self._do(number, planned)
         for _ in range(SETTLING_TRIES):
             is_ours = planned.before is None or self._record.is_touched(number)
-            if result.verdict is not Verified.CHANGED_MEANWHILE or not is_ours:
+            again_s = read_step(planned.step).again_s
+            if result.verdict is Verified.CONTRADICTED and again_s:
+                sleep_s(again_s)
+            elif result.verdict is not Verified.CHANGED_MEANWHILE or not is_ours:
                 break
             result = self._do(number, planned)
         return result

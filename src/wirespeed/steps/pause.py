@@ -20,6 +20,7 @@ class Pause(EthtoolSetting):
     """
 
     danger: ClassVar[Danger] = Danger.DROPS_LINK
+    again_s: ClassVar[float] = 3
     shown_by: ClassVar[str] = "-a"
     set_by: ClassVar[str] = "-A"
     phase: ClassVar[Phase | None] = Phase.RINGS
