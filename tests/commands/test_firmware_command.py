@@ -116,7 +116,7 @@ def test_settings_are_shown_stored_for_the_next_boot_and_put_back(
     line = f"mstconfig -d {CARD} -y set SRIOV_EN=1 NUM_OF_VFS=16 CQE_COMPRESSION=1"
     assert line in re.sub(r" \\\n *", " ", shown)
     assert bench.card.next_boot == SETTINGS
-    call(*words, *GO)
+    assert "takes it back" in call(*words, *GO)
     assert bench.card.next_boot == {"SRIOV_EN": 1, "NUM_OF_VFS": 16, "CQE_COMPRESSION": 1}
     assert bench.card.in_force == SETTINGS
     undone(tmp_path)
@@ -152,7 +152,8 @@ def test_a_reset_alone_brings_what_waits_and_says_that_nothing_takes_it_back(
     with pytest.raises(InputError) as caught:
         call("--reset", *GO, "--allow-cutoff")
     assert caught.value.what == "plan.no_way_back"
-    call("--reset", *GO, "--allow-cutoff", "--allow-no-undo")
+    said = call("--reset", *GO, "--allow-cutoff", "--allow-no-undo")
+    assert f"no undo takes back: firmware_reset {CARD}" in said and "takes it back" not in said
     assert bench.card.in_force == {"NUM_OF_VFS": 16}
     with pytest.raises(LeftChangedError):
         undone(tmp_path)

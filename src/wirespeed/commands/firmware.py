@@ -1,13 +1,12 @@
 """`wirespeed firmware`: settings and images of a ConnectX card, planned, done and undone."""
 
 import re
-from pathlib import Path
-from typing import get_args
+from typing import Any, get_args
 
 import click
 
 from wirespeed.commands.described import Described
-from wirespeed.commands.shared_options import break_lock
+from wirespeed.commands.shared_options import apply_options
 from wirespeed.host.reach_destination import HERE
 from wirespeed.model.error import InputError
 from wirespeed.model.names import PCI_ADDRESS
@@ -57,19 +56,7 @@ MAX_VALUE = 65535
 @click.option(
     "--reset", "is_reset", is_flag=True, help="Reset the card: its ports go down for seconds."
 )
-@click.option(
-    "--apply", "is_applied", is_flag=True, help="Apply the plan; without it the plan is only shown."
-)
-@click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
-@click.option(
-    "--run", "folder", type=click.Path(path_type=Path), help="Folder of the run, with its journal."
-)
-@click.option(
-    "--allow-cutoff", is_flag=True, help="Also change the port that the host is reached by."
-)
-@click.option("--allow-firmware", is_flag=True, help="Also write firmware of a card.")
-@click.option("--allow-no-undo", is_flag=True, help="Also apply steps that cannot be undone.")
-@break_lock
+@apply_options
 def firmware(
     host: str,
     port: str,
@@ -78,13 +65,7 @@ def firmware(
     former_image: str,
     may_be_older: bool,
     is_reset: bool,
-    is_applied: bool,
-    yes: bool,
-    folder: Path | None,
-    allow_cutoff: bool,
-    allow_firmware: bool,
-    allow_no_undo: bool,
-    breaks_lock: bool,
+    **allowed: Any,
 ) -> int:
     """Store settings in a card's firmware, burn an image, or reset the card.
 
@@ -100,15 +81,7 @@ def firmware(
         former_image,
         may_be_older=may_be_older,
         is_reset=is_reset,
-        allowed=Allowed(
-            folder,
-            is_applied=is_applied,
-            yes=yes,
-            allow_cutoff=allow_cutoff,
-            allow_firmware=allow_firmware,
-            allow_no_undo=allow_no_undo,
-            breaks_lock=breaks_lock,
-        ),
+        allowed=Allowed(**allowed),
     )
     return set_firmware(asked)
 

@@ -1,6 +1,7 @@
-"""Options that several commands have: of hosts that are locked, and of undo."""
+"""Options that several commands have: of what is applied to one host, of locks, and of undo."""
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, TypeVar
 
 import click
@@ -30,3 +31,32 @@ def undo_options(command: F) -> F:
         "`mtu eth0`.",
     )
     return force(forget(command))
+
+
+def apply_options(command: F) -> F:
+    """Give a command the options whose values are the fields of `host_plan.Allowed`."""
+    for option in (
+        break_lock,
+        click.option(
+            "--allow-no-undo", is_flag=True, help="Also apply steps that cannot be undone."
+        ),
+        click.option("--allow-firmware", is_flag=True, help="Also write firmware of a card."),
+        click.option(
+            "--allow-cutoff", is_flag=True, help="Also change the port that the host is reached by."
+        ),
+        click.option(
+            "--run",
+            "folder",
+            type=click.Path(path_type=Path),
+            help="Folder of the run, with its journal.",
+        ),
+        click.option("--yes", is_flag=True, help="Do not ask for confirmation."),
+        click.option(
+            "--apply",
+            "is_applied",
+            is_flag=True,
+            help="Apply the plan; without it the plan is only shown.",
+        ),
+    ):
+        command = option(command)
+    return command

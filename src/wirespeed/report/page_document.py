@@ -84,7 +84,11 @@ def page_document(page: Page) -> Document:
 
 def _meta(run: Run) -> str:
     setup = run.setup
-    machine = list(setup.machine.values())[:3]
+    # Its CPUs are a number with a list: that they are CPUs is not seen.
+    machine = [
+        f"{label} {value}" if label == "usable CPUs" else value
+        for label, value in list(setup.machine.items())[:3]
+    ]
     said = " · ".join([setup.started_at, *machine, f"wirespeed {setup.wirespeed}"])
     return f"{run.label}: {said}" if run.label else said
 

@@ -16,7 +16,7 @@ from wirespeed.model.port import PortKind
 from wirespeed.model.shown import shown
 from wirespeed.model.step import Step
 from wirespeed.report.plan_text import plan_lines
-from wirespeed.runs.access import REACHED, control_by, runner_at
+from wirespeed.runs.access import control_by, runner_at
 from wirespeed.runs.host_plan import Allowed, do_plan
 from wirespeed.runs.hosts_of_spec import lone_host
 from wirespeed.runs.plan_hosts import facts_at
@@ -76,7 +76,7 @@ def set_firmware(asked: FirmwareRequest) -> int:
                 "firmware.host",
                 where=shown(asked.host, 80),
                 found="a file, or a host on which no command can be run",
-                next=REACHED,
+                next="here, or ssh://USER@HOST",
             )
         steps = list(_steps(asked, card, runner))
         controls = {name: control_by(name, place, runner)}

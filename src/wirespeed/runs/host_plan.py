@@ -64,7 +64,11 @@ def do_plan(
             )
         run.begin_anew()
         apply_plan(run, plan, controls, spec=spec)
-    echo(f"`wirespeed undo {where}` takes it back")
+    one_way = [step for step in plan.steps if not step.no_op and not step.undo]
+    if len(one_way) < sum(not step.no_op for step in plan.steps):
+        echo(f"`wirespeed undo {where}` takes it back")
+    for step in one_way:
+        echo(f"no undo takes back: {step.kind} {step.subject}")
     return 0
 
 

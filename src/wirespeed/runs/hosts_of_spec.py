@@ -22,7 +22,7 @@ from wirespeed.model.fact import HostFacts
 from wirespeed.model.spec.members import read_spec_data
 from wirespeed.model.spec.spec import Spec
 from wirespeed.platforms.access import access_for, way_to
-from wirespeed.runs.access import REACHED, control_by, runner_at
+from wirespeed.runs.access import control_by, runner_at
 from wirespeed.runs.captures import Gathered, gather
 from wirespeed.runs.guest_machines import guest_controls, guest_runners, with_guest_keys
 from wirespeed.runs.plan_hosts import require_whole
@@ -141,7 +141,7 @@ def _runner(name: str, place: Destination, stack: ExitStack, spec: Spec) -> Runn
         where=name,
         found=f"{place.text} is {'a file' if found is None else found[0].name}",
         so="there is nothing to change",
-        next=f"name a host: {REACHED}",
+        next="name a host: `here`, or ssh://USER@HOST",
     )
 
 
