@@ -16,7 +16,7 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from copy import deepcopy
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Self
 
@@ -35,6 +35,8 @@ IN_MEMORY = Path("/dev/shm") if os.access("/dev/shm", os.W_OK) else None  # noqa
 """A tree of thousands of small files; tools are not there, as it may be mounted noexec."""
 NOT_THERE = "No such file or directory"
 MARK = "case"
+_TAKEN: dict[str, str] = {}
+"""Captures by the description that they are of."""
 
 
 class DescriptionError(Exception):
@@ -101,7 +103,17 @@ def _replaced(text: str, old: str, new: str, where: str) -> str:
 
 
 def capture_of(host: Host) -> str:
-    """Run the collector over a description. Raises DescriptionError where they do not fit."""
+    """Run the collector over a description. Raises DescriptionError where they do not fit.
+
+    Equal descriptions give equal captures, so a process runs the collector once for each.
+    """
+    key = repr(replace(host, denied=set())) + repr(sorted(host.denied))
+    if key not in _TAKEN:
+        _TAKEN[key] = _taken(host)
+    return _TAKEN[key]
+
+
+def _taken(host: Host) -> str:
     with _folder(IN_MEMORY) as root, _folder(None) as tools:
         answers = {**host.answers, **{line: _json(data) for line, data in host.data.items()}}
         _lay_out(root, host.files)

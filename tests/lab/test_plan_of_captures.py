@@ -11,7 +11,7 @@ from program import wirespeed
 from wirespeed.lab.machine_spec import LabSpec, MachineSpec
 from wirespeed.lab.machines import Machines
 
-pytestmark = [pytest.mark.machines, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.machines, pytest.mark.rare, pytest.mark.timeout(900)]
 PORTS = ("0000:01:00.0", "0000:02:00.0")
 WANTED = {
     "approach": "legacy-vlan",

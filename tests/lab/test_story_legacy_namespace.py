@@ -14,7 +14,7 @@ from wirespeed.measure.network.endpoint import Endpoint
 from wirespeed.measure.network.endpoints import endpoints_of
 from wirespeed.runs.hosts_of_spec import read_spec, runners_of
 
-pytestmark = [pytest.mark.machines, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.machines, pytest.mark.rare, pytest.mark.timeout(900)]
 HEADERS_BYTES = 28
 """IPv4 and ICMP: what `ping -s` leaves out."""
 

@@ -6,10 +6,17 @@ from proof import plan_on, prove
 from pydantic import ValidationError
 from samples import is_never_guessed, sample, state_of
 
+from wirespeed.apply import executor
 from wirespeed.model.command import Command
 from wirespeed.steps.pause import Pause
 
 OFF = Pause(netdev="eth0", autoneg=False, rx=False, tx=False)
+
+
+@pytest.fixture(autouse=True)
+def no_wait(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A described host settles at once."""
+    monkeypatch.setattr(executor, "sleep_s", lambda _: None)
 
 
 def host(autoneg: str, rx: str, tx: str) -> DescribedPorts:
