@@ -439,6 +439,22 @@ def test_a_host_that_was_lost_before_it_knew_of_the_undo_is_no_reason_to_refuse(
         assert_says(copies, run)
 
 
+def test_a_run_begun_anew_and_killed_before_its_hosts_knew_is_applied(
+    host: Path, controls: dict[str, PosixControl], copies: Path
+):
+    """Its first line equals that of the run that was undone, whose copy is longer."""
+    with open_run(host / "run") as run:
+        plan = plan_for(host, controls)
+        apply_plan(run, plan, controls)
+        undo_plan(run, plan, controls, "spec")
+        run.begin_anew()
+        run.write(Begun(at="now", plan=plan))
+    with open_run(host / "run") as run:
+        apply_plan(run, plan, controls)
+        assert_says(copies, run)
+        assert outcome(copy_of(copies, run).entries) == "applied"
+
+
 def test_a_copy_that_stands_of_a_run_folder_that_knows_nothing_is_not_written_over(
     host: Path, controls: dict[str, PosixControl], copies: Path
 ):

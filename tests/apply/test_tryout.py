@@ -179,6 +179,26 @@ def test_a_controller_that_dies_in_the_midst_leaves_a_host_that_goes_back(
     assert is_as_before(host)
 
 
+def test_a_controller_that_dies_before_its_first_line_is_no_obstacle_to_the_next(
+    host: Path, controls: dict[str, PosixControl]
+):
+    """The timers ran off and took nothing back, for nothing was done."""
+    plan = plan_for(host, controls)
+    with open_run(host / "run") as run:
+
+        def die(_: object) -> None:
+            raise KeyboardInterrupt
+
+        run.write = die  # type: ignore[method-assign]
+        with pytest.raises(KeyboardInterrupt):
+            apply_plan(run, plan, controls, try_s=LONG_S)
+        LocalRunner().run(["sh", str(host / "try" / run.id / "undo")])
+    with open_run(host / "run") as run:
+        applied(run, host, controls, LONG_S)
+        undo_plan(run, plan, controls, "spec")
+    assert is_as_before(host) and sleepers(host) == []
+
+
 def test_undo_ends_the_timer_first(host: Path, controls: dict[str, PosixControl]):
     with open_run(host / "run") as run:
         plan = applied(run, host, controls, LONG_S)

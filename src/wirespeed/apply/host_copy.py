@@ -111,6 +111,8 @@ class HostCopy:
             else:
                 self.other = spoilt
             return
+        if _is_begun_only(own) and outcome(told.entries) == "undone":
+            return  # Of what was undone before this beginning: nothing of this one is there yet.
         how = relation(own, told.entries)
         if how is Relation.BEHIND:
             self._stands(told, kept_of(own, told.entries))
@@ -199,6 +201,11 @@ class HostCopy:
 
     def _part(self) -> list[Entry]:
         return part_of(self._entries, self.place, self.run)
+
+
+def _is_begun_only(own: Sequence[Entry]) -> bool:
+    """Tell whether nothing was done on the host since the run was begun."""
+    return not any(isinstance(entry, Intent) for entry in own)
 
 
 def copy_name(run: str, place: str) -> str:

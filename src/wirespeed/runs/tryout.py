@@ -54,8 +54,14 @@ def start(run: Run, plan: Plan, controls: Mapping[str, HostControl], seconds: in
 
     Raises ApplyError `try.not_started`. The hosts must be taken.
     """
+    owner, is_tried = owner_of(run.id, run.folder), bool(tried_s(run.entries))
     for place, hand in tried_hosts(plan, controls).items():
-        reason = hand.start_tryout(owner_of(run.id, run.folder), seconds)
+        reason = hand.start_tryout(owner, seconds)
+        # A controller that was killed before the journal's first line left a timer that took
+        # nothing back: the run is as new on that host.
+        if reason and not is_tried and hand.ask_tryout()[0] is Tryout.UNDONE:
+            hand.forget_tryout()
+            reason = hand.start_tryout(owner, seconds)
         if reason:
             raise ApplyError(
                 "try.not_started",
