@@ -4,7 +4,8 @@ cases/<slug>/present_<what>/       the condition is there
 cases/<slug>/absent_<what>/        it is not
 cases/<slug>/cannot_tell_<what>/   a fact is missing
   capture.txt     as the collector prints it; sections that the rule does not read are left out
-  expected.json   question (left out: none), findings, and where it cannot tell or does not apply
+  expected.json   question (left out: none), findings, and where it cannot tell or does not apply;
+                  `source`: where the case is from
 """
 
 import json
@@ -48,6 +49,7 @@ def said(diagnosis: Diagnosis) -> dict[str, Any]:
 def test_a_rule_says_what_its_case_expects(folder: Path):
     expected = json.loads((folder / "expected.json").read_text())
     question = Question(**expected.pop("question", {}))
+    expected.pop("source", "")
     capture = parse_capture((folder / "capture.txt").read_text(), folder.name)
     diagnosis = diagnose(HostFacts("host", capture), question, [BY_SLUG[folder.parent.name]])
     assert not diagnosis.faults

@@ -1,19 +1,31 @@
 """What the kernel said when it refused a network card, or a part of one."""
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import ClassVar, Self
 
-from wirespeed.facts.module import DRIVERS_TOO, REFUSALS, log_of
+from wirespeed.facts.module import COMPLAINTS, DRIVERS_TOO, REFUSALS, VF_REFUSALS, VFS_TOO, log_of
 from wirespeed.facts.ports import Ports
 from wirespeed.model.capture import Capture
 from wirespeed.model.fact import Fact
 from wirespeed.model.observed import Absent, Known, Observed, Unreadable
 from wirespeed.model.port import Port
 
-VF_BARS = re.compile(r"BAR (?:[7-9]|1[0-2])\b|\bVF BAR\b|not enough MMIO resources for SR-IOV")
+VF_BARS = re.compile(
+    r"BAR (?:[7-9]|1[0-2])\b|\bVF BAR\b|not enough MMIO resources for SR-IOV|VFs \(bus"
+)
 """BARs 7 to 12 are those of the VFs (drivers/pci/pci.h, PCI_IOV_RESOURCES)."""
+HARMLESS = re.compile(r"\bBAR 6\b|\[io\b")
+"""BAR 6 is the option ROM, which nothing reads after the BIOS; no card of today needs I/O ports."""
 REFUSAL = re.compile("|".join(REFUSALS))
+VF_REFUSAL = re.compile("|".join(VF_REFUSALS))
+PACKAGE_LOADED = re.compile(r"DDP package.*(?:successfully loaded|already present)")
+PACKAGE = re.compile(r"[Ss]afe [Mm]ode|DDP package")
+"""What ice says of its package before it has it, or has it again, is of the past."""
+MODULE_REFUSED = re.compile(COMPLAINTS[1])
+"""Of a port without a driver: with the module in it, the driver does not start the function."""
+CHANGING = re.compile(r"^\[[ \d.]+\] ?|\(pid \d+\)")
 MOST_SHOWN = 4
 
 
@@ -22,8 +34,12 @@ class DriverLog(Fact):
     """Refusals by the PCI address of the function that they are about, the newest last."""
 
     refusals: dict[str, tuple[str, ...]]
+    vf_refusals: dict[str, tuple[str, ...]]
+    """What the driver of a PF refused to its VFs, by the PF's address."""
     log: Observed[str]
     """Known when the kernel's messages could be read; those at boot may be gone from them."""
+    vf_log: Observed[str]
+    """The same, of a collector that reads what is about VFs."""
 
     script: ClassVar[str] = ""
     """The lines come with those about modules: the messages are read once."""
@@ -31,29 +47,68 @@ class DriverLog(Fact):
     @classmethod
     def parse(cls, capture: Capture) -> Self:
         """Read the section `module-messages` once more, for what is about drivers."""
-        log = log_of(capture)
-        if isinstance(log, Known) and DRIVERS_TOO not in log.value.splitlines():
-            reason = "a former version of the collector read it for modules alone"
-            log = Unreadable(reason, log.source)
-        addresses = {p.pci_address for p in Ports.parse(capture).ports if p.pci_address}
-        refusals: dict[str, tuple[str, ...]] = {}
-        for line in log.value.splitlines() if isinstance(log, Known) else ():
-            if REFUSAL.search(line):
-                for address in addresses:
-                    if re.search(rf"\b{re.escape(address)}\b", line):
-                        refusals[address] = (*refusals.get(address, ()), _message(line))
-        return cls(refusals, log)
+        ports = Ports.parse(capture).ports
+        log = _since(log_of(capture), DRIVERS_TOO, "modules alone")
+        vf_log = _since(log, VFS_TOO, "cards alone")
+        addresses = {p.pci_address for p in ports if p.pci_address}
+        bare = {p.pci_address for p in ports if p.pci_address and p.driver is None}
+        lines = log.value.splitlines() if isinstance(log, Known) else []
+        return cls(
+            refusals=_by_address((line for line in lines if _refuses(line, bare)), addresses),
+            vf_refusals=_by_address(filter(VF_REFUSAL.search, lines), addresses),
+            log=log,
+            vf_log=vf_log,
+        )
 
     def of(self, port: Port) -> Observed[tuple[str, ...]]:
         """Give the refusals of one port; Absent: the kernel told none."""
-        found = self.refusals.get(port.pci_address or "")
-        if found:
-            return Known(found[-MOST_SHOWN:], "dmesg")
-        return self.log if isinstance(self.log, Unreadable) else Absent("dmesg", "no refusal")
+        return _found(self.refusals, port, self.log)
+
+    def of_vfs(self, port: Port) -> Observed[tuple[str, ...]]:
+        """Give what the port's driver refused to its VFs; Absent: nothing."""
+        return _found(self.vf_refusals, port, self.vf_log)
 
     def has_no_room_for_vfs(self, address: str) -> bool:
         """Whether the kernel found no room for the BARs of a function's VFs."""
         return any(VF_BARS.search(line) for line in self.refusals.get(address, ()))
+
+
+def _since(log: Observed[str], mark: str, about: str) -> Observed[str]:
+    if isinstance(log, Known) and mark not in log.value.splitlines():
+        return Unreadable(f"a former version of the collector read it for {about}", log.source)
+    return log
+
+
+def _found(
+    by_address: dict[str, tuple[str, ...]], port: Port, log: Observed[str]
+) -> Observed[tuple[str, ...]]:
+    found = by_address.get(port.pci_address or "")
+    if found:
+        return Known(found[-MOST_SHOWN:], "dmesg")
+    return log if isinstance(log, Unreadable) else Absent("dmesg", "no refusal")
+
+
+def _refuses(line: str, bare: Iterable[str]) -> bool:
+    if MODULE_REFUSED.search(line):
+        return bool(_names(line, bare))
+    return bool(REFUSAL.search(line)) and not HARMLESS.search(line)
+
+
+def _names(line: str, addresses: Iterable[str]) -> list[str]:
+    return [a for a in addresses if re.search(rf"\b{re.escape(a)}\b", line)]
+
+
+def _by_address(lines: Iterable[str], addresses: Iterable[str]) -> dict[str, tuple[str, ...]]:
+    """Give each address its messages; what differs by time and process alone is said once."""
+    found: dict[str, dict[str, str]] = {}
+    for line in lines:
+        for address in _names(line, addresses):
+            if PACKAGE_LOADED.search(line):
+                before = found.get(address, {})
+                found[address] = {k: v for k, v in before.items() if not PACKAGE.search(k)}
+                continue
+            found.setdefault(address, {})[CHANGING.sub("", line)] = _message(line)
+    return {address: tuple(messages.values()) for address, messages in found.items() if messages}
 
 
 def _message(line: str) -> str:

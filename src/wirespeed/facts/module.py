@@ -15,18 +15,28 @@ COMPLAINTS = (
     r"nsupported (SFP|QSFP|module)",  # ixgbe, i40e, ice
     r"Unqualified SFP",  # bnxt_en, bnx2x
 )
+SYNDROME = r"failed, status .*syndrome \(0x"
 REFUSALS = (
     r"probe of [^ ]+ failed with error",  # drivers/base/dd.c
     r"probe with driver [^ ]+ failed with error",  # the same since Linux 6.8
     r"mlx5_load_one failed", r"handle_hca_cap failed", r"Firmware over [0-9]+ MS",
     r"health compromised",  # mlx5: core/main.c, core/health.c
+    SYNDROME,  # mlx5: core/cmd.c, a command that the firmware refused
     r"BAR [0-9]+.*(no space for|failed to assign|can.t assign)",  # drivers/pci/setup-res.c
-    r"not enough MMIO resources",  # drivers/pci/iov.c
-    r"entering Safe Mode",  # ice
+    r"not enough MMIO resources", r"VFs \(bus .* out of range",  # drivers/pci/iov.c
+    r"([Ii]n|ntering) [Ss]afe [Mm]ode",  # ice: ice_main.c
+    r"DDP package.*(not found|could not be|invalid|not valid|not supported|too low)",  # ice
+    r"DDP package.*(successfully loaded|already present)",  # ice: it is out of Safe Mode again
 )  # fmt: skip
 """What drivers and PCI say of a card that they refuse: read with the rest, for driver_log."""
+VF_REFUSALS = (
+    r"VF[- ]?[0-9]* ?is not trusted", r"Unprivileged VF",  # i40e, ice: virtchnl
+    r"override administratively set", r"administratively denied",  # ixgbe, igb, i40e, ice
+)  # fmt: skip
+"""What a PF's driver says when it refuses what a VF asks for: read with the rest, too."""
 DRIVERS_TOO = "wirespeed: drivers too"
-"""Stands before the lines of a collector that reads what is about drivers, too."""
+VFS_TOO = "wirespeed: VFs too"
+"""Stand before the lines of a collector that reads what is about drivers, and about VFs, too."""
 COMPLAINT = re.compile("|".join(COMPLAINTS))
 MLX5_EVENT = re.compile(r"Port module event(?:\[error\])?: module \d+, (Cable [a-z]+)(?:, (.+))?")
 CELSIUS = re.compile(r"(-?\d{1,4}(?:\.\d{1,4})?) degrees C\b.*")
@@ -72,11 +82,16 @@ for netdev in $port_netdevs; do
 	run ethtool-m "$netdev" ethtool -m "$netdev"
 done
 module_messages() {
-	printf '%s\\n' 'DRIVERS_TOO'
-	$limit dmesg | grep -aE 'COMPLAINTS' | tail -n 200
+	printf '%s\\n' 'DRIVERS_TOO' 'VFS_TOO'
+	said=$($limit dmesg | grep -aE 'COMPLAINTS')
+	# What guests and programs ask for again and again must not drive out what was said once.
+	printf '%s\\n' "$said" | grep -aE 'OFTEN' | tail -n 50
+	printf '%s\\n' "$said" | grep -avE 'OFTEN' | tail -n 200
 }
 show module-messages - module_messages
-""".replace("COMPLAINTS", "|".join((*COMPLAINTS, *REFUSALS))).replace("DRIVERS_TOO", DRIVERS_TOO)
+""".replace("COMPLAINTS", "|".join((*COMPLAINTS, *REFUSALS, *VF_REFUSALS)))
+    script = script.replace("OFTEN", "|".join((SYNDROME, *VF_REFUSALS)))
+    script = script.replace("DRIVERS_TOO", DRIVERS_TOO).replace("VFS_TOO", VFS_TOO)
 
     @classmethod
     def parse(cls, capture: Capture) -> Self:

@@ -4,35 +4,81 @@ import re
 from collections.abc import Iterator
 
 from wirespeed.facts.driver_log import VF_BARS, DriverLog
+from wirespeed.facts.module import SYNDROME
 from wirespeed.facts.ports import Ports
+from wirespeed.facts.sriov import Sriov
 from wirespeed.model.command import Command
 from wirespeed.model.finding import ByHand, Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import Known, known
 from wirespeed.model.question import Purpose
 from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
 
+UNFIT = (
+    "the driver and the firmware do not fit: use a newer kernel or the vendor's driver, or a "
+    "firmware that is listed for this driver; in a guest, the host may hide what it asks for",
+    ByHand.SOFTWARE,
+)
+MLX5 = "mlx5_core"
 ADVICE = {
-    re.compile(r"Firmware over \d+ MS|error(?: code)? -16\b"): (
+    ("", re.compile(r"nsupported (?:SFP|QSFP|module)")): (
+        "the driver refuses the card because of the module in it: put in one that the card's maker "
+        "lists, or none, and load the driver again; ixgbe alone takes others with its parameter "
+        "allow_unsupported_sfp=1, untested by its maker",
+        ByHand.HARDWARE,
+    ),
+    ("", re.compile(r"Firmware over \d+ MS|health compromised")): (
         "the card's firmware does not start: power the host off and on (a reboot may not reset the "
         "card), then burn the firmware again",
         ByHand.HARDWARE,
     ),
-    re.compile(r"hca_cap|error(?: code)? -(?:22|95)\b"): (
-        "the driver and the firmware do not fit: use a newer kernel or the vendor's driver, or a "
-        "firmware that is listed for this driver; in a guest, the host may hide what it asks for",
+    (MLX5, re.compile(r"error(?: code)? -16\b")): (
+        "the card's firmware does not start: power the host off and on (a reboot may not reset the "
+        "card), then burn the firmware again",
+        ByHand.HARDWARE,
+    ),
+    (MLX5, re.compile(r"status (?:no resources|exceed limit)")): (
+        "the card has no more of what the command asks for: fewer VFs, channels or flow rules, or "
+        "more of it by the firmware's settings (mstconfig)",
+        ByHand.FIND_FIRST,
+    ),
+    (MLX5, re.compile(r"status (?:bad system state|bad res|resource busy)")): (
+        "the command came in a state in which the firmware does not take it: undo what was set "
+        "before it (VFs bound, switchdev mode, a bond) and take the other order",
+        ByHand.FIND_FIRST,
+    ),
+    (MLX5, re.compile(r"status internal error")): (
+        "the firmware failed by itself: update it, and give its maker the syndrome if it stays",
         ByHand.SOFTWARE,
     ),
-    re.compile(r"BAR \d+|MMIO resources|error(?: code)? -12\b"): (
+    (MLX5, re.compile(r"hca_cap|error(?: code)? -(?:22|95)\b|status bad (?:op|param|in|out)")): (
+        UNFIT
+    ),
+    ("", re.compile(r"VFs \(bus .* out of range")): (
+        "the bridge above has no bus numbers left for so many VFs: enable SR-IOV or ARI in the "
+        "BIOS, ask for fewer, or add pci=assign-busses to the kernel's command line",
+        ByHand.BIOS,
+    ),
+    ("", re.compile(r"BAR \d+|MMIO resources|error(?: code)? -12\b")): (
         "the BIOS left no room for the card's memory: enable Above 4G Decoding (and SR-IOV) there, "
         "ask the firmware for fewer VFs, or add pci=realloc to the kernel's command line",
         ByHand.BIOS,
     ),
-    re.compile(r"Safe Mode"): (
-        "the driver lacks its DDP package: install the linux-firmware package of the kernel",
+    ("ice", re.compile(r"DDP package.*(?:not supported|lower|higher|too low|version)")): (
+        "the DDP package and the driver do not fit: install the package that belongs to this "
+        "driver's version, and load the driver again",
+        ByHand.SOFTWARE,
+    ),
+    ("ice", re.compile(r"[Ss]afe [Mm]ode|DDP package")): (
+        "the driver found no DDP package that it can use: install the linux-firmware package of "
+        "this kernel (/lib/firmware/intel/ice/ddp/ice.pkg), in the initramfs too, and load the "
+        "driver again",
         ByHand.SOFTWARE,
     ),
 }
-"""What was said, and what helps: what was refused once is refused again."""
+"""Driver (empty: any) and what was said, and what helps: an error number has another meaning in
+each driver. The first that fit; what was refused once is refused again."""
+COMMAND = re.compile(SYNDROME)
+SAFE_MODE = re.compile(r"[Ss]afe [Mm]ode")
 ELSE = "look at what the kernel said when the driver took the card, and at which driver knows it"
 
 
@@ -50,18 +96,49 @@ def _check(exam: PortExam) -> Iterator[Finding]:
         return
     # Before the driver took it: what it refused then is of the past, save room for VFs.
     only_vfs = all(VF_BARS.search(line) for line in lines)
-    costs = exam.question.purpose is Purpose.GUESTS and only_vfs
+    if only_vfs and _has_vfs(exam):
+        return  # the kernel found room at a later attempt
     yield exam.finding(
-        Severity.FAULT if costs else Severity.NOTE,
+        _severity(exam, lines, only_vfs=only_vfs),
         tuple(Evidence(found=line, source="dmesg") for line in lines),
-        so="no VF of this port can be made: there is no address space for them"
-        if only_vfs
-        else "the kernel refused the card or a part of it; a driver runs it now",
+        so=_consequence(lines, only_vfs=only_vfs),
         remedies=tuple(_remedies(lines)),
         unpriced="VFs that cannot be made are what it costs"
         if only_vfs
         else "what was refused is in the message",
     )
+
+
+def _severity(exam: PortExam, lines: tuple[str, ...], *, only_vfs: bool) -> Severity:
+    if _is_in_safe_mode(lines):
+        return Severity.FAULT
+    costs = exam.question.purpose is Purpose.GUESTS and only_vfs
+    return Severity.FAULT if costs else Severity.NOTE
+
+
+def _consequence(lines: tuple[str, ...], *, only_vfs: bool) -> str:
+    if only_vfs:
+        return "no VF of this port can be made: there is no address space for them"
+    if _is_in_safe_mode(lines):
+        return (
+            "the driver runs the port in Safe Mode: one queue, without RSS, offloads, SR-IOV and "
+            "flow rules"
+        )
+    if all(COMMAND.search(line) for line in lines):
+        return (
+            "the firmware refused commands of the driver: what they were to set is not in force, "
+            "and asking again does not change that"
+        )
+    return "the kernel refused the card or a part of it; a driver runs it now"
+
+
+def _is_in_safe_mode(lines: tuple[str, ...]) -> bool:
+    return any(SAFE_MODE.search(line) for line in lines)
+
+
+def _has_vfs(exam: PortExam) -> bool:
+    pf = exam.host[Sriov].pfs.get(exam.port.pci_address or "")
+    return pf is not None and isinstance(pf.num_vfs, Known) and pf.num_vfs.value > 0
 
 
 def _without_driver(exam: PortExam, lines: tuple[str, ...]) -> Finding:
@@ -84,9 +161,13 @@ def _without_driver(exam: PortExam, lines: tuple[str, ...]) -> Finding:
 
 
 def _remedies(lines: tuple[str, ...]) -> Iterator[Remedy]:
-    text = "; ".join(lines)
-    found = [remedy for pattern, remedy in ADVICE.items() if pattern.search(text)]
-    for advice, by_hand in found[:2] or [(ELSE, ByHand.FIND_FIRST)]:
+    found = dict.fromkeys(
+        remedy
+        for (driver, pattern), remedy in ADVICE.items()
+        for line in lines
+        if driver in line and pattern.search(line)
+    )
+    for advice, by_hand in list(found)[:1] or [(ELSE, ByHand.FIND_FIRST)]:
         yield Remedy(
             text=advice,
             commands=(Command(argv=("dmesg", "-T")),),
@@ -99,9 +180,12 @@ RULE = PortRule(
     title="Network card without a driver, or refused by it",
     why="A driver that cannot start a card leaves it without a netdev: it is missing from every "
     "list of ports, and only the kernel's log says why. Firmware that does not start, capabilities "
-    "that the driver does not know, and address space that the BIOS did not leave are the usual "
+    "that the driver does not know, a module "
+    "that it does not take, and address space that the BIOS did not leave are the usual "
     "reasons. The log may have lost what was said at boot.",
     source="https://github.com/pocopico/rp-ext/issues/129 (handle_hca_cap failed, -22); "
+    "https://docs.kernel.org/networking/device_drivers/ethernet/intel/ice.html (Safe Mode); "
+    "drivers/net/ethernet/mellanox/mlx5/core/cmd.c (status and syndrome); "
     "https://github.com/Mellanox/mstflint/issues/448 (BAR 7: no space); "
     "https://github.com/mwrnd/innova2_flex_xcku15p_notes/issues/8 (Firmware over 120000 MS, -16)",
     check=_check,
