@@ -64,7 +64,7 @@ def test_tests_run_with_the_versions_that_are_installed_without_them():
 
 def test_every_extra_is_tested_as_locked():
     locked = pins(DEV_LOCK)
-    for requirement in asked("esxi", "switch", "windows"):
+    for requirement in asked("esxi", "fleet", "parquet", "postgresql", "switch", "windows"):
         assert requirement.specifier.contains(locked[canonicalize_name(requirement.name)])
 
 

@@ -110,6 +110,7 @@ COMMANDS = {
     "capture": "Read a host and write what was read to a file.",
     "ceiling": "Show the most that a path can carry, and what bounds it.",
     "doctor": "Find what holds a card below line rate, and what each fault costs.",
+    "fleet": "Judge, remember and change many hosts of an inventory together.",
     "remedy": "Plan the steps that fix what the doctor found, and apply them.",
     "firmware": "Store a card's settings, burn an image, or reset the card.",
     "link": "Set the speed of a link at card and switch port, as one change.",

@@ -153,7 +153,7 @@ def doctor(
     `wirespeed capture` wrote. Nothing is installed.
     """
     if explain is not None or list_rules:
-        _print(rules_lines(rules()) if explain is None else _explained(explain))
+        print_lines(rules_lines(rules()) if explain is None else _explained(explain))
         return 0
     check_wanted(asked["wanted"])
     question = Question(**asked)
@@ -170,7 +170,7 @@ def doctor(
         for answer in answers:
             echo(json_line(answer))
     else:
-        _print(_lines(answers, verbose=verbose))
+        print_lines(_lines(answers, verbose=verbose))
     return exit_code(answers)
 
 
@@ -227,7 +227,7 @@ def _explained(slug: str) -> Iterator[Line]:
     return rule_lines(by_slug[slug])
 
 
-def _print(lines: Iterable[Line]) -> None:
+def print_lines(lines: Iterable[Line]) -> None:
     """Print to standard output: colours only on a terminal that wants them."""
     coloured = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
     echo_styled(

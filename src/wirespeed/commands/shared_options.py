@@ -18,6 +18,19 @@ break_lock = click.option(
 """Of every command that locks hosts: to take one that another run has."""
 
 
+inventory_option = click.option(
+    "--inventory",
+    "-i",
+    multiple=True,
+    metavar="FILE",
+    help="Inventory, as Ansible takes it: file, folder, script or plugin; may be repeated.",
+)
+limit_option = click.option(
+    "--limit", "-l", metavar="PATTERN", help="Hosts or groups, as Ansible's --limit: 'rack7:!n3'."
+)
+"""Of every command about a fleet: Ansible's own two."""
+
+
 def undo_options(command: F) -> F:
     """Give a command `--force` and `--forget`: for what others changed, and for lost devices."""
     force = click.option(

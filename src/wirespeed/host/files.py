@@ -37,6 +37,14 @@ def is_folder(path: Path) -> bool:
     return path.is_dir()
 
 
+def files_in(folder: Path) -> list[Path]:
+    """Give the regular files in a folder, by name. Raises InputError `file.unreadable`."""
+    try:
+        return sorted(path for path in folder.iterdir() if path.is_file())
+    except OSError as error:
+        raise InputError("file.unreadable", where=str(folder), found=str(error)) from None
+
+
 def read_text(path: Path) -> str:
     """Read a whole file. Raises InputError `file.unreadable`."""
     try:

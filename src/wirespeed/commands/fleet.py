@@ -1,0 +1,114 @@
+"""`wirespeed fleet`: many hosts of an inventory, judged by causes that they share."""
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from wirespeed.commands.described import Described
+from wirespeed.commands.doctor import MAX_FRAME_BYTES, print_lines
+from wirespeed.commands.shared_options import inventory_option, limit_option
+from wirespeed.host.capture_request import LIMIT, TIMEOUT_S
+from wirespeed.model.question import Purpose, Question
+from wirespeed.model.units import MIN_FRAME_BYTES
+from wirespeed.terminal import echo
+
+
+@click.group()
+def fleet() -> None:
+    """Read, judge and change many hosts of an inventory together.
+
+    The inventory is Ansible's, read by ansible-core: pip install 'wirespeed[fleet]'.
+    """
+
+
+@fleet.command(
+    cls=Described,
+    reads="the hosts, as doctor does; or the captures in a folder",
+    changes="nothing on the hosts; the folder of the result",
+    codes={
+        0: "no finding above a note on any host",
+        1: "findings, or a host without an answer",
+        2: "bad input, or a reading that was cut off",
+    },
+)
+@inventory_option
+@limit_option
+@click.option(
+    "--captures",
+    type=click.Path(path_type=Path),
+    metavar="FOLDER",
+    help="Folder of captures made elsewhere, NAME.txt or NAME.txt.gz; no host is reached.",
+)
+@click.option(
+    "--for",
+    "purpose",
+    type=click.Choice([p.value for p in Purpose]),
+    help="Purpose of the ports.",
+)
+@click.option(
+    "--frame-bytes",
+    default=1518,
+    show_default=True,
+    help="Bytes of a frame, with FCS.",
+    type=click.IntRange(MIN_FRAME_BYTES, MAX_FRAME_BYTES),
+)
+@click.option(
+    "--label",
+    "labels",
+    multiple=True,
+    metavar="VARIABLE",
+    help="Inventory variable to compare hosts by, beside rack, switch, role, row, pod, room, "
+    "site; may be repeated.",
+)
+@click.option(
+    "--at-once",
+    default=LIMIT,
+    show_default=True,
+    type=click.IntRange(1, 512),
+    help="Hosts that are read at the same time.",
+)
+@click.option(
+    "--timeout",
+    "timeout_s",
+    default=TIMEOUT_S,
+    show_default=True,
+    type=click.FloatRange(1, 3600),
+    help="Seconds to wait for each host.",
+)
+@click.option(
+    "--seconds",
+    default=0,
+    show_default=True,
+    type=click.IntRange(0, 3600),
+    help="Seconds over which drops and errors are counted.",
+)
+@click.option("--sudo", is_flag=True, help="Read as root, by `sudo -n` on each host.")
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    help="Folder of the result: fleet.json, captures.  [default: one of its own in "
+    "~/.local/state/wirespeed/fleet]",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print the answer as JSON.")
+@click.option("--verbose", is_flag=True, help="Show every cause, every host and every command.")
+def doctor(
+    purpose: str | None, frame_bytes: int, as_json: bool, verbose: bool, **asked: Any
+) -> int:
+    """Judge every host of an inventory, and group what is found to causes.
+
+    A host that cannot be reached is part of the answer. Hosts are compared with those that have
+    the same cards and the same `role`.
+    """
+    # Only here: what judges hosts takes longer to load than a help.
+    from wirespeed.report.fleet_text import fleet_lines
+    from wirespeed.runs.fleet_doctor import FleetRequest, fleet_doctor
+
+    question = Question(purpose=Purpose(purpose) if purpose else None, frame_bytes=frame_bytes)
+    fleet, folder = fleet_doctor(FleetRequest(question, **asked))
+    if as_json:
+        echo(fleet.model_dump_json())
+    else:
+        print_lines(fleet_lines(fleet, verbose=verbose))
+        echo(f"\nkept in {folder}")
+    return fleet.exit_code

@@ -1,0 +1,1 @@
+"""Many hosts judged together: causes that they share, settings in which few differ. Pure."""

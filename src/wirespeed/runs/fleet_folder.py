@@ -1,0 +1,59 @@
+"""The folder of a fleet's answer: `fleet.json` and a capture for each host that gave one."""
+
+import re
+from collections.abc import Iterable
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from wirespeed.fleet.records import Fleet
+from wirespeed.host.clock import utc_now
+from wirespeed.host.files import is_folder, make_run_folder, read_text, write_whole
+from wirespeed.host.state import state_folder
+from wirespeed.model.error import InputError
+
+FILE = "fleet.json"
+CAPTURES = "captures"
+
+
+def new_folder(out: Path | None) -> Path:
+    """Make the folder: `out`, or one of its own in ~/.local/state/wirespeed/fleet."""
+    if out is None:
+        out = state_folder() / "fleet" / re.sub(r"[^0-9TZ]", "-", utc_now()[:23])
+    make_run_folder(out)
+    make_run_folder(out / CAPTURES)
+    return out
+
+
+def write_fleet(folder: Path, fleet: Fleet) -> None:
+    """Write the answer, whole or not at all."""
+    write_whole(folder / FILE, fleet.model_dump_json() + "\n")
+
+
+def read_fleet(path: Path) -> Fleet:
+    """Read an answer, of a folder or its file. Raises InputError `fleet.not_one`."""
+    file = path / FILE if is_folder(path) else path
+    try:
+        return Fleet.model_validate_json(read_text(file))
+    except ValidationError as error:
+        raise InputError(
+            "fleet.not_one",
+            where=str(file),
+            found=str(error).split("\n")[0],
+            next="`wirespeed fleet doctor --out FOLDER` writes one",
+        ) from None
+
+
+def file_names(names: Iterable[str]) -> dict[str, str]:
+    """Give a file's name for each host, no two alike: `alpha.txt`."""
+    found: dict[str, str] = {}
+    taken: set[str] = set()
+    for name in names:
+        stem = re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip(".-")[:100] or "host"
+        plain, number = f"{stem}.txt", 1
+        while plain.lower() in taken:
+            number += 1
+            plain = f"{stem}-{number}.txt"
+        taken.add(plain.lower())
+        found[name] = plain
+    return found

@@ -1,0 +1,105 @@
+"""Findings of many hosts: one cause where hosts share something, and none by chance alone."""
+
+import random
+from math import comb
+
+import pytest
+from fleets import TITLES, finding, host, rack_of
+
+from wirespeed.fleet.causes import evidence_class, find_causes, tail
+from wirespeed.fleet.records import HostState
+
+NAMES = [f"n{number:03}" for number in range(400)]
+
+
+def traits(number: int) -> dict[str, str]:
+    return {
+        "rack": rack_of(number),
+        "switch": f"sw-{rack_of(number)}",
+        "kernel": "6.12",
+        "cable": f"part-{number % 5}",
+    }
+
+
+def test_a_rack_whose_hosts_all_have_a_finding_is_one_cause():
+    hosts = [
+        host(name, [finding()] if rack_of(i) == "r03" else [], traits(i))
+        for i, name in enumerate(NAMES)
+    ]
+    (cause,) = find_causes(hosts, TITLES)
+    assert cause.hosts == tuple(NAMES[60:80])
+    assert {(one.trait, one.value) for one in cause.common} == {
+        ("rack", "r03"),
+        ("switch", "sw-r03"),
+    }
+    for one in cause.common:
+        assert (one.affected, one.having, one.elsewhere, one.others) == (20, 20, 0, 380)
+
+
+def test_two_reasons_of_one_rule_are_two_causes():
+    hosts = [
+        host(name, [finding()] if rack_of(i) == "r03" or i % 5 == 2 else [], traits(i))
+        for i, name in enumerate(NAMES)
+    ]
+    by_cable, by_rack = find_causes(hosts, TITLES)
+    assert [one.value for one in by_cable.common] == ["part-2"]
+    assert len(by_cable.hosts) == 80
+    assert {one.value for one in by_rack.common} == {"r03", "sw-r03"}
+    # Those of the rack whose cable explains them are counted there, and once.
+    assert len(by_rack.hosts) == 16
+    assert not set(by_cable.hosts) & set(by_rack.hosts)
+
+
+def test_hosts_that_are_affected_by_chance_share_nothing():
+    chosen = random.Random(17).sample(range(400), 30)
+    hosts = [
+        host(name, [finding()] if i in chosen else [], traits(i)) for i, name in enumerate(NAMES)
+    ]
+    (cause,) = find_causes(hosts, TITLES)
+    assert cause.common == ()
+    assert len(cause.hosts) == 30
+
+
+def test_what_all_hosts_have_explains_nothing():
+    hosts = [host(name, [finding()], traits(i)) for i, name in enumerate(NAMES)]
+    (cause,) = find_causes(hosts, TITLES)
+    assert len(cause.hosts) == 400
+    assert cause.common == ()
+
+
+def test_a_host_that_was_not_reached_counts_for_nothing():
+    hosts = [
+        host(name, [finding()] if rack_of(i) == "r03" else [], traits(i))
+        for i, name in enumerate(NAMES)
+    ]
+    hosts += [host(f"x{i}", (), {"rack": "r03"}, state=HostState.NOT_REACHED) for i in range(10)]
+    (cause,) = find_causes(hosts, TITLES)
+    assert cause.common[0].having == 20
+
+
+def test_evidence_that_differs_in_numbers_and_names_alone_is_of_one_class():
+    first = finding(found="x4 at 16 GT/s on 0000:3b:00.0").model_copy(update={"where": "ens1f0"})
+    second = finding(found="x8 at 8 GT/s on 0000:af:00.1").model_copy(update={"where": "eth7"})
+    other = finding(found="the slot has no link")
+    assert evidence_class(first) == evidence_class(second) != evidence_class(other)
+
+
+def test_most_hosts_come_first_and_the_price_is_of_each_host_once():
+    hosts = [
+        host("a", [finding("link.down"), finding(cost_pps=2.0), finding(cost_pps=5.0)]),
+        host("b", [finding(cost_pps=3.0)]),
+    ]
+    first, second = find_causes(hosts, TITLES)
+    assert (first.rule, first.cost_pps, first.title) == ("link.fec_off", 8.0, "FEC off")
+    assert second.rule == "link.down"
+
+
+@pytest.mark.parametrize(("of", "affected", "drawn", "hit"), [(20, 5, 5, 3), (50, 10, 7, 7)])
+def test_the_tail_is_that_of_the_hypergeometric_distribution(
+    of: int, affected: int, drawn: int, hit: int
+):
+    ways = sum(
+        comb(affected, k) * comb(of - affected, drawn - k)
+        for k in range(hit, min(affected, drawn) + 1)
+    )
+    assert tail(of, affected, drawn, hit) == pytest.approx(ways / comb(of, drawn))
