@@ -12,10 +12,12 @@ INTRODUCTION = """\
 `make bench` measures all of this again, on the machine that it runs on, and overwrites this page.
 
 Each ratio is of two figures that were measured one right after the other in one run (A B A B …).
-Ratios travel better than absolute figures: trust those, and measure your own machine. Every program
-gets the same CPU, the same kind of device and the same bursts, and none gets hugepages. A pair in
-which the machine took a core away, or the tester called its own trial void, was made again; how
-many were is said below each figure.
+No goal is a number of seconds or cycles: those differ by machine and by day. A goal is a ratio to a
+yardstick of the same run: DPDK's own generator, Python's start with the tools called, or the same
+command for fewer hosts. The absolute figures stand beside it as information. Every program gets
+the same CPU, the same kind of device and the same bursts, and none gets hugepages. A pair in which
+the machine took a core away, or the tester called its own trial void, was made again; how many
+were is said below each figure.
 """
 
 

@@ -148,6 +148,11 @@ class Peer:
         """As it was started, without the EAL's part."""
         return "dpdk-testpmd … -- " + self._process.command_line.partition(" -- ")[2]
 
+    @property
+    def pid(self) -> int:
+        """Its process id."""
+        return self._process.child.pid
+
     def run(self, seconds: float) -> PeerRun:
         """Generate. Raises DisturbedError if its core was taken away."""
         self._process.await_link(_START_S)
