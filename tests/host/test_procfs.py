@@ -96,3 +96,20 @@ def test_this_host_can_be_read():
     assert procfs.read_available_mib() > 0
     assert procfs.kernel_release()
     procfs.read_cpu_model()
+
+
+def test_cpus_near_each_other_share_the_cache_of_the_highest_level(tmp_path: Path):
+    cpu = tmp_path / "devices/system/cpu/cpu4"
+    (cpu / "topology").mkdir(parents=True)
+    (cpu / "topology/physical_package_id").write_text("0\n")
+    (cpu / "topology/thread_siblings_list").write_text("4,12\n")
+    assert procfs.read_topology(4, tmp_path).near == ()
+    # As on an EPYC with four cores a complex: 1d, 1i, 2 and 3.
+    for index, (level, shared) in enumerate(
+        ((1, "4,12"), (1, "4,12"), (2, "4,12"), (3, "4-7,12-15"))
+    ):
+        cache = cpu / f"cache/index{index}"
+        cache.mkdir(parents=True)
+        (cache / "level").write_text(f"{level}\n")
+        (cache / "shared_cpu_list").write_text(f"{shared}\n")
+    assert procfs.read_topology(4, tmp_path).near == (4, 5, 6, 7, 12, 13, 14, 15)

@@ -52,3 +52,23 @@ def test_more_workers_than_cpus_is_bad_input(available: int, workers: int):
         place(cpus(*((c,) for c in range(available))), workers)
     assert error.value.what == "cpus.too_few"
     assert f"{available} CPUs" in error.value.found
+
+
+def complexes(*sizes: int) -> list[CpuTopology]:
+    """CPUs of one package with a cache for each complex, as on EPYC; no two share a core."""
+    found: list[CpuTopology] = []
+    for size in sizes:
+        near = tuple(range(len(found), len(found) + size))
+        found += [CpuTopology(cpu=c, package=0, siblings=(c,), near=near) for c in near]
+    return found
+
+
+def test_the_tester_shares_the_last_level_cache_of_the_dut():
+    placed = place(complexes(4, 4))
+    assert (placed.dut_cpu, placed.tester_cpus, placed.control_cpu) == (7, (4,), 3)
+    assert placed.warnings == ()
+
+
+def test_cores_without_a_common_cache_are_warned_of():
+    (warning,) = place(complexes(1, 1)).warnings
+    assert warning.startswith("no usable CPU shares a last-level cache with the DUT's CPU 1")

@@ -55,6 +55,8 @@ class CpuTopology(Frozen):
     package: int
     siblings: tuple[int, ...]
     """CPUs that share its core, itself included."""
+    near: tuple[int, ...] = ()
+    """CPUs that share its last-level cache, itself included; empty: the kernel does not say."""
 
 
 def parse_schedstat(text: str) -> ThreadTimes:
@@ -182,13 +184,21 @@ def read_hugepages(root: Path = SYS) -> tuple[HugepagePool, ...]:
 
 
 def read_topology(cpu: int, root: Path = SYS) -> CpuTopology:
-    """Package and core siblings of a CPU."""
+    """Package, core siblings of a CPU, and what shares its last-level cache."""
     folder = root / f"devices/system/cpu/cpu{cpu}/topology"
+    caches = root / f"devices/system/cpu/cpu{cpu}/cache"
+    # index0 and index1 are the first level's; a virtual machine may show none at all.
+    last = max(caches.glob("index*/shared_cpu_list"), key=_cache_level, default=None)
     return CpuTopology(
         cpu=cpu,
         package=_parsed(folder / "physical_package_id", int),
         siblings=_parsed(folder / "thread_siblings_list", parse_cpu_list),
+        near=_parsed(last, parse_cpu_list) if last else (),
     )
+
+
+def _cache_level(shared: Path) -> int:
+    return _parsed(shared.parent / "level", int)
 
 
 def usable_cpus() -> tuple[int, ...]:
