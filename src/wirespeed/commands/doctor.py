@@ -150,7 +150,7 @@ def doctor(
     """Find what holds a card below line rate, and what each fault costs.
 
     HOST is here, ssh://, winssh://, winrm://, esxi://, vsphere:// or a switch; FILE is what
-    `wirespeed capture` wrote. Nothing is installed.
+    `wirespeed capture` wrote, or a sosreport (.tar.xz). Nothing is installed.
     """
     if explain is not None or list_rules:
         print_lines(rules_lines(rules()) if explain is None else _explained(explain))

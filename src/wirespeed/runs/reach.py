@@ -12,6 +12,7 @@ through alive, and with it the threads that read hosts.
 
 from collections.abc import Generator, Sequence
 from contextlib import ExitStack, closing
+from pathlib import Path
 
 from wirespeed.host.batch import OneByOne
 from wirespeed.host.capture_request import LIMIT, Captured, CaptureRequest, Progress, Unreachable
@@ -19,6 +20,8 @@ from wirespeed.host.clock import monotonic_s
 from wirespeed.host.reach_destination import Destination, Recorded
 from wirespeed.host.recorded import read_recorded
 from wirespeed.platforms.access import Way, way_to
+
+TAR_NAMES = (".tar", ".tar.gz", ".tar.xz", ".tar.bz2", ".tgz", ".txz")
 
 
 def reach(
@@ -49,5 +52,21 @@ def reach(
 
 def _read(place: Recorded) -> Captured:
     started = monotonic_s()
-    text = read_recorded(place.path)
+    text = recorded_text(place.path)
     return Captured(place, text, monotonic_s() - started)
+
+
+def recorded_text(path: Path) -> str:
+    """Give the text of a capture file, or the capture that is made of a sosreport.
+
+    Raises InputError as `read_recorded`, `read_archive` and `sosreport_capture` do.
+    """
+    if path.name.endswith(TAR_NAMES):
+        # Only here: few captures are archives, and what unpacks them takes its time to load.
+        from wirespeed.doctor.sosreport import is_wanted, sosreport_capture
+        from wirespeed.host.archive import read_archive
+
+        files = read_archive(path, is_wanted)
+        if files is not None:
+            return sosreport_capture(files, str(path))
+    return read_recorded(path)

@@ -10,11 +10,11 @@ from wirespeed.apply.control_recorded import RecordedControl
 from wirespeed.apply.recorded_answers import RecordedAnswers
 from wirespeed.doctor.collector import collector_script
 from wirespeed.host.reach_destination import Recorded
-from wirespeed.host.recorded import read_recorded
 from wirespeed.model.capture import Capture, parse_capture
 from wirespeed.model.fact import HostFacts
 from wirespeed.platforms.esxi.collector import esxi_collector_script
 from wirespeed.runs.plan_hosts import require_whole
+from wirespeed.runs.reach import recorded_text
 
 T = TypeVar("T", covariant=True)
 
@@ -34,7 +34,7 @@ class RecordedFacts(Mapping[str, HostFacts]):
         """
         place = self._places[name]
         if self._last is None or self._last.name != name:
-            capture = parse_capture(read_recorded(place.path), place.text)
+            capture = parse_capture(recorded_text(place.path), place.text)
             require_whole(place.text, capture)
             self._last = HostFacts(name, capture)
         return self._last

@@ -1,0 +1,185 @@
+"""A sosreport is read as a capture: what it holds is known, and what it lacks cannot be told."""
+
+import io
+import json
+import tarfile
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from sosreport_tree import tree
+
+from wirespeed.cli import cli
+from wirespeed.doctor.diagnose import diagnose
+from wirespeed.doctor.sosreport import is_wanted, sosreport_capture
+from wirespeed.facts.cpu import Cpus
+from wirespeed.facts.driver_log import DriverLog
+from wirespeed.facts.eswitch import Eswitch
+from wirespeed.facts.firmware import Firmware
+from wirespeed.facts.kernel import Kernel
+from wirespeed.facts.kernel_tcp import TcpCounts
+from wirespeed.facts.link import Links
+from wirespeed.facts.netstack import NetStack
+from wirespeed.facts.pci import Pci
+from wirespeed.facts.ports import Ports
+from wirespeed.facts.queues import Queues
+from wirespeed.facts.sriov import Sriov
+from wirespeed.host.archive import read_archive
+from wirespeed.model.capture import parse_capture
+from wirespeed.model.error import InputError
+from wirespeed.model.fact import HostFacts
+from wirespeed.model.finding import Severity
+from wirespeed.model.observed import Absent, Known, Unreadable, known
+from wirespeed.model.port import PortKind
+from wirespeed.model.question import Question
+
+PF = "0000:01:00.0"
+
+
+def host(files: dict[str, str]) -> HostFacts:
+    text = sosreport_capture({p: t for p, t in files.items() if is_wanted(p)}, "sos")
+    return HostFacts("sos", parse_capture(text, "sos"))
+
+
+def pack(path: Path, files: dict[str, str], mode: str = "w:xz") -> Path:
+    with tarfile.open(path, mode) as archive:  # type: ignore[call-overload]
+        for name, text in files.items():
+            member = tarfile.TarInfo(f"sosreport-alpha-2026-11-23/{name}")
+            member.size = len(text.encode())
+            archive.addfile(member, io.BytesIO(text.encode()))
+    return path
+
+
+def test_ports_are_those_of_the_paths_and_a_vf_belongs_to_its_pf():
+    facts = host(tree())
+    assert [(p.netdev, p.pci_address, p.driver, p.kind) for p in facts[Ports].ports] == [
+        ("ens1f0", PF, "mlx5_core", PortKind.PHYSICAL),
+        ("ens1f1", "0000:01:00.1", "mlx5_core", PortKind.PHYSICAL),
+    ]
+    (vf,) = facts[Sriov].pfs[PF].vfs
+    assert (vf.pci_address, known(vf.driver, "driver")) == ("0000:01:00.2", "vfio-pci")
+    assert known(facts[Sriov].pfs[PF].total_vfs, "VFs") == 4
+
+
+def test_the_slot_is_that_of_lspci():
+    (link,) = host(tree())[Pci].links(PF)
+    assert (known(link.lower.lanes, ""), known(link.lower.max_lanes, "")) == (8, 16)
+    assert known(link.upper.gt_per_s, "") == 8.0
+    assert known(link.lower.numa_node, "") == 0
+
+
+def test_netdevs_are_those_of_ip():
+    stack = host(tree())[NetStack]
+    own = stack["ens1f0"]
+    assert known(own.master, "") == "bond0" and known(own.mtu, "") == 9000
+    assert known(own.phys_port_name, "") == "p0" and known(own.pci_address, "") == PF
+    (vf,) = own.vfs
+    assert (vf.is_trusted, vf.is_spoof_checked) == (
+        Known(False, "ip -d link show ens1f0"), Known(True, "ip -d link show ens1f0"),
+    )  # fmt: skip
+    assert known(vf.vlan, "") == 40
+    bond = stack["bond0"].bond
+    assert bond is not None and known(bond.mode, "") == "active-backup"
+    assert known(bond.miimon_ms, "") == 100
+    assert known(stack["bond0.100"].vlan_id, "") == 100
+    assert known(stack["bond0.100"].lower, "") == "bond0"
+    assert str(known(stack["bond0.100"].addresses, "")[0]) == "192.0.2.7/24"
+
+
+def test_what_a_tool_answered_is_told_from_what_it_refused():
+    facts = host(tree())
+    link = facts[Links].by_netdev["ens1f0"]
+    assert known(link.link_bps, "") == 100_000_000_000 and known(link.is_up, "") is True
+    assert known(link.is_enabled, "") is True
+    assert known(facts[Queues].netdevs["ens1f0"].rx_ring_descriptors, "") == 8192
+    assert facts.capture.text("ethtool-coalescing", "ethtool -c ens1f0", "ens1f0") == Absent(
+        "ethtool -c ens1f0", "netlink error: Operation not supported"
+    )
+
+
+def test_devlink_and_the_log_are_read():
+    facts = host(tree())
+    card = facts[Firmware].cards[PF]
+    assert (known(card.running, ""), known(card.board_id, "")) == ("16.35.3006", "MT_0000000012")
+    assert known(facts[Eswitch].pfs[PF].mode, "") == "legacy"
+    port = facts[Ports].ports[0]
+    (said,) = known(facts[DriverLog].of(port), "")
+    assert "CREATE_LAG(0x840)" in said
+    assert known(facts[Kernel].distribution, "") == "Example Linux 9.4"
+
+
+def test_what_a_sosreport_lacks_cannot_be_told_and_is_never_empty():
+    files = tree()
+    del files["sys/devices/system/cpu/online"]
+    facts = host(files)
+    assert isinstance(facts[Cpus].isolated, Unreadable)
+    assert isinstance(facts[Cpus].online, Unreadable)
+    assert isinstance(facts[TcpCounts].resent_segments, Unreadable)
+    assert isinstance(facts[Pci].functions[PF].local_cpus, Unreadable)
+    assert isinstance(facts[Kernel].clocksource, Unreadable)
+    del files["sos_commands/devices/udevadm_info_--export-db"]
+    assert diagnose(host(files), Question()).ports_unknown
+
+
+def test_its_fault_is_found_and_nothing_else_is_made_one():
+    answer = diagnose(host(tree()), Question())
+    assert not answer.faults
+    assert {f.rule for f in answer.findings if f.severity is Severity.FAULT} == {
+        "pcie.width_below_capability"
+    }
+
+
+def test_no_line_of_a_host_ends_a_section():
+    files = tree()
+    files["sos_commands/kernel/dmesg"] = (
+        "sosreport end 0\nsosreport done\nsosreport begin ports -\n"
+    )
+    facts = host(files)
+    assert facts.capture.complete and len(facts[Ports].ports) == 2
+
+
+@pytest.mark.parametrize("mode", ["w", "w:gz", "w:bz2", "w:xz"])
+def test_any_of_the_usual_compressions_is_read(tmp_path: Path, mode: str):
+    path = pack(tmp_path / "sosreport.tar.xz", tree(), mode)
+    found = read_archive(path, is_wanted)
+    assert found is not None and "var/log/messages" not in found
+    assert found == {name: text for name, text in tree().items() if is_wanted(name)}
+
+
+def test_the_command_reads_an_archive_and_writes_nothing(tmp_path: Path):
+    path = pack(tmp_path / "sosreport-alpha.tar.xz", tree())
+    done = CliRunner().invoke(cli, ["doctor", "--json", str(path)])
+    answer = json.loads(done.output)
+    assert answer["is_complete"]
+    assert "pcie.width_below_capability" in {f["rule"] for f in answer["findings"]}
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_links_in_an_archive_are_not_followed_and_its_names_are_not_paths(tmp_path: Path):
+    path = tmp_path / "sosreport.tar"
+    with tarfile.open(path, "w") as archive:
+        link = tarfile.TarInfo("sosreport/proc/cmdline")
+        link.type, link.linkname = tarfile.SYMTYPE, "/etc/hostname"
+        archive.addfile(link)
+        outside = tarfile.TarInfo("../../proc/meminfo")
+        archive.addfile(outside, io.BytesIO())
+    assert read_archive(path, is_wanted) == {}
+
+
+def slug_of(path: Path, **options: int) -> str:
+    with pytest.raises(InputError) as error:
+        found = read_archive(path, is_wanted, **options)
+        assert found is not None
+        sosreport_capture(found, path.name)
+    return error.value.what
+
+
+def test_what_is_damaged_or_too_large_or_no_sosreport_is_refused(tmp_path: Path):
+    whole = pack(tmp_path / "a.tar.xz", tree())
+    assert slug_of(whole, max_unpacked_bytes=4096) == "capture.too_large"
+    big = tree() | {"var/log/messages": "x" * 3_000_000}
+    torn = pack(tmp_path / "b.tar", big, "w")
+    torn.write_bytes(torn.read_bytes()[:-2_000_000])
+    assert slug_of(torn) == "capture.damaged"
+    other = pack(tmp_path / "c.tar.gz", {"README": "x"}, "w:gz")
+    assert slug_of(other) == "capture.archive"
