@@ -14,7 +14,7 @@ from wirespeed.model.error import InputError
 from wirespeed.platforms.switch.facts.switchport import Switches
 from wirespeed.platforms.switch.far_end import with_far_end
 from wirespeed.runs import far_end
-from wirespeed.runs.far_end import with_far_ends
+from wirespeed.runs.captures import with_far_ends
 
 SAMPLES = Path(__file__).parents[1] / "facts" / "samples" / "switchport"
 SECONDS = 0

@@ -1,12 +1,15 @@
 """irqbalance: the daemon that moves interrupts between cores."""
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar, Self
 
 from wirespeed.facts.cpu_list import parse_cpu_list, parse_cpu_mask
 from wirespeed.model.capture import Capture
-from wirespeed.model.fact import Fact
+from wirespeed.model.command import Command, write_file
+from wirespeed.model.fact import Fact, HostFacts
+from wirespeed.model.finding import Remedy, StepCall
 from wirespeed.model.observed import Absent, Known, Observed, Unreadable, read_as
 
 RUNNING = "ps -C irqbalance -o args="
@@ -104,3 +107,31 @@ def _banned(environment: Observed[str]) -> Observed[frozenset[int]]:
         if match := re.search(rf"^{name}=\"?([^\"\n]+)", environment.value, re.M):
             return read_as(Known(match[1], environment.source), convert)
     return Absent(environment.source, "it was given none")
+
+
+UNIT = "irqbalance.service"
+STOPPED = (
+    Command(argv=("systemctl", "stop", UNIT)),
+    Command(argv=("systemctl", "disable", UNIT)),
+)
+
+
+def placed_remedy(
+    host: HostFacts, pci_address: str | None, text: str, cpu_of: Mapping[int, int]
+) -> Remedy:
+    """Make the remedy that gives each interrupt its CPU; irqbalance is stopped where it runs."""
+    runs = host[Irqbalance].is_running
+    is_moved = isinstance(runs, Known) and runs.value
+    cpus = {str(number): str(cpu) for number, cpu in cpu_of.items()}
+    return Remedy(
+        text=f"{text}{', without irqbalance, which would move them back' if is_moved else ''} "
+        "(an interrupt that the kernel manages itself refuses to be set)",
+        commands=(
+            *(STOPPED if is_moved else ()),
+            *(write_file(f"/proc/irq/{n}/smp_affinity_list", cpu) for n, cpu in cpus.items()),
+        ),
+        steps=(
+            *((StepCall.of("irqbalance", is_running=False),) if is_moved else ()),
+            StepCall.of("irq_affinity", pci_address=pci_address, cpus=cpus),
+        ),
+    )

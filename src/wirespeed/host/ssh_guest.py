@@ -22,8 +22,8 @@ from wirespeed.host.runner import MAX_OUTPUT_BYTES, Completed, Runner
 from wirespeed.host.ssh import CONNECT_S as HOST_CONNECT_S
 from wirespeed.host.ssh import close, connect
 from wirespeed.host.ssh_errors import explain, no_time
-from wirespeed.host.ssh_keys import make_key
 from wirespeed.host.ssh_session import SshSession
+from wirespeed.host.ssh_trust import make_key
 from wirespeed.model.error import HostError, InputError
 from wirespeed.model.frozen import Frozen
 from wirespeed.model.shown import shown

@@ -1,5 +1,6 @@
 """Which keys a host may show: what the user's known_hosts files have for it, and nothing else."""
 
+import os
 from collections.abc import Iterable
 from functools import lru_cache
 from pathlib import Path
@@ -8,6 +9,8 @@ from typing import Any, Self
 import asyncssh
 from asyncssh.config import SSHConfig
 from asyncssh.public_key import get_default_certificate_algs, get_default_public_key_algs
+
+from wirespeed.model.error import InputError
 
 USER_FILES = ("~/.ssh/known_hosts", "~/.ssh/known_hosts2")
 GLOBAL_FILES = ("/etc/ssh/ssh_known_hosts", "/etc/ssh/ssh_known_hosts2")
@@ -89,3 +92,15 @@ def _makes_sense(line: str) -> bool:
     except ValueError:
         return False
     return True
+
+
+def make_key(path: Path) -> str:
+    """Write a new Ed25519 key that only we can read, and give its public half in one line."""
+    key = asyncssh.generate_private_key("ssh-ed25519")
+    try:
+        fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+        with os.fdopen(fd, "wb") as file:
+            file.write(key.export_private_key())
+    except OSError as error:
+        raise InputError("file.unwritable", where=str(path), found=str(error)) from None
+    return key.export_public_key().decode().strip()

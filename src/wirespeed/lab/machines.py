@@ -29,7 +29,7 @@ from wirespeed.host.reach_destination import Remote
 from wirespeed.host.runner import Completed
 from wirespeed.host.seqpacket import MAX_PATH_BYTES
 from wirespeed.host.ssh import SshRunner
-from wirespeed.host.ssh_keys import make_key
+from wirespeed.host.ssh_trust import make_key
 from wirespeed.lab.machine_accel import FIRST_WORD_S, Verdict, accelerator, remember
 from wirespeed.lab.machine_image import lab_image
 from wirespeed.lab.machine_qemu import CONTROL, Cable, MachineFiles, card, qemu_argv

@@ -4,8 +4,7 @@ from collections.abc import Iterator
 
 from wirespeed.ceilings.bounds import absence_bounds
 from wirespeed.facts.cpu import Cpus
-from wirespeed.facts.interrupts_placed import STOPPED
-from wirespeed.facts.irqbalance import Irqbalance
+from wirespeed.facts.irqbalance import STOPPED, Irqbalance
 from wirespeed.facts.link import best_bps
 from wirespeed.facts.queues import Queues
 from wirespeed.model.finding import Evidence, Finding, Remedy, Severity, StepCall

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from wirespeed.facts.cpu import Cpus
 from wirespeed.facts.interrupts import Interrupt, Interrupts
-from wirespeed.facts.interrupts_placed import placed_remedy
+from wirespeed.facts.irqbalance import placed_remedy
 from wirespeed.facts.locality import local_cpus
 from wirespeed.facts.steering import Steering
 from wirespeed.facts.workload import Workload

@@ -3,10 +3,11 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from wirespeed.ceilings.tcp import tcp_payload_bytes, tcp_window_ceiling
-from wirespeed.ceilings.tcp_buffer import (
+from wirespeed.ceilings.tcp import (
     bandwidth_delay_bytes,
     longest_rtt_s,
+    tcp_payload_bytes,
+    tcp_window_ceiling,
     window_of_buffer_bytes,
 )
 from wirespeed.facts.kernel import Kernel

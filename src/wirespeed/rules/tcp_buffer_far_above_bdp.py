@@ -2,8 +2,7 @@
 
 from collections.abc import Iterator
 
-from wirespeed.ceilings.tcp import tcp_payload_bytes
-from wirespeed.ceilings.tcp_buffer import bandwidth_delay_bytes
+from wirespeed.ceilings.tcp import bandwidth_delay_bytes, tcp_payload_bytes
 from wirespeed.facts.link import Links
 from wirespeed.facts.sysctl import Sysctls, sysctl_remedy
 from wirespeed.model.finding import Evidence, Finding, Severity

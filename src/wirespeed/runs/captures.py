@@ -19,6 +19,7 @@ from wirespeed.model.error import InputError
 from wirespeed.model.fact import HostFacts
 from wirespeed.platforms.esxi.collector import esxi_collector_script
 from wirespeed.platforms.switch.facts.switchport import COMMANDS, COUNTED
+from wirespeed.platforms.switch.far_end import far_end_place, with_far_end
 from wirespeed.platforms.windows.collector import windows_collector_script
 from wirespeed.runs.reach import reach
 
@@ -91,3 +92,16 @@ def _gathered(captured: Captured) -> Gathered | Unreachable:
     except InputError as error:
         return Unreachable(captured.destination, error)
     return Gathered(captured.destination, facts, captured.duration_s, captured.warnings)
+
+
+def with_far_ends(text: str, far_ends: Sequence[str], seconds: int = 0) -> str:
+    """Add to a host's capture what its switches say; what is counted twice, `seconds` apart.
+
+    Raises InputError `far_end.invalid`, and what a switch cannot be reached for.
+    """
+    for far_end in far_ends:
+        (captured,) = collect([far_end_place(far_end)], interval_s=seconds)
+        if not isinstance(captured, Captured):
+            raise captured.error
+        text = with_far_end(text, captured.text)
+    return text

@@ -88,7 +88,7 @@ def _answer(
             text = with_section(text, name, ANALYSIS_SECTION, crash)
         if far_ends:
             # Only here: few ask for it.
-            from wirespeed.runs.far_end import with_far_ends
+            from wirespeed.runs.captures import with_far_ends
 
             text = with_far_ends(text, far_ends, seconds)
         answer = diagnose(HostFacts(name, parse_capture(text, name)), question)
