@@ -13,7 +13,7 @@ from wirespeed.model.capture import parse_capture
 from wirespeed.model.error import InputError
 from wirespeed.platforms.switch.facts.switchport import Switches
 from wirespeed.platforms.switch.far_end import with_far_end
-from wirespeed.runs import far_end
+from wirespeed.runs import captures
 from wirespeed.runs.captures import with_far_ends
 
 SAMPLES = Path(__file__).parents[1] / "facts" / "samples" / "switchport"
@@ -49,7 +49,7 @@ def reached(monkeypatch: pytest.MonkeyPatch) -> list[SwitchHost]:
         found.extend(places)
         return [Captured(place, switch_text(place.cable), 0.0) for place in places]
 
-    monkeypatch.setattr(far_end, "collect", collect)
+    monkeypatch.setattr(captures, "collect", collect)
     return found
 
 
@@ -163,7 +163,7 @@ def test_what_a_switchport_counts_is_read_twice_with_seconds_between(
         asked.append(interval_s)
         return [Captured(place, switch_text(place.cable), 0.0) for place in places]
 
-    monkeypatch.setattr(far_end, "collect", collect)
+    monkeypatch.setattr(captures, "collect", collect)
     (tmp_path / "host").write_text(host_text())
     arguments = [str(tmp_path / "host"), "--far-end", "switch+dell_os6://sw1", "--seconds", "7"]
     CliRunner().invoke(doctor, arguments, standalone_mode=False)
