@@ -23,13 +23,7 @@ END
 }
 
 needed_by_tests() {
-	cat <<'END'
-clang              | command -v clang || command -v clang-14           | builds the fuzzers
-libclang-rt-dev    | ls /usr/lib/llvm-*/lib/clang/*/lib/linux/*fuzzer* | the fuzzers' engine
-shellcheck         | command -v shellcheck                             | checks the scripts
-openssh-server     | PATH=$PATH:/usr/sbin command -v sshd              | hosts to read over ssh
-busybox            | command -v busybox                                | a second shell to try
-END
+	cat scripts/packages-test.txt
 }
 
 needed_by_lab() {
@@ -88,6 +82,10 @@ apt update
 # Its package starts a server that listens on every address: the tests start their own instead.
 case " $packages " in *" openssh-server "*)
 	[ ! -d /run/systemd/system ] || $sudo systemctl mask ssh.service ssh.socket >>"$log" 2>&1
+	;;
+esac
+case " $packages " in *" postgresql "*)
+	[ ! -d /run/systemd/system ] || $sudo systemctl mask postgresql.service >>"$log" 2>&1
 	;;
 esac
 suite=

@@ -20,7 +20,7 @@ NARROW = CASES / "pcie.width_below_capability/present_x4_where_both_ends_can_do_
 
 def ran(*options: str) -> tuple[int, str]:
     result = CliRunner().invoke(
-        doctor, list(options), catch_exceptions=False, standalone_mode=False
+        doctor, [*options, "--database", "sqlite://"], catch_exceptions=False, standalone_mode=False
     )
     return int(result.return_value), result.output
 

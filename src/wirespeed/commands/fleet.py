@@ -7,6 +7,7 @@ import click
 
 from wirespeed.commands.described import Described
 from wirespeed.commands.doctor import MAX_FRAME_BYTES, print_lines
+from wirespeed.commands.fleet_kept import COMMANDS, database_option
 from wirespeed.commands.shared_options import inventory_option, limit_option
 from wirespeed.host.capture_request import LIMIT, TIMEOUT_S
 from wirespeed.model.question import Purpose, Question
@@ -22,10 +23,14 @@ def fleet() -> None:
     """
 
 
+for _command in COMMANDS:
+    fleet.add_command(_command)
+
+
 @fleet.command(
     cls=Described,
     reads="the hosts, as doctor does; or the captures in a folder",
-    changes="nothing on the hosts; the folder of the result",
+    changes="nothing on the hosts; the folder of the result, the database",
     codes={
         0: "no finding above a note on any host",
         1: "findings, or a host without an answer",
@@ -90,10 +95,16 @@ def fleet() -> None:
     help="Folder of the result: fleet.json, captures.  [default: one of its own in "
     "~/.local/state/wirespeed/fleet]",
 )
+@database_option
 @click.option("--json", "as_json", is_flag=True, help="Print the answer as JSON.")
 @click.option("--verbose", is_flag=True, help="Show every cause, every host and every command.")
 def doctor(
-    purpose: str | None, frame_bytes: int, as_json: bool, verbose: bool, **asked: Any
+    purpose: str | None,
+    frame_bytes: int,
+    database: str | None,
+    as_json: bool,
+    verbose: bool,
+    **asked: Any,
 ) -> int:
     """Judge every host of an inventory, and group what is found to causes.
 
@@ -102,13 +113,14 @@ def doctor(
     """
     # Only here: what judges hosts takes longer to load than a help.
     from wirespeed.report.fleet_text import fleet_lines
-    from wirespeed.runs.fleet_doctor import FleetRequest, fleet_doctor
+    from wirespeed.runs.fleet_doctor import FleetRequest, fleet_doctor, keep_in_database
 
     question = Question(purpose=Purpose(purpose) if purpose else None, frame_bytes=frame_bytes)
     fleet, folder = fleet_doctor(FleetRequest(question, **asked))
+    number = keep_in_database(fleet, database)
     if as_json:
         echo(fleet.model_dump_json())
     else:
         print_lines(fleet_lines(fleet, verbose=verbose))
-        echo(f"\nkept in {folder}")
+        echo(f"\nkept in {folder}{f', as run {number}' if number else ''}")
     return fleet.exit_code

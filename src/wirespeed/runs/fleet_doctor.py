@@ -20,6 +20,7 @@ from wirespeed.model.question import Question
 from wirespeed.runs.captures import collect
 from wirespeed.runs.examine import Progress
 from wirespeed.runs.fleet_folder import CAPTURES, file_names, new_folder, write_fleet
+from wirespeed.terminal import echo
 
 SUFFIXES = (".txt", ".txt.gz", ".capture", ".capture.gz")
 
@@ -54,6 +55,23 @@ def fleet_doctor(asked: FleetRequest) -> tuple[Fleet, Path]:
     fleet = fleet_of(judged, utc_now(), source, asked.question)
     write_fleet(folder, fleet)
     return fleet, folder
+
+
+def keep_in_database(fleet: Fleet, url: str | None) -> int | None:
+    """Write the answer to the database; give its number.
+
+    None: its libraries are not installed, and nobody asked for one: standard error has a line.
+    """
+    try:
+        from wirespeed.runs.store.database import opened
+        from wirespeed.runs.store.keep import keep_fleet
+    except InputError as error:
+        if url is not None:
+            raise
+        echo(f"not kept in a database: {error.next}", err=True)
+        return None
+    with opened(url) as connection:
+        return keep_fleet(connection, fleet)
 
 
 def hosts_of(asked: FleetRequest) -> list[InventoryHost]:
