@@ -92,7 +92,7 @@ for _command in COMMANDS:
 @click.option(
     "--out",
     type=click.Path(path_type=Path),
-    help="Folder of the result: fleet.json, captures.  [default: one of its own in "
+    help="Folder of the result: fleet.html, fleet.json, captures.  [default: one of its own in "
     "~/.local/state/wirespeed/fleet]",
 )
 @database_option

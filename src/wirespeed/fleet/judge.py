@@ -1,6 +1,6 @@
 """One capture to the record of its host, and all records to the answer. Pure."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 
 from wirespeed.catalog import rules
 from wirespeed.doctor.diagnose import diagnose
@@ -43,7 +43,7 @@ def without_answer(host: InventoryHost, error: WirespeedError) -> Judged:
     return host_of_answer(host, answer, {}, ""), {}
 
 
-def titles() -> Mapping[str, str]:
+def titles() -> dict[str, str]:
     """Give the title of each rule."""
     return {rule.slug: rule.title for rule in rules()}
 

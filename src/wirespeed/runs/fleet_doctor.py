@@ -6,20 +6,21 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from wirespeed.fleet.judge import Judged, fleet_of, judge_capture, without_answer
+from wirespeed.fleet.judge import Judged, fleet_of, judge_capture, titles, without_answer
 from wirespeed.fleet.records import Fleet, InventoryHost
 from wirespeed.host.capture_request import Captured, Unreachable
 from wirespeed.host.clock import utc_now
-from wirespeed.host.files import files_in, is_folder, write_whole
+from wirespeed.host.files import files_in, is_folder, write_result, write_whole
 from wirespeed.host.inventory import LABELS, Listed, read_inventory
 from wirespeed.host.reach_destination import Destination, parse_destination
 from wirespeed.host.recorded import read_recorded
 from wirespeed.host.workers import each_of_many
 from wirespeed.model.error import HostError, InputError, WirespeedError
 from wirespeed.model.question import Question
+from wirespeed.report.fleet_html import fleet_page
 from wirespeed.runs.captures import collect
 from wirespeed.runs.examine import Progress
-from wirespeed.runs.fleet_folder import CAPTURES, file_names, new_folder, write_fleet
+from wirespeed.runs.fleet_folder import CAPTURES, PAGE, file_names, new_folder, write_fleet
 from wirespeed.terminal import echo
 
 SUFFIXES = (".txt", ".txt.gz", ".capture", ".capture.gz")
@@ -54,6 +55,7 @@ def fleet_doctor(asked: FleetRequest) -> tuple[Fleet, Path]:
     source = str(asked.captures) if asked.captures else ", ".join(asked.inventory)
     fleet = fleet_of(judged, utc_now(), source, asked.question)
     write_fleet(folder, fleet)
+    write_result(folder / PAGE, fleet_page(fleet, titles()))
     return fleet, folder
 
 

@@ -1,4 +1,4 @@
-"""The folder of a fleet's answer: `fleet.json` and a capture for each host that gave one."""
+"""The folder of a fleet's answer: `fleet.json`, `fleet.html`, captures of those that gave one."""
 
 import re
 from collections.abc import Iterable
@@ -13,6 +13,7 @@ from wirespeed.host.state import state_folder
 from wirespeed.model.error import InputError
 
 FILE = "fleet.json"
+PAGE = "fleet.html"
 CAPTURES = "captures"
 
 
