@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from described.planned import after, before, call, commands, planned, spec_of
-from wirespeed.host.recorded import read_recorded
 from wirespeed.model.error import HostError, InputError
 from wirespeed.runs import recorded_hosts
+from wirespeed.runs.reach import recorded_text
 
 GUESTS = {
     "ceph-1": {"host": "alpha", "networks": ["storage"]},
@@ -86,9 +86,9 @@ def test_every_capture_is_read_once_and_only_when_its_host_is_planned(
 
     def counted(path: Path) -> str:
         read.append(path.stem)
-        return read_recorded(path)
+        return recorded_text(path)
 
-    monkeypatch.setattr(recorded_hosts, "read_recorded", counted)
+    monkeypatch.setattr(recorded_hosts, "recorded_text", counted)
     planned(spec_of(tmp_path, {"alpha": before(), "beta": before()}, GUESTS))
     assert read == ["alpha", "beta"]
 

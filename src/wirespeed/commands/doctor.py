@@ -93,6 +93,12 @@ STYLES: dict[str, dict[str, Any]] = {
     metavar="GB/S",
     help="Rate that you measured in one direction, in Gb/s.",
 )
+@click.option(
+    "--measured-by",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Output of iperf3 --json, perftest, netperf, qperf or sockperf, instead of --measured.",
+)
 @click.option("--workload", help="Process whose threads do the work, as in `ps -o comm`.")
 @click.option(
     "--seconds",
@@ -145,6 +151,7 @@ def doctor(
     sudo: bool,
     seconds: int,
     crash_analysis: Path | None,
+    measured_by: Path | None,
     **asked: Any,
 ) -> int:
     """Find what holds a card below line rate, and what each fault costs.
@@ -156,6 +163,8 @@ def doctor(
         print_lines(rules_lines(rules()) if explain is None else _explained(explain))
         return 0
     check_wanted(asked["wanted"])
+    if measured_by is not None:
+        asked |= _measured(measured_by, asked["measured_bps"])
     question = Question(**asked)
     answers: list[Answer] = []
     crash = None if crash_analysis is None else _crash(crash_analysis, hosts)
@@ -185,6 +194,22 @@ def check_wanted(wanted: Sequence[str]) -> None:
                 found=f"{shown(text, 60)!r} is not a KEYWORD=VALUE",
                 next="--wanted '*LsoV2IPv4=1'; Get-NetAdapterAdvancedProperty has the keywords",
             )
+
+
+def _measured(path: Path, measured_bps: float | None) -> dict[str, object]:
+    """Read what a tool printed. Raises InputError as `parse_measured` does."""
+    if measured_bps is not None:
+        raise InputError(
+            "options.invalid",
+            where="--measured-by",
+            found="--measured too: two figures",
+            next="give one of them",
+        )
+    # Only here: few ask for it.
+    from wirespeed.doctor.measured_file import parse_measured
+
+    run = parse_measured(read_recorded(path), str(path))
+    return {"measured_by": run, "measured_bps": run.measured_bps}
 
 
 def _crash(path: Path, hosts: Sequence[str]) -> str:

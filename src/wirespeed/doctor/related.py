@@ -8,6 +8,7 @@ another finding, or in none.
 from collections.abc import Sequence
 
 from wirespeed.model.finding import Finding, Severity
+from wirespeed.rules.measured_far_below_ceiling import TOOL_LIMITS
 
 MEASURED = "measured."
 EXPLAINED = "; the other findings come first"
@@ -96,4 +97,6 @@ def _explained(finding: Finding, findings: Sequence[Finding], ports: Sequence[st
         and not other.rule.startswith(MEASURED)
         and (other.where == finding.where or other.where not in ports)
     ]
+    if not others and TOOL_LIMITS in finding.so:
+        return finding
     return finding.model_copy(update={"so": finding.so + (EXPLAINED if others else UNEXPLAINED)})

@@ -15,6 +15,21 @@ class Purpose(StrEnum):
     GUESTS = "guests"
 
 
+class MeasuredBy(Frozen):
+    """A run of a tool that the user gave: its figure, and what the tool itself limits."""
+
+    tool: str
+    """With its version where it prints one: `iperf 3.12`."""
+    measured_bps: float
+    """Bits per second of goodput, in one direction."""
+    conditions: tuple[str, ...] = ()
+    """How it was measured: `8 streams`, `10 s`."""
+    limits: tuple[str, ...] = ()
+    """What of the tool may have been the bound, and not the path."""
+    doubts: tuple[str, ...] = ()
+    """What in its own output contradicts the figure."""
+
+
 class Question(Frozen):
     """What is asked about a host. None: the user did not say, and nothing is assumed for it."""
 
@@ -31,6 +46,8 @@ class Question(Frozen):
     """Netdevs or PCI addresses asked about; empty: all of them."""
     measured_bps: float | None = None
     """A figure that somebody measured in one direction, bits per second of goodput."""
+    measured_by: MeasuredBy | None = None
+    """The run that the figure is of."""
     workload: str | None = None
     """Name of the process whose threads do the work, as in /proc/PID/comm."""
     wanted: tuple[str, ...] = ()

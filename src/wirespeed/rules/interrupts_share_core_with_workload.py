@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from wirespeed.facts.cpu_list import cpu_list_text
 from wirespeed.facts.interrupts import Interrupts
-from wirespeed.facts.workload import Thread, Workload
+from wirespeed.facts.workload import POLLS, Thread, Workload
 from wirespeed.model.finding import ByHand, Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import Absent, Known, known
 from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
@@ -33,8 +33,10 @@ def _check(exam: PortExam) -> Iterator[Finding]:
     told = full or shared
     cpus = frozenset(thread.last_cpu for thread in told)
     names = sorted({thread.name for thread in told})
+    # A thread that polls is full by design; what another had, the interrupts did not take.
+    own = bool(full) and not any(POLLS.match(t.name) or t.moves_frames for t in full)
     yield exam.finding(
-        Severity.RISK if full else Severity.NOTE,
+        Severity.RISK if full and not own else Severity.NOTE,
         (
             Evidence(
                 found=f"{len(told)} threads ({', '.join(names[:4])}) on CPUs {cpu_list_text(cpus)}"
@@ -47,7 +49,10 @@ def _check(exam: PortExam) -> Iterator[Finding]:
                 source=found.source,
             ),
         ),
-        so="while the interrupt's work is done the thread waits, and the other way round"
+        so="the thread had nearly all of the core: it is bound by itself, and the interrupts took "
+        "the little that was left"
+        if own
+        else "while the interrupt's work is done the thread waits, and the other way round"
         if full
         else "they share a core that has time for both as it was seen",
         remedies=(

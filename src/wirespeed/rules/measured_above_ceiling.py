@@ -6,6 +6,7 @@ from wirespeed.model.ceiling import Direction
 from wirespeed.model.finding import ByHand, Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import CannotTellError
 from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
+from wirespeed.rules.measured_far_below_ceiling import measured_evidence
 
 
 def _is_wire(element: str) -> bool:
@@ -35,9 +36,7 @@ def _check(exam: PortExam) -> Iterator[Finding]:
     yield exam.finding(
         Severity.FAULT,
         (
-            Evidence(
-                found=f"{measured / 1e9:g} Gb/s of goodput were measured", source="as you gave it"
-            ),
+            measured_evidence(exam.question),
             Evidence(
                 found=f"{bound.element} carries at most {most / 1e9:.1f} Gb/s, headers and all: "
                 + ", ".join(f"{i.name} {i.shown}" for i in bound.inputs if not i.assumed),
@@ -45,7 +44,7 @@ def _check(exam: PortExam) -> Iterator[Finding]:
             ),
         ),
         so="the figure and the path contradict each other: what was measured did not all go "
-        "through this port, or is not what it is called",
+        "through this port, or is not what it is called" + _as_bits(measured, most) + _doubts(exam),
         remedies=(
             Remedy(
                 text="see which port the traffic left by (`ip route get PEER`, the port's own "
@@ -56,6 +55,17 @@ def _check(exam: PortExam) -> Iterator[Finding]:
         ),
         unpriced="the measurement is wrong, or what was read of the path",
     )
+
+
+def _as_bits(measured: float, most: float) -> str:
+    """Say where an eighth of the figure is what the path carries."""
+    fits = most / 2 <= measured / 8 <= most
+    return "; an eighth of it is what the path carries: bytes were taken for bits" if fits else ""
+
+
+def _doubts(exam: PortExam) -> str:
+    run = exam.question.measured_by
+    return "".join(f"; {doubt}" for doubt in run.doubts) if run is not None else ""
 
 
 RULE = PortRule(

@@ -6,10 +6,11 @@ from wirespeed.ceilings.ethernet import is_without_link
 from wirespeed.model.ceiling import Ceiling, Direction
 from wirespeed.model.finding import ByHand, Change, Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import CannotTellError
-from wirespeed.model.question import Purpose
+from wirespeed.model.question import MeasuredBy, Purpose, Question
 from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
 
 WIRE = "ethernet"
+TOOL_LIMITS = "and the tool itself may be the bound"
 FAR_SHARE = 0.8
 """Of the ceiling's low end. Headers of TCP at an MTU of 1500 take 6 % of the wire, and a model of
 PCIe may be some percent off; a fifth is neither."""
@@ -42,19 +43,39 @@ def _check(exam: PortExam) -> Iterator[Finding]:
     yield exam.finding(
         Severity.FAULT,
         (
-            Evidence(
-                found=f"{measured / 1e9:g} Gb/s of goodput were measured", source="as you gave it"
-            ),
+            measured_evidence(exam.question),
             Evidence(
                 found=f"{bound.element}, the lowest ceiling, carries at least {least / 1e9:.1f} "
                 "Gb/s",
                 source=bound.inputs[0].source,
             ),
         ),
-        so=f"{100 * share:.0f} % of what the path carries was measured",
+        so=f"{100 * share:.0f} % of what the path carries was measured"
+        + _by_the_tool(exam.question.measured_by)
+        + _as_bytes(measured, least, bound.load_bps_l1.high),
         remedies=tuple(_where_to_look(exam)),
         changes=tuple(_shortfall(exam, share)),
     )
+
+
+def measured_evidence(question: Question) -> Evidence:
+    """Say what was measured, and by which tool under which conditions, where that is known."""
+    run, measured = question.measured_by, question.measured_bps or 0.0
+    by = "" if run is None else f" by {run.tool}" + "".join(f", {c}" for c in run.conditions)
+    return Evidence(
+        found=f"{measured / 1e9:.6g} Gb/s of goodput were measured{by}", source="as you gave it"
+    )
+
+
+def _by_the_tool(run: MeasuredBy | None) -> str:
+    limits = () if run is None else (*run.limits, *run.doubts)
+    return f", {TOOL_LIMITS}: {'; '.join(limits)}" if limits else ""
+
+
+def _as_bytes(measured: float, least: float, most: float) -> str:
+    """Say where the figure would be the path's own if it were of bytes."""
+    fits = FAR_SHARE * least <= 8 * measured <= most
+    return "; as bytes a second it would be what the path carries: see its unit" if fits else ""
 
 
 def _is_asked(exam: PortExam) -> bool:

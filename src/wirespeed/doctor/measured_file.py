@@ -1,0 +1,198 @@
+"""What a tool printed about a run, as the figure that it measured and what limits the tool. Pure.
+
+iperf3 (--json)    iperf_api.c, iperf_print_results; RELNOTES.md of 3.16
+perftest (text)    src/perftest_resources.h: MB is 2^20 bytes; both directions are added up
+netperf (text)     netperf 2.7, nettest_bsd.c and nettest_omni.c: 10^6 bits a second
+qperf, sockperf    qperf.c: MB is 10^6 bytes; sockperf's client.cpp: MBps and Mbps by 2^20
+"""
+
+import json
+import re
+from collections.abc import Callable
+from typing import Any
+
+from wirespeed.model.error import InputError
+from wirespeed.model.question import MeasuredBy
+from wirespeed.model.shown import shown
+
+SHORT_S = 5.0
+FULL_PERCENT = 90.0
+"""Of one core: a thread that has no more of it was the bound."""
+ONE_THREAD_BEFORE = (3, 16)
+APART = 0.02
+"""Two figures of one run that differ by more contradict each other."""
+MEBI = 1 << 20
+PERFTEST_ROW = re.compile(r"^ *(\d+) +(\d+) +(-?[\d.]+) +(-?[\d.]+)[ \t]+(-?[\d.]+) *$", re.M)
+PERFTEST_HEAD = re.compile(r"BW average\[(MB/sec|Gb/sec)\]")
+NETPERF_ROW = re.compile(r"10\^6bits/sec[^\n]*\n\s*\n?\s*([\d. ]+)$", re.M)
+NETPERF_PAIR = re.compile(r"^THROUGHPUT=([\d.]+)$", re.M)
+NETPERF_UNITS = re.compile(r"^THROUGHPUT_UNITS=(\S+)$", re.M)
+QPERF = re.compile(r"^\s*bw\s*=\s*([\d.]+) ([KMGT]?)(B|b|bits|bytes)/sec", re.M)
+SOCKPERF = re.compile(r"Summary: BandWidth is ([\d.]+) MBps \(([\d.]+) Mbps\)")
+SCALES = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
+
+
+def parse_measured(text: str, where: str) -> MeasuredBy:
+    """Read one run. Raises InputError `measured_by.unknown`, `measured_by.no_figure`."""
+    for parse in (_iperf3, _perftest, _netperf, _qperf, _sockperf):
+        found = _tried(parse, text, where)
+        if found is not None:
+            if not 0 < found.measured_bps < 1e15:
+                raise _no_figure(where, f"{found.tool} measured {found.measured_bps:g} bit/s")
+            return found
+    raise InputError(
+        "measured_by.unknown",
+        where=where,
+        found=f"it begins with {shown(text.strip(), 60)!r}",
+        next="give what `iperf3 --json`, perftest's ib_*_bw, netperf, qperf or sockperf printed; "
+        "of another tool the figure itself: --measured 53.6",
+    )
+
+
+def _tried(parse: Callable[[str], MeasuredBy | None], text: str, where: str) -> MeasuredBy | None:
+    try:
+        return parse(text)
+    except (LookupError, ValueError, TypeError, ArithmeticError) as error:
+        raise _no_figure(where, shown(str(error), 120)) from None
+
+
+def _no_figure(where: str, found: str) -> InputError:
+    return InputError(
+        "measured_by.no_figure",
+        where=where,
+        found=found,
+        so="there is no figure in it that could be held against the path",
+        next="run the tool again, to its end, and give all that it printed",
+    )
+
+
+def _iperf3(text: str) -> MeasuredBy | None:
+    if not text.lstrip().startswith("{"):
+        return None
+    told: dict[str, Any] = json.loads(text)
+    if "error" in told:
+        raise ValueError(f"iperf3 ended with an error: {told['error']}")
+    start, end = told["start"]["test_start"], told["end"]
+    version = str(told["start"]["version"])
+    streams = int(start["num_streams"])
+    is_udp = start["protocol"] == "UDP"
+    total = end["sum_received"] if "sum_received" in end else end["sum"]
+    measured, seconds = float(total["bits_per_second"]), float(total["seconds"])
+    limits, doubts, conditions = [], [], [f"{start['protocol']}", f"{seconds:g} s"]
+    conditions.append("1 stream" if streams == 1 else f"{streams} streams")
+    if float(total["bytes"]) * 8 / seconds > measured * (1 + APART) or float(
+        total["bytes"]
+    ) * 8 / seconds < measured * (1 - APART):
+        doubts.append(
+            f"its bytes in its time are {total['bytes'] * 8 / seconds / 1e9:.3g} Gb/s, and it "
+            f"says {measured / 1e9:.3g}"
+        )
+    number = re.search(r"(\d+)\.(\d+)", version)
+    has_one_thread = number is not None and (int(number[1]), int(number[2])) < ONE_THREAD_BEFORE
+    if has_one_thread and streams > 1:
+        limits.append(f"all {streams} streams share one thread before iperf3 3.16")
+    if has_one_thread or streams == 1:
+        cpu = end.get("cpu_utilization_percent", {})
+        for key, whose in (("host_total", "client"), ("remote_total", "server")):
+            if float(cpu.get(key, 0)) >= FULL_PERCENT:
+                limits.append(f"the {whose}'s one thread took {float(cpu[key]):.0f} % of a core")
+    target = float(start.get("target_bitrate", 0))
+    if target > 0:
+        limits.append(
+            f"it was told to send at most {target / 1e9:g} Gb/s for each stream (--bitrate"
+            + ("; 1 Mb/s unless set)" if is_udp else ")")
+        )
+    if seconds < SHORT_S:
+        limits.append(f"it ran for {seconds:g} s: slow start and cold caches are in the figure")
+    if resent := int(end.get("sum_sent", {}).get("retransmits", 0)):
+        conditions.append(f"{resent} segments sent again")
+    if is_udp and float(total.get("lost_percent", 0)) > 0:
+        conditions.append(f"{float(total['lost_percent']):.2g} % of the datagrams lost")
+    if start.get("bidir"):
+        conditions.append("both directions at once, the client's sending given")
+    return MeasuredBy(
+        tool=version, measured_bps=measured, conditions=tuple(conditions), limits=tuple(limits),
+        doubts=tuple(doubts),
+    )  # fmt: skip
+
+
+def _perftest(text: str) -> MeasuredBy | None:
+    head = PERFTEST_HEAD.search(text)
+    if head is None:
+        return None
+    rows = [match.groups() for match in PERFTEST_ROW.finditer(text)]
+    if not rows:
+        raise ValueError("perftest printed no row of figures")
+    size, count, _, average, message_mpps = max(rows, key=lambda row: float(row[3]))
+    measured = float(average) * (1e9 if head[1] == "Gb/sec" else 8 * MEBI)
+    by_messages = float(message_mpps) * 1e6 * int(size) * 8
+    doubts = []
+    if abs(by_messages - measured) > APART * measured:
+        doubts.append(
+            f"its messages times their size are {by_messages / 1e9:.3g} Gb/s, and it says "
+            f"{measured / 1e9:.3g}"
+        )
+    conditions = [f"messages of {size} bytes, {count} of them"]
+    if "Bidirectional" in text:
+        measured /= 2
+        conditions.append("half of the sum of both directions, which is what it prints")
+    limits = []
+    if int(size) < 4096:
+        limits.append(f"messages of {size} bytes are bound by messages a second, not by bits")
+    pairs = re.search(r"Number of qps\s*:\s*(\d+)", text)
+    if pairs is not None:
+        conditions.append(f"{pairs[1]} queue pairs" if pairs[1] != "1" else "1 queue pair")
+    if int(count) < 1000:
+        limits.append(f"{count} iterations are over before the link is warm")
+    if "Conflicting CPU frequency" in text:
+        doubts.append("the CPU's clock changed meanwhile, which it takes its time from")
+    return MeasuredBy(
+        tool="perftest", measured_bps=measured, conditions=tuple(conditions), limits=tuple(limits),
+        doubts=tuple(doubts),
+    )  # fmt: skip
+
+
+def _netperf(text: str) -> MeasuredBy | None:
+    pair, units = NETPERF_PAIR.search(text), NETPERF_UNITS.search(text)
+    row = NETPERF_ROW.search(text)
+    if pair is not None:
+        if units is None or units[1] != "10^6bits/s":
+            raise ValueError("netperf's THROUGHPUT_UNITS are not 10^6bits/s")
+        megabits, seconds = float(pair[1]), None
+    elif row is not None:
+        words = row[1].split()
+        megabits, seconds = float(words[4]), float(words[3])
+    else:
+        return None
+    limits = ["one netperf has one stream in one thread"]
+    if seconds is not None and seconds < SHORT_S:
+        limits.append(f"it ran for {seconds:g} s: slow start and cold caches are in the figure")
+    conditions = () if seconds is None else (f"{seconds:g} s",)
+    return MeasuredBy(
+        tool="netperf", measured_bps=megabits * 1e6, conditions=conditions, limits=tuple(limits)
+    )
+
+
+def _qperf(text: str) -> MeasuredBy | None:
+    match = QPERF.search(text)
+    if match is None:
+        return None
+    bits = 8 if match[3] in ("B", "bytes") else 1
+    return MeasuredBy(
+        tool="qperf",
+        measured_bps=float(match[1]) * SCALES[match[2]] * bits,
+        conditions=("1 stream",),
+        limits=("qperf has one stream in one thread",),
+    )
+
+
+def _sockperf(text: str) -> MeasuredBy | None:
+    match = SOCKPERF.search(text)
+    if match is None:
+        return None
+    return MeasuredBy(
+        tool="sockperf",
+        measured_bps=float(match[1]) * MEBI * 8,
+        conditions=("its MBps and Mbps are of 2^20",),
+        limits=("sockperf sends from one thread",),
+    )

@@ -1,0 +1,164 @@
+"""What tools print becomes the figure that they measured, with what of the tool may bound it.
+
+Texts: https://github.com/linux-rdma/perftest/issues/273 and /65, https://github.com/tohojo/flent/
+issues/13 (netperf), https://github.com/Mellanox/sockperf/issues/140, iperf3's iperf_api.c.
+"""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from wirespeed.cli import cli
+from wirespeed.doctor.diagnose import diagnose
+from wirespeed.doctor.measured_file import parse_measured
+from wirespeed.model.capture import parse_capture
+from wirespeed.model.error import InputError
+from wirespeed.model.fact import HostFacts
+from wirespeed.model.finding import Finding
+from wirespeed.model.question import MeasuredBy, Question
+
+CASES = Path(__file__).parents[1] / "rules/cases"
+X4 = CASES / "measured.far_below_ceiling/present_one_stream_of_iperf3/capture.txt"
+"""A 100 Gb/s port in a slot of x4 at 16 GT/s: about 51 Gb/s."""
+PERFTEST = """\
+                    RDMA_Write BW Test
+ Number of qps   : 1\t\tTransport type : IB
+ #bytes     #iterations    BW peak[{unit}]    BW average[{unit}]   MsgRate[Mpps]
+ {row}
+"""
+NETPERF = """\
+MIGRATED TCP STREAM TEST from ::0 (::) port 0 AF_INET6 to ranger () port 0 AF_INET6
+Recv   Send    Send
+Socket Socket  Message  Elapsed
+Size   Size    Size     Time     Throughput
+bytes  bytes   bytes    secs.    10^6bits/sec
+
+ 87380  16384  16384    10.04     294.61
+"""
+SOCKPERF = "sockperf: Summary: BandWidth is 4873.781 MBps (38990.250 Mbps)\n"
+
+
+def iperf3(bps: float, **changes: Any) -> str:
+    seconds = changes.get("seconds", 30.0)
+    start = {"protocol": "TCP", "num_streams": changes.get("streams", 8), "target_bitrate": 0}
+    start |= changes.get("start", {})
+    total = {"bits_per_second": bps, "seconds": seconds, "bytes": bps * seconds / 8}
+    end = {
+        "sum_sent": {**total, "retransmits": changes.get("resent", 0)}, "sum_received": total,
+        "cpu_utilization_percent": {"host_total": changes.get("cpu", 40), "remote_total": 20},
+    }  # fmt: skip
+    version = changes.get("version", "iperf 3.12")
+    return json.dumps({"start": {"version": version, "test_start": start}, "end": end})
+
+
+def test_streams_share_one_thread_before_3_16_and_not_since():
+    old, new = (
+        parse_measured(iperf3(23.4e9, version=v), "f") for v in ("iperf 3.12", "iperf 3.16")
+    )
+    assert old.measured_bps == new.measured_bps == 23.4e9
+    assert old.limits == ("all 8 streams share one thread before iperf3 3.16",)
+    assert new.limits == () and new.tool == "iperf 3.16"
+
+
+def test_a_full_thread_a_target_and_a_short_run_are_limits_of_the_tool():
+    found = parse_measured(
+        iperf3(23.4e9, streams=1, cpu=99.6, seconds=2.0, start={"target_bitrate": 25e9}), "f"
+    )
+    assert [limit.split(" (")[0] for limit in found.limits] == [
+        "the client's one thread took 100 % of a core",
+        "it was told to send at most 25 Gb/s for each stream",
+        "it ran for 2 s: slow start and cold caches are in the figure",
+    ]
+
+
+def test_a_figure_that_its_own_bytes_contradict_is_doubted():
+    told = json.loads(iperf3(23.4e9))
+    told["end"]["sum_received"]["bits_per_second"] /= 8
+    (doubt,) = parse_measured(json.dumps(told), "f").doubts
+    assert doubt == "its bytes in its time are 23.4 Gb/s, and it says 2.92"
+
+
+@pytest.mark.parametrize(
+    ("text", "bps"),
+    [
+        # 7.498617 million messages of 8 bytes a second: 64 bits each.
+        (PERFTEST.format(unit="Gb/sec", row="8 224958464  0.00  0.48  \t\t 7.498617"), 0.48e9),
+        # 5.677340 million messages of 1024 bytes a second are 46.51 Gb/s: MB is 2^20.
+        (PERFTEST.format(unit="MB/sec", row="1024  1000  0.00  5544.28\t\t 5.677340"), 46.508e9),
+        (NETPERF, 294.61e6),
+        ("THROUGHPUT=9414.06\nTHROUGHPUT_UNITS=10^6bits/s\n", 9414.06e6),
+        ("tcp_bw:\n    bw  =  1.18 GB/sec\n", 9.44e9),
+        # 155961 messages of 32768 bytes a second: MBps is 2^20 there.
+        (SOCKPERF, 155961 * 32768 * 8),
+    ],
+)  # fmt: skip
+def test_each_tool_has_its_own_unit(text: str, bps: float):
+    found = parse_measured(text, "f")
+    assert found.measured_bps == pytest.approx(bps, rel=1e-3)
+    assert found.doubts == ()
+
+
+def test_perftest_adds_both_directions_and_contradicts_itself_where_a_row_does():
+    both = PERFTEST.replace("BW Test", "Bidirectional BW Test")
+    row = "65536  664644  0.00  180.00  0.343323"
+    assert parse_measured(both.format(unit="Gb/sec", row=row), "f").measured_bps == 90e9
+    wrong = PERFTEST.format(unit="Gb/sec", row="65536  664644  0.00  90.00  0.343323")
+    (doubt,) = parse_measured(wrong, "f").doubts
+    assert doubt == "its messages times their size are 180 Gb/s, and it says 90"
+
+
+@pytest.mark.parametrize(
+    ("text", "slug"),
+    [
+        ("Connecting to host", "measured_by.unknown"),
+        ("", "measured_by.unknown"),
+        ('{"error": "unable to connect"}', "measured_by.no_figure"),
+        ('{"start": {}}', "measured_by.no_figure"),
+        ("{", "measured_by.no_figure"),
+        (PERFTEST.format(unit="Gb/sec", row=""), "measured_by.no_figure"),
+        (iperf3(0), "measured_by.no_figure"),
+        ("THROUGHPUT=9\nTHROUGHPUT_UNITS=KBytes/s\n", "measured_by.no_figure"),
+    ],
+)
+def test_what_has_no_figure_is_refused(text: str, slug: str):
+    with pytest.raises(InputError) as error:
+        parse_measured(text, "f")
+    assert error.value.what == slug
+
+
+def finding(measured_bps: float, run: MeasuredBy | None = None) -> Finding:
+    capture = parse_capture(X4.read_text(), "x")
+    question = Question(measured_bps=measured_bps, measured_by=run)
+    found = diagnose(HostFacts("x", capture), question).findings
+    return next(f for f in found if f.rule.startswith("measured."))
+
+
+def test_what_the_tool_limits_stands_where_the_path_is_not_the_bound():
+    run = parse_measured(iperf3(22.7e9), "f")
+    found = finding(run.measured_bps, run)
+    assert "the tool itself may be the bound: all 8 streams share one thread" in found.so
+    assert found.evidence[0].found == (
+        "22.7 Gb/s of goodput were measured by iperf 3.12, TCP, 30 s, 8 streams"
+    )
+
+
+def test_bits_that_were_bytes_and_bytes_that_were_bits_are_named():
+    """47 Gb/s are 5.9 GB/s, and 376 where bytes are taken for bits twice."""
+    assert "as bytes a second it would be what the path carries" in finding(47e9 / 8).so
+    assert "an eighth of it is what the path carries" in finding(47e9 * 8).so
+    assert "bytes" not in finding(22.7e9).so
+    assert "eighth" not in finding(150e9).so
+
+
+def test_the_command_takes_a_file_and_no_second_figure(tmp_path: Path):
+    run = tmp_path / "run.json"
+    run.write_text(iperf3(22.7e9))
+    asked = ["doctor", "--json", "--measured-by", str(run), str(X4)]
+    answer = json.loads(CliRunner().invoke(cli, asked).output)
+    assert "measured.far_below_ceiling" in {f["rule"] for f in answer["findings"]}
+    assert answer["question"]["measured_by"]["tool"] == "iperf 3.12"
+    refused = CliRunner().invoke(cli, [*asked, "--measured", "5"])
+    assert "options.invalid" in str(refused.output) + str(refused.exception)
