@@ -52,6 +52,7 @@ def host(
     driver: str = "mlx5_core",
     vfs: Sequence[str] = (),
     autoprobe: int = 1,
+    managers: Sequence[str] = (),
 ) -> HostFacts:
     ports = [
         f"{netdev} driver={driver} physfn= port=p{n} device=/sys/devices/pci0000:00/{address}"
@@ -69,6 +70,9 @@ def host(
         files += [f"{SYSFS}/{address}/{name}:{value}" for name, value in content.items()]
     lines = ["wirespeed-capture 1 case", "case begin ports -", *ports, "", "case end 0"]
     lines += ["case begin sriov -", *files, "", "case end 0"]
+    if managers:
+        running = [f"manager {manager}" for manager in managers]
+        lines += ["case begin installed -", *running, "", "case end 0"]
     lines += ["case begin mstconfig 0000:03:00.0", *MSTCONFIG, "", "case end 0", "case done", ""]
     return HostFacts("alpha", parse_capture("\n".join(lines), "alpha"))
 

@@ -10,8 +10,11 @@ import pytest
 from program import start, wirespeed
 
 from wirespeed.apply.run_place import run_folder
+from wirespeed.approaches.unmanaged import unmanaged
 from wirespeed.host.clock import Deadline, sleep_s
 from wirespeed.lab.machines import Machine, Machines
+from wirespeed.model.capture import parse_capture
+from wirespeed.model.fact import HostFacts
 
 pytestmark = [pytest.mark.machines, pytest.mark.timeout(900)]
 HOSTS = ("alpha", "beta")
@@ -37,6 +40,14 @@ ip -br link | awk '{ print $1 }'
 lspci | grep -c Virtual || true
 ls /sys/module | grep -x bonding || true
 ls -d /run/wirespeed* 2>/dev/null || true
+"""
+MANAGED = """\
+wirespeed-capture 1 case
+case begin installed -
+manager NetworkManager
+
+case end 0
+case done
 """
 
 
@@ -167,3 +178,26 @@ def test_legacy_two_applies_to_one_host_exclude_each_other(lab: Machines, spec: 
     assert sh(lab.hosts["alpha"], "ls /run").count("wirespeed.lock") == 0, (
         "the other one is given back"
     )
+
+
+def test_legacy_udev_says_of_the_vfs_alone_that_they_are_not_network_managers(lab: Machines):
+    """By the real udev, with the file that a plan writes where NetworkManager runs."""
+    alpha, port = lab.hosts["alpha"], PORTS[0]
+    pf = f"/sys/bus/pci/devices/{port}"
+    offset, stride = (int(sh(alpha, f"cat {pf}/sriov_{name}")) for name in ("offset", "stride"))
+    routing = [0x100 + offset + vf * stride for vf in range(2)]
+    vfs = [f"0000:{r >> 8:02x}:{r >> 3 & 31:02x}.{r & 7}" for r in routing]
+    facts = HostFacts("alpha", parse_capture(MANAGED, "alpha"))
+    (rules,) = unmanaged(facts, port, vfs)
+    try:
+        sh(alpha, f"cat >{rules.path} <<'END'\n{rules.content}END\nudevadm control --reload")
+        sh(alpha, f"echo 2 >{pf}/sriov_numvfs; udevadm settle --timeout=30")
+        for vf in ("virtfn0", "virtfn1"):
+            assert "NM_UNMANAGED=1" in properties(alpha, f"{pf}/{vf}/net/*")
+        assert "NM_UNMANAGED" not in properties(alpha, f"{pf}/net/*")
+    finally:
+        sh(alpha, f"echo 0 >{pf}/sriov_numvfs; rm -f {rules.path}; udevadm control --reload")
+
+
+def properties(host: Machine, path: str) -> str:
+    return sh(host, f"udevadm info --query=property --path=$(readlink -f {path})")

@@ -25,6 +25,7 @@ from wirespeed.approaches.vf_ports import (
     firmware_steps,
     pf_with_room,
     port_channels,
+    unmanaged_vfs,
     unprobed,
     vf_address,
     vf_shares,
@@ -82,6 +83,7 @@ def _vfs(spec: GuestNetworks, name: str, host: HostFacts, address: str) -> Itera
     shares = vf_shares(spec, name)
     netdev = netdev_of(host, name, address)
     pf = pf_with_room(spec, name, host, address)
+    yield from map(RequestedStep, unmanaged_vfs(spec, name, host, pf))
     yield from map(RequestedStep, unprobed(spec, name, host, address))
     yield RequestedStep(VfCount(pci_address=address, num_vfs=len(shares)))
     is_made = isinstance(pf.num_vfs, Known) and pf.num_vfs.value == 0

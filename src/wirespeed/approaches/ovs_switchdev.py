@@ -25,6 +25,7 @@ from wirespeed.approaches.traits import RequestedStep
 from wirespeed.approaches.vf_ports import (
     firmware_steps,
     pf_with_room,
+    unmanaged_vfs,
     unprobed,
     vf_address,
     vf_shares,
@@ -190,6 +191,7 @@ def switched_vfs(spec: GuestNetworks, name: str, host: HostFacts) -> Iterator[Re
         is_lag_shown=is_lag_shown(host, address),
         has_representors=True,
     )
+    yield from map(RequestedStep, unmanaged_vfs(spec, name, host, pf))
     yield from map(RequestedStep, unprobed(spec, name, host, address))
     yield RequestedStep(count)
     port = netdev_of(host, name, address)

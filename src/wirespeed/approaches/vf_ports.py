@@ -6,6 +6,7 @@ from wirespeed.approaches.guest_index import guest_index
 from wirespeed.approaches.host_ports import netdev_of, port_of
 from wirespeed.approaches.support import require_host_managed
 from wirespeed.approaches.traits import RequestedStep
+from wirespeed.approaches.unmanaged import running_managers, unmanaged
 from wirespeed.facts.cpu import Cpus
 from wirespeed.facts.firmware import Firmware
 from wirespeed.facts.queues import Queues
@@ -16,6 +17,7 @@ from wirespeed.model.observed import CannotTellError, Known, known, read_as, val
 from wirespeed.model.spec.guests import GuestKind
 from wirespeed.model.spec.spec import Spec
 from wirespeed.steps.channels import Channels
+from wirespeed.steps.file_content import FileContent
 from wirespeed.steps.firmware_settings import FirmwareSettings
 from wirespeed.steps.kernel_switch import KernelSwitch
 
@@ -101,6 +103,16 @@ def unprobed(spec: Spec, name: str, host: HostFacts, address: str) -> Iterator[K
         value="0",
         reason="The host's driver does not take VFs that guests are to own, as they are made.",
     )
+
+
+def unmanaged_vfs(spec: Spec, name: str, host: HostFacts, pf: SriovPf) -> Iterator[FileContent]:
+    """Give what keeps the host's network programs off the VFs of a port; mostly nothing.
+
+    Raises CannotTellError where such a program runs, and where the VFs will be is not known.
+    """
+    if running_managers(host):
+        vfs = [vf_address(pf, vf) for vf in range(len(vf_shares(spec, name)))]
+        yield from unmanaged(host, pf.pci_address, vfs)
 
 
 def pf_with_room(spec: Spec, name: str, host: HostFacts, address: str) -> SriovPf:

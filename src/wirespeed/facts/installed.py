@@ -11,6 +11,9 @@ UNITS = (
     "openvswitch-switch.service", "openvswitch.service", "NetworkManager.service",
     "systemd-networkd.service",
 )  # fmt: skip
+MANAGERS = {"NetworkManager": "/run/NetworkManager/devices", "networkd": "/run/systemd/netif/state"}
+"""What sets up a netdev that appears, and what it writes when it is started. The folders above are
+there on any host with systemd (tmpfiles.d)."""
 PROGRAMS = ("qemu-system-x86_64", "qemu-kvm", "virsh", "xorriso", "update-alternatives")
 SOURCE = "systemctl list-unit-files; command -v PROGRAM"
 
@@ -21,6 +24,8 @@ class Installed(Fact):
 
     units: Observed[frozenset[str]]
     programs: Observed[frozenset[str]]
+    managers: Observed[frozenset[str]]
+    """NetworkManager, networkd: those that run and may set up a netdev that appears."""
 
     # Red Hat has its QEMU where no shell looks. All of it is built into the shell.
     script: ClassVar[str] = f"""\
@@ -30,6 +35,8 @@ installed() (
 			[ ! -e "$folder/$unit" ] || printf 'unit %s\\n' "$unit"
 		done
 	done
+	[ ! -e {MANAGERS["NetworkManager"]} ] || echo 'manager NetworkManager'
+	[ ! -e {MANAGERS["networkd"]} ] || echo 'manager networkd'
 	PATH=$PATH:/usr/libexec
 	for program in {" ".join(PROGRAMS)}; do
 		! command -v "$program" >/dev/null 2>&1 || printf 'program %s\\n' "$program"
@@ -42,7 +49,11 @@ show installed - installed
     def parse(cls, capture: Capture) -> Self:
         """Read a kind and a name a line."""
         text = capture.text("installed", SOURCE)
-        return cls(_named(text, "unit", UNITS), _named(text, "program", PROGRAMS))
+        return cls(
+            _named(text, "unit", UNITS),
+            _named(text, "program", PROGRAMS),
+            _named(text, "manager", tuple(MANAGERS)),
+        )
 
 
 def _named(text: Observed[str], kind: str, known: tuple[str, ...]) -> Observed[frozenset[str]]:

@@ -11,6 +11,11 @@ from wirespeed.model.step import Scope, State, Step
 
 NOT_THERE = "No such file or directory"
 ROOTS = ("/etc/", "/run/")
+RELOADS = {
+    "udev": Command(argv=("udevadm", "control", "--reload")),
+    "networkd": Command(argv=("networkctl", "reload")),
+}
+"""What has a program that runs read its files again: udevadm(8); networkctl(1), from 244 on."""
 
 
 class FileContent(Step):
@@ -24,6 +29,9 @@ class FileContent(Step):
     path: str
     content: str
     reason: str
+    read_by: Literal["", "udev", "networkd"] = ""
+    """The program that is told to read it again, after each change and after its undo. A host that
+    is killed between the two has it read when that program starts."""
 
     @field_validator("path")
     @classmethod
@@ -68,8 +76,9 @@ class FileContent(Step):
     def commands(self, now: State, to: State) -> tuple[Command, ...]:
         """Write beside it and rename: nobody reads half of it. Remove what was not there."""
         content = to["content"]
+        reload = (RELOADS[self.read_by],) if self.read_by else ()
         if content is None:
-            return (Command(argv=("rm", "-f", self.path)),)
+            return (Command(argv=("rm", "-f", self.path)), *reload)
         text = str(content)
         beside = f"{self.path}.wirespeed"
         # Of a file that is there, mode and owner stay: they are what the rename would change.
@@ -77,4 +86,4 @@ class FileContent(Step):
         write = Command(argv=("tee", beside), stdin=text.removesuffix("\n"))
         # A command's input ends in a line feed; what stood there may not have.
         cut = () if text.endswith("\n") else (Command(argv=("truncate", "-s", "-1", beside)),)
-        return (*keep, write, *cut, Command(argv=("mv", "-f", beside, self.path)))
+        return (*keep, write, *cut, Command(argv=("mv", "-f", beside, self.path)), *reload)
