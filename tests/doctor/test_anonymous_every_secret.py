@@ -29,7 +29,8 @@ NUMBERS = {
     "bbr-module boot-loader cpu cpu-power cpuinfo detect-virt devlink-eswitch devlink-info driver "
     "devlink-steering mlx5-steering installed lockdown secure-boot "
     "idle-usage iommu irq irqs memory modules mlx5-lag pci pci-aer pci-config pci-hops queues "
-    "session softnet sriov statistics swapped sysctl tcp-counts virtualization vulnerabilities "
+    "rdma rdma-counters session softnet sriov statistics swapped sysctl tcp-counts "
+    "virtualization vulnerabilities "
     "wsl-mode esxi-counters esxi-cpu esxi-guests esxi-memory esxi-passthrough esxi-power "
     "esxi-uplink esxi-version esxi-vmx switch-kind switch-seconds":
         "numbers, addresses, and words of the kernel, of ESXi and of makers",

@@ -17,7 +17,8 @@ from wirespeed.model.proof import Difference
 NOT_THERE = "not there"
 COUNTED = {
     "Counters", "Cpus", "DriverLog", "Interrupts", "Mitigations", "Modules", "PciAer",
-    "RealtimeThreads", "Session", "Softnet", "TcpCounts", "Virtualization", "Workload", "Wsl",
+    "Rdma", "RealtimeThreads", "Session", "Softnet", "TcpCounts", "Virtualization", "Workload",
+    "Wsl",
 }  # fmt: skip
 """Facts that are counters, or are about what runs and what the machine is, and not what is set."""
 MOVES = {

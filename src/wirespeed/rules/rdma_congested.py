@@ -1,0 +1,61 @@
+"""Switches mark RDMA packets, or a sender ignores what it is told of it."""
+
+from collections.abc import Iterator
+
+from wirespeed.model.finding import ByHand, Finding, Remedy, Severity
+from wirespeed.model.observed import Absent
+from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
+from wirespeed.rules.rdma_packets_lost import counted, rdma_ports
+
+MARKED = ("np_ecn_marked_roce_packets", "np_cnp_sent", "rp_cnp_handled")
+IGNORED = ("rp_cnp_ignored",)
+
+
+def _check(exam: PortExam) -> Iterator[Finding]:
+    for rdma in rdma_ports(exam):
+        if isinstance(rdma.rises[IGNORED[0]], Absent):
+            raise DoesNotApplyError(f"{rdma.device} has no counters of congestion")
+        ignored, ignores_now = counted(rdma, IGNORED)
+        marked, is_marked_now = counted(rdma, MARKED)
+        if ignores_now:
+            yield exam.finding(
+                Severity.FAULT,
+                ignored,
+                so="the card is told to send less and does not: switches fill, and drop or pause",
+                remedies=(
+                    Remedy(
+                        text="enable the reaction point (DCQCN) for the priority that RDMA uses, "
+                        "here and at the peers: /sys/class/net/*/ecn/roce_rp/enable of mlx5, or "
+                        "ROCE_CC_PRIO_MASK by mstconfig",
+                        by_hand=ByHand.FAR_END,
+                    ),
+                ),
+                unpriced="what the switch drops or pauses then is counted there",
+            )
+        elif is_marked_now:
+            yield exam.finding(
+                Severity.NOTE,
+                marked,
+                so="switches on the way mark RDMA packets, and senders slow down for it: several "
+                "senders share a port, or one is slower than this",
+                remedies=(
+                    Remedy(
+                        text="see which senders meet at which port: marking is the remedy for a "
+                        "port that more want than it has, and no fault by itself",
+                        by_hand=ByHand.FAR_END,
+                    ),
+                ),
+                unpriced="it is what others send to the same port",
+            )
+
+
+RULE = PortRule(
+    slug="rdma.congested",
+    title="RDMA congestion marked or ignored",
+    why="With ECN a switch marks packets before its queue is full, the receiver answers with a "
+    "notification (CNP), and the sender slows down. A sender that ignores it fills the switch, "
+    "which then drops packets or pauses whole ports.",
+    source="Zhu et al., Congestion Control for Large-Scale RDMA Deployments (DCQCN), SIGCOMM 2015; "
+    "drivers/infiniband/hw/mlx5/counters.c (rp_cnp_ignored, np_cnp_sent)",
+    check=_check,
+)

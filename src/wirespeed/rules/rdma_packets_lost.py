@@ -1,0 +1,114 @@
+"""RDMA packets are lost on the way, by the counters of either side."""
+
+from collections.abc import Iterator
+
+from wirespeed.facts.link import Links
+from wirespeed.facts.rdma import Rdma, RdmaPort
+from wirespeed.model.finding import ByHand, Evidence, Finding, Remedy, Severity
+from wirespeed.model.observed import Absent, Known, known
+from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
+
+WAY_IN = ("out_of_sequence", "rx_icrc_encapsulated")
+WAY_OUT = ("packet_seq_err", "local_ack_timeout_err", "implied_nak_seq_err", "roce_adp_retrans")
+INFINIBAND = (
+    "InfiniBand loses nothing for want of room: look at the links between (ibqueryerrors: symbol "
+    "errors, link recoveries, discards) and at the peer that does not answer"
+)
+MOST_OLD = 10
+"""So few since the driver was loaded are a cable pulled or a peer that ended."""
+
+
+def rdma_ports(exam: PortExam) -> tuple[RdmaPort, ...]:
+    """Give the RDMA ports of this port; raises DoesNotApplyError where it has none."""
+    found = exam.host[Rdma].of(exam.port)
+    if not found:
+        raise DoesNotApplyError("it has no RDMA device")
+    return found
+
+
+def counted(rdma: RdmaPort, names: tuple[str, ...]) -> tuple[tuple[Evidence, ...], bool]:
+    """Give what counters show, and whether any grew during the capture.
+
+    Raises CannotTellError where they were not read twice, DoesNotApplyError where the driver has
+    none of them.
+    """
+    present = [name for name in names if not isinstance(rdma.rises[name], Absent)]
+    if not present:
+        raise DoesNotApplyError(f"the driver of {rdma.device} has no such counter")
+    rises = {name: known(rdma.rises[name], f"{name} of {rdma.device}") for name in present}
+    grown = tuple(
+        Evidence(found=f"{rdma.device}: {name} grew by {count}", source=rdma.source(name))
+        for name, count in rises.items()
+        if count
+    )
+    if grown:
+        return grown, True
+    totals = {name: total for name in present if isinstance(total := rdma.totals[name], Known)}
+    old = tuple(
+        Evidence(
+            found=f"{rdma.device}: {name} {total.value}, before this capture",
+            source=rdma.source(name),
+        )
+        for name, total in totals.items()
+        if total.value > MOST_OLD
+    )
+    return old, False
+
+
+def _check(exam: PortExam) -> Iterator[Finding]:
+    for rdma in rdma_ports(exam):
+        seen_in, now_in = counted(rdma, WAY_IN)
+        seen_out, now_out = counted(rdma, WAY_OUT)
+        if now_in or now_out:
+            seen_in, seen_out = seen_in if now_in else (), seen_out if now_out else ()
+        if not seen_in and not seen_out:
+            continue
+        where = " and ".join(
+            way
+            for way, seen in (
+                ("on the way to this host", seen_in),
+                ("on the way from this host, or its peer did not answer in time", seen_out),
+            )
+            if seen
+        )
+        is_now = now_in or now_out
+        yield exam.finding(
+            Severity.FAULT if is_now else Severity.NOTE,
+            (*seen_in, *seen_out, *_pause(exam)),
+            so=f"RDMA packets {'are' if is_now else 'were'} lost {where}: each loss stops its "
+            "queue pair until all since the lost packet is sent again",
+            remedies=(
+                Remedy(
+                    text=INFINIBAND
+                    if isinstance(rdma.link_layer, Known) and rdma.link_layer.value == "InfiniBand"
+                    else "make the way lossless or tell it of congestion: the same priority for "
+                    "RDMA at both hosts and at every switch port between (DSCP and trust), PFC on "
+                    "that priority alone, ECN on its queues; then look for damaged frames "
+                    "(errors.physical) and for the drops of the switch",
+                    by_hand=ByHand.FAR_END,
+                ),
+            ),
+            unpriced="what a queue pair sends again depends on how much was on its way",
+        )
+
+
+def _pause(exam: PortExam) -> Iterator[Evidence]:
+    link = exam.host[Links].by_netdev.get(exam.port.netdev or "")
+    if link is None or not isinstance(link.pause.receive, Known):
+        return
+    if not link.pause.receive.value:
+        yield Evidence.of(link.pause.receive, "global pause is off; PFC was not read")
+
+
+RULE = PortRule(
+    slug="rdma.packets_lost",
+    title="RDMA packets lost on the way",
+    why="A RoCE card sends all packets again from the lost one on, so that one loss in ten "
+    "thousand already halves a fast queue pair. out_of_sequence counts at the receiver, "
+    "packet_seq_err (a NAK that came) and local_ack_timeout_err (no answer) at the sender: "
+    "together they say on which way it is lost.",
+    source="drivers/infiniband/hw/mlx5/counters.c; "
+    "https://enterprise-support.nvidia.com/s/article/understanding-mlx5-linux-counters-and-status-"
+    "parameters; Guo et al., RDMA over Commodity Ethernet at Scale, SIGCOMM 2016, section 4",
+    check=_check,
+)
