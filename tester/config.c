@@ -311,12 +311,14 @@ static bool is_process(const json_t *number)
 	       json_integer_value(number) <= INT32_MAX;
 }
 
+static const double STALLED_SHARE = 0.05; /* of the trial's time, where none is asked for */
+
 static int parse_trial(const json_t *object, struct config_trial *t, struct failure *failure)
 {
 	static const char *const keys[] = {"v", "id", "op", "number", "mix", "streams", "flows",
 					   "load", "seconds", "burst_frames", "expect", "prime",
 					   "gap_limit_ms", "settle_ms", "window_frames", "cpus",
-					   "watch", "windows", NULL};
+					   "watch", "windows", "stalled_share", NULL};
 	static const char *const share_keys[] = {"frame_bytes", "weight", NULL};
 	static const char *const stream_keys[] = {"tx_port", "rx_port", NULL};
 	const struct bounds sizes = {FRAME_BYTES_MIN, FRAME_BYTES_MAX};
@@ -339,6 +341,8 @@ static int parse_trial(const json_t *object, struct config_trial *t, struct fail
 		  failure) < 0 ||
 	    number(object, "gap_limit_ms", (struct bounds){0.01, 1e4}, 10, &gap_ms, failure) < 0 ||
 	    number(object, "settle_ms", (struct bounds){1, 1e4}, 200, &settle_ms, failure) < 0 ||
+	    number(object, "stalled_share", (struct bounds){0.001, 1}, STALLED_SHARE,
+		   &t->stalled_share, failure) < 0 ||
 	    integer(object, "window_frames", (struct bounds){0, 1 << 20}, 0, &t->window_frames,
 		    failure) < 0 ||
 	    integer(object, "windows", (struct bounds){0, CONFIG_WINDOWS_MAX}, 0, &t->windows,

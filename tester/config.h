@@ -81,6 +81,7 @@ struct config_trial {
 	enum frame_expect expect;
 	bool prime; /* send a few frames first, to learn the addresses and warm the path up */
 	double gap_limit_seconds;
+	double stalled_share; /* of the trial's time, that a loop may be away for in all */
 	double settle_seconds;
 	unsigned int windows; /* that the trial is made of; 0: it is sent in one go */
 	unsigned int window_frames; /* of the reordering window of each flow; 0: by the flows */

@@ -15,7 +15,6 @@
 #include "state.h"
 
 static const double OFFERED_LEAST = 0.999;      /* of the intended frames */
-static const double STALLED_MOST = 0.05;        /* of the trial's time */
 static const double CORES_MOVED = 1.8;          /* ratio of two ping-pongs */
 static const unsigned int SURPLUS_MS = 5;       /* for duplicates, once all frames are back */
 static const unsigned int SETTLES_MOST = 50;    /* settling times until a trial gives up, and at
@@ -342,10 +341,10 @@ static void judge_stalls(const struct state *s, const struct worker *w,
 	if (stalls->over_limit > 0)
 		reason(reasons, "tester.stalled: lcore %u did not run for %.2f ms, limit %.2f",
 		       w->lcore, milliseconds(s, stalls->longest), milliseconds(s, w->gap_limit));
-	if ((double)stalls->sum > STALLED_MOST * seconds * (double)s->hz)
+	if ((double)stalls->sum > s->config->stalled_share * seconds * (double)s->hz)
 		reason(reasons, "tester.stalled_often: lcore %u did not run for %.2f ms in all, "
 		       "limit %.0f %% of the time",
-		       w->lcore, milliseconds(s, stalls->sum), STALLED_MOST * 100);
+		       w->lcore, milliseconds(s, stalls->sum), s->config->stalled_share * 100);
 }
 
 /* As collect_sent(), of one window. */

@@ -21,7 +21,7 @@ from wirespeed.measure.bench.tester_protocol import (
     TrialRequest,
     WorkerRequest,
 )
-from wirespeed.measure.bench.testpmd import argv
+from wirespeed.measure.bench.testpmd import Ports, argv
 from wirespeed.measure.bench.testpmd_output import Forwarding, parse_forwarding
 from wirespeed.model.frozen import Frozen
 from wirespeed.model.trial import FrameMix
@@ -134,7 +134,7 @@ class Peer:
     """testpmd as a generator. Idle until `run`."""
 
     def __init__(self, side: EalSide, mode: str, *options: str, mbufs: int = 32768) -> None:
-        line = argv(side, mode, peer_mac=None, mbufs=mbufs, burst=BURST)
+        line = argv(side, mode, ports=Ports(), mbufs=mbufs, burst=BURST)
         # 60 bytes: 64 with the FCS, as ours.
         self._process = DpdkProcess([*line, "--txpkts=60", *options], side, quit_line="quit")
         try:

@@ -79,8 +79,8 @@ def test_without_a_network_and_tuning_nothing_is_wanted():
             "approach: none\nnetworks: {n: {segment: 1, subnet: 10.0.0.0/24, mtu: 1500}}",
             "neither networks nor guests",
         ),
-        ("approach: none", "approach: nothing", "it must be one of esxi, legacy-vlan, none"),
-        ("approach: none\n", "", "approach: it is missing; it must be one of esxi, legacy-vlan"),
+        ("approach: none", "approach: nothing", "it must be one of dpdk, esxi, legacy-vlan"),
+        ("approach: none\n", "", "approach: it is missing; it must be one of dpdk, esxi, legacy"),
     ],
 )
 def test_what_hosts_alone_cannot_have_is_refused(old: str, new: str, why: str):
@@ -98,7 +98,7 @@ def test_nothing_is_measured_without_two_hosts_and_a_network():
     for text in (SPEC.partition("underlay")[0], re.sub("  beta.*\n", "", SPEC)):
         spec = spec_of(text.replace("PORT", doc_sriov.PFS[0]))
         with pytest.raises(MeasurementError) as caught:
-            measuring_of(spec)({}).measure({}, lambda _: None, lambda _: None)
+            measuring_of(spec)({}, lambda _: None).measure({}, lambda _: None, lambda _: None)
         assert caught.value.what == "hosts.none"
 
 

@@ -3,9 +3,19 @@ from pathlib import Path
 
 import pytest
 
+from wirespeed.apply.spec_file import parse_spec
 from wirespeed.lab.machine_qemu import Cable, MachineFiles, card, mac, qemu_argv
-from wirespeed.lab.machine_spec import LabSpec, MachineSpec, lab_of, parse_machine
+from wirespeed.lab.machine_spec import (
+    DPDK_HOSTS,
+    LabSpec,
+    MachineSpec,
+    dpdk_spec,
+    lab_of,
+    parse_machine,
+)
 from wirespeed.model.error import InputError
+from wirespeed.model.spec.dpdk import Role
+from wirespeed.model.spec.members import Dpdk
 
 
 def files(folder: str = "/run/lab") -> MachineFiles:
@@ -109,3 +119,11 @@ def test_addresses_differ_by_host_and_port_and_are_no_makers():
     assert all(int(address[:2], 16) & 3 == 2 for address in found)
     with pytest.raises(ValueError, match="no port 2"):
         card(2)
+
+
+def test_the_spec_for_two_hosts_that_measure_is_one():
+    spec = parse_spec(dpdk_spec("alpha.lab", "beta.lab"), "lab-dpdk.yaml")
+    assert isinstance(spec, Dpdk)
+    assert spec.hosts[spec.host_of(Role.TESTER)].reach == "ssh://alpha.lab"
+    pages_kib = spec.dpdk.hugepages.page_kib * spec.dpdk.hugepages.count
+    assert all(pages_kib < host.memory_mib << 10 for host in DPDK_HOSTS.hosts)

@@ -17,6 +17,7 @@ TSC_HZ = 2_000_000_000
 TRIAL_FIELDS = {
     *("v", "id", "op", "number", "mix", "streams", "flows", "load", "seconds", "burst_frames"),
     *("expect", "prime", "gap_limit_ms", "settle_ms", "cpus", "watch", "windows"),
+    "stalled_share",
 }
 
 Message = dict[str, Any]

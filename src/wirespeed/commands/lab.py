@@ -2,14 +2,23 @@
 
 import os
 import sys
+from pathlib import Path
 
 import click
 
 from wirespeed.host.clock import monotonic_s
-from wirespeed.host.files import find_program
+from wirespeed.host.files import find_program, is_file, write_result
 from wirespeed.host.lab_folders import SSH_CONFIG
 from wirespeed.lab.machine_runs import end_lab, find_lab, running_labs, start_lab
-from wirespeed.lab.machine_spec import TWO_HOSTS, LabSpec, Wiring, lab_of, parse_machine
+from wirespeed.lab.machine_spec import (
+    DPDK_HOSTS,
+    TWO_HOSTS,
+    LabSpec,
+    Wiring,
+    dpdk_spec,
+    lab_of,
+    parse_machine,
+)
 from wirespeed.lab.machines import LabState
 from wirespeed.model.error import InputError
 from wirespeed.terminal import echo
@@ -26,8 +35,11 @@ def lab() -> None:
 @lab.command()
 @click.argument("hosts", nargs=-1, metavar="[HOST[,KEY=VALUE]...]...")
 @click.option("--switch", is_flag=True, help="Join all ports by a switch, not port to port.")
+@click.option(
+    "--dpdk", is_flag=True, help="Two hosts to measure with DPDK: 1 GiB each, and a spec to prove."
+)
 @_name_option
-def up(hosts: tuple[str, ...], switch: bool, name: str) -> None:
+def up(hosts: tuple[str, ...], switch: bool, dpdk: bool, name: str) -> None:
     """Start hosts (alpha and beta if none is named); they stay up until `lab down`.
 
     HOST takes memory=MIB, cpus=N, width=LANES and speed=GT/S of the root ports above its cards,
@@ -35,7 +47,21 @@ def up(hosts: tuple[str, ...], switch: bool, name: str) -> None:
     builds the image that the hosts boot from: a minute, 400 MB.
     """
     wiring: Wiring = "switch" if switch else "crossed"
-    machines = [parse_machine(text) for text in hosts] or list(TWO_HOSTS.hosts)
+    if dpdk and (hosts or switch):
+        raise InputError(
+            "options.invalid",
+            where="--dpdk",
+            found="--switch" if switch else hosts[0],
+            so="with --dpdk there are two hosts, alpha and beta, port to port",
+            next="leave the one or the other out",
+        )
+    spec_file = Path(f"{name}-dpdk.yaml")
+    if dpdk and is_file(spec_file):
+        raise InputError(
+            "file.exists", where=str(spec_file), found="it is there already", next="move it away"
+        )
+    usual = DPDK_HOSTS if dpdk else TWO_HOSTS
+    machines = [parse_machine(text) for text in hosts] or list(usual.hosts)
     spec: LabSpec = lab_of(machines, wiring)
     started = monotonic_s()
     said: set[str] = set()
@@ -50,7 +76,12 @@ def up(hosts: tuple[str, ...], switch: bool, name: str) -> None:
     _show(state)
     option = "" if name == NAME else f" --name {name}"
     first = state.hosts[0]
-    echo(f"try   wirespeed lab shell{option} {first.name}")
+    if dpdk:
+        write_result(spec_file, dpdk_spec(*(host.destination for host in state.hosts)))
+        echo(f"try   wirespeed prove {spec_file}")
+        echo(f"      wirespeed lab shell{option} {first.name}")
+    else:
+        echo(f"try   wirespeed lab shell{option} {first.name}")
     echo(f"      wirespeed doctor {first.destination}")
     echo(f"end   wirespeed lab down{f' {name}' if option else ''}")
 

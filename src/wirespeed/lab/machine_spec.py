@@ -54,6 +54,32 @@ class LabSpec(Frozen):
 
 
 TWO_HOSTS = LabSpec(hosts=(MachineSpec(name="alpha"), MachineSpec(name="beta")))
+DPDK_HOSTS = LabSpec(
+    hosts=tuple(MachineSpec(name=name, memory_mib=1024) for name in ("alpha", "beta"))
+)
+"""With memory for hugepages, and one CPU each: two of an emulated host would share one here."""
+DPDK_SPEC = """\
+# Two virtual hosts, cabled port to port: one sends and judges, the other forwards.
+hosts:
+  gen: {{reach: ssh://{0}, role: tester, cores: "0", ports: ["0000:01:00.0", "0000:02:00.0"]}}
+  fwd: {{reach: ssh://{1}, role: dut, cores: "0", ports: ["0000:01:00.0", "0000:02:00.0"]}}
+approach: dpdk
+dpdk:
+  forwarder: testpmd-io
+  hugepages: {{page_kib: 2048, count: 160}}
+  memory_mib: 256
+  rx_descriptors: 512
+  tx_descriptors: 512
+measure:
+  # An emulated host stands still for 10 to 40 % of a trial: looser bounds, named on the page.
+  rfc2544: {{frame_bytes: [64], flows: 64, seconds: 1, max_load_pps: 1000, gap_limit_ms: 1000,
+    stalled_share: 1}}
+"""
+
+
+def dpdk_spec(tester: str, dut: str) -> str:
+    """Give a spec of the approach dpdk for the hosts of a lab, by what SSH calls them."""
+    return DPDK_SPEC.format(tester, dut)
 
 
 def parse_machine(text: str) -> MachineSpec:

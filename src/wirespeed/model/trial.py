@@ -192,6 +192,8 @@ class DutReading(Finite):
     """Time it was ready to run and another thread had its core (second field)."""
     steal_ns: int | None = None
     """Time that the hypervisor took from its core (/proc/stat, steal)."""
+    far: bool = False
+    """The DUT is on a host of its own: each frame passes a real port at both ends of each link."""
 
 
 class Trial(Finite):

@@ -82,6 +82,17 @@ def page_document(page: Page) -> Document:
     )
 
 
+def bench_sections(page: Page) -> tuple[Section, ...]:
+    """Give what a page of another kind says of a bench that it holds."""
+    found = (
+        *(_results(run) for run in page.runs),
+        Section("searches", "Searches", tuple(_searches(page))),
+        Section("setup", "Setup and settings", tuple(_setup(page))),
+        Section("trials", "Every trial", tuple(_trials(page))),
+    )
+    return tuple(section for section in found if section.blocks)
+
+
 def _meta(run: Run) -> str:
     setup = run.setup
     # Its CPUs are a number with a list: that they are CPUs is not seen.

@@ -20,6 +20,7 @@ from wirespeed.model.spec.networks import Failover
 from wirespeed.model.spread import Spread
 from wirespeed.report import format as fmt
 from wirespeed.report.proof_page import Proof
+from wirespeed.report.result import why_unproven
 
 EMULATED = "TCG"
 """In the name of the CPU that QEMU makes up when it emulates all of it."""
@@ -42,7 +43,7 @@ class ProofAnswer(Frozen):
 def answers(proof: Proof) -> tuple[ProofAnswer, ...]:
     """Give all of them, in the order of the page."""
     return (
-        _throughput(proof),
+        _zero_loss(proof) if proof.is_bench else _throughput(proof),
         _latency(proof),
         _failover(proof),
         _isolation(proof),
@@ -144,6 +145,26 @@ def _missing(proof: Proof, question: str) -> ProofAnswer:
     return ProofAnswer(question=question, figure=NOT_SHOWN, condition=why, is_proven=False)
 
 
+def _zero_loss(proof: Proof) -> ProofAnswer:
+    """Say the highest rate without loss, and of how many frame sizes one is proven."""
+    found, spec = proof.outcomes, proof.opening.spec
+    planned = len(spec.measure.rfc2544.frame_bytes) if spec.measure.rfc2544 else 0
+    proven = [(o, o.throughput_pps) for o in found if o.throughput_pps is not None]
+    if not proven:
+        why = tuple(dict.fromkeys(map(why_unproven, found)))
+        lacking = _missing(proof, "Throughput")
+        return lacking.model_copy(update={"condition": "; ".join(why)}) if why else lacking
+    best, pps = max(proven, key=lambda one: one[1])
+    return ProofAnswer(
+        question="Throughput",
+        figure=f"{fmt.significant(pps / 1e6, 3)} Mpps",
+        condition=f"no frame of {fmt.frame(best.mix.label)} lost in "
+        f"{fmt.seconds(best.confirmed_seconds)}; {best.dut}; limited by: {best.limit.by}",
+        more=f"{len(proven)} of {planned} frame sizes",
+        is_proven=len(proven) == planned,
+    )
+
+
 def _throughput(proof: Proof) -> ProofAnswer:
     measured = proof.summary.iperf3
     good = [(cell, cell.bps) for cell in measured if cell.bps is not None]
@@ -162,6 +183,8 @@ def _throughput(proof: Proof) -> ProofAnswer:
 
 
 def _latency(proof: Proof) -> ProofAnswer:
+    if proof.is_bench:
+        return _not_asked("Round trip", "each frame's latency is with its throughput")
     measured = proof.summary.pings
     good = [(p.mean_us, p.mdev_us) for p in measured if p.mean_us and p.mdev_us]
     if not good:

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from wirespeed.report import proof_host_tables as hosts
 from wirespeed.report import proof_tables as tables
+from wirespeed.report.build import build_page
 from wirespeed.report.charts.failover import failover
 from wirespeed.report.diagnosis_blocks import findings_blocks
 from wirespeed.report.document import (
@@ -18,6 +19,7 @@ from wirespeed.report.document import (
     TileTone,
     Warn,
 )
+from wirespeed.report.page_document import bench_sections
 from wirespeed.report.plan_text import shell_script
 from wirespeed.report.proof_answer import ProofAnswer, answers, is_proven, verdict, warnings
 from wirespeed.report.proof_offload import offload_grid
@@ -25,7 +27,8 @@ from wirespeed.report.proof_page import Proof
 
 FOOTER = (
     "Every figure on this page follows from the files of the run's folder: captures, "
-    "findings.json, plan.json, journal.jsonl, network.jsonl. Gb/s of iperf3 are TCP payload."
+    "findings.json, plan.json, journal.jsonl, network.jsonl, trials.jsonl. Gb/s of "
+    "iperf3 are TCP payload."
 )
 
 
@@ -40,9 +43,10 @@ def proof_document(proof: Proof) -> Document:
         Section(
             "measured",
             "Throughput and round trip",
-            (tables.result_grid(proof), tables.spread_grid(proof)),
+            () if proof.is_bench else (tables.result_grid(proof), tables.spread_grid(proof)),
             short="Throughput",
         ),
+        *(bench_sections(build_page(proof.bench)) if proof.bench else ()),
         Section("failover", "Fail-over", tuple(_failover(proof))),
         Section("isolation", "Isolation", tuple(_isolation(proof))),
         Section("offload", "Offload", tuple(_offload(proof))),

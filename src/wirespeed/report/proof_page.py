@@ -9,6 +9,8 @@ from wirespeed.model.journal import Entry
 from wirespeed.model.network_trial import IsolationTrial, NetworkTrial, Pair
 from wirespeed.model.plan import Plan
 from wirespeed.model.proof import Compared, Opening, Stage, StageEnd, When
+from wirespeed.model.spec.members import Dpdk
+from wirespeed.model.trial import Outcome, Record
 from wirespeed.report.diagnosis_hosts import Answer
 
 
@@ -24,10 +26,22 @@ class Proof:
     plan: Plan | None = None
     entries: tuple[Entry, ...] = ()
     trials: tuple[NetworkTrial, ...] = ()
+    bench: tuple[Record, ...] = ()
+    """What was measured of a forwarder, by RFC 2544."""
     drift: Compared | None = None
     undone: Compared | None = None
     values: dict[When, dict[str, Values]] = field(default_factory=dict)
     """By host: what stood there."""
+
+    @property
+    def is_bench(self) -> bool:
+        """A forwarder was to be measured by RFC 2544, and no flow between guests or hosts."""
+        return isinstance(self.opening.spec, Dpdk)
+
+    @property
+    def outcomes(self) -> tuple[Outcome, ...]:
+        """What each search of a forwarder came to."""
+        return tuple(record for record in self.bench if isinstance(record, Outcome))
 
     @cached_property
     def summary(self) -> NetworkSummary:

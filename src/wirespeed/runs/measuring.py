@@ -9,8 +9,10 @@ from wirespeed.model.error import InputError
 from wirespeed.model.fact import HostFacts
 from wirespeed.model.network_trial import NetworkTrial
 from wirespeed.model.spec.guest_networks import GuestNetworks
-from wirespeed.model.spec.members import HostsOnly
+from wirespeed.model.spec.members import Dpdk, HostsOnly
 from wirespeed.model.spec.spec import Spec
+from wirespeed.model.trial import Record
+from wirespeed.runs.measure_dpdk import DpdkMeasuring
 from wirespeed.runs.measure_guests import GuestMeasuring
 from wirespeed.runs.measure_hosts import HostMeasuring
 
@@ -28,15 +30,21 @@ class Measuring(Protocol):
         ...
 
 
-def measuring_of(spec: Spec) -> Callable[[Mapping[str, Runner]], Measuring]:
-    """Give what makes it of runners that reach the hosts, and their virtual machines.
+MakesMeasuring = Callable[[Mapping[str, Runner], Callable[[Record], None]], Measuring]
+"""Of runners that reach the hosts and their virtual machines, and what writes a bench's records."""
+
+
+def measuring_of(spec: Spec) -> MakesMeasuring:
+    """Give what makes it.
 
     Raises InputError `spec.not_measured`.
     """
     if isinstance(spec, GuestNetworks):
-        return partial(GuestMeasuring, spec)
+        return lambda runners, _: GuestMeasuring(spec, runners)
     if isinstance(spec, HostsOnly):
-        return partial(HostMeasuring, spec)
+        return lambda runners, _: HostMeasuring(spec, runners)
+    if isinstance(spec, Dpdk):
+        return partial(DpdkMeasuring, spec)
     raise InputError(
         "spec.not_measured",
         where=spec.approach,

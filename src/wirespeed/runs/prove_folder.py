@@ -17,8 +17,9 @@ from wirespeed.host.files import (
     write_private_result,
     write_whole,
 )
-from wirespeed.host.jsonl import JsonlWriter
+from wirespeed.host.jsonl import JsonlWriter, ResultWriter
 from wirespeed.host.record_lines import read_record_lines
+from wirespeed.measure.bench.run_folder import TRIALS, merged, read_records
 from wirespeed.model.capture import parse_capture
 from wirespeed.model.error import InputError
 from wirespeed.model.fact import HostFacts
@@ -30,6 +31,7 @@ from wirespeed.model.network_trial import NETWORK_TRIAL, NetworkTrial
 from wirespeed.model.plan import Plan
 from wirespeed.model.proof import PROOF_LINE, Compared, Opening, ProofLine, StageEnd, When
 from wirespeed.model.spec.spec import Spec
+from wirespeed.model.trial import Record, Trial
 from wirespeed.report.diagnosis_hosts import Answer, json_line
 from wirespeed.report.document_html import render_html
 from wirespeed.report.document_markdown import render_markdown
@@ -59,8 +61,11 @@ class ProofFolder:
             raise
         self._stages.clear()
         self._network.clear()
+        self._bench: ResultWriter | None = None
+        self.trials = 0
+        """Written until now, of networks and benches."""
         named = [capture_name(when, host) for when in When for host in opening.spec.hosts]
-        for name in (*named, *FINDINGS.values(), PLAN, DRIFT, UNDONE):
+        for name in (*named, *FINDINGS.values(), PLAN, DRIFT, UNDONE, TRIALS):
             remove_file(path / name)
         self.line(opening)
 
@@ -71,6 +76,14 @@ class ProofFolder:
     def trial(self, trial: NetworkTrial) -> None:
         """Write a trial."""
         self._network.append(trial.model_dump_json())
+        self.trials += 1
+
+    def bench(self, record: Record) -> None:
+        """Write a record of a bench, in the file that `measure rfc2544` has."""
+        if self._bench is None:
+            self._bench = ResultWriter(self.path / TRIALS)
+        self._bench.append(record.model_dump_json())
+        self.trials += isinstance(record, Trial)
 
     def captures(self, when: When, texts: Mapping[str, str]) -> None:
         """Write what hosts said, each in a file of its own."""
@@ -89,6 +102,8 @@ class ProofFolder:
         """Let others write."""
         self._stages.close()
         self._network.close()
+        if self._bench is not None:
+            self._bench.close()
 
 
 def capture_name(when: When, host: str) -> str:
@@ -120,6 +135,7 @@ def read_proof(folder: Path) -> Proof:
         plan=_one(folder / PLAN, Plan),
         entries=_entries(folder / JOURNAL),
         trials=tuple(read_record_lines(folder / NETWORK, NETWORK_TRIAL)),
+        bench=tuple(merged(read_records(folder))),
         drift=_one(folder / DRIFT, Compared),
         undone=_one(folder / UNDONE, Compared),
         values={when: _values(folder, when, opening.spec) for when in When},

@@ -48,8 +48,8 @@ def prove_into(
     with open_run(folder, breaks=breaks, of=of_spec(name)) as run, runners_of(wanted) as runners:
         _refuse_what_stands(run)
         control = controls_by(wanted, runners)
-        measuring = measuring_by(runners)
         with closing(ProofFolder(folder, opening)) as files:
+            measuring = measuring_by(runners, files.bench)
             proving = Proving(wanted, name, run, control, files, measuring, asks=asks, keeps=keeps)
             try:
                 proving.go()

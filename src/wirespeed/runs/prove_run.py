@@ -26,7 +26,6 @@ from wirespeed.model.error import InputError, WirespeedError
 from wirespeed.model.fact import HostFacts
 from wirespeed.model.finding import Diagnosis
 from wirespeed.model.journal import StepProgress, progress
-from wirespeed.model.network_trial import NetworkTrial
 from wirespeed.model.observed import CannotTellError, Known
 from wirespeed.model.plan import Plan
 from wirespeed.model.proof import Compared, Difference, Stage, StageEnd, When
@@ -203,15 +202,8 @@ class Proving:
 
     def _measure(self, facts: Mapping[str, HostFacts]) -> None:
         with self._stage(Stage.MEASURE) as says:
-            trials = 0
-
-            def record(trial: NetworkTrial) -> None:
-                nonlocal trials
-                self._folder.trial(trial)
-                trials += 1
-
-            between = self._measuring.measure(facts, record, _doing)
-            says(f"{trials} trials {between}")
+            between = self._measuring.measure(facts, self._folder.trial, _doing)
+            says(f"{self._folder.trials} trials {between}")
 
     def _undo(self) -> None:
         plan = self._run.plan

@@ -7,6 +7,7 @@ from described_bed import TESTER_PPS, DescribedBed
 
 from wirespeed.measure.bench.campaign import Campaign, Plan
 from wirespeed.measure.bench.tester_protocol import ProgressReply, TrialRequest
+from wirespeed.measure.bench.trial_maker import TesterBounds
 from wirespeed.measure.search.search import Method, Observer, Progress
 from wirespeed.model.error import InputError, MeasurementError
 from wirespeed.model.trial import (
@@ -272,6 +273,8 @@ def test_every_part_of_a_plan_is_among_its_settings():
         "link_bps": 1_000_000_001,
         "max_load_pps": 1_000_001.0,
         "windowed": True,
+        "bounds": TesterBounds(stalled_share=0.06),
+        "overloads": False,
     }
     assert changed.keys() == Plan.model_fields.keys()
     settings = [
@@ -283,3 +286,17 @@ def test_every_part_of_a_plan_is_among_its_settings():
     settings += [PLAN.settings(wire="x", bidirectional=False)]
     for one, other in combinations(settings, 2):
         assert one != other
+
+
+def test_looser_bounds_of_the_tester_are_named_and_the_usual_ones_are_not():
+    usual = PLAN.settings(wire="x", bidirectional=False)
+    assert not any("loosened" in value for value in usual.values())
+    loose = PLAN.model_copy(update={"bounds": TesterBounds(gap_limit_ms=200, stalled_share=0.6)})
+    assert loose.settings(wire="x", bidirectional=False)["bounds of the tester"] == (
+        "loosened: away for 200 ms at once (usual: 10), for 60% of a trial in all (usual: 5%)"
+    )
+
+
+def test_a_run_that_never_overloads_has_a_highest_load():
+    with pytest.raises(ValueError, match="a highest load is asked for"):
+        Plan.model_validate(PLAN.model_dump() | {"overloads": False, "max_load_pps": None})

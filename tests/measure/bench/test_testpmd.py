@@ -11,7 +11,7 @@ from wirespeed.host.clock import Deadline, sleep_s
 from wirespeed.measure.bench import dpdk_process
 from wirespeed.measure.bench.dut import difference
 from wirespeed.measure.bench.eal_side import EalSide
-from wirespeed.measure.bench.testpmd import Testpmd, Totals, argv
+from wirespeed.measure.bench.testpmd import Ports, Testpmd, Totals, argv
 from wirespeed.measure.bench.testpmd_output import Forwarding, parse_forwarding
 from wirespeed.model.error import InputError, MeasurementError
 
@@ -87,7 +87,9 @@ def test_missing_testpmd_names_the_package(
 
 
 def test_the_command_line_has_all_that_matters(null_side: Callable[..., EalSide]):
-    line = argv(null_side(), "mac", peer_mac="02:00:00:00:00:01", mbufs=1000, burst=64)
+    line = argv(
+        null_side(), "mac", ports=Ports(peer_macs=("02:00:00:00:00:01",)), mbufs=1000, burst=64
+    )
     assert line[0] == "dpdk-testpmd"
     assert "--forward-mode=mac" in line
     assert "--eth-peer=0,02:00:00:00:00:01" in line
@@ -124,7 +126,10 @@ def test_macswap_exchanges_mac_addresses_and_nothing_else(pcap_side: Sides):
 def test_mac_writes_the_peer_and_its_own_address(pcap_side: Sides):
     peer = bytes.fromhex("02aaaaaaaaaa")
     assert_frames_come_back(
-        pcap_side, "mac", lambda f: peer + PORT_MAC + f[12:], peer_mac="02:aa:aa:aa:aa:aa"
+        pcap_side,
+        "mac",
+        lambda f: peer + PORT_MAC + f[12:],
+        ports=Ports(peer_macs=("02:aa:aa:aa:aa:aa",)),
     )
 
 

@@ -114,3 +114,38 @@ def test_sent_is_received_plus_lost_plus_unexplained(
     lost = sum(fate.frames for fate in ledger.lost)
     assert ledger.offered_frames == ledger.received_frames + lost + ledger.unexplained_frames
     assert all(fate.frames > 0 for fate in ledger.lost)
+
+
+def test_between_two_hosts_every_stretch_is_named_by_the_ports_at_its_ends():
+    """1000 handed over; 10 stay in the tester's port, 20 on the cable, 30 come in damaged, 40
+    find the queue full, 50 no buffer, 60 are not sent, 70 get lost on the way back, 80 come back
+    damaged, 90 find the tester's queue full; 550 come back."""
+    trial = build_trial(
+        1000,
+        missing=450,
+        dut=DutReading(
+            ports=ports(ipackets=850, ierrors=30, imissed=40, rx_nombuf=50, opackets=790),
+            forward_tx_dropped=60,
+            far=True,
+        ),
+        tester_ports=ports(opackets=990, ipackets=550, ierrors=80, imissed=90),
+    )
+    assert fates(trial) == {
+        "tester transmit": 10,
+        "wire to the DUT": 20,
+        "DUT port": 30,
+        "DUT receive queue": 40,
+        "DUT no mbuf": 50,
+        "DUT transmit": 60,
+        "wire from the DUT": 70,
+        "tester port": 80,
+        "tester receive queue": 90,
+    }
+    assert build_ledger(trial).unexplained_frames == 0
+
+
+def test_between_two_hosts_a_tester_port_that_could_not_be_read_claims_nothing_of_what_it_sent():
+    trial = build_trial(
+        1000, missing=10, dut=DutReading(ports=ports(ipackets=990, opackets=990), far=True)
+    )
+    assert fates(trial) == {"wire to the DUT": 10}

@@ -16,6 +16,7 @@ from wirespeed.measure.bench.tester_protocol import ProgressReply
 from wirespeed.measure.bench.trial_maker import (
     NEVER_VALID,
     BeyondTesterError,
+    TesterBounds,
     TrialMaker,
     TrialSettings,
 )
@@ -38,6 +39,9 @@ RFC2544_SECONDS = 60.0
 
 WINDOWED = f"windowed, {SHORTEST_S * 1e3:g} to {LONGEST_S * 1e3:g} ms a window"
 
+BOUNDS = "bounds of the tester"
+"""Label of the setting where they are loosened."""
+
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 
 
@@ -56,8 +60,13 @@ class Plan(Frozen):
     """Line rate of the wire in bit/s; None for a virtual wire, which has none."""
     windowed: bool = False
     """Trials are made of short windows that count one by one. Continuous ones are RFC 2544's."""
+    bounds: TesterBounds = TesterBounds()
+    """When a trial is void by the tester's absence; looser ones are named in the record."""
     max_load_pps: Positive | None = None
     """Offer no more than this; None: the line rate, or what the tester can send."""
+    overloads: bool = True
+    """A search begins with a trial at all that the tester can send. Without one the highest load
+    is that of `max_load_pps`."""
 
     @model_validator(mode="after")
     def _a_trial_that_confirms_is_no_shorter(self) -> "Plan":
@@ -66,6 +75,12 @@ class Plan(Frozen):
                 f"a confirming trial of {self.confirm_seconds:g} s is shorter than one of the "
                 f"search, {self.trial_seconds:g} s"
             )
+        return self
+
+    @model_validator(mode="after")
+    def _something_bounds_the_search(self) -> "Plan":
+        if not self.overloads and self.max_load_pps is None:
+            raise ValueError("without a trial at full load, a highest load is asked for")
         return self
 
     @model_validator(mode="after")
@@ -99,6 +114,8 @@ class Plan(Frozen):
             "direction": "bidirectional" if bidirectional else "one",
             # Runs of releases that knew only continuous trials can be gone on with.
             **({TRIALS_ARE: WINDOWED} if self.windowed else {}),
+            **({BOUNDS: self.bounds.text} if self.bounds.text else {}),
+            **({} if self.overloads else {"first trial": "within the highest load"}),
         }
 
     @property
@@ -201,6 +218,7 @@ class Campaign:
                 flows=self._plan.flows,
                 burst_frames=self._plan.burst_frames,
                 windowed=self._plan.windowed,
+                bounds=self._plan.bounds,
             ),
             next_number=self._next_number,
             next_request=self._next_request if self._plan.windowed else None,
@@ -236,8 +254,13 @@ class Campaign:
         What the tester sends into a full ring costs it less than what comes back and is judged, so
         its best rate alone does not say what it can offer.
         """
-        capacity = maker.capacity(CAPACITY_SECONDS)
-        reach = capacity.offered_load_pps * SEND_RESERVE
+        plan = self._plan
+        capacity: Trial | None
+        if plan.overloads or plan.max_load_pps is None:
+            capacity = maker.capacity(CAPACITY_SECONDS)
+            reach = capacity.offered_load_pps * SEND_RESERVE
+        else:
+            capacity, reach = None, plan.max_load_pps
         for _ in range(MAX_CEILINGS):
             goal = self._goal(mix, capacity, reach)
             try:
@@ -253,11 +276,12 @@ class Campaign:
             next="a quieter machine, or a lower --max-load",
         )
 
-    def _goal(self, mix: FrameMix, capacity: Trial, reach: float) -> Goal:
+    def _goal(self, mix: FrameMix, capacity: Trial | None, reach: float) -> Goal:
         plan = self._plan
         # Of large frames less can be offered than was asked for all; of the smallest it is a slip.
         if (
             plan.max_load_pps is not None
+            and capacity is not None
             and plan.max_load_pps > capacity.offered_load_pps
             and mix == plan.smallest_mix
         ):
@@ -279,7 +303,7 @@ class Campaign:
             relative_width=plan.relative_width,
             trial_seconds=plan.trial_seconds,
             confirm_seconds=plan.confirm_seconds,
-            expected_load_pps=_expected_pps(capacity) or None,
+            expected_load_pps=capacity and (_expected_pps(capacity) or None),
         )
 
     def _keep(self, trial: Trial) -> None:

@@ -40,14 +40,22 @@ class DpdkProcess:
     are InputError `dut.memory`, `dut.device` or MeasurementError `dut.died`.
     """
 
-    def __init__(self, argv: Sequence[str], side: EalSide, *, quit_line: str | None) -> None:
-        line_buffered = ["stdbuf", "-oL", *argv]
+    def __init__(
+        self,
+        argv: Sequence[str],
+        side: EalSide,
+        *,
+        quit_line: str | None,
+        telemetry: Telemetry | None = None,
+    ) -> None:
+        line_buffered = [*side.inside, "stdbuf", "-oL", *argv]
         self.side = side
         self.command_line = shlex.join(argv)
         self.child = Child(
             line_buffered, role="dut", quit_line=quit_line, environment=side.environment
         )
-        self.telemetry = Telemetry(socket_path(side.runtime_folder, side.file_prefix))
+        own = socket_path(side.runtime_folder, side.file_prefix)
+        self.telemetry = telemetry or Telemetry(own)
         self._forwarding_tid: int | None = None
 
     def read_until(self, pattern: re.Pattern[str], timeout_s: float) -> list[str]:
@@ -57,12 +65,12 @@ class DpdkProcess:
         except MeasurementError as error:
             raise explain(error) from None
 
-    def await_link(self, timeout_s: float) -> PortState:
-        """Wait until its port 0 has its link. Raises MeasurementError `dut.link_down`."""
+    def await_link(self, timeout_s: float, port: int = 0) -> PortState:
+        """Wait until a port has its link. Raises MeasurementError `dut.link_down`."""
         deadline = Deadline(timeout_s)
         while True:
             self.require_alive()
-            state = self.telemetry.port_state(0)
+            state = self.telemetry.port_state(port)
             if state.link_up:
                 return state
             if deadline.expired:
@@ -83,6 +91,9 @@ class DpdkProcess:
     def read(self) -> DutCounters:
         """Read ports, CPU time and steal; what only the program can tell is None."""
         self.require_alive()
+        if self.side.is_far:
+            ports = self.telemetry.counters()
+            return DutCounters(ports=ports, far=True, **self._far_times())
         cpu = self.side.worker_cpus[0]
         times = procfs.read_thread_times(self.child.pid, self._forwarding_thread())
         return DutCounters(
@@ -92,6 +103,13 @@ class DpdkProcess:
             steal_ns=procfs.read_steal_ns(cpu),
             thread=(self.child.pid, self._forwarding_thread()),
         )
+
+    def _far_times(self) -> dict[str, int]:
+        """Give the CPU time of a lone forwarding thread, which came with the counters."""
+        found = [t for t in self.telemetry.threads if _WORKER_COMM.match(t.comm)]
+        if len(found) != 1:
+            return {}
+        return {"cpu_run_ns": found[0].run_ns, "cpu_wait_ns": found[0].wait_ns}
 
     def _forwarding_thread(self) -> int:
         if self._forwarding_tid is None:

@@ -53,6 +53,8 @@ class DutCounters(Frozen):
     steal_ns: int | None = None
     thread: tuple[int, int] | None = None
     """Process and thread that forwards by polling, where it is known."""
+    far: bool = False
+    """It is on a host of its own, behind real links."""
 
 
 class Dut(Protocol):
@@ -115,6 +117,7 @@ def difference(before: DutCounters, after: DutCounters) -> DutReading:
         cpu_run_ns=_minus(after.cpu_run_ns, before.cpu_run_ns),
         cpu_wait_ns=_minus(after.cpu_wait_ns, before.cpu_wait_ns),
         steal_ns=_minus(after.steal_ns, before.steal_ns),
+        far=after.far,
     )
 
 

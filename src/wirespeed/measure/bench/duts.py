@@ -7,7 +7,7 @@ from wirespeed.measure.bench.eal_side import EalSide
 from wirespeed.measure.bench.kernel_path import KERNEL_DUTS
 from wirespeed.measure.bench.l3fwd import L3fwd, Lookup
 from wirespeed.measure.bench.ovs_dpdk import OVS_DUTS, OvsDpdk
-from wirespeed.measure.bench.testpmd import FORWARD_MODES, Testpmd
+from wirespeed.measure.bench.testpmd import FORWARD_MODES, Ports, Testpmd
 from wirespeed.model.error import InputError
 
 ON_A_WIRE = (
@@ -46,5 +46,5 @@ def start_dut(
         return OvsDpdk(side, OVS_DUTS[name], frame_bytes_max=frame_bytes_max)
     program, _, mode = name.partition("-")
     if program == "testpmd":
-        return Testpmd(side, mode, peer_mac=tester_mac)
+        return Testpmd(side, mode, ports=Ports(peer_macs=(tester_mac,)))
     return L3fwd(side, mode, flows=flows, next_hop_mac=tester_mac)

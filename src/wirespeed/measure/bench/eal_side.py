@@ -24,6 +24,8 @@ class EalSide(Frozen):
     worker_cpus: tuple[int, ...]
     inside: tuple[str, ...] = ()
     """Words that its command begins with, such as those that enter a network namespace."""
+    is_far: bool = False
+    """It runs on another host, which those words go to; they set its environment, too."""
 
     @property
     def environment(self) -> dict[str, str]:
@@ -31,6 +33,8 @@ class EalSide(Frozen):
 
         DPDK takes RUNTIME_DIRECTORY first; without it, root gets /var/run whatever XDG says.
         """
+        if self.is_far:
+            return {}
         folder = str(self.runtime_folder)
         return {"RUNTIME_DIRECTORY": folder, "XDG_RUNTIME_DIR": folder}
 

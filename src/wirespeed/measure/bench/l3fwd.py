@@ -21,11 +21,18 @@ from wirespeed.model.error import InputError
 Lookup = Literal["lpm", "em"]
 EM_MEMORY_MIB = 1024
 """Its hash tables have four million entries, whatever is in them: 512 MiB are too little."""
-_START_S = 30.0
-_LINK_S = 10.0
+START_S = 30.0
+LINK_S = 10.0
 # The last whole line before it waits: what follows ends only when the link is up.
-_WAITING = re.compile(r"^Port 0: softly parse packet type info")
-_FORWARDING = re.compile(r"^Port 0 [Ll]ink (up|down|Up|Down)")
+WAITING = re.compile(r"^Port 0: softly parse packet type info")
+FORWARDING = re.compile(r"^Port 0 [Ll]ink (up|down|Up|Down)")
+
+
+def rules_of(lookup: str, flows: int, port: int = 0) -> tuple[str, str]:
+    """Give the rules of IPv4 and IPv6 that send all flows out of `port`."""
+    if lookup == "lpm":
+        return lpm_ipv4(port), LPM_IPV6
+    return em_ipv4(flows, port), EM_IPV6
 
 
 class L3fwd(DpdkDut):
@@ -58,7 +65,7 @@ class L3fwd(DpdkDut):
                 so=f"its hash tables need {EM_MEMORY_MIB} MiB",
                 next=f"give the DUT {EM_MEMORY_MIB} MiB, or use l3fwd lpm",
             )
-        ipv4, ipv6 = (lpm_ipv4(), LPM_IPV6) if lookup == "lpm" else (em_ipv4(flows), EM_IPV6)
+        ipv4, ipv6 = rules_of(lookup, flows)
         program = build_l3fwd()
         rules = [side.runtime_folder / f"{side.file_prefix}-{name}" for name in ("ipv4", "ipv6")]
         for path, text in zip(rules, (ipv4, ipv6), strict=True):
@@ -81,7 +88,7 @@ class L3fwd(DpdkDut):
         super().__init__(DpdkProcess(argv, side, quit_line=None))
         self._forwarding = False
         try:
-            self._process.read_until(_WAITING, _START_S)
+            self._process.read_until(WAITING, START_S)
             self._description = self._describe(lookup, len(ipv4.splitlines()))
         except BaseException:
             self.close()
@@ -89,9 +96,9 @@ class L3fwd(DpdkDut):
 
     def start_trial(self) -> None:
         """Wait until its link is up and it forwards; it does so from then on."""
-        self._process.await_link(_LINK_S)
+        self._process.await_link(LINK_S)
         if not self._forwarding:
-            self._process.read_until(_FORWARDING, _LINK_S)
+            self._process.read_until(FORWARDING, LINK_S)
             self._forwarding = True
 
     def end_trial(self) -> None:

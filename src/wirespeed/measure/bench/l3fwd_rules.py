@@ -22,12 +22,12 @@ DESTINATION_NETWORK = IPv4Network("198.19.0.0/16")
 """Together 198.18.0.0/15: set aside for benchmarks by RFC 2544 appendix C.2.2 and RFC 5735."""
 
 
-def lpm_ipv4() -> str:
-    """256 routes of /24: all destinations of all flows, as l3fwd holds at most 1024 routes."""
-    return "".join(f"R{net} {_PORT}\n" for net in DESTINATION_NETWORK.subnets(new_prefix=24))
+def lpm_ipv4(port: int = _PORT) -> str:
+    """256 routes of /24 out of `port`: all destinations of all flows; l3fwd holds at most 1024."""
+    return "".join(f"R{net} {port}\n" for net in DESTINATION_NETWORK.subnets(new_prefix=24))
 
 
-def em_ipv4(flows: int) -> str:
+def em_ipv4(flows: int, port: int = _PORT) -> str:
     """One rule per flow: destination, source, destination port, source port, protocol, port.
 
     Raises InputError `l3fwd.flows` above MAX_EM_FLOWS.
@@ -44,7 +44,7 @@ def em_ipv4(flows: int) -> str:
     for flow in range(flows):
         a = flow_addresses(flow)
         rules.append(
-            f"R{a.destination} {a.source} {a.destination_port} {a.source_port} {_UDP:#x} {_PORT}\n"
+            f"R{a.destination} {a.source} {a.destination_port} {a.source_port} {_UDP:#x} {port}\n"
         )
     return "".join(rules)
 

@@ -35,6 +35,14 @@ class Greeting(Frozen):
     max_output_len: int
 
 
+class ThreadTimes(Frozen):
+    """What schedstat says of a thread of the program."""
+
+    comm: str
+    run_ns: int
+    wait_ns: int
+
+
 class PortState(Frozen):
     """The part of `/ethdev/info` and `/ethdev/link_status` that we use."""
 
@@ -93,6 +101,8 @@ class Telemetry:
     def __init__(self, path: Path, *, timeout_s: float = 2.0) -> None:
         self._path = path
         self._timeout_s = timeout_s
+        self.threads: tuple[ThreadTimes, ...] = ()
+        """Of a program on another host, when it was last asked."""
 
     def greeting(self) -> Greeting:
         """Ask for version and pid."""

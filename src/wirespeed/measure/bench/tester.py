@@ -79,11 +79,22 @@ class Tester(Closing):
     `watch` is called once a second while an answer is waited for; what it raises ends the waiting.
     """
 
-    def __init__(self, side: EalSide, watch: Callable[[], None] = lambda: None) -> None:
+    def __init__(
+        self,
+        side: EalSide,
+        watch: Callable[[], None] = lambda: None,
+        *,
+        program: str | None = None,
+    ) -> None:
         physical = [d for d in side.devices if not d.startswith("net_")]
         # Vdevs are opened on request; a card must be on the EAL's allow-list from the start.
         eal = side.model_copy(update={"devices": tuple(physical)})
-        argv = [*side.inside, find_tester(), *eal.arguments(), f"--lcores={side.lcores()}"]
+        argv = [
+            *side.inside,
+            program or find_tester(),
+            *eal.arguments(),
+            f"--lcores={side.lcores()}",
+        ]
         self.argv = tuple(argv)
         self._child = Child(argv, role="tester", environment=side.environment)
         self._next_id = 0

@@ -77,6 +77,8 @@ class TrialRequest(Frozen):
     expect: Expect = "as-sent"
     prime: bool = False
     gap_limit_ms: float = 10.0
+    stalled_share: float = 0.05
+    """Share of the trial for which a loop of the tester may be away in all."""
     settle_ms: float = 200.0
     windows: int = 0
     """Parts of which each is sent, drained and accounted for before the next; 0: in one go."""

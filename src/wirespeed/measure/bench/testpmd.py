@@ -18,6 +18,7 @@ from wirespeed.measure.bench.dpdk_dut import DpdkDut
 from wirespeed.measure.bench.dpdk_process import DpdkProcess, explain, require_program
 from wirespeed.measure.bench.dut import DutCounters, DutDescription, Expect
 from wirespeed.measure.bench.eal_side import EalSide
+from wirespeed.measure.bench.telemetry import Telemetry
 from wirespeed.measure.bench.testpmd_output import Forwarding, parse_forwarding
 from wirespeed.model.error import InputError, MeasurementError
 from wirespeed.model.frozen import Frozen
@@ -35,7 +36,34 @@ _START_S = 30.0
 _COMMAND_S = 10.0
 _MARK_S = 1.0
 _LINK_S = 10.0
-_STARTED = re.compile(r"packet forwarding - ports=1 - cores=1 - streams=1")
+
+
+class Ports(Frozen):
+    """How many ports it has, and what each of them is made of."""
+
+    count: int = 1
+    queues: int = 1
+    """Both ways."""
+    rx_descriptors: int | None = None
+    tx_descriptors: int | None = None
+    """Of each queue; None: testpmd's own."""
+    same: bool = False
+    """Frames go back out of the port that they came in by, however many there are."""
+    peer_macs: tuple[str, ...] = ()
+    """What mode `mac` writes as destination, by port; none: testpmd's own."""
+
+    def options(self) -> list[str]:
+        """Give them as testpmd takes them."""
+        found = [f"--eth-peer={port},{mac}" for port, mac in enumerate(self.peer_macs)]
+        if self.queues > 1:
+            found += [f"--rxq={self.queues}", f"--txq={self.queues}"]
+        if self.rx_descriptors is not None:
+            found.append(f"--rxd={self.rx_descriptors}")
+        if self.tx_descriptors is not None:
+            found.append(f"--txd={self.tx_descriptors}")
+        if self.same and self.count > 1:
+            found.append("--port-topology=loop")
+        return found
 
 
 class Totals(Frozen):
@@ -55,12 +83,18 @@ class Totals(Frozen):
 
 
 def argv(
-    side: EalSide, forward_mode: str, *, peer_mac: str | None, mbufs: int, burst: int
+    side: EalSide,
+    forward_mode: str,
+    *,
+    ports: Ports,
+    mbufs: int,
+    burst: int,
+    program: str = PROGRAM,
 ) -> list[str]:
     """Its command line, without what runs it."""
     options = [
         "-i",
-        "--nb-cores=1",
+        f"--nb-cores={len(side.worker_cpus)}",
         f"--forward-mode={forward_mode}",
         f"--total-num-mbufs={mbufs}",
         f"--burst={burst}",
@@ -69,16 +103,16 @@ def argv(
         # Locking would touch all of the tester's memory as well, which vhost maps: 1.5 s, 1.2 GB.
         "--no-mlockall",
     ]
-    if peer_mac is not None:
-        options.append(f"--eth-peer=0,{peer_mac}")
-    return [PROGRAM, *side.arguments(), f"--lcores={side.lcores()}", "--", *options]
+    options += ports.options()
+    return [program, *side.arguments(), f"--lcores={side.lcores()}", "--", *options]
 
 
 class Testpmd(DpdkDut):
     """See `Dut`. Starts when made; use `close` or the `with` statement.
 
-    `peer_mac` is what mode `mac` writes as destination: the tester's own address. `mbufs` bounds
-    its memory: 4 KiB each without hugepages.
+    `ports` has what mode `mac` writes as destination: the tester's own address. `mbufs` bounds
+    its memory: 4 KiB each without hugepages. `program` and `telemetry` are those of another host,
+    where `side` goes to one.
     """
 
     __test__ = False  # pytest takes every Test… for a test
@@ -88,9 +122,11 @@ class Testpmd(DpdkDut):
         side: EalSide,
         forward_mode: str,
         *,
-        peer_mac: str | None = None,
+        ports: Ports | None = None,
         mbufs: int = 32768,
         burst: int = 32,
+        program: str | None = None,
+        telemetry: Telemetry | None = None,
     ) -> None:
         if forward_mode not in FORWARD_MODES:
             raise InputError(
@@ -99,9 +135,19 @@ class Testpmd(DpdkDut):
                 found="no such forward mode",
                 next=f"one of {', '.join(FORWARD_MODES)}",
             )
-        require_program(PROGRAM, PACKAGE)
-        command = argv(side, forward_mode, peer_mac=peer_mac, mbufs=mbufs, burst=burst)
-        super().__init__(DpdkProcess(command, side, quit_line="quit"))
+        if program is None:
+            require_program(PROGRAM, PACKAGE)
+        self._ports = ports or Ports()
+        command = argv(
+            side,
+            forward_mode,
+            ports=self._ports,
+            mbufs=mbufs,
+            burst=burst,
+            program=program or PROGRAM,
+        )
+        super().__init__(DpdkProcess(command, side, quit_line="quit", telemetry=telemetry))
+        self._started = re.compile(rf"packet forwarding - ports={self._ports.count} - ")
         self._marks = 0
         self._forwarding = False
         self._done = Totals()
@@ -114,11 +160,12 @@ class Testpmd(DpdkDut):
 
     def start_trial(self) -> None:
         """Throw away what lies in the port's queue and forward from now on."""
-        self._process.await_link(_LINK_S)
+        for port in range(self._ports.count):
+            self._process.await_link(_LINK_S, port)
         if self._forwarding:
             return
         lines = self._command("start")
-        if not any(_STARTED.search(line) for line in lines):
+        if not any(self._started.search(line) for line in lines):
             raise self._contradiction("start", lines)
         self._forwarding = True
 
@@ -185,6 +232,10 @@ class Testpmd(DpdkDut):
             so="its forwarding is in an unknown state",
         )
 
+    def _rings(self) -> tuple[tuple[str, str], ...]:
+        rx, tx = self._ports.rx_descriptors, self._ports.tx_descriptors
+        return () if rx is None else (("descriptors", f"{rx} rx, {tx} tx"),)
+
     def _describe(self, forward_mode: str) -> DutDescription:
         side = self._process.side
         return DutDescription(
@@ -192,10 +243,11 @@ class Testpmd(DpdkDut):
             version=self._process.telemetry.greeting().version,
             command_line=self._process.command_line,
             expect=FORWARD_MODES[forward_mode],
-            cpu=side.worker_cpus[0],
+            cpu=None if side.is_far else side.worker_cpus[0],
             details=(
                 ("device", ", ".join(side.devices)),
-                ("queues", "1 rx, 1 tx"),
+                ("queues", f"{self._ports.queues} rx, {self._ports.queues} tx"),
+                *self._rings(),
                 ("lcores", side.lcores()),
                 ("memory", "hugepages" if side.hugepages else "no hugepages"),
             ),

@@ -52,6 +52,26 @@ class BeyondTesterError(MeasurementError):
         )
 
 
+class TesterBounds(Frozen):
+    """How long the tester's loops may be away before a trial is void."""
+
+    gap_limit_ms: float = 10.0
+    """At once."""
+    stalled_share: float = 0.05
+    """In all, as a share of the trial."""
+
+    @property
+    def text(self) -> str:
+        """Name them where they are not the usual ones; else nothing."""
+        if self == TesterBounds():
+            return ""
+        usual = TesterBounds()
+        return (
+            f"loosened: away for {self.gap_limit_ms:g} ms at once (usual: {usual.gap_limit_ms:g}), "
+            f"for {self.stalled_share:.0%} of a trial in all (usual: {usual.stalled_share:.0%})"
+        )
+
+
 class TrialSettings(Frozen):
     """What all trials of one search share."""
 
@@ -60,6 +80,7 @@ class TrialSettings(Frozen):
     flows: int
     burst_frames: int = 32
     windowed: bool = False
+    bounds: TesterBounds = TesterBounds()
 
 
 class TrialMaker:
@@ -195,6 +216,8 @@ class TrialMaker:
             burst_frames=settings.burst_frames,
             expect=bed.dut.expect,
             cpus=bed.cpus,
+            gap_limit_ms=settings.bounds.gap_limit_ms,
+            stalled_share=settings.bounds.stalled_share,
         )
 
     def _trial(

@@ -41,12 +41,25 @@ def _fates(trial: Trial) -> Iterator[Fate]:
 def _dut_fates(trial: Trial, dut: DutReading, accepted: int) -> Iterator[Fate]:
     received, sent = _sum(dut.ports, "ipackets"), _sum(dut.ports, "opackets")
     missed, no_mbuf = _sum(dut.ports, "imissed"), _sum(dut.ports, "rx_nombuf")
+    spoilt, left = 0, accepted
+    of_ours = {port.port for port in trial.tester_ports}
+    if dut.far and not {stream.tx_port for stream in trial.streams} - of_ours:
+        # Behind a link of its own each port counts what it sent, and what came in damaged.
+        spoilt, left = _sum(dut.ports, "ierrors"), _sum(trial.tester_ports, "opackets")
+        yield Fate(
+            place="tester transmit",
+            frames=accepted - left,
+            counter="tester's accepted frames less its port's opackets",
+        )
+        yield Fate(place="DUT port", frames=spoilt, counter="DUT's ierrors")
     yield Fate(place="DUT receive queue", frames=missed, counter="DUT's imissed")
     yield Fate(place="DUT no mbuf", frames=no_mbuf, counter="DUT's rx_nombuf")
     yield Fate(
         place="wire to the DUT",
-        frames=accepted - received - missed - no_mbuf,
-        counter="tester's accepted frames less DUT's ipackets, imissed and rx_nombuf",
+        frames=left - received - missed - no_mbuf - spoilt,
+        counter="tester's frames less DUT's ipackets, imissed, rx_nombuf and ierrors"
+        if dut.far
+        else "tester's accepted frames less DUT's ipackets, imissed and rx_nombuf",
     )
     if dut.forward_tx_dropped is not None:
         # The port's oerrors count the same frames again, so only one of the two is taken.
@@ -70,9 +83,11 @@ def _dut_fates(trial: Trial, dut: DutReading, accepted: int) -> Iterator[Fate]:
         frames=tester_missed,
         counter="tester's imissed and rx_nombuf",
     )
+    tester_spoilt = _sum(trial.tester_ports, "ierrors") if dut.far else 0
+    yield Fate(place="tester port", frames=tester_spoilt, counter="tester's ierrors")
     yield Fate(
         place="wire from the DUT",
-        frames=sent - back - tester_missed,
+        frames=sent - back - tester_missed - tester_spoilt,
         counter="DUT's opackets less tester's ipackets",
     )
 

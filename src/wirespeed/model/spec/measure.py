@@ -35,6 +35,19 @@ class Rfc2544Spec(Frozen):
     )  # fmt: skip
     flows: Annotated[StrictInt, Field(ge=1, le=2**24)] = 8192
     seconds: Annotated[Number, Field(gt=0, le=86400)] = 60
+    """Of the trial that confirms."""
+    trial_seconds: Annotated[Number, Field(gt=0, le=86400)] = 1
+    """Of a trial of the search."""
+    width: Annotated[Number, Field(gt=0, lt=1)] = 0.005
+    """The search stops when (upper - lower) / upper is no more than this."""
+    max_load_pps: Annotated[Number, Field(gt=0)] | None = None
+    """Offer no more; None: the line rate, or what the tester can send."""
+    link_gbps: Annotated[Number, Field(gt=0, le=10**4)] | None = None
+    """Line rate of each link; None: it bounds nothing."""
+    gap_limit_ms: Annotated[Number, Field(gt=0, le=10**4)] = 10
+    """A trial is void when a loop of the tester was away for longer at once."""
+    stalled_share: Annotated[Number, Field(ge=0.001, le=1)] = 0.05
+    """And when it was away for a larger share of the trial in all."""
 
 
 class FailoverSpec(Frozen):

@@ -1,7 +1,7 @@
 """The spec of each approach, told apart by `approach:`.
 
 hosts:      {alpha: {reach: ssh://root@alpha, ports: ["0000:03:00.0", "0000:03:00.1"]}}
-approach:   legacy-vlan          # or ovs-dpdk, ovs-tc, wsl2, esxi, none
+approach:   legacy-vlan          # or ovs-dpdk, ovs-tc, wsl2, esxi, dpdk, none
 failover:   active-backup
 underlay:   {subnet: 192.168.9.0/24, mtu: 9080}
 networks:   {storage: {segment: 42, subnet: 192.168.10.0/24, mtu: 9000}}
@@ -15,6 +15,7 @@ from typing import Annotated, Any, ClassVar, Literal, Self, TypeAlias
 
 from pydantic import BeforeValidator, Field, TypeAdapter, model_validator
 
+from wirespeed.model.spec.dpdk import L3FWD, DpdkSpec, ProfileSpec, Role
 from wirespeed.model.spec.esxi import EsxiSpec
 from wirespeed.model.spec.guest_networks import GuestNetworks
 from wirespeed.model.spec.networks import HostNetwork, Underlay
@@ -83,6 +84,46 @@ class Esxi(WithoutGuests):
     esxi: EsxiSpec
 
 
+class Dpdk(WithoutGuests):
+    """A tester and a device under test, cabled port to port in the order of the spec."""
+
+    host_words: ClassVar[tuple[str, ...]] = ("role", "cores")
+
+    approach: Literal["dpdk"] = "dpdk"
+    dpdk: DpdkSpec
+    profile: ProfileSpec = ProfileSpec()
+
+    def host_of(self, role: Role) -> str:
+        """Give the name of the host that has a role."""
+        return next(name for name, host in self.hosts.items() if host.role is role)
+
+    @model_validator(mode="after")
+    def _has_two_ends(self) -> Self:
+        roles = [host.role for host in self.hosts.values()]
+        if sorted(map(str, roles)) != [Role.DUT, Role.TESTER]:
+            raise ValueError("hosts: one with `role: tester` and one with `role: dut`")
+        counts = {len(host.ports) for host in self.hosts.values()}
+        if len(counts) > 1:
+            raise ValueError("hosts: each port of the tester is cabled to one of the DUT")
+        ports = counts.pop()
+        if self.dpdk.way_back == "other" and ports != 2:
+            raise ValueError(f"way_back: other needs two ports on each host, there is {ports}")
+        is_l3fwd = self.dpdk.forwarder.startswith(L3FWD)
+        if is_l3fwd and (self.dpdk.bidirectional or (self.dpdk.way_back == "same" and ports > 1)):
+            # The tester's flows are the same at each of its ports, and a route has one way out.
+            raise ValueError(f"{self.dpdk.forwarder}: all flows leave by one port")
+        for name, host in self.hosts.items():
+            if host.cores is None:
+                raise ValueError(f"host {name}: no `cores` that poll")
+        return self
+
+    @model_validator(mode="after")
+    def _measures_something(self) -> Self:
+        if self.measure.rfc2544 is None:
+            raise ValueError("measure: no `rfc2544`, and nothing else is measured here")
+        return self
+
+
 class HostsOnly(WithoutGuests):
     """The ports of hosts, set up, tuned and measured from host to host."""
 
@@ -109,7 +150,7 @@ class HostsOnly(WithoutGuests):
 
 
 Member: TypeAlias = Annotated[
-    LegacyVlan | OvsDpdk | OvsTc | Wsl2 | Esxi | HostsOnly, Field(discriminator="approach")
+    LegacyVlan | OvsDpdk | OvsTc | Wsl2 | Esxi | Dpdk | HostsOnly, Field(discriminator="approach")
 ]
 _MEMBERS: TypeAdapter[Spec] = TypeAdapter(Member)
 NOWHERE = "192.0.2.0/24"

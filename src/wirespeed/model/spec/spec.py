@@ -8,13 +8,14 @@ from pydantic import BeforeValidator, Field, StrictInt, model_validator
 
 from wirespeed.model.frozen import Frozen
 from wirespeed.model.names import PciAddress
+from wirespeed.model.spec.dpdk import HostCpus, Role
 from wirespeed.model.spec.esxi import cpus
 from wirespeed.model.spec.guests import GuestSpec
 from wirespeed.model.spec.measure import MeasureSpec
 from wirespeed.model.spec.names import Name
 from wirespeed.model.spec.networks import Failover, NetworkSpec
 
-OF_APPROACHES = ("pmd_cpus", "n_rxq", "spare_vfs")
+OF_APPROACHES = ("pmd_cpus", "n_rxq", "spare_vfs", "role", "cores")
 """Words of a host that only some approaches have a use for."""
 
 
@@ -29,6 +30,11 @@ class HostSpec(Frozen):
     """Receive queues of the port that DPDK drives; None: one for each CPU that polls."""
     spare_vfs: Annotated[StrictInt, Field(ge=0, le=1024)] = 0
     """VFs that the card's firmware shall offer beyond what the guests of this spec take."""
+
+    role: Role | None = None
+    """Of the approach dpdk: what the host does."""
+    cores: HostCpus | None = None
+    """Of the approach dpdk: CPUs that poll, as `24-27`."""
 
     @property
     def polling(self) -> frozenset[int]:

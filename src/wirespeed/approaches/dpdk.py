@@ -1,0 +1,164 @@
+"""A tester and a device under test: both hosts' ports given to DPDK, their settings as a report's.
+
+On each host, in this order: parameters of its kernel, which wait for a reboot; sysctls, clock,
+interrupts; on each port pause and the size of read requests; hugepages; then its ports leave the
+kernel for vfio-pci, or stay with a driver that DPDK works beside (mlx5).
+
+Not proven on hardware. On virtual hosts with `igb`: pages, ports, a forwarder, and back.
+"""
+
+from collections.abc import Iterator
+
+from wirespeed.approaches.host_ports import netdev_of, port_of
+from wirespeed.approaches.traits import ApproachTraits, Proven, RequestedStep
+from wirespeed.facts.cpu import Cpus
+from wirespeed.facts.cpu_list import cpu_list_text
+from wirespeed.facts.cpu_power import CpuPower
+from wirespeed.facts.kernel import Kernel
+from wirespeed.facts.kernel_boot import boot_remedy
+from wirespeed.facts.locality import node_of_port
+from wirespeed.model.error import InputError
+from wirespeed.model.fact import HostFacts
+from wirespeed.model.observed import Known, known, value_or_none
+from wirespeed.model.spec.dpdk import PortDriver, ProfileSpec
+from wirespeed.model.spec.members import Dpdk
+from wirespeed.model.step import Step
+from wirespeed.steps.cpu_governor import CpuGovernor
+from wirespeed.steps.dpdk_port import DpdkPort
+from wirespeed.steps.hugepages import Hugepages
+from wirespeed.steps.irqbalance import Irqbalance
+from wirespeed.steps.kernel_arguments import KernelArguments
+from wirespeed.steps.kernel_command_line import KernelCommandLine
+from wirespeed.steps.module import Module
+from wirespeed.steps.pause import Pause
+from wirespeed.steps.read_request import ReadRequest
+from wirespeed.steps.sysctl import Sysctl
+
+MANAGED_IRQ = (5, 6)
+"""Linux from which isolcpus= knows the flag; one before drops the whole option for it."""
+DOMAIN = (4, 15)
+"""Linux from which it knows flags at all (admin-guide/kernel-parameters.txt)."""
+NAME = "dpdk"
+"""Of GRUB's drop-in."""
+UNTHROTTLED, THROTTLED = "-1", "950000"
+
+
+def dpdk(spec: Dpdk, name: str, host: HostFacts) -> Iterator[RequestedStep]:
+    """Give the steps of the host `name`.
+
+    Raises InputError `spec.*` where the host has no such port or CPU, CannotTellError where what a
+    step would follow is not known.
+    """
+    _require_cores(spec, name, host)
+    yield from map(RequestedStep, _boot(spec, name, host))
+    yield from map(RequestedStep, _settings(spec.profile, host))
+    for address in spec.hosts[name].ports:
+        yield from map(RequestedStep, _port(spec.profile, name, host, address))
+    node = value_or_none(node_of_port(host, port_of(host, name, spec.hosts[name].ports[0])))
+    pages = spec.dpdk.hugepages
+    yield RequestedStep(Hugepages(page_kib=pages.page_kib, numa_node=node, count=pages.count))
+    if spec.dpdk.driver is PortDriver.KERNEL:
+        return
+    # Both come with vfio-pci, and modprobe -r of that does not take them away.
+    yield RequestedStep(Module(name="vfio", reason="lets a program have a device of its own"))
+    yield RequestedStep(Module(name="vfio-pci", reason="hands a port to DPDK, behind the IOMMU"))
+    yield RequestedStep(Module(name="vfio_iommu_type1", reason="maps DPDK's memory for the port"))
+    for address in spec.hosts[name].ports:
+        netdev = port_of(host, name, address).netdev
+        yield RequestedStep(DpdkPort(pci_address=address, netdev=netdev))
+
+
+def boot_parameters(spec: Dpdk, name: str, host: HostFacts) -> tuple[str, ...]:
+    """Give what the host's kernel is to be booted with, isolation as that kernel reads it."""
+    profile, cores = spec.profile, spec.hosts[name].cores
+    found = list(profile.kernel_parameters)
+    if profile.isolate and cores is not None:
+        text = cpu_list_text(frozenset(map(int, cores.split(","))))
+        flags = isolation_flags(host[Kernel])
+        found += [f"isolcpus={flags}{text}", f"nohz_full={text}", f"rcu_nocbs={text}"]
+    return tuple(found)
+
+
+def isolation_flags(kernel: Kernel) -> str:
+    """Give the flags of isolcpus= that this kernel knows; a release that is not known is new."""
+    release = kernel.version()
+    if not isinstance(release, Known) or release.value >= MANAGED_IRQ:
+        return "managed_irq,domain,"
+    return "domain," if release.value >= DOMAIN else ""
+
+
+def _boot(spec: Dpdk, name: str, host: HostFacts) -> Iterator[Step]:
+    parameters = boot_parameters(spec, name, host)
+    if not parameters:
+        return
+    remedy = boot_remedy(host[Kernel], "boot as a forwarder", NAME, " ".join(parameters))
+    if not remedy.steps:
+        raise InputError(
+            "spec.boot_loader",
+            where=name,
+            found="GRUB was not found here, or its distribution is not known",
+            so=f"the kernel's command line is not set: {' '.join(parameters)}",
+            next="set it where this host's kernel is started from, and leave "
+            "`kernel_parameters` and `isolate` out",
+        )
+    why = "The cores that forward do nothing else, and memory and clock are as they shall be."
+    if remedy.steps[0].kind == "kernel_arguments":
+        yield KernelArguments(parameters=parameters, reason=why)
+    else:
+        yield KernelCommandLine(name=NAME, parameters=parameters, reason=why)
+
+
+def _settings(profile: ProfileSpec, host: HostFacts) -> Iterator[Step]:
+    if profile.rt_throttling is not None:
+        yield Sysctl(
+            name="kernel.sched_rt_runtime_us",
+            value=THROTTLED if profile.rt_throttling else UNTHROTTLED,
+            reason="A polling thread of real-time priority is stopped for 5 % of each second, "
+            "unless this is -1.",
+        )
+    if profile.zone_reclaim is not None:
+        yield Sysctl(
+            name="vm.zone_reclaim_mode",
+            value="1" if profile.zone_reclaim else "0",
+            reason="Freeing pages of this node first stalls who asks for one.",
+        )
+    if profile.swappiness is not None:
+        yield Sysctl(
+            name="vm.swappiness",
+            value=str(profile.swappiness),
+            reason="A page of the program on a disk is missing when a frame comes.",
+        )
+    if profile.governor is not None and (policies := sorted(host[CpuPower].policies)):
+        yield CpuGovernor(policies=tuple(policies), governor=profile.governor)
+    if profile.irqbalance is not None:
+        yield Irqbalance(is_running=profile.irqbalance)
+
+
+def _port(profile: ProfileSpec, name: str, host: HostFacts, address: str) -> Iterator[Step]:
+    if profile.pause is not None:
+        netdev = netdev_of(host, name, address)
+        yield Pause(netdev=netdev, autoneg=False, rx=profile.pause, tx=profile.pause)
+    if profile.max_read_request_bytes is not None:
+        yield ReadRequest(
+            pci_address=address, max_read_request_bytes=profile.max_read_request_bytes
+        )
+
+
+def _require_cores(spec: Dpdk, name: str, host: HostFacts) -> None:
+    asked = frozenset(map(int, (spec.hosts[name].cores or "").split(",")))
+    online = known(host[Cpus].online, f"CPUs of {name}")
+    if asked - online:
+        raise InputError(
+            "spec.cores",
+            where=f"hosts.{name}.cores",
+            found=f"CPUs {cpu_list_text(asked)} are to poll, {cpu_list_text(online)} are online",
+            so="a CPU that is not there polls nothing",
+            next="name CPUs that are online, of the card's own node: wirespeed doctor --for dpdk",
+        )
+
+
+APPROACH = ApproachTraits(
+    Dpdk,
+    dpdk,
+    Proven(no_switch="DPDK drives the ports: frames pass no switch of the host"),
+)

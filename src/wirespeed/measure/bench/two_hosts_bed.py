@@ -1,0 +1,167 @@
+"""A testbed of two hosts: the tester on one, the forwarder on the other, their ports cabled.
+
+    both started over SSH --> warm-up: addresses learned --> trials --> both ended, and seen to be
+
+The DUT's counters are read before and after each trial, over the same SSH: a counter that cannot
+be read ends the trial, and is no zero.
+"""
+
+from collections.abc import Callable
+from contextlib import ExitStack
+
+from wirespeed.host.runner import Runner
+from wirespeed.measure.bench.dut import Dut, DutDescription, difference
+from wirespeed.measure.bench.program_host import FarHost
+from wirespeed.measure.bench.testbed import BedTrial
+from wirespeed.measure.bench.tester import Tester, find_tester
+from wirespeed.measure.bench.tester_protocol import (
+    OpenedReply,
+    OpenRequest,
+    PortRequest,
+    ProgressReply,
+    TrialRequest,
+    WorkerRequest,
+)
+from wirespeed.model.frozen import Frozen
+
+LINK_WAIT_MS = 20_000
+
+
+class End(Frozen):
+    """One of the two hosts."""
+
+    reach: str
+    devices: tuple[str, ...]
+    """By the order in which they are cabled; with options for their driver."""
+    macs: tuple[str, ...]
+    """Of the ports, in that order."""
+    control_cpu: int
+    worker_cpus: tuple[int, ...]
+    memory_mib: int
+
+
+class TwoHosts(Frozen):
+    """Both ends, and how frames go."""
+
+    tester: End
+    dut: End
+    streams: tuple[tuple[int, int], ...]
+    """Ports of the tester that send, and those that the frames are due at."""
+    frame_bytes_max: int
+
+
+StartDut = Callable[[FarHost], Dut]
+"""Starts the forwarder at its place. Raises InputError, MeasurementError."""
+
+
+class TwoHostsBed:
+    """See `Testbed`. Starts when made; `close` leaves nothing running on either host."""
+
+    def __init__(
+        self, hosts: TwoHosts, start_dut: StartDut, runners: tuple[Runner, Runner]
+    ) -> None:
+        """`runners` reach the tester's host, then the DUT's."""
+        self._hosts = hosts
+        self._primed = False
+        self._stack = ExitStack()
+        try:
+            # Closed in the reverse order: the forwarder first, then the tester.
+            at = self._stack.enter_context(FarHost(hosts.tester.reach, runners[0]))
+            to = self._stack.enter_context(FarHost(hosts.dut.reach, runners[1]))
+            program = at.program("wirespeed-tester", ours=find_tester())
+            end = hosts.tester
+            side = at.side(
+                end.devices,
+                prefix="wirespeed-tester",
+                memory_mib=end.memory_mib,
+                control_cpu=end.control_cpu,
+                worker_cpus=end.worker_cpus,
+            )
+            self._tester = Tester(side, self._require_dut, program=program)
+            self._stack.callback(self._tester.close)
+            ticket = self._tester.begin_open(self._request())
+            self._dut = start_dut(to)
+            self._stack.callback(self._dut.close)
+            self._opened: OpenedReply = self._tester.await_opened(ticket)
+        except BaseException:
+            self.close()
+            raise
+
+    @property
+    def dut(self) -> DutDescription:
+        """Give the DUT's name, version and command line."""
+        return self._dut.description
+
+    @property
+    def cpus(self) -> tuple[int, ...]:
+        """Give the tester's, where it has some: the DUT's are on another host."""
+        cpus = self._hosts.tester.worker_cpus
+        return cpus if len(cpus) > 1 else ()
+
+    @property
+    def shares_machine(self) -> bool:
+        """Say no: its stalls are the DUT's own."""
+        return False
+
+    @property
+    def streams(self) -> tuple[tuple[int, int], ...]:
+        """Ports that send and the ports their frames are due at."""
+        return self._hosts.streams
+
+    @property
+    def tester_details(self) -> tuple[tuple[str, str], ...]:
+        """Label and value for the report, as its ports were opened."""
+        hello, end = self._tester.hello, self._hosts.tester
+        ports = self._opened.ports
+        return (
+            ("host", end.reach),
+            ("DPDK", hello.dpdk),
+            ("instruction set", hello.isa),
+            ("devices", ", ".join(f"{port.device} ({port.driver})" for port in ports)),
+            (
+                "descriptors",
+                ", ".join(f"{p.rx_descriptors} rx, {p.tx_descriptors} tx" for p in ports),
+            ),
+            ("CPUs", f"{', '.join(map(str, end.worker_cpus))}; control {end.control_cpu}"),
+            ("memory", "hugepages" if hello.hugepages else "no hugepages"),
+            ("TSC", f"{hello.tsc_hz / 1e6:.0f} MHz"),
+        )
+
+    def run(
+        self, request: TrialRequest, progress: Callable[[ProgressReply], None] | None = None
+    ) -> BedTrial:
+        """Make one trial, with the DUT's counters read before and after."""
+        self._require_dut()
+        self._dut.start_trial()
+        first = request.model_copy(update={"prime": not self._primed})
+        before = self._dut.read()
+        result = self._tester.trial(first, progress)
+        self._primed = True
+        return BedTrial(result=result, dut=difference(before, self._dut.read()))
+
+    def close(self) -> None:
+        """End both, and wait until they are gone; a second call does nothing."""
+        self._stack.close()
+
+    def _require_dut(self) -> None:
+        dut: Dut | None = getattr(self, "_dut", None)
+        if dut is not None and not dut.alive():
+            raise dut.death()
+
+    def _request(self) -> OpenRequest:
+        end, peers = self._hosts.tester, self._hosts.dut.macs
+        lcores = range(1, len(end.worker_cpus) + 1)
+        queues = [(port, 0) for port in range(len(end.devices))]
+        return OpenRequest(
+            ports=tuple(
+                PortRequest(device=device, peer_mac=mac, refused="tester")
+                for device, mac in zip(end.devices, peers, strict=True)
+            ),
+            workers=tuple(
+                WorkerRequest(lcore=lcore, tx=mine, rx=mine)
+                for lcore in lcores
+                if (mine := tuple(queues[lcore - 1 :: len(lcores)]))
+            ),
+            frame_bytes_max=self._hosts.frame_bytes_max,
+            link_wait_ms=LINK_WAIT_MS,
+        )

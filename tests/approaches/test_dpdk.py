@@ -1,0 +1,159 @@
+"""The steps of a tester and a device under test, and what a spec of them cannot say."""
+
+import json
+from typing import Any
+
+import pytest
+
+from wirespeed.apply.spec_file import parse_spec
+from wirespeed.approaches.dpdk import boot_parameters, dpdk
+from wirespeed.model.capture import parse_capture
+from wirespeed.model.error import InputError
+from wirespeed.model.fact import HostFacts
+from wirespeed.model.spec.members import Dpdk
+
+PORTS = ["0000:01:00.0", "0000:02:00.0"]
+SYSFS = "/sys/devices/system"
+
+
+def data(**changes: Any) -> dict[str, Any]:
+    host = {"ports": PORTS, "cores": "2-3"}
+    asked: dict[str, Any] = {
+        "hosts": {
+            "gen": {"reach": "ssh://gen", "role": "tester", **host},
+            "fwd": {"reach": "ssh://fwd", "role": "dut", **host},
+        },
+        "approach": "dpdk",
+        "dpdk": {"hugepages": {"count": 512}, "memory_mib": 1024},
+        "measure": {"rfc2544": {"frame_bytes": [64]}},
+    }
+    return asked | changes
+
+
+def spec(**changes: Any) -> Dpdk:
+    found = parse_spec(json.dumps(data(**changes)), "spec.yaml")
+    assert isinstance(found, Dpdk)
+    return found
+
+
+def host(release: str = "6.1.0-18-amd64", online: str = "0-3") -> HostFacts:
+    lines = ["wirespeed-capture 1 case", "case begin ports -"]
+    for number, address in enumerate(PORTS):
+        at = f"device=/sys/devices/pci0000:00/{address}"
+        lines.append(f"enp{number + 1}s0 driver=igb physfn= port= {at}")
+    lines += ["", "case end 0", "case begin cpu -"]
+    lines += [f"{SYSFS}/node/node0/cpulist:{online}\n{SYSFS}/cpu/online:{online}", "", "case end 0"]
+    lines += ["case begin kernel -", f"/proc/sys/kernel/osrelease:{release}"]
+    lines += ['/etc/os-release:PRETTY_NAME="Debian GNU/Linux 12 (bookworm)"', "", "case end 0"]
+    lines += ["case begin boot-loader -", "/usr/sbin/update-grub", "", "case end 0"]
+    lines += ["case done", ""]
+    return HostFacts("fwd", parse_capture("\n".join(lines), "fwd"))
+
+
+def shown(wanted: Dpdk, facts: HostFacts) -> list[str]:
+    steps = [one.step for one in dpdk(wanted, "fwd", facts)]
+    return [f"{step.model_dump()['step']} {step.subject}" for step in steps]
+
+
+def test_memory_is_there_before_ports_leave_the_kernel_and_settings_before_both():
+    profile = {"rt_throttling": False, "zone_reclaim": False, "swappiness": 0}
+    profile |= {"irqbalance": False, "pause": False, "max_read_request_bytes": 1024}
+    assert shown(spec(profile=profile), host()) == [
+        "sysctl kernel.sched_rt_runtime_us",
+        "sysctl vm.zone_reclaim_mode",
+        "sysctl vm.swappiness",
+        "irqbalance irqbalance.service",
+        "pause enp1s0",
+        "read_request 0000:01:00.0",
+        "pause enp2s0",
+        "read_request 0000:02:00.0",
+        "hugepages hugepages of 2048 KiB",
+        "module vfio",
+        "module vfio-pci",
+        "module vfio_iommu_type1",
+        "dpdk_port 0000:01:00.0 (enp1s0)",
+        "dpdk_port 0000:02:00.0 (enp2s0)",
+    ]
+
+
+def test_a_port_that_dpdk_drives_beside_the_kernel_stays_with_its_driver():
+    asked = {"driver": "kernel", "hugepages": {"count": 512}, "memory_mib": 1024}
+    assert shown(spec(dpdk=asked), host()) == ["hugepages hugepages of 2048 KiB"]
+
+
+@pytest.mark.parametrize(
+    ("release", "flags"),
+    # admin-guide/kernel-parameters.txt: flags since 4.15, managed_irq since 5.6.
+    [
+        ("3.10.0-1160.el7", ""),
+        ("4.14.0", ""),
+        ("4.15.0-20-generic", "domain,"),
+        ("5.5.0", "domain,"),
+        ("5.6.0", "managed_irq,domain,"),
+        ("6.1.0-18-amd64", "managed_irq,domain,"),
+    ],
+)
+def test_isolation_is_written_as_the_kernel_reads_it(release: str, flags: str):
+    wanted = spec(profile={"isolate": True, "kernel_parameters": ["iommu=pt"]})
+    assert boot_parameters(wanted, "fwd", host(release)) == (
+        "iommu=pt",
+        f"isolcpus={flags}2-3",
+        "nohz_full=2-3",
+        "rcu_nocbs=2-3",
+    )
+
+
+def test_a_core_that_is_not_online_is_refused():
+    with pytest.raises(InputError) as caught:
+        list(dpdk(spec(), "fwd", host(online="0-2")))
+    assert caught.value.what == "spec.cores"
+    assert "0-2 are online" in caught.value.found
+
+
+def without(name: str) -> dict[str, Any]:
+    hosts = data()["hosts"]
+    for one in hosts.values():
+        one.pop(name, None)
+    return {"hosts": hosts}
+
+
+def ports(tester: list[str], dut: list[str]) -> dict[str, Any]:
+    hosts = data()["hosts"]
+    hosts["gen"]["ports"], hosts["fwd"]["ports"] = tester, dut
+    return {"hosts": hosts}
+
+
+PAGES = {"hugepages": {"count": 512}}
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        (without("role"), "one with `role: tester` and one with `role: dut`"),
+        (without("cores"), "no `cores` that poll"),
+        (ports(PORTS, PORTS[:1]), "each port of the tester is cabled to one of the DUT"),
+        (ports(PORTS[:1], PORTS[:1]), "needs two ports on each host, there is 1"),
+        ({"measure": {}}, "no `rfc2544`"),
+        ({"dpdk": {**PAGES, "memory_mib": 1025}}, "1025 of 1024 MiB of hugepages"),
+        ({"dpdk": {**PAGES, "forwarder": "command"}}, "belong to `forwarder: command`"),
+        (
+            {"dpdk": {**PAGES, "forwarder": "command", "command": "vpp", "expect": "mac"}},
+            "no word of it is {eal}",
+        ),
+        (
+            {"dpdk": {**PAGES, "forwarder": "l3fwd-lpm", "bidirectional": True}},
+            "all flows leave by one port",
+        ),
+        ({"networks": {"a": {"segment": 1, "subnet": "10.0.0.0/24", "mtu": 1500}}}, "networks"),
+    ],
+)
+def test_what_cannot_be_is_refused_before_any_host_is_asked(changes: dict[str, Any], said: str):
+    with pytest.raises(InputError) as caught:
+        spec(**changes)
+    assert said in f"{caught.value.found} {caught.value.so}"
+
+
+def test_another_approach_has_neither_roles_nor_cores():
+    hosts = {"gen": {"reach": "ssh://gen", "ports": PORTS, "role": "tester"}}
+    with pytest.raises(InputError, match="has no role"):
+        parse_spec(json.dumps({"hosts": hosts, "approach": "none"}), "spec.yaml")

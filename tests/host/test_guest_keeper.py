@@ -1,0 +1,121 @@
+"""A program that is kept on another host ends with whoever started it: here on this machine."""
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from wirespeed.host import guest_keeper
+from wirespeed.host.clock import Deadline, sleep_s
+
+TEXT = Path(guest_keeper.__file__).read_text()
+ECHO = "import sys\nfor line in sys.stdin: print(line.strip(), flush=True)"
+DEAF = (
+    "import signal, time\nsignal.signal(signal.SIGTERM, signal.SIG_IGN)\n"
+    "print('deaf', flush=True)\ntime.sleep(60)"
+)
+Keep = Callable[..., "subprocess.Popen[bytes]"]
+
+
+@pytest.fixture
+def keep(tmp_path: Path) -> Iterator[Keep]:
+    """Start a keeper of a Python program; its folder is `tmp_path / "kept"`."""
+    folder = tmp_path / "kept"
+    folder.mkdir()
+    started: list[subprocess.Popen[bytes]] = []
+
+    def start(code: str, silent_s: float = 20) -> "subprocess.Popen[bytes]":
+        words = [sys.executable, "-I", "-S", "-c", TEXT.replace("GRACE_S = 5.0", "GRACE_S = 0.3")]
+        words += [str(silent_s), str(folder), sys.executable, "-c", code]
+        started.append(subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE))
+        return started[-1]
+
+    yield start
+    for one in started:
+        one.kill()
+        one.wait(10)
+        for pipe in (one.stdin, one.stdout):
+            assert pipe is not None
+            pipe.close()
+
+
+def line_of(process: "subprocess.Popen[bytes]") -> str:
+    assert process.stdout is not None
+    return process.stdout.readline().decode().strip()
+
+
+def program_of(keeper: int) -> int:
+    deadline = Deadline(10)
+    children = Path(f"/proc/{keeper}/task/{keeper}/children")
+    while not (found := children.read_text().split()):
+        assert not deadline.expired
+        sleep_s(0.01)
+    return int(found[0])
+
+
+def is_gone(pid: int) -> bool:
+    deadline = Deadline(10)
+    while not deadline.expired:
+        try:
+            if Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z":
+                return True
+        except (FileNotFoundError, ProcessLookupError):
+            return True
+        sleep_s(0.01)
+    return False
+
+
+def test_input_is_handed_on_without_the_beats(keep: Keep, tmp_path: Path):
+    process = keep(ECHO)
+    assert process.stdin is not None
+    process.stdin.write(b"\0one\n\0")
+    process.stdin.flush()
+    assert line_of(process) == "one"
+    process.stdin.write(b"t\0wo\n")
+    process.stdin.flush()
+    assert line_of(process) == "two"
+    process.stdin.close()
+    assert process.wait(10) == 0
+    assert not (tmp_path / "kept").exists()
+
+
+def test_the_programs_exit_code_is_the_keepers(keep: Keep):
+    assert keep("raise SystemExit(7)").wait(10) == 7
+
+
+def test_a_program_that_heeds_nothing_is_killed_at_the_end_of_the_input(keep: Keep, tmp_path: Path):
+    process = keep(DEAF)
+    assert line_of(process) == "deaf"
+    pid = program_of(process.pid)
+    assert process.stdin is not None
+    process.stdin.close()
+    assert process.wait(10) == 128 + signal.SIGKILL
+    assert is_gone(pid)
+    assert not (tmp_path / "kept").exists()
+
+
+def test_a_program_ends_when_nobody_is_heard(keep: Keep, tmp_path: Path):
+    process = keep(ECHO, silent_s=0.3)
+    process.wait(10)
+    assert not (tmp_path / "kept").exists()
+
+
+def test_a_keeper_that_is_killed_takes_its_program_with_it(keep: Keep):
+    process = keep(DEAF)
+    assert line_of(process) == "deaf"
+    pid = program_of(process.pid)
+    os.kill(process.pid, signal.SIGKILL)
+    assert is_gone(pid)
+
+
+def test_a_keeper_that_is_ended_removes_its_folder(keep: Keep, tmp_path: Path):
+    process = keep(ECHO)
+    pid = program_of(process.pid)
+    process.terminate()
+    process.wait(10)
+    assert is_gone(pid)
+    assert not (tmp_path / "kept").exists()

@@ -1,0 +1,97 @@
+"""Forwarders on another host: what they are told, and how their counters come back."""
+
+import contextlib
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from test_telemetry import CAPTURED, served
+
+from wirespeed.measure.bench.eal_side import EalSide
+from wirespeed.measure.bench.far_dut import l3fwd_options
+from wirespeed.measure.bench.l3fwd_rules import em_ipv4, lpm_ipv4
+from wirespeed.measure.bench.program_host import FarTelemetry, devices_of
+from wirespeed.measure.bench.testpmd import Ports, argv
+from wirespeed.model.error import MeasurementError
+
+PCI = ("0000:01:00.0", "0000:02:00.0")
+MACS = ("02:00:00:00:00:0a", "02:00:00:00:00:0b")
+SIDE = EalSide(
+    devices=PCI,
+    file_prefix="dut",
+    runtime_folder=Path("/run/far"),
+    memory_mib=256,
+    hugepages=True,
+    control_cpu=0,
+    worker_cpus=(2, 3),
+    inside=("reach", "there"),
+    is_far=True,
+)
+
+
+def test_testpmd_takes_both_ports_their_queues_and_the_testers_addresses():
+    setup = Ports(count=2, queues=2, rx_descriptors=512, tx_descriptors=1024, peer_macs=MACS)
+    line = argv(SIDE, "mac", ports=setup, mbufs=32768, burst=64, program="/run/far/testpmd")
+    assert line[0] == "/run/far/testpmd"
+    assert line[line.index("-a") + 1] == PCI[0]
+    assert "--lcores=0@0,1@2,2@3" in line
+    after = line[line.index("--") + 1 :]
+    assert {"--nb-cores=2", "--rxq=2", "--txq=2", "--rxd=512", "--txd=1024"} <= set(after)
+    assert {f"--eth-peer=0,{MACS[0]}", f"--eth-peer=1,{MACS[1]}"} <= set(after)
+    assert "--port-topology=loop" not in after
+
+
+def test_testpmd_sends_back_by_the_same_port_where_there_are_two():
+    line = argv(SIDE, "io", ports=Ports(count=2, same=True), mbufs=32768, burst=32)
+    assert "--port-topology=loop" in line
+
+
+def test_l3fwd_deals_queues_to_cores_and_routes_all_to_the_other_port():
+    setup = Ports(count=2, queues=2, rx_descriptors=4096, tx_descriptors=4096, peer_macs=MACS)
+    options = l3fwd_options(SIDE, "lpm", setup, ["/run/far/ipv4", "/run/far/ipv6"])
+    assert options[0] == "--lcores=0@2,1@3"
+    assert {"-p", "0x3", "-P", "-L", "--parse-ptype"} <= set(options)
+    assert "--config=(0,0,0),(0,1,1),(1,0,0),(1,1,1)" in options
+    assert {"--rx-queue-size=4096", f"--eth-dest=1,{MACS[1]}"} <= set(options)
+    assert {rule.split()[-1] for rule in lpm_ipv4(1).splitlines()} == {"1"}
+    assert {rule.split()[-1] for rule in em_ipv4(3, 1).splitlines()} == {"1"}
+
+
+def test_options_for_a_driver_stand_behind_each_port():
+    assert devices_of(PCI, "mprq_en=1,rxqs_min_mprq=1") == tuple(
+        f"{port},mprq_en=1,rxqs_min_mprq=1" for port in PCI
+    )
+
+
+def test_a_far_program_gets_its_environment_there_and_not_here():
+    assert SIDE.environment == {}
+
+
+@contextlib.contextmanager
+def asked_there(path: Path) -> Iterator[FarTelemetry]:
+    telemetry = FarTelemetry(path, [])
+    try:
+        yield telemetry
+    finally:
+        telemetry.close()
+
+
+def test_counters_come_back_by_the_script_that_runs_there(tmp_path: Path):
+    # Its greeting names a process: this machine's first has threads to read.
+    greeting = json.dumps(json.loads(CAPTURED["greeting"]) | {"pid": 1})
+    with (
+        served(tmp_path / "s", CAPTURED | {"greeting": greeting}, connections=2),
+        asked_there(tmp_path / "s") as telemetry,
+    ):
+        (port,) = telemetry.counters()
+        assert (port.port, port.ipackets, port.opackets) == (0, 2186368, 2186016)
+        assert telemetry.threads
+
+
+def test_a_program_that_does_not_answer_is_an_error_and_no_zero(tmp_path: Path):
+    with asked_there(tmp_path / "nothing") as telemetry:
+        with pytest.raises(MeasurementError) as caught:
+            telemetry.counters()
+        assert caught.value.what == "telemetry.failed"
+        assert "FileNotFoundError" in caught.value.found
