@@ -119,6 +119,8 @@ def legacy_vlan(host: Host) -> None:
 
 SLOT = ("pcie.width_below_capability",)
 """A slot of x8 below a card of x16: with frames of 1518 bytes it does not bound one port."""
+SHARED = ("pcie.ports_share_slot",)
+"""Both ports are up, and their sum is above the slot: a ceiling that the document does not name."""
 START = (
     Stage(
         "as_found",
@@ -136,6 +138,7 @@ START = (
         "firmware.version_pending",
         Question(),
         notes=SLOT,
+        ceilings=SHARED,
     ),
     Stage(
         "reset",
@@ -160,6 +163,7 @@ START = (
         "sriov.no_vfs",
         GUESTS,
         notes=SLOT,
+        ceilings=SHARED,
     ),
 )
 LEGACY = (
@@ -172,6 +176,7 @@ LEGACY = (
         None,
         GUESTS,
         notes=SLOT,
+        ceilings=SHARED,
     ),
 )
 
@@ -275,6 +280,7 @@ OFFLOADED = (
         "driver.installed_not_running",
         GUESTS,
         notes=SLOT,
+        ceilings=SHARED,
     ),
     Stage(
         "doca_half_loaded",

@@ -2,9 +2,9 @@
 
 from wirespeed.model.finding import ByHand, Finding, Severity
 
-FIRST, HARDWARE, UNSEEN = range(3)
+FIRST, HARDWARE, UNSEEN, BOUNDED = range(4)
 """What costs now and can be changed where the host stands; what only other hardware changes; what
-costs nothing that can be seen."""
+costs nothing that can be seen; what only other hardware changes, and costs nothing now."""
 NEEDS_HARDWARE = (ByHand.HARDWARE, ByHand.BIOS)
 
 
@@ -32,7 +32,7 @@ def _tier(finding: Finding, cost: float) -> int:
     if finding.severity is Severity.FAULT:
         return FIRST
     if finding.severity is Severity.CEILING and is_of_hardware(finding):
-        return HARDWARE
+        return HARDWARE if cost > 0 else BOUNDED
     return FIRST if cost > 0 or finding.severity is Severity.CEILING else UNSEEN
 
 

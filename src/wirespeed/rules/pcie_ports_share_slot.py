@@ -6,15 +6,19 @@ from wirespeed.ceilings.devices import device_for
 from wirespeed.ceilings.ethernet import ethernet_ceiling
 from wirespeed.ceilings.pcie import pcie_ceiling
 from wirespeed.facts.link import Links
+from wirespeed.facts.netstack import NetStack
 from wirespeed.facts.pci import Pci, PciLink
 from wirespeed.facts.pci_config import PciConfig
 from wirespeed.facts.pci_links import has_state, link_state
 from wirespeed.facts.ports import Ports
-from wirespeed.model.ceiling import Direction
+from wirespeed.model.bound import Bound, Limit
+from wirespeed.model.ceiling import Direction, Input
 from wirespeed.model.finding import ByHand, Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import CannotTellError, Known, Unreadable
 from wirespeed.model.port import Port, PortKind
 from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
+
+FORMULA = "1 - most that the slot carries / line rate of the sum of the ports"
 
 
 def _check(exam: PortExam) -> Iterator[Finding]:
@@ -65,7 +69,7 @@ def _link(exam: PortExam, link: PciLink, ports: list[Port]) -> Iterator[Finding]
     fraction = most / wanted.load_pps.low
     names = ", ".join(port.name for port in ports)
     yield exam.finding(
-        Severity.NOTE,
+        Severity.NOTE if _has_standby(exam, ports) else Severity.CEILING,
         (
             Evidence(
                 found=f"{names}: {together / 1e9:g} Gb/s of ports",
@@ -86,8 +90,34 @@ def _link(exam: PortExam, link: PciLink, ports: list[Port]) -> Iterator[Finding]
                 by_hand=ByHand.HARDWARE,
             ),
         ),
-        unpriced="what one port has depends on what the others carry at the time",
+        bounds=(
+            Bound.of_share(
+                Limit.AT_MOST,
+                1 - fraction,
+                "of the sum of the ports, while all of them carry what they can",
+                FORMULA,
+                Input(
+                    name="sum of the ports",
+                    shown=f"{together / 1e9:g} Gb/s",
+                    source=up[0].source,
+                ),
+            ),
+        ),
     )
+
+
+def _has_standby(exam: PortExam, ports: list[Port]) -> bool:
+    """Whether one bond of mode active-backup holds them all: one carries at a time."""
+    links = exam.host[NetStack].links
+    if not isinstance(links, Known):
+        return False
+    masters = {
+        link.master.value if link and isinstance(link.master, Known) else None
+        for link in (links.value.get(port.netdev or "") for port in ports)
+    }
+    master = links.value.get(next(iter(masters)) or "") if len(masters) == 1 else None
+    mode = master.bond.mode if master and master.bond else None
+    return isinstance(mode, Known) and mode.value == "active-backup"
 
 
 def _link_bps(exam: PortExam, port: Port) -> Known[int] | None:
@@ -110,5 +140,6 @@ RULE = PortRule(
     "by the slot and not by the ports.",
     source="Neugebauer et al., Understanding PCIe performance for end host networking, SIGCOMM "
     "2018, section 3; https://doi.org/10.1145/3230543.3230560",
+    price=f"at most: {FORMULA}",
     check=_check,
 )
