@@ -131,7 +131,8 @@ COMMANDS = {
 
 
 CHANGES_HOSTS = {
-    "apply", "compare", "confirm", "firmware", "link", "persist", "prove", "remedy", "undo",
+    "apply", "compare", "confirm", "firmware", "fleet", "link", "persist", "prove", "remedy",
+    "undo",
 }  # fmt: skip
 """They come to their end though nobody reads what they print any more."""
 
@@ -143,6 +144,7 @@ KEPT = {
     "compare": "; what a journal of it says still stands, `wirespeed undo SPEC` takes back",
     "link": "; its journal is kept: the same with --undo puts both ends back",
     "remedy": "; its journal is kept: `wirespeed status` lists it, `undo FOLDER` takes it back",
+    "fleet": "; what a change did is kept: `wirespeed fleet status FOLDER` shows it",
     "firmware": "; its journal is kept: `wirespeed status` lists it, `undo FOLDER` takes it back",
     "undo": "; its journal is kept: `wirespeed undo` goes on with it",
 }

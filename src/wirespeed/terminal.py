@@ -6,6 +6,9 @@ Nothing else calls `click.echo` or `click.confirm`; tests/tidy_rules.py holds th
 import io
 import os
 import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any
 
 import click
@@ -43,8 +46,24 @@ def outlive_readers() -> None:
         setattr(sys, name, again)
 
 
+_sink: ContextVar[Callable[[str], object] | None] = ContextVar("sink", default=None)
+
+
+@contextmanager
+def diverted(sink: Callable[[str], object]) -> Iterator[None]:
+    """Hand what this thread prints to `sink` instead: one host of many, which has its own log."""
+    token = _sink.set(sink)
+    try:
+        yield
+    finally:
+        _sink.reset(token)
+
+
 def echo(text: str = "", *, err: bool = False, nl: bool = True) -> None:
     """Print `text`; what is not printable is written out. `err`: to standard error."""
+    if (sink := _sink.get()) is not None:
+        sink(printable(text) + ("\n" if nl else ""))
+        return
     click.echo(_sayable(printable(text), err=err), err=err, nl=nl)
 
 

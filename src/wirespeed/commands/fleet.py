@@ -5,9 +5,10 @@ from typing import Any
 
 import click
 
+from wirespeed.commands import fleet_change, fleet_kept
 from wirespeed.commands.described import Described
 from wirespeed.commands.doctor import MAX_FRAME_BYTES, print_lines
-from wirespeed.commands.fleet_kept import COMMANDS, database_option
+from wirespeed.commands.fleet_kept import database_option
 from wirespeed.commands.shared_options import inventory_option, limit_option
 from wirespeed.host.capture_request import LIMIT, TIMEOUT_S
 from wirespeed.model.question import Purpose, Question
@@ -23,7 +24,7 @@ def fleet() -> None:
     """
 
 
-for _command in COMMANDS:
+for _command in (*fleet_change.COMMANDS, *fleet_kept.COMMANDS):
     fleet.add_command(_command)
 
 

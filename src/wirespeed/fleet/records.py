@@ -60,7 +60,7 @@ class FleetFinding(Frozen):
             so=finding.so,
             cost_pps=max((price.cost_pps for price in finding.prices), default=0.0),
             remedy=first.text if first else "",
-            commands=tuple(command.line for command in first.commands) if first else (),
+            commands=tuple(command.line() for command in first.commands) if first else (),
         )
 
 

@@ -61,6 +61,15 @@ def write_text(path: Path, text: str) -> None:
     write_exact(path, printable(text))
 
 
+def append_text(path: Path, text: str) -> None:
+    """Add to a file that people read, in a folder of ours. Raises InputError `file.unwritable`."""
+    try:
+        with path.open("a", encoding="utf-8", errors="replace") as file:
+            file.write(printable(text))
+    except OSError as error:
+        raise InputError("file.unwritable", where=str(path), found=str(error)) from None
+
+
 def write_exact(path: Path, text: str) -> None:
     """Write a whole file as it is: for a program. Raises InputError `file.unwritable`."""
     try:

@@ -1,0 +1,164 @@
+"""`wirespeed fleet apply`, `undo`, `status`: many hosts changed in waves."""
+
+from pathlib import Path
+
+import click
+
+from wirespeed.commands.described import Described
+from wirespeed.commands.shared_options import break_lock, inventory_option, limit_option
+from wirespeed.fleet.waves import USUAL
+from wirespeed.model.error import InputError
+from wirespeed.terminal import echo
+
+TRY_S = 300
+AT_ONCE = 16
+
+
+@click.command(
+    cls=Described,
+    reads="the inventory; each host's state before and after the change",
+    changes="the hosts; the run folder; a copy of each journal on its host",
+    codes={
+        0: "every host is at its goal",
+        1: "declined, or hosts are not at their goal",
+        2: "bad input",
+        3: "a host was left changed",
+    },
+)
+@click.argument("spec", type=click.Path(path_type=Path), required=False)
+@inventory_option
+@limit_option
+@click.option(
+    "--waves",
+    default=USUAL,
+    show_default=True,
+    help="Hosts up to the end of each wave: a number, or a share of all.",
+)
+@click.option(
+    "--most-failures",
+    "bound",
+    default=5.0,
+    show_default=True,
+    metavar="PERCENT",
+    type=click.FloatRange(0, 100),
+    help="Share of a wave that may fail. If more fails, the wave is taken back, and no other "
+    "begins.",
+)
+@click.option(
+    "--try",
+    "try_s",
+    default=TRY_S,
+    show_default=True,
+    metavar="SECONDS",
+    type=click.IntRange(10, 86400),
+    help="Seconds until a host takes back what was not confirmed, also when wirespeed is killed.",
+)
+@click.option(
+    "--at-once",
+    default=AT_ONCE,
+    show_default=True,
+    type=click.IntRange(1, 256),
+    help="Hosts that are changed at the same time.",
+)
+@click.option("--allow-cutoff", is_flag=True, help="Also change ports that hosts are reached by.")
+@click.option("--allow-no-undo", is_flag=True, help="Also apply steps that cannot be undone.")
+@click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
+@click.option(
+    "--run",
+    "folder",
+    type=click.Path(path_type=Path),
+    help="Folder of the change.  [default: one of its own in ~/.local/state/wirespeed]",
+)
+@click.option(
+    "--resume",
+    type=click.Path(path_type=Path),
+    metavar="FOLDER",
+    help="Folder of a change that was stopped, to go on with it.",
+)
+@break_lock
+def apply(
+    spec: Path | None,
+    inventory: tuple[str, ...],
+    limit: str | None,
+    waves: str,
+    bound: float,
+    try_s: int,
+    at_once: int,
+    allow_cutoff: bool,
+    allow_no_undo: bool,
+    yes: bool,
+    folder: Path | None,
+    resume: Path | None,
+    breaks_lock: bool,
+) -> int:
+    """Apply a spec to every host of an inventory, wave by wave.
+
+    SPEC is a template for all hosts, filled in by Jinja2 with each host's variables, or a folder
+    with NAME.yaml for each. Each host takes the change back by itself unless all of it is verified
+    and confirmed, so that every host ends at its start or its goal.
+    """
+    # Only here: what changes hosts takes longer to load than a help.
+    from wirespeed.runs.fleet_apply import ApplyRequest, fleet_apply
+    from wirespeed.runs.fleet_waves import go_through
+
+    if resume is not None:
+        return go_through(resume, breaks_lock=breaks_lock)
+    if spec is None or not inventory:
+        raise InputError(
+            "options.invalid",
+            where="fleet apply",
+            found="no SPEC, or no --inventory",
+            next="wirespeed fleet apply SPEC -i FILE, or --resume FOLDER",
+        )
+    asked = ApplyRequest(
+        spec, inventory, limit, waves, bound / 100, try_s, at_once, allow_cutoff, allow_no_undo,
+        yes, breaks_lock, folder,
+    )  # fmt: skip
+    return fleet_apply(asked)
+
+
+@click.command(
+    cls=Described,
+    reads="the hosts; the journals in FOLDER",
+    changes="the hosts",
+    codes={
+        0: "every host is at its start",
+        1: "a host could not be taken back, and its journal stands",
+        2: "bad input",
+        3: "a host was left changed",
+    },
+)
+@click.argument("folder", type=click.Path(path_type=Path))
+@click.option("--wave", type=click.IntRange(1), help="Number of the only wave to take back.")
+@break_lock
+def undo(folder: Path, wave: int | None, breaks_lock: bool) -> int:
+    """Take back a change of a fleet, the last wave first, or one wave of it."""
+    from wirespeed.runs.fleet_waves import undo_change
+
+    return undo_change(folder, wave, breaks_lock=breaks_lock)
+
+
+@click.command(
+    cls=Described,
+    reads="the journals in FOLDER",
+    changes="nothing",
+    codes={
+        0: "every host is at its goal",
+        1: "hosts are not at their goal",
+        2: "bad input",
+        3: "a host was left changed",
+    },
+)
+@click.argument("folder", type=click.Path(path_type=Path))
+def status(folder: Path) -> int:
+    """Show how far a change of a fleet came, from its journals alone.
+
+    If wirespeed was killed, hosts may have gone back since: --resume asks them.
+    """
+    from wirespeed.runs.fleet_waves import change_lines, exit_code_of
+
+    echo("\n".join(change_lines(folder)))
+    return exit_code_of(folder)
+
+
+COMMANDS = (apply, undo, status)

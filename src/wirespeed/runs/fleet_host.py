@@ -1,0 +1,180 @@
+"""One host of a fleet: its spec applied and kept, or taken back; what it says goes to its log.
+
+FOLDER/hosts/NAME/spec.yaml    the spec, filled in for this host
+FOLDER/hosts/NAME/run/         the journal: as of any other run, `wirespeed undo` takes it too
+FOLDER/hosts/NAME/log          what was printed
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+
+from wirespeed.apply.run import is_run, open_run, read_journal
+from wirespeed.host.files import append_text
+from wirespeed.model.error import LeftChangedError, WirespeedError
+from wirespeed.model.journal import outcome
+from wirespeed.runs.apply_run import Applying, How
+from wirespeed.runs.hosts_of_spec import controls_of, read_spec
+from wirespeed.runs.keep_run import keep
+from wirespeed.runs.resume_spec import spec_to_go_on_with
+from wirespeed.runs.run_hosts import REBOOT_DUE, spec_of_run, undo_plan
+from wirespeed.terminal import diverted, echo
+
+WENT_BACK = "try.went_back"
+TRIES = 2
+"""A host that has taken a former try back is begun again once."""
+
+
+class Stand(StrEnum):
+    """How a host stands; of a wave, its hosts are counted by it."""
+
+    START = "at start"
+    """As it was before: never begun, or taken back."""
+    GOAL = "at goal"
+    WAITING = "not confirmed"
+    """At its goal, and takes it back by itself unless it is confirmed."""
+    UNDER_WAY = "under way"
+    """Begun and not ended: its timer takes it back, or --resume goes on with it."""
+    REBOOT_DUE = "reboot due"
+    LEFT_CHANGED = "left changed"
+
+
+STANDS = {
+    "new": Stand.START, "undone": Stand.START, "applied": Stand.GOAL,
+    "unconfirmed": Stand.WAITING, "unfinished": Stand.UNDER_WAY, "staged": Stand.REBOOT_DUE,
+    "left changed": Stand.LEFT_CHANGED,
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class HostResult:
+    """What came of one host."""
+
+    name: str
+    stand: Stand
+    what: str = ""
+    """Slug of the error; empty: it went as it should."""
+    found: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class HostJob:
+    """A host of a fleet, and how it is changed."""
+
+    name: str
+    folder: Path
+    try_s: int
+    within_s: int
+    allow_cutoff: bool = False
+    allow_no_undo: bool = False
+    breaks_lock: bool = False
+
+    @property
+    def spec(self) -> Path:
+        """The file of its spec."""
+        return self.folder / "spec.yaml"
+
+    @property
+    def run(self) -> Path:
+        """The folder of its last run; it may not be there yet."""
+        return self.folder / f"run-{max(1, self._runs)}"
+
+    @property
+    def next_run(self) -> Path:
+        """The folder of the run that an apply goes on with, or begins."""
+        is_over = self._runs and outcome(read_journal(self.run)) == "undone"
+        return self.folder / f"run-{self._runs + 1}" if is_over else self.run
+
+    @property
+    def _runs(self) -> int:
+        return sum(is_run(path) for path in self.folder.glob("run-*"))
+
+
+def stand_of(job: HostJob) -> Stand:
+    """Tell how a host stands, by its journal alone."""
+    try:
+        return STANDS[outcome(read_journal(job.run))]
+    except LeftChangedError:
+        return Stand.LEFT_CHANGED
+    except WirespeedError as error:
+        if error.what == "run.missing":
+            return Stand.START
+        raise
+
+
+def apply_host(job: HostJob) -> HostResult:
+    """Apply its spec, and keep that once all of it is verified; else the host takes it back."""
+    return _told(job, _apply)
+
+
+def undo_host(job: HostJob) -> HostResult:
+    """Take back what stands."""
+    return _told(job, _undo)
+
+
+def _told(job: HostJob, do: Callable[[HostJob], bool]) -> HostResult:
+    is_as_wanted = False
+    with diverted(lambda text: append_text(job.folder / "log", text)):
+        try:
+            is_as_wanted = do(job)
+            what = found = ""
+        except WirespeedError as error:
+            what, found = error.what, error.found
+            echo(f"{error.what} {error.where}: {error.found}; {error.so}; {error.next}")
+    return HostResult(job.name, Stand.GOAL if is_as_wanted else stand_of(job), what, found)
+
+
+def _apply(job: HostJob) -> bool:
+    """Apply; True: it was at its goal, and nothing was to be done."""
+    for left in reversed(range(TRIES)):
+        try:
+            return _apply_once(job)
+        except WirespeedError as error:
+            if error.what != WENT_BACK or not left:
+                raise
+            echo(f"{job.name}: it took the former try back; again")
+    raise AssertionError("the last try returns or raises")
+
+
+def _apply_once(job: HostJob) -> bool:
+    how = How(
+        job.spec,
+        None,
+        yes=True,
+        reboot=False,
+        allow_cutoff=job.allow_cutoff,
+        within_s=job.within_s,
+        allow_no_undo=job.allow_no_undo,
+        try_s=job.try_s,
+    )
+    wanted = read_spec(job.spec)
+    with open_run(job.next_run, breaks=job.breaks_lock, of=f"fleet: {job.name}") as run:
+        if run.outcome == "applied":
+            return True
+        wanted = spec_to_go_on_with(run, wanted, job.spec, as_begun=False)
+        with controls_of(wanted) as controls:
+            code = Applying(wanted, run, controls, how).go()
+            if run.plan is not None and run.outcome == "unconfirmed":
+                keep(run, run.plan, controls, str(job.spec))
+        is_as_wanted = code == 0 and run.outcome in ("new", "undone")
+    if code == REBOOT_DUE:
+        raise WirespeedError(
+            "fleet.reboot_due",
+            where=job.name,
+            found="a stage of its spec ends with a reboot",
+            next=f"wirespeed apply {job.spec} --run {job.run} --reboot",
+        )
+    return is_as_wanted
+
+
+def _undo(job: HostJob) -> bool:
+    if stand_of(job) is Stand.START:
+        return False
+    with open_run(job.run, must_exist=True, breaks=job.breaks_lock) as run:
+        plan = run.plan
+        if plan is None:
+            return False
+        with controls_of(spec_of_run(job.spec, run.spec)) as controls:
+            undo_plan(run, plan, controls, str(job.spec))
+    return False
