@@ -1,0 +1,87 @@
+#!/usr/bin/python
+# Apache-2.0
+"""Module apply of the collection: see DOCUMENTATION."""
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: apply
+short_description: Apply a spec and verify every step
+version_added: "0.1.0"
+description:
+  - Calls C(wirespeed apply --yes). Check mode is C(wirespeed plan), and the diff is what that plan would make different.
+  - If a step fails, all steps are put back.
+options:
+  spec:
+    description: File of the spec.
+    type: path
+    required: true
+  run:
+    description: Folder of the run, with its journal.
+    type: path
+  try_seconds:
+    description: Seconds until each host undoes the run by itself unless C(wirespeed confirm) is run before.
+    type: int
+  allow_cutoff:
+    description: Also change the port that a host is reached by.
+    type: bool
+    default: false
+  program:
+    description: Name or path of the program.
+    type: str
+    default: wirespeed
+author:
+  - The wirespeed project (@wirespeed)
+"""
+
+EXAMPLES = r"""
+- name: Set up the ports of a host
+  wirespeed.wirespeed.apply:
+    spec: "specs/{{ inventory_hostname }}.yaml"
+  delegate_to: localhost
+"""
+
+RETURN = r"""
+steps:
+  description: Steps of the plan that change something, by kind and subject.
+  returned: always
+  type: list
+  elements: str
+"""
+
+import json
+
+from ansible.module_utils.basic import AnsibleModule
+from ansible_collections.wirespeed.wirespeed.plugins.module_utils.program import COMMON, run
+
+
+def main():
+    """Run the module."""
+    arguments = {
+        **COMMON,
+        "spec": {"type": "path", "required": True},
+        "run": {"type": "path"},
+        "try_seconds": {"type": "int"},
+        "allow_cutoff": {"type": "bool", "default": False},
+    }
+    module = AnsibleModule(arguments, supports_check_mode=True)
+    spec = module.params["spec"]
+    _, output, _ = run(module, ["plan", "--json", spec], (0,))
+    steps = [step for step in json.loads(output)["steps"] if not step.get("no_op")]
+    names = [f"{step['step']['step']} on {step['host']}" for step in steps]
+    diff = {}
+    if module._diff:
+        _, text, _ = run(module, ["plan", "--diff", spec], (0,))
+        diff = {"prepared": text}
+    if module.check_mode:
+        module.exit_json(changed=bool(steps), steps=names, diff=diff)
+    words = ["apply", spec, "--yes"]
+    words += ["--run", module.params["run"]] if module.params["run"] else []
+    words += ["--try", str(module.params["try_seconds"])] if module.params["try_seconds"] else []
+    words += ["--allow-cutoff"] if module.params["allow_cutoff"] else []
+    _, output, _ = run(module, words, (0,))
+    module.exit_json(changed=bool(steps), steps=names, diff=diff, stdout=output)
+
+
+if __name__ == "__main__":
+    main()
