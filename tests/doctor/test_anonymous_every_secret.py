@@ -34,7 +34,8 @@ NUMBERS = {
     "wsl-mode esxi-counters esxi-cpu esxi-guests esxi-memory esxi-passthrough esxi-power "
     "esxi-uplink esxi-version esxi-vmx switch-kind switch-seconds":
         "numbers, addresses, and words of the kernel, of ESXi and of makers",
-    "driver-installed driver-log driver-package module-messages mstconfig interrupts ovs-upcall "
+    "driver-installed driver-log driver-package module-messages mlxlink mstconfig interrupts "
+    "ovs-upcall "
     "ethtool ethtool-S ethtool-a ethtool-channels ethtool-coalescing ethtool-features ethtool-fec "
     "ethtool-i ethtool-m ethtool-private-flags ethtool-rings ethtool-rss ethtool-udp-hash":
         "words of drivers and of the card; names of netdevs are learned where they stand as such",

@@ -80,7 +80,8 @@ def test_a_rule_is_in_the_file_of_its_name(slug: str):
 
 COMMANDS = {
     "cat", "chrt", "devlink", "dmesg", "ethtool", "grep", "ip", "ls", "lscpu", "lspci", "modinfo",
-    "mstconfig", "ovs-appctl", "ovs-vsctl", "ps", "readlink", "setpci", "sudo", "sysctl", "tc",
+    "mlxlink", "mstconfig",
+    "ovs-appctl", "ovs-vsctl", "ps", "readlink", "setpci", "sudo", "sysctl", "tc",
     "wirespeed", "wslinfo",
     # At a switch.
     "lldpcli", "nv", "show",

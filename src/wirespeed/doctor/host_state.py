@@ -16,7 +16,8 @@ from wirespeed.model.proof import Difference
 
 NOT_THERE = "not there"
 COUNTED = {
-    "Counters", "Cpus", "DriverLog", "Interrupts", "Mitigations", "Modules", "PciAer",
+    "Counters", "Cpus", "DriverLog", "Interrupts", "LinkMargins", "Mitigations",
+    "Modules", "PciAer",
     "Rdma", "RealtimeThreads", "Session", "Softnet", "TcpCounts", "Virtualization", "Workload",
     "Wsl",
 }  # fmt: skip

@@ -1,0 +1,87 @@
+"""How near a link is to the errors that its FEC cannot correct: what mlxlink counted."""
+
+import re
+from dataclasses import dataclass
+from typing import ClassVar, Self
+
+from wirespeed.facts.json_text import JsonObject, field, json_of, object_in
+from wirespeed.facts.ports import Ports
+from wirespeed.model.capture import Capture
+from wirespeed.model.fact import Fact
+from wirespeed.model.observed import Known, Observed, read_as
+
+BER = re.compile(r"(\d{1,3}(?:\.\d{1,3})?)[eE]-(\d{1,3})")
+ZERO_BER = 1e-200
+"""mlxlink prints 15E-255 where it counted no error at all."""
+
+
+@dataclass(frozen=True, slots=True)
+class LinkMargin:
+    """One port, since its counters were cleared last, as a rule when the link came up."""
+
+    raw_ber: Observed[float]
+    """Bits that arrived wrong, of all, before FEC; 0: none was seen."""
+    effective_ber: Observed[float]
+    """Of those, what FEC left wrong."""
+    fec: Observed[str]
+    """`Standard_RS-FEC - (544,514)`, `No FEC`."""
+    minutes: Observed[float]
+    """Over which they were counted."""
+    link_downs: Observed[int]
+    recommendation: Observed[str]
+    """What the card's firmware makes of it: `No issue was observed`."""
+
+
+@dataclass(frozen=True, slots=True)
+class LinkMargins(Fact):
+    """Every port of a card whose maker's mlxlink is installed, by its PCI address."""
+
+    by_address: dict[str, Observed[LinkMargin]]
+
+    script: ClassVar[str] = """\
+if command -v mlxlink >/dev/null 2>&1; then
+	for address in $pfs; do
+		[ -e "/sys/bus/pci/drivers/mlx5_core/$address" ] || continue
+		run mlxlink "$address" mlxlink -d "$address" -c --json
+	done
+fi
+"""
+
+    @classmethod
+    def parse(cls, capture: Capture) -> Self:
+        """Read what mlxlink printed about each port."""
+        ports = [p.pci_address for p in Ports.parse(capture).ports if p.pci_address]
+        return cls({address: _margin(capture, address) for address in ports})
+
+
+def _margin(capture: Capture, address: str) -> Observed[LinkMargin]:
+    source = f"mlxlink -d {address} -c --json"
+    told = json_of(capture.text("mlxlink", source, address))
+    if not isinstance(told, Known):
+        return told
+    whole = told.value if isinstance(told.value, dict) else {}
+    output = object_in(object_in(whole, "result"), "output")
+    counters = object_in(output, "Physical Counters and BER Info")
+
+    def text(parent: JsonObject, name: str) -> Observed[str]:
+        return field(parent, name, str, source)
+
+    return Known(
+        LinkMargin(
+            raw_ber=read_as(text(counters, "Raw Physical BER"), _ber),
+            effective_ber=read_as(text(counters, "Effective Physical BER"), _ber),
+            fec=text(object_in(output, "Operational Info"), "FEC"),
+            minutes=read_as(text(counters, "Time Since Last Clear [Min]"), float),
+            link_downs=read_as(text(counters, "Link Down Counter"), int),
+            recommendation=text(object_in(output, "Troubleshooting Info"), "Recommendation"),
+        ),
+        source,
+    )
+
+
+def _ber(text: str) -> float:
+    match = BER.fullmatch(text.strip())
+    if match is None:
+        raise ValueError(f"{text[:40]!r} is not a bit error rate")
+    found = float(f"{match[1]}e-{match[2]}")
+    return 0.0 if found < ZERO_BER else found
