@@ -6,6 +6,7 @@ The hosts' own words, read by other means, are compared before and after.
 import json
 import os
 import signal
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -89,9 +90,10 @@ def spec_in(folder: Path, lab: Machines) -> Path:
     return path
 
 
-def await_trial(trials: Path) -> None:
+def await_trial(trials: Path, process: "subprocess.Popen[str]") -> None:
     deadline = Deadline(300)
     while not trials.exists() or '"kind":"trial"' not in trials.read_text():
+        assert process.poll() is None, process.communicate()[1]
         assert not deadline.expired
         sleep_s(0.2)
 
@@ -142,7 +144,7 @@ def test_pci_a_forwarder_that_is_killed_leaves_nothing_bound_or_running(
     story["measure"]["rfc2544"]["frame_bytes"] = [64, 128, 256, 512]
     spec.write_text(json.dumps(story))
     process = start("prove", str(spec), "--yes")
-    await_trial(run_folder(spec) / TRIALS)
+    await_trial(run_folder(spec) / TRIALS, process)
     assert sh(lab.hosts["beta"], "kill -KILL $(pidof dpdk-testpmd) && echo killed") == "killed\n"
     _, errors = process.communicate(timeout=400)
     assert process.returncode == 1, errors
@@ -163,7 +165,7 @@ def test_pci_programs_end_with_a_controller_that_is_killed_and_undo_puts_back(
     before = {name: sh(host, OWN_WORDS) for name, host in lab.hosts.items()}
     spec = spec_in(tmp_path, lab)
     process = start("prove", str(spec), "--yes")
-    await_trial(run_folder(spec) / TRIALS)
+    await_trial(run_folder(spec) / TRIALS, process)
     process.send_signal(signal.SIGKILL)
     process.communicate(timeout=30)
     deadline = Deadline(60)
