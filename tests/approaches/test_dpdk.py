@@ -45,7 +45,7 @@ def host(release: str = "6.1.0-18-amd64", online: str = "0-3") -> HostFacts:
     lines += [f"{SYSFS}/node/node0/cpulist:{online}\n{SYSFS}/cpu/online:{online}", "", "case end 0"]
     lines += ["case begin kernel -", f"/proc/sys/kernel/osrelease:{release}"]
     lines += ['/etc/os-release:PRETTY_NAME="Debian GNU/Linux 12 (bookworm)"', "", "case end 0"]
-    lines += ["case begin boot-loader -", "/usr/sbin/update-grub", "", "case end 0"]
+    lines += ["case begin boot-loader -", "grub", "", "case end 0"]
     lines += ["case done", ""]
     return HostFacts("fwd", parse_capture("\n".join(lines), "fwd"))
 
