@@ -4,6 +4,7 @@ from pathlib import Path
 import pytest
 
 from wirespeed.apply.spec_file import parse_spec
+from wirespeed.lab.machine_model import with_model
 from wirespeed.lab.machine_qemu import Cable, MachineFiles, card, mac, qemu_argv
 from wirespeed.lab.machine_spec import (
     DPDK_HOSTS,
@@ -28,6 +29,7 @@ def files(folder: str = "/run/lab") -> MachineFiles:
         authorized_keys=base / "authorized_keys",
         systemd=base / "systemd",
         disk=base / "a.disk",
+        report=base / "a.refused",
         cables=(Cable(local=base / "a.0", remote=base / "b.0"),),
     )
 
@@ -127,3 +129,21 @@ def test_the_spec_for_two_hosts_that_measure_is_one():
     assert spec.hosts[spec.host_of(Role.TESTER)].reach == "ssh://alpha.lab"
     pages_kib = spec.dpdk.hugepages.page_kib * spec.dpdk.hugepages.count
     assert all(pages_kib < host.memory_mib << 10 for host in DPDK_HOSTS.hosts)
+
+
+def test_a_modelled_card_is_strictly_watched_and_tells_what_it_does_not_know():
+    machine = parse_machine("a").model_copy(update={"card": "mlx5"})
+    argv = qemu_argv(machine, 3, files(), uuid="u", kvm=False)
+    (one,) = (word for word in argv if word.startswith("mlx5,"))
+    assert "report=/run/lab/a.refused" in one
+    line = argv[argv.index("-append") + 1]
+    assert "iommu.strict=1" in line and "iommu=pt" not in line
+
+
+def test_without_the_model_a_lab_says_how_to_build_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    with pytest.raises(InputError, match=r"lab\.no_model") as caught:
+        with_model()
+    assert "scripts/build-mlx5-model.sh" in caught.value.next

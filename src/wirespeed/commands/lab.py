@@ -3,6 +3,7 @@
 import os
 import sys
 from pathlib import Path
+from typing import get_args
 
 import click
 
@@ -13,6 +14,7 @@ from wirespeed.lab.machine_runs import end_lab, find_lab, running_labs, start_la
 from wirespeed.lab.machine_spec import (
     DPDK_HOSTS,
     TWO_HOSTS,
+    CardModel,
     LabSpec,
     Wiring,
     dpdk_spec,
@@ -38,15 +40,31 @@ def lab() -> None:
 @click.option(
     "--dpdk", is_flag=True, help="Two hosts to measure with DPDK: 1 GiB each, and a spec to prove."
 )
+@click.option(
+    "--card",
+    type=click.Choice(get_args(CardModel)),
+    default="igb",
+    show_default=True,
+    help="Card of the hosts; mlx5 is a model of a ConnectX-5.",
+)
 @_name_option
-def up(hosts: tuple[str, ...], switch: bool, dpdk: bool, name: str) -> None:
+def up(hosts: tuple[str, ...], switch: bool, dpdk: bool, card: CardModel, name: str) -> None:
     """Start hosts (alpha and beta if none is named); they stay up until `lab down`.
 
     HOST takes memory=MIB, cpus=N, width=LANES and speed=GT/S of the root ports above its cards,
     init=systemd, and disk=1 for one that is after a reboot as it was left. The first lab of all
-    builds the image that the hosts boot from: a minute, 400 MB.
+    builds the image that the hosts boot from: a minute, 400 MB. The model of a ConnectX is built
+    beforehand, by scripts/build-mlx5-model.sh.
     """
     wiring: Wiring = "switch" if switch else "crossed"
+    if dpdk and card != "igb":
+        raise InputError(
+            "options.invalid",
+            where="--dpdk",
+            found=f"--card {card}",
+            so="DPDK drives a ConnectX through its kernel's RDMA, which the model has not",
+            next="leave the one or the other out",
+        )
     if dpdk and (hosts or switch):
         raise InputError(
             "options.invalid",
@@ -62,6 +80,7 @@ def up(hosts: tuple[str, ...], switch: bool, dpdk: bool, name: str) -> None:
         )
     usual = DPDK_HOSTS if dpdk else TWO_HOSTS
     machines = [parse_machine(text) for text in hosts] or list(usual.hosts)
+    machines = [machine.model_copy(update={"card": card}) for machine in machines]
     spec: LabSpec = lab_of(machines, wiring)
     started = monotonic_s()
     said: set[str] = set()

@@ -14,7 +14,7 @@ if [ ! -e /run/lab-mounted ]; then
 	mount -t cgroup2 cgroup2 /sys/fs/cgroup
 	mount -t debugfs debugfs /sys/kernel/debug
 	: >/run/lab-mounted
-	modprobe -a qemu_fw_cfg virtio_net igb
+	modprobe -a qemu_fw_cfg virtio_net igb mlx5_core
 	if [ -e $told/disk ]; then
 		# What is written goes to a disk, over the same image: a reboot finds it again.
 		modprobe ext4

@@ -19,7 +19,7 @@ modules='
 	nf_tables nft_chain_nat nft_compat openvswitch overlay qemu_fw_cfg
 	sch_fq sch_fq_codel sch_htb sch_ingress sch_mqprio sch_prio sch_tbf
 	tcp_bbr tun veth vfio vfio_iommu_type1 vfio_pci vhost_net virtio_blk virtio_net virtio_rng
-	geneve vport_geneve vport_vxlan vxlan x_tables 8021q kvm_intel kvm_amd msr
+	geneve vport_geneve vport_vxlan vxlan x_tables 8021q kvm_intel kvm_amd msr mlx5_core
 	nf_log_syslog af_packet_diag
 	inet_diag tcp_diag udp_diag unix_diag netlink_diag
 	fat vfat nls_ascii nls_cp437 nls_utf8 isofs

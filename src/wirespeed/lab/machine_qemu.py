@@ -13,6 +13,8 @@ PROGRAM = "qemu-system-x86_64"
 KERNEL_LINE = (
     "console=ttyS0 quiet loglevel=4 panic=-1 intel_iommu=on iommu=pt systemd.show_status=false"
 )
+STRICT_KERNEL_LINE = KERNEL_LINE.replace("iommu=pt", "iommu.strict=1 pci=realloc")
+"""For a card whose accesses are to be checked: what the driver took back is a fault at once."""
 FW_CFG = "opt/wirespeed"
 """Where the host finds its name and keys; machine_init.sh reads it."""
 CONTROL = "lab"
@@ -40,6 +42,8 @@ class MachineFiles(Frozen):
     """What process 1 reads where it is to become systemd."""
     disk: Path
     """Used where the host has one."""
+    report: Path
+    """Where a modelled card tells what it was asked and does not know."""
     cables: tuple[Cable, ...]
 
 
@@ -54,7 +58,7 @@ def qemu_argv(
         *(("-accel", "kvm", "-cpu", "host") if kvm else ("-accel", "tcg", "-cpu", "max")),
         *("-device", "intel-iommu,intremap=on"),
         *("-kernel", str(files.image / "vmlinux"), "-initrd", str(files.image / "initramfs")),
-        *("-append", KERNEL_LINE),
+        *("-append", STRICT_KERNEL_LINE if machine.card == "mlx5" else KERNEL_LINE),
         "-drive",
         f"if=none,id=root,file={_quoted(files.image / 'root.erofs')},format=raw,readonly=on",
         *("-device", "virtio-blk-pci,drive=root"),
@@ -73,7 +77,9 @@ def qemu_argv(
     if kvm:
         # Without it, KVM and the IOMMU's interrupt remapping exclude each other.
         argv[argv.index("q35")] = "q35,kernel-irqchip=split"
-    above = ""
+    # The VFs of a ConnectX want more address space behind a root port than QEMU sets aside.
+    above = ",pref64-reserve=128M" if machine.card == "mlx5" else ""
+    own = f",report={_quoted(files.report)}" if machine.card == "mlx5" else ""
     if machine.root_port_lanes is not None:
         above += f",x-width={machine.root_port_lanes}"
     if machine.root_port_gts is not None:
@@ -86,8 +92,8 @@ def qemu_argv(
             f"dgram,id={netdev(port)},local.type=unix,local.path={_quoted(cable.local)},"
             f"remote.type=unix,remote.path={_quoted(cable.remote)}",
             "-device",
-            f"igb,id={card(port)},bus=slot{port},netdev={netdev(port)},romfile=,"
-            f"mac={mac(number, port)}",
+            f"{machine.card},id={card(port)},bus=slot{port},netdev={netdev(port)},romfile=,"
+            f"mac={mac(number, port)}{own}",
         ]
     if machine.disk:
         # The last one, so that no other device moves to another slot.

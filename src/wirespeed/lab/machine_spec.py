@@ -29,6 +29,9 @@ HOST_NAME = re.compile(r"[a-z][a-z0-9-]{0,19}")
 Wiring = Literal["crossed", "switch"]
 """Port to port between two hosts, or all ports into one switch."""
 
+CardModel = Literal["igb", "mlx5"]
+"""Intel 82576 of QEMU's own, or the ConnectX-5 of models/mlx5, which is built beforehand."""
+
 
 class MachineSpec(Frozen):
     """One host."""
@@ -44,6 +47,7 @@ class MachineSpec(Frozen):
     """Process 1 is systemd; else a script that starts sshd and udev, which is sooner up."""
     disk: bool = False
     """What is written to it is there again after its reboot; else all of it is in its memory."""
+    card: CardModel = "igb"
 
 
 class LabSpec(Frozen):

@@ -32,6 +32,7 @@ from wirespeed.host.ssh import SshRunner
 from wirespeed.host.ssh_trust import make_key
 from wirespeed.lab.machine_accel import FIRST_WORD_S, Verdict, accelerator, remember
 from wirespeed.lab.machine_image import lab_image
+from wirespeed.lab.machine_model import with_model
 from wirespeed.lab.machine_qemu import CONTROL, Cable, MachineFiles, card, qemu_argv
 from wirespeed.lab.machine_spec import PORTS, TWO_HOSTS, LabSpec, MachineSpec, Wiring
 from wirespeed.model.error import InputError, MeasurementError
@@ -106,12 +107,14 @@ class Machines(Closing):
     ) -> None:
         """Bring it up.
 
-        Raises InputError `lab.name`, `lab.exists`, `lab.tools`, `lab.path_too_long`,
-        MeasurementError `machine.died`, `machine.silent`, `lab.image`.
+        Raises InputError `lab.name`, `lab.exists`, `lab.tools`, `lab.no_model`,
+        `lab.path_too_long`, MeasurementError `machine.died`, `machine.silent`, `lab.image`.
         """
         self._spec, self._name = spec, name
         self._children: list[Child] = []
         self._switch: Child | None = None
+        wanted = any(host.card == "mlx5" for host in spec.hosts)
+        self._with_model = with_model() if wanted else ()
         progress("the hosts' image")
         self._image = lab_image()
         self._folder = LabFolder(name)
@@ -139,6 +142,10 @@ class Machines(Closing):
     def folder(self) -> Path:
         """Where keys, sockets, consoles and the ssh_config are."""
         return self._folder.path
+
+    def report(self, host: str) -> Path:
+        """Where a host's modelled card tells what it was asked and does not know."""
+        return self._path(f"{host}.refused")
 
     def alive(self) -> bool:
         """Whether any of the hosts still runs."""
@@ -235,9 +242,12 @@ class Machines(Closing):
                 authorized_keys=self._path("authorized_keys"),
                 systemd=Path(str(package("wirespeed.lab"))) / "machine_systemd.sh",
                 disk=self._disk(host),
+                report=self.report(host.name),
                 cables=self._cables(number),
             )
             argv = qemu_argv(host, number, files, uuid=str(uuid.uuid4()), kvm=verdict.kvm)
+            if host.card == "mlx5":
+                argv = [*self._with_model, *argv]
             self._children.append(Child(argv, role="machine"))
         first_word = Deadline(FIRST_WORD_S)
         waiting = list(zip(self._spec.hosts, self._children, strict=True))

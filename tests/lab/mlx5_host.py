@@ -1,0 +1,86 @@
+"""Hosts with a modelled ConnectX: built, up, and what their kernels must not have said."""
+
+import subprocess
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from wirespeed.apply.control_posix import PosixControl
+from wirespeed.apply.executor import Executor
+from wirespeed.apply.planner import make_plan
+from wirespeed.doctor.collector import collector_script
+from wirespeed.lab.machine_spec import LabSpec, MachineSpec
+from wirespeed.lab.machines import Machine, Machines
+from wirespeed.model.capture import parse_capture
+from wirespeed.model.fact import HostFacts
+from wirespeed.model.journal import Entry
+from wirespeed.model.step import Step
+
+BUILDER = Path(__file__).parents[2] / "scripts" / "build-mlx5-model.sh"
+PORTS = ("0000:01:00.0", "0000:02:00.0")
+BAD_WORDS = "WARNING|BUG:|Call Trace|DMAR:.*fault|DMAR: .*not set|mlx5.*(refcount|syndrome|hung)"
+"""Of a kernel: its own complaints, accesses that the IOMMU stopped, commands that failed."""
+
+
+def spec_of(*names: str) -> LabSpec:
+    hosts = [MachineSpec(name=name, card="mlx5", cpus=2, memory_mib=768) for name in names]
+    return LabSpec(hosts=tuple(hosts), wiring="crossed" if len(names) == 2 else "switch")
+
+
+@contextmanager
+def mlx5_lab(name: str, *hosts: str) -> Iterator[Machines]:
+    """Bring them up; at the end, no kernel and no card may have complained."""
+    subprocess.run([BUILDER], check=True, capture_output=True, timeout=240)
+    with Machines(spec_of(*hosts), name=name) as lab:
+        yield lab
+        for host in hosts:
+            said = sh(lab.hosts[host], f"dmesg | grep -E '{BAD_WORDS}' || :")
+            assert said == "", f"{host}: {said}"
+
+
+def sh(host: Machine, script: str) -> str:
+    done = host.run(["sh", "-ec", script])
+    assert done.returncode == 0, f"{script}\n{done.output}\n{done.errors}"
+    return done.output.strip()
+
+
+def facts_of(host: Machine) -> HostFacts:
+    name = host.state.name
+    capture = parse_capture(host.run(["sh", "-s"], stdin=collector_script()).output, name)
+    assert capture.complete
+    return HostFacts(name, capture)
+
+
+def counters(host: Machine, netdev: str) -> dict[str, int]:
+    """All counters of the driver's, by its own names."""
+    lines = sh(host, f"ethtool -S {netdev}").splitlines()[1:]
+    return {name.strip(): int(value) for name, _, value in (line.rpartition(":") for line in lines)}
+
+
+def refused(lab: Machines, host: str) -> str:
+    """What a host's card was asked and does not know."""
+    report = lab.report(host)
+    return report.read_text() if report.exists() else ""
+
+
+class Run:
+    """Steps on a host by the real planner and executor, with their journal."""
+
+    def __init__(self, host: Machine, steps: Sequence[Step]) -> None:
+        self.control = PosixControl(host.state.name, host)
+        self.name = host.state.name
+        self.steps = list(steps)
+        self.journal: list[Entry] = []
+        states = self.control.read(self.steps)
+        self.plan = make_plan(
+            [(self.name, step, state) for step, state in zip(self.steps, states, strict=True)]
+        )
+
+    def executor(self) -> Executor:
+        return Executor(
+            self.plan,
+            {self.name: self.control},
+            self.journal.append,
+            lambda: "now",
+            tuple(self.journal),
+        )
