@@ -17,6 +17,7 @@ DAMAGE = ("link.down", "errors.physical")
 SLOW_SLOT = ("errors.pcie_back_pressure", "errors.port_buffer", "pause.sent")
 EFFECTS = {
     "link.module_overheated": DAMAGE,
+    "link.module_alarm": DAMAGE,
     "link.module_unqualified": ("link.down",),
     "link.fec_off": DAMAGE,
     "link.fec_not_as_configured": DAMAGE,

@@ -43,6 +43,12 @@ CELSIUS = re.compile(r"(-?\d{1,4}(?:\.\d{1,4})?) degrees C\b.*")
 LANES = {"0x0c": 4, "0x0d": 4, "0x11": 4, "0x1e": 4, "0x18": 8, "0x19": 8, "0x1a": 2, "0x1b": 2}
 """By identifier, SFF-8024 table 4-1: QSFP, QSFP+, QSFP28, QSFP with CMIS, QSFP-DD, OSFP, SFP-DD,
 DSFP."""
+FLAG = re.compile(
+    r"^[ \t]*([A-Z][A-Za-z ]{1,40}? (?:low|high) (?:alarm|warning))"
+    r"(?:[ \t]+\(Chan(?:nel)? (\d)\))?[ \t]*: (On|Off)[ \t]*$",
+    re.M,
+)
+"""sff-common.c and qsfp.c of ethtool; thresholds of the same names have a value and no flag."""
 METRES = re.compile(r"(\d{1,5}(?:\.\d{1,3})?) ?m")
 
 
@@ -65,6 +71,9 @@ class Module:
     celsius: Observed[float]
     high_warning_celsius: Observed[float]
     high_alarm_celsius: Observed[float]
+    alarms: Observed[tuple[str, ...]]
+    """Flags that are set: `Laser rx power low alarm`, with the channel where it has several.
+    Absent: no module, or one without flags."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,6 +177,7 @@ def _module(capture: Capture, netdev: str) -> Module:
         ),
         celsius=read_as(read(temperature), _celsius),
         high_warning_celsius=read_as(read(f"{temperature} high warning threshold"), _celsius),
+        alarms=_alarms(text),
         high_alarm_celsius=read_as(read(f"{temperature} high alarm threshold"), _celsius),
     )
 
@@ -179,6 +189,20 @@ def _lanes(identifier: Observed[str]) -> int:
 
 def _absent(text: Observed[str]) -> Absent | Unreadable:
     return text if isinstance(text, Unreadable) else Absent(text.source, "it reports none")
+
+
+def _alarms(text: Observed[str]) -> Observed[tuple[str, ...]]:
+    if not isinstance(text, Known):
+        return text
+    flags = FLAG.findall(text.value)
+    if not flags:
+        return Absent(text.source, "it reports no flags")
+    return Known(
+        tuple(
+            f"{name}{f', channel {n}' if n else ''}" for name, n, state in flags if state == "On"
+        ),
+        text.source,
+    )
 
 
 def _celsius(text: str) -> float:

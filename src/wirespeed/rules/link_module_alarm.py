@@ -1,0 +1,60 @@
+"""A module whose own flags say that light, bias or voltage is out of its range."""
+
+from collections.abc import Iterator
+
+from wirespeed.facts.link import Links
+from wirespeed.facts.module import Modules
+from wirespeed.model.finding import ByHand, Evidence, Finding, Remedy, Severity
+from wirespeed.model.observed import Absent, Known, known
+from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
+
+TEMPERATURE = "temperature"
+"""link.module_overheated has it, with its degrees."""
+MOST_SHOWN = 6
+FAR = "no light, or too little, comes from the far end: its laser, the fibre or a connector"
+NEAR = "this module's own laser or supply is out of its range"
+
+
+def _check(exam: PortExam) -> Iterator[Finding]:
+    port = exam.port
+    if port.netdev is None:
+        raise DoesNotApplyError("without a netdev its module cannot be read")
+    flags = exam.host[Modules].by_netdev[port.netdev].alarms
+    if isinstance(flags, Absent):
+        raise DoesNotApplyError("it has no module, or one without alarm flags")
+    raised = [f for f in known(flags, "the module's alarms") if TEMPERATURE not in f.lower()]
+    if not raised:
+        return
+    up = exam.host[Links].by_netdev[port.netdev].is_up
+    is_up = isinstance(up, Known) and up.value
+    has_alarm = any("alarm" in flag for flag in raised)
+    is_far = all("rx power low" in flag.lower() for flag in raised)
+    yield exam.finding(
+        # Without a link, no light is what an unplugged fibre looks like.
+        Severity.RISK if is_up and has_alarm else Severity.NOTE,
+        tuple(Evidence(found=flag, source=flags.source) for flag in raised[:MOST_SHOWN]),
+        so=FAR if is_far else NEAR,
+        remedies=(
+            Remedy(
+                text="clean the connectors at both ends; see whether the far end sends (its own "
+                "`ethtool -m`, or the switch's), then swap the fibre, then the far module"
+                if is_far
+                else "replace the module; at too much light, use an attenuator or a module for a "
+                "shorter reach",
+                by_hand=ByHand.HARDWARE,
+            ),
+        ),
+        unpriced="it costs nothing until bits are wrong or the link goes down",
+    )
+
+
+RULE = PortRule(
+    slug="link.module_alarm",
+    title="Transceiver module raises an alarm",
+    why="A module compares its light, laser current and supply with limits that its maker set, and "
+    "raises a flag beyond them. Too little light received says that the far end, the fibre or a "
+    "connector is the cause; a flag about bias, voltage or sent light is about this module.",
+    source="SFF-8472 table 9-13 and SFF-8636 section 6.2.3 (alarm and warning flags); ethtool's "
+    "sff-common.c and qsfp.c",
+    check=_check,
+)
