@@ -79,15 +79,14 @@ apt() {
 }
 : >"$log"
 apt update
-# Its package starts a server that listens on every address: the tests start their own instead.
-case " $packages " in *" openssh-server "*)
-	[ ! -d /run/systemd/system ] || $sudo systemctl mask ssh.service ssh.socket >>"$log" 2>&1
-	;;
-esac
-case " $packages " in *" postgresql "*)
-	[ ! -d /run/systemd/system ] || $sudo systemctl mask postgresql.service >>"$log" 2>&1
-	;;
-esac
+# Their packages start servers, some on every address: the tests start their own instead.
+mask() {
+	case " $packages " in *" $1 "*) shift ;; *) return 0 ;; esac
+	[ ! -d /run/systemd/system ] || $sudo systemctl mask "$@" >>"$log" 2>&1
+}
+mask openssh-server ssh.service ssh.socket
+mask postgresql postgresql.service
+mask prometheus prometheus.service prometheus-node-exporter.service
 suite=
 case " $packages " in *" qemu-system-x86 "*)
 	# Version 8 brought the card with SR-IOV.

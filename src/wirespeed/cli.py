@@ -111,6 +111,7 @@ COMMANDS = {
     "ceiling": "Show the most that a path can carry, and what bounds it.",
     "doctor": "Find what holds a card below line rate, and what each fault costs.",
     "fleet": "Judge, remember and change many hosts of an inventory together.",
+    "export": "Export a host's ceilings and findings for Prometheus.",
     "remedy": "Plan the steps that fix what the doctor found, and apply them.",
     "firmware": "Store a card's settings, burn an image, or reset the card.",
     "link": "Set the speed of a link at card and switch port, as one change.",

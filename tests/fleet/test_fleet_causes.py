@@ -60,6 +60,15 @@ def test_hosts_that_are_affected_by_chance_share_nothing():
     assert len(cause.hosts) == 30
 
 
+def test_what_only_half_of_its_hosts_suffer_from_is_not_named():
+    hosts = [
+        host(name, [finding()] if i % 10 == 2 else [], traits(i)) for i, name in enumerate(NAMES)
+    ]
+    # By far more than chance: 40 of the 80 hosts with that cable, and no other.
+    (cause,) = find_causes(hosts, TITLES)
+    assert cause.common == ()
+
+
 def test_what_all_hosts_have_explains_nothing():
     hosts = [host(name, [finding()], traits(i)) for i, name in enumerate(NAMES)]
     (cause,) = find_causes(hosts, TITLES)
