@@ -10,6 +10,7 @@ from wirespeed.model.error import InputError
 from wirespeed.model.fact import HostFacts
 from wirespeed.model.spec.members import read_spec_data
 from wirespeed.model.spec.spec import Spec
+from wirespeed.steps.bond import Bond
 
 PORTS = {"0000:01:00.0": "enp1s0", "0000:02:00.0": "enp2s0"}
 RUNNING = json.dumps(
@@ -103,6 +104,19 @@ def test_without_failover_one_port_carries_the_underlay():
     assert "link_up enp1s0" in found
     assert not [one for one in found if one.startswith("bond ")]
     assert "address enp1s0" in found
+
+
+def test_by_lacp_both_ports_carry_flows_by_their_ports_and_addresses():
+    (bond,) = (
+        w.step for w in ovs_tc(spec(failover="lacp"), "alpha", host()) if isinstance(w.step, Bond)
+    )
+    assert (bond.mode, bond.xmit_hash_policy, bond.members) == (
+        "802.3ad", "layer3+4", ("enp1s0", "enp2s0"),
+    )  # fmt: skip
+    assert "LACP" in bond.why
+    assert [s.split()[0] for s in steps(spec(failover="lacp"))] == [
+        s.split()[0] for s in steps(spec())
+    ]
 
 
 def test_hosts_and_guests_have_addresses_by_their_place_in_the_spec():

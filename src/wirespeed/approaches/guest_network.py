@@ -15,7 +15,6 @@ from typing import Any
 from wirespeed.approaches.guest_index import guest_index
 from wirespeed.model.spec.guest_networks import GuestNetworks
 from wirespeed.model.spec.guests import GuestKind
-from wirespeed.model.spec.networks import Failover
 from wirespeed.model.step import Step
 from wirespeed.steps.address import Address
 from wirespeed.steps.bond import Bond
@@ -55,7 +54,7 @@ def guest_networks(spec: GuestNetworks, guest: str) -> tuple[GuestNetwork, ...]:
     found = []
     for index, name in enumerate(spec.guests[guest].networks):
         members = tuple(f"net{index}p{port}" for port in range(ports))
-        is_bond = spec.failover is Failover.ACTIVE_BACKUP and ports > 1
+        is_bond = spec.has_bonds and ports > 1
         network = spec.networks[name]
         found.append(
             GuestNetwork(

@@ -51,7 +51,7 @@ from wirespeed.model.observed import known, value_or_none
 from wirespeed.model.spec.guest_networks import GuestNetworks
 from wirespeed.model.spec.guests import VIRTUAL_MACHINES, GuestKind
 from wirespeed.model.spec.members import OvsDpdk
-from wirespeed.model.spec.networks import Failover, UnderlayDriver
+from wirespeed.model.spec.networks import UnderlayDriver
 from wirespeed.steps.address import Address
 from wirespeed.steps.address_generation import AddressGeneration
 from wirespeed.steps.alternative import Alternative
@@ -187,7 +187,7 @@ def _allowed(spec: GuestNetworks, name: str) -> str:
     if not shares:
         return address
     vfs = f"vf[0-{len(shares) - 1}]"
-    ports = "pf[0,1]" if spec.failover is Failover.ACTIVE_BACKUP else "pf0"
+    ports = "pf[0,1]" if spec.has_bonds else "pf0"
     return f"{address},representor={ports}{vfs}"
 
 
@@ -195,9 +195,8 @@ def _underlay(spec: GuestNetworks, name: str, host: HostFacts) -> Iterator[Reque
     """Give the underlay's bridge over the kernel's bond or port."""
     yield from _without_address(spec, name, host)
     yield RequestedStep(OvsBridge(bridge=PHYSICAL, datapath_type="netdev", owner=OWNER))
-    is_bond = spec.failover is Failover.ACTIVE_BACKUP
-    carrier = UNDERLAY if is_bond else netdev_of(host, name, spec.hosts[name].ports[0])
-    yield RequestedStep(IngressDrop(netdev=carrier), is_bond)
+    carrier = UNDERLAY if spec.has_bonds else netdev_of(host, name, spec.hosts[name].ports[0])
+    yield RequestedStep(IngressDrop(netdev=carrier), spec.has_bonds)
     port = OvsPort(bridge=PHYSICAL, netdev=carrier, interface_type="system", owner=OWNER)
     yield RequestedStep(port, is_made=True)
     yield from _host_in_underlay(spec, name)
@@ -216,7 +215,7 @@ def _whole_port(spec: GuestNetworks, name: str, host: HostFacts) -> Iterator[Req
 
     Raises InputError `spec.failover`: the kernel's bond has no such port.
     """
-    if spec.failover is not Failover.NONE:
+    if spec.has_bonds:
         raise InputError(
             "spec.failover",
             where=name,

@@ -38,19 +38,36 @@ def underlay_steps(spec: GuestNetworks, name: str, host: HostFacts) -> Iterator[
             # Else TCP within a tunnel gets nothing through, though ping does.
             yield RequestedStep(Offloads(netdev=port, features={"tx-checksum-ip-generic": False}))
     netdev = ports[0]
-    is_bond = spec.failover is Failover.ACTIVE_BACKUP
+    is_bond = spec.has_bonds
     if is_bond:
         netdev = UNDERLAY
         # Without the parameter, the module makes a bond0 of its own.
         reason = "the bond needs it; loaded by that, it would stay after undo"
         yield RequestedStep(Module(name="bonding", parameters=("max_bonds=0",), reason=reason))
-        bond = Bond(netdev=UNDERLAY, members=ports, mode="active-backup", miimon_ms=MIIMON_MS)
-        yield RequestedStep(bond)
+        yield RequestedStep(_bond(spec, ports))
     # A bond hands its MTU down to its members.
     yield RequestedStep(Mtu(netdev=netdev, mtu=spec.underlay.mtu), is_bond)
     if not is_bond:
         yield RequestedStep(LinkUp(netdev=netdev))
     yield RequestedStep(Address(netdev=netdev, address=underlay_address(spec, name)), is_bond)
+
+
+def _bond(spec: GuestNetworks, ports: tuple[str, ...]) -> Bond:
+    """Give the bond of both ports. By LACP, a tunnel's flows go over both: their UDP ports differ.
+
+    mlx5 takes 802.3ad into the card (VF-LAG), and hashes there as the policy says where its
+    firmware can choose ports by hash; else each queue stays with a port (mlx5, lag/lag.c).
+    """
+    if spec.failover is not Failover.LACP:
+        return Bond(netdev=UNDERLAY, members=ports, mode="active-backup", miimon_ms=MIIMON_MS)
+    return Bond(
+        netdev=UNDERLAY,
+        members=ports,
+        mode="802.3ad",
+        miimon_ms=MIIMON_MS,
+        xmit_hash_policy="layer3+4",
+        reason="The switch must have both ports as one LAG with LACP; two switches as one (MLAG).",
+    )
 
 
 def bridges(

@@ -40,7 +40,6 @@ from wirespeed.model.fact import HostFacts
 from wirespeed.model.observed import Absent, Known
 from wirespeed.model.spec.guest_networks import GuestNetworks
 from wirespeed.model.spec.guests import VIRTUAL_MACHINES, GuestKind
-from wirespeed.model.spec.networks import Failover
 from wirespeed.steps.channels import Channels
 from wirespeed.steps.driver_override import DriverOverride
 from wirespeed.steps.eswitch_mode import EswitchMode
@@ -183,11 +182,10 @@ def switched_vfs(spec: GuestNetworks, name: str, host: HostFacts) -> Iterator[Re
     address = spec.hosts[name].ports[0]
     shares = vf_shares(spec, name)
     pf = pf_with_room(spec, name, host, address)
-    is_bond = spec.failover is Failover.ACTIVE_BACKUP
     count = VfCount(
         pci_address=address,
         num_vfs=len(shares),
-        lag_of=address if is_bond else None,
+        lag_of=address if spec.has_bonds else None,
         is_lag_shown=is_lag_shown(host, address),
         has_representors=True,
     )

@@ -14,15 +14,14 @@ from dataclasses import dataclass
 
 from wirespeed.host.clock import sleep_s
 from wirespeed.host.runner import Runner
+from wirespeed.measure.network.carrier import NONE, Place, carrier_of
 from wirespeed.measure.network.endpoint import Endpoint
 from wirespeed.measure.network.failover_verdict import Carried, NoAccountError, judge
 from wirespeed.measure.network.flow import Flow
-from wirespeed.measure.network.lease import said
 from wirespeed.measure.network.path import await_path
 from wirespeed.measure.network.port_switch import PortSwitch
-from wirespeed.model.error import LeftChangedError, MeasurementError, WirespeedError
+from wirespeed.model.error import LeftChangedError, WirespeedError
 from wirespeed.model.network_trial import FailoverTrial, FailoverVerdict, NetworkTrial, Pair
-from wirespeed.model.shown import shown
 from wirespeed.model.spec.measure import FailoverSpec
 
 STEADY_S = 1.0
@@ -32,7 +31,6 @@ SLACK_S = 60
 TRIES = 3
 AGAIN = (FailoverVerdict.NOT_TOUCHED, FailoverVerdict.INVALID)
 ANY_MTU = 128
-NONE = "none"
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,18 +45,6 @@ class HostBond:
 
 
 @dataclass(frozen=True, slots=True)
-class _Place:
-    """Where it is read which port carries the flow."""
-
-    name: str
-    """Of the guest."""
-    runner: Runner
-    bond: str
-    """Empty: `members` has what carries it."""
-    members: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class _Guests:
     """The guests, and the bonds of their hosts."""
 
@@ -68,7 +54,7 @@ class _Guests:
     def __getitem__(self, name: str) -> Endpoint:
         return self.endpoints[name]
 
-    def place(self, pair: Pair, switch: PortSwitch) -> _Place:
+    def place(self, pair: Pair, switch: PortSwitch) -> Place:
         """Give where the carrier is read for a port of a host."""
         for name in (pair.client, pair.server):
             guest = self.endpoints[name]
@@ -76,9 +62,9 @@ class _Guests:
                 continue
             of = self.bonds.get(switch.host)
             if of is not None:
-                return _Place(name, of.runner, of.netdev, of.members)
+                return Place(name, of.runner, of.netdev, of.members)
             at = guest.attachments[pair.network]
-            return _Place(name, guest.runner, at.netdev if at.is_bond else "", at.members)
+            return Place(name, guest.runner, at.netdev if at.is_bond else "", at.members)
         raise AssertionError(f"{switch.host} has neither {pair.client} nor {pair.server}")
 
 
@@ -152,7 +138,7 @@ def _valid(
     return trial
 
 
-def _member(place: _Place, switch: PortSwitch) -> str:
+def _member(place: Place, switch: PortSwitch) -> str:
     return place.members[switch.number] if switch.number < len(place.members) else NONE
 
 
@@ -182,17 +168,17 @@ def _made(guests: _Guests, spec: FailoverSpec, pair: Pair, switch: PortSwitch) -
         sleep_s(WARM_S)
         flow.mark("before")
         sleep_s(STEADY_S)
-        before = _carrier(place)
+        before = carrier_of(place)
         flow.mark("away")
         try:
             switch.down(seconds)
             sleep_s(spec.seconds)
-            during = _carrier(place)
+            during = carrier_of(place)
             flow.mark("back")
         finally:
             switch.up()
         sleep_s(spec.seconds)
-        carried = Carried(before, during, _carrier(place))
+        carried = Carried(before, during, carrier_of(place))
         flow.mark("tail")
         sent, heard = flow.stop()
     verdict, what = judge(spec.load_pps, sent, heard, carried, _member(place, switch))
@@ -222,22 +208,11 @@ def _made(guests: _Guests, spec: FailoverSpec, pair: Pair, switch: PortSwitch) -
     )
 
 
-def _carrier(place: _Place) -> str:
-    """Read which member carries the traffic of a bond; the netdev itself without one."""
-    if not place.bond:
-        return place.members[0]
-    path = f"/sys/class/net/{place.bond}/bonding/active_slave"
-    done = place.runner.run(("cat", path), timeout_s=30.0)
-    if done.returncode:
-        raise MeasurementError("bond.unreadable", where=place.name, found=said(done))
-    return shown(done.output.strip(), 40) or NONE
-
-
 def _carries(guests: _Guests, pair: Pair, switch: PortSwitch) -> bool:
     """Whether a port carries the flow now, as far as can be read."""
     place = guests.place(pair, switch)
     try:
-        carrier = _carrier(place)
+        carrier = carrier_of(place)
     except WirespeedError:
         return False
     return carrier == _member(place, switch)

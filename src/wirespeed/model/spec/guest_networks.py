@@ -36,6 +36,11 @@ class GuestNetworks(Spec):
     networks: dict[Name, NetworkSpec]
     guests: dict[Name, GuestSpec]
 
+    @property
+    def has_bonds(self) -> bool:
+        """Whether both ports of each host are one, in the host or in each of its guests."""
+        return self.failover is not Failover.NONE
+
     def added_bytes(self) -> int:
         """Give what the approach adds to a frame of a guest within the underlay's MTU."""
         return TUNNEL_BYTES[self.underlay.subnet.version]
@@ -118,8 +123,17 @@ class GuestNetworks(Spec):
         return self
 
     @model_validator(mode="after")
+    def _vfs_hear_no_lacp(self) -> Self:
+        if self.failover is Failover.LACP and self.guests_own_vfs:
+            raise ValueError(
+                "failover: lacp needs a bond of the host's own ports: a card keeps a switch's LACP "
+                "frames from VFs; take active-backup, or approach: ovs-tc"
+            )
+        return self
+
+    @model_validator(mode="after")
     def _failover_has_two_ports(self) -> Self:
-        if self.failover is Failover.ACTIVE_BACKUP:
+        if self.has_bonds:
             for name, host in self.hosts.items():
                 if len(host.ports) < 2:
                     raise ValueError(f"host {name}: {self.failover} needs two ports, it has one")

@@ -13,6 +13,8 @@ class Failover(StrEnum):
     """What happens when a port or its switch is gone."""
 
     ACTIVE_BACKUP = "active-backup"
+    LACP = "lacp"
+    """Both ports carry traffic, by the flow: the switches have them as one LAG (802.3ad)."""
     NONE = "none"
 
 
