@@ -44,11 +44,15 @@ def alarms_of(text: str, purpose: Purpose | None) -> list[tuple[str, str, str]]:
     return alarms(diagnosis)
 
 
+SHARED = (Severity.CEILING, "pcie.ports_share_slot")
+"""Two ports of 100 Gb/s in one slot of PCIe 3.0 x16: nothing is wrong with it."""
+
+
 def alarms(diagnosis: Diagnosis) -> list[tuple[str, str, str]]:
     return [
         (finding.rule, finding.where, finding.so)
         for finding in diagnosis.findings
-        if finding.severity is not Severity.NOTE
+        if finding.severity is not Severity.NOTE and (finding.severity, finding.rule) != SHARED
     ]
 
 

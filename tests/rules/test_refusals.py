@@ -41,3 +41,9 @@ def test_no_vfs_are_advised_where_there_is_no_room_for_them():
     case = "driver.refused/present_no_room_for_vfs_in_the_words_of_newer_kernels"
     (finding,) = findings(case)
     assert "sriov_numvfs" not in str(finding.remedies)
+
+
+def test_an_error_number_of_another_driver_is_not_answered_with_mlx5s_advice():
+    (finding,) = findings("driver.refused/present_an_error_of_another_driver")
+    (remedy,) = finding.remedies
+    assert remedy.text.startswith("look at what the kernel said")
