@@ -67,7 +67,10 @@ void switch_transmit(struct function *function, struct packet *packet)
 				IFC_GET(esw_vport_context, vport->esw, cvlan_id));
 	}
 	if (adapter->fdb) {
-		flow_run(adapter->pf, adapter->fdb, packet, NULL);
+		/* The driver's legacy tables have no entry for strangers: they are out on the wire. */
+		if (flow_run(adapter->pf, adapter->fdb, packet, NULL) == FLOW_MISS) {
+			port_send(adapter, packet->data, packet->bytes);
+		}
 	} else if (!function->is_vf) {
 		port_send(adapter, packet->data, packet->bytes);
 	}
