@@ -30,7 +30,8 @@ def shown_specs() -> list[tuple[str, str]]:
 def test_a_spec_of_the_documentation_is_taken(where: str, text: str):
     # A fleet's is a template.
     filled = SandboxedEnvironment(undefined=StrictUndefined).from_string(text)
-    parse_spec(filled.render(inventory_hostname="a", reach="ssh://a", data_pci=PCI), where)
+    data = {"data_pci": PCI, "data_subnet": "192.168.50.0/24"}
+    parse_spec(filled.render(inventory_hostname="a", reach="ssh://a", **data), where)
 
 
 def test_the_pages_about_each_way_show_a_spec():
