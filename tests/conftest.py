@@ -26,6 +26,8 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 LONGEST = (
+    "test_fleet_waves_ssh.py",
+    "test_mlx5_driver.py",
     "test_legacy_disk_lost.py",
     "test_legacy_killed_writes.py",
     "test_story_legacy_prove.py",
@@ -35,6 +37,9 @@ LONGEST = (
     "test_legacy_cutoff.py",
     "test_legacy_persist.py",
     "test_story_legacy_namespace.py",
+    "test_story_ovs_lacp.py",
+    "test_mlx5_vfs.py",
+    "test_fleet_rack.py",
 )
 """Minutes each: one that starts last is waited for by all."""
 

@@ -76,6 +76,7 @@ def test_mlx5_steps_are_applied_and_undone_and_the_host_is_as_found(lab: Machine
     assert refused(lab, "alpha") == ""
 
 
+@pytest.mark.rare
 def test_mlx5_a_spec_is_applied_frames_pass_and_are_counted_and_it_is_undone(
     lab: Machines, tmp_path: Path
 ):

@@ -22,7 +22,7 @@ from wirespeed.model.proof import Stage
 from wirespeed.model.trial import Outcome, Setup, Trial
 from wirespeed.runs.prove_folder import read_proof
 
-pytestmark = [pytest.mark.machines, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.polls, pytest.mark.machines, pytest.mark.rare, pytest.mark.timeout(900)]
 PORTS = ("0000:01:00.0", "0000:02:00.0")
 MOST_PPS = 1000
 STORY = {
@@ -158,7 +158,6 @@ def test_pci_a_forwarder_that_is_killed_leaves_nothing_bound_or_running(
     assert [running(host) for host in lab.hosts.values()] == [0, 0]
 
 
-@pytest.mark.rare
 def test_pci_programs_end_with_a_controller_that_is_killed_and_undo_puts_back(
     lab: Machines, tmp_path: Path
 ):

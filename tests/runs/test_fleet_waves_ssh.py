@@ -16,6 +16,7 @@ from wirespeed.host.clock import Deadline, sleep_s
 
 pytestmark = [
     pytest.mark.sshd,
+    pytest.mark.rare,
     pytest.mark.timeout(600),
     pytest.mark.skipif(os.geteuid() != 0, reason="network namespaces need root"),
 ]
