@@ -28,7 +28,7 @@ def ran(*options: str) -> tuple[int, str]:
 def test_captures_are_judged_without_any_host(tmp_path: Path):
     folder = tmp_path / "captures"
     folder.mkdir()
-    healthy = capture_of(kinds()["dual_xeon_100g"]())
+    healthy = capture_of(kinds()["ice_25g"]())
     for number in range(6):
         (folder / f"n{number}.txt").write_text(healthy)
     (folder / "narrow.txt").write_text(NARROW.read_text())

@@ -83,6 +83,26 @@ def test_the_doctor_of_a_capture_shows_nothing_as_it_came(call: Call, tmp_path: 
     assert_harmless(out + err, "ceiling --json", planted=False)
 
 
+def test_a_fleet_shows_nothing_as_it_came(call: Call, tmp_path: Path):
+    captures, out_folder = tmp_path / "captures", tmp_path / "out"
+    captures.mkdir()
+    for name in ("one", "two"):
+        (captures / f"{name}.txt").write_text(harmful_capture())
+    options = ("--captures", captures, "--out", out_folder, "--database", "sqlite://")
+    _, out, err = call("fleet", "doctor", *options)
+    assert_harmless(out + err, "fleet doctor", planted=False)
+    for path in (out_folder / "fleet.html", out_folder / "fleet.json"):
+        assert_harmless(path.read_bytes(), path.name, planted=False)
+
+
+def test_what_prometheus_gets_shows_nothing_as_it_came(call: Call, tmp_path: Path):
+    path, textfile = tmp_path / "capture.txt", tmp_path / "wirespeed.prom"
+    path.write_text(harmful_capture())
+    _, out, err = call("export", path, "--textfile", textfile)
+    assert_harmless(out + err, "export", planted=False)
+    assert_harmless(textfile.read_bytes(), "textfile", planted=False)
+
+
 @pytest.mark.parametrize("options", [(), ("--verbose",), ("--json",), ("two",)])
 def test_an_answer_full_of_it_shows_nothing_as_it_came(
     options: tuple[str, ...], call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -318,6 +338,9 @@ EXACT = {
     ("runs/compare_report.py", "write_whole"): "JSON of a Frozen",
     ("commands/doctor.py", "write_whole"): "a capture",
     ("runs/prove_folder.py", "write_whole"): "captures",
+    ("runs/fleet_doctor.py", "write_whole"): "a capture",
+    ("runs/fleet_folder.py", "write_whole"): "JSON of a Frozen",
+    ("runs/fleet_waves.py", "write_whole"): "JSON of a Frozen, and a host's spec, which we read",
 }
 
 

@@ -48,6 +48,7 @@ from wirespeed.doctor.anonymous_patterns import (
     MAPPER,
     MARKED,
     OCTETS,
+    OURS,
     URL,
     UUID,
     VERSION_BEFORE,
@@ -117,11 +118,13 @@ class Anonymizer:
     def line(self, text: str) -> str:
         """Replace in a text that is about the same host."""
         self._made.clear()
-        return self._anonymous(text)
+        return self._anonymous(OURS.sub("\ufffd", text))
 
     def _part(self, part: str, mark: str) -> str:
         if part == mark:
             return part
+        # Once, before anything is put in: what is put in later is marked by the same characters.
+        part = OURS.sub("\ufffd", part)
         if len(part) > MAX_SECTION_CHARACTERS:
             # No parser reads it either, see `parse_capture`.
             head = self._anonymous(part.partition("\n")[0][:MAX_HEAD_CHARACTERS])
@@ -180,7 +183,6 @@ class Anonymizer:
         return self._name("name", text)
 
     def _anonymous(self, text: str) -> str:
-        text = re.sub("[\ue000-\ue1ff]", "\ufffd", text)
         text = without_free_names(without_long_words(text, self._name), self._name)
         text = UUID.sub(self._uuid, text)
         text = LABELLED.sub(self._labelled, text)

@@ -3,6 +3,8 @@
 import re
 
 FIRST, LAST, DIGITS = "\ue000", "\ue001", 0xE100
+OURS = re.compile("[\ue000-\ue1ff]")
+"""What marks a text that was put in: a host that prints one has it replaced."""
 MARKED = re.compile(f"{FIRST}([\ue100-\ue1ff]+){LAST}")
 HEX = "[0-9A-Fa-f]"
 UUID = re.compile(rf"(?<!{HEX}){HEX}{{8}}(?:-{HEX}{{4}}){{3}}-{HEX}{{12}}(?!{HEX})")
