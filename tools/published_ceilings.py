@@ -29,7 +29,8 @@ from wirespeed.model.units import load_bps_l1
 
 TESTS = Path(__file__).parents[1] / "tests"
 PUBLISHED = TESTS / "ceilings/published"
-ELSEWHERE = {"dpdk-19.08-report.csv": TESTS / "model/published/dpdk-19.08-report.csv"}
+PACKAGE = Path(__file__).parents[1] / "src/wirespeed"
+ELSEWHERE = {"dpdk-19.08-report.csv": PACKAGE / "report/published/dpdk-19.08-report.csv"}
 UNITS = {"goodput": "Gb/s of TCP payload", "L1": "Gb/s of wire", "pps": "Mpps"}
 
 Row = dict[str, str]

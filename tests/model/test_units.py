@@ -27,6 +27,7 @@ from wirespeed.model.units import (
 )
 
 PUBLISHED = Path(__file__).parent / "published"
+REPORT = Path("src/wirespeed/report/published/dpdk-19.08-report.csv")
 PORTS = {"10": 2}
 """Test 3 sends through two 100 Gb/s ports; its line rate columns are those of one."""
 
@@ -67,7 +68,7 @@ def half_digit(printed: Decimal) -> Decimal:
 
 
 def published() -> list[dict[str, str]]:
-    with (PUBLISHED / "dpdk-19.08-report.csv").open(newline="") as file:
+    with REPORT.open(newline="") as file:
         return list(csv.DictReader(file))
 
 

@@ -13,8 +13,9 @@ from wirespeed.report.compare import build_comparison
 from wirespeed.report.document_html import render_html
 from wirespeed.report.document_markdown import render_markdown
 from wirespeed.report.page_document import page_document
+from wirespeed.report.published_report import PublishedTest, published_test
 from wirespeed.runs.compare_report import is_comparison, write_comparison_reports
-from wirespeed.runs.prove_folder import is_proof, write_proof_reports
+from wirespeed.runs.prove_folder import is_proof, no_bench, write_proof_reports
 from wirespeed.runs.report_source import source_of
 from wirespeed.runs.run_pages import write_reports
 from wirespeed.terminal import echo
@@ -30,28 +31,37 @@ from wirespeed.terminal import echo
 @click.option(
     "--against", type=click.Path(path_type=Path), help="Folder of a second run, shown side by side."
 )
+@click.option(
+    "--beside",
+    metavar="published:1..6",
+    help="A test of the report of DPDK 19.08: its figures are laid beside the run's.",
+)
 @click.option("--out", type=click.Path(path_type=Path), help="Folder for the pages.")
-def report(folder: Path, against: Path | None, out: Path | None) -> int:
+def report(folder: Path, against: Path | None, beside: str | None, out: Path | None) -> int:
     """Make the pages of a run again from its files, or show two runs side by side.
 
     FOLDER is a run folder of `wirespeed measure`. Of SPEC, or of the folder of its run, the page of
-    the last prove or compare is made again.
+    the last prove or compare is made again. --beside is for results of RFC 2544: those of
+    `wirespeed measure`, and of a proof that has them.
     """
+    test = _published(beside, against)
     source = source_of(folder)
     if out is None and source.pages != source.folder:
         make_result_folder(source.pages)
     folder, out = source.folder, out or source.pages
     if is_proof(folder) and against is None:
-        write_proof_reports(folder, out)
+        write_proof_reports(folder, out, test)
         echo(f"report: {(out or folder) / 'report.html'}")
         return 0
     if is_comparison(folder) and against is None:
+        if test is not None:
+            raise no_bench(folder)
         write_comparison_reports(folder, out)
         echo(f"report: {(out or folder) / 'report.html'}")
         return 0
     records = merged(_existing(folder))
     if against is None:
-        write_reports(folder, out or folder)
+        write_reports(folder, out or folder, test)
         echo(f"report: {(out or folder) / 'report.html'}")
         return 0
     page = page_document(build_comparison(records, merged(_existing(against))))
@@ -61,6 +71,15 @@ def report(folder: Path, against: Path | None, out: Path | None) -> int:
     write_result(where / "comparison.md", render_markdown(page))
     echo(f"report: {where / 'comparison.html'}")
     return 0
+
+
+def _published(beside: str | None, against: Path | None) -> PublishedTest | None:
+    """Find the test that `--beside` names."""
+    if beside is None:
+        return None
+    if against is not None:
+        raise click.UsageError("--beside is for the page of one run: leave --against out")
+    return published_test(beside)
 
 
 def _existing(folder: Path) -> list[Record]:

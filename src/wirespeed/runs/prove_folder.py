@@ -32,12 +32,15 @@ from wirespeed.model.plan import Plan
 from wirespeed.model.proof import PROOF_LINE, Compared, Opening, ProofLine, StageEnd, When
 from wirespeed.model.spec.spec import Spec
 from wirespeed.model.trial import Record, Trial
+from wirespeed.report.beside_published import with_published
+from wirespeed.report.build import build_run
 from wirespeed.report.diagnosis_hosts import Answer, json_line
 from wirespeed.report.document_html import render_html
 from wirespeed.report.document_markdown import render_markdown
 from wirespeed.report.proof_csv import render_proof_csv
 from wirespeed.report.proof_document import proof_document
 from wirespeed.report.proof_page import Proof
+from wirespeed.report.published_report import PublishedTest
 
 STAGES, NETWORK, PLAN = "stages.jsonl", "network.jsonl", "plan.json"
 FINDINGS = {When.BEFORE: "findings.json", When.APPLIED: "findings-after.json"}
@@ -142,16 +145,37 @@ def read_proof(folder: Path) -> Proof:
     )
 
 
-def write_proof_reports(folder: Path, out: Path | None = None) -> Proof:
-    """Write page, Markdown and CSV of the proof in `folder` to `out`, or beside it."""
+def write_proof_reports(
+    folder: Path, out: Path | None = None, beside: PublishedTest | None = None
+) -> Proof:
+    """Write page, Markdown and CSV of the proof in `folder` to `out`, or beside it.
+
+    With `beside`, page and Markdown hold that test's figures too. Raises InputError
+    `report.no_bench` where the proof has no result of RFC 2544 to lay beside them.
+    """
     proof = read_proof(folder)
+    page = proof_document(proof)
+    if beside is not None:
+        if not proof.bench:
+            raise no_bench(folder)
+        page = with_published(page, build_run(proof.bench, label=""), beside)
     where = out or folder
     make_folder(where)
-    page = proof_document(proof)
     write_private_result(where / "report.html", render_html(page))
     write_private_result(where / "report.md", render_markdown(page))
     write_private_result(where / "results.csv", render_proof_csv(proof))
     return proof
+
+
+def no_bench(folder: Path) -> InputError:
+    """Make the error of a run that has no result of RFC 2544."""
+    return InputError(
+        "report.no_bench",
+        where=str(folder),
+        found="it has no result of RFC 2544",
+        so="nothing can stand beside the published figures",
+        next="name a run of `wirespeed measure`, or a proof of `approach: dpdk`",
+    )
 
 
 def _entries(journal: Path) -> tuple[Entry, ...]:

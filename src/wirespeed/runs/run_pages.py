@@ -7,11 +7,13 @@ from pydantic import TypeAdapter, ValidationError
 from wirespeed.host.files import is_file, make_folder, read_text, write_result
 from wirespeed.measure.bench.run_folder import merged, read_records
 from wirespeed.model.finding import Diagnosis, Unanswered
+from wirespeed.report.beside_published import with_published
 from wirespeed.report.build import build_page
 from wirespeed.report.csv_table import render_csv
 from wirespeed.report.document_html import render_html
 from wirespeed.report.document_markdown import render_markdown
 from wirespeed.report.page_document import page_document
+from wirespeed.report.published_report import PublishedTest
 
 FINDINGS = "findings.json"
 """In a run folder: what the doctor said of the machine before the run."""
@@ -20,10 +22,17 @@ FINDINGS = "findings.json"
 ANSWER: TypeAdapter[Diagnosis | Unanswered] = TypeAdapter(Diagnosis | Unanswered)
 
 
-def write_reports(folder: Path, out: Path | None = None) -> None:
-    """Write page, Markdown and CSV of the run in `folder` to `out`, or beside it."""
+def write_reports(
+    folder: Path, out: Path | None = None, beside: PublishedTest | None = None
+) -> None:
+    """Write page, Markdown and CSV of the run in `folder` to `out`, or beside it.
+
+    With `beside`, page and Markdown hold that test's figures too.
+    """
     page = build_page(merged(read_records(folder)), read_answer(folder))
     document = page_document(page)
+    if beside is not None:
+        document = with_published(document, page.runs[0], beside)
     where = out or folder
     make_folder(where)
     write_result(where / "report.html", render_html(document))
