@@ -5,11 +5,12 @@ import json
 from pydantic import TypeAdapter
 
 from wirespeed.model.finding import Diagnosis, Unanswered
+from wirespeed.model.pair import PairAnswer
 
 
 def findings_schema() -> str:
     """Give it as it stands in the file."""
-    schema = TypeAdapter(Diagnosis | Unanswered).json_schema(mode="serialization")
+    schema = TypeAdapter(Diagnosis | Unanswered | PairAnswer).json_schema(mode="serialization")
     return json.dumps(schema, indent=1) + "\n"
 
 

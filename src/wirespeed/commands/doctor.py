@@ -29,6 +29,8 @@ from wirespeed.report.diagnosis_hosts import (
     unanswered_lines,
 )
 from wirespeed.report.diagnosis_text import Line, diagnosis_lines, rule_lines, rules_lines
+from wirespeed.report.pair_text import is_held, pair_lines
+from wirespeed.runs.between import answer_between, parse_between
 from wirespeed.runs.examine import examine
 from wirespeed.terminal import echo, echo_styled
 
@@ -135,6 +137,11 @@ STYLES: dict[str, dict[str, Any]] = {
     metavar="[NETDEV=]SWITCH",
     help="Switch at the far end: eth0=switch+dell_os6://sw1/Te1/0/1",
 )
+@click.option(
+    "--between",
+    metavar="HOST:PORT,HOST:PORT",
+    help="Two ends of one cable to compare: alpha:p0,beta:p0 (not in --html).",
+)
 @click.option("--sudo", is_flag=True, help="Read as root, by `sudo -n` on each host.")
 @click.option("--verbose", is_flag=True, help="Show all that was checked, and every host in full.")
 @click.option("--explain", metavar="RULE", help="Explain a rule, with its source, and exit.")
@@ -148,6 +155,7 @@ def doctor(
     explain: str | None,
     list_rules: bool,
     far_ends: tuple[str, ...],
+    between: str | None,
     sudo: bool,
     seconds: int,
     crash_analysis: Path | None,
@@ -167,20 +175,29 @@ def doctor(
         asked |= _measured(measured_by, asked["measured_bps"])
     question = Question(**asked)
     answers: list[Answer] = []
+    ends = None if between is None else parse_between(between, hosts)
+    captures: dict[str, str] = {}
     crash = None if crash_analysis is None else _crash(crash_analysis, hosts)
     read = examine(hosts, question, sudo=sudo, seconds=seconds, crash=crash, far_ends=far_ends)
     for number, (answer, text) in enumerate(read, 1):
         answers.append(answer)
+        if ends is not None:
+            captures[list(dict.fromkeys(hosts))[number - 1]] = text
         if out is not None:
             _keep(out / _folder_name(number, answer) if len(hosts) > 1 else out, text, answer)
+    pair = None if ends is None else answer_between(ends, captures, question)
     if html is not None:
         write_text(html, _page(answers))
+    if pair is not None and out is not None:
+        write_result(out / "between.json", pair.model_dump_json() + "\n")
     if as_json:
-        for answer in answers:
-            echo(json_line(answer))
+        for answer in (*answers, *(() if pair is None else (pair,))):
+            echo(answer.model_dump_json())
     else:
         print_lines(_lines(answers, verbose=verbose))
-    return exit_code(answers)
+        if pair is not None:
+            print_lines([Line(""), *pair_lines(pair)])
+    return exit_code(answers) or int(pair is not None and is_held(pair))
 
 
 def check_wanted(wanted: Sequence[str]) -> None:

@@ -1,0 +1,83 @@
+"""The doctor's answer about two ends of one cable, as lines for a terminal. Pure."""
+
+from collections.abc import Iterator
+
+from wirespeed.model.finding import Severity
+from wirespeed.model.pair import PairAnswer, PairFinding, PathCeiling
+from wirespeed.model.shown import shown
+from wirespeed.report.diagnosis_text import WIDTH, Line
+from wirespeed.report.load_text import LoadUnit
+from wirespeed.report.text_lines import wrapped, wrapped_command
+
+MOST = 2000
+"""Characters of one text."""
+INDENT = " " * 4
+
+
+def is_held(answer: PairAnswer) -> bool:
+    """Tell whether anything above a note was found between the two."""
+    return any(one.severity is not Severity.NOTE for one in answer.findings)
+
+
+def pair_lines(answer: PairAnswer, width: int = WIDTH) -> Iterator[Line]:
+    """Give the section: findings, what is alike, what nobody can tell, and the path's ceiling."""
+    unknown = [one for one in answer.verdicts if one.outcome == "cannot tell"]
+    counts = [
+        (sum(one.severity is severity for one in answer.findings), severity.value)
+        for severity in Severity
+    ]
+    found = [f"{count} {name}{'s' if count > 1 else ''}" for count, name in counts if count]
+    said = found or ["nothing found"]
+    if unknown:
+        said.append(f"{len(unknown)} cannot be told")
+    title = f"between {answer.between[0]} and {answer.between[1]}: {', '.join(said)}"
+    yield from _text(title, width, "", "heading" if found or unknown else "good")
+    for finding in answer.findings:
+        yield Line("")
+        yield from _finding(finding, width)
+    alike = [one.reason for one in answer.verdicts if one.outcome == "absent"]
+    if alike:
+        yield Line("")
+        yield from _text("; ".join(alike), width, "alike: ", "")
+    for verdict in unknown:
+        yield Line("")
+        yield from _text(f"{verdict.rule}: {verdict.reason}", width, "cannot tell ", "warning")
+        if verdict.would_tell:
+            yield from _text(verdict.would_tell, width, f"{INDENT}would tell: ", "command")
+    if answer.ceilings:
+        yield Line("")
+        yield Line("most that the whole path carries", "heading")
+    for path in answer.ceilings:
+        yield from _text(_path(path), width, "  ", "")
+
+
+def _finding(finding: PairFinding, width: int) -> Iterator[Line]:
+    severity = finding.severity
+    yield from _text(f"{severity.upper()} {finding.rule}", width, "", severity.value)
+    for one in finding.evidence:
+        yield from _text(f"{one.host}: {one.found}", width, INDENT, "")
+        yield from _text(f"({one.source})", width, INDENT * 2, "source")
+    yield from _text(finding.so, width, f"{INDENT}so    ", "")
+    yield from _text(finding.do, width, f"{INDENT}do    ", "")
+    for told in finding.commands:
+        line = shown(told.command.line(), MOST)
+        yield from _text(f"on {told.host}:", width, INDENT * 2, "source")
+        for text in wrapped_command(line, width, INDENT * 2 + "  ", INDENT * 3):
+            yield Line(text, "command")
+
+
+def _path(path: PathCeiling) -> str:
+    way = f"{path.sender} to {path.receiver}: "
+    if path.load_pps is None:
+        return way + path.reason
+    unit = LoadUnit(path.frame_bytes)
+    hosts: dict[str, list[str]] = {}
+    for one in path.bound_by:
+        hosts.setdefault(one.element, []).append(one.host)
+    places = [f"{element} of {' and '.join(at)}" for element, at in hosts.items()]
+    return f"{way}{unit.band(path.load_pps)} {unit.name}, bound by {' or '.join(places)}"
+
+
+def _text(text: str, width: int, first: str, tone: str) -> Iterator[Line]:
+    for line in wrapped(shown(text, MOST), width, first):
+        yield Line(line, tone)
