@@ -112,6 +112,7 @@ COMMANDS = {
     "doctor": "Find what holds a card below line rate, and what each fault costs.",
     "fleet": "Judge, remember and change many hosts of an inventory together.",
     "export": "Export a host's ceilings and findings for Prometheus.",
+    "export-spec": "Write a spec as files of netplan, networkd, nmstate, sriov-operator.",
     "remedy": "Plan the steps that fix what the doctor found, and apply them.",
     "firmware": "Store a card's settings, burn an image, or reset the card.",
     "link": "Set the speed of a link at card and switch port, as one change.",
@@ -128,7 +129,7 @@ COMMANDS = {
     "measure": "Prove a rate with packets.",
     "report": "Make the report of a run again, or lay two side by side.",
 }
-"""Name, which is also the file's in `commands/`, and what `--help` says of it."""
+"""Name, the file's in `commands/` (with `_` for `-`), and what `--help` says of it."""
 
 
 CHANGES_HOSTS = {
@@ -163,8 +164,9 @@ class LazyGroup(click.Group):
         """Load one."""
         if cmd_name not in COMMANDS:
             return None
-        module = importlib.import_module(f"wirespeed.commands.{cmd_name}")
-        command = getattr(module, cmd_name)
+        name = cmd_name.replace("-", "_")
+        module = importlib.import_module(f"wirespeed.commands.{name}")
+        command = getattr(module, name)
         if not isinstance(command, click.Command):
             raise AssertionError(f"{module.__name__}.{cmd_name} is not a command")
         return command

@@ -65,4 +65,5 @@ APPROACH = ApproachTraits(
     HostsOnly,
     hosts_only,
     Proven(no_switch="frames of a host's own port pass no switch of the host"),
+    is_exported=True,
 )

@@ -178,4 +178,5 @@ APPROACH = ApproachTraits(
         no_path="not measured: the card moves the frames and no core has a part in it, so there is "
         "none to load here. Between two ports of your card: wirespeed measure rfc2544 --port",
     ),
+    is_exported=True,
 )

@@ -89,6 +89,9 @@ class ApproachTraits(Generic[S]):
     proof: Proven = field(default=Proven())
     comparison: Compared[S] | None = None
     """None: it makes no network of guests, and stands beside no other."""
+    is_exported: bool = False
+    """Whether its hosts can be written as files of other tools (`formats/`): their ports are set up
+    by settings of each, and what is beyond these is listed."""
 
     @property
     def name(self) -> str:

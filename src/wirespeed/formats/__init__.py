@@ -1,0 +1,1 @@
+"""A spec as the files of other tools: what each can say, and a list of what it cannot."""

@@ -1,0 +1,66 @@
+"""What every format gives: files, what they say, and a comment head that lists what they do not."""
+
+import textwrap
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from wirespeed.formats.wanted import Key, Setting, WantedHost
+
+COLUMNS = 96
+HEAD = "Made by `wirespeed export-spec`: {host}, as {name}."
+UNSAID = "Not said here, as the format cannot:"
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """The files of one host."""
+
+    files: Mapping[str, str]
+    """By the name below the folder of the host; without a head."""
+    said: frozenset[Setting]
+    """What stands in them."""
+    notes: tuple[str, ...] = ()
+    """What they count on."""
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """The files of one other tool."""
+
+    name: str
+    write: Callable[[WantedHost], Written]
+    why: Mapping[Key, str] = field(default_factory=dict)
+    """Why it cannot say a setting, where that is worth a word."""
+
+
+@dataclass(frozen=True, slots=True)
+class Exported:
+    """The files of one host, with their heads, and what they do not say."""
+
+    files: Mapping[str, str]
+    unsaid: tuple[str, ...]
+    notes: tuple[str, ...]
+
+
+def exported(of: Format, host: WantedHost) -> Exported:
+    """Write a host in a format. All that is wanted is in the files, or in `unsaid`."""
+    written = of.write(host)
+    unsaid = [
+        one.words() + (f" ({of.why[one.key]})" if one.key in of.why else "")
+        for one in host.settings
+        if one not in written.said
+    ]
+    unsaid += host.others
+    head = [HEAD.format(host=host.name, name=of.name), *written.notes]
+    head += [UNSAID, *(f"- {line}" for line in unsaid)] if unsaid else []
+    text = "".join(f"{line}\n" for one in head for line in _comment(one))
+    files = {path: f"{text}\n{body}" for path, body in written.files.items()}
+    return Exported(files, tuple(unsaid), written.notes)
+
+
+def _comment(text: str) -> list[str]:
+    indent = "#   " if text.startswith("- ") else "# "
+    return textwrap.wrap(
+        text, COLUMNS, initial_indent="# ", subsequent_indent=indent,
+        break_long_words=False, break_on_hyphens=False,
+    )  # fmt: skip

@@ -1,0 +1,82 @@
+"""A spec as the files of another tool: its hosts read, their steps made, written in a format."""
+
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+
+from wirespeed import catalog
+from wirespeed.approaches.host_ports import netdev_of
+from wirespeed.approaches.vf_ports import vf_address
+from wirespeed.facts.sriov import Sriov
+from wirespeed.formats.form import Exported, Format, exported
+from wirespeed.formats.wanted import WantedHost, WantedPort, wanted_host
+from wirespeed.model.error import InputError
+from wirespeed.model.fact import HostFacts
+from wirespeed.model.observed import CannotTellError, known
+from wirespeed.model.spec.spec import Spec
+from wirespeed.runs.hosts_of_spec import readers_of
+from wirespeed.steps.firmware_settings import FirmwareSettings
+
+
+def export_hosts(spec: Spec, of: Format, names: Iterable[str]) -> Iterator[tuple[str, Exported]]:
+    """Read the named hosts, or their captures, and write each. Nothing is changed.
+
+    Raises InputError `formats.approach`, `formats.before_boot`, `formats.says_nothing`, `spec.*`,
+    and what a host cannot be reached for.
+    """
+    approach = catalog.approaches()[spec.approach]
+    if not approach.is_exported:
+        known = [name for name, one in catalog.approaches().items() if one.is_exported]
+        raise InputError(
+            "formats.approach",
+            where=spec.approach,
+            found="its switch and programs are in no format of another tool",
+            so="next to nothing of it could be written",
+            next=f"approach: {' or '.join(known)}; or `wirespeed plan --shell HOST`, a script",
+        )
+    chosen = {name: host for name, host in spec.hosts.items() if name in set(names)}
+    with readers_of(spec.model_copy(update={"hosts": chosen, "guests": {}})) as (facts, _):
+        for name in chosen:
+            result = exported(of, _wanted(spec, name, facts[name]))
+            if not result.files:
+                raise InputError(
+                    "formats.says_nothing",
+                    where=name,
+                    found="\n".join(result.unsaid) or "the spec wants nothing of this host",
+                    so=f"{of.name} can say nothing of it; no file was written",
+                    next="take another format, or leave the host out by --host",
+                )
+            yield name, result
+
+
+def _wanted(spec: Spec, name: str, host: HostFacts) -> WantedHost:
+    try:
+        steps = list(catalog.approaches()[spec.approach].steps(spec, name, host))
+    except CannotTellError as error:
+        raise InputError(
+            "formats.cannot_tell",
+            where=name,
+            found=error.reason,
+            so="what the spec wants of this host is not known",
+            next=error.would_tell,
+        ) from None
+    if any(isinstance(one.step, FirmwareSettings) for one in steps):
+        raise InputError(
+            "formats.before_boot",
+            where=name,
+            found="a card offers too few VFs until its firmware is told, and the host rebooted",
+            so="the files would be without VFs",
+            next="wirespeed apply SPEC, reboot, then export-spec again",
+        )
+    ports = (_port(name, host, address) for address in spec.hosts[name].ports)
+    return wanted_host(name, ports, steps)
+
+
+def _port(name: str, host: HostFacts, address: str) -> WantedPort:
+    """Give a port, with the PCI addresses of as many VFs as it can have, where they are known."""
+    vfs: tuple[str, ...] = ()
+    pf = host[Sriov].pfs.get(address)
+    if pf is not None:
+        with suppress(CannotTellError):
+            total = known(pf.total_vfs, f"VFs of {address}")
+            vfs = tuple(vf_address(pf, vf) for vf in range(total))
+    return WantedPort(address, netdev_of(host, name, address), vfs)
