@@ -6,6 +6,7 @@ import click
 
 from wirespeed.commands.described import Described
 from wirespeed.host.files import make_folder, make_result_folder, write_result
+from wirespeed.host.print_page import find_browser, print_page
 from wirespeed.measure.bench.run_folder import TRIALS, merged, read_records
 from wirespeed.model.error import InputError
 from wirespeed.model.trial import Record
@@ -24,7 +25,7 @@ from wirespeed.terminal import echo
 @click.command(
     cls=Described,
     reads="the files of the run",
-    changes="report.html, report.md and results.csv in its folder, or in --out",
+    changes="report.html, report.md and results.csv in its folder, or in --out; --pdf's file",
     codes={0: "written", 2: "bad input"},
 )
 @click.argument("folder", metavar="FOLDER|SPEC", type=click.Path(path_type=Path))
@@ -36,8 +37,16 @@ from wirespeed.terminal import echo
     metavar="published:1..6",
     help="A test of the report of DPDK 19.08: its figures are laid beside the run's.",
 )
+@click.option(
+    "--pdf",
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    help="Print the page to FILE too, by Chromium.",
+)
 @click.option("--out", type=click.Path(path_type=Path), help="Folder for the pages.")
-def report(folder: Path, against: Path | None, beside: str | None, out: Path | None) -> int:
+def report(
+    folder: Path, against: Path | None, beside: str | None, pdf: Path | None, out: Path | None
+) -> int:
     """Make the pages of a run again from its files, or show two runs side by side.
 
     FOLDER is a run folder of `wirespeed measure`. Of SPEC, or of the folder of its run, the page of
@@ -45,32 +54,40 @@ def report(folder: Path, against: Path | None, beside: str | None, out: Path | N
     `wirespeed measure`, and of a proof that has them.
     """
     test = _published(beside, against)
+    browser = None if pdf is None else find_browser()
+    page = _written(folder, against, test, out)
+    echo(f"report: {page}")
+    if browser is not None and pdf is not None:
+        print_page(browser, page, pdf)
+        echo(f"pdf: {pdf}")
+    return 0
+
+
+def _written(
+    folder: Path, against: Path | None, test: PublishedTest | None, out: Path | None
+) -> Path:
+    """Write the pages, and give the one to be read."""
     source = source_of(folder)
     if out is None and source.pages != source.folder:
         make_result_folder(source.pages)
     folder, out = source.folder, out or source.pages
     if is_proof(folder) and against is None:
         write_proof_reports(folder, out, test)
-        echo(f"report: {(out or folder) / 'report.html'}")
-        return 0
+        return out / "report.html"
     if is_comparison(folder) and against is None:
         if test is not None:
             raise no_bench(folder)
         write_comparison_reports(folder, out)
-        echo(f"report: {(out or folder) / 'report.html'}")
-        return 0
+        return out / "report.html"
     records = merged(_existing(folder))
     if against is None:
-        write_reports(folder, out or folder, test)
-        echo(f"report: {(out or folder) / 'report.html'}")
-        return 0
+        write_reports(folder, out, test)
+        return out / "report.html"
     page = page_document(build_comparison(records, merged(_existing(against))))
-    where = out or folder
-    make_folder(where)
-    write_result(where / "comparison.html", render_html(page))
-    write_result(where / "comparison.md", render_markdown(page))
-    echo(f"report: {where / 'comparison.html'}")
-    return 0
+    make_folder(out)
+    write_result(out / "comparison.html", render_html(page))
+    write_result(out / "comparison.md", render_markdown(page))
+    return out / "comparison.html"
 
 
 def _published(beside: str | None, against: Path | None) -> PublishedTest | None:

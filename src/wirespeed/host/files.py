@@ -84,7 +84,7 @@ def write_result(path: Path, text: str) -> None:
     What is not printable in it is written out, as by `write_text`. A link of that name is
     replaced, never followed. Raises InputError `file.unwritable`.
     """
-    _replace(path, printable(text), 0o666)
+    _replace(path, printable(text).encode(errors="replace"), 0o666)
 
 
 def write_private_result(path: Path, text: str) -> None:
@@ -92,7 +92,7 @@ def write_private_result(path: Path, text: str) -> None:
 
     Raises InputError `file.unwritable`.
     """
-    _replace(path, printable(text), 0o600)
+    _replace(path, printable(text).encode(errors="replace"), 0o600)
 
 
 def copy_folder(source: Path, destination: Path) -> None:
@@ -160,16 +160,24 @@ def write_whole(path: Path, text: str) -> None:
 
     Raises InputError `file.unwritable`.
     """
-    _replace(path, text, 0o600)
+    _replace(path, text.encode(errors="replace"), 0o600)
 
 
-def _replace(path: Path, text: str, mode: int) -> None:
+def write_bytes(path: Path, data: bytes, mode: int) -> None:
+    """Write a file that is no text, whole or not at all, with `mode` less the umask.
+
+    Raises InputError `file.unwritable`.
+    """
+    _replace(path, data, mode)
+
+
+def _replace(path: Path, data: bytes, mode: int) -> None:
     draft = path.with_name(f".{path.name[:100]}.{secrets.token_hex(6)}")
     try:
         # `mode` less the umask: a new file, no link of that name.
         fd = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode)
         with os.fdopen(fd, "wb") as file:
-            file.write(text.encode(errors="replace"))
+            file.write(data)
             file.flush()
             os.fsync(fd)
         draft.replace(path)
