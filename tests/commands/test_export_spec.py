@@ -1,5 +1,6 @@
 """`wirespeed export-spec`: captures in, files of another tool out, and what they do not say."""
 
+import os
 import stat
 from pathlib import Path
 
@@ -30,7 +31,19 @@ def test_files_are_written_for_each_host_and_the_rest_is_listed(tmp_path: Path):
     assert done.stdout == "".join(f"written: {path}\n" for path in paths)
     assert "  enp3s0f0np0: combined channels 4\n" in done.stderr
     assert [f"192.168.9.{n}" in path.read_text() for n, path in enumerate(paths, 1)] == [True] * 2
-    assert {stat.S_IMODE(path.stat().st_mode) for path in paths} == {0o600}
+
+
+@pytest.mark.parametrize(("form", "others_may"), [("netplan", 0), ("networkd", stat.S_IROTH)])
+def test_networkd_can_read_its_files_as_its_own_user_and_netplans_are_roots(
+    form: str, others_may: int, tmp_path: Path
+):
+    before = os.umask(0o022)
+    try:
+        run(spec_file(tmp_path, CABLE), "--as", form, "--out", str(tmp_path / "out"))
+    finally:
+        os.umask(before)
+    found = {path.stat().st_mode & 0o077 & stat.S_IRWXO for path in (tmp_path / "out").glob("*/*")}
+    assert found == {others_may}
 
 
 def test_one_host_is_printed(tmp_path: Path):

@@ -7,7 +7,7 @@ import click
 from wirespeed.commands.described import Described
 from wirespeed.formats.every import FORMATS
 from wirespeed.formats.form import Exported
-from wirespeed.host.files import make_folder, write_whole
+from wirespeed.host.files import make_folder, write_result, write_whole
 from wirespeed.runs.export_spec import export_hosts
 from wirespeed.runs.hosts_of_spec import read_spec
 from wirespeed.terminal import echo
@@ -16,7 +16,7 @@ from wirespeed.terminal import echo
 @click.command(
     cls=Described,
     reads="the hosts of SPEC, or their captures",
-    changes="nothing on hosts; the files below --out, readable by their owner alone",
+    changes="nothing on hosts; the files below --out",
     codes={0: "written; what could not be is listed", 2: "bad input, or a host was not read"},
 )
 @click.argument("spec", type=click.Path(path_type=Path))
@@ -42,6 +42,8 @@ def export_spec(spec: Path, form: str, host: str | None, out: Path | None) -> No
     wanted = read_spec(spec)
     if host is not None and host not in wanted.hosts:
         raise click.BadParameter(f"no host {host!r} in the spec", param_hint="--host")
+    # systemd-networkd reads its files as a user of its own.
+    write = write_whole if FORMATS[form].is_private else write_result
     names = [host] if host else list(wanted.hosts)
     # All of them, before the first is written.
     for name, result in list(export_hosts(wanted, FORMATS[form], names)):
@@ -50,7 +52,7 @@ def export_spec(spec: Path, form: str, host: str | None, out: Path | None) -> No
                 echo(f"# ==> {name}/{path} <==\n{text}", nl=False)
             else:
                 make_folder(out / name)
-                write_whole(out / name / path, text)
+                write(out / name / path, text)
                 echo(f"written: {out / name / path}")
         _list(name, result, form)
 

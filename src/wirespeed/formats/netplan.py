@@ -70,4 +70,4 @@ def _tagged(host: WantedHost, port: WantedPort) -> list[tuple[int, str, int]]:
     return found
 
 
-FORMAT = Format("netplan", _write, WHY)
+FORMAT = Format("netplan", _write, WHY, is_private=True)
