@@ -52,6 +52,53 @@ def test_a_spec_that_one_of_them_cannot_carry_out_is_refused_for_all(tmp_path: P
     assert not (tmp_path / "spec.yaml.compare").exists()
 
 
+WITHOUT_GUESTS = {
+    "none": {},
+    "wsl2": {"underlay": {"subnet": "192.168.9.0/24", "mtu": 9000}},
+    "esxi": {"esxi": {"parameters": {"max_vfs": "1,1"}}},
+    "dpdk": {
+        "dpdk": {"way_back": "same", "hugepages": {"page_kib": 1048576, "count": 64}},
+        "measure": {"rfc2544": {"frame_bytes": [64], "flows": 100}},
+    },
+}  # fmt: skip
+ROLES = {"alpha": {"role": "tester", "cores": "2-3"}, "beta": {"role": "dut", "cores": "2-3"}}
+
+
+@pytest.mark.parametrize("approach", WITHOUT_GUESTS)
+def test_a_spec_without_networks_of_guests_is_refused_with_the_reason(
+    tmp_path: Path, approach: str
+):
+    hosts = {
+        name: {
+            "reach": f"ssh://{name}.invalid", "ports": ["0000:01:00.0"],
+            **(ROLES[name] if approach == "dpdk" else {}),
+        }
+        for name in ROLES
+    }  # fmt: skip
+    path = tmp_path / "spec.yaml"
+    path.write_text(json.dumps({"hosts": hosts, "approach": approach, **WITHOUT_GUESTS[approach]}))
+    for named in ((), ("--approaches", "legacy-vlan")):
+        with pytest.raises(InputError) as caught:
+            compare.main([str(path), "--yes", *named], standalone_mode=False)
+        assert (caught.value.what, caught.value.where) == ("spec.not_comparable", str(path))
+        assert f"approach: {approach} makes no network of guests" in caught.value.found
+        assert "a spec of legacy-vlan, ovs-dpdk, ovs-tc" in caught.value.next
+    assert [one.name for one in tmp_path.iterdir()] == ["spec.yaml"]
+
+
+@pytest.mark.parametrize("approach", WITHOUT_GUESTS)
+def test_an_approach_without_networks_of_guests_is_refused_with_the_reason(
+    tmp_path: Path, approach: str
+):
+    done = CliRunner().invoke(
+        cli, ["compare", written(tmp_path), "--approaches", f"legacy-vlan,{approach}"]
+    )
+    assert done.exit_code == 2
+    text = " ".join(done.output.split())
+    assert "each once, of legacy-vlan, ovs-dpdk, ovs-tc" in text
+    assert f"approach: {approach} makes no network of guests" in text
+
+
 def test_approaches_whose_hosts_are_not_reached_stand_on_the_page_with_the_reason(tmp_path: Path):
     argv = [written(tmp_path), "--approaches", "legacy-vlan,ovs-tc", "--yes"]
     assert compare.main(argv, standalone_mode=False) == 1

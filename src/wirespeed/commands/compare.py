@@ -15,7 +15,7 @@ from wirespeed.model.spec.members import read_spec_data
 from wirespeed.model.spec.spec import Spec
 from wirespeed.report.comparison import Comparison
 from wirespeed.report.comparison_choice import choose
-from wirespeed.report.comparison_features import comparable
+from wirespeed.report.comparison_features import comparable, why_not
 from wirespeed.report.diagnosis_text import WIDTH
 from wirespeed.report.proof_answer import is_proven
 from wirespeed.report.proof_page import Proof
@@ -69,10 +69,12 @@ def compare(spec: Path, approaches: str, yes: bool, out: Path | None, breaks_loc
     """Prove a spec by several approaches in turn, and show them side by side on one page.
 
     Each approach is applied, measured and undone before the next one; the word after `approach:` in
-    the spec is not used. If one cannot be applied, the page says why, and the others follow. If
-    compare itself is killed, `wirespeed undo SPEC` takes back what it left.
+    the spec is not used, save that a spec that makes no networks of guests is refused. If one
+    cannot be applied, the page says why, and the others follow. If compare itself is killed,
+    `wirespeed undo SPEC` takes back what it left.
     """
     given = read_spec(spec)
+    refuse_without_guests(given, spec)
     specs = {approach: _spec_of(given, approach) for approach in _named(approaches)}
     folder, pages = out or compare_folder(spec), out or compare_pages(spec)
     refuse_what_stands(folder, run_folder(spec), spec)
@@ -125,10 +127,23 @@ def _named(text: str) -> list[str]:
     names = [name.strip() for name in text.split(",")]
     unknown = [name for name in names if name not in comparable()]
     if unknown or len(set(names)) < len(names):
+        why = "".join(f"; {reason}" for name in unknown if (reason := why_not(name)))
         raise click.BadParameter(
-            f"{text!r}: each once, of {', '.join(comparable())}", param_hint="--approaches"
+            f"{text!r}: each once, of {', '.join(comparable())}{why}", param_hint="--approaches"
         )
     return names
+
+
+def refuse_without_guests(spec: Spec, path: Path) -> None:
+    """Raise InputError `spec.not_comparable` where its approach has nothing to compare."""
+    if reason := why_not(spec.approach):
+        raise InputError(
+            "spec.not_comparable",
+            where=str(path),
+            found=reason,
+            next=f"compare takes a spec of {', '.join(comparable())}, with networks and guests; "
+            "`wirespeed plan SPEC` says what this one does by itself",
+        )
 
 
 def _spec_of(spec: Spec, approach: str) -> Spec:

@@ -14,6 +14,17 @@ def comparable() -> tuple[str, ...]:
     return tuple(name for _, name in sorted(found))
 
 
+def why_not(approach: str) -> str:
+    """Say why one cannot be compared; empty where it can, or where there is no such approach."""
+    found = approaches().get(approach)
+    if found is None or found.comparison is not None:
+        return ""
+    return (
+        f"approach: {approach} makes no network of guests, and networks of guests are what is "
+        "compared"
+    )
+
+
 def simplest_first() -> tuple[str, ...]:
     """Give them by how much there is to install, to keep running and to understand."""
     return tuple(sorted(comparable(), key=lambda name: traits_of(name).simplicity))
