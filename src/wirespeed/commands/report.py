@@ -26,7 +26,7 @@ from wirespeed.terminal import echo
     cls=Described,
     reads="the files of the run",
     changes="report.html, report.md and results.csv in its folder, or in --out; --pdf's file",
-    codes={0: "written", 2: "bad input"},
+    codes={0: "written", 2: "bad input, or a page that is written and could not be printed"},
 )
 @click.argument("folder", metavar="FOLDER|SPEC", type=click.Path(path_type=Path))
 @click.option(
