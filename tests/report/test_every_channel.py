@@ -103,6 +103,19 @@ def test_what_prometheus_gets_shows_nothing_as_it_came(call: Call, tmp_path: Pat
     assert_harmless(textfile.read_bytes(), "textfile", planted=False)
 
 
+@pytest.mark.parametrize("format_", ["netplan", "networkd", "nmstate", "sriov-operator"])
+def test_a_spec_in_another_format_shows_nothing_as_it_came(
+    format_: str, call: Call, tmp_path: Path
+):
+    capture, spec = tmp_path / "alpha.txt", tmp_path / "spec.yaml"
+    capture.write_text(harmful_capture())
+    hosts = {"alpha": {"reach": str(capture), "ports": ["0000:03:00.0"]}}
+    underlay = {"subnet": "192.168.9.0/24", "mtu": 9000}
+    spec.write_text(json.dumps({"hosts": hosts, "approach": "none", "underlay": underlay}))
+    _, out, err = call("export-spec", spec, "--as", format_)
+    assert_harmless(out + err, f"export-spec {format_}", planted=False)
+
+
 @pytest.mark.parametrize("options", [(), ("--verbose",), ("--json",), ("two",)])
 def test_an_answer_full_of_it_shows_nothing_as_it_came(
     options: tuple[str, ...], call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
