@@ -3,6 +3,7 @@
 import sys
 
 import pytest
+from pydantic_core import SchemaValidator, core_schema
 
 from wirespeed import cli
 
@@ -27,3 +28,26 @@ def test_a_fault_of_ours_is_no_answer(
     assert err.startswith(f"ERROR internal.error plan\n  found   {type(fault).__name__}:")
     assert "Traceback" in err and "in fail" in err
     assert "\x1b" not in err
+
+
+class Interrupting:
+    """A value whose text cannot be made, as ^C comes in the midst of it."""
+
+    def __repr__(self) -> str:
+        raise KeyboardInterrupt
+
+
+def test_a_stop_while_modules_are_loaded_is_a_stop(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    """pydantic makes an error of its own of what comes while it makes a type."""
+
+    def loads(**_: object) -> None:
+        SchemaValidator(core_schema.literal_schema([Interrupting()]))
+
+    monkeypatch.setattr(cli.cli, "main", loads)
+    monkeypatch.setattr(sys, "argv", ["wirespeed", "measure"])
+    with pytest.raises(SystemExit) as ended:
+        cli.main()
+    assert ended.value.code == 130
+    assert capsys.readouterr().err.startswith("stopped; what was measured is kept")

@@ -88,17 +88,33 @@ def main() -> NoReturn:
         sys.exit(error.exit_code)
     except (click.exceptions.Abort, KeyboardInterrupt):
         # click makes the one of the other, and ends the line that ^C stands in.
-        echo("stopped" + KEPT.get(next(iter(sys.argv[1:2]), ""), ""), err=True)
-        sys.exit(130)
+        _end_as_stopped()
     except click.ClickException as error:
         said = io.StringIO()
         error.show(said)
         echo(said.getvalue(), err=True, nl=False)
         sys.exit(2)
     except Exception as error:
+        if _is_of_interrupt(error):
+            _end_as_stopped()
         echo(internal_error(error), err=True)
         raise SystemExit(INTERNAL_ERROR) from error
     sys.exit(code if isinstance(code, int) else 0)
+
+
+def _end_as_stopped() -> NoReturn:
+    echo("stopped" + KEPT.get(next(iter(sys.argv[1:2]), ""), ""), err=True)
+    sys.exit(130)
+
+
+def _is_of_interrupt(error: Exception) -> bool:
+    """Tell whether it is what became of a ^C while types were being made, as modules are loaded.
+
+    pydantic makes an error of any exception there, and keeps its name at the end of the text alone.
+    """
+    return type(error).__name__ == "SchemaError" and str(error).rstrip().endswith(
+        "KeyboardInterrupt:"
+    )
 
 
 def _raise_interrupt(*_: object) -> NoReturn:
