@@ -7,6 +7,7 @@ import os
 import shutil
 import signal
 import tempfile
+import time
 from itertools import count
 from pathlib import Path
 
@@ -15,6 +16,8 @@ import pytest
 from wirespeed.apply import host_copy_script
 
 STATE = pytest.StashKey[Path]()
+RARE_UNTIL = "WIRESPEED_RARE_UNTIL"
+"""Seconds since 1970, after which no rare test begins: `scripts/test.sh` sets it for CI."""
 HOSTS = count()
 
 # Shows what an assertion of these compared, though they are no tests themselves.
@@ -53,6 +56,14 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_unconfigure(config: pytest.Config) -> None:
     """Remove it."""
     shutil.rmtree(config.stash[STATE], ignore_errors=True)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Leave rare tests out when their time is over, and say so: a slow day is no failure."""
+    until = os.environ.get(RARE_UNTIL)
+    if until and item.get_closest_marker("rare") and time.time() > float(until):
+        pytest.skip(f"rare, and the time for what is rare is over ({RARE_UNTIL})")
 
 
 @pytest.fixture(autouse=True)
