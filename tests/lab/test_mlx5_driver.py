@@ -20,7 +20,7 @@ from wirespeed.steps.mtu import Mtu
 from wirespeed.steps.pause import Pause
 from wirespeed.steps.rings import Rings
 
-pytestmark = [pytest.mark.machines, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.machines, pytest.mark.timeout(900)]
 NETDEV = "enp1s0"
 STEPS: tuple[Step, ...] = (
     Channels(netdev=NETDEV, combined=1),

@@ -17,7 +17,7 @@ from wirespeed.host.clock import Deadline, sleep_s
 pytestmark = [
     pytest.mark.sshd,
     pytest.mark.rare,
-    pytest.mark.timeout(600),
+    pytest.mark.timeout(1500),
     pytest.mark.skipif(os.geteuid() != 0, reason="network namespaces need root"),
 ]
 COUNT = 20
