@@ -114,7 +114,7 @@ class NamespaceHosts:
                  SET_UP, *words],
                 stdin=subprocess.DEVNULL,
             )  # fmt: skip
-        deadline = Deadline(30)
+        deadline = Deadline(120)
         for name in self.names:
             while not Path(self._folder / f"{name}.log").exists() or (
                 "listening" not in (self._folder / f"{name}.log").read_text()

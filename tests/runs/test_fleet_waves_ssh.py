@@ -56,7 +56,7 @@ def has_begun(folder: Path, wave: int) -> bool:
 def killed_in(hosts: NamespaceHosts, folder: Path, wave: int, *words: str) -> None:
     """Start it, and kill it as soon as a host of that wave has begun to change."""
     process = hosts.controller("fleet", "apply", *words)
-    deadline = Deadline(90)
+    deadline = Deadline(300)
     try:
         while True:
             assert not deadline.expired and process.poll() is None, process.communicate()
@@ -67,7 +67,7 @@ def killed_in(hosts: NamespaceHosts, folder: Path, wave: int, *words: str) -> No
         process.kill()
         process.communicate()
     # `ip netns exec` becomes the program itself: what was killed is the controller.
-    hosts.let_pass(TRY_S, 60)
+    hosts.let_pass(TRY_S, 300)
 
 
 def at_start_or_goal(hosts: NamespaceHosts) -> set[str]:
