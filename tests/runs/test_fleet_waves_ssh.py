@@ -117,7 +117,7 @@ def test_fleet_waves_end_at_start_or_goal_whatever_happens(hosts: NamespaceHosts
     assert code == 0, output
     assert at_start_or_goal(hosts) == first | second | third
     # Confirmed: no timer is left that takes it back.
-    hosts.let_pass(TRY_S, 20)
+    hosts.let_pass(TRY_S, 120)
     assert at_start_or_goal(hosts) == first | second | third
     code, output = hosts.ran("fleet", "status", str(folder))
     assert code == 0, output
