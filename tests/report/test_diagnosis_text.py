@@ -4,7 +4,7 @@ import pytest
 
 from wirespeed.model.bound import Bound, BoundUnit, Limit
 from wirespeed.model.ceiling import Direction, Ledger
-from wirespeed.model.finding import Evidence, Finding, Severity
+from wirespeed.model.finding import ByHand, Danger, Evidence, Finding, Remedy, Severity
 from wirespeed.model.question import Question
 from wirespeed.report.diagnosis_text import Line, diagnosis_lines
 from wirespeed.report.diagnosis_view import shared_findings
@@ -220,16 +220,32 @@ def test_a_mistake_of_ours_and_a_capture_that_was_cut_off_are_never_left_out():
     ]
 
 
-def test_notes_are_named_until_more_is_asked_for():
+def test_a_note_has_its_meaning_and_its_remedy_and_no_evidence_until_more_is_asked_for():
     notes = [finding(severity=Severity.NOTE, where=f"eth{n}") for n in range(6)]
     brief, full = (text(list(diagnosis_lines(diagnosis(*notes), verbose=v))) for v in (False, True))
     assert "alpha: nothing found but 6 notes" in brief
-    assert "\n6 notes: --verbose shows what they mean\n" in brief
-    assert "\n  pcie.width_below_capability eth0, eth1, eth2, eth3 and 2 more\n" in brief
+    assert "\n6 notes: --verbose shows the evidence\n" in brief
+    assert (
+        "\n  pcie.width_below_capability eth0, eth1, eth2, eth3 and 2 more: the link moves\n"
+        "  4/16 of what the card could\n    next: reseat the card\n"
+    ) in brief
     assert ("x4 now" in brief, "x4 now" in full) == (False, True)
-    assert "\n1 note: --verbose shows what it means\n" in text(
+    assert "\n1 note: --verbose shows the evidence\n" in text(
         list(diagnosis_lines(diagnosis(*notes[:1])))
     )
+
+
+def test_of_many_notes_the_last_ones_are_named_alone():
+    notes = [finding(severity=Severity.NOTE, rule=f"a.note{n}") for n in range(8)]
+    brief = text(list(diagnosis_lines(diagnosis(*notes))))
+    assert "\n  a.note5 enp59s0: the link moves" in brief
+    assert "\n  a.note6 enp59s0\n  a.note7 enp59s0\n" in brief
+
+
+def test_what_the_remedy_of_a_note_may_break_is_said_beside_it():
+    danger = Remedy(text="train it", danger=Danger.DROPS_LINK, by_hand=ByHand.NO_UNDO)
+    note = finding(severity=Severity.NOTE, remedies=(danger,))
+    assert "    next: train it (DROPS THE LINK)\n" in text(list(diagnosis_lines(diagnosis(note))))
 
 
 def test_a_host_is_described_in_one_line_and_its_first_ports_in_one_each():

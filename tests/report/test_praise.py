@@ -5,7 +5,7 @@ import pytest
 from report.diagnoses import ceilings, diagnosis, finding, verdict
 from wirespeed.model.ceiling import Ledger
 from wirespeed.model.finding import Diagnosis, Severity
-from wirespeed.model.question import Question
+from wirespeed.model.question import Purpose, Question
 from wirespeed.report.diagnosis_hosts import summary_lines
 from wirespeed.report.diagnosis_text import diagnosis_lines
 from wirespeed.report.diagnosis_view import bound_texts
@@ -60,6 +60,15 @@ def test_a_port_without_a_link_carries_nothing_whatever_else_was_found():
             {"verdicts": (verdict(rule="errors.port_buffer", where="p0"),)},
             "could not be determined: errors.port_buffer",
         ),
+        ({"findings": (note("driver.refused", "0000:5e:00.1"),)}, "see driver.refused"),
+        ({"findings": (note("bond.link_flaps", "bond0"),)}, "see bond.link_flaps"),
+        (
+            {
+                "question": Question(purpose=Purpose.DPDK),
+                "verdicts": (verdict(rule="memory.no_hugepages", where="alpha"),),
+            },
+            "could not be determined: memory.no_hugepages",
+        ),
     ],
 )
 def test_what_is_doubtful_withholds_praise_and_is_named(differs: dict[str, object], reason: str):
@@ -72,6 +81,10 @@ def test_what_is_doubtful_withholds_praise_and_is_named(differs: dict[str, objec
     [
         {"findings": (note("memory.swapping"),)},
         {"verdicts": (verdict(rule="cpu.turbo_off", where="p0"),)},
+        {
+            "question": Question(purpose=Purpose.TCP),
+            "verdicts": (verdict(rule="memory.no_hugepages", where="alpha"),),
+        },
         {
             "ledgers": (
                 Ledger(

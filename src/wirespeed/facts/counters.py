@@ -164,7 +164,8 @@ def _reading(capture: Capture, netdev: str, driver: str | None, again: str) -> _
     uptime_s = None
     if isinstance(own, Known):
         for match in _known_lines(driver if driver in BY_DRIVER else None).finditer(own.value):
-            values[match[1]] = int(match[match.re.groups])
+            # A driver that has a block for each queue gives the same names in each.
+            values[match[1]] = values.get(match[1], 0) + int(match[match.re.groups])
     if isinstance(shared, Known):
         for line in shared.value.splitlines():
             name, _, count = line.partition(" ")

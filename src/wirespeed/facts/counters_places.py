@@ -96,13 +96,23 @@ _MLX5 = (
 _I40E = (
     *_TRAFFIC,
     _row(Place.PORT_BUFFER, r"port\.rx_(dropped|discards)"),
+    _row(Place.NO_RECEIVE_BUFFER, "rx_missed_errors", "rx_dropped"),
     _row(Place.NO_MEMORY, "rx_(pg_)?alloc_fail"),
     _row(Place.PHYSICAL, r"port\.rx_crc_errors"),
     _row(Place.PAUSE_RECEIVED, r"port\.(link_xoff_rx|rx_priority_[0-7]_xoff)"),
     _row(Place.PAUSE_SENT, r"port\.(link_xoff_tx|tx_priority_[0-7]_xoff)"),
 )
 """drivers/net/ethernet/intel/i40e/i40e_ethtool.c: `port.` is the port's own, before any queue;
-`rx_dropped` became `rx_discards` in 2023. XON ends a pause and is none."""
+`rx_dropped` became `rx_discards` in 2023. XON ends a pause and is none. What a function drops
+because a queue has no descriptor is `rx_missed_errors` since Linux 6.7 (commit *i40e: Add
+rx_missed_errors for buffer exhaustion*), and was `rx_dropped` before, with frames that are too long
+for the port since 5.19 (commit *i40e: Fix dropped jumbo frames statistics*)."""
+
+_IAVF = (
+    *_TRAFFIC,
+    _row(Place.NO_RECEIVE_BUFFER, "rx_discards"),
+)
+"""drivers/net/ethernet/intel/iavf/iavf_ethtool.c: the PF tells its VF what its queues dropped."""
 
 _ICE = (
     *_TRAFFIC,
@@ -140,6 +150,23 @@ _IGB = (
 """drivers/net/ethernet/intel/igb/igb_ethtool.c. `rx_no_buffer_count` is no loss: the frame waits in
 the packet buffer."""
 
+_E1000E = (
+    *_TRAFFIC,
+    _row(Place.PORT_BUFFER, "rx_missed_errors"),
+    _row(Place.NO_MEMORY, "alloc_rx_buff_failed"),
+    _row(Place.PHYSICAL, "rx_crc_errors"),
+    _row(Place.PAUSE_RECEIVED, "rx_flow_control_xoff"),
+    _row(Place.PAUSE_SENT, "tx_flow_control_xoff"),
+)
+"""drivers/net/ethernet/intel/e1000e/ethtool.c: as igb, but one counter of allocations for all."""
+
+_VMXNET3 = (
+    *_TRAFFIC,
+    _row(Place.NO_RECEIVE_BUFFER, "pkts rx OOB"),
+    _row(Place.NO_MEMORY, "rx buf alloc fail"),
+)
+"""drivers/net/vmxnet3/vmxnet3_ethtool.c: out of buffers; each name stands once for each queue."""
+
 _BNXT = (
     *_TRAFFIC,
     _row(Place.NO_RECEIVE_BUFFER, "rx_total_ring_discards", r"\[\d+\]: rx_discards"),
@@ -157,8 +184,10 @@ CONTAINED: dict[str, frozenset[Place]] = {
 }
 """Places whose frames a counter of received frames already holds. `rx_packets_phy` is what the
 wire brought whole (802_3_cntrs, a_frames_received_ok, in mlx5/core/en_stats.c): what the card
-drops afterwards is in it, a frame with a wrong check sum is not. Counters of the queues, which all
-other rows count by, hold what a driver was given, and none of what was lost before."""
+drops afterwards is in it, a frame with a wrong check sum is not. Counters of the queues, which the
+other rows count by, hold what a driver was given, and none of what was lost before; of i40e and ice
+`netdev/rx_packets` is the driver's own sum over its rings (i40e_get_netdev_stats_struct,
+ice_update_vsi_ring_stats), of ixgbe too (ixgbe_get_stats64)."""
 
 BY_DRIVER: dict[str, tuple[Row, ...]] = {
     "mlx5_core": _MLX5,
@@ -167,7 +196,9 @@ BY_DRIVER: dict[str, tuple[Row, ...]] = {
     "ixgbe": _IXGBE,
     "igb": _IGB,
     "igc": _IGB,
-    "e1000e": _IGB,
+    "e1000e": _E1000E,
+    "iavf": _IAVF,
+    "vmxnet3": _VMXNET3,
     "bnxt_en": _BNXT,
 }
 

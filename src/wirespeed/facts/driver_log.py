@@ -5,7 +5,15 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import ClassVar, Self
 
-from wirespeed.facts.module import COMPLAINTS, DRIVERS_TOO, REFUSALS, VF_REFUSALS, VFS_TOO, log_of
+from wirespeed.facts.module import (
+    COMPLAINTS,
+    DRIVERS_TOO,
+    LAG_WORDS,
+    REFUSALS,
+    VF_REFUSALS,
+    VFS_TOO,
+    log_of,
+)
 from wirespeed.facts.ports import Ports
 from wirespeed.model.capture import Capture
 from wirespeed.model.fact import Fact
@@ -20,6 +28,8 @@ HARMLESS = re.compile(r"\bBAR 6\b|\[io\b")
 """BAR 6 is the option ROM, which nothing reads after the BIOS; no card of today needs I/O ports."""
 REFUSAL = re.compile("|".join(REFUSALS))
 VF_REFUSAL = re.compile("|".join(VF_REFUSALS))
+LAG = re.compile("|".join(LAG_WORDS))
+LAG_FAILED = re.compile(LAG_WORDS[1])
 PACKAGE_LOADED = re.compile(r"DDP package.*(?:successfully loaded|already present)")
 PACKAGE = re.compile(r"[Ss]afe [Mm]ode|DDP package")
 """What ice says of its package before it has it, or has it again, is of the past."""
@@ -36,6 +46,8 @@ class DriverLog(Fact):
     refusals: dict[str, tuple[str, ...]]
     vf_refusals: dict[str, tuple[str, ...]]
     """What the driver of a PF refused to its VFs, by the PF's address."""
+    lag: dict[str, tuple[str, ...]]
+    """What mlx5 said of hardware LAG, by the address of the card's first port; each word once."""
     log: Observed[str]
     """Known when the kernel's messages could be read; those at boot may be gone from them."""
     vf_log: Observed[str]
@@ -56,6 +68,7 @@ class DriverLog(Fact):
         return cls(
             refusals=_by_address((line for line in lines if _refuses(line, bare)), addresses),
             vf_refusals=_by_address(filter(VF_REFUSAL.search, lines), addresses),
+            lag=_by_address(filter(LAG.search, lines), addresses),
             log=log,
             vf_log=vf_log,
         )
@@ -67,6 +80,15 @@ class DriverLog(Fact):
     def of_vfs(self, port: Port) -> Observed[tuple[str, ...]]:
         """Give what the port's driver refused to its VFs; Absent: nothing."""
         return _found(self.vf_refusals, port, self.vf_log)
+
+    def is_lag_active(self, addresses: Iterable[str]) -> Known[bool] | None:
+        """Whether the last attempt to make ports one succeeded; None: the log tells of none.
+
+        The driver says which port carries what before it asks the firmware, and then only if that
+        failed.
+        """
+        said = [line for address in addresses for line in self.lag.get(address, ())]
+        return Known(not LAG_FAILED.search(said[-1]), "dmesg") if said else None
 
     def has_no_room_for_vfs(self, address: str) -> bool:
         """Whether the kernel found no room for the BARs of a function's VFs."""
@@ -107,7 +129,10 @@ def _by_address(lines: Iterable[str], addresses: Iterable[str]) -> dict[str, tup
                 before = found.get(address, {})
                 found[address] = {k: v for k, v in before.items() if not PACKAGE.search(k)}
                 continue
-            found.setdefault(address, {})[CHANGING.sub("", line)] = _message(line)
+            messages = found.setdefault(address, {})
+            # The newest stands last, also where it was said before.
+            messages.pop(CHANGING.sub("", line), None)
+            messages[CHANGING.sub("", line)] = _message(line)
     return {address: tuple(messages.values()) for address, messages in found.items() if messages}
 
 

@@ -29,6 +29,9 @@ REFUSALS = (
     r"DDP package.*(successfully loaded|already present)",  # ice: it is out of Safe Mode again
 )  # fmt: skip
 """What drivers and PCI say of a card that they refuse: read with the rest, for driver_log."""
+LAG_WORDS = (r"lag map port", r"Failed to (create|activate|deactivate) .*LAG")
+"""What mlx5 says when it makes two ports one, or cannot (mlx5/core/lag/lag.c): also for driver_log.
+A kernel before 5.19 tells it nowhere else."""
 VF_REFUSALS = (
     r"VF[- ]?[0-9]* ?is not trusted", r"Unprivileged VF",  # i40e, ice: virtchnl
     r"override administratively set", r"administratively denied",  # ixgbe, igb, i40e, ice
@@ -98,7 +101,7 @@ module_messages() {
 	printf '%s\\n' "$said" | grep -avE 'OFTEN' | tail -n 200
 }
 show module-messages - module_messages
-""".replace("COMPLAINTS", "|".join((*COMPLAINTS, *REFUSALS, *VF_REFUSALS)))
+""".replace("COMPLAINTS", "|".join((*COMPLAINTS, *REFUSALS, *LAG_WORDS, *VF_REFUSALS)))
     script = script.replace("OFTEN", "|".join((SYNDROME, *VF_REFUSALS)))
     script = script.replace("DRIVERS_TOO", DRIVERS_TOO).replace("VFS_TOO", VFS_TOO)
 

@@ -38,7 +38,7 @@ from wirespeed.report.praise import PRAISE
 from wirespeed.report.text_lines import columns_of, wrapped, wrapped_command
 
 WIDTH = 80
-BRIEF_PORTS, BRIEF_REASONS, BRIEF_COMMANDS, BRIEF_PLACES = 4, 5, 3, 4
+BRIEF_PORTS, BRIEF_REASONS, BRIEF_COMMANDS, BRIEF_PLACES, BRIEF_NOTES = 4, 5, 3, 4, 6
 """How many are shown without --verbose."""
 COMMAND_CHARACTERS = 2000
 INDENT = " " * 4
@@ -130,19 +130,25 @@ def _finding(number: int, shared: Shared, unit: LoadUnit, width: int) -> Iterato
 
 
 def _notes(notes: Sequence[Finding], width: int) -> Iterator[Line]:
-    """Name them: a list that is short is read."""
+    """Say what each of the first means and what helps, without its evidence; name the others."""
     if not notes:
         return
     yield Line("")
-    count, mean = (
-        ("1 note", "it means") if len(notes) == 1 else (f"{len(notes)} notes", "they mean")
-    )
-    yield Line(f"{count}: --verbose shows what {mean}", "note")
-    by_rule: dict[str, list[str]] = {}
+    count = "1 note" if len(notes) == 1 else f"{len(notes)} notes"
+    yield Line(f"{count}: --verbose shows the evidence", "note")
+    alike: dict[tuple[str, str, str], list[str]] = {}
     for note in notes:
-        by_rule.setdefault(note.rule, []).append(note.where)
+        first = "".join(f"next: {remedy_text(r.text, r.danger)}" for r in note.remedies[:1])
+        alike.setdefault((note.rule, note.so, first), []).append(note.where)
+    for (rule, so, helps), places in list(alike.items())[:BRIEF_NOTES]:
+        yield from _text(f"{shown(rule)} {shown(_places(places))}: {shown(so)}", width, "  ")
+        yield from _text(shown(helps), width, INDENT) if helps else ()
+    by_rule: dict[str, list[str]] = {}
+    for (rule, _, _), places in list(alike.items())[BRIEF_NOTES:]:
+        by_rule.setdefault(rule, []).extend(places)
     for rule, places in by_rule.items():
-        yield from _text(f"{shown(rule)} {shown(_places(places))}", width, "  ")
+        names = tuple(dict.fromkeys(places))
+        yield from _text(f"{shown(rule)} {shown(_places(names))}", width, "  ")
 
 
 def _places(places: Sequence[str]) -> str:

@@ -4,9 +4,11 @@ from collections.abc import Iterator
 
 from wirespeed.ceilings.share import LOST_FORMULA, frames_lost
 from wirespeed.facts.counters import Counters, Place
-from wirespeed.facts.counters_loss import loss_at
+from wirespeed.facts.counters_loss import SHOWN, loss_at
+from wirespeed.facts.queues import Queues
 from wirespeed.model.ceiling import Direction
-from wirespeed.model.finding import ByHand, Finding, Remedy
+from wirespeed.model.finding import ByHand, Evidence, Finding, Remedy
+from wirespeed.model.observed import Known
 from wirespeed.model.rule import PortExam, PortRule
 
 
@@ -14,15 +16,15 @@ def _check(exam: PortExam) -> Iterator[Finding]:
     loss = loss_at(exam.host[Counters], exam.port, Place.TRANSMIT, Place.SENT)
     if loss is None:
         return
+    not_it = tuple(_acquitted(exam)) if loss.now else ()
+    left = [text for name, text in SUSPECTS.items() if name not in dict(not_it)]
     yield exam.finding(
         loss.severity,
-        loss.evidence,
+        (*loss.evidence, *(evidence for _, evidence in not_it)),
         so=f"frames {loss.are} dropped on their way out, after the stack believed them sent",
         remedies=(
             Remedy(
-                text="look whether pause frames hold the port back, whether the link went down, "
-                "and whether the transmit rings are small; a frame longer than the card's MTU is "
-                "dropped here too",
+                text=f"find what drops them: {', '.join(left)}",
                 by_hand=ByHand.FIND_FIRST,
             ),
         ),
@@ -31,6 +33,28 @@ def _check(exam: PortExam) -> Iterator[Finding]:
         ),
         unpriced=loss.unpriced,
     )
+
+
+SUSPECTS = {
+    "pause": "pause frames that hold the port back",
+    "rings": "transmit rings that are small",
+    "link": "a link that goes down at times",
+    "long": "frames longer than the card's MTU",
+    "driver": "buffers that the driver cannot map",
+}
+
+
+def _acquitted(exam: PortExam) -> Iterator[tuple[str, Evidence]]:
+    """What it is not, by what the host itself counted or has set."""
+    netdev = exam.port.netdev or ""
+    paused = exam.host[Counters].delta(netdev, Place.PAUSE_RECEIVED)
+    if isinstance(paused, Known) and paused.value.count == 0:
+        name = " + ".join(paused.value.counters[:SHOWN])
+        yield "pause", Evidence.of(paused, f"{name} did not grow: nothing holds the port back")
+    queues = exam.host[Queues].of(netdev)
+    now, most = queues.tx_ring_descriptors, queues.tx_ring_descriptors_max
+    if isinstance(now, Known) and isinstance(most, Known) and now.value >= most.value:
+        yield "rings", Evidence.of(now, f"{now.value} transmit descriptors, the most there can be")
 
 
 RULE = PortRule(

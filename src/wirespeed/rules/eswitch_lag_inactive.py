@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from wirespeed.ceilings.bounds import second_port_bounds
+from wirespeed.facts.driver_log import LAG_FAILED, DriverLog
 from wirespeed.facts.eswitch import Eswitch, PfEswitch
 from wirespeed.facts.link import best_bps
 from wirespeed.facts.netstack import Link, NetStack
@@ -10,12 +11,13 @@ from wirespeed.facts.ports import Ports
 from wirespeed.facts.sriov import SYSFS, Sriov, SriovPf
 from wirespeed.model.command import write_file
 from wirespeed.model.finding import ByHand, Danger, Evidence, Finding, Remedy, Severity
-from wirespeed.model.observed import Known, known
+from wirespeed.model.observed import Absent, Known, known
 from wirespeed.model.question import Purpose
 from wirespeed.model.rule import DoesNotApplyError, HostExam, HostRule
 
 MODES = ("active-backup", "balance-xor", "802.3ad")
 """Others are not offloaded: mlx5_handle_changeupper_event."""
+FROM_LOG = "dmesg"
 
 
 def _check(exam: HostExam) -> Iterator[Finding]:
@@ -46,10 +48,20 @@ def _bonded(exam: HostExam, bond: Link, pfs: list[SriovPf], others: int) -> Iter
         if vfs and exam.question.purpose is Purpose.GUESTS:
             yield _finding(exam, bond, pfs, eswitches, Severity.NOTE, [])
         return
-    states = {known(one.lag_state, f"LAG state of {one.pci_address}") for one in eswitches}
-    if states == {"active"}:
+    log = exam.host[DriverLog]
+    by_log = log.is_lag_active([pf.pci_address for pf in pfs])
+    if by_log is None or not all(isinstance(one.lag_state, Absent) for one in eswitches):
+        states = {known(one.lag_state, f"LAG state of {one.pci_address}") for one in eswitches}
+        if states == {"active"}:
+            return
+    elif by_log.value:
         return
-    why = []
+    why = [
+        Evidence(found=line, source=FROM_LOG)
+        for pf in pfs
+        for line in log.lag.get(pf.pci_address, ())
+        if LAG_FAILED.search(line)
+    ]
     if bond.bond and isinstance(bond.bond.mode, Known) and bond.bond.mode.value not in MODES:
         why.append(Evidence.of(bond.bond.mode, f"bond mode {bond.bond.mode.value}: no LAG in it"))
     if others:
@@ -133,7 +145,8 @@ RULE = HostRule(
     "and receives by either. It must be so before any VF is bound; a VF that was bound earlier "
     "stays with one port, and nothing says so.",
     source="https://docs.nvidia.com/doca/sdk/ovs-kernel+hardware+acceleration/index.html (SR-IOV "
-    "VF LAG); kernel commit 7f46a0b7327a (debugfs: lag/state)",
+    "VF LAG); kernel commit 7f46a0b7327a (debugfs: lag/state); before that, mlx5/core/lag.c "
+    "(Failed to activate VF LAG)",
     price="at most: line rate of the other port",
     check=_check,
 )
