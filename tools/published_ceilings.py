@@ -17,7 +17,7 @@ from wirespeed.ceilings.cpu import (
     cores_ceiling,
     measured_cores_ceiling,
 )
-from wirespeed.ceilings.devices import MLX5_DPDK, MLX5_KERNEL
+from wirespeed.ceilings.devices import MLX5_DPDK_MPRQ, MLX5_KERNEL
 from wirespeed.ceilings.encapsulation import Encapsulation, encapsulation_ceiling
 from wirespeed.ceilings.ethernet import ethernet_ceiling
 from wirespeed.ceilings.pcie import pcie_ceiling
@@ -148,7 +148,7 @@ def _ceilings(setup: Row, frame_bytes: int, direction: Direction) -> Iterator[Ce
             max_payload_bytes=int(setup["max_payload"] or 0) or None,
             max_read_request_bytes=int(setup["max_read_request"] or 0) or None,
         )
-        device = MLX5_DPDK if setup["driver"] == "dpdk" else MLX5_KERNEL
+        device = MLX5_DPDK_MPRQ if setup["driver"] == "dpdk" else MLX5_KERNEL
         both = setup["bidirectional"] == "yes"
         yield pcie_ceiling(
             link, frame_bytes, direction, "pcie", source, device=device, bidirectional=both

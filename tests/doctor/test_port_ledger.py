@@ -1,5 +1,7 @@
 """The ledger of a port: each element once, and what is not known by its reason."""
 
+import json
+import re
 from pathlib import Path
 
 import pytest
@@ -215,3 +217,26 @@ def test_why_no_link_can_be_seen_is_said(device: str, said: str):
     folder = CASES / "pcie.width_below_capability/absent_vf_of_a_guest_has_no_link"
     text = (folder / "capture.txt").read_text().replace("0x101a", device)
     assert any(said in reason for reason in of(text).unknown)
+
+
+def test_a_card_of_the_700_series_has_its_own_packet_rate():
+    """40GbE would be 59.5 Mpps of 64 bytes; the device takes about 37 (Intel, document 683749)."""
+    text = (X4 / "capture.txt").read_text()
+    intel = text.replace("/vendor:0x15b3", "/vendor:0x8086")
+    intel = re.sub(r"(/0000:3b:00\.0/device:)0x\w+", r"\g<1>0x1583", intel)
+    assert intel != text
+    found = of(intel, Question(frame_bytes=64))
+    assert "card's packet rate" in elements(found)
+    assert "card's packet rate" not in elements(of(intel))
+    assert "card's packet rate" not in elements(of(text, Question(frame_bytes=64)))
+
+
+def test_a_link_of_infiniband_is_not_called_ethernet():
+    text = (X4 / "capture.txt").read_text()
+    netdev = re.search(r"^(\S+) driver=", text, re.M)
+    assert netdev is not None
+    link = section("ip-link", json.dumps([
+        {"ifindex": 2, "ifname": netdev[1], "mtu": 2044, "flags": ["UP"], "link_type": "infiniband"}
+    ]))  # fmt: skip
+    found = elements(of(text.replace("case done\n", f"{link}case done\n")))
+    assert (found[0], "ethernet" in found) == ("infiniband", False)

@@ -1,5 +1,6 @@
 """Limits of what a condition costs, where its cost depends on what cannot be read. Pure."""
 
+from wirespeed.ceilings.ethernet import WIRES
 from wirespeed.model.bound import Bound, BoundUnit, Limit
 from wirespeed.model.ceiling import Direction, Input, Ledger
 from wirespeed.model.observed import Known, Observed
@@ -88,7 +89,7 @@ def without_link_bounds(ledger: Ledger) -> tuple[Bound, ...]:
     None is given where that is not known.
     """
     found = [c for d in Direction if (c := ledger.bound(d)) is not None]
-    if not found or all(c.element != "ethernet" for c in ledger.ceilings):
+    if not found or all(c.element not in WIRES for c in ledger.ceilings):
         return ()
     best = max(found, key=lambda bound: bound.load_pps.high)
     bound = Bound(

@@ -1,6 +1,6 @@
 """What a card and its driver move over PCI Express beside the frames: assumptions, each sourced."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from wirespeed.model.question import Purpose
 
@@ -73,10 +73,12 @@ MLX5_KERNEL = DeviceModel(
     segments_tcp=True,
 )
 MLX5_DPDK = DeviceModel(
-    name="mlx5 with DPDK: multi-packet receive, compressed completions, small frames inlined",
-    source="https://doc.dpdk.org/guides/nics/mlx5.html: mprq_en, rxq_cqe_comp_en, txq_inline_mpw",
-    receive_descriptor_bytes=16 / 64,  # one buffer of 64 strides (mprq_log_stride_num 6)
-    receive_descriptors_per_read=64,
+    name="mlx5 with DPDK as it comes: a buffer for each frame, compressed completions, small "
+    "frames inlined",
+    source="https://doc.dpdk.org/guides/nics/mlx5.html: mprq_en (off by default), "
+    "rxq_cqe_comp_en, txq_inline_mpw",
+    receive_descriptor_bytes=16,
+    receive_descriptors_per_read=4,  # a cache line
     receive_completion_bytes=8 + 64 / 64,  # and a full one at the head of each 64
     receive_completions_per_write=64 / 9,  # 8 writes of 8 small ones, and the full one
     transmit_descriptor_bytes=32 / 32,  # control and Ethernet segments of 16, for a burst of 32
@@ -89,8 +91,16 @@ MLX5_DPDK = DeviceModel(
     doorbell_bytes=8,
     segments_tcp=False,
 )
+MLX5_DPDK_MPRQ = replace(
+    MLX5_DPDK,
+    name="mlx5 with DPDK and mprq_en=1: multi-packet receive, compressed completions, small frames "
+    "inlined",
+    source="https://doc.dpdk.org/guides/nics/mlx5.html: mprq_en, rxq_cqe_comp_en, txq_inline_mpw",
+    receive_descriptor_bytes=16 / 64,  # one buffer of 64 strides (mprq_log_stride_num 6)
+    receive_descriptors_per_read=64,
+)
 
 
 def device_for(purpose: Purpose | None) -> DeviceModel:
-    """Give the driver that a purpose means: DPDK's own, else the kernel's."""
+    """Give the driver that a purpose means: DPDK's own as it comes, else the kernel's."""
     return MLX5_DPDK if purpose is Purpose.DPDK else MLX5_KERNEL

@@ -2,12 +2,12 @@
 
 from collections.abc import Iterator
 
+from wirespeed.ceilings.ethernet import WIRES
 from wirespeed.model.ceiling import Band, Ceiling, Direction, Input, Ledger
 from wirespeed.model.finding import Change
 
 LEAST_SHARE = 0.001
 """Below it a price rounds to nothing: what it costs is what the protocol makes of it."""
-WIRE = "ethernet"
 LOST_FORMULA = "at least: line rate x share of the frames that were lost during the capture"
 PAUSED_FORMULA = "at least: line rate x share of the capture in which pause frames stopped it"
 
@@ -39,7 +39,7 @@ def _lost_share(
         return
     for ceiling in ledger.ceilings:
         if (
-            ceiling.element != WIRE
+            ceiling.element not in WIRES
             or ceiling.direction is not direction
             or any(item.assumed for item in ceiling.inputs)
         ):

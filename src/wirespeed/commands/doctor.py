@@ -76,9 +76,7 @@ STYLES: dict[str, dict[str, Any]] = {
 )
 @click.option(
     "--frame-bytes",
-    default=1518,
-    show_default=True,
-    help="Bytes of a frame, with FCS.",
+    help="Bytes of a frame, with FCS [default: full frames of the MTU, or 1518].",
     type=click.IntRange(MIN_FRAME_BYTES, MAX_FRAME_BYTES),
 )
 @click.option(
@@ -171,6 +169,8 @@ def doctor(
         print_lines(rules_lines(rules()) if explain is None else _explained(explain))
         return 0
     check_wanted(asked["wanted"])
+    if asked["frame_bytes"] is None:
+        asked |= {"frame_bytes": Question().frame_bytes, "frame_of_mtu": True}
     if measured_by is not None:
         asked |= _measured(measured_by, asked["measured_bps"])
     question = Question(**asked)

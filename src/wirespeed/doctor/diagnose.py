@@ -5,6 +5,7 @@ from functools import partial
 
 from wirespeed.catalog import platform_of, platform_of_rule, platforms, rules
 from wirespeed.doctor.about import describe
+from wirespeed.doctor.frame_of_mtu import with_frame_of_mtu
 from wirespeed.doctor.ledger import build_ledger
 from wirespeed.doctor.price import priced
 from wirespeed.doctor.rank import rank
@@ -56,6 +57,7 @@ def diagnose(
         ports = asked_ports(host, question)
     except CannotTellError as error:
         ports_unknown = error.reason
+    question = with_frame_of_mtu(host, question, ports)
     ledgers = {port: _ledger(host, port, question, faults) for port in ports}
     said: list[Said] = []
     for rule in rules() if chosen is None else chosen:

@@ -10,7 +10,8 @@ from wirespeed.ceilings.encapsulation import (
     Encapsulation,
     encapsulation_ceiling,
 )
-from wirespeed.ceilings.ethernet import ethernet_ceiling
+from wirespeed.ceilings.ethernet import ethernet_ceiling, infiniband_ceiling
+from wirespeed.ceilings.packet_rate import packet_rate_ceiling
 from wirespeed.ceilings.pcie import pcie_ceiling
 from wirespeed.ceilings.tcp import tcp_payload_bytes, tcp_window_ceiling
 from wirespeed.ceilings.vswitch import vswitch_ceiling
@@ -69,7 +70,8 @@ def _elements(port: Port) -> Iterator[tuple[str, Element]]:
         yield "virtual switch", _virtual_switch
         yield from ((f"card of {one.name}", one.beneath) for one in platforms() if one.beneath)
     else:
-        yield "ethernet", _ethernet
+        yield "ethernet", _link
+        yield "card's packet rate", _packet_rate
         yield "encapsulation", _encapsulation
         yield "pcie", _pcie
     yield "cores", _cores
@@ -91,7 +93,7 @@ def _link_bps(host: HostFacts, port: Port) -> tuple[int, str]:
     return link_bps, link.link_bps.source
 
 
-def _ethernet(host: HostFacts, port: Port, question: Question) -> Iterator[Ceiling]:
+def _link(host: HostFacts, port: Port, question: Question) -> Iterator[Ceiling]:
     link = host[Links].by_netdev.get(port.netdev or "")
     modes = link.supported_bps if link and isinstance(link.link_bps, Absent) else None
     if isinstance(modes, Known) and modes.value:
@@ -100,8 +102,31 @@ def _ethernet(host: HostFacts, port: Port, question: Question) -> Iterator[Ceili
     else:
         link_bps, source = _link_bps(host, port)
         assumed = False
+    wire = infiniband_ceiling if _is_infiniband(host, port) else ethernet_ceiling
     for direction in Direction:
-        yield ethernet_ceiling(link_bps, question.frame_bytes, direction, source, assumed=assumed)
+        yield wire(link_bps, question.frame_bytes, direction, source, assumed=assumed)
+
+
+def _is_infiniband(host: HostFacts, port: Port) -> bool:
+    """Known to carry IP over InfiniBand; where the netdevs were not read, it is not known."""
+    links = host[NetStack].links
+    link = links.value.get(port.netdev or "") if isinstance(links, Known) else None
+    return link is not None and link.link_type == Known("infiniband", link.link_type.source)
+
+
+def _packet_rate(host: HostFacts, port: Port, question: Question) -> Iterator[Ceiling]:
+    function = host[Pci].functions.get(port.pci_address or "")
+    if function is None or not isinstance(function.vendor, Known):
+        return
+    if not isinstance(function.device, Known):
+        return
+    source = f"lspci -nns {port.pci_address}"
+    for direction in Direction:
+        found = packet_rate_ceiling(
+            function.vendor.value, function.device.value, question.frame_bytes, direction, source
+        )
+        if found is not None:
+            yield found
 
 
 def _encapsulation(host: HostFacts, port: Port, question: Question) -> Iterator[Ceiling]:

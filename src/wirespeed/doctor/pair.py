@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from wirespeed.ceilings.ethernet import is_without_link
 from wirespeed.doctor.diagnose import FAULTS_OF_OURS
+from wirespeed.doctor.frame_of_mtu import with_frame_of_mtu
 from wirespeed.doctor.ledger import build_ledger
 from wirespeed.doctor.pair_end import End, PairRule, Said, cannot_tell
 from wirespeed.doctor.pair_loss import LOSSES
@@ -23,6 +24,7 @@ RULES = (*SETTINGS, *LOSSES)
 
 def judge_pair(ends: tuple[End, End], question: Question) -> PairAnswer:
     """Ask every rule about two ends, and give the ceiling of the path between them."""
+    question = _with_frames_of_both(ends, question)
     said: list[Said] = []
     for rule in RULES:
         for first, second in (ends, ends[::-1]) if rule.each_way else (ends,):
@@ -34,6 +36,12 @@ def judge_pair(ends: tuple[End, End], question: Question) -> PairAnswer:
         verdicts=tuple(one for one in said if isinstance(one, PairVerdict)),
         ceilings=tuple(_ceiling(way[0], way[1], question) for way in (ends, ends[::-1])),
     )
+
+
+def _with_frames_of_both(ends: tuple[End, End], question: Question) -> Question:
+    """Give the question for the smaller of both ends' full frames, where both are known."""
+    of_ends = [with_frame_of_mtu(end.host, question, (end.port,)) for end in ends]
+    return min(of_ends, key=lambda one: one.frame_bytes)
 
 
 def _guarded(rule: PairRule, first: End, second: End) -> Iterator[Said]:

@@ -78,6 +78,8 @@ class Link:
     flags: tuple[str, ...]
     """As the kernel has them: `UP`, `LOWER_UP`, `NO-CARRIER`, …"""
     operstate: Observed[str]
+    link_type: Observed[str]
+    """`ether`, `infiniband`, `none`, …"""
     mac: Observed[str]
     kind: Observed[str]
     """`bond`, `bridge`, `vlan`, `vxlan`, `veth`, `openvswitch`, …; Absent: a device of its own."""
@@ -214,6 +216,7 @@ def _link(
         max_mtu=field(one, "max_mtu", int, source),
         flags=tuple(map(str, flags)) if isinstance(flags, list) else (),
         operstate=field(one, "operstate", str, source),
+        link_type=field(one, "link_type", str, source),
         mac=field(one, "address", str, source),
         kind=kind,
         master=field(one, "master", str, source),

@@ -36,6 +36,8 @@ class Question(Frozen):
     purpose: Purpose | None = None
     frame_bytes: int = 1518
     """With FCS: the size that ceilings are computed for."""
+    frame_of_mtu: bool = False
+    """Nobody named a size: full frames of the MTU that the ports have, where they have one."""
     bidirectional: bool = False
     """Ceilings are those of both directions carrying as much at once."""
     rtt_s: float | None = None

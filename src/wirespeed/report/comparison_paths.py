@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from wirespeed.ceilings.encapsulation import added_bytes, encapsulation_ceiling
+from wirespeed.ceilings.ethernet import WIRES
 from wirespeed.ceilings.tcp import goodput_bps
 from wirespeed.measure.network.summary import Iperf3Cell
 from wirespeed.model.ceiling import Direction
@@ -48,7 +49,7 @@ def link_of(proofs: tuple[Proof, ...]) -> Link:
         if isinstance(answer, Diagnosis)
         for ledger in answer.ledgers
         for ceiling in ledger.ceilings
-        if ceiling.element == "ethernet"
+        if ceiling.element in WIRES
     ]
     if not found:
         return Link(PUBLISHED_LINK_BPS, "assumed, as the published hosts have", is_assumed=True)

@@ -12,6 +12,7 @@ from wirespeed.model.bound import Bound, BoundUnit
 from wirespeed.model.ceiling import Band, Direction, Input, Ledger
 from wirespeed.model.command import Command
 from wirespeed.model.finding import Danger, Diagnosis, Evidence, Finding, Price, Severity, Verdict
+from wirespeed.model.question import Question
 from wirespeed.model.shown import shown
 from wirespeed.report.load_text import LoadUnit, decimal
 from wirespeed.report.praise import bound_prefix, doubts
@@ -112,7 +113,8 @@ def counted(diagnosis: Diagnosis) -> str:
 def asked(diagnosis: Diagnosis) -> str:
     """What the answer is about: `frames of 64 bytes, for dpdk`."""
     question = diagnosis.question
-    words = [f"{question.frame_bytes}-byte frames"]
+    is_of_mtu = question.frame_of_mtu and question.frame_bytes != Question().frame_bytes
+    words = [f"{question.frame_bytes}-byte frames{' of the MTU' if is_of_mtu else ''}"]
     words += ["both directions at once"] if question.bidirectional else []
     words += [f"for {question.purpose}"] if question.purpose is not None else []
     words += [f"to {question.peer}"] if question.peer is not None else []

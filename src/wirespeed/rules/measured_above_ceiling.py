@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from wirespeed.ceilings.ethernet import WIRES
 from wirespeed.model.ceiling import Direction
 from wirespeed.model.finding import ByHand, Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import CannotTellError
@@ -11,7 +12,7 @@ from wirespeed.rules.measured_far_below_ceiling import measured_evidence
 
 def _is_wire(element: str) -> bool:
     """Only what no setting and no second connection can get around contradicts a measurement."""
-    return element in ("ethernet", "encapsulation") or element.startswith("pcie ")
+    return element in (*WIRES, "encapsulation") or element.startswith("pcie ")
 
 
 def _check(exam: PortExam) -> Iterator[Finding]:

@@ -2,14 +2,13 @@
 
 from collections.abc import Iterator
 
-from wirespeed.ceilings.ethernet import is_without_link
+from wirespeed.ceilings.ethernet import WIRES, is_without_link
 from wirespeed.model.ceiling import Ceiling, Direction
 from wirespeed.model.finding import ByHand, Change, Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import CannotTellError
 from wirespeed.model.question import MeasuredBy, Purpose, Question
 from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
 
-WIRE = "ethernet"
 TOOL_LIMITS = "and the tool itself may be the bound"
 FAR_SHARE = 0.8
 """Of the ceiling's low end. Headers of TCP at an MTU of 1500 take 6 % of the wire, and a model of
@@ -28,7 +27,7 @@ def _check(exam: PortExam) -> Iterator[Finding]:
             "--port"
         )
     bounds = [b for d in Direction if (b := exam.ledger.bound(d)) is not None]
-    if all(bound.element != WIRE for bound in exam.ledger.ceilings) or not bounds:
+    if all(bound.element not in WIRES for bound in exam.ledger.ceilings) or not bounds:
         # The slot alone says nothing: the link may be slower than it.
         unknown = "; ".join(exam.ledger.unknown) or "no element"
         raise CannotTellError(
