@@ -6,7 +6,7 @@
 installed := .venv/.installed
 installed_dev := .venv/.installed-dev
 
-.PHONY: help setup demo test test-quick test-all bench dist lint clean FORCE
+.PHONY: help setup demo test test-quick test-all bench dist deb lint clean FORCE
 
 help: ## This list
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' Makefile | expand -t 19
@@ -31,6 +31,9 @@ bench: $(installed) ## Measure how fast the tester is beside its peers; leaves d
 
 dist: $(installed) ## Write the wheel, the tester's sources, the collector, SBOM and checksums
 	scripts/dist.sh
+
+deb: $(installed) ## Build Debian packages of wirespeed and of its tester, into build/deb
+	scripts/deb.sh
 
 lint: $(installed_dev) ## Only the linters
 	scripts/lint.sh

@@ -27,7 +27,7 @@ install() {
 }
 install wirespeed "$(echo "$dist"/wirespeed-*.whl)"
 "$fresh/wirespeed/bin/wirespeed" --version
-install sbom 'cyclonedx-bom>=7,<8'
+scripts/sbom-tool.sh "$fresh/sbom"
 "$fresh/sbom/bin/cyclonedx-py" environment --output-reproducible --gather-license-texts \
 	--pyproject pyproject.toml --output-file "$dist/wirespeed-$version.cdx.json" \
 	"$fresh/wirespeed/bin/python"

@@ -1,6 +1,7 @@
 #!/bin/sh
 # Installs the Debian packages that are missing, and says which and what for.
-# `install-system.sh test` looks for what only the tests need, `lab` for the virtual hosts' lab.
+# `install-system.sh test` looks for what only the tests need, `lab` for the virtual hosts' lab,
+# `deb` for what builds Debian packages.
 set -eu
 
 # package | how to see that it, or something that does its work, is there | what for
@@ -42,6 +43,7 @@ missing() {
 case ${1:-} in
 test) rows=$(needed_by_tests | missing) ;;
 lab) rows=$(needed_by_lab | missing) ;;
+deb) rows=$(missing <scripts/packages-deb.txt) ;;
 *) rows=$(needed | missing) ;;
 esac
 [ -n "$rows" ] || exit 0

@@ -21,7 +21,10 @@ END
 # Hashes of every wheel of a release, so for each Python and machine that it has one for.
 lock() {
 	"$tools/bin/uv" pip compile --quiet --universal --python-version 3.11 --generate-hashes \
-		--only-binary :all: --no-header --output-file "$@" pyproject.toml $build
+		--only-binary :all: --no-header --output-file "$@" pyproject.toml
 }
-lock scripts/python-packages.lock "$@"
-lock scripts/python-packages-dev.lock "$@" --extra dev --constraint scripts/python-packages.lock
+lock scripts/python-packages.lock "$@" $build
+lock scripts/python-packages-dev.lock "$@" $build --extra dev \
+	--constraint scripts/python-packages.lock
+# What runs alone: a package of Debian's form has these, and nothing that builds.
+lock scripts/python-packages-run.lock "$@" --constraint scripts/python-packages.lock

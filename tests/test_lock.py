@@ -16,6 +16,7 @@ from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).parent.parent
 LOCK, DEV_LOCK = "scripts/python-packages.lock", "scripts/python-packages-dev.lock"
+RUN_LOCK = "scripts/python-packages-run.lock"
 PIN = re.compile(r"([a-z0-9-]+)==(\S+)(?: ; [^\\]+)? \\")
 HASH = re.compile(r"    --hash=sha256:[0-9a-f]{64}(?: \\)?")
 NAME = "wirespeed_lock_trial"
@@ -62,6 +63,13 @@ def test_tests_run_with_the_versions_that_are_installed_without_them():
     assert pins(LOCK).items() <= pins(DEV_LOCK).items()
 
 
+def test_a_debian_package_has_the_same_versions_and_nothing_that_builds():
+    built_by = {"flit-core", "meson", "meson-python", "ninja", "packaging", "pyproject-metadata"}
+    assert pins(RUN_LOCK).items() == {
+        (name, version) for name, version in pins(LOCK).items() if name not in built_by
+    }
+
+
 def test_every_extra_is_tested_as_locked():
     locked = pins(DEV_LOCK)
     for requirement in asked("esxi", "fleet", "parquet", "postgresql", "switch", "windows"):
@@ -69,12 +77,13 @@ def test_every_extra_is_tested_as_locked():
 
 
 def test_no_script_installs_a_package_that_has_no_hash():
-    """Save two tools, in environments that are thrown away: what they write is what is kept."""
+    """Save tools, in environments of their own: what they write is what is kept."""
     for script in (ROOT / "scripts").glob("*.sh"):
         text = script.read_text().replace("\\\n", " ")
         for line in re.findall(r"^[^#\n]*\bpip\b[^\n]*\binstall\b.*", text, re.M):
             hashed = "--require-hashes" in line or "--no-deps --no-build-isolation" in line
-            assert hashed or script.name in ("lock.sh", "dist.sh"), f"{script.name}: {line}"
+            tools = ("lock.sh", "dist.sh", "sbom-tool.sh")
+            assert hashed or script.name in tools, f"{script.name}: {line}"
 
 
 def make_wheel(folder: Path) -> str:
