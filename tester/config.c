@@ -107,7 +107,7 @@ static int parse_queues(const json_t *worker, const char *key, const struct conf
 			struct config_queue *queues, unsigned int *count, struct failure *failure)
 {
 	const json_t *list;
-	if (array(worker, key, 0, CONFIG_QUEUES_MAX, &list, count, failure) < 0)
+	if (array(worker, key, 0, CONFIG_WORKER_QUEUES_MAX, &list, count, failure) < 0)
 		return -1;
 	for (unsigned int i = 0; i < *count; i++) {
 		json_int_t port, queue;

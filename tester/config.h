@@ -14,7 +14,8 @@ enum {
 	PROTOCOL_VERSION = 1,
 	CONFIG_LINE_BYTES = 65536,
 	CONFIG_PORTS_MAX = 8,
-	CONFIG_QUEUES_MAX = 16,
+	CONFIG_QUEUES_MAX = 16,        /* of a port, each way */
+	CONFIG_WORKER_QUEUES_MAX = 32, /* of an lcore, each way */
 	CONFIG_WORKERS_MAX = 32,
 	CONFIG_STREAMS_MAX = 16,
 	CONFIG_CPUS_MAX = 8,
@@ -43,8 +44,8 @@ struct config_queue {
 
 struct config_worker {
 	unsigned int lcore;
-	struct config_queue tx[CONFIG_QUEUES_MAX];
-	struct config_queue rx[CONFIG_QUEUES_MAX];
+	struct config_queue tx[CONFIG_WORKER_QUEUES_MAX];
+	struct config_queue rx[CONFIG_WORKER_QUEUES_MAX];
 	unsigned int tx_count;
 	unsigned int rx_count;
 };

@@ -30,8 +30,8 @@ struct stalls {
 
 struct worker {
 	unsigned int lcore;
-	struct tx_queue *tx[CONFIG_QUEUES_MAX];
-	struct rx_queue *rx[CONFIG_QUEUES_MAX];
+	struct tx_queue *tx[CONFIG_WORKER_QUEUES_MAX];
+	struct rx_queue *rx[CONFIG_WORKER_QUEUES_MAX];
 	unsigned int tx_count;
 	unsigned int rx_count;
 	tx_build_fn *build;

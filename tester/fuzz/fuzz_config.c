@@ -28,7 +28,8 @@ static void demand_open(const struct config_open *o)
 	}
 	for (unsigned int i = 0; i < o->worker_count; i++) {
 		const struct config_worker *w = &o->workers[i];
-		DEMAND(w->tx_count <= CONFIG_QUEUES_MAX && w->rx_count <= CONFIG_QUEUES_MAX);
+		DEMAND(w->tx_count <= CONFIG_WORKER_QUEUES_MAX &&
+		       w->rx_count <= CONFIG_WORKER_QUEUES_MAX);
 		for (unsigned int k = 0; k < w->tx_count; k++)
 			DEMAND(w->tx[k].port < o->port_count &&
 			       w->tx[k].queue < o->ports[w->tx[k].port].tx_queues);

@@ -7,6 +7,7 @@ import pytest
 
 from wirespeed.apply.spec_file import parse_spec
 from wirespeed.approaches.dpdk import boot_parameters, dpdk
+from wirespeed.approaches.polling_cores import polling_cores
 from wirespeed.model.capture import parse_capture
 from wirespeed.model.error import InputError
 from wirespeed.model.fact import HostFacts
@@ -110,6 +111,49 @@ def test_a_core_that_is_not_online_is_refused():
     assert "0-2 are online" in caught.value.found
 
 
+def two_nodes(isolated: str) -> HostFacts:
+    """Eight CPUs, threads in pairs (0 and 4, …); the ports are on node 1: CPUs 2, 3, 6, 7."""
+    lines = ["wirespeed-capture 1 case", "case begin ports -"]
+    for number, address in enumerate(PORTS):
+        at = f"device=/sys/devices/pci0000:80/{address}"
+        lines.append(f"enp{number + 1}s0 driver=igb physfn= port= {at}")
+    lines += ["", "case end 0", "case begin cpu -", f"{SYSFS}/cpu/online:0-7"]
+    lines += [f"{SYSFS}/cpu/isolated:{isolated}"]
+    lines += [f"{SYSFS}/node/node0/cpulist:0-1,4-5", f"{SYSFS}/node/node1/cpulist:2-3,6-7"]
+    for cpu in range(8):
+        at = f"{SYSFS}/cpu/cpu{cpu}/topology"
+        lines += [f"{at}/core_id:{cpu % 4}", f"{at}/physical_package_id:0"]
+        lines += [f"{at}/thread_siblings_list:{cpu % 4},{cpu % 4 + 4}"]
+    lines += ["", "case end 0", "case begin pci-hops -"]
+    lines += [f"/sys/devices/pci0000:80/{address}" for address in PORTS]
+    lines += ["", "case end 0", "case begin pci -"]
+    lines += [f"/sys/bus/pci/devices/{address}/numa_node:1" for address in PORTS]
+    lines += ["", "case end 0", "case done", ""]
+    return HostFacts("gen", parse_capture("\n".join(lines), "gen"))
+
+
+@pytest.mark.parametrize(
+    ("isolated", "queues", "polls"),
+    [
+        ("1-3,5-7", 1, (2, 3)),
+        ("1,3", 1, (3,)),
+        ("2-3,6-7", 4, (2, 3)),
+    ],
+)
+def test_without_cores_those_isolated_on_the_cards_node_poll_one_thread_of_each(
+    isolated: str, queues: int, polls: tuple[int, ...]
+):
+    wanted = spec(**without("cores"), dpdk={**PAGES, "tester": {"queues": queues}})
+    assert polling_cores(wanted, "gen", two_nodes(isolated)) == polls
+
+
+def test_without_cores_and_with_none_isolated_there_nothing_is_started():
+    with pytest.raises(InputError) as caught:
+        polling_cores(spec(**without("cores")), "gen", two_nodes("0-1"))
+    assert caught.value.what == "spec.cores"
+    assert "none are named" in caught.value.found
+
+
 def without(name: str) -> dict[str, Any]:
     hosts = data()["hosts"]
     for one in hosts.values():
@@ -123,6 +167,12 @@ def ports(tester: list[str], dut: list[str]) -> dict[str, Any]:
     return {"hosts": hosts}
 
 
+def cores(tester: str) -> dict[str, Any]:
+    hosts = data()["hosts"]
+    hosts["gen"]["cores"] = tester
+    return {"hosts": hosts}
+
+
 PAGES = {"hugepages": {"count": 512}}
 
 
@@ -130,7 +180,13 @@ PAGES = {"hugepages": {"count": 512}}
     ("changes", "said"),
     [
         (without("role"), "one with `role: tester` and one with `role: dut`"),
-        (without("cores"), "no `cores` that poll"),
+        ({**without("cores"), "profile": {"isolate": True}}, "name the `cores` of each host"),
+        ({"dpdk": {**PAGES, "tester": {"queues": 17}}}, "less than or equal to 16"),
+        (
+            {"dpdk": {**PAGES, "tester": {"peer_macs": ["02:00:00:00:00:01"]}}},
+            "2 ports, an address for each",
+        ),
+        (cores("0-4"), "work for 4 `cores`"),
         (ports(PORTS, PORTS[:1]), "each port of the tester is cabled to one of the DUT"),
         (ports(PORTS[:1], PORTS[:1]), "needs two ports on each host, there is 1"),
         ({"measure": {}}, "no `rfc2544`"),

@@ -14,8 +14,8 @@ from wirespeed.commands.compare import compare
 from wirespeed.commands.report import report
 from wirespeed.model.error import InputError, LeftChangedError, WirespeedError
 from wirespeed.runs import compare_paths
+from wirespeed.runs.bench_request import BenchRequest
 from wirespeed.runs.compare_folder import compare_folder
-from wirespeed.runs.rfc2544 import BenchRequest
 
 SPEC = {
     "hosts": {

@@ -9,6 +9,7 @@ from wirespeed.model.error import HostError, InputError
 from wirespeed.model.finding import Diagnosis, Unanswered
 from wirespeed.model.question import Purpose
 from wirespeed.runs import rfc2544
+from wirespeed.runs.bench_request import BenchRequest
 
 
 def test_the_machine_is_examined_for_dpdk():
@@ -53,5 +54,5 @@ def test_windowed_is_refused_where_the_duts_core_cannot_be_watched(
 def test_trials_are_continuous_unless_windowed_ones_are_asked_for(
     asked: dict[str, bool], tmp_path: Path
 ):
-    request = rfc2544.BenchRequest(out=tmp_path, **asked)
+    request = BenchRequest(out=tmp_path, **asked)
     assert rfc2544._plan(request).windowed is asked.get("windowed", False)

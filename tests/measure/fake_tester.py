@@ -121,7 +121,12 @@ def opened(ask: Message) -> Message:
         "pool_bytes": 0,
     }
     ports = [
-        {"port": number, "device": port["device"], **fields}
+        {
+            "port": number,
+            "device": port["device"],
+            **fields,
+            **{key: port[key] or fields[key] for key in ("tx_descriptors", "rx_descriptors")},
+        }
         for number, port in enumerate(ask["ports"])
     ]
     return {"id": ask["id"], "event": "opened", "ports": ports}

@@ -10,8 +10,8 @@ Not proven on hardware. On virtual hosts with `igb`: pages, ports, a forwarder, 
 from collections.abc import Iterator
 
 from wirespeed.approaches.host_ports import netdev_of, port_of
+from wirespeed.approaches.polling_cores import polling_cores
 from wirespeed.approaches.traits import ApproachTraits, Proven, RequestedStep
-from wirespeed.facts.cpu import Cpus
 from wirespeed.facts.cpu_list import cpu_list_text
 from wirespeed.facts.cpu_power import CpuPower
 from wirespeed.facts.kernel import Kernel
@@ -19,7 +19,7 @@ from wirespeed.facts.kernel_boot import boot_remedy
 from wirespeed.facts.locality import node_of_port
 from wirespeed.model.error import InputError
 from wirespeed.model.fact import HostFacts
-from wirespeed.model.observed import Known, known, value_or_none
+from wirespeed.model.observed import Known, value_or_none
 from wirespeed.model.spec.dpdk import PortDriver, ProfileSpec
 from wirespeed.model.spec.members import Dpdk
 from wirespeed.model.step import Step
@@ -49,7 +49,7 @@ def dpdk(spec: Dpdk, name: str, host: HostFacts) -> Iterator[RequestedStep]:
     Raises InputError `spec.*` where the host has no such port or CPU, CannotTellError where what a
     step would follow is not known.
     """
-    _require_cores(spec, name, host)
+    polling_cores(spec, name, host)
     yield from map(RequestedStep, _boot(spec, name, host))
     yield from map(RequestedStep, _settings(spec.profile, host))
     for address in spec.hosts[name].ports:
@@ -141,19 +141,6 @@ def _port(profile: ProfileSpec, name: str, host: HostFacts, address: str) -> Ite
     if profile.max_read_request_bytes is not None:
         yield ReadRequest(
             pci_address=address, max_read_request_bytes=profile.max_read_request_bytes
-        )
-
-
-def _require_cores(spec: Dpdk, name: str, host: HostFacts) -> None:
-    asked = frozenset(map(int, (spec.hosts[name].cores or "").split(",")))
-    online = known(host[Cpus].online, f"CPUs of {name}")
-    if asked - online:
-        raise InputError(
-            "spec.cores",
-            where=f"hosts.{name}.cores",
-            found=f"CPUs {cpu_list_text(asked)} are to poll, {cpu_list_text(online)} are online",
-            so="a CPU that is not there polls nothing",
-            next="name CPUs that are online, of the card's own node: wirespeed doctor --for dpdk",
         )
 
 

@@ -7,8 +7,10 @@ from typing import Any
 import click
 
 from wirespeed.commands.measure_command import command as workload_command
+from wirespeed.commands.tester_cores import tester_cores
 from wirespeed.measure.bench.duts import DUT_NAMES
-from wirespeed.runs.rfc2544 import BenchRequest, measure_bench
+from wirespeed.runs.bench_request import BenchRequest
+from wirespeed.runs.rfc2544 import measure_bench
 
 USUAL = BenchRequest(out=Path())
 """What is measured where nothing else is asked for."""
@@ -46,15 +48,34 @@ def _measure_options(command: Callable[..., int]) -> Callable[..., int]:
         click.option("--burst", default=USUAL.burst, show_default=True,
                      help="Frames sent at once."),
         click.option("--max-load", type=float, help="Offer no more frames per second than this."),
+        click.option("--gap-limit-ms", default=USUAL.gap_limit_ms, show_default=True,
+                     help="A trial is void when a core of the tester was away for so long at "
+                          "once; a looser bound is named in the record."),
+        click.option("--stalled-share", default=USUAL.stalled_share, show_default=True,
+                     help="The same, of the trial in all: a share."),
         click.option("--port", "ports", multiple=True,
                      help="Measure a DUT of your own behind this port (PCI address or EAL device) "
                           "instead of --dut; repeat it for the way back."),
         click.option("--expect", default=USUAL.expect, show_default=True,
                      type=click.Choice(["as-sent", "mac", "macswap", "5tswap", "routed"]),
                      help="How the DUT behind --port hands a frame back."),
-        click.option("--peer-mac", default=USUAL.peer_mac, show_default=True,
-                     help="Destination of the frames sent to the DUT behind --port."),
-        click.option("--bidirectional", is_flag=True, help="With two --port: both ways at once."),
+        click.option("--peer-mac", "peer_macs", multiple=True,
+                     help="Destination of the frames sent to the DUT behind --port: one for all, "
+                          "or one for each.  [default: 02:00:00:00:00:01]"),
+        click.option("--return", "way_back", type=click.Choice(["same", "other"]),
+                     help="With two --port: frames come back at the one that they left by, and "
+                          "both send; or at the other.  [default: other]"),
+        click.option("--bidirectional", is_flag=True,
+                     help="With two --port and --return other: both ways at once."),
+        click.option("--cores", metavar="CPUS",
+                     help="CPUs of the tester that poll --port, as 24-27.  [default: isolated "
+                          "ones of the card's own node, else its last one]"),
+        click.option("--queues", default=USUAL.queues, show_default=True,
+                     help="Of each --port, each way, 1 to 16: flows are dealt to them."),
+        click.option("--rx-descriptors", default=USUAL.rx_descriptors,
+                     help="Of each queue of --port.  [default: 4096, or what the card has]"),
+        click.option("--tx-descriptors", default=USUAL.tx_descriptors,
+                     help="The same, of those that send."),
         click.option("--link-gbps", type=float, help="Line rate of the link behind --port."),
         click.option("--hugepages/--no-hugepages", default=False, help="For --port."),
         click.option("--out", type=click.Path(path_type=Path), required=True,
@@ -70,6 +91,7 @@ def _measure_options(command: Callable[..., int]) -> Callable[..., int]:
 
 
 measure.add_command(workload_command)
+measure.add_command(tester_cores)
 
 
 @measure.command()

@@ -37,7 +37,7 @@ class KernelBed:
                         for number, port in enumerate(PORTS)
                     ),
                     streams=((0, 1),),
-                    peer_mac=PEER_MAC,
+                    peer_macs=(PEER_MAC,),
                     control_cpu=places.control_cpu,
                     worker_cpus=places.tester_cpus,
                     hugepages=False,

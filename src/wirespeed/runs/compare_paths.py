@@ -8,8 +8,9 @@ from wirespeed.measure.bench.run_folder import TRIALS
 from wirespeed.model.error import WirespeedError
 from wirespeed.model.spec.measure import Rfc2544Spec
 from wirespeed.report.comparison_features import traits_of
+from wirespeed.runs.bench_request import BenchRequest
 from wirespeed.runs.compare_report import PATHS_FOLDER
-from wirespeed.runs.rfc2544 import BenchRequest, measure_bench
+from wirespeed.runs.rfc2544 import measure_bench
 from wirespeed.terminal import echo
 
 TRIAL_SECONDS = 1.0

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 
 from wirespeed import __version__
 from wirespeed.approaches.host_ports import port_of
+from wirespeed.approaches.polling_cores import polling_cores
 from wirespeed.facts.cpu import Cpus
 from wirespeed.facts.netstack import NetStack
 from wirespeed.host.clock import utc_now
@@ -13,6 +14,7 @@ from wirespeed.measure.bench.campaign import Campaign, Plan
 from wirespeed.measure.bench.dut import Dut, Expect
 from wirespeed.measure.bench.far_dut import FarDut, start_far_dut
 from wirespeed.measure.bench.program_host import FarHost, devices_of
+from wirespeed.measure.bench.tester_ports import Holding
 from wirespeed.measure.bench.tester_protocol import ProgressReply
 from wirespeed.measure.bench.testpmd import Ports
 from wirespeed.measure.bench.trial_maker import TesterBounds
@@ -116,12 +118,18 @@ def hosts_of(spec: Dpdk, facts: Mapping[str, HostFacts]) -> TwoHosts:
         dut=_end(spec, spec.host_of(Role.DUT), facts),
         streams=streams_of(spec),
         frame_bytes_max=max(1518, *asked.frame_bytes),
+        holding=Holding(
+            queues=spec.dpdk.tester.queues,
+            rx_descriptors=spec.dpdk.tester.rx_descriptors or 0,
+            tx_descriptors=spec.dpdk.tester.tx_descriptors or 0,
+        ),
+        peer_macs=spec.dpdk.tester.peer_macs,
     )
 
 
 def _end(spec: Dpdk, name: str, facts: Mapping[str, HostFacts]) -> End:
     host = spec.hosts[name]
-    workers = tuple(map(int, (host.cores or "").split(",")))
+    workers = polling_cores(spec, name, facts[name])
     online = known(facts[name][Cpus].online, f"CPUs of {name}")
     # What is asked of a program beside its traffic needs no CPU of its own, where there is none.
     control = min(online - set(workers), default=workers[0])

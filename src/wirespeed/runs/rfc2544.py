@@ -1,11 +1,9 @@
 """A bench measured by RFC 2544: the searches of a plan, each record written as it comes; pages."""
 
 import math
-import re
 from collections.abc import Sequence
 from contextlib import closing, suppress
-from dataclasses import dataclass, replace
-from pathlib import Path
+from dataclasses import replace
 
 from pydantic import ValidationError
 
@@ -15,28 +13,28 @@ from wirespeed.facts.ports import PCI_ADDRESS
 from wirespeed.host.clock import utc_now
 from wirespeed.host.files import make_folder, write_result
 from wirespeed.host.jsonl import ResultWriter
-from wirespeed.host.procfs import describe_machine, usable_cpus
+from wirespeed.host.procfs import describe_machine
 from wirespeed.host.reach_destination import HERE
 from wirespeed.lab.bed import VirtualBed
 from wirespeed.lab.kernel_bed import KernelBed
 from wirespeed.measure.bench.campaign import Beds, Campaign, Plan
-from wirespeed.measure.bench.dut import Expect
 from wirespeed.measure.bench.duts import DUT_NAMES
 from wirespeed.measure.bench.external import ExternalDut
-from wirespeed.measure.bench.external_bed import ExternalBed, ExternalPorts
+from wirespeed.measure.bench.external_bed import ExternalBed
 from wirespeed.measure.bench.kernel_path import KERNEL_DUTS
 from wirespeed.measure.bench.run_folder import TRIALS, resumable
+from wirespeed.measure.bench.trial_maker import TesterBounds
 from wirespeed.model.error import InputError, MeasurementError, WirespeedError
 from wirespeed.model.question import Purpose, Question
 from wirespeed.model.trial import End, FrameMix, Record, Setup
 from wirespeed.report.answer_text import answer_lines
 from wirespeed.report.diagnosis_hosts import Answer, json_line
+from wirespeed.runs.bench_request import BenchRequest
 from wirespeed.runs.examine import examine, unanswered
 from wirespeed.runs.run_pages import FINDINGS, write_reports
+from wirespeed.runs.tester_of_ports import external_ports, streams_of, wire_of
 from wirespeed.terminal import echo
 
-RFC2544_SIZES = "64,128,256,512,1024,1280,1518"
-"""The published report's sizes: RFC 2544 section 9.1 for Ethernet, without its 1024-to-1280 gap."""
 IMIX = "64x7+594x4+1518x1"
 """The simple IMIX of 7:4:1, with sizes that include the FCS."""
 
@@ -49,6 +47,8 @@ OPTIONS = {
     "burst_frames": "--burst",
     "link_bps": "--link-gbps",
     "max_load_pps": "--max-load",
+    "gap_limit_ms": "--gap-limit-ms",
+    "stalled_share": "--stalled-share",
 }
 """Fields of a plan, and the options that set them."""
 
@@ -56,37 +56,6 @@ OPTIONS = {
 ANSWER = "answer.txt"
 """What a demo showed, in a few lines."""
 RESUME = "the same command with --resume: what was measured until now is kept"
-
-
-MAC_ADDRESS = re.compile(r"(?:[0-9a-fA-F]{2}:){5}[0-9a-fA-F]{2}")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BenchRequest:
-    """What is to be measured, and with what; the fields are the options of the command."""
-
-    out: Path
-    duts: tuple[str, ...] = ("testpmd-macswap",)
-    wire: str = "vhost"
-    frame_bytes: str = RFC2544_SIZES
-    flows: int = 8192
-    method: str = "informed"
-    width: float = 0.005
-    trial_seconds: float = 1.0
-    confirm_seconds: float = 60.0
-    windowed: bool = False
-    burst: int = 32
-    max_load: float | None = None
-    ports: tuple[str, ...] = ()
-    expect: Expect = "as-sent"
-    peer_mac: str = "02:00:00:00:00:01"
-    bidirectional: bool = False
-    link_gbps: float | None = None
-    hugepages: bool = False
-    resume: bool = False
-    as_json: bool = False
-    demo: bool = False
-    single_core: bool = False
 
 
 def measure_bench(asked: BenchRequest) -> int:
@@ -104,9 +73,8 @@ def measure_bench(asked: BenchRequest) -> int:
         )
     plan = _plan(asked)
     beds = _beds(plan, asked)
-    ports = f"{', '.join(asked.ports)}: frames to {asked.peer_mac}, back {asked.expect}"
     settings = plan.settings(
-        wire=ports if asked.ports else _wires(plan, asked.wire),
+        wire=wire_of(asked) if asked.ports else _wires(plan, asked.wire),
         bidirectional=asked.bidirectional,
     )
     make_folder(asked.out)
@@ -124,7 +92,7 @@ def measure_bench(asked: BenchRequest) -> int:
 
         try:
             if not recorded:
-                record(_setup(plan, settings))
+                record(_setup(plan, settings, _ways(asked)))
                 answer = examine_machine(asked.ports)
                 write_result(asked.out / FINDINGS, json_line(answer) + "\n")
             with Display(len(plan.searches), brief=asked.demo) as display:
@@ -153,7 +121,9 @@ def measure_bench(asked: BenchRequest) -> int:
 
 def examine_machine(ports: Sequence[str]) -> Answer:
     """Ask the doctor about this machine. That it gives no answer does not end a measurement."""
-    addresses = tuple(port for port in ports if PCI_ADDRESS.fullmatch(port))
+    # Behind a comma stand options for DPDK's driver.
+    named = [port.partition(",")[0] for port in ports]
+    addresses = tuple(port for port in named if PCI_ADDRESS.fullmatch(port))
     try:
         [(answer, _)] = examine([HERE], Question(purpose=Purpose.DPDK, ports=addresses))
     except WirespeedError as error:
@@ -172,9 +142,10 @@ def _plan(asked: BenchRequest) -> Plan:
             trial_seconds=asked.trial_seconds,
             confirm_seconds=asked.confirm_seconds,
             burst_frames=asked.burst,
-            link_bps=_bits(asked.link_gbps),
+            link_bps=_bits(asked),
             max_load_pps=asked.max_load,
             windowed=asked.windowed,
+            bounds=TesterBounds(gap_limit_ms=asked.gap_limit_ms, stalled_share=asked.stalled_share),
         )
     except ValidationError as error:
         first = error.errors()[0]
@@ -207,14 +178,20 @@ def _mix(label: str) -> FrameMix:
         ) from None
 
 
-def _bits(gigabits: float | None) -> int | None:
+def _bits(asked: BenchRequest) -> int | None:
+    """Give the line rate of all ports that send."""
+    gigabits = asked.link_gbps
     if gigabits is None:
         return None
     if not math.isfinite(gigabits):
         raise InputError(
             "options.invalid", where="--link-gbps", found=f"{gigabits}: no rate", next="such as 100"
         )
-    return int(gigabits * 1e9)
+    return int(gigabits * 1e9) * _ways(asked)
+
+
+def _ways(asked: BenchRequest) -> int:
+    return len(streams_of(asked)) if asked.ports else 1
 
 
 def _beds(plan: Plan, asked: BenchRequest) -> Beds:
@@ -244,34 +221,11 @@ def _beds(plan: Plan, asked: BenchRequest) -> Beds:
             if dut in KERNEL_DUTS
             else VirtualBed(dut, asked.wire, flows=plan.flows, frame_bytes_max=largest)
         )
-    _check_ports(ports, asked)
-    cpus = usable_cpus()
-    streams = ((0, 0),) if len(ports) == 1 else ((0, 1), (1, 0))
-    external = ExternalPorts(
-        devices=tuple(ports),
-        streams=streams if asked.bidirectional else streams[:1],
-        peer_mac=asked.peer_mac,
-        control_cpu=cpus[0],
-        worker_cpus=cpus[-1:],
-        hugepages=asked.hugepages,
-        frame_bytes_max=largest,
-    )
+    external = external_ports(asked, largest)
     return lambda dut: ExternalBed(ExternalDut(dut, asked.expect), external)
 
 
-def _check_ports(ports: Sequence[str], asked: BenchRequest) -> None:
-    wrong = None
-    if len(ports) > 2:
-        wrong = ("--port", f"{len(ports)} ports", "one --port, or two: out and back")
-    elif asked.bidirectional and len(ports) < 2:
-        wrong = ("--bidirectional", "one --port", "a second --port")
-    elif not MAC_ADDRESS.fullmatch(asked.peer_mac):
-        wrong = ("--peer-mac", f"{asked.peer_mac!r}", "a MAC address: 02:00:00:00:00:01")
-    if wrong:
-        raise InputError("options.invalid", where=wrong[0], found=wrong[1], next=wrong[2])
-
-
-def _setup(plan: Plan, settings: dict[str, str]) -> Setup:
+def _setup(plan: Plan, settings: dict[str, str], ways: int) -> Setup:
     return Setup(
         wirespeed=__version__,
         started_at=utc_now(),
@@ -279,7 +233,8 @@ def _setup(plan: Plan, settings: dict[str, str]) -> Setup:
         duts={},
         tester={},
         settings=settings,
-        link_bps=plan.link_bps,
+        # A page counts the ports that sent.
+        link_bps=plan.link_bps and plan.link_bps // ways,
         full_method_seconds=plan.full_method_seconds,
         trial_seconds=plan.trial_seconds,
         confirm_seconds=plan.confirm_seconds,

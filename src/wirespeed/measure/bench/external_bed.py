@@ -10,12 +10,19 @@ from wirespeed.measure.bench.dut import Dut, DutDescription, difference
 from wirespeed.measure.bench.eal_side import EalSide
 from wirespeed.measure.bench.testbed import BedTrial
 from wirespeed.measure.bench.tester import Tester
+from wirespeed.measure.bench.tester_ports import (
+    Holding,
+    memory_mib,
+    open_request,
+    peers,
+    ports_details,
+)
 from wirespeed.measure.bench.tester_protocol import (
+    OpenedReply,
     OpenRequest,
     PortRequest,
     ProgressReply,
     TrialRequest,
-    WorkerRequest,
 )
 from wirespeed.model.frozen import Frozen
 
@@ -26,14 +33,14 @@ class ExternalPorts(Frozen):
     devices: tuple[str, ...]
     streams: tuple[tuple[int, int], ...]
     """Ports that send and the ports their frames are due at."""
-    peer_mac: str
-    """Destination of every frame: the DUT's port."""
+    peer_macs: tuple[str, ...]
+    """Destination of the frames: of all ports, or of each."""
     control_cpu: int
     worker_cpus: tuple[int, ...]
-    """One lcore a port, or one for all."""
+    """Queues are dealt to them in turn."""
     hugepages: bool
     frame_bytes_max: int
-    memory_mib: int = 1024
+    holding: Holding = Holding()
     inside: tuple[str, ...] = ()
     """Words that the tester's command begins with, where its ports are in a namespace."""
 
@@ -52,14 +59,17 @@ class ExternalBed:
                     devices=ports.devices,
                     file_prefix=f"tester-{self._folder.path.name.rpartition('-')[2][:8]}",
                     runtime_folder=self._folder.path,
-                    memory_mib=ports.memory_mib,
+                    memory_mib=memory_mib(
+                        len(ports.devices), ports.holding, frame_bytes_max=ports.frame_bytes_max
+                    ),
                     hugepages=ports.hugepages,
                     control_cpu=ports.control_cpu,
                     worker_cpus=ports.worker_cpus,
                     inside=ports.inside,
                 )
             )
-            self._tester.await_opened(self._tester.begin_open(self._request()))
+            ticket = self._tester.begin_open(self._request())
+            self._opened: OpenedReply = self._tester.await_opened(ticket)
         except BaseException:
             self.close()
             raise
@@ -91,7 +101,8 @@ class ExternalBed:
         return (
             ("DPDK", hello.dpdk),
             ("instruction set", hello.isa),
-            ("devices", ", ".join(self._ports.devices)),
+            *ports_details(self._opened.ports, self._ports.holding),
+            ("CPUs", ", ".join(map(str, self._ports.worker_cpus))),
             ("memory", "hugepages" if self._ports.hugepages else "no hugepages"),
             ("TSC", f"{hello.tsc_hz / 1e6:.0f} MHz"),
         )
@@ -117,24 +128,21 @@ class ExternalBed:
 
     def _request(self) -> OpenRequest:
         ports = self._ports
-        lcores = range(1, len(ports.worker_cpus) + 1)
-        queues = [(port, 0) for port in range(len(ports.devices))]
-        owners = {lcore: queues[lcore - 1 :: len(lcores)] for lcore in lcores}
-        return OpenRequest(
-            ports=tuple(
+        return open_request(
+            [
                 PortRequest(
                     device=device,
-                    peer_mac=ports.peer_mac,
+                    peer_mac=mac,
                     # A card that takes no more is the tester's limit, and so is a socket, which the
                     # tester's own thread empties; a virtual ring is the DUT's.
                     refused="dut" if _is_ring_of_dut(device) else "tester",
                 )
-                for device in ports.devices
-            ),
-            workers=tuple(
-                WorkerRequest(lcore=lcore, tx=tuple(mine), rx=tuple(mine))
-                for lcore, mine in owners.items()
-            ),
+                for device, mac in zip(
+                    ports.devices, peers(ports.peer_macs, len(ports.devices)), strict=True
+                )
+            ],
+            ports.holding,
+            lcores=len(ports.worker_cpus),
             frame_bytes_max=ports.frame_bytes_max,
         )
 

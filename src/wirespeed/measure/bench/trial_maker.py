@@ -5,7 +5,9 @@ A search sees only valid trials. A void one (tester or machine at fault) is made
 """
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Annotated, Any
+
+from pydantic import Field
 
 from wirespeed.host.clock import utc_now
 from wirespeed.measure.bench.testbed import BedTrial, Testbed
@@ -55,9 +57,9 @@ class BeyondTesterError(MeasurementError):
 class TesterBounds(Frozen):
     """How long the tester's loops may be away before a trial is void."""
 
-    gap_limit_ms: float = 10.0
+    gap_limit_ms: Annotated[float, Field(ge=0.01, le=10_000)] = 10.0
     """At once."""
-    stalled_share: float = 0.05
+    stalled_share: Annotated[float, Field(ge=0.001, le=1)] = 0.05
     """In all, as a share of the trial."""
 
     @property

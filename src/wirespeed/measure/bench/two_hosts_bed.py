@@ -14,13 +14,13 @@ from wirespeed.measure.bench.dut import Dut, DutDescription, difference
 from wirespeed.measure.bench.program_host import FarHost
 from wirespeed.measure.bench.testbed import BedTrial
 from wirespeed.measure.bench.tester import Tester, find_tester
+from wirespeed.measure.bench.tester_ports import Holding, open_request, ports_details
 from wirespeed.measure.bench.tester_protocol import (
     OpenedReply,
     OpenRequest,
     PortRequest,
     ProgressReply,
     TrialRequest,
-    WorkerRequest,
 )
 from wirespeed.model.frozen import Frozen
 
@@ -51,6 +51,10 @@ class TwoHosts(Frozen):
     streams: tuple[tuple[int, int], ...]
     """Ports of the tester that send, and those that the frames are due at."""
     frame_bytes_max: int
+    holding: Holding = Holding()
+    """Of the tester's ports."""
+    peer_macs: tuple[str, ...] = ()
+    """Destinations of the tester's frames, one for each of its ports; empty: the DUT's ports."""
 
 
 StartDut = Callable[[FarHost], Dut]
@@ -120,11 +124,7 @@ class TwoHostsBed:
             ("host", end.reach),
             ("DPDK", hello.dpdk),
             ("instruction set", hello.isa),
-            ("devices", ", ".join(f"{port.device} ({port.driver})" for port in ports)),
-            (
-                "descriptors",
-                ", ".join(f"{p.rx_descriptors} rx, {p.tx_descriptors} tx" for p in ports),
-            ),
+            *ports_details(ports, self._hosts.holding),
             ("CPUs", f"{', '.join(map(str, end.worker_cpus))}; control {end.control_cpu}"),
             ("memory", "hugepages" if hello.hugepages else "no hugepages"),
             ("TSC", f"{hello.tsc_hz / 1e6:.0f} MHz"),
@@ -154,19 +154,14 @@ class TwoHostsBed:
             raise dut.death()
 
     def _request(self) -> OpenRequest:
-        end, peers = self._hosts.tester, self._hosts.dut.macs
-        lcores = range(1, len(end.worker_cpus) + 1)
-        queues = [(port, 0) for port in range(len(end.devices))]
-        return OpenRequest(
-            ports=tuple(
+        end, macs = self._hosts.tester, self._hosts.peer_macs or self._hosts.dut.macs
+        return open_request(
+            [
                 PortRequest(device=device, peer_mac=mac, refused="tester")
-                for device, mac in zip(end.devices, peers, strict=True)
-            ),
-            workers=tuple(
-                WorkerRequest(lcore=lcore, tx=mine, rx=mine)
-                for lcore in lcores
-                if (mine := tuple(queues[lcore - 1 :: len(lcores)]))
-            ),
+                for device, mac in zip(end.devices, macs, strict=True)
+            ],
+            self._hosts.holding,
+            lcores=len(end.worker_cpus),
             frame_bytes_max=self._hosts.frame_bytes_max,
             link_wait_ms=LINK_WAIT_MS,
         )

@@ -55,6 +55,21 @@ Expect = Literal["as-sent", "macswap", "5tswap", "mac", "routed"]
 Descriptors = Annotated[StrictInt, Field(ge=32, le=32768)]
 
 
+MAC = r"^([0-9a-f]{2}:){5}[0-9a-f]{2}$"
+
+
+class TesterSpec(Frozen):
+    """How the tester holds its ports."""
+
+    queues: Annotated[StrictInt, Field(ge=1, le=16)] = 1
+    """Of each port, each way: flows are dealt to them."""
+    rx_descriptors: Descriptors | None = None
+    tx_descriptors: Descriptors | None = None
+    """Of each queue; None: 4096, or what its card has."""
+    peer_macs: tuple[Annotated[str, Field(pattern=MAC)], ...] = ()
+    """Destinations of its frames, one for each of its ports; empty: those of the DUT's ports."""
+
+
 class DpdkSpec(Frozen):
     """The forwarder of the DUT, and how both ends hold their ports."""
 
@@ -75,7 +90,8 @@ class DpdkSpec(Frozen):
     """Of each port of the DUT, both ways."""
     rx_descriptors: Descriptors = 1024
     tx_descriptors: Descriptors = 1024
-    """Of each queue of the DUT; the tester takes 4096, or what its card has."""
+    """Of each queue of the DUT."""
+    tester: TesterSpec = TesterSpec()
     burst: Annotated[StrictInt, Field(ge=1, le=128)] = 32
     """Of the tester: frames sent at once. Of testpmd: frames taken at once."""
     realtime_priority: Annotated[StrictInt, Field(ge=1, le=99)] | None = None

@@ -112,9 +112,16 @@ class Dpdk(WithoutGuests):
         if is_l3fwd and (self.dpdk.bidirectional or (self.dpdk.way_back == "same" and ports > 1)):
             # The tester's flows are the same at each of its ports, and a route has one way out.
             raise ValueError(f"{self.dpdk.forwarder}: all flows leave by one port")
-        for name, host in self.hosts.items():
-            if host.cores is None:
-                raise ValueError(f"host {name}: no `cores` that poll")
+        if len(self.dpdk.tester.peer_macs) not in (0, ports):
+            raise ValueError(f"tester.peer_macs: {ports} ports, an address for each or none")
+        tester = self.host_of(Role.TESTER)
+        cores = self.hosts[tester].cores
+        most = 2 * ports * self.dpdk.tester.queues
+        if cores is not None and len(cores.split(",")) > most:
+            # Two serve a queue at most: one sends, one judges.
+            raise ValueError(f"host {tester}: queues of its ports have work for {most} `cores`")
+        if self.profile.isolate and any(host.cores is None for host in self.hosts.values()):
+            raise ValueError("profile.isolate: name the `cores` of each host")
         return self
 
     @model_validator(mode="after")

@@ -1,0 +1,160 @@
+"""Queues dealt to cores; counts that are exact over many of them; cores that a line rate takes."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from wirespeed.host.folder import PrivateFolder
+from wirespeed.host.procfs import usable_cpus
+from wirespeed.measure.bench.cores_needed import LINES, Line, cores_needed
+from wirespeed.measure.bench.eal_side import EalSide
+from wirespeed.measure.bench.tester import Tester
+from wirespeed.measure.bench.tester_ports import Holding, deal, memory_mib, open_request, peers
+from wirespeed.measure.bench.tester_protocol import (
+    PortRequest,
+    ResultReply,
+    StreamRequest,
+    TrialRequest,
+)
+from wirespeed.model.trial import FrameMix, FrameShare
+
+MAC, OTHER = "02:00:00:00:00:02", "02:00:00:00:00:03"
+
+
+@pytest.mark.parametrize("ports", [1, 2])
+@pytest.mark.parametrize("queues", [1, 2, 7, 16])
+@pytest.mark.parametrize("lcores", [1, 2, 3, 16])
+def test_every_queue_has_one_core_each_way_and_every_core_something_to_do(
+    ports: int, queues: int, lcores: int
+):
+    if lcores > 2 * ports * queues:
+        with pytest.raises(ValueError, match="two of them serve one at most"):
+            deal(ports, queues, lcores)
+        return
+    workers = deal(ports, queues, lcores)
+    every = sorted((port, queue) for port in range(ports) for queue in range(queues))
+    assert sorted(one for worker in workers for one in worker.tx) == every
+    assert sorted(one for worker in workers for one in worker.rx) == every
+    assert [worker.lcore for worker in workers] == list(range(1, lcores + 1))
+    loads = [len(worker.tx) + len(worker.rx) for worker in workers]
+    assert min(loads) > 0
+    assert max(loads) - min(loads) <= 2
+
+
+def test_two_cores_have_a_port_each_and_two_of_one_queue_a_way_each():
+    assert [(w.tx, w.rx) for w in deal(2, 1, 2)] == [(((0, 0),),) * 2, (((1, 0),),) * 2]
+    assert [(w.tx, w.rx) for w in deal(1, 1, 2)] == [(((0, 0),), ()), ((), ((0, 0),))]
+
+
+def test_more_queues_than_a_core_can_have_are_refused():
+    with pytest.raises(ValueError, match="33 queues for 1 cores: 32 each at most"):
+        deal(3, 11, 1)
+
+
+def test_a_port_is_asked_for_as_it_is_to_be_held():
+    holding = Holding(queues=4, rx_descriptors=512, tx_descriptors=2048)
+    ports = [
+        PortRequest(device=f"net_ring{number}", peer_mac=mac)
+        for number, mac in enumerate(peers((MAC, OTHER), 2))
+    ]
+    request = open_request(ports, holding, lcores=2, frame_bytes_max=1518)
+    assert [port.peer_mac for port in request.ports] == [MAC, OTHER]
+    assert {(p.tx_queues, p.rx_queues) for p in request.ports} == {(4, 4)}
+    assert {(p.rx_descriptors, p.tx_descriptors) for p in request.ports} == {(512, 2048)}
+    assert peers((MAC,), 2) == (MAC, MAC)
+
+
+def test_memory_grows_with_what_is_held():
+    assert memory_mib(2, Holding(), frame_bytes_max=1518) == 1024
+    # 2 ports x 16 queues x (2 rings of 8192 + 2 x 4224 spare) x 2432 B = 1843 MiB
+    big = Holding(queues=16, rx_descriptors=8192, tx_descriptors=8192)
+    assert memory_mib(2, big, frame_bytes_max=1518) == 256 + 1843
+
+
+@pytest.mark.parametrize(
+    ("line", "mpps", "cores"),
+    # 10^9 bit/s over 84 bytes of 8 bits; 40 cycles of 2 GHz are 50 Mpps a core.
+    [
+        (LINES[0], 148.809524, 3),
+        (LINES[1], 297.619048, 6),
+        (LINES[2], 595.238095, 12),
+    ],
+    ids=lambda value: getattr(value, "name", None),
+)
+def test_a_line_rate_takes_its_frames_times_cycles(line: Line, mpps: float, cores: int):
+    needed = cores_needed(line, frame_bytes=64, cycles_per_frame=40, tsc_hz=2e9)
+    assert needed.pps == pytest.approx(mpps * 1e6)
+    assert needed.cores == cores
+
+
+@pytest.fixture(name="folder")
+def _folder() -> Iterator[Path]:
+    folder = PrivateFolder.create()
+    yield folder.path
+    folder.close()
+
+
+def run(
+    folder: Path, devices: tuple[str, ...], queues: int, streams: tuple[tuple[int, int], ...]
+) -> ResultReply:
+    """10,000 frames of 1000 flows on two cores; the machine may stand still."""
+    cpus = usable_cpus()
+    # As many lcores as queues: net_ring has one ring for each lcore of the EAL.
+    lcores = [cpus[number % len(cpus)] for number in range(max(2, queues))]
+    side = EalSide(
+        devices=devices,
+        file_prefix=folder.name.rpartition("-")[2][:8],
+        runtime_folder=folder,
+        memory_mib=1024,
+        hugepages=False,
+        control_cpu=cpus[0],
+        worker_cpus=tuple(lcores),
+    )
+    ports = [PortRequest(device=device) for device in devices]
+    with Tester(side) as tester:
+        request = open_request(ports, Holding(queues=queues), lcores=2, frame_bytes_max=1518)
+        tester.await_opened(tester.begin_open(request))
+        return tester.trial(
+            TrialRequest(
+                number=1,
+                mix=FrameMix(shares=(FrameShare(frame_bytes=64),)),
+                streams=tuple(StreamRequest(tx_port=tx, rx_port=rx) for tx, rx in streams),
+                flows=1000,
+                load_pps=50_000,
+                seconds=0.2,
+                prime=True,
+                gap_limit_ms=10_000,
+                stalled_share=1,
+            )
+        )
+
+
+def assert_exact(result: ResultReply, queues: int) -> None:
+    assert sum(stream.intended_frames for stream in result.streams) == 10_000
+    for stream in result.streams:
+        assert stream.in_order_frames == stream.offered_frames - stream.refused_frames
+        others = (
+            stream.reordered_frames,
+            stream.duplicated_frames,
+            stream.corrupted_frames,
+            stream.misdelivered_frames,
+            stream.foreign_frames,
+        )
+        assert others == (0,) * 5
+    assert not [r for r in result.invalid_reasons if "flow_at_two_queues" in r], queues
+
+
+@pytest.mark.dpdk
+@pytest.mark.parametrize("queues", [2, 16])
+def test_counts_are_exact_over_queues_of_a_ring_on_two_cores(folder: Path, queues: int):
+    assert_exact(run(folder, ("net_ring0",), queues, ((0, 0),)), queues)
+
+
+@pytest.mark.dpdk
+@pytest.mark.parametrize("queues", [2, 16])
+def test_counts_are_exact_over_queues_of_memif_both_ways_on_two_cores(folder: Path, queues: int):
+    """Both ends are ours: the frames of one come in at the other."""
+    wire = f"id=0,socket={folder}/m,socket-abstract=no"
+    devices = (f"net_memif0,role=server,{wire}", f"net_memif1,role=client,{wire}")
+    assert_exact(run(folder, devices, queues, ((0, 1), (1, 0))), queues)
