@@ -1,10 +1,16 @@
 """`wirespeed export`: what Prometheus' own program accepts, at most 60 series a port."""
 
 import json
+import os
 import re
 import shutil
+import signal
+import socket
 import subprocess
+import sys
+from collections.abc import Iterator
 from pathlib import Path
+from urllib.request import urlopen
 
 import pytest
 from click.testing import CliRunner
@@ -12,6 +18,8 @@ from click.testing import CliRunner
 from described.healthy import kinds
 from described.host import capture_of
 from wirespeed.commands.export import export
+from wirespeed.host import metrics_server
+from wirespeed.host.metrics_server import COST
 from wirespeed.model.error import InputError
 from wirespeed.report.export_text import MOST
 
@@ -62,6 +70,76 @@ def test_a_textfile_is_replaced_as_a_whole(tmp_path: Path):
     CliRunner().invoke(export, words, catch_exceptions=False, standalone_mode=False)
     assert path.read_text() == exported(NARROW)
     assert [one.name for one in tmp_path.iterdir()] == ["wirespeed.prom"]
+
+
+@pytest.fixture(name="served")
+def _served() -> Iterator[str]:
+    """The address of a server, by the command itself."""
+    argv = [sys.executable, "-c", "from wirespeed.cli import main; main()"]
+    argv += ["export", str(NARROW), "--listen", "127.0.0.1:0"]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
+    child = subprocess.Popen(argv, stderr=subprocess.PIPE, text=True, env=environment)
+    try:
+        assert child.stderr is not None
+        yield child.stderr.readline().strip()
+        child.send_signal(signal.SIGTERM)
+        assert child.wait(30) == 130
+    finally:
+        child.kill()
+        child.wait(30)
+
+
+def test_what_is_served_over_http_is_what_a_textfile_has(served: str):
+    assert re.fullmatch(r"http://127\.0\.0\.1:\d+/metrics", served), served
+    with urlopen(served, timeout=60) as reply:  # noqa: S310
+        text = reply.read().decode()
+    assert promtool("check", "metrics", text=text).strip() == ""
+
+    def rows(text: str) -> set[tuple[str, frozenset[str], str]]:
+        return {
+            (name, frozenset(labels.split(",") if labels else ()), f"{float(value):.9g}")
+            for name, labels, value in SERIES.findall(text)
+        }
+
+    expected = rows(exported(NARROW))
+    assert len(expected) > 5
+    assert {row for row in rows(text) if row[0] != COST} == expected
+    (cost,) = (row[2] for row in rows(text) if row[0] == COST)
+    assert 0 < float(cost) < 60
+
+
+def test_a_host_is_read_again_after_a_minute_and_never_before(monkeypatch: pytest.MonkeyPatch):
+    now, count = [100.0], [0]
+    monkeypatch.setattr(metrics_server, "monotonic_s", lambda: now[0])
+
+    def read() -> metrics_server.Families:
+        count[0] += 1
+        return [("wirespeed_a", "A.", [("wirespeed_a", {"port": "x\n"}, count[0])])]
+
+    readings = metrics_server.Readings(read)
+    seen = []
+    for now[0] in (100.0, 101.0, 159.9, 160.0, 219.0, 220.0):
+        first = next(iter(readings.collect()))
+        seen.append(first.samples[0].value)
+        assert first.samples[0].labels == {"port": "x\\n"}
+    assert seen == [1, 1, 1, 2, 2, 3]
+
+
+def test_an_address_in_use_is_refused():
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        listen = f"127.0.0.1:{taken.getsockname()[1]}"
+        with pytest.raises(InputError, match=r"export\.listen"):
+            CliRunner().invoke(
+                export, [str(NARROW), "--listen", listen],
+                catch_exceptions=False, standalone_mode=False,
+            )  # fmt: skip
+
+
+@pytest.mark.parametrize("listen", ["9477", ":9477", "localhost:9477", "127.0.0.1:70000"])
+def test_what_is_no_address_and_port_is_refused(listen: str):
+    assert CliRunner().invoke(export, [str(NARROW), "--listen", listen]).exit_code == 2
 
 
 def test_what_is_no_capture_is_an_error_and_leaves_the_file(tmp_path: Path):

@@ -5,10 +5,10 @@ from pathlib import Path
 import click
 
 from wirespeed.commands.described import Described
+from wirespeed.commands.quantities import AddressPort
 from wirespeed.host.files import write_result
 from wirespeed.host.reach_destination import HERE
-from wirespeed.model.error import HostError
-from wirespeed.model.finding import Unanswered
+from wirespeed.model.error import InputError
 from wirespeed.model.question import Purpose, Question
 from wirespeed.terminal import echo
 
@@ -27,24 +27,39 @@ from wirespeed.terminal import echo
     help="Purpose of the ports.",
 )
 @click.option(
+    "--listen",
+    type=AddressPort(),
+    help="Address and port to serve over HTTP, read at most once a minute: 127.0.0.1:9477.",
+)
+@click.option(
     "--textfile",
     type=click.Path(path_type=Path),
     help="File for node_exporter's textfile collector, replaced as a whole: NAME.prom.",
 )
-def export(host: str, purpose: str | None, textfile: Path | None) -> int:
+def export(
+    host: str, purpose: str | None, listen: tuple[str, int] | None, textfile: Path | None
+) -> int:
     """Export a host's ceilings and findings as OpenMetrics, at most 60 series a port.
 
-    Without --textfile they are printed. HOST is what doctor takes; run it by a timer or by cron.
+    HOST is what doctor takes. The series are printed, written to a file (by a timer or by cron),
+    or served until wirespeed is stopped.
     """
     # Only here: what judges hosts takes longer to load than a help.
     from wirespeed.report.export_text import metrics_text
-    from wirespeed.runs.examine import examine
+    from wirespeed.runs.export_run import diagnosed, serve
 
     question = Question(purpose=Purpose(purpose) if purpose else None)
-    ((answer, _),) = examine([host], question)
-    if isinstance(answer, Unanswered):
-        raise HostError(answer.what, where=host, found=answer.found, next=answer.next)
-    text = metrics_text(answer)
+    if listen is not None:
+        if textfile is not None:
+            raise InputError(
+                "options.invalid",
+                where="--listen",
+                found="--textfile too: two places",
+                next="give one of them",
+            )
+        serve(host, question, *listen)
+        return 0
+    text = metrics_text(diagnosed(host, question))
     if textfile is None:
         echo(text, nl=False)
     else:

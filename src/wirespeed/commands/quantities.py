@@ -6,6 +6,7 @@ import re
 
 import click
 
+MAX_PORT = 65535
 SECONDS = {"s": 1.0, "ms": 1e-3, "us": 1e-6}
 
 
@@ -40,6 +41,25 @@ class Gigabits(click.ParamType[float]):
         if not 0 < gigabits < math.inf:
             self.fail(f"{value!r} is not a figure in Gb/s: write 53.6", param, ctx)
         return gigabits * 1e9
+
+
+class AddressPort(click.ParamType[tuple[str, int]]):
+    """An IP address and a port of TCP: 127.0.0.1:9477, [::1]:9477."""
+
+    name = "address:port"
+
+    def convert(
+        self, value: object, param: click.Parameter | None, ctx: click.Context | None
+    ) -> tuple[str, int]:
+        """Give both; a port of 0 is any that is free."""
+        address, _, port = str(value).rpartition(":")
+        try:
+            plain = str(ipaddress.ip_address(address.removeprefix("[").removesuffix("]")))
+            if not port.isdecimal() or int(port) > MAX_PORT:
+                raise ValueError(port)
+        except ValueError:
+            self.fail(f"{value!r} is not ADDRESS:PORT, as 127.0.0.1:9477", param, ctx)
+        return plain, int(port)
 
 
 class Address(click.ParamType[str]):

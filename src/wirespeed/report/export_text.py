@@ -17,25 +17,28 @@ RULES = 40
 BITS = 8
 """Of a byte: Prometheus' base unit."""
 PREFIX = "wirespeed"
+COMPLETE = f"{PREFIX}_reading_complete"
+COMPLETE_HELP = "1 where the reading of the host was not cut off."
 Row = tuple[str, dict[str, str], float]
 
 
 def metrics_text(answer: Diagnosis) -> str:
     """Give the whole exposition, `# EOF` included."""
     lines: list[str] = []
-    for name, help_text, rows in _families(answer):
+    for name, help_text, rows in families(answer):
         lines += [f"# TYPE {name} gauge", f"# HELP {name} {help_text}"]
         lines += [_line(*row) for row in rows]
     return "\n".join([*lines, "# EOF", ""])
 
 
-def _families(answer: Diagnosis) -> Iterator[tuple[str, str, Sequence[Row]]]:
-    complete = f"{PREFIX}_reading_complete"
-    yield (
-        complete,
-        "1 where the reading of the host was not cut off.",
-        [(complete, {}, float(answer.is_complete))],
-    )
+def unread() -> Iterator[tuple[str, str, Sequence[Row]]]:
+    """Give the series of a host that could not be read."""
+    yield COMPLETE, COMPLETE_HELP, [(COMPLETE, {}, 0.0)]
+
+
+def families(answer: Diagnosis) -> Iterator[tuple[str, str, Sequence[Row]]]:
+    """Give the name, the help and the series of each metric."""
+    yield COMPLETE, COMPLETE_HELP, [(COMPLETE, {}, float(answer.is_complete))]
     bound = f"{PREFIX}_port_ceiling_bytes_per_second"
     yield (
         bound,
