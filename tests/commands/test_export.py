@@ -121,7 +121,7 @@ def test_a_host_is_read_again_after_a_minute_and_never_before(monkeypatch: pytes
     for now[0] in (100.0, 101.0, 159.9, 160.0, 219.0, 220.0):
         first = next(iter(readings.collect()))
         seen.append(first.samples[0].value)
-        assert first.samples[0].labels == {"port": "x\\n"}
+        assert first.samples[0].labels == {"port": "x\\x0a"}
     assert seen == [1, 1, 1, 2, 2, 3]
 
 
