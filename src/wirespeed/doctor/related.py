@@ -27,6 +27,9 @@ EFFECTS = {
     "pcie.speed_below_capability": SLOW_SLOT,
     "pcie.hop_below_card": SLOW_SLOT,
     "errors.no_receive_buffer": ("pause.sent",),
+    "queues.rings_below_maximum": ("errors.no_receive_buffer", "pause.sent"),
+    "driver.reset_card": ("link.down", "bond.link_flaps"),
+    "pcie.slot_power_low": ("link.down",),
     "errors.pcie_back_pressure": ("errors.port_buffer", "pause.sent"),
 }
 """Rule to what it brings about on the same port, by the `why` and `source` of both rules. A hot or

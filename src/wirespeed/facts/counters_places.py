@@ -167,6 +167,16 @@ _VMXNET3 = (
 )
 """drivers/net/vmxnet3/vmxnet3_ethtool.c: out of buffers; each name stands once for each queue."""
 
+_SFC = (
+    *_TRAFFIC,
+    _row(Place.PORT_BUFFER, "port_rx_overflow"),
+    _row(Place.NO_RECEIVE_BUFFER, "port_rx_nodesc_drops"),
+    _row(Place.PHYSICAL, "port_rx_bad"),
+    _row(Place.PAUSE_RECEIVED, "port_rx_pause"),
+    _row(Place.PAUSE_SENT, "port_tx_pause"),
+)
+"""drivers/net/ethernet/sfc/ef10.c: of the whole port, whatever queues it was meant for."""
+
 _BNXT = (
     *_TRAFFIC,
     _row(Place.NO_RECEIVE_BUFFER, "rx_total_ring_discards", r"\[\d+\]: rx_discards"),
@@ -199,6 +209,7 @@ BY_DRIVER: dict[str, tuple[Row, ...]] = {
     "e1000e": _E1000E,
     "iavf": _IAVF,
     "vmxnet3": _VMXNET3,
+    "sfc": _SFC,
     "bnxt_en": _BNXT,
 }
 

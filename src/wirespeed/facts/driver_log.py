@@ -10,6 +10,8 @@ from wirespeed.facts.module import (
     DRIVERS_TOO,
     LAG_WORDS,
     REFUSALS,
+    RESETS,
+    RESETS_TOO,
     VF_REFUSALS,
     VFS_TOO,
     log_of,
@@ -27,6 +29,7 @@ VF_BARS = re.compile(
 HARMLESS = re.compile(r"\bBAR 6\b|\[io\b")
 """BAR 6 is the option ROM, which nothing reads after the BIOS; no card of today needs I/O ports."""
 REFUSAL = re.compile("|".join(REFUSALS))
+RESET = re.compile("|".join(RESETS))
 VF_REFUSAL = re.compile("|".join(VF_REFUSALS))
 LAG = re.compile("|".join(LAG_WORDS))
 LAG_FAILED = re.compile(LAG_WORDS[1])
@@ -46,12 +49,16 @@ class DriverLog(Fact):
     refusals: dict[str, tuple[str, ...]]
     vf_refusals: dict[str, tuple[str, ...]]
     """What the driver of a PF refused to its VFs, by the PF's address."""
+    resets: dict[str, tuple[str, ...]]
+    """Messages that a card was stopped, reset or lacks power, each as often as it came."""
     lag: dict[str, tuple[str, ...]]
     """What mlx5 said of hardware LAG, by the address of the card's first port; each word once."""
     log: Observed[str]
     """Known when the kernel's messages could be read; those at boot may be gone from them."""
     vf_log: Observed[str]
     """The same, of a collector that reads what is about VFs."""
+    reset_log: Observed[str]
+    """The same, of a collector that reads what is about resets."""
 
     script: ClassVar[str] = ""
     """The lines come with those about modules: the messages are read once."""
@@ -67,6 +74,8 @@ class DriverLog(Fact):
         lines = log.value.splitlines() if isinstance(log, Known) else []
         return cls(
             refusals=_by_address((line for line in lines if _refuses(line, bare)), addresses),
+            resets=_each(filter(RESET.search, lines), ports),
+            reset_log=_since(vf_log, RESETS_TOO, "refusals alone"),
             vf_refusals=_by_address(filter(VF_REFUSAL.search, lines), addresses),
             lag=_by_address(filter(LAG.search, lines), addresses),
             log=log,
@@ -75,11 +84,15 @@ class DriverLog(Fact):
 
     def of(self, port: Port) -> Observed[tuple[str, ...]]:
         """Give the refusals of one port; Absent: the kernel told none."""
-        return _found(self.refusals, port, self.log)
+        return _last(_found(self.refusals, port, self.log))
 
     def of_vfs(self, port: Port) -> Observed[tuple[str, ...]]:
         """Give what the port's driver refused to its VFs; Absent: nothing."""
-        return _found(self.vf_refusals, port, self.vf_log)
+        return _last(_found(self.vf_refusals, port, self.vf_log))
+
+    def resets_of(self, port: Port) -> Observed[tuple[str, ...]]:
+        """Give what the driver said of stops and resets of a port; Absent: nothing."""
+        return _found(self.resets, port, self.reset_log)
 
     def is_lag_active(self, addresses: Iterable[str]) -> Known[bool] | None:
         """Whether the last attempt to make ports one succeeded; None: the log tells of none.
@@ -106,8 +119,30 @@ def _found(
 ) -> Observed[tuple[str, ...]]:
     found = by_address.get(port.pci_address or "")
     if found:
-        return Known(found[-MOST_SHOWN:], "dmesg")
+        return Known(found, "dmesg")
     return log if isinstance(log, Unreadable) else Absent("dmesg", "no refusal")
+
+
+def _last(messages: Observed[tuple[str, ...]]) -> Observed[tuple[str, ...]]:
+    if not isinstance(messages, Known):
+        return messages
+    return Known(messages.value[-MOST_SHOWN:], messages.source)
+
+
+def _each(lines: Iterable[str], ports: Iterable[Port]) -> dict[str, tuple[str, ...]]:
+    """Give each address its messages, by the address or the netdev that they name."""
+    address_of = {
+        name: port.pci_address
+        for port in ports
+        if port.pci_address
+        for name in (port.pci_address, port.netdev)
+        if name
+    }
+    found: dict[str, list[str]] = {}
+    for line in lines:
+        for address in dict.fromkeys(address_of[name] for name in _names(line, address_of)):
+            found.setdefault(address, []).append(_message(line))
+    return {address: tuple(messages) for address, messages in found.items()}
 
 
 def _refuses(line: str, bare: Iterable[str]) -> bool:

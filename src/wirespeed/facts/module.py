@@ -32,6 +32,19 @@ REFUSALS = (
 LAG_WORDS = (r"lag map port", r"Failed to (create|activate|deactivate) .*LAG")
 """What mlx5 says when it makes two ports one, or cannot (mlx5/core/lag/lag.c): also for driver_log.
 A kernel before 5.19 tells it nowhere else."""
+RESETS = (
+    r"Detected (Tx|Hardware) Unit Hang",  # igb, ixgbe, e1000e
+    r"NETDEV WATCHDOG: .*timed out",  # net/sched/sch_generic.c
+    r"tx_timeout(: VSI| recovery level)",
+    r"TX timeout detected",  # i40e, ice; mlx5
+    r"TX driver issue detected",
+    r"alicious Driver Detection event",  # i40e, ice
+    r"Error cqe on cqn",  # mlx5: core/en/txrx.h
+    r"reset to clear Tx work after link loss",  # ixgbe
+    r"has been stopped because it has over ?heated",  # ixgbe: ixgbe_common.h
+    r"insufficient power on the PCIe slot",  # mlx5: core/events.c
+)
+"""What drivers say when they stop or reset a card, or it lacks power: read with the rest, too."""
 VF_REFUSALS = (
     r"VF[- ]?[0-9]* ?is not trusted", r"Unprivileged VF",  # i40e, ice: virtchnl
     r"override administratively set", r"administratively denied",  # ixgbe, igb, i40e, ice
@@ -39,7 +52,8 @@ VF_REFUSALS = (
 """What a PF's driver says when it refuses what a VF asks for: read with the rest, too."""
 DRIVERS_TOO = "wirespeed: drivers too"
 VFS_TOO = "wirespeed: VFs too"
-"""Stand before the lines of a collector that reads what is about drivers, and about VFs, too."""
+RESETS_TOO = "wirespeed: resets too"
+"""Stand before the lines of a collector that reads what is about drivers, VFs and resets, too."""
 COMPLAINT = re.compile("|".join(COMPLAINTS))
 MLX5_EVENT = re.compile(r"Port module event(?:\[error\])?: module \d+, (Cable [a-z]+)(?:, (.+))?")
 CELSIUS = re.compile(r"(-?\d{1,4}(?:\.\d{1,4})?) degrees C\b.*")
@@ -94,16 +108,17 @@ for netdev in $port_netdevs; do
 	run ethtool-m "$netdev" ethtool -m "$netdev"
 done
 module_messages() {
-	printf '%s\\n' 'DRIVERS_TOO' 'VFS_TOO'
+	printf '%s\\n' 'DRIVERS_TOO' 'VFS_TOO' 'RESETS_TOO'
 	said=$($limit dmesg | grep -aE 'COMPLAINTS')
 	# What guests and programs ask for again and again must not drive out what was said once.
 	printf '%s\\n' "$said" | grep -aE 'OFTEN' | tail -n 50
 	printf '%s\\n' "$said" | grep -avE 'OFTEN' | tail -n 200
 }
 show module-messages - module_messages
-""".replace("COMPLAINTS", "|".join((*COMPLAINTS, *REFUSALS, *LAG_WORDS, *VF_REFUSALS)))
-    script = script.replace("OFTEN", "|".join((SYNDROME, *VF_REFUSALS)))
+""".replace("COMPLAINTS", "|".join((*COMPLAINTS, *REFUSALS, *LAG_WORDS, *RESETS, *VF_REFUSALS)))
+    script = script.replace("OFTEN", "|".join((SYNDROME, *RESETS, *VF_REFUSALS)))
     script = script.replace("DRIVERS_TOO", DRIVERS_TOO).replace("VFS_TOO", VFS_TOO)
+    script = script.replace("RESETS_TOO", RESETS_TOO)
 
     @classmethod
     def parse(cls, capture: Capture) -> Self:

@@ -53,6 +53,10 @@ ADVICE = {
     (MLX5, re.compile(r"hca_cap|error(?: code)? -(?:22|95)\b|status bad (?:op|param|in|out)")): (
         UNFIT
     ),
+    ("i40e", re.compile(r"BLANK NVM|error(?: code)? -11\b")): (
+        "the driver does not know this card's firmware: use a newer kernel, or Intel's own driver",
+        ByHand.SOFTWARE,
+    ),
     ("", re.compile(r"VFs \(bus .* out of range")): (
         "the bridge above has no bus numbers left for so many VFs: enable SR-IOV or ARI in the "
         "BIOS, ask for fewer, or add pci=assign-busses to the kernel's command line",

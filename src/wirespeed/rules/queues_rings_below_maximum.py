@@ -1,12 +1,12 @@
-"""A receive ring below its maximum on a port that just dropped frames for want of a descriptor."""
+"""A receive ring below its maximum on a port that just dropped frames, or paused its peer."""
 
 from collections.abc import Iterator
 
-from wirespeed.facts.counters import Counters, Place
+from wirespeed.facts.counters import Counters, Delta, Place
 from wirespeed.facts.ethtool import ethtool_command
 from wirespeed.facts.queues import Queues
 from wirespeed.model.finding import Danger, Evidence, Finding, Remedy, Severity, StepCall
-from wirespeed.model.observed import Absent, known
+from wirespeed.model.observed import Absent, Known, Observed, known
 from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
 
 
@@ -20,6 +20,10 @@ def _check(exam: PortExam) -> Iterator[Finding]:
     if now >= most:
         return
     dropped = exam.host[Counters].delta(netdev, Place.NO_RECEIVE_BUFFER)
+    pauses = exam.host[Counters].delta(netdev, Place.PAUSE_SENT)
+    if isinstance(pauses, Known) and pauses.value.count and not _has_grown(dropped):
+        yield _held_back(exam, netdev, now, most, pauses)
+        return
     if isinstance(dropped, Absent):
         raise DoesNotApplyError("the driver does not count frames that found no descriptor")
     drops = known(dropped, "frames dropped for want of a receive descriptor")
@@ -37,27 +41,53 @@ def _check(exam: PortExam) -> Iterator[Finding]:
         ),
         so=f"bursts longer than {now} frames in a queue are lost; TCP sends them again, UDP does "
         "not",
-        remedies=(
-            Remedy(
-                text="let the rings hold longer bursts; if frames are dropped then too, the cores "
-                "that empty them are too slow or too few",
-                commands=(ethtool_command("-G", netdev, "rx", str(most)),),
-                danger=Danger.DROPS_LINK,
-                steps=(StepCall.of("rings", netdev=netdev, rx=most),),
+        remedies=(_longer(netdev, most),),
+        unpriced=f"measured: {drops.per_second:.0f} frames/s were dropped during the capture",
+    )
+
+
+def _has_grown(delta: Observed[Delta]) -> bool:
+    return isinstance(delta, Known) and delta.value.count > 0
+
+
+def _held_back(exam: PortExam, netdev: str, now: int, most: int, pauses: Known[Delta]) -> Finding:
+    """Of a card that pauses its peer before it drops."""
+    ring = exam.host[Queues].of(netdev).rx_ring_descriptors
+    return exam.finding(
+        Severity.RISK,
+        (
+            Evidence(found=f"{now} descriptors in a receive ring, of {most}", source=ring.source),
+            Evidence.of(
+                pauses,
+                f"{pauses.value.count} pause frames sent in {pauses.value.seconds:.2f} s",
             ),
         ),
-        unpriced=f"measured: {drops.per_second:.0f} frames/s were dropped during the capture",
+        so="bursts that the rings do not hold fill the card's buffer, and it makes the peer wait "
+        "instead of dropping them",
+        remedies=(_longer(netdev, most),),
+        unpriced="pause.sent has the time, where the card counts it",
+    )
+
+
+def _longer(netdev: str, most: int) -> Remedy:
+    return Remedy(
+        text="let the rings hold longer bursts; if frames are dropped then too, the cores "
+        "that empty them are too slow or too few",
+        commands=(ethtool_command("-G", netdev, "rx", str(most)),),
+        danger=Danger.DROPS_LINK,
+        steps=(StepCall.of("rings", netdev=netdev, rx=most),),
     )
 
 
 RULE = PortRule(
     slug="queues.rings_below_maximum",
-    title="Frames dropped while receive rings are below maximum",
+    title="Drops or pause while receive rings are below maximum",
     why="The card puts each frame into a descriptor of a ring that the host has to empty. While "
     "the core that empties it is away, the ring has to hold what comes in. When it is full, the "
-    "card drops. A longer ring bridges a longer absence; it does not make the core faster.",
+    "card drops, or pauses its peer. A longer ring bridges a longer absence; it does not make the "
+    "core faster.",
     source="ethtool(8), --set-ring: https://man7.org/linux/man-pages/man8/ethtool.8.html; "
     "https://docs.kernel.org/networking/device_drivers/ethernet/mellanox/mlx5/counters.html "
-    "(rx_out_of_buffer)",
+    "(rx_out_of_buffer); https://github.com/LibreQoE/LibreQoS/issues/417 (pause, no drops)",
     check=_check,
 )

@@ -1,0 +1,46 @@
+"""A slot that gives a card less power than it may need."""
+
+import re
+from collections.abc import Iterator
+
+from wirespeed.facts.driver_log import DriverLog
+from wirespeed.model.finding import ByHand, Evidence, Finding, Remedy, Severity
+from wirespeed.model.observed import Absent, known
+from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
+
+POWER = re.compile(r"insufficient power on the PCIe slot")
+
+
+def _check(exam: PortExam) -> Iterator[Finding]:
+    if exam.port.pci_address is None:
+        raise DoesNotApplyError("it is not a PCI function")
+    said = exam.host[DriverLog].resets_of(exam.port)
+    if isinstance(said, Absent):
+        return
+    lines = [line for line in known(said, "what drivers said") if POWER.search(line)]
+    if not lines:
+        return
+    yield exam.finding(
+        Severity.RISK,
+        (Evidence(found=lines[-1], source=said.source),),
+        so="the card may leave modules without power or lower its clock, under load first",
+        remedies=(
+            Remedy(
+                text="put it into a slot that gives what the card's manual asks for, connect its "
+                "auxiliary power, or raise the slot's power limit in the BIOS",
+                by_hand=ByHand.HARDWARE,
+            ),
+        ),
+        unpriced="what the card leaves without power depends on its modules and its load",
+    )
+
+
+RULE = PortRule(
+    slug="pcie.slot_power_low",
+    title="PCIe slot announces too little power for the card",
+    why="A slot announces how much power it gives. A ConnectX compares that with what it may need "
+    "with its modules, and its driver says so when it is less.",
+    source="https://github.com/leptonai/gpud/issues/348 (27W); "
+    "drivers/net/ethernet/mellanox/mlx5/core/events.c (mlx5_pcie_event)",
+    check=_check,
+)
