@@ -12,6 +12,8 @@ set -u
 
 PATH=$PWD/.venv/bin:$PATH
 export WIRESPEED_BUILD="$PWD/build/test"
+# Each of the workers would else compile every test and module once more.
+unset PYTHONDONTWRITEBYTECODE
 failed=
 scripts/lint.sh || failed=lint
 

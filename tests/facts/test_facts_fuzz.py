@@ -119,19 +119,26 @@ MUTATIONS: list[Callable[[st.DrawFn, str], str]] = [
 ]
 
 
+@cache
+def open_to(wanted: frozenset[str] | None) -> list[tuple[Capture, list[int]]]:
+    """The captures that have such sections, each with where they stand; None for all sections."""
+    found = []
+    for capture in captures():
+        sections = capture.all_sections()
+        where = [n for n, s in enumerate(sections) if wanted is None or s.name in wanted]
+        if where:
+            found.append((capture, where))
+    return found
+
+
 @st.composite
 def mutated(draw: st.DrawFn, wanted: frozenset[str] | None) -> Capture:
     """One of the cases' captures with a few of its `wanted` sections spoilt, None for any."""
-    pool = [
-        capture
-        for capture in captures()
-        if wanted is None or any(s.name in wanted for s in capture.all_sections())
-    ]
-    sections = list(draw(st.sampled_from(pool)).all_sections()) if pool else []
-    open_to = [n for n, s in enumerate(sections) if wanted is None or s.name in wanted]
-    if not open_to:
-        return Capture(sections, complete=True)
-    for number in draw(st.lists(st.sampled_from(open_to), min_size=1, max_size=3, unique=True)):
+    if not open_to(wanted):
+        return Capture([], complete=True)
+    capture, where = draw(st.sampled_from(open_to(wanted)))
+    sections = list(capture.all_sections())
+    for number in draw(st.lists(st.sampled_from(where), min_size=1, max_size=3, unique=True)):
         section = sections[number]
         output = section.output
         for mutate in draw(st.lists(st.sampled_from(MUTATIONS), max_size=4)):
