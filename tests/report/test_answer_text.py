@@ -54,6 +54,19 @@ def test_the_end_of_a_run_says_what_was_measured_what_is_proven_and_what_was_set
     ]
 
 
+def test_a_size_that_was_searched_several_times_has_its_median_and_its_range():
+    rates = (4.9e6, 4.75e6, 4.811e6)
+    searches = [
+        made(n, "l3fwd-lpm", 64, throughput_pps=pps, confirmed_seconds=1.0)
+        for n, pps in enumerate(rates, 1)
+    ]
+    lines = answer_lines([*searches, made(4, "l3fwd-lpm", 64, **UNPROVEN)])
+    assert lines[1:] == [
+        "l3fwd-lpm forwards 4.81 million frames of 64 bytes a second (4.75 to 4.90 in 3 searches).",
+        "Proven: 3 of 4 rates. Each lost no frame in a trial of 1 s.",
+    ]
+
+
 def test_what_was_not_proven_is_no_rate_in_any_line():
     lines = answer_lines([made(1, "testpmd-macswap", 64, **UNPROVEN)])
     assert lines[1:] == ["Proven: 0 of 1 rates. The page says why not."]

@@ -41,6 +41,8 @@ def _measure_options(command: Callable[..., int]) -> Callable[..., int]:
                      help="Duration of a trial of the search."),
         click.option("--confirm-seconds", default=USUAL.confirm_seconds, show_default=True,
                      help="Duration of the trial that confirms (RFC 2544: 60)."),
+        click.option("--repeats", default=USUAL.repeats, show_default=True,
+                     help="Searches of each frame size; the page has their median and range."),
         click.option("--windowed/--continuous", default=USUAL.windowed, show_default=True,
                      help="Make each trial of short windows that count one by one, for a machine "
                           "that takes cores away; slower, and not with --port or a DUT of the "

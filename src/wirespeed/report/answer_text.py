@@ -4,18 +4,20 @@ from collections.abc import Sequence
 
 from wirespeed.model.trial import Outcome
 from wirespeed.report import format as fmt
+from wirespeed.report.headline import spread
+from wirespeed.report.page import Spread
 from wirespeed.report.words import frames_in_words
 
 
 def answer_lines(outcomes: Sequence[Outcome]) -> list[str]:
     """Say what was measured, what of it is proven and what was set aside. Needs an outcome."""
-    proven = [o for o in outcomes if o.throughput_pps is not None]
     duts = list(dict.fromkeys(o.dut for o in outcomes))
     sizes = list(dict.fromkeys(fmt.frame(o.mix.label) for o in outcomes))
     span = sizes[0] if len(sizes) == 1 else f"{sizes[0]} to {sizes[-1]}"
+    proven = [o for o in outcomes if o.throughput_pps is not None]
     return [
         f"Measured: the highest rate without a lost frame; {', '.join(duts)}; {span}.",
-        *(_of_dut([o for o in proven if o.dut == dut]) for dut in duts if _any(proven, dut)),
+        *(_of_dut([o for o in outcomes if o.dut == dut]) for dut in duts if _any(proven, dut)),
         f"Proven: {len(proven)} of {len(outcomes)} rates. {_how(proven)}".rstrip(),
         *_set_aside(outcomes),
     ]
@@ -25,15 +27,24 @@ def _any(proven: Sequence[Outcome], dut: str) -> bool:
     return any(o.dut == dut for o in proven)
 
 
-def _of_dut(proven: Sequence[Outcome]) -> str:
-    first, last = proven[0], proven[-1]
-    said = f"{first.dut} forwards {_figure(first)}"
-    return f"{said}." if first is last else f"{said}, and {_figure(last)}."
+def _of_dut(outcomes: Sequence[Outcome]) -> str:
+    by_size: dict[str, list[Outcome]] = {}
+    for outcome in outcomes:
+        by_size.setdefault(outcome.mix.label, []).append(outcome)
+    figures = [(label, spread(same)) for label, same in by_size.items()]
+    said = [_figure(label, figure) for label, figure in figures if isinstance(figure, Spread)]
+    first, last = said[0], said[-1]
+    dut = outcomes[0].dut
+    return f"{dut} forwards {first}." if len(said) == 1 else f"{dut} forwards {first}, and {last}."
 
 
-def _figure(outcome: Outcome) -> str:
-    pps = outcome.throughput_pps or 0.0
-    return f"{fmt.significant(pps / 1e6, 3)} million {frames_in_words(outcome.mix.label)} a second"
+def _figure(label: str, figure: Spread) -> str:
+    frames = frames_in_words(label)
+    millions = fmt.significant(figure.median_pps / 1e6, 3)
+    if figure.searches == 1:
+        return f"{millions} million {frames} a second"
+    low, high = (fmt.significant(pps / 1e6, 3) for pps in (figure.lowest_pps, figure.highest_pps))
+    return f"{millions} million {frames} a second ({low} to {high} in {figure.proven} searches)"
 
 
 def _how(proven: Sequence[Outcome]) -> str:

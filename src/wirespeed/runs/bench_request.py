@@ -23,6 +23,7 @@ class BenchRequest:
     width: float = 0.005
     trial_seconds: float = 1.0
     confirm_seconds: float = 60.0
+    repeats: int = 1
     windowed: bool = False
     burst: int = 32
     gap_limit_ms: float = 10.0

@@ -44,6 +44,7 @@ OPTIONS = {
     "relative_width": "--width",
     "trial_seconds": "--trial-seconds",
     "confirm_seconds": "--confirm-seconds",
+    "repeats": "--repeats",
     "burst_frames": "--burst",
     "link_bps": "--link-gbps",
     "max_load_pps": "--max-load",
@@ -53,6 +54,8 @@ OPTIONS = {
 """Fields of a plan, and the options that set them."""
 
 
+DEMO_REPEATS = 3
+"""One rate says nothing of how far the next one lies from it."""
 ANSWER = "answer.txt"
 """What a demo showed, in a few lines."""
 RESUME = "the same command with --resume: what was measured until now is kept"
@@ -70,6 +73,7 @@ def measure_bench(asked: BenchRequest) -> int:
             duts=("testpmd-macswap", "l3fwd-lpm"),
             trial_seconds=0.3,
             confirm_seconds=1.0,
+            repeats=DEMO_REPEATS,
         )
     plan = _plan(asked)
     beds = _beds(plan, asked)
@@ -95,7 +99,7 @@ def measure_bench(asked: BenchRequest) -> int:
                 record(_setup(plan, settings, _ways(asked)))
                 answer = examine_machine(asked.ports)
                 write_result(asked.out / FINDINGS, json_line(answer) + "\n")
-            with Display(len(plan.searches), brief=asked.demo) as display:
+            with Display(len(plan.searches), brief=asked.demo, repeats=plan.repeats) as display:
                 outcomes = Campaign(plan, beds, record, display, recorded).run()
             record(End(finished_at=utc_now(), completed=True, reason=""))
         except BaseException as error:
@@ -141,6 +145,7 @@ def _plan(asked: BenchRequest) -> Plan:
             relative_width=asked.width,
             trial_seconds=asked.trial_seconds,
             confirm_seconds=asked.confirm_seconds,
+            repeats=asked.repeats,
             burst_frames=asked.burst,
             link_bps=_bits(asked),
             max_load_pps=asked.max_load,

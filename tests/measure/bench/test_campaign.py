@@ -27,6 +27,7 @@ PLAN = Plan(
     trial_seconds=0.5,
     confirm_seconds=1.0,
 )
+REPEATED = PLAN.model_copy(update={"mixes": (FrameMix.parse("64"),), "repeats": 3})
 
 
 METHODS: tuple[Method, ...] = ("rfc2544", "mlrsearch", "informed")
@@ -260,6 +261,35 @@ def test_a_plan_that_cannot_be_carried_out_is_refused(wrong: dict[str, object]):
         Plan.model_validate(PLAN.model_dump() | wrong)
 
 
+def test_a_size_is_searched_as_often_as_asked_and_later_searches_need_fewer_trials():
+    beds, written = Beds(), []
+    outcomes = run(beds, written, plan=REPEATED)
+    assert [(o.search, o.dut, o.mix.label) for o in outcomes] == [
+        (1, "slow", "64"),
+        (2, "slow", "64"),
+        (3, "slow", "64"),
+        (4, "fast", "64"),
+        (5, "fast", "64"),
+        (6, "fast", "64"),
+    ]
+    for dut, first, *later in (("slow", *outcomes[:3]), ("fast", *outcomes[3:])):
+        for outcome in (first, *later):
+            assert outcome.throughput_pps is not None
+            truth = CAPACITY[dut]
+            assert truth * (1 - PLAN.relative_width) <= outcome.throughput_pps <= truth
+        assert all(outcome.trials <= first.trials for outcome in later)
+    assert len(beds.beds) == 2, "a DUT stays for all its searches"
+
+
+def test_repeated_searches_that_are_cut_at_any_trial_go_on_to_the_same_end():
+    expected = comparable(run(beds := Beds(), [], plan=REPEATED))
+    for cut in range(1, len(beds.made) + 1):
+        written: list[Record] = []
+        with pytest.raises(MeasurementError, match=r"dut\.died"):
+            run(Beds(dies_at=cut), written, plan=REPEATED)
+        assert comparable(run(Beds(), written, plan=REPEATED)) == expected
+
+
 def test_every_part_of_a_plan_is_among_its_settings():
     changed: dict[str, object] = {
         "duts": ("slow",),
@@ -275,6 +305,7 @@ def test_every_part_of_a_plan_is_among_its_settings():
         "windowed": True,
         "bounds": TesterBounds(stalled_share=0.06),
         "overloads": False,
+        "repeats": 2,
     }
     assert changed.keys() == Plan.model_fields.keys()
     settings = [

@@ -6,6 +6,7 @@ again; one that has trials but no outcome is taken up where it stopped.
 
 import math
 from collections.abc import Callable, Sequence
+from statistics import median_low
 from typing import Annotated, Protocol
 
 from pydantic import Field, model_validator
@@ -64,6 +65,8 @@ class Plan(Frozen):
     """When a trial is void by the tester's absence; looser ones are named in the record."""
     max_load_pps: Positive | None = None
     """Offer no more than this; None: the line rate, or what the tester can send."""
+    repeats: Annotated[int, Field(ge=1, le=99)] = 1
+    """Searches of each DUT and mix. The range of what they prove says how far to trust one."""
     overloads: bool = True
     """A search begins with a trial at all that the tester can send. Without one the highest load
     is that of `max_load_pps`."""
@@ -116,6 +119,7 @@ class Plan(Frozen):
             **({TRIALS_ARE: WINDOWED} if self.windowed else {}),
             **({BOUNDS: self.bounds.text} if self.bounds.text else {}),
             **({} if self.overloads else {"first trial": "within the highest load"}),
+            **({} if self.repeats == 1 else {"searches of each size": str(self.repeats)}),
         }
 
     @property
@@ -130,7 +134,7 @@ class Plan(Frozen):
     @property
     def searches(self) -> tuple[tuple[int, str, FrameMix], ...]:
         """Number, DUT and mix of each search, in order; numbers start at 1."""
-        pairs = ((dut, mix) for dut in self.duts for mix in self.mixes)
+        pairs = ((dut, mix) for dut in self.duts for mix in self.mixes for _ in range(self.repeats))
         return tuple((number, dut, mix) for number, (dut, mix) in enumerate(pairs, 1))
 
     @property
@@ -227,7 +231,7 @@ class Campaign:
             progress=self._listener.trial_progress,
         )
         try:
-            goal, result = self._within_reach(maker, mix)
+            goal, result = self._within_reach(maker, mix, self._proven_before(dut, mix))
         except MeasurementError as error:
             if error.what != NEVER_VALID:
                 raise
@@ -248,7 +252,9 @@ class Campaign:
             seconds=monotonic_s() - started + maker.recorded_seconds,
         )
 
-    def _within_reach(self, maker: TrialMaker, mix: FrameMix) -> tuple[Goal, SearchResult]:
+    def _within_reach(
+        self, maker: TrialMaker, mix: FrameMix, proven_pps: float | None
+    ) -> tuple[Goal, SearchResult]:
         """Search, and again with a lower ceiling each time that it was beyond the tester.
 
         What the tester sends into a full ring costs it less than what comes back and is judged, so
@@ -262,7 +268,7 @@ class Campaign:
         else:
             capacity, reach = None, plan.max_load_pps
         for _ in range(MAX_CEILINGS):
-            goal = self._goal(mix, capacity, reach)
+            goal = self._goal(mix, capacity, reach, proven_pps)
             try:
                 observer = self._listener.search_observer()
                 return goal, search(self._plan.method, maker, goal, observer)
@@ -276,7 +282,9 @@ class Campaign:
             next="a quieter machine, or a lower --max-load",
         )
 
-    def _goal(self, mix: FrameMix, capacity: Trial | None, reach: float) -> Goal:
+    def _goal(
+        self, mix: FrameMix, capacity: Trial | None, reach: float, proven_pps: float | None
+    ) -> Goal:
         plan = self._plan
         # Of large frames less can be offered than was asked for all; of the smallest it is a slip.
         if (
@@ -303,8 +311,15 @@ class Campaign:
             relative_width=plan.relative_width,
             trial_seconds=plan.trial_seconds,
             confirm_seconds=plan.confirm_seconds,
-            expected_load_pps=capacity and (_expected_pps(capacity) or None),
+            expected_load_pps=proven_pps or (capacity and (_expected_pps(capacity) or None)),
         )
+
+    def _proven_before(self, dut: str, mix: FrameMix) -> float | None:
+        """What earlier searches of the same DUT and mix proved: where the next one looks first."""
+        same = [n for n, *searched in self._plan.searches if searched == [dut, mix]]
+        outcomes = [self._outcomes[n] for n in same if n in self._outcomes]
+        proven = [o.throughput_pps for o in outcomes if o.throughput_pps is not None]
+        return median_low(proven) if proven else None
 
     def _keep(self, trial: Trial) -> None:
         self._write(trial)

@@ -5,8 +5,8 @@ from collections import Counter
 from wirespeed.model.trial import Outcome
 from wirespeed.report import format as fmt
 from wirespeed.report.grid import Cell
-from wirespeed.report.headline import median_search
-from wirespeed.report.page import DutSection, Missing, Result, Unfinished
+from wirespeed.report.headline import median_search, spread
+from wirespeed.report.page import DutSection, Missing, Result, Spread, Unfinished
 
 DRAWN_REPEATS = 3
 """A size that was searched more often than this is drawn once, by its median search."""
@@ -18,6 +18,22 @@ def labelled(dut: DutSection) -> list[tuple[Cell, Result]]:
     for result, method, turn in _told_apart(dut):
         label = " ".join(filter(None, (result.outcome.mix.label, method, turn and f"({turn})")))
         made.append((Cell(text=label), result))
+    return made
+
+
+def answered(dut: DutSection) -> list[tuple[Cell, Result, Spread | Missing]]:
+    """Each frame size once, by its median search, with how far its searches lie apart."""
+    groups: dict[tuple[str, str], list[Result]] = {}
+    for result in dut.results:
+        groups.setdefault(key(result.outcome), []).append(result)
+    methods = {method for _, method in groups}
+    made = []
+    for (label, method), group in groups.items():
+        outcomes = [r.outcome for r in group]
+        median = median_search(outcomes)
+        result = next(r for r in group if r.outcome is median)
+        cell = Cell(text=f"{label} {method}" if len(methods) > 1 else label)
+        made.append((cell, result, spread(outcomes)))
     return made
 
 

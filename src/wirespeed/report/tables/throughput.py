@@ -3,8 +3,8 @@
 from wirespeed.model.trial import Outcome
 from wirespeed.report import format as fmt
 from wirespeed.report.grid import Cell, Grid, Notes, columns, text
-from wirespeed.report.page import DutSection, Missing, Result
-from wirespeed.report.tables.rows import known, labelled
+from wirespeed.report.page import DutSection, Missing, Result, Spread
+from wirespeed.report.tables.rows import answered, known, labelled
 
 ABOVE_LINE_PCT = 100.02
 """Two clocks that keep IEEE 802.3's 100 ppm may differ by 200 ppm; more is a contradiction."""
@@ -17,12 +17,15 @@ def throughput(dut: DutSection) -> Grid:
     """Tabulate the answer: throughput in every unit, and what bounds it."""
     notes, rows = Notes(), []
     lined = any(not isinstance(r.line_rate_pps, Missing) for r in dut.results)
-    for frame, r in labelled(dut):
+    answers = answered(dut)
+    repeated = len(answers) < len(dut.results)
+    for frame, r, range_ in answers:
         o = r.outcome
         rows.append(
             (
                 frame,
                 notes.cell(r.throughput_pps, fmt.mpps),
+                *((_range(range_, notes),) if repeated else ()),
                 *((notes.cell(r.line_rate_pps, fmt.mpps),) if lined else ()),
                 _pct(r, notes),
                 notes.cell(r.throughput_bps_l1, fmt.gbps),
@@ -38,11 +41,13 @@ def throughput(dut: DutSection) -> Grid:
     return Grid(
         title="Windowed throughput" if windowed else "Throughput",
         caption="The highest load that a confirming trial carried without loss"
-        f"{', over the sum of its valid windows' if windowed else ''}. "
+        f"{', over the sum of its valid windows' if windowed else ''}"
+        f"{'; the median of the searches of a size' if repeated else ''}. "
         "L1 counts frames with FCS, preamble and gap; L2 counts frames with FCS.",
         columns=columns(
             "Frame, B",
             "Throughput, Mpps",
+            *(("Lowest to highest",) if repeated else ()),
             *(("Line rate, Mpps",) if lined else ()),
             "% of line rate",
             "Gb/s, L1",
@@ -94,6 +99,15 @@ def partial_drop(dut: DutSection) -> Grid | None:
         columns=columns("Frame, B", "PDR load, Mpps", "At a loss ratio of"),
         rows=tuple(rows),
     )
+
+
+def _range(figure: Spread | Missing, notes: Notes) -> Cell:
+    if isinstance(figure, Missing):
+        return notes.cell(figure, fmt.mpps)
+    shown = f"{fmt.mpps(figure.lowest_pps)} to {fmt.mpps(figure.highest_pps)}"
+    if figure.proven == figure.searches:
+        return Cell(text=f"{shown} (n {figure.searches})")
+    return Cell(text=f"{shown} ({figure.proven} of {figure.searches})")
 
 
 def _pct(result: Result, notes: Notes) -> Cell:
