@@ -73,6 +73,11 @@ void absence_end(struct absence *a)
 	a->after = schedule_now();
 }
 
+int64_t absence_sum(int64_t sum, int64_t before, int64_t after)
+{
+	return sum < 0 || before < 0 || after < 0 ? -1 : sum + after - before;
+}
+
 uint64_t absence_in(struct absence *a, uint64_t pass, uint64_t frames, uint64_t typical,
 		    uint64_t hz)
 {

@@ -42,3 +42,5 @@ void absence_look(struct absence *a);
  */
 uint64_t absence_in(struct absence *a, uint64_t pass, uint64_t frames, uint64_t typical,
 		    uint64_t hz);
+/* Adds what a schedule counted in between; -1: something of it is not known. */
+int64_t absence_sum(int64_t sum, int64_t before, int64_t after);

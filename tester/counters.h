@@ -9,6 +9,7 @@
 
 struct counters {
 	struct rte_eth_stats stats[CONFIG_PORTS_MAX];
+	uint64_t discards[CONFIG_PORTS_MAX][DISCARDS_MAX]; /* in the order of the port's own */
 	int error[CONFIG_PORTS_MAX]; /* errno of a port that could not be read; 0: it could */
 };
 

@@ -123,6 +123,22 @@ static uint16_t usual_descriptors(const struct port *port, uint16_t of_driver)
 	return of_driver ? of_driver : OF_VDEV;
 }
 
+static void card_read(struct port *port)
+{
+	static const char *const modes[] = {
+		[RTE_ETH_FC_NONE] = "none",
+		[RTE_ETH_FC_RX_PAUSE] = "rx",
+		[RTE_ETH_FC_TX_PAUSE] = "tx",
+		[RTE_ETH_FC_FULL] = "full",
+	};
+	struct rte_eth_fc_conf pause = {0};
+
+	if (rte_eth_dev_fw_version_get(port->id, port->firmware, sizeof(port->firmware)) != 0)
+		port->firmware[0] = '\0';
+	if (rte_eth_dev_flow_ctrl_get(port->id, &pause) == 0 && pause.mode < RTE_DIM(modes))
+		port->pause = modes[pause.mode];
+}
+
 static int configure(struct port *port, uint16_t frame_bytes_max, struct failure *f)
 {
 	const struct config_port *c = &port->config;
@@ -214,6 +230,8 @@ static int configure(struct port *port, uint16_t frame_bytes_max, struct failure
 				   rte_strerror(-rc));
 	rte_eth_promiscuous_enable(port->id); /* some vdevs cannot, and need not */
 	rte_eth_macaddr_get(port->id, &port->mac);
+	discards_find(&port->discards, port->id);
+	card_read(port);
 	stamps_setup(port, conf.rxmode.offloads);
 	return 0;
 

@@ -9,6 +9,7 @@
 #include <rte_mbuf.h>
 
 #include "config.h"
+#include "discards.h"
 
 struct port {
 	uint16_t id; /* DPDK's */
@@ -21,6 +22,9 @@ struct port {
 	uint16_t rx_descriptors;
 	uint16_t frame_bytes_max; /* what its mbufs and its MTU hold */
 	int numa_node;
+	char firmware[64];    /* empty where the driver tells none */
+	const char *pause;    /* none, rx, tx or full; NULL where the driver does not tell */
+	struct discards discards;
 
 	/* Receive time stamps, where the port has them: offset of the mbuf field, or -1. */
 	int stamp_offset;

@@ -51,6 +51,14 @@ void reply_hello(int64_t id, const struct tester *t)
 		      (json_int_t)rte_get_tsc_hz(), "hugepages", rte_eal_has_hugepages()));
 }
 
+static json_t *names_json(const struct discards *d)
+{
+	json_t *list = json_array();
+	for (unsigned int i = 0; i < d->count; i++)
+		json_array_append_new(list, json_string(d->name[i]));
+	return list;
+}
+
 void reply_opened(int64_t id, const struct tester *t)
 {
 	json_t *ports = json_array();
@@ -63,7 +71,8 @@ void reply_opened(int64_t id, const struct tester *t)
 			link.link_speed = RTE_ETH_SPEED_NUM_UNKNOWN;
 		json_array_append_new(
 			ports,
-			json_pack("{s:i, s:s, s:s, s:s, s:b, s:o, s:i, s:i, s:i, s:b, s:I}", "port",
+			json_pack("{s:i, s:s, s:s, s:s, s:b, s:o, s:i, s:i, s:i, s:b, s:I, s:o,"
+				  " s:s?, s:o}", "port",
 				  i, "device", p->config.device, "driver", p->driver, "mac", mac,
 				  "link_up", link.link_status, "link_mbps",
 				  link.link_speed == RTE_ETH_SPEED_NUM_UNKNOWN ||
@@ -73,7 +82,9 @@ void reply_opened(int64_t id, const struct tester *t)
 				  "numa_node", p->numa_node, "tx_descriptors", p->tx_descriptors,
 				  "rx_descriptors", p->rx_descriptors, "hardware_stamps",
 				  p->stamp_offset >= 0, "pool_bytes",
-				  (json_int_t)port_pool_bytes(p)));
+				  (json_int_t)port_pool_bytes(p), "firmware",
+				  p->firmware[0] ? json_string(p->firmware) : json_null(), "pause",
+				  p->pause, "discards_read", names_json(&p->discards)));
 	}
 	say(id, "opened", json_pack("{s:o}", "ports", ports));
 }
@@ -164,8 +175,20 @@ static json_t *health_json(const struct trial_result *r)
 		"rx_burst_frames", (int)r->rx_burst_least);
 }
 
+/* Only those that counted something. */
+static json_t *discards_json(const struct discards *d, const uint64_t *values)
+{
+	json_t *object = json_object();
+	for (unsigned int i = 0; i < d->count; i++)
+		if (values[i] != 0)
+			json_object_set_new(object, d->name[i],
+					    json_integer((json_int_t)values[i]));
+	return object;
+}
+
 /* Only of the ports that could be read. */
-static json_t *counters_json(const struct counters *c, unsigned int count)
+static json_t *counters_json(const struct counters *c, const struct port *ports,
+			     unsigned int count)
 {
 	const struct rte_eth_stats *stats = c->stats;
 	json_t *list = json_array();
@@ -173,7 +196,8 @@ static json_t *counters_json(const struct counters *c, unsigned int count)
 		if (c->error[i] != 0)
 			continue;
 		json_array_append_new(
-			list, json_pack("{s:i, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "port", i,
+			list, json_pack("{s:i, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o}",
+					"port", i,
 					"ipackets", (json_int_t)stats[i].ipackets, "opackets",
 					(json_int_t)stats[i].opackets, "ibytes",
 					(json_int_t)stats[i].ibytes, "obytes",
@@ -181,7 +205,8 @@ static json_t *counters_json(const struct counters *c, unsigned int count)
 					(json_int_t)stats[i].imissed, "ierrors",
 					(json_int_t)stats[i].ierrors, "oerrors",
 					(json_int_t)stats[i].oerrors, "rx_nombuf",
-					(json_int_t)stats[i].rx_nombuf));
+					(json_int_t)stats[i].rx_nombuf, "discards",
+					discards_json(&ports[i].discards, c->discards[i])));
 	}
 	return list;
 }
@@ -236,14 +261,14 @@ void reply_result(int64_t id, const struct tester *t, const struct config_trial 
 		      known_list(r->watched_away_ns, c->watch_count),
 		      "watched_drain_away_ns",
 		      known_list(r->watched_drain_away_ns, c->watch_count), "counters",
-		      counters_json(&r->counters, t->port_count), "state_bytes",
+		      counters_json(&r->counters, t->ports, t->port_count), "state_bytes",
 		      (json_int_t)r->state_bytes, "windows", windows_json(c, r), "valid",
 		      r->reasons.count == 0, "invalid_reasons", reasons_json(&r->reasons)));
 }
 
 void reply_counters(int64_t id, const struct tester *t, const struct counters *c)
 {
-	say(id, "counters", json_pack("{s:o}", "ports", counters_json(c, t->port_count)));
+	say(id, "counters", json_pack("{s:o}", "ports", counters_json(c, t->ports, t->port_count)));
 }
 
 void reply_bye(int64_t id)

@@ -284,11 +284,6 @@ static void collect_last_silence(struct state *s)
 	}
 }
 
-static int64_t sum_known(int64_t sum, int64_t before, int64_t after)
-{
-	return sum < 0 || before < 0 || after < 0 ? -1 : sum + after - before;
-}
-
 static void collect_absence(struct state *s)
 {
 	struct trial_result *r = s->result;
@@ -309,9 +304,9 @@ static void collect_absence(struct state *s)
 		r->hidden += w->absence.hidden;
 		r->long_work += w->absence.work;
 		r->pass_max = RTE_MAX(r->pass_max, w->absence.pass_max);
-		sum->run_ns = sum_known(sum->run_ns, from->run_ns, to->run_ns);
-		sum->wait_ns = sum_known(sum->wait_ns, from->wait_ns, to->wait_ns);
-		sum->steal_ns = sum_known(sum->steal_ns, from->steal_ns, to->steal_ns);
+		sum->run_ns = absence_sum(sum->run_ns, from->run_ns, to->run_ns);
+		sum->wait_ns = absence_sum(sum->wait_ns, from->wait_ns, to->wait_ns);
+		sum->steal_ns = absence_sum(sum->steal_ns, from->steal_ns, to->steal_ns);
 	}
 }
 
@@ -425,6 +420,12 @@ static void judge_ourselves(struct state *s)
 		if (r->counters.error[p] == 0 && (c->imissed > 0 || c->rx_nombuf > 0))
 			reason(&r->reasons, "tester.rx_dropped: port %u imissed %" PRIu64
 			       " rx_nombuf %" PRIu64, p, c->imissed, c->rx_nombuf);
+		const struct discards *d = &s->tester->ports[p].discards;
+		const uint64_t *discarded = r->counters.discards[p];
+		for (unsigned int i = 0; i < d->count && r->counters.error[p] == 0; i++)
+			if (discarded[i] != 0)
+				reason(&r->reasons, "tester.card_discarded: port %u %s %" PRIu64, p,
+				       d->name[i], discarded[i]);
 	}
 	for (unsigned int i = 0; i < r->pingpong_count; i++) {
 		const double a = (double)r->pingpong_before[i], b = (double)r->pingpong_after[i];

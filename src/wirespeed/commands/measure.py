@@ -67,6 +67,9 @@ def _measure_options(command: Callable[..., int]) -> Callable[..., int]:
         click.option("--return", "way_back", type=click.Choice(["same", "other"]),
                      help="With two --port: frames come back at the one that they left by, and "
                           "both send; or at the other.  [default: other]"),
+        click.option("--hardware-stamps", is_flag=True,
+                     help="Latency by the clock of --port, where it has one; a ConnectX then sends "
+                          "no compressed completions, and takes fewer frames."),
         click.option("--bidirectional", is_flag=True,
                      help="With two --port and --return other: both ways at once."),
         click.option("--cores", metavar="CPUS",

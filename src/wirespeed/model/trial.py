@@ -176,6 +176,8 @@ class PortCounters(Finite):
     ierrors: int
     oerrors: int
     rx_nombuf: int
+    discards: dict[str, int] = Field(default_factory=dict)
+    """Of the tester's: extended statistics that count what its card threw away, if they rose."""
 
 
 class DutReading(Finite):

@@ -37,6 +37,7 @@ class BenchRequest:
     queues: int = 1
     rx_descriptors: int = 0
     tx_descriptors: int = 0
+    hardware_stamps: bool = False
     bidirectional: bool = False
     link_gbps: float | None = None
     hugepages: bool = False

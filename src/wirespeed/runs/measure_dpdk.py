@@ -122,6 +122,7 @@ def hosts_of(spec: Dpdk, facts: Mapping[str, HostFacts]) -> TwoHosts:
             queues=spec.dpdk.tester.queues,
             rx_descriptors=spec.dpdk.tester.rx_descriptors or 0,
             tx_descriptors=spec.dpdk.tester.tx_descriptors or 0,
+            hardware_stamps=spec.dpdk.tester.hardware_stamps,
         ),
         peer_macs=spec.dpdk.tester.peer_macs,
     )

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from contextlib import closing, suppress
+from contextlib import ExitStack, closing, suppress
 from dataclasses import replace
 
 from pydantic import ValidationError
@@ -31,6 +31,8 @@ from wirespeed.report.answer_text import answer_lines
 from wirespeed.report.diagnosis_hosts import Answer, json_line
 from wirespeed.runs.bench_request import BenchRequest
 from wirespeed.runs.examine import examine, unanswered
+from wirespeed.runs.live_ports import keep_links, may_be_live, netdevs_of, refuse_carriers
+from wirespeed.runs.plan_hosts import facts_at
 from wirespeed.runs.run_pages import FINDINGS, write_reports
 from wirespeed.runs.tester_of_ports import external_ports, streams_of, wire_of
 from wirespeed.terminal import echo
@@ -81,6 +83,7 @@ def measure_bench(asked: BenchRequest) -> int:
         wire=wire_of(asked) if asked.ports else _wires(plan, asked.wire),
         bidirectional=asked.bidirectional,
     )
+    live = _live_ports(asked.ports)
     make_folder(asked.out)
     # Opened before it is read: nobody else can add to it in between.
     with closing(ResultWriter(asked.out / TRIALS)) as writer:
@@ -99,7 +102,11 @@ def measure_bench(asked: BenchRequest) -> int:
                 record(_setup(plan, settings, _ways(asked)))
                 answer = examine_machine(asked.ports)
                 write_result(asked.out / FINDINGS, json_line(answer) + "\n")
-            with Display(len(plan.searches), brief=asked.demo, repeats=plan.repeats) as display:
+            with (
+                ExitStack() as kept,
+                Display(len(plan.searches), brief=asked.demo, repeats=plan.repeats) as display,
+            ):
+                keep_links(kept, live)
                 outcomes = Campaign(plan, beds, record, display, recorded).run()
             record(End(finished_at=utc_now(), completed=True, reason=""))
         except BaseException as error:
@@ -121,6 +128,16 @@ def measure_bench(asked: BenchRequest) -> int:
     if not asked.as_json:
         echo(f"report: {asked.out / 'report.html'}")
     return 0 if all(o.throughput_pps is not None for o in outcomes) else 1
+
+
+def _live_ports(ports: Sequence[str]) -> tuple[str, ...]:
+    """Give the netdevs behind the ports. Raises InputError `port.cuts_off`."""
+    if not may_be_live(ports):
+        return ()
+    facts = facts_at(HERE)
+    netdevs = netdevs_of(ports, facts)
+    refuse_carriers(netdevs, facts)
+    return netdevs
 
 
 def examine_machine(ports: Sequence[str]) -> Answer:

@@ -69,6 +69,8 @@ def wire_of(asked: BenchRequest) -> str:
     if asked.rx_descriptors or asked.tx_descriptors:
         given = [str(n or "usual") for n in (asked.rx_descriptors, asked.tx_descriptors)]
         words.append(f"{given[0]} rx and {given[1]} tx descriptors")
+    if asked.hardware_stamps:
+        words.append("time stamps of the ports")
     return ", ".join([text, *words])
 
 
@@ -117,6 +119,7 @@ def _holding(asked: BenchRequest) -> Holding:
             queues=asked.queues,
             rx_descriptors=asked.rx_descriptors,
             tx_descriptors=asked.tx_descriptors,
+            hardware_stamps=asked.hardware_stamps,
         )
     except ValidationError as error:
         first = error.errors()[0]

@@ -34,6 +34,8 @@ class PortRequest(Frozen):
     tx_descriptors: int = 0
     rx_descriptors: int = 0
     peer_mac: str = "02:00:00:00:00:01"
+    hardware_stamps: bool = False
+    """Arrivals are stamped by the port; on mlx5 that switches compressed completions off."""
     refused: Literal["dut", "tester"] = "dut"
     """Whose loss a frame is that the port did not take: a virtual wire's full ring is the DUT's
     input queue; a card that takes no more is the tester's limit."""
@@ -126,6 +128,11 @@ class OpenedPort(Frozen):
     rx_descriptors: int
     hardware_stamps: bool
     pool_bytes: int
+    firmware: str | None = None
+    pause: Literal["none", "rx", "tx", "full"] | None = None
+    """None: the driver does not tell."""
+    discards_read: tuple[str, ...] = ()
+    """Extended statistics of the driver's that void a trial when they rise."""
 
 
 class OpenedReply(Envelope):

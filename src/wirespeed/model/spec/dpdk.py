@@ -66,6 +66,8 @@ class TesterSpec(Frozen):
     rx_descriptors: Descriptors | None = None
     tx_descriptors: Descriptors | None = None
     """Of each queue; None: 4096, or what its card has."""
+    hardware_stamps: StrictBool = False
+    """Latency by the ports' own clocks; a ConnectX then sends no compressed completions."""
     peer_macs: tuple[Annotated[str, Field(pattern=MAC)], ...] = ()
     """Destinations of its frames, one for each of its ports; empty: those of the DUT's ports."""
 

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * LD_PRELOAD for tests: a port with extended statistics named as mlx5 names them, firmware and
+ * pause. DESCRIBED_CARD is the name that rises by 7 between the readings of the second trial;
+ * `unreadable`: they cannot be read from then on.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <rte_ethdev.h>
+
+static const char *const NAMES[] = {
+	"rx_good_packets", "rx_phy_packets", "rx_phy_crc_errors", "tx_phy_discard_packets",
+	"rx_phy_discard_packets", "rx_prio3_buf_discard_packets", "hairpin_out_of_buffer",
+	"rx_management_dropped",
+};
+
+int rte_eth_xstats_get_names(uint16_t port, struct rte_eth_xstat_name *names, unsigned int size)
+{
+	(void)port;
+	for (unsigned int i = 0; i < RTE_DIM(NAMES) && i < size; i++)
+		snprintf(names[i].name, sizeof(names[i].name), "%s", NAMES[i]);
+	return RTE_DIM(NAMES);
+}
+
+/* Two readings a trial: the fourth is the one after the second trial. */
+int rte_eth_xstats_get_by_id(uint16_t port, const uint64_t *ids, uint64_t *values,
+			     unsigned int count)
+{
+	static unsigned int calls;
+	const char *rises = getenv("DESCRIBED_CARD");
+	const bool is_after = ++calls >= 4;
+
+	(void)port;
+	if (is_after && rises != NULL && strcmp(rises, "unreadable") == 0)
+		return -EIO;
+	for (unsigned int i = 0; i < count; i++) {
+		values[i] = 1000 + ids[i];
+		if (is_after && rises != NULL && strcmp(rises, NAMES[ids[i]]) == 0)
+			values[i] += 7;
+	}
+	return (int)count;
+}
+
+int rte_eth_dev_fw_version_get(uint16_t port, char *version, size_t size)
+{
+	(void)port;
+	snprintf(version, size, "16.35.2000 (MT_0000000008)");
+	return 0;
+}
+
+int rte_eth_dev_flow_ctrl_get(uint16_t port, struct rte_eth_fc_conf *pause)
+{
+	(void)port;
+	pause->mode = RTE_ETH_FC_FULL;
+	return 0;
+}

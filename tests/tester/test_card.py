@@ -1,0 +1,72 @@
+"""What a card tells beside its counters: a described one with mlx5's names, over a ring."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import tester_programs
+from tester_programs import Tester
+
+WATCHED = [
+    "rx_phy_crc_errors",
+    "tx_phy_discard_packets",
+    "rx_phy_discard_packets",
+    "rx_prio3_buf_discard_packets",
+]
+
+
+def trials(
+    start_tester: Callable[..., Tester], monkeypatch: pytest.MonkeyPatch, rises: str
+) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    shim = tester_programs.build_folder() / "tests/described_card.so"
+    assert shim.exists()
+    monkeypatch.setenv("LD_PRELOAD", str(shim))
+    monkeypatch.setenv("DESCRIBED_CARD", rises)
+    tester = start_tester()
+    opened = tester.open("net_ring0")
+    each = [
+        tester.trial(number=n, load={"pps": 10_000}, seconds=0.02, gap_limit_ms=1000,
+                     stalled_share=1)
+        for n in (1, 2)
+    ]  # fmt: skip
+    return opened, each
+
+
+def test_what_the_card_threw_away_voids_the_trial_and_is_in_its_record(
+    start_tester: Callable[..., Tester], monkeypatch: pytest.MonkeyPatch
+):
+    opened, (first, second) = trials(start_tester, monkeypatch, "rx_prio3_buf_discard_packets")
+    (port,) = opened["ports"]
+    assert port["discards_read"] == WATCHED
+    assert (port["firmware"], port["pause"]) == ("16.35.2000 (MT_0000000008)", "full")
+    assert first["counters"][0]["discards"] == {}
+    assert not [r for r in first["invalid_reasons"] if "card_discarded" in r]
+    assert second["counters"][0]["discards"] == {"rx_prio3_buf_discard_packets": 7}
+    (reason,) = [r for r in second["invalid_reasons"] if "card_discarded" in r]
+    assert reason == "tester.card_discarded: port 0 rx_prio3_buf_discard_packets 7"
+    assert not second["valid"]
+
+
+@pytest.mark.parametrize("rises", ["rx_good_packets", "hairpin_out_of_buffer"])
+def test_what_is_no_discard_voids_nothing(
+    start_tester: Callable[..., Tester], monkeypatch: pytest.MonkeyPatch, rises: str
+):
+    _, (_, second) = trials(start_tester, monkeypatch, rises)
+    assert not [r for r in second["invalid_reasons"] if "card_discarded" in r]
+
+
+def test_discards_that_cannot_be_read_void_the_trial_and_are_no_zero(
+    start_tester: Callable[..., Tester], monkeypatch: pytest.MonkeyPatch
+):
+    _, (first, second) = trials(start_tester, monkeypatch, "unreadable")
+    assert not [r for r in first["invalid_reasons"] if "unreadable" in r]
+    assert [r for r in second["invalid_reasons"] if r.startswith("tester.counters_unreadable")]
+    assert second["counters"] == []
+    assert not second["valid"]
+
+
+def test_a_port_that_tells_nothing_has_none(start_tester: Callable[..., Tester], built: Path):
+    assert built
+    (port,) = start_tester().open("net_ring0")["ports"]
+    assert (port["discards_read"], port["firmware"], port["pause"]) == ([], None, None)
