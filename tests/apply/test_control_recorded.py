@@ -5,7 +5,7 @@ import json
 import pytest
 
 from wirespeed.apply.control_posix import PosixControl
-from wirespeed.apply.control_recorded import RecordedControl
+from wirespeed.apply.control_recorded import NOT_HELD, RecordedControl
 from wirespeed.apply.recorded_answers import RecordedAnswers
 from wirespeed.doctor.collector import collector_script
 from wirespeed.host.local import LocalRunner
@@ -141,9 +141,7 @@ def test_a_section_that_prints_no_files_is_not_taken_for_one():
     line = f"{DEVICES}/{PF}/sriov_numvfs:4"
     for name in ("irqbalance-setup", "names", "threads", "ethtool"):
         found = read(section(name, line), VfCount(pci_address=PF, num_vfs=2))
-        assert found == Unreadable(
-            "the capture does not hold it", f"cat {DEVICES}/{PF}/sriov_numvfs"
-        )
+        assert found == Unreadable(NOT_HELD[True], f"cat {DEVICES}/{PF}/sriov_numvfs")
 
 
 def test_a_module_is_loaded_or_is_not_or_nobody_knows():
@@ -154,9 +152,7 @@ def test_a_module_is_loaded_or_is_not_or_nobody_knows():
     assert value(read(others, step)) == {"is_loaded": False}
     assert isinstance(read(section("modules", "", "", 1), step), Unreadable)
     assert isinstance(read("mark begin modules -\n/sys/module/vfio\n", step), Unreadable)
-    assert read("", step) == Unreadable(
-        "the capture does not hold it", "ls -d /sys/module/vfio_pci"
-    )
+    assert read("", step) == Unreadable(NOT_HELD[True], "ls -d /sys/module/vfio_pci")
 
 
 RINGS = """Ring parameters for eth0:
@@ -182,15 +178,13 @@ def test_a_tool_by_either_of_its_names_answers_for_itself_only():
     found = read(text, ours)
     assert isinstance(found, Unreadable)
     assert "not installed" in found.reason
-    assert read(text, theirs) == Unreadable("the capture does not hold it", theirs.read().line())
+    assert read(text, theirs) == Unreadable(NOT_HELD[True], theirs.read().line())
 
 
 def test_what_was_not_recorded_is_unreadable_by_the_command_that_would_tell():
     step = Sysctl(name="net.ipv4.conf.all.rp_filter", value="0", reason="r")
     found = read(section("sysctl", "/proc/sys/vm/swappiness:60"), step)
-    assert found == Unreadable(
-        "the capture does not hold it", "cat /proc/sys/net/ipv4/conf/all/rp_filter"
-    )
+    assert found == Unreadable(NOT_HELD[True], "cat /proc/sys/net/ipv4/conf/all/rp_filter")
 
 
 INSIDE = [{"ifname": "lo", "flags": [], "ifalias": "wirespeed"},

@@ -3,13 +3,22 @@
 from collections.abc import Sequence
 
 from wirespeed.apply.control import Changed
+from wirespeed.apply.control_script import reading_name
 from wirespeed.apply.recorded_answers import RecordedAnswers
 from wirespeed.apply.recorded_netdevs import RecordedNetdevs
 from wirespeed.catalog import platforms
 from wirespeed.model.capture import Capture, Section
-from wirespeed.model.command import Command
+from wirespeed.model.command import Command, Shell
 from wirespeed.model.observed import Observed, Unreadable
 from wirespeed.model.step import State, Step
+
+NOT_HELD = {
+    True: "the capture does not hold it; `wirespeed plan SPEC --unread HOST` prints a script that "
+    "reads it there",
+    False: "the capture does not hold it, and no script of a shell reads it: give the address of "
+    "the host itself",
+}
+"""Why a state is unreadable, by whether a POSIX shell can read it."""
 
 
 class RecordedControl:
@@ -35,7 +44,8 @@ class RecordedControl:
     def said(self, command: Command) -> Section | None:
         """Give what a command printed, or would have; None: the capture does not hold it."""
         return (
-            self._netdevs.answer(command)
+            self._capture.section(reading_name(command))
+            or self._netdevs.answer(command)
             or next(
                 filter(None, (one.recorded(self._capture, command) for one in platforms())), None
             )
@@ -46,5 +56,5 @@ class RecordedControl:
         command = step.read()
         section = self.said(command)
         if section is None:
-            return Unreadable("the capture does not hold it", command.line())
+            return Unreadable(NOT_HELD[command.shell is Shell.POSIX], command.line())
         return step.parse(section)

@@ -2,6 +2,7 @@
 
 import shlex
 from collections.abc import Sequence
+from hashlib import sha256
 from typing import NamedTuple
 
 from wirespeed.apply.control import Changed
@@ -35,6 +36,17 @@ NOTHING_AROUND = Around()
 def read_script(steps: Sequence[Step]) -> str:
     """Read the state of every step: sections `step-0`, `step-1` and so on."""
     return sections_script("# Reads; changes nothing.\n", "\n", *read_sections(steps))
+
+
+def reading_name(command: Command) -> str:
+    """Name the section that holds what a command read; the same command has the same name."""
+    return f"reading-{sha256(command.line().encode()).hexdigest()[:16]}"
+
+
+def readings_script(commands: Sequence[Command]) -> str:
+    """Read what a capture lacks: one section for each command, by its `reading_name`."""
+    readings = (_run(reading_name(one), one) for one in dict.fromkeys(commands))
+    return sections_script("# Reads; changes nothing.\n", "\n", *readings)
 
 
 def change_script(

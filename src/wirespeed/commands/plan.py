@@ -13,6 +13,7 @@ from wirespeed.report.plan_diff import diff_lines
 from wirespeed.report.plan_text import plan_lines, shell_script
 from wirespeed.runs.hosts_of_spec import read_spec, readers_of
 from wirespeed.runs.run_hosts import live_hosts, still_to_reboot
+from wirespeed.runs.unread_states import unread_script
 from wirespeed.terminal import echo
 
 
@@ -26,7 +27,10 @@ from wirespeed.terminal import echo
 @click.option("--json", "as_json", is_flag=True, help="Print the plan as JSON.")
 @click.option("--diff", "as_diff", is_flag=True, help="Print only what differs on the hosts.")
 @click.option("--shell", metavar="HOST", help="Print one host's steps as a script.")
-def plan(spec: Path, as_json: bool, as_diff: bool, shell: str | None) -> None:
+@click.option(
+    "--unread", metavar="HOST", help="Print a script that reads what the capture of HOST lacks."
+)
+def plan(spec: Path, as_json: bool, as_diff: bool, shell: str | None, unread: str | None) -> None:
     """Show every command that a spec takes, in order, with its undo.
 
     If a host has to be rebooted, the plan ends there; the rest is planned after the reboot.
@@ -34,9 +38,14 @@ def plan(spec: Path, as_json: bool, as_diff: bool, shell: str | None) -> None:
     wanted = read_spec(spec)
     if shell is not None and shell not in wanted.hosts:
         raise click.BadParameter(f"no host {shell!r} in the spec", param_hint="--shell")
+    if unread is not None and unread not in wanted.hosts:
+        raise click.BadParameter(f"no host {unread!r} in the spec", param_hint="--unread")
     where = run_folder(spec)
     entries = read_journal(where) if is_run(where) else []
     with readers_of(wanted) as (facts, control):
+        if unread is not None:
+            echo(unread_script(wanted, unread, facts, control), nl=False)
+            return
         at_once = live_hosts(wanted)
         pending = still_to_reboot(entries, control)
         begun = sum(isinstance(entry, Begun) for entry in entries)

@@ -17,6 +17,8 @@ from wirespeed.runs.plan_hosts import require_whole
 from wirespeed.runs.reach import recorded_text
 
 T = TypeVar("T", covariant=True)
+READINGS = ".more"
+"""After the name of a capture: the file of what it lacked."""
 
 
 class RecordedFacts(Mapping[str, HostFacts]):
@@ -36,6 +38,7 @@ class RecordedFacts(Mapping[str, HostFacts]):
         if self._last is None or self._last.name != name:
             capture = parse_capture(recorded_text(place.path), place.text)
             require_whole(place.text, capture)
+            capture = _with_readings(capture, place)
             self._last = HostFacts(name, capture)
         return self._last
 
@@ -44,6 +47,16 @@ class RecordedFacts(Mapping[str, HostFacts]):
 
     def __len__(self) -> int:
         return len(self._places)
+
+
+def _with_readings(capture: Capture, place: Recorded) -> Capture:
+    """Add what the script of `wirespeed plan --unread` printed, if it lies beside the capture."""
+    path = place.path.with_name(place.path.name + READINGS)
+    if not path.is_file():
+        return capture
+    more = parse_capture(recorded_text(path), str(path))
+    require_whole(str(path), more)
+    return Capture((*capture.all_sections(), *more.all_sections()), complete=True)
 
 
 class RecordedControls(Mapping[str, RecordedControl]):
