@@ -127,6 +127,7 @@ COMMANDS = {
     "ceiling": "Show the most that a path can carry, and what bounds it.",
     "doctor": "Find what holds a card below line rate, and what each fault costs.",
     "fleet": "Judge, remember and change many hosts of an inventory together.",
+    "watch": "Watch each port: rate, share of its ceiling, limit, last change.",
     "export": "Export a host's ceilings and findings for Prometheus.",
     "export-spec": "Write a spec as files of netplan, networkd, nmstate, sriov-operator.",
     "remedy": "Plan the steps that fix what the doctor found, and apply them.",

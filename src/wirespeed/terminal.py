@@ -90,6 +90,14 @@ def echo_live(text: str) -> None:
     click.echo(f"{WIPE}{_sayable(printable(text), err=True)}", nl=False, err=True)
 
 
+def echo_over(lines: list[str], above: int) -> None:
+    """Put lines in place of the `above` lines before the cursor, on a terminal."""
+    # CSI n A: up n lines; CSI K: to the end of the line; CSI J: to the end of the screen.
+    up = f"\x1b[{above}A\r" if above else ""
+    safe = (_sayable(printable(line), err=False) for line in lines)
+    click.echo(up + "".join(f"{line}\x1b[K\n" for line in safe) + "\x1b[J", nl=False, color=True)
+
+
 def confirm(question: str) -> bool:
     """Ask for y or n."""
     return click.confirm(_sayable(printable(question), err=False))

@@ -16,6 +16,7 @@ from wirespeed import cli
 from wirespeed.apply.control_posix import PosixControl
 from wirespeed.apply.run import JOURNAL
 from wirespeed.commands import doctor, drift, plan
+from wirespeed.doctor.port_watch import Standing
 from wirespeed.host.runner import Completed
 from wirespeed.measure.bench.run_folder import TRIALS
 from wirespeed.model import error as errors
@@ -24,7 +25,7 @@ from wirespeed.model.fact import HostFacts
 from wirespeed.model.journal import Begun, Ended, Intent, Result, Verified
 from wirespeed.model.observed import Unreadable
 from wirespeed.model.proof import Compared, Difference, When
-from wirespeed.runs import firmware_run
+from wirespeed.runs import firmware_run, watch_run
 from wirespeed.runs.compare_report import RECORD, ComparisonRecord, Failed, write_record
 from wirespeed.runs.prove_folder import PLAN, UNDONE, ProofFolder
 
@@ -101,6 +102,21 @@ def test_what_prometheus_gets_shows_nothing_as_it_came(call: Call, tmp_path: Pat
     _, out, err = call("export", path, "--textfile", textfile)
     assert_harmless(out + err, "export", planted=False)
     assert_harmless(textfile.read_bytes(), "textfile", planted=False)
+
+
+def test_watched_ports_show_nothing_as_it_came(call: Call, monkeypatch: pytest.MonkeyPatch):
+    counts = {"rx_bytes": 1, "rx_packets": 1, "tx_bytes": 1, "tx_packets": 1}
+    times = iter(range(9))
+
+    def read(*_: object) -> dict[str, Standing]:
+        time_s = float(next(times))
+        return {PLANT: Standing(time_s, counts, {"mtu": f"{time_s}{PLANT}"})}
+
+    monkeypatch.setattr(watch_run, "_read", read)
+    monkeypatch.setattr(watch_run, "diagnosed", lambda *_: filled_with(PLANT))
+    _, out, err = call("watch", "--count", "2", "--every", "0.2")
+    assert out.count("MTU") == 2
+    assert_harmless(out + err, "watch", planted=False)
 
 
 @pytest.mark.parametrize("format_", ["netplan", "networkd", "nmstate", "sriov-operator"])

@@ -9,9 +9,10 @@ from pathlib import Path
 import click
 
 from wirespeed.commands.described import Described
+from wirespeed.commands.shared_options import seconds_option, timeout_option
 from wirespeed.doctor.anonymous import anonymous
 from wirespeed.doctor.collector import collector_script
-from wirespeed.host.capture_request import TIMEOUT_S, Captured, Unreachable
+from wirespeed.host.capture_request import Captured, Unreachable
 from wirespeed.host.files import is_folder, make_folder, write_whole
 from wirespeed.host.reach_destination import (
     Destination,
@@ -53,21 +54,8 @@ COUNT_SECONDS = 5
 )
 @click.option("--anonymous", "hidden", is_flag=True, help="Replace addresses, serials and names.")
 @click.option("--sudo", is_flag=True, help="Read as root, by `sudo -n`: no password is asked for.")
-@click.option(
-    "--seconds",
-    default=COUNT_SECONDS,
-    show_default=True,
-    type=click.IntRange(0, 3600),
-    help="Seconds over which drops and errors are counted.",
-)
-@click.option(
-    "--timeout",
-    "timeout_s",
-    default=TIMEOUT_S,
-    show_default=True,
-    type=click.FloatRange(1, 3600),
-    help="Seconds to wait for each host, in addition to --seconds.",
-)
+@seconds_option(COUNT_SECONDS)
+@timeout_option
 @click.option("--out", type=click.Path(path_type=Path), help="File, or folder for several hosts.")
 def capture(
     hosts: tuple[str, ...],

@@ -13,13 +13,19 @@ import click
 from wirespeed.catalog import rules
 from wirespeed.commands.described import Described
 from wirespeed.commands.quantities import Address, Gigabits, Seconds
+from wirespeed.commands.shared_options import (
+    frame_bytes_option,
+    purpose_option,
+    seconds_option,
+    size_asked,
+    timeout_option,
+)
 from wirespeed.host.files import make_folder, write_result, write_text, write_whole
 from wirespeed.host.recorded import read_recorded
 from wirespeed.model.error import InputError
 from wirespeed.model.finding import Diagnosis, Unanswered
-from wirespeed.model.question import Purpose, Question
+from wirespeed.model.question import Question
 from wirespeed.model.shown import shown
-from wirespeed.model.units import MIN_FRAME_BYTES
 from wirespeed.report.diagnosis_hosts import (
     Answer,
     exit_code,
@@ -36,7 +42,6 @@ from wirespeed.terminal import echo, echo_styled
 
 FEW_HOSTS = 2
 """So many are shown in full; of more, one line each."""
-MAX_FRAME_BYTES = 16384
 STYLES: dict[str, dict[str, Any]] = {
     "fault": {"fg": "red", "bold": True},
     "ceiling": {"fg": "magenta", "bold": True},
@@ -62,23 +67,14 @@ STYLES: dict[str, dict[str, Any]] = {
     },
 )
 @click.argument("hosts", nargs=-1, metavar="[HOST|FILE]...")
-@click.option(
-    "--for",
-    "purpose",
-    type=click.Choice([p.value for p in Purpose]),
-    help="Purpose of the ports.",
-)
+@purpose_option
 @click.option(
     "--port",
     "ports",
     multiple=True,
     help="Netdev or PCI address of the only port to examine; may be repeated.",
 )
-@click.option(
-    "--frame-bytes",
-    help="Bytes of a frame, with FCS [default: full frames of the MTU, or 1518].",
-    type=click.IntRange(MIN_FRAME_BYTES, MAX_FRAME_BYTES),
-)
+@frame_bytes_option(None)
 @click.option(
     "--bidirectional", is_flag=True, help="Assume as much traffic in both directions at once."
 )
@@ -100,13 +96,8 @@ STYLES: dict[str, dict[str, Any]] = {
     help="Output of iperf3 --json, perftest, netperf, qperf or sockperf, instead of --measured.",
 )
 @click.option("--workload", help="Process whose threads do the work, as in `ps -o comm`.")
-@click.option(
-    "--seconds",
-    default=0,
-    show_default=True,
-    type=click.IntRange(0, 3600),
-    help="Seconds over which drops and errors are counted.",
-)
+@seconds_option(0)
+@timeout_option
 @click.option(
     "--wanted",
     multiple=True,
@@ -156,6 +147,7 @@ def doctor(
     between: str | None,
     sudo: bool,
     seconds: int,
+    timeout_s: float,
     crash_analysis: Path | None,
     measured_by: Path | None,
     **asked: Any,
@@ -169,8 +161,7 @@ def doctor(
         print_lines(rules_lines(rules()) if explain is None else _explained(explain))
         return 0
     check_wanted(asked["wanted"])
-    if asked["frame_bytes"] is None:
-        asked |= {"frame_bytes": Question().frame_bytes, "frame_of_mtu": True}
+    asked |= size_asked(asked["frame_bytes"])
     if measured_by is not None:
         asked |= _measured(measured_by, asked["measured_bps"])
     question = Question(**asked)
@@ -178,7 +169,10 @@ def doctor(
     ends = None if between is None else parse_between(between, hosts)
     captures: dict[str, str] = {}
     crash = None if crash_analysis is None else _crash(crash_analysis, hosts)
-    read = examine(hosts, question, sudo=sudo, seconds=seconds, crash=crash, far_ends=far_ends)
+    read = examine(
+        hosts, question,
+        sudo=sudo, seconds=seconds, timeout_s=timeout_s, crash=crash, far_ends=far_ends,
+    )  # fmt: skip
     for number, (answer, text) in enumerate(read, 1):
         answers.append(answer)
         if ends is not None:

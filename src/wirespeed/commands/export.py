@@ -6,6 +6,7 @@ import click
 
 from wirespeed.commands.described import Described
 from wirespeed.commands.quantities import AddressPort
+from wirespeed.commands.shared_options import purpose_option
 from wirespeed.host.files import write_result
 from wirespeed.host.reach_destination import HERE
 from wirespeed.model.error import InputError
@@ -20,12 +21,7 @@ from wirespeed.terminal import echo
     codes={0: "exported, whatever was found", 2: "bad input, or a host that could not be read"},
 )
 @click.argument("host", default=HERE)
-@click.option(
-    "--for",
-    "purpose",
-    type=click.Choice([p.value for p in Purpose]),
-    help="Purpose of the ports.",
-)
+@purpose_option
 @click.option(
     "--listen",
     type=AddressPort(),

@@ -7,12 +7,18 @@ import click
 
 from wirespeed.commands import fleet_change, fleet_kept
 from wirespeed.commands.described import Described
-from wirespeed.commands.doctor import MAX_FRAME_BYTES, print_lines
+from wirespeed.commands.doctor import print_lines
 from wirespeed.commands.fleet_kept import database_option
-from wirespeed.commands.shared_options import inventory_option, limit_option
-from wirespeed.host.capture_request import LIMIT, TIMEOUT_S
+from wirespeed.commands.shared_options import (
+    frame_bytes_option,
+    inventory_option,
+    limit_option,
+    purpose_option,
+    seconds_option,
+    timeout_option,
+)
+from wirespeed.host.capture_request import LIMIT
 from wirespeed.model.question import Purpose, Question
-from wirespeed.model.units import MIN_FRAME_BYTES
 from wirespeed.terminal import echo
 
 
@@ -46,19 +52,8 @@ for _command in (*fleet_change.COMMANDS, *fleet_kept.COMMANDS):
     metavar="FOLDER",
     help="Folder of captures made elsewhere, NAME.txt or NAME.txt.gz; no host is reached.",
 )
-@click.option(
-    "--for",
-    "purpose",
-    type=click.Choice([p.value for p in Purpose]),
-    help="Purpose of the ports.",
-)
-@click.option(
-    "--frame-bytes",
-    default=1518,
-    show_default=True,
-    help="Bytes of a frame, with FCS.",
-    type=click.IntRange(MIN_FRAME_BYTES, MAX_FRAME_BYTES),
-)
+@purpose_option
+@frame_bytes_option(1518)
 @click.option(
     "--label",
     "labels",
@@ -74,21 +69,8 @@ for _command in (*fleet_change.COMMANDS, *fleet_kept.COMMANDS):
     type=click.IntRange(1, 512),
     help="Hosts that are read at the same time.",
 )
-@click.option(
-    "--timeout",
-    "timeout_s",
-    default=TIMEOUT_S,
-    show_default=True,
-    type=click.FloatRange(1, 3600),
-    help="Seconds to wait for each host.",
-)
-@click.option(
-    "--seconds",
-    default=0,
-    show_default=True,
-    type=click.IntRange(0, 3600),
-    help="Seconds over which drops and errors are counted.",
-)
+@timeout_option
+@seconds_option(0)
 @click.option("--sudo", is_flag=True, help="Read as root, by `sudo -n` on each host.")
 @click.option(
     "--out",

@@ -6,7 +6,7 @@ import click
 
 from wirespeed.commands.described import Described
 from wirespeed.commands.doctor import check_wanted
-from wirespeed.commands.shared_options import apply_options
+from wirespeed.commands.shared_options import apply_options, purpose_option
 from wirespeed.host.reach_destination import HERE
 from wirespeed.model.question import Purpose, Question
 from wirespeed.runs.host_plan import Allowed
@@ -25,12 +25,7 @@ from wirespeed.runs.remedy_run import RemedyRequest, remedy_host
     },
 )
 @click.argument("host", default=HERE)
-@click.option(
-    "--for",
-    "purpose",
-    type=click.Choice([p.value for p in Purpose]),
-    help="Purpose of the ports.",
-)
+@purpose_option
 @click.option(
     "--wanted",
     multiple=True,

@@ -6,6 +6,11 @@ from typing import Any, TypeVar
 
 import click
 
+from wirespeed.host.capture_request import TIMEOUT_S
+from wirespeed.model.question import Purpose, Question
+from wirespeed.model.units import MIN_FRAME_BYTES
+
+MAX_FRAME_BYTES = 16384
 F = TypeVar("F", bound=Callable[..., Any])
 
 
@@ -29,6 +34,55 @@ limit_option = click.option(
     "--limit", "-l", metavar="PATTERN", help="Hosts or groups, as Ansible's --limit: 'rack7:!n3'."
 )
 """Of every command about a fleet: Ansible's own two."""
+
+
+purpose_option = click.option(
+    "--for",
+    "purpose",
+    type=click.Choice([p.value for p in Purpose]),
+    help="Purpose of the ports.",
+)
+"""Of every command that judges ports."""
+
+
+def frame_bytes_option(default: int | None) -> Callable[[F], F]:
+    """Give a command that judges ports the size of a frame. None: of each port."""
+    of_mtu = " [default: full frames of the MTU, or 1518]" if default is None else ""
+    return click.option(
+        "--frame-bytes",
+        default=default,
+        show_default=True,
+        help=f"Bytes of a frame, with FCS{of_mtu}.",
+        type=click.IntRange(MIN_FRAME_BYTES, MAX_FRAME_BYTES),
+    )
+
+
+def size_asked(frame_bytes: int | None) -> dict[str, Any]:
+    """Give the fields of a Question that say the size of a frame."""
+    if frame_bytes is None:
+        return {"frame_bytes": Question().frame_bytes, "frame_of_mtu": True}
+    return {"frame_bytes": frame_bytes}
+
+
+timeout_option = click.option(
+    "--timeout",
+    "timeout_s",
+    default=TIMEOUT_S,
+    show_default=True,
+    type=click.FloatRange(1, 3600),
+    help="Seconds to wait for each host, in addition to --seconds.",
+)
+
+
+def seconds_option(default: int) -> Callable[[F], F]:
+    """Give a command that reads hosts the time between its two readings of what is counted."""
+    return click.option(
+        "--seconds",
+        default=default,
+        show_default=True,
+        type=click.IntRange(0, 3600),
+        help="Seconds over which drops and errors are counted.",
+    )
 
 
 def undo_options(command: F) -> F:

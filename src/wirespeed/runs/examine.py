@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import closing
 
 from wirespeed.doctor.diagnose import diagnose
-from wirespeed.host.capture_request import Captured, Unreachable
+from wirespeed.host.capture_request import TIMEOUT_S, Captured, Unreachable
 from wirespeed.host.reach_destination import HERE, Destination, Remote, parse_destination
 from wirespeed.model.capture import parse_capture, with_section
 from wirespeed.model.error import InputError, WirespeedError
@@ -29,6 +29,7 @@ def examine(
     *,
     sudo: bool = False,
     seconds: int = 0,
+    timeout_s: float = TIMEOUT_S,
     crash: str | None = None,
     far_ends: Sequence[str] = (),
 ) -> Iterator[tuple[Answer, str]]:
@@ -56,7 +57,10 @@ def examine(
     wanted = [place for place in places.values() if not isinstance(place, WirespeedError)]
     show = Progress(wanted)
     captured: dict[Destination, tuple[Answer, str]] = {}
-    with closing(collect(wanted, interval_s=seconds, sudo=sudo, progress=show.doing)) as results:
+    reading = collect(
+        wanted, interval_s=seconds, sudo=sudo, timeout_s=timeout_s, progress=show.doing
+    )
+    with closing(reading) as results:
         for result in results:
             show.ended()
             captured[result.destination] = _answer(
