@@ -6,7 +6,7 @@
 #include "model.h"
 
 enum { GENERAL = 0, ETHERNET = 1, NIC_TABLES = 7, SWITCH_TABLES = 8, SWITCH = 9 };
-enum { PORT_ETHERNET = 1, INLINE_NOT_REQUIRED = 2 };
+enum { PORT_ETHERNET = 1, INLINE_NOT_REQUIRED = 2, REGISTER_C_0 = 1 << 0, REWRITES = 16 };
 
 static void general(const struct function *function, uint8_t *cap)
 {
@@ -17,12 +17,15 @@ static void general(const struct function *function, uint8_t *cap)
 	CAN(port_type, PORT_ETHERNET);
 	CAN(num_ports, 1);
 	CAN(native_port_num, function->adapter->number);
-	CAN(vhca_id, function->pci.devfn + 1);
+	CAN(vhca_id, function_vhca(function));
 	CAN(vport_group_manager, pf);
 	CAN(eswitch_manager, pf);
 	CAN(eth_net_offloads, 1);
 	CAN(nic_flow_table, 1);
 	CAN(device_frequency_khz, 1000000);
+	CAN(lag_master, pf);
+	CAN(num_lag_ports, PORTS);
+	CAN(lag_tx_port_affinity, 1);
 	CAN(driver_version, 1);
 	CAN(pcam_reg, 1);
 	CAN(mcam_reg, 1);
@@ -96,7 +99,7 @@ static void ethernet(uint8_t *cap)
 #undef CAN
 }
 
-static void tables(uint8_t *properties, bool vlan_actions)
+static void tables(uint8_t *properties, bool vlan_actions, uint8_t rewrites)
 {
 #define CAN(field, value) IFC_SET(flow_table_prop_layout, properties, field, value)
 	CAN(ft_support, 1);
@@ -113,6 +116,7 @@ static void tables(uint8_t *properties, bool vlan_actions)
 	CAN(log_max_flow_counter, 16);
 	CAN(log_max_destination, 5);
 	CAN(log_max_flow, 20);
+	CAN(max_modify_header_actions, rewrites);
 #undef CAN
 	flow_field_caps(properties);
 }
@@ -131,21 +135,24 @@ enum status capability_query(struct command *command)
 		return OK;
 	case NIC_TABLES:
 		tables(IFC_PTR(flow_table_nic_cap, cap, flow_table_properties_nic_receive),
-			false);
+			false, 0);
 		return OK;
 	case SWITCH_TABLES:
+		IFC_SET(flow_table_eswitch_cap, cap, fdb_to_vport_reg_c_id, REGISTER_C_0);
 		tables(IFC_PTR(flow_table_eswitch_cap, cap, flow_table_properties_nic_esw_fdb),
-			true);
+			true, 0);
 		tables(IFC_PTR(flow_table_eswitch_cap, cap,
 			       flow_table_properties_esw_acl_ingress),
-			true);
+			true, REWRITES);
 		tables(IFC_PTR(flow_table_eswitch_cap, cap,
 			       flow_table_properties_esw_acl_egress),
-			true);
+			true, 0);
 		return OK;
 	case SWITCH:
 		IFC_SET(e_switch_cap, cap, vport_cvlan_strip, 1);
 		IFC_SET(e_switch_cap, cap, vport_cvlan_insert_if_not_exist, 1);
+		IFC_SET(e_switch_cap, cap, esw_uplink_ingress_acl, 1);
+		IFC_SET(e_switch_cap, cap, merged_eswitch, 1);
 		return OK;
 	}
 	return refused(command->function, BAD_PARAM, "capabilities of type", command->mod >> 1);

@@ -112,6 +112,10 @@ static const struct handler {
 	{ 0x829, accept_it }, /* SET_L2_TABLE_ENTRY: for hosts that share a port, which ours do
 				 not */
 	{ 0x82b, accept_it },
+	{ 0x840, lag_command },
+	{ 0x841, lag_command },
+	{ 0x842, lag_command },
+	{ 0x843, lag_command },
 	{ 0x900, rss_command },
 	{ 0x901, rss_command },
 	{ 0x902, rss_command },
@@ -123,7 +127,9 @@ static const struct handler {
 	{ 0x909, queue_modify },
 	{ 0x90a, queue_destroy },
 	{ 0x90b, queue_query },
-	{ 0x913, accept_it }, /* MODIFY_TIS: its priority and LAG port */
+	{ 0x912, tis_command },
+	{ 0x913, tis_command },
+	{ 0x914, tis_command },
 	{ 0x916, rss_command },
 	{ 0x917, rss_command },
 	{ 0x918, rss_command },
@@ -138,6 +144,8 @@ static const struct handler {
 	{ 0x939, flow_counter },
 	{ 0x93a, flow_counter },
 	{ 0x93b, flow_counter },
+	{ 0x940, rewrite_command },
+	{ 0x941, rewrite_command },
 };
 
 static void run(struct command *command)

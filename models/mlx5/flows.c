@@ -8,46 +8,7 @@
  * entry with the lowest index wins. What the model does not look at is refused when a group
  * asks.
  */
-#include "model.h"
-
-enum { PARAM = IFC_BYTES(fte_match_param), PART = 64, MAX_DESTINATIONS = 64 };
-enum {
-	ALLOW = 0x1,
-	DROP = 0x2,
-	FORWARD = 0x4,
-	COUNT = 0x8,
-	POP_VLAN = 0x80,
-	PUSH_VLAN = 0x100
-};
-enum { KNOWN_ACTIONS = ALLOW | DROP | FORWARD | COUNT | POP_VLAN | PUSH_VLAN };
-enum { TO_VPORT = 0, TO_TABLE = 1, TO_TIR = 2, TO_UPLINK = 8 };
-enum { NIC_RECEIVE = 0, EGRESS_ACL = 2, INGRESS_ACL = 3, FDB = 4 };
-enum { MAX_DEPTH = 32 };
-
-struct group {
-	struct object object;
-	uint32_t table, first, last;
-	uint8_t mask[PARAM];
-};
-
-struct destination {
-	uint8_t type;
-	uint32_t id;
-};
-
-struct entry {
-	uint32_t index, group, action, tag, vlan, destinations, counters;
-	uint8_t value[PARAM];
-	struct destination to[MAX_DESTINATIONS];
-	uint32_t count[MAX_DESTINATIONS];
-};
-
-struct table {
-	struct object object;
-	uint8_t type;
-	uint32_t miss;	    /* table that a miss goes to; 0: none */
-	GPtrArray *entries; /* by index */
-};
+#include "flows.h"
 
 static void end_table(struct object *object)
 {
@@ -103,6 +64,7 @@ enum status flow_root(struct command *command)
 		other ? IFC_GET(set_flow_table_root_in, command->in, vport_number) : 0;
 	/* op_mod 1: as without a root. */
 	uint32_t id = command->mod ? 0 : IFC_GET(set_flow_table_root_in, command->in, table_id);
+	struct vport *vport;
 
 	if (id && !object_find(function, FLOW_TABLE, id)) {
 		return BAD_RESOURCE;
@@ -111,7 +73,8 @@ enum status flow_root(struct command *command)
 		function->receive_root = id;
 		return OK;
 	}
-	if (function->is_vf || number > MAX_VFS) {
+	vport = vport_at(function->adapter, number);
+	if (function->is_vf || !vport) {
 		return BAD_PARAM;
 	}
 	switch (type) {
@@ -119,145 +82,13 @@ enum status flow_root(struct command *command)
 		function->adapter->fdb = id;
 		return OK;
 	case INGRESS_ACL:
-		function->adapter->vports[number].ingress = id;
+		vport->ingress = id;
 		return OK;
 	case EGRESS_ACL:
-		function->adapter->vports[number].egress = id;
+		vport->egress = id;
 		return OK;
 	}
 	return refused(function, BAD_PARAM, "root of flow tables of type", type);
-}
-
-#define L2_4(param, field, value)                                                              \
-	ifc_set(param,                                                                         \
-		IFC_AT(fte_match_param, outer_headers) + IFC_AT(fte_match_set_lyr_2_4, field), \
-		IFC_BITS(fte_match_set_lyr_2_4, field), value)
-#define MISC(param, field, value)                                                              \
-	ifc_set(param,                                                                         \
-		IFC_AT(fte_match_param, misc_parameters) + IFC_AT(fte_match_set_misc, field),  \
-		IFC_BITS(fte_match_set_misc, field), value)
-#define ADDRESS(param, field)                                                                  \
-	((uint8_t *)(param) + (IFC_AT(fte_match_param, outer_headers) +                        \
-				      IFC_AT(fte_match_set_lyr_2_4, field)) /                  \
-				      8)
-
-/* All bits that layout() below may set. */
-static const uint8_t *known_bits(void)
-{
-	static uint8_t known[PARAM];
-
-	if (known[0]) {
-		return known;
-	}
-	L2_4(known, smac_47_16, ~0u);
-	L2_4(known, smac_15_0, ~0u);
-	L2_4(known, dmac_47_16, ~0u);
-	L2_4(known, dmac_15_0, ~0u);
-	L2_4(known, ethertype, ~0u);
-	L2_4(known, first_prio, ~0u);
-	L2_4(known, first_cfi, ~0u);
-	L2_4(known, first_vid, ~0u);
-	L2_4(known, cvlan_tag, ~0u);
-	L2_4(known, svlan_tag, ~0u);
-	L2_4(known, ip_version, ~0u);
-	L2_4(known, ip_protocol, ~0u);
-	L2_4(known, ip_dscp, ~0u);
-	L2_4(known, ip_ecn, ~0u);
-	L2_4(known, frag, ~0u);
-	L2_4(known, tcp_flags, ~0u);
-	L2_4(known, tcp_sport, ~0u);
-	L2_4(known, tcp_dport, ~0u);
-	L2_4(known, udp_sport, ~0u);
-	L2_4(known, udp_dport, ~0u);
-	memset(ADDRESS(known, src_ipv4_src_ipv6), 0xff, 16);
-	memset(ADDRESS(known, dst_ipv4_dst_ipv6), 0xff, 16);
-	MISC(known, source_port, ~0u);
-	MISC(known, source_sqn, ~0u);
-	return known;
-}
-
-/* Say in a capability which fields can be matched: known_bits() by their other names. */
-void flow_field_caps(uint8_t *properties)
-{
-	static const char *const both[] = { "ft_field_support", "ft_field_bitmask_support" };
-
-	for (size_t at = 0; at < ARRAY_SIZE(both); at++) {
-		uint8_t *fields =
-			at == 0 ? IFC_PTR(flow_table_prop_layout, properties, ft_field_support)
-				: IFC_PTR(flow_table_prop_layout, properties,
-					  ft_field_bitmask_support);
-#define CAN(field) IFC_SET(flow_table_fields_supported, fields, field, 1)
-		CAN(outer_dmac);
-		CAN(outer_smac);
-		CAN(outer_ether_type);
-		CAN(outer_ip_version);
-		CAN(outer_first_prio);
-		CAN(outer_first_cfi);
-		CAN(outer_first_vid);
-		CAN(outer_sip);
-		CAN(outer_dip);
-		CAN(outer_frag);
-		CAN(outer_ip_protocol);
-		CAN(outer_ip_ecn);
-		CAN(outer_ip_dscp);
-		CAN(outer_udp_sport);
-		CAN(outer_udp_dport);
-		CAN(outer_tcp_sport);
-		CAN(outer_tcp_dport);
-		CAN(outer_tcp_flags);
-		CAN(source_eswitch_port);
-#undef CAN
-	}
-}
-
-static void layout(const struct packet *packet, uint8_t param[PARAM])
-{
-	const uint8_t *data = packet->data;
-	struct headers headers;
-	const uint8_t *l3, *l4;
-
-	memset(param, 0, PARAM);
-	frame_parse(data, packet->bytes, &headers);
-	l3 = data + headers.l3;
-	l4 = data + headers.l4;
-	L2_4(param, dmac_47_16, ldl_be_p(data));
-	L2_4(param, dmac_15_0, lduw_be_p(data + 4));
-	L2_4(param, smac_47_16, ldl_be_p(data + 6));
-	L2_4(param, smac_15_0, lduw_be_p(data + 10));
-	L2_4(param, ethertype, headers.ethertype);
-	if (headers.vlans) {
-		L2_4(param, cvlan_tag, lduw_be_p(data + 12) == 0x8100);
-		L2_4(param, svlan_tag, lduw_be_p(data + 12) == 0x88a8);
-		L2_4(param, first_prio, headers.vlan_tci >> 13);
-		L2_4(param, first_cfi, headers.vlan_tci >> 12);
-		L2_4(param, first_vid, headers.vlan_tci);
-	}
-	if (headers.version) {
-		uint8_t class = headers.version == 4 ? l3[1] : lduw_be_p(l3) >> 4;
-
-		L2_4(param, ip_version, headers.version);
-		L2_4(param, ip_protocol, headers.protocol);
-		L2_4(param, ip_dscp, class >> 2);
-		L2_4(param, ip_ecn, class);
-		L2_4(param, frag, headers.fragment);
-	}
-	if (headers.version == 4) {
-		memcpy(ADDRESS(param, src_ipv4_src_ipv6) + 12, l3 + 12, 4);
-		memcpy(ADDRESS(param, dst_ipv4_dst_ipv6) + 12, l3 + 16, 4);
-	} else if (headers.version == 6) {
-		memcpy(ADDRESS(param, src_ipv4_src_ipv6), l3 + 8, 16);
-		memcpy(ADDRESS(param, dst_ipv4_dst_ipv6), l3 + 24, 16);
-	}
-	if (headers.l4 && headers.protocol == 6) {
-		L2_4(param, tcp_flags, lduw_be_p(l4 + 12));
-		L2_4(param, tcp_sport, lduw_be_p(l4));
-		L2_4(param, tcp_dport, lduw_be_p(l4 + 2));
-	} else if (headers.l4) {
-		L2_4(param, udp_sport, lduw_be_p(l4));
-		L2_4(param, udp_dport, lduw_be_p(l4 + 2));
-	}
-	MISC(param, source_port, packet->from ? packet->from->number : UPLINK);
-	MISC(param, source_sqn, packet->sqn);
 }
 
 enum status flow_group(struct command *command)
@@ -267,6 +98,7 @@ enum status flow_group(struct command *command)
 	uint8_t parts = IFC_GET(create_flow_group_in, command->in, match_criteria_enable);
 	uint32_t table = IFC_GET(create_flow_group_in, command->in, table_id);
 	uint8_t mask[PARAM] = { 0 };
+	uint32_t unknown;
 	struct group *group;
 
 	if (command->op == 0x934) {
@@ -278,9 +110,9 @@ enum status flow_group(struct command *command)
 	}
 	for (uint32_t at = 0; at < PARAM; at++) {
 		mask[at] = parts >> (at / PART) & 1 ? criteria[at] : 0;
-		if (mask[at] & ~known_bits()[at]) {
-			return refused(function, BAD_PARAM, "match on byte", at);
-		}
+	}
+	if (!match_knows(mask, &unknown)) {
+		return refused(function, BAD_PARAM, "match on byte", unknown);
 	}
 	group = object_add(function, FLOW_GROUP, sizeof(*group), 1);
 	group->table = table;
@@ -318,6 +150,7 @@ static enum status read_entry(struct command *command, struct entry *entry)
 	entry->group = IFC_GET(flow_context, context, group_id);
 	entry->action = IFC_GET(flow_context, context, action);
 	entry->tag = IFC_GET(flow_context, context, flow_tag);
+	entry->rewrite = IFC_GET(flow_context, context, modify_header_id);
 	entry->vlan = ldl_be_p(IFC_PTR(flow_context, context, push_vlan));
 	entry->destinations = IFC_GET(flow_context, context, destination_list_size);
 	entry->counters = IFC_GET(flow_context, context, flow_counter_list_size);
@@ -334,6 +167,10 @@ static enum status read_entry(struct command *command, struct entry *entry)
 	for (uint32_t at = 0; at < entry->destinations; at++, list += 8) {
 		entry->to[at].type = list[0];
 		entry->to[at].id = ldl_be_p(list) & 0xffffff;
+		entry->to[at].has_owner = IFC_GET(
+			dest_format_struct, list, destination_eswitch_owner_vhca_id_valid);
+		entry->to[at].owner = IFC_GET(
+			dest_format_struct, list, destination_eswitch_owner_vhca_id);
 		if (list[0] != TO_VPORT && list[0] != TO_TABLE && list[0] != TO_TIR &&
 			list[0] != TO_UPLINK) {
 			return refused(
@@ -407,103 +244,4 @@ enum status flow_counter(struct command *command)
 		}
 	}
 	return OK;
-}
-
-static const struct entry *find(
-	struct function *owner, struct table *table, const struct packet *packet)
-{
-	uint8_t param[PARAM];
-
-	layout(packet, param);
-	for (uint32_t at = 0; at < table->entries->len; at++) {
-		const struct entry *entry = g_ptr_array_index(table->entries, at);
-		const struct group *group = object_find(owner, FLOW_GROUP, entry->group);
-		uint32_t byte = 0;
-
-		while (group && byte < PARAM &&
-			((param[byte] ^ entry->value[byte]) & group->mask[byte]) == 0) {
-			byte++;
-		}
-		if (byte == PARAM) {
-			return entry;
-		}
-	}
-	return NULL;
-}
-
-static void send_to(struct function *owner, const struct destination *to, struct packet *packet,
-	struct function *receiver, unsigned depth);
-
-static enum flow_verdict run(struct function *owner, uint32_t id, struct packet *packet,
-	struct function *receiver, unsigned depth)
-{
-	struct table *table = object_find(owner, FLOW_TABLE, id);
-	const struct entry *entry;
-
-	if (!table || depth > MAX_DEPTH) {
-		return FLOW_MISS;
-	}
-	entry = find(owner, table, packet);
-	if (!entry) {
-		return table->miss ? run(owner, table->miss, packet, receiver, depth + 1)
-				   : FLOW_MISS;
-	}
-	for (uint32_t at = 0; at < entry->counters; at++) {
-		struct flow_counter *counter =
-			object_find(owner, FLOW_COUNTER, entry->count[at]);
-
-		if (counter) {
-			counter->packets++;
-			counter->bytes += packet->bytes;
-		}
-	}
-	if (entry->action & DROP) {
-		return FLOW_DROP;
-	}
-	if (entry->action & POP_VLAN) {
-		frame_pop_vlan(packet);
-	}
-	if (entry->action & PUSH_VLAN) {
-		frame_push_vlan(packet, entry->vlan >> 16, entry->vlan);
-	}
-	packet->tag = entry->tag;
-	if (!(entry->action & FORWARD)) {
-		return entry->action & ALLOW ? FLOW_ALLOW : FLOW_DROP;
-	}
-	for (uint32_t at = 0; at < entry->destinations; at++) {
-		/* Each gets a copy: what lies behind it may change it. */
-		g_autofree uint8_t *data = g_malloc(packet->bytes + 64);
-		struct packet copy = *packet;
-
-		memcpy(data, packet->data, packet->bytes);
-		copy.data = data;
-		send_to(owner, &entry->to[at], &copy, receiver, depth + 1);
-	}
-	return FLOW_SENT;
-}
-
-static void send_to(struct function *owner, const struct destination *to, struct packet *packet,
-	struct function *receiver, unsigned depth)
-{
-	switch (to->type) {
-	case TO_TABLE:
-		run(owner, to->id, packet, receiver, depth);
-		return;
-	case TO_TIR:
-		if (receiver) {
-			receive(receiver, to->id, packet);
-		}
-		return;
-	case TO_UPLINK:
-		switch_deliver(owner->adapter, UPLINK, packet);
-		return;
-	default:
-		switch_deliver(owner->adapter, to->id, packet);
-	}
-}
-
-enum flow_verdict flow_run(struct function *owner, uint32_t table, struct packet *packet,
-	struct function *receiver)
-{
-	return run(owner, table, packet, receiver, 0);
 }

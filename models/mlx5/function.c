@@ -34,6 +34,7 @@ enum {
 	TIMER_LOW = 0x1004,
 	HEALTH_COUNTER = 0x1010,
 	SEGMENT = PAGE * 4,
+	ARI = 0x100, /* capability of the configuration space */
 	/* Of a page of doorbells. */
 	BELL_CQ = 0x20,
 	BELL_EQ_ARM = 0x40,
@@ -51,6 +52,24 @@ bool function_write(struct function *function, uint64_t address, const void *fro
 	return pci_dma_write(&function->pci, address, from, bytes) == MEMTX_OK;
 }
 
+static struct adapter *adapters[PORTS];
+
+/* A function's number within its card, of all ports: the port, and its plug there. */
+uint16_t function_vhca(const struct function *function)
+{
+	return function->adapter->number << 8 | function->vport->number;
+}
+
+struct adapter *adapter_of(uint16_t vhca)
+{
+	return adapter_number(vhca >> 8);
+}
+
+struct adapter *adapter_number(uint32_t number)
+{
+	return number >= 1 && number <= PORTS ? adapters[number - 1] : NULL;
+}
+
 static void free_object(gpointer value)
 {
 	struct object *object = value;
@@ -66,10 +85,11 @@ void function_forget(struct function *function)
 	g_hash_table_remove_all(function->objects);
 	function->receive_root = 0;
 	if (!function->is_vf) {
+		lag_forget(function);
 		function->adapter->fdb = 0;
-		for (uint32_t number = 0; number <= MAX_VFS; number++) {
-			function->adapter->vports[number].ingress = 0;
-			function->adapter->vports[number].egress = 0;
+		for (uint32_t slot = 0; slot < VPORTS; slot++) {
+			function->adapter->vports[slot].ingress = 0;
+			function->adapter->vports[slot].egress = 0;
 		}
 	}
 }
@@ -220,7 +240,7 @@ static bool common_realize(struct function *function, uint32_t bar_bytes, Error 
 	for (int vector = 0; vector < VECTORS; vector++) {
 		msix_vector_use(pci, vector);
 	}
-	pcie_ari_init(pci, 0x100);
+	pcie_ari_init(pci, ARI);
 	return true;
 }
 
@@ -246,15 +266,24 @@ static void pf_realize(PCIDevice *pci, Error **errp)
 	function->adapter->number = ++ports;
 	function->vport = &function->adapter->vports[0];
 	refused_open(function->report);
+	if (ports > PORTS) {
+		error_setg(errp, "mlx5: a card has %d ports", PORTS);
+		return;
+	}
 	if (!same_layout(pci, errp) || !common_realize(function, PF_BAR, errp)) {
 		return;
 	}
-	for (uint16_t number = 0; number <= MAX_VFS; number++) {
-		vport_reset(function->adapter, number);
+	adapters[ports - 1] = function->adapter;
+	for (uint32_t slot = 0; slot < VPORTS; slot++) {
+		vport_reset(function->adapter, slot);
 	}
 	function->vport->function = function;
-	if (!pcie_sriov_pf_init(
-		    pci, 0x180, TYPE_MLX5_VF, CONNECTX_5_VF, MAX_VFS, MAX_VFS, 2, 1, errp)) {
+	/* The first port says where the next is; VFs of the second come behind those of the first. */
+	if (ports < PORTS) {
+		pci_set_byte(pci->config + ARI + PCI_ARI_CAP + 1, PCI_FUNC(pci->devfn) + 1);
+	}
+	if (!pcie_sriov_pf_init(pci, 0x180, TYPE_MLX5_VF, CONNECTX_5_VF, MAX_VFS, MAX_VFS,
+		    PORTS + PCI_FUNC(pci->devfn) * (MAX_VFS - 1), 1, errp)) {
 		return;
 	}
 	pcie_sriov_pf_init_vf_bar(pci, 0,

@@ -23,8 +23,9 @@ struct command {
 struct packet {
 	uint8_t *data;
 	uint32_t bytes;
-	struct vport *from; /* NULL: the cable */
+	struct vport *from;
 	uint32_t sqn, tag;
+	uint32_t register_b, register_c[8]; /* what flow tables noted of it */
 };
 
 #define TYPE_MLX5_PF "mlx5"
@@ -36,6 +37,9 @@ bool function_read(struct function *function, uint64_t address, void *into, size
 bool function_write(
 	struct function *function, uint64_t address, const void *from, size_t bytes);
 void function_forget(struct function *function);
+uint16_t function_vhca(const struct function *function);
+struct adapter *adapter_of(uint16_t vhca);
+struct adapter *adapter_number(uint32_t number);
 
 /* command.c */
 void command_doorbell(struct function *function, uint32_t bits);
@@ -104,13 +108,14 @@ void frame_push_vlan(struct packet *packet, uint16_t tpid, uint16_t tci);
 bool frame_pop_vlan(struct packet *packet);
 void tally_add(struct traffic *traffic, const uint8_t *data, uint32_t bytes);
 
-/* flows.c */
+/* flows.c, rewrite.c, match.c, steering.c */
 enum flow_verdict { FLOW_MISS, FLOW_ALLOW, FLOW_DROP, FLOW_SENT };
 enum status flow_table(struct command *command);
 enum status flow_group(struct command *command);
 enum status flow_entry(struct command *command);
 enum status flow_root(struct command *command);
 enum status flow_counter(struct command *command);
+enum status rewrite_command(struct command *command);
 void flow_field_caps(uint8_t *properties);
 enum flow_verdict flow_run(struct function *owner, uint32_t table, struct packet *packet,
 	struct function *receiver);
@@ -120,10 +125,17 @@ void switch_transmit(struct function *function, struct packet *packet);
 void switch_from_cable(struct adapter *adapter, const uint8_t *data, uint32_t bytes);
 void switch_deliver(struct adapter *adapter, uint16_t vport, struct packet *packet);
 
+/* lag.c */
+enum status lag_command(struct command *command);
+enum status tis_command(struct command *command);
+void lag_forget(const struct function *function);
+struct adapter *lag_port(struct adapter *adapter, const struct packet *packet);
+
 /* vports.c */
+struct vport *vport_at(struct adapter *adapter, uint16_t number);
 struct vport *vport_of(struct command *command);
 enum status vport_command(struct command *command);
-void vport_reset(struct adapter *adapter, uint16_t number);
+void vport_reset(struct adapter *adapter, uint32_t slot);
 bool vport_up(struct vport *vport);
 void vport_links(struct adapter *adapter);
 

@@ -72,7 +72,6 @@ static const struct plain {
 	{ 0x816, 0x817, TRANSPORT_DOMAIN, 1 },
 	{ 0x802, 0x803, UAR, FIRST_UAR },
 	{ 0x200, 0x202, MEMORY_KEY, 1 },
-	{ 0x912, 0x914, TIS, 1 },
 	{ 0x80e, 0x80f, XRC_DOMAIN, 1 },
 };
 

@@ -53,7 +53,9 @@ enum status queue_create(struct command *command)
 	queue->log_size = log_size;
 	queue->log_stride = log_stride;
 	queue->doorbell = IFC_GET(wq, wq, dbr_addr);
-	if (!send) {
+	if (send) {
+		queue->tis = IFC_GET(sqc, context, tis_num_0);
+	} else {
 		queue->keep_vlan = IFC_GET(rqc, context, vsd);
 		queue->counter = IFC_GET(rqc, context, counter_set_id);
 	}

@@ -13,22 +13,30 @@ static bool tagged(const struct packet *packet)
 	return packet->bytes >= 18 && lduw_be_p(packet->data + 12) == CVLAN;
 }
 
+/* Registers that the switch hands to the plug's own flow tables: those that it is told to. */
+static void keep_registers(const struct vport *vport, struct packet *packet)
+{
+	uint8_t kept = IFC_GET(esw_vport_context, vport->esw, fdb_to_vport_reg_c_id);
+
+	for (uint32_t at = 0; at < ARRAY_SIZE(packet->register_c); at++) {
+		packet->register_c[at] = kept >> at & 1 ? packet->register_c[at] : 0;
+	}
+}
+
 void switch_deliver(struct adapter *adapter, uint16_t number, struct packet *packet)
 {
-	struct vport *vport;
+	struct vport *vport = vport_at(adapter, number);
 
+	/* Nothing goes back where it came from. */
+	if (!vport || vport == packet->from || !vport_up(vport)) {
+		return;
+	}
 	if (number == UPLINK) {
-		/* What came by the cable does not go back. */
-		if (packet->from) {
-			port_send(adapter, packet->data, packet->bytes);
-		}
+		tally_add(&vport->rx, packet->data, packet->bytes);
+		port_send(lag_port(adapter, packet), packet->data, packet->bytes);
 		return;
 	}
-	if (number > MAX_VFS) {
-		return;
-	}
-	vport = &adapter->vports[number];
-	if (vport == packet->from || !vport->function || !vport_up(vport)) {
+	if (!vport->function) {
 		return;
 	}
 	if (vport->egress && flow_run(adapter->pf, vport->egress, packet, NULL) == FLOW_DROP) {
@@ -38,6 +46,7 @@ void switch_deliver(struct adapter *adapter, uint16_t number, struct packet *pac
 		frame_pop_vlan(packet);
 	}
 	tally_add(&vport->rx, packet->data, packet->bytes);
+	keep_registers(vport, packet);
 	if (flow_run(vport->function, vport->function->receive_root, packet, vport->function) ==
 		FLOW_MISS) {
 		vport->steering_discards++;
@@ -69,19 +78,24 @@ void switch_transmit(struct function *function, struct packet *packet)
 	if (adapter->fdb) {
 		/* The driver's legacy tables have no entry for strangers: they are out on the wire. */
 		if (flow_run(adapter->pf, adapter->fdb, packet, NULL) == FLOW_MISS) {
-			port_send(adapter, packet->data, packet->bytes);
+			port_send(lag_port(adapter, packet), packet->data, packet->bytes);
 		}
 	} else if (!function->is_vf) {
-		port_send(adapter, packet->data, packet->bytes);
+		port_send(lag_port(adapter, packet), packet->data, packet->bytes);
 	}
 }
 
 void switch_from_cable(struct adapter *adapter, const uint8_t *bytes, uint32_t count)
 {
 	static uint8_t data[MAX_FRAME + 64];
-	struct packet packet = { data, count };
+	struct vport *cable = vport_at(adapter, UPLINK);
+	struct packet packet = { data, count, cable };
 
 	memcpy(data, bytes, count);
+	if (cable->ingress && flow_run(adapter->pf, cable->ingress, &packet, NULL) == FLOW_DROP) {
+		return;
+	}
+	tally_add(&cable->tx, packet.data, packet.bytes);
 	if (adapter->fdb) {
 		flow_run(adapter->pf, adapter->fdb, &packet, NULL);
 	} else {

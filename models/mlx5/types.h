@@ -10,11 +10,13 @@
 
 enum {
 	MAX_VFS = 8,
+	PORTS = 2,
 	VECTORS = 16,
 	EQS = 32,
 	PAGE = 4096,
 	MAX_FRAME = 10240 + 64,
 	UPLINK = 0xffff,
+	VPORTS = MAX_VFS + 2, /* the PF's, the VFs', the cable's */
 	FIRST_UAR = 16,
 	COMMANDS = 32,
 	ADDRESSES = 128,
@@ -50,6 +52,7 @@ enum kind {
 	FLOW_GROUP,
 	FLOW_COUNTER,
 	XRC_DOMAIN,
+	REWRITE_LIST,
 	KINDS,
 };
 
@@ -89,7 +92,7 @@ struct work_queue { /* send or receive */
 	struct object object;
 	struct memory memory;
 	uint64_t doorbell; /* record in the host's memory */
-	uint32_t log_size, log_stride, cqn, counter;
+	uint32_t log_size, log_stride, cqn, counter, tis;
 	uint16_t consumed;
 	uint8_t state; /* 0 reset, 1 ready, 3 error */
 	bool keep_vlan;
@@ -103,6 +106,12 @@ struct rq_table {
 struct tir {
 	struct object object;
 	uint8_t context[IFC_BYTES(tirc)];
+};
+
+struct tis {
+	struct object object;
+	bool is_strict;
+	uint8_t port; /* 1, 2; 0: none of its own */
 };
 
 struct queue_counter {
@@ -170,7 +179,7 @@ struct adapter {
 	struct function *pf;
 	uint32_t number; /* of the port: 1, 2 */
 	struct port port;
-	struct vport vports[MAX_VFS + 1];
+	struct vport vports[VPORTS];
 	uint32_t fdb; /* root table; 0: what the cable brings is the PF's */
 };
 

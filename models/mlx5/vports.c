@@ -8,9 +8,18 @@
 
 enum { DOWN = 0, UP = 1, AS_PORT = 2 };
 
-void vport_reset(struct adapter *adapter, uint16_t number)
+struct vport *vport_at(struct adapter *adapter, uint16_t number)
 {
-	struct vport *vport = &adapter->vports[number];
+	if (number == UPLINK) {
+		return &adapter->vports[VPORTS - 1];
+	}
+	return number <= MAX_VFS ? &adapter->vports[number] : NULL;
+}
+
+void vport_reset(struct adapter *adapter, uint32_t slot)
+{
+	struct vport *vport = &adapter->vports[slot];
+	uint16_t number = slot == VPORTS - 1 ? UPLINK : slot;
 	const uint8_t *mac = adapter->port.conf.macaddr.a;
 	uint8_t *address;
 
@@ -36,8 +45,10 @@ void vport_reset(struct adapter *adapter, uint16_t number)
 
 bool vport_up(struct vport *vport)
 {
-	return vport->admin_state == AS_PORT || vport->number == 0 ? vport->adapter->port.is_up
-								   : vport->admin_state == UP;
+	bool of_port = vport->number == 0 || vport->number == UPLINK;
+
+	return of_port || vport->admin_state == AS_PORT ? vport->adapter->port.is_up
+							: vport->admin_state == UP;
 }
 
 /* The port's link changed: tell every function whose own link it is. */
@@ -46,8 +57,8 @@ void vport_links(struct adapter *adapter)
 	uint8_t data[28] = { 0 };
 
 	data[8] = adapter->number << 4;
-	for (uint16_t number = 0; number <= MAX_VFS; number++) {
-		struct function *function = adapter->vports[number].function;
+	for (uint32_t slot = 0; slot < VPORTS; slot++) {
+		struct function *function = adapter->vports[slot].function;
 
 		if (function && function->objects) {
 			event_post(function, EVENT_PORT, adapter->port.is_up ? 4 : 1, data);
@@ -64,10 +75,7 @@ struct vport *vport_of(struct command *command)
 		return function->vport;
 	}
 	/* Others are the PF's to ask about. */
-	if (function->is_vf || number > MAX_VFS) {
-		return NULL;
-	}
-	return &function->adapter->vports[number];
+	return function->is_vf ? NULL : vport_at(function->adapter, number);
 }
 
 static void changed(struct vport *vport)
@@ -238,6 +246,9 @@ static enum status modify_switch(struct command *command, struct vport *vport)
 		SWITCH(cvlan_cfi);
 		SWITCH(cvlan_pcp);
 		SWITCH(cvlan_id);
+	}
+	if (IFC_GET(esw_vport_context_fields_select, select, fdb_to_vport_reg_c_id)) {
+		SWITCH(fdb_to_vport_reg_c_id);
 	}
 	return OK;
 }

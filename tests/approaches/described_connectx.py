@@ -16,6 +16,7 @@ from described_vf_guests import DescribedVfGuests
 from proof import Answer, UnknownCommandError
 
 from wirespeed.model.command import Command
+from wirespeed.steps.eswitch_mode import AS_FOUND
 from wirespeed.steps.netdev_name import NAMED_BACK
 from wirespeed.steps.representor_name import BY_PORT
 from wirespeed.steps.vf_count import AWAIT_LAG, LAG_S
@@ -27,6 +28,8 @@ VF_NETDEV = {FIRST_VF[PFS[0]]: "enp3s0f0v0", FIRST_VF[PFS[1]]: "enp3s0f1v0"}
 SYSFS = "/sys/bus/pci/devices"
 CHANNELS = 32
 """That the driver gives by itself in legacy mode; in switchdev mode one."""
+RINGS = {"rx": 1024, "tx": 1024}
+"""That the driver gives by itself."""
 NO_DATABASE = "ovs-vsctl: unix:/var/run/openvswitch/db.sock: database connection failed"
 
 
@@ -99,6 +102,7 @@ class DescribedConnectX:
         self.ethtool = DescribedPorts(
             {
                 name: Port(
+                    rings=dict(RINGS),
                     channels={"combined": self.channels},
                     channels_max={"combined": CHANNELS},
                     features=dict(features),
@@ -142,6 +146,9 @@ class DescribedConnectX:
             case "sleep":
                 self.order.append(" ".join(argv))
                 return Answer()
+            case "sh" if AS_FOUND in argv:
+                done = self.ethtool.run(Command(argv=argv[argv.index("ethtool") :]))
+                return Answer() if "parameters changed" in done.errors else done
             case "sh":
                 return self._script(argv)
         raise UnknownCommandError(command.line())
@@ -236,6 +243,7 @@ class DescribedConnectX:
         port = PORTS[PFS.index(pf)]
         most = CHANNELS if mode == "legacy" else 1
         self.ethtool.ports[port].channels["combined"] = most
+        self.ethtool.ports[port].rings.update(RINGS)
         self.order.append(f"{mode} {pf}")
         return Answer()
 

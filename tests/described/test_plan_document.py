@@ -5,10 +5,12 @@ each line of the document that the plan leaves out has its reason too. `sudo` an
 shell needs not are left out on both sides, and `tee -a` is `tee`: a file of sysfs has no end.
 """
 
+import shlex
 from dataclasses import dataclass
 from pathlib import Path
 
 from described.planned import before, commands, spec_of
+from wirespeed.steps.eswitch_mode import AS_FOUND
 
 P0, P1 = "enp3s0f0np0", "enp3s0f1np1"
 SYSFS = "/sys/bus/pci/devices"
@@ -90,6 +92,14 @@ def host_rows(netdev: str, pf: str, vf_0: str, vf_1: str, macs: tuple[str, str])
     by_hand = bind.format(vf_1, "mlx5_core", "unbind"), bind.format(vf_1, "vfio-pci", "bind")
     rows.append(Row(f"echo {vf_1} | tee /sys/bus/pci/drivers_probe", by_hand, PROBED))
     return rows
+
+
+def forgotten(netdev: str) -> list[Row]:
+    """Channels and rings as found, set again after the change of mode."""
+    found = ("-L", netdev, "combined", "32"), ("-G", netdev, "rx", "1024", "tx", "1024")
+    reason = "the driver forgets them with the change of mode, and with the way back"
+    begin = ("sh", "-c", AS_FOUND, "sh", "ethtool")
+    return [Row(shlex.join((*begin, *words)), (), reason) for words in found]
 
 
 def compare(planned: list[str], rows: list[Row], document: tuple[str, ...]) -> None:

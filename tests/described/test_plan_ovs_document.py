@@ -15,7 +15,7 @@ from described.doc_sriov import PFS, as_found, mlx5_eswitch, ports, rebooted
 from described.host import Host, capture_of
 from described.ovs import OpenVSwitch
 from described.planned import spec_of
-from described.test_plan_document import OVERRIDE, PROBED, SYSFS, UNPROBED, Row, compare
+from described.test_plan_document import OVERRIDE, PROBED, SYSFS, UNPROBED, Row, compare, forgotten
 from wirespeed.apply.control_recorded import RecordedControl
 from wirespeed.apply.make import plan_spec
 from wirespeed.apply.record import names_of
@@ -157,8 +157,10 @@ def test_the_host_is_set_up_as_the_document_does_it_save_for_what_has_a_reason(t
         Row("modprobe vfio-pci", (STEP_2C[23],)),
         Row(STEP_2C[2], (STEP_2C[2],)),
         Row(settle, (), NAMED),
+        *forgotten(P0),
         Row(STEP_2C[3], (STEP_2C[3],)),
         Row(settle, STEP_2C[:2], f"{NAMED}; {ONCE}"),
+        *forgotten(P1),
         Row(f"ethtool -K {P0} hw-tc-offload on", (), OFFLOAD),
         Row(f"ethtool -K {P1} hw-tc-offload on", (), OFFLOAD),
         Row("modprobe bonding max_bonds=0", (), NO_BOND0),

@@ -11,7 +11,7 @@ from described.doc_sriov import PFS, as_found, rebooted
 from described.firmware import mlx5_eswitch
 from described.host import Host, capture_of
 from described.ovs import OpenVSwitch
-from described.test_plan_document import UNPROBED, Row, compare
+from described.test_plan_document import UNPROBED, Row, compare, forgotten
 from wirespeed.apply.planner import planned
 from wirespeed.approaches.ovs_dpdk import ovs_dpdk
 from wirespeed.approaches.traits import RequestedStep
@@ -210,8 +210,10 @@ def rows() -> list[Row]:
         Row(f"echo 0 | tee {SYSFS}/0000:03:00.1/sriov_numvfs", (no_vfs_1,), BY_ADDRESS),
         Row(mode_0, (mode_0,)),
         Row("udevadm settle --timeout=30", (), SETTLED),
+        *forgotten(P0),
         Row(mode_1, (mode_1,)),
         Row("udevadm settle --timeout=30", (), SETTLED),
+        *forgotten(P1),
         Row("modprobe bonding max_bonds=0", (), "else the module makes a bond0 of its own"),
         Row("ip link add dev underlay0 type bond mode active-backup miimon 100", (bond,), OURS),
         Row(f"ip link set dev {P0} down", (down_0,), ITS_OWN),

@@ -1,7 +1,7 @@
 """Hosts with a modelled ConnectX: built, up, and what their kernels must not have said."""
 
 import subprocess
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -9,7 +9,8 @@ from wirespeed.apply.control_posix import PosixControl
 from wirespeed.apply.executor import Executor
 from wirespeed.apply.planner import make_plan
 from wirespeed.doctor.collector import collector_script
-from wirespeed.lab.machine_spec import LabSpec, MachineSpec
+from wirespeed.host.clock import Deadline, sleep_s
+from wirespeed.lab.machine_spec import LabSpec, MachineSpec, Wiring
 from wirespeed.lab.machines import Machine, Machines
 from wirespeed.model.capture import parse_capture
 from wirespeed.model.fact import HostFacts
@@ -17,21 +18,22 @@ from wirespeed.model.journal import Entry
 from wirespeed.model.step import Step
 
 BUILDER = Path(__file__).parents[2] / "scripts" / "build-mlx5-model.sh"
-PORTS = ("0000:01:00.0", "0000:02:00.0")
+PATIENCE_S = 60.0
+PORTS = ("0000:01:00.0", "0000:01:00.1")
 BAD_WORDS = "WARNING|BUG:|Call Trace|DMAR:.*fault|DMAR: .*not set|mlx5.*(refcount|syndrome|hung)"
 """Of a kernel: its own complaints, accesses that the IOMMU stopped, commands that failed."""
 
 
-def spec_of(*names: str) -> LabSpec:
+def spec_of(*names: str, wiring: Wiring) -> LabSpec:
     hosts = [MachineSpec(name=name, card="mlx5", cpus=2, memory_mib=768) for name in names]
-    return LabSpec(hosts=tuple(hosts), wiring="crossed" if len(names) == 2 else "switch")
+    return LabSpec(hosts=tuple(hosts), wiring=wiring)
 
 
 @contextmanager
-def mlx5_lab(name: str, *hosts: str) -> Iterator[Machines]:
+def mlx5_lab(name: str, *hosts: str, wiring: Wiring = "crossed") -> Iterator[Machines]:
     """Bring them up; at the end, no kernel and no card may have complained."""
     subprocess.run([BUILDER], check=True, capture_output=True, timeout=240)
-    with Machines(spec_of(*hosts), name=name) as lab:
+    with Machines(spec_of(*hosts, wiring=wiring), name=name) as lab:
         yield lab
         for host in hosts:
             said = sh(lab.hosts[host], f"dmesg | grep -E '{BAD_WORDS}' || :")
@@ -84,3 +86,11 @@ class Run:
             lambda: "now",
             tuple(self.journal),
         )
+
+
+def until(is_so: Callable[[], bool]) -> None:
+    """Wait, as long as a busy machine may take."""
+    deadline = Deadline(PATIENCE_S)
+    while not is_so():
+        assert not deadline.expired
+        sleep_s(0.5)

@@ -21,7 +21,7 @@ from wirespeed.steps.pause import Pause
 from wirespeed.steps.rings import Rings
 
 pytestmark = [pytest.mark.machines, pytest.mark.timeout(900)]
-NETDEV = "enp1s0"
+NETDEV = "enp1s0f0"
 STEPS: tuple[Step, ...] = (
     Channels(netdev=NETDEV, combined=1),
     Rings(netdev=NETDEV, rx=4096, tx=512),
@@ -57,7 +57,7 @@ def test_mlx5_the_driver_probes_both_ports_and_the_doctor_reads_them(lab: Machin
     # From a lab of its own folder, as a user's.
     read = wirespeed("doctor", f"{alpha.state.destination}")
     assert read.returncode == 0, read.stdout + read.stderr
-    assert "enp1s0: mlx5_core, 15b3:1017, at 0000:01:00.0, 100 Gb/s" in read.stdout
+    assert "enp1s0f0: mlx5_core, 15b3:1017, at 0000:01:00.0, 100 Gb/s" in read.stdout
     assert refused(lab, "alpha") == ""
 
 

@@ -9,7 +9,7 @@ from mlx5_host import PORTS, counters, mlx5_lab, sh
 from wirespeed.lab.machines import Machine, Machines
 
 pytestmark = [pytest.mark.machines, pytest.mark.timeout(900)]
-NETDEV = "enp1s0"
+NETDEV = "enp1s0f0"
 PF = f"/sys/bus/pci/devices/{PORTS[0]}"
 PEER = "10.40.0.2"
 

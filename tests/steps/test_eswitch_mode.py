@@ -1,6 +1,7 @@
 """The mode of an embedded switch."""
 
 import json
+import subprocess
 from dataclasses import dataclass
 
 import pytest
@@ -9,7 +10,7 @@ from samples import is_never_guessed, reason_of, section_of, state_of
 
 from wirespeed.model.command import Command
 from wirespeed.model.finding import Danger
-from wirespeed.steps.eswitch_mode import EswitchMode
+from wirespeed.steps.eswitch_mode import AS_FOUND, EswitchMode
 
 PF = "0000:03:00.0"
 STEP = EswitchMode(pci_address=PF, mode="switchdev")
@@ -47,6 +48,32 @@ def test_the_commands():
     set_mode = "devlink dev eswitch set pci/0000:03:00.0 mode"
     assert [c.line() for c in planned.commands] == [f"{set_mode} switchdev"]
     assert [c.line() for c in planned.undo] == [f"{set_mode} legacy"]
+
+
+def test_channels_and_rings_are_set_again_after_each_change():
+    found = {"netdev": "enp3s0", "combined": 4, "rx": 4096, "tx": 512}
+    there, back = (
+        STEP.model_copy(update=found).commands({"mode": one}, {"mode": other})
+        for one, other in (("legacy", "switchdev"), ("switchdev", "legacy"))
+    )
+    assert there[1:] == back[1:]
+    assert [c.argv[-4:] for c in there[2:3]] == [("ethtool", "-L", "enp3s0", "combined", "4")[-4:]]
+    assert there[3].argv[-7:] == ("ethtool", "-G", "enp3s0", "rx", "4096", "tx", "512")
+    assert (
+        STEP.model_copy(update={"combined": 4}).commands({"mode": "legacy"}, {"mode": "x"})[1:]
+        == ()
+    )
+
+
+@pytest.mark.parametrize(
+    ("said", "code"),
+    [("no ring parameters changed, aborting", 0), ("netlink error: Invalid argument", 1)],
+)
+def test_what_is_so_already_is_no_failure(said: str, code: int):
+    script = f"echo '{said}' >&2; exit 80"
+    argv = ("sh", "-c", AS_FOUND, "sh", "sh", "-c", script)
+    done = subprocess.run(argv, capture_output=True, text=True, check=False)
+    assert (done.returncode, said in done.stderr) == (code, bool(code))
 
 
 def test_real_output():

@@ -4,12 +4,13 @@ The first port has the VFs; each has a representor, which is the guest's port of
 card's own bond of both ports (VF-LAG) carries a VF over either of them.
 
 In this order, each step for a reason: VFs away (the mode cannot change while one is bound); rules
-written by the driver (which cannot be set later); the mode; channels as they were (the mode change
-drops them); hw-tc-offload; the bond, its MTU and address; VF-LAG active, and only then VFs (those
-made sooner stay with their port); Open vSwitch told to offload and restarted; bridges and tunnels;
-representors by the kernel's port names.
+written by the driver (which cannot be set later); the mode, with channels and rings as they were
+(the change drops them, and so does undo's); hw-tc-offload; the bond, its MTU and address; VF-LAG
+active, and only then VFs (those made sooner stay with their port); Open vSwitch told to offload and
+restarted; bridges and tunnels; representors by the kernel's port names.
 
-Not proven on hardware: the cards of the lab have no embedded switch.
+Mode, representors and VF-LAG are proven on the driver, against a model (docs/mlx5-model.md);
+offload is not proven on hardware.
 """
 
 from collections.abc import Iterator
@@ -37,7 +38,7 @@ from wirespeed.facts.queues import Queues
 from wirespeed.facts.sriov import Sriov
 from wirespeed.facts.steering_mode import SteeringMode as SteeringModes
 from wirespeed.model.fact import HostFacts
-from wirespeed.model.observed import Absent, Known
+from wirespeed.model.observed import Absent, Known, value_or_none
 from wirespeed.model.spec.guest_networks import GuestNetworks
 from wirespeed.model.spec.guests import VIRTUAL_MACHINES, GuestKind
 from wirespeed.steps.channels import Channels
@@ -128,7 +129,17 @@ def switchdev_ports(spec: GuestNetworks, name: str, host: HostFacts) -> Iterator
         if is_new[address]:
             yield from map(RequestedStep, _steering(host, address, netdev))
     for address, netdev in ports.items():
-        yield RequestedStep(EswitchMode(pci_address=address, mode="switchdev", netdev=netdev))
+        queues = host[Queues].of(netdev)
+        yield RequestedStep(
+            EswitchMode(
+                pci_address=address,
+                mode="switchdev",
+                netdev=netdev,
+                combined=value_or_none(queues.combined_channels) or None,
+                rx=value_or_none(queues.rx_ring_descriptors) or None,
+                tx=value_or_none(queues.tx_ring_descriptors) or None,
+            )
+        )
     for address, netdev in ports.items():
         count = _channels(host, netdev, is_new=is_new[address])
         if count is not None:

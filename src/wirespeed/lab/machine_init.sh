@@ -36,7 +36,8 @@ echo "$name" >/etc/hostname
 printf '127.0.0.1 localhost\n127.0.1.1 %s\n' "$name" >/etc/hosts
 chmod 600 /etc/ssh/ssh_host_ed25519_key /root/.ssh/authorized_keys
 
-# Names as udev would give them: enp1s0 is port 0 in slot 0 of bus 1. The control port is lab0.
+# Names as udev would give them: enp1s0 is port 0 in slot 0 of bus 1, enp1s0f1 port 1 of a card that
+# has several. The control port is lab0.
 for folder in /sys/class/net/*; do
 	[ -e "$folder/device" ] || continue
 	netdev=${folder##*/}
@@ -46,8 +47,9 @@ for folder in /sys/class/net/*; do
 	*)
 		address=${address##*/} bus=${address#*:}
 		slot=${bus#*:} bus=${bus%%:*}
-		slot=${slot%.*}
-		ip link set "$netdev" name "enp$((0x$bus))s$((0x$slot))"
+		function=f${slot#*.} slot=${slot%.*}
+		[ -e "/sys/bus/pci/devices/${address%.*}.1" ] || function=
+		ip link set "$netdev" name "enp$((0x$bus))s$((0x$slot))$function"
 		;;
 	esac
 done

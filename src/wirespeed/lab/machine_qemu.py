@@ -1,7 +1,7 @@
 """The command line of QEMU for one host of a lab. Pure.
 
-q35 with an IOMMU; each card behind a root port of its own (function 1 of a card with several is not
-found); an uncompressed kernel, so that no emulated CPU has to unpack it.
+q35 with an IOMMU; each card behind a root port of its own (function 1 of QEMU's cards with several
+is not found); an uncompressed kernel, so that no emulated CPU has to unpack it.
 """
 
 from pathlib import Path
@@ -85,15 +85,19 @@ def qemu_argv(
     if machine.root_port_gts is not None:
         above += f",x-speed={SPEEDS[machine.root_port_gts]}"
     for port, cable in enumerate(files.cables):
+        # Ports of a ConnectX are functions of one card: elsewhere it would not join them to a LAG.
+        slot = 0 if machine.card == "mlx5" else port
+        if slot == port:
+            bridge = f"pcie-root-port,id=slot{slot},chassis={slot + 1},slot={slot + 1}{above}"
+            argv += ["-device", bridge]
+        at = f",addr=0.{port},multifunction=on" if machine.card == "mlx5" else ""
         argv += [
-            "-device",
-            f"pcie-root-port,id=slot{port},chassis={port + 1},slot={port + 1}{above}",
             "-netdev",
             f"dgram,id={netdev(port)},local.type=unix,local.path={_quoted(cable.local)},"
             f"remote.type=unix,remote.path={_quoted(cable.remote)}",
             "-device",
-            f"{machine.card},id={card(port)},bus=slot{port},netdev={netdev(port)},romfile=,"
-            f"mac={mac(number, port)}{own}",
+            f"{machine.card},id={card(port)},bus=slot{slot},netdev={netdev(port)},romfile=,"
+            f"mac={mac(number, port)}{own}{at}",
         ]
     if machine.disk:
         # The last one, so that no other device moves to another slot.
