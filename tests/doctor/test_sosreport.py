@@ -183,3 +183,34 @@ def test_what_is_damaged_or_too_large_or_no_sosreport_is_refused(tmp_path: Path)
     assert slug_of(torn) == "capture.damaged"
     other = pack(tmp_path / "c.tar.gz", {"README": "x"}, "w:gz")
     assert slug_of(other) == "capture.archive"
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "quay-io-openshift-release-dev-sha256-4f68/cluster-scoped-resources/config.openshift.io/"
+        "clusterversions/version.yaml",
+        "cluster-scoped-resources/config.openshift.io/clusterversions.yaml",
+    ],
+)
+def test_a_must_gather_is_refused_with_what_to_give_instead(tmp_path: Path, name: str):
+    """Folders as in the README of openstack-k8s-operators/osp-director-operator-must-gather."""
+    path = pack(tmp_path / "must-gather.tar.gz", {name: "kind: ClusterVersion\n"}, "w:gz")
+    found = read_archive(path, is_wanted)
+    assert found is not None
+    with pytest.raises(InputError) as error:
+        sosreport_capture(found, path.name)
+    assert error.value.what == "capture.archive"
+    assert "must-gather" in error.value.found
+    assert "sos report" in error.value.next
+    assert "capture --script" in error.value.next
+
+
+def test_resets_and_lag_in_the_log_of_a_sosreport_are_read():
+    files = tree()
+    files["sos_commands/kernel/dmesg"] += (
+        "[   57.585951] mlx5_core 0000:3b:00.0: mlx5_activate_lag:338:(pid 888): Failed to "
+        "activate VF LAG\n"
+    )
+    assert isinstance(host(files)[DriverLog].reset_log, Known)
+    assert "Failed to activate VF LAG" in str(host(files)[DriverLog].log)

@@ -79,8 +79,9 @@ def test_a_rule_is_in_the_file_of_its_name(slug: str):
 
 
 COMMANDS = {
-    "cat", "chrt", "devlink", "dmesg", "ethtool", "grep", "ip", "ls", "lscpu", "lspci", "modinfo",
-    "mlxlink", "mstconfig",
+    "cat", "chrt", "dcb",
+    "devlink", "dmesg", "ethtool", "grep", "ip", "ls", "lscpu", "lspci", "modinfo",
+    "mlnx_qos", "mlxlink", "mstconfig",
     "ovs-appctl", "ovs-vsctl", "ps", "readlink", "setpci", "sudo", "sysctl", "tc",
     "wirespeed", "wslinfo",
     # At a switch.

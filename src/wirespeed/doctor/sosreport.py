@@ -11,7 +11,16 @@ from collections.abc import Iterator, Mapping
 
 from wirespeed.doctor.sosreport_ip import as_json, ip_addresses, ip_links
 from wirespeed.doctor.sosreport_pci import PciText, pci_text
-from wirespeed.facts.module import COMPLAINTS, DRIVERS_TOO, REFUSALS, VF_REFUSALS, VFS_TOO
+from wirespeed.facts.module import (
+    COMPLAINTS,
+    DRIVERS_TOO,
+    LAG_WORDS,
+    REFUSALS,
+    RESETS,
+    RESETS_TOO,
+    VF_REFUSALS,
+    VFS_TOO,
+)
 from wirespeed.facts.sysctl import NAMES
 from wirespeed.model.capture import MAGIC, VERSION
 from wirespeed.model.error import InputError
@@ -62,6 +71,11 @@ NET_FILE = re.compile(r"sys/(?:class/net|devices/\S*/net)/([^/]+)/(flags|statist
 STATISTICS = ("rx_packets", "tx_packets", "tx_dropped", "rx_missed_errors", "rx_crc_errors")
 ESWITCH = f"{COMMANDS}networking/devlink_dev_eswitch_show_pci."
 MSTCONFIG = re.compile(rf"{COMMANDS}mellanox_firmware/mstconfig_-d_([0-9a-f_]+\.[0-9a-f])_-e_q")
+MUST_GATHER = re.compile(
+    r"(?:[^/]+/)?cluster-scoped-resources/config\.openshift\.io/clusterversions(?:/version)?\.yaml"
+)
+"""One small object of every cluster, by which a must-gather is known; the folder of an image may
+stand above it: https://github.com/openshift/must-gather."""
 WANTED = re.compile(
     "|".join(
         (
@@ -72,7 +86,7 @@ WANTED = re.compile(
         )
     )
 )  # fmt: skip
-MESSAGES = re.compile("|".join((*COMPLAINTS, *REFUSALS, *VF_REFUSALS)))
+MESSAGES = re.compile("|".join((*COMPLAINTS, *REFUSALS, *LAG_WORDS, *RESETS, *VF_REFUSALS)))
 FAILED = re.compile(
     r"^(?:Cannot |netlink error:|no stats available|Operation not supported)|: Operation not ", re.I
 )
@@ -83,7 +97,7 @@ ARCHIVE = re.compile(r"\.tar(?:\.\w+)?$")
 
 def is_wanted(path: str) -> bool:
     """Whether a capture can use a file of a sosreport; a name of an archive within it, too."""
-    return WANTED.fullmatch(path) is not None
+    return (WANTED.fullmatch(path) or MUST_GATHER.fullmatch(path)) is not None
 
 
 def sosreport_capture(files: Mapping[str, str], where: str) -> str:
@@ -92,6 +106,16 @@ def sosreport_capture(files: Mapping[str, str], where: str) -> str:
     `files` by their path below the archive's top folder.
     """
     if not any(path.startswith(COMMANDS) for path in files):
+        if any(MUST_GATHER.fullmatch(path) for path in files):
+            raise InputError(
+                "capture.archive",
+                where=where,
+                found="it is a must-gather: objects of a cluster, and nothing of a host's ports, "
+                "slots, settings or counters",
+                so="no host in it can be judged",
+                next="make a sosreport of the node (oc debug node/NODE; toolbox; sos report), or "
+                "run the script of `wirespeed capture --script` there, and give that file",
+            )
         raise InputError(
             "capture.archive",
             where=where,
@@ -173,7 +197,7 @@ def _host_sections(files: Mapping[str, str], texts: Mapping[str, str]) -> Iterat
     if texts["dmesg"]:
         refused = texts["dmesg"].startswith("dmesg: ")
         said = [line for line in texts["dmesg"].splitlines() if MESSAGES.search(line)]
-        output = "\n".join([DRIVERS_TOO, VFS_TOO, *said])
+        output = "\n".join([DRIVERS_TOO, VFS_TOO, RESETS_TOO, *said])
         yield "module-messages", "", output, texts["dmesg"] if refused else "", int(refused)
     for path, text in files.items():
         if path.startswith("proc/net/bonding/"):

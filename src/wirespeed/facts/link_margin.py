@@ -8,9 +8,11 @@ from wirespeed.facts.json_text import JsonObject, field, json_of, object_in
 from wirespeed.facts.ports import Ports
 from wirespeed.model.capture import Capture
 from wirespeed.model.fact import Fact
-from wirespeed.model.observed import Known, Observed, read_as
+from wirespeed.model.observed import Absent, Known, Observed, Unreadable, read_as
 
 BER = re.compile(r"(\d{1,3}(?:\.\d{1,3})?)[eE]-(\d{1,3})")
+BIN = re.compile(r"Bin (\d{1,2})")
+MAX_DIGITS = 20
 ZERO_BER = 1e-200
 """mlxlink prints 15E-255 where it counted no error at all."""
 
@@ -28,6 +30,8 @@ class LinkMargin:
     minutes: Observed[float]
     """Over which they were counted."""
     link_downs: Observed[int]
+    worst_block: Observed[int]
+    """Most symbols that FEC had to correct in one code word: the last bin that is not empty."""
     recommendation: Observed[str]
     """What the card's firmware makes of it: `No issue was observed`."""
 
@@ -43,6 +47,7 @@ if command -v mlxlink >/dev/null 2>&1; then
 	for address in $pfs; do
 		[ -e "/sys/bus/pci/drivers/mlx5_core/$address" ] || continue
 		run mlxlink "$address" mlxlink -d "$address" -c --json
+		run mlxlink-fec "$address" mlxlink -d "$address" --rx_fec_histogram --show_histogram --json
 	done
 fi
 """
@@ -73,10 +78,32 @@ def _margin(capture: Capture, address: str) -> Observed[LinkMargin]:
             fec=text(object_in(output, "Operational Info"), "FEC"),
             minutes=read_as(text(counters, "Time Since Last Clear [Min]"), float),
             link_downs=read_as(text(counters, "Link Down Counter"), int),
+            worst_block=_worst_block(capture, address),
             recommendation=text(object_in(output, "Troubleshooting Info"), "Recommendation"),
         ),
         source,
     )
+
+
+def _worst_block(capture: Capture, address: str) -> Observed[int]:
+    source = f"mlxlink -d {address} --rx_fec_histogram --show_histogram --json"
+    told = json_of(capture.text("mlxlink-fec", source, address))
+    if not isinstance(told, Known):
+        return told
+    whole = told.value if isinstance(told.value, dict) else {}
+    output = object_in(object_in(whole, "result"), "output")
+    filled = []
+    for name, one in object_in(output, "Histogram of FEC Errors").items():
+        match = BIN.fullmatch(name)
+        values = one.get("values") if isinstance(one, dict) else None
+        # `["[8]", "3"]`: the range, and how often.
+        if match is None or not isinstance(values, list) or len(values) != 2:
+            continue
+        count = str(values[1])
+        if not (count.isascii() and count.isdecimal() and len(count) <= MAX_DIGITS):
+            return Unreadable(f"bin {match[1]}: {count[:40]!r} is not a count", source)
+        filled += [int(match[1])] if int(count) else []
+    return Known(max(filled), source) if filled else Absent(source, "no histogram")
 
 
 def _ber(text: str) -> float:

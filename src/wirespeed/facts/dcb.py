@@ -1,0 +1,94 @@
+"""Data Center Bridging of ports with RDMA: which priorities are paused, and what is trusted."""
+
+import re
+from dataclasses import dataclass
+from typing import ClassVar, Self
+
+from wirespeed.facts.ports import Ports
+from wirespeed.model.capture import Capture
+from wirespeed.model.fact import Fact
+from wirespeed.model.observed import Absent, Known, Observed
+
+TRUST = re.compile(r"^Priority trust state: *(pcp|dscp)\b", re.M)
+ENABLED = re.compile(r"^\s*enabled:?\s+((?:[01]\s*){8})$", re.M)
+PRIORITIES = re.compile(r"(?:prio|pg|tc)-pfc ((?:[0-7]:(?:on|off)\s*){8})")
+DSCP = re.compile(r"\bdscp-prio \S+:[0-7]")
+
+
+@dataclass(frozen=True, slots=True)
+class PortDcb:
+    """Of one port."""
+
+    trust: Observed[str]
+    """`pcp`: the VLAN tag's priority counts, and what has no tag has priority 0; `dscp`."""
+    lossless: Observed[frozenset[int]]
+    """Priorities that are paused by themselves (PFC, IEEE 802.1Qbb)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Dcb(Fact):
+    """Every port with a netdev and an RDMA device."""
+
+    by_netdev: dict[str, PortDcb]
+
+    # Of other ports nothing is asked: each tool is a process.
+    script: ClassVar[str] = """\
+for netdev in $port_netdevs; do
+	[ -d "/sys/class/net/$netdev/device/infiniband" ] || continue
+	if command -v mlnx_qos >/dev/null 2>&1; then
+		run mlnx-qos "$netdev" mlnx_qos -i "$netdev"
+	else
+		run dcb-pfc "$netdev" dcb pfc show dev "$netdev"
+		run dcb-app "$netdev" dcb app show dev "$netdev"
+	fi
+done
+"""
+
+    @classmethod
+    def parse(cls, capture: Capture) -> Self:
+        """Read mlnx_qos of MLNX_OFED, or dcb of iproute2."""
+        ports = Ports.parse(capture).ports
+        return cls({port.netdev: _dcb(capture, port.netdev) for port in ports if port.netdev})
+
+
+def _dcb(capture: Capture, netdev: str) -> PortDcb:
+    if capture.section("mlnx-qos", netdev) is not None:
+        text = capture.text("mlnx-qos", f"mlnx_qos -i {netdev}", netdev)
+        return PortDcb(_trust(text), _enabled(text))
+    pfc = capture.text("dcb-pfc", f"dcb pfc show dev {netdev}", netdev)
+    app = capture.text("dcb-app", f"dcb app show dev {netdev}", netdev)
+    return PortDcb(_trust_of_app(app), _priorities(pfc))
+
+
+def _trust(text: Observed[str]) -> Observed[str]:
+    if not isinstance(text, Known):
+        return text
+    match = TRUST.search(text.value)
+    return Known(match[1], text.source) if match else Absent(text.source, "no trust state")
+
+
+def _enabled(text: Observed[str]) -> Observed[frozenset[int]]:
+    if not isinstance(text, Known):
+        return text
+    match = ENABLED.search(text.value)
+    if match is None:
+        return Absent(text.source, "no PFC configuration")
+    flags = match[1].split()
+    return Known(frozenset(n for n, flag in enumerate(flags) if flag == "1"), text.source)
+
+
+def _trust_of_app(text: Observed[str]) -> Observed[str]:
+    """Mlx5 trusts the DSCP as soon as one is mapped (en_dcbnl.c, mlx5e_dcbnl_ieee_setapp)."""
+    if not isinstance(text, Known):
+        return text
+    return Known("dscp" if DSCP.search(text.value) else "pcp", text.source)
+
+
+def _priorities(text: Observed[str]) -> Observed[frozenset[int]]:
+    if not isinstance(text, Known):
+        return text
+    match = PRIORITIES.search(text.value)
+    if match is None:
+        return Absent(text.source, "no PFC configuration")
+    flags = [word.split(":") for word in match[1].split()]
+    return Known(frozenset(int(n) for n, state in flags if state == "on"), text.source)

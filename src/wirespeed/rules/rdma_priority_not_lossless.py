@@ -1,0 +1,86 @@
+"""RoCE whose packets are not of the priority that pause frames protect."""
+
+from collections.abc import Iterator
+
+from wirespeed.facts.dcb import Dcb
+from wirespeed.facts.netstack import NetStack
+from wirespeed.facts.rdma import Rdma, RdmaPort
+from wirespeed.model.finding import ByHand, Evidence, Finding, Remedy, Severity
+from wirespeed.model.observed import Known, known
+from wirespeed.model.question import Purpose
+from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
+
+
+def _check(exam: PortExam) -> Iterator[Finding]:
+    netdev = exam.port.netdev
+    if netdev is None or not any(map(_is_roce, exam.host[Rdma].of(exam.port))):
+        raise DoesNotApplyError("no RoCE device of it is active")
+    dcb = exam.host[Dcb].by_netdev[netdev]
+    lossless = known(dcb.lossless, "priorities with PFC")
+    if not lossless:
+        if exam.question.purpose is Purpose.STORAGE:
+            yield _without_any(exam, dcb.lossless.source)
+        return
+    trust = known(dcb.trust, "what the card trusts")
+    if trust == "dscp" or 0 in lossless or _has_vlan(exam, netdev):
+        return
+    shown = ", ".join(map(str, sorted(lossless)))
+    yield exam.finding(
+        Severity.RISK,
+        (
+            Evidence(found=f"PFC is on for priority {shown}", source=dcb.lossless.source),
+            Evidence(found="the card trusts the VLAN tag (pcp)", source=dcb.trust.source),
+            Evidence(found=f"no VLAN is on {netdev}", source="ip -d link show"),
+        ),
+        so="RoCE packets without a tag have priority 0, which nothing holds back: a full switch "
+        "drops them, and each loss stops its connection",
+        remedies=(
+            Remedy(
+                text="let the card and the switch trust the DSCP "
+                f"(mlnx_qos -i {netdev} --trust dscp), and give RoCE the one of that priority "
+                "(rdma_cm: cma_roce_tos; else the application's traffic class)",
+                by_hand=ByHand.FIND_FIRST,
+            ),
+        ),
+        unpriced="what a loss costs depends on the round trip: rdma.packets_lost has those of now",
+    )
+
+
+def _is_roce(port: RdmaPort) -> bool:
+    layer, state = port.link_layer, port.state
+    is_ethernet = isinstance(layer, Known) and layer.value == "Ethernet"
+    return is_ethernet and isinstance(state, Known) and "ACTIVE" in state.value
+
+
+def _has_vlan(exam: PortExam, netdev: str) -> bool:
+    links = known(exam.host[NetStack].links, "the netdevs")
+    return any(link.lower == Known(netdev, link.lower.source) for link in links.values())
+
+
+def _without_any(exam: PortExam, source: str) -> Finding:
+    return exam.finding(
+        Severity.NOTE,
+        (Evidence(found="PFC is on for no priority", source=source),),
+        so="RoCE without PFC relies on ECN alone: packets that a full switch drops are sent again "
+        "from the first one that is missing",
+        remedies=(
+            Remedy(
+                text="have ECN on at both cards and every switch of the way; or give RoCE one "
+                "priority with PFC at all of them",
+                by_hand=ByHand.FIND_FIRST,
+            ),
+        ),
+        unpriced="rdma.packets_lost has what is lost now",
+    )
+
+
+RULE = PortRule(
+    slug="rdma.priority_not_lossless",
+    title="RoCE packets outside the priority that PFC protects",
+    why="PFC pauses one priority and not the others. Which priority a packet has is told by its "
+    "VLAN tag (pcp) or by its DSCP, as the port is set to trust. RoCE on an untagged network has "
+    "no tag: where the tag is trusted, all of it has priority 0.",
+    source="IEEE 802.1Qbb; dcb-pfc(8): https://man7.org/linux/man-pages/man8/dcb-pfc.8.html; "
+    "drivers/net/ethernet/mellanox/mlx5/core/en_dcbnl.c (trust)",
+    check=_check,
+)
