@@ -5,10 +5,13 @@ The same number gives the same text.
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 
-MAC = re.compile(r"\b(?:[0-9a-f]{2}:){3}(?:[0-9a-f]{2}:){2}[0-9a-f]{2}\b")
-IPV4 = re.compile(r"\b(?:10|172|192)(?:\.\d{1,3}){3}\b")
-HOSTNAME = re.compile(r"^hostname \S+$", re.M)
+VARIED = re.compile(
+    r"(?P<mac>\b(?:[0-9a-f]{2}:){5}[0-9a-f]{2}\b)|(?P<ipv4>\b(?:10|172|192)(?:\.\d{1,3}){3}\b)"
+    r"|(?P<name>^hostname \S+$)",
+    re.M,
+)
 PORTS = ("0000:03:00.0", "0000:03:00.1")
 NETWORKS = {"storage": (42, "10.42.0.0/16", 9000), "public": (40, "10.40.0.0/16", 1500)}
 GUESTS = (("ceph", "namespace", ("storage",)), ("gpu", "none", ("storage", "public")))
@@ -17,19 +20,29 @@ GUESTS = (("ceph", "namespace", ("storage",)), ("gpu", "none", ("storage", "publ
 
 def varied(text: str, number: int) -> str:
     """Make another host of a capture: its name, MAC addresses and private IPv4 addresses."""
+    high, low = number >> 8 & 255, number & 255
+    values = (f"{high:02x}:{low:02x}", f"{high}.{low}", f"hostname {name_of(number)}")
+    return "".join(values[piece] if isinstance(piece, int) else piece for piece in _pieces(text))
 
-    def mac(match: re.Match[str]) -> str:
-        octets = match[0].split(":")
-        if len(set(octets)) == 1:
-            return match[0]
-        return ":".join((*octets[:3], f"{number >> 8 & 255:02x}", f"{number & 255:02x}", octets[5]))
 
-    def ipv4(match: re.Match[str]) -> str:
-        first, _, _, last = match[0].split(".")
-        return f"{first}.{number >> 8 & 255}.{number & 255}.{last}"
-
-    named = HOSTNAME.sub(f"hostname {name_of(number)}", text)
-    return IPV4.sub(ipv4, MAC.sub(mac, named))
+@lru_cache(maxsize=2)
+def _pieces(text: str) -> tuple[str | int, ...]:
+    """Cut a text at what varies: 0 two octets of a MAC address, 1 of an IPv4 address, 2 a name."""
+    pieces: list[str | int] = []
+    end = 0
+    for match in VARIED.finditer(text):
+        pieces.append(text[end : match.start()])
+        end = match.end()
+        if match.lastgroup == "mac":
+            octets = match[0].split(":")
+            alike = len(set(octets)) == 1
+            pieces += [match[0]] if alike else [":".join(octets[:3]) + ":", 0, ":" + octets[5]]
+        elif match.lastgroup == "ipv4":
+            first, _, _, last = match[0].split(".")
+            pieces += [first + ".", 1, "." + last]
+        else:
+            pieces.append(2)
+    return (*pieces, text[end:])
 
 
 def name_of(number: int) -> str:

@@ -8,12 +8,14 @@ from wirespeed.fleet.causes import find_causes
 from wirespeed.fleet.cohorts import find_outliers
 from wirespeed.fleet.compared import profile_key, settings_of, traits_of
 from wirespeed.fleet.records import Fleet, FleetHost, InventoryHost, host_of_answer
+from wirespeed.fleet.shared_facts import FactMemory, SharedFacts
 from wirespeed.model.capture import parse_capture
 from wirespeed.model.error import InputError, WirespeedError
-from wirespeed.model.fact import HostFacts
 from wirespeed.model.finding import Unanswered
 from wirespeed.model.question import Question
 
+_MEMORY = FactMemory()
+"""Of this process: facts are values, so what is remembered changes no answer."""
 Judged = tuple[FleetHost, dict[str, str]]
 """A host's record, and its settings."""
 
@@ -21,7 +23,7 @@ Judged = tuple[FleetHost, dict[str, str]]
 def judge_capture(host: InventoryHost, text: str, question: Question) -> Judged:
     """Diagnose a capture and take out what is compared. One that makes no sense is *not read*."""
     try:
-        facts = HostFacts(host.name, parse_capture(text, host.name))
+        facts = SharedFacts(host.name, parse_capture(text, host.name), _MEMORY)
         answer = diagnose(facts, question)
     except WirespeedError as error:
         return without_answer(host, error)

@@ -61,11 +61,15 @@ class HostFacts:
         self.capture = capture
         self._parsed: dict[type[Fact], Fact | CannotTellError] = {}
 
+    def parse(self, fact: type[FactT]) -> FactT:
+        """Make a fact of the capture. Raises what its own `parse` raises."""
+        return fact.parse(self.capture)
+
     def __getitem__(self, fact: type[FactT]) -> FactT:
         found = self._parsed.get(fact)
         if found is None:
             try:
-                found = fact.parse(self.capture)
+                found = self.parse(fact)
             except CannotTellError as error:
                 found = error
             except (ValueError, LookupError, ArithmeticError) as error:
