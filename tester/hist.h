@@ -65,13 +65,18 @@ static inline void hist_merge(struct hist *to, const struct hist *from)
 }
 
 /* The smallest recorded value that `per_mille` of all do not exceed; 0 if there are none. */
-static inline uint64_t hist_quantile(const struct hist *h, unsigned int per_mille)
+static inline uint64_t hist_part(const struct hist *h, unsigned int part, unsigned int whole)
 {
-	uint64_t wanted = (h->total * per_mille + 999) / 1000, seen = 0;
+	uint64_t wanted = (h->total * part + whole - 1) / whole, seen = 0;
 	for (unsigned int i = 0; i < HIST_SLOTS && h->total > 0; i++) {
 		seen += h->slots[i];
 		if (seen >= wanted)
 			return RTE_MAX(h->min, RTE_MIN(hist_slot_max(i), h->max));
 	}
 	return 0;
+}
+
+static inline uint64_t hist_quantile(const struct hist *h, unsigned int per_mille)
+{
+	return hist_part(h, per_mille, 1000);
 }

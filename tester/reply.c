@@ -118,11 +118,12 @@ static json_t *latency_json(const struct trial_result *r)
 	const struct hist *h = r->latency;
 	if (h->total == 0)
 		return json_null();
-	return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:s}", "frames",
+	return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:s}", "frames",
 			 (json_int_t)h->total, "latency_ns_min", ns(h->min), "latency_ns_p50",
 			 ns(hist_quantile(h, 500)), "latency_ns_p90", ns(hist_quantile(h, 900)),
 			 "latency_ns_p99", ns(hist_quantile(h, 990)), "latency_ns_p999",
-			 ns(hist_quantile(h, 999)), "latency_ns_max", ns(h->max), "source",
+			 ns(hist_quantile(h, 999)), "latency_ns_p9999",
+			 ns(hist_part(h, 9999, 10000)), "latency_ns_max", ns(h->max), "source",
 			 r->hardware_stamps ? "hardware" : "software");
 }
 

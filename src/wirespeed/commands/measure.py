@@ -55,6 +55,14 @@ def _measure_options(command: Callable[..., int]) -> Callable[..., int]:
                           "once; a looser bound is named in the record."),
         click.option("--stalled-share", default=USUAL.stalled_share, show_default=True,
                      help="The same, of the trial in all: a share."),
+        click.option("--ladder", is_flag=True,
+                     help="After each search: latency and loss at each tenth of the throughput, "
+                          "and above it (RFC 2544, 26.2 and 26.3)."),
+        click.option("--back-to-back", default=USUAL.back_to_back, metavar="N",
+                     help="After each search: N searches for the longest burst without loss "
+                          "(RFC 9004 recommends 50)."),
+        click.option("--soak", metavar="TIME",
+                     help="After each search: trials at the throughput for so long, as 8h or 90m."),
         click.option("--port", "ports", multiple=True,
                      help="Measure a DUT of your own behind this port (PCI address or EAL device) "
                           "instead of --dut; repeat it for the way back."),

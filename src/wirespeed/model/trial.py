@@ -115,6 +115,8 @@ class Latency(Finite):
     latency_ns_p90: Count
     latency_ns_p99: Count
     latency_ns_p999: Count
+    latency_ns_p9999: Count | None = None
+    """None: the tester of that release did not tell."""
     latency_ns_max: Count
     source: Literal["software", "hardware"] = "software"
 
@@ -212,8 +214,9 @@ class Trial(Finite):
     dut: str
     mix: FrameMix
     flows: Annotated[int, Field(ge=1)]
-    purpose: Literal["probe", "search", "confirm", "capacity"]
-    """Why it was made: first look, a step of the search, the confirmation, an overload."""
+    purpose: Literal["probe", "search", "confirm", "capacity", "ladder", "burst", "soak"]
+    """Why it was made: first look, a step of the search, the confirmation, an overload; or what
+    came after the search."""
     started_at: str
     """UTC, ISO 8601."""
     intended_load_pps: Annotated[float, Field(gt=0)]
@@ -458,6 +461,30 @@ class Started(Finite):
     tester: dict[str, str]
 
 
-Record = Setup | Started | Trial | Outcome | End
+class Bursts(Finite):
+    """The longest bursts without loss of one search's DUT and mix (RFC 9004)."""
+
+    kind: Literal["bursts"] = "bursts"
+    search: SearchNumber
+    dut: str
+    mix: FrameMix
+    load_pps: Annotated[float, Field(gt=0)]
+    throughput_pps: float | None
+    longest_s: float
+    shortest_s: float
+    """Of a burst that was tried."""
+    frames: Annotated[tuple[Count, ...], Field(min_length=1)]
+    """Of each search; 0: the shortest lost frames."""
+
+    @property
+    def buffer_s(self) -> float | None:
+        """Corrected buffer time of the DUT (RFC 9004 section 5.4); None without a throughput."""
+        if self.throughput_pps is None:
+            return None
+        implied_s = sum(self.frames) / len(self.frames) / self.load_pps
+        return implied_s * (1 - min(1.0, self.throughput_pps / self.load_pps))
+
+
+Record = Setup | Started | Trial | Outcome | Bursts | End
 record_adapter: TypeAdapter[Record] = TypeAdapter(Annotated[Record, Field(discriminator="kind")])
 """Parses one line of `trials.jsonl`."""

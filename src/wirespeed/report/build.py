@@ -4,13 +4,15 @@ from collections.abc import Iterable, Sequence
 
 from wirespeed.model.error import InputError
 from wirespeed.model.finding import Diagnosis, Unanswered
-from wirespeed.model.trial import End, FrameMix, Outcome, Record, Setup, Trial
+from wirespeed.model.trial import Bursts, End, FrameMix, Outcome, Record, Setup, Trial
 from wirespeed.report.headline import headlines
 from wirespeed.report.machine_section import machine_section
 from wirespeed.report.notes import build_notes
-from wirespeed.report.page import DutSection, Page, Run, Unfinished
+from wirespeed.report.page import DutSection, Page, Result, Run, Unfinished
 from wirespeed.report.result import build_result
 
+FURTHER = ("ladder", "burst", "soak")
+"""Purposes of trials that are no part of a search."""
 Searches = dict[int, tuple[Trial, ...]]
 """The trials of each search by its number, in the order of the run."""
 
@@ -57,7 +59,15 @@ def build_run(records: Sequence[Record], label: str) -> Run:
             name=name,
             facts=tuple(setup.duts.get(name, {}).items()),
             results=tuple(
-                build_result(o, searches.get(o.search, ()), by_number, setup.link_bps)
+                _with_further(
+                    build_result(
+                        o,
+                        tuple(t for t in searches.get(o.search, ()) if t.purpose not in FURTHER),
+                        by_number,
+                        setup.link_bps,
+                    ),
+                    records,
+                )
                 for o in closed
                 if o.dut == name
             ),
@@ -76,6 +86,19 @@ def build_run(records: Sequence[Record], label: str) -> Run:
         aborted=bool(aborted),
         notes=build_notes(setups, duts, aborted),
         duts=duts,
+    )
+
+
+def _with_further(result: Result, records: Sequence[Record]) -> Result:
+    """Add what was measured after the search."""
+    number = result.outcome.search
+    trials = [r for r in records if isinstance(r, Trial) and r.search == number]
+    bursts = [r for r in records if isinstance(r, Bursts) and r.search == number]
+    return result.model_copy(
+        update={
+            "further": tuple(t for t in trials if t.purpose in FURTHER),
+            "bursts": bursts[-1] if bursts else None,
+        }
     )
 
 

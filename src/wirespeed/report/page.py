@@ -6,7 +6,7 @@ cannot be had is a `Missing` with its reason, never a default.
 
 from wirespeed.model.finding import Diagnosis, Finding, Unanswered
 from wirespeed.model.frozen import Frozen
-from wirespeed.model.trial import FrameMix, Latency, Outcome, Setup, Trial
+from wirespeed.model.trial import Bursts, FrameMix, Latency, Outcome, Setup, Trial
 
 NOT_PROVEN = "not proven"
 
@@ -47,6 +47,9 @@ class Result(Frozen):
     """(lowest load that failed - throughput) / lowest load that failed."""
     latency: Latency | Missing
     """Of the confirming trial: latency at throughput."""
+    further: tuple[Trial, ...] = ()
+    """Trials after the search: latency and loss by load, a soak."""
+    bursts: Bursts | None = None
 
 
 class Unfinished(Frozen):

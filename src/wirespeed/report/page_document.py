@@ -8,6 +8,7 @@ from wirespeed.model.finding import Diagnosis
 from wirespeed.report import format as fmt
 from wirespeed.report import words
 from wirespeed.report.charts.latency import latency as draw_latency
+from wirespeed.report.charts.percentiles import percentiles
 from wirespeed.report.charts.search import search as draw_search
 from wirespeed.report.charts.throughput import compared as draw_compared
 from wirespeed.report.charts.throughput import throughput as draw_throughput
@@ -25,8 +26,17 @@ from wirespeed.report.document import (
     Tile,
 )
 from wirespeed.report.grid import Grid
-from wirespeed.report.page import Comparison, DutSection, Headline, MachineSection, Page, Run
+from wirespeed.report.page import (
+    Comparison,
+    DutSection,
+    Headline,
+    MachineSection,
+    Page,
+    Result,
+    Run,
+)
 from wirespeed.report.tables.comparison import comparison_grids
+from wirespeed.report.tables.further import further_grids
 from wirespeed.report.tables.latency import latency
 from wirespeed.report.tables.ledger import ledger
 from wirespeed.report.tables.repeats import repeats
@@ -154,7 +164,25 @@ def _of_dut(dut: DutSection) -> Iterator[Block]:
     yield from (grid for grid in answers if grid is not None)
     axis = "Each mark is a percentile; the axis is logarithmic."
     yield from _drawn(draw_latency(dut), f"{dut.name}: latency at throughput. {axis}")
+    yield from further_grids(dut)
+    for name, result in named(dut):
+        yield from _further(name, result)
     yield from (ledger(dut), search(dut))
+
+
+def _further(name: str, result: Result) -> Iterator[Block]:
+    """Draw latency by load, and loads, losses and latency over time."""
+    proven = result.outcome.throughput_pps or 1.0
+    rungs = [t for t in result.further if t.purpose == "ladder"]
+    soaked = [t for t in result.further if t.purpose == "soak"]
+    by_load = [(fmt.pct(100 * t.intended_load_pps / proven), t) for t in rungs]
+    over_time = [(str(number), t) for number, t in enumerate(soaked, 1)]
+    for trials, steps, axis, caption in (
+        (rungs, by_load, "% of throughput", f"{name}: latency by load"),
+        (soaked, over_time, "trial of the soak", f"{name}: latency over the soak"),
+    ):
+        yield from _drawn(percentiles(caption, axis, steps), f"{caption}. The axis is logarithmic.")
+        yield from _drawn(draw_search(name, trials, None), f"{name}: loads and losses of these.")
 
 
 def _machine(machine: MachineSection) -> Iterator[Block]:

@@ -38,6 +38,9 @@ class BenchRequest:
     rx_descriptors: int = 0
     tx_descriptors: int = 0
     hardware_stamps: bool = False
+    ladder: bool = False
+    back_to_back: int = 0
+    soak: str | None = None
     bidirectional: bool = False
     link_gbps: float | None = None
     hugepages: bool = False

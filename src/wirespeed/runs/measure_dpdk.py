@@ -13,6 +13,7 @@ from wirespeed.host.runner import Runner
 from wirespeed.measure.bench.campaign import Campaign, Plan
 from wirespeed.measure.bench.dut import Dut, Expect
 from wirespeed.measure.bench.far_dut import FarDut, start_far_dut
+from wirespeed.measure.bench.further import Further
 from wirespeed.measure.bench.program_host import FarHost, devices_of
 from wirespeed.measure.bench.tester_ports import Holding
 from wirespeed.measure.bench.tester_protocol import ProgressReply
@@ -95,6 +96,11 @@ def plan_of(spec: Dpdk, asked: Rfc2544Spec) -> Plan:
         confirm_seconds=asked.seconds,
         burst_frames=spec.dpdk.burst,
         link_bps=line if line is not None or one_way else None,
+        further=Further(
+            ladder=asked.ladder,
+            back_to_back=asked.back_to_back,
+            soak_seconds=asked.soak_seconds,
+        ),
         bounds=TesterBounds(gap_limit_ms=asked.gap_limit_ms, stalled_share=asked.stalled_share),
         max_load_pps=asked.max_load_pps,
         # Offer no more than this: an overload would, and a slow DUT takes seconds to get over it.

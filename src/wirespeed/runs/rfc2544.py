@@ -21,6 +21,7 @@ from wirespeed.measure.bench.campaign import Beds, Campaign, Plan
 from wirespeed.measure.bench.duts import DUT_NAMES
 from wirespeed.measure.bench.external import ExternalDut
 from wirespeed.measure.bench.external_bed import ExternalBed
+from wirespeed.measure.bench.further import Further
 from wirespeed.measure.bench.kernel_path import KERNEL_DUTS
 from wirespeed.measure.bench.run_folder import TRIALS, resumable
 from wirespeed.measure.bench.trial_maker import TesterBounds
@@ -51,6 +52,8 @@ OPTIONS = {
     "link_bps": "--link-gbps",
     "max_load_pps": "--max-load",
     "gap_limit_ms": "--gap-limit-ms",
+    "back_to_back": "--back-to-back",
+    "soak_seconds": "--soak",
     "stalled_share": "--stalled-share",
 }
 """Fields of a plan, and the options that set them."""
@@ -167,6 +170,11 @@ def _plan(asked: BenchRequest) -> Plan:
             link_bps=_bits(asked),
             max_load_pps=asked.max_load,
             windowed=asked.windowed,
+            further=Further(
+                ladder=asked.ladder,
+                back_to_back=asked.back_to_back,
+                soak_seconds=_seconds(asked.soak),
+            ),
             bounds=TesterBounds(gap_limit_ms=asked.gap_limit_ms, stalled_share=asked.stalled_share),
         )
     except ValidationError as error:
@@ -179,6 +187,22 @@ def _plan(asked: BenchRequest) -> Plan:
             found=f"{first['input']}: {said}" if field else said,
             next="wirespeed measure rfc2544 --help",
         ) from None
+
+
+def _seconds(text: str | None) -> float:
+    """Read `8h`, `90m`, `30s` or a number of seconds."""
+    if text is None:
+        return 0.0
+    unit = {"s": 1.0, "m": 60.0, "h": 3600.0}.get(text[-1:])
+    try:
+        found = float(text if unit is None else text[:-1]) * (unit or 1.0)
+    except ValueError:
+        found = math.nan
+    if not math.isfinite(found) or found <= 0:
+        raise InputError(
+            "options.invalid", where="--soak", found=repr(text), next="such as 8h, 90m or 30s"
+        )
+    return found
 
 
 def _wires(plan: Plan, wire: str) -> str:

@@ -6,6 +6,7 @@ import pytest
 from described_bed import TESTER_PPS, DescribedBed
 
 from wirespeed.measure.bench.campaign import Campaign, Plan
+from wirespeed.measure.bench.further import Further
 from wirespeed.measure.bench.tester_protocol import ProgressReply, TrialRequest
 from wirespeed.measure.bench.trial_maker import TesterBounds
 from wirespeed.measure.search.search import Method, Observer, Progress
@@ -306,6 +307,7 @@ def test_every_part_of_a_plan_is_among_its_settings():
         "bounds": TesterBounds(stalled_share=0.06),
         "overloads": False,
         "repeats": 2,
+        "further": Further(ladder=True),
     }
     assert changed.keys() == Plan.model_fields.keys()
     settings = [

@@ -12,6 +12,7 @@ from typing import Annotated, Protocol
 from pydantic import Field, model_validator
 
 from wirespeed.host.clock import monotonic_s
+from wirespeed.measure.bench.further import Further, measure_further
 from wirespeed.measure.bench.testbed import Testbed
 from wirespeed.measure.bench.tester_protocol import ProgressReply
 from wirespeed.measure.bench.trial_maker import (
@@ -26,7 +27,7 @@ from wirespeed.measure.search.outcome import build_outcome, unproven_outcome
 from wirespeed.measure.search.search import Goal, Method, Observer, SearchResult, search
 from wirespeed.model.error import InputError, MeasurementError
 from wirespeed.model.frozen import Frozen
-from wirespeed.model.trial import TRIALS_ARE, FrameMix, Outcome, Record, Started, Trial
+from wirespeed.model.trial import TRIALS_ARE, Bursts, FrameMix, Outcome, Record, Started, Trial
 
 CAPACITY_SECONDS = 0.1
 SEND_RESERVE = 0.8
@@ -38,6 +39,8 @@ RFC2544_SECONDS = 60.0
 """RFC 2544 section 24."""
 
 
+OF_SEARCH = ("probe", "search", "confirm", "capacity")
+"""Purposes of a search's own trials."""
 WINDOWED = f"windowed, {SHORTEST_S * 1e3:g} to {LONGEST_S * 1e3:g} ms a window"
 
 BOUNDS = "bounds of the tester"
@@ -70,6 +73,9 @@ class Plan(Frozen):
     overloads: bool = True
     """A search begins with a trial at all that the tester can send. Without one the highest load
     is that of `max_load_pps`."""
+
+    further: Further = Further()
+    """What is measured after each search that came to a throughput."""
 
     @model_validator(mode="after")
     def _a_trial_that_confirms_is_no_shorter(self) -> "Plan":
@@ -118,6 +124,7 @@ class Plan(Frozen):
             # Runs of releases that knew only continuous trials can be gone on with.
             **({TRIALS_ARE: WINDOWED} if self.windowed else {}),
             **({BOUNDS: self.bounds.text} if self.bounds.text else {}),
+            **({"after each search": self.further.text} if self.further.text else {}),
             **({} if self.overloads else {"first trial": "within the highest load"}),
             **({} if self.repeats == 1 else {"searches of each size": str(self.repeats)}),
         }
@@ -191,6 +198,7 @@ class Campaign:
         self._write = record
         self._trials = [r for r in recorded if isinstance(r, Trial)]
         self._outcomes = {r.search: r for r in recorded if isinstance(r, Outcome)}
+        self._bursts = {r.search for r in recorded if isinstance(r, Bursts)}
         self._numbers = max((t.number for t in self._trials), default=0)
         self._requests = 0
         self._bed: Testbed | None = None
@@ -208,13 +216,28 @@ class Campaign:
                     self._outcomes[number] = self._search(number, dut, mix)
                     self._write(self._outcomes[number])
                     self._listener.search_ended(self._outcomes[number])
+                self._after(self._outcomes[number])
         finally:
             self._close_bed()
         return [self._outcomes[number] for number, _, _ in self._plan.searches]
 
-    def _search(self, number: int, dut: str, mix: FrameMix) -> Outcome:
-        started = monotonic_s()
-        maker = TrialMaker(
+    def _after(self, outcome: Outcome) -> None:
+        """Measure what is asked for beside the throughput, as far as the record lacks it."""
+        plan, number = self._plan, outcome.search
+        found = measure_further(
+            plan.further,
+            outcome,
+            lambda purpose: self._maker(number, outcome.dut, outcome.mix, purpose),
+            highest_pps=plan.link_load_pps(outcome.mix) or plan.max_load_pps,
+            seconds=plan.confirm_seconds,
+        )
+        if found is not None and number not in self._bursts:
+            self._write(found)
+
+    def _maker(self, number: int, dut: str, mix: FrameMix, *purposes: str) -> TrialMaker:
+        """Give what makes trials; those of these purposes are answered from the record."""
+        recorded = [t for t in self._trials if t.search == number and t.purpose in purposes]
+        return TrialMaker(
             lambda: self._bed_for(dut),
             TrialSettings(
                 search=number,
@@ -227,9 +250,13 @@ class Campaign:
             next_number=self._next_number,
             next_request=self._next_request if self._plan.windowed else None,
             record=self._keep,
-            recorded=[t for t in self._trials if t.search == number],
+            recorded=recorded,
             progress=self._listener.trial_progress,
         )
+
+    def _search(self, number: int, dut: str, mix: FrameMix) -> Outcome:
+        started = monotonic_s()
+        maker = self._maker(number, dut, mix, *OF_SEARCH)
         try:
             goal, result = self._within_reach(maker, mix, self._proven_before(dut, mix))
         except MeasurementError as error:

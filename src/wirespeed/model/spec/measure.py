@@ -44,6 +44,12 @@ class Rfc2544Spec(Frozen):
     """Offer no more; None: the line rate, or what the tester can send."""
     link_gbps: Annotated[Number, Field(gt=0, le=10**4)] | None = None
     """Line rate of each link; None: it bounds nothing."""
+    ladder: StrictBool = False
+    """After each search: latency and loss at each tenth of the throughput, and above it."""
+    back_to_back: Annotated[StrictInt, Field(ge=0, le=1000)] = 0
+    """After each search: searches for the longest burst without loss (RFC 9004)."""
+    soak_seconds: Annotated[Number, Field(ge=0, le=31 * 86400)] = 0
+    """After each search: trials at the throughput, for so long."""
     gap_limit_ms: Annotated[Number, Field(gt=0, le=10**4)] = 10
     """A trial is void when a loop of the tester was away for longer at once."""
     stalled_share: Annotated[Number, Field(ge=0.001, le=1)] = 0.05

@@ -1,0 +1,165 @@
+"""What RFC 2544 asks for beside throughput, after the search of each frame size.
+
+ladder         latency and loss at ten loads up to the throughput, and above it (26.2, 26.3)
+back-to-back   the longest burst at the highest load that loses nothing (RFC 9004)
+soak           trial after trial at the throughput, for hours
+
+Its trials are in the record as those of a search are, and are answered from there at `--resume`.
+"""
+
+import math
+from collections.abc import Callable
+from typing import Annotated
+
+from pydantic import Field
+
+from wirespeed.measure.bench.trial_maker import NEVER_VALID, BeyondTesterError, TrialMaker
+from wirespeed.measure.search.measurer import Purpose, Sample
+from wirespeed.model.error import MeasurementError
+from wirespeed.model.frozen import Frozen
+from wirespeed.model.trial import Bursts, Outcome
+
+RUNGS = 10
+ABOVE = 4
+"""Loads between the throughput and the highest."""
+LONGEST_BURST_S = 2.0
+"""RFC 2544 section 26.4: at least two seconds."""
+SHORTEST_BURST_S = 0.001
+"""The tester's shortest trial."""
+BURST_WIDTH = 0.02
+"""A burst's search stops when (upper - lower) / upper is no more than this."""
+
+
+class Further(Frozen):
+    """What is asked for; by default nothing."""
+
+    ladder: bool = False
+    back_to_back: Annotated[int, Field(ge=0, le=1000)] = 0
+    """Searches for the longest burst; RFC 9004 recommends 50."""
+    soak_seconds: Annotated[float, Field(ge=0, le=31 * 86400, allow_inf_nan=False)] = 0.0
+
+    @property
+    def text(self) -> str:
+        """Name it for the record; nothing where nothing is asked for."""
+        words = ["latency and loss by load"] if self.ladder else []
+        words += [f"{self.back_to_back} bursts"] if self.back_to_back else []
+        words += [f"soak of {self.soak_seconds:.15g} s"] if self.soak_seconds else []
+        return ", ".join(words)
+
+
+def measure_further(
+    further: Further,
+    outcome: Outcome,
+    maker: Callable[[Purpose], TrialMaker],
+    *,
+    highest_pps: float | None,
+    seconds: float,
+) -> Bursts | None:
+    """Measure what is asked for, where the search came to a throughput; give the bursts found.
+
+    `maker` gives what makes trials of a purpose; `seconds` is how long one is.
+    """
+    proven, highest = outcome.throughput_pps, highest_pps or outcome.upper_load_pps
+    bursts = None
+    if proven is None:
+        return None
+    if further.ladder:
+        climb(maker("ladder"), ladder_loads(proven, highest), seconds)
+    if further.back_to_back:
+        bursts = back_to_back(maker("burst"), outcome, highest or proven, further.back_to_back)
+    if further.soak_seconds:
+        soak(maker("soak"), proven, further.soak_seconds, seconds)
+    return bursts
+
+
+def ladder_loads(throughput_pps: float, highest_pps: float | None) -> tuple[float, ...]:
+    """Give the loads of the ladder: tenths of the throughput, then up to the highest."""
+    loads = [throughput_pps * rung / RUNGS for rung in range(1, RUNGS + 1)]
+    if highest_pps is not None and highest_pps > throughput_pps:
+        more = highest_pps - throughput_pps
+        loads += [throughput_pps + more * step / ABOVE for step in range(1, ABOVE + 1)]
+    return tuple(loads)
+
+
+def climb(maker: TrialMaker, loads: tuple[float, ...], seconds: float) -> None:
+    """Make a trial at each load; what the tester cannot offer ends it, what stays void is left."""
+    for load in loads:
+        try:
+            _one(maker, load, seconds, "ladder")
+        except BeyondTesterError:
+            return
+
+
+def soak(maker: TrialMaker, load_pps: float, seconds: float, trial_seconds: float) -> None:
+    """Make trials one after the other; a void one is part of the record, and of the time."""
+    for _ in range(max(1, math.ceil(seconds / trial_seconds))):
+        try:
+            _one(maker, load_pps, trial_seconds, "soak")
+        except BeyondTesterError:
+            continue
+
+
+def back_to_back(
+    maker: TrialMaker, outcome: Outcome, load_pps: float, searches: int
+) -> Bursts | None:
+    """Search for the longest burst, several times; None where a burst stays void.
+
+    Raises MeasurementError as a trial does.
+    """
+
+    def passes(seconds: float) -> int | None:
+        """Give the frames of a burst that lost none; 0: it lost some; None: it stayed void."""
+        sample = _one(maker, load_pps, seconds, "burst")
+        if sample is None:
+            return None
+        return 0 if sample.missing_frames else sample.offered_frames
+
+    found: list[int] = []
+    for _ in range(searches):
+        try:
+            longest = longest_burst(passes)
+        except BeyondTesterError:
+            return None
+        if longest is None:
+            return None
+        found.append(longest)
+    return Bursts(
+        search=outcome.search,
+        dut=outcome.dut,
+        mix=outcome.mix,
+        load_pps=load_pps,
+        throughput_pps=outcome.throughput_pps,
+        longest_s=LONGEST_BURST_S,
+        shortest_s=SHORTEST_BURST_S,
+        frames=tuple(found),
+    )
+
+
+def longest_burst(passes: Callable[[float], int | None]) -> int | None:
+    """Bisect on the burst's length; 0: the shortest lost frames. None: one stayed void."""
+    frames = passes(LONGEST_BURST_S)
+    if frames is None or frames > 0:
+        return frames
+    frames = passes(SHORTEST_BURST_S)
+    if not frames:
+        return frames
+    lower, upper = SHORTEST_BURST_S, LONGEST_BURST_S
+    while (upper - lower) / upper > BURST_WIDTH:
+        middle = math.sqrt(lower * upper)
+        now = passes(middle)
+        if now is None:
+            return None
+        if now:
+            lower, frames = middle, now
+        else:
+            upper = middle
+    return frames
+
+
+def _one(maker: TrialMaker, load_pps: float, seconds: float, purpose: Purpose) -> Sample | None:
+    try:
+        return maker.measure(load_pps, seconds, purpose)
+    except MeasurementError as error:
+        if error.what != NEVER_VALID:
+            raise
+        return None

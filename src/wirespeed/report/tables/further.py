@@ -1,0 +1,118 @@
+"""Latency and loss by load, bursts back to back, and a soak. Pure."""
+
+from collections.abc import Iterator
+from statistics import mean, stdev
+
+from wirespeed.model.trial import Bursts, Latency, Trial
+from wirespeed.report import format as fmt
+from wirespeed.report.grid import Cell, Grid, columns, text
+from wirespeed.report.page import DutSection, Result
+from wirespeed.report.tables.rows import named
+
+LADDER = (
+    ("p50", "latency_ns_p50"),
+    ("p90", "latency_ns_p90"),
+    ("p99", "latency_ns_p99"),
+    ("p99.9", "latency_ns_p999"),
+    ("p99.99", "latency_ns_p9999"),
+    ("Most", "latency_ns_max"),
+)
+
+
+def further_grids(dut: DutSection) -> Iterator[Grid]:
+    """Tabulate what was measured after the searches, where something was."""
+    for name, result in named(dut):
+        if rungs := _of(result, "ladder"):
+            yield _ladder(name, result, rungs)
+        if soaked := _of(result, "soak"):
+            yield _soak(name, soaked)
+    if rows := [_burst(name, r.bursts) for name, r in named(dut) if r.bursts is not None]:
+        yield Grid(
+            title="Back to back",
+            caption="The longest burst at the load beside it of which no frame was lost: mean, "
+            "spread and bounds over its searches. The buffer is the mean over the load, less the "
+            "part that was forwarded meanwhile (RFC 9004 section 5.4).",
+            columns=columns(
+                "Search", "Load, Mpps", "Searches", "Mean, frames", "Deviation", "Least", "Most",
+                "Buffer, µs", words=("Search",),
+            ),
+            rows=tuple(rows),
+        )  # fmt: skip
+
+
+def _of(result: Result, purpose: str) -> list[Trial]:
+    return [trial for trial in result.further if trial.purpose == purpose]
+
+
+def _ladder(name: str, result: Result, trials: list[Trial]) -> Grid:
+    proven = result.outcome.throughput_pps
+    rows = []
+    for t in trials:
+        share = "—" if proven is None else fmt.pct(100 * t.intended_load_pps / proven)
+        rows.append(
+            (
+                *text(fmt.mpps(t.intended_load_pps), share, *_loss(t)),
+                *_percentiles(t),
+            )
+        )
+    return Grid(
+        title=f"{name}: latency and loss by load",
+        caption="A trial at each tenth of the throughput, and above it up to the highest load. "
+        "Latency in µs, over the frames that came back.",
+        columns=columns(
+            "Load, Mpps", "% of throughput", "Lost", "Loss ratio", *(head for head, _ in LADDER)
+        ),
+        rows=tuple(rows),
+    )
+
+
+def _soak(name: str, trials: list[Trial]) -> Grid:
+    rows = [
+        (*text(t.started_at, fmt.mpps(t.offered_load_pps), *_loss(t)), *_percentiles(t))
+        for t in trials
+    ]
+    return Grid(
+        title=f"{name}: soak",
+        caption=f"{len(trials)} trials at the throughput, one after the other: "
+        f"{fmt.count(sum(t.missing_frames for t in trials if t.valid))} of "
+        f"{fmt.count(sum(t.offered_frames for t in trials if t.valid))} frames lost in those "
+        "that count.",
+        columns=columns(
+            "Began", "Load, Mpps", "Lost", "Loss ratio", *(h for h, _ in LADDER), words=("Began",)
+        ),
+        rows=tuple(rows),
+    )
+
+
+def _loss(trial: Trial) -> tuple[str, str]:
+    if not trial.valid:
+        return "void", trial.invalid_reasons[0].partition(":")[0]
+    return fmt.count(trial.missing_frames), fmt.ratio(trial.loss_ratio)
+
+
+def _percentiles(trial: Trial) -> tuple[Cell, ...]:
+    if trial.latency is None or not trial.valid:
+        return (Cell(text="—", tone="missing"),) * len(LADDER)
+    return text(*(_microseconds(trial.latency, field) for _, field in LADDER))
+
+
+def _microseconds(latency: Latency, field: str) -> str:
+    ns = getattr(latency, field)
+    return "—" if ns is None else fmt.microseconds(int(ns))
+
+
+def _burst(name: str, bursts: Bursts) -> tuple[Cell, ...]:
+    frames = bursts.frames
+    spread = stdev(frames) if len(frames) > 1 else 0.0
+    bounded = "at least " if min(frames) >= bursts.longest_s * bursts.load_pps * 0.99 else ""
+    buffer_s = bursts.buffer_s
+    return text(
+        name,
+        fmt.mpps(bursts.load_pps),
+        str(len(frames)),
+        bounded + fmt.count(round(mean(frames))),
+        fmt.count(round(spread)),
+        fmt.count(min(frames)),
+        fmt.count(max(frames)),
+        "—" if buffer_s is None or bounded else fmt.microseconds(buffer_s * 1e9),
+    )

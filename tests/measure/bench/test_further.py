@@ -1,0 +1,163 @@
+"""After a search: latency and loss by load, bursts back to back, a soak."""
+
+import math
+import stat
+import sys
+from pathlib import Path
+
+import pytest
+
+from wirespeed.commands import measure
+from wirespeed.measure.bench.further import (
+    LONGEST_BURST_S,
+    Further,
+    ladder_loads,
+    longest_burst,
+)
+from wirespeed.measure.bench.run_folder import TRIALS, read_records
+from wirespeed.model.error import InputError
+from wirespeed.model.trial import Bursts, FrameMix, FrameShare, Outcome, Trial
+from wirespeed.runs import rfc2544
+
+FAKE = Path(__file__).parent.parent / "fake_tester.py"
+QUICK = ("--port", "net_fake0", "--frame-bytes", "64", "--trial-seconds", "0.05")
+ASKED = (*QUICK, "--confirm-seconds", "0.1", "--flows", "8", "--max-load", "2000000")
+
+
+def test_a_ladder_goes_by_tenths_to_the_throughput_and_on_to_the_highest_load():
+    assert ladder_loads(100.0, 180.0) == (
+        10, 20, 30, 40, 50, 60, 70, 80, 90, 100, 120, 140, 160, 180,
+    )  # fmt: skip
+    assert ladder_loads(100.0, None)[-1] == ladder_loads(100.0, 100.0)[-1] == 100
+
+
+@pytest.mark.parametrize("buffer_frames", [1500, 20_000, 900_000])
+def test_the_longest_burst_is_what_a_buffer_takes_in_beside_what_is_forwarded(buffer_frames: int):
+    """At 1 Mpps a DUT that forwards half of it fills its buffer in twice the buffer's frames."""
+    asked: list[float] = []
+
+    def passes(seconds: float) -> int:
+        asked.append(seconds)
+        frames = round(seconds * 1e6)
+        return frames if frames * 0.5 <= buffer_frames else 0
+
+    found = longest_burst(passes)
+    assert found is not None
+    assert 0.97 * 2 * buffer_frames <= found <= 2 * buffer_frames
+    assert len(asked) < 20
+
+
+def test_a_burst_of_two_seconds_that_passes_needs_no_search():
+    assert longest_burst(lambda seconds: round(seconds * 1e6)) == LONGEST_BURST_S * 1e6
+
+
+def test_no_buffer_at_all_is_none_and_a_void_burst_says_nothing():
+    assert longest_burst(lambda _: 0) == 0
+    assert longest_burst(lambda seconds: None if seconds < 1 else 0) is None
+
+
+def test_the_buffer_is_corrected_by_what_was_forwarded_meanwhile():
+    """RFC 9004 section 5.4: implied time, less implied time times throughput over highest rate."""
+    bursts = Bursts(
+        search=1,
+        dut="a",
+        mix=FrameMix(shares=(FrameShare(frame_bytes=64),)),
+        load_pps=14_880_952,
+        throughput_pps=7_440_476,
+        longest_s=2.0,
+        shortest_s=0.001,
+        frames=(26_000, 27_000),
+    )
+    # 26,500 frames at 14.88 Mpps are 1,780.8 us; half of them were forwarded.
+    assert bursts.buffer_s == pytest.approx(890.4e-6, rel=1e-4)
+    assert bursts.model_copy(update={"throughput_pps": None}).buffer_s is None
+
+
+@pytest.fixture(name="out")
+def _out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    program = tmp_path / "tester"
+    program.write_text(f'#!/bin/sh\nexec {sys.executable} {FAKE} "$@"\n')
+    program.chmod(program.stat().st_mode | stat.S_IXUSR)
+    monkeypatch.setenv("WIRESPEED_TESTER", str(program))
+    monkeypatch.delenv("FAKE_TESTER", raising=False)
+
+    def no_doctor(*_: object) -> None:
+        raise InputError("not.asked")
+
+    monkeypatch.setattr(rfc2544, "examine", no_doctor)
+    return tmp_path / "run"
+
+
+def run(out: Path, *words: str) -> int:
+    code = measure.rfc2544.main([*ASKED, *words, "--out", str(out)], standalone_mode=False)
+    assert isinstance(code, int)
+    return code
+
+
+def of(out: Path, purpose: str) -> list[Trial]:
+    return [r for r in read_records(out) if isinstance(r, Trial) and r.purpose == purpose]
+
+
+def test_a_run_has_them_in_its_record_and_on_its_page(out: Path):
+    further = ("--ladder", "--back-to-back", "2", "--soak", "0.3s")
+    assert run(out, *further) == 0
+    (outcome,) = (r for r in read_records(out) if isinstance(r, Outcome))
+    proven = outcome.throughput_pps
+    assert proven is not None and proven <= 1e6
+    rungs = of(out, "ladder")
+    assert [t.intended_load_pps for t in rungs[:10]] == [proven * n / 10 for n in range(1, 11)]
+    assert rungs[-1].intended_load_pps == pytest.approx(2e6)
+    assert [t.missing_frames > 0 for t in rungs] == [False] * 10 + [True] * 4
+    # The described DUT passes 1 Mpps of 2.
+    assert rungs[-1].loss_ratio == pytest.approx(0.5)
+    (bursts,) = (r for r in read_records(out) if isinstance(r, Bursts))
+    assert bursts.frames == (0, 0) and bursts.load_pps == 2e6
+    assert len(of(out, "soak")) == 3
+    assert outcome.trials == len([r for r in read_records(out) if isinstance(r, Trial)]) - len(
+        [*rungs, *of(out, "burst"), *of(out, "soak")]
+    )
+    page = (out / "report.md").read_text()
+    for words in ("latency and loss by load", "p99.99", "Back to back", "soak", "RFC 9004"):
+        assert words in page, words
+    html = (out / "report.html").read_text()
+    # The described tester tells no latency, so of figures only those of loads and losses are there.
+    assert html.count("loads and losses of these") >= 2
+
+
+def test_what_was_measured_is_not_measured_again_and_the_rest_is(out: Path):
+    further = ("--ladder", "--back-to-back", "1", "--soak", "0.2s")
+    assert run(out, *further) == 0
+    whole = (out / TRIALS).read_text().splitlines()
+    fifth = [n for n, line in enumerate(whole) if '"purpose":"ladder"' in line][4]
+    (out / TRIALS).write_text("\n".join(whole[: fifth + 1]) + "\n")
+    assert run(out, *further, "--resume") == 0
+    assert len(of(out, "ladder")) == 14
+    assert len([r for r in read_records(out) if isinstance(r, Bursts)]) == 1
+    assert len(of(out, "soak")) == 2
+    numbers = [r.number for r in read_records(out) if isinstance(r, Trial)]
+    assert numbers == list(range(1, len(numbers) + 1))
+
+
+@pytest.mark.parametrize(
+    ("options", "where"),
+    [
+        (("--soak", "8d"), "--soak"),
+        (("--soak", "0"), "--soak"),
+        (("--soak", "nan"), "--soak"),
+        (("--back-to-back", "1001"), "--back-to-back"),
+    ],
+    ids=str,
+)
+def test_what_cannot_be_is_named(out: Path, options: tuple[str, ...], where: str):
+    with pytest.raises(InputError) as caught:
+        run(out, *options)
+    assert caught.value.where == where
+    assert not out.exists()
+
+
+def test_nothing_is_asked_for_unless_it_is():
+    assert Further().text == ""
+    assert Further(ladder=True, soak_seconds=28800).text == (
+        "latency and loss by load, soak of 28800 s"
+    )
+    assert not math.isnan(Further().soak_seconds)
