@@ -17,7 +17,7 @@ from described.healthy import dual_xeon_100g
 from described.host import Host, capture_of
 from described.port import SFP28_MODES, Ethernet, Port
 from wirespeed.cli import cli
-from wirespeed.doctor.pair import judge_pair
+from wirespeed.doctor.pair import RULES, judge_pair
 from wirespeed.doctor.pair_end import End
 from wirespeed.facts.ports import Ports
 from wirespeed.model.capture import parse_capture
@@ -26,6 +26,8 @@ from wirespeed.model.fact import HostFacts
 from wirespeed.model.finding import Severity
 from wirespeed.model.pair import PairAnswer, PairVerdict
 from wirespeed.model.question import Question
+from wirespeed.report.diagnosis_document import diagnosis_document
+from wirespeed.report.document_html import render_html
 from wirespeed.report.pair_text import pair_lines
 from wirespeed.report.text_lines import columns_of
 from wirespeed.runs.between import answer_between, parse_between
@@ -255,5 +257,29 @@ def test_the_command_prints_its_section_its_line_of_json_and_its_code(tmp_path: 
     assert len(hosts) == 2 and all("findings" in one and "host" in one for one in hosts)
     assert [one["rule"] for one in pair["findings"]] == ["pair.mtu"]
     assert json.loads((tmp_path / "out" / "between.json").read_text()) == pair
+    page = tmp_path / "page.html"
+    CliRunner().invoke(cli, [*argv, "--html", str(page)])
+    html = page.read_text()
+    assert html.index('id="between"') < html.index('id="h1"')
+    section = html[html.index('id="between"') : html.index('id="h1"')]
+    for text in ("pair.mtu", f"{files[0]}: ", "alike", "carries at most"):
+        assert text.lower() in section.lower(), text
     absent = CliRunner().invoke(cli, ["doctor", *files, "--between", between.replace("f0np0", "x")])
     assert isinstance(absent.exception, InputError) and absent.exception.what == "port.unknown"
+
+
+def test_conditions_of_two_ends_are_listed_and_explained():
+    listed = CliRunner().invoke(cli, ["doctor", "--rules"]).output
+    for rule in RULES:
+        assert f"{rule.slug} " in listed
+        told = CliRunner().invoke(cli, ["doctor", "--explain", rule.slug]).output
+        assert told.startswith(f"{rule.slug}\n  is      {rule.title}\n")
+        assert ("each way" in told) == rule.each_way
+        assert all(len(line) <= 80 for line in told.splitlines())
+
+
+def test_names_of_ends_are_harmless_on_the_page():
+    answer = PairAnswer(between=("<img src=x>:p0", "beta:p0"), findings=(), verdicts=())
+    html = render_html(diagnosis_document([], answer))
+    assert "<img" not in html
+    assert "&lt;img src=x&gt;:p0" in html

@@ -20,10 +20,12 @@ from wirespeed.commands.shared_options import (
     size_asked,
     timeout_option,
 )
+from wirespeed.doctor.pair import RULES as PAIR_RULES
 from wirespeed.host.files import make_folder, write_result, write_text, write_whole
 from wirespeed.host.recorded import read_recorded
 from wirespeed.model.error import InputError
 from wirespeed.model.finding import Diagnosis, Unanswered
+from wirespeed.model.pair import PairAnswer
 from wirespeed.model.question import Question
 from wirespeed.model.shown import shown
 from wirespeed.report.diagnosis_hosts import (
@@ -40,6 +42,7 @@ from wirespeed.runs.between import answer_between, parse_between
 from wirespeed.runs.examine import examine
 from wirespeed.terminal import echo, echo_styled
 
+PAIR_COLUMNS = 2 + max(len(rule.slug) for rule in PAIR_RULES)
 FEW_HOSTS = 2
 """So many are shown in full; of more, one line each."""
 STYLES: dict[str, dict[str, Any]] = {
@@ -129,7 +132,7 @@ STYLES: dict[str, dict[str, Any]] = {
 @click.option(
     "--between",
     metavar="HOST:PORT,HOST:PORT",
-    help="Two ends of one cable to compare: alpha:p0,beta:p0 (not in --html).",
+    help="Two ends of one cable to compare: alpha:p0,beta:p0.",
 )
 @click.option("--sudo", is_flag=True, help="Read as root, by `sudo -n` on each host.")
 @click.option("--verbose", is_flag=True, help="Show all that was checked, and every host in full.")
@@ -158,7 +161,7 @@ def doctor(
     `wirespeed capture` wrote, or a sosreport (.tar.xz). Nothing is installed.
     """
     if explain is not None or list_rules:
-        print_lines(rules_lines(rules()) if explain is None else _explained(explain))
+        print_lines(_all_rules() if explain is None else _explained(explain))
         return 0
     check_wanted(asked["wanted"])
     asked |= size_asked(asked["frame_bytes"])
@@ -181,7 +184,7 @@ def doctor(
             _keep(out / _folder_name(number, answer) if len(hosts) > 1 else out, text, answer)
     pair = None if ends is None else answer_between(ends, captures, question)
     if html is not None:
-        write_text(html, _page(answers))
+        write_text(html, _page(answers, pair))
     if pair is not None and out is not None:
         write_result(out / "between.json", pair.model_dump_json() + "\n")
     if as_json:
@@ -250,7 +253,22 @@ def _lines(answers: Sequence[Answer], *, verbose: bool) -> Iterator[Line]:
             yield from diagnosis_lines(answer, verbose=verbose)
 
 
+def _all_rules() -> Iterator[Line]:
+    """Give every rule, and after them the conditions that --between asks of two ends."""
+    yield from rules_lines(rules())
+    for rule in PAIR_RULES:
+        yield Line(f"{rule.slug:<{PAIR_COLUMNS}}{rule.title} (--between)")
+
+
 def _explained(slug: str) -> Iterator[Line]:
+    of_pair = {rule.slug: rule for rule in PAIR_RULES}
+    if slug in of_pair:
+        found = of_pair[slug]
+        yield Line(found.slug, "heading")
+        yield Line(f"  is      {found.title}")
+        yield Line(f"  about   two ends of one cable{', each way' if found.each_way else ''}")
+        yield Line("  for     --between HOST:PORT,HOST:PORT")
+        return
     by_slug = {rule.slug: rule for rule in rules()}
     if slug not in by_slug:
         near = difflib.get_close_matches(slug, by_slug)
@@ -260,7 +278,7 @@ def _explained(slug: str) -> Iterator[Line]:
             found="no rule of that name" + (f"; near it: {', '.join(near)}" if near else ""),
             next="wirespeed doctor --rules lists them",
         )
-    return rule_lines(by_slug[slug])
+    yield from rule_lines(by_slug[slug])
 
 
 def print_lines(lines: Iterable[Line]) -> None:
@@ -285,9 +303,9 @@ def _folder_name(number: int, answer: Answer) -> str:
     return f"{number:03}-{re.sub(r'[^A-Za-z0-9._-]+', '_', answer.host)[-60:]}"
 
 
-def _page(answers: Sequence[Answer]) -> str:
+def _page(answers: Sequence[Answer], pair: PairAnswer | None = None) -> str:
     # Only here: the template engine takes a third of the time of a local run to import.
     from wirespeed.report.diagnosis_document import diagnosis_document
     from wirespeed.report.document_html import render_html
 
-    return render_html(diagnosis_document(answers))
+    return render_html(diagnosis_document(answers, pair))

@@ -49,6 +49,7 @@ class PairRule:
     """A condition of two ends together."""
 
     slug: str
+    title: str
     check: Callable[[str, End, End], Iterable[Said]]
     """Of its slug and the ends. Raises CannotTellError, DoesNotApplyError."""
     each_way: bool = False

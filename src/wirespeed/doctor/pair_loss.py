@@ -162,6 +162,8 @@ def _delta(end: End, place: Place) -> Delta:
 
 
 LOSSES = (
-    PairRule("pair.loss", _loss, each_way=True),
-    PairRule("pair.frames", _frames, each_way=True),
+    PairRule(
+        "pair.loss", "Frames lost on the way, by the end that lost them", _loss, each_way=True
+    ),
+    PairRule("pair.frames", "Frames sent against those that arrived", _frames, each_way=True),
 )

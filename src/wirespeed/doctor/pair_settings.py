@@ -234,10 +234,10 @@ def _pause(slug: str, first: End, second: End) -> Iterator[Said]:
 
 
 SETTINGS = (
-    PairRule("pair.link", _link),
-    PairRule("pair.speed", _link_bps),
-    PairRule("pair.fec", _fec),
-    PairRule("pair.autonegotiation", _autonegotiation),
-    PairRule("pair.mtu", _mtu),
-    PairRule("pair.pause", _pause),
+    PairRule("pair.link", "Carrier at both ends", _link),
+    PairRule("pair.speed", "Speed at both ends", _link_bps),
+    PairRule("pair.fec", "FEC at both ends", _fec),
+    PairRule("pair.autonegotiation", "Autonegotiation at both ends", _autonegotiation),
+    PairRule("pair.mtu", "MTU at both ends", _mtu),
+    PairRule("pair.pause", "Pause frames that one end sends and the other ignores", _pause),
 )

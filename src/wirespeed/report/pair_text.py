@@ -48,7 +48,7 @@ def pair_lines(answer: PairAnswer, width: int = WIDTH) -> Iterator[Line]:
         yield Line("")
         yield Line("most that the whole path carries", "heading")
     for path in answer.ceilings:
-        yield from _text(_path(path), width, "  ", "")
+        yield from _text(path_text(path), width, "  ", "")
 
 
 def _finding(finding: PairFinding, width: int) -> Iterator[Line]:
@@ -66,7 +66,8 @@ def _finding(finding: PairFinding, width: int) -> Iterator[Line]:
             yield Line(text, "command")
 
 
-def _path(path: PathCeiling) -> str:
+def path_text(path: PathCeiling) -> str:
+    """Give the most that the path carries one way, and what bounds it."""
     way = f"{path.sender} to {path.receiver}: "
     if path.load_pps is None:
         return way + path.reason
