@@ -12,7 +12,8 @@ from wirespeed.commands.described import Described
 COLUMNS = 80
 FIRST_LINE = 72
 NOT_IMPERATIVE = re.compile(r"(the|a|an|which|whether|what|who|of|for|virtual|bridged)\b", re.I)
-QUESTIONS = {"advise transport", "advise fabric", "advise slot", "advise cable", "advise wsl2"}
+QUESTIONS = {"advise transport", "advise fabric", "advise slot", "advise cable", "advise wsl2",
+             "advise network"}  # fmt: skip
 """Their help is the question that they answer."""
 
 

@@ -1,12 +1,14 @@
 """`wirespeed advise`: questions of design, answered with figures."""
 
 import re
+from typing import Any
 
 import click
 
 from wirespeed.advice.cable import SPEEDS, advise_cable
 from wirespeed.advice.capacity import GT_PER_S
 from wirespeed.advice.fabric import advise_fabric
+from wirespeed.advice.network import Asked, advise_network
 from wirespeed.advice.slot import Slot, advise_slot
 from wirespeed.advice.transport import advise_transport
 from wirespeed.advice.wsl2 import advise_wsl2
@@ -105,6 +107,43 @@ def cable(link: str, metres: float, as_json: bool) -> int:
 
 
 @advise.command()
+@click.option("--hosts", required=True, type=click.IntRange(2, 10_000), help="Number of hosts.")
+@click.option("--ports", required=True, metavar="NxSPEED", help="Ports of each host: 2x100G.")
+@click.option("--switch", required=True, metavar="NxSPEED", help="Ports of a switch: 32x100G.")
+@click.option("--metres", type=click.FloatRange(min=0, min_open=True), default=3,
+              show_default=True, help="Length from a host to its switch, in metres.")  # fmt: skip
+@click.option("--uplink-metres", type=click.FloatRange(min=0, min_open=True), default=20,
+              show_default=True, help="Length between switches, in metres.")  # fmt: skip
+@click.option("--rdma/--no-rdma", default=False, help="Hosts talk RoCE.")
+@click.option("--dcb/--no-dcb", default=False, help="Every switch has DCB.")
+@click.option("--switch-price", type=click.FloatRange(min=0), help="Your price of a switch.")
+@click.option("--dac-price", type=click.FloatRange(min=0), help="Your price of a copper cable.")
+@click.option("--optic-price", type=click.FloatRange(min=0),
+              help="Your price of a module with half of its fibre.")  # fmt: skip
+@as_json
+def network(hosts: int, ports: str, switch: str, as_json: bool, **given: Any) -> int:
+    """Two stand-alone switches, two joined ones, or spine and leaf."""
+    host_ports, gbps = _ports("--ports", ports)
+    switch_ports, switch_gbps = _ports("--switch", switch, most_digits=3)
+    if host_ports % 2:
+        raise InputError(
+            "options.invalid",
+            where="--ports",
+            found=f"{host_ports} ports: half of them cannot go to either side",
+            next="such as 2x100G",
+        )
+    if gbps != switch_gbps:
+        raise InputError(
+            "options.invalid",
+            where="--switch",
+            found=f"ports of {switch_gbps} Gb/s for hosts of {gbps} Gb/s",
+            next=f"wirespeed advise fabric --card {gbps}G --switch {switch_gbps}G",
+        )
+    asked = Asked(hosts=hosts, host_ports=host_ports, switch_ports=switch_ports, gbps=gbps, **given)
+    return _print(advise_network(asked), as_json=as_json)
+
+
+@advise.command()
 @click.option("--point-to-point/--network", default=True, show_default=True,
               help="The card is connected to one host, or to a network with a router.")  # fmt: skip
 @click.option("--lan/--no-lan", default=True, show_default=True,
@@ -120,8 +159,8 @@ def _print(advice: Advice, *, as_json: bool) -> int:
     return 0
 
 
-def _ports(option: str, text: str) -> tuple[int, int]:
-    match = re.fullmatch(r"(?:(\d{1,2}) ?x ?)?(\d{1,4})G", text.strip())
+def _ports(option: str, text: str, most_digits: int = 2) -> tuple[int, int]:
+    match = re.fullmatch(rf"(?:(\d{{1,{most_digits}}}) ?x ?)?(\d{{1,4}})G", text.strip())
     if match is None or not int(match[1] or 1) or not int(match[2]):
         raise _refused(option, text, "2x10G")
     return int(match[1] or 1), int(match[2])
