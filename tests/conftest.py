@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from described.host import SHARED
 from wirespeed.apply import host_copy_script
 
 STATE = pytest.StashKey[Path]()
@@ -48,9 +49,16 @@ LONGEST = (
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Keep runs apart from the user's, for all that the tests start, too."""
+    """Keep runs apart from the user's, for all that the tests start, too.
+
+    What one worker captures of a described host is in a folder that all workers share.
+    """
     config.stash[STATE] = Path(tempfile.mkdtemp(prefix="wirespeed-state-"))
     os.environ["XDG_STATE_HOME"] = str(config.stash[STATE])
+    if SHARED not in os.environ:
+        captures = config.stash[STATE] / "described"
+        captures.mkdir()
+        os.environ[SHARED] = str(captures)
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:

@@ -17,6 +17,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
+from hashlib import sha256
 from pathlib import Path
 from typing import Any, Self
 
@@ -37,6 +38,8 @@ NOT_THERE = "No such file or directory"
 MARK = "case"
 _TAKEN: dict[str, str] = {}
 """Captures by the description that they are of."""
+SHARED = "WIRESPEED_DESCRIBED"
+"""The folder of captures that workers of one run of tests share; unset: none is."""
 
 
 class DescriptionError(Exception):
@@ -105,12 +108,32 @@ def _replaced(text: str, old: str, new: str, where: str) -> str:
 def capture_of(host: Host) -> str:
     """Run the collector over a description. Raises DescriptionError where they do not fit.
 
-    Equal descriptions give equal captures, so a process runs the collector once for each.
+    Equal descriptions give equal captures, so a process runs the collector once for each; and a
+    process of tests that side by side share a folder takes what another has taken.
     """
     key = repr(replace(host, denied=set())) + repr(sorted(host.denied))
     if key not in _TAKEN:
-        _TAKEN[key] = _taken(host)
+        _TAKEN[key] = _shared(key) or _kept(key, _taken(host))
     return _TAKEN[key]
+
+
+def _shared(key: str) -> str | None:
+    file = _file_of(key)
+    return file.read_text() if file and file.exists() else None
+
+
+def _kept(key: str, capture: str) -> str:
+    if file := _file_of(key):
+        # Whole or not at all: another process may look while it is written.
+        half = file.with_suffix(f".{os.getpid()}")
+        half.write_text(capture)
+        half.replace(file)
+    return capture
+
+
+def _file_of(key: str) -> Path | None:
+    folder = os.environ.get(SHARED)
+    return Path(folder) / sha256(key.encode()).hexdigest() if folder else None
 
 
 def _taken(host: Host) -> str:

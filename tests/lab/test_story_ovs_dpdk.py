@@ -12,6 +12,7 @@ import pytest
 from ovs_story import (
     HOSTS,
     PAIR,
+    SLEEPS,
     START,
     USER,
     assert_apart,
@@ -66,6 +67,7 @@ def test_ovs_dpdk_as_found_apply_talk_fail_over_apart_undo_as_found(lab: Machine
     for host in HOSTS:
         sh(lab, host, START)
         sh(lab, host, USER)
+        sh(lab, host, SLEEPS)
     before = standing(lab, HOSTS)
     databases = {host: database(lab, host) for host in HOSTS}
     theirs = {host: users(lab, host) for host in HOSTS}
