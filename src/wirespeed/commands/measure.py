@@ -96,7 +96,8 @@ def _measure_options(command: Callable[..., int]) -> Callable[..., int]:
         click.option("--resume", is_flag=True, help="Go on with the run in --out."),
         click.option("--json", "as_json", is_flag=True, help="Print every record as a JSON line."),
         click.option("--demo", is_flag=True,
-                     help="Short: testpmd-macswap and l3fwd-lpm, 0.3 s a trial, 1 s confirmed."),
+                     help="Short: testpmd-macswap and l3fwd-lpm, 0.3 s a trial, 1 s "
+                          "confirmed, three searches of a size."),
     ]  # fmt: skip
     for option in reversed(options):
         command = option(command)
