@@ -35,6 +35,8 @@ LONGEST = (
     "test_legacy_disk_lost.py",
     "test_legacy_killed_writes.py",
     "test_story_legacy_prove.py",
+    "test_story_ovs_dpdk.py",
+    "test_ovs_dpdk_faults.py",
     "test_network_legacy.py",
     "test_ovs_tc_faults.py",
     "test_story_ovs_tc.py",
