@@ -1,5 +1,6 @@
 """VFs of modelled cards: what the driver asks of the switch is enforced, frame by frame."""
 
+import json
 import os
 from collections.abc import Iterator
 
@@ -26,6 +27,13 @@ def answered(host: Machine, netdev: str) -> bool:
     )
 
 
+def vf_packets(host: Machine) -> dict[str, int]:
+    """What the PF's driver says of VF 0, by the card's counters."""
+    (link,) = json.loads(sh(host, f"ip -s -j link show dev {NETDEV}"))
+    stats = link["vfinfo_list"][0]["stats"]
+    return {"rx": stats["rx"]["packets"], "tx": stats["tx"]["tx_packets"]}
+
+
 def test_mlx5_a_vfs_vlan_and_spoof_check_are_enforced(lab: Machines):
     alpha, beta = lab.hosts["alpha"], lab.hosts["beta"]
     sh(beta, f"ip link add link {NETDEV} name v40 type vlan id 40; ip link set v40 up")
@@ -41,6 +49,10 @@ def test_mlx5_a_vfs_vlan_and_spoof_check_are_enforced(lab: Machines):
     sh(alpha, f"ip link set {NETDEV} vf 0 vlan 40; ip link set {netdev} up")
     sh(alpha, f"ip address add 10.40.0.1/24 dev {netdev}")
     assert answered(alpha, netdev), "the switch tags with the VF's VLAN, and takes the tag off"
+    counted = vf_packets(alpha)
+    assert answered(alpha, netdev)
+    for way in ("rx", "tx"):
+        assert vf_packets(alpha)[way] - counted[way] >= 3, way
     seen = counters(beta, NETDEV)["rx_removed_vlan_packets"]
     assert seen > 0, "the tag is on the wire"
 
@@ -58,6 +70,16 @@ def test_mlx5_a_vfs_vlan_and_spoof_check_are_enforced(lab: Machines):
     assert not answered(alpha, netdev), "a forged address is stopped"
     sh(alpha, f"ip link set {NETDEV} vf 0 spoofchk off")
     assert answered(alpha, netdev), "and only by the check"
+
+    # A promiscuous VF hears other addresses only while it is trusted.
+    stranger = "02:00:00:00:40:77"
+    sh(beta, f"ip neighbour replace 10.40.0.7 lladdr {stranger} dev v40 nud permanent")
+    for trust, is_heard in (("on", True), ("off", False)):
+        sh(alpha, f"ip link set {NETDEV} vf 0 trust {trust}; ip link set {netdev} promisc off")
+        sh(alpha, f"ip link set {netdev} promisc on; sleep 1")
+        before = vf_packets(alpha)["rx"]
+        sh(beta, "ping -c 20 -i 0.05 -W 1 10.40.0.7 >/dev/null || :")
+        assert (vf_packets(alpha)["rx"] - before >= 20) == is_heard, trust
 
     sh(alpha, f"echo 0 >{PF}/sriov_numvfs")
     assert sh(alpha, "lspci | grep -c 'Virtual Function' || :") == "0"
