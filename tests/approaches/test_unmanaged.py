@@ -10,11 +10,13 @@ from proof import Answer, prove
 from test_legacy_vlan import host, spec, steps
 
 from wirespeed.approaches.legacy_vlan import legacy_vlan
-from wirespeed.approaches.unmanaged import unmanaged
+from wirespeed.approaches.unmanaged import not_kept_off, unmanaged
 from wirespeed.facts.installed import MANAGERS, Installed
 from wirespeed.host.local import LocalRunner
 from wirespeed.model.command import Command
 from wirespeed.model.observed import Known
+from wirespeed.model.plan import Plan
+from wirespeed.report.plan_text import plan_lines
 from wirespeed.steps.file_content import FileContent
 
 PF, VFS = "0000:03:00.0", ("0000:03:00.2", "0000:03:00.3")
@@ -55,6 +57,15 @@ def files(*managers: str) -> list[FileContent]:
 
 def test_where_neither_program_runs_nothing_is_written():
     assert files() == []
+
+
+def test_where_it_cannot_be_read_whether_one_runs_the_plan_says_that_none_is_kept_off():
+    said = not_kept_off(host())
+    assert said.startswith("whether NetworkManager or networkd runs could not be read (")
+    assert said.endswith("no file keeps them off its VFs and representors")
+    assert not_kept_off(host(managers=["networkd"])) == ""
+    shown = " ".join(" ".join(plan_lines(Plan(steps=(), notes=(f"alpha: {said}",)))).split())
+    assert f"alpha: {said}" in shown
 
 
 def test_where_network_manager_runs_one_rule_of_udev_is():

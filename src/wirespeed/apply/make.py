@@ -13,6 +13,7 @@ from wirespeed.apply.lockdown_guard import refuse_locked_down
 from wirespeed.apply.planner import planned
 from wirespeed.apply.stages import Stage
 from wirespeed.approaches.traits import RequestedStep
+from wirespeed.approaches.unmanaged import not_kept_off
 from wirespeed.model.error import HostError, InputError
 from wirespeed.model.fact import HostFacts
 from wirespeed.model.observed import CannotTellError, Known, Observed, Unreadable
@@ -21,6 +22,7 @@ from wirespeed.model.shown import shown
 from wirespeed.model.spec.spec import Spec
 from wirespeed.model.step import State, Step
 
+VF_COUNT = "vf_count"
 Seen: TypeAlias = Mapping[tuple[str, str], Observed[State]]
 """States that were read together with the facts, by place and `key_of` the step."""
 
@@ -68,8 +70,17 @@ def plan_spec(
         steps=tuple(step for stage in found for step in stage.steps),
         later=tuple(stage.later() for stage in found if stage.has_ended),
     )
+    plan = plan.model_copy(update={"notes": tuple(_notes(plan, facts))})
     refuse_locked_down(plan, facts)
     return plan
+
+
+def _notes(plan: Plan, facts: Mapping[str, HostFacts]) -> Iterator[str]:
+    """Say of each host that gets VFs if the host's network programs may set them up as well."""
+    makes_vfs = {one.host for one in plan.steps if one.step["step"] == VF_COUNT and not one.no_op}
+    for host, its_facts in facts.items():
+        if host in makes_vfs and (said := not_kept_off(its_facts)):
+            yield f"{host}: {said}"
 
 
 def key_of(step: Step) -> str:

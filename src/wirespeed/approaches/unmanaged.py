@@ -11,11 +11,13 @@ from collections.abc import Iterator, Sequence
 
 from wirespeed.facts.installed import Installed
 from wirespeed.model.fact import HostFacts
-from wirespeed.model.observed import CannotTellError, value_or_none
+from wirespeed.model.observed import CannotTellError, Known, value_or_none
 from wirespeed.steps.file_content import FileContent
 
 PROPERTY = "WIRESPEED_UNMANAGED"
 WHY = "VFs and representors are set up by this spec alone, and not by the host's network programs."
+UNKNOWN = "whether NetworkManager or networkd runs could not be read"
+NOT_KEPT_OFF = "no file keeps them off its VFs and representors"
 
 
 def unmanaged(host: HostFacts, pf: str, vfs: Sequence[str]) -> Iterator[FileContent]:
@@ -42,6 +44,15 @@ def running_managers(host: HostFacts) -> frozenset[str]:
         return value_or_none(host[Installed].managers) or frozenset()
     except CannotTellError:
         return frozenset()
+
+
+def not_kept_off(host: HostFacts) -> str:
+    """Say that they are not kept off, where it is not known whether one runs; else empty."""
+    try:
+        managers = host[Installed].managers
+    except CannotTellError as error:
+        return f"{UNKNOWN} ({error.reason}): {NOT_KEPT_OFF}"
+    return "" if isinstance(managers, Known) else f"{UNKNOWN} ({managers.reason}): {NOT_KEPT_OFF}"
 
 
 def _rules(pf: str, vfs: Sequence[str]) -> str:

@@ -66,3 +66,5 @@ class Plan(Frozen):
     steps: tuple[PlannedStep, ...]
     later: tuple[Later, ...] = ()
     """Empty in the last stage."""
+    notes: tuple[str, ...] = ()
+    """What the reader of the plan is to know beside its steps: a sentence each."""

@@ -42,6 +42,8 @@ def plan_lines(plan: Plan, first: int = 1) -> Iterator[str]:
     unlocked = [platform.shell for platform in platforms() if not platform.can_be_locked]
     for host in dict.fromkeys(p.host for p in todo if any(c.shell in unlocked for c in p.commands)):
         yield from wrapped(f"{shown(host)}: {NO_LOCK}", WIDTH, "", "  ")
+    for note in plan.notes:
+        yield from wrapped(shown(note), WIDTH, "", "  ")
     for later in plan.later:
         yield from wrapped(later_text(later), WIDTH, "", "  ")
 
