@@ -3,10 +3,10 @@
  * What the card says that it can. A driver asks only for what stands here: a bit is set when
  * the model does what it means.
  */
-#include "model.h"
+#include "firmware.h"
 
 enum { GENERAL = 0, ETHERNET = 1, NIC_TABLES = 7, SWITCH_TABLES = 8, SWITCH = 9 };
-enum { PORT_ETHERNET = 1, INLINE_NOT_REQUIRED = 2, REGISTER_C_0 = 1 << 0, REWRITES = 16 };
+enum { PORT_IB = 0, PORT_ETHERNET = 1, INLINE_NOT_REQUIRED = 2, REGISTER_C_0 = 1 << 0, REWRITES = 16 };
 
 static void general(const struct function *function, uint8_t *cap)
 {
@@ -14,7 +14,7 @@ static void general(const struct function *function, uint8_t *cap)
 
 #define CAN(field, value) IFC_SET(cmd_hca_cap, cap, field, value)
 	/* Who it is. */
-	CAN(port_type, PORT_ETHERNET);
+	CAN(port_type, settings_ethernet(function->adapter->pf) ? PORT_ETHERNET : PORT_IB);
 	CAN(num_ports, 1);
 	CAN(native_port_num, function->adapter->number);
 	CAN(vhca_id, function_vhca(function));

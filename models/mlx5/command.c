@@ -4,7 +4,7 @@
  * 512 (struct mlx5_cmd_layout and mlx5_cmd_prot_block,
  * drivers/net/ethernet/mellanox/mlx5/core/cmd.c).
  */
-#include "model.h"
+#include "firmware.h"
 
 enum { ENTRY = 64, BLOCK = 512, NEXT = 560, BLOCK_ALL = 576, INLINE = 16, LONGEST = 1 << 20 };
 enum { DELIVERED = 0, BAD_LENGTH = 0x8 << 1 };
@@ -62,8 +62,7 @@ static enum status query_adapter(struct command *command)
 	uint8_t *block = IFC_PTR(query_adapter_out, command->out, query_adapter_struct);
 
 	IFC_SET(query_adapter_param_block, block, ieee_vendor_id, 0x2c9);
-	memcpy(IFC_PTR(query_adapter_param_block, block, vsd_contd_psid), "WSP_MODEL_00001",
-		16);
+	memcpy(IFC_PTR(query_adapter_param_block, block, vsd_contd_psid), FIRMWARE_PSID, 16);
 	return OK;
 }
 

@@ -57,6 +57,7 @@ enum kind {
 };
 
 struct function;
+struct firmware;
 struct adapter;
 struct vport;
 
@@ -197,7 +198,8 @@ struct function {
 	uint32_t receive_root;
 	uint8_t lanes; /* of the PCI Express link, as trained */
 	uint8_t gts;   /* code of its speed */
-	char *report;
+	char *report, *flash;
+	struct firmware *firmware; /* a PF's */
 };
 
 #endif

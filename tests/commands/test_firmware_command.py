@@ -61,7 +61,7 @@ class Question(socketserver.StreamRequestHandler):
 
     def handle(self) -> None:
         argv, card = json.loads(self.rfile.readline()), self.server.card
-        is_query = argv[-1] in ("query", "q")
+        is_query = argv[-1] == "query" or "q" in argv
         answer = card._one(argv) if is_query else card.run(Command(argv=tuple(argv)))
         said = [answer.output, answer.errors, answer.returncode]
         self.wfile.write(json.dumps(said).encode())

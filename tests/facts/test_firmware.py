@@ -132,3 +132,16 @@ def test_a_function_that_devlink_does_not_list_has_no_version():
 def test_a_function_that_was_not_asked_about_cannot_be_told():
     with pytest.raises(CannotTellError):
         firmware().of(None)
+
+
+def test_where_the_whole_table_takes_too_long_the_number_of_vfs_is_asked_for_alone():
+    few = Section(
+        "firmware-vfs", "0000:03:00.0", (SAMPLES / "query_connectx5.txt").read_text(), "", 0
+    )
+    cut = Capture([settings("", 124), few], complete=True)
+    whole = Firmware.parse(cut).cards["0000:03:00.0"].settings
+    assert isinstance(whole, Known) and whole.source == f"{SOURCE} SRIOV_EN NUM_OF_VFS"
+    alone = (
+        Firmware.parse(Capture([settings("", 124)], complete=True)).cards["0000:03:00.0"].settings
+    )
+    assert isinstance(alone, Unreadable)

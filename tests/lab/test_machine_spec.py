@@ -30,6 +30,7 @@ def files(folder: str = "/run/lab") -> MachineFiles:
         systemd=base / "systemd",
         disk=base / "a.disk",
         report=base / "a.refused",
+        flash=base / "a.flash",
         cables=(Cable(local=base / "a.0", remote=base / "b.0"),),
     )
 
@@ -57,6 +58,7 @@ def test_a_host_is_read_with_its_options():
             "a,init=sysv",
             "a,init=",
             "a,disk=",
+            "a,mstflint=2",
         ),
         *("a,disc=1", "a,disk=1,disk=1", "a,", "a" * 21, "a;b", "a\n", "a,cpus=²"),
     ],
@@ -75,6 +77,12 @@ def test_systemd_and_a_disk_are_there_when_asked_for_and_move_no_other_device():
     devices = [word for option, word in pairwise(more) if option == "-device"]
     assert devices == [*(w for o, w in pairwise(plain) if o == "-device"), devices[-1]]
     assert devices[-1] == "virtio-blk-pci,drive=disk"
+
+
+def test_the_tools_of_a_cards_firmware_are_there_when_asked_for():
+    tools = "name=opt/wirespeed/mstflint,string=yes"
+    assert tools in argv_of("a,mstflint=1")
+    assert tools not in argv_of("a,mstflint=0") and argv_of("a,mstflint=0") == argv_of("a")
 
 
 def test_only_two_hosts_are_joined_port_to_port():

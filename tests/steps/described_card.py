@@ -72,8 +72,8 @@ class DescribedCard:
                 return Answer(self._query(psid, version, version))
             case ["mstfwreset", "-d", address, "query"] if address == CARD:
                 return Answer(self._levels())
-            case ["mstconfig", "-d", address, "-e", "q"] if address == CARD:
-                return Answer(self._settings())
+            case ["mstconfig", "-d", address, "-e", "q", *names] if address == CARD:
+                return Answer(self._settings(names or list(self.next_boot)))
             case _:
                 raise UnknownCommandError(" ".join(words))
 
@@ -103,11 +103,12 @@ class DescribedCard:
             f"\nSupported reset levels for loading FW on device, {CARD}:\n\nReset-levels:\n{rows}"
         )
 
-    def _settings(self) -> str:
+    def _settings(self, names: Sequence[str]) -> str:
         titles = "".join(f"{title:<16}" for title in ("Default", "Current", "Next Boot"))
         rows = "".join(
             f"{' ' if now == then else '*'}        {name:<36}{0:<16}{now:<16}{then}\n"
             for name, then in self.next_boot.items()
+            if name in names
             for now in [self.in_force[name]]
         )
         return (

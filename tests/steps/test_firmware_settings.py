@@ -35,8 +35,8 @@ class DescribedCard:
     def run(self, command: Command) -> Answer:
         assert command.stdin is None
         match command.argv:
-            case (tool, "-d", address, "-e", "q") if (tool, address) == (self.tool, CARD):
-                return Answer(self._table())
+            case (tool, "-d", address, "-e", "q", *names) if (tool, address) == (self.tool, CARD):
+                return self._asked(names)
             case (tool, "-d", address, "-y", "set", *words) if (tool, address) == (self.tool, CARD):
                 return self._set(dict(word.split("=") for word in words))
             case _:
@@ -51,11 +51,19 @@ class DescribedCard:
         self.next_boot |= {name: int(value) for name, value in given.items()}
         return Answer("Applying... Done!\n-I- Please reboot machine to load new configurations.\n")
 
-    def _table(self) -> str:
+    def _asked(self, names: list[str]) -> Answer:
+        unknown = [name for name in names if name not in self.next_boot]
+        if unknown:
+            return Answer(self._table([]), f"-E- Unknown Parameter: {unknown[0]}\n", 3)
+        return Answer(self._table(names))
+
+    def _table(self, names: list[str]) -> str:
         head = ("Device #1:", "----------", "", "Device type:    ConnectX5", f"Device: {CARD}", "")
         titles = "".join(f"{title:<16}" for title in ("Default", "Current", "Next Boot"))
         lines = [*head, f"{'Configurations:':<45}{titles}"]
         for name, value in self.next_boot.items():
+            if name not in names:
+                continue
             columns = (0, self.in_force.get(name, 0), value)
             cells = [NAMES[name][cell] if name in NAMES else str(cell) for cell in columns]
             star = "*" if len(set(cells)) > 1 else " "
@@ -119,6 +127,14 @@ def test_the_next_boot_counts_where_it_differs_from_now():
 def test_a_card_without_the_setting_is_unreadable(name: str):
     state = state_of((SAMPLES / f"{name}.txt").read_text())
     assert isinstance(state, Unreadable) and "SRIOV_EN" in state.reason
+
+
+def test_the_tools_own_word_for_a_setting_that_the_card_does_not_have_is_the_reason():
+    """As mstconfig 4.21 of Debian says it of a card with one port."""
+    step = FirmwareSettings(pci_address=CARD, settings={"LINK_TYPE_P2": 2})
+    answer = card().run(step.read())
+    said = step.parse(Section("step", CARD, answer.output, answer.errors, answer.returncode))
+    assert isinstance(said, Unreadable) and said.reason == "Unknown Parameter: LINK_TYPE_P2"
 
 
 HEADER = "Configurations:            Default         Current         Next Boot\n"

@@ -240,7 +240,11 @@ def changed(capture: Capture, step: Step, commands: Sequence[Command]) -> Change
 
 def read_sections(steps: Sequence[Step]) -> list[str]:
     """Read the states of steps: parts of a script."""
-    return [_run(f"step-{number}", step.read()) for number, step in enumerate(steps)]
+    return [
+        f"[ -z \"$limit\" ] || limit='timeout {step.read_s}'\n"
+        + _run(f"step-{number}", step.read())
+        for number, step in enumerate(steps)
+    ]
 
 
 def _run(name: str, command: Command) -> str:

@@ -52,7 +52,8 @@ def up(hosts: tuple[str, ...], switch: bool, dpdk: bool, card: CardModel, name: 
     """Start hosts (alpha and beta if none is named); they stay up until `lab down`.
 
     HOST takes memory=MIB, cpus=N, width=LANES and speed=GT/S of the root ports above its cards,
-    init=systemd, and disk=1 for one that is after a reboot as it was left. The first lab of all
+    init=systemd, mstflint=1 for the tools of a card's firmware, and disk=1 for one that is after a
+    reboot as it was left. The first lab of all
     builds the image that the hosts boot from: a minute, 400 MB. The model of a ConnectX is built
     beforehand, by scripts/build-mlx5-model.sh.
     """

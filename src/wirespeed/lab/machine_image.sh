@@ -41,8 +41,8 @@ pack="chroot \"\$1\" sh -c '$pack && rm guest_init guest_pack'"
 # The hooks run as the root of the new system: what goes in and out goes through pipes.
 mmdebstrap --quiet --variant=minbase --architectures=amd64 --skip=check/empty \
 	--include=busybox-static,dbus,dropbear-bin,ethtool,iperf3,iproute2,iputils-arping \
-	--include=iputils-ping,kmod,nftables,openssh-server,openvswitch-switch,pciutils,procps \
-	--include=python3-minimal,qemu-system-x86,systemd,systemd-sysv,tcpdump,udev \
+	--include=iputils-ping,kmod,mstflint,nftables,openssh-server,openvswitch-switch,pciutils \
+	--include=procps,python3-minimal,qemu-system-x86,systemd,systemd-sysv,tcpdump,udev \
 	--include=openvswitch-switch-dpdk \
 	--include='?name(^librte-mempool-ring-?[0-9]+$)' \
 	--include='?name(^librte-net-e1000-?[0-9]+$)' \

@@ -44,6 +44,8 @@ class MachineFiles(Frozen):
     """Used where the host has one."""
     report: Path
     """Where a modelled card tells what it was asked and does not know."""
+    flash: Path
+    """Where a modelled card keeps its firmware's settings."""
     cables: tuple[Cable, ...]
 
 
@@ -74,12 +76,15 @@ def qemu_argv(
     ]
     if machine.systemd:
         argv += ["-fw_cfg", f"name={FW_CFG}/systemd,file={_quoted(files.systemd)}"]
+    if machine.mstflint:
+        argv += ["-fw_cfg", f"name={FW_CFG}/mstflint,string=yes"]
     if kvm:
         # Without it, KVM and the IOMMU's interrupt remapping exclude each other.
         argv[argv.index("q35")] = "q35,kernel-irqchip=split"
     # The VFs of a ConnectX want more address space behind a root port than QEMU sets aside.
     above = ",pref64-reserve=128M" if machine.card == "mlx5" else ""
-    own = f",report={_quoted(files.report)}" if machine.card == "mlx5" else ""
+    kept = f",report={_quoted(files.report)},flash={_quoted(files.flash)}"
+    own = kept if machine.card == "mlx5" else ""
     if machine.root_port_lanes is not None:
         above += f",x-width={machine.root_port_lanes}"
     if machine.root_port_gts is not None:

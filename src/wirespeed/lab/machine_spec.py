@@ -21,9 +21,11 @@ SPEEDS = {"2.5": "2_5", "5": "5", "8": "8", "16": "16", "32": "32", "64": "64"}
 WORDS: dict[str, dict[str, dict[str, object]]] = {
     "init": {"systemd": {"systemd": True}, "script": {"systemd": False}},
     "disk": {"0": {"disk": False}, "1": {"disk": True}},
+    "mstflint": {"0": {"mstflint": False}, "1": {"mstflint": True}},
 }
 """Options with a few words for values, and what each means."""
-FORM = "NAME[,memory=MIB][,cpus=N][,width=LANES][,speed=GT/S][,init=systemd][,disk=1]"
+OPTIONS = ("memory", "cpus", "width", "speed", *WORDS)
+FORM = "NAME[,memory=MIB][,cpus=N][,width=LANES][,speed=GT/S][,init=systemd][,disk=1][,mstflint=1]"
 HOST_NAME = re.compile(r"[a-z][a-z0-9-]{0,19}")
 
 Wiring = Literal["crossed", "switch"]
@@ -47,6 +49,8 @@ class MachineSpec(Frozen):
     """Process 1 is systemd; else a script that starts sshd and udev, which is sooner up."""
     disk: bool = False
     """What is written to it is there again after its reboot; else all of it is in its memory."""
+    mstflint: bool = False
+    """mstconfig and its kin are installed; each capture then asks the cards, 10 s each."""
     card: CardModel = "igb"
 
 
@@ -122,7 +126,8 @@ def parse_machine(text: str) -> MachineSpec:
                 raise _invalid(text, f"cpus is 1 to {MAX_CPUS}")
             read["cpus"] = number
         else:
-            raise _invalid(text, f"{key!r} is none of memory, cpus, width, speed, init, disk")
+            known = ", ".join(OPTIONS)
+            raise _invalid(text, f"{key!r} is none of {known}")
     return MachineSpec.model_validate({"name": name, **read})
 
 

@@ -243,6 +243,7 @@ class Machines(Closing):
                 systemd=Path(str(package("wirespeed.lab"))) / "machine_systemd.sh",
                 disk=self._disk(host),
                 report=self.report(host.name),
+                flash=self._path(f"{host.name}.flash"),
                 cables=self._cables(number),
             )
             argv = qemu_argv(host, number, files, uuid=str(uuid.uuid4()), kvm=verdict.kvm)

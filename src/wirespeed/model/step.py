@@ -74,6 +74,8 @@ class Step(Frozen, ABC):
     """When it is applied as a remedy; None: no rule names it."""
     settle_s: ClassVar[float] = 0
     """For how long after a change its state may be unreadable: a link that comes back, a reset."""
+    read_s: ClassVar[int] = 5
+    """How long reading it may take: what asks the firmware of a card takes its time."""
     again_s: ClassVar[float] = 0
     """It is set again after so many seconds where the driver has overwritten it: a link that comes
     up after an earlier step takes its flow control from what was negotiated."""

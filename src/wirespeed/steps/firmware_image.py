@@ -10,7 +10,15 @@ from wirespeed.model.finding import Danger
 from wirespeed.model.names import PciAddress
 from wirespeed.model.observed import Known, Observed, Unreadable, read_as
 from wirespeed.model.step import Scope, State, Step
-from wirespeed.steps.firmware_query import IMAGE, PSID, VERSION, all_of, answers, as_numbers
+from wirespeed.steps.firmware_query import (
+    ASKED_S,
+    IMAGE,
+    PSID,
+    VERSION,
+    all_of,
+    answers,
+    as_numbers,
+)
 
 RESETS = {"mstflint": "mstfwreset", "flint": "mlxfwreset"}
 Image = Annotated[str, Field(pattern=IMAGE)]
@@ -36,6 +44,7 @@ class FirmwareImage(Step):
     scope: ClassVar[Scope] = Scope.CARD
     writes_card: ClassVar[bool] = True
     danger: ClassVar[Danger] = Danger.FIRMWARE
+    read_s: ClassVar[int] = ASKED_S
     settle_s: ClassVar[float] = 60
     step: Literal["firmware_image"] = "firmware_image"
     pci_address: PciAddress

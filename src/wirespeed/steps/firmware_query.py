@@ -7,6 +7,9 @@ from wirespeed.model.command import Command
 LINE = re.compile(r"^(Image type|FW Version|FW Version\(Running\)|PSID):[ \t]+(\S+)[ \t]*$", re.M)
 VERSION = r"^[0-9]{1,3}\.[0-9]{1,4}\.[0-9]{1,5}$"
 PSID = r"^[A-Z0-9_]{6,16}$"
+ASKED_S = 50
+"""For the tools to ask a card: each setting is a question to its firmware, and mstfwreset starts
+many programs."""
 IMAGE = r"^/[A-Za-z0-9][A-Za-z0-9_./-]{0,250}\.(bin|mfa2)$"
 
 

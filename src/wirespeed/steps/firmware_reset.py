@@ -12,7 +12,7 @@ from wirespeed.model.finding import Danger
 from wirespeed.model.names import PciAddress
 from wirespeed.model.observed import Known, Observed, Unreadable
 from wirespeed.model.step import Phase, Scope, State, Step
-from wirespeed.steps.firmware_query import all_of, answers
+from wirespeed.steps.firmware_query import ASKED_S, all_of, answers
 
 LEVEL = re.compile(r"^([0-9]): [^\n]*-Supported[ \t]+\(default\)[ \t]*$", re.M)
 HOST_REBOOTS = 4
@@ -35,6 +35,7 @@ class FirmwareReset(Step):
     scope: ClassVar[Scope] = Scope.CARD
     writes_card: ClassVar[bool] = True
     danger: ClassVar[Danger] = Danger.FIRMWARE
+    read_s: ClassVar[int] = ASKED_S
     settle_s: ClassVar[float] = 60
     purpose: ClassVar[str] = (
         "What waits in the card comes into force; its ports go down and its VFs go away. "

@@ -12,10 +12,12 @@ from wirespeed.model.finding import Danger
 from wirespeed.model.names import PciAddress
 from wirespeed.model.observed import Known, Observed, Unreadable
 from wirespeed.model.step import Phase, Scope, State, Step
+from wirespeed.steps.firmware_query import ASKED_S
 
 Setting = Literal["SRIOV_EN", "NUM_OF_VFS", "CQE_COMPRESSION", "LINK_TYPE_P1", "LINK_TYPE_P2"]
 VALUE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\(([0-9]{1,9})\)|([0-9]{1,9})")
 """`16`, `True(1)`, `AGGRESSIVE(1)`."""
+SAID = re.compile(r"^-E- (.*\S)", re.M)
 
 
 class FirmwareSettings(Step):
@@ -32,6 +34,7 @@ class FirmwareSettings(Step):
     scope: ClassVar[Scope] = Scope.CARD
     writes_card: ClassVar[bool] = True
     danger: ClassVar[Danger] = Danger.FIRMWARE
+    read_s: ClassVar[int] = ASKED_S
     phase: ClassVar[Phase | None] = Phase.NEXT_BOOT
     step: Literal["firmware_settings"] = "firmware_settings"
     pci_address: PciAddress
@@ -54,7 +57,8 @@ class FirmwareSettings(Step):
         return "The card starts with them at the next boot."
 
     def read(self) -> Command:
-        return Command(argv=(self.tool, "-d", self.pci_address, "-e", "q"))
+        """Ask for these alone: to ask for all of them takes a card seconds."""
+        return Command(argv=(self.tool, "-d", self.pci_address, "-e", "q", *self.settings))
 
     def parse(self, section: Section) -> Observed[State]:
         """Give what the next boot takes; unreadable where the card has no such setting."""
@@ -66,7 +70,9 @@ class FirmwareSettings(Step):
         )
         card = Firmware.parse(Capture([asked], complete=True)).cards[self.pci_address]
         if not isinstance(card.settings, Known):
-            return Unreadable(card.settings.reason, source)
+            # Of one that it does not have, the tool says so, and tells nothing of the others.
+            error = SAID.search(f"{section.output}\n{section.errors}")
+            return Unreadable(error[1][:80] if error else card.settings.reason, source)
         state: State = {}
         for name in self.settings:
             setting = card.settings.value.get(name)

@@ -1,0 +1,123 @@
+"""The firmware of a modelled card by Debian's own mstconfig, mstflint and mstfwreset: read, stored
+for the next boot, in force after it, put back."""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from mlx5_host import PORTS, mlx5_lab, refused, sh
+from program import wirespeed
+
+from wirespeed.apply.control_posix import PosixControl
+from wirespeed.facts.firmware import Firmware
+from wirespeed.host.reach_destination import Remote
+from wirespeed.host.ssh_session import SshSession
+from wirespeed.lab.machines import Machine, Machines
+from wirespeed.model.capture import Capture, Section
+from wirespeed.model.observed import Known
+
+pytestmark = [pytest.mark.machines, pytest.mark.timeout(900)]
+CARD = PORTS[0]
+TOTAL = f"cat /sys/bus/pci/devices/{CARD}/sriov_totalvfs"
+NAMES = ("NUM_OF_VFS", "CQE_COMPRESSION")
+TABLE = f"mstconfig -d {CARD} -e q {' '.join(NAMES)}"
+HAS_NOT = "settings of group 0x"
+"""mstconfig reads settings of the boot ROM whether the card says that it has them or not."""
+
+
+@pytest.fixture(scope="module")
+def lab() -> Iterator[Machines]:
+    name = f"test-{os.getpid()}-mlx5fw"
+    with mlx5_lab(name, "alpha", wiring="switch", mstflint=True) as lab:
+        yield lab
+
+
+def table(host: Machine) -> dict[str, tuple[str, str, str]]:
+    """Default, current and next boot of the settings, as our own parser reads the real tool."""
+    section = Section("mstconfig", CARD, sh(host, TABLE), "", 0)
+    settings = Firmware.parse(Capture([section], complete=True)).cards[CARD].settings
+    assert isinstance(settings, Known)
+    found = {}
+    for name in NAMES:
+        one = settings.value[name]
+        cells = [
+            cell.value
+            for cell in (one.default, one.current, one.next_boot)
+            if isinstance(cell, Known)
+        ]
+        found[name] = (cells[0], cells[1], cells[2])
+    return found
+
+
+def change(host: Machine, run: Path, *words: str) -> None:
+    where = f"ssh://{host.state.destination}"
+    done = wirespeed(
+        "firmware",
+        where,
+        "--port",
+        CARD,
+        "--run",
+        str(run),
+        "--apply",
+        "--yes",
+        "--allow-firmware",
+        *words,
+        timeout_s=600,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_mlx5_settings_are_stored_in_force_after_a_boot_and_put_back(lab: Machines, tmp_path: Path):
+    alpha, run = lab.hosts["alpha"], tmp_path / "run"
+    assert sh(alpha, TOTAL) == "8"
+    said = sh(alpha, f"mstflint -d {CARD} -qq query")
+    assert "FW Version:            16.35.4030" in said
+    assert "PSID:                  WSP_MODEL_00001" in said
+
+    change(alpha, run, "--set", "NUM_OF_VFS=4", "--set", "CQE_COMPRESSION=AGGRESSIVE")
+    stored = {
+        "NUM_OF_VFS": ("8", "8", "4"),
+        "CQE_COMPRESSION": ("BALANCED(0)", "BALANCED(0)", "AGGRESSIVE(1)"),
+    }
+    assert table(alpha) == stored
+    assert sh(alpha, TOTAL) == "8"
+    # The tool and the model refuse what the card cannot.
+    assert "larger than maximum allowed 8" in sh(
+        alpha, f"mstconfig -d {CARD} -y set NUM_OF_VFS=16 || :"
+    )
+    assert table(alpha) == stored
+
+    with SshSession(Remote(alpha.state.destination, alpha.state.destination)) as session:
+        control = PosixControl("alpha", session)
+        control.reboot(control.boot_id())
+    assert table(alpha) == {
+        "NUM_OF_VFS": ("8", "4", "4"),
+        "CQE_COMPRESSION": ("BALANCED(0)", "AGGRESSIVE(1)", "AGGRESSIVE(1)"),
+    }
+    assert sh(alpha, TOTAL) == "4"
+    assert "rror" in sh(
+        alpha, f"echo 5 >/sys/bus/pci/devices/{CARD}/sriov_numvfs 2>&1 || echo error"
+    )
+
+    undone = wirespeed("undo", str(run), timeout_s=600)
+    assert undone.returncode == 0, undone.stdout + undone.stderr
+    assert table(alpha)["NUM_OF_VFS"] == ("8", "4", "8")
+    assert {
+        line.partition(": PF ")[2][: len(HAS_NOT)] for line in refused(lab, "alpha").splitlines()
+    } <= {HAS_NOT}
+
+
+@pytest.mark.rare
+def test_mlx5_a_reset_of_the_card_brings_what_waits(lab: Machines):
+    """By mstfwreset, which unbinds the driver and takes the link down; no other port goes down."""
+    alpha = lab.hosts["alpha"]
+    sh(alpha, f"mstconfig -d {CARD} -y set NUM_OF_VFS=2 CQE_COMPRESSION=0")
+    assert table(alpha)["NUM_OF_VFS"][1:] != ("2", "2")
+    done = alpha.run(["mstfwreset", "-d", CARD, "-y", "reset"], timeout_s=240)
+    assert done.returncode == 0 and "FW was loaded successfully" in done.output, done.output
+    assert table(alpha) == {
+        "NUM_OF_VFS": ("8", "2", "2"),
+        "CQE_COMPRESSION": ("BALANCED(0)", "BALANCED(0)", "BALANCED(0)"),
+    }
+    assert sh(alpha, f"basename $(readlink /sys/bus/pci/devices/{CARD}/driver)") == "mlx5_core"
