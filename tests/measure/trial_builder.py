@@ -14,7 +14,7 @@ TSC_HZ = 2_000_000_000
 
 
 def ports(**counts: int) -> tuple[PortCounters, ...]:
-    names = PortCounters.model_fields.keys() - {"port"}
+    names = PortCounters.model_fields.keys() - {"port", "discards"}
     return (PortCounters(port=0, **(dict.fromkeys(names, 0) | counts)),)
 
 
