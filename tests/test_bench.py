@@ -56,6 +56,10 @@ PROMISED = {
     "plan_2_hosts": (15.0, "lower"),
     "plan_1000_hosts": (20.0, "lower"),
     "plan_1000_memory": (5.0, "lower"),
+    "fleet_10000_growth": (11.0, "lower"),
+    "fleet_10000_cpu": (1.0, "lower"),
+    "fleet_10000_memory": (1.0, "lower"),
+    "fleet_10000_page": (1.0, "lower"),
     "apply_round_trips": (1.0, "lower"),
 }
 """What is promised of speed."""

@@ -12,6 +12,7 @@ from pathlib import Path
 from bench_core import generate, ring
 from bench_doctor import doctor
 from bench_figures import Result, Unmeasured, as_json, missed
+from bench_fleet import fleet
 from bench_goals import GOALS
 from bench_ovs import open_vswitch
 from bench_page import markdown
@@ -26,7 +27,17 @@ from wirespeed.host.procfs import describe_machine
 from wirespeed.model.error import WirespeedError
 
 ROOT = Path(__file__).parent.parent
-PARTS = (generate, ring, through_memif, open_vswitch, searches, start_and_memory, doctor, plan)
+PARTS = (
+    generate,
+    ring,
+    through_memif,
+    open_vswitch,
+    searches,
+    start_and_memory,
+    doctor,
+    plan,
+    fleet,
+)
 
 
 def measure() -> list[Result]:

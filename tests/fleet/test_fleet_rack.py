@@ -3,27 +3,15 @@
 import re
 
 import pytest
+from fleet_base import base
 
-from described.healthy import kinds
-from described.host import capture_of
-from fleet_rack import CABLES, PLANTED, Judge, has, host_of, name_of, traits_of
+from fleet_rack import PLANTED, Judge, has, host_of, name_of, traits_of
 from wirespeed.fleet.judge import fleet_of
 from wirespeed.fleet.records import Fleet, HostState
 from wirespeed.host.workers import each_of_many
 from wirespeed.model.question import Question
 
 HOSTS = 1000
-MODULE = f"""\
-\tIdentifier                                : 0x11 (QSFP28)
-\tVendor name                               : Mellanox
-\tVendor PN                                 : {CABLES[0]}
-"""
-
-
-def base() -> str:
-    host = kinds()["epyc_200g"]()
-    host.answer("ethtool -m enp65s0np0", MODULE)
-    return capture_of(host)
 
 
 @pytest.fixture(name="fleet", scope="module")
