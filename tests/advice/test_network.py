@@ -46,6 +46,8 @@ def test_forty_hosts_take_spines():
     assert list(found) == ["spine and leaf, 1:1", "spine and leaf, 3:1"]
     assert "10 switches" in found["spine and leaf, 1:1"]
     assert "6 leaves in pairs, 4 spines" in found["spine and leaf, 1:1"]
+    # 80 ports of hosts on 6 leaves, and 16 uplinks of each.
+    assert "30 of 32 ports in use" in found["spine and leaf, 1:1"]
     # 3:1: 24 and 8 ports; 2 pairs, 32 uplinks, 2 spines.
     assert "4 leaves in pairs, 2 spines" in found["spine and leaf, 3:1"]
     assert "6 switches" in found["spine and leaf, 3:1"]

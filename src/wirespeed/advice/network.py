@@ -121,7 +121,8 @@ def _spine_and_leaf(asked: Asked, down: int, up: int) -> Layout | None:
     if spines is None:
         return None
     return Layout(
-        f"spine and leaf, {down}:{up}", leaves + spines, uplinks, asked.switch_ports,
+        f"spine and leaf, {down}:{up}", leaves + spines, uplinks,
+        max(-(-asked.a_side * 2 // leaves) + to_spines, uplinks // spines),
         min(1.0, to_spines / to_hosts),
         f"{leaves} leaves in pairs, {spines} spines; a spine that fails takes 1/{spines} of what "
         "goes between leaves",

@@ -8,7 +8,7 @@ from wirespeed.facts.json_text import JsonObject, field, json_of, object_in
 from wirespeed.facts.ports import Ports
 from wirespeed.model.capture import Capture
 from wirespeed.model.fact import Fact
-from wirespeed.model.observed import Absent, Known, Observed, Unreadable, read_as
+from wirespeed.model.observed import Absent, Known, Observed, read_as
 
 BER = re.compile(r"(\d{1,3}(?:\.\d{1,3})?)[eE]-(\d{1,3})")
 BIN = re.compile(r"Bin (\d{1,2})")
@@ -100,9 +100,9 @@ def _worst_block(capture: Capture, address: str) -> Observed[int]:
         if match is None or not isinstance(values, list) or len(values) != 2:
             continue
         count = str(values[1])
-        if not (count.isascii() and count.isdecimal() and len(count) <= MAX_DIGITS):
-            return Unreadable(f"bin {match[1]}: {count[:40]!r} is not a count", source)
-        filled += [int(match[1])] if int(count) else []
+        # Of an anonymous capture the long counts, of the first bins, are no numbers any more.
+        is_count = count.isascii() and count.isdecimal() and len(count) <= MAX_DIGITS
+        filled += [int(match[1])] if is_count and int(count) else []
     return Known(max(filled), source) if filled else Absent(source, "no histogram")
 
 
