@@ -5,9 +5,11 @@ import random
 
 import pytest
 from simulated_bed import SimulatedBed, Window
+from trial_builder import ports
 
 from wirespeed.measure.bench.trial_maker import BeyondTesterError, TrialMaker, TrialSettings
 from wirespeed.measure.bench.windowed import LONGEST_S
+from wirespeed.measure.bench.windowed_sum import sum_ports
 from wirespeed.measure.search.search import Goal, search
 from wirespeed.model.error import MeasurementError
 from wirespeed.model.trial import FrameMix, Trial
@@ -318,3 +320,11 @@ def test_one_window_that_a_machine_makes_late_is_no_failed_load():
     assert windows.late_frames > 0
     assert sample.missing_frames == 0
     assert sample.measured_seconds > SECONDS + 0.0009
+
+
+def test_what_a_card_threw_away_is_added_up_by_name_over_the_windows():
+    first, second, third = (ports()[0].model_copy(update={"discards": names}) for names in (
+        {"rx_prio3_buf_discard_packets": 7}, {}, {"rx_prio3_buf_discard_packets": 2, "rx_crc": 1},
+    ))  # fmt: skip
+    (port,) = sum_ports([(first,), (second,), (third,)])
+    assert port.discards == {"rx_prio3_buf_discard_packets": 9, "rx_crc": 1}

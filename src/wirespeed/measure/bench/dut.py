@@ -126,7 +126,7 @@ def _minus(after: int | None, before: int | None) -> int | None:
 
 
 def _ports_minus(after: PortCounters, before: PortCounters) -> PortCounters:
-    counts = before.model_dump(exclude={"port"})
+    counts = before.model_dump(exclude={"port", "discards"})
     return PortCounters(
         port=after.port, **{name: getattr(after, name) - old for name, old in counts.items()}
     )

@@ -1,5 +1,6 @@
 """The counts of several windows as those of one trial: sums where they add up. Pure."""
 
+from collections import Counter
 from collections.abc import Sequence
 
 from wirespeed.measure.bench.testbed import BedTrial
@@ -26,9 +27,13 @@ def sum_ports(windows: Sequence[tuple[PortCounters, ...]]) -> tuple[PortCounters
     """Add up the counters of each port; none if a window lacks one."""
     if len({tuple(p.port for p in ports) for ports in windows}) != 1:
         return ()
-    names = PortCounters.model_fields.keys() - {"port"}
+    names = PortCounters.model_fields.keys() - {"port", "discards"}
     return tuple(
-        PortCounters(port=same[0].port, **{n: sum(getattr(p, n) for p in same) for n in names})
+        PortCounters(
+            port=same[0].port,
+            discards=dict(sum((Counter(p.discards) for p in same), Counter())),
+            **{n: sum(getattr(p, n) for p in same) for n in names},
+        )
         for same in zip(*windows, strict=True)
     )
 
