@@ -12,7 +12,7 @@ from wirespeed.model.trial import PortCounters
 
 
 def port(number: int = 0, **counts: int) -> PortCounters:
-    names = PortCounters.model_fields.keys() - {"port"}
+    names = PortCounters.model_fields.keys() - {"port", "discards"}
     return PortCounters(port=number, **{name: counts.get(name, 0) for name in names})
 
 

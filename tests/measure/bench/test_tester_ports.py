@@ -8,6 +8,7 @@ import pytest
 from wirespeed.host.folder import PrivateFolder
 from wirespeed.host.procfs import usable_cpus
 from wirespeed.measure.bench.cores_needed import LINES, Line, cores_needed
+from wirespeed.measure.bench.dut import DutCounters, difference
 from wirespeed.measure.bench.eal_side import EalSide
 from wirespeed.measure.bench.tester import Tester
 from wirespeed.measure.bench.tester_ports import Holding, deal, memory_mib, open_request, peers
@@ -17,7 +18,8 @@ from wirespeed.measure.bench.tester_protocol import (
     StreamRequest,
     TrialRequest,
 )
-from wirespeed.model.trial import FrameMix, FrameShare
+from wirespeed.measure.bench.windowed_sum import sum_ports
+from wirespeed.model.trial import FrameMix, FrameShare, PortCounters
 
 MAC, OTHER = "02:00:00:00:00:02", "02:00:00:00:00:03"
 
@@ -158,3 +160,13 @@ def test_counts_are_exact_over_queues_of_memif_both_ways_on_two_cores(folder: Pa
     wire = f"id=0,socket={folder}/m,socket-abstract=no"
     devices = (f"net_memif0,role=server,{wire}", f"net_memif1,role=client,{wire}")
     assert_exact(run(folder, devices, queues, ((0, 1), (1, 0))), queues)
+
+
+def test_discards_are_added_over_windows_and_a_forwarder_has_none():
+    counts = dict.fromkeys(PortCounters.model_fields.keys() - {"discards"}, 0)
+    one = PortCounters(**counts, discards={"rx_phy_crc_errors": 2})
+    other = PortCounters(**counts, discards={"rx_phy_crc_errors": 3, "rx_phy_discard_packets": 1})
+    (added,) = sum_ports([(one,), (other,)])
+    assert added.discards == {"rx_phy_crc_errors": 5, "rx_phy_discard_packets": 1}
+    read = difference(DutCounters(ports=(one,)), DutCounters(ports=(other,)))
+    assert [port.discards for port in read.ports] == [{}]

@@ -46,7 +46,7 @@ def sum_latency(windows: Sequence[Latency]) -> Latency | None:
     if not windows:
         return None
     highest = {
-        name: max(getattr(latency, name) for latency in windows)
+        name: max((v for one in windows if (v := getattr(one, name)) is not None), default=None)
         for name in Latency.model_fields
         if name.startswith("latency_ns_")
     }
