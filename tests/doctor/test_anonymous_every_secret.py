@@ -35,6 +35,7 @@ NUMBERS = {
     "esxi-uplink esxi-version esxi-vmx switch-kind switch-seconds":
         "numbers, addresses, and words of the kernel, of ESXi and of makers",
     "driver-installed driver-log driver-package module-messages mlxlink mstconfig interrupts "
+    "mlxlink-fec mlnx-qos dcb-pfc dcb-app firmware-vfs "
     "ovs-upcall "
     "ethtool ethtool-S ethtool-a ethtool-channels ethtool-coalescing ethtool-features ethtool-fec "
     "ethtool-i ethtool-m ethtool-private-flags ethtool-rings ethtool-rss ethtool-udp-hash":
