@@ -62,15 +62,19 @@ void frame_write(uint8_t head[64], const struct frame_address *address,
 	memcpy(head + 6, address->src, 6);
 	put16be(head + 12, RTE_ETHER_TYPE_IPV4);
 
-	/* RFC 2544 appendix C.2.2: 198.18.0.0/15 is set aside for benchmarks. */
+	/*
+	 * RFC 2544 appendix C.2.2: 198.18.0.0/15 is set aside for benchmarks. Every other stream
+	 * goes the opposite way, so that a router can send each out of a port of its own.
+	 */
+	const uint8_t from = 18 + f->stream % 2, to = 19 - f->stream % 2;
 	uint8_t *ip = head + FRAME_OFF_IP;
 	ip[0] = RTE_IPV4_VHL_DEF;
 	put16be(ip + 2, (uint16_t)(mbuf_bytes - FRAME_OFF_IP));
 	put16be(ip + 6, RTE_IPV4_HDR_DF_FLAG);
 	ip[8] = 64;
 	ip[9] = IPPROTO_UDP;
-	ip[12] = 198, ip[13] = 18, put16be(ip + 14, (uint16_t)f->flow);
-	ip[16] = 198, ip[17] = 19, put16be(ip + 18, (uint16_t)~f->flow);
+	ip[12] = 198, ip[13] = from, put16be(ip + 14, (uint16_t)f->flow);
+	ip[16] = 198, ip[17] = to, put16be(ip + 18, (uint16_t)~f->flow);
 	ip_checksum_write(ip);
 
 	uint8_t *udp = head + FRAME_OFF_UDP;

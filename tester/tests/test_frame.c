@@ -96,6 +96,25 @@ static void flows_differ_in_their_addresses(void)
 	free(seen);
 }
 
+/* A router tells two streams apart by the networks of their destinations, for every flow. */
+static void every_other_stream_has_the_networks_exchanged(void)
+{
+	for (unsigned int i = 0; i < sizeof(edges) / sizeof(edges[0]); i++)
+		for (unsigned int stream = 0; stream < 4; stream++) {
+			const struct frame_fields f = {.flow = edges[i],
+						       .stream = (uint8_t)stream};
+			uint8_t head[64];
+			frame_write(head, &address, &f, 60);
+			CHECK_EQUAL(head[27], stream % 2 ? 19 : 18, "source of stream %u", stream);
+			CHECK_EQUAL(head[31], stream % 2 ? 18 : 19, "destination of stream %u",
+				    stream);
+			CHECK_EQUAL(head[28] << 8 | head[29], edges[i] & 0xffff, "flow %u",
+				    edges[i]);
+			CHECK_EQUAL(head[32] << 8 | head[33], ~edges[i] & 0xffff, "flow %u",
+				    edges[i]);
+		}
+}
+
 /* The CRC is made by pieces in the hot path; here from the polynomial, bit by bit (Castagnoli). */
 static void the_crc_is_crc32c_with_a_salt(void)
 {
@@ -135,6 +154,7 @@ int main(void)
 	frames_by_xor_are_frames_by_hand(8192, 20000);
 	frames_by_xor_are_frames_by_hand(FRAME_FLOWS_MAX, 20000);
 	flows_differ_in_their_addresses();
+	every_other_stream_has_the_networks_exchanged();
 	the_crc_is_crc32c_with_a_salt();
 	zeros_are_no_frame();
 	return check_end();

@@ -174,6 +174,7 @@ def cores(tester: str) -> dict[str, Any]:
 
 
 PAGES = {"hugepages": {"count": 512}}
+THREE = [*PORTS, "0000:03:00.0"]
 
 
 @pytest.mark.parametrize(
@@ -197,8 +198,19 @@ PAGES = {"hugepages": {"count": 512}}
             "no word of it is {eal}",
         ),
         (
-            {"dpdk": {**PAGES, "forwarder": "l3fwd-lpm", "bidirectional": True}},
-            "all flows leave by one port",
+            {"dpdk": {**PAGES, "forwarder": "l3fwd-em", "bidirectional": True}},
+            "its rules are of one stream",
+        ),
+        (
+            {"dpdk": {**PAGES, "forwarder": "l3fwd-em", "way_back": "same"}},
+            "its rules are of one stream",
+        ),
+        (
+            {
+                **ports(THREE, THREE),
+                "dpdk": {**PAGES, "forwarder": "l3fwd-lpm", "way_back": "same"},
+            },
+            "its routes tell two ports apart, there are 3",
         ),
         ({"networks": {"a": {"segment": 1, "subnet": "10.0.0.0/24", "mtu": 1500}}}, "networks"),
     ],

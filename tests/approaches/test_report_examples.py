@@ -1,8 +1,10 @@
-"""Tests 2, 3 and 4 of the published report as specs, planned line by line on a described host.
+"""The published report's six tests as specs, planned line by line on described hosts.
 
-What is expected stands in the report's tables 6, 9 and 12, word for word.
+What is expected stands in the report's tables 3, 6, 9, 12, 15 and 18, word for word.
 """
 
+import json
+import re
 from pathlib import Path
 
 import pytest
@@ -11,16 +13,25 @@ from wirespeed.apply.spec_file import parse_spec
 from wirespeed.approaches.dpdk import boot_parameters, dpdk
 from wirespeed.measure.bench.eal_side import EalSide
 from wirespeed.measure.bench.far_dut import l3fwd_options
+from wirespeed.measure.bench.l3fwd import rules_of
 from wirespeed.measure.bench.testpmd import Ports, argv
-from wirespeed.model.capture import parse_capture
+from wirespeed.measure.bench.two_hosts_bed import End, TwoHosts
+from wirespeed.model.capture import Capture, Section, parse_capture
 from wirespeed.model.fact import HostFacts
 from wirespeed.model.spec.dpdk import Role
-from wirespeed.model.spec.members import Dpdk
+from wirespeed.model.spec.members import Dpdk, Esxi
 from wirespeed.model.step import Step
+from wirespeed.platforms.esxi.approach import esxi
+from wirespeed.platforms.esxi.steps.esxi_guest import EsxiGuest
+from wirespeed.platforms.esxi.steps.esxi_module_parameters import EsxiModuleParameters
+from wirespeed.runs.measure_dpdk import far_dut_of, plan_of, streams_of
 
 EXAMPLES = Path(__file__).parent.parent.parent / "examples"
 CPUS = "/sys/devices/system"
 BOOT = {
+    1: "isolcpus=24-47 intel_idle.max_cstate=0 processor.max_cstate=0 intel_pstate=disable "
+    "nohz_full=24-47 rcu_nocbs=24-47 rcu_nocb_poll default_hugepagesz=1G hugepagesz=1G "
+    "hugepages=64 audit=0 nosoftlockup",
     2: "isolcpus=0-23 intel_idle.max_cstate=0 processor.max_cstate=0 intel_pstate=disable "
     "nohz_full=0-23 rcu_nocbs=0-23 rcu_nocb_poll default_hugepagesz=1G hugepagesz=1G hugepages=64 "
     "audit=0 nosoftlockup",
@@ -30,10 +41,30 @@ BOOT = {
     4: "isolcpus=24-47 intel_idle.max_cstate=0 processor.max_cstate=0 intel_pstate=disable "
     "nohz_full=24-47 rcu_nocbs=24-47 rcu_nocb_poll default_hugepagesz=1G hugepagesz=1G "
     "hugepages=64 audit=0 nosoftlockup",
+    5: "isolcpus=0-22 intel_idle.max_cstate=0 processor.max_cstate=0 intel_pstate=disable "
+    "idle=poll nohz_full=0-22 rcu_nocbs=0-22 rcu_nocb_poll default_hugepagesz=1G hugepagesz=1G "
+    "hugepages=16 nosoftlockup",
+    6: "isolcpus=0-17 intel_idle.max_cstate=0 processor.max_cstate=0 intel_pstate=disable "
+    "idle=poll nohz_full=0-17 rcu_nocbs=0-17 rcu_nocb_poll default_hugepagesz=1G hugepagesz=1G "
+    "hugepages=16 nosoftlockup",
 }
-MASK = {2: range(36, 48), 3: [44], 4: [37]}
-"""CPUs that forward. Of test 2, those of --config; of 3 and 4, the mask without its first CPU
-or its last, which is testpmd's own: 0x110000000000 and 0x3000000000."""
+IN_A_GUEST = (5, 6)
+CPU_COUNT = {1: 48, 2: 48, 3: 48, 4: 48, 5: 23, 6: 23}
+MASK = {3: [44], 4: [37]}
+"""CPUs that forward: the mask without its first CPU or its last, which is testpmd's own:
+0x110000000000 and 0x3000000000."""
+CONFIG = {
+    1: "(0,0,47),(0,1,46),(0,2,45),(0,3,44),(1,0,43),(1,1,42),(1,2,41),(1,3,40)",
+    2: "(0,0,47),(0,1,46),(0,2,45),(0,3,44),(0,4,43),(0,5,42),(0,6,41),(0,7,40),(0,8,39),"
+    "(0,9,38),(0,10,37),(0,11,36)",
+    5: "(0,0,21),(0,1,20),(0,2,19),(0,3,18),(1,0,17),(1,1,16),(1,2,15),(1,3,14)",
+    6: "(0,0,21),(0,1,20),(0,2,19),(0,3,18),(0,4,17),(0,5,16),(0,6,15),(0,7,14),(0,8,13),"
+    "(0,9,12),(0,10,11),(0,11,10)",
+}
+"""Of l3fwd: port, queue and CPU of each."""
+DESCRIPTORS = {1: 4096, 2: 2048, 5: 2048, 6: 2048}
+ETH_DEST = ("00:52:11:22:33:10", "00:52:11:22:33:20")
+LINK_GBPS = {1: 25, 2: 100, 5: 25, 6: 100}
 
 
 def example(number: int) -> Dpdk:
@@ -43,34 +74,36 @@ def example(number: int) -> Dpdk:
     return found
 
 
-def host(ports: tuple[str, ...]) -> HostFacts:
-    """RHEL 7.4, kernel 3.10, 48 CPUs on two nodes."""
+def host(ports: tuple[str, ...], cpus: int = 48) -> HostFacts:
+    """RHEL 7.4, kernel 3.10, one node."""
     lines = ["wirespeed-capture 1 case", "case begin ports -"]
     for number, address in enumerate(ports):
         at = f"device=/sys/devices/pci0000:00/{address}"
         lines.append(f"ens{number + 1} driver=mlx5_core physfn= port= {at}")
-    lines += ["", "case end 0", "case begin cpu -", f"{CPUS}/cpu/online:0-47"]
-    lines += [f"{CPUS}/node/node0/cpulist:0-47", "", "case end 0", "case begin kernel -"]
+    lines += ["", "case end 0", "case begin cpu -", f"{CPUS}/cpu/online:0-{cpus - 1}"]
+    lines += [f"{CPUS}/node/node0/cpulist:0-{cpus - 1}", "", "case end 0", "case begin kernel -"]
     lines += ["/proc/sys/kernel/osrelease:3.10.0-693.el7.x86_64"]
     lines += ['/etc/os-release:PRETTY_NAME="Red Hat Enterprise Linux Server 7.4 (Maipo)"']
     lines += ["", "case end 0", "case begin boot-loader -", "grub", "", "case end 0"]
     return HostFacts("dut", parse_capture("\n".join([*lines, "case done", ""]), "dut"))
 
 
-def steps(spec: Dpdk) -> list[Step]:
-    return [one.step for one in dpdk(spec, "dut", host(spec.hosts["dut"].ports))]
+def steps(spec: Dpdk, facts: HostFacts) -> list[Step]:
+    return [one.step for one in dpdk(spec, spec.host_of(Role.DUT), facts)]
 
 
 @pytest.mark.parametrize("number", BOOT)
 def test_the_plan_has_every_line_of_the_reports_settings(number: int):
     spec = example(number)
-    facts = host(spec.hosts["dut"].ports)
-    assert " ".join(boot_parameters(spec, "dut", facts)) == BOOT[number]
-    said = {one.model_dump()["step"]: one.model_dump() for one in steps(spec)}
+    dut = spec.host_of(Role.DUT)
+    facts = host(spec.hosts[dut].ports, CPU_COUNT[number])
+    assert " ".join(boot_parameters(spec, dut, facts)) == BOOT[number]
+    planned = steps(spec, facts)
+    said = {one.model_dump()["step"]: one.model_dump() for one in planned}
     assert " ".join(said["kernel_arguments"]["parameters"]) == BOOT[number]
     sysctls = {
         one.model_dump()["name"]: one.model_dump()["value"]
-        for one in steps(spec)
+        for one in planned
         if one.model_dump()["step"] == "sysctl"
     }
     assert sysctls == {
@@ -78,10 +111,15 @@ def test_the_plan_has_every_line_of_the_reports_settings(number: int):
         "vm.swappiness": "0",
         "kernel.sched_rt_runtime_us": "-1",
     }
-    assert (said["pause"]["rx"], said["pause"]["tx"]) == (False, False)
     assert said["irqbalance"]["is_running"] is False
-    assert said["read_request"]["max_read_request_bytes"] == 1024
-    assert (said["hugepages"]["page_kib"], said["hugepages"]["count"]) == (1 << 20, 64)
+    if number in IN_A_GUEST:
+        # Both are the port's own, and the guest has a VF of it.
+        assert not {"pause", "read_request"} & said.keys()
+    else:
+        assert (said["pause"]["rx"], said["pause"]["tx"]) == (False, False)
+        assert said["read_request"]["max_read_request_bytes"] == 1024
+    pages = int(BOOT[number].partition("hugepages=")[2].split()[0])
+    assert (said["hugepages"]["page_kib"], said["hugepages"]["count"]) == (1 << 20, pages)
     assert "dpdk_port" not in said
     assert spec.dpdk.environment == {"MLX5_SHUT_UP_BF": "1"}
 
@@ -89,7 +127,7 @@ def test_the_plan_has_every_line_of_the_reports_settings(number: int):
 def side(spec: Dpdk) -> EalSide:
     cores = spec.hosts[spec.host_of(Role.DUT)].cores or ""
     return EalSide(
-        devices=spec.hosts["dut"].ports,
+        devices=spec.hosts[spec.host_of(Role.DUT)].ports,
         file_prefix="dut",
         runtime_folder=Path("/run"),
         memory_mib=spec.dpdk.memory_mib,
@@ -99,17 +137,99 @@ def side(spec: Dpdk) -> EalSide:
     )
 
 
-def test_l3fwd_has_the_reports_queues_each_on_a_core_of_its_own():
-    spec = example(2)
-    setup = Ports(count=1, queues=spec.dpdk.queues, same=True, rx_descriptors=2048)
-    options = l3fwd_options(side(spec), "lpm", setup, ["a", "b"])
+def ends(spec: Dpdk) -> TwoHosts:
+    """Both hosts; the tester's ports have the addresses that the report's IXIA has."""
+    shared = {"reach": "ssh://host", "control_cpu": 0, "worker_cpus": (1,), "memory_mib": 1024}
+    dut = spec.hosts[spec.host_of(Role.DUT)].ports
+    tester = spec.hosts[spec.host_of(Role.TESTER)].ports
+    macs = ETH_DEST[: len(tester)]
+    return TwoHosts(
+        tester=End(devices=tester, macs=macs, **shared),
+        dut=End(devices=dut, macs=macs, **shared),
+        streams=streams_of(spec),
+        frame_bytes_max=1518,
+    )
+
+
+def queues_of(config: str) -> list[tuple[str, str, str]]:
+    """Port, queue and lcore of each."""
+    return re.findall(r"\((\d+),(\d+),(\d+)\)", config)
+
+
+@pytest.mark.parametrize("number", CONFIG)
+def test_l3fwd_has_the_reports_queues_each_on_a_core_of_its_own(number: int):
+    spec = example(number)
+    wanted = far_dut_of(spec, ends(spec))
+    options = l3fwd_options(side(spec), "lpm", wanted.ports, ["a", "b"])
     lcores = dict(pair.split("@") for pair in options[0].removeprefix("--lcores=").split(","))
     (config,) = (one for one in options if one.startswith("--config="))
-    queues = [one.split(",") for one in config.removeprefix("--config=(")[:-1].split("),(")]
-    assert [(port, queue) for port, queue, _ in queues] == [("0", str(n)) for n in range(12)]
-    assert {int(lcores[lcore]) for _, _, lcore in queues} == set(MASK[2])
-    assert (spec.dpdk.rx_descriptors, spec.dpdk.tx_descriptors) == (2048, 2048)
-    assert spec.dpdk.devargs == "mprq_en=1"
+    ours, report = queues_of(config), queues_of(CONFIG[number])
+    assert [one[:2] for one in ours] == [one[:2] for one in report]
+    assert sorted(lcores[lcore] for _, _, lcore in ours) == sorted(cpu for _, _, cpu in report)
+    ports = int(report[-1][0]) + 1
+    assert options[options.index("-p") + 1] == hex((1 << ports) - 1)
+    addresses = [one for one in options if one.startswith("--eth-dest=")]
+    assert addresses == [f"--eth-dest={port},{ETH_DEST[port]}" for port in range(ports)]
+    rings = DESCRIPTORS[number]
+    assert {f"--rx-queue-size={rings}", f"--tx-queue-size={rings}", "-P"} <= set(options)
+    assert (spec.dpdk.devargs, spec.dpdk.memory_mib) == ("mprq_en=1", 8192)
+
+
+@pytest.mark.parametrize("number", CONFIG)
+def test_l3fwd_sends_each_ports_frames_back_by_that_port(number: int):
+    spec = example(number)
+    wanted = far_dut_of(spec, ends(spec))
+    ports = range(len(ends(spec).dut.devices))
+    assert streams_of(spec) == tuple((port, port) for port in ports)
+    ipv4, _ = rules_of("lpm", wanted.flows, *wanted.ways)
+    out = {tuple(rule.split()) for rule in ipv4.splitlines()}
+    # The first stream goes to 198.19.0.0/16, the second to 198.18.0.0/16: test_frame.c.
+    networks = ("198.19", "198.18")[: len(ports)]
+    due = {(f"R{networks[port]}.{n}.0/24", str(port)) for port in ports for n in range(256)}
+    assert out == due
+
+
+@pytest.mark.parametrize("number", CONFIG)
+def test_the_searches_are_the_reports_sizes_flows_and_seconds(number: int):
+    spec = example(number)
+    asked = spec.measure.rfc2544
+    assert asked is not None
+    plan = plan_of(spec, asked)
+    sizes = [mix.shares[0].frame_bytes for mix in plan.mixes]
+    assert sizes == [64, 128, 256, 512, 1024, 1280, 1518]
+    assert (plan.flows, plan.confirm_seconds) == (8192, 60)
+    ports = len(ends(spec).dut.devices)
+    assert plan.link_bps == LINK_GBPS[number] * 10**9 * ports
+
+
+def test_the_esxi_host_of_test_5_gets_the_drivers_parameters_and_its_guest_cores_and_memory():
+    path = EXAMPLES / "report-test-5-esxi.yaml"
+    spec = parse_spec(path.read_text(), path.name)
+    assert isinstance(spec, Esxi)
+    ports = spec.hosts["vmhost"].ports
+    (driver,) = (one.step for one in esxi(spec, "vmhost", esxi_by_shell(ports)))
+    (guest,) = (one.step for one in esxi(spec, "vmhost-api", esxi_by_api(ports)))
+    assert isinstance(driver, EsxiModuleParameters)
+    assert driver.parameters == {"max_vfs": "1,1,1,1,1,1,1", "supported_num_ports": "8"}
+    affinity = ",".join(str(cpu) for cpu in range(25, 48))
+    assert guest == EsxiGuest(number="7", reserve_memory=True, affinity=affinity, numa_node=1)
+
+
+def esxi_by_shell(ports: tuple[str, ...]) -> HostFacts:
+    rows = [{"Name": f"vmnic{n}", "PCIDevice": p, "Driver": "x"} for n, p in enumerate(ports)]
+    section = Section("esxi-ports", "", json.dumps(rows), "", 0)
+    return HostFacts("vmhost", Capture([section], complete=True))
+
+
+def esxi_by_api(ports: tuple[str, ...]) -> HostFacts:
+    said = {
+        "version": "6.5.0",
+        "pnic": [{"device": f"vmnic{n}", "pci": p, "driver": "x"} for n, p in enumerate(ports)],
+        "cpu": {"cores": 48, "threads": 48, "numaNodes": 2},
+        "guests": {"7": {"hardware.memoryMB": 32768, "powerState": "poweredOff"}},
+    }
+    section = Section("vsphere", "", json.dumps(said), "", 0)
+    return HostFacts("vmhost-api", Capture([section], complete=True))
 
 
 @pytest.mark.parametrize("number", [3, 4])

@@ -190,6 +190,8 @@ def far_dut_of(spec: Dpdk, hosts: TwoHosts) -> FarDut:
         ),
         burst=wanted.burst,
         flows=asked.flows,
+        # Its port N is cabled to the tester's.
+        ways=tuple(due_at for _, due_at in streams_of(spec)),
     )
 
 

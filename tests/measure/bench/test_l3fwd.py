@@ -57,6 +57,18 @@ def test_lpm_routes_cover_every_flow_once():
         assert sum(destination in network for network in networks) == 1
 
 
+def test_lpm_routes_of_two_streams_are_of_two_networks_and_ports():
+    rules = [line.removeprefix("R").split() for line in lpm_ipv4(0, 1).splitlines()]
+    routes = [(IPv4Network(network), port) for network, port in rules]
+    assert len(routes) == 512  # of the 1024 that l3fwd holds
+    for flow in (0, 1, 8191, 65535, 70000, MAX_FLOWS - 1):
+        there = flow_addresses(flow)
+        # The second stream's networks are exchanged: tester/tests/test_frame.c.
+        ways = {"0": there.destination, "1": there.source}
+        for port, destination in ways.items():
+            assert [out for net, out in routes if destination in net] == [port]
+
+
 def test_em_rules_are_destination_first():
     first, second = em_ipv4(2).splitlines()
     assert first == f"R198.19.255.255 198.18.0.0 {0xD000} {0xC000} 0x11 0"

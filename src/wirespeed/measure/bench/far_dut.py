@@ -38,6 +38,8 @@ class FarDut(Frozen):
     ports: Ports = Ports()
     burst: int = 32
     flows: int = 1
+    ways: tuple[int, ...] = (0,)
+    """The port that each of the tester's streams is to leave by."""
 
 
 def start_far_dut(place: FarHost, wanted: FarDut, end: End) -> Dut:
@@ -70,14 +72,14 @@ def start_far_dut(place: FarHost, wanted: FarDut, end: End) -> Dut:
             telemetry=telemetry,
         )
     if kind == "l3fwd":
-        rules = rules_of(mode, wanted.flows, wanted.ports.count - 1)
+        rules = rules_of(mode, wanted.flows, *wanted.ways)
         place.send(dict(zip(RULES, rules, strict=True)))
         return FarL3fwd(program, side, mode, wanted, telemetry)
     return FarCommand(side, wanted, telemetry)
 
 
 class FarL3fwd(DpdkDut):
-    """See `Dut`, and `L3fwd`. Frames leave by the last port, whichever they came in by."""
+    """See `Dut`, and `L3fwd`. Each stream of the tester leaves by the port of its routes."""
 
     def __init__(
         self, program: str, side: EalSide, lookup: str, wanted: FarDut, telemetry: Telemetry

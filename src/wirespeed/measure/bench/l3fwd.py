@@ -28,11 +28,11 @@ WAITING = re.compile(r"^Port 0: softly parse packet type info")
 FORWARDING = re.compile(r"^Port 0 [Ll]ink (up|down|Up|Down)")
 
 
-def rules_of(lookup: str, flows: int, port: int = 0) -> tuple[str, str]:
-    """Give the rules of IPv4 and IPv6 that send all flows out of `port`."""
+def rules_of(lookup: str, flows: int, *ports: int) -> tuple[str, str]:
+    """Give the rules of IPv4 and IPv6 that send each stream out of its port; em knows one."""
     if lookup == "lpm":
-        return lpm_ipv4(port), LPM_IPV6
-    return em_ipv4(flows, port), EM_IPV6
+        return lpm_ipv4(*ports), LPM_IPV6
+    return em_ipv4(flows, *ports), EM_IPV6
 
 
 class L3fwd(DpdkDut):

@@ -1,4 +1,4 @@
-"""The tester's flows, and rule files for l3fwd that send all of them back out of port 0. Pure.
+"""The tester's flows, and rule files for l3fwd that send each stream out of its port. Pure.
 
 l3fwd (`--rule_ipv4`, `--rule_ipv6`) takes lines that start with R; both files must hold at least
 one. Frames that no rule matches also go back to their port, so a wrong rule would not show as
@@ -20,11 +20,21 @@ MAX_FLOWS = 1 << 24
 SOURCE_NETWORK = IPv4Network("198.18.0.0/16")
 DESTINATION_NETWORK = IPv4Network("198.19.0.0/16")
 """Together 198.18.0.0/15: set aside for benchmarks by RFC 2544 appendix C.2.2 and RFC 5735."""
+NETWORKS = (DESTINATION_NETWORK, SOURCE_NETWORK)
+"""That the tester's first and second stream go to: frame_write in tester/frame.c."""
 
 
-def lpm_ipv4(port: int = _PORT) -> str:
-    """256 routes of /24 out of `port`: all destinations of all flows; l3fwd holds at most 1024."""
-    return "".join(f"R{net} {port}\n" for net in DESTINATION_NETWORK.subnets(new_prefix=24))
+def lpm_ipv4(*ports: int) -> str:
+    """256 routes of /24 out of the port that each stream leaves by; l3fwd holds at most 1024.
+
+    Raises ValueError for more than two.
+    """
+    if len(ports) > len(NETWORKS):
+        raise ValueError(f"routes for {len(ports)} streams, which go to two networks")
+    lines = []
+    for network, port in zip(NETWORKS, ports or (_PORT,), strict=False):
+        lines += [f"R{part} {port}\n" for part in network.subnets(new_prefix=24)]
+    return "".join(lines)
 
 
 def em_ipv4(flows: int, port: int = _PORT) -> str:
@@ -59,7 +69,7 @@ class FlowAddresses(Frozen):
 
 
 def flow_addresses(flow: int) -> FlowAddresses:
-    """Addresses of flow number `flow`: 16 bits of it in each address, 8 more in each port.
+    """Addresses of flow number `flow` of the first stream: 16 bits in each address, 8 in each port.
 
     The destination holds the complement, so that the sum of both, and with it the IPv4 checksum,
     is the same for all flows.

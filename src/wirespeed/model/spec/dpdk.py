@@ -14,7 +14,8 @@ from wirespeed.model.frozen import Frozen
 from wirespeed.model.spec.esxi import cpus
 from wirespeed.model.spec.names import whole
 
-TESTPMD, L3FWD, COMMAND = "testpmd", "l3fwd", "command"
+TESTPMD, COMMAND = "testpmd", "command"
+L3FWD_LPM, L3FWD_EM = "l3fwd-lpm", "l3fwd-em"
 EAL = "{eal}"
 _DEVARG = r"[A-Za-z0-9_]{1,40}=[A-Za-z0-9_.:-]{1,80}"
 DEVARGS = rf"^{_DEVARG}(,{_DEVARG})*$"

@@ -15,7 +15,7 @@ from typing import Annotated, Any, ClassVar, Literal, Self, TypeAlias
 
 from pydantic import BeforeValidator, Field, TypeAdapter, model_validator
 
-from wirespeed.model.spec.dpdk import L3FWD, DpdkSpec, ProfileSpec, Role
+from wirespeed.model.spec.dpdk import L3FWD_EM, L3FWD_LPM, DpdkSpec, ProfileSpec, Role
 from wirespeed.model.spec.esxi import EsxiSpec
 from wirespeed.model.spec.guest_networks import GuestNetworks
 from wirespeed.model.spec.networks import HostNetwork, Underlay
@@ -108,10 +108,12 @@ class Dpdk(WithoutGuests):
         ports = counts.pop()
         if self.dpdk.way_back == "other" and ports != 2:
             raise ValueError(f"way_back: other needs two ports on each host, there is {ports}")
-        is_l3fwd = self.dpdk.forwarder.startswith(L3FWD)
-        if is_l3fwd and (self.dpdk.bidirectional or (self.dpdk.way_back == "same" and ports > 1)):
-            # The tester's flows are the same at each of its ports, and a route has one way out.
-            raise ValueError(f"{self.dpdk.forwarder}: all flows leave by one port")
+        both = self.dpdk.bidirectional or (self.dpdk.way_back == "same" and ports > 1)
+        if both and self.dpdk.forwarder == L3FWD_EM:
+            raise ValueError(f"{L3FWD_EM}: its rules are of one stream, and here each port sends")
+        if ports > 2 and self.dpdk.forwarder == L3FWD_LPM:
+            # The tester's streams go to one of two networks.
+            raise ValueError(f"{L3FWD_LPM}: its routes tell two ports apart, there are {ports}")
         if len(self.dpdk.tester.peer_macs) not in (0, ports):
             raise ValueError(f"tester.peer_macs: {ports} ports, an address for each or none")
         tester = self.host_of(Role.TESTER)
