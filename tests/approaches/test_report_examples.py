@@ -189,6 +189,22 @@ def test_l3fwd_sends_each_ports_frames_back_by_that_port(number: int):
     assert out == due
 
 
+@pytest.mark.parametrize(
+    ("bidirectional", "due"),
+    [(True, {("198.19", "1"), ("198.18", "0")}), (False, {("198.19", "1")})],
+)
+def test_l3fwd_between_two_ports_sends_each_way_out_of_the_other(
+    bidirectional: bool, due: set[tuple[str, str]]
+):
+    spec = example(3)
+    changed = {"forwarder": "l3fwd-lpm", "bidirectional": bidirectional}
+    spec = spec.model_copy(update={"dpdk": spec.dpdk.model_copy(update=changed)})
+    Dpdk.model_validate(spec.model_dump())
+    ipv4, _ = rules_of("lpm", 8192, *far_dut_of(spec, ends(spec)).ways)
+    rules = [rule.removeprefix("R").split() for rule in ipv4.splitlines()]
+    assert {(network[:6], port) for network, port in rules} == due
+
+
 @pytest.mark.parametrize("number", CONFIG)
 def test_the_searches_are_the_reports_sizes_flows_and_seconds(number: int):
     spec = example(number)
