@@ -130,6 +130,7 @@ COMMANDS = {
     "watch": "Watch each port: rate, share of its ceiling, limit, last change.",
     "export": "Export a host's ceilings and findings for Prometheus.",
     "export-spec": "Write a spec as files of netplan, networkd, nmstate, sriov-operator.",
+    "import-spec": "Make a spec of files of netplan, networkd, nmstate, sriov-operator.",
     "remedy": "Plan the steps that fix what the doctor found, and apply them.",
     "firmware": "Store a card's settings, burn an image, or reset the card.",
     "link": "Set the speed of a link at card and switch port, as one change.",

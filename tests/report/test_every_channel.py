@@ -132,6 +132,19 @@ def test_a_spec_in_another_format_shows_nothing_as_it_came(
     assert_harmless(out + err, f"export-spec {format_}", planted=False)
 
 
+@pytest.mark.parametrize("format_", ["netplan", "nmstate"])
+def test_a_spec_from_another_format_shows_nothing_as_it_came(
+    format_: str, call: Call, tmp_path: Path
+):
+    capture, file = tmp_path / "alpha.txt", tmp_path / f"{WORD}.yaml"
+    capture.write_text(harmful_capture())
+    netplan = {"network": {"version": 2, "bonds": {PLANT: {PLANT: PLANT}}}}
+    state = {"interfaces": [{"name": PLANT, "type": PLANT, PLANT: PLANT}]}
+    file.write_text(json.dumps(netplan if format_ == "netplan" else state))
+    _, out, err = call("import-spec", file, "--as", format_, "--host", f"alpha={capture}")
+    assert_harmless(out + err, f"import-spec {format_}")
+
+
 @pytest.mark.parametrize("options", [(), ("--verbose",), ("--json",), ("two",)])
 def test_an_answer_full_of_it_shows_nothing_as_it_came(
     options: tuple[str, ...], call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -26,11 +26,21 @@ OLD_LINE_ENDS = re.compile("[\x85\u2028\u2029]")
 
 def load_yaml(text: str) -> Any:
     """Give the data of one document. Raises yaml.YAMLError, ValueError, RecursionError."""
+    _refuse_old_line_ends(text)
+    return yaml.load(text, Loader=CoreLoader)  # noqa: S506 (a SafeLoader)
+
+
+def load_every_yaml(text: str) -> list[Any]:
+    """Give the data of each document. Raises yaml.YAMLError, ValueError, RecursionError."""
+    _refuse_old_line_ends(text)
+    return list(yaml.load_all(text, Loader=CoreLoader))
+
+
+def _refuse_old_line_ends(text: str) -> None:
     if end := OLD_LINE_ENDS.search(text):
         line = text.count("\n", 0, end.start()) + 1
         code = f"U+{ord(end[0]):04X}"
         raise ValueError(f"line {line}: a line end that YAML 1.2 does not know, {code}")
-    return yaml.load(text, Loader=CoreLoader)  # noqa: S506 (a SafeLoader)
 
 
 class CoreLoader(yaml.SafeLoader):

@@ -55,12 +55,13 @@ def exported(of: Format, host: WantedHost) -> Exported:
     unsaid += host.others
     head = [HEAD.format(host=host.name, name=of.name), *written.notes]
     head += [UNSAID, *(f"- {line}" for line in unsaid)] if unsaid else []
-    text = "".join(f"{line}\n" for one in head for line in _comment(one))
+    text = "".join(f"{line}\n" for one in head for line in comment(one))
     files = {path: f"{text}\n{body}" for path, body in written.files.items()}
     return Exported(files, tuple(unsaid), written.notes)
 
 
-def _comment(text: str) -> list[str]:
+def comment(text: str) -> list[str]:
+    """Give the lines of a comment; those of a list are indented."""
     indent = "#   " if text.startswith("- ") else "# "
     return textwrap.wrap(
         text, COLUMNS, initial_indent="# ", subsequent_indent=indent,

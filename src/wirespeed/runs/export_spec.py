@@ -36,7 +36,7 @@ def export_hosts(spec: Spec, of: Format, names: Iterable[str]) -> Iterator[tuple
     chosen = {name: host for name, host in spec.hosts.items() if name in set(names)}
     with readers_of(spec.model_copy(update={"hosts": chosen, "guests": {}})) as (facts, _):
         for name in chosen:
-            result = exported(of, _wanted(spec, name, facts[name]))
+            result = exported(of, wanted_of(spec, name, facts[name]))
             if not result.files:
                 raise InputError(
                     "formats.says_nothing",
@@ -48,7 +48,8 @@ def export_hosts(spec: Spec, of: Format, names: Iterable[str]) -> Iterator[tuple
             yield name, result
 
 
-def _wanted(spec: Spec, name: str, host: HostFacts) -> WantedHost:
+def wanted_of(spec: Spec, name: str, host: HostFacts) -> WantedHost:
+    """Give what a spec wants of a host. Raises InputError `formats.*`, `spec.*`."""
     try:
         steps = list(catalog.approaches()[spec.approach].steps(spec, name, host))
     except CannotTellError as error:
@@ -64,14 +65,14 @@ def _wanted(spec: Spec, name: str, host: HostFacts) -> WantedHost:
             "formats.before_boot",
             where=name,
             found="a card offers too few VFs until its firmware is told, and the host rebooted",
-            so="the files would be without VFs",
-            next="wirespeed apply SPEC, reboot, then export-spec again",
+            so="where its VFs will be is not known",
+            next="wirespeed apply SPEC, reboot, then again",
         )
-    ports = (_port(name, host, address) for address in spec.hosts[name].ports)
+    ports = (wanted_port(name, host, address) for address in spec.hosts[name].ports)
     return wanted_host(name, ports, steps)
 
 
-def _port(name: str, host: HostFacts, address: str) -> WantedPort:
+def wanted_port(name: str, host: HostFacts, address: str) -> WantedPort:
     """Give a port, with the PCI addresses of as many VFs as it can have, where they are known."""
     vfs: tuple[str, ...] = ()
     pf = host[Sriov].pfs.get(address)

@@ -1,0 +1,73 @@
+"""`wirespeed import-spec`: a spec from the files of another tool."""
+
+from pathlib import Path
+
+import click
+
+from wirespeed.commands.described import Described
+from wirespeed.formats.every_read import READERS
+from wirespeed.runs.import_spec import import_files
+from wirespeed.terminal import echo
+
+
+@click.command(
+    cls=Described,
+    reads="FILES, and the hosts or their captures",
+    changes="nothing; the spec is printed",
+    codes={0: "printed; what could not be said is listed", 2: "bad input, or a host was not read"},
+)
+@click.argument("files", type=click.Path(path_type=Path), nargs=-1, required=True)
+@click.option(
+    "--as",
+    "form",
+    type=click.Choice(list(READERS)),
+    required=True,
+    help="Tool whose files they are.",
+)
+@click.option(
+    "--host",
+    "hosts",
+    metavar="NAME=REACH",
+    multiple=True,
+    required=True,
+    help="A host, and where it is: here, ssh://USER@HOST or a capture.",
+)
+@click.option(
+    "--subnet",
+    "subnets",
+    metavar="NAME=SUBNET",
+    multiple=True,
+    help="Of underlay or vlan42: where VFs have VLANs.",
+)
+def import_spec(
+    files: tuple[Path, ...], form: str, hosts: tuple[str, ...], subnets: tuple[str, ...]
+) -> None:
+    """Make a spec of FILES of netplan, networkd, nmstate or sriov-operator.
+
+    What they say and a spec cannot, and what a spec says beyond them, is listed in its head and on
+    standard error. Files of several hosts are in a folder each, called as the host.
+    """
+    made = import_files(form, files, _pairs("--host", hosts), _pairs("--subnet", subnets))
+    for note in made.notes:
+        echo(note, err=True)
+    for title, lines in (
+        ("a spec cannot say:", made.unsaid),
+        ("the spec says beyond them:", made.beyond),
+    ):
+        if lines:
+            echo(title, err=True)
+        for line in lines:
+            echo(f"  {line}", err=True)
+    echo(made.text, nl=False)
+
+
+def _pairs(option: str, given: tuple[str, ...]) -> dict[str, str]:
+    pairs: dict[str, str] = {}
+    for one in given:
+        name, equals, value = one.partition("=")
+        if not (name and equals and value):
+            raise click.BadParameter(f"found {one!r}; expected NAME=VALUE", param_hint=option)
+        if name in pairs:
+            raise click.BadParameter(f"{name} stands twice", param_hint=option)
+        pairs[name] = value
+    return pairs

@@ -1,0 +1,115 @@
+"""nmstate's desired state read: what `nmstate.py` writes, and what others write.
+
+The fields are those of nmstate 2.2 (https://nmstate.io/devel/yaml_api.html), which refuses unknown
+ones too (deny_unknown_fields).
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+from wirespeed.formats.found import Found, Source
+from wirespeed.formats.nmstate import PAUSE, RING, SRIOV, VF
+from wirespeed.formats.wanted import Key, WantedPort
+
+STATE = {
+    "description", "dispatch", "dns-resolver", "hostname", "interfaces",
+    "ovn", "ovs-db", "route-rules", "routes",
+}  # fmt: skip
+INTERFACE = {
+    "802.1x", "accept-all-mac-addresses", "alt-names", "controller", "description", "dispatch",
+    "driver", "ethernet", "ethtool", "identifier", "ipv4", "ipv6", "lldp", "mac-address",
+    "max-mtu", "min-mtu", "mptcp", "mtu", "name", "ovs-db", "pci-address", "permanent-mac-address",
+    "profile-name", "state", "type", "wait-ip",
+}  # fmt: skip
+IP = {
+    "addr-gen-mode", "address", "allow-extra-address", "auto-dns", "auto-gateway",
+    "auto-route-metric", "auto-route-table-id", "auto-routes", "autoconf", "dhcp",
+    "dhcp-client-id", "dhcp-custom-hostname", "dhcp-duid", "dhcp-send-hostname", "enabled",
+    "forwarding", "mptcp-flags", "token", "valid-life-time",
+}  # fmt: skip
+ADDRESS = {"ip", "prefix-length", "mptcp-flags", "preferred-life-time", "valid-life-time"}
+ETHERNET = {"auto-negotiation", "duplex", "speed", "sr-iov"}
+VF_FIELDS = {"id", "qos", "vlan-proto", *VF.values()}
+USUAL = ({"enabled": False}, {"enabled": True}, {"enabled": True, "dhcp": False})
+
+
+def read_nmstate(found: Found, sources: Sequence[Source]) -> None:
+    """Read all states of a host."""
+    for source in sources:
+        state = source.known("the file", source.data, STATE)
+        for name, value in state.items():
+            if name != "interfaces":
+                found.unsaid(source, name, value)
+        for number, one in enumerate(source.items("interfaces", state.get("interfaces", []))):
+            fields = source.fields(f"interfaces[{number}]", one)
+            _interface(found, source, f"interfaces[{number}]", fields)
+
+
+def _interface(found: Found, source: Source, path: str, fields: dict[str, Any]) -> None:
+    name = fields.get("name")
+    if not isinstance(name, str):
+        source.refuse(f"{path}.name", name, "the name of an interface")
+    path = f"interfaces.{name}"
+    port = found.named(name)
+    if fields.get("type", "ethernet") != "ethernet" or port is None:
+        found.unsaid(source, f"{path} (no port of a card of {found.name})", fields)
+        return
+    fields = dict(source.known(path, fields, INTERFACE))
+    del fields["name"]
+    fields.pop("type", None)
+    state = fields.pop("state", "up")
+    if state not in ("up", "down", "absent", "ignore"):
+        source.refuse(f"{path}.state", state, "up, down, absent or ignore")
+    if state == "up":
+        found.set(source, f"{path}.state", port, Key.UP, True, None)
+    else:
+        found.unsaid(source, f"{path}.state", state)
+    for version in ("ipv4", "ipv6"):
+        _ip(found, source, f"{path}.{version}", fields.pop(version, {"enabled": False}), port)
+    ethtool = source.known(
+        f"{path}.ethtool", fields.pop("ethtool", {}),
+        {"ring", "pause", "coalesce", "feature", "fec", "channels"},
+    )  # fmt: skip
+    for part, value in ethtool.items():
+        names = {"ring": RING, "pause": PAUSE}.get(part)
+        if names is None:
+            found.unsaid(source, f"{path}.ethtool.{part}", value)
+            continue
+        allowed = {*names.values(), "rx-jumbo", "rx-mini"} if part == "ring" else names.values()
+        found.take(
+            source, f"{path}.ethtool.{part}",
+            source.known(f"{path}.ethtool.{part}", value, allowed), names, port,
+        )  # fmt: skip
+    ethernet = source.known(f"{path}.ethernet", fields.pop("ethernet", {}), ETHERNET)
+    for part, value in ethernet.items():
+        if part == "sr-iov":
+            _sriov(found, source, f"{path}.ethernet.sr-iov", value, port)
+        else:
+            found.unsaid(source, f"{path}.ethernet.{part}", value)
+    found.take(source, path, fields, {Key.MTU: "mtu"}, port)
+
+
+def _ip(found: Found, source: Source, path: str, value: Any, port: WantedPort) -> None:
+    fields = dict(source.known(path, value, IP))
+    for one in source.items(f"{path}.address", fields.pop("address", [])):
+        given = source.known(f"{path}.address", one, ADDRESS)
+        if not {"ip", "prefix-length"} <= set(given):
+            source.refuse(f"{path}.address", one, "ip and prefix-length")
+        if (port, Key.ADDRESS, None) in found.settings or len(given) > 2:
+            found.unsaid(source, f"{path}.address", one)
+        else:
+            text = f"{given['ip']}/{given['prefix-length']}"
+            found.set(source, f"{path}.address", port, Key.ADDRESS, text, None)
+    if fields not in USUAL:
+        for name, other in fields.items():
+            found.unsaid(source, f"{path}.{name}", other)
+
+
+def _sriov(found: Found, source: Source, path: str, value: Any, port: WantedPort) -> None:
+    fields = dict(source.known(path, value, {"vfs", *SRIOV.values()}))
+    for number, one in enumerate(source.items(f"{path}.vfs", fields.pop("vfs", []))):
+        of = f"{path}.vfs[{number}]"
+        given = dict(source.known(of, one, VF_FIELDS))
+        vf = source.value(f"{of}.id", Key.VFS, given.pop("id", None))
+        found.take(source, of, given, VF, port, int(vf))
+    found.take(source, path, fields, SRIOV, port)

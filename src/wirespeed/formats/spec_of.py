@@ -1,0 +1,203 @@
+"""A spec from what was found in files of another tool. Pure: what it misses is told by `compared`.
+
+Where every VF of every port has a VLAN, the same on each port of its host, it is a `legacy-vlan`:
+a network of each VLAN, a guest of each VF. Else it is of hosts alone. It says nothing that a file
+contradicts, but the MAC of a VF.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from ipaddress import IPv4Interface
+from typing import Any
+
+from wirespeed.facts.queues import Queues
+from wirespeed.formats.found import Found
+from wirespeed.formats.wanted import Key, Setting, Value, WantedHost, WantedPort
+from wirespeed.model.error import InputError
+from wirespeed.model.fact import HostFacts
+from wirespeed.model.observed import Known
+from wirespeed.model.spec.names import MAX_MTU, MIN_MTU
+from wirespeed.model.subnet import unusable
+
+PAUSE = (Key.PAUSE_AUTONEG, Key.PAUSE_RX, Key.PAUSE_TX)
+MAX_VLAN = 4094
+UNDERLAY = "underlay"
+
+
+def spec_data(
+    founds: Sequence[Found],
+    reached: Mapping[str, str],
+    facts: Mapping[str, HostFacts],
+    subnets: Mapping[str, str],
+) -> dict[str, Any]:
+    """Give the data of a spec; hosts are in the order of their addresses.
+
+    Raises InputError `formats.says_nothing`, `formats.subnet_missing`.
+    """
+    hosts = [WantedHost(one.name, _ports(one), tuple(one.settings.values()), ()) for one in founds]
+    for host in hosts:
+        if not host.ports:
+            raise InputError(
+                "formats.says_nothing",
+                where=host.name,
+                found="\n".join(next(one for one in founds if one.name == host.name).others)
+                or "the files want nothing of a port of this host",
+                so="no spec was made",
+                next="name the files of this host, or leave it out of --host",
+            )
+    hosts.sort(key=_place)
+    data: dict[str, Any] = {
+        "hosts": {
+            host.name: {
+                "reach": reached[host.name],
+                "ports": [port.pci_address for port in host.ports],
+            }
+            for host in hosts
+        }
+    }
+    vlans = {host.name: _vlans(host) for host in hosts}
+    mtus = {host.of(port).get(Key.MTU) for host in hosts for port in host.ports}
+    if all(vlans.values()) and len(mtus) == 1 and _is_mtu(mtu := mtus.pop()):
+        netdevs = {(one.name, *of) for one in founds for of in one.netdevs}
+        return data | _guests(hosts, vlans, int(mtu or 0), netdevs, subnets)
+    data["approach"] = "none"
+    underlay = _underlay(hosts)
+    tuning = _tuning(hosts, facts)
+    return data | (underlay and {"underlay": underlay}) | (tuning and {"tuning": tuning})
+
+
+def compared(found: Found, made: WantedHost) -> tuple[list[str], list[str]]:
+    """Give what a spec does not say of a host's files, and what it wants beyond them."""
+    ours = {(one.port, one.key, one.vf): one for one in made.settings}
+    unsaid: list[str] = []
+    for place, one in found.settings.items():
+        other = ours.pop(place, None)
+        if other is None:
+            unsaid.append(one.words())
+        elif not _is_same(one, other):
+            unsaid.append(f"{one.words()} (the spec gives {other.value})")
+    return unsaid + found.others, [one.words() for one in ours.values()] + list(made.others)
+
+
+def _is_same(one: Setting, other: Setting) -> bool:
+    if one.key in (Key.ADDRESS, Key.MAC):
+        return str(one.value).lower() == str(other.value).lower()
+    return one.value == other.value
+
+
+def _ports(found: Found) -> tuple[WantedPort, ...]:
+    named = {port for port, _, _ in found.settings}
+    return tuple(port for port in found.ports if port in named)
+
+
+def _place(host: WantedHost) -> tuple[int, int]:
+    """Order hosts by their address; those without one stay in their order, behind."""
+    addresses = [_address(host.of(port).get(Key.ADDRESS)) for port in host.ports]
+    first = next((one for one in addresses if one is not None), None)
+    return (1, 0) if first is None else (0, int(first))
+
+
+def _address(value: Value | None) -> IPv4Interface | None:
+    try:
+        return IPv4Interface(value) if isinstance(value, str) else None
+    except ValueError:
+        return None
+
+
+def _is_mtu(value: Value | None) -> bool:
+    return isinstance(value, int) and MIN_MTU <= value <= MAX_MTU
+
+
+def _underlay(hosts: list[WantedHost]) -> dict[str, Any]:
+    """Give the network between hosts, where their addresses are those that a spec gives."""
+    mtus, subnets = set(), set()
+    for place, host in enumerate(hosts, 1):
+        address = _address(host.of(host.ports[0]).get(Key.ADDRESS))
+        if len(host.ports) > 1 or address is None:
+            return {}
+        if address.ip != address.network.network_address + place:
+            return {}
+        mtus.add(host.of(host.ports[0]).get(Key.MTU))
+        subnets.add(address.network)
+    if len(mtus) > 1 or len(subnets) > 1 or not _is_mtu(mtu := mtus.pop()):
+        return {}
+    subnet = subnets.pop()
+    if unusable(subnet) or len(hosts) > subnet.num_addresses - 2:
+        return {}
+    return {"subnet": str(subnet), "mtu": mtu}
+
+
+def _tuning(hosts: list[WantedHost], facts: Mapping[str, HostFacts]) -> dict[str, Any]:
+    """Give what every port has alike."""
+    each = [(host, port, host.of(port)) for host in hosts for port in host.ports]
+    tuning: dict[str, Any] = {}
+    if all(_is_largest(facts[host.name], port, wanted) for host, port, wanted in each):
+        tuning["rings"] = "largest"
+    channels = {wanted.get(Key.CHANNELS) for _, _, wanted in each}
+    if len(channels) == 1 and (one := channels.pop()):
+        tuning["channels"] = one
+    pauses = {tuple(wanted.get(key) for key in PAUSE) for _, _, wanted in each}
+    if len(pauses) == 1 and (pause := pauses.pop()) in ((False, False, False), (False, True, True)):
+        tuning["pause"] = pause[1]
+    return tuning
+
+
+def _is_largest(facts: HostFacts, port: WantedPort, wanted: Mapping[Key, Value]) -> bool:
+    queues = facts[Queues].of(port.netdev)
+    most = (queues.rx_ring_descriptors_max, queues.tx_ring_descriptors_max)
+    rings = zip((Key.RX_RING, Key.TX_RING), most, strict=True)
+    return all(isinstance(one, Known) and one.value == wanted.get(key) for key, one in rings)
+
+
+def _vlans(host: WantedHost) -> list[int]:
+    """Give the VLAN of each VF, where every port has the same; else none."""
+    found: set[tuple[int, ...]] = set()
+    for port in host.ports:
+        total = host.of(port).get(Key.VFS, 0)
+        vlans = [int(host.of(port, vf).get(Key.VLAN, 0)) for vf in range(int(total))]
+        if not all(0 < vlan <= MAX_VLAN for vlan in vlans) or set(host.vfs(port)) - set(
+            range(len(vlans))
+        ):
+            return []
+        found.add(tuple(vlans))
+    return list(found.pop()) if len(found) == 1 else []
+
+
+def _guests(
+    hosts: list[WantedHost], vlans: Mapping[str, list[int]], mtu: int,
+    netdevs: set[tuple[str, WantedPort, int]], subnets: Mapping[str, str],
+) -> dict[str, Any]:  # fmt: skip
+    """Give the networks and guests of a spec of VFs."""
+    numbers = list(dict.fromkeys(vlan for of in vlans.values() for vlan in of))
+    names = [UNDERLAY, *(f"vlan{number}" for number in numbers)]
+    missing = [name for name in names if name not in subnets]
+    if missing:
+        raise InputError(
+            "formats.subnet_missing",
+            where=", ".join(missing),
+            found="the files have VFs in VLANs, and not the subnets that their guests are in",
+            so="a spec of approach legacy-vlan cannot do without them",
+            next=" ".join(f"--subnet {name}=SUBNET" for name in missing),
+        )
+    networks = {
+        name: {"segment": number, "subnet": subnets[name], "mtu": mtu}
+        for name, number in zip(names[1:], numbers, strict=True)
+    }
+    return {
+        "approach": "legacy-vlan",
+        "failover": "active-backup" if all(len(h.ports) > 1 for h in hosts) else "none",
+        "underlay": {"subnet": subnets[UNDERLAY], "mtu": mtu},
+        "networks": networks,
+        "guests": dict(_each_guest(hosts, vlans, netdevs)),
+    }
+
+
+def _each_guest(
+    hosts: list[WantedHost],
+    vlans: Mapping[str, list[int]],
+    netdevs: set[tuple[str, WantedPort, int]],
+) -> Iterator[tuple[str, dict[str, Any]]]:
+    for host in hosts:
+        for vf, vlan in enumerate(vlans[host.name]):
+            is_netdev = all((host.name, port, vf) in netdevs for port in host.ports)
+            kind = {"kind": "namespace"} if is_netdev else {}
+            yield f"{host.name}-vf{vf}", {"host": host.name, "networks": [f"vlan{vlan}"], **kind}

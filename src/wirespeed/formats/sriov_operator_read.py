@@ -1,0 +1,172 @@
+"""sriov-network-operator's objects read: what `sriov_operator.py` writes, and what others write.
+
+The fields are those of the operator's CRDs, at the commit that its writer is held against. A policy
+selects nodes and ports: one that names neither by name or address is listed, never guessed at.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from wirespeed.formats.found import Found, Source
+from wirespeed.formats.sriov_operator import API, MAY, NAMESPACE, NODE, VF
+from wirespeed.formats.wanted import Key, WantedPort
+
+OBJECT = {"apiVersion", "kind", "metadata", "spec", "status"}
+POLICY = {
+    "bridge", "deviceType", "eSwitchMode", "excludeTopology", "externallyManaged", "isRdma",
+    "linkType", "mtu", "needVhostNet", "nicSelector", "nodeSelector", "numVfs", "priority",
+    "resourceName", "vdpaType",
+}  # fmt: skip
+SELECTOR = {"deviceID", "netFilter", "pfNames", "rootDevices", "vendor"}
+NETWORK = {
+    "capabilities", "ipam", "linkState", "logFile", "logLevel", "metaPlugins", "networkNamespace",
+    "resourceName", "vlanProto", "vlanQoS", *VF.values(),
+}  # fmt: skip
+OTHER_KINDS = {
+    "OVSNetwork", "SriovIBNetwork", "SriovNetworkNodeState", "SriovNetworkPoolConfig",
+    "SriovOperatorConfig",
+}  # fmt: skip
+USUAL = {"networkNamespace": "default", "capabilities": MAY}
+"""What `export-spec` writes, and what says nothing of a host."""
+PF_NAME = re.compile(r"([^#]+)(?:#(\d+)-(\d+))?")
+NAMES = "A spec does not say the names of resources and networks, which pods ask for."
+NOTE = "Which VF has which VLAN the operator decides: they are taken in the order of the networks."
+
+
+@dataclass(slots=True)
+class _Networks:
+    """The VFs of each resource, and the networks on it."""
+
+    vfs: dict[str, list[tuple[WantedPort, int]]] = field(default_factory=dict)
+    ports: dict[str, list[WantedPort]] = field(default_factory=dict)
+    of: dict[str, list[tuple[Source, str, dict[str, Any]]]] = field(default_factory=dict)
+
+
+def read_sriov_operator(found: Found, sources: Sequence[Source]) -> None:
+    """Read all objects, as far as they are about one host."""
+    networks = _Networks()
+    found.notes.append(NAMES)
+    for source in sources:
+        whole = source.known("the object", source.data, OBJECT)
+        kind = whole.get("kind")
+        if whole.get("apiVersion") != API:
+            source.refuse("apiVersion", whole.get("apiVersion"), API)
+        metadata = source.fields("metadata", whole.get("metadata"))
+        path = f"{kind} {metadata.get('name')}"
+        for name, value in metadata.items():
+            if name != "name" and (name, value) != ("namespace", NAMESPACE):
+                found.unsaid(source, f"{path}: metadata.{name}", value)
+        if "status" in whole:
+            found.unsaid(source, f"{path}: status", whole["status"])
+        if kind == "SriovNetworkNodePolicy":
+            _policy(found, source, path, source.known(path, whole.get("spec"), POLICY), networks)
+        elif kind == "SriovNetwork":
+            spec = source.known(path, whole.get("spec"), NETWORK)
+            networks.of.setdefault(str(spec.get("resourceName")), []).append((source, path, spec))
+        elif kind in OTHER_KINDS:
+            found.unsaid(source, path, whole.get("spec"))
+        else:
+            expected = ", ".join(sorted({"SriovNetworkNodePolicy", "SriovNetwork", *OTHER_KINDS}))
+            source.refuse("kind", kind, f"one of {expected}")
+    for resource, given in networks.of.items():
+        _give(found, resource, given, networks)
+
+
+def _policy(
+    found: Found, source: Source, path: str, spec: dict[str, Any], networks: _Networks
+) -> None:
+    for name in ("nicSelector", "nodeSelector", "numVfs", "resourceName"):
+        if name not in spec:
+            source.refuse(f"{path}.{name}", None, "it is there")
+    nodes = source.fields(f"{path}.nodeSelector", spec["nodeSelector"])
+    if set(nodes) != {NODE}:
+        found.unsaid(source, f"{path} (which hosts it is for, their labels say)", spec)
+        return
+    if nodes[NODE] not in found.hosts:
+        source.refuse(f"{path}.nodeSelector", nodes[NODE], f"one of {', '.join(found.hosts)}")
+    if nodes[NODE] != found.name:
+        return
+    selector = dict(source.known(f"{path}.nicSelector", spec["nicSelector"], SELECTOR))
+    parts = list(_parts(found, source, f"{path}.nicSelector", selector))
+    if not parts:
+        found.unsaid(source, f"{path} (which ports it is for, is not said by name)", spec)
+        return
+    kind = spec.get("deviceType", "netdevice")
+    if kind not in ("netdevice", "vfio-pci"):
+        source.refuse(f"{path}.deviceType", kind, "netdevice or vfio-pci")
+    for name, value in selector.items():
+        found.unsaid(source, f"{path}.nicSelector.{name}", value)
+    for name in sorted(set(spec) & {"externallyManaged", "priority", "isRdma", "needVhostNet",
+                                    "linkType", "eSwitchMode", "excludeTopology", "bridge",
+                                    "vdpaType"}):  # fmt: skip
+        found.unsaid(source, f"{path}.{name}", spec[name])
+    total = int(source.value(f"{path}.numVfs", Key.VFS, spec["numVfs"]))
+    resource = str(spec["resourceName"])
+    for port, first, last in parts:
+        vfs = range(first, (total - 1 if last is None else last) + 1)
+        if vfs and vfs[-1] >= total:
+            source.refuse(f"{path}.nicSelector", f"VFs {first} to {vfs[-1]}", f"less than {total}")
+        found.set(source, f"{path}.numVfs", port, Key.VFS, total, None)
+        if "mtu" in spec:
+            found.set(source, f"{path}.mtu", port, Key.MTU, spec["mtu"], None)
+        networks.ports.setdefault(resource, []).append(port)
+        for vf in vfs:
+            networks.vfs.setdefault(resource, []).append((port, vf))
+            if kind == "netdevice":
+                found.netdevs.add((port, vf))
+            else:
+                found.set(source, f"{path}.deviceType", port, Key.DRIVER, kind, vf)
+
+
+def _parts(
+    found: Found, source: Source, path: str, selector: dict[str, Any]
+) -> Iterator[tuple[WantedPort, int, int | None]]:
+    """Give the ports that are named, each with its first VF and its last; None: all of them."""
+    devices = source.items(f"{path}.rootDevices", selector.pop("rootDevices", []))
+    names = source.items(f"{path}.pfNames", selector.pop("pfNames", []))
+    at = [found.at(source, f"{path}.rootDevices", str(one)) for one in devices]
+    if not names:
+        yield from ((port, 0, None) for port in at)
+    for name in names:
+        match = PF_NAME.fullmatch(str(name))
+        port = found.named(match[1]) if match else None
+        if match is None or port is None:
+            has = ", ".join(one.netdev for one in found.ports) or "none"
+            source.refuse(f"{path}.pfNames", name, f"a netdev of {found.name}, which has {has}")
+        if not at or port in at:
+            yield port, int(match[2] or 0), None if match[3] is None else int(match[3])
+
+
+def _give(
+    found: Found,
+    resource: str,
+    given: list[tuple[Source, str, dict[str, Any]]],
+    networks: _Networks,
+) -> None:
+    """Give the VFs of a resource their networks: each port's one by one, or all of them the one."""
+    ports = list(dict.fromkeys(networks.ports.get(resource, [])))
+    if not ports:
+        for source, path, spec in given:
+            where = f"{path} (no policy that was read of {found.name} has its resource)"
+            found.unsaid(source, where, spec)
+        return
+    for source, path, spec in given:
+        for name, value in spec.items():
+            is_known = name in {"resourceName", *VF.values()} or USUAL.get(name) == value
+            if not is_known:
+                found.unsaid(source, f"{path}.{name}", value)
+    for port in ports:
+        vfs = [vf for of, vf in networks.vfs[resource] if of == port]
+        if len(given) not in (1, len(vfs)):
+            for source, path, spec in given:
+                where = f"{path} (which of {len(vfs)} VFs of {port.netdev} has it, is not said)"
+                found.unsaid(source, where, spec)
+            continue
+        if len(given) > 1 and NOTE not in found.notes:
+            found.notes.append(NOTE)
+        for place, vf in enumerate(vfs):
+            source, path, spec = given[0 if len(given) == 1 else place]
+            settings = {name: spec[name] for name in VF.values() if name in spec}
+            found.take(source, path, settings, VF, port, vf)
