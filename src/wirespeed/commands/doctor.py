@@ -256,8 +256,10 @@ def _lines(answers: Sequence[Answer], *, verbose: bool) -> Iterator[Line]:
 def _all_rules() -> Iterator[Line]:
     """Give every rule, and after them the conditions that --between asks of two ends."""
     yield from rules_lines(rules())
+    yield Line("")
+    yield Line("Of two ends of a cable, by --between:")
     for rule in PAIR_RULES:
-        yield Line(f"{rule.slug:<{PAIR_COLUMNS}}{rule.title} (--between)")
+        yield Line(f"{rule.slug:<{PAIR_COLUMNS}}{rule.title}")
 
 
 def _explained(slug: str) -> Iterator[Line]:
