@@ -13,10 +13,11 @@ from pathlib import Path
 
 import pytest
 
-from described.host import SHARED
 from wirespeed.apply import host_copy_script
 
 STATE = pytest.StashKey[Path]()
+SHARED = "WIRESPEED_DESCRIBED"
+"""The folder that `described.host` shares captures in."""
 RARE_UNTIL = "WIRESPEED_RARE_UNTIL"
 """Seconds since 1970, after which no rare test begins: `scripts/test.sh` sets it for CI."""
 HOSTS = count()

@@ -17,7 +17,7 @@ from wirespeed.approaches.unmanaged import not_kept_off
 from wirespeed.model.error import HostError, InputError
 from wirespeed.model.fact import HostFacts
 from wirespeed.model.observed import CannotTellError, Known, Observed, Unreadable
-from wirespeed.model.plan import Plan
+from wirespeed.model.plan import Plan, PlannedStep
 from wirespeed.model.shown import shown
 from wirespeed.model.spec.spec import Spec
 from wirespeed.model.step import State, Step
@@ -59,28 +59,30 @@ def plan_spec(
             next=f"one of {', '.join(catalog.approaches())}",
         )
     at = when or When()
+    notes: dict[str, str] = {}
 
     def stage_of(host: str) -> Stage:
-        wanted = _Wanted(approach.steps(spec, host, facts[host]), host)
-        return _stage(host, wanted, _states(host, wanted.steps, controls, at.seen or {}), at)
+        its_facts = facts[host]
+        wanted = _Wanted(approach.steps(spec, host, its_facts), host)
+        stage = _stage(host, wanted, _states(host, wanted.steps, controls, at.seen or {}), at)
+        notes[host] = _note(stage.steps, its_facts)
+        return stage
 
     stages = on_each([host for host in spec.hosts if host in at.at_once], stage_of)
     found = [stages.get(host) or stage_of(host) for host in spec.hosts]
     plan = Plan(
         steps=tuple(step for stage in found for step in stage.steps),
         later=tuple(stage.later() for stage in found if stage.has_ended),
+        notes=tuple(f"{host}: {notes[host]}" for host in spec.hosts if notes[host]),
     )
-    plan = plan.model_copy(update={"notes": tuple(_notes(plan, facts))})
     refuse_locked_down(plan, facts)
     return plan
 
 
-def _notes(plan: Plan, facts: Mapping[str, HostFacts]) -> Iterator[str]:
-    """Say of each host that gets VFs if the host's network programs may set them up as well."""
-    makes_vfs = {one.host for one in plan.steps if one.step["step"] == VF_COUNT and not one.no_op}
-    for host, its_facts in facts.items():
-        if host in makes_vfs and (said := not_kept_off(its_facts)):
-            yield f"{host}: {said}"
+def _note(steps: Sequence[PlannedStep], facts: HostFacts) -> str:
+    """Say of a host that gets VFs if its network programs may set them up as well; else nothing."""
+    makes_vfs = any(one.step["step"] == VF_COUNT and not one.no_op for one in steps)
+    return not_kept_off(facts) if makes_vfs else ""
 
 
 def key_of(step: Step) -> str:
