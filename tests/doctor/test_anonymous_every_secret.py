@@ -26,8 +26,8 @@ TESTS = Path(__file__).parent.parent
 STRING = re.compile(r'"((?:[^"\\]|\\.)*)"(\s*:)?')
 
 NUMBERS = {
-    "bbr-module boot-loader cpu cpu-power cpuinfo detect-virt devlink-eswitch devlink-info driver "
-    "devlink-steering mlx5-steering installed lockdown secure-boot "
+    "accelerators bbr-module boot-loader cpu cpu-power cpuinfo detect-virt devlink-eswitch "
+    "devlink-info driver devlink-steering mlx5-steering installed lockdown secure-boot "
     "idle-usage iommu irq irqs memory modules mlx5-lag pci pci-aer pci-config pci-hops queues "
     "rdma rdma-counters session softnet sriov statistics swapped sysctl tcp-counts "
     "virtualization vulnerabilities "
@@ -38,7 +38,8 @@ NUMBERS = {
     "mlxlink-fec mlnx-qos dcb-pfc dcb-app firmware-vfs "
     "ovs-upcall "
     "ethtool ethtool-S ethtool-a ethtool-channels ethtool-coalescing ethtool-features ethtool-fec "
-    "ethtool-i ethtool-m ethtool-private-flags ethtool-rings ethtool-rss ethtool-udp-hash":
+    "ethtool-fec-statistics ethtool-i ethtool-m ethtool-private-flags ethtool-rings ethtool-rss "
+    "ethtool-udp-hash":
         "words of drivers and of the card; names of netdevs are learned where they stand as such",
     "windows-mlx5cmd windows-mlx5cmd-link": "a maker's program; names of adapters are learned",
     "names windows-names": "test_anonymous: all of it is names",

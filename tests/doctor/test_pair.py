@@ -6,6 +6,7 @@ buffer of the host). Speeds and FEC of a cable: IEEE 802.3 clauses 73, 91 and 10
 """
 
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -276,6 +277,9 @@ def test_conditions_of_two_ends_are_listed_and_explained():
         assert told.startswith(f"{rule.slug}\n  is      {rule.title}\n")
         assert ("each way" in told) == rule.each_way
         assert all(len(line) <= 80 for line in told.splitlines())
+        why, source = (told.partition(f"\n  {word}")[2] for word in ("why     ", "source  "))
+        assert len(why.split("\n  price")[0]) > 80
+        assert re.match(r"https://|IEEE 802\.3 |RFC \d{4} ", source)
 
 
 def test_names_of_ends_are_harmless_on_the_page():

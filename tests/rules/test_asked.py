@@ -9,7 +9,6 @@ FACTS = [*SRC.glob("facts/*.py"), *SRC.glob("platforms/*/facts/*.py")]
 MAY_NAME = "it tells apart or names a thing: no value of it is a fault"
 DRIVER_CHOOSES = "the driver or the kernel chooses it well, and no document names a fault of it"
 BY_ANOTHER = "the condition is found by another field that says it more surely"
-NEEDS_PEERS = "it is a fault only of two devices that talk to each other, which are not named"
 NO_RULE_YET = "a rule would fit, and none is written"
 UNASKED = {
     **dict.fromkeys(("core_id", "base_hz", "board_id", "bus_info", "port_type", "vni", "dst_port",
@@ -21,7 +20,6 @@ UNASKED = {
                      "available_bytes", "swap_free_bytes", "lag_type", "lag_port_selection",
                      "allowed_cpus", "runts", "stat", "passthrough", "has_mac", "max_mtu",
                      "lso_rows", "rsc_rows", "vmq_rows", "is_embedded_team"), BY_ANOTHER),
-    **dict.fromkeys(("acs_redirects", "relaxed_ordering"), NEEDS_PEERS),
     **dict.fromkeys(("cable_m", "xmit_hash_policy", "bond_mode", "negotiates",
                      "pauses", "read_request_bytes", "vmq", "vmq_weight", "embedded"),
                     NO_RULE_YET),

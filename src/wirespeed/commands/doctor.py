@@ -36,8 +36,13 @@ from wirespeed.report.diagnosis_hosts import (
     summary_lines,
     unanswered_lines,
 )
-from wirespeed.report.diagnosis_text import Line, diagnosis_lines, rule_lines, rules_lines
-from wirespeed.report.pair_text import is_held, pair_lines
+from wirespeed.report.diagnosis_text import (
+    Line,
+    diagnosis_lines,
+    rule_lines,
+    rules_lines,
+)
+from wirespeed.report.pair_text import is_held, pair_lines, pair_rule_lines
 from wirespeed.runs.between import answer_between, parse_between
 from wirespeed.runs.examine import examine
 from wirespeed.terminal import echo, echo_styled
@@ -265,11 +270,7 @@ def _all_rules() -> Iterator[Line]:
 def _explained(slug: str) -> Iterator[Line]:
     of_pair = {rule.slug: rule for rule in PAIR_RULES}
     if slug in of_pair:
-        found = of_pair[slug]
-        yield Line(found.slug, "heading")
-        yield Line(f"  is      {found.title}")
-        yield Line(f"  about   two ends of one cable{', each way' if found.each_way else ''}")
-        yield Line("  for     --between HOST:PORT,HOST:PORT")
+        yield from pair_rule_lines(of_pair[slug])
         return
     by_slug = {rule.slug: rule for rule in rules()}
     if slug not in by_slug:

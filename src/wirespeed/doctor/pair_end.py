@@ -52,6 +52,10 @@ class PairRule:
     title: str
     check: Callable[[str, End, End], Iterable[Said]]
     """Of its slug and the ends. Raises CannotTellError, DoesNotApplyError."""
+    why: str
+    """What it costs, and how it is told."""
+    source: str
+    """Where that is known from."""
     each_way: bool = False
     """Asked of both directions: the first end sends."""
 

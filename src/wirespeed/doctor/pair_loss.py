@@ -163,7 +163,26 @@ def _delta(end: End, place: Place) -> Delta:
 
 LOSSES = (
     PairRule(
-        "pair.loss", "Frames lost on the way, by the end that lost them", _loss, each_way=True
+        "pair.loss",
+        "Frames lost on the way, by the end that lost them",
+        _loss,
+        why="Each frame is counted where it is dropped: by the sender before the cable, as damaged "
+        "by the receiver's MAC, or by the receiver's card when its host is slow. So the counters "
+        "of one end say why TCP of the other sends again. TCP counts over all its connections, "
+        "those to other hosts too.",
+        source="https://docs.kernel.org/networking/statistics.html (tx_dropped, rx_crc_errors, "
+        "rx_missed_errors); IEEE 802.3 clause 30.3.1.1.6; RFC 4022 (tcpRetransSegs)",
+        each_way=True,
     ),
-    PairRule("pair.frames", "Frames sent against those that arrived", _frames, each_way=True),
+    PairRule(
+        "pair.frames",
+        "Frames sent against those that arrived",
+        _frames,
+        why="What one end sends and the other neither receives, drops nor calls damaged went "
+        "elsewhere: by a switch between the two, or to another port. The two are not read at "
+        "one moment, which the rule allows for.",
+        source="IEEE 802.3 clauses 30.3.1.1.2 and 30.3.1.1.5 (frames transmitted and received OK); "
+        "https://docs.kernel.org/networking/statistics.html",
+        each_way=True,
+    ),
 )

@@ -234,10 +234,60 @@ def _pause(slug: str, first: End, second: End) -> Iterator[Said]:
 
 
 SETTINGS = (
-    PairRule("pair.link", "Carrier at both ends", _link),
-    PairRule("pair.speed", "Speed at both ends", _link_bps),
-    PairRule("pair.fec", "FEC at both ends", _fec),
-    PairRule("pair.autonegotiation", "Autonegotiation at both ends", _autonegotiation),
-    PairRule("pair.mtu", "MTU at both ends", _mtu),
-    PairRule("pair.pause", "Pause frames that one end sends and the other ignores", _pause),
+    PairRule(
+        "pair.link",
+        "Carrier at both ends",
+        _link,
+        why="A link comes up at both ends or at none, within the seconds that negotiation takes. "
+        "One end alone means that only one direction works, or that the two are not one cable.",
+        source="IEEE 802.3 clauses 46.3.4 (link fault signaling: an end that hears nothing tells "
+        "the other so) and 73 (autonegotiation)",
+    ),
+    PairRule(
+        "pair.speed",
+        "Speed at both ends",
+        _link_bps,
+        why="Both ends of a cable run at one speed, so two speeds mean a switch in between. "
+        "Without a link, two ends that advertise no speed in common never get one.",
+        source="IEEE 802.3 clauses 28.2.3.3 and 73.7.6 (priority resolution: the highest that both "
+        "have)",
+    ),
+    PairRule(
+        "pair.fec",
+        "FEC at both ends",
+        _fec,
+        why="FEC adds code words to the line that an end without it, or with another one, cannot "
+        "read: there is no link, or every frame is damaged. Where one end is set to auto it may "
+        "choose the same one or not.",
+        source="IEEE 802.3 clauses 74, 91 and 73.6.5 (FEC is negotiated where both negotiate); "
+        "https://man7.org/linux/man-pages/man8/ethtool.8.html (--set-fec)",
+    ),
+    PairRule(
+        "pair.autonegotiation",
+        "Autonegotiation at both ends",
+        _autonegotiation,
+        why="An end that negotiates waits for pages that the other does not send. Copper cables of "
+        "25 Gb/s and more are trained by them; on BASE-T the end that hears none takes half "
+        "duplex.",
+        source="IEEE 802.3 clauses 28.2.3.1 (parallel detection) and 73",
+    ),
+    PairRule(
+        "pair.mtu",
+        "MTU at both ends",
+        _mtu,
+        why="A frame that is longer than the receiver's MTU is dropped there without a message: "
+        "only routers send one. TCP avoids it by the MSS of both ends; nothing else does.",
+        source="RFC 9293 section 3.7.1 (MSS); RFC 4821 section 1 (packets lost without a message); "
+        "https://docs.kernel.org/networking/statistics.html (rx_length_errors)",
+    ),
+    PairRule(
+        "pair.pause",
+        "Pause frames that one end sends and the other ignores",
+        _pause,
+        why="A pause frame asks the other end to stop. An end that does not obey sends on, into a "
+        "buffer that is full. Where both negotiate pause, the driver resolves it and what is "
+        "set is not what runs.",
+        source="IEEE 802.3 annexes 31B (PAUSE) and 28B.3 (its resolution); "
+        "https://man7.org/linux/man-pages/man8/ethtool.8.html (-A)",
+    ),
 )

@@ -28,7 +28,7 @@ EFFECTS = {
     "pcie.hop_below_card": SLOW_SLOT,
     "errors.no_receive_buffer": ("pause.sent",),
     "queues.rings_below_maximum": ("errors.no_receive_buffer", "pause.sent"),
-    "driver.reset_card": ("link.down", "bond.link_flaps"),
+    "driver.reset_card": ("link.down", "bond.link_flaps", "link.flaps"),
     "pcie.slot_power_low": ("link.down",),
     "errors.pcie_back_pressure": ("errors.port_buffer", "pause.sent"),
 }

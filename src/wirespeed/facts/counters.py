@@ -21,6 +21,8 @@ from wirespeed.model.observed import Absent, Known, Observed, Unreadable
 __all__ = ["Counters", "Delta", "Place", "PortCounters"]
 
 STATISTICS = ("rx_packets", "tx_packets", "tx_dropped", "rx_missed_errors", "rx_crc_errors")
+CARRIER_DOWN = "carrier_down_count"
+"""Beside the statistics in sysfs, since Linux 4.16."""
 MAX_DIGITS = 20
 """Of a counter: 2^64."""
 
@@ -75,6 +77,8 @@ port_statistics() {
 		{ read -r count <"/sys/class/net/$1/statistics/$name"; } 2>/dev/null &&
 			printf '%s %s\\n' "$name" "$count"
 	done
+	{ read -r count <"/sys/class/net/$1/CARRIER_DOWN"; } 2>/dev/null &&
+		printf 'CARRIER_DOWN %s\\n' "$count"
 	:
 }
 all_counters() {
@@ -84,7 +88,7 @@ all_counters() {
 	done
 }
 all_counters ''
-""".replace("STATISTICS", " ".join(STATISTICS))
+""".replace("STATISTICS", " ".join(STATISTICS)).replace("CARRIER_DOWN", CARRIER_DOWN)
     script_again: ClassVar[str] = "all_counters -again\n"
 
     @classmethod

@@ -41,6 +41,14 @@ class Place(StrEnum):
     """Microseconds, summed over priorities where each is paused by itself."""
     PAUSE_SENT_US = "time that the peer was held back"
     """Microseconds, likewise."""
+    LINK_DOWN = "times that the link went down"
+    """By the card; else by the kernel, which counts what people and drivers turned off, too."""
+    ALLOWANCE_IN = "inbound bandwidth of the instance"
+    """Queued or dropped by the cloud because the instance had no more; likewise the next four."""
+    ALLOWANCE_OUT = "outbound bandwidth of the instance"
+    ALLOWANCE_PPS = "frames a second of the instance"
+    ALLOWANCE_CONNECTIONS = "tracked connections of the instance"
+    ALLOWANCE_LINK_LOCAL = "frames a second to the cloud's own services"
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,8 +72,12 @@ _TRAFFIC = (
     _row(Place.TRANSMIT, "netdev/tx_dropped"),
 )
 
+_CARRIER = _row(Place.LINK_DOWN, "netdev/carrier_down_count")
+"""Documentation/ABI/testing/sysfs-class-net: since Linux 4.16."""
+
 ANY_DRIVER = (
     *_TRAFFIC,
+    _CARRIER,
     _row(Place.NO_RECEIVE_BUFFER, "netdev/rx_missed_errors"),
     _row(Place.PHYSICAL, "netdev/rx_crc_errors"),
 )
@@ -84,6 +96,7 @@ _MLX5 = (
     _row(Place.FEC_CORRECTED, "rx_corrected_bits_phy"),
     _row(Place.FEC_UNCORRECTED, "rx_pcs_symbol_err_phy"),
     _row(Place.TRANSMIT, "tx_queue_dropped|tx_discards_phy|tx_errors_phy"),
+    _row(Place.LINK_DOWN, "link_down_events_phy", "netdev/carrier_down_count"),
     _row(Place.STEERING, "rx_steer_missed_packets"),
     # Where priorities are paused by themselves, these are there and global pause is off.
     _row(Place.PAUSE_RECEIVED, r"rx_prio[0-7]_pause", "rx_pause_ctrl_phy"),
@@ -95,6 +108,7 @@ _MLX5 = (
 
 _I40E = (
     *_TRAFFIC,
+    _CARRIER,
     _row(Place.PORT_BUFFER, r"port\.rx_(dropped|discards)"),
     _row(Place.NO_RECEIVE_BUFFER, "rx_missed_errors", "rx_dropped"),
     _row(Place.NO_MEMORY, "rx_(pg_)?alloc_fail"),
@@ -116,6 +130,7 @@ _IAVF = (
 
 _ICE = (
     *_TRAFFIC,
+    _CARRIER,
     _row(Place.PORT_BUFFER, r"rx_dropped\.nic"),
     _row(Place.NO_RECEIVE_BUFFER, "rx_dropped"),
     _row(Place.NO_MEMORY, "rx_(pg_)?alloc_fail"),
@@ -128,6 +143,7 @@ _ICE = (
 
 _IXGBE = (
     *_TRAFFIC,
+    _CARRIER,
     _row(Place.PORT_BUFFER, "rx_missed_errors"),
     _row(Place.NO_RECEIVE_BUFFER, "rx_no_dma_resources"),
     _row(Place.NO_MEMORY, "alloc_rx_(page|buff)_failed"),
@@ -140,6 +156,7 @@ missed packet count (MPC) is of frames for which the packet buffer had no room."
 
 _IGB = (
     *_TRAFFIC,
+    _CARRIER,
     _row(Place.PORT_BUFFER, "rx_missed_errors"),
     _row(Place.NO_RECEIVE_BUFFER, r"rx_queue_\d+_drops"),
     _row(Place.NO_MEMORY, r"rx_queue_\d+_alloc_failed"),
@@ -152,6 +169,7 @@ the packet buffer."""
 
 _E1000E = (
     *_TRAFFIC,
+    _CARRIER,
     _row(Place.PORT_BUFFER, "rx_missed_errors"),
     _row(Place.NO_MEMORY, "alloc_rx_buff_failed"),
     _row(Place.PHYSICAL, "rx_crc_errors"),
@@ -169,6 +187,7 @@ _VMXNET3 = (
 
 _SFC = (
     *_TRAFFIC,
+    _CARRIER,
     _row(Place.PORT_BUFFER, "port_rx_overflow"),
     _row(Place.NO_RECEIVE_BUFFER, "port_rx_nodesc_drops"),
     _row(Place.PHYSICAL, "port_rx_bad"),
@@ -182,12 +201,24 @@ _BNXT = (
     _row(Place.NO_RECEIVE_BUFFER, "rx_total_ring_discards", r"\[\d+\]: rx_discards"),
     _row(Place.NO_MEMORY, "rx_total_oom_discards"),
     _row(Place.PHYSICAL, "rx_fcs_err_frames"),
+    _row(Place.LINK_DOWN, "link_down_events", "netdev/carrier_down_count"),
     _row(Place.FEC_CORRECTED, "rx_fec_corrected_blocks"),
     _row(Place.FEC_UNCORRECTED, "rx_fec_uncorrectable_blocks"),
     _row(Place.PAUSE_RECEIVED, "rx_(pause|pfc)_frames"),
     _row(Place.PAUSE_SENT, "tx_(pause|pfc)_frames"),
 )
 """drivers/net/ethernet/broadcom/bnxt/bnxt_ethtool.c"""
+
+_ENA = (
+    *ANY_DRIVER,
+    _row(Place.ALLOWANCE_IN, "bw_in_allowance_exceeded"),
+    _row(Place.ALLOWANCE_OUT, "bw_out_allowance_exceeded"),
+    _row(Place.ALLOWANCE_PPS, "pps_allowance_exceeded"),
+    _row(Place.ALLOWANCE_CONNECTIONS, "conntrack_allowance_exceeded"),
+    _row(Place.ALLOWANCE_LINK_LOCAL, "linklocal_allowance_exceeded"),
+)
+"""https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/monitoring-network-performance-ena.html;
+drivers/net/ethernet/amazon/ena/ena_ethtool.c (ena_stats_eni_strings)."""
 
 CONTAINED: dict[str, frozenset[Place]] = {
     "rx_packets_phy": frozenset({Place.PORT_BUFFER, Place.PCIE, Place.NO_RECEIVE_BUFFER}),
@@ -211,6 +242,7 @@ BY_DRIVER: dict[str, tuple[Row, ...]] = {
     "vmxnet3": _VMXNET3,
     "sfc": _SFC,
     "bnxt_en": _BNXT,
+    "ena": _ENA,
 }
 
 STALLED_PERCENT = "outbound_pci_stalled_(rd|wr)"

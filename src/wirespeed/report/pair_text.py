@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from wirespeed.doctor.pair_end import PairRule
 from wirespeed.model.finding import Severity
 from wirespeed.model.pair import PairAnswer, PairFinding, PathCeiling
 from wirespeed.model.shown import shown
@@ -17,6 +18,22 @@ INDENT = " " * 4
 def is_held(answer: PairAnswer) -> bool:
     """Tell whether anything above a note was found between the two."""
     return any(one.severity is not Severity.NOTE for one in answer.findings)
+
+
+def pair_rule_lines(rule: PairRule, width: int = WIDTH) -> Iterator[Line]:
+    """Title, why it costs, where that is known from, and what it is asked about."""
+    yield Line(rule.slug, "heading")
+    parts = {
+        "is": rule.title,
+        "why": rule.why,
+        "price": "none: the ceiling of the whole path stands beside the findings",
+        "about": f"two ends of one cable{', each way' if rule.each_way else ''}",
+        "for": "--between HOST:PORT,HOST:PORT",
+    }
+    for label, text in parts.items():
+        yield from map(Line, wrapped(text, width, f"  {label:<7} "))
+    lines = wrapped_command(rule.source, width, "  source  ", " " * 10)
+    yield from (Line(line.removesuffix(" \\"), "source") for line in lines)
 
 
 def pair_lines(answer: PairAnswer, width: int = WIDTH) -> Iterator[Line]:

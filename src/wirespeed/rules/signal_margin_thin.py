@@ -3,9 +3,17 @@
 import math
 from collections.abc import Iterator
 
+from wirespeed.facts.fec_histogram import (
+    BY_CORRECTED,
+    LOW_LATENCY,
+    SYMBOL_BITS,
+    FecHistogram,
+    FecHistograms,
+)
+from wirespeed.facts.link import Links
 from wirespeed.facts.link_margin import LinkMargin, LinkMargins
 from wirespeed.model.finding import ByHand, Evidence, Finding, Remedy, Severity
-from wirespeed.model.observed import CannotTellError, Known, known
+from wirespeed.model.observed import Absent, CannotTellError, Known, known
 from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
 from wirespeed.model.shown import shown
 
@@ -22,16 +30,11 @@ left for them."""
 LEFT = 1e-12
 """What a link may leave wrong behind its FEC: IEEE 802.3."""
 LEAST_MINUTES = 1.0
+HISTOGRAM = "it is not in a histogram"
 
 
 def _check(exam: PortExam) -> Iterator[Finding]:
-    address = exam.port.pci_address or ""
-    if exam.port.driver != "mlx5_core":
-        raise DoesNotApplyError("mlxlink reads cards of mlx5 alone")
-    seen = exam.host[LinkMargins].by_address.get(address)
-    if seen is None:
-        raise DoesNotApplyError("it is not a PCI function")
-    margin, source = known(seen, "bit errors before FEC"), f"mlxlink -d {address} -c --json"
+    margin, source = _margin(exam)
     raw = known(margin.raw_ber, "bit errors before FEC")
     limit = _limit(margin, source)
     minutes = margin.minutes.value if isinstance(margin.minutes, Known) else 0.0
@@ -45,7 +48,8 @@ def _check(exam: PortExam) -> Iterator[Finding]:
     yield exam.finding(
         Severity.FAULT if is_none else Severity.RISK,
         tuple(_evidence(margin, raw, left, limit, source)),
-        so=f"{_in_decades(decades)} to what the FEC of this link corrects"
+        so=f"{_in_decades(decades, is_most=_is_estimate(margin))} to what the FEC of this link "
+        "corrects"
         + ("; single code words needed nearly all that it corrects" if _is_full(margin) else "")
         + ("; it leaves bits wrong, and frames are lost" if left > LEFT else "")
         + ("" if is_none else ": warmth or a dirty connector takes as much"),
@@ -58,6 +62,54 @@ def _check(exam: PortExam) -> Iterator[Finding]:
         ),
         unpriced="it costs nothing until FEC leaves bits wrong; what it lost is in errors.physical",
     )
+
+
+def _margin(exam: PortExam) -> tuple[LinkMargin, str]:
+    """Give what mlxlink counted; else what follows from the kernel's histogram of code words."""
+    address, netdev = exam.port.pci_address or "", exam.port.netdev or ""
+    histogram = exam.host[FecHistograms].by_netdev.get(netdev)
+    seen = exam.host[LinkMargins].by_address.get(address)
+    if exam.port.driver == "mlx5_core" and isinstance(seen, Known):
+        return seen.value, f"mlxlink -d {address} -c --json"
+    if isinstance(histogram, Known):
+        return _from_histogram(exam, histogram), histogram.source
+    if exam.port.driver != "mlx5_core":
+        raise DoesNotApplyError("mlxlink reads cards of mlx5 alone, and there is no histogram")
+    if seen is None:
+        raise DoesNotApplyError("it is not a PCI function")
+    return known(seen, "bit errors before FEC"), f"mlxlink -d {address} -c --json"
+
+
+def _from_histogram(exam: PortExam, histogram: Known[FecHistogram]) -> LinkMargin:
+    """Give the margin that a histogram shows, as mlxlink would."""
+    link, source = exam.host[Links].by_netdev[exam.port.netdev or ""], histogram.source
+    bins = histogram.value
+    code = BY_CORRECTED.get(bins.most)
+    if code is None:
+        raise CannotTellError(
+            f"which code has a histogram of up to {bins.most} wrong symbols is not known", source
+        )
+    if bins.most == CORRECTS["272,257"] and "LLRS" in known(link.fec_active, "which FEC runs"):
+        code = LOW_LATENCY
+    ber, words = bins.least_ber(code[0]), bins.words()
+    if ber is None or words is None:
+        raise CannotTellError("no code word was counted, or the counts are hidden", source)
+    link_bps = known(link.link_bps, "the speed of the link")
+    return LinkMargin(
+        raw_ber=Known(ber, source),
+        effective_ber=Absent(source, HISTOGRAM),
+        fec=Known(f"RS({code[0]},{code[1]})", source),
+        minutes=Known(words * code[0] * SYMBOL_BITS / link_bps / 60, source),
+        link_downs=Absent(source, HISTOGRAM),
+        worst_block=Known(bins.worst, source),
+        recommendation=Absent(source, HISTOGRAM),
+    )
+
+
+def _is_estimate(margin: LinkMargin) -> bool:
+    """Whether the rate is what the symbols show, and no bits were counted."""
+    left = margin.effective_ber
+    return isinstance(left, Absent) and left.reason == HISTOGRAM
 
 
 def _corrects(margin: LinkMargin) -> int | None:
@@ -82,17 +134,22 @@ def _limit(margin: LinkMargin, source: str) -> float:
     raise CannotTellError(f"what {shown(fec, 40)} corrects is not known", source)
 
 
-def _in_decades(decades: float) -> str:
+def _in_decades(decades: float, *, is_most: bool) -> str:
     if decades <= 0:
         return "there is no margin"
-    return f"the margin is {decades:.1f} decades" if decades < math.inf else "no bit was wrong"
+    most = "at most " if is_most else ""
+    return (
+        f"the margin is {most}{decades:.1f} decades" if decades < math.inf else "no bit was wrong"
+    )
 
 
 def _evidence(
     margin: LinkMargin, raw: float, left: float, limit: float, source: str
 ) -> Iterator[Evidence]:
     yield Evidence(
-        found=f"bit error rate {raw:.0e} before FEC, of at most {limit:.1e}", source=source
+        found=f"bit error rate {'at least ' if _is_estimate(margin) else ''}{raw:.0e} before FEC, "
+        f"of at most {limit:.1e}",
+        source=source,
     )
     if isinstance(margin.worst_block, Known) and (corrects := _corrects(margin)) is not None:
         yield Evidence.of(
@@ -118,9 +175,13 @@ RULE = PortRule(
     "loses whole blocks within a decade. Nothing in the frame counters shows how near that is. "
     "The margin is the ratio of the rate that the FEC is specified for to the rate that is "
     "measured, in powers of ten. Errors that come in bursts show in the histogram of code words "
-    "first: its last filled bin against what the code corrects.",
+    "first: its last filled bin against what the code corrects. Where the kernel gives the "
+    "histogram and mlxlink is not there, the rate is wrong symbols / (code words x symbols x 10 "
+    "bits), each wrong symbol taken for one wrong bit, which is the least.",
     source="IEEE 802.3 clauses 95.1.1 and 112 (5e-5 with RS(528,514)), 121.1.1 and 138.1.1 "
     "(2.4e-4 with RS(544,514)), 30.5.1.1; mlxlink of MFT 4.34: "
-    "https://github.com/yuuki/mlxlink_exporter (real output)",
+    "https://github.com/yuuki/mlxlink_exporter (real output); "
+    "https://docs.kernel.org/networking/ethtool-netlink.html (ETHTOOL_A_FEC_STAT_HIST, 6.18); "
+    "https://lore.kernel.org/netdev/20251014212018.7933-1-vadim.fedorenko@linux.dev/",
     check=_check,
 )

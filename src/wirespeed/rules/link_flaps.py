@@ -1,0 +1,86 @@
+"""A port whose link goes down again and again."""
+
+from collections.abc import Iterator
+
+from wirespeed.facts.bonds import Bonds
+from wirespeed.facts.counters import Counters, Place
+from wirespeed.facts.ethtool import ethtool_command
+from wirespeed.facts.link import link_of
+from wirespeed.model.command import Command
+from wirespeed.model.finding import ByHand, Evidence, Finding, Remedy, Severity
+from wirespeed.model.observed import Absent, Known, known
+from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
+
+MANY = 10
+"""Since the driver was loaded. Fewer are restarts of the switch, and settings that were changed:
+most drivers take the link down for a new MTU, ring or number of channels."""
+
+
+def _check(exam: PortExam) -> Iterator[Finding]:
+    link_of(exam.host, exam.port)
+    delta = exam.host[Counters].delta(exam.port.netdev, Place.LINK_DOWN)
+    total = exam.host[Counters].total(exam.port.netdev, Place.LINK_DOWN)
+    if isinstance(total, Absent):
+        raise DoesNotApplyError(f"{Place.LINK_DOWN}: {total.reason}")
+    now, times = known(delta, Place.LINK_DOWN), known(total, Place.LINK_DOWN)
+    name = " + ".join(now.counters)
+    if now.count:
+        yield _finding(
+            exam,
+            Severity.FAULT,
+            Evidence(
+                found=f"{name} grew by {now.count} in {now.seconds:.2f} s", source=delta.source
+            ),
+            "the link goes down while it is looked at: what was on its way is lost each time, and "
+            "nothing passes until both ends have trained again",
+        )
+    elif times >= MANY and not _is_in_bond(exam):
+        yield _finding(
+            exam,
+            Severity.NOTE,
+            Evidence(
+                found=f"{name}: {times} since the driver was loaded; none now", source=total.source
+            ),
+            "the link was down so often; some of it may be settings and restarts of the switch, "
+            "which the counter does not tell apart",
+        )
+
+
+def _finding(exam: PortExam, severity: Severity, evidence: Evidence, so: str) -> Finding:
+    return exam.finding(
+        severity,
+        (evidence,),
+        so=so,
+        remedies=(
+            Remedy(
+                text="see in the kernel's log at what times it was, and whether a person or a "
+                "program set the port down; else look at the module, the cable and the port of "
+                "the switch",
+                commands=(
+                    ethtool_command("-m", exam.port.netdev or ""),
+                    Command(argv=("dmesg", "-T")),
+                ),
+                by_hand=ByHand.FIND_FIRST,
+            ),
+        ),
+        unpriced="it costs what is on its way, and the seconds until the link is back",
+    )
+
+
+def _is_in_bond(exam: PortExam) -> bool:
+    """Whether `bond.link_flaps` counts it: by its own count, beside that of the other members."""
+    states = [one.value for one in exam.host[Bonds].bonds.values() if isinstance(one, Known)]
+    return any(m.netdev == exam.port.netdev for state in states for m in state.members)
+
+
+RULE = PortRule(
+    slug="link.flaps",
+    title="Link went down repeatedly",
+    why="A link that fails and comes back loses a moment's traffic and says so in the kernel's log "
+    "alone, until that has lost it. The card (mlx5, bnxt_en) or the kernel counts how often. A "
+    "marginal cable or module, and ends that are set unlike, show so.",
+    source="https://docs.kernel.org/networking/device_drivers/ethernet/mellanox/mlx5/counters.html "
+    "(link_down_events_phy); Linux, Documentation/ABI/testing/sysfs-class-net "
+    "(carrier_down_count, since 4.16); drivers/net/ethernet/broadcom/bnxt/bnxt_ethtool.c",
+    check=_check,
+)

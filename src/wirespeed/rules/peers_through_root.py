@@ -1,0 +1,130 @@
+"""A card and an accelerator whose transfers to each other go up to the root complex."""
+
+from collections.abc import Iterator
+
+from wirespeed.facts.accelerators import Accelerator, Accelerators
+from wirespeed.facts.iommu import Iommu
+from wirespeed.facts.pci import Pci
+from wirespeed.facts.pci_config import PciConfig
+from wirespeed.model.finding import ByHand, Evidence, Finding, Remedy, Severity
+from wirespeed.model.observed import Absent, CannotTellError, Known, known
+from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
+
+MOST_SHOWN = 4
+
+
+def _check(exam: PortExam) -> Iterator[Finding]:
+    address = exam.port.pci_address
+    if address is None:
+        raise DoesNotApplyError("it is not a PCI function")
+    accelerators = known(exam.host[Accelerators].found, "which accelerators there are")
+    if not accelerators:
+        raise DoesNotApplyError("there is no accelerator")
+    way = exam.host[Pci].hops.get(address)
+    if way is None:
+        raise CannotTellError("the way up from the card was not read", "lspci -Dtv")
+    beside = [(one, at) for one in accelerators if (at := _parting(way, one)) is not None]
+    if not beside:
+        yield _apart(exam, way, accelerators)
+        return
+    redirecting: dict[str, list[str]] = {}
+    for one, at in beside:
+        redirects = exam.host[PciConfig].of(at).acs_redirects
+        if not isinstance(redirects, Absent) and known(redirects, f"access control at {at}"):
+            redirecting.setdefault(at, []).append(one.address)
+    for at, peers in redirecting.items():
+        yield _redirected(exam, address, at, peers)
+
+
+def _parting(way: tuple[str, ...], one: Accelerator) -> str | None:
+    """Give the port at which the card's way meets the accelerator's, seen from the card.
+
+    None where they meet at no switch.
+    """
+    meet = next((n for n, hop in enumerate(way) if hop in one.hops), None)
+    return way[meet - 1] if meet else None
+
+
+def _redirected(exam: PortExam, address: str, at: str, peers: list[str]) -> Finding:
+    redirects = exam.host[PciConfig].of(at).acs_redirects
+    return exam.finding(
+        Severity.RISK,
+        (
+            Evidence(
+                found=f"{at}, above the card, redirects requests to its peers (ACS)",
+                source=redirects.source,
+            ),
+            Evidence(
+                found=f"below the same switch: {', '.join(peers[:MOST_SHOWN])}"
+                + (f" and {len(peers) - MOST_SHOWN} more" if len(peers) > MOST_SHOWN else ""),
+                source="lspci -Dtv",
+            ),
+            *_state(exam, address),
+        ),
+        so="what the card writes to an accelerator beside it goes up to the root complex and down "
+        "again, over a link that all below the switch share",
+        remedies=(
+            Remedy(
+                text="where no guest has a device below this switch: turn ACS off in the BIOS, or "
+                f"boot with pci=disable_acs_redir={at}; devices below it can then reach each "
+                "other's memory past the IOMMU, and share an IOMMU group",
+                by_hand=ByHand.BIOS,
+            ),
+        ),
+        unpriced="what goes between card and accelerator is not counted",
+    )
+
+
+def _apart(exam: PortExam, way: tuple[str, ...], accelerators: tuple[Accelerator, ...]) -> Finding:
+    shown = accelerators[:MOST_SHOWN]
+    return exam.finding(
+        Severity.NOTE,
+        (
+            Evidence(found=f"the card is below root port {way[-1]}", source="lspci -Dtv"),
+            *(
+                Evidence(
+                    found=f"accelerator {one.address} is below {one.hops[-1]}"
+                    + ("" if one.numa_node is None else f", node {one.numa_node}"),
+                    source="lspci -Dtv",
+                )
+                for one in shown
+            ),
+            *_state(exam, way[0]),
+        ),
+        so="no accelerator shares a switch with the card: transfers between them pass the root "
+        "complex, and between nodes the CPUs' link too",
+        remedies=(
+            Remedy(
+                text="where they are to talk to each other directly: put the card into a slot "
+                "below the accelerator's switch",
+                by_hand=ByHand.HARDWARE,
+            ),
+        ),
+        unpriced="what goes between card and accelerator is not counted",
+    )
+
+
+def _state(exam: PortExam, address: str) -> Iterator[Evidence]:
+    """What else decides of such transfers: the IOMMU as the kernel took it, relaxed ordering."""
+    group = exam.host[Iommu].by_function.get(address)
+    if isinstance(group, Known) and isinstance(group.value.domain, Known):
+        domain = group.value.domain
+        how = "passes the IOMMU" if domain.value == "identity" else "is translated by the IOMMU"
+        yield Evidence.of(domain, f"the card's DMA {how}: domain {domain.value}")
+    relaxed = exam.host[PciConfig].of(address).relaxed_ordering
+    if isinstance(relaxed, Known):
+        yield Evidence.of(relaxed, f"relaxed ordering is {'on' if relaxed.value else 'off'}")
+
+
+RULE = PortRule(
+    slug="peers.through_root",
+    title="Card and accelerator meet at the root complex",
+    why="A switch passes requests from a card to a GPU below it by itself, at the speed of their "
+    "links, unless access control (ACS) at the card's port redirects them upwards; kernels turn "
+    "that on where the IOMMU is on. Relaxed ordering lets writes pass each other on the way. "
+    "It is the port where the two ways part that counts, on the side of the one that asks.",
+    source="https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/troubleshooting.html (PCI "
+    "Access Control Services); https://docs.kernel.org/driver-api/pci/p2pdma.html; "
+    "https://docs.kernel.org/admin-guide/kernel-parameters.html (pci=disable_acs_redir)",
+    check=_check,
+)
