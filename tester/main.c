@@ -276,6 +276,8 @@ int main(int argc, char **argv)
 {
 	const struct sigaction action = {.sa_handler = on_signal}; /* no SA_RESTART: end poll() */
 
+	/* A DUT that dies while its socket is written to must not take the tester with it. */
+	signal(SIGPIPE, SIG_IGN);
 	if (reply_init() < 0) {
 		perror("wirespeed-tester: stdout");
 		return EXIT_FAILURE;

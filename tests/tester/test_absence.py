@@ -39,8 +39,8 @@ def stalls(result: Reply) -> list[str]:
 def test_a_tester_that_a_slow_wire_slows_down_is_not_stalled(
     built: Path, start_tester: Callable[..., Tester]
 ):
-    # 32 frames at 6000 cycles are 74 us at 2.6 GHz: every pass is longer than 50 us, of work.
-    slow = {"LD_PRELOAD": str(built / "tests" / "slow_wire.so"), "SLOW_WIRE": "6000"}
+    # 32 frames at 12000 cycles are 148 us at 2.6 GHz, and 16 are 74: longer than 50 us, of work.
+    slow = {"LD_PRELOAD": str(built / "tests" / "slow_wire.so"), "SLOW_WIRE": "12000"}
     tester = start_tester(environment=slow)
     tester.open("net_ring0")
     task = worker_task(tester)

@@ -132,6 +132,12 @@ def test_an_idle_tester_ends_at_a_signal(tester: Tester, number: signal.Signals)
     assert tester.wait() == 0
 
 
+def test_a_socket_whose_other_end_died_does_not_end_the_tester(tester: Tester):
+    tester.ask("hello")
+    tester.signal(signal.SIGPIPE)
+    assert tester.ask("hello")["event"] == "hello"
+
+
 def test_a_port_can_be_opened_again_and_another_instead(tester: Tester):
     for device in ("net_ring0", "net_ring0", "net_null0,no-rx=1", "net_ring0"):
         opened = tester.open(device)
