@@ -59,8 +59,6 @@ OPTIONS = {
 """Fields of a plan, and the options that set them."""
 
 
-DEMO_REPEATS = 3
-"""One rate says nothing of how far the next one lies from it."""
 ANSWER = "answer.txt"
 """What a demo showed, in a few lines."""
 RESUME = "the same command with --resume: what was measured until now is kept"
@@ -78,7 +76,6 @@ def measure_bench(asked: BenchRequest) -> int:
             duts=("testpmd-macswap", "l3fwd-lpm"),
             trial_seconds=0.3,
             confirm_seconds=1.0,
-            repeats=DEMO_REPEATS,
         )
     plan = _plan(asked)
     beds = _beds(plan, asked)
