@@ -7,7 +7,7 @@ from typing import get_args
 import pytest
 from rich.console import Console
 
-from wirespeed.display import Display, outcome_line, repeats_line, single_core_table
+from wirespeed.display import Display, outcome_line, single_core_table
 from wirespeed.measure.bench.duts import DUT_NAMES
 from wirespeed.measure.bench.tester_protocol import ProgressReply
 from wirespeed.measure.search.search import Progress, Verdict
@@ -145,25 +145,3 @@ def test_a_brief_display_shows_results_alone_and_the_time_that_all_of_it_takes()
     assert text(console) == f"{outcome_line(outcome())}\n"
     # 14 searches of 1234 s
     assert "[1/14] testpmd-macswap 64 B: 148.810 Mpps tried; about 288 min left" in text(live)
-
-
-def test_a_brief_display_says_the_searches_of_a_size_in_one_line_of_median_and_range():
-    rates = [4.9e6, 4.75e6, 4.811e6]
-    searches = [outcome(search=n, throughput_pps=pps) for n, pps in enumerate(rates, 4)]
-    console = Console(file=io.StringIO(), width=80)
-    with Display(6, console, brief=True, repeats=3) as display:
-        for each in searches:
-            display.search_ended(each)
-    line = "testpmd-macswap   64 B 4.81 (4.75 to 4.90) Mpps, proven 3/3; DUT core busy"
-    assert text(console) == f"{line}\n"
-    unproven = outcome(search=4, verdict="loss floor", **NOTHING)
-    assert "proven 2/3" in repeats_line([unproven, *searches[1:]])
-    assert repeats_line([unproven] * 3) == outcome_line(unproven)
-
-
-@pytest.mark.parametrize("dut", [*DUT_NAMES, "external"])
-def test_the_searches_of_a_size_fit_80_columns(dut: str):
-    for by in LIMITS:
-        limit = Limit(by=by, evidence=())
-        made = [outcome(dut=dut, limit=limit, throughput_pps=pps) for pps in (1e6, 12.5e6, 148e6)]
-        assert len(repeats_line(made)) <= 80

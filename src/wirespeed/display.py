@@ -2,7 +2,6 @@
 
 import sys
 from collections.abc import Sequence
-from statistics import median_low
 
 from rich.console import Console
 from rich.live import Live
@@ -37,26 +36,6 @@ def outcome_line(outcome: Outcome) -> str:
     return f"{lost}{outcome.confirmed_seconds:g} s; limit: {outcome.limit.by}"
 
 
-def repeats_line(outcomes: Sequence[Outcome]) -> str:
-    """Several results of one DUT and size in one line of at most 80 columns: median and range."""
-    proven = [(o.throughput_pps, o) for o in outcomes if o.throughput_pps is not None]
-    if not proven:
-        return outcome_line(outcomes[-1])
-    rates = sorted(pps for pps, _ in proven)
-    median_pps = median_low(rates)
-    shown = next(o for pps, o in proven if pps == median_pps)
-    median, low, high = (significant(pps / 1e6) for pps in (median_pps, rates[0], rates[-1]))
-    return (
-        f"{shown.dut:<15} {size_label(shown.mix):>6} {median} ({low} to {high}) Mpps, "
-        f"proven {len(proven)}/{len(outcomes)}; {shown.limit.by}"
-    )
-
-
-def significant(figure: float) -> str:
-    """Three digits that count: 4.88, 14.9, 149."""
-    return f"{figure:.{max(0, 3 - len(str(int(figure))))}f}"
-
-
 def single_core_table(outcomes: Sequence[Outcome]) -> str:
     """Tabulate what one core does, as the published tables 10 and 13 do."""
     lines = [f"{'DUT':<16} {'frames':>6} {'Mpps':>8} {'Gb/s L2':>8} {'GHz':>6} {'cycles/pkt':>11}"]
@@ -76,19 +55,10 @@ class Display:
     """A campaign's listener. Writes to standard error: standard output is for results."""
 
     def __init__(
-        self,
-        searches: int,
-        console: Console | None = None,
-        *,
-        brief: bool = False,
-        repeats: int = 1,
+        self, searches: int, console: Console | None = None, *, brief: bool = False
     ) -> None:
-        """`brief`: results alone, and how long all of it still takes.
-
-        `repeats`: searches of a size that follow each other; a brief display says them in one line.
-        """
-        self._brief, self._repeats = brief, repeats
-        self._repeated: list[Outcome] = []
+        """`brief`: results alone, and how long all of it still takes."""
+        self._brief = brief
         self._started = monotonic_s()
         self._ended = 0
         self._console = console or Console(file=sys.stderr, highlight=False)
@@ -141,13 +111,7 @@ class Display:
     def search_ended(self, outcome: Outcome) -> None:
         """Print the result."""
         self._ended += 1
-        if not self._brief or self._repeats == 1:
-            self._console.print(_text(outcome_line(outcome)), soft_wrap=True)
-            return
-        self._repeated.append(outcome)
-        if outcome.search % self._repeats == 0:
-            self._console.print(_text(repeats_line(self._repeated)), soft_wrap=True)
-            self._repeated = []
+        self._console.print(_text(outcome_line(outcome)), soft_wrap=True)
 
     def _announce(self, progress: Progress) -> None:
         self._progress = progress

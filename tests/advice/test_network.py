@@ -45,6 +45,10 @@ def test_forty_hosts_take_spines():
     found = notes(answer(40))
     assert list(found) == ["spine and leaf, 1:1", "spine and leaf, 3:1"]
     assert "10 switches" in found["spine and leaf, 1:1"]
+    # The first is not the one of the fewest switches, and must not be called so.
+    said = answer(40).answer
+    assert said.startswith("Spine and leaf, 1:1: two switches have too few ports"), said
+    assert "fewest" not in said
     assert "6 leaves in pairs, 4 spines" in found["spine and leaf, 1:1"]
     # 80 ports of hosts on 6 leaves, and 16 uplinks of each.
     assert "30 of 32 ports in use" in found["spine and leaf, 1:1"]

@@ -2,11 +2,10 @@
 
 import csv
 import io
-import stat
-import sys
 from pathlib import Path
 
 import pytest
+from fake_tester_in_place import put_in_place
 
 from wirespeed.commands import measure
 from wirespeed.measure.bench.run_folder import read_records
@@ -14,7 +13,6 @@ from wirespeed.model.error import InputError
 from wirespeed.model.trial import Setup, Started, Trial
 from wirespeed.runs import rfc2544
 
-FAKE = Path(__file__).parent.parent / "measure" / "fake_tester.py"
 MAC = "02:00:00:00:00:02"
 ONE = ("--port", "net_fake0")
 TWO = (*ONE, "--port", "net_fake1")
@@ -23,18 +21,7 @@ QUICK = ("--frame-bytes", "64", "--trial-seconds", "0.05", "--confirm-seconds", 
 
 @pytest.fixture(name="out")
 def _out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Put the described tester in the real one's place, and no doctor."""
-    program = tmp_path / "tester"
-    program.write_text(f'#!/bin/sh\nexec {sys.executable} {FAKE} "$@"\n')
-    program.chmod(program.stat().st_mode | stat.S_IXUSR)
-    monkeypatch.setenv("WIRESPEED_TESTER", str(program))
-    monkeypatch.delenv("FAKE_TESTER", raising=False)
-
-    def no_doctor(*_: object) -> None:
-        raise InputError("not.asked")
-
-    monkeypatch.setattr(rfc2544, "examine", no_doctor)
-    return tmp_path / "run"
+    return put_in_place(tmp_path, monkeypatch)
 
 
 def run(out: Path, *words: str) -> int:

@@ -261,13 +261,6 @@ def test_repeated_searches_show_their_number_and_spread() -> None:
     assert answer["Lowest to highest"] == "14.000 to 14.300 (n 3)"
     labels = [r["Frame, B"] for r in page.table("Tolerance")]
     assert labels == ["64 (1 of 3)", "64 (2 of 3)", "64 (3 of 3)"]
-    (row,) = page.table("Median")
-    assert (row["Proven"], row["Median"], row["Lowest"], row["Highest"]) == (
-        "3 of 3",
-        "14.100",
-        "14.000",
-        "14.300",
-    )
     assert "median of 3 of 3 searches, 14.000 to 14.300 Mpps" in page.text
 
 

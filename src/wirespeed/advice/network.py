@@ -8,6 +8,7 @@ from wirespeed.model.advice import Advice, Certainty, Choice, Ground
 
 BETWEEN_SWITCHES = 2
 """Links that join two switches, at the least: one alone would be a single point of failure."""
+LEAST_SWITCHES = 2
 LEAST_SPINES = 2
 SHARES = ((1, 1), (3, 1))
 """Ports of a leaf towards hosts and towards spines: what is called 1:1 and 3:1."""
@@ -66,7 +67,7 @@ def advise_network(asked: Asked) -> Advice:
         f"switches of {asked.switch_ports} such ports",
         answer="None of these layouts has enough ports: larger switches, or three tiers."
         if first is None
-        else f"{first.name[0].upper()}{first.name[1:]}: the fewest switches that have the ports.",
+        else f"{first.name[0].upper()}{first.name[1:]}: {_reason(first)}.",
         choices=tuple(
             Choice(
                 name=layout.name,
@@ -84,17 +85,27 @@ def advise_network(asked: Asked) -> Advice:
     )
 
 
+def _reason(first: Layout) -> str:
+    """Say why the layout that comes first does."""
+    if first.switches == LEAST_SWITCHES:
+        return "no fewer switches survive the loss of one"
+    if first.across_share < 1:
+        return "two switches have too few ports, and 1:1 has too few as well"
+    return "two switches have too few ports; this carries all that hosts send between leaves"
+
+
 def _layouts(asked: Asked) -> Iterator[Layout]:
     ports, side = asked.switch_ports, asked.a_side
     if side <= ports:
         yield Layout(
-            "two stand-alone switches", 2, 0, side, 1,
+            "two stand-alone switches", LEAST_SWITCHES, 0, side, 1,
             "nothing joins them: no fault of one reaches the other, and each side is a network of "
             "its own, so that a host uses both by two addresses or SMB Multichannel, not by LACP",
         )  # fmt: skip
     if side + BETWEEN_SWITCHES <= ports:
         yield Layout(
-            "two joined switches (MLAG)", 2, BETWEEN_SWITCHES, side + BETWEEN_SWITCHES, 1,
+            "two joined switches (MLAG)", LEAST_SWITCHES, BETWEEN_SWITCHES,
+            side + BETWEEN_SWITCHES, 1,
             "LACP over both; one software and one fault of its control may stop both",
         )  # fmt: skip
     for down, up in SHARES:

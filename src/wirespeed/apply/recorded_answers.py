@@ -14,6 +14,7 @@ import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from wirespeed.facts.firmware import RESETS
 from wirespeed.model.capture import NOT_THERE, Capture, Section
 from wirespeed.model.observed import Absent, Known, Observed
 
@@ -101,9 +102,9 @@ class RecordedAnswers:
 
 
 def _whole(argv: Sequence[str]) -> Sequence[str]:
-    """Give the command that prints everything for one of mstconfig's that prints some settings."""
-    whole = tuple(argv[:5])
-    return whole if whole[3:] == ("-e", "q") else argv
+    """Give the command that prints every setting of a card for one that prints some."""
+    is_of_settings = argv[0] in RESETS and tuple(argv[3:5]) == ("-e", "q")
+    return argv[:5] if is_of_settings else argv
 
 
 def _run(name: str, subject: str, command: str) -> _Run:

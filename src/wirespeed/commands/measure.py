@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from wirespeed.commands.measure_command import command as workload_command
+from wirespeed.commands.quantities import Duration
 from wirespeed.commands.tester_cores import tester_cores
 from wirespeed.measure.bench.duts import DUT_NAMES
 from wirespeed.runs.bench_request import BenchRequest
@@ -61,7 +62,7 @@ def _measure_options(command: Callable[..., int]) -> Callable[..., int]:
         click.option("--back-to-back", default=USUAL.back_to_back, metavar="N",
                      help="After each search: N searches for the longest burst without loss "
                           "(RFC 9004 recommends 50)."),
-        click.option("--soak", metavar="TIME",
+        click.option("--soak", "soak_seconds", type=Duration(), default=USUAL.soak_seconds,
                      help="After each search: trials at the throughput for so long, as 8h or 90m."),
         click.option("--port", "ports", multiple=True,
                      help="Measure a DUT of your own behind this port (PCI address or EAL device) "

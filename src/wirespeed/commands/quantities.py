@@ -8,6 +8,7 @@ import click
 
 MAX_PORT = 65535
 SECONDS = {"s": 1.0, "ms": 1e-3, "us": 1e-6}
+LONG_SECONDS = {"s": 1.0, "m": 60.0, "h": 3600.0}
 
 
 class Seconds(click.ParamType[float]):
@@ -23,6 +24,23 @@ class Seconds(click.ParamType[float]):
         if match is None or not float(match[1]):
             self.fail(f"{value!r} is not a time: write 0.2ms, 80us or 0.01s", param, ctx)
         return float(match[1]) * SECONDS[match[2]]
+
+
+class Duration(click.ParamType[float]):
+    """A longer time with its unit: `30s`, `90m`, `8h`."""
+
+    name = "time"
+
+    def convert(
+        self, value: object, param: click.Parameter | None, ctx: click.Context | None
+    ) -> float:
+        """Give seconds."""
+        if isinstance(value, float):
+            return value
+        match = re.fullmatch(r"(\d{1,6}(?:\.\d{1,3})?) ?(s|m|h)", str(value))
+        if match is None or not float(match[1]):
+            self.fail(f"{value!r} is not a time: write 8h, 90m or 30s", param, ctx)
+        return float(match[1]) * LONG_SECONDS[match[2]]
 
 
 class Gigabits(click.ParamType[float]):

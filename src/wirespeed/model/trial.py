@@ -473,13 +473,19 @@ class Bursts(Finite):
     longest_s: float
     shortest_s: float
     """Of a burst that was tried."""
-    frames: Annotated[tuple[Count, ...], Field(min_length=1)]
-    """Of each search; 0: the shortest lost frames."""
+    searches: Annotated[int, Field(ge=1)]
+    """That were asked for."""
+    frames: tuple[Count, ...]
+    """Of each search that came to an end; 0: the shortest lost frames. Fewer than were asked for:
+    a burst stayed void, and nothing follows about the DUT."""
 
     @property
     def buffer_s(self) -> float | None:
-        """Corrected buffer time of the DUT (RFC 9004 section 5.4); None without a throughput."""
-        if self.throughput_pps is None:
+        """Corrected buffer time of the DUT (RFC 9004 section 5.4).
+
+        None without a throughput, or without a burst.
+        """
+        if self.throughput_pps is None or not self.frames:
             return None
         implied_s = sum(self.frames) / len(self.frames) / self.load_pps
         return implied_s * (1 - min(1.0, self.throughput_pps / self.load_pps))

@@ -39,7 +39,6 @@ from wirespeed.report.tables.comparison import comparison_grids
 from wirespeed.report.tables.further import further_grids
 from wirespeed.report.tables.latency import latency
 from wirespeed.report.tables.ledger import ledger
-from wirespeed.report.tables.repeats import repeats
 from wirespeed.report.tables.rows import DRAWN_REPEATS, chosen, named, unfinished_name
 from wirespeed.report.tables.search import search
 from wirespeed.report.tables.setup import setup_grids
@@ -160,7 +159,7 @@ def _of_run(run: Run) -> Iterator[Block]:
 
 
 def _of_dut(dut: DutSection) -> Iterator[Block]:
-    answers = (throughput(dut), limits(dut), repeats(dut), partial_drop(dut), latency(dut))
+    answers = (throughput(dut), limits(dut), partial_drop(dut), latency(dut))
     yield from (grid for grid in answers if grid is not None)
     axis = "Each mark is a percentile; the axis is logarithmic."
     yield from _drawn(draw_latency(dut), f"{dut.name}: latency at throughput. {axis}")

@@ -40,7 +40,7 @@ class BenchRequest:
     hardware_stamps: bool = False
     ladder: bool = False
     back_to_back: int = 0
-    soak: str | None = None
+    soak_seconds: float = 0.0
     bidirectional: bool = False
     link_gbps: float | None = None
     hugepages: bool = False

@@ -104,7 +104,7 @@ def measure_bench(asked: BenchRequest) -> int:
                 write_result(asked.out / FINDINGS, json_line(answer) + "\n")
             with (
                 ExitStack() as kept,
-                Display(len(plan.searches), brief=asked.demo, repeats=plan.repeats) as display,
+                Display(len(plan.searches), brief=asked.demo) as display,
             ):
                 keep_links(kept, live)
                 outcomes = Campaign(plan, beds, record, display, recorded).run()
@@ -170,7 +170,7 @@ def _plan(asked: BenchRequest) -> Plan:
             further=Further(
                 ladder=asked.ladder,
                 back_to_back=asked.back_to_back,
-                soak_seconds=_seconds(asked.soak),
+                soak_seconds=asked.soak_seconds,
             ),
             bounds=TesterBounds(gap_limit_ms=asked.gap_limit_ms, stalled_share=asked.stalled_share),
         )
@@ -184,22 +184,6 @@ def _plan(asked: BenchRequest) -> Plan:
             found=f"{first['input']}: {said}" if field else said,
             next="wirespeed measure rfc2544 --help",
         ) from None
-
-
-def _seconds(text: str | None) -> float:
-    """Read `8h`, `90m`, `30s` or a number of seconds."""
-    if text is None:
-        return 0.0
-    unit = {"s": 1.0, "m": 60.0, "h": 3600.0}.get(text[-1:])
-    try:
-        found = float(text if unit is None else text[:-1]) * (unit or 1.0)
-    except ValueError:
-        found = math.nan
-    if not math.isfinite(found) or found <= 0:
-        raise InputError(
-            "options.invalid", where="--soak", found=repr(text), next="such as 8h, 90m or 30s"
-        )
-    return found
 
 
 def _wires(plan: Plan, wire: str) -> str:

@@ -282,6 +282,23 @@ def test_a_size_is_searched_as_often_as_asked_and_later_searches_need_fewer_tria
     assert len(beds.beds) == 2, "a DUT stays for all its searches"
 
 
+class FarBeds(Beds):
+    """Their DUT calls itself otherwise than the plan does."""
+
+    def __call__(self, dut: str) -> DescribedBed:
+        self.beds.append(DescribedBed(f"{dut} on beta", CAPACITY[dut], made=self.made))
+        return self.beds[-1]
+
+
+def test_what_comes_after_a_search_is_measured_on_its_dut_whatever_it_calls_itself():
+    further = REPEATED.model_copy(update={"repeats": 1, "further": Further(ladder=True)})
+    beds, written = FarBeds(), []
+    run(beds, written, plan=further)
+    rungs = [r for r in written if isinstance(r, Trial) and r.purpose == "ladder"]
+    assert {r.dut for r in rungs} == {"slow on beta", "fast on beta"}
+    assert len(beds.beds) == 2, "a DUT stays for what comes after its search"
+
+
 def test_repeated_searches_that_are_cut_at_any_trial_go_on_to_the_same_end():
     expected = comparable(run(beds := Beds(), [], plan=REPEATED))
     for cut in range(1, len(beds.made) + 1):

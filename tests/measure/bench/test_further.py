@@ -1,25 +1,31 @@
 """After a search: latency and loss by load, bursts back to back, a soak."""
 
 import math
-import stat
-import sys
+from dataclasses import dataclass
 from pathlib import Path
 
+import click
 import pytest
+from fake_tester_in_place import put_in_place
 
+from report.pages import PageReader, html_of
+from report.records import outcome, setup
 from wirespeed.commands import measure
+from wirespeed.commands.quantities import Duration
 from wirespeed.measure.bench.further import (
     LONGEST_BURST_S,
     Further,
+    back_to_back,
     ladder_loads,
     longest_burst,
 )
 from wirespeed.measure.bench.run_folder import TRIALS, read_records
-from wirespeed.model.error import InputError
+from wirespeed.measure.bench.trial_maker import NEVER_VALID
+from wirespeed.measure.search.measurer import Purpose, Sample
+from wirespeed.model.error import InputError, MeasurementError
 from wirespeed.model.trial import Bursts, FrameMix, FrameShare, Outcome, Trial
-from wirespeed.runs import rfc2544
+from wirespeed.report.build import build_page
 
-FAKE = Path(__file__).parent.parent / "fake_tester.py"
 QUICK = ("--port", "net_fake0", "--frame-bytes", "64", "--trial-seconds", "0.05")
 ASKED = (*QUICK, "--confirm-seconds", "0.1", "--flows", "8", "--max-load", "2000000")
 
@@ -66,26 +72,47 @@ def test_the_buffer_is_corrected_by_what_was_forwarded_meanwhile():
         throughput_pps=7_440_476,
         longest_s=2.0,
         shortest_s=0.001,
+        searches=2,
         frames=(26_000, 27_000),
     )
     # 26,500 frames at 14.88 Mpps are 1,780.8 us; half of them were forwarded.
     assert bursts.buffer_s == pytest.approx(890.4e-6, rel=1e-4)
     assert bursts.model_copy(update={"throughput_pps": None}).buffer_s is None
+    assert bursts.model_copy(update={"frames": ()}).buffer_s is None
+
+
+@dataclass
+class Voiding:
+    """What makes trials: the first `good` bursts pass, and no other can be made."""
+
+    good: int
+
+    def measure(self, load_pps: float, seconds: float, purpose: Purpose) -> Sample:
+        self.good -= 1
+        if self.good < 0:
+            raise MeasurementError(NEVER_VALID, where="x", found="stalls")
+        frames = round(load_pps * seconds)
+        return Sample(
+            trial=1, intended_load_pps=load_pps, intended_seconds=seconds, measured_seconds=seconds,
+            offered_frames=frames, missing_frames=0,
+        )  # fmt: skip
+
+
+@pytest.mark.parametrize("good", [0, 2])
+def test_bursts_that_stayed_void_end_the_searches_and_the_page_says_so(good: int):
+    found = outcome(throughput_pps=1e6, confirmed_seconds=1, confirmed_trial=1)
+    bursts = back_to_back(Voiding(good), found, 2e6, 5)  # type: ignore[arg-type]
+    assert (bursts.searches, bursts.frames) == (5, (4_000_000,) * good)
+    records = [setup(), found, bursts]
+    page = PageReader(html_of(build_page(records)))
+    (row,) = page.table("Load, Mpps")
+    assert row["Searches"] == ("0 of 5: void" if good == 0 else "2 of 5")
+    assert (row["Mean, frames"] == "—") is (good == 0)
 
 
 @pytest.fixture(name="out")
 def _out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    program = tmp_path / "tester"
-    program.write_text(f'#!/bin/sh\nexec {sys.executable} {FAKE} "$@"\n')
-    program.chmod(program.stat().st_mode | stat.S_IXUSR)
-    monkeypatch.setenv("WIRESPEED_TESTER", str(program))
-    monkeypatch.delenv("FAKE_TESTER", raising=False)
-
-    def no_doctor(*_: object) -> None:
-        raise InputError("not.asked")
-
-    monkeypatch.setattr(rfc2544, "examine", no_doctor)
-    return tmp_path / "run"
+    return put_in_place(tmp_path, monkeypatch)
 
 
 def run(out: Path, *words: str) -> int:
@@ -141,9 +168,7 @@ def test_what_was_measured_is_not_measured_again_and_the_rest_is(out: Path):
 @pytest.mark.parametrize(
     ("options", "where"),
     [
-        (("--soak", "8d"), "--soak"),
-        (("--soak", "0"), "--soak"),
-        (("--soak", "nan"), "--soak"),
+        (("--soak", "800h"), "--soak"),
         (("--back-to-back", "1001"), "--back-to-back"),
     ],
     ids=str,
@@ -153,6 +178,17 @@ def test_what_cannot_be_is_named(out: Path, options: tuple[str, ...], where: str
         run(out, *options)
     assert caught.value.where == where
     assert not out.exists()
+
+
+@pytest.mark.parametrize("time", ["8d", "0", "0h", "nan", "8"])
+def test_a_soak_has_a_time_with_its_unit(out: Path, time: str):
+    with pytest.raises(click.BadParameter, match="8h, 90m or 30s"):
+        run(out, "--soak", time)
+    assert not out.exists()
+
+
+def test_a_soak_of_hours_is_so_many_seconds():
+    assert [Duration().convert(t, None, None) for t in ("8h", "1.5m", "30s")] == [28800, 90, 30]
 
 
 def test_nothing_is_asked_for_unless_it_is():

@@ -216,19 +216,20 @@ class Campaign:
                     self._outcomes[number] = self._search(number, dut, mix)
                     self._write(self._outcomes[number])
                     self._listener.search_ended(self._outcomes[number])
-                self._after(self._outcomes[number])
+                self._after(number, dut, mix)
         finally:
             self._close_bed()
         return [self._outcomes[number] for number, _, _ in self._plan.searches]
 
-    def _after(self, outcome: Outcome) -> None:
+    def _after(self, number: int, dut: str, mix: FrameMix) -> None:
         """Measure what is asked for beside the throughput, as far as the record lacks it."""
-        plan, number = self._plan, outcome.search
+        plan = self._plan
         found = measure_further(
             plan.further,
-            outcome,
-            lambda purpose: self._maker(number, outcome.dut, outcome.mix, purpose),
-            highest_pps=plan.link_load_pps(outcome.mix) or plan.max_load_pps,
+            self._outcomes[number],
+            # By the plan's name of the DUT: its own may be another.
+            lambda purpose: self._maker(number, dut, mix, purpose),
+            highest_pps=plan.link_load_pps(mix) or plan.max_load_pps,
             seconds=plan.confirm_seconds,
         )
         if found is not None and number not in self._bursts:

@@ -99,10 +99,8 @@ def soak(maker: TrialMaker, load_pps: float, seconds: float, trial_seconds: floa
             continue
 
 
-def back_to_back(
-    maker: TrialMaker, outcome: Outcome, load_pps: float, searches: int
-) -> Bursts | None:
-    """Search for the longest burst, several times; None where a burst stays void.
+def back_to_back(maker: TrialMaker, outcome: Outcome, load_pps: float, searches: int) -> Bursts:
+    """Search for the longest burst, several times; one that stays void ends the searches.
 
     Raises MeasurementError as a trial does.
     """
@@ -119,9 +117,9 @@ def back_to_back(
         try:
             longest = longest_burst(passes)
         except BeyondTesterError:
-            return None
+            break
         if longest is None:
-            return None
+            break
         found.append(longest)
     return Bursts(
         search=outcome.search,
@@ -131,6 +129,7 @@ def back_to_back(
         throughput_pps=outcome.throughput_pps,
         longest_s=LONGEST_BURST_S,
         shortest_s=SHORTEST_BURST_S,
+        searches=searches,
         frames=tuple(found),
     )
 

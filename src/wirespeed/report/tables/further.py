@@ -31,7 +31,8 @@ def further_grids(dut: DutSection) -> Iterator[Grid]:
             title="Back to back",
             caption="The longest burst at the load beside it of which no frame was lost: mean, "
             "spread and bounds over its searches. The buffer is the mean over the load, less the "
-            "part that was forwarded meanwhile (RFC 9004 section 5.4).",
+            "part that was forwarded meanwhile (RFC 9004 section 5.4). A burst that stayed "
+            "void ends the searches.",
             columns=columns(
                 "Search", "Load, Mpps", "Searches", "Mean, frames", "Deviation", "Least", "Most",
                 "Buffer, µs", words=("Search",),
@@ -103,13 +104,16 @@ def _microseconds(latency: Latency, field: str) -> str:
 
 def _burst(name: str, bursts: Bursts) -> tuple[Cell, ...]:
     frames = bursts.frames
+    made = f"{len(frames)} of {bursts.searches}"
+    if not frames:
+        return text(name, fmt.mpps(bursts.load_pps), f"{made}: void", *("—",) * 5)
     spread = stdev(frames) if len(frames) > 1 else 0.0
     bounded = "at least " if min(frames) >= bursts.longest_s * bursts.load_pps * 0.99 else ""
     buffer_s = bursts.buffer_s
     return text(
         name,
         fmt.mpps(bursts.load_pps),
-        str(len(frames)),
+        made,
         bounded + fmt.count(round(mean(frames))),
         fmt.count(round(spread)),
         fmt.count(min(frames)),
