@@ -3,7 +3,7 @@
 from wirespeed.model.trial import Limit, Outcome
 from wirespeed.model.windows import Windows
 from wirespeed.report import words
-from wirespeed.report.answer_text import answer_lines
+from wirespeed.report.answer_text import answer_lines, answer_text
 from wirespeed.report.page import Headline, Missing, Spread
 
 from .records import mix, outcome
@@ -65,6 +65,15 @@ def test_a_size_that_was_searched_several_times_has_its_median_and_its_range():
         "l3fwd-lpm forwards 4.81 million frames of 64 bytes a second (4.75 to 4.90 in 3 searches).",
         "Proven: 3 of 4 rates. Each lost no frame in a trial of 1 s.",
     ]
+
+
+def test_the_end_of_a_run_fits_80_columns():
+    dut = "testpmd-macswap"
+    rates = {"throughput_pps": 4_321_000.0, "confirmed_seconds": 1.0}
+    text = answer_text([made(n, dut, size, **rates) for n, size in enumerate((64, 1518), 1)])
+    assert max(map(len, text.splitlines())) <= 80
+    said = " ".join(text.split())
+    assert "4.32 million frames of 64 bytes a second, and 4.32 million frames of 1518" in said
 
 
 def test_what_was_not_proven_is_no_rate_in_any_line():

@@ -6,7 +6,16 @@ from wirespeed.model.trial import Outcome
 from wirespeed.report import format as fmt
 from wirespeed.report.headline import spread
 from wirespeed.report.page import Spread
+from wirespeed.report.text_lines import wrapped
 from wirespeed.report.words import frames_in_words
+
+WIDTH = 80
+
+
+def answer_text(outcomes: Sequence[Outcome]) -> str:
+    """Give the lines as a terminal of 80 columns shows them."""
+    lines = (part for line in answer_lines(outcomes) for part in wrapped(line, WIDTH, "", "  "))
+    return "".join(f"{line}\n" for line in lines)
 
 
 def answer_lines(outcomes: Sequence[Outcome]) -> list[str]:

@@ -28,7 +28,7 @@ from wirespeed.measure.bench.trial_maker import TesterBounds
 from wirespeed.model.error import InputError, MeasurementError, WirespeedError
 from wirespeed.model.question import Purpose, Question
 from wirespeed.model.trial import End, FrameMix, Record, Setup
-from wirespeed.report.answer_text import answer_lines
+from wirespeed.report.answer_text import answer_text
 from wirespeed.report.diagnosis_hosts import Answer, json_line
 from wirespeed.runs.bench_request import BenchRequest
 from wirespeed.runs.examine import examine, unanswered
@@ -122,7 +122,7 @@ def measure_bench(asked: BenchRequest) -> int:
             raise
         write_reports(asked.out)
         if asked.demo:
-            write_result(asked.out / ANSWER, "\n".join(answer_lines(outcomes)) + "\n")
+            write_result(asked.out / ANSWER, answer_text(outcomes))
     if asked.single_core and not asked.as_json:
         echo(single_core_table(outcomes))
     if not asked.as_json:
