@@ -23,64 +23,65 @@ static FILE *open_task(const struct watch *w, const char *name)
 	return fopen(path, "re");
 }
 
-static int64_t wait_ns(const struct watch *w)
+static void read_schedstat(const struct watch *w, struct watch_reading *r)
 {
-	int64_t wait = -1;
 	FILE *file = open_task(w, "schedstat");
 
+	r->wait_ns = r->runs = -1;
 	if (file == NULL)
-		return -1;
-	if (fscanf(file, "%*d %" SCNd64, &wait) != 1)
-		wait = -1;
+		return;
+	if (fscanf(file, "%*d %" SCNd64 " %" SCNd64, &r->wait_ns, &r->runs) != 2)
+		r->wait_ns = r->runs = -1;
 	fclose(file);
-	return wait;
 }
 
-static int64_t sleeps(const struct watch *w)
+static void read_switches(const struct watch *w, struct watch_reading *r)
 {
 	char line[128];
-	int64_t count = -1;
 	FILE *file = open_task(w, "status");
 
+	r->sleeps = r->taken = -1;
 	if (file == NULL)
-		return -1;
-	while (count < 0 && fgets(line, sizeof(line), file) != NULL)
-		if (sscanf(line, "voluntary_ctxt_switches: %" SCNd64, &count) != 1)
-			count = -1;
+		return;
+	while (r->taken < 0 && fgets(line, sizeof(line), file) != NULL)
+		if (sscanf(line, "voluntary_ctxt_switches: %" SCNd64, &r->sleeps) != 1 &&
+		    sscanf(line, "nonvoluntary_ctxt_switches: %" SCNd64, &r->taken) != 1)
+			continue;
 	fclose(file);
-	return count;
 }
 
-struct watch_reading watch_read(const struct watch *w)
+/*
+ * It is out for each time that it lost its core or gave it up and was not given it again. While it
+ * sleeps it does not wait.
+ */
+static bool is_out(const struct watch_reading *before, const struct watch_reading *after)
 {
-	struct watch_reading r = {.wait_ns = wait_ns(w), .sleeps = sleeps(w), .cpu_ns = -1};
-	clockid_t clock;
+	const int64_t in = after->runs - before->runs;
+	const int64_t taken = after->taken - before->taken;
 
-	/* A process's clock can be read from outside, to the moment; a thread's cannot. */
-	if (clock_getcpuclockid(w->pid, &clock) == 0)
-		r.cpu_ns = clock_ns(clock);
-	r.wall_ns = clock_ns(CLOCK_MONOTONIC_RAW);
-	return r;
+	return after->taken >= 0 && before->taken >= 0 && after->sleeps == before->sleeps &&
+	       taken - in == (before->out ? 0 : 1);
 }
 
-int64_t watch_away_ns(const struct watch_reading *before, const struct watch_reading *after)
+int64_t watch_away_ns(const struct watch_reading *before, struct watch_reading *after)
 {
-	int64_t away = -1;
-
-	if (before->wait_ns >= 0 && after->wait_ns >= 0)
-		away = after->wait_ns - before->wait_ns;
-	if (before->cpu_ns >= 0 && after->cpu_ns >= 0 && before->sleeps >= 0 &&
-	    before->sleeps == after->sleeps)
-		away = RTE_MAX(away, after->wall_ns - before->wall_ns -
-					     (after->cpu_ns - before->cpu_ns));
-	return away;
+	if (before->wait_ns < 0 || after->wait_ns < 0)
+		return -1;
+	after->out = is_out(before, after);
+	if (before->out && after->out && before->runs == after->runs) {
+		after->told_ns = before->told_ns + after->wall_ns - before->wall_ns;
+		return after->wall_ns - before->wall_ns;
+	}
+	return RTE_MAX(after->wait_ns - before->wait_ns - before->told_ns, 0);
 }
 
 void watch_all(const struct watch *watch, unsigned int count, struct watch_reading *last,
 	       int64_t *away_ns)
 {
 	for (unsigned int i = 0; i < count; i++) {
-		const struct watch_reading now = watch_read(&watch[i]);
+		struct watch_reading now = {.wall_ns = clock_ns(CLOCK_MONOTONIC_RAW)};
+		read_schedstat(&watch[i], &now);
+		read_switches(&watch[i], &now);
 		if (away_ns != NULL)
 			away_ns[i] = watch_away_ns(&last[i], &now);
 		last[i] = now;
