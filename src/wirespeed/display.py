@@ -30,9 +30,10 @@ def outcome_line(outcome: Outcome) -> str:
     if outcome.throughput_pps is None:
         return f"{searched} not proven: {outcome.verdict}; {outcome.limit.by}"
     lost = f"{searched} {mpps(outcome.throughput_pps):>7} Mpps, {outcome.lost_frames} lost in "
-    if outcome.windows is not None:
-        windows = f"{outcome.windows.valid} windows"
-        return f"{lost}{windows}; limit: {outcome.limit.by}"
+    if outcome.confirmations is not None:
+        lost += f"{outcome.confirmations.trials} x "
+    elif outcome.windows is not None:
+        return f"{lost}{outcome.windows.valid} windows; limit: {outcome.limit.by}"
     return f"{lost}{outcome.confirmed_seconds:g} s; limit: {outcome.limit.by}"
 
 

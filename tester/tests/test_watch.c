@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A thread of another process is away while others have its core: then, for so long, and only then. */
+/* A thread of another process is away while others have its core: so long, and only then. */
 #include <sched.h>
 #include <signal.h>
 #include <stdbool.h>

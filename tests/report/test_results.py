@@ -87,6 +87,9 @@ EXPECTED = {
     "evidence": "cpu_run_ns 99.8 % of the trial; imissed 2,100 at port 0",
     "verdict": "width met",
     "notes": "",
+    "confirmations": "1",
+    "confirmed_lowest_mpps": "14.200000",
+    "confirmed_highest_mpps": "14.200000",
 }
 
 

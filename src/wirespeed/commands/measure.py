@@ -42,12 +42,16 @@ def _measure_options(command: Callable[..., int]) -> Callable[..., int]:
                      help="Duration of a trial of the search."),
         click.option("--confirm-seconds", default=USUAL.confirm_seconds, show_default=True,
                      help="Duration of the trial that confirms (RFC 2544: 60)."),
+        click.option("--confirmations", default=USUAL.confirmations, show_default=True,
+                     help="Such trials in which the load must lose nothing; the page has the "
+                          "range of their rates."),
         click.option("--repeats", default=USUAL.repeats, show_default=True,
                      help="Searches of each frame size; the page has their median and range."),
-        click.option("--windowed/--continuous", default=USUAL.windowed, show_default=True,
+        click.option("--windowed/--continuous", default=USUAL.windowed,
                      help="Make each trial of short windows that count one by one, for a machine "
-                          "that takes cores away; slower, and not with --port or a DUT of the "
-                          "kernel's. Continuous trials are RFC 2544's."),
+                          "that takes cores away; not with --port or a DUT of the kernel's. "
+                          "Continuous trials are RFC 2544's.  [default: continuous; windowed with "
+                          "--demo]"),
         click.option("--burst", default=USUAL.burst, show_default=True,
                      help="Frames sent at once."),
         click.option("--max-load", type=float, help="Offer no more frames per second than this."),
@@ -97,8 +101,8 @@ def _measure_options(command: Callable[..., int]) -> Callable[..., int]:
         click.option("--resume", is_flag=True, help="Go on with the run in --out."),
         click.option("--json", "as_json", is_flag=True, help="Print every record as a JSON line."),
         click.option("--demo", is_flag=True,
-                     help="Short: testpmd-macswap and l3fwd-lpm, 0.3 s a trial, 1 s "
-                          "confirmed. With --repeats 3 it takes three times as long."),
+                     help="Short: testpmd-macswap and l3fwd-lpm, width 0.02, 0.3 s a trial, "
+                          "confirmed three times for 0.5 s."),
     ]  # fmt: skip
     for option in reversed(options):
         command = option(command)

@@ -1,6 +1,11 @@
-"""Several values of one thing, by their middle and their ends."""
+"""Several values of one thing, by their ends, and their middle."""
 
 from dataclasses import dataclass
+from typing import Annotated
+
+from pydantic import Field
+
+from wirespeed.model.frozen import Finite
 
 
 @dataclass(frozen=True, slots=True)
@@ -11,3 +16,12 @@ class Spread:
     least: float
     most: float
     n: int
+
+
+class Confirmations(Finite):
+    """Trials of one load, none of which lost a frame, and how far their rates lie apart."""
+
+    trials: Annotated[int, Field(ge=2)]
+    lowest_pps: Annotated[float, Field(gt=0)]
+    """Load offered, in frames per second; the throughput of the search."""
+    highest_pps: Annotated[float, Field(gt=0)]

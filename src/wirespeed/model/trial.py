@@ -10,6 +10,7 @@ from typing import Annotated, Literal
 from pydantic import Field, TypeAdapter, model_validator
 
 from wirespeed.model.frozen import Finite
+from wirespeed.model.spread import Confirmations
 from wirespeed.model.units import MAX_FRAME_BYTES, MIN_FRAME_BYTES, wire_bytes
 from wirespeed.model.windows import Windows
 
@@ -340,11 +341,14 @@ class Outcome(Finite):
     upper_load_pps: Annotated[float, Field(gt=0)] | None
     """Lowest load that failed; None if none did."""
     throughput_pps: float | None
-    """RFC 2544 throughput: load of the confirming trial; None if zero loss was not proven."""
+    """RFC 2544 throughput: load of the confirming trial, of several the one with the lowest rate;
+    None if zero loss was not proven."""
     confirmed_seconds: Annotated[float, Field(ge=0)]
     """Duration of the confirming trial; 0 if there was none."""
     confirmed_trial: int | None
     """Number of the confirming trial in the run."""
+    confirmations: Confirmations | None = None
+    """Where the load was confirmed more than once."""
     lost_frames: int
     """Missing frames in the confirming trial, or in the last failed one if nothing was proven."""
     pdr_load_pps: float | None = None

@@ -60,6 +60,8 @@ def _how(proven: Sequence[Outcome]) -> str:
     if not proven:
         return "The page says why not."
     seconds = fmt.seconds(min(o.confirmed_seconds for o in proven))
+    again = min(o.confirmations.trials if o.confirmations else 1 for o in proven)
+    seconds = seconds if again == 1 else f"{again} times {seconds}"
     if any(o.windows is not None for o in proven):
         return f"Each lost no frame in {seconds} of short windows (not RFC 2544's trials)."
     return f"Each lost no frame in a trial of {seconds}."

@@ -65,11 +65,15 @@ COLUMNS = (
     "evidence",
     "verdict",
     "notes",
+    "confirmations",
+    "confirmed_lowest_mpps",
+    "confirmed_highest_mpps",
 )
 
 
 def _row(result: Result) -> dict[str, str]:
     o = result.outcome
+    again = o.confirmations
     lat = None if isinstance(result.latency, Missing) else result.latency
     row = {
         "dut": _word(o.dut),
@@ -109,6 +113,9 @@ def _row(result: Result) -> dict[str, str]:
         "evidence": _word("; ".join(o.limit.evidence)),
         "verdict": _word(o.verdict),
         "notes": _word("; ".join(o.notes)),
+        "confirmations": "" if o.confirmed_trial is None else str(again.trials if again else 1),
+        "confirmed_lowest_mpps": _mega(again.lowest_pps if again else o.throughput_pps),
+        "confirmed_highest_mpps": _mega(again.highest_pps if again else o.throughput_pps),
     }
     for name in (c for c in COLUMNS if c.startswith("latency_ns_")):
         row[name] = "" if lat is None else str(getattr(lat, name))

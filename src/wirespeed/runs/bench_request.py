@@ -23,8 +23,10 @@ class BenchRequest:
     width: float = 0.005
     trial_seconds: float = 1.0
     confirm_seconds: float = 60.0
+    confirmations: int = 1
     repeats: int = 1
-    windowed: bool = False
+    windowed: bool | None = None
+    """None: in a demo, and nowhere else."""
     burst: int = 32
     gap_limit_ms: float = 10.0
     stalled_share: float = 0.05

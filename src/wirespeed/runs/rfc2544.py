@@ -47,6 +47,7 @@ OPTIONS = {
     "relative_width": "--width",
     "trial_seconds": "--trial-seconds",
     "confirm_seconds": "--confirm-seconds",
+    "confirmations": "--confirmations",
     "repeats": "--repeats",
     "burst_frames": "--burst",
     "link_bps": "--link-gbps",
@@ -74,8 +75,11 @@ def measure_bench(asked: BenchRequest) -> int:
         asked = replace(
             asked,
             duts=("testpmd-macswap", "l3fwd-lpm"),
+            width=0.02,
             trial_seconds=0.3,
-            confirm_seconds=1.0,
+            confirm_seconds=0.5,
+            confirmations=3,
+            windowed=asked.windowed is not False,
         )
     plan = _plan(asked)
     beds = _beds(plan, asked)
@@ -162,11 +166,12 @@ def _plan(asked: BenchRequest) -> Plan:
             relative_width=asked.width,
             trial_seconds=asked.trial_seconds,
             confirm_seconds=asked.confirm_seconds,
+            confirmations=asked.confirmations,
             repeats=asked.repeats,
             burst_frames=asked.burst,
             link_bps=_bits(asked),
             max_load_pps=asked.max_load,
-            windowed=asked.windowed,
+            windowed=bool(asked.windowed),
             further=Further(
                 ladder=asked.ladder,
                 back_to_back=asked.back_to_back,

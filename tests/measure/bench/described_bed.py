@@ -24,7 +24,7 @@ class DescribedBed:
     def __init__(
         self,
         name: str = "described",
-        capacity_pps: float = 1e6,
+        capacity_pps: float | Callable[[TrialRequest], float] = 1e6,
         *,
         void: Callable[[TrialRequest], Sequence[str]] = lambda _: (),
         silence_ns: int = 0,
@@ -60,7 +60,9 @@ class DescribedBed:
         self.made.append(request)
         asked = request.load_pps or TESTER_PPS
         offered = round(min(asked, TESTER_PPS) * request.seconds)
-        passed = min(offered, round(self._capacity * request.seconds))
+        capacity = self._capacity
+        forwards = capacity(request) if callable(capacity) else capacity
+        passed = min(offered, round(forwards * request.seconds))
         reasons = tuple(self._void(request))
         if request.load_pps is not None and request.load_pps > self._reach:
             offered = passed = round(self._reach * request.seconds)

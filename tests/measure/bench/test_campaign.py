@@ -317,6 +317,7 @@ def test_every_part_of_a_plan_is_among_its_settings():
         "relative_width": 0.00500001,
         "trial_seconds": 0.5000001,
         "confirm_seconds": 1.0000001,
+        "confirmations": 2,
         "burst_frames": 31,
         "link_bps": 1_000_000_001,
         "max_load_pps": 1_000_001.0,
@@ -350,3 +351,11 @@ def test_looser_bounds_of_the_tester_are_named_and_the_usual_ones_are_not():
 def test_a_run_that_never_overloads_has_a_highest_load():
     with pytest.raises(ValueError, match="a highest load is asked for"):
         Plan.model_validate(PLAN.model_dump() | {"overloads": False, "max_load_pps": None})
+
+
+def test_how_far_the_confirming_trials_lie_apart_is_in_the_outcome():
+    (first, *_) = run(Beds(), [], plan=PLAN.model_copy(update={"confirmations": 3}))
+    assert first.confirmations is not None and first.throughput_pps is not None
+    assert first.confirmations.trials == 3
+    assert first.confirmations.lowest_pps == first.throughput_pps
+    assert run(Beds(), [])[0].confirmations is None

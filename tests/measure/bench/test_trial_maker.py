@@ -23,12 +23,17 @@ SETTINGS = TrialSettings(search=1, mix=FrameMix.parse("64"), flows=8)
 class Made:
     """A maker and all that it recorded."""
 
-    def __init__(self, bed: DescribedBed, recorded: Sequence[Trial] = ()) -> None:
+    def __init__(
+        self,
+        bed: DescribedBed,
+        recorded: Sequence[Trial] = (),
+        settings: TrialSettings = SETTINGS,
+    ) -> None:
         self.written: list[Trial] = []
         numbers = count(max((t.number for t in recorded), default=0) + 1)
         self.maker = TrialMaker(
             lambda: bed,
-            SETTINGS,
+            settings,
             next_number=lambda: next(numbers),
             record=self.written.append,
             recorded=recorded,
@@ -124,3 +129,19 @@ def test_a_load_beyond_the_tester_is_tried_twice_and_no_more():
         made.maker.measure(5e5, 1.0, "search")
     assert len(made.written) == 2
     assert caught.value.offered_load_pps == 5e5
+
+
+def test_a_load_is_confirmed_as_often_as_asked_and_no_other_trial_is_repeated():
+    made = Made(DescribedBed(), settings=SETTINGS.model_copy(update={"confirmations": 3}))
+    made.maker.measure(5e5, 1.0, "search")
+    made.maker.measure(5e5, 2.0, "confirm")
+    assert [t.purpose for t in made.written] == ["search", "confirm", "confirm", "confirm"]
+
+
+def test_one_confirming_trial_that_loses_fails_the_load_and_ends_it():
+    # The bed forwards 1.0 Mpps; the second trial of the load finds half of that.
+    slow = DescribedBed(capacity_pps=lambda r: 5e5 if r.number == 2 else 1e6)
+    made = Made(slow, settings=SETTINGS.model_copy(update={"confirmations": 3}))
+    sample = made.maker.measure(8e5, 1.0, "confirm")
+    assert (sample.trial, sample.missing_frames) == (2, 300_000)
+    assert len(made.written) == 2

@@ -30,8 +30,6 @@ from wirespeed.model.frozen import Frozen
 from wirespeed.model.trial import TRIALS_ARE, Bursts, FrameMix, Outcome, Record, Started, Trial
 
 CAPACITY_SECONDS = 0.1
-SEND_RESERVE = 0.8
-"""Share of the tester's own best rate up to which a load is asked of it."""
 STEP_BACK = 0.9
 """From a load that the tester could offer on average to one that it can hold."""
 MAX_CEILINGS = 8
@@ -59,6 +57,8 @@ class Plan(Frozen):
     relative_width: Annotated[float, Field(gt=0, lt=1)] = 0.005
     trial_seconds: Positive = 1.0
     confirm_seconds: Positive = RFC2544_SECONDS
+    confirmations: Annotated[int, Field(ge=1, le=99)] = 1
+    """Trials of `confirm_seconds` in which the load must lose nothing; RFC 2544 asks for one."""
     burst_frames: Annotated[int, Field(ge=1, le=128)] = 32
     link_bps: Annotated[int, Field(gt=0)] | None = None
     """Line rate of the wire in bit/s; None for a virtual wire, which has none."""
@@ -126,6 +126,7 @@ class Plan(Frozen):
             **({BOUNDS: self.bounds.text} if self.bounds.text else {}),
             **({"after each search": self.further.text} if self.further.text else {}),
             **({} if self.overloads else {"first trial": "within the highest load"}),
+            **({} if self.confirmations == 1 else {"confirming trials": str(self.confirmations)}),
             **({} if self.repeats == 1 else {"searches of each size": str(self.repeats)}),
         }
 
@@ -246,6 +247,7 @@ class Campaign:
                 flows=self._plan.flows,
                 burst_frames=self._plan.burst_frames,
                 windowed=self._plan.windowed,
+                confirmations=self._plan.confirmations,
                 bounds=self._plan.bounds,
             ),
             next_number=self._next_number,
@@ -292,7 +294,7 @@ class Campaign:
         capacity: Trial | None
         if plan.overloads or plan.max_load_pps is None:
             capacity = maker.capacity(CAPACITY_SECONDS)
-            reach = capacity.offered_load_pps * SEND_RESERVE
+            reach = capacity.offered_load_pps
         else:
             capacity, reach = None, plan.max_load_pps
         for _ in range(MAX_CEILINGS):

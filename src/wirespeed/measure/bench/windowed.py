@@ -43,12 +43,11 @@ GIVE_UP_AFTER = 150
 AWAY_NS = 1_000_000
 """A DUT whose thread was kept from its core for less is not away: its ring holds as much."""
 DRAIN_FREE_NS = 200_000
-DRAIN_SHARE = 0.02
-"""A DUT that keeps up has all frames back within this and this share of a window."""
-LATE_SHARE_MOST = 1e-3
-"""Of a trial's frames: a DUT that is slower than the load is late in every window, and by more.
-Less is the machine's; the time that it took is counted all the same."""
-LOSSY_ENOUGH = 4
+"""A DUT that keeps up has all frames of a window back within this."""
+SETTLE_MS = 50.0
+"""Silence after which what a run lacks is lost. On a wire in memory a frame is under way for some
+milliseconds, as long as the DUT's queue is; while the DUT is kept from its core it is no silence."""
+LOSSY_ENOUGH = 2
 """Valid windows with loss after which no more are made: the load has failed."""
 LOSSY_RATIO = 1e-3
 """And below this loss ratio they all are: a rare loss is counted over the whole trial."""
@@ -164,12 +163,6 @@ def next_length(windows: Sequence[Window], length_s: float) -> float:
     return min(LONGEST_S, length_s * 2) if void == 0 else length_s
 
 
-def too_late(windows: Windows, offered_frames: int) -> int:
-    """Frames that make a load fail, as they came back later than from a DUT that keeps up."""
-    late = windows.late_frames
-    return late if late > LATE_SHARE_MOST * offered_frames else 0
-
-
 def trial_fields(runs: Sequence[WindowRun]) -> dict[str, Any]:
     """Fields of the trial that these runs make, void windows left out; of all if all are void.
 
@@ -251,8 +244,7 @@ def _late_frames(window: Window) -> int:
     # What arrived while the DUT was kept from its core takes it no longer than that to forward, and
     # what came while the tester was away was looked at later.
     away_s = (reply.away_ns + reply.stalled_ns) / 1e9
-    free_s = DRAIN_FREE_NS / 1e9 + DRAIN_SHARE * reply.measured_seconds
-    excess = _drain_s(window) - free_s - away_s
+    excess = _drain_s(window) - DRAIN_FREE_NS / 1e9 - away_s
     if excess <= 0:
         return 0
     # At the pace at which they came, so many came in that time.

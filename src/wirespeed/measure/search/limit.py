@@ -5,6 +5,7 @@ DUT's core was taken away; the tester did not take what the DUT sent; the DUT's 
 wire. If it is none of these, it cannot tell.
 """
 
+from wirespeed.measure.search.sample import late_frames
 from wirespeed.model.trial import Ledger, Limit, Trial
 
 TAKEN_NS = 3_000_000
@@ -78,6 +79,11 @@ def limit_of_failure(trial: Trial, ledger: Ledger) -> Limit:
             return Limit(by="DUT core busy", evidence=(*ran, *told))
     if main in ("wire to the DUT", "wire from the DUT"):
         return Limit(by="wire", evidence=tuple(told))
+    late = late_frames(trial)
+    if late:
+        told.append(f"its queues took in {late} frames more than it forwarded in time")
+        if busy is not None and busy >= BUSY_SHARE and not lost:
+            return Limit(by="DUT core busy", evidence=(*_busy_evidence(busy), *told))
     told.extend(_busy_evidence(busy))
     if trial.silence_ns_sum:
         told.append(f"it was silent for {trial.silence_ns_sum / 1e6:.1f} ms of the trial in all")

@@ -13,6 +13,7 @@ from wirespeed.measure.search.goal import (
     Verdict,
 )
 from wirespeed.measure.search.measurer import Measurer, Purpose, Sample
+from wirespeed.measure.search.sample import counted_pps
 from wirespeed.model.error import MeasurementError
 
 PACING_TOLERANCE = 1e-3
@@ -115,7 +116,7 @@ class SearchLog:
             found_load_pps=found.intended_load_pps if found else None,
             upper_load_pps=upper.intended_load_pps if upper else None,
             upper_trial=upper.trial if upper else None,
-            throughput_pps=_load_that_counts(confirmed) if confirmed else None,
+            throughput_pps=counted_pps(confirmed) if confirmed else None,
             confirmed_seconds=confirmed.intended_seconds if confirmed else 0.0,
             confirmed_trial=confirmed.trial if confirmed else None,
             lost_frames=speaks.missing_frames if speaks else 0,
@@ -127,11 +128,6 @@ class SearchLog:
             loss_floor=floor.loss_ratio if floor else None,
             notes=tuple(self.notes),
         )
-
-
-def _load_that_counts(sample: Sample) -> float:
-    """Load offered, never more than was intended: pacing errors must not flatter a DUT."""
-    return min(sample.intended_load_pps, sample.offered_frames / sample.measured_seconds)
 
 
 def _last(samples: Iterable[Sample]) -> Sample | None:

@@ -5,7 +5,9 @@ from typing import Literal
 
 from wirespeed.measure.search.ledger import build_ledger
 from wirespeed.measure.search.limit import limit_of_ceiling, limit_of_failure
+from wirespeed.measure.search.sample import counted_pps, sample_of
 from wirespeed.measure.search.search import Goal, Method, SearchResult
+from wirespeed.model.spread import Confirmations
 from wirespeed.model.trial import FAR_APART, Limit, Outcome, Trial
 
 FAR_APART_CYCLES = 400
@@ -57,6 +59,7 @@ def build_outcome(
         throughput_pps=result.throughput_pps,
         confirmed_seconds=result.confirmed_seconds,
         confirmed_trial=result.confirmed_trial,
+        confirmations=_confirmations(confirmed, list(valid.values())),
         lost_frames=result.lost_frames,
         pdr_load_pps=result.pdr_load_pps,
         pdr_loss_ratio=result.pdr_loss_ratio,
@@ -79,6 +82,18 @@ def build_outcome(
         cycles_source=source,
         core_hz=shown.tester.core_hz or None,
     )
+
+
+def _confirmations(confirmed: Trial | None, valid: Sequence[Trial]) -> Confirmations | None:
+    """Put together the trials that confirmed one load."""
+    if confirmed is None:
+        return None
+    load = (confirmed.intended_load_pps, confirmed.intended_seconds, "confirm")
+    same = [t for t in valid if (t.intended_load_pps, t.intended_seconds, t.purpose) == load]
+    rates = [counted_pps(sample_of(trial)) for trial in same]
+    if len(rates) < 2:
+        return None
+    return Confirmations(trials=len(rates), lowest_pps=min(rates), highest_pps=max(rates))
 
 
 def _windowed(trial: Trial) -> tuple[str, ...]:

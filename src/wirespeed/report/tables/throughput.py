@@ -104,10 +104,14 @@ def partial_drop(dut: DutSection) -> Grid | None:
 def _range(figure: Spread | Missing, notes: Notes) -> Cell:
     if isinstance(figure, Missing):
         return notes.cell(figure, fmt.mpps)
-    shown = f"{fmt.mpps(figure.lowest_pps)} to {fmt.mpps(figure.highest_pps)}"
+    shown = _between(figure.lowest_pps, figure.highest_pps)
     if figure.proven == figure.searches:
         return Cell(text=f"{shown} (n {figure.searches})")
     return Cell(text=f"{shown} ({figure.proven} of {figure.searches})")
+
+
+def _between(lowest_pps: float, highest_pps: float) -> str:
+    return f"{fmt.mpps(lowest_pps)} to {fmt.mpps(highest_pps)}"
 
 
 def _pct(result: Result, notes: Notes) -> Cell:
@@ -129,10 +133,12 @@ def _lost(outcome: Outcome, notes: Notes) -> Cell:
 def _confirmed(outcome: Outcome, notes: Notes) -> Cell:
     if outcome.confirmed_trial is None:
         return notes.cell(Missing(reason="no trial confirmed a throughput"), str)
-    cell = Cell(text=fmt.seconds(outcome.confirmed_seconds))
-    if outcome.windows is None:
-        return cell
-    return cell.model_copy(update={"note": notes.number(str(outcome.windows))})
+    again = outcome.confirmations
+    seconds = fmt.seconds(outcome.confirmed_seconds)
+    cell = Cell(text=seconds if again is None else f"{again.trials} x {seconds}")
+    said = [] if again is None else [f"rates {_between(again.lowest_pps, again.highest_pps)} Mpps"]
+    said += [] if outcome.windows is None else [str(outcome.windows)]
+    return cell.model_copy(update={"note": notes.number("; ".join(said))}) if said else cell
 
 
 def _cycles(outcome: Outcome, notes: Notes) -> Cell:
