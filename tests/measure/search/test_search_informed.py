@@ -204,3 +204,38 @@ def test_no_floor_is_seen_where_there_is_none(seed: int):
         SimulatedDut(capacity_pps=5e3),
     ):
         assert on(dut, seed)[1].loss_floor is None
+
+
+def slow_until(second: int) -> Scripted:
+    """A DUT of 3 Mpps on a machine that forwards half of that in trials 3 to `second`."""
+    return Scripted(
+        lambda load, seconds, number: cliff(1.5e6 if 3 <= number <= second else 3e6)(
+            load, seconds, number
+        )
+    )
+
+
+def test_a_second_in_which_the_machine_was_slow_sets_no_bound():
+    believed = search_informed(slow_until(6), goal(relative_width=0.02))
+    assert believed.upper_load_pps < 2.5e6, "what the test is about"
+    doubted = search_informed(slow_until(6), goal(relative_width=0.02, doubts=3))
+    assert doubted.verdict == "width met"
+    assert 3e6 * 0.98 <= doubted.throughput_pps <= 3e6
+    assert any("its failure was taken back" in note for note in doubted.notes)
+
+
+def test_a_bound_that_fails_again_costs_one_trial():
+    dut = SimulatedDut(capacity_pps=3e6)
+    once = search_informed(SimulatedMeasurer(dut, seed=1), goal(relative_width=0.02))
+    twice = search_informed(SimulatedMeasurer(dut, seed=1), goal(relative_width=0.02, doubts=3))
+    assert twice.trials == once.trials + 1
+    assert twice.throughput_pps == once.throughput_pps
+
+
+@settings(max_examples=60, deadline=None)
+@given(capacity=st.floats(0.1e6, 9e6), livelock=st.floats(0, 0.5), seed=st.integers(0, 99))
+def test_doubt_proves_no_more_than_the_capacity(capacity: float, livelock: float, seed: int):
+    measurer, result = on(
+        SimulatedDut(capacity_pps=capacity, livelock_slope=livelock), seed, doubts=3
+    )
+    assert abs(result.throughput_pps / measurer.truth_pps - 1) <= 0.001

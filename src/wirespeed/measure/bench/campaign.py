@@ -33,14 +33,13 @@ CAPACITY_SECONDS = 0.1
 STEP_BACK = 0.9
 """From a load that the tester could offer on average to one that it can hold."""
 MAX_CEILINGS = 8
+DOUBTS = 3
+"""A machine that a DUT shares may be slow for a second, and then each load fails."""
 RFC2544_SECONDS = 60.0
 """RFC 2544 section 24."""
-
-
 OF_SEARCH = ("probe", "search", "confirm", "capacity")
 """Purposes of a search's own trials."""
 WINDOWED = f"windowed, {SHORTEST_S * 1e3:g} to {LONGEST_S * 1e3:g} ms a window"
-
 BOUNDS = "bounds of the tester"
 """Label of the setting where they are loosened."""
 
@@ -341,6 +340,7 @@ class Campaign:
             relative_width=plan.relative_width,
             trial_seconds=plan.trial_seconds,
             confirm_seconds=plan.confirm_seconds,
+            doubts=DOUBTS if plan.windowed else 0,
             expected_load_pps=proven_pps or (capacity and (_expected_pps(capacity) or None)),
         )
 

@@ -46,7 +46,7 @@ DRAIN_FREE_NS = 200_000
 """A DUT that keeps up has all frames of a window back within this."""
 SETTLE_MS = 50.0
 """Silence after which what a run lacks is lost. On a wire in memory a frame is under way for some
-milliseconds, as long as the DUT's queue is; while the DUT is kept from its core it is no silence."""
+milliseconds, as long as the DUT's queue is. What a DUT is kept from its core is no silence."""
 LOSSY_ENOUGH = 2
 """Valid windows with loss after which no more are made: the load has failed."""
 LOSSY_RATIO = 1e-3

@@ -17,6 +17,10 @@ class Bracket:
         """Take in the verdict of one more trial."""
         (self.passes if passed(sample) else self.fails).append(sample)
 
+    def take_back(self, failed: Sample) -> None:
+        """Believe no failure of this load any more."""
+        self.fails = [s for s in self.fails if s.intended_load_pps != failed.intended_load_pps]
+
     @property
     def upper(self) -> Sample | None:
         """Lowest load that failed."""

@@ -43,6 +43,9 @@ class Goal(Frozen):
     """Bound on all trials of the search, the confirming ones counted."""
     max_confirmations: Annotated[int, Field(ge=1)] = 8
     """Bound on confirming trials: each that fails lowers the upper bound."""
+    doubts: Annotated[int, Field(ge=0)] = 0
+    """How many failures that set the upper bound are tried again before they are believed; only
+    `informed` does. One that then passes all its confirming trials is taken back, with a note."""
     expected_load_pps: PositivePps | None = None
     """Capacity that is expected before the first trial, from another frame size or from cycles
     per packet; only `informed` uses it."""

@@ -80,6 +80,7 @@ class _InformedSearch:
         self.slow_trials = 0
         """Trials in a row that left more than half of the bracket."""
         self.failed_confirmations = 0
+        self.doubted = 0
         self.prediction_used = False
         self.repeated = False
 
@@ -108,7 +109,9 @@ class _InformedSearch:
             if self.bracket.is_closed:
                 assert lower is not None  # noqa: S101 - a closed bracket has a lower bound
                 if self.bracket.proven and lower is self.bracket.confirmed:
-                    return self.bracket.proven
+                    if self._upper_stands():
+                        return self.bracket.proven
+                    continue
                 if self.failed_confirmations >= self.goal.max_confirmations:
                     return self.bracket.proven or "not confirmed"
                 self._try(Choice(lower.intended_load_pps, "pass"), self.goal.confirm_seconds)
@@ -148,6 +151,26 @@ class _InformedSearch:
         gap = self.bracket.gap_pps
         halved = gap_before is None or gap is None or gap <= gap_before / 2
         self.slow_trials = 0 if halved else self.slow_trials + 1
+
+    def _upper_stands(self) -> bool:
+        """Whether the load that failed fails once more: a machine may be slow for a second."""
+        upper = self.bracket.upper
+        if upper is None or self.doubted >= self.goal.doubts:
+            return True
+        self.doubted += 1
+        load = Choice(upper.intended_load_pps, "unknown")
+        again = self._measure(load, self.goal.confirm_seconds)
+        self.bracket.add(again)
+        if not passed(again):
+            return True
+        self.bracket.take_back(upper)
+        self.surprising_fails = self.slow_trials = 0
+        self.log.notes.append(
+            f"trial {upper.trial} lost {upper.missing_frames} frames at "
+            f"{upper.intended_load_pps:.0f} pps, and the same load then passed as trial "
+            f"{again.trial}: its failure was taken back"
+        )
+        return False
 
     def _measure(self, choice: Choice, seconds: float) -> Sample:
         full = seconds >= self.goal.confirm_seconds
