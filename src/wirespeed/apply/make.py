@@ -10,6 +10,7 @@ from wirespeed import catalog
 from wirespeed.apply.control import HostControl
 from wirespeed.apply.each_host import on_each
 from wirespeed.apply.lockdown_guard import refuse_locked_down
+from wirespeed.apply.owner_guard import refuse_owned
 from wirespeed.apply.planner import planned
 from wirespeed.apply.stages import Stage
 from wirespeed.approaches.traits import RequestedStep
@@ -47,8 +48,8 @@ def plan_spec(
 ) -> Plan:
     """Plan every host of a spec up to the end of a stage, by one more round trip to each at most.
 
-    Raises InputError `spec.*`, `plan.locked_down`, and `plan.cannot_tell` where what stands on a
-    host is not known.
+    Raises InputError `spec.*`, `plan.locked_down`, `plan.port_of_operator`, `plan.vfs_of_another`,
+    and `plan.cannot_tell` where what stands on a host is not known.
     """
     approach = catalog.approaches().get(spec.approach)
     if approach is None:
@@ -65,6 +66,7 @@ def plan_spec(
         its_facts = facts[host]
         wanted = _Wanted(approach.steps(spec, host, its_facts), host)
         stage = _stage(host, wanted, _states(host, wanted.steps, controls, at.seen or {}), at)
+        refuse_owned(host, stage.steps, its_facts, spec.hosts[host].ports)
         notes[host] = _note(stage.steps, its_facts)
         return stage
 

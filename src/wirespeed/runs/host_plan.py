@@ -8,6 +8,7 @@ from wirespeed.apply.control_posix import PosixControl
 from wirespeed.apply.firmware_guard import refuse_firmware, refuse_no_way_back
 from wirespeed.apply.guard import refuse_cutoff, with_cutoffs
 from wirespeed.apply.lockdown_guard import refuse_locked_down
+from wirespeed.apply.owner_guard import ports_named, refuse_owned
 from wirespeed.apply.run import open_run
 from wirespeed.apply.run_place import other_run_folder
 from wirespeed.model.error import InputError
@@ -49,6 +50,7 @@ def do_plan(
     if not plan.steps or not allowed.is_applied:
         return 1 if plan.steps else 0
     (name,) = spec.hosts
+    refuse_owned(name, plan.steps, facts, ports_named(plan.steps, name, facts))
     plan = _guarded(plan, allowed, {name: facts}, here_of(spec))
     if not allowed.yes and not confirm("Do this?"):
         return 1

@@ -11,6 +11,7 @@ from wirespeed.apply.executor import Executor
 from wirespeed.apply.guard import refuse_cutoff
 from wirespeed.apply.interrupted import interrupted
 from wirespeed.apply.lockdown_guard import refuse_locked_down
+from wirespeed.apply.owner_guard import ports_named, refuse_owned
 from wirespeed.apply.planner import make_plan
 from wirespeed.apply.run import Run, open_run
 from wirespeed.host.clock import utc_now
@@ -92,6 +93,7 @@ def set_link(asked: LinkRequest) -> int:
             return 0 if is_there else 1
         facts = facts or facts_at(host)
         refuse_locked_down(plan, {host: facts})
+        refuse_owned(host, plan.steps, facts, ports_named(plan.steps, host, facts))
         refuse_cutoff(plan, {host: facts})
         is_told = _tell_port(
             plan, facts, netdev, place, is_right=asked.port_is_right, asks=not asked.yes
