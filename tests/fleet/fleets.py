@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 
-from wirespeed.fleet.records import FleetFinding, FleetHost, HostState
+from wirespeed.fleet.records import FleetFinding, FleetHost, HostLinkDown, HostState
 from wirespeed.model.finding import Evidence, Severity
 
 TITLES = {"link.fec_off": "FEC off", "link.down": "Link down", "mtu.larger_above": "MTU"}
@@ -29,6 +29,8 @@ def host(
     traits: Mapping[str, str] | None = None,
     profile: str = "",
     state: HostState | None = None,
+    downs: Iterable[float] = (),
+    log_s: float = 0.0,
 ) -> FleetHost:
     found = tuple(findings)
     return FleetHost(
@@ -38,6 +40,8 @@ def host(
         findings=found,
         traits={key: (value,) for key, value in (traits or {}).items()},
         profile=profile,
+        link_downs=tuple(HostLinkDown(netdev="eth0", at=at, within_s=0.5) for at in downs),
+        log_s=log_s,
     )
 
 

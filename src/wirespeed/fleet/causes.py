@@ -37,11 +37,7 @@ def find_causes(hosts: Sequence[FleetHost], titles: Mapping[str, str]) -> tuple[
     `titles`: of each rule. Hosts without an answer count neither as affected nor as well.
     """
     judged = [host for host in hosts if host.is_judged]
-    having: dict[Trait, set[str]] = {}
-    for host in judged:
-        for trait, values in host.traits.items():
-            for value in values:
-                having.setdefault((trait, value), set()).add(host.name)
+    having = traits_of(judged)
     groups: dict[tuple[str, str], dict[str, list[FleetFinding]]] = {}
     for host in judged:
         for finding in host.findings:
@@ -50,9 +46,19 @@ def find_causes(hosts: Sequence[FleetHost], titles: Mapping[str, str]) -> tuple[
     causes = [
         _cause(names, common, found, titles)
         for found in groups.values()
-        for names, common in _split(set(found), having, len(judged))
+        for names, common in split_by_trait(set(found), having, len(judged))
     ]
     return tuple(sorted(causes, key=_rank))
+
+
+def traits_of(hosts: Iterable[FleetHost]) -> dict[Trait, set[str]]:
+    """Give the names of the hosts that have each trait."""
+    having: dict[Trait, set[str]] = {}
+    for host in hosts:
+        for trait, values in host.traits.items():
+            for value in values:
+                having.setdefault((trait, value), set()).add(host.name)
+    return having
 
 
 def _rank(cause: Cause) -> tuple[int, float, int, str, tuple[str, ...]]:
@@ -60,7 +66,12 @@ def _rank(cause: Cause) -> tuple[int, float, int, str, tuple[str, ...]]:
     return -len(cause.hosts), -cause.cost_pps, severity, cause.rule, cause.hosts
 
 
-def _split(
+def in_common(affected: set[str], having: Mapping[Trait, set[str]], of: int) -> tuple[Common, ...]:
+    """Give what most of these hosts share by more than chance, and what the same ones share too."""
+    return next(common for _, common in split_by_trait(affected, having, of))
+
+
+def split_by_trait(
     affected: set[str], having: Mapping[Trait, set[str]], of: int
 ) -> Iterator[tuple[set[str], tuple[Common, ...]]]:
     """Cut a group of findings by what its hosts share, the largest part first."""

@@ -4,9 +4,11 @@ from collections.abc import Iterable
 
 from wirespeed.catalog import rules
 from wirespeed.doctor.diagnose import diagnose
+from wirespeed.facts.link_events import LinkEvents
 from wirespeed.fleet.causes import find_causes
 from wirespeed.fleet.cohorts import find_outliers
 from wirespeed.fleet.compared import profile_key, settings_of, traits_of
+from wirespeed.fleet.link_events import find_link_events
 from wirespeed.fleet.records import Fleet, FleetHost, InventoryHost, host_of_answer
 from wirespeed.fleet.shared_facts import FactMemory, SharedFacts
 from wirespeed.model.capture import parse_capture
@@ -28,7 +30,8 @@ def judge_capture(host: InventoryHost, text: str, question: Question) -> Judged:
     except WirespeedError as error:
         return without_answer(host, error)
     settings = settings_of(facts)
-    record = host_of_answer(host, answer, traits_of(facts), profile_key(settings))
+    log = facts[LinkEvents].known
+    record = host_of_answer(host, answer, traits_of(facts), profile_key(settings), log)
     return record, settings
 
 
@@ -66,4 +69,5 @@ def fleet_of(judged: Iterable[Judged], at: str, source: str, question: Question)
         profiles=profiles,
         causes=find_causes(hosts, titles()),
         outliers=find_outliers(hosts, profiles),
+        link_events=find_link_events(hosts),
     )

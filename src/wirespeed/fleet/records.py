@@ -4,6 +4,7 @@ from enum import StrEnum
 
 from pydantic import Field
 
+from wirespeed.facts.link_events import LinkLog
 from wirespeed.model.finding import Diagnosis, Evidence, Finding, Severity, Unanswered
 from wirespeed.model.frozen import Frozen
 from wirespeed.model.question import Question
@@ -64,6 +65,16 @@ class FleetFinding(Frozen):
         )
 
 
+class HostLinkDown(Frozen):
+    """A link of a host went down once."""
+
+    netdev: str
+    at: float
+    """Seconds since 1970, by the host's clock."""
+    within_s: float
+    """So far it may have been before or after."""
+
+
 class FleetHost(Frozen):
     """One host: whether it is well, what was found, and what tells it from others."""
 
@@ -83,6 +94,10 @@ class FleetHost(Frozen):
     several values."""
     profile: str = ""
     """Key of its settings in `Fleet.profiles`."""
+    link_downs: tuple[HostLinkDown, ...] = ()
+    """From the kernel's log, without those while the host started."""
+    log_s: float = 0.0
+    """Seconds before the reading that the log covers; 0: it could not be read."""
 
     @property
     def is_judged(self) -> bool:
@@ -121,6 +136,22 @@ class Cause(Frozen):
     """Of all its hosts together, each counted once with its largest price."""
 
 
+class LinkEvent(Frozen):
+    """Links of several hosts that went down at once, by more than chance."""
+
+    at: str
+    """The first of them: UTC, ISO 8601."""
+    within_s: float
+    """From the first to the last, by the hosts' clocks."""
+    hosts: tuple[str, ...]
+    links: tuple[str, ...]
+    """`HOST NETDEV`."""
+    common: tuple[Common, ...] = ()
+    p: float
+    """Chance that so many hosts of this fleet lose a link together at any time that the logs
+    cover, if each lost its own by itself."""
+
+
 class Difference(Frozen):
     """One setting in which a few hosts differ from their cohort."""
 
@@ -153,6 +184,8 @@ class Fleet(Frozen):
     """Settings, each set once."""
     causes: tuple[Cause, ...] = ()
     outliers: tuple[Outlier, ...] = ()
+    link_events: tuple[LinkEvent, ...] = ()
+    """The latest first."""
 
     def count(self, state: HostState) -> int:
         """Count hosts in a state."""
@@ -171,6 +204,7 @@ def host_of_answer(
     answer: Diagnosis | Unanswered,
     traits: dict[str, tuple[str, ...]],
     profile: str,
+    log: LinkLog | None = None,
 ) -> FleetHost:
     """Make a host's record of the doctor's answer, or of the reason why there is none."""
     if isinstance(answer, Unanswered):
@@ -196,4 +230,9 @@ def host_of_answer(
         findings=findings,
         traits={**traits, **host.labels},
         profile=profile,
+        link_downs=tuple(
+            HostLinkDown(netdev=one.netdev, at=one.at, within_s=one.within_s)
+            for one in (log.downs if log else ())
+        ),
+        log_s=log.seconds if log else 0.0,
     )

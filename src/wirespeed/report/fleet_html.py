@@ -16,7 +16,14 @@ from importlib.resources import files
 from wirespeed import __version__
 from wirespeed.fleet.records import Cause, Fleet, FleetFinding, FleetHost, HostState, Outlier
 from wirespeed.model.shown import shown
-from wirespeed.report.fleet_text import common_text, cost_text, headline, names_text
+from wirespeed.report.fleet_text import (
+    NOTHING_IN_COMMON,
+    common_text,
+    cost_text,
+    event_text,
+    headline,
+    names_text,
+)
 from wirespeed.report.load_text import LoadUnit
 
 PLACES = ("rack", "switch", "row", "pod", "room", "site", "role", "group", "card")
@@ -47,6 +54,7 @@ def fleet_page(fleet: Fleet, titles: dict[str, str]) -> str:
         "TITLE": _safe(headline(fleet)),
         "META": _safe(f"Read {fleet.at[:19]} UTC, from {fleet.source}"),
         "STYLE": _template("style.css") + _template("fleet.css"),
+        "EVENTS": "\n".join(_events(fleet)),
         "CAUSES": "\n".join(_causes(fleet)),
         "OUTLIERS": "\n".join(_outliers(fleet)),
         "FOOTER": _safe(
@@ -68,6 +76,18 @@ def _template(name: str) -> str:
 
 def _safe(text: str) -> str:
     return html.escape(shown(text, 2000))
+
+
+def _events(fleet: Fleet) -> Iterator[str]:
+    if not fleet.link_events:
+        return
+    yield '<section id="events"><h2>Links that went down at once</h2>'
+    for event in fleet.link_events:
+        shared = "; ".join(common_text(one) for one in event.common) or NOTHING_IN_COMMON
+        yield f'<div class="cause risk"><h3>{_safe(event_text(event, fleet))}</h3>'
+        yield f"<p>In common: {_safe(shared)}</p>"
+        yield f'<p class="meta">{_safe(names_text(event.links, NAMES))}</p></div>'
+    yield "</section>"
 
 
 def _causes(fleet: Fleet) -> Iterator[str]:

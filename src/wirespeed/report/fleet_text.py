@@ -1,8 +1,17 @@
 """The answer about a fleet in 80 columns: how many are well, causes, outliers. Pure."""
 
 from collections.abc import Iterator, Sequence
+from math import ceil
 
-from wirespeed.fleet.records import Cause, Common, Fleet, FleetHost, HostState, Outlier
+from wirespeed.fleet.records import (
+    Cause,
+    Common,
+    Fleet,
+    FleetHost,
+    HostState,
+    LinkEvent,
+    Outlier,
+)
 from wirespeed.model.shown import shown
 from wirespeed.report.diagnosis_text import WIDTH, Line
 from wirespeed.report.load_text import LoadUnit
@@ -13,12 +22,16 @@ MOST = 12
 NAMES = 6
 SEVERAL = 5
 IN = "      "
+NOTHING_IN_COMMON = "nothing that the other hosts do not have"
 
 
 def fleet_lines(fleet: Fleet, *, verbose: bool = False) -> Iterator[Line]:
     """Give the whole answer."""
     yield Line(headline(fleet), "heading")
     most = len(fleet.hosts) if verbose else MOST
+    yield from _part("links that went down at once", fleet.link_events, most)
+    for event in fleet.link_events[:most]:
+        yield from _event_lines(event, fleet, verbose=verbose)
     yield from _part("causes, by number of hosts", fleet.causes, most)
     for number, cause in enumerate(fleet.causes[:most], 1):
         yield from _cause_lines(number, cause, fleet, verbose=verbose)
@@ -43,6 +56,19 @@ def common_text(common: Common) -> str:
     return (
         f"{common.trait} {common.value} ({common.affected} of its {common.having} hosts; "
         f"{common.elsewhere} of {common.others} others)"
+    )
+
+
+def event_text(event: LinkEvent, fleet: Fleet) -> str:
+    """`36 of 400 hosts lost 36 links within 1 s, 2026-01-01 12:00:07 UTC: one cause, …`.
+
+    Seconds are rounded up, from 1 on.
+    """
+    links = _count(len(event.links), "link")
+    when = event.at[:19].replace("T", " ")
+    return (
+        f"{len(event.hosts)} of {_count(len(fleet.hosts), 'host')} lost {links} within "
+        f"{ceil(event.within_s) or 1} s, {when} UTC: one cause, not {len(event.links)} cables"
     )
 
 
@@ -74,7 +100,7 @@ def _cause_lines(number: int, cause: Cause, fleet: Fleet, *, verbose: bool) -> I
         shared = "; ".join(common_text(one) for one in cause.common)
         yield from _wrapped(f"in common: {shared}", IN)
     elif len(cause.hosts) > 1:
-        yield from _wrapped("in common: nothing that the other hosts do not have", IN)
+        yield from _wrapped(f"in common: {NOTHING_IN_COMMON}", IN)
     where = "" if cause.example.where == cause.hosts[0] else f" {cause.example.where}"
     seen = "; ".join(one.found for one in cause.example.evidence)
     yield from _wrapped(f"{cause.hosts[0]}{where}: {seen}", IN)
@@ -85,6 +111,14 @@ def _cause_lines(number: int, cause: Cause, fleet: Fleet, *, verbose: bool) -> I
             yield Line(text, "command")
     most = len(cause.hosts) if verbose else NAMES
     yield from _wrapped(f"{cause.rule} on {names_text(cause.hosts, most)}", IN, tone="source")
+
+
+def _event_lines(event: LinkEvent, fleet: Fleet, *, verbose: bool) -> Iterator[Line]:
+    yield from _wrapped(event_text(event, fleet), "  ", tone="warning")
+    shared = "; ".join(common_text(one) for one in event.common)
+    yield from _wrapped(f"in common: {shared or NOTHING_IN_COMMON}", IN)
+    most = len(event.links) if verbose else NAMES
+    yield from _wrapped(names_text(event.links, most), IN, tone="source")
 
 
 def _outlier_lines(outlier: Outlier, *, verbose: bool) -> Iterator[Line]:
