@@ -13,7 +13,7 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from sshd import SSHD, make_key, public
@@ -131,15 +131,25 @@ class NamespaceHosts:
     def controller(self, *words: str) -> subprocess.Popen[bytes]:
         """Start wirespeed in the controller's namespace."""
         argv = [sys.executable, "-c", "from wirespeed.cli import main; main()", *words]
+        return self.program(argv, {"PYTHONPATH": ":".join(filter(None, sys.path))})
+
+    def program(
+        self, argv: Sequence[str], environment: Mapping[str, str]
+    ) -> subprocess.Popen[bytes]:
+        """Start any program there, with the controller's keys."""
         return spawn(
             ["ip", "netns", "exec", f"{self._prefix}c", *argv],
             stdin=subprocess.DEVNULL,
-            environment={
-                "HOME": str(self.home),
-                "PYTHONPATH": ":".join(filter(None, sys.path)),
-                "SSH_AUTH_SOCK": "",
-            },
+            environment={**environment, "HOME": str(self.home), "SSH_AUTH_SOCK": ""},
         )
+
+    def reach(self, name: str) -> str:
+        """How the controller reaches a host."""
+        return f"ssh://root@{self._address(name)}:{PORT}"
+
+    def set_mtu(self, name: str, mtu: int) -> None:
+        """Change it as somebody else does."""
+        run("ip", "-n", self._namespace(name), "link", "set", "data0", "mtu", str(mtu))
 
     def ran(self, *words: str) -> tuple[int, str]:
         """Run wirespeed to its end; give exit code and output."""

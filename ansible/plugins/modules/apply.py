@@ -66,20 +66,19 @@ def main():
     }
     module = AnsibleModule(arguments, supports_check_mode=True)
     spec = module.params["spec"]
-    _, output, _ = run(module, ["plan", "--json", spec], (0,))
-    steps = [step for step in json.loads(output)["steps"] if not step.get("no_op")]
+    planned = json.loads(run(module, ["plan", "--json", spec], (0,))[1])
+    steps = [step for step in planned["steps"] if not step.get("no_op")]
     names = [f"{step['step']['step']} on {step['host']}" for step in steps]
     diff = {}
     if module._diff:
-        _, text, _ = run(module, ["plan", "--diff", spec], (0,))
-        diff = {"prepared": text}
+        diff = {"prepared": run(module, ["plan", "--diff", spec], (0,))[1]}
     if module.check_mode:
         module.exit_json(changed=bool(steps), steps=names, diff=diff)
     words = ["apply", spec, "--yes"]
     words += ["--run", module.params["run"]] if module.params["run"] else []
     words += ["--try", str(module.params["try_seconds"])] if module.params["try_seconds"] else []
     words += ["--allow-cutoff"] if module.params["allow_cutoff"] else []
-    _, output, _ = run(module, words, (0,))
+    output = run(module, words, (0,))[1]
     module.exit_json(changed=bool(steps), steps=names, diff=diff, stdout=output)
 
 

@@ -67,7 +67,7 @@ def main():
     if module.check_mode:
         module.exit_json(changed=not os.path.exists(module.params["dest"]), unread=[])
     # Each capture has counters, so a file that is written again is another.
-    _, _, errors = run(module, [*words, module.params["host"]], (0,))
+    errors = run(module, [*words, module.params["host"]], (0,))[2]
     module.exit_json(changed=True, unread=errors.splitlines())
 
 

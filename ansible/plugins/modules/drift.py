@@ -55,7 +55,7 @@ def main():
         "spec": {"type": "path", "required": True},
     }
     module = AnsibleModule(arguments, supports_check_mode=True)
-    code, output, _ = run(module, ["drift", module.params["spec"]], (0, 1))
+    code, output = run(module, ["drift", module.params["spec"]], (0, 1))[:2]
     module.exit_json(changed=False, drifted=code == 1, lines=output.splitlines())
 
 

@@ -24,6 +24,11 @@ options:
     description: Unit of the figure.
     type: str
     required: true
+  better:
+    description: Which figure is the better one.
+    type: str
+    choices: [higher, lower]
+    required: true
   runs:
     description: How often it is run.
     type: int
@@ -46,6 +51,7 @@ EXAMPLES = r"""
     command: [iperf3, -c, 192.0.2.7]
     figure: '(\S+) Gbits/sec.*receiver'
     unit: Gb/s
+    better: higher
     out: "figures/{{ inventory_hostname }}"
 """
 
@@ -67,6 +73,7 @@ def main():
         "command": {"type": "list", "elements": "str", "required": True},
         "figure": {"type": "str", "required": True},
         "unit": {"type": "str", "required": True},
+        "better": {"type": "str", "choices": ["higher", "lower"], "required": True},
         "runs": {"type": "int", "default": 5},
         "out": {"type": "path", "required": True},
     }
@@ -74,8 +81,9 @@ def main():
     if module.check_mode:
         module.exit_json(changed=False, skipped=True)
     words = ["measure", "command", "--out", module.params["out"], "-n", str(module.params["runs"])]
-    words += ["--figure", module.params["figure"], "--unit", module.params["unit"], "--"]
-    _, output, _ = run(module, [*words, *module.params["command"]], (0,))
+    words += ["--figure", module.params["figure"], "--unit", module.params["unit"]]
+    words += ["--" + module.params["better"] + "-is-better", "--"]
+    output = run(module, [*words, *module.params["command"]], (0,))[1]
     module.exit_json(changed=True, stdout=output)
 
 
