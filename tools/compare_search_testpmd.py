@@ -14,7 +14,8 @@ from collections.abc import Iterator
 from wirespeed.host.clock import monotonic_s
 from wirespeed.host.procfs import kernel_release, read_cpu_model
 from wirespeed.lab.bed import VirtualBed
-from wirespeed.measure.bench.campaign import Campaign, Plan
+from wirespeed.measure.bench.campaign import Campaign
+from wirespeed.measure.bench.plan import Plan
 from wirespeed.measure.bench.tester_protocol import ProgressReply
 from wirespeed.measure.search.search import Method, Observer, Progress
 from wirespeed.model.trial import FrameMix, Outcome, Record, Trial

@@ -10,10 +10,11 @@ from wirespeed.facts.netstack import NetStack
 from wirespeed.host.clock import utc_now
 from wirespeed.host.procfs import describe_machine
 from wirespeed.host.runner import Runner
-from wirespeed.measure.bench.campaign import Campaign, Plan
+from wirespeed.measure.bench.campaign import Campaign
 from wirespeed.measure.bench.dut import Dut, Expect
 from wirespeed.measure.bench.far_dut import FarDut, start_far_dut
 from wirespeed.measure.bench.further import Further
+from wirespeed.measure.bench.plan import Plan
 from wirespeed.measure.bench.program_host import FarHost, devices_of
 from wirespeed.measure.bench.tester_ports import Holding
 from wirespeed.measure.bench.tester_protocol import ProgressReply

@@ -17,12 +17,13 @@ from wirespeed.host.procfs import describe_machine
 from wirespeed.host.reach_destination import HERE
 from wirespeed.lab.bed import VirtualBed
 from wirespeed.lab.kernel_bed import KernelBed
-from wirespeed.measure.bench.campaign import Beds, Campaign, Plan
+from wirespeed.measure.bench.campaign import Beds, Campaign
 from wirespeed.measure.bench.duts import DUT_NAMES
 from wirespeed.measure.bench.external import ExternalDut
 from wirespeed.measure.bench.external_bed import ExternalBed
 from wirespeed.measure.bench.further import Further
 from wirespeed.measure.bench.kernel_path import KERNEL_DUTS
+from wirespeed.measure.bench.plan import Plan
 from wirespeed.measure.bench.run_folder import TRIALS, resumable
 from wirespeed.measure.bench.trial_maker import TesterBounds
 from wirespeed.model.error import InputError, MeasurementError, WirespeedError

@@ -56,6 +56,8 @@ class SimulatedBed:
     of_run: Callable[[TrialRequest], list[str]] = lambda _request: []
     """Why the tester voids the whole run."""
     watches: bool = True
+    flood_pps: float | None = None
+    """What the tester sends when it is asked for all that it can; None: twice the capacity."""
     window_s: float = 0.0
     made: list[tuple[TrialRequest, Window]] = field(default_factory=list)
     made_load: float = 0.0
@@ -73,7 +75,7 @@ class SimulatedBed:
     ) -> BedTrial:
         del progress
         assert request.windows > 0
-        load = request.load_pps or 2 * self.capacity_pps
+        load = request.load_pps or self.flood_pps or 2 * self.capacity_pps
         self.made_load = load
         self.window_s = request.seconds / request.windows
         windows: list[WindowReply] = []

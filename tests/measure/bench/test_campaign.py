@@ -4,12 +4,14 @@ from itertools import combinations
 
 import pytest
 from described_bed import TESTER_PPS, DescribedBed
+from listener import Listener
 
-from wirespeed.measure.bench.campaign import Campaign, Plan
+from wirespeed.measure.bench.campaign import Campaign
 from wirespeed.measure.bench.further import Further
-from wirespeed.measure.bench.tester_protocol import ProgressReply, TrialRequest
+from wirespeed.measure.bench.plan import Plan
+from wirespeed.measure.bench.tester_protocol import TrialRequest
 from wirespeed.measure.bench.trial_maker import TesterBounds
-from wirespeed.measure.search.search import Method, Observer, Progress
+from wirespeed.measure.search.search import Method
 from wirespeed.model.error import InputError, MeasurementError
 from wirespeed.model.trial import (
     FrameMix,
@@ -32,29 +34,6 @@ REPEATED = PLAN.model_copy(update={"mixes": (FrameMix.parse("64"),), "repeats": 
 
 
 METHODS: tuple[Method, ...] = ("rfc2544", "mlrsearch", "informed")
-
-
-class Listener:
-    """Keeps what it is told."""
-
-    def __init__(self) -> None:
-        self.started: list[int] = []
-        self.announced: list[Progress] = []
-
-    def search_started(self, number: int, dut: str, mix: FrameMix) -> None:
-        self.started.append(number)
-
-    def search_observer(self) -> Observer:
-        return self.announced.append
-
-    def trial_progress(self, progress: ProgressReply) -> None:
-        pass
-
-    def trial_ended(self, trial: Trial) -> None:
-        pass
-
-    def search_ended(self, outcome: Outcome) -> None:
-        pass
 
 
 class Beds:

@@ -7,7 +7,8 @@ from described_bed import DescribedBed
 from trial_builder import build_trial
 
 from wirespeed.host.jsonl import JsonlWriter
-from wirespeed.measure.bench.campaign import Campaign, Plan
+from wirespeed.measure.bench.campaign import Campaign
+from wirespeed.measure.bench.plan import Plan
 from wirespeed.measure.bench.run_folder import TRIALS, merged, read_records, resumable
 from wirespeed.model.error import InputError
 from wirespeed.model.trial import End, FrameMix, Outcome, Record, Setup, Started, Trial

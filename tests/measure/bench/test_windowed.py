@@ -4,9 +4,13 @@ import itertools
 import random
 
 import pytest
+from listener import Listener
 from simulated_bed import SimulatedBed, Window
 from trial_builder import ports
 
+from wirespeed.measure.bench.campaign import Campaign
+from wirespeed.measure.bench.plan import Plan
+from wirespeed.measure.bench.tester_protocol import TrialRequest
 from wirespeed.measure.bench.trial_maker import BeyondTesterError, TrialMaker, TrialSettings
 from wirespeed.measure.bench.windowed import LONGEST_S
 from wirespeed.measure.bench.windowed_sum import sum_ports
@@ -328,3 +332,37 @@ def test_what_a_card_threw_away_is_added_up_by_name_over_the_windows():
     ))  # fmt: skip
     (port,) = sum_ports([(first,), (second,), (third,)])
     assert port.discards == {"rx_prio3_buf_discard_packets": 9, "rx_crc": 1}
+
+
+def test_a_load_beyond_the_tester_is_known_after_a_few_windows():
+    """It could send it in one window of five: hundreds of them were made until enough counted."""
+
+    def happens(number: int, _: random.Random) -> Window:
+        return Window(reasons=() if number % 5 == 0 else ("tester.too_slow: half of it",))
+
+    bed = SimulatedBed(CAPACITY, happens=happens)
+    with pytest.raises(BeyondTesterError):
+        trial(bed)
+    assert len(bed.made) <= 2 * 40, "two trials of one run each"
+
+
+def test_a_ceiling_that_is_passed_is_raised_until_the_tester_cannot_send_more():
+    """A flood into a full ring costs the tester more than what a DUT takes: 3 Mpps, not 4.5."""
+
+    def beyond(request: TrialRequest) -> list[str]:
+        return ["tester.too_slow: simulated"] if (request.load_pps or 0) > 4.5e6 else []
+
+    bed = SimulatedBed(CAPACITY, of_run=beyond, flood_pps=3e6)
+    plan = Plan(
+        duts=("simulated",),
+        mixes=(FrameMix.parse("64"),),
+        flows=8,
+        trial_seconds=0.3,
+        confirm_seconds=0.5,
+        windowed=True,
+    )
+    (outcome,) = Campaign(plan, lambda _: bed, lambda _: None, Listener()).run()
+    assert outcome.verdict == "ceiling passed"
+    assert outcome.limit.by == "tester"
+    # 3 / 0.9^3 = 4.115 was passed, 3 / 0.9^4 = 4.573 is beyond it.
+    assert outcome.found_load_pps == pytest.approx(3e6 / 0.9**3)

@@ -239,3 +239,19 @@ def test_doubt_proves_no_more_than_the_capacity(capacity: float, livelock: float
         SimulatedDut(capacity_pps=capacity, livelock_slope=livelock), seed, doubts=3
     )
     assert abs(result.throughput_pps / measurer.truth_pps - 1) <= 0.001
+
+
+def test_the_load_found_passes_as_many_confirming_trials_as_are_asked_for():
+    measurer = Scripted(cliff(3e6))
+    result = search_informed(measurer, goal(relative_width=0.02, confirmations=3))
+    found = [s for s in measurer.samples if s.intended_load_pps == result.found_load_pps]
+    assert len(found) == 3
+    assert len(measurer.samples) == 5, "only the last load is confirmed more than once"
+
+
+def test_a_load_whose_second_confirmation_fails_is_not_what_is_found():
+    measurer = Scripted(lambda load, seconds, n: 9 if n == 4 else cliff(3e6)(load, seconds, n))
+    result = search_informed(measurer, goal(relative_width=0.02, confirmations=3))
+    assert result.found_load_pps < measurer.samples[3].intended_load_pps
+    assert result.upper_load_pps == measurer.samples[3].intended_load_pps
+    assert result.throughput_pps is not None

@@ -4,151 +4,35 @@ Searches are numbered in the order of the plan. One that has an outcome in the r
 again; one that has trials but no outcome is taken up where it stopped.
 """
 
-import math
 from collections.abc import Callable, Sequence
 from statistics import median_low
-from typing import Annotated, Protocol
-
-from pydantic import Field, model_validator
+from typing import Protocol
 
 from wirespeed.host.clock import monotonic_s
-from wirespeed.measure.bench.further import Further, measure_further
+from wirespeed.measure.bench.further import measure_further
+from wirespeed.measure.bench.plan import Plan
 from wirespeed.measure.bench.testbed import Testbed
 from wirespeed.measure.bench.tester_protocol import ProgressReply
 from wirespeed.measure.bench.trial_maker import (
     NEVER_VALID,
     BeyondTesterError,
-    TesterBounds,
     TrialMaker,
     TrialSettings,
 )
-from wirespeed.measure.bench.windowed import LONGEST_S, SHORTEST_S
 from wirespeed.measure.search.outcome import build_outcome, unproven_outcome
-from wirespeed.measure.search.search import Goal, Method, Observer, SearchResult, search
+from wirespeed.measure.search.search import Goal, Observer, SearchResult, search
 from wirespeed.model.error import InputError, MeasurementError
-from wirespeed.model.frozen import Frozen
-from wirespeed.model.trial import TRIALS_ARE, Bursts, FrameMix, Outcome, Record, Started, Trial
+from wirespeed.model.trial import Bursts, FrameMix, Outcome, Record, Started, Trial
 
 CAPACITY_SECONDS = 0.1
 STEP_BACK = 0.9
 """From a load that the tester could offer on average to one that it can hold."""
 MAX_CEILINGS = 8
+CEILING = "ceiling passed"
 DOUBTS = 3
 """A machine that a DUT shares may be slow for a second, and then each load fails."""
-RFC2544_SECONDS = 60.0
-"""RFC 2544 section 24."""
 OF_SEARCH = ("probe", "search", "confirm", "capacity")
 """Purposes of a search's own trials."""
-WINDOWED = f"windowed, {SHORTEST_S * 1e3:g} to {LONGEST_S * 1e3:g} ms a window"
-BOUNDS = "bounds of the tester"
-"""Label of the setting where they are loosened."""
-
-Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
-
-
-class Plan(Frozen):
-    """What a run measures and how."""
-
-    duts: Annotated[tuple[str, ...], Field(min_length=1)]
-    mixes: Annotated[tuple[FrameMix, ...], Field(min_length=1)]
-    flows: Annotated[int, Field(ge=1, le=1 << 24)] = 8192
-    method: Method = "informed"
-    relative_width: Annotated[float, Field(gt=0, lt=1)] = 0.005
-    trial_seconds: Positive = 1.0
-    confirm_seconds: Positive = RFC2544_SECONDS
-    confirmations: Annotated[int, Field(ge=1, le=99)] = 1
-    """Trials of `confirm_seconds` in which the load must lose nothing; RFC 2544 asks for one."""
-    burst_frames: Annotated[int, Field(ge=1, le=128)] = 32
-    link_bps: Annotated[int, Field(gt=0)] | None = None
-    """Line rate of the wire in bit/s; None for a virtual wire, which has none."""
-    windowed: bool = False
-    """Trials are made of short windows that count one by one. Continuous ones are RFC 2544's."""
-    bounds: TesterBounds = TesterBounds()
-    """When a trial is void by the tester's absence; looser ones are named in the record."""
-    max_load_pps: Positive | None = None
-    """Offer no more than this; None: the line rate, or what the tester can send."""
-    repeats: Annotated[int, Field(ge=1, le=99)] = 1
-    """Searches of each DUT and mix. The range of what they prove says how far to trust one."""
-    overloads: bool = True
-    """A search begins with a trial at all that the tester can send. Without one the highest load
-    is that of `max_load_pps`."""
-
-    further: Further = Further()
-    """What is measured after each search that came to a throughput."""
-
-    @model_validator(mode="after")
-    def _a_trial_that_confirms_is_no_shorter(self) -> "Plan":
-        if self.confirm_seconds < self.trial_seconds:
-            raise ValueError(
-                f"a confirming trial of {self.confirm_seconds:g} s is shorter than one of the "
-                f"search, {self.trial_seconds:g} s"
-            )
-        return self
-
-    @model_validator(mode="after")
-    def _something_bounds_the_search(self) -> "Plan":
-        if not self.overloads and self.max_load_pps is None:
-            raise ValueError("without a trial at full load, a highest load is asked for")
-        return self
-
-    @model_validator(mode="after")
-    def _a_highest_load_bounds_something(self) -> "Plan":
-        line_pps = self.link_load_pps(self.smallest_mix)
-        if line_pps is not None and self.max_load_pps is not None and self.max_load_pps > line_pps:
-            raise ValueError(
-                f"a highest load of {self.max_load_pps:g} pps is above the line rate of frames of "
-                f"{self.smallest_mix.label} bytes, {line_pps:.0f} pps"
-            )
-        return self
-
-    def settings(self, *, wire: str, bidirectional: bool) -> dict[str, str]:
-        """Label and value for the report; a run is gone on with only if all are the same."""
-        highest = self.max_load_pps
-        return {
-            "DUTs": ", ".join(self.duts),
-            "wire": wire,
-            "frame sizes": ", ".join(mix.label for mix in self.mixes),
-            "flows": str(self.flows),
-            "search": self.method,
-            "width": f"{self.relative_width:.15g} of the upper bound",
-            "loss allowed": "0 frames",
-            "trial": f"{self.trial_seconds:.15g} s",
-            "confirming trial": f"{self.confirm_seconds:.15g} s",
-            "burst": f"{self.burst_frames} frames at most",
-            "highest load": "what the tester can send"
-            if highest is None
-            else f"{highest:.15g} pps",
-            "line": "none" if self.link_bps is None else f"{self.link_bps / 1e9:.15g} Gb/s",
-            "direction": "bidirectional" if bidirectional else "one",
-            # Runs of releases that knew only continuous trials can be gone on with.
-            **({TRIALS_ARE: WINDOWED} if self.windowed else {}),
-            **({BOUNDS: self.bounds.text} if self.bounds.text else {}),
-            **({"after each search": self.further.text} if self.further.text else {}),
-            **({} if self.overloads else {"first trial": "within the highest load"}),
-            **({} if self.confirmations == 1 else {"confirming trials": str(self.confirmations)}),
-            **({} if self.repeats == 1 else {"searches of each size": str(self.repeats)}),
-        }
-
-    @property
-    def smallest_mix(self) -> FrameMix:
-        """The mix of which most frames can be offered in a second."""
-        return min(self.mixes, key=lambda mix: mix.mean_wire_bytes)
-
-    def link_load_pps(self, mix: FrameMix) -> float | None:
-        """Line rate for `mix`; None where there is no line."""
-        return None if self.link_bps is None else self.link_bps / (8 * mix.mean_wire_bytes)
-
-    @property
-    def searches(self) -> tuple[tuple[int, str, FrameMix], ...]:
-        """Number, DUT and mix of each search, in order; numbers start at 1."""
-        pairs = ((dut, mix) for dut in self.duts for mix in self.mixes for _ in range(self.repeats))
-        return tuple((number, dut, mix) for number, (dut, mix) in enumerate(pairs, 1))
-
-    @property
-    def full_method_seconds(self) -> float:
-        """Time that the same run takes as RFC 2544 has it: bisection, each trial of 60 s."""
-        trials = math.ceil(math.log2(1 / self.relative_width)) + 2
-        return len(self.searches) * trials * RFC2544_SECONDS
 
 
 class Beds(Protocol):
@@ -246,7 +130,8 @@ class Campaign:
                 flows=self._plan.flows,
                 burst_frames=self._plan.burst_frames,
                 windowed=self._plan.windowed,
-                confirmations=self._plan.confirmations,
+                # This search repeats the last one only, the others have no more.
+                confirmations=1 if self._plan.method == "informed" else self._plan.confirmations,
                 bounds=self._plan.bounds,
             ),
             next_number=self._next_number,
@@ -284,7 +169,7 @@ class Campaign:
     def _within_reach(
         self, maker: TrialMaker, mix: FrameMix, proven_pps: float | None
     ) -> tuple[Goal, SearchResult]:
-        """Search, and again with a lower ceiling each time that it was beyond the tester.
+        """Search, and again with another ceiling where that was beyond the tester, or was passed.
 
         What the tester sends into a full ring costs it less than what comes back and is judged, so
         its best rate alone does not say what it can offer.
@@ -296,13 +181,25 @@ class Campaign:
             reach = capacity.offered_load_pps
         else:
             capacity, reach = None, plan.max_load_pps
+        passed: tuple[Goal, SearchResult] | None = None
         for _ in range(MAX_CEILINGS):
             goal = self._goal(mix, capacity, reach, proven_pps)
             try:
-                observer = self._listener.search_observer()
-                return goal, search(self._plan.method, maker, goal, observer)
+                result = search(plan.method, maker, goal, self._listener.search_observer())
             except BeyondTesterError as error:
+                if passed is not None:
+                    break
                 reach = min(reach, error.offered_load_pps) * STEP_BACK
+                continue
+            if passed is not None and result.throughput_pps is None:
+                break
+            passed = goal, result
+            # A ceiling that was passed says what the tester could send, and nothing of the DUT.
+            if not plan.windowed or result.verdict != CEILING or goal.max_load_pps < reach:
+                break
+            reach, proven_pps = reach / STEP_BACK, result.throughput_pps
+        if passed is not None:
+            return passed
         raise MeasurementError(
             NEVER_VALID,
             where=f"{maker.trials[-1].dut}, up to {reach:.0f} pps",
@@ -340,6 +237,7 @@ class Campaign:
             relative_width=plan.relative_width,
             trial_seconds=plan.trial_seconds,
             confirm_seconds=plan.confirm_seconds,
+            confirmations=plan.confirmations,
             doubts=DOUBTS if plan.windowed else 0,
             expected_load_pps=proven_pps or (capacity and (_expected_pps(capacity) or None)),
         )

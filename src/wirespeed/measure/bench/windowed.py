@@ -52,6 +52,9 @@ LOSSY_ENOUGH = 2
 LOSSY_RATIO = 1e-3
 """And below this loss ratio they all are: a rare loss is counted over the whole trial."""
 
+TOO_SLOW_SHARE = 0.5
+"""Of the windows: a load of which the tester sent too little in more of them is beyond it."""
+
 WINDOWS_VOID = "trial.windows_void"
 DUT_AWAY = "machine.dut_away"
 TOO_SLOW = "tester.too_slow"
@@ -127,6 +130,7 @@ def enough(windows: Sequence[Window], seconds: float) -> bool:
         or (len(windows) >= GIVE_UP_AFTER and _too_many_void(windows))
         or len(windows) - len(valid) > VOID_MOST
         or any(w.spoils for w in windows)
+        or _beyond_tester(windows)
         or (len(lossy) >= LOSSY_ENOUGH and lost > LOSSY_RATIO * offered)
     )
 
@@ -224,6 +228,8 @@ def _trial_reasons(windows: Sequence[Window]) -> tuple[str, ...]:
         # A load that the tester did not send is beyond it, whoever else was away meanwhile.
         slow = tuple(reason for reason in spoilt.reasons if _slug(reason) == TOO_SLOW)
         return slow or spoilt.reasons
+    if _beyond_tester(windows):
+        return next(w.reasons for w in reversed(void) if _is_too_slow(w))
     if len(void) > VOID_MOST:
         said = f"{len(void)} of {len(windows)} windows, most {VOID_MOST}; the last: "
         return (f"{WINDOWS_VOID}: {said}{'; '.join(void[-1].reasons)}",)
@@ -233,6 +239,15 @@ def _trial_reasons(windows: Sequence[Window]) -> tuple[str, ...]:
         return void[-1].reasons
     said = f"{len(void)} of {len(windows)} windows, most {VOID_SHARE_MOST:.0%}; the last: "
     return (f"{WINDOWS_VOID}: {said}{'; '.join(void[-1].reasons)}",)
+
+
+def _is_too_slow(window: Window) -> bool:
+    return bool(window.reasons) and all(_slug(reason) == TOO_SLOW for reason in window.reasons)
+
+
+def _beyond_tester(windows: Sequence[Window]) -> bool:
+    slow = sum(map(_is_too_slow, windows))
+    return slow >= LOOK_AT and slow > TOO_SLOW_SHARE * len(windows)
 
 
 def _too_many_void(windows: Sequence[Window]) -> bool:

@@ -3,6 +3,7 @@
 from wirespeed.measure.search.goal import Goal, Verdict
 from wirespeed.measure.search.log import passed
 from wirespeed.measure.search.measurer import Sample
+from wirespeed.measure.search.sample import counted_pps
 
 
 class Bracket:
@@ -81,4 +82,9 @@ class Bracket:
             if s.intended_seconds >= seconds
             and (upper is None or s.intended_load_pps < upper.intended_load_pps)
         ]
-        return max(below, key=lambda s: (s.intended_load_pps, s.intended_seconds), default=None)
+        # Of several trials of one load, the one with the lowest rate.
+        return max(
+            below,
+            key=lambda s: (s.intended_load_pps, s.intended_seconds, -counted_pps(s)),
+            default=None,
+        )

@@ -43,6 +43,8 @@ class Goal(Frozen):
     """Bound on all trials of the search, the confirming ones counted."""
     max_confirmations: Annotated[int, Field(ge=1)] = 8
     """Bound on confirming trials: each that fails lowers the upper bound."""
+    confirmations: Annotated[int, Field(ge=1)] = 1
+    """Confirming trials that the load found must pass; only `informed` makes more than one."""
     doubts: Annotated[int, Field(ge=0)] = 0
     """How many failures that set the upper bound are tried again before they are believed; only
     `informed` does. One that then passes all its confirming trials is taken back, with a note."""

@@ -109,7 +109,7 @@ class _InformedSearch:
             if self.bracket.is_closed:
                 assert lower is not None  # noqa: S101 - a closed bracket has a lower bound
                 if self.bracket.proven and lower is self.bracket.confirmed:
-                    if self._upper_stands():
+                    if self._stays_confirmed(lower) and self._upper_stands():
                         return self.bracket.proven
                     continue
                 if self.failed_confirmations >= self.goal.max_confirmations:
@@ -151,6 +151,19 @@ class _InformedSearch:
         gap = self.bracket.gap_pps
         halved = gap_before is None or gap is None or gap <= gap_before / 2
         self.slow_trials = 0 if halved else self.slow_trials + 1
+
+    def _stays_confirmed(self, lower: Sample) -> bool:
+        """Whether the load passes as many confirming trials as are asked for."""
+        seconds = self.goal.confirm_seconds
+        load = lower.intended_load_pps, seconds
+        same = [s for s in self.log.samples if (s.intended_load_pps, s.intended_seconds) == load]
+        for _ in range(self.goal.confirmations - len(same)):
+            again = self._measure(Choice(lower.intended_load_pps, "pass"), seconds)
+            self.bracket.add(again)
+            if not passed(again):
+                self.failed_confirmations += 1
+                return False
+        return True
 
     def _upper_stands(self) -> bool:
         """Whether the load that failed fails once more: a machine may be slow for a second."""
