@@ -5,6 +5,7 @@ number left out; module_sfp_dac from the fixtures of jc. The kernel's lines are 
 sources (mlx5 core/events.c, ixgbe_main.c, bnxt.c) and in published logs.
 """
 
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -114,6 +115,21 @@ def test_drivers_complain_in_their_own_ways(line: str, fault: str):
 def test_another_ports_fault_is_not_this_ones():
     other = UNQUALIFIED.replace("5c:00.0", "5c:00.1")
     assert isinstance(said(other).complaint("ens1", "0000:5c:00.0"), Absent)
+
+
+def test_what_vfs_ask_for_again_and_again_drives_no_reset_of_the_card_out():
+    """igb logs a line each time that a guest's VF changes its mode: hundreds a day."""
+    hang = "igb 0000:01:00.0: Detected Tx Unit Hang"
+    refused = "igb 0000:01:00.0: VF 0 requested MAC filter but is administratively denied"
+    log = [hang, *[refused] * 300]
+    script = 'limit= port_netdevs=\nshow() { shift 2; "$@"; }\n'
+    script += f"dmesg() {{ cat <<'E'\n{chr(10).join(log)}\nE\n}}\n"
+    done = subprocess.run(
+        ["/bin/sh", "-c", script + Modules.script], capture_output=True, text=True, timeout=20
+    )
+    lines = done.stdout.splitlines()
+    assert lines.count(hang) == 1
+    assert lines.count(refused) == 50
 
 
 def test_without_the_kernels_messages_nobody_knows():

@@ -48,6 +48,8 @@ RESETS = (
 VF_REFUSALS = (
     r"VF[- ]?[0-9]* ?is not trusted", r"Unprivileged VF",  # i40e, ice: virtchnl
     r"override administratively set", r"administratively denied",  # ixgbe, igb, i40e, ice
+    r"VF reached its maximum allowed limit",  # i40e since 2025
+    r"filter but there is no space for it",  # ixgbe, igb
 )  # fmt: skip
 """What a PF's driver says when it refuses what a VF asks for: read with the rest, too."""
 DRIVERS_TOO = "wirespeed: drivers too"
@@ -111,12 +113,15 @@ module_messages() {
 	printf '%s\\n' 'DRIVERS_TOO' 'VFS_TOO' 'RESETS_TOO'
 	said=$($limit dmesg | grep -aE 'COMPLAINTS')
 	# What guests and programs ask for again and again must not drive out what was said once.
+	printf '%s\\n' "$said" | grep -aE 'VF_REFUSALS' | tail -n 50
+	said=$(printf '%s\\n' "$said" | grep -avE 'VF_REFUSALS')
 	printf '%s\\n' "$said" | grep -aE 'OFTEN' | tail -n 50
 	printf '%s\\n' "$said" | grep -avE 'OFTEN' | tail -n 200
 }
 show module-messages - module_messages
 """.replace("COMPLAINTS", "|".join((*COMPLAINTS, *REFUSALS, *LAG_WORDS, *RESETS, *VF_REFUSALS)))
-    script = script.replace("OFTEN", "|".join((SYNDROME, *RESETS, *VF_REFUSALS)))
+    script = script.replace("OFTEN", "|".join((SYNDROME, *RESETS)))
+    script = script.replace("VF_REFUSALS", "|".join(VF_REFUSALS))
     script = script.replace("DRIVERS_TOO", DRIVERS_TOO).replace("VFS_TOO", VFS_TOO)
     script = script.replace("RESETS_TOO", RESETS_TOO)
 

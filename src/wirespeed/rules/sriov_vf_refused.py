@@ -1,63 +1,211 @@
 """A VF asked for what the PF's driver does not allow it."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 
 from wirespeed.facts.driver_log import DriverLog
 from wirespeed.facts.netstack import NetStack, VfSettings, named_plainly
 from wirespeed.model.command import Command
 from wirespeed.model.finding import ByHand, Evidence, Finding, Remedy, Severity, StepCall
-from wirespeed.model.observed import Known, value_or_none
+from wirespeed.model.observed import value_or_none
 from wirespeed.model.port import PortKind
 from wirespeed.model.question import Purpose
 from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
 
 VF = re.compile(r"\bVF[- ]?(\d{1,4})\b")
-SET_BY_HOST = re.compile(r"administratively")
+ORDER = (Severity.NOTE, Severity.RISK, Severity.FAULT)
+
+
+@dataclass(frozen=True, slots=True)
+class Situation:
+    """What bears upon one message beside its words."""
+
+    driver: str
+    """Of the PF."""
+    vfs: tuple[VfSettings, ...]
+    """Those that it names; where it names none, all."""
+    is_about_guests: bool
+
+    @property
+    def is_untrusted(self) -> bool:
+        """Whether one of them is not trusted now."""
+        return bool(self.untrusted)
+
+    @property
+    def untrusted(self) -> list[VfSettings]:
+        """Those that are known not to be trusted."""
+        return [vf for vf in self.vfs if value_or_none(vf.is_trusted) is False]
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """One kind of request that is refused, and what the refusal costs."""
+
+    said: re.Pattern[str]
+    severity: Callable[[Situation], Severity]
+    so: Callable[[Situation], str]
+    trust: str
+    """When trust is the remedy; empty: it is none."""
+
+
+def _note(_: Situation) -> Severity:
+    return Severity.NOTE
+
+
+def _lost_for_guests(situation: Situation) -> Severity:
+    if not situation.is_untrusted:
+        return Severity.NOTE
+    return Severity.FAULT if situation.is_about_guests else Severity.RISK
+
+
+def _promiscuous(situation: Situation) -> Severity:
+    is_risk = situation.is_untrusted and situation.is_about_guests
+    return Severity.RISK if is_risk else Severity.NOTE
+
+
+def _vlan(situation: Situation) -> Severity:
+    return Severity.RISK if _of_traffic_classes(situation) else Severity.NOTE
+
+
+def _of_traffic_classes(situation: Situation) -> bool:
+    """Whether it is ixgbe, which refuses VLANs for its traffic classes, too, and none is set."""
+    vlans = [value_or_none(vf.vlan) for vf in situation.vfs]
+    return situation.driver == "ixgbe" and bool(vlans) and set(vlans) == {0}
+
+
+def _of_addresses(situation: Situation) -> str:
+    if situation.driver == "igb":
+        return (
+            "the VF's own address, which the host set, stays in force; only a guest that uses a "
+            "further one misses frames. igb logs this also without such a guest: igbvf asks for "
+            "the VF's own address when it starts, and since Linux 5.16 its request to empty its "
+            "list of filters is refused, too"
+        )
+    further = (
+        ", nor for what the same request asked for besides, multicast addresses too, until the VF "
+        "is brought down and up"
+        if situation.driver in {"i40e", "ice"}
+        else ""
+    )
+    return (
+        "the VF's own address, which the host set, stays in force. The guest asked for another "
+        f"one: frames for that do not reach it{further}"
+    )
+
+
+def _of_vlans(situation: Situation) -> str:
+    if _of_traffic_classes(situation):
+        return (
+            "while the port has traffic classes, ixgbe refuses the VLANs of its VFs: frames of the "
+            "VLANs that the guest added do not reach it"
+        )
+    return (
+        "the VLAN that the host set stays in force. A guest's driver asks for VLAN 0 whenever it "
+        "starts, which is refused too; only a guest that has VLANs of its own misses frames"
+    )
+
+
+def _of_limits(situation: Situation) -> str:
+    if not situation.is_untrusted:
+        return "no VF that it is about is untrusted now: it is of the past"
+    return (
+        "what the guest asked for is not in force: frames for the MAC addresses and VLANs that it "
+        "added do not reach it, and the guest is not told"
+    )
+
+
+def _of_promiscuous(situation: Situation) -> str:
+    if not situation.is_untrusted:
+        return "no VF that it is about is untrusted now: it is of the past"
+    return (
+        "the VF gets frames for its own addresses alone, and the guest is not told: what is behind "
+        "a bridge or switch in the guest is not reached"
+    )
+
+
+def _of_space(_: Situation) -> str:
+    return (
+        "the card had no filter left for an address that the guest added: frames for it do not "
+        "reach the guest"
+    )
+
+
+REFUSALS = (
+    Refusal(re.compile("no space for it"), lambda _: Severity.RISK, _of_space, ""),
+    Refusal(
+        re.compile("is not trusted|reached its maximum"), _lost_for_guests, _of_limits,
+        "if its guest may use any MAC address, VLAN and promiscuous mode; else have the guest use "
+        "no more addresses than the driver leaves an untrusted VF (a bridge or containers in the "
+        "guest need one for each)",
+    ),
+    Refusal(
+        re.compile("Unprivileged VF"), _promiscuous, _of_promiscuous,
+        "if its guest bridges or switches frames of others",
+    ),
+    Refusal(re.compile("administratively set VLAN"), _vlan, _of_vlans, ""),
+    Refusal(
+        re.compile("administratively (?!set VLAN)"), _note, _of_addresses,
+        "only if its guest is to use further MAC addresses (macvlan, containers, a bond of VFs "
+        "whose addresses differ)",
+    ),
+)  # fmt: skip
+"""The dearer first. Where several kinds are of one severity, the first of them is told first."""
 
 
 def _check(exam: PortExam) -> Iterator[Finding]:
     netdev = exam.port.netdev
     if netdev is None or exam.port.kind is not PortKind.PHYSICAL:
         raise DoesNotApplyError("it is not a physical function with a netdev")
-    log = exam.host[DriverLog].of_vfs(exam.port)
-    lines = value_or_none(log)
+    lines = value_or_none(exam.host[DriverLog].of_vfs(exam.port))
     if lines is None:
         return
-    named = {int(match[1]) for line in lines if (match := VF.search(line))}
-    vfs = [vf for vf in exam.host[NetStack][netdev].vfs if not named or vf.index in named]
-    untrusted = [vf for vf in vfs if isinstance(vf.is_trusted, Known) and not vf.is_trusted.value]
+    vfs = exam.host[NetStack][netdev].vfs
+    kinds = [
+        (refusal, _situation(exam, vfs, found))
+        for refusal in REFUSALS
+        if (found := [line for line in lines if refusal.said.search(line)])
+    ]
+    severity = max((r.severity(s) for r, s in kinds), key=ORDER.index, default=Severity.NOTE)
+    told = [(r, s) for r, s in kinds if r.severity(s) is severity]
     source = f"ip link show {netdev}"
+    untrusted = _untrusted(told)
     now = ", ".join(str(vf.index) for vf in untrusted[:8])
     yield exam.finding(
-        _severity(exam, untrusted),
+        severity,
         (
             *(Evidence(found=line, source="dmesg") for line in lines),
             *([Evidence(found=f"not trusted now: VF {now}", source=source)] if untrusted else []),
         ),
-        so="what the guest asked for is not in force: frames for the MAC addresses and VLANs that "
-        "it added do not reach it, and the guest is not told"
-        if untrusted
-        else "no VF that it is about is untrusted now: it is of the past, or the host set the "
-        "address or VLAN itself",
-        remedies=tuple(_remedies(netdev, lines, untrusted)),
+        so="; ".join(dict.fromkeys(r.so(s) for r, s in told)),
+        remedies=tuple(_remedies(netdev, told)),
         unpriced="which frames of the guest are lost is not known on this side",
     )
 
 
-def _severity(exam: PortExam, untrusted: list[VfSettings]) -> Severity:
-    if not untrusted:
-        return Severity.NOTE
-    return Severity.FAULT if exam.question.purpose is Purpose.GUESTS else Severity.RISK
+def _situation(exam: PortExam, vfs: tuple[VfSettings, ...], lines: list[str]) -> Situation:
+    named = {int(match[1]) for line in lines if (match := VF.search(line))}
+    return Situation(
+        exam.port.driver or "",
+        tuple(vf for vf in vfs if not named or vf.index in named),
+        exam.question.purpose is Purpose.GUESTS,
+    )
 
 
-def _remedies(netdev: str, lines: tuple[str, ...], untrusted: list[VfSettings]) -> Iterator[Remedy]:
+def _untrusted(told: list[tuple[Refusal, Situation]]) -> list[VfSettings]:
+    by_index = {
+        vf.index: vf for refusal, situation in told if refusal.trust for vf in situation.untrusted
+    }
+    return [by_index[index] for index in sorted(by_index)]
+
+
+def _remedies(netdev: str, told: list[tuple[Refusal, Situation]]) -> Iterator[Remedy]:
+    untrusted = _untrusted(told)
     if untrusted:
         is_plain = named_plainly(netdev)
+        when = next(refusal.trust for refusal, _ in told if refusal.trust)
         yield Remedy(
-            text="trust the VF, if its guest may use any MAC address, VLAN and promiscuous mode; "
-            "else have the guest use no more addresses than the driver leaves an untrusted VF "
-            "(a bridge or containers in the guest need one for each)",
+            text=f"trust the VF, {when}",
             commands=tuple(
                 Command(argv=("ip", "link", "set", "dev", netdev, "vf", str(vf.index), "trust",
                               "on"))
@@ -73,10 +221,10 @@ def _remedies(netdev: str, lines: tuple[str, ...], untrusted: list[VfSettings]) 
             else (),
             by_hand=None if is_plain else ByHand.NO_NAME,
         )  # fmt: skip
-    if any(SET_BY_HOST.search(line) for line in lines):
+    if any("administratively" in refusal.said.pattern for refusal, _ in told):
         yield Remedy(
-            text="set in the guest the MAC address and VLAN that the host gave the VF, and load "
-            "the guest's VF driver again",
+            text="or have the guest use the MAC address and VLAN that the host gave the VF: then "
+            "nothing is lost",
             commands=(Command(argv=("ip", "link", "show", netdev)),),
             by_hand=ByHand.WORKLOAD,
         )
@@ -86,11 +234,15 @@ RULE = PortRule(
     slug="sriov.vf_refused",
     title="VF refused what its guest asked for",
     why="The PF's driver decides what a VF may set. Without trust a VF has a few MAC addresses and "
-    "VLANs and no promiscuous mode; an address that the host set is not overridden. ice takes the "
-    "request without a word to the guest, whose frames are then missing. Only the host's log says "
-    "so.",
+    "VLANs and no promiscuous mode; ice and i40e do not tell the guest, whose frames are then "
+    "missing. An address or VLAN that the host set is not overridden: it stays in force, and a "
+    "guest that uses it loses nothing, although its driver may ask and be refused each time that "
+    "it starts. Only the host's log says so.",
     source="drivers/net/ethernet/intel/i40e/i40e_virtchnl_pf.c (i40e_check_vf_permission); "
-    "ice_virtchnl.c; ixgbe_sriov.c; "
+    "ice_virtchnl.c (ice_vc_add_mac_addr); ixgbe_sriov.c (ixgbe_set_vf_macvlan_msg, "
+    "ixgbe_set_vf_vlan_msg); igb_main.c (igb_set_vf_mac_filter, since "
+    "https://git.kernel.org/torvalds/c/584af82154f5 for lists that are emptied, too); igbvf/vf.c "
+    "(e1000_rar_set_vf: a refused address is the host's again); "
     "https://github.com/nvandamme/systemd-networkd-i40e/issues/1 (IPv6 of a guest with containers "
     "is lost); https://github.com/cisco-system-traffic-generator/trex-core/issues/635",
     check=_check,
