@@ -76,6 +76,7 @@ def _link(head: re.Match[str], lines: list[str]) -> dict[str, object]:
         ("qdisc", "qdisc", after), ("master", "master", after), ("operstate", "state", after),
         ("phys_port_name", "portname", more), ("phys_switch_id", "switchid", more),
         ("parentbus", "parentbus", more), ("parentdev", "parentdev", more),
+        ("phys_port_id", "portid", more),
     ):  # fmt: skip
         if key in source:
             found[name] = source[key]

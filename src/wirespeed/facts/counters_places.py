@@ -41,6 +41,10 @@ class Place(StrEnum):
     """Microseconds, summed over priorities where each is paused by itself."""
     PAUSE_SENT_US = "time that the peer was held back"
     """Microseconds, likewise."""
+    FUNCTION_RECEIVED = "frames received by the function"
+    """At the function's own port of the card's switch, from wherever they came."""
+    FUNCTION_SENT = "frames sent by the function"
+    """Likewise, wherever they went; RECEIVED and SENT are the physical port's there."""
     LINK_DOWN = "times that the link went down"
     """By the card; else by the kernel, which counts what people and drivers turned off, too."""
     ALLOWANCE_IN = "inbound bandwidth of the instance"
@@ -87,6 +91,8 @@ https://docs.kernel.org/networking/statistics.html (struct rtnl_link_stats64)"""
 _MLX5 = (
     _row(Place.RECEIVED, "rx_packets_phy", "netdev/rx_packets"),
     _row(Place.SENT, "tx_packets_phy", "netdev/tx_packets"),
+    _row(Place.FUNCTION_RECEIVED, "rx_vport_(rdma_)?(uni|multi|broad)cast_packets"),
+    _row(Place.FUNCTION_SENT, "tx_vport_(rdma_)?(uni|multi|broad)cast_packets"),
     _row(Place.PORT_BUFFER, "rx_discards_phy"),
     _row(Place.PCIE, "outbound_pci_buffer_overflow"),
     _row(Place.PCIE_STALLED_SECONDS, "outbound_pci_stalled_(rd|wr)_events"),

@@ -92,6 +92,8 @@ class Link:
     """Same for every port of one eswitch; Absent where there is none or its mode is legacy."""
     phys_port_name: Observed[str]
     """`p0` an uplink, `pf0vf3` or `c0pf0vf3` a VF representor; `3` of an old kernel."""
+    phys_port_id: Observed[str]
+    """Same for all functions that are one physical port; few drivers give it."""
     bond: Bond | None
     vlan_id: Observed[int]
     vxlan: Vxlan | None
@@ -224,6 +226,7 @@ def _link(
         pci_address=field(one, "parentdev", str, source) if is_pci else Absent(source),
         switch_id=field(one, "phys_switch_id", str, source),
         phys_port_name=field(one, "phys_port_name", str, source),
+        phys_port_id=field(one, "phys_port_id", str, source),
         bond=_bond(data, source) if _is(kind, "bond") else None,
         vlan_id=field(data, "id", int, source) if _is(kind, "vlan") else Absent(source),
         vxlan=_vxlan(data, source) if _is(kind, "vxlan") else None,

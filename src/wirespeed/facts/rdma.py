@@ -30,6 +30,8 @@ class RdmaPort:
 
     device: str
     number: int
+    system_image: Observed[str]
+    """GUID of the card: the same for all its functions (include/uapi/rdma/rdma_netlink.h)."""
     state: Observed[str]
     """`4: ACTIVE`, `1: DOWN`."""
     link_layer: Observed[str]
@@ -67,6 +69,7 @@ rdma_ports=$(rdma_devices 2>/dev/null | while read -r device port _; do
 done)
 rdma_files() {
 	for path in $rdma_ports; do
+		printf '%s\\n' "${path%/ports/*}/sys_image_guid"
 		for name in ATTRIBUTES; do
 			printf '%s\\n' "$path/$name"
 		done
@@ -90,7 +93,7 @@ rdma_files() {
         text = capture.text("rdma", f"ls {SYSFS}")
         if not isinstance(text, Known):
             return cls(text)
-        names = (*ATTRIBUTES, *COUNTERS)
+        names = ("sys_image_guid", *ATTRIBUTES, *COUNTERS)
         first = capture.files("rdma-counters", names)
         again = capture.files("rdma-counters-again", names)
         found: dict[str, tuple[RdmaPort, ...]] = {}
@@ -115,7 +118,13 @@ def _port(device: str, number: int, first: Files, again: Files) -> RdmaPort:
         totals[name] = after if isinstance(after, Known) else before
         rises[name] = _rise(before, after)
     return RdmaPort(
-        device, number, first[f"{folder}/state"], first[f"{folder}/link_layer"], totals, rises
+        device=device,
+        number=number,
+        system_image=first[f"{SYSFS}/{device}/sys_image_guid"],
+        state=first[f"{folder}/state"],
+        link_layer=first[f"{folder}/link_layer"],
+        totals=totals,
+        rises=rises,
     )
 
 

@@ -7,6 +7,7 @@ from wirespeed.ceilings.ethernet import ethernet_ceiling
 from wirespeed.ceilings.pcie import pcie_ceiling
 from wirespeed.facts.link import Links
 from wirespeed.facts.netstack import NetStack
+from wirespeed.facts.one_port import one_port
 from wirespeed.facts.pci import Pci, PciLink
 from wirespeed.facts.pci_config import PciConfig
 from wirespeed.facts.pci_links import has_state, link_state
@@ -45,6 +46,9 @@ def _behind(exam: PortExam, link: PciLink) -> list[Port]:
 
 
 def _link(exam: PortExam, link: PciLink, ports: list[Port]) -> Iterator[Finding]:
+    # Functions that are one physical port, as partitions of it, share its speed too.
+    same = [one_port(exam.host, port) for port in ports]
+    ports = [p for i, p in enumerate(ports) if not any(p in of for of in same[:i])]
     speeds = [_link_bps(exam, port) for port in ports]
     up = [found for found in speeds if found is not None]
     if len(up) < 2:

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from wirespeed.ceilings.devices import device_for
 from wirespeed.ceilings.pcie import pcie_ceiling
+from wirespeed.facts.one_port import one_port
 from wirespeed.facts.pci import Pci, PciLink
 from wirespeed.facts.pci_config import PciConfig
 from wirespeed.facts.pci_links import TRAIN_BETTER, LinkPlace, has_state, link_state, place_of
@@ -56,7 +57,7 @@ def _link(exam: PortExam, link: PciLink, place: LinkPlace) -> Iterator[Finding]:
         f"{'its ends' if is_fault else 'the card'} could{least}",
         remedies=(
             Remedy(
-                text=TRAIN_BETTER[place] if is_fault else _wider(place, capable),
+                text=TRAIN_BETTER[place] if is_fault else _wider(exam, link, place, capable),
                 by_hand=ByHand.HARDWARE,
             ),
         ),
@@ -77,7 +78,17 @@ def _link(exam: PortExam, link: PciLink, place: LinkPlace) -> Iterator[Finding]:
     )
 
 
-def _wider(place: LinkPlace, lanes: int) -> str:
+def _wider(exam: PortExam, link: PciLink, place: LinkPlace, lanes: int) -> str:
+    elsewhere = [
+        other.name
+        for other in one_port(exam.host, exam.port)
+        if link.upper.address not in exam.host[Pci].hops.get(other.pci_address or "", ())
+    ]
+    if elsewhere:
+        return (
+            f"the card has a link of its own for {', '.join(elsewhere)}, which is the same "
+            "physical port: use both; no other slot changes that"
+        )
     if place is LinkPlace.BOARD:
         return (
             f"the card is soldered to the board: only another card, in an x{lanes} slot, has more"

@@ -26,6 +26,8 @@ class EsxiPort:
     """`vmnic4`."""
     pci_address: Observed[str]
     driver: Observed[str]
+    admin: Observed[str]
+    """`Up` or `Down`: whether it is set up."""
     link: Observed[str]
     """`Up` or `Down`."""
     link_mb: Observed[int]
@@ -74,6 +76,7 @@ def _pnic(row: JsonObject) -> EsxiPort:
         name=name if isinstance(name, str) else "",
         pci_address=field(row, "pci", str, PNIC),
         driver=field(row, "driver", str, PNIC),
+        admin=Absent(PNIC, "the API does not say whether it is set up"),
         link=Known("Up" if link_mb.value else "Down", PNIC)
         if isinstance(link_mb, Known)
         else link_mb,
@@ -99,6 +102,7 @@ def _port(row: JsonObject) -> EsxiPort:
         name=name if isinstance(name, str) else "",
         pci_address=field(row, "PCIDevice", str, SOURCE),
         driver=field(row, "Driver", str, SOURCE),
+        admin=field(row, "AdminStatus", str, SOURCE),
         link=field(row, "LinkStatus", str, SOURCE),
         link_mb=field(row, "Speed", int, SOURCE),
         mtu=field(row, "MTU", int, SOURCE),

@@ -34,6 +34,10 @@ class EsxiUplink:
     firmware: Observed[str]
     negotiates: Observed[bool]
     """Whether the link is negotiated."""
+    advertised_mb: Observed[tuple[int, ...]]
+    """Speeds that it may run at, in Mb/s, ascending."""
+    cable: Observed[str]
+    """`DA`, `Twisted Pair`, `FIBRE`, …; Absent: it names none."""
     pauses: Observed[bool]
     """Whether it asks the other end for a pause: `Pause RX` or `Pause TX`."""
     counters: Observed[dict[str, int]]
@@ -81,6 +85,8 @@ def _uplink(section: Section, counters: Section | None) -> EsxiUplink:
         driver_version=_of(said, "Version"),
         firmware=_of(said, "Firmware Version"),
         negotiates=read_as(_of(said, "Auto Negotiation"), _truth),
+        advertised_mb=read_as(_of(said, "Advertised Link Modes"), _speeds),
+        cable=_of(said, "Cable Type"),
         pauses=read_as(said, lambda all_: any(_truth(needed(all_, name)) for name in PAUSES)),
         counters=read_as(counters.text(stats), _numbers)
         if counters is not None
@@ -98,6 +104,14 @@ def _truth(word: str) -> bool:
     if word not in TRUTH:
         raise ValueError(f"{word[:40]!r} is neither true nor false")
     return TRUTH[word]
+
+
+def _speeds(modes: str) -> tuple[int, ...]:
+    """Read `10000baseT/Full, 25000baseT/Full`; newer releases write `25000BaseCR/Full`, `Auto`."""
+    found = {int(mb) for mb in re.findall(r"(?<!\w)(\d{2,6})(?:[Bb]ase|None)", modes)}
+    if not found:
+        raise ValueError(f"no speed is there: {modes[:40]!r}")
+    return tuple(sorted(found))
 
 
 def _numbers(text: str) -> dict[str, int]:

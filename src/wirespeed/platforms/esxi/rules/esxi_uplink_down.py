@@ -1,0 +1,104 @@
+"""An uplink of an ESXi host that is set up and has no link."""
+
+from collections.abc import Iterator
+
+from wirespeed.model.finding import ByHand, Evidence, Finding, Remedy, Severity
+from wirespeed.model.observed import Absent, Known, known
+from wirespeed.model.rule import DoesNotApplyError, HostExam, HostRule
+from wirespeed.platforms.esxi.facts.esxi_ports import EsxiPort, EsxiPorts
+from wirespeed.platforms.esxi.facts.esxi_uplinks import EsxiUplink, EsxiUplinks
+from wirespeed.platforms.esxi.facts.vsphere import is_esxi
+
+FEC_FROM_MB = 25_000
+"""From here on a link has FEC, which both ends must agree on (IEEE 802.3by, clause 108)."""
+
+SOCKET = ("Twisted", "TP")
+
+
+def _check(exam: HostExam) -> Iterator[Finding]:
+    if not is_esxi(exam.host.capture):
+        raise DoesNotApplyError("it is not an ESXi host")
+    ports = known(exam.host[EsxiPorts].ports, "the uplinks")
+    uplinks = exam.host[EsxiUplinks].uplinks
+    for port in ports.values():
+        admin = port.admin.value if isinstance(port.admin, Known) else "Up"
+        if known(port.link, f"whether {port.name} has a link") == "Down" and admin != "Down":
+            yield _finding(exam, port, uplinks.get(port.name))
+
+
+def _finding(exam: HostExam, port: EsxiPort, uplink: EsxiUplink | None) -> Finding:
+    negotiates = uplink.negotiates if uplink else Absent(port.link.source)
+    is_forced = isinstance(negotiates, Known) and not negotiates.value
+    most = _most_mb(uplink)
+    return exam.finding(
+        Severity.RISK if _is_plugged(uplink) else Severity.NOTE,
+        (
+            Evidence(found=f"{port.name}: set up, and no link", source=port.link.source),
+            *_evidence(uplink),
+        ),
+        so="nothing goes through this uplink"
+        + (
+            "; it does not negotiate, so the far end must be set to the same speed"
+            if is_forced
+            else ""
+        )
+        + (
+            f". At {FEC_FROM_MB // 1000} Gb/s and above both ends need the same FEC, too, which "
+            "esxcli does not print"
+            if most >= FEC_FROM_MB
+            else ""
+        ),
+        where=port.name,
+        remedies=tuple(_remedies(port, is_forced, most)),
+        unpriced="it is not known whether the uplink is in use",
+    )
+
+
+def _is_plugged(uplink: EsxiUplink | None) -> bool:
+    """Whether a module or cable is named, which an empty cage has none of; a socket always does."""
+    cable = uplink.cable if uplink else None
+    return isinstance(cable, Known) and not cable.value.startswith(SOCKET)
+
+
+def _most_mb(uplink: EsxiUplink | None) -> int:
+    speeds = uplink.advertised_mb if uplink else None
+    return max(speeds.value) if isinstance(speeds, Known) else 0
+
+
+def _evidence(uplink: EsxiUplink | None) -> Iterator[Evidence]:
+    if uplink is None:
+        return
+    if isinstance(uplink.negotiates, Known):
+        word = "on" if uplink.negotiates.value else "off"
+        yield Evidence.of(uplink.negotiates, f"autonegotiation {word}")
+    if isinstance(uplink.advertised_mb, Known):
+        speeds = ", ".join(f"{mb / 1000:g}" for mb in uplink.advertised_mb.value)
+        yield Evidence.of(uplink.advertised_mb, f"may run at {speeds} Gb/s")
+    cable = uplink.cable.value if isinstance(uplink.cable, Known) else "none is named"
+    yield Evidence(found=f"cable: {cable}", source=uplink.cable.source)
+
+
+def _remedies(port: EsxiPort, is_forced: bool, most: int) -> Iterator[Remedy]:
+    if is_forced:
+        yield Remedy(
+            text="let it negotiate, where the far end does "
+            f"(esxcli network nic set -n {port.name} --auto); else give the far end this speed",
+            by_hand=ByHand.FAR_END,
+        )
+    text = "look at the cable, the module and the port at the far end"
+    if most >= FEC_FROM_MB:
+        text += ": its speed, autonegotiation and FEC (RS or Firecode, as the cable needs)"
+    yield Remedy(text=text, by_hand=ByHand.FAR_END)
+
+
+RULE = HostRule(
+    slug="esxi.uplink_down",
+    title="Uplink has no link (ESXi)",
+    why="An uplink without a link carries nothing, and a team of such a switch has less than it "
+    "seems. Both ends need the same speed, and from 25 Gb/s on the same FEC; where one end "
+    "negotiates and the other does not, many of them do not come up.",
+    source="NVIDIA, ConnectX-4 and newer native ESXi driver user manual, Ethernet network "
+    "(`esxcli network nic get`); IEEE 802.3by, clause 108 (RS-FEC at 25 Gb/s); "
+    "https://knowledge.broadcom.com/external/article/324544 (both ends alike)",
+    check=_check,
+)

@@ -1,0 +1,89 @@
+"""An uplink of an ESXi host whose link is slower than it offers."""
+
+from collections.abc import Iterator
+
+from wirespeed.model.bound import Bound, Limit
+from wirespeed.model.ceiling import Input
+from wirespeed.model.finding import ByHand, Evidence, Finding, Remedy, Severity
+from wirespeed.model.observed import CannotTellError, Known, known
+from wirespeed.model.rule import DoesNotApplyError, HostExam, HostRule
+from wirespeed.platforms.esxi.facts.esxi_ports import EsxiPorts
+from wirespeed.platforms.esxi.facts.esxi_uplinks import EsxiUplinks
+from wirespeed.platforms.esxi.facts.vsphere import by_vsphere, is_esxi
+
+FORMULA = "1 - speed of the link / fastest speed that the uplink offers"
+
+
+def _check(exam: HostExam) -> Iterator[Finding]:
+    if not is_esxi(exam.host.capture):
+        raise DoesNotApplyError("it is not an ESXi host")
+    if by_vsphere(exam.host.capture) is not None:
+        raise CannotTellError(
+            "the API does not give what it offers", "wirespeed doctor esxi://HOST"
+        )
+    uplinks = exam.host[EsxiUplinks].uplinks
+    for port in known(exam.host[EsxiPorts].ports, "the uplinks").values():
+        now = known(port.link_mb, f"speed of {port.name}")
+        uplink = uplinks.get(port.name)
+        if uplink is None:
+            raise CannotTellError(
+                f"{port.name} was not asked", f"esxcli network nic get -n {port.name}"
+            )
+        offered = known(uplink.advertised_mb, f"speeds that {port.name} offers")
+        most = max(offered)
+        if not 0 < now < most:
+            continue
+        is_forced = isinstance(uplink.negotiates, Known) and not uplink.negotiates.value
+        yield exam.finding(
+            Severity.NOTE,
+            (
+                Evidence(found=f"{port.name}: {now / 1000:g} Gb/s", source=port.link_mb.source),
+                Evidence.of(
+                    Known(offered, uplink.advertised_mb.source),
+                    f"it offers up to {most / 1000:g} Gb/s",
+                ),
+                *(
+                    [Evidence.of(uplink.negotiates, "autonegotiation off: the speed is set")]
+                    if isinstance(uplink.negotiates, Known) and is_forced
+                    else []
+                ),
+            ),
+            so=f"the link moves {now / most:.0%} of what this end could: it is set so here, or "
+            "the far end, the cable or the module has no more"
+            if is_forced
+            else f"the link moves {now / most:.0%} of what this end could: the far end, the cable "
+            "or the module has no more",
+            where=port.name,
+            remedies=(
+                Remedy(
+                    text="see what the far end's port and the module are made for; then set both "
+                    "ends to the faster speed",
+                    by_hand=ByHand.FAR_END,
+                ),
+            ),
+            bounds=(
+                Bound.of_share(
+                    Limit.AT_MOST,
+                    1 - now / most,
+                    "of the fastest speed that it offers",
+                    FORMULA,
+                    Input(
+                        name="fastest speed",
+                        shown=f"{most / 1000:g} Gb/s",
+                        source=uplink.advertised_mb.source,
+                    ),
+                ),
+            ),
+        )
+
+
+RULE = HostRule(
+    slug="esxi.uplink_slow",
+    title="Uplink slower than it offers (ESXi)",
+    why="A link runs at the fastest speed that both ends, the cable and the module share, or at "
+    "what one end was set to. esxcli says what this end offers and not what the far end does.",
+    source="NVIDIA, ConnectX-4 and newer native ESXi driver user manual, Ethernet network "
+    "(`esxcli network nic get`)",
+    price=f"at most: {FORMULA}",
+    check=_check,
+)
