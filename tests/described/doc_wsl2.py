@@ -66,6 +66,7 @@ def workstation(host: Host) -> None:
     netdev(host, "eth2", "10.10.10.1/24")
     gateway(host, "eth0", "192.168.1.1")
     host.data["devlink -j dev info"] = {"info": {}}
+    host.data["devlink -j health show"] = {"health": {}}
 
 
 def external_switch(host: Host) -> None:

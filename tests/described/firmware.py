@@ -35,6 +35,7 @@ def firmware(
     `next_boot` holds what was set and waits for a reset.
     """
     info = host.data.setdefault("devlink -j dev info", {"info": {}})
+    host.data.setdefault("devlink -j health show", {"health": {}})
     for address in addresses:
         info["info"][f"pci/{address}"] = {
             "driver": driver,
@@ -103,6 +104,7 @@ def no_eswitch(host: Host, addresses: Sequence[str]) -> None:
         errors = "kernel answers: Operation not supported\n"
         host.answer(f"devlink -j dev eswitch show pci/{address}", errors=errors, returncode=1)
     host.data.setdefault("devlink -j dev info", {"info": {}})
+    host.data.setdefault("devlink -j health show", {"health": {}})
 
 
 def module_of_kernel(host: Host, release: str) -> None:

@@ -157,6 +157,7 @@ def arm_board() -> Host:
     netdev(host, "eth0", "192.168.1.40/24")
     gateway(host, "eth0", "192.168.1.1")
     host.data["devlink -j dev info"] = {"info": {}}
+    host.data["devlink -j health show"] = {"health": {}}
     return host
 
 

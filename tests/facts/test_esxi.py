@@ -14,8 +14,8 @@ import pytest
 from wirespeed.doctor.diagnose import diagnose
 from wirespeed.model.capture import parse_capture
 from wirespeed.model.fact import HostFacts
-from wirespeed.model.observed import Known, Unreadable
 from wirespeed.model.finding import Severity
+from wirespeed.model.observed import Known, Unreadable
 from wirespeed.model.question import Purpose, Question
 from wirespeed.platforms.esxi.collector import esxi_collector_script
 from wirespeed.platforms.esxi.facts.esxi_guests import EsxiGuests, has_device
@@ -224,8 +224,8 @@ def test_only_rules_about_esxi_are_asked_about_an_esxi_host(tmp_path: Path):
     (ledger,) = answer.ledgers
     assert ledger.port == "vmnic4"
     assert ledger.ceilings[0].load_pps.low == pytest.approx(25e9 / 8 / 1538)
-    # The guest with a card is set up, and one guest's file could not be found. The second uplink has
-    # no link, and the sample's card, which offers 100 Gb/s, runs at 25.
+    # The guest with a card is set up, and one guest's file could not be found. The second uplink
+    # has no link, and the sample's card, which offers 100 Gb/s, runs at 25.
     assert [(f.rule, f.where, f.severity) for f in answer.findings] == [
         ("esxi.uplink_down", "vmnic5", Severity.NOTE),
         ("esxi.uplink_slow", "vmnic4", Severity.NOTE),

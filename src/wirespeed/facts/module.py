@@ -42,6 +42,8 @@ RESETS = (
     r"Error cqe on cqn",  # mlx5: core/en/txrx.h
     r"reset to clear Tx work after link loss",  # ixgbe
     r"has been stopped because it has over ?heated",  # ixgbe: ixgbe_common.h
+    r"High temperature on sensors",
+    r"synd 0x10: High temperature",  # mlx5: core/events.c, health.c
     r"insufficient power on the PCIe slot",  # mlx5: core/events.c
 )
 """What drivers say when they stop or reset a card, or it lacks power: read with the rest, too."""

@@ -12,6 +12,8 @@ from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
 from wirespeed.rules.pcie_slot_power_low import POWER
 
 HEAT = re.compile(r"over ?heated")
+WARM = re.compile(r"High temperature")
+"""A warning: the card still works."""
 LINK_LOSS = re.compile(r"after link loss")
 REFUSED = re.compile(r"TX driver issue|alicious Driver Detection|Error cqe")
 CHANGING = re.compile(r"\(pid \d+\)|0x[0-9a-f]+|\d+")
@@ -20,6 +22,11 @@ ADVICE = {
     HEAT: (
         "the card was too hot and stopped itself: cool it (a card made for servers needs their "
         "airflow), power the host off and on",
+        ByHand.HARDWARE,
+    ),
+    WARM: (
+        "cool the card: a card made for servers needs their airflow across it, and the module and "
+        "the slots beside it warm it too; `sensors` shows it where the kernel gives it (hwmon)",
         ByHand.HARDWARE,
     ),
     LINK_LOSS: (
@@ -65,6 +72,9 @@ def _check(exam: PortExam) -> Iterator[Finding]:
         ),
         so="the card carries nothing now, until it is cool"
         if is_hot
+        else "the card warned of its own heat: past its limit it stops itself, and all traffic "
+        "with it"
+        if any(WARM.search(line) for line in lines)
         else "each reset stops all traffic of the port for some seconds, and the link with it",
         remedies=(Remedy(text=advice, commands=(Command(argv=("dmesg", "-T")),), by_hand=by_hand),),
         unpriced="when it comes again is not known; what was lost is not counted",
@@ -80,6 +90,7 @@ RULE = PortRule(
     source="https://github.com/intel/ethernet-linux-ixgbe/issues/21 (Detected Tx Unit Hang); "
     "https://github.com/open-power/op-build/issues/3274 (i40e tx_timeout); "
     "https://github.com/appneta/tcpreplay/issues/169 (reset after link loss); "
-    "net/sched/sch_generic.c (NETDEV WATCHDOG)",
+    "net/sched/sch_generic.c (NETDEV WATCHDOG); drivers/net/ethernet/mellanox/mlx5/core/events.c "
+    "(temp_warn)",
     check=_check,
 )
