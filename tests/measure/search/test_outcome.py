@@ -123,3 +123,15 @@ def test_cores_that_lie_far_apart_are_named(trips: list[int], said: tuple[str, .
     ]
     wanted = tuple(f"tester and DUT on cores far apart: {each}" for each in said)
     assert build(found(), made).notes == wanted
+
+
+def test_trials_that_confirmed_the_load_give_its_range_and_a_failure_taken_back_does_not():
+    def confirm(number: int, offered: int, missing: int = 0) -> Trial:
+        return build_trial(
+            offered, missing, number=number, purpose="confirm", intended_load_pps=1e6
+        )
+
+    made = [*trials()[:2], confirm(3, 990_000), confirm(4, 1_000_000), confirm(5, 900_000, 7)]
+    again = build(found(), made).confirmations
+    assert again is not None
+    assert (again.trials, again.lowest_pps, again.highest_pps) == (2, 990_000, 1_000_000)

@@ -85,12 +85,12 @@ def build_outcome(
 
 
 def _confirmations(confirmed: Trial | None, valid: Sequence[Trial]) -> Confirmations | None:
-    """Put together the trials that confirmed one load."""
+    """Put together the trials that confirmed one load; a failure that was taken back did not."""
     if confirmed is None:
         return None
     load = (confirmed.intended_load_pps, confirmed.intended_seconds, "confirm")
     same = [t for t in valid if (t.intended_load_pps, t.intended_seconds, t.purpose) == load]
-    rates = [counted_pps(sample_of(trial)) for trial in same]
+    rates = [counted_pps(s) for s in map(sample_of, same) if not s.missing_frames]
     if len(rates) < 2:
         return None
     return Confirmations(trials=len(rates), lowest_pps=min(rates), highest_pps=max(rates))
