@@ -11,7 +11,9 @@ from test_link_speed_story import HOST, NETDEV, TEN, Ends, Wire, as_found, switc
 
 from wirespeed.commands.link import link
 from wirespeed.host.reach_destination import SwitchHost
+from wirespeed.model.capture import Capture
 from wirespeed.model.error import InputError, LeftChangedError, WirespeedError
+from wirespeed.model.fact import HostFacts
 from wirespeed.model.switch_kind import SwitchKind
 from wirespeed.platforms.switch.cable_proof import Match, PortMatch
 from wirespeed.runs import link_run as module
@@ -20,11 +22,16 @@ PROVEN = PortMatch(Match.PROVEN, "Te1/0/1 hears enp59s0f0 by LLDP")
 SWITCH = "switch+dell_os6://admin@sw1/Te1/0/1"
 
 
+def unread(host: str) -> HostFacts:
+    """A host of which no port, file or counter was read."""
+    return HostFacts(host, Capture((), complete=True))
+
+
 @pytest.fixture
 def wire(monkeypatch: pytest.MonkeyPatch) -> Wire:
     found = Wire(switch(SwitchKind.DELL_OS6))
     monkeypatch.setattr(module, "refuse_cutoff", lambda *_: None)
-    monkeypatch.setattr(module, "facts_at", lambda _: None)
+    monkeypatch.setattr(module, "facts_at", unread)
     monkeypatch.setattr(module, "port_proof", lambda *_: PROVEN)
     return use(monkeypatch, found)
 
@@ -115,7 +122,7 @@ def test_a_link_speed_whose_port_is_left_as_it_is_needs_no_proof_of_the_port(
     found = as_found()
     use(monkeypatch, found)
     monkeypatch.setattr(module, "refuse_cutoff", lambda *_: None)
-    monkeypatch.setattr(module, "facts_at", lambda _: None)
+    monkeypatch.setattr(module, "facts_at", unread)
     monkeypatch.setattr(module, "port_proof", lambda *_: pytest.fail("it was asked"))
     assert call(tmp_path, "--speed", "10G", "--apply", "--yes").return_value == 0
     assert found.link_mbit == 10000

@@ -22,6 +22,8 @@ from wirespeed.apply.run_place import run_folder, runs_folder
 from wirespeed.approaches.traits import RequestedStep
 from wirespeed.host.local import LocalRunner
 from wirespeed.host.reach_destination import SwitchHost
+from wirespeed.model.capture import Capture
+from wirespeed.model.fact import HostFacts
 from wirespeed.model.finding import Diagnosis, Remedy, StepCall
 from wirespeed.model.owner import Owner
 from wirespeed.model.spec.spec import Spec
@@ -48,6 +50,11 @@ SPEC = {
 SWITCH = "switch+dell_os6://admin@sw1/Te1/0/1"
 EXACT = ("facts-", "config.")
 """Captures: a program reads them."""
+
+
+def unread(host: str) -> HostFacts:
+    """A host of which no port, file or counter was read."""
+    return HostFacts(host, Capture((), complete=True))
 
 
 @dataclass
@@ -303,7 +310,7 @@ def test_a_link_whose_switch_refuses_in_such_words(
     monkeypatch.setattr(catalog, "step_types", REAL_STEPS)
     monkeypatch.setattr(link_run, "ends", ends)
     monkeypatch.setattr(link_run, "refuse_cutoff", lambda *_: None)
-    monkeypatch.setattr(link_run, "facts_at", lambda _: None)
+    monkeypatch.setattr(link_run, "facts_at", unread)
     monkeypatch.setattr(link_run, "port_proof", lambda *_: proof)
     folder = lab.spec.parent / "link"
     arguments = (HOST, NETDEV, SWITCH, "--speed", "10G", "--apply", "--yes", "--run", folder)

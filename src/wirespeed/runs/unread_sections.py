@@ -13,6 +13,8 @@ from wirespeed.model.capture import (
 from wirespeed.model.shown import shown
 
 MAX_NAMED = 6
+MAX_TOOLS = 10
+"""Each is one to install, and the first are not those that matter most."""
 
 
 def unread_lines(capture: Capture) -> tuple[str, ...]:
@@ -33,7 +35,7 @@ def _lines(capture: Capture) -> Iterator[str]:
         if DENIED.search(section.errors):
             denied.append(_title(section))
     if missing:
-        yield f"not installed: {_few(list(missing))}"
+        yield f"not installed: {_few(list(missing), MAX_TOOLS)}"
     if denied:
         yield f"permission denied: {_few(denied)}; as root it would tell more"
     if late:
@@ -44,6 +46,6 @@ def _title(section: Section) -> str:
     return f"{section.name} {section.subject}".strip()
 
 
-def _few(names: list[str]) -> str:
-    more = f" and {len(names) - MAX_NAMED} more" if len(names) > MAX_NAMED else ""
-    return ", ".join(shown(name, 60) for name in names[:MAX_NAMED]) + more
+def _few(names: list[str], most: int = MAX_NAMED) -> str:
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(shown(name, 60) for name in names[:most]) + more
