@@ -6,8 +6,10 @@ from pathlib import Path
 from wirespeed.doctor.host_state import differences, values_of
 from wirespeed.facts.driver_log import DriverLog
 from wirespeed.facts.kernel import Kernel
+from wirespeed.facts.link_events import LinkEvents
 from wirespeed.facts.module import DRIVERS_TOO
 from wirespeed.facts.netstack import NetStack
+from wirespeed.facts.ports import Ports
 from wirespeed.model.capture import parse_capture
 from wirespeed.model.fact import HostFacts
 from wirespeed.model.observed import Known
@@ -88,6 +90,22 @@ def test_memory_that_is_taken_and_what_the_kernel_says_meanwhile_are_no_differen
     said = f"{taken[: mark.end()]}{DRIVERS_TOO}\n{line}{taken[mark.end() :]}"
     now = HostFacts("alpha", parse_capture(said, "alpha"))
     assert now[DriverLog].refusals and not before[DriverLog].refusals
+    assert differences("alpha", values_of(before), values_of(now)) == ()
+
+
+def test_a_link_that_went_down_meanwhile_is_no_difference():
+    text = (TESTS / "facts/samples/captures/igb-lab.txt").read_text()
+    netdev = HostFacts("alpha", parse_capture(text, "alpha"))[Ports].ports[0].netdev
+    mark = text.split(" begin ", 1)[0].splitlines()[-1].rpartition(" ")[2]
+    end = text.rindex(f"{mark} done")
+
+    def host_after(*downs: str) -> HostFacts:
+        messages = "\n".join(["clock 1764000000 900.0", "since [ 1.0]", *downs])
+        section = f"{mark} begin link-messages -\n{messages}\n{mark} end 0\n"
+        return HostFacts("alpha", parse_capture(text[:end] + section + text[end:], "alpha"))
+
+    before, now = host_after(), host_after(f"[  800.5] igb: {netdev} NIC Link is Down")
+    assert now[LinkEvents].known != before[LinkEvents].known
     assert differences("alpha", values_of(before), values_of(now)) == ()
 
 

@@ -16,7 +16,8 @@ from wirespeed.model.proof import Difference
 
 NOT_THERE = "not there"
 COUNTED = {
-    "Counters", "Cpus", "DriverLog", "Interrupts", "LinkMargins", "Mitigations",
+    "Counters", "Cpus", "DriverLog", "Health", "Interrupts", "LinkEvents", "LinkMargins",
+    "Mitigations",
     "Modules", "PciAer",
     "Rdma", "RealtimeThreads", "Session", "Softnet", "TcpCounts", "Virtualization", "Workload",
     "Wsl",
