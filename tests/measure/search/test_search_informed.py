@@ -255,3 +255,10 @@ def test_a_load_whose_second_confirmation_fails_is_not_what_is_found():
     assert result.found_load_pps < measurer.samples[3].intended_load_pps
     assert result.upper_load_pps == measurer.samples[3].intended_load_pps
     assert result.throughput_pps is not None
+
+
+def test_a_failure_that_was_taken_back_is_none_of_the_confirming_trials():
+    measurer = slow_until(6)
+    result = search_informed(measurer, goal(relative_width=0.02, doubts=3, confirmations=3))
+    tried = [s for s in measurer.samples if s.intended_load_pps == result.found_load_pps]
+    assert sum(not s.missing_frames for s in tried) >= 3

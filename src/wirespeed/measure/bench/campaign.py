@@ -28,7 +28,6 @@ CAPACITY_SECONDS = 0.1
 STEP_BACK = 0.9
 """From a load that the tester could offer on average to one that it can hold."""
 MAX_CEILINGS = 8
-CEILING = "ceiling passed"
 DOUBTS = 3
 """A machine that a DUT shares may be slow for a second, and then each load fails."""
 OF_SEARCH = ("probe", "search", "confirm", "capacity")
@@ -195,7 +194,7 @@ class Campaign:
                 break
             passed = goal, result
             # A ceiling that was passed says what the tester could send, and nothing of the DUT.
-            if not plan.windowed or result.verdict != CEILING or goal.max_load_pps < reach:
+            if not plan.windowed or result.verdict != "ceiling passed" or goal.max_load_pps < reach:
                 break
             reach, proven_pps = reach / STEP_BACK, result.throughput_pps
         if passed is not None:

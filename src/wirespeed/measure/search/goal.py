@@ -47,7 +47,8 @@ class Goal(Frozen):
     """Confirming trials that the load found must pass; only `informed` makes more than one."""
     doubts: Annotated[int, Field(ge=0)] = 0
     """How many failures that set the upper bound are tried again before they are believed; only
-    `informed` does. One that then passes all its confirming trials is taken back, with a note."""
+    `informed` does. One whose load then passes a trial of the full length is taken back, with a
+    note."""
     expected_load_pps: PositivePps | None = None
     """Capacity that is expected before the first trial, from another frame size or from cycles
     per packet; only `informed` uses it."""

@@ -157,7 +157,8 @@ class _InformedSearch:
         seconds = self.goal.confirm_seconds
         load = lower.intended_load_pps, seconds
         same = [s for s in self.log.samples if (s.intended_load_pps, s.intended_seconds) == load]
-        for _ in range(self.goal.confirmations - len(same)):
+        # A failure of the load that was taken back has confirmed nothing.
+        for _ in range(self.goal.confirmations - sum(map(passed, same))):
             again = self._measure(Choice(lower.intended_load_pps, "pass"), seconds)
             self.bracket.add(again)
             if not passed(again):
