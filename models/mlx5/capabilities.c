@@ -75,6 +75,7 @@ static void general(const struct function *function, uint8_t *cap)
 	/* Plugs of the switch and what they count. */
 	CAN(vport_counters, 1);
 	CAN(nic_vport_change_event, 1);
+	CAN(port_module_event, pf);
 	CAN(nic_receive_steering_discard, 1);
 	CAN(eth_wqe_too_small, 1);
 	CAN(log_max_current_uc_list, 7);

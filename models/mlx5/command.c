@@ -14,8 +14,14 @@ static enum status accept_it(struct command *command)
 	return OK;
 }
 
+/* The first command of a driver: one that took the firmware for dead has taken nothing back. */
 static enum status enable(struct command *command)
 {
+	uint16_t which = IFC_GET(enable_hca_in, command->in, function_id);
+
+	if (which == 0 || command->function->is_vf) {
+		function_forget(command->function);
+	}
 	command->function->enabled = true;
 	return OK;
 }
@@ -147,12 +153,18 @@ static const struct handler {
 	{ 0x941, rewrite_command },
 };
 
-static void run(struct command *command)
+/* False: the driver never gets an answer. */
+static bool run(struct command *command)
 {
 	enum status status = BAD_OP;
+	enum fault_verdict fault;
 
 	command->op = IFC_GET(query_hca_cap_in, command->in, opcode);
 	command->mod = IFC_GET(query_hca_cap_in, command->in, op_mod);
+	fault = fault_of_command(command);
+	if (fault != FAULT_NONE) {
+		return fault == FAULT_FAILS;
+	}
 	for (size_t at = 0; at < ARRAY_SIZE(handlers) && status == BAD_OP; at++) {
 		if (handlers[at].op == command->op) {
 			status = handlers[at].run(command);
@@ -170,6 +182,7 @@ static void run(struct command *command)
 		/* Syndrome: the opcode, so that the driver's log says which. */
 		stl_be_p(command->out + 4, command->op);
 	}
+	return true;
 }
 
 /* Copy the rest of input or output through its chain of blocks. */
@@ -217,7 +230,9 @@ static void run_entry(struct function *function, uint32_t number)
 		if (!chain(function, ldq_be_p(entry + 8), in, in_bytes, false)) {
 			entry[63] = BAD_LENGTH;
 		} else {
-			run(&command);
+			if (!run(&command)) {
+				return;
+			}
 			memcpy(entry + 0x20, out, INLINE);
 			chain(function, ldq_be_p(entry + 0x30), out, out_bytes, true);
 			entry[63] = DELIVERED;

@@ -173,6 +173,7 @@ static void segment_reset(struct function *function)
 	stl_be_p(segment + COMMAND_REVISION, 5u << 16 | FIRMWARE_SUB_MINOR);
 	/* 32 commands at a time, 64 bytes from one to the next. */
 	segment[COMMANDS_LOW + 3] = 5 << 4 | 6;
+	fault_in_segment(function);
 }
 
 void function_restart(struct function *function)
@@ -383,6 +384,7 @@ static void pf_class(ObjectClass *class, void *data)
 	PCI_DEVICE_CLASS(class)->device_id = CONNECTX_5;
 	set_bit(DEVICE_CATEGORY_NETWORK, DEVICE_CLASS(class)->categories);
 	device_class_set_props(DEVICE_CLASS(class), pf_properties);
+	fault_property(class);
 }
 
 static void vf_class(ObjectClass *class, void *data)

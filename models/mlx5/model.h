@@ -65,7 +65,13 @@ void memory_end(struct memory *memory);
 enum status object_plain(struct command *command);
 
 /* events.c */
-enum { EVENT_COMPLETION = 0x00, EVENT_PORT = 0x09, EVENT_COMMAND = 0x0a, EVENT_VPORT = 0x0d };
+enum {
+	EVENT_COMPLETION = 0x00,
+	EVENT_PORT = 0x09,
+	EVENT_COMMAND = 0x0a,
+	EVENT_VPORT = 0x0d,
+	EVENT_PORT_MODULE = 0x16,
+};
 enum status event_create(struct command *command);
 enum status event_destroy(struct command *command);
 void event_post(struct function *function, uint8_t type, uint8_t sub, const uint8_t data[28]);
@@ -152,6 +158,12 @@ bool port_send(struct adapter *adapter, const uint8_t *data, uint32_t bytes);
 enum status register_access(struct command *command);
 enum status statistics_register(struct adapter *adapter, uint8_t *data, uint32_t bytes);
 enum status module_register(struct adapter *adapter, uint8_t *data, uint32_t bytes);
+
+/* faults.c */
+enum fault_verdict { FAULT_NONE, FAULT_FAILS, FAULT_SILENT };
+enum fault_verdict fault_of_command(struct command *command);
+void fault_in_segment(struct function *pf);
+void fault_property(ObjectClass *class);
 
 /* capabilities.c */
 enum status capability_query(struct command *command);

@@ -18,6 +18,7 @@ enum {
 	PFCC = 0x5007,
 	PPCNT = 0x5008,
 	PPLM = 0x5023,
+	PDDR = 0x5031,
 	PCAM = 0x507f,
 	HOST_ENDIANNESS = 0x7004,
 	MCIA = 0x9014,
@@ -28,6 +29,10 @@ enum { AN_COMPLETE = 1, AN_LINK_DOWN = 4 };
 /* Forward error correction, a bit each: enum mlx5e_fec of the driver's en/port.h. */
 enum { NO_FEC = 1 << 0, FIRE_CODE = 1 << 1, RS_528 = 1 << 2 };
 enum { OF_10_40, OF_25, OF_50, OF_56, OF_100 };
+
+/* Monitor opcodes of PDDR: mlx5e_link_ext_state_opcode_map[] of the driver's en_ethtool.c. */
+enum { NO_ISSUE = 0, CLOSED_BY_COMMAND = 1, NO_PARTNER = 2, CABLE_UNPLUGGED = 1024 };
+enum { TROUBLESHOOTING = 1, OF_MONITOR = 0 };
 
 static enum status mtu(struct port *port, uint8_t *data, bool write)
 {
@@ -207,6 +212,24 @@ static enum status trust(struct port *port, uint8_t *data, bool write)
 	return OK;
 }
 
+/* Why the link is down, for `ethtool DEVICE`. */
+static enum status why_down(struct port *port, uint8_t *data, bool write)
+{
+	uint8_t *page = IFC_PTR(pddr_reg, data, page_data);
+	uint8_t *opcode = IFC_PTR(pddr_troubleshooting_page, page, status_opcode);
+
+	if (write || IFC_GET(pddr_reg, data, page_select) != TROUBLESHOOTING ||
+		IFC_GET(pddr_troubleshooting_page, page, group_opcode) != OF_MONITOR) {
+		return BAD_PARAM;
+	}
+	IFC_SET(pddr_monitor_opcode, opcode, monitor_opcode,
+		port->is_up		? NO_ISSUE
+			: !port->module ? CABLE_UNPLUGGED
+			: port->admin_up ? NO_PARTNER
+					 : CLOSED_BY_COMMAND);
+	return OK;
+}
+
 enum status register_access(struct command *command)
 {
 	struct adapter *adapter = command->function->adapter;
@@ -244,6 +267,9 @@ enum status register_access(struct command *command)
 		break;
 	case PPLM:
 		status = fec(adapter, data, write);
+		break;
+	case PDDR:
+		status = why_down(port, data, write);
 		break;
 	case PMLP:
 		status = lanes(adapter, data);

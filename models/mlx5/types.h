@@ -184,6 +184,16 @@ struct adapter {
 	uint32_t fdb; /* root table; 0: what the cable brings is the PF's */
 };
 
+/* What the card of a port is told to fail in: faults.c. */
+struct fault {
+	uint16_t opcode; /* 0: no command fails */
+	bool is_silent;
+	uint8_t status;
+	uint32_t syndrome;
+	uint8_t health; /* syndrome; 0: healthy */
+	bool reset_requested;
+};
+
 struct function {
 	PCIDevice pci;
 	MemoryRegion bar;
@@ -200,6 +210,7 @@ struct function {
 	uint8_t gts;   /* code of its speed */
 	char *report, *flash;
 	struct firmware *firmware; /* a PF's */
+	struct fault fault;	   /* a PF's */
 };
 
 #endif

@@ -93,6 +93,8 @@ def test_fec_is_turned_on_as_the_port_supports_it():
     [
         ("link.module_unqualified", "present_refused", "does not use the module"),
         ("link.module_unqualified", "present_tolerated", "it works"),
+        ("link.module_unqualified", "present_unreadable", "cannot read the module"),
+        ("link.module_unqualified", "present_too_little_power", "more power than"),
         ("link.autonegotiation_disagrees", "present_half_duplex", "half duplex"),
         ("link.autonegotiation_disagrees", "present_forced_here", "agree by luck"),
         ("errors.pcie_back_pressure", "present_overflow_grows", "frames are dropped"),

@@ -17,6 +17,7 @@ UNFIT = "the driver and the firmware do not fit"
         ("present_firmware_that_does_not_start", "the card's firmware does not start", UNFIT),
         ("present_ice_in_safe_mode", "the driver found no DDP package", UNFIT),
         ("present_commands_that_the_firmware_refuses", UNFIT, "power the host off"),
+        ("present_a_command_without_an_answer", "reset the card's firmware", UNFIT),
         ("present_no_room_for_vfs_in_the_words_of_newer_kernels", "the BIOS left no room", UNFIT),
         ("present_no_bus_numbers_for_vfs", "the bridge above has no bus numbers", "Above 4G"),
     ],

@@ -10,9 +10,11 @@ import click
 from wirespeed.host.clock import monotonic_s
 from wirespeed.host.files import find_program, is_file, write_result
 from wirespeed.host.lab_folders import SSH_CONFIG
+from wirespeed.lab.machine_fault import FORM, make_fault, parse_fault
 from wirespeed.lab.machine_runs import end_lab, find_lab, running_labs, start_lab
 from wirespeed.lab.machine_spec import (
     DPDK_HOSTS,
+    PORTS,
     TWO_HOSTS,
     CardModel,
     LabSpec,
@@ -21,7 +23,7 @@ from wirespeed.lab.machine_spec import (
     lab_of,
     parse_machine,
 )
-from wirespeed.lab.machines import LabState
+from wirespeed.lab.machines import LabState, MachineState
 from wirespeed.model.error import InputError
 from wirespeed.terminal import echo
 
@@ -131,19 +133,31 @@ def shell(name: str, host: str, command: tuple[str, ...]) -> None:
     Words of COMMAND are handed to the host's shell as `ssh` does it: quote what it shall not read.
     """
     folder, state = find_lab(name)
-    found = next((one for one in state.hosts if host in (one.name, one.destination)), None)
-    if found is None:
-        raise InputError(
-            "lab.no_host",
-            where=host,
-            found=f"the hosts of {name} are {', '.join(one.name for one in state.hosts)}",
-        )
+    found = _host(state, host)
     program = find_program("ssh")
     if program is None:
         raise InputError("command.missing", where="ssh", next="install openssh-client")
     argv = [program, "-F", str(folder / SSH_CONFIG), found.destination, *command]
     # We become ssh: its terminal, its signals and its exit code are ours.
     os.execv(program, argv)  # noqa: S606
+
+
+@lab.command(epilog=f"FAULT: {FORM}. Numbers are hexadecimal, but for N.")
+@_name_option
+@click.option(
+    "--port", type=click.IntRange(0, PORTS - 1), default=0, show_default=True, help="Of the host."
+)
+@click.argument("host")
+@click.argument("what", metavar="FAULT")
+def fault(name: str, port: int, host: str, what: str) -> None:
+    """Make a port of a host fail in a chosen way, to see what the doctor says of it.
+
+    It lasts until its opposite, or `none`, ends it; `lab down` ends all.
+    """
+    folder, state = find_lab(name)
+    made = parse_fault(what)
+    make_fault(folder / f"{_host(state, host).name}.qmp", port, made)
+    echo(f"{host}, port {port}: {what}")
 
 
 @lab.command()
@@ -154,6 +168,18 @@ def down(name: str, every: bool) -> None:
     for one in [folder.name for folder, _ in running_labs()] if every else [name]:
         end_lab(one)
         echo(f"{one} is down")
+
+
+def _host(state: LabState, host: str) -> MachineState:
+    found = next((one for one in state.hosts if host in (one.name, one.destination)), None)
+    if found is None:
+        raise InputError(
+            "lab.no_host",
+            where=host,
+            found=f"the hosts of {state.name} are {', '.join(one.name for one in state.hosts)}",
+            next="name one of these",
+        )
+    return found
 
 
 def _heading(state: LabState) -> str:

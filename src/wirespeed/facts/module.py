@@ -16,12 +16,14 @@ COMPLAINTS = (
     r"Unqualified SFP",  # bnxt_en, bnx2x
 )
 SYNDROME = r"failed, status .*syndrome \(0x"
+UNANSWERED = r"timeout\. Will cause a leak of a command resource"
 REFUSALS = (
     r"probe of [^ ]+ failed with error",  # drivers/base/dd.c
     r"probe with driver [^ ]+ failed with error",  # the same since Linux 6.8
     r"mlx5_load_one failed", r"handle_hca_cap failed", r"Firmware over [0-9]+ MS",
     r"health compromised",  # mlx5: core/main.c, core/health.c
     SYNDROME,  # mlx5: core/cmd.c, a command that the firmware refused
+    UNANSWERED,  # mlx5: core/cmd.c, a command that it did not answer
     r"BAR [0-9]+.*(no space for|failed to assign|can.t assign)",  # drivers/pci/setup-res.c
     r"not enough MMIO resources", r"VFs \(bus .* out of range",  # drivers/pci/iov.c
     r"([Ii]n|ntering) [Ss]afe [Mm]ode",  # ice: ice_main.c
@@ -60,6 +62,8 @@ RESETS_TOO = "wirespeed: resets too"
 """Stand before the lines of a collector that reads what is about drivers, VFs and resets, too."""
 COMPLAINT = re.compile("|".join(COMPLAINTS))
 MLX5_EVENT = re.compile(r"Port module event(?:\[error\])?: module \d+, (Cable [a-z]+)(?:, (.+))?")
+TOO_HOT = re.compile(r"High Temperature")
+"""mlx5's word for a module that is too hot: core/events.c."""
 CELSIUS = re.compile(r"(-?\d{1,4}(?:\.\d{1,4})?) degrees C\b.*")
 LANES = {"0x0c": 4, "0x0d": 4, "0x11": 4, "0x1e": 4, "0x18": 8, "0x19": 8, "0x1a": 2, "0x1b": 2}
 """By identifier, SFF-8024 table 4-1: QSFP, QSFP+, QSFP28, QSFP with CMIS, QSFP-DD, OSFP, SFP-DD,
@@ -122,7 +126,7 @@ module_messages() {
 }
 show module-messages - module_messages
 """.replace("COMPLAINTS", "|".join((*COMPLAINTS, *REFUSALS, *LAG_WORDS, *RESETS, *VF_REFUSALS)))
-    script = script.replace("OFTEN", "|".join((SYNDROME, *RESETS)))
+    script = script.replace("OFTEN", "|".join((SYNDROME, UNANSWERED, *RESETS)))
     script = script.replace("VF_REFUSALS", "|".join(VF_REFUSALS))
     script = script.replace("DRIVERS_TOO", DRIVERS_TOO).replace("VFS_TOO", VFS_TOO)
     script = script.replace("RESETS_TOO", RESETS_TOO)

@@ -15,6 +15,8 @@ KERNEL_LINE = (
 )
 STRICT_KERNEL_LINE = KERNEL_LINE.replace("iommu=pt", "iommu.strict=1 pci=realloc")
 """For a card whose accesses are to be checked: what the driver took back is a fault at once."""
+MODEL_LANES, MODEL_SPEED = 16, 3
+"""Of the modelled ConnectX; the speed as PCI Express codes it, 3 for 8 GT/s."""
 FW_CFG = "opt/wirespeed"
 """Where the host finds its name and keys; machine_init.sh reads it."""
 CONTROL = "lab"
@@ -85,6 +87,11 @@ def qemu_argv(
     above = ",pref64-reserve=128M" if machine.card == "mlx5" else ""
     kept = f",report={_quoted(files.report)},flash={_quoted(files.flash)}"
     own = kept if machine.card == "mlx5" else ""
+    if machine.card == "mlx5":
+        # The model says what it is told that its link trained at: QEMU trains its own cards alone.
+        lanes = min(MODEL_LANES, machine.root_port_lanes or MODEL_LANES)
+        generation = min(MODEL_SPEED, list(SPEEDS).index(machine.root_port_gts or "8") + 1)
+        own += f",lanes={lanes},gts={generation}"
     if machine.root_port_lanes is not None:
         above += f",x-width={machine.root_port_lanes}"
     if machine.root_port_gts is not None:

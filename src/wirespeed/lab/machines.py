@@ -75,7 +75,7 @@ class Machine:
 
     def __init__(self, state: MachineState, control: Path) -> None:
         self.state = state
-        self._control = control
+        self.control = control
         self._runner = SshRunner(Remote(state.destination, state.destination))
 
     def run(
@@ -91,7 +91,7 @@ class Machine:
 
     def set_link(self, port: int, *, up: bool) -> None:
         """Pull a port's cable at this host, or put it back. The other end does not see it."""
-        with Qmp(self._control) as qmp:
+        with Qmp(self.control) as qmp:
             qmp.execute("set_link", name=card(port), up=up)
 
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 from wirespeed.facts.driver_log import VF_BARS, DriverLog
-from wirespeed.facts.module import SYNDROME
+from wirespeed.facts.module import SYNDROME, UNANSWERED
 from wirespeed.facts.ports import Ports
 from wirespeed.facts.sriov import Sriov
 from wirespeed.model.command import Command
@@ -20,6 +20,11 @@ UNFIT = (
 )
 MLX5 = "mlx5_core"
 ADVICE = {
+    (MLX5, re.compile(UNANSWERED)): (
+        "reset the card's firmware (`devlink dev reload pci/ADDRESS action fw_activate`, or "
+        "mstfwreset), or power the host off and on; update the firmware where it comes again",
+        ByHand.NO_UNDO,
+    ),
     ("", re.compile(r"nsupported (?:SFP|QSFP|module)")): (
         "the driver refuses the card because of the module in it: put in one that the card's maker "
         "lists, or none, and load the driver again; ixgbe alone takes others with its parameter "
@@ -82,6 +87,7 @@ ADVICE = {
 """Driver (empty: any) and what was said, and what helps: an error number has another meaning in
 each driver. The first that fit; what was refused once is refused again."""
 COMMAND = re.compile(SYNDROME)
+SILENT = re.compile(UNANSWERED)
 SAFE_MODE = re.compile(r"[Ss]afe [Mm]ode")
 ELSE = "look at what the kernel said when the driver took the card, and at which driver knows it"
 
@@ -114,7 +120,7 @@ def _check(exam: PortExam) -> Iterator[Finding]:
 
 
 def _severity(exam: PortExam, lines: tuple[str, ...], *, only_vfs: bool) -> Severity:
-    if _is_in_safe_mode(lines):
+    if _is_in_safe_mode(lines) or any(map(SILENT.search, lines)):
         return Severity.FAULT
     costs = exam.question.purpose is Purpose.GUESTS and only_vfs
     return Severity.FAULT if costs else Severity.NOTE
@@ -127,6 +133,11 @@ def _consequence(lines: tuple[str, ...], *, only_vfs: bool) -> str:
         return (
             "the driver runs the port in Safe Mode: one queue, without RSS, offloads, SR-IOV and "
             "flow rules"
+        )
+    if any(map(SILENT.search, lines)):
+        return (
+            "the firmware did not answer a command: the program that asked waited a minute, and "
+            "what it was to set or to read is not known"
         )
     if all(COMMAND.search(line) for line in lines):
         return (

@@ -2,17 +2,37 @@
 
 from collections.abc import Iterator
 
-from wirespeed.facts.module import Modules
+from wirespeed.facts.module import TOO_HOT, Modules
 from wirespeed.model.finding import ByHand, Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import Absent, Known, known, value_or_none
 from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
+from wirespeed.model.shown import shown
+
+COOLER = Remedy(
+    text="give the card more air, leave a slot free beside it, or use a module of less power; "
+    "optical modules of 100 Gb/s and more need a flow that desktop cases lack",
+    by_hand=ByHand.HARDWARE,
+)
+COSTS = "it costs nothing until bits are wrong or the module turns itself off"
 
 
 def _check(exam: PortExam) -> Iterator[Finding]:
     port = exam.port
     if port.netdev is None:
         raise DoesNotApplyError("without a netdev its module cannot be read")
-    module = exam.host[Modules].by_netdev[port.netdev]
+    modules = exam.host[Modules]
+    module = modules.by_netdev[port.netdev]
+    complaint = modules.complaint(port.netdev, port.pci_address)
+    if isinstance(complaint, Known) and TOO_HOT.search(complaint.value):
+        yield exam.finding(
+            Severity.FAULT,
+            (Evidence(found=f"the kernel says: {shown(complaint.value)}", source="dmesg"),),
+            so="the card says that the module is too hot: it may turn the module off",
+            where=port.name,
+            remedies=(COOLER,),
+            unpriced=COSTS,
+        )
+        return
     if isinstance(module.celsius, Absent):
         raise DoesNotApplyError("it has no module, or one that reports no temperature")
     celsius = known(module.celsius, f"temperature of the module in {port.netdev}")
@@ -37,14 +57,8 @@ def _check(exam: PortExam) -> Iterator[Finding]:
         ),
         so="the module is out of its range: errors, then a link that goes down",
         where=port.name,
-        remedies=(
-            Remedy(
-                text="give the card more air, leave a slot free beside it, or use a module of less "
-                "power; optical modules of 100 Gb/s and more need a flow that desktop cases lack",
-                by_hand=ByHand.HARDWARE,
-            ),
-        ),
-        unpriced="it costs nothing until bits are wrong or the module turns itself off",
+        remedies=(COOLER,),
+        unpriced=COSTS,
     )
 
 
@@ -53,6 +67,7 @@ RULE = PortRule(
     title="Transceiver module too hot",
     why="A laser that is too warm is weak and off its wavelength: bit errors rise, and at the "
     "alarm threshold cards turn the module off to save it. The thresholds are the module's own.",
-    source="SFF-8472 and SFF-8636 (alarm and warning thresholds of a module)",
+    source="SFF-8472 and SFF-8636 (alarm and warning thresholds of a module); "
+    "drivers/net/ethernet/mellanox/mlx5/core/events.c (High Temperature)",
     check=_check,
 )
