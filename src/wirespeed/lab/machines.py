@@ -28,7 +28,7 @@ from wirespeed.host.qmp import Qmp
 from wirespeed.host.reach_destination import Remote
 from wirespeed.host.runner import Completed
 from wirespeed.host.seqpacket import MAX_PATH_BYTES
-from wirespeed.host.ssh import SshRunner
+from wirespeed.host.ssh_session import SshSession
 from wirespeed.host.ssh_trust import make_key
 from wirespeed.lab.machine_accel import FIRST_WORD_S, Verdict, accelerator, remember
 from wirespeed.lab.machine_image import lab_image
@@ -70,13 +70,17 @@ class LabState(Frozen):
     hosts: tuple[MachineState, ...]
 
 
-class Machine:
-    """One host of a lab that is up. It is a `Runner`, as any host that ssh reaches."""
+class Machine(Closing):
+    """One host of a lab that is up. It is a `Runner`, as any host that ssh reaches.
+
+    Its connection is kept: an emulated host takes 0.3 s of a CPU for a handshake, 0.04 s for a
+    command.
+    """
 
     def __init__(self, state: MachineState, control: Path) -> None:
         self.state = state
         self.control = control
-        self._runner = SshRunner(Remote(state.destination, state.destination))
+        self._runner = SshSession(Remote(state.destination, state.destination))
 
     def run(
         self,
@@ -88,6 +92,10 @@ class Machine:
     ) -> Completed:
         """See `Runner.run`."""
         return self._runner.run(argv, timeout_s=timeout_s, stdin=stdin, max_bytes=max_bytes)
+
+    def close(self) -> None:
+        """Close the connection; a second call does nothing."""
+        self._runner.close()
 
     def set_link(self, port: int, *, up: bool) -> None:
         """Pull a port's cable at this host, or put it back. The other end does not see it."""
@@ -113,6 +121,7 @@ class Machines(Closing):
         self._spec, self._name = spec, name
         self._children: list[Child] = []
         self._switch: Child | None = None
+        self.hosts: dict[str, Machine] = {}
         wanted = any(host.card == "mlx5" for host in spec.hosts)
         self._with_model = with_model() if wanted else ()
         progress("the hosts' image")
@@ -168,6 +177,8 @@ class Machines(Closing):
             self._folder.close()
 
     def _stop(self) -> None:
+        for host in self.hosts.values():
+            host.close()
         children = [*self._children, *([self._switch] if self._switch else [])]
         self._children, self._switch = [], None
         failure: MeasurementError | None = None
