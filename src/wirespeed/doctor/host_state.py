@@ -18,7 +18,7 @@ NOT_THERE = "not there"
 COUNTED = {
     "Counters", "Cpus", "DriverLog", "Health", "Interrupts", "LinkEvents", "LinkMargins",
     "Mitigations",
-    "Modules", "PciAer",
+    "ModulePowers", "Modules", "PciAer",
     "Rdma", "RealtimeThreads", "Session", "Softnet", "TcpCounts", "Virtualization", "Workload",
     "Wsl",
 }  # fmt: skip

@@ -18,6 +18,7 @@ SLOW_SLOT = ("errors.pcie_back_pressure", "errors.port_buffer", "pause.sent")
 EFFECTS = {
     "link.module_overheated": DAMAGE,
     "link.module_alarm": DAMAGE,
+    "link.light_near_alarm": (*DAMAGE, "signal.margin_thin"),
     "link.module_unqualified": ("link.down",),
     "link.fec_off": DAMAGE,
     "link.fec_not_as_configured": DAMAGE,

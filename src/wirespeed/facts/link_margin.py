@@ -1,8 +1,9 @@
-"""How near a link is to the errors that its FEC cannot correct: what mlxlink counted."""
+"""How near a link is to the errors that its FEC cannot correct, by lane: what mlxlink counted."""
 
 import re
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Self
+from typing import ClassVar, Self, TypeVar
 
 from wirespeed.facts.json_text import JsonObject, field, json_of, object_in
 from wirespeed.facts.ports import Ports
@@ -13,8 +14,17 @@ from wirespeed.model.observed import Absent, Known, Observed, read_as
 BER = re.compile(r"(\d{1,3}(?:\.\d{1,3})?)[eE]-(\d{1,3})")
 BIN = re.compile(r"Bin (\d{1,2})")
 MAX_DIGITS = 20
+T = TypeVar("T", int, float)
 ZERO_BER = 1e-200
 """mlxlink prints 15E-255 where it counted no error at all."""
+EYE = ("Last FOM", "Physical Grade")
+"""Of cards from 7 nm on (ConnectX-6 and newer), and of those before: showEye of mstflint's
+mlxlink_commander.cpp."""
+
+
+def mlxlink(address: str) -> str:
+    """Give the command that reads module, counters and eye of a card's port in one run."""
+    return f"mlxlink -d {address} -m -c -e --json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +40,10 @@ class LinkMargin:
     minutes: Observed[float]
     """Over which they were counted."""
     link_downs: Observed[int]
+    lanes_ber: Observed[tuple[float, ...]]
+    """Bits that arrived wrong before FEC, by lane. Absent: older mlxlink do not say."""
+    eye: Observed[tuple[int, ...]]
+    """How open the eye is, by lane, in a unit of the card's maker, who publishes no limit."""
     worst_block: Observed[int]
     """Most symbols that FEC had to correct in one code word: the last bin that is not empty."""
     recommendation: Observed[str]
@@ -46,7 +60,7 @@ class LinkMargins(Fact):
 if command -v mlxlink >/dev/null 2>&1; then
 	for address in $pfs; do
 		[ -e "/sys/bus/pci/drivers/mlx5_core/$address" ] || continue
-		run mlxlink "$address" mlxlink -d "$address" -c --json
+		run mlxlink "$address" mlxlink -d "$address" -m -c -e --json
 		run mlxlink-fec "$address" mlxlink -d "$address" --rx_fec_histogram --show_histogram --json
 	done
 fi
@@ -59,14 +73,28 @@ fi
         return cls({address: _margin(capture, address) for address in ports})
 
 
+def mlxlink_output(capture: Capture, address: str) -> Observed[JsonObject]:
+    """Give what mlxlink printed of a port; also where one part of it failed, as the eye may."""
+    source, section = mlxlink(address), capture.section("mlxlink", address)
+    text = capture.text("mlxlink", source, address)
+    printed = section.output if section is not None else ""
+    if not isinstance(text, Known) and not printed.lstrip().startswith("{"):
+        return text
+    told = json_of(Known(printed, source))
+    whole = told.value if isinstance(told, Known) and isinstance(told.value, dict) else {}
+    output = object_in(object_in(whole, "result"), "output")
+    if output or (isinstance(text, Known) and isinstance(told, Known)):
+        return Known(output, source)
+    return told if isinstance(text, Known) or not isinstance(told, Known) else text
+
+
 def _margin(capture: Capture, address: str) -> Observed[LinkMargin]:
-    source = f"mlxlink -d {address} -c --json"
-    told = json_of(capture.text("mlxlink", source, address))
+    told = mlxlink_output(capture, address)
     if not isinstance(told, Known):
         return told
-    whole = told.value if isinstance(told.value, dict) else {}
-    output = object_in(object_in(whole, "result"), "output")
+    output, source = told.value, told.source
     counters = object_in(output, "Physical Counters and BER Info")
+    eye = object_in(output, "EYE Opening Info")
 
     def text(parent: JsonObject, name: str) -> Observed[str]:
         return field(parent, name, str, source)
@@ -78,11 +106,28 @@ def _margin(capture: Capture, address: str) -> Observed[LinkMargin]:
             fec=text(object_in(output, "Operational Info"), "FEC"),
             minutes=read_as(text(counters, "Time Since Last Clear [Min]"), float),
             link_downs=read_as(text(counters, "Link Down Counter"), int),
+            lanes_ber=_by_lane(counters, ("Raw Physical BER Per Lane",), _ber, source),
+            eye=_by_lane(eye, EYE, int, source),
             worst_block=_worst_block(capture, address),
             recommendation=text(object_in(output, "Troubleshooting Info"), "Recommendation"),
         ),
         source,
     )
+
+
+def _by_lane(
+    parent: JsonObject, names: Sequence[str], read: Callable[[str], T], source: str
+) -> Observed[tuple[T, ...]]:
+    """`{"values": ["107", "112"]}`, or `N/A` where the lane was not measured."""
+    for name in names:
+        values = object_in(parent, name).get("values")
+        words = [str(value).strip() for value in values] if isinstance(values, list) else []
+        if words and all(len(word) <= MAX_DIGITS for word in words):
+            try:
+                return Known(tuple(map(read, words)), source)
+            except ValueError:
+                return Absent(source, f"{name} is {words[0][:20]!r}")
+    return Absent(source, f"no {names[0]}")
 
 
 def _worst_block(capture: Capture, address: str) -> Observed[int]:

@@ -11,7 +11,7 @@ from wirespeed.facts.fec_histogram import (
     FecHistograms,
 )
 from wirespeed.facts.link import Links
-from wirespeed.facts.link_margin import LinkMargin, LinkMargins
+from wirespeed.facts.link_margin import LinkMargin, LinkMargins, mlxlink
 from wirespeed.model.finding import ByHand, Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import Absent, CannotTellError, Known, known
 from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
@@ -27,6 +27,8 @@ WITHOUT_FEC = 1e-12
 THIN_DECADES, NONE_DECADES = 1.0, 0.3
 """A factor of ten is what temperature and a dirty connector take; below a factor of two nothing is
 left for them."""
+ONE_LANE = 10
+"""A decade more than every other lane: it is this lane's wire, fibre or laser."""
 LEFT = 1e-12
 """What a link may leave wrong behind its FEC: IEEE 802.3."""
 LEAST_MINUTES = 1.0
@@ -70,14 +72,14 @@ def _margin(exam: PortExam) -> tuple[LinkMargin, str]:
     histogram = exam.host[FecHistograms].by_netdev.get(netdev)
     seen = exam.host[LinkMargins].by_address.get(address)
     if exam.port.driver == "mlx5_core" and isinstance(seen, Known):
-        return seen.value, f"mlxlink -d {address} -c --json"
+        return seen.value, mlxlink(address)
     if isinstance(histogram, Known):
         return _from_histogram(exam, histogram), histogram.source
     if exam.port.driver != "mlx5_core":
         raise DoesNotApplyError("mlxlink reads cards of mlx5 alone, and there is no histogram")
     if seen is None:
         raise DoesNotApplyError("it is not a PCI function")
-    return known(seen, "bit errors before FEC"), f"mlxlink -d {address} -c --json"
+    return known(seen, "bit errors before FEC"), mlxlink(address)
 
 
 def _from_histogram(exam: PortExam, histogram: Known[FecHistogram]) -> LinkMargin:
@@ -101,6 +103,8 @@ def _from_histogram(exam: PortExam, histogram: Known[FecHistogram]) -> LinkMargi
         fec=Known(f"RS({code[0]},{code[1]})", source),
         minutes=Known(words * code[0] * SYMBOL_BITS / link_bps / 60, source),
         link_downs=Absent(source, HISTOGRAM),
+        lanes_ber=Absent(source, HISTOGRAM),
+        eye=Absent(source, HISTOGRAM),
         worst_block=Known(bins.worst, source),
         recommendation=Absent(source, HISTOGRAM),
     )
@@ -159,6 +163,7 @@ def _evidence(
         )
     if left > LEFT:
         yield Evidence(found=f"bit error rate {left:.0e} after FEC", source=source)
+    yield from _lanes(margin)
     if isinstance(margin.link_downs, Known) and margin.link_downs.value:
         times = margin.link_downs.value
         yield Evidence(found=f"the link went down {times} times since", source=source)
@@ -166,6 +171,22 @@ def _evidence(
         yield Evidence(
             found=f"the card says: {shown(margin.recommendation.value, 120)}", source=source
         )
+
+
+def _lanes(margin: LinkMargin) -> Iterator[Evidence]:
+    """Name the lane with most of the errors, and the eye of each: a lane is a wire or a fibre."""
+    if isinstance(margin.lanes_ber, Known) and len(margin.lanes_ber.value) > 1:
+        rates = margin.lanes_ber.value
+        worst = max(range(len(rates)), key=rates.__getitem__)
+        others = max(ber for lane, ber in enumerate(rates) if lane != worst)
+        if rates[worst] >= ONE_LANE * others:
+            yield Evidence.of(
+                margin.lanes_ber,
+                f"lane {worst}: {rates[worst]:.0e}, the others at most {others:.0e}",
+            )
+    if isinstance(margin.eye, Known):
+        grades = ", ".join(map(str, margin.eye.value))
+        yield Evidence.of(margin.eye, f"eye by lane: {grades} (no limit is published)")
 
 
 RULE = PortRule(
@@ -180,7 +201,7 @@ RULE = PortRule(
     "bits), each wrong symbol taken for one wrong bit, which is the least.",
     source="IEEE 802.3 clauses 95.1.1 and 112 (5e-5 with RS(528,514)), 121.1.1 and 138.1.1 "
     "(2.4e-4 with RS(544,514)), 30.5.1.1; mlxlink of MFT 4.34: "
-    "https://github.com/yuuki/mlxlink_exporter (real output); "
+    "https://github.com/yuuki/mlxlink_exporter (real output); mstflint's mlxlink_commander.cpp; "
     "https://docs.kernel.org/networking/ethtool-netlink.html (ETHTOOL_A_FEC_STAT_HIST, 6.18); "
     "https://lore.kernel.org/netdev/20251014212018.7933-1-vadim.fedorenko@linux.dev/",
     check=_check,
