@@ -6,11 +6,14 @@ from typing import ClassVar, Self
 
 from wirespeed.model.capture import Capture, Section
 from wirespeed.model.fact import EsxiFact
-from wirespeed.model.observed import Absent, Known, Observed, read_as
+from wirespeed.model.observed import Absent, Known, Observed, Unreadable, read_as
 
 _LINE = re.compile(r"^ *([A-Za-z][A-Za-z ]{1,40}):[ ]*(.*?) *$", re.M)
 PAUSES = ("Pause RX", "Pause TX")
 TRUTH = {"true": True, "false": False}
+FEC = re.compile(r"Requested FEC Mode: *(\S{1,20})\s+FEC Mode: *(\S{1,20})")
+"""Tests of https://github.com/intel/mfd-network-adapter: `Requested FEC Mode: RS-FEC FEC Mode:
+No-FEC`; where it fails, `ERROR: Vmnic specified doesn't exist or is unsupported` with 0."""
 
 
 def table(text: str) -> dict[str, str]:
@@ -40,6 +43,9 @@ class EsxiUplink:
     """`DA`, `Twisted Pair`, `FIBRE`, …; Absent: it names none."""
     pauses: Observed[bool]
     """Whether it asks the other end for a pause: `Pause RX` or `Pause TX`."""
+    fec: Observed[tuple[str, str]]
+    """What is requested and what runs: `Auto-FEC`, `No-FEC`, `RS-FEC`, `FC-FEC/BASE-R`. Of cards of
+    Intel with the vendor's plug-in alone: esxcli itself has no FEC."""
     counters: Observed[dict[str, int]]
     """As `Receive missed errors`; since the driver was loaded."""
 
@@ -62,21 +68,29 @@ $limit esxcli network nic list |
 		run esxi-uplink "$nic" esxcli network nic get -n "$nic" </dev/null
 		run esxi-counters "$nic" esxcli network nic stats get -n "$nic" </dev/null
 	done
+# Intel's plug-in (intnetcli) is the one public reader of FEC; without it its namespace is unknown.
+if $limit esxcli intnet fec list >/dev/null 2>&1; then
+	$limit esxcli network nic list |
+		sed -n 's/^\(vmnic[0-9]\{1,3\}\) .*/\1/p' |
+		while read -r nic; do
+			run esxi-fec "$nic" esxcli intnet fec get -n "$nic" </dev/null
+		done
+fi
 """
 
     @classmethod
     def parse(cls, capture: Capture) -> Self:
         """Read each; one that has counters alone is left out."""
-        counters = capture.sections("esxi-counters")
+        counters, fec = capture.sections("esxi-counters"), capture.sections("esxi-fec")
         return cls(
             {
-                name: _uplink(section, counters.get(name))
+                name: _uplink(section, counters.get(name), fec.get(name))
                 for name, section in capture.sections("esxi-uplink").items()
             }
         )
 
 
-def _uplink(section: Section, counters: Section | None) -> EsxiUplink:
+def _uplink(section: Section, counters: Section | None, fec: Section | None) -> EsxiUplink:
     source = f"esxcli network nic get -n {section.subject}"
     said = read_as(section.text(source), table)
     stats = f"esxcli network nic stats get -n {section.subject}"
@@ -88,10 +102,22 @@ def _uplink(section: Section, counters: Section | None) -> EsxiUplink:
         advertised_mb=read_as(_of(said, "Advertised Link Modes"), _speeds),
         cable=_of(said, "Cable Type"),
         pauses=read_as(said, lambda all_: any(_truth(needed(all_, name)) for name in PAUSES)),
+        fec=_fec(section.subject, fec),
         counters=read_as(counters.text(stats), _numbers)
         if counters is not None
         else Absent(stats, "the capture has no such section"),
     )
+
+
+def _fec(name: str, section: Section | None) -> Observed[tuple[str, str]]:
+    source = f"esxcli intnet fec get -n {name}"
+    if section is None:
+        return Unreadable("esxcli has no FEC without a plug-in of the card's vendor", source)
+    text = section.text(source)
+    match = FEC.search(text.value) if isinstance(text, Known) else None
+    if match is None:
+        return Absent(source, "the plug-in says none") if isinstance(text, Known) else text
+    return Known((match[1], match[2]), source)
 
 
 def _of(said: Observed[dict[str, str]], name: str) -> Observed[str]:

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from wirespeed.model.finding import ByHand, Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import Absent, Known, known
 from wirespeed.model.rule import DoesNotApplyError, HostExam, HostRule
+from wirespeed.model.shown import shown
 from wirespeed.platforms.esxi.facts.esxi_ports import EsxiPort, EsxiPorts
 from wirespeed.platforms.esxi.facts.esxi_uplinks import EsxiUplink, EsxiUplinks
 from wirespeed.platforms.esxi.facts.vsphere import is_esxi
@@ -12,6 +13,7 @@ from wirespeed.platforms.esxi.facts.vsphere import is_esxi
 FEC_FROM_MB = 25_000
 """From here on a link has FEC, which both ends must agree on (IEEE 802.3by, clause 108)."""
 
+AUTO = "Auto-FEC"
 SOCKET = ("Twisted", "TP")
 
 
@@ -43,15 +45,25 @@ def _finding(exam: HostExam, port: EsxiPort, uplink: EsxiUplink | None) -> Findi
             else ""
         )
         + (
-            f". At {FEC_FROM_MB // 1000} Gb/s and above both ends need the same FEC, too, which "
-            "esxcli does not print"
+            f". At {FEC_FROM_MB // 1000} Gb/s and above both ends need the same FEC, too"
+            f"{_by(uplink)}"
             if most >= FEC_FROM_MB
             else ""
         ),
         where=port.name,
-        remedies=tuple(_remedies(port, is_forced, most)),
+        remedies=tuple(_remedies(port, uplink, is_forced, most)),
         unpriced="it is not known whether the uplink is in use",
     )
+
+
+def _by(uplink: EsxiUplink | None) -> str:
+    """Say what this end's FEC is: a port that is set to one does not follow the far end."""
+    fec = uplink.fec if uplink else None
+    if not isinstance(fec, Known):
+        return ", which esxcli does not print without a plug-in of the card's vendor"
+    if fec.value[0] == AUTO:
+        return f": this end tries each ({AUTO})"
+    return f": here {shown(fec.value[0], 20)} is set"
 
 
 def _is_plugged(uplink: EsxiUplink | None) -> bool:
@@ -74,11 +86,23 @@ def _evidence(uplink: EsxiUplink | None) -> Iterator[Evidence]:
     if isinstance(uplink.advertised_mb, Known):
         speeds = ", ".join(f"{mb / 1000:g}" for mb in uplink.advertised_mb.value)
         yield Evidence.of(uplink.advertised_mb, f"may run at {speeds} Gb/s")
+    if isinstance(uplink.fec, Known):
+        requested, runs = uplink.fec.value
+        yield Evidence.of(uplink.fec, f"FEC set to {shown(requested, 20)}, now {shown(runs, 20)}")
     cable = uplink.cable.value if isinstance(uplink.cable, Known) else "none is named"
     yield Evidence(found=f"cable: {cable}", source=uplink.cable.source)
 
 
-def _remedies(port: EsxiPort, is_forced: bool, most: int) -> Iterator[Remedy]:
+def _remedies(
+    port: EsxiPort, uplink: EsxiUplink | None, is_forced: bool, most: int
+) -> Iterator[Remedy]:
+    fec = uplink.fec if uplink else None
+    if isinstance(fec, Known) and fec.value[0] != AUTO and most >= FEC_FROM_MB:
+        yield Remedy(
+            text=f"give both ends the same FEC: esxcli intnet fec set -n {port.name} -m {AUTO} "
+            "here, or at the far end the one that is set here",
+            by_hand=ByHand.FAR_END,
+        )
     if is_forced:
         yield Remedy(
             text="let it negotiate, where the far end does "
@@ -99,6 +123,8 @@ RULE = HostRule(
     "negotiates and the other does not, many of them do not come up.",
     source="NVIDIA, ConnectX-4 and newer native ESXi driver user manual, Ethernet network "
     "(`esxcli network nic get`); IEEE 802.3by, clause 108 (RS-FEC at 25 Gb/s); "
-    "https://knowledge.broadcom.com/external/article/324544 (both ends alike)",
+    "https://knowledge.broadcom.com/external/article/324544 (both ends alike); Intel, esxcli "
+    "plug-in for Ethernet 700 and 800, 1.14.1.0 (`esxcli intnet fec`); output: tests of "
+    "https://github.com/intel/mfd-network-adapter",
     check=_check,
 )
