@@ -29,7 +29,7 @@ NUMBERS = {
     "accelerators bbr-module boot-loader cpu cpu-power cpuinfo detect-virt devlink-eswitch "
     "devlink-info driver devlink-steering mlx5-steering installed lockdown secure-boot port-owners "
     "idle-usage iommu irq irqs memory modules mlx5-lag pci pci-aer pci-config pci-hops queues "
-    "rdma rdma-counters session softnet sriov statistics swapped sysctl "
+    "rdma rdma-counters rdma-gids rdma-tos session softnet sriov statistics swapped sysctl "
     "tcp-counts virtualization vulnerabilities "
     "wsl-mode esxi-counters esxi-cpu esxi-guests esxi-memory esxi-passthrough esxi-power "
     "esxi-fec esxi-uplink esxi-version esxi-vmx switch-kind switch-seconds":

@@ -13,6 +13,9 @@ TRUST = re.compile(r"^Priority trust state: *(pcp|dscp)\b", re.M)
 ENABLED = re.compile(r"^\s*enabled:?\s+((?:[01]\s*){8})$", re.M)
 PRIORITIES = re.compile(r"(?:prio|pg|tc)-pfc ((?:[0-7]:(?:on|off)\s*){8})")
 DSCP = re.compile(r"\bdscp-prio \S+:[0-7]")
+DSCP_OF_DCB = re.compile(r"\b(\d{1,2}):([0-7])\b")
+DSCP_OF_QOS = re.compile(r"^\s*prio:([0-7]) dscp:((?:\d{2},)+)\s*$", re.M)
+"""mlnx_qos, `dscp2prio mapping`: `prio:3 dscp:31,30,29,28,27,26,25,24,`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +26,8 @@ class PortDcb:
     """`pcp`: the VLAN tag's priority counts, and what has no tag has priority 0; `dscp`."""
     lossless: Observed[frozenset[int]]
     """Priorities that are paused by themselves (PFC, IEEE 802.1Qbb)."""
+    priorities: Observed[dict[int, int]]
+    """DSCP to priority, of those that the card maps. Absent: nothing says."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,10 +59,10 @@ done
 def _dcb(capture: Capture, netdev: str) -> PortDcb:
     if capture.section("mlnx-qos", netdev) is not None:
         text = capture.text("mlnx-qos", f"mlnx_qos -i {netdev}", netdev)
-        return PortDcb(_trust(text), _enabled(text))
+        return PortDcb(_trust(text), _enabled(text), _map_of_qos(text))
     pfc = capture.text("dcb-pfc", f"dcb pfc show dev {netdev}", netdev)
     app = capture.text("dcb-app", f"dcb app show dev {netdev}", netdev)
-    return PortDcb(_trust_of_app(app), _priorities(pfc))
+    return PortDcb(_trust_of_app(app), _priorities(pfc), _map_of_app(app))
 
 
 def _trust(text: Observed[str]) -> Observed[str]:
@@ -75,6 +80,26 @@ def _enabled(text: Observed[str]) -> Observed[frozenset[int]]:
         return Absent(text.source, "no PFC configuration")
     flags = match[1].split()
     return Known(frozenset(n for n, flag in enumerate(flags) if flag == "1"), text.source)
+
+
+def _map_of_qos(text: Observed[str]) -> Observed[dict[int, int]]:
+    if not isinstance(text, Known):
+        return text
+    found = {
+        int(dscp): int(priority)
+        for priority, listed in DSCP_OF_QOS.findall(text.value)
+        for dscp in listed.rstrip(",").split(",")
+    }
+    return Known(found, text.source) if found else Absent(text.source, "no mapping of DSCP")
+
+
+def _map_of_app(text: Observed[str]) -> Observed[dict[int, int]]:
+    """`dscp-prio 26:3 48:6`; symbolic names of `dcb` are left out: -N would be asked for them."""
+    if not isinstance(text, Known):
+        return text
+    lines = [line for line in text.value.splitlines() if line.strip().startswith("dscp-prio")]
+    found = {int(d): int(p) for line in lines for d, p in DSCP_OF_DCB.findall(line)}
+    return Known(found, text.source) if found else Absent(text.source, "no mapping of DSCP")
 
 
 def _trust_of_app(text: Observed[str]) -> Observed[str]:

@@ -20,8 +20,16 @@ COUNTERS = (
 )  # fmt: skip
 """drivers/infiniband/hw/mlx5/counters.c, and core/sysfs.c for those of the port."""
 PLACES = ("hw_counters", "counters")
+GID = re.compile(r"([\w.-]{1,64}) (\d{1,3}) \d{1,3} (ip|link-local) ((?:IB/)?RoCE v[12])")
+GIDS = 16
+"""So many of a port are read: those of its own netdev come first, its VLANs' after."""
+TOS = re.compile(r"(?:Global tclass=)?(\d{1,3})")
+"""MLNX_OFED's tc/N/traffic_class, and default_roce_tos of the ABI document configfs-rdma_cm."""
+MODES = {"IB/RoCE v1": "RoCE v1", "RoCE v1": "RoCE v1", "RoCE v2": "RoCE v2"}
+"""Kernel's words (core/sysfs.c, cache.c) to the one that has no InfiniBand in it."""
 DEVICE = re.compile(r"([\w.-]{1,64}) (\d{1,3}) ([0-9a-f]{4,8}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-9a-f])")
 MAX_DIGITS = 20
+MOST_TOS = 255
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +48,11 @@ class RdmaPort:
     """Since the driver was loaded; Absent: the driver has no such counter."""
     rises: dict[str, Observed[int]]
     """Between the two readings of one capture."""
+    gids: Observed[frozenset[tuple[str, str]]]
+    """What a connection may go by: `RoCE v1` or `RoCE v2`, with `ip` (an address of the netdev) or
+    `link-local`. Absent: InfiniBand."""
+    tos: Observed[int]
+    """Type of service that all RoCE of the port is given. Absent: each program chooses."""
 
     def source(self, counter: str) -> str:
         """Give the command that reads a counter again."""
@@ -82,7 +95,34 @@ rdma_files() {
 	done
 }
 [ -z "$rdma_ports" ] || rdma_files | files rdma-counters -
-""".replace("ATTRIBUTES", " ".join(ATTRIBUTES)).replace("COUNTERS", " ".join(COUNTERS))
+rdma_gids() (
+	for path in $rdma_ports; do
+		device=${path%/ports/*} number=0
+		while [ "$number" -lt GIDS ]; do
+			gid= type=
+			{ read -r gid <"$path/gids/$number"; } 2>/dev/null
+			# The type of an empty entry cannot be read.
+			{ read -r type <"$path/gid_attrs/types/$number"; } 2>/dev/null
+			kind=ip
+			case $gid in fe80:*) kind=link-local ;; esac
+			[ -z "$type" ] ||
+				printf '%s %s %s %s %s\\n' "${device##*/}" "${path##*/}" "$number" "$kind" "$type"
+			number=$((number + 1))
+		done
+	done
+)
+rdma_tos_files() {
+	for path in $rdma_ports; do
+		device=${path%/ports/*} port=${path##*/}
+		printf '%s\\n' "$device/tc/$port/traffic_class" \
+			"/sys/kernel/config/rdma_cm/${device##*/}/ports/$port/default_roce_tos"
+	done
+}
+[ -z "$rdma_ports" ] || show rdma-gids - rdma_gids
+[ -z "$rdma_ports" ] || rdma_tos_files | files rdma-tos -
+""".replace("GIDS", str(GIDS))
+    script = script.replace("ATTRIBUTES", " ".join(ATTRIBUTES))
+    script = script.replace("COUNTERS", " ".join(COUNTERS))
     script_again: ClassVar[str] = """\
 [ -z "$rdma_ports" ] || rdma_files | files rdma-counters-again -
 """
@@ -96,9 +136,11 @@ rdma_files() {
         names = ("sys_image_guid", *ATTRIBUTES, *COUNTERS)
         first = capture.files("rdma-counters", names)
         again = capture.files("rdma-counters-again", names)
+        gids = capture.text("rdma-gids", f"cat {SYSFS}/*/ports/*/gid_attrs/types/*")
+        tos = capture.files("rdma-tos", ("traffic_class", "default_roce_tos"))
         found: dict[str, tuple[RdmaPort, ...]] = {}
         for match in DEVICE.finditer(text.value):
-            port = _port(match[1], int(match[2]), first, again)
+            port = _port(match[1], int(match[2]), first, again, gids, tos)
             found[match[3]] = (*found.get(match[3], ()), port)
         return cls(Known(found, text.source))
 
@@ -109,7 +151,9 @@ rdma_files() {
         )
 
 
-def _port(device: str, number: int, first: Files, again: Files) -> RdmaPort:
+def _port(
+    device: str, number: int, first: Files, again: Files, gids: Observed[str], tos: Files
+) -> RdmaPort:
     folder = f"{SYSFS}/{device}/ports/{number}"
     totals, rises = {}, {}
     for name in COUNTERS:
@@ -125,7 +169,33 @@ def _port(device: str, number: int, first: Files, again: Files) -> RdmaPort:
         link_layer=first[f"{folder}/link_layer"],
         totals=totals,
         rises=rises,
+        gids=_gids(gids, device, number),
+        tos=_tos(device, number, tos),
     )
+
+
+def _gids(text: Observed[str], device: str, number: int) -> Observed[frozenset[tuple[str, str]]]:
+    if not isinstance(text, Known):
+        return text
+    found = frozenset(
+        (MODES[match[4]], match[3])
+        for match in map(GID.fullmatch, text.value.splitlines())
+        if match and (match[1], int(match[2])) == (device, number) and match[4] in MODES
+    )
+    return Known(found, text.source) if found else Absent(text.source, "it has no GID of RoCE")
+
+
+def _tos(device: str, number: int, files: Files) -> Observed[int]:
+    """What the driver of MLNX_OFED forces goes before what connections are made with."""
+    source = f"{SYSFS}/{device}/tc/{number}/traffic_class"
+    default = f"/sys/kernel/config/rdma_cm/{device}/ports/{number}/default_roce_tos"
+    for path in (source, default):
+        text = files[path]
+        match = TOS.fullmatch(text.value.strip()) if isinstance(text, Known) else None
+        # A forced class of 0 is none: the program's own counts.
+        if match and int(match[1]) <= MOST_TOS and (int(match[1]) or path == default):
+            return Known(int(match[1]), f"cat {path}")
+    return Absent(f"cat {source}", "each program chooses its own")
 
 
 def _count(text: Observed[str]) -> Observed[int]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from wirespeed.facts.dcb import Dcb
+from wirespeed.facts.dcb import Dcb, PortDcb
 from wirespeed.facts.netstack import NetStack
 from wirespeed.facts.rdma import Rdma, RdmaPort
 from wirespeed.model.finding import ByHand, Evidence, Finding, Remedy, Severity
@@ -22,7 +22,10 @@ def _check(exam: PortExam) -> Iterator[Finding]:
             yield _without_any(exam, dcb.lossless.source)
         return
     trust = known(dcb.trust, "what the card trusts")
-    if trust == "dscp" or 0 in lossless or _has_vlan(exam, netdev):
+    if trust == "dscp":
+        yield from _by_dscp(exam, dcb, lossless)
+        return
+    if 0 in lossless or _has_vlan(exam, netdev):
         return
     shown = ", ".join(map(str, sorted(lossless)))
     yield exam.finding(
@@ -44,6 +47,43 @@ def _check(exam: PortExam) -> Iterator[Finding]:
         ),
         unpriced="what a loss costs depends on the round trip: rdma.packets_lost has those of now",
     )
+
+
+def _by_dscp(exam: PortExam, dcb: PortDcb, lossless: frozenset[int]) -> Iterator[Finding]:
+    """Hold the type of service that all RoCE is given against the priorities with PFC.
+
+    Where each program chooses, nothing is read of it: docs/doctor.md says so.
+    """
+    for rdma in filter(_is_roce, exam.host[Rdma].of(exam.port)):
+        if not isinstance(rdma.tos, Known) or not isinstance(dcb.priorities, Known):
+            continue
+        dscp = rdma.tos.value >> 2
+        priority = dcb.priorities.value.get(dscp, 0)
+        if priority in lossless:
+            continue
+        shown = ", ".join(map(str, sorted(lossless)))
+        fitting = sorted(d for d, p in dcb.priorities.value.items() if p in lossless)
+        yield exam.finding(
+            Severity.RISK,
+            (
+                Evidence.of(rdma.tos, f"RoCE has type of service {rdma.tos.value}: DSCP {dscp}"),
+                Evidence.of(dcb.priorities, f"DSCP {dscp} has priority {priority}"),
+                Evidence(found=f"PFC is on for priority {shown}", source=dcb.lossless.source),
+            ),
+            so=f"all RoCE of {rdma.device} has a priority that nothing holds back: a full switch "
+            "drops it, and each loss stops its connection",
+            remedies=(
+                Remedy(
+                    text=f"give RoCE a DSCP of priority {shown}"
+                    + (f" (of {fitting[0]} to {fitting[-1]})" if fitting else "")
+                    + " at every host: type of service is 4 x DSCP, and 2 more for ECN "
+                    f"(cma_roce_tos -d {rdma.device} -t TOS)",
+                    by_hand=ByHand.FAR_END,
+                ),
+            ),
+            unpriced="what a loss costs depends on the round trip: rdma.packets_lost has those of "
+            "now",
+        )
 
 
 def _is_roce(port: RdmaPort) -> bool:
@@ -81,6 +121,7 @@ RULE = PortRule(
     "VLAN tag (pcp) or by its DSCP, as the port is set to trust. RoCE on an untagged network has "
     "no tag: where the tag is trusted, all of it has priority 0.",
     source="IEEE 802.1Qbb; dcb-pfc(8): https://man7.org/linux/man-pages/man8/dcb-pfc.8.html; "
-    "drivers/net/ethernet/mellanox/mlx5/core/en_dcbnl.c (trust)",
+    "drivers/net/ethernet/mellanox/mlx5/core/en_dcbnl.c (trust); default_roce_tos: "
+    "https://kernel.org/doc/Documentation/ABI/testing/configfs-rdma_cm; RFC 2474 section 3",
     check=_check,
 )
