@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from wirespeed.doctor.sosreport_ip import as_json, ip_addresses, ip_links
 from wirespeed.doctor.sosreport_pci import PciText, pci_text
 from wirespeed.facts.module import (
+    BUS_ERRORS,
     COMPLAINTS,
     DRIVERS_TOO,
     LAG_WORDS,
@@ -86,7 +87,9 @@ WANTED = re.compile(
         )
     )
 )  # fmt: skip
-MESSAGES = re.compile("|".join((*COMPLAINTS, *REFUSALS, *LAG_WORDS, *RESETS, *VF_REFUSALS)))
+MESSAGES = re.compile(
+    "|".join((*COMPLAINTS, *REFUSALS, *LAG_WORDS, *RESETS, *BUS_ERRORS, *VF_REFUSALS))
+)
 FAILED = re.compile(
     r"^(?:Cannot |netlink error:|no stats available|Operation not supported)|: Operation not ", re.I
 )

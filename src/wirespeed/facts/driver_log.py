@@ -38,6 +38,10 @@ PACKAGE = re.compile(r"[Ss]afe [Mm]ode|DDP package")
 """What ice says of its package before it has it, or has it again, is of the past."""
 MODULE_REFUSED = re.compile(COMPLAINTS[1])
 """Of a port without a driver: with the module in it, the driver does not start the function."""
+BUS_ERROR = re.compile(
+    r"([0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-9a-f]): (?:AER: )?PCIe Bus Error: "
+    r"severity=([A-Z][a-z]+(?: \([A-Za-z-]+\))?), type=([A-Z][A-Za-z ]{3,40}),"
+)
 CHANGING = re.compile(r"^\[[ \d.]+\] ?|\(pid \d+\)")
 MOST_SHOWN = 4
 
@@ -53,6 +57,9 @@ class DriverLog(Fact):
     """Messages that a card was stopped, reset or lacks power, each as often as it came."""
     lag: dict[str, tuple[str, ...]]
     """What mlx5 said of hardware LAG, by the address of the card's first port; each word once."""
+    bus_errors: dict[str, dict[tuple[str, str], int]]
+    """By the address of a function or bridge: severity and layer of each PCI Express error that
+    the kernel reported, and how often, of the last 50."""
     log: Observed[str]
     """Known when the kernel's messages could be read; those at boot may be gone from them."""
     vf_log: Observed[str]
@@ -77,6 +84,7 @@ class DriverLog(Fact):
             resets=_each(filter(RESET.search, lines), ports),
             reset_log=_since(vf_log, RESETS_TOO, "refusals alone"),
             vf_refusals=_by_address(filter(VF_REFUSAL.search, lines), addresses),
+            bus_errors=_bus_errors(lines),
             lag=_by_address(filter(LAG.search, lines), addresses),
             log=log,
             vf_log=vf_log,
@@ -106,6 +114,14 @@ class DriverLog(Fact):
     def has_no_room_for_vfs(self, address: str) -> bool:
         """Whether the kernel found no room for the BARs of a function's VFs."""
         return any(VF_BARS.search(line) for line in self.refusals.get(address, ()))
+
+
+def _bus_errors(lines: Iterable[str]) -> dict[str, dict[tuple[str, str], int]]:
+    found: dict[str, dict[tuple[str, str], int]] = {}
+    for match in filter(None, map(BUS_ERROR.search, lines)):
+        counts = found.setdefault(match[1], {})
+        counts[match[2], match[3]] = counts.get((match[2], match[3]), 0) + 1
+    return found
 
 
 def _since(log: Observed[str], mark: str, about: str) -> Observed[str]:

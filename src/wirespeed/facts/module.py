@@ -49,6 +49,8 @@ RESETS = (
     r"insufficient power on the PCIe slot",  # mlx5: core/events.c
 )
 """What drivers say when they stop or reset a card, or it lacks power: read with the rest, too."""
+BUS_ERRORS = (r"PCIe Bus Error: severity=",)
+"""Of any function or bridge: drivers/pci/pcie/aer.c, aer_print_error. Also for driver_log."""
 VF_REFUSALS = (
     r"VF[- ]?[0-9]* ?is not trusted", r"Unprivileged VF",  # i40e, ice: virtchnl
     r"override administratively set", r"administratively denied",  # ixgbe, igb, i40e, ice
@@ -121,15 +123,21 @@ module_messages() {
 	# What guests and programs ask for again and again must not drive out what was said once.
 	printf '%s\\n' "$said" | grep -aE 'VF_REFUSALS' | tail -n 50
 	said=$(printf '%s\\n' "$said" | grep -avE 'VF_REFUSALS')
+	printf '%s\\n' "$said" | grep -aE 'BUS' | tail -n 50
+	said=$(printf '%s\\n' "$said" | grep -avE 'BUS')
 	printf '%s\\n' "$said" | grep -aE 'OFTEN' | tail -n 50
 	printf '%s\\n' "$said" | grep -avE 'OFTEN' | tail -n 200
 }
 show module-messages - module_messages
-""".replace("COMPLAINTS", "|".join((*COMPLAINTS, *REFUSALS, *LAG_WORDS, *RESETS, *VF_REFUSALS)))
+"""
+    script = script.replace("COMPLAINTS", "|".join(
+        (*COMPLAINTS, *REFUSALS, *LAG_WORDS, *RESETS, *BUS_ERRORS, *VF_REFUSALS)
+    ))  # fmt: skip
     script = script.replace("OFTEN", "|".join((SYNDROME, UNANSWERED, *RESETS)))
     script = script.replace("VF_REFUSALS", "|".join(VF_REFUSALS))
     script = script.replace("DRIVERS_TOO", DRIVERS_TOO).replace("VFS_TOO", VFS_TOO)
     script = script.replace("RESETS_TOO", RESETS_TOO)
+    script = script.replace("'BUS'", f"'{BUS_ERRORS[0]}'")
 
     @classmethod
     def parse(cls, capture: Capture) -> Self:

@@ -2,12 +2,16 @@
 
 from collections.abc import Iterator
 
+from wirespeed.facts.driver_log import DriverLog
 from wirespeed.facts.pci import Pci
 from wirespeed.facts.pci_aer import Aer, PciAer
 from wirespeed.model.finding import ByHand, Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import Known, Unreadable, known, value_or_none
 from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
 
+Logged = dict[tuple[str, str], int]
+MANY_LOGGED = 10
+"""The kernel reports a few of many (aer_ratelimit): so many in its log are no single event."""
 MANY = 1000
 """Corrected since boot. Each of them is a packet sent again, a microsecond: no throughput, and yet
 no link in order has them by the thousand."""
@@ -17,17 +21,42 @@ def _check(exam: PortExam) -> Iterator[Finding]:
     links = exam.host[Pci].links(exam.port.pci_address)
     if not links or any(link.lower.emulator or link.upper.emulator for link in links):
         raise DoesNotApplyError("no PCI Express link can be seen behind this port")
-    counted = exam.host[PciAer].by_address
+    counted, log = exam.host[PciAer].by_address, exam.host[DriverLog]
     way = dict.fromkeys(a for link in links for a in (link.lower.address, link.upper.address))
-    if not any(address in counted for address in way):
+    reported = {address: log.bus_errors[address] for address in way if address in log.bus_errors}
+    if not reported and not any(address in counted for address in way):
         source = f"cat /sys/bus/pci/devices/{next(iter(way))}/aer_dev_correctable"
         known(Unreadable("no function on the way gave its error counts", source), "PCIe errors")
     for address in way:
-        if address in counted:
-            yield from _function(exam, address, counted[address])
+        in_log = reported.get(address, {})
+        aer = counted.get(address)
+        found = list(_function(exam, address, aer, in_log)) if aer is not None else []
+        # A kernel before 4.19 has no counts, and a sosreport does not hold them.
+        yield from found or _logged(exam, address, in_log)
 
 
-def _function(exam: PortExam, address: str, aer: Aer) -> Iterator[Finding]:
+def _logged(exam: PortExam, address: str, in_log: Logged) -> Iterator[Finding]:
+    """Judge by the kernel's log alone."""
+    link = sum(count for (severity, layer), count in in_log.items() if _is_link(severity, layer))
+    severe = any(severity.startswith("Uncorrect") for severity, _ in in_log)
+    if severe or link >= MANY_LOGGED:
+        yield _finding(exam, Severity.RISK, list(_said(address, in_log)), is_severe=severe)
+
+
+def _is_link(severity: str, layer: str) -> bool:
+    """A corrected error of the transaction layer is advisory."""
+    return severity.startswith("Correct") and layer in ("Physical Layer", "Data Link Layer")
+
+
+def _said(address: str, in_log: Logged) -> Iterator[Evidence]:
+    for (severity, layer), count in in_log.items():
+        yield Evidence(
+            found=f"the kernel's log, of {address}: {severity}, {layer}, {count} times",
+            source="dmesg",
+        )
+
+
+def _function(exam: PortExam, address: str, aer: Aer, in_log: Logged) -> Iterator[Finding]:
     link_errors = value_or_none(aer.link_errors)
     rise = aer.link_errors_rise.value if isinstance(aer.link_errors_rise, Known) else 0
     severe = {
@@ -51,12 +80,20 @@ def _function(exam: PortExam, address: str, aer: Aer) -> Iterator[Finding]:
                 source=f"cat {path}/aer_dev_correctable",
             )
         )
-    yield exam.finding(
-        Severity.FAULT if rise else Severity.RISK,
+    evidence += _said(address, in_log)
+    severity = Severity.FAULT if rise else Severity.RISK
+    yield _finding(exam, severity, evidence, is_severe=bool(severe) and not rise)
+
+
+def _finding(
+    exam: PortExam, severity: Severity, evidence: list[Evidence], *, is_severe: bool
+) -> Finding:
+    return exam.finding(
+        severity,
         tuple(evidence),
-        so="packets on the link are sent again; it may fall back in width or speed, or go down"
-        if rise or not severe
-        else "transfers failed and a driver may have reset the card",
+        so="transfers failed and a driver may have reset the card"
+        if is_severe
+        else "packets on the link are sent again; it may fall back in width or speed, or go down",
         remedies=(
             Remedy(
                 text="reseat the card, change the riser or the slot; a marginal link also shows "
@@ -74,8 +111,12 @@ RULE = PortRule(
     title="PCIe link errors",
     why="A corrected error is a packet that was sent again. A few since boot are ordinary; a count "
     "that rises, or thousands, are a link that is marginal: a riser, a contact, a slot that runs "
-    "a generation too fast. Advisory and internal errors say nothing of the link and do not count.",
+    "a generation too fast. The kernel's log tells which layer it was, and is all there is before "
+    "Linux 4.19 and in a sosreport. Advisory and internal errors say nothing of the link and do "
+    "not count.",
     source="https://docs.kernel.org/PCI/pcieaer-howto.html; Documentation/ABI/testing/"
-    "sysfs-bus-pci-devices-aer_stats",
+    "sysfs-bus-pci-devices-aer_stats; drivers/pci/pcie/aer.c (aer_print_error); "
+    "https://github.com/endlessm/linux/pull/548 and https://github.com/Dasharo/coreboot/pull/815 "
+    "(both forms of its lines)",
     check=_check,
 )
