@@ -69,15 +69,22 @@ LOCAL = """
 import sys
 from wirespeed.host.capture_request import CaptureRequest
 from wirespeed.runs.reach import reach
-from wirespeed.host.reach_destination import Here
-list(reach([Here()], CaptureRequest(script="echo begin", begins="begin")))
+from pathlib import Path
+from wirespeed.host.reach_destination import Here, Recorded
+place = Recorded("a", Path(sys.argv[1])) if sys.argv[1:] else Here()
+list(reach([place], CaptureRequest(script="echo begin", begins="begin")))
 sys.exit("asyncssh" in sys.modules or "asyncio" in sys.modules)
 """
 
 
-def test_the_library_of_ssh_is_loaded_only_when_it_is_needed():
+@pytest.mark.parametrize("arguments", [(), ("host.txt",)], ids=["this host", "a capture"])
+def test_the_library_of_ssh_is_loaded_only_when_it_is_needed(
+    arguments: tuple[str, ...], tmp_path: Path
+):
+    (tmp_path / "host.txt").write_text("what was captured")
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-    subprocess.run([sys.executable, "-c", LOCAL], check=True, timeout=60, env=environment)
+    line = [sys.executable, "-c", LOCAL, *arguments]
+    subprocess.run(line, check=True, timeout=60, env=environment, cwd=tmp_path)
 
 
 def test_a_machine_that_prints_without_end_is_cut_and_says_so():

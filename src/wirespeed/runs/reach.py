@@ -35,11 +35,11 @@ def reach(
     files: list[Recorded] = []
     hosts: dict[Way, list[Destination]] = {}
     for place in dict.fromkeys(destinations):
-        found = way_to(place)
-        if found is not None:
-            hosts.setdefault(found[1], []).append(place)
-        elif isinstance(place, Recorded):
+        # No way leads to a file: to ask would load asyncssh, and double what a capture costs.
+        if isinstance(place, Recorded):
             files.append(place)
+        elif (found := way_to(place)) is not None:
+            hosts.setdefault(found[1], []).append(place)
     with ExitStack() as stack:
         started = [
             stack.enter_context(closing(way.batch(hosts[way], request, limit)))
