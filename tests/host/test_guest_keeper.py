@@ -11,6 +11,7 @@ import pytest
 
 from wirespeed.host import guest_keeper
 from wirespeed.host.clock import Deadline, sleep_s
+from wirespeed.host.detached import our_python_path
 
 TEXT = Path(guest_keeper.__file__).read_text()
 ECHO = "import sys\nfor line in sys.stdin: print(line.strip(), flush=True)"
@@ -18,6 +19,8 @@ DEAF = (
     "import signal, time\nsignal.signal(signal.SIGTERM, signal.SIG_IGN)\n"
     "print('deaf', flush=True)\ntime.sleep(60)"
 )
+HERE_TOO = {**os.environ, **our_python_path()}
+"""A process of its own is of these sources, and not of an installed release."""
 Keep = Callable[..., "subprocess.Popen[bytes]"]
 
 
@@ -119,3 +122,37 @@ def test_a_keeper_that_is_ended_removes_its_folder(keep: Keep, tmp_path: Path):
     process.wait(10)
     assert is_gone(pid)
     assert not (tmp_path / "kept").exists()
+
+
+def test_a_program_on_this_machine_is_kept_by_the_same_pipe_without_ssh(tmp_path: Path):
+    folder = tmp_path / "kept"
+    folder.mkdir()
+    kept = [sys.executable, "-I", "-S", "-c", TEXT, "20", str(folder)]
+    code = f"{ECHO}\nsys.stderr.write('to errors')\nsys.exit(7)"
+    done = subprocess.run(
+        [sys.executable, "-m", "wirespeed.host.ssh_pipe", "here", "--", *kept,
+         sys.executable, "-c", code],
+        input=b"one\ntwo\n", capture_output=True, timeout=20, check=False, env=HERE_TOO,
+    )  # fmt: skip
+    assert (done.stdout, done.stderr, done.returncode) == (b"one\ntwo\n", b"to errors", 7)
+    assert not folder.exists()
+
+
+def test_a_program_on_this_machine_ends_with_a_pipe_that_is_killed(tmp_path: Path):
+    folder = tmp_path / "kept"
+    folder.mkdir()
+    kept = [sys.executable, "-I", "-S", "-c", TEXT, "20", str(folder)]
+    code = f"import os\nprint(os.getpid(), flush=True)\n{ECHO}"
+    words = [sys.executable, "-m", "wirespeed.host.ssh_pipe", "here", "--", *kept]
+    with subprocess.Popen(
+        [*words, sys.executable, "-c", code],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        env=HERE_TOO,
+    ) as pipe:
+        pid = int(line_of(pipe))
+        pipe.kill()
+    deadline = Deadline(10)
+    while not is_gone(pid) or folder.exists():
+        assert not deadline.expired
+        sleep_s(0.05)

@@ -10,7 +10,10 @@ from wirespeed.commands.measure_command import command as workload_command
 from wirespeed.commands.quantities import Duration
 from wirespeed.commands.tester_cores import tester_cores
 from wirespeed.measure.bench.duts import DUT_NAMES
+from wirespeed.model.error import InputError
+from wirespeed.model.spec.dpdk import PortDriver
 from wirespeed.runs.bench_request import BenchRequest
+from wirespeed.runs.dut_on import DutOn, measure_dut_on
 from wirespeed.runs.rfc2544 import measure_bench
 
 USUAL = BenchRequest(out=Path())
@@ -113,11 +116,68 @@ measure.add_command(workload_command)
 measure.add_command(tester_cores)
 
 
+def _dut_on_options(command: Callable[..., int]) -> Callable[..., int]:
+    """Options of a forwarder that is set up and started on a host."""
+    options = [
+        click.option("--dut-on", metavar="HOST",
+                     help="Set both hosts up, start --dut there (ssh://USER@HOST), measure it from "
+                          "--port, and put all back, as `wirespeed prove` does by a spec; the spec "
+                          "is kept in --out."),
+        click.option("--dut-port", "dut_ports", multiple=True, metavar="ADDRESS",
+                     help="With --dut-on: the port there that the --port of the same place is "
+                          "cabled to.  [default: the addresses of --port]"),
+        click.option("--dut-cores", metavar="CPUS",
+                     help="With --dut-on: CPUs that forward.  [default: isolated ones of the "
+                          "card's node]"),
+        click.option("--dut-driver", type=click.Choice([one.value for one in PortDriver]),
+                     help="With --dut-on: who has the ports meanwhile, on both hosts; kernel for "
+                          "mlx5.  [default: vfio-pci]"),
+        click.option("--memory-mib", type=click.IntRange(64, 1 << 20),
+                     help="With --dut-on: hugepages for the program of each host.  "
+                          "[default: 1024]"),
+        click.option("--tester-on", metavar="HOST",
+                     help="With --dut-on: the host of the tester.  [default: here]"),
+        click.option("--yes", is_flag=True, help="With --dut-on: do not ask for confirmation."),
+    ]  # fmt: skip
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
 @measure.command()
 @_measure_options
-def rfc2544(**options: Any) -> int:
+@_dut_on_options
+def rfc2544(
+    dut_on: str | None,
+    tester_on: str | None,
+    dut_ports: tuple[str, ...],
+    dut_cores: str | None,
+    dut_driver: str | None,
+    memory_mib: int | None,
+    yes: bool,
+    **options: Any,
+) -> int:
     """Search for the highest load without loss, per frame size (RFC 2544, unless --windowed)."""
-    return measure_bench(BenchRequest(**options))
+    asked = BenchRequest(**options)
+    fields: dict[str, Any] = {
+        "tester": tester_on,
+        "ports": dut_ports,
+        "cores": dut_cores,
+        "driver": dut_driver,
+        "memory_mib": memory_mib,
+    }
+    given = {name: value for name, value in fields.items() if value}
+    if dut_on is not None:
+        return measure_dut_on(asked, DutOn(reach=dut_on, asks=not yes, **given))
+    if given or yes:
+        raise InputError(
+            "options.invalid",
+            where="--dut-on",
+            found="an option that is of a host, and no host",
+            next="--dut-on ssh://USER@HOST, or leave out --tester-on, --dut-port, --dut-cores, "
+            "--dut-driver, --memory-mib and --yes",
+        )
+    return measure_bench(asked)
 
 
 @measure.command(name="single-core")
