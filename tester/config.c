@@ -318,7 +318,8 @@ static int parse_trial(const json_t *object, struct config_trial *t, struct fail
 	static const char *const keys[] = {"v", "id", "op", "number", "mix", "streams", "flows",
 					   "load", "seconds", "burst_frames", "expect", "prime",
 					   "gap_limit_ms", "settle_ms", "window_frames", "cpus",
-					   "watch", "windows", "stalled_share", NULL};
+					   "watch", "windows", "stalled_share",
+					   "link_look_ms", NULL};
 	static const char *const share_keys[] = {"frame_bytes", "weight", NULL};
 	static const char *const stream_keys[] = {"tx_port", "rx_port", NULL};
 	const struct bounds sizes = {FRAME_BYTES_MIN, FRAME_BYTES_MAX};
@@ -344,6 +345,8 @@ static int parse_trial(const json_t *object, struct config_trial *t, struct fail
 	    number(object, "stalled_share", (struct bounds){0.001, 1}, STALLED_SHARE,
 		   &t->stalled_share, failure) < 0 ||
 	    integer(object, "window_frames", (struct bounds){0, 1 << 20}, 0, &t->window_frames,
+		    failure) < 0 ||
+	    integer(object, "link_look_ms", (struct bounds){0, 1000}, 0, &t->link_look_ms,
 		    failure) < 0 ||
 	    integer(object, "windows", (struct bounds){0, CONFIG_WINDOWS_MAX}, 0, &t->windows,
 		    failure) < 0 ||

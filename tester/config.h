@@ -84,6 +84,7 @@ struct config_trial {
 	double gap_limit_seconds;
 	double stalled_share; /* of the trial's time, that a loop may be away for in all */
 	double settle_seconds;
+	unsigned int link_look_ms; /* the ports' links are read so often; 0: never */
 	unsigned int windows; /* that the trial is made of; 0: it is sent in one go */
 	unsigned int window_frames; /* of the reordering window of each flow; 0: by the flows */
 	int cpus[CONFIG_CPUS_MAX]; /* cores in use: the cache line is played between them */

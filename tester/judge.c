@@ -8,6 +8,19 @@ void judge_unaim(struct judge *j)
 	j->aim = (struct judge_aim){.lengths = UINT64_MAX, .lo = j->streams[j->home].expected->lo};
 }
 
+void judge_add(struct judge_counts *to, const struct judge_counts *from)
+{
+	to->in_order += from->in_order;
+	to->reordered += from->reordered;
+	to->reorder_extent_max = RTE_MAX(to->reorder_extent_max, from->reorder_extent_max);
+	to->duplicated += from->duplicated;
+	to->undecided += from->undecided;
+	to->corrupted += from->corrupted;
+	to->misdelivered += from->misdelivered;
+	to->earlier_trial += from->earlier_trial;
+	to->foreign += from->foreign;
+}
+
 /* Latency by the stamps; a stamp has 40 bits, so the difference is taken modulo 2^40. */
 static uint64_t latency_of(uint64_t arrival, uint64_t time)
 {

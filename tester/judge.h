@@ -89,6 +89,7 @@ bool judge_aim_at(struct judge *j, struct rte_mbuf *m, uint64_t now);
 void judge_out_of_turn(struct judge *j, unsigned int lo, uint64_t now);
 /* Books the frames of the aim that came in order. */
 void judge_flush(struct judge *j, uint64_t now);
+void judge_add(struct judge_counts *to, const struct judge_counts *from);
 /* Forgets the aim. */
 void judge_unaim(struct judge *j);
 

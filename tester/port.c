@@ -289,6 +289,13 @@ int port_wait_link(const struct port *port, unsigned int milliseconds, struct fa
 	}
 }
 
+void port_look(const struct port *port)
+{
+	struct rte_eth_link link;
+
+	rte_eth_link_get_nowait(port->id, &link);
+}
+
 int port_stamp_now(const struct port *port, uint64_t *stamp, uint64_t *tsc)
 {
 	uint64_t before = rte_rdtsc();

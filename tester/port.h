@@ -36,6 +36,8 @@ struct port {
 int port_open(struct port *port, const struct config_port *config, uint16_t frame_bytes_max,
 	      struct failure *failure);
 void port_close(struct port *port);
+/* Reads the link: a socket that the DUT left is seen by that, and taken again. */
+void port_look(const struct port *port);
 /* Waits until the link is up. 0, or -1 after `milliseconds`. */
 int port_wait_link(const struct port *port, unsigned int milliseconds, struct failure *failure);
 /* The port's clock and the TSC at one moment. 0, or -1 where the port has no clock. */

@@ -251,14 +251,15 @@ void reply_result(int64_t id, const struct tester *t, const struct config_trial 
 		  const struct trial_result *r)
 {
 	say(id, "result",
-	    json_pack("{s:i, s:f, s:I, s:o, s:o, s:o, s:o, s:I, s:I, s:o, s:o, s:o, s:I, s:o, s:b,"
-		      " s:o}",
+	    json_pack("{s:i, s:f, s:I, s:o, s:o, s:o, s:o, s:I, s:I, s:I, s:I, s:o, s:o, s:o, s:I,"
+		      " s:o, s:b, s:o}",
 		      "number",
 		      (int)c->number, "measured_seconds", r->measured_seconds, "drain_ns",
 		      ns(r->drain), "streams", streams_json(c, r->streams),
 		      "latency", latency_json(r), "departure", departure_json(r), "tester",
 		      health_json(r), "silence_ns_max", ns(r->silence_max),
-		      "silence_ns_sum", ns(r->silence_sum), "watched_away_ns",
+		      "silence_ns_sum", ns(r->silence_sum), "quiet_ns_max",
+		      ns(r->quiet_max), "quiet_ns_last", ns(r->quiet_last), "watched_away_ns",
 		      known_list(r->watched_away_ns, c->watch_count),
 		      "watched_drain_away_ns",
 		      known_list(r->watched_drain_away_ns, c->watch_count), "counters",

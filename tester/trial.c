@@ -81,16 +81,18 @@ static unsigned int milliseconds_until(double end, double progress)
 static bool run_sending(struct state *s, const struct trial_hooks *hooks, uint64_t start)
 {
 	double told = 0;
+	const unsigned int look_ms = s->config->link_look_ms;
 	/* Room for every stall that is not yet a reason to give up. */
 	const double most = s->config->seconds * 1.5 + 5;
 
 	while (!all_sent(s)) {
 		const double now = ((double)rte_rdtsc() - (double)start) / (double)s->hz;
 		const double left = s->config->seconds - now;
-		if (now > most || hooks->wait(hooks->context,
-					      left > 0.002
-						      ? milliseconds_until(left, told + 1 - now)
-						      : 1)) {
+		unsigned int most_ms = left > 0.002 ? milliseconds_until(left, told + 1 - now) : 1;
+		for (unsigned int p = 0; look_ms > 0 && p < s->tester->port_count; p++)
+			port_look(&s->tester->ports[p]);
+		most_ms = look_ms > 0 ? RTE_MIN(most_ms, look_ms) : most_ms;
+		if (now > most || hooks->wait(hooks->context, most_ms)) {
 			__atomic_store_n(&s->windows.cut, true, __ATOMIC_RELAXED);
 			EACH_QUEUE(s, tx, q)
 				__atomic_store_n(&q->deadline, 0, __ATOMIC_RELAXED);
@@ -196,19 +198,6 @@ static uint32_t flows_at_two_queues(const struct state *s, unsigned int stream)
 	return split;
 }
 
-static void add_counts(struct judge_counts *to, const struct judge_counts *from)
-{
-	to->in_order += from->in_order;
-	to->reordered += from->reordered;
-	to->reorder_extent_max = RTE_MAX(to->reorder_extent_max, from->reorder_extent_max);
-	to->duplicated += from->duplicated;
-	to->undecided += from->undecided;
-	to->corrupted += from->corrupted;
-	to->misdelivered += from->misdelivered;
-	to->earlier_trial += from->earlier_trial;
-	to->foreign += from->foreign;
-}
-
 static void collect_sent(struct state *s)
 {
 	struct trial_result *r = s->result;
@@ -241,23 +230,27 @@ static void collect_sent(struct state *s)
 static void collect_received(struct state *s)
 {
 	struct trial_result *r = s->result;
-	uint64_t last_sent = 0, last_came = 0;
+	uint64_t last_sent = 0, last_came = 0, stopped = 0;
 
 	EACH_QUEUE(s, tx, q)
 		last_sent = RTE_MAX(last_sent, q->last_departure);
 	EACH_QUEUE(s, rx, q)
 		last_came = RTE_MAX(last_came, q->last_frame);
 	r->drain = last_sent > 0 && last_came > last_sent ? last_came - last_sent : 0;
+	EACH_QUEUE(s, tx, q)
+		stopped = RTE_MAX(stopped, q->stopped_at);
+	r->quiet_last = stopped > last_came ? stopped - last_came : 0;
 
 	for (unsigned int p = 0; p < s->tester->port_count; p++)
 		for (unsigned int k = 0; k < s->tester->ports[p].config.rx_queues; k++) {
 			const struct rx_queue *q = s->rx[p][k];
 			for (unsigned int i = 0; i < s->config->stream_count; i++)
-				add_counts(&r->streams[i].counts, &q->judge.streams[i].counts);
+				judge_add(&r->streams[i].counts, &q->judge.streams[i].counts);
 			hist_merge(r->latency, q->judge.latency);
 			r->hardware_stamps |= q->judge.stamp_offset >= 0;
 			r->silence_max = RTE_MAX(r->silence_max, q->silence_max);
 			r->silence_sum += q->silence_sum;
+			r->quiet_max = RTE_MAX(r->quiet_max, q->quiet_max);
 		}
 }
 

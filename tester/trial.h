@@ -64,6 +64,8 @@ struct trial_result {
 	uint64_t gap_max, gaps_over_limit, gap_limit, stalled, busy; /* cycles */
 	uint64_t silence_max, silence_sum; /* cycles */
 	uint64_t drain; /* cycles from the last departure to the last frame that came */
+	uint64_t quiet_max;  /* longest time between two frames that came, cycles */
+	uint64_t quiet_last; /* from the last frame that came to the end of sending */
 	int64_t watched_away_ns[CONFIG_CPUS_MAX];       /* while frames were sent */
 	int64_t watched_drain_away_ns[CONFIG_CPUS_MAX]; /* and until they had settled */
 	uint64_t busy_frames;

@@ -72,6 +72,9 @@ static void silence_ended(struct rx_queue *q, const struct rte_mbuf *first, uint
 	const struct frame_fields f = frame_fields(frame);
 	if (f.trial != q->judge.trial)
 		return;
+	if (q->came)
+		q->quiet_max = RTE_MAX(q->quiet_max, turn - q->last_frame);
+	q->came = true;
 	const uint64_t under_way = (turn - f.time) & FRAME_TIME_MASK;
 	const uint64_t silence = RTE_MIN(under_way, turn - q->last_frame);
 	if (silence <= stall || under_way > FRAME_TIME_MASK / 2) /* sent in this turn */

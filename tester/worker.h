@@ -19,6 +19,8 @@ struct rx_queue {
 	uint64_t last_frame;   /* when the last burst came */
 	uint64_t silence_max;  /* longest time that nothing came although frames were under way */
 	uint64_t silence_sum;  /* of all such times longer than a stall */
+	uint64_t quiet_max;    /* longest time between two frames, whatever was sent meanwhile */
+	bool came;             /* the first frame ends no such time */
 };
 
 /* Time in which the loop's thread was away, cycles. */

@@ -13,12 +13,14 @@ from patience import patiently_measured
 
 from wirespeed.host.clock import Deadline, monotonic_s, sleep_s
 from wirespeed.lab.bed import VirtualBed
+from wirespeed.measure.bench import trial_maker
 from wirespeed.measure.bench.testbed import BedTrial
 from wirespeed.measure.bench.tester_protocol import TrialRequest
 from wirespeed.measure.bench.trial_maker import TrialMaker, TrialSettings
 from wirespeed.measure.search.ledger import build_ledger
 from wirespeed.model.error import InputError, MeasurementError
 from wirespeed.model.trial import FrameMix, Trial
+from wirespeed.report.result import reset_s
 
 pytestmark = pytest.mark.dpdk
 
@@ -105,6 +107,37 @@ def test_what_goes_out_comes_back_as_the_dut_counts_it(dut: str, wire: str):
     assert build_ledger(trial).lost == ()
     # Each frame was what the DUT is known to make of it.
     assert trial.streams[0].corrupted_frames == trial.streams[0].misdelivered_frames == 0
+
+
+def test_a_forwarder_is_ended_and_started_again_while_frames_are_sent():
+    """The time that nothing came is the loss over the load, but for what the tester was away."""
+    bounds = trial_maker.TesterBounds(gap_limit_ms=10_000, stalled_share=1)
+    with opened("testpmd-macswap") as bed:
+        trials: list[Trial] = []
+        maker = TrialMaker(
+            lambda: bed,
+            TrialSettings(search=1, mix=FrameMix.parse("64"), flows=64, bounds=bounds),
+            next_number=lambda: len(trials) + 1,
+            record=trials.append,
+        )
+        maker.measure(LOAD_PPS, 8.0, "reset")
+        reset = trials[-1]
+        assert reset_s(reset) is not None and 0 < reset_s(reset) < 8
+        away = reset.tester.stalled_ns / 1e9
+        assert abs(reset.missing_frames / LOAD_PPS - reset_s(reset)) < 0.2 + away
+        assert reset.streams[0].corrupted_frames == 0
+        # What was started forwards all, and its counters are its own again.
+        assert patiently_measured(maker, LOAD_PPS, 0.05).missing_frames == 0
+        reading = trials[-1].dut_reading
+        assert reading is not None
+        assert reading.ports[0].ipackets == trials[-1].offered_frames
+
+
+def test_a_forwarder_on_memif_is_not_ended_under_the_tester():
+    with opened("testpmd-macswap", "memif") as bed:
+        with pytest.raises(InputError, match=r"dut\.no_reset"):
+            bed.reset()
+        assert bed.run(request(bed, 1)).result.streams[0].unique_frames > 0
 
 
 def test_beds_side_by_side_do_not_meet():

@@ -17,7 +17,7 @@ TSC_HZ = 2_000_000_000
 TRIAL_FIELDS = {
     *("v", "id", "op", "number", "mix", "streams", "flows", "load", "seconds", "burst_frames"),
     *("expect", "prime", "gap_limit_ms", "settle_ms", "cpus", "watch", "windows"),
-    "stalled_share",
+    *("stalled_share", "link_look_ms"),
 }
 
 Message = dict[str, Any]
@@ -101,6 +101,8 @@ def result(ask: Message) -> Message:
         },
         "silence_ns_max": 0,
         "silence_ns_sum": 0,
+        "quiet_ns_max": 0,
+        "quiet_ns_last": 0,
         "counters": [],
         "state_bytes": 0,
         "valid": True,

@@ -90,6 +90,9 @@ EXPECTED = {
     "confirmations": "1",
     "confirmed_lowest_mpps": "14.200000",
     "confirmed_highest_mpps": "14.200000",
+    "resets": "",
+    "reset_seconds_mean": "",
+    "reset_seconds_max": "",
 }
 
 

@@ -69,6 +69,9 @@ def _measure_options(command: Callable[..., int]) -> Callable[..., int]:
         click.option("--back-to-back", default=USUAL.back_to_back, metavar="N",
                      help="After each search: N searches for the longest burst without loss "
                           "(RFC 9004 recommends 50)."),
+        click.option("--resets", default=USUAL.resets, metavar="N",
+                     help="After each search: N trials in which --dut is ended and started again "
+                          "(RFC 2544, 26.6); not with --port, memif or a DUT of the kernel's."),
         click.option("--soak", "soak_seconds", type=Duration(), default=USUAL.soak_seconds,
                      help="After each search: trials at the throughput for so long, as 8h or 90m."),
         click.option("--port", "ports", multiple=True,

@@ -17,8 +17,8 @@ from wirespeed.measure.bench.tester_protocol import (
     TrialRequest,
     WorkerRequest,
 )
-from wirespeed.model.error import MeasurementError
-from wirespeed.model.trial import FrameMix, FrameShare
+from wirespeed.model.error import InputError, MeasurementError
+from wirespeed.model.trial import DutReading, FrameMix, FrameShare
 
 WARM_UP_NUMBER = 10**9
 """A number of its own, so that its late frames are told from those of trial 1."""
@@ -40,7 +40,7 @@ class VirtualBed:
     """See `Testbed`. Starts when made; `close` leaves nothing running and no file."""
 
     def __init__(self, dut: str, wire: str, *, flows: int, frame_bytes_max: int) -> None:
-        self._flows = flows
+        self._name, self._flows, self._frame_bytes_max = dut, flows, frame_bytes_max
         self._wire: Wire = open_wire(
             wire, frame_bytes_max=frame_bytes_max, tester_memory_mib=_memory_mib(frame_bytes_max)
         )
@@ -109,7 +109,23 @@ class VirtualBed:
             before = dut.read()
             watch = () if before.thread is None else (before.thread,)
             result = self._result(request.model_copy(update={"watch": watch}), progress)
+            if self._dut is not dut:
+                # One that was started meanwhile counts from its start, and says nothing of this.
+                return BedTrial(result=result, dut=DutReading())
             return BedTrial(result=result, dut=difference(before, dut.read()))
+
+    def reset(self) -> None:
+        """End the DUT and start it again. Raises InputError `dut.no_reset` on memif."""
+        if self._wire.kind == "memif":
+            raise InputError(
+                "dut.no_reset",
+                where=self._name,
+                found="--wire memif: the tester polls memory of the DUT, and ends with it",
+                next="--wire vhost",
+            )
+        self._started_dut.close()
+        self._start_dut(self._name, self._frame_bytes_max)
+        self._started_dut.start_trial()
 
     def close(self) -> None:
         """End DUT, tester and wire, in the order that the wire needs; a second call is a no-op."""

@@ -215,9 +215,8 @@ class Trial(Finite):
     dut: str
     mix: FrameMix
     flows: Annotated[int, Field(ge=1)]
-    purpose: Literal["probe", "search", "confirm", "capacity", "ladder", "burst", "soak"]
-    """Why it was made: first look, a step of the search, the confirmation, an overload; or what
-    came after the search."""
+    purpose: Literal["probe", "search", "confirm", "capacity", "ladder", "burst", "soak", "reset"]
+    """Why it was made: for the search, to confirm, an overload, or what came after the search."""
     started_at: str
     """UTC, ISO 8601."""
     intended_load_pps: Annotated[float, Field(gt=0)]
@@ -233,6 +232,8 @@ class Trial(Finite):
     """Longest time that nothing came back although frames were outstanding."""
     silence_ns_sum: Count
     """Sum of all such times of more than 50 us: longer than a poll-mode DUT that runs is silent."""
+    quiet_ns: tuple[Count, Count] | None = None
+    """Longest time between two frames that came; from the last one to the end of sending."""
     tester_ports: tuple[PortCounters, ...] = ()
     """The tester's own ports, as differences over the trial."""
     dut_reading: DutReading | None
@@ -480,8 +481,7 @@ class Bursts(Finite):
     searches: Annotated[int, Field(ge=1)]
     """That were asked for."""
     frames: tuple[Count, ...]
-    """Of each search that came to an end; 0: the shortest lost frames. Fewer than were asked for:
-    a burst stayed void, and nothing follows about the DUT."""
+    """Of each search that came to an end; 0: the shortest lost frames. Fewer: a burst was void."""
 
     @property
     def buffer_s(self) -> float | None:

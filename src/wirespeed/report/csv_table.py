@@ -2,9 +2,11 @@
 
 import csv
 import io
+from statistics import mean
 
 from wirespeed.report.format import plain
 from wirespeed.report.page import Missing, Page, Result
+from wirespeed.report.result import reset_s
 
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 
@@ -68,6 +70,9 @@ COLUMNS = (
     "confirmations",
     "confirmed_lowest_mpps",
     "confirmed_highest_mpps",
+    "resets",
+    "reset_seconds_mean",
+    "reset_seconds_max",
 )
 
 
@@ -117,6 +122,11 @@ def _row(result: Result) -> dict[str, str]:
         "confirmed_lowest_mpps": _mega(again.lowest_pps if again else o.throughput_pps),
         "confirmed_highest_mpps": _mega(again.highest_pps if again else o.throughput_pps),
     }
+    resets = [t for t in result.further if t.purpose == "reset" and t.valid]
+    times = [s for t in resets if (s := reset_s(t)) is not None]
+    row["resets"] = f"{len(times)} of {len(resets)}" if resets else ""
+    row["reset_seconds_mean"] = f"{mean(times):.6f}" if times else ""
+    row["reset_seconds_max"] = f"{max(times):.6f}" if times else ""
     for name in (c for c in COLUMNS if c.startswith("latency_ns_")):
         row[name] = "" if lat is None else str(getattr(lat, name))
     return row

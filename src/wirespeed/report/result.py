@@ -5,6 +5,19 @@ from wirespeed.model.units import load_bps_l1, load_bps_l2, pct_of_line_rate
 from wirespeed.report import format as fmt
 from wirespeed.report.page import NOT_PROVEN, Missing, Result
 
+BACK_NS = 100_000_000
+"""A DUT from which nothing came for so long when the trial ended had not begun to forward again."""
+
+
+def reset_s(trial: Trial) -> float | None:
+    """Time for which a DUT that was reset in a trial forwarded nothing (RFC 2544 section 26.6).
+
+    None: it did not forward again before the trial's end, or the time is not told.
+    """
+    if not trial.valid or trial.quiet_ns is None or trial.quiet_ns[1] >= BACK_NS:
+        return None
+    return trial.quiet_ns[0] / 1e9
+
 
 def build_result(
     outcome: Outcome,

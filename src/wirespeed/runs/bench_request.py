@@ -42,6 +42,7 @@ class BenchRequest:
     hardware_stamps: bool = False
     ladder: bool = False
     back_to_back: int = 0
+    resets: int = 0
     soak_seconds: float = 0.0
     bidirectional: bool = False
     link_gbps: float | None = None

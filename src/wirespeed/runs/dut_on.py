@@ -28,6 +28,7 @@ WITHOUT_WORD = {
     "method": "--search",
     "confirmations": "--confirmations",
     "repeats": "--repeats",
+    "resets": "--resets",
     "windowed": "--windowed",
     "expect": "--expect",
     "resume": "--resume",

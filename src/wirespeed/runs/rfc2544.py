@@ -55,6 +55,7 @@ OPTIONS = {
     "max_load_pps": "--max-load",
     "gap_limit_ms": "--gap-limit-ms",
     "back_to_back": "--back-to-back",
+    "resets": "--resets",
     "soak_seconds": "--soak",
     "stalled_share": "--stalled-share",
 }
@@ -176,6 +177,7 @@ def _plan(asked: BenchRequest) -> Plan:
             further=Further(
                 ladder=asked.ladder,
                 back_to_back=asked.back_to_back,
+                resets=asked.resets,
                 soak_seconds=asked.soak_seconds,
             ),
             bounds=TesterBounds(gap_limit_ms=asked.gap_limit_ms, stalled_share=asked.stalled_share),
@@ -236,6 +238,14 @@ def _beds(plan: Plan, asked: BenchRequest) -> Beds:
             found="--port" if asked.ports else f"--dut {kernel[0]}",
             so="it cannot be seen whether the DUT had its core while frames were sent",
             next="leave --windowed out: its trials are continuous",
+        )
+    if plan.further.resets and (asked.ports or kernel or asked.wire == "memif"):
+        raise InputError(
+            "options.invalid",
+            where="--resets",
+            found="--port" if asked.ports else f"--dut {kernel[0]}" if kernel else "--wire memif",
+            so="wirespeed does not end and start that DUT while the tester sends",
+            next="leave --resets out; or a DUT on --wire vhost",
         )
     sizes = [share.frame_bytes for mix in plan.mixes for share in mix.shares]
     largest = max(1518, *sizes)

@@ -46,6 +46,7 @@ class DescribedBed:
             name=self._name, version="1", command_line="", expect="as-sent", cpu=None
         )
 
+    quiet_ns: tuple[int, int] = (0, 0)
     cpus: tuple[int, ...] = ()
     tester_details: tuple[tuple[str, str], ...] = (("DPDK", "described"),)
     streams: tuple[tuple[int, int], ...] = ((0, 0),)
@@ -91,6 +92,8 @@ class DescribedBed:
             ),
             silence_ns_max=self._silence_ns,
             silence_ns_sum=self._silence_ns,
+            quiet_ns_max=self.quiet_ns[0],
+            quiet_ns_last=self.quiet_ns[1],
             counters=(),
             state_bytes=0,
             valid=not reasons,

@@ -110,6 +110,8 @@ class SimulatedBed:
             ),
             silence_ns_max=0,
             silence_ns_sum=0,
+            quiet_ns_max=0,
+            quiet_ns_last=0,
             counters=(),
             state_bytes=0,
             valid=not reasons,

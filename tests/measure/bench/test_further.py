@@ -1,5 +1,7 @@
 """After a search: latency and loss by load, bursts back to back, a soak."""
 
+import csv
+import io
 import math
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,7 +11,7 @@ import pytest
 from fake_tester_in_place import put_in_place
 
 from report.pages import PageReader, html_of
-from report.records import outcome, setup
+from report.records import outcome, setup, trial
 from wirespeed.commands import measure
 from wirespeed.commands.quantities import Duration
 from wirespeed.measure.bench.further import (
@@ -18,6 +20,7 @@ from wirespeed.measure.bench.further import (
     back_to_back,
     ladder_loads,
     longest_burst,
+    reset,
 )
 from wirespeed.measure.bench.run_folder import TRIALS, read_records
 from wirespeed.measure.bench.trial_maker import NEVER_VALID
@@ -25,6 +28,7 @@ from wirespeed.measure.search.measurer import Purpose, Sample
 from wirespeed.model.error import InputError, MeasurementError
 from wirespeed.model.trial import Bursts, FrameMix, FrameShare, Outcome, Trial
 from wirespeed.report.build import build_page
+from wirespeed.report.csv_table import render_csv
 
 QUICK = ("--port", "net_fake0", "--frame-bytes", "64", "--trial-seconds", "0.05")
 ASKED = (*QUICK, "--confirm-seconds", "0.1", "--flows", "8", "--max-load", "2000000")
@@ -170,6 +174,8 @@ def test_what_was_measured_is_not_measured_again_and_the_rest_is(out: Path):
     [
         (("--soak", "800h"), "--soak"),
         (("--back-to-back", "1001"), "--back-to-back"),
+        (("--resets", "101"), "--resets"),
+        (("--resets", "1"), "--resets"),
     ],
     ids=str,
 )
@@ -197,3 +203,36 @@ def test_nothing_is_asked_for_unless_it_is():
         "latency and loss by load, soak of 28800 s"
     )
     assert not math.isnan(Further().soak_seconds)
+
+
+@pytest.mark.parametrize(("good", "asked"), [(3, 15.0), (1, 15.0)])
+def test_each_reset_has_a_trial_and_one_that_stays_void_ends_them(good: int, asked: float):
+    maker = Voiding(good)
+    reset(maker, 1e6, 3, asked)  # type: ignore[arg-type]
+    assert maker.good == (0 if good == 3 else -1)
+
+
+def resets() -> list[Trial]:
+    """At 1 Mpps: 2 s, 3 s, one that did not come back, one that is void."""
+    made = []
+    for number, (quiet, last) in enumerate([(2, 0), (3, 0), (1, 9), (2, 0)], 20):
+        one = trial(number, load_pps=1_000_000, seconds=15, missing=2_100_000)
+        told = {"quiet_ns": (quiet * 10**9, last * 10**9)}
+        made.append(one.model_copy(update={"purpose": "reset", **told}))
+    void = {"valid": False, "invalid_reasons": ("tester.stalled: 12 ms",)}
+    return [*made[:3], made[3].model_copy(update=void)]
+
+
+def test_page_and_csv_have_the_resets_that_count():
+    found = outcome()
+    confirmed = [trial(8, load_pps=14_271_000, missing=2_500),
+                 trial(9, load_pps=14_200_000, seconds=2, purpose="confirm")]  # fmt: skip
+    page = build_page([setup([found.dut]), *confirmed, found, *resets()])
+    rows = PageReader(html_of(page)).table("Reset time, s")
+    assert [r["Reset time, s"] for r in rows] == ["2.000", "3.000", "not back", "—"]
+    assert rows[0]["By loss, s"] == "2.100" and rows[3]["Lost"] == "void"
+    assert "Mean 2.500 s, 2.000 to 3.000 s, n 2" in html_of(page)
+    (row,) = csv.DictReader(io.StringIO(render_csv(page)))
+    assert [row[c] for c in ("resets", "reset_seconds_mean", "reset_seconds_max")] == [
+        "2 of 3", "2.500000", "3.000000",
+    ]  # fmt: skip

@@ -1,11 +1,13 @@
 """Void trials are made again and kept; a record is answered from before anything is measured."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import count
 
 import pytest
 from described_bed import TESTER_PPS, DescribedBed
 
+from wirespeed.measure.bench.testbed import BedTrial
+from wirespeed.measure.bench.tester_protocol import ProgressReply, TrialRequest
 from wirespeed.measure.bench.trial_maker import (
     DUT_CORE_TAKEN,
     MAX_REPEATS,
@@ -14,8 +16,9 @@ from wirespeed.measure.bench.trial_maker import (
     TrialMaker,
     TrialSettings,
 )
-from wirespeed.model.error import MeasurementError
+from wirespeed.model.error import InputError, MeasurementError
 from wirespeed.model.trial import FrameMix, Trial, record_adapter
+from wirespeed.report.result import reset_s
 
 SETTINGS = TrialSettings(search=1, mix=FrameMix.parse("64"), flows=8)
 
@@ -145,3 +148,75 @@ def test_one_confirming_trial_that_loses_fails_the_load_and_ends_it():
     sample = made.maker.measure(8e5, 1.0, "confirm")
     assert (sample.trial, sample.missing_frames) == (2, 300_000)
     assert len(made.written) == 2
+
+
+class ResetBed(DescribedBed):
+    """Tells of each half second; its DUT forwards nothing for 2.5 s from the reset on."""
+
+    quiet_ns = (2_500_000_000, 40_000)
+
+    def __init__(self, void: Sequence[str] = ()) -> None:
+        super().__init__(capacity_pps=5e5, void=lambda _: void)
+        self.resets: list[float] = []
+        self._now = 0.0
+
+    def reset(self) -> None:
+        self.resets.append(self._now)
+
+    def run(
+        self, request: TrialRequest, progress: Callable[[ProgressReply], None] | None = None
+    ) -> BedTrial:
+        assert progress is not None and request.windows == 0 and request.link_look_ms > 0
+        for half in range(1, round(request.seconds * 2) + 1):
+            self._now = half / 2
+            progress(
+                ProgressReply(
+                    v=1, id=1, event="progress", seconds=self._now, offered_frames=0,
+                    received_frames=0,
+                )
+            )  # fmt: skip
+        return super().run(request, progress)
+
+
+@pytest.mark.parametrize("windowed", [False, True])
+def test_a_dut_is_reset_once_in_a_trial_when_it_was_seen_to_forward(windowed: bool):
+    bed = ResetBed()
+    made = Made(bed, settings=SETTINGS.model_copy(update={"windowed": windowed}))
+    made.maker.measure(1e6, 6.0, "reset")
+    (trial,) = made.written
+    assert bed.resets == [1.0]
+    assert (trial.purpose, reset_s(trial), trial.missing_frames) == ("reset", 2.5, 3_000_000)
+
+
+def test_a_link_that_was_down_meanwhile_voids_no_reset_and_a_stall_does():
+    made = Made(ResetBed(void=["tester.too_slow: 10 % less"]))
+    made.maker.measure(1e6, 6.0, "reset")
+    assert [t.valid for t in made.written] == [True]
+    stalled = Made(ResetBed(void=["tester.too_slow: x", "tester.stalled: 12 ms"]))
+    with pytest.raises(MeasurementError):
+        stalled.maker.measure(1e6, 6.0, "reset")
+    assert stalled.written[0].invalid_reasons == ("tester.stalled: 12 ms",)
+    assert reset_s(stalled.written[0]) is None
+
+
+def test_a_trial_without_its_reset_is_void():
+    bed = ResetBed()
+    made = Made(bed)
+    with pytest.raises(MeasurementError):
+        made.maker.measure(1e6, 0.5, "reset")
+    assert bed.resets == []
+    assert made.written[0].invalid_reasons[0].startswith("trial.not_reset")
+
+
+@pytest.mark.parametrize("quiet", [(2_500_000_000, 3_000_000_000), (0, 4_000_000_000)], ids=str)
+def test_a_dut_that_did_not_come_back_has_no_reset_time(quiet: tuple[int, int]):
+    bed = ResetBed()
+    bed.quiet_ns = quiet
+    made = Made(bed)
+    made.maker.measure(1e6, 6.0, "reset")
+    assert reset_s(made.written[0]) is None
+
+
+def test_a_dut_that_cannot_be_started_again_is_not_reset():
+    with pytest.raises(InputError, match=r"dut\.no_reset"):
+        Made(DescribedBed()).maker.measure(1e6, 6.0, "reset")

@@ -2,6 +2,7 @@
 
 ladder         latency and loss at ten loads up to the throughput, and above it (26.2, 26.3)
 back-to-back   the longest burst at the highest load that loses nothing (RFC 9004)
+resets         how long nothing is forwarded when the DUT is ended and started again (26.6)
 soak           trial after trial at the throughput, for hours
 
 Its trials are in the record as those of a search are, and are answered from there at `--resume`.
@@ -26,6 +27,8 @@ LONGEST_BURST_S = 2.0
 """RFC 2544 section 26.4: at least two seconds."""
 SHORTEST_BURST_S = 0.001
 """The tester's shortest trial."""
+RESET_TRIAL_S = 15.0
+"""A trial with a reset is no shorter: a forwarder's start takes some seconds."""
 BURST_WIDTH = 0.02
 """A burst's search stops when (upper - lower) / upper is no more than this."""
 
@@ -36,6 +39,8 @@ class Further(Frozen):
     ladder: bool = False
     back_to_back: Annotated[int, Field(ge=0, le=1000)] = 0
     """Searches for the longest burst; RFC 9004 recommends 50."""
+    resets: Annotated[int, Field(ge=0, le=100)] = 0
+    """Trials in each of which the DUT is ended and started again."""
     soak_seconds: Annotated[float, Field(ge=0, le=31 * 86400, allow_inf_nan=False)] = 0.0
 
     @property
@@ -43,6 +48,7 @@ class Further(Frozen):
         """Name it for the record; nothing where nothing is asked for."""
         words = ["latency and loss by load"] if self.ladder else []
         words += [f"{self.back_to_back} bursts"] if self.back_to_back else []
+        words += [f"{self.resets} resets"] if self.resets else []
         words += [f"soak of {self.soak_seconds:.15g} s"] if self.soak_seconds else []
         return ", ".join(words)
 
@@ -67,6 +73,8 @@ def measure_further(
         climb(maker("ladder"), ladder_loads(proven, highest), seconds)
     if further.back_to_back:
         bursts = back_to_back(maker("burst"), outcome, highest or proven, further.back_to_back)
+    if further.resets:
+        reset(maker("reset"), proven, further.resets, max(seconds, RESET_TRIAL_S))
     if further.soak_seconds:
         soak(maker("soak"), proven, further.soak_seconds, seconds)
     return bursts
@@ -86,6 +94,19 @@ def climb(maker: TrialMaker, loads: tuple[float, ...], seconds: float) -> None:
     for load in loads:
         try:
             _one(maker, load, seconds, "ladder")
+        except BeyondTesterError:
+            return
+
+
+def reset(maker: TrialMaker, load_pps: float, resets: int, seconds: float) -> None:
+    """Reset the DUT once in each trial; one that stays void ends them.
+
+    Raises InputError `dut.no_reset`, MeasurementError as a trial does.
+    """
+    for _ in range(resets):
+        try:
+            if _one(maker, load_pps, seconds, "reset") is None:
+                return
         except BeyondTesterError:
             return
 

@@ -1,7 +1,7 @@
 """Tester and DUT, joined and ready: what a series of trials is made on."""
 
 from collections.abc import Callable
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from wirespeed.measure.bench.dut import DutDescription
 from wirespeed.measure.bench.tester_protocol import ProgressReply, ResultReply, TrialRequest
@@ -52,4 +52,13 @@ class Testbed(Protocol):
 
     def close(self) -> None:
         """Leave nothing running."""
+        ...
+
+
+@runtime_checkable
+class Resettable(Protocol):
+    """A testbed that can end its DUT and start it again while the tester sends."""
+
+    def reset(self) -> None:
+        """Return when it forwards again. Raises MeasurementError `dut.*`, InputError."""
         ...

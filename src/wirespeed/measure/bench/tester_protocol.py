@@ -84,6 +84,9 @@ class TrialRequest(Frozen):
     settle_ms: float = 200.0
     windows: int = 0
     """Parts of which each is sent, drained and accounted for before the next; 0: in one go."""
+    link_look_ms: int = 0
+    """How often the ports' links are read while it sends: a virtual one then takes a DUT that comes
+    again. 0: never."""
     cpus: tuple[int, ...] = ()
     watch: tuple[tuple[int, int], ...] = ()
     """Process and thread of the DUT, where it polls on this machine."""
@@ -200,6 +203,10 @@ class ResultReply(Envelope):
     tester: TesterHealth
     silence_ns_max: int
     silence_ns_sum: int
+    quiet_ns_max: int
+    """Longest time between two frames that came."""
+    quiet_ns_last: int
+    """From the last frame that came to the end of sending."""
     watched_away_ns: tuple[int | None, ...] = ()
     """Of each that was watched, while frames were sent: time in which it would have run and did
     not; None: unknown."""

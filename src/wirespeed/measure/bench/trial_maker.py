@@ -10,7 +10,7 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from wirespeed.host.clock import utc_now
-from wirespeed.measure.bench.testbed import BedTrial, Testbed
+from wirespeed.measure.bench.testbed import BedTrial, Resettable, Testbed
 from wirespeed.measure.bench.tester_protocol import ProgressReply, StreamRequest, TrialRequest
 from wirespeed.measure.bench.windowed import (
     LONGEST_S,
@@ -26,7 +26,7 @@ from wirespeed.measure.bench.windowed import (
 from wirespeed.measure.search.limit import dut_core_taken
 from wirespeed.measure.search.measurer import Purpose, Sample
 from wirespeed.measure.search.sample import counted_pps, sample_of
-from wirespeed.model.error import MeasurementError
+from wirespeed.model.error import InputError, MeasurementError
 from wirespeed.model.frozen import Frozen
 from wirespeed.model.trial import FrameMix, Trial
 
@@ -36,8 +36,13 @@ MAX_REPEATS_FOR_DUT = 4
 takes it in every trial is part of what was measured, and then the loss counts."""
 NEVER_VALID = "trial.never_valid"
 TOO_SLOW = "tester.too_slow"
+RESET_AFTER_S = 1.0
+"""Into a trial, at the earliest: until then its DUT is seen to forward."""
+LINK_LOOK_MS = 10
+"""In such a trial; a virtual wire is down for so much longer than the DUT at most."""
 TOO_SLOW_TWICE = 2
 """Void trials in a row of one load, for this reason alone, after which it is beyond the tester."""
+NOT_RESET = "trial.not_reset"
 DUT_CORE_TAKEN = "machine.dut_core_taken"
 
 
@@ -184,6 +189,9 @@ class TrialMaker:
         self, load_pps: float | None, seconds: float, purpose: Purpose, *, forgive: bool
     ) -> Trial:
         bed, number, started_at = self._bed(), self._next_number(), utc_now()
+        if purpose == "reset":
+            made = self._reset(bed, number, load_pps, seconds)
+            return self._trial(_fields(made), number, started_at, load_pps, seconds, purpose)
         if self._settings.windowed:
             fields = trial_fields(self._runs(bed, number, load_pps, seconds))
             return self._trial(fields, number, started_at, load_pps, seconds, purpose)
@@ -196,6 +204,42 @@ class TrialMaker:
             return trial
         reasons = (*trial.invalid_reasons, *(f"{DUT_CORE_TAKEN}: {e}" for e in taken))
         return trial.model_copy(update={"valid": False, "invalid_reasons": reasons})
+
+    def _reset(self, bed: Testbed, number: int, load_pps: float | None, seconds: float) -> BedTrial:
+        """Make a continuous trial in which the DUT is reset once. Raises InputError `dut.no_reset`.
+
+        A port without a link takes no frames. That less was offered then does not void it: the time
+        is that between two frames which came back.
+        """
+        if not isinstance(bed, Resettable):
+            raise InputError(
+                "dut.no_reset",
+                where=bed.dut.name,
+                found="this one is not ended and started by wirespeed",
+                next="leave --resets out",
+            )
+        was_reset = False
+
+        def told(progress: ProgressReply) -> None:
+            nonlocal was_reset
+            if not was_reset and progress.seconds >= RESET_AFTER_S:
+                was_reset = True
+                bed.reset()
+            if self._progress is not None:
+                self._progress(progress)
+
+        request = self._request(bed, number, load_pps, seconds)
+        made = bed.run(request.model_copy(update={"link_look_ms": LINK_LOOK_MS}), told)
+        reasons = [r for r in made.result.invalid_reasons if not r.startswith(TOO_SLOW)]
+        if not was_reset:
+            reasons.append(f"{NOT_RESET}: the trial was over before")
+        return made.model_copy(
+            update={
+                "result": made.result.model_copy(
+                    update={"valid": not reasons, "invalid_reasons": tuple(reasons)}
+                )
+            }
+        )
 
     def _runs(
         self, bed: Testbed, number: int, load_pps: float | None, seconds: float
@@ -281,6 +325,7 @@ def _fields(made: BedTrial) -> dict[str, Any]:
         "tester": result.tester,
         "silence_ns_max": result.silence_ns_max,
         "silence_ns_sum": result.silence_ns_sum,
+        "quiet_ns": (result.quiet_ns_max, result.quiet_ns_last),
         "tester_ports": result.counters,
         "dut_reading": made.dut,
         "valid": result.valid,

@@ -4,7 +4,7 @@ from typing import Literal, Protocol
 
 from wirespeed.model.frozen import Frozen
 
-Purpose = Literal["probe", "search", "confirm", "capacity", "ladder", "burst", "soak"]
+Purpose = Literal["probe", "search", "confirm", "capacity", "ladder", "burst", "soak", "reset"]
 
 
 class Sample(Frozen):

@@ -7,6 +7,7 @@ from wirespeed.model.trial import Bursts, Latency, Trial
 from wirespeed.report import format as fmt
 from wirespeed.report.grid import Cell, Grid, columns, text
 from wirespeed.report.page import DutSection, Result
+from wirespeed.report.result import reset_s
 from wirespeed.report.tables.rows import named
 
 LADDER = (
@@ -24,6 +25,8 @@ def further_grids(dut: DutSection) -> Iterator[Grid]:
     for name, result in named(dut):
         if rungs := _of(result, "ladder"):
             yield _ladder(name, result, rungs)
+        if resets := _of(result, "reset"):
+            yield _resets(name, resets)
         if soaked := _of(result, "soak"):
             yield _soak(name, soaked)
     if rows := [_burst(name, r.bursts) for name, r in named(dut) if r.bursts is not None]:
@@ -39,6 +42,35 @@ def further_grids(dut: DutSection) -> Iterator[Grid]:
             ),
             rows=tuple(rows),
         )  # fmt: skip
+
+
+def _resets(name: str, trials: list[Trial]) -> Grid:
+    rows = []
+    for t in trials:
+        if t.valid:
+            back = "not back" if reset_s(t) is None else f"{reset_s(t):.3f}"
+            lost = f"{t.missing_frames / t.offered_load_pps:.3f}"
+            rows.append(text(t.started_at, fmt.mpps(t.offered_load_pps), back, lost, *_loss(t)))
+        else:
+            rows.append(text(t.started_at, fmt.mpps(t.offered_load_pps), "—", "—", *_loss(t)))
+    times = [s for t in trials if (s := reset_s(t)) is not None]
+    over = (
+        f"Mean {mean(times):.3f} s, {min(times):.3f} to {max(times):.3f} s, n {len(times)}. "
+        if times
+        else ""
+    )
+    return Grid(
+        title=f"{name}: reset",
+        caption=f"{over}In each trial the forwarder was ended and started again while frames were "
+        "sent at the throughput: a reset of the program (RFC 6201), not of the host or its power. "
+        "Reset time is that between the last frame before and the first one after (RFC 2544 "
+        "section 26.6); by loss, the missing frames over the load.",
+        columns=columns(
+            "Began", "Load, Mpps", "Reset time, s", "By loss, s", "Lost", "Loss ratio",
+            words=("Began",),
+        ),
+        rows=tuple(rows),
+    )  # fmt: skip
 
 
 def _of(result: Result, purpose: str) -> list[Trial]:
