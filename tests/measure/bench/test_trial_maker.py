@@ -220,3 +220,14 @@ def test_a_dut_that_did_not_come_back_has_no_reset_time(quiet: tuple[int, int]):
 def test_a_dut_that_cannot_be_started_again_is_not_reset():
     with pytest.raises(InputError, match=r"dut\.no_reset"):
         Made(DescribedBed()).maker.measure(1e6, 6.0, "reset")
+
+
+def test_a_reset_that_is_in_the_record_is_not_made_again():
+    first = Made(ResetBed())
+    first.maker.measure(1e6, 6.0, "reset")
+    kept = record_adapter.validate_json(first.written[0].model_dump_json())
+    assert isinstance(kept, Trial)
+    bed = ResetBed()
+    again = Made(bed, recorded=[kept])
+    again.maker.measure(1e6, 6.0, "reset")
+    assert (bed.resets, again.written, reset_s(kept)) == ([], [], 2.5)
