@@ -127,7 +127,8 @@ def test_what_the_far_end_holds_back_is_not_explained_by_this_host():
     facts = HostFacts("server", parse_capture(capture_of(host), "server"))
     (found,) = faults(diagnose(facts, Question(measured_bps=53.6e9)))
     assert found.so == (
-        "54 % of what the path carries was measured, and nothing that was found here explains it"
+        "the measured figure is 54 % of what the path carries, and nothing that was found here "
+        "explains it"
     )
     assert any(remedy.by_hand is ByHand.FAR_END for remedy in found.remedies)
     assert not faults(diagnose(facts, Question(measured_bps=94e9)))

@@ -139,7 +139,7 @@ def finding(measured_bps: float, run: MeasuredBy | None = None) -> Finding:
 def test_what_the_tool_limits_stands_where_the_path_is_not_the_bound():
     run = parse_measured(iperf3(22.7e9), "f")
     found = finding(run.measured_bps, run)
-    assert "the tool itself may be the bound: all 8 streams share one thread" in found.so
+    assert "the tool itself may be the limit: all 8 streams share one thread" in found.so
     assert found.evidence[0].found == (
         "22.7 Gb/s of goodput were measured by iperf 3.12, TCP, 30 s, 8 streams"
     )

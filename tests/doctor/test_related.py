@@ -42,7 +42,7 @@ def test_another_finding_may_be_the_reason(other: Finding, said: str):
 def test_on_a_clean_host_the_share_is_said_with_where_to_look_and_its_price():
     host = HostFacts("alpha", parse_capture(CASE.read_text(), "alpha"))
     (found,) = diagnose(host, Question(measured_bps=2.35e9)).findings
-    assert found.so == f"9 % of what the path carries was measured{UNEXPLAINED}"
+    assert found.so == f"the measured figure is 9 % of what the path carries{UNEXPLAINED}"
     words = " ".join(remedy.text for remedy in found.remedies)
     for part in ("iperf3 before 3.16", "far end", "cold start"):
         assert part in words

@@ -64,7 +64,7 @@ def test_a_mode_that_is_not_advertised_is_advertised_again():
 def test_a_slower_peer_is_nothing_to_mend_here():
     found = finding(SLOWER, "present_25g_port_at_a_10g_switch_is_a_ceiling")
     assert commands(found) == []
-    assert "its peer can do no more" in found.so
+    assert "its peer supports no more" in found.so
 
 
 def test_receive_rings_are_raised_to_what_the_card_has():
@@ -96,9 +96,9 @@ def test_fec_is_turned_on_as_the_port_supports_it():
         ("link.module_unqualified", "present_unreadable", "cannot read the module"),
         ("link.module_unqualified", "present_too_little_power", "more power than"),
         ("link.autonegotiation_disagrees", "present_half_duplex", "half duplex"),
-        ("link.autonegotiation_disagrees", "present_forced_here", "agree by luck"),
+        ("link.autonegotiation_disagrees", "present_forced_here", "match only by chance"),
         ("errors.pcie_back_pressure", "present_overflow_grows", "frames are dropped"),
-        ("errors.pcie_back_pressure", "present_stalled_30_percent", "keeps the card waiting"),
+        ("errors.pcie_back_pressure", "present_stalled_30_percent", "waits for PCI Express"),
         ("errors.physical", "present_crc_errors_before", "were, before this capture, dropped"),
     ],
 )

@@ -6,7 +6,7 @@ Sources of the cases stand in their expected.json.
 import pytest
 from test_host_remedies import findings
 
-UNFIT = "the driver and the firmware do not fit"
+UNFIT = "the driver and the firmware do not match"
 
 
 @pytest.mark.parametrize(
@@ -47,4 +47,4 @@ def test_no_vfs_are_advised_where_there_is_no_room_for_them():
 def test_an_error_number_of_another_driver_is_not_answered_with_mlx5s_advice():
     (finding,) = findings("driver.refused/present_an_error_of_another_driver")
     (remedy,) = finding.remedies
-    assert remedy.text.startswith("look at what the kernel said")
+    assert remedy.text.startswith("read the kernel's log")

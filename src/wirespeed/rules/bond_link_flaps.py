@@ -36,17 +36,20 @@ def _finding(
     return exam.finding(
         Severity.RISK if count >= MANY and is_alone else Severity.NOTE,
         (Evidence(found=f"{member.netdev}: its link failed {count} times", source=source),),
-        so="the link is lost now and then, and the bond hides it: what was on its way is lost, and "
-        "its flows move to another member"
+        so="the link fails at times and the bond hides it: frames in flight are lost, and the "
+        "flows move to another member"
         if is_alone
-        else f"as often as those of the other members, {members} in all: what they share went down",
+        else (
+            f"as often as those of the other members, {members} in all: the switch or the power "
+            "that they share failed"
+        ),
         where=member.netdev,
         remedies=(
             Remedy(
-                text="look at the cable, the module and the switch's port, and at when it was in "
-                "the kernel's log"
+                text="check the cable, the module and the switch port; the kernel's log has the "
+                "times of the failures"
                 if is_alone
-                else "look at the switch, its power, and updates of it at those times",
+                else "check the switch, its power, and whether it was updated at those times",
                 commands=(
                     Command(argv=("ethtool", "-m", member.netdev)),
                     Command(argv=("dmesg", "-T")),
@@ -56,16 +59,17 @@ def _finding(
                 by_hand=ByHand.FIND_FIRST,
             ),
         ),
-        unpriced="it costs what is on its way whenever the link fails",
+        unpriced="each failure costs the frames in flight",
     )
 
 
 RULE = HostRule(
     slug="bond.link_flaps",
     title="Link of a bond member failed repeatedly",
-    why="The bonding driver counts how often a member lost its link since it joined. Traffic goes "
-    "on by the other members: all that shows is a loss of a moment. A count of one "
-    "member alone is its cable, module or port; of all members alike, the switch.",
+    why="The bonding driver counts how often a member lost its link since it joined. Traffic "
+    "continues over the other members, so only a short loss is visible. If one member alone "
+    "counts failures, the cause is its cable, module or port; if all count alike, it is the "
+    "switch.",
     source="https://docs.kernel.org/networking/bonding.html (Querying bonding configuration: Link "
     "Failure Count)",
     check=_check,

@@ -43,14 +43,15 @@ def _check(exam: HostExam) -> Iterator[Finding]:
                     by_hand=ByHand.FIND_FIRST,
                 ),
             ),
-            unpriced="the other members' links are what is left: see their ledgers",
+            unpriced="the other members carry all traffic: see their ledgers",
         )
 
 
 RULE = HostRule(
     slug="bond.member_down",
     title="Bond with a member down",
-    why="A bond hides that a link is gone: traffic flows, with fewer links or without a spare.",
+    why="A bond hides the loss of a link: traffic still flows, but over fewer links or without a "
+    "spare.",
     source="https://docs.kernel.org/networking/bonding.html (Querying bonding configuration)",
     check=_check,
 )

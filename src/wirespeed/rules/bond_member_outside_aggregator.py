@@ -41,15 +41,15 @@ def _check(exam: HostExam) -> Iterator[Finding]:
                     by_hand=ByHand.FAR_END,
                 ),
             ),
-            unpriced="the ledger is of one port; the bond has fewer of them than it could",
+            unpriced="the ledger covers one port; the bond uses fewer ports than it has",
         )
 
 
 RULE = HostRule(
     slug="bond.member_outside_aggregator",
     title="LACP bond member outside the active aggregator",
-    why="LACP joins only links that end in one group of one partner. A link outside of it is up, "
-    "and idle.",
+    why="LACP aggregates only links that end in the same group of the same partner. A link "
+    "outside that aggregate stays up but carries no traffic.",
     source="https://docs.kernel.org/networking/bonding.html (802.3ad; ad_select)",
     check=_check,
 )

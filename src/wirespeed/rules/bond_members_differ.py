@@ -30,26 +30,30 @@ def _check(exam: HostExam) -> Iterator[Finding]:
                 Evidence.of(o, f"{name}: {o.value // 10**6} Mb/s")
                 for name, o in sorted(links.items())
             ),
-            so="only members of one speed are used together: the others carry nothing"
+            so="the bond uses only members of the same speed together: the others carry nothing"
             if is_lacp
-            else "what the bond carries depends on which member a flow, or a failover, falls to",
+            else (
+                "the throughput of a flow depends on the member that the bond assigns it to, or "
+                "fails over to"
+            ),
             where=netdev,
             remedies=(
                 Remedy(
-                    text="give the members links of one speed, or take the slow one out",
+                    text="give all members the same link speed, or remove the slow one from the "
+                    "bond",
                     by_hand=ByHand.HARDWARE,
                 ),
             ),
-            unpriced="which member carries a flow is decided by the bond: measure on each",
+            unpriced="the bond decides which member carries a flow: measure on each",
         )
 
 
 RULE = HostRule(
     slug="bond.members_differ",
     title="Bond members run at different speeds",
-    why="With LACP, links of different speed cannot be one aggregate, so some of them idle. In "
-    "other modes flows are shared out as if the links were equal, or a failover ends on the slow "
-    "one.",
+    why="With LACP, links of different speeds cannot form one aggregate, so some of them are "
+    "idle. Other modes distribute flows as if all links were equal, or may fail over to the "
+    "slow one.",
     source="https://docs.kernel.org/networking/bonding.html (802.3ad: aggregation groups that "
     "share the same speed and duplex settings)",
     check=_check,

@@ -22,11 +22,12 @@ def _check(exam: HostExam) -> Iterator[Finding]:
         yield exam.finding(
             Severity.RISK,
             (Evidence.of(bond.miimon_ms, "miimon 0, arp_interval 0"),),
-            so="when a member loses its link the bond keeps sending by it, into nothing",
+            so="when a member loses its link, the bond keeps sending on it and those frames are "
+            "lost",
             where=netdev,
             remedies=(
                 Remedy(
-                    text="look at the members' links every 100 ms",
+                    text="check the members' links every 100 ms",
                     commands=(
                         Command(
                             argv=(
@@ -57,9 +58,9 @@ def _check(exam: HostExam) -> Iterator[Finding]:
 RULE = HostRule(
     slug="bond.no_link_monitoring",
     title="Bond without link monitoring",
-    why="The bonding driver learns that a member is down only from its monitor: miimon (the link) "
-    "or ARP probes. With both off it learns nothing. Bonds made by older kernels have both off "
-    "unless one is set.",
+    why="The bonding driver learns that a member is down only from its monitor: miimon (the "
+    "link) or ARP probes. With both off it does not notice. Older kernels create bonds with "
+    "both off unless one is set.",
     source="https://docs.kernel.org/networking/bonding.html (it is critical that miimon or "
     "arp_interval is specified)",
     check=_check,

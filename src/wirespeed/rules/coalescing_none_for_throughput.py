@@ -20,7 +20,7 @@ FEW_FRAMES = 2
 def _check(exam: PortExam) -> Iterator[Finding]:
     netdev = exam.kernel_netdev
     if exam.port.kind in (PortKind.VIRTIO, PortKind.HYPERV):
-        raise DoesNotApplyError("the host holds the interrupts of a virtual port back itself")
+        raise DoesNotApplyError("the host delays the interrupts of a virtual port itself")
     coalescing = exam.host[Coalescing].of(netdev)
     if isinstance(coalescing.rx_usecs, Absent):
         raise DoesNotApplyError("the driver has no receive coalescing that can be set")
@@ -30,7 +30,7 @@ def _check(exam: PortExam) -> Iterator[Finding]:
     if known(coalescing.rx_usecs, "receive coalescing") != 0:
         return
     frames = coalescing.rx_frames
-    if not isinstance(frames, Absent) and known(frames, "frames for one interrupt") > 1:
+    if not isinstance(frames, Absent) and known(frames, "frames per interrupt") > 1:
         return
     evidence = [
         Evidence(found="rx-usecs 0, adaptive-rx off", source=coalescing.rx_usecs.source),
@@ -40,7 +40,7 @@ def _check(exam: PortExam) -> Iterator[Finding]:
     if measured is not None:
         evidence.append(
             Evidence(
-                found=f"{measured:.1f} frames for an interrupt during the capture",
+                found=f"{measured:.1f} frames per interrupt during the capture",
                 source="cat /proc/interrupts",
             )
         )
@@ -51,9 +51,12 @@ def _check(exam: PortExam) -> Iterator[Finding]:
     yield exam.finding(
         Severity.RISK if is_costly else Severity.NOTE,
         tuple(evidence),
-        so="the core takes an interrupt for almost every frame"
+        so="almost every frame interrupts the core"
         if is_costly
-        else "the card interrupts as soon as a frame is there, unless the driver is polling",
+        else (
+            "the card interrupts for every frame as soon as it arrives, unless the driver is "
+            "polling"
+        ),
         remedies=(
             Remedy(
                 text="let the card wait for a few frames",
@@ -62,7 +65,7 @@ def _check(exam: PortExam) -> Iterator[Finding]:
                 steps=(StepCall.of("coalescing", netdev=netdev, **parameters),),
             ),
         ),
-        unpriced="what an interrupt costs here is not known: measure before and after",
+        unpriced="the cost of an interrupt on this host is not known: measure before and after",
     )
 
 
@@ -80,9 +83,10 @@ def _frames_for_each(exam: PortExam, netdev: str) -> float | None:
 RULE = PortRule(
     slug="coalescing.none_for_throughput",
     title="Interrupt coalescing off",
-    why="Every interrupt costs a core time beside the work for the frame. Without "
-    "coalescing, a load that the driver does not yet answer by polling brings one for each frame. "
-    "Some cards hold interrupts back by themselves and say 0 here: without a count it is a note.",
+    why="Every interrupt costs CPU time on top of the work for the frame. Without coalescing "
+    "there is one interrupt per frame until the load is high enough for the driver to poll. "
+    "Some cards delay interrupts themselves and report 0 here, so without a measured count "
+    "this finding is only a note.",
     source="ethtool(8), --coalesce: https://man7.org/linux/man-pages/man8/ethtool.8.html; "
     "https://docs.kernel.org/networking/napi.html",
     purposes=frozenset({Purpose.TCP, Purpose.STORAGE, Purpose.GUESTS}),

@@ -44,26 +44,28 @@ def _check(exam: PortExam) -> Iterator[Finding]:
                 source=f"ethtool -c {netdev}",
             ),
         ),
-        so="under load the driver makes frames wait longer, by its own choice"
+        so="under load the driver itself lengthens the wait"
         if is_adaptive
-        else f"a frame that comes alone waits up to {waits_usecs} µs before the host hears of it",
+        else f"a single frame waits up to {waits_usecs} µs before the card interrupts the host",
         remedies=(
             Remedy(
-                text="tell the host of each frame at once; it costs an interrupt for each",
+                text="interrupt the host for each frame at once; this costs one interrupt per "
+                "frame",
                 commands=tuple(ethtool_command("-C", netdev, *words) for words in settings),
                 danger=Danger.DROPS_LINK,
                 steps=(StepCall.of("coalescing", netdev=netdev, **parameters),),
             ),
         ),
-        unpriced="it costs time, not frames",
+        unpriced="it adds latency and loses no frames",
     )
 
 
 RULE = PortRule(
     slug="coalescing.slow_for_latency",
     title="Interrupt coalescing adds latency",
-    why="The card waits rx-usecs after a frame for more before it interrupts the host; adaptive "
-    "mode lengthens that as the load grows. That saves interrupts and delays every answer.",
+    why="After a frame arrives, the card waits rx-usecs for more before it interrupts the host; "
+    "adaptive mode lengthens this wait as the load grows. That saves interrupts but delays "
+    "every reply.",
     source="ethtool(8), --coalesce: https://man7.org/linux/man-pages/man8/ethtool.8.html",
     purposes=frozenset({Purpose.LATENCY}),
     check=_check,

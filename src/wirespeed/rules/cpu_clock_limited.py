@@ -35,12 +35,14 @@ def _check(exam: HostExam) -> Iterator[Finding]:
                 "policies",
                 source=worst.limit_hz.source,
             ),
-            Evidence(found=f"{most / 1e9:.2f} GHz can be asked for", source=worst.max_hz.source),
+            Evidence(found=f"the hardware allows {most / 1e9:.2f} GHz", source=worst.max_hz.source),
         ),
-        so=f"a core does {100 * limit // most} % of what it could, wherever a core is the limit",
+        so=f"a core runs at {100 * limit // most} % of its highest clock: it forwards less by as "
+        "much wherever a core is the limit",
         remedies=(
             Remedy(
-                text="lift the limit, unless it was set for heat or power (also by a BIOS)",
+                text="raise the limit, unless it was set (possibly by the BIOS) to limit heat or "
+                "power",
                 commands=(Command(argv=("cpupower", "frequency-set", "-u", f"{most // 1000}")),),
                 steps=_lifts({p: most for p, (limit, most) in limits.items() if limit < most}),
             ),
@@ -60,7 +62,7 @@ def _lifts(most_hz: dict[int, int]) -> tuple[StepCall, ...]:
                 if of_policy == hz
             ],
             value=str(hz // 1000),
-            reason="The clock may rise to what the hardware can do.",
+            reason="The clock may rise to the hardware's maximum.",
         )
         for hz in dict.fromkeys(most_hz.values())
     )
@@ -76,8 +78,8 @@ def _most_hz(power: CpuPower, max_hz: int) -> int:
 RULE = HostRule(
     slug="cpu.clock_limited",
     title="CPU clock limited below its maximum",
-    why="scaling_max_freq is a limit that a person, a power profile or the firmware set. Every "
-    "figure for a core, cycles for each frame above all, scales with the clock.",
+    why="scaling_max_freq is a limit set by an administrator, a power profile or the firmware. "
+    "What a core can forward is proportional to its clock.",
     source="https://docs.kernel.org/admin-guide/pm/cpufreq.html (Policy Interface in sysfs)",
     check=_check,
 )

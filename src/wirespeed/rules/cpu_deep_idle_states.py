@@ -40,8 +40,10 @@ def _check(exam: HostExam) -> Iterator[Finding]:
         ),
         so=f"a frame that wakes a sleeping CPU waits up to {worst} us longer"
         if is_latency
-        else "a thread that polls does not sleep; what waits for an interrupt beside it, a control "
-        f"thread or the kernel's own, wakes up to {worst} us later",
+        else (
+            "a polling thread does not sleep; threads that wait for interrupts, such as control "
+            f"or kernel threads, wake up to {worst} us later"
+        ),
         remedies=(
             Remedy(
                 text="disable the deep states until the next boot (they save power)",
@@ -50,7 +52,7 @@ def _check(exam: HostExam) -> Iterator[Finding]:
             ),
             boot_remedy(
                 exam.host[Kernel],
-                "disable them for good",
+                "disable them permanently",
                 "cstates",
                 "intel_idle.max_cstate=0 processor.max_cstate=1"
                 if power.idle_driver == Known("intel_idle", power.idle_driver.source)
@@ -77,9 +79,10 @@ def _name(state: IdleState) -> str:
 RULE = HostRule(
     slug="cpu.deep_idle_states",
     title="Deep C-states enabled",
-    why="A CPU without work goes to sleep, the deeper the longer it expects to. Waking from a deep "
-    "state takes tens to hundreds of microseconds, and the frame whose interrupt woke it waits "
-    "that long. Polling threads never sleep and do not mind.",
+    why="An idle CPU goes to sleep, and the longer it expects to be idle, the deeper the state. "
+    "Waking from a deep state takes tens to hundreds of microseconds, and the frame whose "
+    "interrupt woke the CPU waits that long. Polling threads never sleep and are not "
+    "affected.",
     source="https://docs.kernel.org/admin-guide/pm/cpuidle.html (Representation of Idle States); "
     "Mellanox NIC's Performance Report with DPDK 19.08, boot settings",
     purposes=frozenset({Purpose.DPDK, Purpose.LATENCY}),

@@ -52,14 +52,17 @@ def _check(exam: HostExam) -> Iterator[Finding]:
             evidence.append(
                 Evidence.of(power.energy_preference, f"{power.energy_preference.value} preferred")
             )
-        so = "the clock follows the load: it is low when a burst begins, and full once load lasts"
+        so = (
+            "the clock follows the load: it is low when a burst begins and reaches its maximum "
+            "only under lasting load"
+        )
     yield exam.finding(
         severity,
         tuple(evidence),
         so=so,
         remedies=(
             Remedy(
-                text="hold the highest clock",
+                text="keep the clock at its maximum",
                 commands=(Command(argv=("cpupower", "frequency-set", "-g", "performance")),),
                 steps=(
                     StepCall.of(
@@ -75,9 +78,10 @@ def _check(exam: HostExam) -> Iterator[Finding]:
 RULE = HostRule(
     slug="cpu.governor_not_performance",
     title="CPU frequency governor is not performance",
-    why="What one core can forward is its clock over the cycles for each frame. `powersave` of a "
-    "generic driver holds the lowest clock; governors that follow the load (schedutil, ondemand, "
-    "intel_pstate's powersave) raise it within milliseconds, in which a burst already waits.",
+    why="A core forwards its clock divided by the cycles per frame. The `powersave` governor of "
+    "a generic driver keeps the lowest clock; governors that follow the load (schedutil, "
+    "ondemand, intel_pstate's powersave) raise it within milliseconds, and a burst waits "
+    "meanwhile.",
     source="https://docs.kernel.org/admin-guide/pm/cpufreq.html (Generic Scaling Governors); "
     "https://docs.kernel.org/admin-guide/pm/intel_pstate.html",
     check=_check,

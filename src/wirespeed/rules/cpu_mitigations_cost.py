@@ -9,9 +9,9 @@ from wirespeed.model.question import Purpose
 from wirespeed.model.rule import DoesNotApplyError, HostExam, HostRule
 
 COSTLY = {
-    "Mitigation: PTI": "the page tables are changed",
-    "Clear CPU buffers": "the CPU's buffers are cleared",
-    "untrained return thunk": "the return predictor is made to forget",
+    "Mitigation: PTI": "the kernel switches page tables",
+    "Clear CPU buffers": "the kernel clears CPU buffers",
+    "untrained return thunk": "the kernel untrains the return predictor",
 }
 """What stands in the kernel's words, and what it does on the way into or out of the kernel."""
 
@@ -36,24 +36,25 @@ def _check(exam: HostExam) -> Iterator[Finding]:
             Evidence(found=f"{name}: {found[name]}", source=f"cat {SYSFS}/{name}")
             for name in costly
         ),
-        so=f"between programs and the kernel {what}: each system call and interrupt costs more",
+        so=f"on each system call and interrupt {what}, which makes them slower",
         remedies=(
             Remedy(
-                text="fewer and larger system calls and interrupts (GRO, TSO, coalescing, "
-                "io_uring), or a newer CPU; `mitigations=off` gives the protection up",
+                text="use fewer and larger system calls and interrupts (GRO, TSO, coalescing, "
+                "io_uring), or a newer CPU; `mitigations=off` removes the protection",
                 by_hand=ByHand.WORKLOAD,
             ),
         ),
-        unpriced="it costs by the system call and interrupt, not by the frame",
+        unpriced="the cost is per system call and interrupt, not per frame",
     )
 
 
 RULE = HostRule(
     slug="cpu.mitigations_cost",
     title="CPU mitigations slow down system calls",
-    why="Page table isolation and the clearing of buffers come with each way into and out of the "
-    "kernel. Traffic in small messages pays that for each; programs that poll in user space, as "
-    "DPDK's do, hardly ever. They protect: this is for knowing, not for turning off.",
+    why="Page table isolation and the clearing of buffers run on every entry to and exit from "
+    "the kernel. Traffic in small messages pays this for every message; programs that poll "
+    "in user space, such as DPDK's, hardly ever do. Mitigations protect the host: this "
+    "finding is for information and does not advise turning them off.",
     source="https://docs.kernel.org/admin-guide/hw-vuln/index.html; "
     "https://docs.kernel.org/arch/x86/pti.html",
     purposes=frozenset({Purpose.TCP, Purpose.STORAGE, Purpose.LATENCY}),

@@ -32,7 +32,8 @@ def _check(exam: HostExam) -> Iterator[Finding]:
             yield _finding(
                 exam,
                 port.name,
-                f"{cpu_list_text(isolated)} are isolated, none of node {node}, where the card is",
+                f"CPUs {cpu_list_text(isolated)} are isolated, none of them on node {node}, where "
+                "the card is",
                 near,
                 (port,),
             )
@@ -63,13 +64,14 @@ def _finding(
     return exam.finding(
         Severity.RISK,
         (Evidence(found=found, source=exam.host[Cpus].isolated.source),),
-        so="the scheduler may put any other thread on a core that polls: while that runs, "
-        "no frame is taken from its rings",
+        so="the scheduler may run any other thread on a polling core: while that thread runs, "
+        "the core takes no frames from its rings",
         where=where,
         remedies=(
             boot_remedy(
                 exam.host[Kernel],
-                "keep the cores that poll, or fewer of these, free of everything else",
+                "keep other threads off the polling cores; fewer than these are enough if fewer "
+                "poll",
                 "isolation",
                 f"isolcpus={flags}{chosen} nohz_full={chosen}",
             ),
@@ -116,13 +118,14 @@ def _knows_managed_irq(kernel: Kernel) -> bool:
 RULE = HostRule(
     slug="cpu.not_isolated",
     title="No isolated CPU for polling threads",
-    why="A thread that polls a port at full load has a few tens of microseconds before its rings "
-    "are full. If the scheduler gives its core to another thread for one time slice, frames are "
-    "lost, however fast the core is. Isolated cores get no other thread by themselves.",
+    why="At full load, the rings of a polled port are full within a few tens of microseconds. If "
+    "the scheduler gives the polling core to another thread for one time slice, frames are "
+    "lost, however fast the core is. The scheduler places no other threads on isolated cores "
+    "by itself.",
     source="https://doc.dpdk.org/guides/linux_gsg/enable_func.html (Using Linux Core Isolation to "
     "Reduce Context Switches); Mellanox NIC's Performance Report with DPDK 19.08, boot settings",
     purposes=frozenset({Purpose.DPDK}),
-    price="at most: descriptors of the longest ring that the driver allows / line rate is the time "
-    "that a core may be away; beyond it all that comes is lost",
+    price="at most: a core may be away for (descriptors of the longest ring that the driver "
+    "allows / line rate); frames that arrive after that are lost",
     check=_check,
 )

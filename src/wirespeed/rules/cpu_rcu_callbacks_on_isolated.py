@@ -37,7 +37,7 @@ def _check(exam: HostExam) -> Iterator[Finding]:
                 source=kernel.command_line.source,
             ),
         ),
-        so=f"RCU's callbacks run in a softirq on {cpu_list_text(own)}, in between the polling",
+        so=f"RCU callbacks run in a softirq on CPUs {cpu_list_text(own)} and interrupt the polling",
         remedies=(
             boot_remedy(
                 kernel,
@@ -46,16 +46,16 @@ def _check(exam: HostExam) -> Iterator[Finding]:
                 f"rcu_nocbs={cpu_list_text(isolated)}",
             ),
         ),
-        unpriced="a batch of callbacks takes microseconds: it is seen in the longest latencies",
+        unpriced="a batch of callbacks takes microseconds: it shows in the highest latencies only",
     )
 
 
 RULE = HostRule(
     slug="cpu.rcu_callbacks_on_isolated",
     title="Isolated CPUs without rcu_nocbs",
-    why="The kernel frees memory in batches of RCU callbacks, in a softirq of the core that queued "
-    "them. rcu_nocbs hands them to threads that may run elsewhere, which takes that jitter off "
-    "the isolated cores; nohz_full does so too for its cores.",
+    why="The kernel frees memory in batches of RCU callbacks, in a softirq of the core that "
+    "queued them. rcu_nocbs moves them to threads that may run on other cores, which removes "
+    "that jitter from the isolated cores; nohz_full does the same for its cores.",
     source="https://docs.kernel.org/admin-guide/kernel-parameters.html (rcu_nocbs=, nohz_full=)",
     purposes=frozenset({Purpose.DPDK}),
     check=_check,

@@ -21,14 +21,18 @@ def _check(exam: HostExam) -> Iterator[Finding]:
     ticking = isolated - (tickless or frozenset())
     if not ticking:
         return
-    found = f"{cpu_list_text(tickless)} are without" if tickless else "none is without a tick"
+    found = (
+        f"{cpu_list_text(tickless)} are without"
+        if tickless
+        else ("nohz_full is not set for any CPU")
+    )
     yield exam.finding(
         Severity.NOTE,
         (
             Evidence(found=f"{cpu_list_text(isolated)} are isolated", source=cpus.isolated.source),
             Evidence(found=found, source=cpus.nohz_full.source),
         ),
-        so=f"the timer interrupts {cpu_list_text(ticking)} 100 to 1000 times a second",
+        so=f"the timer interrupts CPUs {cpu_list_text(ticking)} 100 to 1000 times a second",
         remedies=(
             boot_remedy(
                 exam.host[Kernel],
@@ -37,16 +41,16 @@ def _check(exam: HostExam) -> Iterator[Finding]:
                 f"nohz_full={cpu_list_text(isolated)}",
             ),
         ),
-        unpriced="a tick takes about a microsecond or a few: it is seen in the longest latencies",
+        unpriced="a tick takes one to a few microseconds: it shows in the highest latencies only",
     )
 
 
 RULE = HostRule(
     slug="cpu.tick_on_isolated",
     title="Isolated CPUs without nohz_full",
-    why="Every tick takes the core away from the thread that polls for some microseconds, 100 to "
-    "1000 times a second. nohz_full stops it while one thread runs there, and moves RCU's "
-    "callbacks to other cores.",
+    why="Each timer tick interrupts the polling thread for some microseconds, 100 to 1000 times "
+    "a second. nohz_full stops the tick while only one thread runs on the core, and moves "
+    "RCU callbacks to other cores.",
     source="https://docs.kernel.org/timers/no_hz.html; "
     "https://docs.kernel.org/admin-guide/kernel-parameters.html (nohz_full=)",
     purposes=frozenset({Purpose.DPDK, Purpose.LATENCY}),

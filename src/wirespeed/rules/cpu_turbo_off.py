@@ -21,10 +21,12 @@ def _check(exam: HostExam) -> Iterator[Finding]:
     yield exam.finding(
         Severity.NOTE,
         (Evidence(found="turbo is off", source=turbo.source),),
-        so="a core stays at its base clock though others are idle: it forwards less by as much",
+        so="a core stays at its base clock even while others are idle, and forwards "
+        "proportionally less",
         remedies=(
             Remedy(
-                text="switch it on, unless it is off for even timing, heat or power",
+                text="switch turbo on, unless it is off on purpose: for constant timing, heat or "
+                "power",
                 commands=(write_file(path, value),),
                 steps=(
                     StepCall.of(
@@ -43,8 +45,9 @@ def _check(exam: HostExam) -> Iterator[Finding]:
 RULE = HostRule(
     slug="cpu.turbo_off",
     title="CPU turbo off",
-    why="Few busy cores run well above their base clock where turbo is on; what one core forwards "
-    "grows with it. Some switch it off so that each run takes the same time.",
+    why="With turbo on, a few busy cores run well above their base clock and forward "
+    "proportionally more. Turbo is sometimes switched off so that each run takes the same "
+    "time.",
     source="https://docs.kernel.org/admin-guide/pm/intel_pstate.html (no_turbo); "
     "https://docs.kernel.org/admin-guide/pm/cpufreq.html (Frequency Boost Support)",
     purposes=frozenset({Purpose.DPDK, Purpose.TCP, Purpose.STORAGE}),

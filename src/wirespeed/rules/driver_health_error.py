@@ -11,17 +11,20 @@ from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
 STOPS_TRAFFIC = frozenset({"tx", "rx", "fw_fatal"})
 """What recovers them closes queues, or resets the card: devlink/mlx5.html, bnxt_devlink.c."""
 MEANS = {
-    "tx": "a send queue stopped, or the card refused what it was given to send",
+    "tx": "a send queue stopped, or the card refused a frame that it was given to send",
     "rx": "a receive queue stopped",
-    "fw": "the firmware met an error of its own and went on",
+    "fw": "the firmware reported an internal error and continued",
     "fw_fatal": "the firmware stopped, or could not be reached over PCI Express",
-    "mdd": "the card refused descriptors of a driver, as of a guest's (malicious driver detection)",
+    "mdd": (
+        "the card refused descriptors of a driver, for example a guest's (malicious driver "
+        "detection)"
+    ),
 }
 
 
 def _check(exam: PortExam) -> Iterator[Finding]:
     if exam.port.pci_address is None or exam.port.kind is not PortKind.PHYSICAL:
-        raise DoesNotApplyError("it is not a physical function of PCI")
+        raise DoesNotApplyError("it is not a PCI physical function")
     reporters = exam.host[Health].of(exam.port)
     if not reporters:
         raise DoesNotApplyError("its driver does not report its health")
@@ -37,7 +40,7 @@ def _check(exam: PortExam) -> Iterator[Finding]:
             exam,
             Severity.RISK if severe else Severity.NOTE,
             recovered,
-            "it was recovered each time; while it was, the traffic of the port stood still for "
+            "it was recovered each time; during each recovery the port carried no traffic for "
             "some seconds"
             if severe
             else "it works now",
@@ -46,12 +49,12 @@ def _check(exam: PortExam) -> Iterator[Finding]:
 
 
 _RECOVER = (
-    "see what it reports; then `devlink health recover` of it, and where that fails reset the "
+    "read what it reports; then run `devlink health recover` on it, and if that fails reset the "
     "firmware or power the host off and on; update driver and firmware"
 )
 _CAUSE = (
-    "see what it reports, and the kernel's log of that time; update driver and firmware where it "
-    "comes again"
+    "read what it reports, and the kernel's log of that time; if it recurs, update driver and "
+    "firmware"
 )
 
 
@@ -77,16 +80,17 @@ def _finding(
                 by_hand=ByHand.FIND_FIRST,
             ),
         ),
-        unpriced="it is counted since the driver was loaded: when it comes again is not known",
+        unpriced="the count starts when the driver was loaded: when the error recurs is not known",
     )
 
 
 RULE = PortRule(
     slug="driver.health_error",
-    title="Driver reports errors of its card",
-    why="Drivers watch their queues and firmware, recover them, and count both (devlink health). "
-    "A recovery closes queues or resets the card, and counters of the port start again: the loss "
-    "is seen nowhere else once the kernel's log has lost it.",
+    title="Driver reports errors of the card",
+    why="Drivers watch their queues and firmware, recover them, and count errors and recoveries "
+    "(devlink health). A recovery closes queues or resets the card, and the port's counters "
+    "restart at 0: once the kernel's log has rotated, this count is the only trace of the "
+    "loss.",
     source="https://docs.kernel.org/networking/devlink/devlink-health.html; "
     "https://docs.kernel.org/networking/devlink/mlx5.html (reporters tx, rx, fw, fw_fatal); "
     "man devlink-health(8)",

@@ -38,25 +38,25 @@ def _check(exam: HostExam) -> Iterator[Finding]:
             ),
             *((Evidence(found=named, source="modinfo mlx5_core"),) if named else ()),
         ),
-        so="the new driver starts with the next boot, and not before",
+        so="the new driver starts only at the next boot",
         remedies=(
             Remedy(
-                text="reboot; to load it again by hand breaks off the links, and its modules may "
-                "not fit those that stay",
+                text="reboot; reloading it by hand takes the links down, and its modules may not "
+                "match those that stay loaded",
                 commands=(Command(argv=("reboot",)),),
                 danger=Danger.REBOOT,
                 by_hand=ByHand.REBOOT,
             ),
         ),
-        unpriced="what the new driver changes is not known here",
+        unpriced="what the new driver changes is not known",
     )
 
 
 RULE = HostRule(
     slug="driver.installed_not_running",
     title="Installed driver is not the running one",
-    why="Installing a driver writes files. The one that was loaded at boot runs on until it is "
-    "unloaded or the host restarts.",
+    why="Installing a driver only writes files. The driver loaded at boot keeps running until it "
+    "is unloaded or the host restarts.",
     source="https://man7.org/linux/man-pages/man8/modinfo.8.html; "
     "https://docs.kernel.org/admin-guide/abi-stable.html (/sys/module/MODULENAME/srcversion)",
     check=_check,

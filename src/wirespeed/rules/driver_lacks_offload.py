@@ -50,7 +50,7 @@ def _check(exam: PortExam) -> Iterator[Finding]:
             ),
             *(Evidence(found=f"lacks {need.what}", source=need.seen.source) for need in lacks),
         ),
-        so="flows of Open vSwitch that need it are forwarded by the host's cores",
+        so="the host's cores forward the Open vSwitch flows that need it",
         remedies=(
             Remedy(
                 text=(
@@ -63,7 +63,7 @@ def _check(exam: PortExam) -> Iterator[Finding]:
                 by_hand=ByHand.SOFTWARE,
             ),
         ),
-        unpriced="what software carries of it is not known: measure before and after",
+        unpriced="the rate that software forwards is not known: measure before and after",
     )
 
 
@@ -80,7 +80,7 @@ def _needs(exam: PortExam, address: str) -> Iterator[_Need]:
             yield _Need("hw-tc-offload (no filters of tc)", _is_there(feature))
     if isinstance(eswitch.lag_state, Absent) and _is_before_lag_state(exam):
         yield _Need(
-            "a state of VF-LAG (whether it is active cannot be seen)", _is_there(eswitch.lag_state)
+            "VF-LAG state (whether VF-LAG is active cannot be read)", _is_there(eswitch.lag_state)
         )
 
 
@@ -97,9 +97,9 @@ def _is_before_lag_state(exam: PortExam) -> bool:
 RULE = PortRule(
     slug="driver.lacks_offload",
     title="Driver without support for switch offload",
-    why="mlx5_core is in the kernel, and NVIDIA has a newer one that replaces it (MLNX_OFED, "
-    "DOCA-OFED). An older kernel, or one built without CONFIG_MLX5_ESWITCH or CONFIG_MLX5_CLS_ACT, "
-    "has no switchdev mode, no tunnels in the card or no filters of tc.",
+    why="The kernel includes mlx5_core, and NVIDIA's packages (MLNX_OFED, DOCA-OFED) replace it "
+    "with a newer one. An older kernel, or one built without CONFIG_MLX5_ESWITCH or "
+    "CONFIG_MLX5_CLS_ACT, lacks switchdev mode, tunnel offload or tc filter offload.",
     source="https://docs.kernel.org/networking/device_drivers/ethernet/mellanox/mlx5/kconfig.html; "
     "https://docs.kernel.org/networking/devlink/devlink-eswitch-attr.html",
     purposes=frozenset({Purpose.GUESTS}),

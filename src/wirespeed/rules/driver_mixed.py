@@ -38,15 +38,15 @@ def _check(exam: HostExam) -> Iterator[Finding]:
             *evidence,
             *(Evidence(found=line.strip()[:200], source=errors.source) for line in lines[-3:]),
         ),
-        so="modules that were built against each other's other half miss symbols: RDMA, offloads "
-        "or the whole driver are not there"
+        so="modules from one set lack symbols of the other: RDMA, offloads or the whole driver "
+        "are missing"
         if lines
-        else "they fit by chance, and only until one of them is loaded again",
+        else "they happen to fit now, but may fail when one of them is loaded again",
         remedies=(
             Remedy(
-                text="reboot, so that one set is loaded from the start; if it stays so, take one "
-                "of them away whole (the vendor's has an uninstall script) and rebuild the "
-                "initramfs",
+                text="reboot, so that one set is loaded from the start; if both are still mixed, "
+                "uninstall one set completely (the vendor's has an uninstall script) and "
+                "rebuild the initramfs",
                 commands=(
                     Command(argv=("modinfo", "mlx5_core")),
                     Command(argv=("reboot",)),
@@ -55,15 +55,16 @@ def _check(exam: HostExam) -> Iterator[Finding]:
                 by_hand=ByHand.REBOOT,
             ),
         ),
-        unpriced="what is missing depends on the module that could not be loaded",
+        unpriced="what is missing depends on which module could not be loaded",
     )
 
 
 RULE = HostRule(
     slug="driver.mixed",
     title="Kernel and vendor driver modules mixed",
-    why="MLNX_OFED and DOCA replace a dozen modules of the kernel. Modules of one set do not load "
-    "onto the other: the kernel log says Unknown symbol, or disagrees about version of symbol.",
+    why="MLNX_OFED and DOCA replace a dozen kernel modules. Modules of one set do not load on "
+    "top of the other: the kernel log then has `Unknown symbol` or `disagrees about version "
+    "of symbol`.",
     source="https://docs.nvidia.com/networking/display/mlnxofedv24103250lts/"
     "Installation+Related+Issues (Unknown symbol)",
     check=_check,

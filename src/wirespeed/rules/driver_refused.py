@@ -14,8 +14,9 @@ from wirespeed.model.question import Purpose
 from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
 
 UNFIT = (
-    "the driver and the firmware do not fit: use a newer kernel or the vendor's driver, or a "
-    "firmware that is listed for this driver; in a guest, the host may hide what it asks for",
+    "the driver and the firmware do not match: use a newer kernel or the vendor's driver, or a "
+    "firmware version listed for this driver; in a guest, the host may hide a capability that "
+    "the driver needs",
     ByHand.SOFTWARE,
 )
 MLX5 = "mlx5_core"
@@ -26,9 +27,9 @@ ADVICE = {
         ByHand.NO_UNDO,
     ),
     ("", re.compile(r"nsupported (?:SFP|QSFP|module)")): (
-        "the driver refuses the card because of the module in it: put in one that the card's maker "
-        "lists, or none, and load the driver again; ixgbe alone takes others with its parameter "
-        "allow_unsupported_sfp=1, untested by its maker",
+        "the driver refuses the card because of its module: use a module that the card's maker "
+        "lists, or remove it, and reload the driver; ixgbe alone accepts others with "
+        "allow_unsupported_sfp=1, which its maker has not tested",
         ByHand.HARDWARE,
     ),
     ("", re.compile(r"Firmware over \d+ MS|health compromised")): (
@@ -42,17 +43,18 @@ ADVICE = {
         ByHand.HARDWARE,
     ),
     (MLX5, re.compile(r"status (?:no resources|exceed limit)")): (
-        "the card has no more of what the command asks for: fewer VFs, channels or flow rules, or "
-        "more of it by the firmware's settings (mstconfig)",
+        "the card ran out of a resource that the command asks for: use fewer VFs, channels or "
+        "flow rules, or raise the limit in the firmware's settings (mstconfig)",
         ByHand.FIND_FIRST,
     ),
     (MLX5, re.compile(r"status (?:bad system state|bad res|resource busy)")): (
-        "the command came in a state in which the firmware does not take it: undo what was set "
-        "before it (VFs bound, switchdev mode, a bond) and take the other order",
+        "the firmware does not accept the command in its present state: undo what was set before "
+        "it (VFs bound, switchdev mode, a bond) and set them in the other order",
         ByHand.FIND_FIRST,
     ),
     (MLX5, re.compile(r"status internal error")): (
-        "the firmware failed by itself: update it, and give its maker the syndrome if it stays",
+        "the firmware reported an internal failure: update it; if it recurs, report the syndrome "
+        "to its maker",
         ByHand.SOFTWARE,
     ),
     (MLX5, re.compile(r"hca_cap|error(?: code)? -(?:22|95)\b|status bad (?:op|param|in|out)")): (
@@ -68,13 +70,14 @@ ADVICE = {
         ByHand.BIOS,
     ),
     ("", re.compile(r"BAR \d+|MMIO resources|error(?: code)? -12\b")): (
-        "the BIOS left no room for the card's memory: enable Above 4G Decoding (and SR-IOV) there, "
-        "ask the firmware for fewer VFs, or add pci=realloc to the kernel's command line",
+        "the BIOS left no room for the card's memory: enable Above 4G Decoding (and SR-IOV) "
+        "there, configure fewer VFs in the firmware, or add pci=realloc to the kernel's command "
+        "line",
         ByHand.BIOS,
     ),
     ("ice", re.compile(r"DDP package.*(?:not supported|lower|higher|too low|version)")): (
-        "the DDP package and the driver do not fit: install the package that belongs to this "
-        "driver's version, and load the driver again",
+        "the DDP package and the driver do not match: install the package for this driver's "
+        "version, and reload the driver",
         ByHand.SOFTWARE,
     ),
     ("ice", re.compile(r"[Ss]afe [Mm]ode|DDP package")): (
@@ -89,7 +92,10 @@ each driver. The first that fit; what was refused once is refused again."""
 COMMAND = re.compile(SYNDROME)
 SILENT = re.compile(UNANSWERED)
 SAFE_MODE = re.compile(r"[Ss]afe [Mm]ode")
-ELSE = "look at what the kernel said when the driver took the card, and at which driver knows it"
+ELSE = (
+    "read the kernel's log of when the driver started on the card, and check which driver "
+    "supports the card"
+)
 
 
 def _check(exam: PortExam) -> Iterator[Finding]:
@@ -113,9 +119,9 @@ def _check(exam: PortExam) -> Iterator[Finding]:
         tuple(Evidence(found=line, source="dmesg") for line in lines),
         so=_consequence(lines, only_vfs=only_vfs),
         remedies=tuple(_remedies(lines)),
-        unpriced="VFs that cannot be made are what it costs"
+        unpriced="it costs the VFs that cannot be created"
         if only_vfs
-        else "what was refused is in the message",
+        else "the message names what was refused",
     )
 
 
@@ -128,7 +134,7 @@ def _severity(exam: PortExam, lines: tuple[str, ...], *, only_vfs: bool) -> Seve
 
 def _consequence(lines: tuple[str, ...], *, only_vfs: bool) -> str:
     if only_vfs:
-        return "no VF of this port can be made: there is no address space for them"
+        return "no VF of this port can be created: there is no address space for them"
     if _is_in_safe_mode(lines):
         return (
             "the driver runs the port in Safe Mode: one queue, without RSS, offloads, SR-IOV and "
@@ -141,10 +147,10 @@ def _consequence(lines: tuple[str, ...], *, only_vfs: bool) -> str:
         )
     if all(COMMAND.search(line) for line in lines):
         return (
-            "the firmware refused commands of the driver: what they were to set is not in force, "
-            "and asking again does not change that"
+            "the firmware refused commands of the driver: what they set is not in force, and "
+            "repeating them does not help"
         )
-    return "the kernel refused the card or a part of it; a driver runs it now"
+    return "the kernel refused the card or a part of it; the card has a driver now"
 
 
 def _is_in_safe_mode(lines: tuple[str, ...]) -> bool:
@@ -169,9 +175,9 @@ def _without_driver(exam: PortExam, lines: tuple[str, ...]) -> Finding:
         tuple(evidence),
         so="the kernel's driver refused this card: it has no netdev and carries nothing"
         if lines
-        else "nothing drives this network card: it has no netdev and carries nothing",
+        else "this network card has no driver: it has no netdev and carries nothing",
         remedies=tuple(_remedies(lines)),
-        unpriced="what the port would carry is not known without a driver",
+        unpriced="without a driver, what the port could carry is not known",
     )
 
 
@@ -193,11 +199,11 @@ def _remedies(lines: tuple[str, ...]) -> Iterator[Remedy]:
 RULE = PortRule(
     slug="driver.refused",
     title="Network card without a driver, or refused by it",
-    why="A driver that cannot start a card leaves it without a netdev: it is missing from every "
-    "list of ports, and only the kernel's log says why. Firmware that does not start, capabilities "
-    "that the driver does not know, a module "
-    "that it does not take, and address space that the BIOS did not leave are the usual "
-    "reasons. The log may have lost what was said at boot.",
+    why="A card whose driver cannot start it has no netdev: it is missing from every list of "
+    "ports, and only the kernel's log gives the reason. Usual reasons are firmware that does "
+    "not start, capabilities unknown to the driver, an unsupported module, and too little "
+    "address space from the BIOS. The messages from boot may have been rotated out of the "
+    "log.",
     source="https://github.com/pocopico/rp-ext/issues/129 (handle_hca_cap failed, -22); "
     "https://docs.kernel.org/networking/device_drivers/ethernet/intel/ice.html (Safe Mode); "
     "drivers/net/ethernet/mellanox/mlx5/core/cmd.c (status and syndrome); "

@@ -20,13 +20,14 @@ CHANGING = re.compile(r"\(pid \d+\)|0x[0-9a-f]+|\d+")
 MOST_SHOWN = 3
 ADVICE = {
     HEAT: (
-        "the card was too hot and stopped itself: cool it (a card made for servers needs their "
-        "airflow), power the host off and on",
+        "the card was too hot and stopped itself: cool it (a server card needs a server's "
+        "airflow), then power the host off and on",
         ByHand.HARDWARE,
     ),
     WARM: (
-        "cool the card: a card made for servers needs their airflow across it, and the module and "
-        "the slots beside it warm it too; `sensors` shows it where the kernel gives it (hwmon)",
+        "cool the card: a server card needs a server's airflow, and its modules and the "
+        "neighbouring slots heat it too; `sensors` shows its temperature where the kernel "
+        "reports it (hwmon)",
         ByHand.HARDWARE,
     ),
     LINK_LOSS: (
@@ -35,14 +36,14 @@ ADVICE = {
         ByHand.FIND_FIRST,
     ),
     REFUSED: (
-        "the card refused what its driver, or the driver in a guest, gave it to send: bring driver "
-        "and firmware to versions that their maker lists together, in the guests too",
+        "the card refused a frame that its driver, or a guest's driver, gave it to send: use "
+        "driver and firmware versions that their maker lists together, in the guests too",
         ByHand.SOFTWARE,
     ),
     re.compile(""): (
-        "the card took no more frames to send until it was reset: update its driver and firmware, "
-        "look for errors of its PCI Express link and of the IOMMU at the same time, and try "
-        "whether it ends with segmentation off (ethtool -K: tso off)",
+        "the card took no more frames to send until it was reset: update its driver and "
+        "firmware, look for PCI Express and IOMMU errors at the same time, and test whether the "
+        "resets end with segmentation off (ethtool -K NETDEV tso off)",
         ByHand.FIND_FIRST,
     ),
 }
@@ -67,26 +68,28 @@ def _check(exam: PortExam) -> Iterator[Finding]:
     yield exam.finding(
         Severity.FAULT if is_hot else Severity.RISK,
         tuple(
-            Evidence(found=f"{first[key]} (of its kind: {count})", source=said.source)
+            Evidence(found=f"{first[key]} ({count} of this kind)", source=said.source)
             for key, count in list(alike.items())[:MOST_SHOWN]
         ),
-        so="the card carries nothing now, until it is cool"
+        so="the card carries nothing until it has cooled down"
         if is_hot
-        else "the card warned of its own heat: past its limit it stops itself, and all traffic "
-        "with it"
+        else (
+            "the card reported high temperature: above its limit it stops itself and all its "
+            "traffic"
+        )
         if any(WARM.search(line) for line in lines)
-        else "each reset stops all traffic of the port for some seconds, and the link with it",
+        else "each reset takes the link down and stops all traffic of the port for some seconds",
         remedies=(Remedy(text=advice, commands=(Command(argv=("dmesg", "-T")),), by_hand=by_hand),),
-        unpriced="when it comes again is not known; what was lost is not counted",
+        unpriced="when it recurs is not known; the frames lost are not counted",
     )
 
 
 RULE = PortRule(
     slug="driver.reset_card",
     title="Card stopped or reset by its driver",
-    why="A card that takes no more frames, refuses what it is given, or is too hot, is reset by "
-    "its driver, which says so in the kernel's log and nowhere else. Counters start again at 0 "
-    "with it, so that nothing seems lost. The log may have lost what came before.",
+    why="The driver resets a card that stops sending, refuses frames or is too hot, and reports "
+    "this only in the kernel's log. The reset also sets the counters to 0, so no loss shows "
+    "there. Older messages may have been rotated out of the log.",
     source="https://github.com/intel/ethernet-linux-ixgbe/issues/21 (Detected Tx Unit Hang); "
     "https://github.com/open-power/op-build/issues/3274 (i40e tx_timeout); "
     "https://github.com/appneta/tcpreplay/issues/169 (reset after link loss); "

@@ -7,19 +7,23 @@ from wirespeed.model.finding import ByHand, Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import Absent, known
 from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
 
-LARGER = "a larger or network-optimized type of instance has more"
+LARGER = "use a larger or network-optimized instance type, which is allowed more"
 SMOOTH = "spread the load over time or over more instances (short bursts count, whatever the mean)"
 ADVICE = {
     Place.ALLOWANCE_IN: f"{SMOOTH}; {LARGER}",
-    Place.ALLOWANCE_OUT: f"{SMOOTH}; pace what sends (tc qdisc fq); {LARGER}",
+    Place.ALLOWANCE_OUT: f"{SMOOTH}; pace the senders (tc qdisc fq); {LARGER}",
     Place.ALLOWANCE_PPS: "send larger frames (MTU 9001 within the VPC, segmentation offload on); "
     f"{SMOOTH}; {LARGER}",
-    Place.ALLOWANCE_CONNECTIONS: "new connections are refused: have security groups that track "
-    "none (all traffic allowed both ways), close idle connections sooner, reuse them; "
-    f"{LARGER}",
-    Place.ALLOWANCE_LINK_LOCAL: "names, the instance's metadata and the time are asked for too "
-    "often: cache names on the instance; a larger type does not help, the limit is of each "
-    "interface",
+    Place.ALLOWANCE_CONNECTIONS: (
+        "new connections are refused: use security groups that do not "
+        "track connections (all traffic allowed both ways), close idle "
+        f"connections sooner, reuse them; {LARGER}"
+    ),
+    Place.ALLOWANCE_LINK_LOCAL: (
+        "the instance sends too many requests for DNS, instance metadata "
+        "and time: cache names on the instance; a larger type does not "
+        "help, as the limit is per interface"
+    ),
 }
 DROPS = (Place.ALLOWANCE_CONNECTIONS, Place.ALLOWANCE_LINK_LOCAL)
 """What is above these is dropped, never queued, and somebody can mend it."""
@@ -29,7 +33,7 @@ def _check(exam: PortExam) -> Iterator[Finding]:
     counters = exam.host[Counters]
     read = {place: counters.delta(exam.port.netdev, place) for place in ADVICE}
     if all(isinstance(one, Absent) for one in read.values()):
-        raise DoesNotApplyError("the driver has no counter of what a cloud allows")
+        raise DoesNotApplyError("the driver has no counter of the cloud's limits")
     for place, delta in read.items():
         if isinstance(delta, Absent):
             continue
@@ -49,9 +53,9 @@ def _check(exam: PortExam) -> Iterator[Finding]:
         yield exam.finding(
             grows if now.count else Severity.NOTE,
             (Evidence(found=text, source=delta.source),),
-            so=f"the {place} was used up: frames {are} {what} by the cloud, outside the host",
+            so=f"the {place} was exceeded: frames {are} {what} by the cloud, outside the host",
             remedies=(Remedy(text=ADVICE[place], by_hand=ByHand.WORKLOAD),),
-            unpriced="what the type of instance allows stands in the cloud's documents alone"
+            unpriced="only the cloud's documents say what the instance type allows"
             if now.count
             else "it did not grow during the capture",
         )
@@ -59,11 +63,12 @@ def _check(exam: PortExam) -> Iterator[Finding]:
 
 RULE = PortRule(
     slug="errors.allowance_exceeded",
-    title="Instance used up what its cloud allows",
-    why="A type of instance has a share of bandwidth, frames a second and tracked connections. "
-    "What is above it is queued or dropped outside the host, where no queue, ring or CPU of it "
-    "shows anything. ENA counts it. Bursts of milliseconds are enough, so that a mean of a "
-    "minute far below the limit acquits nothing.",
+    title="Instance exceeded its cloud's network allowance",
+    why="An instance type allows so much bandwidth, so many frames a second and so many tracked "
+    "connections. The cloud queues or drops traffic above that outside the host, so no "
+    "queue, ring or CPU of the host shows it; the ENA driver counts it. Bursts of "
+    "milliseconds are enough: an average over a minute that is far below the limit does not "
+    "rule it out.",
     source="https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/monitoring-network-performance-ena"
     ".html; https://repost.aws/knowledge-center/ec2-instance-exceeding-network-limits",
     check=_check,

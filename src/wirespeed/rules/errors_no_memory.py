@@ -15,7 +15,7 @@ def _check(exam: PortExam) -> Iterator[Finding]:
     yield exam.finding(
         loss.severity,
         loss.evidence,
-        so=f"receive descriptors {loss.are} left empty, as the kernel had no memory for them",
+        so=f"receive descriptors {loss.are} left empty because the kernel had no memory for them",
         remedies=(
             Remedy(
                 text="look for `page allocation failure` in `dmesg`, free memory on the card's "
@@ -30,10 +30,10 @@ def _check(exam: PortExam) -> Iterator[Finding]:
 RULE = PortRule(
     slug="errors.no_memory",
     title="Receive buffers could not be allocated",
-    why="A driver gives each received buffer away and must allocate another. Where the kernel has "
-    "none at once (memory is short, fragmented, or used up on that NUMA node), descriptors stay "
-    "empty; what arrives meanwhile is dropped. In DPDK the same is `rx_nombuf`: a mempool that is "
-    "too small.",
+    why="A driver passes each received buffer on and must allocate another. If the kernel has "
+    "none at once (memory is short, fragmented, or used up on that NUMA node), descriptors "
+    "stay empty and frames that arrive meanwhile are dropped. In DPDK the same is "
+    "`rx_nombuf`: a mempool that is too small.",
     source="https://docs.kernel.org/networking/device_drivers/ethernet/mellanox/mlx5/counters.html"
     "; https://docs.kernel.org/networking/statistics.html",
     check=_check,

@@ -25,7 +25,7 @@ def _check(exam: PortExam) -> Iterator[Finding]:
             *_bigger_rings(exam),
             Remedy(
                 text="give the queues more CPU: more channels on cores of the card's NUMA node, "
-                "interrupts spread over them, no other work there",
+                "interrupts spread over those cores, and no other work on them",
                 by_hand=ByHand.FIND_FIRST,
             ),
         ),
@@ -43,7 +43,7 @@ def _bigger_rings(exam: PortExam) -> Iterator[Remedy]:
     now, most = queues.rx_ring_descriptors, queues.rx_ring_descriptors_max
     if isinstance(now, Known) and isinstance(most, Known) and now.value < most.value:
         yield Remedy(
-            text=f"for bursts: {most.value} receive descriptors in place of {now.value}",
+            text=f"for bursts: set {most.value} receive descriptors instead of {now.value}",
             commands=(ethtool_command("-G", netdev, "rx", str(most.value)),),
             danger=Danger.DROPS_LINK,
             steps=(StepCall.of("rings", netdev=netdev, rx=most.value),),
@@ -53,10 +53,10 @@ def _bigger_rings(exam: PortExam) -> Iterator[Remedy]:
 RULE = PortRule(
     slug="errors.no_receive_buffer",
     title="Frames dropped: no receive buffer free",
-    why="A card writes a frame into memory only where the driver posted a descriptor for it. When "
-    "the CPU of a queue is slower than what comes in, or away for longer than the ring lasts, "
-    "there is none and the frame is dropped: `rx_out_of_buffer`, `imissed` in DPDK. TCP answers "
-    "with a smaller window.",
+    why="A card writes a frame into memory only where the driver posted a descriptor for it. If "
+    "the CPU of a queue is slower than the incoming frames, or away for longer than the ring "
+    "lasts, no descriptor is free and the frame is dropped: `rx_out_of_buffer`, or `imissed` "
+    "in DPDK. TCP then reduces its window.",
     source="https://docs.kernel.org/networking/device_drivers/ethernet/mellanox/mlx5/counters.html"
     "; https://docs.kernel.org/networking/statistics.html",
     price=LOST_FORMULA,

@@ -30,9 +30,9 @@ def _check(exam: PortExam) -> Iterator[Finding]:
     yield exam.finding(
         Severity.FAULT if dropped else Severity.RISK if stalls else Severity.NOTE,
         (*(loss.evidence if loss else ()), *stalls),
-        so="what the wire brings does not go through PCI Express as fast: frames are dropped"
+        so="PCI Express is slower than the incoming traffic: frames are dropped"
         if dropped
-        else "PCI Express keeps the card waiting, and its buffer fills meanwhile",
+        else "the card waits for PCI Express and its buffer fills",
         remedies=(
             Remedy(
                 text="see the findings about the PCIe link's width and speed, read-request size, "
@@ -40,7 +40,7 @@ def _check(exam: PortExam) -> Iterator[Finding]:
                 by_hand=ByHand.FIND_FIRST,
             ),
         ),
-        unpriced=loss.unpriced if loss else "the card counts how long it waits, and lost nothing",
+        unpriced=loss.unpriced if loss else "the card counted waiting time but no lost frames",
     )
 
 
@@ -53,7 +53,10 @@ def _stalls(counters: Counters, netdev: str) -> tuple[Evidence, ...]:
         found.append(Evidence.of(percent, text))
     grown = counters.delta(netdev, Place.PCIE_STALLED_SECONDS)
     if isinstance(grown, Known) and grown.value.count > 0:
-        text = f"{grown.value.count} more seconds with over {STALLED_PERCENT} % of waiting"
+        text = (
+            f"{grown.value.count} more seconds in which it waited over {STALLED_PERCENT} % of "
+            "the time"
+        )
         found.append(Evidence.of(grown, text))
     return tuple(found)
 
@@ -63,9 +66,9 @@ RULE = PortRule(
     title="Card stalls on PCIe back-pressure",
     why="Every frame goes through PCI Express, with its descriptors and completions. When the "
     "host gives the card no credits in time, the card's buffer fills and frames are dropped, "
-    "although the link on the wire is fine. Causes: too few lanes or a slower generation, small "
-    "read requests, memory of another socket, an IOMMU that translates each access, a CPU in a "
-    "deep sleep state.",
+    "although the link on the wire is fine. Causes: too few lanes or a slower generation, "
+    "small read requests, memory of another socket, an IOMMU that translates each access, a "
+    "CPU in a deep idle state.",
     source="https://docs.kernel.org/networking/device_drivers/ethernet/mellanox/mlx5/counters.html",
     check=_check,
 )

@@ -19,11 +19,12 @@ def _check(exam: PortExam) -> Iterator[Finding]:
     yield exam.finding(
         loss.severity,
         (*loss.evidence, *_symbols(exam)),
-        so=f"damaged frames {loss.are} dropped on arrival: cable, module, or unfit FEC",
+        so=f"damaged frames {loss.are} dropped on arrival: suspect cable, module or a wrong FEC "
+        "mode",
         remedies=(
             Remedy(
-                text="look at the module's signal and temperature, clean or replace the cable, "
-                "and give both ends the same FEC",
+                text="check the module's signal and temperature, clean or replace the cable, and "
+                "set the same FEC at both ends",
                 commands=(
                     ethtool_command("-m", exam.port.netdev or ""),
                     ethtool_command("--show-fec", exam.port.netdev or ""),
@@ -49,9 +50,10 @@ def _symbols(exam: PortExam) -> Iterator[Evidence]:
 RULE = PortRule(
     slug="errors.physical",
     title="Damaged frames received",
-    why="A frame whose check sum is wrong is dropped by the card without a message. A "
-    "healthy link has next to none: IEEE 802.3 allows one bit in 10^12. TCP takes each loss for "
-    "congestion, so a few in a million already cost much of a fast path with a long round trip.",
+    why="The card drops a frame with a wrong checksum without a message. A healthy link has "
+    "almost none: IEEE 802.3 allows one wrong bit in 10^12. TCP treats each loss as "
+    "congestion, so a few in a million already cost much of the throughput of a fast path "
+    "with a long round trip.",
     source="IEEE 802.3 clause 30.3.1.1.6 (aFrameCheckSequenceErrors); "
     "https://docs.kernel.org/networking/statistics.html",
     price=LOST_FORMULA,

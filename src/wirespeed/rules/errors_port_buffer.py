@@ -23,10 +23,10 @@ def _check(exam: PortExam) -> Iterator[Finding]:
     yield exam.finding(
         loss.severity,
         (*loss.evidence, *(evidence for _, evidence in not_it)),
-        so=f"frames {loss.are} lost on their way in, before any queue of the host sees them",
+        so=f"frames {loss.are} lost in the card, before they reach a queue of the host",
         remedies=(
             Remedy(
-                text=f"find what is too slow behind the buffer: {', '.join(left)}, {OTHERS}",
+                text=f"find what is too slow to empty the buffer: {', '.join(left)}, {OTHERS}",
                 by_hand=ByHand.FIND_FIRST,
             ),
             *_let_the_peer_wait(exam),
@@ -44,9 +44,9 @@ SUSPECTS = {
     "node": "memory of another NUMA node",
 }
 OTHERS = (
-    "bursts that are larger than the buffer or its share of one priority (`mlnx_qos -i`), more "
-    "small frames a second than the card or its flow rules take, an IOMMU that translates each "
-    "access; the findings about those have their own remedies"
+    "bursts larger than the buffer or the part of it for one priority (`mlnx_qos -i`), more "
+    "small frames a second than the card or its flow rules can process, an IOMMU that translates "
+    "each access; the findings about these have their own remedies"
 )
 
 
@@ -61,7 +61,10 @@ def _acquitted(exam: PortExam) -> Iterator[tuple[str, Evidence]]:
     overflow = counters.delta(netdev, Place.PCIE)
     told = [one for one in (stalls, overflow) if isinstance(one, Known)]
     if told and all(one.value.count == 0 for one in told) and not _pcie_may_bound(exam):
-        yield "pcie", Evidence.of(told[0], "the card never waited for PCIe, which has room")
+        yield (
+            "pcie",
+            Evidence.of(told[0], "the card never waited for PCIe, so PCIe is not the bottleneck"),
+        )
     nodes = exam.host[Cpus].nodes
     if isinstance(nodes, Known) and len(nodes.value) == 1:
         yield "node", Evidence.of(nodes, "the host has one NUMA node")
@@ -78,8 +81,8 @@ def _let_the_peer_wait(exam: PortExam) -> Iterator[Remedy]:
     sends_pause = exam.host[Links].by_netdev[netdev].pause.transmit
     if isinstance(sends_pause, Known) and not sends_pause.value:
         yield Remedy(
-            text="or let the card hold the peer back instead of dropping: nothing is lost "
-            "then, and everybody who sends to this port waits",
+            text="or let the card send pause frames instead of dropping: no frames are lost "
+            "then, but everything that sends to this port waits",
             commands=(ethtool_command("-A", netdev, "tx", "on"),),
             danger=Danger.DROPS_LINK,
             steps=(StepCall.of("pause", netdev=netdev, tx=True),),
@@ -89,10 +92,10 @@ def _let_the_peer_wait(exam: PortExam) -> Iterator[Remedy]:
 RULE = PortRule(
     slug="errors.port_buffer",
     title="Frames dropped in the card's buffer",
-    why="A card holds what arrives for some microseconds in a buffer of its own. It fills when "
-    "what is behind it takes frames more slowly than the wire brings them: PCIe, memory, or, on "
-    "cards that wait for one, a queue without a descriptor. No setting of the protocol stack "
-    "fixes that.",
+    why="A card has a buffer of its own that holds some microseconds of traffic. It fills when "
+    "frames leave it more slowly than the wire delivers them: because of PCIe, memory, or, "
+    "on cards that wait for one, a queue without a free descriptor. No setting of the "
+    "protocol stack fixes that.",
     source="https://docs.kernel.org/networking/device_drivers/ethernet/mellanox/mlx5/counters.html"
     "; https://docs.kernel.org/networking/statistics.html",
     price=LOST_FORMULA,

@@ -21,7 +21,7 @@ def _check(exam: PortExam) -> Iterator[Finding]:
     yield exam.finding(
         loss.severity,
         (*loss.evidence, *(evidence for _, evidence in not_it)),
-        so=f"frames {loss.are} dropped on their way out, after the stack believed them sent",
+        so=f"frames {loss.are} dropped after the network stack had handed them to the driver",
         remedies=(
             Remedy(
                 text=f"find what drops them: {', '.join(left)}",
@@ -36,9 +36,9 @@ def _check(exam: PortExam) -> Iterator[Finding]:
 
 
 SUSPECTS = {
-    "pause": "pause frames that hold the port back",
-    "rings": "transmit rings that are small",
-    "link": "a link that goes down at times",
+    "pause": "pause frames that stop the port",
+    "rings": "small transmit rings",
+    "link": "a link that flaps",
     "long": "frames longer than the card's MTU",
     "driver": "buffers that the driver cannot map",
 }
@@ -50,7 +50,7 @@ def _acquitted(exam: PortExam) -> Iterator[tuple[str, Evidence]]:
     paused = exam.host[Counters].delta(netdev, Place.PAUSE_RECEIVED)
     if isinstance(paused, Known) and paused.value.count == 0:
         name = " + ".join(paused.value.counters[:SHOWN])
-        yield "pause", Evidence.of(paused, f"{name} did not grow: nothing holds the port back")
+        yield "pause", Evidence.of(paused, f"{name} did not grow: the peer does not pause the port")
     queues = exam.host[Queues].of(netdev)
     now, most = queues.tx_ring_descriptors, queues.tx_ring_descriptors_max
     if isinstance(now, Known) and isinstance(most, Known) and now.value >= most.value:
@@ -60,9 +60,9 @@ def _acquitted(exam: PortExam) -> Iterator[tuple[str, Evidence]]:
 RULE = PortRule(
     slug="errors.transmit_drops",
     title="Frames dropped on transmit",
-    why="The driver drops what it cannot map or queue, and the card what it may not send: the "
-    "link is down, the peer pauses it for too long, a frame is longer than the MTU. The sender "
-    "learns of it only by the missing acknowledgement.",
+    why="The driver drops frames that it cannot map or queue. The card drops frames that it may "
+    "not send: the link is down, the peer pauses it for too long, or a frame is longer than "
+    "the MTU. The sender notices only that the acknowledgement is missing.",
     source="https://docs.kernel.org/networking/device_drivers/ethernet/mellanox/mlx5/counters.html"
     "; https://docs.kernel.org/networking/statistics.html",
     price=LOST_FORMULA,

@@ -33,10 +33,10 @@ def _check(exam: PortExam) -> Iterator[Finding]:
                 source="ovs-vsctl show",
             ),
         ),
-        so="every packet through a tunnel goes through the switch in software",
+        so="Open vSwitch forwards every tunnel packet in software",
         remedies=(
             Remedy(
-                text="allow it; flows must be gone from the card while it is set",
+                text="allow encapsulation; the card must hold no flows while this is set",
                 commands=(
                     Command(
                         argv=(
@@ -53,15 +53,16 @@ def _check(exam: PortExam) -> Iterator[Finding]:
                 by_hand=ByHand.NO_STEP,
             ),
         ),
-        unpriced="what software carries of these tunnels is not known: measure before and after",
+        unpriced="the rate at which software forwards these tunnels is not known: measure before "
+        "and after",
     )
 
 
 RULE = PortRule(
     slug="eswitch.encap_off",
     title="Eswitch encapsulation off",
-    why="Tunnels are offloaded only when the eswitch's encapsulation mode is basic; otherwise each "
-    "packet to or from a tunnel costs a core.",
+    why="The card offloads tunnels only when the eswitch's encapsulation mode is basic; "
+    "otherwise a CPU core processes each packet to or from a tunnel.",
     source="https://docs.kernel.org/networking/devlink/devlink-eswitch-attr.html",
     check=_check,
 )

@@ -67,7 +67,7 @@ def _bonded(exam: HostExam, bond: Link, pfs: list[SriovPf], others: int) -> Iter
     if others:
         why.append(
             Evidence(
-                found=f"members of {bond.netdev} that are not of this card: {others}",
+                found=f"members of {bond.netdev} that are not on this card: {others}",
                 source=f"ip link show master {bond.netdev}",
             )
         )
@@ -104,20 +104,22 @@ def _finding(
                 if isinstance(pf.num_vfs, Known)
             ),
         ),
-        so="each VF uses the port that it was made on, and loses its link with it: only a bond "
-        "inside the guest, over a VF of each port, fails over"
+        so="each VF uses only the port that it was created on and loses its link with that port: "
+        "only a bond inside the guest, over one VF of each port, fails over"
         if is_legacy
-        else "each VF has one port: it neither fails over with the bond nor uses the other port, "
-        "and flows through the bond are not offloaded",
+        else (
+            "each VF uses one port only: it does not fail over with the bond, it does not use "
+            "the other port, and flows through the bond are not offloaded"
+        ),
         where=bond.netdev,
         remedies=()
         if is_legacy
         else (
             Remedy(
-                text="take the VFs away, wait until "
-                f"/sys/kernel/debug/mlx5/{pfs[0].pci_address}/lag/state says active, and only "
-                "then make them again and bind them; both ports in switchdev mode, and nothing "
-                "else in the bond",
+                text="remove the VFs, wait until "
+                f"/sys/kernel/debug/mlx5/{pfs[0].pci_address}/lag/state says active, and "
+                "only then create and bind them again; both ports must be in switchdev "
+                "mode, with no other member in the bond",
                 commands=tuple(
                     write_file(f"{SYSFS}/{pf.pci_address}/sriov_numvfs", "0") for pf in with_vfs
                 ),
@@ -128,7 +130,7 @@ def _finding(
         bounds=()
         if is_legacy
         else second_port_bounds(_other_port(exam, with_vfs), exam.question.frame_bytes),
-        unpriced="it costs the second port, and the VFs' link when the first one fails",
+        unpriced="it costs the second port's capacity, and the VFs' link when the first port fails",
     )
 
 
@@ -141,9 +143,9 @@ def _other_port(exam: HostExam, with_vfs: list[SriovPf]) -> Known[int] | None:
 RULE = HostRule(
     slug="eswitch.lag_inactive",
     title="VF-LAG inactive: VFs created before the bond",
-    why="In switchdev mode the card itself can treat two bonded ports as one, so that a VF sends "
-    "and receives by either. It must be so before any VF is bound; a VF that was bound earlier "
-    "stays with one port, and nothing says so.",
+    why="In switchdev mode the card can treat two bonded ports as one, so that a VF sends and "
+    "receives on either. This must be active before any VF is bound; a VF that was bound "
+    "earlier stays on one port, without a message.",
     source="https://docs.nvidia.com/doca/sdk/ovs-kernel+hardware+acceleration/index.html (SR-IOV "
     "VF LAG); kernel commit 7f46a0b7327a (debugfs: lag/state); before that, mlx5/core/lag.c "
     "(Failed to activate VF LAG)",

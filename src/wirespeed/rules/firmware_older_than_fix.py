@@ -31,7 +31,8 @@ class Fix:
 FIXES = (
     Fix(
         (16, 35, 2000), (16, 35, 3502), "3673153",
-        "ConnectX-5: symmetric RSS hash of TCP over IPv4 was taken for valid when it was not",
+        "ConnectX-5: the symmetric RSS hash of TCP over IPv4 was reported as valid when it was "
+        "not",
         NOTES + "connectx5firmwarev16353502lts/bug+fixes+in+this+firmware+version",
     ),
     Fix(
@@ -69,15 +70,15 @@ def _check(exam: PortExam) -> Iterator[Finding]:
                 Evidence.of(running, f"firmware {'.'.join(map(str, running.value))}"),
                 Evidence(found=f"fixed in {fixed} ({fix.number}): {fix.what}", source=fix.notes),
             ),
-            so="what looks like a fault of the network may be this one",
+            so="a symptom that looks like a network fault may be this firmware fault",
             remedies=(
                 Remedy(
-                    text=f"burn firmware {fixed} or later, of the card's own PSID, and reset it",
+                    text=f"burn firmware {fixed} or later for the card's PSID, then reset the card",
                     danger=Danger.FIRMWARE,
                     by_hand=ByHand.SOFTWARE,
                 ),
             ),
-            unpriced="it costs only where that case occurs",
+            unpriced="it costs only when this case occurs",
         )
 
 
@@ -100,8 +101,9 @@ def _version(text: str) -> Version:
 RULE = PortRule(
     slug="firmware.older_than_fix",
     title="Firmware older than a known fix",
-    why="Only fixes that a release note names, for versions from the one that it was found in up "
-    "to the one that fixes it. That none is listed does not say that a version has no faults.",
+    why="This rule knows only fixes that a release note names, for the versions between the one "
+    "with the fault and the one with the fix. No finding does not mean that a version has no "
+    "faults.",
     source="https://docs.nvidia.com/networking/ (firmware release notes: bug fixes)",
     check=_check,
 )

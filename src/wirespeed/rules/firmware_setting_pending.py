@@ -18,13 +18,13 @@ def _check(exam: PortExam) -> Iterator[Finding]:
     pf = physical_function(exam.host, exam.port)
     card = exam.host[Firmware].of(pf.pci_address)
     if isinstance(card.settings, Absent):
-        raise DoesNotApplyError("the card's settings are not of a kind that is read")
+        raise DoesNotApplyError("wirespeed cannot read the firmware settings of this kind of card")
     if card.settings_read_at != pf.pci_address:
-        raise DoesNotApplyError(f"settings are of the whole card: see {card.settings_read_at}")
+        raise DoesNotApplyError(f"settings apply to the whole card: see {card.settings_read_at}")
     settings = known(card.settings, "the firmware's settings").values()
     if not any(isinstance(one.current, Known) for one in settings):
         raise CannotTellError(
-            "the card does not show apart what is in force and what is stored",
+            "the card does not report active and stored settings separately",
             f"{card.settings_tool} -d {pf.pci_address} -e q",
         )
     pending = [
@@ -46,11 +46,11 @@ def _check(exam: PortExam) -> Iterator[Finding]:
             Evidence.of(after, f"{name}: {now.value} now, {after.value} at next boot")
             for name, now, after in pending[:8]
         ),
-        so="what was set is not in force until the next reset or reboot, whenever that is",
+        so="the new setting takes effect only at the next reset or reboot",
         remedies=(
             Remedy(
-                text="reset the card (its links go down, its VFs go away); what changes its PCI "
-                "functions, as SR-IOV does, needs a reboot of the host",
+                text="reset the card (its links go down and its VFs are removed); a setting that "
+                "changes its PCI functions, such as SR-IOV, needs a reboot of the host",
                 commands=(Command(argv=(reset, "-d", pf.pci_address, "-y", "reset")),),
                 danger=Danger.FIRMWARE,
                 steps=(
@@ -66,17 +66,17 @@ def _check(exam: PortExam) -> Iterator[Finding]:
         bounds=software_switch_bounds(best_bps(exam.host, (exam.port,)), exam.question.frame_bytes)
         if costs
         else (),
-        unpriced="what a setting does depends on which it is",
+        unpriced="the cost depends on the setting",
     )
 
 
 RULE = PortRule(
     slug="firmware.setting_pending",
     title="Firmware setting pending until a reboot",
-    why="mstconfig and mlxconfig write what the next start of the firmware reads. Until then the "
-    "card works as before, and the setting looks as if it did nothing.",
+    why="mstconfig and mlxconfig store settings that the firmware reads when it next starts. "
+    "Until then the card works as before, and the setting seems to have no effect.",
     source="https://docs.nvidia.com/networking/display/mftv4301113lts/examples+of+mlxconfig+usage "
     "(Default, Current, Next Boot)",
-    price=f"SR-IOV for guests alone: {SOFTWARE_SWITCH_FORMULA}",
+    price=f"only for SR-IOV with guests: {SOFTWARE_SWITCH_FORMULA}",
     check=_check,
 )

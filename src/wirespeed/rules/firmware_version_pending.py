@@ -15,9 +15,7 @@ def _check(exam: PortExam) -> Iterator[Finding]:
     pf = physical_function(exam.host, exam.port)
     card = exam.host[Firmware].of(pf.pci_address)
     if value_or_none(card.running) is None or value_or_none(card.stored) is None:
-        raise DoesNotApplyError(
-            "its driver does not report the running and the stored firmware apart"
-        )
+        raise DoesNotApplyError("its driver does not report running and stored firmware separately")
     running = known(card.running, "firmware that runs")
     stored = known(card.stored, "firmware that is stored")
     if running == stored or not isinstance(card.stored, Known):
@@ -26,10 +24,10 @@ def _check(exam: PortExam) -> Iterator[Finding]:
     yield exam.finding(
         Severity.RISK,
         (Evidence.of(card.stored, f"{running} runs, {stored} is stored"),),
-        so="what the new firmware fixes is not fixed yet: it starts with the next reset",
+        so="the fixes of the new firmware are not active: it starts at the next reset",
         remedies=(
             Remedy(
-                text="reset the card (its links go down, its VFs go away), or reboot",
+                text="reset the card (its links go down and its VFs are removed), or reboot",
                 commands=(Command(argv=(reset, "-d", pf.pci_address, "-y", "reset")),),
                 danger=Danger.FIRMWARE,
                 steps=(
@@ -44,14 +42,15 @@ def _check(exam: PortExam) -> Iterator[Finding]:
             if pf.is_mellanox
             else Remedy(text="reboot", danger=Danger.REBOOT, by_hand=ByHand.REBOOT),
         ),
-        unpriced="what the new version changes is in its release notes",
+        unpriced="the release notes of the new version say what it changes",
     )
 
 
 RULE = PortRule(
     slug="firmware.version_pending",
     title="New firmware pending until a reset",
-    why="Burning writes the flash; the card runs on with what it has loaded until it is reset.",
+    why="Burning writes the flash only; the card keeps running the firmware that it has loaded "
+    "until it is reset.",
     source="https://docs.kernel.org/networking/devlink/devlink-info.html (running, stored)",
     check=_check,
 )

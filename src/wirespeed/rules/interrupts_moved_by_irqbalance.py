@@ -31,11 +31,11 @@ def _check(exam: HostExam) -> Iterator[Finding]:
         (
             Evidence(found="irqbalance runs", source=irqbalance.is_running.source),
             Evidence(
-                found="no CPU and no interrupt is kept from it",
+                found="no CPU and no interrupt is excluded from irqbalance",
                 source=irqbalance.arguments.source,
             ),
         ),
-        so="any interrupt may come to the core of any thread, every 10 seconds another one",
+        so="irqbalance may move any interrupt to any core, every 10 seconds",
         remedies=(
             Remedy(
                 text="stop it and place the interrupts by hand, or name the CPUs to leave alone "
@@ -49,22 +49,22 @@ def _check(exam: HostExam) -> Iterator[Finding]:
             best_bps(exam.host, exam.ports),
             exam.question.frame_bytes,
         ),
-        unpriced="it costs microseconds whenever an interrupt comes: seen in the latency's tail, "
-        "and in frames that a polling core loses",
+        unpriced="each interrupt costs microseconds: it shows in the highest latencies, and in "
+        "frames that a polling core loses",
     )
 
 
 RULE = HostRule(
     slug="interrupts.moved_by_irqbalance",
     title="irqbalance may move the card's interrupts",
-    why="irqbalance looks at the load every 10 seconds and moves interrupts between cores, those "
-    "placed by hand too. A core that polls for DPDK, or that must answer fast, is then interrupted "
-    "now and then. Isolated and adaptive-tick CPUs it leaves alone by itself, unless it was told "
-    "of other ones.",
+    why="irqbalance checks the load every 10 seconds and moves interrupts between cores, "
+    "including those placed by hand. It then interrupts cores that poll for DPDK or that "
+    "must answer fast. By default it leaves isolated and nohz_full CPUs alone; "
+    "IRQBALANCE_BANNED_CPULIST replaces that default.",
     source="irqbalance(1): https://manpages.ubuntu.com/manpages/xenial/man1/irqbalance.1.html; "
     "Mellanox NIC's Performance Report with DPDK 19.08, other optimizations c) and d)",
     purposes=frozenset({Purpose.DPDK, Purpose.LATENCY}),
-    price="at most: descriptors of the longest ring that the driver allows / line rate is the time "
-    "that an interrupt may take a polling core away",
+    price="at most: an interrupt may take a polling core away for (descriptors of the longest "
+    "ring that the driver allows / line rate)",
     check=_check,
 )

@@ -17,14 +17,17 @@ def _check(exam: PortExam) -> Iterator[Finding]:
     netdev = exam.kernel_netdev
     threaded = exam.host[Steering].of(netdev).is_napi_threaded
     if isinstance(threaded, Known) and threaded.value:
-        raise DoesNotApplyError("kernel threads poll its queues: their core counts")
+        raise DoesNotApplyError(
+            "kernel threads poll its queues: the core of those threads "
+            "matters, not the interrupts' core"
+        )
     seen = node_of_port(exam.host, exam.port)
     if isinstance(seen, Absent):
         raise DoesNotApplyError(seen.reason)
     node = known(seen, "NUMA node of the card")
     near = known(local_cpus(exam.host, exam.port), f"CPUs of node {node}")
     if not near:
-        raise DoesNotApplyError(f"node {node} has memory and no CPU")
+        raise DoesNotApplyError(f"node {node} has memory but no CPU")
     found = exam.host[Interrupts].of_queues(exam.port.pci_address)
     queues = known(found, "interrupts")
     if not queues:
@@ -56,12 +59,11 @@ def _check(exam: PortExam) -> Iterator[Finding]:
                 source=found.source if measured else f"grep . /proc/irq/{far[0].number}/*list",
             ),
         ),
-        so="what the card wrote near it is fetched through the link between the sockets, frame by "
-        "frame",
+        so="each frame that the card wrote to its own node crosses the link between the sockets",
         remedies=(
             placed_remedy(exam.host, exam.port.pci_address, f"move them to node {node}", placed),
         ),
-        unpriced="it depends on the machine: TCP at 40 and 100 Gb/s was seen up to 2 times slower",
+        unpriced="it depends on the host: TCP at 40 and 100 Gb/s was measured up to 2 times slower",
     )
 
 
@@ -79,8 +81,9 @@ RULE = PortRule(
     slug="interrupts.on_another_node",
     title="Interrupts handled on a remote NUMA node",
     why="The core that takes the interrupt reads the descriptors and frames that the card wrote. "
-    "From the other socket each of these reads crosses the link between the sockets. Drivers that "
-    "make more queues than their node has cores put the rest on other nodes: that is only noted.",
+    "On the other socket, each of these reads crosses the link between the sockets. Drivers "
+    "that create more queues than their node has cores put the rest on other nodes: that is "
+    "only a note.",
     source="https://fasterdata.es.net/host-tuning/linux/100g-tuning/interrupt-binding/; "
     "https://docs.kernel.org/core-api/irq/irq-affinity.html",
     check=_check,

@@ -23,7 +23,10 @@ def _check(exam: PortExam) -> Iterator[Finding]:
     netdev = exam.kernel_netdev
     threaded = exam.host[Steering].of(netdev).is_napi_threaded
     if isinstance(threaded, Known) and threaded.value:
-        raise DoesNotApplyError("kernel threads poll its queues: their core counts")
+        raise DoesNotApplyError(
+            "kernel threads poll its queues: the core of those threads "
+            "matters, not the interrupts' core"
+        )
     if exam.port.pci_address is None:
         raise DoesNotApplyError("its interrupts are not those of a PCI function")
     found = exam.host[Interrupts].of_queues(exam.port.pci_address)
@@ -48,7 +51,9 @@ def _check(exam: PortExam) -> Iterator[Finding]:
         if len(cpus) > 1:
             return
         if not cpus:
-            raise CannotTellError("the interrupts of its queues name no CPU", _affinity(queues))
+            raise CannotTellError(
+                "the affinity of its queues' interrupts names no CPU", _affinity(queues)
+            )
         cpu, severity = next(iter(cpus)), Severity.RISK
         evidence = Evidence(
             found=f"the interrupts of all {len(queues)} receive queues go to CPU {cpu}",
@@ -72,7 +77,8 @@ def _check(exam: PortExam) -> Iterator[Finding]:
                 exam.host, exam.port.pci_address, "give each queue a CPU near the card", placed
             ),
         ),
-        unpriced="what one core carries of this traffic is not known: measure before and after",
+        unpriced="how much of this traffic one core can process is not known: measure before and "
+        "after",
     )
 
 
@@ -104,9 +110,9 @@ def _programmed(queue: Interrupt) -> frozenset[int]:
 RULE = PortRule(
     slug="interrupts.on_one_core",
     title="Interrupts of all queues on one CPU",
-    why="The core that takes a queue's interrupt does the driver's and the stack's work for its "
-    "frames. Queues whose interrupts all land on one core share that core: eight queues are then "
-    "worth one.",
+    why="The core that takes a queue's interrupt does the work of driver and network stack for "
+    "its frames. Queues whose interrupts all go to one core share that core: eight queues "
+    "are then no faster than one.",
     source="https://docs.kernel.org/networking/scaling.html (RSS IRQ Configuration); "
     "https://docs.kernel.org/core-api/irq/irq-affinity.html",
     check=_check,

@@ -17,7 +17,7 @@ def _check(exam: PortExam) -> Iterator[Finding]:
     named = exam.question.workload
     threads = exam.host[Workload].of_process(named)
     if named is None and isinstance(threads, Absent):
-        raise DoesNotApplyError("no thread that is known to move frames runs: name it")
+        raise DoesNotApplyError("no known packet-processing thread is running: name the program")
     working = known(threads, "threads of the workload")
     if exam.port.pci_address is None:
         raise DoesNotApplyError("its interrupts are not those of a PCI function")
@@ -49,20 +49,20 @@ def _check(exam: PortExam) -> Iterator[Finding]:
                 source=found.source,
             ),
         ),
-        so="the thread had nearly all of the core: it is bound by itself, and the interrupts took "
-        "the little that was left"
+        so="the thread used nearly all of the core: the thread itself is the limit, and the "
+        "interrupts took only the rest"
         if own
-        else "while the interrupt's work is done the thread waits, and the other way round"
+        else "the thread and the interrupts wait for each other"
         if full
-        else "they share a core that has time for both as it was seen",
+        else "they share a core that had time for both during the capture",
         remedies=(
             Remedy(
-                text="give the threads other cores of the same node than the interrupts: start "
-                "them with taskset, or set smp_affinity_list of the interrupts",
+                text="move the threads or the interrupts to other cores of the same node: start "
+                "the threads with taskset, or set smp_affinity_list of the interrupts",
                 by_hand=ByHand.WORKLOAD,
             ),
         ),
-        unpriced="it depends on how much each needs: measure before and after",
+        unpriced="it depends on how much CPU time each needs: measure before and after",
     )
 
 
@@ -73,9 +73,9 @@ def _works(thread: Thread) -> bool:
 RULE = PortRule(
     slug="interrupts.share_core_with_workload",
     title="Workload shares CPUs with the card's interrupts",
-    why="The work of an interrupt, and of the softirq after it, comes before any thread. On a core "
-    "that is full, the thread that is to take the frames gets to run too late, and a thread that "
-    "polls is away for as long. With load to spare, one core for both is good for the caches.",
+    why="An interrupt and its softirq run before any thread. On a full core, the thread that "
+    "receives the frames runs too late, and a polling thread cannot poll meanwhile. On a "
+    "core with time to spare, sharing is good for the caches.",
     source="https://docs.kernel.org/networking/scaling.html (RSS IRQ Configuration); "
     "https://fasterdata.es.net/host-tuning/linux/100g-tuning/interrupt-binding/",
     check=_check,

@@ -45,10 +45,10 @@ def _check(exam: HostExam) -> Iterator[Finding]:
                 for _ in netdevs[:1]
             ),
         ),
-        so="VFs that containers are given as netdevs need no IOMMU; a virtual machine could not be "
-        "given one: vfio-pci takes no device"
+        so="VFs passed to containers as netdevs need no IOMMU, but no VF can be passed to a "
+        "virtual machine: vfio-pci accepts no device"
         if netdevs
-        else "vfio-pci takes no device: no VF can be passed to a guest",
+        else "vfio-pci accepts no device: no VF can be passed to a guest",
         remedies=(
             Remedy(
                 text="enable VT-d (Intel), AMD-Vi or IOMMU (AMD) in the BIOS",
@@ -56,13 +56,13 @@ def _check(exam: HostExam) -> Iterator[Finding]:
             ),
             boot_remedy(
                 kernel,
-                "have the kernel use it, for guests' devices alone",
+                "enable it in the kernel, for guests' devices only",
                 "iommu",
                 "intel_iommu=on iommu=pt" if is_intel else "iommu=pt",
             ),
         ),
         bounds=software_switch_bounds(best_bps(exam.host, exam.ports), exam.question.frame_bytes),
-        unpriced="without it there is no SR-IOV path into a guest to measure",
+        unpriced="without an IOMMU there is no SR-IOV path into a guest to measure",
     )
 
 
@@ -90,8 +90,9 @@ def _can_lend(exam: HostExam, port: Port) -> bool:
 RULE = HostRule(
     slug="iommu.off_for_guests",
     title="IOMMU off: VFs cannot be passed to guests",
-    why="A guest programs its VF with its own addresses: only an IOMMU can turn them into the "
-    "host's and keep the VF out of other memory. VFIO refuses a device that is in no group.",
+    why="A guest programs its VF with guest addresses: only an IOMMU can translate them to the "
+    "host's and keep the VF out of other memory. VFIO refuses a device that is in no IOMMU "
+    "group.",
     source="https://docs.kernel.org/driver-api/vfio.html; "
     "https://docs.kernel.org/admin-guide/kernel-parameters.html (intel_iommu=, amd_iommu=)",
     purposes=frozenset({Purpose.GUESTS}),

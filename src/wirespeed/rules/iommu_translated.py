@@ -17,7 +17,7 @@ USERSPACE = ("vfio-pci", "uio_pci_generic", "igb_uio")
 def _check(exam: PortExam) -> Iterator[Finding]:
     iommu = exam.host[Iommu]
     if exam.port.driver in USERSPACE:
-        raise DoesNotApplyError(f"{exam.port.driver} sets the mapping of its devices itself")
+        raise DoesNotApplyError(f"{exam.port.driver} sets the IOMMU mapping of its devices itself")
     group = iommu.by_function.get(
         exam.port.pci_address or "", Absent("ls /sys/kernel/iommu_groups", "it has no PCI function")
     )
@@ -39,18 +39,18 @@ def _check(exam: PortExam) -> Iterator[Finding]:
     yield exam.finding(
         _severity(kind, exam.question.purpose),
         tuple(evidence),
-        so="each buffer is mapped, looked up by the card's every access, and unmapped"
+        so="the driver maps and unmaps every buffer, and each access of the card is translated"
         + (", and each unmapping waits for the IOMMU" if kind == "DMA" else ""),
         remedies=(
             boot_remedy(
                 exam.host[Kernel],
-                "let devices of the host's own drivers past the IOMMU (a device of the host can "
-                "then reach all of its memory; guests stay confined)",
+                "let the host's own devices bypass the IOMMU (they can then access all of the "
+                "host's memory; guests' devices stay confined)",
                 "iommu",
                 "iommu=pt",
             ),
         ),
-        unpriced="what it costs depends on how often buffers are mapped: measure before and after",
+        unpriced="the cost depends on how often buffers are mapped: measure before and after",
     )
 
 
@@ -67,9 +67,10 @@ def _severity(domain: str, purpose: Purpose | None) -> Severity:
 RULE = PortRule(
     slug="iommu.translated",
     title="Host DMA is translated by the IOMMU",
-    why="With a translated domain the driver maps and unmaps every buffer, and the card's DMA "
-    "waits for the IOMMU's tables when its cache misses: on small frames at high load that shows. "
-    "iommu=pt keeps the IOMMU for guests' devices and lets the host's own pass.",
+    why="In a translated domain the driver maps and unmaps every buffer, and the card's DMA "
+    "waits for the IOMMU's tables whenever its cache misses. This shows with small frames at "
+    "high load. iommu=pt keeps translation for guests' devices and bypasses it for the "
+    "host's own.",
     source="https://docs.kernel.org/admin-guide/kernel-parameters.html (iommu=, "
     "iommu.passthrough=, iommu.strict=); https://docs.kernel.org/admin-guide/abi-testing.html "
     "(/sys/kernel/iommu_groups/<grp_id>/type); Neugebauer et al., SIGCOMM 2018 (IOMMU)",

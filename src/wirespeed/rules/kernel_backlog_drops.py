@@ -33,11 +33,12 @@ def _check(exam: HostExam) -> Iterator[Finding]:
     yield exam.finding(
         Severity.FAULT,
         tuple(evidence),
-        so="frames are lost after the card has delivered them: one CPU gets more than it works off",
+        so="frames are lost after the card has delivered them: one CPU gets more frames than it "
+        "can process",
         remedies=(
             *([sysctl_remedy("make room for a burst", *settings)] if settings else []),
             Remedy(
-                text="spread the load if it lasts: more RSS queues, or RPS over more CPUs",
+                text="if the load lasts, spread it: more RSS queues, or RPS over more CPUs",
                 by_hand=ByHand.FIND_FIRST,
             ),
         ),
@@ -48,9 +49,10 @@ def _check(exam: HostExam) -> Iterator[Finding]:
 RULE = HostRule(
     slug="kernel.backlog_drops",
     title="Packets dropped from a CPU's backlog queue",
-    why="Frames that RPS, a veth, the loopback or a tunnel hands to a CPU wait in its backlog, "
-    "which holds netdev_max_backlog of them; what comes on top is dropped. Frames that NAPI takes "
-    "from a card's ring never pass there, so that a larger limit alone gains nothing.",
+    why="Frames that RPS, a veth, the loopback or a tunnel hands to a CPU wait in that CPU's "
+    "backlog, which holds netdev_max_backlog frames; further frames are dropped. Frames that "
+    "NAPI takes directly from a card's ring do not use the backlog, so raising the limit "
+    "does not help those.",
     source="https://docs.kernel.org/admin-guide/sysctl/net.html (netdev_max_backlog); "
     "https://docs.kernel.org/networking/scaling.html (RPS)",
     check=_check,

@@ -29,24 +29,24 @@ def _check(exam: HostExam) -> Iterator[Finding]:
         "of every connection",
         remedies=(
             Remedy(
-                text="see why the kernel gave the TSC up (`dmesg | grep -i -e tsc -e clocks`): "
-                "a BIOS setting, firmware, or a parameter `clocksource=`"
+                text="find out why the kernel rejected the TSC (`dmesg | grep -i -e tsc -e "
+                "clocks`): a BIOS setting, firmware, or a parameter `clocksource=`"
                 if not has_tsc
                 else "the TSC is available: remove the parameter `clocksource=`, or see in dmesg "
                 "why the kernel chose otherwise",
                 by_hand=ByHand.FIND_FIRST,
             ),
         ),
-        unpriced="it costs about a microsecond for each reading of the clock",
+        unpriced="each reading of the clock costs about a microsecond",
     )
 
 
 RULE = HostRule(
     slug="kernel.clocksource_not_tsc",
     title="Clock source is not the TSC",
-    why="The TSC is read in some ten nanoseconds and without entering the kernel. HPET and the "
-    "ACPI timer are read over a bus, by one CPU at a time, in about a microsecond. The kernel "
-    "falls back on them when it thinks that the TSC is not stable.",
+    why="Reading the TSC takes some ten nanoseconds and does not enter the kernel. HPET and the "
+    "ACPI timer are read over a bus, by one CPU at a time, in about a microsecond. The "
+    "kernel falls back on them when it considers the TSC unstable.",
     source="https://docs.kernel.org/timers/timekeeping.html; "
     "https://docs.kernel.org/admin-guide/kernel-parameters.html (clocksource=, tsc=)",
     check=_check,

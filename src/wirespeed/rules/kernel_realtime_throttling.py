@@ -60,7 +60,7 @@ def _check(exam: HostExam) -> Iterator[Finding]:
         so=so,
         remedies=(
             sysctl_remedy(
-                "lift the limit (a real-time thread that never ends then owns its core)",
+                "remove the limit (a runaway real-time thread can then block its core for ever)",
                 (RUNTIME, "-1"),
             ),
         ),
@@ -80,9 +80,10 @@ def _check(exam: HostExam) -> Iterator[Finding]:
 RULE = HostRule(
     slug="kernel.realtime_throttling",
     title="Real-time threads are throttled",
-    why="Linux lets real-time threads run for 950 ms of each second, so that a runaway one does "
-    "not hang the host. A thread that polls under SCHED_FIFO always runs into that: for 50 ms a "
-    "second its port is left alone. Since Linux 6.12 it loses that time only to threads that wait.",
+    why="Linux lets real-time threads run for 950 ms of each second, so that a runaway thread "
+    "does not hang the host. A thread that polls under SCHED_FIFO always reaches this limit: "
+    "for 50 ms of each second nothing polls its port. Since Linux 6.12 it loses that time "
+    "only if ordinary threads wait for the core.",
     source="https://docs.kernel.org/scheduler/sched-rt-group.html; Linux 6.12, commit 5f6bd380c7bd "
     "(sched/rt: Remove default bandwidth control)",
     purposes=frozenset({Purpose.DPDK}),

@@ -33,24 +33,26 @@ def _check(exam: HostExam) -> Iterator[Finding]:
     yield exam.finding(
         Severity.NOTE,
         tuple(evidence),
-        so="these CPUs had more frames than one softirq takes: the rest waited for its next turn",
+        so="these CPUs had more frames than one softirq run processes: the rest waited for the "
+        "next run",
         remedies=(
             sysctl_remedy(
-                "where the rings also drop, spread the queues over more CPUs, or give a softirq "
-                "more (other threads then wait longer)",
+                "if the rings also drop frames, spread the queues over more CPUs, or raise the "
+                "budget (other threads then wait longer)",
                 *settings,
             ),
         ),
-        unpriced="nothing is lost by it alone: a ring that overflows meanwhile counts that itself",
+        unpriced="this alone loses no frames: a ring that overflows meanwhile has a counter of "
+        "its own",
     )
 
 
 RULE = HostRule(
     slug="kernel.softirq_squeezed",
     title="Softirq budget exhausted",
-    why="A softirq takes at most netdev_budget frames, for netdev_budget_usecs, and then lets "
-    "others run. A rising time_squeeze says that frames were left: the CPU is close to what it "
-    "can take.",
+    why="A softirq run processes at most netdev_budget frames, for at most netdev_budget_usecs, "
+    "and then lets others run. A rising time_squeeze means that frames were left over: the "
+    "CPU is close to its limit.",
     source="https://docs.kernel.org/admin-guide/sysctl/net.html (netdev_budget, "
     "netdev_budget_usecs)",
     check=_check,

@@ -30,23 +30,24 @@ def _check(exam: HostExam) -> Iterator[Finding]:
             Evidence(found=f"{cpu_list_text(isolated)} are isolated", source=cpus.isolated.source),
             Evidence(found=f"{cpu_list_text(watched)} are watched", source=f"sysctl {MASK}"),
         ),
-        so=f"a timer on {cpu_list_text(watched & isolated)} wakes the watchdog every few seconds",
+        so=f"a timer on CPUs {cpu_list_text(watched & isolated)} wakes the watchdog every few "
+        "seconds",
         remedies=(
             sysctl_remedy(
                 "watch the other CPUs only, or boot with nosoftlockup",
                 *([(MASK, rest)] if rest else []),
             ),
         ),
-        unpriced="a check takes microseconds: it is seen in the longest latencies",
+        unpriced="a check takes microseconds: it shows in the highest latencies only",
     )
 
 
 RULE = HostRule(
     slug="kernel.watchdog_on_isolated",
     title="Watchdogs run on isolated CPUs",
-    why="The soft lockup detector runs a timer and its most urgent thread on every CPU that it "
-    "watches, and takes a thread that polls for a lockup. Without nohz_full, isolated CPUs are "
-    "watched too.",
+    why="The soft lockup detector runs a timer and a thread of the highest priority on every CPU "
+    "that it watches, and may report a polling thread as a lockup. Without nohz_full, it "
+    "watches isolated CPUs too.",
     source="https://docs.kernel.org/admin-guide/lockup-watchdogs.html; "
     "https://docs.kernel.org/admin-guide/sysctl/kernel.html (watchdog_cpumask)",
     purposes=frozenset({Purpose.DPDK}),

@@ -32,9 +32,12 @@ def _check(exam: PortExam) -> Iterator[Finding]:
     yield exam.finding(
         Severity.FAULT if half else Severity.RISK,
         tuple(evidence),
-        so="one end is at half duplex and both collide all the time"
+        so="one end is at half duplex, so frames of the two ends collide all the time"
         if half
-        else "the ends agree by luck: after the next loss of link they may not, or not come up",
+        else (
+            "the two ends match only by chance: after the next loss of link they may not match, "
+            "or the link may stay down"
+        ),
         remedies=(
             Remedy(
                 text="let the other end negotiate too, or set both by hand to the same speed and "
@@ -56,9 +59,10 @@ def _check(exam: PortExam) -> Iterator[Finding]:
 RULE = PortRule(
     slug="link.autonegotiation_disagrees",
     title="Autonegotiation on at one end only",
-    why="A port that negotiates with one that does not, hears no answer. On twisted pair it finds "
-    "the speed but must assume half duplex; on direct-attach cables of 25 Gb/s and more, where FEC "
-    "and training are negotiated too, it stays down or falls to the slowest mode.",
+    why="A port that negotiates gets no answer from a port that does not. On twisted pair it "
+    "detects the speed but must assume half duplex. On direct-attach cables of 25 Gb/s and "
+    "more, where FEC and training are negotiated too, the link stays down or falls to the "
+    "slowest mode.",
     source="IEEE 802.3 clauses 28.2.3.1 (parallel detection) and 73",
     check=_check,
 )

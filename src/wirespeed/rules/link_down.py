@@ -22,13 +22,16 @@ REMEDIES = {
     "Link training failure": "use a shorter or better cable, or another module at either end",
     "Logical mismatch": "give both ends the same FEC: `ethtool --show-fec`, and the switch's port",
     "Bad signal integrity": "replace the cable or the module, clean the fibre",
-    "No cable": "plug in the cable, or at the far end; a module of another vendor may read so too",
+    "No cable": (
+        "plug in the cable, at the far end too; a module of another vendor may also be "
+        "reported like this"
+    ),
     "Cable issue": "replace the cable",
     "EEPROM issue": "replace the cable or the module: its memory cannot be read",
     "Calibration failure": "replace the module",
-    "Power budget exceeded": "use a module of less power, or a slot that gives more",
+    "Power budget exceeded": "use a module that needs less power, or a slot that supplies more",
     "Overheat": "cool the card or the module",
-    "Module": "look at the module: `ethtool -m`",
+    "Module": "read the module's data: `ethtool -m`",
 }
 """By the first word of the reason: https://docs.kernel.org/networking/ethtool-netlink.html"""
 
@@ -100,7 +103,8 @@ def _other_mode(link: Link, reason: str, made_for: Known[int] | None) -> Iterato
         return
     if not link.autonegotiation.value:
         yield Remedy(
-            text="let this end negotiate, if the far end does; else set the far end to this speed",
+            text="let this end negotiate if the far end does; otherwise set the far end to this "
+            "speed",
             commands=(ethtool_command("-s", link.netdev, "autoneg", "on"),),
             by_hand=ByHand.FAR_END,
         )
@@ -108,7 +112,7 @@ def _other_mode(link: Link, reason: str, made_for: Known[int] | None) -> Iterato
         mode = ("speed", str(made_for.value // 10**6), "duplex", "full", "autoneg", "off")
         yield Remedy(
             text=f"if the far end is set to {_gbps(made_for.value)} and does not negotiate, set "
-            "this end alike",
+            "this end to the same",
             commands=(ethtool_command("-s", link.netdev, *mode),),
             by_hand=ByHand.FAR_END,
         )
@@ -131,16 +135,16 @@ def _uses(stack: NetStack, netdev: str) -> Iterator[Evidence]:
 
 def _remedy(reason: str) -> str:
     state = reason.partition(", ")[0]
-    return REMEDIES.get(state, "look at the cable, the module and the port at the far end")
+    return REMEDIES.get(state, "check the cable, the module and the port at the far end")
 
 
 RULE = PortRule(
     slug="link.down",
     title="Link down",
-    why="A port without a carrier carries nothing. Drivers tell why since Linux 5.9: no cable, a "
-    "partner that does not negotiate, FEC that does not fit, a signal that is too weak, a module "
-    "that is refused or too hot. A port that is not in use is not a fault; one with an address or "
-    "in a bond is meant to be used.",
+    why="A port without a carrier carries no traffic. Since Linux 5.9 drivers report the reason: "
+    "no cable, a partner that does not negotiate, different FEC, a weak signal, a module "
+    "that is refused or too hot. An unused port is not a fault; a port with an address or in "
+    "a bond is meant to be used.",
     source="https://docs.kernel.org/networking/ethtool-netlink.html (LINKSTATE_GET, link extended "
     "states)",
     price="at most: the lowest ceiling of the path at the best speed that the port supports; 0 now",

@@ -15,29 +15,32 @@ def _check(exam: PortExam) -> Iterator[Finding]:
     link = link_that_is_up(exam.host, exam.port)
     configured, active = link.fec_configured, link.fec_active
     if isinstance(configured, Absent) or isinstance(active, Absent):
-        raise DoesNotApplyError("the driver knows no FEC")
-    wanted = _names(known(configured, f"FEC that {link.netdev} is set to"))
-    running = _names(known(active, f"FEC that {link.netdev} runs"))
+        raise DoesNotApplyError("the driver does not report FEC")
+    wanted = _names(known(configured, f"configured FEC of {link.netdev}"))
+    running = _names(known(active, f"active FEC of {link.netdev}"))
     if "auto" in wanted or wanted & running:
         return
     yield exam.finding(
         Severity.RISK,
         (
             Evidence(
-                found=f"set to {', '.join(sorted(wanted))}, runs {', '.join(sorted(running))}",
+                found=f"configured: {', '.join(sorted(wanted))}; active: "
+                f"{', '.join(sorted(running))}",
                 source=active.source,
             ),
         ),
-        so="the two ends want different FEC, and the link may come up without the one it needs",
+        so="the two ends are configured differently, and the link may come up without the FEC "
+        "that it needs",
         remedies=(
             Remedy(
-                text="give both ends the same FEC, the switch's port too; or let them negotiate it",
+                text="set the same FEC on both ends, the switch port included, or let them "
+                "negotiate it",
                 commands=(ethtool_command("--set-fec", link.netdev, "encoding", "auto"),),
                 danger=Danger.DROPS_LINK,
                 steps=(StepCall.of("fec", netdev=link.netdev, encoding="auto"),),
             ),
         ),
-        unpriced="it costs when frames arrive damaged: see the counters of physical errors",
+        unpriced="it costs damaged frames: see the counters of physical errors",
     )
 
 
@@ -48,10 +51,10 @@ def _names(words: tuple[str, ...]) -> set[str]:
 RULE = PortRule(
     slug="link.fec_not_as_configured",
     title="Active FEC mode differs from the configured one",
-    why="At 25 Gb/s and more, each kind of cable and module needs its FEC: none or BASE-R for a "
-    "short copper cable, RS for longer ones, optics and all lanes of 50 Gb/s. Both ends must use "
-    "the same. One that is set by hand against a peer that negotiates gives links that are down, "
-    "flap, or lose frames.",
+    why="At 25 Gb/s and more, each kind of cable and module needs its own FEC: none or BASE-R "
+    "for a short copper cable, RS for longer ones, optics and all lanes of 50 Gb/s. Both "
+    "ends must use the same. If one end is set by hand and the other negotiates, the link is "
+    "down, flaps, or loses frames.",
     source="IEEE 802.3 clauses 74, 91 and 108; "
     "https://docs.kernel.org/networking/ethtool-netlink.html (FEC_GET)",
     check=_check,

@@ -17,10 +17,10 @@ FEC_BPS = 25 * 10**9
 def _check(exam: PortExam) -> Iterator[Finding]:
     link = link_that_is_up(exam.host, exam.port)
     if isinstance(link.link_bps, Absent) or isinstance(link.fec_active, Absent):
-        raise DoesNotApplyError("the driver reports no speed, or knows no FEC")
+        raise DoesNotApplyError("the driver does not report speed or FEC")
     if known(link.link_bps, f"speed of {link.netdev}") < FEC_BPS:
-        raise DoesNotApplyError("links below 25 Gb/s do without FEC")
-    active = known(link.fec_active, f"FEC that {link.netdev} runs")
+        raise DoesNotApplyError("links below 25 Gb/s do not use FEC")
+    active = known(link.fec_active, f"active FEC of {link.netdev}")
     if not {word.lower() for word in active} <= {"off", "none"}:
         return
     loss = loss_at(exam.host[Counters], exam.port, Place.PHYSICAL, Place.RECEIVED)
@@ -33,8 +33,8 @@ def _check(exam: PortExam) -> Iterator[Finding]:
         so=f"frames {loss.are} lost to bit errors that FEC would correct",
         remedies=(
             Remedy(
-                text="turn FEC on at both ends, the switch's port too: RS, or what the cable's "
-                "specification asks for",
+                text="turn FEC on at both ends, the switch port included: RS, or the mode that "
+                "the cable's specification requires",
                 commands=(ethtool_command("--set-fec", link.netdev, "encoding", _best(link)),),
                 danger=Danger.DROPS_LINK,
                 steps=(StepCall.of("fec", netdev=link.netdev, encoding=_best(link)),),
@@ -54,9 +54,9 @@ def _best(link: Link) -> str:
 RULE = PortRule(
     slug="link.fec_off",
     title="FEC off on a link with damaged frames",
-    why="25 Gb/s over copper longer than 3 m, over most optics, and 50 Gb/s a lane over anything, "
-    "is specified with forward error correction: without it the line has more bit errors than "
-    "IEEE 802.3 allows, and each costs a frame.",
+    why="IEEE 802.3 requires forward error correction for 25 Gb/s over copper longer than 3 m "
+    "and over most optics, and for 50 Gb/s lanes over any medium. Without it the link has "
+    "more bit errors than the standard allows, and each costs a frame.",
     source="IEEE 802.3 clauses 108 and 110 (25GBASE-R, CR: CA-L needs RS-FEC, CA-N none)",
     check=_check,
 )

@@ -31,8 +31,8 @@ def _check(exam: PortExam) -> Iterator[Finding]:
             Evidence(
                 found=f"{name} grew by {now.count} in {now.seconds:.2f} s", source=delta.source
             ),
-            "the link goes down while it is looked at: what was on its way is lost each time, and "
-            "nothing passes until both ends have trained again",
+            "the link went down during the capture: each time frames in flight are lost, and no "
+            "traffic passes until both ends have trained again",
         )
     elif times >= MANY and not _is_in_bond(exam):
         yield _finding(
@@ -41,8 +41,8 @@ def _check(exam: PortExam) -> Iterator[Finding]:
             Evidence(
                 found=f"{name}: {times} since the driver was loaded; none now", source=total.source
             ),
-            "the link was down so often; some of it may be settings and restarts of the switch, "
-            "which the counter does not tell apart",
+            "the counter also counts links taken down by changed settings and by restarts of the "
+            "switch, so some of these may be no fault",
         )
 
 
@@ -53,9 +53,8 @@ def _finding(exam: PortExam, severity: Severity, evidence: Evidence, so: str) ->
         so=so,
         remedies=(
             Remedy(
-                text="see in the kernel's log at what times it was, and whether a person or a "
-                "program set the port down; else look at the module, the cable and the port of "
-                "the switch",
+                text="find the times in the kernel's log, and whether a person or a program set "
+                "the port down; if not, check the module, the cable and the switch port",
                 commands=(
                     ethtool_command("-m", exam.port.netdev or ""),
                     Command(argv=("dmesg", "-T")),
@@ -63,7 +62,7 @@ def _finding(exam: PortExam, severity: Severity, evidence: Evidence, so: str) ->
                 by_hand=ByHand.FIND_FIRST,
             ),
         ),
-        unpriced="it costs what is on its way, and the seconds until the link is back",
+        unpriced="each time costs the frames in flight and the seconds until the link is back",
     )
 
 
@@ -76,9 +75,10 @@ def _is_in_bond(exam: PortExam) -> bool:
 RULE = PortRule(
     slug="link.flaps",
     title="Link went down repeatedly",
-    why="A link that fails and comes back loses a moment's traffic and says so in the kernel's log "
-    "alone, until that has lost it. The card (mlx5, bnxt_en) or the kernel counts how often. A "
-    "marginal cable or module, and ends that are set unlike, show so.",
+    why="A link that fails and recovers loses traffic for a moment, and only the kernel's log "
+    "reports it, until the log rotates. The card (mlx5, bnxt_en) or the kernel counts how "
+    "often. Typical causes are a marginal cable or module, and different settings at the two "
+    "ends.",
     source="https://docs.kernel.org/networking/device_drivers/ethernet/mellanox/mlx5/counters.html "
     "(link_down_events_phy); Linux, Documentation/ABI/testing/sysfs-class-net "
     "(carrier_down_count, since 4.16); drivers/net/ethernet/broadcom/bnxt/bnxt_ethtool.c",

@@ -23,17 +23,17 @@ def _check(exam: PortExam) -> Iterator[Finding]:
     yield exam.finding(
         Severity.FAULT,
         tuple(evidence),
-        so="it sends or receives, never both, and frames collide",
+        so="the port cannot send and receive at the same time, and frames collide",
         remedies=(
             Remedy(
-                text="let the other end negotiate, as this one does: half duplex is what a port "
-                "assumes whose peer is set by hand",
+                text="let the other end negotiate, as this one does: a port assumes half duplex "
+                "if its peer is set by hand",
                 by_hand=ByHand.FAR_END,
             )
             if isinstance(link.autonegotiation, Known) and link.autonegotiation.value
             else Remedy(
-                text="let both ends negotiate; half duplex is what a port assumes whose peer is "
-                "set by hand",
+                text="let both ends negotiate; a port assumes half duplex if its peer is set by "
+                "hand",
                 commands=(ethtool_command("-s", link.netdev, "autoneg", "on"),),
                 danger=Danger.DROPS_LINK,
                 steps=(StepCall.of("link_mode", netdev=link.netdev, autoneg=True),),
@@ -45,9 +45,9 @@ def _check(exam: PortExam) -> Iterator[Finding]:
 RULE = PortRule(
     slug="link.half_duplex",
     title="Half duplex",
-    why="At half duplex a port waits while it receives, and what two ends send at once is lost and "
-    "sent again. If the peer is at full duplex, it does not even wait. No link of 1 Gb/s or more "
-    "is meant to be so.",
+    why="At half duplex a port does not send while it receives, and frames that both ends send "
+    "at once are lost and sent again. A peer at full duplex does not wait, so collisions are "
+    "constant. Links of 1 Gb/s or more should never run at half duplex.",
     source="IEEE 802.3 clauses 4 and 28.2.3.1",
     check=_check,
 )

@@ -11,8 +11,10 @@ from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
 TEMPERATURE = "temperature"
 """link.module_overheated has it, with its degrees."""
 MOST_SHOWN = 6
-FAR = "no light, or too little, comes from the far end: its laser, the fibre or a connector"
-NEAR = "this module's own laser or supply is out of its range"
+FAR = (
+    "no light, or too little, arrives from the far end: suspect its laser, the fibre or a connector"
+)
+NEAR = "this module's own laser or supply voltage is out of range"
 
 
 def _check(exam: PortExam) -> Iterator[Finding]:
@@ -36,24 +38,28 @@ def _check(exam: PortExam) -> Iterator[Finding]:
         so=FAR if is_far else NEAR,
         remedies=(
             Remedy(
-                text="clean the connectors at both ends; see whether the far end sends (its own "
-                "`ethtool -m`, or the switch's), then swap the fibre, then the far module"
+                text="clean the connectors at both ends; check that the far end sends light "
+                "(`ethtool -m` there, or the switch's command), then swap the fibre, then "
+                "the far module"
                 if is_far
-                else "replace the module; at too much light, use an attenuator or a module for a "
-                "shorter reach",
+                else (
+                    "replace the module; if it receives too much light, use an attenuator or a "
+                    "module for a shorter reach"
+                ),
                 by_hand=ByHand.HARDWARE,
             ),
         ),
-        unpriced="it costs nothing until bits are wrong or the link goes down",
+        unpriced="it costs nothing until bit errors occur or the link goes down",
     )
 
 
 RULE = PortRule(
     slug="link.module_alarm",
     title="Transceiver module raises an alarm",
-    why="A module compares its light, laser current and supply with limits that its maker set, and "
-    "raises a flag beyond them. Too little light received says that the far end, the fibre or a "
-    "connector is the cause; a flag about bias, voltage or sent light is about this module.",
+    why="A module compares its optical power, laser current and supply voltage with its maker's "
+    "limits and raises a flag when one is exceeded. Low received power points to the far "
+    "end, the fibre or a connector; a flag for bias, voltage or transmitted power points to "
+    "this module.",
     source="SFF-8472 table 9-13 and SFF-8636 section 6.2.3 (alarm and warning flags); ethtool's "
     "sff-common.c and qsfp.c",
     check=_check,

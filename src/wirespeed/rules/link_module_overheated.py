@@ -9,11 +9,11 @@ from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
 from wirespeed.model.shown import shown
 
 COOLER = Remedy(
-    text="give the card more air, leave a slot free beside it, or use a module of less power; "
-    "optical modules of 100 Gb/s and more need a flow that desktop cases lack",
+    text="give the card more airflow, leave the next slot free, or use a module that needs less "
+    "power; optical modules of 100 Gb/s and more need an airflow that desktop cases lack",
     by_hand=ByHand.HARDWARE,
 )
-COSTS = "it costs nothing until bits are wrong or the module turns itself off"
+COSTS = "it costs nothing until bit errors occur or the module turns itself off"
 
 
 def _check(exam: PortExam) -> Iterator[Finding]:
@@ -55,7 +55,8 @@ def _check(exam: PortExam) -> Iterator[Finding]:
                 f"{'alarm' if is_alarm else 'warning'} from {passed[-1].value:g} °C",
             ),
         ),
-        so="the module is out of its range: errors, then a link that goes down",
+        so="the module is outside its temperature range: expect bit errors, then a link that "
+        "goes down",
         where=port.name,
         remedies=(COOLER,),
         unpriced=COSTS,
@@ -65,8 +66,9 @@ def _check(exam: PortExam) -> Iterator[Finding]:
 RULE = PortRule(
     slug="link.module_overheated",
     title="Transceiver module too hot",
-    why="A laser that is too warm is weak and off its wavelength: bit errors rise, and at the "
-    "alarm threshold cards turn the module off to save it. The thresholds are the module's own.",
+    why="An overheated laser loses power and drifts off its wavelength: bit errors rise, and at "
+    "the alarm threshold cards turn the module off to protect it. The thresholds are the "
+    "module's own.",
     source="SFF-8472 and SFF-8636 (alarm and warning thresholds of a module); "
     "drivers/net/ethernet/mellanox/mlx5/core/events.c (High Temperature)",
     check=_check,

@@ -29,8 +29,8 @@ NO_POWER = _Objection(
     "use a module of a lower power class, or a card or slot that gives more",
 )
 NOT_LISTED = _Objection(
-    "it works, but the card's maker has not tested it with this card",
-    "use a module or cable from the list of the card's maker, at both ends",
+    "it works, but the card's maker never tested it with this card",
+    "use a module or cable from the card maker's list, at both ends",
 )
 OBJECTIONS = (
     (re.compile(r"Bus stuck|No EEPROM|Bad or shorted"), UNREADABLE),
@@ -73,16 +73,16 @@ def _check(exam: PortExam) -> Iterator[Finding]:
                 by_hand=ByHand.HARDWARE,
             ),
         ),
-        unpriced="what it should carry is not known",
+        unpriced="the rate that it should carry is not known",
     )
 
 
 RULE = PortRule(
     slug="link.module_unqualified",
     title="Transceiver module rejected by the card",
-    why="Cards read what a module says it is, and some take only what their maker has tried, or "
-    "what the slot has power for. One that is refused gives no link; one that is tolerated may run "
-    "with settings that do not fit it.",
+    why="Cards read the module's identity, and some accept only modules that their maker has "
+    "tested or that the slot can power. A refused module gives no link; a tolerated one may "
+    "run with unsuitable settings.",
     source="drivers/net/ethernet/mellanox/mlx5/core/events.c, intel/ixgbe/ixgbe_main.c, "
     "broadcom/bnxt/bnxt.c in the kernel (what is printed and when)",
     check=_check,

@@ -36,8 +36,8 @@ def _check(exam: PortExam) -> Iterator[Finding]:
         for port in functions
     )
     counted_once = (
-        "what the card counts of the physical port (`_phy`) and its speed are the same for all of "
-        "them: added up, one port is counted several times"
+        "all of them show the same physical counters (`_phy`) and the same speed: adding them up "
+        "counts one port several times"
     )
     if narrow is not None and idle and len(idle) < len(functions):
         pcie, wire = narrow
@@ -47,12 +47,12 @@ def _check(exam: PortExam) -> Iterator[Finding]:
             Severity.RISK,
             evidence,
             so=f"they are one physical port; {used} alone carries at most {100 * fraction:.0f} % "
-            f"of it, as its PCI Express link ends there, and the rest lies idle; {counted_once}",
+            f"of it, limited by its PCI Express link, and the rest is unused; {counted_once}",
             remedies=(
                 Remedy(
                     text=f"use {', '.join(p.name for p in idle)} too: bring it up with an address "
-                    "in a subnet of its own, and give the program both (NCCL_IB_HCA and "
-                    "NCCL_SOCKET_IFNAME take a list; several streams for TCP)",
+                    "in a subnet of its own, and let the program use both (NCCL_IB_HCA and "
+                    "NCCL_SOCKET_IFNAME accept a list; for TCP use several streams)",
                     by_hand=ByHand.WORKLOAD,
                 ),
             ),
@@ -67,23 +67,26 @@ def _check(exam: PortExam) -> Iterator[Finding]:
         Severity.RISK if bond else Severity.NOTE,
         evidence,
         so=(
-            f"they are one physical port: {bond} has one cable behind all its members, and fails "
-            f"with it; {counted_once}"
+            f"they are one physical port: all members of {bond} depend on one cable and fail with "
+            f"it; {counted_once}"
             if bond
             else f"they are one physical port, with one cable; {counted_once}"
         ),
         remedies=(
             Remedy(
-                text=f"give {bond} a member that is another physical port, where it is to survive "
-                "the loss of a cable or switch"
+                text=f"if {bond} is to survive the loss of a cable or switch, add a member on "
+                "another physical port"
                 if bond
-                else "count one of them alone; frames from one to the other do not reach the cable",
+                else (
+                    "use the counters of one of them only; frames from one to the other do not "
+                    "reach the cable"
+                ),
                 by_hand=ByHand.HARDWARE if bond else ByHand.FIND_FIRST,
             ),
         ),
         unpriced="it costs nothing until the cable fails"
         if bond
-        else "it costs nothing: it is how the card is attached",
+        else "it costs nothing: the card is built this way",
     )
 
 
@@ -139,10 +142,10 @@ def _narrower(exam: PortExam) -> tuple[Ceiling, Ceiling] | None:
 RULE = PortRule(
     slug="link.one_port_of_functions",
     title="Several functions are one physical port",
-    why="A card that is attached to two slots or PCI Express segments (Socket Direct, DGX Spark), "
-    "or that is cut into partitions, gives each part a netdev with the speed of the whole port. "
-    "What one part carries ends at its own PCI Express link. All show the port's one cable, link "
-    "and physical counters.",
+    why="A card that is attached to two slots or PCI Express segments (Socket Direct, DGX "
+    "Spark), or that is partitioned, has one netdev per part, and each reports the speed of "
+    "the whole port. Each part is limited by its own PCI Express link. All parts show the "
+    "same cable, link and physical counters.",
     source="Documentation/ABI/testing/sysfs-class-net (phys_port_id, phys_port_name, "
     "phys_switch_id); https://github.com/NVIDIA/daqiri/pull/108; "
     "https://github.com/NVIDIA/NemoClaw/issues/8520; "

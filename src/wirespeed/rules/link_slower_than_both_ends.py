@@ -37,8 +37,8 @@ def _check(exam: PortExam) -> Iterator[Finding]:
             yield from found
             return
         raise CannotTellError(
-            f"{_gbps(now)} where {link.netdev} can do {_gbps(max(own))}, and the peer does not "
-            "report its modes: it is forced, or can do no more; the switch knows",
+            f"{_gbps(now)} where {link.netdev} supports {_gbps(max(own))}; the peer does not "
+            "report its modes, so it is forced or supports no more: check the switch port",
             f"ethtool {link.netdev}",
         )
     partner = known(link.partner.bps, f"modes of the peer of {link.netdev}")
@@ -49,7 +49,7 @@ def _check(exam: PortExam) -> Iterator[Finding]:
         Severity.FAULT if is_fault else Severity.CEILING,
         tuple(_evidence(link)),
         so=f"the link runs at {now / after:.0%} of the {_gbps(after)} that "
-        + ("both ends can do" if is_fault else "this port could do; its peer can do no more"),
+        + ("both ends can do" if is_fault else "this port supports; its peer supports no more"),
         remedies=_remedies(link, now, both),
         changes=_changes(exam, after),
     )
@@ -75,8 +75,8 @@ def _below_module(exam: PortExam, link: Link, now: int, own: tuple[int, ...]) ->
                 + (f", on {module.lanes} lanes" if module.lanes > 1 else ""),
             ),
         ),
-        so=f"the link runs at {now / after:.0%} of the {_gbps(after)} that the module is made for, "
-        "unless the peer can do no more",
+        so=f"the link runs at {now / after:.0%} of the {_gbps(after)} that the module is made "
+        "for, unless the peer supports no more",
         remedies=_by_hand(link, after),
         changes=_changes(exam, after),
     )
@@ -106,7 +106,7 @@ def _evidence(link: Link) -> Iterator[Evidence]:
 
 def _remedies(link: Link, now: int, both: int) -> tuple[Remedy, ...]:
     if both == now:
-        text = "connect it to a faster port; nothing is wrong with this one"
+        text = "connect it to a faster port; this port has no fault"
         return (Remedy(text=text, by_hand=ByHand.HARDWARE),)
     advertised = link.advertised.bps
     if isinstance(advertised, Known) and both not in advertised.value:
@@ -116,7 +116,7 @@ def _remedies(link: Link, now: int, both: int) -> tuple[Remedy, ...]:
         return (Remedy(text=text, commands=(again,), danger=Danger.DROPS_LINK, steps=(step,)),)
     return (
         Remedy(
-            text="try another cable or module: both ends report that they can do more",
+            text="try another cable or module: both ends report that they support more",
             by_hand=ByHand.HARDWARE,
         ),
         *_by_hand(link, both),
@@ -128,7 +128,7 @@ def _by_hand(link: Link, bps: int) -> tuple[Remedy, ...]:
         "-s", link.netdev, "speed", str(bps // 10**6), "duplex", "full", "autoneg", "off"
     )
     text = (
-        f"set both ends to {_gbps(bps)} by hand, the switch's port too: where one end is forced "
+        f"set both ends to {_gbps(bps)} by hand, the switch port included: if one end is forced "
         "and the other negotiates, the link stays slow or down"
     )
     step = StepCall.of(
@@ -144,10 +144,10 @@ def _gbps(bps: int) -> str:
 RULE = PortRule(
     slug="link.slower_than_both_ends",
     title="Link slower than both ends support",
-    why="The speed of the wire bounds everything behind it. Autonegotiation takes the best that "
-    "both ends advertise; a mode that was taken out of the advertisement, a cable that does not "
-    "carry it, or a port that negotiates against one that does not, leave a 25 Gb/s port at 10 or "
-    "at 1. A fast port at a slower switch is in order, and a ceiling.",
+    why="The link speed limits all traffic of the port. Autonegotiation selects the fastest mode "
+    "that both ends advertise. A mode that is not advertised, a cable that does not support "
+    "it, or a port that negotiates with one that does not, leaves a 25 Gb/s port at 10 or 1 "
+    "Gb/s. A fast port on a slower switch is not a fault, but it is a ceiling.",
     source="IEEE 802.3 clause 73; https://docs.kernel.org/networking/ethtool-netlink.html "
     "(LINKMODES_GET)",
     price="lowest ceiling of the path now, and at the best speed that both ends offer",

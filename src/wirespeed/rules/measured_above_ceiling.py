@@ -39,29 +39,34 @@ def _check(exam: PortExam) -> Iterator[Finding]:
         (
             measured_evidence(exam.question),
             Evidence(
-                found=f"{bound.element} carries at most {most / 1e9:.1f} Gb/s, headers and all: "
+                found=f"{bound.element} carries at most {most / 1e9:.1f} Gb/s, headers included: "
                 + ", ".join(f"{i.name} {i.shown}" for i in bound.inputs if not i.assumed),
                 source=bound.inputs[0].source,
             ),
         ),
-        so="the figure and the path contradict each other: what was measured did not all go "
-        "through this port, or is not what it is called" + _as_bits(measured, most) + _doubts(exam),
+        so="the figure and the path contradict each other: not all measured traffic went through "
+        "this port, or the figure is of something else" + _as_bits(measured, most) + _doubts(exam),
         remedies=(
             Remedy(
-                text="see which port the traffic left by (`ip route get PEER`, the port's own "
-                "counters before and after), whether both directions or several ports were added "
-                "up, whether it was bytes and not bits, larger frames, or a cache and no network",
+                text="check which port the traffic left by (`ip route get PEER`, the port's "
+                "counters before and after), and whether the figure adds up both directions "
+                "or several ports, is in bytes instead of bits, was measured with larger "
+                "frames, or came from a cache instead of the network",
                 by_hand=ByHand.FIND_FIRST,
             ),
         ),
-        unpriced="the measurement is wrong, or what was read of the path",
+        unpriced="either the measurement or the reading of the path is wrong",
     )
 
 
 def _as_bits(measured: float, most: float) -> str:
     """Say where an eighth of the figure is what the path carries."""
     fits = most / 2 <= measured / 8 <= most
-    return "; an eighth of it is what the path carries: bytes were taken for bits" if fits else ""
+    return (
+        "; an eighth of it is what the path carries: the figure was probably in bytes"
+        if fits
+        else ""
+    )
 
 
 def _doubts(exam: PortExam) -> str:
@@ -72,9 +77,9 @@ def _doubts(exam: PortExam) -> str:
 RULE = PortRule(
     slug="measured.above_ceiling",
     title="Measured rate above the path's ceiling",
-    why="Nothing can be faster than the narrowest element that it went through. A figure above "
-    "the most that the headers alone would leave is a sign of a wrong measurement: traffic by "
-    "another port or within one host, directions that were added up, a wrong unit.",
+    why="No traffic is faster than the narrowest element of its path. A figure above what the "
+    "headers alone would leave indicates a wrong measurement: traffic through another port "
+    "or within one host, both directions added up, or a wrong unit.",
     source="the ceilings' own formulas: wirespeed ceiling --explain; Neugebauer et al., SIGCOMM "
     "2018: https://doi.org/10.1145/3230543.3230560",
     check=_check,

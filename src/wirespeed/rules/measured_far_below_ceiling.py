@@ -9,7 +9,7 @@ from wirespeed.model.observed import CannotTellError
 from wirespeed.model.question import MeasuredBy, Purpose, Question
 from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
 
-TOOL_LIMITS = "and the tool itself may be the bound"
+TOOL_LIMITS = "and the tool itself may be the limit"
 FAR_SHARE = 0.8
 """Of the ceiling's low end. Headers of TCP at an MTU of 1500 take 6 % of the wire, and a model of
 PCIe may be some percent off; a fifth is neither."""
@@ -49,7 +49,7 @@ def _check(exam: PortExam) -> Iterator[Finding]:
                 source=bound.inputs[0].source,
             ),
         ),
-        so=f"{100 * share:.0f} % of what the path carries was measured"
+        so=f"the measured figure is {100 * share:.0f} % of what the path carries"
         + _by_the_tool(exam.question.measured_by)
         + _as_bytes(measured, least, bound.load_bps_l1.high),
         remedies=tuple(_where_to_look(exam)),
@@ -74,7 +74,9 @@ def _by_the_tool(run: MeasuredBy | None) -> str:
 def _as_bytes(measured: float, least: float, most: float) -> str:
     """Say where the figure would be the path's own if it were of bytes."""
     fits = FAR_SHARE * least <= 8 * measured <= most
-    return "; as bytes a second it would be what the path carries: see its unit" if fits else ""
+    return (
+        "; read as bytes a second it would be what the path carries: check its unit" if fits else ""
+    )
 
 
 def _is_asked(exam: PortExam) -> bool:
@@ -98,19 +100,19 @@ def _scaled(bound: Ceiling, share: float) -> Ceiling:
 def _where_to_look(exam: PortExam) -> Iterator[Remedy]:
     if exam.question.purpose is not Purpose.DPDK:
         yield Remedy(
-            text="look at the tool: one stream, or streams that share one thread (iperf3 before "
-            "3.16), end at one core; see whether a thread runs at 100 % (`top -H`), and measure "
-            "with several processes",
+            text="check the tool: one stream, or streams that share one thread (iperf3 before "
+            "3.16), are limited by one core; see whether a thread runs at 100 % (`top -H`), "
+            "and measure with several processes",
             by_hand=ByHand.WORKLOAD,
         )
     yield Remedy(
-        text="look at the far end: ask the doctor about the peer and the switch ports between, "
-        "as the slower end bounds both",
+        text="check the far end: run the doctor on the peer and on the switch ports between, as "
+        "the slower end limits both",
         by_hand=ByHand.FAR_END,
     )
     yield Remedy(
-        text="measure again for 30 s or more and leave out the first seconds: a cold start, slow "
-        "start of TCP and clocks that rise belong to none of the ceilings",
+        text="measure again for 30 s or more and leave out the first seconds: the ceilings do "
+        "not include a cold start, TCP's slow start and rising CPU clocks",
         by_hand=ByHand.WORKLOAD,
     )
 
@@ -118,9 +120,9 @@ def _where_to_look(exam: PortExam) -> Iterator[Remedy]:
 RULE = PortRule(
     slug="measured.far_below_ceiling",
     title="Measured rate far below the path's ceiling",
-    why="Ceilings are of this host's hardware and settings. A figure far below the lowest of them "
-    "is held back by something else: the generator's one thread, the peer, a switch or a path "
-    "between, or a measurement that was too short.",
+    why="The ceilings come from this host's hardware and settings. If a figure is far below the "
+    "lowest of them, something else limits it: a single-threaded generator, the peer, a "
+    "switch or path between, or a measurement that was too short.",
     source="https://github.com/esnet/iperf/releases/tag/3.16 (one thread for each stream from "
     "3.16 on); the ceilings' own formulas: wirespeed ceiling --explain",
     price="the lowest ceiling of the path x (1 - measured / ceiling)",

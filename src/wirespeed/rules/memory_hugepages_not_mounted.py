@@ -40,7 +40,7 @@ def _check(exam: HostExam) -> Iterator[Finding]:
                     source=memory.mounts.source,
                 ),
             ),
-            so=f"a DPDK program without --in-memory takes no page of {_size(size)}: "
+            so=f"a DPDK program without --in-memory cannot use {_size(size)} pages and reports "
             "`reserved, but no mounted hugetlbfs found for that size`",
             remedies=(
                 Remedy(
@@ -63,7 +63,7 @@ def _check(exam: HostExam) -> Iterator[Finding]:
                     steps=(StepCall.of("hugepage_mount", page_size=_size(size)),),
                 ),
             ),
-            unpriced="what is not mapped cannot be measured",
+            unpriced="the cost of pages that are not used cannot be measured",
         )
 
 
@@ -74,9 +74,9 @@ def _size(page_bytes: int) -> str:
 RULE = HostRule(
     slug="memory.hugepages_not_mounted",
     title="No hugetlbfs mounted for the hugepage size",
-    why="systemd mounts hugetlbfs for the default size only. Pages of another size, 1 GB ones "
-    "above all, lie there unused until a hugetlbfs with that pagesize is mounted: DPDK says so in "
-    "a line at start and goes on with what it finds.",
+    why="systemd mounts hugetlbfs for the default size only. Pages of another size, often 1 GB, "
+    "are unused until a hugetlbfs with that pagesize is mounted: DPDK prints one line about "
+    "it at start and continues with the pages that it finds.",
     source="https://doc.dpdk.org/guides/linux_gsg/sys_reqs.html (Use of Hugepages in the Linux "
     "Environment); https://docs.kernel.org/admin-guide/mm/hugetlbpage.html",
     purposes=frozenset({Purpose.DPDK}),

@@ -41,7 +41,7 @@ def _check(exam: HostExam) -> Iterator[Finding]:
             Bound.of_share(
                 Limit.AT_MOST,
                 1,
-                "of what a DPDK program would carry: without --no-huge it does not start",
+                "of what a DPDK program would forward: without --no-huge it does not start",
                 "0 packets while it does not start",
             ),
         ),
@@ -73,7 +73,7 @@ def _at_boot(exam: HostExam, memory: Memory) -> Iterator[Remedy]:
         count, size = memory.pages_for_dpdk(SMALL_BYTES), "2M"
     yield boot_remedy(
         exam.host[Kernel],
-        f"reserve {'1 GB' if size == '1G' else '2 MB'} pages at boot, before memory is in pieces",
+        f"reserve {'1 GB' if size == '1G' else '2 MB'} pages at boot, before memory is fragmented",
         "hugepages",
         f"default_hugepagesz={size} hugepagesz={size} hugepages={count}",
     )
@@ -83,11 +83,11 @@ RULE = HostRule(
     slug="memory.no_hugepages",
     title="No hugepages for DPDK",
     why="DPDK keeps its packet buffers in hugepages, so that a few TLB entries cover all of them "
-    "and their physical addresses do not move. Without a single one, a program stops at start; "
+    "and their physical addresses do not change. Without hugepages a program exits at start; "
     "with --no-huge it runs on 4 kB pages.",
     source="https://doc.dpdk.org/guides/linux_gsg/sys_reqs.html (Use of Hugepages in the Linux "
     "Environment)",
     purposes=frozenset({Purpose.DPDK}),
-    price="at most: all that a DPDK program would carry, as it does not start",
+    price="at most: all that a DPDK program would forward, as it does not start",
     check=_check,
 )

@@ -43,7 +43,8 @@ def _check(exam: PortExam) -> Iterator[Finding]:
                 for pool in away
             ),
         ),
-        so="every frame's buffer lies on another node: each crosses the link between the sockets",
+        so="every frame's buffer is on another node, so each frame crosses the link between the "
+        "sockets",
         remedies=tuple(
             Remedy(
                 text=f"reserve pages on node {node}, then start the program with memory there",
@@ -53,7 +54,8 @@ def _check(exam: PortExam) -> Iterator[Finding]:
             for pool in here
             if (count := memory.pages_for_dpdk(pool.page_bytes, node))
         ),
-        unpriced="what crossing costs depends on the link between the sockets: measure both ways",
+        unpriced="the cost depends on the link between the sockets: measure with memory on "
+        "either node",
     )
 
 

@@ -18,24 +18,25 @@ def _check(exam: HostExam) -> Iterator[Finding]:
         raise DoesNotApplyError("this host has one NUMA node")
     balancing = exam.host[Sysctls].number(NAME)
     if isinstance(balancing, Absent):
-        raise DoesNotApplyError("this kernel does not balance between nodes")
+        raise DoesNotApplyError("this kernel has no automatic NUMA balancing")
     if not known(balancing, "whether pages are moved between nodes") & 1:
         return
     yield exam.finding(
         Severity.NOTE,
         (Evidence(found=f"{NAME} is on", source=balancing.source),),
-        so="the kernel makes threads fault now and then to see which node they use; what is "
-        "pinned to its node gains nothing from that",
-        remedies=(sysctl_remedy("turn it off where the workload is pinned", (NAME, "0")),),
-        unpriced="a fault takes microseconds; hugetlbfs pages are left alone",
+        so="the kernel causes page faults to see which node each thread uses; a thread that is "
+        "pinned to its node gains nothing from this",
+        remedies=(sysctl_remedy("turn it off if the workload is pinned", (NAME, "0")),),
+        unpriced="a fault takes microseconds; hugetlbfs pages are not affected",
     )
 
 
 RULE = HostRule(
     slug="memory.numa_balancing",
     title="Automatic NUMA balancing on",
-    why="The kernel unmaps pages to see by the faults which node uses them, and moves them there. "
-    "Each fault and each move is a pause for a thread that is already where it belongs.",
+    why="The kernel unmaps pages, sees from the page faults which node uses them, and moves them "
+    "there. Each fault and each move pauses a thread, even one that already runs on the "
+    "right node.",
     source="https://docs.kernel.org/admin-guide/sysctl/kernel.html (numa_balancing)",
     purposes=frozenset({Purpose.DPDK, Purpose.LATENCY}),
     check=_check,

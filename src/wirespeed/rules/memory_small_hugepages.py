@@ -41,7 +41,8 @@ def _check(exam: HostExam) -> Iterator[Finding]:
             ),
             Evidence(found="the CPU has 1 GB pages (pdpe1gb)", source=flags.source),
         ),
-        so="buffers of a few gigabytes need hundreds of TLB entries where 1 GB pages need a few",
+        so="buffers of a few gigabytes need hundreds of TLB entries; with 1 GB pages they need a "
+        "few",
         remedies=(
             boot_remedy(
                 exam.host[Kernel],
@@ -57,9 +58,9 @@ def _check(exam: HostExam) -> Iterator[Finding]:
 RULE = HostRule(
     slug="memory.small_hugepages",
     title="2 MB hugepages used although 1 GB is supported",
-    why="A page of 1 GB covers as much as 512 of 2 MB with one TLB entry. DPDK recommends them for "
-    "64-bit applications where the platform has them; they are best reserved at boot, before "
-    "memory is in pieces.",
+    why="A page of 1 GB covers as much as 512 of 2 MB with one TLB entry. DPDK recommends 1 GB "
+    "pages for 64-bit applications if the platform supports them; reserve them at boot, "
+    "before memory is fragmented.",
     source="https://doc.dpdk.org/guides/linux_gsg/sys_reqs.html (Reserving Hugepages for DPDK Use)",
     purposes=frozenset({Purpose.DPDK}),
     check=_check,

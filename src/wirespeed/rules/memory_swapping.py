@@ -17,7 +17,7 @@ def _check(exam: HostExam) -> Iterator[Finding]:
     swap = known(memory.swap_bytes, "how much swap there is")
     if not swap:
         return
-    willing = known(swappiness, "how willingly memory is swapped out")
+    willing = known(swappiness, "the swappiness")
     swapped = known(memory.swapped_in_pages, "whether memory is swapped in")
     if not swapped and not willing:
         return
@@ -28,32 +28,35 @@ def _check(exam: HostExam) -> Iterator[Finding]:
     if swapped:
         evidence.append(
             Evidence(
-                found=f"{swapped} pages came back from swap during the capture",
+                found=f"{swapped} pages were swapped in during the capture",
                 source=memory.swapped_in_pages.source,
             )
         )
     yield exam.finding(
         Severity.RISK if swapped else Severity.NOTE,
         tuple(evidence),
-        so="threads wait for the disk now: the host is short of memory"
+        so="threads wait for the disk: the host is short of memory"
         if swapped
-        else "a thread whose page was swapped out waits for the disk; nothing was during the "
-        "capture",
+        else (
+            "a thread whose page was swapped out waits for the disk; no page was swapped in "
+            "during the capture"
+        ),
         remedies=(
             sysctl_remedy(
-                "keep programs in memory as long as there is a cached page to drop", (NAME, "0")
+                "keep programs in memory while the kernel can drop cached pages instead",
+                (NAME, "0"),
             ),
         ),
-        unpriced="a page from a disk takes a millisecond or less, each time",
+        unpriced="each page read from disk takes up to a millisecond",
     )
 
 
 RULE = HostRule(
     slug="memory.swapping",
     title="Host is swapping",
-    why="A page that was swapped out is read back while its thread waits, longer than any ring is "
-    "deep. Mellanox's report sets vm.swappiness to 0: then programs are swapped out only when no "
-    "cached page is left to drop.",
+    why="A thread waits while its swapped-out page is read back, for longer than any ring can "
+    "buffer. Mellanox's report sets vm.swappiness to 0: the kernel then swaps programs out "
+    "only when it has no cached page left to drop.",
     source="https://docs.kernel.org/admin-guide/sysctl/vm.html (swappiness); Mellanox NIC's "
     "Performance Report with DPDK 19.08, other optimizations",
     purposes=frozenset({Purpose.DPDK, Purpose.LATENCY, Purpose.STORAGE}),

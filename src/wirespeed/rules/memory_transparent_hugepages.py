@@ -19,32 +19,34 @@ def _check(exam: HostExam) -> Iterator[Finding]:
     yield exam.finding(
         Severity.NOTE,
         (Evidence(found="transparent hugepages: always", source=transparent.source),),
-        so="a thread that touches new memory may wait while the kernel puts 2 MB together",
+        so="a thread that touches new memory may wait while the kernel assembles a 2 MB page",
         remedies=(
             Remedy(
-                text="give them to programs that ask for them (until the next boot; "
-                "`transparent_hugepage=madvise` on the kernel's command line keeps it)",
+                text="give hugepages only to programs that request them (until the next boot; "
+                "`transparent_hugepage=madvise` on the kernel's command line makes it "
+                "permanent)",
                 commands=(write_file("/sys/kernel/mm/transparent_hugepage/enabled", "madvise"),),
                 steps=(
                     StepCall.of(
                         "kernel_switch",
                         paths=["/sys/kernel/mm/transparent_hugepage/enabled"],
                         value="madvise",
-                        reason="Only programs that ask for them wait for hugepages to be made.",
+                        reason="Only programs that request hugepages wait for the kernel to "
+                        "assemble them.",
                     ),
                 ),
             ),
         ),
-        unpriced="it costs single long pauses, and gains throughput for many programs",
+        unpriced="it costs occasional long pauses, and improves the throughput of many programs",
     )
 
 
 RULE = HostRule(
     slug="memory.transparent_hugepages",
     title="Transparent hugepages on for all programs",
-    why="With `always`, a page fault may clear, and even gather, 2 MB at once, and khugepaged "
-    "moves pages while programs run. That is good for throughput and bad for the longest "
-    "latencies. Pages of hugetlbfs, as DPDK's, are not touched.",
+    why="With `always`, one page fault may clear or even compact 2 MB, and khugepaged moves "
+    "pages while programs run. That improves throughput and worsens the highest latencies. "
+    "hugetlbfs pages, such as DPDK's, are not affected.",
     source="https://docs.kernel.org/admin-guide/mm/transhuge.html",
     purposes=frozenset({Purpose.LATENCY}),
     check=_check,

@@ -23,18 +23,18 @@ def _check(exam: HostExam) -> Iterator[Finding]:
         raise DoesNotApplyError("this host has one NUMA node")
     mode = exam.host[Sysctls].number(NAME)
     if isinstance(mode, Absent):
-        raise DoesNotApplyError("this kernel does not reclaim by node")
+        raise DoesNotApplyError("this kernel has no zone reclaim mode")
     value = known(mode, "how a node reclaims memory")
     if not value:
         return
     yield exam.finding(
         Severity.RISK,
         (Evidence(found=f"{NAME} is {value}", source=mode.source),),
-        so="when a node fills up, who asks it for a page stops to reclaim some, though others "
-        "have free ones",
-        remedies=(sysctl_remedy("take free pages of another node first", (NAME, "0")),),
+        so="when a node is full, an allocation waits while the kernel reclaims pages on that "
+        "node, even if other nodes have free pages",
+        remedies=(sysctl_remedy("use free pages of other nodes first", (NAME, "0")),),
         bounds=tuple(_nothing_now(exam.host[Memory])),
-        unpriced="it costs pauses once a node's memory is used up",
+        unpriced="it costs pauses once a node's memory is full",
     )
 
 
@@ -65,9 +65,9 @@ def _nothing_now(memory: Memory) -> Iterator[Bound]:
 RULE = HostRule(
     slug="memory.zone_reclaim",
     title="Zone reclaim mode on",
-    why="With zone_reclaim_mode the kernel drops cached pages of a node before it allocates on "
-    "another. Under network load every allocation of a buffer pays for that. Mellanox's report "
-    "turns it off, and it is off by default.",
+    why="With zone_reclaim_mode on, the kernel drops cached pages of a node before it allocates "
+    "on another, which slows down every buffer allocation under network load. It is off by "
+    "default, and Mellanox's report turns it off.",
     source="https://docs.kernel.org/admin-guide/sysctl/vm.html (zone_reclaim_mode); Mellanox "
     "NIC's Performance Report with DPDK 19.08, other optimizations",
     price="0 while each node has more than 35 % free: reclaim begins below the low watermark, "

@@ -44,7 +44,7 @@ def _check(exam: PortExam) -> Iterator[Finding]:
         f"{link_bps / 8 / (JUMBO + ETHERNET) / 1e6:.1f} M for {share[JUMBO]:.1%}",
         remedies=(
             Remedy(
-                text="where every host and switch of this network can do it",
+                text="only if every host and switch of this network supports it",
                 commands=(Command(argv=("ip", "link", "set", "dev", netdev, "mtu", str(JUMBO))),)
                 if is_plain
                 else (),
@@ -53,15 +53,15 @@ def _check(exam: PortExam) -> Iterator[Finding]:
                 by_hand=None if is_plain else ByHand.NO_NAME,
             ),
         ),
-        unpriced="segmentation offload may hide the packets' cost: measure with both",
+        unpriced="segmentation offload may hide the cost per packet: measure with both MTUs",
     )
 
 
 RULE = PortRule(
     slug="mtu.jumbo_unused",
     title="Storage traffic at MTU 1500",
-    why="Each packet costs headers on the wire and work at both ends. Storage moves large blocks, "
-    "and with packets six times as long there are a sixth of them.",
+    why="Each packet costs headers on the wire and CPU work at both ends. Storage moves large "
+    "blocks: with packets six times as long it needs a sixth of the packets.",
     source="IEEE 802.3 (38 bytes around each packet); RFC 9293 and RFC 791 (40 bytes of TCP and "
     "IPv4 headers)",
     purposes=frozenset({Purpose.STORAGE}),

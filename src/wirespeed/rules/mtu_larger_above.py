@@ -71,12 +71,12 @@ def _finding(exam: PortExam, severity: Severity, upper: Link, lower: Link, below
             for link, mtu in found
             if isinstance(mtu, Known)
         ),
-        so=f"packets longer than {below} bytes that go from {upper.netdev} by {lower.netdev} are "
-        "dropped, and the sender gets no error",
+        so=f"packets longer than {below} bytes from {upper.netdev} are dropped at {lower.netdev}, "
+        "and the sender gets no error",
         remedies=(
             Remedy(
-                text="let the lower one pass as much (and the switch and the peer behind it), or "
-                "the upper one send less",
+                text="raise the MTU of the lower netdev (and of the switch and the peer), or "
+                "lower that of the upper one",
                 commands=(
                     Command(argv=("ip", "link", "set", "dev", lower.netdev, "mtu", str(mtu))),
                 )
@@ -87,15 +87,16 @@ def _finding(exam: PortExam, severity: Severity, upper: Link, lower: Link, below
                 by_hand=None if is_plain else ByHand.NO_NAME,
             ),
         ),
-        unpriced="it costs those packets wholly, and short ones nothing",
+        unpriced="all longer packets are lost; short packets are not affected",
     )
 
 
 RULE = PortRule(
     slug="mtu.larger_above",
     title="MTU larger than that of the interface below",
-    why="Each netdev of a stack drops what is longer than its own MTU. Where an upper one has the "
-    "larger MTU, small packets pass and large ones vanish: connections start and then hang.",
+    why="Each netdev of a stack drops packets longer than its own MTU. If the upper netdev has "
+    "the larger MTU, small packets pass and large ones are dropped: connections start and "
+    "then hang.",
     source="https://docs.kernel.org/networking/bonding.html; "
     "https://www.rfc-editor.org/rfc/rfc2923 (black holes of path MTU discovery)",
     check=_check,

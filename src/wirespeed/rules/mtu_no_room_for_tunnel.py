@@ -152,13 +152,13 @@ def _compare(
             inside,
             Evidence.of(underlay.mtu, f"{underlay.netdev}, below it: MTU {outer}"),
         ),
-        so=f"{needed} bytes are needed, {overhead} more than the packet inside: full packets are "
-        "dropped, or cut in two and put together again by a core",
+        so=f"{needed} bytes are needed, {overhead} more than the inner packet: full-size packets "
+        "are dropped, or fragmented and reassembled by a CPU core",
         where=tunnel,
         remedies=(
             Remedy(
-                text=f"let {underlay.netdev}, every port below it and the switches between pass "
-                f"{needed} bytes",
+                text=f"set an MTU of {needed} bytes on {underlay.netdev}, every port below it and "
+                "the switches between",
                 commands=(
                     Command(argv=("ip", "link", "set", "dev", underlay.netdev, "mtu", str(needed))),
                 )
@@ -169,7 +169,7 @@ def _compare(
                 by_hand=None if is_plain else ByHand.NO_NAME,
             ),
             Remedy(
-                text=f"or let nothing inside send more than {outer - overhead} bytes",
+                text=f"or set an MTU of {outer - overhead} bytes inside the tunnel",
                 by_hand=ByHand.WORKLOAD,
             ),
         ),
@@ -181,11 +181,11 @@ RULE = HostRule(
     slug="mtu.no_room_for_tunnel",
     title="Underlay MTU too small for tunnel headers",
     why="A VXLAN or Geneve tunnel puts 50 bytes before each packet over IPv4 and 70 over IPv6 (4 "
-    "more with a VLAN tag inside). The network below must let the sum pass, or full packets are "
-    "lost or cut in two.",
+    "more with a VLAN tag inside). The network below must carry the sum, or full-size "
+    "packets are lost or fragmented.",
     source="https://www.rfc-editor.org/rfc/rfc7348 (sections 4.3 and 5); "
     "https://www.rfc-editor.org/rfc/rfc8926 (Geneve: 8 bytes and its options)",
-    price="at least: headers and gap of a second fragment / wire time of both; a packet that is "
-    "dropped costs all of it",
+    price="at least: headers and gap of a second fragment / wire time of both; a dropped packet "
+    "is lost completely",
     check=_check,
 )

@@ -22,11 +22,11 @@ def _check(exam: PortExam) -> Iterator[Finding]:
     named = exam.question.workload
     threads = exam.host[Workload].of_process(named)
     if named is None and isinstance(threads, Absent):
-        raise DoesNotApplyError("no thread that is known to move frames runs: name it")
+        raise DoesNotApplyError("no known packet-processing thread is running: name the program")
     working = [thread for thread in known(threads, "threads of the workload") if _works(thread)]
     if not working:
         if named is None:
-            raise DoesNotApplyError("the threads that are known to move frames were idle")
+            raise DoesNotApplyError("the known packet-processing threads were idle")
         raise CannotTellError(f"{named} was idle", threads.source)
     near = known(exam.host[Cpus].of_node(node), f"CPUs of node {node}")
     far = [thread for thread in working if thread.last_cpu not in near]
@@ -53,15 +53,15 @@ def _check(exam: PortExam) -> Iterator[Finding]:
                 source=threads.source,
             ),
         ),
-        so="each frame that they touch crosses the link between the sockets",
+        so="each frame that these threads touch crosses the link between the sockets",
         remedies=(
             Remedy(
-                text=f"start it near the card: numactl --cpunodebind={node} --membind={node}; a "
-                "guest: its vCPUs and memory on that node",
+                text=f"run the program on the card's node: numactl --cpunodebind={node} "
+                f"--membind={node}; for a guest, place its vCPUs and memory on that node",
                 by_hand=ByHand.WORKLOAD,
             ),
         ),
-        unpriced="it depends on the machine: TCP at 40 and 100 Gb/s was seen up to 2 times slower",
+        unpriced="it depends on the host: TCP at 40 and 100 Gb/s was measured up to 2 times slower",
     )
 
 
@@ -78,9 +78,9 @@ def _has_one_node(exam: PortExam, node: int) -> bool:
 RULE = PortRule(
     slug="numa.workload_on_another_node",
     title="Workload runs on a remote NUMA node",
-    why="The card writes frames into memory through the socket that it hangs on. A thread on "
-    "another socket fetches each of them through the link between the sockets, which costs time "
-    "for every frame and can itself be full.",
+    why="The card writes frames into memory through the socket that it is attached to. A thread "
+    "on another socket reads each frame over the link between the sockets, which costs time "
+    "for every frame and can itself be saturated.",
     source="https://fasterdata.es.net/host-tuning/linux/100g-tuning/interrupt-binding/; "
     "https://doc.dpdk.org/guides/linux_gsg/nic_perf_intel_platform.html",
     check=_check,

@@ -33,9 +33,9 @@ def _check(exam: PortExam) -> Iterator[Finding]:
     yield exam.finding(
         severity_without_offload(exam.host, netdev),
         tuple(evidence_of(offloads, name) for name in off),
-        so="the CPU reads every byte once more; without transmit checksums the card does no "
-        "segmentation either, and without receive checksums little is merged",
-        remedies=(turn_on(netdev, "let the card compute and check them", *off),),
+        so="the CPU reads every byte once more; without transmit checksums the card cannot "
+        "segment, and without receive checksums the host merges few frames",
+        remedies=(turn_on(netdev, "let the card compute and verify checksums", *off),),
         unpriced=UNPRICED,
     )
 
@@ -43,8 +43,9 @@ def _check(exam: PortExam) -> Iterator[Finding]:
 RULE = PortRule(
     slug="offloads.checksum_off",
     title="Checksum offload off",
-    why="The checksum of TCP and UDP covers all data, so computing it reads all of it. The card "
-    "does it on the way. Segmentation offload needs it, and the kernel turns that off with it.",
+    why="The TCP and UDP checksum covers all data, so computing it means reading all data. The "
+    "card computes it while the data passes. Segmentation offload needs checksum offload, "
+    "and the kernel turns both off together.",
     source="https://docs.kernel.org/networking/segmentation-offloads.html (TCP Segmentation "
     "Offload); https://docs.kernel.org/networking/checksum-offloads.html",
     check=_check,

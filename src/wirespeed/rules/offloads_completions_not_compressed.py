@@ -19,7 +19,7 @@ from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
 FLAG = "rx_cqe_compress"
 COMPRESSED = replace(
     MLX5_KERNEL,
-    name="mlx5 with the kernel and compressed completions",
+    name="the mlx5 kernel driver with compressed completions",
     receive_completion_bytes=MLX5_DPDK.receive_completion_bytes,
     receive_completions_per_write=MLX5_DPDK.receive_completions_per_write,
 )
@@ -29,12 +29,14 @@ def _check(exam: PortExam) -> Iterator[Finding]:
     netdev = exam.kernel_netdev
     flag = exam.host[Offloads].of(netdev).private_flag(FLAG)
     if isinstance(flag, Absent):
-        raise DoesNotApplyError("the driver has no completions that it could compress")
+        raise DoesNotApplyError("the driver cannot compress completions")
     if known(flag, "compression of completions"):
         return
     bound = exam.ledger.most(Direction.RECEIVE)
     if bound is None:
-        raise CannotTellError("what bounds the path is not known", f"wirespeed ceiling {netdev}")
+        raise CannotTellError(
+            "the lowest ceiling of the path is not known", f"wirespeed ceiling {netdev}"
+        )
     # Even at the best of its band: compression costs the CPU, and elsewhere brings nothing.
     if not bound.element.startswith("pcie "):
         return
@@ -43,12 +45,12 @@ def _check(exam: PortExam) -> Iterator[Finding]:
     yield exam.finding(
         Severity.NOTE,  # as the driver comes: it is on every card that its slot bounds
         (Evidence(found=f"{FLAG}: off", source=flag.source),),
-        so=f"each frame that is received costs a write of 64 bytes more on {bound.element}, which "
-        "bounds the path",
+        so=f"each received frame costs an extra 64-byte write on {bound.element}, which is the "
+        "path's lowest ceiling",
         remedies=(
             Remedy(
-                text="let the card write several completions as one. The CPU unpacks them, and it "
-                "goes not together with hardware time stamps of received frames",
+                text="let the card combine several completions into one write. The CPU unpacks "
+                "them. This excludes hardware time stamps of received frames",
                 commands=(
                     Command(argv=("ethtool", "--set-priv-flags", safe_netdev(netdev), FLAG, "on")),
                 ),
@@ -77,12 +79,13 @@ def _check(exam: PortExam) -> Iterator[Finding]:
 RULE = PortRule(
     slug="offloads.completions_not_compressed",
     title="Completion (CQE) compression off on a PCIe-bound path",
-    why="For each frame that it received the card writes a completion of 64 bytes. Compressed, a "
-    "frame that is like the one before takes 8, and 8 of them go in one write. mlx5 does so by "
-    "itself only where the link is over twice as fast as the slot; time stamping turns it off.",
+    why="The card writes a completion of 64 bytes for each received frame. With compression, a "
+    "frame similar to the one before takes 8 bytes, and 8 of them fit in one write. mlx5 "
+    "turns this on by itself only if the link is more than twice as fast as the slot; time "
+    "stamping turns it off.",
     source="https://docs.nvidia.com/networking/display/rdmacore50/CQE+Compression; "
     "slow_pci_heuristic() in https://github.com/torvalds/linux/blob/master/drivers/net/ethernet/"
     "mellanox/mlx5/core/en_main.c",
-    price="the lowest ceiling of the path now and with 8 bytes for a completion in place of 64",
+    price="the lowest ceiling of the path now and with completions of 8 bytes instead of 64",
     check=_check,
 )

@@ -22,7 +22,7 @@ def _check(exam: PortExam) -> Iterator[Finding]:
     above = stack[netdev].master
     if isinstance(above, Absent):
         return
-    master = known(above, "what the netdev belongs to")
+    master = known(above, "the master of the netdev")
     kind = stack[master].kind
     if isinstance(kind, Absent) or known(kind, f"kind of {master}") not in FORWARDING:
         return
@@ -31,28 +31,28 @@ def _check(exam: PortExam) -> Iterator[Finding]:
         (
             Evidence(found=f"{LRO}: on", source=seen.source),
             Evidence(
-                found=f"{netdev} belongs to {master}, which passes frames on", source=above.source
+                found=f"{netdev} belongs to {master}, which forwards frames", source=above.source
             ),
         ),
-        so="merged packets are longer than the MTU that they are to leave with, and are dropped",
+        so="merged packets are longer than the MTU of the port that they leave by, and are dropped",
         remedies=(
             Remedy(
-                text="leave the merging to GRO, which can be undone",
+                text="use GRO instead: its merged packets can be segmented again",
                 commands=(ethtool_command("-K", netdev, LRO, "off"),),
                 danger=Danger.DROPS_LINK,
                 steps=(StepCall.of("offloads", netdev=netdev, features={LRO: False}),),
             ),
         ),
-        unpriced="it costs the flows that were merged: seen as retransmissions",
+        unpriced="it costs the merged flows: they show retransmissions",
     )
 
 
 RULE = PortRule(
     slug="offloads.lro_while_forwarding",
     title="LRO on while the host forwards packets",
-    why="LRO merges frames in the card and loses what would be needed to cut them again. That is "
-    "good for packets that end on this host. The kernel turns it off when a netdev joins a bridge; "
-    "where it is turned on again, forwarded packets are lost.",
+    why="LRO merges frames in the card and discards the information needed to segment them "
+    "again. That suits packets that end on this host. The kernel turns LRO off when a netdev "
+    "joins a bridge; if it is turned on again, forwarded packets are lost.",
     source="dev_disable_lro(): "
     "https://www.kernel.org/doc/htmldocs/networking/API-dev-disable-lro.html",
     check=_check,

@@ -32,9 +32,11 @@ def _check(exam: PortExam) -> Iterator[Finding]:
     yield exam.finding(
         Severity.NOTE if is_for_latency else severity_without_offload(exam.host, netdev),
         (evidence_of(offloads, MERGING),),
-        so="every received frame goes up the stack by itself"
-        + (", which may be meant: nothing waits for a second one" if is_for_latency else ""),
-        remedies=(turn_on(netdev, "merge frames of one flow below the stack", MERGING),),
+        so="the network stack processes every received frame separately"
+        + (", which may be intended: no frame waits for a second one" if is_for_latency else ""),
+        remedies=(
+            turn_on(netdev, "merge the frames of a flow before the stack processes them", MERGING),
+        ),
         unpriced=UNPRICED,
     )
 
@@ -42,9 +44,9 @@ def _check(exam: PortExam) -> Iterator[Finding]:
 RULE = PortRule(
     slug="offloads.receive_merging_off",
     title="GRO off",
-    why="GRO merges the frames of a flow that arrive together into one packet of up to 64 KiB "
-    "before IP and TCP see it, so that the stack works once for some 40 frames. Without it the "
-    "receiving core is the limit of a fast TCP stream.",
+    why="GRO merges frames of a flow that arrive together into one packet of up to 64 KiB before "
+    "IP and TCP process it, so the stack runs once for some 40 frames. Without GRO the "
+    "receiving core limits a fast TCP stream.",
     source="https://docs.kernel.org/networking/segmentation-offloads.html (Generic Receive "
     "Offload)",
     check=_check,

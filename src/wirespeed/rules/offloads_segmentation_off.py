@@ -33,12 +33,13 @@ def _check(exam: PortExam) -> Iterator[Finding]:
             evidence_of(offloads, "generic-segmentation-offload"),
             *(evidence_of(offloads, name) for name in missing),
         ),
-        so="the CPU cuts every TCP stream into frames itself, and hands each of them to the card",
+        so="the CPU segments every TCP stream and passes each frame to the card separately",
         remedies=(
             turn_on(
                 netdev,
-                "let the card cut, with what that needs; look again afterwards, since a driver "
-                "takes it back without a word where something else stands against it",
+                "turn segmentation offload on, with the offloads that it needs; then check it, "
+                "since a driver turns it off again without a message if another setting excludes "
+                "it",
                 *missing,
                 *off,
             ),
@@ -50,10 +51,11 @@ def _check(exam: PortExam) -> Iterator[Finding]:
 RULE = PortRule(
     slug="offloads.segmentation_off",
     title="TSO off",
-    why="With it the stack passes up to 64 KiB at once through all its layers, and the card makes "
-    "frames of them. Without it each frame of 1518 bytes takes that way by itself: some 40 times "
-    "the work. It needs transmit checksums, and goes off with them. Generic segmentation still "
-    "saves the way through the stack, not the work for each frame at the driver.",
+    why="With segmentation offload the stack passes up to 64 KiB at once through all its layers, "
+    "and the card cuts it into frames. Without it each frame of 1518 bytes passes through "
+    "the stack separately: some 40 times the work. It needs transmit checksum offload and is "
+    "turned off with it. Generic segmentation (GSO) still saves the work in the stack, but "
+    "not the work per frame in the driver.",
     source="https://docs.kernel.org/networking/segmentation-offloads.html",
     check=_check,
 )

@@ -17,7 +17,7 @@ def _check(exam: HostExam) -> Iterator[Finding]:
         raise DoesNotApplyError(ovs.other_config.reason)
     asked = known(ovs.other_config, "Open vSwitch's settings").get("dpdk-init", "false")
     if asked not in ("true", "try"):
-        raise DoesNotApplyError("DPDK is not asked for")
+        raise DoesNotApplyError("DPDK is not enabled in Open vSwitch")
     if known(ovs.dpdk_initialized, "whether DPDK was started"):
         return
     evidence = [
@@ -36,8 +36,8 @@ def _check(exam: HostExam) -> Iterator[Finding]:
         so="no DPDK port of any bridge carries a packet",
         remedies=(
             Remedy(
-                text="see what the daemon said when it started: hugepages, the PCI addresses in "
-                "dpdk-extra, or a build without DPDK; then restart it",
+                text="read the daemon's log of its start: look for hugepages, the PCI addresses "
+                "in dpdk-extra, or a build without DPDK; then restart it",
                 commands=(
                     Command(argv=("grep", "-i", "dpdk", "/var/log/openvswitch/ovs-vswitchd.log")),
                     *build_shown(exam.host),
@@ -48,7 +48,7 @@ def _check(exam: HostExam) -> Iterator[Finding]:
         ),
         bounds=(
             Bound.of_share(
-                Limit.EXACTLY, 1, "of what its DPDK ports would carry", "0 packets pass them"
+                Limit.EXACTLY, 1, "of what its DPDK ports would forward", "0 packets pass them"
             ),
         ),
     )
@@ -57,10 +57,10 @@ def _check(exam: HostExam) -> Iterator[Finding]:
 RULE = HostRule(
     slug="ovs.dpdk_not_initialized",
     title="Open vSwitch failed to initialize DPDK",
-    why="The daemon starts DPDK once, when it starts itself. When that fails it runs on without, "
-    "and ports of type dpdk stay dead.",
+    why="The daemon initializes DPDK once, at its start. If that fails it continues without "
+    "DPDK, and ports of type dpdk carry no traffic.",
     source="https://www.openvswitch.org/support/dist-docs/ovs-vswitchd.conf.db.5.txt (dpdk-init, "
     "dpdk_initialized); https://docs.openvswitch.org/en/latest/intro/install/dpdk/",
-    price="all that its DPDK ports would carry",
+    price="all that its DPDK ports would forward",
     check=_check,
 )

@@ -19,13 +19,15 @@ def _check(exam: HostExam) -> Iterator[Finding]:
     if isinstance(ovs.other_config, Absent):
         raise DoesNotApplyError(ovs.other_config.reason)
     if not ovs.is_offload_asked or not ovs.representors(exam.host[NetStack]):
-        raise DoesNotApplyError("no flow is meant for a card")
+        raise DoesNotApplyError("hardware offload is not enabled for any flow")
     flows = known(ovs.datapath_flows, "the number of flows")
     if isinstance(ovs.offloaded_flows, Absent):
-        raise DoesNotApplyError("the daemon counts none at all: see ovs.offload_not_in_force")
+        raise DoesNotApplyError(
+            "the daemon counts no offloaded flows at all: see ovs.offload_not_in_force"
+        )
     offloaded = known(ovs.offloaded_flows, "the number of offloaded flows")
     if flows < FEW_FLOWS:
-        raise CannotTellError(f"{flows} flows are too few to judge by", UPCALL)
+        raise CannotTellError(f"{flows} flows are too few to judge", UPCALL)
     if offloaded * 2 >= flows:
         return
     yield exam.finding(
@@ -34,11 +36,12 @@ def _check(exam: HostExam) -> Iterator[Finding]:
             Evidence(found=f"{offloaded} of {flows} flows are in hardware", source=UPCALL),
             *_filters(exam.host[Tc]),
         ),
-        so="packets of the other flows go through the host's cores, one by one",
+        so="the host's cores forward every packet of the other flows",
         remedies=(
             Remedy(
-                text="see which flows they are and why the card refuses them (an action, a tunnel "
-                "over a port that is not the card's, a driver without it)",
+                text="list these flows and find why the card refuses them (an unsupported "
+                "action, a tunnel over a port of another card, a driver without this "
+                "offload)",
                 commands=(
                     Command(argv=("ovs-appctl", "dpctl/dump-flows", "-m", "type=non-offloaded")),
                     Command(argv=("dmesg", "-T")),
@@ -46,7 +49,7 @@ def _check(exam: HostExam) -> Iterator[Finding]:
                 by_hand=ByHand.FIND_FIRST,
             ),
         ),
-        unpriced="flows differ in their traffic, which is not read: measure while it runs",
+        unpriced="wirespeed does not read the traffic of each flow: measure under load",
     )
 
 
@@ -62,8 +65,9 @@ def _filters(tc: Tc) -> Iterator[Evidence]:
 RULE = HostRule(
     slug="ovs.flows_not_offloaded",
     title="Open vSwitch flows not offloaded",
-    why="A flow that the card refuses is carried by the host's cores. That is right for a few "
-    "(ARP, what goes to the host itself), and costs the packet rate when it is most of them.",
+    why="The host's cores forward the flows that the card refuses. That is normal for a few "
+    "flows (ARP, traffic to the host itself), but lowers the packet rate if it applies to "
+    "most of them.",
     source="https://docs.openvswitch.org/en/latest/howto/tc-offload/; "
     "kernel commit e696028acc45 (in_hw and not_in_hw of a filter)",
     check=_check,

@@ -29,26 +29,26 @@ def _check(exam: HostExam) -> Iterator[Finding]:
                     source="ovs-vsctl --columns=name,error list Interface",
                 ),
             ),
-            so="it carries nothing",
+            so="the port carries no traffic",
             where=one.name,
             remedies=(
                 Remedy(
-                    text="give it what the message misses, or take it out of its bridge",
+                    text="fix what the message names, or remove the port from its bridge",
                     commands=(Command(argv=("ovs-vsctl", "--if-exists", "del-port", one.name)),)
                     if not one.name.startswith("-")
                     else (),
                     by_hand=ByHand.FIND_FIRST,
                 ),
             ),
-            unpriced="nothing passes it",
+            unpriced="the port carries no traffic at all",
         )
 
 
 RULE = HostRule(
     slug="ovs.interface_error",
     title="Open vSwitch port in error",
-    why="A port that the daemon cannot open stays in the database, looks configured, and carries "
-    "nothing.",
+    why="A port that the daemon cannot open stays in the database and looks configured, but "
+    "carries no traffic.",
     source="https://www.openvswitch.org/support/dist-docs/ovs-vswitchd.conf.db.5.txt "
     "(Interface: error)",
     check=_check,

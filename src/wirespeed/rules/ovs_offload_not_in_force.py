@@ -21,10 +21,10 @@ def _check(exam: HostExam) -> Iterator[Finding]:
     if isinstance(ovs.other_config, Absent):
         raise DoesNotApplyError(ovs.other_config.reason)
     if not ovs.is_offload_asked:
-        raise DoesNotApplyError("offload is not asked for")
+        raise DoesNotApplyError("hardware offload is not enabled")
     if not any(_is_in_kernel(ovs, one) for one in ovs.representors(exam.host[NetStack])):
         raise DoesNotApplyError("no VF representor is in a bridge of the kernel's datapath")
-    known(ovs.datapath_flows, "what the running daemon does")
+    known(ovs.datapath_flows, "whether the running daemon offloads")
     if isinstance(ovs.offloaded_flows, Known):
         return
     version = known(ovs.version, "the version of Open vSwitch")
@@ -46,7 +46,7 @@ def _check(exam: HostExam) -> Iterator[Finding]:
                 source=UPCALL,
             ),
         ),
-        so="every packet of the VFs goes through the host's cores, though the setting says not",
+        so="the host's cores forward every packet of the VFs, although hw-offload is set",
         remedies=(
             Remedy(
                 text="restart Open vSwitch; traffic stops for a moment",
@@ -56,7 +56,8 @@ def _check(exam: HostExam) -> Iterator[Finding]:
             ),
         ),
         bounds=software_switch_bounds(best_bps(exam.host, exam.ports), exam.question.frame_bytes),
-        unpriced="what the host's cores carry of it depends on the flows: measure before and after",
+        unpriced="the rate that the host's cores forward depends on the flows: measure before "
+        "and after",
     )
 
 
@@ -68,9 +69,10 @@ def _is_in_kernel(ovs: Ovs, one: OvsInterface) -> bool:
 RULE = HostRule(
     slug="ovs.offload_not_in_force",
     title="Open vSwitch not restarted since offload was enabled",
-    why="hw-offload is read by the daemon, not by the kernel. Ports that it could not prepare when "
-    "the setting came are not offloaded, and setting it to false takes a restart. When the "
-    "setting changed cannot be seen; whether the daemon offloads now can.",
+    why="The daemon reads hw-offload, not the kernel. It does not offload ports that it could "
+    "not prepare when the setting changed, and setting it to false needs a restart. "
+    "wirespeed cannot see when the setting changed, but it can see whether the daemon "
+    "offloads now.",
     source="https://www.mail-archive.com/ovs-dev@openvswitch.org/msg51855.html (when a restart is "
     "needed); openvswitch lib/netdev-offload.c (netdev_ports_get_n_flows)",
     price=SOFTWARE_SWITCH_FORMULA,

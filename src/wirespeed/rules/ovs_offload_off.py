@@ -35,11 +35,11 @@ def _check(exam: HostExam) -> Iterator[Finding]:
                 source="ovs-vsctl show",
             ),
         ),
-        so="every packet of these VFs goes through the host's cores, as if there were no eswitch",
+        so="the host's cores forward every packet of these VFs; the eswitch forwards none",
         remedies=(
             Remedy(
-                text="ask for offload; restart Open vSwitch if its flows do not move within "
-                "seconds, as versions before 2.17 may need it",
+                text="enable offload; if the flows are not offloaded within seconds, restart "
+                "Open vSwitch (versions before 2.17 may need it)",
                 commands=(
                     Command(
                         argv=(
@@ -55,15 +55,16 @@ def _check(exam: HostExam) -> Iterator[Finding]:
             ),
         ),
         bounds=software_switch_bounds(best_bps(exam.host, exam.ports), exam.question.frame_bytes),
-        unpriced="what the host's cores carry of it depends on the flows: measure before and after",
+        unpriced="the rate that the host's cores forward depends on the flows: measure before "
+        "and after",
     )
 
 
 RULE = HostRule(
     slug="ovs.offload_off",
     title="Open vSwitch hardware offload off",
-    why="In switchdev mode a VF's packets go to its representor, that is to the host's cores, "
-    "until Open vSwitch puts the flow into the card. It does so only when hw-offload is true.",
+    why="In switchdev mode a VF's packets go to its representor, that is, to the host's cores, "
+    "until Open vSwitch offloads the flow to the card. It does so only if hw-offload is true.",
     source="https://docs.openvswitch.org/en/latest/howto/tc-offload/; "
     "https://www.openvswitch.org/support/dist-docs/ovs-vswitchd.conf.db.5.txt "
     "(other_config:hw-offload)",

@@ -25,12 +25,12 @@ def _check(exam: HostExam) -> Iterator[Finding]:
                 source="ovs-vsctl get Open_vSwitch . other_config",
             ),
         ),
-        so="a daemon that was started with it hears of no new flow: `ovs-appctl dpctl/show` counts "
-        "as many packets lost as missed, and only flows from before go on",
+        so="a daemon started with it sets up no new flows: `ovs-appctl dpctl/show` counts every "
+        "missed packet as lost, and only flows from before the start work",
         remedies=(
             Remedy(
-                text="where no restart of Open vSwitch is going on just now, take it away: the "
-                "daemon takes packets again at once",
+                text="if no restart of Open vSwitch is in progress, remove the setting: the "
+                "daemon handles packets again at once",
                 commands=(
                     Command(
                         argv=(
@@ -42,16 +42,16 @@ def _check(exam: HostExam) -> Iterator[Finding]:
                 by_hand=ByHand.FIND_FIRST,
             ),
         ),
-        unpriced="all that is not a flow already is lost",
+        unpriced="all packets outside the existing flows are lost",
     )
 
 
 RULE = HostRule(
     slug="ovs.waits_for_flows",
     title="Open vSwitch left in flow-restore-wait",
-    why="`ovs-ctl restart` sets flow-restore-wait before it starts the daemon and takes it away "
-    "when the flows of before are restored. A restart that fails or is killed between the two "
-    "leaves it there, in the database on disk: every later start waits as well.",
+    why="`ovs-ctl restart` sets flow-restore-wait before it starts the daemon and removes it "
+    "once the previous flows are restored. A restart that fails or is killed in between "
+    "leaves the setting in the database on disk, so every later start waits too.",
     source="https://www.openvswitch.org/support/dist-docs/ovs-vswitchd.conf.db.5.txt "
     "(other_config:flow-restore-wait); openvswitch utilities/ovs-lib.in (restart)",
     check=_check,

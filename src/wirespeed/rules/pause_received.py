@@ -23,26 +23,26 @@ def _check(exam: PortExam) -> Iterator[Finding]:
     yield exam.finding(
         found.severity,
         found.evidence,
-        so="the peer makes this port wait: at times it may not send",
+        so="the peer pauses this port: at times the port may not send",
         remedies=(
             Remedy(
-                text="find the slow device: the switch pauses its senders when the port that they "
-                "send to, or a receiver behind it, does not keep up. Fix that one",
+                text="find and fix the slow device: a switch pauses senders when the port that "
+                "they send to, or a receiver behind it, does not keep up",
                 by_hand=ByHand.FAR_END,
             ),
             without_pause(
                 exam.port.netdev or "",
                 found,
                 "rx",
-                "or ignore the peer's pause frames; it then drops what it cannot take. Not where "
-                "RoCE or another protocol needs a link without loss",
-                "or obey none of them by priority (PFC); the port then drops what it cannot take. "
-                "Not where RoCE or another protocol needs a link without loss",
+                "or ignore the peer's pause frames; the peer then drops what it cannot take. Do "
+                "not do this if RoCE or another protocol needs a lossless link",
+                "or ignore priority pause frames (PFC); the peer then drops what it cannot take. "
+                "Do not do this if RoCE or another protocol needs a lossless link",
             ),
         ),
         changes=time_paused(exam.ledger, Direction.TRANSMIT, found.share, found.evidence[0].source),
-        unpriced="the share of the time in which it may not send is the cost, where the card "
-        "counts it",
+        unpriced="the cost is the share of time in which the port may not send, which could not "
+        "be computed",
     )
 
 
@@ -51,17 +51,18 @@ def _ignored(exam: PortExam, found: Paused, obeyed: Known[bool]) -> Finding:
     return exam.finding(
         Severity.NOTE,
         (*found.evidence, Evidence.of(obeyed, "this port does not obey pause frames")),
-        so="the peer cannot take all that is sent to it, and drops in place of being waited for",
-        unpriced="it is the peer that loses: see the counters there",
+        so="the peer cannot take all that is sent to it and drops frames, because this port does "
+        "not pause",
+        unpriced="the peer drops the frames: see its counters",
     )
 
 
 RULE = PortRule(
     slug="pause.received",
     title="Pause frames received from the peer",
-    why="A pause frame stops everything that the port sends, not only what goes to the slow "
-    "receiver, for up to 65,535 times 512 bit times. Throughput falls without a single loss, and "
-    "one slow host can hold back all that send through the same switch.",
+    why="A pause frame stops all traffic that the port sends, not only traffic to the slow "
+    "receiver, for up to 65,535 times 512 bit times. Throughput falls without any loss, and "
+    "one slow host can slow down all senders on the same switch.",
     source="IEEE 802.3 annex 31B; "
     "https://docs.kernel.org/networking/device_drivers/ethernet/mellanox/mlx5/counters.html",
     price=PAUSED_FORMULA,

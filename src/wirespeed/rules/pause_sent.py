@@ -17,35 +17,35 @@ def _check(exam: PortExam) -> Iterator[Finding]:
     yield exam.finding(
         found.severity,
         found.evidence,
-        so="this host does not take frames as fast as they come, and makes the peer wait",
+        so="this host takes frames more slowly than they arrive, so the card pauses the peer",
         remedies=(
             Remedy(
-                text="look for what is slow on the way in: PCIe, receive rings, the cores that "
-                "serve the queues. Each has its own finding where it can be seen",
+                text="find the slow part of the receive path: PCIe, receive rings, the cores "
+                "that serve the queues. Each of these has findings of its own",
                 by_hand=ByHand.FIND_FIRST,
             ),
             without_pause(
                 exam.port.netdev or "",
                 found,
                 "tx",
-                "or stop sending pause frames: the peer is no longer held back, and what this "
-                "host cannot take is dropped here",
-                "or send none by priority (PFC): the peer is no longer held back, and what this "
-                "host cannot take is dropped here",
+                "or stop sending pause frames: the peer no longer waits, and this host drops "
+                "what it cannot take",
+                "or stop sending priority pause frames (PFC): the peer no longer waits, and this "
+                "host drops what it cannot take",
             ),
         ),
         changes=time_paused(exam.ledger, Direction.RECEIVE, found.share, found.evidence[0].source),
-        unpriced="the share of the time in which the peer may not send is the cost, where the "
-        "card counts it",
+        unpriced="the cost is the share of time in which the peer may not send, which could not "
+        "be computed",
     )
 
 
 RULE = PortRule(
     slug="pause.sent",
     title="Pause frames sent by the card",
-    why="The card sends pause frames when its receive buffer fills. Nothing is lost here, so no "
-    "counter of drops moves, but the switch queues, or drops, or pauses its own senders: a host "
-    "that receives too slowly becomes the fabric's congestion.",
+    why="The card sends pause frames when its receive buffer fills. This host loses no frames, "
+    "so no drop counter moves, but the switch queues, drops, or pauses its own senders: a "
+    "host that receives too slowly causes congestion in the whole fabric.",
     source="IEEE 802.3 annex 31B; "
     "https://docs.kernel.org/networking/device_drivers/ethernet/mellanox/mlx5/counters.html",
     price=PAUSED_FORMULA,

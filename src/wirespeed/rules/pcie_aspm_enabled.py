@@ -20,7 +20,7 @@ def _check(exam: PortExam) -> Iterator[Finding]:
     if exam.port.kind is not PortKind.PHYSICAL or not links:
         raise DoesNotApplyError("no PCI Express link of a physical function can be seen")
     if any(link.lower.emulator or link.upper.emulator for link in links):
-        raise DoesNotApplyError("a hypervisor made up the link: it does not sleep")
+        raise DoesNotApplyError("the hypervisor emulates the link: it has no power saving")
     config = exam.host[PciConfig]
     for link in links:
         lower = link.lower.address
@@ -44,8 +44,8 @@ def _check(exam: PortExam) -> Iterator[Finding]:
                     f"setpci -s {link.upper.address} CAP_EXP+10.w",
                 ),
             ),
-            so="a frame that comes after a pause waits until the link is awake, "
-            + ("microseconds to tens of them" if both else "up to some microseconds"),
+            so="a frame that arrives after an idle period waits until the link is awake, "
+            + ("a few to tens of microseconds" if both else "up to a few microseconds"),
             remedies=(
                 Remedy(
                     text="keep the link awake; it lasts until the next boot (pcie_aspm.policy="
@@ -56,21 +56,22 @@ def _check(exam: PortExam) -> Iterator[Finding]:
                             "kernel_switch",
                             paths=switches,
                             value="0",
-                            reason="A frame that comes after a pause finds the link awake.",
+                            reason="The link stays awake for frames that arrive after an idle "
+                            "period.",
                         ),
                     ),
                 ),
             ),
-            unpriced="it costs latency after a pause, and nothing under load",
+            unpriced="it costs latency after an idle period, and nothing under load",
         )
 
 
 RULE = PortRule(
     slug="pcie.aspm_enabled",
     title="PCIe power saving (ASPM) enabled",
-    why="Active state power management lets a link rest between packets. Waking it takes up to "
-    "some microseconds from L0s and longer from L1, which an occasional frame pays in full. Under "
-    "load the link does not rest.",
+    why="Active state power management (ASPM) lets a link sleep between packets. Waking takes up "
+    "to a few microseconds from L0s and longer from L1, and an occasional frame waits for "
+    "all of it. Under load the link does not sleep.",
     source="PCI Express Base Specification 5.0, section 5.4.1; "
     "https://kernel.org/doc/Documentation/ABI/testing/sysfs-bus-pci (link/l1_aspm)",
     purposes=frozenset({Purpose.LATENCY, Purpose.DPDK}),

@@ -17,7 +17,7 @@ def _check(exam: PortExam) -> Iterator[Finding]:
     if exam.port.kind is PortKind.VIRTIO or not any(map(has_state, links)):
         raise DoesNotApplyError("no PCI Express link can be seen behind this port")
     if len(links) < 2:
-        raise DoesNotApplyError("the card is in a slot of a root port: there is no hop above it")
+        raise DoesNotApplyError("the card's slot is on a root port: there is no hop above it")
     config, address = exam.host[PciConfig], exam.port.pci_address or ""
     card = link_state(links[0], config, address)
     for link in links[1:]:
@@ -38,19 +38,21 @@ def _check(exam: PortExam) -> Iterator[Finding]:
                 )
                 if isinstance(observed, Known)
             ),
-            so=f"everything behind {link.lower.address} shares {hop.raw_bps / 1e9:.1f} Gb/s, where "
-            f"the card's own link has {card.raw_bps / 1e9:.1f}",
+            so=f"all devices behind {link.lower.address} share {hop.raw_bps / 1e9:.1f} Gb/s, "
+            f"while the card's own link has {card.raw_bps / 1e9:.1f} Gb/s",
             remedies=(
                 Remedy(
-                    text="use another card, in a slot that is wired to the processor: this one is "
-                    "soldered to the board"
+                    text="this card is soldered to the board: use another card, in a slot that "
+                    "is wired to the processor"
                     if place_of(links[0], links, config) is LinkPlace.BOARD
-                    else "move the card to a slot that is wired to the processor, and not to the "
-                    "chipset or behind a switch",
+                    else (
+                        "move the card to a slot that is wired to the processor, not to the "
+                        "chipset or a PCIe switch"
+                    ),
                     by_hand=ByHand.HARDWARE,
                 ),
             ),
-            unpriced="what another slot would give is not known from here",
+            unpriced="what another slot would give is not known",
         )
 
 
@@ -67,9 +69,9 @@ def _is_below_its_ends(link: PciLink, hop: PcieLink) -> bool:
 RULE = PortRule(
     slug="pcie.hop_below_card",
     title="PCIe path above the slot slower than the slot",
-    why="A slot may look right and hang behind a chipset or a switch whose own link upwards is "
-    "narrower, and is shared with disks and other cards. `lspci -vv` of the card does not show it: "
-    "the hop above does.",
+    why="A slot may have the right width but sit behind a chipset or a PCIe switch whose own "
+    "uplink is narrower and shared with disks and other cards. `lspci -vv` of the card does "
+    "not show this; that of the hop above does.",
     source="PCI Express Base Specification, section 1.3 (fabric topology); "
     "https://docs.kernel.org/PCI/sysfs-pci.html",
     check=_check,

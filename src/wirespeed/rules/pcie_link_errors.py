@@ -26,7 +26,7 @@ def _check(exam: PortExam) -> Iterator[Finding]:
     reported = {address: log.bus_errors[address] for address in way if address in log.bus_errors}
     if not reported and not any(address in counted for address in way):
         source = f"cat /sys/bus/pci/devices/{next(iter(way))}/aer_dev_correctable"
-        known(Unreadable("no function on the way gave its error counts", source), "PCIe errors")
+        known(Unreadable("no function on the path reports its error counts", source), "PCIe errors")
     for address in way:
         in_log = reported.get(address, {})
         aer = counted.get(address)
@@ -76,7 +76,7 @@ def _function(exam: PortExam, address: str, aer: Aer, in_log: Logged) -> Iterato
         more = f", and {rise} more while this was read" if rise else ""
         evidence.append(
             Evidence(
-                found=f"{address} counted {link_errors} errors of its link since boot{more}",
+                found=f"{address} counted {link_errors} errors on its link since boot{more}",
                 source=f"cat {path}/aer_dev_correctable",
             )
         )
@@ -91,29 +91,29 @@ def _finding(
     return exam.finding(
         severity,
         tuple(evidence),
-        so="transfers failed and a driver may have reset the card"
+        so="transfers failed, and a driver may have reset the card"
         if is_severe
-        else "packets on the link are sent again; it may fall back in width or speed, or go down",
+        else "the link retransmits packets; it may fall back in width or speed, or go down",
         remedies=(
             Remedy(
-                text="reseat the card, change the riser or the slot; a marginal link also shows "
-                "when the slot is set one generation slower and the errors end",
+                text="reseat the card, or change the riser or the slot; if the errors end with "
+                "the slot set one generation slower, the link is marginal",
                 by_hand=ByHand.HARDWARE,
             ),
         ),
-        unpriced="an error costs about a microsecond of the link: what it does to latency and to "
-        "the link's width counts, not its share of the load",
+        unpriced="an error costs about a microsecond of link time: latency and the risk of a "
+        "narrower link matter, not lost throughput",
     )
 
 
 RULE = PortRule(
     slug="pcie.link_errors",
     title="PCIe link errors",
-    why="A corrected error is a packet that was sent again. A few since boot are ordinary; a count "
-    "that rises, or thousands, are a link that is marginal: a riser, a contact, a slot that runs "
-    "a generation too fast. The kernel's log tells which layer it was, and is all there is before "
-    "Linux 4.19 and in a sosreport. Advisory and internal errors say nothing of the link and do "
-    "not count.",
+    why="A corrected error is a packet that was sent again. A few since boot are normal; a "
+    "rising count, or thousands, means a marginal link: a riser, a contact, or a slot that "
+    "runs a generation too fast. The kernel's log tells the layer; before Linux 4.19 and in a "
+    "sosreport there is nothing else. Advisory and internal errors are not about the link and do "
+    "not count here.",
     source="https://docs.kernel.org/PCI/pcieaer-howto.html; Documentation/ABI/testing/"
     "sysfs-bus-pci-devices-aer_stats; drivers/pci/pcie/aer.c (aer_print_error); "
     "https://github.com/endlessm/linux/pull/548 and https://github.com/Dasharo/coreboot/pull/815 "

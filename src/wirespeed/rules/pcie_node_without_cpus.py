@@ -37,25 +37,26 @@ def _check(exam: PortExam) -> Iterator[Finding]:
             Evidence(found=found, source=source),
             Evidence(found=f"the host has {len(nodes)} nodes", source="lscpu | grep -i numa"),
         ),
-        so="which CPUs are near it cannot be read here, so no tool can place its interrupts and "
-        "its workload by itself",
+        so="the kernel does not know which CPUs are near the card, so no tool can place its "
+        "interrupts and workload automatically",
         remedies=(
             Remedy(
-                text="see the board's manual for the processor that the slot hangs on; a newer "
+                text="find in the board's manual which processor the slot is wired to; a newer "
                 "BIOS may tell the kernel (ACPI _PXM)",
                 by_hand=ByHand.BIOS,
             ),
         ),
-        unpriced="how near the CPUs are that serve it is what costs, and is not known",
+        unpriced="the cost depends on the distance to the CPUs that serve the card, which is not "
+        "known",
     )
 
 
 RULE = PortRule(
     slug="pcie.node_without_cpus",
     title="NUMA node of the card unknown or without CPUs",
-    why="Memory and cores of the card's own node are nearer. Where the firmware does not say which "
-    "that is, drivers and irqbalance place queues anywhere. Nodes of memory alone, as CXL or "
-    "GPU memory, have no CPU, and a node with empty sockets has none either.",
+    why="Memory and cores of the card's own node are nearer. If the firmware does not name that "
+    "node, drivers and irqbalance place queues anywhere. Memory-only nodes, such as CXL or "
+    "GPU memory, have no CPU, and neither has the node of an empty socket.",
     source="https://docs.kernel.org/admin-guide/abi-testing.html (/sys/bus/pci/devices/.../"
     "numa_node: -1 where the firmware gives none, which is a firmware bug)",
     check=_check,

@@ -30,7 +30,7 @@ def _check(exam: PortExam) -> Iterator[Finding]:
     if now >= possible:
         return
     if not any(exam.ledger.may_be_bound_by(link.element) for link, _ in states):
-        raise DoesNotApplyError("the link does not bound this port, whatever its payload size is")
+        raise DoesNotApplyError("the link is not the ceiling of this port at any payload size")
     bounds = any(exam.ledger.is_bound_by(link.element) for link, _ in states)
     least = min(supported, key=lambda a: supported[a])
     yield exam.finding(
@@ -38,16 +38,17 @@ def _check(exam: PortExam) -> Iterator[Finding]:
         (
             Evidence(found=f"payloads of {now} bytes", source=f"setpci -s {address} CAP_EXP+8.w"),
             Evidence(
-                found=f"every function up to the root port can do {possible}",
+                found=f"every function up to the root port supports {possible} bytes",
                 source=f"setpci -s {least} CAP_EXP+4.w",
             ),
         ),
-        so=f"a frame is cut into packets of {now} bytes with 20 to 24 bytes of header each, where "
-        f"{possible} would do" + ("" if bounds else "; another element may bound this port first"),
+        so=f"each frame crosses the link in packets of {now} bytes with 20 to 24 bytes of header "
+        f"each, although {possible} bytes are possible"
+        + ("" if bounds else ("; another element may limit this port first")),
         remedies=(
             Remedy(
                 text="set the payload size in the BIOS to automatic, or boot with "
-                "pci=pcie_bus_perf; it must not be changed on one function alone",
+                "pci=pcie_bus_perf; do not change it on one function alone",
                 danger=Danger.REBOOT,
                 by_hand=ByHand.BIOS,
             ),
@@ -73,12 +74,13 @@ def _check(exam: PortExam) -> Iterator[Finding]:
 RULE = PortRule(
     slug="pcie.payload_below_capability",
     title="PCIe payload size below what card and slot support",
-    why="Each packet on the link carries 20 to 24 bytes beside its data. With payloads of 128 that "
-    "is a sixth of the link, with 512 a twentieth. The firmware sets what every device below a "
-    "port can take, and one old device may have held all of them down.",
+    why="Each packet on the link carries 20 to 24 bytes of header in addition to its data. With "
+    "payloads of 128 bytes that is a sixth of the link, with 512 a twentieth. The firmware "
+    "chooses a size that every device below a port supports, so one old device may lower it "
+    "for all.",
     source="https://docs.kernel.org/admin-guide/kernel-parameters.html (pci=pcie_bus_perf); "
     "Neugebauer et al., SIGCOMM 2018, section 3: https://doi.org/10.1145/3230543.3230560",
-    price="the lowest ceiling of the path now and with this link as it could be: wirespeed ceiling "
-    "--explain",
+    price="the lowest ceiling of the path now and with this link at its full capability: "
+    "wirespeed ceiling --explain",
     check=_check,
 )

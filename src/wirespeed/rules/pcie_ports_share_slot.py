@@ -85,12 +85,13 @@ def _link(exam: PortExam, link: PciLink, ports: list[Port]) -> Iterator[Finding]
                 source=f"lspci -vv -s {link.lower.address}",
             ),
         ),
-        so=f"together they get at most {100 * fraction:.0f} % of their line rate in each "
-        f"direction with frames of {exam.question.frame_bytes} bytes; one alone may have more",
+        so=f"together they reach at most {100 * fraction:.0f} % of their line rate in each "
+        f"direction with frames of {exam.question.frame_bytes} bytes; one port alone may reach "
+        "more",
         remedies=(
             Remedy(
-                text="use one port of the card and keep the other for failover, or give the "
-                "second one a card and a slot of its own",
+                text="use one port of the card and keep the other for failover, or move the "
+                "second port to a card in its own slot",
                 by_hand=ByHand.HARDWARE,
             ),
         ),
@@ -98,7 +99,7 @@ def _link(exam: PortExam, link: PciLink, ports: list[Port]) -> Iterator[Finding]
             Bound.of_share(
                 Limit.AT_MOST,
                 1 - fraction,
-                "of the sum of the ports, while all of them carry what they can",
+                "of the sum of the ports, while all are at full load",
                 FORMULA,
                 Input(
                     name="sum of the ports",
@@ -138,10 +139,10 @@ def _link_bps(exam: PortExam, port: Port) -> Known[int] | None:
 RULE = PortRule(
     slug="pcie.ports_share_slot",
     title="Ports in one PCIe slot exceed its bandwidth",
-    why="Both ports of a card go through one link, and cards below one switch share its link "
-    "upwards. Two ports of 100 Gb/s in a slot of PCIe 3.0 x16 get 126 Gb/s together before "
-    "overhead. Nothing is wrong when the second port is for failover; a load on both is bounded "
-    "by the slot and not by the ports.",
+    why="All ports of a card share one PCIe link, and cards below one PCIe switch share its "
+    "uplink. Two ports of 100 Gb/s in a PCIe 3.0 x16 slot share 126 Gb/s before overhead. "
+    "This is not a fault if the second port is for failover; if both carry load, the slot "
+    "limits them, not the ports.",
     source="Neugebauer et al., Understanding PCIe performance for end host networking, SIGCOMM "
     "2018, section 3; https://doi.org/10.1145/3230543.3230560",
     price=f"at most: {FORMULA}",

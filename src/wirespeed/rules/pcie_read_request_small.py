@@ -62,11 +62,11 @@ def _check(exam: PortExam) -> Iterator[Finding]:
                 found=f"reads of at most {now} bytes", source=f"setpci -s {address} CAP_EXP+8.w"
             ),
         ),
-        so="what is sent is read from memory in so many more requests, and the card has only so "
-        "many under way",
+        so="the card needs more requests to read what it sends, and the number of requests in "
+        "flight is limited",
         remedies=(
             Remedy(
-                text=f"have the card ask for {PUBLISHED_BYTES} bytes at a time; it lasts until the "
+                text=f"set the read request size to {PUBLISHED_BYTES} bytes; it lasts until the "
                 "next reset",
                 commands=(
                     Command(
@@ -83,8 +83,10 @@ def _check(exam: PortExam) -> Iterator[Finding]:
         changes=tuple(Change(after=ceiling) for ceiling in after.values()) if costs else (),
         unpriced=""
         if costs
-        else "another element bounds this path; how many reads are under way "
-        "decides, and no register shows that",
+        else (
+            "another element is the lowest ceiling of this path; the cost depends on the number "
+            "of reads in flight, which no register shows"
+        ),
     )
 
 
@@ -104,13 +106,13 @@ def _link_bps(exam: PortExam) -> int:
 RULE = PortRule(
     slug="pcie.read_request_small",
     title="PCIe read request size small for the port",
-    why="To send, a card reads memory, and a request asks for 128 to 4096 bytes. Small ones cost "
-    "link, and at 100 Gb/s and more the number that a card may have under way runs out first. 512 "
-    "is what a reset gives and ordinary; 1024 is what Mellanox set for its published DPDK figures, "
-    "so less than that is said with --for dpdk.",
+    why="To send, a card reads memory in requests of 128 to 4096 bytes. Small requests cost link "
+    "time, and at 100 Gb/s and more the card reaches its limit of requests in flight. 512 is "
+    "the value after a reset and is normal; Mellanox set 1024 for its published DPDK "
+    "figures, so with --for dpdk a smaller value is reported.",
     source="Mellanox NIC's Performance Report with DPDK 19.08, tables 3 to 18 (setpci 68.w=3BCD); "
     "https://doc.dpdk.org/guides/nics/mlx5.html",
-    price="the lowest ceiling of the path now and with this link as it could be: wirespeed ceiling "
-    "--explain",
+    price="the lowest ceiling of the path now and with this link at its full capability: "
+    "wirespeed ceiling --explain",
     check=_check,
 )

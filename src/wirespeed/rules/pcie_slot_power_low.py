@@ -23,23 +23,24 @@ def _check(exam: PortExam) -> Iterator[Finding]:
     yield exam.finding(
         Severity.RISK,
         (Evidence(found=lines[-1], source=said.source),),
-        so="the card may leave modules without power or lower its clock, under load first",
+        so="the card may leave modules without power or lower its clock, especially under load",
         remedies=(
             Remedy(
-                text="put it into a slot that gives what the card's manual asks for, connect its "
-                "auxiliary power, or raise the slot's power limit in the BIOS",
+                text="use a slot that supplies the power that the card's manual requires, "
+                "connect the card's auxiliary power, or raise the slot's power limit in the "
+                "BIOS",
                 by_hand=ByHand.HARDWARE,
             ),
         ),
-        unpriced="what the card leaves without power depends on its modules and its load",
+        unpriced="the effect depends on the card's modules and load",
     )
 
 
 RULE = PortRule(
     slug="pcie.slot_power_low",
     title="PCIe slot announces too little power for the card",
-    why="A slot announces how much power it gives. A ConnectX compares that with what it may need "
-    "with its modules, and its driver says so when it is less.",
+    why="A slot announces how much power it supplies. A ConnectX compares that with what it may "
+    "need with its modules, and its driver reports if it is less.",
     source="https://github.com/leptonai/gpud/issues/348 (27W); "
     "drivers/net/ethernet/mellanox/mlx5/core/events.c (mlx5_pcie_event)",
     check=_check,

@@ -29,8 +29,8 @@ def _check(exam: PortExam) -> Iterator[Finding]:
 def _link(exam: PortExam, link: PciLink, place: LinkPlace) -> Iterator[Finding]:
     lower, upper = link.lower, link.upper
     now = link_state(link, exam.host[PciConfig], exam.port.pci_address or "")
-    capable = known(lower.max_gt_per_s, f"speed that {lower.address} can do")
-    slot = known(upper.max_gt_per_s, f"speed that {upper.address} can do")
+    capable = known(lower.max_gt_per_s, f"maximum speed of {lower.address}")
+    slot = known(upper.max_gt_per_s, f"maximum speed of {upper.address}")
     if now.gt_per_s >= capable:
         return
     is_fault = now.gt_per_s < min(capable, slot)
@@ -41,7 +41,7 @@ def _link(exam: PortExam, link: PciLink, place: LinkPlace) -> Iterator[Finding]:
     else:
         severe = exam.ledger.is_bound_by(link.element)
         severity = Severity.CEILING if severe else Severity.NOTE
-    least = "" if severe else "; something else bounds this port"
+    least = "" if severe else "; another element limits this port"
     yield exam.finding(
         severity,
         tuple(
@@ -53,8 +53,8 @@ def _link(exam: PortExam, link: PciLink, place: LinkPlace) -> Iterator[Finding]:
             )
             if isinstance(observed, Known)
         ),
-        so=f"the link at {lower.address} moves {now.gt_per_s:g}/{after.gt_per_s:g} of what "
-        f"{'its ends' if is_fault else 'the card'} could{least}",
+        so=f"the link at {lower.address} runs at {now.gt_per_s:g}/{after.gt_per_s:g} of the speed "
+        f"that {'both its ends support' if is_fault else 'the card supports'}{least}",
         remedies=_remedies(upper.address, place) if is_fault else (_slower_slot(place),),
         changes=tuple(
             Change(
@@ -74,25 +74,28 @@ def _link(exam: PortExam, link: PciLink, place: LinkPlace) -> Iterator[Finding]:
 
 
 def _slower_slot(place: LinkPlace) -> Remedy:
-    text = "move the card to a slot of its own generation, or ask for less of it; no software step "
+    text = (
+        "move the card to a slot of its own PCIe generation, or accept the lower rate; no "
+        "software step "
+    )
     text += "makes a slot faster"
     if place is LinkPlace.BOARD:
-        text = "the card is soldered to the board: only another card, in a faster slot, has more"
+        text = "the card is soldered to the board: only another card, in a faster slot, is faster"
     return Remedy(text=text, by_hand=ByHand.HARDWARE)
 
 
 def _remedies(upper_address: str, place: LinkPlace) -> tuple[Remedy, ...]:
     return (
         Remedy(
-            text="have the port above train the link again (bit 5 of Link Control), and see "
-            "whether it stays",
+            text="make the port above retrain the link (bit 5 of Link Control), and check that "
+            "it stays faster",
             commands=(Command(argv=("setpci", "-s", upper_address, "CAP_EXP+10.w=20:20")),),
             danger=Danger.DROPS_LINK,
             by_hand=ByHand.NO_UNDO,
         ),
         Remedy(
-            text="set the slot's speed in the BIOS to automatic; reseat the card, leave out a "
-            "riser that is made for less"
+            text="set the slot's speed in the BIOS to automatic; reseat the card; remove a riser "
+            "made for a slower generation"
             if place is LinkPlace.SLOT
             else TRAIN_BETTER[place],
             by_hand=ByHand.BIOS,
@@ -103,12 +106,13 @@ def _remedies(upper_address: str, place: LinkPlace) -> tuple[Remedy, ...]:
 RULE = PortRule(
     slug="pcie.speed_below_capability",
     title="PCIe link slower than the card supports",
-    why="Each generation moves twice of the one before it. A link that both ends could run faster "
-    "fell back in training: a riser made for an older generation, a dirty contact, or a BIOS that "
-    "limits the slot. A slot of an older generation is a ceiling and no fault.",
+    why="Each PCIe generation doubles the speed of the one before it. If both ends support more, "
+    "the link fell back during training: because of a riser made for an older generation, a "
+    "dirty contact, or a BIOS that limits the slot. A slot of an older generation is a "
+    "ceiling, not a fault.",
     source="PCI Express Base Specification, section 7.5.3 (Link Capabilities, Link Status, Link "
     "Control); https://docs.kernel.org/PCI/sysfs-pci.html",
-    price="the lowest ceiling of the path now and with this link as it could be: wirespeed ceiling "
-    "--explain",
+    price="the lowest ceiling of the path now and with this link at its full capability: "
+    "wirespeed ceiling --explain",
     check=_check,
 )

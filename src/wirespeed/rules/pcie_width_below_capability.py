@@ -29,8 +29,8 @@ def _check(exam: PortExam) -> Iterator[Finding]:
 def _link(exam: PortExam, link: PciLink, place: LinkPlace) -> Iterator[Finding]:
     lower, upper = link.lower, link.upper
     now = link_state(link, exam.host[PciConfig], exam.port.pci_address or "")
-    capable = known(lower.max_lanes, f"width that {lower.address} can do")
-    slot = known(upper.max_lanes, f"width that {upper.address} can do")
+    capable = known(lower.max_lanes, f"maximum width of {lower.address}")
+    slot = known(upper.max_lanes, f"maximum width of {upper.address}")
     if now.lanes >= capable:
         return
     is_fault = now.lanes < min(capable, slot)
@@ -41,7 +41,7 @@ def _link(exam: PortExam, link: PciLink, place: LinkPlace) -> Iterator[Finding]:
     else:
         severe = exam.ledger.is_bound_by(link.element)
         severity = Severity.CEILING if severe else Severity.NOTE
-    least = "" if severe else "; something else bounds this port"
+    least = "" if severe else "; another element limits this port"
     yield exam.finding(
         severity,
         tuple(
@@ -53,8 +53,8 @@ def _link(exam: PortExam, link: PciLink, place: LinkPlace) -> Iterator[Finding]:
             )
             if isinstance(observed, Known)
         ),
-        so=f"the link at {lower.address} moves {now.lanes}/{after.lanes} of what "
-        f"{'its ends' if is_fault else 'the card'} could{least}",
+        so=f"the link at {lower.address} has {now.lanes} of the {after.lanes} lanes that "
+        f"{'both its ends support' if is_fault else 'the card supports'}{least}",
         remedies=(
             Remedy(
                 text=TRAIN_BETTER[place] if is_fault else _wider(exam, link, place, capable),
@@ -86,12 +86,13 @@ def _wider(exam: PortExam, link: PciLink, place: LinkPlace, lanes: int) -> str:
     ]
     if elsewhere:
         return (
-            f"the card has a link of its own for {', '.join(elsewhere)}, which is the same "
-            "physical port: use both; no other slot changes that"
+            f"the card has a second link for {', '.join(elsewhere)}, which is the same physical "
+            "port: use both; another slot does not change this"
         )
     if place is LinkPlace.BOARD:
         return (
-            f"the card is soldered to the board: only another card, in an x{lanes} slot, has more"
+            f"the card is soldered to the board: only another card, in an x{lanes} slot, gets "
+            "more lanes"
         )
     return f"move the card to an x{lanes} slot; no software step fixes this"
 
@@ -99,13 +100,13 @@ def _wider(exam: PortExam, link: PciLink, place: LinkPlace, lanes: int) -> str:
 RULE = PortRule(
     slug="pcie.width_below_capability",
     title="PCIe link narrower than the card supports",
-    why="Every lane that a card does not have is bandwidth that it does not have. A slot of x16 "
-    "that is wired x4, a riser, a BIOS that splits the slot, or a dirty contact all look alike "
-    "from above: the card works, at a fraction. It is a fault where both ends of the link can do "
-    "more, a ceiling where the slot cannot.",
+    why="Each missing lane is missing bandwidth. An x16 slot wired as x4, a riser, a BIOS that "
+    "splits the slot, and a dirty contact all look the same to software: the card works at a "
+    "fraction of its rate. It is a fault if both ends of the link support more lanes, and a "
+    "ceiling if the slot does not.",
     source="PCI Express Base Specification, section 7.5.3 (Link Capabilities, Link Status); "
     "https://docs.kernel.org/PCI/sysfs-pci.html",
-    price="the lowest ceiling of the path now and with this link as it could be: wirespeed ceiling "
-    "--explain",
+    price="the lowest ceiling of the path now and with this link at its full capability: "
+    "wirespeed ceiling --explain",
     check=_check,
 )

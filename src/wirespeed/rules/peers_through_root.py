@@ -22,7 +22,7 @@ def _check(exam: PortExam) -> Iterator[Finding]:
         raise DoesNotApplyError("there is no accelerator")
     way = exam.host[Pci].hops.get(address)
     if way is None:
-        raise CannotTellError("the way up from the card was not read", "lspci -Dtv")
+        raise CannotTellError("the PCIe path above the card was not read", "lspci -Dtv")
     beside = [(one, at) for one in accelerators if (at := _parting(way, one)) is not None]
     if not beside:
         yield _apart(exam, way, accelerators)
@@ -61,17 +61,17 @@ def _redirected(exam: PortExam, address: str, at: str, peers: list[str]) -> Find
             ),
             *_state(exam, address),
         ),
-        so="what the card writes to an accelerator beside it goes up to the root complex and down "
-        "again, over a link that all below the switch share",
+        so="what the card writes to an accelerator below the same switch goes up to the root "
+        "complex and down again, over a link that all devices below the switch share",
         remedies=(
             Remedy(
-                text="where no guest has a device below this switch: turn ACS off in the BIOS, or "
-                f"boot with pci=disable_acs_redir={at}; devices below it can then reach each "
-                "other's memory past the IOMMU, and share an IOMMU group",
+                text="if no guest has a device below this switch, turn ACS off in the BIOS, or "
+                f"boot with pci=disable_acs_redir={at}; devices below it can then access "
+                "each other's memory without the IOMMU, and share an IOMMU group",
                 by_hand=ByHand.BIOS,
             ),
         ),
-        unpriced="what goes between card and accelerator is not counted",
+        unpriced="no counter shows the traffic between card and accelerator",
     )
 
 
@@ -91,16 +91,15 @@ def _apart(exam: PortExam, way: tuple[str, ...], accelerators: tuple[Accelerator
             ),
             *_state(exam, way[0]),
         ),
-        so="no accelerator shares a switch with the card: transfers between them pass the root "
-        "complex, and between nodes the CPUs' link too",
+        so="no accelerator shares a PCIe switch with the card: transfers between them cross the "
+        "root complex, and between NUMA nodes also the link between the sockets",
         remedies=(
             Remedy(
-                text="where they are to talk to each other directly: put the card into a slot "
-                "below the accelerator's switch",
+                text="for direct transfers, move the card to a slot below the accelerator's switch",
                 by_hand=ByHand.HARDWARE,
             ),
         ),
-        unpriced="what goes between card and accelerator is not counted",
+        unpriced="no counter shows the traffic between card and accelerator",
     )
 
 
@@ -109,7 +108,7 @@ def _state(exam: PortExam, address: str) -> Iterator[Evidence]:
     group = exam.host[Iommu].by_function.get(address)
     if isinstance(group, Known) and isinstance(group.value.domain, Known):
         domain = group.value.domain
-        how = "passes the IOMMU" if domain.value == "identity" else "is translated by the IOMMU"
+        how = "bypasses the IOMMU" if domain.value == "identity" else "is translated by the IOMMU"
         yield Evidence.of(domain, f"the card's DMA {how}: domain {domain.value}")
     relaxed = exam.host[PciConfig].of(address).relaxed_ordering
     if isinstance(relaxed, Known):
@@ -119,10 +118,11 @@ def _state(exam: PortExam, address: str) -> Iterator[Evidence]:
 RULE = PortRule(
     slug="peers.through_root",
     title="Card and accelerator meet at the root complex",
-    why="A switch passes requests from a card to a GPU below it by itself, at the speed of their "
-    "links, unless access control (ACS) at the card's port redirects them upwards; kernels turn "
-    "that on where the IOMMU is on. Relaxed ordering lets writes pass each other on the way. "
-    "It is the port where the two ways part that counts, on the side of the one that asks.",
+    why="A PCIe switch forwards requests from a card to a GPU below the same switch directly, at "
+    "the speed of their links, unless access control (ACS) at the card's port redirects them "
+    "upwards; kernels turn ACS on if the IOMMU is on. Relaxed ordering lets writes overtake "
+    "each other. What counts is the ACS setting at the port where the two paths separate, on "
+    "the requester's side.",
     source="https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/troubleshooting.html (PCI "
     "Access Control Services); https://docs.kernel.org/driver-api/pci/p2pdma.html; "
     "https://docs.kernel.org/admin-guide/kernel-parameters.html (pci=disable_acs_redir)",

@@ -22,7 +22,7 @@ def _check(exam: PortExam) -> Iterator[Finding]:
     now = known(queues.combined_channels, "number of channels")
     most = known(queues.combined_channels_max, "number of channels that the card can have")
     if most == 0:
-        raise DoesNotApplyError("the driver has channels of one direction only")
+        raise DoesNotApplyError("the driver has channels for one direction only")
     if now == 1 and _is_switchdev(exam):
         raise DoesNotApplyError("see queues.channels_fell_with_eswitch_mode")
     near = local_cores(exam.host, exam.port)
@@ -49,16 +49,17 @@ def _check(exam: PortExam) -> Iterator[Finding]:
     yield exam.finding(
         severity,
         tuple(evidence),
-        so=f"{now} of {cores} cores can be given this port's frames by the card",
+        so=f"the card can distribute this port's frames to only {now} of {cores} cores",
         remedies=(
             Remedy(
-                text="give each core near the card a channel",
+                text="set one channel per core near the card",
                 commands=(ethtool_command("-L", netdev, "combined", str(possible)),),
                 danger=Danger.DROPS_LINK,
                 steps=(StepCall.of("channels", netdev=netdev, combined=possible),),
             ),
         ),
-        unpriced="what one core carries of this traffic is not known: measure before and after",
+        unpriced="how much of this traffic one core can process is not known: measure before and "
+        "after",
     )
 
 
@@ -70,10 +71,11 @@ def _is_switchdev(exam: PortExam) -> bool:
 RULE = PortRule(
     slug="queues.channels_below_cores",
     title="Fewer channels than CPUs near the card",
-    why="A channel is a receive and a transmit queue with an interrupt of its own, so the work of "
-    "the kernel's network stack spreads over as many cores as there are channels. For latency as "
-    "many as cores are best. For throughput the fewest that do not overflow are enough, and many "
-    "drivers start with fewer than cores: without drops this is only a note.",
+    why="A channel is a receive and a transmit queue with an interrupt of its own, so the work "
+    "of the kernel's network stack spreads over as many cores as there are channels. For "
+    "latency, one channel per core is best. For throughput, the smallest number that does "
+    "not overflow is enough, and many drivers start with fewer channels than cores: without "
+    "drops this is only a note.",
     source="https://docs.kernel.org/networking/scaling.html (RSS: Suggested Configuration)",
     check=_check,
 )

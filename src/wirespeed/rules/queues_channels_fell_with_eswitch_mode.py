@@ -46,7 +46,7 @@ def _check(exam: PortExam) -> Iterator[Finding]:
         so="one core does the receive work of the whole port",
         remedies=(
             Remedy(
-                text="set the channels again, and after every change of the mode",
+                text="set the channels again, now and after every mode change",
                 commands=(ethtool_command("-L", netdev, "combined", str(wanted)),),
                 danger=Danger.DROPS_LINK,
                 steps=(StepCall.of("channels", netdev=netdev, combined=wanted),),
@@ -56,8 +56,8 @@ def _check(exam: PortExam) -> Iterator[Finding]:
             Bound.of_share(
                 Limit.AT_MOST,
                 1 - 1 / wanted,
-                f"of what {wanted} channels carry; a ConnectX-5 at 100 Gb/s was measured with 30 "
-                "Gb/s of TCP on 1 channel and 90 on 32",
+                f"of what {wanted} channels carry; a ConnectX-5 at 100 Gb/s reached 30 Gb/s of "
+                "TCP with 1 channel and 90 with 32",
                 "1 - 1 / channels",
                 Input(name="channels", shown=f"{wanted}", source=queues.combined_channels.source),
             ),
@@ -68,11 +68,12 @@ def _check(exam: PortExam) -> Iterator[Finding]:
 RULE = PortRule(
     slug="queues.channels_fell_with_eswitch_mode",
     title="Channels reduced to one by the eswitch mode change",
-    why="When the mode of the eswitch changes, the driver makes the netdev of the uplink again, as "
-    "a representor, and mlx5 gives a representor one channel. What was set with ethtool -L is lost "
-    "without a message.",
+    why="When the eswitch mode changes, the driver creates the uplink's netdev again, as a "
+    "representor, and mlx5 gives a representor one channel. A number set with ethtool -L is "
+    "lost without a message.",
     source="MLX5E_REP_PARAMS_DEF_NUM_CHANNELS in https://github.com/torvalds/linux/blob/master/"
     "drivers/net/ethernet/mellanox/mlx5/core/en_rep.c; `SR-IOV with a ConnectX-5`, Misc notes",
-    price="at most: 1 - 1 / channels that the card's node has cores for, of what they carry",
+    price="at most: 1 - 1 / (channels that the card's node has cores for), of what those "
+    "channels carry",
     check=_check,
 )

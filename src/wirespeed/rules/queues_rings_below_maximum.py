@@ -26,7 +26,7 @@ def _check(exam: PortExam) -> Iterator[Finding]:
         return
     if isinstance(dropped, Absent):
         raise DoesNotApplyError("the driver does not count frames that found no descriptor")
-    drops = known(dropped, "frames dropped for want of a receive descriptor")
+    drops = known(dropped, "frames dropped without a free receive descriptor")
     if not drops.count:
         return
     ring = queues.rx_ring_descriptors
@@ -62,17 +62,17 @@ def _held_back(exam: PortExam, netdev: str, now: int, most: int, pauses: Known[D
                 f"{pauses.value.count} pause frames sent in {pauses.value.seconds:.2f} s",
             ),
         ),
-        so="bursts that the rings do not hold fill the card's buffer, and it makes the peer wait "
-        "instead of dropping them",
+        so="bursts longer than the rings fill the card's buffer, and the card pauses the peer "
+        "instead of dropping frames",
         remedies=(_longer(netdev, most),),
-        unpriced="pause.sent has the time, where the card counts it",
+        unpriced="pause.sent shows the paused time if the card counts it",
     )
 
 
 def _longer(netdev: str, most: int) -> Remedy:
     return Remedy(
-        text="let the rings hold longer bursts; if frames are dropped then too, the cores "
-        "that empty them are too slow or too few",
+        text="lengthen the rings for longer bursts; if frames are still dropped, the cores that "
+        "empty the rings are too slow or too few",
         commands=(ethtool_command("-G", netdev, "rx", str(most)),),
         danger=Danger.DROPS_LINK,
         steps=(StepCall.of("rings", netdev=netdev, rx=most),),
@@ -81,11 +81,11 @@ def _longer(netdev: str, most: int) -> Remedy:
 
 RULE = PortRule(
     slug="queues.rings_below_maximum",
-    title="Drops or pause while receive rings are below maximum",
+    title="Drops or pauses while receive rings are below maximum",
     why="The card puts each frame into a descriptor of a ring that the host has to empty. While "
-    "the core that empties it is away, the ring has to hold what comes in. When it is full, the "
-    "card drops, or pauses its peer. A longer ring bridges a longer absence; it does not make the "
-    "core faster.",
+    "the core that empties the ring is away, the ring must hold the incoming frames. When it "
+    "is full, the card drops frames or pauses its peer. A longer ring bridges a longer "
+    "absence; it does not make the core faster.",
     source="ethtool(8), --set-ring: https://man7.org/linux/man-pages/man8/ethtool.8.html; "
     "https://docs.kernel.org/networking/device_drivers/ethernet/mellanox/mlx5/counters.html "
     "(rx_out_of_buffer); https://github.com/LibreQoE/LibreQoS/issues/417 (pause, no drops)",

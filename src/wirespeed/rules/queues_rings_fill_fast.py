@@ -24,7 +24,7 @@ ALL_RINGS_S = 500e-6
 def _check(exam: PortExam) -> Iterator[Finding]:
     netdev = exam.kernel_netdev
     if exam.port.kind is PortKind.HYPERV and exam.host[NetStack].members(netdev):
-        raise DoesNotApplyError("the VF below it carries the frames, as long as there is one")
+        raise DoesNotApplyError("while this netdev has a VF below it, the VF carries the frames")
     queues = exam.host[Queues].of(netdev)
     rings = {
         "rx": (queues.rx_ring_descriptors, queues.rx_ring_descriptors_max),
@@ -63,7 +63,7 @@ def _check(exam: PortExam) -> Iterator[Finding]:
             f"descriptors it would be in {most / pps * 1e6:.0f} µs",
             remedies=(
                 Remedy(
-                    text="let the rings hold what comes while a core is busy with something else",
+                    text="lengthen the rings to hold the frames that arrive while a core is busy",
                     commands=(ethtool_command("-G", netdev, direction, str(most)),),
                     danger=Danger.DROPS_LINK,
                     steps=(StepCall.of("rings", netdev=netdev, **{direction: most}),),
@@ -86,11 +86,11 @@ def _channels(queues: NetdevQueues) -> int:
 RULE = PortRule(
     slug="queues.rings_fill_fast",
     title="Receive rings fill within microseconds at line rate",
-    why="A ring has to hold what arrives, or what is to be sent, while its core does something "
-    "else. The time that it can bridge is its descriptors over the frames per second. With "
-    "segmentation offload a transmit descriptor takes more than one frame, and lasts longer.",
+    why="A ring must hold the frames that arrive, or wait to be sent, while its core does other "
+    "work. It bridges its number of descriptors divided by the frames per second. With "
+    "segmentation offload a transmit descriptor holds more than one frame and lasts longer.",
     source="computed from the rings, the link and the frame size; ethtool(8), --set-ring: "
     "https://man7.org/linux/man-pages/man8/ethtool.8.html",
-    price="at most: descriptors of the ring / line rate is the time that a core may be away",
+    price="at most: a core may be away for (descriptors of the ring / line rate)",
     check=_check,
 )

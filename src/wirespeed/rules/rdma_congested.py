@@ -14,14 +14,15 @@ IGNORED = ("rp_cnp_ignored",)
 def _check(exam: PortExam) -> Iterator[Finding]:
     for rdma in rdma_ports(exam):
         if isinstance(rdma.rises[IGNORED[0]], Absent):
-            raise DoesNotApplyError(f"{rdma.device} has no counters of congestion")
+            raise DoesNotApplyError(f"{rdma.device} has no congestion counters")
         ignored, ignores_now = counted(rdma, IGNORED)
         marked, is_marked_now = counted(rdma, MARKED)
         if ignores_now:
             yield exam.finding(
                 Severity.FAULT,
                 ignored,
-                so="the card is told to send less and does not: switches fill, and drop or pause",
+                so="the card ignores requests to slow down: switch queues fill, and switches "
+                "drop frames or send pause frames",
                 remedies=(
                     Remedy(
                         text="enable the reaction point (DCQCN) for the priority that RDMA uses, "
@@ -30,22 +31,22 @@ def _check(exam: PortExam) -> Iterator[Finding]:
                         by_hand=ByHand.FAR_END,
                     ),
                 ),
-                unpriced="what the switch drops or pauses then is counted there",
+                unpriced="the switch counts what it drops or pauses",
             )
         elif is_marked_now:
             yield exam.finding(
                 Severity.NOTE,
                 marked,
-                so="switches on the way mark RDMA packets, and senders slow down for it: several "
-                "senders share a port, or one is slower than this",
+                so="switches on the path mark RDMA packets and senders slow down: several "
+                "senders share a port, or a port on the path is slower than this one",
                 remedies=(
                     Remedy(
-                        text="see which senders meet at which port: marking is the remedy for a "
-                        "port that more want than it has, and no fault by itself",
+                        text="find the port at which these senders meet; marking is how an "
+                        "oversubscribed port slows its senders, and is not a fault by itself",
                         by_hand=ByHand.FAR_END,
                     ),
                 ),
-                unpriced="it is what others send to the same port",
+                unpriced="the cost depends on what others send to the same port",
             )
 
 
@@ -53,8 +54,8 @@ RULE = PortRule(
     slug="rdma.congested",
     title="RDMA congestion marked or ignored",
     why="With ECN a switch marks packets before its queue is full, the receiver answers with a "
-    "notification (CNP), and the sender slows down. A sender that ignores it fills the switch, "
-    "which then drops packets or pauses whole ports.",
+    "notification (CNP), and the sender slows down. A sender that ignores the notification "
+    "fills the switch's queue, and the switch then drops packets or pauses whole ports.",
     source="Zhu et al., Congestion Control for Large-Scale RDMA Deployments (DCQCN), SIGCOMM 2015; "
     "drivers/infiniband/hw/mlx5/counters.c (rp_cnp_ignored, np_cnp_sent)",
     check=_check,

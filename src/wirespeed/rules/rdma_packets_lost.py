@@ -11,8 +11,8 @@ from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
 WAY_IN = ("out_of_sequence", "rx_icrc_encapsulated")
 WAY_OUT = ("packet_seq_err", "local_ack_timeout_err", "implied_nak_seq_err", "roce_adp_retrans")
 INFINIBAND = (
-    "InfiniBand loses nothing for want of room: look at the links between (ibqueryerrors: symbol "
-    "errors, link recoveries, discards) and at the peer that does not answer"
+    "InfiniBand does not drop packets when queues are full: check the links on the path "
+    "(ibqueryerrors: symbol errors, link recoveries, discards) and the peer that does not answer"
 )
 MOST_OLD = 10
 """So few since the driver was loaded are a cable pulled or a peer that ended."""
@@ -66,8 +66,8 @@ def _check(exam: PortExam) -> Iterator[Finding]:
         where = " and ".join(
             way
             for way, seen in (
-                ("on the way to this host", seen_in),
-                ("on the way from this host, or its peer did not answer in time", seen_out),
+                ("on the path to this host", seen_in),
+                ("on the path from this host, or its peer did not answer in time", seen_out),
             )
             if seen
         )
@@ -75,20 +75,22 @@ def _check(exam: PortExam) -> Iterator[Finding]:
         yield exam.finding(
             Severity.FAULT if is_now else Severity.NOTE,
             (*seen_in, *seen_out, *_pause(exam)),
-            so=f"RDMA packets {'are' if is_now else 'were'} lost {where}: each loss stops its "
-            "queue pair until all since the lost packet is sent again",
+            so=f"RDMA packets {'are' if is_now else 'were'} lost {where}: after each loss the "
+            "queue pair sends everything since the lost packet again",
             remedies=(
                 Remedy(
                     text=INFINIBAND
                     if isinstance(rdma.link_layer, Known) and rdma.link_layer.value == "InfiniBand"
-                    else "make the way lossless or tell it of congestion: the same priority for "
-                    "RDMA at both hosts and at every switch port between (DSCP and trust), PFC on "
-                    "that priority alone, ECN on its queues; then look for damaged frames "
-                    "(errors.physical) and for the drops of the switch",
+                    else (
+                        "make the path lossless or enable congestion control: use the same "
+                        "priority for RDMA on both hosts and every switch port between (DSCP "
+                        "and trust), PFC on that priority only, and ECN on its queues; then "
+                        "look for damaged frames (errors.physical) and for drops at the switch"
+                    ),
                     by_hand=ByHand.FAR_END,
                 ),
             ),
-            unpriced="what a queue pair sends again depends on how much was on its way",
+            unpriced="the cost depends on how much each queue pair had in flight",
         )
 
 
@@ -102,11 +104,11 @@ def _pause(exam: PortExam) -> Iterator[Evidence]:
 
 RULE = PortRule(
     slug="rdma.packets_lost",
-    title="RDMA packets lost on the way",
-    why="A RoCE card sends all packets again from the lost one on, so that one loss in ten "
-    "thousand already halves a fast queue pair. out_of_sequence counts at the receiver, "
-    "packet_seq_err (a NAK that came) and local_ack_timeout_err (no answer) at the sender: "
-    "together they say on which way it is lost.",
+    title="RDMA packets lost on the path",
+    why="A RoCE card sends all packets again from the lost one on, so one loss in ten thousand "
+    "already halves the rate of a fast queue pair. The receiver counts out_of_sequence; the "
+    "sender counts packet_seq_err (a NAK received) and local_ack_timeout_err (no answer). "
+    "Together they show in which direction packets are lost.",
     source="drivers/infiniband/hw/mlx5/counters.c; "
     "https://enterprise-support.nvidia.com/s/article/understanding-mlx5-linux-counters-and-status-"
     "parameters; Guo et al., RDMA over Commodity Ethernet at Scale, SIGCOMM 2016, section 4",

@@ -21,7 +21,7 @@ def _check(exam: PortExam) -> Iterator[Finding]:
         if exam.question.purpose is Purpose.STORAGE:
             yield _without_any(exam, dcb.lossless.source)
         return
-    trust = known(dcb.trust, "what the card trusts")
+    trust = known(dcb.trust, "the priority trust mode of the card")
     if trust == "dscp":
         yield from _by_dscp(exam, dcb, lossless)
         return
@@ -32,11 +32,14 @@ def _check(exam: PortExam) -> Iterator[Finding]:
         Severity.RISK,
         (
             Evidence(found=f"PFC is on for priority {shown}", source=dcb.lossless.source),
-            Evidence(found="the card trusts the VLAN tag (pcp)", source=dcb.trust.source),
+            Evidence(
+                found="the card takes the priority from the VLAN tag (trust pcp)",
+                source=dcb.trust.source,
+            ),
             Evidence(found=f"no VLAN is on {netdev}", source="ip -d link show"),
         ),
-        so="RoCE packets without a tag have priority 0, which nothing holds back: a full switch "
-        "drops them, and each loss stops its connection",
+        so="RoCE packets without a tag have priority 0, which PFC does not protect: a full "
+        "switch drops them, and each loss stalls its connection",
         remedies=(
             Remedy(
                 text="let the card and the switch trust the DSCP "
@@ -45,7 +48,8 @@ def _check(exam: PortExam) -> Iterator[Finding]:
                 by_hand=ByHand.FIND_FIRST,
             ),
         ),
-        unpriced="what a loss costs depends on the round trip: rdma.packets_lost has those of now",
+        unpriced="the cost of a loss depends on the round-trip time: rdma.packets_lost shows "
+        "current losses",
     )
 
 
@@ -101,25 +105,25 @@ def _without_any(exam: PortExam, source: str) -> Finding:
     return exam.finding(
         Severity.NOTE,
         (Evidence(found="PFC is on for no priority", source=source),),
-        so="RoCE without PFC relies on ECN alone: packets that a full switch drops are sent again "
-        "from the first one that is missing",
+        so="RoCE without PFC relies on ECN alone: if a full switch drops a packet, all packets "
+        "from that one on are sent again",
         remedies=(
             Remedy(
-                text="have ECN on at both cards and every switch of the way; or give RoCE one "
-                "priority with PFC at all of them",
+                text="enable ECN on both cards and every switch of the path; or give RoCE one "
+                "priority with PFC on all of them",
                 by_hand=ByHand.FIND_FIRST,
             ),
         ),
-        unpriced="rdma.packets_lost has what is lost now",
+        unpriced="rdma.packets_lost shows current losses",
     )
 
 
 RULE = PortRule(
     slug="rdma.priority_not_lossless",
     title="RoCE packets outside the priority that PFC protects",
-    why="PFC pauses one priority and not the others. Which priority a packet has is told by its "
-    "VLAN tag (pcp) or by its DSCP, as the port is set to trust. RoCE on an untagged network has "
-    "no tag: where the tag is trusted, all of it has priority 0.",
+    why="PFC pauses single priorities. A packet's priority comes from its VLAN tag (pcp) or its "
+    "DSCP, depending on the port's trust mode. On an untagged network RoCE packets have no "
+    "tag: with trust pcp, all of them have priority 0.",
     source="IEEE 802.1Qbb; dcb-pfc(8): https://man7.org/linux/man-pages/man8/dcb-pfc.8.html; "
     "drivers/net/ethernet/mellanox/mlx5/core/en_dcbnl.c (trust); default_roce_tos: "
     "https://kernel.org/doc/Documentation/ABI/testing/configfs-rdma_cm; RFC 2474 section 3",

@@ -19,25 +19,26 @@ def _check(exam: PortExam) -> Iterator[Finding]:
             yield exam.finding(
                 Severity.RISK,
                 seen,
-                so=f"{whose} takes messages more slowly than they come: each waits for the "
-                "receiver-not-ready time, and is sent again",
+                so=f"{whose} takes messages more slowly than they arrive: each refused message "
+                "waits for the receiver-not-ready timer and is sent again",
                 remedies=(
                     Remedy(
-                        text=f"have {whose} post more receives (a deeper receive queue, a shared "
-                        "one), or give its thread a core of its own; the network is not the cause",
+                        text=f"let {whose} post more receives (a deeper receive queue, or a "
+                        "shared one), or give its thread its own core; the network is not "
+                        "the cause",
                         by_hand=ByHand.WORKLOAD,
                     ),
                 ),
-                unpriced="the time that a queue pair waits is the program's own setting",
+                unpriced="the cost depends on the receiver-not-ready timer, which the program sets",
             )
 
 
 RULE = PortRule(
     slug="rdma.receiver_not_ready",
     title="RDMA receive queue empty when messages arrive",
-    why="A send needs a receive that the other side posted before. Where there is none, the card "
-    "drops the message, and a reliable connection tries again after a time of up to half a "
-    "second. UD and multicast lose it.",
+    why="A send needs a receive that the other side posted in advance. Without one the card "
+    "drops the message. A reliable connection sends it again after up to half a second; UD "
+    "and multicast lose it.",
     source="InfiniBand Architecture Specification 1.4, 9.7.5.2.8 (RNR NAK); "
     "drivers/infiniband/hw/mlx5/counters.c (out_of_buffer, rnr_nak_retry_err)",
     check=_check,

@@ -20,9 +20,9 @@ TRANSPARENT = ("bond", "team", "bridge", "vlan", "macvlan", "ipvlan", "openvswit
 def _check(exam: HostExam) -> Iterator[Finding]:
     peer = exam.question.peer
     if peer is None:
-        raise DoesNotApplyError("say where the traffic goes to: --peer")
+        raise DoesNotApplyError("give the address that the traffic goes to: --peer")
     if not exam.question.ports:
-        raise DoesNotApplyError("say which port it is meant for: --port")
+        raise DoesNotApplyError("give the port that it should use: --port")
     try:
         peer = str(ip_address(peer))
     except ValueError:
@@ -35,7 +35,7 @@ def _check(exam: HostExam) -> Iterator[Finding]:
     if not any({port.netdev, port.pci_address} & reached for port in exam.ports):
         names = ", ".join(way.value.netdevs)
         yield _finding(
-            exam, peer, way, f"the port that is asked about carries none of it: it goes by {names}"
+            exam, peer, way, f"the selected port carries none of this traffic: it leaves by {names}"
         )
 
 
@@ -58,7 +58,7 @@ def _reached(exam: HostExam, way: Way) -> set[str | None]:
                 reached.add(one.options.get("dpdk-devargs", "").partition(",")[0] or None)
         if not any(_is_port(exam, name) for name in below) and len(reached) < 2:
             raise CannotTellError(
-                f"what lies below {netdev} is not known: it leads elsewhere, as a tunnel does",
+                f"the netdev below {netdev} is not known, as for a tunnel",
                 f"ip -d link show {netdev}",
             )
         reached |= below
@@ -85,13 +85,13 @@ def _finding(exam: HostExam, peer: str, way: Known[Way], so: str) -> Finding:
         where=", ".join(port.name for port in exam.ports),
         remedies=(
             Remedy(
-                text="give both ends addresses in a subnet of their own on this link, and use "
-                "those; then look again",
+                text="give both ends addresses in a separate subnet on this link, and use those; "
+                "then run the doctor again",
                 commands=(Command(argv=("ip", "route", "get", peer)),),
                 by_hand=ByHand.FAR_END,
             ),
         ),
-        unpriced="the way that it takes has a ledger of its own: ask about that port",
+        unpriced="the port that the traffic uses has its own ledger: run the doctor for that port",
     )
 
 
@@ -106,8 +106,9 @@ def _addresses(exam: HostExam, port: Port) -> Iterator[Evidence]:
 RULE = HostRule(
     slug="route.leaves_by_another_port",
     title="Route to the peer leaves by another port",
-    why="The routing table decides which port a packet leaves by, not the cable that joins two "
-    "cards: an address on the far end's fast port can be reached by a slow one, and then is.",
+    why="The routing table decides which port a packet leaves by, not the cable between two "
+    "cards. If the route to an address of the far end's fast port goes through a slow port, "
+    "the traffic uses the slow port.",
     source="https://man7.org/linux/man-pages/man8/ip-route.8.html; "
     "https://man7.org/linux/man-pages/man8/ip-rule.8.html",
     check=_check,

@@ -42,24 +42,24 @@ def _check(exam: HostExam) -> Iterator[Finding]:
                     f"{net} leaves by {way.value.netdevs[0]}",
                 ),
             ),
-            so=f"sockets that are bound to no port send to {net} by {way.value.netdevs[0]}, "
-            "whichever address the peer uses",
+            so=f"sockets that are not bound to a port send to {net} through "
+            f"{way.value.netdevs[0]}, whichever address the peer uses",
             where=", ".join(sorted(found)),
             remedies=(
                 Remedy(
-                    text="give each port a subnet of its own, bond them, or add policy rules",
+                    text="give each port its own subnet, bond them, or add policy routing rules",
                     by_hand=ByHand.FAR_END,
                 ),
             ),
-            unpriced="it costs the other port's share of what is sent",
+            unpriced="it costs the sending capacity of the other port",
         )
 
 
 RULE = HostRule(
     slug="route.two_ports_in_one_subnet",
     title="Two ports in one subnet",
-    why="Routes are chosen by the destination. Of two ports in one subnet the first route wins for "
-    "all that is sent, and answers to ARP may come from either.",
+    why="The kernel chooses a route by the destination. With two ports in one subnet, the first "
+    "route carries all that is sent, and either port may answer ARP requests.",
     source="https://man7.org/linux/man-pages/man8/ip-route.8.html; "
     "https://docs.kernel.org/networking/ip-sysctl.html (arp_filter)",
     check=_check,

@@ -41,7 +41,7 @@ def _check(exam: PortExam) -> Iterator[Finding]:
     limit = _limit(margin, source)
     minutes = margin.minutes.value if isinstance(margin.minutes, Known) else 0.0
     if minutes < LEAST_MINUTES:
-        raise CannotTellError("bit errors were counted for less than a minute", source)
+        raise CannotTellError("bit errors have been counted for less than a minute", source)
     left = margin.effective_ber.value if isinstance(margin.effective_ber, Known) else 0.0
     decades = math.inf if raw == 0 else math.log10(limit / raw)
     if decades >= THIN_DECADES and left <= LEFT and not _is_full(margin):
@@ -52,17 +52,18 @@ def _check(exam: PortExam) -> Iterator[Finding]:
         tuple(_evidence(margin, raw, left, limit, source)),
         so=f"{_in_decades(decades, is_most=_is_estimate(margin))} to what the FEC of this link "
         "corrects"
-        + ("; single code words needed nearly all that it corrects" if _is_full(margin) else "")
-        + ("; it leaves bits wrong, and frames are lost" if left > LEFT else "")
-        + ("" if is_none else ": warmth or a dirty connector takes as much"),
+        + ("; single code words needed nearly all of the correction" if _is_full(margin) else "")
+        + ("; FEC leaves bit errors uncorrected, and frames are lost" if left > LEFT else "")
+        + ("" if is_none else ": heat or a dirty connector can use up this margin"),
         remedies=(
             Remedy(
-                text="clean the connectors and seat the module or cable again; then swap them for "
-                "another, at one end at a time, and see which end takes the errors with it",
+                text="clean the connectors and reseat the module or cable; then replace them, "
+                "one end at a time, and see which end the errors follow",
                 by_hand=ByHand.HARDWARE,
             ),
         ),
-        unpriced="it costs nothing until FEC leaves bits wrong; what it lost is in errors.physical",
+        unpriced="it costs nothing until FEC leaves bit errors; errors.physical counts the "
+        "frames lost",
     )
 
 
@@ -76,7 +77,7 @@ def _margin(exam: PortExam) -> tuple[LinkMargin, str]:
     if isinstance(histogram, Known):
         return _from_histogram(exam, histogram), histogram.source
     if exam.port.driver != "mlx5_core":
-        raise DoesNotApplyError("mlxlink reads cards of mlx5 alone, and there is no histogram")
+        raise DoesNotApplyError("mlxlink reads only mlx5 cards, and the driver gives no histogram")
     if seen is None:
         raise DoesNotApplyError("it is not a PCI function")
     return known(seen, "bit errors before FEC"), mlxlink(address)
@@ -91,11 +92,11 @@ def _from_histogram(exam: PortExam, histogram: Known[FecHistogram]) -> LinkMargi
         raise CannotTellError(
             f"which code has a histogram of up to {bins.most} wrong symbols is not known", source
         )
-    if bins.most == CORRECTS["272,257"] and "LLRS" in known(link.fec_active, "which FEC runs"):
+    if bins.most == CORRECTS["272,257"] and "LLRS" in known(link.fec_active, "the active FEC"):
         code = LOW_LATENCY
     ber, words = bins.least_ber(code[0]), bins.words()
     if ber is None or words is None:
-        raise CannotTellError("no code word was counted, or the counts are hidden", source)
+        raise CannotTellError("the driver counted no code words, or hides the counts", source)
     link_bps = known(link.link_bps, "the speed of the link")
     return LinkMargin(
         raw_ber=Known(ber, source),
@@ -129,30 +130,28 @@ def _is_full(margin: LinkMargin) -> bool:
 
 
 def _limit(margin: LinkMargin, source: str) -> float:
-    fec = known(margin.fec, "which FEC runs")
+    fec = known(margin.fec, "the active FEC")
     if fec in ("No FEC", "N/A"):
         return WITHOUT_FEC
     for code, limit in LIMITS.items():
         if code in fec.replace(" ", ""):
             return limit
-    raise CannotTellError(f"what {shown(fec, 40)} corrects is not known", source)
+    raise CannotTellError(f"the correction capability of {shown(fec, 40)} is not known", source)
 
 
 def _in_decades(decades: float, *, is_most: bool) -> str:
     if decades <= 0:
-        return "there is no margin"
+        return "no margin is left"
     most = "at most " if is_most else ""
-    return (
-        f"the margin is {most}{decades:.1f} decades" if decades < math.inf else "no bit was wrong"
-    )
+    return f"the margin is {most}{decades:.1f} decades" if decades < math.inf else "no bit errors"
 
 
 def _evidence(
     margin: LinkMargin, raw: float, left: float, limit: float, source: str
 ) -> Iterator[Evidence]:
     yield Evidence(
-        found=f"bit error rate {'at least ' if _is_estimate(margin) else ''}{raw:.0e} before FEC, "
-        f"of at most {limit:.1e}",
+        found=f"bit error rate {'at least ' if _is_estimate(margin) else ''}{raw:.0e} before FEC; "
+        f"the limit is {limit:.1e}",
         source=source,
     )
     if isinstance(margin.worst_block, Known) and (corrects := _corrects(margin)) is not None:
@@ -193,12 +192,12 @@ RULE = PortRule(
     slug="signal.margin_thin",
     title="Bit errors near what FEC corrects",
     why="A link with FEC always has bit errors and corrects them all, up to a rate from which it "
-    "loses whole blocks within a decade. Nothing in the frame counters shows how near that is. "
-    "The margin is the ratio of the rate that the FEC is specified for to the rate that is "
-    "measured, in powers of ten. Errors that come in bursts show in the histogram of code words "
-    "first: its last filled bin against what the code corrects. Where the kernel gives the "
-    "histogram and mlxlink is not there, the rate is wrong symbols / (code words x symbols x 10 "
-    "bits), each wrong symbol taken for one wrong bit, which is the least.",
+    "loses whole blocks within a decade. No frame counter shows how near that is. The margin "
+    "is the ratio of the rate that the FEC is specified for to the measured rate, in powers "
+    "of ten. Errors in bursts show first in the histogram of code words: compare its last "
+    "filled bin with what the code corrects. If the kernel gives the histogram and mlxlink "
+    "is missing, the rate is wrong symbols / (code words x symbols x 10 bits), counting each "
+    "wrong symbol as one wrong bit, which is the minimum.",
     source="IEEE 802.3 clauses 95.1.1 and 112 (5e-5 with RS(528,514)), 121.1.1 and 138.1.1 "
     "(2.4e-4 with RS(544,514)), 30.5.1.1; mlxlink of MFT 4.34: "
     "https://github.com/yuuki/mlxlink_exporter (real output); mstflint's mlxlink_commander.cpp; "

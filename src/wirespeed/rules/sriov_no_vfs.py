@@ -28,25 +28,25 @@ def _check(exam: PortExam) -> Iterator[Finding]:
     lenders = [port for port in exam.host[Ports].ports if _lends(exam, port)]
     bond = _bond(exam, exam.port)
     if bond and bond in [_bond(exam, port) for port in lenders]:
-        raise DoesNotApplyError(f"VFs of the other port of {bond} are to use it, by VF-LAG")
+        raise DoesNotApplyError(f"VFs of the other port of {bond} use it through VF-LAG")
     yield exam.finding(
         Severity.NOTE if lenders else Severity.RISK,
         (
             Evidence.of(pf.num_vfs, "0 VFs"),
-            Evidence.of(pf.total_vfs, f"{total} could be made"),
+            Evidence.of(pf.total_vfs, f"{total} VFs are possible"),
         ),
-        so="no guest has a way of its own to this port",
+        so="no guest has direct access to this port",
         remedies=(
             Remedy(
-                text=f"make as many as there are guests to have one, at most {total}; with a bond "
-                "of both ports in switchdev mode, only once its LAG is active",
+                text=f"create one VF per guest, at most {total}; with a bond of both ports in "
+                "switchdev mode, only once its LAG is active",
                 commands=(write_file(f"{SYSFS}/{pf.pci_address}/sriov_numvfs", "1"),),
                 danger=Danger.DROPS_LINK,
                 steps=(StepCall.of("vf_count", pci_address=pf.pci_address, num_vfs=1),),
             ),
         ),
         bounds=software_switch_bounds(best_bps(exam.host, (exam.port,)), exam.question.frame_bytes),
-        unpriced="what the guests' way through software costs depends on that way: measure it",
+        unpriced="the cost depends on the software path that the guests use: measure it",
     )
 
 
@@ -65,8 +65,8 @@ def _bond(exam: PortExam, port: Port) -> str | None:
 RULE = PortRule(
     slug="sriov.no_vfs",
     title="No VFs created for guests",
-    why="VFs are gone at every boot unless something makes them again. A guest without one shares "
-    "the port through a switch in software.",
+    why="VFs do not survive a reboot unless something creates them again. A guest without a VF "
+    "shares the port through a software switch.",
     source="https://docs.kernel.org/PCI/pci-iov-howto.html",
     purposes=frozenset({Purpose.GUESTS}),
     price=SOFTWARE_SWITCH_FORMULA,

@@ -22,7 +22,7 @@ def _check(exam: PortExam) -> Iterator[Finding]:
         return
     card = exam.host[Firmware].of(pf.pci_address)
     if _waits(card):
-        raise DoesNotApplyError("it is switched on, and waits for a reboot")
+        raise DoesNotApplyError("SR-IOV is switched on and waits for a reboot")
     evidence = [
         Evidence(
             found="0 VFs offered" if isinstance(pf.total_vfs, Known) else "no SR-IOV capability",
@@ -32,17 +32,18 @@ def _check(exam: PortExam) -> Iterator[Finding]:
     ]
     if len(evidence) == 1 and not pf.is_mellanox:
         raise CannotTellError(
-            "the function has no SR-IOV capability: its firmware, the BIOS or the card itself",
+            "the function has no SR-IOV capability: because of its firmware, the BIOS or the "
+            "card itself",
             f"lspci -vvs {pf.pci_address}",
         )
     yield exam.finding(
         Severity.FAULT,
         tuple(evidence),
-        so="no guest can be given a VF: all of their traffic goes through a switch in software",
+        so="no guest can get a VF: all guest traffic goes through a software switch",
         remedies=(
             Remedy(
-                text="switch SR-IOV on in the firmware, then reboot; as many VFs as are needed and "
-                "no more, since the host's PCI bridges must find room for each",
+                text="switch SR-IOV on in the firmware, then reboot; set only as many VFs as you "
+                "need, since the host's PCI bridges must have address space for each",
                 commands=(
                     Command(
                         argv=(
@@ -71,7 +72,7 @@ def _check(exam: PortExam) -> Iterator[Finding]:
             Remedy(text="switch SR-IOV on in the card's or the host's BIOS", by_hand=ByHand.BIOS),
         ),
         bounds=software_switch_bounds(best_bps(exam.host, (exam.port,)), exam.question.frame_bytes),
-        unpriced="what the guests' way through software costs depends on that way: measure it",
+        unpriced="the cost depends on the software path that the guests use: measure it",
     )
 
 
@@ -100,9 +101,9 @@ def _settings(exam: PortExam, pf: SriovPf) -> Iterator[Evidence]:
 RULE = PortRule(
     slug="sriov.off_in_firmware",
     title="SR-IOV disabled in the card's firmware",
-    why="A card offers VFs only when its firmware says so, and how many is fixed when the host "
-    "boots. Without them guests share the port through a switch in software, which costs cores "
-    "and bounds the packet rate.",
+    why="A card offers VFs only if its firmware is set to, and their maximum number is fixed "
+    "when the host boots. Without VFs, guests share the port through a software switch, "
+    "which uses CPU cores and limits the packet rate.",
     source="https://docs.nvidia.com/networking/display/mlnxofedv24103250lts/"
     "Single+Root+IO+Virtualization+(SR-IOV); kernel, drivers/pci/iov.c (sriov_init: no capability "
     "where TotalVFs is 0)",

@@ -77,20 +77,20 @@ def _of_traffic_classes(situation: Situation) -> bool:
 def _of_addresses(situation: Situation) -> str:
     if situation.driver == "igb":
         return (
-            "the VF's own address, which the host set, stays in force; only a guest that uses a "
-            "further one misses frames. igb logs this also without such a guest: igbvf asks for "
-            "the VF's own address when it starts, and since Linux 5.16 its request to empty its "
-            "list of filters is refused, too"
+            "the VF's own address, which the host set, stays in force; only a guest that uses "
+            "another address loses frames. igb logs this also without such a guest: igbvf asks "
+            "for the VF's own address when it starts, and since Linux 5.16 its request to empty "
+            "its list of filters is refused, too"
         )
     further = (
-        ", nor for what the same request asked for besides, multicast addresses too, until the VF "
-        "is brought down and up"
+        ", nor do frames for the other addresses of the same request, including multicast, until "
+        "the VF is brought down and up"
         if situation.driver in {"i40e", "ice"}
         else ""
     )
     return (
-        "the VF's own address, which the host set, stays in force. The guest asked for another "
-        f"one: frames for that do not reach it{further}"
+        "the VF's own address, which the host set, stays in force. The guest requested another "
+        f"address: frames for that address do not reach it{further}"
     )
 
 
@@ -101,8 +101,8 @@ def _of_vlans(situation: Situation) -> str:
             "VLANs that the guest added do not reach it"
         )
     return (
-        "the VLAN that the host set stays in force. A guest's driver asks for VLAN 0 whenever it "
-        "starts, which is refused too; only a guest that has VLANs of its own misses frames"
+        "the VLAN that the host set stays in force. A guest's driver requests VLAN 0 whenever it "
+        "starts, which is refused too; only a guest with VLANs of its own loses frames"
     )
 
 
@@ -110,8 +110,8 @@ def _of_limits(situation: Situation) -> str:
     if not situation.is_untrusted:
         return "no VF that it is about is untrusted now: it is of the past"
     return (
-        "what the guest asked for is not in force: frames for the MAC addresses and VLANs that it "
-        "added do not reach it, and the guest is not told"
+        "frames for the MAC addresses and VLANs that the guest added do not reach it, and the "
+        "guest is not told"
     )
 
 
@@ -119,8 +119,8 @@ def _of_promiscuous(situation: Situation) -> str:
     if not situation.is_untrusted:
         return "no VF that it is about is untrusted now: it is of the past"
     return (
-        "the VF gets frames for its own addresses alone, and the guest is not told: what is behind "
-        "a bridge or switch in the guest is not reached"
+        "the VF receives only frames for its own addresses, and the guest is not told: frames do "
+        "not reach devices behind a bridge or switch in the guest"
     )
 
 
@@ -135,13 +135,13 @@ REFUSALS = (
     Refusal(re.compile("no space for it"), lambda _: Severity.RISK, _of_space, ""),
     Refusal(
         re.compile("is not trusted|reached its maximum"), _lost_for_guests, _of_limits,
-        "if its guest may use any MAC address, VLAN and promiscuous mode; else have the guest use "
-        "no more addresses than the driver leaves an untrusted VF (a bridge or containers in the "
-        "guest need one for each)",
+        "if its guest may use any MAC address, VLAN and promiscuous mode; otherwise limit the "
+        "guest to the number of addresses that the driver allows an untrusted VF (a bridge or "
+        "containers in the guest need one each)",
     ),
     Refusal(
         re.compile("Unprivileged VF"), _promiscuous, _of_promiscuous,
-        "if its guest bridges or switches frames of others",
+        "if its guest bridges or switches frames of other devices",
     ),
     Refusal(re.compile("administratively set VLAN"), _vlan, _of_vlans, ""),
     Refusal(
@@ -179,7 +179,7 @@ def _check(exam: PortExam) -> Iterator[Finding]:
         ),
         so="; ".join(dict.fromkeys(r.so(s) for r, s in told)),
         remedies=tuple(_remedies(netdev, told)),
-        unpriced="which frames of the guest are lost is not known on this side",
+        unpriced="the host cannot know which frames of the guest are lost",
     )
 
 
@@ -223,8 +223,8 @@ def _remedies(netdev: str, told: list[tuple[Refusal, Situation]]) -> Iterator[Re
         )  # fmt: skip
     if any("administratively" in refusal.said.pattern for refusal, _ in told):
         yield Remedy(
-            text="or have the guest use the MAC address and VLAN that the host gave the VF: then "
-            "nothing is lost",
+            text="or configure the guest with the MAC address and VLAN that the host gave the "
+            "VF: then no frames are lost",
             commands=(Command(argv=("ip", "link", "show", netdev)),),
             by_hand=ByHand.WORKLOAD,
         )
@@ -232,12 +232,12 @@ def _remedies(netdev: str, told: list[tuple[Refusal, Situation]]) -> Iterator[Re
 
 RULE = PortRule(
     slug="sriov.vf_refused",
-    title="VF refused what its guest asked for",
-    why="The PF's driver decides what a VF may set. Without trust a VF has a few MAC addresses and "
-    "VLANs and no promiscuous mode; ice and i40e do not tell the guest, whose frames are then "
-    "missing. An address or VLAN that the host set is not overridden: it stays in force, and a "
-    "guest that uses it loses nothing, although its driver may ask and be refused each time that "
-    "it starts. Only the host's log says so.",
+    title="VF request of a guest refused",
+    why="The PF's driver decides what a VF may set. Without trust a VF has a few MAC addresses "
+    "and VLANs and no promiscuous mode; ice and i40e do not tell the guest that they "
+    "refused, so its frames are lost without an error. A guest cannot override an address or "
+    "VLAN that the host set; a guest that uses them loses nothing, although its driver may "
+    "request others and be refused at each start. Only the host's log shows this.",
     source="drivers/net/ethernet/intel/i40e/i40e_virtchnl_pf.c (i40e_check_vf_permission); "
     "ice_virtchnl.c (ice_vc_add_mac_addr); ixgbe_sriov.c (ixgbe_set_vf_macvlan_msg, "
     "ixgbe_set_vf_vlan_msg); igb_main.c (igb_set_vf_mac_filter, since "

@@ -21,7 +21,7 @@ def _check(exam: PortExam) -> Iterator[Finding]:
         raise DoesNotApplyError("it has no netdev of the host")
     eswitch = exam.host[Eswitch].pfs.get(pf.pci_address)
     if eswitch and isinstance(eswitch.mode, Known) and eswitch.mode.value == "switchdev":
-        raise DoesNotApplyError("in switchdev mode the switch's flows decide, not these settings")
+        raise DoesNotApplyError("in switchdev mode the eswitch's flows decide, not these settings")
     vfs = exam.host[NetStack][netdev].vfs
     if not vfs:
         raise DoesNotApplyError("it has no VFs")
@@ -45,11 +45,11 @@ def _check(exam: PortExam) -> Iterator[Finding]:
     yield exam.finding(
         Severity.NOTE,
         tuple(found),
-        so="frames of a guest with another MAC address than the VF's are dropped: a bond inside "
-        "the guest does not survive a failover, unless it sets fail_over_mac",
+        so="the card drops a guest's frames with a MAC address other than the VF's: a bond "
+        "inside the guest does not survive a failover, unless it sets fail_over_mac",
         remedies=(
             Remedy(
-                text="for guests that may be trusted with any MAC address",
+                text="only for guests that you trust with any MAC address",
                 commands=tuple(
                     Command(argv=("ip", "link", "set", "dev", netdev, "vf", str(vf), *words))
                     for vf, switches in sorted(mended.items())
@@ -67,7 +67,7 @@ def _check(exam: PortExam) -> Iterator[Finding]:
                 by_hand=None if is_plain else ByHand.NO_NAME,
             ),
         ),
-        unpriced="it costs nothing until a bond fails over",
+        unpriced="it costs nothing until a bond in the guest fails over",
     )
 
 
@@ -79,9 +79,9 @@ def _some(vfs: list[VfSettings]) -> str:
 RULE = PortRule(
     slug="sriov.vf_restricted",
     title="VF limited to one MAC address",
-    why="With the spoof check on, the card drops what a VF sends from another MAC address than its "
-    "own; without trust, the VF may not set another. A bond of two VFs inside a guest gives both "
-    "the same address.",
+    why="With the spoof check on, the card drops frames that a VF sends from a MAC address other "
+    "than its own; without trust, the VF cannot set another. A bond of two VFs inside a "
+    "guest gives both the same address.",
     source="https://git.kernel.org/torvalds/c/e7bcbd7b81a1 (spoof check: such packets are dropped);"
     " https://docs.kernel.org/networking/bonding.html (fail_over_mac)",
     purposes=frozenset({Purpose.GUESTS}),

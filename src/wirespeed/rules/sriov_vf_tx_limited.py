@@ -39,10 +39,10 @@ def _check(exam: PortExam) -> Iterator[Finding]:
             *(Evidence.of(o, f"VF {i} may send at most {o.value} Mb/s") for i, o in below[:8]),
             Evidence.of(link.link_bps, f"the port has {link_bps // 10**6} Mb/s"),
         ),
-        so=f"{len(below)} of {len(vfs)} VFs cannot fill the port, whatever their guests do",
+        so=f"{len(below)} of {len(vfs)} VFs cannot fill the port, whatever their guests send",
         remedies=(
             Remedy(
-                text="take the limit away, if it is not wanted",
+                text="remove the limit if it is not intended",
                 commands=tuple(
                     Command(
                         argv=(
@@ -70,7 +70,7 @@ def _check(exam: PortExam) -> Iterator[Finding]:
                 by_hand=None if named_plainly(netdev) else ByHand.NO_NAME,
             ),
         ),
-        unpriced="it bounds those VFs, not the port",
+        unpriced="it limits those VFs, not the port",
     )
 
 

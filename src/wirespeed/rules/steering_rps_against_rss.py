@@ -39,17 +39,20 @@ def _check(exam: PortExam) -> Iterator[Finding]:
         so = "one CPU does the network stack's receive work for the whole port"
         near = known(local_cpus(exam.host, exam.port), "CPUs near the card")
         remedy = Remedy(
-            text="let the other CPUs share the work above the driver",
+            text="distribute the work above the driver over the other CPUs",
             commands=(write_file(f"{folder}/rx-0/rps_cpus", cpu_mask_text(near)),),
             steps=(StepCall.of("rps", netdev=netdev, cpus={"0": cpu_list_text(near)}),),
         )
     elif helpers and len(masks) >= len(online):
-        found = f"{len(masks)} receive queues for {len(online)} CPUs, and RPS hands frames on to "
+        found = f"{len(masks)} receive queues for {len(online)} CPUs, and RPS passes frames to "
         found += f"CPUs {cpu_list_text(helpers)}"
         handed_on = [queue for queue, mask in masks.items() if mask]
-        so = "frames that the card spread over all cores cross to another core once more"
+        so = (
+            "the card already distributes frames over all cores, and RPS moves them to another "
+            "core again"
+        )
         remedy = Remedy(
-            text="leave the spreading to the card",
+            text="let the card alone distribute the frames",
             commands=tuple(write_file(f"{folder}/rx-{queue}/rps_cpus", "0") for queue in handed_on),
             steps=(StepCall.of("rps", netdev=netdev, cpus={str(q): "" for q in handed_on}),),
         )
@@ -60,7 +63,7 @@ def _check(exam: PortExam) -> Iterator[Finding]:
         (Evidence(found=found, source=f"grep . /sys/class/net/{netdev}/queues/rx-*/rps_cpus"),),
         so=so,
         remedies=(remedy,),
-        unpriced="it depends on what a frame costs above the driver: measure before and after",
+        unpriced="it depends on the CPU time per frame above the driver: measure before and after",
     )
 
 
@@ -75,9 +78,9 @@ def _is_slow(exam: PortExam, netdev: str) -> bool:
 RULE = PortRule(
     slug="steering.rps_against_rss",
     title="RPS setting conflicts with the number of queues",
-    why="RPS hands received frames on to other CPUs, in software and with an interrupt between "
-    "CPUs for it. With one queue it is the only way to use more than one core. Where the card has "
-    "a queue for every core it is probably redundant, and costs.",
+    why="RPS passes received frames to other CPUs in software, with an inter-processor "
+    "interrupt. With one queue it is the only way to use more than one core. If the card has "
+    "a queue for every core, RPS is probably redundant and costs CPU time.",
     source="https://docs.kernel.org/networking/scaling.html (RPS: Suggested Configuration)",
     check=_check,
 )

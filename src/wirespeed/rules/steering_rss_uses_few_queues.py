@@ -25,11 +25,14 @@ def _check(exam: PortExam) -> Iterator[Finding]:
     busiest = max(entries, key=lambda queue: entries[queue])
     least = min(entries.values())
     if len(entries) == 1:
-        severity, so = Severity.FAULT, "the core of that one queue takes every flow of the port"
+        severity, so = (
+            Severity.FAULT,
+            ("one core, that of the one queue, processes every flow of the port"),
+        )
     elif entries[busiest] > SKEWED * least:
         severity = Severity.RISK
         share = entries[busiest] / total
-        so = f"the core of queue {busiest} gets {share:.0%} of the flows, and is full first"
+        so = f"the core of queue {busiest} gets {share:.0%} of the flows and is saturated first"
     elif 2 * len(entries) <= rings and total > len(entries):
         severity = Severity.NOTE
         so = f"{rings - len(entries)} receive queues get no flow by RSS"
@@ -39,30 +42,30 @@ def _check(exam: PortExam) -> Iterator[Finding]:
         severity,
         (
             Evidence(
-                found=f"{total} entries name {len(entries)} of {rings} queues; "
-                f"queue {busiest} stands in {entries[busiest]}, the rarest in {least}",
+                found=f"{total} entries name {len(entries)} of {rings} queues; queue {busiest} is "
+                f"in {entries[busiest]} entries, the rarest in {least}",
                 source=steering.rss_entries.source,
             ),
         ),
         so=so,
         remedies=(
             Remedy(
-                text="spread the flows evenly over all queues; filters of ethtool -N that lead "
-                "elsewhere stay",
+                text="spread the flows evenly over all queues; ethtool -N filters stay as they are",
                 commands=(ethtool_command("-X", netdev, "equal", str(rings)),),
                 steps=(StepCall.of("rss", netdev=netdev, queues=rings),),
             ),
         ),
-        unpriced="it costs once one core is full: measure before and after",
+        unpriced="it costs throughput once one core is saturated: measure before and after",
     )
 
 
 RULE = PortRule(
     slug="steering.rss_uses_few_queues",
     title="RSS spreads traffic unevenly over the queues",
-    why="The card hashes each flow into an entry of its indirection table, and the entry names the "
-    "receive queue, so the core that does the work. A table that names one queue makes one core "
-    "do all of it. Some tables stay as they were when the number of channels changes.",
+    why="The card hashes each flow into an entry of its indirection table, and the entry names "
+    "the receive queue, so the core that does the work. A table that names one queue makes "
+    "one core do all of it. Some drivers do not update the table when the number of channels "
+    "changes.",
     source="https://docs.kernel.org/networking/scaling.html (RSS: Receive Side Scaling)",
     check=_check,
 )

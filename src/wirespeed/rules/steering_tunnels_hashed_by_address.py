@@ -14,8 +14,10 @@ def _check(exam: PortExam) -> Iterator[Finding]:
     netdev = exam.kernel_netdev
     steering = exam.host[Steering].of(netdev)
     if isinstance(steering.hashes_udp_ports, Absent):
-        raise DoesNotApplyError(f"what it hashes is not known: {steering.hashes_udp_ports.reason}")
-    if known(steering.hashes_udp_ports, "fields that UDP is hashed by"):
+        raise DoesNotApplyError(
+            f"the hash fields are not known: {steering.hashes_udp_ports.reason}"
+        )
+    if known(steering.hashes_udp_ports, "hash fields of UDP"):
         return
     if known(steering.rx_rings, "number of receive queues") < 2:
         raise DoesNotApplyError("it has one receive queue")
@@ -41,26 +43,27 @@ def _check(exam: PortExam) -> Iterator[Finding]:
                 source="ip -d link show type vxlan",
             ),
         ),
-        so="all that one peer sends through its tunnels comes to one receive queue, on one core",
+        so="all tunnel traffic from one peer goes to one receive queue, on one core",
         remedies=(
             Remedy(
-                text="hash the ports too: the sender of a tunnel puts the inner flow into the "
-                "source port. Fragments of a packet may then overtake each other",
+                text="hash the ports too: the tunnel's sender encodes the inner flow in the "
+                "source port. Fragments of a packet may then be reordered",
                 commands=(ethtool_command("-N", netdev, "rx-flow-hash", "udp4", "sdfn"),),
                 steps=(StepCall.of("rss_fields", netdev=netdev, flow="udp4", fields="sdfn"),),
             ),
         ),
-        unpriced="it costs once one core is full; on 10 Gb/s cards 2 to 3 Gb/s were left",
+        unpriced="it costs throughput once one core is saturated; on 10 Gb/s cards 2 to 3 Gb/s "
+        "remained",
     )
 
 
 RULE = PortRule(
     slug="steering.tunnels_hashed_by_address",
     title="Tunnel traffic hashed to one queue",
-    why="A tunnel over UDP hides the flows in it. The sender puts a hash of the inner flow into "
-    "the outer source port, so that others can spread them. A card that hashes UDP by its "
-    "addresses alone, as several Intel drivers set it to keep fragments in order, takes all that "
-    "comes from one peer for one flow.",
+    why="A UDP tunnel hides its inner flows. The sender puts a hash of the inner flow into the "
+    "outer source port, so that receivers can distribute the flows. A card that hashes UDP "
+    "by addresses only, which is what several Intel drivers set to keep fragments in order, "
+    "treats all traffic from one peer as one flow.",
     source="RFC 7348, section 5 (outer UDP header); https://support.cumulusnetworks.com/hc/en-us/"
     "articles/202862933-Slow-Bandwidth-Performance-Utilization-while-Using-VXLAN",
     check=_check,

@@ -33,8 +33,8 @@ def _check(exam: PortExam) -> Iterator[Finding]:
         severity = Severity.RISK
         found = f"all {len(masks)} transmit queues are for CPU {next(iter(used))}"
         so = (
-            "XPS helps that CPU alone; frames of every other are spread by a hash of the flow, so "
-            "CPUs wait for each other's queues"
+            "XPS helps only that CPU; for all other CPUs a hash of the flow chooses the queue, "
+            "so CPUs wait for each other's queues"
         )
     else:
         severity = Severity.NOTE
@@ -49,8 +49,8 @@ def _check(exam: PortExam) -> Iterator[Finding]:
         (Evidence(found=found, source=source),),
         so=so,
         remedies=() if exam.port.kind is PortKind.HYPERV else (_spread(netdev, observed, online),),
-        unpriced="it costs waiting for locks and caches, which depends on the traffic: measure "
-        "before and after",
+        unpriced="it costs time waiting for locks and caches, which depends on the traffic: "
+        "measure before and after",
     )
 
 
@@ -81,10 +81,10 @@ def _spread(netdev: str, queues: Iterable[int], online: frozenset[int]) -> Remed
 RULE = PortRule(
     slug="steering.xps_uses_one_core",
     title="XPS gives no CPU its own transmit queue",
-    why="With XPS each CPU sends on queues of its own and takes their completions, so CPUs do not "
-    "wait for each other. A mask of 0 does not steer to CPU 0: it means that XPS is not set, and "
-    "the kernel picks the queue by a hash of the flow. Most drivers set XPS when they start; a "
-    "change of the channels can leave it unset.",
+    why="With XPS each CPU sends on queues of its own and takes their completions, so CPUs do "
+    "not wait for each other. A mask of 0 does not steer to CPU 0: it means that XPS is not "
+    "set, and the kernel picks the queue by a hash of the flow. Most drivers set XPS when "
+    "they start; a change of the number of channels can leave it unset.",
     source="https://docs.kernel.org/networking/scaling.html (XPS: Transmit Packet Steering); "
     "netvsc_pick_tx() in https://github.com/torvalds/linux/blob/master/drivers/net/hyperv/"
     "netvsc_drv.c",

@@ -16,8 +16,10 @@ ADVISED_US = 50
 def _check(exam: HostExam) -> Iterator[Finding]:
     values = [exam.host[Sysctls].number(name) for name in NAMES]
     if all(isinstance(value, Absent) for value in values):
-        raise DoesNotApplyError("this kernel, or this network namespace, does not poll busily")
-    if any(known(value, "whether sockets poll") for value in values):
+        raise DoesNotApplyError(
+            "this kernel, or this network namespace, does not support busy polling"
+        )
+    if any(known(value, "whether sockets busy-poll") for value in values):
         return
     yield exam.finding(
         Severity.NOTE,
@@ -25,24 +27,24 @@ def _check(exam: HostExam) -> Iterator[Finding]:
             Evidence(found=f"{name} is 0", source=value.source)
             for name, value in zip(NAMES, values, strict=True)
         ),
-        so="a thread that waits for data sleeps until the interrupt, the softirq and the scheduler "
-        "have woken it",
+        so="a thread that waits for data sleeps until interrupt, softirq and scheduler wake it",
         remedies=(
             sysctl_remedy(
-                "let reads and polls spin for 50 us (a core for each thread that waits)",
+                "let read and poll calls busy-poll for 50 us (each waiting thread uses a full "
+                "core)",
                 *((name, f"{ADVISED_US}") for name in NAMES),
             ),
         ),
-        unpriced="it costs some microseconds for each wake-up, and saves a core's time",
+        unpriced="each wake-up costs some microseconds; busy polling would cost CPU time instead",
     )
 
 
 RULE = HostRule(
     slug="sysctl.busy_poll_off",
     title="Socket busy polling off",
-    why="With busy polling the thread that reads takes frames from the port's queue itself, "
-    "without interrupt and wake-up. It pays with CPU time, and only where one core can be spent "
-    "on each thread that waits.",
+    why="With busy polling the reading thread takes frames from the port's queue itself, without "
+    "interrupt and wake-up. It uses CPU time, and is useful only if each waiting thread can "
+    "have its own core.",
     source="https://docs.kernel.org/admin-guide/sysctl/net.html (busy_read, busy_poll)",
     purposes=frozenset({Purpose.LATENCY}),
     check=_check,

@@ -24,22 +24,22 @@ def _check(exam: HostExam) -> Iterator[Finding]:
             Evidence(found=f"{NAME} is 0", source=tuned.source),
             Evidence(found=f"a receive buffer has {default} bytes", source=sizes.source),
         ),
-        so=f"a connection that receives never has more than {default} bytes of buffer, whatever "
-        "the path holds, unless its program sets more",
+        so=f"a receiving connection never has more than {default} bytes of buffer, whatever the "
+        "path needs, unless its program sets more",
         remedies=(
             sysctl_remedy(
                 "let the kernel grow them up to the third number of tcp_rmem", (NAME, "1")
             ),
         ),
-        unpriced="what it costs depends on the round-trip time, and on what programs set",
+        unpriced="the cost depends on the round-trip time, and on the sizes that programs set",
     )
 
 
 RULE = HostRule(
     slug="tcp.autotuning_off",
     title="TCP receive buffer autotuning off",
-    why="The kernel starts a socket with the second number of tcp_rmem and grows it as the sender "
-    "fills it. With tcp_moderate_rcvbuf off it stays there, and with it the window.",
+    why="The kernel starts a socket with the second number of tcp_rmem and grows it as the "
+    "sender fills it. With tcp_moderate_rcvbuf off, buffer and window stay at that size.",
     source="https://docs.kernel.org/networking/ip-sysctl.html (tcp_moderate_rcvbuf)",
     purposes=frozenset({Purpose.TCP, Purpose.STORAGE}),
     check=_check,

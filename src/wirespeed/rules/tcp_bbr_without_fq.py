@@ -32,24 +32,24 @@ def _check(exam: HostExam) -> Iterator[Finding]:
                 source=discipline.source,
             ),
         ),
-        so="nothing spaces BBR's frames: it sends in bursts that it takes no account of",
+        so="nothing paces BBR's frames, so it sends in bursts that its model does not expect",
         remedies=(
             sysctl_remedy(
-                "use fq (ports that are set up from then on have it; for one that is there: "
-                "tc qdisc replace)",
+                "use fq (ports that come up later have it; for an existing port: tc qdisc replace)",
                 ("net.core.default_qdisc", "fq"),
             ),
         ),
-        unpriced="it costs frames where a burst meets a full queue on the way",
+        unpriced="it costs frames if a burst meets a full queue on the path",
     )
 
 
 RULE = HostRule(
     slug="tcp.bbr_without_fq",
     title="BBR without the fq queueing discipline",
-    why="BBR says when each segment may leave. The fq queueing discipline does so for all "
-    "connections with one timer. Since Linux 4.13 the kernel does it by a timer of each socket "
-    "where there is no fq, and nothing is wrong; before, nothing did it at all.",
+    why="BBR decides when each segment may leave. The fq queueing discipline enforces this for "
+    "all connections with one timer. Since Linux 4.13 the kernel uses a timer per socket if "
+    "there is no fq, so this is not a fault there; older kernels do not pace at all without "
+    "fq.",
     source="Linux, net/ipv4/tcp_bbr.c (NOTE: BBR might be used with the fq qdisc …); tc-fq(8), "
     "https://man7.org/linux/man-pages/man8/tc-fq.8.html",
     purposes=frozenset({Purpose.TCP, Purpose.STORAGE}),

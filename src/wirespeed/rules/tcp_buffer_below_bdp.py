@@ -40,7 +40,7 @@ def _check(exam: PortExam) -> Iterator[Finding]:
     if link is None:
         raise DoesNotApplyError("this port has no netdev, and so no sockets")
     if not tcp_payload_bytes(exam.question.frame_bytes):
-        raise DoesNotApplyError("such a frame has no room for TCP payload")
+        raise DoesNotApplyError("a frame of this size has no room for TCP payload")
     link_bps = known(link.link_bps, f"the link speed of {exam.port.name}")
     if link_bps <= 0:
         raise CannotTellError(f"the link speed of {exam.port.name}", link.link_bps.source)
@@ -62,7 +62,9 @@ def _buffers(host: HostFacts) -> Iterator[_Buffer]:
     window = sizes[2]
     if known(host[Kernel].version(), "the kernel's version") < MEASURED_SHARE:
         scale = sysctls.number("net.ipv4.tcp_adv_win_scale")
-        window = window_of_buffer_bytes(sizes[2], known(scale, "the window's share of a buffer"))
+        window = window_of_buffer_bytes(
+            sizes[2], known(scale, "the share of a buffer that is window")
+        )
     yield _Buffer("net.ipv4.tcp_rmem", Direction.RECEIVE, sizes, window)
     sizes = known(sysctls.numbers("net.ipv4.tcp_wmem"), "the size of send buffers")
     yield _Buffer("net.ipv4.tcp_wmem", Direction.TRANSMIT, sizes, sizes[2])
@@ -89,7 +91,7 @@ def _no_round_trip(
         Severity.NOTE,
         (*(_held(buffer) for buffer in buffers), linked),
         so=f"one connection can fill the link up to a round trip of {' and '.join(longest)}",
-        unpriced="whether it costs depends on the round-trip time: say it with --rtt",
+        unpriced="whether it costs throughput depends on the round-trip time: give it with --rtt",
     )
 
 
@@ -115,8 +117,8 @@ def _too_small(
         f"({buffer.direction}), however fast the link is",
         remedies=(
             sysctl_remedy(
-                "raise the greatest size that the kernel tunes to (a program that sets SO_RCVBUF "
-                "or SO_SNDBUF itself is bound by net.core.rmem_max and wmem_max instead)",
+                "raise the maximum size of autotuning (programs that set SO_RCVBUF or SO_SNDBUF "
+                "themselves are limited by net.core.rmem_max and wmem_max instead)",
                 (buffer.name, f"{least} {default} {enough}"),
             ),
         ),
@@ -129,9 +131,10 @@ def _too_small(
 RULE = PortRule(
     slug="tcp.buffer_below_bdp",
     title="Socket buffers below the bandwidth-delay product",
-    why="A connection has at most a window in flight for each round trip, and a window is a part "
-    "of the buffer. The kernel grows a socket's buffer up to the third number of tcp_rmem and "
-    "tcp_wmem, whatever rmem_max and wmem_max say: those bind programs that set the size.",
+    why="A connection sends at most one window per round trip, and the window is only a part of "
+    "the socket buffer. The kernel grows a socket's buffer up to the third number of "
+    "tcp_rmem and tcp_wmem, regardless of rmem_max and wmem_max: those limit only programs "
+    "that set the size themselves.",
     source="https://docs.kernel.org/networking/ip-sysctl.html (tcp_rmem, tcp_wmem, "
     "tcp_adv_win_scale); RFC 7323 section 1.1; RFC 9293 section 3.8.6",
     purposes=frozenset({Purpose.TCP, Purpose.STORAGE}),

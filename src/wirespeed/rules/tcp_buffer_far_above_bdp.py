@@ -17,12 +17,14 @@ ORDINARY_BYTES = 64 << 20
 
 def _check(exam: PortExam) -> Iterator[Finding]:
     if exam.question.rtt_s is None:
-        raise DoesNotApplyError("what the path holds is not known: say the round trip with --rtt")
+        raise DoesNotApplyError(
+            "the bandwidth-delay product is not known: give the round-trip time with --rtt"
+        )
     link = exam.host[Links].by_netdev.get(exam.port.netdev or "")
     if link is None:
         raise DoesNotApplyError("this port has no netdev, and so no sockets")
     if not tcp_payload_bytes(exam.question.frame_bytes):
-        raise DoesNotApplyError("such a frame has no room for TCP payload")
+        raise DoesNotApplyError("a frame of this size has no room for TCP payload")
     link_bps = known(link.link_bps, f"the link speed of {exam.port.name}")
     if link_bps <= 0:
         raise CannotTellError(f"the link speed of {exam.port.name}", link.link_bps.source)
@@ -41,25 +43,25 @@ def _check(exam: PortExam) -> Iterator[Finding]:
                     source=link.link_bps.source,
                 ),
             ),
-            so=f"each connection may take {greatest >> 20} MB of memory, {greatest // holds} times "
-            "what is ever in flight; throughput gains nothing",
+            so=f"each connection may use {greatest >> 20} MB of memory, {greatest // holds} times "
+            "what is ever in flight, without a gain in throughput",
             remedies=(
                 sysctl_remedy(
-                    "leave room for a queue or two, not more (longer paths need more: this holds "
-                    "for the round trip that was asked about)",
+                    "leave room for one or two queues, not more (this value is for the given "
+                    "round-trip time; longer paths need more)",
                     (name, f"{least} {default} {enough}"),
                 ),
             ),
-            unpriced="it costs memory and cache, and delay where a queue builds up in the buffer",
+            unpriced="it costs memory and cache, and latency if a queue builds up in the buffer",
         )
 
 
 RULE = PortRule(
     slug="tcp.buffer_far_above_bdp",
     title="Socket buffers far above the bandwidth-delay product",
-    why="Figures such as 128 MB are copied from guides for long paths. Between two hosts in a room "
-    "a few hundred kilobytes are in flight: what is beyond that only lets data queue up in memory, "
-    "falls out of the cache, and adds delay.",
+    why="Values such as 128 MB come from guides for long paths. Between two hosts in one room a "
+    "few hundred kilobytes are in flight: a larger buffer only lets data queue up in memory, "
+    "outside the cache, and adds latency.",
     source="https://docs.kernel.org/networking/ip-sysctl.html (tcp_rmem, tcp_wmem); RFC 7323 "
     "section 1.1",
     purposes=frozenset({Purpose.TCP, Purpose.STORAGE}),

@@ -23,18 +23,18 @@ def _check(exam: HostExam) -> Iterator[Finding]:
     control = known(sysctls.text(CONTROL), "the congestion control")
     remedies = [
         Remedy(
-            text="the sender counts what it sends again, so the loss is on the way out of this "
-            "host or at the receivers: transmit drops here, the switch, then what the peers drop "
-            "on arrival (`ethtool -S`: discards, out_of_buffer, CRC). `ss -ti` names the "
-            "connections that resend, and so the peer to ask the doctor about",
+            text="the sender counts retransmissions, so the loss is between this host and its "
+            "receivers: check transmit drops here, the switch, then drops at the peers "
+            "(`ethtool -S`: discards, out_of_buffer, CRC). `ss -ti` shows which connections "
+            "retransmit, and so on which peer to run the doctor",
             by_hand=ByHand.FIND_FIRST,
         )
     ]
     if control != "bbr" and _has_bbr(exam):
         remedies.append(
             sysctl_remedy(
-                "if the loss cannot be fixed (a policer, a shallow buffer on the way), try BBR, "
-                "which does not take each loss for congestion",
+                "if the loss cannot be fixed (a policer, a shallow buffer on the path), try BBR, "
+                "which does not treat each loss as congestion",
                 (CONTROL, "bbr"),
             )
         )
@@ -42,14 +42,15 @@ def _check(exam: HostExam) -> Iterator[Finding]:
         Severity.RISK,
         (
             Evidence(
-                found=f"{resent} segments sent again, {sent} sent during the capture",
+                found=f"{resent} segments sent again, of {sent} sent during the capture",
                 source=counts.resent_segments.source,
             ),
             Evidence(found=f"congestion control {control}", source=f"sysctl {CONTROL}"),
         ),
-        so="frames are lost or late somewhere on the way, and connections slow down for it",
+        so="frames are lost or late on the path, and connections slow down",
         remedies=tuple(remedies),
-        unpriced="counted over all connections and ports: which of them it slows is not known",
+        unpriced="the counter covers all connections and ports: which of them slow down is not "
+        "known",
     )
 
 
@@ -64,9 +65,9 @@ def _has_bbr(exam: HostExam) -> bool:
 RULE = HostRule(
     slug="tcp.segments_resent",
     title="TCP retransmits segments",
-    why="CUBIC and Reno take a lost segment for a full queue and send less. Over a path that loses "
-    "for other reasons they never reach line rate. BBR goes by what arrives and how fast. A change "
-    "of congestion control without loss gains nothing.",
+    why="CUBIC and Reno treat a lost segment as a full queue and send less, so they never reach "
+    "line rate on a path that loses frames for other reasons. BBR uses the measured delivery "
+    "rate instead. Without loss, changing the congestion control gains nothing.",
     source="RFC 9438 (CUBIC) section 4.6; Cardwell et al., BBR, ACM Queue 14 (5), 2016; RFC 6298",
     check=_check,
 )

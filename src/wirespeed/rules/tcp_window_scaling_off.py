@@ -18,7 +18,7 @@ def _check(exam: HostExam) -> Iterator[Finding]:
     if known(scaling, "whether windows are scaled"):
         return
     rtt_s = exam.question.rtt_s
-    bound = "65535 bytes for each round trip"
+    bound = "65535 bytes per round trip"
     if rtt_s is not None:
         bound = f"{LARGEST_WINDOW_BYTES * 8 / rtt_s / 1e9:.3g} Gb/s at {rtt_s * 1e3:g} ms"
     yield exam.finding(
@@ -26,7 +26,7 @@ def _check(exam: HostExam) -> Iterator[Finding]:
         (Evidence(found=f"{NAME} is 0", source=scaling.source),),
         so=f"one connection carries at most {bound}",
         remedies=(
-            sysctl_remedy("scale windows; connections made from then on have it", (NAME, "1")),
+            sysctl_remedy("turn window scaling on; it applies to new connections", (NAME, "1")),
         ),
         unpriced=f"one connection carries at most {bound}; many together may fill the link",
     )
@@ -35,8 +35,9 @@ def _check(exam: HostExam) -> Iterator[Finding]:
 RULE = HostRule(
     slug="tcp.window_scaling_off",
     title="TCP window scaling off",
-    why="Without the window scale option a window is 16 bits wide. On a path of 1 ms that is half "
-    "a gigabit per second for a connection. Both ends must have it.",
+    why="Without the window scale option a window has 16 bits, at most 65535 bytes. With a round "
+    "trip of 1 ms that limits a connection to half a gigabit per second. Both ends must "
+    "support the option.",
     source="RFC 7323 section 2; https://docs.kernel.org/networking/ip-sysctl.html "
     "(tcp_window_scaling)",
     purposes=frozenset({Purpose.TCP, Purpose.STORAGE}),

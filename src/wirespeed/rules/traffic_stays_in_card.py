@@ -22,7 +22,7 @@ WAYS = (
 def _check(exam: PortExam) -> Iterator[Finding]:
     counters, netdev = exam.host[Counters], exam.port.netdev
     if isinstance(counters.delta(netdev, Place.FUNCTION_SENT), Absent):
-        raise DoesNotApplyError("the card does not count a function apart from its port")
+        raise DoesNotApplyError("the card does not count functions separately from the port")
     kept = []
     for own_place, phy_place, word in WAYS:
         observed = counters.delta(netdev, own_place)
@@ -38,17 +38,17 @@ def _check(exam: PortExam) -> Iterator[Finding]:
     yield exam.finding(
         _severity(exam, share),
         tuple(_evidence(word, own, phy, source) for _, word, own, phy, source in kept),
-        so=f"at least {100 * share:.0f} % of what the function "
-        f"{max(kept)[1]} did not cross the cable: the card switched it within, to "
-        f"{_where(exam, others)}. A rate that is measured so says nothing of link, cable or switch",
+        so=f"at least {100 * share:.0f} % of what the function {max(kept)[1]} did not cross the "
+        f"cable: the card switched it internally, to {_where(exam, others)}. A rate measured "
+        "this way does not apply to link, cable or switch",
         remedies=(
             Remedy(
-                text="to measure the link, let the two ends be on two hosts or two physical ports, "
-                "and see `tx_packets_phy` and `rx_packets_phy` grow by as much",
+                text="to measure the link, use two hosts or two physical ports, and check that "
+                "`tx_packets_phy` and `rx_packets_phy` grow by the same number",
                 by_hand=ByHand.FAR_END,
             ),
         ),
-        unpriced="it costs nothing: what stays in the card is bound by PCI Express, not the link",
+        unpriced="it costs nothing: PCI Express limits traffic inside the card, not the link",
     )
 
 
@@ -68,19 +68,19 @@ def _evidence(word: str, own: Delta, phy: Delta, source: str) -> Evidence:
 
 def _where(exam: PortExam, others: list[str]) -> str:
     if others:
-        return f"another function, as {', '.join(others)}, which is the same physical port"
+        return f"another function of the same physical port, such as {', '.join(others)}"
     if exam.host[Ports].host_vfs:
-        return "VFs of the same card, or back to itself"
-    return "another function of the card, or back to itself"
+        return "VFs of the same card, or to itself"
+    return "another function of the card, or to itself"
 
 
 RULE = PortRule(
     slug="traffic.stays_in_card",
     title="Traffic does not leave the card",
     why="A card with a switch of its own (mlx5's eswitch) sends frames from one of its functions "
-    "to another without using the cable. The counters of the function (`vport`) grow, those of the "
-    "physical port (`_phy`) do not. The physical port also counts what VFs send and receive, so "
-    "the difference is the least that stays within.",
+    "to another without using the cable. The counters of the function (`vport`) grow, those "
+    "of the physical port (`_phy`) do not. The physical port also counts what VFs send and "
+    "receive, so the difference is the minimum that stays inside the card.",
     source="https://docs.kernel.org/networking/device_drivers/ethernet/mellanox/mlx5/counters.html "
     "(vPort and physical port counters); https://github.com/NVIDIA/daqiri/pull/108 "
     "(`tx_packets_phy` flat while both ends were one physical port)",

@@ -16,7 +16,7 @@ MOST_SHOWN = 4
 def _check(exam: HostExam) -> Iterator[Finding]:
     question, workload = exam.question, exam.host[Workload]
     if question.purpose is Purpose.DPDK:
-        raise DoesNotApplyError("threads that poll are full by design")
+        raise DoesNotApplyError("polling threads always use a whole CPU")
     threads = known(workload.threads, "which threads are busy")
     if question.workload is not None:
         threads = known(workload.of_process(question.workload), "threads of the workload")
@@ -37,21 +37,23 @@ def _check(exam: HostExam) -> Iterator[Finding]:
             for thread in told[:MOST_SHOWN]
             if isinstance(thread.cpu_share, Known)
         ),
-        so="one thread is the bound of all that goes through it, whatever the card, the slot and "
-        "the interrupts could carry"
+        so="one thread limits all traffic that goes through it, whatever the card, slot and "
+        "interrupts could carry"
         if len(told) == 1
-        else f"{len(told)} threads are full: what goes through each is bound by it, whatever the "
-        "card, the slot and the interrupts could carry",
+        else (
+            f"{len(told)} threads are full: each limits the traffic that goes through it, "
+            "whatever the card, slot and interrupts could carry"
+        ),
         remedies=(
             Remedy(
                 text="spread the work over more threads, processes or connections (iperf3 3.16 "
-                "has a thread for each stream), or give each frame less of it: larger frames, "
-                "segmentation and receive offloads, zero copy; a faster clock helps as far as it "
-                "is faster",
+                "has one thread per stream), or reduce the work per frame: larger frames, "
+                "segmentation and receive offloads, zero copy; a faster CPU clock helps in "
+                "proportion",
                 by_hand=ByHand.WORKLOAD,
             ),
         ),
-        unpriced="what a frame costs the thread is not known",
+        unpriced="the CPU time per frame of this thread is not known",
     )
 
 
@@ -74,9 +76,9 @@ def _name(thread: Thread) -> str:
 RULE = HostRule(
     slug="workload.thread_full",
     title="Single thread uses a whole CPU",
-    why="A thread runs on one CPU at a time. When it uses all of it, it is the bound, and neither "
-    "queues nor interrupts elsewhere lift it. iperf3 before 3.16, a vhost thread, one vCPU of a "
-    "guest and most receivers of one connection are such threads.",
+    why="A thread runs on one CPU at a time. A thread that uses the whole CPU is the limit, and "
+    "more queues or interrupts elsewhere do not help. Typical are iperf3 before 3.16, a "
+    "vhost thread, one vCPU of a guest, and most receivers of one connection.",
     source="https://github.com/esnet/iperf/releases/tag/3.16; "
     "https://github.com/esnet/iperf/issues/289; https://github.com/esnet/iperf/issues/1870; "
     "proc(5): utime, stime",

@@ -32,18 +32,18 @@ def _judged(exam: HostExam, guest: EsxiGuest, settings: dict[str, str]) -> Itera
     yield exam.finding(
         Severity.RISK,
         tuple(Evidence(found=found, source=guest.source) for found, _ in missing),
-        so="its cores may be lent to others, or lie on another node than its memory and its card: "
-        "frames are lost in the pauses",
+        so="ESXi may run other work on its cores, or place them on another node than its memory "
+        "and card: frames are lost in the pauses",
         where=f"{exam.host.name} guest {guest.number}",
         remedies=(
             Remedy(
-                text=f"with the guest off: {'; '.join(how for _, how in missing)}. With `approach: "
-                "esxi` in a spec and the host reached by vsphere://, `wirespeed apply` does it and "
-                "takes it back",
+                text=f"with the guest off: {'; '.join(how for _, how in missing)}. With "
+                "`approach: esxi` in a spec and the host reached by vsphere://, `wirespeed "
+                "apply` does this and can undo it",
                 by_hand=ByHand.WORKLOAD,
             ),
         ),
-        unpriced="what a pause costs depends on load and buffers: measure it",
+        unpriced="the cost of a pause depends on load and buffers: measure it",
     )
 
 
@@ -68,10 +68,10 @@ def _missing(settings: dict[str, str]) -> Iterator[tuple[str, str]]:
 RULE = HostRule(
     slug="esxi.guest_not_set_up",
     title="Guest not set up for its passthrough card (ESXi)",
-    why="A guest that polls a card cannot be lent out: ESXi must keep its memory where it is, its "
-    "cores on the card's node and to itself. The report reserved all of its memory, gave it cores "
-    "25 to 47 by scheduling affinity and its NUMA node by numa.nodeAffinity; latency sensitivity "
-    "is VMware's own setting for exclusive cores.",
+    why="A guest that polls a card needs fixed resources: ESXi must keep its memory in place, "
+    "and give it cores of its own on the card's node. The report reserved all of its memory, "
+    "gave it cores 25 to 47 by scheduling affinity and its NUMA node by numa.nodeAffinity; "
+    "latency sensitivity is VMware's setting for exclusive cores.",
     source="DPDK 19.08 Mellanox NIC performance report, test 5; VMware, Deploying Extremely "
     "Latency-Sensitive Applications in vSphere",
     purposes=frozenset({Purpose.GUESTS, Purpose.DPDK}),

@@ -36,14 +36,15 @@ def _check(exam: HostExam) -> Iterator[Finding]:
                 source="esxcli network nic list",
             ),
         ),
-        so="no guest has a way of its own to these ports: all go through the virtual switch",
+        so="no guest has direct access to these ports: all guest traffic goes through the "
+        "virtual switch",
         remedies=(
             Remedy(
-                text="as many VFs for each port as there are guests to have one, the firmware's "
-                "NUM_OF_VFS (mlxconfig, SRIOV_EN=1) not below; then restart the host. With "
-                "`approach: esxi` in a spec, `wirespeed apply` does it, keeps what else is set, "
-                "and takes it back. Typed by hand, the command replaces all parameters: those "
-                "that are set are in it",
+                text="set one VF per guest on each port, with at least as many in the firmware's "
+                "NUM_OF_VFS (mlxconfig, SRIOV_EN=1); then restart the host. With `approach: "
+                "esxi` in a spec, `wirespeed apply` does this, keeps the other parameters, "
+                "and can undo it. Typed by hand, the command replaces all parameters, so it "
+                "includes those that are set now",
                 commands=(
                     Command(
                         argv=(
@@ -63,14 +64,14 @@ def _check(exam: HostExam) -> Iterator[Finding]:
                 by_hand=ByHand.REBOOT,
             ),
         ),
-        unpriced="what the virtual switch costs depends on it: measure it",
+        unpriced="the cost depends on the virtual switch: measure it",
     )
 
 
 RULE = HostRule(
     slug="esxi.no_vfs",
     title="No VFs created for guests (ESXi)",
-    why="nmlx5_core makes as many VFs as max_vfs says, port by port, when the host starts. In the "
+    why="When the host starts, nmlx5_core creates as many VFs per port as max_vfs says. In the "
     "report, a guest of ESXi with one VF for each port forwarded 94 to 100 % of 2 x 25 Gb/s.",
     source="DPDK 19.08 Mellanox NIC performance report, test 5; NVIDIA ConnectX-4/5 native ESXi "
     "driver user manual, module parameters",

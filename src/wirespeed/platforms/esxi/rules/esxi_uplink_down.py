@@ -35,17 +35,17 @@ def _finding(exam: HostExam, port: EsxiPort, uplink: EsxiUplink | None) -> Findi
     return exam.finding(
         Severity.RISK if _is_plugged(uplink) else Severity.NOTE,
         (
-            Evidence(found=f"{port.name}: set up, and no link", source=port.link.source),
+            Evidence(found=f"{port.name}: up, but without a link", source=port.link.source),
             *_evidence(uplink),
         ),
-        so="nothing goes through this uplink"
+        so="this uplink carries no traffic"
         + (
             "; it does not negotiate, so the far end must be set to the same speed"
             if is_forced
             else ""
         )
         + (
-            f". At {FEC_FROM_MB // 1000} Gb/s and above both ends need the same FEC, too"
+            f". At {FEC_FROM_MB // 1000} Gb/s and above both ends also need the same FEC"
             f"{_by(uplink)}"
             if most >= FEC_FROM_MB
             else ""
@@ -105,11 +105,11 @@ def _remedies(
         )
     if is_forced:
         yield Remedy(
-            text="let it negotiate, where the far end does "
-            f"(esxcli network nic set -n {port.name} --auto); else give the far end this speed",
+            text=f"let it negotiate if the far end does (esxcli network nic set -n {port.name} "
+            "--auto); otherwise set the far end to this speed",
             by_hand=ByHand.FAR_END,
         )
-    text = "look at the cable, the module and the port at the far end"
+    text = "check the cable, the module and the port at the far end"
     if most >= FEC_FROM_MB:
         text += ": its speed, autonegotiation and FEC (RS or Firecode, as the cable needs)"
     yield Remedy(text=text, by_hand=ByHand.FAR_END)
@@ -118,9 +118,9 @@ def _remedies(
 RULE = HostRule(
     slug="esxi.uplink_down",
     title="Uplink has no link (ESXi)",
-    why="An uplink without a link carries nothing, and a team of such a switch has less than it "
-    "seems. Both ends need the same speed, and from 25 Gb/s on the same FEC; where one end "
-    "negotiates and the other does not, many of them do not come up.",
+    why="An uplink without a link carries no traffic, and a team with such an uplink has less "
+    "capacity than it seems. Both ends need the same speed, and from 25 Gb/s on the same "
+    "FEC. If one end negotiates and the other does not, many links do not come up.",
     source="NVIDIA, ConnectX-4 and newer native ESXi driver user manual, Ethernet network "
     "(`esxcli network nic get`); IEEE 802.3by, clause 108 (RS-FEC at 25 Gb/s); "
     "https://knowledge.broadcom.com/external/article/324544 (both ends alike); Intel, esxcli "

@@ -40,15 +40,16 @@ def _judged(exam: HostExam, uplink: EsxiUplink, counters: dict[str, int]) -> Ite
     for names, so, text, by_hand in (
         (
             NO_ROOM,
-            "frames came whole and found no room: its queues are emptied too slowly, or are short",
-            "longer receive rings, up to what `esxcli network nic ring preset get` says, and "
-            "more queues of the driver (RSS, DRSS); then read the counters again under load",
+            "intact frames were dropped because no buffer was free: the receive queues are "
+            "emptied too slowly, or are too short",
+            "set longer receive rings, up to what `esxcli network nic ring preset get` says, and "
+            "more queues in the driver (RSS, DRSS); then read the counters again under load",
             ByHand.FIND_FIRST,
         ),
         (
             DAMAGED,
-            "frames came damaged, and were dropped: cable, module, or unfit FEC",
-            "clean or replace cable and module, and give both ends the same FEC",
+            "damaged frames arrived and were dropped: suspect cable, module or a wrong FEC mode",
+            "clean or replace cable and module, and set the same FEC at both ends",
             ByHand.HARDWARE,
         ),
     ):
@@ -60,16 +61,16 @@ def _judged(exam: HostExam, uplink: EsxiUplink, counters: dict[str, int]) -> Ite
                 so=so,
                 where=uplink.name,
                 remedies=(Remedy(text=text, by_hand=by_hand),),
-                unpriced="they are counted since the driver was loaded: how fast they grow is not "
-                "known",
+                unpriced="the counters start when the driver is loaded: how fast they grow is "
+                "not known",
             )
 
 
 RULE = HostRule(
     slug="esxi.uplink_loses_frames",
     title="Uplink drops frames (ESXi)",
-    why="The report counts throughput at no loss at all. What an uplink itself drops, no guest "
-    "behind the virtual switch ever sees.",
+    why="The report gives throughput at zero loss. Guests behind the virtual switch never see "
+    "frames that the uplink drops.",
     source="DPDK 19.08 Mellanox NIC performance report, test 5; counters of `esxcli network nic "
     "stats get`",
     check=_check,

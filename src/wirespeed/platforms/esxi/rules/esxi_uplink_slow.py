@@ -19,7 +19,7 @@ def _check(exam: HostExam) -> Iterator[Finding]:
         raise DoesNotApplyError("it is not an ESXi host")
     if by_vsphere(exam.host.capture) is not None:
         raise CannotTellError(
-            "the API does not give what it offers", "wirespeed doctor esxi://HOST"
+            "the API does not give the speeds that it offers", "wirespeed doctor esxi://HOST"
         )
     uplinks = exam.host[EsxiUplinks].uplinks
     for port in known(exam.host[EsxiPorts].ports, "the uplinks").values():
@@ -48,16 +48,18 @@ def _check(exam: HostExam) -> Iterator[Finding]:
                     else []
                 ),
             ),
-            so=f"the link moves {now / most:.0%} of what this end could: it is set so here, or "
-            "the far end, the cable or the module has no more"
+            so=f"the link runs at {now / most:.0%} of the speed that this end supports: it is set "
+            "to that speed here, or the far end, the cable or the module supports no more"
             if is_forced
-            else f"the link moves {now / most:.0%} of what this end could: the far end, the cable "
-            "or the module has no more",
+            else (
+                f"the link runs at {now / most:.0%} of the speed that this end supports: the far "
+                "end, the cable or the module supports no more"
+            ),
             where=port.name,
             remedies=(
                 Remedy(
-                    text="see what the far end's port and the module are made for; then set both "
-                    "ends to the faster speed",
+                    text="check which speeds the far end's port and the module support; then set "
+                    "both ends to the faster speed",
                     by_hand=ByHand.FAR_END,
                 ),
             ),
@@ -80,8 +82,9 @@ def _check(exam: HostExam) -> Iterator[Finding]:
 RULE = HostRule(
     slug="esxi.uplink_slow",
     title="Uplink slower than it offers (ESXi)",
-    why="A link runs at the fastest speed that both ends, the cable and the module share, or at "
-    "what one end was set to. esxcli says what this end offers and not what the far end does.",
+    why="A link runs at the fastest speed that both ends, the cable and the module support, or "
+    "at the speed that one end is set to. esxcli shows what this end offers, but not what "
+    "the far end offers.",
     source="NVIDIA, ConnectX-4 and newer native ESXi driver user manual, Ethernet network "
     "(`esxcli network nic get`)",
     price=f"at most: {FORMULA}",

@@ -29,20 +29,23 @@ def _pair(exam: HostExam, pair: Pair) -> Iterator[Finding]:
     yield exam.finding(
         Severity.RISK if is_up else Severity.FAULT,
         tuple(evidence),
-        so="the ends agree by luck: after the next loss of link they may not"
+        so="the two ends match only by chance: after the next loss of link they may not"
         if is_up
-        else "nothing goes through this port: each end waits for what the other does not send",
+        else (
+            "this port carries no traffic: one end waits for a negotiation that the other does "
+            "not send"
+        ),
         where=pair.netdev,
         remedies=(
             Remedy(
-                text="set both ends alike, as one change that is undone as one: `wirespeed link "
+                text="set both ends to the same, as one change with one undo: `wirespeed link "
                 "HOST NETDEV SWITCH --speed 10G`, or --speed auto",
                 by_hand=ByHand.FAR_END,
             ),
         ),
         unpriced="it costs nothing while the link stays as it is"
         if is_up
-        else "what it should carry is not known",
+        else "the rate that it should carry is not known",
     )
 
 
@@ -57,9 +60,9 @@ def _said(negotiates: Observed[bool], where: str, bps: Observed[int] | None) -> 
 RULE = HostRule(
     slug="switchport.ends_set_unlike",
     title="Settings differ between card and switch port",
-    why="A port that is set by hand sends no negotiation, and one that negotiates waits for it. "
-    "Cards of 25 Gb/s then stay without a link at a switch port of 10 Gb/s that an older card came "
-    "up at. Both ends negotiate, or both are set to the same speed.",
+    why="A port that is set by hand does not negotiate, and a port that negotiates waits for its "
+    "peer. 25 Gb/s cards then get no link at a 10 Gb/s switch port that worked with an older "
+    "card. Either both ends negotiate, or both are set to the same speed.",
     source="IEEE 802.3 clause 73; a report of ConnectX-4 Lx cards at Dell N4000 switches",
     check=_check,
 )

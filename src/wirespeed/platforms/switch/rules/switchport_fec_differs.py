@@ -16,7 +16,7 @@ def _check(exam: HostExam) -> Iterator[Finding]:
 
 def _pair(exam: HostExam, pair: Pair) -> Iterator[Finding]:
     theirs = known(pair.port.fec, f"FEC of {pair.place}")
-    words = known(pair.link.fec_configured, f"FEC that {pair.netdev} is set to")
+    words = known(pair.link.fec_configured, f"configured FEC of {pair.netdev}")
     ours = {"off" if word.lower() in NONE else word.lower() for word in words}
     if theirs == "auto" or "auto" in ours or theirs in ours:
         return
@@ -30,26 +30,26 @@ def _pair(exam: HostExam, pair: Pair) -> Iterator[Finding]:
     yield exam.finding(
         Severity.RISK if is_up else Severity.FAULT,
         tuple(evidence),
-        so="the link is up by one end giving way; after the next loss of link it may stay down"
+        so="the link is up because one end adapted; after the next loss of link it may stay down"
         if is_up
-        else "the link cannot come up: neither end understands the other's blocks",
+        else "the link cannot come up: neither end can decode the other's FEC blocks",
         where=pair.netdev,
         remedies=(
             Remedy(
-                text="give both ends the same, as one change that is undone as one: `wirespeed "
+                text="set the same FEC on both ends, as one change with one undo: `wirespeed "
                 "link HOST NETDEV SWITCH --fec rs`, or --fec auto",
                 by_hand=ByHand.FAR_END,
             ),
         ),
-        unpriced="it costs when the link is lost",
+        unpriced="it costs nothing until the link goes down",
     )
 
 
 RULE = HostRule(
     slug="switchport.fec_differs",
     title="FEC differs between card and switch port",
-    why="FEC changes the blocks on the wire, so both ends must use the same. Where it is set by "
-    "hand at one end and otherwise at the other, the link stays down or flaps.",
+    why="FEC changes the encoding on the wire, so both ends must use the same mode. If the two "
+    "ends are set to different modes, the link stays down or flaps.",
     source="IEEE 802.3 clauses 74, 91 and 108",
     check=_check,
 )

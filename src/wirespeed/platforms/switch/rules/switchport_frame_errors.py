@@ -10,10 +10,10 @@ from wirespeed.platforms.switch.facts.switchport_port import SwitchPort
 
 MAX_FINDINGS = 64
 COUNTERS = {
-    "fcs_errors": "frames with a wrong check sum",
+    "fcs_errors": "frames with a wrong checksum",
     "runts": "frames that were cut short",
     "symbol_errors": "symbol errors",
-    "input_errors": "damaged frames, of whatever kind",
+    "input_errors": "damaged frames of any kind",
 }
 """Of a SwitchPort."""
 
@@ -41,18 +41,18 @@ def _switch(exam: HostExam, name: str, switch: Switch) -> Iterator[Finding]:
             yield exam.finding(
                 Severity.FAULT if is_rising else Severity.RISK,
                 tuple(evidence for evidence, _ in seen),
-                so="what the host sends there is damaged on the way, and dropped by the switch",
+                so="frames from the host are damaged on the cable, and the switch drops them",
                 where=f"{port.name} of {name}",
                 remedies=(
                     Remedy(
-                        text="clear the counters, and see whether they rise; then clean or replace "
-                        "cable and modules, and give both ends the same FEC",
+                        text="clear the counters and see whether they rise; if so, clean or "
+                        "replace cable and modules, and set the same FEC at both ends",
                         by_hand=ByHand.FIND_FIRST,
                     ),
                 ),
                 unpriced="what was lost with them is not known"
                 if is_rising
-                else "since when they were counted is not known",
+                else "when the counters were last cleared is not known",
             )
 
 
@@ -82,8 +82,8 @@ def _value(observed: Observed[int]) -> int:
 RULE = HostRule(
     slug="switchport.frame_errors",
     title="Damaged frames at the switch port",
-    why="The host sees what comes to it damaged, and never what it sends: that is counted at the "
-    "switch. TCP takes each loss for congestion.",
+    why="The host counts damaged frames that it receives; only the switch counts those that the "
+    "host sends. TCP treats each loss as congestion.",
     source="IEEE 802.3 clause 30.3.1.1.6 (aFrameCheckSequenceErrors)",
     check=_check,
 )

@@ -27,25 +27,26 @@ def _pair(exam: HostExam, pair: CableEnd) -> Iterator[Finding]:
     yield exam.finding(
         Severity.FAULT,
         tuple(evidence),
-        so="packets that fill the MTU are lost at the switch, and the sender gets no error",
+        so="the switch drops full-size packets, and the sender gets no error",
         where=pair.name,
         remedies=(
             Remedy(
-                text="raise the MTU of the switch's port, and of all on the way, to the largest "
-                "that they have: `wirespeed link HOST NETDEV SWITCH --switch-mtu 9216`; or lower "
-                "it here",
+                text="raise the MTU of this switch port, and of all switch ports on the path, to "
+                "their maximum: `wirespeed link HOST NETDEV SWITCH --switch-mtu 9216`; or "
+                "lower the host's MTU",
                 by_hand=ByHand.FAR_END,
             ),
         ),
-        unpriced="short packets get through: it depends on the traffic",
+        unpriced="short packets pass: the cost depends on the traffic",
     )
 
 
 RULE = HostRule(
     slug="switchport.mtu_below_host",
     title="Switch port MTU below the host's",
-    why="A switch drops a frame that is longer than its port takes, and sends no ICMP as a router "
-    "would. Pings work, logins work, and the first full packet of a copy is lost for ever.",
+    why="A switch drops a frame that is longer than its port's MTU and, unlike a router, sends "
+    "no ICMP message. Pings and logins work, but a file copy hangs: its full-size packets "
+    "never arrive.",
     source="IEEE 802.1Q 6.5.8; RFC 4821 section 1 (black holes)",
     check=_check,
 )

@@ -25,10 +25,10 @@ def _pair(exam: HostExam, pair: Pair) -> Iterator[Finding]:
         return
     is_up = known(link.is_up, f"whether {pair.netdev} has a link")
     now = known(link.link_bps, f"speed of {pair.netdev}") if is_up else 0
-    own = known(link.supported.bps, f"speeds that {pair.netdev} can do")
+    own = known(link.supported.bps, f"speeds that {pair.netdev} supports")
     theirs = most_bps(port.name)
     if theirs is None:
-        raise CannotTellError(f"what {pair.place} can do", _look(pair))
+        raise CannotTellError(f"the speeds that {pair.place} supports", _look(pair))
     both = max((bps for bps in own if bps <= theirs), default=0)
     if now >= both:
         return
@@ -43,15 +43,15 @@ def _pair(exam: HostExam, pair: Pair) -> Iterator[Finding]:
     yield exam.finding(
         Severity.FAULT,
         tuple(evidence),
-        so=f"the link runs at {_g(now)} of the {_g(both)} that both ends can do"
+        so=f"the link runs at {_g(now)} of the {_g(both)} that both ends support"
         if is_up
-        else f"no link, where both ends can do {_g(both)}",
+        else f"no link, although both ends support {_g(both)}",
         where=pair.netdev,
         remedies=(
             Remedy(
-                text=f"set both ends to {_g(both)} by hand, as one change that is undone as one: "
-                f"`wirespeed link HOST NETDEV SWITCH --speed {both // 10**9}G`; one end alone "
-                "leaves no link",
+                text=f"set both ends to {_g(both)} by hand, as one change with one undo: "
+                f"`wirespeed link HOST NETDEV SWITCH --speed {both // 10**9}G`; setting one "
+                "end alone leaves no link",
                 by_hand=ByHand.FAR_END,
             ),
         ),
@@ -61,7 +61,7 @@ def _pair(exam: HostExam, pair: Pair) -> Iterator[Finding]:
         )
         if is_up
         else (),
-        unpriced="" if is_up else "what it should carry is not known",
+        unpriced="" if is_up else "the rate that it should carry is not known",
     )
 
 
@@ -76,9 +76,9 @@ def _g(bps: int) -> str:
 RULE = HostRule(
     slug="switchport.negotiated_below_both",
     title="Negotiated speed below what card and switch support",
-    why="Ports of 10 Gb/s over SFP+ have no negotiation of their own in the standard: a switch "
-    "port that negotiates there falls to the 1 Gb/s of 1000BASE-X, or finds nothing. A card of "
-    "25 Gb/s at such a port has to be set to 10 Gb/s by hand, and the switch port too.",
+    why="The standard has no autonegotiation for 10 Gb/s over SFP+: a switch port that "
+    "negotiates there falls to 1 Gb/s (1000BASE-X) or gets no link. With a 25 Gb/s card at "
+    "such a port, both the card and the switch port must be set to 10 Gb/s by hand.",
     source="IEEE 802.3 clauses 37, 49 and 73; a report of ConnectX-4 Lx cards at Dell N4000 "
     "switches: 1 Gb/s, and 10 Gb/s once both were set",
     price="line rate now and at the best speed that both ends are set for",

@@ -13,14 +13,14 @@ from wirespeed.platforms.switch.facts.switchport_pairs import is_own, of_each
 def _check(exam: HostExam) -> Iterator[Finding]:
     named = [end for end in cable_ends(exam.host) if end.is_named]
     if not named:
-        raise DoesNotApplyError("no cable was named: what is heard is what is taken")
+        raise DoesNotApplyError("no cable was named: the LLDP neighbor is used")
     yield from of_each(named, lambda pair: _pair(exam, pair))
 
 
 def _pair(exam: HostExam, pair: CableEnd) -> Iterator[Finding]:
     if isinstance(pair.port.neighbors, Absent):
         return
-    heard = known(pair.port.neighbors, f"what {pair.place} hears by LLDP")
+    heard = known(pair.port.neighbors, f"the LLDP neighbor of {pair.place}")
     macs = (pair.mac,) if pair.mac else ()
     if any(is_own(neighbor, pair.name, macs, pair.host) is not False for neighbor in heard):
         return
@@ -33,11 +33,12 @@ def _pair(exam: HostExam, pair: CableEnd) -> Iterator[Finding]:
                 source=pair.port.neighbors.source if isinstance(pair.port.neighbors, Known) else "",
             ),
         ),
-        so=f"{pair.name} may be plugged in elsewhere: a change of that port would hit another",
+        so=f"{pair.name} may be plugged in elsewhere: changing that switch port would affect "
+        "another host",
         where=pair.name,
         remedies=(
             Remedy(
-                text="follow the cable, or see which port learns the card's MAC address",
+                text="trace the cable, or check which switch port learns the card's MAC address",
                 by_hand=ByHand.HARDWARE,
             ),
         ),
@@ -48,8 +49,8 @@ def _pair(exam: HostExam, pair: CableEnd) -> Iterator[Finding]:
 RULE = HostRule(
     slug="switchport.wrong_neighbor",
     title="Unexpected LLDP neighbor at the switch port",
-    why="Before a port of a switch is changed it has to be the right one. A host that sends LLDP "
-    "tells its netdev; many cards send some of their own, with the MAC address.",
+    why="Before you change a switch port, check that it is the right one. A host that sends LLDP "
+    "announces its netdev; many cards send LLDP themselves, with their MAC address.",
     source="IEEE 802.1AB",
     check=_check,
 )

@@ -52,11 +52,10 @@ def _no_link(exam: HostExam, pair: WindowsPair) -> Finding:
             ),
             Evidence(found="no link", source=SOURCE),
         ),
-        so="a card that negotiates waits for what this port does not send, and stays without a "
-        "link",
+        so="the card waits for a negotiation that this port does not send, and gets no link",
         where=shown(pair.adapter.name, 60),
         remedies=(_both(set_bps),),
-        unpriced="what it should carry is not known",
+        unpriced="the rate that it should carry is not known",
     )
 
 
@@ -65,7 +64,7 @@ def _slow(exam: HostExam, pair: WindowsPair) -> Iterator[Finding]:
     now = known(card.link_bps, f"speed of {card.name}")
     theirs = most_bps(port.name)
     if theirs is None:
-        raise CannotTellError(f"what {pair.place} can do", port.is_up.source)
+        raise CannotTellError(f"the speeds that {pair.place} supports", port.is_up.source)
     if now >= theirs:
         return
     own = _least(card)
@@ -77,9 +76,11 @@ def _slow(exam: HostExam, pair: WindowsPair) -> Iterator[Finding]:
         (
             Evidence(found=f"{port.name} is made for {_g(theirs)}", source=port.is_up.source),
             Evidence(found=f"{pair.place} negotiates", source=port.autonegotiation.source),
-            Evidence(found=f"a card of mlx5 can do {_g(own)}; {_g(now)} now", source=SOURCE),
+            Evidence(
+                found=f"the mlx5 card supports {_g(own)}; it runs at {_g(now)}", source=SOURCE
+            ),
         ),
-        so=f"the link runs at {_g(now)} of the {_g(both)} that both ends can do",
+        so=f"the link runs at {_g(now)} of the {_g(both)} that both ends support",
         where=shown(card.name, 60),
         remedies=(_both(both),),
         changes=tuple(
@@ -93,7 +94,7 @@ def _least(card: WindowsAdapter) -> int:
     driver = value_or_none(card.driver_file)
     if driver is None or driver.lower() not in DRIVERS:
         raise CannotTellError(
-            f"which speeds {card.name} can do",
+            f"which speeds {card.name} supports",
             f"Get-NetAdapterAdvancedProperty -InterfaceDescription '{card.description}'",
         )
     return DRIVERS[driver.lower()]
@@ -102,9 +103,9 @@ def _least(card: WindowsAdapter) -> int:
 def _both(bps: int | None) -> Remedy:
     gigabits = "SPEED" if bps is None else f"{bps // 10**9}G"
     return Remedy(
-        text="set both ends alike, as one change that is undone as one: `wirespeed link HOST "
-        f"ADAPTER SWITCH --speed {gigabits}`, by which mlx5cmd sets a Mellanox card; one end alone "
-        "leaves no link",
+        text="set both ends to the same, as one change with one undo: `wirespeed link HOST "
+        f"ADAPTER SWITCH --speed {gigabits}` (it sets a Mellanox card with mlx5cmd); setting "
+        "one end alone leaves no link",
         by_hand=ByHand.FAR_END,
     )
 
@@ -116,10 +117,10 @@ def _g(bps: int) -> str:
 RULE = HostRule(
     slug="windows.far_end_set_unlike",
     title="Settings differ between card and switch port (Windows)",
-    why="Cards of 25 Gb/s stay without a link at a switch port that is set to 10 Gb/s by hand, and "
-    "come up at 1 Gb/s where it negotiates: SFP+ has no negotiation of 10 Gb/s. With both ends set "
-    "to 10 Gb/s the link is up. What the card is set to Windows does not tell: a link that is down "
-    "at such a port is what shows it.",
+    why="A 25 Gb/s card gets no link at a switch port that is set to 10 Gb/s by hand, and comes "
+    "up at 1 Gb/s if the port negotiates: SFP+ has no negotiation for 10 Gb/s. With both "
+    "ends set to 10 Gb/s the link comes up. Windows does not report the speed that the card "
+    "is set to: only the missing link at such a port shows it.",
     source="`Force Mellanox ConnectX-4 Lx 25Gbps to 10Gbps speed`; IEEE 802.3 clauses 37 and 73",
     price="line rate now and at the best speed that both ends are set for",
     check=_check,

@@ -46,21 +46,24 @@ def _check(exam: HostExam) -> Iterator[Finding]:
             *bound,
             *_events(exam.host),
         ),
-        so="Windows' own module is named, which is where a fault shows and seldom where it is"
+        so="the debugger names a module of Windows itself, which shows the fault but seldom "
+        "causes it"
         if analysis.is_of_windows
-        else "this driver took Windows down: the card and the switch are not what is at fault",
+        else "this driver crashed Windows: the card and the switch are not at fault",
         remedies=(
             Remedy(
-                text="look at the modules of the stack that are not of Windows"
+                text="in the crash's stack, look for modules that are not part of Windows"
                 if analysis.is_of_windows
-                else "unbind it where it is not needed (windows.foreign_filter)"
+                else "unbind it from adapters that do not need it (windows.foreign_filter)"
                 if bound
-                else "update, take out or unbind this driver; it is bound to no adapter that is "
-                "known here",
+                else (
+                    "update, remove or unbind this driver; it is not bound to any adapter in "
+                    "this capture"
+                ),
                 by_hand=ByHand.FIND_FIRST if analysis.is_of_windows else ByHand.SOFTWARE,
             ),
         ),
-        unpriced="a crash has no price in frames",
+        unpriced="a crash is not priced in frames",
     )
 
 
@@ -103,9 +106,9 @@ def _events(host: HostFacts) -> Iterator[Evidence]:
 RULE = HostRule(
     slug="windows.crash_blames_driver",
     title="Crash report names a network driver (Windows)",
-    why="A crash while a virtual switch is made looks like Hyper-V's or the card's. The dump says "
-    "more: in the WSL2 document it named the filter driver of another card, called by NDIS while "
-    "it detached filters.",
+    why="A crash while a virtual switch is created looks like a fault of Hyper-V or the card. "
+    "The dump says more: in the WSL2 document it named the filter driver of another card, "
+    "which NDIS called while it detached filters.",
     source="`From 10 to 40Gbps - Getting a Mellanox ConnectX-5 Working in WSL2`, Step 3; "
     "https://learn.microsoft.com/windows-hardware/drivers/debuggercmds/-analyze",
     check=_check,

@@ -49,19 +49,22 @@ def _finding(
             )
             for adapter, binding in where
         ),
-        so=f"this filter is made for cards of {maker}"
-        + (", and another maker's card has it too" if on_card else "")
-        + ": Windows may crash when a binding changes, as when a virtual switch is made, and "
-        "properties may come back",
+        so=f"this filter is made for {maker} cards"
+        + (", but is bound to another maker's card too" if on_card else "")
+        + (
+            ": Windows may crash when a binding changes, for example when a virtual switch is "
+            "created, and adapter properties may revert"
+        ),
         remedies=(
             _remedy(
-                f"unbind it from every adapter but {maker}'s own, before anything touches a "
-                "virtual switch. Unbinding is such a change too: save your work first",
+                f"unbind it from every adapter except {maker}'s own before you create or change a "
+                "virtual switch. Unbinding changes a binding too and may crash Windows: save "
+                "your work first",
                 component,
                 [adapter for adapter, _ in where],
             ),
         ),
-        unpriced="a crash has no price in frames",
+        unpriced="a crash is not priced in frames",
     )
 
 
@@ -90,10 +93,11 @@ def _remedy(text: str, component: str, where: list[WindowsAdapter]) -> Remedy:
 RULE = HostRule(
     slug="windows.foreign_filter",
     title="Filter driver of another vendor on the card (Windows)",
-    why="Installers bind their filter to every adapter of a machine. When Hyper-V makes a switch, "
-    "NDIS detaches filters; Realtek's one (nt_rtf64, rtf64x64.sys) followed a null pointer there "
-    "and took Windows down at each attempt, and while bound it set LSO of a ConnectX-5 back. That "
-    "detaching a filter crashes Windows is known of others too.",
+    why="Installers bind their filter to every adapter of a machine. When Hyper-V creates a "
+    "switch, NDIS detaches filters; Realtek's filter (nt_rtf64, rtf64x64.sys) followed a "
+    "null pointer there and crashed Windows at each attempt, and while bound it reverted the "
+    "LSO setting of a ConnectX-5. Other filters are also known to crash Windows when "
+    "detached.",
     source="`From 10 to 40Gbps - Getting a Mellanox ConnectX-5 Working in WSL2`, Steps 3 and 4; "
     "https://github.com/nmap/nmap/issues/1642",
     check=_check,

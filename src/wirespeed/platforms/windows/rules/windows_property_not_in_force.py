@@ -37,7 +37,7 @@ def _check(exam: HostExam) -> Iterator[Finding]:
     require_windows(host)
     cards = host[WindowsAdapters].cards()
     if not cards:
-        raise DoesNotApplyError("no card is seen on the Windows side")
+        raise DoesNotApplyError("the capture has no card on the Windows side")
     wanted = dict(text.split("=", 1) for text in exam.question.wanted if "=" in text)
     nowhere = set(wanted)
     for card in cards:
@@ -109,14 +109,18 @@ def _finding(
             Evidence(found=seen, source=source),
             *(
                 Evidence(
-                    found=f"{name}, another maker's filter, is bound to it",
+                    found=f"{name}, a filter of another maker, is bound to it",
                     source="Get-NetAdapterBinding -AllBindings -IncludeHidden",
                 )
                 for name in foreign
             ),
         ),
-        so="the setting that was made does not hold"
-        + (": such a filter has been seen to set other cards' properties back" if foreign else ""),
+        so="the setting that was made is not in force"
+        + (
+            ": such a filter has been seen to revert properties of other makers' cards"
+            if foreign
+            else ""
+        ),
         where=shown(card.name, 60),
         remedies=(_remedy(card, had, value, foreign),),
     )
@@ -125,22 +129,22 @@ def _finding(
 def _remedy(card: WindowsAdapter, had: AdvancedProperty, value: str, foreign: list[str]) -> Remedy:
     if foreign:
         return Remedy(
-            text="unbind the filter first (windows.foreign_filter), then set it again: before, it "
-            "comes back",
+            text="unbind the filter first (windows.foreign_filter), then set the property again: "
+            "with the filter bound, it reverts",
             by_hand=ByHand.FIND_FIRST,
         )
     if not card.has_safe_name or not KEYWORD.fullmatch(had.keyword) or not VALUE.fullmatch(value):
-        return Remedy(text="set it again and restart the adapter", by_hand=ByHand.NO_NAME)
+        return Remedy(text="set the property again and restart the adapter", by_hand=ByHand.NO_NAME)
     adapter = ("-InterfaceDescription", exactly(card.description))
     if had.value == value:
         return Remedy(
-            text="restart the adapter, so that the driver reads it again; then check it",
+            text="restart the adapter, so that the driver reads the property again; then check it",
             commands=(_command("Restart-NetAdapter", *adapter, "-Confirm:$false"),),
             danger=Danger.DROPS_LINK,
             by_hand=ByHand.NO_STEP,
         )
     return Remedy(
-        text="set it; the adapter restarts by it. Then see whether it stayed",
+        text="set the property, which restarts the adapter; then check that it stayed set",
         commands=(
             _command(
                 "Set-NetAdapterAdvancedProperty",
@@ -165,11 +169,11 @@ def _command(*words: str) -> Command:
 RULE = HostRule(
     slug="windows.property_not_in_force",
     title="Adapter property set but not in force (Windows)",
-    why="What Device Manager or Set-NetAdapterAdvancedProperty writes stands in the registry; what "
-    "is in force is shown elsewhere (Get-NetAdapterLso, -Rss, -Rsc, the MTU). They differ when the "
-    "adapter was not restarted, when a driver refused, and when a filter sets it back: then the "
-    "registry itself has the old value, which only shows beside what you want (--wanted "
-    "KEYWORD=VALUE).",
+    why="Device Manager and Set-NetAdapterAdvancedProperty write to the registry; "
+    "Get-NetAdapterLso, -Rss, -Rsc and the MTU show what is in force. The two differ if the "
+    "adapter was not restarted or the driver refused the value. If a filter reverts it, the "
+    "registry itself has the old value, which shows only if you give the wanted value "
+    "(--wanted KEYWORD=VALUE).",
     source="`From 10 to 40Gbps - Getting a Mellanox ConnectX-5 Working in WSL2`, Step 4; "
     "https://learn.microsoft.com/windows-hardware/drivers/network/"
     "standardized-inf-keywords-for-network-devices",

@@ -51,7 +51,7 @@ def _lacks(dcb: WindowsDcb, card: WindowsAdapter) -> Iterator[Evidence]:
         yield Evidence(
             found="no policy gives SMB Direct (port 445) a priority", source=POLICY_SOURCE
         )
-    wanted = known(dcb.pfc, "flow control by priority")
+    wanted = known(dcb.pfc, "priority flow control")
     if not wanted or (priority is not None and priority not in wanted):
         yield Evidence(
             found="flow control is off for every priority"
@@ -67,7 +67,7 @@ def _lacks(dcb: WindowsDcb, card: WindowsAdapter) -> Iterator[Evidence]:
     if value_or_none(qos.is_enabled) is not True:
         yield Evidence(found=f"DCB of {shown(card.name, 60)} is off", source=QOS_SOURCE)
         return
-    operational = known(qos.operational_pfc, f"flow control of {card.name} in operation")
+    operational = known(qos.operational_pfc, f"operational flow control of {card.name}")
     needed = {priority} if priority is not None else wanted
     if not set(needed) <= operational:
         yield Evidence(
@@ -83,31 +83,31 @@ def _finding(exam: HostExam, card: WindowsAdapter, lacks: tuple[Evidence, ...]) 
     return exam.finding(
         Severity.RISK,
         (Evidence(found="RDMA is on", source=RDMA_SOURCE), *lacks),
-        so="nothing pauses the sender when a queue on the way is full: frames are dropped, and "
-        "RDMA over Ethernet falls to a fraction when one is",
+        so="nothing pauses the sender when a queue on the path is full: frames are dropped, and "
+        "each drop cuts the rate of RDMA over Ethernet to a fraction",
         where=shown(card.name, 60),
         remedies=(
             Remedy(
-                text="one priority for SMB Direct at every place: New-NetQosPolicy "
+                text="use one priority for SMB Direct everywhere: New-NetQosPolicy "
                 "-NetDirectPortMatchCondition 445 -PriorityValue8021Action 3, "
-                "Enable-NetQosFlowControl -Priority 3, Disable-NetQosFlowControl for the others, "
-                "Set-NetQosDcbxSetting -Willing $false, Enable-NetAdapterQos on each port; and the "
-                "same on every port of every switch between, in a VLAN that carries priorities. "
-                "iWARP needs none of it",
+                "Enable-NetQosFlowControl -Priority 3, Disable-NetQosFlowControl for the "
+                "others, Set-NetQosDcbxSetting -Willing $false, Enable-NetAdapterQos on "
+                "each port; and set the same on every switch port between, in a VLAN that "
+                "carries priorities. iWARP needs none of this",
                 by_hand=ByHand.FAR_END,
             ),
         ),
-        unpriced="it costs nothing until the first queue is full",
+        unpriced="it costs nothing until a queue is full",
     )
 
 
 RULE = HostRule(
     slug="windows.rdma_without_dcb",
     title="RDMA without end-to-end flow control (Windows)",
-    why="RoCE takes the wire for lossless. Priority flow control makes it so, where host, card and "
-    "every switch port agree on one priority. A place that lacks it shows only under load. What "
-    "the switches do cannot be seen from the host: what is in operation on the card, after DCBX, "
-    "is the nearest.",
+    why="RoCE expects a lossless network. Priority flow control provides that if host, card and "
+    "every switch port use the same priority. A missing setting shows only under load. The "
+    "host cannot see the switches' settings: the card's operational state after DCBX is the "
+    "nearest indication.",
     source="`High performance live migration done right means using SMB Direct` (switches with "
     "DCB); https://learn.microsoft.com/windows-server/networking/technologies/conv-nic/"
     "cnic-datacenter",

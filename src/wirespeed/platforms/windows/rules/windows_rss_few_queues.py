@@ -42,9 +42,9 @@ def _check(exam: HostExam) -> Iterator[Finding]:
                     source=RSS_SOURCE,
                 ),
             ),
-            so="one core receives all of it"
+            so="one core receives all traffic of this card"
             if not is_enabled or queues == 1
-            else f"{queues} cores at most share what this card receives",
+            else f"at most {queues} cores share what this card receives",
             where=shown(card.name, 60),
             remedies=(_remedy(card, enough, is_enabled=is_enabled),),
         )
@@ -74,9 +74,9 @@ def _remedy(card: WindowsAdapter, queues: int, *, is_enabled: bool) -> Remedy:
 RULE = HostRule(
     slug="windows.rss_few_queues",
     title="RSS uses few CPUs (Windows)",
-    why="One core carried 4.5 to 5 Gb/s of a live migration. Without RSS, or with few queues, few "
-    "cores are all that a card of 25 or 100 Gb/s has. Two ports of 10 Gb/s with 8 "
-    "queues each on 8 cores carried live migrations with 12 % of the CPU; the default took 22 %.",
+    why="One core carried 4.5 to 5 Gb/s of a live migration. Without RSS, or with few queues, a "
+    "25 or 100 Gb/s card can use only that many cores. Two ports of 10 Gb/s with 8 queues "
+    "each on 8 cores carried live migrations with 12 % of the CPU; the default took 22 %.",
     source="`High performance live migration done right means using SMB Direct`; "
     "https://learn.microsoft.com/windows-hardware/drivers/network/"
     "standardized-inf-keywords-for-rss",

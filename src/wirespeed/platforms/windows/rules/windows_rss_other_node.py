@@ -41,8 +41,8 @@ def _check(exam: HostExam) -> Iterator[Finding]:
             (
                 Evidence(found=f"the card is at NUMA node {node}", source=HARDWARE_SOURCE),
                 Evidence(
-                    found=f"of {len(chosen)} processors for RSS, {len(far_off)} are elsewhere: "
-                    + ", ".join(map(str, far_off[:8])),
+                    found=f"of {len(chosen)} processors for RSS, {len(far_off)} are on other "
+                    "nodes: " + ", ".join(map(str, far_off[:8])),
                     source=RSS_SOURCE,
                 ),
             ),
@@ -61,8 +61,9 @@ def _check(exam: HostExam) -> Iterator[Finding]:
 RULE = HostRule(
     slug="windows.rss_other_node",
     title="RSS uses CPUs of a remote NUMA node (Windows)",
-    why="Every frame that is received on the other socket crosses the link between them, twice "
-    "where the program is at home. Windows reports how far each processor of RSS is from the card.",
+    why="Every frame received on the other socket crosses the link between the sockets, and "
+    "crosses it twice if the program runs on the card's socket. Windows reports the NUMA "
+    "distance of each RSS processor from the card.",
     source="https://learn.microsoft.com/windows-hardware/drivers/ddi/ntddndis/"
     "ns-ntddndis-_ndis_rss_processor (PreferenceIndex)",
     check=_check,

@@ -32,8 +32,8 @@ def _check(exam: HostExam) -> Iterator[Finding]:
     for card in cards:
         hardware = known(host[WindowsHardwares].of(card.guid), f"the slot of {card.name}")
         now = known(hardware.link, f"the PCIe link of {card.name}")
-        lanes = known(hardware.max_lanes, f"the width that {card.name} can do")
-        gt_per_s = known(hardware.max_gt_per_s, f"the speed that {card.name} can do")
+        lanes = known(hardware.max_lanes, f"the maximum width of {card.name}")
+        gt_per_s = known(hardware.max_gt_per_s, f"the maximum speed of {card.name}")
         if now.lanes < lanes or now.gt_per_s < gt_per_s:
             after = replace(now, lanes=max(lanes, now.lanes), gt_per_s=gt_per_s)
             yield _finding(exam, card, hardware, now, after)
@@ -72,7 +72,7 @@ def _finding(
         (
             Evidence(found=f"x{now.lanes} at {now.gt_per_s:g} GT/s now", source=SOURCE),
             Evidence(
-                found=f"the card can do x{after.lanes} at {after.gt_per_s:g} GT/s", source=SOURCE
+                found=f"the card supports x{after.lanes} at {after.gt_per_s:g} GT/s", source=SOURCE
             ),
         ),
         so=f"the slot carries at most {most / 1e9:.1f} Gb/s of {wire_bps / 1e9:g}"
@@ -81,14 +81,14 @@ def _finding(
         where=card.name,
         remedies=(
             Remedy(
-                text="Windows does not report what the slot could do: see the board's manual. "
-                "Reseat the card, look for a setting that splits the slot, or move it to a slot of "
-                f"x{after.lanes}; no software step fixes this",
+                text="Windows does not report what the slot supports: see the board's manual. "
+                "Reseat the card, look for a BIOS setting that splits the slot, or move the "
+                f"card to an x{after.lanes} slot; no software step fixes this",
                 by_hand=ByHand.HARDWARE,
             ),
         ),
         changes=tuple(Change(after=c) for c in _slot(question, hardware, after)),
-        unpriced="what this path carries now is not known",
+        unpriced="the present ceiling of this path is not known",
     )
 
 
@@ -110,11 +110,11 @@ def _slot(question: Question, hardware: WindowsHardware, link: PcieLink) -> list
 RULE = HostRule(
     slug="windows.slot_below_card",
     title="PCIe slot narrower or slower than the card (Windows)",
-    why="A ConnectX-5 Ex of 100 Gb/s in a slot of x4 at 16 GT/s has some 50 Gb/s, whatever is "
-    "tuned. Windows reports what the link is and what the card could do.",
+    why="A 100 Gb/s ConnectX-5 Ex in an x4 slot at 16 GT/s gets some 50 Gb/s, however it is "
+    "tuned. Windows reports the present link and what the card supports.",
     source="`From 10 to 40Gbps - Getting a Mellanox ConnectX-5 Working in WSL2`, Step 5; PCI "
     "Express Base Specification, section 7.5.3",
-    price="the lowest ceiling of the path now and with this link as it could be: wirespeed ceiling "
-    "--explain",
+    price="the lowest ceiling of the path now and with this link at its full capability: "
+    "wirespeed ceiling --explain",
     check=_check,
 )

@@ -34,11 +34,13 @@ def _check(exam: HostExam) -> Iterator[Finding]:
     if exam.question.purpose is not Purpose.GUESTS and not any(
         isinstance(a.iov_weight, Known) and a.iov_weight.value for a in guests
     ):
-        raise DoesNotApplyError("no guest asks for a VF: ask with --for guests")
+        raise DoesNotApplyError("no guest requests a VF: check anyway with --for guests")
     if not switches:
-        raise DoesNotApplyError("no switch is bound to a card (windows.switch_without_card)")
+        raise DoesNotApplyError(
+            "no virtual switch is bound to a card (windows.switch_without_card)"
+        )
     sriov = host[WindowsSriov]
-    if not known(sriov.host_support, "whether the machine can do SR-IOV"):
+    if not known(sriov.host_support, "whether the machine supports SR-IOV"):
         yield _machine(exam, sriov)
     for switch in switches:
         for card in host[WindowsAdapters].cards():
@@ -57,9 +59,9 @@ def _machine(exam: HostExam, sriov: WindowsSriov) -> Finding:
         exam,
         exam.host.name,
         tuple(Evidence(found=shown(reason, 200), source=HOST_SOURCE) for reason in reasons),
-        "Hyper-V gives no VF on this machine",
+        "Hyper-V cannot assign VFs on this machine",
         Remedy(
-            text="enable SR-IOV, VT-d or AMD's IOMMU, and ACS in the BIOS, and update it where "
+            text="enable SR-IOV, VT-d or AMD's IOMMU, and ACS in the BIOS; update the BIOS if "
             "Hyper-V says so",
             by_hand=ByHand.BIOS,
         ),
@@ -74,8 +76,9 @@ def _card(exam: HostExam, sriov: WindowsSriov, card: WindowsAdapter) -> Iterator
         yield _off(
             exam,
             where,
-            (Evidence(found="Windows lists it as no card with SR-IOV", source=SOURCE),),
-            "this card gives no VF: its firmware has SR-IOV off, or it cannot",
+            (Evidence(found="Windows does not list it as a card with SR-IOV", source=SOURCE),),
+            "this card offers no VFs: SR-IOV is off in its firmware, or the card does not "
+            "support it",
             Remedy(
                 text="switch SR-IOV on in the card's firmware (mlxconfig: SRIOV_EN, NUM_OF_VFS)",
                 by_hand=ByHand.BIOS,
@@ -88,9 +91,9 @@ def _card(exam: HostExam, sriov: WindowsSriov, card: WindowsAdapter) -> Iterator
             exam,
             where,
             (Evidence(found=f"SriovSupport is {shown(support, 60)}", source=SOURCE),),
-            "the machine or its BIOS keeps this card from giving VFs",
+            "the machine or its BIOS prevents this card from offering VFs",
             Remedy(
-                text="in the BIOS: SR-IOV and the IOMMU on, addresses above 4 GiB for cards; or "
+                text="in the BIOS, turn on SR-IOV, the IOMMU and Above 4G Decoding; or use "
                 "another slot",
                 by_hand=ByHand.BIOS,
             ),
@@ -100,9 +103,9 @@ def _card(exam: HostExam, sriov: WindowsSriov, card: WindowsAdapter) -> Iterator
             exam,
             where,
             (Evidence(found="NumVFs is 0", source=SOURCE),),
-            "the card's firmware has no VF to give",
+            "the card's firmware is set to 0 VFs",
             Remedy(
-                text="give it VFs in the card's firmware (mlxconfig: NUM_OF_VFS)",
+                text="set the number of VFs in the card's firmware (mlxconfig: NUM_OF_VFS)",
                 by_hand=ByHand.BIOS,
             ),
         )
@@ -130,10 +133,10 @@ def _switch(exam: HostExam, switch: VirtualSwitch) -> Finding:
         exam,
         shown(switch.name, 60),
         (Evidence(found="IovEnabled is False", source=SWITCH_SOURCE),),
-        "no guest on this switch gets a VF",
+        "no guest on this virtual switch gets a VF",
         Remedy(
-            text="create the switch again with -EnableIov $true, which can only be chosen then; "
-            "its guests are off the net in between",
+            text="create the switch again with -EnableIov $true, which can be set only at "
+            "creation; its guests have no network meanwhile",
             danger=Danger.DROPS_LINK,
             by_hand=ByHand.NO_UNDO,
         ),
@@ -147,9 +150,10 @@ def _guests(exam: HostExam, guests: list[GuestAdapter]) -> Iterator[Finding]:
                 exam,
                 shown(adapter.guest, 60),
                 (Evidence(found="IovWeight is 0", source=ADAPTERS_SOURCE),),
-                "this guest's adapter asks for no VF, and its frames go through the switch",
+                "this guest's adapter does not request a VF, so its frames go through the "
+                "virtual switch",
                 Remedy(
-                    text="give its adapter a weight",
+                    text="set an IOV weight on its adapter",
                     commands=(
                         Command(
                             argv=(
@@ -176,16 +180,18 @@ def _off(
         so=so,
         where=where,
         remedies=(remedy,),
-        unpriced="what the host's cores carry instead depends on them: measure before and after",
+        unpriced="the rate that the host's cores forward instead is not known: measure before "
+        "and after",
     )
 
 
 RULE = HostRule(
     slug="windows.sriov_off",
     title="SR-IOV off between card and guest (Windows)",
-    why="A guest gets a VF only where the BIOS, Hyper-V, the card's firmware, the adapter, the "
-    "switch and the guest's own adapter all say so; each of them says it elsewhere, and where one "
-    "does not, frames go through the host's cores and nothing reports an error.",
+    why="A guest gets a VF only if the BIOS, Hyper-V, the card's firmware, the adapter, the "
+    "virtual switch and the guest's own adapter all enable it. Each has a setting in a "
+    "different place. If one is off, the host's cores forward the frames, and no error is "
+    "reported.",
     source="https://learn.microsoft.com/archive/blogs/jhoward/"
     "everything-you-wanted-to-know-about-sr-iov-in-hyper-v-part-8; "
     "https://learn.microsoft.com/windows/win32/fwp/wmi/netadaptercimprov/"

@@ -14,13 +14,17 @@ from wirespeed.platforms.windows.facts.windows_teams import LBFO_SOURCE, Windows
 
 FAST_BPS = 10 * 10**9
 MEASURED = {
-    "lacp": "of two ports of 10 Gb/s in a LACP team many live migrations got 17 Gb/s at 22 % CPU "
-    "by TCP and 19 at 24 % by SMB",
-    "switchindependent": "of two ports of 10 Gb/s in such a team one live migration got 10 Gb/s: "
-    "it is one stream, and the team gives a stream one member",
+    "lacp": (
+        "many live migrations over two 10 Gb/s ports in a LACP team reached 17 Gb/s at 22 % "
+        "CPU with TCP and 19 Gb/s at 24 % with SMB"
+    ),
+    "switchindependent": (
+        "one live migration over two 10 Gb/s ports in such a team reached 10 "
+        "Gb/s: it is one stream, and the team sends a stream over one member"
+    ),
 }
 """By `TeamingMode`: what the document measured of each."""
-OTHER_MODE = "the team gives each stream one member; of this mode no figure is published"
+OTHER_MODE = "the team sends each stream over one member; no figure is published for this mode"
 
 
 def _check(exam: HostExam) -> Iterator[Finding]:
@@ -51,33 +55,34 @@ def _check(exam: HostExam) -> Iterator[Finding]:
                 ),
             ),
             so=MEASURED.get(team.mode.lower(), OTHER_MODE)
-            + "; SMB Multichannel without a team got 20 at 6 to 7 %"
-            + (", and SMB Direct 20 with less CPU still" if capable else ""),
+            + "; SMB Multichannel without a team reached 20 Gb/s at 6 to 7 %"
+            + (", and SMB Direct 20 Gb/s with even less CPU" if capable else ""),
             where=shown(team.name, 60),
             remedies=(
                 Remedy(
-                    text="take the team apart for SMB and live migration: SMB finds every port "
-                    "by itself (Get-SmbMultichannelConnection)"
+                    text="remove the team for SMB and live migration: SMB finds every port "
+                    "itself (Get-SmbMultichannelConnection)"
                     + (
                         " and uses their RDMA, which a team hides (Get-NetAdapterRdma)"
                         if capable
                         else ""
                     )
-                    + ". Other traffic may need the team: look first who uses it",
+                    + ". Other traffic may need the team: check first what uses it",
                     by_hand=ByHand.FIND_FIRST,
                 ),
             ),
-            unpriced="the figures are of a host of two sockets with 8 cores each; measure yours",
+            unpriced="the figures are from a host with two sockets of 8 cores each; measure yours",
         )
 
 
 RULE = HostRule(
     slug="windows.team_slower_than_smb",
     title="Team used where SMB Multichannel is faster (Windows)",
-    why="A team (LBFO) hashes each stream to one member, costs CPU for it, and hides RDMA. SMB 3 "
-    "spreads over ports without any team. Measured for live migration on two ports of 10 Gb/s: "
-    "team with TCP 17 Gb/s at 22 % CPU (12 % with RSS set well), team with SMB 19 at 24 % (17.5 at "
-    "8 %), Multichannel without a team 20 at 6 to 7 %, SMB Direct 20, line rate.",
+    why="A team (LBFO) hashes each stream to one member, uses CPU time for that, and hides RDMA. "
+    "SMB 3 uses several ports without a team. Measured for live migration on two ports of 10 "
+    "Gb/s: team with TCP 17 Gb/s at 22 % CPU (12 % with RSS set well), team with SMB 19 at "
+    "24 % (17.5 at 8 %), Multichannel without a team 20 at 6 to 7 %, SMB Direct 20, line "
+    "rate.",
     source="`High performance live migration done right means using SMB Direct`",
     check=_check,
 )

@@ -24,26 +24,25 @@ def _check(exam: HostExam) -> Iterator[Finding]:
         yield exam.finding(
             Severity.NOTE,
             (Evidence(found=f"it reports {link_bps / 1e9:g} Gb/s", source=SOURCE),),
-            so="what Windows, WSL or a guest sends by this adapter has that as its ceiling, "
+            so="this is the ceiling for what Windows, WSL or a guest sends through this adapter, "
             "whatever card is in the machine",
             where=shown(adapter.name, 60),
             remedies=(
                 Remedy(
-                    text="send by the card itself, or by a switch that is bound to it; that this "
-                    "adapter exists is not a fault",
+                    text="send through the card itself, or through a switch that is bound to it; "
+                    "the existence of this adapter is not a fault",
                     by_hand=ByHand.WORKLOAD,
                 ),
             ),
-            unpriced="it costs nothing where nothing fast goes by it",
+            unpriced="it costs nothing if no fast traffic uses it",
         )
 
 
 RULE = HostRule(
     slug="windows.virtual_adapter_slow",
     title="Virtual adapter with a ceiling of its own (Windows)",
-    why="A vEthernet adapter on an internal switch reports 10 Gb/s; nothing behind it is a wire. "
-    "Beside a card of 100 Gb/s it is the first thing that catches the eye in Get-NetAdapter, and "
-    "in the WSL2 document it was what bounded the path.",
+    why="A vEthernet adapter on an internal switch reports 10 Gb/s and has no wire behind it. In "
+    "the WSL2 document it limited the path of a host with a 100 Gb/s card.",
     source="`From 10 to 40Gbps - Getting a Mellanox ConnectX-5 Working in WSL2`, Step 1",
     check=_check,
 )

@@ -23,7 +23,7 @@ def _check(exam: PortExam) -> Iterator[Finding]:
         raise DoesNotApplyError("it is not an adapter of Hyper-V")
     wsl = exam.host[Wsl]
     if value_or_none(wsl.version) is None:
-        raise DoesNotApplyError("this is not WSL: the switch is for the host's owner to choose")
+        raise DoesNotApplyError("this is not WSL: the host's administrator chooses the switch")
     link = exam.host[Links].by_netdev.get(exam.port.netdev)
     if link is None:
         raise CannotTellError("its speed was not read", f"ethtool {exam.port.netdev}")
@@ -44,15 +44,16 @@ def _check(exam: PortExam) -> Iterator[Finding]:
                 else ()
             ),
         ),
-        so="whatever card Windows has, what goes through its internal switch stays near 10 Gb/s; "
-        "a card of 10 Gb/s reports the same",
+        so="traffic through the internal switch stays near 10 Gb/s, whatever card Windows has; a "
+        "10 Gb/s card reports the same speed",
         remedies=(
             Remedy(
-                text="where the card is faster, bind an external switch to it in Windows: "
-                "`New-VMSwitch -Name NAME -NetAdapterName ADAPTER -AllowManagementOS $true`. In "
-                "mirrored mode its presence is enough; in bridged mode .wslconfig names it "
-                "(vmSwitch=NAME), and WSL then has that adapter alone. Filter drivers of other "
-                "cards on it may crash Windows while it is made: unbind them first",
+                text="if the card is faster, bind an external switch to it in Windows: "
+                "`New-VMSwitch -Name NAME -NetAdapterName ADAPTER -AllowManagementOS "
+                "$true`. In mirrored mode its presence is enough; in bridged mode "
+                ".wslconfig names it (vmSwitch=NAME), and WSL then has that adapter alone. "
+                "Filter drivers of other makers on the card may crash Windows while the "
+                "switch is created: unbind them first",
                 by_hand=ByHand.FAR_END,
             ),
         ),
@@ -68,7 +69,7 @@ def _check(exam: PortExam) -> Iterator[Finding]:
             for direction in Direction
             if cards
         ),
-        unpriced="the card that could be behind it cannot be seen from here",
+        unpriced="WSL cannot see which card could be behind the switch",
     )
 
 
@@ -83,9 +84,9 @@ def _cards(host: HostFacts) -> tuple[WindowsAdapter, ...]:
 RULE = PortRule(
     slug="vswitch.internal",
     title="WSL behind an internal virtual switch",
-    why="An internal switch of Hyper-V is software that no card is bound to. Through it a machine "
-    "with a card of 100 Gb/s was measured with 10 Gb/s, with 40 after an external switch was bound "
-    "to the card, and with 53.6 in bridged mode, where the card's slot was the bound.",
+    why="A Hyper-V internal switch is software without a card. On a machine with a 100 Gb/s "
+    "card, 10 Gb/s were measured through it, 40 after an external switch was bound to the "
+    "card, and 53.6 in bridged mode, where the card's slot was the limit.",
     source="`From 10 to 40Gbps - Getting a Mellanox ConnectX-5 Working in WSL2`, Steps 2 and 6; "
     "https://learn.microsoft.com/windows-server/virtualization/hyper-v/get-started/"
     "create-a-virtual-switch-for-hyper-v-virtual-machines (external, internal, private)",

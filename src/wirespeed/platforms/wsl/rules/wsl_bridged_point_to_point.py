@@ -26,7 +26,7 @@ def _check(exam: HostExam) -> Iterator[Finding]:
     asked = (value_or_none(config.settings) or {}).get("wsl2.networkingmode", "").lower()
     mode = _mode(host)
     if BRIDGED not in (asked, mode):
-        raise DoesNotApplyError("WSL is not in bridged mode, nor asked for it")
+        raise DoesNotApplyError("WSL is not in bridged mode, and .wslconfig does not request it")
     name = config.setting("wsl2.vmswitch") or ""
     switches = {switch.name: switch for switch in host[WindowsSwitches].known()}
     if name not in switches:
@@ -54,21 +54,21 @@ def _check(exam: HostExam) -> Iterator[Finding]:
                 source=ROUTES_SOURCE,
             ),
         ),
-        so="in bridged mode WSL has this adapter alone: it reaches what is at the other end of the "
-        "cable, and neither the local network nor the internet",
+        so="in bridged mode WSL has only this adapter: it reaches the host at the other end of "
+        "the cable, but neither the local network nor the internet",
         where=host.name,
         remedies=(
             Remedy(
-                text="choose: bridged for the most (53.6 Gb/s measured), or mirrored with the "
-                "external switch left in place (40 Gb/s, and all of the network). It takes "
-                "`wsl --shutdown`, which ends every program in WSL. WSL 2.4.5 warned that bridged "
-                "mode would go, the pre-release 2.5.4 left it out, and its makers then took that "
-                "back: try it on the release that you have",
+                text="choose bridged mode for the highest rate (53.6 Gb/s measured), or mirrored "
+                "mode with the external switch in place (40 Gb/s, and access to all "
+                "networks). The change needs `wsl --shutdown`, which ends every program in "
+                "WSL. WSL 2.4.5 deprecated bridged mode, the pre-release 2.5.4 removed it, "
+                "and later releases have it again: test it on your release",
                 danger=Danger.DROPS_LINK,
                 by_hand=ByHand.WORKLOAD,
             ),
         ),
-        unpriced="it costs no frame between the two; it costs every other network",
+        unpriced="it costs no frames between the two hosts; WSL loses access to all other networks",
     )
 
 
@@ -83,10 +83,9 @@ def _mode(host: HostFacts) -> str:
 RULE = HostRule(
     slug="wsl.bridged_point_to_point",
     title="Bridged WSL on a cable to a single host",
-    why="A bridged WSL gets one network adapter. Where the card behind it leads to one other "
-    "machine, the router, the internet and names of other machines are out of reach from then on. "
-    "Bridged mode was announced as deprecated in WSL 2.4.5, gone in the pre-release 2.5.4, and "
-    "then kept.",
+    why="A bridged WSL gets one network adapter. If the card behind it connects to a single "
+    "machine, WSL can no longer reach the router, the internet or DNS. Bridged mode was "
+    "deprecated in WSL 2.4.5, removed in the pre-release 2.5.4, and then kept.",
     source="`From 10 to 40Gbps - Getting a Mellanox ConnectX-5 Working in WSL2`, Step 6; "
     "https://github.com/microsoft/WSL/issues/12743",
     check=_check,

@@ -39,27 +39,28 @@ def _check(exam: HostExam) -> Iterator[Finding]:
                     found=f"no external switch is bound to {shown(card.name, 60)}", source=SOURCE
                 ),
             ),
-            so="mirrored mode was measured with 23 Gb/s without such a switch and with 40 with "
-            "one, though no traffic names it",
+            so="mirrored mode reached 23 Gb/s without such a switch and 40 with one, although no "
+            "setting of WSL refers to the switch",
             where=host.name,
             remedies=(
                 Remedy(
                     text="bind an external switch to the card and leave WSL in mirrored mode "
-                    "(windows.switch_without_card), after filters of other makers are unbound from "
-                    "it (windows.foreign_filter)",
+                    "(windows.switch_without_card), after you unbind filters of other "
+                    "makers from it (windows.foreign_filter)",
                     danger=Danger.DROPS_LINK,
                     by_hand=ByHand.FAR_END,
                 ),
             ),
-            unpriced="23 and 40 Gb/s are one machine's figures: measure yours",
+            unpriced="23 and 40 Gb/s were measured on one machine: measure yours",
         )
 
 
 RULE = HostRule(
     slug="wsl.mirrored_without_switch",
     title="Mirrored WSL without an external virtual switch",
-    why="That an external switch is bound to the card changes how Windows leads WSL's frames to "
-    "it, in mirrored mode too: 23 to 40 Gb/s on the machine of the document. Why is not published.",
+    why="An external switch on the card changes how Windows forwards WSL's frames, in mirrored "
+    "mode too: 40 instead of 23 Gb/s on the machine of the WSL2 document. The reason is not "
+    "published.",
     source="`From 10 to 40Gbps - Getting a Mellanox ConnectX-5 Working in WSL2`, Key Lessons",
     check=_check,
 )
