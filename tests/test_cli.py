@@ -467,9 +467,7 @@ def test_a_run_that_is_stopped_in_mid_trial_keeps_what_it_has_and_leaves_nothing
     sleep_s(0.1)
     process.send_signal(number)
     assert process.wait(GONE_S) == 130
-    assert said(process).endswith(
-        "stopped; what was measured is kept, and --resume goes on with it\n"
-    )
+    assert said(process).endswith("stopped; the trials are kept, and --resume continues\n")
     assert_nothing_left(folder)
     assert len(trials(out)) == 2
     assert (last(out).completed, last(out).reason) == (False, "interrupted")

@@ -50,4 +50,4 @@ def test_a_stop_while_modules_are_loaded_is_a_stop(
     with pytest.raises(SystemExit) as ended:
         cli.main()
     assert ended.value.code == 130
-    assert capsys.readouterr().err.startswith("stopped; what was measured is kept")
+    assert capsys.readouterr().err.startswith("stopped; the trials are kept")

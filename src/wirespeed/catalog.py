@@ -65,8 +65,8 @@ def read_step(data: dict[str, Any]) -> Step:
             "plan.step_unknown",
             where=kind,
             found="no step of that name",
-            so="this plan was made by another wirespeed",
-            next="make it again",
+            so="another release of wirespeed made this plan",
+            next="make the plan again",
         )
     return step_types()[kind].model_validate(data)
 

@@ -64,9 +64,9 @@ def internal_error(error: Exception) -> str:
         "internal.error",
         where=next(iter(sys.argv[1:2]), ""),
         found=f"{type(error).__name__}: {error}"[:1000],
-        so="this is a fault of wirespeed; where hosts were being changed, its journal says how far",
-        next="`wirespeed status SPEC`, if it was changing hosts; report this, with all that "
-        "stands below",
+        so="this is a bug in wirespeed; if hosts were being changed, the journal says how far",
+        next="if it was changing hosts, run `wirespeed status SPEC`; report this bug with all "
+        "the text below",
     )
     return f"{format_error(said)}\n\n{''.join(traceback.format_exception(error)).rstrip()}"
 
@@ -122,30 +122,30 @@ def _raise_interrupt(*_: object) -> NoReturn:
 
 
 COMMANDS = {
-    "advise": "Answer questions of design with figures: transport, slot, cable, WSL2.",
-    "capture": "Read a host and write what was read to a file.",
-    "ceiling": "Show the most that a path can carry, and what bounds it.",
+    "advise": "Answer design questions with figures: transport, slot, cable, WSL2.",
+    "capture": "Read a host and write the result to a file.",
+    "ceiling": "Show the most that a path can carry, and what limits it.",
     "doctor": "Find what holds a card below line rate, and what each fault costs.",
-    "fleet": "Judge, remember and change many hosts of an inventory together.",
+    "fleet": "Diagnose, record and change many hosts of an inventory together.",
     "watch": "Watch each port: rate, share of its ceiling, limit, last change.",
     "export": "Export a host's ceilings and findings for Prometheus.",
     "export-spec": "Write a spec as files of netplan, networkd, nmstate, sriov-operator.",
-    "import-spec": "Make a spec of files of netplan, networkd, nmstate, sriov-operator.",
+    "import-spec": "Make a spec from files of netplan, networkd, nmstate, sriov-operator.",
     "remedy": "Plan the steps that fix what the doctor found, and apply them.",
     "firmware": "Store a card's settings, burn an image, or reset the card.",
     "link": "Set the speed of a link at card and switch port, as one change.",
-    "lab": "Virtual hosts with SR-IOV cards, to try everything without hardware.",
-    "plan": "Show every command that a spec takes, and those that undo it.",
+    "lab": "Run virtual hosts with SR-IOV cards, to try all without hardware.",
+    "plan": "Show every command that a spec needs, and its undo.",
     "apply": "Apply a spec to its hosts and verify every step.",
     "confirm": "Keep what `apply --try` changed.",
-    "undo": "Put everything back as it was before.",
-    "status": "Show the progress of a run, list all runs, or what stands on a host.",
-    "persist": "Make an applied spec come back at every boot, or stop that.",
+    "undo": "Undo everything that apply, link, remedy or firmware changed.",
+    "status": "Show the progress of a run, all runs, or the runs applied to a host.",
+    "persist": "Restore an applied spec at every boot, or stop that.",
     "drift": "Show what changed on the hosts since the last apply.",
-    "prove": "Doctor, plan, apply, measure, undo: the whole chain, and its page.",
-    "compare": "Prove a spec by several approaches, side by side on one page.",
-    "measure": "Prove a rate with packets.",
-    "report": "Make the report of a run again, or lay two side by side.",
+    "prove": "Prove a spec: doctor, plan, apply, measure, undo, and a report.",
+    "compare": "Prove a spec by several approaches, and compare them on one page.",
+    "measure": "Measure throughput without loss, with packets.",
+    "report": "Make the report of a run again, or compare two runs.",
 }
 """Name, the file's in `commands/` (with `_` for `-`), and what `--help` says of it."""
 
@@ -158,15 +158,19 @@ CHANGES_HOSTS = {
 
 
 KEPT = {
-    "measure": "; what was measured is kept, and --resume goes on with it",
-    "apply": "; its journal is kept: `wirespeed apply` finishes it, `undo` takes it back",
-    "prove": "; what its journal says still stands, `wirespeed undo` takes back",
-    "compare": "; what a journal of it says still stands, `wirespeed undo SPEC` takes back",
-    "link": "; its journal is kept: the same with --undo puts both ends back",
-    "remedy": "; its journal is kept: `wirespeed status` lists it, `undo FOLDER` takes it back",
-    "fleet": "; what a change did is kept: `wirespeed fleet status FOLDER` shows it",
-    "firmware": "; its journal is kept: `wirespeed status` lists it, `undo FOLDER` takes it back",
-    "undo": "; its journal is kept: `wirespeed undo` goes on with it",
+    "measure": "; the trials are kept, and --resume continues",
+    "apply": "; its journal is kept: `wirespeed apply` finishes it, `wirespeed undo` undoes it",
+    "prove": "; its journal is kept: `wirespeed undo` undoes what is still applied",
+    "compare": "; its journals are kept: `wirespeed undo SPEC` undoes what is still applied",
+    "link": "; its journal is kept: the same command with --undo restores both ends",
+    "remedy": (
+        "; its journal is kept: `wirespeed status` lists it, `wirespeed undo FOLDER` undoes it"
+    ),
+    "fleet": "; the change is kept: `wirespeed fleet status FOLDER` shows it",
+    "firmware": (
+        "; its journal is kept: `wirespeed status` lists it, `wirespeed undo FOLDER` undoes it"
+    ),
+    "undo": "; its journal is kept: `wirespeed undo` continues",
 }
 """What is left of a command that was interrupted."""
 

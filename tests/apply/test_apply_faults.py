@@ -170,11 +170,11 @@ class TestConnection:
         assert (error.what, error.where, error.exit_code) == ("run.interrupted", "alpha", 3)
         assert error.found == "ssh.lost: the connection ended"
         assert error.so == (
-            f"the run is not at its end: 0 of 1 steps stand, and note {path} on alpha may be "
-            "written or not"
+            f"the run is not finished: 0 of 1 steps stand, and note {path} on alpha may or "
+            "may not be written"
         )
-        assert "`wirespeed apply spec.yaml` goes on" in error.next
-        assert "`wirespeed undo spec.yaml` takes all of it back" in error.next
+        assert "`wirespeed apply spec.yaml` continues" in error.next
+        assert "`wirespeed undo spec.yaml` undoes all of it" in error.next
         executor(plan, LocalRunner(), journal).undo()
         assert not path.exists()
 

@@ -132,8 +132,8 @@ def test_what_a_colleague_changed_before_the_write_stops_the_run_and_stays():
 
     error = refused(Executor(plan, {"alpha": here}, write, lambda: "now"))
     assert (error.where, here.values) == ("c on alpha", {"a": 1, "c": 4})
-    assert error.found == "it was value 3, and when it was to be written it was value 4"
-    assert error.so == "it was not written; every step that was done before it was put back"
+    assert error.found == "it was value 3 in the plan, and value 4 just before the change"
+    assert error.so == "it was not changed; all earlier steps were undone"
     assert {argv[1] for argv in here.ran} == {"a"}, "of the step itself nothing was run"
     results = [entry for entry in journal if isinstance(entry, Result)]
     assert [one.verdict for one in results][-1] is Verified.CHANGED_MEANWHILE

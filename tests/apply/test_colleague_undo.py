@@ -88,7 +88,7 @@ def test_undo_names_what_a_colleague_changed_and_puts_the_rest_back(host: Descri
     assert error.found == (
         "step 2 put b on alpha: left as value 20, is now value 7, was value 2 before"
     )
-    assert error.so == "what others changed was not put back; all else is as it was"
+    assert error.so == "what others changed was not undone; everything else is as it was"
     assert "--force" in error.next and "--forget STEP" in error.next
     assert not [e for e in journal if isinstance(e, Undoing) and e.number == 1]
     assert outcome(journal) == "left changed"

@@ -82,7 +82,7 @@ def test_what_is_still_to_be_done_is_shown_and_asked_for(spec: Path, host: Reboo
     assert done.return_value == 1
     assert "  1 put one: stands already, as the journal says" in done.output
     assert "undo  put two 2" in done.output
-    assert "2 of 3 steps are to be done" in done.output
+    assert "2 of 3 steps to do" in done.output
     assert "if a step fails, the 1 that stand are put back too" in done.output
     assert "Go on with this? [y/N]" in done.output
     assert host.ran == []
@@ -105,14 +105,14 @@ def test_a_step_that_may_be_written_is_named(spec: Path, host: RebootingHost):
     path.write_bytes(b"\n".join(lines[:2]) + b"\n")
     done = call(apply, spec, input="n\n")
     assert "step 1 may be written already" in done.output
-    assert "3 of 3 steps are to be done" in done.output
+    assert "3 of 3 steps to do" in done.output
 
 
 def test_what_a_reboot_took_is_shown_as_to_be_done_again(spec: Path, host: RebootingHost):
     stopped_after_one(spec, host)
     host.reboot_now()
     done = call(apply, spec, input="n\n")
-    assert "3 of 3 steps are to be done" in done.output
+    assert "3 of 3 steps to do" in done.output
     assert call(apply, spec, "--yes").return_value == 0
     assert host.values == GOAL
 

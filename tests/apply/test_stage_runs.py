@@ -73,7 +73,7 @@ class TestStages:
         host.ran = []
         done = call(apply, spec, "--yes")
         assert done.return_value == REBOOT_DUE
-        assert "alpha is still to be rebooted" in done.output
+        assert "not in force until you reboot alpha" in done.output
         assert (len(entries(spec)), host.ran) == (lines, [])
 
     def test_after_the_reboot_the_next_goes_on(self, spec: Path, host: RebootingHost):
@@ -99,14 +99,14 @@ class TestStages:
         assert host.values == START
         undone = [e.number for e in entries(spec) if isinstance(e, Undone)]
         assert undone == [5, 4, 2, 1, 0]
-        assert "alpha is as before from its next boot on" in done.output
+        assert "alpha is as before only after its next boot" in done.output
 
     def test_a_second_apply_is_a_no_op(self, spec: Path, host: RebootingHost):
         call(apply, spec, "--yes", "--reboot")
         host.ran = []
         done = call(apply, spec, "--yes")
         assert done.return_value == 0, done.output
-        assert "0 of 4 steps are to be done" in done.output
+        assert "0 of 4 steps to do" in done.output
         assert (host.ran, host.boots) == ([], 2)
 
     def test_what_the_reboot_did_not_keep_is_no_reason_for_another(
@@ -141,7 +141,7 @@ class TestStages:
         assert isinstance(error, LeftChangedError)
         assert error.what == "run.interrupted"
         assert error.so == (
-            "the run is not at its end: 2 of 2 steps stand of this stage, and another follows"
+            "the run is not finished: 2 of 2 steps stand of this stage, and another follows"
         )
         assert call(apply, spec, "--yes").return_value == 0
         assert host.values == GOAL
@@ -156,11 +156,11 @@ class TestStages:
         assert "alpha, stage 1: once per boot" in first
         call(apply, spec, "--yes")
         waiting = call(plan_command.plan, spec).output
-        assert "0 of 2 steps are to be done\nafter the reboot of alpha" in waiting
+        assert "0 of 2 steps to do\nafter the reboot of alpha" in waiting
         host.reboot_now()
         second = call(plan_command.plan, spec).output
         assert "alpha, stage 2: once per boot\n  3 put first" in second
-        assert "3 of 4 steps are to be done" in second
+        assert "3 of 4 steps to do" in second
 
 
 class TestUntil:

@@ -76,7 +76,7 @@ def lose_disk(host: Path) -> None:
 def test_the_runs_that_stand_here_are_listed_and_taken_back_the_latest_first(
     host: Path, copies: Path
 ):
-    assert "here: 0 runs stand, 0 are undone" in call(status, "here").output
+    assert "here: 0 runs are applied, 0 are undone" in call(status, "here").output
     first, second = applied(host, "old", NASTY), applied(host, "old", "later")
     applied(host, "new", "x")
     (copies / "runs" / "not-a-run").mkdir()
@@ -85,13 +85,13 @@ def test_the_runs_that_stand_here_are_listed_and_taken_back_the_latest_first(
     told = call(status, "here")
     assert told.return_value == 0
     assert told.output.index(f"run {second}") < told.output.index(f"run {first}")
-    assert "of /srv/old.yaml: applied" in told.output and "here: 3 runs stand" in told.output
+    assert "of /srv/old.yaml: applied" in told.output and "here: 3 runs are applied" in told.output
     done = call(undo, "here", "--only", second, "--yes")
     assert done.return_value == 0 and (host / "old").read_text() == NASTY + "\n"
     done = call(undo, "here", "--yes")
     assert done.return_value == 0, (done.output, done.exception)
     assert (host / "old").read_text() == "before\n" and not (host / "new").exists()
-    assert "here: 0 runs stand, 3 are undone" in call(status, "here").output
+    assert "here: 0 runs are applied, 3 are undone" in call(status, "here").output
     assert not (host / "lock").exists()
 
 
@@ -106,7 +106,7 @@ def test_a_run_whose_controller_died_and_that_waits_to_be_confirmed_is_settled(
     done = call(undo, "here", "--yes", "--break-lock")
     if dies_at == 1:
         # Nothing was done, and no copy begun: its timer alone is there, and is let be.
-        assert "nothing stands" in done.output
+        assert "nothing to undo" in done.output
         return
     assert done.return_value == 0, (done.output, done.exception)
     assert (host / "old").read_text() == "before\n"

@@ -106,7 +106,7 @@ def test_killed_at_every_journal_write_and_the_disk_lost_undo_host_brings_it_bac
         assert done.return_value == 0, (at, written, done.output, done.exception)
         assert host.values == START, (at, written)
         assert not host.disk or only_copy(host).is_undone, (at, written)
-        assert "nothing stands" in call(undo, HOST, "--yes").output
+        assert "nothing to undo" in call(undo, HOST, "--yes").output
 
 
 def test_an_undo_from_the_copy_that_is_killed_is_gone_on_with_after_another_loss(
@@ -156,7 +156,7 @@ def test_it_is_shown_and_asked_for_first(
 def test_status_lists_what_stands_there_and_who_did_it(
     spec: Path, host: RebootingHost, states: Callable[[], None]
 ):
-    assert "0 runs stand, 0 are undone" in call(status, HOST).output
+    assert "0 runs are applied, 0 are undone" in call(status, HOST).output
     call(apply, spec, "--yes", "--reboot")
     run = next(iter(host.disk)).partition("-")[0]
     states()
@@ -166,9 +166,9 @@ def test_status_lists_what_stands_there_and_who_did_it(
     assert f"of {spec.resolve()}: applied" in done.output
     assert "  6 done           put vf on alpha-example" in done.output
     assert "applied: 5 of 5 steps stand" in done.output
-    assert f"{HOST}: 1 runs stand, 0 are undone" in done.output
+    assert f"{HOST}: 1 runs are applied, 0 are undone" in done.output
     call(undo, HOST, "--yes")
-    assert f"{HOST}: 0 runs stand, 1 are undone" in call(status, HOST).output
+    assert f"{HOST}: 0 runs are applied, 1 are undone" in call(status, HOST).output
 
 
 def test_a_run_that_is_not_at_its_end_and_a_damaged_one_have_the_exit_codes_of_status(
@@ -292,7 +292,7 @@ def test_after_one_host_was_undone_from_its_copy_the_old_run_folder_does_the_res
     alpha.ran = []
     done = call(undo, backup)
     assert done.return_value == 0, (done.output, done.exception)
-    assert "it was gone on with from elsewhere" in done.stderr
+    assert "the run was continued from another machine" in done.stderr
     assert (alpha.values["first"], alpha.ran) == (10, []), "it is not undone twice"
     assert beta.values == {"first": 1, "count": 0}
 

@@ -111,7 +111,7 @@ def test_an_applied_spec_asks_each_host_once(runners: dict[str, Counting], tmp_p
         runner.scripts.clear()
     again = CliRunner().invoke(apply, [str(spec), "--yes"], standalone_mode=False)
     assert again.return_value == 0, (again.output, again.exception)
-    assert "0 of 40 steps are to be done" in again.output
+    assert "0 of 40 steps to do" in again.output
     assert [len(runner.scripts) for runner in runners.values()] == [1, 1]
 
 
@@ -122,5 +122,5 @@ def test_what_was_changed_since_is_seen_by_that_one_question(tmp_path: Path):
     CliRunner().invoke(apply, [str(spec), "--yes"], standalone_mode=False)
     (tmp_path / "beta7").unlink()
     again = CliRunner().invoke(apply, [str(spec), "--yes"], standalone_mode=False)
-    assert "1 of 40 steps are to be done" in again.output
+    assert "1 of 40 steps to do" in again.output
     assert getattr(again.exception, "what", "") == "run.applied_before"

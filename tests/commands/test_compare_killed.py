@@ -147,7 +147,7 @@ def test_nothing_is_compared_while_a_run_stands(spec: Path, where: str):
     error = called(compare, spec, "--yes", "--approaches", "legacy-vlan,ovs-tc").exception
     assert isinstance(error, InputError)
     assert (error.what, error.where) == ("run.applied_before", str(standing))
-    assert error.next == f"wirespeed undo {spec}, then compare again"
+    assert error.next == f"run `wirespeed undo {spec}`, then compare again"
     assert not (spec.with_name("spec.yaml.compare") / "legacy-vlan").exists()
 
 
@@ -155,7 +155,7 @@ def test_where_it_has_a_folder_of_its_own_the_way_back_names_it(spec: Path, tmp_
     standing = left(tmp_path / "mine" / "ovs-tc", *KILLED["after the write"])
     error = called(compare, spec, "--yes", "--out", tmp_path / "mine").exception
     assert isinstance(error, InputError)
-    assert error.next == f"wirespeed undo {standing}, then compare again"
+    assert error.next == f"run `wirespeed undo {standing}`, then compare again"
 
 
 def test_a_comparison_that_still_runs_is_not_undone(spec: Path, host: DescribedHost):

@@ -43,7 +43,7 @@ def test_status_of_a_run_that_waits_says_what_happens(tmp_path: Path):
     said = call(status, tmp_path / "run")
     assert said.return_value == 1
     assert "unconfirmed: 0 of 1 steps stand" in said.output
-    assert "takes it back 77 s after its last step" in said.output
+    assert "undoes it 77 s after its last step" in said.output
 
 
 def test_a_host_that_has_no_such_timer_is_refused_before_anything_is_done(

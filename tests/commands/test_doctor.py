@@ -236,7 +236,7 @@ def test_a_crash_s_analysis_is_of_one_host_and_stays_in_the_capture(run: Run, tm
     assert section.output == "IMAGE_NAME:  rtf64x64.sys\n"
     code, _, err = run(NARROW, NARROW, "--crash-analysis", analysis)
     assert code == 2
-    assert "2 hosts; a crash is of one" in err
+    assert "2 hosts are given; a crash analysis belongs to one" in err
 
 
 def test_the_question_is_what_the_options_say(run: Run):
@@ -297,7 +297,15 @@ def test_a_rule_explains_itself(run: Run):
     code, out, _ = run("--explain", SLUG)
     assert code == 0
     assert all(len(line) <= 80 for line in out.splitlines() if "http" not in line)
-    for words in (SLUG, "why", "Every lane", "about", "each port", "any purpose", "https://"):
+    for words in (
+        SLUG,
+        "why",
+        "Each missing lane",
+        "about",
+        "each port",
+        "any purpose",
+        "https://",
+    ):
         assert words in out
 
 

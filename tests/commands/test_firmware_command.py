@@ -116,7 +116,7 @@ def test_settings_are_shown_stored_for_the_next_boot_and_put_back(
     line = f"mstconfig -d {CARD} -y set SRIOV_EN=1 NUM_OF_VFS=16 CQE_COMPRESSION=1"
     assert line in re.sub(r" \\\n *", " ", shown)
     assert bench.card.next_boot == SETTINGS
-    assert "takes it back" in call(*words, *GO)
+    assert "` undoes it" in call(*words, *GO)
     assert bench.card.next_boot == {"SRIOV_EN": 1, "NUM_OF_VFS": 16, "CQE_COMPRESSION": 1}
     assert bench.card.in_force == SETTINGS
     undone(tmp_path)
@@ -124,7 +124,7 @@ def test_settings_are_shown_stored_for_the_next_boot_and_put_back(
 
 
 def test_what_is_stored_already_is_nothing_to_do(bench: Bench, call: Call):
-    assert "0 of 1 steps are to be done" in call("--set", "NUM_OF_VFS=8", *GO)
+    assert "0 of 1 steps to do" in call("--set", "NUM_OF_VFS=8", *GO)
     assert bench.card.next_boot == SETTINGS
 
 
@@ -153,7 +153,7 @@ def test_a_reset_alone_brings_what_waits_and_says_that_nothing_takes_it_back(
         call("--reset", *GO, "--allow-cutoff")
     assert caught.value.what == "plan.no_way_back"
     said = call("--reset", *GO, "--allow-cutoff", "--allow-no-undo")
-    assert f"no undo takes back: firmware_reset {CARD}" in said and "takes it back" not in said
+    assert f"cannot be undone: firmware_reset {CARD}" in said and "` undoes it" not in said
     assert bench.card.in_force == {"NUM_OF_VFS": 16}
     with pytest.raises(LeftChangedError):
         undone(tmp_path)

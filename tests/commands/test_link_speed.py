@@ -77,7 +77,7 @@ def test_a_link_speed_is_set_at_both_ends_and_put_back(wire: Wire, tmp_path: Pat
     result = call(tmp_path, "--undo")
     assert result.return_value == 0 and result.output.count("put back") == 2
     assert wire.link_mbit == 1000
-    assert "nothing stands" in call(tmp_path, "--undo").output
+    assert "nothing to undo" in call(tmp_path, "--undo").output
 
 
 @pytest.mark.parametrize(

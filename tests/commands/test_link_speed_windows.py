@@ -232,7 +232,7 @@ def test_the_link_speed_of_the_card_that_the_session_goes_by_is_left_alone(desk:
     ("name", "what", "found"),
     [
         ("eth9", "link.netdev", "there are 이더넷 10, 이더넷 7"),
-        ("이더넷 7", "link.netdev", "not a card of Mellanox, and its driver has no property"),
+        ("이더넷 7", "link.netdev", "is not a Mellanox card, and its driver has no property"),
         ("vEthernet (Default Switch)", "link.netdev", "0 cards"),
     ],
 )

@@ -131,7 +131,7 @@ def test_legacy_what_is_applied_comes_back_at_boot_and_is_forgotten_when_removed
     # It prints nothing where nothing is wrong.
     assert sh(host, f"systemd-analyze verify /etc/systemd/system/{UNIT} 2>&1") == ""
     again = wirespeed("persist", str(spec), "--yes")
-    assert "0 of 4 steps are to be done" in again.stdout
+    assert "0 of 4 steps to do" in again.stdout
 
     reboot(host)
     await_boot(host)

@@ -100,7 +100,7 @@ def test_legacy_as_found_apply_no_op_undo_as_found(lab: Machines, spec: Path):
 
     planned = wirespeed("plan", str(spec))
     assert planned.returncode == 0, planned.stderr
-    assert "22 of 26 steps are to be done" in planned.stdout
+    assert "22 of 26 steps to do" in planned.stdout
     assert standing(lab) == before, "a plan changes nothing"
 
     applied = wirespeed("apply", str(spec), "--yes")
@@ -110,7 +110,7 @@ def test_legacy_as_found_apply_no_op_undo_as_found(lab: Machines, spec: Path):
 
     again = wirespeed("apply", str(spec), "--yes")
     assert again.returncode == 0, again.stderr
-    assert "0 of 26 steps are to be done" in again.stdout
+    assert "0 of 26 steps to do" in again.stdout
 
     undone = wirespeed("undo", str(spec))
     assert undone.returncode == 0, undone.stdout + undone.stderr

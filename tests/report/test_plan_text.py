@@ -52,7 +52,7 @@ def test_every_command_and_its_undo_are_shown():
         f"              /sys/bus/pci/devices/{VF}/driver/unbind",
         f"      undo  echo '' | tee /sys/bus/pci/devices/{VF}/driver_override",
         "",
-        "2 of 3 steps are to be done (drops the link: 2)",
+        "2 of 3 steps to do (drops the link: 2)",
     ]
 
 

@@ -205,7 +205,7 @@ def test_every_figure_has_its_n_and_its_spread():
     assert [row["Figure"] for row in rows][:2] == ["iperf3/1500/2 (Gb/s)", "iperf3/9000/2 (Gb/s)"]
     one = rows[1]
     assert (one["n"], one["Median"], one["Least"], one["Most"]) == ("6", "1.18", "1.00", "1.30")
-    assert "says nothing of hardware" in one["Limited by"]
+    assert "says nothing about hardware" in one["Limited by"]
 
 
 def test_what_limited_it_is_said_only_where_it_can_be_told():
@@ -285,7 +285,7 @@ def test_what_did_not_come_back_is_named():
 def test_a_forged_source_that_the_card_lets_through_is_explained_and_is_no_leak():
     html = html_of(proof())
     text = " ".join(PageReader(html).text.split())
-    assert "Not enforced by this card: it takes `spoofchk on` and lets frames" in text
+    assert "Not enforced by this card: it accepts `spoofchk on` but still forwards frames" in text
     rows = PageReader(html).table("From → to", "ARP request for its address")
     assert [row["ARP request for its address"] for row in rows] == ["0 / 200"] * 4
     (spoofed,) = PageReader(html).table("From → to", "Verdict")

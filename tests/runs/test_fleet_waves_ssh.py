@@ -103,7 +103,7 @@ def test_fleet_waves_end_at_start_or_goal_whatever_happens(hosts: NamespaceHosts
     hosts.break_host(broken)
     code, output = hosts.ran("fleet", "apply", *resume)
     assert code == 1, output
-    assert "wave 2: 1 of 5 failed, which is more than 5%: taken back" in output
+    assert "wave 2: 1 of 5 failed, which is more than 5%: undoing the wave" in output
     assert "wave 3 of 3" not in output
     assert at_start_or_goal(hosts) == first
     hosts.mend_host(broken)

@@ -10,7 +10,7 @@ short_description: Apply a spec and verify every step
 version_added: "0.1.0"
 description:
   - Calls C(wirespeed apply --yes). Check mode is C(wirespeed plan), and the diff is what that plan would make different.
-  - If a step fails, all steps are put back.
+  - If a step fails, all steps are undone.
 options:
   spec:
     description: File of the spec.
@@ -20,10 +20,10 @@ options:
     description: Folder of the run, with its journal.
     type: path
   try_seconds:
-    description: Seconds until each host undoes the run by itself unless C(wirespeed confirm) is run before.
+    description: Seconds after which each host undoes the whole run, unless C(wirespeed confirm) is run first.
     type: int
   allow_cutoff:
-    description: Also change the port that a host is reached by.
+    description: Also change the port through which wirespeed reaches a host.
     type: bool
     default: false
   program:

@@ -45,7 +45,7 @@ def advise_cable(gbps: int, metres: float) -> Advice:
     """Answer for a link of one of SPEEDS over so many metres."""
     reach = [medium for medium in MEDIA if medium.gbps == gbps and medium.metres >= metres]
     nearest = min(reach, key=lambda medium: medium.metres, default=None)
-    answer = f"None in this list: nothing of {gbps} Gb/s in it goes {metres:g} m."
+    answer = f"None in this list: no {gbps} Gb/s cable or module in it reaches {metres:g} m."
     if nearest is not None:
         answer = f"{nearest.cable}, {nearest.name}: up to {nearest.metres:g} m."
     return Advice(

@@ -31,7 +31,8 @@ def advise_wsl2(*, is_point_to_point: bool, needs_lan: bool) -> Advice:
         question=f"WSL2 with its card {'point to point' if is_point_to_point else 'in a network'}, "
         f"{'with' if needs_lan else 'without'} need of LAN and internet",
         answer=(
-            "Mirrored, with an external switch on the card: 40 Gb/s, and everything else goes on."
+            "Mirrored, with an external switch on the card: 40 Gb/s, and all other networks keep "
+            "working."
             if loses
             else "Bridged: 53.6 Gb/s, but deprecated: mirrored, with 40 Gb/s, is what stays."
         ),
@@ -74,8 +75,8 @@ def advise_wsl2(*, is_point_to_point: bool, needs_lan: bool) -> Advice:
         unknown=(
             "Whether your release of WSL still has bridged mode: wsl --version, and wslinfo "
             "--networking-mode once it is set.",
-            "How much of it remains on another board or Windows: wirespeed measure command, before "
-            "and after.",
+            "The figures are of one machine: compare yours before and after with `wirespeed "
+            "measure command`.",
         ),
     )
 

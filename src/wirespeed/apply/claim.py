@@ -88,7 +88,7 @@ class Claim:
             "host.in_use",
             where=host,
             found=(held + copied) + ("; " if held and armed else "") + armed,
-            so="two at once would undo each other's work; nothing was changed",
-            next="wait for it, or finish it there with `wirespeed apply` or `undo`; if it is gone "
-            f"for good, the same command with --break-lock takes the host ({remove})",
+            so="two runs at once would undo each other's changes; nothing was changed",
+            next="wait for that run, or finish it with `wirespeed apply` or `wirespeed undo`; if "
+            f"it is gone for good, repeat this command with --break-lock ({remove})",
         )

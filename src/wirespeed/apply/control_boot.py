@@ -82,7 +82,7 @@ def await_boot(
         "reboot.no_return",
         where=where,
         found=f"no new boot within {within_s:g} s: {said}",
-        so="its stage is done, and the rest is not begun",
-        next="look at its console; when it is up, `wirespeed apply` goes on, "
-        "`wirespeed undo` takes back",
+        so="the stage before the reboot is done, and the next stage was not started",
+        next="check the host's console; when it is up, `wirespeed apply` continues, `wirespeed "
+        "undo` undoes the run",
     )

@@ -192,9 +192,9 @@ class PosixControl:
             raise InputError(
                 "reboot.here",
                 where=self._name,
-                found="it is the machine that this runs on",
-                so="the reboot would end wirespeed too",
-                next="reboot it yourself; then `wirespeed apply` goes on",
+                found="wirespeed runs on this host",
+                so="a reboot would end wirespeed too",
+                next="reboot it yourself; then run `wirespeed apply` again to continue",
             )
         with suppress(HostError):  # It may be gone before it has answered.
             self._ask(reboot_script(), READ_TIMEOUT_S)
@@ -344,7 +344,7 @@ class PosixControl:
                 "host.no_answer",
                 where=self._name,
                 found=f"it did not run the script: {said or f'return code {done.returncode}'}",
-                next="is its login shell one that runs `sh -s`?",
+                next="check that its login shell can run `sh -s`",
             )
         return done.output
 

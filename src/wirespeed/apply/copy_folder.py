@@ -49,9 +49,10 @@ def folder_here(copy: FoundCopy) -> Path | None:
             raise InputError(
                 "run.is_here",
                 where=str(folder),
-                found=f"the folder of run {copy.run} is here, and it stands on {', '.join(hosts)}",
+                found=f"the folder of run {copy.run} is on this machine, and the run is applied "
+                f"to {', '.join(hosts)}",
                 so="nothing was changed",
-                next=f"wirespeed undo {folder} takes it back on all of them",
+                next=f"run `wirespeed undo {folder}`, which undoes it on all of these hosts",
             )
         return folder
     return None

@@ -189,8 +189,8 @@ class Executor:
             f"step.{result.verdict.value.replace(' ', '_')}",
             where=where,
             found=result.said
-            or f"it is {state_text(result.now)}, and not {state_text(planned.goal)}",
-            so="every step that was done before it was put back",
+            or f"it is {state_text(result.now)}, expected {state_text(planned.goal)}",
+            so="all earlier steps were undone",
             next=read_step(planned.step).explained(result.said),
         )
 
@@ -254,10 +254,10 @@ def _changed_meanwhile(where: str, before: State | None, result: Result) -> Appl
     return ApplyError(
         "step.changed_meanwhile",
         where=where,
-        found=f"it was {state_text(before)}, and when it was to be written it was "
-        f"{state_text(result.now)}{why}",
-        so="it was not written; every step that was done before it was put back",
-        next="find out who changed it; then apply again",
+        found=f"it was {state_text(before)} in the plan, and {state_text(result.now)} just before "
+        f"the change{why}",
+        so="it was not changed; all earlier steps were undone",
+        next="find out what changed it; then apply again",
     )
 
 
@@ -273,8 +273,8 @@ def _stale(
             "plan.stale",
             where=where,
             found=found,
-            so=f"nothing more was changed; {written} steps of the run were done before",
-            next="`wirespeed undo` takes them back; then apply again",
+            so=f"nothing more was changed; {written} earlier steps of the run are in force",
+            next="undo them with `wirespeed undo`; then apply again",
         )
     return ApplyError(
         "plan.stale", where=where, found=found, so="nothing was changed", next="make the plan again"

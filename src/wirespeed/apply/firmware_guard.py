@@ -19,8 +19,9 @@ def refuse_firmware(plan: Plan) -> None:
             where=f"{planned.subject} on {planned.host}",
             found=f"{planned.step['step']} {planned.danger}: "
             + "; ".join(command.line() for command in planned.commands),
-            so="a card or a host may not come up again; nothing was changed",
-            next="read what the plan says of it; `apply` and `remedy` do it with --allow-firmware",
+            so="if this fails, a card or a host may not come up again; nothing was changed",
+            next="read this step in the plan; to carry it out, give --allow-firmware to `apply` "
+            "or `remedy`",
         )
 
 
@@ -32,8 +33,8 @@ def refuse_no_way_back(plan: Plan) -> None:
                 "plan.no_way_back",
                 where=f"{planned.subject} on {planned.host}",
                 found=f"{planned.step['step']}: {planned.why}",
-                so="`wirespeed undo` could not put it back; nothing was changed",
-                next="give what it takes to come back (a former image), or --allow-no-undo",
+                so="`wirespeed undo` could not undo this step; nothing was changed",
+                next="provide what undo needs (the former image), or give --allow-no-undo",
             )
 
 

@@ -30,9 +30,10 @@ def _named(plan: Plan, came: Sequence[StepProgress], text: str) -> list[int]:
         raise InputError(
             "forget.unknown",
             where=text,
-            found=f"the run has steps 1 to {len(plan.steps)}, and none is called that",
+            found=f"the run has steps 1 to {len(plan.steps)}, and none has this name",
             so="nothing was changed",
-            next="`wirespeed status` lists them: name a number, or a kind and a subject (mtu eth0)",
+            next="list them with `wirespeed status`; give a number, or a kind and a subject (mtu "
+            "eth0)",
         )
     hosts = list(dict.fromkeys(plan.steps[number].host for number in found))
     if len(hosts) > 1:
@@ -41,7 +42,7 @@ def _named(plan: Plan, came: Sequence[StepProgress], text: str) -> list[int]:
             where=text,
             found=f"{', '.join(hosts)} have a step of that name",
             so="nothing was changed",
-            next=f"name its number, or `{wanted} on {hosts[0]}`",
+            next=f"give its number, or `{wanted} on {hosts[0]}`",
         )
     standing = [number for number in found if came[number] in BEGUN]
     if not standing:
@@ -49,7 +50,7 @@ def _named(plan: Plan, came: Sequence[StepProgress], text: str) -> list[int]:
             "forget.nothing_stands",
             where=text,
             found=f"step {found[0] + 1} is {came[found[0]].value}",
-            so="there is nothing of it to let go; nothing was changed",
-            next="`wirespeed status` says which steps stand",
+            so="this step has nothing to forget; nothing was changed",
+            next="run `wirespeed status` to see which steps are in force",
         )
     return standing

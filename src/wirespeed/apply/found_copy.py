@@ -80,8 +80,8 @@ def host_runs(capture: Capture, where: str) -> HostRuns:
             "copies.not_read",
             where=where,
             found=said or "its answer was cut off",
-            so="what stands there is not known",
-            next="the copies are root's, in /var/lib/wirespeed/runs: log in as root, look there",
+            so="which runs are applied there is not known",
+            next="log in as root: the copies in /var/lib/wirespeed/runs belong to root",
         )
     names = [*capture.sections("copy"), *capture.sections("undone")]
     copies = [_found(capture, name) for name in names]
@@ -230,7 +230,9 @@ def _no_journal(copy: FoundCopy, place: str, why: str) -> LeftChangedError:
         "copy.not_a_journal",
         where=f"run {copy.run} on {place}",
         found=why,
-        so="the host may be changed, and its copy does not say how; nothing was changed now",
-        next=f"look at /var/lib/wirespeed/runs/{copy.name} there, set right by hand what it names, "
-        "and remove it; or bring the run folder back from a backup: wirespeed undo FOLDER",
+        so="the host may have been changed, and its copy does not say how; this command changed "
+        "nothing",
+        next=f"read /var/lib/wirespeed/runs/{copy.name} on the host, undo by hand what it "
+        "names, and remove it; or restore the run folder from a backup and run `wirespeed "
+        "undo FOLDER`",
     )

@@ -52,8 +52,8 @@ def refuse_cutoff(plan: Plan, hosts: Mapping[str, HostFacts]) -> None:
                 found=f"this step {planned.danger}, and the interface that carries your session "
                 f"could not be determined: {error.reason}",
                 so="you may lose the host; nothing was changed",
-                next=f"see what `{error.would_tell}` says there; or --allow-cutoff: a host that "
-                "ssh goes to undoes it itself when you are cut off",
+                next=f"run `{error.would_tell}` on the host to find it; or give --allow-cutoff: a "
+                "host reached by SSH undoes the step itself if you are cut off",
             ) from None
         if cuts:
             raise _cuts_off(

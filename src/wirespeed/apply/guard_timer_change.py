@@ -119,8 +119,9 @@ def change_or_roll_back(
             raise LeftChangedError(
                 "host.cut_off",
                 where=step.subject,
-                found=f"no answer since: {lost}",
-                so=f"its timer of {within_s} s is over, and should have undone it",
+                found=f"it has not answered since: {lost}",
+                so=f"its rollback timer of {within_s} s has expired and should have undone the "
+                "step",
                 next=f"on its console: {scripts.by_hand(token)}; "
                 "then `wirespeed undo` or `apply` again",
             )

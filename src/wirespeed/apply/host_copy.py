@@ -158,9 +158,9 @@ class HostCopy:
                 "host.copy_differs",
                 where=self.place,
                 found=f"its copy of this run's journal, run {self.run}: {self.other}",
-                so="what stood there before may be known to that copy alone; nothing was changed",
-                next="wirespeed status HOST shows it, with HOST as in ssh://root@alpha; "
-                "wirespeed undo HOST takes it back",
+                so="only that copy may have the host's original state; nothing was changed",
+                next="read it with `wirespeed status HOST` (HOST as in ssh://root@alpha); undo "
+                "it with `wirespeed undo HOST`",
             )
         if self._more:
             raise _behind(self.place, self.run, len(self._more))
@@ -178,8 +178,9 @@ class HostCopy:
         if any(isinstance(entry, Begun) for entry in more):
             raise _behind(self.place, self.run, len(more))
         self._tell(
-            f"{self.place}: {len(more)} lines of its copy of the journal are not in this run "
-            "folder: it was gone on with from elsewhere. They are taken over"
+            f"{self.place}: its copy of the journal has {len(more)} lines that this run folder "
+            "lacks, because the run was continued from another machine. wirespeed adds them to "
+            "this folder"
         )
         for entry in more:
             if (known := with_numbers(entry, numbers)) is not None:
@@ -226,9 +227,10 @@ def _behind(place: str, run: str, lines: int) -> InputError:
         "run.behind",
         where=place,
         found=f"its copy of the journal of run {run} has {lines} lines that this run folder lacks",
-        so="it was gone on with from elsewhere, or this folder is an old copy; nothing was changed",
-        next="wirespeed undo HOST takes it back from the host's copy, with HOST as in "
-        "ssh://root@alpha; then wirespeed undo with this folder does the rest",
+        so="the run was continued from another machine, or this folder is an old copy; nothing "
+        "was changed",
+        next="run `wirespeed undo HOST` (HOST as in ssh://root@alpha), which uses the host's "
+        "copy; then run `wirespeed undo` with this folder for the rest",
     )
 
 

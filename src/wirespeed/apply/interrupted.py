@@ -22,15 +22,15 @@ def interrupted(
     if not done and not torn:
         return None
     todo = sum(not planned.no_op for planned in plan.steps)
-    stands = f"the run is not at its end: {done} of {todo} steps stand"
+    stands = f"the run is not finished: {done} of {todo} steps stand"
     stands += " of this stage, and another follows" if plan.later else ""
     return LeftChangedError(
         "run.interrupted",
         where=error.where,
         found=f"{error.what}: {error.found}",
-        so=stands + (f", and {torn} may be written or not" if torn else ""),
+        so=stands + (f", and {torn} may or may not be written" if torn else ""),
         next=(f"{error.next}\n" if error.next else "")
-        + f"`wirespeed apply {name}` goes on, `wirespeed undo {name}` takes all of it back",
+        + f"`wirespeed apply {name}` continues, `wirespeed undo {name}` undoes all of it",
     )
 
 

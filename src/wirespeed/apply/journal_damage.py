@@ -41,8 +41,8 @@ def damaged(folder: Path, told: JournalText) -> LeftChangedError:
         where=f"{folder}/journal.jsonl",
         found=_spoilt(told),
         so="; ".join([f"{can} steps can still be undone", *_not_undoable(plan, ways)]),
-        next=f"`wirespeed status {folder}` lists every step; "
-        f"`wirespeed undo {folder}` puts back what can be undone",
+        next=f"`wirespeed status {folder}` lists every step; `wirespeed undo {folder}` undoes "
+        "what can be undone",
     )
 
 
@@ -56,8 +56,8 @@ def not_put_back(folder: Path, told: JournalText, plan: Plan) -> LeftChangedErro
         "run.damaged",
         where=f"{folder}/journal.jsonl",
         found=_spoilt(told),
-        so="; ".join(["what can be undone is put back", *_not_undoable(plan, ways)]),
-        next="see how it stands: "
+        so="; ".join(["what can be undone was undone", *_not_undoable(plan, ways)]),
+        next="check the present state: "
         + "; ".join(
             f"{plan.steps[n].read.line()} (on {plan.steps[n].host})" for n in left[:MOST_NAMED]
         )
@@ -80,10 +80,11 @@ def refuse_no_beginning(path: Path, told: JournalText, begun_at: str | None) -> 
         "run.not_a_journal",
         where=str(path),
         found=f"it has no beginning: {known}",
-        so="hosts may be changed, and the journal does not say how; it is left as it is",
-        next="wirespeed undo HOST takes back what stands on each Linux host by its own copy; else "
-        f"bring {path} back from a backup, or set the hosts right by hand; "
-        f"then remove {path.parent}",
+        so="hosts may have been changed, and the journal does not say how; wirespeed did not "
+        "touch it",
+        next="run `wirespeed undo HOST` for each Linux host, which uses the host's own copy; "
+        f"otherwise restore {path} from a backup, or restore the hosts by hand; then remove "
+        f"{path.parent}",
     )
 
 
@@ -120,8 +121,8 @@ def _not_of_this_release(path: Path, found: str) -> LeftChangedError:
         "run.not_a_journal",
         where=str(path),
         found=found,
-        so="hosts may be changed, and this release cannot undo it",
-        next="use the release that wrote it",
+        so="hosts may have been changed, and this release cannot undo it",
+        next="use the wirespeed release that wrote it",
     )
 
 
@@ -134,7 +135,7 @@ def _spoilt(told: JournalText) -> str:
 
 def _not_undoable(plan: Plan, ways: Sequence[Undoable]) -> Iterator[str]:
     for way, why in (
-        (Undoable.NO, "cannot be undone, as what stood there before is lost"),
+        (Undoable.NO, "cannot be undone, as the original state is lost"),
         (Undoable.NOT_KNOWN, "may be written, as a lost line may say so"),
     ):
         names = [

@@ -21,26 +21,26 @@ def left_changed(
     said = list(_changed(record, theirs, left))
     kept = list(_kept(record, theirs))
     alone = "; ".join(
-        (["what others changed was not put back"] if said else [])
+        (["what others changed was not undone"] if said else [])
         + ([f"nor was what hangs together with it: {', '.join(kept)}"] if kept else [])
     )
-    how = "see who changed it; then undo again, with --force to put it back all the same, "
+    how = "find out who changed it; then run undo again, with --force to undo that too, "
     how += "or with --forget STEP to leave it as it is"
     if not failures:
         return LeftChangedError(
             "host.changed_by_others",
             where=", ".join(_names(record, theirs)),
             found="; ".join(said),
-            so=f"{alone}; all else is as it was",
+            so=f"{alone}; everything else is as it was",
             next=how,
         )
     return LeftChangedError(
         "host.left_changed",
         where=", ".join(f"{p.subject} on {p.host}" for p, _ in failures),
         found="; ".join([*(u.said or f"it is {state_text(u.now)}" for _, u in failures), *said]),
-        so="; ".join(filter(None, ["these are not as they were before", alone])),
+        so="; ".join(filter(None, ["these are not in their original state", alone])),
         next="; ".join(c.line() for p, _ in failures for c in p.undo)
-        + "\nif a device is gone for good: undo again with --forget STEP"
+        + "\nif a device is gone for good, run undo again with --forget STEP"
         + (f"\n{how}" if said else ""),
     )
 

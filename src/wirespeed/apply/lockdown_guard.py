@@ -31,10 +31,10 @@ def refuse_locked_down(plan: Plan, facts: Mapping[str, HostFacts]) -> None:
             "plan.locked_down",
             where=f"{planned.name} on {planned.host}",
             found=f"the kernel is locked down: {lockdown.value}{cause} ({lockdown.source})",
-            so=f"no program may write to a card past its driver, as {planned.commands[0].argv[0]} "
-            "does; nothing is changed",
-            next="switch Secure Boot off in the firmware's setup for this change and on again "
-            "after, or leave this step out",
+            so="the kernel does not let a program write to a card without its driver, as "
+            f"{planned.commands[0].argv[0]} does; nothing is changed",
+            next="switch Secure Boot off in the BIOS for this change and on again afterwards, or "
+            "leave this step out",
         )
 
 

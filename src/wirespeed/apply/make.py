@@ -156,7 +156,7 @@ def _cannot_tell(host: str, error: CannotTellError) -> InputError:
         "plan.cannot_tell",
         where=host,
         found=error.reason,
-        so="nothing is planned on a guess",
+        so="wirespeed does not plan on a guess",
         next=error.would_tell,
     )
 
@@ -169,7 +169,7 @@ def _name_refused(host: str, error: ValidationError) -> InputError:
         "plan.name_refused",
         where=host,
         found=f"{field} {shown(str(first['input']), 60)!r}: a step {error.title} does not take it",
-        so="nothing is planned from there on: names with other signs than letters, digits and "
-        "_ . @ + - do not come into a command",
-        next="give it a plain name (ip link set dev NAME name NEW), and plan again",
+        so="nothing was planned: wirespeed uses only names of letters, digits and _ . @ + - in "
+        "commands",
+        next="rename it (ip link set dev NAME name NEW), and plan again",
     )

@@ -72,8 +72,8 @@ def _refuse(host: str, address: str, facts: HostFacts, kinds: set[str]) -> None:
                     "plan.vfs_of_another",
                     where=f"{host} {address}",
                     found=f"{program} makes {count} VFs on {name}",
-                    so="it sets their number again when it starts or is reloaded, which removes "
-                    "VFs that are in use; nothing is changed",
+                    so="that program sets the number of VFs again whenever it starts or reloads, "
+                    "which removes VFs in use; nothing is changed",
                     next=FILES[program].format(name=name) + "; or leave VFs out of the spec",
                 )
 
@@ -85,18 +85,18 @@ def _of_operator(host: str, address: str, *, is_external: bool) -> InputError:
             where=f"{host} {address}",
             found="a policy of the sriov-network-operator selects it, with externallyManaged: "
             f"true ({OPERATOR}/pci/{address})",
-            so="the port is left to others, its VFs and their drivers are the operator's; "
-            "nothing is changed",
+            so="the operator manages the VFs and their drivers, but not the port itself; nothing "
+            "is changed",
             next="leave VFs out of the spec, or take the port out of the policy",
         )
     return InputError(
         "plan.port_of_operator",
         where=f"{host} {address}",
         found=f"a policy of the sriov-network-operator selects it ({OPERATOR}/pci/{address})",
-        so="the operator would set it up again over whatever is changed here; nothing is changed",
-        next="set it up by the policy (`wirespeed export-spec --as sriov-operator`), or take the "
-        f"port out of it; if the operator is gone, remove {OPERATOR}/pci/{address} and "
-        f"{OPERATOR}/sriov-interface-config.yaml",
+        so="the operator would overwrite any change; nothing is changed",
+        next="configure the port in the policy (`wirespeed export-spec --as sriov-operator`), or "
+        "take the port out of the policy; if the operator is gone, remove "
+        f"{OPERATOR}/pci/{address} and {OPERATOR}/sriov-interface-config.yaml",
     )
 
 

@@ -84,8 +84,8 @@ def boot_steps(record: Record, host: str) -> Iterator[BootStep]:
             raise InputError(
                 "persist.no_shell",
                 where=f"{planned.subject} on {host}",
-                found="it is not a host with systemd",
-                so="nothing is made to last",
+                found="this host does not run systemd",
+                so="nothing was made persistent",
             )
         if commands:
             yield BootStep(number + 1, planned.name, commands, number < dpdk_start)

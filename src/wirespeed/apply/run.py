@@ -209,7 +209,7 @@ def read_told(folder: Path) -> JournalText:
             "run.missing",
             where=str(folder),
             found=f"no {JOURNAL}",
-            next="`wirespeed status` lists the runs that are known; name the folder of one",
+            next="list the known runs with `wirespeed status`, and give the folder of one",
         )
     told = read_journal_text(data or b"")
     # Before the mark is there, the first line may have been cut short: nothing was done.

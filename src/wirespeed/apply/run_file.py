@@ -44,9 +44,9 @@ def read_run_file(folder: Path) -> RunFile | None:
         raise InputError(
             "run.not_readable",
             where=str(path),
-            found="it does not say when the run was made and begun",
-            so="whether a host was changed is not known from it",
-            next=f"read {folder}/journal.jsonl; where that is whole: rm {path}",
+            found="it does not say when the run was created and started",
+            so="wirespeed cannot tell from it whether a host was changed",
+            next=f"read {folder}/journal.jsonl; if that file is complete: rm {path}",
         ) from None
 
 

@@ -88,11 +88,11 @@ def refuse_moved(path: Path, spec: Spec) -> None:
             raise InputError(
                 "run.spec_moved",
                 where=str(path),
-                found=f"a run of this spec stands in {folder}; it was made from {said.of}, "
-                "which is gone",
-                so="what stood on the hosts before is in that run",
-                next=f"wirespeed apply {path} --run {folder} goes on with it, as of this file; "
-                f"wirespeed undo {folder} takes it back",
+                found=f"{folder} has an applied run of this spec, made from {said.of}, which no "
+                "longer exists",
+                so="that run holds the hosts' original state",
+                next=f"`wirespeed apply {path} --run {folder}` continues it with this file; "
+                f"`wirespeed undo {folder}` undoes it",
             )
 
 
@@ -120,10 +120,10 @@ def _standing(what: Path, place: Path, older: Path) -> Path:
         raise InputError(
             "run.two_stand",
             where=str(what),
-            found=f"a run of it stands in {older}, and one in {place}",
-            so="which of the two is meant is not known",
-            next=f"wirespeed status {older}; wirespeed status {place}; "
-            "then undo the one that is not wanted",
+            found=f"{older} and {place} both have an applied run of it",
+            so="wirespeed cannot tell which of the two you mean",
+            next=f"compare `wirespeed status {older}` and `wirespeed status {place}`; then undo "
+            "the one that you do not want",
         )
     return older
 

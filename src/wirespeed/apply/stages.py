@@ -68,8 +68,8 @@ def refuse_endless(done: Plan | None, made: Plan) -> None:
             raise LeftChangedError(
                 "stage.not_kept",
                 where=f"{planned.subject} on {planned.host}",
-                found=f"it was done in a stage before, and is to be done again: "
+                found="an earlier stage did this step, but the host has lost it: "
                 f"{described(planned.before or {})}",
-                so="what it had set was lost with the reboot; another reboot would lose it again",
-                next="find out who took it away; `wirespeed undo` takes the run back",
+                so="this setting was lost with the reboot; another reboot would lose it again",
+                next="find out what changed it back; `wirespeed undo` undoes the run",
             )

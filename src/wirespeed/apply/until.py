@@ -31,12 +31,13 @@ def until_number(plan: Plan, text: str | None) -> int | None:
             "until.not_one",
             where=text,
             found=f"it is {names}",
-            next=f"name its number, or `{text} on {plan.steps[found[0]].host}`",
+            next=f"give its number, or `{text} on {plan.steps[found[0]].host}`",
         )
     raise InputError(
         "until.unknown",
         where=text,
-        found=f"the plan has steps 1 to {len(plan.steps)}, and none is called that",
+        found=f"the plan has steps 1 to {len(plan.steps)}, and none has this name",
         so="nothing was changed",
-        next="`wirespeed plan` lists them: a number, or a kind and a subject as in `mtu eth0`",
+        next="list them with `wirespeed plan`; give a number, or a kind and a subject as in `mtu "
+        "eth0`",
     )

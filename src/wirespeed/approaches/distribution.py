@@ -17,9 +17,9 @@ def switch_unit(host: HostFacts, name: str) -> SwitchUnit:
     raise InputError(
         "spec.no_switch_unit",
         where=name,
-        found="Open vSwitch answers, and systemd has neither openvswitch-switch.service nor "
+        found="Open vSwitch runs, but systemd has neither openvswitch-switch.service nor "
         "openvswitch.service",
-        so="it is to be restarted, and what started it is not known",
+        so="the plan must restart Open vSwitch, and how it was started is not known",
         next="run Open vSwitch from the distribution's package: "
         f"{distribution_of(host).install} {distribution_of(host).switch}",
     )
@@ -33,7 +33,7 @@ def require_dpdk(host: HostFacts, name: str) -> None:
             "spec.no_dpdk",
             where=name,
             found=f"this Open vSwitch was built without DPDK ({version.source})",
-            so="no port of DPDK could be made",
+            so="no DPDK port could be created",
             next=f"{distribution_of(host).install} {distribution_of(host).switch_with_dpdk}, in a "
             "build with DPDK",
         )
@@ -60,6 +60,6 @@ def require_programs(host: HostFacts, name: str, guest: str, kind: GuestKind) ->
         "spec.no_program",
         where=f"guest {guest}",
         found=f"{name} has no {', '.join(missing)}",
-        so=f"a guest of kind {kind} could not be started there",
+        so=f"a guest of kind {kind} cannot be started there",
         next=next_step,
     )

@@ -96,10 +96,10 @@ def _boot(spec: Dpdk, name: str, host: HostFacts) -> Iterator[Step]:
         raise InputError(
             "spec.boot_loader",
             where=name,
-            found="GRUB was not found here, or its distribution is not known",
-            so=f"the kernel's command line is not set: {' '.join(parameters)}",
-            next="set it where this host's kernel is started from, and leave "
-            "`kernel_parameters` and `isolate` out",
+            found="GRUB was not found on this host, or its distribution is not known",
+            so=f"wirespeed cannot set the kernel's command line: {' '.join(parameters)}",
+            next="set it in this host's boot loader, and leave `kernel_parameters` and `isolate` "
+            "out of the spec",
         )
     why = "The cores that forward do nothing else, and memory and clock are as they shall be."
     if remedy.steps[0].kind == "kernel_arguments":

@@ -27,8 +27,8 @@ def netdev_of(host: HostFacts, name: str, address: str) -> str:
         raise InputError(
             "spec.port_without_netdev",
             where=f"{name} {address}",
-            found=f"the driver {port.driver or 'none'} has it, and no netdev",
-            so="the kernel cannot set it up",
-            next="give it back to the driver of its kind",
+            found=f"its driver is {port.driver or 'none'}, and it has no netdev",
+            so="the kernel cannot configure it",
+            next="bind it to its kernel driver again",
         )
     return port.netdev

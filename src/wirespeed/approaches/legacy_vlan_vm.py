@@ -123,9 +123,9 @@ def _machine(
         raise InputError(
             "spec.too_many_vfs_in_guest",
             where=f"guest {guest}",
-            found=f"{len(networks)} networks on {len(ports)} ports are {len(vfs)} VFs",
-            so=f"its virtual machine has slots for {MAX_VFS}",
-            next="fewer networks for one guest",
+            found=f"{len(networks)} networks on {len(ports)} ports need {len(vfs)} VFs",
+            so=f"its virtual machine has slots for {MAX_VFS} VFs",
+            next="give this guest fewer networks",
         )
     one, mac = spec.guests[guest], management_mac(guest)
     yield RequestedStep(GuestSeed(guest=guest, authorized_keys=one.authorized_keys, mac=mac))
@@ -192,10 +192,10 @@ def _cpus_by_guest(
         raise InputError(
             "spec.no_cpus",
             where=f"hosts.{name}.pmd_cpus",
-            found=f"CPUs {_listed(taken)} poll or share a core with one that does, and no other is "
-            "near the card",
-            so="guests would wait for the switch, and it for them",
-            next="name fewer CPUs under pmd_cpus",
+            found=f"CPUs {_listed(taken)} poll or share a core with a polling CPU, and the card's "
+            "node has no others",
+            so="guests and the switch would wait for each other",
+            next="list fewer CPUs under pmd_cpus",
         )
     if sum(spec.guests[guest].vcpus for guest in guests) > len(free):
         return dict.fromkeys(guests, _listed(free))

@@ -220,8 +220,8 @@ def _whole_port(spec: GuestNetworks, name: str, host: HostFacts) -> Iterator[Req
             "spec.failover",
             where=name,
             found=f"failover: {spec.failover} with driver: {spec.underlay.driver}",
-            so="the kernel bonds no ports that have left it",
-            next="failover: none, or driver: kernel",
+            so="the kernel cannot bond ports that DPDK drives",
+            next="set failover: none, or driver: kernel",
         )
     address = spec.hosts[name].ports[0]
     yield from map(RequestedStep, _memory_and_cores(spec, name, host))

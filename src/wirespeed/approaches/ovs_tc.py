@@ -64,7 +64,7 @@ def veth_guest_steps(spec: GuestNetworks, guest: str) -> Iterator[RequestedStep]
             where=guest,
             found=f"kind {spec.guests[guest].kind} with {spec.approach}",
             so="this card has no embedded switch that could give it a VF behind Open vSwitch",
-            next=f"kind: {GuestKind.NAMESPACE}, or approach: legacy-vlan",
+            next=f"set kind: {GuestKind.NAMESPACE}, or approach: legacy-vlan",
         )
     yield RequestedStep(Namespace(namespace=guest))
     yield RequestedStep(InNamespace.of(guest, LinkUp(netdev="lo")), is_made=True)
@@ -91,17 +91,18 @@ def require_switch(host: HostFacts, name: str, package: str = "") -> None:
         raise InputError(
             "spec.no_ovs",
             where=name,
-            found=f"its database answers, and ovs-vswitchd does not run ({daemon.source})",
+            found=f"its database runs, but ovs-vswitchd does not ({daemon.source})",
             so="the database would accept the settings, and no daemon would apply them",
-            next=f"systemctl restart {where.switch}; why it died: its log in /var/log/openvswitch",
+            next=f"run `systemctl restart {where.switch}`; the log in /var/log/openvswitch says "
+            "why it died",
         )
     if isinstance(found, Known):
         if found.value.get(WAITS) == "true":
             raise InputError(
                 "spec.ovs_waits",
                 where=name,
-                found=f"Open vSwitch has {WAITS}=true, as a restart that was cut short leaves it",
-                so="its daemon hears of no new flow: no guest would reach another",
+                found=f"Open vSwitch has {WAITS}=true, which an interrupted restart leaves behind",
+                so="its daemon sets up no new flows: no guest could reach another",
                 next="`wirespeed doctor --explain ovs.waits_for_flows`",
             )
         return
@@ -109,7 +110,7 @@ def require_switch(host: HostFacts, name: str, package: str = "") -> None:
         "spec.no_ovs",
         where=name,
         found=found.reason,
-        so="there is no switch that the guests could be joined to",
+        so="there is no switch to connect the guests to",
         next=(
             f"{where.install} {package}, or {start}"
             if isinstance(found, Absent)

@@ -26,10 +26,9 @@ def polling_cpus(spec: Spec, name: str, host: HostFacts) -> frozenset[int]:
         raise InputError(
             "spec.pmd_cpus",
             where=f"hosts.{name}.pmd_cpus",
-            found=f"CPUs {_list(asked)} are to poll, and CPUs {_list(online)} are online",
-            so="a CPU that is not there cannot poll, and with all of them polling no other program "
-            "runs",
-            next="name CPUs that are online, and leave some",
+            found=f"the spec lists CPUs {_list(asked)}; CPUs {_list(online)} are online",
+            so="an offline CPU cannot poll, and if all CPUs poll, no other program can run",
+            next="list online CPUs, and leave some for other programs",
         )
     return asked
 

@@ -25,9 +25,10 @@ def polling_cores(spec: Dpdk, name: str, host: HostFacts) -> tuple[int, ...]:
         raise InputError(
             "spec.cores",
             where=f"hosts.{name}.cores",
-            found=f"CPUs {cpu_list_text(asked)} are to poll, {cpu_list_text(online)} are online",
-            so="a CPU that is not there polls nothing",
-            next="name CPUs that are online, of the card's own node: wirespeed doctor --for dpdk",
+            found=f"the spec lists CPUs {cpu_list_text(asked)}; CPUs {cpu_list_text(online)} are "
+            "online",
+            so="an offline CPU cannot poll",
+            next="list online CPUs of the card's node; `wirespeed doctor --for dpdk` shows them",
         )
     return tuple(sorted(asked))
 
@@ -39,9 +40,9 @@ def _isolated(spec: Dpdk, name: str, host: HostFacts) -> tuple[int, ...]:
         raise InputError(
             "spec.cores",
             where=f"hosts.{name}.cores",
-            found="none are named, and no CPU of the card's node is isolated",
-            so="what polls would share its CPU with all else",
-            next="name `cores` of the card's own node: wirespeed doctor --for dpdk",
+            found="the spec lists no cores, and no CPU of the card's node is isolated",
+            so="polling threads would share their CPUs with all other programs",
+            next="list `cores` of the card's node; `wirespeed doctor --for dpdk` shows them",
         )
     if wanted.role is Role.TESTER:
         return found[: 2 * ports * spec.dpdk.tester.queues]

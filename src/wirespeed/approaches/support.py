@@ -36,10 +36,11 @@ def require_host_managed(spec: Spec, name: str, host: HostFacts) -> None:
         raise InputError(
             "spec.card_managed",
             where=f"{name} {address}",
-            found=f"a {kind.name} whose {OWNER} is {mode}, and not {THE_HOSTS}",
-            so="its own processors manage its switch and ports: the host would be refused VFs' "
-            "settings and switchdev mode, or would change what is not in force",
-            next="set the card up on its own system; or switch it to NIC mode by its maker's guide",
+            found=f"a {kind.name} whose {OWNER} is {mode} instead of {THE_HOSTS}",
+            so="the card's own processors manage its switch and ports: the card would refuse VF "
+            "settings and switchdev mode, or accept them without effect",
+            next="configure the card from its own operating system; or switch it to NIC mode "
+            "with its maker's guide",
         )
 
 
@@ -58,6 +59,7 @@ def require_one_card(spec: Spec, name: str) -> None:
         where=f"hosts.{name}.ports",
         found=f"{', '.join(ports)} are in {len(slots)} slots: two cards, or one card that is "
         "multi-host or socket-direct",
-        so="the card cannot join them (VF-LAG): a VF would stay with its port when that is lost",
-        next="two ports of one slot, failover: none, or approach: legacy-vlan, where guests bond",
+        so="the card cannot bond them (VF-LAG): a VF would not fail over when its port fails",
+        next="use two ports of one slot, failover: none, or approach: legacy-vlan, where the "
+        "guests bond",
     )

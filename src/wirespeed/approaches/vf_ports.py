@@ -127,10 +127,10 @@ def pf_with_room(spec: Spec, name: str, host: HostFacts, address: str) -> SriovP
         raise InputError(
             "spec.too_many_vfs",
             where=f"{name} {address}",
-            found=f"{len(shares)} VFs are wanted, and the card offers {total or 'none'} "
-            f"(cat /sys/bus/pci/devices/{address}/sriov_totalvfs)",
-            so="not every guest would have its VF",
-            next=f"wirespeed doctor {name} --for guests says what holds SR-IOV back",
+            found=f"the spec needs {len(shares)} VFs, and the card offers {total or 'none'} (cat "
+            f"/sys/bus/pci/devices/{address}/sriov_totalvfs)",
+            so="not every guest would get its VF",
+            next=f"run `wirespeed doctor {name} --for guests` to find what limits SR-IOV",
         )
     present = known(pf.num_vfs, f"VFs of {address}")
     if present not in (0, len(shares)):
@@ -179,8 +179,8 @@ def _refuse_unprobed(name: str, pf: SriovPf) -> None:
         raise InputError(
             "spec.vfs_not_probed",
             where=f"{name} {pf.pci_address}",
-            found=f"no driver of the host takes its VFs ({path} is 0)",
-            so="they have no netdev that could move into a namespace",
+            found=f"the host binds no driver to its VFs ({path} is 0)",
+            so="the VFs have no netdev to move into a namespace",
             next=f"echo 1 | tee {path}",
         )
 

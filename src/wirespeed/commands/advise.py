@@ -24,7 +24,7 @@ as_json = click.option("--json", "as_json", is_flag=True, help="Print one line o
 
 @click.group()
 def advise() -> None:
-    """Answer questions of design with figures, and say how sure they are."""
+    """Answer design questions with figures, and say how certain they are."""
 
 
 @advise.command()
@@ -32,14 +32,18 @@ def advise() -> None:
 @click.option("--for", "purpose", default="live-migration", show_default=True,
               type=click.Choice(["live-migration", "storage"]),
               help="Purpose of the transport.")  # fmt: skip
-@click.option("--rdma/--no-rdma", default=False, help="The cards of both ends have RDMA.")
-@click.option("--dcb/--no-dcb", default=False, help="Every switch between has DCB.")
-@click.option("--guests", type=click.IntRange(1, 1000), help="Guests that are moved at once.")
+@click.option(
+    "--rdma/--no-rdma", default=False, help="Whether the cards of both ends support RDMA."
+)
+@click.option("--dcb/--no-dcb", default=False, help="Whether every switch between has DCB.")
+@click.option(
+    "--guests", type=click.IntRange(1, 1000), help="Number of guests migrated at the same time."
+)
 @as_json
 def transport(
     ports: str, purpose: str, rdma: bool, dcb: bool, guests: int | None, as_json: bool
 ) -> int:
-    """Which transport for live migration or storage of Windows hosts: TCP, SMB, RDMA."""
+    """Choose the transport for live migration or storage of Windows hosts: TCP, SMB, RDMA."""
     number, gbps = _ports("--ports", ports)
     return _print(
         advise_transport(
@@ -59,7 +63,7 @@ def transport(
 @click.option("--switch", required=True, metavar="SPEED", help="Speed of the switch's port: 10G.")
 @as_json
 def fabric(card: str, switch: str, as_json: bool) -> int:
-    """Whether a card goes into a fabric of another speed, and what must be forced."""
+    """Tell whether a card works in a fabric of another speed, and what must be forced."""
     return _print(
         advise_fabric(_gigabits("--card", card), _gigabits("--switch", switch)), as_json=as_json
     )
@@ -73,13 +77,13 @@ def fabric(card: str, switch: str, as_json: bool) -> int:
     help="Ports of the card in use, with their speed: 2x100G.",
 )
 @click.option("--slot", "slots", multiple=True, metavar="GENxLANES",
-              help="Slot: 4.0x8. May be repeated; all usual ones without it.")  # fmt: skip
+              help="Slot: 4.0x8. May be repeated.  [default: all usual slots]")  # fmt: skip
 @click.option(
-    "--bidirectional", is_flag=True, help="Assume as much traffic in both directions at once."
+    "--bidirectional", is_flag=True, help="Assume the same traffic in both directions at once."
 )
 @as_json
 def slot(card: str, slots: tuple[str, ...], bidirectional: bool, as_json: bool) -> int:
-    """Which slot a card needs, by lanes and generation."""
+    """Tell which slot a card needs, by lanes and generation."""
     number, gbps = _ports("--card", card)
     return _print(
         advise_slot(number, gbps, [_slot(text) for text in slots], both_ways=bidirectional),
@@ -99,7 +103,7 @@ def slot(card: str, slots: tuple[str, ...], bidirectional: bool, as_json: bool) 
 )
 @as_json
 def cable(link: str, metres: float, as_json: bool) -> int:
-    """Which cable or fibre goes so far."""
+    """Tell which cable or fibre covers a distance."""
     gbps = _gigabits("--link", link)
     if gbps not in SPEEDS:
         raise _refused("--link", link, ", ".join(f"{known}G" for known in SPEEDS))
@@ -114,23 +118,23 @@ def cable(link: str, metres: float, as_json: bool) -> int:
               show_default=True, help="Length from a host to its switch, in metres.")  # fmt: skip
 @click.option("--uplink-metres", type=click.FloatRange(min=0, min_open=True), default=20,
               show_default=True, help="Length between switches, in metres.")  # fmt: skip
-@click.option("--rdma/--no-rdma", default=False, help="Hosts talk RoCE.")
-@click.option("--dcb/--no-dcb", default=False, help="Every switch has DCB.")
+@click.option("--rdma/--no-rdma", default=False, help="Whether the hosts use RoCE.")
+@click.option("--dcb/--no-dcb", default=False, help="Whether every switch has DCB.")
 @click.option("--switch-price", type=click.FloatRange(min=0), help="Your price of a switch.")
 @click.option("--dac-price", type=click.FloatRange(min=0), help="Your price of a copper cable.")
 @click.option("--optic-price", type=click.FloatRange(min=0),
-              help="Your price of a module with half of its fibre.")  # fmt: skip
+              help="Your price of a module plus half of its fibre.")  # fmt: skip
 @as_json
 def network(hosts: int, ports: str, switch: str, as_json: bool, **given: Any) -> int:
-    """Two stand-alone switches, two joined ones, or spine and leaf."""
+    """Choose between two stand-alone switches, two joined ones, and spine and leaf."""
     host_ports, gbps = _ports("--ports", ports)
     switch_ports, switch_gbps = _ports("--switch", switch, most_digits=3)
     if host_ports % 2:
         raise InputError(
             "options.invalid",
             where="--ports",
-            found=f"{host_ports} ports: half of them cannot go to either side",
-            next="such as 2x100G",
+            found=f"{host_ports} ports cannot be split evenly between two sides",
+            next="give an even number, such as 2x100G",
         )
     if gbps != switch_gbps:
         raise InputError(
@@ -145,12 +149,12 @@ def network(hosts: int, ports: str, switch: str, as_json: bool, **given: Any) ->
 
 @advise.command()
 @click.option("--point-to-point/--network", default=True, show_default=True,
-              help="The card is connected to one host, or to a network with a router.")  # fmt: skip
+              help="Connection of the card: one host, or a network with a router.")  # fmt: skip
 @click.option("--lan/--no-lan", default=True, show_default=True,
-              help="WSL2 needs LAN and internet as well.")  # fmt: skip
+              help="Whether WSL2 also needs LAN and internet.")  # fmt: skip
 @as_json
 def wsl2(point_to_point: bool, lan: bool, as_json: bool) -> int:
-    """Bridged or mirrored, for a card in WSL2."""
+    """Choose bridged or mirrored mode for a card in WSL2."""
     return _print(advise_wsl2(is_point_to_point=point_to_point, needs_lan=lan), as_json=as_json)
 
 
@@ -184,6 +188,6 @@ def _refused(option: str, text: str, example: str) -> InputError:
     return InputError(
         "options.invalid",
         where=option,
-        found=f"{shown(text, 60)!r} cannot be read",
-        next=f"such as {example}",
+        found=f"invalid value: {shown(text, 60)!r}",
+        next=f"give a value such as {example}",
     )

@@ -20,10 +20,10 @@ from wirespeed.runs.resume_spec import spec_to_go_on_with
     changes="the hosts; the run folder; a copy of the journal on each Linux host",
     codes={
         0: "applied, or stopped where --until says",
-        1: "refused, or put back",
+        1: "refused, or all steps were undone after a failure",
         2: "bad input",
         3: "a host was left changed",
-        4: "a stage is done, and a host has to be rebooted",
+        4: "a stage is done, and a host must be rebooted",
     },
 )
 @click.argument("spec", type=click.Path(path_type=Path))
@@ -38,12 +38,12 @@ from wirespeed.runs.resume_spec import spec_to_go_on_with
 @click.option(
     "--until", metavar="STEP", help="Stop after this step: its number, or `KIND SUBJECT`."
 )
-@click.option("--reboot", is_flag=True, help="Reboot a host where its stage ends, and go on.")
+@click.option("--reboot", is_flag=True, help="Reboot a host when a stage needs it, and continue.")
 @click.option(
     "--allow-cutoff",
     is_flag=True,
-    help="Also change the port that a host is reached by. The host rolls that back unless "
-    "wirespeed reconnects.",
+    help="Also change the port through which wirespeed reaches a host. The host undoes that step "
+    "unless wirespeed reconnects.",
 )
 @click.option("--allow-firmware", is_flag=True, help="Also write a card's firmware.")
 @click.option("--allow-no-undo", is_flag=True, help="Also apply steps that cannot be undone.")
@@ -54,18 +54,20 @@ from wirespeed.runs.resume_spec import spec_to_go_on_with
     type=click.IntRange(10, 3600),
     default=CONFIRM_WITHIN_S,
     show_default=True,
-    help="Seconds a host waits for that connection before it rolls back.",
+    help="Seconds a host waits for the new connection before it undoes the step.",
 )
 @click.option(
     "--try",
     "try_s",
     metavar="SECONDS",
     type=click.IntRange(10, 86400),
-    help="Seconds until each host undoes the whole run by itself, unless you run "
-    "`wirespeed confirm` before.",
+    help="Seconds after which each host undoes the whole run, unless you run `wirespeed confirm` "
+    "first.",
 )
 @break_lock
-@click.option("--as-begun", is_flag=True, help="Finish a run with the spec that it was begun with.")
+@click.option(
+    "--as-begun", is_flag=True, help="Finish a run with the spec that it was started with."
+)
 def apply(
     spec: Path,
     folder: Path | None,
@@ -80,12 +82,12 @@ def apply(
     as_begun: bool,
     try_s: int | None,
 ) -> int:
-    """Apply a spec to its hosts and verify every step. `wirespeed undo` takes all of it back.
+    """Apply a spec to its hosts and verify every step. `wirespeed undo` undoes all of it.
 
     wirespeed writes each step to a journal before it makes the change, and calls the step done only
-    when a new reading of the host shows it. If a step fails, all steps are put back. The next apply
-    finishes a run that was killed, stopped by --until, or waits for a reboot: it shows what is left
-    and asks. If the spec was edited since then, see --as-begun.
+    when a new reading of the host shows it. If a step fails, all steps are undone. If a run was
+    killed, stopped by --until, or waits for a reboot, the next apply finishes it: it shows the
+    remaining steps and asks. If the spec was edited in between, see --as-begun.
     """
     wanted = read_spec(spec)
     how = How(

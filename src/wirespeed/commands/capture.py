@@ -40,7 +40,7 @@ COUNT_SECONDS = 5
     cls=Described,
     reads="the hosts; `wirespeed capture --script` shows every command",
     changes="nothing on the hosts; the files that --out names",
-    codes={0: "all was read", 2: "bad input, or a host of which nothing, or not all, was read"},
+    codes={0: "everything was read", 2: "bad input, or a host that was not read, or only in part"},
 )
 @click.argument("hosts", nargs=-1, metavar="[HOST|FILE]...")
 @click.option(
@@ -49,11 +49,14 @@ COUNT_SECONDS = 5
     is_flag=False,
     flag_value="linux",
     metavar="[windows|esxi|KIND]",
-    help="Print the collector, to carry it to a host; `--script windows` or `esxi` for those. "
-    "`--script dell_os6`, or another kind of switch: a form to paste its outputs into.",
+    help="Print the collector script, to run it on a host; `--script windows` or `esxi` for "
+    "those. With a kind of switch, as `--script dell_os6`: print a form to paste its "
+    "outputs into.",
 )
 @click.option("--anonymous", "hidden", is_flag=True, help="Replace addresses, serials and names.")
-@click.option("--sudo", is_flag=True, help="Read as root, by `sudo -n`: no password is asked for.")
+@click.option(
+    "--sudo", is_flag=True, help="Read as root, with `sudo -n`, which asks for no password."
+)
 @seconds_option(COUNT_SECONDS)
 @timeout_option
 @click.option("--out", type=click.Path(path_type=Path), help="File, or folder for several hosts.")
@@ -66,17 +69,16 @@ def capture(
     timeout_s: float,
     out: Path | None,
 ) -> int:
-    """Read hosts (this one if none is named) and write a capture of each to a file.
+    """Read hosts (without HOST, this one) and write a capture of each to a file.
 
-    HOST is a name that `ssh HOST` reaches. FILE is a capture that was made before, to be made
-    anonymous.
+    HOST is a name that `ssh HOST` reaches. FILE is an existing capture, for --anonymous.
     """
     if bare is not None:
         if hosts or hidden or out or sudo or bare not in SCRIPTS:
             raise InputError(
                 "options.invalid",
                 where="--script",
-                found=f"it only prints the collector of one of {', '.join(SCRIPTS)}",
+                found=f"it prints a collector script and takes only one of {', '.join(SCRIPTS)}",
                 next="wirespeed capture --script >collector.sh",
             )
         if bare in set(SwitchKind):
@@ -130,7 +132,7 @@ def _paths(
             raise InputError(
                 "options.invalid",
                 where="--out",
-                found=f"{len(places)} hosts, and no folder to write to",
+                found=f"{len(places)} hosts need a folder for their captures",
                 next="--out FOLDER",
             )
         return {}

@@ -55,9 +55,9 @@ WHAT_IF = (
 )
 @click.option("--link", metavar="GB/S", help="Speed of a port, in Gb/s.")
 @click.option("--ports", metavar="N", help="Number of ports in that slot, all in use at once.")
-@click.option("--cores", metavar="N", help="Number of cores that do nothing else.")
+@click.option("--cores", metavar="N", help="Number of cores that only forward frames.")
 @click.option("--core-ghz", metavar="GHZ", help="Clock of these cores, in GHz.")
-@click.option("--cycles", metavar="N", help="Cycles that one frame costs a core.")
+@click.option("--cycles", metavar="N", help="CPU cycles per frame.")
 @click.option("--window", metavar="SIZE", help="TCP window of one connection: 16M.")
 @click.option("--rtt", metavar="TIME", help="Round-trip time to the peer, with its unit: 0.2ms.")
 @click.option(
@@ -89,13 +89,13 @@ WHAT_IF = (
     help="Bytes of a frame, with FCS and without any tunnel.",
 )
 @click.option(
-    "--bidirectional", is_flag=True, help="Assume as much traffic in both directions at once."
+    "--bidirectional", is_flag=True, help="Assume the same traffic in both directions at once."
 )
 @click.option(
     "--for",
     "purpose",
     type=click.Choice([p.value for p in Purpose]),
-    help="What the ports are for: dpdk counts other costs than the kernel.",
+    help="Purpose of the ports: dpdk has other costs per frame than the kernel.",
 )
 @click.option(
     "--port", "names", multiple=True, help="Netdev or PCI address of the only port, with HOST."
@@ -103,13 +103,14 @@ WHAT_IF = (
 @click.option("--explain", is_flag=True, help="Show the formulas with their values.")
 @click.option("--json", "as_json", is_flag=True, help="Print one line of JSON.")
 def ceiling(host: str | None, frame: str, purpose: str | None, **given: Any) -> int:
-    """Show the most that a path can carry, and what bounds it.
+    """Show the most that a path can carry, and what limits it.
 
     The path is that of this machine, of a host over SSH, or of a file that `wirespeed capture`
-    wrote; with --pcie, --link and the options beside them, that of cards that you plan to buy.
+    wrote; --pcie, --link and the options after them describe the path of cards that you plan to
+    buy.
 
-    A bar is solid up to what a well configured path reaches, and light up to what the headers alone
-    would leave. No measurement can be above that.
+    The solid part of a bar ends at what a well configured path reaches, the light part at what the
+    headers alone would leave. No measurement can be above that.
     """
     question = Question(
         purpose=None if purpose is None else Purpose(purpose),
@@ -124,9 +125,9 @@ def ceiling(host: str | None, frame: str, purpose: str | None, **given: Any) -> 
         raise InputError(
             "ceiling.two_paths",
             where=host or f"--port {question.ports[0]}",
-            found=f"a host is named, and a path is described with --{flag}",
-            so="it is not clear which of them is meant",
-            next="leave one of them out",
+            found=f"a host is given, and --{flag} describes a path",
+            so="wirespeed cannot tell which of the two to compute",
+            next="leave out the host or the options of the path",
         )
     if described:
         ledgers = [_what_if(question, given)]
@@ -153,7 +154,7 @@ def _what_if(question: Question, given: dict[str, Any]) -> Ledger:
     if not ceilings:
         raise InputError(
             "ceiling.nothing",
-            found="no element of a path was described, only something about one",
+            found="the options describe no element of a path",
             so="there is nothing to compute",
             next="give --pcie, --link, --vswitch, --cores or --window: "
             "wirespeed ceiling --pcie 4.0x4 --link 100",
@@ -265,8 +266,8 @@ def _window(question: Question, given: dict[str, Any], direction: Direction) -> 
         raise InputError(
             "ceiling.frame",
             where=f"--frame {question.frame_bytes}",
-            found="such a frame has no room for TCP payload",
-            so="a window of it has no meaning",
+            found="a frame of this size has no room for TCP payload",
+            so="a TCP window cannot be computed for it",
             next="give a longer frame, or leave --window out",
         )
     yield tcp_window_ceiling(size, question.rtt_s, question.frame_bytes, direction, GIVEN)

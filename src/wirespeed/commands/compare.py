@@ -44,7 +44,7 @@ MOST_SAID = 400
     changes="the hosts, until each approach is undone; the page and the run folders",
     codes={
         0: "all approaches are proven",
-        1: "one is not",
+        1: "at least one is not",
         2: "bad input",
         3: "a host was left changed",
     },
@@ -68,10 +68,10 @@ MOST_SAID = 400
 def compare(spec: Path, approaches: str, yes: bool, out: Path | None, breaks_lock: bool) -> int:
     """Prove a spec by several approaches in turn, and show them side by side on one page.
 
-    Each approach is applied, measured and undone before the next one; the word after `approach:` in
-    the spec is not used, save that a spec that makes no networks of guests is refused. If one
-    cannot be applied, the page says why, and the others follow. If compare itself is killed,
-    `wirespeed undo SPEC` takes back what it left.
+    Each approach is applied, measured and undone before the next one. The spec must have networks
+    and guests; its own `approach:` is ignored. If an approach cannot be applied, the page says why,
+    and compare continues with the others. If compare is killed, `wirespeed undo SPEC` undoes what
+    it left.
     """
     given = read_spec(spec)
     refuse_without_guests(given, spec)
@@ -157,6 +157,6 @@ def _spec_of(spec: Spec, approach: str) -> Spec:
             found="\n".join(
                 str(one["msg"]).removeprefix("Value error, ") for one in error.errors()
             ),
-            so="it cannot be compared with the others on one spec",
+            so="this approach cannot be compared with the others on this spec",
             next="change the spec, or leave the approach out of --approaches",
         ) from None

@@ -17,10 +17,10 @@ from wirespeed.runs.run_hosts import spec_of_run
 @click.command(
     cls=Described,
     reads="the timer of the run on each host",
-    changes="the timers are ended; after exit code 1 the hosts are as before apply",
+    changes="the timers are stopped; after exit code 1 the hosts are as before apply",
     codes={
         0: "kept",
-        1: "too late: all of it was taken back",
+        1: "too late: the whole run was undone",
         2: "bad input",
         3: "a host was left changed",
     },
@@ -31,10 +31,10 @@ from wirespeed.runs.run_hosts import spec_of_run
 )
 @break_lock
 def confirm(spec: Path, folder: Path | None, breaks_lock: bool) -> int:
-    """Keep what `wirespeed apply --try` did, so that no host takes it back any more.
+    """Keep what `wirespeed apply --try` changed: stop the timers that would undo it.
 
-    wirespeed asks every host over a new connection. If one has taken the run back already, the run
-    is taken back on the others too.
+    wirespeed asks every host over a new connection. If a host has already undone the run, the run
+    is undone on the others too.
     """
     with open_run(folder or run_folder(spec), must_exist=True, breaks=breaks_lock) as run:
         if run.plan is None or run.outcome != "unconfirmed":

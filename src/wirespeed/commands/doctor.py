@@ -84,7 +84,7 @@ STYLES: dict[str, dict[str, Any]] = {
 )
 @frame_bytes_option(None)
 @click.option(
-    "--bidirectional", is_flag=True, help="Assume as much traffic in both directions at once."
+    "--bidirectional", is_flag=True, help="Assume the same traffic in both directions at once."
 )
 @click.option(
     "--rtt", "rtt_s", type=Seconds(), help="Round-trip time to the peer, with its unit: 0.2ms."
@@ -103,7 +103,7 @@ STYLES: dict[str, dict[str, Any]] = {
     metavar="FILE",
     help="Output of iperf3 --json, perftest, netperf, qperf or sockperf, instead of --measured.",
 )
-@click.option("--workload", help="Process whose threads do the work, as in `ps -o comm`.")
+@click.option("--workload", help="Process whose threads handle the traffic, as in `ps -o comm`.")
 @seconds_option(0)
 @timeout_option
 @click.option(
@@ -139,8 +139,8 @@ STYLES: dict[str, dict[str, Any]] = {
     metavar="HOST:PORT,HOST:PORT",
     help="Two ends of one cable to compare: alpha:p0,beta:p0.",
 )
-@click.option("--sudo", is_flag=True, help="Read as root, by `sudo -n` on each host.")
-@click.option("--verbose", is_flag=True, help="Show all that was checked, and every host in full.")
+@click.option("--sudo", is_flag=True, help="Read as root, with `sudo -n` on each host.")
+@click.option("--verbose", is_flag=True, help="Show every check, and every host in full.")
 @click.option("--explain", metavar="RULE", help="Explain a rule, with its source, and exit.")
 @click.option("--rules", "list_rules", is_flag=True, help="List all rules and exit.")
 def doctor(
@@ -211,7 +211,8 @@ def check_wanted(wanted: Sequence[str]) -> None:
                 "options.invalid",
                 where="--wanted",
                 found=f"{shown(text, 60)!r} is not a KEYWORD=VALUE",
-                next="--wanted '*LsoV2IPv4=1'; Get-NetAdapterAdvancedProperty has the keywords",
+                next="write it as in --wanted '*LsoV2IPv4=1'; Get-NetAdapterAdvancedProperty "
+                "lists the keywords",
             )
 
 
@@ -221,7 +222,7 @@ def _measured(path: Path, measured_bps: float | None) -> dict[str, object]:
         raise InputError(
             "options.invalid",
             where="--measured-by",
-            found="--measured too: two figures",
+            found="--measured is given too: two figures",
             next="give one of them",
         )
     # Only here: few ask for it.
@@ -237,8 +238,8 @@ def _crash(path: Path, hosts: Sequence[str]) -> str:
         raise InputError(
             "options.invalid",
             where="--crash-analysis",
-            found=f"{len(hosts)} hosts; a crash is of one",
-            next="name the host that crashed",
+            found=f"{len(hosts)} hosts are given; a crash analysis belongs to one",
+            next="give only the host that crashed",
         )
     return read_recorded(path)
 

@@ -21,7 +21,7 @@ from wirespeed.terminal import echo
     reads="the journal of the run, and the state of each step on the hosts",
     changes="nothing",
     codes={
-        0: "all is as it was applied",
+        0: "everything is as it was applied",
         1: "something differs",
         2: "bad input, or a reading that was cut off",
         3: "the journal is damaged",
@@ -38,7 +38,7 @@ def drift(spec: Path, folder: Path | None) -> int:
     plan = whole_plan(entries)
     left = applied_states(plan, entries) if plan else {}
     if plan is None or outcome(entries) == "undone" or not left:
-        echo(f"{where}: nothing stands that could have drifted")
+        echo(f"{where}: no step is in force, so nothing can have drifted")
         return 0
     with controls_of(spec_of_run(spec, run_spec(entries))) as controls:
         refuse_missing_hosts(where, plan, controls)

@@ -35,10 +35,10 @@ from wirespeed.terminal import echo
 def export(
     host: str, purpose: str | None, listen: tuple[str, int] | None, textfile: Path | None
 ) -> int:
-    """Export a host's ceilings and findings as OpenMetrics, at most 60 series a port.
+    """Export a host's ceilings and findings as OpenMetrics, at most 60 series per port.
 
-    HOST is what doctor takes. The series are printed, written to a file (by a timer or by cron),
-    or served until wirespeed is stopped.
+    HOST is as for doctor. The series are printed; with --textfile written to a file, for a systemd
+    timer or cron; with --listen served until wirespeed is stopped.
     """
     # Only here: what judges hosts takes longer to load than a help.
     from wirespeed.report.export_text import metrics_text
@@ -50,7 +50,7 @@ def export(
             raise InputError(
                 "options.invalid",
                 where="--listen",
-                found="--textfile too: two places",
+                found="--textfile is given too",
                 next="give one of them",
             )
         serve(host, question, *listen)

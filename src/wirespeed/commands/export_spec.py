@@ -17,7 +17,10 @@ from wirespeed.terminal import echo
     cls=Described,
     reads="the hosts of SPEC, or their captures",
     changes="nothing on hosts; the files below --out",
-    codes={0: "written; what could not be is listed", 2: "bad input, or a host was not read"},
+    codes={
+        0: "written; what the format cannot express is listed",
+        2: "bad input, or a host was not read",
+    },
 )
 @click.argument("spec", type=click.Path(path_type=Path))
 @click.option(
@@ -27,17 +30,17 @@ from wirespeed.terminal import echo
     required=True,
     help="Tool whose files to write.",
 )
-@click.option("--host", metavar="NAME", help="Host of the spec; all of them without it.")
+@click.option("--host", metavar="NAME", help="Host of the spec.  [default: all]")
 @click.option(
     "--out",
     type=click.Path(path_type=Path),
-    help="Folder for the files, one folder in it for each host; printed without it.",
+    help="Folder for the files, with a folder per host.  [default: print them]",
 )
 def export_spec(spec: Path, form: str, host: str | None, out: Path | None) -> None:
     """Write a spec as files of netplan, networkd, nmstate or sriov-operator.
 
-    What the format cannot say is listed in each file's head and on standard error. For approach
-    none and legacy-vlan; the hosts are read for the names of their ports.
+    What the format cannot express is listed at the top of each file and on standard error. It
+    supports approach none and legacy-vlan, and reads the hosts for the names of their ports.
     """
     wanted = read_spec(spec)
     if host is not None and host not in wanted.hosts:

@@ -31,7 +31,7 @@ MAX_VALUE = 65535
     changes="with --apply --allow-firmware: the card's flash; the run folder",
     codes={
         0: "nothing to do, or done",
-        1: "there is something to do",
+        1: "a change is planned but not applied",
         2: "bad input",
         3: "a host was left changed",
     },
@@ -50,9 +50,11 @@ MAX_VALUE = 65535
     "--former-image",
     default="",
     metavar="PATH",
-    help="Image of the firmware that is in the card now: the way back.",
+    help="Image of the card's present firmware, which undo burns again.",
 )
-@click.option("--may-be-older", is_flag=True, help="Also burn an image older than the firmware.")
+@click.option(
+    "--may-be-older", is_flag=True, help="Also burn an image older than the card's firmware."
+)
 @click.option(
     "--reset", "is_reset", is_flag=True, help="Reset the card: its ports go down for seconds."
 )
@@ -69,8 +71,8 @@ def firmware(
 ) -> int:
     """Store settings in a card's firmware, burn an image, or reset the card.
 
-    HOST is here or ssh://. What is stored comes into force at the host's next boot, or by --reset.
-    `wirespeed undo FOLDER` stores what was there before; a reset cannot be undone.
+    HOST is here or ssh://. Stored settings and images take effect at the host's next boot, or with
+    --reset. `wirespeed undo FOLDER` stores the former ones again; a reset cannot be undone.
     """
     _check(port, image, former_image, is_reset=is_reset, sets=bool(settings))
     asked = FirmwareRequest(
@@ -100,16 +102,16 @@ def _check(port: str, image: str, former_image: str, *, is_reset: bool, sets: bo
         raise InputError(
             "options.invalid",
             where="wirespeed firmware",
-            found="none of --set, --image and --reset",
+            found="none of --set, --image and --reset is given",
             next="wirespeed firmware HOST --set NUM_OF_VFS=16",
         )
     if sets and is_reset:
         raise InputError(
             "options.invalid",
             where="--reset",
-            found="--set in the same call",
-            so="a reset has no way back, and what was stored before it has one",
-            next="store the settings; then wirespeed firmware HOST --reset",
+            found="--set is given in the same command",
+            so="a reset cannot be undone, a stored setting can",
+            next="store the settings first; then run `wirespeed firmware HOST --reset`",
         )
 
 

@@ -24,7 +24,7 @@ from wirespeed.terminal import echo
 
 @click.group()
 def fleet() -> None:
-    """Read, judge and change many hosts of an inventory together.
+    """Diagnose, record and change many hosts of an inventory together.
 
     The inventory is Ansible's, read by ansible-core: pip install 'wirespeed[fleet]'.
     """
@@ -59,8 +59,8 @@ for _command in (*fleet_change.COMMANDS, *fleet_kept.COMMANDS):
     "labels",
     multiple=True,
     metavar="VARIABLE",
-    help="Inventory variable to compare hosts by, beside rack, switch, role, row, pod, room, "
-    "site; may be repeated.",
+    help="Inventory variable to group hosts by, in addition to rack, switch, role, row, pod, "
+    "room, site; may be repeated.",
 )
 @click.option(
     "--at-once",
@@ -71,7 +71,7 @@ for _command in (*fleet_change.COMMANDS, *fleet_kept.COMMANDS):
 )
 @timeout_option
 @seconds_option(0)
-@click.option("--sudo", is_flag=True, help="Read as root, by `sudo -n` on each host.")
+@click.option("--sudo", is_flag=True, help="Read as root, with `sudo -n` on each host.")
 @click.option(
     "--out",
     type=click.Path(path_type=Path),
@@ -89,10 +89,10 @@ def doctor(
     verbose: bool,
     **asked: Any,
 ) -> int:
-    """Judge every host of an inventory, and group what is found to causes.
+    """Diagnose every host, and group findings by common cause.
 
-    A host that cannot be reached is part of the answer. Hosts are compared with those that have
-    the same cards and the same `role`.
+    Hosts that cannot be reached are listed too. Each host is compared with those of the same cards
+    and the same `role`.
     """
     # Only here: what judges hosts takes longer to load than a help.
     from wirespeed.report.fleet_text import fleet_lines

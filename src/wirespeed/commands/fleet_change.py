@@ -19,8 +19,8 @@ AT_ONCE = 16
     reads="the inventory; each host's state before and after the change",
     changes="the hosts; the run folder; a copy of each journal on its host",
     codes={
-        0: "every host is at its goal",
-        1: "declined, or hosts are not at their goal",
+        0: "every host has the change",
+        1: "declined, or not every host has the change",
         2: "bad input",
         3: "a host was left changed",
     },
@@ -32,7 +32,7 @@ AT_ONCE = 16
     "--waves",
     default=USUAL,
     show_default=True,
-    help="Hosts up to the end of each wave: a number, or a share of all.",
+    help="Number or share of hosts changed by the end of each wave.",
 )
 @click.option(
     "--most-failures",
@@ -41,8 +41,8 @@ AT_ONCE = 16
     show_default=True,
     metavar="PERCENT",
     type=click.FloatRange(0, 100),
-    help="Share of a wave that may fail. If more fails, the wave is taken back, and no other "
-    "begins.",
+    help="Share of a wave that may fail. If more hosts fail, the wave is undone, and no other "
+    "starts.",
 )
 @click.option(
     "--try",
@@ -51,7 +51,7 @@ AT_ONCE = 16
     show_default=True,
     metavar="SECONDS",
     type=click.IntRange(10, 86400),
-    help="Seconds until a host takes back what was not confirmed, also when wirespeed is killed.",
+    help="Seconds after which a host undoes an unconfirmed change, even if wirespeed is killed.",
 )
 @click.option(
     "--at-once",
@@ -60,7 +60,9 @@ AT_ONCE = 16
     type=click.IntRange(1, 256),
     help="Hosts that are changed at the same time.",
 )
-@click.option("--allow-cutoff", is_flag=True, help="Also change ports that hosts are reached by.")
+@click.option(
+    "--allow-cutoff", is_flag=True, help="Also change ports through which wirespeed reaches hosts."
+)
 @click.option("--allow-no-undo", is_flag=True, help="Also apply steps that cannot be undone.")
 @click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
 @click.option(
@@ -73,7 +75,7 @@ AT_ONCE = 16
     "--resume",
     type=click.Path(path_type=Path),
     metavar="FOLDER",
-    help="Folder of a change that was stopped, to go on with it.",
+    help="Folder of a stopped change, to continue it.",
 )
 @break_lock
 def apply(
@@ -93,9 +95,9 @@ def apply(
 ) -> int:
     """Apply a spec to every host of an inventory, wave by wave.
 
-    SPEC is a template for all hosts, filled in by Jinja2 with each host's variables, or a folder
-    with NAME.yaml for each. Each host takes the change back by itself unless all of it is verified
-    and confirmed, so that every host ends at its start or its goal.
+    SPEC is a Jinja2 template for all hosts, filled with each host's variables, or a folder with
+    NAME.yaml per host. Each host undoes the change unless all of it is verified and confirmed, so
+    every host ends with the whole change or with none of it.
     """
     # Only here: what changes hosts takes longer to load than a help.
     from wirespeed.runs.fleet_apply import ApplyRequest, fleet_apply
@@ -107,7 +109,7 @@ def apply(
         raise InputError(
             "options.invalid",
             where="fleet apply",
-            found="no SPEC, or no --inventory",
+            found="SPEC or --inventory is missing",
             next="wirespeed fleet apply SPEC -i FILE, or --resume FOLDER",
         )
     asked = ApplyRequest(
@@ -122,17 +124,17 @@ def apply(
     reads="the hosts; the journals in FOLDER",
     changes="the hosts",
     codes={
-        0: "every host is at its start",
-        1: "a host could not be taken back, and its journal stands",
+        0: "every host has its former state",
+        1: "a host could not be undone; its journal is kept",
         2: "bad input",
         3: "a host was left changed",
     },
 )
 @click.argument("folder", type=click.Path(path_type=Path))
-@click.option("--wave", type=click.IntRange(1), help="Number of the only wave to take back.")
+@click.option("--wave", type=click.IntRange(1), help="Number of the only wave to undo.")
 @break_lock
 def undo(folder: Path, wave: int | None, breaks_lock: bool) -> int:
-    """Take back a change of a fleet, the last wave first, or one wave of it."""
+    """Undo a fleet's change, the last wave first, or one wave."""
     from wirespeed.runs.fleet_waves import undo_change
 
     return undo_change(folder, wave, breaks_lock=breaks_lock)
@@ -143,17 +145,17 @@ def undo(folder: Path, wave: int | None, breaks_lock: bool) -> int:
     reads="the journals in FOLDER",
     changes="nothing",
     codes={
-        0: "every host is at its goal",
-        1: "hosts are not at their goal",
+        0: "every host has the change",
+        1: "not every host has the change",
         2: "bad input",
         3: "a host was left changed",
     },
 )
 @click.argument("folder", type=click.Path(path_type=Path))
 def status(folder: Path) -> int:
-    """Show how far a change of a fleet came, from its journals alone.
+    """Show the progress of a fleet's change, from its journals alone.
 
-    If wirespeed was killed, hosts may have gone back since: --resume asks them.
+    If wirespeed was killed, hosts may have undone the change since: --resume asks them.
     """
     from wirespeed.runs.fleet_waves import change_lines, exit_code_of
 

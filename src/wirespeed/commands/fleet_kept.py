@@ -20,14 +20,14 @@ database_option = click.option(
     "[default: ~/.local/state/wirespeed/fleet.sqlite]",
 )
 READS = "the database"
-NOTHING = "nothing but the database's schema, where it is older"
+NOTHING = "nothing, except to upgrade an older database schema"
 
 
 @click.command(cls=Described, reads=READS, changes=NOTHING, codes={0: "listed", 2: "bad input"})
 @click.argument("host", required=False)
 @database_option
 def history(host: str | None, database: str | None) -> int:
-    """List the runs that are kept, or how HOST was in each of them."""
+    """List the kept runs, or the state of HOST in each of them."""
     from wirespeed.runs.store.database import opened
     from wirespeed.runs.store.keep import host_history, kept_runs
 
@@ -54,9 +54,9 @@ def history(host: str | None, database: str | None) -> int:
 @click.option("--verbose", is_flag=True, help="Show every change and every host.")
 @database_option
 def diff(before: int | None, after: int | None, verbose: bool, database: str | None) -> int:
-    """Show what changed between two runs: the last two, or those numbered BEFORE and AFTER.
+    """Show what changed between two runs, by default the last two.
 
-    Hosts, their states, findings and settings are compared, by meaning; changes of most hosts come
+    Hosts, their states, findings and settings are compared; changes that affect most hosts come
     first.
     """
     from wirespeed.fleet.changes import changes
@@ -70,7 +70,7 @@ def diff(before: int | None, after: int | None, verbose: bool, database: str | N
             raise InputError(
                 "fleet.no_run",
                 where="fleet diff",
-                found=f"{len(numbers)} runs are kept, and two are compared",
+                found=f"a comparison needs two kept runs; there are {len(numbers)}",
                 next="run `wirespeed fleet doctor` again",
             )
         last = numbers[-1] if numbers else 0
@@ -88,10 +88,10 @@ def diff(before: int | None, after: int | None, verbose: bool, database: str | N
 @click.argument("name")
 @click.argument("values", nargs=-1, required=True, type=float, metavar="VALUE...")
 @click.option("--unit", default="", help="Unit of the values: Gb/s, us, Mpps.")
-@click.option("--host", default="", help="Host that they were measured on.")
+@click.option("--host", default="", help="Host on which they were measured.")
 @database_option
 def record(name: str, values: tuple[float, ...], unit: str, host: str, database: str | None) -> int:
-    """Keep values of the figure NAME, measured together, for `fleet gate`."""
+    """Record measured values of a figure for `fleet gate`."""
     from wirespeed.runs.store.database import opened
     from wirespeed.runs.store.keep import keep_figures
 
@@ -110,19 +110,19 @@ def record(name: str, values: tuple[float, ...], unit: str, host: str, database:
     codes={0: "not worse", 1: "worse", 2: "bad input, or too few values to tell"},
 )
 @click.argument("name")
-@click.option("--host", default="", help="Host that it was measured on.")
+@click.option("--host", default="", help="Host on which it was measured.")
 @click.option("--lower-is-better", is_flag=True, help="Lower values are better, as of latencies.")
 @click.option(
     "--alpha",
     default=0.01,
     show_default=True,
     type=click.FloatRange(0, 0.5, min_open=True),
-    help="Chance below which a figure counts as worse.",
+    help="p-value below which a figure counts as worse.",
 )
 @click.option(
     "--new",
     type=click.IntRange(1),
-    help="Last values that are held against all before.  [default: those recorded last]",
+    help="Number of newest values to compare with all before.  [default: those recorded last]",
 )
 @database_option
 def gate(
@@ -133,9 +133,9 @@ def gate(
     new: int | None,
     database: str | None,
 ) -> int:
-    """Tell whether the newest values of the figure NAME are worse than those before.
+    """Tell whether the newest values of a figure are worse.
 
-    By ranks, with n, p and the point where the series changed most; for CI by the exit code.
+    A rank test; prints n, p and the point of the largest change. CI can use the exit code.
     """
     from wirespeed.fleet.gate import judge_series
     from wirespeed.report.fleet_kept_text import gate_lines
@@ -148,7 +148,7 @@ def gate(
         raise InputError(
             "figure.unknown",
             where=name,
-            found="no value of it is kept",
+            found="no value of this figure is kept",
             next=f"wirespeed fleet record {name} VALUE...",
         )
     judged = judge_series(values, lower_is_better=lower_is_better, alpha=alpha, new=new)

@@ -14,7 +14,10 @@ from wirespeed.terminal import echo
     cls=Described,
     reads="FILES, and the hosts or their captures",
     changes="nothing; the spec is printed",
-    codes={0: "printed; what could not be said is listed", 2: "bad input, or a host was not read"},
+    codes={
+        0: "printed; what a spec cannot express is listed",
+        2: "bad input, or a host was not read",
+    },
 )
 @click.argument("files", type=click.Path(path_type=Path), nargs=-1, required=True)
 @click.option(
@@ -37,15 +40,15 @@ from wirespeed.terminal import echo
     "subnets",
     metavar="NAME=SUBNET",
     multiple=True,
-    help="Of underlay or vlan42: where VFs have VLANs.",
+    help="Subnet of underlay or of vlan42; needed if VFs have VLANs.",
 )
 def import_spec(
     files: tuple[Path, ...], form: str, hosts: tuple[str, ...], subnets: tuple[str, ...]
 ) -> None:
-    """Make a spec of FILES of netplan, networkd, nmstate or sriov-operator.
+    """Make a spec from FILES of netplan, networkd, nmstate or sriov-operator.
 
-    What they say and a spec cannot, and what a spec says beyond them, is listed in its head and on
-    standard error. Files of several hosts are in a folder each, called as the host.
+    What a spec cannot express of them, and what it adds, is listed at its top and on standard
+    error. For several hosts, put each host's files into a folder with the host's name.
     """
     made = import_files(form, files, _pairs("--host", hosts), _pairs("--subnet", subnets))
     for note in made.notes:

@@ -33,12 +33,12 @@ _name_option = click.option("--name", default=NAME, show_default=True, help="The
 
 @click.group()
 def lab() -> None:
-    """Virtual hosts with SR-IOV cards, in QEMU: no card and no root needed."""
+    """Run virtual hosts with SR-IOV cards in QEMU, without a real card or root."""
 
 
 @lab.command()
 @click.argument("hosts", nargs=-1, metavar="[HOST[,KEY=VALUE]...]...")
-@click.option("--switch", is_flag=True, help="Join all ports by a switch, not port to port.")
+@click.option("--switch", is_flag=True, help="Connect all ports to a switch, instead of in pairs.")
 @click.option(
     "--dpdk", is_flag=True, help="Two hosts to measure with DPDK: 1 GiB each, and a spec to prove."
 )
@@ -51,13 +51,12 @@ def lab() -> None:
 )
 @_name_option
 def up(hosts: tuple[str, ...], switch: bool, dpdk: bool, card: CardModel, name: str) -> None:
-    """Start hosts (alpha and beta if none is named); they stay up until `lab down`.
+    """Start hosts (without HOST, alpha and beta); they run until `lab down`.
 
     HOST takes memory=MIB, cpus=N, width=LANES and speed=GT/S of the root ports above its cards,
-    init=systemd, mstflint=1 for the tools of a card's firmware, and disk=1 for one that is after a
-    reboot as it was left. The first lab of all
-    builds the image that the hosts boot from: a minute, 400 MB. The model of a ConnectX is built
-    beforehand, by scripts/build-mlx5-model.sh.
+    init=systemd, mstflint=1 for firmware tools, and disk=1 for a disk that survives a reboot. The
+    first lab builds the image that the hosts boot from: a minute, 400 MB. The model of a ConnectX
+    must be built first, with scripts/build-mlx5-model.sh.
     """
     wiring: Wiring = "switch" if switch else "crossed"
     if dpdk and card != "igb":
@@ -65,21 +64,25 @@ def up(hosts: tuple[str, ...], switch: bool, dpdk: bool, card: CardModel, name: 
             "options.invalid",
             where="--dpdk",
             found=f"--card {card}",
-            so="DPDK drives a ConnectX through its kernel's RDMA, which the model has not",
-            next="leave the one or the other out",
+            so="DPDK drives a ConnectX through the kernel's RDMA, which the lab's model of the "
+            "card lacks",
+            next="leave out one of the two",
         )
     if dpdk and (hosts or switch):
         raise InputError(
             "options.invalid",
             where="--dpdk",
             found="--switch" if switch else hosts[0],
-            so="with --dpdk there are two hosts, alpha and beta, port to port",
-            next="leave the one or the other out",
+            so="--dpdk always has two hosts, alpha and beta, connected port to port",
+            next="leave out one of the two",
         )
     spec_file = Path(f"{name}-dpdk.yaml")
     if dpdk and is_file(spec_file):
         raise InputError(
-            "file.exists", where=str(spec_file), found="it is there already", next="move it away"
+            "file.exists",
+            where=str(spec_file),
+            found="the file exists already",
+            next="move it, or run the command in another folder",
         )
     usual = DPDK_HOSTS if dpdk else TWO_HOSTS
     machines = [parse_machine(text) for text in hosts] or list(usual.hosts)
@@ -110,7 +113,7 @@ def up(hosts: tuple[str, ...], switch: bool, dpdk: bool, card: CardModel, name: 
 
 @lab.command("list")
 def list_labs() -> None:
-    """Show the labs that are up, and what their hosts are called."""
+    """List the running labs and their hosts."""
     labs = running_labs()
     for folder, state in labs:
         if state is None:
@@ -128,9 +131,9 @@ def list_labs() -> None:
 @click.argument("host")
 @click.argument("command", nargs=-1, type=click.UNPROCESSED)
 def shell(name: str, host: str, command: tuple[str, ...]) -> None:
-    """Enter a host, or run COMMAND there and end with its exit code.
+    """Open a shell on a host, or run COMMAND there and return its exit code.
 
-    Words of COMMAND are handed to the host's shell as `ssh` does it: quote what it shall not read.
+    COMMAND is passed to the host's shell, as by `ssh`: quote what that shell must not expand.
     """
     folder, state = find_lab(name)
     found = _host(state, host)
@@ -162,9 +165,9 @@ def fault(name: str, port: int, host: str, what: str) -> None:
 
 @lab.command()
 @click.argument("name", default=NAME)
-@click.option("--all", "every", is_flag=True, help="Every lab that is up.")
+@click.option("--all", "every", is_flag=True, help="Take down every running lab.")
 def down(name: str, every: bool) -> None:
-    """Take a lab down; nothing of it stays."""
+    """Stop a lab and remove all its files."""
     for one in [folder.name for folder, _ in running_labs()] if every else [name]:
         end_lab(one)
         echo(f"{one} is down")

@@ -41,7 +41,7 @@ class LinkBps(click.ParamType[int | str]):
     changes="with --apply, --undo or --save: both ends; the run folder",
     codes={
         0: "done, or nothing to do",
-        1: "there is something to do",
+        1: "a change is planned but not applied",
         2: "bad input",
         3: "an end was left changed",
     },
@@ -73,17 +73,18 @@ class LinkBps(click.ParamType[int | str]):
     help="Current speed setting of a Windows card, as mlx5cmd shows it.",
 )
 @click.option(
-    "--apply", "is_applied", is_flag=True, help="Apply the plan; without it the plan is only shown."
+    "--apply",
+    "is_applied",
+    is_flag=True,
+    help="Apply the plan; without this option the plan is only shown.",
 )
-@click.option(
-    "--undo", "is_undone", is_flag=True, help="Put both ends back to their settings before."
-)
+@click.option("--undo", "is_undone", is_flag=True, help="Restore the former settings of both ends.")
 @click.option(
     "--save", "is_saved", is_flag=True, help="Save the switch's running configuration afterwards."
 )
 @click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
 @click.option(
-    "--port-is-right", is_flag=True, help="Confirm that you followed the cable to that port."
+    "--port-is-right", is_flag=True, help="Confirm that you traced the cable to that port."
 )
 @click.option(
     "--run", "folder", type=click.Path(path_type=Path), help="Folder of the run, with its journal."
@@ -109,19 +110,19 @@ def link(
     forget: tuple[str, ...],
     breaks_lock: bool,
 ) -> int:
-    """Set speed and FEC of a link at both of its ends, as one change that is undone as one.
+    """Set speed and FEC at both ends of a link, as one change with one undo.
 
-    SWITCH/PORT is as in switch+dell_os6://admin@sw1/Te1/0/1. The switch port is set first; then the
-    card, whose reading proves both. If the link does not come up, both are put back. At the switch
-    the running configuration is changed, which a restart of the switch undoes; --save, alone or
-    with --apply or --undo, saves all of it, including what others did not save.
+    SWITCH/PORT is as in switch+dell_os6://admin@sw1/Te1/0/1. The switch port is set first, then the
+    card; the card's link state proves both. If the link does not come up, both changes are undone.
+    Only the switch's running configuration is changed, and a restart of the switch undoes it;
+    --save, alone or with --apply or --undo, saves all of it, including unsaved changes of others.
 
     HOST is here, ssh://, winssh:// or winrm://. On Windows NETDEV is the name of the adapter, and
-    the card is one of Mellanox.
+    the card must be a Mellanox card.
 
-    A switch port is changed if it hears the card by LLDP. If it hears another device, or if only
-    one end has a link, it is not changed; if it hears no neighbor, wirespeed asks. --port-is-right
-    says that you followed the cable.
+    wirespeed changes a switch port if its LLDP neighbor is the card. If the neighbor is another
+    device, or only one end has a link, it does not; if there is no neighbor, wirespeed asks.
+    --port-is-right confirms that you traced the cable.
     """
     is_set = link_bps is not None or fec is not None or switch_mtu is not None
     if not (is_undone or is_set or is_saved) or (is_saved and is_set and not is_applied):

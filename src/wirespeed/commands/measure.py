@@ -22,7 +22,7 @@ USUAL = BenchRequest(out=Path())
 
 @click.group()
 def measure() -> None:
-    """Prove a rate with packets."""
+    """Measure throughput without loss, with packets."""
 
 
 def _measure_options(command: Callable[..., int]) -> Callable[..., int]:
@@ -31,7 +31,7 @@ def _measure_options(command: Callable[..., int]) -> Callable[..., int]:
         click.option("--dut", "duts", multiple=True, default=USUAL.duts,
                      show_default=True, help=f"One of {', '.join(DUT_NAMES)}. May be repeated."),
         click.option("--wire", default=USUAL.wire, show_default=True,
-                     type=click.Choice(["vhost", "memif"]), help="What joins tester and DUT."),
+                     type=click.Choice(["vhost", "memif"]), help="Wire from tester to DUT."),
         click.option("--frame-bytes", default=USUAL.frame_bytes, show_default=True,
                      help="Sizes with FCS, and mixes such as imix or 64x7+594x4+1518x1."),
         click.option("--flows", default=USUAL.flows, show_default=True,
@@ -42,72 +42,76 @@ def _measure_options(command: Callable[..., int]) -> Callable[..., int]:
         click.option("--width", default=USUAL.width, show_default=True,
                      help="Stop when (upper - lower) / upper is no more than this."),
         click.option("--trial-seconds", default=USUAL.trial_seconds, show_default=True,
-                     help="Duration of a trial of the search."),
+                     help="Seconds of a trial of the search."),
         click.option("--confirm-seconds", default=USUAL.confirm_seconds, show_default=True,
-                     help="Duration of the trial that confirms (RFC 2544: 60)."),
+                     help="Seconds of the trial that confirms (RFC 2544: 60)."),
         click.option("--confirmations", default=USUAL.confirmations, show_default=True,
-                     help="Such trials in which the load must lose nothing; the page has the "
+                     help="Number of confirming trials, all without loss; the report has the "
                           "range of their rates."),
         click.option("--repeats", default=USUAL.repeats, show_default=True,
-                     help="Searches of each frame size; the page has their median and range."),
+                     help="Searches per frame size; the report has their median and range."),
         click.option("--windowed/--continuous", default=USUAL.windowed,
-                     help="Make each trial of short windows that count one by one, for a machine "
-                          "that takes cores away; not with --port or a DUT of the kernel's. "
-                          "Continuous trials are RFC 2544's.  [default: continuous; windowed with "
-                          "--demo]"),
+                     help="Split each trial into short windows, each counted separately, for a "
+                          "machine on which other programs take CPU time; not with --port or a "
+                          "kernel DUT. Continuous trials are those of RFC 2544.  [default: "
+                          "continuous; windowed with --demo]"),
         click.option("--burst", default=USUAL.burst, show_default=True,
                      help="Frames sent at once."),
-        click.option("--max-load", type=float, help="Offer no more frames per second than this."),
+        click.option("--max-load", type=float, help="Highest load to offer, in frames per second."),
         click.option("--gap-limit-ms", default=USUAL.gap_limit_ms, show_default=True,
-                     help="A trial is void when a core of the tester was away for so long at "
-                          "once; a looser bound is named in the record."),
+                     help="Longest pause of a tester core, in ms: a trial with a longer pause is "
+                          "void. The record names a higher limit than the default."),
         click.option("--stalled-share", default=USUAL.stalled_share, show_default=True,
-                     help="The same, of the trial in all: a share."),
+                     help="Largest share of a trial in which a tester core was paused; above it "
+                          "the trial is void."),
         click.option("--ladder", is_flag=True,
-                     help="After each search: latency and loss at each tenth of the throughput, "
-                          "and above it (RFC 2544, 26.2 and 26.3)."),
+                     help="After each search, measure latency and loss at each tenth of the "
+                          "throughput, and above it (RFC 2544, 26.2 and 26.3)."),
         click.option("--back-to-back", default=USUAL.back_to_back, metavar="N",
-                     help="After each search: N searches for the longest burst without loss "
+                     help="After each search, run N searches for the longest burst without loss "
                           "(RFC 9004 recommends 50)."),
         click.option("--resets", default=USUAL.resets, metavar="N",
                      help="After each search: N trials in which --dut is ended and started again "
                           "(RFC 2544, 26.6); not with --port, memif or a DUT of the kernel's."),
         click.option("--soak", "soak_seconds", type=Duration(), default=USUAL.soak_seconds,
-                     help="After each search: trials at the throughput for so long, as 8h or 90m."),
+                     help="After each search, repeat trials at the throughput for this time, "
+                          "such as 8h or 90m."),
         click.option("--port", "ports", multiple=True,
-                     help="Measure a DUT of your own behind this port (PCI address or EAL device) "
-                          "instead of --dut; repeat it for the way back."),
+                     help="Port of the tester that connects to a DUT of your own (PCI address or "
+                          "EAL device), instead of --dut; repeat it for a second port."),
         click.option("--expect", default=USUAL.expect, show_default=True,
                      type=click.Choice(["as-sent", "mac", "macswap", "5tswap", "routed"]),
-                     help="How the DUT behind --port hands a frame back."),
+                     help="How the DUT behind --port changes a frame that it returns."),
         click.option("--peer-mac", "peer_macs", multiple=True,
-                     help="Destination of the frames sent to the DUT behind --port: one for all, "
-                          "or one for each.  [default: 02:00:00:00:00:01]"),
+                     help="Destination MAC address of the frames sent to the DUT: one for all "
+                          "--port, or one for each.  [default: 02:00:00:00:00:01]"),
         click.option("--return", "way_back", type=click.Choice(["same", "other"]),
-                     help="With two --port: frames come back at the one that they left by, and "
-                          "both send; or at the other.  [default: other]"),
+                     help="With two --port: frames return on the same port, and both ports send; "
+                          "or on the other port.  [default: other]"),
         click.option("--hardware-stamps", is_flag=True,
-                     help="Latency by the clock of --port, where it has one; a ConnectX then sends "
-                          "no compressed completions, and takes fewer frames."),
+                     help="Measure latency with the card's clock if --port has one. A ConnectX "
+                          "then turns off completion compression and receives fewer frames."),
         click.option("--bidirectional", is_flag=True,
-                     help="With two --port and --return other: both ways at once."),
+                     help="With two --port and --return other: send in both directions at once."),
         click.option("--cores", metavar="CPUS",
-                     help="CPUs of the tester that poll --port, as 24-27.  [default: isolated "
-                          "ones of the card's own node, else its last one]"),
+                     help="CPUs of the tester that poll --port, such as 24-27.  [default: "
+                          "isolated CPUs of the card's node, else its last CPU]"),
         click.option("--queues", default=USUAL.queues, show_default=True,
-                     help="Of each --port, each way, 1 to 16: flows are dealt to them."),
+                     help="Queues per --port and direction, 1 to 16; flows are distributed over "
+                          "them."),
         click.option("--rx-descriptors", default=USUAL.rx_descriptors,
-                     help="Of each queue of --port.  [default: 4096, or what the card has]"),
+                     help="Receive descriptors per queue of --port.  [default: 4096, or the "
+                          "card's maximum]"),
         click.option("--tx-descriptors", default=USUAL.tx_descriptors,
-                     help="The same, of those that send."),
-        click.option("--link-gbps", type=float, help="Line rate of the link behind --port."),
-        click.option("--hugepages/--no-hugepages", default=False, help="For --port."),
+                     help="Transmit descriptors per queue of --port."),
+        click.option("--link-gbps", type=float, help="Line rate of the link at --port, in Gb/s."),
+        click.option("--hugepages/--no-hugepages", default=False, help="Hugepages for --port."),
         click.option("--out", type=click.Path(path_type=Path), required=True,
                      help="Run folder: trials.jsonl and the reports."),
-        click.option("--resume", is_flag=True, help="Go on with the run in --out."),
+        click.option("--resume", is_flag=True, help="Continue the run in --out."),
         click.option("--json", "as_json", is_flag=True, help="Print every record as a JSON line."),
         click.option("--demo", is_flag=True,
-                     help="Short: testpmd-macswap and l3fwd-lpm, width 0.02, 0.3 s a trial, "
+                     help="Short run: testpmd-macswap and l3fwd-lpm, width 0.02, 0.3 s a trial, "
                           "confirmed three times for 0.5 s."),
     ]  # fmt: skip
     for option in reversed(options):
@@ -186,5 +190,5 @@ def rfc2544(
 @measure.command(name="single-core")
 @_measure_options
 def single_core(**options: Any) -> int:
-    """Measure as rfc2544 does, and print Mpps, Gb/s, core clock and cycles per packet."""
+    """Measure like rfc2544, and print Mpps, Gb/s, core clock and cycles per packet."""
     return measure_bench(BenchRequest(**options, single_core=True))

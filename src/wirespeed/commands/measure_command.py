@@ -22,22 +22,31 @@ LABEL = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,39}")
 
 @click.command(name="command", context_settings={"allow_interspersed_args": False})
 @click.option("-n", "trials", type=click.IntRange(1, 1000), default=5, show_default=True,
-              help="Trials, one after the other.")  # fmt: skip
+              help="Number of trials, one after the other.")  # fmt: skip
 @click.option("--figure", metavar="PATTERN",
               help="Regular expression whose one group is the figure; the last match counts."
               )  # fmt: skip
-@click.option("--unit", help="Of the figure: tok/s, s, Gb/s.")
-@click.option("--higher-is-better/--lower-is-better", default=None, help="Which way is good.")
+@click.option("--unit", help="Unit of the figure: tok/s, s, Gb/s.")
+@click.option(
+    "--higher-is-better/--lower-is-better",
+    default=None,
+    help="Whether a higher or a lower figure is better.",
+)
 @click.option("--on", "hosts", multiple=True, default=(HERE,), show_default=True,
               help="Host to watch: here, ssh://HOST, winssh://HOST. May be repeated.")  # fmt: skip
 @click.option("--limit-seconds", type=click.FloatRange(min=0.1), default=3600.0, show_default=True,
-              help="A trial that takes longer is ended, and failed.")  # fmt: skip
-@click.option("--label", default="before", show_default=True, help="Such as before, after.")
+              help="Seconds after which a trial is ended as failed.")  # fmt: skip
+@click.option(
+    "--label",
+    default="before",
+    show_default=True,
+    help="Label of these trials, such as before or after.",
+)
 @click.option("--out", type=click.Path(path_type=Path), required=True,
               help=f"Folder: {WORKLOADS} and {PAGE}.")  # fmt: skip
 @click.option("--compare", "other", type=click.Path(path_type=Path),
-              help="Folder of the trials before the change, if that is another one.")  # fmt: skip
-@click.option("--resume", is_flag=True, help="Go on with this label, up to -n trials.")
+              help="Folder of the trials before the change, if it is not --out.")  # fmt: skip
+@click.option("--resume", is_flag=True, help="Continue this label, up to -n trials.")
 @click.option("--json", "as_json", is_flag=True, help="Print every record as a JSON line.")
 @click.argument("argv", nargs=-1, type=click.UNPROCESSED, metavar="[-- COMMAND…]")
 def command(
@@ -57,9 +66,9 @@ def command(
 ) -> int:
     """Run a command of yours n times, and see whether a change helped it.
 
-    COMMAND is run as it is, by no shell. Its figure is what --figure finds in its output. With a
-    second --label in the same folder, or --compare, both are laid side by side. Without COMMAND,
-    what is in the folder is printed again.
+    COMMAND is run without a shell. Its figure is what --figure matches in its output. With a second
+    --label in the same folder, or --compare, both are compared. Without COMMAND, the results in the
+    folder are printed again.
 
     Exit codes: 0 measured, or better by more than the spread; 1 a trial failed, or it is not
     shown to be better; 2 bad input.
@@ -89,7 +98,7 @@ def _checked_label(label: str) -> str:
         "options.invalid",
         where="--label",
         found=f"{shown(label, 60)!r} is not a label",
-        next="letters, digits, dots and dashes: before, after, mtu-9000",
+        next="use letters, digits, dots and dashes: before, after, mtu-9000",
     )
 
 
@@ -99,6 +108,6 @@ def _missing(figure: str | None, unit: str | None) -> InputError:
     return InputError(
         "options.missing",
         where=", ".join(names) or "--higher-is-better or --lower-is-better",
-        found="a command, and not what its figure is",
+        found="the options do not say which figure the command prints",
         next="--figure 'throughput: ([0-9.]+) tok/s' --unit tok/s --higher-is-better",
     )

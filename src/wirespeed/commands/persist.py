@@ -16,8 +16,8 @@ from wirespeed.runs.run_hosts import HowUndone
     reads="the journal of the run, and both files on the hosts",
     changes="the script and the unit on each host; the run folder",
     codes={
-        0: "the settings last, or no longer last with --remove",
-        1: "refused, or put back",
+        0: "the settings are persistent; with --remove: no longer persistent",
+        1: "refused, or all steps were undone after a failure",
         2: "bad input",
         3: "a host was left changed",
     },
@@ -43,9 +43,9 @@ def persist(
     forget: tuple[str, ...],
     breaks_lock: bool,
 ) -> int:
-    """Restore what was applied at each boot, by a script and a systemd unit on each host.
+    """Restore an applied spec at every boot, with a script and a systemd unit on each host.
 
-    Script and unit are written by steps: shown first, journalled, read back, and put back if one
+    Script and unit are written as steps: shown first, journalled, verified, and undone if one
     fails. The running settings are not changed.
     """
     asked = PersistRequest(spec, folder or run_folder(spec), yes=yes, breaks_lock=breaks_lock)

@@ -33,7 +33,7 @@ from wirespeed.terminal import echo
 def plan(spec: Path, as_json: bool, as_diff: bool, shell: str | None, unread: str | None) -> None:
     """Show every command that a spec takes, in order, with its undo.
 
-    If a host has to be rebooted, the plan ends there; the rest is planned after the reboot.
+    If a host must be rebooted, the plan ends there; the rest is planned after the reboot.
     """
     wanted = read_spec(spec)
     if shell is not None and shell not in wanted.hosts:

@@ -17,20 +17,18 @@ from wirespeed.runs.report_source import proof_pages
 
 @click.command(
     cls=Described,
-    reads="the hosts of SPEC before, while and after it is applied; traffic between its guests",
+    reads="the hosts of SPEC before, during and after the change; traffic between its guests",
     changes="the hosts, until the undo (see --keep); the page and the run folder",
     codes={
-        0: "all of it is proven",
-        1: "something is not: frames leaked, a flow was lost, a host is not as before",
+        0: "everything is proven",
+        1: "something is not proven: frames leaked, a flow was lost, or a host is not as before",
         2: "bad input; nothing was changed",
         3: "a host was left changed",
     },
 )
 @click.argument("spec", type=click.Path(path_type=Path))
 @click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
-@click.option(
-    "--keep", is_flag=True, help="Leave the plan applied; `wirespeed undo` takes it back."
-)
+@click.option("--keep", is_flag=True, help="Leave the plan applied; `wirespeed undo` undoes it.")
 @click.option(
     "--out",
     type=click.Path(path_type=Path),
@@ -41,8 +39,8 @@ from wirespeed.runs.report_source import proof_pages
 def prove(spec: Path, yes: bool, keep: bool, out: Path | None, breaks_lock: bool) -> int:
     """Prove a spec: doctor, plan, apply, verify, measure between the guests, undo, compare.
 
-    If a stage fails, what was applied is taken back, and the page says what is not shown. The page
-    is report.html beside the spec, in SPEC.report; `wirespeed report SPEC` makes it again from the
+    If a stage fails, what was applied is undone, and the page says what is not proven. The page is
+    report.html beside the spec, in SPEC.report; `wirespeed report SPEC` makes it again from the
     files of the run.
     """
     folder, pages = out or new_run_folder(spec), out or proof_pages(spec)

@@ -19,7 +19,7 @@ from wirespeed.runs.remedy_run import RemedyRequest, remedy_host
     changes="with --apply: the host; the run folder",
     codes={
         0: "nothing to do, or done",
-        1: "there is something to do",
+        1: "a fix is planned but not applied",
         2: "bad input",
         3: "a host was left changed",
     },
@@ -37,7 +37,7 @@ from wirespeed.runs.remedy_run import RemedyRequest, remedy_host
     "rules",
     multiple=True,
     metavar="RULE",
-    help="Rule whose finding is the only one to fix; may be repeated.",
+    help="Rule to fix, instead of all; may be repeated.",
 )
 @apply_options
 def remedy(
@@ -49,8 +49,8 @@ def remedy(
 ) -> int:
     """Plan the steps that fix what the doctor found, and apply them with --apply.
 
-    HOST is here, ssh://, winssh:// or winrm://. `wirespeed undo FOLDER` takes the steps back. If
-    the best remedy of a finding is by hand, the finding is left to you, unless --of names its rule.
+    HOST is here, ssh://, winssh:// or winrm://. `wirespeed undo FOLDER` undoes the steps. If the
+    best remedy of a finding is manual, remedy skips the finding, unless --of names its rule.
     """
     check_wanted(wanted)
     asked = RemedyRequest(

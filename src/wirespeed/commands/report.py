@@ -26,7 +26,7 @@ from wirespeed.terminal import echo
     cls=Described,
     reads="the files of the run",
     changes="report.html, report.md and results.csv in its folder, or in --out; --pdf's file",
-    codes={0: "written", 2: "bad input, or a page that is written and could not be printed"},
+    codes={0: "written", 2: "bad input, or a page that was written but not printed as PDF"},
 )
 @click.argument("folder", metavar="FOLDER|SPEC", type=click.Path(path_type=Path))
 @click.option(
@@ -35,13 +35,13 @@ from wirespeed.terminal import echo
 @click.option(
     "--beside",
     metavar="published:1..6",
-    help="A test of the report of DPDK 19.08: its figures are laid beside the run's.",
+    help="Test of the DPDK 19.08 report whose figures are shown next to the run's.",
 )
 @click.option(
     "--pdf",
     metavar="FILE",
     type=click.Path(path_type=Path),
-    help="Print the page to FILE too, by Chromium.",
+    help="PDF file to print the page to, with Chromium.",
 )
 @click.option("--out", type=click.Path(path_type=Path), help="Folder for the pages.")
 def report(
@@ -49,9 +49,9 @@ def report(
 ) -> int:
     """Make the pages of a run again from its files, or show two runs side by side.
 
-    FOLDER is a run folder of `wirespeed measure`. Of SPEC, or of the folder of its run, the page of
-    the last prove or compare is made again. --beside is for results of RFC 2544: those of
-    `wirespeed measure`, and of a proof that has them.
+    FOLDER is a run folder of `wirespeed measure`. With SPEC, or the folder of its run, the page of
+    the last prove or compare is made again. --beside needs RFC 2544 results: those of `wirespeed
+    measure`, or of a proof that has them.
     """
     test = _published(beside, against)
     browser = None if pdf is None else find_browser()

@@ -18,7 +18,8 @@ break_lock = click.option(
     "--break-lock",
     "breaks_lock",
     is_flag=True,
-    help="Take a host from another run that is gone for good; what it left armed stays armed.",
+    help="Unlock a host that is locked by a run that is gone for good. Rollback timers of that "
+    "run keep running.",
 )
 """Of every command that locks hosts: to take one that another run has."""
 
@@ -28,10 +29,13 @@ inventory_option = click.option(
     "-i",
     multiple=True,
     metavar="FILE",
-    help="Inventory, as Ansible takes it: file, folder, script or plugin; may be repeated.",
+    help="Ansible inventory: file, folder, script or plugin; may be repeated.",
 )
 limit_option = click.option(
-    "--limit", "-l", metavar="PATTERN", help="Hosts or groups, as Ansible's --limit: 'rack7:!n3'."
+    "--limit",
+    "-l",
+    metavar="PATTERN",
+    help="Hosts or groups, as with Ansible's --limit: 'rack7:!n3'.",
 )
 """Of every command about a fleet: Ansible's own two."""
 
@@ -88,14 +92,13 @@ def seconds_option(default: int) -> Callable[[F], F]:
 def undo_options(command: F) -> F:
     """Give a command `--force` and `--forget`: for what others changed, and for lost devices."""
     force = click.option(
-        "--force", is_flag=True, help="Also put back settings that others have changed since."
+        "--force", is_flag=True, help="Also undo settings that others have changed since."
     )
     forget = click.option(
         "--forget",
         multiple=True,
         metavar="STEP",
-        help="Step to leave as it is, for good, because its device is gone: its number, or "
-        "`mtu eth0`.",
+        help="Step never to undo, because its device is gone: its number, or `mtu eth0`.",
     )
     return force(forget(command))
 
@@ -107,9 +110,11 @@ def apply_options(command: F) -> F:
         click.option(
             "--allow-no-undo", is_flag=True, help="Also apply steps that cannot be undone."
         ),
-        click.option("--allow-firmware", is_flag=True, help="Also write firmware of a card."),
+        click.option("--allow-firmware", is_flag=True, help="Also write a card's firmware."),
         click.option(
-            "--allow-cutoff", is_flag=True, help="Also change the port that the host is reached by."
+            "--allow-cutoff",
+            is_flag=True,
+            help="Also change the port through which wirespeed reaches the host.",
         ),
         click.option(
             "--run",
@@ -122,7 +127,7 @@ def apply_options(command: F) -> F:
             "--apply",
             "is_applied",
             is_flag=True,
-            help="Apply the plan; without it the plan is only shown.",
+            help="Apply the plan; without this option the plan is only shown.",
         ),
     ):
         command = option(command)

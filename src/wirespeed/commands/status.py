@@ -31,7 +31,7 @@ CODES = {"applied": 0, "undone": 0, "unfinished": 1, "unconfirmed": 1, "staged":
         1: "unfinished, or not confirmed",
         2: "bad input",
         3: "a host was left changed",
-        4: "a stage is done, and a host has to be rebooted",
+        4: "a stage is done, and a host must be rebooted",
     },
 )
 @click.argument("spec", metavar="[SPEC|RUN|HOST]", required=False)
@@ -43,9 +43,9 @@ def status(spec: str | None, folder: Path | None) -> int:
 
     Without SPEC, the runs in ~/.local/state/wirespeed/runs are listed.
 
-    HOST (here, ssh://…) is a Linux host, which is asked for the runs that stand on it: who began
-    them, when, and with which steps; who holds the host now; and what it will undo by itself unless
-    that is confirmed. The exit code is that of the worst run.
+    HOST (here, ssh://…) is a Linux host. Its own records show the runs applied to it: who started
+    them, when, and with which steps; which run has locked the host; and what the host will undo
+    unless it is confirmed. The exit code is that of the worst run.
 
     If lines of the journal are damaged, the steps that can still be undone are listed, and the exit
     code is 3.
@@ -82,7 +82,7 @@ def _status_host(host: str) -> int:
         echo("\n".join(lines))
     echo("\n".join(held_lines(runs)) + "\n" if runs.owner or runs.armed else "", nl=False)
     undone = len(runs.copies) - len(runs.standing)
-    echo(f"{host}: {len(runs.standing)} runs stand, {undone} are undone")
+    echo(f"{host}: {len(runs.standing)} runs are applied, {undone} are undone")
     if runs.standing:
-        echo(f"`wirespeed undo {host}` takes back what stands, the latest first")
+        echo(f"`wirespeed undo {host}` undoes the applied runs, the latest first")
     return LEFT_CHANGED if LEFT_CHANGED in codes else max(codes, default=0)

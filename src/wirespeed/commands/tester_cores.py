@@ -16,12 +16,13 @@ from wirespeed.terminal import echo
 @click.option("--driver-cycles", default=0.0, show_default=True, type=click.FloatRange(min=0),
               help="TSC cycles that your card's driver takes to send and receive a frame."
               )  # fmt: skip
-@click.option("--json", "as_json", is_flag=True, help="Print it as one JSON line.")
+@click.option("--json", "as_json", is_flag=True, help="Print one line of JSON.")
 def tester_cores(*, frame_bytes: int, driver_cycles: float, as_json: bool) -> int:
     """Work out how many cores the tester needs for 100, 200 and 400 Gb/s.
 
-    Measures on this machine what the tester takes to compose, send and judge a frame, over a ring
-    in memory: five trials, some two seconds. What a card's driver takes is not in it.
+    Measures the CPU cycles that the tester needs on this machine to build, send and check a frame,
+    over a ring in memory: five trials, some two seconds. The cycles of a card's driver are not
+    included.
     """
     found = tester_cycles(frame_bytes, driver_cycles)
     if as_json:
@@ -46,4 +47,4 @@ def lines_of(found: TesterCycles) -> Iterator[str]:
         product = one.pps * one.cycles_per_frame / found.tsc_hz
         yield f"{one.line:<14}{one.pps / 1e6:>8.1f}  {one.cores} ({product:.2f})"
     if not found.driver_cycles:
-        yield "What a card's driver takes is not in it: --driver-cycles."
+        yield "The card's driver is not included: add it with --driver-cycles."

@@ -26,7 +26,7 @@ from wirespeed.terminal import confirm, echo
     reads="the state of each step on the hosts",
     changes="the hosts, back to their former state; the run folder",
     codes={
-        0: "all is as it was",
+        0: "everything is as it was",
         1: "with HOST: you declined",
         2: "bad input",
         3: "a host was left changed",
@@ -54,17 +54,17 @@ def undo(
     forget: tuple[str, ...],
     breaks_lock: bool,
 ) -> int:
-    """Put everything back as it was before `wirespeed apply`: all stages, the last step first.
+    """Undo everything that `wirespeed apply` changed: all stages, the last step first.
 
     SPEC is the spec that was applied, RUN the folder of its run. If a comparison of the spec was
-    killed, what it left is taken back too.
+    killed, what it left is undone too.
 
-    HOST (here, ssh://…) is a Linux host whose run folder is lost. Every run that stands there is
-    taken back by the copy of the journal that the host keeps, the latest first; the runs are shown,
-    and wirespeed asks. If the machine that applied them is lost too, --break-lock is needed.
+    HOST (here, ssh://…) is a Linux host whose run folder is lost. wirespeed shows every run that is
+    applied there, asks, and undoes them, the latest first, from the copy of the journal on the
+    host. If the machine that applied them is lost too, add --break-lock.
 
-    If others changed a setting after the run, undo names it and leaves it, with the steps that
-    depend on it, and puts all else back: see --force and --forget.
+    If others changed a setting after the run, undo leaves it and the steps that depend on it, names
+    them, and undoes everything else: see --force and --forget.
     """
     how = HowUndone(force, forget)
     if folder is None and (host := named_host(spec)):
@@ -87,15 +87,15 @@ def _undo_host(host: str, only: str, how: HowUndone, *, yes: bool, breaks: bool)
         runs = runs_on(controls[name])
     ways = [Way.of(copy, spec) for copy in chosen_copies(host, runs, only)]
     if not ways:
-        echo(f"{host}: nothing stands that could be undone")
+        echo(f"{host}: no run is applied, so there is nothing to undo")
         return 0
     if how.forget and len(ways) > 1:
         raise InputError(
             "forget.not_one",
             where=host,
-            found=f"{len(ways)} runs stand there, each with steps of its own",
+            found=f"{len(ways)} runs are applied there, each with its own steps",
             so="nothing was changed",
-            next=f"wirespeed status {host}; then name one run: --only RUN",
+            next=f"list them with `wirespeed status {host}`; then give one: --only RUN",
         )
     for way in ways:
         echo("\n".join(way.lines()))
@@ -128,7 +128,7 @@ def _undo(where: Path, spec: Path, how: HowUndone, *, breaks: bool) -> None:
     ):
         plan = run.plan
         if plan is None or (run.outcome == "undone" and not run.told.damage):
-            echo(f"{run.folder}: nothing stands that could be undone")
+            echo(f"{run.folder}: no step is in force, so there is nothing to undo")
             return
         if run.outcome != "undone":
             undo_plan(run, plan, controls, str(spec), how)
@@ -136,6 +136,9 @@ def _undo(where: Path, spec: Path, how: HowUndone, *, breaks: bool) -> None:
             raise left
         for host in dict.fromkeys(step.host for step in plan.steps):
             if needs_reboot([s for s in plan.steps if s.host == host and not s.no_op]):
-                echo(f"{host} is as before from its next boot on")
+                echo(f"{host} is as before only after its next boot")
         if is_made_to_last(where):
-            echo(f"the next boot brings it back: wirespeed persist --remove {spec}")
+            echo(
+                "the next boot applies it again: to stop that, run `wirespeed persist --remove "
+                f"{spec}`"
+            )

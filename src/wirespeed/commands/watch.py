@@ -14,7 +14,7 @@ from wirespeed.terminal import echo, echo_over
 
 @click.command(
     cls=Described,
-    reads="the host's counters at every reading; all that doctor reads once a minute",
+    reads="the host's counters at every reading; once a minute, all that doctor reads",
     changes="nothing",
     codes={
         0: "watched until --count or --seconds",
@@ -37,7 +37,7 @@ from wirespeed.terminal import echo, echo_over
     default=1.0,
     show_default=True,
     type=click.FloatRange(0.2, 3600),
-    help="Seconds from reading to reading.",
+    help="Seconds between readings.",
 )
 @click.option("--count", type=click.IntRange(1), help="Number of readings.  [default: no end]")
 @click.option(
@@ -54,8 +54,9 @@ def watch(
 ) -> int:
     """Watch each port: rate, share of its ceiling, limit, last change.
 
-    Rates are on the wire (L1), as the driver counts. HOST is here, or a Linux that SSH reaches.
-    On a terminal a port keeps its line; elsewhere each reading is a line of each port.
+    Rates are on the wire (L1), from the driver's counters. HOST is here, or a Linux host that SSH
+    reaches. On a terminal each port has one line that is updated; otherwise each reading prints one
+    line per port.
     """
     # Only here: what judges hosts takes longer to load than a help.
     from wirespeed.report.watch_text import ago, watch_head, watch_line

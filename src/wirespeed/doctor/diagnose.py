@@ -113,7 +113,7 @@ def asked_ports(host: HostFacts, question: Question) -> tuple[Port, ...]:
             "port.unknown",
             where=host.name,
             found=f"no port {shown(unknown[0])}; it has {shown(', '.join(has), 400) or 'none'}",
-            next="name one of them by its netdev or its PCI address",
+            next="give one of these by its netdev or its PCI address",
         )
     return tuple(p for p in ports if {p.netdev, p.pci_address} & set(question.ports))
 

@@ -43,9 +43,9 @@ def parse_measured(text: str, where: str) -> MeasuredBy:
     raise InputError(
         "measured_by.unknown",
         where=where,
-        found=f"it begins with {shown(text.strip(), 60)!r}",
-        next="give what `iperf3 --json`, perftest's ib_*_bw, netperf, qperf or sockperf printed; "
-        "of another tool the figure itself: --measured 53.6",
+        found=f"unknown format: it begins with {shown(text.strip(), 60)!r}",
+        next="give the output of `iperf3 --json`, perftest's ib_*_bw, netperf, qperf or "
+        "sockperf; for another tool give the figure itself: --measured 53.6",
     )
 
 
@@ -61,8 +61,8 @@ def _no_figure(where: str, found: str) -> InputError:
         "measured_by.no_figure",
         where=where,
         found=found,
-        so="there is no figure in it that could be held against the path",
-        next="run the tool again, to its end, and give all that it printed",
+        so="it holds no figure to compare with the path",
+        next="run the tool again, let it finish, and give its complete output",
     )
 
 

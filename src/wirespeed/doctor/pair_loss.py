@@ -89,7 +89,8 @@ def _loss(slug: str, sender: End, receiver: End) -> Iterator[Said]:
             severity=Severity.RISK,
             evidence=resent,
             so=f"neither end of the cable counts a loss from {sender.name} to {receiver.name}: "
-            "what is sent again goes elsewhere, is lost in a switch between, or above the card",
+            "the retransmissions are on another path, or the loss is in a switch between or "
+            "above the card",
             do="`ss -ti` names the connections that resend; ask the doctor about that peer, and "
             "--far-end about the switch",
         )

@@ -78,7 +78,8 @@ def _link_bps(slug: str, first: End, second: End) -> Iterator[Said]:
             ),
             so="no one cable runs at two speeds: a switch is in between, and what comes faster "
             f"than {_gigabits(min(links_bps))} waits in it or is dropped",
-            do=f"bring {slow.label} to the speed of the other, or see which cable goes where",
+            do=f"bring {slow.label} to the speed of the other end, or check which ports the "
+            "cables connect",
             commands=(slow.ethtool("-m"),),
         )
 
@@ -164,10 +165,10 @@ def _autonegotiation(slug: str, first: End, second: End) -> Iterator[Said]:
             end.saw(one, f"autonegotiation {_switch(known(one, ''))}")
             for end, one in zip((first, second), read, strict=True)
         ),
-        so="the end that negotiates hears no answer: the link is up by luck, and may stay down "
+        so="the end that negotiates gets no answer: the link is up by chance, and may stay down "
         "after its next loss"
         if up
-        else "the end that negotiates hears no answer, and no link comes up",
+        else "the end that negotiates gets no answer, and the link does not come up",
         do="let both negotiate, or set both by hand to one speed and FEC",
         commands=(by_hand.ethtool("-s", "autoneg", "on"),),
     )
@@ -224,8 +225,8 @@ def _pause(slug: str, first: End, second: End) -> Iterator[Said]:
                     sender.saw(sent, "sends pause frames"),
                     receiver.saw(obeyed, "does not obey pause frames"),
                 ),
-                so=f"{sender.name} asks {receiver.name} to wait, which goes on sending: what does "
-                f"not fit is dropped at {sender.name}",
+                so=f"{sender.name} sends pause frames, but {receiver.name} does not obey them: "
+                f"{sender.name} drops what does not fit",
                 do="obey them there too, or send none here: both ends alike",
                 commands=(receiver.ethtool("-A", "rx", "on"),),
             )
@@ -266,9 +267,9 @@ SETTINGS = (
         "pair.autonegotiation",
         "Autonegotiation at both ends",
         _autonegotiation,
-        why="An end that negotiates waits for pages that the other does not send. Copper cables of "
-        "25 Gb/s and more are trained by them; on BASE-T the end that hears none takes half "
-        "duplex.",
+        why="An end that negotiates waits for pages that the other end does not send. Copper "
+        "cables of 25 Gb/s and more are trained with them; on BASE-T the end that gets none "
+        "assumes half duplex.",
         source="IEEE 802.3 clauses 28.2.3.1 (parallel detection) and 73",
     ),
     PairRule(
@@ -284,9 +285,9 @@ SETTINGS = (
         "pair.pause",
         "Pause frames that one end sends and the other ignores",
         _pause,
-        why="A pause frame asks the other end to stop. An end that does not obey sends on, into a "
-        "buffer that is full. Where both negotiate pause, the driver resolves it and what is "
-        "set is not what runs.",
+        why="A pause frame asks the other end to stop. An end that does not obey keeps sending "
+        "into a full buffer. If both ends negotiate pause, the driver resolves it, and the "
+        "active mode may differ from the configured one.",
         source="IEEE 802.3 annexes 31B (PAUSE) and 28B.3 (its resolution); "
         "https://man7.org/linux/man-pages/man8/ethtool.8.html (-A)",
     ),

@@ -14,9 +14,7 @@ def priced(finding: Finding, ledger: Ledger | None) -> Finding:
 
 def _with_prices(finding: Finding, ledger: Ledger | None) -> Finding:
     if not finding.changes:
-        reason = (
-            finding.unpriced or "what it costs depends on the traffic: measure before and after"
-        )
+        reason = finding.unpriced or "the cost depends on the traffic: measure before and after"
         return finding.model_copy(update={"unpriced": reason})
     if ledger is None or not ledger.ceilings:
         return finding.model_copy(update={"unpriced": "no ceiling of this path is known"})

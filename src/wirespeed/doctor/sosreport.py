@@ -113,17 +113,18 @@ def sosreport_capture(files: Mapping[str, str], where: str) -> str:
             raise InputError(
                 "capture.archive",
                 where=where,
-                found="it is a must-gather: objects of a cluster, and nothing of a host's ports, "
-                "slots, settings or counters",
-                so="no host in it can be judged",
+                found="it is a must-gather: it holds cluster objects, but nothing about a host's "
+                "ports, slots, settings or counters",
+                so="wirespeed cannot diagnose a host from it",
                 next="make a sosreport of the node (oc debug node/NODE; toolbox; sos report), or "
                 "run the script of `wirespeed capture --script` there, and give that file",
             )
         raise InputError(
             "capture.archive",
             where=where,
-            found="it is a tar archive without the sos_commands of a sosreport",
-            next="give a host's own sosreport-….tar.xz, or a capture that is in the archive",
+            found="it is a tar archive without sos_commands, so not a sosreport",
+            next="give a host's sosreport-….tar.xz, or extract the capture from the archive and "
+            "give that",
         )
     lines = [f"{MAGIC}{VERSION} {MARK}"]
     for name, subject, output, errors, code in _sections(files):

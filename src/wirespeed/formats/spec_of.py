@@ -40,9 +40,9 @@ def spec_data(
                 "formats.says_nothing",
                 where=host.name,
                 found="\n".join(next(one for one in founds if one.name == host.name).others)
-                or "the files want nothing of a port of this host",
+                or "the files configure no port of this host",
                 so="no spec was made",
-                next="name the files of this host, or leave it out of --host",
+                next="give the files of this host, or leave it out of --host",
             )
     hosts.sort(key=_place)
     data: dict[str, Any] = {
@@ -174,8 +174,8 @@ def _guests(
         raise InputError(
             "formats.subnet_missing",
             where=", ".join(missing),
-            found="the files have VFs in VLANs, and not the subnets that their guests are in",
-            so="a spec of approach legacy-vlan cannot do without them",
+            found="the files have VFs in VLANs, but not the subnets of their guests",
+            so="a spec of approach legacy-vlan needs these subnets",
             next=" ".join(f"--subnet {name}=SUBNET" for name in missing),
         )
     networks = {

@@ -53,7 +53,7 @@ def read_archive(
                     "capture.damaged",
                     where=str(path),
                     found=str(error) or type(error).__name__,
-                    next="fetch it again: it ends before its last file, or a part of it changed",
+                    next="copy it again: it is truncated or corrupted",
                 ) from None
 
 
@@ -87,5 +87,5 @@ def _too_large(path: Path, found: str) -> InputError:
         "capture.too_large",
         where=str(path),
         found=found,
-        so="no host has that much to say: it is not a sosreport, or a damaged one",
+        so="no host has that much data: it is not a sosreport, or it is damaged",
     )

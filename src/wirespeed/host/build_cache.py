@@ -37,7 +37,7 @@ def build_once(target: Path, build: Callable[[Path], None], *, timeout_s: float)
             "cache.busy",
             where=str(target),
             found=f"{lock.holder()} has been building it for {timeout_s:g} s",
-            next="wait for it or end it",
+            next="wait for that process, or end it",
         )
     try:
         if target.is_dir():

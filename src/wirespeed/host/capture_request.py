@@ -78,8 +78,8 @@ class CaptureRequest:
             raise HostError(
                 "sudo.refused",
                 where=destination.text,
-                found=said or "sudo said nothing",
-                so="nothing was read: no password is ever asked for here",
+                found=said or "sudo printed no message",
+                so="nothing was read: wirespeed never asks for a sudo password",
                 next="log in as root, allow `sudo -n sh` there, or leave --sudo out",
             )
         ended = "time was up" if returncode is None else f"return code {returncode}"
@@ -87,8 +87,8 @@ class CaptureRequest:
             "host.no_answer",
             where=destination.text,
             found=f"it did not run the script: {said or ended}",
-            next="is its login shell one that runs `sh -s`? A script for every other way: "
-            "wirespeed capture --script",
+            next="check that its login shell can run `sh -s`; or run the script of `wirespeed "
+            "capture --script` there",
         )
 
 

@@ -59,7 +59,7 @@ class PrivateFolder(Closing):
                 where=str(path),
                 found=f"locked by {lock.holder()}",
                 so="two testers would share one socket",
-                next="wait for it to end, or name another folder",
+                next="wait for it to end, or give another folder",
             )
         return cls(path, lock, remove=False)
 

@@ -87,7 +87,7 @@ def missing_library(name: str, found: str) -> InputError:
         "fleet.library",
         where=name,
         found=shown(found, 200),
-        so="a fleet is read from Ansible's inventories, and kept in a database",
+        so="the fleet commands need Ansible's inventory and a database",
         next="pip install 'wirespeed[fleet]'",
     )
 
@@ -147,5 +147,5 @@ def _invalid(what: str, where: str, found: str) -> InputError:
         what,
         where=where,
         found=shown(found, 300),
-        next="`ansible-inventory --list -i FILE` shows what Ansible makes of it",
+        next="run `ansible-inventory --list -i FILE` to see how Ansible reads it",
     )

@@ -41,7 +41,7 @@ class JsonlWriter:
                     "run.in_use",
                     where=str(path),
                     found=f"{self._lock.holder()} is writing to it",
-                    next="wait for it, or name another folder",
+                    next="wait for it, or give another folder",
                 )
             self._fd = self._opens(path, os.O_RDWR | os.O_CREAT)
             self._keep_torn_line()

@@ -58,7 +58,7 @@ class KeptLinks(Closing):
                 "port.not_kept",
                 where=", ".join(netdevs),
                 found="its MTU and flags cannot be read",
-                so="they could not be put back; nothing was started",
+                so="wirespeed could not restore them afterwards; nothing was started",
                 next=f"see {net}",
             )
 

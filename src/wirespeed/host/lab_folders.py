@@ -54,8 +54,8 @@ class LabFolder(Closing):
             raise InputError(
                 "lab.name",
                 where=name,
-                found="not a name for a lab",
-                next="small letters, digits and -, at most 20, a letter first",
+                found="invalid name of a lab",
+                next="use at most 20 lowercase letters, digits and -, starting with a letter",
             )
         self._closed = False
         self.path = labs_folder() / name
@@ -79,8 +79,8 @@ class LabFolder(Closing):
                 raise InputError(
                     "lab.exists",
                     where=name,
-                    found=f"a lab of that name is up ({holder})",
-                    next=f"wirespeed lab down {name}, or another --name",
+                    found=f"a lab of that name is running ({holder})",
+                    next=f"run `wirespeed lab down {name}`, or give another --name",
                 ) from None
         except OSError as error:
             raise InputError("folder.unusable", where=str(self.path), found=str(error)) from None

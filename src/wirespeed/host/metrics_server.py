@@ -58,7 +58,7 @@ class MetricsServer(AbstractContextManager["MetricsServer"]):
                 where=shown(f"{address} {port}", 60),
                 found=str(error),
                 so="nothing is exported",
-                next="another ADDRESS:PORT of this machine",
+                next="give another ADDRESS:PORT of this machine",
             ) from error
         self.port = self._server.server_port
 

@@ -59,8 +59,8 @@ def run_powershell(
         raise InputError(
             "wsl.no_interop",
             where="powershell.exe",
-            found="it is not there: this is not WSL, or its interop is off",
-            so="the Windows side can be neither read nor changed from here",
-            next="in /etc/wsl.conf, [interop] enabled and appendWindowsPath; or reach the Windows "
-            "host itself: winssh://USER@HOST",
+            found="not found: this is not WSL, or its interop is off",
+            so="the Windows side cannot be read or changed from here",
+            next="set enabled=true and appendWindowsPath=true under [interop] in /etc/wsl.conf; "
+            "or reach the Windows host itself: winssh://USER@HOST",
         ) from None

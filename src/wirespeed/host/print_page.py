@@ -39,7 +39,7 @@ def find_browser() -> str:
         "pdf.no_browser",
         where="PATH",
         found=f"none of {', '.join(BROWSERS)}",
-        so="nothing here can print the page",
+        so="no browser can print the page",
         next="install the package chromium, or print report.html from a browser elsewhere",
     )
 
@@ -80,6 +80,6 @@ def _not_printed(browser: str, found: str) -> HostError:
         "pdf.not_printed",
         where=browser,
         found=found,
-        so="there is no PDF; the page itself is written",
+        so="there is no PDF; the HTML page was written",
         next="print report.html from a browser",
     )

@@ -168,7 +168,7 @@ def _untrusted(path: Path, found: str, then: str, look: str = "look at what it s
         "file.untrusted",
         where=str(path),
         found=found,
-        so="another user may have put it there; nothing of it is read or written",
+        so="another user may have created it; wirespeed does not read or write it",
         next=f"{look}; then: {then}",
     )
 

@@ -188,7 +188,7 @@ class Child(Closing):
                 f"{self.role}.unkillable",
                 where=self._name(),
                 found="still there 5 s after SIGKILL",
-                so="a child was left behind, hanging in the kernel",
+                so="the process remains, blocked in the kernel",
                 next=f"see /proc/{self.pid}/stack",
             )
 

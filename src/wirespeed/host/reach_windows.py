@@ -77,6 +77,6 @@ def no_powershell(where: str, output: str, errors: str, returncode: int) -> Host
         "host.no_answer",
         where=where,
         found=f"it did not run the script: {said or f'return code {returncode}'}",
-        next="is it Windows, with powershell.exe in its PATH and no policy that keeps it in "
-        "constrained language mode?",
+        next="check that it is Windows, that powershell.exe is in its PATH, and that no policy "
+        "sets constrained language mode",
     )

@@ -73,7 +73,7 @@ def _unzipped(data: bytes, path: Path, max_bytes: int) -> bytes:
             "capture.damaged",
             where=str(path),
             found=f"gzip: {error}",
-            next="unpack it with gunzip as far as it goes, and give the file that comes out",
+            next="unpack as much as possible with gunzip, and give the resulting file",
         ) from None
     if len(unpacked) > max_bytes:
         raise _too_large(path, max_bytes)
@@ -89,7 +89,7 @@ def _too_large(path: Path, max_bytes: int) -> InputError:
         "capture.too_large",
         where=str(path),
         found=f"more than {max_bytes >> 20} MiB",
-        so="no host has that much to say: it is not a capture, or a damaged one",
+        so="no host has that much data: it is not a capture, or it is damaged",
     )
 
 
@@ -98,5 +98,5 @@ def _archive(path: Path, kind: str) -> InputError:
         "capture.archive",
         where=str(path),
         found=f"it is {kind}; captures are read as text or as .gz",
-        next="unpack it and give the capture that is in it",
+        next="unpack it and give the capture inside",
     )

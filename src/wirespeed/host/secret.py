@@ -64,7 +64,7 @@ def _empty(name: str) -> InputError:
     return InputError(
         "variable.empty",
         where=name,
-        found="it is set, and empty",
+        found="it is set but empty",
         so="no connection was made",
         next=f"set {name} to a value, or unset it",
     )

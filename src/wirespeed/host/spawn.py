@@ -29,7 +29,7 @@ def spawn(
             "command.missing",
             where=argv[0],
             found="no such program in PATH",
-            next=f"install the package that holds {argv[0]}",
+            next=f"install the package that contains {argv[0]}",
         )
     setpriv = shutil.which("setpriv")
     if setpriv is None:

@@ -187,8 +187,8 @@ async def connect(place: Remote, connect_s: float, depth: int = 0) -> asyncssh.S
         raise HostError(
             "ssh.config",
             where=place.text,
-            found=f"ProxyJump goes on through more than {MAX_JUMPS} hosts",
-            next="does a jump host jump by way of itself? See `ssh -G HOST`",
+            found=f"ProxyJump leads through more than {MAX_JUMPS} hosts",
+            next="check with `ssh -G HOST` whether a jump host uses itself as its jump host",
         )
     tunnel: asyncssh.SSHClientConnection | None = None
     try:

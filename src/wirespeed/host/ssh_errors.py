@@ -15,7 +15,7 @@ def no_time(where: str, seconds: float) -> HostError:
         "ssh.no_answer",
         where=where,
         found=f"no connection within {seconds:g} s",
-        next=f"is it on, and does a firewall drop port 22? Try `{_ssh(where)}`",
+        next=f"check that it is on and that no firewall drops port 22; try `{_ssh(where)}`",
     )
 
 
@@ -33,8 +33,8 @@ def explain(
             "ssh.denied",
             where=where,
             found=f"it accepts none of your keys: {said}",
-            next=f"add a key with `ssh-copy-id`, or unlock yours with `ssh-add`; then try "
-            f"`{_ssh(where)}`: passwords are never asked for here",
+            next="add a key with `ssh-copy-id`, or unlock yours with `ssh-add`; then try "
+            f"`{_ssh(where)}`: wirespeed never asks for passwords",
         )
     if isinstance(error, socket.gaierror):
         return HostError(
@@ -42,15 +42,15 @@ def explain(
             where=where,
             found=f"{shown(host, 80) or where}: {shown(error.strerror or said)}",
             so="there is no file of that name either",
-            next="see how the name is spelled in ~/.ssh/config or in DNS",
+            next="check the name in ~/.ssh/config or in DNS",
         )
     if isinstance(error, ConnectionRefusedError):
         return HostError(
             "ssh.refused",
             where=where,
             found=said.partition("] ")[2] or said,
-            so="the machine answers, and no SSH server does on that port",
-            next="start sshd there, or name its port: ssh://HOST:PORT",
+            so="the machine answers, but no SSH server listens on that port",
+            next="start sshd there, or give its port: ssh://HOST:PORT",
         )
     if isinstance(error, OSError):
         return HostError("ssh.unreachable", where=where, found=said, next=f"try `{_ssh(where)}`")
@@ -59,7 +59,8 @@ def explain(
             "ssh.config",
             where=where,
             found=said,
-            next="correct ~/.ssh/config, or the key that it names; `ssh -G HOST` shows it",
+            next="correct ~/.ssh/config or the key that it names; `ssh -G HOST` shows what ssh "
+            "uses",
         )
     return HostError("ssh.lost", where=where, found=said, next=f"try `{_ssh(where)}`")
 
@@ -70,14 +71,14 @@ def _key_error(error: Exception, where: str, said: str, trust: Trust) -> HostErr
         return HostError(
             "ssh.host_key_revoked",
             where=where,
-            found=f"{trust.name} shows a key that is marked as revoked ({files})",
+            found=f"{trust.name} presents a host key that is marked as revoked ({files})",
             so="nothing was sent to it",
         )
     if trust.has_keys:
         return HostError(
             "ssh.host_key_changed",
             where=where,
-            found=f"{trust.name} does not show the key that is known for it ({files}): {said}",
+            found=f"{trust.name} presents another host key than the known one ({files}): {said}",
             so="another machine may be answering in its place; nothing was sent to it",
             next=f"ask its administrator. If it was reinstalled: ssh-keygen -R '{trust.name}', "
             f"then `{_ssh(where)}` once, and compare the fingerprint",
@@ -87,9 +88,9 @@ def _key_error(error: Exception, where: str, said: str, trust: Trust) -> HostErr
     return HostError(
         "ssh.host_key_unknown",
         where=where,
-        found=f"no key is known for {trust.name} ({files})",
+        found=f"no host key is known for {trust.name} ({files})",
         so="the host cannot be verified; nothing was sent to it",
-        next=f"`{_ssh(where)}` once and compare the fingerprint that it shows, or ask "
+        next=f"run `{_ssh(where)}` once and compare the fingerprint that it shows, or run "
         "`ssh-keyscan` over a network that you trust",
     )
 

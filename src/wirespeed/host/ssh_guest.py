@@ -100,8 +100,8 @@ class GuestSession(SshSession):
                 raise HostError(
                     "guest.not_running",
                     where=self._guest.name,
-                    found=f"its host has no console of it: {shown(done.errors.strip(), 200)}",
-                    next="wirespeed apply starts it",
+                    found=f"its host has no console for it: {shown(done.errors.strip(), 200)}",
+                    next="start it with `wirespeed apply`",
                 )
             if deadline.expired:
                 # The next question is not worth another boot's time.
@@ -109,9 +109,10 @@ class GuestSession(SshSession):
                 raise HostError(
                     "guest.silent",
                     where=self._guest.name,
-                    found=f"within {BOOT_S:g} s it did not print its host key",
+                    found=f"it did not print its host key within {BOOT_S:g} s",
                     so="the guest cannot be verified",
-                    next=f"see {self._guest.console} on its host: does its image have cloud-init?",
+                    next=f"read {self._guest.console} on its host, and check that its image has "
+                    "cloud-init",
                 )
             sleep_s(PAUSE_S)
 

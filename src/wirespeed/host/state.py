@@ -23,9 +23,9 @@ def state_folder() -> Path:
     raise InputError(
         "run.no_place",
         where=f"uid {os.geteuid()}",
-        found="no XDG_STATE_HOME and no home of its own",
-        so="a run could be kept only where another user can put another one in its place",
-        next="name a folder: --run FOLDER",
+        found="this user has no XDG_STATE_HOME and no home folder",
+        so="wirespeed could keep the run only in a folder where other users can replace it",
+        next="give a folder: --run FOLDER",
     )
 
 

@@ -211,7 +211,7 @@ class SwitchSession(Closing):
                 where=place.text,
                 found=_first_line(error),
                 so="no command was sent to it",
-                next="reach it by its management port, and see that the switch runs",
+                next="check that the switch is up, and that its management address is reachable",
             ) from None
         return connection
 
@@ -221,7 +221,8 @@ class SwitchSession(Closing):
             where=self._place.text,
             found=_first_line(error),
             so="nothing was read or changed",
-            next=f"a key in the agent, {PASSWORD}, or `ssh {self._place.host}` once to see its key",
+            next=f"load a key into the SSH agent, or set {PASSWORD}; or run `ssh "
+            f"{self._place.host}` once to accept its host key",
         )
 
     def _lost(self, found: str) -> HostError:
@@ -229,8 +230,8 @@ class SwitchSession(Closing):
             "switch.lost",
             where=self._place.text,
             found=shown(found.strip().partition("\n")[0], 200),
-            so="the last command may have been carried out or not",
-            next="reach it by its management port, and see that the switch runs",
+            so="the last command may or may not have been carried out",
+            next="check that the switch is up, and that its management address is reachable",
         )
 
 

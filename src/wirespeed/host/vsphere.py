@@ -59,8 +59,8 @@ class VsphereSession(Closing):
                 raise HostError(
                     "vsphere.no_host",
                     where=self.place.text,
-                    found="it is not one ESXi host, but a vCenter of many or none",
-                    next="name an ESXi host itself: vsphere://root@VMHOST",
+                    found="it is a vCenter, not a single ESXi host",
+                    next="give the address of an ESXi host: vsphere://root@VMHOST",
                 )
             guests = {str(m._moId): guest_values(m) for m in self._all("VirtualMachine")}
             return {**host_values(root.about, found), "guests": guests}
@@ -176,8 +176,8 @@ class VsphereSession(Closing):
                 "vsphere.denied",
                 where=self.place.text,
                 found=_said(fault),
-                next=f"vsphere://USER@HOST, with the password in {PASSWORD}; is the host in "
-                "lockdown mode?",
+                next=f"give vsphere://USER@HOST, with the password in {PASSWORD}; check that the "
+                "host is not in lockdown mode",
             ) from None
         except vmodl.MethodFault as fault:
             raise self._lost("vsphere.failed", _said(fault)) from None
@@ -190,8 +190,8 @@ class VsphereSession(Closing):
             what,
             where=self.place.text,
             found=found,
-            so="the last request may have been carried out or not",
-            next="is the host up, and its port 443 open?",
+            so="the last request may or may not have been carried out",
+            next="check that the host is up and its port 443 open",
         )
 
 
@@ -212,7 +212,7 @@ def trusted(place: VsphereHost) -> ssl.SSLContext:
             "vsphere.unreachable",
             where=place.text,
             found=shown(str(error), 200),
-            next="is it an ESXi host that is up, with port 443 open?",
+            next="check that it is an ESXi host, that it is up, and that its port 443 is open",
         ) from None
     mark = hashlib.sha256(ssl.PEM_cert_to_DER_cert(theirs)).hexdigest()
     if mark in pinned:
@@ -230,9 +230,9 @@ def trusted(place: VsphereHost) -> ssl.SSLContext:
             where=place.text,
             found=f"{shown(str(error), 160)}; its SHA-256 is {':'.join(_pairs(mark.upper()))}",
             so="it may be another machine: nothing was sent to it",
-            next="at its console: openssl x509 -noout -fingerprint -sha256 -in "
-            f"/etc/vmware/ssl/rui.crt. If it is the same: {THUMBPRINT}=…; or {CA}=FILE of who "
-            "signed it",
+            next="compare it with the output at the host's console of `openssl x509 -noout "
+            "-fingerprint -sha256 -in /etc/vmware/ssl/rui.crt`; if they match, set "
+            f"{THUMBPRINT} to it; or set {CA} to the file of the CA's certificate",
         ) from None
     except OSError as error:
         raise HostError(
@@ -278,7 +278,7 @@ def _password(place: VsphereHost) -> str:
         raise InputError(
             "vsphere.no_password",
             where=place.text,
-            found=f"{PASSWORD} is not set, and there is no terminal to ask at",
+            found=f"{PASSWORD} is not set, and there is no terminal to ask for it",
             next=f"set {PASSWORD}",
         )
     return getpass.getpass(f"Password of {place.user or 'root'} on {place.host}: ")

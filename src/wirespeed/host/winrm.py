@@ -124,7 +124,7 @@ class WinRmSession(Closing):
                 "winrm.no_kerberos",
                 where=where,
                 found=shown(str(error), 200),
-                so="no password and no proof of one was sent",
+                so="neither a password nor a hash of it was sent",
                 next=_way_in(self._place),
             ) from None
         except requests.exceptions.SSLError as error:
@@ -134,7 +134,7 @@ class WinRmSession(Closing):
                 where=where,
                 found=shown(str(error), 200),
                 so="it may be another machine: nothing was sent to it",
-                next=f"set {CA} to the file of the certificate that signed its own; or use "
+                next=f"set {CA} to the file of the CA's certificate; or use "
                 f"winrm://HOST:{HTTP_PORT} with a Kerberos ticket",
             ) from None
         except (requests.exceptions.RequestException, WinRMTransportError, OSError) as error:
@@ -143,8 +143,8 @@ class WinRmSession(Closing):
                 "winrm.unreachable",
                 where=where,
                 found=shown(str(error), 200),
-                next="is WinRM on? There: `winrm quickconfig -transport:https`, and port "
-                f"{HTTPS_PORT} open",
+                next="on the host, run `winrm quickconfig -transport:https` and open port "
+                f"{HTTPS_PORT}",
             ) from None
         except WinRMError as error:
             self.close()
@@ -217,8 +217,8 @@ def _password(place: WindowsHost) -> str:
         raise InputError(
             "winrm.no_password",
             where=place.text,
-            found=f"{PASSWORD} is not set, and there is no terminal to ask at",
-            next=f"set {PASSWORD}; or leave the user out, and have a ticket by `kinit`",
+            found=f"{PASSWORD} is not set, and there is no terminal to ask for it",
+            next=f"set {PASSWORD}; or leave the user out, and get a ticket with `kinit`",
         )
     return getpass.getpass(f"Password of {place.user} on {place.host}: ")
 

@@ -60,7 +60,7 @@ def lab_image(runner: Runner | None = None) -> Path:
             "lab.tools",
             found=f"not installed: {', '.join(missing)}",
             so="the image of the lab's hosts cannot be built",
-            next="scripts/install-system.sh lab",
+            next="run scripts/install-system.sh lab",
         )
     package, release = _kernel(runner)
     suite = _suite()
@@ -74,8 +74,8 @@ def lab_image(runner: Runner | None = None) -> Path:
                 "lab.image",
                 where=str(recipe / RECIPE[0]),
                 found="\n".join(done.errors.splitlines()[-8:]) or f"exit code {done.returncode}",
-                so="the lab's hosts have nothing to boot from",
-                next="apt-get update, then again",
+                so="the lab's hosts cannot boot",
+                next="run `apt-get update`, then run the command again",
             )
 
     built = build_once(cache_folder() / f"{PREFIX}{release}-{digest}", build, timeout_s=BUILD_S)
@@ -140,6 +140,6 @@ def _no_packages(where: str, found: str) -> InputError:
         "lab.no_packages",
         where=where,
         found=found,
-        so="the lab's hosts are made of Debian's packages",
-        next="apt-get update; the lab needs Debian 12 or later",
+        so="the image of the lab's hosts is built from Debian packages",
+        next="run `apt-get update`; the lab needs Debian 12 or later",
     )

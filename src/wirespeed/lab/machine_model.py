@@ -37,6 +37,6 @@ def _model(runner: Runner) -> Path:
             where=str(model),
             found=f"no model of the card for QEMU {version}",
             so="QEMU has no ConnectX of its own",
-            next=f"{BUILDER}, in a clone of wirespeed",
+            next=f"run {BUILDER} in a clone of wirespeed",
         )
     return model

@@ -35,7 +35,7 @@ def start_lab(name: str, spec: LabSpec, progress: Callable[[str], None]) -> LabS
                 raise MeasurementError(
                     "lab.failed",
                     where=name,
-                    found=log.tail() or "the process that keeps it ended without a word",
+                    found=log.tail() or "its process ended without a message",
                 )
         except BaseException:
             keeper.end()
@@ -64,7 +64,7 @@ def end_lab(name: str) -> None:
                 raise MeasurementError(
                     "lab.unkillable",
                     where=name,
-                    found=f"process {owner} is there 5 s after SIGKILL",
+                    found=f"process {owner} still exists 5 s after SIGKILL",
                     next=f"see /proc/{owner}/stack",
                 )
             # What a killed owner left is cleared away by looking at it.
@@ -78,8 +78,8 @@ def _none(name: str) -> InputError:
     return InputError(
         "lab.none",
         where=name,
-        found=f"no such lab is up{f': only {up}' if up else ''}",
-        next="wirespeed lab up",
+        found=f"no lab of that name is running{f': only {up}' if up else ''}",
+        next="start one with `wirespeed lab up`",
     )
 
 

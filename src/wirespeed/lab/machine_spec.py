@@ -144,8 +144,8 @@ def lab_of(hosts: Sequence[MachineSpec], wiring: Wiring) -> LabSpec:
             "lab.wiring",
             where="crossed",
             found=f"{len(hosts)} hosts",
-            so="ports are joined two by two",
-            next="name two hosts, or --switch",
+            so="without a switch, cables connect the ports of two hosts in pairs",
+            next="give two hosts, or --switch",
         )
     return LabSpec(hosts=tuple(hosts), wiring=wiring)
 

@@ -285,7 +285,8 @@ class Machines(Closing):
                         where=host.name,
                         found=f"not ready within {BOOT_S:g} s; its console:\n{said[-1000:]}",
                         so="the lab was taken down",
-                        next="fewer hosts, or more CPUs: the hosts' are emulated",
+                        next="use fewer hosts, or a machine with more CPUs: the hosts' CPUs are "
+                        "emulated",
                     )
             sleep_s(_POLL_S)
 
@@ -305,11 +306,20 @@ class Machines(Closing):
 
     def _ask_switch(self, command: str) -> dict[str, dict[str, int]]:
         if self._switch is None:
-            raise InputError("lab.no_switch", found="the ports of this lab are joined two by two")
+            raise InputError(
+                "lab.no_switch",
+                found="the ports of this lab are connected in pairs",
+                next="start a lab with a switch: wirespeed lab up --switch",
+            )
         self._switch.write_line(command)
         answer = json.loads(self._switch.read_line(_ANSWER_S))
         if "error" in answer:
-            raise InputError("lab.no_port", found=answer["error"])
+            raise InputError(
+                "lab.no_port",
+                where=command,
+                found=answer["error"],
+                next="name a port as HOST.NUMBER, such as alpha.0",
+            )
         return dict(answer)
 
     def _states(self) -> list[MachineState]:
@@ -390,7 +400,7 @@ def make_disk(path: Path) -> None:
     program = find_program("mkfs.ext4") or find_program("/usr/sbin/mkfs.ext4")
     if program is None:
         raise InputError(
-            "lab.tools", found="not installed: e2fsprogs", next="apt-get install e2fsprogs"
+            "lab.tools", found="not installed: e2fsprogs", next="run `apt-get install e2fsprogs`"
         )
     # With a journal, as a host's: nobody checks the disk of a host whose power failed, and without
     # either of the two a file that was synced may be gone.

@@ -49,9 +49,10 @@ def place(cpus: Sequence[CpuTopology], tester_workers: int = 1) -> Placement:
     if len(others) < tester_workers:
         raise InputError(
             "cpus.too_few",
-            found=f"{len(cpus)} CPUs can be used, {tester_workers + 1} are asked for",
+            found=f"{len(cpus)} CPUs are available, {tester_workers + 1} are needed",
             so="the tester's workers and the DUT do not fit",
-            next=f"at most {max(1, len(others))} tester lcores, or a wider taskset",
+            next=f"give at most {max(1, len(others))} tester lcores, or allow more CPUs with "
+            "taskset",
         )
     workers, left = others[:tester_workers], others[tester_workers:]
     warnings = []

@@ -180,7 +180,7 @@ def _require_memory(needed_mib: int, available_mib: int) -> None:
             where="/proc/meminfo",
             found=f"{available_mib} MiB available",
             so=f"tester and DUT may need {needed_mib} MiB",
-            next="free memory, or ask for fewer flows or smaller rings",
+            next="free memory, or give fewer flows or smaller rings",
         )
 
 
@@ -192,5 +192,5 @@ def _require_short(path: Path) -> None:
             where=str(path),
             found=f"{size} bytes",
             so=f"the path of a Unix socket holds at most {MAX_PATH_BYTES}",
-            next="name a folder with a shorter path, or set TMPDIR to one",
+            next="give a folder with a shorter path, or set TMPDIR to one",
         )

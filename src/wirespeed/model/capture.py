@@ -187,8 +187,8 @@ def parse_capture(text: str, where: str) -> Capture:
             where=where,
             found=f"it starts with {shown(text, 40)!r}" if text.strip() else "it is empty",
             so="nothing in it can be read",
-            next="make one with `wirespeed capture`, or on a host that you cannot reach with the "
-            "script of `wirespeed capture --script`",
+            next="make one with `wirespeed capture`; on a host that wirespeed cannot reach, run "
+            "the script of `wirespeed capture --script`",
         )
     version, mark, carriage_return = match.groups()
     if int(version) != VERSION:
@@ -196,7 +196,7 @@ def parse_capture(text: str, where: str) -> Capture:
             "capture.version",
             where=where,
             found=f"version {int(version)}; this wirespeed reads version {VERSION}",
-            next="make it again with the script of this wirespeed: `wirespeed capture --script`",
+            next="make it again with the script of this release: `wirespeed capture --script`",
         )
     rest = text.removeprefix("\ufeff")[match.end() :]
     if carriage_return:

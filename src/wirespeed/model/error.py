@@ -1,13 +1,20 @@
 """Errors that say what, where, found, so, next. Only `cli` formats them."""
 
-from typing import ClassVar
+from typing import ClassVar, Final
+
+USUAL_NEXT: Final = {
+    "file.unreadable": "check the path, and that this user may read it",
+    "file.unwritable": "check that its folder exists, that this user may write there, and that "
+    "the disk is not full",
+}
+"""What to do next about an error that has the same remedy wherever it is raised."""
 
 
 class WirespeedError(Exception):
     """Something that a user can act on.
 
     `what` is a slug such as `tester.died`; `where` the port, file or host; `found` what was seen
-    and its source; `so` what follows; `next` what to do.
+    and its source; `so` what follows; `next` what to do, by default that of USUAL_NEXT.
     """
 
     exit_code: ClassVar[int] = 1
@@ -16,7 +23,8 @@ class WirespeedError(Exception):
         self, what: str, *, where: str = "", found: str = "", so: str = "", next: str = ""
     ) -> None:
         super().__init__(f"{what} {where}: {found}")
-        self.what, self.where, self.found, self.so, self.next = what, where, found, so, next
+        self.what, self.where, self.found, self.so = what, where, found, so
+        self.next = next or USUAL_NEXT.get(what, "")
 
 
 class InputError(WirespeedError):

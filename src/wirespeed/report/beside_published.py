@@ -82,7 +82,7 @@ def _grid(dut: DutSection, test: PublishedTest) -> Grid:
     return Grid(
         title=f"{dut.name} beside test {test.number}",
         caption="Frame rates, their part of the line rate of all ports that sent, and run / "
-        "published. Of a search that was repeated the median stands here.",
+        "published. For a repeated search this is the median.",
         columns=columns(
             "Frame, B",
             "Method",

@@ -38,8 +38,8 @@ def build_run(records: Sequence[Record], label: str) -> Run:
         raise InputError(
             "report.no_setup",
             where="trials.jsonl",
-            found=f"{len(records)} records and none of kind `setup`",
-            so="what the figures are about is not known",
+            found=f"{len(records)} records, none of kind `setup`",
+            so="what the figures were measured on is not known",
             next="use the run folder of a measurement that was started by `wirespeed measure`",
         )
     setup = setups[0]
@@ -133,8 +133,8 @@ def _contradiction(search: int, found: str) -> InputError:
         "report.search_contradicts_itself",
         where=f"trials.jsonl, search {search}",
         found=f"search {search} {found}",
-        so="the trials that a result rests on are not known",
-        next="make one report of each run folder; compare two runs as A and B",
+        so="which trials a result is based on is not known",
+        next="make one report per run folder; compare two runs as A and B",
     )
 
 

@@ -10,8 +10,8 @@ from wirespeed.report.proof_page import Proof
 
 __all__ = ["EMULATED_SAYS", "Comparison", "NotShown", "Rfc2544"]
 EMULATED_SAYS = (
-    "that something works is shown on a real kernel. How fast it is says nothing of hardware, and "
-    "hardly anything of one approach beside another."
+    "a real kernel shows that something works. Its speed says nothing about hardware, and hardly "
+    "anything about one approach compared with another."
 )
 
 

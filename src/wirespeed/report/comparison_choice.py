@@ -65,7 +65,9 @@ def choose(comparison: Comparison) -> Choice:
             (*out, "Compare on your own hosts; until then, choose by what each has and lacks."),
         )
     if len(proven) == 1:
-        reason = "Nothing else stands beside it, so how good its figures are is not judged here."
+        reason = (
+            "There is no other approach to compare it with, so its figures are not judged here."
+        )
         return Choice(f"Take {listed}: it alone is proven here.", (*out, reason), names[0])
     return _weighed(names, figures(proven), out)
 

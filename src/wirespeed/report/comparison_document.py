@@ -11,7 +11,7 @@ from wirespeed.report.proof_answer import is_proven, verdict
 from wirespeed.report.proof_page import Proof
 
 FOOTER = (
-    "Every figure on this page follows from the files of the approaches' own folders beside it. "
+    "Every figure on this page is computed from the files in the approaches' folders next to it. "
     "Gb/s of iperf3 are TCP payload."
 )
 

@@ -41,7 +41,7 @@ def pair_grid(comparison: Comparison, pair: Pair) -> Grid:
         rows.append((*text(str(approach_of(one))), *figure_cells(figures, notes)))
     return Grid(
         title=f"Between {named(pair)}",
-        caption="Medians. iperf3/MTU/streams counts TCP payload; n, spread and limit stand below.",
+        caption="Medians. iperf3/MTU/streams counts TCP payload; n, spread and limit are below.",
         columns=columns("Approach", *FIGURES, words=["Approach"]),
         rows=tuple(rows),
         notes=notes.all,

@@ -28,8 +28,8 @@ def diagnosis_document(answers: Sequence[Answer], pair: PairAnswer | None = None
         tab=" · ".join(section.title for section in sections[:IN_TAB]),
         sections=sections,
         footer=(
-            f"Read by wirespeed {__version__}, which changed nothing on these hosts. Gb/s are of "
-            "wire time, gap and preamble counted. A command beside a finding shows the same again."
+            f"Read by wirespeed {__version__}, which changed nothing on these hosts. Gb/s include "
+            "gap and preamble (wire time). The command next to a finding shows the same again."
         ),
     )
 

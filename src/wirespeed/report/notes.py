@@ -32,9 +32,9 @@ def build_notes(
         notes.append(f"Set up and never measured: {', '.join(unmeasured)}.")
     if setup.windowed:
         notes.append(
-            f"Trials were windowed ({setup.settings[TRIALS_ARE]}): zero loss over the sum of short "
-            "windows, of which those are left out in which the tester or the DUT was kept from its "
-            "core. That is not RFC 2544's throughput, whose trials are continuous."
+            f"Trials were windowed ({setup.settings[TRIALS_ARE]}): zero loss over the sum of "
+            "short windows, without those in which the tester or the DUT did not have its core. "
+            "That is not RFC 2544's throughput, whose trials are continuous."
         )
     if setup.confirm_seconds < FULL_TRIAL_SECONDS:
         notes.append(
@@ -51,7 +51,7 @@ def build_notes(
             f"{fmt.seconds(setup.full_method_seconds)}."
         )
     if setup.link_bps is None:
-        notes.append("The wire is virtual and has no line rate: nothing is given in % of it.")
+        notes.append("The wire is virtual and has no line rate, so no figure is given in % of it.")
     if len(setups) > 1:
         changed = any(_conditions(s) != _conditions(setup) for s in setups[1:])
         notes.append(

@@ -26,7 +26,7 @@ def pair_rule_lines(rule: PairRule, width: int = WIDTH) -> Iterator[Line]:
     parts = {
         "is": rule.title,
         "why": rule.why,
-        "price": "none: the ceiling of the whole path stands beside the findings",
+        "price": "none: the ceiling of the whole path is next to the findings",
         "about": f"two ends of one cable{', each way' if rule.each_way else ''}",
         "for": "--between HOST:PORT,HOST:PORT",
     }
@@ -46,7 +46,7 @@ def pair_lines(answer: PairAnswer, width: int = WIDTH) -> Iterator[Line]:
     found = [f"{count} {name}{'s' if count > 1 else ''}" for count, name in counts if count]
     said = found or ["nothing found"]
     if unknown:
-        said.append(f"{len(unknown)} cannot be told")
+        said.append(f"{len(unknown)} unknown")
     title = f"between {answer.between[0]} and {answer.between[1]}: {', '.join(said)}"
     yield from _text(title, width, "", "heading" if found or unknown else "good")
     for finding in answer.findings:

@@ -38,7 +38,7 @@ def plan_lines(plan: Plan, first: int = 1) -> Iterator[str]:
         yield from _step_lines(number, planned)
     todo = [planned for planned in plan.steps if not planned.no_op]
     yield ""
-    yield f"{len(todo)} of {len(plan.steps)} steps are to be done" + _dangers(todo)
+    yield f"{len(todo)} of {len(plan.steps)} steps to do" + _dangers(todo)
     unlocked = [platform.shell for platform in platforms() if not platform.can_be_locked]
     for host in dict.fromkeys(p.host for p in todo if any(c.shell in unlocked for c in p.commands)):
         yield from wrapped(f"{shown(host)}: {NO_LOCK}", WIDTH, "", "  ")
@@ -131,7 +131,7 @@ def status_lines(plan: Plan, entries: Sequence[Entry], outcome: str) -> Iterator
     todo = sum(not planned.no_op for planned in plan.steps)
     yield f"{outcome}: {done} of {todo} steps stand"
     if outcome == "unconfirmed":
-        yield f"each host takes it back {tried_s(entries)} s after its last step, or has; "
+        yield f"each host undoes it {tried_s(entries)} s after its last step, or has done so; "
         yield "`wirespeed confirm` asks them, and keeps it where it is in time"
     if outcome == "staged":
         for later in plan.later:

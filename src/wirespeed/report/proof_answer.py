@@ -102,8 +102,9 @@ def warnings(proof: Proof) -> tuple[str, ...]:
     found = []
     if hosts := emulated_hosts(proof):
         found.append(
-            f"Emulated hosts ({', '.join(hosts)}): that something works, and what gets through, is "
-            "shown on a real kernel with its own driver. How fast it is says nothing of hardware."
+            f"Emulated hosts ({', '.join(hosts)}): a real kernel with its own driver shows that "
+            "something works, and which frames get through. The speed says nothing about "
+            "hardware."
         )
     found += [
         f"{end.stage} failed: {end.error}: {end.said}"
@@ -114,8 +115,8 @@ def warnings(proof: Proof) -> tuple[str, ...]:
     ]
     if is_left_changed(proof):
         found.append(
-            "Steps that were to be undone still stand, as the journal says: "
-            f"wirespeed undo {proof.opening.run_name}"
+            "The journal says that some steps are not undone: wirespeed undo "
+            f"{proof.opening.run_name}"
         )
     if any(t.verdict is IsolationVerdict.NOT_ENFORCED for t in proof.isolation):
         found.append(NOT_ENFORCED)
@@ -123,10 +124,10 @@ def warnings(proof: Proof) -> tuple[str, ...]:
 
 
 NOT_ENFORCED = (
-    "Not enforced by this card: it takes `spoofchk on` and lets frames with another source MAC "
-    "through all the same. A guest can pretend to be another one of its own network; guests of "
-    "other networks do not hear it. Who must not trust the guests of one network gives them "
-    "networks of their own, or another card."
+    "Not enforced by this card: it accepts `spoofchk on` but still forwards frames with another "
+    "source MAC. A guest can impersonate another guest of its own network; guests of other "
+    "networks do not receive its frames. If the guests of a network must not trust each other, "
+    "give them separate networks, or use another card."
 )
 
 
@@ -336,7 +337,7 @@ def _undo(proof: Proof) -> ProofAnswer:
         return ProofAnswer(
             question="Undo",
             figure="kept",
-            condition=f"by --keep; wirespeed undo {proof.opening.run_name} takes it back",
+            condition=f"by --keep; wirespeed undo {proof.opening.run_name} undoes it",
             is_proven=False,
             is_asked=False,
         )

@@ -171,7 +171,7 @@ def changes_grid(proof: Proof, *, by_plan: bool) -> Grid:
     names = ("Host", "What", "As found", "With the plan", "After undo")
     return Grid(
         title="What the plan changed" if by_plan else "What else changed with it",
-        caption="By fresh readings of the hosts, and not by what was written.",
+        caption="From new readings of the hosts, not from what was written.",
         columns=columns(*names, words=names, wraps=["What", "With the plan"]),
         rows=tuple(rows),
         empty="The hosts were not read twice, or nothing changed." if by_plan else "",

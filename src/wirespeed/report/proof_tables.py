@@ -47,7 +47,7 @@ def result_grid(*proofs: Proof) -> Grid:
         rows.append((head, *(Box(text=figure, tone="missing") for figure in one.figures)))
     return Grid(
         title="Medians",
-        caption="iperf3/MTU/streams counts TCP payload; n and spread stand below.",
+        caption="iperf3/MTU/streams counts TCP payload; n and spread are below.",
         columns=columns("Approach", *FIGURES, wraps=["Approach"]),
         rows=tuple(rows),
         notes=notes.all,
@@ -131,7 +131,7 @@ def _failed(cell: Iperf3Cell | PingCell, notes: Notes) -> int | None:
 def limit_of(cell: Iperf3Cell, *, emulated: bool) -> str:
     """Say what limited it, where that can be told."""
     if emulated:
-        return "emulated CPUs: says nothing of hardware"
+        return "emulated CPUs: says nothing about hardware"
     used = [s.most for s in (cell.client_cpu_percent, cell.server_cpu_percent) if s is not None]
     most = max(used, default=0.0)
     if most >= BUSY_PERCENT:
@@ -282,9 +282,9 @@ def isolation_ways_grid(proof: Proof) -> Grid:
             judged = Box(text=f"{verdict}: {'; '.join(filter(None, (ways, said)))}", tone="alarm")
         rows.append((*text(kind, str(len(trials)), counts), judged))
     return Grid(
-        title="Forged frames between guests that must not hear each other",
-        caption="Summed over the pairs of guests. Proven only where the receiver also heard frames "
-        "that it must hear.",
+        title="Forged frames between guests that must not reach each other",
+        caption="Sum over the pairs of guests. Proven only if the receiver also received the "
+        "frames that it must receive.",
         columns=columns(
             "Kind", "Pairs", "Arrived / sent", "Verdict", words=["Kind"], wraps=["Verdict"]
         ),

@@ -54,8 +54,8 @@ def _stalls(counters: Counters, netdev: str) -> tuple[Evidence, ...]:
     grown = counters.delta(netdev, Place.PCIE_STALLED_SECONDS)
     if isinstance(grown, Known) and grown.value.count > 0:
         text = (
-            f"{grown.value.count} more seconds in which it waited over {STALLED_PERCENT} % of "
-            "the time"
+            f"{grown.value.count} more seconds in which the card waited over {STALLED_PERCENT} % "
+            "of the time"
         )
         found.append(Evidence.of(grown, text))
     return tuple(found)

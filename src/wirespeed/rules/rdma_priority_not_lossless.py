@@ -42,9 +42,9 @@ def _check(exam: PortExam) -> Iterator[Finding]:
         "switch drops them, and each loss stalls its connection",
         remedies=(
             Remedy(
-                text="let the card and the switch trust the DSCP "
-                f"(mlnx_qos -i {netdev} --trust dscp), and give RoCE the one of that priority "
-                "(rdma_cm: cma_roce_tos; else the application's traffic class)",
+                text=f"let the card and the switch trust the DSCP (mlnx_qos -i {netdev} --trust "
+                "dscp), and give RoCE the DSCP of that priority (rdma_cm: cma_roce_tos; "
+                "else the application's traffic class)",
                 by_hand=ByHand.FIND_FIRST,
             ),
         ),

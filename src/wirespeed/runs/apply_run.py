@@ -84,11 +84,13 @@ class Applying:
         if ending == "stopped":
             name = self._how.spec
             echo(
-                f"stopped where --until says: `wirespeed apply {name}` goes on, "
-                f"`wirespeed undo {name}` takes back"
+                f"stopped where --until says: `wirespeed apply {name}` continues, `wirespeed undo "
+                f"{name}` undoes it"
             )
             if seconds := tried_s(run.entries):
-                echo(f"each host takes it back {seconds} s after its last step unless it goes on")
+                echo(
+                    f"each host undoes it {seconds} s after its last step, unless the run continues"
+                )
         if run.outcome == "unconfirmed" and run.plan is not None:
             return self._keep(run.plan)
         return 1 if ending == "declined" else 0
@@ -98,11 +100,11 @@ class Applying:
         name, seconds = str(self._how.spec), self._how.try_s or tried_s(self._run.entries)
         if self._how.yes or not is_terminal():
             echo(
-                f"applied, and not confirmed: each host takes it back {seconds} s after its last "
-                f"step. To keep it: wirespeed confirm {name}"
+                f"applied, not confirmed: each host undoes it {seconds} s after its last step. To "
+                f"keep it: wirespeed confirm {name}"
             )
             return 0
-        if confirm(f"Keep this? Each host takes it back within {seconds} s unless you say yes."):
+        if confirm(f"Keep this? Each host undoes it within {seconds} s unless you say yes."):
             keep(self._run, plan, self._controls, name)
             return 0
         undo_plan(self._run, plan, self._controls, name)
@@ -115,10 +117,10 @@ class Applying:
         raise InputError(
             "run.applied_before",
             where=str(self._run.folder),
-            found=f"its run is {self._run.outcome}, and the hosts are not as it left them",
-            so="what stood there before is in its journal, and would be lost",
-            next=f"`wirespeed drift {self._how.spec}` says what differs; "
-            f"`wirespeed undo {self._how.spec}`, then apply again",
+            found=f"its run is {self._run.outcome}, and the hosts have changed since",
+            so="its journal has the hosts' original state, which a new run would lose",
+            next=f"see the differences with `wirespeed drift {self._how.spec}`; then run "
+            f"`wirespeed undo {self._how.spec}` and apply again",
         )
 
     def _begin(self, made: Plan, facts: dict[str, HostFacts]) -> Ending | Literal["declined"]:
@@ -196,8 +198,8 @@ class Applying:
         echo("".join(f"{way}\n" for way in dict.fromkeys(ways) if way), nl=False)
         if not self._how.reboot:
             echo(
-                f"a stage is done, and not in force: {names} is still to be rebooted\n"
-                f"then: wirespeed apply {self._how.spec}; or now, all of it: --reboot"
+                f"a stage is done, but not in force until you reboot {names}\nthen: wirespeed "
+                f"apply {self._how.spec}; or let wirespeed reboot: --reboot"
             )
             return False
         if not self._how.yes and not confirm(f"Reboot {names}?"):

@@ -36,7 +36,8 @@ def parse_between(text: str, hosts: Sequence[str]) -> Between:
             where="--between",
             found=f"{shown(text, 200)!r} does not name a port of each of two of the hosts "
             f"{shown(', '.join(hosts), 200) or '(none)'}",
-            next="doctor alpha beta --between alpha:p0,beta:p0, with both named as before it",
+            next="write it as in `wirespeed doctor alpha beta --between alpha:p0,beta:p0`, with "
+            "the hosts spelled the same in both places",
         )
     return found.pop()
 
@@ -68,6 +69,6 @@ def _end(name: str, port: str, text: str, question: Question) -> End:
     raise InputError(
         "port.unknown",
         where=name,
-        found=f"{shown(port)} belongs to another system: two ends are compared on Linux alone",
-        next="ask the doctor about each host by itself, without --between",
+        found=f"{shown(port)} is not on a Linux host: --between compares Linux hosts only",
+        next="run the doctor on each host separately, without --between",
     )

@@ -51,6 +51,6 @@ def refuse_what_stands(folder: Path, run: Path, spec: Path) -> None:
         "run.applied_before",
         where=str(standing[0]),
         found=f"its run is {outcome(read_journal(standing[0]))}",
-        so="an approach that is built upon it would not be compared with the others",
-        next=f"wirespeed undo {takes_back}, then compare again",
+        so="an approach built on top of it could not be compared with the others",
+        next=f"run `wirespeed undo {takes_back}`, then compare again",
     )

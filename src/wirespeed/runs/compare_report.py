@@ -88,8 +88,8 @@ def read_comparison(folder: Path) -> Comparison:
             "run.not_readable",
             where=str(folder / RECORD),
             found=error.errors()[0]["msg"],
-            so="the page cannot be made without guessing",
-            next="use the release that wrote it",
+            so="the report cannot be made without guessing",
+            next="use the wirespeed release that wrote it",
         ) from None
     return Comparison(
         record.spec_name,

@@ -43,8 +43,8 @@ def examine(
         raise InputError(
             "far_end.of_which",
             where=", ".join(hosts),
-            found="--far-end with several hosts",
-            next="name one host at a time: a far end belongs to the cable of one host",
+            found="--far-end is given with several hosts",
+            next="give one host at a time: a far end belongs to the cable of one host",
         )
     places: dict[str, Destination | WirespeedError] = {}
     for host in hosts or [HERE]:

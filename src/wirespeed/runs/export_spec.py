@@ -29,9 +29,10 @@ def export_hosts(spec: Spec, of: Format, names: Iterable[str]) -> Iterator[tuple
         raise InputError(
             "formats.approach",
             where=spec.approach,
-            found="its switch and programs are in no format of another tool",
-            so="next to nothing of it could be written",
-            next=f"approach: {' or '.join(known)}; or `wirespeed plan --shell HOST`, a script",
+            found="no other tool has a format for its switch and programs",
+            so="almost nothing of it could be written",
+            next=f"use approach: {' or '.join(known)}; or make a script with `wirespeed plan "
+            "--shell HOST`",
         )
     chosen = {name: host for name, host in spec.hosts.items() if name in set(names)}
     with readers_of(spec.model_copy(update={"hosts": chosen, "guests": {}})) as (facts, _):
@@ -41,9 +42,9 @@ def export_hosts(spec: Spec, of: Format, names: Iterable[str]) -> Iterator[tuple
                 raise InputError(
                     "formats.says_nothing",
                     where=name,
-                    found="\n".join(result.unsaid) or "the spec wants nothing of this host",
-                    so=f"{of.name} can say nothing of it; no file was written",
-                    next="take another format, or leave the host out by --host",
+                    found="\n".join(result.unsaid) or "the spec configures nothing on this host",
+                    so=f"{of.name} cannot express any of it; no file was written",
+                    next="choose another format, or select other hosts with --host",
                 )
             yield name, result
 
@@ -57,16 +58,17 @@ def wanted_of(spec: Spec, name: str, host: HostFacts) -> WantedHost:
             "formats.cannot_tell",
             where=name,
             found=error.reason,
-            so="what the spec wants of this host is not known",
+            so="what the spec needs on this host is not known",
             next=error.would_tell,
         ) from None
     if any(isinstance(one.step, FirmwareSettings) for one in steps):
         raise InputError(
             "formats.before_boot",
             where=name,
-            found="a card offers too few VFs until its firmware is told, and the host rebooted",
-            so="where its VFs will be is not known",
-            next="wirespeed apply SPEC, reboot, then again",
+            found="a card offers too few VFs until its firmware is configured and the host "
+            "rebooted",
+            so="the PCI addresses of its VFs are not known yet",
+            next="run `wirespeed apply SPEC`, reboot the host, then run this command again",
         )
     ports = (wanted_port(name, host, address) for address in spec.hosts[name].ports)
     return wanted_host(name, ports, steps)

@@ -75,8 +75,8 @@ def set_firmware(asked: FirmwareRequest) -> int:
             raise InputError(
                 "firmware.host",
                 where=shown(asked.host, 80),
-                found="a file, or a host on which no command can be run",
-                next="here, or ssh://USER@HOST",
+                found="it is a file, or a host on which wirespeed cannot run commands",
+                next="give `here` or ssh://USER@HOST",
             )
         steps = list(_steps(asked, card, runner))
         controls = {name: control_by(name, place, runner)}
@@ -88,7 +88,7 @@ def set_firmware(asked: FirmwareRequest) -> int:
                 "plan.cannot_tell",
                 where=f"{card.pci_address} of {asked.host}",
                 found=error.reason,
-                so="nothing is planned on a guess: undo would have nothing to come back to",
+                so="wirespeed does not plan on a guess: undo would not know what to restore",
                 next=error.would_tell,
             ) from None
         echo("\n".join(plan_lines(plan)))
@@ -111,8 +111,8 @@ def card_of(facts: HostFacts, port: str) -> Card:
         raise InputError(
             "firmware.no_card",
             where=shown(facts.name, 80),
-            found=f"ports of Mellanox or NVIDIA cards with their driver: {there or 'none'}",
-            next="name one port of the card: --port ADDRESS" if there else "wirespeed doctor HOST",
+            found=f"ports of Mellanox or NVIDIA cards that have their driver: {there or 'none'}",
+            next="give one port of the card: --port ADDRESS" if there else "wirespeed doctor HOST",
         )
     first, *others = sorted(found[0])
     tool = facts[Firmware].of(first).settings_tool
@@ -166,7 +166,7 @@ def _asked(runner: Runner, tool: str, *words: str) -> tuple[str, str]:
             "firmware.unreadable",
             where=" ".join(map(shown, argv)),
             found=shown(said, 200) or "no PSID and version in its answer",
-            so="whether the image is made for the card is not known; nothing was changed",
-            next="install mstflint on the host, and give the image's path there",
+            so="whether the image fits the card is not known; nothing was changed",
+            next="install mstflint on the host, and give the path of the image on the host",
         )
     return found[0]["PSID"], found[0]["FW Version"]

@@ -50,8 +50,8 @@ def fleet_apply(asked: ApplyRequest) -> int:
             raise InputError(
                 "inventory.name",
                 where=host.name,
-                found="its folder cannot be called so",
-                next="letters, digits, `_`, `.` and `-`",
+                found="a folder cannot have this name",
+                next="use letters, digits, `_`, `.` and `-`",
             )
     specs = specs_of(asked.spec, hosts)
     ordered = spread_over([host.name for host in hosts], {h.name: _rack(h) for h in hosts})
@@ -64,8 +64,8 @@ def fleet_apply(asked: ApplyRequest) -> int:
         plan, _ = plan_hosts(spec, controls)
     echo("\n".join(plan_lines(plan)))
     echo(
-        f"\na wave of which more than {asked.bound:.0%} fails is taken back, and no other begins; "
-        f"each host takes back what is not confirmed within {asked.try_s} s"
+        f"\nif more than {asked.bound:.0%} of a wave fails, the wave is undone and no other "
+        f"starts; each host undoes what is not confirmed within {asked.try_s} s"
     )
     if not asked.yes and not confirm(f"Do this on {len(hosts)} hosts?"):
         return 1

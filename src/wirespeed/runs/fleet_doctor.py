@@ -85,8 +85,8 @@ def hosts_of(asked: FleetRequest) -> list[InventoryHost]:
         raise InputError(
             "options.invalid",
             where="fleet doctor",
-            found="neither --inventory nor --captures",
-            next="--inventory FILE, as Ansible takes it",
+            found="neither --inventory nor --captures is given",
+            next="give --inventory FILE, an Ansible inventory",
         )
     found = _files(asked.captures)
     if not found:
@@ -94,7 +94,7 @@ def hosts_of(asked: FleetRequest) -> list[InventoryHost]:
             "inventory.empty",
             where=str(asked.captures),
             found=f"no file there ends in {' or '.join(SUFFIXES[:2])}",
-            next="`wirespeed capture --out FOLDER HOST…` writes them",
+            next="make captures with `wirespeed capture --out FOLDER HOST…`",
         )
     return [InventoryHost(name=name, reach=str(path)) for name, path in sorted(found.items())]
 
@@ -135,7 +135,7 @@ def _judge_file(question: Question, item: tuple[InventoryHost, Path | None]) -> 
             "capture.missing",
             where=host.name,
             found="the folder has no capture of this host",
-            next=f"wirespeed capture --out FOLDER/{host.name}.txt {host.reach}",
+            next=f"run `wirespeed capture --out FOLDER/{host.name}.txt {host.reach}`",
         )
         return without_answer(host, error)
     try:

@@ -41,7 +41,7 @@ def read_fleet(path: Path) -> Fleet:
             "fleet.not_one",
             where=str(file),
             found=str(error).split("\n")[0],
-            next="`wirespeed fleet doctor --out FOLDER` writes one",
+            next="make one with `wirespeed fleet doctor --out FOLDER`",
         ) from None
 
 

@@ -163,7 +163,7 @@ def _apply_once(job: HostJob) -> bool:
             "fleet.reboot_due",
             where=job.name,
             found="a stage of its spec ends with a reboot",
-            next=f"wirespeed apply {job.spec} --run {job.run} --reboot",
+            next=f"run `wirespeed apply {job.spec} --run {job.run} --reboot`",
         )
     return is_as_wanted
 

@@ -39,14 +39,14 @@ def specs_of(source: Path, hosts: Sequence[InventoryHost]) -> dict[str, str]:
                 "spec.template",
                 where=f"{path}, for {shown(host.name, 60)}",
                 found=shown(str(error), 200),
-                next="give the variable to the host or its group in the inventory",
+                next="set the variable for the host or its group in the inventory",
             ) from None
         spec = parse_spec(text, f"{path}, for {shown(host.name, 60)}")
         if len(spec.hosts) != 1:
             raise InputError(
                 "spec.several_hosts",
                 where=f"{path}, for {shown(host.name, 60)}",
-                found=f"it names {len(spec.hosts)} hosts; a wave changes each by itself",
+                found=f"it has {len(spec.hosts)} hosts; a fleet spec describes one host",
                 next="one host in the spec: {{ inventory_hostname }}: {reach: '{{ reach }}', …}",
             )
         found[host.name] = text
@@ -63,5 +63,5 @@ def _file_of(source: Path, name: str) -> Path:
         "spec.missing",
         where=str(source),
         found=f"no {shown(name, 60)}.yaml",
-        next="a spec for each host of the inventory, or --limit",
+        next="write a spec for each host of the inventory, or select hosts with --limit",
     )

@@ -75,8 +75,9 @@ def start_change(folder: Path, change: FleetChange, specs: dict[str, str]) -> No
         raise InputError(
             "fleet.begun_before",
             where=str(folder),
-            found="a change of a fleet is kept there",
-            next="--resume goes on with it; `wirespeed fleet undo` takes it back; or another --run",
+            found="the folder already has the change of a fleet",
+            next="continue it with --resume, undo it with `wirespeed fleet undo`, or give "
+            "another --run",
         )
     make_run_folder(folder)
     make_run_folder(folder / "hosts")
@@ -98,7 +99,7 @@ def read_change(folder: Path) -> FleetChange:
         "fleet.no_change",
         where=str(folder),
         found=found,
-        next="name the folder that `wirespeed fleet apply` printed",
+        next="give the folder that `wirespeed fleet apply` printed",
     )
 
 
@@ -124,7 +125,10 @@ def undo_change(folder: Path, wave: int | None = None, *, breaks_lock: bool = Fa
         change = read_change(folder)
         if wave is not None and not 1 <= wave <= len(change.waves):
             raise InputError(
-                "fleet.no_wave", where=str(wave), found=f"it has waves 1 to {len(change.waves)}"
+                "fleet.no_wave",
+                where=str(wave),
+                found=f"the change has waves 1 to {len(change.waves)}",
+                next="give one of these numbers to --wave",
             )
         jobs = _jobs(folder, change, breaks_lock=breaks_lock)
         for number in reversed(range(1, len(change.waves) + 1)):
@@ -180,8 +184,8 @@ def _alone(folder: Path) -> Iterator[None]:
         raise InputError(
             "run.in_use",
             where=str(folder),
-            found=f"{lock.holder()} is at work there",
-            next="wait until it has ended",
+            found=f"{lock.holder()} is working there",
+            next="wait until that process has ended",
         )
     try:
         yield
@@ -242,7 +246,10 @@ def _one_wave(
     failed = {one.name: one.what for one in results if one.what}
     if planned.has_failed(len(failed), len(jobs)):
         share = f"{len(failed)} of {len(jobs)}"
-        echo(f"wave {number}: {share} failed, which is more than {planned.bound:.0%}: taken back")
+        echo(
+            f"wave {number}: {share} failed, which is more than {planned.bound:.0%}: undoing the "
+            "wave"
+        )
         _at_once(jobs, undo_host, limit)
         event = WaveEvent(at=utc_now(), wave=number, kind="taken back", failed=failed)
         _note(folder, event)
@@ -261,7 +268,7 @@ def _take_back(folder: Path, number: int, jobs: Sequence[HostJob], change: Fleet
     standing = [job for job in jobs if stand_of(job) is not Stand.START]
     if not standing:
         return
-    echo(f"wave {number}: {len(standing)} hosts are taken back")
+    echo(f"wave {number}: undoing {len(standing)} hosts")
     results = _at_once(standing, undo_host, change.at_once)
     failed = {one.name: one.what for one in results if one.what}
     _note(folder, WaveEvent(at=utc_now(), wave=number, kind="taken back", failed=failed))
@@ -271,5 +278,8 @@ def _told_end(folder: Path) -> int:
     echo("\n".join(change_lines(folder)))
     code = exit_code_of(folder)
     if code:
-        echo(f"wirespeed fleet apply --resume {folder} goes on; fleet undo takes it back")
+        echo(
+            f"wirespeed fleet apply --resume {folder} continues; wirespeed fleet undo {folder} "
+            "undoes it"
+        )
     return code

@@ -61,16 +61,16 @@ def do_plan(
                 "run.applied_before",
                 where=str(where),
                 found=f"its run is {run.outcome}",
-                so="what stood there before is in its journal, and would be lost",
-                next=f"wirespeed undo {where}, or another --run",
+                so="its journal has the hosts' original state, which a new run would lose",
+                next=f"run `wirespeed undo {where}`, or give another --run",
             )
         run.begin_anew()
         apply_plan(run, plan, controls, spec=spec)
     one_way = [step for step in plan.steps if not step.no_op and not step.undo]
     if len(one_way) < sum(not step.no_op for step in plan.steps):
-        echo(f"`wirespeed undo {where}` takes it back")
+        echo(f"`wirespeed undo {where}` undoes it")
     for step in one_way:
-        echo(f"no undo takes back: {step.kind} {step.subject}")
+        echo(f"cannot be undone: {step.kind} {step.subject}")
     return 0
 
 

@@ -131,7 +131,7 @@ def _runner(name: str, place: Destination, stack: ExitStack, spec: Spec) -> Runn
                 where=name,
                 found=f"{place.text} is {access.name}",
                 so=f"approach: {spec.approach} is for Linux hosts",
-                next=f"approach: {way.instead}, or the address of a Linux host",
+                next=f"use approach: {way.instead}, or the address of a Linux host",
             )
     runner = runner_at(place, stack)
     if runner is not None:
@@ -141,7 +141,7 @@ def _runner(name: str, place: Destination, stack: ExitStack, spec: Spec) -> Runn
         where=name,
         found=f"{place.text} is {'a file' if found is None else found[0].name}",
         so="there is nothing to change",
-        next="name a host: `here`, or ssh://USER@HOST",
+        next="give a host: `here`, or ssh://USER@HOST",
     )
 
 

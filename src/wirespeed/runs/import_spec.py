@@ -85,10 +85,11 @@ def _sources(
                 raise InputError(
                     "formats.file_of_no_host",
                     where=shown(str(path)),
-                    found=f"its folder is {shown(path.parent.name) or 'none'}, and the hosts are "
-                    + ", ".join(hosts),
+                    found=f"its folder is called {shown(path.parent.name) or 'nothing'}; the "
+                    "hosts are " + ", ".join(hosts),
                     so="which host it is for is not known",
-                    next="files of several hosts are in a folder each, called as the host",
+                    next="with several hosts, put the files of each host into a folder with the "
+                    "host's name",
                 )
             if path.parent.name != name:
                 continue
@@ -117,7 +118,7 @@ def _unreadable(path: Path, found: str) -> InputError:
         where=shown(str(path)),
         found=shown(found),
         so="no spec was made",
-        next=f"YAML 1.2 without tags and aliases, of {MAX_BYTES >> 20} MiB at most",
+        next=f"give YAML 1.2 without tags and aliases, of at most {MAX_BYTES >> 20} MiB",
     )
 
 

@@ -31,7 +31,7 @@ def keep(run: Run, plan: Plan, controls: Mapping[str, PosixControl], name: str) 
         gone = tryout.gone_back(run, plan, controls) or tryout.end(run, plan, controls)
         if not gone:
             run.write(Ended(at=utc_now(), outcome="applied"))
-            echo("kept: no host takes it back")
+            echo("kept: no host will undo it")
             _tell_rebooted(run, held, name)
             return
         put_back(run, plan, controls, name, held)

@@ -29,8 +29,8 @@ def port_proof(facts: HostFacts, name: str, place: SwitchHost) -> PortMatch:
         raise InputError(
             "link.netdev",
             where=f"{shown(name, 40)} of {facts.name}",
-            found="it has no such port",
-            next="name one that `ls /sys/class/net` shows, or that Get-NetAdapter lists",
+            found="the host has no port of that name",
+            next="give a name that `ls /sys/class/net` (Linux) or Get-NetAdapter (Windows) lists",
         )
     switches = Switches.parse(capture).by_name
     return port_match(card, next(iter(switches.values())), place.switchport)

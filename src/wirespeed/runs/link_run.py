@@ -113,7 +113,7 @@ def set_link(asked: LinkRequest) -> int:
         if asked.is_saved:
             code = _save(controls, place, yes=asked.yes) or code
     again = f"wirespeed link {shlex.quote(host)} {shlex.quote(netdev)} {shlex.quote(asked.text)}"
-    echo(f"`{again} --undo` takes it back")
+    echo(f"`{again} --undo` undoes it")
     if not asked.is_saved:
         echo("the switch's next start undoes its end, unless that is saved: --save")
     return code
@@ -173,7 +173,7 @@ def _planned(wanted: LinkSettings, card: list[Step], controls: Mapping[str, Host
             where=f"{wanted.netdev} of {wanted.host}, "
             f"{wanted.switch.switchport} of {wanted.switch.host}",
             found=error.reason,
-            so="nothing is planned on a guess: undo would have nothing to come back to",
+            so="wirespeed does not plan on a guess: undo would not know what to restore",
             next=error.would_tell,
         ) from None
 
@@ -188,8 +188,8 @@ def ends(host: str, switch: SwitchHost) -> Iterator[dict[str, HostControl]]:
             raise InputError(
                 "link.host",
                 where=shown(host, 80),
-                found="no host that Linux or Windows runs on",
-                so="its card is not set from here",
+                found="not a Linux or Windows host",
+                so="wirespeed cannot set its card",
                 next=REACHED,
             )
         session = stack.enter_context(SwitchSession(switch))
@@ -202,8 +202,8 @@ def _refuse_applied(run: Run, where: Path) -> None:
             "run.applied_before",
             where=str(where),
             found=f"its run is {run.outcome}",
-            so="what both ends had before is in its journal, and would be lost",
-            next="--undo takes it back; or another --run",
+            so="its journal has the original settings of both ends, which a new run would lose",
+            next="undo it with --undo, or give another --run",
         )
 
 
@@ -258,23 +258,23 @@ def _comes_up(
     raise ApplyError(
         "link.down",
         where=f"{wanted.netdev} of {wanted.host}",
-        found="it had a link, and has none since",
-        so="both ends were put back as they were",
-        next="see what the cable and its modules can do: wirespeed doctor HOST --far-end …",
+        found="the link was up before the change and is down now",
+        so="both ends were undone",
+        next="check what the cable and its modules support: wirespeed doctor HOST --far-end …",
     )
 
 
 def _undo(where: Path, controls: Mapping[str, HostControl], how: HowUndone, *, breaks: bool) -> int:
     with open_run(where, must_exist=True, breaks=breaks) as run:
         if run.plan is None or run.outcome == "undone":
-            echo(f"{where}: nothing stands that could be undone")
+            echo(f"{where}: no step is in force, so there is nothing to undo")
             return 0
         if {step.host for step in run.plan.steps} - controls.keys():
             raise InputError(
                 "run.of_another_link",
                 where=str(where),
-                found="it is of other ends: " + ", ".join(s.host for s in run.plan.steps),
-                next="name host and switch as they were named then",
+                found="it is for other ends: " + ", ".join(s.host for s in run.plan.steps),
+                next="give host and switch exactly as in that run",
             )
         with lock_hosts(run, controls) as held:
             catch_up(run, run.plan, held)
@@ -298,5 +298,5 @@ def _left(error: WirespeedError, run: Run) -> WirespeedError:
         where=found.where,
         found=found.found,
         so=found.so,
-        next="the same again with --undo in place of --speed and --apply puts both ends back",
+        next="to undo both ends, repeat the command with --undo instead of --speed and --apply",
     )

@@ -62,14 +62,16 @@ def steps(wanted: LinkSettings, facts: HostFacts | None, own: CardEnd | None) ->
             raise InputError(
                 "link.fec",
                 where=f"{shown(wanted.netdev, 40)} of {wanted.host}",
-                found="wirespeed sets the FEC of Linux's cards only",
-                next="set it in the card's properties, and --fec of the switch's port by hand",
+                found="wirespeed sets FEC on Linux hosts only",
+                next="set FEC by hand in the card's properties and on the switch port",
             )
         if not wanted.sets_speed:
             return []
         return [own(facts, wanted.netdev, wanted.link_bps, wanted.card_is)]
     if not NETDEV.fullmatch(wanted.netdev):
-        raise InputError("link.netdev", where=shown(wanted.netdev, 40), found="no name of a netdev")
+        raise InputError(
+            "link.netdev", where=shown(wanted.netdev, 40), found="not a valid name of a netdev"
+        )
     # The speed comes last: its reading is known once the link is up, which proves all of them.
     found: list[Step] = []
     if wanted.fec is not None:
@@ -127,8 +129,8 @@ def _pci_address(facts: HostFacts, netdev: str) -> str:
         raise InputError(
             "link.netdev",
             where=f"{netdev} of {facts.name}",
-            found="it has no PCI address that is known",
-            so="mlxlink finds a card by it",
-            next="name a port of a ConnectX card, or leave --by out",
+            found="its PCI address is not known",
+            so="mlxlink needs the PCI address of a card",
+            next="give a port of a ConnectX card, or leave --by out",
         )
     return found[0]

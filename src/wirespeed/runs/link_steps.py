@@ -76,6 +76,6 @@ def _named(kind: SwitchKind, port: str) -> Iterator[None]:
             "link.switch",
             where=f"{port} of {kind}",
             found=str(error.errors()[0]["msg"]).removeprefix("Value error, "),
-            next="name the port as the switch does, and a speed of 1G or more; what each kind has "
-            "stands in docs/link-speed.md",
+            next="write the port as the switch does, and a speed of 1G or more; "
+            "docs/link-speed.md lists what each kind of switch supports",
         ) from None

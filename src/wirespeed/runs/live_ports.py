@@ -40,9 +40,9 @@ def refuse_carriers(netdevs: Sequence[str], facts: HostFacts) -> None:
         raise InputError(
             "port.cutoff_unknown",
             where=", ".join(netdevs),
-            found=f"what carries your session could not be determined: {error.reason}",
+            found=f"the port that carries your session could not be determined: {error.reason}",
             so="DPDK takes the port's frames, and you may lose the host; nothing was started",
-            next=f"see what `{error.would_tell}` says",
+            next=f"run `{error.would_tell}` on the host to find it",
         ) from None
     for netdev in netdevs:
         if netdev in found:
@@ -51,7 +51,7 @@ def refuse_carriers(netdevs: Sequence[str], facts: HostFacts) -> None:
                 where=netdev,
                 found=f"it carries {found[netdev]}",
                 so="DPDK takes its frames, and you may lose the host; nothing was started",
-                next="measure by another port, or reach the host by another one",
+                next="measure with another port, or connect to the host through another one",
             )
 
 

@@ -168,9 +168,10 @@ def far_dut_of(spec: Dpdk, hosts: TwoHosts) -> FarDut:
         raise InputError(
             "dut.no_mac",
             where=name,
-            found="a port of the tester has left the kernel, which knew its MAC address",
-            so=f"{wanted.forwarder} writes it into every frame",
-            next="wirespeed undo, or give the port back to the driver of its kind",
+            found="a port of the tester no longer has its kernel driver, which knows its MAC "
+            "address",
+            so=f"{wanted.forwarder} writes this address into every frame",
+            next="run `wirespeed undo`, or bind the port to its kernel driver again",
         )
     asked = spec.measure.rfc2544 or Rfc2544Spec()
     expect: Expect | None = wanted.expect

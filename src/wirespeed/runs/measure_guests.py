@@ -54,9 +54,10 @@ class GuestMeasuring:
         if not pairs:
             raise MeasurementError(
                 "guests.none",
-                found="no two guests that wirespeed runs, on different hosts, are in one network",
+                found="the spec has no two guests on different hosts in one network that "
+                "wirespeed starts",
                 so="nothing can be measured between guests",
-                next="give two guests on two hosts `kind: namespace`, or qemu, or libvirt",
+                next="give two guests on two hosts kind: namespace, qemu or libvirt",
             )
         of = self._spec.measure
         hosts = {name: self._runners[name] for name in self._spec.hosts}
@@ -142,8 +143,8 @@ def _host_end(spec: GuestNetworks, name: str, runner: Runner) -> HostEnd:
             "underlay.unreadable",
             where=name,
             found=f"no netdev has the address {address}",
-            so="guests could not be shown to be kept from its tunnels",
-            next="ip address show",
+            so="wirespeed cannot prove that guests cannot reach the tunnels",
+            next="check the addresses with `ip address show`",
         )
     return HostEnd(macs[0], address)
 

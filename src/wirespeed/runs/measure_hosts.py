@@ -42,9 +42,9 @@ class HostMeasuring:
         if network is None or len(self._spec.hosts) < 2:
             raise MeasurementError(
                 "hosts.none",
-                found="the spec names no two hosts with a network between their ports",
+                found="the spec has no two hosts with a network between their ports",
                 so="nothing can be measured between hosts",
-                next="name two hosts, and `underlay: {subnet: 192.168.9.0/24, mtu: 9000}`",
+                next="give two hosts, and `underlay: {subnet: 192.168.9.0/24, mtu: 9000}`",
             )
         ends = {name: self._endpoint(name, facts[name], network) for name in self._spec.hosts}
         pairs = [Pair(client=a, server=b, network=NETWORK) for a, b in pairwise(self._spec.hosts)]

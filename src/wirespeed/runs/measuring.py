@@ -48,7 +48,7 @@ def measuring_of(spec: Spec) -> MakesMeasuring:
     raise InputError(
         "spec.not_measured",
         where=spec.approach,
-        found="wirespeed has no way to measure through this approach",
+        found="wirespeed cannot measure this approach",
         so="nothing can be proven; nothing was changed",
-        next="wirespeed apply SPEC, then measure with a tool on the machine itself",
+        next="run `wirespeed apply SPEC`, then measure with a tool on the host itself",
     )

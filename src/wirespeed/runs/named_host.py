@@ -39,8 +39,8 @@ def named_host(text: str) -> str:
             "host.no_copy",
             where=text,
             found="not a Linux host: Windows, ESXi, vSphere and switches keep no copy of a journal",
-            so="what stands there is known to the run folder alone",
-            next="name the spec, or the folder of the run: `wirespeed status` lists them",
+            so="only the run folder knows which runs are applied there",
+            next="give the spec, or the folder of the run; `wirespeed status` lists them",
         )
     return text
 
@@ -65,9 +65,10 @@ def chosen_copies(place: str, runs: HostRuns, only: str) -> list[FoundCopy]:
             raise InputError(
                 "copies.not_one" if found else "copies.unknown",
                 where=place,
-                found=f"{len(found)} runs that stand there begin with {shown(only, 60)}",
+                found=f"{len(found)} runs applied there have an id that begins with "
+                f"{shown(only, 60)}",
                 so="nothing was changed",
-                next=f"wirespeed status {place} lists them",
+                next=f"list them with `wirespeed status {place}`",
             )
         return found
     if spoilt := [copy for copy in standing if copy.why]:
@@ -75,17 +76,20 @@ def chosen_copies(place: str, runs: HostRuns, only: str) -> list[FoundCopy]:
             "copies.not_readable",
             where=place,
             found="; ".join(f"run {copy.run}: {copy.why}" for copy in spoilt[:MOST_NAMED]),
-            so="what that run did is not known from there, and others may stand on it; nothing "
-            "was changed",
-            next=f"see who put that there; wirespeed undo {place} --only RUN takes back another",
+            so="what that run changed is not known, and later runs may depend on it; nothing was "
+            "changed",
+            next="find out who put that file there; to undo another run: wirespeed undo "
+            f"{place} --only RUN",
         )
     if not in_order(standing):
         raise InputError(
             "copies.order_unknown",
             where=place,
-            found=f"{len(standing)} runs stand there; the order of their begins is not known",
-            so="one undone before a later one would undo that too; nothing was changed",
-            next=f"wirespeed status {place}; then name one: --only RUN, the latest first",
+            found=f"{len(standing)} runs are applied there, and which was started first is not "
+            "known",
+            so="undoing a run before a later one would damage the later one; nothing was changed",
+            next=f"list them with `wirespeed status {place}`; then undo one at a time with --only "
+            "RUN, the latest first",
         )
     return standing
 

@@ -54,8 +54,8 @@ def persist_run(asked: PersistRequest) -> int:
                 "run.not_applied",
                 where=str(where),
                 found=f"its run is {run.outcome}",
-                so="there is nothing that could be made to last",
-                next=f"wirespeed apply {spec}",
+                so="there is nothing to make persistent",
+                next=f"run `wirespeed apply {spec}` first",
             )
         with open_run(where / FOLDER, breaks=asked.breaks_lock) as lasting:
             if lasting.outcome == "unfinished" and lasting.plan is not None:
@@ -114,9 +114,9 @@ def _make_last(
         raise InputError(
             "persist.stands",
             where=str(lasting.folder),
-            found=f"its run is {lasting.outcome}, and the hosts are not as it left them",
-            so="what stood there before is in its journal, and would be lost",
-            next=f"wirespeed persist --remove {spec}, then again",
+            found=f"its run is {lasting.outcome}, and the hosts have changed since",
+            so="its journal has the hosts' original state, which a new run would lose",
+            next=f"run `wirespeed persist --remove {spec}`, then run this command again",
         )
     if not yes and not confirm("Do this?"):
         return 1
@@ -151,7 +151,7 @@ def _planned(
             "plan.cannot_tell",
             where=host,
             found=error.reason,
-            so="nothing is planned on a guess",
+            so="wirespeed does not plan on a guess",
             next=error.would_tell,
         ) from None
 
@@ -184,9 +184,10 @@ def _refuse_others(host: str, steps: Sequence[Step], states: Sequence[Observed[S
                 raise InputError(
                     "persist.other",
                     where=f"{step.path} on {host}",
-                    found="it is there, and says something else",
+                    found="the file exists with other content",
                     so="nothing was changed",
-                    next="wirespeed persist --remove with the spec that it is of, then again",
+                    next="run `wirespeed persist --remove` with the spec that wrote it, then run "
+                    "this command again",
                 )
 
 

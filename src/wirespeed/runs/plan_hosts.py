@@ -68,8 +68,9 @@ def require_whole(host: str, capture: Capture) -> None:
             "host.half_read",
             where=host,
             found="INCOMPLETE: the reading was cut off, its end is missing",
-            so="nothing is planned on half a reading",
-            next="read it again when the host is less busy; of a file: make the capture again",
+            so="wirespeed does not plan on an incomplete reading",
+            next="run the command again when the host is less busy; if this is a file, make the "
+            "capture again",
         )
 
 

@@ -128,7 +128,7 @@ def read_proof(folder: Path) -> Proof:
             "run.not_readable",
             where=str(folder / STAGES),
             found="no opening line",
-            so="what was to be proven is not known",
+            so="what the run was to prove is not known",
         )
     return Proof(
         opening=opening,
@@ -172,9 +172,9 @@ def no_bench(folder: Path) -> InputError:
     return InputError(
         "report.no_bench",
         where=str(folder),
-        found="it has no result of RFC 2544",
-        so="nothing can stand beside the published figures",
-        next="name a run of `wirespeed measure`, or a proof of `approach: dpdk`",
+        found="it has no RFC 2544 result",
+        so="there is nothing to compare with the published figures",
+        next="give a run of `wirespeed measure`, or a proof of `approach: dpdk`",
     )
 
 
@@ -188,8 +188,8 @@ def _entries(journal: Path) -> tuple[Entry, ...]:
             "run.not_readable",
             where=f"{journal}, line {told.damage[0].line}",
             found=told.damage[0].found,
-            so="the page cannot be made without guessing",
-            next=f"`wirespeed status {journal.parent}` says what is known",
+            so="the report cannot be made without guessing",
+            next=f"run `wirespeed status {journal.parent}` to see what is known",
         )
     return told.entries
 
@@ -217,6 +217,6 @@ def _not_readable(where: str, error: ValidationError) -> InputError:
         "run.not_readable",
         where=where,
         found=error.errors()[0]["msg"],
-        so="the page cannot be made without guessing",
-        next="use the release that wrote it",
+        so="the report cannot be made without guessing",
+        next="use the wirespeed release that wrote it",
     )

@@ -82,8 +82,8 @@ def _refuse_what_stands(run: Run) -> None:
             "run.applied_before",
             where=str(run.folder),
             found=f"its run is {run.outcome}",
-            so="what stood there before it is in its journal, and would be lost",
-            next=f"wirespeed undo {run.folder}, then prove again",
+            so="its journal has the hosts' original state, which a new run would lose",
+            next=f"run `wirespeed undo {run.folder}`, then prove again",
         )
 
 

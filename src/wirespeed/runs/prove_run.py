@@ -161,17 +161,17 @@ class Proving:
                 raise InputError(
                     "plan.needs_reboot",
                     where=waits,
-                    found="its firmware or its kernel's command line is to be changed first",
-                    so="nothing was changed: what follows a reboot cannot be planned yet",
-                    next=f"wirespeed apply {self._name}, reboot, and prove it then",
+                    found="its firmware or its kernel's command line must be changed first",
+                    so="nothing was changed: the steps after a reboot cannot be planned yet",
+                    next=f"run `wirespeed apply {self._name}`, reboot the host, then prove again",
                 )
             refuse_firmware(plan)
             _refuse_cutoff(plan, facts)
             todo = sum(not step.no_op for step in plan.steps)
-            says(f"{todo} of {len(plan.steps)} steps are to be done")
+            says(f"{todo} of {len(plan.steps)} steps to do")
             if self._asks:
                 echo("\n".join(plan_lines(plan)))
-                if not confirm("Do this, measure it, and take it back?"):
+                if not confirm("Apply this, measure it, and undo it?"):
                     raise DeclinedError
         return plan
 
@@ -212,7 +212,7 @@ class Proving:
         with self._stage(Stage.UNDO) as says:
             undo_plan(self._run, plan, self._controls, str(self._name))
             came = progress(plan, self._run.entries)
-            says(f"{came.count(StepProgress.UNDONE)} steps put back, each read back")
+            says(f"{came.count(StepProgress.UNDONE)} steps undone, each verified")
 
     def _compare(self, plan: Plan) -> None:
         """Compare fresh captures, and every step's own state, with what they were before."""
@@ -271,9 +271,10 @@ def _refuse_cutoff(plan: Plan, facts: Mapping[str, HostFacts]) -> None:
         raise InputError(
             "plan.cutoff_unknown",
             where=", ".join(facts),
-            found=f"the carrier of your session could not be determined: {error.reason}",
+            found="the interface that carries your session could not be determined: "
+            f"{error.reason}",
             so="a step may cut you off; nothing was changed",
-            next=f"see what `{error.would_tell}` says",
+            next=f"run `{error.would_tell}` on the host to find it",
         ) from None
 
 

@@ -75,7 +75,7 @@ def spec_for_host(host: str, facts: HostFacts) -> Spec:
     except CannotTellError as error:
         raise InputError("remedy.no_port", where=host, found=error.reason) from None
     if not ports:
-        raise InputError("remedy.no_port", where=host, found="it has no network card on PCI")
+        raise InputError("remedy.no_port", where=host, found="the host has no PCI network card")
     return lone_host(host, ports[:8])
 
 
@@ -85,8 +85,8 @@ def _findings(answer: Diagnosis, rules: Iterable[str]) -> tuple[Finding, ...]:
         raise InputError(
             "remedy.not_found",
             where=answer.host,
-            found=f"no finding of {', '.join(map(shown, missing))}",
-            next=f"wirespeed doctor {answer.host} lists them",
+            found=f"the host has no finding {', '.join(map(shown, missing))}",
+            next=f"list the findings with `wirespeed doctor {answer.host}`",
         )
     return answer.findings
 

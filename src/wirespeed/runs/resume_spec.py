@@ -24,9 +24,9 @@ def spec_to_go_on_with(run: Run, now: Spec, path: Path, *, as_begun: bool) -> Sp
                 "run.nothing_to_finish",
                 where=str(run.folder),
                 found=f"its run is {run.outcome}"
-                + (", and its journal holds no spec" if run.outcome in GOES_ON else ""),
-                so="--as-begun has no spec to go on with; nothing was changed",
-                next=f"wirespeed apply {path}",
+                + (", and its journal has no spec" if run.outcome in GOES_ON else ""),
+                so="--as-begun has no spec to continue with; nothing was changed",
+                next=f"run `wirespeed apply {path}`",
             )
         return now
     changes = spec_changes(begun, now)
@@ -36,10 +36,10 @@ def spec_to_go_on_with(run: Run, now: Spec, path: Path, *, as_begun: bool) -> Sp
             "run.spec_changed",
             where=str(path),
             found="\n".join([*changes[:MAX_SHOWN], *more]),
-            so="the run in its journal is not at its end, and was begun with the first of each; "
-            "nothing more was changed",
-            next=f"`wirespeed apply {path} --as-begun` finishes it as it was begun; or "
-            f"`wirespeed undo {path}` takes it back, then apply the spec as it is now",
+            so="the run in its journal is not finished, and was started with the first value of "
+            "each line; nothing more was changed",
+            next=f"finish it with the old spec: `wirespeed apply {path} --as-begun`; or undo it "
+            f"with `wirespeed undo {path}` and apply the spec as it is now",
         )
     # Also where nothing differs: the order of guests, which numbers VFs, is that of the begin.
     return begun

@@ -64,7 +64,7 @@ OPTIONS = {
 
 ANSWER = "answer.txt"
 """What a demo showed, in a few lines."""
-RESUME = "the same command with --resume: what was measured until now is kept"
+RESUME = "run the same command with --resume: the trials made so far are kept"
 
 
 def measure_bench(asked: BenchRequest) -> int:
@@ -209,7 +209,8 @@ def _mix(label: str) -> FrameMix:
             "options.invalid",
             where="--frame-bytes",
             found=f"{label!r}: {wrong or 'no frame size'}",
-            next="sizes of 64 to 9600 bytes with FCS, or mixes such as imix or 64x7+594x4+1518x1",
+            next="give sizes of 64 to 9600 bytes with FCS, or mixes such as imix or "
+            "64x7+594x4+1518x1",
         ) from None
 
 
@@ -220,7 +221,10 @@ def _bits(asked: BenchRequest) -> int | None:
         return None
     if not math.isfinite(gigabits):
         raise InputError(
-            "options.invalid", where="--link-gbps", found=f"{gigabits}: no rate", next="such as 100"
+            "options.invalid",
+            where="--link-gbps",
+            found=f"{gigabits} is not a valid rate",
+            next="give Gb/s, such as 100",
         )
     return int(gigabits * 1e9) * _ways(asked)
 
@@ -236,8 +240,8 @@ def _beds(plan: Plan, asked: BenchRequest) -> Beds:
             "options.invalid",
             where="--windowed",
             found="--port" if asked.ports else f"--dut {kernel[0]}",
-            so="it cannot be seen whether the DUT had its core while frames were sent",
-            next="leave --windowed out: its trials are continuous",
+            so="wirespeed cannot see whether the DUT had its core while frames were sent",
+            next="leave --windowed out: trials are then continuous",
         )
     if plan.further.resets and (asked.ports or kernel or asked.wire == "memif"):
         raise InputError(

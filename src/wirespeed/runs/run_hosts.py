@@ -140,9 +140,9 @@ def refuse_missing_hosts(folder: Path, plan: Plan | None, controls: Container[st
         raise InputError(
             "run.of_another_spec",
             where=str(folder),
-            found=f"its plan is about {', '.join(missing)}, which the spec does not name",
-            so="there is no way to reach them",
-            next="give the spec that it was made from, or the folder itself",
+            found=f"its plan has hosts that the spec does not name: {', '.join(missing)}",
+            so="wirespeed does not know how to reach them",
+            next="give the spec that it was made from, or the run folder itself",
         )
 
 

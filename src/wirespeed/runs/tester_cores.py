@@ -97,7 +97,7 @@ def _cycles(tester: Tester, number: int, frame_bytes: int) -> float:
             "tester.nothing_offered",
             where=DEVICE,
             found=f"trial {number} sent nothing",
-            so="its cycles a frame are not known",
-            next="the same command, on a quieter machine",
+            so="the tester's cycles per frame are not known",
+            next="run the same command on an idle machine",
         )
     return cycles

@@ -30,9 +30,9 @@ def tried_hosts(plan: Plan, controls: Mapping[str, HostControl]) -> dict[str, Po
         raise InputError(
             "try.not_there",
             where=", ".join(missing),
-            found="not a Linux host: it cannot take a whole run back by itself",
+            found="not a Linux host: it cannot undo a whole run by itself",
             so="nothing was changed",
-            next="apply without --try; --allow-cutoff guards single steps on Windows",
+            next="apply without --try; on Windows --allow-cutoff protects single steps",
         )
     return able
 
@@ -43,9 +43,9 @@ def refuse_begun_without(run: Run, seconds: int) -> None:
         raise InputError(
             "try.begun_without",
             where=str(run.folder),
-            found="its run was begun without --try, and steps of it may stand",
-            so="the hosts could not take those back by themselves; nothing more was changed",
-            next="finish it without --try, or `wirespeed undo` first",
+            found="its run was started without --try, and some of its steps may be in force",
+            so="the hosts could not undo those steps by themselves; nothing more was changed",
+            next="finish it without --try, or run `wirespeed undo` first",
         )
 
 
@@ -67,13 +67,13 @@ def start(run: Run, plan: Plan, controls: Mapping[str, HostControl], seconds: in
                 "try.not_started",
                 where=place,
                 found=reason,
-                so="nothing more was changed; timers that run take back what was",
-                next=f"`wirespeed undo {run.folder}`, then apply without --try",
+                so="nothing more was changed; running timers undo what was changed",
+                next=f"run `wirespeed undo {run.folder}`, then apply without --try",
             )
         if not hand.survives_reboot:
             echo(
-                f"{place}: no systemd runs there: its timer does not survive a reboot; after one, "
-                "`wirespeed undo` takes back what a boot does not forget",
+                f"{place}: no systemd runs there, so its timer does not survive a reboot; after a "
+                "reboot, `wirespeed undo` undoes what is still applied",
                 err=True,
             )
 
@@ -124,9 +124,9 @@ def end(run: Run, plan: Plan, controls: Mapping[str, HostControl], seconds: int 
             raise LeftChangedError(
                 "try.undoing",
                 where=place,
-                found="it is taking the run back itself, and is not at the end",
+                found="the host is undoing the run itself, and has not finished",
                 so="no other run may change the host meanwhile",
-                next=f"`wirespeed undo {run.folder}` in a minute",
+                next=f"run `wirespeed undo {run.folder}` in a minute",
             )
         if how is Tryout.UNDONE:
             said = ", though commands of that failed" if failed else ""
@@ -152,7 +152,8 @@ def went_back(places: list[str], seconds: int, name: str) -> ApplyError:
     return ApplyError(
         "try.went_back",
         where=", ".join(places),
-        found=f"it was not confirmed within {seconds} s, and the host took it back itself",
-        so="all of the run was taken back, on every host",
-        next=f"`wirespeed apply {name} --try SECONDS` with more of them, then `wirespeed confirm`",
+        found=f"the run was not confirmed within {seconds} s, and the host undid it",
+        so="the whole run was undone, on every host",
+        next=f"run `wirespeed apply {name} --try SECONDS` with more seconds, then `wirespeed "
+        "confirm`",
     )

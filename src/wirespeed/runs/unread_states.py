@@ -31,7 +31,7 @@ def unread_script(
         raise InputError(
             "plan.not_a_capture",
             where=host,
-            found=f"{place.text} can be reached: `wirespeed plan` reads it by itself",
+            found=f"{place.text} can be reached: `wirespeed plan` reads it directly",
             next="leave --unread out",
         )
     commands: list[Command] = []
@@ -54,12 +54,12 @@ def unread_script(
             "plan.cannot_tell",
             where=host,
             found=stopped.reason if stopped else NOT_HELD[False],
-            so="no script of --unread reads that",
+            so="a script of --unread cannot read this",
             next=stopped.would_tell if stopped else commands[0].line(),
         ) from None
     raise InputError(
         "plan.nothing_unread",
         where=host,
         found="the capture holds the state of every step",
-        next="wirespeed plan SPEC",
+        next="run `wirespeed plan SPEC` without --unread",
     )

@@ -86,7 +86,7 @@ def watch(
             "watch.not_linux",
             where=host,
             found="not a Linux host",
-            next="here, or a name that `ssh HOST` reaches",
+            next="give `here`, or a host that `ssh HOST` reaches",
         )
     state, left, end = Watch(), count, None
     with ExitStack() as stack:
@@ -100,7 +100,7 @@ def watch(
                 "watch.no_port",
                 where=host,
                 found=f"no netdev {shown(missing[0])}" if missing else "no netdev with a device",
-                next="--port NETDEV; `ip link` there lists them",
+                next="give --port NETDEV; `ip link` on the host lists them",
             )
         judged_s = None
         while left is None or left > 0:
@@ -125,6 +125,6 @@ def _read(runner: Runner, host: str, ports: Sequence[str]) -> dict[str, Standing
             "watch.not_read",
             where=host,
             found=shown(done.errors.strip() or f"exit code {done.returncode}", 300),
-            next="wirespeed capture shows what can be read there",
+            next="run `wirespeed capture` to see what can be read there",
         )
     return parse_standings(done.output)

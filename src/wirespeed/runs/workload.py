@@ -76,7 +76,7 @@ def _labels(folder: Path) -> tuple[Labelled, ...]:
         raise InputError(
             "run.missing",
             where=str(folder),
-            found=f"no trial in a {WORKLOADS}",
+            found=f"no trial in {WORKLOADS}",
             next="wirespeed measure command --out FOLDER … -- COMMAND",
         )
     return labels
@@ -94,7 +94,7 @@ def _pair(labels: Sequence[Labelled], other: Path | None) -> Pair | None:
                 "run.differs",
                 where=str(other),
                 found=f"{field} is {was!r} there, {now!r} here",
-                so="their figures cannot be compared",
+                so="the figures of the two runs cannot be compared",
             )
     return compare(before, after)
 
@@ -109,7 +109,7 @@ def _reach(name: str, stack: ExitStack) -> CounterSource:
         raise InputError(
             "options.invalid",
             where="--on",
-            found=f"{shown(name, 80)} is not a host that can be watched",
+            found=f"wirespeed cannot watch {shown(name, 80)}",
             next=REACHED,
         )
     return source

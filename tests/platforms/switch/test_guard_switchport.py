@@ -60,7 +60,7 @@ def test_a_switchport_that_hears_another_is_not_touched():
 def test_the_netdev_of_that_name_in_another_host_is_not_taken_for_it_at_its_switchport():
     """Hosts of one make have netdevs of the same names."""
     found = match(hearing(Neighbor("beta", "enp59s0f0")), hearing(OURS, name="Te1/0/7"))
-    assert found == PortMatch(Match.CONTRADICTED, "enp59s0f0 is heard at Te1/0/7")
+    assert found == PortMatch(Match.CONTRADICTED, "enp59s0f0 is the LLDP neighbor of Te1/0/7")
     found = match(hearing(Neighbor("beta", "0c:42:a1:00:00:09", "enp59s0f0")))
     assert found.match is Match.CONTRADICTED and "of beta" in found.found
 
@@ -75,7 +75,7 @@ def test_a_netdev_of_that_name_in_a_host_of_no_name_does_not_prove_the_switchpor
 
 def test_a_card_that_is_heard_at_another_switchport_is_not_in_this_one():
     found = match(PORT, hearing(OURS, name="Te1/0/7"))
-    assert found == PortMatch(Match.CONTRADICTED, "enp59s0f0 is heard at Te1/0/7")
+    assert found == PortMatch(Match.CONTRADICTED, "enp59s0f0 is the LLDP neighbor of Te1/0/7")
 
 
 def test_a_phone_beside_the_card_at_one_switchport_takes_nothing_from_the_proof():

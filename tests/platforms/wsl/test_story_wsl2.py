@@ -120,7 +120,7 @@ def test_wsl2_the_filter_is_unbound_before_the_switch_is_made(desk: Desk):
 
 def test_wsl2_is_shut_down_only_when_it_is_asked_for_and_that_is_named(desk: Desk):
     done = desk.call(apply, "--yes")
-    assert "by `wsl --shutdown` in Windows: every distribution ends" in done.output
+    assert "with `wsl --shutdown` in Windows: this ends every distribution" in done.output
     assert desk.linux.boots == 1
     asked = desk.call(apply, "--reboot", input="n\n")
     assert asked.return_value == REBOOT_DUE and "wsl --shutdown" in asked.output

@@ -202,9 +202,9 @@ class Campaign:
         raise MeasurementError(
             NEVER_VALID,
             where=f"{maker.trials[-1].dut}, up to {reach:.0f} pps",
-            found=f"{MAX_CEILINGS} ceilings, each beyond the tester",
-            so="its machine slows down faster than the search can follow",
-            next="a quieter machine, or a lower --max-load",
+            found=f"{MAX_CEILINGS} upper limits of the load, each more than the tester could send",
+            so="the tester's machine slows down faster than the search can follow",
+            next="use an idle machine, or a lower --max-load",
         )
 
     def _goal(
@@ -221,10 +221,11 @@ class Campaign:
             raise InputError(
                 "load.too_high",
                 where=f"{capacity.dut}, frames of {mix.label} bytes",
-                found=f"{plan.max_load_pps:g} pps asked for as the highest load, and trial "
-                f"{capacity.number} could offer {capacity.offered_load_pps:.0f} pps at most",
-                so="it would bound nothing",
-                next="a lower --max-load, or none: then the tester's own limit bounds the search",
+                found=f"the highest load is set to {plan.max_load_pps:g} pps, but trial "
+                f"{capacity.number} offered {capacity.offered_load_pps:.0f} pps at most",
+                so="the search could never reach it",
+                next="give a lower --max-load, or none: then the tester's own limit is the "
+                "highest load",
             )
         bounds = [reach]
         link = plan.link_load_pps(mix)

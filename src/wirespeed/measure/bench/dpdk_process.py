@@ -78,8 +78,8 @@ class DpdkProcess:
                     "dut.link_down",
                     where=f"{state.device} of {self.side.file_prefix}",
                     found=f"its link is still down after {timeout_s:g} s",
-                    so="nothing that is sent would come back",
-                    next="see whether the tester's end of the wire is open",
+                    so="no frame would come back",
+                    next="check that the tester's end of the wire is open",
                 )
             sleep_s(_LINK_POLL_S)
 
@@ -127,7 +127,7 @@ def require_program(program: str, package: str) -> None:
             "dut.not_installed",
             where=program,
             found="no such program in PATH",
-            next=f"apt-get install {package}",
+            next=f"run `apt-get install {package}`",
         )
 
 

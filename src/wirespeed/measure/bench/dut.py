@@ -103,7 +103,8 @@ def difference(before: DutCounters, after: DutCounters) -> DutReading:
     if [p.port for p in before.ports] != [p.port for p in after.ports]:
         raise MeasurementError(
             "dut.ports_changed",
-            found=f"{len(before.ports)} ports before, {len(after.ports)} after, or others",
+            found=f"{len(before.ports)} ports before and {len(after.ports)} after the trial, or "
+            "different ones",
             so="their counters cannot be compared",
         )
     cycles = _minus(after.busy_cycles, before.busy_cycles)

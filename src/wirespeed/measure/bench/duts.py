@@ -39,8 +39,9 @@ def start_dut(
         raise InputError(
             "dut.device",
             where=name,
-            found="it is in this machine's kernel, and joined to the tester by no wire in memory",
-            next="a testbed of its own: wirespeed measure rfc2544 --dut kernel-vxlan",
+            found="this DUT is in this machine's kernel, and no wire in memory connects it to "
+            "the tester",
+            next="it has its own testbed: wirespeed measure rfc2544 --dut kernel-vxlan",
         )
     if name in OVS_DUTS:
         return OvsDpdk(side, OVS_DUTS[name], frame_bytes_max=frame_bytes_max)

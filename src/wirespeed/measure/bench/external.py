@@ -34,7 +34,7 @@ class ExternalDut:
     def death(self) -> MeasurementError:
         """Make an error that says that this cannot be known."""
         return MeasurementError(
-            "dut.unknown", where=self._description.name, found="it is not run from here"
+            "dut.unknown", where=self._description.name, found="wirespeed does not start this DUT"
         )
 
     def close(self) -> None:

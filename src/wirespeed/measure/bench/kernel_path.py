@@ -57,8 +57,8 @@ class KernelPath(Closing):
                 "dut.device",
                 where=f"kernel-{mode}",
                 found=f"frames of {frame_bytes_max} bytes",
-                so=f"the tester's port there takes {MAX_FRAME_BYTES}",
-                next="--frame-bytes of 1518 at most",
+                so=f"the tester's port there takes frames of up to {MAX_FRAME_BYTES} bytes",
+                next="give --frame-bytes of 1518 at most",
             )
         self._cpu, self._runner = cpu, LocalRunner()
         self._holders: list[Child] = []
@@ -130,7 +130,7 @@ class KernelPath(Closing):
                 "dut.needs_root",
                 where="unshare --net --mount",
                 found=child.errors_tail() or error.found,
-                so="no path can be built in namespaces of its own",
+                so="wirespeed cannot build the path in its own namespaces",
                 next="run it as root",
             ) from None
         return child
@@ -178,7 +178,7 @@ class KernelPath(Closing):
                 "dut.refused",
                 where=" ".join(argv),
                 found=done.errors.strip() or f"exit code {done.returncode}",
-                next="modprobe vxlan, and bridge, where a kind of device is not known",
+                next="if the kind of device is unknown, run `modprobe vxlan` and `modprobe bridge`",
             )
         return done.output
 
@@ -196,7 +196,11 @@ def backlog_dropped(text: str, cpu: int) -> int:
             if numbers[_CPU] == cpu:
                 return numbers[_DROPPED]
     raise MeasurementError(
-        "dut.refused", where="/proc/net/softnet_stat", found=f"no line of CPU {cpu}"
+        "dut.refused",
+        where="/proc/net/softnet_stat",
+        found=f"no line of CPU {cpu}",
+        so="the frames that the kernel drops there cannot be counted",
+        next="give the DUT another CPU, one that is online",
     )
 
 

@@ -44,7 +44,7 @@ def patch(source: str) -> str:
             "l3fwd.patch",
             where=str(_PATCHED_FILE),
             found=f"`{_STOCK}` {count} times",
-            so="this version of l3fwd is not the one that wirespeed can change",
+            so="wirespeed cannot patch this version of l3fwd",
             next="use testpmd as the DUT, and report the DPDK version",
         )
     return source.replace(_STOCK, _PATCHED)
@@ -97,7 +97,7 @@ def _not_installed(where: str, found: str) -> InputError:
         "l3fwd.not_installed",
         where=where,
         found=found,
-        so="l3fwd is built on this machine and cannot be",
+        so="wirespeed builds l3fwd on this machine, which is not possible",
         next=f"apt-get install {_PACKAGES}",
     )
 
@@ -107,5 +107,5 @@ def _build_failed(made: Completed) -> InputError:
         "l3fwd.build",
         where=" ".join(made.argv),
         found=f"exit code {made.returncode}; it last said:\n{made.errors[-2000:]}",
-        next=f"apt-get install {_PACKAGES}; if that is done, report it",
+        next=f"run `apt-get install {_PACKAGES}`; if it is installed, report this",
     )

@@ -48,7 +48,7 @@ def em_ipv4(flows: int, port: int = _PORT) -> str:
             where="l3fwd em",
             found=f"{flows} flows",
             so=f"exact match is set up for 1 to {MAX_EM_FLOWS} flows, one rule for each",
-            next=f"at most {MAX_EM_FLOWS} flows, or l3fwd lpm, which takes any number",
+            next=f"give at most {MAX_EM_FLOWS} flows, or use l3fwd lpm, which takes any number",
         )
     rules = []
     for flow in range(flows):

@@ -44,8 +44,9 @@ class OvsDpdk(Closing):
             raise InputError(
                 "dut.device",
                 where=device,
-                found="Open vSwitch asks for a transmit queue for each core, the tester has one",
-                so="the two ends of a memif would never agree, and its link stay down",
+                found="Open vSwitch needs a transmit queue per core, and the tester's memif has "
+                "one",
+                so="the two ends of the memif would not agree, and its link would stay down",
                 next="use the wire vhost",
             )
         self._side = side

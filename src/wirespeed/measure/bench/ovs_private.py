@@ -112,8 +112,8 @@ class PrivateOvs(Closing):
                 "dut.memory",
                 where="ovs-vswitchd, dpdk_initialized: false",
                 found=self.process.child.errors_tail(),
-                so="DPDK did not start within it, mostly for want of memory or hugepages",
-                next="free memory or hugepages: grep -i huge /proc/meminfo",
+                so="DPDK did not start in it, usually because memory or hugepages are missing",
+                next="free memory or hugepages; `grep -i huge /proc/meminfo` shows them",
             )
 
     def _await(self, path: Path, child: Child) -> None:

@@ -56,8 +56,8 @@ def find_ovs(roots: Sequence[Path] | None = None) -> OvsPrograms:
     raise InputError(
         "dut.not_installed",
         where=missing,
-        found="no such file: Open vSwitch with DPDK is a package of its own",
+        found="no such file: Open vSwitch with DPDK is a separate package",
         so="the switch that forwards without DPDK cannot take the tester's port",
-        next="scripts/fetch-ovs-dpdk.sh, which starts nothing; "
-        "or apt-get install openvswitch-switch-dpdk",
+        next="run scripts/fetch-ovs-dpdk.sh, which starts no daemon; or `apt-get install "
+        "openvswitch-switch-dpdk`",
     )

@@ -144,8 +144,8 @@ class FarHost(Closing):
             raise InputError(
                 "program.not_installed",
                 where=f"{self._destination}: {name}",
-                found="neither that host nor this machine has it",
-                next=f"install the package that holds {name}, on either",
+                found="not found on that host nor on this machine",
+                next=f"install the package that contains {name} on one of the two",
             )
         path = f"{self.folder}/{Path(ours).name}"
         self.send({Path(ours).name: Path(ours)})
@@ -164,7 +164,7 @@ class FarHost(Closing):
             "program.unfit",
             where=f"{self._destination}: {name}",
             found=(looked.errors.strip() or ", ".join(lacking))[-200:],
-            so="what runs on this machine does not run there",
+            so="the program of this machine does not run there",
             next=f"install {name} there, of the same release of DPDK",
         )
 

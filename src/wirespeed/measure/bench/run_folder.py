@@ -31,8 +31,8 @@ def resumable(out: Path, settings: dict[str, str], *, resume: bool) -> list[Reco
             "run.exists",
             where=str(out),
             found=f"{TRIALS} of an earlier run",
-            so="it would be mixed with this one",
-            next="--resume to go on with it, or another --out",
+            so="its trials would be mixed with those of this run",
+            next="continue it with --resume, or give another --out",
         )
     setups = [record for record in records if isinstance(record, Setup)]
     if setups and setups[0].settings != settings:

@@ -67,8 +67,8 @@ def find_tester() -> str:
             where=named or PROGRAM,
             found="no such program",
             so="nothing can send or judge frames",
-            next="make setup, in wirespeed's sources; where pipx installed wirespeed: "
-            "pipx inject wirespeed ./tester",
+            next="run `make setup` in wirespeed's sources; if pipx installed wirespeed: `pipx "
+            "inject wirespeed ./tester`",
         )
     return found
 
@@ -172,7 +172,7 @@ class Tester(Closing):
                     where=self.argv[0],
                     found=f"{line[:200]!r}: {error.errors()[0]['msg']}",
                     so="its answers cannot be trusted",
-                    next="make setup, so that both are of one release",
+                    next="run `make setup`, so that both are of the same release",
                 ) from None
             if isinstance(reply, ProgressReply):
                 if progress is not None:

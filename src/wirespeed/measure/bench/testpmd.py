@@ -229,7 +229,7 @@ class Testpmd(DpdkDut):
             "dut.refused",
             where=f"testpmd `{line}`",
             found="\n".join([*([why] if why else []), *lines[-8:]]),
-            so="its forwarding is in an unknown state",
+            so="whether testpmd forwards is not known",
         )
 
     def _rings(self) -> tuple[tuple[str, str], ...]:

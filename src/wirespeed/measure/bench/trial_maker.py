@@ -55,8 +55,8 @@ class BeyondTesterError(MeasurementError):
             TOO_SLOW,
             where=f"{trial.dut}, {trial.intended_load_pps:.0f} pps",
             found="; ".join(trial.invalid_reasons),
-            so="no higher load can be asked of it",
-            next="more tester lcores, or a lower --max-load",
+            so="a higher load cannot be tried",
+            next="use more tester lcores, or a lower --max-load",
         )
 
 
@@ -167,8 +167,8 @@ class TrialMaker:
             NEVER_VALID,
             where=f"{self.trials[-1].dut}, {load} for {seconds:g} s",
             found=f"{MAX_REPEATS + 1} trials, all void; the last: {'; '.join(why)}",
-            so="tester or machine cannot do this load, and nothing follows about the DUT",
-            next="use shorter trials, a quieter machine, or a lower --max-load",
+            so="the tester or its machine cannot send this load; this says nothing about the DUT",
+            next="use shorter trials, an idle machine, or a lower --max-load",
         )
 
     def _from_record(
@@ -259,7 +259,7 @@ class TrialMaker:
                     where=bed.dut.name,
                     found="; ".join(made.result.invalid_reasons) or "a run without a window",
                     so="nothing was measured",
-                    next="make setup, so that both are of one release",
+                    next="run `make setup`, so that both are of the same release",
                 )
             runs.append(judge_run(made, length_s))
             windows.extend(runs[-1].windows)

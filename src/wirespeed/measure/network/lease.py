@@ -46,7 +46,7 @@ def borrowed(
                 "change.refused",
                 where=where,
                 found=f"{_lines(change)}: {said(started)}",
-                so="it was put back, and nothing was measured",
+                so="it was undone, and nothing was measured",
             )
         yield
     finally:
@@ -56,7 +56,7 @@ def borrowed(
                 "host.left_changed",
                 where=where,
                 found=said(ended),
-                so=f"within {seconds} s it tries once more by itself",
+                so=f"the host tries once more within {seconds} s",
                 next=back.replace("\n", "; "),
             )
 

@@ -35,8 +35,10 @@ def await_path(endpoints: dict[str, Endpoint], pair: Pair, mtu: int) -> None:
             raise MeasurementError(
                 "network.no_path",
                 where=f"{pair.client} to {pair.server} in {pair.network}",
-                found=f"no packet of {mtu} bytes is answered within {PATH_S:g} s: {said(done)}",
+                found=f"no packet of {mtu} bytes was answered within {PATH_S:g} s: {said(done)}",
                 so="nothing can be measured there",
+                next="run `wirespeed doctor` on both hosts, and check VLAN and MTU of the switch "
+                "ports between",
             )
         sleep_s(_PAUSE_S)
 
@@ -83,8 +85,8 @@ def _require_back(endpoint: Endpoint, attachment: Attachment, before: dict[str, 
         raise LeftChangedError(
             "host.left_changed",
             where=endpoint.name,
-            found=f"MTU {now}, and before {before}",
-            so="later measurements would be of another network",
+            found=f"the MTU is {now}; it was {before} before",
+            so="later measurements would not be comparable",
         )
 
 

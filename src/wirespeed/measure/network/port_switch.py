@@ -101,5 +101,8 @@ def port_set_down(
 
 def _in_use(where: str, found: str) -> InputError:
     return InputError(
-        "port.in_use", where=where, found=found, so="it was not taken away, nor was fail-over shown"
+        "port.in_use",
+        where=where,
+        found=found,
+        so="the port was not taken down, and fail-over was not tested",
     )

@@ -85,7 +85,7 @@ class SearchLog:
                 "search.trial_without_duration",
                 where=f"trial {sample.trial}",
                 found=f"measured_seconds {sample.measured_seconds}",
-                so="no forwarding rate follows from it",
+                so="no forwarding rate can be computed from it",
                 next="report this: the tester must not call such a trial valid",
             )
         self.samples.append(sample)

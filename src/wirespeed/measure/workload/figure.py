@@ -81,5 +81,5 @@ def _invalid(text: str, found: str) -> InputError:
         "options.invalid",
         where="--figure",
         found=f"{shown(text, 80)!r}: {found}",
-        next="such as 'throughput: ([0-9.]+) tok/s'",
+        next="give a pattern such as 'throughput: ([0-9.]+) tok/s'",
     )

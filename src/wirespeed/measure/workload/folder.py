@@ -59,7 +59,8 @@ def trials_done(records: Sequence[WorkloadRecord], wanted: Workload, *, resume: 
             where=f"label {wanted.label}",
             found=f"{len(here.trials)} trials of that label",
             so="they would be mixed",
-            next="--resume to go on with it, another --label for after a change, or another --out",
+            next="continue it with --resume; after a change give another --label; or give "
+            "another --out",
         )
     return len(here.trials)
 

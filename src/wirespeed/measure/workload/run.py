@@ -55,7 +55,7 @@ def _silent(workload: Workload, reading: Reading) -> MeasurementError:
     return MeasurementError(
         "figure.not_found",
         where=workload.argv[0],
-        found=f"{reading.failed}; it printed, at last:\n{printed}",
-        so="no trial of this command would have a figure",
-        next=f"--figure, which is {workload.figure!r} now, must have the figure as its group",
+        found=f"{reading.failed}; the end of its output:\n{printed}",
+        so="no trial of this command would give a figure",
+        next=f"change --figure (now {workload.figure!r}) so that its group matches the figure",
     )

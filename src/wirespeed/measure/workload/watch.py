@@ -72,8 +72,8 @@ def read_counters(name: str, source: CounterSource) -> Counters:
             "host.unreadable",
             where=name,
             found=f"no time in {source.clock} (exit code {completed.returncode}) {said}".strip(),
-            so="what this host does beside the command cannot be read",
-            next="leave it out of --on, or name a Windows host as winssh:// or winrm://",
+            so="wirespeed cannot read what this host does while the command runs",
+            next="leave it out of --on, or give a Windows host as winssh:// or winrm://",
         )
     return counters
 

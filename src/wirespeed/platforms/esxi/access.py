@@ -36,8 +36,10 @@ def esxi_controls(spec: Esxi) -> Iterator[dict[str, PosixControl]]:
                 raise InputError(
                     "spec.not_esxi",
                     where=name,
-                    found=f"{place.text} is not a way to an ESXi host that could be changed",
-                    next="reach: esxi://USER@HOST for the driver, vsphere://USER@HOST for guests",
+                    found=f"{place.text} is not an address at which wirespeed can change an ESXi "
+                    "host",
+                    next="set reach: esxi://USER@HOST for the driver, vsphere://USER@HOST for "
+                    "guests",
                 )
         _require_ways(spec, list(map(type, places.values())))
         yield found
@@ -51,9 +53,9 @@ def _require_ways(spec: Esxi, ways: Sequence[type]) -> None:
         raise InputError(
             "spec.guests_of_which",
             where="guests",
-            found="more than one host of the spec is reached by vsphere://",
-            so="the same number is another guest on each",
-            next="a spec for each host",
+            found="the spec reaches more than one host by vsphere://",
+            so="the same number is a different guest on each host",
+            next="write one spec per host",
         )
     for what, way, scheme in (
         (wanted.parameters, EsxiHost, "esxi"),
@@ -64,7 +66,7 @@ def _require_ways(spec: Esxi, ways: Sequence[type]) -> None:
                 "spec.nobody_does_it",
                 where="parameters" if way is EsxiHost else "guests",
                 found=f"no host of the spec is reached by {scheme}://",
-                next=f"name the machine once more, with reach: {scheme}://USER@HOST",
+                next=f"list the machine a second time, with reach: {scheme}://USER@HOST",
             )
 
 

@@ -65,7 +65,7 @@ def _guests(wanted: EsxiSpec, name: str, host: HostFacts) -> Iterator[RequestedS
                 "spec.guest_unknown",
                 where=f"{name} guest {number}",
                 found=f"the host has {', '.join(sorted(there)) or 'none'}",
-                next="the numbers and names of guests: vim-cmd vmsvc/getallvms",
+                next="list the numbers and names of guests with `vim-cmd vmsvc/getallvms`",
             )
         _require_cpus(guest, f"{name} guest {number}", host[EsxiHardware])
         yield RequestedStep(EsxiGuest(number=number, **guest.model_dump()))
@@ -82,8 +82,8 @@ def _require_cpus(guest: EsxiGuestSpec, where: str, has: EsxiHardware) -> None:
             raise InputError(
                 "spec.cpu_unknown",
                 where=where,
-                found=f"{what} {number} is wanted, and the host has 0 to {count.value - 1}",
-                next="name those by the card: see the host's own NUMA nodes",
+                found=f"{what} {number} is not on this host: it has 0 to {count.value - 1}",
+                next="give CPUs of the card's NUMA node",
             )
 
 

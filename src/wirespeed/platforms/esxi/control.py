@@ -99,9 +99,9 @@ class EsxiControl(PosixControl):
                     "reboot.refused",
                     where=self._name,
                     found=(section.errors.strip() or section.output.strip())[:200],
-                    so="nothing was rebooted, and no guest cut off",
-                    next="shut its guests down or move them; then there: esxcli system "
-                    "maintenanceMode set --enable true, and `wirespeed apply --reboot` again",
+                    so="the host was not rebooted, and no guest lost its network",
+                    next="shut its guests down or move them; run `esxcli system maintenanceMode "
+                    "set --enable true` there; then run `wirespeed apply --reboot` again",
                 )
         return self._await(before, within_s)
 
@@ -121,9 +121,9 @@ class EsxiControl(PosixControl):
             "reboot.no_return",
             where=self._name,
             found=f"no new boot within {within_s:g} s: {said}",
-            so="its stage is done, and the rest is not begun",
-            next="look at its console; when it is up, `wirespeed apply` goes on, "
-            "`wirespeed undo` takes back",
+            so="the stage before the reboot is done, and the next stage was not started",
+            next="check the host's console; when it is up, `wirespeed apply` continues, "
+            "`wirespeed undo` undoes the run",
         )
 
     def _say(self, script: str, timeout_s: float) -> str:

@@ -66,7 +66,7 @@ class _NoShell:
         raise InputError(
             "vsphere.no_shell",
             where=self._name,
-            found=f"{argv[0]} is a command, and the vSphere API runs none",
+            found=f"{argv[0]} is a command, and the vSphere API cannot run commands",
             so="nothing was run",
             next="reach the host by SSH: esxi://USER@HOST",
         )
@@ -147,8 +147,8 @@ class VsphereControl(PosixControl):
         raise InputError(
             "reboot.vsphere",
             where=self._name,
-            found="a host is not rebooted by its API here",
-            next="reboot it yourself; then `wirespeed apply` goes on",
+            found="wirespeed does not reboot a host through the vSphere API",
+            next="reboot it yourself; then run `wirespeed apply` again to continue",
         )
 
     def take(self, claim: Claim) -> str:  # noqa: ARG002

@@ -61,9 +61,11 @@ def port_match(card: CardEnd, switch: Switch, port: str) -> PortMatch:
         return PortMatch(Match.UNKNOWN, error.reason)
     heard_at = [one.name for one in _ports(switch) if _hears(one, card) is Match.PROVEN]
     if own.name in heard_at:
-        return PortMatch(Match.PROVEN, f"{own.name} hears {card.name} by LLDP")
+        return PortMatch(Match.PROVEN, f"the LLDP neighbor of {own.name} is {card.name}")
     if heard_at:
-        return PortMatch(Match.CONTRADICTED, f"{card.name} is heard at {', '.join(heard_at)}")
+        return PortMatch(
+            Match.CONTRADICTED, f"{card.name} is the LLDP neighbor of {', '.join(heard_at)}"
+        )
     if others := [f"{one.port} of {one.system or '?'}" for one in _heard(own)]:
         found = f"{own.name} hears {shown(', '.join(others[:4]), 120)}"
         if _hears(own, card) is Match.UNKNOWN:
@@ -71,7 +73,7 @@ def port_match(card: CardEnd, switch: Switch, port: str) -> PortMatch:
         return PortMatch(Match.CONTRADICTED, f"{found}, and not {card.name}")
     if reason := _links_differ(card, own):
         return PortMatch(Match.CONTRADICTED, reason)
-    return PortMatch(Match.UNKNOWN, f"{own.name} hears no neighbor by LLDP")
+    return PortMatch(Match.UNKNOWN, f"{own.name} has no LLDP neighbor")
 
 
 def refuse_port(found: PortMatch, where: str, *, is_right: bool, asks: bool) -> None:
@@ -88,10 +90,10 @@ def refuse_port(found: PortMatch, where: str, *, is_right: bool, asks: bool) -> 
         "link.wrong_port" if wrong else "link.port_not_proven",
         where=where,
         found=found.found,
-        so="the port belongs to another device, as far as can be seen, and was not changed"
+        so="the port seems to belong to another device, and was not changed"
         if wrong
         else "the port may belong to another device, and was not changed",
-        next="name the right port; or, where you followed the cable, --port-is-right",
+        next="give the right port; or, if you traced the cable, add --port-is-right",
     )
 
 

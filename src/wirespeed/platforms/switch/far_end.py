@@ -41,8 +41,8 @@ def switchport_place(text: str) -> SwitchHost:
         raise InputError(
             "link.switch",
             where=shown(text, 80),
-            found="not the port of a switch",
-            next="as in switch+dell_os6://admin@sw1/Te1/0/1",
+            found="not a switch port",
+            next="write it as in switch+dell_os6://admin@sw1/Te1/0/1",
         )
     return place
 
@@ -64,9 +64,9 @@ def far_end_place(text: str) -> SwitchHost | Recorded:
     raise InputError(
         "far_end.invalid",
         where=shown(text, 100),
-        found="neither the port of a switch nor the capture of one",
-        next="as in --far-end eth0=switch+dell_os6://admin@sw1/Te1/0/1; without `eth0=` and port, "
-        "LLDP shows which netdev is plugged in where",
+        found="neither a switch port nor the capture of a switch",
+        next="write it as in --far-end eth0=switch+dell_os6://admin@sw1/Te1/0/1; without `eth0=` "
+        "and port, LLDP tells which netdev is plugged in where",
     )
 
 

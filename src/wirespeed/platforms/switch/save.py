@@ -47,8 +47,8 @@ def unsaved(session: SavingSession, port: str, where: str) -> tuple[str, ...]:
             "switch.saved_unknown",
             where=where,
             found=shown(str(error), 200),
-            so="whether a restart of the switch brings back what was there is not known",
-            next=f"look at `{SHOW_SAVED[session.kind]}` there, and save it by hand",
+            so="whether a restart of the switch undoes the change is not known",
+            next=f"run `{SHOW_SAVED[session.kind]}` there, and save the configuration by hand",
         ) from None
 
 
@@ -67,7 +67,7 @@ def save(session: SavingSession, port: str, where: str) -> tuple[str, ...]:
             "switch.not_saved",
             where=where,
             found=shown(said.strip() or f"{', '.join(after)} is saved otherwise still", 200),
-            so="a restart of the switch brings back what was saved before",
+            so="a restart of the switch restores the configuration saved before",
             next="save it there by hand: docs/link-speed.md has the command of each kind",
         )
     return before

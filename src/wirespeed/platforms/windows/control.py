@@ -120,8 +120,8 @@ class WindowsControl(PosixControl):
         raise InputError(
             "reboot.windows",
             where=self._name,
-            found="Windows is not rebooted from here",
-            next="reboot it yourself; then `wirespeed apply` goes on",
+            found="wirespeed does not reboot Windows",
+            next="reboot it yourself; then run `wirespeed apply` again to continue",
         )
 
     def take(self, claim: Claim) -> str:
@@ -146,8 +146,8 @@ class WindowsControl(PosixControl):
                 "host.lock_untrusted",
                 where=self._name,
                 found=shown(f"{stranger}: neither yours nor an administrator's", 300),
-                so="who made it could steer what is done there; nothing of it was read or written",
-                next="find out who that is, and remove it as an administrator",
+                so="its owner could manipulate the changes; nothing in it was read or written",
+                next="find out who created it, and remove it as an administrator",
             )
 
     def give_back(self, claim: Claim) -> None:

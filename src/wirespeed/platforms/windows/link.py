@@ -40,7 +40,7 @@ def windows_card_end(
             "link.cannot_tell",
             where=f"{shown(name)} of {facts.name}",
             found=shown(error.reason, 200),
-            so="nothing is planned on a guess: undo would have nothing to come back to",
+            so="wirespeed does not plan on a guess: undo would not know what to restore",
             next="install WinOF-2, which has mlx5cmd, or set the card by hand: docs/link-speed.md",
         ) from None
     if card_is is None:
@@ -48,8 +48,9 @@ def windows_card_end(
             "link.card_is",
             where=f"{shown(name)} of {facts.name}",
             found=f"mlx5cmd says: {shown(said, 400)}",
-            so="how it says what a card is set to is nowhere written down, and is not guessed",
-            next="read it, and say so: --card-is auto, where the card negotiates; or --card-is 10G",
+            so="the format of this output is not documented, and wirespeed does not guess",
+            next="read the present setting and give it: --card-is auto if the card negotiates, "
+            "else for example --card-is 10G",
         )
     try:
         return WindowsLink(
@@ -63,7 +64,8 @@ def windows_card_end(
             "link.card",
             where=f"{shown(name)} of {facts.name}",
             found=shown(str(error).splitlines()[-1].strip(), 200),
-            next="mlx5cmd takes whole Gb/s, and names without quotation marks: rename it",
+            next="mlx5cmd takes whole Gb/s, and names without quotation marks: rename the "
+            "adapter if needed",
         ) from None
 
 
@@ -79,7 +81,7 @@ def _adapter(facts: HostFacts, name: str) -> WindowsAdapter:
             "link.netdev",
             where=f"{shown(name, 80)} of {facts.name}",
             found=f"{len(found)} cards have that name; there are {there or 'none'}",
-            next="name one as Get-NetAdapter lists it under Name",
+            next="give a name that Get-NetAdapter lists under Name",
         )
     return found[0]
 
@@ -95,10 +97,10 @@ def _by_property(facts: HostFacts, card: WindowsAdapter, link_bps: int | None) -
         raise InputError(
             "link.netdev",
             where=where,
-            found=f"{shown(card.description, 80)} is not a card of Mellanox, and its driver has no "
+            found=f"{shown(card.description, 80)} is not a Mellanox card, and its driver has no "
             f"property {SPEED_DUPLEX}",
-            so="neither mlx5cmd nor Windows sets its speed",
-            next="set it by the tool of its maker; the switch's port as docs/link-speed.md says",
+            so="neither mlx5cmd nor Windows can set its speed",
+            next="set the card with its maker's tool, and the switch port as in docs/link-speed.md",
         )
     values = [NEGOTIATES]
     if link_bps is not None:

@@ -61,7 +61,7 @@ def _runner(name: str, place: Destination, stack: ExitStack) -> Runner:
         where=name,
         found=f"{place.text} is neither a Linux nor a Windows host",
         so="there is nothing to change",
-        next="name a machine with WSL 2: `here` within it, winssh://USER@HOST, winrm://USER@HOST",
+        next="give a machine with WSL 2: `here` inside it, winssh://USER@HOST, winrm://USER@HOST",
     )
 
 

@@ -66,8 +66,8 @@ def _require_windows(host: HostFacts, name: str) -> None:
             "spec.no_windows",
             where=name,
             found="its Windows side was not read",
-            so="its card and its switches are not known",
-            next="name a machine with WSL 2: `here` within it, winssh://USER@HOST, or "
+            so="its card and its virtual switches are not known",
+            next="give a machine with WSL 2: `here` inside it, winssh://USER@HOST, or "
             "winrm://USER@HOST",
         )
     is_administrator = host[WindowsHost].is_administrator
@@ -76,9 +76,9 @@ def _require_windows(host: HostFacts, name: str) -> None:
             "spec.not_administrator",
             where=name,
             found="Windows was read without an administrator's rights",
-            so="it would refuse every change",
+            so="Windows would refuse every change",
             next="start WSL from a terminal that runs as administrator, or reach the host by "
-            "winssh:// or winrm:// as one",
+            "winssh:// or winrm:// as an administrator",
         )
 
 

@@ -104,9 +104,10 @@ def _netdev(spec: Wsl2, name: str, host: HostFacts, card: WindowsAdapter) -> str
     raise InputError(
         "spec.no_netdev",
         where=name,
-        found=f"no netdev of WSL goes by {card.description}, or has an address in {subnet}",
-        so="the netdev to set up is not known",
-        next="give the card an address of the underlay in Windows; mirrored mode mirrors it",
+        found=f"no netdev of WSL uses {card.description} or has an address in {subnet}",
+        so="which netdev to configure is not known",
+        next="in Windows, give the card an address in the underlay's subnet; mirrored mode "
+        "copies it to WSL",
     )
 
 

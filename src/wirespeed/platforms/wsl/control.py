@@ -17,8 +17,8 @@ class WslControl(PosixControl):
     """A host's, save that `reboot` shuts WSL down, by Windows, and lets Windows start it again."""
 
     interruption: ClassVar[str] = (
-        "WSL is to be shut down, by `wsl --shutdown` in Windows: every distribution ends, with all "
-        "that runs in it; Windows goes on"
+        "WSL must be shut down, with `wsl --shutdown` in Windows: this ends every distribution "
+        "and all programs in it; Windows keeps running"
     )
 
     keeps_copy: ClassVar[bool] = False
@@ -37,10 +37,10 @@ class WslControl(PosixControl):
             raise InputError(
                 "wsl.shut_down_yourself",
                 where=self._name,
-                found="this way to the host ends with WSL",
-                so="wirespeed would end with it",
-                next="in Windows: `wsl --shutdown`. Start WSL again; `wirespeed apply` goes on. Or "
-                "reach the host by winssh:// or winrm://",
+                found="wirespeed runs inside WSL on this host",
+                so="shutting WSL down would end wirespeed too",
+                next="run `wsl --shutdown` in Windows, start WSL again, and run `wirespeed "
+                "apply` again to continue; or reach the host by winssh:// or winrm://",
             )
         with suppress(HostError):
             self._by_windows.shut_down(READ_TIMEOUT_S)

@@ -47,7 +47,7 @@ def opened(url: str | None) -> Iterator[Connection]:
             "database.failed",
             where=engine.url.render_as_string(hide_password=True),
             found=shown(str(getattr(error, "orig", error)).split("\n")[0], 300),
-            next="sqlite:///FILE, or postgresql://USER@HOST/NAME of a server that runs",
+            next="give sqlite:///FILE, or postgresql://USER@HOST/NAME of a running server",
         ) from None
     finally:
         engine.dispose()
@@ -62,7 +62,7 @@ def _engine(url: str) -> Engine:
     except (ArgumentError, SQLAlchemyError) as error:
         raise InputError(
             "database.url", where="--database", found=shown(str(error), 200),
-            next="sqlite:///FILE or postgresql://USER@HOST/NAME",
+            next="give sqlite:///FILE or postgresql://USER@HOST/NAME",
         ) from None  # fmt: skip
     except ImportError as error:
         raise InputError(

@@ -76,7 +76,7 @@ def then(connection: Connection, run: int) -> Then:
             "fleet.no_run",
             where=str(run),
             found=f"{len(kept)} runs are kept",
-            next="`wirespeed fleet history` lists them",
+            next="list the kept runs with `wirespeed fleet history`",
         )
     hosts = hosts_then(connection, run)
     keys = {host.profile for host in hosts.values()}
@@ -115,8 +115,9 @@ def keep_figures(
         raise InputError(
             "figure.unit",
             where=name,
-            found=f"it is kept in {known or 'no unit'}, and these are in {unit or 'no unit'}",
-            next="give them in the same unit, or another name",
+            found=f"its kept values are in {known or 'no unit'}, the new ones in "
+            f"{unit or 'no unit'}",
+            next="use the same unit, or another name",
         )
     first, batch = _next(connection, t.id), _next(connection, t.batch)
     _put(

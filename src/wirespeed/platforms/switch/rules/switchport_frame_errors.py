@@ -52,7 +52,7 @@ def _switch(exam: HostExam, name: str, switch: Switch) -> Iterator[Finding]:
                 ),
                 unpriced="what was lost with them is not known"
                 if is_rising
-                else "when the counters were last cleared is not known",
+                else "the counters' age is unknown, so no loss rate can be computed",
             )
 
 
