@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from wirespeed.lab.machines import make_disk
+from wirespeed.lab.machine_image import make_disk
 from wirespeed.model.error import MeasurementError
 
 MAGIC_AT = 1024 + 0x38

@@ -20,9 +20,8 @@ from pydantic import ValidationError
 from wirespeed.host.clock import Deadline, sleep_s
 from wirespeed.host.closing import Closing
 from wirespeed.host.detached import our_python_path
-from wirespeed.host.files import find_program, read_text, write_whole
+from wirespeed.host.files import read_text, write_whole
 from wirespeed.host.lab_folders import SSH_CONFIG, LabFolder
-from wirespeed.host.local import LocalRunner
 from wirespeed.host.process import Child
 from wirespeed.host.qmp import Qmp
 from wirespeed.host.reach_destination import Remote
@@ -31,7 +30,7 @@ from wirespeed.host.seqpacket import MAX_PATH_BYTES
 from wirespeed.host.ssh_session import SshSession
 from wirespeed.host.ssh_trust import make_key
 from wirespeed.lab.machine_accel import FIRST_WORD_S, Verdict, accelerator, remember
-from wirespeed.lab.machine_image import lab_image
+from wirespeed.lab.machine_image import lab_image, make_disk
 from wirespeed.lab.machine_model import with_model
 from wirespeed.lab.machine_qemu import CONTROL, Cable, MachineFiles, card, qemu_argv
 from wirespeed.lab.machine_spec import PORTS, TWO_HOSTS, LabSpec, MachineSpec, Wiring
@@ -45,8 +44,6 @@ READY, FAILED = "lab-ready", "lab-failed"
 _SWITCH = "wirespeed.host.frame_switch"
 _ANSWER_S = 5.0
 _POLL_S = 0.05
-SIZE = "1G"
-MAKE_S = 30.0
 
 
 class MachineState(Frozen):
@@ -393,18 +390,3 @@ def _ssh_port(control: Path) -> int:
             found=f"no forwarded port of {CONTROL} in `info usernet`: {str(told)[:400]}",
         )
     return int(match[1])
-
-
-def make_disk(path: Path) -> None:
-    """Make it. Raises InputError `lab.tools`, MeasurementError `lab.disk`."""
-    program = find_program("mkfs.ext4") or find_program("/usr/sbin/mkfs.ext4")
-    if program is None:
-        raise InputError(
-            "lab.tools", found="not installed: e2fsprogs", next="run `apt-get install e2fsprogs`"
-        )
-    # With a journal, as a host's: nobody checks the disk of a host whose power failed, and without
-    # either of the two a file that was synced may be gone.
-    options = ("-q", "-F", "-J", "size=8", "-E", "lazy_itable_init=1")
-    done = LocalRunner().run([program, *options, str(path), SIZE], timeout_s=MAKE_S)
-    if done.returncode != 0:
-        raise MeasurementError("lab.disk", where=str(path), found=done.errors.strip()[-400:])
