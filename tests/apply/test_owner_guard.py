@@ -1,19 +1,40 @@
 """A port that another program sets up is refused before anything is changed."""
 
-import pytest
+from collections.abc import Iterator
 
+import pytest
+from described_host import Put
+from rebooting_host import RebootingHost
+
+from described.approach import planned_by
+from wirespeed import catalog
+from wirespeed.apply.make import plan_spec
 from wirespeed.apply.owner_guard import ports_named, refuse_owned
 from wirespeed.apply.planner import make_plan
+from wirespeed.apply.spec_file import parse_spec
+from wirespeed.approaches.traits import RequestedStep
 from wirespeed.model.capture import Capture, Section
 from wirespeed.model.error import InputError
 from wirespeed.model.fact import HostFacts
 from wirespeed.model.observed import Known
 from wirespeed.model.plan import Plan
 from wirespeed.model.step import State, Step
+from wirespeed.runs.host_plan import Allowed, do_plan
 from wirespeed.steps.mtu import Mtu
 from wirespeed.steps.sysctl import Sysctl
 from wirespeed.steps.vf_count import VfCount
 
+SPEC = parse_spec(
+    """
+hosts: {alpha: {reach: here, ports: ["0000:d8:00.0"]}}
+approach: legacy-vlan
+failover: none
+underlay: {subnet: 192.168.9.0/24, mtu: 9000}
+networks: {}
+guests: {}
+""",
+    "spec.yaml",
+)
 PORT, OTHER = "0000:d8:00.0", "0000:d8:00.1"
 DEVICE = "/sys/devices/pci0000:d7/0000:d7:00.0"
 
@@ -92,3 +113,33 @@ def test_the_ports_that_a_plan_names_are_told_from_those_beside():
 def test_a_capture_of_a_former_collector_is_not_refused():
     facts = HostFacts("alpha", Capture([], complete=True))
     assert not refused(VFS, facts, PORT)
+
+
+@pytest.mark.parametrize(
+    "step", [VfCount(pci_address=PORT, num_vfs=4), Mtu(netdev="eth0", mtu=9000)]
+)
+def test_steps_of_another_host_do_not_count(step: Step):
+    of_beta = make_plan([("beta", step, Known({"mtu": 1, "num_vfs": 0}, "cat"))])
+    assert not refused(of_beta, host(f"operator {PORT} no"), PORT)
+    assert ports_named(of_beta.steps, "alpha", host()) == []
+
+
+def test_a_spec_whose_port_is_the_operators_is_not_planned(monkeypatch: pytest.MonkeyPatch):
+    def approach(*_: object) -> Iterator[RequestedStep]:
+        yield RequestedStep(Put(key="mtu", value=9000))
+
+    monkeypatch.setattr(catalog, "step_types", lambda: {"put": Put})
+    monkeypatch.setattr(catalog, "approaches", planned_by({"legacy-vlan": approach}))
+    controls = {"alpha": RebootingHost({"mtu": 1500})}
+    assert len(plan_spec(SPEC, {"alpha": host()}, controls).steps) == 1
+    with pytest.raises(InputError) as caught:
+        plan_spec(SPEC, {"alpha": host(f"operator {PORT} no")}, controls)
+    assert caught.value.what == "plan.port_of_operator"
+
+
+@pytest.mark.parametrize("wanted", [MTU, VFS])
+def test_a_remedy_at_a_port_of_the_operators_is_not_applied(wanted: Plan):
+    facts = host(f"operator {PORT} no")
+    with pytest.raises(InputError) as caught:
+        do_plan(wanted, "x", SPEC, facts, {}, Allowed(is_applied=True, yes=True))
+    assert caught.value.what == "plan.port_of_operator"

@@ -11,7 +11,7 @@ from test_link_speed_story import HOST, NETDEV, TEN, Ends, Wire, as_found, switc
 
 from wirespeed.commands.link import link
 from wirespeed.host.reach_destination import SwitchHost
-from wirespeed.model.capture import Capture
+from wirespeed.model.capture import Capture, Section
 from wirespeed.model.error import InputError, LeftChangedError, WirespeedError
 from wirespeed.model.fact import HostFacts
 from wirespeed.model.switch_kind import SwitchKind
@@ -78,6 +78,26 @@ def test_a_link_speed_is_set_at_both_ends_and_put_back(wire: Wire, tmp_path: Pat
     assert result.return_value == 0 and result.output.count("put back") == 2
     assert wire.link_mbit == 1000
     assert "nothing to undo" in call(tmp_path, "--undo").output
+
+
+def test_no_link_speed_is_set_at_a_port_that_an_operator_sets_up(
+    wire: Wire, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    address = "0000:3b:00.0"
+    device = f"/sys/devices/pci0000:3a/0000:3a:00.0/{address}"
+    port = f"{NETDEV} driver=mlx5_core physfn= port= device={device}\n"
+
+    def owned(host: str) -> HostFacts:
+        sections = (
+            Section("ports", "", port, "", 0),
+            Section("port-owners", "", f"operator {address} no", "", 0),
+        )
+        return HostFacts(host, Capture(sections, complete=True))
+
+    monkeypatch.setattr(module, "facts_at", owned)
+    error = error_of(call(tmp_path, "--speed", "10G", "--apply", "--yes"))
+    assert error.what == "plan.port_of_operator"
+    assert wire.link_mbit == 1000 and not (tmp_path / "x.run").exists()
 
 
 @pytest.mark.parametrize(
