@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import click
 import pytest
 from click.testing import CliRunner, Result
 from described_ports import CABLE, GUESTS, capture_text
@@ -10,6 +11,7 @@ from wirespeed.apply.spec_file import parse_spec
 from wirespeed.approaches.guest_network import guest_mac
 from wirespeed.commands.export_spec import export_spec
 from wirespeed.commands.import_spec import import_spec
+from wirespeed.commands.plan import plan
 from wirespeed.model.error import InputError
 
 OURS = """
@@ -76,6 +78,31 @@ def test_what_is_written_is_read_back_as_the_same_spec(form: str, text: str, tmp
     done = run(import_spec, *files, "--as", form, *hosts_of(text, tmp_path), *subnets)
     assert parse_spec(done.stdout, "spec") == parse_spec(text, "spec")
     assert "cannot say" not in done.stderr and "cannot:" not in done.stdout
+
+
+@pytest.mark.parametrize(("form", "text"), [("netplan", UNTUNED), ("networkd", NONE)])
+def test_a_plan_from_another_tools_files_is_that_of_the_spec(form: str, text: str, tmp_path: Path):
+    text, files = exported(tmp_path, form, text)
+    subnets = SUBNETS if "guests" in text else []
+    unread = run(plan, tmp_path / "spec.yaml", "--unread", "alpha").stdout
+    done = run(
+        plan, "--from", form, *files, *hosts_of(text, tmp_path), *subnets, "--unread", "alpha"
+    )
+    assert done.stdout == unread and len(unread.splitlines()) > 20
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("a", "b"),
+        ("a", "--host", "alpha=here"),
+        ("a", "--subnet", "x=y"),
+        ("--from", "netplan", "a"),
+    ],
+)
+def test_a_plan_takes_one_spec_or_files_with_their_hosts(words: tuple[str, ...]):
+    with pytest.raises(click.BadParameter):
+        run(plan, *words)
 
 
 @pytest.mark.parametrize("form", ["networkd", "nmstate"])

@@ -6,7 +6,7 @@ import click
 
 from wirespeed.commands.described import Described
 from wirespeed.formats.every_read import READERS
-from wirespeed.runs.import_spec import import_files
+from wirespeed.runs.import_spec import Imported, import_files
 from wirespeed.terminal import echo
 
 
@@ -50,6 +50,17 @@ def import_spec(
     What a spec cannot express of them, and what it adds, is listed at its top and on standard
     error. For several hosts, put each host's files into a folder with the host's name.
     """
+    made = imported(form, files, hosts, subnets)
+    echo(made.text, nl=False)
+
+
+def imported(
+    form: str, files: tuple[Path, ...], hosts: tuple[str, ...], subnets: tuple[str, ...]
+) -> Imported:
+    """Read the files, and list on standard error what a spec cannot say and what it adds.
+
+    Raises what `import_files` does, and BadParameter for what is not NAME=VALUE.
+    """
     made = import_files(form, files, _pairs("--host", hosts), _pairs("--subnet", subnets))
     for note in made.notes:
         echo(note, err=True)
@@ -61,7 +72,7 @@ def import_spec(
             echo(title, err=True)
         for line in lines:
             echo(f"  {line}", err=True)
-    echo(made.text, nl=False)
+    return made
 
 
 def _pairs(option: str, given: tuple[str, ...]) -> dict[str, str]:

@@ -7,8 +7,12 @@ import click
 from wirespeed.apply.make import When, plan_spec
 from wirespeed.apply.run import is_run, read_journal
 from wirespeed.apply.run_place import run_folder
+from wirespeed.apply.spec_file import parse_spec
 from wirespeed.commands.described import Described
+from wirespeed.commands.import_spec import imported
+from wirespeed.formats.every_read import READERS
 from wirespeed.model.journal import Begun, outcome, whole_plan
+from wirespeed.model.spec.spec import Spec
 from wirespeed.report.plan_diff import diff_lines
 from wirespeed.report.plan_text import plan_lines, shell_script
 from wirespeed.runs.hosts_of_spec import read_spec, readers_of
@@ -23,25 +27,55 @@ from wirespeed.terminal import echo
     changes="nothing",
     codes={0: "planned", 2: "bad input, or a host that could not be read"},
 )
-@click.argument("spec", type=click.Path(path_type=Path))
+@click.argument("files", type=click.Path(path_type=Path), nargs=-1, required=True, metavar="SPEC")
+@click.option(
+    "--from",
+    "form",
+    type=click.Choice(list(READERS)),
+    help="Plan from the files of another tool, given in place of SPEC.",
+)
+@click.option(
+    "--host",
+    "hosts",
+    metavar="NAME=REACH",
+    multiple=True,
+    help="With --from: a host, and where it is: here, ssh://USER@HOST or a capture.",
+)
+@click.option(
+    "--subnet",
+    "subnets",
+    metavar="NAME=SUBNET",
+    multiple=True,
+    help="With --from: subnet of underlay or of vlan42; needed if VFs have VLANs.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the plan as JSON.")
 @click.option("--diff", "as_diff", is_flag=True, help="Print only what differs on the hosts.")
 @click.option("--shell", metavar="HOST", help="Print one host's steps as a script.")
 @click.option(
     "--unread", metavar="HOST", help="Print a script that reads what the capture of HOST lacks."
 )
-def plan(spec: Path, as_json: bool, as_diff: bool, shell: str | None, unread: str | None) -> None:
+def plan(
+    files: tuple[Path, ...],
+    form: str | None,
+    hosts: tuple[str, ...],
+    subnets: tuple[str, ...],
+    as_json: bool,
+    as_diff: bool,
+    shell: str | None,
+    unread: str | None,
+) -> None:
     """Show every command that a spec takes, in order, with its undo.
 
     If a host must be rebooted, the plan ends there; the rest is planned after the reboot.
+    With --from, the files of another tool stand in place of SPEC; to apply such a plan, write the
+    spec with `wirespeed import-spec` first.
     """
-    wanted = read_spec(spec)
+    wanted, where = _wanted(files, form, hosts, subnets)
     if shell is not None and shell not in wanted.hosts:
         raise click.BadParameter(f"no host {shell!r} in the spec", param_hint="--shell")
     if unread is not None and unread not in wanted.hosts:
         raise click.BadParameter(f"no host {unread!r} in the spec", param_hint="--unread")
-    where = run_folder(spec)
-    entries = read_journal(where) if is_run(where) else []
+    entries = read_journal(where) if where is not None and is_run(where) else []
     with readers_of(wanted) as (facts, control):
         if unread is not None:
             echo(unread_script(wanted, unread, facts, control), nl=False)
@@ -61,3 +95,19 @@ def plan(spec: Path, as_json: bool, as_diff: bool, shell: str | None, unread: st
     else:
         former = whole_plan(entries) if is_next else None
         echo("\n".join(plan_lines(made, first=1 + len(former.steps if former else ()))))
+
+
+def _wanted(
+    files: tuple[Path, ...], form: str | None, hosts: tuple[str, ...], subnets: tuple[str, ...]
+) -> tuple[Spec, Path | None]:
+    """Give the spec, and the folder of its run; files of another tool have none."""
+    if form is not None:
+        if not hosts:
+            raise click.BadParameter("--from needs it: NAME=REACH", param_hint="--host")
+        made = imported(form, files, hosts, subnets)
+        return parse_spec(made.text, f"the files of {form}"), None
+    if hosts or subnets:
+        raise click.BadParameter("only with --from", param_hint="--host" if hosts else "--subnet")
+    if len(files) != 1:
+        raise click.BadParameter(f"found {len(files)} files; expected one", param_hint="SPEC")
+    return read_spec(files[0]), run_folder(files[0])
