@@ -120,7 +120,7 @@ def test_a_damaged_journal_without_a_beginning_is_an_error_that_says_what_is_kno
     assert error.where == str(run_folder(spec) / JOURNAL)
     assert f"{len(data)} bytes, {data.count(bytes([10]))} whole lines" in error.found
     assert "a run began at" in error.found
-    assert "hosts may be changed" in error.so
+    assert "hosts may have been changed" in error.so
     assert (host.values, host.ran) == (GOAL, [])
     assert (run_folder(spec) / JOURNAL).read_bytes() == data, "it is left as it is"
 

@@ -151,7 +151,7 @@ def test_without_cores_and_with_none_isolated_there_nothing_is_started():
     with pytest.raises(InputError) as caught:
         polling_cores(spec(**without("cores")), "gen", two_nodes("0-1"))
     assert caught.value.what == "spec.cores"
-    assert "none are named" in caught.value.found
+    assert "lists no cores" in caught.value.found
 
 
 def without(name: str) -> dict[str, Any]:

@@ -80,7 +80,7 @@ def test_legacy_killed_and_its_disk_lost_the_host_s_own_copy_brings_the_host_bac
             assert states(controls, plan) == start, (place, when)
             if number % SHOWN_EACH == 0:
                 again = wirespeed("status", host, XDG_STATE_HOME=str(state))
-                assert again.returncode == 0 and "0 runs stand" in again.stdout, again.stdout
+                assert again.returncode == 0 and "0 runs are applied" in again.stdout, again.stdout
             # Of what was killed before anything was done, the lock is still there.
             lab.hosts["alpha"].run(["rm", "-rf", "/run/wirespeed.lock"])
     assert_as_before(lab, before)
@@ -88,7 +88,7 @@ def test_legacy_killed_and_its_disk_lost_the_host_s_own_copy_brings_the_host_bac
 
 def assert_stands(host: str, state: Path, place: int, *, killed: bool) -> None:
     told = wirespeed("status", host, XDG_STATE_HOME=str(state))
-    stands = "1 runs stand" in told.stdout
+    stands = "1 runs are applied" in told.stdout
     assert told.returncode == (1 if stands and killed else 0), told.stdout + told.stderr
     # The first line is written to no host: nothing was done by then.
     assert stands or place < 2, (place, told.stdout)

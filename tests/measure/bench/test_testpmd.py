@@ -83,7 +83,7 @@ def test_missing_testpmd_names_the_package(
     with pytest.raises(InputError) as error:
         Testpmd(null_side(), "io")
     assert error.value.where == "dpdk-testpmd"
-    assert error.value.next == "apt-get install dpdk-dev"
+    assert error.value.next == "run `apt-get install dpdk-dev`"
 
 
 def test_the_command_line_has_all_that_matters(null_side: Callable[..., EalSide]):
