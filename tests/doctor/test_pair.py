@@ -126,7 +126,9 @@ def test_settings_that_differ_are_found_with_the_end_that_has_each():
     assert [o.found for o in found["pair.fec"].evidence] == ["FEC rs", "FEC baser"]
     (command,) = found["pair.autonegotiation"].commands
     assert (command.host, command.command.line()) == ("beta", f"ethtool -s {P0} autoneg on")
-    assert found["pair.pause"].so.startswith("alpha sends pause frames, but beta does not obey them")
+    assert found["pair.pause"].so.startswith(
+        "alpha sends pause frames, but beta does not obey them"
+    )
     lines(answer)
 
 
