@@ -158,12 +158,27 @@ def test_pci_a_forwarder_that_is_killed_leaves_nothing_bound_or_running(
     assert [running(host) for host in lab.hosts.values()] == [0, 0]
 
 
-def test_pci_programs_end_with_a_controller_that_is_killed_and_undo_puts_back(
+def test_pci_without_a_spec_programs_end_with_a_controller_that_is_killed_and_undo_puts_back(
     lab: Machines, tmp_path: Path
 ):
+    """--dut-on makes the spec, keeps it, and goes the same way: by it, undo puts all back."""
     before = {name: sh(host, OWN_WORDS) for name, host in lab.hosts.items()}
-    spec = spec_in(tmp_path, lab)
-    process = start("prove", str(spec), "--yes")
+    gen, fwd = (f"ssh://{lab.hosts[name].state.destination}" for name in ("alpha", "beta"))
+    ports = [word for port in PORTS for word in ("--port", port)]
+    held = ["--cores", "0", "--dut-cores", "0", "--memory-mib", "256"]
+    loose = ["--gap-limit-ms", "1000", "--stalled-share", "1", "--max-load", str(MOST_PPS)]
+    size = ["--frame-bytes", "64", "--flows", "64", "--confirm-seconds", "1"]
+    out = tmp_path / "out"
+    process = start(
+        "measure", "rfc2544", "--dut-on", fwd, "--tester-on", gen, "--dut", "testpmd-io",
+        *ports, *held, *loose, *size, "--out", str(out), "--yes",
+    )  # fmt: skip
+    spec = out / "spec.yaml"
+    deadline = Deadline(300)
+    while not spec.exists():
+        assert process.poll() is None, process.communicate()[1]
+        assert not deadline.expired
+        sleep_s(0.2)
     await_trial(run_folder(spec) / TRIALS, process)
     process.send_signal(signal.SIGKILL)
     process.communicate(timeout=30)
@@ -175,27 +190,3 @@ def test_pci_programs_end_with_a_controller_that_is_killed_and_undo_puts_back(
     done = wirespeed("undo", str(spec), timeout_s=200)
     assert done.returncode == 0, done.stderr[-2000:]
     assert {name: sh(host, OWN_WORDS) for name, host in lab.hosts.items()} == before
-
-
-def test_pci_the_same_without_a_spec_by_dut_on(lab: Machines, tmp_path: Path):
-    before = {name: sh(host, OWN_WORDS) for name, host in lab.hosts.items()}
-    gen, fwd = (f"ssh://{lab.hosts[name].state.destination}" for name in ("alpha", "beta"))
-    ports = [word for port in PORTS for word in ("--port", port)]
-    held = ["--cores", "0", "--dut-cores", "0", "--memory-mib", "256"]
-    loose = ["--gap-limit-ms", "1000", "--stalled-share", "1", "--max-load", str(MOST_PPS)]
-    size = ["--frame-bytes", "64", "--flows", "64", "--confirm-seconds", "1"]
-    out = tmp_path / "out"
-    done = wirespeed(
-        "measure", "rfc2544", "--dut-on", fwd, "--tester-on", gen, "--dut", "testpmd-io",
-        *ports, *held, *loose, *size, "--out", str(out), "--yes", timeout_s=800,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
-    proof = read_proof(run_folder(out / "spec.yaml"))
-    assert [end.outcome for end in proof.stages] == ["done"] * len(Stage)
-    confirmed = [one for one in proof.bench if isinstance(one, Trial) and one.valid][-1]
-    reading = confirmed.dut_reading
-    assert confirmed.missing_frames == 0
-    assert reading is not None and [p.ipackets for p in reading.ports] == [MOST_PPS, 0]
-    assert (out / "report.html").exists()
-    assert {name: sh(host, OWN_WORDS) for name, host in lab.hosts.items()} == before
-    assert [running(host) for host in lab.hosts.values()] == [0, 0]
