@@ -13,6 +13,12 @@ COUNTERS = (
     "ReceivedBytes", "SentBytes", "ReceivedDiscardedPackets", "ReceivedPacketErrors",
     "OutboundDiscardedPackets", "OutboundPacketErrors",
 )  # fmt: skip
+RDMA_COUNTERS = (
+    "FailedConnectionAttempts", "ConnectionErrors", "CompletionQueueErrors", "InboundBytes",
+    "OutboundBytes",
+)  # fmt: skip
+"""Of MSFT_NetAdapter_RdmaStatistics: the counters of the performance object *RDMA Activity*, by
+names that no language of Windows changes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +27,8 @@ class WindowsStatistics(WindowsFact):
 
     rows: Observed[tuple[Row, ...]]
     by_guid: dict[str, dict[str, Observed[int]]]
+    rdma: dict[str, dict[str, Observed[int]]]
+    """The same of RDMA_COUNTERS. Absent: the adapter has no RDMA, or an older collector."""
 
     powershell: ClassVar[str] = """\
 Section windows-statistics {
@@ -33,6 +41,11 @@ Section windows-statistics {
 			ReceivedPacketErrors = $_.ReceivedPacketErrors
 			OutboundDiscardedPackets = $_.OutboundDiscardedPackets
 			OutboundPacketErrors = $_.OutboundPacketErrors
+			RdmaFailedConnectionAttempts = $_.RdmaStatistics.FailedConnectionAttempts
+			RdmaConnectionErrors = $_.RdmaStatistics.ConnectionErrors
+			RdmaCompletionQueueErrors = $_.RdmaStatistics.CompletionQueueErrors
+			RdmaInboundBytes = $_.RdmaStatistics.InboundBytes
+			RdmaOutboundBytes = $_.RdmaStatistics.OutboundBytes
 		}
 	}
 }
@@ -43,4 +56,8 @@ Section windows-statistics {
         """Read a row for each adapter."""
         rows = rows_of(capture, "windows-statistics", SOURCE)
         found = by_guid(rows).items()
-        return cls(rows, {g: {name: row.number(name) for name in COUNTERS} for g, row in found})
+        return cls(
+            rows,
+            {g: {name: row.number(name) for name in COUNTERS} for g, row in found},
+            {g: {name: row.number(f"Rdma{name}") for name in RDMA_COUNTERS} for g, row in found},
+        )

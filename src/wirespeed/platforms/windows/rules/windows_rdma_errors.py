@@ -1,0 +1,88 @@
+"""RDMA on Windows whose connections fail or break."""
+
+from collections.abc import Iterator
+
+from wirespeed.model.command import Command, Shell
+from wirespeed.model.finding import ByHand, Evidence, Finding, Remedy, Severity
+from wirespeed.model.observed import Absent, known, value_or_none
+from wirespeed.model.rule import DoesNotApplyError, HostExam, HostRule
+from wirespeed.model.shown import shown
+from wirespeed.platforms.windows.facts.windows_adapters import WindowsAdapter, WindowsAdapters
+from wirespeed.platforms.windows.facts.windows_host import require_windows
+from wirespeed.platforms.windows.facts.windows_statistics import SOURCE, WindowsStatistics
+
+MEANING = {
+    "FailedConnectionAttempts": "connections could not be opened",
+    "ConnectionErrors": "connections ended with an error",
+    "CompletionQueueErrors": "completion queues overflowed or failed",
+}
+
+
+def _check(exam: HostExam) -> Iterator[Finding]:
+    host = exam.host
+    require_windows(host)
+    statistics = host[WindowsStatistics]
+    known(statistics.rows, "what the adapters count")
+    cards = [
+        card
+        for card in host[WindowsAdapters].cards()
+        if not all(isinstance(one, Absent) for one in statistics.rdma.get(card.guid, {}).values())
+    ]
+    if not cards:
+        raise DoesNotApplyError("no adapter counts RDMA")
+    for card in cards:
+        yield from _card(exam, card, statistics)
+
+
+def _card(exam: HostExam, card: WindowsAdapter, statistics: WindowsStatistics) -> Iterator[Finding]:
+    counters = statistics.rdma[card.guid]
+    failed = {name: count for name in MEANING if (count := value_or_none(counters[name]))}
+    if not failed:
+        return
+    carried = [value_or_none(counters[name]) for name in ("InboundBytes", "OutboundBytes")]
+    is_used = any(count is None or count > 0 for count in carried)
+    yield exam.finding(
+        Severity.RISK if is_used else Severity.FAULT,
+        (
+            *(Evidence(found=f"{name} {count}", source=SOURCE) for name, count in failed.items()),
+            Evidence(
+                found=f"{sum(filter(None, carried)) / 1e9:.3g} GB carried by RDMA", source=SOURCE
+            ),
+        ),
+        so="; ".join(MEANING[name] for name in failed)
+        + (
+            "; SMB then opens others, or goes on over TCP"
+            if is_used
+            else "; nothing was carried by RDMA: SMB uses TCP instead"
+        ),
+        where=shown(card.name, 60),
+        remedies=(
+            Remedy(
+                text="see which peers are affected, and whether both ends have the same RDMA "
+                "technology (RoCE v2 or iWARP), VLAN, MTU and priority: "
+                "Get-SmbMultichannelConnection shows the ports that SMB uses, the log "
+                "Microsoft-Windows-SMBClient/Connectivity the reason",
+                commands=(
+                    Command(
+                        argv=("Get-SmbMultichannelConnection",),
+                        shell=Shell.POWERSHELL,
+                    ),
+                ),
+                by_hand=ByHand.FIND_FIRST,
+            ),
+        ),
+        unpriced="it is counted since the adapter came up: how often it happens now is not known",
+    )
+
+
+RULE = HostRule(
+    slug="windows.rdma_errors",
+    title="RDMA connections fail (Windows)",
+    why="SMB Direct falls back to TCP without a word to the user when RDMA connections fail: "
+    "copies and live migrations then cost CPU and are slower. The adapter counts attempts that "
+    "failed, connections that broke and completion queues in error.",
+    source="https://learn.microsoft.com/en-us/previous-versions/windows/desktop/netadaptercimprov/"
+    "msft-netadapter-rdmastatistics; https://learn.microsoft.com/en-us/windows-hardware/drivers/"
+    "ddi/ntddndis/ns-ntddndis-_ndis_ndk_performance_counters",
+    check=_check,
+)
