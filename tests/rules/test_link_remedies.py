@@ -126,3 +126,10 @@ def test_pause_is_turned_off_in_the_direction_that_was_seen(direction: str):
 )  # fmt: skip
 def test_where_negotiation_finds_no_partner_the_other_mode_is_named(case: str, command: str | None):
     assert commands(finding("link.down", case)) == ([command] if command else [])
+
+
+def test_a_module_that_was_taken_out_is_to_be_plugged_in_again():
+    (remedy,) = finding("link.down", "present_the_kernel_says_unplugged").remedies
+    assert remedy.text.startswith("plug in the cable")
+    (remedy,) = finding("link.down", "present_plugged_again_since").remedies
+    assert remedy.text.startswith("check the cable")

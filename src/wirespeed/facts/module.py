@@ -66,6 +66,7 @@ COMPLAINT = re.compile("|".join(COMPLAINTS))
 MLX5_EVENT = re.compile(r"Port module event(?:\[error\])?: module \d+, (Cable [a-z]+)(?:, (.+))?")
 TOO_HOT = re.compile(r"High Temperature")
 """mlx5's word for a module that is too hot: core/events.c."""
+UNPLUGGED = "Cable unplugged"
 CELSIUS = re.compile(r"(-?\d{1,4}(?:\.\d{1,4})?) degrees C\b.*")
 LANES = {"0x0c": 4, "0x0d": 4, "0x11": 4, "0x1e": 4, "0x18": 8, "0x19": 8, "0x1a": 2, "0x1b": 2}
 """By identifier, SFF-8024 table 4-1: QSFP, QSFP+, QSFP28, QSFP with CMIS, QSFP-DD, OSFP, SFP-DD,
@@ -110,6 +111,8 @@ class Modules(Fact):
     by_netdev: dict[str, Module]
     complaints: dict[str, str]
     """PCI address or netdev to the last thing that the kernel said of its module, if a fault."""
+    unplugged: frozenset[str]
+    """PCI addresses and netdevs of which the kernel last said that the module was taken out."""
     log: Observed[str]
     """Known when the kernel's messages could be read; those at boot may be gone from them."""
 
@@ -148,6 +151,7 @@ show module-messages - module_messages
         return cls(
             by_netdev={p.netdev: _module(capture, p.netdev) for p in ports if p.netdev},
             complaints=_complaints(log, names),
+            unplugged=_unplugged(log, names),
             log=log,
         )
 
@@ -182,6 +186,14 @@ def _complaints(log: Observed[str], names: set[str]) -> dict[str, str]:
             else:
                 found[name] = (fault or "Cable error").strip()[:200]
     return found
+
+
+def _unplugged(log: Observed[str], names: set[str]) -> frozenset[str]:
+    last: dict[str, str] = {}
+    for line in log.value.splitlines() if isinstance(log, Known) else ():
+        if event := MLX5_EVENT.search(line):
+            last |= dict.fromkeys(names.intersection(re.split(r"[\s:]*\s|:$", line)), event[1])
+    return frozenset(name for name, said in last.items() if said == UNPLUGGED)
 
 
 def _module(capture: Capture, netdev: str) -> Module:

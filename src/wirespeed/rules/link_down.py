@@ -6,23 +6,23 @@ from collections.abc import Iterator
 from wirespeed.ceilings.bounds import without_link_bounds
 from wirespeed.facts.ethtool import ethtool_command
 from wirespeed.facts.link import Link, link_of
-from wirespeed.facts.module import Modules
+from wirespeed.facts.module import UNPLUGGED, Modules
 from wirespeed.facts.netstack import NetStack
 from wirespeed.model.finding import ByHand, Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import Known, known
 from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
 
-AUTONEG = "Autoneg"
+AUTONEG, NO_CABLE = "Autoneg", "No cable"
 MADE_FOR = re.compile(r"\b(\d{1,3})G ?B(?:ase|ASE)")
 """`10G Ethernet: 10G Base-SR`, as `ethtool -m` words what SFF-8472 and SFF-8636 encode."""
-NOT_CONNECTED = ("No cable", "Autoneg, No partner detected", "Module, Module is in low power mode")
+NOT_CONNECTED = (NO_CABLE, "Autoneg, No partner detected", "Module, Module is in low power mode")
 """Reasons of a port that nobody uses: nothing is plugged in, or the far end is off."""
 REMEDIES = {
     "Autoneg": "set both ends alike: autonegotiation on or off, the same speed, the same FEC",
     "Link training failure": "use a shorter or better cable, or another module at either end",
     "Logical mismatch": "give both ends the same FEC: `ethtool --show-fec`, and the switch's port",
     "Bad signal integrity": "replace the cable or the module, clean the fibre",
-    "No cable": (
+    NO_CABLE: (
         "plug in the cable, at the far end too; a module of another vendor may also be "
         "reported like this"
     ),
@@ -44,11 +44,16 @@ def _check(exam: PortExam) -> Iterator[Finding]:
     if not known(link.is_enabled, f"whether {link.netdev} is set up"):
         raise DoesNotApplyError("the port is set down")
     reason = link.down_reason.value if isinstance(link.down_reason, Known) else ""
-    asked = {exam.port.netdev, exam.port.pci_address} & set(exam.question.ports)
+    names = {exam.port.netdev, exam.port.pci_address}
+    asked = names & set(exam.question.ports)
     evidence = []
     if isinstance(link.is_up, Known):
         text = f"no link: {reason}" if reason else "no link, and the driver gives no reason"
         evidence.append(Evidence.of(link.is_up, text))
+    if not reason and names & exam.host[Modules].unplugged:
+        # Kernels before 5.9 tell it nowhere else.
+        evidence.append(Evidence(found=f"the kernel says: {UNPLUGGED}", source="dmesg"))
+        reason = NO_CABLE
     uses = tuple(_uses(exam.host[NetStack], link.netdev))
     made_for = _module_bps(exam, link)
     slower = made_for is not None and made_for.value < _best_bps(link)
