@@ -5,7 +5,7 @@ import os
 from collections.abc import Iterator
 
 import pytest
-from mlx5_host import PORTS, counters, mlx5_lab, sh
+from mlx5_host import PORTS, counters, mlx5_lab, sh, until
 
 from wirespeed.lab.machines import Machine, Machines
 
@@ -48,7 +48,8 @@ def test_mlx5_a_vfs_vlan_and_spoof_check_are_enforced(lab: Machines):
     assert sh(alpha, f"cat /sys/class/net/{netdev}/address") == "02:00:00:00:40:01"
     sh(alpha, f"ip link set {NETDEV} vf 0 vlan 40; ip link set {netdev} up")
     sh(alpha, f"ip address add 10.40.0.1/24 dev {netdev}")
-    assert answered(alpha, netdev), "the switch tags with the VF's VLAN, and takes the tag off"
+    # The driver sets the card's tables after the command has returned, and ARP asks again.
+    until(lambda: answered(alpha, netdev))  # the switch tags with the VF's VLAN, and takes it off
     counted = vf_packets(alpha)
     assert answered(alpha, netdev)
     for way in ("rx", "tx"):
@@ -59,7 +60,7 @@ def test_mlx5_a_vfs_vlan_and_spoof_check_are_enforced(lab: Machines):
     sh(alpha, f"ip link set {NETDEV} vf 0 vlan 41")
     assert not answered(alpha, netdev), "another VLAN leads elsewhere"
     sh(alpha, f"ip link set {NETDEV} vf 0 vlan 40")
-    assert answered(alpha, netdev)
+    until(lambda: answered(alpha, netdev))
 
     # As a guest that forges its address: a second source behind the same VF.
     sh(alpha, f"ip link set {netdev} promisc on")
@@ -69,7 +70,7 @@ def test_mlx5_a_vfs_vlan_and_spoof_check_are_enforced(lab: Machines):
     sh(beta, "ip neighbour flush dev v40")
     assert not answered(alpha, netdev), "a forged address is stopped"
     sh(alpha, f"ip link set {NETDEV} vf 0 spoofchk off")
-    assert answered(alpha, netdev), "and only by the check"
+    until(lambda: answered(alpha, netdev))  # it was stopped by the check alone
 
     # A promiscuous VF hears other addresses only while it is trusted.
     stranger = "02:00:00:00:40:77"
