@@ -5,6 +5,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from shutil import which
+from typing import Any
 
 import pytest
 from sshd import (
@@ -20,8 +21,9 @@ from sshd import (
 
 from wirespeed.host.clock import Deadline, monotonic_s, sleep_s
 from wirespeed.host.reach_destination import Remote
+from wirespeed.host.runner import Completed
 from wirespeed.host.spawn import end, spawn
-from wirespeed.host.ssh import SshRunner
+from wirespeed.host.ssh_session import SshSession
 from wirespeed.model.error import HostError, MeasurementError
 
 pytestmark = [pytest.mark.sshd, pytest.mark.usefixtures("home")]
@@ -62,11 +64,19 @@ def home(
     return made
 
 
+def ran(
+    argv: list[str], place: Remote = LAB, *, connect_s: float = 10.0, **options: Any
+) -> Completed:
+    """Run one command over a connection of its own."""
+    with SshSession(place, connect_s=connect_s) as session:
+        return session.run(argv, **options)
+
+
 def failure(place: Remote = LAB, connect_s: float = 10.0) -> HostError:
     """The error of an attempt, which must come in time."""
     started = monotonic_s()
     with pytest.raises(HostError) as error:
-        SshRunner(place, connect_s=connect_s).run(["true"], timeout_s=30)
+        ran(["true"], place, connect_s=connect_s, timeout_s=30)
     assert monotonic_s() - started < connect_s + 5
     return error.value
 
@@ -82,25 +92,25 @@ def is_gone(pid: int, timeout_s: float = 10.0) -> bool:
 
 def test_arguments_arrive_as_they_are():
     odd = ["a b", "$HOME", "it's", '"', "*", "\\", "line\nend", "", ";reboot", "이더넷"]
-    done = SshRunner(LAB).run(["printf", "<%s>", *odd])
+    done = ran(["printf", "<%s>", *odd])
     assert done.output == "".join(f"<{text}>" for text in odd)
     assert (done.returncode, done.cut) == (0, False)
 
 
 def test_input_output_errors_and_the_return_code_go_there_and_back():
     script = "echo out; echo err >&2; exit 3\n" + "# filler\n" * 100_000
-    done = SshRunner(LAB).run(["sh", "-s"], stdin=script)
+    done = ran(["sh", "-s"], stdin=script)
     assert (done.output, done.errors, done.returncode) == ("out\n", "err\n", 3)
 
 
 def test_a_command_that_a_signal_ended_says_which():
-    assert SshRunner(LAB).run(["sh", "-c", "kill -TERM $$"]).returncode == -signal.SIGTERM
+    assert ran(["sh", "-c", "kill -TERM $$"]).returncode == -signal.SIGTERM
 
 
 def test_user_and_port_of_an_address_are_used(home: Home, server: Sshd):
     home.config.unlink()
     place = Remote("x", "127.0.0.1", home.user, server.port)
-    assert SshRunner(place).run(["echo", "hi"]).output == "hi\n"
+    assert ran(["echo", "hi"], place).output == "hi\n"
 
 
 def test_a_key_that_only_the_agent_has_is_enough(
@@ -119,7 +129,7 @@ def test_a_key_that_only_the_agent_has_is_enough(
         home.key.rename(key)
         assert failure().what == "ssh.denied"
         subprocess.run([str(which("ssh-add")), "-q", str(key)], check=True, timeout=30)
-        assert SshRunner(LAB).run(["echo", "hi"]).output == "hi\n"
+        assert ran(["echo", "hi"]).output == "hi\n"
     finally:
         end(agent, term_s=2.0)
         for pipe in (agent.stdout, agent.stderr):
@@ -133,7 +143,7 @@ def test_the_way_leads_through_a_jump_host(home: Home, server: Sshd, gate: Sshd)
     home.add_host("inner", server.port, "ProxyJump gate")
     home.known_hosts.write_text(server.known_as() + gate.known_as())
     before = gate.log.read_text().count("direct-tcpip")
-    assert SshRunner(Remote("inner", "inner")).run(["echo", "hi"]).output == "hi\n"
+    assert ran(["echo", "hi"], Remote("inner", "inner")).output == "hi\n"
     assert gate.log.read_text().count("direct-tcpip") > before
 
 
@@ -142,7 +152,7 @@ def test_two_jump_hosts_one_after_the_other(home: Home, server: Sshd, gate: Sshd
     home.add_host("second", gate.port)
     home.add_host("inner", server.port, f"ProxyJump gate,ssh://{home.user}@second:{gate.port}")
     home.known_hosts.write_text(server.known_as() + gate.known_as())
-    assert SshRunner(Remote("inner", "inner")).run(["echo", "hi"]).output == "hi\n"
+    assert ran(["echo", "hi"], Remote("inner", "inner")).output == "hi\n"
 
 
 def test_a_jump_host_that_jumps_through_itself_comes_to_an_end(home: Home, gate: Sshd):
@@ -198,7 +208,7 @@ def test_hashed_names_and_lines_without_sense_in_known_hosts(home: Home):
     assert "127.0.0.1" not in home.known_hosts.read_text()
     with home.known_hosts.open("a") as file:
         file.write("rubbish\n@what * ssh-rsa AAAA\n|1|bad|hash ssh-ed25519 AAAA\n")
-    assert SshRunner(LAB).run(["echo", "hi"]).output == "hi\n"
+    assert ran(["echo", "hi"]).output == "hi\n"
 
 
 def test_a_key_that_the_host_does_not_accept_is_told_and_nobody_is_asked(home: Home):
@@ -245,7 +255,7 @@ def test_a_host_that_speaks_no_ssh_is_told_without_what_steers_the_terminal():
 
 
 def test_output_without_end_is_cut():
-    done = SshRunner(LAB).run(["yes"], max_bytes=3_000_000, timeout_s=30)
+    done = ran(["yes"], max_bytes=3_000_000, timeout_s=30)
     assert done.cut
     assert len(done.output) == 3_000_000
 
@@ -256,7 +266,7 @@ def test_a_command_that_does_not_end_is_gone_with_its_next_word(tmp_path: Path):
     # On a busy machine it may not have begun within the first of these.
     for timeout_s in (1.5, 10.0, 60.0):
         with pytest.raises(MeasurementError) as error:
-            SshRunner(LAB).run(["sh", "-c", script], timeout_s=timeout_s)
+            ran(["sh", "-c", script], timeout_s=timeout_s)
         if pid_file.exists():
             break
     assert error.value.what == "command.timeout"
@@ -271,7 +281,7 @@ def test_a_config_that_makes_no_sense_is_told(home: Home):
 def test_a_forced_terminal_or_command_of_the_config_is_not_taken(home: Home, server: Sshd):
     home.config.write_text("")
     home.add_host("lab", server.port, "RequestTTY force", "RemoteCommand echo theirs")
-    done = SshRunner(LAB).run(["sh", "-c", "tty; echo ours"])
+    done = ran(["sh", "-c", "tty; echo ours"])
     assert done.output == "not a tty\nours\n"
 
 
@@ -279,9 +289,9 @@ def test_nothing_stays_open(home: Home):
     def open_fds() -> int:
         return len(list(Path("/proc/self/fd").iterdir()))
 
-    SshRunner(LAB).run(["true"])
+    ran(["true"])
     before = open_fds()
     for _ in range(3):
-        SshRunner(LAB).run(["true"])
+        ran(["true"])
         home.known_hosts.touch()
     assert open_fds() == before

@@ -19,14 +19,13 @@ from typing import Any, TypeAlias
 
 import asyncssh
 
-from wirespeed.host.clock import monotonic_s
 from wirespeed.host.lab_folders import lab_ssh_configs
 from wirespeed.host.reach_destination import Remote, parse_jump
 from wirespeed.host.read_limit import LimitedBytes
-from wirespeed.host.runner import MAX_OUTPUT_BYTES, Completed
+from wirespeed.host.runner import MAX_OUTPUT_BYTES
 from wirespeed.host.ssh_errors import explain, no_time
 from wirespeed.host.ssh_trust import Trust
-from wirespeed.model.error import HostError, MeasurementError
+from wirespeed.model.error import HostError
 
 CONNECT_S = 10.0
 """For one hop: name, TCP, keys of the host, and proof of who we are."""
@@ -117,48 +116,6 @@ async def close(connection: asyncssh.SSHClientConnection) -> None:
         async with asyncio.timeout(_GOODBYE_S):
             await connection.wait_closed()
     connection.abort()
-
-
-class SshRunner:
-    """The `Runner` of a host that SSH goes to: one connection for each command."""
-
-    def __init__(self, place: Remote, *, connect_s: float = CONNECT_S) -> None:
-        self._place = place
-        self._connect_s = connect_s
-
-    def run(
-        self,
-        argv: Sequence[str],
-        *,
-        timeout_s: float = 60.0,
-        stdin: str | None = None,
-        max_bytes: int = MAX_OUTPUT_BYTES,
-    ) -> Completed:
-        """See `Runner.run`. Raises HostError `ssh.*` as well."""
-        started = monotonic_s()
-        talk = Conversation(max_bytes)
-
-        async def hold() -> int:
-            async with asyncio.timeout(timeout_s):
-                return await talk.hold(self._place, argv, stdin, connect_s=self._connect_s)
-
-        try:
-            returncode = asyncio.run(hold())
-        except TimeoutError:
-            raise MeasurementError(
-                "command.timeout",
-                where=f"{self._place.text}: {shlex.join(argv)}",
-                found=f"still running after {timeout_s:g} s",
-                so="it was ended",
-            ) from None
-        return Completed(
-            argv=tuple(argv),
-            output=talk.output.text(),
-            errors=talk.errors.text(),
-            returncode=returncode,
-            duration_s=monotonic_s() - started,
-            cut=talk.output.cut or talk.errors.cut,
-        )
 
 
 async def _read(stream: "asyncssh.SSHReader[bytes]", sink: LimitedBytes) -> bool:
