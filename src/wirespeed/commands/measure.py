@@ -72,7 +72,7 @@ def _measure_options(command: Callable[..., int]) -> Callable[..., int]:
                           "(RFC 9004 recommends 50)."),
         click.option("--resets", default=USUAL.resets, metavar="N",
                      help="After each search: N trials in which --dut is ended and started again "
-                          "(RFC 2544, 26.6); not with --port, memif or a DUT of the kernel's."),
+                          "(RFC 2544, 26.6); not with --port, memif or a kernel DUT."),
         click.option("--soak", "soak_seconds", type=Duration(), default=USUAL.soak_seconds,
                      help="After each search, repeat trials at the throughput for this time, "
                           "such as 8h or 90m."),
@@ -137,8 +137,8 @@ def _dut_on_options(command: Callable[..., int]) -> Callable[..., int]:
                      help="With --dut-on: CPUs that forward.  [default: isolated ones of the "
                           "card's node]"),
         click.option("--dut-driver", type=click.Choice([one.value for one in PortDriver]),
-                     help="With --dut-on: who has the ports meanwhile, on both hosts; kernel for "
-                          "mlx5.  [default: vfio-pci]"),
+                     help="With --dut-on: driver of the ports during the measurement, on both "
+                          "hosts; kernel for mlx5.  [default: vfio-pci]"),
         click.option("--memory-mib", type=click.IntRange(64, 1 << 20),
                      help="With --dut-on: hugepages for the program of each host.  "
                           "[default: 1024]"),
@@ -180,7 +180,7 @@ def rfc2544(
         raise InputError(
             "options.invalid",
             where="--dut-on",
-            found="an option that is of a host, and no host",
+            found="an option of --dut-on, but no --dut-on",
             next="--dut-on ssh://USER@HOST, or leave out --tester-on, --dut-port, --dut-cores, "
             "--dut-driver, --memory-mib and --yes",
         )

@@ -70,7 +70,7 @@ def measure_dut_on(asked: BenchRequest, dut: DutOn) -> int:
             "run.exists",
             where=str(path),
             found="it was made of other options",
-            so="a run of it may stand on its hosts",
+            so="a run of it may still be applied on its hosts",
             next=f"another --out, or: wirespeed prove {path}",
         )
     refuse_moved(path, spec)

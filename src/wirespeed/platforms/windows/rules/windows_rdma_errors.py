@@ -45,9 +45,7 @@ def _card(exam: HostExam, card: WindowsAdapter, statistics: WindowsStatistics) -
         Severity.RISK if is_used else Severity.FAULT,
         (
             *(Evidence(found=f"{name} {count}", source=SOURCE) for name, count in failed.items()),
-            Evidence(
-                found=f"{sum(filter(None, carried)) / 1e9:.3g} GB carried by RDMA", source=SOURCE
-            ),
+            *_carried(carried),
         ),
         so="; ".join(MEANING[name] for name in failed)
         + (
@@ -73,6 +71,13 @@ def _card(exam: HostExam, card: WindowsAdapter, statistics: WindowsStatistics) -
         ),
         unpriced="it is counted since the adapter came up: how often it happens now is not known",
     )
+
+
+def _carried(counts: list[int | None]) -> Iterator[Evidence]:
+    known_counts = [count for count in counts if count is not None]
+    if len(known_counts) == len(counts):
+        text = f"{sum(known_counts) / 1e9:.3g} GB carried by RDMA"
+        yield Evidence(found=text, source=SOURCE)
 
 
 RULE = HostRule(
