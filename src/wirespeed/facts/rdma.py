@@ -191,6 +191,8 @@ def _tos(device: str, number: int, files: Files) -> Observed[int]:
     default = f"/sys/kernel/config/rdma_cm/{device}/ports/{number}/default_roce_tos"
     for path in (source, default):
         text = files[path]
+        if isinstance(text, Unreadable):
+            return text
         match = TOS.fullmatch(text.value.strip()) if isinstance(text, Known) else None
         # A forced class of 0 is none: the program's own counts.
         if match and int(match[1]) <= MOST_TOS and (int(match[1]) or path == default):

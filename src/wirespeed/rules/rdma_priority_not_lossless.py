@@ -6,7 +6,7 @@ from wirespeed.facts.dcb import Dcb, PortDcb
 from wirespeed.facts.netstack import NetStack
 from wirespeed.facts.rdma import Rdma, RdmaPort
 from wirespeed.model.finding import ByHand, Evidence, Finding, Remedy, Severity
-from wirespeed.model.observed import Known, known
+from wirespeed.model.observed import Known, Unreadable, known
 from wirespeed.model.question import Purpose
 from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
 
@@ -59,6 +59,8 @@ def _by_dscp(exam: PortExam, dcb: PortDcb, lossless: frozenset[int]) -> Iterator
     Where each program chooses, nothing is read of it: docs/doctor.md says so.
     """
     for rdma in filter(_is_roce, exam.host[Rdma].of(exam.port)):
+        if isinstance(rdma.tos, Unreadable):
+            known(rdma.tos, f"the type of service of RoCE on {rdma.device}")
         if not isinstance(rdma.tos, Known) or not isinstance(dcb.priorities, Known):
             continue
         dscp = rdma.tos.value >> 2
