@@ -292,6 +292,29 @@ static int parse_load(const json_t *trial, struct config_trial *t, struct failur
 	return 0;
 }
 
+/* {"after_seconds": n, "pps": n}: the load changes once, within the trial. */
+static int parse_then(const json_t *trial, struct config_trial *t, struct failure *failure)
+{
+	static const char *const keys[] = {"after_seconds", "pps", NULL};
+	const json_t *then = json_object_get(trial, "then");
+	const struct bounds within = {0.001, t->seconds};
+
+	t->then_after_seconds = t->then_pps = 0;
+	if (then == NULL)
+		return 0;
+	if (only(then, "then", keys, failure) < 0 ||
+	    number(then, "after_seconds", within, NAN, &t->then_after_seconds, failure) < 0 ||
+	    number(then, "pps", (struct bounds){0.1, 1e10}, NAN, &t->then_pps, failure) < 0)
+		return -1;
+	if (t->then_after_seconds >= t->seconds)
+		return REFUSE(failure, "then", "the trial is over then");
+	if (t->windows > 0)
+		return REFUSE(failure, "then", "a trial of windows keeps its load");
+	if (t->load_pps == 0)
+		return REFUSE(failure, "then", "a load that is as high as it goes has no end");
+	return 0;
+}
+
 static int parse_expect(const json_t *trial, enum frame_expect *expect, struct failure *failure)
 {
 	static const char *const names[] = {"as-sent", "5tswap", "routed"};
@@ -319,7 +342,7 @@ static int parse_trial(const json_t *object, struct config_trial *t, struct fail
 					   "load", "seconds", "burst_frames", "expect", "prime",
 					   "gap_limit_ms", "settle_ms", "window_frames", "cpus",
 					   "watch", "windows", "stalled_share",
-					   "link_look_ms", NULL};
+					   "link_look_ms", "then", NULL};
 	static const char *const share_keys[] = {"frame_bytes", "weight", NULL};
 	static const char *const stream_keys[] = {"tx_port", "rx_port", NULL};
 	const struct bounds sizes = {FRAME_BYTES_MIN, FRAME_BYTES_MAX};
@@ -394,7 +417,7 @@ static int parse_trial(const json_t *object, struct config_trial *t, struct fail
 		t->watch[i].pid = (int)json_integer_value(pid);
 		t->watch[i].tid = (int)json_integer_value(tid);
 	}
-	return parse_load(object, t, failure);
+	return parse_load(object, t, failure) < 0 ? -1 : parse_then(object, t, failure);
 }
 
 static int parse_object(const json_t *root, struct config_request *r, struct failure *failure)

@@ -78,6 +78,8 @@ struct config_trial {
 	uint32_t flows;   /* of each stream */
 	double load_pps;  /* all streams together; 0: as fast as it goes */
 	double seconds;
+	double then_after_seconds; /* of `seconds`, after which the load changes; 0: never */
+	double then_pps;
 	uint16_t burst_frames;
 	enum frame_expect expect;
 	bool prime; /* send a few frames first, to learn the addresses and warm the path up */

@@ -45,14 +45,16 @@ static uint64_t hardware_arrival(const struct judge *j, const struct rte_mbuf *m
 	return j->stamp_base_tsc + (uint64_t)(int64_t)since;
 }
 
-static void book(struct judge *j, unsigned int stream, uint32_t flow, uint32_t seq)
+/* Books a frame of the aim that is not the next one of its flow. */
+static void book(struct judge *j, uint32_t flow, uint64_t now)
 {
-	struct judge_stream *s = &j->streams[stream];
+	struct judge_stream *s = &j->streams[j->aim.stream];
 	uint32_t extent;
 
-	switch (seqwin_judge(&s->window, flow, seq, &extent)) {
+	switch (seqwin_judge(&s->window, flow, j->aim.seq, &extent)) {
 	case SEQWIN_IN_ORDER:
 		s->counts.in_order++;
+		j->gap_shown = now - latency_of(now, j->aim.time);
 		break;
 	case SEQWIN_REORDERED:
 		s->counts.reordered++;
@@ -69,7 +71,7 @@ static void book(struct judge *j, unsigned int stream, uint32_t flow, uint32_t s
 
 void judge_out_of_turn(struct judge *j, unsigned int lo, uint64_t now)
 {
-	book(j, j->aim.stream, j->aim.flow + lo, j->aim.seq);
+	book(j, j->aim.flow + lo, now);
 	hist_add(j->latency, latency_of(now, j->aim.time), 1);
 }
 
@@ -142,7 +144,7 @@ static void judge_alone(struct judge *j, const struct rte_mbuf *m, uint32_t flow
 		aim->next[flow % FRAME_LO]++;
 		j->streams[aim->stream].counts.in_order++;
 	} else {
-		book(j, aim->stream, flow, aim->seq);
+		book(j, flow, now);
 	}
 	if (j->stamp_offset < 0)
 		hist_add(j->latency, latency_of(now, aim->time), 1);

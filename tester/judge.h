@@ -59,6 +59,7 @@ struct judge {
 	unsigned int class_count;
 	uint8_t trial;
 	struct hist *latency; /* TSC cycles */
+	uint64_t gap_shown;   /* when the last frame left that came behind a gap; 0: none */
 
 	/* Hardware stamps: offset of the mbuf's field, or -1, and the clock's place in TSC time. */
 	int stamp_offset;

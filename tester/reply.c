@@ -247,12 +247,21 @@ static json_t *windows_json(const struct config_trial *c, const struct trial_res
 	return list;
 }
 
+/* Null where the load was to stay, or the trial was over before it changed. */
+static json_t *change_json(const struct change *change)
+{
+	if (change->at == 0)
+		return json_null();
+	return json_pack("{s:I, s:I}", "at_ns", ns(change->at), "last_loss_ns",
+			 ns(change->last_loss));
+}
+
 void reply_result(int64_t id, const struct tester *t, const struct config_trial *c,
 		  const struct trial_result *r)
 {
 	say(id, "result",
-	    json_pack("{s:i, s:f, s:I, s:o, s:o, s:o, s:o, s:I, s:I, s:I, s:I, s:o, s:o, s:o, s:I,"
-		      " s:o, s:b, s:o}",
+	    json_pack("{s:i, s:f, s:I, s:o, s:o, s:o, s:o, s:I, s:I, s:I, s:I, s:o, s:o, s:o, s:o,"
+		      " s:I, s:o, s:b, s:o}",
 		      "number",
 		      (int)c->number, "measured_seconds", r->measured_seconds, "drain_ns",
 		      ns(r->drain), "streams", streams_json(c, r->streams),
@@ -263,7 +272,8 @@ void reply_result(int64_t id, const struct tester *t, const struct config_trial 
 		      known_list(r->watched_away_ns, c->watch_count),
 		      "watched_drain_away_ns",
 		      known_list(r->watched_drain_away_ns, c->watch_count), "counters",
-		      counters_json(&r->counters, t->ports, t->port_count), "state_bytes",
+		      counters_json(&r->counters, t->ports, t->port_count), "change",
+		      change_json(&r->change), "state_bytes",
 		      (json_int_t)r->state_bytes, "windows", windows_json(c, r), "valid",
 		      r->reasons.count == 0, "invalid_reasons", reasons_json(&r->reasons)));
 }

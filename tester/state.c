@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "change.h"
 #include "prime.h"
 
 static const double BURST_SECONDS = 4e-6;       /* at low loads bursts are this much traffic */
@@ -113,7 +114,8 @@ static int tx_init(struct state *s, unsigned int port, unsigned int queue)
 		return -1;
 
 	const double load_pps = c->load_pps / c->stream_count / queues; /* of this queue */
-	const uint64_t frames = (uint64_t)(c->load_pps / c->stream_count * c->seconds + 0.5);
+	const double seconds = c->then_pps > 0 ? c->then_after_seconds : c->seconds;
+	const uint64_t frames = (uint64_t)(c->load_pps / c->stream_count * seconds + 0.5);
 	hist_reset(q->intervals);
 	q->tables = &s->sent[stream];
 	q->pool = p->tx_pool[queue];
@@ -133,6 +135,7 @@ static int tx_init(struct state *s, unsigned int port, unsigned int queue)
 		q->frames_left = frames / queues + (queue < frames % queues);
 		q->pace = pace_of(0, q->burst / load_pps * (double)s->hz, (double)queue / queues);
 		s->result->interval_intended_ns = q->burst / load_pps * 1e9;
+		change_init(q, c, queue, queues, s->hz);
 	}
 	if (c->windows > 0) {
 		q->window_frames = c->load_pps > 0 ? RTE_MAX(q->frames_left / c->windows, 1U)

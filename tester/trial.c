@@ -211,7 +211,8 @@ static void collect_sent(struct state *s)
 		for (unsigned int k = 0; k < s->tester->ports[p].config.tx_queues; k++) {
 			const struct tx_queue *q = s->tx[p][k];
 			const bool refused_is_dut = s->tester->ports[p].config.refused_is_dut;
-			const uint64_t left = s->config->load_pps > 0 ? q->frames_left : 0;
+			const uint64_t left = s->config->load_pps > 0
+						      ? q->frames_left + q->then_frames : 0;
 			const uint64_t not_offered = refused_is_dut ? 0 : q->refused;
 			to->intended += q->offered + q->no_mbuf + left;
 			to->offered += q->offered - not_offered;
@@ -567,6 +568,7 @@ int trial_run(struct tester *tester, const struct config_trial *config,
 	collect_received(s);
 	collect_last_silence(s);
 	collect_absence(s);
+	result->change = change_collect(s, start);
 	if (config->windows > 0)
 		collect_windows(s);
 	judge_ourselves(s);

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "change.h"
 #include "config.h"
 #include "counters.h"
 #include "hist.h"
@@ -76,6 +77,7 @@ struct trial_result {
 	unsigned int pingpong_count;
 	uint64_t core_hz;
 	struct counters counters; /* over the trial; a port read but once has an error */
+	struct change change; /* of the load, where one was asked for */
 	uint64_t state_bytes;
 	struct trial_window *windows; /* NULL where it was sent in one go */
 	unsigned int window_count;

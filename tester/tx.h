@@ -32,6 +32,11 @@ struct tx_queue {
 	uint64_t window_cycles;
 	uint64_t window_phase; /* of the pace */
 
+	/* of a load that changes within the trial */
+	uint64_t then_frames; /* 0: it does not, or has */
+	double then_cycles;   /* a burst */
+	uint64_t changed_at;  /* 0: not yet */
+
 	/* written in the hot loop, by one lcore */
 	struct pace pace;
 	uint32_t flow;

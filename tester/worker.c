@@ -4,6 +4,8 @@
 #include <rte_cycles.h>
 #include <rte_ethdev.h>
 
+#include "change.h"
+
 /*
  * A pass shorter than this is the loop's own work or a timer tick, and is caught up with. A longer
  * one is looked into: the time in which the thread was away is a stall, and the schedule waits with
@@ -51,7 +53,10 @@ static inline bool tx_turn(struct worker *w, struct tx_queue *q, uint64_t now)
 	if (q->stopped_at != 0 || !pace_due(&q->pace, now))
 		return false;
 	if (unlikely(q->frames_left == 0 || now >= q->deadline)) {
-		q->stopped_at = now;
+		if (q->then_frames > 0 && now < q->deadline)
+			change_turn(q, now);
+		else
+			q->stopped_at = now;
 		return false;
 	}
 	send_burst(w, q, now);

@@ -11,7 +11,8 @@ from wirespeed.display import Display, outcome_line, single_core_table
 from wirespeed.measure.bench.duts import DUT_NAMES
 from wirespeed.measure.bench.tester_protocol import ProgressReply
 from wirespeed.measure.search.search import Progress, Verdict
-from wirespeed.model.trial import FrameMix, Ledger, Limit, Outcome
+from wirespeed.model.frame_mix import FrameMix
+from wirespeed.model.trial import Ledger, Limit, Outcome
 
 SIZES = [FrameMix.parse(label) for label in ("64", "9600", "64x7+594x4+1518x1")]
 LIMITS = get_args(Limit.model_fields["by"].annotation)

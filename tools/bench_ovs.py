@@ -20,7 +20,7 @@ from wirespeed.measure.bench.testbed import BedTrial
 from wirespeed.measure.bench.tester_protocol import TrialRequest
 from wirespeed.model.ceiling import Direction
 from wirespeed.model.error import InputError, MeasurementError
-from wirespeed.model.trial import FrameMix
+from wirespeed.model.frame_mix import FrameMix
 
 SECONDS = 0.2
 TRIES = 8

@@ -23,8 +23,8 @@ from wirespeed.measure.bench.tester_protocol import (
 )
 from wirespeed.measure.bench.testpmd import Ports, argv
 from wirespeed.measure.bench.testpmd_output import Forwarding, parse_forwarding
+from wirespeed.model.frame_mix import FrameMix
 from wirespeed.model.frozen import Frozen
-from wirespeed.model.trial import FrameMix
 
 FLOWS = 8192
 BURST = 64

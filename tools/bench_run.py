@@ -18,7 +18,7 @@ from wirespeed.lab.bed import VirtualBed
 from wirespeed.lab.wire import RING_FRAMES
 from wirespeed.measure.bench.tester_protocol import TrialRequest
 from wirespeed.measure.search.compare import INFORMED, MLRSEARCH, Attempt, compare, goal_checks
-from wirespeed.model.trial import FrameMix
+from wirespeed.model.frame_mix import FrameMix
 
 _FIRST_TRIAL_S = 60.0
 NULL = "net_null0"

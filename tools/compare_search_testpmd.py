@@ -18,7 +18,8 @@ from wirespeed.measure.bench.campaign import Campaign
 from wirespeed.measure.bench.plan import Plan
 from wirespeed.measure.bench.tester_protocol import ProgressReply
 from wirespeed.measure.search.search import Method, Observer, Progress
-from wirespeed.model.trial import FrameMix, Outcome, Record, Trial
+from wirespeed.model.frame_mix import FrameMix
+from wirespeed.model.trial import Outcome, Record, Trial
 
 TRIAL_SECONDS, CONFIRM_SECONDS = 0.05, 0.2
 CONTENDERS: tuple[tuple[Method, float], ...] = (

@@ -10,8 +10,9 @@ from rich.text import Text
 from wirespeed.host.clock import monotonic_s
 from wirespeed.measure.bench.tester_protocol import ProgressReply
 from wirespeed.measure.search.search import Observer, Progress
+from wirespeed.model.frame_mix import FrameMix
 from wirespeed.model.shown import printable
-from wirespeed.model.trial import FrameMix, Outcome, Trial
+from wirespeed.model.trial import Outcome, Trial
 
 
 def mpps(load_pps: float | None) -> str:

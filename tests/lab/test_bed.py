@@ -19,7 +19,8 @@ from wirespeed.measure.bench.tester_protocol import TrialRequest
 from wirespeed.measure.bench.trial_maker import TrialMaker, TrialSettings
 from wirespeed.measure.search.ledger import build_ledger
 from wirespeed.model.error import InputError, MeasurementError
-from wirespeed.model.trial import FrameMix, Trial
+from wirespeed.model.frame_mix import FrameMix
+from wirespeed.model.trial import Trial
 from wirespeed.report.result import reset_s
 
 pytestmark = pytest.mark.dpdk

@@ -10,7 +10,7 @@ from wirespeed.host.local import LocalRunner
 from wirespeed.lab.kernel_bed import KernelBed
 from wirespeed.measure.bench.tester_protocol import StreamRequest, TrialRequest
 from wirespeed.model.error import InputError
-from wirespeed.model.trial import FrameMix
+from wirespeed.model.frame_mix import FrameMix
 
 pytestmark = pytest.mark.dpdk
 

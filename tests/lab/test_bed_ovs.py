@@ -13,7 +13,8 @@ from wirespeed.measure.bench.ovs_dpdk import OvsDpdk
 from wirespeed.measure.bench.trial_maker import TrialMaker, TrialSettings
 from wirespeed.measure.search.ledger import build_ledger
 from wirespeed.model.error import InputError
-from wirespeed.model.trial import FrameMix, Trial
+from wirespeed.model.frame_mix import FrameMix
+from wirespeed.model.trial import Trial
 
 pytestmark = pytest.mark.dpdk
 

@@ -1,9 +1,9 @@
 """Trials made by hand: each test changes only what it is about."""
 
+from wirespeed.model.frame_mix import FrameMix
 from wirespeed.model.trial import (
     Departure,
     DutReading,
-    FrameMix,
     PortCounters,
     StreamCounts,
     TesterHealth,

@@ -7,16 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from wirespeed.model.trial import (
-    End,
-    Fate,
-    FrameMix,
-    FrameShare,
-    Ledger,
-    Limit,
-    Outcome,
-    record_adapter,
-)
+from wirespeed.model.frame_mix import FrameMix, FrameShare
+from wirespeed.model.trial import End, Fate, Ledger, Limit, Outcome, record_adapter
 
 LEDGER = Ledger(offered_frames=10, received_frames=10, lost=(), unexplained_frames=0)
 

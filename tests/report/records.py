@@ -3,13 +3,12 @@
 from collections.abc import Iterable
 from itertools import count
 
+from wirespeed.model.frame_mix import FrameMix, FrameShare
 from wirespeed.model.trial import (
     Departure,
     DutReading,
     End,
     Fate,
-    FrameMix,
-    FrameShare,
     Latency,
     Ledger,
     Limit,

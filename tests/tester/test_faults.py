@@ -351,3 +351,47 @@ def test_an_injected_loss_is_in_the_window_in_which_it_was_and_none_follows(
     assert [missing(window) for window in windows[:-1]] == [0] * (len(windows) - 1)
     assert missing(windows[-1]) == struck + windows[-1]["streams"][0]["refused_frames"]
     assert missing(result) == missing(windows[-1])
+
+
+@pytest.mark.parametrize(
+    ("lose_from", "lose_frames", "last_loss_s", "within_s"),
+    [
+        pytest.param(4500, 500, 0, 0.003, id="all-before-the-change"),
+        pytest.param(4900, 600, 0.1, 0.003, id="until-a-tenth-of-a-second-after-it"),
+        pytest.param(6000, 1, 0.2, 0.003, id="one-frame"),
+        pytest.param(9990, 10, 1, 0.015, id="the-last-ones"),
+        pytest.param(6000, 4000, 1, 0.015, id="all-that-follow"),
+        pytest.param(20_000, 0, 0, 0, id="none"),
+    ],
+)
+def test_the_last_loss_after_a_change_of_load_has_its_time(
+    open_wires: Callable[[int], Wires],
+    lose_from: int,
+    lose_frames: int,
+    last_loss_s: float,
+    within_s: float,
+):
+    """Half a second of 10,000 frames a second, then a second of 5,000."""
+    wires = open_wires(1)
+    wires.trials += 1
+    wires.relay.case(seed=1, flows=64, span=200, lose_from=lose_from, lose_frames=lose_frames)
+    result = wires.tester.ask(
+        "trial",
+        **trial_fields(
+            number=wires.trials,
+            flows=64,
+            seconds=1.5,
+            load={"pps": 10_000},
+            then={"after_seconds": 0.5, "pps": 5_000},
+            settle_ms=SETTLE_MS,
+        ),
+    )
+    (stream,) = result["streams"]
+    assert stream["offered_frames"] == 10_000
+    assert missing(result) == lose_frames
+    away_s = result["tester"]["stalled_ns"] / 1e9
+    assert result["change"]["at_ns"] / 1e9 == pytest.approx(0.5, abs=0.002 + away_s)
+    # A frame in each 0.2 ms, alone; where flows' last ones are missing, to within a round of 13 ms.
+    assert result["change"]["last_loss_ns"] / 1e9 == pytest.approx(
+        last_loss_s, abs=within_s + away_s
+    )

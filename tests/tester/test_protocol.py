@@ -14,7 +14,7 @@ from pydantic import TypeAdapter
 from tester_programs import Reply, Tester, trial_fields
 
 from wirespeed.measure.bench import tester_protocol
-from wirespeed.model.trial import FrameMix, FrameShare
+from wirespeed.model.frame_mix import FrameMix, FrameShare
 
 pytestmark = pytest.mark.dpdk
 
@@ -413,6 +413,12 @@ EXAMPLES: list[tuple[str, dict[str, Any], bool]] = [
     ("trial", trial_fields(window_frames=2_097_152), False),
     ("trial", trial_fields(gap_limit_ms=0.01), True),
     ("trial", trial_fields(gap_limit_ms=0), False),
+    ("trial", trial_fields(seconds=2, then={"after_seconds": 1, "pps": 1000}), True),
+    ("trial", trial_fields(seconds=2, then={"after_seconds": 0, "pps": 1000}), False),
+    ("trial", trial_fields(seconds=2, then={"after_seconds": 1, "pps": 0}), False),
+    ("trial", trial_fields(seconds=2, then={"after_seconds": 1}), False),
+    ("trial", trial_fields(seconds=2, then={"pps": 1000}), False),
+    ("trial", trial_fields(seconds=2, then=[1, 1000]), False),
     ("trial", trial_fields(stalled_share=1), True),
     ("trial", trial_fields(stalled_share=0), False),
     ("trial", trial_fields(stalled_share=1.5), False),

@@ -70,6 +70,11 @@ def _measure_options(command: Callable[..., int]) -> Callable[..., int]:
         click.option("--back-to-back", default=USUAL.back_to_back, metavar="N",
                      help="After each search, run N searches for the longest burst without loss "
                           "(RFC 9004 recommends 50)."),
+        click.option("--recoveries", default=USUAL.recoveries, metavar="N",
+                     help="After each search: N trials at 110 % of the throughput that go on at "
+                          "half of it: how long frames are still lost (RFC 2544, 26.5)."),
+        click.option("--overload-seconds", default=USUAL.overload_seconds, show_default=True,
+                     help="Length of that overload; RFC 2544 requires 60 or more."),
         click.option("--resets", default=USUAL.resets, metavar="N",
                      help="After each search: N trials in which --dut is ended and started again "
                           "(RFC 2544, 26.6); not with --port, memif or a kernel DUT."),

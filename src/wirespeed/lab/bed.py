@@ -18,7 +18,8 @@ from wirespeed.measure.bench.tester_protocol import (
     WorkerRequest,
 )
 from wirespeed.model.error import InputError, MeasurementError
-from wirespeed.model.trial import DutReading, FrameMix, FrameShare
+from wirespeed.model.frame_mix import FrameMix, FrameShare
+from wirespeed.model.trial import DutReading
 
 WARM_UP_NUMBER = 10**9
 """A number of its own, so that its late frames are told from those of trial 1."""

@@ -9,55 +9,14 @@ from typing import Annotated, Literal
 
 from pydantic import Field, TypeAdapter, model_validator
 
+from wirespeed.model.frame_mix import FrameMix
 from wirespeed.model.frozen import Finite
 from wirespeed.model.spread import Confirmations
-from wirespeed.model.units import MAX_FRAME_BYTES, MIN_FRAME_BYTES, wire_bytes
 from wirespeed.model.windows import Windows
 
 Count = Annotated[int, Field(ge=0)]
 SearchNumber = Annotated[int, Field(ge=1)]
 """Position of a search in the run, from 1."""
-
-
-class FrameShare(Finite):
-    """One frame size of a mix; `weight` frames of it in every round of the mix."""
-
-    frame_bytes: Annotated[int, Field(ge=MIN_FRAME_BYTES, le=MAX_FRAME_BYTES)]
-    weight: Annotated[int, Field(ge=1, le=64)] = 1
-
-
-class FrameMix(Finite):
-    """The frame sizes of a trial: one size, or an IMIX."""
-
-    shares: Annotated[tuple[FrameShare, ...], Field(min_length=1, max_length=16)]
-
-    @classmethod
-    def parse(cls, label: str) -> "FrameMix":
-        """Read what `label` gives: `64`, or `64x7+594x4+1518x1`. Raises ValueError."""
-        shares = []
-        for part in label.split("+"):
-            frame_bytes, _, weight = part.partition("x")
-            shares.append(FrameShare(frame_bytes=int(frame_bytes), weight=int(weight or 1)))
-        return cls(shares=tuple(shares))
-
-    @property
-    def label(self) -> str:
-        """`64` for one size; `64x7+594x4+1518x1` for a mix."""
-        if len(self.shares) == 1:
-            return str(self.shares[0].frame_bytes)
-        return "+".join(f"{s.frame_bytes}x{s.weight}" for s in self.shares)
-
-    @property
-    def mean_frame_bytes(self) -> float:
-        """Mean frame size over one round of the mix, with FCS."""
-        frames = sum(s.weight for s in self.shares)
-        return sum(s.frame_bytes * s.weight for s in self.shares) / frames
-
-    @property
-    def mean_wire_bytes(self) -> float:
-        """Mean wire bytes of a frame over one round of the mix, with FCS, preamble and gap."""
-        frames = sum(s.weight for s in self.shares)
-        return sum(wire_bytes(s.frame_bytes) * s.weight for s in self.shares) / frames
 
 
 class StreamCounts(Finite):
@@ -201,6 +160,16 @@ class DutReading(Finite):
     """The DUT is on a host of its own: each frame passes a real port at both ends of each link."""
 
 
+class Recovery(Finite):
+    """How a trial that began as an overload went on, at half of that load (RFC 2544, 26.5)."""
+
+    overload_seconds: Annotated[float, Field(gt=0)]
+    then_pps: Annotated[float, Field(gt=0)]
+    """Sum over all streams."""
+    last_loss_ns: Count
+    """From the change to the departure of the last frame that was lost; 0: none was, after it."""
+
+
 class Trial(Finite):
     """One load, once. `valid` is about the tester and its machine: never about the DUT.
 
@@ -215,7 +184,9 @@ class Trial(Finite):
     dut: str
     mix: FrameMix
     flows: Annotated[int, Field(ge=1)]
-    purpose: Literal["probe", "search", "confirm", "capacity", "ladder", "burst", "soak", "reset"]
+    purpose: Literal[
+        "probe", "search", "confirm", "capacity", "ladder", "burst", "soak", "reset", "recovery"
+    ]
     """Why it was made: for the search, to confirm, an overload, or what came after the search."""
     started_at: str
     """UTC, ISO 8601."""
@@ -236,6 +207,7 @@ class Trial(Finite):
     """Longest time between two frames that came; from the last one to the end of sending."""
     tester_ports: tuple[PortCounters, ...] = ()
     """The tester's own ports, as differences over the trial."""
+    recovery: Recovery | None = None
     dut_reading: DutReading | None
     valid: bool
     invalid_reasons: tuple[str, ...] = ()

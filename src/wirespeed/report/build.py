@@ -4,14 +4,15 @@ from collections.abc import Iterable, Sequence
 
 from wirespeed.model.error import InputError
 from wirespeed.model.finding import Diagnosis, Unanswered
-from wirespeed.model.trial import Bursts, End, FrameMix, Outcome, Record, Setup, Trial
+from wirespeed.model.frame_mix import FrameMix
+from wirespeed.model.trial import Bursts, End, Outcome, Record, Setup, Trial
 from wirespeed.report.headline import headlines
 from wirespeed.report.machine_section import machine_section
 from wirespeed.report.notes import build_notes
 from wirespeed.report.page import DutSection, Page, Result, Run, Unfinished
 from wirespeed.report.result import build_result
 
-FURTHER = ("ladder", "burst", "soak", "reset")
+FURTHER = ("ladder", "burst", "soak", "reset", "recovery")
 """Purposes of trials that are no part of a search."""
 Searches = dict[int, tuple[Trial, ...]]
 """The trials of each search by its number, in the order of the run."""

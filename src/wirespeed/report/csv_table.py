@@ -2,11 +2,13 @@
 
 import csv
 import io
+from collections.abc import Callable
 from statistics import mean
 
+from wirespeed.model.trial import Trial
 from wirespeed.report.format import plain
 from wirespeed.report.page import Missing, Page, Result
-from wirespeed.report.result import reset_s
+from wirespeed.report.result import recovery_s, reset_s
 
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 
@@ -70,6 +72,9 @@ COLUMNS = (
     "confirmations",
     "confirmed_lowest_mpps",
     "confirmed_highest_mpps",
+    "recoveries",
+    "recovery_seconds_mean",
+    "recovery_seconds_max",
     "resets",
     "reset_seconds_mean",
     "reset_seconds_max",
@@ -122,14 +127,24 @@ def _row(result: Result) -> dict[str, str]:
         "confirmed_lowest_mpps": _mega(again.lowest_pps if again else o.throughput_pps),
         "confirmed_highest_mpps": _mega(again.highest_pps if again else o.throughput_pps),
     }
-    resets = [t for t in result.further if t.purpose == "reset" and t.valid]
-    times = [s for t in resets if (s := reset_s(t)) is not None]
-    row["resets"] = f"{len(times)} of {len(resets)}" if resets else ""
-    row["reset_seconds_mean"] = f"{mean(times):.6f}" if times else ""
-    row["reset_seconds_max"] = f"{max(times):.6f}" if times else ""
+    row |= _times(result, "recovery", "recoveries", recovery_s)
+    row |= _times(result, "reset", "resets", reset_s)
     for name in (c for c in COLUMNS if c.startswith("latency_ns_")):
         row[name] = "" if lat is None else str(getattr(lat, name))
     return row
+
+
+def _times(
+    result: Result, purpose: str, plural: str, time_s: Callable[[Trial], float | None]
+) -> dict[str, str]:
+    """How many trials of a purpose came to a time, with the mean and the longest."""
+    made = [t for t in result.further if t.purpose == purpose and t.valid]
+    times = [s for t in made if (s := time_s(t)) is not None]
+    return {
+        plural: f"{len(times)} of {len(made)}" if made else "",
+        f"{purpose}_seconds_mean": f"{mean(times):.6f}" if times else "",
+        f"{purpose}_seconds_max": f"{max(times):.6f}" if times else "",
+    }
 
 
 def _mega(pps: float | None) -> str:

@@ -5,8 +5,9 @@ cannot be had is a `Missing` with its reason, never a default.
 """
 
 from wirespeed.model.finding import Diagnosis, Finding, Unanswered
+from wirespeed.model.frame_mix import FrameMix
 from wirespeed.model.frozen import Frozen
-from wirespeed.model.trial import Bursts, FrameMix, Latency, Outcome, Setup, Trial
+from wirespeed.model.trial import Bursts, Latency, Outcome, Setup, Trial
 
 NOT_PROVEN = "not proven"
 

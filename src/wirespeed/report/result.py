@@ -9,6 +9,10 @@ BACK_NS = 100_000_000
 """A DUT from which nothing came for so long when the trial ended had not begun to forward again."""
 
 
+STILL_SHARE = 0.1
+"""Of the time after an overload: whose frames are lost in its last part may lose more after it."""
+
+
 def reset_s(trial: Trial) -> float | None:
     """Time for which a DUT that was reset in a trial forwarded nothing (RFC 2544 section 26.6).
 
@@ -17,6 +21,18 @@ def reset_s(trial: Trial) -> float | None:
     if not trial.valid or trial.quiet_ns is None or trial.quiet_ns[1] >= BACK_NS:
         return None
     return trial.quiet_ns[0] / 1e9
+
+
+def recovery_s(trial: Trial) -> float | None:
+    """Time from the end of an overload to the last lost frame (RFC 2544 section 26.5).
+
+    None: frames were lost until the trial's end, or near it; or the time is not told.
+    """
+    if not trial.valid or trial.recovery is None:
+        return None
+    then_s = trial.intended_seconds - trial.recovery.overload_seconds
+    lost_s = trial.recovery.last_loss_ns / 1e9
+    return lost_s if lost_s < then_s * (1 - STILL_SHARE) else None
 
 
 def build_result(

@@ -42,6 +42,8 @@ class BenchRequest:
     hardware_stamps: bool = False
     ladder: bool = False
     back_to_back: int = 0
+    recoveries: int = 0
+    overload_seconds: float = 60.0
     resets: int = 0
     soak_seconds: float = 0.0
     bidirectional: bool = False

@@ -139,6 +139,8 @@ def _rfc2544(asked: BenchRequest, sizes: list[int]) -> dict[str, Any]:
             "link_gbps": asked.link_gbps,
             "ladder": asked.ladder,
             "back_to_back": asked.back_to_back,
+            "recoveries": asked.recoveries,
+            "overload_seconds": asked.overload_seconds,
             "soak_seconds": asked.soak_seconds,
             "gap_limit_ms": asked.gap_limit_ms,
             "stalled_share": asked.stalled_share,

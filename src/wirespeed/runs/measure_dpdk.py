@@ -24,13 +24,14 @@ from wirespeed.measure.bench.two_hosts_bed import End, TwoHosts, TwoHostsBed
 from wirespeed.measure.search.search import Observer
 from wirespeed.model.error import InputError
 from wirespeed.model.fact import HostFacts
+from wirespeed.model.frame_mix import FrameMix, FrameShare
 from wirespeed.model.network_trial import NetworkTrial
 from wirespeed.model.observed import known
 from wirespeed.model.spec.dpdk import Role
 from wirespeed.model.spec.measure import Rfc2544Spec
 from wirespeed.model.spec.members import Dpdk
 from wirespeed.model.trial import End as RunEnd
-from wirespeed.model.trial import FrameMix, FrameShare, Outcome, Record, Setup, Trial
+from wirespeed.model.trial import Outcome, Record, Setup, Trial
 
 UNKNOWN_MAC = "02:00:00:00:00:01"
 """Of a port that the kernel does not have: testers' and forwarders' ports take any."""
@@ -100,6 +101,8 @@ def plan_of(spec: Dpdk, asked: Rfc2544Spec) -> Plan:
         further=Further(
             ladder=asked.ladder,
             back_to_back=asked.back_to_back,
+            recoveries=asked.recoveries,
+            overload_seconds=asked.overload_seconds,
             soak_seconds=asked.soak_seconds,
         ),
         bounds=TesterBounds(gap_limit_ms=asked.gap_limit_ms, stalled_share=asked.stalled_share),

@@ -27,8 +27,9 @@ from wirespeed.measure.bench.plan import Plan
 from wirespeed.measure.bench.run_folder import TRIALS, resumable
 from wirespeed.measure.bench.trial_maker import TesterBounds
 from wirespeed.model.error import InputError, MeasurementError, WirespeedError
+from wirespeed.model.frame_mix import FrameMix
 from wirespeed.model.question import Purpose, Question
-from wirespeed.model.trial import End, FrameMix, Record, Setup
+from wirespeed.model.trial import End, Record, Setup
 from wirespeed.report.answer_text import answer_text
 from wirespeed.report.diagnosis_hosts import Answer, json_line
 from wirespeed.runs.bench_request import BenchRequest
@@ -55,6 +56,8 @@ OPTIONS = {
     "max_load_pps": "--max-load",
     "gap_limit_ms": "--gap-limit-ms",
     "back_to_back": "--back-to-back",
+    "recoveries": "--recoveries",
+    "overload_seconds": "--overload-seconds",
     "resets": "--resets",
     "soak_seconds": "--soak",
     "stalled_share": "--stalled-share",
@@ -177,6 +180,8 @@ def _plan(asked: BenchRequest) -> Plan:
             further=Further(
                 ladder=asked.ladder,
                 back_to_back=asked.back_to_back,
+                recoveries=asked.recoveries,
+                overload_seconds=asked.overload_seconds,
                 resets=asked.resets,
                 soak_seconds=asked.soak_seconds,
             ),

@@ -10,8 +10,8 @@ from wirespeed.measure.bench.tester import Tester
 from wirespeed.measure.bench.tester_ports import Holding, open_request
 from wirespeed.measure.bench.tester_protocol import PortRequest, TrialRequest
 from wirespeed.model.error import MeasurementError
+from wirespeed.model.frame_mix import FrameMix, FrameShare
 from wirespeed.model.frozen import Frozen
-from wirespeed.model.trial import FrameMix, FrameShare
 
 TRIALS = 5
 SECONDS = 0.2

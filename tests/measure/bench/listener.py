@@ -2,7 +2,8 @@
 
 from wirespeed.measure.bench.tester_protocol import ProgressReply
 from wirespeed.measure.search.search import Observer, Progress
-from wirespeed.model.trial import FrameMix, Outcome, Trial
+from wirespeed.model.frame_mix import FrameMix
+from wirespeed.model.trial import Outcome, Trial
 
 
 class Listener:

@@ -13,14 +13,8 @@ from wirespeed.measure.bench.tester_protocol import TrialRequest
 from wirespeed.measure.bench.trial_maker import TesterBounds
 from wirespeed.measure.search.search import Method
 from wirespeed.model.error import InputError, MeasurementError
-from wirespeed.model.trial import (
-    FrameMix,
-    Outcome,
-    Record,
-    Started,
-    Trial,
-    record_adapter,
-)
+from wirespeed.model.frame_mix import FrameMix
+from wirespeed.model.trial import Outcome, Record, Started, Trial, record_adapter
 
 CAPACITY = {"slow": 1e6, "fast": 3e6}
 PLAN = Plan(

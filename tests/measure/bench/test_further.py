@@ -20,13 +20,15 @@ from wirespeed.measure.bench.further import (
     back_to_back,
     ladder_loads,
     longest_burst,
-    reset,
+    measure_further,
+    repeat,
 )
 from wirespeed.measure.bench.run_folder import TRIALS, read_records
 from wirespeed.measure.bench.trial_maker import NEVER_VALID
 from wirespeed.measure.search.measurer import Purpose, Sample
 from wirespeed.model.error import InputError, MeasurementError
-from wirespeed.model.trial import Bursts, FrameMix, FrameShare, Outcome, Trial
+from wirespeed.model.frame_mix import FrameMix, FrameShare
+from wirespeed.model.trial import Bursts, Outcome, Recovery, Trial
 from wirespeed.report.build import build_page
 from wirespeed.report.csv_table import render_csv
 
@@ -208,7 +210,7 @@ def test_nothing_is_asked_for_unless_it_is():
 @pytest.mark.parametrize(("good", "asked"), [(3, 15.0), (1, 15.0)])
 def test_each_reset_has_a_trial_and_one_that_stays_void_ends_them(good: int, asked: float):
     maker = Voiding(good)
-    reset(maker, 1e6, 3, asked)  # type: ignore[arg-type]
+    repeat(maker, 1e6, 3, asked, "reset")  # type: ignore[arg-type]
     assert maker.good == (0 if good == 3 else -1)
 
 
@@ -236,3 +238,48 @@ def test_page_and_csv_have_the_resets_that_count():
     assert [row[c] for c in ("resets", "reset_seconds_mean", "reset_seconds_max")] == [
         "2 of 3", "2.500000", "3.000000",
     ]  # fmt: skip
+
+
+def recoveries() -> list[Trial]:
+    """After 6 s of overload at 1.1 Mpps a second of half: 4 ms, none lost, not over, void."""
+    made = []
+    for number, last_loss_ns in enumerate([4_000_000, 0, 950_000_000, 4_000_000], 20):
+        one = trial(number, load_pps=1_100_000, seconds=7, missing=600_000, purpose="recovery")
+        kept = Recovery(overload_seconds=6, then_pps=550_000, last_loss_ns=last_loss_ns)
+        made.append(one.model_copy(update={"recovery": kept}))
+    void = {"valid": False, "invalid_reasons": ("tester.stalled: 12 ms",)}
+    return [*made[:3], made[3].model_copy(update=void)]
+
+
+def test_page_and_csv_have_the_recoveries_that_count():
+    found = outcome()
+    confirmed = [trial(8, load_pps=14_271_000, missing=2_500),
+                 trial(9, load_pps=14_200_000, seconds=2, purpose="confirm")]  # fmt: skip
+    page = build_page([setup([found.dut]), *confirmed, found, *recoveries()])
+    rows = PageReader(html_of(page)).table("Recovery time, s")
+    assert [r["Recovery time, s"] for r in rows] == ["0.004000", "0.000000", "not over", "—"]
+    assert [r["For, s"] for r in rows] == ["6"] * 4
+    assert "Mean 0.002 s, 0.000 to 0.004 s, n 2" in html_of(page)
+    assert "RFC 2544 requires an overload of 60 s or more" in html_of(page)
+    (row,) = csv.DictReader(io.StringIO(render_csv(page)))
+    assert [row[c] for c in ("recoveries", "recovery_seconds_mean", "recovery_seconds_max")] == [
+        "2 of 3", "0.002000", "0.004000",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(("highest", "overload"), [(None, 1.1e6), (2e6, 1.1e6), (1.05e6, 1.05e6)])
+def test_an_overload_is_a_tenth_above_and_no_more_than_the_link_carries(
+    highest: float | None, overload: float
+):
+    asked: list[tuple[float, float, Purpose]] = []
+
+    class Noting(Voiding):
+        def measure(self, load_pps: float, seconds: float, purpose: Purpose) -> Sample:
+            asked.append((load_pps, seconds, purpose))
+            return super().measure(load_pps, seconds, purpose)
+
+    maker = Noting(9)
+    further = Further(recoveries=2, overload_seconds=60)
+    found = outcome(throughput_pps=1e6, confirmed_seconds=1, confirmed_trial=1)
+    measure_further(further, found, lambda _: maker, highest_pps=highest, seconds=1)  # type: ignore[arg-type, return-value]
+    assert asked == [(pytest.approx(overload), pytest.approx(70), "recovery")] * 2

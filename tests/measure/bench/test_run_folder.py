@@ -11,7 +11,8 @@ from wirespeed.measure.bench.campaign import Campaign
 from wirespeed.measure.bench.plan import Plan
 from wirespeed.measure.bench.run_folder import TRIALS, merged, read_records, resumable
 from wirespeed.model.error import InputError
-from wirespeed.model.trial import End, FrameMix, Outcome, Record, Setup, Started, Trial
+from wirespeed.model.frame_mix import FrameMix
+from wirespeed.model.trial import End, Outcome, Record, Setup, Started, Trial
 
 PLAN = Plan(
     duts=("described",),

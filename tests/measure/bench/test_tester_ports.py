@@ -19,7 +19,8 @@ from wirespeed.measure.bench.tester_protocol import (
     TrialRequest,
 )
 from wirespeed.measure.bench.windowed_sum import sum_ports
-from wirespeed.model.trial import FrameMix, FrameShare, PortCounters
+from wirespeed.model.frame_mix import FrameMix, FrameShare
+from wirespeed.model.trial import PortCounters
 
 MAC, OTHER = "02:00:00:00:00:02", "02:00:00:00:00:03"
 

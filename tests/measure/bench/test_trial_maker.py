@@ -7,7 +7,7 @@ import pytest
 from described_bed import TESTER_PPS, DescribedBed
 
 from wirespeed.measure.bench.testbed import BedTrial
-from wirespeed.measure.bench.tester_protocol import ProgressReply, TrialRequest
+from wirespeed.measure.bench.tester_protocol import Change, ProgressReply, Then, TrialRequest
 from wirespeed.measure.bench.trial_maker import (
     DUT_CORE_TAKEN,
     MAX_REPEATS,
@@ -17,8 +17,9 @@ from wirespeed.measure.bench.trial_maker import (
     TrialSettings,
 )
 from wirespeed.model.error import InputError, MeasurementError
-from wirespeed.model.trial import FrameMix, Trial, record_adapter
-from wirespeed.report.result import reset_s
+from wirespeed.model.frame_mix import FrameMix
+from wirespeed.model.trial import Trial, record_adapter
+from wirespeed.report.result import recovery_s, reset_s
 
 SETTINGS = TrialSettings(search=1, mix=FrameMix.parse("64"), flows=8)
 
@@ -231,3 +232,40 @@ def test_a_reset_that_is_in_the_record_is_not_made_again():
     again = Made(bed, recorded=[kept])
     again.maker.measure(1e6, 6.0, "reset")
     assert (bed.resets, again.written, reset_s(kept)) == ([], [], 2.5)
+
+
+class OverloadedBed(DescribedBed):
+    """Its DUT goes on losing frames for 30 ms once an overload ends."""
+
+    changes = True
+
+    def run(
+        self, request: TrialRequest, progress: Callable[[ProgressReply], None] | None = None
+    ) -> BedTrial:
+        assert request.then is not None and request.windows == 0
+        self.asked = (request.load_pps, request.then)
+        made = super().run(request, progress)
+        change = Change(at_ns=round(request.then.after_seconds * 1e9), last_loss_ns=30_000_000)
+        update = {"change": change if self.changes else None}
+        return made.model_copy(update={"result": made.result.model_copy(update=update)})
+
+
+@pytest.mark.parametrize("windowed", [False, True])
+def test_an_overload_goes_on_at_half_of_it_in_the_same_trial(windowed: bool):
+    bed = OverloadedBed(capacity_pps=1e6)
+    made = Made(bed, settings=SETTINGS.model_copy(update={"windowed": windowed}))
+    made.maker.measure(1.1e6, 70.0, "recovery")
+    assert bed.asked == (1.1e6, Then(after_seconds=60, pps=0.55e6))
+    kept = record_adapter.validate_json(made.written[0].model_dump_json())
+    assert isinstance(kept, Trial) and kept.recovery is not None
+    assert (kept.recovery.last_loss_ns, recovery_s(kept)) == (30_000_000, 0.03)
+
+
+def test_an_overload_that_did_not_end_is_void():
+    bed = OverloadedBed(capacity_pps=1e6)
+    bed.changes = False
+    made = Made(bed)
+    with pytest.raises(MeasurementError):
+        made.maker.measure(1.1e6, 70.0, "recovery")
+    assert made.written[0].invalid_reasons[0].startswith("trial.load_not_changed")
+    assert recovery_s(made.written[0]) is None

@@ -16,7 +16,8 @@ from wirespeed.measure.bench.windowed import LONGEST_S
 from wirespeed.measure.bench.windowed_sum import sum_ports
 from wirespeed.measure.search.search import Goal, search
 from wirespeed.model.error import MeasurementError
-from wirespeed.model.trial import FrameMix, Trial
+from wirespeed.model.frame_mix import FrameMix
+from wirespeed.model.trial import Trial
 
 CAPACITY = 6e6
 LOAD = 4e6

@@ -22,7 +22,8 @@ from wirespeed.measure.bench.trial_maker import (
 from wirespeed.measure.search.outcome import build_outcome, unproven_outcome
 from wirespeed.measure.search.search import Goal, Observer, SearchResult, search
 from wirespeed.model.error import InputError, MeasurementError
-from wirespeed.model.trial import Bursts, FrameMix, Outcome, Record, Started, Trial
+from wirespeed.model.frame_mix import FrameMix
+from wirespeed.model.trial import Bursts, Outcome, Record, Started, Trial
 
 CAPACITY_SECONDS = 0.1
 STEP_BACK = 0.9

@@ -2,6 +2,7 @@
 
 ladder         latency and loss at ten loads up to the throughput, and above it (26.2, 26.3)
 back-to-back   the longest burst at the highest load that loses nothing (RFC 9004)
+recovery       how long frames are still lost once an overload ends (26.5)
 resets         how long nothing is forwarded when the DUT is ended and started again (26.6)
 soak           trial after trial at the throughput, for hours
 
@@ -14,7 +15,12 @@ from typing import Annotated
 
 from pydantic import Field
 
-from wirespeed.measure.bench.trial_maker import NEVER_VALID, BeyondTesterError, TrialMaker
+from wirespeed.measure.bench.trial_maker import (
+    NEVER_VALID,
+    BeyondTesterError,
+    TrialMaker,
+    recovery_seconds,
+)
 from wirespeed.measure.search.measurer import Purpose, Sample
 from wirespeed.model.error import MeasurementError
 from wirespeed.model.frozen import Frozen
@@ -29,6 +35,8 @@ SHORTEST_BURST_S = 0.001
 """The tester's shortest trial."""
 RESET_TRIAL_S = 15.0
 """A trial with a reset is no shorter: a forwarder's start takes some seconds."""
+OVERLOAD = 1.1
+"""RFC 2544 section 26.5: of the throughput, or what the link carries where that is less."""
 BURST_WIDTH = 0.02
 """A burst's search stops when (upper - lower) / upper is no more than this."""
 
@@ -39,6 +47,10 @@ class Further(Frozen):
     ladder: bool = False
     back_to_back: Annotated[int, Field(ge=0, le=1000)] = 0
     """Searches for the longest burst; RFC 9004 recommends 50."""
+    recoveries: Annotated[int, Field(ge=0, le=100)] = 0
+    """Trials that begin with an overload and go on at half of it."""
+    overload_seconds: Annotated[float, Field(ge=0.1, le=3000, allow_inf_nan=False)] = 60.0
+    """RFC 2544 section 26.5: at least 60."""
     resets: Annotated[int, Field(ge=0, le=100)] = 0
     """Trials in each of which the DUT is ended and started again."""
     soak_seconds: Annotated[float, Field(ge=0, le=31 * 86400, allow_inf_nan=False)] = 0.0
@@ -48,6 +60,8 @@ class Further(Frozen):
         """Name it for the record; nothing where nothing is asked for."""
         words = ["latency and loss by load"] if self.ladder else []
         words += [f"{self.back_to_back} bursts"] if self.back_to_back else []
+        overload = f"{self.recoveries} recoveries from {self.overload_seconds:g} s of overload"
+        words += [overload] if self.recoveries else []
         words += [f"{self.resets} resets"] if self.resets else []
         words += [f"soak of {self.soak_seconds:.15g} s"] if self.soak_seconds else []
         return ", ".join(words)
@@ -73,8 +87,12 @@ def measure_further(
         climb(maker("ladder"), ladder_loads(proven, highest), seconds)
     if further.back_to_back:
         bursts = back_to_back(maker("burst"), outcome, highest or proven, further.back_to_back)
+    if further.recoveries:
+        overload = OVERLOAD * proven if highest_pps is None else min(OVERLOAD * proven, highest_pps)
+        trial_s = recovery_seconds(further.overload_seconds)
+        repeat(maker("recovery"), overload, further.recoveries, trial_s, "recovery")
     if further.resets:
-        reset(maker("reset"), proven, further.resets, max(seconds, RESET_TRIAL_S))
+        repeat(maker("reset"), proven, further.resets, max(seconds, RESET_TRIAL_S), "reset")
     if further.soak_seconds:
         soak(maker("soak"), proven, further.soak_seconds, seconds)
     return bursts
@@ -98,14 +116,16 @@ def climb(maker: TrialMaker, loads: tuple[float, ...], seconds: float) -> None:
             return
 
 
-def reset(maker: TrialMaker, load_pps: float, resets: int, seconds: float) -> None:
-    """Reset the DUT once in each trial; one that stays void ends them.
+def repeat(
+    maker: TrialMaker, load_pps: float, times: int, seconds: float, purpose: Purpose
+) -> None:
+    """Make the same trial several times; one that stays void ends them.
 
     Raises InputError `dut.no_reset`, MeasurementError as a trial does.
     """
-    for _ in range(resets):
+    for _ in range(times):
         try:
-            if _one(maker, load_pps, seconds, "reset") is None:
+            if _one(maker, load_pps, seconds, purpose) is None:
                 return
         except BeyondTesterError:
             return

@@ -9,8 +9,9 @@ from wirespeed.measure.bench.further import Further
 from wirespeed.measure.bench.trial_maker import TesterBounds
 from wirespeed.measure.bench.windowed import LONGEST_S, SHORTEST_S
 from wirespeed.measure.search.search import Method
+from wirespeed.model.frame_mix import FrameMix
 from wirespeed.model.frozen import Frozen
-from wirespeed.model.trial import TRIALS_ARE, FrameMix
+from wirespeed.model.trial import TRIALS_ARE
 
 RFC2544_SECONDS = 60.0
 """RFC 2544 section 24."""

@@ -3,15 +3,9 @@
 from typing import Any, Literal
 
 from wirespeed.measure.bench.dut import Expect
+from wirespeed.model.frame_mix import FrameMix
 from wirespeed.model.frozen import Frozen
-from wirespeed.model.trial import (
-    Departure,
-    FrameMix,
-    Latency,
-    PortCounters,
-    StreamCounts,
-    TesterHealth,
-)
+from wirespeed.model.trial import Departure, Latency, PortCounters, StreamCounts, TesterHealth
 
 VERSION = 1
 
@@ -65,6 +59,14 @@ class StreamRequest(Frozen):
     rx_port: int = 0
 
 
+class Then(Frozen):
+    """The load that follows within the same trial."""
+
+    after_seconds: float
+    pps: float
+    """All streams together."""
+
+
 class TrialRequest(Frozen):
     """One load, once."""
 
@@ -87,13 +89,17 @@ class TrialRequest(Frozen):
     link_look_ms: int = 0
     """How often the ports' links are read while it sends: a virtual one then takes a DUT that comes
     again. 0: never."""
+    then: Then | None = None
+    """Not with windows, nor with a load of None."""
     cpus: tuple[int, ...] = ()
     watch: tuple[tuple[int, int], ...] = ()
     """Process and thread of the DUT, where it polls on this machine."""
 
     def body(self) -> dict[str, Any]:
         """Give it as the protocol has it, without the envelope."""
-        body = self.model_dump(mode="json", exclude={"mix", "load_pps", "expect"})
+        body = self.model_dump(mode="json", exclude={"mix", "load_pps", "expect", "then"})
+        if self.then is not None:
+            body["then"] = self.then.model_dump()
         body["mix"] = [share.model_dump() for share in self.mix.shares]
         body["load"] = {"max": True} if self.load_pps is None else {"pps": self.load_pps}
         body["expect"] = _EXPECT[self.expect]
@@ -188,6 +194,14 @@ class WindowReply(Frozen):
         return max((ns for ns in self.watched_drain_away_ns if ns is not None), default=0)
 
 
+class Change(Frozen):
+    """A load that changed within the trial."""
+
+    at_ns: int
+    last_loss_ns: int
+    """From there to the departure of the last frame that was lost; 0: none was, after it."""
+
+
 class ResultReply(Envelope):
     """What a trial counted."""
 
@@ -214,6 +228,7 @@ class ResultReply(Envelope):
     """The same, from then until all had settled."""
     counters: tuple[PortCounters, ...]
     """The tester's own ports, as differences over the trial."""
+    change: Change | None = None
     state_bytes: int
     windows: tuple[WindowReply, ...] = ()
     """Fewer than asked for where frames of the last one did not come back."""

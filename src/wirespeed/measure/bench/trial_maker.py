@@ -11,7 +11,12 @@ from pydantic import Field
 
 from wirespeed.host.clock import utc_now
 from wirespeed.measure.bench.testbed import BedTrial, Resettable, Testbed
-from wirespeed.measure.bench.tester_protocol import ProgressReply, StreamRequest, TrialRequest
+from wirespeed.measure.bench.tester_protocol import (
+    ProgressReply,
+    StreamRequest,
+    Then,
+    TrialRequest,
+)
 from wirespeed.measure.bench.windowed import (
     LONGEST_S,
     SETTLE_MS,
@@ -27,8 +32,9 @@ from wirespeed.measure.search.limit import dut_core_taken
 from wirespeed.measure.search.measurer import Purpose, Sample
 from wirespeed.measure.search.sample import counted_pps, sample_of
 from wirespeed.model.error import InputError, MeasurementError
+from wirespeed.model.frame_mix import FrameMix
 from wirespeed.model.frozen import Frozen
-from wirespeed.model.trial import FrameMix, Trial
+from wirespeed.model.trial import Recovery, Trial
 
 MAX_REPEATS = 12
 MAX_REPEATS_FOR_DUT = 4
@@ -42,6 +48,11 @@ LINK_LOOK_MS = 10
 """In such a trial; a virtual wire is down for so much longer than the DUT at most."""
 TOO_SLOW_TWICE = 2
 """Void trials in a row of one load, for this reason alone, after which it is beyond the tester."""
+OVERLOAD_SHARE = 6 / 7
+"""Of a trial of a recovery; then the load is halved."""
+THEN_SHARE = 0.5
+"""RFC 2544 section 26.5: of the overload."""
+NOT_CHANGED = "trial.load_not_changed"
 NOT_RESET = "trial.not_reset"
 DUT_CORE_TAKEN = "machine.dut_core_taken"
 
@@ -192,6 +203,9 @@ class TrialMaker:
         if purpose == "reset":
             made = self._reset(bed, number, load_pps, seconds)
             return self._trial(_fields(made), number, started_at, load_pps, seconds, purpose)
+        if purpose == "recovery":
+            fields = self._recover(bed, number, load_pps, seconds)
+            return self._trial(fields, number, started_at, load_pps, seconds, purpose)
         if self._settings.windowed:
             fields = trial_fields(self._runs(bed, number, load_pps, seconds))
             return self._trial(fields, number, started_at, load_pps, seconds, purpose)
@@ -240,6 +254,29 @@ class TrialMaker:
                 )
             }
         )
+
+    def _recover(
+        self, bed: Testbed, number: int, load_pps: float | None, seconds: float
+    ) -> dict[str, Any]:
+        """Make a continuous trial that begins at this load and goes on at half of it.
+
+        A core that the machine takes away is no reason to void it: an overload loses frames anyhow,
+        and in a minute every machine takes it.
+        """
+        request = self._request(bed, number, load_pps, seconds)
+        overload_s = round(seconds * OVERLOAD_SHARE, 6)
+        then = Then(after_seconds=overload_s, pps=(request.load_pps or 0) * THEN_SHARE)
+        made = bed.run(request.model_copy(update={"then": then}), self._progress)
+        fields, change = _fields(made), made.result.change
+        if change is None:
+            reasons = (*made.result.invalid_reasons, f"{NOT_CHANGED}: the trial was over before")
+            return fields | {"valid": False, "invalid_reasons": reasons}
+        recovery = Recovery(
+            overload_seconds=then.after_seconds,
+            then_pps=then.pps,
+            last_loss_ns=change.last_loss_ns,
+        )
+        return fields | {"recovery": recovery}
 
     def _runs(
         self, bed: Testbed, number: int, load_pps: float | None, seconds: float
@@ -309,6 +346,11 @@ class TrialMaker:
             intended_seconds=seconds,
             **fields,
         )
+
+
+def recovery_seconds(overload_seconds: float) -> float:
+    """How long a trial of a recovery is, whose overload takes so long."""
+    return overload_seconds / OVERLOAD_SHARE
 
 
 def _all_say(reasons: Sequence[str], slug: str) -> bool:

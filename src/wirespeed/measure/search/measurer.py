@@ -4,7 +4,9 @@ from typing import Literal, Protocol
 
 from wirespeed.model.frozen import Frozen
 
-Purpose = Literal["probe", "search", "confirm", "capacity", "ladder", "burst", "soak", "reset"]
+Purpose = Literal[
+    "probe", "search", "confirm", "capacity", "ladder", "burst", "soak", "reset", "recovery"
+]
 
 
 class Sample(Frozen):

@@ -7,9 +7,10 @@ from wirespeed.model.trial import Bursts, Latency, Trial
 from wirespeed.report import format as fmt
 from wirespeed.report.grid import Cell, Grid, columns, text
 from wirespeed.report.page import DutSection, Result
-from wirespeed.report.result import reset_s
+from wirespeed.report.result import recovery_s, reset_s
 from wirespeed.report.tables.rows import named
 
+LEAST_OVERLOAD_S = 60.0
 LADDER = (
     ("p50", "latency_ns_p50"),
     ("p90", "latency_ns_p90"),
@@ -25,6 +26,8 @@ def further_grids(dut: DutSection) -> Iterator[Grid]:
     for name, result in named(dut):
         if rungs := _of(result, "ladder"):
             yield _ladder(name, result, rungs)
+        if recoveries := _of(result, "recovery"):
+            yield _recoveries(name, recoveries)
         if resets := _of(result, "reset"):
             yield _resets(name, resets)
         if soaked := _of(result, "soak"):
@@ -44,6 +47,37 @@ def further_grids(dut: DutSection) -> Iterator[Grid]:
         )  # fmt: skip
 
 
+def _recoveries(name: str, trials: list[Trial]) -> Grid:
+    rows = []
+    for t in trials:
+        overload = "—" if t.recovery is None else f"{t.recovery.overload_seconds:.6g}"
+        time_s = recovery_s(t)
+        shown = "—" if not t.valid else "not over" if time_s is None else f"{time_s:.6f}"
+        load = fmt.mpps(t.intended_load_pps)
+        rows.append(text(t.started_at, load, overload, shown, *_loss(t)))
+    times = [s for t in trials if (s := recovery_s(t)) is not None]
+    short = [t for t in trials if t.recovery and t.recovery.overload_seconds < LEAST_OVERLOAD_S]
+    return Grid(
+        title=f"{name}: system recovery",
+        caption=f"{_over(times)}Each trial offered 110 % of the throughput (no more than the "
+        "highest load), then half of that. Recovery time is that from the change to the departure "
+        "of the last frame that was lost (RFC 2544 section 26.5). *Not over*: frames were lost in "
+        "the last tenth of the trial. A loss that the machine caused after the change counts."
+        + (f" RFC 2544 requires an overload of {LEAST_OVERLOAD_S:g} s or more." if short else ""),
+        columns=columns(
+            "Began", "Overload, Mpps", "For, s", "Recovery time, s", "Lost", "Loss ratio",
+            words=("Began",),
+        ),
+        rows=tuple(rows),
+    )  # fmt: skip
+
+
+def _over(times: list[float]) -> str:
+    if not times:
+        return ""
+    return f"Mean {mean(times):.3f} s, {min(times):.3f} to {max(times):.3f} s, n {len(times)}. "
+
+
 def _resets(name: str, trials: list[Trial]) -> Grid:
     rows = []
     for t in trials:
@@ -54,17 +88,12 @@ def _resets(name: str, trials: list[Trial]) -> Grid:
         else:
             rows.append(text(t.started_at, fmt.mpps(t.offered_load_pps), "—", "—", *_loss(t)))
     times = [s for t in trials if (s := reset_s(t)) is not None]
-    over = (
-        f"Mean {mean(times):.3f} s, {min(times):.3f} to {max(times):.3f} s, n {len(times)}. "
-        if times
-        else ""
-    )
     return Grid(
         title=f"{name}: reset",
-        caption=f"{over}In each trial the forwarder was ended and started again while frames were "
-        "sent at the throughput: a reset of the program (RFC 6201), not of the host or its power. "
-        "Reset time is that between the last frame before and the first one after (RFC 2544 "
-        "section 26.6); by loss, the missing frames over the load.",
+        caption=f"{_over(times)}In each trial the forwarder was ended and started again while "
+        "frames were sent at the throughput: a reset of the program (RFC 6201), not of the host or "
+        "its power. Reset time is that between the last frame before and the first one after "
+        "(RFC 2544 section 26.6); by loss, the missing frames over the load.",
         columns=columns(
             "Began", "Load, Mpps", "Reset time, s", "By loss, s", "Lost", "Loss ratio",
             words=("Began",),
