@@ -1,6 +1,7 @@
 """A run beside a published test: the report's own figures, and what keeps the two apart."""
 
 import csv
+import io
 import shutil
 from collections import defaultdict
 from decimal import ROUND_HALF_UP, Decimal
@@ -9,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from wirespeed.model.error import InputError
-from wirespeed.model.trial import Record
+from wirespeed.model.trial import Outcome, Record
 from wirespeed.report.beside_published import with_published
 from wirespeed.report.build import build_page
 from wirespeed.report.document_html import render_html
@@ -183,3 +184,24 @@ def test_a_proof_is_laid_beside_it_when_it_has_results_of_rfc_2544(
     page = PageReader((folder / "report.html").read_text())
     assert page.table(*HEADINGS)[0]["Published, Mpps"] == "148.23"
     assert "published" in page.ids
+
+
+def test_the_figures_of_a_bench_are_in_the_csv_of_its_proof(tmp_path: Path, call: Call) -> None:
+    folder = tmp_path / "proof"
+    shutil.copytree("tests/kept/proof", folder)
+    for one in (folder, *folder.iterdir()):
+        one.chmod(0o700 if one.is_dir() else 0o600)
+    records = run()
+    lines = [record.model_dump_json() for record in records]
+    (folder / "trials.jsonl").write_text("\n".join(lines) + "\n")
+    assert call("report", folder)[0] == 0
+    outcomes = [record for record in records if isinstance(record, Outcome)]
+    rows = csv.DictReader(io.StringIO((folder / "results.csv").read_text()))
+    rates = {row["figure"]: row for row in rows if "zero-loss" in row["figure"]}
+    for found in outcomes:
+        row = rates[f"rfc2544/{found.mix.label} zero-loss rate, {found.dut}"]
+        proven = found.throughput_pps
+        assert row["median"] == ("" if proven is None else f"{proven / 1e6:.6g}")
+        assert (row["unit"], row["source"]) == ("Mpps", "this run")
+    bench = list(csv.DictReader(io.StringIO((folder / "rfc2544.csv").read_text())))
+    assert [row["frame_bytes"] for row in bench] == [found.mix.label for found in outcomes]

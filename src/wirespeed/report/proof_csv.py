@@ -2,9 +2,12 @@
 
 import csv
 import io
+from collections.abc import Iterator
 
 from wirespeed.model.spread import Spread
+from wirespeed.report.build import build_run
 from wirespeed.report.csv_table import FORMULA_STARTS
+from wirespeed.report.page import DutSection, Missing
 from wirespeed.report.proof_page import Proof
 from wirespeed.report.published import published_rows
 
@@ -93,7 +96,24 @@ def _own_rows(proof: Proof) -> list[Row]:
         ):
             median = "" if count is None else str(count)
             rows.append(own | {"figure": f"offload, {told.host}, {figure}", "median": median})
+    if proof.bench:
+        rows += [row for dut in build_run(proof.bench, label="").duts for row in _bench_rows(dut)]
     return [{"source": "this run", "approach": approach} | row for row in rows]
+
+
+def _bench_rows(dut: DutSection) -> Iterator[Row]:
+    """Give what was found of each frame size; all the rest is in the bench's own CSV."""
+    for result in dut.results:
+        found, frames = result.outcome, result.outcome.mix.label
+        name = {"figure": f"rfc2544/{frames} zero-loss rate, {dut.name}", "unit": "Mpps"}
+        row = name | {"n": str(found.trials), "verdict": found.verdict}
+        if not isinstance(result.throughput_pps, Missing):
+            row["median"] = f"{result.throughput_pps / 1e6:.6g}"
+        yield row
+        if isinstance(result.latency, Missing):
+            continue
+        name = {"figure": f"rfc2544/{frames} latency p99, {dut.name}", "unit": "us", "n": "1"}
+        yield name | {"median": f"{result.latency.latency_ns_p99 / 1e3:.6g}"}
 
 
 def _spread(found: Spread | None, unit: float) -> Row:

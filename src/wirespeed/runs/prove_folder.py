@@ -33,7 +33,8 @@ from wirespeed.model.proof import PROOF_LINE, Compared, Opening, ProofLine, Stag
 from wirespeed.model.spec.spec import Spec
 from wirespeed.model.trial import Record, Trial
 from wirespeed.report.beside_published import with_published
-from wirespeed.report.build import build_run
+from wirespeed.report.build import build_page, build_run
+from wirespeed.report.csv_table import render_csv
 from wirespeed.report.diagnosis_hosts import Answer, json_line
 from wirespeed.report.document_html import render_html
 from wirespeed.report.document_markdown import render_markdown
@@ -45,6 +46,7 @@ from wirespeed.report.published_report import PublishedTest
 STAGES, NETWORK, PLAN = "stages.jsonl", "network.jsonl", "plan.json"
 FINDINGS = {When.BEFORE: "findings.json", When.APPLIED: "findings-after.json"}
 DRIFT, UNDONE = "drift.json", "state-after-undo.json"
+BENCH_CSV = "rfc2544.csv"
 ANSWER: TypeAdapter[Diagnosis | Unanswered] = TypeAdapter(Diagnosis | Unanswered)
 Model = TypeVar("Model", bound=Frozen)
 
@@ -164,6 +166,8 @@ def write_proof_reports(
     write_private_result(where / "report.html", render_html(page))
     write_private_result(where / "report.md", render_markdown(page))
     write_private_result(where / "results.csv", render_proof_csv(proof))
+    if proof.bench:
+        write_private_result(where / BENCH_CSV, render_csv(build_page(proof.bench)))
     return proof
 
 
