@@ -37,12 +37,22 @@ void judge_flush(struct judge *j, uint64_t now)
 	aim->frames = 0;
 }
 
-/* The time at which the port says that it received the frame, in TSC cycles. */
-static uint64_t hardware_arrival(const struct judge *j, const struct rte_mbuf *m)
+/*
+ * Latency by the time at which the port says that it received the frame. It left before, and was
+ * found after: a stamp that lies beyond is one of another clock than the one that is read. (A
+ * ConnectX in real-time mode stamps nanoseconds of UTC; what DPDK reads may still be its ticks.)
+ */
+static void stamped(struct judge *j, const struct rte_mbuf *m, uint64_t now)
 {
-	uint64_t stamp = *RTE_MBUF_DYNFIELD(m, j->stamp_offset, const uint64_t *);
-	double since = (double)(int64_t)(stamp - j->stamp_base) * j->tsc_per_stamp;
-	return j->stamp_base_tsc + (uint64_t)(int64_t)since;
+	const struct stamp_clock *clock = __atomic_load_n(&j->clock, __ATOMIC_ACQUIRE);
+	const uint64_t stamp = *RTE_MBUF_DYNFIELD(m, j->stamp_offset, const uint64_t *);
+	const uint64_t arrival = stamp_clock_tsc(clock, stamp) + j->stamp_slack;
+	const uint64_t since = latency_of(arrival, j->aim.time);
+
+	if (since > latency_of(now, j->aim.time) + 2 * j->stamp_slack)
+		j->stamps_astray++;
+	else
+		hist_add(j->latency, since - RTE_MIN(since, j->stamp_slack), 1);
 }
 
 /* Books a frame of the aim that is not the next one of its flow. */
@@ -149,7 +159,7 @@ static void judge_alone(struct judge *j, const struct rte_mbuf *m, uint32_t flow
 	if (j->stamp_offset < 0)
 		hist_add(j->latency, latency_of(now, aim->time), 1);
 	else if (m->ol_flags & j->stamp_flag)
-		hist_add(j->latency, latency_of(hardware_arrival(j, m), aim->time), 1);
+		stamped(j, m, now);
 	judge_unaim(j);
 }
 

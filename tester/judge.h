@@ -10,6 +10,7 @@
 #include "frame.h"
 #include "hist.h"
 #include "seqwin.h"
+#include "stamps.h"
 
 enum { JUDGE_STREAMS_MAX = 16, JUDGE_BURST_MAX = 128 };
 
@@ -61,12 +62,12 @@ struct judge {
 	struct hist *latency; /* TSC cycles */
 	uint64_t gap_shown;   /* when the last frame left that came behind a gap; 0: none */
 
-	/* Hardware stamps: offset of the mbuf's field, or -1, and the clock's place in TSC time. */
+	/* Hardware stamps: offset of the mbuf's field, or -1, and the port's clock. */
 	int stamp_offset;
 	uint64_t stamp_flag; /* of the mbuf: without it the field holds whatever was there before */
-	uint64_t stamp_base;
-	uint64_t stamp_base_tsc;
-	double tsc_per_stamp;
+	const struct stamp_clock *clock; /* renewed by another core while a trial runs */
+	uint64_t stamp_slack;            /* cycles */
+	uint64_t stamps_astray;          /* of frames that were not under way at that time */
 };
 
 /*

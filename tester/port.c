@@ -78,17 +78,10 @@ static void stamps_setup(struct port *port, uint64_t rx_offloads)
 	if (!(rx_offloads & RTE_ETH_RX_OFFLOAD_TIMESTAMP) ||
 	    rte_mbuf_dyn_rx_timestamp_register(&port->stamp_offset, &port->stamp_flag) < 0)
 		return;
-	/* Ticks to TSC cycles over 100 ms: good to some 10 ns in a second-long trial's queue. */
-	uint64_t stamp[2], tsc[2];
-	if (port_stamp_now(port, &stamp[0], &tsc[0]) < 0) {
-		port->stamp_offset = -1;
-		return;
-	}
-	rte_delay_us_sleep(100000);
-	if (port_stamp_now(port, &stamp[1], &tsc[1]) < 0 || stamp[1] == stamp[0])
+	if (port_stamp_now(port, &port->first_stamp) < 0)
 		port->stamp_offset = -1;
 	else
-		port->tsc_per_stamp = (double)(tsc[1] - tsc[0]) / (double)(stamp[1] - stamp[0]);
+		rte_delay_us_sleep(100000); /* the least that a slope is taken over */
 }
 
 /*
@@ -296,12 +289,12 @@ void port_look(const struct port *port)
 	rte_eth_link_get_nowait(port->id, &link);
 }
 
-int port_stamp_now(const struct port *port, uint64_t *stamp, uint64_t *tsc)
+int port_stamp_now(const struct port *port, struct stamp_anchor *now)
 {
-	uint64_t before = rte_rdtsc();
-	if (rte_eth_read_clock(port->id, stamp) < 0)
+	const uint64_t before = rte_rdtsc();
+	if (rte_eth_read_clock(port->id, &now->stamp) < 0)
 		return -1;
-	*tsc = before + (rte_rdtsc() - before) / 2;
+	now->tsc = before + (rte_rdtsc() - before) / 2;
 	return 0;
 }
 

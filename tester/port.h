@@ -10,6 +10,7 @@
 
 #include "config.h"
 #include "discards.h"
+#include "stamps.h"
 
 struct port {
 	uint16_t id; /* DPDK's */
@@ -29,7 +30,7 @@ struct port {
 	/* Receive time stamps, where the port has them: offset of the mbuf field, or -1. */
 	int stamp_offset;
 	uint64_t stamp_flag;
-	double tsc_per_stamp;
+	struct stamp_anchor first_stamp; /* of its clock, when it was opened */
 };
 
 /* Probes, configures and starts. 0, or -1 with the failure filled in and nothing left open. */
@@ -41,6 +42,6 @@ void port_look(const struct port *port);
 /* Waits until the link is up. 0, or -1 after `milliseconds`. */
 int port_wait_link(const struct port *port, unsigned int milliseconds, struct failure *failure);
 /* The port's clock and the TSC at one moment. 0, or -1 where the port has no clock. */
-int port_stamp_now(const struct port *port, uint64_t *stamp, uint64_t *tsc);
+int port_stamp_now(const struct port *port, struct stamp_anchor *now);
 /* Bytes of memory in the port's pools. */
 uint64_t port_pool_bytes(const struct port *port);

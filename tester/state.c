@@ -9,6 +9,7 @@
 
 static const double BURST_SECONDS = 4e-6;       /* at low loads bursts are this much traffic */
 static const double WINDOW_QUIET_SECONDS = 0.02; /* or the settling time, if that is shorter */
+static const double STAMP_SLACK_SECONDS = 100e-6; /* by which two clocks may differ */
 static const double WINDOW_LOOK_SECONDS = 200e-6; /* what a DUT that keeps up drains in */
 
 static void *zalloc(struct state *s, size_t bytes)
@@ -165,9 +166,7 @@ static int rx_init(struct state *s, unsigned int port, unsigned int queue)
 	j->trial = trial_byte(c);
 	j->stamp_offset = p->stamp_offset;
 	j->stamp_flag = p->stamp_flag;
-	j->tsc_per_stamp = p->tsc_per_stamp;
-	if (j->stamp_offset >= 0 && port_stamp_now(p, &j->stamp_base, &j->stamp_base_tsc) < 0)
-		j->stamp_offset = -1;
+	j->stamp_slack = (uint64_t)(STAMP_SLACK_SECONDS * (double)s->hz);
 	for (unsigned int i = 0; i < c->stream_count; i++) {
 		j->streams[i].expected = &s->expected[i];
 		j->streams[i].due_here = c->streams[i].rx_port == port;
@@ -198,22 +197,6 @@ static void workers_init(struct state *s)
 		for (unsigned int k = 0; k < c->rx_count; k++)
 			w->rx[w->rx_count++] = s->rx[c->rx[k].port][c->rx[k].queue];
 	}
-}
-
-/* All latencies of a trial go into one histogram: they are of one clock, or they say nothing. */
-static void stamps_agree(struct state *s)
-{
-	bool stamped = true;
-
-	for (unsigned int i = 0; i < s->config->stream_count; i++) {
-		const unsigned int port = s->config->streams[i].rx_port;
-		for (unsigned int q = 0; q < s->tester->ports[port].config.rx_queues; q++)
-			stamped &= s->rx[port][q]->judge.stamp_offset >= 0;
-	}
-	if (stamped)
-		return;
-	EACH_QUEUE(s, rx, q)
-		q->judge.stamp_offset = -1;
 }
 
 static int windows_init(struct state *s)
@@ -249,7 +232,7 @@ int state_init(struct state *s)
 			if (rx_init(s, p, q) < 0)
 				return -1;
 	}
-	stamps_agree(s);
+	stamps_begin(s);
 	workers_init(s);
 	return windows_init(s);
 }

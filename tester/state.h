@@ -2,6 +2,7 @@
 /* What a trial needs while it runs: its queues, tables, windows and workers. */
 #pragma once
 
+#include "stamps.h"
 #include "trial.h"
 
 /* Everything that a trial allocates. */
@@ -18,6 +19,8 @@ struct state {
 	struct rx_queue *rx[CONFIG_PORTS_MAX][CONFIG_QUEUES_MAX];
 	struct worker workers[CONFIG_WORKERS_MAX];
 	struct windows windows; /* of the only worker, if the trial is made of some */
+	struct stamp_clock clocks[CONFIG_PORTS_MAX][2]; /* the one in use, and the one before */
+	unsigned int clock_turn[CONFIG_PORTS_MAX];
 	uint64_t hz;
 };
 

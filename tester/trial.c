@@ -82,6 +82,7 @@ static bool run_sending(struct state *s, const struct trial_hooks *hooks, uint64
 {
 	double told = 0;
 	const unsigned int look_ms = s->config->link_look_ms;
+	const unsigned int renew_ms = stamps_in_use(s) ? STAMPS_RENEW_MS : UINT32_MAX;
 	/* Room for every stall that is not yet a reason to give up. */
 	const double most = s->config->seconds * 1.5 + 5;
 
@@ -91,7 +92,7 @@ static bool run_sending(struct state *s, const struct trial_hooks *hooks, uint64
 		unsigned int most_ms = left > 0.002 ? milliseconds_until(left, told + 1 - now) : 1;
 		for (unsigned int p = 0; look_ms > 0 && p < s->tester->port_count; p++)
 			port_look(&s->tester->ports[p]);
-		most_ms = look_ms > 0 ? RTE_MIN(most_ms, look_ms) : most_ms;
+		most_ms = RTE_MIN(most_ms, RTE_MIN(look_ms > 0 ? look_ms : UINT32_MAX, renew_ms));
 		if (now > most || hooks->wait(hooks->context, most_ms)) {
 			__atomic_store_n(&s->windows.cut, true, __ATOMIC_RELAXED);
 			EACH_QUEUE(s, tx, q)
@@ -99,6 +100,7 @@ static bool run_sending(struct state *s, const struct trial_hooks *hooks, uint64
 			rte_delay_us_sleep(20000);
 			return true;
 		}
+		stamps_renew(s);
 		if (now - told >= 1) {
 			struct trial_progress progress = progress_now(s);
 			progress.seconds = told = now;
@@ -421,6 +423,10 @@ static void judge_ourselves(struct state *s)
 				reason(&r->reasons, "tester.card_discarded: port %u %s %" PRIu64, p,
 				       d->name[i], discarded[i]);
 	}
+	EACH_QUEUE(s, rx, q)
+		if (q->judge.stamps_astray > 0)
+			reason(&r->reasons, "tester.stamps_of_another_clock: port %u, %" PRIu64
+			       " frames", q->port, q->judge.stamps_astray);
 	for (unsigned int i = 0; i < r->pingpong_count; i++) {
 		const double a = (double)r->pingpong_before[i], b = (double)r->pingpong_after[i];
 		if (a > 0 && b > 0 && (a > b * CORES_MOVED || b > a * CORES_MOVED))
@@ -514,8 +520,7 @@ static void send_and_settle(struct state *s, const struct trial_hooks *hooks, ui
 		reason(&r->reasons, "trial.stopped: before all was sent");
 	run_settling(s);
 	watch_all(c->watch, c->watch_count, watched, r->watched_drain_away_ns);
-	stop_workers(s, s->tester->worker_count);
-	/* A queue that a stop cut off between two bursts has no end of its own. */
+	stop_workers(s, s->tester->worker_count); /* one between two bursts has no end of its own */
 	EACH_QUEUE(s, tx, q)
 		if (q->stopped_at == 0)
 			q->stopped_at = RTE_MAX(q->last_departure, start + 1);

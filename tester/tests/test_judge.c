@@ -320,14 +320,14 @@ static void latency_is_now_less_the_stamp_modulo_40_bits(judge_fn *run)
 /* A bed whose port stamps: stamp 1000 is cycle 50000, and a tick is 2.5 cycles. */
 static struct bed *bed_with_stamps(const struct bed_setup *setup, judge_fn *run)
 {
+	static const struct stamp_clock clock = {.anchor = {1000, 50000}, .tsc_per_stamp = 2.5};
 	struct bed *bed = bed_new(setup, run);
 	struct judge *j = &bed->judge;
 
 	j->stamp_offset = offsetof(struct rte_mbuf, dynfield1);
 	j->stamp_flag = RTE_BIT64(23); /* the first that is free for a dynamic flag */
-	j->stamp_base = 1000;
-	j->stamp_base_tsc = 50000;
-	j->tsc_per_stamp = 2.5;
+	j->clock = &clock;
+	j->stamp_slack = 300;
 	return bed;
 }
 
@@ -388,6 +388,29 @@ static void a_frame_that_the_port_did_not_stamp_has_no_latency(judge_fn *run)
 	CHECK_COUNTS(bed, .in_order = BURST);
 	CHECK_EQUAL(bed->latency.total, 0, "none was stamped");
 	bed_free(bed);
+}
+
+/* A frame cannot have come before it left, nor after it was found. */
+static void a_stamp_of_another_clock_is_no_latency(judge_fn *run)
+{
+	/* It left at 1000 and was found at 61000; with the slack, 700 to 61300. */
+	static const struct { int64_t cycle; bool astray; } stamps[] = {
+		{600, true}, {710, false}, {1000, false}, {61290, false}, {61400, true},
+		{INT64_C(1764000000000000000), true}, /* nanoseconds of UTC */
+	};
+	for (unsigned int i = 0; i < RTE_DIM(stamps); i++) {
+		struct bed *bed = bed_with_stamps(&shortest, run);
+		fill(&shortest, 0, 0, 1);
+		const double ticks = (double)(stamps[i].cycle - 50000) / 2.5;
+		stamp(&frames[0], (uint64_t)(1000 + (int64_t)ticks), bed->judge.stamp_flag);
+		bed_judge(bed, burst, 1, 61000);
+		CHECK_COUNTS(bed, .in_order = 1);
+		CHECK_EQUAL(bed->judge.stamps_astray, stamps[i].astray, "%u", i);
+		CHECK_EQUAL(bed->latency.total, !stamps[i].astray, "%u", i);
+		if (!stamps[i].astray)
+			CHECK(bed->latency.max <= 61000);
+		bed_free(bed);
+	}
 }
 
 /* What was done to the frames of a stream, and what must come of it. */
@@ -515,6 +538,7 @@ int main(void)
 		latency_is_now_less_the_stamp_modulo_40_bits(judges[i]);
 		hardware_stamps_are_taken_where_they_are(judges[i]);
 		a_frame_that_the_port_did_not_stamp_has_no_latency(judges[i]);
+		a_stamp_of_another_clock_is_no_latency(judges[i]);
 	}
 	for (uint64_t seed = 1; seed <= 8; seed++) {
 		mixed_faults_are_counted_alike(1, 1, seed);
