@@ -128,7 +128,6 @@ def test_another_spec_is_not_laid_over_one_that_may_stand(proofs: Proofs, tmp_pa
         ((*TWO, "--windowed"), "--windowed"),
         ((*TWO, "--search", "mlrsearch"), "--search"),
         ((*TWO, "--repeats", "3"), "--repeats"),
-        ((*TWO, "--resume"), "--resume"),
         ((*TWO, "--resets", "1"), "--resets"),
         ((*TWO, "--demo"), "--demo"),
         ((*TWO, "--dut", "kernel-vxlan"), "--dut-on"),

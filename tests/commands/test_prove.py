@@ -9,8 +9,11 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from report.records import setup, trial
 from wirespeed.cli import cli
+from wirespeed.commands.prove import prove
 from wirespeed.host.jsonl import JsonlWriter
+from wirespeed.measure.bench.run_folder import read_records
 from wirespeed.measure.network.endpoints import endpoints_of
 from wirespeed.model.error import HostError, InputError, LeftChangedError, MeasurementError
 from wirespeed.model.finding import Diagnosis
@@ -18,6 +21,7 @@ from wirespeed.model.network_trial import ForgedKind, IsolationTrial, IsolationV
 from wirespeed.model.proof import Compared, Difference, Opening, Stage, StageEnd, When
 from wirespeed.model.question import Question
 from wirespeed.model.spec.members import read_spec_data
+from wirespeed.model.trial import Trial
 from wirespeed.runs.measure_guests import GuestMeasuring, measured_pairs
 from wirespeed.runs.prove_folder import (
     DRIFT,
@@ -242,3 +246,26 @@ def test_secrets_that_a_page_has_of_a_journal_are_for_its_owner_alone(tmp_path: 
     assert str(undo.argv[-1]) in (pages / "report.html").read_text()
     modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in pages.iterdir()}
     assert modes == dict.fromkeys(("report.html", "report.md", "results.csv"), 0o600)
+
+
+def test_a_bench_that_was_cut_short_is_kept_to_go_on_from(tmp_path: Path):
+    files = ProofFolder(tmp_path, opening())
+    written = [setup(["a"]), trial(1, load_pps=1e6, missing=0)]
+    for record in written:
+        files.bench(record)
+    files.close()
+    files = ProofFolder(tmp_path, opening(), resumes=True)
+    assert files.recorded == written
+    files.bench(trial(2, load_pps=1e6, missing=0))
+    files.close()
+    assert [r.number for r in read_records(tmp_path) if isinstance(r, Trial)] == [1, 2]
+    ProofFolder(tmp_path, opening()).close()
+    assert read_records(tmp_path) == []
+
+
+def test_what_measures_no_bench_has_nothing_to_go_on_from(tmp_path: Path):
+    spec = tmp_path / "spec.yaml"
+    spec.write_text(json.dumps(SPEC))
+    with pytest.raises(InputError, match=r"run\.nothing_to_resume"):
+        prove.main([str(spec), "--resume", "--yes", "--out", str(tmp_path / "out")],
+                   standalone_mode=False)  # fmt: skip

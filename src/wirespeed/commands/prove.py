@@ -35,8 +35,16 @@ from wirespeed.runs.report_source import proof_pages
     help="Folder of the run and its page.  [default: SPEC.report for the page, the run in "
     "~/.local/state/wirespeed/runs]",
 )
+@click.option(
+    "--resume",
+    is_flag=True,
+    help="Keep the trials of an earlier run that was cut short (`approach: dpdk`), and make the "
+    "others.",
+)
 @break_lock
-def prove(spec: Path, yes: bool, keep: bool, out: Path | None, breaks_lock: bool) -> int:
+def prove(
+    spec: Path, yes: bool, keep: bool, out: Path | None, resume: bool, breaks_lock: bool
+) -> int:
     """Prove a spec: doctor, plan, apply, verify, measure between the guests, undo, compare.
 
     If a stage fails, what was applied is undone, and the page says what is not proven. The page is
@@ -49,7 +57,14 @@ def prove(spec: Path, yes: bool, keep: bool, out: Path | None, breaks_lock: bool
         make_result_folder(pages)
     try:
         proof = prove_into(
-            folder, read_spec(spec), spec, pages, asks=not yes, keeps=keep, breaks=breaks_lock
+            folder,
+            read_spec(spec),
+            spec,
+            pages,
+            asks=not yes,
+            keeps=keep,
+            breaks=breaks_lock,
+            resumes=resume,
         )
     except DeclinedError:
         return 1

@@ -31,7 +31,6 @@ WITHOUT_WORD = {
     "resets": "--resets",
     "windowed": "--windowed",
     "expect": "--expect",
-    "resume": "--resume",
     "as_json": "--json",
     "demo": "--demo",
 }
@@ -77,7 +76,15 @@ def measure_dut_on(asked: BenchRequest, dut: DutOn) -> int:
     make_result_folder(asked.out)
     write_result(path, text)
     try:
-        proof = prove_into(new_run_folder(path), spec, path, asked.out, asks=dut.asks, keeps=False)
+        proof = prove_into(
+            new_run_folder(path),
+            spec,
+            path,
+            asked.out,
+            asks=dut.asks,
+            keeps=False,
+            resumes=asked.resume,
+        )
     except DeclinedError:
         return 1
     return exit_code(proof)

@@ -1,6 +1,8 @@
 """What a proof measures of a forwarder: RFC 2544 between two hosts, each record written as made."""
 
 from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Protocol
 
 from wirespeed import __version__
 from wirespeed.approaches.host_ports import port_of
@@ -16,6 +18,7 @@ from wirespeed.measure.bench.far_dut import FarDut, start_far_dut
 from wirespeed.measure.bench.further import Further
 from wirespeed.measure.bench.plan import Plan
 from wirespeed.measure.bench.program_host import FarHost, devices_of
+from wirespeed.measure.bench.run_folder import records_to_resume
 from wirespeed.measure.bench.tester_ports import Holding
 from wirespeed.measure.bench.tester_protocol import ProgressReply
 from wirespeed.measure.bench.testpmd import Ports
@@ -37,13 +40,30 @@ UNKNOWN_MAC = "02:00:00:00:00:01"
 """Of a port that the kernel does not have: testers' and forwarders' ports take any."""
 
 
+class Kept(Protocol):
+    """Keeps the records of a bench."""
+
+    @property
+    def path(self) -> Path:
+        """The folder of the run."""
+        ...
+
+    @property
+    def recorded(self) -> list[Record]:
+        """What an earlier run left, to go on from; empty where it begins anew."""
+        ...
+
+    def bench(self, record: Record) -> None:
+        """Write one."""
+        ...
+
+
 class DpdkMeasuring:
     """Measures the forwarder of a spec that is applied; `runners` reach its hosts."""
 
-    def __init__(
-        self, spec: Dpdk, runners: Mapping[str, Runner], record: Callable[[Record], None]
-    ) -> None:
-        self._spec, self._runners, self._record = spec, runners, record
+    def __init__(self, spec: Dpdk, runners: Mapping[str, Runner], kept: Kept) -> None:
+        self._spec, self._runners, self._kept = spec, runners, kept
+        self._record = kept.bench
 
     def measure(
         self,
@@ -53,7 +73,8 @@ class DpdkMeasuring:
     ) -> str:
         """Search for the highest load without loss of every frame size; say between what.
 
-        Raises MeasurementError, InputError; what was measured until then is on disk.
+        Raises MeasurementError, InputError `run.differs` where the records to go on from are of
+        other settings, and others; what was measured until then is on disk.
         """
         spec, asked = self._spec, self._spec.measure.rfc2544
         if asked is None:
@@ -66,13 +87,18 @@ class DpdkMeasuring:
         def start(place: FarHost) -> Dut:
             return start_far_dut(place, far, hosts.dut)
 
-        self._record(setup_of(spec, plan))
+        setup = setup_of(spec, plan)
+        kept = self._kept
+        recorded = records_to_resume(kept.recorded, setup.settings, out=kept.path, resume=True)
+        if not recorded:
+            self._record(setup)
         runners = (self._runners[tester], self._runners[dut])
         campaign = Campaign(
             plan,
             lambda _: TwoHostsBed(hosts, start, runners),
             self._record,
             Told(doing),
+            recorded,
         )
         try:
             campaign.run()

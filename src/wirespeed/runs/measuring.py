@@ -11,8 +11,7 @@ from wirespeed.model.network_trial import NetworkTrial
 from wirespeed.model.spec.guest_networks import GuestNetworks
 from wirespeed.model.spec.members import Dpdk, HostsOnly
 from wirespeed.model.spec.spec import Spec
-from wirespeed.model.trial import Record
-from wirespeed.runs.measure_dpdk import DpdkMeasuring
+from wirespeed.runs.measure_dpdk import DpdkMeasuring, Kept
 from wirespeed.runs.measure_guests import GuestMeasuring
 from wirespeed.runs.measure_hosts import HostMeasuring
 
@@ -30,8 +29,8 @@ class Measuring(Protocol):
         ...
 
 
-MakesMeasuring = Callable[[Mapping[str, Runner], Callable[[Record], None]], Measuring]
-"""Of runners that reach the hosts and their virtual machines, and what writes a bench's records."""
+MakesMeasuring = Callable[[Mapping[str, Runner], Kept], Measuring]
+"""Of runners that reach the hosts and their virtual machines."""
 
 
 def measuring_of(spec: Spec) -> MakesMeasuring:

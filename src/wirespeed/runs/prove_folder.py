@@ -54,10 +54,14 @@ Model = TypeVar("Model", bound=Frozen)
 class ProofFolder:
     """Writes; what an earlier proof left in it is removed first. Close it at the end."""
 
-    def __init__(self, path: Path, opening: Opening) -> None:
-        """Begin. Raises InputError `run.in_use`, `file.unwritable`."""
+    def __init__(self, path: Path, opening: Opening, *, resumes: bool = False) -> None:
+        """Begin. With `resumes`, the records of an earlier bench stay, and are in `recorded`.
+
+        Raises InputError `run.in_use`, `file.unwritable`, and as `read_records`.
+        """
         self.path = path
         make_run_folder(path)
+        self.recorded = read_records(path) if resumes else []
         self._stages = JsonlWriter(path / STAGES)
         try:
             self._network = JsonlWriter(path / NETWORK)
@@ -70,7 +74,8 @@ class ProofFolder:
         self.trials = 0
         """Written until now, of networks and benches."""
         named = [capture_name(when, host) for when in When for host in opening.spec.hosts]
-        for name in (*named, *FINDINGS.values(), PLAN, DRIFT, UNDONE, TRIALS):
+        bench = [] if self.recorded else [TRIALS]
+        for name in (*named, *FINDINGS.values(), PLAN, DRIFT, UNDONE, *bench):
             remove_file(path / name)
         self.line(opening)
 
