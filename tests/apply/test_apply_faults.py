@@ -170,7 +170,7 @@ class TestConnection:
         assert (error.what, error.where, error.exit_code) == ("run.interrupted", "alpha", 3)
         assert error.found == "ssh.lost: the connection ended"
         assert error.so == (
-            f"the run is not finished: 0 of 1 steps stand, and note {path} on alpha may or "
+            f"the run is not finished: 0 of 1 steps are in place, and note {path} on alpha may or "
             "may not be written"
         )
         assert "`wirespeed apply spec.yaml` continues" in error.next

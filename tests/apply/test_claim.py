@@ -102,7 +102,7 @@ def test_a_lock_of_an_older_wirespeed_is_this_runs_where_its_journal_is_as_old(
     with open_run(folder) as run:
         assert run.id == first, "it is kept"
         put(lock, "/elsewhere/spec.yaml.run")
-        with pytest.raises(InputError, match=r"taken by /elsewhere/spec\.yaml\.run"):
+        with pytest.raises(InputError, match=r"locked by /elsewhere/spec\.yaml\.run"):
             control.take(claim_of(run))
 
 
@@ -153,7 +153,7 @@ def test_what_another_run_left_armed_keeps_a_host_that_nobody_locked(
         assert not lock.exists(), "it is given back"
         told: list[str] = []
         control.take(type(claim())(claim().owner, breaks=True, tell=told.append))
-        assert any("left armed" in one for one in told)
+        assert any("stays armed" in one for one in told)
     finally:
         control.take(claim("b", breaks=True))
         assert (tmp_path / f"timers/wirespeed-undo-{other}-t/result").exists(), "its own settles it"
@@ -166,7 +166,7 @@ def test_a_run_whose_lock_was_broken_changes_nothing_more(
     control.take(claim("a"))
     PosixControl("alpha", LocalRunner()).take(claim("b", breaks=True))
     done = control.change(step, step.change({"text": None}, {"text": "x"}))
-    assert f"the host was taken meanwhile, by run {claim('b').run}" in done.failed
+    assert f"the host was locked meanwhile by run {claim('b').run}" in done.failed
     assert not (tmp_path / "note").exists()
     (lock / "owner").unlink()
     assert control.change(step, step.change({"text": None}, {"text": "x"})).failed == "", "rebooted"

@@ -265,13 +265,13 @@ class TestByCommands:
         host.values["b"] = 7
         done = call(undo, spec, "--forget", name)
         assert done.return_value == 0, done.output
-        assert "let go        put b on alpha" in done.output
+        assert "forgotten     put b on alpha" in done.output
         assert host.values == START | {"b": 7}
         entries = read_journal(run_folder(spec))
         assert [e.number for e in entries if isinstance(e, Forgotten)] == [1]
         assert [e.outcome for e in entries if isinstance(e, Ended)][-1] == "undone"
         said = call(status, spec)
-        assert said.return_value == 0 and "let go" in said.output
+        assert said.return_value == 0 and "forgotten" in said.output
 
     def test_a_device_that_is_gone_for_good_is_let_go(self, spec: Path, host: RebootingHost):
         host.unreadable.add("b")

@@ -200,7 +200,7 @@ def test_a_damaged_journal_whose_last_line_is_torn_loses_that_line_alone(
     torn = data.split(b"\n")[-1]
     done = call(status, spec)
     assert (done.return_value, done.exception) == (1, None)
-    assert "unfinished: 3 of 3 steps stand" in done.output
+    assert "unfinished: 3 of 3 steps are in place" in done.output
     assert call(undo, spec).return_value == 0
     assert host.values == START
     assert (run_folder(spec) / f"{JOURNAL}.torn-1").read_bytes() == torn
@@ -359,7 +359,7 @@ def test_a_run_that_was_declined_was_never_begun(tmp_path: Path, host: Rebooting
     write_spec(tmp_path / "spec.yaml", "alpha")
     assert call(apply, tmp_path / "spec.yaml").exception is not None
     done = call(status, tmp_path / "spec.yaml")
-    assert (done.return_value, done.output) == (0, "nothing was begun\n")
+    assert (done.return_value, done.output) == (0, "nothing was started\n")
     (run_folder(tmp_path / "spec.yaml") / JOURNAL).write_bytes(b'{"kind":"beg')
     assert call(status, tmp_path / "spec.yaml").return_value == 0, "its first line was cut short"
     assert call(apply, tmp_path / "spec.yaml", "--yes").return_value == 0

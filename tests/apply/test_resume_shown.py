@@ -80,11 +80,11 @@ def test_what_is_still_to_be_done_is_shown_and_asked_for(spec: Path, host: Reboo
     stopped_after_one(spec, host)
     done = call(apply, spec, input="n\n")
     assert done.return_value == 1
-    assert "  1 put one: stands already, as the journal says" in done.output
+    assert "  1 put one: already in place, by the journal" in done.output
     assert "undo  put two 2" in done.output
     assert "2 of 3 steps to do" in done.output
-    assert "if a step fails, the 1 that stand are put back too" in done.output
-    assert "Go on with this? [y/N]" in done.output
+    assert "if a step fails, the 1 steps in place are undone too" in done.output
+    assert "Continue? [y/N]" in done.output
     assert host.ran == []
     assert call(status, spec).return_value == 1, "it is as it was: unfinished"
 
@@ -104,7 +104,7 @@ def test_a_step_that_may_be_written_is_named(spec: Path, host: RebootingHost):
     lines = path.read_bytes().split(b"\n")
     path.write_bytes(b"\n".join(lines[:2]) + b"\n")
     done = call(apply, spec, input="n\n")
-    assert "step 1 may be written already" in done.output
+    assert "step 1 may be in place already" in done.output
     assert "3 of 3 steps to do" in done.output
 
 
@@ -130,7 +130,7 @@ def test_every_guard_holds_when_a_run_goes_on(
     assert isinstance(error, LeftChangedError), error
     assert error.what == "run.interrupted", "a step stands: exit code 3"
     assert error.found.startswith(why)
-    assert "1 of 3 steps stand" in error.so
+    assert "1 of 3 steps are in place" in error.so
     assert host.ran == []
     if last is Burn:
         assert call(apply, spec, "--yes", "--allow-cutoff", allowed).return_value == REBOOT_DUE

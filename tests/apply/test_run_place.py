@@ -119,7 +119,7 @@ def test_a_run_that_stands_beside_its_spec_is_read_and_undone_there(
     spec: Path, host: RebootingHost
 ):
     older = older_run(spec)
-    assert "applied: 2 of 2 steps stand" in call(status, spec).output
+    assert "applied: 2 of 2 steps are in place" in call(status, spec).output
     assert call(undo, spec).return_value == 0
     assert host.values == START
     assert read_journal(older)[-1].kind == "ended"
@@ -179,7 +179,7 @@ def test_a_damaged_run_of_another_spec_is_in_nobodys_way(spec: Path, host: Reboo
 
 @pytest.mark.usefixtures("host")
 def test_status_alone_lists_the_runs_that_are_known(spec: Path, tmp_path: Path):
-    assert "no run is known" in call(status).output
+    assert "no runs in" in call(status).output
     applied(spec)
     write_spec(tmp_path / "other.yaml", "alpha")
     call(apply, tmp_path / "other.yaml", "--yes")

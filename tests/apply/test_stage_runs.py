@@ -141,7 +141,7 @@ class TestStages:
         assert isinstance(error, LeftChangedError)
         assert error.what == "run.interrupted"
         assert error.so == (
-            "the run is not finished: 2 of 2 steps stand of this stage, and another follows"
+            "the run is not finished: 2 of 2 steps are in place of this stage, and another follows"
         )
         assert call(apply, spec, "--yes").return_value == 0
         assert host.values == GOAL
@@ -238,7 +238,7 @@ class TestAHostThatRebootsByItself:
         error = call(apply, spec, "--yes").exception
         assert isinstance(error, LeftChangedError)
         assert error.what == "run.interrupted"
-        assert f"{after // 2} of 3 steps stand" in error.so
+        assert f"{after // 2} of 3 steps are in place" in error.so
         assert "wirespeed undo" in error.next
         done = call(finish, spec, *(("--yes",) if finish is apply else ()))
         assert done.return_value == 0, (done.output, done.exception)

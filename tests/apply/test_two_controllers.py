@@ -131,8 +131,8 @@ def test_two_controllers_the_second_does_not_undo_what_the_first_has_armed(
     assert note.read_text() == "new\n", "it is not the second one's to undo"
     broken = controllers.ended("two", "break", f"{tmp_path / 'other'}=x")
     assert "error" not in broken
-    assert f"its lock is broken: it was taken by run {held['run']}" in broken["told"]
-    assert f"1 armed step of run {held['run']}: left armed" in broken["told"]
+    assert f"its lock was broken; the host was locked by run {held['run']}" in broken["told"]
+    assert f"1 armed step of run {held['run']} stays armed" in broken["told"]
     assert note.read_text() == "new\n"
     controllers.kill(first)
     assert "error" not in controllers.ended("one", "undo")

@@ -165,7 +165,7 @@ def test_status_lists_what_stands_there_and_who_did_it(
     assert f"run {run} of " in done.output and ", since 2" in done.output
     assert f"of {spec.resolve()}: applied" in done.output
     assert "  6 done           put vf on alpha-example" in done.output
-    assert "applied: 5 of 5 steps stand" in done.output
+    assert "applied: 5 of 5 steps are in place" in done.output
     assert f"{HOST}: 1 runs are applied, 0 are undone" in done.output
     call(undo, HOST, "--yes")
     assert f"{HOST}: 0 runs are applied, 1 are undone" in call(status, HOST).output

@@ -74,11 +74,11 @@ def test_a_spec_with_a_recorded_host_is_not_applied(spec: Path, tmp_path: Path):
 @pytest.mark.parametrize(
     ("entries", "code", "said"),
     [
-        ((), 0, "nothing was begun"),
-        ((BEGUN,), 1, "unfinished: 0 of 1 steps stand"),
+        ((), 0, "nothing was started"),
+        ((BEGUN,), 1, "unfinished: 0 of 1 steps are in place"),
         ((BEGUN, INTENT), 1, "maybe written"),
-        ((BEGUN, INTENT, DONE), 1, "unfinished: 1 of 1 steps stand"),
-        ((BEGUN, INTENT, DONE, APPLIED), 0, "applied: 1 of 1 steps stand"),
+        ((BEGUN, INTENT, DONE), 1, "unfinished: 1 of 1 steps are in place"),
+        ((BEGUN, INTENT, DONE, APPLIED), 0, "applied: 1 of 1 steps are in place"),
         (
             (BEGUN, INTENT, APPLIED.model_copy(update={"outcome": "left changed"})),
             3,

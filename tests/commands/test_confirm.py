@@ -42,7 +42,7 @@ def test_status_of_a_run_that_waits_says_what_happens(tmp_path: Path):
     begun(tmp_path / "run", "unconfirmed")
     said = call(status, tmp_path / "run")
     assert said.return_value == 1
-    assert "unconfirmed: 0 of 1 steps stand" in said.output
+    assert "unconfirmed: 0 of 1 steps are in place" in said.output
     assert "undoes it 77 s after its last step" in said.output
 
 

@@ -157,7 +157,7 @@ def test_a_forced_card_without_a_link_is_set_by_mlxlink_with_its_switchport(
     start = deepcopy(both)
     more = ["--speed", "10G", "--by", "mlxlink"]
     result = call(tmp_path, K.DELL_OS6, *more, "--apply", "--yes")
-    assert result.return_value == 0 and "there is a link" in result.output, result.exception
+    assert result.return_value == 0 and "link is up" in result.output, result.exception
     assert (both.mlx.speeds, both.mlx.negotiates) == ("10G", False)
     assert both.at.ports["Te1/0/1"] == {"speed": "10000"}
     assert call(tmp_path, K.DELL_OS6, "--undo").return_value == 0

@@ -75,7 +75,7 @@ def test_a_link_speed_is_set_at_both_ends_and_put_back(wire: Wire, tmp_path: Pat
     again = call(tmp_path, "--speed", "auto", "--apply", "--yes")
     assert error_of(again).what == "run.applied_before"
     result = call(tmp_path, "--undo")
-    assert result.return_value == 0 and result.output.count("put back") == 2
+    assert result.return_value == 0 and result.output.count("restored") == 2
     assert wire.link_mbit == 1000
     assert "nothing to undo" in call(tmp_path, "--undo").output
 
@@ -195,7 +195,7 @@ def test_a_link_speed_is_saved_at_the_switch_and_its_undo_too(wire: Wire, tmp_pa
     result = call(tmp_path, "--speed", "10G", "--apply", "--save", "--yes")
     assert result.return_value == 0 and "not saved: speed" in result.output
     assert wire.described.saved["Te1/0/1"] == {"speed": "10000"}
-    assert "saved as it runs" in call(tmp_path, "--save").output
+    assert "is saved already" in call(tmp_path, "--save").output
     assert call(tmp_path, "--undo").return_value == 0
     assert wire.described.saved["Te1/0/1"] == {"speed": "10000"}
     assert call(tmp_path, "--save", "--yes").return_value == 0
@@ -209,6 +209,6 @@ def test_who_does_not_want_all_of_a_switch_saved_has_the_link_speed_all_the_same
     result = CliRunner().invoke(
         link, [*arguments, "--apply", "--save"], input="y\nn\n", standalone_mode=False
     )
-    assert result.return_value == 1 and "of others too" in result.output
+    assert result.return_value == 1 and "with changes by others" in result.output
     assert wire.link_mbit == 10000 and wire.described.saved["Te1/0/1"] == {}
     assert call(tmp_path, "--undo").return_value == 0

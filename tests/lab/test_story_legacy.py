@@ -114,7 +114,7 @@ def test_legacy_as_found_apply_no_op_undo_as_found(lab: Machines, spec: Path):
 
     undone = wirespeed("undo", str(spec))
     assert undone.returncode == 0, undone.stdout + undone.stderr
-    assert undone.stdout.count("  put back  ") == 22
+    assert undone.stdout.count("  restored  ") == 22
     assert standing(lab) == before
 
 
@@ -149,7 +149,7 @@ def test_legacy_a_step_that_fails_puts_all_back(lab: Machines, spec: Path):
     assert failed.returncode == 1
     assert "ERROR step.failed enp1s0 on alpha" in failed.stderr
     assert "mtu greater than device maximum" in " ".join(failed.stderr.split())
-    assert "put back      module vfio-pci on alpha" in failed.stdout
+    assert "restored      module vfio-pci on alpha" in failed.stdout
     assert standing(lab) == before
 
 

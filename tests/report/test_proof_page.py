@@ -245,9 +245,9 @@ def test_the_plan_has_every_step_from_what_to_what_and_how_it_went():
     rows = PageReader(html_of(proof())).table("Step", "Danger")
     assert [tuple(r.values()) for r in rows] == [
         ("1", "alpha", "mtu", "enp2s0", "mtu 1400 → mtu 9080", "drops the link",
-         "verified, put back"),
+         "verified, restored"),
         ("2", "alpha", "vf_count", "0000:02:00.0", "num_vfs 0 → num_vfs 2", "drops the link",
-         "verified, put back"),
+         "verified, restored"),
     ]  # fmt: skip
     assert "ip link set dev enp2s0 mtu 9080" in html_of(proof())
 

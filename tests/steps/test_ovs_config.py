@@ -139,7 +139,7 @@ def test_who_was_killed_before_the_restart_restarts():
 
 def test_what_could_not_be_put_back_is_not_planned():
     odd = OFFLOAD.replace('["hw-offload","true"]', '["hw-offload","a\\u0007b"]')
-    assert "could not be put back" in reason_of(STEP, section_of(odd))
+    assert "could not be restored by undo" in reason_of(STEP, section_of(odd))
     is_never_guessed(STEP)
 
 

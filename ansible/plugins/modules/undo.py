@@ -50,11 +50,11 @@ def main():
     module = AnsibleModule(arguments, supports_check_mode=True)
     spec = module.params["spec"]
     code, output = run(module, ["status", spec], (0, 1, 2, 3, 4))[:2]
-    stands = code in (0, 1, 3, 4) and not output.strip().endswith(("undone", "nothing was begun"))
+    stands = code in (0, 1, 3, 4) and not output.strip().endswith(("undone", "nothing was started"))
     if code == 2 or module.check_mode:
         module.exit_json(changed=code != 2 and stands)
     output = run(module, ["undo", spec], (0,))[1]
-    module.exit_json(changed="put back" in output, stdout=output)
+    module.exit_json(changed="restored" in output, stdout=output)
 
 
 if __name__ == "__main__":

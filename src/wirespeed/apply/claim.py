@@ -66,7 +66,7 @@ class Claim:
         is_other = self.breaks and found not in self.former
         other = parse_owner(found)
         if is_other and (other is None or other.run != self.run):
-            self.tell(f"{host}: its lock is broken: it was taken by {owner_said(found)}")
+            self.tell(f"{host}: its lock was broken; the host was locked by {owner_said(found)}")
         return None if is_other and other is None else found
 
     def check(self, host: str, found: str, others: Sequence[str], remove: str) -> None:
@@ -78,9 +78,9 @@ class Claim:
         if found == self.line() and not armed:
             return
         if found == self.line() and self.breaks:
-            self.tell(f"{host}: {armed}: left armed, and undone by the host when its time is over")
+            self.tell(f"{host}: {armed} stays armed: the host undoes it when its time is over")
             return
-        held = f"it is taken by {owner_said(found)}" if found != self.line() else ""
+        held = f"it is locked by {owner_said(found)}" if found != self.line() else ""
         other = parse_owner(found)
         is_copy = other is not None and other.run == self.run and found != self.line()
         copied = ": another copy of this run folder" if is_copy else ""

@@ -119,7 +119,7 @@ def not_ours(capture: Capture) -> str:
     section = capture.section("ours")
     if section is None or section.returncode == 0:
         return ""
-    return f"the host was taken meanwhile, by {owner_said(section.errors)}: nothing was begun"
+    return f"the host was locked meanwhile by {owner_said(section.errors)}: nothing was started"
 
 
 def not_begun(capture: Capture, name: str, why: str) -> str:

@@ -22,7 +22,7 @@ def interrupted(
     if not done and not torn:
         return None
     todo = sum(not planned.no_op for planned in plan.steps)
-    stands = f"the run is not finished: {done} of {todo} steps stand"
+    stands = f"the run is not finished: {done} of {todo} steps are in place"
     stands += " of this stage, and another follows" if plan.later else ""
     return LeftChangedError(
         "run.interrupted",

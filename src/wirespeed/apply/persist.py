@@ -41,7 +41,7 @@ SWITCH = "ovs-vswitchd.service openvswitch-switch.service openvswitch.service"
 """As Debian and Ubuntu, and as Red Hat and SUSE call them; what a host has not is passed over."""
 VENDOR = "openibd.service"
 """The vendor's driver is loaded by it, and makes the ports again."""
-WHY = "a boot forgets what `wirespeed apply` did: this brings it back"
+WHY = "a reboot loses what `wirespeed apply` did: this restores it"
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,11 +6,11 @@ from wirespeed.apply.persist import FORGOTTEN
 from wirespeed.model.journal import Entry, StepProgress, progress
 from wirespeed.model.plan import Plan
 
-STANDS = "stands already, as the journal says"
+IN_PLACE = "already in place, by the journal"
 
 
 def rest_of(plan: Plan, entries: Sequence[Entry], rebooted: Collection[str]) -> Plan:
-    """Give the same plan, in which the steps that stand have nothing to do.
+    """Give the same plan, in which the steps that are in place have nothing to do.
 
     On a host that was `rebooted` since the stage began, what a boot forgets is to be done again.
     """
@@ -18,7 +18,7 @@ def rest_of(plan: Plan, entries: Sequence[Entry], rebooted: Collection[str]) -> 
     for planned, came in zip(plan.steps, progress(plan, entries), strict=True):
         is_lost = planned.host in rebooted and planned.scope in FORGOTTEN
         stands = came is StepProgress.DONE and not is_lost and not planned.no_op
-        steps.append(planned.model_copy(update={"no_op": STANDS}) if stands else planned)
+        steps.append(planned.model_copy(update={"no_op": IN_PLACE}) if stands else planned)
     return plan.model_copy(update={"steps": tuple(steps)})
 
 
@@ -28,10 +28,10 @@ def rest_notes(plan: Plan, entries: Sequence[Entry]) -> Iterator[str]:
     torn = [n for n, how in enumerate(came, 1) if how is StepProgress.MAYBE_WRITTEN]
     if torn:
         numbers = ", ".join(map(str, torn))
-        yield f"step {numbers} may be written already: it is read, and done where it is not"
+        yield f"step {numbers} may be in place already: it is read, and done only if it is not"
     stand = came.count(StepProgress.DONE)
     if stand:
-        yield f"if a step fails, the {stand} that stand are put back too"
+        yield f"if a step fails, the {stand} steps in place are undone too"
 
 
 def with_cuts_of(plan: Plan, guarded: Plan) -> Plan:

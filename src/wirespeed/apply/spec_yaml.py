@@ -76,7 +76,7 @@ class CoreLoader(yaml.SafeLoader):
             if key.tag != f"{TAG}str":
                 problem = f"the key {key.value} is not text: it needs quotes"
             elif key.value in seen:
-                problem = f"the key {key.value!r} stands twice"
+                problem = f"the key {key.value!r} appears twice"
             if problem:
                 raise ConstructorError(None, None, problem, key.start_mark)
             seen.add(key.value)

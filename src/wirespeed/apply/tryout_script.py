@@ -50,7 +50,7 @@ def start_script(run: str, owner: str, seconds: int) -> str:
 {_functions(run)}
 arm() {{
 	umask 077
-	[ ! -e "$try/taken" ] || {{ echo 'it was taken back' >&2; return 1; }}
+	[ ! -e "$try/taken" ] || {{ echo 'the host has undone it' >&2; return 1; }}
 	mkdir -p "$try/steps" && put "$try/undo" && durable {FOLDER} || return
 	echo {seconds} | put "$try/seconds" || return
 	printf '%s\\n' {shlex.quote(owner)} | put "$try/about" || return
@@ -78,7 +78,7 @@ def note_part(run: str, number: int, undo: Sequence[Command]) -> str:
 {_functions(run)}
 note() {{
 	umask 077
-	[ ! -e "$try/taken" ] || {{ echo 'the host takes the run back itself' >&2; return 1; }}
+	[ ! -e "$try/taken" ] || {{ echo 'the host undoes the run itself' >&2; return 1; }}
 	put "$try/steps/{number:06d}" && push note
 }}
 show noted - note {heredoc(_step(undo))}[ "$code" -eq 0 ] || break
@@ -159,7 +159,7 @@ def undo_script(run: str) -> str:
     """Give what the timer runs. One that a reboot ended in its midst begins afresh."""
     return f"""\
 #!/bin/sh
-# Takes back what a run of wirespeed did on this host: it was not confirmed in time.
+# Undoes what a run of wirespeed did on this host: it was not confirmed in time.
 LC_ALL=C
 PATH={PATH}
 export LC_ALL PATH
@@ -284,9 +284,9 @@ show tryout - tryout
 
 def _service(run: str) -> str:
     return f"""\
-# Made by `wirespeed apply --try`; `wirespeed confirm` or `undo` takes it away.
+# Made by `wirespeed apply --try`; `wirespeed confirm` or `undo` removes it.
 [Unit]
-Description=Takes back a run of wirespeed that was not confirmed
+Description=Undoes a run of wirespeed that was not confirmed
 ConditionPathExists={FOLDER}/{run}/undo
 
 [Service]
@@ -298,9 +298,9 @@ ExecStart=/bin/sh {FOLDER}/{run}/undo
 def _timer(seconds: int) -> str:
     """Give the timer; it counts from when it is started: at boot, or when it is pushed."""
     return f"""\
-# Made by `wirespeed apply --try`; `wirespeed confirm` or `undo` takes it away.
+# Made by `wirespeed apply --try`; `wirespeed confirm` or `undo` removes it.
 [Unit]
-Description=Takes back a run of wirespeed unless it is confirmed within {seconds} s
+Description=Undoes a run of wirespeed unless it is confirmed within {seconds} s
 # Each step restarts it; the default takes five of these within 10 s: systemd.unit(5).
 StartLimitIntervalSec=0
 

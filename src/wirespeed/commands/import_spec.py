@@ -82,6 +82,6 @@ def _pairs(option: str, given: tuple[str, ...]) -> dict[str, str]:
         if not (name and equals and value):
             raise click.BadParameter(f"found {one!r}; expected NAME=VALUE", param_hint=option)
         if name in pairs:
-            raise click.BadParameter(f"{name} stands twice", param_hint=option)
+            raise click.BadParameter(f"{name} is given twice", param_hint=option)
         pairs[name] = value
     return pairs

@@ -60,7 +60,7 @@ def status(spec: str | None, folder: Path | None) -> int:
     entries = told.entries
     plan = whole_plan(entries)
     if plan is None:
-        echo("nothing was begun")
+        echo("nothing was started")
         return 0
     how = outcome(entries)
     if told.damage:

@@ -101,7 +101,7 @@ def parse_machine(text: str) -> MachineSpec:
         if not equals:
             raise _invalid(text, f"{option!r} has no value")
         if key in read:
-            raise _invalid(text, f"{key} stands there twice")
+            raise _invalid(text, f"{key} is given twice")
         if key in WORDS:
             if value not in WORDS[key]:
                 raise _invalid(text, f"{key} is {' or '.join(WORDS[key])}")

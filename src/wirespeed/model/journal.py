@@ -147,7 +147,7 @@ class StepProgress(StrEnum):
     """Its intent is there and no good result: it may stand in either state, or between them."""
     DONE = "done"
     UNDONE = "undone"
-    FORGOTTEN = "let go"
+    FORGOTTEN = "forgotten"
 
 
 def whole_plan(entries: Iterable[Entry]) -> Plan | None:

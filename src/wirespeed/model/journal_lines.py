@@ -138,7 +138,7 @@ class _Judge:
         if self._is_sealed:
             self._refuse(place, "it has no checksum, and a line before it has one")
         elif self._is_of_another_run(line):
-            self._refuse(place, "it is of another run, or stands there twice", lost=0)
+            self._refuse(place, "it is of another run, or appears twice", lost=0)
         else:
             self._keep(place, self.number + 1, line)
             if place == 1 and self.entries:

@@ -18,7 +18,7 @@ WIDTH = 80
 INDENT = " " * 12
 SCRIPT_HEAD = """\
 #!/bin/sh
-# What `wirespeed apply` would run on {host}, in this order. Each undo stands below its step.
+# What `wirespeed apply` would run on {host}, in this order. Below each step: its undo.
 set -eu
 """
 
@@ -129,10 +129,10 @@ def status_lines(plan: Plan, entries: Sequence[Entry], outcome: str) -> Iterator
         yield f"{number:>3} {word:<14} {shown(planned.name)} on {shown(planned.host)}"
     done = sum(reached is StepProgress.DONE for reached in progress(plan, entries))
     todo = sum(not planned.no_op for planned in plan.steps)
-    yield f"{outcome}: {done} of {todo} steps stand"
+    yield f"{outcome}: {done} of {todo} steps are in place"
     if outcome == "unconfirmed":
-        yield f"each host undoes it {tried_s(entries)} s after its last step, or has done so; "
-        yield "`wirespeed confirm` asks them, and keeps it where it is in time"
+        yield f"each host undoes it {tried_s(entries)} s after its last step, or has done so"
+        yield "`wirespeed confirm` keeps it on every host that has not undone it yet"
     if outcome == "staged":
         for later in plan.later:
             yield from wrapped(later_text(later), WIDTH, "", "  ")

@@ -99,7 +99,7 @@ def plan_grid(proof: Proof) -> Grid:
         went = "nothing to do" if planned.no_op else results.get(number, "not done")
         if number in undone:
             went += (
-                ", put back" if undone[number] is Verified.VERIFIED else f", undo {undone[number]}"
+                ", restored" if undone[number] is Verified.VERIFIED else f", undo {undone[number]}"
             )
         good = planned.no_op or results.get(number) is Verified.VERIFIED
         tone = "plain" if good and undone.get(number) in (None, Verified.VERIFIED) else "alarm"

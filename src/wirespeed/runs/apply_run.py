@@ -147,13 +147,13 @@ class Applying:
         until_number(plan, self._how.until)
         try:
             rest = rest_of(plan, run.entries, rebooted_since(run.entries, self._controls))
-            echo(f"{run.folder}: a run did not come to its end; this is still to be done:\n")
+            echo(f"{run.folder}: an earlier run did not finish; these steps are left:\n")
             echo("\n".join([*plan_lines(rest), *rest_notes(plan, run.entries)]))
             facts = facts_now(self._spec, self._controls) if may_cut_off(rest) else {}
             plan = with_cuts_of(plan, self._guarded(rest, facts))
         except (HostError, InputError, MeasurementError) as error:
             raise interrupted(error, run.entries, str(self._how.spec)) or error from None
-        if not self._how.yes and not confirm("Go on with this?"):
+        if not self._how.yes and not confirm("Continue?"):
             return "declined"
         return self._carry_out(plan)
 
@@ -207,5 +207,5 @@ class Applying:
         for host in due:
             echo(f"  rebooting     {host}")
             self._controls[host].reboot(due[host])
-            echo(f"  rebooted      {host}: its boot id is another one")
+            echo(f"  rebooted      {host}: its boot id has changed")
         return True

@@ -133,7 +133,7 @@ def _apply(job: HostJob) -> bool:
         except WirespeedError as error:
             if error.what != WENT_BACK or not left:
                 raise
-            echo(f"{job.name}: it took the former try back; again")
+            echo(f"{job.name}: the host undid the former try; trying again")
     raise AssertionError("the last try returns or raises")
 
 

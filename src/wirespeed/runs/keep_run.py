@@ -42,7 +42,7 @@ def _tell_rebooted(run: Run, held: HostLocks, name: str) -> None:
     begun = [entry for entry in run.entries if isinstance(entry, Begun)]
     if since := rebooted(begun[-1].boot_ids if begun else {}, held.boot_ids):
         echo(
-            f"{', '.join(sorted(since))}: rebooted since, so that what a boot forgets is gone: "
+            f"{', '.join(sorted(since))}: rebooted since, which lost what a reboot loses: "
             f"wirespeed drift {name}",
             err=True,
         )

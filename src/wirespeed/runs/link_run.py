@@ -115,7 +115,7 @@ def set_link(asked: LinkRequest) -> int:
     again = f"wirespeed link {shlex.quote(host)} {shlex.quote(netdev)} {shlex.quote(asked.text)}"
     echo(f"`{again} --undo` undoes it")
     if not asked.is_saved:
-        echo("the switch's next start undoes its end, unless that is saved: --save")
+        echo("a restart of the switch undoes its end, unless it is saved: --save")
     return code
 
 
@@ -225,10 +225,10 @@ def _save(controls: Mapping[str, HostControl], place: SwitchHost, *, yes: bool) 
     where = f"{place.switchport} of {place.host}"
     missing = unsaved(at_switch.session, place.switchport, where)
     if not missing:
-        echo(f"{where}: it is saved as it runs")
+        echo(f"{where}: the running configuration is saved already")
         return 0
     echo(f"{where}: not saved: {', '.join(missing)}")
-    question = f"Save all that {place.host} runs with, of others too?"
+    question = f"Save the whole running configuration of {place.host}, with changes by others?"
     if not yes and not confirm(question):
         return 1
     save(at_switch.session, place.switchport, where)
@@ -249,7 +249,7 @@ def _comes_up(
     """
     for _ in pauses():
         if has_link(facts_at(wanted.host), wanted.netdev):
-            echo(f"{wanted.netdev}: there is a link")
+            echo(f"{wanted.netdev}: link is up")
             return True
     if not has_link(before, wanted.netdev):
         echo(f"{wanted.netdev}: no link, as before")

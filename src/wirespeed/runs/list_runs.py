@@ -16,7 +16,7 @@ def run_lines() -> Iterator[str]:
         when = said.begun_at or said.made_at
         yield f"{how:<12} {when:<20} {said.of or 'of an unknown spec'}\n{'':<13}{folder}"
     if not found:
-        yield f"no run is known in {runs_folder()}"
+        yield f"no runs in {runs_folder()}"
 
 
 def _how(folder: Path) -> str:

@@ -103,7 +103,7 @@ def whose(copy: FoundCopy) -> str:
 
 def held_lines(runs: HostRuns) -> list[str]:
     """Say who has the host, and what it undoes by itself."""
-    lines = [f"taken by {owner_said(runs.owner)}"] if runs.owner else []
+    lines = [f"locked by {owner_said(runs.owner)}"] if runs.owner else []
     if runs.armed:
         lines.append(f"undone by the host unless it is confirmed: {runs_said(runs.armed)}")
     return lines

@@ -89,10 +89,10 @@ def is_made_to_last(folder: Path) -> bool:
 
 
 def _go_on(lasting: Run, plan: Plan, controls: dict[str, PosixControl], *, yes: bool) -> int:
-    echo(f"{lasting.folder}: a run did not come to its end; this is still to be done:\n")
+    echo(f"{lasting.folder}: an earlier run did not finish; these steps are left:\n")
     rest = rest_of(plan, lasting.entries, rebooted=())
     echo("\n".join([*plan_lines(rest), *rest_notes(plan, lasting.entries)]))
-    if not yes and not confirm("Go on with this?"):
+    if not yes and not confirm("Continue?"):
         return 1
     apply_plan(lasting, plan, controls)
     return 0

@@ -111,7 +111,7 @@ class Proving:
             ended(outcome="failed", said=found, error=error.what, next=error.next)
             raise
         except DeclinedError:
-            ended(outcome="left out", said="the plan was not to be carried out")
+            ended(outcome="left out", said="you declined the plan")
             raise
         except BaseException as error:
             stopped = isinstance(error, KeyboardInterrupt)
@@ -180,7 +180,7 @@ class Proving:
             self._run.begin_anew()
             apply_plan(self._run, plan, self._controls, spec=self._spec, name=str(self._name))
             came = progress(plan, self._run.entries)
-            says(f"{came.count(StepProgress.DONE)} steps done, each read back")
+            says(f"{came.count(StepProgress.DONE)} steps done, each verified")
 
     def _verify(self, plan: Plan) -> None:
         """Read all steps once more: what a later one altered, or others did, shows."""

@@ -151,7 +151,7 @@ def _give_back(place: str, hand: Takeable, claim: Claim) -> None:
         hand.give_back(claim)
     except (HostError, MeasurementError) as error:
         # What is said of the run itself is more than that.
-        echo(f"{place} is still taken by this run: {error.what}: {error.found}", err=True)
+        echo(f"{place} is still locked by this run: {error.what}: {error.found}", err=True)
 
 
 def apply_plan(
@@ -311,13 +311,13 @@ def telling(run: Run, plan: Plan) -> Callable[[Entry], None]:
         run.write(entry)
         if isinstance(entry, Forgotten):
             planned_step = plan.steps[entry.number]
-            echo(f"  {'let go':<13} {planned_step.name} on {planned_step.host}")
+            echo(f"  {'forgotten':<13} {planned_step.name} on {planned_step.host}")
         if isinstance(entry, Result | Undone):
             planned_step = plan.steps[entry.number]
             what = f"{planned_step.name} on {planned_step.host}"
             word = entry.verdict.value
             if isinstance(entry, Undone) and entry.verdict == "verified":
-                word = "put back"
+                word = "restored"
             echo(f"  {word:<13} {what}")
 
     return write

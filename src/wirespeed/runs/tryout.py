@@ -129,8 +129,10 @@ def end(run: Run, plan: Plan, controls: Mapping[str, HostControl], seconds: int 
                 next=f"run `wirespeed undo {run.folder}` in a minute",
             )
         if how is Tryout.UNDONE:
-            said = ", though commands of that failed" if failed else ""
-            echo(f"{place}: not confirmed in time: it took the run back itself{said}", err=True)
+            said = ", but some of its undo commands failed" if failed else ""
+            echo(
+                f"{place}: not confirmed in time, so the host undid the run itself{said}", err=True
+            )
             gone.append(place)
     return gone
 

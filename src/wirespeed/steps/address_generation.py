@@ -45,7 +45,7 @@ class AddressGeneration(Step):
             return Unreadable("it did not print one netdev", source)
         mode = found.value[0].get("inet6_addr_gen_mode", "none")
         if mode not in MODES:
-            return Unreadable(f"{str(mode)[:40]!r} is not a mode that could be put back", source)
+            return Unreadable(f"{str(mode)[:40]!r} is not a mode that undo could restore", source)
         return Known({"mode": str(mode)}, source)
 
     def made(self) -> State:

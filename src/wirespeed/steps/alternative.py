@@ -58,7 +58,7 @@ class Alternative(Step):
             )
         value = fields.get("Value", "")
         if not re.fullmatch(PATH, value) or value not in programs:
-            return Unreadable(f"it leads to {value[:60]!r}, which could not be put back", source)
+            return Unreadable(f"it leads to {value[:60]!r}, which undo could not restore", source)
         is_auto = fields["Status"] == "auto"
         return Known({"program": value, "is_auto": is_auto}, source)
 

@@ -37,7 +37,7 @@ class KernelArguments(Step):
     def _names_each_once(self) -> Self:
         names = [parameter.partition("=")[0] for parameter in self.parameters]
         if len(names) != len(set(names)):
-            raise ValueError("a name stands twice")
+            raise ValueError("a name appears twice")
         return self
 
     @property
@@ -65,7 +65,7 @@ class KernelArguments(Step):
         for name in (parameter.partition("=")[0] for parameter in self.parameters):
             values = [[v for n, v in map(_parted, entry) if n == name] for entry in entries]
             if any(found != values[0] for found in values) or len(values[0]) > 1:
-                return Unreadable(f"{name}: the kernels differ, or it stands twice", source)
+                return Unreadable(f"{name}: the kernels differ, or it appears twice", source)
             value = values[0][0] if values[0] else None
             if value is not None and value != BARE and not VALUE.fullmatch(value):
                 return Unreadable(f"{name}: {value[:40]!r} could not be given again", source)

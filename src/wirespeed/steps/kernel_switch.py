@@ -34,7 +34,7 @@ CHOSEN = re.compile(r"\[([^\[\]]+)\]")
 
 def _switch(path: str) -> str:
     if not any(switch.fullmatch(path) for switch in SWITCHES):
-        raise ValueError(f"{path!r} is none of the switches that can be put back")
+        raise ValueError(f"{path!r} is not one of the switches that undo can restore")
     return path
 
 

@@ -73,7 +73,7 @@ class Offloads(EthtoolSetting):
             # ethtool fails where nothing becomes as requested, so no undo could be told from a
             # refusal (nl_sfeatures).
             name = differing[0]
-            reason = f"{name} is {state[name]}: another setting stands against it"
+            reason = f"{name} is {state[name]}: another setting prevents it"
             return Unreadable(reason, answer.source)
         return Known(state, answer.source)
 

@@ -82,7 +82,7 @@ class OvsConfig(Step):
         row = tables.value[0][0]
         value = mapping(row.get("other_config")).get(self.key)
         if value is not None and not re.fullmatch(VALUE, value):
-            return Unreadable(f"{value[:40]!r} could not be put back", source)
+            return Unreadable(f"{value[:40]!r} could not be restored by undo", source)
         state: State = {"value": value}
         if self.restart is not None:
             marks = mapping(row.get("external_ids"))

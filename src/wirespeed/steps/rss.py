@@ -29,7 +29,7 @@ class Rss(EthtoolSetting):
     shown_by: ClassVar[str] = "-x"
     set_by: ClassVar[str] = "-X"
     purpose: ClassVar[str] = (
-        "Flows that share few queues share few cores, while the others stand idle."
+        "Flows that share few queues share few cores, while the others are idle."
     )
     phase: ClassVar[Phase | None] = Phase.SPREADING
     step: Literal["rss"] = "rss"

@@ -45,7 +45,7 @@ def test_an_error_outranks_figures():
 def test_sums_that_stand_twice_are_refused_for_nobody_can_tell_the_directions():
     # So iperf3 before 3.11 printed `--bidir`.
     text = real("bidir-2").replace("_bidir_reverse", "")
-    with pytest.raises(NoFiguresError, match="'sum' stands twice"):
+    with pytest.raises(NoFiguresError, match="'sum' appears twice"):
         parse_iperf3(text, streams=2, bidirectional=True)
 
 

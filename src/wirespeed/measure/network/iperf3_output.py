@@ -74,7 +74,7 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         keys = [key for key, _ in pairs if key not in REPEATED]
         for key in keys:
             if keys.count(key) > 1:
-                raise ValueError(f"{key!r} stands twice; iperf3 before 3.11 cannot be read")
+                raise ValueError(f"{key!r} appears twice; iperf3 before 3.11 cannot be read")
     return found
 
 
