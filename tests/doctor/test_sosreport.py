@@ -10,15 +10,17 @@ from click.testing import CliRunner
 from sosreport_tree import tree
 
 from wirespeed.cli import cli
+from wirespeed.doctor.archive import archive_capture, is_wanted
 from wirespeed.doctor.diagnose import diagnose
-from wirespeed.doctor.sosreport import is_wanted, sosreport_capture
 from wirespeed.facts.cpu import Cpus
 from wirespeed.facts.driver_log import DriverLog
 from wirespeed.facts.eswitch import Eswitch
 from wirespeed.facts.firmware import Firmware
+from wirespeed.facts.firmware_driver import DriverOrigin
 from wirespeed.facts.kernel import Kernel
 from wirespeed.facts.kernel_tcp import TcpCounts
 from wirespeed.facts.link import Links
+from wirespeed.facts.memory import Memory
 from wirespeed.facts.netstack import NetStack
 from wirespeed.facts.pci import Pci
 from wirespeed.facts.ports import Ports
@@ -37,7 +39,7 @@ PF = "0000:01:00.0"
 
 
 def host(files: dict[str, str]) -> HostFacts:
-    text = sosreport_capture({p: t for p, t in files.items() if is_wanted(p)}, "sos")
+    text = archive_capture({p: t for p, t in files.items() if is_wanted(p)}, "sos")
     return HostFacts("sos", parse_capture(text, "sos"))
 
 
@@ -170,7 +172,7 @@ def slug_of(path: Path, **options: int) -> str:
     with pytest.raises(InputError) as error:
         found = read_archive(path, is_wanted, **options)
         assert found is not None
-        sosreport_capture(found, path.name)
+        archive_capture(found, path.name)
     return error.value.what
 
 
@@ -199,7 +201,7 @@ def test_a_must_gather_is_refused_with_what_to_give_instead(tmp_path: Path, name
     found = read_archive(path, is_wanted)
     assert found is not None
     with pytest.raises(InputError) as error:
-        sosreport_capture(found, path.name)
+        archive_capture(found, path.name)
     assert error.value.what == "capture.archive"
     assert "must-gather" in error.value.found
     assert "sos report" in error.value.next
@@ -214,3 +216,18 @@ def test_resets_and_lag_in_the_log_of_a_sosreport_are_read():
     )
     assert isinstance(host(files)[DriverLog].reset_log, Known)
     assert "Failed to activate VF LAG" in str(host(files)[DriverLog].log)
+
+
+def test_pools_of_hugepages_that_were_not_read_are_not_called_empty():
+    """It holds no /sys/kernel/mm/hugepages of older versions; meminfo says that there are pools."""
+    (pool,) = host(tree())[Memory].pools
+    assert pool.page_bytes == 2 << 20 and isinstance(pool.total, Unreadable)
+
+
+def test_modules_are_those_that_a_sosreport_copies():
+    """sos/report/plugins/kernel.py: initstate, taint and version of each, no srcversion."""
+    loaded = host(
+        tree() | {"sys/module/mlx5_core/initstate": "live\n", "sys/module/mlx5_core/taint": "OE\n"}
+    )[DriverOrigin].loaded["mlx5_core"]
+    assert known(loaded.is_out_of_tree, "") is True
+    assert isinstance(loaded.source_version, Unreadable)

@@ -12,6 +12,7 @@ from wirespeed.model.finding import Diagnosis
 from wirespeed.model.question import Purpose, Question
 
 CASES = Path(__file__).parent / "cases"
+MORE_QUEUES = "present_more_queues_than_local_cores_is_noted"
 BY_SLUG = {rule.slug: rule for rule in rules()}
 
 
@@ -121,6 +122,27 @@ def test_a_remedy_is_the_command_for_this_host(
     findings = diagnosed(slug, case, purpose).findings
     lines = [c.line() for f in findings for r in f.remedies for c in r.commands]
     assert lines == expected
+
+
+@pytest.mark.parametrize(
+    ("slug", "case", "isolated", "expected"),
+    [
+        ("interrupts.on_one_core", "present_all_land_on_cpu_0", "1,3", [0, 2, 0, 2]),
+        ("interrupts.on_one_core", "present_all_land_on_cpu_0", "", [0, 1, 2, 3]),
+        ("interrupts.on_another_node", MORE_QUEUES, "0,2", [1, 3]),
+        ("interrupts.on_another_node", MORE_QUEUES, "0-63", [0, 1]),
+    ],
+)  # fmt: skip
+def test_an_isolated_cpu_is_kept_free_of_interrupts(
+    slug: str, case: str, isolated: str, expected: list[int]
+):
+    """kernel-parameters: what is isolated is kept for the threads that are pinned there."""
+    online = "/sys/devices/system/cpu/online:"
+    line = f"/sys/devices/system/cpu/isolated:{isolated}"
+    findings = diagnosed(slug, case, None, (online, f"{line}\n{online}")).findings
+    (remedy,) = [r for f in findings for r in f.remedies]
+    placed = [int(c.line().split()[1]) for c in remedy.commands if "irq" in c.line()]
+    assert placed == expected
 
 
 @pytest.mark.parametrize("netdev", ["-G", "a;reboot", "$(id)", "a'b", "x" * 16])

@@ -163,7 +163,7 @@ def doctor(
     """Find what holds a card below line rate, and what each fault costs.
 
     HOST is here, ssh://, winssh://, winrm://, esxi://, vsphere:// or a switch; FILE is what
-    `wirespeed capture` wrote, or a sosreport (.tar.xz). Nothing is installed.
+    `wirespeed capture` wrote, a sosreport or a sysinfo-snapshot. Nothing is installed.
     """
     if explain is not None or list_rules:
         print_lines(_all_rules() if explain is None else _explained(explain))

@@ -10,7 +10,8 @@ import re
 from collections.abc import Iterator, Mapping
 
 from wirespeed.doctor.sosreport_ip import as_json, ip_addresses, ip_links
-from wirespeed.doctor.sosreport_pci import PciText, pci_text
+from wirespeed.doctor.sosreport_pci import PciText, pci_text, udev_records
+from wirespeed.facts.firmware_driver import MODULES
 from wirespeed.facts.module import (
     BUS_ERRORS,
     COMPLAINTS,
@@ -23,10 +24,7 @@ from wirespeed.facts.module import (
     VFS_TOO,
 )
 from wirespeed.facts.sysctl import NAMES
-from wirespeed.model.capture import MAGIC, VERSION
-from wirespeed.model.error import InputError
 
-MARK = "sosreport"
 COMMANDS = "sos_commands/"
 LACKS = "the sosreport does not hold it"
 LACKS_CODE = 3
@@ -48,6 +46,7 @@ FILES = {
                   rf"{CPU}/cpu\d+/cpuidle/state\d+/(?:disable|name|latency)"),
     "memory": (rf"proc/meminfo|{NODE}/(?:meminfo|{NUMA_HUGEPAGES})|"
                rf"sys/kernel/mm/(?:transparent_hugepage/enabled|{NUMA_HUGEPAGES})"),
+    "driver": rf"sys/module/(?:{'|'.join(MODULES)})/(?:initstate|taint|version)",
     "sysctl": "|".join(f"proc/sys/{re.escape(name.replace('.', '/'))}" for name in NAMES),
 }  # fmt: skip
 """Section to the paths of its small files, below the archive's top folder."""
@@ -72,11 +71,8 @@ NET_FILE = re.compile(r"sys/(?:class/net|devices/\S*/net)/([^/]+)/(flags|statist
 STATISTICS = ("rx_packets", "tx_packets", "tx_dropped", "rx_missed_errors", "rx_crc_errors")
 ESWITCH = f"{COMMANDS}networking/devlink_dev_eswitch_show_pci."
 MSTCONFIG = re.compile(rf"{COMMANDS}mellanox_firmware/mstconfig_-d_([0-9a-f_]+\.[0-9a-f])_-e_q")
-MUST_GATHER = re.compile(
-    r"(?:[^/]+/)?cluster-scoped-resources/config\.openshift\.io/clusterversions(?:/version)?\.yaml"
-)
-"""One small object of every cluster, by which a must-gather is known; the folder of an image may
-stand above it: https://github.com/openshift/must-gather."""
+Section = tuple[str, str, str, str, int]
+"""Name, subject, output, errors and return code."""
 WANTED = re.compile(
     "|".join(
         (
@@ -95,59 +91,14 @@ FAILED = re.compile(
 )
 SAYS = re.compile(r":\s*\S")
 HEADING = re.compile(r"^(?:Settings|Features|\w+ parameters|Coalesce parameters) for ", re.I)
-ARCHIVE = re.compile(r"\.tar(?:\.\w+)?$")
 
 
-def is_wanted(path: str) -> bool:
-    """Whether a capture can use a file of a sosreport; a name of an archive within it, too."""
-    return (WANTED.fullmatch(path) or MUST_GATHER.fullmatch(path)) is not None
-
-
-def sosreport_capture(files: Mapping[str, str], where: str) -> str:
-    """Give the text of a capture. Raises InputError `capture.archive` where it is none.
-
-    `files` by their path below the archive's top folder.
-    """
-    if not any(path.startswith(COMMANDS) for path in files):
-        if any(MUST_GATHER.fullmatch(path) for path in files):
-            raise InputError(
-                "capture.archive",
-                where=where,
-                found="it is a must-gather: it holds cluster objects, but nothing about a host's "
-                "ports, slots, settings or counters",
-                so="wirespeed cannot diagnose a host from it",
-                next="make a sosreport of the node (oc debug node/NODE; toolbox; sos report), or "
-                "run the script of `wirespeed capture --script` there, and give that file",
-            )
-        raise InputError(
-            "capture.archive",
-            where=where,
-            found="it is a tar archive without sos_commands, so not a sosreport",
-            next="give a host's sosreport-….tar.xz, or extract the capture from the archive and "
-            "give that",
-        )
-    lines = [f"{MAGIC}{VERSION} {MARK}"]
-    for name, subject, output, errors, code in _sections(files):
-        lines += [f"{MARK} begin {name} {subject or '-'}", _plain(output), ""]
-        if errors:
-            lines[-1:] = ["", f"{MARK} errors", _plain(errors), ""]
-        lines.append(f"{MARK} end {code}")
-    return "\n".join([*lines, f"{MARK} done", ""])
-
-
-Section = tuple[str, str, str, str, int]
-
-
-def _plain(text: str) -> str:
-    """No line of a host may look like one of a capture's own."""
-    return re.sub(rf"^{MARK} ", f" {MARK} ", text.removesuffix("\n"), flags=re.M)
-
-
-def _sections(files: Mapping[str, str]) -> Iterator[Section]:
+def sosreport_sections(files: Mapping[str, str]) -> Iterator[Section]:
+    """Give what the files hold, by their path below the archive's top folder."""
     texts = {name: files.get(path, "") for name, path in TEXTS.items()}
     links = ip_links(texts["link"])
     names = {str(link["ifname"]): str(link.get("phys_port_name", "")) for link in links}
-    pci = pci_text(texts["udev"], texts["lspci"], names)
+    pci = pci_text(dict(udev_records(texts["udev"])), texts["lspci"], names)
     if texts["hostname"]:
         yield "names", "", f"hostname {texts['hostname'].strip()}", "", 0
     yield from _pci_sections(pci, texts)
@@ -199,13 +150,18 @@ def _host_sections(files: Mapping[str, str], texts: Mapping[str, str]) -> Iterat
         match = re.search(r"^\s*Virtualization: (\S+)", texts["hostnamectl"], re.M)
         yield "detect-virt", "", match[1] if match else "none", "", 0
     if texts["dmesg"]:
-        refused = texts["dmesg"].startswith("dmesg: ")
-        said = [line for line in texts["dmesg"].splitlines() if MESSAGES.search(line)]
-        output = "\n".join([DRIVERS_TOO, VFS_TOO, RESETS_TOO, *said])
-        yield "module-messages", "", output, texts["dmesg"] if refused else "", int(refused)
+        yield kernel_log(texts["dmesg"])
     for path, text in files.items():
         if path.startswith("proc/net/bonding/"):
             yield "bonding", path.rpartition("/")[2], text, "", 0
+
+
+def kernel_log(text: str) -> Section:
+    """Give the section of the kernel's messages that a rule asks about."""
+    refused = text.startswith("dmesg: ")
+    said = [line for line in text.splitlines() if MESSAGES.search(line)]
+    output = "\n".join([DRIVERS_TOO, VFS_TOO, RESETS_TOO, *said])
+    return "module-messages", "", output, text if refused else "", int(refused)
 
 
 def _netdev_sections(files: Mapping[str, str], netdevs: set[str]) -> Iterator[Section]:
@@ -213,7 +169,7 @@ def _netdev_sections(files: Mapping[str, str], netdevs: set[str]) -> Iterator[Se
         for section, prefix in ETHTOOL.items():
             text = files.get(f"{COMMANDS}networking/{prefix}{_mangled(netdev)}")
             if text is not None:
-                yield section, netdev, *_answer(text)
+                yield section, netdev, *tool_answer(text)
     flags, counts = [], dict[str, list[str]]()
     for path, text in files.items():
         match = NET_FILE.fullmatch(path)
@@ -266,8 +222,8 @@ def _mangled(netdev: str) -> str:
     return re.sub(r"[^\w\-.]+", "_", netdev).strip(" ._-")
 
 
-def _answer(text: str) -> tuple[str, str, int]:
-    """Output, errors and return code: sos keeps both outputs in one file, and no return code."""
+def tool_answer(text: str) -> tuple[str, str, int]:
+    """Give output, errors and return code: both outputs stand in one file, without the code."""
     lines = text.splitlines()
     errors = [line for line in lines if FAILED.search(line)]
     said = [line for line in lines if not FAILED.search(line)]

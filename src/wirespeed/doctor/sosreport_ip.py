@@ -37,6 +37,11 @@ def ip_addresses(text: str) -> list[dict[str, object]]:
     ]
 
 
+def netdev_lines(text: str) -> list[tuple[str, list[str]]]:
+    """Give each netdev's name and the lines below its own."""
+    return [(head[2], lines) for head, lines in _netdevs(text)]
+
+
 def as_json(objects: list[dict[str, object]]) -> str:
     """Give one line."""
     return json.dumps(objects)
@@ -82,6 +87,8 @@ def _link(head: re.Match[str], lines: list[str]) -> dict[str, object]:
             found[name] = source[key]
     if match := re.search(r"link/\S+ ([0-9a-f:]{11,})", " ".join(own)):
         found["address"] = match[1]
+    if match := re.search(r"\blink/(\w+)", " ".join(own)):
+        found["link_type"] = match[1]
     if info := _info(own):
         found["linkinfo"] = info
     if vfs := [vf for line in lines if (vf := _vf(line)) is not None]:

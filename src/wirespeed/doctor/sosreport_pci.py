@@ -36,10 +36,9 @@ class PciText:
     """Addresses of network functions that are not VFs of this host."""
 
 
-def pci_text(udev: str, lspci: str, port_names: dict[str, str]) -> PciText:
-    """Make the lines; `port_names` are the netdevs' phys_port_name."""
-    records = dict(_records(udev))
-    blocks = dict(_blocks(lspci))
+def pci_text(records: dict[str, dict[str, str]], lspci: str, port_names: dict[str, str]) -> PciText:
+    """Make the lines; `port_names` are the netdevs' phys_port_name, `records` as udev has them."""
+    blocks = dict(lspci_blocks(lspci))
     physfns = _physfns(blocks)
     functions = {
         values.get("PCI_SLOT_NAME", path.rpartition("/")[2]): path
@@ -62,7 +61,8 @@ def pci_text(udev: str, lspci: str, port_names: dict[str, str]) -> PciText:
     on_way = {a for pf in pfs for a in ADDRESS_IN_PATH.findall(functions[pf])}
     return PciText(
         ports=tuple(ports),
-        hops=tuple(f"/sys{functions[pf]}" for pf in pfs),
+        # /sys/bus/pci/devices/ADDRESS tells nothing of what is above.
+        hops=tuple(f"/sys{functions[pf]}" for pf in pfs if functions[pf].startswith("/devices/")),
         attributes=tuple(
             line for a in sorted(on_way) for line in _attributes(a, records, functions, blocks)
         ),
@@ -74,8 +74,8 @@ def pci_text(udev: str, lspci: str, port_names: dict[str, str]) -> PciText:
 ADDRESS_IN_PATH = re.compile(r"(?<=/)[0-9a-f]{4,8}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-9a-f](?=/|$)")
 
 
-def _records(udev: str) -> Iterator[tuple[str, dict[str, str]]]:
-    """Path and properties of each record, which an empty line ends."""
+def udev_records(udev: str) -> Iterator[tuple[str, dict[str, str]]]:
+    """Give path and properties of each record, which an empty line ends."""
     for record in udev.split("\n\n"):
         lines = record.splitlines()
         path = next((line[3:].strip() for line in lines if line.startswith("P: ")), "")
@@ -91,7 +91,8 @@ def _netdev_lines(
         device, net, netdev = path.rpartition("/net/")
         if values.get("SUBSYSTEM") != "net" or not net or "/devices/virtual/" in path:
             continue
-        driver = records.get(device, {}).get("DRIVER") or values.get("ID_NET_DRIVER", "")
+        own = values.get("DRIVER") or records.get(device, {}).get("DRIVER")
+        driver = own or values.get("ID_NET_DRIVER", "")
         address = device.rpartition("/")[2]
         name = port_names.get(netdev, "")
         yield _line(netdev, driver, physfns.get(address, ""), name, device)
@@ -101,11 +102,17 @@ def _line(netdev: str, driver: str, physfn: str, port: str, path: str) -> str:
     return f"{netdev} driver={driver} physfn={physfn} port={port} device=/sys{path}"
 
 
-def _blocks(lspci: str) -> Iterator[tuple[str, str]]:
-    """Address with its domain, and the paragraph of each function."""
+def lspci_blocks(lspci: str) -> Iterator[tuple[str, str]]:
+    """Give the address with its domain, and the paragraph of each function."""
     for block in re.split(r"\n(?=[0-9a-f]{2,8}:)", lspci):
         if match := HEAD.match(block):
             yield f"{match[1] or '0000'}:{match[2]}", block
+
+
+def lspci_head(block: str) -> str:
+    """Give the class of a paragraph's function, as four digits: `0200` is Ethernet."""
+    match = HEAD.match(block)
+    return match[3] if match else "0000"
 
 
 def _physfns(blocks: dict[str, str]) -> dict[str, str]:

@@ -48,6 +48,16 @@ def local_cpus(host: HostFacts, port: Port) -> Observed[frozenset[int]]:
     return cpus.online if isinstance(node, Absent) else node
 
 
+def cpus_for_interrupts(host: HostFacts, near: frozenset[int]) -> list[int]:
+    """Give those of `near` that may serve interrupts: isolated ones are kept free for threads.
+
+    All of `near` where every one is isolated, or it is not known which are.
+    """
+    isolated = host[Cpus].isolated
+    free = near - isolated.value if isinstance(isolated, Known) else near
+    return sorted(free or near)
+
+
 def local_cores(host: HostFacts, port: Port) -> Observed[int]:
     """Physical cores among them; two threads of one core are one."""
     local = local_cpus(host, port)

@@ -107,9 +107,14 @@ show swapped - swapped
         files = capture.files("memory", ATTRIBUTES)
         matches = [match for path in files.paths() if (match := POOL.fullmatch(path))]
         info = files["/proc/meminfo"]
+        default = _amount(info, "Hugepagesize")
+        if not any(match[1] is None for match in matches) and isinstance(default, Known):
+            # A kernel that has hugepages has this pool: it is not there, as it was not read.
+            path = f"/sys/kernel/mm/hugepages/hugepages-{default.value >> 10}kB/nr_hugepages"
+            matches += [match] if (match := POOL.fullmatch(path)) else []
         return cls(
             pools=tuple(_pool(match, files) for match in matches),
-            default_page_bytes=_amount(info, "Hugepagesize"),
+            default_page_bytes=default,
             mounts=read_as(
                 capture.text("hugepage-mounts", "grep hugetlbfs /proc/self/mounts"), _mounts
             ),

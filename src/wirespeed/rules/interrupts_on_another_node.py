@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from wirespeed.facts.cpu_list import cpu_list_text
 from wirespeed.facts.interrupts import Interrupt, Interrupts
 from wirespeed.facts.irqbalance import placed_remedy
-from wirespeed.facts.locality import local_cpus, node_of_port
+from wirespeed.facts.locality import cpus_for_interrupts, local_cpus, node_of_port
 from wirespeed.facts.steering import Steering
 from wirespeed.facts.workload import Workload
 from wirespeed.model.finding import Evidence, Finding, Severity
@@ -44,7 +44,7 @@ def _check(exam: PortExam) -> Iterator[Finding]:
     else:
         severity = Severity.FAULT if measured else Severity.RISK
     cpus = cpu_list_text(frozenset().union(*(places[queue.number] for queue in far)))
-    order = sorted(near)
+    order = cpus_for_interrupts(exam.host, near)
     placed = {q.number: order[turn % len(order)] for turn, q in enumerate(far)}
     yield exam.finding(
         severity,

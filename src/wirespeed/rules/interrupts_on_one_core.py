@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from wirespeed.facts.cpu import Cpus
 from wirespeed.facts.interrupts import Interrupt, Interrupts
 from wirespeed.facts.irqbalance import placed_remedy
-from wirespeed.facts.locality import local_cpus
+from wirespeed.facts.locality import cpus_for_interrupts, local_cpus
 from wirespeed.facts.steering import Steering
 from wirespeed.facts.workload import Workload
 from wirespeed.model.finding import Evidence, Finding, Severity
@@ -62,7 +62,8 @@ def _check(exam: PortExam) -> Iterator[Finding]:
     if exam.question.purpose is None and exam.host[Workload].has_dpdk:
         # Where DPDK takes the frames, their interrupts are best kept away from its cores.
         severity = Severity.NOTE
-    order = sorted(near & known(exam.host[Cpus].online, "which CPUs are online"))
+    online = near & known(exam.host[Cpus].online, "which CPUs are online")
+    order = cpus_for_interrupts(exam.host, online)
     if not order:
         source = "cat /sys/devices/system/cpu/online"
         raise CannotTellError("no CPU near the card is online", source)

@@ -57,16 +57,16 @@ def _read(place: Recorded) -> Captured:
 
 
 def recorded_text(path: Path) -> str:
-    """Give the text of a capture file, or the capture that is made of a sosreport.
+    """Give the text of a capture file, or the capture that is made of an archive.
 
-    Raises InputError as `read_recorded`, `read_archive` and `sosreport_capture` do.
+    Raises InputError as `read_recorded`, `read_archive` and `archive_capture` do.
     """
     if path.name.endswith(TAR_NAMES):
         # Only here: few captures are archives, and what unpacks them takes its time to load.
-        from wirespeed.doctor.sosreport import is_wanted, sosreport_capture
+        from wirespeed.doctor.archive import archive_capture, is_wanted
         from wirespeed.host.archive import read_archive
 
         files = read_archive(path, is_wanted)
         if files is not None:
-            return sosreport_capture(files, str(path))
+            return archive_capture(files, str(path))
     return read_recorded(path)

@@ -1,0 +1,158 @@
+"""A parameter on the kernel's command line that the kernel did not take, or took in part."""
+
+import re
+from collections.abc import Iterator
+
+from wirespeed.facts.cpu import Cpus
+from wirespeed.facts.cpu_list import cpu_list_text
+from wirespeed.facts.kernel import CommandLine, Kernel
+from wirespeed.facts.kernel_boot import boot_remedy
+from wirespeed.facts.memory import Memory
+from wirespeed.model.command import Command
+from wirespeed.model.finding import ByHand, Evidence, Finding, Remedy, Severity
+from wirespeed.model.observed import CannotTellError, known, value_or_none
+from wirespeed.model.rule import HostExam, HostRule
+
+SIZE = re.compile(r"(\d{1,10})([KMG])", re.I)
+UNITS = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
+COUNT = re.compile(r"\d{1,10}")
+PER_NODE = re.compile(r"(?:\d{1,4}:\d{1,10},?)+")
+"""`hugepages=0:8,1:8`, from Linux 5.16 on."""
+LOG = Command(argv=("dmesg", "-T"))
+
+
+def _check(exam: HostExam) -> Iterator[Finding]:
+    kernel = exam.host[Kernel]
+    line = known(kernel.command_line, "the kernel's command line")
+    yield from _isolated(exam, line)
+    yield from _tickless(exam, line)
+    yield from _hugepages(exam, line)
+
+
+def _asked(exam: HostExam, line: CommandLine, name: str) -> frozenset[int]:
+    """CPUs that are named and online; the first one stays the kernel's own whatever is asked."""
+    try:
+        named = line.cpus(name)
+    except ValueError as error:
+        raise CannotTellError(f"{name}: {error}", exam.host[Kernel].command_line.source) from None
+    return named & known(exam.host[Cpus].online, "which CPUs are online") if named else named
+
+
+def _isolated(exam: HostExam, line: CommandLine) -> Iterator[Finding]:
+    value = line.last("isolcpus") or ""
+    flags = [word for word in value.split(",") if word.isidentifier()]
+    asked = _asked(exam, line, "isolcpus")
+    # Without flags `domain` is meant; with others alone, the scheduler keeps these CPUs.
+    if not asked or (flags and "domain" not in flags):
+        return
+    isolated = exam.host[Cpus].isolated
+    if asked & known(isolated, "which CPUs are isolated"):
+        return
+    chosen = cpu_list_text(asked)
+    yield _finding(
+        exam,
+        f"isolcpus={value}",
+        Evidence(found="no CPU of it is isolated", source=isolated.source),
+        "the scheduler places other threads on CPUs that were meant to be kept free: the kernel "
+        "drops the whole parameter for a flag that it does not know, or a CPU beyond its last",
+        boot_remedy(exam.host[Kernel], "name CPUs alone", "isolated", f"isolcpus={chosen}"),
+    )
+
+
+def _tickless(exam: HostExam, line: CommandLine) -> Iterator[Finding]:
+    asked = _asked(exam, line, "nohz_full")
+    tickless = exam.host[Cpus].nohz_full
+    if not asked or asked & (value_or_none(tickless) or frozenset()):
+        return
+    yield _finding(
+        exam,
+        f"nohz_full={line.last('nohz_full')}",
+        Evidence(found="no CPU is without the tick", source=tickless.source),
+        "the timer interrupts these CPUs 100 to 1000 times a second",
+        Remedy(
+            text="boot a kernel that was built with CONFIG_NO_HZ_FULL; the boot's log says why "
+            "this one did not take it",
+            commands=(LOG,),
+            by_hand=ByHand.SOFTWARE,
+        ),
+    )
+
+
+def _hugepages(exam: HostExam, line: CommandLine) -> Iterator[Finding]:
+    memory = exam.host[Memory]
+    for size, (word, count) in _wanted(memory, line).items():
+        pool = next((one for one in memory.pools_of(None) if one.page_bytes == size), None)
+        source = f"ls /sys/kernel/mm/hugepages/hugepages-{size >> 10}kB"
+        if pool is None:
+            known(memory.default_page_bytes, "the sizes of hugepages")
+            for one in memory.pools_of(None):
+                known(one.total, "the pools of hugepages")
+            seen = Evidence(found=f"no pool of {size >> 20} MB pages", source=source)
+        else:
+            total = known(pool.total, f"hugepages of {size >> 20} MB")
+            if total >= count:
+                continue
+            found = f"{total} of {count} pages of {size >> 20} MB"
+            seen = Evidence(found=found, source=pool.total.source)
+        yield _finding(
+            exam,
+            word,
+            seen,
+            "programs find fewer hugepages than were reserved for them: memory was short or "
+            "fragmented at boot, the CPU lacks the size, or pages were given back since",
+            Remedy(
+                text="read in the boot's log (HugeTLB) what was allocated; reserve fewer, or pages "
+                "of a size that the CPU has",
+                commands=(LOG,),
+                by_hand=ByHand.FIND_FIRST,
+            ),
+        )
+
+
+def _wanted(memory: Memory, line: CommandLine) -> dict[int, tuple[str, int]]:
+    """Bytes of a page to the words and the count: `hugepagesz` stands before its `hugepages`."""
+    default = _bytes(line.last("default_hugepagesz") or "")
+    size, before, found = default, "", dict[int, tuple[str, int]]()
+    for name, value in line.parameters:
+        if name == "hugepagesz":
+            size, before = _bytes(value), f"hugepagesz={value} "
+        elif name == "hugepages" and (count := _count(value)):
+            own = size or (0 if before else known(memory.default_page_bytes, "a hugepage's size"))
+            if own:
+                found[own] = (f"{before}hugepages={value}", count)
+    return found
+
+
+def _bytes(text: str) -> int:
+    match = SIZE.fullmatch(text)
+    return int(match[1]) * UNITS[match[2].upper()] if match else 0
+
+
+def _count(text: str) -> int:
+    if PER_NODE.fullmatch(text):
+        return sum(int(part.partition(":")[2]) for part in text.split(",") if part)
+    return int(text) if COUNT.fullmatch(text) else 0
+
+
+def _finding(exam: HostExam, word: str, seen: Evidence, so: str, remedy: Remedy) -> Finding:
+    asked = Evidence(found=word, source=exam.host[Kernel].command_line.source)
+    return exam.finding(
+        Severity.RISK,
+        (asked, seen),
+        so=so,
+        remedies=(remedy,),
+        unpriced="what it costs depends on the program that counted on it",
+    )
+
+
+RULE = HostRule(
+    slug="kernel.parameter_not_in_force",
+    title="Kernel parameter given, but not in force",
+    why="The kernel drops a parameter that it cannot use and boots on, with a line in its log that "
+    "is soon lost. isolcpus is dropped as a whole for one flag that an older kernel does not know; "
+    "nohz_full needs a kernel built for it; hugepages are allocated as far as memory goes.",
+    source="https://docs.kernel.org/admin-guide/kernel-parameters.html (isolcpus=, nohz_full=, "
+    "hugepages=); housekeeping_isolcpus_setup() in kernel/sched/isolation.c; "
+    "https://lore.kernel.org/lkml/20200403223517.406353-1-peterx@redhat.com/",
+    check=_check,
+)
