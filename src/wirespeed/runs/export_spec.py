@@ -24,12 +24,13 @@ def export_hosts(spec: Spec, of: Format, names: Iterable[str]) -> Iterator[tuple
     and what a host cannot be reached for.
     """
     approach = catalog.approaches()[spec.approach]
-    if not approach.is_exported:
-        known = [name for name, one in catalog.approaches().items() if one.is_exported]
+    if not approach.is_exported and spec.approach not in of.switches:
+        every = catalog.approaches()
+        known = [name for name, one in every.items() if one.is_exported or name in of.switches]
         raise InputError(
             "formats.approach",
             where=spec.approach,
-            found="no other tool has a format for its switch and programs",
+            found=f"{of.name} has no format for its switch and programs",
             so="almost nothing of it could be written",
             next=f"use approach: {' or '.join(known)}; or make a script with `wirespeed plan "
             "--shell HOST`",

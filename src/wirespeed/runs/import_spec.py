@@ -39,8 +39,9 @@ class Imported:
 
 
 def import_files(
-    form: str, files: Sequence[Path], reached: Mapping[str, str], subnets: Mapping[str, str]
-) -> Imported:
+    form: str, files: Sequence[Path], reached: Mapping[str, str], subnets: Mapping[str, str],
+    segments: Mapping[str, int],
+) -> Imported:  # fmt: skip
     """Read the hosts, or their captures, and the files. Nothing is changed.
 
     Raises InputError `formats.*`, `spec.*`, and what a host cannot be reached for.
@@ -54,7 +55,7 @@ def import_files(
             found = Found(name, _ports(name, facts[name]), list(reached))
             reader.read(found, sources[name])
             founds.append(found)
-        data = spec_data(founds, reached, facts, subnets)
+        data = spec_data(founds, reached, facts, subnets, segments)
         spec = _spec(data)
         unsaid, beyond, notes = [], [], []
         for found in founds:
