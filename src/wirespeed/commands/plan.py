@@ -9,8 +9,7 @@ from wirespeed.apply.run import is_run, read_journal
 from wirespeed.apply.run_place import run_folder
 from wirespeed.apply.spec_file import parse_spec
 from wirespeed.commands.described import Described
-from wirespeed.commands.import_spec import imported
-from wirespeed.formats.every_read import READERS
+from wirespeed.commands.import_spec import FORMS, imported
 from wirespeed.model.journal import Begun, outcome, whole_plan
 from wirespeed.model.spec.spec import Spec
 from wirespeed.report.plan_diff import diff_lines
@@ -31,7 +30,7 @@ from wirespeed.terminal import echo
 @click.option(
     "--from",
     "form",
-    type=click.Choice(list(READERS)),
+    type=click.Choice(FORMS),
     help="Plan from the files of another tool, given in place of SPEC.",
 )
 @click.option(
@@ -111,8 +110,6 @@ def _wanted(
 ) -> tuple[Spec, Path | None]:  # fmt: skip
     """Give the spec, and the folder of its run; files of another tool have none."""
     if form is not None:
-        if not hosts:
-            raise click.BadParameter("--from needs it: NAME=REACH", param_hint="--host")
         made = imported(form, files, hosts, subnets, segments)
         return parse_spec(made.text, f"the files of {form}"), None
     for option, given in (("--host", hosts), ("--subnet", subnets), ("--segment", segments)):

@@ -2,13 +2,17 @@
 
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
+from pathlib import Path
+from typing import Any
 
 from wirespeed import catalog
+from wirespeed.apply.spec_file import parse_spec
 from wirespeed.approaches.host_ports import netdev_of
 from wirespeed.approaches.vf_ports import vf_address
 from wirespeed.facts.sriov import Sriov
 from wirespeed.formats.form import Exported, Format, exported
 from wirespeed.formats.wanted import WantedHost, WantedPort, wanted_host
+from wirespeed.host.files import read_text
 from wirespeed.model.error import InputError
 from wirespeed.model.fact import HostFacts
 from wirespeed.model.observed import CannotTellError, known
@@ -48,6 +52,14 @@ def export_hosts(spec: Spec, of: Format, names: Iterable[str]) -> Iterator[tuple
                     next="choose another format, or select other hosts with --host",
                 )
             yield name, result
+
+
+def spec_data_of(path: Path) -> dict[str, Any]:
+    """Give a spec's data as its file has it. Raises InputError `spec.*`, `file.unreadable`."""
+    data: dict[str, Any] = parse_spec(read_text(path), str(path)).model_dump(
+        mode="json", exclude_unset=True
+    )
+    return data
 
 
 def wanted_of(spec: Spec, name: str, host: HostFacts) -> WantedHost:
