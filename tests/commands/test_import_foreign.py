@@ -266,7 +266,22 @@ def test_a_policy_by_label_is_listed_and_never_guessed_at(tmp_path: Path):
     assert unsaid[-1].startswith(listed)
 
 
-@pytest.mark.parametrize("kind", ["OVSNetwork", "SriovNetworkPoolConfig"])
+# https://github.com/k8snetworkplumbingwg/sriov-network-operator/blob/master/doc/ovs-hw-offload.md
+OFFLOAD = POLICY.replace("deviceType: vfio-pci", "eSwitchMode: switchdev").replace(
+    "resourceName: mlx_dpdk", "resourceName: mlx_dpdk\n  mtu: 1500\n  bridge: {ovs: {}}"
+)
+OVS = NETWORK.replace("kind: SriovNetwork", "kind: OVSNetwork")
+
+
+def test_the_operators_own_bridge_and_a_vlan_of_its_port_are_listed(tmp_path: Path):
+    spec, unsaid = read(tmp_path, "sriov-operator", {"a.yaml": f"{OFFLOAD}---{OVS}"})
+    assert spec.approach == "none"
+    assert f"{PF}: mode of the embedded switch switchdev" in unsaid
+    assert 'a.yaml: SriovNetworkNodePolicy nic.bridge: {"ovs": {}}' in unsaid
+    assert "a.yaml: OVSNetwork net.vlan: 100" in unsaid
+
+
+@pytest.mark.parametrize("kind", ["SriovIBNetwork", "SriovNetworkPoolConfig"])
 def test_other_objects_of_the_operator_are_listed(kind: str, tmp_path: Path):
     other = NETWORK.replace("SriovNetwork", kind)
     _, unsaid = read(tmp_path, "sriov-operator", {"a.yaml": f"{POLICY}---{other}"})

@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 import pytest
 from click.testing import CliRunner, Result
-from described_ports import CABLE, GUESTS, capture_text
+from described_ports import BRIDGED, CABLE, GUESTS, capture_text
 
 from wirespeed.apply.spec_file import parse_spec
 from wirespeed.approaches.guest_network import guest_mac
@@ -31,6 +31,12 @@ SUBNETS = [
     "--subnet", "underlay=192.168.9.0/24", "--subnet", "vlan42=192.168.10.0/24",
     "--subnet", "vlan40=192.168.20.0/24",
 ]  # fmt: skip
+BEHIND = BRIDGED.replace("KIND", "kind: none")
+OF_BRIDGES = [
+    "--subnet", "underlay=192.168.9.0/24", "--subnet", "storage=192.168.10.0/24",
+    "--subnet", "public=192.168.20.0/24",
+]  # fmt: skip
+VNIS = ["--segment", "storage=7042", "--segment", "public=7040"]
 TUNING = "tuning: {rings: largest, channels: 4, pause: false}"
 UNTUNED = CABLE.replace(TUNING, "")
 NO_CHANNELS = CABLE.replace("channels: 4, ", "")
@@ -80,6 +86,58 @@ def test_what_is_written_is_read_back_as_the_same_spec(form: str, text: str, tmp
     assert "cannot say" not in done.stderr and "cannot:" not in done.stdout
 
 
+@pytest.mark.parametrize("kind", ["kind: none", "kind: namespace"])
+def test_vfs_behind_bridges_come_back_as_the_same_spec(kind: str, tmp_path: Path):
+    text, files = exported(tmp_path, "sriov-operator", BRIDGED.replace("KIND", kind))
+    words = [*files, "--as", "sriov-operator", *hosts_of(text, tmp_path), *OF_BRIDGES, *VNIS]
+    done = run(import_spec, *words)
+    assert parse_spec(done.stdout, "spec") == parse_spec(text, "spec")
+    assert "cannot say" not in done.stderr
+    assert "alpha: ovs_bridge br-storage" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("more", "what", "where"),
+    [
+        ([*OF_BRIDGES[2:], *VNIS], "formats.subnet_missing", "underlay"),
+        (OF_BRIDGES, "formats.segment_missing", "storage, public"),
+    ],
+)
+def test_what_no_file_has_of_bridges_is_asked_for(
+    more: list[str], what: str, where: str, tmp_path: Path
+):
+    text, files = exported(tmp_path, "sriov-operator", BEHIND)
+    with pytest.raises(InputError) as caught:
+        run(import_spec, *files, "--as", "sriov-operator", *hosts_of(text, tmp_path), *more)
+    assert (caught.value.what, caught.value.where) == (what, where)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "line"),
+    [
+        ("bridge: br-storage", "bridge: physnet_1", "VF 0 of enp3s0f0np0: bridge of its "
+         "representor physnet_1"),
+        ("bridge: br-storage", "bridge: br-public", "VF 0 of enp3s0f0np0: bridge of its "
+         "representor br-public"),
+        ("eSwitchMode: switchdev", "eSwitchMode: legacy", "enp3s0f0np0: mode of the embedded "
+         "switch legacy"),
+    ],
+)  # fmt: skip
+def test_bridges_of_other_names_or_without_switchdev_make_no_spec_of_guests(
+    old: str, new: str, line: str, tmp_path: Path
+):
+    text, files = exported(tmp_path, "sriov-operator", BEHIND)
+    files[0].write_text(files[0].read_text().replace(old, new))
+    done = run(import_spec, *files, "--as", "sriov-operator", *hosts_of(text, tmp_path))
+    assert parse_spec(done.stdout, "spec").approach == "none"
+    assert f"  alpha: {line}\n" in done.stderr
+
+
+def test_a_segment_is_a_number():
+    with pytest.raises(click.BadParameter):
+        run(import_spec, "a", "--as", "netplan", "--host", "a=here", "--segment", "storage=x")
+
+
 @pytest.mark.parametrize(("form", "text"), [("netplan", UNTUNED), ("networkd", NONE)])
 def test_a_plan_from_another_tools_files_is_that_of_the_spec(form: str, text: str, tmp_path: Path):
     text, files = exported(tmp_path, form, text)
@@ -97,6 +155,7 @@ def test_a_plan_from_another_tools_files_is_that_of_the_spec(form: str, text: st
         ("a", "b"),
         ("a", "--host", "alpha=here"),
         ("a", "--subnet", "x=y"),
+        ("a", "--segment", "x=1"),
         ("--from", "netplan", "a"),
     ],
 )

@@ -97,19 +97,62 @@ def test_fleet_the_whole_fleet_at_once_shares_nothing_that_others_lack():
     assert len(event.hosts) == 36 and event.common == ()
 
 
-def test_fleet_times_that_may_be_off_are_together_where_they_may_be():
-    def drifting(number: int, at: float, within_s: float) -> FleetHost:
-        host = one(number, at)
-        (down,) = host.link_downs
-        return host.model_copy(
-            update={"link_downs": (down.model_copy(update={"within_s": within_s}),)}
-        )
+def drifting(number: int, at: float, within_s: float) -> FleetHost:
+    host = one(number, at)
+    (down,) = host.link_downs
+    return host.model_copy(update={"link_downs": (down.model_copy(update={"within_s": within_s}),)})
 
+
+def test_fleet_times_that_may_be_off_are_together_where_they_may_be():
     rest = [one(n) for n in range(10, 100)]
     apart = [drifting(n, AT + 5 * n, 0.5) for n in range(5)]
     assert find_link_events(apart + rest) == ()
     (event,) = find_link_events([drifting(n, AT + 5 * n, 15.0) for n in range(5)] + rest)
     assert event.within_s == pytest.approx(20)
+    # 5 of 5 links in a month, each in a window of 20 s with either side: Poisson's tail at 5.
+    mean = 5 * 2 * 20 / MONTH
+    assert event.p == pytest.approx(MONTH / 20 * mean**5 / 120, rel=1e-3, abs=0)
+
+
+@pytest.mark.parametrize(("apart_s", "events"), [(0.45, 1), (0.6, 0)])
+def test_fleet_a_second_is_what_makes_links_go_down_at_once(apart_s: float, events: int):
+    exact = [drifting(n, AT + apart_s * n, 0.0) for n in range(3)]
+    found = find_link_events([*exact, *(one(n) for n in range(10, 100))])
+    assert len(found) == events
+    if found:
+        assert found[0].p == pytest.approx(MONTH * (3 * 2 / MONTH) ** 3 / 6, rel=1e-3, abs=0)
+
+
+def test_fleet_a_host_with_two_links_down_counts_once():
+    def both(number: int) -> tuple[float, ...]:
+        # Twenty links in a month, two by two; no two hosts together.
+        return tuple(AT - 1000 - (number + 1000 * (k // 2)) * 129 for k in range(18))
+
+    hosts = [one(n, *both(n), *((AT, AT) if n < 3 else ())) for n in range(1000)]
+    # Three together by chance are to be expected of a thousand such hosts; six would not be.
+    assert find_link_events(hosts) == ()
+    few = [one(n, AT, AT, AT) if n < 2 else one(n) for n in range(100)]
+    assert find_link_events(few) == ()
+
+
+def test_fleet_a_host_whose_log_has_no_length_says_nothing_and_lacks_what_others_share():
+    hosts = [host.model_copy(update={"log_s": 0.0}) if n % 10 == 9 else host
+             for n, host in enumerate(flapped())]  # fmt: skip
+    (event,) = find_link_events(hosts)
+    silent = [n for n in range(400) if rack_of(n, RACK) == "r02" and n % 10 == 9]
+    assert len(event.hosts) == RACK - len(silent) and not {f"n{n:03}" for n in silent} & set(
+        event.hosts
+    )
+    assert (event.common[0].having, event.common[0].others) == (36, 364)
+
+
+def test_fleet_a_few_hosts_that_flap_all_the_time_hide_no_event():
+    hosts = flapped(200)
+    # In every window, and at most one host each, however often.
+    for n in range(10):
+        hosts[n] = one(n, *(AT - 100 + k / 5 for k in range(1000)), log_s=200.0)
+    events = find_link_events(hosts)
+    assert [len(event.hosts) for event in events] == [RACK + 10]
 
 
 def test_fleet_two_hosts_are_too_few_and_a_host_without_an_answer_counts_not():

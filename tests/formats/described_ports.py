@@ -1,5 +1,6 @@
 """Hosts with two ports and their specs, as small captures, for every format."""
 
+import json
 from collections.abc import Sequence
 
 from wirespeed import catalog
@@ -39,6 +40,20 @@ approach: none
 underlay: {subnet: 192.168.9.0/24, mtu: 9000}
 tuning: {rings: largest, channels: 4, pause: false}
 """
+BRIDGED = """
+hosts:
+  alpha: {reach: ALPHA, ports: ["0000:03:00.0"]}
+approach: ovs-tc
+failover: none
+underlay: {subnet: 192.168.9.0/24, mtu: 9080}
+networks:
+  storage: {segment: 7042, subnet: 192.168.10.0/24, mtu: 9000}
+  public: {segment: 7040, subnet: 192.168.20.0/24, mtu: 1500}
+guests:
+  alpha-vf0: {host: alpha, networks: [storage], KIND}
+  alpha-vf1: {host: alpha, networks: [public], KIND}
+"""
+"""Two VFs whose representors are in bridges of Open vSwitch."""
 RINGS = (
     "Ring parameters for enp3s0f0np0:",
     "Pre-set maximums:", "RX:\t\t8192", "TX:\t\t4096",
@@ -60,14 +75,25 @@ def capture_text(driver: str = "mlx5_core", total: int = 16) -> str:
         files += [f"/sys/bus/pci/devices/{address}/{name}:{n}" for name, n in content.items()]
     sections: list[tuple[str, Sequence[str]]] = [
         ("ports -", ports), ("sriov -", files), ("ethtool-rings enp3s0f0np0", RINGS),
-        ("mstconfig 0000:03:00.0", MSTCONFIG),
+        ("ethtool-channels enp3s0f0np0", CHANNELS),
+        ("mstconfig 0000:03:00.0", MSTCONFIG), ("ovs-db -", [json.dumps(SWITCH)]),
     ]  # fmt: skip
+    for address in PFS:
+        handle = {"dev": {f"pci/{address}": {"mode": "legacy"}}}
+        sections.append((f"devlink-eswitch {address}", [json.dumps(handle)]))
     lines = ["wirespeed-capture 1 case"]
     for name, text in sections:
         lines += [f"case begin {name}", *text, "", "case end 0"]
     return "\n".join([*lines, "case done", ""])
 
 
+SWITCH = {
+    "headings": ["ovs_version", "other_config"], "data": [["3.1.0", ["map", []]]],
+}  # fmt: skip
+CHANNELS = (
+    "Channel parameters for enp3s0f0np0:", "Pre-set maximums:", "Combined:\t63",
+    "Current hardware settings:", "Combined:\t8",
+)  # fmt: skip
 MSTCONFIG = (
     "Configurations:   Default  Current  Next Boot",
     "  NUM_OF_VFS   0   1   1",

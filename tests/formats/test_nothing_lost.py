@@ -1,14 +1,15 @@
 """All that a spec wants is in the files of a format, or in its list; for every format and spec."""
 
 import pytest
-from described_ports import CABLE, GUESTS, ONE_EACH, SPACES, wanted
+from described_ports import BRIDGED, CABLE, GUESTS, ONE_EACH, SPACES, wanted
 
 from wirespeed import catalog
 from wirespeed.formats.every import FORMATS
 from wirespeed.formats.form import Written, exported
 from wirespeed.formats.wanted import FIELDS, Key
 
-SPECS = [GUESTS, ONE_EACH, SPACES, CABLE]
+BEHIND = BRIDGED.replace("KIND", "kind: namespace")
+SPECS = [GUESTS, ONE_EACH, SPACES, CABLE, BEHIND]
 
 
 @pytest.mark.parametrize("form", FORMATS)
@@ -45,3 +46,8 @@ def test_every_field_of_a_step_is_a_setting_or_says_of_what_it_is():
         assert step in catalog.step_types().values()
         fields = set(step.model_fields) - {"step", "netdev", "pci_address", "vf"}
         assert fields - set(keys) <= beyond, step
+
+
+def test_of_vfs_that_are_taken_away_and_made_the_last_number_counts():
+    host = wanted(BEHIND)
+    assert [one.value for one in host.settings if one.key is Key.VFS] == [2]

@@ -5,11 +5,17 @@ from typing import Any
 import jsonschema
 import pytest
 import yaml
-from described_ports import CABLE, GUESTS, ONE_EACH, SPACES, written
+from described_ports import BRIDGED, CABLE, GUESTS, ONE_EACH, SPACES, written
 
 TEXT, FLAG = {"type": "string"}, {"type": "boolean"}
 TEXTS = {"type": "array", "items": TEXT}
 COUNT = {"type": "integer", "minimum": 0}
+
+VLAN = {"type": "integer", "minimum": 0, "maximum": 4095}
+TRUNK = {
+    "type": "object", "additionalProperties": False,
+    "properties": {"id": VLAN, "minID": VLAN, "maxID": VLAN},
+}  # fmt: skip
 
 
 def of_kind(fields: dict[str, Any], *required: str) -> dict[str, Any]:
@@ -61,6 +67,14 @@ SCHEMAS = {
         },
         "resourceName",
     ),
+    "OVSNetwork": of_kind(
+        {
+            "bridge": TEXT, "capabilities": TEXT, "interfaceType": TEXT, "ipam": TEXT,
+            "metaPlugins": TEXT, "mtu": {"type": "integer"}, "networkNamespace": TEXT,
+            "resourceName": TEXT, "trunk": {"type": "array", "items": TRUNK}, "vlan": VLAN,
+        },
+        "resourceName",
+    ),
 }  # fmt: skip
 """Their types, bounds and required fields, at commit 249e20012faf of the operator."""
 
@@ -107,3 +121,23 @@ def test_of_ports_without_vfs_it_can_say_nothing():
     made = written("sriov-operator", CABLE)
     assert made.files == {}
     assert "enp3s0f0np0: address 192.168.9.1/24 (a policy is about VFs)" in made.unsaid
+
+
+@pytest.mark.parametrize(
+    ("kind", "driver"), [("kind: none", "vfio-pci"), ("kind: namespace", "netdevice")]
+)
+def test_a_vf_behind_a_bridge_has_an_ovs_network_and_its_port_is_in_switchdev_mode(
+    kind: str, driver: str
+):
+    text = BRIDGED.replace("KIND", kind)
+    (policy,) = objects_of(text, "SriovNetworkNodePolicy")
+    assert (policy["eSwitchMode"], policy["numVfs"], policy["mtu"]) == ("switchdev", 2, 9080)
+    assert policy["deviceType"] == driver and "bridge" not in policy
+    networks = objects_of(text, "OVSNetwork")
+    assert [(n["bridge"], n["mtu"], n["resourceName"]) for n in networks] == [
+        ("br-storage", 9000, policy["resourceName"]), ("br-public", 1500, policy["resourceName"]),
+    ]  # fmt: skip
+    assert not objects_of(text, "SriovNetwork")
+    unsaid = written("sriov-operator", text).unsaid
+    assert any(line.startswith("ovs_bridge br-storage") for line in unsaid)
+    assert any(line.startswith("ovs_config other_config:hw-offload") for line in unsaid)

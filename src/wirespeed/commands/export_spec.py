@@ -1,14 +1,17 @@
 """`wirespeed export-spec`: a spec as the files of another tool."""
 
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import click
 
 from wirespeed.commands.described import Described
+from wirespeed.formats.ansible import NAME as ANSIBLE
+from wirespeed.formats.ansible import ansible_files
 from wirespeed.formats.every import FORMATS
 from wirespeed.formats.form import Exported
 from wirespeed.host.files import make_folder, write_result, write_whole
-from wirespeed.runs.export_spec import export_hosts
+from wirespeed.runs.export_spec import export_hosts, spec_data_of
 from wirespeed.runs.hosts_of_spec import read_spec
 from wirespeed.terminal import echo
 
@@ -26,7 +29,7 @@ from wirespeed.terminal import echo
 @click.option(
     "--as",
     "form",
-    type=click.Choice(list(FORMATS)),
+    type=click.Choice([*FORMATS, ANSIBLE]),
     required=True,
     help="Tool whose files to write.",
 )
@@ -37,11 +40,17 @@ from wirespeed.terminal import echo
     help="Folder for the files, with a folder per host.  [default: print them]",
 )
 def export_spec(spec: Path, form: str, host: str | None, out: Path | None) -> None:
-    """Write a spec as files of netplan, networkd, nmstate or sriov-operator.
+    """Write a spec as files of netplan, networkd, nmstate, sriov-operator or Ansible.
 
     What the format cannot express is listed at the top of each file and on standard error. It
     supports approach none and legacy-vlan, and reads the hosts for the names of their ports.
+    Ansible's inventory and playbook have the whole spec, of any approach; no host is read for it.
     """
+    if form == ANSIBLE:
+        if host is not None:
+            raise click.BadParameter("ansible's files are of all hosts", param_hint="--host")
+        _write(out, ansible_files(spec_data_of(spec)), write_result)
+        return
     wanted = read_spec(spec)
     if host is not None and host not in wanted.hosts:
         raise click.BadParameter(f"no host {host!r} in the spec", param_hint="--host")
@@ -50,14 +59,22 @@ def export_spec(spec: Path, form: str, host: str | None, out: Path | None) -> No
     names = [host] if host else list(wanted.hosts)
     # All of them, before the first is written.
     for name, result in list(export_hosts(wanted, FORMATS[form], names)):
-        for path, text in result.files.items():
-            if out is None:
-                echo(f"# ==> {name}/{path} <==\n{text}", nl=False)
-            else:
-                make_folder(out / name)
-                write(out / name / path, text)
-                echo(f"written: {out / name / path}")
+        files = {f"{name}/{path}": text for path, text in result.files.items()}
+        _write(out, files, write)
         _list(name, result, form)
+
+
+def _write(
+    out: Path | None, files: Mapping[str, str], write: Callable[[Path, str], object]
+) -> None:
+    """Write files below `out`, or print them."""
+    for path, text in files.items():
+        if out is None:
+            echo(f"# ==> {path} <==\n{text}", nl=False)
+        else:
+            make_folder((out / path).parent)
+            write(out / path, text)
+            echo(f"written: {out / path}")
 
 
 def _list(name: str, result: Exported, form: str) -> None:

@@ -5,9 +5,12 @@ from pathlib import Path
 import click
 
 from wirespeed.commands.described import Described
+from wirespeed.formats.ansible import NAME as ANSIBLE
 from wirespeed.formats.every_read import READERS
-from wirespeed.runs.import_spec import Imported, import_files
+from wirespeed.runs.import_spec import Imported, import_files, import_inventory
 from wirespeed.terminal import echo
+
+FORMS = [*READERS, ANSIBLE]
 
 
 @click.command(
@@ -23,7 +26,7 @@ from wirespeed.terminal import echo
 @click.option(
     "--as",
     "form",
-    type=click.Choice(list(READERS)),
+    type=click.Choice(FORMS),
     required=True,
     help="Tool whose files they are.",
 )
@@ -32,36 +35,58 @@ from wirespeed.terminal import echo
     "hosts",
     metavar="NAME=REACH",
     multiple=True,
-    required=True,
-    help="A host, and where it is: here, ssh://USER@HOST or a capture.",
+    help="A host, and where it is: here, ssh://USER@HOST or a capture; an inventory says it too.",
 )
 @click.option(
     "--subnet",
     "subnets",
     metavar="NAME=SUBNET",
     multiple=True,
-    help="Subnet of underlay or of vlan42; needed if VFs have VLANs.",
+    help="Subnet of underlay or of vlan42; needed if VFs have VLANs or bridges.",
+)
+@click.option(
+    "--segment",
+    "segments",
+    metavar="NAME=VNI",
+    multiple=True,
+    help="VXLAN network identifier of a network; needed if VFs have bridges.",
 )
 def import_spec(
-    files: tuple[Path, ...], form: str, hosts: tuple[str, ...], subnets: tuple[str, ...]
+    files: tuple[Path, ...],
+    form: str,
+    hosts: tuple[str, ...],
+    subnets: tuple[str, ...],
+    segments: tuple[str, ...],
 ) -> None:
-    """Make a spec from FILES of netplan, networkd, nmstate or sriov-operator.
+    """Make a spec from FILES of netplan, networkd, nmstate or sriov-operator, or an inventory.
 
     What a spec cannot express of them, and what it adds, is listed at its top and on standard
-    error. For several hosts, put each host's files into a folder with the host's name.
+    error. For several hosts, put each host's files into a folder with the host's name. An inventory
+    of Ansible has the spec as variables, as `export-spec --as ansible` writes them.
     """
-    made = imported(form, files, hosts, subnets)
+    made = imported(form, files, hosts, subnets, segments)
     echo(made.text, nl=False)
 
 
 def imported(
-    form: str, files: tuple[Path, ...], hosts: tuple[str, ...], subnets: tuple[str, ...]
-) -> Imported:
+    form: str, files: tuple[Path, ...], hosts: tuple[str, ...], subnets: tuple[str, ...],
+    segments: tuple[str, ...],
+) -> Imported:  # fmt: skip
     """Read the files, and list on standard error what a spec cannot say and what it adds.
 
     Raises what `import_files` does, and BadParameter for what is not NAME=VALUE.
     """
-    made = import_files(form, files, _pairs("--host", hosts), _pairs("--subnet", subnets))
+    reached = _pairs("--host", hosts)
+    if form == ANSIBLE:
+        if subnets or segments:
+            option = "--subnet" if subnets else "--segment"
+            raise click.BadParameter("an inventory has all of its spec", param_hint=option)
+        made = import_inventory(files, reached)
+    else:
+        if not reached:
+            raise click.BadParameter(f"{form} needs it: NAME=REACH", param_hint="--host")
+        numbers = {name: _vni(name, one) for name, one in _pairs("--segment", segments).items()}
+        made = import_files(form, files, reached, _pairs("--subnet", subnets), numbers)
     for note in made.notes:
         echo(note, err=True)
     for title, lines in (
@@ -73,6 +98,12 @@ def imported(
         for line in lines:
             echo(f"  {line}", err=True)
     return made
+
+
+def _vni(name: str, text: str) -> int:
+    if not (text.isascii() and text.isdecimal()):
+        raise click.BadParameter(f"found {name}={text}; expected a number", param_hint="--segment")
+    return int(text)
 
 
 def _pairs(option: str, given: tuple[str, ...]) -> dict[str, str]:

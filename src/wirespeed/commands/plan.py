@@ -9,8 +9,7 @@ from wirespeed.apply.run import is_run, read_journal
 from wirespeed.apply.run_place import run_folder
 from wirespeed.apply.spec_file import parse_spec
 from wirespeed.commands.described import Described
-from wirespeed.commands.import_spec import imported
-from wirespeed.formats.every_read import READERS
+from wirespeed.commands.import_spec import FORMS, imported
 from wirespeed.model.journal import Begun, outcome, whole_plan
 from wirespeed.model.spec.spec import Spec
 from wirespeed.report.plan_diff import diff_lines
@@ -31,7 +30,7 @@ from wirespeed.terminal import echo
 @click.option(
     "--from",
     "form",
-    type=click.Choice(list(READERS)),
+    type=click.Choice(FORMS),
     help="Plan from the files of another tool, given in place of SPEC.",
 )
 @click.option(
@@ -46,7 +45,14 @@ from wirespeed.terminal import echo
     "subnets",
     metavar="NAME=SUBNET",
     multiple=True,
-    help="With --from: subnet of underlay or of vlan42; needed if VFs have VLANs.",
+    help="With --from: subnet of underlay or of vlan42; needed if VFs have VLANs or bridges.",
+)
+@click.option(
+    "--segment",
+    "segments",
+    metavar="NAME=VNI",
+    multiple=True,
+    help="With --from: VXLAN network identifier of a network; needed if VFs have bridges.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the plan as JSON.")
 @click.option("--diff", "as_diff", is_flag=True, help="Print only what differs on the hosts.")
@@ -59,6 +65,7 @@ def plan(
     form: str | None,
     hosts: tuple[str, ...],
     subnets: tuple[str, ...],
+    segments: tuple[str, ...],
     as_json: bool,
     as_diff: bool,
     shell: str | None,
@@ -70,7 +77,7 @@ def plan(
     With --from, the files of another tool stand in place of SPEC; to apply such a plan, write the
     spec with `wirespeed import-spec` first.
     """
-    wanted, where = _wanted(files, form, hosts, subnets)
+    wanted, where = _wanted(files, form, hosts, subnets, segments)
     if shell is not None and shell not in wanted.hosts:
         raise click.BadParameter(f"no host {shell!r} in the spec", param_hint="--shell")
     if unread is not None and unread not in wanted.hosts:
@@ -98,16 +105,16 @@ def plan(
 
 
 def _wanted(
-    files: tuple[Path, ...], form: str | None, hosts: tuple[str, ...], subnets: tuple[str, ...]
-) -> tuple[Spec, Path | None]:
+    files: tuple[Path, ...], form: str | None, hosts: tuple[str, ...], subnets: tuple[str, ...],
+    segments: tuple[str, ...],
+) -> tuple[Spec, Path | None]:  # fmt: skip
     """Give the spec, and the folder of its run; files of another tool have none."""
     if form is not None:
-        if not hosts:
-            raise click.BadParameter("--from needs it: NAME=REACH", param_hint="--host")
-        made = imported(form, files, hosts, subnets)
+        made = imported(form, files, hosts, subnets, segments)
         return parse_spec(made.text, f"the files of {form}"), None
-    if hosts or subnets:
-        raise click.BadParameter("only with --from", param_hint="--host" if hosts else "--subnet")
+    for option, given in (("--host", hosts), ("--subnet", subnets), ("--segment", segments)):
+        if given:
+            raise click.BadParameter("only with --from", param_hint=option)
     if len(files) != 1:
         raise click.BadParameter(f"found {len(files)} files; expected one", param_hint="SPEC")
     return read_spec(files[0]), run_folder(files[0])

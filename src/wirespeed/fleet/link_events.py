@@ -33,7 +33,7 @@ def find_link_events(hosts: Sequence[FleetHost]) -> tuple[LinkEvent, ...]:
         first, last = group[0][0].at, group[-1][0].at
         width = max(TOGETHER_S, last - first)
         p = _chance(readable, len(names), width)
-        if len(names) < FEW or p > MOST_P:
+        if p > MOST_P:
             continue
         found.append(
             LinkEvent(

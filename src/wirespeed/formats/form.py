@@ -31,6 +31,8 @@ class Format:
     write: Callable[[WantedHost], Written]
     why: Mapping[Key, str] = field(default_factory=dict)
     """Why it cannot say a setting, where that is worth a word."""
+    switches: frozenset[str] = frozenset()
+    """Approaches with a switch, of which it can say more than their ports and VFs."""
     is_private: bool = False
     """Whether its tool wants files that their owner alone can read."""
 

@@ -1,7 +1,9 @@
 """A spec from what was found in files of another tool. Pure: what it misses is told by `compared`.
 
 Where every VF of every port has a VLAN, the same on each port of its host, it is a `legacy-vlan`:
-a network of each VLAN, a guest of each VF. Else it is of hosts alone. It says nothing that a file
+a network of each VLAN, a guest of each VF. Where each host has one port, in switchdev mode, and
+every VF's representor is in a bridge of Open vSwitch, it is an `ovs-tc`: a network of each bridge.
+Else it is of hosts alone. It says nothing that a file
 contradicts, but the MAC of a VF.
 """
 
@@ -15,12 +17,14 @@ from wirespeed.formats.wanted import Key, Setting, Value, WantedHost, WantedPort
 from wirespeed.model.error import InputError
 from wirespeed.model.fact import HostFacts
 from wirespeed.model.observed import Known
-from wirespeed.model.spec.names import MAX_MTU, MIN_MTU
+from wirespeed.model.spec.names import MAX_MTU, MIN_MTU, NAME
 from wirespeed.model.subnet import unusable
 
 PAUSE = (Key.PAUSE_AUTONEG, Key.PAUSE_RX, Key.PAUSE_TX)
 MAX_VLAN = 4094
 UNDERLAY = "underlay"
+BRIDGE = "br-"
+"""What a network's bridge is called by, before the network's name."""
 
 
 def spec_data(
@@ -28,10 +32,11 @@ def spec_data(
     reached: Mapping[str, str],
     facts: Mapping[str, HostFacts],
     subnets: Mapping[str, str],
+    segments: Mapping[str, int],
 ) -> dict[str, Any]:
     """Give the data of a spec; hosts are in the order of their addresses.
 
-    Raises InputError `formats.says_nothing`, `formats.subnet_missing`.
+    Raises InputError `formats.says_nothing`, `formats.subnet_missing`, `formats.segment_missing`.
     """
     hosts = [WantedHost(one.name, _ports(one), tuple(one.settings.values()), ()) for one in founds]
     for host in hosts:
@@ -56,9 +61,15 @@ def spec_data(
     }
     vlans = {host.name: _vlans(host) for host in hosts}
     mtus = {host.of(port).get(Key.MTU) for host in hosts for port in host.ports}
-    if all(vlans.values()) and len(mtus) == 1 and _is_mtu(mtu := mtus.pop()):
-        netdevs = {(one.name, *of) for one in founds for of in one.netdevs}
+    netdevs = {(one.name, *of) for one in founds for of in one.netdevs}
+    mtu = mtus.pop() if len(mtus) == 1 else None
+    if _is_mtu(mtu) and all(vlans.values()):
         return data | _guests(hosts, vlans, int(mtu or 0), netdevs, subnets)
+    bridged = {host.name: _bridged(host) for host in hosts}
+    names = _network_mtus(bridged)
+    if _is_mtu(mtu) and names and all(bridged.values()):
+        return data | _behind_bridges(hosts, bridged, names, int(mtu or 0), netdevs,
+                                      subnets, segments)  # fmt: skip
     data["approach"] = "none"
     underlay = _underlay(hosts)
     tuning = _tuning(hosts, facts)
@@ -169,15 +180,7 @@ def _guests(
     """Give the networks and guests of a spec of VFs."""
     numbers = list(dict.fromkeys(vlan for of in vlans.values() for vlan in of))
     names = [UNDERLAY, *(f"vlan{number}" for number in numbers)]
-    missing = [name for name in names if name not in subnets]
-    if missing:
-        raise InputError(
-            "formats.subnet_missing",
-            where=", ".join(missing),
-            found="the files have VFs in VLANs, but not the subnets of their guests",
-            so="a spec of approach legacy-vlan needs these subnets",
-            next=" ".join(f"--subnet {name}=SUBNET" for name in missing),
-        )
+    _require_subnets("VLANs", "legacy-vlan", names, subnets)
     networks = {
         name: {"segment": number, "subnet": subnets[name], "mtu": mtu}
         for name, number in zip(names[1:], numbers, strict=True)
@@ -187,17 +190,86 @@ def _guests(
         "failover": "active-backup" if all(len(h.ports) > 1 for h in hosts) else "none",
         "underlay": {"subnet": subnets[UNDERLAY], "mtu": mtu},
         "networks": networks,
-        "guests": dict(_each_guest(hosts, vlans, netdevs)),
+        "guests": dict(
+            _each_guest(hosts, {h: [f"vlan{v}" for v in of] for h, of in vlans.items()}, netdevs)
+        ),
     }
+
+
+def _require_subnets(
+    what: str, approach: str, names: Sequence[str], subnets: Mapping[str, str]
+) -> None:
+    missing = [name for name in names if name not in subnets]
+    if missing:
+        raise InputError(
+            "formats.subnet_missing",
+            where=", ".join(missing),
+            found=f"the files have VFs in {what}, but not the subnets of their guests",
+            so=f"a spec of approach {approach} needs these subnets",
+            next=" ".join(f"--subnet {name}=SUBNET" for name in missing),
+        )
 
 
 def _each_guest(
     hosts: list[WantedHost],
-    vlans: Mapping[str, list[int]],
+    networks: Mapping[str, Sequence[str]],
     netdevs: set[tuple[str, WantedPort, int]],
 ) -> Iterator[tuple[str, dict[str, Any]]]:
     for host in hosts:
-        for vf, vlan in enumerate(vlans[host.name]):
+        for vf, network in enumerate(networks[host.name]):
             is_netdev = all((host.name, port, vf) in netdevs for port in host.ports)
             kind = {"kind": "namespace"} if is_netdev else {}
-            yield f"{host.name}-vf{vf}", {"host": host.name, "networks": [f"vlan{vlan}"], **kind}
+            yield f"{host.name}-vf{vf}", {"host": host.name, "networks": [network], **kind}
+
+
+def _bridged(host: WantedHost) -> list[tuple[str, Value]]:
+    """Give the network of each VF's bridge and its MTU, where a host is of `ovs-tc`; else none."""
+    if len(host.ports) > 1 or host.of(host.ports[0]).get(Key.ESWITCH) != "switchdev":
+        return []
+    port = host.ports[0]
+    found: list[tuple[str, Value]] = []
+    for vf in range(int(host.of(port).get(Key.VFS, 0))):
+        wanted = host.of(port, vf)
+        name, mtu = (
+            str(wanted.get(Key.BRIDGE)).removeprefix(BRIDGE),
+            wanted.get(Key.REPRESENTOR_MTU),
+        )
+        if Key.BRIDGE not in wanted or not NAME.fullmatch(name) or mtu is None or not _is_mtu(mtu):
+            return []
+        found.append((name, mtu))
+    return found
+
+
+def _network_mtus(bridged: Mapping[str, list[tuple[str, Value]]]) -> dict[str, Value]:
+    """Give each network's MTU; none at all where one has two."""
+    pairs = list(dict.fromkeys(pair for of in bridged.values() for pair in of))
+    return dict(pairs) if len(dict(pairs)) == len(pairs) else {}
+
+
+def _behind_bridges(
+    hosts: list[WantedHost], bridged: Mapping[str, list[tuple[str, Value]]],
+    mtus: Mapping[str, Value], mtu: int, netdevs: set[tuple[str, WantedPort, int]],
+    subnets: Mapping[str, str], segments: Mapping[str, int],
+) -> dict[str, Any]:  # fmt: skip
+    """Give the networks and guests of a spec of VFs whose representors are in bridges."""
+    _require_subnets("bridges", "ovs-tc", [UNDERLAY, *mtus], subnets)
+    missing = [name for name in mtus if name not in segments]
+    if missing:
+        raise InputError(
+            "formats.segment_missing",
+            where=", ".join(missing),
+            found="the files have VFs in bridges, but not the tunnels between them",
+            so="a spec of approach ovs-tc needs a VXLAN network identifier for each",
+            next=" ".join(f"--segment {name}=VNI" for name in missing),
+        )
+    networks = {host: [name for name, _ in of] for host, of in bridged.items()}
+    return {
+        "approach": "ovs-tc",
+        "failover": "none",
+        "underlay": {"subnet": subnets[UNDERLAY], "mtu": mtu},
+        "networks": {
+            name: {"segment": segments[name], "subnet": subnets[name], "mtu": one}
+            for name, one in mtus.items()
+        },
+        "guests": dict(_each_guest(hosts, networks, netdevs)),
+    }

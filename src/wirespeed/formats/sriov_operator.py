@@ -1,9 +1,14 @@
-"""sriov-network-operator: a SriovNetworkNodePolicy of each port, a SriovNetwork of each VLAN.
+"""sriov-network-operator: a SriovNetworkNodePolicy of each port, a network of each VLAN or bridge.
+
+A VF with a VLAN has a SriovNetwork. One in switchdev mode, whose representor is in a bridge of Open
+vSwitch, has an OVSNetwork, whose CNI puts it there; bridge and tunnels are made by something else
+(the operator's own bridges have the port itself in them).
 
 The operator lends any free VF of a resource to the pod that asks for the network, and gives it the
 VLAN then. VFs of one port that differ in their driver are two policies (`pfNames: NETDEV#0-1`).
 """
 
+from collections.abc import Mapping
 from itertools import groupby
 from typing import Any
 
@@ -25,7 +30,9 @@ VF = {
     Key.MIN_RATE: "minTxRate",
     Key.MAX_RATE: "maxTxRate",
 }
-PORT = {Key.MTU, Key.VFS}
+OVS_VF = {Key.BRIDGE: "bridge", Key.REPRESENTOR_MTU: "mtu"}
+"""ovs-cni gives the MTU to the representor and to the VF itself (pkg/sriov/sriov.go)."""
+PORT = {Key.MTU, Key.VFS, Key.ESWITCH}
 NOTES = (
     "The node is taken to be called as the host is in the spec, and the operator to be in the "
     f"namespace {NAMESPACE}.",
@@ -37,6 +44,7 @@ WHY = {
     Key.UP: "no field of a policy",
     Key.ADDRESS: "a policy is about VFs",
     Key.MTU: "without VFs there is no policy",
+    Key.ESWITCH: "without VFs there is no policy",
     Key.AUTOPROBE: "the operator decides it by `deviceType`",
 }
 
@@ -52,17 +60,18 @@ def _write(host: WantedHost) -> Written:
             resource = f"wirespeed_port{number}_{kind.partition('-')[0]}"
             policies.append(_policy(host, port, resource, kind, vfs))
             for vf in vfs:
-                wanted = _settings(host.of(port, vf))
-                if wanted:
-                    name = _network_name(resource, wanted)
-                    networks[name] = _network(name, resource, wanted)
+                for kind_of, keys in (("SriovNetwork", VF), ("OVSNetwork", OVS_VF)):
+                    wanted = _settings(host.of(port, vf), keys)
+                    if wanted:
+                        name = _network_name(resource, wanted)
+                        networks[name] = _network(kind_of, name, resource, wanted)
         said |= {o for o in host.settings if o.port == port and _is_said(o)}
     text = yaml.safe_dump_all([*policies, *networks.values()], sort_keys=False)
     return Written({FILE: text} if policies else {}, frozenset(said), NOTES if policies else ())
 
 
 def _is_said(one: Setting) -> bool:
-    return one.key in (PORT if one.vf is None else {*VF, Key.DRIVER})
+    return one.key in (PORT if one.vf is None else {*VF, *OVS_VF, Key.DRIVER})
 
 
 def _groups(host: WantedHost, port: WantedPort) -> list[tuple[str, list[int]]]:
@@ -83,18 +92,20 @@ def _policy(
     is_whole = len(vfs) == total
     part = {"pfNames": [f"{port.netdev}#{vfs[0]}-{vfs[-1]}"]}
     name = f"{host.name}-{resource}-{vfs[0]}".replace("_", "-")
-    spec = {
+    spec: dict[str, Any] = {
         "nodeSelector": {NODE: host.name},
         "nicSelector": {"rootDevices": [port.pci_address]} if is_whole else part,
         "resourceName": resource,
         "numVfs": total,
         "deviceType": kind,
-    } | ({"mtu": wanted[Key.MTU]} if Key.MTU in wanted else {})
+    }
+    more = {Key.MTU: "mtu", Key.ESWITCH: "eSwitchMode"}
+    spec |= {name: wanted[key] for key, name in more.items() if key in wanted}
     return _object("SriovNetworkNodePolicy", name, spec)
 
 
-def _settings(wanted: dict[Key, Value]) -> dict[str, Any]:
-    named = {name: wanted[key] for key, name in VF.items() if key in wanted}
+def _settings(wanted: dict[Key, Value], keys: Mapping[Key, str]) -> dict[str, Any]:
+    named = {name: wanted[key] for key, name in keys.items() if key in wanted}
     return {n: ("off", "on")[v] if isinstance(v, bool) else v for n, v in named.items()}
 
 
@@ -104,9 +115,9 @@ def _network_name(resource: str, wanted: dict[str, Any]) -> str:
     return "-".join([resource.replace("_", "-"), *words])
 
 
-def _network(name: str, resource: str, wanted: dict[str, Any]) -> dict[str, Any]:
+def _network(kind: str, name: str, resource: str, wanted: dict[str, Any]) -> dict[str, Any]:
     spec = {"resourceName": resource, "networkNamespace": "default", "capabilities": MAY, **wanted}
-    return _object("SriovNetwork", name, spec)
+    return _object(kind, name, spec)
 
 
 def _object(kind: str, name: str, spec: dict[str, Any]) -> dict[str, Any]:
@@ -114,4 +125,4 @@ def _object(kind: str, name: str, spec: dict[str, Any]) -> dict[str, Any]:
     return {"apiVersion": API, "kind": kind, "metadata": metadata, "spec": spec}
 
 
-FORMAT = Format("sriov-operator", _write, WHY)
+FORMAT = Format("sriov-operator", _write, WHY, switches=frozenset({"ovs-tc"}))

@@ -5,13 +5,14 @@ selects nodes and ports: one that names neither by name or address is listed, ne
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from wirespeed.formats.found import Found, Source
-from wirespeed.formats.sriov_operator import API, MAY, NAMESPACE, NODE, VF
+from wirespeed.formats.sriov_operator import API, MAY, NAMESPACE, NODE, OVS_VF, VF
 from wirespeed.formats.wanted import Key, WantedPort
+from wirespeed.steps.eswitch_mode import MODES
 
 OBJECT = {"apiVersion", "kind", "metadata", "spec", "status"}
 POLICY = {
@@ -19,13 +20,24 @@ POLICY = {
     "linkType", "mtu", "needVhostNet", "nicSelector", "nodeSelector", "numVfs", "priority",
     "resourceName", "vdpaType",
 }  # fmt: skip
+UNSAID = {
+    "bridge", "excludeTopology", "externallyManaged", "isRdma", "linkType", "needVhostNet",
+    "priority", "vdpaType",
+}  # fmt: skip
+"""Fields of a policy that a spec has no word for."""
 SELECTOR = {"deviceID", "netFilter", "pfNames", "rootDevices", "vendor"}
 NETWORK = {
     "capabilities", "ipam", "linkState", "logFile", "logLevel", "metaPlugins", "networkNamespace",
     "resourceName", "vlanProto", "vlanQoS", *VF.values(),
 }  # fmt: skip
+OVS_NETWORK = {
+    "capabilities", "interfaceType", "ipam", "metaPlugins", "networkNamespace", "resourceName",
+    "trunk", "vlan", *OVS_VF.values(),
+}  # fmt: skip
+NETWORKS = {"SriovNetwork": (NETWORK, VF), "OVSNetwork": (OVS_NETWORK, OVS_VF)}
+"""By kind: the fields that there are, and those that a spec has settings for."""
 OTHER_KINDS = {
-    "OVSNetwork", "SriovIBNetwork", "SriovNetworkNodeState", "SriovNetworkPoolConfig",
+    "SriovIBNetwork", "SriovNetworkNodeState", "SriovNetworkPoolConfig",
     "SriovOperatorConfig",
 }  # fmt: skip
 USUAL = {"networkNamespace": "default", "capabilities": MAY}
@@ -35,13 +47,22 @@ NAMES = "A spec does not say the names of resources and networks, which pods ask
 NOTE = "Which VF has which VLAN the operator decides: they are taken in the order of the networks."
 
 
+class _Network(NamedTuple):
+    """A network of pods, and which of its fields are settings of a VF."""
+
+    source: Source
+    path: str
+    spec: dict[str, Any]
+    keys: Mapping[Key, str]
+
+
 @dataclass(slots=True)
 class _Networks:
     """The VFs of each resource, and the networks on it."""
 
     vfs: dict[str, list[tuple[WantedPort, int]]] = field(default_factory=dict)
     ports: dict[str, list[WantedPort]] = field(default_factory=dict)
-    of: dict[str, list[tuple[Source, str, dict[str, Any]]]] = field(default_factory=dict)
+    of: dict[str, list[_Network]] = field(default_factory=dict)
 
 
 def read_sriov_operator(found: Found, sources: Sequence[Source]) -> None:
@@ -62,13 +83,15 @@ def read_sriov_operator(found: Found, sources: Sequence[Source]) -> None:
             found.unsaid(source, f"{path}: status", whole["status"])
         if kind == "SriovNetworkNodePolicy":
             _policy(found, source, path, source.known(path, whole.get("spec"), POLICY), networks)
-        elif kind == "SriovNetwork":
-            spec = source.known(path, whole.get("spec"), NETWORK)
-            networks.of.setdefault(str(spec.get("resourceName")), []).append((source, path, spec))
+        elif kind in NETWORKS:
+            names, keys = NETWORKS[kind]
+            spec = source.known(path, whole.get("spec"), names)
+            one = _Network(source, path, spec, keys)
+            networks.of.setdefault(str(spec.get("resourceName")), []).append(one)
         elif kind in OTHER_KINDS:
             found.unsaid(source, path, whole.get("spec"))
         else:
-            expected = ", ".join(sorted({"SriovNetworkNodePolicy", "SriovNetwork", *OTHER_KINDS}))
+            expected = ", ".join(sorted({"SriovNetworkNodePolicy", *NETWORKS, *OTHER_KINDS}))
             source.refuse("kind", kind, f"one of {expected}")
     for resource, given in networks.of.items():
         _give(found, resource, given, networks)
@@ -98,10 +121,11 @@ def _policy(
         source.refuse(f"{path}.deviceType", kind, "netdevice or vfio-pci")
     for name, value in selector.items():
         found.unsaid(source, f"{path}.nicSelector.{name}", value)
-    for name in sorted(set(spec) & {"externallyManaged", "priority", "isRdma", "needVhostNet",
-                                    "linkType", "eSwitchMode", "excludeTopology", "bridge",
-                                    "vdpaType"}):  # fmt: skip
+    for name in sorted(set(spec) & UNSAID):
         found.unsaid(source, f"{path}.{name}", spec[name])
+    mode = spec.get("eSwitchMode", "legacy")
+    if mode not in MODES:
+        source.refuse(f"{path}.eSwitchMode", mode, " or ".join(MODES))
     total = int(source.value(f"{path}.numVfs", Key.VFS, spec["numVfs"]))
     resource = str(spec["resourceName"])
     for port, first, last in parts:
@@ -109,6 +133,8 @@ def _policy(
         if vfs and vfs[-1] >= total:
             source.refuse(f"{path}.nicSelector", f"VFs {first} to {vfs[-1]}", f"less than {total}")
         found.set(source, f"{path}.numVfs", port, Key.VFS, total, None)
+        if "eSwitchMode" in spec:
+            found.set(source, f"{path}.eSwitchMode", port, Key.ESWITCH, mode, None)
         if "mtu" in spec:
             found.set(source, f"{path}.mtu", port, Key.MTU, spec["mtu"], None)
         networks.ports.setdefault(resource, []).append(port)
@@ -139,34 +165,29 @@ def _parts(
             yield port, int(match[2] or 0), None if match[3] is None else int(match[3])
 
 
-def _give(
-    found: Found,
-    resource: str,
-    given: list[tuple[Source, str, dict[str, Any]]],
-    networks: _Networks,
-) -> None:
+def _give(found: Found, resource: str, given: list[_Network], networks: _Networks) -> None:
     """Give the VFs of a resource their networks: each port's one by one, or all of them the one."""
     ports = list(dict.fromkeys(networks.ports.get(resource, [])))
     if not ports:
-        for source, path, spec in given:
-            where = f"{path} (no policy that was read of {found.name} has its resource)"
-            found.unsaid(source, where, spec)
+        for one in given:
+            where = f"{one.path} (no policy that was read of {found.name} has its resource)"
+            found.unsaid(one.source, where, one.spec)
         return
-    for source, path, spec in given:
-        for name, value in spec.items():
-            is_known = name in {"resourceName", *VF.values()} or USUAL.get(name) == value
+    for one in given:
+        for name, value in one.spec.items():
+            is_known = name in {"resourceName", *one.keys.values()} or USUAL.get(name) == value
             if not is_known:
-                found.unsaid(source, f"{path}.{name}", value)
+                found.unsaid(one.source, f"{one.path}.{name}", value)
     for port in ports:
         vfs = [vf for of, vf in networks.vfs[resource] if of == port]
         if len(given) not in (1, len(vfs)):
-            for source, path, spec in given:
-                where = f"{path} (which of {len(vfs)} VFs of {port.netdev} has it, is not said)"
-                found.unsaid(source, where, spec)
+            for one in given:
+                where = f"{one.path} (which of {len(vfs)} VFs of {port.netdev} has it, is not said)"
+                found.unsaid(one.source, where, one.spec)
             continue
         if len(given) > 1 and NOTE not in found.notes:
             found.notes.append(NOTE)
         for place, vf in enumerate(vfs):
-            source, path, spec = given[0 if len(given) == 1 else place]
-            settings = {name: spec[name] for name in VF.values() if name in spec}
-            found.take(source, path, settings, VF, port, vf)
+            one = given[0 if len(given) == 1 else place]
+            settings = {name: one.spec[name] for name in one.keys.values() if name in one.spec}
+            found.take(one.source, one.path, settings, one.keys, port, vf)

@@ -10,11 +10,14 @@ from wirespeed.model.step import Step
 from wirespeed.steps.address import Address
 from wirespeed.steps.channels import Channels
 from wirespeed.steps.driver_override import DriverOverride
+from wirespeed.steps.eswitch_mode import EswitchMode
 from wirespeed.steps.in_namespace import InNamespace
 from wirespeed.steps.kernel_switch import KernelSwitch
 from wirespeed.steps.link_up import LinkUp
 from wirespeed.steps.mtu import Mtu
+from wirespeed.steps.ovs_port import OvsPort
 from wirespeed.steps.pause import Pause
+from wirespeed.steps.representor_name import RepresentorName
 from wirespeed.steps.rings import Rings
 from wirespeed.steps.vf_count import VfCount
 from wirespeed.steps.vf_settings import VfSettings
@@ -43,6 +46,9 @@ class Key(StrEnum):
     SPOOF_CHECK = "spoof check"
     MIN_RATE = "least rate, Mbit/s"
     MAX_RATE = "largest rate, Mbit/s"
+    ESWITCH = "mode of the embedded switch"
+    BRIDGE = "bridge of its representor"
+    REPRESENTOR_MTU = "MTU of its representor"
 
 
 Value = int | bool | str
@@ -63,8 +69,8 @@ FIELDS: Mapping[type[Step], Mapping[str, Key]] = {
     },
 }
 """Of the steps that are settings of a port: its fields, and what each sets."""
-PLACES = {"step", "netdev", "pci_address", "vf"}
-"""Fields that say of what a step is."""
+PLACES = {"step", "netdev", "pci_address", "vf", "has_representors"}
+"""Fields that say of what a step is, and what it waits for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,16 +124,20 @@ def wanted_host(
     name: str, ports: Iterable[WantedPort], requested: Iterable[RequestedStep]
 ) -> WantedHost:
     """Take the steps of a host apart. What is no setting of a port stays in `others`."""
-    ports = tuple(ports)
+    ports, requested = tuple(ports), tuple(requested)
     settings: list[Setting] = []
     others: list[str] = []
+    representors = dict(_representors(ports, requested))
     for one in requested:
         found = [] if one.guest else list(_settings(one.step, ports))
+        found += [] if one.guest else _of_representor(one.step, representors)
         settings += found
         if not found:
             where = f"in {one.guest}: " if one.guest else ""
             others.append(where + _words(one.step))
-    return WantedHost(name, ports, tuple(settings), tuple(others))
+    # VFs are taken away and made: the last counts.
+    last = {(one.port, one.key, one.vf): one for one in settings}
+    return WantedHost(name, ports, tuple(last.values()), tuple(others))
 
 
 def _words(step: Step) -> str:
@@ -143,6 +153,30 @@ def _words(step: Step) -> str:
     return f"{kind} {step.subject}".strip() + (f": {', '.join(values)}" if values else "")
 
 
+def _representors(
+    ports: tuple[WantedPort, ...], requested: Iterable[RequestedStep]
+) -> Iterator[tuple[str, tuple[WantedPort, int]]]:
+    """Give the names of representors that the steps give, each with its port and VF."""
+    for one in requested:
+        for port in ports:
+            if isinstance(one.step, RepresentorName) and one.step.pci_address == port.pci_address:
+                yield one.step.netdev, (port, one.step.vf)
+
+
+def _of_representor(
+    step: Step, representors: Mapping[str, tuple[WantedPort, int]]
+) -> list[Setting]:
+    """Give the setting of a VF that a step makes on its representor; else none."""
+    port, vf = representors.get(getattr(step, "netdev", None) or "", (None, 0))
+    if port is None:
+        return []
+    if isinstance(step, Mtu):
+        return [Setting(port, Key.REPRESENTOR_MTU, step.mtu, vf)]
+    if isinstance(step, OvsPort) and not step.options and step.vlan is None:
+        return [Setting(port, Key.BRIDGE, step.bridge, vf)]
+    return []
+
+
 def _settings(step: Step, ports: tuple[WantedPort, ...]) -> Iterator[Setting]:
     """Give the settings of a step; none where it is not wholly about a port."""
     for port in ports:
@@ -150,6 +184,9 @@ def _settings(step: Step, ports: tuple[WantedPort, ...]) -> Iterator[Setting]:
             yield Setting(port, Key.UP, True)
         elif isinstance(step, KernelSwitch) and step.paths == (AUTOPROBE.format(port.pci_address),):
             yield Setting(port, Key.AUTOPROBE, step.value != "0")
+        elif isinstance(step, EswitchMode) and step.pci_address == port.pci_address:
+            # What else stands in it is as it was found.
+            yield Setting(port, Key.ESWITCH, step.mode)
         elif isinstance(step, DriverOverride) and step.pci_address in port.vf_addresses:
             vf = port.vf_addresses.index(step.pci_address)
             yield Setting(port, Key.DRIVER, step.driver, vf)

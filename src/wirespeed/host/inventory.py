@@ -15,14 +15,20 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from wirespeed.model.error import InputError
 from wirespeed.model.shown import shown
 
+R = TypeVar("R")
 REACH = "wirespeed_reach"
 LABELS = ("role", "rack", "switch", "row", "pod", "room", "site")
 """Variables that say where a host is and what it is for."""
+OF_A_HOST = (
+    "ansible_facts", "group_names", "inventory_dir", "inventory_file", "inventory_hostname",
+    "inventory_hostname_short",
+)  # fmt: skip
+"""Variables that Ansible gives each host itself."""
 WITHIN = ("all", "ungrouped")
 """Groups that every inventory has."""
 
@@ -38,11 +44,47 @@ class Listed:
     """Those that are plain: text, numbers, yes or no. No password is among them."""
 
 
+@dataclass(frozen=True, slots=True)
+class Detailed:
+    """A host of an inventory, with some of its variables whole."""
+
+    name: str
+    variables: Mapping[str, Any]
+    others: tuple[str, ...]
+    """Names of all its other variables but those of its connection."""
+
+
 def read_inventory(sources: Sequence[str], limit: str | None = None) -> list[Listed]:
     """Give the hosts in the inventory's order; `limit` is a pattern, as Ansible's own --limit.
 
     Raises InputError `inventory.*`; `fleet.library` without ansible-core.
     """
+    return _read(sources, limit, lambda host, found, _, template: _listed(host, found, template))
+
+
+def read_variables(sources: Sequence[str], names: Sequence[str]) -> list[Detailed]:
+    """Give the hosts in the inventory's order, each with those of the named variables it has.
+
+    Raises what `read_inventory` does.
+    """
+
+    def detailed(
+        host: Any, found: Mapping[str, Any], given: Mapping[str, Any],
+        template: Callable[[Any], Any],
+    ) -> Detailed:  # fmt: skip
+        has = {name: _whole(template(found[name])) for name in names if name in found}
+        known = {*names, *given, *_CONNECTION, *OF_A_HOST, REACH}
+        return Detailed(str(host.name), has, tuple(sorted(map(str, set(found) - known))))
+
+    return _read(sources, None, detailed)
+
+
+def _read(
+    sources: Sequence[str],
+    limit: str | None,
+    read: Callable[[Any, Mapping[str, Any], Mapping[str, Any], Callable[[Any], Any]], R],
+) -> list[R]:
+    """Read each host: `read` gets it, its variables, those of any play, and what fills them in."""
     for source in sources:
         if not source.endswith(",") and not Path(source).exists():
             raise _invalid("inventory.unreadable", source, "there is no such file or folder")
@@ -67,12 +109,14 @@ def read_inventory(sources: Sequence[str], limit: str | None = None) -> list[Lis
             hosts = inventory.get_hosts()
             variables = VariableManager(loader=loader, inventory=inventory)
 
-            def listed(host: Any) -> Listed:
+            given = variables.get_vars(include_hostvars=False)
+
+            def one(host: Any) -> R:
                 found = variables.get_vars(host=host, include_hostvars=False)
                 template = Templar(loader=loader, variables=found).template
-                return _listed(host, found, template)
+                return read(host, found, given, template)
 
-            found = [listed(host) for host in hosts]
+            found = [one(host) for host in hosts]
         except AnsibleError as error:
             raise _invalid("inventory.unreadable", where, str(error)) from None
     if not found:
@@ -119,6 +163,15 @@ def _listed(host: Any, found: Mapping[str, Any], template: Callable[[Any], Any])
 
 
 _CONNECTION = ("ansible_connection", "ansible_host", "ansible_port", "ansible_user")
+
+
+def _whole(value: Any) -> Any:
+    """Give Ansible's tagged values as Python's own, with all that is in them."""
+    if isinstance(value, Mapping):
+        return {str(name): _whole(one) for name, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [_whole(one) for one in value]
+    return None if value is None else _plain(value)
 
 
 def _plain(value: Any) -> str | int | float | bool:

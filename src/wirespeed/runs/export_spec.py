@@ -2,13 +2,17 @@
 
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
+from pathlib import Path
+from typing import Any
 
 from wirespeed import catalog
+from wirespeed.apply.spec_file import parse_spec
 from wirespeed.approaches.host_ports import netdev_of
 from wirespeed.approaches.vf_ports import vf_address
 from wirespeed.facts.sriov import Sriov
 from wirespeed.formats.form import Exported, Format, exported
 from wirespeed.formats.wanted import WantedHost, WantedPort, wanted_host
+from wirespeed.host.files import read_text
 from wirespeed.model.error import InputError
 from wirespeed.model.fact import HostFacts
 from wirespeed.model.observed import CannotTellError, known
@@ -24,12 +28,13 @@ def export_hosts(spec: Spec, of: Format, names: Iterable[str]) -> Iterator[tuple
     and what a host cannot be reached for.
     """
     approach = catalog.approaches()[spec.approach]
-    if not approach.is_exported:
-        known = [name for name, one in catalog.approaches().items() if one.is_exported]
+    if not approach.is_exported and spec.approach not in of.switches:
+        every = catalog.approaches()
+        known = [name for name, one in every.items() if one.is_exported or name in of.switches]
         raise InputError(
             "formats.approach",
             where=spec.approach,
-            found="no other tool has a format for its switch and programs",
+            found=f"{of.name} has no format for its switch and programs",
             so="almost nothing of it could be written",
             next=f"use approach: {' or '.join(known)}; or make a script with `wirespeed plan "
             "--shell HOST`",
@@ -47,6 +52,14 @@ def export_hosts(spec: Spec, of: Format, names: Iterable[str]) -> Iterator[tuple
                     next="choose another format, or select other hosts with --host",
                 )
             yield name, result
+
+
+def spec_data_of(path: Path) -> dict[str, Any]:
+    """Give a spec's data as its file has it. Raises InputError `spec.*`, `file.unreadable`."""
+    data: dict[str, Any] = parse_spec(read_text(path), str(path)).model_dump(
+        mode="json", exclude_unset=True
+    )
+    return data
 
 
 def wanted_of(spec: Spec, name: str, host: HostFacts) -> WantedHost:

@@ -10,11 +10,13 @@ import yaml
 from wirespeed.apply.spec_file import parse_spec
 from wirespeed.apply.spec_yaml import load_every_yaml
 from wirespeed.facts.ports import Ports
+from wirespeed.formats import ansible
 from wirespeed.formats.every_read import READERS, Reader
 from wirespeed.formats.form import comment
 from wirespeed.formats.found import Found, Source
 from wirespeed.formats.spec_of import compared, spec_data
 from wirespeed.host.files import read_text
+from wirespeed.host.inventory import read_variables
 from wirespeed.model.error import InputError
 from wirespeed.model.fact import HostFacts
 from wirespeed.model.port import PortKind
@@ -39,8 +41,9 @@ class Imported:
 
 
 def import_files(
-    form: str, files: Sequence[Path], reached: Mapping[str, str], subnets: Mapping[str, str]
-) -> Imported:
+    form: str, files: Sequence[Path], reached: Mapping[str, str], subnets: Mapping[str, str],
+    segments: Mapping[str, int],
+) -> Imported:  # fmt: skip
     """Read the hosts, or their captures, and the files. Nothing is changed.
 
     Raises InputError `formats.*`, `spec.*`, and what a host cannot be reached for.
@@ -54,7 +57,7 @@ def import_files(
             found = Found(name, _ports(name, facts[name]), list(reached))
             reader.read(found, sources[name])
             founds.append(found)
-        data = spec_data(founds, reached, facts, subnets)
+        data = spec_data(founds, reached, facts, subnets, segments)
         spec = _spec(data)
         unsaid, beyond, notes = [], [], []
         for found in founds:
@@ -62,12 +65,28 @@ def import_files(
             unsaid += [f"{found.name}: {line}" for line in missing]
             beyond += [f"{found.name}: {line}" for line in added]
             notes += [line for line in found.notes if line not in notes]
-    head = [HEAD.format(form=form), *notes]
+    text = _text([HEAD.format(form=form), *notes], data, unsaid, beyond)
+    return Imported(text, tuple(unsaid), tuple(beyond), tuple(notes))
+
+
+def import_inventory(files: Sequence[Path], reached: Mapping[str, str]) -> Imported:
+    """Read the spec that an inventory of Ansible has; no host is read.
+
+    Raises InputError `formats.*`, `spec.*`, `inventory.*`; `fleet.library` without ansible-core.
+    """
+    found = read_variables([str(path) for path in files], (ansible.SPEC, ansible.HOST))
+    hosts = [ansible.AnsibleHost(one.name, one.variables, one.others) for one in found]
+    data, unsaid = ansible.ansible_spec(hosts, reached)
+    _spec(data)
+    head = [HEAD.format(form=ansible.NAME)]
+    return Imported(_text(head, data, unsaid, []), tuple(unsaid), (), ())
+
+
+def _text(head: list[str], data: dict[str, Any], unsaid: list[str], beyond: list[str]) -> str:
     for title, lines in ((UNSAID, unsaid), (BEYOND, beyond)):
         head += [title, *(f"- {line}" for line in lines)] if lines else []
     text = "".join(f"{line}\n" for one in head for line in comment(one))
-    body = yaml.safe_dump(data, sort_keys=False, allow_unicode=True)
-    return Imported(f"{text}\n{body}", tuple(unsaid), tuple(beyond), tuple(notes))
+    return f"{text}\n{yaml.safe_dump(data, sort_keys=False, allow_unicode=True)}"
 
 
 def _spec(data: dict[str, Any]) -> Any:
