@@ -61,7 +61,7 @@ def _recoveries(name: str, trials: list[Trial]) -> Grid:
         title=f"{name}: system recovery",
         caption=f"{_over(times)}Each trial offered 110 % of the throughput (no more than the "
         "highest load), then half of that. Recovery time is that from the change to the departure "
-        "of the last frame that was lost (RFC 2544 section 26.5). *Not over*: frames were lost in "
+        "of the last frame that was lost (RFC 2544 section 26.5). Not over: frames were lost in "
         "the last tenth of the trial. A loss that the machine caused after the change counts."
         + (f" RFC 2544 requires an overload of {LEAST_OVERLOAD_S:g} s or more." if short else ""),
         columns=columns(
