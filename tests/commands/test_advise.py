@@ -26,7 +26,9 @@ EVERY = [
     ("slot", "--card", "100G", "--bidirectional"),
     ("cable", "--link", "25G", "--metres", "4"),
     ("wsl2", "--no-lan"),
-]
+    ("inference", "--hidden", "8192", "--layers", "80", "--tokens-per-s", "70", "--link", "10G",
+     "--latency-us", "50"),
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("arguments", EVERY, ids=" ".join)
@@ -73,3 +75,8 @@ def test_what_cannot_be_read_is_refused_with_an_example(arguments: tuple[str, ..
         ran(*arguments)
     assert caught.value.where == where
     assert caught.value.next
+
+
+def test_a_small_share_of_a_link_is_not_printed_as_nothing():
+    text = ran(*EVERY[-1])
+    assert "pipeline: layers by host                                   0.018\n" in text

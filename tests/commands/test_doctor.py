@@ -309,6 +309,13 @@ def test_a_rule_explains_itself(run: Run):
         assert words in out
 
 
+def test_the_formula_of_a_price_stands_under_explain(run: Run):
+    _, out, _ = run("--explain", SLUG)
+    (rule,) = [rule for rule in rules() if rule.slug == SLUG]
+    assert rule.price
+    assert f"  price   {rule.price}" in re.sub(r"\n {10}", " ", out)
+
+
 def test_every_rule_is_listed_within_80_columns(run: Run):
     code, out, _ = run("--rules")
     assert code == 0

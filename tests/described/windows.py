@@ -129,7 +129,7 @@ def machine(windows: Windows, *, processors: int = 24, nodes: int = 1) -> None:
     for section in ("adapters", "hardware", "bindings", "advanced", "rss", "vmq", "lso", "rsc",
                     "rdma", "qos", "qos-flow-control", "qos-policies", "sriov", "switches",
                     "vm-adapters", "teams", "switch-teams", "addresses", "default-routes",
-                    "wslconfig", "bugchecks", "statistics", "sessions"):  # fmt: skip
+                    "migration", "wslconfig", "bugchecks", "statistics", "sessions"):  # fmt: skip
         windows.rows.setdefault(section, [])
     windows.add("dcbx", Willing=False)
     windows.add("vmhost", IovSupport=True, IovSupportReasons=[])

@@ -8,6 +8,7 @@ import click
 from wirespeed.advice.cable import SPEEDS, advise_cable
 from wirespeed.advice.capacity import GT_PER_S
 from wirespeed.advice.fabric import advise_fabric
+from wirespeed.advice.inference import Model, advise_inference
 from wirespeed.advice.network import Asked, advise_network
 from wirespeed.advice.slot import Slot, advise_slot
 from wirespeed.advice.transport import advise_transport
@@ -156,6 +157,30 @@ def network(hosts: int, ports: str, switch: str, as_json: bool, **given: Any) ->
 def wsl2(point_to_point: bool, lan: bool, as_json: bool) -> int:
     """Choose bridged or mirrored mode for a card in WSL2."""
     return _print(advise_wsl2(is_point_to_point=point_to_point, needs_lan=lan), as_json=as_json)
+
+
+@advise.command()
+@click.option("--hosts", type=click.IntRange(2, 1000), default=2, show_default=True,
+              help="Number of hosts that share the model.")  # fmt: skip
+@click.option("--split", type=click.Choice(["pipeline", "tensor"]), default="pipeline",
+              show_default=True, help="Parallelism between hosts.")  # fmt: skip
+@click.option("--hidden", required=True, type=click.IntRange(1, 10**6),
+              help="Values of a token between layers (hidden_size).")  # fmt: skip
+@click.option("--layers", required=True, type=click.IntRange(1, 10_000), help="Number of layers.")
+@click.option("--value-bytes", type=click.IntRange(1, 4), default=2, show_default=True,
+              help="Bytes of an activation.")  # fmt: skip
+@click.option("--sequences", type=click.IntRange(1, 100_000), default=1, show_default=True,
+              help="Sequences answered at once.")  # fmt: skip
+@click.option("--tokens-per-s", required=True, type=click.FloatRange(min=0, min_open=True),
+              help="Tokens a second of all sequences.")  # fmt: skip
+@click.option("--link", required=True, metavar="SPEED", help="Speed of the link: 10G.")
+@click.option("--latency-us", required=True, type=click.FloatRange(min=0, min_open=True),
+              help="Microseconds of a message, one way: half of ping's.")  # fmt: skip
+@as_json
+def inference(split: str, link: str, latency_us: float, as_json: bool, **given: Any) -> int:
+    """Tell whether bandwidth or latency bounds a language model split over hosts."""
+    gbps = _gigabits("--link", link)
+    return _print(advise_inference(Model(**given), gbps, latency_us, split), as_json=as_json)
 
 
 def _print(advice: Advice, *, as_json: bool) -> int:

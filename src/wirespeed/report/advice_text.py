@@ -56,7 +56,7 @@ def _gbps(choice: Choice) -> str:
 
 
 def _figure(gbps: float) -> str:
-    return f"{gbps:.1f}".removesuffix(".0")
+    return f"{gbps:.2g}" if 0 < gbps < 1 else f"{gbps:.1f}".removesuffix(".0")
 
 
 def _said(head: str, text: str) -> Iterator[str]:
