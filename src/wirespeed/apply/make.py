@@ -49,7 +49,7 @@ def plan_spec(
     """Plan every host of a spec up to the end of a stage, by one more round trip to each at most.
 
     Raises InputError `spec.*`, `plan.locked_down`, `plan.port_of_operator`, `plan.vfs_of_another`,
-    and `plan.cannot_tell` where what stands on a host is not known.
+    and `plan.cannot_tell` where a state on a host is not known.
     """
     approach = catalog.approaches().get(spec.approach)
     if approach is None:
