@@ -168,7 +168,7 @@ def _name_refused(host: str, error: ValidationError) -> InputError:
     return InputError(
         "plan.name_refused",
         where=host,
-        found=f"{field} {shown(str(first['input']), 60)!r}: a step {error.title} does not take it",
+        found=f"{field} {shown(str(first['input']), 60)!r}: step {error.title} refuses this name",
         so="nothing was planned: wirespeed uses only names of letters, digits and _ . @ + - in "
         "commands",
         next="rename it (ip link set dev NAME name NEW), and plan again",

@@ -103,7 +103,7 @@ def require_switch(host: HostFacts, name: str, package: str = "") -> None:
                 where=name,
                 found=f"Open vSwitch has {WAITS}=true, which an interrupted restart leaves behind",
                 so="its daemon sets up no new flows: no guest could reach another",
-                next="`wirespeed doctor --explain ovs.waits_for_flows`",
+                next="see `wirespeed doctor --explain ovs.waits_for_flows`",
             )
         return
     raise InputError(
