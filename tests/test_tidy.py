@@ -71,6 +71,13 @@ CASES: list[tuple[Rule, str, str, str]] = [
     (
         rules.words_are_the_fields,
         "src/wirespeed/a.py",
+        'x = "2 steps stand"',
+        'x = "2 are in place"',
+    ),
+    (rules.words_are_the_fields, "docs/a.md", "All is put back.", "All steps are undone."),
+    (
+        rules.words_are_the_fields,
+        "src/wirespeed/a.py",
         'x = f"{y}: nobody can tell"',
         '"""Nobody."""\nx = "there is no bond"',
     ),

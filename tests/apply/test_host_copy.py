@@ -407,7 +407,7 @@ def test_of_too_many_copies_those_that_are_undone_are_removed(
     assert len(list((copies / "runs").iterdir())) == 2
     with pytest.raises(ApplyError) as caught:
         applied("d")
-    assert "2 runs stand there" in caught.value.found and not (host / "d").exists()
+    assert "2 runs are here" in caught.value.found and not (host / "d").exists()
 
 
 def test_a_step_that_fails_is_put_back_and_the_copy_says_so(

@@ -235,7 +235,7 @@ spec: {nodeSelector: {kubernetes.io/hostname: alpha}, resourceName: r, WRONG}
          "line 2: [Match] Path: found 0000:09:00.0; expected a port of alpha, which has 0000:03:"),
         ("networkd", "a.netdev", LINK, "expected .link or .network"),
         ("networkd", "a.link", LINK + "MTUBytes=9000\nMTUBytes=1500\n",
-         "line 5: [Link] MTUBytes: found 1500; expected 9000, which stands elsewhere"),
+         "line 5: [Link] MTUBytes: found 1500; expected 9000, given elsewhere"),
         ("nmstate", "a.yml", STATE.replace("WRONG", "mut: 1"),
          "interfaces.enp3s0f0np0.mut: found 1; expected one of "),
         ("nmstate", "a.yml", STATE.replace("WRONG", "state: on"),

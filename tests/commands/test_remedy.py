@@ -65,7 +65,7 @@ def test_a_host_without_a_card_is_refused(text: str):
 
 def test_what_is_left_is_said_once_and_harmlessly():
     lines = list(skipped_lines([Skipped("a.b", "by hand: \x1b[31m x")] * 2))
-    assert lines == ["", "not planned, to be done by hand:", "  a.b: by hand: \\x1b[31m x"]
+    assert lines == ["", "not planned:", "  a.b: by hand: \\x1b[31m x"]
     assert list(skipped_lines([])) == []
 
 

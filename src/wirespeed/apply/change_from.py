@@ -27,7 +27,7 @@ def change_from(
     read: Callable[[Sequence[Step]], list[Observed[State]]],
     attempt: Callable[[Section | None], Changed],
 ) -> Changed:
-    """Change a step's thing from the state `now`; None: from whatever stands there.
+    """Change a step's thing from the state `now`; None: from any state.
 
     `last` gives the latest reading of a step, None where there was none. `attempt` does the change
     while the reading is still the one that it is given; None: in any case.
@@ -61,8 +61,8 @@ def is_state(found: Observed[State], state: State) -> bool:
 def is_other(found: Observed[State], state: State, step: Step) -> bool:
     """Tell whether a reading forbids to change from this state: it gave another one, or none.
 
-    Without a link some states cannot be told, which is no other state: it is down because the port
-    at its other end was set just before.
+    Without a link some states cannot be read. That is not another state: the link is down because
+    the port at its other end was set just before.
     """
     if isinstance(found, Known):
         return found.value != state

@@ -41,7 +41,7 @@ class Claim:
         return self.owner.run
 
     def line(self) -> str:
-        """Give what stands in the lock."""
+        """Give the line that is written to the lock."""
         return self.owner.line()
 
     def takes_over(self, found: str) -> bool:
@@ -59,9 +59,9 @@ class Claim:
         return is_here and not self.lives(other.process)
 
     def former_of(self, host: str, found: str) -> str | None:
-        """Give the line of a lock that is taken over; None: it is broken, whatever it says.
+        """Give the line of a lock that is taken over; None: the lock is broken, whatever it says.
 
-        A lock that is broken is told of, with whose it was.
+        `tell` is called with the owner of a lock that is broken.
         """
         is_other = self.breaks and found not in self.former
         other = parse_owner(found)
@@ -70,7 +70,7 @@ class Claim:
         return None if is_other and other is None else found
 
     def check(self, host: str, found: str, others: Sequence[str], remove: str) -> None:
-        """Raise InputError `host.in_use` unless the lock is ours now, and nobody else armed a step.
+        """Raise InputError `host.in_use` unless this run has the lock and no other an armed step.
 
         `others` are the folders of such steps; `remove` is how the lock is removed by hand.
         """

@@ -35,8 +35,8 @@ class HostControl(Protocol):
     def change(self, step: Step, commands: Sequence[Command], now: State | None = None) -> Changed:
         """Run `commands` up to the first that fails, then read the step's state, in one trip.
 
-        None is run where the step's state is not `now`, the one that they lead from; None: they
-        are run whatever stands there.
+        No command is run unless the step is in the state `now`, from which they lead; `now` None:
+        they are run in any state.
         """
         ...
 
@@ -64,5 +64,5 @@ class CopyKeeper(Protocol):
         ...
 
     def keep_copy(self, copy: HostCopy) -> None:
-        """Keep this one from here on: `take` reads what stands of it, each change adds to it."""
+        """Keep this copy from now on: `take` reads the host's, each change adds to it."""
         ...

@@ -37,7 +37,7 @@ class GuestControl(PosixControl):
             return Changed(_said(error), Unreadable(_said(error), step.read().line()))
 
     def take(self, claim: Claim) -> str:  # noqa: ARG002
-        """Nobody comes to it but by its host, which is taken; it has no boot that is waited for."""
+        """Do nothing: a guest is reached only through its host, which is locked already."""
         return ""
 
     def give_back(self, claim: Claim) -> None:

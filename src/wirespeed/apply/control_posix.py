@@ -230,7 +230,7 @@ class PosixControl:
         self._copy = copy
 
     def host_runs(self) -> HostRuns:
-        """Read what copies stand on the host, who has it, and what is armed there."""
+        """Read the copies of journals on the host, who has locked it, and which steps are armed."""
         others = others_script(NO_RUN, others_tried(NO_RUN))
         return host_runs(self._ask(list_script(others, self.lock), READ_TIMEOUT_S), self._name)
 
@@ -252,9 +252,10 @@ class PosixControl:
         return self._ask(script, READ_TIMEOUT_S + CHANGE_TIMEOUT_S + UNDOING_S)
 
     def start_tryout(self, owner: Owner, seconds: int) -> str:
-        """Have the host take back all that the run does from here on, unless it is confirmed.
+        """Have the host undo the whole run from here on, unless it is confirmed.
 
-        Gives why it does not; empty: it does. `survives_reboot` says whether a reboot ends that.
+        Gives the reason why the timer did not start; empty: it started. `survives_reboot` says
+        whether it survives a reboot.
         """
         capture = self._ask(start_script(owner.run, owner.line(), seconds), READ_TIMEOUT_S)
         reason = armed(capture)
@@ -267,22 +268,22 @@ class PosixControl:
         self._undo = (number, undo)
 
     def ask_tryout(self) -> tuple[Tryout, str]:
-        """Ask by a new connection how it stands; a timer that waits counts afresh."""
+        """Ask by a new connection for the timer's state; a running timer starts again."""
         if isinstance(self._runner, ByNetwork):
             self._runner.renew()
         return tryout_of(self._ask(ask_script(self._run), READ_TIMEOUT_S + UNDOING_S))
 
     def end_tryout(self) -> tuple[Tryout, str, str]:
-        """End it: the run is confirmed, or is taken back by us. It may be undone already.
+        """Stop the timer: the run is confirmed, or undone by wirespeed. It may be undone already.
 
-        Gives also why something of it is still on the host.
+        Gives also why parts of the timer are still on the host.
         """
         self._is_tried = False
         capture = self._ask(claim_script(self._run), READ_TIMEOUT_S + UNDOING_S)
         return *tryout_of(capture), not_removed(capture)
 
     def forget_tryout(self) -> str:
-        """Remove what one that the host has taken back left there; say why some of it stays."""
+        """Remove the timer of a run that the host has undone; give why parts of it stay."""
         return not_removed(self._ask(forget_script(self._run), READ_TIMEOUT_S))
 
     def _around(self) -> Around:

@@ -38,7 +38,7 @@ class RecordedControl:
         commands: Sequence[Command],
         now: State | None = None,  # noqa: ARG002
     ) -> Changed:
-        """Refuse: nobody is to come here with a plan of a recorded host."""
+        """Refuse: a recorded host cannot be changed, and no caller may try."""
         raise AssertionError(f"{step.subject}: a capture cannot be changed by {len(commands)}")
 
     def said(self, command: Command) -> Section | None:

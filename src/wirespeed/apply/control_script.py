@@ -86,7 +86,7 @@ def _say_change() -> str:
 
 
 def await_change() -> str:
-    """Wait until it is at its end, so that nobody comes between."""
+    """Wait until the change has ended, so that no other command runs in between."""
     return f"""
 tries=0
 {{ read -r pid <{LOCK}/change; }} 2>/dev/null &&
@@ -98,9 +98,9 @@ tries=0
 
 
 def ours_part(run: str) -> str:
-    """Begin no command of a change where the host was taken by another run: the section `ours`.
+    """Start no command of a change if another run has locked the host: the section `ours`.
 
-    Without a lock the host was started again: nobody has it.
+    Without a lock the host was rebooted, and no run has locked it.
     """
     return f"""\
 ours() {{
@@ -137,11 +137,11 @@ def settled_read_script(step: Step) -> str:
 
 
 def lock_script(line: str, then: str = "", others: str = "") -> str:
-    """Take the host for the owner that `line` names, if nobody has it.
+    """Lock the host for the owner that `line` names, if it is not locked.
 
-    The section `owner` says who has it now. A folder is made or it is not: of two that ask at once,
-    one gets it. It is gone after a reboot. `then`: what is done next, if it is this owner's;
-    `others`: what is told then in any case.
+    The section `owner` says who has the lock now. The lock is a folder: of two runs that ask at
+    once, one creates it. It is gone after a reboot. `then`: what is done next, if it is this
+    owner's; `others`: what is printed then in any case.
     """
     take = f"if mkdir -m 700 {LOCK} 2>/dev/null; then\n{_write_owner(line)}fi\n"
     return _taking(take, line, then, others)

@@ -25,7 +25,7 @@ def folder_here(copy: FoundCopy) -> Path | None:
     """Give the folder here of a copy's run, where that says as much as the copy or more.
 
     None: there is none, or it is damaged, or it lacks what the copy has. Raises InputError
-    `run.is_here` where it stands on other hosts too.
+    `run.is_here` if the run is applied to other hosts too.
     """
     # A copy that is spoilt says nothing that a whole journal could lack.
     entries = copy.told.entries if copy.told and not copy.told.damage else ()

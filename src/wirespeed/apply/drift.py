@@ -21,7 +21,7 @@ class Drifted:
 
 
 def applied_states(plan: Plan, entries: Sequence[Entry]) -> dict[int, State]:
-    """Give how each step that stands was left, also where it was so already.
+    """Give the state in which the run left each step that is in place, also of unchanged ones.
 
     As the last reading of the run says, which came after all steps; else as that of the step
     itself. Of a step that two stages have, the later one counts.
@@ -51,7 +51,7 @@ def unread(found: Sequence[Drifted]) -> int:
 def drifted(
     plan: Plan, left: Mapping[int, State], now: Mapping[int, Observed[State]]
 ) -> list[Drifted]:
-    """Give every step that is not as it was left, or of which nobody can tell."""
+    """Give every step that is not as the run left it, or whose state cannot be read."""
     found = []
     for number, state in left.items():
         is_now = now[number]

@@ -76,8 +76,8 @@ class Executor:
         """Do every step that is not done yet, up to and with number `until` where it is given.
 
         Raises ApplyError `plan.stale` before anything is written when a host is no longer as the
-        plan says (LeftChangedError where steps of the run stand already); ApplyError `step.*` when
-        a step did not lead to its goal and all was put back; LeftChangedError when it could not be.
+        plan says (LeftChangedError if steps of the run are in place already); ApplyError `step.*`
+        when a step did not reach its goal and all was undone; LeftChangedError when undo failed.
         """
         record = self._record
         self._find_lost()
@@ -104,10 +104,10 @@ class Executor:
         return "ended"
 
     def undo(self, *, force: bool = False) -> None:
-        """Put back every step that was begun, last first. Raises LeftChangedError.
+        """Undo every step that was begun, last first. Raises LeftChangedError.
 
-        What others changed since is left alone, with what hangs together with it; `force`: it is
-        put back too.
+        What others changed since is left alone, with what depends on it; `force`: that is undone
+        too.
         """
         record = self._record
         left, put_back = dict(record.left), PutBack(record, self._controls, force=force)

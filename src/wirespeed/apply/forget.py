@@ -9,7 +9,7 @@ from wirespeed.model.plan import Plan
 
 
 def forgotten(plan: Plan, came: Sequence[StepProgress], texts: Sequence[str]) -> list[int]:
-    """Give their places, from 0. A name stands for the step of every stage that has it.
+    """Give their places, from 0. A name selects the step of every stage that has it.
 
     Raises InputError `forget.unknown`, `forget.not_one`, `forget.nothing_stands`.
     """

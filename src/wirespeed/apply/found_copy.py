@@ -72,7 +72,7 @@ class HostRuns:
 
 
 def host_runs(capture: Capture, where: str) -> HostRuns:
-    """Read what `list_script` told. Raises HostError `copies.not_read`."""
+    """Read the output of `list_script`. Raises HostError `copies.not_read`."""
     listed = capture.section("runs")
     if listed is None or listed.returncode != 0 or not capture.complete:
         said = shown(listed.errors.strip(), 300) if listed else ""

@@ -40,7 +40,7 @@ def carriers(host: HostFacts) -> dict[str, str]:
 def refuse_cutoff(plan: Plan, hosts: Mapping[str, HostFacts]) -> None:
     """Raise InputError `plan.cuts_off` for a step that may take the way to the host down.
 
-    Raises `plan.cutoff_unknown` where nobody can tell what that way is: under sudo, say.
+    Raises `plan.cutoff_unknown` if that interface cannot be determined: under sudo, for example.
     """
     for planned in plan.steps:
         try:
@@ -67,8 +67,8 @@ def refuse_cutoff(plan: Plan, hosts: Mapping[str, HostFacts]) -> None:
 def with_cutoffs(plan: Plan, hosts: Mapping[str, HostFacts], here: Container[str]) -> Plan:
     """Mark each step that may take the way to its host down, for its timer.
 
-    So is one of which nobody can tell. Hosts that are `here` cannot be come back to by a new
-    connection. Raises `plan.cuts_off` where somebody is logged in to such a one by SSH.
+    A step is marked too if its effect cannot be determined. A host that is `here` cannot be
+    reached by a new connection: raises `plan.cuts_off` if a user is logged in there by SSH.
     """
     steps = []
     for planned in plan.steps:

@@ -197,10 +197,10 @@ def confirmed(capture: Capture, step: Step, undo: Sequence[Command]) -> tuple[Ou
 
 
 def settle_script(run: str) -> str:
-    """Have what a run left armed undone now: it was killed before it could confirm.
+    """Have the host undo now what a run left armed: the run was killed before it could confirm.
 
-    A part of the script that takes a host. It cannot be told whether the change is at its end, and
-    so it cannot be confirmed.
+    A part of the script that locks a host. Whether the change has ended is not known, so it
+    cannot be confirmed.
     """
     return f"""
 {_END_TIMER}{RESULT}

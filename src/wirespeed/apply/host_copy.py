@@ -94,7 +94,7 @@ class HostCopy:
         return bool(self._more)
 
     def found(self, text: str | None, refused: str = "") -> None:
-        """Take what stands on the host; None: nothing. `refused`: why it was not read."""
+        """Take the host's copy; None: there is none. `refused`: why it was not read."""
         self._size, self._kept, self._number, self._name = 0, 0, 0, ""
         self._more, self._is_spoilt, self.other = [], False, refused
         if text is None or refused:

@@ -79,7 +79,7 @@ def told_part(name: str) -> str:
 
 
 def told_of(capture: Capture) -> tuple[str | None, str]:
-    """Give the copy that `told_part` told, and why it was not read where that is so."""
+    """Give the copy that `told_part` printed, or why it was not read."""
     section = capture.section("copy")
     if section is None or section.returncode is None:
         return None, "it was not read to its end"
@@ -93,8 +93,8 @@ def told_of(capture: Capture) -> tuple[str | None, str]:
 def keep_part(folder: str, batch: Batch) -> str:
     """Add a batch to the copy, durably: the section `copied` says how it went.
 
-    Where it must be kept, what comes after it in a loop is not begun without; where it need not
-    be, the section is `told`.
+    If it must be kept, later commands of the loop are not started without it; if not, the section
+    is `told`.
     """
     name = "copied" if batch.is_must else "told"
     stop = '[ "$code" -eq 0 ] || break\n' if batch.is_must else ""
@@ -139,7 +139,7 @@ def list_script(others: str, lock: str) -> str:
     The sections `copy`, `about`, `number` and `undone` have the copy's folder as their subject.
     """
     return sections_script(
-        "# Reads what runs of wirespeed stand here; changes nothing.\n",
+        "# Reads which runs of wirespeed are applied here; changes nothing.\n",
         f"""
 base={FOLDER}
 {_ALONE}{_LIST}
@@ -193,7 +193,7 @@ room() {{
 		[ ! -e "$one/undone" ] || [ "$one" = "$copy" ] || rm -r "$one"
 	done
 	set -- "$runs"/*
-	[ $# -le {MAX_COPIES} ] || {{ echo "$(($# - 1)) runs stand there: undo some" >&2; return 1; }}
+	[ $# -le {MAX_COPIES} ] || {{ echo "$(($# - 1)) runs are here: undo some" >&2; return 1; }}
 }}
 """
 _GO_ON = """\

@@ -8,7 +8,7 @@ from wirespeed.model.step import State
 
 
 def judged(changed: Changed, goal: State) -> tuple[Verified, State | None, str]:
-    """Give verdict, state and what is said; a command's failure stands even where all is right."""
+    """Give verdict, state and message; a failed command counts even if the state is right."""
     now = changed.now.value if isinstance(changed.now, Known) else None
     if changed.is_stale:
         reason = "" if isinstance(changed.now, Known) else changed.now.reason

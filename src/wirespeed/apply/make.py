@@ -49,7 +49,7 @@ def plan_spec(
     """Plan every host of a spec up to the end of a stage, by one more round trip to each at most.
 
     Raises InputError `spec.*`, `plan.locked_down`, `plan.port_of_operator`, `plan.vfs_of_another`,
-    and `plan.cannot_tell` where what stands on a host is not known.
+    and `plan.cannot_tell` where a state on a host is not known.
     """
     approach = catalog.approaches().get(spec.approach)
     if approach is None:
@@ -168,7 +168,7 @@ def _name_refused(host: str, error: ValidationError) -> InputError:
     return InputError(
         "plan.name_refused",
         where=host,
-        found=f"{field} {shown(str(first['input']), 60)!r}: a step {error.title} does not take it",
+        found=f"{field} {shown(str(first['input']), 60)!r}: step {error.title} refuses this name",
         so="nothing was planned: wirespeed uses only names of letters, digits and _ . @ + - in "
         "commands",
         next="rename it (ip link set dev NAME name NEW), and plan again",

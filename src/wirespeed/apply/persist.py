@@ -149,7 +149,7 @@ def unit_name(name: str) -> str:
 def boot_unit(name: str, *, is_after_card: bool = False) -> str:
     """Give the unit: after the ports are there, before guests are started.
 
-    Nothing that lets anybody in waits for it: sshd.service is not after network-online.target.
+    No login waits for it: sshd.service is not after network-online.target.
     """
     after = [f"network.target systemd-modules-load.service systemd-sysctl.service {VENDOR}"]
     if is_after_card:

@@ -28,7 +28,7 @@ NOT_THERE = "it is not there, as before"
 
 
 class PutBack:
-    """One undo of one run. `force`: what others changed is put back too."""
+    """One undo of one run. `force`: what others changed is undone too."""
 
     def __init__(
         self, record: Record, controls: Mapping[str, HostControl], *, force: bool = False
@@ -40,7 +40,7 @@ class PutBack:
         """Guests that do not answer: each is asked once."""
 
     def all(self) -> Failures:
-        """Put back all; give the steps that are not as they were, with what became of each."""
+        """Undo all; give the steps that are not in their original state, with their outcome."""
         record, gone = self._record, list[int]()
         failures: Failures = []
         self._look()
@@ -133,7 +133,7 @@ class PutBack:
         planned = self._record.plan.steps[number]
         step = read_step(planned.step)
         if to is None:
-            raise AssertionError("what is put back has an intent, and so a state before it")
+            raise AssertionError("a step to undo has an intent, and so a state before it")
         self._record.write(Undoing(number=number))
         if planned.before is None and not isinstance(found, Known):
             return None

@@ -39,9 +39,9 @@ def read_states(
 
 
 def settled(read: Read, step: Step, changed: Changed) -> Changed:
-    """Read again until the state is known, for `step.settle_s` at most; a failure stands at once.
+    """Read again until the state is known, for `step.settle_s` at most; a failure ends it at once.
 
-    A link that is negotiated, or a card that starts anew, cannot say yet how it is.
+    A link that negotiates, or a card that restarts, does not report its state at first.
     """
     latest = Deadline(step.settle_s)
     while not (changed.failed or isinstance(changed.now, Known) or latest.expired):

@@ -146,7 +146,7 @@ class Record:
         return self._intents.get(number)
 
     def before(self, number: int) -> State | None:
-        """Give what stood there: as its intent says, else as the plan does."""
+        """Give the state before the step: by its intent, else by the plan."""
         intent = self._intents.get(number)
         return intent.before if intent else self.plan.steps[number].before
 

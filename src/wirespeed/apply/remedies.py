@@ -77,7 +77,7 @@ def _elsewhere(shell: Shell) -> str:
 def plan_remedies(
     host: str, steps: Sequence[SelectedStep], states: Sequence[Observed[State]]
 ) -> tuple[Plan, list[Skipped]]:
-    """Plan them; one whose state is not known, or that another stands against, is left out."""
+    """Plan them, without those whose state is not known or that contradict another."""
     taken: list[PlannedStep] = []
     left: list[Skipped] = []
     for one, state in zip(steps, states, strict=True):

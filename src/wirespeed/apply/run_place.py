@@ -60,7 +60,7 @@ def run_folder(spec: Path) -> Path:
 
 
 def new_run_folder(spec: Path) -> Path:
-    """Give the folder to which a run of a spec is written: that of the one that stands, if any.
+    """Give the folder for a run of a spec: that of its applied run, if there is one.
 
     Raises as `run_folder`.
     """
@@ -76,7 +76,7 @@ def _known_place(spec: Path) -> Path:
 
 
 def refuse_moved(path: Path, spec: Spec) -> None:
-    """Raise InputError `run.spec_moved` where a run of `spec` stands whose file is gone.
+    """Raise InputError `run.spec_moved` if a run of `spec` is applied whose file is gone.
 
     `path` is the file that `spec` was read from now. Raises as `run_folder`.
     """
@@ -129,7 +129,7 @@ def _standing(what: Path, place: Path, older: Path) -> Path:
 
 
 def stands(folder: Path) -> bool:
-    """Tell whether something of a run stands on hosts, or may: by its journal.
+    """Tell whether steps of a run are, or may be, in place on hosts: by its journal.
 
     Raises as `read_told`.
     """

@@ -67,7 +67,7 @@ class CoreLoader(yaml.SafeLoader):
         return super().compose_node(parent, index)
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
-        """Refuse a key that is no text, or stands twice: YAML would take the last one, silently."""
+        """Refuse a key that is not text or appears twice: YAML would silently use the last one."""
         seen: set[str] = set()
         for key, _ in node.value:
             if not isinstance(key, yaml.ScalarNode):

@@ -25,7 +25,7 @@ class Theirs:
 
 
 def with_dependents(record: Record, found: Mapping[int, State | None]) -> dict[int, Theirs]:
-    """Give these steps, and all that stand and hang together with one of them."""
+    """Give these steps, and all steps in place that depend on one of them."""
     theirs = {number: Theirs(now) for number, now in found.items()}
     waiting = list(found)
     while waiting:
@@ -40,7 +40,7 @@ def with_dependents(record: Record, found: Mapping[int, State | None]) -> dict[i
 def foreign_keys(now: State, *known: State | None) -> list[str]:
     """Give the keys of a state whose value is in none of the states that are known.
 
-    Somebody who set some of it back, as it was before, changed nothing that an undo would take.
+    A value that was set back to its original is not foreign: undo would set the same.
     """
     states = [state for state in known if state is not None]
     return [key for key in now if all(key not in s or s[key] != now[key] for s in states)]

@@ -30,7 +30,7 @@ NO_SYSTEMD = "no-systemd"
 
 
 class Tryout(StrEnum):
-    """How it stands on a host."""
+    """State of the timer on a host."""
 
     WAITING = "waiting"
     CONFIRMED = "confirmed"
@@ -86,12 +86,12 @@ show noted - note {heredoc(_step(undo))}[ "$code" -eq 0 ] || break
 
 
 def push_part(run: str) -> str:
-    """Have the timer count afresh: a part of a script, at its end."""
+    """Restart the timer: a part of a script, at its end."""
     return f'{_functions(run)}\n[ ! -d "$try" ] || show pushed - push done\n'
 
 
 def ask_script(run: str) -> str:
-    """Learn how it stands, and have a timer that waits count afresh: the section `tryout`."""
+    """Ask for the timer's state, and restart it if it runs: the section `tryout`."""
     return _telling(run, '\t[ -e "$try/taken" ] || { push ask && echo waiting; return; }\n\ttold\n')
 
 
@@ -133,7 +133,7 @@ def others_tried(run: str) -> str:
 
 
 def tryout_of(capture: Capture) -> tuple[Tryout, str]:
-    """Give how it stands, and the numbers of the steps whose undo failed."""
+    """Give the timer's state, and the numbers of the steps whose undo failed."""
     section = capture.section("tryout")
     words = section.output.split() if section and section.returncode is not None else []
     if words and words[0] in set(Tryout):
@@ -156,7 +156,7 @@ def not_noted(capture: Capture) -> str:
 
 
 def undo_script(run: str) -> str:
-    """Give what the timer runs. One that a reboot ended in its midst begins afresh."""
+    """Give the script that the timer runs. After a reboot within it, it starts again."""
     return f"""\
 #!/bin/sh
 # Undoes what a run of wirespeed did on this host: it was not confirmed in time.

@@ -100,7 +100,7 @@ def steps_in_guest(
 ) -> Iterator[Step]:
     """Give the steps within a guest for one network, whose ports are there and have their names.
 
-    `is_deaf`: the VFs are not told of their port's link.
+    `is_deaf`: the VFs do not notice the state of their port's link.
     """
     if of.netdev not in of.members:
         watch = _watch(spec, guest, of.network, is_deaf=is_deaf)

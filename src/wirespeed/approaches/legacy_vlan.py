@@ -52,8 +52,8 @@ from wirespeed.steps.vf_settings import VfSettings
 def legacy_vlan(spec: GuestNetworks, name: str, host: HostFacts) -> Iterator[RequestedStep]:
     """Give the steps of the host `name`.
 
-    Where its cards have to be told first how many VFs to offer, steps of VFs are left out: what
-    their PCI addresses will be, a reading after the boot says.
+    If the firmware of its cards must be set to offer more VFs, steps of VFs are left out: their PCI
+    addresses are known only after the reboot.
 
     Raises InputError `spec.*` where the host has no such port or too few VFs, and
     CannotTellError where that is not known.
@@ -149,7 +149,7 @@ def _leave_it_when(spec: GuestNetworks) -> str:
         for host in spec.hosts
     ]
     return (
-        "routers stand between the hosts, there are more than 4094 networks, or a card has "
+        "there are routers between the hosts, there are more than 4094 networks, or a card has "
         f"too few VFs: this spec takes {max(counts)} of a port"
     )
 

@@ -82,7 +82,7 @@ def veth_guest_steps(spec: GuestNetworks, guest: str) -> Iterator[RequestedStep]
 
 
 def require_switch(host: HostFacts, name: str, package: str = "") -> None:
-    """Raise InputError `spec.no_ovs`, `spec.ovs_waits` where no switch takes what it is told."""
+    """Raise InputError `spec.no_ovs`, `spec.ovs_waits` if no Open vSwitch accepts commands."""
     where = distribution_of(host)
     package = package or where.switch
     start = f"systemctl start {where.switch}"
@@ -103,7 +103,7 @@ def require_switch(host: HostFacts, name: str, package: str = "") -> None:
                 where=name,
                 found=f"Open vSwitch has {WAITS}=true, which an interrupted restart leaves behind",
                 so="its daemon sets up no new flows: no guest could reach another",
-                next="`wirespeed doctor --explain ovs.waits_for_flows`",
+                next="see `wirespeed doctor --explain ovs.waits_for_flows`",
             )
         return
     raise InputError(

@@ -95,5 +95,5 @@ class ApproachTraits(Generic[S]):
 
     @property
     def name(self) -> str:
-        """Give what stands after `approach:` in a spec."""
+        """Give the word after `approach:` in a spec."""
         return str(self.spec.model_fields["approach"].default)

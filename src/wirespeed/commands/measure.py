@@ -133,11 +133,11 @@ def _dut_on_options(command: Callable[..., int]) -> Callable[..., int]:
     options = [
         click.option("--dut-on", metavar="HOST",
                      help="Set both hosts up, start --dut there (ssh://USER@HOST), measure it from "
-                          "--port, and put all back, as `wirespeed prove` does by a spec; the spec "
-                          "is kept in --out."),
+                          "--port, and undo the set-up, like `wirespeed prove` with a spec; the "
+                          "spec is kept in --out."),
         click.option("--dut-port", "dut_ports", multiple=True, metavar="ADDRESS",
-                     help="With --dut-on: the port there that the --port of the same place is "
-                          "cabled to.  [default: the addresses of --port]"),
+                     help="With --dut-on: port of the DUT's host, in the order of the --port "
+                          "that it is cabled to.  [default: the addresses of --port]"),
         click.option("--dut-cores", metavar="CPUS",
                      help="With --dut-on: CPUs that forward.  [default: isolated ones of the "
                           "card's node]"),

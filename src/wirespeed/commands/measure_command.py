@@ -64,7 +64,7 @@ def command(
     as_json: bool,
     argv: tuple[str, ...],
 ) -> int:
-    """Run a command of yours n times, and see whether a change helped it.
+    """Run your own command n times, and see whether a change made it better.
 
     COMMAND is run without a shell. Its figure is what --figure matches in its output. With a second
     --label in the same folder, or --compare, both are compared. Without COMMAND, the results in the

@@ -84,7 +84,7 @@ class Anonymizer:
         self._netdevs: frozenset[str] = frozenset()
 
     def capture(self, text: str, where: str) -> str:
-        """Give the whole capture anew. Raises InputError as `parse_capture` does."""
+        """Give the capture with all replacements. Raises InputError as `parse_capture` does."""
         parsed = parse_capture(text, where)
         kernel = parsed.section("kernel")
         release = re.findall(r"osrelease:(\d+(?:\.\d+){3})", kernel.output) if kernel else []
@@ -386,7 +386,7 @@ class Anonymizer:
 
 
 def anonymous(text: str, where: str, key: bytes) -> str:
-    """Give a capture without what identifies its host; `key` is drawn anew for each capture."""
+    """Give a capture without what identifies its host; `key` is random, new for each capture."""
     return Anonymizer(key).capture(text, where)
 
 

@@ -171,7 +171,7 @@ def is_mask(value: int) -> bool:
 def without_serial(body: str, addresses: Addresses) -> str:
     """Give the bytes that `od -An -v -tx1` printed with another serial number, if they have one.
 
-    Text that is no bytes is left out: nobody knows what stands there.
+    Text that is not bytes is left out: its content is not known.
     """
     dump, newline, rest = body.partition("\n\n")
     try:

@@ -69,6 +69,6 @@ def without_free_texts(body: str, keeps: Callable[[str, str], bool], name: Name)
 
 
 def is_plain(field: str, text: str) -> bool:
-    """Tell whether a text of a field says nothing of anybody."""
+    """Tell whether a text of a field identifies nothing."""
     is_by_the_system = field in BY_THE_SYSTEM or VERSION.fullmatch(field)
     return bool(is_by_the_system) or text.lower() in WORDS or PLAIN.fullmatch(text) is not None

@@ -94,7 +94,7 @@ def diagnose(
 def asked_ports(host: HostFacts, question: Question) -> tuple[Port, ...]:
     """Give the ports that the question is about. Raises InputError `port.unknown`.
 
-    An adapter of Windows is no port: it can be named, and stands in the rules about Windows.
+    A Windows adapter is not a port: it can be named, and the rules about Windows report it.
     """
     ports = host[Ports].ports if platform_of(host.capture).is_usual else ()
     if not question.ports:

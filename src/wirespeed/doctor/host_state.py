@@ -47,7 +47,7 @@ Values = dict[tuple[str, str], str]
 
 
 def values_of(host: HostFacts) -> Values:
-    """Give all that stands on a host; what cannot be read stands there as that, with its reason."""
+    """Give all settings of a host; one that cannot be read is given as such, with the reason."""
     found: Values = {}
     for fact in facts():
         name = fact.__name__

@@ -49,7 +49,7 @@ def related(findings: Sequence[Finding], ports: Sequence[str]) -> tuple[Finding,
 
 
 def cause_first(findings: Sequence[Finding]) -> tuple[Finding, ...]:
-    """Keep the order, save that no effect stands before its cause of the same or a worse rank.
+    """Keep the order, except that no effect comes before its cause of the same or a worse rank.
 
     A cause that is ranked as a note stays where it is.
     """

@@ -52,7 +52,7 @@ def distribution_of(host: HostFacts) -> Distribution:
 def switch_unit_of(host: HostFacts) -> SwitchUnit | None:
     """Give the unit that restarts Open vSwitch there; None: systemd has none.
 
-    A capture of a former version does not list the units: the distribution's name stands for it.
+    A capture of a former version does not list the units: the distribution's name is used.
     """
     units = host[Installed].units
     if isinstance(units, Known):

@@ -91,7 +91,7 @@ class DriverLog(Fact):
         )
 
     def of(self, port: Port) -> Observed[tuple[str, ...]]:
-        """Give the refusals of one port; Absent: the kernel told none."""
+        """Give the refusals of one port; Absent: the kernel logged none."""
         return _last(_found(self.refusals, port, self.log))
 
     def of_vfs(self, port: Port) -> Observed[tuple[str, ...]]:

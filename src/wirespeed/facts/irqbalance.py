@@ -21,7 +21,7 @@ POLICY = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Irqbalance(Fact):
-    """Whether it runs, and what it was told to leave alone."""
+    """Whether it runs, and which interrupts and CPUs it is configured to leave alone."""
 
     is_running: Observed[bool]
     arguments: Observed[tuple[str, ...]]

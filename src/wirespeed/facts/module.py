@@ -156,7 +156,7 @@ show module-messages - module_messages
         )
 
     def complaint(self, netdev: str | None, pci_address: str | None) -> Observed[str]:
-        """Give the fault that the kernel last told of a port's module; Absent: it told none."""
+        """Give the last fault of a port's module in the kernel's log; Absent: there is none."""
         for name in (pci_address, netdev):
             if name in self.complaints:
                 return Known(self.complaints[name], "dmesg")

@@ -138,7 +138,7 @@ show threads-again - threads_again
 
     @property
     def has_dpdk(self) -> bool:
-        """A DPDK program runs, as its threads' names tell; False too where nobody knows."""
+        """A DPDK program runs, by its threads' names; False also if that is not known."""
         threads = self.threads.value if isinstance(self.threads, Known) else ()
         return any(t.name in DPDK_HELPERS or POLLS.match(t.name) for t in threads)
 

@@ -94,11 +94,11 @@ class Found:
     def set(
         self, source: Source, path: str, port: WantedPort, key: Key, value: Any, vf: int | None
     ) -> None:
-        """Take a setting; one that stands twice must be the same."""
+        """Take a setting; if it is given twice, both must be the same."""
         one = Setting(port, key, source.value(path, key, value), vf)
         before = self.settings.setdefault((port, key, vf), one)
         if before != one:
-            source.refuse(path, value, f"{before.value}, which stands elsewhere for the same port")
+            source.refuse(path, value, f"{before.value}, given elsewhere for the same port")
 
     def take(
         self, source: Source, path: str, fields: Mapping[str, Any], keys: Mapping[Key, str],

@@ -88,7 +88,7 @@ def our_python_path() -> dict[str, str]:
 
 
 def speak_up(line: str) -> None:
-    """In such a process: write one line. Raises BrokenPipeError when nobody is there any more."""
+    """In such a process: write one line. Raises BrokenPipeError when the reader is gone."""
     os.write(1, line.encode() + b"\n")
 
 

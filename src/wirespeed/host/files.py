@@ -125,7 +125,7 @@ def remove_file(path: Path) -> None:
 
 
 def remove_socket(path: Path) -> None:
-    """Remove a socket that nobody serves any more, if there is one. Never anything else."""
+    """Remove a socket whose server has ended, if there is one. Never anything else."""
     if path.is_socket():
         path.unlink(missing_ok=True)
 

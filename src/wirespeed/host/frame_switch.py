@@ -63,7 +63,7 @@ class Table:
         return [known] if known != port else []
 
     def forget(self, port: int) -> None:
-        """A port that went down has nobody behind it."""
+        """Forget the addresses behind a port that went down."""
         self._ports = {key: value for key, value in self._ports.items() if value != port}
 
 

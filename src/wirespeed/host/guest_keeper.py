@@ -24,7 +24,7 @@ TURN_S = 0.25
 
 
 def feed(program: "subprocess.Popen[bytes]", silent_s: float) -> None:
-    """Hand input on until it ends, nobody is heard, or the program has ended."""
+    """Pass input on until it ends, nothing arrives in time, or the program has ended."""
     heard = time.monotonic()
     while program.poll() is None and time.monotonic() - heard < silent_s:
         if not select.select([0], [], [], TURN_S)[0]:

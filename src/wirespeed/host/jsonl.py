@@ -77,7 +77,7 @@ class JsonlWriter:
             raise
 
     def clear(self) -> None:
-        """Begin anew: nothing that was written stays. Raises InputError `file.unwritable`."""
+        """Empty the file. Raises InputError `file.unwritable`."""
         try:
             os.ftruncate(self._fd, 0)
             os.lseek(self._fd, 0, os.SEEK_SET)
@@ -85,7 +85,7 @@ class JsonlWriter:
             raise InputError("file.unwritable", where=str(self._path), found=str(error)) from None
 
     def set_aside(self) -> None:
-        """Keep all that is in it beside it, and begin anew. Raises InputError `file.unwritable`."""
+        """Move its content to a file beside it. Raises InputError `file.unwritable`."""
         try:
             self._keep(self._content())
         except OSError as error:

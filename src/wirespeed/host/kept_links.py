@@ -31,14 +31,14 @@ IP_S = 10.0
 
 
 class Link(NamedTuple):
-    """What is put back of a netdev."""
+    """The settings of a netdev that are restored."""
 
     mtu: int
     promisc: bool
 
 
 class KeptLinks(Closing):
-    """What these netdevs are like now, to be put back at `close`, or when we are gone."""
+    """Present settings of netdevs, restored at `close` or when wirespeed has ended."""
 
     def __init__(self, netdevs: Sequence[str], net: Path = SYSFS) -> None:
         """Raise MeasurementError `port.not_kept` where it cannot be read."""

@@ -120,7 +120,7 @@ class SwitchHost:
 
     @property
     def cable(self) -> str:
-        """What is plugged in where, as a capture has it; empty: nobody said."""
+        """Which netdev is in which switch port, by the capture; empty: not given."""
         return f"{self.netdev} {self.switchport}" if self.netdev and self.switchport else ""
 
 

@@ -55,10 +55,10 @@ class GuestPlace(Frozen):
 
 
 class GuestSession(SshSession):
-    """The `Runner` of a virtual machine; its host is asked first, each time that it connects.
+    """The `Runner` of a virtual machine; each connection first asks its host for the guest's key.
 
-    Raises HostError `guest.not_running` when there is no console, `guest.silent` when it told no
-    key within the time for a boot, and `ssh.*`.
+    Raises HostError `guest.not_running` when there is no console, `guest.silent` when the console
+    has no key within the time for a boot, and `ssh.*`.
     """
 
     def __init__(

@@ -18,8 +18,8 @@ from wirespeed.model.error import MeasurementError
 class SshSession(Closing):
     """The `Runner` of a host that SSH goes to, with a connection that is kept until `close`.
 
-    One that was lost meanwhile is made anew before a command is started, never after: nobody
-    could tell whether the command ran.
+    A lost connection is made again before a command is started, never after: it would not be
+    known whether the command ran.
     """
 
     def __init__(self, place: Remote, *, connect_s: float = CONNECT_S) -> None:

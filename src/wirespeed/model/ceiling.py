@@ -95,7 +95,7 @@ class Ledger(Frozen):
         )
 
     def may_be_bound_by(self, element: str) -> bool:
-        """Whether an element may bound the path in some direction; True where nobody knows."""
+        """Whether an element may bound the path in some direction; True if not known."""
         if all(c.element != element for c in self.ceilings):
             return True
         return any(c.element == element for d in Direction for c in self.may_bound(d))

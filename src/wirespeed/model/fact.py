@@ -11,8 +11,8 @@ class Fact(ABC):
     """One source of facts: the shell text that reads it, and the pure parse of what that printed.
 
     A fact is a frozen dataclass in a file of its own in `facts/`; nothing lists it. Its fields are
-    `Observed`, so that what could not be read says so; `parse` never raises for what a host said,
-    save CannotTellError where nothing at all can be told.
+    `Observed`, so that what could not be read says so; `parse` never raises for any output of a
+    host, except CannotTellError if nothing at all can be read from it.
     """
 
     script: ClassVar[str]
@@ -52,7 +52,7 @@ class HostFacts:
     """The facts of one host, each parsed when it is first asked for.
 
     `host[Pci]` gives the fact of that type. It raises CannotTellError when the capture makes no
-    sense there at all, so that only what rests on it cannot be told.
+    sense there at all, so that only what depends on it is *cannot tell*.
     """
 
     def __init__(self, name: str, capture: Capture) -> None:

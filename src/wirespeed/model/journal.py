@@ -1,13 +1,13 @@
 """What was done to the hosts, line by line, and durable before it is done. Pure.
 
     begun    the plan of a stage; each further stage has one, and its steps' numbers go on
-    intent   step N is about to be written; `before` is what stood there
+    intent   step N is about to be written; `before` is its state until then
     result   a fresh reading after the write: verified, contradicted, cannot verify, failed
     stood    how all that was done was left, by one more reading
     staged   a stage is done; hosts may have to be rebooted before the next
-    undoing  step N is about to be put back
+    undoing  step N is about to be undone
     undone   a fresh reading after that
-    forgotten  step N is let go: it stays as it is
+    forgotten  step N is not undone: it stays as it is
     ended
 
 Every state in which a kill can leave a host follows from the lines that are there: `progress`.
@@ -100,7 +100,7 @@ class Staged(Frozen):
 
 
 class Undoing(Frozen):
-    """Step `number` is about to be put back."""
+    """Step `number` is about to be undone."""
 
     kind: Literal["undoing"] = "undoing"
     number: int
@@ -117,7 +117,7 @@ class Undone(Frozen):
 
 
 class Forgotten(Frozen):
-    """Step `number` is let go, as its device is gone for good, or what others made of it stays."""
+    """Step `number` is not undone: its device is gone for good, or others' value stays."""
 
     kind: Literal["forgotten"] = "forgotten"
     number: int

@@ -23,7 +23,7 @@ from wirespeed.model.plan import Plan
 
 
 class Relation(StrEnum):
-    """How what a copy says stands to what the run folder says of its host."""
+    """How a host's copy of the journal compares with the run folder."""
 
     BEHIND = "behind"
     """The run folder says the same and maybe more."""

@@ -28,7 +28,7 @@ class Absent:
 
 @dataclass(frozen=True, slots=True)
 class Unreadable:
-    """Nobody knows: the tool is missing, permission was denied, or what it said makes no sense."""
+    """Not known: the tool is missing, permission was denied, or its output makes no sense."""
 
     reason: str
     source: str
@@ -57,7 +57,7 @@ def known(observed: Observed[T], what: str) -> T:
 
 
 def value_or_none(observed: Observed[T]) -> T | None:
-    """Give the value; None when it is absent. Raises CannotTellError when nobody knows."""
+    """Give the value; None when it is absent. Raises CannotTellError when it is not known."""
     if isinstance(observed, Unreadable):
         raise CannotTellError(observed.reason, observed.source)
     return observed.value if isinstance(observed, Known) else None

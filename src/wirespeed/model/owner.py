@@ -36,7 +36,7 @@ class Owner:
     """The run folder, on that machine."""
 
     def line(self) -> str:
-        """Give it as the one line that stands on the host."""
+        """Give the one line that is written to the host's lock."""
         values = ((f.name, str(getattr(self, f.name))[:MAX_VALUE]) for f in fields(self))
         return " ".join(f"{name}={quote(value, safe='/:.@-_+')}" for name, value in values)
 
@@ -59,7 +59,7 @@ def parse_owner(line: str) -> Owner | None:
 
 
 def owner_said(line: str) -> str:
-    """Say whose a lock is, whatever stands in it."""
+    """Say whose a lock is, whatever its line contains."""
     owner = parse_owner(line)
     if owner is not None:
         return owner.said()

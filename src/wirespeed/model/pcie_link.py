@@ -8,7 +8,7 @@ ENCODING_8B10B_UP_TO_GT_PER_S = 5.0
 
 @dataclass(frozen=True, slots=True)
 class PcieLink:
-    """One link: its two ends have one state. None: nobody could read it, and bands get wider."""
+    """One link: its two ends have one state. None: it could not be read, and bands get wider."""
 
     gt_per_s: float
     """10^9 transfers per second and lane. 64 GT/s is framed in flits, which is not modelled."""

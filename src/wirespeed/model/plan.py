@@ -50,7 +50,7 @@ class PlannedStep(Frozen):
 
 
 class Later(Frozen):
-    """What a host has still to do after this stage; it is planned from what stands then."""
+    """What a host still has to do after this stage; it is planned from the state at that time."""
 
     host: str
     """By its name in the spec."""

@@ -5,7 +5,7 @@ from enum import StrEnum
 
 
 class PortKind(StrEnum):
-    """What stands behind a netdev."""
+    """What kind of device a netdev is."""
 
     PHYSICAL = "physical function"
     VIRTUAL_FUNCTION = "virtual function"

@@ -83,7 +83,7 @@ class Difference(Frozen):
 
 
 class Compared(Frozen):
-    """Whether the hosts stand as they are to: `drift.json`, `state-after-undo.json`."""
+    """Whether the hosts are in the wanted state: `drift.json`, `state-after-undo.json`."""
 
     compared: int
     """Values that were compared, of all hosts."""

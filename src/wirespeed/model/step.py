@@ -100,9 +100,9 @@ class Step(Frozen, ABC):
 
     @property
     def ends_stage(self) -> bool:
-        """Whether what comes after it can be planned only when it was done: from facts read anew.
+        """Whether later steps can be planned only once this one is done: from a new reading.
 
-        Steps that do are done one after another; the first other one begins the next stage.
+        Such steps are done one after another; the first other step begins the next stage.
         """
         return self.danger in (Danger.REBOOT, Danger.FIRMWARE)
 

@@ -76,7 +76,7 @@ def with_places(diagnosis: Diagnosis) -> Diagnosis:
 
 
 def shared_findings(findings: Iterable[Finding]) -> tuple[Shared, ...]:
-    """Put what was found alike in several places together, in the order of the first.
+    """Merge equal findings of several places, in the order of the first.
 
     Of a card that has one firmware and one slot for all of its functions, the first function's
     finding stands for those of the others.

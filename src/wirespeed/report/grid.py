@@ -56,7 +56,7 @@ class Notes:
         return self._reasons.index(reason) + 1
 
     def cell(self, value: T | Missing, show: Callable[[T], str]) -> Cell:
-        """Show the figure, or what stands in its place with its reason as a note."""
+        """Show the figure, or its placeholder with the reason as a note."""
         if isinstance(value, Missing):
             tone: Literal["missing", "alarm"] = "alarm" if value.shown == NOT_PROVEN else "missing"
             return Cell(text=value.shown, note=self.number(value.reason), tone=tone)

@@ -13,7 +13,7 @@ NOT_PROVEN = "not proven"
 
 
 class Missing(Frozen):
-    """A figure that nobody has, and why."""
+    """A missing figure, and the reason."""
 
     reason: str
     shown: str = "—"

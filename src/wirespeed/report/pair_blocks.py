@@ -8,7 +8,7 @@ from wirespeed.report.pair_text import path_text
 
 
 def pair_section(answer: PairAnswer) -> Section:
-    """Give findings, what is alike, what could not be told, and the path's ceiling."""
+    """Give findings, what agrees, what could not be determined, and the path's ceiling."""
     title = f"Between {answer.between[0]} and {answer.between[1]}"
     return Section("between", title, tuple(_blocks(answer)))
 

@@ -37,7 +37,7 @@ def pair_rule_lines(rule: PairRule, width: int = WIDTH) -> Iterator[Line]:
 
 
 def pair_lines(answer: PairAnswer, width: int = WIDTH) -> Iterator[Line]:
-    """Give the section: findings, what is alike, what nobody can tell, and the path's ceiling."""
+    """Give the section: findings, what agrees, what could not be determined, the path's ceiling."""
     unknown = [one for one in answer.verdicts if one.outcome == "cannot tell"]
     counts = [
         (sum(one.severity is severity for one in answer.findings), severity.value)

@@ -14,7 +14,7 @@ INDENT = "    "
 
 
 def diff_lines(plan: Plan) -> Iterator[str]:
-    """Give each step that is to be done, with `-` what stands there and `+` what is to stand."""
+    """Give each step to do: the present state with `-`, the wanted one with `+`."""
     host = ""
     for number, planned in enumerate(plan.steps, 1):
         if planned.no_op:

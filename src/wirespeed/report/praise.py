@@ -29,7 +29,7 @@ NO_LINK = "has no link, so it carries nothing now; at the fastest speed that it 
 
 
 def bound_prefix(diagnosis: Diagnosis, ledger: Ledger, *, found: bool) -> str:
-    """What stands before the figure: `nothing holds p0 below`, or `p0 carries at most`.
+    """The words before the figure: `nothing holds p0 below`, or `p0 carries at most`.
 
     `found`: something above a note was found on this host.
     """

@@ -78,7 +78,7 @@ def exit_code(proof: Proof) -> int:
 
 
 def is_left_changed(proof: Proof) -> bool:
-    """Tell whether steps stand that were to be undone, by the journal."""
+    """Tell whether steps are in place that should have been undone, by the journal."""
     if not any(isinstance(entry, Intent) for entry in proof.entries):
         return False
     ended = outcome(proof.entries)
@@ -238,7 +238,7 @@ def verdicts_by_port(
 
 
 def has_survived(verdicts: Sequence[FailoverVerdict]) -> bool:
-    """Tell whether a port was shown to be survived, by each trial that told anything of it."""
+    """Tell whether the flow survived the loss of a port in each trial that shows anything."""
     void = (FailoverVerdict.NOT_TOUCHED, FailoverVerdict.INVALID)
     shown = [v for v in verdicts if v not in void]
     return bool(shown) and all(v is FailoverVerdict.SURVIVED for v in shown)

@@ -82,7 +82,7 @@ def medians_of(proof: Proof, pair: Pair) -> list[float | Missing]:
 
 
 def spread_grid(proof: Proof) -> Grid:
-    """Every figure with its n, its spread, and what limited it where that can be told."""
+    """Every figure with its n, its spread, and its limit if that is known."""
     emulated = bool(emulated_hosts(proof))
     notes = Notes()
     rows = []
@@ -129,7 +129,7 @@ def _failed(cell: Iperf3Cell | PingCell, notes: Notes) -> int | None:
 
 
 def limit_of(cell: Iperf3Cell, *, emulated: bool) -> str:
-    """Say what limited it, where that can be told."""
+    """Say what limited it, if that is known."""
     if emulated:
         return "emulated CPUs: says nothing about hardware"
     used = [s.most for s in (cell.client_cpu_percent, cell.server_cpu_percent) if s is not None]
@@ -235,7 +235,7 @@ def isolation_grid(proof: Proof) -> Grid:
 
 
 def spoof_grid(proof: Proof) -> Grid:
-    """Who sent within his own network as somebody else, where the card says that it checks that."""
+    """Guests that sent with another's address in their network although the card checks that."""
     rows = [r for r in proof.summary.isolation if r.sender_network == r.receiver_network]
     return Grid(
         title="Within one network: sent with a forged source",

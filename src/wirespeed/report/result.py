@@ -16,7 +16,7 @@ STILL_SHARE = 0.1
 def reset_s(trial: Trial) -> float | None:
     """Time for which a DUT that was reset in a trial forwarded nothing (RFC 2544 section 26.6).
 
-    None: it did not forward again before the trial's end, or the time is not told.
+    None: it did not forward again before the trial's end, or the time is not known.
     """
     if not trial.valid or trial.quiet_ns is None or trial.quiet_ns[1] >= BACK_NS:
         return None

@@ -23,7 +23,7 @@ MLX5 = "mlx5_core"
 ADVICE = {
     (MLX5, re.compile(UNANSWERED)): (
         "reset the card's firmware (`devlink dev reload pci/ADDRESS action fw_activate`, or "
-        "mstfwreset), or power the host off and on; update the firmware where it comes again",
+        "mstfwreset), or power the host off and on; update the firmware if it recurs",
         ByHand.NO_UNDO,
     ),
     ("", re.compile(r"nsupported (?:SFP|QSFP|module)")): (
@@ -107,7 +107,7 @@ def _check(exam: PortExam) -> Iterator[Finding]:
     if port.driver is None:
         yield _without_driver(exam, lines)
         return
-    known(exam.host[DriverLog].log, "what the kernel said of the card")
+    known(exam.host[DriverLog].log, "the kernel's messages about the card")
     if not lines:
         return
     # Before the driver took it: what it refused then is of the past, save room for VFs.
@@ -143,7 +143,7 @@ def _consequence(lines: tuple[str, ...], *, only_vfs: bool) -> str:
     if any(map(SILENT.search, lines)):
         return (
             "the firmware did not answer a command: the program that asked waited a minute, and "
-            "what it was to set or to read is not known"
+            "whether it took effect is not known"
         )
     if all(COMMAND.search(line) for line in lines):
         return (

@@ -54,7 +54,7 @@ def _acquitted(exam: PortExam) -> Iterator[tuple[str, Evidence]]:
     queues = exam.host[Queues].of(netdev)
     now, most = queues.tx_ring_descriptors, queues.tx_ring_descriptors_max
     if isinstance(now, Known) and isinstance(most, Known) and now.value >= most.value:
-        yield "rings", Evidence.of(now, f"{now.value} transmit descriptors, the most there can be")
+        yield "rings", Evidence.of(now, f"{now.value} transmit descriptors, the maximum")
 
 
 RULE = PortRule(

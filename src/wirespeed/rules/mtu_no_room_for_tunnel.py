@@ -115,7 +115,7 @@ def _underlay(exam: HostExam, tunnel: str, local: Observed[str], remote: Observe
             return stack[netdevs[0]]
     link = stack.with_address(local.value) if isinstance(local, Known) else None
     if link is None:
-        raise CannotTellError(f"which netdev {tunnel} leaves by", "ip route show table all")
+        raise CannotTellError(f"the netdev that {tunnel} sends through", "ip route show table all")
     return link
 
 

@@ -50,7 +50,7 @@ class How:
 
 
 class Applying:
-    """A run from where it stands to its end, stage by stage."""
+    """A run from its present state to its end, stage by stage."""
 
     def __init__(self, spec: Spec, run: Run, controls: dict[str, PosixControl], how: How) -> None:
         self._spec, self._run, self._controls, self._how = spec, run, controls, how

@@ -27,7 +27,7 @@ def compare_pages(spec: Path) -> Path:
 
 
 def standing_runs(folder: Path) -> list[Path]:
-    """Give the runs in a comparison's folder of which something stands on hosts, by the journals.
+    """Give the runs in a comparison's folder that are in place on hosts, by the journals.
 
     Raises as `read_told`.
     """

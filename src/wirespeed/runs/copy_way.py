@@ -48,7 +48,7 @@ class Way:
 
 
 def told_copy(copy: FoundCopy, spec: Spec) -> tuple[str, list[str]]:
-    """Give how the run of a copy stands, as `journal.outcome`, and lines that tell of it."""
+    """Give the outcome of a copy's run, as `journal.outcome`, and lines that describe it."""
     try:
         journal = rebuilt(copy, spec)
     except LeftChangedError as error:

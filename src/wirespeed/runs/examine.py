@@ -107,7 +107,7 @@ def _answer(
 
 
 def unanswered(host: str, error: WirespeedError) -> Unanswered:
-    """Make of an error what stands in an answer's place."""
+    """Turn an error into the record that replaces an answer."""
     return Unanswered(
         host=host,
         what=error.what,

@@ -62,7 +62,7 @@ def fleet_doctor(asked: FleetRequest) -> tuple[Fleet, Path]:
 def keep_in_database(fleet: Fleet, url: str | None) -> int | None:
     """Write the answer to the database; give its number.
 
-    None: its libraries are not installed, and nobody asked for one: standard error has a line.
+    None: its libraries are not installed, and none was asked for: standard error has a line.
     """
     try:
         from wirespeed.runs.store.database import opened

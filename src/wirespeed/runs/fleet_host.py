@@ -27,15 +27,15 @@ TRIES = 2
 
 
 class Stand(StrEnum):
-    """How a host stands; of a wave, its hosts are counted by it."""
+    """State of a host in a change; the hosts of a wave are counted by it."""
 
     START = "at start"
-    """As it was before: never begun, or taken back."""
+    """As it was before: never begun, or undone."""
     GOAL = "at goal"
     WAITING = "not confirmed"
-    """At its goal, and takes it back by itself unless it is confirmed."""
+    """At its goal; the host undoes it by itself unless it is confirmed."""
     UNDER_WAY = "under way"
-    """Begun and not ended: its timer takes it back, or --resume goes on with it."""
+    """Begun and not ended: its timer undoes it, or --resume continues it."""
     REBOOT_DUE = "reboot due"
     LEFT_CHANGED = "left changed"
 
@@ -92,7 +92,7 @@ class HostJob:
 
 
 def stand_of(job: HostJob) -> Stand:
-    """Tell how a host stands, by its journal alone."""
+    """Give the state of a host, by its journal alone."""
     try:
         return STANDS[outcome(read_journal(job.run))]
     except LeftChangedError:
@@ -104,12 +104,12 @@ def stand_of(job: HostJob) -> Stand:
 
 
 def apply_host(job: HostJob) -> HostResult:
-    """Apply its spec, and keep that once all of it is verified; else the host takes it back."""
+    """Apply its spec, and keep it once all of it is verified; else the host undoes it."""
     return _told(job, _apply)
 
 
 def undo_host(job: HostJob) -> HostResult:
-    """Take back what stands."""
+    """Undo the host's run."""
     return _told(job, _undo)
 
 

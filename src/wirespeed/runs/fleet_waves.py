@@ -42,6 +42,10 @@ from wirespeed.terminal import echo
 FILE, LINES, LOCK = "waves.json", "waves.jsonl", "lock"
 
 
+KINDS = {"begun": "begun", "kept": "kept", "taken back": "undone"}
+"""What is printed for the kind of a `WaveEvent`, whose words are on disk."""
+
+
 class FleetChange(Frozen):
     """What is to be done to a fleet: `waves.json`."""
 
@@ -104,7 +108,7 @@ def read_change(folder: Path) -> FleetChange:
 
 
 def go_through(folder: Path, *, breaks_lock: bool = False) -> int:
-    """Go from where it stands to the last wave, or to one that fails; give the exit code."""
+    """Continue to the last wave, or to one that fails; give the exit code."""
     with _alone(folder):
         change = read_change(folder)
         planned = Planned(change.waves, change.bound)
@@ -120,7 +124,7 @@ def go_through(folder: Path, *, breaks_lock: bool = False) -> int:
 
 
 def undo_change(folder: Path, wave: int | None = None, *, breaks_lock: bool = False) -> int:
-    """Take back every host that is not at its start, the last wave first; or those of one wave."""
+    """Undo every host that is not at its start, the last wave first; or those of one wave."""
     with _alone(folder):
         change = read_change(folder)
         if wave is not None and not 1 <= wave <= len(change.waves):
@@ -149,7 +153,7 @@ def change_lines(folder: Path) -> Iterator[str]:
     for number, names in enumerate(change.waves, 1):
         stands = _stands(jobs, names, last.get(number))
         counts = [f"{stands.count(one)} {one}" for one in Stand if one in stands]
-        how = last[number].kind if number in last else "not begun"
+        how = KINDS[last[number].kind] if number in last else "not begun"
         yield f"wave {number}: {len(names)} hosts, {how}: {', '.join(counts)}"
         for name, what in last[number].failed.items() if number in last else ():
             yield f"  {shown(name, 40)}: {shown(what, 60)}"
@@ -239,7 +243,7 @@ def _at_once(
 def _one_wave(
     folder: Path, number: int, jobs: Sequence[HostJob], planned: Planned, limit: int
 ) -> bool:
-    """Apply one wave; False: it failed, and was taken back."""
+    """Apply one wave; False: it failed, and was undone."""
     echo(f"wave {number} of {len(planned.waves)}: {len(jobs)} hosts")
     _note(folder, WaveEvent(at=utc_now(), wave=number, kind="begun"))
     results = _at_once(jobs, apply_host, limit)

@@ -15,7 +15,7 @@ from wirespeed.steps.guest_machine import HOST_KEY, guest_folder
 
 
 def with_guest_keys(spec: Spec) -> Spec:
-    """Let ourselves in where a virtual machine's spec names nobody, by a key kept for that.
+    """Add wirespeed's own key where a virtual machine's spec names no authorized key.
 
     Raises InputError `file.unwritable`, `file.unreadable`, `run.no_place`.
     """

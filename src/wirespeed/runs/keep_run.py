@@ -13,9 +13,9 @@ from wirespeed.terminal import echo
 
 
 def refuse_gone(run: Run, plan: Plan, controls: Mapping[str, PosixControl], name: str) -> None:
-    """Take a run back on every host where one has done so by itself: raises `try.went_back`.
+    """Undo a run on every host if one host has undone it: raises `try.went_back`.
 
-    Else each host's timer counts afresh.
+    Otherwise each host's timer starts again.
     """
     with lock_hosts(run, controls) as held:
         gone = tryout.gone_back(run, plan, controls)

@@ -30,7 +30,7 @@ def may_be_live(ports: Sequence[str]) -> bool:
 def refuse_carriers(netdevs: Sequence[str], facts: HostFacts) -> None:
     """Raise InputError `port.cuts_off` for what carries the session or the default route.
 
-    Raises `port.cutoff_unknown` where nobody can tell what that is.
+    Raises `port.cutoff_unknown` if that cannot be determined.
     """
     if not netdevs:
         return
@@ -56,6 +56,6 @@ def refuse_carriers(netdevs: Sequence[str], facts: HostFacts) -> None:
 
 
 def keep_links(stack: ExitStack, netdevs: Sequence[str]) -> None:
-    """Let MTU and promiscuous mode be put back when `stack` is closed, or we are killed."""
+    """Restore MTU and promiscuous mode when `stack` is closed, or wirespeed is killed."""
     if netdevs:
         stack.enter_context(KeptLinks(netdevs))

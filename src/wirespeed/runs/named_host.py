@@ -19,10 +19,10 @@ MOST_NAMED = 4
 
 @runtime_checkable
 class HasRuns(Protocol):
-    """Control of a host that tells which runs stand there."""
+    """Control of a host that can list the runs applied to it."""
 
     def host_runs(self) -> HostRuns:
-        """Read what copies stand on the host, who has it, and what is armed there."""
+        """Read the copies on the host, who has locked it, and which steps are armed."""
         ...
 
 
@@ -46,7 +46,7 @@ def named_host(text: str) -> str:
 
 
 def runs_on(control: HostControl) -> HostRuns:
-    """Give what stands on a host of `named_host`."""
+    """Give the runs that are applied to a host of `named_host`."""
     if not isinstance(control, HasRuns):
         raise AssertionError("a Linux host lists its runs")
     return control.host_runs()

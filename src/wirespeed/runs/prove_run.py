@@ -75,7 +75,7 @@ class Proving:
         self._before: dict[str, Values] = {}
 
     def go(self) -> None:
-        """Go through all stages. Raises what failed, when all that can be taken back is."""
+        """Go through all stages. Raises the failure once all that can be undone is."""
         facts = self._examine(Stage.DOCTOR, When.BEFORE)
         plan = self._plan(facts)
         try:

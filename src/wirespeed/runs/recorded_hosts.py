@@ -62,7 +62,7 @@ def _with_readings(capture: Capture, place: Recorded) -> Capture:
 class RecordedControls(Mapping[str, RecordedControl]):
     """Control of recorded hosts by name, which read from the same captures, and of their guests.
 
-    Nobody recorded what is within a virtual machine: all of it is unreadable.
+    A capture has nothing from within a virtual machine: all of it is unreadable.
     """
 
     def __init__(self, facts: RecordedFacts, guests: Container[str]) -> None:

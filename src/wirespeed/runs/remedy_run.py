@@ -95,5 +95,5 @@ def skipped_lines(left: Iterable[Skipped]) -> Iterator[str]:
     """Say what is not done, and why; once each."""
     for number, one in enumerate(dict.fromkeys(left)):
         if not number:
-            yield from ("", "not planned, to be done by hand:")
+            yield from ("", "not planned:")
         yield from wrapped(f"{one.rule}: {shown(one.why, 400)}", WIDTH, "  ", "    ")

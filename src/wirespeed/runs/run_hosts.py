@@ -52,16 +52,16 @@ class HowUndone:
     """What undo does where something is neither as the run left it nor as it was before."""
 
     force: bool = False
-    """What others changed is put back too."""
+    """What others changed is undone too."""
     forget: tuple[str, ...] = ()
-    """Steps that are let go, by number, or by kind and subject."""
+    """Steps that are forgotten, by number, or by kind and subject."""
 
 
 AS_EVER = HowUndone()
 
 
 class HostLocks(ExitStack):
-    """Hosts that nobody else changes until it is closed."""
+    """Hosts that no other run may change until it is closed."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -226,7 +226,7 @@ def put_back(
     held: HostLocks,
     how: HowUndone = AS_EVER,
 ) -> None:
-    """Undo a run whose hosts are locked. What a host has taken back itself is read, and noted."""
+    """Undo a run whose hosts are locked. What a host has undone itself is read, and noted."""
     catch_up(run, plan, held)
     forget_steps(run, plan, how)
     try:

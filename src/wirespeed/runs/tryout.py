@@ -50,7 +50,7 @@ def refuse_begun_without(run: Run, seconds: int) -> None:
 
 
 def start(run: Run, plan: Plan, controls: Mapping[str, HostControl], seconds: int) -> None:
-    """Have every host take the run back unless it is confirmed in time, before the first change.
+    """Have every host undo the run unless it is confirmed in time, before the first change.
 
     Raises ApplyError `try.not_started`. The hosts must be taken.
     """
@@ -102,7 +102,7 @@ def noting(
 
 
 def gone_back(run: Run, plan: Plan, controls: Mapping[str, HostControl]) -> list[str]:
-    """Give the hosts that have taken the run back; the others' timers count afresh."""
+    """Give the hosts that have undone the run; the timers of the others start again."""
     if not tried_s(run.entries):
         return []
     found = {place: h.ask_tryout()[0] for place, h in tried_hosts(plan, controls).items()}
@@ -112,7 +112,7 @@ def gone_back(run: Run, plan: Plan, controls: Mapping[str, HostControl]) -> list
 def end(run: Run, plan: Plan, controls: Mapping[str, HostControl], seconds: int = 0) -> list[str]:
     """End every timer of a run that is tried, or is to be; give the hosts where it has gone back.
 
-    Raises LeftChangedError `try.undoing` where one is at it for longer than anybody waits.
+    Raises LeftChangedError `try.undoing` if a host has not finished its undo in time.
     """
     if not (seconds or tried_s(run.entries)):
         return []
@@ -150,7 +150,7 @@ def _tell_left(place: str, reason: str) -> None:
 
 
 def went_back(places: list[str], seconds: int, name: str) -> ApplyError:
-    """Give the error of a run that was not confirmed in time, when all of it was taken back."""
+    """Give the error of a run that was not confirmed in time, after all of it was undone."""
     return ApplyError(
         "try.went_back",
         where=", ".join(places),

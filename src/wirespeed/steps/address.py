@@ -12,9 +12,9 @@ from wirespeed.model.step import Scope, State, Step
 
 
 class Address(Step):
-    """The address stands on the netdev, with this prefix; others beside it stay.
+    """The netdev has the address, with this prefix; other addresses stay.
 
-    Undo takes it away. An IPv4 address of the same subnet that came after it goes with it, unless
+    Undo removes it. An IPv4 address of the same subnet that came after it goes with it, unless
     the sysctl `promote_secondaries` is on: that is the kernel's doing.
     """
 

@@ -17,8 +17,8 @@ Count = Annotated[int, Field(ge=0, le=4096)]
 class Channels(EthtoolSetting):
     """It has this many channels: `combined`, or of one direction with the drivers that split them.
 
-    All queues are made anew; several drivers take the link down for it. Steps that set queues of
-    this netdev (XPS, RSS, interrupts) come after it: it may number them anew, and fewer channels
+    All queues are created again; several drivers take the link down for it. Steps that set queues
+    of this netdev (XPS, RSS, interrupts) come after it: it may renumber them, and fewer channels
     are refused while an indirection table or a filter of the administrator names a higher one.
     """
 

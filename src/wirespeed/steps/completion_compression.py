@@ -16,7 +16,7 @@ class CompletionCompression(EthtoolSetting):
     """The driver's flag `rx_cqe_compress` is on or off.
 
     It is about the kernel's own queues; DPDK goes by CQE_COMPRESSION of the card's firmware, which
-    `firmware_settings` stores. The queues are opened anew. With hardware time stamps of received
+    `firmware_settings` stores. The queues are opened again. With hardware time stamps of received
     frames the driver refuses it.
     """
 

@@ -18,8 +18,8 @@ GOVERNOR = r"^[a-z_]{1,15}$"
 class CpuGovernor(Step):
     """Every one of these frequency policies (CPUs whose clock is set together) has this governor.
 
-    The energy preference, which intel_pstate and amd_pstate force to `performance` meanwhile, they
-    themselves put back with the governor.
+    intel_pstate and amd_pstate force the energy preference to `performance` meanwhile, and restore
+    it themselves with the governor.
     """
 
     scope: ClassVar[Scope] = Scope.BOOT

@@ -22,7 +22,7 @@ class DriverOverride(Step):
     By `driver_override`, which is about this one function; `new_id` would be about every function
     of the same kind. The driver's module is to be loaded before.
 
-    Undo binds the former driver again. What was set on the netdev that it makes anew (name, MTU,
+    Undo binds the former driver again. What was set on the netdev that it creates again (name, MTU,
     rings, addresses) is for the steps that had set it.
     """
 
@@ -74,7 +74,7 @@ class DriverOverride(Step):
         return {"driver": None, "driver_override": None}
 
     def wanted(self, before: State) -> State:
-        """Give the driver, which stays the function's own until it is put back."""
+        """Give the driver, which keeps the function until undo."""
         return {"driver": self.driver, "driver_override": self.driver}
 
     def commands(self, now: State, to: State) -> tuple[Command, ...]:

@@ -44,14 +44,14 @@ class Beds(Protocol):
 
 
 class Listener(Protocol):
-    """Is told what goes on; for a display."""
+    """Receives the progress of a campaign, for a display."""
 
     def search_started(self, number: int, dut: str, mix: FrameMix) -> None:
         """The search of this number begins, or goes on."""
         ...
 
     def search_observer(self) -> Observer:
-        """Give who is told of each trial before it is made."""
+        """Give the observer that is called before each trial."""
         ...
 
     def trial_progress(self, progress: ProgressReply) -> None:

@@ -28,7 +28,7 @@ class ExternalDut:
         return DutCounters()
 
     def alive(self) -> bool:
-        """Say yes: from here it cannot be told."""
+        """Say yes: it cannot be checked from here."""
         return True
 
     def death(self) -> MeasurementError:

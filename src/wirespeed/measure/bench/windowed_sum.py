@@ -85,8 +85,9 @@ Runs = Sequence[tuple[BedTrial, Sequence[WindowReply]]]
 def sum_counters(runs: Runs, *, ran_ns: int | None) -> tuple[tuple[PortCounters, ...], DutReading]:
     """Give the tester's ports and the DUT's account, of the windows that count alone.
 
-    Ports count over whole runs. A void window that lost nothing is known to the frame at every
-    port, and is taken off. Where one lost frames it cannot be told where: then no port is told of.
+    Ports count over whole runs. The frames of a void window without loss are known exactly at every
+    port and are subtracted. If a void window lost frames, the place is not known, and no port's
+    counters are given.
     """
     ports = sum_ports([made.result.counters for made, _ in runs])
     dut = sum_dut([made.dut for made, _ in runs])

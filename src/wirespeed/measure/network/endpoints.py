@@ -10,7 +10,7 @@ from wirespeed.model.spec.guests import VIRTUAL_MACHINES, GuestKind
 
 
 def endpoints_of(spec: GuestNetworks, runners: Mapping[str, Runner]) -> dict[str, Endpoint]:
-    """Give every guest of ours by its name; those of kind `none` are somebody else's.
+    """Give every guest that wirespeed starts, by name; those of kind `none` are not.
 
     `runners`: one for every host, and one for every virtual machine, by their names in the spec.
     """

@@ -182,7 +182,7 @@ class _InformedSearch:
         self.log.notes.append(
             f"trial {upper.trial} lost {upper.missing_frames} frames at "
             f"{upper.intended_load_pps:.0f} pps, and the same load then passed as trial "
-            f"{again.trial}: its failure was taken back"
+            f"{again.trial}: its failure does not count"
         )
         return False
 
@@ -236,7 +236,7 @@ class _InformedSearch:
         return last
 
     def _say_what_contradicts(self, sample: Sample) -> None:
-        """Note a load that failed after it or a higher one had passed: the failure stands."""
+        """Note a load that failed after it or a higher one had passed: the failure counts."""
         if passed(sample):
             return
         higher = [s for s in self.bracket.passes if s.intended_load_pps >= sample.intended_load_pps]
@@ -245,7 +245,7 @@ class _InformedSearch:
                 f"trial {sample.trial} of {sample.intended_seconds:g} s lost "
                 f"{sample.missing_frames} frames at {sample.intended_load_pps:.0f} pps although "
                 f"trial {higher[-1].trial} of {higher[-1].intended_seconds:g} s had passed "
-                f"{higher[-1].intended_load_pps:.0f} pps: the failure stands"
+                f"{higher[-1].intended_load_pps:.0f} pps: the failure counts"
             )
 
     def _seconds_for(self, choice: Choice) -> float:

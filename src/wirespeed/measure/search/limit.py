@@ -99,7 +99,7 @@ def limit_of_ceiling(
 ) -> Limit:
     """Name the ceiling of a search in which nothing failed.
 
-    A load that nobody went beyond because it was asked for limits the search, not the rate.
+    If the highest load was given by the user, it limits the search, not the rate.
     """
     if link_load_pps is not None and max_load_pps >= link_load_pps * 0.9999:
         return Limit(by="line rate", evidence=(f"line rate {link_load_pps:.0f} pps was passed",))

@@ -35,7 +35,7 @@ def search(
 ) -> SearchResult:
     """Search for the highest load without loss, and prove it by a trial of the full duration.
 
-    `observe` is told of each trial before it is made. MeasurementError comes through from the
+    `observe` is called before each trial. MeasurementError comes through from the
     measurer when it cannot have a valid trial; what it had measured by then is its own to keep.
     """
     match method:

@@ -27,7 +27,7 @@ def names_of_switches(capture: Capture) -> Iterator[str]:
 
 
 def without_descriptions(part: str, netdevs: Container[str]) -> str:
-    """Blank what somebody wrote at a port; columns stay where they are.
+    """Blank the descriptions of ports; columns stay where they are.
 
     What a port hears of the host may end in one of its `netdevs`: that is what pairs the two.
     """

@@ -42,7 +42,7 @@ class PortMatch:
 
 @dataclass(frozen=True, slots=True)
 class CardEnd:
-    """What a switch may hear of a card, and how its link stands."""
+    """How LLDP names a card, and the state of its link."""
 
     name: str
     macs: Sequence[str]
@@ -77,7 +77,7 @@ def port_match(card: CardEnd, switch: Switch, port: str) -> PortMatch:
 
 
 def refuse_port(found: PortMatch, where: str, *, is_right: bool, asks: bool) -> None:
-    """Raise InputError `link.wrong_port`, or `link.port_not_proven` where nobody can be asked.
+    """Raise InputError `link.wrong_port`, or `link.port_not_proven` if the user cannot be asked.
 
     `is_right`: the user looked at the cable.
     """

@@ -95,7 +95,7 @@ def _ports(switch: Switch, asked: tuple[str, ...]) -> Iterator[tuple[str, str]]:
 
 
 def port_line(port: SwitchPort) -> str:
-    """Say how a port stands; `?` stands for what its kind did not show."""
+    """Give the state of a port; `?` is a value that its kind does not show."""
     errors = port.fcs_errors if isinstance(port.fcs_errors, Known) else port.input_errors
     words = [
         _state(port),

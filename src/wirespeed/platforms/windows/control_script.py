@@ -166,9 +166,9 @@ def boot_id_script() -> str:
 
 
 def lock_script(line: str, then: str = "", others: str = "") -> str:
-    """Take the host for the owner that `line` names, if nobody has it.
+    """Lock the host for the owner that `line` names, if it is not locked.
 
-    The section `owner` says who has it now. A lock that an earlier boot left is nobody's. `then`:
+    The section `owner` says who has the lock now. A lock of an earlier boot does not count. `then`:
     what is done next, if it is this owner's; `others`: what is told then in any case.
     """
     return _taking(

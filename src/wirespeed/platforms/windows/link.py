@@ -27,7 +27,7 @@ def windows_card_end(
 ) -> WindowsLink | WindowsProperty:
     """Give the step of a card that Windows drives; `link_bps` None: it negotiates.
 
-    `card_is`: what a person read that it is set to, in bit/s or `auto`; None: nobody said. Raises
+    `card_is`: the setting that the user read, in bit/s or `auto`; None: not given. Raises
     InputError `link.*`.
     """
     adapter = _adapter(facts, name)

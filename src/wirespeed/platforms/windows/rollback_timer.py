@@ -93,7 +93,7 @@ Move-Item -LiteralPath $draft -Destination (Join-Path $undo 'result')
 def timed_change_script(
     token: str, step: Step, commands: Sequence[Command], expected: Section | None = None
 ) -> str:
-    """Do the commands, each only while nobody has claimed the folder; then read the state.
+    """Do the commands, each only while the folder is not claimed; then read the state.
 
     Where the step's reading is not `expected`, nothing is done, and nothing will be undone.
     """
@@ -141,7 +141,7 @@ Step outcome lines {{
 
 
 def settle_part(run: str) -> str:
-    """Have what a run left armed undone now: it was killed before it could confirm."""
+    """Have the host undo now what a run left armed: it was killed before it could confirm."""
     return f"""\
 {_RESULT}\
 Get-ChildItem -LiteralPath $env:ProgramFiles -Filter '{TIMER}{run}-*' | ForEach-Object {{

@@ -32,7 +32,7 @@ def usual_url() -> str:
 
 @contextmanager
 def opened(url: str | None) -> Iterator[Connection]:
-    """Give a connection in one transaction: all that is done in it stands, or nothing.
+    """Give a connection in one transaction: all changes in it are kept, or none.
 
     Raises InputError `database.*`.
     """

@@ -68,7 +68,7 @@ def pairs(host: HostFacts) -> tuple[Pair, ...]:
 
 
 def of_each(all_pairs: Iterable[T], check: Callable[[T], Iterable[Finding]]) -> Iterator[Finding]:
-    """Ask about each; what cannot be told of one does not take the findings of the others."""
+    """Ask about each; an unknown value of one does not suppress the findings of the others."""
     found: list[Finding] = []
     unknown: CannotTellError | None = None
     for pair in all_pairs:
@@ -90,7 +90,7 @@ def hears(neighbor: Neighbor, netdev: str, mac: str) -> bool:
 
 
 def is_own(neighbor: Neighbor, name: str, macs: Collection[str], host: str) -> bool | None:
-    """Tell whether what a port hears is this port of this host; None: nobody can tell.
+    """Tell whether the neighbor of a switch port is this port of this host; None: not known.
 
     Its address says so, or its name with that of its host: hosts of one make have netdevs of the
     same names. `host` is what the host calls itself, empty where it did not say.

@@ -57,7 +57,7 @@ Ports = Observed[tuple[SwitchPort, ...]]
 
 
 def not_shown(command: str) -> Unreadable:
-    """Give what stands for a value that this kind's commands do not show."""
+    """Give the placeholder for a value that this kind's commands do not show."""
     return Unreadable("what was asked of the switch does not show it", command)
 
 

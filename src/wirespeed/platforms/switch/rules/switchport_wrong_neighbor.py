@@ -29,7 +29,7 @@ def _pair(exam: HostExam, pair: CableEnd) -> Iterator[Finding]:
         Severity.RISK,
         (
             Evidence(
-                found=f"{pair.place} hears {names}",
+                found=f"LLDP at {pair.place} shows {names}",
                 source=pair.port.neighbors.source if isinstance(pair.port.neighbors, Known) else "",
             ),
         ),

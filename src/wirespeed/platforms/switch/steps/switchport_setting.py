@@ -49,6 +49,6 @@ class SwitchportSetting(Step):
         )
 
     def commands(self, now: State, to: State) -> tuple[Command, ...]:
-        """Type it, in one go: a port is not left in the midst of its configuration."""
+        """Type all of it at once, so that a port is never left half configured."""
         lines = changes(self.kind, self.port, self.topic, now, to)
         return (Command(argv=lines, shell=Shell.SWITCH),) if lines else ()

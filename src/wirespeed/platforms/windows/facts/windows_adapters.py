@@ -71,7 +71,7 @@ class WindowsAdapter:
 
     @property
     def shown_bps(self) -> int | None:
-        """Its speed where it is told."""
+        """Its speed, if Windows reports it."""
         return self.link_bps.value if isinstance(self.link_bps, Known) else None
 
 

@@ -107,7 +107,7 @@ Section windows-dcbx {
         )
 
     def qos_of(self, guid: str) -> AdapterQos:
-        """Give DCB of one adapter. Raises CannotTellError where it was not told."""
+        """Give DCB of one adapter. Raises CannotTellError if Windows did not report it."""
         if guid in self.qos:
             return self.qos[guid]
         known(self.qos_rows, "DCB of the adapters")

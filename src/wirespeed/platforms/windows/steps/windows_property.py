@@ -25,7 +25,7 @@ Keyword = Annotated[str, Field(pattern=r"^\*?[A-Za-z0-9_]{1,64}$")]
 
 
 class WindowsProperty(Step):
-    """The keyword has this value; the adapter is started anew, so that it is in force.
+    """The keyword has this value; the adapter is restarted to put it in force.
 
     What a driver has no such keyword for cannot be read, and so is not set. Display names are in
     the language of that Windows: nothing here knows them.

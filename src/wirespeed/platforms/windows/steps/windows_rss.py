@@ -84,7 +84,7 @@ class WindowsRss(Step):
         return {"enabled": True, **self._asked()}
 
     def commands(self, now: State, to: State) -> tuple[Command, ...]:
-        """Set all that differs in one command, so that the adapter is started anew once."""
+        """Set all that differs in one command, so that the adapter restarts only once."""
         words: list[str] = []
         for field in self._asked():
             if now[field] != to[field]:

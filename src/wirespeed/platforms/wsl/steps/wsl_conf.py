@@ -17,8 +17,8 @@ PATH = "/etc/wsl.conf"
 class WslConf(Step):
     """The key has this value; every other byte of the file stays.
 
-    Another command of the boot section is somebody's: it is not taken away, so the state is then
-    not known.
+    Another command in the boot section is the user's and is not removed: the state is then not
+    known.
     """
 
     scope: ClassVar[Scope] = Scope.OS

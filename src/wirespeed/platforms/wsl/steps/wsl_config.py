@@ -32,8 +32,8 @@ class WslConfig(Step):
     """Keys of `[wsl2]` have these values; every other byte of the file stays.
 
     It is in force when WSL starts the next time: `wsl --shutdown` ends every distribution, and all
-    that runs in them. So what follows on the Linux side is another stage, as after a reboot. What
-    stood there is in the journal, and in a copy beside it that stays.
+    that runs in them. So what follows on the Linux side is another stage, as after a reboot. The
+    former content is in the journal, and in a copy beside the file that stays.
     """
 
     scope: ClassVar[Scope] = Scope.OS
@@ -88,7 +88,7 @@ class WslConfig(Step):
         return {"text": with_values("" if text is None else str(text), SECTION, self.values)}
 
     def commands(self, now: State, to: State) -> tuple[Command, ...]:
-        """Write it whole, after a copy of what stood there. Remove what was not there."""
+        """Write the whole file, after a copy of the former. Remove one that did not exist."""
         if to["text"] is None:
             return (powershell("Remove-Item", "-LiteralPath", self.path, "-Force:$true"),)
         backup = f"{self.path}.{_digest(str(now['text']))}.wirespeed"
