@@ -53,6 +53,7 @@ PROMISED = {
     "doctor_wall": (4.0, "lower"),
     "doctor_200_hosts": (10.0, "lower"),
     "doctor_vs_ansible": (1.0, "lower"),
+    "capture_20_hosts": (1.0, "lower"),
     "plan_2_hosts": (15.0, "lower"),
     "plan_1000_hosts": (20.0, "lower"),
     "plan_1000_memory": (5.0, "lower"),

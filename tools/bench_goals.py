@@ -190,6 +190,16 @@ GOALS: tuple[Goal, ...] = (
         better="lower",
     ),
     Goal(
+        name="capture_20_hosts",
+        what="`wirespeed capture` of 20 hosts by SSH (namespaces of this machine with an sshd "
+        "each), beside Ansible's facts of the same, both 20 at a time",
+        ours="wirespeed capture --seconds 0",
+        beside="ansible -f 20 -m setup",
+        unit="s",
+        goal=1.0,
+        better="lower",
+    ),
+    Goal(
         name="plan_2_hosts",
         what="`wirespeed plan` of a spec for 2 recorded hosts, Python's start included",
         ours="wirespeed",
