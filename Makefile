@@ -27,7 +27,7 @@ test-all: $(installed_dev) ## Lint, then every test, soaks and rare faults too
 
 bench: $(installed) ## Measure how fast the tester is beside its peers; leaves docs/benchmarks.md
 	-scripts/fetch-ovs-dpdk.sh
-	.venv/bin/python tools/bench.py
+	PYTHONPATH=tests/runs:tests/host .venv/bin/python tools/bench.py
 
 dist: $(installed) ## Write the wheel, the tester's sources, the collector, SBOM and checksums
 	scripts/dist.sh

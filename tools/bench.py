@@ -14,6 +14,7 @@ from bench_doctor import doctor
 from bench_figures import Result, Unmeasured, as_json, missed
 from bench_fleet import fleet
 from bench_goals import GOALS
+from bench_hosts import twenty_hosts
 from bench_ovs import open_vswitch
 from bench_page import markdown
 from bench_plan import plan
@@ -35,6 +36,7 @@ PARTS = (
     searches,
     start_and_memory,
     doctor,
+    twenty_hosts,
     plan,
     fleet,
 )

@@ -1,4 +1,4 @@
-"""Planning: two recorded hosts, a thousand, and what that takes of memory."""
+"""Planning: two recorded hosts, a thousand, ten thousand, and what that takes of memory."""
 
 import json
 import sys
@@ -6,16 +6,18 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from bench_doctor import DESCRIBE_SECONDS, STARTS, TESTS, WIRESPEED, wall_seconds
-from bench_figures import Result
-from bench_pairs import DisturbedError, pairs, within
+from bench_figures import MIN_PAIRS, Result
+from bench_pairs import DisturbedError, Pairs, pairs, within
 from bench_rack import spec_text, varied
 from wirespeed.host.clock import monotonic_s
 from wirespeed.host.folder import PrivateFolder
 from wirespeed.host.local import LocalRunner
 
-MANY = 1000
+MANY, MOST = 1000, 10_000
+BUDGET_S = 180.0
+"""For MOST."""
 BUDGET_ROUND_TRIPS = 1.0
-PLAN_SECONDS = 120.0
+PLAN_SECONDS = 600.0
 DESCRIBED = """\
 from described.doc_sriov import as_found, rebooted
 from described.host import Host, capture_of
@@ -37,10 +39,14 @@ def plan() -> Iterator[Result]:
     """Wall time of a plan, the start of the program included; peak resident memory."""
     with PrivateFolder.create() as folder:
         text = described()
-        few, many = (rack(folder.path / str(count), text, count) for count in (2, MANY))
+        few, many, most = (rack(folder.path / str(count), text, count) for count in (2, MANY, MOST))
         yield pairs("plan_2_hosts", lambda: plan_seconds(few), lambda: wall_seconds(STARTS))
         yield pairs("plan_1000_hosts", lambda: plan_seconds(many), lambda: plan_seconds(few))
         yield pairs("plan_1000_memory", lambda: plan_mb(many), lambda: plan_mb(few))
+        # A minute and more each.
+        runs = Pairs(lambda: plan_seconds(most), lambda: plan_seconds(many), MIN_PAIRS)
+        yield runs.result("plan_10000_growth", float, float)
+        yield runs.result("plan_10000_wall", float, lambda _: BUDGET_S)
     # A count, not a time: the same on any machine.
     yield within("apply_round_trips", round_trips, BUDGET_ROUND_TRIPS)
 
