@@ -33,7 +33,8 @@ dpdk:
 measure:
   rfc2544: {{frame_bytes: [64, 1518], flows: 1000, seconds: 30, trial_seconds: 2, width: 0.01,
             link_gbps: 100, max_load_pps: 1000000, ladder: true, back_to_back: 50,
-            soak_seconds: 3600, gap_limit_ms: 20, stalled_share: 0.1}}
+            recoveries: 3, overload_seconds: 90, soak_seconds: 3600,
+            gap_limit_ms: 20, stalled_share: 0.1}}
 """
 OPTIONS = (
     *TWO, "--dut-port", C, "--dut-port", D, "--cores", "24-27", "--dut-cores", "8",
@@ -42,8 +43,8 @@ OPTIONS = (
     "--peer-mac", "02:00:00:00:00:0a", "--peer-mac", "02:00:00:00:00:0b",
     "--frame-bytes", "64,1518", "--flows", "1000", "--confirm-seconds", "30",
     "--trial-seconds", "2", "--width", "0.01", "--link-gbps", "100", "--max-load", "1000000",
-    "--ladder", "--back-to-back", "50", "--soak", "1h", "--gap-limit-ms", "20",
-    "--stalled-share", "0.1",
+    "--ladder", "--back-to-back", "50", "--recoveries", "3", "--overload-seconds", "90",
+    "--soak", "1h", "--gap-limit-ms", "20", "--stalled-share", "0.1",
 )  # fmt: skip
 
 
@@ -54,6 +55,7 @@ class Proofs:
         self.specs: list[Spec] = []
         self.pages: list[Path] = []
         self.asked: list[bool] = []
+        self.resumed: list[bool] = []
         self.declines = False
         monkeypatch.setattr(dut_on, "prove_into", self.prove_into)
         monkeypatch.setattr(dut_on, "exit_code", lambda _: 0)
@@ -67,6 +69,7 @@ class Proofs:
         self.specs.append(wanted)
         self.pages.append(pages)
         self.asked.append(options["asks"])
+        self.resumed.append(options["resumes"])
         if self.declines:
             raise DeclinedError
         return SimpleNamespace()
@@ -88,6 +91,12 @@ def test_every_option_is_said_by_the_spec(proofs: Proofs, tmp_path: Path):
     assert run(tmp_path / "out", *OPTIONS, "--yes") == 0
     assert proofs.specs == [parse_spec(WRITTEN, "")]
     assert proofs.pages == [tmp_path / "out"] and proofs.asked == [False]
+
+
+def test_a_run_of_it_that_was_cut_short_is_taken_up(proofs: Proofs, tmp_path: Path):
+    for more in ((), ("--resume",)):
+        assert run(tmp_path / "out", *OPTIONS, "--yes", *more) == 0
+    assert proofs.resumed == [False, True]
 
 
 def test_what_is_not_said_is_as_in_a_spec_that_does_not_say_it(proofs: Proofs, tmp_path: Path):

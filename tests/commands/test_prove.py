@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from report.records import setup, trial
+from report.records import trial
 from wirespeed.cli import cli
 from wirespeed.commands.prove import prove
 from wirespeed.host.jsonl import JsonlWriter
@@ -20,8 +20,10 @@ from wirespeed.model.finding import Diagnosis
 from wirespeed.model.network_trial import ForgedKind, IsolationTrial, IsolationVerdict
 from wirespeed.model.proof import Compared, Difference, Opening, Stage, StageEnd, When
 from wirespeed.model.question import Question
-from wirespeed.model.spec.members import read_spec_data
+from wirespeed.model.spec.members import Dpdk, read_spec_data
+from wirespeed.model.spec.spec import Spec
 from wirespeed.model.trial import Trial
+from wirespeed.runs.measure_dpdk import bench_to_resume, plan_of, setup_of
 from wirespeed.runs.measure_guests import GuestMeasuring, measured_pairs
 from wirespeed.runs.prove_folder import (
     DRIFT,
@@ -248,14 +250,40 @@ def test_secrets_that_a_page_has_of_a_journal_are_for_its_owner_alone(tmp_path: 
     assert modes == dict.fromkeys(("report.html", "report.md", "results.csv"), 0o600)
 
 
+def bench_spec(**differs: object) -> Spec:
+    return read_spec_data(
+        {
+            "hosts": {
+                role: {"reach": f"ssh://{role}", "role": role, "ports": ["0000:01:00.0"]}
+                for role in ("tester", "dut")
+            },
+            "approach": "dpdk",
+            "dpdk": {
+                "forwarder": "testpmd-io",
+                "way_back": "same",
+                "hugepages": {"page_kib": 2048, "count": 512},
+            },
+            "measure": {"rfc2544": {"frame_bytes": [64], **differs}},
+        }
+    )
+
+
 def test_a_bench_that_was_cut_short_is_kept_to_go_on_from(tmp_path: Path):
+    spec = bench_spec()
+    assert isinstance(spec, Dpdk) and spec.measure.rfc2544 is not None
     files = ProofFolder(tmp_path, opening())
-    written = [setup(["a"]), trial(1, load_pps=1e6, missing=0)]
+    written = [
+        setup_of(spec, plan_of(spec, spec.measure.rfc2544)),
+        trial(1, load_pps=1e6, missing=0),
+    ]
     for record in written:
         files.bench(record)
     files.close()
-    files = ProofFolder(tmp_path, opening(), resumes=True)
-    assert files.recorded == written
+    with pytest.raises(InputError, match=r"run\.differs"):
+        bench_to_resume(bench_spec(seconds=5), tmp_path)
+    recorded = bench_to_resume(spec, tmp_path)
+    assert recorded == written
+    files = ProofFolder(tmp_path, opening(), recorded)
     files.bench(trial(2, load_pps=1e6, missing=0))
     files.close()
     assert [r.number for r in read_records(tmp_path) if isinstance(r, Trial)] == [1, 2]

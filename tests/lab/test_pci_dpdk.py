@@ -142,6 +142,7 @@ def test_pci_a_forwarder_that_is_killed_leaves_nothing_bound_or_running(
     spec = spec_in(tmp_path, lab)
     story = json.loads(spec.read_text())
     story["measure"]["rfc2544"]["frame_bytes"] = [64, 128]
+    story["measure"]["rfc2544"] |= {"recoveries": 1, "overload_seconds": 1}
     spec.write_text(json.dumps(story))
     process = start("prove", str(spec), "--yes")
     await_trial(run_folder(spec) / TRIALS, process)
@@ -165,6 +166,7 @@ def test_pci_a_forwarder_that_is_killed_leaves_nothing_bound_or_running(
     assert trials[: len(made)] == made, "no trial is lost, and none is made again"
     assert [one.number for one in trials] == list(range(1, len(trials) + 1))
     assert {one.mix.label for one in again.bench if isinstance(one, Outcome)} == {"64", "128"}
+    assert [t.mix.label for t in trials if t.recovery is not None] == ["64", "128"]
     assert {name: sh(host, OWN_WORDS) for name, host in lab.hosts.items()} == before
 
 

@@ -1,6 +1,6 @@
 """What a proof measures of a forwarder: RFC 2544 between two hosts, each record written as made."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Protocol
 
@@ -18,7 +18,7 @@ from wirespeed.measure.bench.far_dut import FarDut, start_far_dut
 from wirespeed.measure.bench.further import Further
 from wirespeed.measure.bench.plan import Plan
 from wirespeed.measure.bench.program_host import FarHost, devices_of
-from wirespeed.measure.bench.run_folder import records_to_resume
+from wirespeed.measure.bench.run_folder import resumable
 from wirespeed.measure.bench.tester_ports import Holding
 from wirespeed.measure.bench.tester_protocol import ProgressReply
 from wirespeed.measure.bench.testpmd import Ports
@@ -33,6 +33,7 @@ from wirespeed.model.observed import known
 from wirespeed.model.spec.dpdk import Role
 from wirespeed.model.spec.measure import Rfc2544Spec
 from wirespeed.model.spec.members import Dpdk
+from wirespeed.model.spec.spec import Spec
 from wirespeed.model.trial import End as RunEnd
 from wirespeed.model.trial import Outcome, Record, Setup, Trial
 
@@ -44,12 +45,7 @@ class Kept(Protocol):
     """Keeps the records of a bench."""
 
     @property
-    def path(self) -> Path:
-        """The folder of the run."""
-        ...
-
-    @property
-    def recorded(self) -> list[Record]:
+    def recorded(self) -> Sequence[Record]:
         """What an earlier run left, to go on from; empty where it begins anew."""
         ...
 
@@ -73,8 +69,7 @@ class DpdkMeasuring:
     ) -> str:
         """Search for the highest load without loss of every frame size; say between what.
 
-        Raises MeasurementError, InputError `run.differs` where the records to go on from are of
-        other settings, and others; what was measured until then is on disk.
+        Raises MeasurementError, InputError; what was measured until then is on disk.
         """
         spec, asked = self._spec, self._spec.measure.rfc2544
         if asked is None:
@@ -87,11 +82,9 @@ class DpdkMeasuring:
         def start(place: FarHost) -> Dut:
             return start_far_dut(place, far, hosts.dut)
 
-        setup = setup_of(spec, plan)
-        kept = self._kept
-        recorded = records_to_resume(kept.recorded, setup.settings, out=kept.path, resume=True)
+        recorded = self._kept.recorded
         if not recorded:
-            self._record(setup)
+            self._record(setup_of(spec, plan))
         runners = (self._runners[tester], self._runners[dut])
         campaign = Campaign(
             plan,
@@ -108,6 +101,23 @@ class DpdkMeasuring:
             raise
         self._record(RunEnd(finished_at=utc_now(), completed=True, reason=""))
         return f"from {tester} through {dut}"
+
+
+def bench_to_resume(spec: Spec, folder: Path) -> list[Record]:
+    """Give the records of a bench that a run of `spec` in `folder` left; none if it made no trial.
+
+    Raises InputError `run.nothing_to_resume` where the spec measures none, and as `resumable`.
+    """
+    asked = spec.measure.rfc2544 if isinstance(spec, Dpdk) else None
+    if not isinstance(spec, Dpdk) or asked is None:
+        raise InputError(
+            "run.nothing_to_resume",
+            where=spec.approach,
+            found="this approach measures for minutes and has no trials to continue from",
+            so="nothing was changed",
+            next="leave --resume out",
+        )
+    return resumable(folder, setup_of(spec, plan_of(spec, asked)).settings, resume=True)
 
 
 def plan_of(spec: Dpdk, asked: Rfc2544Spec) -> Plan:

@@ -1,6 +1,6 @@
 """The folder of a proof: each stage writes its file, and the page is made of these alone."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TypeVar
 
@@ -54,14 +54,13 @@ Model = TypeVar("Model", bound=Frozen)
 class ProofFolder:
     """Writes; what an earlier proof left in it is removed first. Close it at the end."""
 
-    def __init__(self, path: Path, opening: Opening, *, resumes: bool = False) -> None:
-        """Begin. With `resumes`, the records of an earlier bench stay, and are in `recorded`.
+    def __init__(self, path: Path, opening: Opening, recorded: Sequence[Record] = ()) -> None:
+        """Begin. `recorded`: of an earlier bench, whose file stays.
 
-        Raises InputError `run.in_use`, `file.unwritable`, and as `read_records`.
+        Raises InputError `run.in_use`, `file.unwritable`.
         """
-        self.path = path
+        self.path, self.recorded = path, recorded
         make_run_folder(path)
-        self.recorded = read_records(path) if resumes else []
         self._stages = JsonlWriter(path / STAGES)
         try:
             self._network = JsonlWriter(path / NETWORK)
@@ -74,7 +73,7 @@ class ProofFolder:
         self.trials = 0
         """Written until now, of networks and benches."""
         named = [capture_name(when, host) for when in When for host in opening.spec.hosts]
-        bench = [] if self.recorded else [TRIALS]
+        bench = [] if recorded else [TRIALS]
         for name in (*named, *FINDINGS.values(), PLAN, DRIFT, UNDONE, *bench):
             remove_file(path / name)
         self.line(opening)

@@ -9,11 +9,11 @@ from wirespeed.apply.run_place import of_spec
 from wirespeed.host.clock import utc_now
 from wirespeed.model.error import InputError, LeftChangedError, MeasurementError, WirespeedError
 from wirespeed.model.proof import Opening, Stage
-from wirespeed.model.spec.members import Dpdk
 from wirespeed.model.spec.spec import Spec
 from wirespeed.report.proof_answer import answers, exit_code, verdict
 from wirespeed.report.proof_page import Proof
 from wirespeed.runs.hosts_of_spec import controls_by, runners_of
+from wirespeed.runs.measure_dpdk import bench_to_resume
 from wirespeed.runs.measuring import measuring_of
 from wirespeed.runs.prove_folder import ProofFolder, write_proof_reports
 from wirespeed.runs.prove_run import DeclinedError, Proving
@@ -36,7 +36,7 @@ def prove_into(
     `pages` is the folder of the page. With `resumes`, a bench goes on from the trials that an
     earlier run of the folder left.
 
-    Raises InputError `run.nothing_to_resume` where the spec measures none.
+    Raises as `bench_to_resume`, before anything is changed.
     Raises DeclinedError when the user does not want it; else what failed, with the exit code that
     the hosts call for, when the page of all that there is was written.
     """
@@ -49,18 +49,11 @@ def prove_into(
         keeps=keeps,
     )
     measuring_by = measuring_of(wanted)
-    if resumes and not isinstance(wanted, Dpdk):
-        raise InputError(
-            "run.nothing_to_resume",
-            where=wanted.approach,
-            found="its measurements are of minutes, and are not taken up again",
-            so="nothing was changed",
-            next="leave --resume out",
-        )
     with open_run(folder, breaks=breaks, of=of_spec(name)) as run, runners_of(wanted) as runners:
         _refuse_what_stands(run)
+        recorded = bench_to_resume(wanted, folder) if resumes else []
         control = controls_by(wanted, runners)
-        with closing(ProofFolder(folder, opening, resumes=resumes)) as files:
+        with closing(ProofFolder(folder, opening, recorded)) as files:
             measuring = measuring_by(runners, files)
             proving = Proving(wanted, name, run, control, files, measuring, asks=asks, keeps=keeps)
             try:

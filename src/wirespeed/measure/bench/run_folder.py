@@ -24,13 +24,6 @@ def resumable(out: Path, settings: dict[str, str], *, resume: bool) -> list[Reco
     settings, and as `read_records`.
     """
     records = read_records(out)
-    return records_to_resume(records, settings, out=out, resume=resume)
-
-
-def records_to_resume(
-    records: list[Record], settings: dict[str, str], *, out: Path, resume: bool
-) -> list[Record]:
-    """As `resumable`, of records that were read from `out`."""
     if not any(isinstance(record, Trial | Outcome) for record in records):
         return []
     if not resume:

@@ -263,9 +263,11 @@ class TrialMaker:
         A core that the machine takes away is no reason to void it: an overload loses frames anyhow,
         and in a minute every machine takes it.
         """
+        if load_pps is None:
+            raise AssertionError("half of an overload is half of a known load")
         request = self._request(bed, number, load_pps, seconds)
         overload_s = round(seconds * OVERLOAD_SHARE, 6)
-        then = Then(after_seconds=overload_s, pps=(request.load_pps or 0) * THEN_SHARE)
+        then = Then(after_seconds=overload_s, pps=load_pps * THEN_SHARE)
         made = bed.run(request.model_copy(update={"then": then}), self._progress)
         fields, change = _fields(made), made.result.change
         if change is None:

@@ -27,7 +27,9 @@ from wirespeed.model.frozen import Frozen
 LINK_WAIT_MS = 20_000
 WARM_UP_NUMBER = 10**9
 """A number of its own, so that its late frames are told from those of trial 1."""
-_WARM_UP = {"number": WARM_UP_NUMBER, "load_pps": 500.0, "seconds": 0.1, "prime": True}
+_WARM_UP = {
+    "number": WARM_UP_NUMBER, "load_pps": 500.0, "seconds": 0.1, "prime": True, "then": None,
+}  # fmt: skip
 
 
 class End(Frozen):
