@@ -39,12 +39,12 @@ def _check(exam: HostExam) -> Iterator[Finding]:
         "10 Gb/s; SMB uses every port, and their RDMA",
         remedies=(
             Remedy(
-                text="decide it for all hosts of the cluster; wirespeed advise transport has the "
-                "figures",
+                text="move guests by SMB on all hosts of the cluster, or on none; wirespeed advise "
+                "transport has the figures. The command is for this host",
                 by_hand=ByHand.FAR_END,
             ),
             Remedy(
-                text="move guests by SMB from this host",
+                text="move guests by SMB on this host",
                 commands=(
                     Command(
                         argv=("Set-VMHost", "-VirtualMachineMigrationPerformanceOption", "SMB"),

@@ -43,13 +43,16 @@ def _finding(
                      source=SETTING_SOURCE.format(end.title())),
             Evidence(found=f"{names}: 10 Gb/s or more", source="Get-NetAdapter"),
         ),
-        so=("files of other hosts come and go" if end == "client" else "other hosts get its files")
-        + " over one TCP connection, which one core receives"
+        so=("this host reaches the files of each server"
+            if end == "client"
+            else "each client reaches this host's files")
+        + " by one TCP connection on one interface, which one core receives"
         + (", and without RDMA" if loses_rdma else ""),
         where=f"SMB {end}",
         remedies=(
             Remedy(
-                text=f"switch it on for the {end}; connections that are open keep what they have",
+                text=f"switch it on for the {end}, and see what a new connection uses: "
+                "Get-SmbMultichannelConnection",
                 commands=(
                     Command(
                         argv=(f"Set-Smb{end.title()}Configuration", "-EnableMultiChannel:$true",

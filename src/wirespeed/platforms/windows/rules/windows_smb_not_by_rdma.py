@@ -6,7 +6,7 @@ from itertools import groupby
 from wirespeed.model.command import Command, Shell
 from wirespeed.model.fact import HostFacts
 from wirespeed.model.finding import ByHand, Evidence, Finding, Remedy, Severity
-from wirespeed.model.observed import Known, known, value_or_none
+from wirespeed.model.observed import known, value_or_none
 from wirespeed.model.rule import DoesNotApplyError, HostExam, HostRule
 from wirespeed.model.shown import shown
 from wirespeed.platforms.windows.facts.windows_adapters import WindowsAdapter, WindowsAdapters
@@ -123,7 +123,9 @@ def _is_rdma(pair: SmbPair) -> bool:
 def _client_has_rdma(host: HostFacts, pair: SmbPair) -> bool:
     seen = known(host[WindowsSmb].client_rdma, "the interfaces of SMB's client")
     capable = seen.get(pair.client_index)
-    return isinstance(capable, Known) and capable.value
+    return capable is not None and known(
+        capable, "what SMB's client finds its interface capable of"
+    )
 
 
 def _not_used(exam: HostExam, selected: list[SmbPair], by_rdma: list[SmbPair]) -> Finding:
@@ -169,9 +171,9 @@ def _not_offered(exam: HostExam, selected: list[SmbPair]) -> Finding:
         where=server,
         remedies=(
             Remedy(
-                text="if the server has RDMA, let it offer it: Get-SmbServerNetworkInterface on a "
-                "Windows server; `server multi channel support = yes` and a kernel built with "
-                "CONFIG_SMB_SERVER_SMBDIRECT for ksmbd",
+                text="if the server has RDMA, make it offer RDMA to SMB. On a Windows server, "
+                "Get-SmbServerNetworkInterface shows what it offers; ksmbd needs `server multi "
+                "channel support = yes` and a kernel built with CONFIG_SMB_SERVER_SMBDIRECT",
                 by_hand=ByHand.FAR_END,
             ),
         ),

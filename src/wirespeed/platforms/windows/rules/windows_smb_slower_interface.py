@@ -6,11 +6,25 @@ from itertools import groupby
 from wirespeed.model.command import Command, Shell
 from wirespeed.model.fact import HostFacts
 from wirespeed.model.finding import ByHand, Evidence, Finding, Remedy, Severity
-from wirespeed.model.observed import known, value_or_none
+from wirespeed.model.observed import Observed, known, value_or_none
 from wirespeed.model.rule import DoesNotApplyError, HostExam, HostRule
 from wirespeed.model.shown import shown
 from wirespeed.platforms.windows.facts.windows_host import require_windows
 from wirespeed.platforms.windows.facts.windows_smb import SOURCE, SmbPair, WindowsSmb, path_of
+
+OF_FAILURES = (
+    "find the reason of each failure in the log Microsoft-Windows-SMBClient/Connectivity, and "
+    "check VLAN, MTU and firewall on the way between the two addresses"
+)
+OF_KIND = (
+    "give the faster interface {kind} at both ends (Get-NetAdapter{kind}, the card's driver and "
+    "its advanced properties). If it cannot have it, New-SmbMultichannelConstraint makes SMB use "
+    "that interface"
+)
+OF_WAY = (
+    "check with ping that the two addresses reach each other, and that no constraint excludes the "
+    "interface (Get-SmbMultichannelConstraint)"
+)
 
 
 def _check(exam: HostExam) -> Iterator[Finding]:
@@ -37,7 +51,7 @@ def _to_server(exam: HostExam, pairs: tuple[SmbPair, ...]) -> Finding | None:
     best = max((pair for pair in pairs if pair not in used), key=_bps)
     if _bps(best) <= _bps(now):
         return None
-    reason, severity = _reason(now, best)
+    reason, severity, advice = _reason(now, best)
     server = shown(now.server, 60)
     return exam.finding(
         severity,
@@ -45,15 +59,12 @@ def _to_server(exam: HostExam, pairs: tuple[SmbPair, ...]) -> Finding | None:
             Evidence(found=f"used: {_named(exam.host, now)}", source=SOURCE),
             Evidence(found=f"not used: {_named(exam.host, best)}", source=SOURCE),
         ),
-        so=f"SMB to {server} gets at most {_bps(now) / 1e9:g} Gb/s of an interface where one of "
-        f"{_bps(best) / 1e9:g} Gb/s leads there; {reason}",
+        so=f"SMB to {server} uses an interface of {_bps(now) / 1e9:g} Gb/s although one of "
+        f"{_bps(best) / 1e9:g} Gb/s leads there: {reason}",
         where=server,
         remedies=(
             Remedy(
-                text="let the faster interface be of the same kind: RSS on at both ends "
-                "(Get-NetAdapterRss; windows.rss_few_queues), RDMA on if the used one has it "
-                "(Get-NetAdapterRdma). Check with ping that its two addresses reach each other, "
-                "and that no constraint leaves it out (Get-SmbMultichannelConstraint)",
+                text=advice,
                 commands=(
                     Command(
                         argv=("Get-SmbMultichannelConnection", "-IncludeNotSelected:$true"),
@@ -75,19 +86,24 @@ def _bps(pair: SmbPair) -> int:
     )
 
 
-def _reason(now: SmbPair, best: SmbPair) -> tuple[str, Severity]:
-    """Say why SMB chose so, as far as the pairs tell."""
+def _reason(now: SmbPair, best: SmbPair) -> tuple[str, Severity, str]:
+    """Say why SMB chose so, as far as the pairs tell, how bad that is, and what to do."""
     if value_or_none(best.has_failed) or value_or_none(best.failures):
-        return "connections by it failed", Severity.FAULT
-    if _has(now.client_rdma, now.server_rdma) and not _has(best.client_rdma, best.server_rdma):
-        return "SMB prefers RDMA, which the faster one has not", Severity.NOTE
-    if _has(now.client_rss, now.server_rss) and not _has(best.client_rss, best.server_rss):
-        return "SMB prefers RSS, which the faster one has not", Severity.FAULT
-    return "why is not told: its two addresses may not reach each other", Severity.RISK
+        return "connections over the faster one failed", Severity.FAULT, OF_FAILURES
+    for kind, severity, used, other in (
+        ("RDMA", Severity.NOTE, (now.client_rdma, now.server_rdma),
+         (best.client_rdma, best.server_rdma)),
+        ("RSS", Severity.FAULT, (now.client_rss, now.server_rss),
+         (best.client_rss, best.server_rss)),
+    ):  # fmt: skip
+        if _has(*used) and not _has(*other):
+            reason = f"SMB prefers {kind}, which the faster one lacks"
+            return reason, severity, OF_KIND.format(kind=kind)
+    return "Windows does not say why", Severity.RISK, OF_WAY
 
 
-def _has(*ends: object) -> bool:
-    return all(getattr(one, "value", False) for one in ends)
+def _has(*ends: Observed[bool]) -> bool:
+    return all(known(one, "what an interface of SMB is capable of") for one in ends)
 
 
 def _named(host: HostFacts, pair: SmbPair) -> str:

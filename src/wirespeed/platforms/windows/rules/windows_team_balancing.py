@@ -67,8 +67,8 @@ def _embedded(exam: HostExam, team: Team, members: list[WindowsAdapter]) -> Find
     return exam.finding(
         Severity.NOTE,  # the default of Windows Server 2016
         _evidence(team, members, SET_SOURCE),
-        so="streams move from member to member while they run; for members of 10 Gb/s or more "
-        "Microsoft recommends HyperVPort, and Dynamic dropped frames at one site",
+        so="streams move between members while they run; Microsoft recommends HyperVPort for "
+        "members of 10 Gb/s or more, and one site lost frames with Dynamic",
         where=shown(team.name, 60),
         remedies=(_remedy("set", team, "let each port of the switch keep its member"),),
         unpriced="no figure of the difference is published",
