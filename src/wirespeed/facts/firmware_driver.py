@@ -70,7 +70,7 @@ driver_files() {
 	for module in MODULES; do
 		[ -d "/sys/module/$module" ] || continue
 		for attribute in ATTRIBUTES; do
-			printf '%s\\n' "/sys/module/$module/$attribute"
+			printf '%s\\0' "/sys/module/$module/$attribute"
 		done
 	done
 }

@@ -123,6 +123,7 @@ done
 module_messages() {
 	printf '%s\\n' 'DRIVERS_TOO' 'VFS_TOO' 'RESETS_TOO'
 	said=$($limit dmesg | grep -aE 'COMPLAINTS')
+	[ -n "$said" ] || return 0
 	# What guests and programs ask for again and again must not drive out what was said once.
 	printf '%s\\n' "$said" | grep -aE 'VF_REFUSALS' | tail -n 50
 	said=$(printf '%s\\n' "$said" | grep -avE 'VF_REFUSALS')

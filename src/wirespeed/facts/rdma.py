@@ -82,14 +82,14 @@ rdma_ports=$(rdma_devices 2>/dev/null | while read -r device port _; do
 done)
 rdma_files() {
 	for path in $rdma_ports; do
-		printf '%s\\n' "${path%/ports/*}/sys_image_guid"
+		printf '%s\\0' "${path%/ports/*}/sys_image_guid"
 		for name in ATTRIBUTES; do
-			printf '%s\\n' "$path/$name"
+			printf '%s\\0' "$path/$name"
 		done
 		for name in COUNTERS; do
 			case $name in
-			port_*) printf '%s\\n' "$path/counters/$name" ;;
-			*) printf '%s\\n' "$path/hw_counters/$name" ;;
+			port_*) printf '%s\\0' "$path/counters/$name" ;;
+			*) printf '%s\\0' "$path/hw_counters/$name" ;;
 			esac
 		done
 	done
@@ -114,7 +114,7 @@ rdma_gids() (
 rdma_tos_files() {
 	for path in $rdma_ports; do
 		device=${path%/ports/*} port=${path##*/}
-		printf '%s\\n' "$device/tc/$port/traffic_class" \
+		printf '%s\\0' "$device/tc/$port/traffic_class" \
 			"/sys/kernel/config/rdma_cm/${device##*/}/ports/$port/default_roce_tos"
 	done
 }

@@ -69,7 +69,7 @@ class FailoverSpec(Frozen):
 
 
 class IsolationSpec(Frozen):
-    """Forged frames between guests that must not hear each other."""
+    """Forged frames between guests that must not reach each other."""
 
     frames: Annotated[StrictInt, Field(ge=1, le=10**6)] = 200
     """Of each kind, between each two guests."""
