@@ -132,8 +132,11 @@ def machine(windows: Windows, *, processors: int = 24, nodes: int = 1) -> None:
     for section in ("adapters", "hardware", "bindings", "advanced", "rss", "vmq", "lso", "rsc",
                     "rdma", "qos", "qos-flow-control", "qos-policies", "sriov", "switches",
                     "vm-adapters", "teams", "switch-teams", "addresses", "default-routes",
+                    "smb-connections", "smb-client-interfaces", "smb-server-interfaces",
                     "migration", "wslconfig", "bugchecks", "statistics", "sessions"):  # fmt: skip
         windows.rows.setdefault(section, [])
+    for end in ("smb-client", "smb-server"):
+        windows.add(end, Multichannel=True)
     windows.add("dcbx", Willing=False)
     windows.add("vmhost", IovSupport=True, IovSupportReasons=[])
 

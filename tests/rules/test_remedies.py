@@ -59,7 +59,6 @@ TYPED_BY_HAND = {
 }
 """Rule: the command that its remedy by hand changes something with."""
 CMDLETS_BY_HAND = {
-    "windows.migration_not_by_smb": ("Set-VMHost",),
     "windows.property_not_in_force": ("Restart-NetAdapter",),
     "windows.sriov_off": ("Enable-NetAdapterSriov", "Set-VMNetworkAdapter"),
     "windows.vmq_off": ("Enable-NetAdapterVmq",),
