@@ -139,6 +139,7 @@ def plan_of(spec: Dpdk, asked: Rfc2544Spec) -> Plan:
             back_to_back=asked.back_to_back,
             recoveries=asked.recoveries,
             overload_seconds=asked.overload_seconds,
+            resets=asked.resets,
             soak_seconds=asked.soak_seconds,
         ),
         bounds=TesterBounds(gap_limit_ms=asked.gap_limit_ms, stalled_share=asked.stalled_share),
