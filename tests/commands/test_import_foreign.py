@@ -92,6 +92,45 @@ def test_netplans_port_with_addresses_and_routes(tmp_path: Path):
     ]
 
 
+# `nmstatectl show` of nmstate 2.2.62 on a host of the lab, shortened
+SHOWN_STATE = f"""
+interfaces:
+- name: {PF}
+  profile-name: Wired connection 1
+  type: ethernet
+  driver: igb
+  state: up
+  mtu: 9000
+  min-mtu: 68
+  ipv4:
+    enabled: true
+    dhcp: false
+    address: [{{ip: 169.254.7.1, prefix-length: 16}}, {{ip: 192.168.9.1, prefix-length: 24}}]
+    prefix-route-metric: -1
+  ipv6:
+    enabled: true
+    address: [{{ip: "fe80::bf17:a246:140:c917", prefix-length: 64}}]
+  ethtool: {{ring: {{rx: 256, rx-max: 8192, tx: 256, tx-max: 4096}}}}
+  ethernet:
+    sr-iov: {{drivers-autoprobe: true, total-vfs: 0, max-vfs: 7, vfs: []}}
+"""
+
+
+def test_what_nmstate_itself_shows_of_a_host_is_read(tmp_path: Path):
+    spec, unsaid = read(tmp_path, "nmstate", {"a.yaml": SHOWN_STATE})
+    assert isinstance(spec, HostsOnly) and spec.underlay is not None
+    assert (str(spec.underlay.subnet), spec.underlay.mtu) == ("192.168.9.0/24", 9000)
+    of = f"a.yaml: interfaces.{PF}"
+    for line in (
+        f"{of}.ipv4.prefix-route-metric: -1",
+        f'{of}.ipv4.address: {{"ip": "169.254.7.1", "prefix-length": 16}}',
+        f'{of}.ipv6.address: {{"ip": "fe80::bf17:a246:140:c917", "prefix-length": 64}}',
+        f"{of}.ethtool.ring.rx-max: 8192",
+        f"{of}.ethernet.sr-iov.max-vfs: 7",
+    ):
+        assert line in unsaid
+
+
 # systemd.network(5), example 1 (https://www.freedesktop.org/software/systemd/man/252/)
 STATIC = f"""
 # 50-static.network

@@ -92,6 +92,9 @@ class Windows:
         self.add("rss", Guid=own, Enabled=True, Queues=queues, BaseGroup=0, Base=first, MaxGroup=0,
                  Max=last, MaxProcessors=queues, NumaNode=node, Profile="NUMAStatic",
                  Processors=[f"0:{n}/{far.get(n, 0)}" for n in range(first, last + 1)])  # fmt: skip
+        self.add("vmq", Guid=own, Enabled=True, Queues=31, BaseGroup=0, Base=first, MaxGroup=0,
+                 Max=last, MaxProcessors=queues, NumaNode=node, Profile=None,
+                 Processors=[])  # fmt: skip
         self.add("lso", Guid=own, IPv4=True, IPv6=True)
         self.add("rsc", Guid=own, IPv4=True, IPv6=True)
         self.advanced(number, {"*LsoV2IPv4": "1", "*LsoV2IPv6": "1", "*RSS": "1",

@@ -117,7 +117,7 @@ def record(name: str, values: tuple[float, ...], unit: str, host: str, database:
     default=0.01,
     show_default=True,
     type=click.FloatRange(0, 0.5, min_open=True),
-    help="p-value below which a figure counts as worse.",
+    help="Largest p-value at which a figure counts as worse.",
 )
 @click.option(
     "--new",

@@ -16,8 +16,9 @@ STATE = {
     "ovn", "ovs-db", "route-rules", "routes",
 }  # fmt: skip
 INTERFACE = {
-    "802.1x", "accept-all-mac-addresses", "alt-names", "controller", "description", "dispatch",
-    "driver", "ethernet", "ethtool", "identifier", "ipv4", "ipv6", "lldp", "mac-address",
+    "802.1x", "accept-all-mac-addresses", "alt-names", "controller", "copy-mac-from",
+    "description", "dispatch", "driver", "ethernet", "ethtool", "identifier", "ipv4", "ipv6",
+    "lldp", "mac-address",
     "max-mtu", "min-mtu", "mptcp", "mtu", "name", "ovs-db", "pci-address", "permanent-mac-address",
     "profile-name", "state", "type", "wait-ip",
 }  # fmt: skip
@@ -25,11 +26,17 @@ IP = {
     "addr-gen-mode", "address", "allow-extra-address", "auto-dns", "auto-gateway",
     "auto-route-metric", "auto-route-table-id", "auto-routes", "autoconf", "dhcp",
     "dhcp-client-id", "dhcp-custom-hostname", "dhcp-duid", "dhcp-send-hostname", "enabled",
-    "forwarding", "mptcp-flags", "token", "valid-life-time",
+    "forwarding", "mptcp-flags", "prefix-route-metric", "token", "valid-life-time",
 }  # fmt: skip
-ADDRESS = {"ip", "prefix-length", "mptcp-flags", "preferred-life-time", "valid-life-time"}
+ADDRESS = {
+    "ip", "prefix-length", "mptcp-flags", "preferred-life-time", "protocol", "valid-life-time",
+}  # fmt: skip
 ETHERNET = {"auto-negotiation", "duplex", "speed", "sr-iov"}
-VF_FIELDS = {"id", "qos", "vlan-proto", *VF.values()}
+VF_FIELDS = {"id", "iface-name", "qos", "vlan-proto", *VF.values()}
+RING_FIELDS = {
+    "rx", "rx-jumbo", "rx-jumbo-max", "rx-max", "rx-mini", "rx-mini-max", "tx", "tx-max",
+}  # fmt: skip
+LINK_LOCAL = ("fe80:", "169.254.")
 USUAL = ({"enabled": False}, {"enabled": True}, {"enabled": True, "dhcp": False})
 
 
@@ -68,14 +75,14 @@ def _interface(found: Found, source: Source, path: str, fields: dict[str, Any]) 
         _ip(found, source, f"{path}.{version}", fields.pop(version, {"enabled": False}), port)
     ethtool = source.known(
         f"{path}.ethtool", fields.pop("ethtool", {}),
-        {"ring", "pause", "coalesce", "feature", "fec", "channels"},
+        {"ring", "pause", "coalesce", "feature", "fec"},
     )  # fmt: skip
     for part, value in ethtool.items():
         names = {"ring": RING, "pause": PAUSE}.get(part)
         if names is None:
             found.unsaid(source, f"{path}.ethtool.{part}", value)
             continue
-        allowed = {*names.values(), "rx-jumbo", "rx-mini"} if part == "ring" else names.values()
+        allowed = RING_FIELDS if part == "ring" else names.values()
         found.take(
             source, f"{path}.ethtool.{part}",
             source.known(f"{path}.ethtool.{part}", value, allowed), names, port,
@@ -95,10 +102,12 @@ def _ip(found: Found, source: Source, path: str, value: Any, port: WantedPort) -
         given = source.known(f"{path}.address", one, ADDRESS)
         if not {"ip", "prefix-length"} <= set(given):
             source.refuse(f"{path}.address", one, "ip and prefix-length")
-        if (port, Key.ADDRESS, None) in found.settings or len(given) > 2:
+        text = f"{given['ip']}/{given['prefix-length']}"
+        is_further = (port, Key.ADDRESS, None) in found.settings or len(given) > 2
+        # `nmstatectl show` has those that the kernel gave, too.
+        if is_further or text.lower().startswith(LINK_LOCAL):
             found.unsaid(source, f"{path}.address", one)
         else:
-            text = f"{given['ip']}/{given['prefix-length']}"
             found.set(source, f"{path}.address", port, Key.ADDRESS, text, None)
     if fields not in USUAL:
         for name, other in fields.items():
@@ -106,7 +115,7 @@ def _ip(found: Found, source: Source, path: str, value: Any, port: WantedPort) -
 
 
 def _sriov(found: Found, source: Source, path: str, value: Any, port: WantedPort) -> None:
-    fields = dict(source.known(path, value, {"vfs", *SRIOV.values()}))
+    fields = dict(source.known(path, value, {"max-vfs", "vfs", *SRIOV.values()}))
     for number, one in enumerate(source.items(f"{path}.vfs", fields.pop("vfs", []))):
         of = f"{path}.vfs[{number}]"
         given = dict(source.known(of, one, VF_FIELDS))

@@ -58,8 +58,8 @@ def fleet_page(fleet: Fleet, titles: dict[str, str]) -> str:
         "CAUSES": "\n".join(_causes(fleet)),
         "OUTLIERS": "\n".join(_outliers(fleet)),
         "FOOTER": _safe(
-            f"wirespeed {__version__}. What hosts have in common is where to look first, and no "
-            "proof of what causes what. This page loads nothing."
+            f"wirespeed {__version__}. Look first at what hosts have in common; it does not prove "
+            "a cause. This page loads nothing."
         ),
         "DATA": _data(fleet, titles),
         "SCRIPT": script,

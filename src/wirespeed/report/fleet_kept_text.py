@@ -32,9 +32,9 @@ def gate_lines(name: str, unit: str, gate: Gate, alpha: float) -> Iterator[str]:
     if gate.before_n:
         yield f"  before  n={gate.before_n}, median {gate.before_median:.6g}{unit}"
     yield f"  new     n={gate.new_n}, median {gate.new_median:.6g}{unit}"
-    yield f"  p       {gate.p:.3g} (one-sided, by ranks); it counts as worse from {alpha:g} down"
+    yield f"  p       {gate.p:.3g} (one-sided, by ranks); worse at {alpha:g} or below"
     if gate.verdict == "cannot tell":
-        yield f"  so few values cannot show less than p = {gate.least_p:.3g}: measure more"
+        yield f"  so few values reach p = {gate.least_p:.3g} at best: measure more"
     if gate.change is not None:
         one = gate.change
         yield (

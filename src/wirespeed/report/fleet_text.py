@@ -35,7 +35,7 @@ def fleet_lines(fleet: Fleet, *, verbose: bool = False) -> Iterator[Line]:
     yield from _part("causes, by number of hosts", fleet.causes, most)
     for number, cause in enumerate(fleet.causes[:most], 1):
         yield from _cause_lines(number, cause, fleet, verbose=verbose)
-    yield from _part("hosts that differ from their cohort", fleet.outliers, most)
+    yield from _part("hosts that differ from others with the same cards", fleet.outliers, most)
     for outlier in fleet.outliers[:most]:
         yield from _outlier_lines(outlier, verbose=verbose)
     for state in (HostState.CUT_OFF, HostState.NOT_READ, HostState.NOT_REACHED):
