@@ -42,7 +42,8 @@ INTEL_700 = Maker(
     "update the NVM to {} or later (nvmupdate64e of Intel, or the package of the server's maker), "
     "then switch the host off and on",
 )
-"""`5.05 0x80002892 1.1568.0`: the NVM's version (i40e_nvm_version_str). X722 counts otherwise."""
+"""`5.05 0x80002892 1.1568.0`: the NVM's version (i40e_nvm_version_str). X722 counts otherwise.
+The maker's page names the firmware's version, 5.0; that came with NVM 5.00."""
 CHELSIO = Maker(
     0x1425,
     None,
@@ -92,14 +93,13 @@ FIXES = (
     ),
     Fix(
         (4, 0), (5, 0), "",
-        "X710, XL710, XXV710: packets with MPLS labels are not recognized, so no hash of their "
-        "addresses spreads them over queues",
+        "X710, XL710, XXV710: the card does not recognize packets with MPLS labels",
         "https://doc.dpdk.org/guides/nics/i40e.html#mpls-packet-classification",
         INTEL_700,
     ),
     Fix(
         (1, 25, 6, 0), (1, 26, 0, 0), "",
-        "T5, T6: the type of the module in a port may be read wrongly, so that its link stays down",
+        "T5, T6: the type of the module in a port may be read wrongly",
         "https://reviews.freebsd.org/rG3c900106ea7aab69690945ad885b4df1095c1504",
         CHELSIO,
     ),
