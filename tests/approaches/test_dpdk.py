@@ -14,6 +14,7 @@ from wirespeed.model.capture import parse_capture
 from wirespeed.model.error import InputError
 from wirespeed.model.fact import HostFacts
 from wirespeed.model.spec.members import Dpdk
+from wirespeed.runs.measure_dpdk import far_dut_of, hosts_of, plan_of, setup_of
 from wirespeed.steps.vf_settings import VfSettings
 
 PORTS = ["0000:01:00.0", "0000:02:00.0"]
@@ -120,6 +121,21 @@ def test_a_vf_of_each_port_goes_to_dpdk_with_an_address_and_the_port_stays_up():
     macs = [s.step.mac for s in dpdk(wanted, "fwd", with_vfs()) if isinstance(s.step, VfSettings)]
     assert macs == [vf_mac("fwd", port) for port in PORTS]
     assert len({*macs, vf_mac("gen", PORTS[0])}) == 3
+
+
+def test_the_programs_drive_the_vfs_and_know_each_other_by_their_addresses():
+    wanted = spec(**vfs("fwd", "gen"), dpdk={**MAC, "devargs": "a=1"}, measure=RESETS)
+    hosts = hosts_of(wanted, {name: with_vfs() for name in ("fwd", "gen")})
+    assert hosts.dut.devices == ("0000:01:10.0,a=1", "0000:02:10.0,a=1")
+    assert hosts.tester.devices == ("0000:01:10.0", "0000:02:10.0")
+    # The tester sends to the DUT's VFs, and the DUT to the tester's: nothing else comes through.
+    assert hosts.dut.macs == tuple(vf_mac("fwd", port) for port in PORTS)
+    assert far_dut_of(wanted, hosts).ports.peer_macs == tuple(vf_mac("gen", p) for p in PORTS)
+    assert wanted.measure.rfc2544 is not None
+    plan = plan_of(wanted, wanted.measure.rfc2544)
+    assert plan.further.resets == 3
+    wire = setup_of(wanted, plan).settings["wire"]
+    assert wire.startswith("gen VF of 0000:01:00.0 to fwd VF of 0000:01:00.0, ")
 
 
 def test_frames_above_the_usual_size_need_the_ports_own_mtu_before_its_vf_is_made():
@@ -242,6 +258,7 @@ def cores(tester: str) -> dict[str, Any]:
 PAGES = {"hugepages": {"count": 512}}
 MAC = {**PAGES, "forwarder": "testpmd-mac"}
 SAME = {**PAGES, "way_back": "same"}
+RESETS = {"rfc2544": {"frame_bytes": [64], "resets": 3}}
 
 
 def vfs(*names: str) -> dict[str, Any]:
