@@ -2,17 +2,20 @@
 
 import json
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from jsonschema import validate
 
 import bench
+import bench_core
 import bench_ovs
 from bench_figures import Figure, Result, Unmeasured, as_json, missed
 from bench_goals import GOALS, Goal
 from bench_ovs import ceiling
 from bench_page import markdown
 from bench_pairs import MAX_VOID, PAIRS, DisturbedError, pairs, within
+from bench_programs import eal_side
 from wirespeed.measure.bench.testbed import BedTrial
 from wirespeed.measure.bench.tester_protocol import ResultReply
 from wirespeed.model import trial as trial_types
@@ -45,6 +48,9 @@ PROMISED = {
     "ovs_vxlan_cycles": (3.5, "lower"),
     "ovs_cycles": (3.0, "lower"),
     "million_flows": (1.5, "lower"),
+    "second_queue": (1.03, "lower"),
+    "sixteen_queues": (1.1, "lower"),
+    "two_cores": (1.9, "higher"),
     "search_trials": (1 / 3, "lower"),
     "search_error": (1.0, "lower"),
     "first_trial": (4.0, "lower"),
@@ -99,6 +105,16 @@ def test_every_figure_is_held_against_a_yardstick_of_the_same_run() -> None:
     """A count is the same on any machine; a time or a size is not."""
     assert [goal.name for goal in GOALS if goal.beside == "budget"] == []
     assert [goal.name for goal in GOALS if goal.unit == "round trips"] == ["apply_round_trips"]
+
+
+def test_two_cores_are_not_measured_where_one_of_them_is_also_that_of_the_measuring_program(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("bench_core.usable_cpus", lambda: (0, 1))
+    side = eal_side(Path("/none"), "bench0", bench_core.RING, 0, 1)
+    result = bench_core._two_cores(side, side)
+    assert isinstance(result, Unmeasured) and result.excused
+    assert result.why == "this machine has 2 CPUs, 3 are needed"
 
 
 def test_ratios_are_taken_pair_by_pair_and_not_of_medians() -> None:

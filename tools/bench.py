@@ -9,7 +9,7 @@ import json
 import sys
 from pathlib import Path
 
-from bench_core import generate, ring
+from bench_core import generate, queues, ring
 from bench_doctor import doctor
 from bench_figures import Result, Unmeasured, as_json, missed
 from bench_fleet import fleet
@@ -31,6 +31,7 @@ ROOT = Path(__file__).parent.parent
 PARTS = (
     generate,
     ring,
+    queues,
     through_memif,
     open_vswitch,
     searches,

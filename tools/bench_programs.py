@@ -14,13 +14,8 @@ from wirespeed.lab.placement import Placement, place
 from wirespeed.measure.bench.dpdk_process import DpdkProcess
 from wirespeed.measure.bench.eal_side import EalSide
 from wirespeed.measure.bench.tester import Tester
-from wirespeed.measure.bench.tester_protocol import (
-    OpenRequest,
-    PortRequest,
-    ResultReply,
-    TrialRequest,
-    WorkerRequest,
-)
+from wirespeed.measure.bench.tester_ports import Holding, open_request
+from wirespeed.measure.bench.tester_protocol import PortRequest, ResultReply, TrialRequest
 from wirespeed.measure.bench.testpmd import Ports, argv
 from wirespeed.measure.bench.testpmd_output import Forwarding, parse_forwarding
 from wirespeed.model.frame_mix import FrameMix
@@ -28,6 +23,7 @@ from wirespeed.model.frozen import Frozen
 
 FLOWS = 8192
 BURST = 64
+FRAME_BYTES_MAX = 1518
 MAX_AWAY = 0.01
 """Share of a sample's time that its core may have been taken away."""
 _WARM_UP_S = 0.2
@@ -66,8 +62,15 @@ def on_one_core(*devices: str) -> Iterator[tuple[EalSide, ...]]:
 
 
 @contextmanager
-def tester(side: EalSide, *, isa: str | None = None, descriptors: int = 0) -> Iterator[Tester]:
-    """Start ours with its port open; `isa` as WIRESPEED_ISA has it."""
+def tester(
+    side: EalSide,
+    *,
+    isa: str | None = None,
+    descriptors: int = 0,
+    queues: int = 1,
+    lcores: int = 1,
+) -> Iterator[Tester]:
+    """Start ours, its port's queues dealt to `lcores`; `isa` as WIRESPEED_ISA has it."""
     before = os.environ.pop("WIRESPEED_ISA", None)
     if isa is not None:
         os.environ["WIRESPEED_ISA"] = isa
@@ -78,12 +81,10 @@ def tester(side: EalSide, *, isa: str | None = None, descriptors: int = 0) -> It
         if before is not None:
             os.environ["WIRESPEED_ISA"] = before
     with started:
-        port = PortRequest(
-            device=side.devices[0], tx_descriptors=descriptors, rx_descriptors=descriptors
-        )
-        worker = WorkerRequest(lcore=1, tx=((0, 0),), rx=((0, 0),))
-        ticket = started.begin_open(OpenRequest(ports=(port,), workers=(worker,)))
-        started.await_opened(ticket)
+        held = Holding(queues=queues, rx_descriptors=descriptors, tx_descriptors=descriptors)
+        port = PortRequest(device=side.devices[0])
+        request = open_request([port], held, lcores=lcores, frame_bytes_max=FRAME_BYTES_MAX)
+        started.await_opened(started.begin_open(request))
         yield started
 
 

@@ -5,7 +5,8 @@
  */
 #include "firmware.h"
 
-enum { GENERAL = 0, ETHERNET = 1, NIC_TABLES = 7, SWITCH_TABLES = 8, SWITCH = 9 };
+enum { GENERAL = 0, ETHERNET = 1, NIC_TABLES = 7, SWITCH_TABLES = 8, SWITCH = 9, QOS = 12 };
+enum { OF_ROOT = 1 << 0, OF_VPORTS = 1 << 1, WEIGHTED = 1 << 0 };
 enum { PORT_IB = 0, PORT_ETHERNET = 1, INLINE_NOT_REQUIRED = 2, REGISTER_C_0 = 1 << 0, REWRITES = 16 };
 
 static void general(const struct function *function, uint8_t *cap)
@@ -24,6 +25,7 @@ static void general(const struct function *function, uint8_t *cap)
 	CAN(nic_flow_table, 1);
 	CAN(device_frequency_khz, 1000000);
 	CAN(lag_master, pf);
+	CAN(qos, pf);
 	CAN(num_lag_ports, PORTS);
 	CAN(lag_tx_port_affinity, 1);
 	CAN(driver_version, 1);
@@ -154,6 +156,13 @@ enum status capability_query(struct command *command)
 		IFC_SET(e_switch_cap, cap, vport_cvlan_insert_if_not_exist, 1);
 		IFC_SET(e_switch_cap, cap, esw_uplink_ingress_acl, 1);
 		IFC_SET(e_switch_cap, cap, merged_eswitch, 1);
+		return OK;
+	case QOS:
+		/* Limits of plugs: no shares, no groups of them. */
+		IFC_SET(qos_cap, cap, esw_scheduling, 1);
+		IFC_SET(qos_cap, cap, esw_rate_limit, 1);
+		IFC_SET(qos_cap, cap, esw_element_type, OF_ROOT | OF_VPORTS);
+		IFC_SET(qos_cap, cap, esw_tsar_type, WEIGHTED);
 		return OK;
 	}
 	return refused(command->function, BAD_PARAM, "capabilities of type", command->mod >> 1);

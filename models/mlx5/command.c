@@ -113,6 +113,9 @@ static const struct handler {
 	{ 0x771, counter_command },
 	{ 0x772, counter_command },
 	{ 0x773, counter_command },
+	{ 0x782, scheduling_command },
+	{ 0x783, scheduling_command },
+	{ 0x785, scheduling_command },
 	{ 0x805, register_access },
 	{ 0x829, accept_it }, /* SET_L2_TABLE_ENTRY: for hosts that share a port, which ours do
 				 not */
@@ -248,7 +251,8 @@ static void run_entry(struct function *function, uint32_t number)
 
 void command_doorbell(struct function *function, uint32_t bits)
 {
-	for (uint32_t number = 0; number < COMMANDS; number++) {
+	/* After a reset of the function there is no queue until the driver says where it is. */
+	for (uint32_t number = 0; function->commands && number < COMMANDS; number++) {
 		if (bits >> number & 1) {
 			run_entry(function, number);
 		}

@@ -283,6 +283,7 @@ static void pf_realize(PCIDevice *pci, Error **errp)
 	adapters[ports - 1] = function->adapter;
 	for (uint32_t slot = 0; slot < VPORTS; slot++) {
 		vport_reset(function->adapter, slot);
+		scheduling_open(&function->adapter->vports[slot]);
 	}
 	function->vport->function = function;
 	/* The first port says where the next is; VFs of the second come behind those of the first. */
@@ -326,6 +327,9 @@ static void common_exit(PCIDevice *pci)
 	if (!function->is_vf) {
 		port_close(function);
 		firmware_close(function);
+		for (uint32_t slot = 0; slot < VPORTS; slot++) {
+			scheduling_close(&function->adapter->vports[slot]);
+		}
 		pcie_sriov_pf_exit(pci);
 	}
 	g_hash_table_destroy(function->objects);

@@ -127,6 +127,13 @@ void flow_field_caps(uint8_t *properties);
 enum flow_verdict flow_run(struct function *owner, uint32_t table, struct packet *packet,
 	struct function *receiver);
 
+/* scheduling.c */
+enum status scheduling_command(struct command *command);
+void scheduling_open(struct vport *vport);
+void scheduling_close(struct vport *vport);
+bool scheduling_may_send(struct vport *vport);
+void scheduling_sent(struct vport *vport, uint32_t bytes);
+
 /* switch.c */
 void switch_transmit(struct function *function, struct packet *packet);
 void switch_from_cable(struct adapter *adapter, const uint8_t *data, uint32_t bytes);

@@ -61,6 +61,7 @@ static void send_frame(struct function *function, uint32_t sqn, const uint8_t *w
 		frame_push_vlan(&packet, insert & INSERT_SVLAN ? 0x88a8 : 0x8100,
 			lduw_be_p(wqe + ETHERNET + 14));
 	}
+	scheduling_sent(function->vport, packet.bytes);
 	switch_transmit(function, &packet);
 }
 
@@ -146,7 +147,7 @@ void transmit(struct function *function, uint32_t sqn)
 		return;
 	}
 	posted = ldl_be_p(word);
-	while (queue->consumed != posted) {
+	while (queue->consumed != posted && scheduling_may_send(function->vport)) {
 		uint32_t mask = (1u << queue->log_size) - 1, blocks = 1, segments;
 		uint8_t completion[64] = { 0 };
 

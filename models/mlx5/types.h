@@ -53,6 +53,7 @@ enum kind {
 	FLOW_COUNTER,
 	XRC_DOMAIN,
 	REWRITE_LIST,
+	SCHEDULING_ELEMENT,
 	KINDS,
 };
 
@@ -125,6 +126,12 @@ struct flow_counter {
 	uint64_t packets, bytes;
 };
 
+struct element { /* of the scheduler that limits what plugs send */
+	struct object object;
+	struct vport *vport; /* NULL: the root of all */
+	uint32_t root;
+};
+
 /* Frames and bytes, by what they are for. */
 struct tally {
 	uint64_t packets, bytes;
@@ -174,6 +181,10 @@ struct vport {
 	uint32_t ingress, egress; /* root tables of the PF; 0: none */
 	struct traffic rx, tx;
 	uint64_t steering_discards, too_small;
+	bool is_scheduled;
+	uint32_t limit_mbps; /* of what it sends; 0: none */
+	int64_t paid_ns;     /* when what it sent is paid for */
+	QEMUTimer *timer;
 };
 
 struct adapter {

@@ -1,17 +1,20 @@
 """The steps of a tester and a device under test, and what a spec of them cannot say."""
 
 import json
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
 
 from wirespeed.apply.spec_file import parse_spec
 from wirespeed.approaches.dpdk import boot_parameters, dpdk
+from wirespeed.approaches.dpdk_vfs import vf_mac
 from wirespeed.approaches.polling_cores import polling_cores
 from wirespeed.model.capture import parse_capture
 from wirespeed.model.error import InputError
 from wirespeed.model.fact import HostFacts
 from wirespeed.model.spec.members import Dpdk
+from wirespeed.steps.vf_settings import VfSettings
 
 PORTS = ["0000:01:00.0", "0000:02:00.0"]
 SYSFS = "/sys/devices/system"
@@ -37,18 +40,33 @@ def spec(**changes: Any) -> Dpdk:
     return found
 
 
-def host(release: str = "6.1.0-18-amd64", online: str = "0-3") -> HostFacts:
+def host(
+    release: str = "6.1.0-18-amd64",
+    online: str = "0-3",
+    driver: str = "igb",
+    more: Sequence[str] = (),
+) -> HostFacts:
     lines = ["wirespeed-capture 1 case", "case begin ports -"]
     for number, address in enumerate(PORTS):
         at = f"device=/sys/devices/pci0000:00/{address}"
-        lines.append(f"enp{number + 1}s0 driver=igb physfn= port= {at}")
+        lines.append(f"enp{number + 1}s0 driver={driver} physfn= port= {at}")
     lines += ["", "case end 0", "case begin cpu -"]
     lines += [f"{SYSFS}/node/node0/cpulist:{online}\n{SYSFS}/cpu/online:{online}", "", "case end 0"]
     lines += ["case begin kernel -", f"/proc/sys/kernel/osrelease:{release}"]
     lines += ['/etc/os-release:PRETTY_NAME="Debian GNU/Linux 12 (bookworm)"', "", "case end 0"]
     lines += ["case begin boot-loader -", "grub", "", "case end 0"]
-    lines += ["case done", ""]
+    lines += [*more, "case done", ""]
     return HostFacts("fwd", parse_capture("\n".join(lines), "fwd"))
+
+
+def with_vfs(driver: str = "igb", total: str = "7", present: str = "0") -> HostFacts:
+    """Describe igb's own numbers: the first VF is 128 behind its port, and each next one 2."""
+    lines = ["case begin sriov -"]
+    for address in PORTS:
+        told = {"totalvfs": total, "numvfs": present, "offset": "128", "stride": "2"}
+        at = f"/sys/bus/pci/devices/{address}/sriov_"
+        lines += [f"{at}{name}:{value}" for name, value in told.items()]
+    return host(driver=driver, more=[*lines, "", "case end 0"])
 
 
 def shown(wanted: Dpdk, facts: HostFacts) -> list[str]:
@@ -80,6 +98,54 @@ def test_memory_is_there_before_ports_leave_the_kernel_and_settings_before_both(
 def test_a_port_that_dpdk_drives_beside_the_kernel_stays_with_its_driver():
     asked = {"driver": "kernel", "hugepages": {"count": 512}, "memory_mib": 1024}
     assert shown(spec(dpdk=asked), host()) == ["hugepages hugepages of 2048 KiB"]
+
+
+def test_a_vf_of_each_port_goes_to_dpdk_with_an_address_and_the_port_stays_up():
+    wanted = spec(**vfs("fwd"))
+    assert shown(wanted, with_vfs()) == [
+        "link_up enp1s0",
+        "vf_count 0000:01:00.0",
+        "vf_settings VF 0 of enp1s0",
+        "link_up enp2s0",
+        "vf_count 0000:02:00.0",
+        "vf_settings VF 0 of enp2s0",
+        "hugepages hugepages of 2048 KiB",
+        "module vfio",
+        "module vfio-pci",
+        "module vfio_iommu_type1",
+        # Routing id 0x0180 is bus 1, device 16 (SR-IOV 1.1, 2.1.2).
+        "driver_override 0000:01:10.0",
+        "driver_override 0000:02:10.0",
+    ]
+    macs = [s.step.mac for s in dpdk(wanted, "fwd", with_vfs()) if isinstance(s.step, VfSettings)]
+    assert macs == [vf_mac("fwd", port) for port in PORTS]
+    assert len({*macs, vf_mac("gen", PORTS[0])}) == 3
+
+
+def test_frames_above_the_usual_size_need_the_ports_own_mtu_before_its_vf_is_made():
+    wanted = spec(**vfs("fwd"), measure={"rfc2544": {"frame_bytes": [64, 9018]}})
+    assert shown(wanted, with_vfs())[:3] == [
+        "mtu enp1s0",
+        "link_up enp1s0",
+        "vf_count 0000:01:00.0",
+    ]
+    (step, *_) = dpdk(wanted, "fwd", with_vfs())
+    assert step.step.model_dump()["mtu"] == 9000
+
+
+@pytest.mark.parametrize(
+    ("facts", "what"),
+    [
+        (with_vfs(driver="mlx5_core"), "spec.vf_driver"),
+        (with_vfs(total="0"), "spec.too_many_vfs"),
+        (with_vfs(present="2"), "spec.vfs_in_use"),
+    ],
+    ids=str,
+)
+def test_a_port_that_has_no_vf_to_give_is_refused(facts: HostFacts, what: str):
+    with pytest.raises(InputError) as caught:
+        list(dpdk(spec(**vfs("fwd")), "fwd", facts))
+    assert caught.value.what == what
 
 
 @pytest.mark.parametrize(
@@ -174,6 +240,17 @@ def cores(tester: str) -> dict[str, Any]:
 
 
 PAGES = {"hugepages": {"count": 512}}
+MAC = {**PAGES, "forwarder": "testpmd-mac"}
+SAME = {**PAGES, "way_back": "same"}
+
+
+def vfs(*names: str) -> dict[str, Any]:
+    hosts = data()["hosts"]
+    for name in names:
+        hosts[name]["use_vfs"] = True
+    return {"hosts": hosts}
+
+
 THREE = [*PORTS, "0000:03:00.0"]
 
 
@@ -212,6 +289,9 @@ THREE = [*PORTS, "0000:03:00.0"]
             },
             "its routes tell two ports apart, there are 3",
         ),
+        ({**vfs("fwd"), "dpdk": {**PAGES, "driver": "kernel"}}, "gives VFs to vfio-pci"),
+        (vfs("gen"), "testpmd-macswap does not write it; testpmd-mac"),
+        ({**vfs("gen"), "dpdk": {**SAME, "forwarder": "testpmd-io"}}, "testpmd-io does not"),
         ({"networks": {"a": {"segment": 1, "subnet": "10.0.0.0/24", "mtu": 1500}}}, "networks"),
     ],
 )

@@ -4,7 +4,7 @@ import pytest
 from whole_plan import SPEC
 
 from described.doc_sriov import PFS, as_found, mlx5_eswitch, ports, rebooted
-from described.firmware import steering
+from described.firmware import module_of_vendor, steering
 from described.host import Host, capture_of
 from described.ovs import OpenVSwitch
 from wirespeed.approaches.ovs_tc import ovs_tc
@@ -81,6 +81,45 @@ def test_a_card_whose_rules_no_driver_can_write_is_left_as_it_is():
     for pf in PFS:
         host.put(host.links[f"/sys/bus/pci/devices/{pf}"], device="0x1015")
     assert steered(steps(host)) == []
+
+
+CONNECTX_5, CONNECTX_6_DX, CONNECTX_7, CONNECTX_8 = "0x1017", "0x101d", "0x1021", "0x1023"
+
+
+@pytest.mark.parametrize(
+    ("device", "release", "is_asked"),
+    [
+        (CONNECTX_5, "5.10.0-30-amd64", True),
+        # mlx5dr_is_supported: by the format of the rules that this card has. Linux 5.12, …
+        (CONNECTX_6_DX, "5.10.0-30-amd64", False),
+        (CONNECTX_6_DX, "5.15.0-105-generic", True),
+        # … 5.18, and 6.14.
+        (CONNECTX_7, "5.15.0-105-generic", False),
+        (CONNECTX_7, "5.18.0-1-generic", True),
+        (CONNECTX_8, "6.12.38+deb13-amd64", False),
+        (CONNECTX_8, "6.14.0-1-generic", True),
+    ],
+)
+def test_a_driver_older_than_its_card_is_not_asked_to_write_rules(
+    device: str, release: str, is_asked: bool
+):
+    host = of_release(connectx(), release)
+    for pf in PFS:
+        host.put(host.links[f"/sys/bus/pci/devices/{pf}"], device=device)
+    assert bool(steered(steps(host))) == is_asked
+
+
+@pytest.mark.parametrize("mode", ["dmfs", "smfs"])
+def test_a_driver_that_is_newer_than_its_kernel_writes_the_rules(mode: str):
+    release = "6.12.38+deb13-amd64"
+    host = of_release(connectx(), release)
+    for pf in PFS:
+        host.put(host.links[f"/sys/bus/pci/devices/{pf}"], device=CONNECTX_8)
+    steering(host, PFS, mode)
+    if mode == "dmfs":
+        # Of the vendor; one that a distribution brought up to date starts with smfs.
+        module_of_vendor(host, release, "24.10-0.7.0")
+    assert steered(steps(host)) != []
 
 
 @pytest.mark.parametrize("release", ["5.15.0-105-generic", "5.14.0-362.el9.x86_64"])

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from copy import deepcopy
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,7 @@ from click.testing import CliRunner, Result
 from described_powershell import DescribedPowerShell
 from described_powershell_timer import TimedPowerShell
 from described_windows import DescribedWindows
-from described_wsl2 import CARD, windows_as_found
+from described_wsl2 import CARD, OWN, windows_as_found
 
 from described.windows import Windows, as_found, external_switch, guid
 from wirespeed.apply import guard_timer_change
@@ -76,6 +77,14 @@ class Desk:
             bound = self.windows.adapters[names[row["Guid"]]].bindings
             row["Enabled"] = bound[row["ComponentId"]]
         rows.rows["sessions"] = [*self.sessions]
+        for end, is_on in self.windows.multichannel.items():
+            rows.rows[f"smb-{end.lower()}"] = [{"Multichannel": is_on}]
+        if (moves := self.windows.migration) is not None:
+            rows.add("migration", Enabled=True, Smb=moves["EnableSmbTransport"],
+                     Compressed=moves["EnableCompression"])  # fmt: skip
+        for (_, name), algorithm in self.windows.teams.items():
+            rows.add("switch-teams", Name=name, Cards=[CARD, OWN], Mode="SwitchIndependent",
+                     LoadBalancingAlgorithm={4: "HyperVPort", 5: "Dynamic"}[algorithm])  # fmt: skip
         for row in rows.rows["advanced"]:
             if row["Keyword"] == "*LsoV2IPv4":
                 row["Value"] = [self.lso]
@@ -146,6 +155,33 @@ def test_a_property_that_came_back_is_set_once_its_filter_is_gone(desk: Desk):
     assert desk.call("b", *asked, "--of", "windows.property_not_in_force").return_value == 0
     assert desk.windows.adapters[CARD].properties["*LsoV2IPv4"] == ["1"]
     assert error_of(desk.call("c", "--wanted", "LSO")).what == "options.invalid"
+
+
+BY_SMB = {"EnableCompression": False, "EnableSmbTransport": True}
+
+
+@pytest.mark.parametrize(
+    ("rule", "changed"),
+    [
+        ("windows.smb_multichannel_off", {"multichannel": {"Client": True, "Server": True}}),
+        ("windows.migration_not_by_smb", {"migration": BY_SMB}),
+        ("windows.team_balancing", {"teams": {("VMSwitchTeam", "Guests"): 4}}),
+    ],
+)
+def test_smb_migration_and_teams_are_set_and_set_back(
+    desk: Desk, rule: str, changed: dict[str, object]
+):
+    desk.windows.multichannel = {"Client": False, "Server": False}
+    desk.windows.migration = {"EnableCompression": True, "EnableSmbTransport": False}
+    desk.windows.teams = {("VMSwitchTeam", "Guests"): 5}
+    start = deepcopy(desk.windows)
+    left = desk.call("look").output.partition("not planned:")[2]
+    assert "windows.migration_not_by_smb: by hand first" in " ".join(left.split())
+    done = desk.call("a", "--of", rule, "--apply", "--yes")
+    assert done.return_value == 0, (done.output, done.exception)
+    assert desk.windows == replace(start, **changed)
+    assert desk.undo("a").return_value == 0
+    assert desk.windows == start
 
 
 def test_the_card_of_the_session_is_left_alone(desk: Desk):

@@ -20,6 +20,16 @@ def server() -> Windows:
         windows.add("rdma", Guid=guid(number), Enabled=True, Technology="RoCEv2")
         windows.add("qos", Guid=guid(number), Enabled=True, FlowControl="Priority 3 Enabled")
         windows.add("sriov", Guid=guid(number), Enabled=True, Support="Supported", Vfs=16)
+        for end in ("smb-client-interfaces", "smb-server-interfaces"):
+            windows.add(end, Index=number, Rdma=True)
+        # As Get-SmbMultichannelConnection's own page has it: one path by RDMA, the other unused.
+        for by_rdma in (True, False):
+            windows.add("smb-connections", Server="files", ServerAddress=f"192.168.{number}.9",
+                        Instance="Default", ClientIndex=number, Selected=by_rdma,
+                        ClientRss=not by_rdma, ServerRss=not by_rdma,
+                        ClientRdma=by_rdma, ServerRdma=by_rdma, ClientBps=10**11,
+                        ServerBps=10**11, Channels=2 if by_rdma else 0, Failed=False,
+                        FailureCount=0)  # fmt: skip
         windows.bind(number, "ms_pacer", "QoS Packet Scheduler")
         windows.bind(number, "vms_pp", "Hyper-V Extensible Virtual Switch")
     windows.rows["qos-flow-control"] = [{"Priority": n, "Enabled": n == 3} for n in range(8)]

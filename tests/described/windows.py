@@ -92,6 +92,9 @@ class Windows:
         self.add("rss", Guid=own, Enabled=True, Queues=queues, BaseGroup=0, Base=first, MaxGroup=0,
                  Max=last, MaxProcessors=queues, NumaNode=node, Profile="NUMAStatic",
                  Processors=[f"0:{n}/{far.get(n, 0)}" for n in range(first, last + 1)])  # fmt: skip
+        self.add("vmq", Guid=own, Enabled=True, Queues=31, BaseGroup=0, Base=first, MaxGroup=0,
+                 Max=last, MaxProcessors=queues, NumaNode=node, Profile=None,
+                 Processors=[])  # fmt: skip
         self.add("lso", Guid=own, IPv4=True, IPv6=True)
         self.add("rsc", Guid=own, IPv4=True, IPv6=True)
         self.advanced(number, {"*LsoV2IPv4": "1", "*LsoV2IPv6": "1", "*RSS": "1",
@@ -129,8 +132,11 @@ def machine(windows: Windows, *, processors: int = 24, nodes: int = 1) -> None:
     for section in ("adapters", "hardware", "bindings", "advanced", "rss", "vmq", "lso", "rsc",
                     "rdma", "qos", "qos-flow-control", "qos-policies", "sriov", "switches",
                     "vm-adapters", "teams", "switch-teams", "addresses", "default-routes",
+                    "smb-connections", "smb-client-interfaces", "smb-server-interfaces",
                     "migration", "wslconfig", "bugchecks", "statistics", "sessions"):  # fmt: skip
         windows.rows.setdefault(section, [])
+    for end in ("smb-client", "smb-server"):
+        windows.add(end, Multichannel=True)
     windows.add("dcbx", Willing=False)
     windows.add("vmhost", IovSupport=True, IovSupportReasons=[])
 

@@ -110,6 +110,13 @@ MEMINFO = (
 )
 
 
+VERBS = (
+    "hca_id:\tmlx5_0\n\ttransport:\t\t\tInfiniBand (0)\n\tnode_guid:\t\t\t0c42:a103:0000:0000\n"
+    "\tphys_port_cnt:\t\t\t1\n\t\tport:\t1\n\t\t\tstate:\t\t\tPORT_ACTIVE (4)\n"
+    "\t\t\tmax_mtu:\t\t4096 (5)\n\t\t\tactive_mtu:\t\t4096 (5)\n\t\t\tlink_layer:\t\tEthernet\n"
+)
+
+
 def ethtool(netdev: str, number: int) -> str:
     answers = {
         "": f"Settings for {netdev}:\n\tLink detected: no\n" if number else ETHTOOL.format(netdev),
@@ -140,7 +147,7 @@ def texts() -> dict[str, str]:
         "    inet 192.0.2.7/24 scope global bond0.100\n",
         "/proc/net/vlan/bond0.100": "bond0.100  VID: 100\t REORDER_HDR: 1  dev->priv_flags: 1021\n",
         "mlxlink / mstlink": MLXLINK.format(pf=PF), "mlnx_qos_handler": QOS,
-        "devlink_handler": DEVLINK,
+        "devlink_handler": DEVLINK, "ibv_devinfo -v": VERBS,
         "Mellanox_Nvidia_pci_buses": f"Mellanox pci buses \n../../..{CARD}.0\n../../..{CARD}.1\n",
         "lscpu": "On-line CPU(s) list:   0-3\nVulnerability Spectre v2: Mitigation; Retpolines\n",
         "/proc/cmdline": "BOOT_IMAGE=/vmlinuz ro \"x=<a & b>\"",
@@ -192,6 +199,10 @@ def tree(**changed: str) -> dict[str, str]:
             f"File: {ib}/{path}: {text}\n" for path, text in rdma.items()
         ),
         "ethtool_S/ethtool_S_ens1f0": "NIC statistics:\n     rx_packets_phy: 1000\n",
+        "ecn/config/ens1f0": "".join(
+            f"/sys/class/net/ens1f0/ecn/roce_{point}/enable/{n}= {int(point == 'np')}\n\n\n"
+            for point in ("np", "rp") for n in range(8)
+        ) + "/sys/class/net/ens1f0/ecn/roce_np/cnp_dscp= 48\n\n\n",
         "firmware/mstconfig_000001000": f"mstconfig -d {PF} -e  q\nDevice #1:\n\n"
         "Configurations:           Default         Current         Next Boot\n"
         "         NUM_OF_VFS       8               8               16\n",

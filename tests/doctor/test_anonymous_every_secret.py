@@ -29,14 +29,15 @@ NUMBERS = {
     "accelerators bbr-module boot-loader cpu cpu-power cpuinfo detect-virt devlink-eswitch "
     "devlink-info driver devlink-steering mlx5-steering installed lockdown secure-boot port-owners "
     "idle-usage iommu irq irqs memory modules mlx5-lag pci pci-aer pci-config pci-hops queues "
-    "rdma rdma-counters rdma-gids rdma-tos session softnet sriov statistics swapped sysctl "
+    "rdma rdma-counters rdma-gids rdma-mtu rdma-tos session softnet sriov statistics swapped "
+    "sysctl "
     "tcp-counts virtualization vulnerabilities "
     "wsl-mode esxi-counters esxi-cpu esxi-guests esxi-memory esxi-passthrough esxi-power "
     "esxi-fec esxi-uplink esxi-version esxi-vmx switch-kind switch-seconds":
         "numbers, addresses, and words of the kernel, of ESXi and of makers",
     "driver-installed driver-log driver-package module-messages link-messages mlxlink mstconfig "
     "interrupts "
-    "mlxlink-fec mlnx-qos dcb-pfc dcb-app firmware-vfs "
+    "mlxlink-fec mlnx-qos dcb-pfc dcb-app firmware-vfs roce-ecn "
     "ovs-upcall "
     "ethtool ethtool-S ethtool-a ethtool-channels ethtool-coalescing ethtool-features ethtool-fec "
     "ethtool-fec-statistics ethtool-i ethtool-m ethtool-private-flags ethtool-rings ethtool-rss "

@@ -124,6 +124,9 @@ def test_cards_rdma_and_the_log_are_read():
     assert known(rdma.totals["out_of_sequence"], "") == 17
     assert isinstance(rdma.rises["out_of_sequence"], Unreadable)
     assert known(rdma.gids, "") == {("RoCE v2", "link-local")}
+    assert (known(rdma.active_mtu, ""), known(rdma.max_mtu, "")) == (4096, 4096)
+    dcb = facts[Dcb].by_netdev["ens1f0"]
+    assert (known(dcb.ecn_notified, ""), known(dcb.ecn_obeyed, "")) == (set(range(8)), set())
     assert known(facts[Dcb].by_netdev["ens1f0"].lossless, "") == {3}
     assert isinstance(facts[Dcb].by_netdev["ens1f1"].lossless, Unreadable)
     fw, vnic = known(facts[Health].by_address, "")[PF]

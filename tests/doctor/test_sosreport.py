@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from sosreport_container import container
 from sosreport_tree import tree
 
 from wirespeed.cli import cli
@@ -33,7 +34,7 @@ from wirespeed.model.fact import HostFacts
 from wirespeed.model.finding import Severity
 from wirespeed.model.observed import Absent, Known, Unreadable, known
 from wirespeed.model.port import PortKind
-from wirespeed.model.question import Question
+from wirespeed.model.question import Purpose, Question
 
 PF = "0000:01:00.0"
 
@@ -231,3 +232,28 @@ def test_modules_are_those_that_a_sosreport_copies():
     )[DriverOrigin].loaded["mlx5_core"]
     assert known(loaded.is_out_of_tree, "") is True
     assert isinstance(loaded.source_version, Unreadable)
+
+
+def test_a_real_containers_netdev_is_no_port_and_its_guests_cards_are():
+    facts = host(container())
+    assert [(p.netdev, p.pci_address, p.kind) for p in facts[Ports].ports] == [
+        (None, "0000:00:03.0", PortKind.VIRTIO)
+    ]
+    own = facts[NetStack]["eth0"]
+    assert known(own.kind, "") == "veth" and known(own.mtu, "") == 1500
+    assert [str(one) for one in known(own.addresses, "")] == ["192.0.2.121/24", "192.0.2.200/24"]
+    assert known(facts[Kernel].distribution, "") == "Ubuntu 20.04.3 LTS"
+
+
+@pytest.mark.parametrize("purpose", [None, *Purpose])
+def test_of_a_real_container_nothing_is_named(purpose: Purpose | None):
+    answer = diagnose(host(container()), Question(purpose=purpose))
+    assert not answer.faults and answer.findings == ()
+    assert [v.rule for v in answer.verdicts if v.outcome == "cannot tell"]
+
+
+def test_a_real_container_is_read_from_its_archive(tmp_path: Path):
+    path = pack(tmp_path / "sosreport-alpha.tar.xz", container())
+    result = CliRunner().invoke(cli, ["doctor", str(path), "--json"])
+    assert result.exit_code == 0, result.output
+    assert json.loads(result.output)["findings"] == []

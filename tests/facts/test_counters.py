@@ -51,6 +51,27 @@ def test_a_delta_has_its_count_its_seconds_and_its_counters():
     assert found.value.per_second == 100
 
 
+GVE = """\
+NIC statistics:
+     rx_packets: 482
+     rx_dropped: 0
+     rx_skb_alloc_fail: 2
+     rx_buf_alloc_fail: 1
+     rx_queue_drop_cnt[0]: 0
+     rx_no_buffers_posted[0]: 0
+     rx_no_buffers_posted[1]: 0
+"""
+"""Names and form: https://github.com/newrushbolt/go-ethtool-metrics,
+testdata/google/gve/00_arm64_c4a/src/statistics; failed allocations put in."""
+
+
+def test_a_count_that_the_device_reports_only_when_told_to_is_no_count():
+    """The device's own counters read 0 while `report-stats` is off (gve_ethtool.c)."""
+    found = counters("gve", GVE, GVE.replace("rx_buf_alloc_fail: 1", "rx_buf_alloc_fail: 8"))
+    assert isinstance(found.delta("ens1", Place.NO_RECEIVE_BUFFER), Absent)
+    assert found.total("ens1", Place.NO_MEMORY) == Known(10, "ethtool -S ens1")
+
+
 def test_a_delta_names_those_of_its_counters_that_moved():
     found = counters("igb", IGB, IGB.replace("rx_queue_1_drops: 3", "rx_queue_1_drops: 4"))
     delta = found.delta("ens1", Place.NO_RECEIVE_BUFFER)

@@ -33,7 +33,7 @@ def test_an_esxi_uplinks_driver_and_firmware():
     uplink = uplink_of(sample("nic_get_nmlx5"), sample("nic_stats"))
     assert value(uplink.driver_version) == "4.15.10.3"
     assert value(uplink.firmware) == "12.20.1010"
-    assert value(uplink.negotiates) is False and value(uplink.pauses) is False
+    assert value(uplink.negotiates) is False and value(uplink.sends_pause) is False
     counters = value(uplink.counters)
     assert isinstance(counters, dict)
     assert (counters["Bytes received"], counters["Receive missed errors"]) == (5271156, 0)
@@ -55,7 +55,7 @@ def test_an_esxi_uplink_without_a_version_says_so():
 @pytest.mark.parametrize("said", ["", "NIC vmnic5 not found", "Pause RX: maybe\nPause TX: x"])
 def test_what_esxi_does_not_say_of_an_uplink_is_not_known(said: str):
     uplink = uplink_of(said, said)
-    assert not isinstance(uplink.pauses, Known)
+    assert not isinstance(uplink.sends_pause, Known)
     assert isinstance(uplink.counters, Unreadable)
     assert isinstance(uplink_of(said, said, 1).firmware, Unreadable)
 

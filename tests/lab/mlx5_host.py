@@ -41,8 +41,12 @@ def mlx5_lab(
     with Machines(spec_of(*hosts, wiring=wiring, mstflint=mstflint), name=name) as lab:
         yield lab
         for host in hosts:
-            said = sh(lab.hosts[host], f"dmesg | grep -E '{BAD_WORDS}' || :")
+            said = complaints(lab.hosts[host])
             assert said == "", f"{host}: {said}"
+
+
+def complaints(host: Machine) -> str:
+    return sh(host, f"dmesg | grep -E '{BAD_WORDS}' || :")
 
 
 def sh(host: Machine, script: str) -> str:

@@ -15,9 +15,12 @@ from wirespeed.model.observed import Known
 from wirespeed.model.question import Question
 from wirespeed.model.step import State, Step
 from wirespeed.platforms.windows.steps.windows_filter import WindowsFilter
+from wirespeed.platforms.windows.steps.windows_migration import WindowsMigration
 from wirespeed.platforms.windows.steps.windows_property import WindowsProperty
 from wirespeed.platforms.windows.steps.windows_rss import WindowsRss
+from wirespeed.platforms.windows.steps.windows_smb_multichannel import WindowsSmbMultichannel
 from wirespeed.platforms.windows.steps.windows_switch import WindowsSwitch
+from wirespeed.platforms.windows.steps.windows_team_balancing import WindowsTeamBalancing
 
 CASES = Path(__file__).parent / "cases"
 BY_SLUG = {rule.slug: rule for rule in rules()}
@@ -123,6 +126,12 @@ def state_of(told: Told, step: Step) -> State:
         return step.made()
     if isinstance(step, WindowsProperty):
         return {"value": "other"}
+    if isinstance(step, WindowsMigration):
+        return {"option": "Compression"}
+    if isinstance(step, WindowsSmbMultichannel):
+        return {"enabled": False}
+    if isinstance(step, WindowsTeamBalancing):
+        return {"algorithm": "Dynamic"}
     if isinstance(step, WindowsRss):
         return {"enabled": "-Enabled" not in told.remedy.commands[0].line(), "queues": 1}
     section = told.capture.section(SECTIONS.get(kind, "-"), getattr(step, "netdev", "-"))

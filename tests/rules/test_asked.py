@@ -9,7 +9,6 @@ FACTS = [*SRC.glob("facts/*.py"), *SRC.glob("platforms/*/facts/*.py")]
 MAY_NAME = "it tells apart or names a thing: no value of it is a fault"
 DRIVER_CHOOSES = "the driver or the kernel chooses it well, and no document names a fault of it"
 BY_ANOTHER = "the condition is found by another field that says it more surely"
-NO_RULE_YET = "a rule would fit, and none is written"
 UNASKED = {
     **dict.fromkeys(("core_id", "base_hz", "board_id", "bus_info", "port_type", "vni", "dst_port",
                      "is_hidden", "slot", "component_class", "local_cpus", "host_vfs"), MAY_NAME),
@@ -20,9 +19,6 @@ UNASKED = {
                      "available_bytes", "swap_free_bytes", "lag_type", "lag_port_selection",
                      "allowed_cpus", "runts", "stat", "passthrough", "has_mac", "max_mtu",
                      "lso_rows", "rsc_rows", "vmq_rows", "is_embedded_team"), BY_ANOTHER),
-    **dict.fromkeys(("cable_m", "xmit_hash_policy", "bond_mode", "negotiates",
-                     "pauses", "read_request_bytes", "vmq", "vmq_weight", "embedded"),
-                    NO_RULE_YET),
 }  # fmt: skip
 """Field to the reason why no rule asks about it."""
 
@@ -58,7 +54,3 @@ def test_a_field_that_nothing_asks_about_has_a_reason():
 
 def test_a_reason_is_about_a_field_that_is_read():
     assert set(UNASKED) <= set(fields())
-
-
-def test_what_still_lacks_a_rule_does_not_grow():
-    assert list(UNASKED.values()).count(NO_RULE_YET) <= 9

@@ -5,12 +5,13 @@ Which link has a slot: PCI Express Base Specification 5.0, section 7.5.3.2, Slot
 """
 
 import pytest
+from remedies import remedies
 
 from wirespeed.catalog import rules
 from wirespeed.doctor.diagnose import diagnose
 from wirespeed.model.capture import parse_capture
 from wirespeed.model.fact import HostFacts
-from wirespeed.model.finding import Finding
+from wirespeed.model.finding import ByHand, Finding
 from wirespeed.model.question import Purpose, Question
 
 BY_SLUG = {rule.slug: rule for rule in rules()}
@@ -170,3 +171,17 @@ def test_all_lanes_of_a_module_count(
     }
     found = answer("link.slower_than_both_ends", sections)
     assert f"of the {after} that the module is made for" in found.so
+
+
+def test_what_a_team_receives_by_is_set_here_only_where_guests_have_ports_of_their_own():
+    """Without guests every algorithm leaves all of it to one member: the switch has to know."""
+    found = {
+        told.case.partition("/")[2]: (
+            [call.kind for call in told.remedy.steps],
+            told.remedy.by_hand,
+        )
+        for told in remedies()
+        if told.rule == "windows.team_balancing"
+    }
+    assert found["present_ports_hashed_below_guests"] == (["windows_team_balancing"], None)
+    assert found["present_addresses_hashed_without_guests"] == ([], ByHand.FAR_END)

@@ -45,7 +45,7 @@ class Switch:
 
 @dataclass
 class DescribedWindows:
-    adapters: dict[str, Adapter]
+    adapters: dict[str, Adapter] = field(default_factory=dict)
     switches: dict[str, Switch] = field(default_factory=dict)
     files: dict[str, bytes] = field(default_factory=dict)
     crashing: dict[str, str] = field(default_factory=dict)
@@ -53,6 +53,11 @@ class DescribedWindows:
     boots: int = field(default=1, compare=False)
     copies: dict[str, bytes] = field(default_factory=dict, compare=False)
     """Files that a step leaves on purpose."""
+    teams: dict[tuple[str, str], int] = field(default_factory=dict)
+    """Cmdlets' noun and name to the algorithm, by the number that JSON makes of it."""
+    multichannel: dict[str, bool] = field(default_factory=lambda: {"Client": True, "Server": True})
+    migration: dict[str, bool] | None = None
+    """EnableCompression and EnableSmbTransport; None: Hyper-V is not installed."""
 
     def run(self, command: Command) -> Answer:
         assert command.shell is Shell.POWERSHELL and command.stdin is None
@@ -217,6 +222,71 @@ class DescribedWindows:
                 if adapter.bindings.get(component) and description != own:
                     self.boots += 1
                     raise BlueScreenError(f"{component} on {description}")
+
+    # Teams, SMB and live migration -----------------------------------------------------------
+
+    def _get_vmswitchteam(self, given: Parameters) -> Iterator[dict[str, Any]]:
+        return self._team_rows("VMSwitchTeam", given)
+
+    def _get_netlbfoteam(self, given: Parameters) -> Iterator[dict[str, Any]]:
+        return self._team_rows("NetLbfoTeam", given)
+
+    def _team_rows(self, noun: str, given: Parameters) -> Iterator[dict[str, Any]]:
+        assert set(given) == {"-Name"}
+        key = self._team(noun, given)
+        return iter([{"Name": key[1], "LoadBalancingAlgorithm": self.teams[key]}])
+
+    def _team(self, noun: str, given: Parameters) -> tuple[str, str]:
+        for key in self.teams:
+            if key[0] == noun and key[1].lower() == word(given, "-Name").lower():
+                return key
+        raise LookupError(f"No MSFT_{noun} objects found with property 'Name'")
+
+    def _set_vmswitchteam(self, given: Parameters) -> None:
+        self._set_team("VMSwitchTeam", given, {"HyperVPort": 4, "Dynamic": 5})
+
+    def _set_netlbfoteam(self, given: Parameters) -> None:
+        names = {"TransportPorts": 0, "IPAddresses": 2, "MacAddresses": 3}
+        self._set_team("NetLbfoTeam", given, names | {"HyperVPort": 4, "Dynamic": 5})
+
+    def _set_team(self, noun: str, given: Parameters, names: dict[str, int]) -> None:
+        assert set(given) == {"-Name", "-LoadBalancingAlgorithm", "-Confirm"}
+        assert given["-Confirm"] is False
+        self.teams[self._team(noun, given)] = names[word(given, "-LoadBalancingAlgorithm")]
+
+    def _get_smbclientconfiguration(self, given: Parameters) -> Iterator[dict[str, Any]]:
+        assert not given
+        yield {"EnableMultiChannel": self.multichannel["Client"]}
+
+    def _get_smbserverconfiguration(self, given: Parameters) -> Iterator[dict[str, Any]]:
+        assert not given
+        yield {"EnableMultiChannel": self.multichannel["Server"]}
+
+    def _set_smbclientconfiguration(self, given: Parameters) -> None:
+        self._set_multichannel("Client", given)
+
+    def _set_smbserverconfiguration(self, given: Parameters) -> None:
+        self._set_multichannel("Server", given)
+
+    def _set_multichannel(self, end: str, given: Parameters) -> None:
+        # Without -Force the cmdlet asks, and a session that nobody watches waits for ever.
+        assert set(given) == {"-EnableMultiChannel", "-Force"} and given["-Force"] is True
+        self.multichannel[end] = given["-EnableMultiChannel"] is True
+
+    def _get_ciminstance(self, given: Parameters) -> Iterator[dict[str, Any]]:
+        assert word(given, "-Namespace") == "root\\virtualization\\v2"
+        assert word(given, "-ClassName") == "Msvm_VirtualSystemMigrationServiceSettingData"
+        if self.migration is None:
+            raise LookupError("Invalid namespace")
+        yield dict(self.migration)
+
+    def _set_vmhost(self, given: Parameters) -> None:
+        assert set(given) == {"-VirtualMachineMigrationPerformanceOption"}
+        assert self.migration is not None
+        compressed, smb = {
+            "TCPIP": (False, False), "Compression": (True, False), "SMB": (False, True),
+        }[word(given, "-VirtualMachineMigrationPerformanceOption")]  # fmt: skip
+        self.migration = {"EnableCompression": compressed, "EnableSmbTransport": smb}
 
     # Files -----------------------------------------------------------------------------------
 

@@ -2,13 +2,15 @@
 
 On each host, in this order: parameters of its kernel, which wait for a reboot; sysctls, clock,
 interrupts; on each port pause and the size of read requests; hugepages; then its ports leave the
-kernel for vfio-pci, or stay with a driver that DPDK works beside (mlx5).
+kernel for vfio-pci, or stay with a driver that DPDK works beside (mlx5). With `use_vfs` a port
+stays with the kernel, and a VF of it goes to vfio-pci.
 
 Not proven on hardware. On virtual hosts with `igb`: pages, ports, a forwarder, and back.
 """
 
 from collections.abc import Iterator
 
+from wirespeed.approaches.dpdk_vfs import vf_binding, vf_steps
 from wirespeed.approaches.host_ports import netdev_of, port_of
 from wirespeed.approaches.polling_cores import polling_cores
 from wirespeed.approaches.traits import ApproachTraits, Proven, RequestedStep
@@ -54,6 +56,8 @@ def dpdk(spec: Dpdk, name: str, host: HostFacts) -> Iterator[RequestedStep]:
     yield from map(RequestedStep, _settings(spec.profile, host))
     for address in spec.hosts[name].ports:
         yield from map(RequestedStep, _port(spec.profile, name, host, address))
+        if spec.hosts[name].use_vfs:
+            yield from vf_steps(spec, name, host, address)
     node = value_or_none(node_of_port(host, port_of(host, name, spec.hosts[name].ports[0])))
     pages = spec.dpdk.hugepages
     yield RequestedStep(Hugepages(page_kib=pages.page_kib, numa_node=node, count=pages.count))
@@ -64,6 +68,9 @@ def dpdk(spec: Dpdk, name: str, host: HostFacts) -> Iterator[RequestedStep]:
     yield RequestedStep(Module(name="vfio-pci", reason="hands a port to DPDK, behind the IOMMU"))
     yield RequestedStep(Module(name="vfio_iommu_type1", reason="maps DPDK's memory for the port"))
     for address in spec.hosts[name].ports:
+        if spec.hosts[name].use_vfs:
+            yield vf_binding(host, address)
+            continue
         netdev = port_of(host, name, address).netdev
         yield RequestedStep(DpdkPort(pci_address=address, netdev=netdev))
 

@@ -1,6 +1,6 @@
 """SR-IOV with VLANs, by the kernel's own driver: a guest owns a VF of each port for each network.
 
-The card tags and strips: guests of two networks cannot hear each other whatever they send. A guest
+The card tags and strips: whatever a guest sends, it reaches no guest of another network. A guest
 bonds its two VFs itself, active-backup; both have one MAC, so that no VF needs to be trusted.
 
 On the host, in this order: the card's firmware, where it offers too few VFs; vfio-pci, where guests

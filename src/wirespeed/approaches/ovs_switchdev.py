@@ -33,12 +33,13 @@ from wirespeed.approaches.vf_ports import (
 )
 from wirespeed.facts.cpu import Cpus
 from wirespeed.facts.eswitch import Eswitch
+from wirespeed.facts.firmware_driver import DriverOrigin
 from wirespeed.facts.kernel import Kernel
 from wirespeed.facts.queues import Queues
 from wirespeed.facts.sriov import Sriov
 from wirespeed.facts.steering_mode import SteeringMode as SteeringModes
 from wirespeed.model.fact import HostFacts
-from wirespeed.model.observed import Absent, Known, value_or_none
+from wirespeed.model.observed import Absent, Known, Observed, value_or_none
 from wirespeed.model.spec.guest_networks import GuestNetworks
 from wirespeed.model.spec.guests import VIRTUAL_MACHINES, GuestKind
 from wirespeed.steps.channels import Channels
@@ -65,6 +66,17 @@ DRIVERS = ("mlx5_core",)
 
 FIRMWARE_STEERED = (0x1013, 0x1015)
 """ConnectX-4 and 4 Lx: the driver cannot write their rules (mlx5dr_is_supported)."""
+DRIVER_STEERED_SINCE = {
+    0x101D: (5, 12),
+    0x101F: (5, 12),
+    0xA2D6: (5, 12),
+    0x1021: (5, 18),
+    0xA2DC: (5, 18),
+    0x1023: (6, 14),
+}
+"""Linux whose own driver can write the rules of ConnectX-6 Dx, 6 Lx, 7, 8 and of BlueFields with
+these (kernel commits 64f45c0fc4c7, 6862c787c7e8, 4d617b57574f). An earlier one refuses smfs, unless
+a distribution took that in: then it starts with smfs."""
 LAG_STATE_SINCE = (5, 19)
 """mlx5's `lag/state` in debugfs: kernel commit 7f46a0b7327a."""
 SOFTWARE_OR_FIRMWARE = ("smfs", "dmfs")
@@ -150,7 +162,8 @@ def switchdev_ports(spec: GuestNetworks, name: str, host: HostFacts) -> Iterator
 def _steering(host: HostFacts, address: str, netdev: str) -> Iterator[SteeringMode]:
     """Give what lets the driver write the rules, in the words of this driver; else nothing.
 
-    Nothing: the card cannot do it, or it is managed by hardware (hmfs), where smfs is refused.
+    Nothing: the card cannot do it, or the driver cannot do it with this card, or the rules are
+    managed by hardware (hmfs), where smfs is refused.
     """
     device = host[Sriov].pfs[address].device if address in host[Sriov].pfs else None
     if isinstance(device, Known) and device.value in FIRMWARE_STEERED:
@@ -164,7 +177,17 @@ def _steering(host: HostFacts, address: str, netdev: str) -> Iterator[SteeringMo
     now = by_file if is_by_file else by_devlink
     if isinstance(now, Known) and now.value not in SOFTWARE_OR_FIRMWARE:
         return
+    if isinstance(now, Known) and now.value == "dmfs" and _is_before_its_card(host, device):
+        return
     yield SteeringMode(pci_address=address, mode="smfs", netdev=netdev if is_by_file else None)
+
+
+def _is_before_its_card(host: HostFacts, device: Observed[int] | None) -> bool:
+    """Tell whether the kernel's own driver is too old to write this card's rules."""
+    if not isinstance(device, Known) or not host[DriverOrigin].is_of_kernel:
+        return False
+    release = value_or_none(host[Kernel].version())
+    return release is not None and release < DRIVER_STEERED_SINCE.get(device.value, (0, 0))
 
 
 def _channels(host: HostFacts, netdev: str, *, is_new: bool) -> int | None:

@@ -47,8 +47,9 @@ def require_host_managed(spec: Spec, name: str, host: HostFacts) -> None:
 def require_one_card(spec: Spec, name: str) -> None:
     """Raise InputError `spec.two_cards` where VF-LAG is to join ports that are not of one card.
 
-    mlx5 joins functions of one slot (lag.c); a multi-host or socket-direct card has its ports in
-    several slots of one or more hosts.
+    mlx5 joins functions of one slot (mlx5_gen_pci_id); later kernels also those of one system image
+    GUID (mlx5_same_hw_devs), which is not read here. A multi-host or socket-direct card has its
+    ports in several slots of one or more hosts.
     """
     ports = spec.hosts[name].ports
     slots = {address.rpartition(".")[0] for address in ports}
@@ -59,7 +60,8 @@ def require_one_card(spec: Spec, name: str) -> None:
         where=f"hosts.{name}.ports",
         found=f"{', '.join(ports)} are in {len(slots)} slots: two cards, or one card that is "
         "multi-host or socket-direct",
-        so="the card cannot bond them (VF-LAG): a VF would not fail over when its port fails",
+        so="not every driver bonds them in the card (VF-LAG); without that, a VF does not fail "
+        "over when its port fails",
         next="use two ports of one slot, failover: none, or approach: legacy-vlan, where the "
         "guests bond",
     )

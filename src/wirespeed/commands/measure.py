@@ -77,7 +77,8 @@ def _measure_options(command: Callable[..., int]) -> Callable[..., int]:
                      help="Length of that overload; RFC 2544 requires 60 or more."),
         click.option("--resets", default=USUAL.resets, metavar="N",
                      help="After each search: N trials in which --dut is ended and started again "
-                          "(RFC 2544, 26.6); not with --port, memif or a kernel DUT."),
+                          "(RFC 2544, 26.6); with --port only with --dut-on; not on memif "
+                          "or with a kernel DUT."),
         click.option("--soak", "soak_seconds", type=Duration(), default=USUAL.soak_seconds,
                      help="After each search, repeat trials at the throughput for this time, "
                           "such as 8h or 90m."),

@@ -21,7 +21,7 @@ IPV6 = re.compile(
 IPV4 = re.compile(r"(?<![\d.])(?<![vV])(\d{1,3}(?:\.\d{1,3}){3})(?:/(\d{1,2}))?(?!\d|\.\d)")
 DASHED_IPV4 = re.compile(r"\bip-\d{1,3}(?:-\d{1,3}){3}\b")
 VERSION_BEFORE = re.compile(
-    r"(?:version|osrelease|vermagic|fw[\w.-]*|vmlinuz|modules)[\"']?\s*[:=/-]?\s*[\"']?[\w.+~()-]*$",
+    r"(?:version|firmware|osrelease|vermagic|fw[\w.-]*|vmlinuz|modules)[\"']?\s*[:=/-]?\s*[\"']?[\w.+~()-]*$",
     re.I,
 )
 LABELS = (

@@ -36,6 +36,7 @@ MOVES = {
     "Ovs": {"datapath_flows", "offloaded_flows"},
     "DriverOrigin": {"symbol_errors"},
     "Steering": {"files"},
+    "WindowsSmb": {"pairs", "client_rdma", "server_rdma"},
 }  # fmt: skip
 """Fields of the others that move by themselves: an index counts up, a link comes and goes."""
 LIVE_FLAGS = {"LOWER_UP", "NO-CARRIER", "RUNNING", "DORMANT"}

@@ -30,7 +30,7 @@ LSPCI = "pcie_files/lspci_nnvvvxxxx"
 WANTED = re.compile(
     rf"[^/]+\.html|{COMMANDS}/(?:numa_node|sysctl_a|other_system_files)|{LSPCI}|"
     r"pcie_files/system_information|ethtool_S/ethtool_S_[^/]+|journal|dmesg|"
-    r"firmware/(?:mst|mlx)config_[^/]+"
+    r"firmware/(?:mst|mlx)config_[^/]+|ecn/config/[^/]+"
 )
 LACKS = "the sysinfo-snapshot does not hold it"
 LACKS_CODE = 3

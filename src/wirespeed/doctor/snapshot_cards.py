@@ -26,6 +26,10 @@ RDMA_FILE = re.compile(
     r"([^/\s]+)/((?:ports/(\d+)/)?[\w./]+): ([^\n]*)$",
     re.M,
 )
+VERBS = re.compile(r"\s*(?:hca_id|port|max_mtu|active_mtu):")
+"""Of its other lines, some name the card: GUIDs and serial numbers."""
+ECN = re.compile(r"^/sys/class/net/([^/]+)/ecn/(roce_[nr]p)/enable/([0-7])= ([01])$", re.M)
+"""ecn_configuration_handler of sysinfo-snapshot.py."""
 SYSFS = "/sys/class/infiniband"
 GID_FILE = re.compile(r"ports/\d+/gids/(\d+)")
 
@@ -45,6 +49,15 @@ def card_sections(files: Mapping[str, str], texts: Mapping[str, str]) -> Iterato
         yield "devlink-health", "", json.dumps({"health": health}), "", 0
     if package := texts.get("ofed_info -s"):
         yield "driver-package", "", package, "", 0
+    mtus = [line for line in texts.get("ibv_devinfo -v", "").splitlines() if VERBS.match(line)]
+    if mtus:
+        yield "rdma-mtu", "", "\n".join(mtus), "", 0
+    ecn: dict[str, list[str]] = {}
+    for path, text in files.items():
+        for netdev, *values in ECN.findall(text) if path.startswith("ecn/config/") else ():
+            ecn.setdefault(netdev, []).append(" ".join(values))
+    for netdev, lines in ecn.items():
+        yield "roce-ecn", netdev, "\n".join(lines), "", 0
     yield from _rdma(files.get("commands_txt_output/other_system_files", ""))
 
 

@@ -226,6 +226,15 @@ _ENA = (
 """https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/monitoring-network-performance-ena.html;
 drivers/net/ethernet/amazon/ena/ena_ethtool.c (ena_stats_eni_strings)."""
 
+_GVE = (
+    *_TRAFFIC,
+    _CARRIER,
+    _row(Place.NO_MEMORY, "rx_(skb|buf)_alloc_fail"),
+)
+"""drivers/net/ethernet/google/gve/gve_ethtool.c. `rx_no_buffers_posted[0]` and the other counters
+of the device stay 0 while the private flag `report-stats` is off, as it is by default: 0 there is
+no count, and the driver fills no `rx_missed_errors` either."""
+
 CONTAINED: dict[str, frozenset[Place]] = {
     "rx_packets_phy": frozenset({Place.PORT_BUFFER, Place.PCIE, Place.NO_RECEIVE_BUFFER}),
 }
@@ -249,6 +258,7 @@ BY_DRIVER: dict[str, tuple[Row, ...]] = {
     "sfc": _SFC,
     "bnxt_en": _BNXT,
     "ena": _ENA,
+    "gve": _GVE,
 }
 
 STALLED_PERCENT = "outbound_pci_stalled_(rd|wr)"

@@ -1,4 +1,4 @@
-"""Data Center Bridging of ports with RDMA: which priorities are paused, and what is trusted."""
+"""Data Center Bridging of ports with RDMA: priorities that are paused, trust, and ECN of RoCE."""
 
 import re
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from typing import ClassVar, Self
 from wirespeed.facts.ports import Ports
 from wirespeed.model.capture import Capture
 from wirespeed.model.fact import Fact
-from wirespeed.model.observed import Absent, Known, Observed
+from wirespeed.model.observed import Absent, Known, Observed, Unreadable
 
 TRUST = re.compile(r"^Priority trust state: *(pcp|dscp)\b", re.M)
 ENABLED = re.compile(r"^\s*enabled:?\s+((?:[01]\s*){8})$", re.M)
@@ -16,6 +16,8 @@ DSCP = re.compile(r"\bdscp-prio \S+:[0-7]")
 DSCP_OF_DCB = re.compile(r"\b(\d{1,2}):([0-7])\b")
 DSCP_OF_QOS = re.compile(r"^\s*prio:([0-7]) dscp:((?:\d{2},)+)\s*$", re.M)
 """mlnx_qos, `dscp2prio mapping`: `prio:3 dscp:31,30,29,28,27,26,25,24,`."""
+PRIORITY_COUNT = 8
+ECN = re.compile(r"(roce_[nr]p) ([0-7]) ([01])")
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +30,11 @@ class PortDcb:
     """Priorities that are paused by themselves (PFC, IEEE 802.1Qbb)."""
     priorities: Observed[dict[int, int]]
     """DSCP to priority, of those that the card maps. Absent: nothing says."""
+    ecn_notified: Observed[frozenset[int]]
+    """Priorities whose marked packets the card reports to their sender (notification point, np)."""
+    ecn_obeyed: Observed[frozenset[int]]
+    """Priorities in which it slows down when it is told so (reaction point, rp). Both are Absent
+    where the driver has no such setting: the kernel's own has none, MLNX_OFED's has."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +45,15 @@ class Dcb(Fact):
 
     # Of other ports nothing is asked: each tool is a process.
     script: ClassVar[str] = """\
+roce_ecn() (
+	set +f
+	for path in /sys/class/net/"$1"/ecn/roce_[nr]p/enable/[0-7]; do
+		value=
+		{ read -r value <"$path"; } 2>/dev/null || continue
+		point=${path%/enable/*}
+		printf '%s %s %s\\n' "${point##*/}" "${path##*/}" "$value"
+	done
+)
 for netdev in $port_netdevs; do
 	[ -d "/sys/class/net/$netdev/device/infiniband" ] || continue
 	if command -v mlnx_qos >/dev/null 2>&1; then
@@ -46,6 +62,7 @@ for netdev in $port_netdevs; do
 		run dcb-pfc "$netdev" dcb pfc show dev "$netdev"
 		run dcb-app "$netdev" dcb app show dev "$netdev"
 	fi
+	show roce-ecn "$netdev" roce_ecn "$netdev"
 done
 """
 
@@ -57,12 +74,27 @@ done
 
 
 def _dcb(capture: Capture, netdev: str) -> PortDcb:
+    ecn = (_ecn(capture, netdev, "roce_np"), _ecn(capture, netdev, "roce_rp"))
     if capture.section("mlnx-qos", netdev) is not None:
         text = capture.text("mlnx-qos", f"mlnx_qos -i {netdev}", netdev)
-        return PortDcb(_trust(text), _enabled(text), _map_of_qos(text))
+        return PortDcb(_trust(text), _enabled(text), _map_of_qos(text), *ecn)
     pfc = capture.text("dcb-pfc", f"dcb pfc show dev {netdev}", netdev)
     app = capture.text("dcb-app", f"dcb app show dev {netdev}", netdev)
-    return PortDcb(_trust_of_app(app), _priorities(pfc), _map_of_app(app))
+    return PortDcb(_trust_of_app(app), _priorities(pfc), _map_of_app(app), *ecn)
+
+
+def _ecn(capture: Capture, netdev: str, point: str) -> Observed[frozenset[int]]:
+    source = f"grep . /sys/class/net/{netdev}/ecn/{point}/enable/*"
+    text = capture.text("roce-ecn", source, netdev)
+    if not isinstance(text, Known):
+        return text
+    lines = [match for line in text.value.splitlines() if (match := ECN.fullmatch(line))]
+    found = {int(match[2]): match[3] == "1" for match in lines if match[1] == point}
+    if not found:
+        return Absent(source, "the driver has no such setting")
+    if len(found) < PRIORITY_COUNT:
+        return Unreadable("some priorities could not be read", source)
+    return Known(frozenset(n for n, is_on in found.items() if is_on), source)
 
 
 def _trust(text: Observed[str]) -> Observed[str]:

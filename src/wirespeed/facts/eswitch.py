@@ -46,7 +46,7 @@ lag_files() {
 	for address in $pfs; do
 		[ -e "/sys/bus/pci/drivers/mlx5_core/$address" ] || continue
 		for attribute in ATTRIBUTES; do
-			printf '%s\\n' "/sys/kernel/debug/mlx5/$address/lag/$attribute"
+			printf '%s\\0' "/sys/kernel/debug/mlx5/$address/lag/$attribute"
 		done
 	done
 }

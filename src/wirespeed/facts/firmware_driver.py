@@ -65,12 +65,20 @@ class DriverOrigin(Fact):
         package = f" ({self.package.value})" if isinstance(self.package, Known) else ""
         return f"mlx5_core{named} of the vendor{package}"
 
+    @property
+    def is_of_kernel(self) -> bool:
+        """Tell whether the mlx5_core that runs is known to be the kernel's own."""
+        running = self.loaded.get("mlx5_core")
+        return running is not None and running.is_out_of_tree == Known(
+            False, running.is_out_of_tree.source
+        )
+
     script: ClassVar[str] = """\
 driver_files() {
 	for module in MODULES; do
 		[ -d "/sys/module/$module" ] || continue
 		for attribute in ATTRIBUTES; do
-			printf '%s\\n' "/sys/module/$module/$attribute"
+			printf '%s\\0' "/sys/module/$module/$attribute"
 		done
 	done
 }

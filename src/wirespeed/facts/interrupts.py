@@ -77,7 +77,7 @@ if [ -n "$irq_pattern" ]; then
 	irq_pattern="^ *(CPU[0-9]|(${irq_pattern#|}):)"
 	show irqs - printf '%s\\n' "$irqs"
 	run interrupts - grep -E "$irq_pattern" /proc/interrupts
-	printf '%s\\n' $irq_paths | files irq -
+	printf '%s\\0' $irq_paths | files irq -
 fi
 """.replace("MAX_LISTED", str(MAX_LISTED))
     script_again: ClassVar[str] = """\

@@ -99,7 +99,7 @@ class Links(Fact):
 link_files() {
 	for netdev in $port_netdevs; do
 		for attribute in ATTRIBUTES; do
-			printf '%s\\n' "/sys/class/net/$netdev/$attribute"
+			printf '%s\\0' "/sys/class/net/$netdev/$attribute"
 		done
 	done
 }

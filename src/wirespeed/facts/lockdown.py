@@ -25,10 +25,7 @@ class Lockdown(Fact):
     """Absent: not started by UEFI."""
 
     script: ClassVar[str] = f"""\
-lockdown_files() {{
-	printf '%s\\n' {PATH}
-}}
-lockdown_files | files lockdown -
+printf '%s\\0' {PATH} | files lockdown -
 secure_boot() {{
 	[ ! -e {VARIABLE} ] || od -An -tu1 {VARIABLE}
 }}

@@ -77,6 +77,8 @@ FLAG = re.compile(
     re.M,
 )
 """sff-common.c and qsfp.c of ethtool; thresholds of the same names have a value and no flag."""
+MEASURED = ("Module temperature", "Module voltage")
+AMOUNT = re.compile(r"(-?\d{1,4}(?:\.\d{1,4})?) (?:degrees C\b.*|V)")
 METRES = re.compile(r"(\d{1,5}(?:\.\d{1,3})?) ?m")
 
 
@@ -123,6 +125,7 @@ done
 module_messages() {
 	printf '%s\\n' 'DRIVERS_TOO' 'VFS_TOO' 'RESETS_TOO'
 	said=$($limit dmesg | grep -aE 'COMPLAINTS')
+	[ -n "$said" ] || return 0
 	# What guests and programs ask for again and again must not drive out what was said once.
 	printf '%s\\n' "$said" | grep -aE 'VF_REFUSALS' | tail -n 50
 	said=$(printf '%s\\n' "$said" | grep -avE 'VF_REFUSALS')
@@ -198,6 +201,7 @@ def _unplugged(log: Observed[str], names: set[str]) -> frozenset[str]:
 
 def _module(capture: Capture, netdev: str) -> Module:
     text = ethtool_answer(capture, "ethtool-m", netdev, "-m")
+    measured = text
     values: dict[str, list[str]] = {}
     for line in text.value.splitlines() if isinstance(text, Known) else ():
         name, colon, value = line.partition(":")
@@ -212,8 +216,13 @@ def _module(capture: Capture, netdev: str) -> Module:
                 return Known(values[name][0], text.source)
         return Absent(text.source, f"no line `{names[0]}:`")
 
+    if isinstance(text, Known) and (why := _contradicts(values)):
+        measured = Unreadable(why, text.source)
+
+    def degrees(name: str) -> Observed[float]:
+        return read_as(read(name), _celsius) if isinstance(measured, Known) else measured
+
     compliance = tuple(values.get("Transceiver type", ()))
-    temperature = "Module temperature"
     return Module(
         identifier=read("Identifier"),
         vendor=read("Vendor name"),
@@ -224,11 +233,27 @@ def _module(capture: Capture, netdev: str) -> Module:
         cable_m=_cable_m(
             read("Length (Copper or Active cable)", "Length (Copper)", "Cable assembly length")
         ),
-        celsius=read_as(read(temperature), _celsius),
-        high_warning_celsius=read_as(read(f"{temperature} high warning threshold"), _celsius),
-        alarms=_alarms(text),
-        high_alarm_celsius=read_as(read(f"{temperature} high alarm threshold"), _celsius),
+        celsius=degrees(MEASURED[0]),
+        high_warning_celsius=degrees(f"{MEASURED[0]} high warning threshold"),
+        alarms=_alarms(measured),
+        high_alarm_celsius=degrees(f"{MEASURED[0]} high alarm threshold"),
     )
+
+
+def _contradicts(values: dict[str, list[str]]) -> str:
+    """Why the diagnostics cannot be what the module says: a highest limit below the lowest.
+
+    Drivers that read the wrong page print such, with flags that mean nothing. Empty: none.
+    """
+    for name in MEASURED:
+        limits = [
+            AMOUNT.fullmatch(values.get(f"{name} {end} alarm threshold", [""])[0])
+            for end in ("low", "high")
+        ]
+        low, high = (float(match[1]) if match else None for match in limits)
+        if low is not None and high is not None and high < low:
+            return f"its diagnostics contradict each other: {name.lower()} {low:g} to {high:g}"
+    return ""
 
 
 def _lanes(identifier: Observed[str]) -> int:

@@ -116,7 +116,7 @@ hops=$(list_hops | tr / '\\n' | grep -E '^[0-9a-f]{4,8}:..:..\\..$' | sort -u)
 pci_files() {
 	for address in $hops; do
 		for attribute in ATTRIBUTES; do
-			printf '%s\\n' "/sys/bus/pci/devices/$address/$attribute"
+			printf '%s\\0' "/sys/bus/pci/devices/$address/$attribute"
 		done
 	done
 }

@@ -44,7 +44,7 @@ class PciAer(Fact):
 pci_aer_files() {
 	for address in $hops; do
 		for attribute in ATTRIBUTES; do
-			printf '%s\\n' "/sys/bus/pci/devices/$address/$attribute"
+			printf '%s\\0' "/sys/bus/pci/devices/$address/$attribute"
 		done
 	done
 }

@@ -42,25 +42,30 @@ port_owners() (
 	grep -hsioE 'pciaddress:.*|externallymanaged: *true' {OPERATOR}/sriov-interface-config.yaml |
 		tr -d '"' | while read -r key value; do printf 'selected %s %s\\n' "$key" "$value"; done
 	keyfiles=/NetworkManager/system-connections
-	for netdev in $port_netdevs; do
-		grep -lsxF "interface-name=$netdev" "/etc$keyfiles/"* "/run$keyfiles/"* |
-			while IFS= read -r file; do grep -hs '^total-vfs=' "$file"; done |
-			while IFS='=' read -r key count; do
-				printf 'count NetworkManager %s %s\\n' "$netdev" "$count"
-			done
-		grep -hs '^SRIOV_TOTAL_VFS=' "/etc/sysconfig/network-scripts/ifcfg-$netdev" | tr -d \\"\\' |
-			while IFS='=' read -r key count; do
-				printf 'count ifcfg %s %s\\n' "$netdev" "$count"
-			done
-	done
-	for name in $pfs $port_netdevs; do
-		grep -lsE "^(Path=.*pci-|OriginalName=)$name\\$" /etc/systemd/network/*.link \\
-			/run/systemd/network/*.link |
-			while IFS= read -r file; do grep -hs '^SR-IOVVirtualFunctions=' "$file"; done |
-			while IFS='=' read -r key count; do
-				printf 'count systemd.link %s %s\\n' "$name" "$count"
-			done
-	done
+	# Most hosts have no such file: then no port has to be looked for in them.
+	if grep -qsE '^(total-vfs|SRIOV_TOTAL_VFS|SR-IOVVirtualFunctions)=' "/etc$keyfiles/"* \\
+		"/run$keyfiles/"* /etc/sysconfig/network-scripts/ifcfg-* /etc/systemd/network/*.link \\
+		/run/systemd/network/*.link; then
+		for netdev in $port_netdevs; do
+			grep -lsxF "interface-name=$netdev" "/etc$keyfiles/"* "/run$keyfiles/"* |
+				while IFS= read -r file; do grep -hs '^total-vfs=' "$file"; done |
+				while IFS='=' read -r key count; do
+					printf 'count NetworkManager %s %s\\n' "$netdev" "$count"
+				done
+			grep -hs '^SRIOV_TOTAL_VFS=' "/etc/sysconfig/network-scripts/ifcfg-$netdev" |
+				tr -d \\"\\' | while IFS='=' read -r key count; do
+					printf 'count ifcfg %s %s\\n' "$netdev" "$count"
+				done
+		done
+		for name in $pfs $port_netdevs; do
+			grep -lsE "^(Path=.*pci-|OriginalName=)$name\\$" /etc/systemd/network/*.link \\
+				/run/systemd/network/*.link |
+				while IFS= read -r file; do grep -hs '^SR-IOVVirtualFunctions=' "$file"; done |
+				while IFS='=' read -r key count; do
+					printf 'count systemd.link %s %s\\n' "$name" "$count"
+				done
+		done
+	fi
 	grep -hsE '^ *("?[A-Za-z0-9_.@-]+"?: *$|virtual-function-count:)' /etc/netplan/*.yaml |
 		tr -d '"' | while IFS= read -r line; do
 		indent=${{line%%[! ]*}}

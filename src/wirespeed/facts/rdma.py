@@ -1,4 +1,4 @@
-"""RDMA devices: which card each is of, its link, and what it counted by the kernel's names."""
+"""RDMA devices: which card each is of, its link, MTU, and what it counted by the kernel's names."""
 
 import re
 from dataclasses import dataclass
@@ -28,6 +28,11 @@ TOS = re.compile(r"(?:Global tclass=)?(\d{1,3})")
 MODES = {"IB/RoCE v1": "RoCE v1", "RoCE v1": "RoCE v1", "RoCE v2": "RoCE v2"}
 """Kernel's words (core/sysfs.c, cache.c) to the one that has no InfiniBand in it."""
 DEVICE = re.compile(r"([\w.-]{1,64}) (\d{1,3}) ([0-9a-f]{4,8}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-9a-f])")
+VERBS = "ibv_devinfo"
+HCA = re.compile(r"hca_id:\s+([\w.-]{1,64})")
+PORT = re.compile(r"port:\s+(\d{1,3})")
+MTU = re.compile(r"(max|active)_mtu:\s+(256|512|1024|2048|4096)\b.*")
+"""libibverbs/examples/devinfo.c of rdma-core: `active_mtu:		1024 (3)`."""
 MAX_DIGITS = 20
 MOST_TOS = 255
 
@@ -53,6 +58,10 @@ class RdmaPort:
     `link-local`. Absent: InfiniBand."""
     tos: Observed[int]
     """Type of service that all RoCE of the port is given. Absent: each program chooses."""
+    active_mtu: Observed[int]
+    """Payload of one packet in bytes, as the driver sets it after the netdev's MTU (RoCE) or the
+    subnet manager's (InfiniBand). Unreadable without ibv_devinfo: sysfs does not have it."""
+    max_mtu: Observed[int]
 
     def source(self, counter: str) -> str:
         """Give the command that reads a counter again."""
@@ -82,14 +91,14 @@ rdma_ports=$(rdma_devices 2>/dev/null | while read -r device port _; do
 done)
 rdma_files() {
 	for path in $rdma_ports; do
-		printf '%s\\n' "${path%/ports/*}/sys_image_guid"
+		printf '%s\\0' "${path%/ports/*}/sys_image_guid"
 		for name in ATTRIBUTES; do
-			printf '%s\\n' "$path/$name"
+			printf '%s\\0' "$path/$name"
 		done
 		for name in COUNTERS; do
 			case $name in
-			port_*) printf '%s\\n' "$path/counters/$name" ;;
-			*) printf '%s\\n' "$path/hw_counters/$name" ;;
+			port_*) printf '%s\\0' "$path/counters/$name" ;;
+			*) printf '%s\\0' "$path/hw_counters/$name" ;;
 			esac
 		done
 	done
@@ -114,12 +123,18 @@ rdma_gids() (
 rdma_tos_files() {
 	for path in $rdma_ports; do
 		device=${path%/ports/*} port=${path##*/}
-		printf '%s\\n' "$device/tc/$port/traffic_class" \
+		printf '%s\\0' "$device/tc/$port/traffic_class" \
 			"/sys/kernel/config/rdma_cm/${device##*/}/ports/$port/default_roce_tos"
 	done
 }
 [ -z "$rdma_ports" ] || show rdma-gids - rdma_gids
 [ -z "$rdma_ports" ] || rdma_tos_files | files rdma-tos -
+# Lines without a GUID or a serial number only.
+rdma_mtus() {
+	command -v ibv_devinfo >/dev/null 2>&1 || { echo 'ibv_devinfo: not found' >&2; return 127; }
+	$limit ibv_devinfo | grep -E '^[[:space:]]*(hca_id|port|max_mtu|active_mtu):'
+}
+[ -z "$rdma_ports" ] || show rdma-mtu - rdma_mtus
 """.replace("GIDS", str(GIDS))
     script = script.replace("ATTRIBUTES", " ".join(ATTRIBUTES))
     script = script.replace("COUNTERS", " ".join(COUNTERS))
@@ -138,9 +153,10 @@ rdma_tos_files() {
         again = capture.files("rdma-counters-again", names)
         gids = capture.text("rdma-gids", f"cat {SYSFS}/*/ports/*/gid_attrs/types/*")
         tos = capture.files("rdma-tos", ("traffic_class", "default_roce_tos"))
+        mtus = _mtus(capture)
         found: dict[str, tuple[RdmaPort, ...]] = {}
         for match in DEVICE.finditer(text.value):
-            port = _port(match[1], int(match[2]), first, again, gids, tos)
+            port = _port(match[1], int(match[2]), first, again, gids, tos, mtus)
             found[match[3]] = (*found.get(match[3], ()), port)
         return cls(Known(found, text.source))
 
@@ -152,7 +168,13 @@ rdma_tos_files() {
 
 
 def _port(
-    device: str, number: int, first: Files, again: Files, gids: Observed[str], tos: Files
+    device: str,
+    number: int,
+    first: Files,
+    again: Files,
+    gids: Observed[str],
+    tos: Files,
+    mtus: Observed[dict[tuple[str, int, str], int]],
 ) -> RdmaPort:
     folder = f"{SYSFS}/{device}/ports/{number}"
     totals, rises = {}, {}
@@ -171,7 +193,39 @@ def _port(
         rises=rises,
         gids=_gids(gids, device, number),
         tos=_tos(device, number, tos),
+        active_mtu=_mtu(mtus, device, number, "active"),
+        max_mtu=_mtu(mtus, device, number, "max"),
     )
+
+
+def _mtus(capture: Capture) -> Observed[dict[tuple[str, int, str], int]]:
+    """By device, port, and `active` or `max`."""
+    text = capture.text("rdma-mtu", VERBS)
+    if isinstance(text, Absent):
+        return Unreadable(text.reason, VERBS)
+    if not isinstance(text, Known):
+        return text
+    found: dict[tuple[str, int, str], int] = {}
+    device, number = "", 0
+    for line in map(str.strip, text.value.splitlines()):
+        if hca := HCA.fullmatch(line):
+            device, number = hca[1], 0
+        elif port := PORT.fullmatch(line):
+            number = int(port[1])
+        elif mtu := MTU.fullmatch(line):
+            found[device, number, mtu[1]] = int(mtu[2])
+    return Known(found, VERBS)
+
+
+def _mtu(
+    mtus: Observed[dict[tuple[str, int, str], int]], device: str, number: int, which: str
+) -> Observed[int]:
+    source = f"{VERBS} -d {device} -i {number}"
+    if not isinstance(mtus, Known):
+        return Unreadable(mtus.reason, source)
+    if (device, number, which) not in mtus.value:
+        return Unreadable(f"it does not list {device}", source)
+    return Known(mtus.value[device, number, which], source)
 
 
 def _gids(text: Observed[str], device: str, number: int) -> Observed[frozenset[tuple[str, str]]]:

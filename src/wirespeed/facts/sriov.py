@@ -76,11 +76,11 @@ class Sriov(Fact):
 sriov_files() {
 	for address in $pfs; do
 		for attribute in ATTRIBUTES; do
-			printf '%s\\n' "/sys/bus/pci/devices/$address/$attribute"
+			printf '%s\\0' "/sys/bus/pci/devices/$address/$attribute"
 		done
 	done
 	for address in $functions; do
-		printf '%s\\n' "/sys/bus/pci/devices/$address/driver_override" \\
+		printf '%s\\0' "/sys/bus/pci/devices/$address/driver_override" \\
 			"/sys/bus/pci/devices/$address/uevent"
 	done
 }

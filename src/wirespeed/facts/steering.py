@@ -69,9 +69,9 @@ list_queue_files() (
 	set +f
 	for netdev in $port_netdevs; do
 		cd "/sys/class/net/$netdev/queues" || continue
-		printf '%s\\n' "/sys/class/net/$netdev/threaded"
+		printf '%s\\0' "/sys/class/net/$netdev/threaded"
 		for path in tx-*/xps_cpus rx-*/rps_cpus rx-*/rps_flow_cnt; do
-			printf '%s\\n' "/sys/class/net/$netdev/queues/$path"
+			printf '%s\\0' "/sys/class/net/$netdev/queues/$path"
 		done
 	done
 )

@@ -35,7 +35,7 @@ done
 steering_files() (
 	for netdev in $port_netdevs; do
 		path=/sys/class/net/$netdev/compat/devlink/steering_mode
-		[ ! -e "$path" ] || printf '%s\\n' "$path"
+		[ ! -e "$path" ] || printf '%s\\0' "$path"
 	done
 )
 steering_files | files mlx5-steering -

@@ -79,10 +79,10 @@ busy="$busy"'|rte_mp_handle|eal-intr-thr|testpmd|l[23]fwd|vpp_)'
 kernel='\\([^v][^)]*\\) [A-Za-z]( -?[0-9]+){19} 0 0 '
 list_threads() (
 	set +f
-	printf '%s\\n' /proc/[0-9]*/task/[0-9]*/stat
+	printf '%s\\0' /proc/[0-9]*/task/[0-9]*/stat
 )
 read -r uptime _ </proc/uptime
-threads=$(list_threads | tr '\\n' '\\0' | $limit xargs -0 grep -HsE "$busy" |
+threads=$(list_threads | $limit xargs -0 grep -HsE "$busy" |
 	grep -vE "$kernel" | head -n MAX_THREADS)
 show threads - printf 'uptime %s\\n%s\\n' "$uptime" "$threads"
 threads=$(printf '%s\\n' "$threads" | grep -oE '^/proc/[0-9]+/task/[0-9]+/')

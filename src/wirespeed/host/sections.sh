@@ -43,7 +43,7 @@ end_section() {
 	printf '\n%s end %s\n' "$mark" "$1"
 }
 
-# files NAME SUBJECT: small files, whose paths are on the standard input, one a line.
+# files NAME SUBJECT: small files, whose paths are on the standard input, a NUL after each.
 files() {
-	tr '\n' '\0' | run "$1" "$2" xargs -0 grep -H ''
+	run "$1" "$2" xargs -0 grep -H ''
 }

@@ -4,7 +4,7 @@ idle        a host while no guest sends
 iperf3      one run of one pair: both directions at once, or one
 ping        one flood ping
 failover    a paced flow while one port is lost and comes back
-isolation   forged frames of one kind from one guest to another that must not hear them
+isolation   forged frames of one kind from one guest to another that must not receive them
 offload     where the packets of a paced flow went on one host: its card, or its cores
 """
 
@@ -192,8 +192,8 @@ class IsolationVerdict(StrEnum):
     NOT_ENFORCED = "not enforced by this card"
     """The card took the setting and does not do it: a forged source inside one's own network."""
     NOT_SHOWN = "not shown"
-    """The positive control failed: the receiver did not hear what it must hear; or not all frames
-    left the sender."""
+    """The positive control failed: what the receiver must receive did not arrive; or not all
+    frames left the sender."""
 
 
 class IsolationTrial(Frozen):

@@ -13,7 +13,7 @@ from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
 
 def _check(exam: PortExam) -> Iterator[Finding]:
     netdev = exam.port.netdev
-    if netdev is None or not any(map(_is_roce, exam.host[Rdma].of(exam.port))):
+    if netdev is None or not any(map(is_roce, exam.host[Rdma].of(exam.port))):
         raise DoesNotApplyError("no RoCE device of it is active")
     dcb = exam.host[Dcb].by_netdev[netdev]
     lossless = known(dcb.lossless, "priorities with PFC")
@@ -25,7 +25,7 @@ def _check(exam: PortExam) -> Iterator[Finding]:
     if trust == "dscp":
         yield from _by_dscp(exam, dcb, lossless)
         return
-    if 0 in lossless or _has_vlan(exam, netdev):
+    if 0 in lossless or has_vlan(exam, netdev):
         return
     shown = ", ".join(map(str, sorted(lossless)))
     yield exam.finding(
@@ -58,7 +58,7 @@ def _by_dscp(exam: PortExam, dcb: PortDcb, lossless: frozenset[int]) -> Iterator
 
     Where each program chooses, nothing is read of it: docs/doctor.md says so.
     """
-    for rdma in filter(_is_roce, exam.host[Rdma].of(exam.port)):
+    for rdma in filter(is_roce, exam.host[Rdma].of(exam.port)):
         if isinstance(rdma.tos, Unreadable):
             known(rdma.tos, f"the type of service of RoCE on {rdma.device}")
         if not isinstance(rdma.tos, Known) or not isinstance(dcb.priorities, Known):
@@ -92,13 +92,15 @@ def _by_dscp(exam: PortExam, dcb: PortDcb, lossless: frozenset[int]) -> Iterator
         )
 
 
-def _is_roce(port: RdmaPort) -> bool:
+def is_roce(port: RdmaPort) -> bool:
+    """Whether it is an active port of RoCE."""
     layer, state = port.link_layer, port.state
     is_ethernet = isinstance(layer, Known) and layer.value == "Ethernet"
     return is_ethernet and isinstance(state, Known) and "ACTIVE" in state.value
 
 
-def _has_vlan(exam: PortExam, netdev: str) -> bool:
+def has_vlan(exam: PortExam, netdev: str) -> bool:
+    """Whether a VLAN lies on a netdev. Raises CannotTellError where netdevs are not known."""
     links = known(exam.host[NetStack].links, "the netdevs")
     return any(link.lower == Known(netdev, link.lower.source) for link in links.values())
 

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Protocol
 
 from wirespeed import __version__
+from wirespeed.approaches.dpdk_vfs import device_of, vf_mac
 from wirespeed.approaches.host_ports import port_of
 from wirespeed.approaches.polling_cores import polling_cores
 from wirespeed.facts.cpu import Cpus
@@ -139,6 +140,7 @@ def plan_of(spec: Dpdk, asked: Rfc2544Spec) -> Plan:
             back_to_back=asked.back_to_back,
             recoveries=asked.recoveries,
             overload_seconds=asked.overload_seconds,
+            resets=asked.resets,
             soak_seconds=asked.soak_seconds,
         ),
         bounds=TesterBounds(gap_limit_ms=asked.gap_limit_ms, stalled_share=asked.stalled_share),
@@ -183,15 +185,19 @@ def _end(spec: Dpdk, name: str, facts: Mapping[str, HostFacts]) -> End:
     devargs = spec.dpdk.devargs if host.role is Role.DUT else None
     return End(
         reach=host.reach,
-        devices=devices_of(host.ports, devargs),
-        macs=tuple(_mac(facts[name], name, port) for port in host.ports),
+        devices=devices_of(
+            [device_of(spec, name, facts[name], port) for port in host.ports], devargs
+        ),
+        macs=tuple(_mac(spec, facts[name], name, port) for port in host.ports),
         control_cpu=control,
         worker_cpus=workers,
         memory_mib=spec.dpdk.memory_mib,
     )
 
 
-def _mac(facts: HostFacts, name: str, address: str) -> str:
+def _mac(spec: Dpdk, facts: HostFacts, name: str, address: str) -> str:
+    if spec.hosts[name].use_vfs:
+        return vf_mac(name, address)
     netdev = port_of(facts, name, address).netdev
     if netdev is None:
         return UNKNOWN_MAC
@@ -239,8 +245,9 @@ def far_dut_of(spec: Dpdk, hosts: TwoHosts) -> FarDut:
 def setup_of(spec: Dpdk, plan: Plan) -> Setup:
     """Give the first record of the run."""
     tester, dut = spec.host_of(Role.TESTER), spec.host_of(Role.DUT)
+    of, to = ("VF of " if spec.hosts[name].use_vfs else "" for name in (tester, dut))
     ends = zip(spec.hosts[tester].ports, spec.hosts[dut].ports, strict=True)
-    wire = ", ".join(f"{tester} {a} to {dut} {b}" for a, b in ends)
+    wire = ", ".join(f"{tester} {of}{a} to {dut} {to}{b}" for a, b in ends)
     way = f"{spec.dpdk.way_back} port"
     settings = plan.settings(wire=wire, bidirectional=spec.dpdk.bidirectional)
     return Setup(

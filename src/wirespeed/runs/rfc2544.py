@@ -254,7 +254,7 @@ def _beds(plan: Plan, asked: BenchRequest) -> Beds:
             where="--resets",
             found="--port" if asked.ports else f"--dut {kernel[0]}" if kernel else "--wire memif",
             so="wirespeed does not end and start that DUT while the tester sends",
-            next="leave --resets out; or a DUT on --wire vhost",
+            next="leave --resets out; or a DUT on --wire vhost, or with --dut-on",
         )
     sizes = [share.frame_bytes for mix in plan.mixes for share in mix.shares]
     largest = max(1518, *sizes)

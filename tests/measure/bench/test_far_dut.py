@@ -2,16 +2,17 @@
 
 import contextlib
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
 from test_telemetry import CAPTURED, served
 
+from wirespeed.host.runner import Completed
 from wirespeed.measure.bench.eal_side import EalSide
 from wirespeed.measure.bench.far_dut import l3fwd_options
 from wirespeed.measure.bench.l3fwd_rules import em_ipv4, lpm_ipv4
-from wirespeed.measure.bench.program_host import FarTelemetry, devices_of
+from wirespeed.measure.bench.program_host import FarHost, FarTelemetry, devices_of
 from wirespeed.measure.bench.testpmd import Ports, argv
 from wirespeed.model.error import MeasurementError
 
@@ -95,3 +96,32 @@ def test_a_program_that_does_not_answer_is_an_error_and_no_zero(tmp_path: Path):
             telemetry.counters()
         assert caught.value.what == "telemetry.failed"
         assert "FileNotFoundError" in caught.value.found
+
+
+class DescribedHost:
+    """Has a `forwarder` in its PATH, makes folders, and keeps what it was asked."""
+
+    def __init__(self) -> None:
+        self.asked: list[tuple[str, ...]] = []
+
+    def run(self, argv: Sequence[str], **_: object) -> Completed:
+        self.asked.append(tuple(argv))
+        output = ""
+        if argv[0] == "mktemp":
+            output = f"/run/wirespeed-dpdk-{len(self.asked):08}\n"
+        elif "command -v" in argv[2]:
+            output = "/usr/bin/forwarder\n"
+        return Completed(argv=tuple(argv), output=output, errors="", returncode=0, duration_s=0)
+
+
+def test_a_second_place_on_a_host_has_what_the_first_was_sent_and_found():
+    host = DescribedHost()
+    first = FarHost("ssh://there", host)
+    first.send({"rules": "a rule"})
+    assert first.program("forwarder") == "/usr/bin/forwarder"
+    second = FarHost("ssh://there", host)
+    del host.asked[:]
+    second.like(first)
+    assert second.program("forwarder") == "/usr/bin/forwarder"
+    assert host.asked == [("cp", "-p", "--", f"{first.folder}/rules", second.folder)]
+    assert first.folder != second.folder

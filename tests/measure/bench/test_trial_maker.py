@@ -156,9 +156,10 @@ class ResetBed(DescribedBed):
 
     quiet_ns = (2_500_000_000, 40_000)
 
-    def __init__(self, void: Sequence[str] = ()) -> None:
-        super().__init__(capacity_pps=5e5, void=lambda _: void)
+    def __init__(self, void: Sequence[str] = (), *, shares_machine: bool = True) -> None:
+        super().__init__(capacity_pps=5e5, void=lambda _: void, shares_machine=shares_machine)
         self.resets: list[float] = []
+        self.looks_ms: list[int] = []
         self._now = 0.0
 
     def reset(self) -> None:
@@ -167,7 +168,8 @@ class ResetBed(DescribedBed):
     def run(
         self, request: TrialRequest, progress: Callable[[ProgressReply], None] | None = None
     ) -> BedTrial:
-        assert progress is not None and request.windows == 0 and request.link_look_ms > 0
+        assert progress is not None and request.windows == 0
+        self.looks_ms.append(request.link_look_ms)
         for half in range(1, round(request.seconds * 2) + 1):
             self._now = half / 2
             progress(
@@ -179,13 +181,14 @@ class ResetBed(DescribedBed):
         return super().run(request, progress)
 
 
-@pytest.mark.parametrize("windowed", [False, True])
-def test_a_dut_is_reset_once_in_a_trial_when_it_was_seen_to_forward(windowed: bool):
-    bed = ResetBed()
+@pytest.mark.parametrize(("windowed", "shares"), [(False, True), (True, True), (False, False)])
+def test_a_dut_is_reset_once_in_a_trial_when_it_was_seen_to_forward(windowed: bool, shares: bool):
+    bed = ResetBed(shares_machine=shares)
     made = Made(bed, settings=SETTINGS.model_copy(update={"windowed": windowed}))
     made.maker.measure(1e6, 6.0, "reset")
     (trial,) = made.written
     assert bed.resets == [1.0]
+    assert bed.looks_ms == [10 if shares else 500]
     assert (trial.purpose, reset_s(trial), trial.missing_frames) == ("reset", 2.5, 3_000_000)
 
 

@@ -19,6 +19,7 @@ from wirespeed.platforms.windows.steps.windows_link import WindowsLink
 from wirespeed.platforms.windows.steps.windows_property import WindowsProperty
 from wirespeed.platforms.windows.steps.windows_rss import WindowsRss
 from wirespeed.platforms.windows.steps.windows_switch import WindowsSwitch
+from wirespeed.platforms.windows.steps.windows_team_balancing import WindowsTeamBalancing
 from wirespeed.platforms.wsl.steps.wsl_config import WslConfig
 
 CARD, OWN = "Mellanox ConnectX-5 Ex Adapter #10", "Realtek PCIe 10GbE Family Controller"
@@ -112,6 +113,23 @@ def test_a_session_by_a_team_goes_by_its_members():
     described.add("teams", Name="storage", Members=["이더넷 10"], Mode="Lacp")
     described.change("addresses", 0, Index=30)
     assert CARD in refusal(jumbo(), facts(described))
+
+
+def balancing(of: str, name: str) -> Plan:
+    step = {"of": of, "name": name, "algorithm": "HyperVPort"}
+    return plan_of(WindowsTeamBalancing.model_validate(step), {"algorithm": "Dynamic"})
+
+
+def test_the_team_of_a_session_is_known_by_its_own_name_or_that_of_its_switch():
+    """A command about a team names no card."""
+    by_switch = facts(windows(LOGGED_IN, has_switch=True))
+    assert "ConnectX-External" in refusal(balancing("set", "ConnectX-External"), by_switch)
+    refuse_cutoff(balancing("set", "Default Switch"), {"desk": by_switch})
+    described = windows(LOGGED_IN)
+    described.adapter(30, "storage", "Microsoft Network Adapter Multiplexor Driver", "ms_implat")
+    described.add("teams", Name="storage", Members=["이더넷 10"], Mode="Lacp")
+    described.change("addresses", 0, Index=30)
+    assert "storage" in refusal(balancing("lbfo", "storage"), facts(described))
 
 
 @pytest.mark.parametrize("section", ["sessions", "addresses", "default-routes", "adapters"])

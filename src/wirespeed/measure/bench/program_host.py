@@ -120,6 +120,8 @@ class FarHost(Closing):
             *(sys.executable, "-m", "wirespeed.host.ssh_pipe", destination, "--"),
         )
         self._telemetry: FarTelemetry | None = None
+        self._programs: dict[str, str] = {}
+        self._sent: set[str] = set()
         made = runner.run(("mktemp", "-d", "/run/wirespeed-dpdk-XXXXXXXX"))
         self.folder = made.output.strip()
         if made.returncode != 0 or not _FOLDER.fullmatch(self.folder):
@@ -135,6 +137,26 @@ class FarHost(Closing):
 
         `ours` is sent in any case. Raises InputError `program.not_installed`, `program.unfit`.
         """
+        if name not in self._programs:
+            self._programs[name] = self._find(name, ours)
+        return self._programs[name]
+
+    def like(self, other: "FarHost") -> None:
+        """Have at hand what another place of this host was sent, without sending it again.
+
+        Raises MeasurementError `host.not_sent`.
+        """
+        if other._sent:
+            files = (f"{other.folder}/{name}" for name in sorted(other._sent))
+            copied = self._runner.run(("cp", "-p", "--", *files, self.folder))
+            if copied.returncode != 0:
+                raise self._failure("host.not_sent", copied.errors.strip())
+        self._sent = set(other._sent)
+        self._programs = {
+            name: path.replace(other.folder, self.folder) for name, path in other._programs.items()
+        }
+
+    def _find(self, name: str, ours: str | None) -> str:
         if ours is None:
             there = self._runner.run(("sh", "-c", 'command -v "$1"', "sh", name))
             if there.returncode == 0 and there.output.startswith("/"):
@@ -173,6 +195,7 @@ class FarHost(Closing):
         sent = send_files(self._runner, self.folder, what)
         if sent.returncode != 0:
             raise self._failure("host.not_sent", sent.errors.strip())
+        self._sent.update(what)
 
     def side(
         self,

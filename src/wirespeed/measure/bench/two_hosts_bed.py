@@ -3,7 +3,8 @@
     both started over SSH --> warm-up: addresses learned --> trials --> both ended, and seen to be
 
 The DUT's counters are read before and after each trial, over the same SSH: a counter that cannot
-be read ends the trial, and is no zero.
+be read ends the trial, and is no zero. A reset ends the forwarder and starts it again at a place of
+its own.
 """
 
 from collections.abc import Callable
@@ -23,6 +24,7 @@ from wirespeed.measure.bench.tester_protocol import (
     TrialRequest,
 )
 from wirespeed.model.frozen import Frozen
+from wirespeed.model.trial import DutReading
 
 LINK_WAIT_MS = 20_000
 WARM_UP_NUMBER = 10**9
@@ -71,12 +73,14 @@ class TwoHostsBed:
     ) -> None:
         """`runners` reach the tester's host, then the DUT's."""
         self._hosts = hosts
+        self._start, self._to_dut = start_dut, runners[1]
         self._primed = False
         self._stack = ExitStack()
         try:
             # Closed in the reverse order: the forwarder first, then the tester.
             at = self._stack.enter_context(FarHost(hosts.tester.reach, runners[0]))
-            to = self._stack.enter_context(FarHost(hosts.dut.reach, runners[1]))
+            self._place = FarHost(hosts.dut.reach, runners[1])
+            self._stack.callback(self._end_dut)
             program = at.program("wirespeed-tester", ours=find_tester())
             end = hosts.tester
             side = at.side(
@@ -89,8 +93,7 @@ class TwoHostsBed:
             self._tester = Tester(side, self._require_dut, program=program)
             self._stack.callback(self._tester.close)
             ticket = self._tester.begin_open(self._request())
-            self._dut = start_dut(to)
-            self._stack.callback(self._dut.close)
+            self._dut = start_dut(self._place)
             self._opened: OpenedReply = self._tester.await_opened(ticket)
         except BaseException:
             self.close()
@@ -137,18 +140,44 @@ class TwoHostsBed:
     ) -> BedTrial:
         """Make one trial, with the DUT's counters read before and after."""
         self._require_dut()
-        self._dut.start_trial()
+        dut = self._dut
+        dut.start_trial()
         if not self._primed:
             # Frames that learn addresses are in the DUT's counters, so they come before.
             self._tester.trial(request.model_copy(update=_WARM_UP))
             self._primed = True
-        before = self._dut.read()
+        before = dut.read()
         result = self._tester.trial(request, progress)
-        return BedTrial(result=result, dut=difference(before, self._dut.read()))
+        if self._dut is not dut:
+            # One that was started meanwhile counts from its start, and says nothing of this.
+            return BedTrial(result=result, dut=DutReading(far=True))
+        return BedTrial(result=result, dut=difference(before, dut.read()))
+
+    def reset(self) -> None:
+        """See `Resettable`. What was sent there is copied before the forwarder is ended."""
+        place = FarHost(self._hosts.dut.reach, self._to_dut)
+        try:
+            place.like(self._place)
+            self._end_dut()
+        except BaseException:
+            place.close()
+            raise
+        self._place = place
+        self._dut = self._start(place)
+        self._dut.start_trial()
 
     def close(self) -> None:
         """End both, and wait until they are gone; a second call does nothing."""
         self._stack.close()
+
+    def _end_dut(self) -> None:
+        """End the forwarder, and wait until it is gone; a second call does nothing."""
+        dut: Dut | None = getattr(self, "_dut", None)
+        try:
+            if dut is not None:
+                dut.close()
+        finally:
+            self._place.close()
 
     def _require_dut(self) -> None:
         dut: Dut | None = getattr(self, "_dut", None)

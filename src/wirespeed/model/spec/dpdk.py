@@ -16,6 +16,8 @@ from wirespeed.model.spec.names import whole
 
 TESTPMD, COMMAND = "testpmd", "command"
 L3FWD_LPM, L3FWD_EM = "l3fwd-lpm", "l3fwd-em"
+TO_SENDER = ("testpmd-io", "testpmd-macswap", "testpmd-5tswap")
+"""Forwarders whose frames are addressed as sent, or to where they came from."""
 EAL = "{eal}"
 _DEVARG = r"[A-Za-z0-9_]{1,40}=[A-Za-z0-9_.:-]{1,80}"
 DEVARGS = rf"^{_DEVARG}(,{_DEVARG})*$"

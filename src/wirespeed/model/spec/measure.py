@@ -52,6 +52,9 @@ class Rfc2544Spec(Frozen):
     """After each search: how long frames are still lost once an overload ends (26.5), so often."""
     overload_seconds: Annotated[Number, Field(ge=0.1, le=3000)] = 60
     """Of that overload; RFC 2544 asks for 60 or more."""
+    resets: Annotated[StrictInt, Field(ge=0, le=100)] = 0
+    """After each search: how long nothing is forwarded when the forwarder is ended and started
+    again (26.6), so often."""
     soak_seconds: Annotated[Number, Field(ge=0, le=31 * 86400)] = 0
     """After each search: trials at the throughput, for so long."""
     gap_limit_ms: Annotated[Number, Field(gt=0, le=10**4)] = 10
@@ -69,7 +72,7 @@ class FailoverSpec(Frozen):
 
 
 class IsolationSpec(Frozen):
-    """Forged frames between guests that must not hear each other."""
+    """Forged frames between guests that must not reach each other."""
 
     frames: Annotated[StrictInt, Field(ge=1, le=10**6)] = 200
     """Of each kind, between each two guests."""

@@ -15,7 +15,15 @@ from typing import Annotated, Any, ClassVar, Literal, Self, TypeAlias
 
 from pydantic import BeforeValidator, Field, TypeAdapter, model_validator
 
-from wirespeed.model.spec.dpdk import L3FWD_EM, L3FWD_LPM, DpdkSpec, ProfileSpec, Role
+from wirespeed.model.spec.dpdk import (
+    L3FWD_EM,
+    L3FWD_LPM,
+    TO_SENDER,
+    DpdkSpec,
+    PortDriver,
+    ProfileSpec,
+    Role,
+)
 from wirespeed.model.spec.esxi import EsxiSpec
 from wirespeed.model.spec.guest_networks import GuestNetworks
 from wirespeed.model.spec.networks import HostNetwork, Underlay
@@ -87,7 +95,7 @@ class Esxi(WithoutGuests):
 class Dpdk(WithoutGuests):
     """A tester and a device under test, cabled port to port in the order of the spec."""
 
-    host_words: ClassVar[tuple[str, ...]] = ("role", "cores")
+    host_words: ClassVar[tuple[str, ...]] = ("role", "cores", "use_vfs")
 
     approach: Literal["dpdk"] = "dpdk"
     dpdk: DpdkSpec
@@ -124,6 +132,22 @@ class Dpdk(WithoutGuests):
             raise ValueError(f"host {tester}: queues of its ports have work for {most} `cores`")
         if self.profile.isolate and any(host.cores is None for host in self.hosts.values()):
             raise ValueError("profile.isolate: name the `cores` of each host")
+        return self
+
+    @model_validator(mode="after")
+    def _vfs_receive(self) -> Self:
+        users = [name for name, host in self.hosts.items() if host.use_vfs]
+        if users and self.dpdk.driver is PortDriver.KERNEL:
+            raise ValueError(
+                f"host {users[0]}: use_vfs gives VFs to vfio-pci, not `driver: kernel`"
+            )
+        tester, forwarder = self.host_of(Role.TESTER), self.dpdk.forwarder
+        way = self.dpdk.way_back
+        if tester in users and forwarder in (TO_SENDER if way == "other" else TO_SENDER[:1]):
+            raise ValueError(
+                f"host {tester}: use_vfs: a VF receives frames to its own address alone, and with "
+                f"`way_back: {way}` {forwarder} does not write it; testpmd-mac does"
+            )
         return self
 
     @model_validator(mode="after")

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from ipaddress import IPv4Network, IPv6Network
 from typing import Annotated, ClassVar, Self
 
-from pydantic import BeforeValidator, Field, StrictInt, model_validator
+from pydantic import BeforeValidator, Field, StrictBool, StrictInt, model_validator
 
 from wirespeed.model.frozen import Frozen
 from wirespeed.model.names import PciAddress
@@ -15,7 +15,7 @@ from wirespeed.model.spec.measure import MeasureSpec
 from wirespeed.model.spec.names import Name
 from wirespeed.model.spec.networks import Failover, NetworkSpec
 
-OF_APPROACHES = ("pmd_cpus", "n_rxq", "spare_vfs", "role", "cores")
+OF_APPROACHES = ("pmd_cpus", "n_rxq", "spare_vfs", "role", "cores", "use_vfs")
 """Words of a host that only some approaches have a use for."""
 
 
@@ -35,6 +35,9 @@ class HostSpec(Frozen):
     """Of the approach dpdk: what the host does."""
     cores: HostCpus | None = None
     """Of the approach dpdk: CPUs that poll, as `24-27`."""
+    use_vfs: StrictBool = False
+    """Of the approach dpdk: a VF of each port goes to the program; the port stays with its kernel.
+    """
 
     @property
     def polling(self) -> frozenset[int]:

@@ -21,14 +21,16 @@ from wirespeed.platforms.windows.facts.windows_teams import WindowsTeams
 def windows_carriers(host: HostFacts) -> dict[str, str]:
     """Adapters that carry a session or a default route, by name and by description.
 
-    With a virtual switch or a team come the cards below it. Raises CannotTellError where addresses,
-    routes or sessions are not known.
+    With a virtual switch or a team come the cards below it, and the switch's own name. Raises
+    CannotTellError where addresses, routes or sessions are not known.
     """
     found: dict[str, str] = {}
     for adapter, what in _carrying(host):
         for one in (adapter, *_below(host, adapter)):
             for name in filter(None, (one.name, one.description)):
                 found[name] = what
+            if one.is_of_switch and (switch := switch_of(host, one)):
+                found[switch] = what
     return found
 
 

@@ -9,7 +9,6 @@ from wirespeed.model.fact import EsxiFact
 from wirespeed.model.observed import Absent, Known, Observed, Unreadable, read_as
 
 _LINE = re.compile(r"^ *([A-Za-z][A-Za-z ]{1,40}):[ ]*(.*?) *$", re.M)
-PAUSES = ("Pause RX", "Pause TX")
 TRUTH = {"true": True, "false": False}
 FEC = re.compile(r"Requested FEC Mode: *(\S{1,20})\s+FEC Mode: *(\S{1,20})")
 """Tests of https://github.com/intel/mfd-network-adapter: `Requested FEC Mode: RS-FEC FEC Mode:
@@ -41,8 +40,8 @@ class EsxiUplink:
     """Speeds that it may run at, in Mb/s, ascending."""
     cable: Observed[str]
     """`DA`, `Twisted Pair`, `FIBRE`, …; Absent: it names none."""
-    pauses: Observed[bool]
-    """Whether it asks the other end for a pause: `Pause RX` or `Pause TX`."""
+    sends_pause: Observed[bool]
+    """Whether it may ask the other end to wait: `Pause TX`."""
     fec: Observed[tuple[str, str]]
     """What is requested and what runs: `Auto-FEC`, `No-FEC`, `RS-FEC`, `FC-FEC/BASE-R`. Of cards of
     Intel with the vendor's plug-in alone: esxcli itself has no FEC."""
@@ -101,7 +100,7 @@ def _uplink(section: Section, counters: Section | None, fec: Section | None) -> 
         negotiates=read_as(_of(said, "Auto Negotiation"), _truth),
         advertised_mb=read_as(_of(said, "Advertised Link Modes"), _speeds),
         cable=_of(said, "Cable Type"),
-        pauses=read_as(said, lambda all_: any(_truth(needed(all_, name)) for name in PAUSES)),
+        sends_pause=read_as(_of(said, "Pause TX"), _truth),
         fec=_fec(section.subject, fec),
         counters=read_as(counters.text(stats), _numbers)
         if counters is not None

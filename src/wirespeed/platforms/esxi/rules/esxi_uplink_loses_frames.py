@@ -57,7 +57,10 @@ def _judged(exam: HostExam, uplink: EsxiUplink, counters: dict[str, int]) -> Ite
         if found:
             yield exam.finding(
                 Severity.RISK,
-                tuple(Evidence(found=one, source=uplink.counters_source) for one in found),
+                (
+                    *(Evidence(found=one, source=uplink.counters_source) for one in found),
+                    *(_pause(uplink) if names is NO_ROOM else ()),
+                ),
                 so=so,
                 where=uplink.name,
                 remedies=(Remedy(text=text, by_hand=by_hand),),
@@ -66,12 +69,24 @@ def _judged(exam: HostExam, uplink: EsxiUplink, counters: dict[str, int]) -> Ite
             )
 
 
+def _pause(uplink: EsxiUplink) -> Iterator[Evidence]:
+    """What a full uplink may ask of the switch; a switch that waited would have lost nothing."""
+    sends = uplink.sends_pause
+    if isinstance(sends, Known):
+        yield Evidence.of(
+            sends,
+            "it may send pause frames, and the switch does not wait for them"
+            if sends.value
+            else "it may not send pause frames: nothing holds the switch back",
+        )
+
+
 RULE = HostRule(
     slug="esxi.uplink_loses_frames",
     title="Uplink drops frames (ESXi)",
     why="The report gives throughput at zero loss. Guests behind the virtual switch never see "
     "frames that the uplink drops.",
     source="DPDK 19.08 Mellanox NIC performance report, test 5; counters of `esxcli network nic "
-    "stats get`",
+    "stats get`; IEEE 802.3 annex 31B (pause)",
     check=_check,
 )

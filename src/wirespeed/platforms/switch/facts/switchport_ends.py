@@ -29,7 +29,7 @@ class CableEnd:
     host: str
     """What the host calls itself; empty where it did not say."""
     is_named: bool
-    """The user said what is plugged in where; else the switch hears it."""
+    """The user said what is plugged in where; else the switch reports it by LLDP."""
 
 
 def cable_ends(host: HostFacts) -> tuple[CableEnd, ...]:

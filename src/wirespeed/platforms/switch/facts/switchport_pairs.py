@@ -29,7 +29,7 @@ class Pair:
     kind: SwitchKind
     port: SwitchPort
     is_named: bool
-    """The user said what is plugged in where; else the switch hears it."""
+    """The user said what is plugged in where; else the switch reports it by LLDP."""
 
     @property
     def netdev(self) -> str:
@@ -61,7 +61,7 @@ def pairs(host: HostFacts) -> tuple[Pair, ...]:
                 found[netdev] = Pair(links[netdev], name, switch.kind, switch.port(port), True)
     if not found:
         raise CannotTellError(
-            "no port of the switch hears a netdev of this host by LLDP, and no cable is named",
+            "no port of the switch reports a netdev of this host by LLDP, and no cable is named",
             FAR_END,
         )
     return tuple(found.values())
@@ -82,7 +82,7 @@ def of_each(all_pairs: Iterable[T], check: Callable[[T], Iterable[Finding]]) -> 
 
 
 def hears(neighbor: Neighbor, netdev: str, mac: str) -> bool:
-    """Tell whether what a port hears is this netdev: by its MAC address, or by its name."""
+    """Tell by MAC address or name whether the neighbour that LLDP reports is this netdev."""
     words = (neighbor.port, neighbor.port_text)
     return (mac != "" and mac in map(_digits, words)) or any(
         re.search(rf"(?:^|[\s]){re.escape(netdev)}$", word) for word in words
@@ -134,7 +134,7 @@ def _heard(host: HostFacts, links: dict[str, Link]) -> Iterator[Pair]:
                     if found is not False:
                         pair = Pair(link, name, switch.kind, port, False)
                         (surely if found else perhaps).append(pair)
-        # A name alone is taken where one port alone hears it.
+        # A name alone is taken where only one port reports it.
         yield from surely or (perhaps if len(perhaps) == 1 else ())
 
 

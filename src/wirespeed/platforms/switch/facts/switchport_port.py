@@ -18,7 +18,7 @@ BPS = re.compile(r"([0-9]{1,6}(?:\.[0-9]{1,3})?) ?(G|M)(?:b?(?:it)?(?:/s|ps)?)?"
 
 @dataclass(frozen=True, slots=True)
 class Neighbor:
-    """What a port hears by LLDP of the port at the other end of its cable."""
+    """What LLDP reports at a port of the port at the other end of its cable."""
 
     system: str
     """Empty where it tells none, as many hosts do that no agent runs on."""

@@ -53,7 +53,7 @@ def windows_pairs(host: HostFacts) -> tuple[WindowsPair, ...]:
                 found[adapter] = WindowsPair(cards[adapter], name, switch.port(port_name))
     if not found:
         raise CannotTellError(
-            "no port of the switch hears a card of this Windows by LLDP, and no cable is named",
+            "no port of the switch reports a card of this Windows by LLDP, and no cable is named",
             FAR_END,
         )
     return tuple(found.values())

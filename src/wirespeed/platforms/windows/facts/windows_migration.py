@@ -17,7 +17,8 @@ class WindowsMigration(WindowsFact):
 
     is_enabled: Observed[bool]
     by_smb: Observed[bool]
-    """It uses SMB: every port of Multichannel, and RDMA where there is any."""
+    """It uses SMB: every port of Multichannel, and RDMA where there is any. Compression comes
+    before it where both are set, as Get-VMHost reports it."""
     is_compressed: Observed[bool]
     """Over TCP; the default of Windows Server 2016 and newer."""
 
@@ -50,4 +51,7 @@ Section windows-migration {
             )
             return cls(nothing, nothing, nothing)
         row = rows.value[0]
-        return cls(row.truth("Enabled"), row.truth("Smb"), row.truth("Compressed"))
+        by_smb, is_compressed = row.truth("Smb"), row.truth("Compressed")
+        if isinstance(is_compressed, Known) and is_compressed.value:
+            by_smb = Known(False, SOURCE)
+        return cls(row.truth("Enabled"), by_smb, is_compressed)

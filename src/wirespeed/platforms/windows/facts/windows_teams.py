@@ -21,6 +21,8 @@ class Team:
     """Names of adapters (LBFO), or their descriptions (SET)."""
     mode: str
     """`Lacp`, `Static`, `SwitchIndependent`."""
+    algorithm: Observed[str]
+    """`Dynamic`, `HyperVPort`, `TransportPorts`, `IPAddresses`, `MacAddresses`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +39,7 @@ Section windows-teams {
 			Name = $_.Name
 			Members = @($_.Members)
 			Mode = "$($_.TeamingMode)"
+			LoadBalancingAlgorithm = "$($_.LoadBalancingAlgorithm)"
 		}
 	}
 }
@@ -44,8 +47,9 @@ Section windows-switch-teams {
 	Get-VMSwitch | Where-Object { $_.EmbeddedTeamingEnabled } | Get-VMSwitchTeam | ForEach-Object {
 		New-Object PSObject -Property @{
 			Name = $_.Name
-			Members = @($_.NetAdapterInterfaceDescription)
+			Cards = @($_.NetAdapterInterfaceDescription)
 			Mode = "$($_.TeamingMode)"
+			LoadBalancingAlgorithm = "$($_.LoadBalancingAlgorithm)"
 		}
 	}
 }
@@ -68,5 +72,7 @@ def _teams(rows: Observed[tuple[Row, ...]]) -> Observed[tuple[Team, ...]]:
         name, mode = row.text("Name"), row.text("Mode")
         if isinstance(name, Known):
             said = mode.value if isinstance(mode, Known) else ""
-            found.append(Team(name.value, row.texts("Members"), said))
+            algorithm = row.text("LoadBalancingAlgorithm")
+            members = row.texts("Members") or row.texts("Cards")
+            found.append(Team(name.value, members, said, algorithm))
     return Known(tuple(found), rows.source)

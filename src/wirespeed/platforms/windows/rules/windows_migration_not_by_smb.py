@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from wirespeed.model.command import Command, Shell
-from wirespeed.model.finding import ByHand, Evidence, Finding, Remedy, Severity
+from wirespeed.model.finding import ByHand, Evidence, Finding, Remedy, Severity, StepCall
 from wirespeed.model.observed import known, value_or_none
 from wirespeed.model.rule import DoesNotApplyError, HostExam, HostRule
 from wirespeed.model.shown import shown
@@ -39,15 +39,19 @@ def _check(exam: HostExam) -> Iterator[Finding]:
         "10 Gb/s; SMB uses every port, and their RDMA",
         remedies=(
             Remedy(
-                text="move guests by SMB, on all hosts of the cluster; wirespeed advise transport "
-                "has the figures",
+                text="move guests by SMB on all hosts of the cluster, or on none; wirespeed advise "
+                "transport has the figures. The command is for this host",
+                by_hand=ByHand.FAR_END,
+            ),
+            Remedy(
+                text="move guests by SMB on this host",
                 commands=(
                     Command(
                         argv=("Set-VMHost", "-VirtualMachineMigrationPerformanceOption", "SMB"),
                         shell=Shell.POWERSHELL,
                     ),
                 ),
-                by_hand=ByHand.FAR_END,
+                steps=(StepCall.of("windows_migration", option="SMB"),),
             ),
         ),
         unpriced="the figures are from a host with two sockets of 8 cores each; measure yours",

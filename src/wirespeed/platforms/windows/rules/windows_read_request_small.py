@@ -1,0 +1,62 @@
+"""A card of Windows of 100 Gb/s or more that may ask for little at a time."""
+
+from collections.abc import Iterator
+
+from wirespeed.model.finding import ByHand, Evidence, Finding, Remedy, Severity
+from wirespeed.model.observed import known
+from wirespeed.model.rule import DoesNotApplyError, HostExam, HostRule
+from wirespeed.platforms.windows.facts.windows_adapters import WindowsAdapters
+from wirespeed.platforms.windows.facts.windows_hardware import SOURCE, WindowsHardwares
+from wirespeed.platforms.windows.facts.windows_host import require_windows
+
+FAST_BPS = 100 * 10**9
+USUAL_BYTES = 512
+"""After a reset: PCI Express Base Specification, section 7.5.3.4."""
+
+
+def _check(exam: HostExam) -> Iterator[Finding]:
+    host = exam.host
+    require_windows(host)
+    adapters = host[WindowsAdapters].cards()
+    cards = [card for card in adapters if card.is_up and (card.shown_bps or 0) >= FAST_BPS]
+    if not cards:
+        raise DoesNotApplyError("no card of 100 Gb/s or more is up")
+    for card in cards:
+        hardware = known(host[WindowsHardwares].of(card.guid), f"the slot of {card.name}")
+        most = known(hardware.read_request_bytes, f"the read request size of {card.name}")
+        if most >= USUAL_BYTES:
+            continue
+        yield exam.finding(
+            Severity.RISK,
+            (
+                Evidence(
+                    found=f"reads of at most {most} bytes, {USUAL_BYTES} after a reset",
+                    source=SOURCE,
+                ),
+            ),
+            so="to send, the card needs more requests for the same data, and the number of "
+            "requests in flight is limited",
+            where=card.name,
+            remedies=(
+                Remedy(
+                    text="set the maximum read request size to 512 bytes or more, or to automatic, "
+                    "in the BIOS or in the card's own setup of the BIOS; Windows has no setting "
+                    "for it",
+                    by_hand=ByHand.BIOS,
+                ),
+            ),
+            unpriced="it depends on how many reads the card keeps in flight, which Windows does "
+            "not report",
+        )
+
+
+RULE = HostRule(
+    slug="windows.read_request_small",
+    title="PCIe read request size small for the card (Windows)",
+    why="What a card sends it reads from memory, in requests of 128 to 4096 bytes. At 100 Gb/s and "
+    "more small requests use up those that the card may have in flight. A BIOS that was set "
+    "for compatibility lowers the size for all slots.",
+    source="https://learn.microsoft.com/powershell/module/netadapter/get-netadapterhardwareinfo "
+    "(PciExpressMaxReadRequestSize); PCI Express Base Specification, section 7.5.3.4",
+    check=_check,
+)

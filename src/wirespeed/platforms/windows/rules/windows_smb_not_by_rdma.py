@@ -1,0 +1,208 @@
+"""SMB by TCP where RDMA is there: at both ends, or at this one."""
+
+from collections.abc import Iterator
+from itertools import groupby
+
+from wirespeed.model.command import Command, Shell
+from wirespeed.model.fact import HostFacts
+from wirespeed.model.finding import ByHand, Evidence, Finding, Remedy, Severity
+from wirespeed.model.observed import known, value_or_none
+from wirespeed.model.rule import DoesNotApplyError, HostExam, HostRule
+from wirespeed.model.shown import shown
+from wirespeed.platforms.windows.facts.windows_adapters import WindowsAdapter, WindowsAdapters
+from wirespeed.platforms.windows.facts.windows_dcb import RDMA_SOURCE, WindowsDcb
+from wirespeed.platforms.windows.facts.windows_host import require_windows
+from wirespeed.platforms.windows.facts.windows_smb import (
+    CLIENT_SOURCE,
+    SERVER_SOURCE,
+    SOURCE,
+    SmbPair,
+    WindowsSmb,
+    interface_of,
+    path_of,
+)
+
+LOOK = Command(
+    argv=("Get-SmbMultichannelConnection", "-IncludeNotSelected:$true"), shell=Shell.POWERSHELL
+)
+UNPRICED = "what TCP costs here depends on the CPU: measure a copy with RDMA and one without"
+
+
+def _check(exam: HostExam) -> Iterator[Finding]:
+    host = exam.host
+    require_windows(host)
+    smb = host[WindowsSmb]
+    if value_or_none(smb.client_multichannel) is False:
+        raise DoesNotApplyError("SMB Multichannel is off, and SMB Direct needs it")
+    pairs = known(smb.pairs, "the connections of SMB")
+    adapters = _with_rdma(host)
+    if not pairs and not adapters:
+        raise DoesNotApplyError("no SMB connection is open, and no adapter has RDMA on")
+    unseen: set[int] = set()
+    yield from _hidden(exam, adapters, "client", unseen)
+    for _, group in groupby(sorted(pairs, key=_connection), _connection):
+        yield from _to_server(exam, tuple(group))
+    yield from _hidden(exam, adapters, "server", unseen)
+
+
+def _hidden(
+    exam: HostExam, adapters: list[WindowsAdapter], end: str, unseen: set[int]
+) -> Iterator[Finding]:
+    """Name adapters whose RDMA this end of SMB does not see, each once."""
+    smb = exam.host[WindowsSmb]
+    interfaces, source = {
+        "client": (smb.client_rdma, CLIENT_SOURCE),
+        "server": (smb.server_rdma, SERVER_SOURCE),
+    }[end]
+    for adapter in adapters:
+        capable = known(interfaces, f"the interfaces of SMB's {end}").get(adapter.index)
+        if capable is None or adapter.index in unseen:
+            continue
+        if not known(capable, f"RDMA of {adapter.name} for SMB"):
+            unseen.add(adapter.index)
+            yield _unseen(exam, adapter, end, source)
+
+
+def _connection(pair: SmbPair) -> tuple[str, str]:
+    return pair.connection
+
+
+def _with_rdma(host: HostFacts) -> list[WindowsAdapter]:
+    rdma = host[WindowsDcb].rdma
+    known(host[WindowsDcb].rdma_rows, "RDMA of the adapters")
+    return [
+        adapter
+        for adapter in host[WindowsAdapters].known()
+        if adapter.is_up and adapter.guid in rdma and value_or_none(rdma[adapter.guid]) is True
+    ]
+
+
+def _unseen(exam: HostExam, adapter: WindowsAdapter, end: str, source: str) -> Finding:
+    name = shown(adapter.name, 60)
+    return exam.finding(
+        Severity.RISK,
+        (
+            Evidence(found=f"RDMA of {name} is on", source=RDMA_SOURCE),
+            Evidence(found=f"SMB's {end} finds {name} not capable of RDMA", source=source),
+        ),
+        so="SMB uses TCP on this adapter",
+        where=name,
+        remedies=(
+            Remedy(
+                text="find what hides RDMA from SMB: Network Direct off for the whole host "
+                "(Get-NetOffloadGlobalSetting), the feature SMB Direct missing "
+                "(Get-WindowsOptionalFeature -Online -FeatureName SmbDirect, on Windows 10 and "
+                "11), a team of Windows' own above the adapter, or a driver that reports RDMA as "
+                "not operational (Get-NetAdapterRdma)",
+                by_hand=ByHand.FIND_FIRST,
+            ),
+        ),
+        unpriced=UNPRICED,
+    )
+
+
+def _to_server(exam: HostExam, pairs: tuple[SmbPair, ...]) -> Iterator[Finding]:
+    selected = [p for p in pairs if known(p.is_selected, f"which paths to {p.server} are used")]
+    if not selected or any(_is_rdma(p) and value_or_none(p.has_failed) is not True
+                           for p in selected):  # fmt: skip
+        return
+    by_rdma = [pair for pair in pairs if _is_rdma(pair)]
+    if by_rdma:
+        yield _not_used(exam, selected, by_rdma)
+        return
+    here = [p for p in selected if _client_has_rdma(exam.host, p)]
+    if here:
+        yield _not_offered(exam, here)
+
+
+def _is_rdma(pair: SmbPair) -> bool:
+    ends = ((pair.client_rdma, "this end"), (pair.server_rdma, "the server"))
+    return all(known(one, f"RDMA of {end}, to {pair.server}") for one, end in ends)
+
+
+def _client_has_rdma(host: HostFacts, pair: SmbPair) -> bool:
+    seen = known(host[WindowsSmb].client_rdma, "the interfaces of SMB's client")
+    capable = seen.get(pair.client_index)
+    return capable is not None and known(
+        capable, "what SMB's client finds its interface capable of"
+    )
+
+
+def _not_used(exam: HostExam, selected: list[SmbPair], by_rdma: list[SmbPair]) -> Finding:
+    server = shown(selected[0].server, 60)
+    failures = sum(value_or_none(pair.failures) or 0 for pair in by_rdma)
+    by_tcp = [path_of(exam.host, pair) for pair in selected if not _is_rdma(pair)]
+    both = [f"{path_of(exam.host, pair)}, {_state(pair)}" for pair in by_rdma]
+    return exam.finding(
+        Severity.FAULT,
+        (
+            *(Evidence(found=f"used: {path}, by TCP", source=SOURCE) for path in by_tcp[:4]),
+            *(Evidence(found=f"RDMA at both ends: {path}", source=SOURCE) for path in both[:4]),
+        ),
+        so=f"SMB to {server} uses TCP although both ends have RDMA"
+        + (f"; connections by RDMA failed: FailureCount {failures}" if failures else ""),
+        where=server,
+        remedies=(
+            Remedy(
+                text="see why RDMA is not used: the log Microsoft-Windows-SMBClient/Connectivity "
+                "has the reason of each failure. Check that both ends have the same technology "
+                "(RoCE v2 or iWARP), VLAN, MTU and priority, that RDMA itself works between them "
+                "(nd_rping), and that a firewall lets port 445 (RoCE) or 5445 (iWARP) through. "
+                "Update-SmbMultichannelConnection tries again",
+                commands=(LOOK,),
+                by_hand=ByHand.FIND_FIRST,
+            ),
+        ),
+        unpriced=UNPRICED,
+    )  # fmt: skip
+
+
+def _not_offered(exam: HostExam, selected: list[SmbPair]) -> Finding:
+    server = shown(selected[0].server, 60)
+    return exam.finding(
+        Severity.NOTE,
+        (
+            *(Evidence(found=f"used: {path_of(exam.host, pair)}, by TCP", source=SOURCE)
+              for pair in selected[:4]),
+            Evidence(found=f"{interface_of(exam.host, selected[0])} is capable of RDMA here",
+                     source=CLIENT_SOURCE),
+        ),
+        so=f"{server} offers SMB no interface with RDMA, so SMB uses TCP",
+        where=server,
+        remedies=(
+            Remedy(
+                text="if the server has RDMA, make it offer RDMA to SMB. On a Windows server, "
+                "Get-SmbServerNetworkInterface shows what it offers; ksmbd needs `server multi "
+                "channel support = yes` and a kernel built with CONFIG_SMB_SERVER_SMBDIRECT",
+                by_hand=ByHand.FAR_END,
+            ),
+        ),
+        unpriced=UNPRICED,
+    )  # fmt: skip
+
+
+def _state(pair: SmbPair) -> str:
+    parts = ["used" if value_or_none(pair.is_selected) else "not used"]
+    if value_or_none(pair.has_failed):
+        parts.append("failed")
+    if failures := value_or_none(pair.failures):
+        parts.append(f"FailureCount {failures}")
+    if (channels := value_or_none(pair.channels)) is not None:
+        parts.append(f"CurrentChannels {channels}")
+    return ", ".join(parts)
+
+
+RULE = HostRule(
+    slug="windows.smb_not_by_rdma",
+    title="SMB uses TCP although RDMA is available (Windows)",
+    why="SMB starts over TCP and moves to RDMA by itself if both ends report an interface with it; "
+    "if an RDMA connection fails, it stays on TCP and tells no user. Copies, storage and live "
+    "migrations then cost CPU time. Measured for live migration on two ports of 10 Gb/s: TCP over "
+    "Multichannel 20 Gb/s at 6 to 7 % CPU, SMB Direct 20 Gb/s with even less.",
+    source="https://learn.microsoft.com/en-us/previous-versions/windows/desktop/smb/"
+    "msft-smbmultichannelconnection; https://learn.microsoft.com/windows-server/storage/"
+    "file-server/smb-direct; https://github.com/namjaejeon/ksmbd/issues/450; "
+    "https://github.com/microsoft/Validate-DCB/issues/53; "
+    "`High performance live migration done right means using SMB Direct`",
+    check=_check,
+)

@@ -1,0 +1,143 @@
+"""A fast card below a switch of Hyper-V whose guests all share one receive queue."""
+
+from collections.abc import Iterator
+
+from wirespeed.model.command import Command, Shell
+from wirespeed.model.finding import ByHand, Danger, Evidence, Finding, Remedy, Severity
+from wirespeed.model.observed import Known, Observed, known
+from wirespeed.model.powershell import exactly
+from wirespeed.model.rule import DoesNotApplyError, HostExam, HostRule
+from wirespeed.model.shown import shown
+from wirespeed.platforms.windows.facts.windows_adapters import WindowsAdapter
+from wirespeed.platforms.windows.facts.windows_behind import card_of_switch, receiving_cards
+from wirespeed.platforms.windows.facts.windows_host import require_windows
+from wirespeed.platforms.windows.facts.windows_queues import VMQ_SOURCE, Spread, WindowsQueues
+from wirespeed.platforms.windows.facts.windows_switches import (
+    ADAPTERS_SOURCE,
+    GuestAdapter,
+    VirtualSwitch,
+    WindowsSwitches,
+)
+
+MOST_SHOWN = 6
+
+
+def _check(exam: HostExam) -> Iterator[Finding]:
+    host = exam.host
+    require_windows(host)
+    switches = host[WindowsSwitches]
+    fast = receiving_cards(host)
+    pairs = [(one, card_of_switch(host, one)) for one in switches.known()]
+    bound = [(switch, card) for switch, card in pairs if card is not None and card in fast]
+    if not bound:
+        raise DoesNotApplyError("no switch is bound to a card of 10 Gb/s or more")
+    adapters = known(switches.adapters, "the adapters on the switches")
+    for switch, card in bound:
+        guests = [one for one in adapters if not one.is_of_host and one.switch_id == switch.id]
+        if not guests:
+            continue
+        queues = host[WindowsQueues]
+        known(queues.vmq_rows, f"VMQ of {card.name}")
+        spread = queues.vmq.get(card.guid)
+        if spread is None:
+            yield _off(exam, switch, card, "no VMQ at all", ())
+        elif not known(spread.is_enabled, f"whether VMQ of {card.name} is on"):
+            yield _off(exam, switch, card, "VMQ is off", _switch_on(card))
+        else:
+            yield from _without_queue(exam, card, guests, spread)
+
+
+def _off(
+    exam: HostExam, switch: VirtualSwitch, card: WindowsAdapter, found: str, how: tuple[Remedy, ...]
+) -> Finding:
+    return exam.finding(
+        Severity.RISK,
+        (
+            Evidence(found=found, source=VMQ_SOURCE),
+            Evidence(
+                found=f"the switch {shown(switch.name, 60)} of guests is bound to it",
+                source="Get-VMSwitch",
+            ),
+        ),
+        so="the switch sorts the frames of all guests, and one core receives them: 3 to 5 Gb/s "
+        "are published for a core",
+        where=shown(card.name, 60),
+        remedies=how
+        or (
+            Remedy(
+                text="see whether the driver offers VMQ (Get-NetAdapterAdvancedProperty) and "
+                "install the card maker's own driver where it does not",
+                by_hand=ByHand.SOFTWARE,
+            ),
+        ),
+        unpriced="it costs once the guests together receive more than one core handles",
+    )
+
+
+def _switch_on(card: WindowsAdapter) -> tuple[Remedy, ...]:
+    text = "switch VMQ on; the link drops"
+    if not card.has_safe_name:
+        return (Remedy(text=text, by_hand=ByHand.NO_NAME),)
+    enable = ("Enable-NetAdapterVmq", "-InterfaceDescription", exactly(card.description))
+    return (
+        Remedy(
+            text=text,
+            commands=(Command(argv=enable, shell=Shell.POWERSHELL),),
+            danger=Danger.DROPS_LINK,
+            by_hand=ByHand.NO_STEP,
+        ),
+    )
+
+
+def _without_queue(
+    exam: HostExam, card: WindowsAdapter, guests: list[GuestAdapter], spread: Spread
+) -> Iterator[Finding]:
+    """Guests whose frames go by a VF pass the switch by."""
+    without = [one for one in guests if _is(0, one.vmq_weight) and not _has_vf(one)]
+    if not without:
+        return
+    queues = spread.queues.value if isinstance(spread.queues, Known) else 0
+    yield exam.finding(
+        Severity.NOTE,
+        (
+            *(
+                Evidence(
+                    found=f"{shown(one.guest, 60)} has VmqWeight 0: it asks for no queue",
+                    source=ADAPTERS_SOURCE,
+                )
+                for one in without[:MOST_SHOWN]
+            ),
+            Evidence(found=f"the card has {queues} queues", source=VMQ_SOURCE),
+        ),
+        so=f"{len(without)} of {len(guests)} guests share the default queue, and its core",
+        where=shown(card.name, 60),
+        remedies=(
+            Remedy(
+                text="give each a weight: Set-VMNetworkAdapter -VMName … -VmqWeight 100",
+                by_hand=ByHand.WORKLOAD,
+            ),
+        ),
+        unpriced="it costs once that queue's core is full",
+    )
+
+
+def _is(wanted: int, observed: Observed[int]) -> bool:
+    return isinstance(observed, Known) and observed.value == wanted
+
+
+def _has_vf(guest: GuestAdapter) -> bool:
+    return isinstance(guest.iov_weight, Known) and guest.iov_weight.value > 0
+
+
+RULE = HostRule(
+    slug="windows.vmq_off",
+    title="Guests without receive queues of their own (VMQ, Hyper-V)",
+    why="With VMQ the card sorts frames by the guest's MAC address into queues, each with a core "
+    "of its own. Without, the switch looks every frame up on one core. Advice to switch VMQ off "
+    "is about drivers of 1 Gb/s ports of their day.",
+    source="https://blogs.technet.microsoft.com/networking/2014/05/28/"
+    "debugging-performance-issues-with-vmq/; https://argonsys.com/microsoft-cloud/library/synthetic-accelerations-in-a-nutshell-windows-"
+    "server-2012/ (3 to 5 Gb/s of one core); https://learn.microsoft.com/powershell/module/hyper-v/"
+    "set-vmnetworkadapter (VmqWeight: 0 disables VMQ)",
+    check=_check,
+)

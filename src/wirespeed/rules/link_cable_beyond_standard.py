@@ -1,0 +1,142 @@
+"""A passive copper cable longer than the standard is for, or with weaker FEC than its class."""
+
+from collections.abc import Iterator
+
+from wirespeed.facts.ethtool import ethtool_command
+from wirespeed.facts.link import Link, link_that_is_up
+from wirespeed.facts.module import Module, Modules
+from wirespeed.model.finding import ByHand, Danger, Evidence, Finding, Remedy, Severity, StepCall
+from wirespeed.model.observed import Absent, Known, known
+from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
+
+GBIT = 10**9
+LANE_GBIT = {
+    (1, 10): 10, (1, 25): 25, (1, 50): 50, (1, 100): 100,
+    (2, 50): 25, (2, 100): 50, (2, 200): 100,
+    (4, 10): 10, (4, 25): 25, (4, 40): 10, (4, 50): 25, (4, 100): 25, (4, 200): 50, (4, 400): 100,
+    (8, 200): 25, (8, 400): 50, (8, 800): 100,
+}  # fmt: skip
+"""Lanes of the form factor and Gb/s of the link to Gb/s of a lane; where two are possible, the
+slower one, whose cables may be longer."""
+REACH_M = {10: 7.0, 25: 5.0, 50: 3.0, 100: 2.0}
+"""Gb/s of a lane to what its clause of IEEE 802.3 is written for: 40GBASE-CR4 clause 85 (SFP+:
+SFF-8431), 25GBASE-CR and 100GBASE-CR4 110 and 92, 50GBASE-CR 136, 100GBASE-CR1 162."""
+WITHOUT_RS_M = 3.0
+"""CA-25G-N and CA-25G-S, clause 110.10."""
+ACTIVE = ("Active", "AOC", "ACC")
+STRENGTH = {"off": 0, "none": 0, "baser": 1, "rs": 2}
+NAMES = ("no FEC", "BASE-R FEC", "RS-FEC")
+ENCODINGS = {1: "baser", 2: "rs"}
+
+
+def _check(exam: PortExam) -> Iterator[Finding]:
+    link = link_that_is_up(exam.host, exam.port)
+    module = exam.host[Modules].by_netdev[link.netdev]
+    if isinstance(module.cable_m, Absent):
+        raise DoesNotApplyError("no cable is fixed to its module")
+    metres = known(module.cable_m, f"length of the cable of {link.netdev}")
+    if not _is_passive_copper(module):
+        raise DoesNotApplyError("its cable is not known to be passive copper")
+    gbit = known(link.link_bps, f"speed of {link.netdev}") // GBIT
+    lane = LANE_GBIT.get((module.lanes, gbit))
+    if lane is None:
+        raise DoesNotApplyError(f"no length is published for {gbit} Gb/s on such a module")
+    if metres > REACH_M[lane]:
+        yield _too_long(exam, module, metres, lane)
+    elif lane == 25:
+        yield from _weak(exam, link, module, metres)
+
+
+def _is_passive_copper(module: Module) -> bool:
+    if not isinstance(module.compliance, Known):
+        return False
+    lines = module.compliance.value
+    is_copper = any(
+        "-CR" in line or "Copper Passive" in line or "Passive" in line for line in lines
+    )
+    return is_copper and not any(word in line for line in lines for word in ACTIVE)
+
+
+def _length(module: Module, metres: float) -> Evidence:
+    return Evidence(found=f"passive copper cable of {metres:g} m", source=module.cable_m.source)
+
+
+def _too_long(exam: PortExam, module: Module, metres: float, lane: int) -> Finding:
+    return exam.finding(
+        Severity.RISK,
+        (
+            _length(module, metres),
+            Evidence(found=f"{lane} Gb/s on each lane", source=f"ethtool {exam.port.netdev}"),
+        ),
+        so=f"IEEE 802.3 is written for {REACH_M[lane]:g} m at {lane} Gb/s a lane: bit errors of a "
+        "longer cable may be more than FEC corrects, and grow with heat and bends",
+        remedies=(
+            Remedy(
+                text=f"use a cable of at most {REACH_M[lane]:g} m, an active one, or optics; until "
+                "then watch the error counters and the margin (signal.margin_thin)",
+                by_hand=ByHand.HARDWARE,
+            ),
+        ),
+        unpriced="it costs nothing until frames are damaged: errors.physical counts those",
+    )
+
+
+def _weak(exam: PortExam, link: Link, module: Module, metres: float) -> Iterator[Finding]:
+    least, why = _least(module, metres)
+    active = known(link.fec_active, f"active FEC of {link.netdev}")
+    strengths = [STRENGTH[word.lower()] for word in active if word.lower() in STRENGTH]
+    if not strengths or max(strengths) >= least:
+        return
+    encoding = ENCODINGS[least]
+    supported = link.supported.fec
+    can = isinstance(supported, Known) and encoding.upper() in map(str.upper, supported.value)
+    yield exam.finding(
+        Severity.RISK,
+        (
+            _length(module, metres),
+            Evidence(found=why, source=f"ethtool -m {link.netdev}"),
+            Evidence(found=f"{NAMES[max(strengths)]} is active", source=link.fec_active.source),
+        ),
+        so=f"IEEE 802.3 requires {NAMES[least]} on such a cable: without it more bits may be wrong "
+        "than the link is allowed, and each costs a frame",
+        remedies=(
+            Remedy(
+                text=f"set {NAMES[least]} at both ends, the switch port included",
+                commands=(ethtool_command("--set-fec", link.netdev, "encoding", encoding),),
+                danger=Danger.DROPS_LINK,
+                steps=(StepCall.of("fec", netdev=link.netdev, encoding=encoding),),
+            )
+            if can
+            else Remedy(
+                text=f"this port does not offer {NAMES[least]}: use a cable of class CA-N of at "
+                "most 3 m, or optics",
+                by_hand=ByHand.HARDWARE,
+            ),
+        ),
+        unpriced="it costs nothing until frames are damaged: errors.physical counts those",
+    )
+
+
+def _least(module: Module, metres: float) -> tuple[int, str]:
+    """The weakest FEC that this cable may have, and what says so."""
+    lines = module.compliance.value if isinstance(module.compliance, Known) else ()
+    if metres > WITHOUT_RS_M:
+        return 2, f"longer than the {WITHOUT_RS_M:g} m of classes CA-S and CA-N"
+    for mark, least in (("CA-L", 2), ("CA-S", 1)):
+        if any(mark in line for line in lines):
+            return least, f"cable class {mark}"
+    return 0, ""
+
+
+RULE = PortRule(
+    slug="link.cable_beyond_standard",
+    title="Copper cable too long, or its FEC too weak",
+    why="Each class of copper cable is made for a loss, and each loss needs an error correction: "
+    "CA-25G-N up to 3 m works without, CA-25G-S up to 3 m needs BASE-R FEC, CA-25G-L up to 5 m "
+    "needs RS-FEC. At 50 Gb/s a lane 3 m are the limit, at 100 Gb/s 2 m. A longer cable often "
+    "comes up, and loses frames when it gets warm.",
+    source="IEEE 802.3 clauses 92, 110.10, 136, 162; "
+    "https://docs.nvidia.com/networking/display/cablemanagfaq/frequently+asked+questions+(faq); "
+    "names: ethtool, qsfp.c and sfpid.c",
+    check=_check,
+)

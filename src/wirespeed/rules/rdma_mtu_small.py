@@ -1,0 +1,111 @@
+"""RoCE whose packets are shorter than the card, or the netdev's own MTU, allows."""
+
+from collections.abc import Iterator
+
+from wirespeed.facts.link import Links
+from wirespeed.facts.netstack import NetStack, named_plainly
+from wirespeed.facts.rdma import Rdma, RdmaPort
+from wirespeed.model.command import Command
+from wirespeed.model.finding import ByHand, Danger, Evidence, Finding, Remedy, Severity, StepCall
+from wirespeed.model.observed import Known, known
+from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
+from wirespeed.rules.rdma_priority_not_lossless import is_roce
+
+FAST_BPS = 25 * 10**9
+MTUS = (4096, 2048, 1024, 512, 256)
+"""InfiniBand Architecture Specification 1.4, 9.4.3."""
+HEADERS = 96
+"""What the kernel takes off the netdev's MTU: include/rdma/ib_addr.h, iboe_get_mtu()."""
+AROUND = 14 + 20 + 8 + 12 + 4 + 4 + 20
+"""Bytes around the payload of a RoCE v2 packet: Ethernet, IPv4, UDP, BTH, ICRC, FCS, and preamble
+with gap."""
+ENOUGH = 4200
+"""NVIDIA's advice for a RoCE MTU of 4096."""
+
+
+def _check(exam: PortExam) -> Iterator[Finding]:
+    netdev = exam.port.netdev
+    roce = [port for port in exam.host[Rdma].of(exam.port) if is_roce(port)]
+    link = exam.host[Links].by_netdev.get(netdev or "")
+    if netdev is None or link is None or not roce:
+        raise DoesNotApplyError("no RoCE device of it is active")
+    if known(link.link_bps, f"speed of {netdev}") < FAST_BPS:
+        raise DoesNotApplyError("the link is slower than 25 Gb/s")
+    mtu = known(exam.host[NetStack][netdev].mtu, f"MTU of {netdev}")
+    fitting = next((size for size in MTUS if size <= mtu - HEADERS), 0)
+    for rdma in roce:
+        if fitting < MTUS[0]:
+            # The netdev's MTU bounds it, whatever the tool would say.
+            yield _bounded(exam, rdma, mtu, fitting)
+            continue
+        active = known(rdma.active_mtu, f"active MTU of {rdma.device}")
+        most = known(rdma.max_mtu, f"maximum MTU of {rdma.device}")
+        if active < min(fitting, most) and isinstance(rdma.active_mtu, Known):
+            yield _stale(exam, rdma.active_mtu, rdma, mtu)
+
+
+def _share(payload: int) -> str:
+    return f"{payload / (payload + AROUND):.1%}"
+
+
+def _bounded(exam: PortExam, rdma: RdmaPort, mtu: int, fitting: int) -> Finding:
+    netdev = exam.port.netdev or ""
+    is_plain = named_plainly(netdev)
+    shown = (
+        [Evidence.of(rdma.active_mtu, f"{rdma.device}: active MTU {rdma.active_mtu.value}")]
+        if isinstance(rdma.active_mtu, Known)
+        else []
+    )
+    return exam.finding(
+        Severity.NOTE,
+        (Evidence(found=f"MTU {mtu}", source=f"ip link show {netdev}"), *shown),
+        so=f"a RoCE packet carries at most {fitting} bytes: {_share(fitting)} of the link is "
+        f"payload, {_share(MTUS[0])} with packets of {MTUS[0]}, which are a quarter as many",
+        remedies=(
+            Remedy(
+                text=f"set MTU {ENOUGH} or more (9000) on both hosts and every switch between: "
+                "the smaller end decides; connections take it when they are made again",
+                commands=(Command(argv=("ip", "link", "set", "dev", netdev, "mtu", "9000")),)
+                if is_plain
+                else (),
+                danger=Danger.DROPS_LINK,
+                steps=(StepCall.of("mtu", netdev=netdev, mtu=9000),) if is_plain else (),
+                by_hand=None if is_plain else ByHand.NO_NAME,
+            ),
+        ),
+        unpriced="large messages reach the share above; small ones are shorter than one packet",
+    )
+
+
+def _stale(exam: PortExam, active: Known[int], rdma: RdmaPort, mtu: int) -> Finding:
+    netdev = exam.port.netdev or ""
+    return exam.finding(
+        Severity.RISK,
+        (
+            Evidence.of(active, f"{rdma.device}: active MTU {active.value}"),
+            Evidence(found=f"MTU {mtu}", source=f"ip link show {netdev}"),
+        ),
+        so=f"a RoCE packet carries {active.value} bytes although the netdev has room for more: "
+        f"{_share(active.value)} of the link is payload",
+        remedies=(
+            Remedy(
+                text="let the driver read the MTU again: set the netdev's MTU to another value and "
+                "back, and start the RDMA programs again; a bond's or a VLAN's own MTU bounds it "
+                "too",
+                by_hand=ByHand.FIND_FIRST,
+            ),
+        ),
+        unpriced="large messages reach the share above; small ones are shorter than one packet",
+    )
+
+
+RULE = PortRule(
+    slug="rdma.mtu_small",
+    title="RoCE packets smaller than they could be",
+    why="RoCE has packets of 256 to 4096 bytes, and takes the largest that fits into the netdev's "
+    "MTU less 96 bytes of headers: 1024 at MTU 1500, 4096 from 4192 on. Cards have a limit of "
+    "packets per second, and each packet has its headers and its acknowledgement.",
+    source="include/rdma/ib_addr.h (iboe_get_mtu) of Linux; MLNX2-117-1682kn, MTU considerations "
+    "for RoCE based applications; InfiniBand Architecture Specification 1.4, annex A17",
+    check=_check,
+)
