@@ -70,6 +70,9 @@ def test_vfs_of_namespaces_have_their_vlan_and_lent_ones_only_their_number():
         "enp3s0f1v1",
     }
     assert "vlans" not in data_of(GUESTS)
+    # Its head says how to get the VLANs of VFs whose netdevs come late.
+    late = [any("--sriov-only" in o for o in written("netplan", t).notes) for t in (SPACES, GUESTS)]
+    assert late == [True, False]
     unsaid = "\n".join(written("netplan", GUESTS).unsaid)
     assert "VF 0 of enp3s0f1np1: VLAN 42 (netplan knows a VF by its netdev" in unsaid
 

@@ -1,9 +1,10 @@
 """Exported files, applied on a virtual host by the tool that they are for, make what apply makes.
 
 systemd's udev and networkd read ours at a boot; of netplan's file, `netplan generate` makes theirs
-here. VFs by netplan are left out: they need netplan on the host, which a lab's host has not.
+here. VFs are made by netplan itself, which is copied to the host from this machine.
 """
 
+import base64
 import json
 import os
 import subprocess
@@ -23,9 +24,15 @@ pytestmark = [pytest.mark.machines, pytest.mark.rare, pytest.mark.timeout(600)]
 BOOT_S = 240
 PORTS = ("0000:01:00.0", "0000:02:00.0")
 NETPLAN = Path("/usr/libexec/netplan/generate")
+NETPLAN_PACKAGES = (
+    "netplan.io", "libnetplan0", "libyaml-0-2", "python3-dbus", "python3-markdown-it",
+    "python3-mdurl", "python3-netifaces", "python3-pkg-resources", "python3-pygments",
+    "python3-rich", "python3-yaml",
+)  # fmt: skip
+"""With what it needs and a lab's host has not."""
 SETTLE_S = 20
 GUEST = {"host": "alpha", "kind": "none", "vcpus": 1, "memory_gib": 1}
-GUESTS = {
+GUESTS: dict[str, Any] = {
     "approach": "legacy-vlan",
     "underlay": {"subnet": "192.168.9.0/24", "mtu": 9080},
     "networks": {
@@ -38,6 +45,8 @@ GUESTS = {
     },
 }
 CABLE = {"approach": "none", "underlay": {"subnet": "192.168.9.0/24", "mtu": 9000}}
+TUNED = {"approach": "none", "tuning": {"rings": "largest", "channels": 2, "pause": False}}
+SPACES = {**GUESTS, "guests": {n: {**g, "kind": "namespace"} for n, g in GUESTS["guests"].items()}}
 
 
 @pytest.fixture(scope="module")
@@ -73,6 +82,18 @@ def put(host: Machine, folder: str, files: dict[str, str]) -> None:
         assert done.returncode == 0, done.errors
 
 
+def install_netplan(host: Machine) -> None:
+    """Copy netplan and what it needs from this machine to a host of the same release."""
+    words = ["dpkg-query", "-L", *NETPLAN_PACKAGES]
+    owned = subprocess.run(words, capture_output=True, text=True, check=True, timeout=60).stdout
+    paths = [path[1:] for path in owned.splitlines() if Path(path).is_file()]
+    words = ["tar", "-czC", "/", *(path for path in paths if "share/doc/" not in path)]
+    tar = subprocess.run(words, capture_output=True, check=True, timeout=60).stdout
+    text = base64.b64encode(tar).decode()
+    done = host.run(["sh", "-ec", "base64 -d | tar -xz -C /; ldconfig"], stdin=text, timeout_s=120)
+    assert done.returncode == 0, done.errors
+
+
 def standing(host: Machine) -> dict[str, Any]:
     """What the host itself says of its ports: MTU, link, addresses; number, VLAN, MAC of VFs."""
     found: dict[str, Any] = {}
@@ -87,6 +108,18 @@ def standing(host: Machine) -> dict[str, Any]:
             found[f"{link['ifname']} has"] = [a["local"] for a in link["addr_info"]]
     found["VFs"] = sh(host, "cat /sys/bus/pci/devices/0000:0[12]:00.0/sriov_numvfs")
     return found
+
+
+def tuned(host: Machine) -> str:
+    """What ethtool says of a port's rings, channels and pause."""
+    return sh(host, "ethtool -g enp1s0; ethtool -l enp1s0; ethtool -a enp1s0")
+
+
+def vlans(host: Machine) -> list[list[int]]:
+    """The VLANs of each port's VFs."""
+    links = {one["ifname"]: one for one in json.loads(sh(host, "ip -j -d link"))}
+    vfs = [links[name].get("vfinfo_list", ()) for name in ("enp1s0", "enp2s0")]
+    return [[vf["vlan_list"][0].get("vlan", 0) for vf in one] for one in vfs]
 
 
 def to_do(spec: str) -> list[str]:
@@ -109,6 +142,32 @@ def reboot(host: Machine) -> None:
         assert not deadline.expired, "it did not come back"
         sleep_s(1)
     host.run(["systemctl", "is-system-running", "--wait"], timeout_s=BOOT_S)
+
+
+def test_fleet_networkds_link_file_gives_a_port_the_rings_channels_and_pause_of_apply(
+    host: Machine, tmp_path: Path
+):
+    spec = spec_of(host, tmp_path, PORTS[:1], TUNED)
+    done = wirespeed("export-spec", spec, "--as", "networkd", "--out", str(tmp_path / "out"))
+    assert (done.returncode, done.stderr) == (0, "")
+    # A link that comes up negotiates pause again (igb_config_fc_after_link_up()), in its own time.
+    sh(host, "ip link set enp1s0 down")
+    as_found = tuned(host)
+    ran("apply", spec, "--yes")
+    as_applied = tuned(host)
+    ran("undo", spec)
+    assert tuned(host) == as_found != as_applied
+
+    (file,) = (tmp_path / "out/alpha").iterdir()
+    put(host, "/etc/systemd/network", {file.name: file.read_text()})
+    # udev reads a .link file when the port appears.
+    words = "; ".join(f"echo {PORTS[0]} >/sys/bus/pci/drivers/igb/{o}" for o in ("unbind", "bind"))
+    again = f"udevadm control --reload; {words}; udevadm settle"
+    sh(host, again)
+    assert tuned(host) == as_applied
+    assert to_do(spec) == []
+    sh(host, f"rm /etc/systemd/network/{file.name}; {again}; ip link set enp1s0 up")
+    assert tuned(host) == as_found
 
 
 def test_fleet_networkd_files_make_of_a_host_at_its_boot_what_apply_makes(
@@ -158,3 +217,16 @@ def test_fleet_what_netplan_generates_gives_networkd_the_address_and_mtu_of_the_
         sleep_s(0.5)
     assert standing(host)["enp1s0"][:2] == (9000, True)
     assert to_do(spec) == []
+
+
+def test_fleet_netplan_makes_the_vfs_of_its_file_with_their_vlans(host: Machine, tmp_path: Path):
+    spec = spec_of(host, tmp_path, PORTS, SPACES)
+    sh(host, "for n in /sys/bus/pci/devices/0000:0[12]:00.0/sriov_numvfs; do echo 0 >$n; done")
+    assert vlans(host) == [[], []]
+    ran("export-spec", spec, "--as", "netplan", "--out", str(tmp_path / "out"))
+    install_netplan(host)
+    (file,) = (tmp_path / "out/alpha").iterdir()
+    put(host, "/etc/netplan", {file.name: file.read_text()})
+    # The first time, no VF has its netdev yet, by which netplan knows it.
+    sh(host, "for n in 1 2; do netplan apply --sriov-only; udevadm settle; done")
+    assert vlans(host) == [[42, 40], [42, 40]]

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from wirespeed.catalog import read_step
+from wirespeed import catalog
 from wirespeed.facts.lockdown import Lockdown
 from wirespeed.model.error import InputError
 from wirespeed.model.fact import HostFacts
@@ -39,4 +39,4 @@ def refuse_locked_down(plan: Plan, facts: Mapping[str, HostFacts]) -> None:
 
 
 def _writes_card(planned: PlannedStep) -> bool:
-    return read_step(planned.step).writes_card
+    return catalog.step_types()[str(planned.step["step"])].writes_card

@@ -133,7 +133,7 @@ def _states(
 ) -> list[Observed[State]]:
     """Give every step's state, by one round trip to the host and one to each of its guests."""
     found: dict[int, Observed[State]] = {}
-    for number, one in enumerate(wanted):
+    for number, one in enumerate(wanted if seen else ()):
         state = seen.get((one.guest or host, key_of(one.step)))
         if state is not None:
             found[number] = state

@@ -38,6 +38,8 @@ class _Run:
 
     name: str
     subject: str
+    program: str
+    """Empty where a variable has it."""
     pattern: re.Pattern[str]
     """Of the command's words; a variable is a group of its name."""
 
@@ -66,7 +68,7 @@ class RecordedAnswers:
     def _same(self, capture: Capture, argv: Sequence[str]) -> Section | None:
         words = SEPARATOR.join(_whole(argv))
         for run in self._runs:
-            if match := run.pattern.fullmatch(words):
+            if run.program in ("", argv[0]) and (match := run.pattern.fullmatch(words)):
                 values = match.groupdict()
                 subject = _filled(run.subject, values)
                 found = capture.section(_filled(run.name, values), subject.removeprefix("-"))
@@ -110,7 +112,8 @@ def _whole(argv: Sequence[str]) -> Sequence[str]:
 def _run(name: str, subject: str, command: str) -> _Run:
     words = shlex.split(command)
     pattern = VARIABLE.sub(_Groups(), re.escape(SEPARATOR.join(words)))
-    return _Run(name.strip('"'), subject.strip('"'), re.compile(pattern))
+    program = "" if "$" in words[0] else words[0]
+    return _Run(name.strip('"'), subject.strip('"'), program, re.compile(pattern))
 
 
 class _Groups:

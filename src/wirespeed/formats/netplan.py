@@ -17,6 +17,11 @@ PORT = {Key.MTU: "mtu", Key.VFS: "virtual-function-count"}
 BY_SLOT = re.compile(r"(en(?:P\d+)?(?:p\d+)?s\d+(?:f\d+)?)(?:np\d+)?")
 MAX_NAME = 15
 NOTE = "{vf} is taken to be VF {number} of {pf}, as udev names it (systemd.net-naming-scheme(7))."
+LATE = (
+    "netplan 0.106 gives a VF its VLAN only if the VF's netdev is there already: after `netplan "
+    "apply`, and after each boot, run `netplan apply --sriov-only` once more, and see `ip link "
+    "show` for the VLAN of each VF. A VF without its VLAN is in the untagged network."
+)
 WHY = {
     Key.MAC: "netplan does not tell the card the MAC of a VF",
     Key.VLAN: "netplan knows a VF by its netdev, and this one has none of a known name",
@@ -53,6 +58,7 @@ def _write(host: WantedHost) -> Written:
             vlans[f"{name}-vlan"] = {"id": vlan, "link": name, "renderer": "sriov"}
             said.add(Setting(port, Key.VLAN, vlan, vf))
             notes.append(NOTE.format(vf=name, number=vf, pf=port.netdev))
+    notes += [LATE] if vlans else []
     network = {"version": 2, "ethernets": ethernets} | ({"vlans": vlans} if vlans else {})
     files = {FILE: yaml.safe_dump({"network": network}, sort_keys=False)} if ethernets else {}
     return Written(files, frozenset(said), tuple(notes))

@@ -47,6 +47,9 @@ def wrapped(text: str, columns: int, first: str = "", rest: str | None = None) -
     both count into `columns`.
     """
     before = " " * columns_of(first) if rest is None else rest
+    whole = " ".join(text.split())
+    if columns_of(whole) + max(columns_of(first), columns_of(before)) <= columns:
+        return [(first + whole).rstrip()]
     lines, line, start = [], "", first
     for word in _words(text, columns - max(columns_of(first), columns_of(before))):
         longer = f"{line} {word}" if line else word
@@ -64,6 +67,8 @@ def wrapped_command(line: str, columns: int, first: str = "", rest: str = "") ->
     A line that starts with a cmdlet is PowerShell's, whose mark is another.
     A word that is longer than a line stays whole: cut, it would be another word.
     """
+    if columns_of(first) + columns_of(line) <= columns:
+        return [first + line]
     lines, start, now = [], first, ""
     goes_on = CONTINUED_POWERSHELL if CMDLET.match(line) else CONTINUED
     words = SHELL_WORD.findall(line)

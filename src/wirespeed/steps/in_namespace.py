@@ -1,5 +1,6 @@
 """A step within a network namespace of the host: the network of a container, or of a tenant."""
 
+from functools import cached_property
 from typing import Any, ClassVar, Literal
 
 from pydantic import field_validator
@@ -45,7 +46,7 @@ class InNamespace(Step):
     def why(self) -> str:
         return self._inner.why
 
-    @property
+    @cached_property
     def _inner(self) -> Step:
         return read_step(self.inner)
 
