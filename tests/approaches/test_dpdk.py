@@ -156,7 +156,7 @@ def test_frames_above_the_usual_size_need_the_ports_own_mtu_before_its_vf_is_mad
         (with_vfs(total="0"), "spec.too_many_vfs"),
         (with_vfs(present="2"), "spec.vfs_in_use"),
     ],
-    ids=str,
+    ids=("driver", "total", "present"),
 )
 def test_a_port_that_has_no_vf_to_give_is_refused(facts: HostFacts, what: str):
     with pytest.raises(InputError) as caught:
