@@ -55,6 +55,7 @@ static void general(const struct function *function, uint8_t *cap)
 	CAN(log_max_klm_list_size, 16);
 	CAN(log_max_l2_table, 10);
 	CAN(max_flow_counter_15_0, 0xffff);
+	CAN(log_max_flow_counter_bulk, 10);
 	/* Rings and requests. */
 	CAN(log_pg_sz, 12);
 	CAN(cqe_version, 1);

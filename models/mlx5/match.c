@@ -55,6 +55,7 @@ static const uint8_t *known_bits(void)
 	memset(ADDRESS(known, dst_ipv4_dst_ipv6), 0xff, 16);
 	MISC(known, source_port, ~0u);
 	MISC(known, source_sqn, ~0u);
+	MISC(known, source_eswitch_owner_vhca_id, ~0u);
 	MISC_2(known, metadata_reg_c_0, ~0u);
 	MISC_2(known, metadata_reg_c_1, ~0u);
 	return known;
@@ -152,6 +153,7 @@ void match_layout(const struct packet *packet, uint8_t param[PARAM])
 	}
 	MISC(param, source_port, packet->from->number);
 	MISC(param, source_sqn, packet->sqn);
+	MISC(param, source_eswitch_owner_vhca_id, function_vhca(packet->from->adapter->pf));
 	MISC_2(param, metadata_reg_c_0, packet->register_c[0]);
 	MISC_2(param, metadata_reg_c_1, packet->register_c[1]);
 }

@@ -24,21 +24,28 @@ BAD_WORDS = "WARNING|BUG:|Call Trace|DMAR:.*fault|DMAR: .*not set|mlx5.*(refcoun
 """Of a kernel: its own complaints, accesses that the IOMMU stopped, commands that failed."""
 
 
-def spec_of(*names: str, wiring: Wiring, mstflint: bool = False) -> LabSpec:
+def spec_of(
+    *names: str, wiring: Wiring, mstflint: bool = False, kernel: str = ""
+) -> LabSpec:
     hosts = [
         MachineSpec(name=name, card="mlx5", cpus=2, memory_mib=768, mstflint=mstflint)
         for name in names
     ]
-    return LabSpec(hosts=tuple(hosts), wiring=wiring)
+    return LabSpec(hosts=tuple(hosts), wiring=wiring, kernel=kernel)
 
 
 @contextmanager
 def mlx5_lab(
-    name: str, *hosts: str, wiring: Wiring = "crossed", mstflint: bool = False
+    name: str,
+    *hosts: str,
+    wiring: Wiring = "crossed",
+    mstflint: bool = False,
+    kernel: str = "",
 ) -> Iterator[Machines]:
     """Bring them up; at the end, no kernel and no card may have complained."""
     subprocess.run([BUILDER], check=True, capture_output=True, timeout=240)
-    with Machines(spec_of(*hosts, wiring=wiring, mstflint=mstflint), name=name) as lab:
+    spec = spec_of(*hosts, wiring=wiring, mstflint=mstflint, kernel=kernel)
+    with Machines(spec, name=name) as lab:
         yield lab
         for host in hosts:
             said = complaints(lab.hosts[host])

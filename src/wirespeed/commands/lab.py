@@ -49,14 +49,19 @@ def lab() -> None:
     show_default=True,
     help="Card of the hosts; mlx5 is a model of a ConnectX-5.",
 )
+@click.option(
+    "--kernel", default="", metavar="SERIES", help="Of Debian's: 6.1 or 6.12. Default: the newest."
+)
 @_name_option
-def up(hosts: tuple[str, ...], switch: bool, dpdk: bool, card: CardModel, name: str) -> None:
+def up(
+    hosts: tuple[str, ...], switch: bool, dpdk: bool, card: CardModel, kernel: str, name: str
+) -> None:
     """Start hosts (without HOST, alpha and beta); they run until `lab down`.
 
     HOST takes memory=MIB, cpus=N, width=LANES and speed=GT/S of the root ports above its cards,
     init=systemd, mstflint=1 for firmware tools, and disk=1 for a disk that survives a reboot. The
-    first lab builds the image that the hosts boot from: a minute, 400 MB. The model of a ConnectX
-    must be built first, with scripts/build-mlx5-model.sh.
+    first lab of a kernel builds the image that its hosts boot from: a minute, 400 MB. The model of
+    a ConnectX must be built first, with scripts/build-mlx5-model.sh.
     """
     wiring: Wiring = "switch" if switch else "crossed"
     if dpdk and card != "igb":
@@ -87,7 +92,7 @@ def up(hosts: tuple[str, ...], switch: bool, dpdk: bool, card: CardModel, name: 
     usual = DPDK_HOSTS if dpdk else TWO_HOSTS
     machines = [parse_machine(text) for text in hosts] or list(usual.hosts)
     machines = [machine.model_copy(update={"card": card}) for machine in machines]
-    spec: LabSpec = lab_of(machines, wiring)
+    spec: LabSpec = lab_of(machines, wiring, kernel)
     started = monotonic_s()
     said: set[str] = set()
 

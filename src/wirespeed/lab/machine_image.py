@@ -1,6 +1,7 @@
 """What a lab's hosts boot from: built once by machine_image.sh, kept in the user's cache.
 
     cache/lab-image-<kernel>-<recipe>/{vmlinux,initramfs,root.erofs,release}
+    cache/lab-on-6.1-<kernel>-<recipe>/...         with a kernel of the series that was asked for
 
 The packages come from wherever apt of this machine gets its own. An image is used for as long as
 the recipe stays the same; the older ones are removed when a new one was built.
@@ -32,7 +33,7 @@ DISK_SIZE = "1G"
 DISK_S = 30.0
 KERNEL = "linux-image-amd64"
 KEPT = 2
-"""Images: the one in use, and the one that an older checkout uses."""
+"""Images of a series: the one in use, and the one that an older checkout uses."""
 NEEDS = {
     "mmdebstrap": "mmdebstrap",
     "mkfs.erofs": "erofs-utils",
@@ -44,15 +45,16 @@ NEEDS = {
 PREFIX = "lab-image-"
 
 
-def lab_image(runner: Runner | None = None) -> Path:
+def lab_image(runner: Runner | None = None, kernel: str = "") -> Path:
     """Give the folder of the image, built now if need be (a minute, 420 MB).
 
-    Raises InputError `lab.tools`, `lab.no_packages`, MeasurementError `lab.image`, `cache.busy`.
+    `kernel` is a series, such as 6.1; without, it is the newest that apt has. Raises InputError `lab.tools`, `lab.no_packages`, MeasurementError `lab.image`, `cache.busy`.
     """
     recipe = Path(str(files("wirespeed.lab")))
     texts = "\0".join(read_text(recipe / name) for name in RECIPE)
     digest = hashlib.sha256(texts.encode()).hexdigest()[:12]
-    for found in newest_folders(cache_folder(), PREFIX):
+    prefix = f"lab-on-{kernel}-" if kernel else PREFIX
+    for found in newest_folders(cache_folder(), prefix):
         if found.name.endswith(f"-{digest}"):
             return found
     runner = runner or LocalRunner()
@@ -64,7 +66,7 @@ def lab_image(runner: Runner | None = None) -> Path:
             so="the image of the lab's hosts cannot be built",
             next="run scripts/install-system.sh lab",
         )
-    package, release = _kernel(runner)
+    package, release = _kernel(runner, kernel)
     suite = _suite()
     options, sources = _apt_options(runner), _sources(runner, suite)
 
@@ -80,8 +82,8 @@ def lab_image(runner: Runner | None = None) -> Path:
                 next="run `apt-get update`, then run the command again",
             )
 
-    built = build_once(cache_folder() / f"{PREFIX}{release}-{digest}", build, timeout_s=BUILD_S)
-    for old in newest_folders(cache_folder(), PREFIX)[KEPT:]:
+    built = build_once(cache_folder() / f"{prefix}{release}-{digest}", build, timeout_s=BUILD_S)
+    for old in newest_folders(cache_folder(), prefix)[KEPT:]:
         remove_folder(old)
     return built
 
@@ -91,15 +93,18 @@ def _find(program: str) -> str | None:
     return find_program(program) or find_program(f"/usr/sbin/{program}")
 
 
-def _kernel(runner: Runner) -> tuple[str, str]:
+def _kernel(runner: Runner, series: str) -> tuple[str, str]:
     """Package and release of the newest kernel that apt has, in any suite that it knows."""
     kernels: list[tuple[tuple[int, ...], str]] = []
     for line in _ask(runner, "apt-cache", "show", KERNEL).splitlines():
         if match := re.match(r"Depends: linux-image-((\d+)\.(\d+)\.(\d+)\S*)", line):
             kernels.append((tuple(int(match[part]) for part in (2, 3, 4)), match[1]))
-    if not kernels:
-        raise _no_packages(f"apt-cache show {KERNEL}", "apt knows no such kernel")
-    release = max(kernels)[1]
+    chosen = [one for one in kernels if series in ("", f"{one[0][0]}.{one[0][1]}")]
+    if not chosen:
+        known = " and ".join(f"{a}.{b}" for a, b in sorted({one[0][:2] for one in kernels}))
+        found = f"apt has {known}, not {series}" if known else "apt knows no such kernel"
+        raise _no_packages(f"apt-cache show {KERNEL}", found)
+    release = max(chosen)[1]
     return f"linux-image-{release}", release
 
 

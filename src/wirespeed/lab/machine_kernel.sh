@@ -24,7 +24,7 @@ modules='
 	inet_diag tcp_diag udp_diag unix_diag netlink_diag
 	fat vfat nls_ascii nls_cp437 nls_utf8 isofs
 '
-first='virtio_blk crc32c_generic erofs overlay'
+first='virtio_pci virtio_blk crc32c_generic erofs overlay'
 
 apt-get download -q "$kernel" >&2
 dpkg-deb --fsys-tarfile ./*.deb | tar -x -C tree ./boot ./lib/modules

@@ -26,6 +26,8 @@ WORDS: dict[str, dict[str, dict[str, object]]] = {
 """Options with a few words for values, and what each means."""
 OPTIONS = ("memory", "cpus", "width", "speed", *WORDS)
 FORM = "NAME[,memory=MIB][,cpus=N][,width=LANES][,speed=GT/S][,init=systemd][,disk=1][,mstflint=1]"
+SERIES = r"(?:[0-9]{1,2}\.[0-9]{1,3})?"
+"""Of kernels, such as 6.1; none: the newest."""
 HOST_NAME = re.compile(r"[a-z][a-z0-9-]{0,19}")
 
 Wiring = Literal["crossed", "switch"]
@@ -59,6 +61,8 @@ class LabSpec(Frozen):
 
     hosts: tuple[MachineSpec, ...]
     wiring: Wiring = "crossed"
+    kernel: str = Field("", pattern=f"^{SERIES}$")
+    """Series of Debian's kernels that they boot, such as 6.1; "": the newest that apt has."""
 
 
 TWO_HOSTS = LabSpec(hosts=(MachineSpec(name="alpha"), MachineSpec(name="beta")))
@@ -131,8 +135,8 @@ def parse_machine(text: str) -> MachineSpec:
     return MachineSpec.model_validate({"name": name, **read})
 
 
-def lab_of(hosts: Sequence[MachineSpec], wiring: Wiring) -> LabSpec:
-    """Put hosts together. Raises InputError `lab.host`, `lab.wiring`."""
+def lab_of(hosts: Sequence[MachineSpec], wiring: Wiring, kernel: str = "") -> LabSpec:
+    """Put hosts together. Raises InputError `lab.host`, `lab.wiring`, `lab.kernel`."""
     names = [host.name for host in hosts]
     for name in names:
         if names.count(name) > 1:
@@ -147,7 +151,11 @@ def lab_of(hosts: Sequence[MachineSpec], wiring: Wiring) -> LabSpec:
             so="without a switch, cables connect the ports of two hosts in pairs",
             next="give two hosts, or --switch",
         )
-    return LabSpec(hosts=tuple(hosts), wiring=wiring)
+    if not re.fullmatch(SERIES, kernel):
+        raise InputError(
+            "lab.kernel", where="--kernel", found=kernel[:40], next="give a series, such as 6.1"
+        )
+    return LabSpec(hosts=tuple(hosts), wiring=wiring, kernel=kernel)
 
 
 def _invalid(text: str, why: str) -> InputError:

@@ -122,7 +122,7 @@ class Machines(Closing):
         wanted = any(host.card == "mlx5" for host in spec.hosts)
         self._with_model = with_model() if wanted else ()
         progress("the hosts' image")
-        self._image = lab_image()
+        self._image = lab_image(kernel=spec.kernel)
         self._folder = LabFolder(name)
         try:
             self._require_short()
