@@ -100,7 +100,17 @@ static void ethernet(uint8_t *cap)
 	CAN(max_lso_cap, 16);
 	CAN(rss_ind_tbl_cap, 9);
 	CAN(self_lb_en_modifiable, 1);
+	CAN(tunnel_stateless_vxlan, 1);
 #undef CAN
+}
+
+static void tunnels(uint8_t *properties)
+{
+	IFC_SET(flow_table_prop_layout, properties, reformat, 1);
+	IFC_SET(flow_table_prop_layout, properties, decap, 1);
+	IFC_SET(flow_table_prop_layout, properties, reformat_and_vlan_action, 1);
+	IFC_SET(flow_table_prop_layout, properties, reformat_and_modify_action, 1);
+	IFC_SET(flow_table_prop_layout, properties, reformat_and_fwd_to_table, 1);
 }
 
 static void tables(uint8_t *properties, bool vlan_actions, uint8_t rewrites)
@@ -144,7 +154,9 @@ enum status capability_query(struct command *command)
 	case SWITCH_TABLES:
 		IFC_SET(flow_table_eswitch_cap, cap, fdb_to_vport_reg_c_id, REGISTER_C_0);
 		tables(IFC_PTR(flow_table_eswitch_cap, cap, flow_table_properties_nic_esw_fdb),
-			true, 0);
+			true, REWRITES);
+		tunnels(IFC_PTR(
+			flow_table_eswitch_cap, cap, flow_table_properties_nic_esw_fdb));
 		tables(IFC_PTR(flow_table_eswitch_cap, cap,
 			       flow_table_properties_esw_acl_ingress),
 			true, REWRITES);
@@ -157,6 +169,9 @@ enum status capability_query(struct command *command)
 		IFC_SET(e_switch_cap, cap, vport_cvlan_insert_if_not_exist, 1);
 		IFC_SET(e_switch_cap, cap, esw_uplink_ingress_acl, 1);
 		IFC_SET(e_switch_cap, cap, merged_eswitch, 1);
+		IFC_SET(e_switch_cap, cap, vxlan_encap_decap, 1);
+		IFC_SET(e_switch_cap, cap, log_max_packet_reformat_context, 10);
+		IFC_SET(e_switch_cap, cap, max_encap_header_size, ENCAPSULATION_BYTES);
 		return OK;
 	case QOS:
 		/* Limits of plugs: no shares, no groups of them. */

@@ -117,6 +117,8 @@ static const struct handler {
 	{ 0x783, scheduling_command },
 	{ 0x785, scheduling_command },
 	{ 0x805, register_access },
+	{ 0x827, tunnel_port_command },
+	{ 0x828, tunnel_port_command },
 	{ 0x829, accept_it }, /* SET_L2_TABLE_ENTRY: for hosts that share a port, which ours do
 				 not */
 	{ 0x82b, accept_it },
@@ -152,6 +154,8 @@ static const struct handler {
 	{ 0x939, flow_counter },
 	{ 0x93a, flow_counter },
 	{ 0x93b, flow_counter },
+	{ 0x93d, encapsulation_command },
+	{ 0x93e, encapsulation_command },
 	{ 0x940, rewrite_command },
 	{ 0x941, rewrite_command },
 };

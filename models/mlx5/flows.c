@@ -151,6 +151,7 @@ static enum status read_entry(struct command *command, struct entry *entry)
 	entry->action = IFC_GET(flow_context, context, action);
 	entry->tag = IFC_GET(flow_context, context, flow_tag);
 	entry->rewrite = IFC_GET(flow_context, context, modify_header_id);
+	entry->encap = IFC_GET(flow_context, context, packet_reformat_id);
 	entry->vlan = ldl_be_p(IFC_PTR(flow_context, context, push_vlan));
 	entry->destinations = IFC_GET(flow_context, context, destination_list_size);
 	entry->counters = IFC_GET(flow_context, context, flow_counter_list_size);

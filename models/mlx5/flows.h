@@ -11,10 +11,13 @@ enum action {
 	DROP = 0x2,
 	FORWARD = 0x4,
 	COUNT = 0x8,
+	ENCAP = 0x10,
+	DECAP = 0x20,
 	REWRITE = 0x40,
 	POP_VLAN = 0x80,
 	PUSH_VLAN = 0x100,
-	KNOWN_ACTIONS = ALLOW | DROP | FORWARD | COUNT | REWRITE | POP_VLAN | PUSH_VLAN,
+	KNOWN_ACTIONS = ALLOW | DROP | FORWARD | COUNT | ENCAP | DECAP | REWRITE | POP_VLAN |
+			PUSH_VLAN,
 };
 enum { TO_VPORT = 0, TO_TABLE = 1, TO_TIR = 2, TO_UPLINK = 8 };
 enum { NIC_RECEIVE = 0, EGRESS_ACL = 2, INGRESS_ACL = 3, FDB = 4 };
@@ -33,7 +36,7 @@ struct destination {
 };
 
 struct entry {
-	uint32_t index, group, action, tag, vlan, rewrite, destinations, counters;
+	uint32_t index, group, action, tag, vlan, rewrite, encap, destinations, counters;
 	uint8_t value[PARAM];
 	struct destination to[MAX_DESTINATIONS];
 	uint32_t count[MAX_DESTINATIONS];
@@ -52,5 +55,9 @@ void match_layout(const struct packet *packet, uint8_t param[PARAM]);
 
 /* rewrite.c */
 bool rewrite_run(struct function *owner, uint32_t id, struct packet *packet);
+
+/* tunnel.c */
+bool tunnel_encap(struct function *owner, uint32_t id, struct packet *packet);
+bool tunnel_decap(struct packet *packet);
 
 #endif

@@ -67,6 +67,13 @@ uint16_t frame_fold(uint32_t sum)
 	return sum;
 }
 
+/* Sum over the header of IPv4; 0xffff where its checksum is right. */
+uint16_t frame_l3_sum(const uint8_t *data, const struct headers *headers)
+{
+	return frame_fold(
+		frame_sum(data + headers->l3, (data[headers->l3] & 0xf) * 4, 0));
+}
+
 /* Length of what IP carries, as it says itself; never more than there is. */
 static uint32_t l4_bytes(const uint8_t *data, uint32_t bytes, const struct headers *headers)
 {

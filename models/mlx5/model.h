@@ -109,6 +109,7 @@ struct headers {
 bool frame_parse(const uint8_t *data, uint32_t bytes, struct headers *headers);
 uint32_t frame_sum(const uint8_t *data, uint32_t bytes, uint32_t sum);
 uint16_t frame_fold(uint32_t sum);
+uint16_t frame_l3_sum(const uint8_t *data, const struct headers *headers);
 uint16_t frame_l4_sum(const uint8_t *data, uint32_t bytes, const struct headers *headers);
 void frame_set_sums(uint8_t *data, uint32_t bytes, bool l3, bool l4);
 void frame_push_vlan(struct packet *packet, uint16_t tpid, uint16_t tci);
@@ -123,9 +124,16 @@ enum status flow_entry(struct command *command);
 enum status flow_root(struct command *command);
 enum status flow_counter(struct command *command);
 enum status rewrite_command(struct command *command);
+enum status encapsulation_command(struct command *command);
 void flow_field_caps(uint8_t *properties);
 enum flow_verdict flow_run(struct function *owner, uint32_t table, struct packet *packet,
 	struct function *receiver);
+
+/* tunnel.c */
+enum { ENCAPSULATION_BYTES = 96 }; /* at most */
+enum status tunnel_port_command(struct command *command);
+uint32_t tunnel_inner(
+	const struct adapter *adapter, const uint8_t *data, const struct headers *headers);
 
 /* scheduling.c */
 enum status scheduling_command(struct command *command);

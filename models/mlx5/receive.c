@@ -103,8 +103,7 @@ static void describe(uint8_t *entry, const struct packet *packet, const struct h
 
 	stw_be_p(entry + 20,
 		frame_fold(frame_sum(data + headers->l3, packet->bytes - headers->l3, 0)));
-	if (headers->version == 4 && frame_fold(frame_sum(data + headers->l3,
-					     (data[headers->l3] & 0xf) * 4, 0)) == 0xffff) {
+	if (headers->version == 4 && frame_l3_sum(data, headers) == 0xffff) {
 		entry[28] |= L3_OK;
 	} else if (headers->version == 6) {
 		entry[28] |= L3_OK;

@@ -57,6 +57,9 @@ static enum flow_verdict run(struct function *owner, uint32_t id, struct packet 
 	if (entry->action & DROP) {
 		return FLOW_DROP;
 	}
+	if (entry->action & DECAP && !tunnel_decap(packet)) {
+		return FLOW_DROP;
+	}
 	if (entry->action & REWRITE && !rewrite_run(owner, entry->rewrite, packet)) {
 		return FLOW_DROP;
 	}
@@ -66,13 +69,16 @@ static enum flow_verdict run(struct function *owner, uint32_t id, struct packet 
 	if (entry->action & PUSH_VLAN) {
 		frame_push_vlan(packet, entry->vlan >> 16, entry->vlan);
 	}
+	if (entry->action & ENCAP && !tunnel_encap(owner, entry->encap, packet)) {
+		return FLOW_DROP;
+	}
 	packet->tag = entry->tag;
 	if (!(entry->action & FORWARD)) {
 		return entry->action & ALLOW ? FLOW_ALLOW : FLOW_DROP;
 	}
 	for (uint32_t at = 0; at < entry->destinations; at++) {
 		/* Each gets a copy: what lies behind it may change it. */
-		g_autofree uint8_t *data = g_malloc(packet->bytes + 64);
+		g_autofree uint8_t *data = g_malloc(packet->bytes + ROOM);
 		struct packet copy = *packet;
 
 		memcpy(data, packet->data, packet->bytes);

@@ -87,7 +87,7 @@ void switch_transmit(struct function *function, struct packet *packet)
 
 void switch_from_cable(struct adapter *adapter, const uint8_t *bytes, uint32_t count)
 {
-	static uint8_t data[MAX_FRAME + 64];
+	static uint8_t data[MAX_FRAME + ROOM];
 	struct vport *cable = vport_at(adapter, UPLINK);
 	struct packet packet = { data, count, cable };
 

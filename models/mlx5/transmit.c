@@ -8,9 +8,9 @@
 enum { NOP = 0x00, SEND = 0x0a, LSO = 0x0e };
 enum { BLOCK = 64, MAX_BLOCKS = 16, SEGMENT = 16, ETHERNET = 16, INLINE = 30 };
 enum { WANTS_COMPLETION = 0x08 };
-enum { L3_SUM = 1 << 6, L4_SUM = 1 << 7, INNER_SUMS = 1 << 4 | 1 << 5 };
+enum { L3_SUM = 1 << 6, L4_SUM = 1 << 7, INNER_L3_SUM = 1 << 4, INNER_L4_SUM = 1 << 5 };
 enum { INSERT_VLAN = 1 << 15, INSERT_SVLAN = 1 << 0, INLINE_BYTES = 0x3ff };
-enum { READY = 1, TCP = 6, MAX_GATHERED = 1 << 17, ROOM = 64 };
+enum { READY = 1, TCP = 6, MAX_GATHERED = 1 << 17 };
 enum { FIN_PSH = 0x09, CWR = 0x80 };
 
 /* Collect the request's bytes; 0: it is malformed. */
@@ -65,45 +65,72 @@ static void send_frame(struct function *function, uint32_t sqn, const uint8_t *w
 	switch_transmit(function, &packet);
 }
 
-/* Large send offload: the header again before each `mss` bytes, with what changes in it. */
+/* Where the frame within a tunnel's begins; 0: it is none. */
+static uint32_t inner_frame(struct function *function, const uint8_t *data, uint32_t bytes)
+{
+	struct headers headers;
+
+	return frame_parse(data, bytes, &headers)
+		       ? tunnel_inner(function->adapter, data, &headers)
+		       : 0;
+}
+
+/* What differs from frame to frame in the headers of one of them, which has `bytes`. */
+static void number_headers(
+	uint8_t *frame, uint32_t bytes, const struct headers *headers, uint32_t number)
+{
+	if (headers->version == 4) {
+		uint8_t *identification = frame + headers->l3 + 4;
+
+		stw_be_p(frame + headers->l3 + 2, bytes - headers->l3);
+		stw_be_p(identification, lduw_be_p(identification) + number);
+	} else {
+		stw_be_p(frame + headers->l3 + 4, bytes - headers->l3 - 40);
+	}
+	if (headers->protocol != TCP) {
+		stw_be_p(frame + headers->l4 + 4, bytes - headers->l4);
+	}
+}
+
+/*
+ * Large send offload: the header again before each `mss` bytes, with what changes in it; of a
+ * tunnel, in both of its headers.
+ */
 static void send_large(struct function *function, uint32_t sqn, const uint8_t *wqe,
 	const uint8_t *data, uint32_t bytes)
 {
 	uint32_t header = lduw_be_p(wqe + ETHERNET + 12) & INLINE_BYTES;
 	uint32_t mss = lduw_be_p(wqe + ETHERNET + 6);
+	uint32_t inner = inner_frame(function, data, header);
 	uint8_t frame[MAX_FRAME + ROOM];
-	struct headers headers;
+	struct headers outer, headers;
 
 	if (!mss || !header || header + mss > MAX_FRAME ||
-		!frame_parse(data, header, &headers) || !headers.l4) {
+		!frame_parse(data, header, &outer) ||
+		!frame_parse(data + inner, header - inner, &headers) || !headers.l4) {
 		refused(function, BAD_PARAM, "large send of bytes", bytes);
 		return;
 	}
 	for (uint32_t done = 0, number = 0; header + done < bytes; done += mss, number++) {
-		uint32_t part = MIN(mss, bytes - header - done);
+		uint32_t part = MIN(mss, bytes - header - done), all = header + part;
+		uint8_t *tcp = frame + inner + headers.l4;
 		bool last = header + done + part == bytes;
 
 		memcpy(frame, data, header);
 		memcpy(frame + header, data + header + done, part);
-		if (headers.version == 4) {
-			stw_be_p(frame + headers.l3 + 2, header + part - headers.l3);
-			stw_be_p(frame + headers.l3 + 4,
-				lduw_be_p(data + headers.l3 + 4) + number);
-		} else {
-			stw_be_p(frame + headers.l3 + 4, header + part - headers.l3 - 40);
-		}
+		number_headers(frame + inner, all - inner, &headers, number);
 		if (headers.protocol == TCP) {
-			uint8_t *flags = frame + headers.l4 + 13;
-
-			stl_be_p(
-				frame + headers.l4 + 4, ldl_be_p(data + headers.l4 + 4) + done);
-			*flags &= last ? 0xff : ~FIN_PSH;
-			*flags &= number == 0 ? 0xff : ~CWR;
-		} else {
-			stw_be_p(frame + headers.l4 + 4, header + part - headers.l4);
+			stl_be_p(tcp + 4, ldl_be_p(tcp + 4) + done);
+			tcp[13] &= last ? 0xff : ~FIN_PSH;
+			tcp[13] &= number == 0 ? 0xff : ~CWR;
 		}
-		frame_set_sums(frame, header + part, true, true);
-		send_frame(function, sqn, wqe, frame, header + part);
+		frame_set_sums(frame + inner, all - inner, true, true);
+		if (inner) {
+			number_headers(frame, all, &outer, number);
+			/* A tunnel's own UDP checksum is 0, for none. */
+			frame_set_sums(frame, all, true, false);
+		}
+		send_frame(function, sqn, wqe, frame, all);
 	}
 }
 
@@ -111,17 +138,13 @@ static void run(struct function *function, uint32_t sqn, const uint8_t *wqe, uin
 {
 	static uint8_t data[MAX_GATHERED];
 	uint8_t opcode = wqe[3], sums = wqe[ETHERNET + 4];
-	uint32_t bytes;
+	uint32_t bytes, inner;
 
 	if (opcode == NOP) {
 		return;
 	}
 	if (opcode != SEND && opcode != LSO) {
 		refused(function, BAD_PARAM, "send request", opcode);
-		return;
-	}
-	if (sums & INNER_SUMS) {
-		refused(function, BAD_PARAM, "checksums of inner headers", sums);
 		return;
 	}
 	bytes = gather(function, wqe, segments, data);
@@ -132,6 +155,13 @@ static void run(struct function *function, uint32_t sqn, const uint8_t *wqe, uin
 		send_large(function, sqn, wqe, data, bytes);
 		return;
 	}
+	inner = inner_frame(function, data, bytes);
+	if (sums & (INNER_L3_SUM | INNER_L4_SUM) && !inner) {
+		refused(function, BAD_PARAM, "checksums of inner headers", sums);
+		return;
+	}
+	frame_set_sums(
+		data + inner, bytes - inner, sums & INNER_L3_SUM, sums & INNER_L4_SUM);
 	frame_set_sums(data, bytes, sums & L3_SUM, sums & L4_SUM);
 	send_frame(function, sqn, wqe, data, bytes);
 }

@@ -15,11 +15,13 @@ enum {
 	EQS = 32,
 	PAGE = 4096,
 	MAX_FRAME = 10240 + 64,
+	ROOM = 128, /* behind a frame, for the tags and headers that are put before it */
 	UPLINK = 0xffff,
 	VPORTS = MAX_VFS + 2, /* the PF's, the VFs', the cable's */
 	FIRST_UAR = 16,
 	COMMANDS = 32,
 	ADDRESSES = 128,
+	VXLAN_PORTS = 4,
 };
 
 /* Answers to a command: the kernel's MLX5_CMD_STAT_*, include/linux/mlx5/device.h. */
@@ -53,6 +55,7 @@ enum kind {
 	FLOW_COUNTER,
 	XRC_DOMAIN,
 	REWRITE_LIST,
+	ENCAPSULATION,
 	SCHEDULING_ELEMENT,
 	KINDS,
 };
@@ -193,6 +196,7 @@ struct adapter {
 	struct port port;
 	struct vport vports[VPORTS];
 	uint32_t fdb; /* root table; 0: what the cable brings is the PF's */
+	uint16_t vxlan_ports[VXLAN_PORTS]; /* 0: free */
 };
 
 /* What the card of a port is told to fail in: faults.c. */
