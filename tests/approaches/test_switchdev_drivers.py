@@ -10,6 +10,7 @@ from described.ovs import OpenVSwitch
 from wirespeed.approaches.ovs_tc import ovs_tc
 from wirespeed.model.capture import parse_capture
 from wirespeed.model.fact import HostFacts
+from wirespeed.model.spec.guest_networks import GuestNetworks
 from wirespeed.model.step import Step
 from wirespeed.steps.eswitch_mode import EswitchMode
 from wirespeed.steps.steering_mode import SteeringMode
@@ -30,9 +31,9 @@ def connectx(*, has_switch: bool = True) -> Host:
     return host
 
 
-def steps(host: Host) -> list[Step]:
+def steps(host: Host, spec: GuestNetworks = SPEC) -> list[Step]:
     facts = HostFacts("beta", parse_capture(capture_of(host), "beta"))
-    return [wanted.step for wanted in ovs_tc(SPEC, "beta", facts)]
+    return [wanted.step for wanted in ovs_tc(spec, "beta", facts)]
 
 
 def steered(found: list[Step]) -> list[SteeringMode]:
@@ -81,6 +82,11 @@ def test_a_card_whose_rules_no_driver_can_write_is_left_as_it_is():
     for pf in PFS:
         host.put(host.links[f"/sys/bus/pci/devices/{pf}"], device="0x1015")
     assert steered(steps(host)) == []
+
+
+def test_whoever_writes_the_rules_goes_on_where_the_spec_says_so():
+    as_found = SPEC.model_copy(update={"steering": "as-found"})
+    assert steered(steps(connectx())) and not steered(steps(connectx(), as_found))
 
 
 CONNECTX_5, CONNECTX_6_DX, CONNECTX_7, CONNECTX_8 = "0x1017", "0x101d", "0x1021", "0x1023"

@@ -24,9 +24,7 @@ BAD_WORDS = "WARNING|BUG:|Call Trace|DMAR:.*fault|DMAR: .*not set|mlx5.*(refcoun
 """Of a kernel: its own complaints, accesses that the IOMMU stopped, commands that failed."""
 
 
-def spec_of(
-    *names: str, wiring: Wiring, mstflint: bool = False, kernel: str = ""
-) -> LabSpec:
+def spec_of(*names: str, wiring: Wiring, mstflint: bool = False, kernel: str = "") -> LabSpec:
     hosts = [
         MachineSpec(name=name, card="mlx5", cpus=2, memory_mib=768, mstflint=mstflint)
         for name in names

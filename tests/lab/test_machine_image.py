@@ -112,6 +112,18 @@ def test_an_image_is_used_until_the_recipe_changes(monkeypatch: pytest.MonkeyPat
     assert len(apt.builds) == 2
 
 
+@pytest.mark.usefixtures("cache")
+def test_a_kernel_of_the_series_is_taken_and_the_images_of_others_stay():
+    newest, older = lab_image(Apt()), lab_image(Apt(), "6.1")
+    assert older.name.startswith("lab-on-6.1-6.1.192-2-amd64-")
+    assert newest.is_dir() and older.is_dir()
+    # The one that was built last is not the newest kernel's.
+    assert lab_image(Apt()) == newest
+    assert lab_image(Apt(), "6.1") == older
+    with pytest.raises(InputError, match=r"apt has 6\.1 and 6\.12, not 6\.6"):
+        lab_image(Apt(), "6.6")
+
+
 def test_old_images_do_not_pile_up(cache: Path):
     cache.mkdir()
     for number in range(4):

@@ -2,6 +2,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
+from pydantic import ValidationError
 
 from wirespeed.apply.spec_file import parse_spec
 from wirespeed.lab.machine_model import with_model
@@ -95,6 +96,17 @@ def test_only_two_hosts_are_joined_port_to_port():
         lab_of([one, one], "switch")
     with pytest.raises(InputError, match=r"lab\.host"):
         lab_of([MachineSpec(name=f"h{number}") for number in range(9)], "switch")
+
+
+def test_a_series_of_kernels_is_two_numbers():
+    one = MachineSpec(name="a")
+    assert lab_of([one], "switch", "6.1").kernel == "6.1"
+    assert lab_of([one], "switch").kernel == ""
+    for wrong in ("6", "6.1.0", "v6.1", "6.1-rt", "../6.1"):
+        with pytest.raises(InputError, match=r"lab\.kernel"):
+            lab_of([one], "switch", wrong)
+        with pytest.raises(ValidationError):
+            LabSpec(hosts=(one,), kernel=wrong)
 
 
 def test_root_ports_are_as_asked_for_and_qemus_own_otherwise():

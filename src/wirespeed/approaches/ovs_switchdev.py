@@ -138,7 +138,7 @@ def switchdev_ports(spec: GuestNetworks, name: str, host: HostFacts) -> Iterator
         if is_new[address]:
             yield RequestedStep(VfCount(pci_address=address, num_vfs=0))
     for address, netdev in ports.items():
-        if is_new[address]:
+        if is_new[address] and spec.steering == "driver":
             yield from map(RequestedStep, _steering(host, address, netdev))
     for address, netdev in ports.items():
         queues = host[Queues].of(netdev)

@@ -48,7 +48,9 @@ PREFIX = "lab-image-"
 def lab_image(runner: Runner | None = None, kernel: str = "") -> Path:
     """Give the folder of the image, built now if need be (a minute, 420 MB).
 
-    `kernel` is a series, such as 6.1; without, it is the newest that apt has. Raises InputError `lab.tools`, `lab.no_packages`, MeasurementError `lab.image`, `cache.busy`.
+    `kernel` is a series, such as 6.1; without, it is the newest that apt has.
+
+    Raises InputError `lab.tools`, `lab.no_packages`, MeasurementError `lab.image`, `cache.busy`.
     """
     recipe = Path(str(files("wirespeed.lab")))
     texts = "\0".join(read_text(recipe / name) for name in RECIPE)

@@ -73,6 +73,7 @@ def test_the_spec_of_the_design_is_taken():
         ("guests/ceph-1/networks", ["storage", "storage"], "named twice"),
         ("guests/ceph-1/vcpus", 0, "greater than or equal to 1"),
         ("hosts/alpha/ports", ["0000:03:00.0"], "active-backup needs two ports"),
+        ("steering", "as-found", "legacy-vlan has no rules of an embedded switch"),
         ("failover", "lacp", "keeps a switch's LACP frames from VFs"),
         ("hosts/alpha/ports", ["0000:03:00.0"] * 2, "a port is named twice"),
         ("hosts/alpha/ports", ["03:00.0", "03:00.1"], "is not a PCI address"),

@@ -6,7 +6,7 @@ MTU without room for what the approach adds.
 
 from ipaddress import IPv4Network, IPv6Network
 from itertools import combinations
-from typing import ClassVar, Self
+from typing import ClassVar, Literal, Self
 
 from pydantic import model_validator
 
@@ -32,6 +32,8 @@ class GuestNetworks(Spec):
     switch."""
 
     failover: Failover = Failover.ACTIVE_BACKUP
+    steering: Literal["driver", "as-found"] = "driver"
+    """Who writes the rules of a card's embedded switch: its driver (smfs), or whoever does now."""
     underlay: Underlay
     networks: dict[Name, NetworkSpec]
     guests: dict[Name, GuestSpec]
@@ -60,6 +62,12 @@ class GuestNetworks(Spec):
                     raise ValueError(f"guest {name}: no network {network!r} among {known}")
             if len(set(guest.networks)) < len(guest.networks):
                 raise ValueError(f"guest {name}: a network is named twice")
+        return self
+
+    @model_validator(mode="after")
+    def _steering_has_a_switch(self) -> Self:
+        if self.guests_own_vfs and self.steering != "driver":
+            raise ValueError(f"steering: {self.approach} has no rules of an embedded switch")
         return self
 
     @model_validator(mode="after")
