@@ -8,6 +8,7 @@
  *   silent OPCODE                    no command of that opcode is ever answered
  *   health SYNDROME                  the health buffer reports it, and the firmware runs on
  *   fatal SYNDROME                   it asks for its reset, and works on nothing that it was given
+ *   full N                           the port has no buffer for each N-th frame of the cable
  *   module out|in|hot                the plugged module, and what the driver is told of it
  *   none                             no fault; the module stays as it is
  *
@@ -107,6 +108,10 @@ static void set(Object *object, const char *value, Error **errp)
 		opcode <= 0xffff) {
 		fault->opcode = opcode;
 		fault->is_silent = true;
+		return;
+	}
+	if (sscanf(value, "full %x%n", &syndrome, &end) == 1 && value[end] == 0 && syndrome >= 1) {
+		fault->full_each = syndrome;
 		return;
 	}
 	if (sscanf(value, "%6[a-z] %x%n", word, &syndrome, &end) == 2 && value[end] == 0 &&

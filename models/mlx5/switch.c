@@ -28,15 +28,16 @@ void switch_deliver(struct adapter *adapter, uint16_t number, struct packet *pac
 	struct vport *vport = vport_at(adapter, number);
 
 	/* Nothing goes back where it came from. */
-	if (!vport || vport == packet->from || !vport_up(vport)) {
+	if (!vport || vport == packet->from) {
 		return;
 	}
 	if (number == UPLINK) {
+		/* Of a LAG, by another port where this one is down. */
 		tally_add(&vport->rx, packet->data, packet->bytes);
 		port_send(lag_port(adapter, packet), packet->data, packet->bytes);
 		return;
 	}
-	if (!vport->function) {
+	if (!vport->function || !vport_up(vport)) {
 		return;
 	}
 	if (vport->egress && flow_run(adapter->pf, vport->egress, packet, NULL) == FLOW_DROP) {

@@ -165,6 +165,7 @@ struct port {
 	uint8_t dscp_priority[64];
 	bool module; /* one is plugged in */
 	struct port_counters counters;
+	uint32_t arrived; /* frames, while the port has no room for some */
 };
 
 struct address_list {
@@ -207,6 +208,7 @@ struct fault {
 	uint32_t syndrome;
 	uint8_t health; /* syndrome; 0: healthy */
 	bool reset_requested;
+	uint32_t full_each; /* the port has no room for each so many frames; 0: for none */
 };
 
 struct function {

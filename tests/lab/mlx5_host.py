@@ -24,12 +24,16 @@ BAD_WORDS = "WARNING|BUG:|Call Trace|DMAR:.*fault|DMAR: .*not set|mlx5.*(refcoun
 """Of a kernel: its own complaints, accesses that the IOMMU stopped, commands that failed."""
 
 
-def spec_of(*names: str, wiring: Wiring, mstflint: bool = False, kernel: str = "") -> LabSpec:
-    hosts = [
-        MachineSpec(name=name, card="mlx5", cpus=2, memory_mib=768, mstflint=mstflint)
+def spec_of(
+    *names: str, wiring: Wiring, kernel: str = "", mstflint: bool = False, systemd: bool = False
+) -> LabSpec:
+    hosts = tuple(
+        MachineSpec(
+            name=name, card="mlx5", cpus=2, memory_mib=768, mstflint=mstflint, systemd=systemd
+        )
         for name in names
-    ]
-    return LabSpec(hosts=tuple(hosts), wiring=wiring, kernel=kernel)
+    )
+    return LabSpec(hosts=hosts, wiring=wiring, kernel=kernel)
 
 
 @contextmanager
@@ -37,12 +41,13 @@ def mlx5_lab(
     name: str,
     *hosts: str,
     wiring: Wiring = "crossed",
-    mstflint: bool = False,
     kernel: str = "",
+    mstflint: bool = False,
+    systemd: bool = False,
 ) -> Iterator[Machines]:
     """Bring them up; at the end, no kernel and no card may have complained."""
     subprocess.run([BUILDER], check=True, capture_output=True, timeout=240)
-    spec = spec_of(*hosts, wiring=wiring, mstflint=mstflint, kernel=kernel)
+    spec = spec_of(*hosts, wiring=wiring, kernel=kernel, mstflint=mstflint, systemd=systemd)
     with Machines(spec, name=name) as lab:
         yield lab
         for host in hosts:

@@ -17,6 +17,7 @@ from wirespeed.model.error import InputError
         ("fatal=1", Fault(of_model="fatal 1")),
         ("command=0x805:8:badc0de", Fault(of_model="command 805 8 badc0de")),
         ("silent=805", Fault(of_model="silent 805")),
+        ("port-full=a", Fault(of_model="full a")),
         ("none", Fault(of_model="none")),
     ],
 )

@@ -5,7 +5,7 @@ import subprocess
 from collections.abc import Iterator
 
 import pytest
-from mlx5_host import BUILDER, PORTS, facts_of, sh, spec_of, until
+from mlx5_host import BUILDER, PORTS, counters, facts_of, sh, spec_of, until
 
 from wirespeed.catalog import rules
 from wirespeed.doctor.diagnose import diagnose
@@ -24,6 +24,8 @@ ACCESS_REG = "0x805"
 RULES = (
     "driver.health_error",
     "driver.refused",
+    "errors.no_receive_buffer",
+    "errors.port_buffer",
     "link.down",
     "link.flaps",
     "link.module_overheated",
@@ -75,6 +77,41 @@ def test_mlx5_modules_and_links_that_fail_are_named(alpha: Machine):
     make(alpha, "module-in", port=1)
     until(lambda: sh(alpha, f"cat /sys/class/net/{P1}/carrier") == "1")
     assert ("link.down", P1) not in said(alpha)
+
+
+def test_mlx5_frames_lost_at_the_port_and_at_a_full_ring_are_told_apart(alpha: Machine):
+    # From one port of the host over the lab's switch to the other.
+    sh(
+        alpha,
+        f"ip netns add far; ip link set {P1} netns far; ip address add 10.9.0.1/24 dev {P0}\n"
+        f"ip -n far address add 10.9.0.2/24 dev {P1}; ip -n far link set {P1} up",
+    )
+    until(lambda: "1 received" in sh(alpha, "ping -c 1 -W 1 10.9.0.2 || :"))
+    make(alpha, "port-full=5")
+    before = counters(alpha, P0)
+    sh(alpha, f"ip netns exec far arping -c 1 -I {P1} 10.9.0.1 || :")
+    sh(alpha, "ip netns exec far ping -f -c 100 -W 1 10.9.0.1 || :")
+    after = counters(alpha, P0)
+    grown = {name: after[name] - before[name] for name in after}
+    # A frame without room came over the cable: the card counts it as received, too.
+    assert grown["rx_discards_phy"] == pytest.approx(grown["rx_packets_phy"] / 5, abs=1)
+    assert grown["rx_discards_phy"] >= 20
+    assert grown["rx_out_of_buffer"] == 0
+    make(alpha, "none")
+    assert ("errors.port_buffer", P0) in said(alpha)
+    assert ("errors.no_receive_buffer", P0) not in said(alpha)
+
+    # A large send is 45 frames at once: 16 descriptors are too few for it.
+    sh(alpha, f"ethtool -G {P0} rx 16; iperf3 -s -1 -D")
+    before = counters(alpha, P0)
+    sh(alpha, "ip netns exec far iperf3 -c 10.9.0.1 -t 2 --connect-timeout 9000")
+    after = counters(alpha, P0)
+    grown = {name: after[name] - before[name] for name in after}
+    assert grown["rx_out_of_buffer"] > 0 and grown["rx_discards_phy"] == 0
+    assert ("errors.no_receive_buffer", P0) in said(alpha)
+    sh(alpha, f"ip netns del far; ip address flush dev {P0}; ethtool -G {P0} rx 1024")
+    until(lambda: sh(alpha, f"ls /sys/class/net/{P1} 2>/dev/null || :") != "")
+    sh(alpha, f"ip link set {P1} up")
 
 
 def test_mlx5_commands_that_fail_are_named(alpha: Machine):

@@ -9,8 +9,8 @@ written by the driver (which cannot be set later); the mode, with channels and r
 active, and only then VFs (those made sooner stay with their port); Open vSwitch told to offload and
 restarted; bridges and tunnels; representors by the kernel's port names.
 
-Mode, representors and VF-LAG are proven on the driver, against a model (docs/mlx5-model.md);
-offload is not proven on hardware.
+Proven on the driver, against a model (docs/mlx5-model.md), offload on Linux 6.1; not proven on
+hardware.
 """
 
 from collections.abc import Iterator

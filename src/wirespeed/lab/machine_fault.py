@@ -15,7 +15,8 @@ from wirespeed.model.error import InputError
 
 FORM = (
     "cable-out, cable-in, flaps=N; of a modelled ConnectX also module-out, module-in, module-hot, "
-    "health=SYNDROME, fatal=SYNDROME, command=OPCODE:STATUS:SYNDROME, silent=OPCODE, none"
+    "port-full=N, health=SYNDROME, fatal=SYNDROME, command=OPCODE:STATUS:SYNDROME, silent=OPCODE, "
+    "none"
 )
 MODEL = "mlx5"
 MAX_FLAPS = 100
@@ -27,6 +28,7 @@ _OF_MODEL = (
     (re.compile(r"module-(out|in|hot)"), "module {0}"),
     (re.compile(rf"(health|fatal)={_HEX}"), "{0} {1}"),
     (re.compile(rf"command={_HEX}:{_HEX}:{_HEX}"), "command {0} {1} {2}"),
+    (re.compile(rf"port-full={_HEX}"), "full {0}"),
     (re.compile(rf"silent={_HEX}"), "silent {0}"),
     (re.compile(r"(none)"), "{0}"),
 )
