@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -9,14 +10,19 @@ from pathlib import Path
 from typing import Any
 
 from wirespeed.apply.control_posix import PosixControl
+from wirespeed.apply.run import open_run
 from wirespeed.catalog import read_step
 from wirespeed.doctor.host_state import Values, differences, values_of
 from wirespeed.host.reach_destination import Remote
 from wirespeed.lab.machines import Machines
-from wirespeed.model.observed import Observed
+from wirespeed.model.journal import Begun, Intent
+from wirespeed.model.observed import Known, Observed
 from wirespeed.model.plan import Plan
 from wirespeed.model.step import State
 from wirespeed.runs.captures import Gathered, gather
+from wirespeed.runs.hosts_of_spec import controls_of, read_spec
+from wirespeed.runs.plan_hosts import plan_hosts
+from wirespeed.runs.run_hosts import apply_plan, undo_plan
 
 HOSTS = ("alpha", "beta")
 PORTS = ("0000:01:00.0", "0000:02:00.0")
@@ -90,3 +96,42 @@ def is_killed(spec: Path, plan: Path, folder: Path, place: int, when: str) -> bo
     )
     assert done.returncode in (0, -signal.SIGKILL), done.stdout + done.stderr
     return done.returncode != 0
+
+
+def assert_start_or_goal_where_killed(spec: Path, work: Path, most: int | None = None) -> None:
+    """Kill an apply of alpha at each line of its journal, or at `most` of them, spread over it.
+
+    The next controller finishes and undoes it, or undoes it at once: by turns.
+    """
+    wanted, folder, saved = read_spec(spec), work / "run", work / "plan.json"
+    with controls_of(wanted) as controls:
+        plan, _ = plan_hosts(wanted, controls)
+        saved.write_text(plan.model_dump_json())
+        start = states(controls, plan)
+        with open_run(folder) as run:
+            apply_plan(run, plan, controls)
+            entries = list(run.entries)
+            goal = states(controls, plan)
+            undo_plan(run, plan, controls, "spec.yaml")
+        assert states(controls, plan) == start != goal
+        assert all(isinstance(state, Known) for state in goal)
+
+        places = range(len(entries))
+        if most is not None:
+            places = range(0, len(entries), max(1, len(entries) // most))
+        for turn, place in enumerate(places):
+            # Of what was written: the intent, and nothing is done; not the result, and all is.
+            when = "after" if isinstance(entries[place], Begun | Intent) else "before"
+            # Another run: one whose journal alone is gone is a damaged one.
+            shutil.rmtree(folder)
+            killed = is_killed(spec, saved, folder, place, when)
+            lines = (folder / "journal.jsonl").read_text().splitlines()
+            # An apply of fewer lines: the VF had its address before it was read.
+            assert len(lines) == place + (when == "after") if killed else len(lines) <= place
+            end = "undo" if turn // 2 % 2 else "apply"
+            with open_run(folder) as run:
+                if end == "apply" and killed:
+                    apply_plan(run, plan, controls)
+                    assert states(controls, plan) == goal, (place, when)
+                undo_plan(run, plan, controls, "spec.yaml")
+            assert states(controls, plan) == start, (place, when, end)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from mlx5_host import PORTS, mlx5_lab, refused, sh
+from namespace_story import SMALL, written
 from program import wirespeed
 
 from wirespeed.apply.control_posix import PosixControl
@@ -121,3 +122,30 @@ def test_mlx5_a_reset_of_the_card_brings_what_waits(lab: Machines):
         "CQE_COMPRESSION": ("BALANCED(0)", "BALANCED(0)", "BALANCED(0)"),
     }
     assert sh(alpha, f"basename $(readlink /sys/bus/pci/devices/{CARD}/driver)") == "mlx5_core"
+
+
+@pytest.mark.rare
+def test_mlx5_apply_stores_what_gives_vfs_reboots_and_goes_on(lab: Machines, tmp_path: Path):
+    alpha = lab.hosts["alpha"]
+    # A card of which nobody asked VFs.
+    sh(alpha, f"mstconfig -d {CARD} -y set SRIOV_EN=0 NUM_OF_VFS=0")
+    with SshSession(Remote(alpha.state.destination, alpha.state.destination)) as session:
+        control = PosixControl("alpha", session)
+        control.reboot(control.boot_id())
+    assert sh(alpha, f"{TOTAL} 2>/dev/null || echo none") in ("0", "none")
+
+    spec = written(lab, tmp_path / "spec.yaml", SMALL, {"alpha": PORTS[:1]})
+    told = wirespeed("apply", str(spec), "--yes", "--reboot", timeout_s=600)
+    assert told.returncode == 1 and "--allow-firmware" in told.stderr, told.stdout + told.stderr
+    allowed = ("--yes", "--reboot", "--allow-firmware")
+    done = wirespeed("apply", str(spec), *allowed, timeout_s=800)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert sh(alpha, TOTAL) == "1"
+    assert "vlan 42" in sh(alpha, "ip link show enp1s0f0")
+    assert "192.168.10.1/24" in sh(alpha, "ip -n ceph-1 address")
+
+    undone = wirespeed("undo", str(spec), timeout_s=600)
+    assert undone.returncode == 0, undone.stdout + undone.stderr
+    assert table(alpha)["NUM_OF_VFS"] == ("8", "1", "0")
+    assert sh(alpha, f"cat /sys/bus/pci/devices/{CARD}/sriov_numvfs") == "0"
+    assert "ceph-1" not in sh(alpha, "ip netns")
