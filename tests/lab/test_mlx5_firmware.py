@@ -136,7 +136,7 @@ def test_mlx5_apply_stores_what_gives_vfs_reboots_and_goes_on(lab: Machines, tmp
 
     spec = written(lab, tmp_path / "spec.yaml", SMALL, {"alpha": PORTS[:1]})
     told = wirespeed("apply", str(spec), "--yes", "--reboot", timeout_s=600)
-    assert told.returncode == 1 and "--allow-firmware" in told.stderr, told.stdout + told.stderr
+    assert told.returncode == 2 and "--allow-firmware" in told.stderr, told.stdout + told.stderr
     allowed = ("--yes", "--reboot", "--allow-firmware")
     done = wirespeed("apply", str(spec), *allowed, timeout_s=800)
     assert done.returncode == 0, done.stdout + done.stderr
