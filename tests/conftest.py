@@ -33,6 +33,8 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 LONGEST = (
     "test_fleet_waves_ssh.py",
     "test_mlx5_driver.py",
+    "test_mlx5_tc.py",
+    "test_mlx5_firmware.py",
     "test_legacy_disk_lost.py",
     "test_legacy_killed_writes.py",
     "test_story_legacy_prove.py",

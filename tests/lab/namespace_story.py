@@ -98,10 +98,11 @@ def is_killed(spec: Path, plan: Path, folder: Path, place: int, when: str) -> bo
     return done.returncode != 0
 
 
-def assert_start_or_goal_where_killed(spec: Path, work: Path, most: int | None = None) -> None:
-    """Kill an apply of alpha at each line of its journal, or at `most` of them, spread over it.
+def assert_start_or_goal_where_killed(spec: Path, work: Path, usual: int) -> None:
+    """Kill an apply of alpha at `usual` lines of its journal, spread over it.
 
-    The next controller finishes and undoes it, or undoes it at once: by turns.
+    WIRESPEED_KILLS is another number; more than there are lines: at each of them. The next
+    controller finishes and undoes it, or undoes it at once: by turns.
     """
     wanted, folder, saved = read_spec(spec), work / "run", work / "plan.json"
     with controls_of(wanted) as controls:
@@ -116,9 +117,8 @@ def assert_start_or_goal_where_killed(spec: Path, work: Path, most: int | None =
         assert states(controls, plan) == start != goal
         assert all(isinstance(state, Known) for state in goal)
 
-        places = range(len(entries))
-        if most is not None:
-            places = range(0, len(entries), max(1, len(entries) // most))
+        kills = int(os.environ.get("WIRESPEED_KILLS", usual))
+        places = range(0, len(entries), max(1, len(entries) // kills))
         for turn, place in enumerate(places):
             # Of what was written: the intent, and nothing is done; not the result, and all is.
             when = "after" if isinstance(entries[place], Begun | Intent) else "before"

@@ -1,4 +1,7 @@
-"""A controller that is killed at each line of its journal: the next one finishes, or takes back."""
+"""A controller that is killed at lines of its journal: the next one finishes, or takes back.
+
+With WIRESPEED_KILLS=1000, at each of them: 11 minutes.
+"""
 
 import os
 from collections.abc import Iterator
@@ -27,11 +30,9 @@ def lab() -> Iterator[Machines]:
 
 @pytest.mark.rare
 @pytest.mark.timeout(3600)
-def test_legacy_apply_killed_at_every_journal_write_ends_in_start_or_goal(
-    lab: Machines, tmp_path: Path
-):
+def test_legacy_apply_killed_at_journal_writes_ends_in_start_or_goal(lab: Machines, tmp_path: Path):
     """One port and one guest; MTUs as found, for each change resets the port: time is dear."""
     spec = written(lab, tmp_path / "spec.yaml", SMALL, {"alpha": PORTS[:1]})
     before = standing(lab)
-    assert_start_or_goal_where_killed(spec, tmp_path)
+    assert_start_or_goal_where_killed(spec, tmp_path, usual=20)
     assert_as_before(lab, before)
