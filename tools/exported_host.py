@@ -6,7 +6,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -100,12 +100,14 @@ def differing(applied: Mapping[str, Any], other: Mapping[str, Any]) -> list[str]
     return found
 
 
-def by_apply(host: Machine, spec: Path) -> dict[str, Any]:
+def by_apply(
+    host: Machine, spec: Path, seen: Callable[[Machine], dict[str, Any]] = standing
+) -> dict[str, Any]:
     """Give what `apply` makes of a spec; the host is as found again."""
-    as_found = standing(host)
+    as_found = seen(host)
     wirespeed("apply", spec, "--yes")
-    made = standing(host)
+    made = seen(host)
     wirespeed("undo", spec)
-    if standing(host) != as_found:
+    if seen(host) != as_found:
         raise SystemExit("undo did not bring the host back")
     return made
