@@ -14,6 +14,7 @@ from typing import Any
 
 from exported_host import (
     COMMAND_S,
+    ON_HOST,
     PORTS,
     by_apply,
     differing,
@@ -54,8 +55,13 @@ def install_network_manager(host: Machine, work: Path) -> None:
     words += ["--yes", "--quiet", "--download-only", "--no-install-recommends"]
     run(["apt-get", *words, "install", "network-manager"])
     for package in sorted(work.glob("*.deb")):
-        put(host, package)
-    sh(host, "for one in /opt/exported/*.deb; do dpkg-deb -x $one /; done; ldconfig")
+        run(["dpkg-deb", "-x", package, work / "root"])
+    # Files alone: folders would take the place of links such as /lib.
+    named = run(["find", ".", "-type", "f", "-o", "-type", "l"], work / "root")
+    (work / "names").write_text(named)
+    run(["tar", "-cf", work / "root.tar", "-T", work / "names"], work / "root")
+    put(host, work / "root.tar")
+    sh(host, f"tar -xf {ON_HOST}/root.tar -C /; ldconfig")
     sh(host, "cat >/etc/NetworkManager/conf.d/lab.conf", MANAGED)
     sh(
         host,
@@ -69,9 +75,13 @@ def seen(host: Machine) -> dict[str, Any]:
     for port in PORTS:
         found[port]["rings"] = sh(host, f"ethtool -g {port}").split()
         found[port]["pause"] = sh(host, f"ethtool -a {port}").split()
-        (link,) = json.loads(sh(host, f"ip -j -4 address show {port}"))
+        (link,) = json.loads(sh(host, f"ip -j address show {port}"))
         found[port]["up"] = "UP" in link["flags"]
-        found[port]["addresses"] = [f"{a['local']}/{a['prefixlen']}" for a in link["addr_info"]]
+        found[port]["addresses"] = [
+            f"{one['local']}/{one['prefixlen']}"
+            for one in link["addr_info"]
+            if one["family"] == "inet"
+        ]
     return found
 
 
@@ -107,10 +117,10 @@ def main() -> int:
                 "export-spec", folder / f"{name}.yaml", "--as", "nmstate", "--out", folder / name
             )
             text = (folder / name / "alpha/wirespeed.nmstate.yaml").read_text()
-            sh(host, f"cat >/opt/exported/{name}.yaml", text)
+            sh(host, f"cat >{ON_HOST}/{name}.yaml", text)
             sh(
                 host,
-                f"/opt/exported/nmstatectl apply /opt/exported/{name}.yaml 2>&1; udevadm settle",
+                f"{ON_HOST}/nmstatectl apply {ON_HOST}/{name}.yaml 2>&1; udevadm settle",
             )
             found = differing(applied[name], seen(host))
             print(name, *found or ["the same"], sep="\n  ", flush=True)
