@@ -154,7 +154,7 @@ def sriov_network(host: Machine, programs: Path, work: Path, kind: str) -> list[
     """Give what differs between `apply`, and policies and networks, for VFs of one `deviceType`.
 
     A pod whose VF is its netdev asks for no MAC: sriov-cni would set it by the port and then by the
-    netdev, and igb refuses the second (igb_set_vf_mac_addr(): "Reload the VF driver").
+    netdev, and igb refuses the second (igb_main.c, E1000_VF_SET_MAC_ADDR: "Reload the VF driver").
     """
     reach, guests = f"ssh://{host.state.destination}", "none" if kind == LENT else "namespace"
     text = json.dumps(spec_of(reach, [*PORTS.values()], guests, approach="legacy-vlan"))
