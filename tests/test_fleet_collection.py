@@ -10,6 +10,8 @@ import pytest
 from ansible_collection import BIN, ROOT
 from ansible_collection import environment as environment_of
 
+from wirespeed.model.capture import parse_capture
+
 PYTHON = f"{sys.version_info.major}.{sys.version_info.minor}"
 MODULES = sorted(path.stem for path in (ROOT / "ansible/plugins/modules").glob("*.py"))
 RECORDED = ROOT / "tests/facts/samples/captures/igb-lab.txt"
@@ -50,7 +52,6 @@ def test_fleet_playbook_captures_and_its_check_mode_is_our_plan(
     environment: dict[str, str], tmp_path: Path
 ):
     (tmp_path / "spec.yaml.j2").write_text(SPEC)
-    (tmp_path / "specs").mkdir()
     inventory = tmp_path / "hosts"
     inventory.write_text(f"alpha ansible_connection=local spec_reach={RECORDED}\n")
     said = ran(
@@ -65,6 +66,22 @@ def test_fleet_playbook_captures_and_its_check_mode_is_our_plan(
     assert "3 address enp1s0\n    -is_there no\n    +is_there yes" in said
     assert "changed: [alpha -> localhost]" in said
     assert "failed=0" in said
+
+
+def test_fleet_playbook_has_the_collector_run_over_ansibles_own_connection(
+    environment: dict[str, str], tmp_path: Path
+):
+    script = ran(environment, str(tmp_path / "wirespeed"), "capture", "--script", "--seconds", "0")
+    (tmp_path / "wirespeed-collector.sh").write_text(script)
+    inventory = tmp_path / "hosts"
+    inventory.write_text("alpha ansible_connection=local\nbeta ansible_connection=local\n")
+    words = ("-i", str(inventory), "wirespeed.wirespeed.capture")
+    said = ran({**environment, "PWD": str(tmp_path)}, "ansible-playbook", *words)
+    assert said.count("failed=0") == 2, said
+    found = sorted(path.name for path in (tmp_path / "captures").iterdir())
+    assert found == ["alpha.txt", "beta.txt"]
+    for name in ("alpha", "beta"):
+        assert parse_capture((tmp_path / f"captures/{name}.txt").read_text(), name).complete
 
 
 GIT = shutil.which("git") or "git"

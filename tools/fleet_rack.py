@@ -6,6 +6,7 @@ number gives the same host.
 """
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from bench_rack import varied
@@ -121,14 +122,14 @@ def name_of(number: int) -> str:
     return f"host-{number:05}"
 
 
-def capture_of(base: str, number: int) -> str:
+def capture_of(base: str, number: int, plants: Sequence[Planted] = PLANTED) -> str:
     """Give the capture of a host; `base` has the words of the first of each list above."""
     traits = traits_of(number)
     text = varied(base, number)
     for name, first in (("kernel", KERNELS[0]), ("firmware", FIRMWARE[0]), ("CPU", CPUS[0])):
         text = text.replace(first, traits[name])
     text = text.replace(CABLES[0], traits["cable"])
-    for one in PLANTED:
+    for one in plants:
         if has(one, number):
             text = one.into(text)
     return text
@@ -139,7 +140,9 @@ class Judge:
     """Judges a host by its number; it can be handed to another process."""
 
     base: str
+    plants: Sequence[Planted] = PLANTED
 
     def __call__(self, number: int) -> Judged:
         """Give the record of one host."""
-        return judge_capture(host_of(number), capture_of(self.base, number), Question())
+        text = capture_of(self.base, number, self.plants)
+        return judge_capture(host_of(number), text, Question())

@@ -7,6 +7,7 @@ here. VFs are made by netplan itself, which is copied to the host from this mach
 import base64
 import json
 import os
+import re
 import subprocess
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -193,6 +194,11 @@ def test_fleet_networkd_files_make_of_a_host_at_its_boot_what_apply_makes(
     while standing(host) != as_applied and not deadline.expired:
         sleep_s(0.5)
     assert standing(host) == as_applied
+    # They name file and line of a key, a section or a value that they do not know (log_syntax()).
+    log = "journalctl --boot --output=cat --unit=systemd-networkd --unit=systemd-udevd"
+    said = sh(host, log)
+    assert "10-wirespeed-enp1s0.network" in said
+    assert re.findall(r"^.*10-wirespeed-\S+:\d+: .*$", said, re.M) == []
     # What is left is what was listed, line by line, and no more.
     unsaid = [line.removeprefix("  ") for line in done.stderr.splitlines() if line[:2] == "  "]
     kinds = ["driver_override" if ": driver vfio-pci" in o else o.split()[0] for o in unsaid]

@@ -29,7 +29,8 @@ def fleet(count: int) -> Fleet:
         )
         for i in range(count)
     ]
-    bad = finding(rule="link.down", found=HOSTILE).model_copy(update={"where": HOSTILE})
+    bad = finding(rule="link.down", found=HOSTILE, cost_pps=1e12)
+    bad = bad.model_copy(update={"where": HOSTILE})
     hosts.append(host(HOSTILE, [bad], {"rack": HOSTILE}))
     hosts.append(
         FleetHost(
@@ -106,6 +107,16 @@ def test_filters_by_state_cause_and_place(page: Page):
     page.select_option("#place", label="r02")
     assert names(page) == [f"n{i:05}" for i in range(40, 60)]
     assert page.locator("#map a:not(.off)").count() == 20
+
+
+def test_causes_are_by_hosts_or_by_price(page: Page):
+    heads = page.locator("#causes h3")
+    by_hosts = heads.all_inner_texts()
+    assert [head.partition(":")[0] for head in by_hosts] == ["1. FEC off", "2. Link down"]
+    page.select_option("#order", label="highest price first")
+    assert heads.all_inner_texts() == by_hosts[::-1]
+    page.select_option("#order", label="most hosts first")
+    assert heads.all_inner_texts() == by_hosts
 
 
 def test_a_host_opens_with_its_own_answer(page: Page):

@@ -94,7 +94,7 @@ def _causes(fleet: Fleet) -> Iterator[str]:
     if not fleet.causes:
         yield "<p>Nothing above a note was found.</p>"
     for number, cause in enumerate(fleet.causes, 1):
-        yield f'<div class="cause {cause.severity}">'
+        yield f'<div class="cause {cause.severity}" data-price="{cause.cost_pps:g}">'
         yield f"<h3>{number}. {_safe(_head(cause, fleet))}</h3>"
         if cause.common:
             text = "; ".join(common_text(one) for one in cause.common)

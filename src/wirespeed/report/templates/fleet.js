@@ -116,6 +116,15 @@ function open() {
   card.focus();
 }
 
+// The page has them by hosts; those of one price stay so.
+const causes = [...document.querySelectorAll("#causes .cause")];
+const price = (cause) => Number(cause.dataset.price);
+at("ordering").hidden = causes.length < 2;
+at("order").addEventListener("change", () => {
+  const sorted = at("order").value ? [...causes].sort((a, b) => price(b) - price(a)) : causes;
+  at("causes").append(...sorted);
+});
+
 let timer = 0;
 at("search").addEventListener("input", () => { clearTimeout(timer); timer = setTimeout(() => { shown = PIECE; list(); }, 80); });
 ["state", "cause", "place"].forEach((id) => at(id).addEventListener("change", () => { shown = PIECE; list(); }));
