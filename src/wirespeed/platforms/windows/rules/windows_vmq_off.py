@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from wirespeed.model.command import Command, Shell
-from wirespeed.model.finding import ByHand, Danger, Evidence, Finding, Remedy, Severity
+from wirespeed.model.finding import ByHand, Danger, Evidence, Finding, Remedy, Severity, StepCall
 from wirespeed.model.observed import Known, Observed, known
 from wirespeed.model.powershell import exactly
 from wirespeed.model.rule import DoesNotApplyError, HostExam, HostRule
@@ -78,13 +78,14 @@ def _switch_on(card: WindowsAdapter) -> tuple[Remedy, ...]:
     text = "switch VMQ on; the link drops"
     if not card.has_safe_name:
         return (Remedy(text=text, by_hand=ByHand.NO_NAME),)
-    enable = ("Enable-NetAdapterVmq", "-InterfaceDescription", exactly(card.description))
+    adapter = ("-InterfaceDescription", exactly(card.description))
+    enable = ("Enable-NetAdapterVmq", *adapter, "-Confirm:$false")
     return (
         Remedy(
             text=text,
             commands=(Command(argv=enable, shell=Shell.POWERSHELL),),
             danger=Danger.DROPS_LINK,
-            by_hand=ByHand.NO_STEP,
+            steps=(StepCall.of("windows_vmq", adapter=card.description),),
         ),
     )
 
