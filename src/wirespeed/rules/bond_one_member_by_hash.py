@@ -7,6 +7,7 @@ from wirespeed.facts.counters import Counters, Place
 from wirespeed.facts.netstack import Link, NetStack, named_plainly
 from wirespeed.facts.routes import TABLES, Routes
 from wirespeed.facts.routes_lookup import Route
+from wirespeed.model.bound import Bound, Limit
 from wirespeed.model.command import Command
 from wirespeed.model.finding import ByHand, Evidence, Finding, Remedy, Severity, StepCall
 from wirespeed.model.observed import CannotTellError, Known, known
@@ -21,6 +22,7 @@ ENOUGH_FRAMES = 1000
 """Of all members during the capture; ARP and LACP alone are a few."""
 ALL_BUT = 0.9
 """Share of the busiest member from which on the others count as idle."""
+FORMULA = "1 - 1 / members that have a link, of one speed each"
 
 
 def bonds_that_spread(exam: HostExam, modes: tuple[str, ...]) -> tuple[Link, ...]:
@@ -35,11 +37,16 @@ def bonds_that_spread(exam: HostExam, modes: tuple[str, ...]) -> tuple[Link, ...
         for link in links
         if link.bond is not None
         and known(link.bond.mode, f"mode of {link.netdev}") in modes
-        and sum("LOWER_UP" in member.flags for member in stack.members(link.netdev)) > 1
+        and len(_carrying(stack, link.netdev)) > 1
     )
     if not found:
         raise DoesNotApplyError(f"no bond of two links has the mode {' or '.join(modes)}")
     return found
+
+
+def _carrying(stack: NetStack, bond: str) -> tuple[Link, ...]:
+    """Members that have a link."""
+    return tuple(member for member in stack.members(bond) if "LOWER_UP" in member.flags)
 
 
 def _check(exam: HostExam) -> Iterator[Finding]:
@@ -78,7 +85,14 @@ def _found(exam: HostExam, link: Link, policy: Evidence, route: Route) -> Findin
         "carries it and the others stay idle",
         where=link.netdev,
         remedies=(_remedy(link.netdev),),
-        unpriced="it depends on how much of the traffic goes by the gateway",
+        bounds=(
+            Bound.of_share(
+                Limit.AT_MOST,
+                1 - 1 / len(_carrying(exam.host[NetStack], link.netdev)),
+                "of what the bond can send, where all of it goes by the gateway",
+                FORMULA,
+            ),
+        ),
     )
 
 
@@ -176,5 +190,6 @@ RULE = HostRule(
     "network is spread, and so is that of guests with addresses of their own.",
     source="https://docs.kernel.org/networking/bonding.html (xmit_hash_policy: layer2; "
     "`all traffic to a particular network peer on the same slave`)",
+    price=f"Bound: {FORMULA}.",
     check=_check,
 )

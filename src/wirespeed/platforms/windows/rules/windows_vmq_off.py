@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from wirespeed.model.bound import Bound, Limit
 from wirespeed.model.command import Command, Shell
 from wirespeed.model.finding import ByHand, Danger, Evidence, Finding, Remedy, Severity, StepCall
 from wirespeed.model.observed import Known, Observed, known
@@ -20,6 +21,9 @@ from wirespeed.platforms.windows.facts.windows_switches import (
 )
 
 MOST_SHOWN = 6
+ONE_CORE_BPS = 3e9
+"""Least that is published for a core that receives for all guests (source: the rule's)."""
+FORMULA = "1 - 3 Gb/s, the least that is published for one core / speed of the port"
 
 
 def _check(exam: HostExam) -> Iterator[Finding]:
@@ -71,6 +75,16 @@ def _off(
             ),
         ),
         unpriced="it costs once the guests together receive more than one core handles",
+        bounds=(
+            Bound.of_share(
+                Limit.AT_MOST,
+                1 - ONE_CORE_BPS / card.shown_bps,
+                "of what the port brings for guests",
+                FORMULA,
+            ),
+        )
+        if card.shown_bps
+        else (),
     )
 
 
@@ -140,5 +154,6 @@ RULE = HostRule(
     "debugging-performance-issues-with-vmq/; https://argonsys.com/microsoft-cloud/library/synthetic-accelerations-in-a-nutshell-windows-"
     "server-2012/ (3 to 5 Gb/s of one core); https://learn.microsoft.com/powershell/module/hyper-v/"
     "set-vmnetworkadapter (VmqWeight: 0 disables VMQ)",
+    price=f"Bound, with VMQ off or not offered: {FORMULA}.",
     check=_check,
 )
