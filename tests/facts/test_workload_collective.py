@@ -46,8 +46,8 @@ def busy(*argv: str, **env: str) -> Iterator[int]:
 
 def read() -> tuple[str, CollectiveLibraries]:
     done = subprocess.run(
-        [which("sh") or "sh", "-s"], input=collector_script(), capture_output=True, text=True, errors="replace",
-        timeout=120, check=True,
+        [which("sh") or "sh", "-s"], input=collector_script(), capture_output=True, text=True,
+        errors="replace", timeout=120, check=True,
     )  # fmt: skip
     return done.stdout, CollectiveLibraries.parse(parse_capture(done.stdout, "here"))
 
