@@ -52,7 +52,7 @@ def read() -> tuple[str, CollectiveLibraries]:
     return done.stdout, CollectiveLibraries.parse(parse_capture(done.stdout, "here"))
 
 
-def test_only_the_variables_that_are_named_leave_the_host(tmp_path: Path):
+def test_only_the_variables_that_are_named_leave_the_host():
     names = {"NCCL_SOCKET_IFNAME": "=p0,p1", "NCCL_IB_HCA": "^mlx5_3:1", "GLOO_SOCKET_IFNAME": "p0"}
     others = {
         "NCCL_DEBUG": PRIVATE,
