@@ -87,9 +87,9 @@ def _check(exam: HostExam) -> Iterator[Finding]:
 
 def _processes(exam: HostExam) -> list[tuple[str, Collective]]:
     """Give those that were asked about, with their names. Raises as a rule does."""
+    threads = known(exam.host[Workload].threads, "which threads are busy")
     found = known(exam.host[CollectiveLibraries].processes, "what collective libraries use")
-    threads = exam.host[Workload].threads
-    names = {t.pid: t.process for t in threads.value} if isinstance(threads, Known) else {}
+    names = {thread.pid: thread.process for thread in threads}
     asked = exam.question.workload
     chosen = [
         (names.get(pid, "a process"), process)
