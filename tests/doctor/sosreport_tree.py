@@ -128,7 +128,7 @@ def tree() -> dict[str, str]:
         ),
         "sos_commands/kernel/dmesg": DMESG,
         "sos_commands/host/hostname": "alpha\n",
-        "sos_commands/host/hostnamectl_status": "   Static hostname: alpha\n   Chassis: server\n",
+        "sos_commands/host/hostnamectl_status": "   Chassis: server\n   Operating System: Debian\n",
         "proc/sys/kernel/osrelease": "5.14.0-427.el9.x86_64\n",
         "proc/cmdline": "BOOT_IMAGE=/vmlinuz ro quiet\n",
         "usr/lib/os-release": 'NAME="Example Linux"\nPRETTY_NAME="Example Linux 9.4"\n',

@@ -44,6 +44,8 @@ NUMBERS = {
     "ethtool-udp-hash":
         "words of drivers and of the card; names of netdevs are learned where they stand as such",
     "windows-mlx5cmd windows-mlx5cmd-link": "a maker's program; names of adapters are learned",
+    "collective-qps": "devices of RDMA, by the driver's names",
+    "collective-sockets": "own addresses and process numbers",
     "names windows-names": "test_anonymous: all of it is names",
 }  # fmt: skip
 """Sections in whose output no person's word stands but a name that is known from elsewhere."""
@@ -54,6 +56,9 @@ TEXTS = {
         f'/etc/os-release:PRETTY_NAME="Debian"\n/etc/os-release:IMAGE_OF="{PLANTED} ltd"'
     ),
     "threads": f"uptime 1.00\n/proc/7/task/8/stat:8 ({PLANTED}) R 1 {'7 ' * 40}1",
+    "collective": (
+        f"/proc/7/environ:NCCL_SOCKET_IFNAME=^{PLANTED},eth0\n/proc/7/environ:NCCL_IB_HCA={PLANTED}:1"
+    ),
     "thread-status": f"/proc/7/status:Name:\t{PLANTED}\n/proc/7/task/8/status:Name:\tx {PLANTED})",
     "hugepage-mounts": (
         f"{PLANTED} /dev/{PLANTED} hugetlbfs rw,relatime,pagesize=2M 0 0\n"
@@ -91,7 +96,7 @@ NAMED_BY = {"bonding": "ports", "tc-filters": "ports"}
 KEPT = (
     'BOOT_IMAGE=/boot/vmlinuz-6.1.0-', '/etc/os-release:PRETTY_NAME="Debian"', "--foreground",
     "--banirq=7", "--hintpolicy=exact", "hugetlbfs rw,relatime,pagesize=2M", "mlx5.sys",
-    "nt!KeBugCheckEx+0x1", "[boot]", "Current",
+    "nt!KeBugCheckEx+0x1", "[boot]", "Current", "NCCL_SOCKET_IFNAME=^", ",eth0",
 )  # fmt: skip
 
 

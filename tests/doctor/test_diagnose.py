@@ -88,6 +88,16 @@ def test_the_dearest_comes_first_then_by_severity_and_notes_come_last():
     assert [f.rule[0] for f in answer.findings] == ["f", "e", "c", "g", "d", "b", "a"]
 
 
+def test_a_measured_figure_that_cannot_be_comes_before_what_is_compared_with_it():
+    now = LEDGER.ceilings[0].load_pps.low
+    found = [
+        finding("a.fault", Severity.FAULT, now * 9),
+        finding("measured.above_ceiling", Severity.FAULT),
+    ]
+    answer = diagnose(facts(), Question(), [rule("x.y", says(*found))])
+    assert [f.rule for f in answer.findings] == ["measured.above_ceiling", "a.fault"]
+
+
 @pytest.mark.parametrize(
     ("remedy", "order"),
     [

@@ -150,6 +150,8 @@ def test_bits_that_were_bytes_and_bytes_that_were_bits_are_named():
     assert "as bytes a second it would be what the path carries" in finding(47e9 / 8).so
     assert "an eighth of it is what the path carries" in finding(47e9 * 8).so
     assert "bytes" not in finding(22.7e9).so
+    run = parse_measured(iperf3(47e9 / 8), "f")
+    assert "bytes" not in finding(run.measured_bps, run).so
     assert "eighth" not in finding(150e9).so
 
 

@@ -99,7 +99,7 @@ def test_check_sums_that_fail_at_beta_are_of_the_cable_from_alpha_and_explain_it
 def test_what_beta_takes_too_slowly_acquits_the_cable_and_alpha():
     (finding,) = judged(host(), host(grown={"rx_out_of_buffer": 900})).findings
     assert finding.severity is Severity.FAULT
-    assert "the cable and alpha are acquitted" in finding.so
+    assert "the cable and alpha are ruled out" in finding.so
     assert finding.evidence[0].host == "beta"
 
 

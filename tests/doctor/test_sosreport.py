@@ -27,6 +27,7 @@ from wirespeed.facts.pci import Pci
 from wirespeed.facts.ports import Ports
 from wirespeed.facts.queues import Queues
 from wirespeed.facts.sriov import Sriov
+from wirespeed.facts.virtualization import Virtualization
 from wirespeed.host.archive import read_archive
 from wirespeed.model.capture import parse_capture
 from wirespeed.model.error import InputError
@@ -257,3 +258,38 @@ def test_a_real_container_is_read_from_its_archive(tmp_path: Path):
     result = CliRunner().invoke(cli, ["doctor", str(path), "--json"])
     assert result.exit_code == 0, result.output
     assert json.loads(result.output)["findings"] == []
+
+
+DMI = "Handle 0x0001, DMI type 1, 27 bytes\nSystem Information\n\tManufacturer: {}\n\tUUID: x\n"
+FLAGS = "processor\t: 0\nflags\t\t: fpu vme{}\n\n"
+
+
+@pytest.mark.parametrize(
+    ("hostnamectl", "flags", "vendor", "guest_of", "container"),
+    [
+        # A public sosreport of a Hyper-V guest, whose systemd did not answer.
+        ("Failed to query system properties: Connection timed out\n", " hypervisor",
+         "Microsoft Corporation", "microsoft", None),
+        (" Virtualization: lxc\n Operating System: Ubuntu\n", " hypervisor", "OpenStack Foundation",
+         "kvm", "lxc"),
+        (" Virtualization: lxc\n Operating System: Ubuntu\n", "", "Dell Inc.", "", "lxc"),
+        (" Virtualization: kvm\n Operating System: Ubuntu\n", " hypervisor", "QEMU", "kvm", None),
+        (" Chassis: server\n Operating System: Ubuntu\n", "", "Dell Inc.", "", None),
+    ],
+)  # fmt: skip
+def test_a_guest_a_container_and_bare_metal_are_told_apart(
+    hostnamectl: str, flags: str, vendor: str, guest_of: str, container: str | None
+):
+    facts = host(
+        {
+            **tree(),
+            "sos_commands/host/hostnamectl_status": hostnamectl,
+            "sos_commands/hardware/dmidecode": DMI.format(vendor),
+            "proc/cpuinfo": FLAGS.format(flags),
+        }
+    )
+    found = facts[Virtualization]
+    guest = found.guest_of
+    assert (guest.value if isinstance(guest, Known) else "") == guest_of
+    assert isinstance(guest, Absent) == (guest_of == "")
+    assert (found.container.value if isinstance(found.container, Known) else None) == container

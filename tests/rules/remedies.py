@@ -21,6 +21,7 @@ from wirespeed.platforms.windows.steps.windows_rss import WindowsRss
 from wirespeed.platforms.windows.steps.windows_smb_multichannel import WindowsSmbMultichannel
 from wirespeed.platforms.windows.steps.windows_switch import WindowsSwitch
 from wirespeed.platforms.windows.steps.windows_team_balancing import WindowsTeamBalancing
+from wirespeed.platforms.windows.steps.windows_vmq import WindowsVmq
 
 CASES = Path(__file__).parent / "cases"
 BY_SLUG = {rule.slug: rule for rule in rules()}
@@ -75,6 +76,7 @@ SECTIONS = {
 """Kind: the section in which the collector prints what the step reads, in the same words."""
 
 FOUND: dict[str, Callable[[State], State]] = {
+    "bond_hash_policy": lambda goal: dict.fromkeys(goal, "layer2"),
     "bond_monitoring": lambda goal: dict.fromkeys(goal, 0),
     "channels": lambda goal: dict.fromkeys(goal, 1),
     "coalescing": lambda goal: {k: "adaptive" in k and not v for k, v in goal.items()},
@@ -128,7 +130,7 @@ def state_of(told: Told, step: Step) -> State:
         return {"value": "other"}
     if isinstance(step, WindowsMigration):
         return {"option": "Compression"}
-    if isinstance(step, WindowsSmbMultichannel):
+    if isinstance(step, WindowsSmbMultichannel | WindowsVmq):
         return {"enabled": False}
     if isinstance(step, WindowsTeamBalancing):
         return {"algorithm": "Dynamic"}

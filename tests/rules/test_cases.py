@@ -81,7 +81,7 @@ def test_a_rule_is_in_the_file_of_its_name(slug: str):
 COMMANDS = {
     "cat", "chrt", "dcb",
     "devlink", "dmesg", "ethtool", "grep", "ibv_devinfo", "ip", "ls", "lscpu", "lspci", "modinfo",
-    "mlnx_qos", "mlxlink", "mstconfig",
+    "mlnx_qos", "mlxlink", "mstconfig", "rdma", "ss",
     "ovs-appctl", "ovs-vsctl", "ps", "readlink", "setpci", "sudo", "sysctl", "tc",
     "wirespeed", "wslinfo",
     # At a switch.

@@ -129,7 +129,7 @@ def test_a_remedy_is_the_command_for_this_host(
     [
         ("interrupts.on_one_core", "present_all_land_on_cpu_0", "1,3", [0, 2, 0, 2]),
         ("interrupts.on_one_core", "present_all_land_on_cpu_0", "", [0, 1, 2, 3]),
-        ("interrupts.on_another_node", MORE_QUEUES, "0,2", [1, 3]),
+        ("interrupts.on_another_node", MORE_QUEUES, "0,2", [1]),
         ("interrupts.on_another_node", MORE_QUEUES, "0-63", [0, 1]),
     ],
 )  # fmt: skip
@@ -140,9 +140,20 @@ def test_an_isolated_cpu_is_kept_free_of_interrupts(
     online = "/sys/devices/system/cpu/online:"
     line = f"/sys/devices/system/cpu/isolated:{isolated}"
     findings = diagnosed(slug, case, None, (online, f"{line}\n{online}")).findings
-    (remedy,) = [r for f in findings for r in f.remedies]
+    remedy, *others = [r for f in findings for r in f.remedies]
+    assert [r.text.split(":")[0] for r in others] == (
+        ["leave the other 1 where they are"] if expected == [1] else []
+    )
     placed = [int(c.line().split()[1]) for c in remedy.commands if "irq" in c.line()]
     assert placed == expected
+
+
+def test_where_every_near_cpu_has_a_queue_the_others_stay():
+    online = "/sys/devices/system/cpu/online:"
+    kept = (online, f"/sys/devices/system/cpu/isolated:0-1\n{online}")
+    findings = diagnosed("interrupts.on_another_node", MORE_QUEUES, None, kept).findings
+    (remedy,) = [r for f in findings for r in f.remedies]
+    assert remedy.text.startswith("leave 2 where they are") and not remedy.commands
 
 
 @pytest.mark.parametrize("netdev", ["-G", "a;reboot", "$(id)", "a'b", "x" * 16])

@@ -19,6 +19,10 @@ UNFIT = "the driver and the firmware do not match"
         ("present_commands_that_the_firmware_refuses", UNFIT, "power the host off"),
         ("present_a_command_without_an_answer", "reset the card's firmware", UNFIT),
         ("present_no_room_for_vfs_in_the_words_of_newer_kernels", "the BIOS left no room", UNFIT),
+        ("present_i40e_in_recovery_mode", "burn the card's firmware again", UNFIT),
+        ("present_ice_in_rollback_mode", "burn the card's firmware again", UNFIT),
+        ("present_x722_with_an_old_nvm", "update the card's firmware", "newer kernel"),
+        ("present_bnxt_with_old_firmware", "update the card's firmware", "newer kernel"),
         ("present_no_bus_numbers_for_vfs", "the bridge above has no bus numbers", "Above 4G"),
     ],
 )

@@ -24,7 +24,6 @@ NOT_PUT_BACK = "steering.rss_uses_few_queues/present_one_queue_gets_most"
 WITH_STEPS = [told for told in remedies() if told.remedy.steps]
 
 NO_STEP = {
-    "bond.one_member_by_hash": "the hash policy of a bond that carries traffic",
     "eswitch.encap_off": "the encapsulation mode of an eswitch",
     "eswitch.lag_inactive": "VFs of a bond in switchdev mode go and come in an order of their own",
     "ovs.offload_not_in_force": "Open vSwitch is restarted",
@@ -33,7 +32,6 @@ NO_STEP = {
     "pause.sent": "flow control by priority (PFC)",
     "windows.property_not_in_force": "an adapter of Windows is started anew",
     "windows.sriov_off": "SR-IOV of Windows",
-    "windows.vmq_off": "VMQ of Windows",
 }
 """Rule: what no step knows yet. The next steps are those of the eswitch and of Open vSwitch."""
 
@@ -61,7 +59,6 @@ TYPED_BY_HAND = {
 CMDLETS_BY_HAND = {
     "windows.property_not_in_force": ("Restart-NetAdapter",),
     "windows.sriov_off": ("Enable-NetAdapterSriov", "Set-VMNetworkAdapter"),
-    "windows.vmq_off": ("Enable-NetAdapterVmq",),
 }
 """The same for Windows."""
 

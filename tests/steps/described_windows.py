@@ -33,6 +33,8 @@ class Adapter:
     bindings: dict[str, bool] = field(default_factory=dict)
     properties: dict[str, list[str]] = field(default_factory=dict)
     rss: dict[str, int | bool] = field(default_factory=dict)
+    vmq: bool | None = None
+    """None: the driver does not offer it, so there is no row."""
 
 
 @dataclass
@@ -161,6 +163,24 @@ class DescribedWindows:
                 key = name.removeprefix("-")
                 assert key in adapter.rss, name
                 adapter.rss[key] = value if isinstance(value, bool) else int(word(given, name))
+
+    def _get_netadaptervmq(self, given: Parameters) -> Iterator[dict[str, Any]]:
+        assert set(given) == {"-InterfaceDescription"}
+        for adapter in self._matching(given):
+            if adapter.vmq is not None:
+                yield {"InterfaceDescription": self._description(adapter), "Enabled": adapter.vmq}
+
+    def _enable_netadaptervmq(self, given: Parameters) -> None:
+        self._set_vmq(given, True)
+
+    def _disable_netadaptervmq(self, given: Parameters) -> None:
+        self._set_vmq(given, False)
+
+    def _set_vmq(self, given: Parameters, is_on: bool) -> None:
+        assert set(given) == {"-InterfaceDescription", "-Confirm"} and given["-Confirm"] is False
+        (adapter,) = self._matching(given)
+        assert adapter.vmq is not None
+        adapter.vmq = is_on
 
     def _matching(self, given: Parameters, is_quiet: bool = False) -> list[Adapter]:
         pattern = word(given, "-InterfaceDescription")

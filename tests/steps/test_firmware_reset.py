@@ -64,7 +64,7 @@ def test_an_undo_says_that_the_host_is_left_changed():
 
 def test_it_says_what_it_takes():
     planned = plan_on(STEP, waiting()).steps[0]
-    assert planned.undo == () and planned.danger is Danger.FIRMWARE
+    assert planned.undo == () and planned.danger is Danger.CARD_RESET
     assert "NO WAY BACK" in planned.why and "VFs go away" in planned.why
     assert [c.line() for c in planned.commands] == [f"mstfwreset -d {CARD} -y reset"]
 

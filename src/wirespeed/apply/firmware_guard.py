@@ -10,6 +10,8 @@ from wirespeed.model.error import InputError
 from wirespeed.model.finding import Danger
 from wirespeed.model.plan import Plan, PlannedStep
 
+OF_FIRMWARE = (Danger.CARD_RESET, Danger.FIRMWARE)
+
 
 def refuse_firmware(plan: Plan) -> None:
     """Raise InputError `plan.writes_firmware` for a step that writes, or restarts, firmware."""
@@ -41,5 +43,5 @@ def refuse_no_way_back(plan: Plan) -> None:
 def _of_firmware(plan: Plan) -> Iterator[PlannedStep]:
     """Give the steps that have something to do to firmware."""
     for planned in plan.steps:
-        if planned.danger is Danger.FIRMWARE and not planned.no_op:
+        if planned.danger in OF_FIRMWARE and not planned.no_op:
             yield planned

@@ -4,9 +4,9 @@ import difflib
 import os
 import re
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -20,12 +20,10 @@ from wirespeed.commands.shared_options import (
     size_asked,
     timeout_option,
 )
-from wirespeed.doctor.pair import RULES as PAIR_RULES
 from wirespeed.host.files import make_folder, write_result, write_text, write_whole
 from wirespeed.host.recorded import read_recorded
 from wirespeed.model.error import InputError
 from wirespeed.model.finding import Diagnosis, Unanswered
-from wirespeed.model.pair import PairAnswer
 from wirespeed.model.question import Question
 from wirespeed.model.shown import shown
 from wirespeed.report.diagnosis_hosts import (
@@ -42,12 +40,13 @@ from wirespeed.report.diagnosis_text import (
     rule_lines,
     rules_lines,
 )
-from wirespeed.report.pair_text import is_held, pair_lines, pair_rule_lines
-from wirespeed.runs.between import answer_between, parse_between
 from wirespeed.runs.examine import examine
 from wirespeed.terminal import echo, echo_styled
 
-PAIR_COLUMNS = 2 + max(len(rule.slug) for rule in PAIR_RULES)
+if TYPE_CHECKING:
+    from wirespeed.model.pair import PairAnswer
+    from wirespeed.runs.between import Between
+
 FEW_HOSTS = 2
 """So many are shown in full; of more, one line each."""
 STYLES: dict[str, dict[str, Any]] = {
@@ -174,7 +173,7 @@ def doctor(
         asked |= _measured(measured_by, asked["measured_bps"])
     question = Question(**asked)
     answers: list[Answer] = []
-    ends = None if between is None else parse_between(between, hosts)
+    ends = None if between is None else _ends(between, hosts)
     captures: dict[str, str] = {}
     crash = None if crash_analysis is None else _crash(crash_analysis, hosts)
     read = examine(
@@ -187,7 +186,7 @@ def doctor(
             captures[list(dict.fromkeys(hosts))[number - 1]] = text
         if out is not None:
             _keep(out / _folder_name(number, answer) if len(hosts) > 1 else out, text, answer)
-    pair = None if ends is None else answer_between(ends, captures, question)
+    pair = None if ends is None else _pair(ends, captures, question)
     if html is not None:
         write_text(html, _page(answers, pair))
     if pair is not None and out is not None:
@@ -198,8 +197,34 @@ def doctor(
     else:
         print_lines(_lines(answers, verbose=verbose))
         if pair is not None:
-            print_lines([Line(""), *pair_lines(pair)])
-    return exit_code(answers) or int(pair is not None and is_held(pair))
+            print_lines(_pair_lines(pair))
+    return exit_code(answers) or int(pair is not None and _is_held(pair))
+
+
+# What is about two ends is loaded where two ends are asked about: 10 ms of every run otherwise.
+def _ends(between: str, hosts: Sequence[str]) -> "Between":
+    from wirespeed.runs.between import parse_between
+
+    return parse_between(between, hosts)
+
+
+def _pair(ends: "Between", captures: Mapping[str, str], question: Question) -> "PairAnswer":
+    from wirespeed.runs.between import answer_between
+
+    return answer_between(ends, captures, question)
+
+
+def _pair_lines(pair: "PairAnswer") -> Iterator[Line]:
+    from wirespeed.report.pair_text import pair_lines
+
+    yield Line("")
+    yield from pair_lines(pair)
+
+
+def _is_held(pair: "PairAnswer") -> bool:
+    from wirespeed.report.pair_text import is_held
+
+    return is_held(pair)
 
 
 def check_wanted(wanted: Sequence[str]) -> None:
@@ -261,15 +286,21 @@ def _lines(answers: Sequence[Answer], *, verbose: bool) -> Iterator[Line]:
 
 def _all_rules() -> Iterator[Line]:
     """Give every rule, and after them the conditions that --between asks of two ends."""
+    from wirespeed.doctor.pair import RULES
+
+    columns = 2 + max(len(rule.slug) for rule in RULES)
     yield from rules_lines(rules())
     yield Line("")
     yield Line("Of two ends of a cable, by --between:")
-    for rule in PAIR_RULES:
-        yield Line(f"{rule.slug:<{PAIR_COLUMNS}}{rule.title}")
+    for rule in RULES:
+        yield Line(f"{rule.slug:<{columns}}{rule.title}")
 
 
 def _explained(slug: str) -> Iterator[Line]:
-    of_pair = {rule.slug: rule for rule in PAIR_RULES}
+    from wirespeed.doctor.pair import RULES
+    from wirespeed.report.pair_text import pair_rule_lines
+
+    of_pair = {rule.slug: rule for rule in RULES}
     if slug in of_pair:
         yield from pair_rule_lines(of_pair[slug])
         return
@@ -307,7 +338,7 @@ def _folder_name(number: int, answer: Answer) -> str:
     return f"{number:03}-{re.sub(r'[^A-Za-z0-9._-]+', '_', answer.host)[-60:]}"
 
 
-def _page(answers: Sequence[Answer], pair: PairAnswer | None = None) -> str:
+def _page(answers: Sequence[Answer], pair: "PairAnswer | None" = None) -> str:
     # Only here: the template engine takes a third of the time of a local run to import.
     from wirespeed.report.diagnosis_document import diagnosis_document
     from wirespeed.report.document_html import render_html

@@ -10,7 +10,7 @@ from wirespeed.facts.kernel import Kernel
 from wirespeed.facts.link import Links
 from wirespeed.facts.pci import Pci
 from wirespeed.facts.ports import Ports
-from wirespeed.facts.virtualization import Virtualization
+from wirespeed.facts.virtualization import UNNAMED, Virtualization
 from wirespeed.facts.virtualization_wsl import Wsl
 from wirespeed.model.fact import HostFacts
 from wirespeed.model.observed import Absent, CannotTellError, Known, Observed
@@ -70,7 +70,7 @@ def _runs_on(host: HostFacts) -> str:
     elif isinstance(guest_of, Absent):
         text = "bare metal"
     elif isinstance(guest_of, Known):
-        text = f"a hypervisor: {guest_of.value}"
+        text = guest_of.value if guest_of.value == UNNAMED else f"a hypervisor: {guest_of.value}"
     else:
         text = CANNOT_TELL
     if isinstance(virtualization.container, Known):

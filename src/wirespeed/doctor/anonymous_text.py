@@ -40,6 +40,15 @@ CRASH_LINE = re.compile(
     r"[A-Za-z_][\w.-]{0,63}(?:![\w$?@<>:~]{1,128}(?:\+0x[0-9a-fA-F]+)?|\+0x[0-9a-fA-F]+)\s*"
 )
 
+ENVIRON = re.compile(r"(?m)^(/proc/\d+/environ:[A-Z_]+=)(.*)$")
+IN_SETTING = re.compile(r"[^,=^:]+")
+BEGINS_PLAIN = re.compile(
+    r"\d{1,3}|eth|en[opsx]?|ib[ps]?|bond|br|docker|veth|virbr|lo|wl|ww|mlx[45](?:_(?:bond_?)?\d{0,3})?|"
+    r"(?:bnxt_re|irdma|efa|hfi1|erdma|rxe|siw)_?\d{0,3}|"
+    r"roce(?:p\d{1,3}s\d{1,3}(?:f\d)?|o\d{1,3})?|socket", re.I,
+)  # fmt: skip
+"""How netdevs and RDMA devices of the kernel's own naming begin, and words of NCCL."""
+
 CELL = re.compile(r"\S+(?: \S+)*")
 _LLDP_WORDS = (
     "lldp remote device summary local remid chassis id port system name interface loc portid "
@@ -55,6 +64,9 @@ def without_free_words(section: str, body: str, name: Name) -> str:
     if section.startswith("thread"):
         body = STAT.sub(lambda m: m[1] + _comm(m[2], name) + m[3], body)
         return COMM_LINE.sub(lambda m: m[1] + _comm(m[2], name), body)
+    if section == "collective":
+        return ENVIRON.sub(lambda m: m[1] + IN_SETTING.sub(
+            lambda word: _interface(word[0], name), m[2]), body)  # fmt: skip
     if section == "hugepage-mounts":
         return MOUNT.sub(lambda m: _mount(m, name), body)
     if section == "irqbalance-setup":
@@ -90,6 +102,10 @@ def _cell(text: str, name: Name) -> str:
 
 def _comm(text: str, name: Name) -> str:
     return text if COMM.fullmatch(text) or not text else name(text)
+
+
+def _interface(text: str, name: Name) -> str:
+    return text if BEGINS_PLAIN.fullmatch(text) or is_plain_netdev(text) else name(text)
 
 
 def _mount(match: re.Match[str], name: Name) -> str:

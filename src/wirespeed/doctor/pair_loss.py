@@ -59,7 +59,7 @@ def _loss(slug: str, sender: End, receiver: End) -> Iterator[Said]:
          (sender.ethtool("-m"), receiver.ethtool("-m"))),
         (receiver, dropped,
          f"the frames of {sender.name} arrive whole and {receiver.name} takes them too slowly: "
-         f"the cable and {sender.name} are acquitted{explains}",
+         f"the cable and {sender.name} are ruled out{explains}",
          f"see the findings about {receiver.label}: rings, cores, PCI Express", ()),
     ):  # fmt: skip
         if not losses:

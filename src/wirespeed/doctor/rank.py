@@ -6,9 +6,11 @@ FIRST, HARDWARE, UNSEEN, BOUNDED = range(4)
 """What costs now and can be changed where the host stands; what only other hardware changes; what
 costs nothing that can be seen; what only other hardware changes, and costs nothing now."""
 NEEDS_HARDWARE = (ByHand.HARDWARE, ByHand.BIOS)
+IMPOSSIBLE = "measured.above_ceiling"
+"""What is compared with an impossible figure means nothing: it is said before all that is found."""
 
 
-def rank(finding: Finding) -> tuple[bool, int, float, int, str, str]:
+def rank(finding: Finding) -> tuple[bool, bool, int, float, int, str, str]:
     """Notes last; faults before ceilings of the hardware; then the dearest, then by severity.
 
     Loss or pause that was counted is what some cause brings about: it does not go before the cause.
@@ -19,6 +21,7 @@ def rank(finding: Finding) -> tuple[bool, int, float, int, str, str]:
     order = list(Severity).index(finding.severity)
     return (
         finding.severity is Severity.NOTE,
+        finding.rule != IMPOSSIBLE,
         _tier(finding, cost),
         -cost,
         order,

@@ -65,8 +65,13 @@ TEXTS = {
     "dmesg": f"{COMMANDS}kernel/dmesg",
     "hostname": f"{COMMANDS}host/hostname",
     "hostnamectl": f"{COMMANDS}host/hostnamectl_status",
+    "dmidecode": f"{COMMANDS}hardware/dmidecode",
     "devlink-info": f"{COMMANDS}networking/devlink_dev_info",
 }
+CONTAINERS = frozenset(
+    ("systemd-nspawn", "lxc-libvirt", "lxc", "openvz", "docker", "podman", "rkt", "proot", "pouch")
+)
+"""What systemd calls containers, by its word in `hostnamectl` (systemd-detect-virt(1))."""
 NET_FILE = re.compile(r"sys/(?:class/net|devices/\S*/net)/([^/]+)/(flags|statistics/\w+)")
 STATISTICS = ("rx_packets", "tx_packets", "tx_dropped", "rx_missed_errors", "rx_crc_errors")
 ESWITCH = f"{COMMANDS}networking/devlink_dev_eswitch_show_pci."
@@ -146,14 +151,31 @@ def _host_sections(files: Mapping[str, str], texts: Mapping[str, str]) -> Iterat
     if "proc/vmstat" in files:
         swapped = [line for line in files["proc/vmstat"].splitlines() if line.startswith("pswp")]
         yield "swapped", "", "\n".join(swapped), "", 0
-    if texts["hostnamectl"]:
-        match = re.search(r"^\s*Virtualization: (\S+)", texts["hostnamectl"], re.M)
-        yield "detect-virt", "", match[1] if match else "none", "", 0
+    yield from _virtualization(texts["hostnamectl"], texts["dmidecode"])
     if texts["dmesg"]:
         yield kernel_log(texts["dmesg"])
     for path, text in files.items():
         if path.startswith("proc/net/bonding/"):
             yield "bonding", path.rpartition("/")[2], text, "", 0
+
+
+def _virtualization(hostnamectl: str, dmidecode: str) -> Iterator[Section]:
+    """Give what systemd names: of a container that alone, so that CPU and DMI tell of a guest.
+
+    Where systemd did not answer, nothing: that is not bare metal.
+    """
+    match = re.search(r"^\s*Virtualization: (\S+)", hostnamectl, re.M)
+    word = match[1] if match else "none" if "Operating System:" in hostnamectl else ""
+    found = []
+    if word in CONTAINERS:
+        found.append(f"/run/systemd/container:{word}")
+    elif word:
+        yield "detect-virt", "", word, "", 0
+    vendor = re.search(r"^System Information\n(?:\t.*\n)*?\tManufacturer: (.+)$", dmidecode, re.M)
+    if vendor:
+        found.append(f"/sys/class/dmi/id/sys_vendor:{vendor[1].strip()}")
+    if found:
+        yield "virtualization", "", "\n".join(found), LACKS, LACKS_CODE
 
 
 def kernel_log(text: str) -> Section:

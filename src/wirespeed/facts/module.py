@@ -17,6 +17,14 @@ COMPLAINTS = (
 )
 SYNDROME = r"failed, status .*syndrome \(0x"
 UNANSWERED = r"timeout\. Will cause a leak of a command resource"
+FIRMWARE_STATES = (
+    r"Firmware (recovery|rollback) mode detected",  # i40e, ice, ixgbe
+    r"detected an older version of the NVM image",  # i40e_main.c, ice_controlq.c, ixgbe_main.c
+    r"because the NVM image is newer than expected",  # the same: the driver does not start
+    r"HWRM interface [0-9.]+ is older than",  # bnxt_en: bnxt.c, bnxt_hwrm_ver_get
+)
+"""What a driver says of firmware that does not fit it. That it is newer than expected is left out
+where the driver goes on: i40e said it of healthy cards, and now says it for debugging alone."""
 REFUSALS = (
     r"probe of [^ ]+ failed with error",  # drivers/base/dd.c
     r"probe with driver [^ ]+ failed with error",  # the same since Linux 6.8
@@ -29,6 +37,7 @@ REFUSALS = (
     r"([Ii]n|ntering) [Ss]afe [Mm]ode",  # ice: ice_main.c
     r"DDP package.*(not found|could not be|invalid|not valid|not supported|too low)",  # ice
     r"DDP package.*(successfully loaded|already present)",  # ice: it is out of Safe Mode again
+    *FIRMWARE_STATES,
 )  # fmt: skip
 """What drivers and PCI say of a card that they refuse: read with the rest, for driver_log."""
 LAG_WORDS = (r"lag map port", r"Failed to (create|activate|deactivate) .*LAG")

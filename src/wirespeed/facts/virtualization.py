@@ -17,6 +17,7 @@ VENDORS = {
     "Nutanix": "kvm", "DigitalOcean": "kvm", "Hetzner": "kvm", "Parallels": "parallels",
 }  # fmt: skip
 """What stands in DMI, and systemd's word for it (src/basic/virt.c)."""
+UNNAMED = "an unnamed hypervisor"
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +80,7 @@ def _of_vendor(vendor: Observed[str], source: str) -> Observed[str]:
         for name, word in VENDORS.items():
             if vendor.value.startswith(name):
                 return Known(word, vendor.source)
-    return Known("an unnamed hypervisor", source)
+    return Known(UNNAMED, source)
 
 
 def _container(files: Files) -> Observed[str]:

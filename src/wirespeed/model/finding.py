@@ -34,6 +34,8 @@ class Danger(StrEnum):
     REBOOT = "needs a reboot"
     WSL_SHUTDOWN = "needs wsl --shutdown"
     """Every distribution of WSL ends, with all that runs there; Windows goes on."""
+    CARD_RESET = "resets the card"
+    """Its ports go down and its VFs are removed; nothing is written to its flash."""
     FIRMWARE = "writes firmware"
 
 

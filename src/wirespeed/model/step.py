@@ -104,7 +104,7 @@ class Step(Frozen, ABC):
 
         Such steps are done one after another; the first other step begins the next stage.
         """
-        return self.danger in (Danger.REBOOT, Danger.FIRMWARE)
+        return self.danger in (Danger.REBOOT, Danger.CARD_RESET, Danger.FIRMWARE)
 
     @property
     def waits_for_reboot(self) -> bool:

@@ -1,17 +1,28 @@
 """A bond that chooses the member by MAC addresses alone, and whose traffic goes to a router."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
+from wirespeed.facts.counters import Counters, Place
 from wirespeed.facts.netstack import Link, NetStack, named_plainly
 from wirespeed.facts.routes import TABLES, Routes
 from wirespeed.facts.routes_lookup import Route
+from wirespeed.model.bound import Bound, Limit
 from wirespeed.model.command import Command
-from wirespeed.model.finding import ByHand, Evidence, Finding, Remedy, Severity
+from wirespeed.model.finding import ByHand, Evidence, Finding, Remedy, Severity, StepCall
 from wirespeed.model.observed import CannotTellError, Known, known
 from wirespeed.model.rule import DoesNotApplyError, HostExam, HostRule
 
 HASHED = ("802.3ad", "balance-xor")
 BY_MAC = "layer2"
+BETTER = "layer3+4"
+HASH = "transmit hash policy"
+SWITCHES = ("bridge", "openvswitch")
+ENOUGH_FRAMES = 1000
+"""Of all members during the capture; ARP and LACP alone are a few."""
+ALL_BUT = 0.9
+"""Share of the busiest member from which on the others count as idle."""
+FORMULA = "1 - 1 / members that have a link, of one speed each"
 
 
 def bonds_that_spread(exam: HostExam, modes: tuple[str, ...]) -> tuple[Link, ...]:
@@ -26,11 +37,16 @@ def bonds_that_spread(exam: HostExam, modes: tuple[str, ...]) -> tuple[Link, ...
         for link in links
         if link.bond is not None
         and known(link.bond.mode, f"mode of {link.netdev}") in modes
-        and sum("LOWER_UP" in member.flags for member in stack.members(link.netdev)) > 1
+        and len(_carrying(stack, link.netdev)) > 1
     )
     if not found:
         raise DoesNotApplyError(f"no bond of two links has the mode {' or '.join(modes)}")
     return found
+
+
+def _carrying(stack: NetStack, bond: str) -> tuple[Link, ...]:
+    """Members that have a link."""
+    return tuple(member for member in stack.members(bond) if "LOWER_UP" in member.flags)
 
 
 def _check(exam: HostExam) -> Iterator[Finding]:
@@ -43,30 +59,105 @@ def _check(exam: HostExam) -> Iterator[Finding]:
         route = _routed(exam, link.netdev)
         if route is None:
             continue
-        yield exam.finding(
-            Severity.RISK,
-            (
-                Evidence.of(link.bond.xmit_hash_policy, f"transmit hash policy {policy}"),
-                Evidence(
-                    found=f"{route.destination} goes to the gateway "
-                    f"{', '.join(route.gateways[:2])} by {link.netdev}",
-                    source=TABLES,
-                ),
+        yield _found(exam, link, Evidence.of(link.bond.xmit_hash_policy, f"{HASH} {policy}"), route)
+
+
+def _found(exam: HostExam, link: Link, policy: Evidence, route: Route) -> Finding:
+    sent = _busiest(exam, link.netdev)
+    is_one = sent is not None and sent.share >= ALL_BUT
+    is_spread = _has_guests(exam.host[NetStack], link.netdev) if sent is None else not is_one
+    return exam.finding(
+        Severity.NOTE if is_spread else Severity.RISK,
+        (
+            policy,
+            Evidence(
+                found=f"{route.destination} goes to the gateway "
+                f"{', '.join(route.gateways[:2])} by {link.netdev}",
+                source=TABLES,
             ),
-            so="all that leaves by the gateway has one pair of MAC addresses, so one member "
-            "carries it and the others stay idle",
-            where=link.netdev,
-            remedies=(
-                Remedy(
-                    text="hash by addresses and ports as well: xmit_hash_policy layer3+4 (or "
-                    "layer2+3), here and where the bond is configured. The switch has a hash of "
-                    "its own for the other direction",
-                    commands=(_command(link.netdev),) if named_plainly(link.netdev) else (),
-                    by_hand=ByHand.NO_STEP,
-                ),
+            *((sent.evidence,) if sent else ()),
+        ),
+        so="what this host itself sends by the gateway has one pair of MAC addresses and stays on "
+        "one member; guests and hosts of the same network have addresses of their own and are "
+        "spread"
+        if is_spread
+        else "all that leaves by the gateway has one pair of MAC addresses, so one member "
+        "carries it and the others stay idle",
+        where=link.netdev,
+        remedies=(_remedy(link.netdev),),
+        bounds=(
+            Bound.of_share(
+                Limit.AT_MOST,
+                1 - 1 / len(_carrying(exam.host[NetStack], link.netdev)),
+                "of what the bond can send, where all of it goes by the gateway",
+                FORMULA,
             ),
-            unpriced="it depends on how much of the traffic goes by the gateway",
-        )
+        ),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Busiest:
+    """The member that sent most during the capture."""
+
+    share: float
+    evidence: Evidence
+
+
+def _busiest(exam: HostExam, bond: str) -> _Busiest | None:
+    """Give it; None where too little was sent to tell, or a member was not counted."""
+    try:
+        counters = exam.host[Counters]
+    except CannotTellError:  # the ports were not read; the finding does not depend on it
+        return None
+    sent: dict[str, int] = {}
+    sources: dict[str, str] = {}
+    for netdev in (link.netdev for link in exam.host[NetStack].members(bond)):
+        delta = counters.delta(netdev, Place.SENT)
+        if not isinstance(delta, Known):
+            return None
+        sent[netdev], sources[netdev] = delta.value.frames, delta.source
+    total = sum(sent.values())
+    if total < ENOUGH_FRAMES:
+        return None
+    most = max(sent, key=sent.__getitem__)
+    share = sent[most] / total
+    found = f"{most} sent {share * 100:.0f} % of the {total} frames of all members meanwhile"
+    return _Busiest(share, Evidence(found=found, source=sources[most]))
+
+
+def _has_guests(stack: NetStack, bond: str) -> bool:
+    """Whether a bridge over the bond has other ports, or a macvlan lies on it."""
+    seen, todo = set[str](), [bond]
+    while todo:
+        name = todo.pop()
+        if name in seen:
+            continue
+        seen.add(name)
+        for link in stack.directly_above(name):
+            kind = link.kind.value if isinstance(link.kind, Known) else ""
+            if kind in ("macvlan", "macvtap"):
+                return True
+            if kind in SWITCHES and any(
+                bond not in stack.ports_below(member.netdev)
+                for member in stack.members(link.netdev)
+            ):
+                return True
+            todo.append(link.netdev)
+    return False
+
+
+def _remedy(bond: str) -> Remedy:
+    is_plain = named_plainly(bond)
+    step = StepCall.of("bond_hash_policy", netdev=bond, policy=BETTER)
+    return Remedy(
+        text=f"hash by addresses and ports as well: xmit_hash_policy {BETTER} (or layer2+3), here "
+        "and where the bond is configured. The switch has a hash of its own for the other "
+        "direction",
+        commands=(_command(bond),) if is_plain else (),
+        steps=(step,) if is_plain else (),
+        by_hand=None if is_plain else ByHand.NO_NAME,
+    )
 
 
 def _routed(exam: HostExam, bond: str) -> Route | None:
@@ -87,7 +178,7 @@ def _routed(exam: HostExam, bond: str) -> Route | None:
 def _command(bond: str) -> Command:
     """The driver takes it while the bond carries traffic: bond_options.c has no flag against it."""
     set_bond = ("ip", "link", "set", "dev", bond, "type", "bond")
-    return Command(argv=(*set_bond, "xmit_hash_policy", "layer3+4"))
+    return Command(argv=(*set_bond, "xmit_hash_policy", BETTER))
 
 
 RULE = HostRule(
@@ -99,5 +190,6 @@ RULE = HostRule(
     "network is spread, and so is that of guests with addresses of their own.",
     source="https://docs.kernel.org/networking/bonding.html (xmit_hash_policy: layer2; "
     "`all traffic to a particular network peer on the same slave`)",
+    price=f"Bound: {FORMULA}.",
     check=_check,
 )

@@ -19,8 +19,23 @@ UNFIT = (
     "the driver needs",
     ByHand.SOFTWARE,
 )
+REPLACE = (
+    "burn the card's firmware again with its maker's tool (nvmupdate64e of Intel, or the package "
+    "of the server's maker), then switch the host off and on; if the mode returns, replace the card"
+)
 MLX5 = "mlx5_core"
 ADVICE = {
+    ("", re.compile(r"Firmware (?:recovery|rollback) mode")): (REPLACE, ByHand.SOFTWARE),
+    ("", re.compile(r"NVM image is newer than expected")): (
+        "the driver does not know firmware as new as this card's: use a newer kernel, or the "
+        "maker's own driver",
+        ByHand.SOFTWARE,
+    ),
+    ("", re.compile(r"older version of the NVM image|HWRM interface \S+ is older")): (
+        "update the card's firmware to the version that its maker lists for this driver, then "
+        "switch the host off and on",
+        ByHand.SOFTWARE,
+    ),
     (MLX5, re.compile(UNANSWERED)): (
         "reset the card's firmware (`devlink dev reload pci/ADDRESS action fw_activate`, or "
         "mstfwreset), or power the host off and on; update the firmware if it recurs",
@@ -92,6 +107,18 @@ each driver. The first that fit; what was refused once is refused again."""
 COMMAND = re.compile(SYNDROME)
 SILENT = re.compile(UNANSWERED)
 SAFE_MODE = re.compile(r"[Ss]afe [Mm]ode")
+RECOVERY = re.compile(r"Firmware recovery mode")
+FIRMWARE = (
+    (RECOVERY,
+     "the card's firmware runs in recovery mode: the driver offers little but its replacement, and "
+     "the port carries nothing or not what it should"),
+    (re.compile(r"Firmware rollback mode"),
+     "the newer firmware did not start, and the card runs its former one: functions may be "
+     "missing"),
+    (re.compile(r"older version of the NVM image|HWRM interface \S+ is older"),
+     "the driver finds this firmware too old: what needs newer firmware is off or untested"),
+)  # fmt: skip
+"""What follows from a state of the firmware that the driver names."""
 ELSE = (
     "read the kernel's log of when the driver started on the card, and check which driver "
     "supports the card"
@@ -128,6 +155,8 @@ def _check(exam: PortExam) -> Iterator[Finding]:
 def _severity(exam: PortExam, lines: tuple[str, ...], *, only_vfs: bool) -> Severity:
     if _is_in_safe_mode(lines) or any(map(SILENT.search, lines)):
         return Severity.FAULT
+    if any(map(RECOVERY.search, lines)):
+        return Severity.FAULT
     costs = exam.question.purpose is Purpose.GUESTS and only_vfs
     return Severity.FAULT if costs else Severity.NOTE
 
@@ -145,6 +174,9 @@ def _consequence(lines: tuple[str, ...], *, only_vfs: bool) -> str:
             "the firmware did not answer a command: the program that asked waited a minute, and "
             "whether it took effect is not known"
         )
+    for pattern, so in FIRMWARE:
+        if any(map(pattern.search, lines)):
+            return so
     if all(COMMAND.search(line) for line in lines):
         return (
             "the firmware refused commands of the driver: what they set is not in force, and "
@@ -204,7 +236,10 @@ RULE = PortRule(
     "not start, capabilities unknown to the driver, an unsupported module, and too little "
     "address space from the BIOS. The messages from boot may have been rotated out of the "
     "log.",
-    source="https://github.com/pocopico/rp-ext/issues/129 (handle_hca_cap failed, -22); "
+    source="drivers/net/ethernet/intel/i40e/i40e_main.c, i40e_check_recovery_mode; "
+    "drivers/net/ethernet/intel/ice/ice_controlq.c, ice_aq_ver_check; "
+    "drivers/net/ethernet/broadcom/bnxt/bnxt.c, bnxt_hwrm_ver_get; "
+    "https://github.com/pocopico/rp-ext/issues/129 (handle_hca_cap failed, -22); "
     "https://docs.kernel.org/networking/device_drivers/ethernet/intel/ice.html (Safe Mode); "
     "drivers/net/ethernet/mellanox/mlx5/core/cmd.c (status and syndrome); "
     "https://github.com/Mellanox/mstflint/issues/448 (BAR 7: no space); "

@@ -52,7 +52,7 @@ def _check(exam: PortExam) -> Iterator[Finding]:
                 text="reset the card (its links go down and its VFs are removed); a setting that "
                 "changes its PCI functions, such as SR-IOV, needs a reboot of the host",
                 commands=(Command(argv=(reset, "-d", pf.pci_address, "-y", "reset")),),
-                danger=Danger.FIRMWARE,
+                danger=Danger.CARD_RESET,
                 steps=(
                     StepCall.of(
                         "firmware_reset",

@@ -29,7 +29,7 @@ def _check(exam: PortExam) -> Iterator[Finding]:
             Remedy(
                 text="reset the card (its links go down and its VFs are removed), or reboot",
                 commands=(Command(argv=(reset, "-d", pf.pci_address, "-y", "reset")),),
-                danger=Danger.FIRMWARE,
+                danger=Danger.CARD_RESET,
                 steps=(
                     StepCall.of(
                         "firmware_reset",

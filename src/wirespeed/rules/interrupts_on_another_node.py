@@ -1,6 +1,6 @@
 """Interrupts of a card's queues that land on the cores of another NUMA node."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from wirespeed.facts.cpu_list import cpu_list_text
 from wirespeed.facts.interrupts import Interrupt, Interrupts
@@ -8,7 +8,7 @@ from wirespeed.facts.irqbalance import placed_remedy
 from wirespeed.facts.locality import cpus_for_interrupts, local_cpus, node_of_port
 from wirespeed.facts.steering import Steering
 from wirespeed.facts.workload import Workload
-from wirespeed.model.finding import Evidence, Finding, Severity
+from wirespeed.model.finding import ByHand, Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import Absent, Known, known
 from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
 
@@ -44,8 +44,11 @@ def _check(exam: PortExam) -> Iterator[Finding]:
     else:
         severity = Severity.FAULT if measured else Severity.RISK
     cpus = cpu_list_text(frozenset().union(*(places[queue.number] for queue in far)))
-    order = cpus_for_interrupts(exam.host, near)
-    placed = {q.number: order[turn % len(order)] for turn, q in enumerate(far)}
+    # One that may land on many CPUs takes none of them.
+    of_one = [places[queue.number] for queue in queues if len(places[queue.number]) == 1]
+    taken = frozenset().union(*of_one)
+    free = [cpu for cpu in cpus_for_interrupts(exam.host, near) if cpu not in taken]
+    placed = {queue.number: cpu for queue, cpu in zip(far, free, strict=False)}
     yield exam.finding(
         severity,
         (
@@ -60,11 +63,25 @@ def _check(exam: PortExam) -> Iterator[Finding]:
             ),
         ),
         so="each frame that the card wrote to its own node crosses the link between the sockets",
-        remedies=(
-            placed_remedy(exam.host, exam.port.pci_address, f"move them to node {node}", placed),
-        ),
+        remedies=tuple(_remedies(exam, node, placed, len(far) - len(placed))),
         unpriced="it depends on the host: TCP at 40 and 100 Gb/s was measured up to 2 times slower",
     )
+
+
+def _remedies(exam: PortExam, node: int, placed: Mapping[int, int], stay: int) -> Iterator[Remedy]:
+    """Move those that get a CPU of the node to themselves: two queues of one CPU gain nothing."""
+    if placed:
+        which = "them" if not stay else f"{len(placed)} of them"
+        text = f"move {which} to node {node}"
+        yield placed_remedy(exam.host, exam.port.pci_address, text, placed)
+    if stay:
+        yield Remedy(
+            text=f"leave {'the other ' if placed else ''}{stay} where they are: every CPU of node "
+            f"{node} that may serve interrupts has a queue then. Fewer channels "
+            f"(`ethtool -L {exam.port.name} combined N`) leave none on another node, and carry "
+            "fewer flows at once",
+            by_hand=ByHand.WORKLOAD,
+        )
 
 
 def _where(queue: Interrupt) -> frozenset[int]:

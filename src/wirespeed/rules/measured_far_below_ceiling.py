@@ -51,7 +51,8 @@ def _check(exam: PortExam) -> Iterator[Finding]:
         ),
         so=f"the measured figure is {100 * share:.0f} % of what the path carries"
         + _by_the_tool(exam.question.measured_by)
-        + _as_bytes(measured, least, bound.load_bps_l1.high),
+        # What a tool printed has a unit; a figure that a person gave may be of bytes.
+        + ("" if exam.question.measured_by else _as_bytes(measured, least, bound.load_bps_l1.high)),
         remedies=tuple(_where_to_look(exam)),
         changes=tuple(_shortfall(exam, share)),
     )

@@ -19,7 +19,6 @@ from wirespeed.model.error import InputError
 from wirespeed.model.fact import HostFacts
 from wirespeed.platforms.esxi.collector import esxi_collector_script
 from wirespeed.platforms.switch.facts.switchport import COMMANDS, COUNTED
-from wirespeed.platforms.switch.far_end import far_end_place, with_far_end
 from wirespeed.platforms.windows.collector import windows_collector_script
 from wirespeed.runs.reach import reach
 
@@ -99,6 +98,11 @@ def with_far_ends(text: str, far_ends: Sequence[str], seconds: int = 0) -> str:
 
     Raises InputError `far_end.invalid`, and what a switch cannot be reached for.
     """
+    if not far_ends:
+        return text
+    # Only here: few ask for it.
+    from wirespeed.platforms.switch.far_end import far_end_place, with_far_end
+
     for far_end in far_ends:
         (captured,) = collect([far_end_place(far_end)], interval_s=seconds)
         if not isinstance(captured, Captured):

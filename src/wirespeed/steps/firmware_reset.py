@@ -34,7 +34,7 @@ class FirmwareReset(Step):
 
     scope: ClassVar[Scope] = Scope.CARD
     writes_card: ClassVar[bool] = True
-    danger: ClassVar[Danger] = Danger.FIRMWARE
+    danger: ClassVar[Danger] = Danger.CARD_RESET
     read_s: ClassVar[int] = ASKED_S
     settle_s: ClassVar[float] = 60
     purpose: ClassVar[str] = (

@@ -2,6 +2,8 @@
 
 from collections.abc import Iterator
 
+from wirespeed.model.bound import Bound, Limit
+from wirespeed.model.ceiling import Input
 from wirespeed.model.command import Command, Shell
 from wirespeed.model.fact import HostFacts
 from wirespeed.model.finding import ByHand, Danger, Evidence, Finding, Remedy, Severity, StepCall
@@ -22,6 +24,7 @@ from wirespeed.platforms.windows.facts.windows_teams import (
 FAST_BPS = 10 * 10**9
 HASHES = ("TransportPorts", "IPAddresses", "MacAddresses")
 BEST = "HyperVPort"
+FORMULA = "1 - speed of the slowest member / sum of the members; the primary may be any of them"
 
 
 def _check(exam: HostExam) -> Iterator[Finding]:
@@ -95,7 +98,19 @@ def _one_way(exam: HostExam, team: Team, members: list[WindowsAdapter]) -> Findi
                 by_hand=ByHand.FAR_END,
             ),
         ),
-        unpriced="how much the team receives at a time is not known",
+        bounds=(
+            Bound.of_share(
+                Limit.AT_MOST,
+                1 - min(member.shown_bps or 0 for member in members) / total,
+                "of what the members together can receive",
+                FORMULA,
+                Input(
+                    name="sum of the members",
+                    shown=f"{total / 1e9:g} Gb/s",
+                    source="Get-NetAdapter",
+                ),
+            ),
+        ),
     )
 
 
@@ -154,5 +169,6 @@ RULE = HostRule(
     "https://learn.microsoft.com/azure/azure-local/concepts/host-network-requirements; "
     "https://github.com/MicrosoftDocs/azure-stack-docs/pull/1423; "
     "https://github.com/dsccommunity/HyperVDsc/issues/138",
+    price=f"Bound, of a team of LBFO: {FORMULA}.",
     check=_check,
 )

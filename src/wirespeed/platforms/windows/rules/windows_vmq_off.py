@@ -2,8 +2,9 @@
 
 from collections.abc import Iterator
 
+from wirespeed.model.bound import Bound, Limit
 from wirespeed.model.command import Command, Shell
-from wirespeed.model.finding import ByHand, Danger, Evidence, Finding, Remedy, Severity
+from wirespeed.model.finding import ByHand, Danger, Evidence, Finding, Remedy, Severity, StepCall
 from wirespeed.model.observed import Known, Observed, known
 from wirespeed.model.powershell import exactly
 from wirespeed.model.rule import DoesNotApplyError, HostExam, HostRule
@@ -20,6 +21,9 @@ from wirespeed.platforms.windows.facts.windows_switches import (
 )
 
 MOST_SHOWN = 6
+ONE_CORE_BPS = 3e9
+"""Least that is published for a core that receives for all guests (source: the rule's)."""
+FORMULA = "1 - 3 Gb/s, the least that is published for one core / speed of the port"
 
 
 def _check(exam: HostExam) -> Iterator[Finding]:
@@ -71,6 +75,16 @@ def _off(
             ),
         ),
         unpriced="it costs once the guests together receive more than one core handles",
+        bounds=(
+            Bound.of_share(
+                Limit.AT_MOST,
+                1 - ONE_CORE_BPS / card.shown_bps,
+                "of what the port brings for guests",
+                FORMULA,
+            ),
+        )
+        if card.shown_bps
+        else (),
     )
 
 
@@ -78,13 +92,14 @@ def _switch_on(card: WindowsAdapter) -> tuple[Remedy, ...]:
     text = "switch VMQ on; the link drops"
     if not card.has_safe_name:
         return (Remedy(text=text, by_hand=ByHand.NO_NAME),)
-    enable = ("Enable-NetAdapterVmq", "-InterfaceDescription", exactly(card.description))
+    adapter = ("-InterfaceDescription", exactly(card.description))
+    enable = ("Enable-NetAdapterVmq", *adapter, "-Confirm:$false")
     return (
         Remedy(
             text=text,
             commands=(Command(argv=enable, shell=Shell.POWERSHELL),),
             danger=Danger.DROPS_LINK,
-            by_hand=ByHand.NO_STEP,
+            steps=(StepCall.of("windows_vmq", adapter=card.description),),
         ),
     )
 
@@ -139,5 +154,6 @@ RULE = HostRule(
     "debugging-performance-issues-with-vmq/; https://argonsys.com/microsoft-cloud/library/synthetic-accelerations-in-a-nutshell-windows-"
     "server-2012/ (3 to 5 Gb/s of one core); https://learn.microsoft.com/powershell/module/hyper-v/"
     "set-vmnetworkadapter (VmqWeight: 0 disables VMQ)",
+    price=f"Bound, with VMQ off or not offered: {FORMULA}.",
     check=_check,
 )
