@@ -7,19 +7,25 @@ import json
 import os
 import signal
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
+from cable_tap import CableTap, cliff
 from program import start, wirespeed
 
 from wirespeed.apply.run_place import run_folder
+from wirespeed.approaches.dpdk_vfs import vf_mac
 from wirespeed.host.clock import Deadline, sleep_s
+from wirespeed.host.local import LocalRunner
+from wirespeed.host.send_files import send_files
 from wirespeed.lab.machine_spec import LabSpec, MachineSpec
 from wirespeed.lab.machines import Machine, Machines
 from wirespeed.measure.bench.run_folder import TRIALS
+from wirespeed.measure.search.ledger import build_ledger
 from wirespeed.model.proof import Stage
 from wirespeed.model.trial import Outcome, Setup, Trial
+from wirespeed.report.proof_page import Proof
 from wirespeed.runs.prove_folder import read_proof
 
 pytestmark = [pytest.mark.polls, pytest.mark.machines, pytest.mark.rare, pytest.mark.timeout(900)]
@@ -36,9 +42,9 @@ STORY = {
     },
     "measure": {
         "rfc2544": {
-            "frame_bytes": [64],
             "flows": 64,
             "seconds": 1,
+            "width": 0.05,
             "max_load_pps": MOST_PPS,
             # QEMU stands still for 10 to 40 % of a trial.
             "gap_limit_ms": 1000,
@@ -53,10 +59,18 @@ for port in 0000:01:00.0 0000:02:00.0; do
     ls /sys/bus/pci/devices/$port/net
 done
 cat /proc/sys/vm/nr_hugepages
+cat /sys/bus/pci/devices/0000:0[12]:00.0/sriov_numvfs
+ls /sys/bus/pci/devices
+cat /sys/class/net/*/flags
 ls /sys/module | grep vfio
 ls -d /run/wirespeed*
 """
-RUNNING = "ls /proc/[0-9]*/exe -l 2>/dev/null | grep -E 'testpmd|wirespeed-tester' | wc -l"
+PROGRAMS = "testpmd|wirespeed-tester|dropping"
+FORWARDER = Path(__file__).parent / "dropping_forwarder.c"
+RUNNING = f"ls /proc/[0-9]*/exe -l 2>/dev/null | grep -E '{PROGRAMS}' | wc -l"
+DROPPED, NUMBER, FLOWS = 5, 14, 64
+"""Of a trial of more than 14 x 64 frames, the frames number 14 of the first 5 of 64 flows: none of
+a slower one."""
 
 
 @pytest.fixture(scope="module")
@@ -74,7 +88,9 @@ def running(host: Machine) -> int:
     return int(sh(host, RUNNING))
 
 
-def spec_in(folder: Path, lab: Machines) -> Path:
+def spec_in(
+    folder: Path, lab: Machines, *, frame_bytes: Sequence[int] = (64,), use_vfs: bool = False
+) -> Path:
     roles = {"alpha": "tester", "beta": "dut"}
     hosts = {
         name: {
@@ -82,12 +98,28 @@ def spec_in(folder: Path, lab: Machines) -> Path:
             "role": role,
             "cores": "0",
             "ports": PORTS,
+            "use_vfs": use_vfs,
         }
         for name, role in roles.items()
     }
     path = folder / "spec.yaml"
-    path.write_text(json.dumps({"hosts": hosts, **STORY}))
+    story = json.loads(json.dumps({"hosts": hosts, **STORY}))
+    story["measure"]["rfc2544"]["frame_bytes"] = frame_bytes
+    path.write_text(json.dumps(story))
     return path
+
+
+def built_forwarder(folder: Path) -> Path:
+    """Build the forwarder that drops known frames, with DPDK's headers of this machine."""
+    made = folder / "dropping"
+    here = LocalRunner()
+    asked = here.run(["pkg-config", "--cflags", "--libs", "libdpdk"])
+    assert asked.returncode == 0, asked.errors
+    # Of its libraries only those that it needs: the lab's hosts do not have all.
+    argv = ["cc", "-O2", "-o", str(made), str(FORWARDER), "-Wl,--as-needed", *asked.output.split()]
+    compiled = here.run(argv)
+    assert compiled.returncode == 0, compiled.errors
+    return made
 
 
 def await_trial(trials: Path, process: "subprocess.Popen[str]") -> None:
@@ -98,50 +130,113 @@ def await_trial(trials: Path, process: "subprocess.Popen[str]") -> None:
         sleep_s(0.2)
 
 
-def test_pci_one_spec_goes_from_doctor_to_undo_with_exact_counts(lab: Machines, tmp_path: Path):
+def proven(lab: Machines, spec: Path) -> Proof:
+    """Prove a spec: every stage is done, and both hosts are then as they were."""
     before = {name: sh(host, OWN_WORDS) for name, host in lab.hosts.items()}
-    assert before["beta"].startswith("igb\n(null)\nenp1s0\nigb\n(null)\nenp2s0\n0\n")
-    spec = spec_in(tmp_path, lab)
+    assert before["beta"].startswith("igb\n(null)\nenp1s0\nigb\n(null)\nenp2s0\n0\n0\n0\n")
     done = wirespeed("prove", str(spec), "--yes", timeout_s=800)
     said = done.stdout[-3000:] + done.stderr[-3000:]
     proof = read_proof(run_folder(spec))
     assert [end.outcome for end in proof.stages] == ["done"] * len(Stage), said
     assert done.returncode == 0, said
+    assert proof.undone is not None
+    assert proof.undone.is_equal, proof.undone.differences
+    assert {name: sh(host, OWN_WORDS) for name, host in lab.hosts.items()} == before
+    assert [running(host) for host in lab.hosts.values()] == [0, 0]
+    return proof
 
+
+def trials_of(proof: Proof, size: int) -> list[Trial]:
+    """Give the trials of one size of frames that are not void."""
     trials = [one for one in proof.bench if isinstance(one, Trial) and one.valid]
-    confirmed = trials[-1]
-    assert confirmed.offered_frames == MOST_PPS
-    assert confirmed.missing_frames == 0
-    # The forwarder's two ports on the other host, and the tester's own, all say the same.
-    reading = confirmed.dut_reading
+    return [one for one in trials if one.mix.label == str(size)]
+
+
+def require_exact(trial: Trial) -> None:
+    """Hold a trial without loss to what the forwarder's two ports and the tester's own counted."""
+    assert (trial.offered_frames, trial.missing_frames) == (MOST_PPS, 0)
+    reading = trial.dut_reading
     assert reading is not None and reading.far
     assert [(p.ipackets, p.opackets) for p in reading.ports] == [(MOST_PPS, 0), (0, MOST_PPS)]
-    assert [(p.opackets, p.ipackets) for p in confirmed.tester_ports] == [
+    assert [(p.opackets, p.ipackets) for p in trial.tester_ports] == [
         (MOST_PPS, 0), (0, MOST_PPS),
     ]  # fmt: skip
-    assert reading.busy_cycles_per_packet is not None
-    (outcome,) = (one for one in proof.bench if isinstance(one, Outcome))
-    assert outcome.throughput_pps is not None
-    assert outcome.ledger.unexplained_frames == 0
+
+
+def require_located(proof: Proof, size: int, place: str) -> int:
+    """Hold each trial of a size to the frames that were dropped at a place; give their sum."""
+    trials = trials_of(proof, size)
+    dropped = 0
+    for trial in trials:
+        ledger = build_ledger(trial)
+        # One frame of each flow in turn.
+        gone = max(0, min(DROPPED, trial.offered_frames - NUMBER * FLOWS))
+        assert {fate.place: fate.frames for fate in ledger.lost} == ({place: gone} if gone else {})
+        assert (trial.missing_frames, ledger.unexplained_frames) == (gone, 0)
+        dropped += gone
+    assert dropped >= DROPPED
+    (outcome,) = (o for o in proof.bench if isinstance(o, Outcome) and o.mix.label == str(size))
+    assert [fate.place for fate in outcome.ledger.lost] == [place], "the page names it"
+    # In a trial of a second, the first of them is the one after so many.
+    assert outcome.found_load_pps is not None and outcome.upper_load_pps is not None
+    assert outcome.found_load_pps <= NUMBER * FLOWS + 0.5 <= outcome.upper_load_pps
+    return dropped
+
+
+def test_pci_one_spec_goes_from_doctor_to_undo_and_locates_what_the_cables_drop(
+    lab: Machines, tmp_path: Path
+):
+    spec = spec_in(tmp_path, lab, frame_bytes=[64, 128, 256])
+    to_dut = CableTap(lab.folder / "beta.0", cliff(124, DROPPED, NUMBER))
+    from_dut = CableTap(lab.folder / "alpha.1", cliff(252, DROPPED, NUMBER))
+    with to_dut, from_dut:
+        proof = proven(lab, spec)
+    require_exact(trials_of(proof, 64)[-1])
+    # What void trials lost, if there were some, was dropped as well.
+    assert to_dut.dropped >= require_located(proof, 128, "wire to the DUT")
+    assert from_dut.dropped >= require_located(proof, 256, "wire from the DUT")
+
+    confirmed = trials_of(proof, 64)[-1]
+    assert confirmed.dut_reading is not None
+    assert confirmed.dut_reading.busy_cycles_per_packet is not None
     (setup,) = (one for one in proof.bench if isinstance(one, Setup))
     assert "loosened" in setup.settings["bounds of the tester"]
     page = (tmp_path / "spec.yaml.report/report.html").read_text()
     assert "net_e1000_igb" in page
     assert "away for 1000 ms at once" in page
+    assert "wire to the DUT" in page
+    assert "wire from the DUT" in page
 
-    assert proof.undone is not None
-    assert proof.undone.is_equal, proof.undone.differences
-    assert {name: sh(host, OWN_WORDS) for name, host in lab.hosts.items()} == before
-    assert [running(host) for host in lab.hosts.values()] == [0, 0]
+
+def test_pci_over_vfs_counts_are_exact_and_what_the_users_own_forwarder_drops_is_located(
+    lab: Machines, tmp_path: Path
+):
+    spec = spec_in(tmp_path, lab, use_vfs=True, frame_bytes=[64, 128])
+    # A VF receives frames to its own address alone: the forwarder writes that of the tester's.
+    peers = " ".join(vf_mac("alpha", port) for port in PORTS)
+    sent = send_files(lab.hosts["beta"], "/root", {"dropping": built_forwarder(tmp_path)})
+    assert sent.returncode == 0, sent.errors
+    story = json.loads(spec.read_text())
+    story["dpdk"] |= {
+        "forwarder": "command",
+        "command": f"/root/dropping {{eal}} -- {peers} 124 {DROPPED} {NUMBER}",
+        "expect": "mac",
+    }
+    spec.write_text(json.dumps(story))
+    proof = proven(lab, spec)
+    require_exact(trials_of(proof, 64)[-1])
+    require_located(proof, 128, "DUT transmit")
+    page = (tmp_path / "spec.yaml.report/report.html").read_text()
+    assert "net_e1000_igb_vf" in page
+    assert "DUT transmit" in page
 
 
 def test_pci_a_forwarder_that_is_killed_leaves_nothing_bound_or_running(
     lab: Machines, tmp_path: Path
 ):
     before = {name: sh(host, OWN_WORDS) for name, host in lab.hosts.items()}
-    spec = spec_in(tmp_path, lab)
+    spec = spec_in(tmp_path, lab, frame_bytes=[64, 128])
     story = json.loads(spec.read_text())
-    story["measure"]["rfc2544"]["frame_bytes"] = [64, 128]
     story["measure"]["rfc2544"] |= {"recoveries": 1, "overload_seconds": 1}
     spec.write_text(json.dumps(story))
     process = start("prove", str(spec), "--yes")
