@@ -22,24 +22,39 @@ enum {
 	SHORT_BYTES = 256,
 };
 
-static void send_burst(struct worker *w, struct tx_queue *q, uint64_t now)
+/* Composes and sends. Gives how many the ring behind the port took; -1: there were no mbufs. */
+static int send_frames(const struct worker *w, struct tx_queue *q, unsigned int n, uint64_t now)
 {
 	struct rte_mbuf *mbufs[TX_BURST_MAX];
+
+	if (q->direct != NULL) {
+		const unsigned int room = direct_tx_take(q->direct, mbufs, n);
+		w->build(q, mbufs, n, now);
+		direct_tx_give(q->direct, mbufs, room);
+		return (int)room;
+	}
+	if (unlikely(rte_mempool_get_bulk(q->pool, (void **)mbufs, n) < 0))
+		return -1;
+	w->build(q, mbufs, n, now);
+	const unsigned int sent = rte_eth_tx_burst(q->port, q->queue, mbufs, (uint16_t)n);
+	if (unlikely(sent < n))
+		rte_pktmbuf_free_bulk(mbufs + sent, n - sent);
+	return (int)sent;
+}
+
+static void send_burst(struct worker *w, struct tx_queue *q, uint64_t now)
+{
 	const unsigned int n = (unsigned int)RTE_MIN(q->burst, q->frames_left);
 
 	pace_advance(&q->pace);
 	q->frames_left -= n;
-	if (unlikely(rte_mempool_get_bulk(q->pool, (void **)mbufs, n) < 0)) {
+	const int sent = send_frames(w, q, n, now);
+	if (unlikely(sent < 0)) {
 		q->no_mbuf += n;
 		return;
 	}
-	w->build(q, mbufs, n, now);
-	const unsigned int sent = rte_eth_tx_burst(q->port, q->queue, mbufs, (uint16_t)n);
 	/* A full ring behind the port is the DUT's queue: a card would have sent these. */
-	if (unlikely(sent < n)) {
-		q->refused += n - sent;
-		rte_pktmbuf_free_bulk(mbufs + sent, n - sent);
-	}
+	q->refused += n - (unsigned int)sent;
 	q->offered += n;
 	w->frames += n;
 	q->burst_max = RTE_MAX(q->burst_max, n);
@@ -92,7 +107,9 @@ static inline bool rx_turn(struct worker *w, struct rx_queue *q, uint64_t turn,
 			   uint64_t stall)
 {
 	struct rte_mbuf *mbufs[JUDGE_BURST_MAX];
-	const unsigned int n = rte_eth_rx_burst(q->port, q->queue, mbufs, q->burst);
+	const unsigned int n = q->direct != NULL
+				       ? direct_rx_take(q->direct, mbufs, q->burst)
+				       : rte_eth_rx_burst(q->port, q->queue, mbufs, q->burst);
 
 	if (n == 0)
 		return false;
@@ -101,7 +118,10 @@ static inline bool rx_turn(struct worker *w, struct rx_queue *q, uint64_t turn,
 		silence_ended(q, mbufs[0], turn, stall);
 	q->last_frame = now;
 	w->frames += n;
-	if (likely(w->judge(&q->judge, mbufs, n, now)))
+	const bool plain = w->judge(&q->judge, mbufs, n, now);
+	if (q->direct != NULL)
+		direct_rx_give(q->direct);
+	else if (likely(plain))
 		rte_mempool_put_bulk(mbufs[0]->pool, (void *const *)mbufs, n);
 	else
 		rte_pktmbuf_free_bulk(mbufs, n);

@@ -214,12 +214,12 @@ def test_pci_over_vfs_counts_are_exact_and_what_the_users_own_forwarder_drops_is
     spec = spec_in(tmp_path, lab, use_vfs=True, frame_bytes=[64, 128])
     # A VF receives frames to its own address alone: the forwarder writes that of the tester's.
     peers = " ".join(vf_mac("alpha", port) for port in PORTS)
-    sent = send_files(lab.hosts["beta"], "/root", {"dropping": built_forwarder(tmp_path)})
+    sent = send_files(lab.hosts["beta"], "/usr/local/bin", {"dropping": built_forwarder(tmp_path)})
     assert sent.returncode == 0, sent.errors
     story = json.loads(spec.read_text())
     story["dpdk"] |= {
         "forwarder": "command",
-        "command": f"/root/dropping {{eal}} -- {peers} 124 {DROPPED} {NUMBER}",
+        "command": f"/usr/local/bin/dropping {{eal}} -- {peers} 124 {DROPPED} {NUMBER}",
         "expect": "mac",
     }
     spec.write_text(json.dumps(story))
