@@ -7,70 +7,46 @@ import json
 import os
 import signal
 import subprocess
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from cable_tap import CableTap, cliff
-from program import start, wirespeed
+from pci_story import (
+    DROPPED,
+    FLOWS,
+    MOST_PPS,
+    NUMBER,
+    OWN_WORDS,
+    PORTS,
+    QUEUES,
+    built_forwarder,
+    running,
+    sh,
+    spec_in,
+)
+from program import processes_with, start, wirespeed
 
 from wirespeed.apply.run_place import run_folder
+from wirespeed.apply.spec_file import parse_spec
 from wirespeed.approaches.dpdk_vfs import vf_mac
 from wirespeed.host.clock import Deadline, sleep_s
-from wirespeed.host.local import LocalRunner
 from wirespeed.host.send_files import send_files
 from wirespeed.lab.machine_spec import LabSpec, MachineSpec
 from wirespeed.lab.machines import Machine, Machines
 from wirespeed.measure.bench.run_folder import TRIALS
 from wirespeed.measure.search.ledger import build_ledger
+from wirespeed.model.capture import parse_capture
+from wirespeed.model.error import HostError, MeasurementError
+from wirespeed.model.fact import HostFacts
 from wirespeed.model.proof import Stage
-from wirespeed.model.trial import Outcome, Setup, Trial
+from wirespeed.model.spec.members import Dpdk
+from wirespeed.model.trial import Outcome, Record, Setup, Trial
 from wirespeed.report.proof_page import Proof
+from wirespeed.runs.measure_dpdk import DpdkMeasuring
 from wirespeed.runs.prove_folder import read_proof
 
 pytestmark = [pytest.mark.polls, pytest.mark.machines, pytest.mark.rare, pytest.mark.timeout(900)]
-PORTS = ("0000:01:00.0", "0000:02:00.0")
-MOST_PPS = 1000
-STORY = {
-    "approach": "dpdk",
-    "dpdk": {
-        "forwarder": "testpmd-io",
-        "memory_mib": 256,
-        "hugepages": {"page_kib": 2048, "count": 160},
-        "rx_descriptors": 512,
-        "tx_descriptors": 512,
-    },
-    "measure": {
-        "rfc2544": {
-            "flows": 64,
-            "seconds": 1,
-            "width": 0.05,
-            "max_load_pps": MOST_PPS,
-            # QEMU stands still for 10 to 40 % of a trial.
-            "gap_limit_ms": 1000,
-            "stalled_share": 1,
-        }
-    },
-}
-OWN_WORDS = """
-for port in 0000:01:00.0 0000:02:00.0; do
-    basename $(readlink -f /sys/bus/pci/devices/$port/driver)
-    cat /sys/bus/pci/devices/$port/driver_override
-    ls /sys/bus/pci/devices/$port/net
-done
-cat /proc/sys/vm/nr_hugepages
-cat /sys/bus/pci/devices/0000:0[12]:00.0/sriov_numvfs
-ls /sys/bus/pci/devices
-cat /sys/class/net/*/flags
-ls /sys/module | grep vfio
-ls -d /run/wirespeed*
-"""
-PROGRAMS = "testpmd|wirespeed-tester|dropping"
-FORWARDER = Path(__file__).parent / "dropping_forwarder.c"
-RUNNING = f"ls /proc/[0-9]*/exe -l 2>/dev/null | grep -E '{PROGRAMS}' | wc -l"
-DROPPED, NUMBER, FLOWS = 5, 14, 64
-"""Of a trial of more than 14 x 64 frames, the frames number 14 of the first 5 of 64 flows: none of
-a slower one."""
 
 
 @pytest.fixture(scope="module")
@@ -78,48 +54,6 @@ def lab() -> Iterator[Machines]:
     hosts = tuple(MachineSpec(name=name, memory_mib=1024) for name in ("alpha", "beta"))
     with Machines(LabSpec(hosts=hosts), name=f"test-{os.getpid()}-pci") as lab:
         yield lab
-
-
-def sh(host: Machine, script: str) -> str:
-    return host.run(["sh", "-c", script]).output
-
-
-def running(host: Machine) -> int:
-    return int(sh(host, RUNNING))
-
-
-def spec_in(
-    folder: Path, lab: Machines, *, frame_bytes: Sequence[int] = (64,), use_vfs: bool = False
-) -> Path:
-    roles = {"alpha": "tester", "beta": "dut"}
-    hosts = {
-        name: {
-            "reach": f"ssh://{lab.hosts[name].state.destination}",
-            "role": role,
-            "cores": "0",
-            "ports": PORTS,
-            "use_vfs": use_vfs,
-        }
-        for name, role in roles.items()
-    }
-    path = folder / "spec.yaml"
-    story = json.loads(json.dumps({"hosts": hosts, **STORY}))
-    story["measure"]["rfc2544"]["frame_bytes"] = frame_bytes
-    path.write_text(json.dumps(story))
-    return path
-
-
-def built_forwarder(folder: Path) -> Path:
-    """Build the forwarder that drops known frames, with DPDK's headers of this machine."""
-    made = folder / "dropping"
-    here = LocalRunner()
-    asked = here.run(["pkg-config", "--cflags", "--libs", "libdpdk"])
-    assert asked.returncode == 0, asked.errors
-    # Of its libraries only those that it needs: the lab's hosts do not have all.
-    argv = ["cc", "-O2", "-o", str(made), str(FORWARDER), "-Wl,--as-needed", *asked.output.split()]
-    compiled = here.run(argv)
-    assert compiled.returncode == 0, compiled.errors
-    return made
 
 
 def await_trial(trials: Path, process: "subprocess.Popen[str]") -> None:
@@ -163,13 +97,14 @@ def require_exact(proof: Proof, size: int) -> Trial:
     return trial
 
 
-def require_located(proof: Proof, size: int, place: str, limit: str) -> int:
+def require_located(proof: Proof, size: int, place: str, limit: str, queues: int = 1) -> int:
     """Hold the trials of a size to the frames that were dropped at a place; give their sum."""
     dropped, exact = 0, []
     for trial in trials_of(proof, size):
         ledger = build_ledger(trial)
-        # One frame of each flow in turn.
-        gone = max(0, min(DROPPED, trial.offered_frames - NUMBER * FLOWS))
+        # Each queue sends one frame of each of its flows in turn.
+        of_first = -(-trial.offered_frames // queues)
+        gone = max(0, min(DROPPED, of_first - NUMBER * FLOWS // queues))
         lost = {fate.place: fate.frames for fate in ledger.lost}
         assert ledger.unexplained_frames == 0
         # A machine that stands still loses more, in places of its own.
@@ -193,14 +128,18 @@ def test_pci_one_spec_goes_from_doctor_to_undo_and_locates_what_the_cables_drop(
     lab: Machines, tmp_path: Path
 ):
     spec = spec_in(tmp_path, lab, frame_bytes=[64, 128, 256])
+    story = json.loads(spec.read_text())
+    # The first sends the lower half of the flows, the second the rest; RSS deals what comes back.
+    story["dpdk"]["tester"] = {"queues": QUEUES, "rx_descriptors": 1024, "tx_descriptors": 1024}
+    spec.write_text(json.dumps(story))
     to_dut = CableTap(lab.folder / "beta.0", cliff(124, DROPPED, NUMBER))
     from_dut = CableTap(lab.folder / "alpha.1", cliff(252, DROPPED, NUMBER))
     with to_dut, from_dut:
         proof = proven(lab, spec)
     confirmed = require_exact(proof, 64)
     # What void trials lost, if there were some, was dropped as well.
-    assert to_dut.dropped >= require_located(proof, 128, "wire to the DUT", "wire")
-    assert from_dut.dropped >= require_located(proof, 256, "wire from the DUT", "wire")
+    assert to_dut.dropped >= require_located(proof, 128, "wire to the DUT", "wire", QUEUES)
+    assert from_dut.dropped >= require_located(proof, 256, "wire from the DUT", "wire", QUEUES)
 
     assert confirmed.dut_reading is not None
     assert confirmed.dut_reading.busy_cycles_per_packet is not None
@@ -209,6 +148,7 @@ def test_pci_one_spec_goes_from_doctor_to_undo_and_locates_what_the_cables_drop(
     page = (tmp_path / "spec.yaml.report/report.html").read_text()
     assert "net_e1000_igb" in page
     assert "away for 1000 ms at once" in page
+    assert f"{QUEUES} of each port, each way" in page
     assert "wire to the DUT" in page
     assert "wire from the DUT" in page
 
@@ -302,3 +242,88 @@ def test_pci_without_a_spec_programs_end_with_a_controller_that_is_killed_and_un
     done = wirespeed("undo", str(spec), timeout_s=200)
     assert done.returncode == 0, done.stderr[-2000:]
     assert {name: sh(host, OWN_WORDS) for name, host in lab.hosts.items()} == before
+
+
+class Kept:
+    """The records of a bench over all its interruptions; `after` is called behind each trial."""
+
+    def __init__(self) -> None:
+        self.records: list[Record] = []
+        self.after: Callable[[], None] = lambda: None
+
+    @property
+    def recorded(self) -> list[Record]:
+        return list(self.records)
+
+    def bench(self, record: Record) -> None:
+        self.records.append(record)
+        if isinstance(record, Trial):
+            self.after()
+
+
+def facts_of(host: Machine, name: str, folder: Path) -> HostFacts:
+    capture = folder / f"{name}.txt"
+    done = wirespeed("capture", host.state.destination, "--seconds", "0", "--out", str(capture))
+    assert done.returncode == 0, done.stderr
+    return HostFacts(name, parse_capture(capture.read_text(), name))
+
+
+def await_none_running(*hosts: Machine) -> None:
+    deadline = Deadline(60)
+    while any(running(host) for host in hosts):
+        assert not deadline.expired
+        sleep_s(0.5)
+
+
+def boot_id(host: Machine) -> str:
+    try:
+        return sh(host, "cat /proc/sys/kernel/random/boot_id")
+    except (HostError, MeasurementError):
+        return ""
+
+
+def test_pci_a_tester_ssh_and_a_host_that_are_killed_lose_no_trial_and_leave_nothing(
+    lab: Machines, tmp_path: Path
+):
+    alpha, beta = lab.hosts["alpha"], lab.hosts["beta"]
+    before = {name: sh(host, OWN_WORDS) for name, host in lab.hosts.items()}
+    booted = boot_id(beta)
+    path = spec_in(tmp_path, lab, frame_bytes=[64, 128, 256, 512])
+    facts = {name: facts_of(host, name, tmp_path) for name, host in lab.hosts.items()}
+    applied = wirespeed("apply", str(path), "--yes", timeout_s=300)
+    assert applied.returncode == 0, applied.stderr
+    spec = parse_spec(path.read_text(), path.name)
+    assert isinstance(spec, Dpdk)
+    kept = Kept()
+
+    def kill_tester() -> None:
+        assert sh(alpha, "kill -KILL $(pidof wirespeed-tester) && echo killed") == "killed\n"
+
+    def kill_ssh() -> None:
+        ours = processes_with(f"ssh://beta.{lab.folder.name}")
+        pipes = [pid for pid, line in ours.items() if "ssh_pipe" in line]
+        assert pipes
+        for pid in pipes:
+            os.kill(pid, signal.SIGKILL)
+
+    def kill_host() -> None:
+        at_once = "(sleep 0.2; echo b >/proc/sysrq-trigger) </dev/null >/dev/null 2>&1 &"
+        sh(beta, f"echo 1 >/proc/sys/kernel/sysrq; {at_once}")
+
+    for kill in (kill_tester, kill_ssh, kill_host):
+        made = [one for one in kept.records if isinstance(one, Trial)]
+        kept.after = kill
+        with pytest.raises((MeasurementError, HostError)):
+            DpdkMeasuring(spec, lab.hosts, kept).measure(facts, lambda _: None, lambda _: None)
+        trials = [one for one in kept.records if isinstance(one, Trial)]
+        assert len(trials) == len(made) + 1 and trials[:-1] == made, "none lost, none made again"
+        assert [one.number for one in trials] == list(range(1, len(trials) + 1))
+        await_none_running(*((alpha,) if kill is kill_host else (alpha, beta)))
+    deadline = Deadline(180)
+    while boot_id(beta) in ("", booted):
+        assert not deadline.expired
+        sleep_s(0.5)
+    undone = wirespeed("undo", str(path), timeout_s=300)
+    assert undone.returncode == 0, undone.stderr[-2000:]
+    assert {name: sh(host, OWN_WORDS) for name, host in lab.hosts.items()} == before
+    assert [running(host) for host in lab.hosts.values()] == [0, 0]
