@@ -15,8 +15,11 @@ class CabledHost(NamedTuple):
     """One of the two, with a line for each port."""
 
     title: str
+    """Its name, and what it does."""
     more: str
+    """What is to be known of it as a whole."""
     ports: tuple[str, ...]
+    """In the order of the cables."""
 
 
 def cabling(tester: CabledHost, dut: CabledHost, cables: Sequence[str]) -> Markup:
