@@ -50,6 +50,7 @@ struct tx_queue {
 	uint64_t stopped_at; /* 0 while sending */
 	uint64_t offered;
 	uint64_t refused;
+	uint64_t away; /* cycles that a full ring is left alone for, where the load is `max` */
 	uint64_t no_mbuf;
 	uint64_t burst_max;
 	struct hist *intervals;

@@ -22,6 +22,9 @@ enum {
 	SHORT_BYTES = 256,
 };
 
+/* Cycles; in the most a DUT of 10 Mpps reads 70 frames: less than a ring of 128 holds. */
+enum { AWAY_LEAST = 256, AWAY_MOST = 16384 };
+
 /* Composes and sends. Gives how many the ring behind the port took; -1: there were no mbufs. */
 static int send_frames(const struct worker *w, struct tx_queue *q, unsigned int n, uint64_t now)
 {
@@ -42,6 +45,21 @@ static int send_frames(const struct worker *w, struct tx_queue *q, unsigned int 
 	return (int)sent;
 }
 
+/*
+ * Where as much is sent as it can be, the ring behind the port fills up. Then it is left alone for
+ * a moment, longer each time until it takes a burst: every look at how full it is takes that line
+ * away from the DUT, which writes to it.
+ */
+static void back_off(struct tx_queue *q, uint64_t now, bool is_full)
+{
+	if (!is_full) {
+		q->away /= 2;
+		return;
+	}
+	q->away = RTE_MIN(RTE_MAX(2 * q->away, (uint64_t)AWAY_LEAST), (uint64_t)AWAY_MOST);
+	pace_hold(&q->pace, now, q->away);
+}
+
 static void send_burst(struct worker *w, struct tx_queue *q, uint64_t now)
 {
 	const unsigned int n = (unsigned int)RTE_MIN(q->burst, q->frames_left);
@@ -55,6 +73,8 @@ static void send_burst(struct worker *w, struct tx_queue *q, uint64_t now)
 	}
 	/* A full ring behind the port is the DUT's queue: a card would have sent these. */
 	q->refused += n - (unsigned int)sent;
+	if (q->pace.interval == 0)
+		back_off(q, now, (unsigned int)sent < n);
 	q->offered += n;
 	w->frames += n;
 	q->burst_max = RTE_MAX(q->burst_max, n);

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tester_programs import Reply, Tester, trial_fields
+from tester_programs import Relay, Reply, Tester, trial_fields
 
 pytestmark = pytest.mark.dpdk
 
@@ -75,6 +75,27 @@ def test_bursts_are_no_longer_than_configured(tester: Tester, burst_frames: int)
         load={"max": True}, burst_frames=burst_frames, prime=False, settle_ms=1, seconds=0.1
     )
     assert result["departure"]["burst_frames_max"] == burst_frames
+
+
+def test_a_ring_that_stays_full_is_looked_at_ever_less_often(
+    start_tester: Callable[..., Tester], short_folder: Path
+):
+    """Of a DUT that reads nothing: each look takes the line away that it would write to."""
+    socket = short_folder / "wire"
+    with Relay(short_folder, [socket], "memif") as relay:
+        tester = start_tester()
+        tester.open(f"own_memif0,socket={socket},rsize=10")
+        hz = tester.ask("hello")["tsc_hz"]
+        relay.signal(signal.SIGSTOP)
+        result = tester.trial(
+            load={"max": True}, burst_frames=32, prime=False, settle_ms=1, seconds=0.1
+        )
+        relay.signal(signal.SIGCONT)
+    sent = stream(result)
+    assert sent["offered_frames"] - sent["refused_frames"] == 1 << 10
+    # From 256 cycles on the time doubles, up to 16384.
+    doublings = 7
+    assert sent["refused_frames"] / 32 <= 0.1 * hz / 16384 + doublings + 1
 
 
 def test_a_load_beyond_the_tester_voids_the_trial_and_not_the_dut(tester: Tester):
