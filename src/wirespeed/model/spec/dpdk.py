@@ -98,7 +98,7 @@ class DpdkSpec(Frozen):
     """Of each queue of the DUT."""
     tester: TesterSpec = TesterSpec()
     burst: Annotated[StrictInt, Field(ge=1, le=128)] = 32
-    """Of the tester: frames sent at once. Of testpmd: frames taken at once."""
+    """Of the tester: frames sent at once. Of testpmd and l3fwd: frames taken at once."""
     realtime_priority: Annotated[StrictInt, Field(ge=1, le=99)] | None = None
     """Of the forwarder (chrt --fifo); None: an ordinary thread."""
     environment: dict[
