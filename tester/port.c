@@ -294,10 +294,13 @@ void port_close(struct port *port)
 
 int port_wait_link(const struct port *port, unsigned int milliseconds, struct failure *failure)
 {
-	for (unsigned int waited = 0;; waited += 5) {
+	/* By the clock: a look at a memif's server that is slow to answer takes its time, too. */
+	const uint64_t end = rte_rdtsc() + rte_get_tsc_hz() / 1000 * milliseconds;
+
+	for (;;) {
 		if (port_link(port).link_status)
 			return 0;
-		if (waited >= milliseconds)
+		if (rte_rdtsc() >= end)
 			return failure_set(failure, "port.link_down", port->config.device,
 					   "start the DUT, or look at the cable and the other end",
 					   "no link after %u ms", milliseconds);

@@ -2,6 +2,7 @@
 
 import os
 import signal
+import socket
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -81,10 +82,10 @@ def test_a_ring_that_stays_full_is_looked_at_ever_less_often(
     start_tester: Callable[..., Tester], short_folder: Path
 ):
     """Of a DUT that reads nothing: each look takes the line away that it would write to."""
-    socket = short_folder / "wire"
-    with Relay(short_folder, [socket], "memif") as relay:
+    path = short_folder / "wire"
+    with Relay(short_folder, [path], "memif") as relay:
         tester = start_tester()
-        tester.open(f"own_memif0,socket={socket},rsize=10")
+        tester.open(f"own_memif0,socket={path},rsize=10")
         hz = tester.ask("hello")["tsc_hz"]
         relay.signal(signal.SIGSTOP)
         result = tester.trial(
@@ -339,3 +340,29 @@ def test_windows_need_one_worker(start_tester: Callable[..., Tester]):
     assert tester.ask("open", ports=ports, workers=shares)["event"] == "opened"
     error = tester.ask("trial", **trial_fields(windows=2))
     assert (error["what"], error["where"]) == ("request.invalid", "windows")
+
+
+def test_a_server_that_answers_nothing_is_waited_for_as_long_as_was_asked_for(
+    tester: Tester, short_folder: Path
+):
+    """A memif's server that takes the connection in, and then says no word of the protocol."""
+    path = short_folder / "deaf"
+    with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as deaf:
+        deaf.bind(str(path))
+        deaf.listen(64)
+        began = time.monotonic()
+        reply = tester.open(f"own_memif0,socket={path}", link_wait_ms=500)
+        took = time.monotonic() - began
+    assert reply["what"] == "port.link_down"
+    # A look that has begun is ended: two seconds for an answer.
+    assert took < 20
+
+
+@pytest.mark.parametrize("arguments", ["", "rsize=15", "rsize=0", "bsize=1000", "bsize=40000"])
+def test_a_memif_of_our_own_that_cannot_be_is_refused(
+    tester: Tester, short_folder: Path, arguments: str
+):
+    where = f"socket={short_folder / 'wire'}," if arguments else ""
+    reply = tester.open(f"own_memif0,{where}{arguments}")
+    assert reply["event"] == "error"
+    assert reply["what"] == "port.cannot_open"
