@@ -8,6 +8,11 @@ void counters_read(struct counters *c, const struct port *ports, unsigned int co
 	for (unsigned int p = 0; p < count; p++) {
 		c->stats[p] = (struct rte_eth_stats){0};
 		memset(c->discards[p], 0, sizeof(c->discards[p]));
+		c->error[p] = 0;
+		if (ports[p].direct != NULL) {
+			direct_stats(ports[p].direct, &c->stats[p]);
+			continue;
+		}
 		c->error[p] = -rte_eth_stats_get(ports[p].id, &c->stats[p]);
 		if (c->error[p] == 0)
 			c->error[p] = discards_read(&ports[p].discards, ports[p].id,

@@ -144,7 +144,10 @@ static int open_ports(const struct config_open *open, struct failure *f)
 		}
 		tester.port_count++;
 	}
-	/* All of them first: a port whose cable ends in another of ours has no link before that. */
+	/* All of them first: a port whose cable ends in another of ours has no link before that.
+	 * One of our own connects when it is looked at. */
+	for (unsigned int i = 0; i < open->port_count; i++)
+		port_look(&tester.ports[i]);
 	for (unsigned int i = 0; i < open->port_count; i++) {
 		if (port_wait_link(&tester.ports[i], open->link_wait_ms, f) < 0) {
 			close_ports();

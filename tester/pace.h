@@ -42,6 +42,12 @@ static inline void pace_advance(struct pace *p)
 	p->next += p->interval;
 }
 
+/* Of a pace that is always due: not before so many cycles from `now`. */
+static inline void pace_hold(struct pace *p, uint64_t now, uint64_t cycles)
+{
+	p->next = (now - p->start + cycles) << PACE_FRACTION_BITS;
+}
+
 /*
  * The loop did not run for a while. What was due in that time would leave as one long burst, which
  * is another load than the one asked for; so the schedule waits with the loop. Returns by how much:

@@ -132,6 +132,23 @@ static void card_read(struct port *port)
 		port->pause = modes[pause.mode];
 }
 
+/* Its own addresses are of no driver, and no two of them alike. */
+static int open_direct(struct port *port, uint16_t frame_bytes_max, struct failure *f)
+{
+	static uint8_t opened;
+	const struct rte_ether_addr mac = {{0x02, 0, 0, 0, 1, opened++}};
+
+	port->direct = direct_open(port->config.device, port->config.tx_queues,
+				   port->config.rx_queues, frame_bytes_max, f);
+	if (port->direct == NULL)
+		return -1;
+	snprintf(port->driver, sizeof(port->driver), "own_memif");
+	port->mac = mac;
+	port->numa_node = -1;
+	port->tx_descriptors = port->rx_descriptors = port->direct->ring_frames;
+	return 0;
+}
+
 static int configure(struct port *port, uint16_t frame_bytes_max, struct failure *f)
 {
 	const struct config_port *c = &port->config;
@@ -242,6 +259,8 @@ int port_open(struct port *port, const struct config_port *config, uint16_t fram
 	port->config = *config;
 	port->frame_bytes_max = frame_bytes_max;
 	port->stamp_offset = -1;
+	if (direct_is_one(config->device))
+		return open_direct(port, frame_bytes_max, failure);
 	if (probe(port, failure) < 0)
 		return -1;
 	if (configure(port, frame_bytes_max, failure) < 0) {
@@ -254,6 +273,12 @@ int port_open(struct port *port, const struct config_port *config, uint16_t fram
 void port_close(struct port *port)
 {
 	struct rte_eth_dev_info info;
+
+	if (port->direct != NULL) {
+		direct_close(port->direct);
+		memset(port, 0, sizeof(*port));
+		return;
+	}
 	const int known = rte_eth_dev_info_get(port->id, &info);
 
 	rte_eth_dev_stop(port->id);
@@ -269,12 +294,13 @@ void port_close(struct port *port)
 
 int port_wait_link(const struct port *port, unsigned int milliseconds, struct failure *failure)
 {
-	struct rte_eth_link link;
+	/* By the clock: a look at a memif's server that is slow to answer takes its time, too. */
+	const uint64_t end = rte_rdtsc() + rte_get_tsc_hz() / 1000 * milliseconds;
 
-	for (unsigned int waited = 0;; waited += 5) {
-		if (rte_eth_link_get_nowait(port->id, &link) == 0 && link.link_status)
+	for (;;) {
+		if (port_link(port).link_status)
 			return 0;
-		if (waited >= milliseconds)
+		if (rte_rdtsc() >= end)
 			return failure_set(failure, "port.link_down", port->config.device,
 					   "start the DUT, or look at the cable and the other end",
 					   "no link after %u ms", milliseconds);
@@ -282,11 +308,35 @@ int port_wait_link(const struct port *port, unsigned int milliseconds, struct fa
 	}
 }
 
+struct rte_eth_link port_link(const struct port *port)
+{
+	struct rte_eth_link link = {.link_speed = RTE_ETH_SPEED_NUM_UNKNOWN};
+
+	if (port->direct != NULL)
+		link.link_status = direct_link(port->direct);
+	else if (rte_eth_link_get_nowait(port->id, &link) < 0)
+		link = (struct rte_eth_link){.link_speed = RTE_ETH_SPEED_NUM_UNKNOWN};
+	return link;
+}
+
+int port_shape(const struct port *port, const struct config_trial *trial, struct failure *failure)
+{
+	unsigned int longest = 0;
+
+	if (port->direct == NULL)
+		return 0;
+	for (unsigned int i = 0; i < trial->mix_count; i++)
+		longest = RTE_MAX(longest, (unsigned int)trial->mix[i].frame_bytes);
+	if (direct_shape(port->direct, longest - FRAME_FCS_BYTES) == 0)
+		return 0;
+	return failure_set(failure, "port.not_read", port->config.device,
+			   "see whether the DUT still forwards",
+			   "the DUT left frames of an earlier trial unread");
+}
+
 void port_look(const struct port *port)
 {
-	struct rte_eth_link link;
-
-	rte_eth_link_get_nowait(port->id, &link);
+	(void)port_link(port);
 }
 
 int port_stamp_now(const struct port *port, struct stamp_anchor *now)
@@ -308,6 +358,9 @@ static uint64_t pool_bytes(const struct rte_mempool *pool)
 uint64_t port_pool_bytes(const struct port *port)
 {
 	uint64_t bytes = pool_bytes(port->rx_pool);
+
+	if (port->direct != NULL)
+		return port->direct->bytes;
 	for (unsigned int q = 0; q < CONFIG_QUEUES_MAX; q++)
 		bytes += pool_bytes(port->tx_pool[q]);
 	return bytes;

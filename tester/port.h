@@ -9,11 +9,13 @@
 #include <rte_mbuf.h>
 
 #include "config.h"
+#include "direct.h"
 #include "discards.h"
 #include "stamps.h"
 
 struct port {
 	uint16_t id; /* DPDK's */
+	struct direct *direct; /* NULL: it is a device of DPDK's */
 	struct config_port config;
 	char driver[32];
 	struct rte_ether_addr mac;
@@ -39,8 +41,12 @@ int port_open(struct port *port, const struct config_port *config, uint16_t fram
 void port_close(struct port *port);
 /* Reads the link: a socket that the DUT left is seen by that, and taken again. */
 void port_look(const struct port *port);
+/* The same; what cannot be read is unknown. */
+struct rte_eth_link port_link(const struct port *port);
 /* Waits until the link is up. 0, or -1 after `milliseconds`. */
 int port_wait_link(const struct port *port, unsigned int milliseconds, struct failure *failure);
+/* Makes it ready for the frames of a trial. 0, or -1 with the failure filled in. */
+int port_shape(const struct port *port, const struct config_trial *trial, struct failure *failure);
 /* The port's clock and the TSC at one moment. 0, or -1 where the port has no clock. */
 int port_stamp_now(const struct port *port, struct stamp_anchor *now);
 /* Bytes of memory in the port's pools. */

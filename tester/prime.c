@@ -22,14 +22,35 @@ struct frame_address prime_address(const struct port *port)
 	return a;
 }
 
+/* Mbufs to fill; of a port of our own as many as find room. */
+static int take(const struct port *port, struct rte_mbuf **mbufs, unsigned int *n)
+{
+	if (port->direct == NULL)
+		return rte_pktmbuf_alloc_bulk(port->tx_pool[0], mbufs, *n);
+	*n = direct_tx_take(&port->direct->tx[0], mbufs, *n);
+	for (unsigned int i = 0; i < *n; i++)
+		mbufs[i]->pkt_len = mbufs[i]->data_len = 0;
+	return 0;
+}
+
+static void give(const struct port *port, struct rte_mbuf **mbufs, unsigned int n)
+{
+	if (port->direct != NULL) {
+		direct_tx_give(&port->direct->tx[0], mbufs, n);
+		return;
+	}
+	const unsigned int sent = rte_eth_tx_burst(port->id, 0, mbufs, (uint16_t)n);
+	rte_pktmbuf_free_bulk(mbufs + sent, n - sent);
+}
+
 static int send_some(const struct port *port, const struct config_trial *c, uint8_t stream)
 {
 	const struct frame_address address = prime_address(port);
 	const unsigned int bytes = c->mix[0].frame_bytes - FRAME_FCS_BYTES;
 	struct rte_mbuf *mbufs[BURST];
-	const unsigned int n = RTE_MIN((uint32_t)BURST, c->flows);
+	unsigned int n = RTE_MIN((uint32_t)BURST, c->flows);
 
-	if (rte_pktmbuf_alloc_bulk(port->tx_pool[0], mbufs, n) < 0)
+	if (take(port, mbufs, &n) < 0)
 		return -1;
 	for (unsigned int i = 0; i < n; i++) {
 		/* Over all flows, so that every queue and every rule of the DUT meets some. */
@@ -42,8 +63,7 @@ static int send_some(const struct port *port, const struct config_trial *c, uint
 		memcpy(data + FRAME_HEAD_BYTES, frame_filler + FRAME_HEAD_BYTES,
 		       bytes - FRAME_HEAD_BYTES);
 	}
-	const unsigned int sent = rte_eth_tx_burst(port->id, 0, mbufs, (uint16_t)n);
-	rte_pktmbuf_free_bulk(mbufs + sent, n - sent);
+	give(port, mbufs, n);
 	return 0;
 }
 
@@ -67,7 +87,10 @@ static void receive_some(const struct port *port, uint8_t stream, struct tally *
 	struct rte_mbuf *mbufs[BURST];
 
 	for (uint16_t q = 0; q < port->config.rx_queues; q++) {
-		const uint16_t n = rte_eth_rx_burst(port->id, q, mbufs, BURST);
+		struct direct_queue *direct = port->direct == NULL ? NULL : &port->direct->rx[q];
+		const uint16_t n = direct != NULL
+					   ? (uint16_t)direct_rx_take(direct, mbufs, BURST)
+					   : rte_eth_rx_burst(port->id, q, mbufs, BURST);
 		for (uint16_t i = 0; i < n; i++) {
 			const uint8_t *frame = rte_pktmbuf_mtod(mbufs[i], const uint8_t *);
 			if (mbufs[i]->data_len < FRAME_HEAD_BYTES || !frame_crc_fits(frame))
@@ -76,7 +99,10 @@ static void receive_some(const struct port *port, uint8_t stream, struct tally *
 			if (f.trial == 0 && f.stream == stream)
 				note(tally, frame);
 		}
-		rte_pktmbuf_free_bulk(mbufs, n);
+		if (direct != NULL)
+			direct_rx_give(direct);
+		else
+			rte_pktmbuf_free_bulk(mbufs, n);
 	}
 }
 

@@ -64,11 +64,9 @@ void reply_opened(int64_t id, const struct tester *t)
 	json_t *ports = json_array();
 	for (unsigned int i = 0; i < t->port_count; i++) {
 		const struct port *p = &t->ports[i];
-		struct rte_eth_link link = {0};
+		const struct rte_eth_link link = port_link(p);
 		char mac[RTE_ETHER_ADDR_FMT_SIZE];
 		rte_ether_format_addr(mac, sizeof(mac), &p->mac);
-		if (rte_eth_link_get_nowait(p->id, &link) < 0)
-			link.link_speed = RTE_ETH_SPEED_NUM_UNKNOWN;
 		json_array_append_new(
 			ports,
 			json_pack("{s:i, s:s, s:s, s:s, s:b, s:o, s:i, s:i, s:i, s:b, s:I, s:o,"

@@ -120,6 +120,7 @@ static int tx_init(struct state *s, unsigned int port, unsigned int queue)
 	hist_reset(q->intervals);
 	q->tables = &s->sent[stream];
 	q->pool = p->tx_pool[queue];
+	q->direct = p->direct == NULL ? NULL : &p->direct->tx[queue];
 	q->port = p->id;
 	q->queue = (uint16_t)queue;
 	q->flow_first = q->flow = (uint32_t)((uint64_t)c->flows * queue / queues);
@@ -157,6 +158,7 @@ static int rx_init(struct state *s, unsigned int port, unsigned int queue)
 	struct judge *j = &q->judge;
 
 	hist_reset(j->latency);
+	q->direct = p->direct == NULL ? NULL : &p->direct->rx[queue];
 	q->port = p->id;
 	q->queue = (uint16_t)queue;
 	j->stream_count = c->stream_count;

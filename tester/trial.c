@@ -85,7 +85,6 @@ static bool run_sending(struct state *s, const struct trial_hooks *hooks, uint64
 	const unsigned int renew_ms = stamps_in_use(s) ? STAMPS_RENEW_MS : UINT32_MAX;
 	/* Room for every stall that is not yet a reason to give up. */
 	const double most = s->config->seconds * 1.5 + 5;
-
 	while (!all_sent(s)) {
 		const double now = ((double)rte_rdtsc() - (double)start) / (double)s->hz;
 		const double left = s->config->seconds - now;
@@ -536,7 +535,8 @@ int trial_run(struct tester *tester, const struct config_trial *config,
 	if (check(tester, config, failure) < 0)
 		return -1;
 	for (unsigned int p = 0; p < tester->port_count; p++)
-		if (port_wait_link(&tester->ports[p], 5000, failure) < 0)
+		if (port_wait_link(&tester->ports[p], 5000, failure) < 0 ||
+		    port_shape(&tester->ports[p], config, failure) < 0)
 			return -1;
 	if (config->prime && prime_run(tester, config, failure) < 0)
 		return -1;

@@ -7,6 +7,7 @@
 
 #include <rte_mbuf.h>
 
+#include "direct.h"
 #include "frame.h"
 #include "hist.h"
 #include "pace.h"
@@ -17,6 +18,7 @@ struct tx_queue {
 	/* read in the hot loop */
 	const struct frame_tables *tables;
 	struct rte_mempool *pool;
+	struct direct_queue *direct; /* NULL: frames go through DPDK */
 	uint16_t port;
 	uint16_t queue;
 	uint16_t burst;
@@ -48,6 +50,7 @@ struct tx_queue {
 	uint64_t stopped_at; /* 0 while sending */
 	uint64_t offered;
 	uint64_t refused;
+	uint64_t away; /* cycles that a full ring is left alone for, where the load is `max` */
 	uint64_t no_mbuf;
 	uint64_t burst_max;
 	struct hist *intervals;

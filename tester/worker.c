@@ -22,24 +22,59 @@ enum {
 	SHORT_BYTES = 256,
 };
 
-static void send_burst(struct worker *w, struct tx_queue *q, uint64_t now)
+/* Cycles; in the most a DUT of 10 Mpps reads 70 frames: less than a ring of 128 holds. */
+enum { AWAY_LEAST = 256, AWAY_MOST = 16384 };
+
+/* Composes and sends. Gives how many the ring behind the port took; -1: there were no mbufs. */
+static int send_frames(const struct worker *w, struct tx_queue *q, unsigned int n, uint64_t now)
 {
 	struct rte_mbuf *mbufs[TX_BURST_MAX];
+
+	if (q->direct != NULL) {
+		const unsigned int room = direct_tx_take(q->direct, mbufs, n);
+		w->build(q, mbufs, n, now);
+		direct_tx_give(q->direct, mbufs, room);
+		return (int)room;
+	}
+	if (unlikely(rte_mempool_get_bulk(q->pool, (void **)mbufs, n) < 0))
+		return -1;
+	w->build(q, mbufs, n, now);
+	const unsigned int sent = rte_eth_tx_burst(q->port, q->queue, mbufs, (uint16_t)n);
+	if (unlikely(sent < n))
+		rte_pktmbuf_free_bulk(mbufs + sent, n - sent);
+	return (int)sent;
+}
+
+/*
+ * Where as much is sent as it can be, the ring behind the port fills up. Then it is left alone for
+ * a moment, longer each time until it takes a burst: every look at how full it is takes that line
+ * away from the DUT, which writes to it.
+ */
+static void back_off(struct tx_queue *q, uint64_t now, bool is_full)
+{
+	if (!is_full) {
+		q->away /= 2;
+		return;
+	}
+	q->away = RTE_MIN(RTE_MAX(2 * q->away, (uint64_t)AWAY_LEAST), (uint64_t)AWAY_MOST);
+	pace_hold(&q->pace, now, q->away);
+}
+
+static void send_burst(struct worker *w, struct tx_queue *q, uint64_t now)
+{
 	const unsigned int n = (unsigned int)RTE_MIN(q->burst, q->frames_left);
 
 	pace_advance(&q->pace);
 	q->frames_left -= n;
-	if (unlikely(rte_mempool_get_bulk(q->pool, (void **)mbufs, n) < 0)) {
+	const int sent = send_frames(w, q, n, now);
+	if (unlikely(sent < 0)) {
 		q->no_mbuf += n;
 		return;
 	}
-	w->build(q, mbufs, n, now);
-	const unsigned int sent = rte_eth_tx_burst(q->port, q->queue, mbufs, (uint16_t)n);
 	/* A full ring behind the port is the DUT's queue: a card would have sent these. */
-	if (unlikely(sent < n)) {
-		q->refused += n - sent;
-		rte_pktmbuf_free_bulk(mbufs + sent, n - sent);
-	}
+	q->refused += n - (unsigned int)sent;
+	if (q->pace.interval == 0)
+		back_off(q, now, (unsigned int)sent < n);
 	q->offered += n;
 	w->frames += n;
 	q->burst_max = RTE_MAX(q->burst_max, n);
@@ -92,7 +127,9 @@ static inline bool rx_turn(struct worker *w, struct rx_queue *q, uint64_t turn,
 			   uint64_t stall)
 {
 	struct rte_mbuf *mbufs[JUDGE_BURST_MAX];
-	const unsigned int n = rte_eth_rx_burst(q->port, q->queue, mbufs, q->burst);
+	const unsigned int n = q->direct != NULL
+				       ? direct_rx_take(q->direct, mbufs, q->burst)
+				       : rte_eth_rx_burst(q->port, q->queue, mbufs, q->burst);
 
 	if (n == 0)
 		return false;
@@ -101,7 +138,10 @@ static inline bool rx_turn(struct worker *w, struct rx_queue *q, uint64_t turn,
 		silence_ended(q, mbufs[0], turn, stall);
 	q->last_frame = now;
 	w->frames += n;
-	if (likely(w->judge(&q->judge, mbufs, n, now)))
+	const bool plain = w->judge(&q->judge, mbufs, n, now);
+	if (q->direct != NULL)
+		direct_rx_give(q->direct);
+	else if (likely(plain))
 		rte_mempool_put_bulk(mbufs[0]->pool, (void *const *)mbufs, n);
 	else
 		rte_pktmbuf_free_bulk(mbufs, n);

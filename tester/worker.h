@@ -12,6 +12,7 @@
 #include "windows.h"
 
 struct rx_queue {
+	struct direct_queue *direct; /* NULL: frames come through DPDK */
 	uint16_t port;
 	uint16_t queue;
 	uint16_t burst;        /* frames taken at once, at most */

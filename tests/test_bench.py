@@ -44,6 +44,8 @@ PROMISED = {
     "ring_cycles_portable": (0.6, "lower"),
     "forwarded_vs_flowgen": (1.0, "higher"),
     "cost_vs_flowgen": (1.0, "lower"),
+    "direct_vs_flowgen": (3.0, "higher"),
+    "direct_cost_vs_flowgen": (1 / 3, "lower"),
     "ovs_vxlan_forwarded": (0.3, "higher"),
     "ovs_vxlan_cycles": (3.5, "lower"),
     "ovs_cycles": (3.0, "lower"),

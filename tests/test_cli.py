@@ -588,8 +588,8 @@ class TestWithDpdk:
         assert " Mpps, 0 lost in 0.1 s; limit: " in result.err
         assert max(len(line) for line in result.err.splitlines()) <= 80
 
-    @pytest.mark.parametrize("wire", ["vhost", "memif"])
-    def test_a_run_over_either_wire_fits_80_columns(self, run: Run, folder: Path, wire: str):
+    @pytest.mark.parametrize("wire", ["vhost", "memif", "memif-direct"])
+    def test_a_run_over_any_wire_fits_80_columns(self, run: Run, folder: Path, wire: str):
         sizes = ("--frame-bytes", "64,9600,imix", "--max-load", "20000")
         result = run("measure", "rfc2544", "--wire", wire, *sizes, *QUICK, "--out", folder / "run")
         assert result.code in (0, 1)

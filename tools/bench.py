@@ -20,7 +20,7 @@ from bench_page import markdown
 from bench_plan import plan
 from bench_programs import BURST
 from bench_run import searches, start_and_memory
-from bench_wire import through_memif
+from bench_wire import through_memif, through_memif_direct
 from wirespeed import __version__
 from wirespeed.host.clock import monotonic_s, utc_now
 from wirespeed.host.local import LocalRunner
@@ -33,6 +33,7 @@ PARTS = (
     ring,
     queues,
     through_memif,
+    through_memif_direct,
     open_vswitch,
     searches,
     start_and_memory,

@@ -82,6 +82,25 @@ GOALS: tuple[Goal, ...] = (
         better="lower",
     ),
     Goal(
+        name="direct_vs_flowgen",
+        what="through testpmd io over memif, as fast as it goes; ours composed and judged in the "
+        "shared memory (`--wire memif-direct`)",
+        ours="wirespeed-tester, every frame judged",
+        beside="testpmd flowgen, 8192 flows",
+        unit="Mpps forwarded",
+        goal=3.0,
+        better="higher",
+    ),
+    Goal(
+        name="direct_cost_vs_flowgen",
+        what="in the same runs: the generator's busy cycles for each frame that the wire took",
+        ours="wirespeed-tester: send, receive and judge",
+        beside="testpmd flowgen: send, receive",
+        unit="TSC cycles a frame",
+        goal=1 / 3,
+        better="lower",
+    ),
+    Goal(
         name="ovs_vxlan_forwarded",
         what="64-byte frames through Open vSwitch with DPDK at overload, one polling core",
         ours="VXLAN: outer headers added and taken off",

@@ -1,4 +1,7 @@
-"""Through a DUT: testpmd io behind memif, fed by ours and by testpmd flowgen in turn."""
+"""Through a DUT: testpmd io behind memif, fed by ours and by testpmd flowgen in turn.
+
+Ours by DPDK's driver of memif, and as the memif's client itself (`memif-direct`).
+"""
 
 import statistics
 from collections.abc import Iterator
@@ -8,7 +11,7 @@ from bench_figures import Result
 from bench_pairs import Pairs
 from bench_programs import FLOWS, Peer, PeerRun, Trials, eal_side, placement, tester
 from wirespeed.host.folder import PrivateFolder
-from wirespeed.lab.wire import RING_FRAMES, devices
+from wirespeed.lab.wire import RING_FRAMES, WireKind, devices
 from wirespeed.measure.bench.tester_protocol import ResultReply
 from wirespeed.measure.bench.testpmd import Testpmd
 
@@ -17,14 +20,24 @@ SECONDS = 1.0
 
 def through_memif() -> Iterator[Result]:
     """Frames a second that come back, and what the generator pays for each."""
+    yield from _through("memif", "forwarded_vs_flowgen", "cost_vs_flowgen")
+
+
+def through_memif_direct() -> Iterator[Result]:
+    """The same without DPDK's driver on our side."""
+    yield from _through("memif-direct", "direct_vs_flowgen", "direct_cost_vs_flowgen")
+
+
+def _through(kind: WireKind, forwarded: str, cost: str) -> Iterator[Result]:
     with ExitStack() as stack:
         places = placement()
         # One folder, and so one pair of sockets, for each generator with a DUT of its own. The
         # DUTs share a CPU and take turns.
         ends = []
-        for _ in range(2):
+        wires: tuple[WireKind, WireKind] = (kind, "memif")
+        for wire in wires:
             folder = stack.enter_context(PrivateFolder.create()).path
-            device = devices("memif", folder / "wire", frame_bytes_max=1518, zero_copy=False)
+            device = devices(wire, folder / "wire", frame_bytes_max=1518, zero_copy=False)
             dut = stack.enter_context(
                 Testpmd(
                     eal_side(folder, "dut", device[1], places.dut_cpu, places.control_cpu),
@@ -63,8 +76,8 @@ def through_memif() -> Iterator[Result]:
         Pairs(our_run, peer_run, n=1)
         fed = Pairs(our_run, peer_run)
         notes = (f"beside `{peer.command_line}`", *_refused(fed))
-        yield fed.result("forwarded_vs_flowgen", _our_mpps, _peer_mpps, *notes)
-        yield fed.result("cost_vs_flowgen", _our_cycles, _peer_cycles, *notes)
+        yield fed.result(forwarded, _our_mpps, _peer_mpps, *notes)
+        yield fed.result(cost, _our_cycles, _peer_cycles, *notes)
 
 
 @contextmanager

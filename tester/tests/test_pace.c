@@ -66,6 +66,17 @@ static void without_an_interval_it_is_always_due(void)
 	}
 }
 
+static void one_that_is_held_is_not_due_before(void)
+{
+	struct pace p = pace_of(START, 0, 0);
+
+	pace_hold(&p, START + 1000, 256);
+	CHECK(!pace_due(&p, START + 1255));
+	CHECK(pace_due(&p, START + 1256));
+	pace_advance(&p);
+	CHECK(pace_due(&p, START + 1256));
+}
+
 int main(void)
 {
 	static const double cycles[] = {17.44, 100, 8192.0 / 3, 44000.01, 2.6e9 / 3};
@@ -78,5 +89,6 @@ int main(void)
 	}
 	a_stall_moves_what_follows();
 	without_an_interval_it_is_always_due();
+	one_that_is_held_is_not_due_before();
 	return check_end();
 }

@@ -15,6 +15,7 @@ from wirespeed.model.error import InputError
 from wirespeed.model.fact import HostFacts
 from wirespeed.model.spec.members import Dpdk
 from wirespeed.runs.measure_dpdk import far_dut_of, hosts_of, plan_of, setup_of
+from wirespeed.steps.irqbalance_banned import IrqbalanceBanned
 from wirespeed.steps.vf_settings import VfSettings
 
 PORTS = ["0000:01:00.0", "0000:02:00.0"]
@@ -46,6 +47,7 @@ def host(
     online: str = "0-3",
     driver: str = "igb",
     more: Sequence[str] = (),
+    distribution: str = "Debian GNU/Linux 12 (bookworm)",
 ) -> HostFacts:
     lines = ["wirespeed-capture 1 case", "case begin ports -"]
     for number, address in enumerate(PORTS):
@@ -54,7 +56,7 @@ def host(
     lines += ["", "case end 0", "case begin cpu -"]
     lines += [f"{SYSFS}/node/node0/cpulist:{online}\n{SYSFS}/cpu/online:{online}", "", "case end 0"]
     lines += ["case begin kernel -", f"/proc/sys/kernel/osrelease:{release}"]
-    lines += ['/etc/os-release:PRETTY_NAME="Debian GNU/Linux 12 (bookworm)"', "", "case end 0"]
+    lines += [f'/etc/os-release:PRETTY_NAME="{distribution}"', "", "case end 0"]
     lines += ["case begin boot-loader -", "grub", "", "case end 0"]
     lines += [*more, "case done", ""]
     return HostFacts("fwd", parse_capture("\n".join(lines), "fwd"))
@@ -94,6 +96,20 @@ def test_memory_is_there_before_ports_leave_the_kernel_and_settings_before_both(
         "dpdk_port 0000:01:00.0 (enp1s0)",
         "dpdk_port 0000:02:00.0 (enp2s0)",
     ]
+
+
+@pytest.mark.parametrize(
+    ("name", "path"),
+    [
+        ("Debian GNU/Linux 12 (bookworm)", "/etc/default/irqbalance"),
+        ("Red Hat Enterprise Linux 9.4 (Plow)", "/etc/sysconfig/irqbalance"),
+    ],
+)
+def test_irqbalance_goes_on_beside_the_cores_that_poll(name: str, path: str):
+    facts = host(distribution=name)
+    steps = [one.step for one in dpdk(spec(profile={"ban_cores": True}), "fwd", facts)]
+    (step,) = [step for step in steps if isinstance(step, IrqbalanceBanned)]
+    assert (step.cpus, step.path) == ("2-3", path)
 
 
 def test_a_port_that_dpdk_drives_beside_the_kernel_stays_with_its_driver():
@@ -276,6 +292,8 @@ THREE = [*PORTS, "0000:03:00.0"]
     [
         (without("role"), "one with `role: tester` and one with `role: dut`"),
         ({**without("cores"), "profile": {"isolate": True}}, "name the `cores` of each host"),
+        ({**without("cores"), "profile": {"ban_cores": True}}, "name the `cores` of each host"),
+        ({"profile": {"ban_cores": True, "irqbalance": False}}, "nothing moves interrupts"),
         ({"dpdk": {**PAGES, "tester": {"queues": 17}}}, "less than or equal to 16"),
         (
             {"dpdk": {**PAGES, "tester": {"peer_macs": ["02:00:00:00:00:01"]}}},

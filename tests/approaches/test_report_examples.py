@@ -170,6 +170,7 @@ def test_l3fwd_has_the_reports_queues_each_on_a_core_of_its_own(number: int):
     assert options[options.index("-p") + 1] == hex((1 << ports) - 1)
     addresses = [one for one in options if one.startswith("--eth-dest=")]
     assert addresses == [f"--eth-dest={port},{ETH_DEST[port]}" for port in range(ports)]
+    assert wanted.burst == 64
     rings = DESCRIPTORS[number]
     assert {f"--rx-queue-size={rings}", f"--tx-queue-size={rings}", "-P"} <= set(options)
     assert (spec.dpdk.devargs, spec.dpdk.memory_mib) == ("mprq_en=1", 8192)

@@ -13,6 +13,7 @@ from patience import patiently_measured
 
 from wirespeed.host.clock import Deadline, monotonic_s, sleep_s
 from wirespeed.lab.bed import VirtualBed
+from wirespeed.lab.wire import MEMIFS
 from wirespeed.measure.bench import trial_maker
 from wirespeed.measure.bench.testbed import BedTrial
 from wirespeed.measure.bench.tester_protocol import TrialRequest
@@ -85,7 +86,7 @@ def frames(made: BedTrial) -> tuple[int, int]:
     return made.result.streams[0].offered_frames, made.result.streams[0].unique_frames
 
 
-@pytest.mark.parametrize("wire", ["vhost", "memif"])
+@pytest.mark.parametrize("wire", ["vhost", "memif", "memif-direct"])
 @pytest.mark.parametrize("dut", ["testpmd-macswap", "testpmd-5tswap", "l3fwd-lpm"])
 def test_what_goes_out_comes_back_as_the_dut_counts_it(dut: str, wire: str):
     with opened(dut, wire, frame_bytes_max=9600) as bed:
@@ -134,8 +135,9 @@ def test_a_forwarder_is_ended_and_started_again_while_frames_are_sent():
         assert reading.ports[0].ipackets == trials[-1].offered_frames
 
 
-def test_a_forwarder_on_memif_is_not_ended_under_the_tester():
-    with opened("testpmd-macswap", "memif") as bed:
+@pytest.mark.parametrize("wire", MEMIFS)
+def test_a_forwarder_on_memif_is_not_ended_under_the_tester(wire: str):
+    with opened("testpmd-macswap", wire) as bed:
         with pytest.raises(InputError, match=r"dut\.no_reset"):
             bed.reset()
         assert bed.run(request(bed, 1)).result.streams[0].unique_frames > 0
@@ -162,7 +164,7 @@ def test_an_unknown_dut_leaves_nothing_behind():
     assert error.value.what == "dut.unknown"
 
 
-@pytest.mark.parametrize("wire", ["vhost", "memif"])
+@pytest.mark.parametrize("wire", ["vhost", "memif", "memif-direct"])
 @pytest.mark.parametrize("victim", ["dut", "tester"])
 @pytest.mark.parametrize("moment", ["between trials", "in mid-trial"])
 def test_a_death_is_noticed_in_time_and_told_as_what_it_is(

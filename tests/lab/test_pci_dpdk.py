@@ -7,56 +7,46 @@ import json
 import os
 import signal
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from program import start, wirespeed
+from cable_tap import CableTap, cliff
+from pci_story import (
+    DROPPED,
+    FLOWS,
+    MOST_PPS,
+    NUMBER,
+    OWN_WORDS,
+    PORTS,
+    QUEUES,
+    built_forwarder,
+    running,
+    sh,
+    spec_in,
+)
+from program import processes_with, start, wirespeed
 
 from wirespeed.apply.run_place import run_folder
+from wirespeed.apply.spec_file import parse_spec
+from wirespeed.approaches.dpdk_vfs import vf_mac
 from wirespeed.host.clock import Deadline, sleep_s
+from wirespeed.host.send_files import send_files
 from wirespeed.lab.machine_spec import LabSpec, MachineSpec
 from wirespeed.lab.machines import Machine, Machines
 from wirespeed.measure.bench.run_folder import TRIALS
+from wirespeed.measure.search.ledger import build_ledger
+from wirespeed.model.capture import parse_capture
+from wirespeed.model.error import HostError, MeasurementError
+from wirespeed.model.fact import HostFacts
 from wirespeed.model.proof import Stage
-from wirespeed.model.trial import Outcome, Setup, Trial
+from wirespeed.model.spec.members import Dpdk
+from wirespeed.model.trial import Outcome, Record, Setup, Trial
+from wirespeed.report.proof_page import Proof
+from wirespeed.runs.measure_dpdk import DpdkMeasuring
 from wirespeed.runs.prove_folder import read_proof
 
 pytestmark = [pytest.mark.polls, pytest.mark.machines, pytest.mark.rare, pytest.mark.timeout(900)]
-PORTS = ("0000:01:00.0", "0000:02:00.0")
-MOST_PPS = 1000
-STORY = {
-    "approach": "dpdk",
-    "dpdk": {
-        "forwarder": "testpmd-io",
-        "memory_mib": 256,
-        "hugepages": {"page_kib": 2048, "count": 160},
-        "rx_descriptors": 512,
-        "tx_descriptors": 512,
-    },
-    "measure": {
-        "rfc2544": {
-            "frame_bytes": [64],
-            "flows": 64,
-            "seconds": 1,
-            "max_load_pps": MOST_PPS,
-            # QEMU stands still for 10 to 40 % of a trial.
-            "gap_limit_ms": 1000,
-            "stalled_share": 1,
-        }
-    },
-}
-OWN_WORDS = """
-for port in 0000:01:00.0 0000:02:00.0; do
-    basename $(readlink -f /sys/bus/pci/devices/$port/driver)
-    cat /sys/bus/pci/devices/$port/driver_override
-    ls /sys/bus/pci/devices/$port/net
-done
-cat /proc/sys/vm/nr_hugepages
-ls /sys/module | grep vfio
-ls -d /run/wirespeed*
-"""
-RUNNING = "ls /proc/[0-9]*/exe -l 2>/dev/null | grep -E 'testpmd|wirespeed-tester' | wc -l"
 
 
 @pytest.fixture(scope="module")
@@ -64,30 +54,6 @@ def lab() -> Iterator[Machines]:
     hosts = tuple(MachineSpec(name=name, memory_mib=1024) for name in ("alpha", "beta"))
     with Machines(LabSpec(hosts=hosts), name=f"test-{os.getpid()}-pci") as lab:
         yield lab
-
-
-def sh(host: Machine, script: str) -> str:
-    return host.run(["sh", "-c", script]).output
-
-
-def running(host: Machine) -> int:
-    return int(sh(host, RUNNING))
-
-
-def spec_in(folder: Path, lab: Machines) -> Path:
-    roles = {"alpha": "tester", "beta": "dut"}
-    hosts = {
-        name: {
-            "reach": f"ssh://{lab.hosts[name].state.destination}",
-            "role": role,
-            "cores": "0",
-            "ports": PORTS,
-        }
-        for name, role in roles.items()
-    }
-    path = folder / "spec.yaml"
-    path.write_text(json.dumps({"hosts": hosts, **STORY}))
-    return path
 
 
 def await_trial(trials: Path, process: "subprocess.Popen[str]") -> None:
@@ -98,50 +64,124 @@ def await_trial(trials: Path, process: "subprocess.Popen[str]") -> None:
         sleep_s(0.2)
 
 
-def test_pci_one_spec_goes_from_doctor_to_undo_with_exact_counts(lab: Machines, tmp_path: Path):
+def proven(lab: Machines, spec: Path) -> Proof:
+    """Prove a spec: every stage is done, and both hosts are then as they were."""
     before = {name: sh(host, OWN_WORDS) for name, host in lab.hosts.items()}
-    assert before["beta"].startswith("igb\n(null)\nenp1s0\nigb\n(null)\nenp2s0\n0\n")
-    spec = spec_in(tmp_path, lab)
+    assert before["beta"].startswith("igb\n(null)\nenp1s0\nigb\n(null)\nenp2s0\n0\n0\n0\n")
     done = wirespeed("prove", str(spec), "--yes", timeout_s=800)
     said = done.stdout[-3000:] + done.stderr[-3000:]
     proof = read_proof(run_folder(spec))
     assert [end.outcome for end in proof.stages] == ["done"] * len(Stage), said
     assert done.returncode == 0, said
+    assert proof.undone is not None
+    assert proof.undone.is_equal, proof.undone.differences
+    assert {name: sh(host, OWN_WORDS) for name, host in lab.hosts.items()} == before
+    assert [running(host) for host in lab.hosts.values()] == [0, 0]
+    return proof
 
+
+def trials_of(proof: Proof, size: int) -> list[Trial]:
+    """Give the trials of one size of frames that are not void."""
     trials = [one for one in proof.bench if isinstance(one, Trial) and one.valid]
-    confirmed = trials[-1]
-    assert confirmed.offered_frames == MOST_PPS
-    assert confirmed.missing_frames == 0
-    # The forwarder's two ports on the other host, and the tester's own, all say the same.
-    reading = confirmed.dut_reading
+    return [one for one in trials if one.mix.label == str(size)]
+
+
+def require_exact(proof: Proof, size: int) -> Trial:
+    """Hold a trial without loss to what the forwarder's two ports and the tester's own counted."""
+    trial = [one for one in trials_of(proof, size) if not one.missing_frames][-1]
+    sent, reading = trial.offered_frames, trial.dut_reading
+    assert 0.5 * MOST_PPS < sent <= MOST_PPS
     assert reading is not None and reading.far
-    assert [(p.ipackets, p.opackets) for p in reading.ports] == [(MOST_PPS, 0), (0, MOST_PPS)]
-    assert [(p.opackets, p.ipackets) for p in confirmed.tester_ports] == [
-        (MOST_PPS, 0), (0, MOST_PPS),
-    ]  # fmt: skip
-    assert reading.busy_cycles_per_packet is not None
-    (outcome,) = (one for one in proof.bench if isinstance(one, Outcome))
-    assert outcome.throughput_pps is not None
-    assert outcome.ledger.unexplained_frames == 0
+    assert [(p.ipackets, p.opackets) for p in reading.ports] == [(sent, 0), (0, sent)]
+    assert [(p.opackets, p.ipackets) for p in trial.tester_ports] == [(sent, 0), (0, sent)]
+    return trial
+
+
+def require_located(proof: Proof, size: int, place: str, limit: str, queues: int = 1) -> int:
+    """Hold the trials of a size to the frames that were dropped at a place; give their sum."""
+    dropped, exact = 0, []
+    for trial in trials_of(proof, size):
+        ledger = build_ledger(trial)
+        # Each queue sends one frame of each of its flows in turn.
+        of_first = -(-trial.offered_frames // queues)
+        gone = max(0, min(DROPPED, of_first - NUMBER * FLOWS // queues))
+        lost = {fate.place: fate.frames for fate in ledger.lost}
+        assert ledger.unexplained_frames == 0
+        # A machine that stands still loses more, in places of its own.
+        assert lost.get(place, 0) >= gone
+        if trial.missing_frames == gone:
+            assert lost == ({place: gone} if gone else {})
+            exact.append(gone)
+        dropped += gone
+    assert DROPPED in exact
+    (outcome,) = (o for o in proof.bench if isinstance(o, Outcome) and o.mix.label == str(size))
+    assert place in [fate.place for fate in outcome.ledger.lost], "the page names it"
+    # Not a core that was away, however often an emulated host is.
+    assert outcome.limit.by == limit
+    # In a trial of a second, the first of them is the one after so many.
+    assert outcome.found_load_pps is not None
+    assert outcome.found_load_pps <= NUMBER * FLOWS + 0.5
+    return dropped
+
+
+def test_pci_one_spec_goes_from_doctor_to_undo_and_locates_what_the_cables_drop(
+    lab: Machines, tmp_path: Path
+):
+    spec = spec_in(tmp_path, lab, frame_bytes=[64, 128, 256])
+    story = json.loads(spec.read_text())
+    # The first sends the lower half of the flows, the second the rest; RSS deals what comes back.
+    story["dpdk"]["tester"] = {"queues": QUEUES, "rx_descriptors": 1024, "tx_descriptors": 1024}
+    spec.write_text(json.dumps(story))
+    to_dut = CableTap(lab.folder / "beta.0", cliff(124, DROPPED, NUMBER))
+    from_dut = CableTap(lab.folder / "alpha.1", cliff(252, DROPPED, NUMBER))
+    with to_dut, from_dut:
+        proof = proven(lab, spec)
+    confirmed = require_exact(proof, 64)
+    # What void trials lost, if there were some, was dropped as well.
+    assert to_dut.dropped >= require_located(proof, 128, "wire to the DUT", "wire", QUEUES)
+    assert from_dut.dropped >= require_located(proof, 256, "wire from the DUT", "wire", QUEUES)
+
+    assert confirmed.dut_reading is not None
+    assert confirmed.dut_reading.busy_cycles_per_packet is not None
     (setup,) = (one for one in proof.bench if isinstance(one, Setup))
     assert "loosened" in setup.settings["bounds of the tester"]
     page = (tmp_path / "spec.yaml.report/report.html").read_text()
     assert "net_e1000_igb" in page
     assert "away for 1000 ms at once" in page
+    assert f"{QUEUES} of each port, each way" in page
+    assert "wire to the DUT" in page
+    assert "wire from the DUT" in page
 
-    assert proof.undone is not None
-    assert proof.undone.is_equal, proof.undone.differences
-    assert {name: sh(host, OWN_WORDS) for name, host in lab.hosts.items()} == before
-    assert [running(host) for host in lab.hosts.values()] == [0, 0]
+
+def test_pci_over_vfs_counts_are_exact_and_what_the_users_own_forwarder_drops_is_located(
+    lab: Machines, tmp_path: Path
+):
+    spec = spec_in(tmp_path, lab, use_vfs=True, frame_bytes=[64, 128])
+    # A VF receives frames to its own address alone: the forwarder writes that of the tester's.
+    peers = " ".join(vf_mac("alpha", port) for port in PORTS)
+    sent = send_files(lab.hosts["beta"], "/usr/local/bin", {"dropping": built_forwarder(tmp_path)})
+    assert sent.returncode == 0, sent.errors
+    story = json.loads(spec.read_text())
+    story["dpdk"] |= {
+        "forwarder": "command",
+        "command": f"/usr/local/bin/dropping {{eal}} -- {peers} 124 {DROPPED} {NUMBER}",
+        "expect": "mac",
+    }
+    spec.write_text(json.dumps(story))
+    proof = proven(lab, spec)
+    require_exact(proof, 64)
+    require_located(proof, 128, "DUT transmit", "cannot tell")
+    page = (tmp_path / "spec.yaml.report/report.html").read_text()
+    assert "net_e1000_igb_vf" in page
+    assert "DUT transmit" in page
 
 
 def test_pci_a_forwarder_that_is_killed_leaves_nothing_bound_or_running(
     lab: Machines, tmp_path: Path
 ):
     before = {name: sh(host, OWN_WORDS) for name, host in lab.hosts.items()}
-    spec = spec_in(tmp_path, lab)
+    spec = spec_in(tmp_path, lab, frame_bytes=[64, 128])
     story = json.loads(spec.read_text())
-    story["measure"]["rfc2544"]["frame_bytes"] = [64, 128]
     story["measure"]["rfc2544"] |= {"recoveries": 1, "overload_seconds": 1}
     spec.write_text(json.dumps(story))
     process = start("prove", str(spec), "--yes")
@@ -202,3 +242,88 @@ def test_pci_without_a_spec_programs_end_with_a_controller_that_is_killed_and_un
     done = wirespeed("undo", str(spec), timeout_s=200)
     assert done.returncode == 0, done.stderr[-2000:]
     assert {name: sh(host, OWN_WORDS) for name, host in lab.hosts.items()} == before
+
+
+class Kept:
+    """The records of a bench over all its interruptions; `after` is called behind each trial."""
+
+    def __init__(self) -> None:
+        self.records: list[Record] = []
+        self.after: Callable[[], None] = lambda: None
+
+    @property
+    def recorded(self) -> list[Record]:
+        return list(self.records)
+
+    def bench(self, record: Record) -> None:
+        self.records.append(record)
+        if isinstance(record, Trial):
+            self.after()
+
+
+def facts_of(host: Machine, name: str, folder: Path) -> HostFacts:
+    capture = folder / f"{name}.txt"
+    done = wirespeed("capture", host.state.destination, "--seconds", "0", "--out", str(capture))
+    assert done.returncode == 0, done.stderr
+    return HostFacts(name, parse_capture(capture.read_text(), name))
+
+
+def await_none_running(*hosts: Machine) -> None:
+    deadline = Deadline(60)
+    while any(running(host) for host in hosts):
+        assert not deadline.expired
+        sleep_s(0.5)
+
+
+def boot_id(host: Machine) -> str:
+    try:
+        return sh(host, "cat /proc/sys/kernel/random/boot_id")
+    except (HostError, MeasurementError):
+        return ""
+
+
+def test_pci_a_tester_ssh_and_a_host_that_are_killed_lose_no_trial_and_leave_nothing(
+    lab: Machines, tmp_path: Path
+):
+    alpha, beta = lab.hosts["alpha"], lab.hosts["beta"]
+    before = {name: sh(host, OWN_WORDS) for name, host in lab.hosts.items()}
+    booted = boot_id(beta)
+    path = spec_in(tmp_path, lab, frame_bytes=[64, 128, 256, 512])
+    facts = {name: facts_of(host, name, tmp_path) for name, host in lab.hosts.items()}
+    applied = wirespeed("apply", str(path), "--yes", timeout_s=300)
+    assert applied.returncode == 0, applied.stderr
+    spec = parse_spec(path.read_text(), path.name)
+    assert isinstance(spec, Dpdk)
+    kept = Kept()
+
+    def kill_tester() -> None:
+        assert sh(alpha, "kill -KILL $(pidof wirespeed-tester) && echo killed") == "killed\n"
+
+    def kill_ssh() -> None:
+        ours = processes_with(f"ssh://beta.{lab.folder.name}")
+        pipes = [pid for pid, line in ours.items() if "ssh_pipe" in line]
+        assert pipes
+        for pid in pipes:
+            os.kill(pid, signal.SIGKILL)
+
+    def kill_host() -> None:
+        at_once = "(sleep 0.2; echo b >/proc/sysrq-trigger) </dev/null >/dev/null 2>&1 &"
+        sh(beta, f"echo 1 >/proc/sys/kernel/sysrq; {at_once}")
+
+    for kill in (kill_tester, kill_ssh, kill_host):
+        made = [one for one in kept.records if isinstance(one, Trial)]
+        kept.after = kill
+        with pytest.raises((MeasurementError, HostError)):
+            DpdkMeasuring(spec, lab.hosts, kept).measure(facts, lambda _: None, lambda _: None)
+        trials = [one for one in kept.records if isinstance(one, Trial)]
+        assert len(trials) == len(made) + 1 and trials[:-1] == made, "none lost, none made again"
+        assert [one.number for one in trials] == list(range(1, len(trials) + 1))
+        await_none_running(*((alpha,) if kill is kill_host else (alpha, beta)))
+    deadline = Deadline(180)
+    while boot_id(beta) in ("", booted):
+        assert not deadline.expired
+        sleep_s(0.5)
+    undone = wirespeed("undo", str(path), timeout_s=300)
+    assert undone.returncode == 0, undone.stderr[-2000:]
+    assert {name: sh(host, OWN_WORDS) for name, host in lab.hosts.items()} == before
+    assert [running(host) for host in lab.hosts.values()] == [0, 0]

@@ -42,6 +42,14 @@ def test_memif_has_large_rings_and_zero_copy_only_where_it_is_faster():
     assert "zero-copy=yes" in tester
 
 
+def test_of_memif_direct_only_the_dut_has_a_driver():
+    tester, dut = devices("memif-direct", Path("/x/wire"), frame_bytes_max=1518, zero_copy=True)
+    assert tester == "own_memif0,socket=/x/wire,rsize=14,bsize=2048"
+    assert (
+        dut == "net_memif0,role=server,id=0,socket-abstract=no,socket=/x/wire,rsize=14,bsize=2048"
+    )
+
+
 @pytest.mark.parametrize(("frame_bytes", "buffer"), [(2048, 2048), (2049, 2112), (9600, 9600)])
 def test_memif_buffers_hold_the_largest_frame(frame_bytes: int, buffer: int):
     for device in devices("memif", Path("/x"), frame_bytes_max=frame_bytes, zero_copy=False):

@@ -49,25 +49,34 @@ class Wires:
     trials: int = 0
 
 
-@pytest.fixture(scope="module")
-def open_wires(wire_folder: Path) -> Iterator[Callable[[int], Wires]]:
-    """Give wires with this many ports: opened once, kept until the module ends."""
-    opened: dict[int, Wires] = {}
+VHOST, DIRECT = "vhost", "memif"
+DEVICES = {
+    VHOST: f"net_virtio_user{{}},path={{}},server=1,queues=1,queue_size={RING_FRAMES}",
+    # Its frames are composed and judged in the memory of the memif itself.
+    DIRECT: "own_memif{},socket={},rsize=14",
+}
+OpenWires = Callable[..., Wires]
 
-    def wires(ports: int) -> Wires:
-        if ports not in opened:
-            folder = wire_folder / str(ports)
+
+@pytest.fixture(scope="module")
+def open_wires(wire_folder: Path) -> Iterator[OpenWires]:
+    """Give wires with this many ports: opened once, kept until the module ends."""
+    opened: dict[tuple[int, str], Wires] = {}
+
+    def wires(ports: int, wire: str = VHOST) -> Wires:
+        if (ports, wire) not in opened:
+            folder = wire_folder / f"{wire}{ports}"
             folder.mkdir()
             sockets = [folder / f"wire{i}" for i in range(ports)]
             tester = Tester(folder, memory_mib=512, eal=["--single-file-segments"])
-            opened[ports] = Wires(tester, Relay(folder, sockets), ports)
-            device = "net_virtio_user{},path={},server=1,queues=1,queue_size={}"
+            opened[ports, wire] = Wires(tester, Relay(folder, sockets, wire), ports)
+            device = DEVICES[wire]
             queues = [[i, 0] for i in range(ports)]
             reply = tester.ask(
                 "open",
                 ports=[
                     {
-                        "device": device.format(i, socket, RING_FRAMES),
+                        "device": device.format(i, socket),
                         "tx_descriptors": RING_FRAMES,
                         "rx_descriptors": RING_FRAMES,
                     }
@@ -76,7 +85,7 @@ def open_wires(wire_folder: Path) -> Iterator[Callable[[int], Wires]]:
                 workers=[{"lcore": 1, "tx": queues, "rx": queues}],
             )
             assert reply["event"] == "opened", reply
-        return opened[ports]
+        return opened[ports, wire]
 
     yield wires
     for each in opened.values():
@@ -193,18 +202,19 @@ def check(case: Case, result: Reply, relay: Reply) -> None:
         assert total["earlier_trial_frames"] == struck["stale"]
 
 
-@pytest.mark.parametrize("seed", range(100))
-def test_the_tester_counts_what_the_relay_did(open_wires: Callable[[int], Wires], seed: int):
+@pytest.mark.parametrize(
+    ("wire", "seed"),
+    [*((VHOST, seed) for seed in range(100)), *((DIRECT, seed) for seed in range(100, 140))],
+)
+def test_the_tester_counts_what_the_relay_did(open_wires: OpenWires, wire: str, seed: int):
     case = Case.random(seed)
     print(case)  # noqa: T201 - pytest shows it where the case fails
-    result, counts = run(open_wires(case.ports), case)
+    result, counts = run(open_wires(case.ports, wire), case)
     check(case, result, counts)
 
 
 @pytest.mark.parametrize("who", ["the DUT", "the tester"])
-def test_silence_is_the_duts_and_never_the_testers_own(
-    open_wires: Callable[[int], Wires], who: str
-):
+def test_silence_is_the_duts_and_never_the_testers_own(open_wires: OpenWires, who: str):
     wires = open_wires(1)
     wires.trials += 1
     wires.relay.case(seed=1, flows=16, span=2000)
@@ -230,9 +240,7 @@ def test_silence_is_the_duts_and_never_the_testers_own(
 
 
 @pytest.mark.parametrize("loss", [0, 0.1])
-def test_frames_of_others_do_not_prolong_the_wait_for_our_own(
-    open_wires: Callable[[int], Wires], loss: float
-):
+def test_frames_of_others_do_not_prolong_the_wait_for_our_own(open_wires: OpenWires, loss: float):
     wires = open_wires(1)
     wires.trials += 1
     wires.relay.case(seed=1, flows=16, span=2000, loss=loss, chatter_us=500)
@@ -246,7 +254,7 @@ def test_frames_of_others_do_not_prolong_the_wait_for_our_own(
 
 
 def test_a_trial_whose_frames_never_stop_coming_is_void_and_says_so(
-    open_wires: Callable[[int], Wires],
+    open_wires: OpenWires,
 ):
     wires = open_wires(1)
     # A machine that takes the relay's core for 50 ms ends the wait before its time.
@@ -267,7 +275,7 @@ def test_a_trial_whose_frames_never_stop_coming_is_void_and_says_so(
 
 @pytest.mark.parametrize("kept", [True, False], ids=["kept from its core", "asleep"])
 def test_a_dut_that_is_kept_from_its_core_is_told_from_one_that_rests(
-    open_wires: Callable[[int], Wires], kept: bool
+    open_wires: OpenWires, kept: bool
 ):
     """The relay sleeps in poll() when nothing comes; a neighbour on its core lets it wait."""
     wires = open_wires(1)
@@ -288,7 +296,7 @@ def test_a_dut_that_is_kept_from_its_core_is_told_from_one_that_rests(
 
 
 def test_a_thread_that_is_not_there_is_not_taken_for_one_that_ran(
-    open_wires: Callable[[int], Wires],
+    open_wires: OpenWires,
 ):
     wires = open_wires(1)
     wires.trials += 1
@@ -306,7 +314,7 @@ def missing(window: Reply) -> int:
 
 @pytest.mark.parametrize("seed", range(100))
 def test_an_injected_loss_is_in_the_window_in_which_it_was_and_none_follows(
-    open_wires: Callable[[int], Wires], seed: int
+    open_wires: OpenWires, seed: int
 ):
     """At a random place, of a random size; in half of the cases at a stop of tester or relay.
 
@@ -365,7 +373,7 @@ def test_an_injected_loss_is_in_the_window_in_which_it_was_and_none_follows(
     ],
 )
 def test_the_last_loss_after_a_change_of_load_has_its_time(
-    open_wires: Callable[[int], Wires],
+    open_wires: OpenWires,
     lose_from: int,
     lose_frames: int,
     last_loss_s: float,

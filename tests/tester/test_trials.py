@@ -2,13 +2,14 @@
 
 import os
 import signal
+import socket
 import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from tester_programs import Reply, Tester, trial_fields
+from tester_programs import Relay, Reply, Tester, trial_fields
 
 pytestmark = pytest.mark.dpdk
 
@@ -75,6 +76,27 @@ def test_bursts_are_no_longer_than_configured(tester: Tester, burst_frames: int)
         load={"max": True}, burst_frames=burst_frames, prime=False, settle_ms=1, seconds=0.1
     )
     assert result["departure"]["burst_frames_max"] == burst_frames
+
+
+def test_a_ring_that_stays_full_is_looked_at_ever_less_often(
+    start_tester: Callable[..., Tester], short_folder: Path
+):
+    """Of a DUT that reads nothing: each look takes the line away that it would write to."""
+    path = short_folder / "wire"
+    with Relay(short_folder, [path], "memif") as relay:
+        tester = start_tester()
+        tester.open(f"own_memif0,socket={path},rsize=10")
+        hz = tester.ask("hello")["tsc_hz"]
+        relay.signal(signal.SIGSTOP)
+        result = tester.trial(
+            load={"max": True}, burst_frames=32, prime=False, settle_ms=1, seconds=0.1
+        )
+        relay.signal(signal.SIGCONT)
+    sent = stream(result)
+    assert sent["offered_frames"] - sent["refused_frames"] == 1 << 10
+    # From 256 cycles on the time doubles, up to 16384.
+    doublings = 7
+    assert sent["refused_frames"] / 32 <= 0.1 * hz / 16384 + doublings + 1
 
 
 def test_a_load_beyond_the_tester_voids_the_trial_and_not_the_dut(tester: Tester):
@@ -318,3 +340,29 @@ def test_windows_need_one_worker(start_tester: Callable[..., Tester]):
     assert tester.ask("open", ports=ports, workers=shares)["event"] == "opened"
     error = tester.ask("trial", **trial_fields(windows=2))
     assert (error["what"], error["where"]) == ("request.invalid", "windows")
+
+
+def test_a_server_that_answers_nothing_is_waited_for_as_long_as_was_asked_for(
+    tester: Tester, short_folder: Path
+):
+    """A memif's server that takes the connection in, and then says no word of the protocol."""
+    path = short_folder / "deaf"
+    with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as deaf:
+        deaf.bind(str(path))
+        deaf.listen(64)
+        began = time.monotonic()
+        reply = tester.open(f"own_memif0,socket={path}", link_wait_ms=500)
+        took = time.monotonic() - began
+    assert reply["what"] == "port.link_down"
+    # A look that has begun is ended: two seconds for an answer.
+    assert took < 20
+
+
+@pytest.mark.parametrize("arguments", ["", "rsize=15", "rsize=0", "bsize=1000", "bsize=40000"])
+def test_a_memif_of_our_own_that_cannot_be_is_refused(
+    tester: Tester, short_folder: Path, arguments: str
+):
+    where = f"socket={short_folder / 'wire'}," if arguments else ""
+    reply = tester.open(f"own_memif0,{where}{arguments}")
+    assert reply["event"] == "error"
+    assert reply["what"] == "port.cannot_open"

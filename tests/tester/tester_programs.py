@@ -233,10 +233,14 @@ def trial_fields(**fields: object) -> dict[str, object]:
 
 
 class Relay(Program):
-    """The relay at the other end of wires that the tester serves."""
+    """The relay at the other end of wires: vhost's, which the tester serves, or memif's."""
 
-    def __init__(self, folder: Path, sockets: Sequence[Path]) -> None:
+    def __init__(self, folder: Path, sockets: Sequence[Path], wire: str = "vhost") -> None:
         control, _ = usable_cpus()
+        ends = {
+            "vhost": "net_vhost{},iface={},client=1",
+            "memif": "net_memif{},role=server,id=0,socket-abstract=no,socket={}",
+        }
         super().__init__(
             [
                 build_folder() / "tests" / "relay",
@@ -245,7 +249,7 @@ class Relay(Program):
                 *("-m", "512"),
                 f"--file-prefix=relay-{os.getpid()}",
                 *("--lcores", f"0@{control}"),
-                *(f"--vdev=net_vhost{i},iface={s},client=1" for i, s in enumerate(sockets)),
+                *(f"--vdev={ends[wire].format(i, s)}" for i, s in enumerate(sockets)),
             ],
             folder,
         )

@@ -16,6 +16,7 @@ from wirespeed.approaches.polling_cores import polling_cores
 from wirespeed.approaches.traits import ApproachTraits, Proven, RequestedStep
 from wirespeed.facts.cpu_list import cpu_list_text
 from wirespeed.facts.cpu_power import CpuPower
+from wirespeed.facts.distribution import distribution_of
 from wirespeed.facts.kernel import Kernel
 from wirespeed.facts.kernel_boot import boot_remedy
 from wirespeed.facts.locality import node_of_port
@@ -29,6 +30,7 @@ from wirespeed.steps.cpu_governor import CpuGovernor
 from wirespeed.steps.dpdk_port import DpdkPort
 from wirespeed.steps.hugepages import Hugepages
 from wirespeed.steps.irqbalance import Irqbalance
+from wirespeed.steps.irqbalance_banned import IrqbalanceBanned
 from wirespeed.steps.kernel_arguments import KernelArguments
 from wirespeed.steps.kernel_command_line import KernelCommandLine
 from wirespeed.steps.module import Module
@@ -54,6 +56,8 @@ def dpdk(spec: Dpdk, name: str, host: HostFacts) -> Iterator[RequestedStep]:
     polling_cores(spec, name, host)
     yield from map(RequestedStep, _boot(spec, name, host))
     yield from map(RequestedStep, _settings(spec.profile, host))
+    if spec.profile.ban_cores:
+        yield RequestedStep(_banned(spec.hosts[name].cores or "", host))
     for address in spec.hosts[name].ports:
         yield from map(RequestedStep, _port(spec.profile, name, host, address))
         if spec.hosts[name].use_vfs:
@@ -139,6 +143,11 @@ def _settings(profile: ProfileSpec, host: HostFacts) -> Iterator[Step]:
         yield CpuGovernor(policies=tuple(policies), governor=profile.governor)
     if profile.irqbalance is not None:
         yield Irqbalance(is_running=profile.irqbalance)
+
+
+def _banned(cores: str, host: HostFacts) -> Step:
+    path = distribution_of(host).irqbalance
+    return IrqbalanceBanned(cpus=cpu_list_text(frozenset(map(int, cores.split(",")))), path=path)
 
 
 def _port(profile: ProfileSpec, name: str, host: HostFacts, address: str) -> Iterator[Step]:

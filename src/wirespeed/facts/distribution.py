@@ -11,6 +11,7 @@ from wirespeed.model.observed import Known
 
 SwitchUnit: TypeAlias = Literal["openvswitch-switch.service", "openvswitch.service"]
 """Of Debian and Ubuntu; of Red Hat and SUSE."""
+IrqbalanceFile: TypeAlias = Literal["/etc/default/irqbalance", "/etc/sysconfig/irqbalance"]
 SWITCH_UNITS: tuple[SwitchUnit, ...] = ("openvswitch-switch.service", "openvswitch.service")
 RED_HATS = ("Red Hat", "CentOS", "Rocky", "AlmaLinux", "Fedora", "Oracle Linux")
 SUSES = ("SUSE", "openSUSE")
@@ -26,18 +27,24 @@ class Distribution:
     qemu: str
     unit: SwitchUnit
     """Of systemd, that runs Open vSwitch."""
+    irqbalance: IrqbalanceFile
+    """Settings of irqbalance, which its unit reads."""
 
 
 DEBIAN = Distribution(
     "apt install", "openvswitch-switch", "openvswitch-switch-dpdk", "qemu-system-x86",
-    "openvswitch-switch.service",
+    "openvswitch-switch.service", "/etc/default/irqbalance",
 )  # fmt: skip
 """And Ubuntu: two builds, and an alternative that chooses one."""
-RED_HAT = Distribution("dnf install", "openvswitch", "openvswitch", "", "openvswitch.service")
+RED_HAT = Distribution(
+    "dnf install", "openvswitch", "openvswitch", "", "openvswitch.service",
+    "/etc/sysconfig/irqbalance",
+)  # fmt: skip
 """One build, with DPDK. Its qemu-kvm has no disk made of a folder (vvfat), and no emulated CPU."""
 SUSE = Distribution(
-    "zypper install", "openvswitch", "openvswitch", "qemu-x86", "openvswitch.service"
-)
+    "zypper install", "openvswitch", "openvswitch", "qemu-x86", "openvswitch.service",
+    "/etc/sysconfig/irqbalance",
+)  # fmt: skip
 
 
 def distribution_of(host: HostFacts) -> Distribution:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from wirespeed.host.clock import Deadline, sleep_s
-from wirespeed.lab.wire import RING_FRAMES, Wire, open_wire
+from wirespeed.lab.wire import MEMIFS, RING_FRAMES, Wire, open_wire
 from wirespeed.measure.bench.dut import Dut, DutDescription, difference
 from wirespeed.measure.bench.duts import start_dut
 from wirespeed.measure.bench.testbed import BedTrial
@@ -117,11 +117,11 @@ class VirtualBed:
 
     def reset(self) -> None:
         """End the DUT and start it again. Raises InputError `dut.no_reset` on memif."""
-        if self._wire.kind == "memif":
+        if self._wire.kind in MEMIFS:
             raise InputError(
                 "dut.no_reset",
                 where=self._name,
-                found="--wire memif: the tester polls memory of the DUT, and ends with it",
+                found=f"--wire {self._wire.kind}: its server must be there first, and here it goes",
                 next="--wire vhost",
             )
         self._started_dut.close()
@@ -197,7 +197,7 @@ class VirtualBed:
             workers=(WorkerRequest(lcore=1, tx=((0, 0),), rx=((0, 0),)),),
             frame_bytes_max=frame_bytes_max,
         )
-        if self._wire.kind == "memif":
+        if self._wire.kind in MEMIFS:
             self._start_dut(dut, frame_bytes_max)
             self._tester = Tester(side, self._require_dut)
             self._tester.await_opened(self._tester.begin_open(request))

@@ -55,6 +55,7 @@ def qemu_argv(
     machine: MachineSpec, number: int, files: MachineFiles, *, uuid: str, kvm: bool
 ) -> list[str]:
     """Give the whole command; `number` counts the hosts of the lab and is part of its MACs."""
+    line = STRICT_KERNEL_LINE if machine.card == "mlx5" else KERNEL_LINE
     argv = [
         *(PROGRAM, "-name", machine.name, "-nodefaults", "-no-user-config", "-display", "none"),
         *("-machine", "q35", "-uuid", uuid, "-m", str(machine.memory_mib)),
@@ -62,7 +63,7 @@ def qemu_argv(
         *(("-accel", "kvm", "-cpu", "host") if kvm else ("-accel", "tcg", "-cpu", "max")),
         *("-device", "intel-iommu,intremap=on"),
         *("-kernel", str(files.image / "vmlinux"), "-initrd", str(files.image / "initramfs")),
-        *("-append", STRICT_KERNEL_LINE if machine.card == "mlx5" else KERNEL_LINE),
+        *("-append", " ".join((line, *machine.kernel_parameters))),
         "-drive",
         f"if=none,id=root,file={_quoted(files.image / 'root.erofs')},format=raw,readonly=on",
         *("-device", "virtio-blk-pci,drive=root"),

@@ -54,6 +54,8 @@ class MachineSpec(Frozen):
     mstflint: bool = False
     """mstconfig and its kin are installed; each capture then asks the cards, 10 s each."""
     card: CardModel = "igb"
+    kernel_parameters: tuple[str, ...] = ()
+    """Of its kernel's command line, behind the lab's own: a lab's host has no boot loader."""
 
 
 class LabSpec(Frozen):

@@ -2,6 +2,7 @@
 
     vhost   tester: virtio_user, which serves the socket    DUT: net_vhost, which connects to it
     memif   tester: client, which offers its memory         DUT: server
+    memif-direct    the same without DPDK's driver: frames are composed and judged in that memory
 
 vhost is the default, as the DUT may go and come back, killed or not: the tester serves the socket
 and takes the new one in. It waits for the first DUT *inside EAL initialisation*, so start it first
@@ -25,7 +26,9 @@ from wirespeed.lab.placement import Placement, place
 from wirespeed.measure.bench.eal_side import EalSide
 from wirespeed.model.error import InputError
 
-WireKind = Literal["vhost", "memif"]
+WireKind = Literal["vhost", "memif", "memif-direct"]
+MEMIFS: tuple[WireKind, ...] = ("memif", "memif-direct")
+"""Wires whose DUT is a memif's server: it must be there first."""
 RING_FRAMES = 1 << 14
 _MEMIF_RING_LOG2 = 14
 _MEMIF_BUFFER_BYTES = 2048
@@ -128,7 +131,7 @@ def open_wire(
         # A named folder may hold the socket of a tester that died.
         remove_socket(owned.path / "wire")
         return Wire(
-            "memif" if kind == "memif" else "vhost",
+            next(known for known in get_args(WireKind) if known == kind),
             owned,
             placement=placement,
             hugepages=hugepages,
@@ -159,11 +162,12 @@ def devices(
     jumbo = frame_bytes_max > _MEMIF_BUFFER_BYTES
     ring_log2 = _MEMIF_JUMBO_RING_LOG2 if jumbo else _MEMIF_RING_LOG2
     buffer_bytes = max(_MEMIF_BUFFER_BYTES, -(-frame_bytes_max // 64) * 64)
-    common = f"id=0,socket={socket},socket-abstract=no,rsize={ring_log2},bsize={buffer_bytes}"
-    return (
-        f"net_memif0,role=client,{common},zero-copy={'yes' if zero_copy else 'no'}",
-        f"net_memif0,role=server,{common}",
-    )
+    shape = f"socket={socket},rsize={ring_log2},bsize={buffer_bytes}"
+    common = f"id=0,socket-abstract=no,{shape}"
+    server = f"net_memif0,role=server,{common}"
+    if kind == "memif-direct":
+        return f"own_memif0,{shape}", server
+    return f"net_memif0,role=client,{common},zero-copy={'yes' if zero_copy else 'no'}", server
 
 
 def enough_hugepages(pools: Sequence[procfs.HugepagePool], needs_mib: Sequence[int]) -> bool:

@@ -6,7 +6,7 @@ from wirespeed.model.finding import Diagnosis, Unanswered
 from wirespeed.report import format as fmt
 from wirespeed.report.page import DutSection, MachineSection, Run
 
-VIRTUAL_WIRES = {"vhost", "memif"}
+VIRTUAL_WIRES = {"vhost", "memif", "memif-direct"}
 """As `Setup.settings["wire"]` names them."""
 NO_CARD = (
     "Tester and DUT shared memory: no card, cable or PCI Express slot took part. What counts here "

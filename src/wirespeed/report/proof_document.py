@@ -2,8 +2,10 @@
 
 from collections.abc import Iterator
 
+from wirespeed.model.spec.members import Dpdk
 from wirespeed.report import proof_host_tables as hosts
 from wirespeed.report import proof_tables as tables
+from wirespeed.report.bench_hosts import bench_hosts
 from wirespeed.report.build import build_page
 from wirespeed.report.charts.failover import failover
 from wirespeed.report.diagnosis_blocks import findings_blocks
@@ -46,6 +48,7 @@ def proof_document(proof: Proof) -> Document:
             () if proof.is_bench else (tables.result_grid(proof), tables.spread_grid(proof)),
             short="Throughput",
         ),
+        Section("hosts", "Hosts and cables", tuple(_hosts(proof)), short="Hosts"),
         *(bench_sections(build_page(proof.bench)) if proof.bench else ()),
         Section("failover", "Fail-over", tuple(_failover(proof))),
         Section("isolation", "Isolation", tuple(_isolation(proof))),
@@ -88,6 +91,12 @@ def _found(proof: Proof) -> Iterator[Block]:
             str(len(found)),
             tuple(findings_blocks(found, hosts.frame_bytes(proof.found))),
         )
+
+
+def _hosts(proof: Proof) -> Iterator[Block]:
+    spec = proof.opening.spec
+    if isinstance(spec, Dpdk):
+        yield from bench_hosts(spec, proof.hosts)
 
 
 def _changes(proof: Proof) -> Iterator[Block]:

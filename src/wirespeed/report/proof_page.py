@@ -5,6 +5,7 @@ from functools import cached_property
 
 from wirespeed.doctor.host_state import Values
 from wirespeed.measure.network.summary import NetworkSummary, summarize
+from wirespeed.model.fact import HostFacts
 from wirespeed.model.journal import Entry
 from wirespeed.model.network_trial import IsolationTrial, NetworkTrial, Pair
 from wirespeed.model.plan import Plan
@@ -32,6 +33,8 @@ class Proof:
     undone: Compared | None = None
     values: dict[When, dict[str, Values]] = field(default_factory=dict)
     """By host: what stood there."""
+    hosts: dict[str, HostFacts] = field(default_factory=dict)
+    """Those of a forwarder that is measured, as found."""
 
     @property
     def is_bench(self) -> bool:

@@ -30,6 +30,7 @@ from wirespeed.model.journal_lines import read_journal_text
 from wirespeed.model.network_trial import NETWORK_TRIAL, NetworkTrial
 from wirespeed.model.plan import Plan
 from wirespeed.model.proof import PROOF_LINE, Compared, Opening, ProofLine, StageEnd, When
+from wirespeed.model.spec.members import Dpdk
 from wirespeed.model.spec.spec import Spec
 from wirespeed.model.trial import Record, Trial
 from wirespeed.report.beside_published import with_published
@@ -148,6 +149,7 @@ def read_proof(folder: Path) -> Proof:
         drift=_one(folder / DRIFT, Compared),
         undone=_one(folder / UNDONE, Compared),
         values={when: _values(folder, when, opening.spec) for when in When},
+        hosts=_hosts(folder, opening.spec) if isinstance(opening.spec, Dpdk) else {},
     )
 
 
@@ -203,11 +205,15 @@ def _entries(journal: Path) -> tuple[Entry, ...]:
 
 
 def _values(folder: Path, when: When, spec: Spec) -> dict[str, Values]:
+    return {host: values_of(facts) for host, facts in _hosts(folder, spec, when).items()}
+
+
+def _hosts(folder: Path, spec: Spec, when: When = When.BEFORE) -> dict[str, HostFacts]:
     found = {}
     for host in spec.hosts:
         path = folder / capture_name(when, host)
         if is_file(path):
-            found[host] = values_of(HostFacts(host, parse_capture(read_text(path), host)))
+            found[host] = HostFacts(host, parse_capture(read_text(path), host))
     return found
 
 

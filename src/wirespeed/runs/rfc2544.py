@@ -17,6 +17,7 @@ from wirespeed.host.procfs import describe_machine
 from wirespeed.host.reach_destination import HERE
 from wirespeed.lab.bed import VirtualBed
 from wirespeed.lab.kernel_bed import KernelBed
+from wirespeed.lab.wire import MEMIFS
 from wirespeed.measure.bench.campaign import Beds, Campaign
 from wirespeed.measure.bench.duts import DUT_NAMES
 from wirespeed.measure.bench.external import ExternalDut
@@ -248,11 +249,15 @@ def _beds(plan: Plan, asked: BenchRequest) -> Beds:
             so="wirespeed cannot see whether the DUT had its core while frames were sent",
             next="leave --windowed out: trials are then continuous",
         )
-    if plan.further.resets and (asked.ports or kernel or asked.wire == "memif"):
+    if plan.further.resets and (asked.ports or kernel or asked.wire in MEMIFS):
         raise InputError(
             "options.invalid",
             where="--resets",
-            found="--port" if asked.ports else f"--dut {kernel[0]}" if kernel else "--wire memif",
+            found="--port"
+            if asked.ports
+            else f"--dut {kernel[0]}"
+            if kernel
+            else f"--wire {asked.wire}",
             so="wirespeed does not end and start that DUT while the tester sends",
             next="leave --resets out; or a DUT on --wire vhost, or with --dut-on",
         )

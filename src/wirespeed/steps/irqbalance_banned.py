@@ -6,6 +6,7 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import AfterValidator
 
 from wirespeed.facts.cpu_list import parse_cpu_list
+from wirespeed.facts.distribution import IrqbalanceFile
 from wirespeed.model.capture import Section
 from wirespeed.model.command import Command
 from wirespeed.model.observed import Known, Observed, Unreadable
@@ -46,9 +47,7 @@ class IrqbalanceBanned(Step):
     step: Literal["irqbalance_banned"] = "irqbalance_banned"
     cpus: Annotated[str, AfterValidator(_some)]
     """`4-7`: those that poll."""
-    path: Literal["/etc/default/irqbalance", "/etc/sysconfig/irqbalance"] = (
-        "/etc/default/irqbalance"
-    )
+    path: IrqbalanceFile = "/etc/default/irqbalance"
     """Debian's and Ubuntu's, or Red Hat's."""
 
     @property

@@ -4,17 +4,20 @@ import contextlib
 import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import cast
 
 import pytest
 from test_telemetry import CAPTURED, served
 
-from wirespeed.host.runner import Completed
+from wirespeed.host.runner import Completed, Runner
+from wirespeed.measure.bench import far_dut
 from wirespeed.measure.bench.eal_side import EalSide
-from wirespeed.measure.bench.far_dut import l3fwd_options
+from wirespeed.measure.bench.far_dut import FarDut, l3fwd_options, start_far_dut
 from wirespeed.measure.bench.l3fwd_rules import em_ipv4, lpm_ipv4
 from wirespeed.measure.bench.program_host import FarHost, FarTelemetry, devices_of
 from wirespeed.measure.bench.testpmd import Ports, argv
-from wirespeed.model.error import MeasurementError
+from wirespeed.measure.bench.two_hosts_bed import End
+from wirespeed.model.error import InputError, MeasurementError
 
 PCI = ("0000:01:00.0", "0000:02:00.0")
 MACS = ("02:00:00:00:00:0a", "02:00:00:00:00:0b")
@@ -46,6 +49,31 @@ def test_testpmd_takes_both_ports_their_queues_and_the_testers_addresses():
 def test_testpmd_sends_back_by_the_same_port_where_there_are_two():
     line = argv(SIDE, "io", ports=Ports(count=2, same=True), mbufs=32768, burst=32)
     assert "--port-topology=loop" in line
+
+
+def test_l3fwd_is_built_for_the_burst_that_the_spec_asks_for(monkeypatch: pytest.MonkeyPatch):
+    asked = []
+
+    def built(*, burst: int) -> Path:
+        asked.append(burst)
+        raise InputError("l3fwd.build", found="as far as this test goes")
+
+    monkeypatch.setattr(far_dut, "build_l3fwd", built)
+    place = FarHost("ssh://far", cast("Runner", Folders()))
+    end = End(
+        reach="ssh://far", devices=PCI, macs=MACS, control_cpu=0, worker_cpus=(2,), memory_mib=256
+    )
+    with pytest.raises(InputError, match=r"l3fwd\.build"):
+        start_far_dut(place, FarDut(forwarder="l3fwd-lpm", burst=64), end)
+    assert asked == [64]
+
+
+class Folders:
+    """A host that makes a folder, and is asked for nothing else."""
+
+    def run(self, argv: Sequence[str], **_: object) -> Completed:
+        name = "/run/wirespeed-dpdk-abcdefgh\n"
+        return Completed(argv=tuple(argv), output=name, errors="", returncode=0, duration_s=0.0)
 
 
 def test_l3fwd_deals_queues_to_cores_and_routes_all_to_the_other_port():

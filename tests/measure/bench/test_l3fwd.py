@@ -14,7 +14,7 @@ from wirespeed.host.runner import Completed
 from wirespeed.measure.bench import l3fwd_build
 from wirespeed.measure.bench.eal_side import EalSide
 from wirespeed.measure.bench.l3fwd import L3fwd
-from wirespeed.measure.bench.l3fwd_build import build_l3fwd, patch
+from wirespeed.measure.bench.l3fwd_build import build_l3fwd, patch, with_burst
 from wirespeed.measure.bench.l3fwd_rules import (
     MAX_EM_FLOWS,
     MAX_FLOWS,
@@ -87,6 +87,28 @@ def test_em_takes_only_so_many_flows(flows: int):
 def test_the_patch_changes_one_line():
     stock = "a\n\t\t.offloads = RTE_ETH_RX_OFFLOAD_CHECKSUM,\nb\n"
     assert patch(stock) == "a\n\t\t.offloads = 0,\nb\n"
+
+
+@pytest.mark.dpdk
+def test_an_l3fwd_of_another_burst_is_built_beside_the_stock_one():
+    stock, other = build_l3fwd(), build_l3fwd(burst=64)
+    assert stock != other
+    assert os.access(other, os.X_OK)
+
+
+@pytest.mark.dpdk
+def test_only_the_burst_is_another_in_the_header_of_the_distribution():
+    """The report's l3fwd takes 64; its transmit burst is half of it, by the header itself."""
+    stock = (l3fwd_build.EXAMPLES / "l3fwd/l3fwd.h").read_text()
+    changed = with_burst(stock, 64)
+    differ = [
+        pair
+        for pair in zip(stock.splitlines(), changed.splitlines(), strict=True)
+        if pair[0] != pair[1]
+    ]
+    assert differ == [("#define MAX_PKT_BURST     32", "#define MAX_PKT_BURST     64")]
+    with pytest.raises(InputError, match=r"l3fwd\.patch"):
+        with_burst(changed, 64)
 
 
 @pytest.mark.parametrize("count", [0, 2])

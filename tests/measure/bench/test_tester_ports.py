@@ -155,11 +155,14 @@ def test_counts_are_exact_over_queues_of_a_ring_on_two_cores(folder: Path, queue
 
 
 @pytest.mark.dpdk
+@pytest.mark.parametrize("client", ["net_memif1,role=client,id=0,socket-abstract=no", "own_memif0"])
 @pytest.mark.parametrize("queues", [2, 16])
-def test_counts_are_exact_over_queues_of_memif_both_ways_on_two_cores(folder: Path, queues: int):
+def test_counts_are_exact_over_queues_of_memif_both_ways_on_two_cores(
+    folder: Path, queues: int, client: str
+):
     """Both ends are ours: the frames of one come in at the other."""
-    wire = f"id=0,socket={folder}/m,socket-abstract=no"
-    devices = (f"net_memif0,role=server,{wire}", f"net_memif1,role=client,{wire}")
+    server = f"net_memif0,role=server,id=0,socket={folder}/m,socket-abstract=no"
+    devices = (server, f"{client},socket={folder}/m")
     assert_exact(run(folder, devices, queues, ((0, 1), (1, 0))), queues)
 
 

@@ -72,6 +72,45 @@ def test_loss_that_no_counter_claims_is_no_verdict():
 SILENT = {"silence_ns_max": 8_000_000, "silence_ns_sum": 8_000_000}
 
 
+def test_what_a_cable_between_two_hosts_lost_is_not_laid_to_a_core_that_was_away():
+    """Its silence would explain 8000 frames; the ports at the cable's ends count 100 lost there."""
+    for place, dut, back in (
+        ("wire to the DUT", ports(ipackets=999_900, opackets=999_900), 999_900),
+        ("wire from the DUT", ports(ipackets=1_000_000, opackets=1_000_000), 999_900),
+    ):
+        trial = build_trial(
+            missing=100,
+            dut=DutReading(ports=dut, far=True),
+            tester_ports=ports(opackets=1_000_000, ipackets=back),
+            **SILENT,
+        )
+        limit = limit_of(trial)
+        assert limit.by == "wire"
+        assert any(line.startswith(f"{place}: 100 frames") for line in limit.evidence)
+
+
+def test_what_a_dut_on_another_host_took_in_and_did_not_send_is_not_laid_to_the_tester():
+    trial = build_trial(
+        missing=100,
+        dut=DutReading(ports=ports(ipackets=1_000_000, opackets=999_900), far=True),
+        tester_ports=ports(opackets=1_000_000, ipackets=999_900),
+        **SILENT,
+    )
+    limit = limit_of(trial)
+    assert limit.by == "cannot tell"
+    assert any(line.startswith("DUT transmit: 100 frames") for line in limit.evidence)
+
+
+def test_between_two_hosts_a_core_that_was_away_is_told_where_no_counter_claims_the_loss():
+    trial = build_trial(
+        missing=7_900,
+        dut=DutReading(ports=ports(ipackets=1_000_000, opackets=1_000_000), far=True),
+        tester_ports=ports(opackets=1_000_000, ipackets=1_000_000),
+        **SILENT,
+    )
+    assert limit_of(trial).by == "DUT core taken away"
+
+
 def test_a_loss_that_the_duts_silence_explains_is_a_core_taken_away():
     # 8 ms at 1 Mpps: 8000 frames
     trial = build_trial(missing=7_900, stream_counts={"refused_frames": 7_900}, **SILENT)

@@ -5,6 +5,8 @@ from pathlib import Path
 
 from wirespeed.model.frozen import Frozen
 
+VDEVS = ("net_", "own_memif")
+"""Prefixes of devices without a card, which the tester opens on request."""
 _PCI_ADDRESS = re.compile(r"^[0-9a-fA-F]{4,}:[0-9a-fA-F]{2}:[0-9a-fA-F]{2}\.[0-7](,|$)")
 
 

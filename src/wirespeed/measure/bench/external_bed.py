@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from wirespeed.host.folder import PrivateFolder
 from wirespeed.measure.bench.dut import Dut, DutDescription, difference
-from wirespeed.measure.bench.eal_side import EalSide
+from wirespeed.measure.bench.eal_side import VDEVS, EalSide
 from wirespeed.measure.bench.testbed import BedTrial
 from wirespeed.measure.bench.tester import Tester
 from wirespeed.measure.bench.tester_ports import (
@@ -154,4 +154,4 @@ class ExternalBed:
 
 
 def _is_ring_of_dut(device: str) -> bool:
-    return device.startswith("net_") and not device.startswith("net_af_packet")
+    return device.startswith(VDEVS) and not device.startswith("net_af_packet")

@@ -49,7 +49,7 @@ def start_far_dut(place: FarHost, wanted: FarDut, end: End) -> Dut:
     if kind == "testpmd":
         program = place.program(PROGRAM)
     elif kind == "l3fwd":
-        program = place.program("l3fwd", ours=str(build_l3fwd()))
+        program = place.program("l3fwd", ours=str(build_l3fwd(burst=wanted.burst)))
     side = place.side(
         end.devices,
         prefix=PREFIX,
@@ -103,6 +103,7 @@ class FarL3fwd(DpdkDut):
             details=(
                 ("device", ", ".join(side.devices)),
                 ("queues", f"{wanted.ports.queues} rx"),
+                ("burst", str(wanted.burst)),
                 ("built from", "the distribution's example source, checksum offload not demanded"),
             ),
         )

@@ -2,7 +2,8 @@
 
 We do not ship it: its source (BSD-3-Clause) is copied to the cache, changed in one line and built
 there. Stock l3fwd demands that the port checks checksums, which no virtual port can; it never looks
-at the result.
+at the result. How many frames it takes at once is a constant of its source, changed where another
+number is asked for.
 """
 
 import functools
@@ -28,6 +29,9 @@ _FOLDERS = ("l3fwd", "common")
 _PATCHED_FILE = Path("l3fwd/main.c")
 _STOCK = ".offloads = RTE_ETH_RX_OFFLOAD_CHECKSUM,"
 _PATCHED = ".offloads = 0,"
+STOCK_BURST = 32
+_BURST_FILE = Path("l3fwd/l3fwd.h")
+_STOCK_BURST_LINE = f"#define MAX_PKT_BURST     {STOCK_BURST}\n"
 _BUILD_S = 120.0
 _PROGRAM = Path("l3fwd/build/l3fwd")
 _PACKAGES = "build-essential pkg-config libdpdk-dev dpdk-doc"
@@ -38,20 +42,32 @@ def patch(source: str) -> str:
 
     Raises InputError `l3fwd.patch` unless the line is there exactly once.
     """
-    count = source.count(_STOCK)
+    return _replaced(source, _PATCHED_FILE, _STOCK, _PATCHED)
+
+
+def with_burst(source: str, burst: int) -> str:
+    """Let l3fwd take so many frames at once. Raises as `patch`."""
+    line = _STOCK_BURST_LINE.replace(str(STOCK_BURST), str(burst))
+    return _replaced(source, _BURST_FILE, _STOCK_BURST_LINE, line)
+
+
+def _replaced(source: str, path: Path, stock: str, patched: str) -> str:
+    count = source.count(stock)
     if count != 1:
         raise InputError(
             "l3fwd.patch",
-            where=str(_PATCHED_FILE),
-            found=f"`{_STOCK}` {count} times",
+            where=str(path),
+            found=f"`{stock.strip()}` {count} times",
             so="wirespeed cannot patch this version of l3fwd",
             next="use testpmd as the DUT, and report the DPDK version",
         )
-    return source.replace(_STOCK, _PATCHED)
+    return source.replace(stock, patched)
 
 
-def build_l3fwd(runner: Runner | None = None, examples: Path = EXAMPLES) -> Path:
-    """Give the path of a built l3fwd, building it first if need be (some seconds).
+def build_l3fwd(
+    runner: Runner | None = None, examples: Path = EXAMPLES, burst: int = STOCK_BURST
+) -> Path:
+    """Give the path of an l3fwd that takes `burst` frames at once, built if need be (some seconds).
 
     Raises InputError `l3fwd.not_installed`, `l3fwd.patch` or `l3fwd.build`.
     """
@@ -66,16 +82,20 @@ def build_l3fwd(runner: Runner | None = None, examples: Path = EXAMPLES) -> Path
     if asked.returncode != 0:
         raise _not_installed("libdpdk.pc", asked.errors.strip())
     version = asked.output.strip()
-    target = cache_folder() / f"l3fwd-{version}-{_recipe_hash(examples, version)}"
-    build = functools.partial(_build, runner, examples)
+    of_burst = "" if burst == STOCK_BURST else f"-burst{burst}"
+    target = cache_folder() / f"l3fwd-{version}-{_recipe_hash(examples, version)}{of_burst}"
+    build = functools.partial(_build, runner, examples, burst)
     return build_once(target, build, timeout_s=2 * _BUILD_S) / _PROGRAM
 
 
-def _build(runner: Runner, examples: Path, draft: Path) -> None:
+def _build(runner: Runner, examples: Path, burst: int, draft: Path) -> None:
     for name in _FOLDERS:
         copy_folder(examples / name, draft / name)
     path = draft / _PATCHED_FILE
     write_exact(path, patch(read_text(path)))
+    if burst != STOCK_BURST:
+        header = draft / _BURST_FILE
+        write_exact(header, with_burst(read_text(header), burst))
     made = runner.run(_make(draft), timeout_s=_BUILD_S)
     if made.returncode != 0 or not is_file(draft / _PROGRAM):
         raise _build_failed(made)

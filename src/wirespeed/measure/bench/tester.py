@@ -18,7 +18,7 @@ from wirespeed.host.clock import Deadline
 from wirespeed.host.closing import Closing
 from wirespeed.host.files import find_program, is_file
 from wirespeed.host.process import Child
-from wirespeed.measure.bench.eal_side import EalSide
+from wirespeed.measure.bench.eal_side import VDEVS, EalSide
 from wirespeed.measure.bench.tester_protocol import (
     VERSION,
     ByeReply,
@@ -86,7 +86,7 @@ class Tester(Closing):
         *,
         program: str | None = None,
     ) -> None:
-        physical = [d for d in side.devices if not d.startswith("net_")]
+        physical = [d for d in side.devices if not d.startswith(VDEVS)]
         # Vdevs are opened on request; a card must be on the EAL's allow-list from the start.
         eal = side.model_copy(update={"devices": tuple(physical)})
         argv = [

@@ -132,6 +132,7 @@ COUNTED = {
     "net_vmxnet3": 60,
     "net_virtio": 60,
     "net_memif": 60,
+    "own_memif": 60,
     "net_ring": 60,
     "net_e1000_igb_vf": 64,
     "net_e1000_em": 64,

@@ -2,7 +2,8 @@
 
 Asked in this order, and the first match wins: nothing failed; a loss that no load removes; the
 DUT's core was taken away; the tester did not take what the DUT sent; the DUT's core was busy; the
-wire. If it is none of these, it cannot tell.
+wire. If it is none of these, it cannot tell. Of a DUT on another host, a loss that the ports at
+both ends of a cable count, or the DUT between its own ports, is not laid to an absent core.
 """
 
 from wirespeed.measure.search.sample import late_frames
@@ -15,6 +16,8 @@ BUSY_SHARE = 0.9
 """Share of its core's time from which a DUT is called busy."""
 RUNNING_SHARE = 0.98
 """A polling core that ran for less than this share of the trial was taken away for the rest."""
+WIRES = ("wire to the DUT", "wire from the DUT")
+DUT_TRANSMIT = "DUT transmit"
 
 
 def dut_core_taken(trial: Trial) -> tuple[str, ...]:
@@ -57,13 +60,17 @@ def busy_share(trial: Trial) -> float | None:
 
 def limit_of_failure(trial: Trial, ledger: Ledger) -> Limit:
     """Name what kept `trial`, the one that set the upper bound, from passing."""
-    taken = dut_core_taken(trial)
-    if taken:
-        return Limit(by="DUT core taken away", evidence=taken)
     lost = {fate.place: fate.frames for fate in ledger.lost}
     told = [f"{fate.place}: {fate.frames} frames ({fate.counter})" for fate in ledger.lost]
     main = max(lost, key=lambda place: lost[place], default=None)
-    if main in ("DUT transmit", "tester receive queue"):
+    far = trial.dut_reading is not None and trial.dut_reading.far
+    # Behind real links the ports at both ends count: a core that was away does not empty a cable.
+    elsewhere = far and main in (*WIRES, DUT_TRANSMIT) and 2 * lost[main] > trial.missing_frames
+    taken = () if elsewhere else dut_core_taken(trial)
+    if taken:
+        return Limit(by="DUT core taken away", evidence=taken)
+    # A DUT on another host sends into a link that takes all; on a virtual wire, into our ring.
+    if main == "tester receive queue" or (main == DUT_TRANSMIT and not far):
         gap = f"longest gap of the tester's loop {trial.tester.gap_ns_max / 1e6:.2f} ms"
         return Limit(by="tester", evidence=(*told, "the DUT forwarded more than was taken", gap))
     busy = busy_share(trial)
@@ -77,7 +84,7 @@ def limit_of_failure(trial: Trial, ledger: Ledger) -> Limit:
             return Limit(by="DUT core taken away", evidence=(*away, *_busy_evidence(busy), *told))
         if busy is None and ran:
             return Limit(by="DUT core busy", evidence=(*ran, *told))
-    if main in ("wire to the DUT", "wire from the DUT"):
+    if main in WIRES:
         return Limit(by="wire", evidence=tuple(told))
     late = late_frames(trial)
     if late:

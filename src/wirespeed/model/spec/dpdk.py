@@ -98,7 +98,7 @@ class DpdkSpec(Frozen):
     """Of each queue of the DUT."""
     tester: TesterSpec = TesterSpec()
     burst: Annotated[StrictInt, Field(ge=1, le=128)] = 32
-    """Of the tester: frames sent at once. Of testpmd: frames taken at once."""
+    """Of the tester: frames sent at once. Of testpmd and l3fwd: frames taken at once."""
     realtime_priority: Annotated[StrictInt, Field(ge=1, le=99)] | None = None
     """Of the forwarder (chrt --fifo); None: an ordinary thread."""
     environment: dict[
@@ -139,6 +139,9 @@ class ProfileSpec(Frozen):
     swappiness: Annotated[StrictInt, Field(ge=0, le=200)] | None = None
     governor: Annotated[str, Field(pattern=r"^[a-z_]{1,15}$")] | None = None
     irqbalance: StrictBool | None = None
+    """Whether it runs."""
+    ban_cores: StrictBool = False
+    """irqbalance moves no interrupt to the host's `cores`, and goes on with all others."""
     pause: StrictBool | None = None
     """Of every port; with vfio-pci, as it stands when the port leaves the kernel."""
     max_read_request_bytes: Literal[128, 256, 512, 1024, 2048, 4096] | None = None

@@ -130,8 +130,12 @@ class Dpdk(WithoutGuests):
         if cores is not None and len(cores.split(",")) > most:
             # Two serve a queue at most: one sends, one judges.
             raise ValueError(f"host {tester}: queues of its ports have work for {most} `cores`")
-        if self.profile.isolate and any(host.cores is None for host in self.hosts.values()):
-            raise ValueError("profile.isolate: name the `cores` of each host")
+        unnamed = any(host.cores is None for host in self.hosts.values())
+        for field in ("isolate", "ban_cores"):
+            if unnamed and getattr(self.profile, field):
+                raise ValueError(f"profile.{field}: name the `cores` of each host")
+        if self.profile.ban_cores and self.profile.irqbalance is False:
+            raise ValueError("profile.ban_cores: with `irqbalance: false` nothing moves interrupts")
         return self
 
     @model_validator(mode="after")
