@@ -59,8 +59,23 @@ def test_promtool_accepts_what_is_exported_and_no_port_has_more_than_60_series(
 def test_a_finding_and_the_ceiling_that_it_causes_are_series():
     text = exported(NARROW)
     assert 'rule="pcie.width_below_capability",severity="fault"} 1' in text
-    found = {row[1]: float(row[2]) for row in SERIES.findall(text) if "ceiling" in row[0]}
+    found = {row[1]: float(row[2]) for row in SERIES.findall(text) if "per_second" in row[0]}
     assert found and all("bound_by=" in labels for labels in found)
+
+
+def test_the_ceiling_is_a_share_of_the_line_rate_where_the_link_s_speed_was_read(tmp_path: Path):
+    # 200 Gb/s in a slot of 16 lanes at 16 GT/s, which carry less of what is received.
+    (tmp_path / "capture.txt").write_text(capture_of(kinds()["epyc_200g"]()))
+    rows = SERIES.findall(exported(tmp_path / "capture.txt"))
+    bytes_per_s = {row[1]: float(row[2]) for row in rows if row[0].endswith("bytes_per_second")}
+    ratios = {row[1]: float(row[2]) for row in rows if row[0] == "wirespeed_port_ceiling_ratio"}
+    assert len(ratios) == len(bytes_per_s) > 1
+    for labels, ratio in ratios.items():
+        (bound,) = (v for key, v in bytes_per_s.items() if key.startswith(labels))
+        assert ratio == pytest.approx(bound * 8 / 200e9)
+    assert min(ratios.values()) < 1 == max(ratios.values())
+    # The narrow host's capture has no speed of its link.
+    assert "ceiling_ratio{" not in exported(NARROW)
 
 
 def test_a_textfile_is_replaced_as_a_whole(tmp_path: Path):

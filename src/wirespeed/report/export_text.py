@@ -6,7 +6,8 @@ A figure that could not be computed has no series: it is not 0.
 
 from collections.abc import Iterator, Sequence
 
-from wirespeed.model.ceiling import Direction
+from wirespeed.ceilings.ethernet import WIRES
+from wirespeed.model.ceiling import Direction, Ledger
 from wirespeed.model.finding import Diagnosis, Severity
 from wirespeed.model.shown import shown
 from wirespeed.model.units import load_bps_l1
@@ -54,6 +55,17 @@ def families(answer: Diagnosis) -> Iterator[tuple[str, str, Sequence[Row]]]:
             if (found := ledger.bound(direction)) is not None
         ],
     )
+    share = f"{PREFIX}_port_ceiling_ratio"
+    yield (
+        share,
+        "That of the line rate: 1 where nothing on the path is below it.",
+        [
+            (share, {"port": ledger.port, "direction": direction.value}, ratio)
+            for ledger in answer.ledgers
+            for direction in Direction
+            if (ratio := _of_line_rate(ledger, direction)) is not None
+        ],
+    )
     places = {ledger.port for ledger in answer.ledgers}
     counted = f"{PREFIX}_findings"
     yield counted, "Findings by severity; the port is empty for the host as a whole.", [
@@ -68,6 +80,16 @@ def families(answer: Diagnosis) -> Iterator[tuple[str, str, Sequence[Row]]]:
     ]  # fmt: skip
     finding = f"{PREFIX}_finding"
     yield finding, "1 for each rule that found something above a note.", _findings(answer, places)
+
+
+def _of_line_rate(ledger: Ledger, direction: Direction) -> float | None:
+    """Give the share of the line rate that the path carries; None if that is not known."""
+    bound = ledger.bound(direction)
+    for one in ledger.ceilings:
+        is_read = one.element in WIRES and not any(given.assumed for given in one.inputs)
+        if bound is not None and is_read and one.direction is direction:
+            return bound.load_pps.low / one.load_pps.low
+    return None
 
 
 def _findings(answer: Diagnosis, places: set[str]) -> list[Row]:
