@@ -58,7 +58,8 @@ collective_lines() {
 	[ -n "$threads" ] || return 0
 	processes=$(collective_processes)
 	for path in $processes; do
-		[ -r "$path/environ" ] || printf '%s/environ unreadable\\n' "$path"
+		# A process that has ended meanwhile hides nothing.
+		[ -r "$path/environ" ] || [ ! -d "$path" ] || printf '%s/environ unreadable\\n' "$path"
 	done
 	for path in $processes; do printf '%s/environ\\0' "$path"; done |
 		$limit xargs -0 grep -aszoHE '^(VARIABLES)=[A-Za-z0-9_.:,=^/+-]{0,120}$' | tr '\\0' '\\n'
