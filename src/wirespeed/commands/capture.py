@@ -11,9 +11,10 @@ import click
 from wirespeed.commands.described import Described
 from wirespeed.commands.shared_options import seconds_option, timeout_option
 from wirespeed.doctor.anonymous import anonymous
+from wirespeed.doctor.capture_differences import capture_differences
 from wirespeed.doctor.collector import collector_script
 from wirespeed.host.capture_request import Captured, Unreachable
-from wirespeed.host.files import is_folder, make_folder, write_whole
+from wirespeed.host.files import is_folder, make_folder, read_text, write_whole
 from wirespeed.host.reach_destination import (
     Destination,
     Here,
@@ -31,6 +32,7 @@ from wirespeed.runs.unread_sections import unread_lines
 from wirespeed.terminal import echo, echo_capture
 
 MAX_NAME_CHARACTERS = 80
+MAX_LINE_CHARACTERS = 400
 SCRIPTS = ("linux", "windows", "esxi", *SwitchKind)
 COUNT_SECONDS = 5
 """Between the two readings of what is counted; a few drops a second show in it."""
@@ -55,6 +57,9 @@ COUNT_SECONDS = 5
 )
 @click.option("--anonymous", "hidden", is_flag=True, help="Replace addresses, serials and names.")
 @click.option(
+    "--differences", is_flag=True, help="List in what two captures differ, FILE and FILE."
+)
+@click.option(
     "--sudo", is_flag=True, help="Read as root, with `sudo -n`, which asks for no password."
 )
 @seconds_option(COUNT_SECONDS)
@@ -64,6 +69,7 @@ def capture(
     hosts: tuple[str, ...],
     bare: str | None,
     hidden: bool,
+    differences: bool,
     sudo: bool,
     seconds: int,
     timeout_s: float,
@@ -71,8 +77,21 @@ def capture(
 ) -> int:
     """Read hosts (without HOST, this one) and write a capture of each to a file.
 
-    HOST is a name that `ssh HOST` reaches. FILE is an existing capture, for --anonymous.
+    HOST is a name that `ssh HOST` reaches. FILE is an existing capture, for --anonymous and
+    --differences.
     """
+    if differences:
+        if len(hosts) != 2 or bare is not None or hidden or out or sudo:
+            raise InputError(
+                "options.invalid",
+                where="--differences",
+                found=f"{len(hosts)} captures" if len(hosts) != 2 else "another option",
+                so="it compares two captures, and reads no host",
+                next="wirespeed capture --differences before.txt after.txt",
+            )
+        for line in capture_differences(*(read_text(Path(name)) for name in hosts)):
+            echo(shown(line, MAX_LINE_CHARACTERS))
+        return 0
     if bare is not None:
         if hosts or hidden or out or sudo or bare not in SCRIPTS:
             raise InputError(
