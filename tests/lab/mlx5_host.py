@@ -24,30 +24,23 @@ BAD_WORDS = "WARNING|BUG:|Call Trace|DMAR:.*fault|DMAR: .*not set|mlx5.*(refcoun
 """Of a kernel: its own complaints, accesses that the IOMMU stopped, commands that failed."""
 
 
-def spec_of(
-    *names: str, wiring: Wiring, kernel: str = "", mstflint: bool = False, systemd: bool = False
-) -> LabSpec:
+def spec_of(*names: str, wiring: Wiring, kernel: str = "", **options: bool) -> LabSpec:
     hosts = tuple(
-        MachineSpec(
-            name=name, card="mlx5", cpus=2, memory_mib=768, mstflint=mstflint, systemd=systemd
-        )
-        for name in names
+        MachineSpec(name=name, card="mlx5", cpus=2, memory_mib=768, **options) for name in names
     )
     return LabSpec(hosts=hosts, wiring=wiring, kernel=kernel)
 
 
 @contextmanager
 def mlx5_lab(
-    name: str,
-    *hosts: str,
-    wiring: Wiring = "crossed",
-    kernel: str = "",
-    mstflint: bool = False,
-    systemd: bool = False,
+    name: str, *hosts: str, wiring: Wiring = "crossed", kernel: str = "", **options: bool
 ) -> Iterator[Machines]:
-    """Bring them up; at the end, no kernel and no card may have complained."""
+    """Bring them up; at the end, no kernel and no card may have complained.
+
+    `options` are those of each host: mstflint, systemd, disk.
+    """
     subprocess.run([BUILDER], check=True, capture_output=True, timeout=240)
-    spec = spec_of(*hosts, wiring=wiring, kernel=kernel, mstflint=mstflint, systemd=systemd)
+    spec = spec_of(*hosts, wiring=wiring, kernel=kernel, **options)
     with Machines(spec, name=name) as lab:
         yield lab
         for host in hosts:

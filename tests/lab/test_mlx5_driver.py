@@ -115,3 +115,23 @@ def test_mlx5_a_spec_is_applied_frames_pass_and_are_counted_and_it_is_undone(
     undone = wirespeed("undo", str(spec))
     assert undone.returncode == 0, undone.stdout + undone.stderr
     assert {name: sh(host, OWN_WORDS) for name, host in lab.hosts.items()} == before
+
+
+@pytest.mark.rare
+def test_mlx5_remedy_applies_what_the_doctor_found_and_undo_takes_it_back(
+    lab: Machines, tmp_path: Path
+):
+    alpha, run = lab.hosts["alpha"], tmp_path / "run"
+    setting = f"ethtool -k {NETDEV} | grep '^tcp-segmentation-offload'"
+    sh(alpha, f"ethtool -K {NETDEV} tso off")
+    where = f"ssh://{alpha.state.destination}"
+    own = ("--of", "offloads.segmentation_off", "--run", str(run))
+    planned = wirespeed("remedy", where, *own)
+    assert planned.returncode == 1 and sh(alpha, setting).endswith(": off"), planned.stdout
+    done = wirespeed("remedy", where, *own, "--apply", "--yes")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert sh(alpha, setting).endswith(": on")
+    undone = wirespeed("undo", str(run))
+    assert undone.returncode == 0 and sh(alpha, setting).endswith(": off"), undone.stderr
+    sh(alpha, f"ethtool -K {NETDEV} tso on")
+    assert refused(lab, "alpha") == ""

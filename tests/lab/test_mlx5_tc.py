@@ -12,13 +12,18 @@ from pathlib import Path
 
 import pytest
 from mlx5_host import PORTS, mlx5_lab, refused, sh, until
-from ovs_story import HOSTS
+from ovs_story import HOSTS, assert_talk
 from program import wirespeed
 
+from wirespeed.apply.control_posix import PosixControl
 from wirespeed.apply.run_place import run_folder
+from wirespeed.host.reach_destination import Remote
+from wirespeed.host.ssh_session import SshSession
 from wirespeed.lab.machines import Machine, Machines
+from wirespeed.measure.network.endpoints import endpoints_of
 from wirespeed.model.network_trial import FailoverVerdict, IsolationVerdict, OffloadVerdict
 from wirespeed.model.proof import Stage
+from wirespeed.runs.hosts_of_spec import read_spec, runners_of
 from wirespeed.runs.prove_folder import read_proof
 
 pytestmark = [pytest.mark.machines, pytest.mark.rare, pytest.mark.timeout(1200)]
@@ -35,7 +40,7 @@ BETAS_MAC = "02:00:00:01:00:00"
 @pytest.fixture(scope="module")
 def lab() -> Iterator[Machines]:
     name = f"test-{os.getpid()}-mlx5tc"
-    with mlx5_lab(name, *HOSTS, wiring="switch", kernel="6.1", systemd=True) as lab:
+    with mlx5_lab(name, *HOSTS, wiring="switch", kernel="6.1", systemd=True, disk=True) as lab:
         for host in HOSTS:
             sh(lab.hosts[host], "systemctl enable --now openvswitch-switch 2>&1")
         yield lab
@@ -191,3 +196,37 @@ def test_mlx5_ovs_tc_prove_offloaded_and_hit_over_vf_lag_and_back(lab: Machines,
     assert proof.undone is not None and proof.undone.is_equal, proof.undone
     for host in HOSTS:
         assert refused(lab, host) == ""
+
+
+def test_mlx5_ovs_tc_is_there_again_after_a_reboot(lab: Machines, tmp_path: Path):
+    path = tmp_path / "spec.yaml"
+    path.write_text(EXAMPLE.read_text().replace(".lab", f".{lab.folder.name}"))
+    for command in ("apply", "persist"):
+        done = wirespeed(command, str(path), "--yes", timeout_s=600)
+        assert done.returncode == 0, done.stdout + done.stderr
+    for host in HOSTS:
+        place = lab.hosts[host].state.destination
+        with SshSession(Remote(place, place)) as session:
+            control = PosixControl(host, session)
+            control.reboot(control.boot_id())
+            # The unit that makes all of it again is part of the boot.
+            started = session.run(["systemctl", "is-system-running", "--wait"], timeout_s=240)
+            assert started.output.strip() == "running", started
+    drifted = wirespeed("drift", str(path), timeout_s=300)
+    assert drifted.returncode == 0 and "\n0 of 84 steps" in f"\n{drifted.stdout}", drifted.stdout
+    wanted = read_spec(path)
+    with runners_of(wanted) as runners:
+        ends = endpoints_of(wanted, runners)
+        assert_talk(ends["ceph-1"], ends["ceph-2"], "storage")
+        filters = "tc -s filter show dev ceph-1-n0 ingress"
+
+        def is_in_hardware() -> bool:
+            # Open vSwitch removes a flow that had no packet for 10 s.
+            assert_talk(ends["ceph-1"], ends["ceph-2"], "storage")
+            return "Sent hardware" in sh(lab.hosts["alpha"], filters)
+
+        until(is_in_hardware)
+
+    for words in (("persist", "--remove", "--yes"), ("undo",)):
+        done = wirespeed(words[0], str(path), *words[1:], timeout_s=600)
+        assert done.returncode == 0, done.stdout + done.stderr
