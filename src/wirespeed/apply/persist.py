@@ -86,6 +86,7 @@ def boot_steps(record: Record, host: str) -> Iterator[BootStep]:
                 where=f"{planned.subject} on {host}",
                 found="this host does not run systemd",
                 so="nothing was made persistent",
+                next="persist a spec that has Linux hosts with systemd only",
             )
         if commands:
             yield BootStep(number + 1, planned.name, commands, number < dpdk_start)
