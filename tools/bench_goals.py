@@ -111,7 +111,8 @@ GOALS: tuple[Goal, ...] = (
     ),
     Goal(
         name="ovs_vxlan_cycles",
-        what="in the same runs: the polling core's busy cycles for each frame",
+        what="64-byte frames through Open vSwitch with DPDK at overload: busy cycles of the "
+        "polling core per frame",
         ours="VXLAN: outer headers added and taken off",
         beside="plain",
         unit="TSC cycles a frame",
@@ -120,7 +121,8 @@ GOALS: tuple[Goal, ...] = (
     ),
     Goal(
         name="ovs_cycles",
-        what="the same without a tunnel, beside a forwarder that looks nothing up",
+        what="64-byte frames through Open vSwitch without a tunnel: busy cycles of the polling "
+        "core per frame, compared with a forwarder that looks up no flow",
         ours="Open vSwitch with DPDK",
         beside="testpmd io",
         unit="TSC cycles a frame",
@@ -138,7 +140,7 @@ GOALS: tuple[Goal, ...] = (
     ),
     Goal(
         name="second_queue",
-        what="the same with 8192 flows, on one core",
+        what="generate, send, receive and judge 8192 flows over net_ring on one core",
         ours="2 queues each way",
         beside="1 queue each way",
         unit="TSC cycles a frame",
@@ -156,7 +158,8 @@ GOALS: tuple[Goal, ...] = (
     ),
     Goal(
         name="two_cores",
-        what="the same, a queue for each core",
+        what="generate, send, receive and judge 8192 flows over net_ring, with a queue for each "
+        "core",
         ours="two worker cores",
         beside="one worker core",
         unit="Mpps judged",
@@ -174,7 +177,7 @@ GOALS: tuple[Goal, ...] = (
     ),
     Goal(
         name="search_error",
-        what="its error against the truth, kinds that have a throughput",
+        what="error of a search against the true throughput, on the simulated DUTs that have one",
         ours="informed at 0.1 %",
         beside="mlrsearch at 0.5 %",
         unit="% of the truth",
@@ -201,7 +204,7 @@ GOALS: tuple[Goal, ...] = (
     ),
     Goal(
         name="doctor_cpu",
-        what="one `wirespeed doctor` of this machine, Python's start and every tool included",
+        what="one `wirespeed doctor` of this machine: CPU time, with Python's start and every tool",
         ours="wirespeed",
         beside="Python's start with pydantic, and the collector's script alone",
         unit="s of CPU",
@@ -210,7 +213,7 @@ GOALS: tuple[Goal, ...] = (
     ),
     Goal(
         name="doctor_wall",
-        what="the same, from start to end",
+        what="one `wirespeed doctor` of this machine: time from start to end",
         ours="wirespeed",
         beside="Python's start with pydantic, and the collector's script alone",
         unit="s",
@@ -256,7 +259,7 @@ GOALS: tuple[Goal, ...] = (
     ),
     Goal(
         name="plan_1000_hosts",
-        what="the same for 1,000 recorded hosts with 2 guests each",
+        what="`wirespeed plan` for 1,000 recorded hosts with 2 guests each",
         ours="wirespeed",
         beside="2 hosts",
         unit="s",
@@ -265,7 +268,7 @@ GOALS: tuple[Goal, ...] = (
     ),
     Goal(
         name="plan_1000_memory",
-        what="its peak resident memory",
+        what="peak resident memory of `wirespeed plan` for 1,000 recorded hosts",
         ours="wirespeed",
         beside="2 hosts",
         unit="MB",
@@ -274,7 +277,7 @@ GOALS: tuple[Goal, ...] = (
     ),
     Goal(
         name="plan_10000_growth",
-        what="the same for 10,000 recorded hosts with 20,000 guests",
+        what="`wirespeed plan` for 10,000 recorded hosts with 20,000 guests",
         ours="10,000 hosts",
         beside="1,000 hosts",
         unit="s",
@@ -283,7 +286,7 @@ GOALS: tuple[Goal, ...] = (
     ),
     Goal(
         name="plan_10000_wall",
-        what="the same, beside its budget of 180 s",
+        what="`wirespeed plan` for 10,000 recorded hosts, compared with a budget of 180 s",
         ours="10,000 hosts",
         beside="the budget",
         unit="s",
@@ -301,7 +304,8 @@ GOALS: tuple[Goal, ...] = (
     ),
     Goal(
         name="fleet_10000_cpu",
-        what="the same, beside its budget of 60 s on two cores",
+        what="`wirespeed fleet doctor` of 10,000 recorded hosts: CPU time, compared with a "
+        "budget of 60 s on two cores",
         ours="10,000 hosts",
         beside="the budget",
         unit="s of CPU",
@@ -310,7 +314,8 @@ GOALS: tuple[Goal, ...] = (
     ),
     Goal(
         name="fleet_10000_wall",
-        what="the same, from start to end, beside its budget of 60 s",
+        what="`wirespeed fleet doctor` of 10,000 recorded hosts from start to end, compared with "
+        "a budget of 60 s",
         ours="10,000 hosts",
         beside="the budget",
         unit="s",
@@ -319,7 +324,8 @@ GOALS: tuple[Goal, ...] = (
     ),
     Goal(
         name="fleet_10000_memory",
-        what="its memory: peak of the largest process, times the processes",
+        what="`wirespeed fleet doctor` of 10,000 recorded hosts: peak memory of the largest "
+        "process, times the number of processes",
         ours="10,000 hosts",
         beside="the budget",
         unit="MB",
@@ -328,7 +334,7 @@ GOALS: tuple[Goal, ...] = (
     ),
     Goal(
         name="fleet_10000_page",
-        what="its page",
+        what="`wirespeed fleet doctor` of 10,000 recorded hosts: size of the page",
         ours="10,000 hosts",
         beside="the budget",
         unit="MB",

@@ -11,13 +11,13 @@ INTRODUCTION = """\
 
 `make bench` measures all of this again, on the machine that it runs on, and overwrites this page.
 
-Each ratio is of two figures that were measured one right after the other in one run (A B A B …).
-No goal is a number of seconds or cycles: those differ by machine and by day. A goal is a ratio to a
-yardstick of the same run: DPDK's own generator, Python's start with the tools called, or the same
-command for fewer hosts. The absolute figures stand beside it as information. Every program gets
-the same CPU, the same kind of device and the same bursts, and none gets hugepages. A pair in which
-the machine took a core away, or the tester called its own trial void, was made again; how many
-were is said below each figure.
+Each ratio compares two figures that were measured in turn in one run (A B A B …). Goals are ratios,
+because seconds and cycles differ by machine and by day. A figure is compared with DPDK's own
+generator, with Python's start and the called tools, with the same command for fewer hosts, or with
+a fixed budget; the absolute figures are listed for information. Every program gets the same CPU,
+the same kind of device and the same bursts, and none gets hugepages. A pair is measured again if
+the machine took a core away or the tester declared its own trial void; below each figure stands how
+often that happened.
 """
 
 

@@ -147,7 +147,7 @@ COMMANDS = {
     "drift": "Show what changed on the hosts since the last apply.",
     "prove": "Prove a spec: doctor, plan, apply, measure, undo, and a report.",
     "compare": "Prove a spec by several approaches, and compare them on one page.",
-    "measure": "Measure throughput without loss, with packets.",
+    "measure": "Measure zero-loss throughput with the tester, or run your command.",
     "report": "Make the report of a run again, or compare two runs.",
 }
 """Name, the file's in `commands/` (with `_` for `-`), and what `--help` says of it."""
@@ -211,7 +211,7 @@ class LazyGroup(click.Group):
 @click.option("--verbose", is_flag=True, help="With --version: what is not proven on hardware.")
 @click.pass_context
 def cli(context: click.Context, version: bool, verbose: bool) -> None:
-    """Take a fast network card from as found to proven line rate."""
+    """Find what holds a fast network card back, fix it, prove the result, and undo it."""
     if version:
         echo(f"wirespeed {__version__}" + (f"\n{NOT_PROVEN}" if verbose else ""))
         context.exit(0)

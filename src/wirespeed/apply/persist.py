@@ -86,6 +86,8 @@ def boot_steps(record: Record, host: str) -> Iterator[BootStep]:
                 where=f"{planned.subject} on {host}",
                 found="this host does not run systemd",
                 so="nothing was made persistent",
+                next="use a spec with only Linux hosts that run systemd; set up this host at boot "
+                "with its own tools",
             )
         if commands:
             yield BootStep(number + 1, planned.name, commands, number < dpdk_start)

@@ -141,8 +141,10 @@ def network(hosts: int, ports: str, switch: str, as_json: bool, **given: Any) ->
         raise InputError(
             "options.invalid",
             where="--switch",
-            found=f"ports of {switch_gbps} Gb/s for hosts of {gbps} Gb/s",
-            next=f"wirespeed advise fabric --card {gbps}G --switch {switch_gbps}G",
+            found=f"switch ports of {switch_gbps} Gb/s do not match hosts' ports of {gbps} Gb/s",
+            so="this question needs one speed for all ports",
+            next="give the same speed twice; whether the two speeds work together: `wirespeed "
+            f"advise fabric --card {gbps}G --switch {switch_gbps}G`",
         )
     asked = Asked(hosts=hosts, host_ports=host_ports, switch_ports=switch_ports, gbps=gbps, **given)
     return _print(advise_network(asked), as_json=as_json)
@@ -165,17 +167,18 @@ def wsl2(point_to_point: bool, lan: bool, as_json: bool) -> int:
 @click.option("--split", type=click.Choice(["pipeline", "tensor"]), default="pipeline",
               show_default=True, help="Parallelism between hosts.")  # fmt: skip
 @click.option("--hidden", required=True, type=click.IntRange(1, 10**6),
-              help="Values of a token between layers (hidden_size).")  # fmt: skip
+              help="Size of the hidden state (hidden_size): values per token.")  # fmt: skip
 @click.option("--layers", required=True, type=click.IntRange(1, 10_000), help="Number of layers.")
 @click.option("--value-bytes", type=click.IntRange(1, 4), default=2, show_default=True,
-              help="Bytes of an activation.")  # fmt: skip
+              help="Bytes per value.")  # fmt: skip
 @click.option("--sequences", type=click.IntRange(1, 100_000), default=1, show_default=True,
               help="Sequences answered at once.")  # fmt: skip
 @click.option("--tokens-per-s", required=True, type=click.FloatRange(min=0, min_open=True),
-              help="Tokens a second of all sequences.")  # fmt: skip
-@click.option("--link", required=True, metavar="SPEED", help="Speed of the link: 10G.")
+              help="Tokens per second of all sequences together.")  # fmt: skip
+@click.option("--link", required=True, metavar="SPEED", help="Speed of the link, such as 10G.")
 @click.option("--latency-us", required=True, type=click.FloatRange(min=0, min_open=True),
-              help="Microseconds of a message, one way: half of ping's.")  # fmt: skip
+              help="One-way latency of a message, in microseconds: half of ping's round trip."
+              )  # fmt: skip
 @as_json
 def inference(split: str, link: str, latency_us: float, as_json: bool, **given: Any) -> int:
     """Tell whether bandwidth or latency bounds a language model split over hosts."""

@@ -109,8 +109,8 @@ def ceiling(host: str | None, frame: str, purpose: str | None, **given: Any) -> 
     wrote; --pcie, --link and the options after them describe the path of cards that you plan to
     buy.
 
-    The solid part of a bar ends at what a well configured path reaches, the light part at what the
-    headers alone would leave. No measurement can be above that.
+    The solid part of a bar ends at what a well configured path reaches. The light part ends at what
+    would be left if headers were the only cost; no measurement can exceed it.
     """
     question = Question(
         purpose=None if purpose is None else Purpose(purpose),

@@ -41,8 +41,9 @@ def confirm(spec: Path, folder: Path | None, breaks_lock: bool) -> int:
             raise InputError(
                 "try.nothing_waits",
                 where=str(run.folder),
-                found=f"its run is {run.outcome}",
-                so="nothing waits to be confirmed",
+                found=f"the run in this folder is {run.outcome}",
+                so="only a run of `apply --try` that is still unconfirmed can be confirmed; "
+                "nothing was changed",
                 next=f"wirespeed status {spec}",
             )
         with controls_of(spec_of_run(spec, run.spec)) as controls:

@@ -42,9 +42,10 @@ from wirespeed.terminal import echo
 def export_spec(spec: Path, form: str, host: str | None, out: Path | None) -> None:
     """Write a spec as files of netplan, networkd, nmstate, sriov-operator or Ansible.
 
-    What the format cannot express is listed at the top of each file and on standard error. It
-    supports approach none and legacy-vlan, and reads the hosts for the names of their ports.
-    Ansible's inventory and playbook have the whole spec, of any approach; no host is read for it.
+    The top of each file, and standard error, list what the format cannot express. The formats can
+    express the approaches none and legacy-vlan, and sriov-operator also ovs-tc; wirespeed reads the
+    hosts for the names of their ports. Ansible's inventory and playbook contain the whole spec, of
+    any approach, and no host is read for them.
     """
     if form == ANSIBLE:
         if host is not None:

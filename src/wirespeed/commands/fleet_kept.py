@@ -96,7 +96,12 @@ def record(name: str, values: tuple[float, ...], unit: str, host: str, database:
     from wirespeed.runs.store.keep import keep_figures
 
     if bad := [value for value in values if value != value or abs(value) == float("inf")]:
-        raise InputError("options.invalid", where="VALUE", found=f"{bad[0]} is not a number")
+        raise InputError(
+            "options.invalid",
+            where="VALUE",
+            found=f"{bad[0]} is not a finite number",
+            next="give numbers, such as 98.1 98.3",
+        )
     with opened(database) as connection:
         keep_figures(connection, utc_now(), name, host, unit, values)
     echo(f"kept {len(values)} of {shown(name, 60)}")

@@ -35,14 +35,16 @@ FORMS = [*READERS, ANSIBLE]
     "hosts",
     metavar="NAME=REACH",
     multiple=True,
-    help="A host, and where it is: here, ssh://USER@HOST or a capture; an inventory says it too.",
+    help="Name of a host, and how to read it: here, ssh://USER@HOST or a capture. Not needed for "
+    "an inventory.",
 )
 @click.option(
     "--subnet",
     "subnets",
     metavar="NAME=SUBNET",
     multiple=True,
-    help="Subnet of underlay or of vlan42; needed if VFs have VLANs or bridges.",
+    help="Subnet of a network, such as underlay=192.168.9.0/24 or vlan42=192.168.10.0/24; needed "
+    "if VFs have VLANs or bridges.",
 )
 @click.option(
     "--segment",
@@ -60,9 +62,9 @@ def import_spec(
 ) -> None:
     """Make a spec from FILES of netplan, networkd, nmstate or sriov-operator, or an inventory.
 
-    What a spec cannot express of them, and what it adds, is listed at its top and on standard
-    error. For several hosts, put each host's files into a folder with the host's name. An inventory
-    of Ansible has the spec as variables, as `export-spec --as ansible` writes them.
+    The top of the spec, and standard error, list what FILES contain but a spec cannot express, and
+    what the spec adds. For several hosts, put each host's files into a folder with the host's name.
+    An Ansible inventory must have the spec as variables, as `export-spec --as ansible` writes it.
     """
     made = imported(form, files, hosts, subnets, segments)
     echo(made.text, nl=False)

@@ -50,7 +50,10 @@ def lab() -> None:
     help="Card of the hosts; mlx5 is a model of a ConnectX-5.",
 )
 @click.option(
-    "--kernel", default="", metavar="SERIES", help="Of Debian's: 6.1 or 6.12. Default: the newest."
+    "--kernel",
+    default="",
+    metavar="SERIES",
+    help="Series of Debian's kernel: 6.1 or 6.12.  [default: the newest]",
 )
 @_name_option
 def up(
@@ -150,17 +153,21 @@ def shell(name: str, host: str, command: tuple[str, ...]) -> None:
     os.execv(program, argv)  # noqa: S606
 
 
-@lab.command(epilog=f"FAULT: {FORM}. Numbers are hexadecimal, but for N.")
+@lab.command(epilog=f"FAULT: {FORM}. Numbers are hexadecimal, except N.")
 @_name_option
 @click.option(
-    "--port", type=click.IntRange(0, PORTS - 1), default=0, show_default=True, help="Of the host."
+    "--port",
+    type=click.IntRange(0, PORTS - 1),
+    default=0,
+    show_default=True,
+    help="Port of the host that fails.",
 )
 @click.argument("host")
 @click.argument("what", metavar="FAULT")
 def fault(name: str, port: int, host: str, what: str) -> None:
-    """Make a port of a host fail in a chosen way, to see what the doctor says of it.
+    """Make a port of a host fail in a chosen way, to see what the doctor reports.
 
-    It lasts until its opposite, or `none`, ends it; `lab down` ends all.
+    A fault lasts until its opposite, or `none`, ends it; `lab down` ends all faults.
     """
     folder, state = find_lab(name)
     made = parse_fault(what)

@@ -22,7 +22,7 @@ USUAL = BenchRequest(out=Path())
 
 @click.group()
 def measure() -> None:
-    """Measure throughput without loss, with packets."""
+    """Measure zero-loss throughput with the tester, or run your own command n times."""
 
 
 def _measure_options(command: Callable[..., int]) -> Callable[..., int]:
@@ -72,14 +72,15 @@ def _measure_options(command: Callable[..., int]) -> Callable[..., int]:
                      help="After each search, run N searches for the longest burst without loss "
                           "(RFC 9004 recommends 50)."),
         click.option("--recoveries", default=USUAL.recoveries, metavar="N",
-                     help="After each search: N trials at 110 % of the throughput that go on at "
-                          "half of it: how long frames are still lost (RFC 2544, 26.5)."),
+                     help="After each search, run N trials that overload the DUT (110 % of the "
+                          "throughput), continue at half of it, and measure how long frames are "
+                          "still lost (RFC 2544, 26.5)."),
         click.option("--overload-seconds", default=USUAL.overload_seconds, show_default=True,
                      help="Length of that overload; RFC 2544 requires 60 or more."),
         click.option("--resets", default=USUAL.resets, metavar="N",
-                     help="After each search: N trials in which --dut is ended and started again "
-                          "(RFC 2544, 26.6); with --port only with --dut-on; not on memif "
-                          "or with a kernel DUT."),
+                     help="After each search, run N trials in which --dut is stopped and started "
+                          "again (RFC 2544, 26.6). With --port it needs --dut-on; it does not "
+                          "work with memif or a kernel DUT."),
         click.option("--soak", "soak_seconds", type=Duration(), default=USUAL.soak_seconds,
                      help="After each search, repeat trials at the throughput for this time, "
                           "such as 8h or 90m."),

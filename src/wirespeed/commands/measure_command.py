@@ -6,6 +6,7 @@ from pathlib import Path
 import click
 
 from wirespeed import __version__
+from wirespeed.commands.described import Described
 from wirespeed.host.clock import utc_now
 from wirespeed.host.reach_destination import HERE
 from wirespeed.measure.workload.figure import figure_pattern
@@ -20,11 +21,22 @@ from wirespeed.runs.workload import PAGE, measure_workload, report_workload
 LABEL = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,39}")
 
 
-@click.command(name="command", context_settings={"allow_interspersed_args": False})
+@click.command(
+    name="command",
+    cls=Described,
+    context_settings={"allow_interspersed_args": False},
+    reads="the state of each --on host, before and after the trials",
+    changes="the folder --out; else only what COMMAND changes",
+    codes={
+        0: "measured, or better by more than the spread",
+        1: "a trial failed, or an improvement is not shown",
+        2: "bad input",
+    },
+)
 @click.option("-n", "trials", type=click.IntRange(1, 1000), default=5, show_default=True,
               help="Number of trials, one after the other.")  # fmt: skip
 @click.option("--figure", metavar="PATTERN",
-              help="Regular expression whose one group is the figure; the last match counts."
+              help="Regular expression with one group, which is the figure; the last match counts."
               )  # fmt: skip
 @click.option("--unit", help="Unit of the figure: tok/s, s, Gb/s.")
 @click.option(
@@ -35,7 +47,7 @@ LABEL = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,39}")
 @click.option("--on", "hosts", multiple=True, default=(HERE,), show_default=True,
               help="Host to watch: here, ssh://HOST, winssh://HOST. May be repeated.")  # fmt: skip
 @click.option("--limit-seconds", type=click.FloatRange(min=0.1), default=3600.0, show_default=True,
-              help="Seconds after which a trial is ended as failed.")  # fmt: skip
+              help="Seconds after which a trial is killed and counts as failed.")  # fmt: skip
 @click.option(
     "--label",
     default="before",
@@ -67,11 +79,8 @@ def command(
     """Run your own command n times, and see whether a change made it better.
 
     COMMAND is run without a shell. Its figure is what --figure matches in its output. With a second
-    --label in the same folder, or --compare, both are compared. Without COMMAND, the results in the
-    folder are printed again.
-
-    Exit codes: 0 measured, or better by more than the spread; 1 a trial failed, or it is not
-    shown to be better; 2 bad input.
+    --label in the same folder, or with --compare, the results of both are compared. Without
+    COMMAND, the results in the folder are printed again.
     """
     if argv:
         if figure is None or unit is None or higher_is_better is None:

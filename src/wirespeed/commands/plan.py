@@ -38,14 +38,15 @@ from wirespeed.terminal import echo
     "hosts",
     metavar="NAME=REACH",
     multiple=True,
-    help="With --from: a host, and where it is: here, ssh://USER@HOST or a capture.",
+    help="With --from: name of a host, and how to read it: here, ssh://USER@HOST or a capture.",
 )
 @click.option(
     "--subnet",
     "subnets",
     metavar="NAME=SUBNET",
     multiple=True,
-    help="With --from: subnet of underlay or of vlan42; needed if VFs have VLANs or bridges.",
+    help="With --from: subnet of a network, such as underlay=192.168.9.0/24; needed if VFs have "
+    "VLANs or bridges.",
 )
 @click.option(
     "--segment",
@@ -71,11 +72,11 @@ def plan(
     shell: str | None,
     unread: str | None,
 ) -> None:
-    """Show every command that a spec takes, in order, with its undo.
+    """Show every command that a spec needs, in order, with its undo.
 
     If a host must be rebooted, the plan ends there; the rest is planned after the reboot.
-    With --from, the files of another tool stand in place of SPEC; to apply such a plan, write the
-    spec with `wirespeed import-spec` first.
+    With --from, give files of another tool instead of SPEC. To apply such a plan, first write a
+    spec with `wirespeed import-spec`.
     """
     wanted, where = _wanted(files, form, hosts, subnets, segments)
     if shell is not None and shell not in wanted.hosts:

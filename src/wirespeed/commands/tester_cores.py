@@ -20,9 +20,9 @@ from wirespeed.terminal import echo
 def tester_cores(*, frame_bytes: int, driver_cycles: float, as_json: bool) -> int:
     """Work out how many cores the tester needs for 100, 200 and 400 Gb/s.
 
-    Measures the CPU cycles that the tester needs on this machine to build, send and check a frame,
-    over a ring in memory: five trials, some two seconds. The cycles of a card's driver are not
-    included.
+    wirespeed measures the CPU cycles that the tester needs on this machine to build, send and check
+    a frame, over a ring in memory: five trials, some two seconds. The cycles of your card's driver
+    are not included: add them with --driver-cycles.
     """
     found = tester_cycles(frame_bytes, driver_cycles)
     if as_json:

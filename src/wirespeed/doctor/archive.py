@@ -41,13 +41,13 @@ def archive_capture(files: Mapping[str, str], where: str) -> str:
         raise InputError(
             "capture.archive",
             where=where,
-            found="it is a must-gather: it holds cluster objects, and of nodes at most names, "
-            "drivers, VFs and the kernel's log, but no link's settings and no counters",
+            found="the archive is a must-gather: it contains cluster objects, and for nodes at "
+            "most names, drivers, VFs and the kernel's log, but no link settings and no counters",
             so="wirespeed cannot diagnose a host from it: nearly every condition would be "
             "undetermined",
-            next="make a sosreport of the node (`oc debug node/NODE`, `chroot /host`, `toolbox`, "
-            "`sos report`; the image must-gather-sosreport makes one of each node: extract them), "
-            "or run the script of `wirespeed capture --script` there as root, and give that file",
+            next="give a sosreport of the node (`oc debug node/NODE`, `chroot /host`, `toolbox`, "
+            "`sos report`; or extract those that the image must-gather-sosreport makes), or run "
+            "the script of `wirespeed capture --script` on the node as root and give its output",
         )
     raise InputError(
         "capture.archive",

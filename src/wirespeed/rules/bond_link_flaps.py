@@ -40,8 +40,8 @@ def _finding(
         "flows move to another member"
         if is_alone
         else (
-            f"as often as those of the other members, {members} in all: the switch or the power "
-            "that they share failed"
+            f"every member of the bond ({members} in all) lost its link about as often: the "
+            "switch or power supply that they share failed"
         ),
         where=member.netdev,
         remedies=(

@@ -61,14 +61,14 @@ def _check(exam: HostExam) -> Iterator[Finding]:
                     source=f"ethtool {fastest}",
                 ),
             ),
-            so=f"what the processes exchange goes by {by}; the faster {fastest} is not used for it",
+            so=f"these processes exchange their data over {by}, although {fastest} is faster",
             remedies=(
                 Remedy(
-                    text="name the interface before the program starts, on every host: "
-                    "NCCL_SOCKET_IFNAME and GLOO_SOCKET_IFNAME take a netdev (NCCL's with = for "
-                    "the exact name), NCCL_IB_HCA an RDMA device; the other hosts must be reached "
-                    "by it. `wirespeed advise inference` computes whether bandwidth bounds the "
-                    "program at all",
+                    text="start the program with the interface named, on every host: "
+                    "NCCL_SOCKET_IFNAME and GLOO_SOCKET_IFNAME take a netdev (NCCL's with = "
+                    "for the exact name), NCCL_IB_HCA an RDMA device; the other hosts must be "
+                    "reachable through it. `wirespeed advise inference` computes whether "
+                    "bandwidth limits the program at all",
                     by_hand=ByHand.WORKLOAD,
                 ),
             ),
@@ -214,11 +214,11 @@ def _netdevs_of(exam: HostExam, devices: list[str]) -> tuple[str, ...]:
 
 RULE = HostRule(
     slug="collective.slower_interface",
-    title="Collective library uses a slower interface than there is",
-    why="NCCL, RCCL, Gloo and MPI choose an interface by themselves unless it is named: often that "
-    "of the host's name or of the default route, which is the management port. RDMA, where it is "
-    "used, carries the data, and TCP only the start. Only busy processes are looked at; the "
-    "connections of those in other network namespaces (containers) are not seen.",
+    title="Collective library does not use the fastest interface",
+    why="Unless an interface is named, NCCL, RCCL, Gloo and MPI choose one: often that of the "
+    "host's name or of the default route, which is the management port. With RDMA, TCP is "
+    "used only at the start. The doctor looks only at busy processes, and does not see "
+    "connections in other network namespaces (containers).",
     source="https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/env.html "
     "(NCCL_SOCKET_IFNAME, NCCL_IB_HCA); https://docs.pytorch.org/docs/stable/distributed.html "
     "(GLOO_SOCKET_IFNAME)",

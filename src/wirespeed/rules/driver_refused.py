@@ -230,7 +230,7 @@ def _remedies(lines: tuple[str, ...]) -> Iterator[Remedy]:
 
 RULE = PortRule(
     slug="driver.refused",
-    title="Network card without a driver, or refused by it",
+    title="Network card without a driver, or refused by its driver",
     why="A card whose driver cannot start it has no netdev: it is missing from every list of "
     "ports, and only the kernel's log gives the reason. Usual reasons are firmware that does "
     "not start, capabilities unknown to the driver, an unsupported module, and too little "

@@ -64,11 +64,10 @@ def _check(exam: PortExam) -> Iterator[Finding]:
 RULE = PortRule(
     slug="errors.allowance_exceeded",
     title="Instance exceeded its cloud's network allowance",
-    why="An instance type allows so much bandwidth, so many frames a second and so many tracked "
-    "connections. The cloud queues or drops traffic above that outside the host, so no "
-    "queue, ring or CPU of the host shows it; the ENA driver counts it. Bursts of "
-    "milliseconds are enough: an average over a minute that is far below the limit does not "
-    "rule it out.",
+    why="The cloud limits bandwidth, frames per second and tracked connections of each "
+    "instance type. It queues or drops traffic above a limit outside the host, so no queue, "
+    "ring or CPU of the host shows it; the ENA driver counts it. Bursts of milliseconds are "
+    "enough: an average over a minute that is far below the limit does not rule it out.",
     source="https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/monitoring-network-performance-ena"
     ".html; https://repost.aws/knowledge-center/ec2-instance-exceeding-network-limits",
     check=_check,

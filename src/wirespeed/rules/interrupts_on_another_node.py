@@ -76,10 +76,10 @@ def _remedies(exam: PortExam, node: int, placed: Mapping[int, int], stay: int) -
         yield placed_remedy(exam.host, exam.port.pci_address, text, placed)
     if stay:
         yield Remedy(
-            text=f"leave {'the other ' if placed else ''}{stay} where they are: every CPU of node "
-            f"{node} that may serve interrupts has a queue then. Fewer channels "
-            f"(`ethtool -L {exam.port.name} combined N`) leave none on another node, and carry "
-            "fewer flows at once",
+            text=f"leave {'the other ' if placed else ''}{stay} where they are: each CPU of "
+            f"node {node} that may serve interrupts then already has a queue. To have no queue "
+            f"on another node, set fewer channels (`ethtool -L {exam.port.name} combined N`); "
+            "they spread the flows over fewer cores",
             by_hand=ByHand.WORKLOAD,
         )
 

@@ -52,10 +52,12 @@ def _isolated(exam: HostExam, line: CommandLine) -> Iterator[Finding]:
     yield _finding(
         exam,
         f"isolcpus={value}",
-        Evidence(found="no CPU of it is isolated", source=isolated.source),
-        "the scheduler places other threads on CPUs that were meant to be kept free: the kernel "
-        "drops the whole parameter for a flag that it does not know, or a CPU beyond its last",
-        boot_remedy(exam.host[Kernel], "name CPUs alone", "isolated", f"isolcpus={chosen}"),
+        Evidence(found="none of these CPUs is isolated", source=isolated.source),
+        "the scheduler places other threads on CPUs that should be kept free: one flag that the "
+        "kernel does not know, or one CPU that does not exist, voids the whole parameter",
+        boot_remedy(
+            exam.host[Kernel], "name only CPUs, without flags", "isolated", f"isolcpus={chosen}"
+        ),
     )
 
 
@@ -67,11 +69,11 @@ def _tickless(exam: HostExam, line: CommandLine) -> Iterator[Finding]:
     yield _finding(
         exam,
         f"nohz_full={line.last('nohz_full')}",
-        Evidence(found="no CPU is without the tick", source=tickless.source),
+        Evidence(found="no CPU is tickless", source=tickless.source),
         "the timer interrupts these CPUs 100 to 1000 times a second",
         Remedy(
-            text="boot a kernel that was built with CONFIG_NO_HZ_FULL; the boot's log says why "
-            "this one did not take it",
+            text="boot a kernel that was built with CONFIG_NO_HZ_FULL; the log of the boot says "
+            "why the running kernel ignored nohz_full",
             commands=(LOG,),
             by_hand=ByHand.SOFTWARE,
         ),
@@ -98,11 +100,12 @@ def _hugepages(exam: HostExam, line: CommandLine) -> Iterator[Finding]:
             exam,
             word,
             seen,
-            "programs find fewer hugepages than were reserved for them: memory was short or "
-            "fragmented at boot, the CPU lacks the size, or pages were given back since",
+            "programs find fewer hugepages than the command line reserves: memory was short or "
+            "fragmented at boot, the CPU does not support the page size, or pages were released "
+            "since",
             Remedy(
-                text="read in the boot's log (HugeTLB) what was allocated; reserve fewer, or pages "
-                "of a size that the CPU has",
+                text="look in the log of the boot (lines with HugeTLB) for what was allocated; "
+                "then reserve fewer pages, or pages of a size that the CPU supports",
                 commands=(LOG,),
                 by_hand=ByHand.FIND_FIRST,
             ),
@@ -141,16 +144,16 @@ def _finding(exam: HostExam, word: str, seen: Evidence, so: str, remedy: Remedy)
         (asked, seen),
         so=so,
         remedies=(remedy,),
-        unpriced="what it costs depends on the program that counted on it",
+        unpriced="the cost depends on the program that relies on the parameter",
     )
 
 
 RULE = HostRule(
     slug="kernel.parameter_not_in_force",
     title="Kernel parameter given, but not in force",
-    why="The kernel drops a parameter that it cannot use and boots on, with a line in its log that "
-    "is soon lost. isolcpus is dropped as a whole for one flag that an older kernel does not know; "
-    "nohz_full needs a kernel built for it; hugepages are allocated as far as memory goes.",
+    why="The kernel ignores a parameter that it cannot use, logs one line and continues to boot; "
+    "the line is soon lost. One flag that an older kernel does not know voids the whole isolcpus; "
+    "nohz_full needs a kernel built for it; hugepages are allocated only as far as memory allows.",
     source="https://docs.kernel.org/admin-guide/kernel-parameters.html (isolcpus=, nohz_full=, "
     "hugepages=); housekeeping_isolcpus_setup() in kernel/sched/isolation.c; "
     "https://lore.kernel.org/lkml/20200403223517.406353-1-peterx@redhat.com/",

@@ -69,9 +69,9 @@ def _too_long(exam: PortExam, module: Module, metres: float, lane: int) -> Findi
             _length(module, metres),
             Evidence(found=f"{lane} Gb/s on each lane", source=f"ethtool {exam.port.netdev}"),
         ),
-        so=f"IEEE 802.3 plans {REACH_M[lane]:g} m at {lane} Gb/s a lane: unless its maker states "
-        "the loss of that class, a longer cable may have more bit errors than FEC corrects, and "
-        "they grow with heat and bends",
+        so=f"IEEE 802.3 is designed for {REACH_M[lane]:g} m at {lane} Gb/s per lane: a longer "
+        "cable may have more bit errors than FEC corrects, more so with heat and bends, "
+        "unless its maker guarantees the loss of that class",
         remedies=(
             Remedy(
                 text=f"use a cable of at most {REACH_M[lane]:g} m, an active one, or optics; until "
@@ -99,8 +99,8 @@ def _weak(exam: PortExam, link: Link, module: Module, metres: float) -> Iterator
             Evidence(found=why, source=f"ethtool -m {link.netdev}"),
             Evidence(found=f"{NAMES[max(strengths)]} is active", source=link.fec_active.source),
         ),
-        so=f"IEEE 802.3 requires {NAMES[least]} on such a cable: without it more bits may be wrong "
-        "than the link is allowed, and each costs a frame",
+        so=f"IEEE 802.3 requires {NAMES[least]} on such a cable: without it the link may have "
+        "more bit errors than the standard allows, and each costs a frame",
         remedies=(
             Remedy(
                 text=f"set {NAMES[least]} at both ends, the switch port included",
@@ -134,11 +134,11 @@ def _least(module: Module, metres: float) -> tuple[int, str]:
 RULE = PortRule(
     slug="link.cable_beyond_standard",
     title="Copper cable too long, or its FEC too weak",
-    why="Each class of copper cable is made for a loss, and each loss needs an error correction: "
-    "CA-25G-N up to 3 m works without, CA-25G-S up to 3 m needs BASE-R FEC, CA-25G-L up to 5 m "
-    "needs RS-FEC. At 50 Gb/s a lane 3 m are planned, at 100 Gb/s 2 m. A class is a loss: a cable "
-    "that is longer may keep it. One that does not often comes up, and loses frames when it gets "
-    "warm.",
+    why="Each class of copper cable has a maximum signal loss, which decides the FEC that it "
+    "needs: CA-25G-N (up to 3 m) needs none, CA-25G-S (up to 3 m) BASE-R, CA-25G-L (up to 5 "
+    "m) RS. IEEE 802.3 is designed for 3 m at 50 Gb/s per lane and for 2 m at 100 Gb/s. A "
+    "longer cable is fine if its loss stays within its class. With more loss the link often "
+    "comes up, and loses frames when the cable gets warm.",
     source="IEEE 802.3 clauses 92, 110.10, 136, 162; NVIDIA, Cumulus Linux user guide, Switch Port "
     "Attributes (the three classes, their losses and FEC); "
     "https://docs.nvidia.com/networking/display/cablemanagfaq/frequently+asked+questions+(faq); "

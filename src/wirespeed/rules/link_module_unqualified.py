@@ -73,7 +73,7 @@ def _check(exam: PortExam) -> Iterator[Finding]:
                 by_hand=ByHand.HARDWARE,
             ),
         ),
-        unpriced="the rate that it should carry is not known",
+        unpriced="the speed that the link should have is not known",
     )
 
 

@@ -45,7 +45,7 @@ def _check(exam: PortExam) -> Iterator[Finding]:
             ),
         ),
         so="the figure and the path contradict each other: not all measured traffic went through "
-        "this port, or the figure is of something else" + _as_bits(measured, most) + _doubts(exam),
+        "this port, or it measures something else" + _as_bits(measured, most) + _doubts(exam),
         remedies=(
             Remedy(
                 text="check which port the traffic left by (`ip route get PEER`, the port's "

@@ -46,8 +46,8 @@ def _one_at_a_time(exam: HostExam, port: OvsPort) -> Finding:
                 source=f"ovs-vsctl get Port {port.name} bond_mode",
             ),
         ),
-        so=f"without a mode it is active-backup: one of {len(port.interfaces)} members carries "
-        "everything, the others wait for its failure",
+        so=f"without bond_mode the bond is active-backup: one of {len(port.interfaces)} members "
+        "carries all frames, and the others are spares",
         where=port.name,
         remedies=(_remedy(),),
         unpriced="nothing is lost where one member is enough",
@@ -65,19 +65,19 @@ def _one_address(exam: HostExam, port: OvsPort, bridge: OvsBridge) -> Finding:
                 source=f"ovs-vsctl list-ports {bridge.name}",
             ),
         ),
-        so="the member is chosen by source MAC address and VLAN, and all frames have the one of "
-        "the bridge: one member carries them, tunnels of the guests included",
+        so="balance-slb chooses the member by source MAC address and VLAN, and all frames carry "
+        "the bridge's own address: one member carries all, the guests' tunnels included",
         where=port.name,
         remedies=(_remedy(),),
-        unpriced="it costs as soon as the host sends more than one member carries",
+        unpriced="it costs throughput when the host sends more than one member can carry",
     )
 
 
 def _remedy() -> Remedy:
     return Remedy(
-        text="use bond_mode=balance-tcp with lacp=active, and LACP at the switch: it hashes by "
-        "addresses and ports. In user space set other_config:lb-output-action=true as well "
-        "(Open vSwitch 2.14), or each packet passes the datapath twice",
+        text="use bond_mode=balance-tcp, which hashes by addresses and ports, with lacp=active and "
+        "LACP at the switch. With a userspace datapath also set other_config:lb-output-action="
+        "true (Open vSwitch 2.14), or each packet passes the datapath twice",
         by_hand=ByHand.FAR_END,
     )
 
@@ -87,7 +87,7 @@ RULE = HostRule(
     title="Open vSwitch bond uses one of its members",
     why="Open vSwitch has three modes: active-backup, its default, uses one member; balance-slb "
     "spreads source MAC addresses and VLANs; balance-tcp spreads connections and needs LACP. "
-    "A host that encapsulates its guests' traffic sends all of it with one address.",
+    "A host that encapsulates its guests' traffic sends all of it from one MAC address.",
     source="ovs-vswitchd.conf.db(5), table Port, bond_mode; "
     "https://docs.openvswitch.org/en/latest/topics/bonding/",
     check=_check,

@@ -48,8 +48,8 @@ def _check(exam: PortExam) -> Iterator[Finding]:
             + ("a few to tens of microseconds" if both else "up to a few microseconds"),
             remedies=(
                 Remedy(
-                    text="keep the link awake; it lasts until the next boot (pcie_aspm.policy="
-                    "performance on the kernel's command line, or the BIOS, for good)",
+                    text="keep the link awake until the next boot; to keep it awake for good, boot "
+                    "with pcie_aspm.policy=performance, or disable ASPM in the BIOS",
                     commands=(Command(argv=("tee", *switches), stdin="0"),),
                     steps=(
                         StepCall.of(

@@ -111,9 +111,9 @@ RULE = PortRule(
     title="PCIe link errors",
     why="A corrected error is a packet that was sent again. A few since boot are normal; a "
     "rising count, or thousands, means a marginal link: a riser, a contact, or a slot that "
-    "runs a generation too fast. The kernel's log tells the layer; before Linux 4.19 and in a "
-    "sosreport there is nothing else. Advisory and internal errors are not about the link and do "
-    "not count here.",
+    "runs a generation too fast. The kernel's log names the layer; before Linux 4.19, and in "
+    "a sosreport, only that log is available. Advisory and internal errors do not concern the "
+    "link and are not counted here.",
     source="https://docs.kernel.org/PCI/pcieaer-howto.html; Documentation/ABI/testing/"
     "sysfs-bus-pci-devices-aer_stats; drivers/pci/pcie/aer.c (aer_print_error); "
     "https://github.com/endlessm/linux/pull/548 and https://github.com/Dasharo/coreboot/pull/815 "

@@ -60,11 +60,12 @@ def _bounded(exam: PortExam, rdma: RdmaPort, mtu: int, fitting: int) -> Finding:
         Severity.NOTE,
         (Evidence(found=f"MTU {mtu}", source=f"ip link show {netdev}"), *shown),
         so=f"a RoCE packet carries at most {fitting} bytes: {_share(fitting)} of the link is "
-        f"payload, {_share(MTUS[0])} with packets of {MTUS[0]}, which are a quarter as many",
+        f"payload; with {MTUS[0]} bytes it is {_share(MTUS[0])}, in a quarter of the packets",
         remedies=(
             Remedy(
-                text=f"set MTU {ENOUGH} or more (9000) on both hosts and every switch between: "
-                "the smaller end decides; connections take it when they are made again",
+                text=f"set MTU {ENOUGH} or more (such as 9000) on both hosts and every switch "
+                "between, then restart the RDMA programs: new connections use the smaller of "
+                "both ends' values",
                 commands=(Command(argv=("ip", "link", "set", "dev", netdev, "mtu", "9000")),)
                 if is_plain
                 else (),
@@ -89,9 +90,9 @@ def _stale(exam: PortExam, active: Known[int], rdma: RdmaPort, mtu: int) -> Find
         f"{_share(active.value)} of the link is payload",
         remedies=(
             Remedy(
-                text="let the driver read the MTU again: set the netdev's MTU to another value and "
-                "back, and start the RDMA programs again; a bond's or a VLAN's own MTU bounds it "
-                "too",
+                text="make the driver read the MTU again: set the netdev's MTU to another "
+                "value and back, and restart the RDMA programs; check the MTU of a bond or "
+                "VLAN above it too",
                 by_hand=ByHand.FIND_FIRST,
             ),
         ),
@@ -102,9 +103,10 @@ def _stale(exam: PortExam, active: Known[int], rdma: RdmaPort, mtu: int) -> Find
 RULE = PortRule(
     slug="rdma.mtu_small",
     title="RoCE packets smaller than they could be",
-    why="RoCE has packets of 256 to 4096 bytes, and takes the largest that fits into the netdev's "
-    "MTU less 96 bytes of headers: 1024 at MTU 1500, 4096 from 4192 on. Cards have a limit of "
-    "packets per second, and each packet has its headers and its acknowledgement.",
+    why="RoCE packets have 256, 512, 1024, 2048 or 4096 bytes of payload; the driver uses the "
+    "largest that fits into the netdev's MTU less 96 bytes of headers: 1024 at MTU 1500, 4096 "
+    "from 4192 on. Small packets spend more of the link on headers and acknowledgements, and "
+    "reach the card's limit of packets per second earlier.",
     source="include/rdma/ib_addr.h (iboe_get_mtu) of Linux; MLNX2-117-1682kn, MTU considerations "
     "for RoCE based applications; InfiniBand Architecture Specification 1.4, annex A17",
     check=_check,

@@ -55,17 +55,18 @@ def _check(exam: PortExam) -> Iterator[Finding]:
                 source=dcb.lossless.source,
             ),
         ),
-        so="a full switch pauses this host and others instead of slowing down the senders that "
-        "fill it"
+        so="when a queue of the switch is full, the switch pauses this host and others instead of "
+        "slowing down the senders that fill the queue"
         if is_paused
-        else "nothing slows RoCE down when a switch is full: it drops packets, and after each loss "
-        "everything from there on is sent again",
+        else "nothing slows RoCE down when a queue of the switch is full: the switch drops "
+        "packets, and the sender sends everything after a lost packet again",
         remedies=(
             Remedy(
-                text="switch both points on for the priority of RoCE at every host (MLNX_OFED: "
-                f"echo 1 to /sys/class/net/{netdev}/ecn/roce_np/enable/N and roce_rp/enable/N; "
-                f"else {MASK}1 and _P2 by mstconfig, and a reset), and ECN on its queue at every "
-                "switch",
+                text="enable both halves for the priority N of RoCE on every host, and ECN for its "
+                "queue on every switch. With MLNX_OFED write 1 to "
+                f"/sys/class/net/{netdev}/ecn/roce_np/enable/N and to roce_rp/enable/N; with the "
+                f"kernel's own driver set bit N of {MASK}1 (and of {MASK}2 for the second port) "
+                "with mstconfig, then reset the card",
                 by_hand=ByHand.FAR_END,
             ),
         ),
@@ -126,8 +127,8 @@ RULE = PortRule(
     slug="rdma.no_congestion_control",
     title="RoCE without congestion control in its priority",
     why="With ECN (DCQCN) the receiver's card answers a marked packet, and the sender's card slows "
-    "that connection down. Both are switched per priority. Without, a full queue drops packets, "
-    "or with PFC pauses everybody who sends through that switch.",
+    "that connection down. Each half is enabled per priority. Without them a full switch queue "
+    "drops packets, or with PFC pauses all senders at that switch.",
     source="Zhu et al., Congestion Control for Large-Scale RDMA Deployments (DCQCN), SIGCOMM 2015; "
     "https://docs.nvidia.com/doca/sdk/explicit+congestion+notification/index.html "
     "(ecn/roce_np/enable, ecn/roce_rp/enable)",

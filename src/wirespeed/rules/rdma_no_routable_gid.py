@@ -37,17 +37,18 @@ def _finding(exam: PortExam, rdma: RdmaPort, gids: frozenset[tuple[str, str]]) -
     return exam.finding(
         Severity.RISK if exam.question.purpose is Purpose.STORAGE else Severity.NOTE,
         (Evidence(found=f"{rdma.device}: GIDs {shown}", source=rdma.gids.source),),
-        so="RoCE reaches hosts of this network segment alone, and rdma_cm by an IP address none"
+        so="RoCE reaches only hosts of this network segment, and programs that use rdma_cm "
+        "with an IP address reach none"
         if has_v2
-        else "RoCE v1 has no IP header: no router carries it, and no switch marks it (ECN) or "
-        "tells its DSCP",
+        else "RoCE v1 has no IP header: routers do not forward it, and switches cannot mark "
+        "it (ECN) or classify it by DSCP",
         remedies=(
             Remedy(
-                text=f"give the netdev of {rdma.device} an IP address: a GID of RoCE v2 comes "
-                "with it"
+                text=f"give the netdev of {rdma.device} an IP address, which also creates a GID "
+                "of RoCE v2"
                 if has_v2 or not gids
-                else "have RoCE v2 at both ends: an IP address on the netdev, and a driver and "
-                f"card that know it (cma_roce_mode -d {rdma.device} -m 2)",
+                else "use RoCE v2 at both ends: it needs an IP address on the netdev, and a "
+                f"driver and card that support it (cma_roce_mode -d {rdma.device} -m 2)",
                 by_hand=ByHand.FIND_FIRST,
             ),
         ),
@@ -57,11 +58,11 @@ def _finding(exam: PortExam, rdma: RdmaPort, gids: frozenset[tuple[str, str]]) -
 
 RULE = PortRule(
     slug="rdma.no_routable_gid",
-    title="RoCE without an IP address to go by",
-    why="Each address of a netdev gives its RDMA device a GID of RoCE v1 and one of RoCE v2. RoCE "
-    "v2 goes in UDP over IP, is routed, and is marked by ECN and told by its DSCP; v1 has an "
-    "Ethernet header alone. A port without an address has link-local GIDs, which rdma_cm and most "
-    "libraries do not choose.",
+    title="RoCE without a routable address (GID)",
+    why="Each address of a netdev gives its RDMA device a GID of RoCE v1 and one of RoCE v2. "
+    "RoCE v2 runs over UDP and IP: routers forward it, ECN marks it, and switches can "
+    "classify it by DSCP. RoCE v1 has only an Ethernet header. A port without an IP address "
+    "has only link-local GIDs, which rdma_cm and most libraries do not choose.",
     source="drivers/infiniband/core/roce_gid_mgmt.c and cache.c; https://kernel.org/doc/"
     "Documentation/ABI/testing/configfs-rdma_cm; InfiniBand Architecture, annex A17 (RoCEv2)",
     check=_check,

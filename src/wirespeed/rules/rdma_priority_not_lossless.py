@@ -76,19 +76,20 @@ def _by_dscp(exam: PortExam, dcb: PortDcb, lossless: frozenset[int]) -> Iterator
                 Evidence.of(dcb.priorities, f"DSCP {dscp} has priority {priority}"),
                 Evidence(found=f"PFC is on for priority {shown}", source=dcb.lossless.source),
             ),
-            so=f"all RoCE of {rdma.device} has a priority that nothing holds back: a full switch "
-            "drops it, and each loss stops its connection",
+            so=f"all RoCE packets of {rdma.device} have a priority that PFC does not protect: "
+            "a full switch drops them, and each loss stalls its connection",
             remedies=(
                 Remedy(
-                    text=f"give RoCE a DSCP of priority {shown}"
-                    + (f" (of {fitting[0]} to {fitting[-1]})" if fitting else "")
-                    + " at every host: type of service is 4 x DSCP, and 2 more for ECN "
-                    f"(cma_roce_tos -d {rdma.device} -t TOS)",
+                    text="give RoCE, on every host, a DSCP that the card maps to priority "
+                    f"{shown}"
+                    + (f" (one of {fitting[0]} to {fitting[-1]})" if fitting else "")
+                    + ": the type of service is 4 x DSCP + 2 for ECN (cma_roce_tos -d "
+                    f"{rdma.device} -t TOS)",
                     by_hand=ByHand.FAR_END,
                 ),
             ),
-            unpriced="what a loss costs depends on the round trip: rdma.packets_lost has those of "
-            "now",
+            unpriced="the cost of a loss depends on the round-trip time; rdma.packets_lost "
+            "shows current losses",
         )
 
 

@@ -191,13 +191,14 @@ def _lanes(margin: LinkMargin) -> Iterator[Evidence]:
 RULE = PortRule(
     slug="signal.margin_thin",
     title="Bit errors near what FEC corrects",
-    why="A link with FEC always has bit errors and corrects them all, up to a rate from which it "
-    "loses whole blocks within a decade. No frame counter shows how near that is. The margin "
-    "is the ratio of the rate that the FEC is specified for to the measured rate, in powers "
-    "of ten. Errors in bursts show first in the histogram of code words: compare its last "
-    "filled bin with what the code corrects. If the kernel gives the histogram and mlxlink "
-    "is missing, the rate is wrong symbols / (code words x symbols x 10 bits), counting each "
-    "wrong symbol as one wrong bit, which is the minimum.",
+    why="A link with FEC always has bit errors, and FEC corrects all of them up to a limit. "
+    "When the error rate is ten times that limit, whole blocks are lost. No frame counter "
+    "shows how near the limit is. The margin is the ratio of the rate that the FEC is "
+    "specified for to the measured rate, in powers of ten. Errors in bursts show first in the "
+    "histogram of code words: compare its last filled bin with what the code corrects. If the "
+    "kernel gives the histogram and mlxlink is missing, the rate is wrong symbols / (code "
+    "words x symbols x 10 bits), counting each wrong symbol as one wrong bit, which is the "
+    "minimum.",
     source="IEEE 802.3 clauses 95.1.1 and 112 (5e-5 with RS(528,514)), 121.1.1 and 138.1.1 "
     "(2.4e-4 with RS(544,514)), 30.5.1.1; mlxlink of MFT 4.34: "
     "https://github.com/yuuki/mlxlink_exporter (real output); mstflint's mlxlink_commander.cpp; "

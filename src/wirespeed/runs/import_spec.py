@@ -26,8 +26,8 @@ from wirespeed.runs.hosts_of_spec import NO_PORT, readers_of
 
 MAX_BYTES = 4 << 20
 HEAD = "Made by `wirespeed import-spec` from files of {form}."
-UNSAID = "Said there, and not here, as a spec cannot:"
-BEYOND = "Said here, and not there:"
+UNSAID = "In the files, but not in the spec, which cannot express it:"
+BEYOND = "In the spec, but not in the files:"
 
 
 @dataclass(frozen=True, slots=True)

@@ -273,7 +273,8 @@ def _undo(where: Path, controls: Mapping[str, HostControl], how: HowUndone, *, b
             raise InputError(
                 "run.of_another_link",
                 where=str(where),
-                found="it is for other ends: " + ", ".join(s.host for s in run.plan.steps),
+                found="the run changed other ends: " + ", ".join(s.host for s in run.plan.steps),
+                so="nothing was undone",
                 next="give host and switch exactly as in that run",
             )
         with lock_hosts(run, controls) as held:

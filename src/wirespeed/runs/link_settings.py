@@ -70,7 +70,10 @@ def steps(wanted: LinkSettings, facts: HostFacts | None, own: CardEnd | None) ->
         return [own(facts, wanted.netdev, wanted.link_bps, wanted.card_is)]
     if not NETDEV.fullmatch(wanted.netdev):
         raise InputError(
-            "link.netdev", where=shown(wanted.netdev, 40), found="not a valid name of a netdev"
+            "link.netdev",
+            where=shown(wanted.netdev, 40),
+            found="not a valid name of a netdev",
+            next="give a name that `ip link` lists",
         )
     # The speed comes last: its reading is known once the link is up, which proves all of them.
     found: list[Step] = []

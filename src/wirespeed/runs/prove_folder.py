@@ -136,6 +136,7 @@ def read_proof(folder: Path) -> Proof:
             where=str(folder / STAGES),
             found="no opening line",
             so="what the run was to prove is not known",
+            next="give the folder of a run that `wirespeed prove` finished",
         )
     return Proof(
         opening=opening,

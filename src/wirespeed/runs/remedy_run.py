@@ -75,7 +75,12 @@ def spec_for_host(host: str, facts: HostFacts) -> Spec:
     except CannotTellError as error:
         raise InputError("remedy.no_port", where=host, found=error.reason) from None
     if not ports:
-        raise InputError("remedy.no_port", where=host, found="the host has no PCI network card")
+        raise InputError(
+            "remedy.no_port",
+            where=host,
+            found="the host has no PCI network card",
+            next="give another host; `wirespeed doctor HOST` lists the ports of one",
+        )
     return lone_host(host, ports[:8])
 
 

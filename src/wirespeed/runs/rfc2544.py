@@ -258,8 +258,8 @@ def _beds(plan: Plan, asked: BenchRequest) -> Beds:
             else f"--dut {kernel[0]}"
             if kernel
             else f"--wire {asked.wire}",
-            so="wirespeed does not end and start that DUT while the tester sends",
-            next="leave --resets out; or a DUT on --wire vhost, or with --dut-on",
+            so="wirespeed cannot restart that DUT while the tester sends",
+            next="leave --resets out, or measure a DUT on --wire vhost or with --dut-on",
         )
     sizes = [share.frame_bytes for mix in plan.mixes for share in mix.shares]
     largest = max(1518, *sizes)

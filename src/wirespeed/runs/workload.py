@@ -95,6 +95,7 @@ def _pair(labels: Sequence[Labelled], other: Path | None) -> Pair | None:
                 where=str(other),
                 found=f"{field} is {was!r} there, {now!r} here",
                 so="the figures of the two runs cannot be compared",
+                next="measure again with the same unit and direction, or give another --compare",
             )
     return compare(before, after)
 

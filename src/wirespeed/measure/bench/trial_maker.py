@@ -230,8 +230,9 @@ class TrialMaker:
             raise InputError(
                 "dut.no_reset",
                 where=bed.dut.name,
-                found="this one is not ended and started by wirespeed",
-                next="leave --resets out",
+                found="wirespeed cannot stop and start this DUT",
+                so="the time of a reset cannot be measured",
+                next="leave --resets out, or measure a DUT that wirespeed starts (--dut)",
             )
         was_reset = False
 

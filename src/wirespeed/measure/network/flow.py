@@ -8,7 +8,7 @@ from typing import Any
 from wirespeed.host.clock import sleep_s
 from wirespeed.host.closing import Closing
 from wirespeed.host.guest_script import run_script
-from wirespeed.host.runner import Runner
+from wirespeed.host.runner import Completed, Runner
 from wirespeed.measure.network.failover_verdict import Heard, Sent, parse_heard, parse_sent
 from wirespeed.measure.network.lease import said
 from wirespeed.model.error import MeasurementError, WirespeedError
@@ -36,12 +36,12 @@ class Flow(Closing):
         done = run_script(receiver, "guest_flow_receiver.py", arguments)
         port = done.output.strip()
         if done.returncode or not port.isdecimal() or not 0 < int(port) <= MAX_PORT:
-            raise MeasurementError("flow.failed", where="receiver", found=said(done))
+            raise _failed("receiver", done)
         try:
             flow = (str(address), port, word, str(load_pps), str(seconds))
             done = run_script(sender, "guest_flow_sender.py", (self._names[1], *flow))
             if done.returncode:
-                raise MeasurementError("flow.failed", where="sender", found=said(done))
+                raise _failed("sender", done)
         except BaseException:
             self.close()
             raise
@@ -75,4 +75,14 @@ class Flow(Closing):
                 return json.loads(done.output)
         except ValueError:
             pass
-        raise MeasurementError("flow.failed", where=query, found=said(done))
+        raise _failed(query, done)
+
+
+def _failed(where: str, done: Completed) -> MeasurementError:
+    return MeasurementError(
+        "flow.failed",
+        where=where,
+        found=said(done),
+        so="packets between the guests could not be counted, so this figure is missing",
+        next="check that both guests reach each other (`ping`), then measure again",
+    )

@@ -66,7 +66,8 @@ def _require_ways(spec: Esxi, ways: Sequence[type]) -> None:
                 "spec.nobody_does_it",
                 where="parameters" if way is EsxiHost else "guests",
                 found=f"no host of the spec is reached by {scheme}://",
-                next=f"list the machine a second time, with reach: {scheme}://USER@HOST",
+                next="add the same machine to `hosts` a second time, with reach: "
+                f"{scheme}://USER@HOST",
             )
 
 

@@ -45,7 +45,7 @@ def _pair(exam: HostExam, pair: Pair) -> Iterator[Finding]:
         ),
         unpriced="it costs nothing while the link stays as it is"
         if is_up
-        else "the rate that it should carry is not known",
+        else "the speed that the link should have is not known",
     )
 
 

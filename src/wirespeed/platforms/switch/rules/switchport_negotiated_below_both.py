@@ -61,7 +61,7 @@ def _pair(exam: HostExam, pair: Pair) -> Iterator[Finding]:
         )
         if is_up
         else (),
-        unpriced="" if is_up else "the rate that it should carry is not known",
+        unpriced="" if is_up else "the speed that the link should have is not known",
     )
 
 

@@ -55,7 +55,7 @@ def _no_link(exam: HostExam, pair: WindowsPair) -> Finding:
         so="the card waits for a negotiation that this port does not send, and gets no link",
         where=shown(pair.adapter.name, 60),
         remedies=(_both(set_bps),),
-        unpriced="the rate that it should carry is not known",
+        unpriced="the speed that the link should have is not known",
     )
 
 

@@ -35,16 +35,16 @@ def _check(exam: HostExam) -> Iterator[Finding]:
                 source="Get-NetAdapter",
             ),
         ),
-        so="one migration is one TCP stream on one port, and took a fifth of the CPU on two of "
-        "10 Gb/s; SMB uses every port, and their RDMA",
+        so="each migration is one TCP stream on one port; on two ports of 10 Gb/s migrations "
+        "used a fifth of the CPU. SMB would use every port, and RDMA where the ports have it",
         remedies=(
             Remedy(
-                text="move guests by SMB on all hosts of the cluster, or on none; wirespeed advise "
-                "transport has the figures. The command is for this host",
+                text="set live migration to SMB on every host of the cluster, or on none; the "
+                "command sets this host. `wirespeed advise transport` has the figures",
                 by_hand=ByHand.FAR_END,
             ),
             Remedy(
-                text="move guests by SMB on this host",
+                text="set live migration to SMB on this host",
                 commands=(
                     Command(
                         argv=("Set-VMHost", "-VirtualMachineMigrationPerformanceOption", "SMB"),
@@ -61,10 +61,10 @@ def _check(exam: HostExam) -> Iterator[Finding]:
 RULE = HostRule(
     slug="windows.migration_not_by_smb",
     title="Live migration by TCP on ports of 10 Gb/s (Windows)",
-    why="Over TCP a guest's memory goes by one stream over one port; compression trades CPU time "
-    "for bandwidth, which ports of 10 Gb/s have. By SMB it uses every port (Multichannel) and RDMA "
-    "(SMB Direct): 20 Gb/s at 6 to 7 % CPU on two ports of 10 Gb/s, where TCP over a team had 17 "
-    "at 22 %.",
+    why="Over TCP a guest's memory is sent as one stream over one port; compression costs CPU "
+    "time to save bandwidth, which 10 Gb/s ports have anyway. SMB uses every port "
+    "(Multichannel) and RDMA (SMB Direct). Measured on two ports of 10 Gb/s: SMB 20 Gb/s at 6 "
+    "to 7 % CPU, TCP over a team 17 Gb/s at 22 %.",
     source="`High performance live migration done right means using SMB Direct`; "
     "https://learn.microsoft.com/en-us/windows/win32/hyperv_v2/"
     "msvm-virtualsystemmigrationservicesettingdata",

@@ -49,17 +49,17 @@ def _card(exam: HostExam, card: WindowsAdapter, statistics: WindowsStatistics) -
         ),
         so="; ".join(MEANING[name] for name in failed)
         + (
-            "; SMB then opens others, or goes on over TCP"
+            "; SMB then opens other connections, or continues over TCP"
             if is_used
-            else "; nothing was carried by RDMA: SMB uses TCP instead"
+            else "; no data was sent by RDMA, so SMB uses TCP"
         ),
         where=shown(card.name, 60),
         remedies=(
             Remedy(
-                text="see which peers are affected, and whether both ends have the same RDMA "
-                "technology (RoCE v2 or iWARP), VLAN, MTU and priority: "
-                "Get-SmbMultichannelConnection shows the ports that SMB uses, the log "
-                "Microsoft-Windows-SMBClient/Connectivity the reason",
+                text="find the affected peers: Get-SmbMultichannelConnection shows the ports "
+                "that SMB uses, and the log Microsoft-Windows-SMBClient/Connectivity the "
+                "reason. Both ends need the same RDMA technology (RoCE v2 or iWARP), VLAN, "
+                "MTU and priority",
                 commands=(
                     Command(
                         argv=("Get-SmbMultichannelConnection",),
@@ -69,7 +69,8 @@ def _card(exam: HostExam, card: WindowsAdapter, statistics: WindowsStatistics) -
                 by_hand=ByHand.FIND_FIRST,
             ),
         ),
-        unpriced="it is counted since the adapter came up: how often it happens now is not known",
+        unpriced="the count starts when the adapter came up: how often connections fail now "
+        "is not known",
     )
 
 
@@ -83,9 +84,9 @@ def _carried(counts: list[int | None]) -> Iterator[Evidence]:
 RULE = HostRule(
     slug="windows.rdma_errors",
     title="RDMA connections fail (Windows)",
-    why="SMB Direct falls back to TCP without a word to the user when RDMA connections fail: "
-    "copies and live migrations then cost CPU and are slower. The adapter counts attempts that "
-    "failed, connections that broke and completion queues in error.",
+    why="When RDMA connections fail, SMB Direct falls back to TCP and the user is not told: "
+    "copies and live migrations are slower and cost CPU time. The adapter counts failed "
+    "attempts, broken connections and completion queues in error.",
     source="https://learn.microsoft.com/en-us/previous-versions/windows/desktop/netadaptercimprov/"
     "msft-netadapter-rdmastatistics; https://learn.microsoft.com/en-us/windows-hardware/drivers/"
     "ddi/ntddndis/ns-ntddndis-_ndis_ndk_performance_counters",

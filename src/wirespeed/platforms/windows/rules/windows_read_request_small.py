@@ -39,9 +39,9 @@ def _check(exam: HostExam) -> Iterator[Finding]:
             where=card.name,
             remedies=(
                 Remedy(
-                    text="set the maximum read request size to 512 bytes or more, or to automatic, "
-                    "in the BIOS or in the card's own setup of the BIOS; Windows has no setting "
-                    "for it",
+                    text="set the maximum read request size to 512 bytes or more, or to "
+                    "automatic, in the BIOS or in the card's own BIOS setup page; Windows has "
+                    "no setting for it",
                     by_hand=ByHand.BIOS,
                 ),
             ),
@@ -53,9 +53,9 @@ def _check(exam: HostExam) -> Iterator[Finding]:
 RULE = HostRule(
     slug="windows.read_request_small",
     title="PCIe read request size small for the card (Windows)",
-    why="What a card sends it reads from memory, in requests of 128 to 4096 bytes. At 100 Gb/s and "
-    "more small requests use up those that the card may have in flight. A BIOS that was set "
-    "for compatibility lowers the size for all slots.",
+    why="To send, a card reads memory in requests of 128 to 4096 bytes. The number of "
+    "requests in flight is limited, so at 100 Gb/s and more small requests limit the rate. A "
+    "BIOS that is set for compatibility lowers the size for all slots.",
     source="https://learn.microsoft.com/powershell/module/netadapter/get-netadapterhardwareinfo "
     "(PciExpressMaxReadRequestSize); PCI Express Base Specification, section 7.5.3.4",
     check=_check,

@@ -51,8 +51,8 @@ def _finding(
         where=f"SMB {end}",
         remedies=(
             Remedy(
-                text=f"switch it on for the {end}, and see what a new connection uses: "
-                "Get-SmbMultichannelConnection",
+                text=f"switch Multichannel on for the SMB {end}, then check what a new "
+                "connection uses: Get-SmbMultichannelConnection",
                 commands=(
                     Command(
                         argv=(f"Set-Smb{end.title()}Configuration", "-EnableMultiChannel:$true",
@@ -70,9 +70,10 @@ def _finding(
 RULE = HostRule(
     slug="windows.smb_multichannel_off",
     title="SMB Multichannel switched off (Windows)",
-    why="Windows comes with Multichannel on. Off, an SMB session is one TCP connection on one "
-    "interface, whatever the host has, and SMB Direct is off too: it finds the interfaces with "
-    "RDMA by Multichannel. One core carried 4.5 to 5 Gb/s of a live migration.",
+    why="Multichannel is on by default. When it is off, an SMB session is one TCP connection "
+    "on one interface, however many the host has. SMB Direct is then off too, because it "
+    "finds interfaces with RDMA through Multichannel. One core carried 4.5 to 5 Gb/s of a "
+    "live migration.",
     source="https://learn.microsoft.com/azure/azure-local/manage/manage-smb-multichannel; "
     "https://learn.microsoft.com/powershell/module/smbshare/set-smbclientconfiguration; "
     "`High performance live migration done right means using SMB Direct`",

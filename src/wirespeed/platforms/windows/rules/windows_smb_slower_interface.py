@@ -60,7 +60,7 @@ def _to_server(exam: HostExam, pairs: tuple[SmbPair, ...]) -> Finding | None:
             Evidence(found=f"not used: {_named(exam.host, best)}", source=SOURCE),
         ),
         so=f"SMB to {server} uses an interface of {_bps(now) / 1e9:g} Gb/s although one of "
-        f"{_bps(best) / 1e9:g} Gb/s leads there: {reason}",
+        f"{_bps(best) / 1e9:g} Gb/s reaches the same server: {reason}",
         where=server,
         remedies=(
             Remedy(
@@ -123,9 +123,9 @@ def _named(host: HostFacts, pair: SmbPair) -> str:
 RULE = HostRule(
     slug="windows.smb_slower_interface",
     title="SMB uses a slower interface than another one (Windows)",
-    why="SMB takes interfaces with RDMA first, then those with RSS, then all others; only among "
-    "interfaces of the same kind does the speed count. A 10 Gb/s card that reports no RSS, by its "
-    "driver or a setting, therefore loses against a 1 Gb/s port that reports it.",
+    why="SMB takes interfaces with RDMA first, then those with RSS, then all others; only "
+    "among interfaces of the same kind does the speed count. So if a 10 Gb/s card reports no "
+    "RSS, because of its driver or a setting, SMB uses a 1 Gb/s port that reports RSS instead.",
     source="http://blogs.technet.com/b/josebda/archive/2012/11/10/windows-server-2012-file-server-"
     "tip-make-sure-your-network-interfaces-are-rss-capable.aspx; "
     "https://learn.microsoft.com/powershell/module/smbshare/get-smbmultichannelconnection",

@@ -52,7 +52,7 @@ def _check(exam: HostExam) -> Iterator[Finding]:
                     by_hand=ByHand.FIND_FIRST if down else ByHand.HARDWARE,
                 ),
             ),
-            unpriced="it depends on what the guests of this switch send and receive",
+            unpriced="the cost depends on what the guests of this switch send and receive",
         )
 
 
@@ -66,10 +66,10 @@ def _said(adapter: WindowsAdapter) -> str:
 RULE = HostRule(
     slug="windows.switch_team_uneven",
     title="Team of a Hyper-V switch has unequal or idle members",
-    why="A team within a switch (SET) is independent of the physical switch: each guest's adapter "
-    "is bound to a member. A member without a link hands its guests to the others, and one that "
-    "is slower holds those that it has. Microsoft asks for members of the same maker, model, "
-    "firmware and driver, at the same speed.",
+    why="A team within a virtual switch (SET) binds each guest's adapter to one member; the "
+    "physical switch does not know of the team. If a member has no link, its guests use the "
+    "other members; the guests of a slower member stay on it. Microsoft asks for members of "
+    "the same maker, model, firmware and driver, at the same speed.",
     source="https://learn.microsoft.com/windows-server/virtualization/hyper-v-virtual-switch/"
     "rdma-and-switch-embedded-teaming (Physical NIC requirements)",
     check=_check,

@@ -70,10 +70,10 @@ def _embedded(exam: HostExam, team: Team, members: list[WindowsAdapter]) -> Find
     return exam.finding(
         Severity.NOTE,  # the default of Windows Server 2016
         _evidence(team, members, SET_SOURCE),
-        so="streams move between members while they run; Microsoft recommends HyperVPort for "
-        "members of 10 Gb/s or more, and one site lost frames with Dynamic",
+        so="Dynamic moves running flows between members, and one site lost frames with it; "
+        "Microsoft recommends HyperVPort for members of 10 Gb/s or more",
         where=shown(team.name, 60),
-        remedies=(_remedy("set", team, "let each port of the switch keep its member"),),
+        remedies=(_remedy("set", team, "bind each port of the virtual switch to one member"),),
         unpriced="no figure of the difference is published",
     )
 
@@ -85,16 +85,16 @@ def _one_way(exam: HostExam, team: Team, members: list[WindowsAdapter]) -> Findi
     return exam.finding(
         Severity.RISK,
         _evidence(team, members, LBFO_SOURCE),
-        so=f"all that is received arrives on the primary member: {most / 1e9:g} of "
-        f"{total / 1e9:g} Gb/s at most",
+        so="the team receives all frames on its primary member: at most "
+        f"{most / 1e9:g} of {total / 1e9:g} Gb/s",
         where=shown(team.name, 60),
         remedies=(
-            _remedy("lbfo", team, "receive each guest's frames on the member that it sends by")
+            _remedy("lbfo", team, "receive each guest's frames on the member that it sends through")
             if has_switch
             else Remedy(
                 text="receive on all members: set LACP here (Set-NetLbfoTeam -TeamingMode Lacp) "
-                "and on the switch ports at the same time. No other algorithm changes it while "
-                "the switch does not know of the team",
+                "and on the switch ports at the same time. Without LACP no algorithm spreads "
+                "received frames, because the switch does not know that the ports are a team",
                 by_hand=ByHand.FAR_END,
             ),
         ),
@@ -161,10 +161,10 @@ def _remedy(of: str, team: Team, text: str) -> Remedy:
 RULE = HostRule(
     slug="windows.team_balancing",
     title="Load-balancing algorithm unfit for fast ports (Windows)",
-    why="A switch-independent team (LBFO) with an algorithm of addresses or ports receives all "
-    "frames on its primary member; HyperVPort gives each guest a member for both directions. In a "
-    "team within a switch (SET), HyperVPort is recommended for members of 10 Gb/s or more; "
-    "Windows Server 2016 came with Dynamic, 2019 and newer come with HyperVPort.",
+    why="A switch-independent team (LBFO) that hashes addresses or ports receives all frames on "
+    "its primary member; with HyperVPort each guest uses one member for both directions. For a "
+    "team within a virtual switch (SET), Microsoft recommends HyperVPort for members of 10 Gb/s "
+    "or more; the default is Dynamic in Windows Server 2016, and HyperVPort from 2019 on.",
     source="https://learn.microsoft.com/powershell/module/netlbfo/set-netlbfoteam; "
     "https://learn.microsoft.com/azure/azure-local/concepts/host-network-requirements; "
     "https://github.com/MicrosoftDocs/azure-stack-docs/pull/1423; "

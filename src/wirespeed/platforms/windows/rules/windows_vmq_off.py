@@ -63,8 +63,8 @@ def _off(
                 source="Get-VMSwitch",
             ),
         ),
-        so="the switch sorts the frames of all guests, and one core receives them: 3 to 5 Gb/s "
-        "are published for a core",
+        so="one core receives the frames of all guests, and the virtual switch sorts them: "
+        "published figures are 3 to 5 Gb/s per core",
         where=shown(card.name, 60),
         remedies=how
         or (
@@ -117,7 +117,7 @@ def _without_queue(
         (
             *(
                 Evidence(
-                    found=f"{shown(one.guest, 60)} has VmqWeight 0: it asks for no queue",
+                    found=f"{shown(one.guest, 60)} has VmqWeight 0: it requests no queue",
                     source=ADAPTERS_SOURCE,
                 )
                 for one in without[:MOST_SHOWN]
@@ -128,7 +128,7 @@ def _without_queue(
         where=shown(card.name, 60),
         remedies=(
             Remedy(
-                text="give each a weight: Set-VMNetworkAdapter -VMName … -VmqWeight 100",
+                text="give each guest a weight: Set-VMNetworkAdapter -VMName … -VmqWeight 100",
                 by_hand=ByHand.WORKLOAD,
             ),
         ),
@@ -147,9 +147,9 @@ def _has_vf(guest: GuestAdapter) -> bool:
 RULE = HostRule(
     slug="windows.vmq_off",
     title="Guests without receive queues of their own (VMQ, Hyper-V)",
-    why="With VMQ the card sorts frames by the guest's MAC address into queues, each with a core "
-    "of its own. Without, the switch looks every frame up on one core. Advice to switch VMQ off "
-    "is about drivers of 1 Gb/s ports of their day.",
+    why="With VMQ the card sorts frames by the guest's MAC address into queues, each with a "
+    "core of its own. Without VMQ the virtual switch processes every frame on one core. "
+    "Advice to switch VMQ off concerns old drivers of 1 Gb/s ports.",
     source="https://blogs.technet.microsoft.com/networking/2014/05/28/"
     "debugging-performance-issues-with-vmq/; https://argonsys.com/microsoft-cloud/library/synthetic-accelerations-in-a-nutshell-windows-"
     "server-2012/ (3 to 5 Gb/s of one core); https://learn.microsoft.com/powershell/module/hyper-v/"
