@@ -143,6 +143,9 @@ def test_pci_one_spec_goes_from_doctor_to_undo_and_locates_what_the_cables_drop(
 
     assert confirmed.dut_reading is not None
     assert confirmed.dut_reading.busy_cycles_per_packet is not None
+    # Its driver's own statistics of both ports, which are exact as well.
+    rose = [port.rose for port in confirmed.dut_reading.statistics]
+    assert rose[0]["rx_total_packets"] == rose[1]["tx_total_packets"] == confirmed.offered_frames
     (setup,) = (one for one in proof.bench if isinstance(one, Setup))
     assert "loosened" in setup.settings["bounds of the tester"]
     page = (tmp_path / "spec.yaml.report/report.html").read_text()

@@ -97,6 +97,10 @@ def test_a_far_program_gets_its_environment_there_and_not_here():
     assert SIDE.environment == {}
 
 
+HERE = CAPTURED | {"greeting": json.dumps(json.loads(CAPTURED["greeting"]) | {"pid": 1})}
+"""The greeting names a process: this machine's first has threads to read."""
+
+
 @contextlib.contextmanager
 def asked_there(path: Path) -> Iterator[FarTelemetry]:
     telemetry = FarTelemetry(path, [])
@@ -107,15 +111,35 @@ def asked_there(path: Path) -> Iterator[FarTelemetry]:
 
 
 def test_counters_come_back_by_the_script_that_runs_there(tmp_path: Path):
-    # Its greeting names a process: this machine's first has threads to read.
-    greeting = json.dumps(json.loads(CAPTURED["greeting"]) | {"pid": 1})
     with (
-        served(tmp_path / "s", CAPTURED | {"greeting": greeting}, connections=2),
+        served(tmp_path / "s", HERE, connections=2),
         asked_there(tmp_path / "s") as telemetry,
     ):
         (port,) = telemetry.counters()
         assert (port.port, port.ipackets, port.opackets) == (0, 2186368, 2186016)
         assert telemetry.threads
+        assert telemetry.statistics[0]["rx_q0_errors"] == 0
+        assert telemetry.statistics[0]["tx_q0_packets"] == 2186016
+
+
+def test_a_driver_without_extended_statistics_tells_none_and_its_counters_are_read(tmp_path: Path):
+    without = HERE | {"/ethdev/xstats,0": '{"/ethdev/xstats":null}'}
+    with (
+        served(tmp_path / "s", without, connections=2),
+        asked_there(tmp_path / "s") as telemetry,
+    ):
+        (port,) = telemetry.counters()
+        assert (port.ipackets, telemetry.statistics) == (2186368, {})
+
+
+def test_extended_statistics_that_are_no_numbers_are_an_error_and_no_zero(tmp_path: Path):
+    odd = HERE | {"/ethdev/xstats,0": '{"/ethdev/xstats":{"rx_q0_packets":"12"}}'}
+    with (
+        served(tmp_path / "s", odd, connections=2),
+        asked_there(tmp_path / "s") as telemetry,
+        pytest.raises(MeasurementError, match="not a table of numbers"),
+    ):
+        telemetry.counters()
 
 
 def test_a_program_that_does_not_answer_is_an_error_and_no_zero(tmp_path: Path):

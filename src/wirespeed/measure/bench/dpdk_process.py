@@ -93,7 +93,12 @@ class DpdkProcess:
         self.require_alive()
         if self.side.is_far:
             ports = self.telemetry.counters()
-            return DutCounters(ports=ports, far=True, **self._far_times())
+            return DutCounters(
+                ports=ports,
+                statistics=self.telemetry.statistics,
+                far=True,
+                **self._far_times(),
+            )
         cpu = self.side.worker_cpus[0]
         times = procfs.read_thread_times(self.child.pid, self._forwarding_thread())
         return DutCounters(

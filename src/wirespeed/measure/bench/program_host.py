@@ -29,6 +29,7 @@ from wirespeed.measure.bench.telemetry import (
     ThreadTimes,
     parse_answer,
     parse_counters,
+    parse_extended,
     socket_path,
 )
 from wirespeed.model.error import InputError, MeasurementError
@@ -38,6 +39,8 @@ from wirespeed.model.trial import PortCounters
 SILENT_S = 15
 """A program ends on its host when nobody was heard for so long: a controller that was cut off."""
 _ANSWER_S = 30.0
+NO_STATISTICS = {"/ethdev/xstats": None}
+"""The answer of a port whose driver gives none."""
 ENDS_S = 60.0
 AWAIT_END = """
 turns=0
@@ -72,11 +75,22 @@ class FarTelemetry(Telemetry):
             script.close()
 
     def counters(self) -> tuple[PortCounters, ...]:
-        """Read every port's counters in one round trip; its ports do not change."""
-        self._ports = self._ports or self.ports()
-        _, values = self._ask(tuple(f"/ethdev/stats,{port}" for port in self._ports))
+        """Read every port's counters in one round trip; its ports do not change.
+
+        With them comes what the drivers count beside: DPDK gives at most 256 of them a port
+        (rte_telemetry.h, RTE_TEL_MAX_DICT_ENTRIES), and null where a driver has none.
+        """
+        ports = self._ports = self._ports or self.ports()
+        commands = [f"/ethdev/{kind},{port}" for kind in ("stats", "xstats") for port in ports]
+        _, values = self._ask(tuple(commands))
+        counted, beside = values[: len(ports)], values[len(ports) :]
         try:
-            found = zip(self._ports, values, strict=True)
+            self.statistics = {
+                port: parse_extended(value)
+                for port, value in zip(ports, beside, strict=True)
+                if value is not None
+            }
+            found = zip(ports, counted, strict=True)
             return tuple(parse_counters(port, value) for port, value in found)
         except ValueError as error:
             raise self._failure("/ethdev/stats", error) from None
@@ -93,7 +107,7 @@ class FarTelemetry(Telemetry):
                 raise ValueError(told["failed"])
             greeting = Greeting.model_validate(told["greeting"])
             values = [
-                parse_answer(command, text)
+                None if json.loads(text) == NO_STATISTICS else parse_answer(command, text)
                 for command, text in zip(commands, told["answers"], strict=True)
             ]
             self.threads = tuple(

@@ -103,6 +103,8 @@ class Telemetry:
         self._timeout_s = timeout_s
         self.threads: tuple[ThreadTimes, ...] = ()
         """Of a program on another host, when it was last asked."""
+        self.statistics: dict[int, dict[str, int]] = {}
+        """What the drivers of its ports count beside, when its counters were last read."""
 
     def greeting(self) -> Greeting:
         """Ask for version and pid."""
