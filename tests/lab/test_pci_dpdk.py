@@ -147,6 +147,8 @@ def test_pci_one_spec_goes_from_doctor_to_undo_and_locates_what_the_cables_drop(
     rose = [port.rose for port in confirmed.dut_reading.statistics]
     assert rose[0]["rx_total_packets"] == rose[1]["tx_total_packets"] == confirmed.offered_frames
     (setup,) = (one for one in proof.bench if isinstance(one, Setup))
+    assert "GCC" in setup.tester["compiler"]
+    assert all("compiler" in told for told in setup.duts.values())
     assert "loosened" in setup.settings["bounds of the tester"]
     page = (tmp_path / "spec.yaml.report/report.html").read_text()
     assert "net_e1000_igb" in page

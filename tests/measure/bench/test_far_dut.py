@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import subprocess
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import cast
@@ -9,12 +10,14 @@ from typing import cast
 import pytest
 from test_telemetry import CAPTURED, served
 
+from wirespeed.host.local import LocalRunner
 from wirespeed.host.runner import Completed, Runner
 from wirespeed.measure.bench import far_dut
 from wirespeed.measure.bench.eal_side import EalSide
 from wirespeed.measure.bench.far_dut import FarDut, l3fwd_options, start_far_dut
 from wirespeed.measure.bench.l3fwd_rules import em_ipv4, lpm_ipv4
 from wirespeed.measure.bench.program_host import FarHost, FarTelemetry, devices_of
+from wirespeed.measure.bench.tester import find_tester
 from wirespeed.measure.bench.testpmd import Ports, argv
 from wirespeed.measure.bench.two_hosts_bed import End
 from wirespeed.model.error import InputError, MeasurementError
@@ -177,3 +180,25 @@ def test_a_second_place_on_a_host_has_what_the_first_was_sent_and_found():
     assert second.program("forwarder") == "/usr/bin/forwarder"
     assert host.asked == [("cp", "-p", "--", f"{first.folder}/rules", second.folder)]
     assert first.folder != second.folder
+
+
+def test_what_compiled_a_program_is_read_of_the_program_itself():
+    program = str(find_tester())
+    place = FarHost("ssh://here", Here())
+    ((label, said),) = place.compiler(program)
+    assert label == "compiler"
+    # The same section as binutils print it.
+    readelf = ("readelf", "-p", ".comment", program)
+    assert said in subprocess.run(readelf, capture_output=True, text=True, check=True).stdout
+    ((_, told),) = place.compiler("/etc/passwd")
+    assert told.startswith("not told")
+    assert place.compiler("forwarder-without-a-path") == ()
+
+
+class Here(Folders):
+    """This machine, but for its folder."""
+
+    def run(self, argv: Sequence[str], **options: object) -> Completed:
+        if argv[0] == "mktemp":
+            return super().run(argv, **options)
+        return LocalRunner().run(argv)

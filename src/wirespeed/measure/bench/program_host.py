@@ -55,6 +55,9 @@ done
 PASSES = 4
 """Libraries that a library which was sent needs are found at the next look."""
 _NEEDED = re.compile(r"^\s*(\S+) => (not found|/\S+)", re.M)
+COMPILED_BY = r"GCC: \([^)]{1,80}\) [0-9.]{1,16}|clang version [0-9.]{1,16}"
+"""In a program's section .comment, which no tool that all hosts have prints."""
+COMPILER_GONE = "not told: the program was stripped of it"
 _FOLDER = re.compile(r"/run/wirespeed-dpdk-[A-Za-z0-9]{8}")
 
 
@@ -154,6 +157,17 @@ class FarHost(Closing):
         if name not in self._programs:
             self._programs[name] = self._find(name, ours)
         return self._programs[name]
+
+    def compiler(self, program: str) -> tuple[tuple[str, str], ...]:
+        """Give what compiled a program there, by the words that it left in it.
+
+        Distributions strip them of their packages; nothing where the program's file is not known.
+        """
+        if not program.startswith("/"):
+            return ()
+        found = self._runner.run(("grep", "-a", "-o", "-E", "-m", "1", "-e", COMPILED_BY, program))
+        words = found.output.splitlines() if found.returncode == 0 else []
+        return (("compiler", words[0] if words else COMPILER_GONE),)
 
     def like(self, other: "FarHost") -> None:
         """Have at hand what another place of this host was sent, without sending it again.
