@@ -157,6 +157,8 @@ class DutReading(Finite):
     """Time it was ready to run and another thread had its core (second field)."""
     steal_ns: int | None = None
     """Time that the hypervisor took from its core (/proc/stat, steal)."""
+    core_hz: Count | None = None
+    """Clock of a far DUT's lone forwarding core at the end of the trial, as its kernel says."""
     statistics: tuple[PortStatistics, ...] = ()
     """What its driver counts beside, of each port of a far DUT that tells; none: not read."""
     far: bool = False
@@ -188,8 +190,9 @@ class Trial(Finite):
     mix: FrameMix
     flows: Annotated[int, Field(ge=1)]
     purpose: Literal[
-        "probe", "search", "confirm", "capacity", "ladder", "burst", "soak", "reset", "recovery"
-    ]
+        "probe", "search", "confirm", "capacity", "ladder", "burst", "soak", "reset", "recovery",
+        "line",
+    ]  # fmt: skip
     """Why it was made: for the search, to confirm, an overload, or what came after the search."""
     started_at: str
     """UTC, ISO 8601."""

@@ -10,6 +10,7 @@ from typing import cast
 import pytest
 from test_telemetry import CAPTURED, served
 
+from wirespeed.host import guest_telemetry
 from wirespeed.host.local import LocalRunner
 from wirespeed.host.runner import Completed, Runner
 from wirespeed.measure.bench import far_dut
@@ -123,6 +124,30 @@ def test_counters_come_back_by_the_script_that_runs_there(tmp_path: Path):
         assert telemetry.threads
         assert telemetry.statistics[0]["rx_q0_errors"] == 0
         assert telemetry.statistics[0]["tx_q0_packets"] == 2186016
+
+
+def test_the_clock_of_a_threads_core_is_what_its_kernel_says(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    thread = tmp_path / "task"
+    thread.mkdir()
+    # proc(5): the name, the state, and the CPU as the 39th field.
+    fields = ["R", *map(str, range(4, 39)), "17", "0"]
+    (thread / "stat").write_text(f"8 (rte-worker 1) x) {' '.join(fields)}\n")
+    asked = []
+
+    def read_text(path: Path) -> str:
+        if path.name == "stat":
+            return read(path)
+        asked.append(str(path))
+        return "2399876\n"
+
+    read = Path.read_text
+    monkeypatch.setattr(Path, "read_text", read_text)
+    assert guest_telemetry.clock_hz(thread) == 2_399_876_000
+    assert asked == ["/sys/devices/system/cpu/cpu17/cpufreq/scaling_cur_freq"]
+    monkeypatch.undo()
+    assert guest_telemetry.clock_hz(tmp_path / "gone") is None
 
 
 def test_a_driver_without_extended_statistics_tells_none_and_its_counters_are_read(tmp_path: Path):

@@ -53,6 +53,8 @@ class DutCounters(Frozen):
     cpu_run_ns: int | None = None
     cpu_wait_ns: int | None = None
     steal_ns: int | None = None
+    core_hz: int | None = None
+    """Clock of the forwarding core at that moment, of a DUT on a host of its own."""
     thread: tuple[int, int] | None = None
     """Process and thread that forwards by polling, where it is known."""
     statistics: Mapping[int, Mapping[str, int]] = {}
@@ -122,6 +124,7 @@ def difference(before: DutCounters, after: DutCounters) -> DutReading:
         cpu_run_ns=_minus(after.cpu_run_ns, before.cpu_run_ns),
         cpu_wait_ns=_minus(after.cpu_wait_ns, before.cpu_wait_ns),
         steal_ns=_minus(after.steal_ns, before.steal_ns),
+        core_hz=after.core_hz,
         statistics=tuple(
             risen(port, before.statistics[port], told)
             for port, told in sorted(after.statistics.items())

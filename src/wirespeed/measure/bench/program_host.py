@@ -114,8 +114,8 @@ class FarTelemetry(Telemetry):
                 for command, text in zip(commands, told["answers"], strict=True)
             ]
             self.threads = tuple(
-                ThreadTimes(comm=comm, run_ns=ran, wait_ns=waited)
-                for _, comm, ran, waited in told["threads"]
+                ThreadTimes(comm=comm, run_ns=ran, wait_ns=waited, cpu_hz=hz)
+                for _, comm, ran, waited, hz in told["threads"]
             )
         except (ValueError, KeyError, TypeError) as error:
             raise self._failure(", ".join(commands), error) from None

@@ -41,6 +41,8 @@ class ThreadTimes(Frozen):
     comm: str
     run_ns: int
     wait_ns: int
+    cpu_hz: int | None = None
+    """Clock of its CPU, where the kernel says."""
 
 
 class PortState(Frozen):
