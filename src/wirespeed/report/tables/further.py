@@ -37,7 +37,7 @@ def further_grids(dut: DutSection) -> Iterator[Grid]:
             title="At line rate",
             caption="A trial of a full line after each search (where no line rate is known, at the "
             "highest load, or at all that the tester sends): what came back of it on average, "
-            "whatever was lost. It is no throughput, which is zero loss only. Cycles are those "
+            "whatever was lost. The throughput is another: zero loss only. Cycles are those "
             "that the forwarder counts over bursts with packets.",
             columns=columns(
                 "Search", "Offered, Mpps", "Forwarded on average, Mpps", "Lost", "Loss ratio",
