@@ -156,7 +156,7 @@ def test_interrupts_of_a_port_go_to_the_far_node_or_to_cores_that_do_not_poll():
         (PORTS[0], {61: "0-1,4", 62: "0-1,4"}),
         (PORTS[1], {63: "0-1,4"}),
     ]
-    with pytest.raises(InputError, match="spec.no_far_node"):
+    with pytest.raises(InputError, match=r"spec\.no_far_node"):
         moved("far-node", facts)
     two = ("node0/cpulist:0-1", "node1/cpulist:2-4")
     two_nodes = host(driver="mlx5_core", online="0-4", nodes=two, more=[*OF_NODE_1, *IRQS])
@@ -167,7 +167,7 @@ def test_interrupts_of_a_port_go_to_the_far_node_or_to_cores_that_do_not_poll():
 
 
 def test_interrupts_that_are_not_known_are_not_moved():
-    with pytest.raises(CannotTellError, match="interrupts of 0000:01:00.0"):
+    with pytest.raises(CannotTellError, match=r"interrupts of 0000:01:00\.0"):
         moved("other-cores", host(driver="mlx5_core"))
 
 
