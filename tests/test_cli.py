@@ -187,11 +187,13 @@ class TestARun:
         options = ("--port", "net_fake0", "--frame-bytes", "64", *QUICK)
         result = run("measure", "single-core", *options, "--out", folder / "run")
         assert result.code == 0
-        head, row, _ = result.out.splitlines()
+        head, row, of_line, average, _ = result.out.splitlines()
         assert head.split() == ["DUT", "frames", "Mpps", "Gb/s", "L2", "GHz", "cycles/pkt"]
         # 2 GHz over 1 Mpps; nobody knows what frequency the core ran at
         assert row.split()[0] == "external"
         assert row.split()[-3:] == ["-", "2000", "TSC"]
+        assert of_line.split() == ["at", "line", "rate", "frames", "offered", "average", "lost"]
+        assert average.split()[:3] == ["external", "64", "B"]
 
     def test_below_the_line_rate_is_given_as_a_share_of_it(self, run: Run, folder: Path):
         # 64 B at 0.5 Gb/s: 744,048 pps, below the DUT's capacity; 1518 B: 40,638.

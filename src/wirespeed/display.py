@@ -53,6 +53,19 @@ def single_core_table(outcomes: Sequence[Outcome]) -> str:
     return "\n".join(lines)
 
 
+def line_rate_table(trials: Sequence[Trial]) -> str:
+    """Tabulate trials of a full line: what was offered, and what came back of it on average."""
+    lines = [f"{'at line rate':<16} {'frames':>6} {'offered':>8} {'average':>8} {'lost':>9}"]
+    for t in trials:
+        average = mpps(t.forwarding_rate_pps) if t.valid else "void"
+        loss = f"{t.loss_ratio:.3%}" if t.valid else "-"
+        lines.append(
+            f"{t.dut:<16} {size_label(t.mix):>6} {mpps(t.offered_load_pps):>8} {average:>8} "
+            f"{loss:>9}"
+        )
+    return "\n".join(lines)
+
+
 class Display:
     """A campaign's listener. Writes to standard error: standard output is for results."""
 

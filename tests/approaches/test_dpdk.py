@@ -13,8 +13,10 @@ from wirespeed.approaches.polling_cores import polling_cores
 from wirespeed.model.capture import parse_capture
 from wirespeed.model.error import InputError
 from wirespeed.model.fact import HostFacts
+from wirespeed.model.observed import CannotTellError
 from wirespeed.model.spec.members import Dpdk
 from wirespeed.runs.measure_dpdk import far_dut_of, hosts_of, plan_of, setup_of
+from wirespeed.steps.irq_affinity import IrqAffinity
 from wirespeed.steps.irqbalance_banned import IrqbalanceBanned
 from wirespeed.steps.vf_settings import VfSettings
 
@@ -48,13 +50,15 @@ def host(
     driver: str = "igb",
     more: Sequence[str] = (),
     distribution: str = "Debian GNU/Linux 12 (bookworm)",
+    nodes: Sequence[str] = (),
 ) -> HostFacts:
     lines = ["wirespeed-capture 1 case", "case begin ports -"]
     for number, address in enumerate(PORTS):
         at = f"device=/sys/devices/pci0000:00/{address}"
         lines.append(f"enp{number + 1}s0 driver={driver} physfn= port= {at}")
     lines += ["", "case end 0", "case begin cpu -"]
-    lines += [f"{SYSFS}/node/node0/cpulist:{online}\n{SYSFS}/cpu/online:{online}", "", "case end 0"]
+    lines += [f"{SYSFS}/node/{cpus}" for cpus in nodes or (f"node0/cpulist:{online}",)]
+    lines += [f"{SYSFS}/cpu/online:{online}", "", "case end 0"]
     lines += ["case begin kernel -", f"/proc/sys/kernel/osrelease:{release}"]
     lines += [f'/etc/os-release:PRETTY_NAME="{distribution}"', "", "case end 0"]
     lines += ["case begin boot-loader -", "grub", "", "case end 0"]
@@ -110,6 +114,61 @@ def test_irqbalance_goes_on_beside_the_cores_that_poll(name: str, path: str):
     steps = [one.step for one in dpdk(spec(profile={"ban_cores": True}), "fwd", facts)]
     (step,) = [step for step in steps if isinstance(step, IrqbalanceBanned)]
     assert (step.cpus, step.path) == ("2-3", path)
+
+
+OF_NODE_1 = [
+    "case begin pci-hops -",
+    *(f"/sys/devices/pci0000:00/{address}" for address in PORTS),
+    "",
+    "case end 0",
+    "case begin pci -",
+    *(f"/sys/bus/pci/devices/{address}/numa_node:1" for address in PORTS),
+    "",
+    "case end 0",
+]
+IRQS = [
+    "case begin irqs -",
+    f"{PORTS[0]} 61 62",
+    f"{PORTS[1]} 63",
+    "",
+    "case end 0",
+    "case begin interrupts -",
+    "           CPU0       CPU1       CPU2       CPU3",
+    *(f" {n}:  0  0  5  0  IR-PCI-MSI-0000:01:00.0  {n}-edge  mlx5_comp{n}" for n in (61, 62, 63)),
+    "",
+    "case end 0",
+]
+BESIDE = {"driver": "kernel", "hugepages": {"count": 512}, "memory_mib": 1024}
+
+
+def moved(where: str, facts: HostFacts) -> list[tuple[str, dict[int, str]]]:
+    profile = {"interrupts": where, "irqbalance": False}
+    steps = [one.step for one in dpdk(spec(dpdk=BESIDE, profile=profile), "fwd", facts)]
+    kinds = [step.model_dump()["step"] for step in steps]
+    # irqbalance would move them back.
+    assert kinds.index("irqbalance") < kinds.index("irq_affinity")
+    return [(step.pci_address, step.cpus) for step in steps if isinstance(step, IrqAffinity)]
+
+
+def test_interrupts_of_a_port_go_to_the_far_node_or_to_cores_that_do_not_poll():
+    facts = host(driver="mlx5_core", online="0-4", more=IRQS)
+    assert moved("other-cores", facts) == [
+        (PORTS[0], {61: "0-1,4", 62: "0-1,4"}),
+        (PORTS[1], {63: "0-1,4"}),
+    ]
+    with pytest.raises(InputError, match=r"spec\.no_far_node"):
+        moved("far-node", facts)
+    two = ("node0/cpulist:0-1", "node1/cpulist:2-4")
+    two_nodes = host(driver="mlx5_core", online="0-4", nodes=two, more=[*OF_NODE_1, *IRQS])
+    assert moved("far-node", two_nodes) == [
+        (PORTS[0], {61: "0-1", 62: "0-1"}),
+        (PORTS[1], {63: "0-1"}),
+    ]
+
+
+def test_interrupts_that_are_not_known_are_not_moved():
+    with pytest.raises(CannotTellError, match=r"interrupts of 0000:01:00\.0"):
+        moved("other-cores", host(driver="mlx5_core"))
 
 
 def test_a_port_that_dpdk_drives_beside_the_kernel_stays_with_its_driver():
@@ -294,6 +353,11 @@ THREE = [*PORTS, "0000:03:00.0"]
         ({**without("cores"), "profile": {"isolate": True}}, "name the `cores` of each host"),
         ({**without("cores"), "profile": {"ban_cores": True}}, "name the `cores` of each host"),
         ({"profile": {"ban_cores": True, "irqbalance": False}}, "nothing moves interrupts"),
+        ({"dpdk": BESIDE, "profile": {"interrupts": "far-node"}}, "irqbalance moves them"),
+        (
+            {"profile": {"interrupts": "far-node", "irqbalance": False}},
+            "leave the kernel for vfio-pci",
+        ),
         ({"dpdk": {**PAGES, "tester": {"queues": 17}}}, "less than or equal to 16"),
         (
             {"dpdk": {**PAGES, "tester": {"peer_macs": ["02:00:00:00:00:01"]}}},

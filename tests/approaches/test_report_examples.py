@@ -25,6 +25,7 @@ from wirespeed.platforms.esxi.approach import esxi
 from wirespeed.platforms.esxi.steps.esxi_guest import EsxiGuest
 from wirespeed.platforms.esxi.steps.esxi_module_parameters import EsxiModuleParameters
 from wirespeed.runs.measure_dpdk import far_dut_of, plan_of, streams_of
+from wirespeed.steps.irq_affinity import IrqAffinity
 
 EXAMPLES = Path(__file__).parent.parent.parent / "examples"
 CPUS = "/sys/devices/system"
@@ -75,13 +76,23 @@ def example(number: int) -> Dpdk:
 
 
 def host(ports: tuple[str, ...], cpus: int = 48) -> HostFacts:
-    """RHEL 7.4, kernel 3.10, one node."""
+    """RHEL 7.4, kernel 3.10; a guest has one node, a host two and its cards on the second."""
     lines = ["wirespeed-capture 1 case", "case begin ports -"]
     for number, address in enumerate(ports):
         at = f"device=/sys/devices/pci0000:00/{address}"
         lines.append(f"ens{number + 1} driver=mlx5_core physfn= port= {at}")
     lines += ["", "case end 0", "case begin cpu -", f"{CPUS}/cpu/online:0-{cpus - 1}"]
-    lines += [f"{CPUS}/node/node0/cpulist:0-{cpus - 1}", "", "case end 0", "case begin kernel -"]
+    nodes = [f"0-{cpus - 1}"] if cpus < 48 else ["0-23", "24-47"]
+    lines += [f"{CPUS}/node/node{node}/cpulist:{of}" for node, of in enumerate(nodes)]
+    lines += ["", "case end 0", "case begin pci-hops -"]
+    lines += [f"/sys/devices/pci0000:00/{address}" for address in ports]
+    lines += ["", "case end 0", "case begin pci -"]
+    lines += [f"/sys/bus/pci/devices/{address}/numa_node:{len(nodes) - 1}" for address in ports]
+    lines += ["", "case end 0", "case begin irqs -"]
+    lines += [f"{address} {60 + number}" for number, address in enumerate(ports)]
+    lines += ["", "case end 0", "case begin interrupts -", "  CPU0"]
+    lines += [f" {60 + number}: 0 IR-PCI-MSI edge mlx5_comp0" for number in range(len(ports))]
+    lines += ["", "case end 0", "case begin kernel -"]
     lines += ["/proc/sys/kernel/osrelease:3.10.0-693.el7.x86_64"]
     lines += ['/etc/os-release:PRETTY_NAME="Red Hat Enterprise Linux Server 7.4 (Maipo)"']
     lines += ["", "case end 0", "case begin boot-loader -", "grub", "", "case end 0"]
@@ -114,10 +125,13 @@ def test_the_plan_has_every_line_of_the_reports_settings(number: int):
     assert said["irqbalance"]["is_running"] is False
     if number in IN_A_GUEST:
         # Both are the port's own, and the guest has a VF of it.
-        assert not {"pause", "read_request"} & said.keys()
+        assert not {"pause", "read_request", "irq_affinity"} & said.keys()
     else:
         assert (said["pause"]["rx"], said["pause"]["tx"]) == (False, False)
         assert said["read_request"]["max_read_request_bytes"] == 1024
+        # Their irqbalance was banned from the CPUs of the card's node.
+        lists = [of for one in planned if isinstance(one, IrqAffinity) for of in one.cpus.values()]
+        assert lists == ["0-23"] * len(spec.hosts[dut].ports)
     pages = int(BOOT[number].partition("hugepages=")[2].split()[0])
     assert (said["hugepages"]["page_kib"], said["hugepages"]["count"]) == (1 << 20, pages)
     assert "dpdk_port" not in said

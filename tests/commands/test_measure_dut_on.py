@@ -93,6 +93,13 @@ def test_every_option_is_said_by_the_spec(proofs: Proofs, tmp_path: Path):
     assert proofs.pages == [tmp_path / "out"] and proofs.asked == [False]
 
 
+def test_a_single_core_is_measured_the_same_way(proofs: Proofs, tmp_path: Path):
+    words = [*OPTIONS, "--yes", "--out", str(tmp_path / "out")]
+    assert measure.single_core.main(words, standalone_mode=False) == 0
+    wanted = WRITTEN.replace("rfc2544: {", "rfc2544: {single_core: true, ")
+    assert proofs.specs == [parse_spec(wanted, "")]
+
+
 def test_a_run_of_it_that_was_cut_short_is_taken_up(proofs: Proofs, tmp_path: Path):
     for more in ((), ("--resume",)):
         assert run(tmp_path / "out", *OPTIONS, "--yes", *more) == 0

@@ -27,7 +27,8 @@ STRING = re.compile(r'"((?:[^"\\]|\\.)*)"(\s*:)?')
 
 NUMBERS = {
     "accelerators bbr-module boot-loader cpu cpu-power cpuinfo detect-virt devlink-eswitch "
-    "devlink-info driver devlink-steering mlx5-steering installed lockdown secure-boot port-owners "
+    "devlink-info dmi memory-modules card-data driver devlink-steering "
+    "mlx5-steering installed lockdown secure-boot port-owners "
     "idle-usage iommu irq irqs memory modules mlx5-lag pci pci-aer pci-config pci-hops queues "
     "rdma rdma-counters rdma-gids rdma-mtu rdma-tos session softnet sriov statistics swapped "
     "sysctl "

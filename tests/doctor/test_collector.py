@@ -7,7 +7,9 @@ import pytest
 
 from wirespeed.catalog import facts
 from wirespeed.doctor.collector import collector_script
+from wirespeed.facts.hardware import Hardware
 from wirespeed.model.capture import Capture, parse_capture
+from wirespeed.model.observed import Known
 from wirespeed.runs.unread_sections import unread_lines
 
 SHELLS = {"dash": ["dash"], "bash": ["bash"], "bash as sh": ["bash", "--posix"],
@@ -163,6 +165,40 @@ def test_odd_names_of_netdevs_are_names_and_no_more(tmp_path: Path):
     assert ports
     for name in ODD_NETDEVS:
         assert f"{name} driver=" in ports.output
+
+
+LSPCI = """printf '3b:00.0 Ethernet controller: X\\n\\tCapabilities: [48] Vital Product Data\\n'
+printf '\\t\\tProduct Name: CX556A - ConnectX-5 QSFP28\\n\\t\\tRead-only fields:\\n'
+printf '\\t\\t\\t[PN] Part number: MCX556A-EDAT\\n\\t\\t\\t[SN] Serial number: MT1945X00360\\n'
+"""
+DMIDECODE = """printf '# dmidecode 3.5\\n\\nHandle 0x0040, DMI type 17, 92 bytes\\nMemory Device\\n'
+printf '\\tSize: 16 GB\\n\\tLocator: DIMMA1\\n\\tType: DDR4\\n\\tType Detail: Synchronous\\n'
+printf '\\tSerial Number: 037056CF\\n\\tAsset Tag: DIMMA1_AssetTag\\n\\tPart Number: M393A2\\n'
+"""
+
+
+def test_of_memory_and_cards_it_keeps_part_numbers_and_no_serial_number(tmp_path: Path):
+    script = fake_tree(tmp_path)
+    for function in ("0000:3b:00.0", "0000:3b:00.1", "0000:5e:00.0"):
+        device = tmp_path / "sys/bus/pci/devices" / function
+        device.mkdir(parents=True)
+        (device / "class").write_text("0x020000\n")
+        # A card that has no vital product data, or hangs when it is asked, has no such file.
+        if function != "0000:5e:00.0":
+            (device / "vpd").touch()
+    tools = tmp_path / "tools"
+    tools.mkdir()
+    for name, text in (("lspci", LSPCI), ("dmidecode", DMIDECODE)):
+        (tools / name).write_text(f"#!/bin/sh\n{text}")
+        (tools / name).chmod(0o755)
+    capture = read(script, path=f"{tools}:{os.environ['PATH']}", cwd=tmp_path)
+    found = Hardware.parse(capture)
+    assert list(found.cards) == ["0000:3b:00.0"], "one function of each card"
+    assert isinstance(found.memory_modules, Known)
+    assert [one.part_number for one in found.memory_modules.value] == ["M393A2"]
+    said = [s.output for s in capture.all_sections() if s.name in ("card-data", "memory-modules")]
+    assert "MCX556A-EDAT" in said[1] + said[0]
+    assert not [text for text in said if "037056CF" in text or "MT1945X00360" in text]
 
 
 def test_what_comes_first_is_the_list_of_ports():

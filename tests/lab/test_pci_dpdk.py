@@ -131,6 +131,7 @@ def test_pci_one_spec_goes_from_doctor_to_undo_and_locates_what_the_cables_drop(
     story = json.loads(spec.read_text())
     # The first sends the lower half of the flows, the second the rest; RSS deals what comes back.
     story["dpdk"]["tester"] = {"queues": QUEUES, "rx_descriptors": 1024, "tx_descriptors": 1024}
+    story["measure"]["rfc2544"]["single_core"] = True
     spec.write_text(json.dumps(story))
     to_dut = CableTap(lab.folder / "beta.0", cliff(124, DROPPED, NUMBER))
     from_dut = CableTap(lab.folder / "alpha.1", cliff(252, DROPPED, NUMBER))
@@ -143,7 +144,16 @@ def test_pci_one_spec_goes_from_doctor_to_undo_and_locates_what_the_cables_drop(
 
     assert confirmed.dut_reading is not None
     assert confirmed.dut_reading.busy_cycles_per_packet is not None
+    # Its driver's own statistics of both ports, which are exact as well.
+    rose = [port.rose for port in confirmed.dut_reading.statistics]
+    assert rose[0]["rx_total_packets"] == rose[1]["tx_total_packets"] == confirmed.offered_frames
+    # Once after each search, at the highest load: what came back of it, and its cycles.
+    lines = [t for t in proof.bench if isinstance(t, Trial) and t.purpose == "line" and t.valid]
+    assert {t.mix.label for t in lines} <= {"64", "128", "256"}
+    assert all(t.intended_load_pps == MOST_PPS for t in lines)
     (setup,) = (one for one in proof.bench if isinstance(one, Setup))
+    assert "GCC" in setup.tester["compiler"]
+    assert all("compiler" in told for told in setup.duts.values())
     assert "loosened" in setup.settings["bounds of the tester"]
     page = (tmp_path / "spec.yaml.report/report.html").read_text()
     assert "net_e1000_igb" in page
@@ -151,6 +161,7 @@ def test_pci_one_spec_goes_from_doctor_to_undo_and_locates_what_the_cables_drop(
     assert f"{QUEUES} of each port, each way" in page
     assert "wire to the DUT" in page
     assert "wire from the DUT" in page
+    assert "At line rate" in page
 
 
 def test_pci_over_vfs_counts_are_exact_and_what_the_users_own_forwarder_drops_is_located(

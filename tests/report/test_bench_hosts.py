@@ -53,10 +53,23 @@ def host(name: str, *, ports: Sequence[str] = PORTS, system: str = "Debian 12") 
             f'/etc/os-release:PRETTY_NAME="{system}"',
         ],
         "sriov": VFS,
+        "dmi": [
+            "/sys/class/dmi/id/sys_vendor:Dell Inc.",
+            "/sys/class/dmi/id/product_name:PowerEdge R740",
+            "/sys/class/dmi/id/bios_version:2.4.8",
+            "/sys/class/dmi/id/bios_date:11/26/2019",
+        ],
+        "memory-modules": [
+            *(2 * ["Memory Device", "\tSize: 16 GB", "\tType: DDR4", "\tSpeed: 2666 MT/s"]),
+            *("Memory Device", "\tSize: No Module Installed"),
+        ],
     }
     lines = ["wirespeed-capture 1 case"]
     for section, said in sections.items():
         lines += [f"case begin {section} -", *said, "", "case end 0"]
+    for port in ports[:1]:
+        lines += [f"case begin card-data {port}", "\t\t[PN] Part number: MCX556A-EDAT"]
+        lines += ["", "case end 0"]
     return HostFacts(name, parse_capture("\n".join([*lines, "case done", ""]), name))
 
 
@@ -96,6 +109,9 @@ def test_each_host_is_told_by_its_own_capture():
     assert told["system"] == "<img src=x>, kernel 6.1.0-18-amd64"
     assert told["boot line"] == "isolcpus=2-3 audit=0 quiet"
     assert told["CPUs that poll"] == "2-3"
+    assert (told["server"], told["BIOS"]) == ("Dell Inc. PowerEdge R740", "2.4.8, 11/26/2019")
+    assert told["memory modules"] == "2 x 16 GB DDR4 at 2666 MT/s"
+    assert [told[f"part number of {port}"] for port in PORTS] == ["MCX556A-EDAT", "not told"]
     assert (told["memory"], told["PSID of 0000:01:00.0"]) == ("not told", "not told")
     assert dict(rows(dut))["system"].startswith("Rocky Linux 9")
 

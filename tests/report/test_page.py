@@ -6,6 +6,7 @@ import re
 
 import pytest
 
+from wirespeed.model.port_statistics import PortStatistics
 from wirespeed.model.trial import Fate, Ledger, Record, record_adapter
 from wirespeed.report.build import build_page
 from wirespeed.report.compare import build_comparison
@@ -111,6 +112,20 @@ def test_two_counters_of_one_place_keep_both_figures() -> None:
     assert page.table("Sent")[0]["+ wire"] == "3 + 4"
     assert "wire: counter 3" in page.text
     assert "wire: counter 4" in page.text
+
+
+def test_what_the_duts_driver_counted_of_a_loss_stands_under_the_ledger() -> None:
+    said = PortStatistics(port=1, rose={"rx_out_of_buffer": 7, "rx_q0_packets": 993})
+    ledger = Ledger(
+        offered_frames=1_000,
+        received_frames=993,
+        lost=(Fate(place="DUT receive queue", frames=7, counter="imissed"),),
+        unexplained_frames=0,
+        dut_statistics=(PortStatistics(port=0, rose={"rx_q0_packets": 7}), said),
+    )
+    page = PageReader(html_of(build_page([setup(), outcome(ledger=ledger)])))
+    assert "DUT's driver counted at port 1: rx_out_of_buffer 7" in page.text
+    assert "rx_q0_packets" not in page.text
 
 
 def test_every_trial_is_listed_and_the_invalid_ones_with_reasons() -> None:

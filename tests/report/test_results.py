@@ -96,6 +96,10 @@ EXPECTED = {
     "resets": "",
     "reset_seconds_mean": "",
     "reset_seconds_max": "",
+    "line_offered_mpps": "",
+    "line_forwarded_mpps": "",
+    "line_busy_cycles_per_packet": "",
+    "line_core_ghz": "",
 }
 
 

@@ -14,21 +14,24 @@ from wirespeed.approaches.dpdk_vfs import vf_binding, vf_steps
 from wirespeed.approaches.host_ports import netdev_of, port_of
 from wirespeed.approaches.polling_cores import polling_cores
 from wirespeed.approaches.traits import ApproachTraits, Proven, RequestedStep
+from wirespeed.facts.cpu import Cpus
 from wirespeed.facts.cpu_list import cpu_list_text
 from wirespeed.facts.cpu_power import CpuPower
 from wirespeed.facts.distribution import distribution_of
+from wirespeed.facts.interrupts import Interrupts
 from wirespeed.facts.kernel import Kernel
 from wirespeed.facts.kernel_boot import boot_remedy
 from wirespeed.facts.locality import node_of_port
 from wirespeed.model.error import InputError
 from wirespeed.model.fact import HostFacts
-from wirespeed.model.observed import Known, value_or_none
+from wirespeed.model.observed import Absent, Known, known, value_or_none
 from wirespeed.model.spec.dpdk import PortDriver, ProfileSpec
 from wirespeed.model.spec.members import Dpdk
 from wirespeed.model.step import Step
 from wirespeed.steps.cpu_governor import CpuGovernor
 from wirespeed.steps.dpdk_port import DpdkPort
 from wirespeed.steps.hugepages import Hugepages
+from wirespeed.steps.irq_affinity import IrqAffinity
 from wirespeed.steps.irqbalance import Irqbalance
 from wirespeed.steps.irqbalance_banned import IrqbalanceBanned
 from wirespeed.steps.kernel_arguments import KernelArguments
@@ -60,6 +63,8 @@ def dpdk(spec: Dpdk, name: str, host: HostFacts) -> Iterator[RequestedStep]:
         yield RequestedStep(_banned(spec.hosts[name].cores or "", host))
     for address in spec.hosts[name].ports:
         yield from map(RequestedStep, _port(spec.profile, name, host, address))
+        if spec.profile.interrupts is not None:
+            yield RequestedStep(_moved(spec, name, host, address))
         if spec.hosts[name].use_vfs:
             yield from vf_steps(spec, name, host, address)
     node = value_or_none(node_of_port(host, port_of(host, name, spec.hosts[name].ports[0])))
@@ -158,6 +163,38 @@ def _port(profile: ProfileSpec, name: str, host: HostFacts, address: str) -> Ite
         yield ReadRequest(
             pci_address=address, max_read_request_bytes=profile.max_read_request_bytes
         )
+
+
+def _moved(spec: Dpdk, name: str, host: HostFacts, address: str) -> Step:
+    """Move what a port raises as it is found; its numbers are others once its driver loads again.
+
+    Raises InputError `spec.no_far_node`, CannotTellError.
+    """
+    of_port = known(host[Interrupts].of(address), f"interrupts of {address}")
+    online = known(host[Cpus].online, f"CPUs of {name}")
+    if spec.profile.interrupts == "far-node":
+        node = node_of_port(host, port_of(host, name, address))
+        if isinstance(node, Absent):
+            raise InputError(
+                "spec.no_far_node",
+                where=f"{name}, {address}",
+                found=node.reason,
+                so="its interrupts cannot go to another node",
+                next="profile: {interrupts: other-cores}",
+            )
+        near = host[Cpus].of_node(known(node, f"node of {address}"))
+        cpus = online - known(near, f"CPUs near {address}")
+    else:
+        cpus = online - set(polling_cores(spec, name, host))
+    if not cpus or not of_port:
+        raise InputError(
+            "spec.no_interrupts",
+            where=f"{name}, {address}",
+            found="it raises none now" if cpus else "no CPU is left for them",
+            next="leave `profile.interrupts` out",
+        )
+    listed = cpu_list_text(frozenset(cpus))
+    return IrqAffinity(pci_address=address, cpus={one.number: listed for one in of_port})
 
 
 APPROACH = ApproachTraits(

@@ -164,16 +164,27 @@ def _dut_on_options(command: Callable[..., int]) -> Callable[..., int]:
 @_dut_on_options
 def rfc2544(
     dut_on: str | None,
-    tester_on: str | None,
-    dut_ports: tuple[str, ...],
-    dut_cores: str | None,
-    dut_driver: str | None,
-    memory_mib: int | None,
-    yes: bool,
     **options: Any,
 ) -> int:
     """Search for the highest load without loss, per frame size (RFC 2544, unless --windowed)."""
-    asked = BenchRequest(**options)
+    return _measured(dut_on, options)
+
+
+@measure.command(name="single-core")
+@_measure_options
+@_dut_on_options
+def single_core(dut_on: str | None, **options: Any) -> int:
+    """Measure like rfc2544, then offer line rate: average forwarded, cycles, core clock."""
+    return _measured(dut_on, options, single_core=True)
+
+
+def _measured(dut_on: str | None, options: dict[str, Any], *, single_core: bool = False) -> int:
+    """Measure here, or what is set up on a host."""
+    tester_on, dut_ports, dut_cores, dut_driver, memory_mib, yes = (
+        options.pop(name)
+        for name in ("tester_on", "dut_ports", "dut_cores", "dut_driver", "memory_mib", "yes")
+    )
+    asked = BenchRequest(**options, single_core=single_core)
     fields: dict[str, Any] = {
         "tester": tester_on,
         "ports": dut_ports,
@@ -193,10 +204,3 @@ def rfc2544(
             "--dut-driver, --memory-mib and --yes",
         )
     return measure_bench(asked)
-
-
-@measure.command(name="single-core")
-@_measure_options
-def single_core(**options: Any) -> int:
-    """Measure like rfc2544, and print Mpps, Gb/s, core clock and cycles per packet."""
-    return measure_bench(BenchRequest(**options, single_core=True))

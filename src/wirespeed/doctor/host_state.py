@@ -16,8 +16,8 @@ from wirespeed.model.proof import Difference
 
 NOT_THERE = "not there"
 COUNTED = {
-    "Counters", "Cpus", "DriverLog", "Health", "Interrupts", "LinkEvents", "LinkMargins",
-    "Mitigations",
+    "Counters", "Cpus", "DriverLog", "Hardware", "Health", "Interrupts", "LinkEvents",
+    "LinkMargins", "Mitigations",
     "ModulePowers", "Modules", "PciAer",
     "Rdma", "RealtimeThreads", "Session", "Softnet", "TcpCounts", "Virtualization", "Workload",
     "Wsl",

@@ -2,8 +2,9 @@
 
     python3 -I -S -c TEXT SECONDS SOCKET      each line of input is a JSON list of commands
 
-For each a line of JSON: greeting, one answer a command, and `[thread, name, ran ns, waited ns]` of
-each; or why not. It ends with its input, or when nobody was heard for SECONDS (BEAT is heard).
+For each a line of JSON: greeting, one answer a command, and `[thread, name, ran ns, waited ns, Hz]`
+of each, the last of the CPU that it ran on, or null; or why not. It ends with its input, or when
+nobody was heard for SECONDS (BEAT is heard).
 """
 
 import json
@@ -28,8 +29,22 @@ def threads(pid: int) -> list[list[object]]:
         except (FileNotFoundError, ProcessLookupError):
             # It ended meanwhile, or its kernel keeps no such count.
             continue
-        found.append([int(folder.name), comm, int(ran), int(waited)])
+        found.append([int(folder.name), comm, int(ran), int(waited), clock_hz(folder)])
     return found
+
+
+def clock_hz(thread: pathlib.Path) -> int | None:
+    """Give the clock of a thread's CPU as the kernel measured it; None where it does not say.
+
+    The file of that CPU alone: to read /proc/cpuinfo some kernels interrupt every CPU.
+    """
+    try:
+        # proc(5), stat: the name may hold spaces; the CPU is the 39th field, the state the third.
+        cpu = int((thread / "stat").read_text().rpartition(")")[2].split()[36])
+        khz = pathlib.Path(f"/sys/devices/system/cpu/cpu{cpu}/cpufreq/scaling_cur_freq")
+        return int(khz.read_text()) * 1000
+    except (OSError, ValueError, IndexError):
+        return None
 
 
 def answer(path: str, commands: list[str]) -> dict[str, object]:

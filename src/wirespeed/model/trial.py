@@ -11,6 +11,7 @@ from pydantic import Field, TypeAdapter, model_validator
 
 from wirespeed.model.frame_mix import FrameMix
 from wirespeed.model.frozen import Finite
+from wirespeed.model.port_statistics import PortStatistics
 from wirespeed.model.spread import Confirmations
 from wirespeed.model.windows import Windows
 
@@ -156,6 +157,10 @@ class DutReading(Finite):
     """Time it was ready to run and another thread had its core (second field)."""
     steal_ns: int | None = None
     """Time that the hypervisor took from its core (/proc/stat, steal)."""
+    core_hz: Count | None = None
+    """Clock of a far DUT's lone forwarding core at the end of the trial, as its kernel says."""
+    statistics: tuple[PortStatistics, ...] = ()
+    """What its driver counts beside, of each port of a far DUT that tells; none: not read."""
     far: bool = False
     """The DUT is on a host of its own: each frame passes a real port at both ends of each link."""
 
@@ -185,8 +190,9 @@ class Trial(Finite):
     mix: FrameMix
     flows: Annotated[int, Field(ge=1)]
     purpose: Literal[
-        "probe", "search", "confirm", "capacity", "ladder", "burst", "soak", "reset", "recovery"
-    ]
+        "probe", "search", "confirm", "capacity", "ladder", "burst", "soak", "reset", "recovery",
+        "line",
+    ]  # fmt: skip
     """Why it was made: for the search, to confirm, an overload, or what came after the search."""
     started_at: str
     """UTC, ISO 8601."""
@@ -267,6 +273,8 @@ class Ledger(Finite):
     received_frames: Count
     lost: tuple[Fate, ...]
     unexplained_frames: int
+    dut_statistics: tuple[PortStatistics, ...] = ()
+    """Of the DUT's driver: those that rose in this trial. They place a loss, and are in no sum."""
 
     @model_validator(mode="after")
     def _every_frame_has_a_fate(self) -> "Ledger":

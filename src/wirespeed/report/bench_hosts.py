@@ -3,6 +3,7 @@
 All of it is of their own captures, as they were found; the page has below what the programs said.
 """
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 
 from wirespeed.approaches.dpdk_vfs import device_of
@@ -11,6 +12,7 @@ from wirespeed.approaches.polling_cores import polling_cores
 from wirespeed.doctor.about import describe
 from wirespeed.facts.cpu_list import cpu_list_text
 from wirespeed.facts.firmware import Firmware
+from wirespeed.facts.hardware import Hardware, MemoryModule
 from wirespeed.facts.kernel import CommandLine, Kernel
 from wirespeed.facts.link import Links
 from wirespeed.facts.locality import node_of_port
@@ -100,7 +102,7 @@ def _link(host: HostFacts, name: str, address: str) -> str:
 
 def _facts(spec: Dpdk, name: str, hosts: Mapping[str, HostFacts]) -> Iterator[tuple[str, str]]:
     host = hosts[name]
-    cards = host[Firmware].cards
+    cards, hardware = host[Firmware].cards, host[Hardware]
     # Ports that are not in the spec are not of the measurement.
     others = {port.name for port in host[Ports].ports} - {
         port_of(host, name, address).name for address in spec.hosts[name].ports
@@ -108,7 +110,13 @@ def _facts(spec: Dpdk, name: str, hosts: Mapping[str, HostFacts]) -> Iterator[tu
     yield from (
         (label, value) for label, value in describe(host, Question()) if label not in others
     )
+    yield "server", _told(hardware.model)
+    yield "board", _told(hardware.board)
+    yield "BIOS", _told(hardware.bios)
     for address in spec.hosts[name].ports:
+        data = hardware.card_of(address)
+        yield f"card at {address}", _told(data.product if data else None)
+        yield f"part number of {address}", _told(data.part_number if data else None)
         card = cards.get(address)
         running, board = (card.running, card.board_id) if card else (None, None)
         yield f"firmware of {address}", _told(running)
@@ -118,6 +126,8 @@ def _facts(spec: Dpdk, name: str, hosts: Mapping[str, HostFacts]) -> Iterator[tu
     memory = host[Memory]
     total = memory.total_bytes
     yield "memory", f"{total.value / GIB:.1f} GiB" if isinstance(total, Known) else NOT_TOLD
+    modules = hardware.memory_modules
+    yield "memory modules", _modules(modules.value) if isinstance(modules, Known) else NOT_TOLD
     pools = [
         f"{pool.total.value} of {pool.page_bytes >> 10} KiB"
         for pool in memory.pools
@@ -125,6 +135,15 @@ def _facts(spec: Dpdk, name: str, hosts: Mapping[str, HostFacts]) -> Iterator[tu
     ]
     yield "hugepages as found", ", ".join(pools) or NOT_TOLD
     yield "CPUs that poll", _cores(spec, name, host)
+
+
+def _modules(modules: tuple[MemoryModule, ...]) -> str:
+    """Give those that are alike as one: `12 x 16 GB DDR4 at 2666 MT/s (M393A2K40CB2-CTD)`."""
+    return "; ".join(
+        f"{count} x {one.size} {one.kind} at {one.runs_at or 'a speed that is not told'}"
+        + (f" ({one.part_number})" if one.part_number else "")
+        for one, count in Counter(modules).items()
+    )
 
 
 def _boot_line(line: CommandLine) -> str:

@@ -1,7 +1,8 @@
 """A run's results beside those of a published test, by frame size. Pure."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from statistics import median
 
 from wirespeed.model.units import pct_of_line_rate
 from wirespeed.report import format as fmt
@@ -15,6 +16,7 @@ ANCHOR = "published"
 COMPUTED = "computed: the printed frame rate over the printed line rate of all its ports"
 NOT_IN_RUN = Missing(reason="the run has no result of this frame size")
 NOT_PUBLISHED = Missing(reason="the published test has no such frame size")
+NO_AVERAGE = Missing(reason="the run has no valid trial of a full line for this frame size")
 NO_RATIO = Missing(reason="one of the two has no figure")
 SAME_LINE = 0.002
 """Relative: the report prints its line rates to two decimals, 4.06 the lowest of them."""
@@ -61,7 +63,7 @@ def _differences(run: Run, test: PublishedTest) -> Iterator[str]:
             "Another number of ports: the published test sends from "
             f"{test.ports}, and the run's line rate is not that of as many."
         )
-    if test.is_single_core:
+    if test.is_single_core and any(_average(dut.results) is None for dut in run.duts):
         yield (
             "The published rates are what one core forwarded on average while a full line was "
             "offered. The run's are of zero loss: a ratio of the two is not like for like."
@@ -79,45 +81,64 @@ def _sends_from_others(result: Result, test: PublishedTest) -> bool:
 
 def _grid(dut: DutSection, test: PublishedTest) -> Grid:
     notes = Notes()
+    averaged = test.is_single_core and _average(dut.results) is not None
+    average = "Run at line rate, average, Mpps"
     return Grid(
         title=f"{dut.name} beside test {test.number}",
         caption="Frame rates, their part of the line rate of all ports that sent, and run / "
-        "published. For a repeated search this is the median.",
+        "published. For a repeated search this is the median."
+        + (" The ratio is of the average at line rate, as the report's." if averaged else ""),
         columns=columns(
             "Frame, B",
             "Method",
-            "Run, Mpps",
+            "Run, zero loss, Mpps" if averaged else "Run, Mpps",
             "Run, % of line rate",
+            *((average,) if averaged else ()),
             "Published, Mpps",
             "Published, % of line rate",
-            "Run / published",
+            "Average / published" if averaged else "Run / published",
             words=("Method",),
         ),
-        rows=tuple(_rows(dut, test, notes)),
+        rows=tuple(_rows(dut, test, notes, averaged=averaged)),
         notes=notes.all,
     )
 
 
-def _rows(dut: DutSection, test: PublishedTest, notes: Notes) -> Iterator[tuple[Cell, ...]]:
+def _average(results: Sequence[Result]) -> float | None:
+    """Give what came back of a full line on average, of several trials the median."""
+    rates = [
+        trial.forwarding_rate_pps
+        for one in results
+        for trial in one.further
+        if trial.purpose == "line" and trial.valid
+    ]
+    return median(rates) if rates else None
+
+
+def _rows(
+    dut: DutSection, test: PublishedTest, notes: Notes, *, averaged: bool
+) -> Iterator[tuple[Cell, ...]]:
     for (label, method), results in _groups(dut).items():
         row = test.row(label)
         figure = spread([one.outcome for one in results])
         told = median_search([one.outcome for one in results])
         part = next(one.pct_line_rate for one in results if one.outcome is told)
         pps = figure if isinstance(figure, Missing) else figure.median_pps
-        ratio = NO_RATIO if row is None or isinstance(pps, Missing) else pps / row.pps
+        average = _average(results) or NO_AVERAGE
+        told_pps = average if averaged else pps
+        ratio = NO_RATIO if row is None or isinstance(told_pps, Missing) else told_pps / row.pps
         yield (
             *text(label, method),
             notes.cell(pps, fmt.mpps),
             notes.cell(part, fmt.pct),
+            *((notes.cell(average, fmt.mpps),) if averaged else ()),
             *_published(test, row, notes),
             notes.cell(ratio, lambda value: f"{value:.3f}"),
         )
     for row in _not_in(dut, test):
         yield (
             *text(str(row.frame_bytes), "—"),
-            notes.cell(NOT_IN_RUN, str),
-            notes.cell(NOT_IN_RUN, str),
+            *(notes.cell(NOT_IN_RUN, str) for _ in range(3 if averaged else 2)),
             *_published(test, row, notes),
             notes.cell(NO_RATIO, str),
         )

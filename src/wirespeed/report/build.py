@@ -12,7 +12,7 @@ from wirespeed.report.notes import build_notes
 from wirespeed.report.page import DutSection, Page, Result, Run, Unfinished
 from wirespeed.report.result import build_result
 
-FURTHER = ("ladder", "burst", "soak", "reset", "recovery")
+FURTHER = ("line", "ladder", "burst", "soak", "reset", "recovery")
 """Purposes of trials that are no part of a search."""
 Searches = dict[int, tuple[Trial, ...]]
 """The trials of each search by its number, in the order of the run."""

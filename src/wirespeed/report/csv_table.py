@@ -8,7 +8,7 @@ from statistics import mean
 from wirespeed.model.trial import Trial
 from wirespeed.report.format import plain
 from wirespeed.report.page import Missing, Page, Result
-from wirespeed.report.result import recovery_s, reset_s
+from wirespeed.report.result import busy_cycles, core_hz, recovery_s, reset_s
 
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 
@@ -78,6 +78,10 @@ COLUMNS = (
     "resets",
     "reset_seconds_mean",
     "reset_seconds_max",
+    "line_offered_mpps",
+    "line_forwarded_mpps",
+    "line_busy_cycles_per_packet",
+    "line_core_ghz",
 )
 
 
@@ -129,6 +133,7 @@ def _row(result: Result) -> dict[str, str]:
     }
     row |= _times(result, "recovery", "recoveries", recovery_s)
     row |= _times(result, "reset", "resets", reset_s)
+    row |= _at_line_rate(result)
     for name in (c for c in COLUMNS if c.startswith("latency_ns_")):
         row[name] = "" if lat is None else str(getattr(lat, name))
     return row
@@ -144,6 +149,20 @@ def _times(
         plural: f"{len(times)} of {len(made)}" if made else "",
         f"{purpose}_seconds_mean": f"{mean(times):.6f}" if times else "",
         f"{purpose}_seconds_max": f"{max(times):.6f}" if times else "",
+    }
+
+
+def _at_line_rate(result: Result) -> dict[str, str]:
+    """Give the average of the last trial of a full line, which is no throughput."""
+    made = [t for t in result.further if t.purpose == "line" and t.valid]
+    if not made:
+        return {}
+    cycles, clock = busy_cycles(made[-1]), core_hz(made[-1])
+    return {
+        "line_offered_mpps": _mega(made[-1].offered_load_pps),
+        "line_forwarded_mpps": _mega(made[-1].forwarding_rate_pps),
+        "line_busy_cycles_per_packet": "" if cycles is None else f"{cycles:.2f}",
+        "line_core_ghz": "" if clock is None else f"{clock / 1e9:.4f}",
     }
 
 

@@ -9,6 +9,8 @@ BACK_NS = 100_000_000
 """A DUT from which nothing came for so long when the trial ended had not begun to forward again."""
 
 
+OVERLOADED = 0.01
+"""Share of its frames that an overloaded DUT loses, at least."""
 STILL_SHARE = 0.1
 """Of the time after an overload: whose frames are lost in its last part may lose more after it."""
 
@@ -21,6 +23,28 @@ def reset_s(trial: Trial) -> float | None:
     if not trial.valid or trial.quiet_ns is None or trial.quiet_ns[1] >= BACK_NS:
         return None
     return trial.quiet_ns[0] / 1e9
+
+
+def busy_cycles(trial: Trial) -> float | None:
+    """Cycles a packet of a DUT that was offered more than it forwards; None where none are known.
+
+    As the DUT counts them; else, where it shares the tester's machine and lost frames, the TSC's
+    over the rate: then no poll comes back empty.
+    """
+    reading = trial.dut_reading
+    if reading is not None and reading.busy_cycles_per_packet:
+        return reading.busy_cycles_per_packet
+    is_overloaded = trial.loss_ratio > OVERLOADED and trial.forwarding_rate_pps > 0
+    if not is_overloaded or (reading is not None and reading.far):
+        return None
+    return trial.tester.tsc_hz / trial.forwarding_rate_pps
+
+
+def core_hz(trial: Trial) -> int | None:
+    """Give the clock of the DUT's core in a trial; a far DUT's is told by its own kernel."""
+    reading = trial.dut_reading
+    told = reading.core_hz if reading is not None and reading.far else trial.tester.core_hz
+    return told or None
 
 
 def recovery_s(trial: Trial) -> float | None:

@@ -143,6 +143,7 @@ def _rfc2544(asked: BenchRequest, sizes: list[int]) -> dict[str, Any]:
             "width": asked.width,
             "max_load_pps": asked.max_load,
             "link_gbps": asked.link_gbps,
+            "single_core": asked.single_core,
             "ladder": asked.ladder,
             "back_to_back": asked.back_to_back,
             "recoveries": asked.recoveries,

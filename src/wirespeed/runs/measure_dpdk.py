@@ -136,6 +136,7 @@ def plan_of(spec: Dpdk, asked: Rfc2544Spec) -> Plan:
         burst_frames=spec.dpdk.burst,
         link_bps=line if line is not None or one_way else None,
         further=Further(
+            line_rate=asked.single_core,
             ladder=asked.ladder,
             back_to_back=asked.back_to_back,
             recoveries=asked.recoveries,

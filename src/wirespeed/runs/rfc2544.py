@@ -4,11 +4,12 @@ import math
 from collections.abc import Sequence
 from contextlib import ExitStack, closing, suppress
 from dataclasses import replace
+from typing import TypeGuard
 
 from pydantic import ValidationError
 
 from wirespeed import __version__
-from wirespeed.display import Display, single_core_table
+from wirespeed.display import Display, line_rate_table, single_core_table
 from wirespeed.facts.ports import PCI_ADDRESS
 from wirespeed.host.clock import utc_now
 from wirespeed.host.files import make_folder, write_result
@@ -30,7 +31,7 @@ from wirespeed.measure.bench.trial_maker import TesterBounds
 from wirespeed.model.error import InputError, MeasurementError, WirespeedError
 from wirespeed.model.frame_mix import FrameMix
 from wirespeed.model.question import Purpose, Question
-from wirespeed.model.trial import End, Record, Setup
+from wirespeed.model.trial import End, Record, Setup, Trial
 from wirespeed.report.answer_text import answer_text
 from wirespeed.report.diagnosis_hosts import Answer, json_line
 from wirespeed.runs.bench_request import BenchRequest
@@ -101,7 +102,11 @@ def measure_bench(asked: BenchRequest) -> int:
         if not recorded:
             writer.clear()
 
+        of_line = [one for one in recorded if is_of_line(one)]
+
         def record(item: Record) -> None:
+            if is_of_line(item):
+                of_line.append(item)
             line = item.model_dump_json()
             writer.append(line)
             if asked.as_json:
@@ -135,9 +140,15 @@ def measure_bench(asked: BenchRequest) -> int:
             write_result(asked.out / ANSWER, answer_text(outcomes))
     if asked.single_core and not asked.as_json:
         echo(single_core_table(outcomes))
+        echo(line_rate_table(of_line))
     if not asked.as_json:
         echo(f"report: {asked.out / 'report.html'}")
     return 0 if all(o.throughput_pps is not None for o in outcomes) else 1
+
+
+def is_of_line(record: Record) -> TypeGuard[Trial]:
+    """Tell whether it is a trial of a full line."""
+    return isinstance(record, Trial) and record.purpose == "line"
 
 
 def _live_ports(ports: Sequence[str]) -> tuple[str, ...]:
@@ -179,6 +190,7 @@ def _plan(asked: BenchRequest) -> Plan:
             max_load_pps=asked.max_load,
             windowed=bool(asked.windowed),
             further=Further(
+                line_rate=asked.single_core,
                 ladder=asked.ladder,
                 back_to_back=asked.back_to_back,
                 recoveries=asked.recoveries,

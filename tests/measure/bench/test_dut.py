@@ -8,6 +8,7 @@ from wirespeed.measure.bench.eal_side import EalSide
 from wirespeed.measure.bench.external import ExternalDut
 from wirespeed.measure.bench.kernel_path import KERNEL_DUTS
 from wirespeed.model.error import InputError, MeasurementError
+from wirespeed.model.port_statistics import MOST
 from wirespeed.model.trial import PortCounters
 
 
@@ -125,3 +126,58 @@ def test_every_dut_starts_under_its_name_and_can_be_read(
     finally:
         dut.close()
     assert not dut.alive()
+
+
+def test_what_a_far_duts_driver_counts_beside_is_kept_if_it_rose_loss_first():
+    before = {
+        "rx_good_packets": 5,
+        "rx_q0_packets": 5,
+        "rx_q1_packets": 0,
+        "rx_q1_errors": 2,
+        "rx_out_of_buffer": 0,
+        "rx_priority0_xon": 3,
+        "rx_gone": 1,
+    }
+    after = {
+        "rx_good_packets": 1005,
+        "rx_q0_packets": 605,
+        "rx_q1_packets": 400,
+        "rx_q1_errors": 9,
+        "rx_out_of_buffer": 30,
+        "rx_priority0_xon": 3,
+        "rx_new": 1,
+    }
+    reading = difference(
+        DutCounters(statistics={0: before, 1: before}), DutCounters(statistics={0: after, 2: after})
+    )
+    (port,) = reading.statistics
+    assert port.port == 0
+    assert list(port.rose.items()) == [
+        ("rx_out_of_buffer", 30),
+        ("rx_q1_errors", 7),
+        ("rx_q0_packets", 600),
+        ("rx_q1_packets", 400),
+    ]
+    assert (port.of_loss, port.left_out) == ({"rx_out_of_buffer": 30, "rx_q1_errors": 7}, 0)
+
+
+def test_of_a_card_with_many_queues_what_tells_of_loss_is_kept_and_the_rest_is_counted():
+    names = [f"rx_q{queue}_packets" for queue in range(200)]
+    before = dict.fromkeys([*names, "rx_phy_discard_packets"], 0)
+    after = {name: 1000 + at for at, name in enumerate(names)} | {"rx_phy_discard_packets": 1}
+    (port,) = difference(
+        DutCounters(statistics={0: before}), DutCounters(statistics={0: after})
+    ).statistics
+    assert len(port.rose) == MOST
+    assert next(iter(port.rose)) == "rx_phy_discard_packets"
+    assert "rx_q199_packets" in port.rose
+    assert "rx_q0_packets" not in port.rose
+    assert port.left_out == 201 - MOST
+
+
+def test_what_a_host_was_not_meant_to_receive_tells_of_no_loss():
+    before = {"rx_management_dropped": 0, "hairpin_out_of_buffer": 0}
+    (port,) = difference(
+        DutCounters(statistics={0: before}), DutCounters(statistics={0: dict.fromkeys(before, 4)})
+    ).statistics
+    assert (len(port.rose), port.of_loss) == (2, {})

@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import subprocess
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import cast
@@ -9,12 +10,15 @@ from typing import cast
 import pytest
 from test_telemetry import CAPTURED, served
 
+from wirespeed.host import guest_telemetry
+from wirespeed.host.local import LocalRunner
 from wirespeed.host.runner import Completed, Runner
 from wirespeed.measure.bench import far_dut
 from wirespeed.measure.bench.eal_side import EalSide
 from wirespeed.measure.bench.far_dut import FarDut, l3fwd_options, start_far_dut
 from wirespeed.measure.bench.l3fwd_rules import em_ipv4, lpm_ipv4
 from wirespeed.measure.bench.program_host import FarHost, FarTelemetry, devices_of
+from wirespeed.measure.bench.tester import find_tester
 from wirespeed.measure.bench.testpmd import Ports, argv
 from wirespeed.measure.bench.two_hosts_bed import End
 from wirespeed.model.error import InputError, MeasurementError
@@ -97,6 +101,10 @@ def test_a_far_program_gets_its_environment_there_and_not_here():
     assert SIDE.environment == {}
 
 
+HERE = CAPTURED | {"greeting": json.dumps(json.loads(CAPTURED["greeting"]) | {"pid": 1})}
+"""The greeting names a process: this machine's first has threads to read."""
+
+
 @contextlib.contextmanager
 def asked_there(path: Path) -> Iterator[FarTelemetry]:
     telemetry = FarTelemetry(path, [])
@@ -107,15 +115,59 @@ def asked_there(path: Path) -> Iterator[FarTelemetry]:
 
 
 def test_counters_come_back_by_the_script_that_runs_there(tmp_path: Path):
-    # Its greeting names a process: this machine's first has threads to read.
-    greeting = json.dumps(json.loads(CAPTURED["greeting"]) | {"pid": 1})
     with (
-        served(tmp_path / "s", CAPTURED | {"greeting": greeting}, connections=2),
+        served(tmp_path / "s", HERE, connections=2),
         asked_there(tmp_path / "s") as telemetry,
     ):
         (port,) = telemetry.counters()
         assert (port.port, port.ipackets, port.opackets) == (0, 2186368, 2186016)
         assert telemetry.threads
+        assert telemetry.statistics[0]["rx_q0_errors"] == 0
+        assert telemetry.statistics[0]["tx_q0_packets"] == 2186016
+
+
+def test_the_clock_of_a_threads_core_is_what_its_kernel_says(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    thread = tmp_path / "task"
+    thread.mkdir()
+    # proc(5): the name, the state, and the CPU as the 39th field.
+    fields = ["R", *map(str, range(4, 39)), "17", "0"]
+    (thread / "stat").write_text(f"8 (rte-worker 1) x) {' '.join(fields)}\n")
+    asked = []
+
+    def read_text(path: Path) -> str:
+        if path.name == "stat":
+            return read(path)
+        asked.append(str(path))
+        return "2399876\n"
+
+    read = Path.read_text
+    monkeypatch.setattr(Path, "read_text", read_text)
+    assert guest_telemetry.clock_hz(thread) == 2_399_876_000
+    assert asked == ["/sys/devices/system/cpu/cpu17/cpufreq/scaling_cur_freq"]
+    monkeypatch.undo()
+    assert guest_telemetry.clock_hz(tmp_path / "gone") is None
+
+
+def test_a_driver_without_extended_statistics_tells_none_and_its_counters_are_read(tmp_path: Path):
+    without = HERE | {"/ethdev/xstats,0": '{"/ethdev/xstats":null}'}
+    with (
+        served(tmp_path / "s", without, connections=2),
+        asked_there(tmp_path / "s") as telemetry,
+    ):
+        (port,) = telemetry.counters()
+        assert (port.ipackets, telemetry.statistics) == (2186368, {})
+
+
+def test_extended_statistics_that_are_no_numbers_are_an_error_and_no_zero(tmp_path: Path):
+    odd = HERE | {"/ethdev/xstats,0": '{"/ethdev/xstats":{"rx_q0_packets":"12"}}'}
+    with (
+        served(tmp_path / "s", odd, connections=2),
+        asked_there(tmp_path / "s") as telemetry,
+        pytest.raises(MeasurementError, match="not a table of numbers"),
+    ):
+        telemetry.counters()
 
 
 def test_a_program_that_does_not_answer_is_an_error_and_no_zero(tmp_path: Path):
@@ -153,3 +205,25 @@ def test_a_second_place_on_a_host_has_what_the_first_was_sent_and_found():
     assert second.program("forwarder") == "/usr/bin/forwarder"
     assert host.asked == [("cp", "-p", "--", f"{first.folder}/rules", second.folder)]
     assert first.folder != second.folder
+
+
+def test_what_compiled_a_program_is_read_of_the_program_itself():
+    program = str(find_tester())
+    place = FarHost("ssh://here", Here())
+    ((label, said),) = place.compiler(program)
+    assert label == "compiler"
+    # The same section as binutils print it.
+    readelf = ("readelf", "-p", ".comment", program)
+    assert said in subprocess.run(readelf, capture_output=True, text=True, check=True).stdout
+    ((_, told),) = place.compiler("/etc/passwd")
+    assert told.startswith("not told")
+    assert place.compiler("forwarder-without-a-path") == ()
+
+
+class Here(Folders):
+    """This machine, but for its folder."""
+
+    def run(self, argv: Sequence[str], **options: object) -> Completed:
+        if argv[0] == "mktemp":
+            return super().run(argv, **options)
+        return LocalRunner().run(argv)

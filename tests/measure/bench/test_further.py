@@ -23,12 +23,13 @@ from wirespeed.measure.bench.further import (
     measure_further,
     repeat,
 )
+from wirespeed.measure.bench.plan import Plan
 from wirespeed.measure.bench.run_folder import TRIALS, read_records
 from wirespeed.measure.bench.trial_maker import NEVER_VALID
 from wirespeed.measure.search.measurer import Purpose, Sample
 from wirespeed.model.error import InputError, MeasurementError
 from wirespeed.model.frame_mix import FrameMix, FrameShare
-from wirespeed.model.trial import Bursts, Outcome, Recovery, Trial
+from wirespeed.model.trial import Bursts, DutReading, Outcome, Recovery, Trial
 from wirespeed.report.build import build_page
 from wirespeed.report.csv_table import render_csv
 
@@ -283,3 +284,63 @@ def test_an_overload_is_a_tenth_above_and_no_more_than_the_link_carries(
     found = outcome(throughput_pps=1e6, confirmed_seconds=1, confirmed_trial=1)
     measure_further(further, found, lambda _: maker, highest_pps=highest, seconds=1)  # type: ignore[arg-type, return-value]
     assert asked == [(pytest.approx(overload), pytest.approx(70), "recovery")] * 2
+
+
+def single_core(out: Path, *words: str) -> int:
+    code = measure.single_core.main([*ASKED, *words, "--out", str(out)], standalone_mode=False)
+    assert isinstance(code, int)
+    return code
+
+
+def test_of_a_full_line_the_average_stands_beside_zero_loss_and_in_no_search(out: Path):
+    assert single_core(out) == 0
+    (line,) = of(out, "line")
+    # The described DUT passes 1 Mpps of the 2 that are asked for.
+    assert (line.intended_load_pps, line.intended_seconds) == (2e6, 0.1)
+    assert line.forwarding_rate_pps == pytest.approx(1e6, rel=0.02)
+    (outcome,) = (r for r in read_records(out) if isinstance(r, Outcome))
+    assert outcome.throughput_pps is not None and outcome.throughput_pps <= 1e6
+    assert line.number > outcome.ledger_trial
+    (row,) = csv.DictReader((out / "results.csv").open())
+    assert row["line_offered_mpps"] == "2.000000"
+    assert float(row["line_forwarded_mpps"]) == pytest.approx(1, rel=0.02)
+    assert single_core(out, "--resume") == 0
+    assert of(out, "line") == [line], "answered from the record"
+
+
+def test_a_search_without_a_throughput_still_has_its_trial_at_line_rate():
+    asked: list[tuple[float | None, float]] = []
+
+    class Offering(Voiding):
+        def overload(self, load_pps: float | None, seconds: float) -> None:
+            asked.append((load_pps, seconds))
+            raise MeasurementError(NEVER_VALID, where="x", found="stalls")
+
+    nothing = outcome(throughput_pps=None)
+    for highest in (None, 2e6):
+        further = Further(line_rate=True, ladder=True)
+        measure_further(further, nothing, lambda _: Offering(0), highest_pps=highest, seconds=3)  # type: ignore[arg-type, return-value]
+    assert asked == [(None, 3), (2e6, 3)]
+
+
+@pytest.mark.parametrize(("link_bps", "most"), [(None, 1e6), (10**9, 1e6), (672 * 10**5, 1e5)])
+def test_no_more_is_offered_than_the_line_and_the_highest_load(link_bps: int | None, most: float):
+    plan = Plan(duts=("x",), mixes=(FrameMix.parse("64"),), link_bps=10**9, max_load_pps=1e6)
+    plan = plan.model_copy(update={"link_bps": link_bps})
+    assert plan.highest_load_pps(plan.mixes[0]) == pytest.approx(most)
+
+
+def test_cycles_and_clock_of_a_far_dut_are_its_own_or_none():
+    """A tester's TSC and core say nothing of another machine's."""
+    one = trial(20, load_pps=2_000_000, seconds=1, missing=1_000_000, purpose="line")
+    here = one.tester.model_copy(update={"core_hz": 3_000_000_000})
+    alone = DutReading(far=True)
+    told = DutReading(far=True, core_hz=2_500_000_000, busy_cycles_per_packet=33.4)
+    # At 1 Mpps, by the TSC of a machine that both share.
+    shared = str(round(one.tester.tsc_hz / 1e6))
+    cases = ((alone, "—", "—"), (told, "33", "2.50"), (DutReading(), shared, "3.00"))
+    for reading, cycles, clock in cases:
+        of_dut = one.model_copy(update={"dut_reading": reading, "tester": here})
+        page = build_page([setup(), outcome(), of_dut])
+        (row,) = PageReader(html_of(page)).table("Forwarded on average, Mpps")
+        assert (row["Busy cycles per packet"], row["Core, GHz"]) == (cycles, clock)

@@ -85,6 +85,17 @@ def test_without_one_an_overloaded_trial_says_what_a_packet_costs():
     assert outcome.busy_cycles_per_packet == TSC_HZ / 1e6
 
 
+def test_a_far_dut_is_not_told_by_the_testers_tsc_and_core():
+    overload = build_trial(2_000_000, 1_000_000, number=4)
+    for reading in (DutReading(far=True), DutReading(far=True, core_hz=2_400_000_000)):
+        made = [*trials(reading), overload]
+        made = [t.model_copy(update={"dut_reading": reading}) for t in made]
+        cores = {"core_hz": 3_500_000_000}
+        made = [t.model_copy(update={"tester": t.tester.model_copy(update=cores)}) for t in made]
+        outcome = build(found(), made)
+        assert (outcome.busy_cycles_per_packet, outcome.core_hz) == (None, reading.core_hz)
+
+
 def test_with_neither_no_cycles_are_given():
     outcome = build(found())
     assert (outcome.busy_cycles_per_packet, outcome.cycles_source) == (None, None)

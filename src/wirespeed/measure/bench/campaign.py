@@ -113,7 +113,7 @@ class Campaign:
             self._outcomes[number],
             # By the plan's name of the DUT: its own may be another.
             lambda purpose: self._maker(number, dut, mix, purpose),
-            highest_pps=plan.link_load_pps(mix) or plan.max_load_pps,
+            highest_pps=plan.highest_load_pps(mix),
             seconds=plan.confirm_seconds,
         )
         if found is not None and number not in self._bursts:

@@ -20,6 +20,11 @@ class DpdkDut(Closing):
         """Give name, version and command line."""
         return self._description
 
+    def tell(self, *details: tuple[str, str]) -> None:
+        """Add to what never changes while it runs."""
+        described = self._description
+        self._description = described.model_copy(update={"details": (*described.details, *details)})
+
     @property
     def pid(self) -> int:
         """Give its process id."""

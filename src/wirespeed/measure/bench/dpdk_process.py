@@ -93,7 +93,12 @@ class DpdkProcess:
         self.require_alive()
         if self.side.is_far:
             ports = self.telemetry.counters()
-            return DutCounters(ports=ports, far=True, **self._far_times())
+            return DutCounters(
+                ports=ports,
+                statistics=self.telemetry.statistics,
+                far=True,
+                **self._far_times(),
+            )
         cpu = self.side.worker_cpus[0]
         times = procfs.read_thread_times(self.child.pid, self._forwarding_thread())
         return DutCounters(
@@ -104,12 +109,13 @@ class DpdkProcess:
             thread=(self.child.pid, self._forwarding_thread()),
         )
 
-    def _far_times(self) -> dict[str, int]:
-        """Give the CPU time of a lone forwarding thread, which came with the counters."""
+    def _far_times(self) -> dict[str, int | None]:
+        """Give CPU time and clock of a lone forwarding thread, which came with the counters."""
         found = [t for t in self.telemetry.threads if _WORKER_COMM.match(t.comm)]
         if len(found) != 1:
             return {}
-        return {"cpu_run_ns": found[0].run_ns, "cpu_wait_ns": found[0].wait_ns}
+        one = found[0]
+        return {"cpu_run_ns": one.run_ns, "cpu_wait_ns": one.wait_ns, "core_hz": one.cpu_hz}
 
     def _forwarding_thread(self) -> int:
         if self._forwarding_tid is None:

@@ -9,10 +9,12 @@
 `difference(before, after)` turns two readings into what happened in between.
 """
 
+from collections.abc import Mapping
 from typing import Literal, Protocol
 
 from wirespeed.model.error import MeasurementError
 from wirespeed.model.frozen import Frozen
+from wirespeed.model.port_statistics import risen
 from wirespeed.model.trial import DutReading, PortCounters
 
 Expect = Literal["as-sent", "macswap", "5tswap", "mac", "routed"]
@@ -51,8 +53,12 @@ class DutCounters(Frozen):
     cpu_run_ns: int | None = None
     cpu_wait_ns: int | None = None
     steal_ns: int | None = None
+    core_hz: int | None = None
+    """Clock of the forwarding core at that moment, of a DUT on a host of its own."""
     thread: tuple[int, int] | None = None
     """Process and thread that forwards by polling, where it is known."""
+    statistics: Mapping[int, Mapping[str, int]] = {}
+    """By port, what its driver counts beside; a port that does not tell is not in it."""
     far: bool = False
     """It is on a host of its own, behind real links."""
 
@@ -118,6 +124,12 @@ def difference(before: DutCounters, after: DutCounters) -> DutReading:
         cpu_run_ns=_minus(after.cpu_run_ns, before.cpu_run_ns),
         cpu_wait_ns=_minus(after.cpu_wait_ns, before.cpu_wait_ns),
         steal_ns=_minus(after.steal_ns, before.steal_ns),
+        core_hz=after.core_hz,
+        statistics=tuple(
+            risen(port, before.statistics[port], told)
+            for port, told in sorted(after.statistics.items())
+            if port in before.statistics
+        ),
         far=after.far,
     )
 

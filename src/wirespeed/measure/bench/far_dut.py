@@ -45,7 +45,7 @@ class FarDut(Frozen):
 def start_far_dut(place: FarHost, wanted: FarDut, end: End) -> Dut:
     """Start it on its host. Raises InputError, MeasurementError, HostError."""
     kind, _, mode = wanted.forwarder.partition("-")
-    program = ""
+    program = next(iter(shlex.split(wanted.command or "")), "")
     if kind == "testpmd":
         program = place.program(PROGRAM)
     elif kind == "l3fwd":
@@ -61,6 +61,15 @@ def start_far_dut(place: FarHost, wanted: FarDut, end: End) -> Dut:
     if wanted.realtime_priority is not None:
         first = ("chrt", "--fifo", str(wanted.realtime_priority))
         side = side.model_copy(update={"inside": (*side.inside, *first)})
+    compiler = place.compiler(program)
+    dut = _start(kind, mode, program, side, place, wanted)
+    dut.tell(*compiler)
+    return dut
+
+
+def _start(
+    kind: str, mode: str, program: str, side: EalSide, place: FarHost, wanted: FarDut
+) -> "Testpmd | FarL3fwd | FarCommand":
     telemetry = place.telemetry(side)
     if kind == "testpmd":
         return Testpmd(

@@ -1,5 +1,6 @@
 """What RFC 2544 asks for beside throughput, after the search of each frame size.
 
+line rate      what is forwarded on average of a full line, whatever is lost (no test of RFC 2544)
 ladder         latency and loss at ten loads up to the throughput, and above it (26.2, 26.3)
 back-to-back   the longest burst at the highest load that loses nothing (RFC 9004)
 recovery       how long frames are still lost once an overload ends (26.5)
@@ -44,6 +45,8 @@ BURST_WIDTH = 0.02
 class Further(Frozen):
     """What is asked for; by default nothing."""
 
+    line_rate: bool = False
+    """A trial at line rate; where no line is known at the highest load, or all that is sent."""
     ladder: bool = False
     back_to_back: Annotated[int, Field(ge=0, le=1000)] = 0
     """Searches for the longest burst; RFC 9004 recommends 50."""
@@ -58,7 +61,8 @@ class Further(Frozen):
     @property
     def text(self) -> str:
         """Name it for the record; nothing where nothing is asked for."""
-        words = ["latency and loss by load"] if self.ladder else []
+        words = ["a trial at line rate"] if self.line_rate else []
+        words += ["latency and loss by load"] if self.ladder else []
         words += [f"{self.back_to_back} bursts"] if self.back_to_back else []
         overload = f"{self.recoveries} recoveries from {self.overload_seconds:g} s of overload"
         words += [overload] if self.recoveries else []
@@ -75,10 +79,13 @@ def measure_further(
     highest_pps: float | None,
     seconds: float,
 ) -> Bursts | None:
-    """Measure what is asked for, where the search came to a throughput; give the bursts found.
+    """Measure what is asked for, give the bursts found.
 
+    All but the trial at line rate begins with a throughput that the search proved.
     `maker` gives what makes trials of a purpose; `seconds` is how long one is.
     """
+    if further.line_rate:
+        offer_the_line(maker("line"), highest_pps, seconds)
     proven, highest = outcome.throughput_pps, highest_pps or outcome.upper_load_pps
     bursts = None
     if proven is None:
@@ -96,6 +103,17 @@ def measure_further(
     if further.soak_seconds:
         soak(maker("soak"), proven, further.soak_seconds, seconds)
     return bursts
+
+
+def offer_the_line(maker: TrialMaker, load_pps: float | None, seconds: float) -> None:
+    """Make one trial of a full line; what the tester cannot offer is void in the record."""
+    try:
+        maker.overload(load_pps, seconds)
+    except BeyondTesterError:
+        return
+    except MeasurementError as error:
+        if error.what != NEVER_VALID:
+            raise
 
 
 def ladder_loads(throughput_pps: float, highest_pps: float | None) -> tuple[float, ...]:

@@ -113,6 +113,11 @@ class Plan(Frozen):
         """Line rate for `mix`; None where there is no line."""
         return None if self.link_bps is None else self.link_bps / (8 * mix.mean_wire_bytes)
 
+    def highest_load_pps(self, mix: FrameMix) -> float | None:
+        """Most that may be offered of `mix`: the line's, or what is asked for; None: no bound."""
+        bounds = (self.link_load_pps(mix), self.max_load_pps)
+        return min((bound for bound in bounds if bound is not None), default=None)
+
     @property
     def searches(self) -> tuple[tuple[int, str, FrameMix], ...]:
         """Number, DUT and mix of each search, in order; numbers start at 1."""

@@ -29,6 +29,7 @@ from wirespeed.measure.bench.telemetry import (
     ThreadTimes,
     parse_answer,
     parse_counters,
+    parse_extended,
     socket_path,
 )
 from wirespeed.model.error import InputError, MeasurementError
@@ -38,6 +39,8 @@ from wirespeed.model.trial import PortCounters
 SILENT_S = 15
 """A program ends on its host when nobody was heard for so long: a controller that was cut off."""
 _ANSWER_S = 30.0
+NO_STATISTICS = {"/ethdev/xstats": None}
+"""The answer of a port whose driver gives none."""
 ENDS_S = 60.0
 AWAIT_END = """
 turns=0
@@ -52,6 +55,9 @@ done
 PASSES = 4
 """Libraries that a library which was sent needs are found at the next look."""
 _NEEDED = re.compile(r"^\s*(\S+) => (not found|/\S+)", re.M)
+COMPILED_BY = r"GCC: \([^)]{1,80}\) [0-9.]{1,16}|clang version [0-9.]{1,16}"
+"""In a program's section .comment, which no tool that all hosts have prints."""
+COMPILER_GONE = "not told: the program was stripped of it"
 _FOLDER = re.compile(r"/run/wirespeed-dpdk-[A-Za-z0-9]{8}")
 
 
@@ -72,11 +78,22 @@ class FarTelemetry(Telemetry):
             script.close()
 
     def counters(self) -> tuple[PortCounters, ...]:
-        """Read every port's counters in one round trip; its ports do not change."""
-        self._ports = self._ports or self.ports()
-        _, values = self._ask(tuple(f"/ethdev/stats,{port}" for port in self._ports))
+        """Read every port's counters in one round trip; its ports do not change.
+
+        With them comes what the drivers count beside: DPDK gives at most 256 of them a port
+        (rte_telemetry.h, RTE_TEL_MAX_DICT_ENTRIES), and null where a driver has none.
+        """
+        ports = self._ports = self._ports or self.ports()
+        commands = [f"/ethdev/{kind},{port}" for kind in ("stats", "xstats") for port in ports]
+        _, values = self._ask(tuple(commands))
+        counted, beside = values[: len(ports)], values[len(ports) :]
         try:
-            found = zip(self._ports, values, strict=True)
+            self.statistics = {
+                port: parse_extended(value)
+                for port, value in zip(ports, beside, strict=True)
+                if value is not None
+            }
+            found = zip(ports, counted, strict=True)
             return tuple(parse_counters(port, value) for port, value in found)
         except ValueError as error:
             raise self._failure("/ethdev/stats", error) from None
@@ -93,12 +110,12 @@ class FarTelemetry(Telemetry):
                 raise ValueError(told["failed"])
             greeting = Greeting.model_validate(told["greeting"])
             values = [
-                parse_answer(command, text)
+                None if json.loads(text) == NO_STATISTICS else parse_answer(command, text)
                 for command, text in zip(commands, told["answers"], strict=True)
             ]
             self.threads = tuple(
-                ThreadTimes(comm=comm, run_ns=ran, wait_ns=waited)
-                for _, comm, ran, waited in told["threads"]
+                ThreadTimes(comm=comm, run_ns=ran, wait_ns=waited, cpu_hz=hz)
+                for _, comm, ran, waited, hz in told["threads"]
             )
         except (ValueError, KeyError, TypeError) as error:
             raise self._failure(", ".join(commands), error) from None
@@ -140,6 +157,17 @@ class FarHost(Closing):
         if name not in self._programs:
             self._programs[name] = self._find(name, ours)
         return self._programs[name]
+
+    def compiler(self, program: str) -> tuple[tuple[str, str], ...]:
+        """Give what compiled a program there, by the words that it left in it.
+
+        Distributions strip them of their packages; nothing where the program's file is not known.
+        """
+        if not program.startswith("/"):
+            return ()
+        found = self._runner.run(("grep", "-a", "-o", "-E", "-m", "1", "-e", COMPILED_BY, program))
+        words = found.output.splitlines() if found.returncode == 0 else []
+        return (("compiler", words[0] if words else COMPILER_GONE),)
 
     def like(self, other: "FarHost") -> None:
         """Have at hand what another place of this host was sent, without sending it again.

@@ -41,6 +41,8 @@ class ThreadTimes(Frozen):
     comm: str
     run_ns: int
     wait_ns: int
+    cpu_hz: int | None = None
+    """Clock of its CPU, where the kernel says."""
 
 
 class PortState(Frozen):
@@ -103,6 +105,8 @@ class Telemetry:
         self._timeout_s = timeout_s
         self.threads: tuple[ThreadTimes, ...] = ()
         """Of a program on another host, when it was last asked."""
+        self.statistics: dict[int, dict[str, int]] = {}
+        """What the drivers of its ports count beside, when its counters were last read."""
 
     def greeting(self) -> Greeting:
         """Ask for version and pid."""

@@ -158,6 +158,10 @@ class TrialMaker:
         """One valid trial at all that the tester can send. Raises as `measure`."""
         return self._valid(None, seconds, "capacity")[0]
 
+    def overload(self, load_pps: float | None, seconds: float) -> Trial:
+        """One valid trial at this load, or at all that the tester can send. Raises as `measure`."""
+        return self._valid(load_pps, seconds, "line")[0]
+
     def _valid(self, load_pps: float | None, seconds: float, purpose: Purpose) -> tuple[Trial, int]:
         why: tuple[str, ...] = ()
         taken = too_slow = 0
@@ -212,8 +216,8 @@ class TrialMaker:
             return self._trial(fields, number, started_at, load_pps, seconds, purpose)
         made = bed.run(self._request(bed, number, load_pps, seconds), self._progress)
         trial = self._trial(_fields(made), number, started_at, load_pps, seconds, purpose)
-        # A capacity trial loses by intention; what its DUT was doing is no question there.
-        asked = bed.shares_machine and forgive and purpose != "capacity"
+        # An overload loses by intention; what its DUT was doing is no question there.
+        asked = bed.shares_machine and forgive and purpose not in ("capacity", "line")
         taken = dut_core_taken(trial) if asked else ()
         if not taken:
             return trial

@@ -82,6 +82,7 @@ class TwoHostsBed:
             self._place = FarHost(hosts.dut.reach, runners[1])
             self._stack.callback(self._end_dut)
             program = at.program("wirespeed-tester", ours=find_tester())
+            self._compiler = at.compiler(program)
             end = hosts.tester
             side = at.side(
                 end.devices,
@@ -128,6 +129,7 @@ class TwoHostsBed:
         return (
             ("host", end.reach),
             ("DPDK", hello.dpdk),
+            *self._compiler,
             ("instruction set", hello.isa),
             *ports_details(ports, self._hosts.holding),
             ("CPUs", f"{', '.join(map(str, end.worker_cpus))}; control {end.control_cpu}"),

@@ -19,6 +19,7 @@ def build_ledger(trial: Trial) -> Ledger:
         received_frames=received,
         lost=lost,
         unexplained_frames=trial.missing_frames - sum(fate.frames for fate in lost),
+        dut_statistics=() if trial.dut_reading is None else trial.dut_reading.statistics,
     )
 
 

@@ -5,8 +5,9 @@ from typing import Literal, Protocol
 from wirespeed.model.frozen import Frozen
 
 Purpose = Literal[
-    "probe", "search", "confirm", "capacity", "ladder", "burst", "soak", "reset", "recovery"
-]
+    "probe", "search", "confirm", "capacity", "ladder", "burst", "soak", "reset", "recovery",
+    "line",
+]  # fmt: skip
 
 
 class Sample(Frozen):

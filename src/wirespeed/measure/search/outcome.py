@@ -80,7 +80,7 @@ def build_outcome(
         ledger_trial=shown.number,
         busy_cycles_per_packet=cycles,
         cycles_source=source,
-        core_hz=shown.tester.core_hz or None,
+        core_hz=_core_hz(shown),
     )
 
 
@@ -153,12 +153,22 @@ def unproven_outcome(
     )
 
 
+def _core_hz(trial: Trial) -> int | None:
+    """Give the clock of the DUT's core: the tester reads it where they share a machine."""
+    if trial.dut_reading is not None and trial.dut_reading.far:
+        return trial.dut_reading.core_hz or None
+    return trial.tester.core_hz or None
+
+
 def _cycles(
     trial: Trial, trials: Sequence[Trial]
 ) -> tuple[float | None, Literal["dut", "overload"] | None]:
     reading = trial.dut_reading
     if reading is not None and reading.busy_cycles_per_packet:
         return reading.busy_cycles_per_packet, "dut"
+    if reading is not None and reading.far:
+        # Its TSC is another machine's, and how many cores forwarded is not told.
+        return None, None
     overloaded = [t for t in trials if t.loss_ratio > 0.01 and t.forwarding_rate_pps > 0]
     if not overloaded:
         return None, None

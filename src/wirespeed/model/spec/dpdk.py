@@ -142,6 +142,9 @@ class ProfileSpec(Frozen):
     """Whether it runs."""
     ban_cores: StrictBool = False
     """irqbalance moves no interrupt to the host's `cores`, and goes on with all others."""
+    interrupts: Literal["far-node", "other-cores"] | None = None
+    """Of every port that stays with the kernel: to the CPUs of the other nodes, or to those that do
+    not poll."""
     pause: StrictBool | None = None
     """Of every port; with vfio-pci, as it stands when the port leaves the kernel."""
     max_read_request_bytes: Literal[128, 256, 512, 1024, 2048, 4096] | None = None

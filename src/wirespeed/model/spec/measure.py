@@ -44,6 +44,9 @@ class Rfc2544Spec(Frozen):
     """Offer no more; None: the line rate, or what the tester can send."""
     link_gbps: Annotated[Number, Field(gt=0, le=10**4)] | None = None
     """Line rate of each link; None: it bounds nothing."""
+    single_core: StrictBool = False
+    """After each search: a trial at line rate (else `max_load_pps`, else all that the tester
+    sends): what is forwarded of it on average, cycles a packet and the core's clock."""
     ladder: StrictBool = False
     """After each search: latency and loss at each tenth of the throughput, and above it."""
     back_to_back: Annotated[StrictInt, Field(ge=0, le=1000)] = 0

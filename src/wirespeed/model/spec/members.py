@@ -136,6 +136,15 @@ class Dpdk(WithoutGuests):
                 raise ValueError(f"profile.{field}: name the `cores` of each host")
         if self.profile.ban_cores and self.profile.irqbalance is False:
             raise ValueError("profile.ban_cores: with `irqbalance: false` nothing moves interrupts")
+        if self.profile.interrupts is not None:
+            if self.profile.irqbalance is not False:
+                raise ValueError("profile.interrupts: irqbalance moves them; `irqbalance: false`")
+            given = [name for name, host in self.hosts.items() if not host.use_vfs]
+            if given and self.dpdk.driver is PortDriver.VFIO_PCI:
+                raise ValueError(
+                    f"profile.interrupts: ports of {given[0]} leave the kernel for vfio-pci, and "
+                    "have none then"
+                )
         return self
 
     @model_validator(mode="after")

@@ -7,7 +7,7 @@ from wirespeed.model.trial import Bursts, Latency, Trial
 from wirespeed.report import format as fmt
 from wirespeed.report.grid import Cell, Grid, columns, text
 from wirespeed.report.page import DutSection, Result
-from wirespeed.report.result import recovery_s, reset_s
+from wirespeed.report.result import busy_cycles, core_hz, recovery_s, reset_s
 from wirespeed.report.tables.rows import named
 
 LEAST_OVERLOAD_S = 60.0
@@ -32,6 +32,19 @@ def further_grids(dut: DutSection) -> Iterator[Grid]:
             yield _resets(name, resets)
         if soaked := _of(result, "soak"):
             yield _soak(name, soaked)
+    if rows := [_line(n, r, t) for n, r in named(dut) for t in _of(r, "line")]:
+        yield Grid(
+            title="At line rate",
+            caption="A trial of a full line after each search (where no line rate is known, at the "
+            "highest load, or at all that the tester sends): what came back of it on average, "
+            "whatever was lost. The throughput is another: zero loss only. Cycles are those "
+            "that the forwarder counts over bursts with packets.",
+            columns=columns(
+                "Search", "Offered, Mpps", "Forwarded on average, Mpps", "Lost", "Loss ratio",
+                "Busy cycles per packet", "Core, GHz", "Zero loss, Mpps", words=("Search",),
+            ),
+            rows=tuple(rows),
+        )  # fmt: skip
     if rows := [_burst(name, r.bursts) for name, r in named(dut) if r.bursts is not None]:
         yield Grid(
             title="Back to back",
@@ -45,6 +58,20 @@ def further_grids(dut: DutSection) -> Iterator[Grid]:
             ),
             rows=tuple(rows),
         )  # fmt: skip
+
+
+def _line(name: str, result: Result, trial: Trial) -> tuple[Cell, ...]:
+    cycles, clock, proven = busy_cycles(trial), core_hz(trial), result.outcome.throughput_pps
+    average = fmt.mpps(trial.forwarding_rate_pps) if trial.valid else "—"
+    return text(
+        name,
+        fmt.mpps(trial.offered_load_pps),
+        average,
+        *_loss(trial),
+        "—" if cycles is None or not trial.valid else f"{cycles:.0f}",
+        "—" if clock is None or not trial.valid else fmt.ghz(clock),
+        "not proven" if proven is None else fmt.mpps(proven),
+    )
 
 
 def _recoveries(name: str, trials: list[Trial]) -> Grid:

@@ -1,5 +1,6 @@
 """Where every frame went."""
 
+from wirespeed.model.trial import Outcome
 from wirespeed.report import format as fmt
 from wirespeed.report.grid import Cell, Column, Grid, Notes, columns, text
 from wirespeed.report.page import DutSection, Missing
@@ -20,8 +21,8 @@ def ledger(dut: DutSection) -> Grid:
         rows.append(
             (
                 frame,
+                Cell(text=str(o.ledger_trial), note=_beside(o, notes)),
                 *text(
-                    str(o.ledger_trial),
                     fmt.count(ledger.offered_frames),
                     fmt.count(ledger.received_frames),
                 ),
@@ -41,6 +42,18 @@ def ledger(dut: DutSection) -> Grid:
         rows=tuple(rows),
         notes=notes.all,
     )
+
+
+def _beside(outcome: Outcome, notes: Notes) -> int | None:
+    """Note what the DUT's driver counted of losses, by queue and cause; None where nothing rose."""
+    told = [
+        f"port {of.port}: " + ", ".join(f"{n} {fmt.count(c)}" for n, c in of.of_loss.items())
+        for of in outcome.ledger.dut_statistics
+        if of.of_loss
+    ]
+    if not told:
+        return None
+    return notes.number(f"Trial {outcome.ledger_trial}, DUT's driver counted at " + "; ".join(told))
 
 
 def _sum_cell(cells: list[Cell]) -> Cell:
