@@ -259,7 +259,8 @@ def _beds(plan: Plan, asked: BenchRequest) -> Beds:
             where="--windowed",
             found="--port" if asked.ports else f"--dut {kernel[0]}",
             so="wirespeed cannot see whether the DUT had its core while frames were sent",
-            next="leave --windowed out: trials are then continuous",
+            next="leave --windowed out: trials are then continuous; where the tester's machine "
+            "stalls, --gap-limit-ms and --stalled-share",
         )
     if plan.further.resets and (asked.ports or kernel or asked.wire in MEMIFS):
         raise InputError(
