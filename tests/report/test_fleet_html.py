@@ -122,7 +122,8 @@ def test_causes_are_by_hosts_or_by_price(page: Page):
 def test_a_host_opens_with_its_own_answer(page: Page):
     page.click("#list a:text-is('n00021')")
     card = page.locator("#host")
-    assert card.is_visible()
+    # The page hears of its new address a moment after the click.
+    expect(card).to_be_visible()
     text = card.inner_text()
     assert "n00021: with findings" in text
     assert "FEC off: eth0" in text
@@ -132,7 +133,7 @@ def test_a_host_opens_with_its_own_answer(page: Page):
     expect(card).to_contain_text("n00007: well")
     assert "port 0 mtu: 1500; the others 9000" in card.inner_text()
     page.click("#host button:text-is('Close')")
-    assert card.is_hidden()
+    expect(card).to_be_hidden()
 
 
 def test_what_a_host_printed_stays_text(page: Page):
