@@ -1,6 +1,7 @@
 """`wirespeed advise`: questions of design, answered with figures."""
 
 import re
+from collections.abc import Callable
 from typing import Any
 
 import click
@@ -13,6 +14,7 @@ from wirespeed.advice.network import Asked, advise_network
 from wirespeed.advice.slot import Slot, advise_slot
 from wirespeed.advice.transport import advise_transport
 from wirespeed.advice.wsl2 import advise_wsl2
+from wirespeed.commands.described import Described
 from wirespeed.model.advice import Advice
 from wirespeed.model.error import InputError
 from wirespeed.model.shown import shown
@@ -28,7 +30,16 @@ def advise() -> None:
     """Answer design questions with figures, and say how certain they are."""
 
 
-@advise.command()
+def _question() -> Callable[[Callable[..., int]], click.Command]:
+    return advise.command(
+        cls=Described,
+        reads="only the options: no host is asked",
+        changes="nothing",
+        codes={0: "answered", 2: "bad input"},
+    )
+
+
+@_question()
 @click.option("--ports", required=True, metavar="NxSPEED", help="Ports of each host: 2x10G.")
 @click.option("--for", "purpose", default="live-migration", show_default=True,
               type=click.Choice(["live-migration", "storage"]),
@@ -59,7 +70,7 @@ def transport(
     )
 
 
-@advise.command()
+@_question()
 @click.option("--card", required=True, metavar="SPEED", help="Speed of the card's port: 25G.")
 @click.option("--switch", required=True, metavar="SPEED", help="Speed of the switch's port: 10G.")
 @as_json
@@ -70,7 +81,7 @@ def fabric(card: str, switch: str, as_json: bool) -> int:
     )
 
 
-@advise.command()
+@_question()
 @click.option(
     "--card",
     required=True,
@@ -92,7 +103,7 @@ def slot(card: str, slots: tuple[str, ...], bidirectional: bool, as_json: bool) 
     )
 
 
-@advise.command()
+@_question()
 @click.option(
     "--link", required=True, metavar="SPEED", help="Speed of the link: 10G, 25G, 40G or 100G."
 )
@@ -111,7 +122,7 @@ def cable(link: str, metres: float, as_json: bool) -> int:
     return _print(advise_cable(gbps, metres), as_json=as_json)
 
 
-@advise.command()
+@_question()
 @click.option("--hosts", required=True, type=click.IntRange(2, 10_000), help="Number of hosts.")
 @click.option("--ports", required=True, metavar="NxSPEED", help="Ports of each host: 2x100G.")
 @click.option("--switch", required=True, metavar="NxSPEED", help="Ports of a switch: 32x100G.")
@@ -150,7 +161,7 @@ def network(hosts: int, ports: str, switch: str, as_json: bool, **given: Any) ->
     return _print(advise_network(asked), as_json=as_json)
 
 
-@advise.command()
+@_question()
 @click.option("--point-to-point/--network", default=True, show_default=True,
               help="Connection of the card: one host, or a network with a router.")  # fmt: skip
 @click.option("--lan/--no-lan", default=True, show_default=True,
@@ -161,7 +172,7 @@ def wsl2(point_to_point: bool, lan: bool, as_json: bool) -> int:
     return _print(advise_wsl2(is_point_to_point=point_to_point, needs_lan=lan), as_json=as_json)
 
 
-@advise.command()
+@_question()
 @click.option("--hosts", type=click.IntRange(2, 1000), default=2, show_default=True,
               help="Number of hosts that share the model.")  # fmt: skip
 @click.option("--split", type=click.Choice(["pipeline", "tensor"]), default="pipeline",

@@ -7,6 +7,7 @@ from typing import get_args
 
 import click
 
+from wirespeed.commands.described import Described
 from wirespeed.host.clock import monotonic_s
 from wirespeed.host.files import find_program, is_file, write_result
 from wirespeed.host.lab_folders import SSH_CONFIG
@@ -36,7 +37,12 @@ def lab() -> None:
     """Run virtual hosts with SR-IOV cards in QEMU, without a real card or root."""
 
 
-@lab.command()
+@lab.command(
+    cls=Described,
+    reads="this machine: QEMU, KVM, apt's sources for the first image",
+    changes="the lab's folder and processes; images in ~/.cache/wirespeed",
+    codes={0: "the hosts are up", 1: "a host did not come up; none is left", 2: "bad input"},
+)
 @click.argument("hosts", nargs=-1, metavar="[HOST[,KEY=VALUE]...]...")
 @click.option("--switch", is_flag=True, help="Connect all ports to a switch, instead of in pairs.")
 @click.option(
@@ -119,7 +125,13 @@ def up(
     echo(f"end   wirespeed lab down{f' {name}' if option else ''}")
 
 
-@lab.command("list")
+@lab.command(
+    "list",
+    cls=Described,
+    reads="the labs' folders",
+    changes="nothing",
+    codes={0: "listed, also if none is up"},
+)
 def list_labs() -> None:
     """List the running labs and their hosts."""
     labs = running_labs()
@@ -134,7 +146,13 @@ def list_labs() -> None:
         echo("no lab is up: wirespeed lab up")
 
 
-@lab.command(context_settings={"ignore_unknown_options": True})
+@lab.command(
+    cls=Described,
+    context_settings={"ignore_unknown_options": True},
+    reads="what COMMAND reads on the host",
+    changes="what COMMAND changes there; never this machine",
+    codes={0: "COMMAND ended with 0; else its own exit code", 2: "bad input"},
+)
 @_name_option
 @click.argument("host")
 @click.argument("command", nargs=-1, type=click.UNPROCESSED)
@@ -153,7 +171,13 @@ def shell(name: str, host: str, command: tuple[str, ...]) -> None:
     os.execv(program, argv)  # noqa: S606
 
 
-@lab.command(epilog=f"FAULT: {FORM}. Numbers are hexadecimal, except N.")
+@lab.command(
+    cls=Described,
+    epilog=f"FAULT: {FORM}. Numbers are hexadecimal, except N.",
+    reads="which card the port has",
+    changes="the emulated port, until its opposite or `none`",
+    codes={0: "the port has the fault", 1: "QEMU refused it", 2: "bad input"},
+)
 @_name_option
 @click.option(
     "--port",
@@ -175,7 +199,12 @@ def fault(name: str, port: int, host: str, what: str) -> None:
     echo(f"{host}, port {port}: {what}")
 
 
-@lab.command()
+@lab.command(
+    cls=Described,
+    reads="the lab's folder",
+    changes="ends the lab's processes and removes its folder",
+    codes={0: "the lab is down", 1: "a process could not be ended", 2: "bad input: no such lab"},
+)
 @click.argument("name", default=NAME)
 @click.option("--all", "every", is_flag=True, help="Take down every running lab.")
 def down(name: str, every: bool) -> None:

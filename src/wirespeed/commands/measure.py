@@ -1,11 +1,12 @@
 """`wirespeed measure`: prove a rate with packets."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 import click
 
+from wirespeed.commands.described import Described
 from wirespeed.commands.measure_command import command as workload_command
 from wirespeed.commands.quantities import Duration
 from wirespeed.commands.tester_cores import tester_cores
@@ -159,7 +160,19 @@ def _dut_on_options(command: Callable[..., int]) -> Callable[..., int]:
     return command
 
 
-@measure.command()
+_DESCRIBED: Mapping[str, Any] = {
+    "reads": "the counters and state of tester, DUT and ports; with --dut-on, both hosts",
+    "changes": "the folder --out; ports and host settings, restored at the end",
+    "codes": {
+        0: "a rate is proven for every frame size",
+        1: "at least one is not",
+        2: "bad input",
+        3: "a host was left changed",
+    },
+}
+
+
+@measure.command(cls=Described, **_DESCRIBED)
 @_measure_options
 @_dut_on_options
 def rfc2544(
@@ -170,7 +183,7 @@ def rfc2544(
     return _measured(dut_on, options)
 
 
-@measure.command(name="single-core")
+@measure.command(name="single-core", cls=Described, **_DESCRIBED)
 @_measure_options
 @_dut_on_options
 def single_core(dut_on: str | None, **options: Any) -> int:

@@ -4,12 +4,19 @@ from collections.abc import Iterator
 
 import click
 
+from wirespeed.commands.described import Described
 from wirespeed.model.units import MAX_FRAME_BYTES, MIN_FRAME_BYTES
 from wirespeed.runs.tester_cores import TesterCycles, tester_cycles
 from wirespeed.terminal import echo
 
 
-@click.command(name="tester-cores")
+@click.command(
+    name="tester-cores",
+    cls=Described,
+    reads="nothing: it computes from measured cycles",
+    changes="nothing",
+    codes={0: "computed", 2: "bad input"},
+)
 @click.option("--frame-bytes", default=64, show_default=True,
               type=click.IntRange(MIN_FRAME_BYTES, MAX_FRAME_BYTES),
               help="Frame size, with FCS.")  # fmt: skip
