@@ -87,6 +87,7 @@ void function_forget(struct function *function)
 	if (!function->is_vf) {
 		lag_forget(function);
 		function->adapter->fdb = 0;
+		memset(function->adapter->vxlan_ports, 0, sizeof(function->adapter->vxlan_ports));
 		for (uint32_t slot = 0; slot < VPORTS; slot++) {
 			function->adapter->vports[slot].ingress = 0;
 			function->adapter->vports[slot].egress = 0;

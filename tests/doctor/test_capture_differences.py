@@ -67,6 +67,23 @@ def test_the_command_compares_two_files_and_refuses_all_else(tmp_path: Path):
         assert refused.returncode == 2 and "options.invalid" in refused.stderr
 
 
+def test_a_capture_that_was_cut_off_is_named():
+    cut = FIRST[: FIRST.rindex(" done")]
+    said = list(capture_differences(FIRST, cut))
+    assert any(line.startswith("the second capture was cut off") for line in said), said
+
+
+def test_a_port_without_a_partner_is_not_taken_for_another():
+    # The second host has one ConnectX port, which is paired with enp1s0f0, and another driver's.
+    one = re.sub(r"\benp1s0f0\b", "other0", FIRST)
+    other = re.sub(r"(begin ethtool-i other0\b.*?driver: )mlx5_core", r"\1ice", one, flags=re.S)
+    assert other != one
+    found = "\n".join(capture_differences(FIRST, re.sub(r"\benp1s0f1\b", "x9", other)))
+    assert "other0" in found and "-second" not in found
+    swapped = re.sub(r"\bother0\b", "enp1s0f0", re.sub(r"\benp1s0f1\b", "x9", other))
+    assert "enp1s0f0-second" in "\n".join(capture_differences(FIRST, swapped))
+
+
 @pytest.mark.parametrize("name", ["igb-lab.txt", "mlx5-lab.txt"])
 def test_a_capture_does_not_differ_from_itself(name: str):
     text = (SAMPLES / name).read_text()

@@ -57,7 +57,7 @@ COUNT_SECONDS = 5
 )
 @click.option("--anonymous", "hidden", is_flag=True, help="Replace addresses, serials and names.")
 @click.option(
-    "--differences", is_flag=True, help="List in what two captures differ, FILE and FILE."
+    "--differences", is_flag=True, help="List the differences of two captures: FILE FILE."
 )
 @click.option(
     "--sudo", is_flag=True, help="Read as root, with `sudo -n`, which asks for no password."
@@ -89,7 +89,8 @@ def capture(
                 so="it compares two captures, and reads no host",
                 next="wirespeed capture --differences before.txt after.txt",
             )
-        for line in capture_differences(*(read_text(Path(name)) for name in hosts)):
+        lines = list(capture_differences(*(read_text(Path(name)) for name in hosts)))
+        for line in lines or ["no difference"]:
             echo(shown(line, MAX_LINE_CHARACTERS))
         return 0
     if bare is not None:

@@ -29,6 +29,9 @@ def capture_differences(first: str, second: str) -> Iterator[str]:
     """Give a line for each difference, the first capture's side before the second's."""
     one = parse_capture(first, "first")
     other = parse_capture(_renamed(second, one), "second")
+    for which, capture in (("first", one), ("second", other)):
+        if not capture.complete:
+            yield f"the {which} capture was cut off: what it lacks may be on the host all the same"
     sides = [values_of(HostFacts("host", capture)) for capture in (one, other)]
     for found in differences("host", *sides):
         what = f" {found.what}" if found.what else ""
@@ -54,6 +57,9 @@ def _renamed(text: str, first: Capture) -> str:
         mine = [port for port in own if port.driver == driver]
         for port, wanted in zip(mine, theirs, strict=False):
             names |= {port.netdev: wanted.netdev, port.address: wanted.address}
+    # A port without a partner keeps its own name, unless a partner's port has it now.
+    taken = set(names.values())
+    names |= {p.netdev: f"{p.netdev}-second" for p in own if p.netdev in taken - set(names)}
     if not names:
         return text
     # At once: the name that one port gets may be what another had.

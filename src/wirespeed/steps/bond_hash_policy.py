@@ -2,12 +2,13 @@
 
 from typing import ClassVar, Literal, get_args
 
-from wirespeed.facts.json_text import field, object_in, objects_of
+from wirespeed.facts.json_text import field
 from wirespeed.model.capture import Section
 from wirespeed.model.command import Command
 from wirespeed.model.names import Netdev
 from wirespeed.model.observed import Known, Observed, Unreadable
 from wirespeed.model.step import Phase, Scope, State, Step
+from wirespeed.steps.bond_monitoring import bond_data
 
 HASHED = ("802.3ad", "balance-xor")
 """Modes that use the policy for all frames; balance-tlb does so with tlb_dynamic_lb off only."""
@@ -43,18 +44,13 @@ class BondHashPolicy(Step):
     def parse(self, section: Section) -> Observed[State]:
         """Give the policy."""
         source = self.read().line()
-        links = objects_of(section.text(source))
-        if not isinstance(links, Known):
-            return Unreadable(links.reason, source)
-        mine = [link for link in links.value if link.get("ifname") == self.netdev]
-        info = object_in(mine[0] if len(mine) == 1 else {}, "linkinfo")
-        if info.get("info_kind") != "bond":
-            return Unreadable(f"{self.netdev} is not a bond", source)
-        data = object_in(info, "info_data")
-        mode = field(data, "mode", str, source)
+        bond = bond_data(section, self.netdev, source)
+        if not isinstance(bond, Known):
+            return bond
+        mode = field(bond.value, "mode", str, source)
         if not isinstance(mode, Known) or mode.value not in HASHED:
             return Unreadable(f"{self.netdev} does not choose its members by a hash", source)
-        policy = field(data, "xmit_hash_policy", str, source)
+        policy = field(bond.value, "xmit_hash_policy", str, source)
         if not isinstance(policy, Known) or policy.value not in POLICIES:
             return Unreadable(f"xmit_hash_policy of {self.netdev} is not one that is known", source)
         return Known({"policy": policy.value}, source)

@@ -4,12 +4,24 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from wirespeed.facts.json_text import field, object_in, objects_of
+from wirespeed.facts.json_text import JsonObject, field, object_in, objects_of
 from wirespeed.model.capture import Section
 from wirespeed.model.command import Command
 from wirespeed.model.names import Netdev
 from wirespeed.model.observed import Known, Observed, Unreadable
 from wirespeed.model.step import Phase, Scope, State, Step
+
+
+def bond_data(section: Section, netdev: str, source: str) -> Known[JsonObject] | Unreadable:
+    """Give what `ip -d -j link` says of a bond."""
+    links = objects_of(section.text(source))
+    if not isinstance(links, Known):
+        return Unreadable(links.reason, source)
+    mine = [link for link in links.value if link.get("ifname") == netdev]
+    info = object_in(mine[0] if len(mine) == 1 else {}, "linkinfo")
+    if info.get("info_kind") != "bond":
+        return Unreadable(f"{netdev} is not a bond", source)
+    return Known(object_in(info, "info_data"), source)
 
 
 class BondMonitoring(Step):
@@ -37,16 +49,11 @@ class BondMonitoring(Step):
     def parse(self, section: Section) -> Observed[State]:
         """Give the interval; 0 is none."""
         source = self.read().line()
-        links = objects_of(section.text(source))
-        if not isinstance(links, Known):
-            return Unreadable(links.reason, source)
-        mine = [link for link in links.value if link.get("ifname") == self.netdev]
-        info = object_in(mine[0] if len(mine) == 1 else {}, "linkinfo")
-        if info.get("info_kind") != "bond":
-            return Unreadable(f"{self.netdev} is not a bond", source)
-        data = object_in(info, "info_data")
-        interval = field(data, "miimon", int, source)
-        by_arp = field(data, "arp_interval", int, source)
+        bond = bond_data(section, self.netdev, source)
+        if not isinstance(bond, Known):
+            return bond
+        interval = field(bond.value, "miimon", int, source)
+        by_arp = field(bond.value, "arp_interval", int, source)
         if not isinstance(interval, Known):
             return Unreadable(f"miimon: {interval.reason}", source)
         if not isinstance(by_arp, Known) or by_arp.value:
