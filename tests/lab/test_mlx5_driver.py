@@ -104,9 +104,9 @@ def test_mlx5_a_spec_is_applied_frames_pass_and_are_counted_and_it_is_undone(
 
     # TCP: segmented by the sending card, checked by the receiving one.
     sh(beta, "iperf3 -s -1 -D")
-    done = json.loads(sh(alpha, "iperf3 -c 192.168.9.2 -n 4M -J"))
-    # The last of it may still be on its way when the sender has said its word.
-    assert done["end"]["sum_received"]["bytes"] >= 3 << 20
+    done = json.loads(sh(alpha, "iperf3 -c 192.168.9.2 -t 3 -J"))
+    # Hundreds of megabytes on an idle machine: what is on its way at the end is small beside it.
+    assert done["end"]["sum_received"]["bytes"] >= 1 << 20
     assert counters(alpha, NETDEV)["tx_tso_packets"] > sent["tx_tso_packets"]
     assert counters(beta, NETDEV)["rx_csum_complete"] > arrived["rx_csum_complete"]
     wrong = "awk '/^Tcp:/ { last = $NF } END { print last }' /proc/net/snmp"

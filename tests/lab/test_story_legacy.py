@@ -34,7 +34,7 @@ STORY = {
 OWN_WORDS = """
 for port in enp1s0 enp2s0; do
     cat /sys/class/net/$port/mtu /sys/class/net/$port/device/sriov_numvfs
-    ip -d link show dev $port | sed 's/state [A-Z]*//; s/LOWER_UP//; s/NO-CARRIER//; s/ *$//'
+    ip -d link show dev $port | sed 's/state [A-Z]*//; s/,LOWER_UP//; s/NO-CARRIER,//; s/ *$//'
 done
 ip -br link | awk '{ print $1 }'
 lspci | grep -c Virtual || true

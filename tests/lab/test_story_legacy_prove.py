@@ -55,7 +55,7 @@ OWN_WORDS = """
 for port in enp1s0 enp2s0; do
     cat /sys/class/net/$port/mtu /sys/class/net/$port/device/sriov_numvfs
     ethtool -l $port
-    ip -d link show dev $port | sed 's/state [A-Z]*//; s/LOWER_UP//; s/NO-CARRIER//'
+    ip -d link show dev $port | sed 's/state [A-Z]*//; s/,LOWER_UP//; s/NO-CARRIER,//'
 done
 ip netns list
 ip link show type bond
