@@ -79,3 +79,20 @@ def test_with_a_primary_port_the_other_is_not_waited_for(monkeypatch: pytest.Mon
 def test_what_is_lost_is_lost_and_not_tried_again(monkeypatch: pytest.MonkeyPatch):
     made = turns(monkeypatch, lambda port: LOST if port else SURVIVED)
     assert made == [(0, SURVIVED), (1, LOST)]
+
+
+@pytest.mark.parametrize(("host", "sender"), [("alpha", "gpu-1"), ("beta", "ceph-1")])
+def test_the_guest_of_the_host_that_loses_its_port_receives(
+    monkeypatch: pytest.MonkeyPatch, host: str, sender: str
+):
+    senders: list[tuple[str, str]] = []
+
+    def trial(_guests: object, _spec: object, pair: Pair, _switch: object) -> object:
+        senders.append((pair.client, pair.network))
+        return SimpleNamespace(verdict=SURVIVED)
+
+    monkeypatch.setattr(network_failover, "_trial", trial)
+    guests = {PAIR.client: SimpleNamespace(host="alpha"), PAIR.server: SimpleNamespace(host="beta")}
+    switches = [SimpleNamespace(number=n, host=host, port=f"p{n}", how="away") for n in (0, 1)]
+    failovers(cast("Any", guests), FailoverSpec(), PAIR, cast("Any", switches), lambda _trial: None)
+    assert senders == [(sender, PAIR.network)] * 2

@@ -2,6 +2,12 @@
 
     flow on -> 1 s as it is -> port away, `seconds` -> port back, `seconds` -> flow off -> verdict
 
+The flow goes to the guest whose host loses the port. A driver may hold a CPU of that host while
+the port goes (igbvf asks its PF again and again, a second or two, with preemption off): a sender
+there would pause with it, and nobody could tell its pause from the outage. A receiver's packets
+are stamped by the kernel, and what it does not hear it loses. It also asks more: the switch has to
+learn where the guest is now.
+
 Which port carries the flow is read in the guest, or on the host where the bond is the host's:
 before, at the end of the time without it, and at the end. Where the port that was lost did not
 carry it nothing is shown: it is tried once more when the other ports had their turn, as the flow
@@ -54,6 +60,10 @@ class _Guests:
     def __getitem__(self, name: str) -> Endpoint:
         return self.endpoints[name]
 
+    def is_on(self, host: str, name: str) -> bool:
+        """Whether a guest runs on that host."""
+        return name in self.endpoints and self.endpoints[name].host == host
+
     def place(self, pair: Pair, switch: PortSwitch) -> Place:
         """Give where the carrier is read for a port of a host."""
         for name in (pair.client, pair.server):
@@ -79,12 +89,14 @@ def failovers(
 ) -> None:
     """Take each port away in turn, and record what became of the flow of `pair`.
 
-    `bonds` are those of hosts, by the host's name; else the guests have them. Each switch is of a
-    port of the client's host or of the server's. Only LeftChangedError is raised: a port could not
-    be given back now (`borrowed`).
+    `bonds` are those of hosts, by the host's name; else the guests have them. All switches are of
+    ports of one host, the client's of `pair` or the server's. Only LeftChangedError is raised: a
+    port could not be given back now (`borrowed`).
     """
     guests = _Guests(dict(endpoints), dict(bonds or {}))
     verdicts: list[FailoverVerdict] = []
+    if switches and guests.is_on(switches[0].host, pair.client):
+        pair = Pair(client=pair.server, server=pair.client, network=pair.network)
     for switch in switches:
         progress(f"fail-over, {switch.port} of {switch.host} {switch.how}")
         verdicts.append(_valid(guests, spec, pair, switch, record).verdict)
