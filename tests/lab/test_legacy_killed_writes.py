@@ -34,5 +34,5 @@ def test_legacy_apply_killed_at_journal_writes_ends_in_start_or_goal(lab: Machin
     """One port and one guest; MTUs as found, for each change resets the port: time is dear."""
     spec = written(lab, tmp_path / "spec.yaml", SMALL, {"alpha": PORTS[:1]})
     before = standing(lab)
-    assert_start_or_goal_where_killed(spec, tmp_path, usual=20)
+    assert_start_or_goal_where_killed(spec, tmp_path, usual=12)
     assert_as_before(lab, before)

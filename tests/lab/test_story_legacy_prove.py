@@ -41,7 +41,7 @@ STORY = {
     "measure": {
         "iperf3": {"mtu": [9000], "streams": [2], "runs": 1, "seconds": 1},
         "ping": {"count": 50, "warmup": 1, "runs": 3},
-        "failover": {"load_pps": 100, "seconds": 8},
+        "failover": {"load_pps": 100, "seconds": 5},
         "isolation": {"frames": 200},
     },
 }
