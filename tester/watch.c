@@ -68,9 +68,12 @@ int64_t watch_away_ns(const struct watch_reading *before, struct watch_reading *
 	if (before->wait_ns < 0 || after->wait_ns < 0)
 		return -1;
 	after->out = is_out(before, after);
+	/* By these counts the wait is not over, though it may have ended as they were read. */
+	if (before->runs == after->runs)
+		after->told_ns = before->told_ns;
 	if (before->out && after->out && before->runs == after->runs) {
-		after->told_ns = before->told_ns + after->wall_ns - before->wall_ns;
-		return after->wall_ns - before->wall_ns;
+		after->told_ns += after->began_ns - before->ended_ns;
+		return after->began_ns - before->ended_ns;
 	}
 	return RTE_MAX(after->wait_ns - before->wait_ns - before->told_ns, 0);
 }
@@ -79,9 +82,10 @@ void watch_all(const struct watch *watch, unsigned int count, struct watch_readi
 	       int64_t *away_ns)
 {
 	for (unsigned int i = 0; i < count; i++) {
-		struct watch_reading now = {.wall_ns = clock_ns(CLOCK_MONOTONIC_RAW)};
+		struct watch_reading now = {.began_ns = clock_ns(CLOCK_MONOTONIC_RAW)};
 		read_schedstat(&watch[i], &now);
 		read_switches(&watch[i], &now);
+		now.ended_ns = clock_ns(CLOCK_MONOTONIC_RAW);
 		if (away_ns != NULL)
 			away_ns[i] = watch_away_ns(&last[i], &now);
 		last[i] = now;

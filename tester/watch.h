@@ -12,7 +12,8 @@ struct watch {
 
 /* Counted since its start; -1 where it cannot be read. */
 struct watch_reading {
-	int64_t wall_ns;
+	int64_t began_ns;  /* the clock before all that follows was read */
+	int64_t ended_ns;  /* and after it: whoever reads may lose its core too */
 	int64_t wait_ns;   /* ready to run while another had its core: waits that are over */
 	int64_t runs;      /* how often it was given its core */
 	int64_t taken;     /* how often its core was taken from it */

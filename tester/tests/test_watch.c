@@ -64,8 +64,11 @@ static int64_t waited_ns(pid_t pid)
 	return wait;
 }
 
-/* Sum over readings as far apart as the shortest windows are. */
-static int64_t away_ns(pid_t pid)
+/*
+ * Sum over readings as far apart as the shortest windows are. `lasting_ns` is what was told of a
+ * wait that is not over yet: the kernel counts it when it is.
+ */
+static int64_t away_ns(pid_t pid, int64_t *lasting_ns)
 {
 	const struct watch watch = {.pid = pid, .tid = pid};
 	struct watch_reading last = {0};
@@ -78,6 +81,7 @@ static int64_t away_ns(pid_t pid)
 		CHECK(away >= 0);
 		sum += away;
 	}
+	*lasting_ns = last.told_ns;
 	return sum;
 }
 
@@ -86,11 +90,12 @@ static void a_thread_that_runs_is_not_away(int cpu)
 {
 	const pid_t pid = spin(cpu);
 	const int64_t before = waited_ns(pid);
-	const int64_t away = away_ns(pid);
+	int64_t lasting;
+	const int64_t away = away_ns(pid, &lasting);
 	const int64_t waited = waited_ns(pid) - before;
 
 	CHECK(before >= 0);
-	CHECK(away <= waited + APART_NS);
+	CHECK(away <= waited + lasting + APART_NS);
 	end(pid);
 }
 
@@ -98,13 +103,14 @@ static void a_thread_is_away_while_another_has_its_core(int cpu)
 {
 	const pid_t pid = spin(cpu), neighbour = spin(cpu);
 	const int64_t before = waited_ns(pid);
-	const int64_t away = away_ns(pid);
+	int64_t lasting;
+	const int64_t away = away_ns(pid, &lasting);
 	const int64_t waited = waited_ns(pid) - before;
 
 	/* Its last wait may not be over, or be counted with what was told of it before. */
 	CHECK(waited > 100 * (int64_t)MS);
 	CHECK(away >= waited - 100 * (int64_t)MS);
-	CHECK(away <= waited + 100 * (int64_t)MS);
+	CHECK(away <= waited + lasting + 100 * (int64_t)MS);
 	end(neighbour);
 	end(pid);
 }
@@ -112,28 +118,50 @@ static void a_thread_is_away_while_another_has_its_core(int cpu)
 static void a_wait_that_lasts_is_told_while_it_does_and_once(void)
 {
 	struct watch_reading before = {.runs = 7, .taken = 3, .sleeps = 4};
-	struct watch_reading lost = {.wall_ns = 10, .runs = 7, .taken = 4, .sleeps = 4};
-	struct watch_reading lasts = {.wall_ns = 30, .runs = 7, .taken = 4, .sleeps = 4};
-	struct watch_reading over = {
-		.wall_ns = 40, .wait_ns = 27, .runs = 8, .taken = 4, .sleeps = 4};
+	struct watch_reading lost = {
+		.began_ns = 10, .ended_ns = 12, .runs = 7, .taken = 4, .sleeps = 4};
+	struct watch_reading lasts = {
+		.began_ns = 30, .ended_ns = 31, .runs = 7, .taken = 4, .sleeps = 4};
+	struct watch_reading over = {.began_ns = 40,
+				     .ended_ns = 41,
+				     .wait_ns = 27,
+				     .runs = 8,
+				     .taken = 4,
+				     .sleeps = 4};
 
 	CHECK_EQUAL(watch_away_ns(&before, &lost), 0, "it began");
-	CHECK_EQUAL(watch_away_ns(&lost, &lasts), 20, "it lasts");
-	CHECK_EQUAL(watch_away_ns(&lasts, &over), 7, "it is over");
+	CHECK_EQUAL(watch_away_ns(&lost, &lasts), 18, "it lasts");
+	CHECK_EQUAL(watch_away_ns(&lasts, &over), 9, "it is over");
 	CHECK(lost.out && lasts.out && !over.out);
+}
+
+/* Its runs were read as it waited, what was taken from it a moment later. */
+static void a_wait_that_ends_between_two_files_is_told_once(void)
+{
+	struct watch_reading lasts = {.ended_ns = 31,
+				      .runs = 7,
+				      .taken = 4,
+				      .sleeps = 4,
+				      .out = true,
+				      .told_ns = 18};
+	struct watch_reading torn = {.began_ns = 40, .runs = 7, .taken = 5, .sleeps = 4};
+	struct watch_reading over = {.wait_ns = 27, .runs = 9, .taken = 5, .sleeps = 4};
+
+	CHECK_EQUAL(watch_away_ns(&lasts, &torn), 0, "not over, and not out");
+	CHECK_EQUAL(watch_away_ns(&torn, &over), 9, "what was not told yet");
 }
 
 static void a_thread_that_was_stopped_rests(int cpu)
 {
 	const pid_t pid = spin(cpu);
 	const int64_t before = waited_ns(pid);
-	int64_t away, waited;
+	int64_t away, waited, lasting;
 
 	kill(pid, SIGSTOP);
 	nap(10 * MS);
-	away = away_ns(pid);
+	away = away_ns(pid, &lasting);
 	waited = waited_ns(pid) - before;
-	CHECK(away <= waited + APART_NS);
+	CHECK(away <= waited + lasting + APART_NS);
 	end(pid);
 }
 
@@ -159,6 +187,7 @@ int main(void)
 	a_thread_that_runs_is_not_away(cpu);
 	a_thread_is_away_while_another_has_its_core(cpu);
 	a_wait_that_lasts_is_told_while_it_does_and_once();
+	a_wait_that_ends_between_two_files_is_told_once();
 	a_thread_that_was_stopped_rests(cpu);
 	of_one_that_is_not_there_nothing_is_known();
 	return check_end();
