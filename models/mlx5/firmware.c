@@ -12,7 +12,9 @@
 #include "hw/pci/pcie_sriov.h"
 #include "system/reset.h"
 
-enum { ACCESS_REGISTER = 0x9001, QUERY_ABILITIES = 0x8400 };
+enum { ACCESS_REGISTER = 0x9001, QUERY_ABILITIES = 0x8400, QUERY_IMAGE = 0x8007 };
+/* Of the abilities: whether mstlink may ask for the port's registers. */
+enum { ALL_REGISTERS = 1u << 29 };
 enum { ICMD_OK = 0, ICMD_UNKNOWN = 1 };
 enum { BODY = 20, GET = 1, SET = 2 };
 enum {
@@ -33,7 +35,7 @@ enum { BOOT_IMAGE = 1, IN_USE = 2 };
 enum { CAPABILITIES = 0, VERSION = 1 };
 enum { PCI_RESET = 1 << 3, WARM_REBOOT = 1 << 6, FULL_CHIP = 1 << 0 };
 enum { LINK_POLL_MS = 10, LINK_WAIT_MS = 30000 };
-enum { DEVICE_ID = 0x1017 };
+enum { DEVICE_ID = 0x1017, PROCESS_28_NM = 2 };
 
 static void link_watch(void *opaque);
 
@@ -55,6 +57,9 @@ static enum access identity(struct function *pf, uint8_t *data, bool write)
 	memset(data, 0, 160);
 	stw_be_p(data + 2, DEVICE_ID);
 	data[5] = 2; /* ports */
+	/* Of a process older than 16 nm: newer ones have speeds that a ConnectX-5 lacks, and mstlink
+	 * sets those instead. */
+	data[6] = PROCESS_28_NM << 3;
 	stw_be_p(data + 10, CONNECTX_5_HARDWARE);
 	memcpy(data + 18, mac, 6);
 	stl_be_p(data + 28, up_ms / 1000);
@@ -255,8 +260,25 @@ static enum access access_register(struct function *pf, uint8_t *request)
 			return registers[at].access(pf, request + BODY, method == SET);
 		}
 	}
-	refused(pf, BAD_PARAM, "register of the firmware", number);
-	return ACCESS_UNKNOWN_REGISTER;
+	if (method != GET && method != SET) {
+		refused(pf, BAD_PARAM, "method for a register of the firmware", method);
+		return ACCESS_NO_METHOD;
+	}
+	/* The port's, by the very function that answers the driver. */
+	return port_register(pf, number, request + BODY, FIRMWARE_MAILBOX - BODY, method == SET) ==
+			OK
+		? ACCESS_OK
+		: ACCESS_BAD;
+}
+
+/* struct connectib_icmd_get_fw_info of mstflint's tools_layouts/icmd_layouts.c. */
+static void image_in_use(uint8_t *mailbox)
+{
+	memset(mailbox, 0, FIRMWARE_MAILBOX);
+	stw_be_p(mailbox, FIRMWARE_MAJOR);
+	stw_be_p(mailbox + 4, FIRMWARE_MINOR);
+	stw_be_p(mailbox + 6, FIRMWARE_SUB_MINOR);
+	memcpy(mailbox + 20, FIRMWARE_PSID, strlen(FIRMWARE_PSID));
 }
 
 uint32_t firmware_command(struct function *function, uint16_t opcode)
@@ -271,6 +293,10 @@ uint32_t firmware_command(struct function *function, uint16_t opcode)
 		return ICMD_OK;
 	case QUERY_ABILITIES:
 		memset(mailbox, 0, FIRMWARE_MAILBOX);
+		stl_be_p(mailbox, ALL_REGISTERS);
+		return ICMD_OK;
+	case QUERY_IMAGE:
+		image_in_use(mailbox);
 		return ICMD_OK;
 	}
 	refused(function, BAD_OP, "firmware command", opcode);
