@@ -287,8 +287,8 @@ uint32_t firmware_command(struct function *function, uint16_t opcode)
 
 	switch (opcode) {
 	case ACCESS_REGISTER:
-		/* Seven bits of the first word, then whether it is a question. */
-		mailbox[1] = (mailbox[1] & 0x80) | access_register(function, mailbox);
+		/* Status: seven bits of the first word, behind those of type and length. */
+		mailbox[2] = (mailbox[2] & 0x80) | access_register(function, mailbox);
 		mailbox[6] |= 0x80;
 		return ICMD_OK;
 	case QUERY_ABILITIES:
