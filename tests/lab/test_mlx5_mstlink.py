@@ -1,0 +1,182 @@
+"""The link of a modelled card by Debian's own mstlink and by ethtool: both see one port."""
+
+import os
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import pytest
+from mlx5_host import PATIENCE_S, PORTS, Run, facts_of, mlx5_lab, refused, sh, until
+
+from wirespeed.catalog import rules
+from wirespeed.doctor.diagnose import diagnose
+from wirespeed.facts.link_margin import LinkMargins
+from wirespeed.host.clock import Deadline
+from wirespeed.lab.machine_fault import make_fault, parse_fault
+from wirespeed.lab.machines import Machine, Machines
+from wirespeed.model.observed import Absent, Known
+from wirespeed.model.question import Question
+from wirespeed.steps.mlxlink_speed import MlxlinkSpeed
+
+pytestmark = [pytest.mark.machines, pytest.mark.timeout(900)]
+CARD, NETDEV = PORTS[0], "enp1s0f0"
+COLOR = re.compile(r"\x1b\[[0-9;]*m")
+RS, NO_FEC = "Standard RS-FEC - RS(528,514)", "No FEC"
+EVERY = "100G,50G,40G,25G,10G,1G"
+FORCED = f"ip link set {NETDEV} up; ethtool -s {NETDEV}"
+EYE, HISTOGRAM, SETTINGS = "PF register 0x5028", "PF register 0x503e", "PF settings of group 0x"
+"""SLRG and PPHCR: how open the eye of each lane is, which mstlink asks for at each start and runs
+without; and the code words that FEC corrected."""
+
+
+class Look(NamedTuple):
+    """What mstlink says, and in the same words what ethtool says."""
+
+    state: str
+    speed: str
+    width: str
+    fec: str
+    negotiation: str
+    enabled: str
+    opcode: str
+    ethtool_speed: str
+    ethtool_fec: str
+    ethtool_negotiates: str
+    ethtool_why: str
+
+
+UP = Look("Active", "100GbE", "4x", RS, "ON", EVERY, "0", "100000Mb/s", "RS", "on", "yes")
+STATES = {
+    "as found": ("true", UP),
+    "25G, no FEC": (
+        f"{FORCED} speed 25000 duplex full autoneg off; ethtool --set-fec {NETDEV} encoding off",
+        Look(
+            "Active", "25GbE", "1x", NO_FEC, "FORCE - 25G", "25G", "0", "25000Mb/s", "Off", "off",
+            "yes",
+        ),
+    ),
+    "50G": (
+        f"ethtool --set-fec {NETDEV} encoding auto; {FORCED} speed 50000 duplex full autoneg off",
+        Look(
+            "Active", "50GbE", "2x", RS, "FORCE - 50G", "50G", "0", "50000Mb/s", "RS", "off",
+            "yes",
+        ),
+    ),
+    "set up again to negotiate": (f"ethtool -s {NETDEV} autoneg on", UP),
+    "closed by mstlink": (
+        f"mstlink -d {CARD} --port_state DN --yes",
+        Look(
+            "Disable", "N/A", "N/A", "N/A", "ON", EVERY, "1", "Unknown!", "None", "on",
+            "no",
+        ),
+    ),
+    "opened by mstlink": (f"mstlink -d {CARD} --port_state UP --yes", UP),
+}  # fmt: skip
+WITHOUT_LINK = {
+    "cable-out": Look(
+        "Polling", "N/A", "N/A", "N/A", "ON", EVERY, "2", "Unknown!", "None", "on",
+        "no (Autoneg, No partner detected)",
+    ),
+    "module-out": Look(
+        "Polling", "N/A", "N/A", "N/A", "ON", EVERY, "1024", "Unknown!", "None", "on",
+        "no (No cable)",
+    ),
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def lab() -> Iterator[Machines]:
+    name = f"test-{os.getpid()}-mstlink"
+    with mlx5_lab(name, "alpha", wiring="switch", mstflint=True) as lab:
+        yield lab
+
+
+def lines(text: str) -> dict[str, str]:
+    pairs = (line.partition(":")[::2] for line in COLOR.sub("", text).splitlines())
+    return {name.strip(): value.strip() for name, value in pairs}
+
+
+def look(host: Machine) -> Look:
+    by_mstlink = lines(sh(host, f"mstlink -d {CARD}"))
+    by_ethtool = lines(sh(host, f"ethtool {NETDEV}; ethtool --show-fec {NETDEV}"))
+    return Look(
+        by_mstlink["State"],
+        by_mstlink["Speed"],
+        by_mstlink["Width"],
+        by_mstlink["FEC"],
+        by_mstlink["Auto Negotiation"],
+        re.sub(r".*\((.*)\)", r"\1", by_mstlink["Enabled Link Speed"]),
+        by_mstlink["Status Opcode"],
+        by_ethtool["Speed"],
+        by_ethtool["Active FEC encoding"],
+        by_ethtool["Auto-negotiation"],
+        by_ethtool["Link detected"],
+    )
+
+
+def looks(host: Machine, expected: Look) -> None:
+    """The driver hears of a link that came up or went down a moment later."""
+    deadline = Deadline(PATIENCE_S)
+    while (seen := look(host)) != expected:
+        assert not deadline.expired, f"{seen}\n{expected}"
+
+
+def test_mlx5_mstlink_and_ethtool_see_one_port(lab: Machines):
+    alpha = lab.hosts["alpha"]
+    for change, expected in STATES.values():
+        sh(alpha, f"{change} >/dev/null")
+        looks(alpha, expected)
+    for fault, expected in WITHOUT_LINK.items():
+        make_fault(alpha.control, 0, parse_fault(fault))
+        looks(alpha, expected)
+        make_fault(alpha.control, 0, parse_fault(fault.replace("out", "in")))
+        looks(alpha, UP)
+
+
+def test_mlx5_mstlink_sets_a_speed_and_undo_negotiates_again(lab: Machines):
+    alpha = lab.hosts["alpha"]
+    before = look(alpha)
+    run = Run(alpha, [MlxlinkSpeed(pci_address=CARD, link_mode="10G", tool="mstlink")])
+    run.executor().apply()
+    until(lambda: "Speed: 10000Mb/s" in sh(alpha, f"ethtool {NETDEV}"))
+    assert lines(sh(alpha, f"mstlink -d {CARD}"))["Auto Negotiation"] == "FORCE - 10G"
+    run.executor().undo()
+    looks(alpha, before)
+
+
+def test_mlx5_the_doctor_reads_mstlink_and_a_missing_module_is_named(lab: Machines):
+    alpha = lab.hosts["alpha"]
+    margin = facts_of(alpha)[LinkMargins].by_address[CARD]
+    assert isinstance(margin, Known) and margin.source == f"mstlink -d {CARD} -m -c -e --json"
+    assert isinstance(margin.value.fec, Known) and margin.value.fec.value == RS
+    assert isinstance(margin.value.raw_ber, Known) and margin.value.raw_ber.value == 0
+    assert isinstance(margin.value.minutes, Known)
+    assert isinstance(margin.value.eye, Absent), "the card has no register for it"
+    module = lines(sh(alpha, f"mstlink -d {CARD} -m"))
+    by_ethtool = lines(sh(alpha, f"ethtool -m {NETDEV}"))
+    for theirs, ours in (
+        ("Vendor Name", "Vendor name"),
+        ("Vendor Part Number", "Vendor PN"),
+        ("Vendor Serial Number", "Vendor SN"),
+        ("Rev", "Vendor rev"),
+    ):
+        assert module[theirs] == by_ethtool[ours] != ""
+    assert (module["Cable Type"], module["Identifier"]) == ("Passive copper cable", "QSFP28")
+
+    make_fault(alpha.control, 0, parse_fault("module-out"))
+    looks(alpha, WITHOUT_LINK["module-out"])
+    without = lines(sh(alpha, f"mstlink -d {CARD} -m"))
+    assert (without["Recommendation"], without["Vendor Name"]) == ("Cable is unplugged", "N/A")
+    chosen = [rule for rule in rules() if rule.slug in ("link.down", "signal.margin_thin")]
+    found = diagnose(facts_of(alpha), Question(ports=(NETDEV,)), chosen).findings
+    assert [(one.rule, one.where) for one in found] == [("link.down", NETDEV)]
+    assert "No cable" in found[0].evidence[0].found
+    make_fault(alpha.control, 0, parse_fault("module-in"))
+    looks(alpha, UP)
+    assert not_modelled(lab) <= {EYE, HISTOGRAM} | {SETTINGS}
+
+
+def not_modelled(lab: Machines) -> set[str]:
+    """What the card was asked and lacks; the doctor reads settings of the boot ROM too."""
+    said = re.findall(r"refused \d+ times: (PF .*)", refused(lab, "alpha"))
+    return {SETTINGS if one.startswith(SETTINGS) else one for one in said}
