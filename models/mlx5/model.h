@@ -41,6 +41,7 @@ uint16_t function_vhca(const struct function *function);
 struct adapter *adapter_of(uint16_t vhca);
 struct adapter *adapter_number(uint32_t number);
 void function_restart(struct function *function);
+void function_version(struct function *function);
 
 /* command.c */
 void command_doorbell(struct function *function, uint32_t bits);
