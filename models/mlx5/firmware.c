@@ -55,8 +55,8 @@ static enum access identity(struct function *pf, uint8_t *data, bool write)
 	memset(data, 0, 160);
 	stw_be_p(data + 2, DEVICE_ID);
 	data[5] = 2; /* ports */
-	/* Of a process older than 16 nm: newer ones have speeds that a ConnectX-5 lacks, and mstlink
-	 * sets those instead. */
+	/* mstlink takes a card of 16 nm or less for one of those that have the extended speeds, and
+	 * sets them; with a ConnectX-5 it does not (github.com/MrBr-github/lshca/issues/11). */
 	data[6] = PROCESS_28_NM << 3;
 	stw_be_p(data + 10, CONNECTX_5_HARDWARE);
 	memcpy(data + 18, mac, 6);

@@ -3,19 +3,31 @@
 import os
 import re
 from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+from click.testing import CliRunner, Result
+from described_switch import switch
+from link_cable import KIND, PORT, Cable, both_ends
 from mlx5_host import PATIENCE_S, PORTS, Run, facts_of, mlx5_lab, refused, sh, until
 
 from wirespeed.catalog import rules
+from wirespeed.commands.link import link
+from wirespeed.doctor.collector import collector_script
 from wirespeed.doctor.diagnose import diagnose
 from wirespeed.facts.link_margin import LinkMargins
 from wirespeed.host.clock import Deadline
 from wirespeed.lab.machine_fault import make_fault, parse_fault
 from wirespeed.lab.machines import Machine, Machines
+from wirespeed.model.capture import parse_capture
+from wirespeed.model.fact import HostFacts
 from wirespeed.model.observed import Absent, Known
 from wirespeed.model.question import Question
+from wirespeed.platforms.switch.cable_proof import Match, PortMatch
+from wirespeed.platforms.switch.far_end import with_far_end
+from wirespeed.runs import link_run
 from wirespeed.steps.mlxlink_speed import MlxlinkSpeed
 
 pytestmark = [pytest.mark.machines, pytest.mark.timeout(900)]
@@ -174,6 +186,46 @@ def test_mlx5_the_doctor_reads_mstlink_and_a_missing_module_is_named(lab: Machin
     make_fault(alpha.control, 0, parse_fault("module-in"))
     looks(alpha, UP)
     assert not_modelled(lab) <= {EYE, HISTOGRAM} | {SETTINGS}
+
+
+def test_mlx5_link_speed_of_card_and_switch_is_set_and_undone(
+    lab: Machines, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    """The card is modelled, the switch described: set to 1 Gb/s by hand, it waits for no card."""
+    alpha = lab.hosts["alpha"]
+    described = switch(KIND, speed="1000")
+    cable = Cable(alpha, NETDEV, described)
+    assert not cable.follow()
+    monkeypatch.setattr(link_run, "ends", partial(both_ends, cable))
+    unproven = PortMatch(Match.UNKNOWN, "hears no neighbor")
+    monkeypatch.setattr(link_run, "port_proof", lambda *_: unproven)
+
+    def ask(*more: str) -> Result:
+        at = f"switch+{KIND}://admin@sw1/{PORT}"
+        words = [f"ssh://{alpha.state.destination}", NETDEV, at, "--run", str(tmp_path / "x.run")]
+        return CliRunner().invoke(link, [*words, *more], standalone_mode=False)
+
+    def findings() -> set[str]:
+        text = with_far_end(
+            alpha.run(["sh", "-s"], stdin=collector_script()).output, cable.switch_capture()
+        )
+        facts = HostFacts("alpha", parse_capture(text, "alpha"))
+        ours = [rule for rule in rules() if rule.slug.startswith("switchport.")]
+        return {one.rule for one in diagnose(facts, Question(), ours).findings}
+
+    assert findings() == {"switchport.ends_set_unlike"}
+    done = ask("--speed", "10G", "--apply", "--yes", "--port-is-right")
+    assert done.return_value == 0, done.output + repr(done.exception)
+    assert described.ports[PORT] == {"speed": "10000"}
+    found = look(alpha)
+    assert (found.negotiation, found.ethtool_speed) == ("FORCE - 10G", "10000Mb/s")
+    assert findings() == set()
+
+    undone = ask("--undo")
+    assert undone.return_value == 0, undone.output + repr(undone.exception)
+    assert described.ports[PORT] == {"speed": "1000"} and cable.card_mbit() is None
+    make_fault(alpha.control, 0, parse_fault("cable-in"))
+    looks(alpha, UP)
 
 
 def not_modelled(lab: Machines) -> set[str]:

@@ -28,7 +28,8 @@ IN_OLDER_WORDS = {
     "BaseT10G": "10G",
 }
 """Cards before ConnectX-6 name the speed of a link otherwise than those to choose from, else
-`25GbE` for `25G`: _ETHSpeed2Str of mstflint's mlxlink_maps.cpp, EthSupportedSpeeds2Str."""
+`25GbE` for `25G`: _ETHSpeed2Str of mstflint's mlxlink_maps.cpp, EthSupportedSpeeds2Str; a real
+ConnectX-5 at 100GbE: https://github.com/MrBr-github/lshca/issues/11"""
 
 
 class MlxlinkSpeed(Step):
