@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 from described_switch import PORTS, DescribedSwitch
@@ -27,6 +28,7 @@ class Cable:
 
     def __init__(self, host: Machine, netdev: str, switch: DescribedSwitch) -> None:
         self.host, self.netdev, self.switch = host, netdev, switch
+        self.turn = Lock()
 
     def card_mbit(self) -> str | None:
         """What the card is set to by hand; None: it negotiates."""
@@ -39,8 +41,10 @@ class Cable:
 
     def follow(self) -> bool:
         """Plug the cable in, or pull it, as both ends are set."""
-        is_up = self.card_mbit() == self.switch_mbit()
-        make_fault(self.host.control, 0, parse_fault("cable-in" if is_up else "cable-out"))
+        # Both ends are asked at the same time, each in a thread; the session to the host is one.
+        with self.turn:
+            is_up = self.card_mbit() == self.switch_mbit()
+            make_fault(self.host.control, 0, parse_fault("cable-in" if is_up else "cable-out"))
         return is_up
 
     def switch_capture(self) -> str:

@@ -188,6 +188,7 @@ def test_mlx5_the_doctor_reads_mstlink_and_a_missing_module_is_named(lab: Machin
     assert not_modelled(lab) <= {EYE, HISTOGRAM} | {SETTINGS}
 
 
+@pytest.mark.rare
 def test_mlx5_link_speed_of_card_and_switch_is_set_and_undone(
     lab: Machines, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
