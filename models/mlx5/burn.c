@@ -110,21 +110,25 @@ static uint8_t verify(void)
 	return NO_ERROR;
 }
 
-/* Whether the machine takes the instruction in the state that it is in. */
+/* Whether the machine takes the instruction in the state that it is in; it stays as it is if not. */
 static bool instructed(struct function *pf, uint8_t instruction, const uint8_t *data)
 {
 	uint8_t state = machine.state;
+	uint32_t bytes = IFC_GET(mcc_reg, data, component_size);
 
 	switch (instruction) {
 	case LOCK:
-		machine.state = LOCKED;
-		machine.image.major = 0;
-		return state == IDLE;
-	case UPDATE:
-		machine.bytes = IFC_GET(mcc_reg, data, component_size);
-		if (state != LOCKED || machine.bytes == 0 || machine.bytes > LONGEST_IMAGE) {
+		if (state != IDLE) {
 			return false;
 		}
+		machine.state = LOCKED;
+		machine.image.major = 0;
+		return true;
+	case UPDATE:
+		if (state != LOCKED || bytes == 0 || bytes > LONGEST_IMAGE) {
+			return false;
+		}
+		machine.bytes = bytes;
 		if (machine.data) {
 			g_byte_array_free(machine.data, TRUE);
 		}
@@ -132,8 +136,11 @@ static bool instructed(struct function *pf, uint8_t instruction, const uint8_t *
 		machine.state = DOWNLOAD;
 		return true;
 	case VERIFY:
+		if (state != DOWNLOAD) {
+			return false;
+		}
 		machine.state = LOCKED;
-		machine.error = state == DOWNLOAD ? verify() : BAD_FORMAT;
+		machine.error = verify();
 		return machine.error == NO_ERROR;
 	case ACTIVATE:
 		if (state != LOCKED || machine.image.major == 0) {
