@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The firmware as mstflint and its kin ask it: who it is, which image it runs, its settings, and a
- * reset. Nothing can be burnt.
+ * reset.
  *
  * A request is 16 bytes that name a register and what to do with it, 4 that say how long it is, and
  * the register (mstflint's mtcr_ul/packets_layout.c). Registers that the driver knows as well have
@@ -12,7 +12,9 @@
 #include "hw/pci/pcie_sriov.h"
 #include "system/reset.h"
 
-enum { ACCESS_REGISTER = 0x9001, QUERY_ABILITIES = 0x8400 };
+enum { ACCESS_REGISTER = 0x9001, QUERY_ABILITIES = 0x8400, QUERY_IMAGE = 0x8007 };
+/* Of the abilities: whether mstlink may ask for the port's registers. */
+enum { ALL_REGISTERS = 1u << 29 };
 enum { ICMD_OK = 0, ICMD_UNKNOWN = 1 };
 enum { BODY = 20, GET = 1, SET = 2 };
 enum {
@@ -26,6 +28,7 @@ enum {
 	MCQS = 0x9060,
 	MCQI = 0x9061,
 	MCC = 0x9062,
+	MCDA = 0x9063,
 	MQIS = 0x9064,
 	MCAM = 0x907f,
 };
@@ -33,18 +36,15 @@ enum { BOOT_IMAGE = 1, IN_USE = 2 };
 enum { CAPABILITIES = 0, VERSION = 1 };
 enum { PCI_RESET = 1 << 3, WARM_REBOOT = 1 << 6, FULL_CHIP = 1 << 0 };
 enum { LINK_POLL_MS = 10, LINK_WAIT_MS = 30000 };
-enum { DEVICE_ID = 0x1017 };
+enum { DEVICE_ID = 0x1017, PROCESS_28_NM = 2 };
 
 static void link_watch(void *opaque);
 
-static void version_text(char text[16])
-{
-	snprintf(text, 16, "%d.%d.%d", FIRMWARE_MAJOR, FIRMWARE_MINOR, FIRMWARE_SUB_MINOR);
-}
 
 /* Hardware, firmware at byte 32; its version in full at 36 of that. */
 static enum access identity(struct function *pf, uint8_t *data, bool write)
 {
+	const struct image *image = image_current();
 	uint8_t *firmware = data + 32;
 	int64_t up_ms = qemu_clock_get_ms(QEMU_CLOCK_VIRTUAL) - pf->firmware->started_ms;
 	const uint8_t *mac = pf->adapter->port.conf.macaddr.a;
@@ -55,15 +55,18 @@ static enum access identity(struct function *pf, uint8_t *data, bool write)
 	memset(data, 0, 160);
 	stw_be_p(data + 2, DEVICE_ID);
 	data[5] = 2; /* ports */
+	/* mstlink takes a card of 16 nm or less for one of those that have the extended speeds, and
+	 * sets them; with a ConnectX-5 it does not (github.com/MrBr-github/lshca/issues/11). */
+	data[6] = PROCESS_28_NM << 3;
 	stw_be_p(data + 10, CONNECTX_5_HARDWARE);
 	memcpy(data + 18, mac, 6);
 	stl_be_p(data + 28, up_ms / 1000);
-	firmware[1] = FIRMWARE_MAJOR;
-	firmware[2] = FIRMWARE_MINOR;
+	firmware[1] = image->major;
+	firmware[2] = image->minor;
 	memcpy(firmware + 16, FIRMWARE_PSID, strlen(FIRMWARE_PSID));
-	stl_be_p(firmware + 36, FIRMWARE_MAJOR);
-	stl_be_p(firmware + 40, FIRMWARE_MINOR);
-	stl_be_p(firmware + 44, FIRMWARE_SUB_MINOR);
+	stl_be_p(firmware + 36, image->major);
+	stl_be_p(firmware + 40, image->minor);
+	stl_be_p(firmware + 44, image->sub);
 	return ACCESS_OK;
 }
 
@@ -86,7 +89,10 @@ static enum access component_information(struct function *pf, uint8_t *data, boo
 {
 	uint8_t *about = data + IFC_BYTES(mcqi_reg);
 	uint32_t what = IFC_GET(mcqi_reg, data, info_type);
-	char version[16];
+	const struct image *image = IFC_GET(mcqi_reg, data, read_pending_component)
+		? image_stored()
+		: image_current();
+	char version[20];
 
 	if (write) {
 		return ACCESS_NO_METHOD;
@@ -102,15 +108,17 @@ static enum access component_information(struct function *pf, uint8_t *data, boo
 		IFC_SET(mcqi_cap, about, supported_info_bitmask,
 			1 << CAPABILITIES | 1 << VERSION);
 		IFC_SET(mcqi_cap, about, match_psid, 1);
+		IFC_SET(mcqi_cap, about, max_component_size, LONGEST_IMAGE);
+		IFC_SET(mcqi_cap, about, log_mcda_word_size, 2);
+		IFC_SET(mcqi_cap, about, mcda_max_write_size, IMAGE_PART);
 		return ACCESS_OK;
 	case VERSION:
-		/* Nothing was burnt: what is stored is what runs. */
 		memset(about, 0, IFC_BYTES(mcqi_version));
-		version_text(version);
+		snprintf(version, sizeof(version), "%u.%u.%u", image->major, image->minor,
+			image->sub);
 		IFC_SET(mcqi_reg, data, info_size, IFC_BYTES(mcqi_version));
 		IFC_SET(mcqi_version, about, version,
-			(uint32_t)FIRMWARE_MAJOR << 24 | FIRMWARE_MINOR << 16 |
-				FIRMWARE_SUB_MINOR);
+			(uint32_t)image->major << 24 | image->minor << 16 | image->sub);
 		IFC_SET(mcqi_version, about, version_string_length, strlen(version) + 1);
 		memcpy(about + IFC_AT(mcqi_version, version_string) / 8, version,
 			strlen(version));
@@ -118,18 +126,6 @@ static enum access component_information(struct function *pf, uint8_t *data, boo
 	}
 	refused(pf, BAD_PARAM, "information of a component", what);
 	return ACCESS_BAD;
-}
-
-/* The machine that writes images: it rests. */
-static enum access image_control(struct function *pf, uint8_t *data, bool write)
-{
-	if (write) {
-		refused(pf, BAD_PARAM, "a burn, by register", MCC);
-		return ACCESS_NO_METHOD;
-	}
-	IFC_SET(mcc_reg, data, control_state, 0);
-	IFC_SET(mcc_reg, data, error_code, 0);
-	return ACCESS_OK;
 }
 
 /* Which of these registers there are; of its features none. */
@@ -241,6 +237,7 @@ static const struct firmware_register {
 	{ MCQS, component_status },
 	{ MCQI, component_information },
 	{ MCC, image_control },
+	{ MCDA, image_data },
 	{ MQIS, texts },
 	{ MCAM, registers_there },
 };
@@ -255,8 +252,25 @@ static enum access access_register(struct function *pf, uint8_t *request)
 			return registers[at].access(pf, request + BODY, method == SET);
 		}
 	}
-	refused(pf, BAD_PARAM, "register of the firmware", number);
-	return ACCESS_UNKNOWN_REGISTER;
+	if (method != GET && method != SET) {
+		refused(pf, BAD_PARAM, "method for a register of the firmware", method);
+		return ACCESS_NO_METHOD;
+	}
+	/* The port's, by the very function that answers the driver. */
+	return port_register(pf, number, request + BODY, FIRMWARE_MAILBOX - BODY, method == SET) ==
+			OK
+		? ACCESS_OK
+		: ACCESS_BAD;
+}
+
+/* struct connectib_icmd_get_fw_info of mstflint's tools_layouts/icmd_layouts.c. */
+static void image_in_use(uint8_t *mailbox)
+{
+	memset(mailbox, 0, FIRMWARE_MAILBOX);
+	stw_be_p(mailbox, image_current()->major);
+	stw_be_p(mailbox + 4, image_current()->minor);
+	stw_be_p(mailbox + 6, image_current()->sub);
+	memcpy(mailbox + 20, FIRMWARE_PSID, strlen(FIRMWARE_PSID));
 }
 
 uint32_t firmware_command(struct function *function, uint16_t opcode)
@@ -265,12 +279,16 @@ uint32_t firmware_command(struct function *function, uint16_t opcode)
 
 	switch (opcode) {
 	case ACCESS_REGISTER:
-		/* Seven bits of the first word, then whether it is a question. */
-		mailbox[1] = (mailbox[1] & 0x80) | access_register(function, mailbox);
+		/* Status: seven bits of the first word, behind those of type and length. */
+		mailbox[2] = (mailbox[2] & 0x80) | access_register(function, mailbox);
 		mailbox[6] |= 0x80;
 		return ICMD_OK;
 	case QUERY_ABILITIES:
 		memset(mailbox, 0, FIRMWARE_MAILBOX);
+		stl_be_p(mailbox, ALL_REGISTERS);
+		return ICMD_OK;
+	case QUERY_IMAGE:
+		image_in_use(mailbox);
 		return ICMD_OK;
 	}
 	refused(function, BAD_OP, "firmware command", opcode);
@@ -284,6 +302,7 @@ void firmware_start(struct function *pf)
 	uint16_t vfs;
 
 	settings_start();
+	function_version(pf);
 	vfs = settings_vfs();
 	pci_set_word(sriov + PCI_SRIOV_INITIAL_VF, vfs);
 	pci_set_word(sriov + PCI_SRIOV_TOTAL_VF, vfs);

@@ -25,6 +25,12 @@ enum access {
 	ACCESS_NONE = 0x8, /* no such resource */
 };
 
+/* A version of the firmware. */
+struct image {
+	uint16_t major, minor, sub;
+};
+enum { LONGEST_IMAGE = 16 << 20, IMAGE_PART = 128 }; /* bytes; of one MCDA at most */
+
 /* A group of settings: what stands in the flash, and what was in force at the last start. */
 struct group {
 	uint8_t next[LONGEST_GROUP], current[LONGEST_GROUP];
@@ -49,7 +55,17 @@ void firmware_close(struct function *pf);
 void firmware_start(struct function *pf);
 uint32_t firmware_command(struct function *function, uint16_t opcode);
 
+/* burn.c */
+const struct image *image_current(void);
+const struct image *image_stored(void);
+void image_start(void);
+void image_keep(GString *text);
+void image_kept(const char *line);
+enum access image_control(struct function *pf, uint8_t *data, bool write);
+enum access image_data(struct function *pf, uint8_t *data, bool write);
+
 /* firmware_settings.c */
+void settings_keep(struct function *pf);
 void settings_open(struct function *pf);
 void settings_start(void);
 enum access settings_support(struct function *pf, uint8_t *data);

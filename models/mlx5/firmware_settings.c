@@ -73,8 +73,8 @@ static void as_made(struct function *pf, int at, uint8_t *into)
 	}
 }
 
-/* A line for each group that can be set: its number and its bytes, in hexadecimal. */
-static void keep(struct function *pf)
+/* A line for each group that can be set: its number and its bytes, in hexadecimal; and the image. */
+void settings_keep(struct function *pf)
 {
 	g_autoptr(GString) text = g_string_new(NULL);
 	g_autoptr(GError) error = NULL;
@@ -90,6 +90,7 @@ static void keep(struct function *pf)
 		}
 		g_string_append_c(text, '\n');
 	}
+	image_keep(text);
 	if (pf->flash && !g_file_set_contents(pf->flash, text->str, text->len, &error)) {
 		fprintf(stderr, "mlx5: %s\n", error->message);
 	}
@@ -116,6 +117,7 @@ void settings_open(struct function *pf)
 		unsigned type, byte;
 		int at;
 
+		image_kept(*line);
 		if (sscanf(*line, "%8x %40[0-9a-f]", &type, bytes) != 2 || (at = find(type)) < 0 ||
 			!kinds[at].settable || strlen(bytes) != kinds[at].bytes * 2) {
 			continue;
@@ -129,6 +131,7 @@ void settings_open(struct function *pf)
 
 void settings_start(void)
 {
+	image_start();
 	for (int at = 0; at < GROUPS; at++) {
 		struct group *group = &groups[at];
 
@@ -184,7 +187,7 @@ enum access settings_access(struct function *pf, uint8_t *data, bool write)
 			return ACCESS_BAD;
 		}
 		memcpy(group->next, data + HEADER, length);
-		keep(pf);
+		settings_keep(pf);
 		return ACCESS_OK;
 	}
 	memset(data + HEADER, 0, length);
@@ -210,7 +213,7 @@ enum access settings_forget(struct function *pf, uint8_t *data)
 		return ACCESS_NONE;
 	}
 	as_made(pf, at, groups[at].next);
-	keep(pf);
+	settings_keep(pf);
 	return ACCESS_OK;
 }
 

@@ -164,14 +164,21 @@ static const MemoryRegionOps bar_operations = {
 	.impl = { .min_access_size = 1, .max_access_size = 8 },
 };
 
+void function_version(struct function *function)
+{
+	const struct image *image = image_current();
+
+	/* Minor, major; then revision 5 of the commands, sub-minor. */
+	stl_be_p(function->segment + FIRMWARE, (uint32_t)image->minor << 16 | image->major);
+	stl_be_p(function->segment + COMMAND_REVISION, 5u << 16 | image->sub);
+}
+
 static void segment_reset(struct function *function)
 {
 	uint8_t *segment = function->segment;
 
 	memset(segment, 0, SEGMENT);
-	/* Minor, major; then revision 5 of the commands, sub-minor. */
-	stl_be_p(segment + FIRMWARE, FIRMWARE_MINOR << 16 | FIRMWARE_MAJOR);
-	stl_be_p(segment + COMMAND_REVISION, 5u << 16 | FIRMWARE_SUB_MINOR);
+	function_version(function);
 	/* 32 commands at a time, 64 bytes from one to the next. */
 	segment[COMMANDS_LOW + 3] = 5 << 4 | 6;
 	fault_in_segment(function);

@@ -41,6 +41,7 @@ uint16_t function_vhca(const struct function *function);
 struct adapter *adapter_of(uint16_t vhca);
 struct adapter *adapter_number(uint32_t number);
 void function_restart(struct function *function);
+void function_version(struct function *function);
 
 /* command.c */
 void command_doorbell(struct function *function, uint32_t bits);
@@ -161,7 +162,7 @@ void vport_reset(struct adapter *adapter, uint32_t slot);
 bool vport_up(struct vport *vport);
 void vport_links(struct adapter *adapter);
 
-/* port.c, registers.c, statistics.c, module.c */
+/* port.c, registers.c, statistics.c, module.c, diagnosis.c */
 void port_open(struct function *pf);
 void port_close(struct function *pf);
 void port_reset(struct adapter *adapter);
@@ -171,8 +172,15 @@ uint32_t port_speed(struct adapter *adapter);
 uint32_t port_mode(struct adapter *adapter);
 bool port_send(struct adapter *adapter, const uint8_t *data, uint32_t bytes);
 enum status register_access(struct command *command);
+enum status port_register(
+	struct function *function, uint16_t which, uint8_t *data, uint32_t bytes, bool write);
+uint8_t fec_active(struct adapter *adapter);
 enum status statistics_register(struct adapter *adapter, uint8_t *data, uint32_t bytes);
 enum status module_register(struct adapter *adapter, uint8_t *data, uint32_t bytes);
+enum { MODULE_BYTES = 256 };
+void module_memory(uint8_t memory[MODULE_BYTES]);
+enum status diagnosis_register(
+	struct adapter *adapter, uint8_t *data, uint32_t bytes, bool write);
 
 /* faults.c */
 enum fault_verdict { FAULT_NONE, FAULT_FAILS, FAULT_SILENT };

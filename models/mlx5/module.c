@@ -24,9 +24,9 @@ static uint8_t sum(const uint8_t *from, uint32_t bytes)
 	return total;
 }
 
-static void fill(uint8_t memory[256])
+void module_memory(uint8_t memory[MODULE_BYTES])
 {
-	memset(memory, 0, 256);
+	memset(memory, 0, MODULE_BYTES);
 	memory[0] = memory[128] = 0x11; /* QSFP28 */
 	memory[1] = 0x08;		/* SFF-8636 rev 2.8 to 2.10 */
 	memory[2] = 0x06;		/* flat memory, no interrupt */
@@ -51,7 +51,7 @@ enum status module_register(struct adapter *adapter, uint8_t *data, uint32_t byt
 	uint16_t at = IFC_GET(mcia_reg, data, device_address);
 	uint16_t count = IFC_GET(mcia_reg, data, size);
 	uint8_t *to = data + BYTES;
-	uint8_t memory[256];
+	uint8_t memory[MODULE_BYTES];
 
 	if (bytes < BYTES + LONGEST || count > LONGEST) {
 		return BAD_PARAM;
@@ -62,7 +62,7 @@ enum status module_register(struct adapter *adapter, uint8_t *data, uint32_t byt
 		return OK;
 	}
 	IFC_SET(mcia_reg, data, status, 0);
-	fill(memory);
+	module_memory(memory);
 	if (IFC_GET(mcia_reg, data, i2c_device_address) == LOW &&
 		(IFC_GET(mcia_reg, data, page_number) == 0 || at < LOWER) &&
 		at < sizeof(memory)) {

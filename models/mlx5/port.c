@@ -63,6 +63,9 @@ void port_update(struct adapter *adapter)
 	}
 	port->is_up = up;
 	port->counters.link_downs += !up;
+	if (up) {
+		port->counted_since_ms = qemu_clock_get_ms(QEMU_CLOCK_VIRTUAL);
+	}
 	vport_links(adapter);
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Registers of the port, by ACCESS_REG: the driver reads and writes the layouts of mlx5_ifc.h.
+ * Registers of the port: the driver reads and writes the layouts of mlx5_ifc.h by ACCESS_REG, and
+ * mstflint's tools the same ones through the gateway (firmware.c). So both see one port.
  */
 #include "model.h"
 
@@ -17,8 +18,10 @@ enum {
 	PAOS = 0x5006,
 	PFCC = 0x5007,
 	PPCNT = 0x5008,
+	PMAOS = 0x5012,
 	PPLM = 0x5023,
 	PDDR = 0x5031,
+	PPAOS = 0x5040,
 	PCAM = 0x507f,
 	HOST_ENDIANNESS = 0x7004,
 	MCIA = 0x9014,
@@ -30,9 +33,7 @@ enum { AN_COMPLETE = 1, AN_LINK_DOWN = 4 };
 enum { NO_FEC = 1 << 0, FIRE_CODE = 1 << 1, RS_528 = 1 << 2 };
 enum { OF_10_40, OF_25, OF_50, OF_56, OF_100 };
 
-/* Monitor opcodes of PDDR: mlx5e_link_ext_state_opcode_map[] of the driver's en_ethtool.c. */
-enum { NO_ISSUE = 0, CLOSED_BY_COMMAND = 1, NO_PARTNER = 2, CABLE_UNPLUGGED = 1024 };
-enum { TROUBLESHOOTING = 1, OF_MONITOR = 0 };
+enum { PLUGGED = 1, UNPLUGGED = 2 };
 
 static enum status mtu(struct port *port, uint8_t *data, bool write)
 {
@@ -59,7 +60,9 @@ static enum status type_and_speed(struct adapter *adapter, uint8_t *data, bool w
 		return BAD_PARAM;
 	}
 	if (write) {
-		if (wanted & ~port_can()) {
+		/* mstlink names every medium of a speed; the port takes those that it has. */
+		wanted &= port_can();
+		if (wanted == 0) {
 			return BAD_PARAM;
 		}
 		/* It takes effect when the port is switched off and on, as the driver does. */
@@ -117,7 +120,8 @@ static enum status flow_control(struct port *port, uint8_t *data, bool write)
 	return OK;
 }
 
-static uint8_t fec_active(struct adapter *adapter)
+/* A bit; 0: the link is down. */
+uint8_t fec_active(struct adapter *adapter)
 {
 	const uint8_t *admin = adapter->port.fec_admin;
 
@@ -212,40 +216,34 @@ static enum status trust(struct port *port, uint8_t *data, bool write)
 	return OK;
 }
 
-/* Why the link is down, for `ethtool DEVICE`. */
-static enum status why_down(struct port *port, uint8_t *data, bool write)
+/* Whether a module is plugged in, and works. */
+static enum status module_state(struct adapter *adapter, uint8_t *data, bool write)
 {
-	uint8_t *page = IFC_PTR(pddr_reg, data, page_data);
-	uint8_t *opcode = IFC_PTR(pddr_troubleshooting_page, page, status_opcode);
-
-	if (write || IFC_GET(pddr_reg, data, page_select) != TROUBLESHOOTING ||
-		IFC_GET(pddr_troubleshooting_page, page, group_opcode) != OF_MONITOR) {
+	if (write || IFC_GET(pmaos_reg, data, module) != adapter->number - 1) {
 		return BAD_PARAM;
 	}
-	IFC_SET(pddr_monitor_opcode, opcode, monitor_opcode,
-		port->is_up		? NO_ISSUE
-			: !port->module ? CABLE_UNPLUGGED
-			: port->admin_up ? NO_PARTNER
-					 : CLOSED_BY_COMMAND);
+	IFC_SET(pmaos_reg, data, admin_status, UP);
+	IFC_SET(pmaos_reg, data, oper_status, adapter->port.module ? PLUGGED : UNPLUGGED);
 	return OK;
 }
 
-enum status register_access(struct command *command)
+/* The lanes run as the port does, and no pattern is sent over them. */
+static enum status test_mode(uint8_t *data, bool write)
 {
-	struct adapter *adapter = command->function->adapter;
+	if (write) {
+		return BAD_PARAM;
+	}
+	stl_be_p(data, ldl_be_p(data) & ~0xfu);
+	return OK;
+}
+
+enum status port_register(
+	struct function *function, uint16_t which, uint8_t *data, uint32_t bytes, bool write)
+{
+	struct adapter *adapter = function->adapter;
 	struct port *port = &adapter->port;
-	uint16_t which = IFC_GET(access_register_in, command->in, register_id);
-	bool write = command->mod == WRITE;
-	uint32_t bytes = MIN(command->in_bytes, command->out_bytes) - DATA;
-	uint8_t *data = command->out + DATA;
 	enum status status = BAD_PARAM;
 
-	memcpy(data, command->in + DATA, MIN(bytes, command->in_bytes - DATA));
-	if (write && command->function->is_vf && which != HOST_ENDIANNESS) {
-		/* A VF's driver tries to set its port's MTU and state; firmware keeps them as
-		 * they are. */
-		write = false;
-	}
 	switch (which) {
 	case HOST_ENDIANNESS:
 		status = OK;
@@ -269,7 +267,7 @@ enum status register_access(struct command *command)
 		status = fec(adapter, data, write);
 		break;
 	case PDDR:
-		status = why_down(port, data, write);
+		status = diagnosis_register(adapter, data, bytes, write);
 		break;
 	case PMLP:
 		status = lanes(adapter, data);
@@ -290,11 +288,33 @@ enum status register_access(struct command *command)
 	case QPDPM:
 		status = dscp(port, data, write);
 		break;
+	case PMAOS:
+		status = module_state(adapter, data, write);
+		break;
+	case PPAOS:
+		status = test_mode(data, write);
+		break;
 	default:
-		return refused(command->function, BAD_PARAM, "register", which);
+		return refused(function, BAD_PARAM, "register", which);
 	}
 	if (status != OK) {
-		refused(command->function, status, "value of register", which);
+		refused(function, status, "value of register", which);
 	}
 	return status;
+}
+
+enum status register_access(struct command *command)
+{
+	uint16_t which = IFC_GET(access_register_in, command->in, register_id);
+	bool write = command->mod == WRITE;
+	uint32_t bytes = MIN(command->in_bytes, command->out_bytes) - DATA;
+	uint8_t *data = command->out + DATA;
+
+	memcpy(data, command->in + DATA, MIN(bytes, command->in_bytes - DATA));
+	if (write && command->function->is_vf && which != HOST_ENDIANNESS) {
+		/* A VF's driver tries to set its port's MTU and state; firmware keeps them as
+		 * they are. */
+		write = false;
+	}
+	return port_register(command->function, which, data, bytes, write);
 }

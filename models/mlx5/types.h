@@ -165,6 +165,7 @@ struct port {
 	uint8_t dscp_priority[64];
 	bool module; /* one is plugged in */
 	struct port_counters counters;
+	int64_t counted_since_ms; /* bit errors: since the link came up */
 	uint32_t arrived; /* frames, while the port has no room for some */
 };
 

@@ -38,7 +38,7 @@ NUMBERS = {
         "numbers, addresses, and words of the kernel, of ESXi and of makers",
     "driver-installed driver-log driver-package module-messages link-messages mlxlink mstconfig "
     "interrupts "
-    "mlxlink-fec mlnx-qos dcb-pfc dcb-app firmware-vfs roce-ecn "
+    "mlxlink-fec mlxlink-tool mlnx-qos dcb-pfc dcb-app firmware-vfs roce-ecn "
     "ovs-upcall "
     "ethtool ethtool-S ethtool-a ethtool-channels ethtool-coalescing ethtool-features ethtool-fec "
     "ethtool-fec-statistics ethtool-i ethtool-m ethtool-private-flags ethtool-rings ethtool-rss "

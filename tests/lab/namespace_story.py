@@ -99,7 +99,7 @@ def is_killed(spec: Path, plan: Path, folder: Path, place: int, when: str) -> bo
 
 
 def assert_start_or_goal_where_killed(spec: Path, work: Path, usual: int) -> None:
-    """Kill an apply of alpha at `usual` lines of its journal, spread over it.
+    """Kill an apply of alpha at `usual` lines of its journal, each in the midst of as many.
 
     WIRESPEED_KILLS is another number; more than there are lines: at each of them. The next
     controller finishes and undoes it, or undoes it at once: by turns.
@@ -118,8 +118,8 @@ def assert_start_or_goal_where_killed(spec: Path, work: Path, usual: int) -> Non
         assert all(isinstance(state, Known) for state in goal)
 
         kills = int(os.environ.get("WIRESPEED_KILLS", usual))
-        lines = len(entries)
-        places = sorted({n * lines // kills for n in range(kills)})
+        lines_each = len(entries) / kills
+        places = sorted({int((n + 0.5) * lines_each) for n in range(kills)})
         for turn, place in enumerate(places):
             # Of what was written: the intent, and nothing is done; not the result, and all is.
             when = "after" if isinstance(entries[place], Begun | Intent) else "before"

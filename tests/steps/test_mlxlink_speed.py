@@ -81,6 +81,26 @@ def test_a_link_that_is_up_runs_at_the_speed_that_was_set():
     prove(TEN, start=start, goal=Card(speeds="10G", negotiates=False, runs_at="10G"))
 
 
+@pytest.mark.parametrize(
+    ("link_mode", "runs_at", "is_taken"),
+    [
+        ("10G", "10GbE", True),
+        ("10G", "KX4", True),
+        ("1G", "KX", True),
+        ("10G", "25GbE", False),
+        ("10G", "KX", False),
+    ],
+)
+def test_a_card_before_connectx_6_names_the_speed_of_its_link_otherwise(
+    link_mode: str, runs_at: str, *, is_taken: bool
+):
+    """`_ETHSpeed2Str` of mstflint's mlxlink_maps.cpp, beside `EthSupportedSpeeds2Str`."""
+    step = MlxlinkSpeed(pci_address=CARD, link_mode=link_mode)
+    card = Card(speeds=link_mode, negotiates=False, cable="10G,1G", runs_at=runs_at)
+    found = step.parse(section_of(card.shown()))
+    assert isinstance(found, Known) and found.value["is_taken"] is is_taken
+
+
 def test_a_port_that_was_stopped_stays_stopped():
     start = Card(is_started=False)
     prove(TEN, start=start, goal=replace(start, speeds="10G", negotiates=False))

@@ -22,9 +22,16 @@ EYE = ("Last FOM", "Physical Grade")
 mlxlink_commander.cpp."""
 
 
-def mlxlink(address: str) -> str:
+def mlxlink(capture: Capture, address: str) -> str:
     """Give the command that reads module, counters and eye of a card's port in one run."""
-    return f"mlxlink -d {address} -m -c -e --json"
+    return f"{_tool(capture)} -d {address} -m -c -e --json"
+
+
+def _tool(capture: Capture) -> str:
+    """Give the name of the tool that was asked: mstflint calls it mstlink."""
+    section = capture.section("mlxlink-tool")
+    is_free = section is not None and section.output.strip().endswith("/mstlink")
+    return "mstlink" if is_free else "mlxlink"
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,30 +59,33 @@ class LinkMargin:
 
 @dataclass(frozen=True, slots=True)
 class LinkMargins(Fact):
-    """Every port of a card whose maker's mlxlink is installed, by its PCI address."""
+    """Every port of a card, by its PCI address, where mlxlink of MFT or mstlink is installed."""
 
     by_address: dict[str, Observed[LinkMargin]]
 
     script: ClassVar[str] = """\
-if command -v mlxlink >/dev/null 2>&1; then
+tool=mlxlink
+command -v mlxlink >/dev/null 2>&1 || tool=mstlink
+if path=$(command -v "$tool"); then
+	show mlxlink-tool - echo "$path"
 	for address in $pfs; do
 		[ -e "/sys/bus/pci/drivers/mlx5_core/$address" ] || continue
-		run mlxlink "$address" mlxlink -d "$address" -m -c -e --json
-		run mlxlink-fec "$address" mlxlink -d "$address" --rx_fec_histogram --show_histogram --json
+		run mlxlink "$address" "$tool" -d "$address" -m -c -e --json
+		run mlxlink-fec "$address" "$tool" -d "$address" --rx_fec_histogram --show_histogram --json
 	done
 fi
 """
 
     @classmethod
     def parse(cls, capture: Capture) -> Self:
-        """Read what mlxlink printed about each port."""
+        """Read what the tool printed about each port."""
         ports = [p.pci_address for p in Ports.parse(capture).ports if p.pci_address]
         return cls({address: _margin(capture, address) for address in ports})
 
 
 def mlxlink_output(capture: Capture, address: str) -> Observed[JsonObject]:
     """Give what mlxlink printed of a port; also where one part of it failed, as the eye may."""
-    source, section = mlxlink(address), capture.section("mlxlink", address)
+    source, section = mlxlink(capture, address), capture.section("mlxlink", address)
     text = capture.text("mlxlink", source, address)
     printed = section.output if section is not None else ""
     if not isinstance(text, Known) and not printed.lstrip().startswith("{"):
@@ -131,7 +141,7 @@ def _by_lane(
 
 
 def _worst_block(capture: Capture, address: str) -> Observed[int]:
-    source = f"mlxlink -d {address} --rx_fec_histogram --show_histogram --json"
+    source = f"{_tool(capture)} -d {address} --rx_fec_histogram --show_histogram --json"
     told = json_of(capture.text("mlxlink-fec", source, address))
     if not isinstance(told, Known):
         return told

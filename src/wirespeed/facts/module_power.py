@@ -76,7 +76,7 @@ class ModulePowers(Fact):
 
 
 def _by_mlxlink(capture: Capture, address: str) -> ModulePower:
-    told, source = mlxlink_output(capture, address), mlxlink(address)
+    told, source = mlxlink_output(capture, address), mlxlink(capture, address)
     if not isinstance(told, Known):
         return ModulePower(told, told)
     module = told.value.get("Module Info")

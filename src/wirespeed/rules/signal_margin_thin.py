@@ -11,7 +11,7 @@ from wirespeed.facts.fec_histogram import (
     FecHistograms,
 )
 from wirespeed.facts.link import Links
-from wirespeed.facts.link_margin import LinkMargin, LinkMargins, mlxlink
+from wirespeed.facts.link_margin import LinkMargin, LinkMargins
 from wirespeed.model.finding import ByHand, Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import Absent, CannotTellError, Known, known
 from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
@@ -73,14 +73,14 @@ def _margin(exam: PortExam) -> tuple[LinkMargin, str]:
     histogram = exam.host[FecHistograms].by_netdev.get(netdev)
     seen = exam.host[LinkMargins].by_address.get(address)
     if exam.port.driver == "mlx5_core" and isinstance(seen, Known):
-        return seen.value, mlxlink(address)
+        return seen.value, seen.source
     if isinstance(histogram, Known):
         return _from_histogram(exam, histogram), histogram.source
     if exam.port.driver != "mlx5_core":
         raise DoesNotApplyError("mlxlink reads only mlx5 cards, and the driver gives no histogram")
     if seen is None:
         raise DoesNotApplyError("it is not a PCI function")
-    return known(seen, "bit errors before FEC"), mlxlink(address)
+    return known(seen, "bit errors before FEC"), seen.source
 
 
 def _from_histogram(exam: PortExam, histogram: Known[FecHistogram]) -> LinkMargin:

@@ -19,6 +19,17 @@ LINE = re.compile(r"^([A-Za-z][A-Za-z ().]{0,40}?) *: (.*?) *$", re.M)
 SPEEDS = re.compile(r"0x[0-9a-fA-F]{1,16} \(((?:[0-9]{1,4}G(?:_[0-9]{1,2}X)?,?)+)\)")
 FORCED = "FORCE - "
 STOPPED, NO_LINK = "Disable", "N/A"
+IN_OLDER_WORDS = {
+    "KX": "1G",
+    "CX": "1G",
+    "BaseT1000M": "1G",
+    "CX4": "10G",
+    "KX4": "10G",
+    "BaseT10G": "10G",
+}
+"""Cards before ConnectX-6 name the speed of a link otherwise than those to choose from, else
+`25GbE` for `25G`: _ETHSpeed2Str of mstflint's mlxlink_maps.cpp, EthSupportedSpeeds2Str; a real
+ConnectX-5 at 100GbE: https://github.com/MrBr-github/lshca/issues/11"""
 
 
 class MlxlinkSpeed(Step):
@@ -67,7 +78,7 @@ class MlxlinkSpeed(Step):
         if not lines.get("State"):
             raise ValueError("it does not say whether the port is stopped")
         speeds = _speeds(lines, "Enabled Link Speed")
-        runs_at = lines.get("Speed", NO_LINK).partition("_")[0]
+        runs_at = _plain(lines.get("Speed", NO_LINK))
         return {
             "negotiates": mode == "ON",
             "speeds": speeds,
@@ -95,6 +106,11 @@ class MlxlinkSpeed(Step):
         if to["is_started"]:
             commands.append(Command(argv=(*start, "--port_state", "UP", "--yes")))
         return tuple(commands)
+
+
+def _plain(text: str) -> str:
+    """Give the speed of a link as one to choose from, without its lanes."""
+    return IN_OLDER_WORDS.get(text, text.removesuffix("bE").partition("_")[0])
 
 
 def _speeds(lines: dict[str, str], name: str) -> str:
