@@ -81,6 +81,18 @@ CASES: list[tuple[Rule, str, str, str]] = [
         'x = f"{y}: nobody can tell"',
         '"""Nobody."""\nx = "there is no bond"',
     ),
+    (
+        rules.an_error_says_what_to_do_next,
+        "src/wirespeed/a.py",
+        'raise InputError("a.b", where=x, found=y)',
+        'raise InputError("a.b", where=x, next="run c"); raise InputError("file.unreadable")',
+    ),
+    (
+        rules.an_error_says_what_to_do_next,
+        "src/wirespeed/a.py",
+        'raise HostError(what, next="")',
+        "raise HostError(what, next=error.next)",
+    ),
     (rules.text_leaves_by_echo, "src/wirespeed/a.py", "click.echo(x)", "echo(x)"),
     (rules.names_are_the_terms, "tester/a.c", "int slave_port;", "int port; /* no slave */"),
 ]

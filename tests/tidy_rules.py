@@ -9,6 +9,8 @@ import re
 from collections.abc import Callable, Iterator
 from pathlib import PurePosixPath
 
+from wirespeed.model.error import USUAL_NEXT, WirespeedError
+
 Breaches = Iterator[tuple[int, str]]
 Rule = Callable[[PurePosixPath, str], Breaches]
 
@@ -65,6 +67,13 @@ RIDDLES = re.compile(
 )
 NO_RIDDLES = {"src/wirespeed/doctor/anonymous.py": "`nobody` is the name of a user"}
 """Files in which such a word is another's, and whose."""
+
+ERRORS = {
+    kind.__name__
+    for kind in (WirespeedError, *WirespeedError.__subclasses__())
+    if kind.__module__ == WirespeedError.__module__
+}
+"""Of model/error.py; one that is made of a trial (BeyondTesterError) has its `next` inside."""
 
 
 def file_is_short(path: PurePosixPath, text: str) -> Breaches:
@@ -197,6 +206,23 @@ def words_are_the_fields(path: PurePosixPath, text: str) -> Breaches:
                 yield node.lineno, match[0]
 
 
+def an_error_says_what_to_do_next(path: PurePosixPath, text: str) -> Breaches:
+    """Give every error a `next`: a command or an act that helps in just that case.
+
+    What is the same wherever it is raised is in USUAL_NEXT (model/error.py), by its slug.
+    """
+    if path.parts[:2] != ("src", "wirespeed") or path.suffix != ".py":
+        return
+    for node in ast.walk(ast.parse(text)):
+        if not isinstance(node, ast.Call) or getattr(node.func, "id", "") not in ERRORS:
+            continue
+        slug = node.args[0].value if node.args and isinstance(node.args[0], ast.Constant) else None
+        given = [one.value for one in node.keywords if one.arg in ("next", None)]
+        is_empty = [one for one in given if isinstance(one, ast.Constant) and not one.value]
+        if is_empty or not (given or slug in USUAL_NEXT):
+            yield node.lineno, ast.unparse(node.args[0]) if node.args else "an error"
+
+
 RULES: tuple[Rule, ...] = (
     file_is_short,
     line_is_short,
@@ -211,6 +237,7 @@ RULES: tuple[Rule, ...] = (
     names_are_the_terms,
     text_leaves_by_echo,
     words_are_the_fields,
+    an_error_says_what_to_do_next,
 )
 
 
