@@ -84,7 +84,9 @@ def test_a_message_names_commands_that_exist():
 
 
 def test_what_does_not_exist_is_found():
-    text = "`wirespeed no-such`, `wirespeed plan SPEC --sudden`:\n\n    wirespeed lab up --dpdk --x\n"
+    text = (
+        "`wirespeed no-such`, `wirespeed plan SPEC --sudden`:\n\n    wirespeed lab up --dpdk --x\n"
+    )
     assert [fault(line) for line in named(text)] == [
         "no command no-such",
         "plan has no option --sudden",

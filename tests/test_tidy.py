@@ -100,7 +100,8 @@ CASES: list[tuple[Rule, str, str, str]] = [
 
 def files() -> list[tuple[PurePosixPath, str]]:
     """Give every text file of ours with its path from the root."""
-    found = [path for path in ROOT.iterdir() if path.is_file()]
+    # `.git` is a file in a second working tree of a clone: not ours.
+    found = [path for path in ROOT.iterdir() if path.is_file() and path.name != ".git"]
     for folder in FOLDERS:
         found += [path for path in (ROOT / folder).rglob("*") if path.is_file()]
     return [
