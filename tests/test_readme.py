@@ -3,6 +3,7 @@
 import re
 from pathlib import Path
 
+import pytest
 from click.testing import CliRunner
 
 from wirespeed.commands.doctor import doctor
@@ -19,7 +20,7 @@ def test_the_first_paragraph_has_at_most_five_lines_and_says_for_whom():
     assert "for administrators" in first.splitlines()[0]
 
 
-def test_the_answer_on_the_first_screen_is_what_doctor_prints(monkeypatch):
+def test_the_answer_on_the_first_screen_is_what_doctor_prints(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.chdir(ROOT)
     block = re.search(r"^    \$ wirespeed doctor (\S+)\n((?:    .*\n)+)", README, re.M)
     assert block
