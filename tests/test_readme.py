@@ -1,4 +1,4 @@
-"""README's first screen: what wirespeed does, for whom, and one answer as it is printed."""
+"""README's first screen, and what CONTRIBUTING says of additions: each is made in two places."""
 
 import re
 from pathlib import Path
@@ -31,3 +31,16 @@ def test_the_answer_on_the_first_screen_is_what_doctor_prints(monkeypatch: pytes
     # In this order: what is left out is marked.
     rest = iter(printed)
     assert [line for line in wanted if line != "[…]" and line not in rest] == []
+
+
+ADDED = {"rule", "fact", "step", "approach", "platform", "page"}
+
+
+def test_each_addition_names_at_most_two_places_and_they_exist():
+    contributing = (ROOT / "CONTRIBUTING.md").read_text()
+    found = dict(re.findall(r"^## To add an? (\w+)\n\nPlaces: ((?:.+\n)+)", contributing, re.M))
+    assert found.keys() == ADDED
+    for name, places in found.items():
+        paths = re.findall(r"`((?:src|tests)/[^`]+)`", places)
+        assert 1 <= len(paths) <= 2, name
+        assert all((ROOT / path).exists() for path in paths), name
