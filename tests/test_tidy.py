@@ -93,6 +93,12 @@ CASES: list[tuple[Rule, str, str, str]] = [
         'raise HostError(what, next="")',
         "raise HostError(what, next=error.next)",
     ),
+    (
+        rules.names_are_not_private,
+        "src/wirespeed/a.py",
+        "def _put_back(): ...",
+        "back = put_back()",
+    ),
     (rules.text_leaves_by_echo, "src/wirespeed/a.py", "click.echo(x)", "echo(x)"),
     (rules.names_are_the_terms, "tester/a.c", "int slave_port;", "int port; /* no slave */"),
 ]
@@ -135,6 +141,17 @@ def test_a_rule_fails_on_what_breaks_it(rule: Rule, path: str, bad: str, good: s
 
 def test_every_rule_has_a_case() -> None:
     assert {case[0] for case in CASES} == set(RULES)
+
+
+def test_a_name_that_is_allowed_is_there():
+    """So that no exception outlives its reason."""
+    found = {
+        (str(path), name.strip("_"))
+        for path, text in files()
+        if str(path) in {at for at, _ in rules.NAMED_BY_OTHERS}
+        for _, name in rules.bound_names(text)
+    }
+    assert set(rules.NAMED_BY_OTHERS) <= found
 
 
 @pytest.mark.parametrize("path", rules.LONGER)

@@ -44,6 +44,30 @@ WORDS = {
     "nic": "write port, card or pci_address: they are different things",
 }
 """Never a part of a name in Python or C: DESIGN, section 7."""
+PRIVATE_NAMES = {
+    "hands": "control",
+    "hand": "control",
+    "errand": "request",
+    "crowd": "batch",
+    "Told": "Captured, or what it is",
+    "Boots": "Rebootable",
+    "Takeable": "Lockable",
+    "PutBack": "Rollback",
+    "put_back": "roll_back",
+    "give_back": "unlock",
+    "carry_out": "apply",
+    "take_back": "undo",
+    "telling": "log_progress",
+    "untold": "undetermined",
+    "way_to": "route_to",
+}
+"""Never a whole name in the package: the field has a word for it."""
+NAMED_BY_OTHERS = {
+    ("src/wirespeed/measure/network/lease.py", "give_back"): "a change is lent for a while",
+    ("src/wirespeed/host/kept_links.py", "put_back"): "a link's MTU and flags, as they were",
+    ("src/wirespeed/measure/search/bracket.py", "take_back"): "a load that passed, and fails later",
+}
+"""Where such a name means something else, and what."""
 WHOLE_NAMES = {
     "rate": "whose? Write intended_load, offered_load or forwarding_rate, with its unit",
     "speed": "write line_rate_pps, core_hz or link_bps: unit last",
@@ -165,7 +189,7 @@ def names_are_the_terms(path: PurePosixPath, text: str) -> Breaches:
     if path.parts[0] not in ("src", "tester", "tools"):
         return
     if path.suffix == ".py":
-        bound = _bound_names(text)
+        bound = bound_names(text)
     elif path.suffix in (".c", ".h"):
         bound = _c_names(text)
     else:
@@ -178,6 +202,15 @@ def names_are_the_terms(path: PurePosixPath, text: str) -> Breaches:
         for word in name.lower().split("_"):
             if word in WORDS:
                 yield number, f"{name}: {WORDS[word]}"
+
+
+def names_are_not_private(path: PurePosixPath, text: str) -> Breaches:
+    """Name a thing by the field's word, not by one that only this code knows."""
+    if path.parts[:2] == ("src", "wirespeed") and path.suffix == ".py":
+        for number, name in bound_names(text):
+            plain = name.strip("_")
+            if plain in PRIVATE_NAMES and (str(path), plain) not in NAMED_BY_OTHERS:
+                yield number, f"{name}: write {PRIVATE_NAMES[plain]}"
 
 
 def text_leaves_by_echo(path: PurePosixPath, text: str) -> Breaches:
@@ -235,6 +268,7 @@ RULES: tuple[Rule, ...] = (
     no_registry,
     no_fault_is_silenced,
     names_are_the_terms,
+    names_are_not_private,
     text_leaves_by_echo,
     words_are_the_fields,
     an_error_says_what_to_do_next,
@@ -245,7 +279,7 @@ def _lines(text: str) -> Iterator[tuple[int, str]]:
     return enumerate(text.split("\n"), 1)
 
 
-def _bound_names(text: str) -> Iterator[tuple[int, str]]:
+def bound_names(text: str) -> Iterator[tuple[int, str]]:
     """Every name that the Python source gives to something of its own."""
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
