@@ -83,8 +83,8 @@ ALLOWED_NAMES = {
 }
 
 RIDDLES = re.compile(
-    r"\b(we|our|nobody|somebody|someone|whoever|anew|afresh|mend(?:s|ed|ing)?|dear(?:er|est)?|be had|"
-    r"errands?|crowd|put back|let go|in (?:the|its) midst|steps stand|"
+    r"\b(we|our|nobody|somebody|someone|whoever|anew|afresh|mend(?:s|ed|ing)?|dear(?:er|est)?|"
+    r"be had|errands?|crowd|put back|let go|in (?:the|its) midst|steps stand|"
     r"stands? (?:there|already|twice))\b|"
     r"(?<!there )\b(?:is|are) no (?!(?:longer|more than|such)\b|,)",
     re.IGNORECASE,
