@@ -55,6 +55,7 @@ def test_every_title_is_the_condition_in_the_words_of_the_field():
     titles = {rule.slug: rule.title for rule in rules()}
     assert not {slug: title for slug, title in titles.items() if len(title) > 60}
     assert not {slug: title for slug, title in titles.items() if RIDDLES.search(title)}
+    assert not {title for title in titles.values() if re.match(r"(A|An|The) ", title)}
     small = {title for title in titles.values() if title[0].islower()}
     assert not {title for title in small if not title.startswith(AS_WRITTEN)}
     assert len(set(titles.values())) == len(titles)

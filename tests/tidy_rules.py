@@ -9,6 +9,8 @@ import re
 from collections.abc import Callable, Iterator
 from pathlib import PurePosixPath
 
+from wirespeed.model.error import USUAL_NEXT, WirespeedError
+
 Breaches = Iterator[tuple[int, str]]
 Rule = Callable[[PurePosixPath, str], Breaches]
 
@@ -42,6 +44,30 @@ WORDS = {
     "nic": "write port, card or pci_address: they are different things",
 }
 """Never a part of a name in Python or C: DESIGN, section 7."""
+PRIVATE_NAMES = {
+    "hands": "control",
+    "hand": "control",
+    "errand": "request",
+    "crowd": "batch",
+    "Told": "Captured, or what it is",
+    "Boots": "Rebootable",
+    "Takeable": "Lockable",
+    "PutBack": "Rollback",
+    "put_back": "roll_back",
+    "give_back": "unlock",
+    "carry_out": "apply",
+    "take_back": "undo",
+    "telling": "log_progress",
+    "untold": "undetermined",
+    "way_to": "route_to",
+}
+"""Never a whole name in the package: the field has a word for it."""
+NAMED_BY_OTHERS = {
+    ("src/wirespeed/measure/network/lease.py", "give_back"): "a change is lent for a while",
+    ("src/wirespeed/host/kept_links.py", "put_back"): "a link's MTU and flags, as they were",
+    ("src/wirespeed/measure/search/bracket.py", "take_back"): "a load that passed, and fails later",
+}
+"""Where such a name means something else, and what."""
 WHOLE_NAMES = {
     "rate": "whose? Write intended_load, offered_load or forwarding_rate, with its unit",
     "speed": "write line_rate_pps, core_hz or link_bps: unit last",
@@ -57,14 +83,21 @@ ALLOWED_NAMES = {
 }
 
 RIDDLES = re.compile(
-    r"\b(nobody|somebody|someone|whoever|anew|afresh|mend(?:s|ed|ing)?|dear(?:er|est)?|be had|"
-    r"errands?|crowd|put back|let go|in (?:the|its) midst|steps stand|"
+    r"\b(we|our|nobody|somebody|someone|whoever|anew|afresh|mend(?:s|ed|ing)?|dear(?:er|est)?|"
+    r"be had|errands?|crowd|put back|let go|in (?:the|its) midst|steps stand|"
     r"stands? (?:there|already|twice))\b|"
     r"(?<!there )\b(?:is|are) no (?!(?:longer|more than|such)\b|,)",
     re.IGNORECASE,
 )
 NO_RIDDLES = {"src/wirespeed/doctor/anonymous.py": "`nobody` is the name of a user"}
 """Files in which such a word is another's, and whose."""
+
+ERRORS = {
+    kind.__name__
+    for kind in (WirespeedError, *WirespeedError.__subclasses__())
+    if kind.__module__ == WirespeedError.__module__
+}
+"""Of model/error.py; one that is made of a trial (BeyondTesterError) has its `next` inside."""
 
 
 def file_is_short(path: PurePosixPath, text: str) -> Breaches:
@@ -156,7 +189,7 @@ def names_are_the_terms(path: PurePosixPath, text: str) -> Breaches:
     if path.parts[0] not in ("src", "tester", "tools"):
         return
     if path.suffix == ".py":
-        bound = _bound_names(text)
+        bound = bound_names(text)
     elif path.suffix in (".c", ".h"):
         bound = _c_names(text)
     else:
@@ -169,6 +202,15 @@ def names_are_the_terms(path: PurePosixPath, text: str) -> Breaches:
         for word in name.lower().split("_"):
             if word in WORDS:
                 yield number, f"{name}: {WORDS[word]}"
+
+
+def names_are_not_private(path: PurePosixPath, text: str) -> Breaches:
+    """Name a thing by the field's word, not by one that only this code knows."""
+    if path.parts[:2] == ("src", "wirespeed") and path.suffix == ".py":
+        for number, name in bound_names(text):
+            plain = name.strip("_")
+            if plain in PRIVATE_NAMES and (str(path), plain) not in NAMED_BY_OTHERS:
+                yield number, f"{name}: write {PRIVATE_NAMES[plain]}"
 
 
 def text_leaves_by_echo(path: PurePosixPath, text: str) -> Breaches:
@@ -197,6 +239,23 @@ def words_are_the_fields(path: PurePosixPath, text: str) -> Breaches:
                 yield node.lineno, match[0]
 
 
+def an_error_says_what_to_do_next(path: PurePosixPath, text: str) -> Breaches:
+    """Give every error a `next`: a command or an act that helps in just that case.
+
+    What is the same wherever it is raised is in USUAL_NEXT (model/error.py), by its slug.
+    """
+    if path.parts[:2] != ("src", "wirespeed") or path.suffix != ".py":
+        return
+    for node in ast.walk(ast.parse(text)):
+        if not isinstance(node, ast.Call) or getattr(node.func, "id", "") not in ERRORS:
+            continue
+        slug = node.args[0].value if node.args and isinstance(node.args[0], ast.Constant) else None
+        given = [one.value for one in node.keywords if one.arg in ("next", None)]
+        is_empty = [one for one in given if isinstance(one, ast.Constant) and not one.value]
+        if is_empty or not (given or slug in USUAL_NEXT):
+            yield node.lineno, ast.unparse(node.args[0]) if node.args else "an error"
+
+
 RULES: tuple[Rule, ...] = (
     file_is_short,
     line_is_short,
@@ -209,8 +268,10 @@ RULES: tuple[Rule, ...] = (
     no_registry,
     no_fault_is_silenced,
     names_are_the_terms,
+    names_are_not_private,
     text_leaves_by_echo,
     words_are_the_fields,
+    an_error_says_what_to_do_next,
 )
 
 
@@ -218,7 +279,7 @@ def _lines(text: str) -> Iterator[tuple[int, str]]:
     return enumerate(text.split("\n"), 1)
 
 
-def _bound_names(text: str) -> Iterator[tuple[int, str]]:
+def bound_names(text: str) -> Iterator[tuple[int, str]]:
     """Every name that the Python source gives to something of its own."""
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):

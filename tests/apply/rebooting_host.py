@@ -144,7 +144,7 @@ class RebootingHost(DescribedHost):
         self.reboot_now()
         return f"boot-{self.boots}"
 
-    def take(self, claim: Claim) -> str:
+    def lock(self, claim: Claim) -> str:
         self.trips += 1
         assert self.owner in ("", claim.run)
         self.owner = claim.run
@@ -153,7 +153,7 @@ class RebootingHost(DescribedHost):
             self.copy.found(stored.text if stored else None)
         return f"boot-{self.boots}"
 
-    def give_back(self, claim: Claim) -> None:
+    def unlock(self, claim: Claim) -> None:
         self.trips += 1
         assert self.owner in ("", claim.run)
         self._keep()

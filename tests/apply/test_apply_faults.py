@@ -146,13 +146,13 @@ class TestConnection:
         line = Line("under way")
         (tmp_path / "lock").rmdir()
         controls = PosixControl("alpha", line)
-        controls.take(claim())
+        controls.lock(claim())
         step = Slow(path=str(path), text="x", seconds=2)
         with pytest.raises(HostError):
             controls._ask(
                 control_script.change_script(step, step.change({"text": None}, {"text": "x"})), 10
             )
-        PosixControl("alpha", LocalRunner()).take(claim())
+        PosixControl("alpha", LocalRunner()).lock(claim())
         assert path.read_text() == "x\n", "before it was at its end, nobody got the host"
         assert line.left is not None
         line.left.wait(10)

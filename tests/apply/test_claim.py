@@ -103,7 +103,7 @@ def test_a_lock_of_an_older_wirespeed_is_this_runs_where_its_journal_is_as_old(
         assert run.id == first, "it is kept"
         put(lock, "/elsewhere/spec.yaml.run")
         with pytest.raises(InputError, match=r"locked by /elsewhere/spec\.yaml\.run"):
-            control.take(claim_of(run))
+            control.lock(claim_of(run))
 
 
 def test_the_id_of_a_run_is_that_of_its_journal_and_stays_when_it_begins_anew(tmp_path: Path):
@@ -129,17 +129,17 @@ def test_a_lock_that_names_no_run_is_refused_and_broken(
 ):
     put(lock, line)
     with pytest.raises(InputError) as caught:
-        control.take(claim())
+        control.lock(claim())
     assert "\x1b" not in caught.value.found and "--break-lock" in caught.value.next
-    control.take(claim(breaks=True))
+    control.lock(claim(breaks=True))
     assert (lock / "owner").read_text() == f"{claim().line()}\n"
 
 
 def test_a_lock_without_an_owner_is_taken_only_when_it_is_broken(lock: Path, control: PosixControl):
     lock.mkdir()
     with pytest.raises(InputError, match="an owner that it does not name"):
-        control.take(claim())
-    control.take(claim(breaks=True))
+        control.lock(claim())
+    control.lock(claim(breaks=True))
 
 
 def test_what_another_run_left_armed_keeps_a_host_that_nobody_locked(
@@ -149,13 +149,13 @@ def test_what_another_run_left_armed_keeps_a_host_that_nobody_locked(
     control._ask(arm_script(f"{other}-t", (), 60), 10)
     try:
         with pytest.raises(InputError, match=f"1 armed step of run {other}"):
-            control.take(claim())
+            control.lock(claim())
         assert not lock.exists(), "it is given back"
         told: list[str] = []
-        control.take(type(claim())(claim().owner, breaks=True, tell=told.append))
+        control.lock(type(claim())(claim().owner, breaks=True, tell=told.append))
         assert any("stays armed" in one for one in told)
     finally:
-        control.take(claim("b", breaks=True))
+        control.lock(claim("b", breaks=True))
         assert (tmp_path / f"timers/wirespeed-undo-{other}-t/result").exists(), "its own settles it"
 
 
@@ -163,8 +163,8 @@ def test_a_run_whose_lock_was_broken_changes_nothing_more(
     lock: Path, control: PosixControl, tmp_path: Path
 ):
     step = Note(path=str(tmp_path / "note"), text="x")
-    control.take(claim("a"))
-    PosixControl("alpha", LocalRunner()).take(claim("b", breaks=True))
+    control.lock(claim("a"))
+    PosixControl("alpha", LocalRunner()).lock(claim("b", breaks=True))
     done = control.change(step, step.change({"text": None}, {"text": "x"}))
     assert f"the host was locked meanwhile by run {claim('b').run}" in done.failed
     assert not (tmp_path / "note").exists()

@@ -26,7 +26,7 @@ from wirespeed.apply.control_posix import PosixControl
 from wirespeed.apply.control_script import change_script
 from wirespeed.apply.control_still import MEMINFO, TIMERS, is_still, varying
 from wirespeed.apply.executor import Executor
-from wirespeed.apply.guard_timer_control import guarded
+from wirespeed.apply.guard_timer_control import with_rollback
 from wirespeed.apply.planner import make_plan
 from wirespeed.host.clock import sleep_s
 from wirespeed.host.local import LocalRunner
@@ -262,14 +262,14 @@ def test_under_the_timer_nothing_of_a_colleague_is_overwritten_now_or_later(
 ):
     network, journal = Network(), list[Entry]()
     shell = PosixControl("alpha", network)
-    shell.take(claim())
+    shell.lock(claim())
     plan = plan_of(shell, [Note(path=str(note), text="ours")], cuts="it is the way")
     network.colleague = lambda: note.write_text("theirs\n")
-    refused(executor(plan, guarded(plan, {"alpha": shell}, 2)["alpha"], journal))
+    refused(executor(plan, with_rollback(plan, {"alpha": shell}, 2)["alpha"], journal))
     assert note.read_text() == "theirs\n"
     sleep_s(3)
     assert note.read_text() == "theirs\n", "its timer wrote nothing either"
-    shell.give_back(claim())
+    shell.unlock(claim())
     assert not run_folder.exists()
 
 
@@ -302,7 +302,7 @@ def test_windows_leaves_what_a_colleague_set(is_timed: bool, monkeypatch: pytest
     control = WindowsControl("desk", shell, back_s=5.0)
     plan = plan_of(control, [JUMBO], cuts="it is the way" if is_timed else "")
     shell.colleague = sets_jumbo
-    refused(executor(plan, guarded(plan, {"alpha": control})["alpha"], []))
+    refused(executor(plan, with_rollback(plan, {"alpha": control})["alpha"], []))
     assert shell.host.adapters[CARD].properties["*JumboPacket"] == ["4088"]
     assert shell.ran == []
     if isinstance(shell, TimedPowerShell):

@@ -44,6 +44,6 @@ def test_a_change_there_fails_and_says_why(monkeypatch: pytest.MonkeyPatch):
 def test_to_take_its_host_is_enough():
     runner = Gone()
     control = GuestControl("gpu-1", runner)
-    assert control.take(claim()) == ""
-    control.give_back(claim())
+    assert control.lock(claim()) == ""
+    control.unlock(claim())
     assert (control.boot_id(), runner.asked) == ("", 0)

@@ -13,7 +13,7 @@ from wirespeed.apply.control_posix import PosixControl
 from wirespeed.apply.control_script import change_script
 from wirespeed.apply.executor import Executor
 from wirespeed.apply.guard_timer import Outcome, arm_script, confirmed, taken, undo_script
-from wirespeed.apply.guard_timer_control import guarded
+from wirespeed.apply.guard_timer_control import with_rollback
 from wirespeed.apply.planner import make_plan
 from wirespeed.host.clock import Deadline, sleep_s
 from wirespeed.host.local import LocalRunner
@@ -87,7 +87,7 @@ def plan_for(way: Path, text: str) -> Plan:
 def executor(
     plan: Plan, network: Network, journal: list[Entry], within_s: int = SOON_S
 ) -> Executor:
-    control = guarded(plan, {"alpha": PosixControl("alpha", network)}, within_s)
+    control = with_rollback(plan, {"alpha": PosixControl("alpha", network)}, within_s)
     return Executor(plan, control, journal.append, lambda: "now", tuple(journal))
 
 
@@ -145,10 +145,10 @@ def test_whoever_takes_the_host_next_has_what_is_armed_undone_first(way: Path, f
     assert guard_timer.armed(control._ask(arm_script(TOKEN, undo, 600), 10)) == ""
     control.change(step, step.change({"text": "open"}, {"text": "new"}))
     assert way.read_text() == "new\n"
-    control.take(claim())
+    control.lock(claim())
     assert way.read_text() == "open\n"
     assert sleepers(folder) == [], "and the timer is ended"
-    control.give_back(claim())
+    control.unlock(claim())
     assert not folder.exists(), "nothing is left on the host"
 
 
@@ -198,7 +198,7 @@ def test_a_command_of_the_undo_that_fails_is_named_and_the_others_are_run(way: P
     assert outcome is Outcome.UNDONE
     assert now.failed == "ls '/nowhere/at all'"
     assert way.read_text() == NASTY + "\n"
-    PosixControl("a", LocalRunner()).take(claim())
+    PosixControl("a", LocalRunner()).lock(claim())
     assert sleepers(folder) == []
 
 

@@ -32,7 +32,7 @@ from wirespeed.model.journal_part import part_of
 from wirespeed.model.owner import parse_owner
 from wirespeed.model.plan import Plan
 from wirespeed.model.step import State
-from wirespeed.runs.run_hosts import apply_plan, lock_hosts, put_back, undo_plan
+from wirespeed.runs.run_hosts import apply_plan, lock_hosts, roll_back, undo_plan
 
 
 class Seen(Note):
@@ -493,7 +493,7 @@ def test_what_was_undone_from_elsewhere_is_not_undone_twice(
         with pytest.raises(InputError, match=r"run\.behind"):
             apply_plan(run, plan, controls)
         with lock_hosts(run, controls) as held:
-            put_back(run, plan, controls, "spec", held)
+            roll_back(run, plan, controls, "spec", held)
         assert run.outcome == "undone"
         assert "the run was continued from another machine" in capsys.readouterr().err
     assert (host / "new").read_text() == "x\n"

@@ -242,9 +242,9 @@ def test_another_run_does_not_get_a_host_whose_run_is_not_confirmed(
     with open_run(host / "run") as run:
         plan = applied(run, host, controls, LONG_S)
         with pytest.raises(InputError, match=f"1 armed step of run {run.id}"):
-            controls["alpha"].take(claim())
+            controls["alpha"].lock(claim())
         undo_plan(run, plan, controls, "spec")
-    controls["alpha"].take(claim())
+    controls["alpha"].lock(claim())
 
 
 def test_the_timer_waits_for_a_change_and_goes_away_when_that_had_it_count_afresh(
@@ -377,13 +377,13 @@ def test_who_confirms_after_a_reboot_is_told_that_a_boot_forgets(
 ):
     with open_run(host / "run") as run:
         plan = applied(run, host, controls, LONG_S)
-        take = controls["alpha"].take
+        take = controls["alpha"].lock
 
         def take_after_a_reboot(claim: object) -> str:
             take(claim)  # type: ignore[arg-type]
             return "another boot"
 
-        monkeypatch.setattr(controls["alpha"], "take", take_after_a_reboot)
+        monkeypatch.setattr(controls["alpha"], "lock", take_after_a_reboot)
         keep(run, plan, controls, "spec")
     said = capsys.readouterr().err
     assert "alpha: rebooted since," in said and "wirespeed drift spec" in said

@@ -80,7 +80,7 @@ def killed(spec: Path, at: int, *, written: bool, monkeypatch: pytest.MonkeyPatc
     """Apply; the controller dies at its entry `at`."""
     with dies_at(monkeypatch, at, written=written) as patch:
         # SIGKILL gives no host back.
-        patch.setattr(RebootingHost, "give_back", lambda *_: None)
+        patch.setattr(RebootingHost, "unlock", lambda *_: None)
         call(apply, spec, "--yes", "--reboot")
 
 
@@ -129,7 +129,7 @@ def test_an_undo_from_the_copy_that_is_killed_is_gone_on_with_after_another_loss
 
         with monkeypatch.context() as patch:
             patch.setattr(RebootingHost, "change", change)
-            patch.setattr(RebootingHost, "give_back", lambda *_: None)
+            patch.setattr(RebootingHost, "unlock", lambda *_: None)
             with pytest.raises(Killed):
                 call(undo, HOST, "--yes")
         if dies_after % 2:

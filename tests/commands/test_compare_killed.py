@@ -57,11 +57,11 @@ class DescribedHost:
         self.mtu = mtu
         self.taken: list[str] = []
 
-    def take(self, claim: Claim) -> str:
+    def lock(self, claim: Claim) -> str:
         self.taken.append(claim.owner.folder)
         return "boot-1"
 
-    def give_back(self, claim: Claim) -> None:
+    def unlock(self, claim: Claim) -> None:
         assert self.taken[-1] == claim.owner.folder
 
     def read(self, steps: Sequence[Step]) -> list[Observed[State]]:

@@ -50,7 +50,7 @@ def test_a_host_that_has_no_such_timer_is_refused_before_anything_is_done(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     control = WindowsControl("alpha", LocalRunner())
-    monkeypatch.setattr(control, "take", lambda _: "boot")
-    monkeypatch.setattr(control, "give_back", lambda _: None)
+    monkeypatch.setattr(control, "lock", lambda _: "boot")
+    monkeypatch.setattr(control, "unlock", lambda _: None)
     with open_run(tmp_path / "run") as run, pytest.raises(InputError, match=r"try\.not_there"):
         apply_plan(run, PLAN, {"alpha": control}, try_s=60)

@@ -13,7 +13,7 @@ from program import start, wirespeed
 from wirespeed.apply.control_posix import PosixControl
 from wirespeed.apply.executor import Executor
 from wirespeed.apply.guard import with_cutoffs
-from wirespeed.apply.guard_timer_control import guarded
+from wirespeed.apply.guard_timer_control import with_rollback
 from wirespeed.apply.planner import make_plan
 from wirespeed.apply.run_place import run_folder
 from wirespeed.host.clock import Deadline, sleep_s
@@ -77,12 +77,12 @@ def test_legacy_what_severs_is_undone_by_the_host_within_its_timer(host: Machine
     with SshSession(Remote(host.state.destination, host.state.destination)) as session:
         control, plan = PosixControl(name, session), plan_of(host, session)
         executor = Executor(
-            plan, guarded(plan, {name: control}, WITHIN_S), journal.append, lambda: "now"
+            plan, with_rollback(plan, {name: control}, WITHIN_S), journal.append, lambda: "now"
         )
-        control.take(claim())
+        control.lock(claim())
         with pytest.raises(ApplyError) as caught:
             executor.apply()
-        control.give_back(claim())
+        control.unlock(claim())
     assert caught.value.what == "step.cut_off", caught.value
     assert "lab0 in br9" in caught.value.where
     assert "the host undid it itself" in caught.value.found

@@ -42,15 +42,15 @@ class HostControl(Protocol):
 
 
 @runtime_checkable
-class Takeable(Protocol):
+class Lockable(Protocol):
     """Control of a host that one run at a time changes."""
 
-    def take(self, claim: Claim) -> str:
-        """Take the host; give its boot id. Raises InputError `host.in_use`."""
+    def lock(self, claim: Claim) -> str:
+        """Lock the host; give its boot id. Raises InputError `host.in_use`."""
         ...
 
-    def give_back(self, claim: Claim) -> None:
-        """Let others take it."""
+    def unlock(self, claim: Claim) -> None:
+        """Let other runs lock it."""
         ...
 
 

@@ -32,7 +32,7 @@ show reboot - restart
 
 
 @runtime_checkable
-class Boots(Protocol):
+class Rebootable(Protocol):
     """Control of a host that can tell its boot."""
 
     def boot_id(self) -> str:

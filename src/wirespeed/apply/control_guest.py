@@ -36,11 +36,11 @@ class GuestControl(PosixControl):
         except HostError as error:
             return Changed(_said(error), Unreadable(_said(error), step.read().line()))
 
-    def take(self, claim: Claim) -> str:  # noqa: ARG002
+    def lock(self, claim: Claim) -> str:  # noqa: ARG002
         """Do nothing: a guest is reached only through its host, which is locked already."""
         return ""
 
-    def give_back(self, claim: Claim) -> None:
+    def unlock(self, claim: Claim) -> None:
         """See `take`."""
 
     def boot_id(self) -> str:

@@ -92,7 +92,7 @@ class PosixControl:
     interruption: ClassVar[str] = ""
     """What `reboot` ends, where that is not what everybody takes a reboot for."""
 
-    lock: ClassVar[str] = LOCK
+    lock_folder: ClassVar[str] = LOCK
     """The folder on the host that says who has it."""
     can_be_tried: ClassVar[bool] = True
     """Whether the host can take back a whole run by itself."""
@@ -200,8 +200,8 @@ class PosixControl:
             self._ask(reboot_script(), READ_TIMEOUT_S)
         return await_boot(self._ask, self._runner.renew, self._name, before, within_s)
 
-    def take(self, claim: Claim) -> str:
-        """Take the host for a run, again if it is its own; give its boot id.
+    def lock(self, claim: Claim) -> str:
+        """Lock the host for a run, again if it is its own; give its boot id.
 
         Raises InputError `host.in_use`. A change that is still under way there is waited for.
         What the run itself left armed when it was killed is undone first; what another run left
@@ -217,11 +217,11 @@ class PosixControl:
             found = line_of(capture, "owner")
         if self._copy:
             self._copy.found(*told_of(capture))
-        self._claimed(claim, found, other_runs(capture), f"by hand: rm -r {self.lock}")
+        self._claimed(claim, found, other_runs(capture), f"by hand: rm -r {self.lock_folder}")
         return boot_id(capture)
 
-    def give_back(self, claim: Claim) -> None:
-        """Let others take it; its copy of the journal is brought up to date before."""
+    def unlock(self, claim: Claim) -> None:
+        """Let other runs lock it; its copy of the journal is brought up to date before."""
         first = sweep_script(claim.run) + self._keeping(is_last=True)
         self._ask(unlock_script(claim.line(), first), READ_TIMEOUT_S)
 
@@ -232,7 +232,9 @@ class PosixControl:
     def host_runs(self) -> HostRuns:
         """Read the copies of journals on the host, who has locked it, and which steps are armed."""
         others = others_script(NO_RUN, others_tried(NO_RUN))
-        return host_runs(self._ask(list_script(others, self.lock), READ_TIMEOUT_S), self._name)
+        return host_runs(
+            self._ask(list_script(others, self.lock_folder), READ_TIMEOUT_S), self._name
+        )
 
     def _claimed(self, claim: Claim, found: str, others: list[str], remove: str) -> None:
         """See that the host is ours. Raises InputError `host.in_use`."""
@@ -240,7 +242,7 @@ class PosixControl:
             claim.check(self._name, found, others, remove)
         except InputError:
             if found == claim.line():
-                self.give_back(claim)
+                self.unlock(claim)
             raise
         self._run = claim.run
 

@@ -18,9 +18,9 @@ from wirespeed.apply.change_from import is_state
 from wirespeed.apply.control import Changed, HostControl
 from wirespeed.apply.judge import judged, state_text
 from wirespeed.apply.left_changed import left_changed
-from wirespeed.apply.put_back import PutBack
 from wirespeed.apply.read_states import read_states, settled
 from wirespeed.apply.record import Record
+from wirespeed.apply.rollback import Rollback
 from wirespeed.catalog import read_step
 from wirespeed.host.clock import sleep_s
 from wirespeed.model.error import ApplyError, LeftChangedError
@@ -110,12 +110,12 @@ class Executor:
         too.
         """
         record = self._record
-        left, put_back = dict(record.left), PutBack(record, self._controls, force=force)
-        failures = put_back.all()
-        is_left = bool(failures or put_back.theirs)
+        left, roll_back = dict(record.left), Rollback(record, self._controls, force=force)
+        failures = roll_back.all()
+        is_left = bool(failures or roll_back.theirs)
         record.write(Ended(at=self._now(), outcome="left changed" if is_left else "undone"))
         if is_left:
-            raise left_changed(record, failures, put_back.theirs, left)
+            raise left_changed(record, failures, roll_back.theirs, left)
 
     def _is_so_still(self, number: int) -> bool:
         """Tell whether a step with nothing to do has nothing to do: an earlier one may alter it."""

@@ -53,15 +53,15 @@ class GuardedControl:
         return self._control.change(step, commands, now)
 
 
-def guarded(
+def with_rollback(
     plan: Plan, control: Mapping[str, TimedControl], within_s: int = CONFIRM_WITHIN_S
 ) -> dict[str, HostControl]:
     """Guard every host of a plan."""
     return {
         name: GuardedControl(
-            hand,
+            of_host,
             [read_step(one.step) for one in plan.steps if one.host == name and one.cuts],
             within_s,
         )
-        for name, hand in control.items()
+        for name, of_host in control.items()
     }

@@ -64,7 +64,7 @@ def plan_spec(
 
     def stage_of(host: str) -> Stage:
         its_facts = facts[host]
-        wanted = _Wanted(approach.steps(spec, host, its_facts), host)
+        wanted = _Requested(approach.steps(spec, host, its_facts), host)
         stage = _stage(host, wanted, _states(host, wanted.steps, controls, at.seen or {}), at)
         refuse_owned(host, stage.steps, its_facts, spec.hosts[host].ports)
         notes[host] = _note(stage.steps, its_facts)
@@ -92,7 +92,7 @@ def key_of(step: Step) -> str:
     return step.model_dump_json()
 
 
-class _Wanted:
+class _Requested:
     """What an approach asks for, up to where it cannot go on.
 
     It may be that it could after a reboot: a card that offers no VFs until its firmware's settings
@@ -112,7 +112,7 @@ class _Wanted:
             self.stops = _name_refused(host, error)
 
 
-def _stage(host: str, wanted: _Wanted, states: Sequence[Observed[State]], at: When) -> Stage:
+def _stage(host: str, wanted: _Requested, states: Sequence[Observed[State]], at: When) -> Stage:
     stage = Stage(host, is_pending=host in at.pending)
     for one, state in zip(wanted.steps, states, strict=True):
         if not stage.takes(one.step.ends_stage):

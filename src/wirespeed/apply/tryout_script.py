@@ -92,12 +92,14 @@ def push_part(run: str) -> str:
 
 def ask_script(run: str) -> str:
     """Ask for the timer's state, and restart it if it runs: the section `tryout`."""
-    return _telling(run, '\t[ -e "$try/taken" ] || { push ask && echo waiting; return; }\n\ttold\n')
+    return _reporting(
+        run, '\t[ -e "$try/taken" ] || { push ask && echo waiting; return; }\n\ttold\n'
+    )
 
 
 def claim_script(run: str) -> str:
     """End the timer for good before it takes anything back, or learn that it did."""
-    return _telling(
+    return _reporting(
         run,
         f"""\
 	claim us
@@ -265,7 +267,7 @@ push() {{
 """
 
 
-def _telling(run: str, script: str, then: str = "") -> str:
+def _reporting(run: str, script: str, then: str = "") -> str:
     return sections_script(
         "# Asks for a timer, or ends it.\n",
         f"""

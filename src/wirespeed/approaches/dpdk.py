@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from wirespeed.approaches.dpdk_vfs import vf_binding, vf_steps
 from wirespeed.approaches.host_ports import netdev_of, port_of
 from wirespeed.approaches.polling_cores import polling_cores
-from wirespeed.approaches.traits import ApproachTraits, Proven, RequestedStep
+from wirespeed.approaches.traits import ApproachTraits, Between, Proven, RequestedStep
 from wirespeed.facts.cpu import Cpus
 from wirespeed.facts.cpu_list import cpu_list_text
 from wirespeed.facts.cpu_power import CpuPower
@@ -200,5 +200,8 @@ def _moved(spec: Dpdk, name: str, host: HostFacts, address: str) -> Step:
 APPROACH = ApproachTraits(
     Dpdk,
     dpdk,
-    Proven(no_switch="DPDK drives the ports: frames pass no switch of the host"),
+    Proven(
+        Between.FORWARDER,
+        no_switch="DPDK drives the ports: frames pass no switch of the host",
+    ),
 )

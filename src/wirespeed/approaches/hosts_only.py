@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from ipaddress import IPv4Interface
 
 from wirespeed.approaches.host_ports import netdev_of
-from wirespeed.approaches.traits import ApproachTraits, Proven, RequestedStep
+from wirespeed.approaches.traits import ApproachTraits, Between, Proven, RequestedStep
 from wirespeed.facts.queues import Queues
 from wirespeed.model.fact import HostFacts
 from wirespeed.model.observed import known
@@ -64,6 +64,6 @@ def _tuning(wanted: TuningSpec, host: HostFacts, netdev: str) -> Iterator[Step]:
 APPROACH = ApproachTraits(
     HostsOnly,
     hosts_only,
-    Proven(no_switch="frames of a host's own port pass no switch of the host"),
+    Proven(Between.HOSTS, no_switch="frames of a host's own port pass no switch of the host"),
     is_exported=True,
 )

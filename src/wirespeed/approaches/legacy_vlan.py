@@ -20,7 +20,14 @@ from wirespeed.approaches.guest_network import (
 )
 from wirespeed.approaches.host_ports import netdev_of, port_of
 from wirespeed.approaches.legacy_vlan_vm import virtual_machines
-from wirespeed.approaches.traits import ApproachTraits, Compared, Feature, Proven, RequestedStep
+from wirespeed.approaches.traits import (
+    ApproachTraits,
+    Between,
+    Compared,
+    Feature,
+    Proven,
+    RequestedStep,
+)
 from wirespeed.approaches.vf_ports import (
     firmware_steps,
     pf_with_room,
@@ -157,7 +164,7 @@ def _leave_it_when(spec: GuestNetworks) -> str:
 APPROACH = ApproachTraits(
     LegacyVlan,
     legacy_vlan,
-    Proven(no_switch="a VF's frames never come to a switch of the host"),
+    Proven(Between.GUESTS, no_switch="a VF's frames never come to a switch of the host"),
     Compared(
         simplicity=1,
         place=1,

@@ -40,7 +40,14 @@ from wirespeed.approaches.ovs_switchdev import (
 )
 from wirespeed.approaches.ovs_tc import require_switch, veth_guest_steps
 from wirespeed.approaches.polling import polling_cpus, receive_queues, with_siblings
-from wirespeed.approaches.traits import ApproachTraits, Compared, Feature, Proven, RequestedStep
+from wirespeed.approaches.traits import (
+    ApproachTraits,
+    Between,
+    Compared,
+    Feature,
+    Proven,
+    RequestedStep,
+)
 from wirespeed.approaches.vf_ports import firmware_steps, vf_shares
 from wirespeed.facts.cpu import Cpus
 from wirespeed.facts.distribution import distribution_of
@@ -326,7 +333,7 @@ def _veth_guests(spec: GuestNetworks, name: str) -> Iterator[RequestedStep]:
 APPROACH = ApproachTraits(
     OvsDpdk,
     ovs_dpdk,
-    Proven(partly_offloaded=ONE_WAY),
+    Proven(Between.GUESTS, partly_offloaded=ONE_WAY),
     Compared(
         simplicity=3,
         place=2,

@@ -21,7 +21,14 @@ from wirespeed.approaches.ovs_parts import (
     underlay_steps,
 )
 from wirespeed.approaches.ovs_switchdev import has_embedded_switch, ovs_switchdev
-from wirespeed.approaches.traits import ApproachTraits, Compared, Feature, Proven, RequestedStep
+from wirespeed.approaches.traits import (
+    ApproachTraits,
+    Between,
+    Compared,
+    Feature,
+    Proven,
+    RequestedStep,
+)
 from wirespeed.facts.distribution import distribution_of
 from wirespeed.facts.ovs import Ovs
 from wirespeed.model.error import InputError
@@ -122,7 +129,7 @@ def require_switch(host: HostFacts, name: str, package: str = "") -> None:
 APPROACH = ApproachTraits(
     OvsTc,
     ovs_tc,
-    Proven(has_tunnel_netdev=True),
+    Proven(Between.GUESTS, has_tunnel_netdev=True),
     Compared(
         simplicity=2,
         place=3,

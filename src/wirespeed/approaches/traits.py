@@ -65,10 +65,21 @@ class Compared(Generic[S]):
     """Why there is none."""
 
 
+class Between(StrEnum):
+    """What a proof measures between (`runs/measuring.py`)."""
+
+    GUESTS = "guests"
+    HOSTS = "hosts"
+    FORWARDER = "forwarder"
+    """From a tester through a forwarder, by RFC 2544."""
+
+
 @dataclass(frozen=True, slots=True)
 class Proven:
     """How a proof measures it."""
 
+    between: Between | None = None
+    """None: wirespeed cannot measure it."""
     no_switch: str = ""
     """Why frames pass no switch of the host; empty: they pass one, whose flows are read."""
     has_tunnel_netdev: bool = False
@@ -92,6 +103,8 @@ class ApproachTraits(Generic[S]):
     is_exported: bool = False
     """Whether its hosts can be written as files of other tools (`formats/`): their ports are set up
     by settings of each, and what is beyond these is listed."""
+    has_cards_elsewhere: bool = False
+    """Whether the cards of its ports are not the host's own: its boot then waits for netdevs."""
 
     @property
     def name(self) -> str:

@@ -60,6 +60,7 @@ class Detached:
                         where=self._name,
                         found=f"not done within {timeout_s:g} s",
                         so="it was ended",
+                        next="start fewer hosts, or wait until this machine is less busy",
                     )
                 chunk = os.read(self._pipe.fileno(), MAX_LINE_BYTES)
                 if not chunk:

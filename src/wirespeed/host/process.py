@@ -30,6 +30,14 @@ from wirespeed.model.error import MeasurementError
 MAX_LINE_BYTES = 1 << 20
 TAIL_BYTES = 4096
 _TAIL_LINES = 8
+_BUSY = "see with `uptime` whether this machine is overloaded, then run the same command again"
+_NEXT = {
+    "died": "fix what its last lines name, then run the same command again; if the kernel ended "
+    "it, `dmesg | tail` says why",
+    "deaf": _BUSY,
+    "silent": _BUSY,
+    "rubbish": "check that this is the program that you meant, and not another of that name",
+}
 
 
 class Child(Closing):
@@ -201,6 +209,7 @@ class Child(Closing):
             f"{self.role}.{what}",
             where=self._name(),
             found=f"{found}; it last said:\n{tail}" if tail else f"{found}; it said nothing",
+            next=_NEXT[what],
         )
 
     @staticmethod

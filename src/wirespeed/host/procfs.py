@@ -214,7 +214,16 @@ def _parsed(path: Path, parse: Callable[[str], T]) -> T:
 
 
 def _unreadable(path: Path, reason: object) -> MeasurementError:
-    return MeasurementError("host.unreadable", where=str(path), found=str(reason))
+    has_ended = isinstance(reason, FileNotFoundError | ProcessLookupError) and "task" in path.parts
+    return MeasurementError(
+        "host.unreadable",
+        where=str(path),
+        found=str(reason),
+        next="run the command again: the process ended while it was read"
+        if has_ended
+        else f"run `cat {path}`: where it fails too, the kernel or a container hides this file, "
+        "and another machine must measure",
+    )
 
 
 def describe_machine() -> dict[str, str]:

@@ -87,4 +87,10 @@ class Qmp(Closing):
         return message
 
     def _failure(self, reason: str) -> MeasurementError:
-        return MeasurementError("qmp.failed", where=str(self._path), found=reason)
+        return MeasurementError(
+            "qmp.failed",
+            where=str(self._path),
+            found=reason,
+            next="see with `wirespeed lab list` whether the host still runs; if not, stop the lab "
+            "with `wirespeed lab down` and start it again with `wirespeed lab up`",
+        )

@@ -50,4 +50,10 @@ class SeqPacket(Closing):
         self._socket.close()
 
     def _failure(self, reason: object) -> MeasurementError:
-        return MeasurementError("socket.failed", where=str(self._path), found=str(reason))
+        return MeasurementError(
+            "socket.failed",
+            where=str(self._path),
+            found=str(reason),
+            next=f"see with `ss -xlp | grep {self._path}` whether the program that serves it still "
+            "runs; then run the same command again",
+        )

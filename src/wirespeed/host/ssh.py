@@ -99,7 +99,10 @@ class Conversation:
                     process.terminate()
         if process.returncode is None:
             raise HostError(
-                "ssh.lost", where=place.text, found="the connection ended before the command did"
+                "ssh.lost",
+                where=place.text,
+                found="the connection ended before the command did",
+                next=f"try `ssh {place.text}`: where it works, run the same command again",
             )
         return process.returncode
 

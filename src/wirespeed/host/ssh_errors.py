@@ -73,6 +73,8 @@ def _key_error(error: Exception, where: str, said: str, trust: Trust) -> HostErr
             where=where,
             found=f"{trust.name} presents a host key that is marked as revoked ({files})",
             so="nothing was sent to it",
+            next="ask its administrator for its new host key, and compare it with the output of "
+            f"`ssh-keyscan {trust.name}`; do not remove the `@revoked` line before that",
         )
     if trust.has_keys:
         return HostError(

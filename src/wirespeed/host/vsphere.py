@@ -208,12 +208,7 @@ def trusted(place: VsphereHost) -> ssl.SSLContext:
             (place.host, place.port or HTTPS_PORT), timeout=CONNECT_S
         )
     except OSError as error:
-        raise HostError(
-            "vsphere.unreachable",
-            where=place.text,
-            found=shown(str(error), 200),
-            next="check that it is an ESXi host, that it is up, and that its port 443 is open",
-        ) from None
+        raise _unreachable(place, error) from None
     mark = hashlib.sha256(ssl.PEM_cert_to_DER_cert(theirs)).hexdigest()
     if mark in pinned:
         only = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
@@ -235,10 +230,18 @@ def trusted(place: VsphereHost) -> ssl.SSLContext:
             f"{THUMBPRINT} to it; or set {CA} to the file of the CA's certificate",
         ) from None
     except OSError as error:
-        raise HostError(
-            "vsphere.unreachable", where=place.text, found=shown(str(error), 200)
-        ) from None
+        raise _unreachable(place, error) from None
     return context
+
+
+def _unreachable(place: VsphereHost, error: OSError) -> HostError:
+    return HostError(
+        "vsphere.unreachable",
+        where=place.text,
+        found=shown(str(error), 200),
+        next="check that it is an ESXi host, that it is up, and that its port "
+        f"{place.port or HTTPS_PORT} is open",
+    )
 
 
 def _is_running(task: Any) -> bool:

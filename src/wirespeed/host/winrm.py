@@ -148,7 +148,13 @@ class WinRmSession(Closing):
             ) from None
         except WinRMError as error:
             self.close()
-            raise HostError("winrm.failed", where=where, found=shown(str(error), 300)) from None
+            raise HostError(
+                "winrm.failed",
+                where=where,
+                found=shown(str(error), 300),
+                next="on the host, run `winrm get winrm/config`: a limit that it lists, such as "
+                "MaxShellsPerUser, is the usual cause",
+            ) from None
         except ValueError as error:
             # A server that offers another way than the one that is allowed here.
             self.close()

@@ -169,4 +169,9 @@ def make_disk(path: Path) -> None:
     options = ("-q", "-F", "-J", "size=8", "-E", "lazy_itable_init=1")
     done = LocalRunner().run([program, *options, str(path), DISK_SIZE], timeout_s=DISK_S)
     if done.returncode != 0:
-        raise MeasurementError("lab.disk", where=str(path), found=done.errors.strip()[-400:])
+        raise MeasurementError(
+            "lab.disk",
+            where=str(path),
+            found=done.errors.strip()[-400:],
+            next=f"see with `df -h {path.parent}` whether that disk is full",
+        )

@@ -36,6 +36,8 @@ def start_lab(name: str, spec: LabSpec, progress: Callable[[str], None]) -> LabS
                     "lab.failed",
                     where=name,
                     found=log.tail() or "its process ended without a message",
+                    next="run `wirespeed lab up` again; `dmesg | tail` says whether the kernel "
+                    "ended the process for lack of memory",
                 )
         except BaseException:
             keeper.end()

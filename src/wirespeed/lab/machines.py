@@ -388,5 +388,6 @@ def _ssh_port(control: Path) -> int:
             "machine.silent",
             where=str(control),
             found=f"no forwarded port of {CONTROL} in `info usernet`: {str(told)[:400]}",
+            next="install QEMU 8 or newer: `qemu-system-x86_64 --version` shows which one runs",
         )
     return int(match[1])

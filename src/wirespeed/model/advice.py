@@ -8,7 +8,7 @@ from wirespeed.model.frozen import Frozen
 class Certainty(StrEnum):
     """Where a figure or a statement comes from."""
 
-    MEASURED = "measured by us"
+    MEASURED = "measured with wirespeed"
     PUBLISHED = "published, on other hardware"
     STANDARD = "by the standard"
     VENDOR = "by its vendor"

@@ -2,19 +2,13 @@
 
 from typing import ClassVar, Final
 
-_FIX_AND_REPEAT: Final = "fix what the message names, then run the command again"
 USUAL_NEXT: Final = {
     "cache.unusable": "check that this user may write there, and that the disk is not full",
     "capture.too_large": "check the file, or make a new one with `wirespeed capture`",
-    "change.refused": _FIX_AND_REPEAT,
     "command.timeout": "run that command by hand to see what it waits for",
-    "flows.unreadable": _FIX_AND_REPEAT,
+    "dut.refused": "fix what the message names, then run the same command again",
     "folder.unusable": "check that the folder belongs to this user, that it may be written to, and "
     "that the disk is not full",
-    "iperf3.no_server": _FIX_AND_REPEAT,
-    "link.cannot_tell": "run `wirespeed doctor --verbose` on that host: it names the command that "
-    "would tell",
-    "network.no_mtu": _FIX_AND_REPEAT,
     "file.unreadable": "check the path, and that this user may read it",
     "file.unwritable": "check that its folder exists, that this user may write there, and that "
     "the disk is not full",

@@ -90,7 +90,7 @@ class Access:
     """Of such a spec, where its hosts are read by what controls them; None: as others are."""
 
 
-def way_to(place: Destination) -> tuple[Access, Way] | None:
+def route_to(place: Destination) -> tuple[Access, Way] | None:
     """Give what leads there, and to which kind of host; None: a file."""
     for access in accesses():
         for way in access.ways:

@@ -96,7 +96,7 @@ def _weighed(names: list[str], found: tuple[Figure, ...], out: tuple[str, ...]) 
     reasons = (*reasons, *out)
     if len(front) == 1:
         return Choice(
-            f"Take {front[0]}: in nothing that was measured is another one clearly better.",
+            f"Take {front[0]}: no other approach is clearly better in any measured figure.",
             reasons,
             front[0],
         )

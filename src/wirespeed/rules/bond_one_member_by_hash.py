@@ -77,19 +77,19 @@ def _found(exam: HostExam, link: Link, policy: Evidence, route: Route) -> Findin
             ),
             *((sent.evidence,) if sent else ()),
         ),
-        so="what this host itself sends by the gateway has one pair of MAC addresses and stays on "
-        "one member; guests and hosts of the same network have addresses of their own and are "
-        "spread"
+        so="one member carries all that this host sends through the gateway, as all of it has the "
+        "same two MAC addresses; traffic of guests, and to hosts of the same network, is spread "
+        "over the members"
         if is_spread
-        else "all that leaves by the gateway has one pair of MAC addresses, so one member "
-        "carries it and the others stay idle",
+        else "one member carries all traffic through the gateway, as all of it has the same two "
+        "MAC addresses; the others stay idle",
         where=link.netdev,
         remedies=(_remedy(link.netdev),),
         bounds=(
             Bound.of_share(
                 Limit.AT_MOST,
                 1 - 1 / len(_carrying(exam.host[NetStack], link.netdev)),
-                "of what the bond can send, where all of it goes by the gateway",
+                "of what the bond can send, where all of it goes through the gateway",
                 FORMULA,
             ),
         ),

@@ -39,13 +39,13 @@ def _check(exam: HostExam) -> Iterator[Finding]:
     speeds = _speeds(exam)
     fastest = max(speeds, key=lambda name: (speeds[name], name), default="")
     slow: dict[tuple[str, ...], list[Evidence]] = {}
-    untold: CannotTellError | None = None
+    undetermined: CannotTellError | None = None
     for name, process in processes:
         try:
             way = _way(exam, name, process)
             used = max(_bps(exam, one, speeds) for one in way.names)
         except CannotTellError as error:
-            untold = error
+            undetermined = error
             continue
         if used < speeds.get(fastest, 0):
             slow.setdefault(way.names, []).append(way.evidence)
@@ -81,8 +81,8 @@ def _check(exam: HostExam) -> Iterator[Finding]:
                 ),
             ),
         )
-    if not slow and untold is not None:
-        raise untold
+    if not slow and undetermined is not None:
+        raise undetermined
 
 
 def _processes(exam: HostExam) -> list[tuple[str, Collective]]:

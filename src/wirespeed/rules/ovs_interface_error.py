@@ -40,7 +40,7 @@ def _check(exam: HostExam) -> Iterator[Finding]:
                     by_hand=ByHand.FIND_FIRST,
                 ),
             ),
-            unpriced="the port carries no traffic at all",
+            unpriced="what the port should carry is not known",
         )
 
 

@@ -117,7 +117,7 @@ def _state(exam: PortExam, address: str) -> Iterator[Evidence]:
 
 RULE = PortRule(
     slug="peers.through_root",
-    title="Card and accelerator meet at the root complex",
+    title="Card-to-accelerator transfers cross the root complex",
     why="A PCIe switch forwards requests from a card to a GPU below the same switch directly, at "
     "the speed of their links, unless access control (ACS) at the card's port redirects them "
     "upwards; kernels turn ACS on if the IOMMU is on. Relaxed ordering lets writes overtake "

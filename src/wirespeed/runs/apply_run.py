@@ -135,7 +135,7 @@ class Applying:
             return "declined"
         if not former:
             self._run.begin_anew()
-        return self._carry_out(plan)
+        return self._apply_all(plan)
 
     def _go_on(self, plan: Plan) -> Ending | Literal["declined"]:
         """Show what a run that did not come to its end has still to do, ask, and do it.
@@ -155,9 +155,9 @@ class Applying:
             raise interrupted(error, run.entries, str(self._how.spec)) or error from None
         if not self._how.yes and not confirm("Continue?"):
             return "declined"
-        return self._carry_out(plan)
+        return self._apply_all(plan)
 
-    def _carry_out(self, plan: Plan) -> Ending:
+    def _apply_all(self, plan: Plan) -> Ending:
         return apply_plan(
             self._run,
             plan,

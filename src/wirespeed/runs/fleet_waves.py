@@ -137,7 +137,7 @@ def undo_change(folder: Path, wave: int | None = None, *, breaks_lock: bool = Fa
         jobs = _jobs(folder, change, breaks_lock=breaks_lock)
         for number in reversed(range(1, len(change.waves) + 1)):
             if wave in (None, number):
-                _take_back(folder, number, [jobs[n] for n in change.waves[number - 1]], change)
+                _undo_wave(folder, number, [jobs[n] for n in change.waves[number - 1]], change)
         chosen = change.waves if wave is None else (change.waves[wave - 1],)
         stands = [stand_of(jobs[name]) for names in chosen for name in names]
         if Stand.LEFT_CHANGED in stands:
@@ -268,7 +268,7 @@ def _one_wave(
     return True
 
 
-def _take_back(folder: Path, number: int, jobs: Sequence[HostJob], change: FleetChange) -> None:
+def _undo_wave(folder: Path, number: int, jobs: Sequence[HostJob], change: FleetChange) -> None:
     standing = [job for job in jobs if stand_of(job) is not Stand.START]
     if not standing:
         return

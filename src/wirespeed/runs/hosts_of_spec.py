@@ -21,7 +21,7 @@ from wirespeed.model.error import InputError
 from wirespeed.model.fact import HostFacts
 from wirespeed.model.spec.members import read_spec_data
 from wirespeed.model.spec.spec import Spec
-from wirespeed.platforms.access import access_for, way_to
+from wirespeed.platforms.access import access_for, route_to
 from wirespeed.runs.access import control_by, runner_at
 from wirespeed.runs.captures import Gathered, gather
 from wirespeed.runs.guest_machines import guest_controls, guest_runners, with_guest_keys
@@ -122,7 +122,7 @@ def _host_runners(spec: Spec, stack: ExitStack) -> dict[str, Runner]:
 
 
 def _runner(name: str, place: Destination, stack: ExitStack, spec: Spec) -> Runner:
-    found = way_to(place)
+    found = route_to(place)
     if found is not None:
         access, way = found
         if way.instead and spec.approach not in (way.approaches or ()):

@@ -8,7 +8,7 @@ from wirespeed.host.clock import utc_now
 from wirespeed.model.journal import Begun, Ended, tried_s
 from wirespeed.model.plan import Plan
 from wirespeed.runs import tryout
-from wirespeed.runs.run_hosts import HostLocks, lock_hosts, put_back, rebooted
+from wirespeed.runs.run_hosts import HostLocks, lock_hosts, rebooted, roll_back
 from wirespeed.terminal import echo
 
 
@@ -21,7 +21,7 @@ def refuse_gone(run: Run, plan: Plan, controls: Mapping[str, PosixControl], name
         gone = tryout.gone_back(run, plan, controls)
         if not gone:
             return
-        put_back(run, plan, controls, name, held)
+        roll_back(run, plan, controls, name, held)
     raise tryout.went_back(gone, tried_s(run.entries), name)
 
 
@@ -34,7 +34,7 @@ def keep(run: Run, plan: Plan, controls: Mapping[str, PosixControl], name: str) 
             echo("kept: no host will undo it")
             _tell_rebooted(run, held, name)
             return
-        put_back(run, plan, controls, name, held)
+        roll_back(run, plan, controls, name, held)
     raise tryout.went_back(gone, tried_s(run.entries), name)
 
 

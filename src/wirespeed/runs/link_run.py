@@ -28,7 +28,7 @@ from wirespeed.model.observed import CannotTellError
 from wirespeed.model.plan import Plan
 from wirespeed.model.shown import shown
 from wirespeed.model.step import Step
-from wirespeed.platforms.access import CardEnd, way_to
+from wirespeed.platforms.access import CardEnd, route_to
 from wirespeed.platforms.switch.cable_proof import Match, refuse_port
 from wirespeed.platforms.switch.control import SwitchControl
 from wirespeed.platforms.switch.save import save, unsaved
@@ -49,7 +49,7 @@ from wirespeed.runs.run_hosts import (
     catch_up,
     forget_steps,
     lock_hosts,
-    telling,
+    log_progress,
     undo_locked,
 )
 from wirespeed.terminal import confirm, echo
@@ -107,7 +107,7 @@ def set_link(asked: LinkRequest) -> int:
             run.begin_anew()
             with lock_hosts(run, controls) as held:
                 held.refuse_other_copies()
-                _carry_out(run, plan, controls)
+                _apply_all(run, plan, controls)
                 is_up = proves_link(card) or _comes_up(run, plan, controls, wanted, facts)
         code = 0 if is_up else 1
         if asked.is_saved:
@@ -158,7 +158,7 @@ def _tell_port(
 
 def card_end_at(host: str) -> CardEnd | None:
     """Give what sets a card's speed on such a host; None: what does on Linux."""
-    found = way_to(parse_destination(host))
+    found = route_to(parse_destination(host))
     return None if found is None else found[1].card_end
 
 
@@ -207,8 +207,8 @@ def _refuse_applied(run: Run, where: Path) -> None:
         )
 
 
-def _carry_out(run: Run, plan: Plan, controls: Mapping[str, HostControl]) -> None:
-    executor = Executor(plan, controls, telling(run, plan), utc_now, run.entries)
+def _apply_all(run: Run, plan: Plan, controls: Mapping[str, HostControl]) -> None:
+    executor = Executor(plan, controls, log_progress(run, plan), utc_now, run.entries)
     try:
         executor.apply()
     except (ApplyError, LeftChangedError):
@@ -254,7 +254,7 @@ def _comes_up(
     if not has_link(before, wanted.netdev):
         echo(f"{wanted.netdev}: no link, as before")
         return False
-    Executor(plan, controls, telling(run, plan), utc_now, run.entries).undo()
+    Executor(plan, controls, log_progress(run, plan), utc_now, run.entries).undo()
     raise ApplyError(
         "link.down",
         where=f"{wanted.netdev} of {wanted.host}",

@@ -91,7 +91,7 @@ class DpdkMeasuring:
             plan,
             lambda _: TwoHostsBed(hosts, start, runners),
             self._record,
-            Told(doing),
+            TrialLines(doing),
             recorded,
         )
         try:
@@ -267,7 +267,7 @@ def setup_of(spec: Dpdk, plan: Plan) -> Setup:
     )
 
 
-class Told:
+class TrialLines:
     """See `Listener`: a line for each trial."""
 
     def __init__(self, doing: Callable[[str], None]) -> None:

@@ -2,14 +2,14 @@
 
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Protocol
+from typing import Any, Protocol
 
+from wirespeed.approaches.traits import Between
+from wirespeed.catalog import approaches
 from wirespeed.host.runner import Runner
 from wirespeed.model.error import InputError
 from wirespeed.model.fact import HostFacts
 from wirespeed.model.network_trial import NetworkTrial
-from wirespeed.model.spec.guest_networks import GuestNetworks
-from wirespeed.model.spec.members import Dpdk, HostsOnly
 from wirespeed.model.spec.spec import Spec
 from wirespeed.runs.measure_dpdk import DpdkMeasuring, Kept
 from wirespeed.runs.measure_guests import GuestMeasuring
@@ -32,22 +32,26 @@ class Measuring(Protocol):
 MakesMeasuring = Callable[[Mapping[str, Runner], Kept], Measuring]
 """Of runners that reach the hosts and their virtual machines."""
 
+_MAKERS: Mapping[Between, Callable[[Any, Mapping[str, Runner], Kept], Measuring]] = {
+    Between.GUESTS: lambda spec, runners, _: GuestMeasuring(spec, runners),
+    Between.HOSTS: lambda spec, runners, _: HostMeasuring(spec, runners),
+    Between.FORWARDER: DpdkMeasuring,
+}
+"""Each takes the specs of the approaches that name it."""
+
 
 def measuring_of(spec: Spec) -> MakesMeasuring:
     """Give what makes it.
 
     Raises InputError `spec.not_measured`.
     """
-    if isinstance(spec, GuestNetworks):
-        return lambda runners, _: GuestMeasuring(spec, runners)
-    if isinstance(spec, HostsOnly):
-        return lambda runners, _: HostMeasuring(spec, runners)
-    if isinstance(spec, Dpdk):
-        return partial(DpdkMeasuring, spec)
-    raise InputError(
-        "spec.not_measured",
-        where=spec.approach,
-        found="wirespeed cannot measure this approach",
-        so="nothing can be proven; nothing was changed",
-        next="run `wirespeed apply SPEC`, then measure with a tool on the host itself",
-    )
+    between = approaches()[spec.approach].proof.between
+    if between is None:
+        raise InputError(
+            "spec.not_measured",
+            where=spec.approach,
+            found="wirespeed cannot measure this approach",
+            so="nothing can be proven; nothing was changed",
+            next="run `wirespeed apply SPEC`, then measure with a tool on the host itself",
+        )
+    return partial(_MAKERS[between], spec)

@@ -12,12 +12,12 @@ from wirespeed.apply.record import Record
 from wirespeed.apply.rest import rest_notes, rest_of
 from wirespeed.apply.run import Run, is_run, open_run, read_journal
 from wirespeed.apply.run_file import read_run_file
+from wirespeed.catalog import approaches
 from wirespeed.model.error import InputError
 from wirespeed.model.journal import Entry, outcome
 from wirespeed.model.observed import CannotTellError, Known, Observed
 from wirespeed.model.plan import Plan
 from wirespeed.model.spec.guests import VIRTUAL_MACHINES
-from wirespeed.model.spec.members import Wsl2
 from wirespeed.model.spec.spec import Spec
 from wirespeed.model.step import State, Step
 from wirespeed.report.plan_text import plan_lines
@@ -159,9 +159,9 @@ def _planned(
 def places_of(spec: Spec, plan: Plan) -> dict[str, Sequence[str]]:
     """Give every host and virtual machine, with the ports that its boot is to wait for."""
     found: dict[str, Sequence[str]] = {}
+    has_none = approaches()[spec.approach].has_cards_elsewhere
     for host, of in spec.hosts.items():
-        # In WSL, the card of a port is on the other side.
-        found[host] = netdevs_of(plan, host) if isinstance(spec, Wsl2) else of.ports
+        found[host] = netdevs_of(plan, host) if has_none else of.ports
     for guest, wanted in spec.guests.items():
         if wanted.kind in VIRTUAL_MACHINES:
             # Its VFs, by their slots within it.

@@ -19,7 +19,7 @@ from wirespeed.host.capture_request import LIMIT, Captured, CaptureRequest, Prog
 from wirespeed.host.clock import monotonic_s
 from wirespeed.host.reach_destination import Destination, Recorded
 from wirespeed.host.recorded import read_recorded
-from wirespeed.platforms.access import Way, way_to
+from wirespeed.platforms.access import Way, route_to
 
 TAR_NAMES = (".tar", ".tar.gz", ".tar.xz", ".tar.bz2", ".tgz", ".txz")
 
@@ -38,7 +38,7 @@ def reach(
         # No way leads to a file: to ask would load asyncssh, and double what a capture costs.
         if isinstance(place, Recorded):
             files.append(place)
-        elif (found := way_to(place)) is not None:
+        elif (found := route_to(place)) is not None:
             hosts.setdefault(found[1], []).append(place)
     with ExitStack() as stack:
         started = [

@@ -73,7 +73,13 @@ def spec_for_host(host: str, facts: HostFacts) -> Spec:
     try:
         ports = [*platform.cards(facts)]
     except CannotTellError as error:
-        raise InputError("remedy.no_port", where=host, found=error.reason) from None
+        raise InputError(
+            "remedy.no_port",
+            where=host,
+            found=error.reason,
+            so="without a port, wirespeed cannot fix this host",
+            next=f"run on the host: {error.would_tell}",
+        ) from None
     if not ports:
         raise InputError(
             "remedy.no_port",

@@ -69,7 +69,7 @@ OPTIONS = {
 
 ANSWER = "answer.txt"
 """What a demo showed, in a few lines."""
-RESUME = "run the same command with --resume: the trials made so far are kept"
+RESUME = "add --resume when you run the same command again: the trials made so far are kept"
 
 
 def measure_bench(asked: BenchRequest) -> int:
@@ -133,7 +133,7 @@ def measure_bench(asked: BenchRequest) -> int:
                 )
                 write_reports(asked.out)
             if isinstance(error, MeasurementError):
-                error.next = error.next or RESUME
+                error.next = f"{error.next}\n{RESUME}".lstrip()
             raise
         write_reports(asked.out)
         if asked.demo:

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from wirespeed.apply.claim import Claim
-from wirespeed.apply.control import CopyKeeper, HostControl, Takeable
-from wirespeed.apply.control_boot import Boots
+from wirespeed.apply.control import CopyKeeper, HostControl, Lockable
+from wirespeed.apply.control_boot import Rebootable
 from wirespeed.apply.control_posix import PosixControl
 from wirespeed.apply.executor import Ending, Executor
 from wirespeed.apply.forget import forgotten
-from wirespeed.apply.guard_timer_control import CONFIRM_WITHIN_S, guarded
+from wirespeed.apply.guard_timer_control import CONFIRM_WITHIN_S, with_rollback
 from wirespeed.apply.host_copy import MAX_OF, About, HostCopy
 from wirespeed.apply.interrupted import interrupted
 from wirespeed.apply.run import Run
@@ -98,13 +98,13 @@ def lock_hosts(run: Run, controls: Mapping[str, HostControl]) -> HostLocks:
     claim = claim_of(run)
     stack = HostLocks()
     try:
-        for place, hand in controls.items():
-            if isinstance(hand, Takeable):
-                if isinstance(hand, CopyKeeper) and hand.keeps_copy:
+        for place, control in controls.items():
+            if isinstance(control, Lockable):
+                if isinstance(control, CopyKeeper) and control.keeps_copy:
                     stack.copies.append(_copy_of(run, place, claim))
-                    hand.keep_copy(stack.copies[-1])
-                stack.boot_ids[place] = hand.take(claim)
-                stack.callback(_give_back, place, hand, claim)
+                    control.keep_copy(stack.copies[-1])
+                stack.boot_ids[place] = control.lock(claim)
+                stack.callback(_unlock, place, control, claim)
     except BaseException:
         stack.close()
         raise
@@ -146,9 +146,9 @@ def refuse_missing_hosts(folder: Path, plan: Plan | None, controls: Container[st
         )
 
 
-def _give_back(place: str, hand: Takeable, claim: Claim) -> None:
+def _unlock(place: str, control: Lockable, claim: Claim) -> None:
     try:
-        hand.give_back(claim)
+        control.unlock(claim)
     except (HostError, MeasurementError) as error:
         # What is said of the run itself is more than that.
         echo(f"{place} is still locked by this run: {error.what}: {error.found}", err=True)
@@ -172,10 +172,10 @@ def apply_plan(
     name = name or str(run.folder)
     with lock_hosts(run, controls) as held:
         held.refuse_other_copies()
-        write = telling(run, plan)
+        write = log_progress(run, plan)
         if try_s:
             if gone := tryout.gone_back(run, plan, controls):
-                put_back(run, plan, controls, name, held)
+                roll_back(run, plan, controls, name, held)
                 raise tryout.went_back(gone, try_s, name)
             tryout.start(run, plan, controls, try_s)
             write = tryout.noting(run, plan, controls, try_s, write)
@@ -185,7 +185,7 @@ def apply_plan(
         before = begun[-1].boot_ids if is_begun else {}
         executor = Executor(
             plan,
-            guarded(plan, controls, within_s),
+            with_rollback(plan, controls, within_s),
             write,
             utc_now,
             run.entries,
@@ -215,10 +215,10 @@ def undo_plan(
 ) -> None:
     """Undo a run, telling of each step. Raises InputError `forget.*`."""
     with lock_hosts(run, controls) as held:
-        put_back(run, plan, controls, name, held, how)
+        roll_back(run, plan, controls, name, held, how)
 
 
-def put_back(
+def roll_back(
     run: Run,
     plan: Plan,
     controls: Mapping[str, HostControl],
@@ -241,7 +241,7 @@ def put_back(
 
 def forget_steps(run: Run, plan: Plan, how: HowUndone) -> None:
     """Let go of the steps that the user names. Raises InputError `forget.*`."""
-    write = telling(run, plan)
+    write = log_progress(run, plan)
     for number in forgotten(plan, progress(plan, run.entries), how.forget):
         write(Forgotten(number=number))
 
@@ -257,7 +257,7 @@ def undo_locked(
     """Undo a run whose hosts are locked, telling of each step."""
     begun = [entry for entry in run.entries if isinstance(entry, Begun)]
     since = rebooted(begun[-1].boot_ids if begun else {}, held.boot_ids)
-    write = telling(run, plan)
+    write = log_progress(run, plan)
     Executor(plan, controls, write, utc_now, run.entries, rebooted=since).undo(force=force)
 
 
@@ -278,8 +278,8 @@ def still_to_reboot(
         return {}
     due = {}
     for host, before in last.waits.items():
-        hand = controls[host]
-        now = hand.boot_id() if isinstance(hand, Boots) else ""
+        control = controls[host]
+        now = control.boot_id() if isinstance(control, Rebootable) else ""
         if now in ("", before):
             due[host] = now
     return due
@@ -291,7 +291,7 @@ def rebooted_since(entries: Sequence[Entry], controls: Mapping[str, HostControl]
     before = begun[-1].boot_ids if begun else {}
     asked = {host: controls[host] for host in before if host in controls}
     return rebooted(
-        before, {h: one.boot_id() for h, one in asked.items() if isinstance(one, Boots)}
+        before, {h: one.boot_id() for h, one in asked.items() if isinstance(one, Rebootable)}
     )
 
 
@@ -304,7 +304,7 @@ def live_hosts(spec: Spec) -> list[str]:
     ]
 
 
-def telling(run: Run, plan: Plan) -> Callable[[Entry], None]:
+def log_progress(run: Run, plan: Plan) -> Callable[[Entry], None]:
     """Write an entry, then say what it means."""
 
     def write(entry: Entry) -> None:

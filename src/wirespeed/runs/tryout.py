@@ -55,13 +55,13 @@ def start(run: Run, plan: Plan, controls: Mapping[str, HostControl], seconds: in
     Raises ApplyError `try.not_started`. The hosts must be taken.
     """
     owner, is_tried = owner_of(run.id, run.folder), bool(tried_s(run.entries))
-    for place, hand in tried_hosts(plan, controls).items():
-        reason = hand.start_tryout(owner, seconds)
+    for place, control in tried_hosts(plan, controls).items():
+        reason = control.start_tryout(owner, seconds)
         # A controller that was killed before the journal's first line left a timer that took
         # nothing back: the run is as new on that host.
-        if reason and not is_tried and hand.ask_tryout()[0] is Tryout.UNDONE:
-            hand.forget_tryout()
-            reason = hand.start_tryout(owner, seconds)
+        if reason and not is_tried and control.ask_tryout()[0] is Tryout.UNDONE:
+            control.forget_tryout()
+            reason = control.start_tryout(owner, seconds)
         if reason:
             raise ApplyError(
                 "try.not_started",
@@ -70,7 +70,7 @@ def start(run: Run, plan: Plan, controls: Mapping[str, HostControl], seconds: in
                 so="nothing more was changed; running timers undo what was changed",
                 next=f"run `wirespeed undo {run.folder}`, then apply without --try",
             )
-        if not hand.survives_reboot:
+        if not control.survives_reboot:
             echo(
                 f"{place}: no systemd runs there, so its timer does not survive a reboot; after a "
                 "reboot, `wirespeed undo` undoes what is still applied",
@@ -94,9 +94,9 @@ def noting(
             entry = entry.model_copy(update={"outcome": "unconfirmed"})
         write(entry)
         if isinstance(entry, Intent):
-            hand = controls[plan.steps[entry.number].host]
-            if isinstance(hand, PosixControl):
-                hand.note_undo(len(run.entries), entry.undo)
+            control = controls[plan.steps[entry.number].host]
+            if isinstance(control, PosixControl):
+                control.note_undo(len(run.entries), entry.undo)
 
     return noted
 
@@ -117,8 +117,8 @@ def end(run: Run, plan: Plan, controls: Mapping[str, HostControl], seconds: int 
     if not (seconds or tried_s(run.entries)):
         return []
     gone = []
-    for place, hand in tried_hosts(plan, controls).items():
-        how, failed, left = hand.end_tryout()
+    for place, control in tried_hosts(plan, controls).items():
+        how, failed, left = control.end_tryout()
         _tell_left(place, left)
         if how in (Tryout.UNDOING, Tryout.UNKNOWN):
             raise LeftChangedError(
@@ -140,8 +140,8 @@ def end(run: Run, plan: Plan, controls: Mapping[str, HostControl], seconds: int 
 def forget(run: Run, plan: Plan, controls: Mapping[str, HostControl]) -> None:
     """Remove what is left of it on the hosts, when the journal says that all is undone."""
     if tried_s(run.entries):
-        for place, hand in tried_hosts(plan, controls).items():
-            _tell_left(place, hand.forget_tryout())
+        for place, control in tried_hosts(plan, controls).items():
+            _tell_left(place, control.forget_tryout())
 
 
 def _tell_left(place: str, reason: str) -> None:

@@ -16,9 +16,9 @@ from wirespeed.measure.network.failover import _Guests, _invalid
 from wirespeed.measure.network.forged import OF_NOBODY, PLAIN_KINDS
 from wirespeed.measure.network.isolation import _unused_address, isolation
 from wirespeed.measure.network.isolation_verdict import NoAccountError
-from wirespeed.measure.network.port_switch import PortSwitch
+from wirespeed.measure.network.port_switch import PortSwitch, port_set_down
 from wirespeed.measure.network.spoof_check import spoof_checks
-from wirespeed.model.error import HostError
+from wirespeed.model.error import HostError, InputError
 from wirespeed.model.network_trial import (
     NETWORK_TRIAL,
     FailoverTrial,
@@ -179,3 +179,31 @@ def test_a_record_of_before_with_zeros_where_nothing_was_measured_is_told_too():
     trial = NETWORK_TRIAL.validate_python(older)
     assert isinstance(trial, FailoverTrial)
     assert not trial.is_measured and trial.longest_outage_ms is None
+
+
+def ip_says(flags: str, *addresses: str) -> str:
+    """`ip -j address` of iproute2, as far as it is read."""
+    info = [{"local": address, "scope": "global"} for address in addresses]
+    return json.dumps([{"flags": flags.split(), "addr_info": info}])
+
+
+@pytest.mark.parametrize(
+    ("carried", "output", "found", "then"),
+    [
+        ({"eth0": "your session"}, "", "it carries your session", "give the spec other ports"),
+        ({}, "no JSON", "its state cannot be read", "run `ip address show dev eth0` on alpha"),
+        ({}, ip_says("BROADCAST"), "it is not up", "run `ip link set dev eth0 up` on alpha"),
+        ({}, ip_says("UP", "10.0.0.1"), "it has the address 10.0.0.1", "move the address"),
+    ],
+)
+def test_a_port_that_is_in_use_is_not_set_down_and_it_is_said_what_to_do(
+    carried: dict[str, str], output: str, found: str, then: str
+):
+    with pytest.raises(InputError) as caught:
+        port_set_down(
+            Says(output), host="alpha", port="x", number=0, netdev="eth0", carried=carried
+        )
+    error = caught.value
+    assert (error.what, error.where) == ("port.in_use", "eth0 on alpha")
+    assert error.found.startswith(found)
+    assert error.next.startswith(then) and error.next.endswith("to leave fail-over out")

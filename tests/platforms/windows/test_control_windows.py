@@ -75,7 +75,7 @@ def test_it_stops_at_the_first_command_that_fails():
 @pytest.mark.parametrize("number", [0, 1])
 def test_a_connection_that_is_lost_is_no_failure_when_the_change_was_done(number: int):
     runner, control = described()
-    control.take(claim())
+    control.lock(claim())
     runner.trouble = {number: "lose"}
     changed = control.change(FILTER, commands())
     assert changed.failed == ""
@@ -85,7 +85,7 @@ def test_a_connection_that_is_lost_is_no_failure_when_the_change_was_done(number
 
 def test_a_crash_is_told_by_the_boot_that_follows_it():
     runner, control = described()
-    control.take(claim())
+    control.lock(claim())
     runner.trouble = {0: "crash"}
     changed = control.change(FILTER, commands())
     assert "restarted while it ran" in changed.failed
@@ -112,32 +112,32 @@ def test_a_host_that_does_not_come_back_is_not_waited_for_without_end():
 
 def test_two_controllers_exclude_each_other_until_one_gives_back_or_windows_boots():
     runner, control = described()
-    boot = control.take(claim("a"))
-    assert boot and control.take(claim("a")) == boot == control.boot_id()
+    boot = control.lock(claim("a"))
+    assert boot and control.lock(claim("a")) == boot == control.boot_id()
     with pytest.raises(InputError) as caught:
-        control.take(claim("b"))
+        control.lock(claim("b"))
     assert caught.value.what == "host.in_use" and f"run {'a' * 32} of ann" in caught.value.found
-    control.give_back(claim("b"))
+    control.unlock(claim("b"))
     with pytest.raises(InputError):
-        control.take(claim("b"))
-    control.give_back(claim("a"))
-    control.take(claim("b"))
+        control.lock(claim("b"))
+    control.unlock(claim("a"))
+    control.lock(claim("b"))
     runner.host.boots += 1
-    assert control.take(claim("a")) != boot
+    assert control.lock(claim("a")) != boot
 
 
 def test_two_controllers_with_copies_of_one_run_folder_exclude_each_other():
     _, control = described()
-    control.take(claim("a", machine="m1"))
+    control.lock(claim("a", machine="m1"))
     with pytest.raises(InputError, match="another copy of this run folder"):
-        control.take(claim("a", machine="m2"))
+        control.lock(claim("a", machine="m2"))
 
 
 def test_a_lock_is_broken_where_the_user_says_so_and_the_first_does_not_remove_it():
     runner, control = described()
-    control.take(claim("a"))
-    control.take(claim("b", breaks=True))
-    control.give_back(claim("a"))
+    control.lock(claim("a"))
+    control.lock(claim("b", breaks=True))
+    control.unlock(claim("a"))
     assert runner.owner == claim("b").line()
 
 
@@ -148,11 +148,11 @@ def test_a_lock_that_an_ordinary_user_planted_is_refused_with_whose_it_is(whose:
     runner, control = described()
     runner.stranger = whose
     with pytest.raises(InputError) as caught:
-        control.take(claim("a", breaks=breaks))
+        control.lock(claim("a", breaks=breaks))
     assert caught.value.what == "host.lock_untrusted"
     assert whose in caught.value.found and runner.owner == ""
     runner.stranger = ""
-    control.take(claim("a"))
+    control.lock(claim("a"))
     assert runner.owner == claim("a").line()
 
 

@@ -71,14 +71,14 @@ def cuts(host: DescribedWindows) -> bool:
 def test_a_step_that_cuts_nobody_off_is_confirmed_and_its_task_goes():
     shell = TimedPowerShell(windows())
     control = WindowsControl("desk", shell, back_s=5.0)
-    control.take(claim())
+    control.lock(claim())
     changed = GuardedControl(control, [JUMBO], 60).change(JUMBO, JUMBO.change(*states()))
     assert changed.failed == "" and not changed.is_cut_off
     assert isinstance(changed.now, Known) and changed.now.value == {"value": "9014"}
     assert shell.connections == 1, "the connection of the change proves nothing"
     (folder,) = shell.folders.values()
     assert folder.confirmed and folder.within_s == LEAST_S
-    control.give_back(claim())
+    control.unlock(claim())
     assert shell.folders == {}
 
 
@@ -146,9 +146,9 @@ def test_what_a_run_that_was_killed_left_armed_is_undone_by_the_next():
     control._ask(arm_script(TOKEN, undo, 120), 60)
     control._ask(timed_change_script(TOKEN, JUMBO, JUMBO.change(*states())), 60)
     assert jumbo_of(shell.host) == "9014"
-    control.take(claim())
+    control.lock(claim())
     assert shell.host == windows()
-    control.give_back(claim())
+    control.unlock(claim())
     assert shell.folders == {}
 
 

@@ -174,10 +174,10 @@ class LinuxControl(DescribedControl):
         self.linux.start()
         self.linux.boots += 1
 
-    def take(self, claim: Claim) -> str:
+    def lock(self, claim: Claim) -> str:
         return self.boot_id()
 
-    def give_back(self, claim: Claim) -> None:
+    def unlock(self, claim: Claim) -> None:
         pass
 
 

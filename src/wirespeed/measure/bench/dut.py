@@ -112,6 +112,8 @@ def difference(before: DutCounters, after: DutCounters) -> DutReading:
             found=f"{len(before.ports)} ports before and {len(after.ports)} after the trial, or "
             "different ones",
             so="their counters cannot be compared",
+            next="add no port to the DUT and remove none while it is measured; then run the same "
+            "command again",
         )
     cycles = _minus(after.busy_cycles, before.busy_cycles)
     packets = _minus(after.busy_packets, before.busy_packets)

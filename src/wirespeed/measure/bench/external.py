@@ -34,7 +34,10 @@ class ExternalDut:
     def death(self) -> MeasurementError:
         """Make an error that says that this cannot be known."""
         return MeasurementError(
-            "dut.unknown", where=self._description.name, found="wirespeed does not start this DUT"
+            "dut.unknown",
+            where=self._description.name,
+            found="wirespeed does not start this DUT",
+            next="check on the DUT itself that it still forwards",
         )
 
     def close(self) -> None:

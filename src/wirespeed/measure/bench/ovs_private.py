@@ -15,7 +15,7 @@ from wirespeed.host.process import Child
 from wirespeed.measure.bench.dpdk_process import DpdkProcess, explain
 from wirespeed.measure.bench.eal_side import EalSide
 from wirespeed.measure.bench.ovs_programs import OvsPrograms
-from wirespeed.model.error import InputError, MeasurementError
+from wirespeed.model.error import USUAL_NEXT, InputError, MeasurementError
 
 DATAPATH = "dummy"
 """The userspace datapath, whose own ports are stand-ins."""
@@ -89,7 +89,9 @@ class PrivateOvs(Closing):
             return
         tail = self.process.child.errors_tail()
         found = f"{error}\n{tail}" if tail else error
-        raise explain(MeasurementError("dut.died", where=name, found=found))
+        raise explain(
+            MeasurementError("dut.died", where=name, found=found, next=USUAL_NEXT["dut.refused"])
+        )
 
     def close(self) -> None:
         """End the switch, then its database; a second call does nothing."""
@@ -127,6 +129,8 @@ class PrivateOvs(Closing):
                     where=child.argv[0],
                     found=f"no {path.name} within {_START_S:g} s; it last said:\n"
                     f"{child.errors_tail()}",
+                    next="run the same command again when this machine is less busy: `uptime` "
+                    "shows its load",
                 )
             sleep_s(_POLL_S)
 

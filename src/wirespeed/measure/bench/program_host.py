@@ -58,6 +58,8 @@ _NEEDED = re.compile(r"^\s*(\S+) => (not found|/\S+)", re.M)
 COMPILED_BY = r"GCC: \([^)]{1,80}\) [0-9.]{1,16}|clang version [0-9.]{1,16}"
 """In a program's section .comment, which no tool that all hosts have prints."""
 COMPILER_GONE = "not told: the program was stripped of it"
+_AS_ROOT = "reach that host as root: wirespeed makes a folder in its /run"
+_FULL = "see with `df -h /run` on that host whether it is full, then run the same command again"
 _FOLDER = re.compile(r"/run/wirespeed-dpdk-[A-Za-z0-9]{8}")
 
 
@@ -142,7 +144,8 @@ class FarHost(Closing):
         made = runner.run(("mktemp", "-d", "/run/wirespeed-dpdk-XXXXXXXX"))
         self.folder = made.output.strip()
         if made.returncode != 0 or not _FOLDER.fullmatch(self.folder):
-            raise self._failure("host.no_folder", made.errors.strip() or made.output[:80])
+            found = made.errors.strip() or made.output[:80]
+            raise self._failure("host.no_folder", found, _AS_ROOT)
 
     @property
     def where(self) -> str:
@@ -178,7 +181,7 @@ class FarHost(Closing):
             files = (f"{other.folder}/{name}" for name in sorted(other._sent))
             copied = self._runner.run(("cp", "-p", "--", *files, self.folder))
             if copied.returncode != 0:
-                raise self._failure("host.not_sent", copied.errors.strip())
+                raise self._failure("host.not_sent", copied.errors.strip(), _FULL)
         self._sent = set(other._sent)
         self._programs = {
             name: path.replace(other.folder, self.folder) for name, path in other._programs.items()
@@ -222,7 +225,7 @@ class FarHost(Closing):
         """Put files or texts into the folder. Raises MeasurementError `host.not_sent`."""
         sent = send_files(self._runner, self.folder, what)
         if sent.returncode != 0:
-            raise self._failure("host.not_sent", sent.errors.strip())
+            raise self._failure("host.not_sent", sent.errors.strip(), _FULL)
         self._sent.update(what)
 
     def side(
@@ -276,10 +279,16 @@ class FarHost(Closing):
             return
         gone = self._runner.run(("sh", "-c", AWAIT_END, "sh", folder), timeout_s=ENDS_S)
         if gone.returncode != 0:
-            raise self._failure("host.left_running", f"the keeper of {folder} still runs")
+            raise self._failure(
+                "host.left_running",
+                f"the keeper of {folder} still runs",
+                f"on that host, find it with `pgrep -af {folder}` and end it with `kill PID`",
+            )
 
-    def _failure(self, what: str, found: str) -> MeasurementError:
-        return MeasurementError(what, where=self._destination, found=found or "no answer")
+    def _failure(self, what: str, found: str, then: str) -> MeasurementError:
+        return MeasurementError(
+            what, where=self._destination, found=found or "no answer", next=then
+        )
 
 
 def devices_of(ports: Sequence[PciAddress], devargs: str | None) -> tuple[str, ...]:

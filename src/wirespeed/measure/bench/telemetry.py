@@ -172,5 +172,8 @@ class Telemetry:
 
     def _failure(self, command: str, reason: object) -> MeasurementError:
         return MeasurementError(
-            "telemetry.failed", where=f"{self._path} {command}", found=str(reason)
+            "telemetry.failed",
+            where=f"{self._path} {command}",
+            found=str(reason),
+            next="build the program with DPDK 22.11: wirespeed was tested with it",
         )

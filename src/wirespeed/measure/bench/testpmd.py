@@ -230,6 +230,7 @@ class Testpmd(DpdkDut):
             where=f"testpmd `{line}`",
             found="\n".join([*([why] if why else []), *lines[-8:]]),
             so="whether testpmd forwards is not known",
+            next="fix what these lines of testpmd name, then run the same command again",
         )
 
     def _rings(self) -> tuple[tuple[str, str], ...]:

@@ -80,11 +80,12 @@ def capture(
     """
     seconds = BASE_S + FRAME_S * frames * len(templates) * len(sender.netdevs)
     to = receiver.attachment
-    with _listening(receiver.endpoint.runner, word, netdevs, int(2 * seconds)) as stop:
+    with _listening(receiver, word, netdevs, int(2 * seconds)) as stop:
         _send_honest(word, honest, receiver, CONTROL_BEFORE)
-        forged = _send(
+        sent = _send(
             sender.endpoint.runner, word, frames, templates, sender.netdevs, to, nobody, seconds
         )
+        forged = _json(str(sender), sent)
         _send_honest(word, honest, receiver, CONTROL_AFTER)
         heard = stop()
     return parse_forging(forged), parse_arrivals(heard, frozenset(netdevs))
@@ -92,20 +93,21 @@ def capture(
 
 @contextmanager
 def _listening(
-    runner: Runner, word: bytes, netdevs: Sequence[str], seconds: int
+    receiver: Side, word: bytes, netdevs: Sequence[str], seconds: int
 ) -> Iterator[Callable[[], Any]]:
     """Let a guest listen; what is given ends it and tells what it heard. It ends in any case."""
+    runner = receiver.endpoint.runner
     name = f"wirespeed-l-{secrets.token_hex(8)}"
     arguments = (name, word.hex(), str(seconds), ",".join(netdevs))
     done = run_script(runner, "guest_listener.py", arguments)
     if done.output.strip() != "listens":
-        raise MeasurementError("capture.failed", where="receiver", found=said(done))
+        raise _failure(str(receiver), done)
     is_over = False
 
     def stop() -> Any:
         nonlocal is_over
         is_over = True
-        return _json(run_script(runner, "guest_ask.py", (name, "stop")))
+        return _json(str(receiver), run_script(runner, "guest_ask.py", (name, "stop")))
 
     try:
         yield stop
@@ -126,9 +128,10 @@ def _send_honest(word: bytes, honest: Honest | None, receiver: Side, kind: int) 
     if honest is not None:
         template = control(word, kind, honest.mac, receiver.end, honest.vlan)
         to = receiver.attachment
-        _send(
+        sent = _send(
             honest.runner, word, CONTROL_FRAMES, [template], honest.netdevs, to, to.address, BASE_S
         )
+        _json(honest.name, sent)
 
 
 def _send(
@@ -140,17 +143,28 @@ def _send(
     to: Attachment,
     nobody: IPv4Address | None,
     seconds: float,
-) -> Any:
+) -> Completed:
     given = json.dumps([(one.kind, one.frame.hex(), one.offset) for one in templates])
     answering = (to.mac.replace(":", ""), str(to.address), str(nobody or to.address))
     arguments = (word.hex(), str(frames), given, ",".join(netdevs), *answering)
-    return _json(run_script(runner, "guest_forger.py", arguments, timeout_s=seconds))
+    return run_script(runner, "guest_forger.py", arguments, timeout_s=seconds)
 
 
-def _json(done: Completed) -> Any:
+def _json(where: str, done: Completed) -> Any:
     try:
         if done.returncode == 0:
             return json.loads(done.output)
     except ValueError:
         pass
-    raise MeasurementError("capture.failed", found=said(done))
+    raise _failure(where, done)
+
+
+def _failure(where: str, done: Completed) -> MeasurementError:
+    return MeasurementError(
+        "capture.failed",
+        where=where,
+        found=said(done),
+        so="whether frames leak between networks is not known",
+        next="check that this guest has python3, and that wirespeed is root in it: raw sockets "
+        "need that",
+    )

@@ -73,4 +73,10 @@ def _read(place: Place, *paths: str) -> str:
 
 
 def _unreadable(place: Place, found: str) -> MeasurementError:
-    return MeasurementError("bond.unreadable", where=place.name, found=found)
+    return MeasurementError(
+        "bond.unreadable",
+        where=place.name,
+        found=found,
+        next=f"run `grep . /proc/net/bonding/{place.bond}` there: it shows whether the bond still "
+        f"exists, and its members, which must be {', '.join(place.members)}",
+    )

@@ -78,7 +78,7 @@ def _run(
     watched = {name: hosts[name] for name in names if name in hosts}
     server = None
     try:
-        server = _Server(guests[pair.server].runner, spec.seconds + SLACK_S)
+        server = _Server(guests[pair.server], spec.seconds + SLACK_S)
         before = {name: read_cpu_ticks(runner) for name, runner in watched.items()}
         figures = _client(guests, spec, pair, streams, server.port)
         cpu = [
@@ -134,17 +134,22 @@ def _client(
 class _Server:
     """An iperf3 server in a guest, for one run; it ends by itself after `seconds`."""
 
-    def __init__(self, runner: Runner, seconds: int) -> None:
+    def __init__(self, endpoint: Endpoint, seconds: int) -> None:
         """Start it and wait until it listens. Raises MeasurementError `iperf3.no_server`."""
-        self._runner = runner
+        self._runner = endpoint.runner
         for _ in range(PORT_TRIES):
             self.port = FIRST_PORT + secrets.randbelow(PORTS)
             arguments = (str(self.port), str(seconds))
-            done = run_script(runner, "guest_iperf3_server.sh", arguments)
+            done = run_script(self._runner, "guest_iperf3_server.sh", arguments)
             word, _, self._process = done.output.partition("\n")[0].partition(" ")
             if word == "listens" and self._process.isdecimal():
                 return
-        raise MeasurementError("iperf3.no_server", found=said(done))
+        raise MeasurementError(
+            "iperf3.no_server",
+            where=endpoint.name,
+            found=said(done),
+            next=f"run `iperf3 -s -1` in {endpoint.name}: it says why no server starts there",
+        )
 
     def end(self) -> None:
         """End it. Where its guest cannot be reached, its own time limit does."""

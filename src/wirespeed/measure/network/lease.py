@@ -39,7 +39,13 @@ def borrowed(
     started = run_script(runner, "guest_lease.sh", (word, str(seconds), _lines(change), back))
     guard = started.output.partition("\n")[0].split()
     if len(guard) != PROCESS_AND_GROUP or not all(map(str.isdecimal, guard)):
-        raise MeasurementError("change.refused", where=where, found=said(started))
+        raise MeasurementError(
+            "change.refused",
+            where=where,
+            found=f"nothing there could be started that undoes the change: {said(started)}",
+            so="nothing was changed, and nothing was measured",
+            next="run `setsid true` there: if it fails, install util-linux",
+        )
     try:
         if started.returncode:
             raise MeasurementError(
@@ -47,6 +53,7 @@ def borrowed(
                 where=where,
                 found=f"{_lines(change)}: {said(started)}",
                 so="it was undone, and nothing was measured",
+                next="run that command there by hand, and fix what refuses it",
             )
         yield
     finally:

@@ -10,7 +10,7 @@ import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from wirespeed.host.runner import Runner
+from wirespeed.host.runner import Completed, Runner
 from wirespeed.measure.network.lease import said
 from wirespeed.model.error import MeasurementError
 from wirespeed.model.network_trial import FlowCounts, OffloadVerdict
@@ -60,19 +60,27 @@ def read_offload(
     """
     done = runner.run(FLOWS, timeout_s=READ_S)
     if done.returncode:
-        raise MeasurementError("flows.unreadable", where=host, found=said(done))
+        raise _unreadable(host, FLOWS, done)
     packets = 0
     for netdev in netdevs:
-        shown = runner.run(
-            ("tc", "-s", "filter", "show", "dev", netdev, "ingress"), timeout_s=READ_S
-        )
+        filters = ("tc", "-s", "filter", "show", "dev", netdev, "ingress")
+        shown = runner.run(filters, timeout_s=READ_S)
         if shown.returncode:
-            raise MeasurementError(
-                "flows.unreadable", where=f"{netdev} on {host}", found=said(shown)
-            )
+            raise _unreadable(host, filters, shown)
         packets += hardware_packets(shown.output)
     flows = parse_flows(done.output, macs)
     return judge_offload(flows, packets if netdevs else None, counted or Counted())
+
+
+def _unreadable(host: str, command: Sequence[str], done: Completed) -> MeasurementError:
+    return MeasurementError(
+        "flows.unreadable",
+        where=host,
+        found=f"{' '.join(command)}: {said(done)}",
+        so="whether the card forwards the guests' packets is not known",
+        next=f"on {host}, run that command as root and fix what it names; for ovs-appctl, Open "
+        "vSwitch must run there",
+    )
 
 
 def parse_flows(text: str, macs: Collection[str] = ()) -> FlowCounts:

@@ -74,7 +74,10 @@ def _mtus(endpoint: Endpoint, attachment: Attachment) -> dict[str, int]:
     digits = done.output.split()
     if done.returncode or len(digits) != len(netdevs) or not all(map(str.isdecimal, digits)):
         raise MeasurementError(
-            "network.no_mtu", where=f"{', '.join(netdevs)} in {endpoint.name}", found=said(done)
+            "network.no_mtu",
+            where=f"{', '.join(netdevs)} in {endpoint.name}",
+            found=said(done),
+            next=f"run `ip link` in {endpoint.name}: it shows which of these is missing there",
         )
     return dict(zip(netdevs, map(int, digits), strict=True))
 
@@ -87,6 +90,7 @@ def _require_back(endpoint: Endpoint, attachment: Attachment, before: dict[str, 
             where=endpoint.name,
             found=f"the MTU is {now}; it was {before} before",
             so="later measurements would not be comparable",
+            next="; ".join(_set(netdev, value).line() for netdev, value in before.items()),
         )
 
 

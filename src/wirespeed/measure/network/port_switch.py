@@ -76,18 +76,30 @@ def port_set_down(
     """
     where = f"{netdev} on {host}"
     if netdev in carried:
-        raise _in_use(where, f"it carries {carried[netdev]}")
+        raise _in_use(
+            where,
+            f"it carries {carried[netdev]}",
+            "give the spec other ports, or log in through another interface",
+        )
     done = runner.run(("ip", "-j", "address", "show", "dev", netdev), timeout_s=30.0)
     try:
         (link,) = json.loads(done.output)
         is_up = "UP" in link["flags"]
         own = [a["local"] for a in link["addr_info"] if a["scope"] == "global"]
     except (ValueError, KeyError, TypeError):
-        raise _in_use(where, f"its state cannot be read: {said(done)}") from None
+        raise _in_use(
+            where,
+            f"its state cannot be read: {said(done)}",
+            f"run `ip address show dev {netdev}` on {host}, and fix what it names",
+        ) from None
     if not is_up:
-        raise _in_use(where, "it is not up")
+        raise _in_use(
+            where, "it is not up", f"run `ip link set dev {netdev} up` on {host}, then prove again"
+        )
     if own:
-        raise _in_use(where, f"it has the address {own[0]}")
+        raise _in_use(
+            where, f"it has the address {own[0]}", "move the address to an interface of its own"
+        )
     return BorrowedPort(
         runner,
         host=host,
@@ -99,10 +111,11 @@ def port_set_down(
     )
 
 
-def _in_use(where: str, found: str) -> InputError:
+def _in_use(where: str, found: str, then: str) -> InputError:
     return InputError(
         "port.in_use",
         where=where,
         found=found,
         so="the port was not taken down, and fail-over was not tested",
+        next=f"{then}; or set `failover: none` in the spec to leave fail-over out",
     )

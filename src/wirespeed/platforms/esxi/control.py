@@ -48,7 +48,7 @@ run reboot - esxcli system shutdown reboot --delay=10 --reason=wirespeed
 class EsxiControl(PosixControl):
     """Control of the ESXi host that `runner` reaches; `collector` is what reads its facts."""
 
-    lock: ClassVar[str] = ESXI_LOCK
+    lock_folder: ClassVar[str] = ESXI_LOCK
     can_be_tried: ClassVar[bool] = False
     keeps_copy: ClassVar[bool] = False
 
@@ -80,9 +80,9 @@ class EsxiControl(PosixControl):
         script = sections_script("# Reads; changes nothing.\n", "\n", _BOOT)
         return _boot(self._ask(script, READ_TIMEOUT_S))
 
-    def take(self, claim: Claim) -> str:
-        """See `PosixControl.take`."""
-        super().take(claim)
+    def lock(self, claim: Claim) -> str:
+        """See `PosixControl.lock`."""
+        super().lock(claim)
         return self.boot_id()
 
     def reboot(self, before: str, within_s: float = BOOT_S) -> str:

@@ -151,11 +151,11 @@ class VsphereControl(PosixControl):
             next="reboot it yourself; then run `wirespeed apply` again to continue",
         )
 
-    def take(self, claim: Claim) -> str:  # noqa: ARG002
+    def lock(self, claim: Claim) -> str:  # noqa: ARG002
         """Take nothing: the host itself refuses a change that is based on an old reading."""
         return ""
 
-    def give_back(self, claim: Claim) -> None:
+    def unlock(self, claim: Claim) -> None:
         """See `take`."""
 
     def _asked(self, number: str) -> Section:

@@ -124,8 +124,8 @@ class WindowsControl(PosixControl):
             next="reboot it yourself; then run `wirespeed apply` again to continue",
         )
 
-    def take(self, claim: Claim) -> str:
-        """See `PosixControl.take`."""
+    def lock(self, claim: Claim) -> str:
+        """See `PosixControl.lock`."""
         parts = settle_part(claim.run), others_part(claim.run)
         capture = self._taken(lock_script(claim.line(), *parts))
         self._refuse_stranger(capture)
@@ -150,8 +150,8 @@ class WindowsControl(PosixControl):
                 next="find out who created it, and remove it as an administrator",
             )
 
-    def give_back(self, claim: Claim) -> None:
-        """Let others take it."""
+    def unlock(self, claim: Claim) -> None:
+        """Let other runs lock it."""
         script = unlock_script(claim.line(), sweep_part(claim.run))
         self._ask(script, START_S + READ_TIMEOUT_S)
 

@@ -73,7 +73,7 @@ def _adapter(facts: HostFacts, name: str) -> WindowsAdapter:
     try:
         cards = facts[WindowsAdapters].cards()
     except CannotTellError as error:
-        raise InputError("link.cannot_tell", where=facts.name, found=error.reason) from None
+        raise _cannot_tell(facts.name, error) from None
     found = [card for card in cards if card.name == name]
     if len(found) != 1:
         there = ", ".join(shown(card.name, 60) for card in cards)
@@ -86,13 +86,23 @@ def _adapter(facts: HostFacts, name: str) -> WindowsAdapter:
     return found[0]
 
 
+def _cannot_tell(where: str, error: CannotTellError) -> InputError:
+    return InputError(
+        "link.cannot_tell",
+        where=where,
+        found=error.reason,
+        so="the card's setting is not known, and nothing was planned",
+        next=f"run there: {error.would_tell}",
+    )
+
+
 def _by_property(facts: HostFacts, card: WindowsAdapter, link_bps: int | None) -> WindowsProperty:
     """Give the step that sets *SpeedDuplex. Raises InputError `link.*`."""
     where = f"{shown(card.name, 80)} of {facts.name}"
     try:
         has = facts[WindowsAdvanced].of(card.guid).get(SPEED_DUPLEX.lower())
     except CannotTellError as error:
-        raise InputError("link.cannot_tell", where=where, found=error.reason) from None
+        raise _cannot_tell(where, error) from None
     if has is None or not card.has_safe_name:
         raise InputError(
             "link.netdev",

@@ -166,4 +166,4 @@ def _settings(wsl: WslSpec, switch: str) -> dict[str, str]:
     return {"networkingMode": "mirrored"}
 
 
-APPROACH = ApproachTraits(Wsl2, wsl2)
+APPROACH = ApproachTraits(Wsl2, wsl2, has_cards_elsewhere=True)

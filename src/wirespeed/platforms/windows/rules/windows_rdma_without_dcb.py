@@ -56,7 +56,8 @@ def _lacks(dcb: WindowsDcb, card: WindowsAdapter) -> Iterator[Evidence]:
         yield Evidence(
             found="flow control is off for every priority"
             if not wanted
-            else f"flow control is on for {_listed(wanted)}, and SMB Direct has {priority}",
+            else f"flow control is on for {_listed(wanted)}, and SMB Direct uses priority "
+            f"{priority}",
             source=FLOW_CONTROL_SOURCE,
         )
     if known(dcb.is_dcbx_willing, "whether DCBX is willing"):
@@ -71,7 +72,9 @@ def _lacks(dcb: WindowsDcb, card: WindowsAdapter) -> Iterator[Evidence]:
     needed = {priority} if priority is not None else wanted
     if not set(needed) <= operational:
         yield Evidence(
-            found=f"in operation on it: {_listed(operational) or 'none'}", source=QOS_SOURCE
+            found=f"flow control in operation on {shown(card.name, 60)}: "
+            f"{_listed(operational) or 'none'}",
+            source=QOS_SOURCE,
         )
 
 

@@ -1,11 +1,11 @@
-"""Puts every step that was begun back, last first, and looks once more where that is not enough.
+"""Undoes every step that was begun, last first, and reads once more where that is not enough.
 
-a thing that an earlier step made, and that cannot be read: it may be gone with a reboot, or
-    never have come. When its makers are put back, it is as it was if it still is not there.
-a step that was read afresh in its turn: an earlier step had altered what stood there first.
-    When that one is put back too, the state that the plan had found is brought back.
-what stands neither as we left it nor as it was before: somebody else changed it. It is left
-    alone, with the steps that it depends on and those that depend on it (theirs.py).
+a thing that an earlier step made, and that cannot be read: a reboot may have removed it, or it
+    never came. When the steps that made it are undone and it still is not there, it is as before.
+a step that was read again in its turn: an earlier step had altered its state. When that one is
+    undone too, the state that the plan had found is restored.
+a state that is neither the run's nor the original one: others changed it. It is left alone, with
+    the steps that it depends on and those that depend on it (theirs.py).
 """
 
 from collections.abc import Mapping
@@ -27,7 +27,7 @@ Failures = list[tuple[PlannedStep, Undone]]
 NOT_THERE = "it is not there, as before"
 
 
-class PutBack:
+class Rollback:
     """One undo of one run. `force`: what others changed is undone too."""
 
     def __init__(
