@@ -9,7 +9,8 @@ from wirespeed.formats.form import Written, exported
 from wirespeed.formats.wanted import FIELDS, Key
 
 BEHIND = BRIDGED.replace("KIND", "kind: namespace")
-SPECS = [GUESTS, ONE_EACH, SPACES, CABLE, BEHIND]
+TAGGED = CABLE.replace("mtu: 9000", "mtu: 9000, vlan: 40")
+SPECS = [GUESTS, ONE_EACH, SPACES, CABLE, BEHIND, TAGGED]
 
 
 @pytest.mark.parametrize("form", FORMATS)
@@ -38,6 +39,16 @@ def test_a_format_that_says_nothing_lists_all():
 def test_what_runs_in_a_guest_is_listed_with_its_value():
     assert "address bond0 in web-1: address 192.168.20.1/24" in wanted(ONE_EACH).others
     assert not any("reason" in line for line in wanted(GUESTS).others)
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_the_vlan_of_hosts_is_listed_and_its_address_is_not_given_to_the_port(form: str):
+    made = exported(FORMATS[form], wanted(TAGGED))
+    assert {
+        "vlan enp3s0f0np0.40",
+        "address enp3s0f0np0.40: address 192.168.9.1/24",
+    } <= set(made.unsaid)
+    assert all("192.168.9.1" not in text.partition("\n\n")[2] for text in made.files.values())
 
 
 def test_every_field_of_a_step_is_a_setting_or_says_of_what_it_is():

@@ -18,10 +18,10 @@ from wirespeed.model.error import InputError
 from wirespeed.model.fact import HostFacts
 from wirespeed.model.observed import Known
 from wirespeed.model.spec.names import MAX_MTU, MIN_MTU, NAME
+from wirespeed.model.spec.networks import MAX_VLAN
 from wirespeed.model.subnet import unusable
 
 PAUSE = (Key.PAUSE_AUTONEG, Key.PAUSE_RX, Key.PAUSE_TX)
-MAX_VLAN = 4094
 UNDERLAY = "underlay"
 BRIDGE = "br-"
 """What a network's bridge is called by, before the network's name."""
