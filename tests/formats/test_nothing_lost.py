@@ -10,7 +10,11 @@ from wirespeed.formats.wanted import FIELDS, Key
 
 BEHIND = BRIDGED.replace("KIND", "kind: namespace")
 TAGGED = CABLE.replace("mtu: 9000", "mtu: 9000, vlan: 40")
-SPECS = [GUESTS, ONE_EACH, SPACES, CABLE, BEHIND, TAGGED]
+UNTAGGED = "\n".join(
+    line for line in GUESTS.replace("segment: 42", "segment: 0").split("\n")
+    if "public" not in line
+)  # fmt: skip
+SPECS = [GUESTS, ONE_EACH, SPACES, CABLE, BEHIND, TAGGED, UNTAGGED]
 
 
 @pytest.mark.parametrize("form", FORMATS)

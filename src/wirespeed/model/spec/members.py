@@ -39,6 +39,7 @@ class LegacyVlan(GuestNetworks):
 
     max_segment: ClassVar[int] = MAX_VLAN
     segment_name: ClassVar[str] = "VLAN id"
+    takes_untagged: ClassVar[bool] = True
     guests_own_vfs: ClassVar[bool] = True
 
     approach: Literal["legacy-vlan"] = "legacy-vlan"
