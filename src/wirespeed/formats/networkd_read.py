@@ -70,10 +70,12 @@ def _values(sections: _Sections, name: str, key: str) -> list[str]:
 
 
 def _tag_name(ending: str, sections: _Sections) -> str:
-    """Give the netdev that a file makes or matches by its name; empty: none."""
+    """Give the netdev that a file makes or matches, by its name alone; empty: none."""
     section = "NetDev" if ending == ".netdev" else "Match"
     names = _values(sections, section, "Name")
-    return names[0] if len(names) == 1 and ending != ".link" else ""
+    matched = [line.key for name, lines in sections if name == "Match" for line in lines]
+    is_alone = matched == {".netdev": [], ".network": ["Name"]}.get(ending)
+    return names[0] if len(names) == 1 and is_alone else ""
 
 
 def _tagged(found: Found, units: Sequence[_Unit]) -> dict[str, WantedPort]:
