@@ -55,6 +55,21 @@ def test_ports_are_tuned_before_they_get_their_mtu_link_and_address():
     ]
 
 
+@pytest.mark.parametrize(("vlan", "above"), [(40, "enp3s0f0np0.40"), (4000, "vlan4000")])
+def test_the_address_of_a_vlan_is_on_a_netdev_of_its_own(vlan: int, above: str):
+    text = SPEC.replace("mtu: 9000", f"mtu: 9000, vlan: {vlan}").partition("tuning")[0]
+    port = doc_sriov.NETDEVS[0]
+    steps = list(hosts_only(spec_of(text.replace("PORT", doc_sriov.PFS[0])), "beta", facts_of()))
+    assert [one.step.model_dump(mode="json", exclude_none=True) for one in steps] == [
+        {"step": "mtu", "netdev": port, "mtu": 9000},
+        {"step": "link_up", "netdev": port},
+        {"step": "vlan", "netdev": above, "lower": port, "vlan": vlan},
+        {"step": "mtu", "netdev": above, "mtu": 9000},
+        {"step": "address", "netdev": above, "address": "192.168.9.2/24"},
+    ]
+    assert [one.is_made for one in steps] == [False, False, False, True, True]
+
+
 def test_without_a_network_and_tuning_nothing_is_wanted():
     text = SPEC.partition("underlay")[0].replace("PORT", doc_sriov.PFS[0])
     assert steps_of(text) == []
@@ -69,6 +84,8 @@ def test_without_a_network_and_tuning_nothing_is_wanted():
         ("192.168.9.0/24", "fd00:9::/64", "IPv4"),
         ("192.168.9.0/24", "127.0.0.0/24", "underlay.subnet: found 127.0.0.0/24"),
         ("mtu: 9000", "mtu: 9000, tunnel: geneve", "underlay.tunnel: there is no field"),
+        ("mtu: 9000", "mtu: 9000, vlan: 4095", "underlay.vlan"),
+        ("mtu: 9000", "mtu: 9000, vlan: 0", "underlay.vlan"),
         ("rings: largest", "rings: 4096", "tuning.rings"),
         ("channels: 4", "channels: 0", "tuning.channels"),
         ("approach: none", "approach: none\nnetworks: {}\nguests: {}\nfailover: none", ""),

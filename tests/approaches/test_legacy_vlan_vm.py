@@ -45,7 +45,7 @@ class Described(HostFacts):
     def __init__(self, nodes: dict[int, str], total: int) -> None:
         ports = ports_of_host(total=total)
         super().__init__(ports.name, ports.capture)
-        cpus = [f"{SYSFS}/cpu/online:{nodes[max(nodes)].rpartition('-')[2]}"]
+        cpus = [f"{SYSFS}/cpu/online:0-{nodes[max(nodes)].rpartition('-')[2]}"]
         cpus += [f"{SYSFS}/node/node{node}/cpulist:{cpus}" for node, cpus in nodes.items()]
         ways = [f"/sys/devices/pci0000:00/0000:03:00.{port}" for port in (0, 1)]
         places = [f"/sys/bus/pci/devices/0000:03:00.{port}/numa_node:1" for port in (0, 1)]
@@ -155,6 +155,52 @@ def test_more_vfs_than_a_guest_has_slots_for_are_refused():
     with pytest.raises(InputError) as caught:
         list(legacy_vlan(spec(text), "alpha", host(total=64)))
     assert caught.value.what == "spec.too_many_vfs_in_guest"
+
+
+PINNED = SPEC.replace("kind: qemu, vcpus: 2", "kind: libvirt, vcpus: 2, cpus: '0,1'").replace(
+    "kind: libvirt, memory", "kind: libvirt, vcpus: 2, cpus: 2-3, memory"
+)
+
+
+def test_each_vcpu_has_a_cpu_of_its_own_and_qemu_those_of_none():
+    guests = [
+        w.step
+        for w in legacy_vlan(spec(PINNED), "alpha", host())
+        if isinstance(w.step, GuestLibvirt)
+    ]
+    assert [(one.cpus, one.emulator_cpus) for one in guests] == [
+        ("0,1", "4,5,6,7"),
+        ("2,3", "4,5,6,7"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("nodes", "found"),
+    [({0: "0-2"}, "CPUs 3 of alpha are not online"), ({0: "0-3"}, "all CPUs of alpha: 0,1,2,3")],
+)
+def test_cpus_that_are_not_there_or_leave_qemu_none_are_refused(nodes: dict[int, str], found: str):
+    with pytest.raises(InputError) as caught:
+        list(legacy_vlan(spec(PINNED), "alpha", host(nodes)))
+    assert caught.value.what == "spec.guest_cpus" and found in caught.value.found
+
+
+@pytest.mark.parametrize(
+    ("was", "is_now", "why"),
+    [
+        ("cpus: 2-3", "cpus: 2-4", "3 for 2 vcpus"),
+        ("cpus: 2-3", "cpus: 1-2", "guests gpu-1 and gpu-2: both have CPU 1"),
+        ("vcpus: 2, cpus: 2-3, ", "", "guest gpu-2: it would run on the CPUs of others on alpha"),
+        (
+            "kind: libvirt, vcpus: 2, cpus: 2-3",
+            "kind: qemu, vcpus: 2, cpus: 2-3",
+            "kind libvirt alone",
+        ),
+    ],
+)
+def test_cpus_of_guests_that_cannot_be_are_refused(was: str, is_now: str, why: str):
+    assert was in PINNED
+    with pytest.raises(InputError, match=why):
+        spec(PINNED.replace(was, is_now))
 
 
 @pytest.mark.parametrize(

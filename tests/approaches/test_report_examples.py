@@ -5,10 +5,15 @@ What is expected stands in the report's tables 3, 6, 9, 12, 15 and 18, word for 
 
 import json
 import re
+from collections.abc import Sequence
 from pathlib import Path
+from xml.etree import ElementTree as ET
 
 import pytest
+from test_legacy_vlan import MSTCONFIG
+from test_legacy_vlan_vm import KEY
 
+from wirespeed import catalog
 from wirespeed.apply.spec_file import parse_spec
 from wirespeed.approaches.dpdk import boot_parameters, dpdk
 from wirespeed.measure.bench.eal_side import EalSide
@@ -25,7 +30,10 @@ from wirespeed.platforms.esxi.approach import esxi
 from wirespeed.platforms.esxi.steps.esxi_guest import EsxiGuest
 from wirespeed.platforms.esxi.steps.esxi_module_parameters import EsxiModuleParameters
 from wirespeed.runs.measure_dpdk import far_dut_of, plan_of, streams_of
+from wirespeed.steps.guest_domain_xml import domain_xml
+from wirespeed.steps.guest_libvirt import GuestLibvirt
 from wirespeed.steps.irq_affinity import IrqAffinity
+from wirespeed.steps.netdev_name import NetdevName
 
 EXAMPLES = Path(__file__).parent.parent.parent / "examples"
 CPUS = "/sys/devices/system"
@@ -75,7 +83,7 @@ def example(number: int) -> Dpdk:
     return found
 
 
-def host(ports: tuple[str, ...], cpus: int = 48) -> HostFacts:
+def host(ports: tuple[str, ...], cpus: int = 48, more: Sequence[str] = ()) -> HostFacts:
     """RHEL 7.4, kernel 3.10; a guest has one node, a host two and its cards on the second."""
     lines = ["wirespeed-capture 1 case", "case begin ports -"]
     for number, address in enumerate(ports):
@@ -95,7 +103,7 @@ def host(ports: tuple[str, ...], cpus: int = 48) -> HostFacts:
     lines += ["", "case end 0", "case begin kernel -"]
     lines += ["/proc/sys/kernel/osrelease:3.10.0-693.el7.x86_64"]
     lines += ['/etc/os-release:PRETTY_NAME="Red Hat Enterprise Linux Server 7.4 (Maipo)"']
-    lines += ["", "case end 0", "case begin boot-loader -", "grub", "", "case end 0"]
+    lines += ["", "case end 0", "case begin boot-loader -", "grub", "", "case end 0", *more]
     return HostFacts("dut", parse_capture("\n".join([*lines, "case done", ""]), "dut"))
 
 
@@ -261,6 +269,45 @@ def esxi_by_api(ports: tuple[str, ...]) -> HostFacts:
     }
     section = Section("vsphere", "", json.dumps(said), "", 0)
     return HostFacts("vmhost-api", Capture([section], complete=True))
+
+
+def test_the_kvm_host_of_test_6_makes_the_vf_and_a_guest_that_is_pinned_as_table_18_says():
+    path = EXAMPLES / "report-test-6-kvm.yaml"
+    # As each run gives it the key of the user, or its own.
+    text = path.read_text().replace("    image:", f'    authorized_keys: ["{KEY}"]\n    image:')
+    spec = parse_spec(text, path.name)
+    facts = kvm_host(spec.hosts["kvm"].ports)
+    wanted = list(catalog.approaches()[spec.approach].steps(spec, "kvm", facts))
+    on_host = [one.step for one in wanted if not one.guest]
+    said = {step.model_dump()["step"]: step.model_dump() for step in on_host}
+    assert said["vf_count"]["num_vfs"] == 1
+    # `ip link set … vf 0 mac …`, and no VLAN.
+    assert said["vf_settings"]["vlan"] == 0 and said["vf_settings"]["mac"]
+    assert said["driver_override"]["driver"] == "vfio-pci"
+    pages = said["hugepages"]
+    assert (pages["page_kib"], pages["count"], pages["numa_node"]) == (1 << 20, 32, 1)
+    (guest,) = (step for step in on_host if isinstance(step, GuestLibvirt))
+    xml = ET.fromstring(domain_xml(guest))  # noqa: S314 it is ours
+    backing = {one.tag for one in xml.find("memoryBacking") or ()}
+    assert backing == {"hugepages", "nosharepages", "locked"}
+    pins = [(one.get("vcpu"), one.get("cpuset")) for one in xml.iter("vcpupin")]
+    assert pins == [(str(vcpu), str(24 + vcpu)) for vcpu in range(23)]
+    (emulator,) = xml.iter("emulatorpin")
+    off = [*range(24), 47]
+    assert emulator.get("cpuset") == ",".join(map(str, off))
+    # In the next spec the port is the one that the guest has by then.
+    (port,) = example(6).hosts["guest"].ports
+    within = [one.step for one in wanted if one.guest]
+    assert port in [step.pci_address for step in within if isinstance(step, NetdevName)]
+
+
+def kvm_host(ports: tuple[str, ...]) -> HostFacts:
+    """Test 6's host before its guest: the same machine, whose card offers one VF."""
+    (port,) = ports
+    values = {"totalvfs": 1, "numvfs": 0, "drivers_autoprobe": 1, "offset": 1, "stride": 1}
+    sriov = [f"/sys/bus/pci/devices/{port}/sriov_{name}:{value}" for name, value in values.items()]
+    more = ["case begin sriov -", *sriov, "", "case end 0", f"case begin mstconfig {port}"]
+    return host(ports, more=[*more, *MSTCONFIG, "", "case end 0"])
 
 
 @pytest.mark.parametrize("number", [3, 4])

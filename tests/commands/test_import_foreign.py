@@ -92,6 +92,60 @@ def test_netplans_port_with_addresses_and_routes(tmp_path: Path):
     ]
 
 
+# https://netplan.readthedocs.io/en/stable/netplan-yaml/ (properties for device type vlans)
+NETPLAN_VLANS = f"""
+network:
+  version: 2
+  ethernets: {{{PF}: {{mtu: 9000}}}}
+  vlans:
+    vlan7: {{id: 7, link: {PF}, mtu: 9000, addresses: [192.168.9.1/24, 10.3.99.5/24], dhcp4: no}}
+    en-vpn: {{id: 2, link: {PF}, addresses: [192.0.2.9/24]}}
+"""
+# https://nmstate.io/examples.html (VLAN)
+NMSTATE_VLAN = f"""
+interfaces:
+- {{name: {PF}, type: ethernet, state: up, mtu: 9000}}
+- name: {PF}.101
+  type: vlan
+  state: up
+  vlan: {{base-iface: {PF}, id: 101, protocol: 802.1q}}
+  ipv4: {{enabled: true, dhcp: false, address: [{{ip: 192.168.9.1, prefix-length: 24}}]}}
+"""
+# systemd.netdev(5), example 2, and the lines of systemd.network(5) that name it
+VLAN1 = "[Match]\nVirtualization=no\n\n[NetDev]\nName=vlan1\nKind=vlan\n\n[VLAN]\nId=1\n"
+ABOVE = f"[Match]\nName={PF}\n\n[Network]\nVLAN=vlan1\n"
+
+
+def test_a_vlan_on_a_port_is_its_underlay_and_what_a_spec_names_otherwise_is_listed(tmp_path: Path):
+    spec, unsaid = read(tmp_path, "netplan", {"a.yaml": NETPLAN_VLANS})
+    assert isinstance(spec, HostsOnly) and spec.underlay is not None
+    assert (str(spec.underlay.subnet), spec.underlay.vlan) == ("192.168.9.0/24", 7)
+    assert unsaid == [
+        f"{PF}: netdev of the VLAN on it vlan7 (the spec gives {PF}.7)",
+        "a.yaml: network.vlans.vlan7.addresses: 10.3.99.5/24",
+        "a.yaml: network.vlans.vlan7.dhcp4: no",
+        f'a.yaml: network.vlans.en-vpn: {{"id": 2, "link": "{PF}", "addresses": ["192.0.2.9/24"]}}',
+    ]
+    spec, unsaid = read(tmp_path, "nmstate", {"b.yaml": NMSTATE_VLAN})
+    assert isinstance(spec, HostsOnly) and spec.underlay is not None
+    assert spec.underlay.vlan == 101
+    assert unsaid == [f"b.yaml: interfaces.{PF}.101.vlan.protocol: 802.1q"]
+
+
+def test_a_netdev_of_systemd_that_is_not_for_every_host_is_listed_whole(tmp_path: Path):
+    files = {"25-vlan1.netdev": VLAN1, "25-port.network": ABOVE}
+    spec, unsaid = read(tmp_path, "networkd", files)
+    assert isinstance(spec, HostsOnly) and spec.underlay is None
+    assert [line.rpartition(": ")[0] for line in unsaid] == [
+        f"{PF}",
+        "25-vlan1.netdev: line 2: [Match] Virtualization (its port is not told)",
+        "25-vlan1.netdev: line 5: [NetDev] Name (its port is not told)",
+        "25-vlan1.netdev: line 6: [NetDev] Kind (its port is not told)",
+        "25-vlan1.netdev: line 9: [VLAN] Id (its port is not told)",
+        "25-port.network: line 5: [Network] VLAN",
+    ]
+
+
 # `nmstatectl show` of nmstate 2.2.62 on a host of the lab, shortened
 SHOWN_STATE = f"""
 interfaces:

@@ -39,6 +39,7 @@ OF_BRIDGES = [
 VNIS = ["--segment", "storage=7042", "--segment", "public=7040"]
 TUNING = "tuning: {rings: largest, channels: 4, pause: false}"
 UNTUNED = CABLE.replace(TUNING, "")
+TAGGED = UNTUNED.replace("mtu: 9000", "mtu: 9000, vlan: 40")
 NO_CHANNELS = CABLE.replace("channels: 4, ", "")
 RINGS_ALONE = CABLE.replace("underlay: {subnet: 192.168.9.0/24, mtu: 9000}", "")
 LATER = CABLE.replace("alpha:", "omega:").replace("pause: false", "pause: true")
@@ -74,6 +75,7 @@ def hosts_of(text: str, folder: Path) -> list[str]:
     [
         ("netplan", UNTUNED), ("networkd", CABLE), ("networkd", UNTUNED), ("networkd", RINGS_ALONE),
         ("networkd", LATER), ("nmstate", NO_CHANNELS), ("nmstate", UNTUNED),
+        ("netplan", TAGGED), ("networkd", TAGGED), ("nmstate", TAGGED),
         ("netplan", SPACE), ("networkd", NONE), ("nmstate", NONE),
         ("sriov-operator", NONE), ("sriov-operator", SPACE),
     ],
@@ -233,7 +235,7 @@ spec: {nodeSelector: {kubernetes.io/hostname: alpha}, resourceName: r, WRONG}
          "line 4: [Link] RxFlowControl: found maybe; expected yes or no"),
         ("networkd", "a.link", LINK.replace("03:00.0", "09:00.0"),
          "line 2: [Match] Path: found 0000:09:00.0; expected a port of alpha, which has 0000:03:"),
-        ("networkd", "a.netdev", LINK, "expected .link or .network"),
+        ("networkd", "a.conf", LINK, "expected .link or .network"),
         ("networkd", "a.link", LINK + "MTUBytes=9000\nMTUBytes=1500\n",
          "line 5: [Link] MTUBytes: found 1500; expected 9000, given elsewhere"),
         ("nmstate", "a.yml", STATE.replace("WRONG", "mut: 1"),

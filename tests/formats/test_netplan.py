@@ -48,6 +48,15 @@ def test_netplan_gives_a_port_its_address(tmp_path: Path):
     assert "Address=192.168.9.1/24\n" in network
 
 
+def test_netplan_makes_a_vlan_on_a_port_which_has_the_address(tmp_path: Path):
+    made = generated(tmp_path, CABLE.replace("mtu: 9000", "mtu: 9000, vlan: 40"))
+    netdev = made["10-netplan-enp3s0f0np0.40.netdev"]
+    assert {"Name=enp3s0f0np0.40", "Kind=vlan", "MTUBytes=9000", "Id=40"} <= set(netdev.split())
+    assert "Address=192.168.9.1/24\n" in made["10-netplan-enp3s0f0np0.40.network"]
+    port = made["10-netplan-enp3s0f0np0.network"]
+    assert "VLAN=enp3s0f0np0.40\n" in port and "Address=" not in port
+
+
 def test_what_netplan_would_refuse_is_seen(tmp_path: Path):
     folder = tmp_path / "etc/netplan"
     folder.mkdir(parents=True)

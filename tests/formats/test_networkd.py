@@ -32,9 +32,13 @@ MANUAL = {
         "SR-IOV": SRIOV,
     },
     ".network": {
-        "Match": {"Path": r"pci-[0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]"},
+        "Match": {"Path": r"pci-[0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]", "Name": r"\S+"},
         "Link": {"ActivationPolicy": "up|always-up|manual|always-down|down|bound"},
-        "Network": {"Address": r"[0-9a-f.:]+/\d+"},
+        "Network": {"Address": r"[0-9a-f.:]+/\d+", "VLAN": r"\S{1,15}"},
+    },
+    ".netdev": {
+        "NetDev": {"Name": r"\S{1,15}", "Kind": "vlan", "MTUBytes": NUMBER},
+        "VLAN": {"Id": NUMBER},
     },
 }  # fmt: skip
 """By the ending of the file: sections, keys, and the values that the manual allows."""
@@ -95,6 +99,20 @@ def test_a_tuned_port_without_guests_is_said_whole():
         "AutoNegotiationFlowControl": "no",
     }.items()  # fmt: skip
     assert written("networkd", CABLE).unsaid == ()
+
+
+def test_a_vlan_on_a_port_has_a_netdev_with_the_address_and_the_port_names_it():
+    files = files_of(CABLE.replace("mtu: 9000", "mtu: 9000, vlan: 40"))
+    name = "enp3s0f0np0.40"
+    assert files[f"10-wirespeed-{name}.netdev"] == [
+        ("NetDev", {"Name": name, "Kind": "vlan", "MTUBytes": "9000"}),
+        ("VLAN", {"Id": "40"}),
+    ]
+    assert files[f"10-wirespeed-{name}.network"] == [
+        ("Match", {"Name": name}),
+        ("Network", {"Address": "192.168.9.1/24"}),
+    ]
+    assert files["10-wirespeed-enp3s0f0np0.network"][2] == ("Network", {"VLAN": name})
 
 
 def test_flags_are_yes_or_no_and_no_tag_is_listed():

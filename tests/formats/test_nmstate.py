@@ -58,7 +58,17 @@ ETHERNET = closed(
     },
     "name", "type",
 )  # fmt: skip
-STATE = closed({"interfaces": {"type": "array", "items": ETHERNET}}, "interfaces")
+VLAN = closed(
+    {
+        "name": {"type": "string"}, "type": {"const": "vlan"}, "state": {"enum": ["up"]},
+        "mtu": COUNT, "ipv4": IP, "ipv6": IP,
+        "vlan": closed({"base-iface": {"type": "string"}, "id": COUNT}, "base-iface", "id"),
+    },
+    "name", "type", "vlan",
+)  # fmt: skip
+STATE = closed(
+    {"interfaces": {"type": "array", "items": {"anyOf": [ETHERNET, VLAN]}}}, "interfaces"
+)
 
 
 def ports_of(text: str) -> list[dict[str, Any]]:
@@ -82,6 +92,14 @@ def test_each_vf_has_its_vlan_and_mac(text: str):
             {"id": 1, "mac-address": guest_mac("web-1", "public"), "vlan-id": 40},
         ]
         assert sriov.get("drivers-autoprobe") == (False if text is GUESTS else None)
+
+
+def test_a_vlan_on_a_port_has_the_address():
+    port, vlan = ports_of(CABLE.replace("mtu: 9000", "mtu: 9000, vlan: 40"))
+    assert "ipv4" not in port
+    assert (vlan["name"], vlan["mtu"]) == ("enp3s0f0np0.40", 9000)
+    assert vlan["vlan"] == {"base-iface": "enp3s0f0np0", "id": 40}
+    assert vlan["ipv4"]["address"] == [{"ip": "192.168.9.1", "prefix-length": 24}]
 
 
 def test_a_port_without_guests_has_its_address_rings_and_pause():

@@ -9,7 +9,12 @@ from wirespeed.formats.form import Written, exported
 from wirespeed.formats.wanted import FIELDS, Key
 
 BEHIND = BRIDGED.replace("KIND", "kind: namespace")
-SPECS = [GUESTS, ONE_EACH, SPACES, CABLE, BEHIND]
+TAGGED = CABLE.replace("mtu: 9000", "mtu: 9000, vlan: 40")
+UNTAGGED = "\n".join(
+    line for line in GUESTS.replace("segment: 42", "segment: 0").split("\n")
+    if "public" not in line
+)  # fmt: skip
+SPECS = [GUESTS, ONE_EACH, SPACES, CABLE, BEHIND, TAGGED, UNTAGGED]
 
 
 @pytest.mark.parametrize("form", FORMATS)
@@ -38,6 +43,15 @@ def test_a_format_that_says_nothing_lists_all():
 def test_what_runs_in_a_guest_is_listed_with_its_value():
     assert "address bond0 in web-1: address 192.168.20.1/24" in wanted(ONE_EACH).others
     assert not any("reason" in line for line in wanted(GUESTS).others)
+
+
+def test_the_operator_has_no_word_for_a_vlan_of_hosts():
+    assert exported(FORMATS["sriov-operator"], wanted(TAGGED)).unsaid[-4:] == (
+        "enp3s0f0np0: VLAN on it 40",
+        "enp3s0f0np0: netdev of the VLAN on it enp3s0f0np0.40",
+        "enp3s0f0np0: MTU of the VLAN on it 9000",
+        "enp3s0f0np0: address in the VLAN on it 192.168.9.1/24",
+    )
 
 
 def test_every_field_of_a_step_is_a_setting_or_says_of_what_it_is():

@@ -45,7 +45,7 @@ GUESTS: dict[str, Any] = {
         "web-1": {"networks": ["public"], **GUEST},
     },
 }
-CABLE = {"approach": "none", "underlay": {"subnet": "192.168.9.0/24", "mtu": 9000}}
+CABLE = {"approach": "none", "underlay": {"subnet": "192.168.9.0/24", "mtu": 9000, "vlan": 40}}
 TUNED = {"approach": "none", "tuning": {"rings": "largest", "channels": 2, "pause": False}}
 SPACES = {**GUESTS, "guests": {n: {**g, "kind": "namespace"} for n, g in GUESTS["guests"].items()}}
 
@@ -206,7 +206,7 @@ def test_fleet_networkd_files_make_of_a_host_at_its_boot_what_apply_makes(
     assert set(kinds) == {"module", "driver_override", "file_content"}
 
 
-def test_fleet_what_netplan_generates_gives_networkd_the_address_and_mtu_of_the_spec(
+def test_fleet_what_netplan_generates_gives_networkd_the_vlan_address_and_mtu_of_the_spec(
     host: Machine, tmp_path: Path
 ):
     spec = spec_of(host, tmp_path, PORTS[:1], CABLE)
@@ -216,13 +216,13 @@ def test_fleet_what_netplan_generates_gives_networkd_the_address_and_mtu_of_the_
     (tmp_path / "out/alpha/90-wirespeed.yaml").rename(folder / "90-wirespeed.yaml")
     subprocess.run([NETPLAN, "--root-dir", tmp_path / "root"], check=True, timeout=30)
     made = list((tmp_path / "root/run/systemd/network").iterdir())
-    assert {path.suffix for path in made} == {".link", ".network"}
+    assert {path.suffix for path in made} == {".link", ".network", ".netdev"}
 
     sh(host, "rm -f /etc/systemd/network/10-wirespeed-*; systemctl enable --now systemd-networkd")
     put(host, "/run/systemd/network", {path.name: path.read_text() for path in made})
     sh(host, "networkctl reload; networkctl reconfigure enp1s0")
     deadline = Deadline(SETTLE_S)
-    while standing(host).get("enp1s0 has") != ["192.168.9.1"]:
+    while standing(host).get("enp1s0.40 has") != ["192.168.9.1"]:
         assert not deadline.expired, sh(host, "networkctl status enp1s0")
         sleep_s(0.5)
     assert standing(host)["enp1s0"][:2] == (9000, True)

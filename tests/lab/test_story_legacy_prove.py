@@ -212,7 +212,7 @@ def test_hosts_without_guests_are_tuned_measured_and_back(lab: Machines, tmp_pat
         "hosts": only,
         "approach": "none",
         # After a port's MTU was changed back and forth, QEMU's igb may lose what is above 1500.
-        "underlay": {"subnet": "192.168.9.0/24", "mtu": 1500},
+        "underlay": {"subnet": "192.168.9.0/24", "mtu": 1500, "vlan": 40},
         "tuning": {"rings": "largest", "pause": False},
         "measure": {
             "iperf3": {"mtu": [1500, 9000], "streams": [1, 2], "runs": 1, "seconds": 1},
@@ -231,6 +231,7 @@ def test_hosts_without_guests_are_tuned_measured_and_back(lab: Machines, tmp_pat
     assert ping.pair.client == "alpha" and ping.pair.server == "beta" and ping.mean_us is not None
     page = " ".join(Text((tmp_path / "spec.yaml.report/report.html").read_text()).text.split())
     assert "rx 256, tx 256 → rx 4096, tx 4096" in page
+    assert "ip link add link enp1s0 name enp1s0.40 type vlan id 40" in page
     assert "sriov.no_vfs" not in page
     for name, host in lab.hosts.items():
         links_are_up(host)

@@ -61,6 +61,8 @@ class Row:
     """Why a person does it, where no step does."""
     rules: tuple[str, ...] = field(default=())
     """What the doctor sees of it."""
+    fields: tuple[str, ...] = ()
+    """Of `dpdk:` in a spec, which gives it to the program that `prove` starts."""
 
 
 PORT, PF, VF, NEAR, FAR = "ens6f0", "0000:af:00.0", "0000:af:00.2", "24-47", "0-23"
@@ -267,11 +269,21 @@ REPORT = (
     Row(
         "DPDK, l3fwd and testpmd: build, descriptors, burst, queues, mprq_en, MLX5_SHUT_UP_BF",
         by_hand="the program's own options, of the one who starts it",
+        fields=(
+            "forwarder",
+            "queues",
+            "rx_descriptors",
+            "tx_descriptors",
+            "burst",
+            "devargs",
+            "environment",
+        ),
         rules=("queues.rings_below_maximum", "interrupts.share_core_with_workload"),
     ),
     Row(
         "Real-time priority of the program",
         by_hand="it is given when the program is started: chrt --fifo",
+        fields=("realtime_priority",),
         rules=("kernel.realtime_throttling",),
     ),
 )
@@ -288,17 +300,6 @@ BEYOND = (
             ),
         ),
         rules=("memory.transparent_hugepages",),
-    ),
-    Row(
-        "No KSM",
-        steps=(
-            StepCall.of(
-                "kernel_switch",
-                paths=["/sys/kernel/mm/ksm/run"],
-                value="0",
-                reason="no core looks for equal pages",
-            ),
-        ),
     ),
     Row(
         "No NUMA balancing",
@@ -329,32 +330,6 @@ BEYOND = (
         "No LRO where frames are passed on",
         steps=(StepCall.of("offloads", netdev=PORT, features={"large-receive-offload": False}),),
         rules=("offloads.lro_while_forwarding",),
-    ),
-    Row(
-        "A module's parameters, for good",
-        steps=(
-            StepCall.of(
-                "file_content",
-                path="/etc/modprobe.d/wirespeed-mlx5.conf",
-                content="options mlx5_core prof_sel=2\n",
-                reason="taken when the module is next loaded",
-            ),
-        ),
-    ),
-    Row(
-        "A sysctl, for good",
-        steps=(
-            StepCall.of(
-                "file_content",
-                path="/etc/sysctl.d/60-wirespeed.conf",
-                content="vm.swappiness = 0\n",
-                reason="it comes back at every boot",
-            ),
-        ),
-    ),
-    Row(
-        "A service stopped: firewalld, tuned, …",
-        steps=(StepCall.of("service", unit="firewalld.service", is_running=False, reason="lab"),),
     ),
     Row(
         "A link of the speed that both can do",

@@ -25,6 +25,8 @@ STEP = GuestLibvirt(
     ssh_port=22100,
     mac="02:11:22:33:44:55",
 )
+FORMER_UUID = "fdc3ad76-ee9e-53a6-ba79-4b76c098aeab"
+"""Of STEP, as commit 66404f97 gives it."""
 OTHER = "00000000-1111-2222-3333-444444444444"
 # As libvirt 11.3's schema, domain.rng, takes it (xmllint --relaxng).
 XML = """\
@@ -36,6 +38,7 @@ XML = """\
     <hugepages>
       <page size="1048576" unit="KiB" />
     </hugepages>
+    <nosharepages />
     <locked />
   </memoryBacking>
   <memtune>
@@ -102,6 +105,15 @@ XML = """\
   </qemu:commandline>
 </domain>
 """  # noqa: E501 as libvirt has it
+
+
+def test_qemus_own_threads_are_kept_off_the_vcpus_and_a_former_definition_stays_the_same():
+    off = STEP.model_copy(update={"emulator_cpus": "0,1"})
+    domain = ET.fromstring(domain_xml(off))  # noqa: S314 it is ours
+    (pin,) = domain.iter("emulatorpin")
+    assert pin.get("cpuset") == "0,1"
+    assert off.definition_uuid != STEP.definition_uuid
+    assert STEP.definition_uuid == FORMER_UUID
 
 
 @dataclass

@@ -1,12 +1,16 @@
 """Every host optimization of the report has its step, or its reason, and a line in the docs."""
 
+import re
 from pathlib import Path
 
 import pytest
+from askers import kinds, who_asks
 from optimizations import BARE_METAL, BEYOND, COMMANDS, GUEST, HYPERVISOR, REPORT, Row
 
 from wirespeed.catalog import read_step, rules, step_types
+from wirespeed.model.spec.dpdk import DpdkSpec
 
+ROOT = Path(__file__).parents[2]
 PAGE = (Path(__file__).parents[2] / "docs/optimizations.md").read_text(encoding="utf-8")
 ALL = (*REPORT, *BEYOND)
 LINES = {
@@ -67,10 +71,40 @@ def test_the_page_names_its_steps(row: Row):
         assert parameter in LINES[row.what][0]
 
 
+STEPS = [row for row in ALL if row.steps]
+
+
+@pytest.mark.parametrize("row", STEPS, ids=name)
+def test_the_page_says_who_asks_for_it_and_names_all_of_them(row: Row):
+    found = who_asks(row.steps)
+    assert all(found), "something of it is asked for by nobody: no user can get it"
+    named = LINES[row.what][2].split("`")[1::2]
+    assert sorted(named) == sorted(set().union(*found))
+
+
+def test_every_step_is_asked_for_by_a_rule_a_spec_or_a_command():
+    files = [path for path in (ROOT / "src").rglob("*.py") if path.parent.name != "steps"]
+    text = "\n".join(path.read_text() for path in files)
+    made = {
+        kind
+        for kind, of in step_types().items()
+        if re.search(rf"\b{of.__name__}(\.of|\.model_validate)?\(", text)
+    }
+    assert step_types().keys() - made - kinds() == set()
+
+
+@pytest.mark.parametrize("row", [row for row in ALL if row.fields], ids=name)
+def test_the_page_names_the_fields_that_give_a_program_its_options(row: Row):
+    assert set(row.fields) <= set(DpdkSpec.model_fields)
+    named = LINES[row.what][1].split("`")[1::2]
+    assert [one for one in named if one.startswith("dpdk.")] == [f"dpdk.{f}" for f in row.fields]
+
+
 def test_the_page_names_no_other_optimization():
     assert LINES.keys() - {row.what for row in ALL} <= {"optimization", "---", "by", "step"}
 
 
 def test_a_step_that_the_page_names_is_there():
     words = {word for cells in LINES.values() for word in cells[1].split("`")[1::2]}
-    assert {word for word in words if "=" not in word and " " not in word} <= step_types().keys()
+    found = {w for w in words if "=" not in w and " " not in w and not w.startswith("dpdk.")}
+    assert found <= step_types().keys()

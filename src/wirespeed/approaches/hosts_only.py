@@ -1,13 +1,15 @@
 """No guests: the ports of hosts themselves, set up, tuned and measured from host to host.
 
 On each port, in this order: rings and channels, for which drivers take the link down; pause; the
-MTU; the link; the host's address in the network between the ports.
+MTU; the link; with `underlay: {vlan: N}` the netdev of that VLAN; the host's address in the network
+between the ports.
 """
 
 from collections.abc import Iterator
 from ipaddress import IPv4Interface
 
 from wirespeed.approaches.host_ports import netdev_of
+from wirespeed.approaches.overlay import MAX_NAME
 from wirespeed.approaches.traits import ApproachTraits, Between, Proven, RequestedStep
 from wirespeed.facts.queues import Queues
 from wirespeed.model.fact import HostFacts
@@ -21,6 +23,7 @@ from wirespeed.steps.link_up import LinkUp
 from wirespeed.steps.mtu import Mtu
 from wirespeed.steps.pause import Pause
 from wirespeed.steps.rings import Rings
+from wirespeed.steps.vlan import Vlan
 
 
 def hosts_only(spec: HostsOnly, name: str, host: HostFacts) -> Iterator[RequestedStep]:
@@ -35,7 +38,21 @@ def hosts_only(spec: HostsOnly, name: str, host: HostFacts) -> Iterator[Requeste
         if spec.underlay is not None:
             yield RequestedStep(Mtu(netdev=netdev, mtu=spec.underlay.mtu))
             yield RequestedStep(LinkUp(netdev=netdev))
-            yield RequestedStep(Address(netdev=netdev, address=port_address(spec, name)))
+            if spec.underlay.vlan is not None:
+                above = network_netdev(spec, netdev)
+                yield RequestedStep(Vlan(netdev=above, lower=netdev, vlan=spec.underlay.vlan))
+                # One that was there before may have another than its port.
+                yield RequestedStep(Mtu(netdev=above, mtu=spec.underlay.mtu), is_made=True)
+            of_host = Address(netdev=network_netdev(spec, netdev), address=port_address(spec, name))
+            yield RequestedStep(of_host, is_made=spec.underlay.vlan is not None)
+
+
+def network_netdev(spec: HostsOnly, netdev: str) -> str:
+    """Give what has the address of a port: its netdev, or that of the VLAN on it."""
+    if spec.underlay is None or spec.underlay.vlan is None:
+        return netdev
+    name = f"{netdev}.{spec.underlay.vlan}"
+    return name if len(name) <= MAX_NAME else f"vlan{spec.underlay.vlan}"
 
 
 def port_address(spec: HostsOnly, host: str) -> IPv4Interface:

@@ -20,6 +20,7 @@ from wirespeed.approaches.guest_network import (
 from wirespeed.approaches.host_ports import port_of
 from wirespeed.approaches.traits import RequestedStep
 from wirespeed.approaches.vf_ports import pf_with_room, vf_address, vf_shares
+from wirespeed.facts.cpu import Cpus
 from wirespeed.facts.locality import local_cpus, node_of_port
 from wirespeed.model.error import InputError
 from wirespeed.model.fact import HostFacts
@@ -70,7 +71,7 @@ def virtual_machines(
     yield RequestedStep(Module(name="vfio_iommu_type1", reason="maps a guest's memory for its VFs"))
     cpus = _cpus_by_guest(spec, name, host, taken.cpus)
     for guest in guests:
-        yield from _machine(spec, name, host, guest, cpus[guest])
+        yield from _machine(spec, name, host, guest, cpus[guest], taken.cpus)
 
 
 def machines_of(spec: GuestNetworks, name: str) -> tuple[str, ...]:
@@ -108,7 +109,12 @@ def _hugepages(
 
 
 def _machine(
-    spec: GuestNetworks, name: str, host: HostFacts, guest: str, cpus: str
+    spec: GuestNetworks,
+    name: str,
+    host: HostFacts,
+    guest: str,
+    cpus: str,
+    taken: frozenset[int],
 ) -> Iterator[RequestedStep]:
     """Give one guest: its seed, itself, and what is in it."""
     shares, ports = vf_shares(spec, name), spec.hosts[name].ports
@@ -136,7 +142,8 @@ def _machine(
         memory_mib=_memory_mib(spec, guest),
         hugepage_kib=one.hugepage_kib,
         numa_node=_node(spec, name, host),
-        cpus=cpus,
+        cpus=one.cpus or cpus,
+        emulator_cpus=_emulator_cpus(spec, name, host, guest, taken),
         image=str(one.image),
         kernel=one.kernel,
         initrd=one.initrd,
@@ -171,6 +178,43 @@ def _memory_mib(spec: GuestNetworks, guest: str) -> int:
 def _node(spec: GuestNetworks, name: str, host: HostFacts) -> int | None:
     """NUMA node of the first port; None: there is one, or it is not known."""
     return value_or_none(node_of_port(host, port_of(host, name, spec.hosts[name].ports[0])))
+
+
+def _emulator_cpus(
+    spec: GuestNetworks, name: str, host: HostFacts, guest: str, taken: frozenset[int]
+) -> str:
+    """Give the CPUs for QEMU's other threads of a guest whose vCPUs have CPUs of their own.
+
+    They are those of the host that no guest is pinned to and no switch polls on. Empty: those of
+    the guest, which names none.
+    Raises InputError `spec.guest_cpus`, CannotTellError.
+    """
+    if spec.guests[guest].cpus is None:
+        return ""
+    online = known(host[Cpus].online, f"CPUs of {name}")
+    named = _named(spec, name)
+    free = online - named - taken
+    if named <= online - taken and free:
+        return _listed(free)
+    lacks = named - online or named & taken
+    raise InputError(
+        "spec.guest_cpus",
+        where=f"guest {guest}",
+        found=f"CPUs {_listed(lacks)} of {name} are "
+        + ("not online" if named - online else "those that the switch polls on")
+        if lacks
+        else f"guests have all CPUs of {name}: {_listed(named)}",
+        so="a vCPU would have no CPU of its own"
+        if lacks
+        else "QEMU's own threads would run on those of the vCPUs",
+        next=f"list other CPUs of {name} under `cpus`; {_listed(online - taken)} may be used",
+    )
+
+
+def _named(spec: GuestNetworks, name: str) -> frozenset[int]:
+    """Give the CPUs that guests of a host are pinned to by the spec."""
+    guests = (spec.guests[guest].cpus for guest in machines_of(spec, name))
+    return frozenset(int(cpu) for cpus in guests if cpus for cpu in cpus.split(","))
 
 
 def _cpus_by_guest(

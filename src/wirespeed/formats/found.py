@@ -17,8 +17,9 @@ from wirespeed.model.shown import shown
 FLAGS = {"true": True, "yes": True, "on": True, "1": True}
 FLAGS |= {"false": False, "no": False, "off": False, "0": False}
 NUMBERS = {Key.MTU, Key.RX_RING, Key.TX_RING, Key.CHANNELS, Key.VFS, Key.VLAN, Key.MIN_RATE}
-NUMBERS |= {Key.MAX_RATE, Key.REPRESENTOR_MTU}
-TEXTS = {Key.ADDRESS, Key.MAC, Key.DRIVER, Key.ESWITCH, Key.BRIDGE}
+NUMBERS |= {Key.MAX_RATE, Key.REPRESENTOR_MTU, Key.TAG, Key.TAG_MTU}
+TEXTS = {Key.ADDRESS, Key.MAC, Key.DRIVER, Key.ESWITCH, Key.BRIDGE, Key.TAG_NETDEV}
+TEXTS |= {Key.TAG_ADDRESS}
 MOST = 120
 """Characters of a value in a line."""
 SECRET = re.compile(r"passw|secret|psk|private|token|credential|auth|(^|[-_])keys?$", re.I)

@@ -5,13 +5,15 @@ has is none, and netplan can say no more of it than that it is counted.
 """
 
 import re
+from collections.abc import Mapping
 from typing import Any
 
 import yaml
 
 from wirespeed.formats.form import Format, Written
-from wirespeed.formats.wanted import Key, Setting, WantedHost, WantedPort
+from wirespeed.formats.wanted import Key, Setting, Value, WantedHost, WantedPort
 
+TAGGED = {Key.TAG, Key.TAG_NETDEV, Key.TAG_MTU, Key.TAG_ADDRESS}
 FILE = "90-wirespeed.yaml"
 PORT = {Key.MTU: "mtu", Key.VFS: "virtual-function-count"}
 BY_SLOT = re.compile(r"(en(?:P\d+)?(?:p\d+)?s\d+(?:f\d+)?)(?:np\d+)?")
@@ -51,17 +53,25 @@ def _write(host: WantedHost) -> Written:
         if Key.ADDRESS in wanted:
             own["addresses"] = [wanted[Key.ADDRESS]]
         ethernets[port.netdev] = own
-        keys = {*PORT, Key.UP, Key.ADDRESS}
+        if Key.TAG in wanted:
+            vlans[str(wanted[Key.TAG_NETDEV])] = _vlan(port, wanted)
+        keys = {*PORT, *TAGGED, Key.UP, Key.ADDRESS}
         said |= {o for o in host.settings if o.port == port and o.vf is None and o.key in keys}
         for vf, name, vlan in _tagged(host, port):
             ethernets[name] = {"link": port.netdev}
             vlans[f"{name}-vlan"] = {"id": vlan, "link": name, "renderer": "sriov"}
             said.add(Setting(port, Key.VLAN, vlan, vf))
             notes.append(NOTE.format(vf=name, number=vf, pf=port.netdev))
-    notes += [LATE] if vlans else []
+    notes += [LATE] if notes else []
     network = {"version": 2, "ethernets": ethernets} | ({"vlans": vlans} if vlans else {})
     files = {FILE: yaml.safe_dump({"network": network}, sort_keys=False)} if ethernets else {}
     return Written(files, frozenset(said), tuple(notes))
+
+
+def _vlan(port: WantedPort, wanted: Mapping[Key, Value]) -> dict[str, Any]:
+    found: dict[str, Any] = {"id": wanted[Key.TAG], "link": port.netdev}
+    found |= {"mtu": wanted[Key.TAG_MTU]} if Key.TAG_MTU in wanted else {}
+    return found | ({"addresses": [wanted[Key.TAG_ADDRESS]]} if Key.TAG_ADDRESS in wanted else {})
 
 
 def _tagged(host: WantedHost, port: WantedPort) -> list[tuple[int, str, int]]:

@@ -113,6 +113,10 @@ def _vlan(
     for name in ("id", "link"):
         if name not in fields:
             source.refuse(f"{path}.{name}", None, "it is there")
+    lower = found.named(str(fields["link"]))
+    if lower is not None and "renderer" not in fields:
+        _on_port(found, source, path, fields, lower)
+        return
     of = vfs.get(str(fields["link"]))
     if fields.get("renderer") != "sriov" or of is None:
         found.unsaid(source, path, fields)
@@ -122,3 +126,22 @@ def _vlan(
     for name, value in fields.items():
         if name not in ("id", "link", "renderer"):
             found.unsaid(source, f"{path}.{name}", value)
+
+
+def _on_port(
+    found: Found, source: Source, path: str, fields: dict[str, Any], port: WantedPort
+) -> None:
+    """Read a VLAN on a port; a spec has one of each port at most, with one address."""
+    if (port, Key.TAG, None) in found.settings:
+        found.unsaid(source, path, fields)
+        return
+    fields = {name: value for name, value in fields.items() if name != "link"}
+    found.set(source, path, port, Key.TAG_NETDEV, path.removeprefix("network.vlans."), None)
+    for number, address in enumerate(
+        source.items(f"{path}.addresses", fields.pop("addresses", None) or [])
+    ):
+        if isinstance(address, str) and number == 0:
+            found.set(source, f"{path}.addresses", port, Key.TAG_ADDRESS, address, None)
+        else:
+            found.unsaid(source, f"{path}.addresses", address)
+    found.take(source, path, fields, {Key.TAG: "id", Key.TAG_MTU: "mtu"}, port)

@@ -67,6 +67,12 @@ ADDRESS = _words(
     ManageTemporaryAddress NetLabel Peer PreferredLifetime RouteMetric Scope
     """
 )
+CONDITIONS = _words(
+    "Architecture Credential Firmware Host KernelCommandLine KernelVersion Virtualization"
+)
+NETDEV = _words("Description Kind MACAddress MTUBytes Name")
+VLAN = _words("EgressQOSMaps GVRP Id IngressQOSMaps LooseBinding MVRP Protocol ReorderHeader")
+"""systemd.netdev(5); of other kinds than vlan the sections are not known here."""
 FILES = {
     ".link": {"Match": MATCH | {"OriginalName"}, "Link": LINK, "SR-IOV": SRIOV},
     ".network": {
@@ -76,6 +82,7 @@ FILES = {
         "Network": NETWORK,
         "Address": ADDRESS,
     },
+    ".netdev": {"Match": CONDITIONS, "NetDev": NETDEV, "VLAN": VLAN},
 }
 """By the ending of the file: sections, and their keys."""
 WHOLE = _words(

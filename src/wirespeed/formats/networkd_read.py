@@ -4,8 +4,8 @@ A file is of one port: it is matched by its PCI address or its name alone. What 
 only systemd knows, and such a file is listed whole.
 """
 
-from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from collections.abc import Collection, Iterator, Sequence
+from typing import NamedTuple, TypeAlias
 
 from wirespeed.formats.found import Found, Source
 from wirespeed.formats.networkd import LINK, POLICIES, VF
@@ -25,13 +25,24 @@ class _Line(NamedTuple):
     value: str
 
 
+_Sections: TypeAlias = list[tuple[str, list[_Line]]]
+
+
+class _Unit(NamedTuple):
+    source: Source
+    ending: str
+    sections: _Sections
+
+
 def read_networkd(found: Found, sources: Sequence[Source]) -> None:
     """Read all units of a host."""
-    for source in sources:
-        ending = next((one for one in FILES if source.where.endswith(one)), None)
-        if ending is None:
-            source.refuse("the name of the file", source.where, " or ".join(FILES))
-        sections = list(_sections(source, ending))
+    units = [_unit(source) for source in sources]
+    tagged = _tagged(found, units)
+    for source, ending, sections in units:
+        name = _tag_name(ending, sections)
+        if name in tagged:
+            _vlan(found, source, sections, tagged[name])
+            continue
         port, is_told = _port(found, source, sections)
         if not is_told or port is None:
             for name, lines in sections:
@@ -44,7 +55,64 @@ def read_networkd(found: Found, sources: Sequence[Source]) -> None:
         ):
             found.set(source, "[Link] ActivationPolicy", port, Key.UP, True, None)
         for name, lines in sections:
-            _section(found, source, f"{ending} {name}", lines, port)
+            _section(found, source, f"{ending} {name}", lines, port, tagged)
+
+
+def _unit(source: Source) -> _Unit:
+    ending = next((one for one in FILES if source.where.endswith(one)), None)
+    if ending is None:
+        source.refuse("the name of the file", source.where, " or ".join(FILES))
+    return _Unit(source, ending, list(_sections(source, ending)))
+
+
+def _values(sections: _Sections, name: str, key: str) -> list[str]:
+    return [line.value for of, lines in sections if of == name for line in lines if line.key == key]
+
+
+def _tag_name(ending: str, sections: _Sections) -> str:
+    """Give the netdev that a file makes or matches, by its name alone; empty: none."""
+    section = "NetDev" if ending == ".netdev" else "Match"
+    names = _values(sections, section, "Name")
+    matched = [line.key for name, lines in sections if name == "Match" for line in lines]
+    is_alone = matched == {".netdev": [], ".network": ["Name"]}.get(ending)
+    return names[0] if len(names) == 1 and is_alone else ""
+
+
+def _tagged(found: Found, units: Sequence[_Unit]) -> dict[str, WantedPort]:
+    """Give the VLANs that ports of the host have, by the names of their netdevs: one of a port."""
+    made = {
+        _tag_name(unit.ending, unit.sections)
+        for unit in units
+        if _values(unit.sections, "NetDev", "Kind") == ["vlan"]
+    }
+    ports: dict[str, WantedPort] = {}
+    for source, ending, sections in units:
+        names = _values(sections, "Network", "VLAN")
+        if ending == ".network" and len(names) == 1 and names[0] in made:
+            port, _ = _port(found, source, sections)
+            if port is not None and port not in ports.values():
+                ports[names[0]] = port
+    return ports
+
+
+def _vlan(found: Found, source: Source, sections: _Sections, port: WantedPort) -> None:
+    """Read a file of the VLAN on a port."""
+    keys = {
+        ("NetDev", "Name"): Key.TAG_NETDEV,
+        ("NetDev", "MTUBytes"): Key.TAG_MTU,
+        ("VLAN", "Id"): Key.TAG,
+        ("Network", "Address"): Key.TAG_ADDRESS,
+        ("Address", "Address"): Key.TAG_ADDRESS,
+    }
+    for name, lines in sections:
+        for line in lines:
+            path = f"line {line.number}: [{name}] {line.key}"
+            key = keys.get((name, line.key))
+            is_second = key is Key.TAG_ADDRESS and (port, key, None) in found.settings
+            if key is not None and not is_second:
+                found.set(source, path, port, key, line.value, None)
+            elif (name, line.key, line.value) != ("NetDev", "Kind", "vlan") and name != "Match":
+                found.unsaid(source, path, line.value)
 
 
 def _sections(source: Source, ending: str) -> Iterator[tuple[str, list[_Line]]]:
@@ -107,7 +175,10 @@ def _port(
     return found.at(source, place, value.removeprefix("pci-")), True
 
 
-def _section(found: Found, source: Source, of: str, lines: list[_Line], port: WantedPort) -> None:
+def _section(
+    found: Found, source: Source, of: str, lines: list[_Line], port: WantedPort,
+    tags: Collection[str],
+) -> None:  # fmt: skip
     ending, _, name = of.partition(" ")
     if name == "Match":
         return
@@ -119,6 +190,8 @@ def _section(found: Found, source: Source, of: str, lines: list[_Line], port: Wa
     for line in lines:
         path = f"line {line.number}: [{name}] {line.key}"
         is_new = (port, Key.ADDRESS, None) not in found.settings
+        if (name, line.key, line.value) in {("Network", "VLAN", tag) for tag in tags}:
+            continue
         if line.key in names and line.value not in (LARGEST, ""):
             found.set(source, path, port, names[line.key], line.value, None)
         elif (name, line.key) == ("Link", "ActivationPolicy") and line.value == "up":

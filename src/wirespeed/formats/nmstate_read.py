@@ -22,6 +22,7 @@ INTERFACE = {
     "max-mtu", "min-mtu", "mptcp", "mtu", "name", "ovs-db", "pci-address", "permanent-mac-address",
     "profile-name", "state", "type", "wait-ip",
 }  # fmt: skip
+VLAN = {"base-iface", "id", "protocol", "registration-protocol", "reorder-headers", "loose-binding"}
 IP = {
     "addr-gen-mode", "address", "allow-extra-address", "auto-dns", "auto-gateway",
     "auto-route-metric", "auto-route-table-id", "auto-routes", "autoconf", "dhcp",
@@ -58,6 +59,9 @@ def _interface(found: Found, source: Source, path: str, fields: dict[str, Any]) 
         source.refuse(f"{path}.name", name, "the name of an interface")
     path = f"interfaces.{name}"
     port = found.named(name)
+    if fields.get("type") == "vlan" and _is_on_port(found, fields):
+        _vlan(found, source, path, dict(fields))
+        return
     if fields.get("type", "ethernet") != "ethernet" or port is None:
         found.unsaid(source, f"{path} (no port of a card of {found.name})", fields)
         return
@@ -96,19 +100,45 @@ def _interface(found: Found, source: Source, path: str, fields: dict[str, Any]) 
     found.take(source, path, fields, {Key.MTU: "mtu"}, port)
 
 
-def _ip(found: Found, source: Source, path: str, value: Any, port: WantedPort) -> None:
+def _is_on_port(found: Found, fields: dict[str, Any]) -> bool:
+    """Say whether a VLAN is up, and the first that is found on a port of the host."""
+    of = fields.get("vlan")
+    port = found.named(str(of.get("base-iface"))) if isinstance(of, dict) else None
+    is_first = port is not None and (port, Key.TAG, None) not in found.settings
+    return is_first and fields.get("state", "up") == "up"
+
+
+def _vlan(found: Found, source: Source, path: str, fields: dict[str, Any]) -> None:
+    fields = source.known(path, fields, {*INTERFACE, "vlan"})
+    of = dict(source.known(f"{path}.vlan", fields.pop("vlan"), VLAN))
+    port = found.named(str(of.pop("base-iface")))
+    if port is None:
+        raise AssertionError("a VLAN of no port is listed whole")
+    found.set(source, f"{path}.name", port, Key.TAG_NETDEV, fields.pop("name"), None)
+    for version in ("ipv4", "ipv6"):
+        value = fields.pop(version, {"enabled": False})
+        _ip(found, source, f"{path}.{version}", value, port, Key.TAG_ADDRESS)
+    found.take(source, f"{path}.vlan", of, {Key.TAG: "id"}, port)
+    for name in ("type", "state"):
+        fields.pop(name, None)
+    found.take(source, path, fields, {Key.TAG_MTU: "mtu"}, port)
+
+
+def _ip(
+    found: Found, source: Source, path: str, value: Any, port: WantedPort, key: Key = Key.ADDRESS
+) -> None:
     fields = dict(source.known(path, value, IP))
     for one in source.items(f"{path}.address", fields.pop("address", [])):
         given = source.known(f"{path}.address", one, ADDRESS)
         if not {"ip", "prefix-length"} <= set(given):
             source.refuse(f"{path}.address", one, "ip and prefix-length")
         text = f"{given['ip']}/{given['prefix-length']}"
-        is_further = (port, Key.ADDRESS, None) in found.settings or len(given) > 2
+        is_further = (port, key, None) in found.settings or len(given) > 2
         # `nmstatectl show` has those that the kernel gave, too.
         if is_further or text.lower().startswith(LINK_LOCAL):
             found.unsaid(source, f"{path}.address", one)
         else:
-            found.set(source, f"{path}.address", port, Key.ADDRESS, text, None)
+            found.set(source, f"{path}.address", port, key, text, None)
     if fields not in USUAL:
         for name, other in fields.items():
             found.unsaid(source, f"{path}.{name}", other)

@@ -18,10 +18,10 @@ from wirespeed.model.error import InputError
 from wirespeed.model.fact import HostFacts
 from wirespeed.model.observed import Known
 from wirespeed.model.spec.names import MAX_MTU, MIN_MTU, NAME
+from wirespeed.model.spec.networks import MAX_VLAN
 from wirespeed.model.subnet import unusable
 
 PAUSE = (Key.PAUSE_AUTONEG, Key.PAUSE_RX, Key.PAUSE_TX)
-MAX_VLAN = 4094
 UNDERLAY = "underlay"
 BRIDGE = "br-"
 """What a network's bridge is called by, before the network's name."""
@@ -90,7 +90,7 @@ def compared(found: Found, made: WantedHost) -> tuple[list[str], list[str]]:
 
 
 def _is_same(one: Setting, other: Setting) -> bool:
-    if one.key in (Key.ADDRESS, Key.MAC):
+    if one.key in (Key.ADDRESS, Key.TAG_ADDRESS, Key.MAC):
         return str(one.value).lower() == str(other.value).lower()
     return one.value == other.value
 
@@ -102,9 +102,14 @@ def _ports(found: Found) -> tuple[WantedPort, ...]:
 
 def _place(host: WantedHost) -> tuple[int, int]:
     """Order hosts by their address; those without one stay in their order, behind."""
-    addresses = [_address(host.of(port).get(Key.ADDRESS)) for port in host.ports]
+    addresses = [_address_of(host.of(port)) for port in host.ports]
     first = next((one for one in addresses if one is not None), None)
     return (1, 0) if first is None else (0, int(first))
+
+
+def _address_of(wanted: Mapping[Key, Value]) -> IPv4Interface | None:
+    """Give the address of a port's network: in the VLAN on it, where there is one."""
+    return _address(wanted.get(Key.TAG_ADDRESS if Key.TAG in wanted else Key.ADDRESS))
 
 
 def _address(value: Value | None) -> IPv4Interface | None:
@@ -120,21 +125,26 @@ def _is_mtu(value: Value | None) -> bool:
 
 def _underlay(hosts: list[WantedHost]) -> dict[str, Any]:
     """Give the network between hosts, where their addresses are those that a spec gives."""
-    mtus, subnets = set(), set()
+    mtus, subnets, tags = set(), set(), set()
     for place, host in enumerate(hosts, 1):
-        address = _address(host.of(host.ports[0]).get(Key.ADDRESS))
+        wanted = host.of(host.ports[0])
+        address = _address_of(wanted)
         if len(host.ports) > 1 or address is None:
             return {}
         if address.ip != address.network.network_address + place:
             return {}
-        mtus.add(host.of(host.ports[0]).get(Key.MTU))
+        mtus.add(wanted.get(Key.MTU))
+        tags.add(wanted.get(Key.TAG))
         subnets.add(address.network)
-    if len(mtus) > 1 or len(subnets) > 1 or not _is_mtu(mtu := mtus.pop()):
+    if len(mtus) > 1 or len(subnets) > 1 or len(tags) > 1 or not _is_mtu(mtu := mtus.pop()):
         return {}
     subnet = subnets.pop()
     if unusable(subnet) or len(hosts) > subnet.num_addresses - 2:
         return {}
-    return {"subnet": str(subnet), "mtu": mtu}
+    tag = tags.pop()
+    if tag is not None and not 0 < int(tag) <= MAX_VLAN:
+        return {}
+    return {"subnet": str(subnet), "mtu": mtu} | ({} if tag is None else {"vlan": tag})
 
 
 def _tuning(hosts: list[WantedHost], facts: Mapping[str, HostFacts]) -> dict[str, Any]:

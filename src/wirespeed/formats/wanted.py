@@ -21,6 +21,7 @@ from wirespeed.steps.representor_name import RepresentorName
 from wirespeed.steps.rings import Rings
 from wirespeed.steps.vf_count import VfCount
 from wirespeed.steps.vf_settings import VfSettings
+from wirespeed.steps.vlan import Vlan
 
 AUTOPROBE = "/sys/bus/pci/devices/{}/sriov_drivers_autoprobe"
 
@@ -31,6 +32,10 @@ class Key(StrEnum):
     MTU = "MTU"
     UP = "link up"
     ADDRESS = "address"
+    TAG = "VLAN on it"
+    TAG_NETDEV = "netdev of the VLAN on it"
+    TAG_MTU = "MTU of the VLAN on it"
+    TAG_ADDRESS = "address in the VLAN on it"
     RX_RING = "receive ring, descriptors"
     TX_RING = "transmit ring, descriptors"
     CHANNELS = "combined channels"
@@ -128,9 +133,11 @@ def wanted_host(
     settings: list[Setting] = []
     others: list[str] = []
     representors = dict(_representors(ports, requested))
+    tagged = dict(_tagged(ports, requested))
     for one in requested:
         found = [] if one.guest else list(_settings(one.step, ports))
         found += [] if one.guest else _of_representor(one.step, representors)
+        found += [] if one.guest else list(_of_tagged(one.step, tagged))
         settings += found
         if not found:
             where = f"in {one.guest}: " if one.guest else ""
@@ -175,6 +182,30 @@ def _of_representor(
     if isinstance(step, OvsPort) and not step.options and step.vlan is None:
         return [Setting(port, Key.BRIDGE, step.bridge, vf)]
     return []
+
+
+def _tagged(
+    ports: tuple[WantedPort, ...], requested: Iterable[RequestedStep]
+) -> Iterator[tuple[str, WantedPort]]:
+    """Give the netdevs of VLANs that the steps make, each with its port."""
+    for one in requested:
+        for port in ports:
+            if isinstance(one.step, Vlan) and one.step.lower == port.netdev and not one.guest:
+                yield one.step.netdev, port
+
+
+def _of_tagged(step: Step, tagged: Mapping[str, WantedPort]) -> Iterator[Setting]:
+    """Give the settings of a step that is about the VLAN on a port."""
+    port = tagged.get(getattr(step, "netdev", None) or "")
+    if port is None:
+        return
+    if isinstance(step, Vlan):
+        yield Setting(port, Key.TAG, step.vlan)
+        yield Setting(port, Key.TAG_NETDEV, step.netdev)
+    elif isinstance(step, Mtu):
+        yield Setting(port, Key.TAG_MTU, step.mtu)
+    elif isinstance(step, Address):
+        yield Setting(port, Key.TAG_ADDRESS, str(step.address))
 
 
 def _settings(step: Step, ports: tuple[WantedPort, ...]) -> Iterator[Setting]:

@@ -78,7 +78,7 @@ def set_firmware(asked: FirmwareRequest) -> int:
                 found="it is a file, or a host on which wirespeed cannot run commands",
                 next="give `here` or ssh://USER@HOST",
             )
-        steps = list(_steps(asked, card, runner))
+        steps = list(firmware_steps(asked, card, runner))
         controls = {name: control_by(name, place, runner)}
         try:
             states = controls[name].read(steps)
@@ -123,7 +123,11 @@ def _resets_alone(asked: FirmwareRequest) -> bool:
     return asked.is_reset and not asked.image
 
 
-def _steps(asked: FirmwareRequest, card: Card, runner: Runner) -> Iterator[Step]:
+def firmware_steps(asked: FirmwareRequest, card: Card, runner: Runner) -> Iterator[Step]:
+    """Give the steps of a request, in order; of an image, its tool is asked for PSID and version.
+
+    Raises HostError `firmware.unreadable`.
+    """
     if asked.settings:
         tool = "mlxconfig" if card.is_vendors else "mstconfig"
         yield FirmwareSettings.model_validate(

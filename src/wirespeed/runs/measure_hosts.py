@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from itertools import pairwise
 
 from wirespeed.approaches.host_ports import netdev_of
-from wirespeed.approaches.hosts_only import port_address
+from wirespeed.approaches.hosts_only import network_netdev, port_address
 from wirespeed.facts.netstack import NetStack
 from wirespeed.host.runner import Runner
 from wirespeed.measure.network.endpoint import Attachment, Endpoint
@@ -59,12 +59,13 @@ class HostMeasuring:
         """Give a host as one end of a flow."""
         (port,) = self._spec.hosts[name].ports
         netdev, address = netdev_of(facts, name, port), port_address(self._spec, name)
+        above = network_netdev(self._spec, netdev)
         links = known(facts[NetStack].links, f"the netdevs of {name}")
         of_port = Attachment(
             network=NETWORK,
-            segment=0,
-            netdev=netdev,
-            members=(netdev,),
+            segment=network.vlan or 0,
+            netdev=above,
+            members=(above,),
             address=address.ip,
             prefix_length=address.network.prefixlen,
             mac=known(links[netdev].mac, f"the MAC address of {netdev}"),

@@ -58,6 +58,8 @@ def _memory(domain: ET.Element, machine: GuestMachine) -> None:
     if machine.hugepage_kib is not None:
         pages = ET.SubElement(backing, "hugepages")
         ET.SubElement(pages, "page", size=str(machine.hugepage_kib), unit="KiB")
+    # Same-page merging (KSM) reads pages again and again, and splits what it merged at a write.
+    ET.SubElement(backing, "nosharepages")
     # A VF may write anywhere in the guest's memory: all of it stays where it is.
     ET.SubElement(backing, "locked")
     tune = ET.SubElement(domain, "memtune")
@@ -76,7 +78,7 @@ def _cpu(domain: ET.Element, machine: GuestMachine) -> None:
             # As many as vCPUs: each has its own, and does not move.
             own = cpus[number] if len(cpus) == machine.vcpus else machine.cpus
             ET.SubElement(tune, "vcpupin", vcpu=str(number), cpuset=own)
-        ET.SubElement(tune, "emulatorpin", cpuset=machine.cpus)
+        ET.SubElement(tune, "emulatorpin", cpuset=machine.emulator_cpus or machine.cpus)
     ET.SubElement(domain, "cpu", mode="host-passthrough")
 
 

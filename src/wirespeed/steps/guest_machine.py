@@ -70,7 +70,10 @@ class GuestMachine(Step):
     numa_node: Annotated[int, Field(ge=0, le=1023)] | None = None
     """The card's: memory comes from it. None: the host has one, or it is not known."""
     cpus: Annotated[str, Field(pattern=r"^([0-9]+([,-][0-9]+)*)?$")] = ""
-    """CPUs that it may run on, as `taskset -c` has them; empty: all."""
+    """CPUs that it may run on, as `taskset -c` has them; empty: all. As many as vCPUs: of libvirt,
+    each has its own."""
+    emulator_cpus: Annotated[str, Field(pattern=r"^([0-9]+(,[0-9]+)*)?$")] = ""
+    """CPUs of libvirt's QEMU itself, beside the vCPUs; empty: `cpus`."""
     image: GuestPath
     kernel: GuestPath | None = None
     initrd: GuestPath | None = None
@@ -106,7 +109,9 @@ class GuestMachine(Step):
     @property
     def definition_uuid(self) -> str:
         """Give what tells this very definition from any other."""
-        return str(uuid.uuid5(OURS, self.model_dump_json()))
+        # A definition of a former version had no such field.
+        later = set() if self.emulator_cpus else {"emulator_cpus"}
+        return str(uuid.uuid5(OURS, self.model_dump_json(exclude=later)))
 
     @property
     def seed(self) -> str:

@@ -45,6 +45,18 @@ def test_each_stretch_of_the_way_is_named_by_the_counters_at_its_ends():
     assert build_ledger(trial).unexplained_frames == 0
 
 
+def test_allocations_that_fail_again_and_again_lose_no_frame_by_themselves():
+    """A driver that tries again counts each poll: 5 million here. 30 frames find its ring full."""
+    kept = ports(ipackets=1000, opackets=1000, rx_nombuf=5_000_000)
+    trial = build_trial(1000, 0, dut=DutReading(ports=kept), tester_ports=ports(ipackets=1000))
+    assert fates(trial) == {}
+    assert build_ledger(trial).unexplained_frames == 0
+    full = ports(ipackets=970, opackets=970, imissed=30, rx_nombuf=5_000_000)
+    trial = build_trial(1000, 30, dut=DutReading(ports=full), tester_ports=ports(ipackets=970))
+    assert fates(trial) == {"DUT receive queue": 30}
+    assert build_ledger(trial).unexplained_frames == 0
+
+
 def test_a_dut_without_a_drop_counter_lost_what_came_in_and_did_not_go_out():
     trial = build_trial(
         1000,

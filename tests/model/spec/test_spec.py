@@ -61,7 +61,7 @@ def test_the_spec_of_the_design_is_taken():
         ("networks/storage/mtu", 9081, "do not fit into the underlay's 9080"),
         ("networks/storage/segment", 4094, None),
         ("networks/storage/segment", 4095, "VLAN id 4095 is not 1 to 4094"),
-        ("networks/storage/segment", 0, "VLAN id 0 is not 1 to 4094"),
+        ("networks/storage/segment", 0, "it must be the only network"),
         ("networks/storage/segment", 40, "both have VLAN id 40"),
         ("networks/storage/subnet", "192.168.20.128/25", "overlap"),
         ("networks/storage/subnet", "192.168.9.0/30", "overlap"),

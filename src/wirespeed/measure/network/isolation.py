@@ -159,7 +159,7 @@ def _honest(
         return _of_guest(peers[0])
     for name in sorted(ports, key=lambda name: (name == own, name)):
         if name in hosts and ports[name]:
-            vlan = receiver.attachment.segment
+            vlan = receiver.attachment.segment or None
             return Honest(f"ports of {name}", hosts[name], tuple(ports[name]), NOBODY, vlan)
     return None
 

@@ -10,7 +10,7 @@ from typing import ClassVar, Literal, Self
 
 from pydantic import model_validator
 
-from wirespeed.model.spec.guests import VIRTUAL_MACHINES, GuestSpec
+from wirespeed.model.spec.guests import VIRTUAL_MACHINES, GuestKind, GuestSpec
 from wirespeed.model.spec.names import KERNEL_LINE, PATH, Name
 from wirespeed.model.spec.networks import Failover, NetworkSpec, Underlay
 from wirespeed.model.spec.spec import Spec, listed
@@ -27,6 +27,8 @@ class GuestNetworks(Spec):
     max_segment: ClassVar[int] = MAX_VNI
     segment_name: ClassVar[str] = "VNI"
     host_words: ClassVar[tuple[str, ...]] = ("spare_vfs",)
+    takes_untagged: ClassVar[bool] = False
+    """Whether segment 0 is a network without a tag; then it is the only one."""
     guests_own_vfs: ClassVar[bool] = False
     """Whether a guest owns a VF of every port for each of its networks; else it has one port of a
     switch."""
@@ -92,6 +94,32 @@ class GuestNetworks(Spec):
         return self
 
     @model_validator(mode="after")
+    def _cpus_are_of_one_guest(self) -> Self:
+        owners: dict[tuple[str, str], str] = {}
+        for name, guest in self.guests.items():
+            if guest.cpus is None:
+                continue
+            if guest.kind is not GuestKind.LIBVIRT:
+                raise ValueError(f"guest {name}: cpus: kind libvirt alone pins each vCPU")
+            numbers = guest.cpus.split(",")
+            if len(numbers) != guest.vcpus:
+                raise ValueError(
+                    f"guest {name}: cpus: {len(numbers)} for {guest.vcpus} vcpus; each needs one"
+                )
+            for number in numbers:
+                other = owners.setdefault((guest.host, number), name)
+                if other != name:
+                    raise ValueError(f"guests {other} and {name}: both have CPU {number}")
+        pinned = {host for host, _ in owners}
+        for name, guest in self.guests.items():
+            if guest.host in pinned and guest.kind in VIRTUAL_MACHINES and guest.cpus is None:
+                raise ValueError(
+                    f"guest {name}: it would run on the CPUs of others on {guest.host}: name its "
+                    "`cpus` too"
+                )
+        return self
+
+    @model_validator(mode="after")
     def _subnets_are_apart(self) -> Self:
         for (one, a), (other, b) in combinations(self.subnets().items(), 2):
             # Of different versions, they cannot.
@@ -112,7 +140,14 @@ class GuestNetworks(Spec):
         most, kind = self.max_segment, self.segment_name
         seen: dict[int, str] = {}
         for name, network in self.networks.items():
-            if not 1 <= network.segment <= most:
+            if network.segment == 0 and self.takes_untagged:
+                if len(self.networks) > 1:
+                    # Who sends no tag by the card may write one itself.
+                    raise ValueError(
+                        f"network {name}: without a tag (segment 0) its guests could send into the "
+                        "others; it must be the only network"
+                    )
+            elif not 1 <= network.segment <= most:
                 raise ValueError(f"network {name}: {kind} {network.segment} is not 1 to {most}")
             other = seen.setdefault(network.segment, name)
             if other != name:

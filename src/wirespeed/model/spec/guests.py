@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 from pydantic import BeforeValidator, Field, StrictInt
 
 from wirespeed.model.frozen import Frozen
+from wirespeed.model.spec.dpdk import HostCpus
 from wirespeed.model.spec.names import AuthorizedKey, Name, Number, whole
 
 
@@ -34,6 +35,9 @@ class GuestSpec(Frozen):
     vcpus: Annotated[StrictInt, Field(ge=1, le=1024)] = 1
     memory_gib: Annotated[Number, Field(gt=0, le=65536)] = 1
     """Of a virtual machine."""
+    cpus: HostCpus | None = None
+    """CPUs of its host, one for each vCPU of a virtual machine of libvirt, which stays on it; all
+    else that QEMU does is kept off them. None: the CPUs near the card."""
     image: str | None = None
     """Disk of a virtual machine, a path on its host; it is not written to."""
     hugepage_kib: Annotated[Literal[2048, 1048576] | None, BeforeValidator(whole)] = None

@@ -26,11 +26,10 @@ from wirespeed.model.spec.dpdk import (
 )
 from wirespeed.model.spec.esxi import EsxiSpec
 from wirespeed.model.spec.guest_networks import GuestNetworks
-from wirespeed.model.spec.networks import HostNetwork, Underlay
+from wirespeed.model.spec.networks import MAX_VLAN, HostNetwork, Underlay
 from wirespeed.model.spec.settings import TuningSpec, WslSpec
 from wirespeed.model.spec.spec import Spec, WithoutGuests
 
-MAX_VLAN = 4094
 VLAN_TAG_BYTES = 0
 """A port's MTU does not count the tag: Linux and cards keep room for it besides."""
 
@@ -40,6 +39,7 @@ class LegacyVlan(GuestNetworks):
 
     max_segment: ClassVar[int] = MAX_VLAN
     segment_name: ClassVar[str] = "VLAN id"
+    takes_untagged: ClassVar[bool] = True
     guests_own_vfs: ClassVar[bool] = True
 
     approach: Literal["legacy-vlan"] = "legacy-vlan"

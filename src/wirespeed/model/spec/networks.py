@@ -1,12 +1,15 @@
 """The network between hosts, and those of guests that run over it."""
 
 from enum import StrEnum
+from typing import Annotated
 
-from pydantic import StrictInt
+from pydantic import Field, StrictInt
 
 from wirespeed.model.frozen import Frozen
 from wirespeed.model.spec.names import Mtu
 from wirespeed.model.subnet import Ipv4Subnet, Subnet
+
+MAX_VLAN = 4094
 
 
 class Failover(StrEnum):
@@ -39,6 +42,8 @@ class HostNetwork(Frozen):
 
     subnet: Ipv4Subnet
     mtu: Mtu
+    vlan: Annotated[StrictInt, Field(ge=1, le=MAX_VLAN)] | None = None
+    """Each port's address is on a netdev of its own then, whose frames have this tag."""
 
 
 class Underlay(Frozen):
