@@ -251,7 +251,8 @@ def test_pci_a_forwarder_that_is_killed_leaves_nothing_bound_or_running(
     assert trials[: len(made)] == made, "no trial is lost, and none is made again"
     assert [one.number for one in trials] == list(range(1, len(trials) + 1))
     assert {one.mix.label for one in again.bench if isinstance(one, Outcome)} == {"64", "128"}
-    assert [t.mix.label for t in trials if t.recovery is not None] == ["64", "128"]
+    # One that is void is made again.
+    assert {t.mix.label for t in trials if t.recovery is not None} == {"64", "128"}
     assert {name: sh(host, OWN_WORDS) for name, host in lab.hosts.items()} == before
 
 
