@@ -158,8 +158,11 @@ def test_mlx5_mstlink_sets_a_speed_and_undo_negotiates_again(lab: Machines):
 
 def test_mlx5_the_doctor_reads_mstlink_and_a_missing_module_is_named(lab: Machines):
     alpha = lab.hosts["alpha"]
-    margin = facts_of(alpha)[LinkMargins].by_address[CARD]
-    assert isinstance(margin, Known) and margin.source == f"mstlink -d {CARD} -m -c -e --json"
+    deadline = Deadline(4 * PATIENCE_S)
+    # The doctor gives a tool 5 s, which are short for an emulated host on a busy machine.
+    while not isinstance(margin := facts_of(alpha)[LinkMargins].by_address[CARD], Known):
+        assert not deadline.expired, margin
+    assert margin.source == f"mstlink -d {CARD} -m -c -e --json"
     assert isinstance(margin.value.fec, Known) and margin.value.fec.value == RS
     assert isinstance(margin.value.raw_ber, Known) and margin.value.raw_ber.value == 0
     assert isinstance(margin.value.minutes, Known)
@@ -195,7 +198,7 @@ def test_mlx5_link_speed_of_card_and_switch_is_set_and_undone(
     """The card is modelled, the switch described: set to 1 Gb/s by hand, it waits for no card."""
     alpha = lab.hosts["alpha"]
     described = switch(KIND, speed="1000")
-    cable = Cable(alpha, NETDEV, described)
+    cable = Cable(alpha, NETDEV, described, by_hand="10000")
     assert not cable.follow()
     monkeypatch.setattr(link_run, "ends", partial(both_ends, cable))
     unproven = PortMatch(Match.UNKNOWN, "hears no neighbor")
@@ -224,7 +227,7 @@ def test_mlx5_link_speed_of_card_and_switch_is_set_and_undone(
 
     undone = ask("--undo")
     assert undone.return_value == 0, undone.output + repr(undone.exception)
-    assert described.ports[PORT] == {"speed": "1000"} and cable.card_mbit() is None
+    assert described.ports[PORT] == {"speed": "1000"} and cable.card_negotiates()
     make_fault(alpha.control, 0, parse_fault("cable-in"))
     looks(alpha, UP)
 
