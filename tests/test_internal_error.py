@@ -1,6 +1,7 @@
 """A mistake of our own: an error that says so, and an exit code that is no answer."""
 
 import sys
+from collections.abc import Callable
 
 import pytest
 from pydantic_core import SchemaValidator, core_schema
@@ -31,20 +32,31 @@ def test_a_fault_of_ours_is_no_answer(
 
 
 class Interrupting:
-    """A value whose text cannot be made, as ^C comes in the midst of it."""
+    """A value whose text cannot be made, and that cannot be named: ^C comes meanwhile."""
 
     def __repr__(self) -> str:
         raise KeyboardInterrupt
 
+    def __set_name__(self, owner: type, name: str) -> None:
+        raise KeyboardInterrupt
 
-def test_a_stop_while_modules_are_loaded_is_a_stop(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-):
+
+def makes_a_schema(**_: object) -> None:
     """pydantic makes an error of its own of what comes while it makes a type."""
+    SchemaValidator(core_schema.literal_schema([Interrupting()]))
 
-    def loads(**_: object) -> None:
-        SchemaValidator(core_schema.literal_schema([Interrupting()]))
 
+def makes_a_class(**_: object) -> None:
+    """So does Python before 3.12."""
+    type("Made", (), {"named": Interrupting()})
+
+
+@pytest.mark.parametrize("loads", [makes_a_schema, makes_a_class])
+def test_a_stop_while_modules_are_loaded_is_a_stop(
+    loads: Callable[..., None],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+):
     monkeypatch.setattr(cli.cli, "main", loads)
     monkeypatch.setattr(sys, "argv", ["wirespeed", "measure"])
     with pytest.raises(SystemExit) as ended:

@@ -113,8 +113,14 @@ def _end_as_stopped() -> NoReturn:
 def _is_of_interrupt(error: Exception) -> bool:
     """Tell whether it is what became of a ^C while types were being made, as modules are loaded.
 
+    Python before 3.12 makes a RuntimeError of any exception in `__set_name__`, and names its cause.
     pydantic makes an error of any exception there, and keeps its name at the end of the text alone.
     """
+    cause: BaseException | None = error
+    while cause is not None:
+        if isinstance(cause, KeyboardInterrupt):
+            return True
+        cause = cause.__cause__
     return type(error).__name__ == "SchemaError" and str(error).rstrip().endswith(
         "KeyboardInterrupt:"
     )

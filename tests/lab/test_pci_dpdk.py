@@ -341,7 +341,8 @@ def test_pci_a_tester_ssh_and_both_hosts_that_are_killed_lose_no_trial_and_leave
     alpha, beta = lab.hosts["alpha"], lab.hosts["beta"]
     before = {name: sh(host, OWN_WORDS) for name, host in lab.hosts.items()}
     booted = {host: boot_id(host) for host in (alpha, beta)}
-    path = spec_in(tmp_path, lab, frame_bytes=[64, 128, 256, 512])
+    # A size for each of the four kills, and one that is left to measure at the last of them.
+    path = spec_in(tmp_path, lab, frame_bytes=[64, 128, 256, 512, 1024])
     facts = {name: facts_of(host, name, tmp_path) for name, host in lab.hosts.items()}
     applied = wirespeed("apply", str(path), "--yes", timeout_s=300)
     assert applied.returncode == 0, applied.stderr
