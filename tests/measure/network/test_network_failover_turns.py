@@ -81,9 +81,16 @@ def test_what_is_lost_is_lost_and_not_tried_again(monkeypatch: pytest.MonkeyPatc
     assert made == [(0, SURVIVED), (1, LOST)]
 
 
-@pytest.mark.parametrize(("host", "sender"), [("alpha", "gpu-1"), ("beta", "ceph-1")])
-def test_the_guest_of_the_host_that_loses_its_port_receives(
-    monkeypatch: pytest.MonkeyPatch, host: str, sender: str
+@pytest.mark.parametrize(
+    ("host", "bonds", "sender"),
+    [
+        ("alpha", {}, "gpu-1"),
+        ("beta", {}, "ceph-1"),
+        ("alpha", {"alpha": "its bond"}, "ceph-1"),
+    ],
+)
+def test_the_guest_of_the_host_that_loses_its_port_receives_if_it_has_a_bond_of_its_own(
+    monkeypatch: pytest.MonkeyPatch, host: str, bonds: dict[str, str], sender: str
 ):
     senders: list[tuple[str, str]] = []
 
@@ -94,5 +101,13 @@ def test_the_guest_of_the_host_that_loses_its_port_receives(
     monkeypatch.setattr(network_failover, "_trial", trial)
     guests = {PAIR.client: SimpleNamespace(host="alpha"), PAIR.server: SimpleNamespace(host="beta")}
     switches = [SimpleNamespace(number=n, host=host, port=f"p{n}", how="away") for n in (0, 1)]
-    failovers(cast("Any", guests), FailoverSpec(), PAIR, cast("Any", switches), lambda _trial: None)
+    record: list[object] = []
+    failovers(
+        cast("Any", guests),
+        FailoverSpec(),
+        PAIR,
+        cast("Any", switches),
+        record.append,
+        bonds=cast("Any", bonds),
+    )
     assert senders == [(sender, PAIR.network)] * 2

@@ -2,11 +2,12 @@
 
     flow on -> 1 s as it is -> port away, `seconds` -> port back, `seconds` -> flow off -> verdict
 
-The flow goes to the guest whose host loses the port. A driver may hold a CPU of that host while
-the port goes (igbvf asks its PF again and again, a second or two, with preemption off): a sender
-there would pause with it, and nobody could tell its pause from the outage. A receiver's packets
-are stamped by the kernel, and what it does not hear it loses. It also asks more: the switch has to
-learn where the guest is now.
+Where guests have the bonds, the flow goes to the one whose host loses the port. The driver of a VF
+may hold a CPU of that host while the port goes (igbvf asks its PF again and again, a second or two,
+with preemption off): a sender there would pause with it, and nobody could tell its pause from the
+outage. A receiver's packets are stamped by the kernel, and what it does not hear it loses. It also
+asks more: the switch has to learn where the guest is now. Where a host has the bond, the client
+sends.
 
 Which port carries the flow is read in the guest, or on the host where the bond is the host's:
 before, at the end of the time without it, and at the end. Where the port that was lost did not
@@ -95,7 +96,7 @@ def failovers(
     """
     guests = _Guests(dict(endpoints), dict(bonds or {}))
     verdicts: list[FailoverVerdict] = []
-    if switches and guests.is_on(switches[0].host, pair.client):
+    if switches and not bonds and guests.is_on(switches[0].host, pair.client):
         pair = Pair(client=pair.server, server=pair.client, network=pair.network)
     for switch in switches:
         progress(f"fail-over, {switch.port} of {switch.host} {switch.how}")
