@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from wirespeed.apply.spec_file import parse_spec
 from wirespeed.model.ceiling import Ledger
 from wirespeed.model.network_trial import FailoverVerdict, HostCpu, IdleTrial
 from wirespeed.model.proof import Compared
@@ -43,6 +44,7 @@ from .proofs import PAIR, PORTS, SPEC, difference, failover, iperf3, proof
 from .records import outcome
 
 HOSTILE = "<script>alert(1)</script>"
+UNTAGGED = Path(__file__).parent.parent.parent / "examples/report-test-6-kvm.yaml"
 
 
 def by(approach: str, sent_gbps: float, **cores: float) -> Proof:
@@ -237,6 +239,12 @@ def test_a_path_that_failed_half_way_has_its_figures_and_the_reason():
 
 def test_a_spec_s_own_numbers_are_in_the_advice():
     assert "VLAN 42, 40" in traits_of("legacy-vlan").take_it_when(SPEC)
+
+
+def test_a_network_without_a_tag_is_no_vlan_0():
+    untagged = parse_spec(UNTAGGED.read_text(), UNTAGGED.name)
+    said = traits_of("legacy-vlan").take_it_when(untagged)
+    assert "frames without a tag" in said and "VLAN 0" not in said
 
 
 def test_questions_stand_side_by_side_and_what_is_not_proven_is_marked():

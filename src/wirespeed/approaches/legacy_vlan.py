@@ -143,9 +143,10 @@ def _settings(netdev: str, vf: int, guest: str, network: str, of: NetworkSpec) -
 
 
 def _take_it_when(spec: GuestNetworks) -> str:
-    segments = ", ".join(str(network.segment) for network in spec.networks.values())
+    tags = ", ".join(str(network.segment) for network in spec.networks.values() if network.segment)
+    carried = f"VLAN {tags}" if tags else "frames without a tag"
     return (
-        f"the switches between the hosts are yours and may carry VLAN {segments} to each "
+        f"the switches between the hosts are yours and may carry {carried} to each "
         "port, and a VF's VLAN and MAC are all the rules that guests need"
     )
 
