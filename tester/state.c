@@ -119,7 +119,7 @@ static int tx_init(struct state *s, unsigned int port, unsigned int queue)
 	const uint64_t frames = (uint64_t)(c->load_pps / c->stream_count * seconds + 0.5);
 	hist_reset(q->intervals);
 	q->tables = &s->sent[stream];
-	q->pool = p->tx_pool[queue];
+	q->pool = p->tx_pool;
 	q->direct = p->direct == NULL ? NULL : &p->direct->tx[queue];
 	q->port = p->id;
 	q->queue = (uint16_t)queue;
@@ -139,6 +139,7 @@ static int tx_init(struct state *s, unsigned int port, unsigned int queue)
 		s->result->interval_intended_ns = q->burst / load_pps * 1e9;
 		change_init(q, c, queue, queues, s->hz);
 	}
+	q->burst_most = q->burst;
 	if (c->windows > 0) {
 		q->window_frames = c->load_pps > 0 ? RTE_MAX(q->frames_left / c->windows, 1U)
 						   : UINT64_MAX;

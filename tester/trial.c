@@ -286,7 +286,7 @@ static void collect_absence(struct state *s)
 
 	r->rx_burst_least = UINT16_MAX;
 	EACH_QUEUE(s, rx, q)
-		r->rx_burst_least = RTE_MIN(r->rx_burst_least, q->burst);
+		r->rx_burst_least = RTE_MIN(r->rx_burst_least, q->burst_least);
 	for (unsigned int i = 0; i < s->tester->worker_count; i++) {
 		const struct worker *w = &s->workers[i];
 		const struct absence_schedule *from = &w->absence.before, *to = &w->absence.after;

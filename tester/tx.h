@@ -22,6 +22,7 @@ struct tx_queue {
 	uint16_t port;
 	uint16_t queue;
 	uint16_t burst;
+	uint16_t burst_most;
 	uint32_t flow_first;
 	uint32_t flow_end;
 	const uint8_t *pattern; /* frame class by position in the mix */

@@ -13,14 +13,21 @@
  */
 static const double LONG_PASS_SECONDS = 50e-6;
 
-/* Judging 32 long frames that lie in another core's cache takes 10 us, and 30 us where the cores
- * lie far apart. Where a pass gets long by its own work, bursts get shorter. */
+/*
+ * Judging 32 long frames that lie in another core's cache takes 10 us, and 30 us where the cores
+ * lie far apart. Where a pass gets long by its own work, bursts get shorter: what is received, and
+ * where the load is `max` what is sent, or the rings would fill up. After a while without a long
+ * pass they get longer again: an interrupt looks like work as well, and a loop over net_ring whose
+ * bursts stayed at 8 frames took 18 cycles a frame instead of 9.
+ */
 enum {
 	RX_BURST = 32,
 	RX_BURST_SHORT_FRAMES = JUDGE_BURST_MAX,
-	RX_BURST_LEAST = 8,
+	BURST_LEAST = 8,
+	HALVINGS_MOST = 4, /* of 128 */
 	SHORT_BYTES = 256,
 };
+static const double CALM_SECONDS = 0.01; /* one long pass in this time is 0.5 % of it */
 
 /* Cycles; in the most a DUT of 10 Mpps reads 70 frames: less than a ring of 128 holds. */
 enum { AWAY_LEAST = 256, AWAY_MOST = 16384 };
@@ -190,6 +197,28 @@ static void gap(struct worker *w, uint64_t now, uint64_t away)
 	step_back(w, now, away);
 }
 
+static uint16_t halved(uint16_t most, unsigned int times)
+{
+	return (uint16_t)RTE_MAX(most >> times, RTE_MIN(most, BURST_LEAST));
+}
+
+static void set_bursts(struct worker *w, unsigned int halvings, uint64_t now)
+{
+	const uint64_t calm = (uint64_t)(CALM_SECONDS * (double)rte_get_tsc_hz());
+
+	w->halvings = halvings;
+	w->lengthen_at = halvings == 0 ? UINT64_MAX : now + calm;
+	for (unsigned int i = 0; i < w->rx_count; i++) {
+		struct rx_queue *q = w->rx[i];
+		q->burst = halved(q->burst_most, halvings);
+		if (q->burst < q->burst_least)
+			q->burst_least = q->burst;
+	}
+	for (unsigned int i = 0; i < w->tx_count; i++)
+		if (w->tx[i]->pace.interval == 0)
+			w->tx[i]->burst = halved(w->tx[i]->burst_most, halvings);
+}
+
 /* Gives how much of a long pass was work. */
 static uint64_t long_pass(struct worker *w, uint64_t from, uint64_t now, uint64_t frames,
 			  uint64_t shortest)
@@ -201,8 +230,7 @@ static uint64_t long_pass(struct worker *w, uint64_t from, uint64_t now, uint64_
 	if (away > 0)
 		gap(w, now, away);
 	if (pass - away > shortest)
-		for (unsigned int i = 0; i < w->rx_count; i++)
-			w->rx[i]->burst = (uint16_t)RTE_MAX(w->rx[i]->burst / 2, RX_BURST_LEAST);
+		set_bursts(w, RTE_MIN(w->halvings + 1, (unsigned int)HALVINGS_MOST), now);
 	return pass - away;
 }
 
@@ -219,9 +247,11 @@ static uint64_t begin(struct worker *w)
 		bool longer = false;
 		for (unsigned int c = 0; c < j->class_count; c++)
 			longer |= j->class_mbuf_bytes[c] > SHORT_BYTES;
-		w->rx[i]->burst = longer ? RX_BURST : RX_BURST_SHORT_FRAMES;
+		w->rx[i]->burst_most = longer ? RX_BURST : RX_BURST_SHORT_FRAMES;
+		w->rx[i]->burst_least = w->rx[i]->burst_most;
 		w->rx[i]->last_frame = now;
 	}
+	set_bursts(w, 0, now);
 	for (unsigned int i = 0; i < w->tx_count; i++)
 		due = RTE_MIN(due, w->tx[i]->pace.start);
 	if (due < now)
@@ -249,16 +279,23 @@ int worker_run(void *arg)
 			work = long_pass(w, last, now, w->frames - frames, stall);
 		else
 			w->pending.longest = RTE_MAX(w->pending.longest, work);
+		if (unlikely(now > w->lengthen_at))
+			set_bursts(w, w->halvings - 1, now);
 		if (worked)
 			w->busy += work;
 		last = now;
 		__atomic_store_n(&w->turn, now, __ATOMIC_RELAXED);
 		worked = false;
 		frames = w->frames;
-		for (unsigned int i = 0; i < w->tx_count; i++)
-			worked |= tx_turn(w, w->tx[i], now);
-		for (unsigned int i = 0; i < w->rx_count; i++)
-			worked |= rx_turn(w, w->rx[i], now, stall);
+		/* In turns: what comes back on one queue is judged, and freed for the next one to
+		 * send, while it is in the first cache. 16 queues of net_ring: 18.8 -> 9.0 cycles
+		 * a frame. */
+		for (unsigned int i = 0; i < RTE_MAX(w->tx_count, w->rx_count); i++) {
+			if (i < w->tx_count)
+				worked |= tx_turn(w, w->tx[i], now);
+			if (i < w->rx_count)
+				worked |= rx_turn(w, w->rx[i], now, stall);
+		}
 		if (worked)
 			count_pending(w);
 		if (unlikely(w->windows != NULL) && windows_turn(w, now))

@@ -16,6 +16,8 @@ struct rx_queue {
 	uint16_t port;
 	uint16_t queue;
 	uint16_t burst;        /* frames taken at once, at most */
+	uint16_t burst_most;
+	uint16_t burst_least;  /* that there was */
 	struct judge judge;
 	uint64_t last_frame;   /* when the last burst came */
 	uint64_t silence_max;  /* longest time that nothing came although frames were under way */
@@ -47,6 +49,8 @@ struct worker {
 	bool departed;
 	uint64_t busy;         /* cycles of the turns that sent or judged something */
 	uint64_t frames;       /* sent and judged in them */
+	unsigned int halvings; /* of bursts, for passes that were long by their own work */
+	uint64_t lengthen_at;  /* when there is one less; UINT64_MAX: there is none */
 	struct absence absence;
 	struct windows *windows; /* NULL: one run from beginning to end */
 	uint64_t turn;         /* when the current pass began */

@@ -6,6 +6,7 @@ against it; so a machine that takes the core away by itself fails no test.
 
 import os
 import signal
+import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -60,6 +61,25 @@ def test_a_tester_that_a_slow_wire_slows_down_is_not_stalled(
     assert health["hidden_ns"] <= steal + 20e6
     # And the bursts became shorter, so that a pass no longer takes as long.
     assert health["rx_burst_frames"] < 32
+
+
+def test_bursts_that_a_slow_wire_made_shorter_get_longer_again_and_fill_no_ring(
+    built: Path, start_tester: Callable[..., Tester], tmp_path: Path
+):
+    asked = tmp_path / "asked"
+    slow = {
+        "LD_PRELOAD": str(built / "tests" / "slow_wire.so"),
+        "SLOW_WIRE": "12000",
+        "SLOW_WIRE_CALLS": "50",
+        "SLOW_WIRE_ASKED": str(asked),
+    }
+    tester = start_tester(environment=slow)
+    tester.open("net_ring0")
+    result = tester.trial(mix=[{"frame_bytes": 64}], load={"max": True}, burst_frames=32, seconds=1)
+    assert result["tester"]["rx_burst_frames"] < 128, "no pass was long: this proves nothing"
+    assert int.from_bytes(asked.read_bytes(), sys.byteorder) == 128
+    # What is sent in a pass is never more than what is received in one.
+    assert result["streams"][0]["refused_frames"] == 0
 
 
 def test_a_stop_is_a_stall_to_within_its_length(tester: Tester):

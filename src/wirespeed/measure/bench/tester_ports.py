@@ -95,7 +95,7 @@ def open_request(
 
 
 def memory_mib(ports: int, holding: Holding, *, frame_bytes_max: int) -> int:
-    """Give what the EAL needs: a pool for each transmit queue and for all that receive."""
+    """Give what the EAL needs: a pool for all transmit queues and one for all that receive."""
     rings = (holding.tx_descriptors or OF_CARD) + (holding.rx_descriptors or OF_CARD)
     frame = max(BUFFER_BYTES, frame_bytes_max + 512)
     needed = ports * holding.queues * (rings + 2 * SPARE) * frame
