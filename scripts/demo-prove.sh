@@ -48,7 +48,7 @@ guests:
 measure:  # short: the published method takes 3 runs of 10 s, and 10000 packets
   iperf3:    {mtu: [1500, 9000], streams: [2], runs: 1, seconds: 1}
   ping:      {count: 100, warmup: 1, runs: 1}
-  failover:  {load_pps: 200, seconds: 8}
+  failover:  {load_pps: 200, seconds: 5}
   isolation: {frames: 100}
 END
 

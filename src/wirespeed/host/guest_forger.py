@@ -2,12 +2,16 @@
 
     python3 -I - WORD FRAMES TEMPLATES NETDEVS MAC ADDRESS FORGED <this    prints a line of JSON
 
+First each netdev is tried with a frame to itself until one leaves: a VF of a port that has just
+come back takes frames for seconds and sends none of them, without an error.
+
 TEMPLATES is JSON: kind (a number), the frame in hex, and where its number stands: four bytes, and
 their complement after them, so that every checksum holds for all numbers. A frame has left when the
 kernel shows it on its way to the driver. What the one with MAC and ADDRESS answers is counted too:
 an echo reply with WORD in it, an ARP reply, an ARP request for FORGED (it wants to answer).
 """
 
+import contextlib
 import json
 import socket
 import struct
@@ -19,6 +23,9 @@ BUFFER_BYTES = 8 << 20
 LEAST_BYTES = 60
 BURST, BETWEEN_BURSTS_S, LISTEN_S = 8, 0.002, 0.5
 ARP_REPLY = 2
+READY, READY_S, BETWEEN_TRIES_S = 252, 10.0, 0.1
+"""Kind of a netdev's frame to itself, and for how long all of them are tried together."""
+EXPERIMENT = b"\x88\xb5"
 ECHO_REPLIES = {(b"\x08\x00", 34, 0): "echo_reply", (b"\x86\xdd", 54, 129): "echo_reply_6"}
 """EtherType, where the type of the ICMP message stands, and what it is for a reply."""
 
@@ -78,6 +85,26 @@ class Seen:
         }
 
 
+def first_to_leave(seen: Seen, listening: list[tuple[str, socket.socket]]) -> str:
+    """Wait until a frame has left through each netdev; say which ones none leaves through."""
+    until = time.monotonic() + READY_S
+    for number, (name, heard) in enumerate(listening):
+        mac = heard.getsockname()[4]
+        mark = seen.word + struct.pack("!HII", READY, number, number ^ 0xFFFFFFFF)
+        frame = (mac + mac + EXPERIMENT + mark).ljust(LEAST_BYTES, b"\0")
+        with packet_socket(name, 0) as sending:
+            while time.monotonic() < until:
+                with contextlib.suppress(OSError):
+                    sending.send(frame)
+                time.sleep(BETWEEN_TRIES_S)
+                seen.drain(name, heard)
+                if number in seen.left.get(READY, ()):
+                    break
+    late = set(range(len(listening))) - seen.left.get(READY, set())
+    names = ", ".join(listening[number][0] for number in sorted(late))
+    return f"no frame left through {names} within {READY_S:g} s" if late else ""
+
+
 def main() -> None:
     """Send all, listen a little longer, and tell."""
     word, frames, templates, netdevs, mac, *addresses = sys.argv[1:]
@@ -86,7 +113,7 @@ def main() -> None:
     names = netdevs.split(",")
     listening = [(name, packet_socket(name, ETH_P_ALL)) for name in names]
     refused: dict[int, int] = {}
-    why = ""
+    why = first_to_leave(seen, listening)
     for kind, text, offset in json.loads(templates):
         frame = bytearray.fromhex(text)
         for place, name in enumerate(names):
