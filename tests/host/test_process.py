@@ -195,3 +195,23 @@ def test_run_that_takes_too_long_is_killed_and_said():
 
 def test_run_never_passes_its_arguments_through_a_shell():
     assert LocalRunner().run(["echo", "$(id); *"]).output == "$(id); *\n"
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
+def test_what_is_put_first_and_its_threads_come_before_others():
+    late = "import threading, time; input(); threading.Thread(target=time.sleep, args=(60,)).start()"
+    with Child([sys.executable, "-c", late + "; print('on')"], role="dut") as child:
+        assert child.put_first() == "nice -20"
+        child.write_line("")
+        assert child.read_line(10) == "on"
+        tasks = [int(task.name) for task in Path(f"/proc/{child.pid}/task").iterdir()]
+        assert [os.getpriority(os.PRIO_PROCESS, tid) for tid in tasks] == [-20, -20]
+
+
+def test_who_may_not_be_put_first_stays_as_it_is(monkeypatch: pytest.MonkeyPatch):
+    def refused(*_: int) -> None:
+        raise PermissionError
+
+    monkeypatch.setattr(os, "setpriority", refused)
+    with Child(["cat"], role="dut") as child:
+        assert child.put_first() == f"nice {os.getpriority(os.PRIO_PROCESS, 0)}"

@@ -89,6 +89,7 @@ class VirtualBed:
             ("lcores", side.lcores()),
             ("queues", "1 tx, 1 rx"),
             ("memory", "hugepages" if side.hugepages else "no hugepages"),
+            ("priority", tester.priority),
             ("TSC", f"{tester.hello.tsc_hz / 1e6:.0f} MHz"),
             *(("warning", warning) for warning in self._wire.warnings),
         )

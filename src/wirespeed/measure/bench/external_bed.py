@@ -104,6 +104,7 @@ class ExternalBed:
             *ports_details(self._opened.ports, self._ports.holding),
             ("CPUs", ", ".join(map(str, self._ports.worker_cpus))),
             ("memory", "hugepages" if self._ports.hugepages else "no hugepages"),
+            ("priority", self._started.priority),
             ("TSC", f"{hello.tsc_hz / 1e6:.0f} MHz"),
         )
 

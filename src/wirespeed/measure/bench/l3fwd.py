@@ -122,6 +122,7 @@ class L3fwd(DpdkDut):
                 ("queues", "1 rx, 1 tx"),
                 ("lcores", side.single_lcore()),
                 ("memory", "hugepages" if side.hugepages else "no hugepages"),
+                ("priority", self._process.priority),
                 ("rules", f"{rules} {'routes of /24' if lookup == 'lpm' else '5-tuples'}"),
                 ("built from", "the distribution's example source, checksum offload not demanded"),
             ),

@@ -174,6 +174,7 @@ class OvsDpdk(Closing):
                 ("queues", "1 rx, 1 tx"),
                 ("polls on CPU", str(side.worker_cpus[0])),
                 ("memory", "hugepages" if side.hugepages else "no hugepages"),
+                ("priority", self._process.priority),
                 ("path", through[mode]),
                 ("bridges' own ports", "stand-ins: no frame of a trial passes one"),
             ),

@@ -251,5 +251,6 @@ class Testpmd(DpdkDut):
                 *self._rings(),
                 ("lcores", side.lcores()),
                 ("memory", "hugepages" if side.hugepages else "no hugepages"),
+                ("priority", self._process.priority),
             ),
         )
