@@ -199,7 +199,7 @@ def test_run_never_passes_its_arguments_through_a_shell():
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
 def test_what_is_put_first_and_its_threads_come_before_others():
-    late = "import threading, time; input(); threading.Thread(target=time.sleep, args=(60,)).start()"
+    late = "import threading as t, time; input(); t.Thread(target=time.sleep, args=(60,)).start()"
     with Child([sys.executable, "-c", late + "; print('on')"], role="dut") as child:
         assert child.put_first() == "nice -20"
         child.write_line("")

@@ -83,7 +83,7 @@ class Child(Closing):
         return self._process.pid
 
     def put_first(self) -> str:
-        """Let it run before what else wants its CPUs, where the kernel allows it; give its niceness.
+        """Let it run before others on its CPUs, where the kernel allows it; give its niceness.
 
         Root may, and whoever has RLIMIT_NICE. Its threads have what it has when they begin.
         """
