@@ -31,7 +31,7 @@ from wirespeed.apply.run_place import run_folder
 from wirespeed.apply.spec_file import parse_spec
 from wirespeed.approaches.dpdk_vfs import vf_mac
 from wirespeed.host.clock import Deadline, sleep_s
-from wirespeed.host.send_files import send_files
+from wirespeed.host.guest_script import send_files
 from wirespeed.lab.machine_spec import LabSpec, MachineSpec
 from wirespeed.lab.machines import Machine, Machines
 from wirespeed.measure.bench.run_folder import TRIALS

@@ -15,8 +15,8 @@ from wirespeed.platforms.switch.cable_proof import Match
 from wirespeed.platforms.switch.card_end import card_end_of
 from wirespeed.platforms.switch.facts.switchport import COMMANDS
 from wirespeed.platforms.windows.facts.windows_adapters import WindowsAdapters
-from wirespeed.runs import link_port as module
-from wirespeed.runs.link_port import port_proof
+from wirespeed.runs import link_run as module
+from wirespeed.runs.link_run import port_proof
 
 KEYS = {"status": "os6_status", "lldp": "os6_lldp"}
 

@@ -6,7 +6,7 @@ import click
 
 from wirespeed.commands.described import Described
 from wirespeed.formats.ansible import NAME as ANSIBLE
-from wirespeed.formats.every_read import READERS
+from wirespeed.formats.every import READERS
 from wirespeed.runs.import_spec import Imported, import_files, import_inventory
 from wirespeed.terminal import echo
 

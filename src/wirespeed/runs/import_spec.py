@@ -11,7 +11,7 @@ from wirespeed.apply.spec_file import parse_spec
 from wirespeed.apply.spec_yaml import load_every_yaml
 from wirespeed.facts.ports import Ports
 from wirespeed.formats import ansible
-from wirespeed.formats.every_read import READERS, Reader
+from wirespeed.formats.every import READERS, Reader
 from wirespeed.formats.form import comment
 from wirespeed.formats.found import Found, Source
 from wirespeed.formats.spec_of import compared, spec_data

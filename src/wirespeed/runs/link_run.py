@@ -14,9 +14,11 @@ from wirespeed.apply.lockdown_guard import refuse_locked_down
 from wirespeed.apply.owner_guard import ports_named, refuse_owned
 from wirespeed.apply.planner import make_plan
 from wirespeed.apply.run import Run, open_run
+from wirespeed.host.capture_request import Captured
 from wirespeed.host.clock import utc_now
 from wirespeed.host.reach_destination import SwitchHost, parse_destination
 from wirespeed.host.switch import SwitchSession
+from wirespeed.model.capture import parse_capture
 from wirespeed.model.error import (
     ApplyError,
     InputError,
@@ -29,12 +31,14 @@ from wirespeed.model.plan import Plan
 from wirespeed.model.shown import shown
 from wirespeed.model.step import Step
 from wirespeed.platforms.access import CardEnd, route_to
-from wirespeed.platforms.switch.cable_proof import Match, refuse_port
+from wirespeed.platforms.switch.cable_proof import Match, PortMatch, port_match, refuse_port
+from wirespeed.platforms.switch.card_end import card_end_of
 from wirespeed.platforms.switch.control import SwitchControl
+from wirespeed.platforms.switch.facts.switchport import Switches
 from wirespeed.platforms.switch.save import save, unsaved
 from wirespeed.report.plan_text import plan_lines
 from wirespeed.runs.access import REACHED, control_at
-from wirespeed.runs.link_port import port_proof
+from wirespeed.runs.captures import collect
 from wirespeed.runs.link_settings import (
     LinkSettings,
     both_ends,
@@ -43,7 +47,7 @@ from wirespeed.runs.link_settings import (
     proves_link,
     steps,
 )
-from wirespeed.runs.plan_hosts import facts_at
+from wirespeed.runs.plan_hosts import facts_at, require_whole
 from wirespeed.runs.run_hosts import (
     HowUndone,
     catch_up,
@@ -301,3 +305,26 @@ def _left(error: WirespeedError, run: Run) -> WirespeedError:
         so=found.so,
         next="to undo both ends, repeat the command with --undo instead of --speed and --apply",
     )
+
+
+def port_proof(facts: HostFacts, name: str, place: SwitchHost) -> PortMatch:
+    """Read the switch, and compare its port with the card, before anything is changed there.
+
+    Raises InputError `link.netdev` where the host has no such port, and what the switch is not
+    reached for.
+    """
+    (captured,) = collect([place])
+    if not isinstance(captured, Captured):
+        raise captured.error
+    capture = parse_capture(captured.text, place.host)
+    require_whole(place.text, capture)
+    card = card_end_of(facts, name)
+    if card is None:
+        raise InputError(
+            "link.netdev",
+            where=f"{shown(name, 40)} of {facts.name}",
+            found="the host has no port of that name",
+            next="give a name that `ls /sys/class/net` (Linux) or Get-NetAdapter (Windows) lists",
+        )
+    switches = Switches.parse(capture).by_name
+    return port_match(card, next(iter(switches.values())), place.switchport)

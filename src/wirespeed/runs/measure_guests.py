@@ -16,7 +16,7 @@ from wirespeed.measure.network.endpoint import Endpoint
 from wirespeed.measure.network.endpoints import endpoints_of
 from wirespeed.measure.network.failover import HostBond, failovers
 from wirespeed.measure.network.forged_outer import HostEnd
-from wirespeed.measure.network.idle import idle_hosts
+from wirespeed.measure.network.host_cpu import idle_hosts
 from wirespeed.measure.network.iperf3 import iperf3_matrix
 from wirespeed.measure.network.isolation import isolation
 from wirespeed.measure.network.offload_trial import OffloadPlace, offloads

@@ -8,7 +8,7 @@ from wirespeed.approaches.hosts_only import network_netdev, port_address
 from wirespeed.facts.netstack import NetStack
 from wirespeed.host.runner import Runner
 from wirespeed.measure.network.endpoint import Attachment, Endpoint
-from wirespeed.measure.network.idle import idle_hosts
+from wirespeed.measure.network.host_cpu import idle_hosts
 from wirespeed.measure.network.iperf3 import iperf3_matrix
 from wirespeed.measure.network.ping import flood_pings
 from wirespeed.model.error import MeasurementError

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import pytest
 
 from wirespeed.host.runner import Completed
-from wirespeed.measure.network import idle as network_idle
+from wirespeed.measure.network import host_cpu
 from wirespeed.measure.network.summary import summarize
 from wirespeed.model.network_trial import IdleTrial
 
@@ -33,11 +33,11 @@ class Polls:
 
 
 def test_each_host_is_read_three_times_while_nobody_sends(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(network_idle, "sleep_s", lambda _: None)
+    monkeypatch.setattr(host_cpu, "sleep_s", lambda _: None)
     trials: list[IdleTrial] = []
     told: list[str] = []
     hosts = {"alpha": Polls(200), "beta": Polls(4)}
-    network_idle.idle_hosts(hosts, trials.append, told.append)
+    host_cpu.idle_hosts(hosts, trials.append, told.append)
     summary = summarize(trials)
     # Half of all ticks of two cores: one core polls. 1 % of two cores: nobody does.
     assert summary.idle_cores["alpha"].median == pytest.approx(1.0)

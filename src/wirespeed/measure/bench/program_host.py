@@ -18,10 +18,10 @@ from typing import Any
 from wirespeed.host.closing import Closing
 from wirespeed.host.detached import our_python_path
 from wirespeed.host.files import find_program
+from wirespeed.host.guest_script import send_files
 from wirespeed.host.local import LocalRunner
 from wirespeed.host.process import Child
 from wirespeed.host.runner import Runner
-from wirespeed.host.send_files import send_files
 from wirespeed.measure.bench.eal_side import EalSide
 from wirespeed.measure.bench.telemetry import (
     Greeting,

@@ -1,21 +1,30 @@
-"""What a host spends while something runs, from /proc/stat before and after. Pure but for `read`.
+"""What a host spends, from /proc/stat before and after: while something runs, or no guest sends.
+
+What polling costs is spent whether it carries anything or not: a core that polls is busy for
+/proc/stat. What else runs on a host at rest counts too: the least of its readings is nearest to
+what the approach itself takes.
 
 Source: proc_stat(5): user nice system idle iowait irq softirq steal guest guest_nice, in ticks
 since boot; guest is counted in user, guest_nice in nice.
 """
 
 import re
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+from wirespeed.host.clock import sleep_s
 from wirespeed.host.runner import Runner
 from wirespeed.model.error import WirespeedError
-from wirespeed.model.network_trial import HostCpu
+from wirespeed.model.network_trial import HostCpu, IdleTrial
 
 _ALL = re.compile(r"^cpu +(\d+(?: \d+)*) *$", re.M)
 _ONE = re.compile(r"^cpu\d+ ", re.M)
 _FIELDS = 8
 """Up to steal: what a core did with its time, each tick in one of them."""
 _IDLE, _IOWAIT, _STEAL = 3, 4, 7
+IDLE_RUNS = 3
+IDLE_S = 2.0
+"""Of one reading: 200 ticks for each core, so 0.5 % of a core can be told."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,3 +63,19 @@ def read_cpu_ticks(runner: Runner) -> CpuTicks | None:
         return parse_cpu_ticks(runner.run(("cat", "/proc/stat"), timeout_s=30.0).output)
     except WirespeedError:
         return None
+
+
+def idle_hosts(
+    hosts: Mapping[str, Runner],
+    record: Callable[[IdleTrial], None],
+    doing: Callable[[str], None],
+) -> None:
+    """Record what every host spends while its guests are silent; one that cannot be read: none."""
+    doing("hosts at rest")
+    for number in range(1, IDLE_RUNS + 1):
+        before = {name: read_cpu_ticks(runner) for name, runner in hosts.items()}
+        sleep_s(IDLE_S)
+        for name, runner in hosts.items():
+            cpu = spent(name, before[name], read_cpu_ticks(runner))
+            if cpu is not None:
+                record(IdleTrial(number=number, cpu=cpu))

@@ -1,10 +1,30 @@
 """ESXi, reached over SSH or by the vSphere API."""
 
-from wirespeed.model.command import Shell
+import json
+
+from wirespeed.facts.json_text import object_in
+from wirespeed.model.capture import Capture, Section
+from wirespeed.model.command import Command, Shell
+from wirespeed.model.observed import Known
 from wirespeed.model.platform import Platform
+from wirespeed.model.vsphere import READ
 from wirespeed.platforms.esxi.describe import esxi_ledgers, esxi_lines
-from wirespeed.platforms.esxi.facts.vsphere import is_esxi
-from wirespeed.platforms.esxi.recorded import recorded_guest
+from wirespeed.platforms.esxi.facts.vsphere import by_vsphere, is_esxi
+
+
+def recorded_guest(capture: Capture, command: Command) -> Section | None:
+    """Give a guest's settings, of a capture by the vSphere API, in the words that steps read.
+
+    None: the capture does not hold them.
+    """
+    if command.shell is not Shell.VSPHERE or command.argv[0] != READ:
+        return None
+    said = by_vsphere(capture)
+    if not isinstance(said, Known):
+        return None
+    found = object_in(object_in(said.value, "guests"), command.argv[1])
+    return Section("guest", command.argv[1], json.dumps(found), "", 0) if found else None
+
 
 PLATFORM = Platform(
     name="ESXi",
