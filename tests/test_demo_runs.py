@@ -32,6 +32,11 @@ def test_runs_are_held_against_their_median_and_the_quiet_one_of_the_same_state(
 def test_the_summary_counts_what_is_whole_and_what_lies_near() -> None:
     said = summary([demo(4e6, 3e6), demo(4e6, None), demo(6e6, 3e6)])
     assert said == (
-        "2 of 3 runs proved every result; 1 of 2 rows lie within 10% of their median; "
-        "seconds: 60, 60, 60"
+        "2 of 3 runs proved every result; 1 of 2 rows with several runs of one state lie within "
+        "10% of their median; seconds: 60, 60, 60"
     )
+
+
+def test_rows_of_one_run_or_of_changing_cores_are_not_counted() -> None:
+    said = summary([demo(4e6, 3e6), demo(6e6, 9e6, cores="both"), demo(2e6, 1e6, cores="both")])
+    assert "; 0 of 0 rows with several runs" in said

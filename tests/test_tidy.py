@@ -82,13 +82,19 @@ CASES: list[tuple[Rule, str, str, str]] = [
         '"""Nobody."""\nx = "there is no bond"',
     ),
     (
-        rules.an_error_says_what_to_do_next,
+        rules.an_error_says_where_and_what_to_do_next,
         "src/wirespeed/a.py",
         'raise InputError("a.b", where=x, found=y)',
-        'raise InputError("a.b", where=x, next="run c"); raise InputError("file.unreadable")',
+        'raise InputError("a.b", where=x, next="c"); raise InputError("file.unreadable", where=x)',
     ),
     (
-        rules.an_error_says_what_to_do_next,
+        rules.an_error_says_where_and_what_to_do_next,
+        "src/wirespeed/a.py",
+        'raise InputError("a.b", found=y, next="run c")',
+        'raise InputError("a.b", **told)',
+    ),
+    (
+        rules.an_error_says_where_and_what_to_do_next,
         "src/wirespeed/a.py",
         'raise HostError(what, next="")',
         "raise HostError(what, next=error.next)",

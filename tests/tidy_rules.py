@@ -239,8 +239,8 @@ def words_are_the_fields(path: PurePosixPath, text: str) -> Breaches:
                 yield node.lineno, match[0]
 
 
-def an_error_says_what_to_do_next(path: PurePosixPath, text: str) -> Breaches:
-    """Give every error a `next`: a command or an act that helps in just that case.
+def an_error_says_where_and_what_to_do_next(path: PurePosixPath, text: str) -> Breaches:
+    """Give every error `where`, and `next`: a command or an act that helps in just that case.
 
     What is the same wherever it is raised is in USUAL_NEXT (model/error.py), by its slug.
     """
@@ -250,9 +250,11 @@ def an_error_says_what_to_do_next(path: PurePosixPath, text: str) -> Breaches:
         if not isinstance(node, ast.Call) or getattr(node.func, "id", "") not in ERRORS:
             continue
         slug = node.args[0].value if node.args and isinstance(node.args[0], ast.Constant) else None
+        names = {one.arg for one in node.keywords}
         given = [one.value for one in node.keywords if one.arg in ("next", None)]
         is_empty = [one for one in given if isinstance(one, ast.Constant) and not one.value]
-        if is_empty or not (given or slug in USUAL_NEXT):
+        is_placed = slug is None or names & {"where", None}
+        if is_empty or not is_placed or not (given or slug in USUAL_NEXT):
             yield node.lineno, ast.unparse(node.args[0]) if node.args else "an error"
 
 
@@ -271,7 +273,7 @@ RULES: tuple[Rule, ...] = (
     names_are_not_private,
     text_leaves_by_echo,
     words_are_the_fields,
-    an_error_says_what_to_do_next,
+    an_error_says_where_and_what_to_do_next,
 )
 
 

@@ -154,7 +154,8 @@ def _what_if(question: Question, given: dict[str, Any]) -> Ledger:
     if not ceilings:
         raise InputError(
             "ceiling.nothing",
-            found="the options describe no element of a path",
+            where="wirespeed ceiling",
+            found="its options describe no element of a path",
             so="there is nothing to compute",
             next="give --pcie, --link, --vswitch, --cores or --window: "
             "wirespeed ceiling --pcie 4.0x4 --link 100",

@@ -64,6 +64,7 @@ def lab_image(runner: Runner | None = None, kernel: str = "") -> Path:
     if missing:
         raise InputError(
             "lab.tools",
+            where="this machine",
             found=f"not installed: {', '.join(missing)}",
             so="the image of the lab's hosts cannot be built",
             next="run scripts/install-system.sh lab",
@@ -162,7 +163,11 @@ def make_disk(path: Path) -> None:
     program = find_program("mkfs.ext4") or find_program("/usr/sbin/mkfs.ext4")
     if program is None:
         raise InputError(
-            "lab.tools", found="not installed: e2fsprogs", next="run `apt-get install e2fsprogs`"
+            "lab.tools",
+            where="this machine",
+            found="not installed: e2fsprogs",
+            so="a host with a disk cannot be started",
+            next="run `apt-get install e2fsprogs`",
         )
     # With a journal, as a host's: nobody checks the disk of a host whose power failed, and without
     # either of the two a file that was synced may be gone.

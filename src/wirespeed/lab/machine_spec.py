@@ -144,7 +144,12 @@ def lab_of(hosts: Sequence[MachineSpec], wiring: Wiring, kernel: str = "") -> La
         if names.count(name) > 1:
             raise _invalid(name, "there are two hosts of that name")
     if not 1 <= len(hosts) <= MAX_HOSTS:
-        raise InputError("lab.host", found=f"{len(hosts)} hosts", next=f"1 to {MAX_HOSTS}")
+        raise InputError(
+            "lab.host",
+            where="lab up",
+            found=f"{len(hosts)} hosts",
+            next=f"give 1 to {MAX_HOSTS} of them, such as `wirespeed lab up alpha beta`",
+        )
     if wiring == "crossed" and len(hosts) != 2:
         raise InputError(
             "lab.wiring",

@@ -305,6 +305,7 @@ class Machines(Closing):
         if self._switch is None:
             raise InputError(
                 "lab.no_switch",
+                where=f"lab {self._name}",
                 found="the ports of this lab are connected in pairs",
                 next="start a lab with a switch: wirespeed lab up --switch",
             )

@@ -49,6 +49,7 @@ def place(cpus: Sequence[CpuTopology], tester_workers: int = 1) -> Placement:
     if len(others) < tester_workers:
         raise InputError(
             "cpus.too_few",
+            where="this machine",
             found=f"{len(cpus)} CPUs are available, {tester_workers + 1} are needed",
             so="the tester's workers and the DUT do not fit",
             next=f"give at most {max(1, len(others))} tester lcores, or allow more CPUs with "

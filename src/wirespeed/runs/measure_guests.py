@@ -54,7 +54,8 @@ class GuestMeasuring:
         if not pairs:
             raise MeasurementError(
                 "guests.none",
-                found="the spec has no two guests on different hosts in one network that "
+                where="the spec",
+                found="it has no two guests on different hosts in one network that "
                 "wirespeed starts",
                 so="nothing can be measured between guests",
                 next="give two guests on two hosts kind: namespace, qemu or libvirt",

@@ -42,7 +42,8 @@ class HostMeasuring:
         if network is None or len(self._spec.hosts) < 2:
             raise MeasurementError(
                 "hosts.none",
-                found="the spec has no two hosts with a network between their ports",
+                where="the spec",
+                found="it has no two hosts with a network between their ports",
                 so="nothing can be measured between hosts",
                 next="give two hosts, and `underlay: {subnet: 192.168.9.0/24, mtu: 9000}`",
             )

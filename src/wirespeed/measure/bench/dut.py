@@ -109,6 +109,7 @@ def difference(before: DutCounters, after: DutCounters) -> DutReading:
     if [p.port for p in before.ports] != [p.port for p in after.ports]:
         raise MeasurementError(
             "dut.ports_changed",
+            where="the DUT",
             found=f"{len(before.ports)} ports before and {len(after.ports)} after the trial, or "
             "different ones",
             so="their counters cannot be compared",

@@ -42,7 +42,7 @@ class Goal(Frozen):
     max_trials: Annotated[int, Field(ge=1)] = 500
     """Bound on all trials of the search, the confirming ones counted."""
     max_confirmations: Annotated[int, Field(ge=1)] = 8
-    """Bound on confirming trials: each that fails lowers the upper bound."""
+    """Bound on confirming trials that fail, for each of `confirmations`; each lowers the load."""
     confirmations: Annotated[int, Field(ge=1)] = 1
     """Confirming trials that the load found must pass; only `informed` makes more than one."""
     doubts: Annotated[int, Field(ge=0)] = 0

@@ -80,6 +80,8 @@ class _InformedSearch:
         self.slow_trials = 0
         """Trials in a row that left more than half of the bracket."""
         self.failed_confirmations = 0
+        # The more trials have to pass in a row, the more of them meet a machine's bad moment.
+        self.failures_most = goal.max_confirmations * goal.confirmations
         self.doubted = 0
         self.prediction_used = False
         self.repeated = False
@@ -112,11 +114,11 @@ class _InformedSearch:
                     if self._stays_confirmed(lower) and self._upper_stands():
                         return self.bracket.proven
                     continue
-                if self.failed_confirmations >= self.goal.max_confirmations:
+                if self.failed_confirmations >= self.failures_most:
                     return self.bracket.proven or "not confirmed"
                 self._try(Choice(lower.intended_load_pps, "pass"), self.goal.confirm_seconds)
                 continue
-            if self.failed_confirmations >= self.goal.max_confirmations:
+            if self.failed_confirmations >= self.failures_most:
                 return self.bracket.proven or "not confirmed"
             if upper is None:
                 self._try(Choice(self.goal.max_load_pps, "unknown"), self.goal.trial_seconds)
