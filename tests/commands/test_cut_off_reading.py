@@ -25,7 +25,7 @@ from wirespeed.model.fact import HostFacts
 from wirespeed.model.journal import Begun, Ended, Intent, Result, Verified
 from wirespeed.model.observed import Known
 from wirespeed.model.switch_kind import SwitchKind
-from wirespeed.runs import link_port, prove_run, remedy_run
+from wirespeed.runs import link_run, prove_run, remedy_run
 from wirespeed.steps.mtu import Mtu
 
 CASE = Path(__file__).parents[1] / "rules/cases/pcie.width_below_capability/absent_x16/capture.txt"
@@ -156,9 +156,9 @@ def test_nothing_is_mended_by_part_of_a_reading(
 def test_a_cable_is_not_proven_by_part_of_what_a_switch_said(monkeypatch: pytest.MonkeyPatch):
     place = SwitchHost("switch+eos://sw1/Et1", "sw1", SwitchKind.EOS, switchport="Et1")
     told = Captured(place, "wirespeed-capture 1 case\ncase begin switch-kind sw1\neos\n", 0.1)
-    monkeypatch.setattr(link_port, "collect", lambda _: [told])
+    monkeypatch.setattr(link_run, "collect", lambda _: [told])
     with pytest.raises(HostError) as caught:
-        link_port.port_proof(HostFacts("x", parse_capture(WHOLE, "x")), "eth0", place)
+        link_run.port_proof(HostFacts("x", parse_capture(WHOLE, "x")), "eth0", place)
     assert caught.value.what == "host.half_read"
 
 
