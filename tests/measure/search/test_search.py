@@ -174,12 +174,12 @@ def test_confirmations_are_bounded(method: Method):
 
 
 def test_where_three_trials_must_pass_more_of_them_may_fail():
-    made = 0
+    made, base = 0, cliff(6e6)
 
     def every_second_one(load: float, seconds: float, number: int) -> int:
         nonlocal made
         made += seconds > 5
-        return 1 if seconds > 5 and made <= 20 and made % 2 == 0 else cliff(6e6)(load, seconds, 0)
+        return 1 if seconds > 5 and made <= 20 and made % 2 == 0 else base(load, seconds, number)
 
     asked = goal(max_confirmations=8, confirmations=3, relative_width=0.02)
     result = search("informed", Scripted(every_second_one), asked)
