@@ -32,7 +32,7 @@ def build_notes(
         notes.append(f"Set up and never measured: {', '.join(unmeasured)}.")
     if setup.windowed:
         notes.append(
-            f"Trials were windowed ({setup.settings[TRIALS_ARE]}): zero loss over the sum of "
+            f"Trials were {setup.settings[TRIALS_ARE]}: zero loss over the sum of "
             "short windows, without those in which the tester or the DUT did not have its core. "
             "That is not RFC 2544's throughput, whose trials are continuous."
         )
