@@ -21,11 +21,11 @@ exec python3 -I - "$@"
 """
 
 
-def forged(before: str) -> Any:
-    """Let it send through `one`, in a namespace that ends with it."""
+def forged(before: str, netdevs: str = "one") -> Any:
+    """Let it send through these, in a namespace that ends with it."""
     frame = bytes(12) + b"\x88\xb5" + WORD + KIND.to_bytes(2, "big") + bytes(8)
     templates = json.dumps([(KIND, frame.ljust(60, b"\0").hex(), 24)])
-    arguments = (WORD.hex(), str(FRAMES), templates, "one", "02" * 6, "192.0.2.1", "192.0.2.2")
+    arguments = (WORD.hex(), str(FRAMES), templates, netdevs, "02" * 6, "192.0.2.1", "192.0.2.2")
     done = subprocess.run(
         ["/usr/bin/unshare", "-n", "sh", "-c", SCRIPT % before, "sh", *arguments],
         input=FORGER.read_text(),
@@ -46,4 +46,11 @@ def test_every_frame_leaves_once_the_netdev_sends(before: str):
 def test_a_netdev_that_sends_nothing_is_named():
     told = forged("true")
     assert str(KIND) not in told["left"]
+    assert told["why"] == "no frame left through one within 10 s"
+
+
+def test_a_netdev_that_sends_is_not_blamed_for_one_that_does_not():
+    three = "ip link add three type veth peer name four; ip link set three up; ip link set four up"
+    told = forged(three, "one,three")
+    assert told["left"][str(KIND)] == FRAMES
     assert told["why"] == "no frame left through one within 10 s"

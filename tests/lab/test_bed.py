@@ -143,6 +143,15 @@ def test_a_forwarder_on_memif_is_not_ended_under_the_tester(wire: str):
         assert bed.run(request(bed, 1)).result.streams[0].unique_frames > 0
 
 
+def test_the_record_says_which_priority_tester_and_dut_have(temporary: Path):
+    with opened("testpmd-macswap") as bed:
+        told = [dict(bed.tester_details)["priority"], dict(bed.dut.details)["priority"]]
+        for pid, priority in zip((bed.tester_pid, dut_pid(temporary)), told, strict=True):
+            tasks = [int(task.name) for task in Path(f"/proc/{pid}/task").iterdir()]
+            assert {f"nice {os.getpriority(os.PRIO_PROCESS, tid)}" for tid in tasks} == {priority}
+        assert os.geteuid() != 0 or told == ["nice -20"] * 2
+
+
 def test_beds_side_by_side_do_not_meet():
     with opened("testpmd-io") as one, opened("testpmd-io") as two:
         for bed in (one, two):

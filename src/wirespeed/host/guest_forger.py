@@ -85,23 +85,23 @@ class Seen:
         }
 
 
-def first_to_leave(seen: Seen, listening: list[tuple[str, socket.socket]]) -> str:
-    """Wait until a frame has left through each netdev; say which ones none leaves through."""
+def await_sending(seen: Seen, listening: list[tuple[str, socket.socket]]) -> str:
+    """Wait until a frame has left through each netdev; say through which ones none did."""
     until = time.monotonic() + READY_S
-    for number, (name, heard) in enumerate(listening):
-        mac = heard.getsockname()[4]
-        mark = seen.word + struct.pack("!HII", READY, number, number ^ 0xFFFFFFFF)
-        frame = (mac + mac + EXPERIMENT + mark).ljust(LEAST_BYTES, b"\0")
-        with packet_socket(name, 0) as sending:
-            while time.monotonic() < until:
-                with contextlib.suppress(OSError):
-                    sending.send(frame)
-                time.sleep(BETWEEN_TRIES_S)
-                seen.drain(name, heard)
-                if number in seen.left.get(READY, ()):
-                    break
-    late = set(range(len(listening))) - seen.left.get(READY, set())
-    names = ", ".join(listening[number][0] for number in sorted(late))
+    late = dict(enumerate(listening))
+    while late and time.monotonic() < until:
+        for number, (name, heard) in late.items():
+            mac = heard.getsockname()[4]
+            mark = seen.word + struct.pack("!HII", READY, number, number ^ 0xFFFFFFFF)
+            frame = (mac + mac + EXPERIMENT + mark).ljust(LEAST_BYTES, b"\0")
+            with packet_socket(name, 0) as sending, contextlib.suppress(OSError):
+                sending.send(frame)
+        time.sleep(BETWEEN_TRIES_S)
+        for name, heard in listening:
+            seen.drain(name, heard)
+        sent = seen.left.get(READY, set())
+        late = {number: one for number, one in late.items() if number not in sent}
+    names = ", ".join(name for name, _ in late.values())
     return f"no frame left through {names} within {READY_S:g} s" if late else ""
 
 
@@ -113,7 +113,7 @@ def main() -> None:
     names = netdevs.split(",")
     listening = [(name, packet_socket(name, ETH_P_ALL)) for name in names]
     refused: dict[int, int] = {}
-    why = first_to_leave(seen, listening)
+    why = await_sending(seen, listening)
     for kind, text, offset in json.loads(templates):
         frame = bytearray.fromhex(text)
         for place, name in enumerate(names):

@@ -54,7 +54,7 @@ class DpdkProcess:
         self.child = Child(
             line_buffered, role="dut", quit_line=quit_line, environment=side.environment
         )
-        self.priority = "of its own host" if side.is_far else self.child.put_first()
+        self.priority = "" if side.is_far else self.child.put_first()
         own = socket_path(side.runtime_folder, side.file_prefix)
         self.telemetry = telemetry or Telemetry(own)
         self._forwarding_tid: int | None = None

@@ -97,7 +97,7 @@ class Tester(Closing):
         ]
         self.argv = tuple(argv)
         self._child = Child(argv, role="tester", environment=side.environment)
-        self.priority = "of its own host" if side.is_far else self._child.put_first()
+        self.priority = "" if side.is_far else self._child.put_first()
         self._next_id = 0
         self._watch = watch
         try:

@@ -251,6 +251,6 @@ class Testpmd(DpdkDut):
                 *self._rings(),
                 ("lcores", side.lcores()),
                 ("memory", "hugepages" if side.hugepages else "no hugepages"),
-                ("priority", self._process.priority),
+                *(() if side.is_far else (("priority", self._process.priority),)),
             ),
         )
