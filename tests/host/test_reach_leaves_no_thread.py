@@ -1,5 +1,6 @@
 """What reads hosts ends before an error reaches the user: nothing outlives the interpreter."""
 
+import socket
 import subprocess
 import sys
 import threading
@@ -65,30 +66,41 @@ def test_the_error_of_one_host_ends_its_reading(
 
 
 ABANDONED = """
+import atexit
 import sys
+import threading
 from wirespeed.host.capture_request import CaptureRequest
-from wirespeed.runs.reach import reach
 from wirespeed.host.reach_destination import Here, Remote
+# What is registered first is called last.
+atexit.register(lambda: print("at the end", crowd[0].is_alive()))
+from wirespeed.runs.reach import reach
 places = [Here(), Remote("x", "127.0.0.1", port=int(sys.argv[1]))]
 kept = reach(places, CaptureRequest(script="echo begin", begins="begin"))
 next(kept)
-import threading
-import atexit
 crowd = [thread for thread in threading.enumerate() if thread.name == "ssh"]
-assert crowd[0].is_alive()
+atexit.register(lambda: print(crowd[0].is_alive()))
+sys.stdin.readline()
 """
-CHECKED = ABANDONED.replace(
-    "import atexit", "import atexit\natexit.register(lambda: print(crowd[0].is_alive()))"
-)
 
 
 def test_what_nobody_closed_is_ended_before_the_interpreter_is():
-    # What is registered first is called last.
-    before = "import atexit\natexit.register(lambda: print('at the end', crowd[0].is_alive()))\n"
-    with listening(say_nothing) as silent:
-        done = subprocess.run(
-            [sys.executable, "-c", before + CHECKED, str(silent)],
-            capture_output=True, text=True, timeout=60, check=False,
+    connected = threading.Event()
+
+    def say_nothing_more(connection: socket.socket) -> None:
+        connected.set()
+        say_nothing(connection)
+
+    with listening(say_nothing_more) as silent:
+        child = subprocess.Popen(
+            [sys.executable, "-c", ABANDONED, str(silent)],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
         )  # fmt: skip
-    assert done.stdout == "True\nat the end False\n", done.stderr
-    assert done.returncode == 0
+        try:
+            # Before it is connected the thread may end by itself: at exit Python refuses the
+            # helper thread in which asyncio resolves a name.
+            assert connected.wait(60)
+            out, err = child.communicate("go\n", timeout=60)
+        finally:
+            child.kill()
+    assert out == "True\nat the end False\n", err
+    assert child.returncode == 0
