@@ -35,9 +35,12 @@ esac
 target=$base/wirespeed/mlx5-model-$version
 digest=$(cat "$here"/models/mlx5/*.[ch] "$here/scripts/build-mlx5-model.sh" | sha256sum |
 	cut -c1-12)
+mkdir -p "$base/wirespeed"
+# Who comes second waits for the first, and finds it made.
+exec 9>"$base/wirespeed/.mlx5-model-$version.lock"
+flock -w 300 9 || stop "the model is being built by another process, for 5 minutes now"
 [ "$(cat "$target/digest" 2>/dev/null)" != "$digest" ] || exit 0
 
-mkdir -p "$base/wirespeed"
 work=$(mktemp -d "$base/wirespeed/.mlx5-build-XXXXXX")
 trap 'rm -rf "$work"' EXIT
 trap 'exit 1' INT TERM

@@ -39,7 +39,7 @@ def mlx5_lab(
 
     `options` are those of each host: mstflint, systemd, disk.
     """
-    subprocess.run([BUILDER], check=True, capture_output=True, timeout=240)
+    subprocess.run([BUILDER], check=True, capture_output=True, timeout=540)
     spec = spec_of(*hosts, wiring=wiring, kernel=kernel, **options)
     with Machines(spec, name=name) as lab:
         yield lab
