@@ -8,7 +8,8 @@ import pytest
 from wirespeed.catalog import facts
 from wirespeed.doctor.collector import collector_script
 from wirespeed.facts.hardware import Hardware
-from wirespeed.model.capture import Capture, parse_capture
+from wirespeed.host.sections import sections_script
+from wirespeed.model.capture import TIMED_OUT_RETURNCODE, Capture, parse_capture
 from wirespeed.model.observed import Known
 from wirespeed.runs.unread_sections import unread_lines
 
@@ -221,3 +222,20 @@ def test_it_writes_nothing(tmp_path: Path):
         and not line.lstrip().startswith("#")
     ]
     assert [line for line in writes if "|| mark=" not in line and " 3>" not in line] == []
+
+
+def test_a_tool_that_locks_a_card_is_given_its_time_and_the_next_one_is_not(tmp_path: Path):
+    slow = tmp_path / "slow"
+    slow.write_text("#!/bin/sh\nsleep 6\necho whole\n")
+    slow.chmod(0o755)
+    script = sections_script("", f"ask_card card - {slow}\nrun other - {slow}\n")
+    capture = parse_capture(run(script).stdout, "here")
+    card, other = capture.section("card"), capture.section("other")
+    assert card is not None and other is not None
+    assert (card.returncode, card.output) == (0, "whole\n")
+    assert (other.returncode, other.output) == (TIMED_OUT_RETURNCODE, "")
+    # Killed in its midst, mstconfig leaves the card locked for all: no fact asks one by `run`.
+    asking = [line for fact in facts() for line in fact.script.splitlines() if " -d " in line]
+    asking = [line for line in asking if '"$tool"' in line]
+    assert len(asking) == 4
+    assert all("ask_card" in line for line in asking)

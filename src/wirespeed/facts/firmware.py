@@ -72,9 +72,9 @@ for address in $pfs; do
 	cards="$cards ${address%.*} "
 	tool=mstconfig
 	command -v "$tool" >/dev/null 2>&1 || ! command -v mlxconfig >/dev/null 2>&1 || tool=mlxconfig
-	run "$tool" "$address" "$tool" -d "$address" -e q
+	ask_card "$tool" "$address" "$tool" -d "$address" -e q
 	[ "$code" -ne 124 ] ||
-		run firmware-vfs "$address" "$tool" -d "$address" -e q SRIOV_EN NUM_OF_VFS
+		ask_card firmware-vfs "$address" "$tool" -d "$address" -e q SRIOV_EN NUM_OF_VFS
 done
 """
 

@@ -70,8 +70,8 @@ if path=$(command -v "$tool"); then
 	show mlxlink-tool - echo "$path"
 	for address in $pfs; do
 		[ -e "/sys/bus/pci/drivers/mlx5_core/$address" ] || continue
-		run mlxlink "$address" "$tool" -d "$address" -m -c -e --json
-		run mlxlink-fec "$address" "$tool" -d "$address" --rx_fec_histogram --show_histogram --json
+		ask_card mlxlink "$address" "$tool" -d "$address" -m -c -e --json
+		ask_card mlxlink-fec "$address" "$tool" -d "$address" --rx_fec_histogram --show_histogram --json
 	done
 fi
 """

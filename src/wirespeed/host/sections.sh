@@ -29,6 +29,16 @@ run() {
 	fi
 }
 
+# ask_card NAME SUBJECT COMMAND...: `run` for a tool that locks the card while it asks it (mstflint's
+# and MFT's). Ended in the midst it leaves the lock behind, and no tool can open the card any more:
+# it gets 40 s.
+ask_card() {
+	usual=$limit
+	[ -z "$limit" ] || limit='timeout 40'
+	run "$@"
+	limit=$usual
+}
+
 # show NAME SUBJECT FUNCTION...: the same for a function of this script.
 show() {
 	printf '%s begin %s %s\n' "$mark" "$1" "$2"

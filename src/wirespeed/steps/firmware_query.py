@@ -9,7 +9,7 @@ VERSION = r"^[0-9]{1,3}\.[0-9]{1,4}\.[0-9]{1,5}$"
 PSID = r"^[A-Z0-9_]{6,16}$"
 ASKED_S = 50
 """For the tools to ask a card: each setting is a question to its firmware, and mstfwreset starts
-many programs."""
+many programs. One that is ended in its midst leaves the card locked (host/sections.sh)."""
 IMAGE = r"^/[A-Za-z0-9][A-Za-z0-9_./-]{0,250}\.(bin|mfa2)$"
 
 

@@ -11,6 +11,7 @@ from wirespeed.model.finding import Danger
 from wirespeed.model.names import PciAddress
 from wirespeed.model.observed import Observed
 from wirespeed.model.step import Scope, State, Step
+from wirespeed.steps.firmware_query import ASKED_S
 from wirespeed.steps.readings import state_of
 
 LinkModeName = Annotated[str, Field(pattern=r"^[0-9]{1,4}G(_[0-9]{1,2}X)?$")]
@@ -43,6 +44,7 @@ class MlxlinkSpeed(Step):
     scope: ClassVar[Scope] = Scope.BOOT
     writes_card: ClassVar[bool] = True
     danger: ClassVar[Danger] = Danger.DROPS_LINK
+    read_s: ClassVar[int] = ASKED_S
     step: Literal["mlxlink_speed"] = "mlxlink_speed"
     pci_address: PciAddress
     link_mode: LinkModeName | None
