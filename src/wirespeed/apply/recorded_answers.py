@@ -19,7 +19,7 @@ from wirespeed.model.capture import NOT_THERE, Capture, Section
 from wirespeed.model.observed import Absent, Known, Observed
 
 CONTINUED = re.compile(r"\\\n\s*")
-RUN = re.compile(r"^\s*(?:\[.*\|\| )?run (\S+) (\S+) (.+)$", re.M)
+RUN = re.compile(r"^\s*(?:\[.*\|\| )?(?:run|ask_card) (\S+) (\S+) (.+)$", re.M)
 VARIABLE = re.compile(r"\\\$(\w+)")
 WORD = r"[A-Za-z0-9_.:@+-]+"
 """What a variable of the collector holds in a command that a step has too."""
