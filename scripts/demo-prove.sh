@@ -15,7 +15,7 @@ trap 'exit 130' INT
 trap 'exit 143' TERM
 
 $wirespeed lab up --switch --name "$lab" alpha,cpus=2 beta,cpus=2
-echo "Setting both hosts badly: MTU 1400, one queue, TCP without autotuning; they have no VFs."
+echo "Setting both hosts badly: MTU 1400, one queue, no VFs, TCP without autotuning"
 for host in alpha beta; do
 	$wirespeed lab shell --name "$lab" "$host" '
 		set -e

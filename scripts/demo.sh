@@ -14,11 +14,23 @@ if [ "$status" -eq 1 ] && grep -q '"kind":"end".*"completed":true' "$run/trials.
 fi
 [ "$status" -eq 0 ] || exit "$status"
 
+cat <<END
+
+The packets are done: that page can be read now. Ctrl-C keeps it.
+Next, two virtual hosts from badly set to proven, 4 to 8 minutes. The first time
+their image is made before, which takes another one.
+END
 hosts="as found, set up, measured and undone: all of it is proven."
 scripts/demo-prove.sh "$run" || status=$?
 if [ "$status" -eq 1 ] && grep -q '"stage":"compare".*"outcome":"done"' "$run/lab/stages.jsonl"
 then
-	hosts="as found, set up, measured, undone; not all is proven: the page says what, and why."
+	cat <<END
+
+The packets are done: that page can be read now. Ctrl-C keeps it.
+Next, two virtual hosts from badly set to proven, 4 to 8 minutes. The first time
+their image is made before, which takes another one.
+END
+hosts="as found, set up, measured, undone; not all is proven: the page says what, and why."
 	status=0
 fi
 [ "$status" -eq 0 ] || exit "$status"
