@@ -29,9 +29,9 @@ run() {
 	fi
 }
 
-# ask_card NAME SUBJECT COMMAND...: `run` for a tool that locks the card while it asks it (mstflint's
-# and MFT's). Ended in the midst it leaves the lock behind, and no tool can open the card any more:
-# it gets 40 s.
+# ask_card NAME SUBJECT COMMAND...: `run` for a tool that locks the card while it asks it, as those
+# of mstflint and MFT do. Ended in the midst it leaves the lock behind, and no tool can open the
+# card any more: it gets 40 s.
 ask_card() {
 	usual=$limit
 	[ -z "$limit" ] || limit='timeout 40'
