@@ -35,6 +35,8 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 
 LONGEST = (
     "test_fleet_waves_ssh.py",
+    "test_fleet_collection_ssh.py",
+    "test_fleet_collection.py",
     "test_mlx5_driver.py",
     "test_mlx5_tc.py",
     "test_mlx5_firmware.py",

@@ -119,6 +119,7 @@ def sane(folder: Path) -> tuple[int, str]:
     return done.returncode, done.stdout + done.stderr
 
 
+@pytest.mark.rare
 @pytest.mark.timeout(700)
 def test_fleet_collection_passes_every_sanity_test_of_ansible(tmp_path: Path):
     code, said = sane(tmp_path)

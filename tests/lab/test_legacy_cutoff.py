@@ -28,7 +28,7 @@ from wirespeed.runs.captures import Gathered, gather
 from wirespeed.steps.ovs_bridge import OvsBridge
 from wirespeed.steps.ovs_port import OvsPort
 
-pytestmark = [pytest.mark.machines, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.machines, pytest.mark.rare, pytest.mark.timeout(900)]
 WITHIN_S = 20
 # A port that joins a switch hands its frames to it: its own address is deaf from then on.
 STEPS = [
@@ -38,7 +38,7 @@ STEPS = [
 CONTROL_PORT = "0000:00:02.0"
 
 
-@pytest.fixture(scope="module", params=[pytest.param("plain", marks=pytest.mark.rare), "systemd"])
+@pytest.fixture(scope="module", params=["plain", "systemd"])
 def host(request: pytest.FixtureRequest) -> Iterator[Machine]:
     """One that has systemd-run, and one that has not."""
     alpha = MachineSpec(name="alpha", systemd=request.param == "systemd")

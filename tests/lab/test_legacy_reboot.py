@@ -20,7 +20,7 @@ from wirespeed.host.ssh_session import SshSession
 from wirespeed.lab.machines import Machine, Machines
 from wirespeed.model.error import HostError, MeasurementError
 
-pytestmark = [pytest.mark.machines, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.machines, pytest.mark.rare, pytest.mark.timeout(900)]
 PORTS = ("0000:01:00.0", "0000:02:00.0")
 BOOT_ID = "/proc/sys/kernel/random/boot_id"
 
@@ -95,7 +95,7 @@ def interrupted_apply(lab: Machines, spec: Path) -> subprocess.CompletedProcess[
     return subprocess.CompletedProcess([], process.returncode, output, errors)
 
 
-@pytest.mark.parametrize("then", ["undo", pytest.param("apply", marks=pytest.mark.rare)])
+@pytest.mark.parametrize("then", ["undo", "apply"])
 def test_legacy_a_host_that_reboots_in_mid_apply_is_undone_or_finished(
     lab: Machines, spec: Path, then: str
 ):

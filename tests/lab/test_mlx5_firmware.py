@@ -20,7 +20,7 @@ from wirespeed.lab.machines import Machine, Machines
 from wirespeed.model.capture import Capture, Section
 from wirespeed.model.observed import Known
 
-pytestmark = [pytest.mark.machines, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.machines, pytest.mark.rare, pytest.mark.timeout(900)]
 CARD = PORTS[0]
 TOTAL = f"cat /sys/bus/pci/devices/{CARD}/sriov_totalvfs"
 NAMES = ("NUM_OF_VFS", "CQE_COMPRESSION")
@@ -163,7 +163,6 @@ def test_mlx5_an_image_is_burnt_waits_for_a_boot_and_undo_burns_the_former(
     assert firmware(alpha) == (before, after, after)
 
 
-@pytest.mark.rare
 def test_mlx5_a_reset_of_the_card_brings_what_waits(lab: Machines, tmp_path: Path):
     """By mstfwreset, which unbinds the driver and takes the link down; no other port goes down."""
     alpha = lab.hosts["alpha"]
@@ -186,7 +185,6 @@ def test_mlx5_a_reset_of_the_card_brings_what_waits(lab: Machines, tmp_path: Pat
     assert firmware(alpha) == ("16.35.4030", "16.36.1010", "16.36.1010")
 
 
-@pytest.mark.rare
 def test_mlx5_apply_stores_what_gives_vfs_reboots_and_goes_on(lab: Machines, tmp_path: Path):
     alpha = lab.hosts["alpha"]
     # A card of which nobody asked VFs.

@@ -30,7 +30,7 @@ from wirespeed.platforms.switch.far_end import with_far_end
 from wirespeed.runs import link_run
 from wirespeed.steps.mlxlink_speed import MlxlinkSpeed
 
-pytestmark = [pytest.mark.machines, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.machines, pytest.mark.rare, pytest.mark.timeout(900)]
 CARD, NETDEV = PORTS[0], "enp1s0f0"
 COLOR = re.compile(r"\x1b\[[0-9;]*m")
 RS, NO_FEC = "Standard RS-FEC - RS(528,514)", "No FEC"
@@ -191,7 +191,6 @@ def test_mlx5_the_doctor_reads_mstlink_and_a_missing_module_is_named(lab: Machin
     assert not_modelled(lab) <= {EYE, HISTOGRAM} | {SETTINGS}
 
 
-@pytest.mark.rare
 def test_mlx5_link_speed_of_card_and_switch_is_set_and_undone(
     lab: Machines, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):

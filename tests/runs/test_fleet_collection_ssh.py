@@ -11,6 +11,7 @@ from namespace_hosts import PCI, NamespaceHosts
 
 pytestmark = [
     pytest.mark.sshd,
+    pytest.mark.rare,
     pytest.mark.timeout(900),
     pytest.mark.skipif(os.geteuid() != 0, reason="network namespaces need root"),
 ]
