@@ -10,7 +10,8 @@ from wirespeed.model.shown import shown
 from wirespeed.model.switch_kind import SwitchKind
 
 LIMIT = 32
-TIMEOUT_S = 60.0
+TIMEOUT_S = 90.0
+"""In all; a tool that hangs costs 40 s of it (sections.sh), and the rest is read in seconds."""
 SHELL = ("sh", "-s")
 """The script comes on its standard input, so that no shell on the way sees it to quote it."""
 SUDO = ("sudo", "-n", *SHELL)
