@@ -72,10 +72,14 @@ def test_offered_is_intended_to_the_frame_and_evenly_spaced(
 @pytest.mark.parametrize("burst_frames", [1, 7, 128])
 def test_bursts_are_no_longer_than_configured(tester: Tester, burst_frames: int):
     tester.open(NULL)
-    result = tester.trial(
-        load={"max": True}, burst_frames=burst_frames, prime=False, settle_ms=1, seconds=0.1
-    )
-    assert result["departure"]["burst_frames_max"] == burst_frames
+    longest = []
+    # Where a pass takes too long, as one that was interrupted does, bursts are halved for a while.
+    while burst_frames not in longest and len(longest) < 10:
+        result = tester.trial(
+            load={"max": True}, burst_frames=burst_frames, prime=False, settle_ms=1, seconds=0.1
+        )
+        longest.append(result["departure"]["burst_frames_max"])
+    assert max(longest) == burst_frames
 
 
 def test_a_ring_that_stays_full_is_looked_at_ever_less_often(

@@ -72,7 +72,8 @@ if path=$(command -v "$tool"); then
 		[ -e "/sys/bus/pci/drivers/mlx5_core/$address" ] || continue
 		ask_card mlxlink "$address" "$tool" -d "$address" -m -c -e --json
 		[ "$code" -ne 124 ] || continue
-		ask_card mlxlink-fec "$address" "$tool" -d "$address" --rx_fec_histogram --show_histogram --json
+		ask_card mlxlink-fec "$address" \\
+			"$tool" -d "$address" --rx_fec_histogram --show_histogram --json
 	done
 fi
 """
