@@ -17,8 +17,8 @@ fi
 cat <<END
 
 The packets are done: that page can be read now. Ctrl-C keeps it.
-Next, two virtual hosts from badly set to proven, 4 to 8 minutes. The first time
-their image is made before, which takes another one.
+Next, two virtual hosts from badly set to proven: 4 to 8 minutes, and the first
+time one or two more, as their image is built.
 END
 hosts="as found, set up, measured and undone: all of it is proven."
 scripts/demo-prove.sh "$run" || status=$?
@@ -27,8 +27,8 @@ then
 	cat <<END
 
 The packets are done: that page can be read now. Ctrl-C keeps it.
-Next, two virtual hosts from badly set to proven, 4 to 8 minutes. The first time
-their image is made before, which takes another one.
+Next, two virtual hosts from badly set to proven: 4 to 8 minutes, and the first
+time one or two more, as their image is built.
 END
 hosts="as found, set up, measured, undone; not all is proven: the page says what, and why."
 	status=0
