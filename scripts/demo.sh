@@ -24,13 +24,7 @@ hosts="as found, set up, measured and undone: all of it is proven."
 scripts/demo-prove.sh "$run" || status=$?
 if [ "$status" -eq 1 ] && grep -q '"stage":"compare".*"outcome":"done"' "$run/lab/stages.jsonl"
 then
-	cat <<END
-
-The packets are done: that page can be read now. Ctrl-C keeps it.
-Next, two virtual hosts from badly set to proven: 4 to 8 minutes, and the first
-time one or two more, as their image is built.
-END
-hosts="as found, set up, measured, undone; not all is proven: the page says what, and why."
+	hosts="as found, set up, measured, undone; not all is proven: the page says what, and why."
 	status=0
 fi
 [ "$status" -eq 0 ] || exit "$status"
