@@ -19,6 +19,7 @@ from wirespeed.model.step import Step
 
 BUILDER = Path(__file__).parents[2] / "scripts" / "build-mlx5-model.sh"
 PATIENCE_S = 60.0
+CAPTURE_S = 240.0
 PORTS = ("0000:01:00.0", "0000:01:00.1")
 BAD_WORDS = "WARNING|BUG:|Call Trace|DMAR:.*fault|DMAR: .*not set|mlx5.*(refcount|syndrome|hung)"
 """Of a kernel: its own complaints, accesses that the IOMMU stopped, commands that failed."""
@@ -60,9 +61,14 @@ def sh(host: Machine, script: str) -> str:
 
 def facts_of(host: Machine) -> HostFacts:
     name = host.state.name
-    capture = parse_capture(host.run(["sh", "-s"], stdin=collector_script()).output, name)
+    capture = parse_capture(capture_of(host), name)
     assert capture.complete
     return HostFacts(name, capture)
+
+
+def capture_of(host: Machine) -> str:
+    """What the doctor's script prints there; mst tools take 30 s on a busy machine's host."""
+    return host.run(["sh", "-s"], stdin=collector_script(), timeout_s=CAPTURE_S).output
 
 
 def counters(host: Machine, netdev: str) -> dict[str, int]:

@@ -11,11 +11,10 @@ import pytest
 from click.testing import CliRunner, Result
 from described_switch import switch
 from link_cable import KIND, PORT, Cable, both_ends
-from mlx5_host import PATIENCE_S, PORTS, Run, facts_of, mlx5_lab, refused, sh, until
+from mlx5_host import PATIENCE_S, PORTS, Run, capture_of, facts_of, mlx5_lab, refused, sh, until
 
 from wirespeed.catalog import rules
 from wirespeed.commands.link import link
-from wirespeed.doctor.collector import collector_script
 from wirespeed.doctor.diagnose import diagnose
 from wirespeed.facts.link_margin import LinkMargins
 from wirespeed.host.clock import Deadline
@@ -159,7 +158,7 @@ def test_mlx5_mstlink_sets_a_speed_and_undo_negotiates_again(lab: Machines):
 def test_mlx5_the_doctor_reads_mstlink_and_a_missing_module_is_named(lab: Machines):
     alpha = lab.hosts["alpha"]
     deadline = Deadline(4 * PATIENCE_S)
-    # The doctor gives a tool 5 s, which are short for an emulated host on a busy machine.
+    # The doctor gives a tool 40 s, which are short for an emulated host on a busy machine.
     while not isinstance(margin := facts_of(alpha)[LinkMargins].by_address[CARD], Known):
         assert not deadline.expired, margin
     assert margin.source == f"mstlink -d {CARD} -m -c -e --json"
@@ -209,9 +208,7 @@ def test_mlx5_link_speed_of_card_and_switch_is_set_and_undone(
         return CliRunner().invoke(link, [*words, *more], standalone_mode=False)
 
     def findings() -> set[str]:
-        text = with_far_end(
-            alpha.run(["sh", "-s"], stdin=collector_script()).output, cable.switch_capture()
-        )
+        text = with_far_end(capture_of(alpha), cable.switch_capture())
         facts = HostFacts("alpha", parse_capture(text, "alpha"))
         ours = [rule for rule in rules() if rule.slug.startswith("switchport.")]
         return {one.rule for one in diagnose(facts, Question(), ours).findings}

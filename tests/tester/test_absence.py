@@ -66,7 +66,21 @@ def test_a_tester_that_a_slow_wire_slows_down_is_not_stalled(
 def test_bursts_that_a_slow_wire_made_shorter_get_longer_again_and_fill_no_ring(
     built: Path, start_tester: Callable[..., Tester], tmp_path: Path
 ):
-    asked = tmp_path / "asked"
+    # They get longer in 40 ms without a long pass. A machine that is slow by itself may have no
+    # such time in one second: then in more of them.
+    longest = []
+    for seconds in (1, 1, 1, 5, 5, 5):
+        longest.append(asked_after_a_slow_wire(built, start_tester, tmp_path / "asked", seconds))
+        if longest[-1] == 128:
+            return
+    pytest.fail(f"bursts stayed short: {longest}")
+
+
+def asked_after_a_slow_wire(
+    built: Path, start_tester: Callable[..., Tester], asked: Path, seconds: int
+) -> int:
+    """The longest burst that was asked for after 50 slow ones."""
+    asked.unlink(missing_ok=True)
     slow = {
         "LD_PRELOAD": str(built / "tests" / "slow_wire.so"),
         "SLOW_WIRE": "12000",
@@ -75,11 +89,14 @@ def test_bursts_that_a_slow_wire_made_shorter_get_longer_again_and_fill_no_ring(
     }
     tester = start_tester(environment=slow)
     tester.open("net_ring0")
-    result = tester.trial(mix=[{"frame_bytes": 64}], load={"max": True}, burst_frames=32, seconds=1)
+    result = tester.trial(
+        mix=[{"frame_bytes": 64}], load={"max": True}, burst_frames=32, seconds=seconds
+    )
     assert result["tester"]["rx_burst_frames"] < 128, "no pass was long: this proves nothing"
-    assert int.from_bytes(asked.read_bytes(), sys.byteorder) == 128
     # What is sent in a pass is never more than what is received in one.
     assert result["streams"][0]["refused_frames"] == 0
+    tester.close()
+    return int.from_bytes(asked.read_bytes(), sys.byteorder)
 
 
 def test_a_stop_is_a_stall_to_within_its_length(tester: Tester):
