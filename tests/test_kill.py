@@ -24,8 +24,8 @@ from wirespeed.measure.bench.run_folder import TRIALS, read_records
 from wirespeed.measure.bench.tester import PROGRAM
 from wirespeed.model.trial import End
 
-ROUNDS = (10, pytest.param(40, marks=pytest.mark.rare))
-"""Each is a kill that hits: every victim twice; every victim eight times more, in minutes."""
+ROUNDS = (5, pytest.param(45, marks=pytest.mark.rare))
+"""Each is a kill that hits: every victim once; every victim nine times more, in minutes."""
 DRAWS_PER_ROUND = 3
 LEFT_S = 15.0
 """For all of a run to be gone after a kill; it takes below 1 s on a machine with nothing else."""

@@ -1,4 +1,4 @@
-"""What is rare begins only while there is time for it, and is named where it does not."""
+"""What is rare has its turn in CI, while there is time for it, and is named where there is not."""
 
 import re
 import sys
@@ -10,6 +10,7 @@ from wirespeed.host.local import LocalRunner
 
 ROOT = Path(__file__).parent.parent
 FAR_AWAY = "99999999999"
+PYTEST, PLAIN = (sys.executable, "-m", "pytest"), "PYTEST_DISABLE_PLUGIN_AUTOLOAD=1"
 
 
 @pytest.mark.parametrize(("marker", "until", "skipped"), [
@@ -24,7 +25,7 @@ def test_a_rare_test_is_skipped_by_name_when_the_time_is_over(
         "import pytest\n\n@pytest.mark.rare\ndef test_rare(): pass\n\ndef test_usual(): pass\n"
     )
     for when, expected in ((until, skipped), (FAR_AWAY, False)):
-        line = ["env", f"WIRESPEED_RARE_UNTIL={when}", sys.executable, "-m", "pytest", "-rs", "-m"]
+        line = ["env", PLAIN, f"WIRESPEED_RARE_UNTIL={when}", *PYTEST, "-rs", "-m"]
         options = [
             marker,
             "-p",
@@ -54,8 +55,38 @@ def test_each_commit_begins_with_another_file_of_virtual_hosts(
         (tmp_path / f"test_{name}.py").write_text(
             "import pytest\n\n@pytest.mark.machines\ndef test_up(): pass\n"
         )
-    line = ["env", f"WIRESPEED_RARE_TURN={turn}", sys.executable, "-m", "pytest", "--collect-only"]
+    line = ["env", PLAIN, f"WIRESPEED_RARE_TURN={turn}", *PYTEST, "--collect-only"]
     options = ["-q", "-p", "no:cacheprovider", "-c", "/dev/null", str(tmp_path)]
     done = LocalRunner().run([*line, *options], timeout_s=60)
     assert done.returncode == 0, done.output
     assert re.findall(r"test_(\w+)\.py::", done.output) == expected
+
+
+ALONE, REST = "(polls or (dpdk and not compiles))", "not (polls or (dpdk and not compiles))"
+USUAL = " and not rare"
+
+
+@pytest.mark.parametrize(("line", "alone", "rest"), [
+    ("CI=true commits=4 scripts/test.sh all", "", USUAL),
+    ("CI=true commits=5 scripts/test.sh all", USUAL, ""),
+    ("CI= commits=4 scripts/test.sh all", "", ""),
+    ("CI=true commits=4 scripts/test.sh", USUAL, USUAL),
+])  # fmt: skip
+def test_each_commit_in_ci_runs_the_rare_tests_of_one_part(
+    line: str, alone: str, rest: str, tmp_path: Path
+):
+    programs = tmp_path / ".venv/bin"
+    programs.mkdir(parents=True)
+    (tmp_path / "scripts").mkdir()
+    for path, script in (
+        (programs / "git", 'echo "$commits"'),
+        (programs / "pytest", 'while [ $# -gt 2 ]; do shift; done; echo "run: $2"'),
+        (tmp_path / "scripts/lint.sh", ":"),
+        (tmp_path / "scripts/test.sh", (ROOT / "scripts/test.sh").read_text()),
+    ):
+        path.write_text(f"#!/bin/sh\n{script}\n")
+        path.chmod(0o755)
+    done = LocalRunner().run(["sh", "-c", f'cd "$0" && {line}', str(tmp_path)])
+    assert done.returncode == 0, done.errors
+    runs = re.findall(r"^run: (.*)$", done.output, re.M)
+    assert runs == [f"{ALONE}{alone}", f"{REST}{rest}"]

@@ -22,7 +22,7 @@ from wirespeed.model.plan import Plan
 from wirespeed.runs.hosts_of_spec import controls_of, read_spec
 from wirespeed.runs.plan_hosts import plan_hosts
 
-pytestmark = [pytest.mark.machines, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.machines, pytest.mark.rare, pytest.mark.timeout(900)]
 SHOWN_EACH = 4
 """Of so many kills the host is asked once what stands there: a command takes seconds."""
 
@@ -53,7 +53,7 @@ def each_kind_of_step(plan: Plan) -> list[tuple[int, str]]:
     "writes",
     [
         in_the_midst,
-        pytest.param(each_kind_of_step, marks=[pytest.mark.rare, pytest.mark.timeout(3600)]),
+        pytest.param(each_kind_of_step, marks=pytest.mark.timeout(3600)),
     ],
     ids=lambda writes: writes.__name__,
 )

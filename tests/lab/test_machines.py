@@ -192,6 +192,7 @@ def test_the_doctors_facts_are_what_the_hosts_own_tools_say(switched: Machines):
     assert rings == ["4096", "512"]
 
 
+@pytest.mark.rare
 def test_a_narrow_root_port_is_shown_and_not_taken_for_hardware(switched: Machines):
     """QEMU's igb can do x1 at 2.5 GT/s and no more, so no root port keeps it below that.
 
@@ -215,6 +216,7 @@ def test_a_narrow_root_port_is_shown_and_not_taken_for_hardware(switched: Machin
     assert ("pcie.width_below_capability", "cannot tell") in verdicts
 
 
+@pytest.mark.rare
 def test_kvm_that_boots_no_host_gives_way_and_is_remembered(monkeypatch: pytest.MonkeyPatch):
     """Where KVM works, the host comes up with it, and that is remembered."""
     seems = Verdict(boot_id="now", kvm=True, proven=False, why="a dozen instructions ran")
@@ -252,6 +254,7 @@ def dies_in_its_boot(monkeypatch: pytest.MonkeyPatch, times: int) -> list[str]:
     return started
 
 
+@pytest.mark.rare
 def test_an_emulated_host_that_dies_in_its_boot_is_started_once_more(
     monkeypatch: pytest.MonkeyPatch,
 ):

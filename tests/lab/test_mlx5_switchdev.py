@@ -14,7 +14,7 @@ from wirespeed.steps.channels import Channels
 from wirespeed.steps.eswitch_mode import EswitchMode
 from wirespeed.steps.rings import Rings
 
-pytestmark = [pytest.mark.machines, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.machines, pytest.mark.rare, pytest.mark.timeout(900)]
 NETDEVS = ("enp1s0f0", "enp1s0f1")
 UPLINK = NETDEVS[0]
 PF = f"/sys/bus/pci/devices/{PORTS[0]}"

@@ -9,7 +9,7 @@ from mlx5_host import PORTS, complaints, counters, mlx5_lab, refused, sh, until
 
 from wirespeed.lab.machines import Machine, Machines
 
-pytestmark = [pytest.mark.machines, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.machines, pytest.mark.rare, pytest.mark.timeout(900)]
 NETDEV = "enp1s0f0"
 PF = f"/sys/bus/pci/devices/{PORTS[0]}"
 DRIVER = "/sys/bus/pci/drivers/mlx5_core"

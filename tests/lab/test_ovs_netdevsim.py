@@ -122,6 +122,7 @@ def test_ovs_switchdev_and_back_leaves_the_host_as_found(host: Machine):
     assert not differences("alpha", values_of(found), values_of(facts_of(host)))
 
 
+@pytest.mark.rare
 def test_ovs_representor_that_is_there_and_up_has_its_former_name_back(host: Machine):
     mode = Run(host, [(SWITCHDEV, False)])
     mode.apply()
@@ -137,6 +138,7 @@ def test_ovs_representor_that_is_there_and_up_has_its_former_name_back(host: Mac
         mode.undo()
 
 
+@pytest.mark.rare
 def test_ovs_facts_tell_the_mode_the_port_and_its_representors(host: Machine):
     mode = Run(host, [(SWITCHDEV, False)])
     mode.apply()
@@ -156,6 +158,7 @@ def test_ovs_facts_tell_the_mode_the_port_and_its_representors(host: Machine):
     assert set(switchdev[Ports].representors) == representors
 
 
+@pytest.mark.rare
 def test_ovs_representor_of_a_vf_that_is_not_there_is_a_verdict_and_all_is_put_back(
     host: Machine, monkeypatch: pytest.MonkeyPatch
 ):
@@ -170,6 +173,7 @@ def test_ovs_representor_of_a_vf_that_is_not_there_is_a_verdict_and_all_is_put_b
     assert "legacy" in sh(host, f"devlink dev eswitch show pci/{PF}")
 
 
+@pytest.mark.rare
 def test_ovs_vfs_that_come_after_the_mode_have_representors_with_their_names(host: Machine):
     """As the approach does it: the mode first, then VFs, then `udevadm settle`, then the names."""
     sh(host, f"echo 0 >{DEVICE}/sriov_numvfs")

@@ -141,6 +141,7 @@ def test_legacy_apply_that_was_killed_is_undone_or_finished(lab: Machines, spec:
     assert standing(lab) == before
 
 
+@pytest.mark.rare
 def test_legacy_a_step_that_fails_puts_all_back(lab: Machines, spec: Path):
     before = standing(lab)
     # More than igb takes (9216): the kernel refuses it when the first steps are done.
@@ -164,6 +165,7 @@ def test_legacy_a_plan_is_refused_that_would_cut_the_session_off(spec: Path):
     assert "carries your session" in " ".join(refused.stderr.split())
 
 
+@pytest.mark.rare
 def test_legacy_two_applies_to_one_host_exclude_each_other(lab: Machines, spec: Path):
     before = standing(lab)
     sh(lab.hosts["beta"], "mkdir /run/wirespeed.lock && echo elsewhere >/run/wirespeed.lock/owner")

@@ -108,6 +108,7 @@ class Text(HTMLParser):
         self.text += f"{data} "
 
 
+@pytest.mark.rare
 def test_legacy_prove_from_badly_set_to_a_page_and_back(lab: Machines, tmp_path: Path):
     for host in lab.hosts.values():
         assert host.run(["sh", "-c", BADLY]).returncode == 0

@@ -45,7 +45,7 @@ from wirespeed.model.network_trial import (
 from wirespeed.model.spec.spec import Spec
 from wirespeed.runs.hosts_of_spec import read_spec, runners_of
 
-pytestmark = [pytest.mark.machines, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.machines, pytest.mark.rare, pytest.mark.timeout(900)]
 BY_TC = "ovs-vsctl set Open_vSwitch . other_config:hw-offload=true other_config:tc-policy=skip_hw"
 
 
@@ -96,7 +96,6 @@ def story(lab: Machines, tmp_path_factory: pytest.TempPathFactory) -> Iterator[S
         yield Story(path, found, wanted, endpoints_of(wanted, runners), dict(runners))
 
 
-@pytest.mark.rare
 def test_ovs_a_second_apply_has_nothing_to_do(story: Story):
     again = wirespeed("apply", str(story.path), "--yes", timeout_s=600)
     assert again.returncode == 0, again.stdout + again.stderr
@@ -122,17 +121,14 @@ def test_ovs_guests_of_a_network_talk_and_others_do_not(lab: Machines, story: St
     assert_apart(guests["web-1"], guests["ceph-1"], "storage")
 
 
-@pytest.mark.rare
 def test_ovs_fails_over(story: Story):
     assert_fails_over(story.guests, story.hosts)
 
 
-@pytest.mark.rare
 def test_ovs_no_forged_frame_reaches_another_tenant(story: Story):
     assert_nothing_leaks(forged(story.spec, story.guests, story.hosts))
 
 
-@pytest.mark.rare
 def test_ovs_leaks_are_seen(lab: Machines, story: Story):
     assert_leaks_are_seen(lab, story.spec, story.guests, story.hosts)
 
