@@ -196,7 +196,7 @@ def test_without_the_library_it_says_how_to_get_it(monkeypatch: pytest.MonkeyPat
     (result,) = reach([PLACE], CaptureRequest("", "", powershell="x"))
     assert isinstance(result, Unreachable)
     assert result.error.what == "windows.library"
-    assert "wirespeed[windows]" in result.error.next
+    assert "pypsrp" in result.error.next
 
 
 @pytest.mark.usefixtures("described")

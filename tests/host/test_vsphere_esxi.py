@@ -124,7 +124,7 @@ def test_without_its_library_an_esxi_host_is_not_reached(monkeypatch: pytest.Mon
     with pytest.raises(InputError) as caught:
         VsphereSession(VsphereHost("vsphere://x", "x"))
     assert caught.value.what == "vsphere.library"
-    assert "wirespeed[esxi]" in caught.value.next
+    assert "pyvmomi" in caught.value.next
 
 
 def test_an_esxi_host_that_is_gone_or_says_nothing_is_unreachable(

@@ -26,7 +26,8 @@ from wirespeed.terminal import echo
 def fleet() -> None:
     """Diagnose, record and change many hosts of an inventory together.
 
-    The inventory is Ansible's, read by ansible-core: pip install 'wirespeed[fleet]'.
+    The inventory is Ansible's, read by ansible-core, which is a library of its
+    own: docs/install.md says how to add it.
     """
 
 

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
+from wirespeed.host.extras import how_to_add
 from wirespeed.model.error import InputError
 from wirespeed.model.shown import shown
 
@@ -132,7 +133,7 @@ def missing_library(name: str, found: str) -> InputError:
         where=name,
         found=shown(found, 200),
         so="the fleet commands need Ansible's inventory and a database",
-        next="pip install 'wirespeed[fleet]'",
+        next=how_to_add("fleet"),
     )
 
 

@@ -18,6 +18,7 @@ from typing import Any
 
 from wirespeed.host.clock import sleep_s
 from wirespeed.host.closing import Closing
+from wirespeed.host.extras import how_to_add
 from wirespeed.host.files import is_file
 from wirespeed.host.reach_destination import SwitchHost
 from wirespeed.host.secret import SWITCH_PASSWORD as PASSWORD
@@ -79,7 +80,7 @@ def _library() -> _Library:
             where="netmiko",
             found="it is not installed",
             so="switches cannot be reached",
-            next="pip install 'wirespeed[switch]'",
+            next=how_to_add("switch"),
         ) from None
     errors = (
         netmiko.NetmikoTimeoutException,

@@ -18,6 +18,7 @@ from typing import Any, cast
 
 from wirespeed.host.clock import Deadline, sleep_s
 from wirespeed.host.closing import Closing
+from wirespeed.host.extras import how_to_add
 from wirespeed.host.reach_destination import VsphereHost
 from wirespeed.host.secret import VSPHERE_PASSWORD as PASSWORD
 from wirespeed.host.secret import file_setting, password, setting
@@ -296,5 +297,5 @@ def _require_library() -> None:
             where="pyvmomi",
             found="it is not installed",
             so="no host can be reached by the vSphere API",
-            next="pip install 'wirespeed[esxi]'; or reach the host by SSH: esxi://USER@HOST",
+            next=f"{how_to_add('esxi')}; or reach the host by SSH: esxi://USER@HOST",
         ) from None

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 from wirespeed.host.clock import Deadline, monotonic_s
 from wirespeed.host.closing import Closing
+from wirespeed.host.extras import how_to_add
 from wirespeed.host.reach_destination import WindowsHost
 from wirespeed.host.runner import MAX_OUTPUT_BYTES, Completed
 from wirespeed.host.secret import WINRM_PASSWORD as PASSWORD
@@ -238,7 +239,7 @@ def _require_library() -> None:
             where="pypsrp",
             found="it is not installed",
             so="no host can be reached by WinRM",
-            next="pip install 'wirespeed[windows]'; or reach the host by SSH: winssh://USER@HOST",
+            next=f"{how_to_add('windows')}; or reach the host by SSH: winssh://USER@HOST",
         ) from None
 
 

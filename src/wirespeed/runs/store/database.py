@@ -6,6 +6,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+from wirespeed.host.extras import how_to_add
 from wirespeed.host.files import make_run_folder
 from wirespeed.host.inventory import missing_library
 from wirespeed.host.state import state_folder
@@ -69,7 +70,7 @@ def _engine(url: str) -> Engine:
             "fleet.library",
             where=parsed.drivername,
             found=shown(str(error), 200),
-            next="pip install 'wirespeed[postgresql]'",
+            next=how_to_add("postgresql"),
         ) from None
     if parsed.get_backend_name() == "sqlite":
         event.listen(engine, "connect", _as_it_should_be)

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from sqlalchemy import Connection, Float, Integer
 
+from wirespeed.host.extras import how_to_add
 from wirespeed.model.error import InputError
 from wirespeed.model.shown import shown
 from wirespeed.runs.store import tables
@@ -21,7 +22,7 @@ def write_tables(connection: Connection, folder: Path) -> Iterator[tuple[Path, i
             "fleet.library",
             where="pyarrow",
             found=shown(str(error), 200),
-            next="pip install 'wirespeed[parquet]'",
+            next=how_to_add("parquet"),
         ) from None
     for name, columns, rows in every_table(connection):
         kinds = []
