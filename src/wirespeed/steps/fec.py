@@ -18,8 +18,9 @@ LINES = ("Supported/Configured FEC encodings", "Configured FEC encodings")
 class Fec(EthtoolSetting):
     """The port is told to use this encoding; both ends of the link need the same.
 
-    What is in use shows once the link is up again. Drivers that print what they support in place of
-    what is configured (ethtool's own words: *Supported/Configured*) are found to contradict it.
+    What is in use shows once the link is up again. Some drivers print all that they support in place
+    of what is configured (ethtool's own words: *Supported/Configured*; ice_get_fecparam of
+    ice_ethtool.c, nfp_port_get_fecparam): then what to put back is not known, and nothing is set.
     """
 
     danger: ClassVar[Danger] = Danger.DROPS_LINK
@@ -36,7 +37,7 @@ class Fec(EthtoolSetting):
         return {"encoding": self.encoding}
 
     def parse(self, section: Section) -> Observed[State]:
-        """Read what is configured: one encoding, or several that may be chosen from."""
+        """Read the encoding that is configured; of several that are printed none is known to be."""
         capture = self.as_capture(section, "ethtool-fec")
         answer = ethtool_answer(capture, "ethtool-fec", self.netdev, self.shown_by)
         if not isinstance(answer, Known):
@@ -45,10 +46,13 @@ class Fec(EthtoolSetting):
         found = [after.lower().split() for name, _, after in lines if name in LINES]
         if len(found) != 1 or not found[0] or not set(found[0]) <= set(ENCODINGS):
             return Unreadable("it does not say what is configured", answer.source)
-        return Known({"encoding": " ".join(sorted(found[0]))}, answer.source)
+        if len(found[0]) > 1:
+            several = ", ".join(sorted(found[0]))
+            reason = f"it prints several encodings ({several}): which one is configured is not known"
+            return Unreadable(reason, answer.source)
+        return Known({"encoding": found[0][0]}, answer.source)
 
     def commands(self, now: State, to: State) -> tuple[Command, ...]:
-        """Set it; several where several were configured."""
-        words = str(to["encoding"]).split()
-        command = Command(argv=("ethtool", self.set_by, self.netdev, "encoding", *words))
-        return (command,)
+        """Set it."""
+        word = str(to["encoding"])
+        return (Command(argv=("ethtool", self.set_by, self.netdev, "encoding", word)),)
