@@ -14,6 +14,7 @@ from wirespeed.apply.persist import (
     boot_script,
     boot_steps,
     boot_unit,
+    not_kept,
     persist_name,
     persist_steps,
 )
@@ -26,6 +27,7 @@ from wirespeed.model.step import State, Step
 from wirespeed.steps.eswitch_mode import EswitchMode
 from wirespeed.steps.file_content import FileContent
 from wirespeed.steps.in_namespace import InNamespace
+from wirespeed.steps.irq_affinity import IrqAffinity
 from wirespeed.steps.link_up import LinkUp
 from wirespeed.steps.mtu import Mtu
 from wirespeed.steps.ovs_config import OvsConfig
@@ -215,6 +217,21 @@ def test_what_a_boot_forgets_comes_back_and_what_stays_does_not():
     ]
     assert found[0].commands[0].line() == "ip link set dev enp1s0 mtu 9080"
     assert found[2].commands[0].argv[:4] == ("ip", "netns", "exec", "ceph-1")
+
+
+def test_interrupts_have_other_numbers_after_a_boot_and_are_named_in_place_of_kept():
+    record = record_of(
+        [
+            (IrqAffinity(pci_address=PORT, cpus={171: "4"}), {"171": "0-7"}),
+            (Mtu(netdev="enp1s0", mtu=9080), {"mtu": 1500}),
+        ]
+    )
+    steps = list(boot_steps(record, "alpha"))
+    assert [step.what for step in steps] == ["mtu enp1s0"]
+    assert list(not_kept(record, "alpha")) == [f"irq_affinity {PORT}"]
+    assert list(not_kept(record, "beta")) == []
+    files = persist_steps("two", [PORT], steps)
+    assert not [file for file in files if isinstance(file, FileContent) and "irq" in file.content]
 
 
 def test_another_host_and_what_was_put_back_are_left_out():

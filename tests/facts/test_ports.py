@@ -1,8 +1,12 @@
 """Which netdevs are ports: representors of old and new kernels are none."""
 
+from pathlib import Path
+
 import pytest
 
+from wirespeed.doctor.collector import collector_script
 from wirespeed.facts.ports import Ports
+from wirespeed.host.local import LocalRunner
 from wirespeed.model.capture import Capture, Section
 
 PF = "/sys/devices/pci0000:00/0000:03:00.0"
@@ -29,6 +33,14 @@ def ports(*lines: str) -> Ports:
           f"p1 driver=mlx5_core physfn= port=1 device={OTHER}"), ["p0", "p1"], []),
         ((f"p0 driver=nfp physfn= port= device={PF}",
           f"p1 driver=nfp physfn= port=1 device={PF}"), ["p0", "p1"], []),
+        # A subfunction and its representor (Linux, Documentation/networking/device_drivers/
+        # ethernet/mellanox/mlx5/switchdev.rst); on a DPU, those of the host's PFs.
+        ((f"p0 driver=mlx5_core physfn= port=p0 device={PF}",
+          f"enp3s0f0s88 driver=mlx5_core.sf physfn= port= device={PF}/mlx5_core.sf.4",
+          f"eth0 driver=mlx5_core physfn= port=pf0sf88 device={PF}"), ["p0"], ["eth0"]),
+        ((f"p0 driver=mlx5_core physfn= port=p0 device={PF}",
+          f"pf0hpf driver=mlx5_core physfn= port=pf0hpf device={PF}",
+          f"eth1 driver=mlx5_core physfn= port=c1pf0 device={PF}"), ["p0"], ["pf0hpf", "eth1"]),
     ],
 )  # fmt: skip
 def test_a_representor_is_not_a_port(
@@ -37,3 +49,28 @@ def test_a_representor_is_not_a_port(
     found = ports(*lines)
     assert [port.netdev for port in found.ports] == names
     assert list(found.representors) == representors
+
+
+def test_the_tools_of_a_port_are_not_run_for_what_is_a_part_of_one(tmp_path: Path):
+    """Of hundreds of subfunctions each would cost a second."""
+    for name, phys_port, also in (
+        ("p0", "p0", ""),
+        ("vf", "", "physfn"),
+        ("sf", "", "sfnum"),
+        ("rep", "pf0vf1", ""),
+        ("host", "pf0hpf", ""),
+        ("other", "c1pf0", ""),
+    ):
+        device = tmp_path / "sys/class/net" / name / "device"
+        device.mkdir(parents=True)
+        (device.parent / "phys_port_name").write_text(f"{phys_port}\n")
+        if also:
+            (device / also).write_text("0\n")
+    script = collector_script()
+    begin = script.index("netdevs='' port_netdevs=''")
+    loop = script[begin : script.index("\nset -f\n", begin)].replace("/sys/", f"{tmp_path}/sys/")
+    asked = f'{loop}\nprintf \'%s\\n\' "$port_netdevs" "$netdevs"'
+    done = LocalRunner().run(["sh", "-c", asked])
+    ports, netdevs = done.output.splitlines()
+    assert ports.split() == ["p0"], done
+    assert set(netdevs.split()) == {"p0", "vf", "sf", "rep", "host", "other"}

@@ -24,6 +24,7 @@ from wirespeed.catalog import read_step
 from wirespeed.model.command import Command, Shell
 from wirespeed.model.error import InputError
 from wirespeed.model.journal import StepProgress
+from wirespeed.model.plan import PlannedStep
 from wirespeed.model.step import Scope, Step
 from wirespeed.steps.file_content import FileContent
 from wirespeed.steps.ovs_config import DPDK_INIT, OvsConfig
@@ -68,18 +69,16 @@ def persist_name(stem: str) -> str:
 def boot_steps(record: Record, host: str) -> Iterator[BootStep]:
     """Give the steps that a boot of the host undoes, with the commands that did them.
 
-    What was so already when it was planned is not among them: the host does it itself.
+    What was so already when it was planned is not among them: the host does it itself. Nor is what
+    `not_kept` names.
     Raises InputError `persist.no_shell` for a host that has no POSIX shell.
     """
     dpdk_start = _dpdk_start(record, host)
-    for number, planned in enumerate(record.plan.steps):
-        is_done = record.came[number] is StepProgress.DONE and record.intent(number) is not None
-        if planned.host != host or not is_done or planned.scope not in FORGOTTEN:
-            continue
+    for number, planned, step in _forgotten(record, host):
         before = record.before(number)
         if before is None:
             raise AssertionError("what has an intent has a state before it")
-        commands = read_step(planned.step).change(before, record.goal(number))
+        commands = step.change(before, record.goal(number))
         if any(command.shell is not Shell.POSIX for command in commands):
             raise InputError(
                 "persist.no_shell",
@@ -89,8 +88,22 @@ def boot_steps(record: Record, host: str) -> Iterator[BootStep]:
                 next="use a spec with only Linux hosts that run systemd; set up this host at boot "
                 "with its own tools",
             )
-        if commands:
+        if commands and not step.is_of_this_boot:
             yield BootStep(number + 1, planned.name, commands, number < dpdk_start)
+
+
+def not_kept(record: Record, host: str) -> Iterator[str]:
+    """Name the steps that a boot undoes, and whose commands are of no use after it."""
+    for _, planned, step in _forgotten(record, host):
+        if step.is_of_this_boot:
+            yield planned.name
+
+
+def _forgotten(record: Record, host: str) -> Iterator[tuple[int, PlannedStep, Step]]:
+    for number, planned in enumerate(record.plan.steps):
+        is_done = record.came[number] is StepProgress.DONE and record.intent(number) is not None
+        if planned.host == host and is_done and planned.scope in FORGOTTEN:
+            yield number, planned, read_step(planned.step)
 
 
 def _dpdk_start(record: Record, host: str) -> int:

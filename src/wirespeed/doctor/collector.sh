@@ -13,8 +13,9 @@ real_path() {
 
 # What the sources below go through:
 #   $netdevs       netdevs with a device of their own (no bridges, bonds, tunnels)
-#   $port_netdevs  those of them that are a port: no representor, no VF of this host (there may
-#                  be thousands of those, and one tool call for each would take minutes)
+#   $port_netdevs  those of them that are a port: no representor, no VF or subfunction of this
+#                  host (there may be thousands of those, and one tool call for each would take
+#                  minutes)
 #   $functions     PCI functions of class network (0x02....), VFs too
 #   $pfs           those of them that are no VF of this host
 netdevs='' port_netdevs='' functions='' pfs=''
@@ -23,10 +24,11 @@ for path in /sys/class/net/*/device; do
 	[ -e "$path" ] || continue
 	netdevs="$netdevs ${path##*/}"
 	[ -e "$path/device/physfn" ] && continue
+	[ -e "$path/device/sfnum" ] && continue
 	port=
 	{ read -r port <"$path/phys_port_name"; } 2>/dev/null
 	case $port in
-	*pf[0-9]*vf* | *pf[0-9]*sf*) ;;
+	pf[0-9]* | c[0-9]*pf[0-9]*) ;;
 	*) port_netdevs="$port_netdevs ${path##*/}" ;;
 	esac
 done

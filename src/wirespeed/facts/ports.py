@@ -10,16 +10,24 @@ from wirespeed.model.observed import CannotTellError
 from wirespeed.model.port import Port, PortKind
 
 PCI_ADDRESS = re.compile(r"[0-9a-f]{4,8}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]")
+REPRESENTOR = re.compile(r"(c\d+)?pf\d+((vf|sf)\d+|hpf)?")
+"""What `phys_port_name` calls those of VFs, subfunctions and the PF itself, on a DPU the host's
+(devlink_port_phys_port_name_get of net/devlink; `pf0hpf` in BlueField's own driver)."""
+SUBFUNCTION = ".sf"
+"""`mlx5_core.sf`: a part of its PF's port, as a VF of this host is."""
 LINK = re.compile(r"(\S+) driver=(\S*) physfn=(\S*) port=(\S*) device=(\S+)")
 
 
 @dataclass(frozen=True, slots=True)
 class Ports(Fact):
-    """Ports by the order in which the host lists them; no representor, no VF that a host lends."""
+    """Ports by the order in which the host lists them.
+
+    No representor, no subfunction, no VF that a host lends.
+    """
 
     ports: tuple[Port, ...]
     representors: tuple[str, ...]
-    """Netdevs that stand for a VF or an uplink of an eswitch in switchdev mode."""
+    """Netdevs that stand for a VF, a subfunction or a PF of an eswitch in switchdev mode."""
     host_vfs: tuple[str, ...]
     """PCI addresses of VFs whose PF is on this host."""
 
@@ -62,13 +70,15 @@ show ports - list_ports
             if match is None:
                 continue
             netdev, driver, physfn, phys_port, device = match.groups()
+            if driver.endswith(SUBFUNCTION):
+                continue
             address = next(iter(PCI_ADDRESS.findall(device)[-1:]), None)
             if netdev == "-" and address in seen:
                 continue
             seen.add(address)
             if physfn and address:
                 host_vfs.append(address)
-            elif netdev in old or re.fullmatch(r"(c\d+)?pf\d+(vf|sf)\d+", phys_port):
+            elif netdev in old or REPRESENTOR.fullmatch(phys_port):
                 representors.append(netdev)
             else:
                 ports.append(
@@ -99,6 +109,6 @@ def _kind(driver: str, device: str, address: str | None) -> PortKind:
         return PortKind.VIRTIO
     if driver.startswith("hv_") or "VMBUS" in device or "vmbus" in device:
         return PortKind.HYPERV
-    if driver.endswith("vf") or driver == "mlx5_core.vf":
+    if driver.endswith("vf"):
         return PortKind.VIRTUAL_FUNCTION
     return PortKind.PHYSICAL if address else PortKind.OTHER

@@ -85,6 +85,9 @@ class Step(Frozen, ABC):
     writes_card: ClassVar[bool] = False
     """It writes to a card past its driver, which a locked down kernel refuses."""
 
+    is_of_this_boot: ClassVar[bool] = False
+    """Its commands name what has other numbers after the next boot, where they would hit others."""
+
     makes: ClassVar[bool] = False
     """Its undo takes away, moves or renames what later steps are about: a bond, VFs, a guest."""
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from wirespeed.apply.control_posix import PosixControl
-from wirespeed.apply.persist import boot_steps, persist_name, persist_steps
+from wirespeed.apply.persist import boot_steps, not_kept, persist_name, persist_steps
 from wirespeed.apply.planner import make_plan
 from wirespeed.apply.record import Record
 from wirespeed.apply.rest import rest_notes, rest_of
@@ -141,6 +141,8 @@ def _planned(
     host = ""
     try:
         for host, ports in places_of(spec, record.plan).items():
+            for what in not_kept(record, host):
+                echo(f"{host}: {what} is not set again at boot: its numbers are others then")
             steps = persist_steps(name, ports, list(boot_steps(record, host)))
             states = controls[host].read(steps) if steps else []
             _refuse_others(host, steps, states)

@@ -18,8 +18,8 @@ LINES = ("Supported/Configured FEC encodings", "Configured FEC encodings")
 class Fec(EthtoolSetting):
     """The port is told to use this encoding; both ends of the link need the same.
 
-    What is in use shows once the link is up again. Some drivers print all that they support in place
-    of what is configured (ethtool's own words: *Supported/Configured*; ice_get_fecparam of
+    What is in use shows once the link is up again. Some drivers print all that they support in
+    place of what is configured (ethtool's own words: *Supported/Configured*; ice_get_fecparam of
     ice_ethtool.c, nfp_port_get_fecparam): then what to put back is not known, and nothing is set.
     """
 
@@ -47,9 +47,8 @@ class Fec(EthtoolSetting):
         if len(found) != 1 or not found[0] or not set(found[0]) <= set(ENCODINGS):
             return Unreadable("it does not say what is configured", answer.source)
         if len(found[0]) > 1:
-            several = ", ".join(sorted(found[0]))
-            reason = f"it prints several encodings ({several}): which one is configured is not known"
-            return Unreadable(reason, answer.source)
+            several = f"it prints several encodings ({', '.join(sorted(found[0]))})"
+            return Unreadable(f"{several}: which one is configured is not known", answer.source)
         return Known({"encoding": found[0][0]}, answer.source)
 
     def commands(self, now: State, to: State) -> tuple[Command, ...]:

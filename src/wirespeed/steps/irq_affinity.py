@@ -18,9 +18,10 @@ ATTRIBUTE = "smp_affinity_list"
 class IrqAffinity(Step):
     """Each interrupt of `cpus` may land on the CPUs listed only.
 
-    Numbers are those that the driver has now: they are other ones after its channels change or it
-    is loaded again. irqbalance moves them again where it runs. The kernel refuses a list without an
-    online CPU, and interrupts that it manages itself (`managed`: NVMe, some cards).
+    Numbers are those that the driver has now: they are other ones after its channels change, it is
+    loaded again, or the host boots. irqbalance moves them again where it runs. The kernel refuses
+    a list without an online CPU, and interrupts that it manages itself (`managed`: NVMe, some
+    cards).
     """
 
     scope: ClassVar[Scope] = Scope.BOOT
@@ -28,6 +29,7 @@ class IrqAffinity(Step):
         "One core per queue, on the card's own NUMA node: no core waits, no frame travels."
     )
     phase: ClassVar[Phase | None] = Phase.INTERRUPTS
+    is_of_this_boot: ClassVar[bool] = True
     step: Literal["irq_affinity"] = "irq_affinity"
     pci_address: PciAddress
     cpus: Annotated[
