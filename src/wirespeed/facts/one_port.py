@@ -5,6 +5,7 @@ import re
 from wirespeed.facts.netstack import Link, NetStack
 from wirespeed.facts.ports import Ports
 from wirespeed.facts.rdma import Rdma
+from wirespeed.facts.virtualization import Virtualization
 from wirespeed.model.fact import HostFacts
 from wirespeed.model.observed import CannotTellError, Known, Observed
 from wirespeed.model.port import Port, PortKind
@@ -17,7 +18,9 @@ def one_port(host: HostFacts, port: Port) -> tuple[Port, ...]:
 
     The kernel says it by `phys_port_id`; or by the same `phys_port_name` on one card, which is
     known by `phys_switch_id` or by the system image GUID of its RDMA devices. What the host does
-    not tell makes no two functions one: Documentation/ABI/testing/sysfs-class-net.
+    not tell makes no two functions one: Documentation/ABI/testing/sysfs-class-net. Names do not in
+    a guest: before Linux 5.16 mlx5 counts ports by the number of the PCI function, and there both
+    ports of a card are often function 0, and so `p0` (mlx5_get_dev_index).
     """
     observed = host[NetStack].links
     links = observed.value if isinstance(observed, Known) else {}
@@ -42,6 +45,9 @@ def _is_same(host: HostFacts, one: tuple[Port, Link], other: tuple[Port, Link]) 
     ids = [_word(each.phys_port_id) for each in (link, other_link)]
     if None not in ids:
         return ids[0] == ids[1]
+    is_guest = host[Virtualization].is_guest
+    if isinstance(is_guest, Known) and is_guest.value:
+        return False
     names = [_word(each.phys_port_name) for each in (link, other_link)]
     if names[0] is None or names[0] != names[1] or not UPLINK.fullmatch(names[0]):
         return False
