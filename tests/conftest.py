@@ -54,6 +54,7 @@ LONGEST = (
     "test_story_ovs_lacp.py",
     "test_mlx5_vfs.py",
     "test_fleet_rack.py",
+    "test_fuzz.py",
 )
 """Minutes each: one that starts last is waited for by all."""
 

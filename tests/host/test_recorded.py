@@ -11,6 +11,7 @@ import pytest
 from wirespeed.host.recorded import read_recorded
 from wirespeed.model.capture import MAX_CAPTURE_BYTES
 from wirespeed.model.error import InputError
+from yardstick import is_quick
 
 TEXT = "wirespeed-capture 1 mark\nmark begin x -\n이더넷\n\nmark end 0\nmark done\n"
 
@@ -77,7 +78,7 @@ def test_a_line_of_100_mb_is_refused_at_once(tmp_path: Path):
         file.truncate(100 << 20)
     started = process_time()
     assert slug_of(path) == "capture.too_large"
-    assert process_time() - started < 2
+    assert is_quick(process_time() - started, loops=20)
 
 
 def test_a_small_file_that_unpacks_to_much_is_refused(tmp_path: Path):

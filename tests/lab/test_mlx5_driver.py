@@ -20,7 +20,7 @@ from wirespeed.steps.mtu import Mtu
 from wirespeed.steps.pause import Pause
 from wirespeed.steps.rings import Rings
 
-pytestmark = [pytest.mark.machines, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.machines, pytest.mark.rare, pytest.mark.timeout(900)]
 NETDEV = "enp1s0f0"
 STEPS: tuple[Step, ...] = (
     Channels(netdev=NETDEV, combined=1),
@@ -76,7 +76,6 @@ def test_mlx5_steps_are_applied_and_undone_and_the_host_is_as_found(lab: Machine
     assert refused(lab, "alpha") == ""
 
 
-@pytest.mark.rare
 def test_mlx5_a_spec_is_applied_frames_pass_and_are_counted_and_it_is_undone(
     lab: Machines, tmp_path: Path
 ):
@@ -117,7 +116,6 @@ def test_mlx5_a_spec_is_applied_frames_pass_and_are_counted_and_it_is_undone(
     assert {name: sh(host, OWN_WORDS) for name, host in lab.hosts.items()} == before
 
 
-@pytest.mark.rare
 def test_mlx5_remedy_applies_what_the_doctor_found_and_undo_takes_it_back(
     lab: Machines, tmp_path: Path
 ):

@@ -31,7 +31,7 @@ from wirespeed.steps.link_up import LinkUp
 from wirespeed.steps.mtu import Mtu
 from wirespeed.steps.representor_name import RepresentorName
 
-pytestmark = [pytest.mark.machines, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.machines, pytest.mark.rare, pytest.mark.timeout(900)]
 SWITCHDEV = EswitchMode(pci_address=PF, mode="switchdev", netdev=NETDEV)
 NAMED = RepresentorName(pci_address=PF, vf=1, netdev="gpu-1-n0")
 KERNELS = "eni9npf0vf1"
@@ -122,7 +122,6 @@ def test_ovs_switchdev_and_back_leaves_the_host_as_found(host: Machine):
     assert not differences("alpha", values_of(found), values_of(facts_of(host)))
 
 
-@pytest.mark.rare
 def test_ovs_representor_that_is_there_and_up_has_its_former_name_back(host: Machine):
     mode = Run(host, [(SWITCHDEV, False)])
     mode.apply()
@@ -138,7 +137,6 @@ def test_ovs_representor_that_is_there_and_up_has_its_former_name_back(host: Mac
         mode.undo()
 
 
-@pytest.mark.rare
 def test_ovs_facts_tell_the_mode_the_port_and_its_representors(host: Machine):
     mode = Run(host, [(SWITCHDEV, False)])
     mode.apply()
@@ -158,7 +156,6 @@ def test_ovs_facts_tell_the_mode_the_port_and_its_representors(host: Machine):
     assert set(switchdev[Ports].representors) == representors
 
 
-@pytest.mark.rare
 def test_ovs_representor_of_a_vf_that_is_not_there_is_a_verdict_and_all_is_put_back(
     host: Machine, monkeypatch: pytest.MonkeyPatch
 ):
@@ -173,7 +170,6 @@ def test_ovs_representor_of_a_vf_that_is_not_there_is_a_verdict_and_all_is_put_b
     assert "legacy" in sh(host, f"devlink dev eswitch show pci/{PF}")
 
 
-@pytest.mark.rare
 def test_ovs_vfs_that_come_after_the_mode_have_representors_with_their_names(host: Machine):
     """As the approach does it: the mode first, then VFs, then `udevadm settle`, then the names."""
     sh(host, f"echo 0 >{DEVICE}/sriov_numvfs")

@@ -21,7 +21,7 @@ from wirespeed.model.network_trial import FailoverVerdict, IsolationVerdict
 from wirespeed.model.proof import Stage
 from wirespeed.runs.prove_folder import read_proof
 
-pytestmark = [pytest.mark.machines, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.machines, pytest.mark.rare, pytest.mark.timeout(900)]
 HOSTS = ("alpha", "beta")
 PORTS = ("0000:01:00.0", "0000:02:00.0")
 NETDEVS = ("enp1s0", "enp2s0")
@@ -108,7 +108,6 @@ class Text(HTMLParser):
         self.text += f"{data} "
 
 
-@pytest.mark.rare
 def test_legacy_prove_from_badly_set_to_a_page_and_back(lab: Machines, tmp_path: Path):
     for host in lab.hosts.values():
         assert host.run(["sh", "-c", BADLY]).returncode == 0
@@ -174,7 +173,6 @@ def test_legacy_prove_from_badly_set_to_a_page_and_back(lab: Machines, tmp_path:
     assert page_file.read_text() == page_before
 
 
-@pytest.mark.rare
 def test_legacy_prove_that_is_stopped_in_its_midst_takes_all_back(lab: Machines, tmp_path: Path):
     before = {name: sh(host, OWN_WORDS) for name, host in lab.hosts.items()}
     spec = spec_in(tmp_path, lab)

@@ -16,6 +16,7 @@ from wirespeed.model.capture import (
 )
 from wirespeed.model.error import InputError
 from wirespeed.model.observed import Absent, Known, Observed, Unreadable
+from yardstick import is_quick
 
 MARK = "1f0c8a52-mark"
 BODY = f"""\
@@ -251,7 +252,7 @@ def test_the_largest_capture_is_read_in_time_and_memory(kind: str):
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     started = process_time()
     files = parse_capture(text, "a file").files("files", ["x", "y"])
-    assert process_time() - started < 2
+    assert is_quick(process_time() - started, loops=60)
     assert not list(files.paths())
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 1 << 20
 
@@ -261,7 +262,7 @@ def test_the_longest_section_is_split_into_files_in_time(piece: str):
     output = piece * (MAX_SECTION_CHARACTERS // len(piece))
     started = process_time()
     Capture([section(output)], complete=True).files("files", [f"name{n}" for n in range(40)])
-    assert process_time() - started < 4
+    assert is_quick(process_time() - started, loops=60)
 
 
 def test_a_section_too_long_to_be_true_cannot_be_told():
