@@ -15,10 +15,10 @@ NETMIKO = ("netmiko<5,>=4.4",)
 
 
 @pytest.mark.parametrize(("prefix", "has_pip", "expected"), [
-    ("/home/a/.local/share/pipx/venvs/wirespeed", True,
+    ("/opt/share/pipx/venvs/wirespeed", True,
      "pipx inject wirespeed 'netmiko<5,>=4.4'"),
     ("/src/wirespeed/.venv", True, "/v/python -m pip install 'netmiko<5,>=4.4'"),
-    ("/home/a/.local/share/uv/tools/wirespeed", False,
+    ("/opt/share/uv/tools/wirespeed", False,
      "uv pip install --python /v/python 'netmiko<5,>=4.4'"),
     ("/usr/lib/wirespeed", False,
      "install wirespeed by pipx, as this environment has no pip; then pipx inject wirespeed "
