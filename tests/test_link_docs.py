@@ -24,7 +24,7 @@ def shown(start: str) -> list[str]:
     blocks = re.findall(r"(?:^    .*\n|^\n(?=    ))+", PAGE, re.M)
     block = next(block for block in blocks if start in block)
     lines = [line.strip() for line in block[block.index(start) :].splitlines()]
-    return [line for line in lines if line and line != "…"]
+    return [line for line in lines if line not in ("", "…", "[…]")]
 
 
 def written(path: Path, *sections: tuple[str, str, str]) -> str:

@@ -20,7 +20,8 @@ def every_host() -> dict[str, Host]:
 
 
 def write(folder: Path, hosts: Mapping[str, Host]) -> None:
-    """Write NAME.txt for each host."""
+    """Write NAME.txt for each host; the folder is made if need be."""
+    folder.mkdir(parents=True, exist_ok=True)
     for name, host in hosts.items():
         (folder / f"{name}.txt").write_text(capture_of(host))
 

@@ -51,7 +51,8 @@ for _command in (*fleet_change.COMMANDS, *fleet_kept.COMMANDS):
     "--captures",
     type=click.Path(path_type=Path),
     metavar="FOLDER",
-    help="Folder of captures made elsewhere, NAME.txt or NAME.txt.gz; no host is reached.",
+    help="Folder of captures made elsewhere, NAME.txt or NAME.capture, also with .gz; no host is "
+    "reached.",
 )
 @purpose_option
 @frame_bytes_option(1518)

@@ -33,14 +33,15 @@ def _measure_options(command: Callable[..., int]) -> Callable[..., int]:
                      show_default=True, help=f"One of {', '.join(DUT_NAMES)}. May be repeated."),
         click.option("--wire", default=USUAL.wire, show_default=True,
                      type=click.Choice(["vhost", "memif", "memif-direct"]),
-                     help="Wire from tester to DUT."),
+                     help="Wire from tester to DUT; not with --dut-on."),
         click.option("--frame-bytes", default=USUAL.frame_bytes, show_default=True,
-                     help="Sizes with FCS, and mixes such as imix or 64x7+594x4+1518x1."),
+                     help="Sizes with FCS, and mixes such as imix or 64x7+594x4+1518x1; with "
+                          "--dut-on sizes alone."),
         click.option("--flows", default=USUAL.flows, show_default=True,
                      help="UDP flows, 1 to 2^24."),
         click.option("--search", "method", default=USUAL.method, show_default=True,
                      type=click.Choice(["informed", "rfc2544", "mlrsearch"]),
-                     help="Search method."),
+                     help="Search method; not with --dut-on."),
         click.option("--width", default=USUAL.width, show_default=True,
                      help="Stop when (upper - lower) / upper is no more than this."),
         click.option("--trial-seconds", default=USUAL.trial_seconds, show_default=True,
@@ -49,14 +50,15 @@ def _measure_options(command: Callable[..., int]) -> Callable[..., int]:
                      help="Seconds of the trial that confirms (RFC 2544: 60)."),
         click.option("--confirmations", default=USUAL.confirmations, show_default=True,
                      help="Number of confirming trials, all without loss; the report has the "
-                          "range of their rates."),
+                          "range of their rates; not with --dut-on."),
         click.option("--repeats", default=USUAL.repeats, show_default=True,
-                     help="Searches per frame size; the report has their median and range."),
+                     help="Searches per frame size; the report has their median and range; not "
+                          "with --dut-on."),
         click.option("--windowed/--continuous", default=USUAL.windowed,
                      help="Split each trial into short windows, each counted separately, for a "
-                          "machine on which other programs take CPU time; not with --port or a "
-                          "kernel DUT. Continuous trials are those of RFC 2544.  [default: "
-                          "continuous; windowed with --demo]"),
+                          "machine on which other programs take CPU time; not with --port, "
+                          "--dut-on or a kernel DUT. Continuous trials are those of RFC 2544.  "
+                          "[default: continuous; windowed with --demo]"),
         click.option("--burst", default=USUAL.burst, show_default=True,
                      help="Frames sent at once."),
         click.option("--max-load", type=float, help="Highest load to offer, in frames per second."),
@@ -90,7 +92,8 @@ def _measure_options(command: Callable[..., int]) -> Callable[..., int]:
                           "EAL device), instead of --dut; repeat it for a second port."),
         click.option("--expect", default=USUAL.expect, show_default=True,
                      type=click.Choice(["as-sent", "mac", "macswap", "5tswap", "routed"]),
-                     help="How the DUT behind --port changes a frame that it returns."),
+                     help="How the DUT behind --port changes a frame that it returns; not with "
+                          "--dut-on."),
         click.option("--peer-mac", "peer_macs", multiple=True,
                      help="Destination MAC address of the frames sent to the DUT: one for all "
                           "--port, or one for each.  [default: 02:00:00:00:00:01]"),
@@ -118,10 +121,11 @@ def _measure_options(command: Callable[..., int]) -> Callable[..., int]:
         click.option("--out", type=click.Path(path_type=Path), required=True,
                      help="Run folder: trials.jsonl and the reports."),
         click.option("--resume", is_flag=True, help="Continue the run in --out."),
-        click.option("--json", "as_json", is_flag=True, help="Print every record as a JSON line."),
+        click.option("--json", "as_json", is_flag=True,
+                     help="Print every record as a JSON line; not with --dut-on."),
         click.option("--demo", is_flag=True,
                      help="Short run: testpmd-macswap and l3fwd-lpm, width 0.02, 0.3 s a trial, "
-                          "confirmed three times for 0.5 s."),
+                          "confirmed three times for 0.5 s; not with --dut-on."),
     ]  # fmt: skip
     for option in reversed(options):
         command = option(command)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
+from typing import NamedTuple
 
 from wirespeed.catalog import platform_of, platform_of_rule, platforms, rules
 from wirespeed.doctor.about import describe
@@ -30,7 +31,14 @@ from wirespeed.model.rule import (
 )
 from wirespeed.model.shown import shown
 
-Said = Finding | Verdict
+
+class Unused(NamedTuple):
+    """An option that the user gave and a rule could not use."""
+
+    text: str
+
+
+Said = Finding | Verdict | Unused
 
 FAULTS_OF_OURS = (
     ArithmeticError, AssertionError, AttributeError, LookupError, RuntimeError, TypeError,
@@ -85,7 +93,7 @@ def diagnose(
         verdicts=tuple(v for v in said if isinstance(v, Verdict)),
         ledgers=all_ledgers,
         ports_unknown=ports_unknown,
-        warnings=tuple(warnings),
+        warnings=(*warnings, *dict.fromkeys(s.text for s in said if isinstance(s, Unused))),
         is_complete=host.capture.complete,
         faults=tuple(faults),
     )
@@ -206,6 +214,8 @@ def _guarded(
         return
     except DoesNotApplyError as error:
         yield Verdict(rule=slug, where=where, outcome="does not apply", reason=str(error))
+        if error.unused:
+            yield Unused(f"{error.unused} was not used: {error}")
         return
     except FAULTS_OF_OURS as error:
         faults.append(f"{slug} on {where}: {_mistake(error)}")

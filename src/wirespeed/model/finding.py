@@ -180,7 +180,7 @@ class Diagnosis(Frozen):
     ports_unknown: str = ""
     """Why nobody can tell which ports the host has; empty when they are known, if only as none."""
     warnings: tuple[str, ...] = ()
-    """About the capture itself: that it was cut off, or at which limit."""
+    """About the capture itself (cut off, or at which limit), and options that nothing used."""
     is_complete: bool = True
     """False: the reading was cut off. All of this is about the part that came."""
     faults: tuple[str, ...] = ()

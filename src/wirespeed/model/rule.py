@@ -14,6 +14,11 @@ from wirespeed.model.question import Purpose, Question
 class DoesNotApplyError(Exception):
     """A rule is not about this host or port; its text says why."""
 
+    def __init__(self, why: str, unused: str = "") -> None:
+        super().__init__(why)
+        self.unused = unused
+        """Option that the user gave and that does nothing without another: `--peer`."""
+
 
 @dataclass(frozen=True, slots=True)
 class HostExam:

@@ -24,7 +24,8 @@ def _check(exam: PortExam) -> Iterator[Finding]:
     if not _is_asked(exam):
         raise DoesNotApplyError(
             "this host has several ports, and which one was measured is not known: name it with "
-            "--port"
+            "--port",
+            unused="--measured-by" if exam.question.measured_by else "--measured",
         )
     bounds = [b for d in Direction if (b := exam.ledger.bound(d)) is not None]
     if all(bound.element not in WIRES for bound in exam.ledger.ceilings) or not bounds:

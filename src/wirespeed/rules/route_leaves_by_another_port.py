@@ -22,7 +22,9 @@ def _check(exam: HostExam) -> Iterator[Finding]:
     if peer is None:
         raise DoesNotApplyError("give the address that the traffic goes to: --peer")
     if not exam.question.ports:
-        raise DoesNotApplyError("give the port that it should use: --port")
+        raise DoesNotApplyError(
+            "which port the traffic should use is not known: name it with --port", unused="--peer"
+        )
     try:
         peer = str(ip_address(peer))
     except ValueError:
