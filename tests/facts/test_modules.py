@@ -60,6 +60,11 @@ def test_a_copper_cable_has_a_length_and_no_temperature():
     ("line", "expected"),
     [
         ("BR, Nominal : 25500Mbps", Known(25_500_000_000, "ethtool -m ens1")),
+        # ethtool 6.13: sff8079_show_all_common of sfpid.c, sff8636_show_page_zero of qsfp.c.
+        ("BR Nominal : 10300MBd", Known(10_300_000_000, "ethtool -m ens1")),
+        ("BR Nominal : 25500Mbps", Known(25_500_000_000, "ethtool -m ens1")),
+        ("BR Nominal : 25750 Mbps", Known(25_750_000_000, "ethtool -m ens1")),
+        ("BR Nominal : 0MBd", Absent("ethtool -m ens1", "it reports none")),
         ("BR, Nominal : 0MBd", Absent("ethtool -m ens1", "it reports none")),
         ("Identifier : 0x19 (OSFP 8X Pluggable Transceiver)", None),
     ],

@@ -244,7 +244,7 @@ def _module(capture: Capture, netdev: str) -> Module:
         vendor=read("Vendor name"),
         part=read("Vendor PN"),
         compliance=Known(compliance, text.source) if compliance else _absent(text),
-        lane_baud=_lane_baud(read("BR, Nominal")),
+        lane_baud=_lane_baud(read("BR, Nominal", "BR Nominal")),
         lanes=_lanes(read("Identifier")),
         cable_m=_cable_m(
             read("Length (Copper or Active cable)", "Length (Copper)", "Cable assembly length")
@@ -310,7 +310,10 @@ def _metres(text: str) -> float:
 
 
 def _lane_baud(text: Observed[str]) -> Observed[int]:
-    """`10300MBd`, of QSFP `25500Mbps`; 0 where the module does not say."""
+    """`10300MBd`, of QSFP `25500Mbps` or `25750 Mbps`; 0 where the module does not say.
+
+    ethtool 6.13 and newer call it `BR Nominal`: sfpid.c and qsfp.c.
+    """
     baud = read_as(text, _baud)
     return Absent(baud.source, "it reports none") if baud == Known(0, text.source) else baud
 
