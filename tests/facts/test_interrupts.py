@@ -1,5 +1,6 @@
 """/proc/interrupts of a virtio guest, of ixgbe with an offline CPU; irqbalance; busy threads."""
 
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -155,6 +156,33 @@ def test_irqbalance_of_a_default_service_has_no_policy():
     found = irqbalance(RUNS, "/usr/sbin/irqbalance\n--foreground\n\nenvironment\n")
     assert found.has_policy == Known(value=False, source="ps -C irqbalance -o args=")
     assert isinstance(found.banned_cpus, Absent)
+
+
+@pytest.mark.parametrize(
+    ("options", "has_policy"),
+    [
+        (("--hintpolicy=exact",), True),
+        (("--hintpolicy", "exact"), True),
+        (("-h", "subset", "--foreground"), True),
+        (("-hexact",), True),
+        (("--hintpolicy", "ignore"), False),
+        (("-h", "ignore"), False),
+    ],
+)
+def test_irqbalance_that_keeps_to_the_hint_of_the_driver(
+    tmp_path: Path, options: tuple[str, ...], *, has_policy: bool
+):
+    """getopt_long in parse_command_line of irqbalance.c takes a value after a blank, too."""
+    line = "".join(f"{word}\0" for word in ("/usr/sbin/irqbalance", *options, "not an option"))
+    (tmp_path / "cmdline").write_text(line)
+    (tmp_path / "environ").write_text("LANG=C\0IRQBALANCE_ARGS=\0")
+    script = f"show() {{ find_irqbalance() {{ echo {tmp_path}/comm; }}; "
+    script += '[ "$1" = irqbalance ] || "$3"; }\n' + Irqbalance.script
+    done = subprocess.run(["/bin/sh", "-c", script], capture_output=True, text=True, timeout=20)
+    assert "not an option" not in done.stdout
+    found = irqbalance(RUNS, done.stdout)
+    assert found.arguments == Known(options, "ps -C irqbalance -o args=")
+    assert found.has_policy == Known(has_policy, "ps -C irqbalance -o args=")
 
 
 def test_irqbalance_of_somebody_else_hides_its_environment():
