@@ -1,5 +1,6 @@
 """/proc/interrupts of a virtio guest, of ixgbe with an offline CPU; irqbalance; busy threads."""
 
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -77,7 +78,17 @@ def test_the_only_interrupt_of_a_card_is_that_of_its_queue():
 
 @pytest.mark.parametrize(
     "name",
-    ["mlx5_async0@pci:0000:03:00.0", "ena-mgmnt@pci:0000:00:05.0", "ice-0000:3b:00.0:misc"],
+    [
+        "mlx5_async0@pci:0000:03:00.0",
+        "ena-mgmnt@pci:0000:00:05.0",
+        "ice-0000:3b:00.0:misc",
+        # drivers/infiniband/hw: irdma/hw.c, bnxt_re/qplib_fp.c, hns/hns_roce_hw_v2.c
+        "irdma-0000:3b:00.0-AEQCEQ-0",
+        "irdma-0000:3b:00.0-CEQ-3",
+        "bnxt_re-nq-1@pci:0000:3b:00.0",
+        "bnxt_qplib_nq-1",
+        "hns-0000:7d:00.0-ceq-2",
+    ],
 )
 def test_control_interrupts_are_not_of_a_queue(name: str):
     text = f"   CPU0\n 7: 9 PCI-MSI-edge {name}\n 8: 9 PCI-MSI-edge mlx5_comp0@pci:0000:03:00.0\n"
@@ -88,6 +99,24 @@ def test_control_interrupts_are_not_of_a_queue(name: str):
     found = Interrupts.parse(Capture(sections, complete=True)).of_queues(ADDRESS)
     assert isinstance(found, Known)
     assert [interrupt.number for interrupt in found.value] == [8]
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "ice-ens1f0-TxRx-3", "i40e-ens1f0-TxRx-3", "ens1f0np0-TxRx-3",
+        "hns3-0000:7d:00.0-eth0-TxRx-3", "eth0-3", "mlx5_comp3@pci:0000:03:00.0",
+    ],
+)  # fmt: skip
+def test_names_that_drivers_give_the_interrupt_of_a_queue(name: str):
+    text = f"   CPU0\n 7: 9 PCI-MSI-edge {name}\n 8: 9 PCI-MSI-edge irdma-0000:03:00.0-CEQ-1\n"
+    sections = [
+        Section("irqs", "", f"{ADDRESS} 7 8", "", 0),
+        Section("interrupts", "", text, "", 0),
+    ]
+    found = Interrupts.parse(Capture(sections, complete=True)).of_queues(ADDRESS)
+    assert isinstance(found, Known)
+    assert [interrupt.number for interrupt in found.value] == [7]
 
 
 def test_interrupts_that_were_not_listed_are_unreadable():
@@ -127,6 +156,33 @@ def test_irqbalance_of_a_default_service_has_no_policy():
     found = irqbalance(RUNS, "/usr/sbin/irqbalance\n--foreground\n\nenvironment\n")
     assert found.has_policy == Known(value=False, source="ps -C irqbalance -o args=")
     assert isinstance(found.banned_cpus, Absent)
+
+
+@pytest.mark.parametrize(
+    ("options", "has_policy"),
+    [
+        (("--hintpolicy=exact",), True),
+        (("--hintpolicy", "exact"), True),
+        (("-h", "subset", "--foreground"), True),
+        (("-hexact",), True),
+        (("--hintpolicy", "ignore"), False),
+        (("-h", "ignore"), False),
+    ],
+)
+def test_irqbalance_that_keeps_to_the_hint_of_the_driver(
+    tmp_path: Path, options: tuple[str, ...], *, has_policy: bool
+):
+    """getopt_long in parse_command_line of irqbalance.c takes a value after a blank, too."""
+    line = "".join(f"{word}\0" for word in ("/usr/sbin/irqbalance", *options, "not an option"))
+    (tmp_path / "cmdline").write_text(line)
+    (tmp_path / "environ").write_text("LANG=C\0IRQBALANCE_ARGS=\0")
+    script = f"show() {{ find_irqbalance() {{ echo {tmp_path}/comm; }}; "
+    script += '[ "$1" = irqbalance ] || "$3"; }\n' + Irqbalance.script
+    done = subprocess.run(["/bin/sh", "-c", script], capture_output=True, text=True, timeout=20)
+    assert "not an option" not in done.stdout
+    found = irqbalance(RUNS, done.stdout)
+    assert found.arguments == Known(options, "ps -C irqbalance -o args=")
+    assert found.has_policy == Known(has_policy, "ps -C irqbalance -o args=")
 
 
 def test_irqbalance_of_somebody_else_hides_its_environment():

@@ -60,6 +60,11 @@ def test_a_copper_cable_has_a_length_and_no_temperature():
     ("line", "expected"),
     [
         ("BR, Nominal : 25500Mbps", Known(25_500_000_000, "ethtool -m ens1")),
+        # ethtool 6.13: sff8079_show_all_common of sfpid.c, sff8636_show_page_zero of qsfp.c.
+        ("BR Nominal : 10300MBd", Known(10_300_000_000, "ethtool -m ens1")),
+        ("BR Nominal : 25500Mbps", Known(25_500_000_000, "ethtool -m ens1")),
+        ("BR Nominal : 25750 Mbps", Known(25_750_000_000, "ethtool -m ens1")),
+        ("BR Nominal : 0MBd", Absent("ethtool -m ens1", "it reports none")),
         ("BR, Nominal : 0MBd", Absent("ethtool -m ens1", "it reports none")),
         ("Identifier : 0x19 (OSFP 8X Pluggable Transceiver)", None),
     ],
@@ -117,19 +122,34 @@ def test_another_ports_fault_is_not_this_ones():
     assert isinstance(said(other).complaint("ens1", "0000:5c:00.0"), Absent)
 
 
+def collected(*log: str, pfs: str = "") -> list[str]:
+    """What the collector keeps of the kernel's messages."""
+    script = f'limit= port_netdevs= pfs="{pfs}"\nshow() {{ shift 2; "$@"; }}\n'
+    script += f"dmesg() {{ cat <<'E'\n{chr(10).join(log)}\nE\n}}\n"
+    done = subprocess.run(
+        ["/bin/sh", "-c", script + Modules.script], capture_output=True, text=True, timeout=20
+    )
+    return done.stdout.splitlines()
+
+
 def test_what_vfs_ask_for_again_and_again_drives_no_reset_of_the_card_out():
     """igb logs a line each time that a guest's VF changes its mode: hundreds a day."""
     hang = "igb 0000:01:00.0: Detected Tx Unit Hang"
     refused = "igb 0000:01:00.0: VF 0 requested MAC filter but is administratively denied"
     log = [hang, *[refused] * 300]
-    script = 'limit= port_netdevs=\nshow() { shift 2; "$@"; }\n'
-    script += f"dmesg() {{ cat <<'E'\n{chr(10).join(log)}\nE\n}}\n"
-    done = subprocess.run(
-        ["/bin/sh", "-c", script + Modules.script], capture_output=True, text=True, timeout=20
-    )
-    lines = done.stdout.splitlines()
+    lines = collected(*log)
     assert lines.count(hang) == 1
     assert lines.count(refused) == 50
+
+
+def test_where_the_kernel_places_other_devices_drives_nothing_of_a_port_out():
+    """drivers/pci/setup-res.c logs a line for each BAR and bridge window that it places."""
+    refused = "[    1.1] pci 0000:5c:00.0: BAR 7: failed to assign [mem size 0x00100000 64bit]"
+    placed = "[    1.2] pci 0000:5c:00.0: BAR 7: assigned [mem 0xe1218000-0xe1317fff 64bit]"
+    others = [f"[    1.3] pci 0000:17:{n:02x}.0: BAR 14: assigned [mem 0xe0]" for n in range(250)]
+    log = (UNQUALIFIED, refused, placed, *others, "pci 0000:5c:00.0: BAR 0: no address assigned")
+    lines = collected(*log, pfs=" 0000:03:00.0 0000:5c:00.0")
+    assert lines[3:] == [refused, placed, UNQUALIFIED]
 
 
 def test_without_the_kernels_messages_nobody_knows():

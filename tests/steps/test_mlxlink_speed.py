@@ -147,6 +147,21 @@ def test_what_a_connectx_6_printed_is_read():
     assert isinstance(found, Unreadable) and cable in found.reason
 
 
+def test_speeds_of_a_port_that_can_run_slower_than_1g_are_read():
+    """EthExtSupportedSpeeds2Str of mstflint's mlxlink_utils.cpp."""
+    speeds = "50G_1X,25G,10G,5G,2.5G,1G,100M,10M"
+    found = AUTO.parse(section_of(Card(speeds=speeds, cable="1G,100M,10M").shown()))
+    assert isinstance(found, Known)
+    assert (found.value["speeds"], found.value["cable"]) == (speeds, "1G,100M,10M")
+
+
+@pytest.mark.parametrize("link_mode", ["2.5G", "100M", "1600G_8X"])
+def test_a_port_is_set_to_a_speed_of_any_name(link_mode: str):
+    step = MlxlinkSpeed(pci_address=CARD, link_mode=link_mode)
+    card = Card(cable=f"{link_mode},1G")
+    prove(step, start=card, goal=replace(card, speeds=link_mode, negotiates=False))
+
+
 @pytest.mark.parametrize(
     ("old", "new"),
     [
@@ -163,7 +178,7 @@ def test_what_it_does_not_say_is_not_known(old: str, new: str):
     assert isinstance(TEN.parse(section_of(text.replace(old, new))), Unreadable)
 
 
-@pytest.mark.parametrize("speed", ["10", "10g", "10G; reboot", "-s", ""])
+@pytest.mark.parametrize("speed", ["10", "10g", "10G; reboot", "-s", "", "2.7G", "2.5"])
 def test_no_such_speed(speed: str):
     with pytest.raises(ValidationError):
         MlxlinkSpeed(pci_address=CARD, link_mode=speed)

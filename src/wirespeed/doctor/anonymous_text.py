@@ -18,7 +18,7 @@ MOUNT_SOURCES = frozenset(_MOUNT_SOURCES.split())
 MOUNT_PATH = re.compile(r"/(?:dev|mnt|run)/huge(?:pages)?(?:[-_]?\d{1,7}[kKMG]i?[bB]?)?")
 IRQBALANCE = re.compile(
     r"environment|(?:/usr)?/s?bin/irqbalance|--?[a-z]{1,20}(?:=(?:[0-9a-fA-Fx,-]*|exact|subset|ignore))?|"
-    r"IRQBALANCE_(?:BANNED_CPUS|BANNED_CPULIST|ONESHOT|DEBUG)=[0-9a-fA-Fx,-]*"
+    r"exact|subset|ignore|IRQBALANCE_(?:BANNED_CPUS|BANNED_CPULIST|ONESHOT|DEBUG)=[0-9a-fA-Fx,-]*"
 )
 WSL = re.compile(r"(?m)^(/etc/wsl\.conf:)(.*)$")
 SETTING = re.compile(r"(\s*)(\w+)(\s*=\s*)(.*?)(\s*)")

@@ -36,6 +36,9 @@ LAG_FAILED = re.compile(LAG_WORDS[1])
 PACKAGE_LOADED = re.compile(r"DDP package.*(?:successfully loaded|already present)")
 PACKAGE = re.compile(r"[Ss]afe [Mm]ode|DDP package")
 """What ice says of its package before it has it, or has it again, is of the past."""
+BAR_ASSIGNED = re.compile(r": ((?:VF )?BAR \d+)(?: \[[^]]*\])?: (?:re)?assigned\b")
+"""The kernel tries again with what found no room at first: pci_assign_unassigned_root_bus_resources
+of drivers/pci/setup-bus.c."""
 MODULE_REFUSED = re.compile(COMPLAINTS[1])
 """Of a port without a driver: with the module in it, the driver does not start the function."""
 BUS_ERROR = re.compile(
@@ -176,15 +179,23 @@ def _by_address(lines: Iterable[str], addresses: Iterable[str]) -> dict[str, tup
     found: dict[str, dict[str, str]] = {}
     for line in lines:
         for address in _names(line, addresses):
-            if PACKAGE_LOADED.search(line):
+            if past := _past(line):
                 before = found.get(address, {})
-                found[address] = {k: v for k, v in before.items() if not PACKAGE.search(k)}
+                found[address] = {k: v for k, v in before.items() if not past.search(k)}
                 continue
             messages = found.setdefault(address, {})
             # The newest stands last, also where it was said before.
             messages.pop(CHANGING.sub("", line), None)
             messages[CHANGING.sub("", line)] = _message(line)
     return {address: tuple(messages.values()) for address, messages in found.items() if messages}
+
+
+def _past(line: str) -> re.Pattern[str] | None:
+    """Give what finds the earlier messages that a line makes void; None: it is no such line."""
+    if PACKAGE_LOADED.search(line):
+        return PACKAGE
+    placed = BAR_ASSIGNED.search(line)
+    return re.compile(rf": {placed[1]}\b") if placed else None
 
 
 def _message(line: str) -> str:

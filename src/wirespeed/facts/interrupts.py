@@ -12,7 +12,13 @@ from wirespeed.model.observed import Known, Observed, Unreadable, read_as
 ATTRIBUTES = ("smp_affinity_list", "effective_affinity_list")
 MAX_LISTED = 4096
 """Interrupts that are looked at; what comes after them is not."""
-OF_A_QUEUE = re.compile(r"comp\d|[tr]x|input|output|fp-|ntfy|_q\d|-\d+(@|$)", re.I)
+OF_A_QUEUE = re.compile(
+    r"^(?!irdma-|bnxt_re-|bnxt_qplib_|hns-)"
+    r".*(comp\d|[tr]x|input|output|fp-|ntfy|_q\d|-\d+(@|$))",
+    re.I,
+)
+"""Those of an RDMA driver on the same function are of no queue of the netdev: irdma/hw.c,
+bnxt_re/qplib_fp.c and hns/hns_roce_hw_v2.c of drivers/infiniband/hw."""
 NO_HANDLER = re.compile(r"(\d+-)?(edge|level|fasteoi)", re.I)
 SOURCE = "cat /proc/interrupts"
 

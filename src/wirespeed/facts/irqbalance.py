@@ -15,8 +15,9 @@ from wirespeed.model.observed import Absent, Known, Observed, Unreadable, read_a
 RUNNING = "ps -C irqbalance -o args="
 ENVIRONMENT = "sudo cat /proc/$(pidof irqbalance)/environ | tr '\\0' '\\n'"
 POLICY = re.compile(
-    r"--(banirq|banmod|policyscript)\b|-[iml]\b|--hintpolicy=(exact|subset)\b|-h(exact|subset)\b"
+    r"--(banirq|banmod|policyscript)\b|-[iml]\b|(--hintpolicy[= ]|-h ?)(exact|subset)\b"
 )
+"""parse_command_line of irqbalance.c, which calls getopt_long: a blank may stand before a value."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +53,7 @@ read_irqbalance() {
 		tr '\\0' '\\n' <"${path%/comm}/cmdline"
 		printf '\\nenvironment\\n'
 		tr '\\0' '\\n' <"${path%/comm}/environ"
-	done | grep -E '^(environment|IRQBALANCE_|[^=]*irqbalance|-)'
+	done | grep -E '^(environment|IRQBALANCE_|[^=]*irqbalance|-|(exact|subset|ignore)$)'
 }
 show irqbalance-setup - read_irqbalance
 """

@@ -17,6 +17,9 @@ COMPLAINTS = (
 )
 SYNDROME = r"failed, status .*syndrome \(0x"
 UNANSWERED = r"timeout\. Will cause a leak of a command resource"
+BARS = r"BAR [0-9]+.*(no space for|failed to assign|can.t assign|: (re)?assigned)"
+"""What the kernel says of a BAR without room, and of one that it placed after all:
+drivers/pci/setup-res.c; setup-bus.c tries again, so the last counts."""
 FIRMWARE_STATES = (
     r"Firmware (recovery|rollback) mode detected",  # i40e, ice, ixgbe
     r"detected an older version of the NVM image",  # i40e_main.c, ice_controlq.c, ixgbe_main.c
@@ -32,7 +35,7 @@ REFUSALS = (
     r"health compromised",  # mlx5: core/main.c, core/health.c
     SYNDROME,  # mlx5: core/cmd.c, a command that the firmware refused
     UNANSWERED,  # mlx5: core/cmd.c, a command that it did not answer
-    r"BAR [0-9]+.*(no space for|failed to assign|can.t assign)",  # drivers/pci/setup-res.c
+    BARS,
     r"not enough MMIO resources", r"VFs \(bus .* out of range",  # drivers/pci/iov.c
     r"([Ii]n|ntering) [Ss]afe [Mm]ode",  # ice: ice_main.c
     r"DDP package.*(not found|could not be|invalid|not valid|not supported|too low)",  # ice
@@ -138,6 +141,9 @@ module_messages() {
 	# What guests and programs ask for again and again must not drive out what was said once.
 	printf '%s\\n' "$said" | grep -aE 'VF_REFUSALS' | tail -n 50
 	said=$(printf '%s\\n' "$said" | grep -avE 'VF_REFUSALS')
+	# At boot the kernel may place the BARs of every device and bridge itself.
+	printf '%s\\n' "$said" | grep -aE 'BARS' | grep -aF "$(printf '%s\\n' $pfs)" | tail -n 200
+	said=$(printf '%s\\n' "$said" | grep -avE 'BARS')
 	printf '%s\\n' "$said" | grep -aE 'BUS' | tail -n 50
 	said=$(printf '%s\\n' "$said" | grep -avE 'BUS')
 	printf '%s\\n' "$said" | grep -aE 'OFTEN' | tail -n 50
@@ -152,6 +158,7 @@ show module-messages - module_messages
     script = script.replace("VF_REFUSALS", "|".join(VF_REFUSALS))
     script = script.replace("DRIVERS_TOO", DRIVERS_TOO).replace("VFS_TOO", VFS_TOO)
     script = script.replace("RESETS_TOO", RESETS_TOO)
+    script = script.replace("'BARS'", f"'{BARS}'")
     script = script.replace("'BUS'", f"'{BUS_ERRORS[0]}'")
 
     @classmethod
@@ -237,7 +244,7 @@ def _module(capture: Capture, netdev: str) -> Module:
         vendor=read("Vendor name"),
         part=read("Vendor PN"),
         compliance=Known(compliance, text.source) if compliance else _absent(text),
-        lane_baud=_lane_baud(read("BR, Nominal")),
+        lane_baud=_lane_baud(read("BR, Nominal", "BR Nominal")),
         lanes=_lanes(read("Identifier")),
         cable_m=_cable_m(
             read("Length (Copper or Active cable)", "Length (Copper)", "Cable assembly length")
@@ -303,7 +310,10 @@ def _metres(text: str) -> float:
 
 
 def _lane_baud(text: Observed[str]) -> Observed[int]:
-    """`10300MBd`, of QSFP `25500Mbps`; 0 where the module does not say."""
+    """`10300MBd`, of QSFP `25500Mbps` or `25750 Mbps`; 0 where the module does not say.
+
+    ethtool 6.13 and newer call it `BR Nominal`: sfpid.c and qsfp.c.
+    """
     baud = read_as(text, _baud)
     return Absent(baud.source, "it reports none") if baud == Known(0, text.source) else baud
 

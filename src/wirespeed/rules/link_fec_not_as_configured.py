@@ -1,14 +1,20 @@
 """Forward error correction that is set to one thing and runs as another."""
 
+import re
 from collections.abc import Iterator
 
 from wirespeed.facts.ethtool import ethtool_command
-from wirespeed.facts.link import link_that_is_up
+from wirespeed.facts.link import Link, link_that_is_up, mode_bps
 from wirespeed.model.finding import Danger, Evidence, Finding, Remedy, Severity, StepCall
-from wirespeed.model.observed import Absent, known
+from wirespeed.model.observed import Absent, Known, known
 from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
+from wirespeed.rules.link_fec_off import FEC_BPS
 
 NONE = {"off", "none"}
+LANE_BPS = 50 * 10**9
+"""The slowest lane that never runs without RS (IEEE 802.3cd clause 134)."""
+LANES = re.compile(r"\d+base[A-Z]+(\d*)")
+"""`50000baseCR/Full`, `100000baseLR2_ER2_FR2/Full`: the lanes of a mode, where not one."""
 
 
 def _check(exam: PortExam) -> Iterator[Finding]:
@@ -16,9 +22,18 @@ def _check(exam: PortExam) -> Iterator[Finding]:
     configured, active = link.fec_configured, link.fec_active
     if isinstance(configured, Absent) or isinstance(active, Absent):
         raise DoesNotApplyError("the driver does not report FEC")
+    if isinstance(link.link_bps, Absent):
+        raise DoesNotApplyError("the driver does not report the speed")
+    bps = known(link.link_bps, f"speed of {link.netdev}")
+    if bps < FEC_BPS:
+        # What is set may be for other speeds: mlx5e_get_fec_mode of mlx5/core/en/port.c gives the
+        # first of all.
+        raise DoesNotApplyError("links below 25 Gb/s do not use FEC")
     wanted = _names(known(configured, f"configured FEC of {link.netdev}"))
     running = _names(known(active, f"active FEC of {link.netdev}"))
     if "auto" in wanted or wanted & running:
+        return
+    if wanted == {"none"} and "rs" in running and _may_need_rs(link, bps):
         return
     yield exam.finding(
         Severity.RISK,
@@ -42,6 +57,13 @@ def _check(exam: PortExam) -> Iterator[Finding]:
         ),
         unpriced="it costs damaged frames: see the counters of physical errors",
     )
+
+
+def _may_need_rs(link: Link, bps: int) -> bool:
+    """Whether a link of this speed may have lanes that do not run without RS."""
+    modes = link.supported.modes.value if isinstance(link.supported.modes, Known) else ()
+    found = [match for mode in modes if mode_bps(mode) == bps and (match := LANES.match(mode))]
+    return any(bps >= LANE_BPS * int(match[1] or 1) for match in found)
 
 
 def _names(words: tuple[str, ...]) -> set[str]:

@@ -3,13 +3,20 @@
 from collections.abc import Iterator
 
 from wirespeed.facts.ethtool import ethtool_command
+from wirespeed.facts.sriov import Sriov
 from wirespeed.facts.steering import Steering
 from wirespeed.model.finding import Evidence, Finding, Remedy, Severity, StepCall
-from wirespeed.model.observed import Absent, known
+from wirespeed.model.observed import Absent, Known, known
 from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
 
 SKEWED = 2
 """A table of 128 entries over 63 queues gives 2 or 3 to each: below 2 to 1 it is rounding."""
+IXGBE = "ixgbe"
+IXGBE_QUEUES, X550_QUEUES = 16, 64
+"""Queues that a table of ixgbe can name, before X550 and since: ixgbe_rss_indir_tbl_max of
+drivers/net/ethernet/intel/ixgbe/ixgbe_ethtool.c, which ixgbe_set_rxfh asks."""
+FIRST_X550 = 0x1563
+"""PCI device numbers of ixgbe's cards before X550 are lower: ixgbe_type.h."""
 
 
 def _check(exam: PortExam) -> Iterator[Finding]:
@@ -19,6 +26,8 @@ def _check(exam: PortExam) -> Iterator[Finding]:
         raise DoesNotApplyError("the card has no RSS table")
     entries = known(steering.rss_entries, "the RSS table")
     rings = known(steering.rx_rings, "number of receive queues")
+    if exam.port.driver == IXGBE:
+        rings = min(rings, _ixgbe_queues(exam, len(entries)))
     if rings < 2:
         raise DoesNotApplyError("it has one receive queue")
     total = sum(entries.values())
@@ -57,6 +66,14 @@ def _check(exam: PortExam) -> Iterator[Finding]:
         ),
         unpriced="it costs throughput once one core is saturated: measure before and after",
     )
+
+
+def _ixgbe_queues(exam: PortExam, named: int) -> int:
+    """Give the most that the table can name; where the card is not known, the least possible."""
+    pf = exam.host[Sriov].pfs.get(exam.port.pci_address or "")
+    if pf is not None and isinstance(pf.device, Known):
+        return X550_QUEUES if pf.device.value >= FIRST_X550 else IXGBE_QUEUES
+    return X550_QUEUES if named > IXGBE_QUEUES else IXGBE_QUEUES
 
 
 RULE = PortRule(

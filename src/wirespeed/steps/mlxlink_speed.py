@@ -14,10 +14,12 @@ from wirespeed.model.step import Scope, State, Step
 from wirespeed.steps.firmware_query import ASKED_S
 from wirespeed.steps.readings import state_of
 
-LinkModeName = Annotated[str, Field(pattern=r"^[0-9]{1,4}G(_[0-9]{1,2}X)?$")]
+NAME = r"[0-9]{1,4}(?:\.5)?[GM](?:_[0-9]{1,2}X)?"
+"""`100G_4X`, `2.5G`, `100M`: EthExtSupportedSpeeds2Str of mstflint's mlxlink_utils.cpp."""
+LinkModeName = Annotated[str, Field(pattern=rf"^{NAME}$")]
 COLOR = re.compile(r"\x1b\[[0-9;]{0,16}m")
 LINE = re.compile(r"^([A-Za-z][A-Za-z ().]{0,40}?) *: (.*?) *$", re.M)
-SPEEDS = re.compile(r"0x[0-9a-fA-F]{1,16} \(((?:[0-9]{1,4}G(?:_[0-9]{1,2}X)?,?)+)\)")
+SPEEDS = re.compile(rf"0x[0-9a-fA-F]{{1,16}} \(((?:{NAME},?)+)\)")
 FORCED = "FORCE - "
 STOPPED, NO_LINK = "Disable", "N/A"
 IN_OLDER_WORDS = {
