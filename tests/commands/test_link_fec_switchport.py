@@ -164,6 +164,14 @@ def test_a_forced_card_without_a_link_is_set_by_mlxlink_with_its_switchport(
     assert both == start
 
 
+@pytest.mark.parametrize(("bps", "name"), [
+    (10**11, "100G"), (25 * 10**8, "2.5G"), (10**9, "1G"), (10**8, "100M"),
+])  # fmt: skip
+def test_a_speed_is_called_as_mlxlink_calls_it(bps: int, name: str):
+    # EthExtSpeed2Str of mstflint's mlxlink_maps.cpp.
+    assert link_settings.mlxlink_name(bps) == name
+
+
 def test_a_speed_that_the_cable_has_not_leaves_the_switchport_alone(use: Use, tmp_path: Path):
     both = use(Ends(switch(K.DELL_OS6)))
     start = deepcopy(both)

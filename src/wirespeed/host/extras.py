@@ -14,8 +14,13 @@ from pathlib import Path
 
 def how_to_add(extra: str) -> str:
     """Give the command that adds the libraries of `extra` to this environment."""
+    return how_to_add_packages(*packages_of(extra))
+
+
+def how_to_add_packages(*packages: str) -> str:
+    """Give the command that adds packages to this environment."""
     return command_for(
-        packages_of(extra),
+        packages,
         prefix=Path(sys.prefix),
         python=sys.executable,
         has_pip=find_spec("pip") is not None,

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 from wirespeed.host.clock import Deadline, monotonic_s
 from wirespeed.host.closing import Closing
-from wirespeed.host.extras import how_to_add
+from wirespeed.host.extras import how_to_add, how_to_add_packages
 from wirespeed.host.reach_destination import WindowsHost
 from wirespeed.host.runner import MAX_OUTPUT_BYTES, Completed
 from wirespeed.host.secret import WINRM_PASSWORD as PASSWORD
@@ -205,7 +205,7 @@ def _is_ntlm_asked() -> bool:
 
 def _way_in(place: WindowsHost) -> str:
     """Say what lets us in; over HTTP, why NTLM does not."""
-    ticket = "a ticket by `kinit` (and pip install 'pypsrp[kerberos]')"
+    ticket = f"a ticket by `kinit` (and {how_to_add_packages('pypsrp[kerberos]')})"
     if place.port != HTTP_PORT:
         return f"use winrm://USER@HOST with {PASSWORD} set, or {ticket}"
     return (

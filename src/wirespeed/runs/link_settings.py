@@ -86,11 +86,16 @@ def steps(wanted: LinkSettings, facts: HostFacts | None, own: CardEnd | None) ->
         found.append(
             MlxlinkSpeed(
                 pci_address=_pci_address(facts, wanted.netdev),
-                link_mode=None if bps is None else f"{bps / 1e9:g}G",
+                link_mode=None if bps is None else mlxlink_name(bps),
                 tool=wanted.tool,
             )
         )
     return found
+
+
+def mlxlink_name(bps: int) -> str:
+    """Give what mlxlink and mstlink call a speed: `10G`, `2.5G`, `100M`."""
+    return f"{bps / 1e9:g}G" if bps >= 10**9 else f"{bps / 1e6:g}M"
 
 
 def both_ends(wanted: LinkSettings, card: list[Step]) -> Iterator[tuple[str, Step]]:
