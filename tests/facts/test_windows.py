@@ -229,10 +229,26 @@ def test_why_there_is_no_sriov_is_kept_in_windows_words():
     assert found.host_reasons == ("the system BIOS must be updated",)
 
 
+def test_a_filter_of_a_maker_with_several_pci_vendors_is_at_home_by_name():
+    """QLogic's cards are of vendor 1077, Aquantia's of 1D6A, and Marvell owns both."""
+    teaming = binding(ComponentId="qlnt", DisplayName="QLogic FastLinQ Teaming")
+    cards = [
+        adapter(
+            Description=name,
+            DriverProvider="",
+            ComponentId=f"PCI\\VEN_{vendor}&DEV_1656&SUBSYS_00000000",
+        )
+        for name, vendor in (("QLogic FastLinQ QL45212H", "1077"), ("Mellanox ConnectX-5", "15B3"))
+    ]
+    found = [WindowsAdapters.parse(capture_of(adapters=[card])).known()[0] for card in cards]
+    assert [teaming.is_own(card) for card in found] == [True, False]
+
+
 @pytest.mark.parametrize(
     ("said", "priorities"),
     [("Priority 3 Enabled", {3}), ("Priorities 3,4 Enabled", {3, 4}), ("Priorities 0-2 Enabled",
-     {0, 1, 2}), ("All Priorities Disabled", set()), ("", set())],
+     {0, 1, 2}), ("All Priorities Disabled", set()), ("", set()),
+     ("All Priorities Enabled", set(range(8)))],
 )  # fmt: skip
 def test_flow_control_in_operation(said: str, priorities: set[int]):
     row = {"Guid": BRACED, "Enabled": True, "FlowControl": said}

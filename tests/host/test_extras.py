@@ -11,18 +11,18 @@ import pytest
 from wirespeed.host.extras import command_for, how_to_add, packages_of
 
 ROOT = Path(__file__).parent.parent.parent
-NETMIKO = ("netmiko<5,>=4.4",)
+NETMIKO = ("netmiko<5,>=4.8",)
 
 
 @pytest.mark.parametrize(("prefix", "has_pip", "expected"), [
     ("/opt/share/pipx/venvs/wirespeed", True,
-     "pipx inject wirespeed 'netmiko<5,>=4.4'"),
-    ("/src/wirespeed/.venv", True, "/v/python -m pip install 'netmiko<5,>=4.4'"),
+     "pipx inject wirespeed 'netmiko<5,>=4.8'"),
+    ("/src/wirespeed/.venv", True, "/v/python -m pip install 'netmiko<5,>=4.8'"),
     ("/opt/share/uv/tools/wirespeed", False,
-     "uv pip install --python /v/python 'netmiko<5,>=4.4'"),
+     "uv pip install --python /v/python 'netmiko<5,>=4.8'"),
     ("/usr/lib/wirespeed", False,
      "install wirespeed by pipx, as this environment has no pip; then pipx inject wirespeed "
-     "'netmiko<5,>=4.4'"),
+     "'netmiko<5,>=4.8'"),
 ])  # fmt: skip
 def test_the_command_is_of_the_environment(prefix: str, has_pip: bool, expected: str):
     said = command_for(NETMIKO, prefix=Path(prefix), python="/v/python", has_pip=has_pip)

@@ -32,6 +32,9 @@ class HostCpu(Frozen):
     busy_cores: float
     """Mean of cores that were not idle, from /proc/stat; time stolen from it is not counted."""
     cores: int
+    window_s: float | None = None
+    """Between the two readings: a run is shorter, by the start of iperf3 and the readings' own
+    time. None: an older release."""
 
 
 class IdleTrial(Frozen):

@@ -1,14 +1,18 @@
 """What a rule is: one condition, pure, over the facts of a host."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from typing import TypeVar
 
 from wirespeed.model.bound import Bound
 from wirespeed.model.ceiling import Ledger
 from wirespeed.model.fact import HostFacts
 from wirespeed.model.finding import Change, Evidence, Finding, Remedy, Severity
+from wirespeed.model.observed import CannotTellError
 from wirespeed.model.port import Port
 from wirespeed.model.question import Purpose, Question
+
+T = TypeVar("T")
 
 
 class DoesNotApplyError(Exception):
@@ -123,3 +127,20 @@ class PortRule(_Rule):
 
 
 Rule = HostRule | PortRule
+
+
+def of_each(things: Iterable[T], check: Callable[[T], Iterable[Finding]]) -> Iterator[Finding]:
+    """Ask about each; an unknown value of one does not suppress the findings of the others.
+
+    Raises CannotTellError for the first of them where nothing is found.
+    """
+    found: list[Finding] = []
+    unknown: CannotTellError | None = None
+    for thing in things:
+        try:
+            found += check(thing)
+        except CannotTellError as error:
+            unknown = unknown or error
+    if unknown is not None and not found:
+        raise unknown
+    yield from found

@@ -74,13 +74,14 @@ class SimulatedBed:
         self, request: TrialRequest, progress: Callable[[ProgressReply], None] | None = None
     ) -> BedTrial:
         del progress
-        assert request.windows > 0
         load = request.load_pps or self.flood_pps or 2 * self.capacity_pps
         self.made_load = load
-        self.window_s = request.seconds / request.windows
+        # A continuous trial is one window, and has none in its record.
+        most = request.windows or 1
+        self.window_s = request.seconds / most
         windows: list[WindowReply] = []
         # As the tester does: a window whose frames did not all come back ends the run.
-        while len(windows) < request.windows and not any(w.missing_frames for w in windows):
+        while len(windows) < most and not any(w.missing_frames for w in windows):
             windows.append(self._window(request, load))
         streams = sum_streams([window.streams for window in windows])
         reasons = self.of_run(request)
@@ -92,7 +93,7 @@ class SimulatedBed:
             measured_seconds=sum(window.measured_seconds for window in windows),
             drain_ns=windows[-1].drain_ns,
             streams=streams,
-            windows=tuple(windows),
+            windows=tuple(windows) if request.windows else (),
             latency=None,
             departure=Departure(
                 burst_frames_max=32,

@@ -50,6 +50,14 @@ def now_and_then(_number: int, r: random.Random) -> Window:
     )
 
 
+def test_a_burst_is_one_without_windows_between_which_a_queue_would_drain():
+    made = maker(SimulatedBed(CAPACITY))
+    made.measure(LOAD, SECONDS, "burst")
+    assert made.trials[-1].windows is None
+    made.measure(LOAD, SECONDS, "search")
+    assert made.trials[-1].windows is not None
+
+
 def test_a_window_in_which_somebody_was_away_is_void_alone():
     made, missing = trial(SimulatedBed(CAPACITY, happens=now_and_then))
     windows = made.windows

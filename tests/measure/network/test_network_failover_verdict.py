@@ -58,6 +58,14 @@ def test_a_port_that_did_not_carry_it_shows_nothing():
     assert verdict(heard(away=QUIET), stayed) is FailoverVerdict.NOT_TOUCHED
 
 
+def test_a_port_that_did_not_carry_it_shows_nothing_though_the_flow_paused():
+    """The flow of a bond by LACP stays on its port; a short silence there is no fail-over."""
+    stayed = Carried("net0p1", "net0p1", "net0p1")
+    found, why = judge(PPS, SENT, heard(), stayed, "net0p0")
+    assert found is FailoverVerdict.NOT_TOUCHED
+    assert why == "net0p1 carried it, with a silence of 300 ms"
+
+
 def test_a_port_that_goes_on_carrying_it_was_not_taken_away_from_the_guest():
     # So it is where a PF that is set down leaves its VFs alone.
     stayed = Carried("net0p0", "net0p0", "net0p0")

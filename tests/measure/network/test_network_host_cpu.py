@@ -20,6 +20,8 @@ def test_busy_cores_are_the_share_of_all():
     # 150 of 200 ticks of two cores.
     assert cpu.busy_cores == pytest.approx(1.5)
     assert (cpu.host, cpu.cores) == ("alpha", 2)
+    # A tick is 10 ms.
+    assert cpu.window_s == pytest.approx(1.0)
 
 
 @pytest.mark.parametrize("text", ["", "cpu  1 2 3\ncpu0 1 2 3\n", "cpu  1 2 3 4 5 6 7 8\n", "x"])

@@ -6,6 +6,7 @@ from wirespeed.measure.network.summary import summarize
 from wirespeed.model.network_trial import (
     ForgedKind,
     HostCpu,
+    IdleTrial,
     Iperf3Trial,
     IsolationTrial,
     IsolationVerdict,
@@ -84,6 +85,16 @@ def test_what_a_host_spends_for_each_gigabit_is_by_host():
         "alpha": Spread(0.5, 0.5, 0.5, 1),
         "beta": Spread(0.25, 0.25, 0.25, 1),
     }
+
+
+def test_what_a_host_spends_is_of_the_run_and_not_of_the_time_around_it():
+    """8 cores busy for a run of 1 s, in 3 s between the readings; 1 core is busy at rest."""
+    rest = IdleTrial(number=1, cpu=HostCpu(host="alpha", busy_cores=1, cores=16))
+    mean = (8 * 1 + 1 * 2) / 3
+    cpu = [HostCpu(host="alpha", busy_cores=mean, cores=16, window_s=3)]
+    trials = [rest, run(1, 80 * G, 20 * G, host_cpu=cpu, seconds=1)]
+    (cell,) = summarize(trials).iperf3
+    assert cell.host_cores_per_gbps["alpha"].median == pytest.approx(0.08)
 
 
 def test_cells_differ_by_pair_mtu_and_streams_and_stand_in_order_of_their_first_run():

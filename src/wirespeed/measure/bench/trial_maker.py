@@ -211,7 +211,8 @@ class TrialMaker:
         if purpose == "recovery":
             fields = self._recover(bed, number, load_pps, seconds)
             return self._trial(fields, number, started_at, load_pps, seconds, purpose)
-        if self._settings.windowed:
+        # A burst is of frames back to back: between windows there would be time to drain.
+        if self._settings.windowed and purpose != "burst":
             fields = trial_fields(self._runs(bed, number, load_pps, seconds))
             return self._trial(fields, number, started_at, load_pps, seconds, purpose)
         made = bed.run(self._request(bed, number, load_pps, seconds), self._progress)

@@ -121,6 +121,9 @@ def judge(
     if carried.during == carried.before and away.longest_silence_ms <= usual_ms:
         stayed = "went on carrying it" if carried.before == member else "carried it"
         return FailoverVerdict.NOT_TOUCHED, f"{carried.before} {stayed}"
+    if carried.during == carried.before != member:
+        why = f"{carried.before} carried it, with a silence of {away.longest_silence_ms:.0f} ms"
+        return FailoverVerdict.NOT_TOUCHED, why
     # What was lost in a row was due: a sender that pauses loses nothing by that.
     explained_ms = away.longest_skip * 1000 / load_pps
     if (

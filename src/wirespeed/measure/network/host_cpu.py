@@ -22,6 +22,8 @@ _ONE = re.compile(r"^cpu\d+ ", re.M)
 _FIELDS = 8
 """Up to steal: what a core did with its time, each tick in one of them."""
 _IDLE, _IOWAIT, _STEAL = 3, 4, 7
+TICKS_PER_S = 100
+"""USER_HZ, which every architecture that Debian builds for has: proc(5)."""
 IDLE_RUNS = 3
 IDLE_S = 2.0
 """Of one reading: 200 ticks for each core, so 0.5 % of a core can be told."""
@@ -54,7 +56,8 @@ def spent(host: str, before: CpuTicks | None, after: CpuTicks | None) -> HostCpu
     if before is None or after is None or after.total <= before.total:
         return None
     share = (after.busy - before.busy) / (after.total - before.total)
-    return HostCpu(host=host, busy_cores=share * after.cores, cores=after.cores)
+    window_s = (after.total - before.total) / (TICKS_PER_S * after.cores)
+    return HostCpu(host=host, busy_cores=share * after.cores, cores=after.cores, window_s=window_s)
 
 
 def read_cpu_ticks(runner: Runner) -> CpuTicks | None:

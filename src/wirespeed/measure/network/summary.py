@@ -9,12 +9,13 @@ isolation   each two guests once, with every kind of frame that was tried, and t
 offload     as it is
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 
 from wirespeed.model.network_trial import (
     FailoverTrial,
+    HostCpu,
     IdleTrial,
     Iperf3Trial,
     IsolationTrial,
@@ -126,7 +127,7 @@ def summarize(trials: Iterable[NetworkTrial]) -> NetworkSummary:
             four = (trial.sender, trial.sender_network, trial.receiver, trial.receiver_network)
             rows.setdefault(four, []).append(trial)
     return NetworkSummary(
-        iperf3=tuple(_cell(runs) for runs in cells.values()),
+        iperf3=tuple(_cell(runs, idle) for runs in cells.values()),
         pings=tuple(_ping(pair, runs) for pair, runs in pings.items()),
         failovers=tuple(failovers),
         isolation=tuple(_row(kinds) for kinds in rows.values()),
@@ -135,7 +136,7 @@ def summarize(trials: Iterable[NetworkTrial]) -> NetworkSummary:
     )
 
 
-def _cell(runs: Sequence[Iperf3Trial]) -> Iperf3Cell:
+def _cell(runs: Sequence[Iperf3Trial], idle: Mapping[str, Sequence[float]]) -> Iperf3Cell:
     first = runs[0]
     good = [run for run in runs if not run.failed]
     values = [bps for run in good for bps in (run.sent_bps, run.returned_bps) if bps is not None]
@@ -147,21 +148,30 @@ def _cell(runs: Sequence[Iperf3Trial]) -> Iperf3Cell:
         bps=_spread(values),
         client_cpu_percent=_spread([run.client_cpu_percent for run in good]),
         server_cpu_percent=_spread([run.server_cpu_percent for run in good]),
-        host_cores_per_gbps=_cost(good),
+        host_cores_per_gbps=_cost(good, idle),
         retransmits=_retransmits(good),
         failed=tuple(run.failed for run in runs if run.failed),
     )
 
 
-def _cost(good: Sequence[Iperf3Trial]) -> dict[str, Spread]:
+def _cost(good: Sequence[Iperf3Trial], idle: Mapping[str, Sequence[float]]) -> dict[str, Spread]:
     by_host: dict[str, list[float]] = {}
     for run in good:
         carried_gbps = (run.sent_bps + (run.returned_bps or 0)) / GIGA
         for cpu in run.host_cpu:
             if carried_gbps:
-                by_host.setdefault(cpu.host, []).append(cpu.busy_cores / carried_gbps)
+                busy = _while_sending(cpu, run.seconds, idle.get(cpu.host, ()))
+                by_host.setdefault(cpu.host, []).append(busy / carried_gbps)
     spreads = {host: _spread(costs) for host, costs in by_host.items()}
     return {host: spread for host, spread in spreads.items() if spread is not None}
+
+
+def _while_sending(cpu: HostCpu, seconds: float, idle: Sequence[float]) -> float:
+    """Give the busy cores of the run itself: around it the host is taken to be as it was idle."""
+    if cpu.window_s is None or not 0 < seconds < cpu.window_s:
+        return cpu.busy_cores
+    around = (median(idle) if idle else 0) * (cpu.window_s - seconds)
+    return min(max(cpu.busy_cores * cpu.window_s - around, 0) / seconds, cpu.cores)
 
 
 def _retransmits(good: Sequence[Iperf3Trial]) -> int | None:

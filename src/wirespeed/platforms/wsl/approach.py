@@ -17,7 +17,7 @@ from wirespeed.model.spec.members import Wsl2
 from wirespeed.model.spec.settings import WslNetworking, WslSpec
 from wirespeed.platforms.windows.facts.windows_adapters import WindowsAdapter, WindowsAdapters
 from wirespeed.platforms.windows.facts.windows_advanced import AdvancedProperty, WindowsAdvanced
-from wirespeed.platforms.windows.facts.windows_bindings import WindowsBinding, WindowsBindings
+from wirespeed.platforms.windows.facts.windows_bindings import WindowsBindings
 from wirespeed.platforms.windows.facts.windows_hardware import WindowsHardwares
 from wirespeed.platforms.windows.facts.windows_host import WindowsHost, has_windows_side
 from wirespeed.platforms.windows.facts.windows_switches import WindowsSwitches
@@ -125,23 +125,13 @@ def _foreign_filters(
             continue
         if binding.card_vendor is None or adapter.name == of_switch:
             continue
+        is_own = binding.is_own(adapter) and not adapter.is_of_switch
         foreign, own = found.setdefault(binding.component_id, ([], []))
-        (own if _is_own(binding, adapter) else foreign).append(adapter.description)
+        (own if is_own else foreign).append(adapter.description)
     return {
         component: (tuple(dict.fromkeys(foreign)), tuple(dict.fromkeys(own)))
         for component, (foreign, own) in found.items()
     }
-
-
-def _is_own(binding: WindowsBinding, adapter: WindowsAdapter) -> bool:
-    """Tell whether a maker's component is on a card of that maker, on USB too."""
-    if binding.card_vendor is None:
-        raise AssertionError("it is of a maker of cards")
-    name, number = binding.card_vendor
-    if adapter.is_card:
-        return adapter.pci_vendor == number
-    shown = f"{adapter.description} {adapter.driver_provider}".lower()
-    return not adapter.is_of_switch and name.lower() in shown
 
 
 def _properties(host: HostFacts, card: WindowsAdapter, mtu: int) -> Iterator[tuple[str, str]]:

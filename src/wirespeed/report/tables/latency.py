@@ -15,6 +15,11 @@ LATENCY_COLUMNS = (
     ("Most", "latency_ns_max"),
 )
 
+OF_RUNS = (
+    " A windowed trial is made of several runs of the tester: each percentile is that of the run "
+    "where it is highest, and those of all frames together are not above it."
+)
+
 
 def latency_ns(latency: Latency, field: str) -> int:
     """One percentile by its field's name."""
@@ -39,7 +44,8 @@ def latency(dut: DutSection) -> Grid:
     return Grid(
         title="Latency at throughput, µs",
         caption="From the stamp in the frame to its judge, over the sound frames of the "
-        "confirming trial that have a stamp. Stamps by software count the tester's own queues.",
+        "confirming trial that have a stamp. Stamps by software count the tester's own queues."
+        + (OF_RUNS if any(r.outcome.windows is not None for r in dut.results) else ""),
         columns=columns(
             "Frame, B", *(h for h, _ in LATENCY_COLUMNS), "Frames", "Stamps", words=("Stamps",)
         ),

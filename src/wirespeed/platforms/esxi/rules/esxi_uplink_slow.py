@@ -6,8 +6,8 @@ from wirespeed.model.bound import Bound, Limit
 from wirespeed.model.ceiling import Input
 from wirespeed.model.finding import ByHand, Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import CannotTellError, Known, known
-from wirespeed.model.rule import DoesNotApplyError, HostExam, HostRule
-from wirespeed.platforms.esxi.facts.esxi_ports import EsxiPorts
+from wirespeed.model.rule import DoesNotApplyError, HostExam, HostRule, of_each
+from wirespeed.platforms.esxi.facts.esxi_ports import EsxiPort, EsxiPorts
 from wirespeed.platforms.esxi.facts.esxi_uplinks import EsxiUplinks
 from wirespeed.platforms.esxi.facts.vsphere import by_vsphere, is_esxi
 
@@ -21,62 +21,67 @@ def _check(exam: HostExam) -> Iterator[Finding]:
         raise CannotTellError(
             "the API does not give the speeds that it offers", "wirespeed doctor esxi://HOST"
         )
-    uplinks = exam.host[EsxiUplinks].uplinks
-    for port in known(exam.host[EsxiPorts].ports, "the uplinks").values():
-        now = known(port.link_mb, f"speed of {port.name}")
-        uplink = uplinks.get(port.name)
-        if uplink is None:
-            raise CannotTellError(
-                f"{port.name} was not asked", f"esxcli network nic get -n {port.name}"
-            )
-        offered = known(uplink.advertised_mb, f"speeds that {port.name} offers")
-        most = max(offered)
-        if not 0 < now < most:
-            continue
-        is_forced = isinstance(uplink.negotiates, Known) and not uplink.negotiates.value
-        yield exam.finding(
-            Severity.NOTE,
-            (
-                Evidence(found=f"{port.name}: {now / 1000:g} Gb/s", source=port.link_mb.source),
-                Evidence.of(
-                    Known(offered, uplink.advertised_mb.source),
-                    f"it offers up to {most / 1000:g} Gb/s",
-                ),
-                *(
-                    [Evidence.of(uplink.negotiates, "autonegotiation off: the speed is set")]
-                    if isinstance(uplink.negotiates, Known) and is_forced
-                    else []
-                ),
-            ),
-            so=f"the link runs at {now / most:.0%} of the speed that this end supports: it is set "
-            "to that speed here, or the far end, the cable or the module supports no more"
-            if is_forced
-            else (
-                f"the link runs at {now / most:.0%} of the speed that this end supports: the far "
-                "end, the cable or the module supports no more"
-            ),
-            where=port.name,
-            remedies=(
-                Remedy(
-                    text="check which speeds the far end's port and the module support; then set "
-                    "both ends to the faster speed",
-                    by_hand=ByHand.FAR_END,
-                ),
-            ),
-            bounds=(
-                Bound.of_share(
-                    Limit.AT_MOST,
-                    1 - now / most,
-                    "of the fastest speed that it offers",
-                    FORMULA,
-                    Input(
-                        name="fastest speed",
-                        shown=f"{most / 1000:g} Gb/s",
-                        source=uplink.advertised_mb.source,
-                    ),
-                ),
-            ),
+    ports = known(exam.host[EsxiPorts].ports, "the uplinks").values()
+    # `vusb0` leads to the server's own controller: it is not asked for the speeds that it offers.
+    asked = [port for port in ports if port.name.startswith("vmnic")]
+    yield from of_each(asked, lambda port: _port(exam, port))
+
+
+def _port(exam: HostExam, port: EsxiPort) -> Iterator[Finding]:
+    now = known(port.link_mb, f"speed of {port.name}")
+    uplink = exam.host[EsxiUplinks].uplinks.get(port.name)
+    if uplink is None:
+        raise CannotTellError(
+            f"{port.name} was not asked", f"esxcli network nic get -n {port.name}"
         )
+    offered = known(uplink.advertised_mb, f"speeds that {port.name} offers")
+    most = max(offered)
+    if not 0 < now < most:
+        return
+    is_forced = isinstance(uplink.negotiates, Known) and not uplink.negotiates.value
+    yield exam.finding(
+        Severity.NOTE,
+        (
+            Evidence(found=f"{port.name}: {now / 1000:g} Gb/s", source=port.link_mb.source),
+            Evidence.of(
+                Known(offered, uplink.advertised_mb.source),
+                f"it offers up to {most / 1000:g} Gb/s",
+            ),
+            *(
+                [Evidence.of(uplink.negotiates, "autonegotiation off: the speed is set")]
+                if isinstance(uplink.negotiates, Known) and is_forced
+                else []
+            ),
+        ),
+        so=f"the link runs at {now / most:.0%} of the speed that this end supports: it is set "
+        "to that speed here, or the far end, the cable or the module supports no more"
+        if is_forced
+        else (
+            f"the link runs at {now / most:.0%} of the speed that this end supports: the far "
+            "end, the cable or the module supports no more"
+        ),
+        where=port.name,
+        remedies=(
+            Remedy(
+                text="check which speeds the far end's port and the module support; then set "
+                "both ends to the faster speed",
+                by_hand=ByHand.FAR_END,
+            ),
+        ),
+        bounds=(
+            Bound.of_share(
+                Limit.AT_MOST,
+                1 - now / most,
+                "of the fastest speed that it offers",
+                FORMULA,
+                Input(
+                    name="fastest speed",
+                    shown=f"{most / 1000:g} Gb/s",
+                    source=uplink.advertised_mb.source,
+                ),
+            ),
+        ),
+    )
 
 
 RULE = HostRule(

@@ -1,14 +1,13 @@
 """Which port of a switch is at the other end of a netdev's cable: as the user said, or by LLDP."""
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import TypeVar
 
 from wirespeed.facts.link import Link, Links
 from wirespeed.facts.netstack import NetStack
 from wirespeed.model.fact import HostFacts
-from wirespeed.model.finding import Finding
 from wirespeed.model.observed import CannotTellError, Known
 from wirespeed.model.rule import DoesNotApplyError
 from wirespeed.model.switch_kind import SwitchKind
@@ -65,20 +64,6 @@ def pairs(host: HostFacts) -> tuple[Pair, ...]:
             FAR_END,
         )
     return tuple(found.values())
-
-
-def of_each(all_pairs: Iterable[T], check: Callable[[T], Iterable[Finding]]) -> Iterator[Finding]:
-    """Ask about each; an unknown value of one does not suppress the findings of the others."""
-    found: list[Finding] = []
-    unknown: CannotTellError | None = None
-    for pair in all_pairs:
-        try:
-            found += check(pair)
-        except CannotTellError as error:
-            unknown = unknown or error
-    if unknown is not None and not found:
-        raise unknown
-    yield from found
 
 
 def hears(neighbor: Neighbor, netdev: str, mac: str) -> bool:

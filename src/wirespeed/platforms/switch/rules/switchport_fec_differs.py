@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 from wirespeed.model.finding import ByHand, Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import Known, known
-from wirespeed.model.rule import HostExam, HostRule
-from wirespeed.platforms.switch.facts.switchport_pairs import Pair, of_each, pairs
+from wirespeed.model.rule import HostExam, HostRule, of_each
+from wirespeed.platforms.switch.facts.switchport_pairs import Pair, pairs
 
 NONE = ("off", "none")
 

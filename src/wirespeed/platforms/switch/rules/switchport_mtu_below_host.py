@@ -4,9 +4,8 @@ from collections.abc import Iterator
 
 from wirespeed.model.finding import ByHand, Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import Known, known
-from wirespeed.model.rule import HostExam, HostRule
+from wirespeed.model.rule import HostExam, HostRule, of_each
 from wirespeed.platforms.switch.facts.switchport_ends import CableEnd, cable_ends
-from wirespeed.platforms.switch.facts.switchport_pairs import of_each
 
 
 def _check(exam: HostExam) -> Iterator[Finding]:

@@ -6,8 +6,8 @@ from wirespeed.ceilings.ethernet import ethernet_ceiling
 from wirespeed.model.ceiling import Direction
 from wirespeed.model.finding import ByHand, Change, Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import CannotTellError, Known, known
-from wirespeed.model.rule import HostExam, HostRule
-from wirespeed.platforms.switch.facts.switchport_pairs import Pair, of_each, pairs
+from wirespeed.model.rule import HostExam, HostRule, of_each
+from wirespeed.platforms.switch.facts.switchport_pairs import Pair, pairs
 from wirespeed.platforms.switch.facts.switchport_port import most_bps
 
 

@@ -4,10 +4,10 @@ from collections.abc import Iterator
 
 from wirespeed.model.finding import ByHand, Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import Absent, Known, known
-from wirespeed.model.rule import DoesNotApplyError, HostExam, HostRule
+from wirespeed.model.rule import DoesNotApplyError, HostExam, HostRule, of_each
 from wirespeed.model.shown import shown
 from wirespeed.platforms.switch.facts.switchport_ends import CableEnd, cable_ends
-from wirespeed.platforms.switch.facts.switchport_pairs import is_own, of_each
+from wirespeed.platforms.switch.facts.switchport_pairs import is_own
 
 
 def _check(exam: HostExam) -> Iterator[Finding]:

@@ -118,7 +118,8 @@ Section windows-dcbx {
 def _qos(row: Row) -> AdapterQos:
     said = row.text("FlowControl")
     text = said.value if isinstance(said, Known) else ""
-    # `Priority 3 Enabled`, `Priorities 3,4 Enabled`, `All Priorities Disabled`.
+    # `Priority 3 Enabled`, `Priorities 3,4 Enabled`, `All Priorities Disabled` or `Enabled`.
+    text = text.replace("All Priorities Enabled", "Priorities 0-7 Enabled")
     match = re.search(r"Priorit(?:y|ies) ([0-7](?:[,\s-]+[0-7])*) Enabled", text)
     if match is None and text and "Disabled" not in text:
         return AdapterQos(row.truth("Enabled"), Unreadable(f"{text[:40]!r}", QOS_SOURCE))

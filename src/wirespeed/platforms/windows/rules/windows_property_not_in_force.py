@@ -96,10 +96,7 @@ def _finding(
         {
             shown(b.component_id, 40)
             for b in (filters.value if isinstance(filters, Known) else ())
-            if b.guid == card.guid
-            and b.is_enabled
-            and b.card_vendor
-            and b.card_vendor[1] != card.pci_vendor
+            if b.guid == card.guid and b.is_enabled and b.card_vendor and not b.is_own(card)
         }
     )
     return exam.finding(

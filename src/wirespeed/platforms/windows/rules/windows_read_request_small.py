@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 from wirespeed.model.finding import ByHand, Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import known
-from wirespeed.model.rule import DoesNotApplyError, HostExam, HostRule
-from wirespeed.platforms.windows.facts.windows_adapters import WindowsAdapters
+from wirespeed.model.rule import DoesNotApplyError, HostExam, HostRule, of_each
+from wirespeed.platforms.windows.facts.windows_adapters import WindowsAdapter, WindowsAdapters
 from wirespeed.platforms.windows.facts.windows_hardware import SOURCE, WindowsHardwares
 from wirespeed.platforms.windows.facts.windows_host import require_windows
 
@@ -21,33 +21,36 @@ def _check(exam: HostExam) -> Iterator[Finding]:
     cards = [card for card in adapters if card.is_up and (card.shown_bps or 0) >= FAST_BPS]
     if not cards:
         raise DoesNotApplyError("no card of 100 Gb/s or more is up")
-    for card in cards:
-        hardware = known(host[WindowsHardwares].of(card.guid), f"the slot of {card.name}")
-        most = known(hardware.read_request_bytes, f"the read request size of {card.name}")
-        if most >= USUAL_BYTES:
-            continue
-        yield exam.finding(
-            Severity.RISK,
-            (
-                Evidence(
-                    found=f"reads of at most {most} bytes, {USUAL_BYTES} after a reset",
-                    source=SOURCE,
-                ),
+    yield from of_each(cards, lambda card: _card(exam, card))
+
+
+def _card(exam: HostExam, card: WindowsAdapter) -> Iterator[Finding]:
+    hardware = known(exam.host[WindowsHardwares].of(card.guid), f"the slot of {card.name}")
+    most = known(hardware.read_request_bytes, f"the read request size of {card.name}")
+    if most >= USUAL_BYTES:
+        return
+    yield exam.finding(
+        Severity.RISK,
+        (
+            Evidence(
+                found=f"reads of at most {most} bytes, {USUAL_BYTES} after a reset",
+                source=SOURCE,
             ),
-            so="to send, the card needs more requests for the same data, and the number of "
-            "requests in flight is limited",
-            where=card.name,
-            remedies=(
-                Remedy(
-                    text="set the maximum read request size to 512 bytes or more, or to "
-                    "automatic, in the BIOS or in the card's own BIOS setup page; Windows has "
-                    "no setting for it",
-                    by_hand=ByHand.BIOS,
-                ),
+        ),
+        so="to send, the card needs more requests for the same data, and the number of "
+        "requests in flight is limited",
+        where=card.name,
+        remedies=(
+            Remedy(
+                text="set the maximum read request size to 512 bytes or more, or to "
+                "automatic, in the BIOS or in the card's own BIOS setup page; Windows has "
+                "no setting for it",
+                by_hand=ByHand.BIOS,
             ),
-            unpriced="it depends on how many reads the card keeps in flight, which Windows does "
-            "not report",
-        )
+        ),
+        unpriced="it depends on how many reads the card keeps in flight, which Windows does "
+        "not report",
+    )
 
 
 RULE = HostRule(

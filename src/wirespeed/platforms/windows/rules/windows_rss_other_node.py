@@ -4,8 +4,9 @@ from collections.abc import Iterator
 
 from wirespeed.model.finding import ByHand, Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import known
-from wirespeed.model.rule import DoesNotApplyError, HostExam, HostRule
+from wirespeed.model.rule import DoesNotApplyError, HostExam, HostRule, of_each
 from wirespeed.model.shown import shown
+from wirespeed.platforms.windows.facts.windows_adapters import WindowsAdapter
 from wirespeed.platforms.windows.facts.windows_behind import receiving_cards
 from wirespeed.platforms.windows.facts.windows_hardware import SOURCE as HARDWARE_SOURCE
 from wirespeed.platforms.windows.facts.windows_hardware import WindowsHardwares
@@ -21,41 +22,44 @@ def _check(exam: HostExam) -> Iterator[Finding]:
         raise DoesNotApplyError("no card of 10 Gb/s or more is up")
     if known(host[WindowsHost].numa_nodes, "how many NUMA nodes Windows has") < 2:
         raise DoesNotApplyError("this host has one NUMA node")
-    for card in cards:
-        rss = known(host[WindowsQueues].rss_of(card.guid), f"RSS of {card.name}")
-        hardware = known(host[WindowsHardwares].of(card.guid), f"the slot of {card.name}")
-        base = known(rss.base_processor, f"base processor of {card.name}")
-        last = known(rss.max_processor, f"last processor of {card.name}")
-        used = [(number, far) for number, far in rss.processors if base <= number <= last]
-        if not used:
-            known(rss.numa_node, f"which processors RSS of {card.name} uses")
-            continue
-        queues = known(rss.queues, f"queues of {card.name}")
-        chosen = sorted(used, key=lambda one: one[1])[: max(1, queues)]
-        far_off = sorted(number for number, far in chosen if far)
-        if not far_off:
-            continue
-        node = known(hardware.numa_node, f"NUMA node of {card.name}")
-        yield exam.finding(
-            Severity.RISK,
-            (
-                Evidence(found=f"the card is at NUMA node {node}", source=HARDWARE_SOURCE),
-                Evidence(
-                    found=f"of {len(chosen)} processors for RSS, {len(far_off)} are on other "
-                    "nodes: " + ", ".join(map(str, far_off[:8])),
-                    source=RSS_SOURCE,
-                ),
+    yield from of_each(cards, lambda card: _card(exam, card))
+
+
+def _card(exam: HostExam, card: WindowsAdapter) -> Iterator[Finding]:
+    rss = known(exam.host[WindowsQueues].rss_of(card.guid), f"RSS of {card.name}")
+    hardware = known(exam.host[WindowsHardwares].of(card.guid), f"the slot of {card.name}")
+    base = known(rss.base_processor, f"base processor of {card.name}")
+    last = known(rss.max_processor, f"last processor of {card.name}")
+    used = [(number, far) for number, far in rss.processors if base <= number <= last]
+    if not used:
+        known(rss.numa_node, f"which processors RSS of {card.name} uses")
+        return
+    queues = known(rss.queues, f"queues of {card.name}")
+    chosen = sorted(used, key=lambda one: one[1])[: max(1, queues)]
+    far_off = sorted(number for number, far in chosen if far)
+    if not far_off:
+        return
+    node = known(hardware.numa_node, f"NUMA node of {card.name}")
+    yield exam.finding(
+        Severity.RISK,
+        (
+            Evidence(found=f"the card is at NUMA node {node}", source=HARDWARE_SOURCE),
+            Evidence(
+                found=f"of {len(chosen)} processors for RSS, {len(far_off)} are on other "
+                "nodes: " + ", ".join(map(str, far_off[:8])),
+                source=RSS_SOURCE,
             ),
-            so="these cores reach the card and its buffers over the link between the sockets",
-            where=shown(card.name, 60),
-            remedies=(
-                Remedy(
-                    text="set -BaseProcessorNumber and -MaxProcessorNumber of Set-NetAdapterRss to "
-                    f"processors of node {node}, and fewer queues where it has fewer cores",
-                    by_hand=ByHand.FIND_FIRST,
-                ),
+        ),
+        so="these cores reach the card and its buffers over the link between the sockets",
+        where=shown(card.name, 60),
+        remedies=(
+            Remedy(
+                text="set -BaseProcessorNumber and -MaxProcessorNumber of Set-NetAdapterRss to "
+                f"processors of node {node}, and fewer queues where it has fewer cores",
+                by_hand=ByHand.FIND_FIRST,
             ),
-        )
+        ),
+    )
 
 
 RULE = HostRule(

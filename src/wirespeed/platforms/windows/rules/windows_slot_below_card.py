@@ -12,7 +12,7 @@ from wirespeed.model.finding import ByHand, Change, Evidence, Finding, Remedy, S
 from wirespeed.model.observed import Known, known
 from wirespeed.model.pcie_link import PcieLink
 from wirespeed.model.question import Question
-from wirespeed.model.rule import DoesNotApplyError, HostExam, HostRule
+from wirespeed.model.rule import DoesNotApplyError, HostExam, HostRule, of_each
 from wirespeed.platforms.windows.facts.windows_adapters import WindowsAdapter, WindowsAdapters
 from wirespeed.platforms.windows.facts.windows_behind import card_behind
 from wirespeed.platforms.windows.facts.windows_hardware import (
@@ -29,14 +29,18 @@ def _check(exam: HostExam) -> Iterator[Finding]:
     cards = [card for card in host[WindowsAdapters].cards() if card.is_up]
     if not cards:
         raise DoesNotApplyError("no card is up")
-    for card in cards:
-        hardware = known(host[WindowsHardwares].of(card.guid), f"the slot of {card.name}")
-        now = known(hardware.link, f"the PCIe link of {card.name}")
-        lanes = known(hardware.max_lanes, f"the maximum width of {card.name}")
-        gt_per_s = known(hardware.max_gt_per_s, f"the maximum speed of {card.name}")
-        if now.lanes < lanes or now.gt_per_s < gt_per_s:
-            after = replace(now, lanes=max(lanes, now.lanes), gt_per_s=gt_per_s)
-            yield _finding(exam, card, hardware, now, after)
+    # Windows reports no slot of a card on the board.
+    yield from of_each(cards, lambda card: _card(exam, card))
+
+
+def _card(exam: HostExam, card: WindowsAdapter) -> Iterator[Finding]:
+    hardware = known(exam.host[WindowsHardwares].of(card.guid), f"the slot of {card.name}")
+    now = known(hardware.link, f"the PCIe link of {card.name}")
+    lanes = known(hardware.max_lanes, f"the maximum width of {card.name}")
+    gt_per_s = known(hardware.max_gt_per_s, f"the maximum speed of {card.name}")
+    if now.lanes < lanes or now.gt_per_s < gt_per_s:
+        after = replace(now, lanes=max(lanes, now.lanes), gt_per_s=gt_per_s)
+        yield _finding(exam, card, hardware, now, after)
 
 
 def _is_in_the_way(exam: HostExam, card: WindowsAdapter, slot_bps: float) -> bool:

@@ -136,7 +136,7 @@ def _filters_of_other_makers(host: HostFacts, card: WindowsAdapter) -> list[Wind
     return [
         binding
         for binding in (bindings.value if isinstance(bindings, Known) else ())
-        if binding.card_vendor and binding.card_vendor[1] != card.pci_vendor
+        if binding.card_vendor and not binding.is_own(card)
     ]
 
 
