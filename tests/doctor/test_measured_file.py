@@ -88,6 +88,8 @@ def test_a_figure_that_its_own_bytes_contradict_is_doubted():
         (PERFTEST.format(unit="Gb/sec", row="8 224958464  0.00  0.48  \t\t 7.498617"), 0.48e9),
         # 5.677340 million messages of 1024 bytes a second are 46.51 Gb/s: MB is 2^20.
         (PERFTEST.format(unit="MB/sec", row="1024  1000  0.00  5544.28\t\t 5.677340"), 46.508e9),
+        # Since 24.07: 0.176487 million messages of 65536 bytes a second.
+        (PERFTEST.format(unit="MiB/sec", row="65536  5000  0.00  11030.45\t\t 0.176487"), 92.53e9),
         (NETPERF, 294.61e6),
         ("THROUGHPUT=9414.06\nTHROUGHPUT_UNITS=10^6bits/s\n", 9414.06e6),
         ("tcp_bw:\n    bw  =  1.18 GB/sec\n", 9.44e9),

@@ -23,7 +23,8 @@ APART = 0.02
 """Two figures of one run that differ by more contradict each other."""
 MEBI = 1 << 20
 PERFTEST_ROW = re.compile(r"^ *(\d+) +(\d+) +(-?[\d.]+) +(-?[\d.]+)[ \t]+(-?[\d.]+) *$", re.M)
-PERFTEST_HEAD = re.compile(r"BW average\[(MB/sec|Gb/sec)\]")
+PERFTEST_HEAD = re.compile(r"BW average\[(Mi?B/sec|Gb/sec)\]")
+"""perftest_parameters.h, RESULT_FMT: MiB/sec since 24.07, MB/sec before; both are 2^20 bytes."""
 NETPERF_ROW = re.compile(r"10\^6bits/sec[^\n]*\n\s*\n?\s*([\d. ]+)$", re.M)
 NETPERF_PAIR = re.compile(r"^THROUGHPUT=([\d.]+)$", re.M)
 NETPERF_UNITS = re.compile(r"^THROUGHPUT_UNITS=(\S+)$", re.M)
