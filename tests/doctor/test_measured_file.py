@@ -38,6 +38,17 @@ bytes  bytes   bytes    secs.    10^6bits/sec
 
  87380  16384  16384    10.04     294.61
 """
+NETPERF_UDP = """\
+MIGRATED UDP STREAM TEST from 0.0.0.0 (0.0.0.0) port 0 AF_INET to 10.0.0.2 () port 0 AF_INET
+Socket  Message  Elapsed      Messages{cpu[0]}
+Size    Size     Time         Okay Errors   Throughput{cpu[1]}
+bytes   bytes    secs            #      #   10^6bits/sec{cpu[2]}
+
+{sent}
+{received}
+
+"""
+UDP_CPU = ("                   CPU      Service", "   Util     Demand", " % SS     us/KB")
 SOCKPERF = "sockperf: Summary: BandWidth is 4873.781 MBps (38990.250 Mbps)\n"
 
 
@@ -103,6 +114,22 @@ def test_each_tool_has_its_own_unit(text: str, bps: float):
     assert found.doubts == ()
 
 
+def test_netperf_of_udp_gives_what_was_received_and_no_count_of_errors():
+    rows = {
+        "sent": "212992   65507   10.00      947000     12    49626.00",
+        "received": "212992           10.00      940000           49260.10",
+    }
+    found = parse_measured(NETPERF_UDP.format(cpu=("", "", ""), **rows), "f")
+    assert (found.measured_bps, found.conditions) == (49260.10e6, ("10 s",))
+    # With -c -C (cpu_fmt_1), where nearly all was lost.
+    rows = {
+        "sent": "212992   65507   600.00    26022634      0    22728.8     0.92     0.240 ",
+        "received": "212992           600.00        128               0.1     0.00     0.001 ",
+    }
+    found = parse_measured(NETPERF_UDP.format(cpu=UDP_CPU, **rows), "f")
+    assert (found.measured_bps, found.conditions) == (0.1e6, ("600 s",))
+
+
 def test_perftest_adds_both_directions_and_contradicts_itself_where_a_row_does():
     both = PERFTEST.replace("BW Test", "Bidirectional BW Test")
     row = "65536  664644  0.00  180.00  0.343323"
@@ -122,6 +149,7 @@ def test_perftest_adds_both_directions_and_contradicts_itself_where_a_row_does()
         ("{", "measured_by.no_figure"),
         (PERFTEST.format(unit="Gb/sec", row=""), "measured_by.no_figure"),
         (iperf3(0), "measured_by.no_figure"),
+        (NETPERF_UDP.format(cpu=UDP_CPU, sent="", received=""), "measured_by.no_figure"),
         ("THROUGHPUT=9\nTHROUGHPUT_UNITS=KBytes/s\n", "measured_by.no_figure"),
     ],
 )

@@ -26,6 +26,14 @@ PERFTEST_ROW = re.compile(r"^ *(\d+) +(\d+) +(-?[\d.]+) +(-?[\d.]+)[ \t]+(-?[\d.
 PERFTEST_HEAD = re.compile(r"BW average\[(Mi?B/sec|Gb/sec)\]")
 """perftest_parameters.h, RESULT_FMT: MiB/sec since 24.07, MB/sec before; both are 2^20 bytes."""
 NETPERF_ROW = re.compile(r"10\^6bits/sec[^\n]*\n\s*\n?\s*([\d. ]+)$", re.M)
+NETPERF_UDP = re.compile(
+    r"Okay Errors[^\n]*\n[^\n]*10\^6bits/sec[^\n]*\s+"
+    r"\d+ +\d+ +([\d.]+) +\d+ +\d+ +[\d.]+[^\n]*\n *\d+ +[\d.]+ +\d+ +([\d.]+)"
+)
+"""nettest_omni.c, send_udp_stream: a row of what was sent, and one of what was received.
+
+Seconds stand in the first, and the throughput behind the messages of the second.
+"""
 NETPERF_PAIR = re.compile(r"^THROUGHPUT=([\d.]+)$", re.M)
 NETPERF_UNITS = re.compile(r"^THROUGHPUT_UNITS=(\S+)$", re.M)
 QPERF = re.compile(r"^\s*bw\s*=\s*([\d.]+) ([KMGT]?)(B|b|bits|bytes)/sec", re.M)
@@ -155,11 +163,15 @@ def _perftest(text: str) -> MeasuredBy | None:
 
 def _netperf(text: str) -> MeasuredBy | None:
     pair, units = NETPERF_PAIR.search(text), NETPERF_UNITS.search(text)
-    row = NETPERF_ROW.search(text)
+    row, udp = NETPERF_ROW.search(text), NETPERF_UDP.search(text)
     if pair is not None:
         if units is None or units[1] != "10^6bits/s":
             raise ValueError("netperf's THROUGHPUT_UNITS are not 10^6bits/s")
         megabits, seconds = float(pair[1]), None
+    elif "Okay Errors" in text:
+        if udp is None:
+            raise ValueError("netperf did not print what was sent and received in 10^6bits/sec")
+        megabits, seconds = float(udp[2]), float(udp[1])
     elif row is not None:
         words = row[1].split()
         megabits, seconds = float(words[4]), float(words[3])
