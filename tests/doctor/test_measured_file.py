@@ -114,6 +114,43 @@ def test_each_tool_has_its_own_unit(text: str, bps: float):
     assert found.doubts == ()
 
 
+BOTH = "half of the sum of both directions, which is what it prints"
+
+
+@pytest.mark.parametrize(
+    ("text", "bps", "conditions"),
+    [
+        ("rc_bi_bw:\n    bw  =  5.09 GB/sec\n", 20.36e9, (BOTH,)),
+        ("ud_bi_bw:\n    send_bw  =  6 GB/sec\n    recv_bw  =  5 GB/sec\n", 20e9, (BOTH,)),
+        (
+            "udp_bw:\n    send_bw         =   118 MB/sec\n    recv_bw         =   140 KB/sec\n"
+            "    msg_rate        =  4.27 /sec\n",
+            1.12e6,
+            (),
+        ),
+        # -oo msg_size:1:256K:*64 -vu tcp_bw
+        (
+            "tcp_bw:\n    bw        =  1.13 MB/sec\n    msg_size  =     1 bytes\n"
+            "tcp_bw:\n    bw        =  3.48 GB/sec\n    msg_size  =     4 KiB (4,096)\n"
+            "tcp_bw:\n    bw        =  1.71 GB/sec\n    msg_size  =   256 KiB (262,144)\n",
+            27.84e9,
+            ("the highest of its 3 figures",),
+        ),
+        (
+            "rc_bw:\n    bw  =  24 Gb/sec\nrc_bi_bw:\n    bw  =  46 Gb/sec\n",
+            24e9,
+            ("the highest of its 2 figures",),
+        ),
+    ],
+)
+def test_qperf_gives_the_highest_of_what_one_direction_received(
+    text: str, bps: float, conditions: tuple[str, ...]
+):
+    found = parse_measured(text, "f")
+    assert found.measured_bps == pytest.approx(bps)
+    assert found.conditions == ("1 stream", *conditions)
+
+
 def test_netperf_of_udp_gives_what_was_received_and_no_count_of_errors():
     rows = {
         "sent": "212992   65507   10.00      947000     12    49626.00",

@@ -36,7 +36,10 @@ Seconds stand in the first, and the throughput behind the messages of the second
 """
 NETPERF_PAIR = re.compile(r"^THROUGHPUT=([\d.]+)$", re.M)
 NETPERF_UNITS = re.compile(r"^THROUGHPUT_UNITS=(\S+)$", re.M)
-QPERF = re.compile(r"^\s*bw\s*=\s*([\d.]+) ([KMGT]?)(B|b|bits|bytes)/sec", re.M)
+QPERF = re.compile(
+    r"^\s*(?:(\w+):\s*$|(?:recv_)?bw\s*=\s*([\d.]+) ([KMGT]?)(B|b|bits|bytes)/sec)", re.M
+)
+"""qperf.c, show_info: a test's name or its `bw`; where it prints two, `recv_bw` is what arrived."""
 SOCKPERF = re.compile(r"Summary: BandWidth is ([\d.]+) MBps \(([\d.]+) Mbps\)")
 SCALES = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
 
@@ -187,14 +190,27 @@ def _netperf(text: str) -> MeasuredBy | None:
 
 
 def _qperf(text: str) -> MeasuredBy | None:
-    match = QPERF.search(text)
-    if match is None:
+    test, rows = "", []
+    for name, figure, scale, unit in QPERF.findall(text):
+        if name:
+            test = name
+            continue
+        bits = 8 if unit in ("B", "bytes") else 1
+        # calc_results of qperf.c adds up what both sides received.
+        directions = 2 if test.endswith("_bi_bw") else 1
+        rows.append((float(figure) * SCALES[scale] * bits / directions, directions))
+    if not rows:
         return None
-    bits = 8 if match[3] in ("B", "bytes") else 1
+    measured, directions = max(rows)
+    conditions = ["1 stream"]
+    if directions == 2:
+        conditions.append("half of the sum of both directions, which is what it prints")
+    if len(rows) > 1:
+        conditions.append(f"the highest of its {len(rows)} figures")
     return MeasuredBy(
         tool="qperf",
-        measured_bps=float(match[1]) * SCALES[match[2]] * bits,
-        conditions=("1 stream",),
+        measured_bps=measured,
+        conditions=tuple(conditions),
         limits=("qperf has one stream in one thread",),
     )
 
