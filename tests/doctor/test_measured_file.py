@@ -85,6 +85,18 @@ def test_a_full_thread_a_target_and_a_short_run_are_limits_of_the_tool():
     ]
 
 
+@pytest.mark.parametrize(
+    ("version", "bidir", "has_one_thread"),
+    [("iperf 3.15", 1, True), ("iperf 3.16", 0, True), ("iperf 3.16", 1, False)],
+)
+def test_a_stream_each_way_has_two_threads_since_3_16(
+    version: str, bidir: int, has_one_thread: bool
+):
+    text = iperf3(23.4e9, version=version, streams=1, cpu=140, start={"bidir": bidir})
+    limits = ("the client's one thread took 140 % of a core",) if has_one_thread else ()
+    assert parse_measured(text, "f").limits == limits
+
+
 def test_a_figure_that_its_own_bytes_contradict_is_doubted():
     told = json.loads(iperf3(23.4e9))
     told["end"]["sum_received"]["bits_per_second"] /= 8

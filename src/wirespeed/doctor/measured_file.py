@@ -103,7 +103,8 @@ def _iperf3(text: str) -> MeasuredBy | None:
     has_one_thread = number is not None and (int(number[1]), int(number[2])) < ONE_THREAD_BEFORE
     if has_one_thread and streams > 1:
         limits.append(f"all {streams} streams share one thread before iperf3 3.16")
-    if has_one_thread or streams == 1:
+    # iperf_client_api.c since 3.16: a thread for each stream, and so two where both sides send.
+    if has_one_thread or (streams == 1 and not start.get("bidir")):
         cpu = end.get("cpu_utilization_percent", {})
         for key, whose in (("host_total", "client"), ("remote_total", "server")):
             if float(cpu.get(key, 0)) >= FULL_PERCENT:
