@@ -104,6 +104,20 @@ def test_a_figure_that_its_own_bytes_contradict_is_doubted():
     assert doubt == "its bytes in its time are 23.4 Gb/s, and it says 2.92"
 
 
+def test_iperf3_of_udp_before_3_11_says_what_was_sent_and_how_much_of_it_was_lost():
+    """As iperf 3.1.3 prints it: 69 of 9996 datagrams are lost."""
+    start = {"protocol": "UDP", "num_streams": 1, "blksize": 8192, "duration": 0, "reverse": 0}
+    total = {
+        "start": 0, "end": 0.785134, "seconds": 0.785134, "bytes": 81920000,
+        "bits_per_second": 834711189.017002, "jitter_ms": 0.092, "lost_packets": 69,
+        "packets": 9996, "lost_percent": 0.690276,
+    }  # fmt: skip
+    told = {"start": {"version": "iperf 3.1.3", "test_start": start}, "end": {"sum": total}}
+    found = parse_measured(json.dumps(told), "f")
+    assert found.measured_bps == pytest.approx(834711189 * (9996 - 69) / 9996)
+    assert "0.69 % of the datagrams lost" in found.conditions and found.doubts == ()
+
+
 @pytest.mark.parametrize(
     ("text", "bps"),
     [

@@ -99,6 +99,9 @@ def _iperf3(text: str) -> MeasuredBy | None:
             f"its bytes in its time are {total['bytes'] * 8 / seconds / 1e9:.3g} Gb/s, and it "
             f"says {measured / 1e9:.3g}"
         )
+    if "sum_received" not in end:
+        # iperf_api.c, "Summary sum, UDP": total_sent, and before 3.11 no other sum of UDP.
+        measured *= 1 - float(total.get("lost_percent", 0)) / 100
     number = re.search(r"(\d+)\.(\d+)", version)
     has_one_thread = number is not None and (int(number[1]), int(number[2])) < ONE_THREAD_BEFORE
     if has_one_thread and streams > 1:
