@@ -38,6 +38,17 @@ bytes  bytes   bytes    secs.    10^6bits/sec
 
  87380  16384  16384    10.04     294.61
 """
+NETPERF_UDP = """\
+MIGRATED UDP STREAM TEST from 0.0.0.0 (0.0.0.0) port 0 AF_INET to 10.0.0.2 () port 0 AF_INET
+Socket  Message  Elapsed      Messages{cpu[0]}
+Size    Size     Time         Okay Errors   Throughput{cpu[1]}
+bytes   bytes    secs            #      #   10^6bits/sec{cpu[2]}
+
+{sent}
+{received}
+
+"""
+UDP_CPU = ("                   CPU      Service", "   Util     Demand", " % SS     us/KB")
 SOCKPERF = "sockperf: Summary: BandWidth is 4873.781 MBps (38990.250 Mbps)\n"
 
 
@@ -74,11 +85,37 @@ def test_a_full_thread_a_target_and_a_short_run_are_limits_of_the_tool():
     ]
 
 
+@pytest.mark.parametrize(
+    ("version", "bidir", "has_one_thread"),
+    [("iperf 3.15", 1, True), ("iperf 3.16", 0, True), ("iperf 3.16", 1, False)],
+)
+def test_a_stream_each_way_has_two_threads_since_3_16(
+    version: str, bidir: int, has_one_thread: bool
+):
+    text = iperf3(23.4e9, version=version, streams=1, cpu=140, start={"bidir": bidir})
+    limits = ("the client's one thread took 140 % of a core",) if has_one_thread else ()
+    assert parse_measured(text, "f").limits == limits
+
+
 def test_a_figure_that_its_own_bytes_contradict_is_doubted():
     told = json.loads(iperf3(23.4e9))
     told["end"]["sum_received"]["bits_per_second"] /= 8
     (doubt,) = parse_measured(json.dumps(told), "f").doubts
     assert doubt == "its bytes in its time are 23.4 Gb/s, and it says 2.92"
+
+
+def test_iperf3_of_udp_before_3_11_says_what_was_sent_and_how_much_of_it_was_lost():
+    """As iperf 3.1.3 prints it: 69 of 9996 datagrams are lost."""
+    start = {"protocol": "UDP", "num_streams": 1, "blksize": 8192, "duration": 0, "reverse": 0}
+    total = {
+        "start": 0, "end": 0.785134, "seconds": 0.785134, "bytes": 81920000,
+        "bits_per_second": 834711189.017002, "jitter_ms": 0.092, "lost_packets": 69,
+        "packets": 9996, "lost_percent": 0.690276,
+    }  # fmt: skip
+    told = {"start": {"version": "iperf 3.1.3", "test_start": start}, "end": {"sum": total}}
+    found = parse_measured(json.dumps(told), "f")
+    assert found.measured_bps == pytest.approx(834711189 * (9996 - 69) / 9996)
+    assert "0.69 % of the datagrams lost" in found.conditions and found.doubts == ()
 
 
 @pytest.mark.parametrize(
@@ -88,6 +125,8 @@ def test_a_figure_that_its_own_bytes_contradict_is_doubted():
         (PERFTEST.format(unit="Gb/sec", row="8 224958464  0.00  0.48  \t\t 7.498617"), 0.48e9),
         # 5.677340 million messages of 1024 bytes a second are 46.51 Gb/s: MB is 2^20.
         (PERFTEST.format(unit="MB/sec", row="1024  1000  0.00  5544.28\t\t 5.677340"), 46.508e9),
+        # Since 24.07: 0.176487 million messages of 65536 bytes a second.
+        (PERFTEST.format(unit="MiB/sec", row="65536  5000  0.00  11030.45\t\t 0.176487"), 92.53e9),
         (NETPERF, 294.61e6),
         ("THROUGHPUT=9414.06\nTHROUGHPUT_UNITS=10^6bits/s\n", 9414.06e6),
         ("tcp_bw:\n    bw  =  1.18 GB/sec\n", 9.44e9),
@@ -99,6 +138,59 @@ def test_each_tool_has_its_own_unit(text: str, bps: float):
     found = parse_measured(text, "f")
     assert found.measured_bps == pytest.approx(bps, rel=1e-3)
     assert found.doubts == ()
+
+
+BOTH = "half of the sum of both directions, which is what it prints"
+
+
+@pytest.mark.parametrize(
+    ("text", "bps", "conditions"),
+    [
+        ("rc_bi_bw:\n    bw  =  5.09 GB/sec\n", 20.36e9, (BOTH,)),
+        ("ud_bi_bw:\n    send_bw  =  6 GB/sec\n    recv_bw  =  5 GB/sec\n", 20e9, (BOTH,)),
+        (
+            "udp_bw:\n    send_bw         =   118 MB/sec\n    recv_bw         =   140 KB/sec\n"
+            "    msg_rate        =  4.27 /sec\n",
+            1.12e6,
+            (),
+        ),
+        # -oo msg_size:1:256K:*64 -vu tcp_bw
+        (
+            "tcp_bw:\n    bw        =  1.13 MB/sec\n    msg_size  =     1 bytes\n"
+            "tcp_bw:\n    bw        =  3.48 GB/sec\n    msg_size  =     4 KiB (4,096)\n"
+            "tcp_bw:\n    bw        =  1.71 GB/sec\n    msg_size  =   256 KiB (262,144)\n",
+            27.84e9,
+            ("the highest of its 3 figures",),
+        ),
+        (
+            "rc_bw:\n    bw  =  24 Gb/sec\nrc_bi_bw:\n    bw  =  46 Gb/sec\n",
+            24e9,
+            ("the highest of its 2 figures",),
+        ),
+    ],
+)
+def test_qperf_gives_the_highest_of_what_one_direction_received(
+    text: str, bps: float, conditions: tuple[str, ...]
+):
+    found = parse_measured(text, "f")
+    assert found.measured_bps == pytest.approx(bps)
+    assert found.conditions == ("1 stream", *conditions)
+
+
+def test_netperf_of_udp_gives_what_was_received_and_no_count_of_errors():
+    rows = {
+        "sent": "212992   65507   10.00      947000     12    49626.00",
+        "received": "212992           10.00      940000           49260.10",
+    }
+    found = parse_measured(NETPERF_UDP.format(cpu=("", "", ""), **rows), "f")
+    assert (found.measured_bps, found.conditions) == (49260.10e6, ("10 s",))
+    # With -c -C (cpu_fmt_1), where nearly all was lost.
+    rows = {
+        "sent": "212992   65507   600.00    26022634      0    22728.8     0.92     0.240 ",
+        "received": "212992           600.00        128               0.1     0.00     0.001 ",
+    }
+    found = parse_measured(NETPERF_UDP.format(cpu=UDP_CPU, **rows), "f")
+    assert (found.measured_bps, found.conditions) == (0.1e6, ("600 s",))
 
 
 def test_perftest_adds_both_directions_and_contradicts_itself_where_a_row_does():
@@ -120,6 +212,7 @@ def test_perftest_adds_both_directions_and_contradicts_itself_where_a_row_does()
         ("{", "measured_by.no_figure"),
         (PERFTEST.format(unit="Gb/sec", row=""), "measured_by.no_figure"),
         (iperf3(0), "measured_by.no_figure"),
+        (NETPERF_UDP.format(cpu=UDP_CPU, sent="", received=""), "measured_by.no_figure"),
         ("THROUGHPUT=9\nTHROUGHPUT_UNITS=KBytes/s\n", "measured_by.no_figure"),
     ],
 )

@@ -23,11 +23,23 @@ APART = 0.02
 """Two figures of one run that differ by more contradict each other."""
 MEBI = 1 << 20
 PERFTEST_ROW = re.compile(r"^ *(\d+) +(\d+) +(-?[\d.]+) +(-?[\d.]+)[ \t]+(-?[\d.]+) *$", re.M)
-PERFTEST_HEAD = re.compile(r"BW average\[(MB/sec|Gb/sec)\]")
+PERFTEST_HEAD = re.compile(r"BW average\[(Mi?B/sec|Gb/sec)\]")
+"""perftest_parameters.h, RESULT_FMT: MiB/sec since 24.07, MB/sec before; both are 2^20 bytes."""
 NETPERF_ROW = re.compile(r"10\^6bits/sec[^\n]*\n\s*\n?\s*([\d. ]+)$", re.M)
+NETPERF_UDP = re.compile(
+    r"Okay Errors[^\n]*\n[^\n]*10\^6bits/sec[^\n]*\s+"
+    r"\d+ +\d+ +([\d.]+) +\d+ +\d+ +[\d.]+[^\n]*\n *\d+ +[\d.]+ +\d+ +([\d.]+)"
+)
+"""nettest_omni.c, send_udp_stream: a row of what was sent, and one of what was received.
+
+Seconds stand in the first, and the throughput behind the messages of the second.
+"""
 NETPERF_PAIR = re.compile(r"^THROUGHPUT=([\d.]+)$", re.M)
 NETPERF_UNITS = re.compile(r"^THROUGHPUT_UNITS=(\S+)$", re.M)
-QPERF = re.compile(r"^\s*bw\s*=\s*([\d.]+) ([KMGT]?)(B|b|bits|bytes)/sec", re.M)
+QPERF = re.compile(
+    r"^\s*(?:(\w+):\s*$|(?:recv_)?bw\s*=\s*([\d.]+) ([KMGT]?)(B|b|bits|bytes)/sec)", re.M
+)
+"""qperf.c, show_info: a test's name or its `bw`; where it prints two, `recv_bw` is what arrived."""
 SOCKPERF = re.compile(r"Summary: BandWidth is ([\d.]+) MBps \(([\d.]+) Mbps\)")
 SCALES = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
 
@@ -87,11 +99,15 @@ def _iperf3(text: str) -> MeasuredBy | None:
             f"its bytes in its time are {total['bytes'] * 8 / seconds / 1e9:.3g} Gb/s, and it "
             f"says {measured / 1e9:.3g}"
         )
+    if "sum_received" not in end:
+        # iperf_api.c, "Summary sum, UDP": total_sent, and before 3.11 no other sum of UDP.
+        measured *= 1 - float(total.get("lost_percent", 0)) / 100
     number = re.search(r"(\d+)\.(\d+)", version)
     has_one_thread = number is not None and (int(number[1]), int(number[2])) < ONE_THREAD_BEFORE
     if has_one_thread and streams > 1:
         limits.append(f"all {streams} streams share one thread before iperf3 3.16")
-    if has_one_thread or streams == 1:
+    # iperf_client_api.c since 3.16: a thread for each stream, and so two where both sides send.
+    if has_one_thread or (streams == 1 and not start.get("bidir")):
         cpu = end.get("cpu_utilization_percent", {})
         for key, whose in (("host_total", "client"), ("remote_total", "server")):
             if float(cpu.get(key, 0)) >= FULL_PERCENT:
@@ -154,11 +170,15 @@ def _perftest(text: str) -> MeasuredBy | None:
 
 def _netperf(text: str) -> MeasuredBy | None:
     pair, units = NETPERF_PAIR.search(text), NETPERF_UNITS.search(text)
-    row = NETPERF_ROW.search(text)
+    row, udp = NETPERF_ROW.search(text), NETPERF_UDP.search(text)
     if pair is not None:
         if units is None or units[1] != "10^6bits/s":
             raise ValueError("netperf's THROUGHPUT_UNITS are not 10^6bits/s")
         megabits, seconds = float(pair[1]), None
+    elif "Okay Errors" in text:
+        if udp is None:
+            raise ValueError("netperf did not print what was sent and received in 10^6bits/sec")
+        megabits, seconds = float(udp[2]), float(udp[1])
     elif row is not None:
         words = row[1].split()
         megabits, seconds = float(words[4]), float(words[3])
@@ -174,14 +194,27 @@ def _netperf(text: str) -> MeasuredBy | None:
 
 
 def _qperf(text: str) -> MeasuredBy | None:
-    match = QPERF.search(text)
-    if match is None:
+    test, rows = "", []
+    for name, figure, scale, unit in QPERF.findall(text):
+        if name:
+            test = name
+            continue
+        bits = 8 if unit in ("B", "bytes") else 1
+        # calc_results of qperf.c adds up what both sides received.
+        directions = 2 if test.endswith("_bi_bw") else 1
+        rows.append((float(figure) * SCALES[scale] * bits / directions, directions))
+    if not rows:
         return None
-    bits = 8 if match[3] in ("B", "bytes") else 1
+    measured, directions = max(rows)
+    conditions = ["1 stream"]
+    if directions == 2:
+        conditions.append("half of the sum of both directions, which is what it prints")
+    if len(rows) > 1:
+        conditions.append(f"the highest of its {len(rows)} figures")
     return MeasuredBy(
         tool="qperf",
-        measured_bps=float(match[1]) * SCALES[match[2]] * bits,
-        conditions=("1 stream",),
+        measured_bps=measured,
+        conditions=tuple(conditions),
         limits=("qperf has one stream in one thread",),
     )
 

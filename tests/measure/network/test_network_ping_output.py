@@ -39,6 +39,15 @@ def test_older_iputils_say_loss_with_digits_after_the_point():
     assert parse_ping(text).received == 2999
 
 
+def test_a_loss_that_is_small_has_an_exponent():
+    """One of two million: `%g` of 5e-05."""
+    text = HEAD + (
+        "2000000 packets transmitted, 1999999 received, 5e-05% packet loss, time 60000ms\n"
+        "rtt min/avg/max/mdev = 0.010/0.020/0.030/0.004 ms, ipg/ewma 0.030/0.020 ms\n"
+    )
+    assert parse_ping(text) == PingFigures(2000000, 1999999, 0, 0, 10, 20, 30, 4)
+
+
 @pytest.mark.parametrize(
     ("text", "reason"),
     [

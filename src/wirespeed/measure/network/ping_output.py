@@ -1,7 +1,9 @@
 """What `ping -f -q` of iputils prints, read strictly. Pure.
 
-Source: finish() in ping_common.c; `pipe` and `ipg/ewma` stand after the times, and where nothing
-came back there is no line of times. Other pings (busybox, inetutils) print `round-trip`: refused.
+Source: finish() in ping_common.c, later ping_print_finish() in ping_output.c. The loss is printed
+with `%g`, so a small one is `5e-05%`. `pipe` and `ipg/ewma` stand after the times, and where
+nothing came back there is no line of times. Other pings (busybox, inetutils) print `round-trip`:
+refused.
 """
 
 import re
@@ -9,7 +11,7 @@ from dataclasses import dataclass
 
 _PACKETS = re.compile(
     r"^(\d+) packets transmitted, (\d+) (?:packets )?received"
-    r"(?:, \+(\d+) duplicates)?(?:, \+\d+ corrupted)?(?:, \+(\d+) errors)?, [\d.]+% packet loss",
+    r"(?:, \+(\d+) duplicates)?(?:, \+\d+ corrupted)?(?:, \+(\d+) errors)?, [\d.e+-]+% packet loss",
     re.M,
 )
 _TIMES = re.compile(
