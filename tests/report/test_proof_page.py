@@ -14,6 +14,7 @@ from wirespeed.model.network_trial import (
     ForgedKind,
     IsolationTrial,
     IsolationVerdict,
+    NetworkTrial,
 )
 from wirespeed.model.proof import Compared, Stage, StageEnd, When
 from wirespeed.model.spec.members import read_spec_data
@@ -208,20 +209,45 @@ def test_every_figure_has_its_n_and_its_spread():
     assert "says nothing about hardware" in one["Limited by"]
 
 
-def test_what_limited_it_is_said_only_where_it_can_be_told():
+def on_real_hosts(*trials: NetworkTrial) -> Proof:
     real = [
         a.model_copy(update={"about": (("CPU", "AMD EPYC 4545P"),)})
         for a in proof().found
         if isinstance(a, Diagnosis)
     ]
-    busy = proof(found=tuple(real), trials=(iperf3(1, 80, 82, server_cpu_percent=99.6),))
-    idle = proof(found=tuple(real), trials=(iperf3(1, 80, 82),))
-    limits = [
-        PageReader(html_of(one)).table("Figure", "Limited by")[0]["Limited by"]
-        for one in (busy, idle)
-    ]
+    return proof(found=tuple(real), trials=trials)
+
+
+def limited_by(one: Proof) -> str:
+    return PageReader(html_of(one)).table("Figure", "Limited by")[0]["Limited by"]
+
+
+def test_what_limited_it_is_said_only_where_it_can_be_told():
+    busy = on_real_hosts(iperf3(1, 80, 82, server_cpu_percent=99.6, version="iperf 3.12"))
+    idle = on_real_hosts(iperf3(1, 80, 82))
+    limits = [limited_by(one) for one in (busy, idle)]
     assert limits == ["a core: iperf3 used 100 % of one", "cannot tell: iperf3 used 52 % of a core"]
     assert not any("Emulated" in text for text in warnings(busy))
+
+
+@pytest.mark.parametrize(
+    ("streams", "bidirectional", "versions", "says"),
+    [
+        # RELNOTES of iperf3 3.16: each stream is served by a thread of its own.
+        (6, True, ("iperf 3.15",), "a core: iperf3 used"),
+        (6, False, ("iperf 3.16",), "cannot tell: all threads of iperf3 used"),
+        (1, True, ("iperf 3.16",), "cannot tell: all threads of iperf3 used"),
+        (1, False, ("iperf 3.16",), "a core: iperf3 used"),
+        (2, False, ("iperf 3.12", "iperf 3.16"), "cannot tell: all threads of iperf3 used"),
+        (2, False, ("",), "cannot tell: all threads of iperf3 used"),
+    ],
+)
+def test_a_core_is_named_only_where_iperf3_has_one_thread(
+    streams: int, bidirectional: bool, versions: tuple[str, ...], says: str
+):
+    differs = {"streams": streams, "bidirectional": bidirectional, "server_cpu_percent": 96.0}
+    runs = [iperf3(n, 80, 80, **differs, version=v) for n, v in enumerate(versions, 1)]
+    assert limited_by(on_real_hosts(*runs)).startswith(f"{says} 96 %")
 
 
 def test_findings_stand_once_with_their_hosts_and_what_became_of_them():

@@ -1,5 +1,6 @@
 """The tables of a proof: what was measured between guests. The same for HTML and Markdown."""
 
+import re
 from collections.abc import Sequence
 
 from wirespeed.measure.network.summary import Iperf3Cell, PingCell
@@ -30,6 +31,8 @@ FIGURES = (
 NOT_MEASURED = Missing(reason="not measured: not asked for, or above the network's MTU")
 BUSY_PERCENT = 95.0
 """Of one core: iperf3 that used so much had no more to give."""
+THREADED_FROM = (3, 16)
+"""From this version of iperf3 on, each stream has a thread, and so a core, of its own."""
 
 
 def named(pair: Pair) -> str:
@@ -134,9 +137,21 @@ def limit_of(cell: Iperf3Cell, *, emulated: bool) -> str:
         return "emulated CPUs: says nothing about hardware"
     used = [s.most for s in (cell.client_cpu_percent, cell.server_cpu_percent) if s is not None]
     most = max(used, default=0.0)
-    if most >= BUSY_PERCENT:
+    if most < BUSY_PERCENT:
+        return f"cannot tell: iperf3 used {most:.0f} % of a core"
+    if _sends_in_one_thread(cell):
         return f"a core: iperf3 used {most:.0f} % of one"
-    return f"cannot tell: iperf3 used {most:.0f} % of a core"
+    return f"cannot tell: all threads of iperf3 used {most:.0f} % of a core"
+
+
+def _sends_in_one_thread(cell: Iperf3Cell) -> bool:
+    """Tell whether the processor time that iperf3 reports is of a single core."""
+    if cell.streams == 1 and not cell.bidirectional:
+        return True
+    found = [re.search(r"(\d+)\.(\d+)", version) for version in cell.versions]
+    return bool(found) and all(
+        one is not None and (int(one[1]), int(one[2])) < THREADED_FROM for one in found
+    )
 
 
 def _limit(cell: Iperf3Cell, *, emulated: bool) -> str:

@@ -54,6 +54,8 @@ class Iperf3Cell:
     """Of all runs, sent by either end; None where one run does not tell."""
     failed: tuple[str, ...]
     """Why, one for each run that does not count."""
+    versions: frozenset[str] = frozenset()
+    """Of iperf3, in the runs that count; empty text: a run does not tell."""
 
     @property
     def name(self) -> str:
@@ -150,6 +152,7 @@ def _cell(runs: Sequence[Iperf3Trial]) -> Iperf3Cell:
         host_cores_per_gbps=_cost(good),
         retransmits=_retransmits(good),
         failed=tuple(run.failed for run in runs if run.failed),
+        versions=frozenset(run.version for run in good),
     )
 
 
