@@ -10,7 +10,7 @@ offload     as it is
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import median
 
 from wirespeed.model.network_trial import (
@@ -141,12 +141,15 @@ def _cell(runs: Sequence[Iperf3Trial]) -> Iperf3Cell:
     first = runs[0]
     good = [run for run in runs if not run.failed]
     values = [bps for run in good for bps in (run.sent_bps, run.returned_bps) if bps is not None]
+    bps = _spread(values)
+    if bps is not None and len(values) > len(good):
+        bps = replace(bps, runs=len(good))
     return Iperf3Cell(
         pair=first.pair,
         mtu=first.mtu,
         streams=first.streams,
         bidirectional=first.bidirectional,
-        bps=_spread(values),
+        bps=bps,
         client_cpu_percent=_spread([run.client_cpu_percent for run in good]),
         server_cpu_percent=_spread([run.server_cpu_percent for run in good]),
         host_cores_per_gbps=_cost(good),
