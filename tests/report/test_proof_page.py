@@ -190,6 +190,16 @@ def test_the_results_have_the_published_columns_and_the_published_figures_as_a_r
     assert all(row["Approach"].startswith("published: ") for row in rows[1:])
 
 
+def test_an_outage_below_a_millisecond_is_shown_to_the_resolution_of_its_flow():
+    whole = proof(trials=(failover(PORTS[0], 0.44, load_pps=100_000, return_outage_ms=0.02),))
+    page = html_of(whole)
+    (row,) = PageReader(page).table("Port lost", "Outage (ms)")
+    assert (row["Outage (ms)"], row["On return (ms)"]) == ("0.44", "0.02")
+    assert answer(whole, "Fail-over")[0] == "0.44 ms"
+    assert "lost: 0.44 ms out" in page
+    assert "back: 0.02 ms out" in page
+
+
 def test_the_published_figures_are_in_the_csv_too_and_marked():
     rows = list(csv.DictReader(io.StringIO(render_proof_csv(proof()))))
     published = [row for row in rows if row["source"] == "published, another machine"]

@@ -198,20 +198,23 @@ def failover_grid(proof: Proof) -> Grid:
     )  # fmt: skip
 
 
-def _figure(value: float | None, is_measured: bool) -> str:
-    return fmt.count(round(value)) if is_measured and value is not None else "—"
+def _outage(trial: FailoverTrial, ms: float | None) -> str:
+    return fmt.milliseconds(ms, trial.load_pps) if trial.is_measured and ms is not None else "—"
+
+
+def _packets(trial: FailoverTrial, packets: int | None) -> str:
+    return fmt.count(packets) if trial.is_measured and packets is not None else "—"
 
 
 def _failover_row(trial: FailoverTrial) -> tuple[Box, ...]:
     good = trial.verdict is FailoverVerdict.SURVIVED
     carriers = (trial.carried_before, trial.carried_during, trial.carried_after)
-    is_measured = trial.is_measured
-    carried = " → ".join(one or "?" for one in carriers) if is_measured else "—"
+    carried = " → ".join(one or "?" for one in carriers) if trial.is_measured else "—"
     said = trial.verdict + (f": {trial.said}" if trial.said and not good else "")
     return (
         *text(f"{trial.host} {trial.port}, {trial.how}", named(trial.pair)),
-        *text(*(_figure(ms, is_measured) for ms in (trial.outage_ms, trial.return_outage_ms))),
-        *text(*(_figure(n, is_measured) for n in (trial.lost_packets, trial.offered_packets))),
+        *text(*(_outage(trial, ms) for ms in (trial.outage_ms, trial.return_outage_ms))),
+        *text(*(_packets(trial, n) for n in (trial.lost_packets, trial.offered_packets))),
         *text(carried),
         Box(text=said, tone="plain" if good else "alarm"),
     )
