@@ -175,6 +175,16 @@ def test_a_stage_that_failed_is_named_with_what_to_do():
     assert answer(one, "Throughput") == ("not shown", False)
 
 
+def test_packets_of_a_void_trial_of_failover_are_not_among_the_lost():
+    void = failover(PORTS[1], 2000, verdict=FailoverVerdict.INVALID)
+    (one,) = (
+        a
+        for a in answers(proof(trials=(failover(PORTS[0], 90), void)))
+        if a.question == "Fail-over"
+    )
+    assert one.more == "90 of 8,000 packets lost"
+
+
 def test_the_results_have_the_published_columns_and_the_published_figures_as_a_reference():
     rows = PageReader(html_of(proof())).table("Approach", "ping mdev (us)")
     assert list(rows[0]) == [

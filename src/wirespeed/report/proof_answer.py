@@ -215,8 +215,9 @@ def _failover(proof: Proof) -> ProofAnswer:
         for t in trials
         if t.verdict is FailoverVerdict.SURVIVED and (ms := t.longest_outage_ms) is not None
     ]
-    lost = sum(t.lost_packets or 0 for t in trials)
-    offered = sum(t.offered_packets or 0 for t in trials)
+    counted = [t for t in trials if t.verdict is not FailoverVerdict.INVALID]
+    lost = sum(t.lost_packets or 0 for t in counted)
+    offered = sum(t.offered_packets or 0 for t in counted)
     return ProofAnswer(
         question="Fail-over",
         figure=f"{fmt.milliseconds(*max(outages))} ms" if outages else NOT_SHOWN,
