@@ -7,7 +7,8 @@ from typing import get_args
 import pytest
 from rich.console import Console
 
-from wirespeed.display import Display, outcome_line, single_core_table
+from report.records import trial
+from wirespeed.display import Display, line_rate_table, outcome_line, single_core_table
 from wirespeed.measure.bench.duts import DUT_NAMES
 from wirespeed.measure.bench.tester_protocol import ProgressReply
 from wirespeed.measure.search.search import Progress, Verdict
@@ -103,6 +104,15 @@ def test_single_core_figures_follow_from_the_throughput():
     assert proven.split() == ["testpmd-macswap", "64", "B", "10.000", "5.120", "3.40", "148", "TSC"]
     assert unproven.split() == ["testpmd-macswap", "IMIX", "-", "-", "-", "-"]
     assert len({len(line) for line in table.splitlines()}) == 1
+
+
+def test_a_loss_at_line_rate_is_never_rounded_to_none():
+    lost, none = (trial(1, load_pps=892_857_120, seconds=1, missing=n) for n in (4_000, 0))
+    _, *rows = line_rate_table([lost, none]).splitlines()
+    # 4,000 of 892,857,120 are 4.48 ppm.
+    assert rows[0].endswith(" 0.00045 %")
+    assert rows[1].endswith(" 0")
+    assert len({len(row) for row in rows}) == 1
 
 
 def test_a_terminal_shows_size_load_bracket_and_the_time_left_in_one_line():

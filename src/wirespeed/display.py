@@ -10,6 +10,7 @@ from rich.text import Text
 from wirespeed.host.clock import monotonic_s
 from wirespeed.measure.bench.tester_protocol import ProgressReply
 from wirespeed.measure.search.search import Observer, Progress
+from wirespeed.model.figures import ratio
 from wirespeed.model.frame_mix import FrameMix
 from wirespeed.model.shown import printable
 from wirespeed.model.trial import Outcome, Trial
@@ -58,7 +59,7 @@ def line_rate_table(trials: Sequence[Trial]) -> str:
     lines = [f"{'at line rate':<16} {'frames':>6} {'offered':>8} {'average':>8} {'lost':>9}"]
     for t in trials:
         average = mpps(t.forwarding_rate_pps) if t.valid else "void"
-        loss = f"{t.loss_ratio:.3%}" if t.valid else "-"
+        loss = ratio(t.loss_ratio) if t.valid else "-"
         lines.append(
             f"{t.dut:<16} {size_label(t.mix):>6} {mpps(t.offered_load_pps):>8} {average:>8} "
             f"{loss:>9}"

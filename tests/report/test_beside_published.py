@@ -10,16 +10,19 @@ from pathlib import Path
 import pytest
 
 from wirespeed.model.error import InputError
+from wirespeed.model.spread import Confirmations
 from wirespeed.model.trial import Outcome, Record
 from wirespeed.report.beside_published import with_published
 from wirespeed.report.build import build_page
 from wirespeed.report.document_html import render_html
 from wirespeed.report.document_markdown import render_markdown
 from wirespeed.report.page_document import page_document
+from wirespeed.report.proof_csv import render_proof_csv
 from wirespeed.report.published_report import published_test, published_tests
 
 from .conftest import Call
 from .pages import PageReader
+from .proofs import proof
 from .records import FRAME_BYTES, end, mix, outcome, setup, stream, trial
 
 REPORT = Path("src/wirespeed/report/published/dpdk-19.08-report.csv")
@@ -202,6 +205,19 @@ def test_a_proof_is_laid_beside_it_when_it_has_results_of_rfc_2544(
     page = PageReader((folder / "report.html").read_text())
     assert page.table(*HEADINGS)[0]["Published, Mpps"] == "148.23"
     assert "published" in page.ids
+
+
+def test_the_n_of_a_rate_is_that_of_the_trials_that_confirmed_it() -> None:
+    thrice = Confirmations(trials=3, lowest_pps=14.2e6, highest_pps=14.21e6)
+    found = (
+        outcome(frames=mix(64), confirmations=thrice),
+        outcome(frames=mix(128), search=2),
+        outcome(frames=mix(256), search=3, throughput_pps=None),
+    )
+    made = proof(bench=(setup(planned=3), *found))
+    rows = csv.DictReader(io.StringIO(render_proof_csv(made)))
+    rates = [row["n"] for row in rows if "zero-loss" in row["figure"]]
+    assert rates == ["3", "1", "0"]
 
 
 def test_the_figures_of_a_bench_are_in_the_csv_of_its_proof(tmp_path: Path, call: Call) -> None:

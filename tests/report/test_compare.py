@@ -73,6 +73,17 @@ def test_searches_without_an_upper_bound_cannot_tell() -> None:
     assert "no load failed in run A" in PageReader(html_of(page)).text
 
 
+def test_pacing_alone_does_not_bound_what_passed_at_the_highest_load() -> None:
+    rates = (14_200_000, 14_200_050, 14_200_071)
+    a: list[Record] = [
+        setup(),
+        *(outcome(throughput_pps=p, upper_load_pps=None, search=n) for n, p in enumerate(rates, 1)),
+    ]
+    page = build_comparison(a, [setup(), outcome()])
+    (row,) = PageReader(html_of(page)).table("B / A")
+    assert row["Searches can tell"].startswith("—")
+
+
 def test_conditions_that_differ_are_listed_and_equal_ones_are_not() -> None:
     page = build_comparison([setup(), outcome()], [setup(wire="memif"), outcome()])
     assert page.comparison is not None

@@ -171,6 +171,37 @@ def test_a_figure_is_held_against_what_the_link_leaves(gbps: float, says: str):
     assert said.startswith(says)
 
 
+def bonded(gbps: float, streams: int) -> Proof:
+    """Two ports of 100 Gb/s on each host as one LAG, and one cell of so many streams."""
+    one = on_hardware(by("ovs-tc", gbps), 100)
+    spec = read_spec_data({**one.opening.spec.model_dump(), "failover": "lacp"})
+    opening = one.opening.model_copy(update={"spec": spec})
+    return replace(one, opening=opening, trials=(iperf3(1, gbps, gbps, streams=streams),))
+
+
+@pytest.mark.parametrize(
+    ("gbps", "streams", "says"),
+    [
+        # 8948 of 9088 bytes on the wire: 98.46 Gb/s of each 100; a flow goes over one port.
+        (150.0, 2, "76 % of the 197 Gb/s that the link leaves"),
+        (190.0, 6, "the link: 96 % of the 197 Gb/s that the link leaves"),
+        (97.0, 1, "the link: 99 % of the 98.5 Gb/s that the link leaves"),
+        (200.0, 2, "a contradiction: 102 % of the 197 Gb/s that the link leaves"),
+    ],
+)
+def test_flows_over_all_ports_are_held_against_all_of_them(gbps: float, streams: int, says: str):
+    one = bonded(gbps, streams)
+    assert cell_limit(one, one.summary.iperf3[0], link_of((one,))).endswith(says)
+
+
+def test_the_wire_of_two_ports_with_lacp_leaves_twice_as_much():
+    one = bonded(150, 2)
+    grid = ceilings_grid(Comparison("x", (one,), one.opening.spec))
+    assert "At 2 x 100 Gb/s" in grid.caption
+    # Twice 12.5e9 / (64 + 20 + 50).
+    assert row_of(grid.rows, "ovs-tc")[4] == "186.567"
+
+
 def test_the_wire_leaves_less_inside_a_tunnel_and_less_again_over_ipv6():
     whole = on_hardware(by("ovs-tc", 10.0), 100)
     of = {}

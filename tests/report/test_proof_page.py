@@ -14,6 +14,7 @@ from wirespeed.model.network_trial import (
     ForgedKind,
     IsolationTrial,
     IsolationVerdict,
+    NetworkTrial,
 )
 from wirespeed.model.proof import Compared, Stage, StageEnd, When
 from wirespeed.model.spec.members import read_spec_data
@@ -174,6 +175,16 @@ def test_a_stage_that_failed_is_named_with_what_to_do():
     assert answer(one, "Throughput") == ("not shown", False)
 
 
+def test_packets_of_a_void_trial_of_failover_are_not_among_the_lost():
+    void = failover(PORTS[1], 2000, verdict=FailoverVerdict.INVALID)
+    (one,) = (
+        a
+        for a in answers(proof(trials=(failover(PORTS[0], 90), void)))
+        if a.question == "Fail-over"
+    )
+    assert one.more == "90 of 8,000 packets lost"
+
+
 def test_the_results_have_the_published_columns_and_the_published_figures_as_a_reference():
     rows = PageReader(html_of(proof())).table("Approach", "ping mdev (us)")
     assert list(rows[0]) == [
@@ -187,6 +198,16 @@ def test_the_results_have_the_published_columns_and_the_published_figures_as_a_r
     published = [",".join(row.values()).removeprefix("published: ") for row in rows[1:]]
     assert "\n".join(published) + "\n" == SEED
     assert all(row["Approach"].startswith("published: ") for row in rows[1:])
+
+
+def test_an_outage_below_a_millisecond_is_shown_to_the_resolution_of_its_flow():
+    whole = proof(trials=(failover(PORTS[0], 0.44, load_pps=100_000, return_outage_ms=0.02),))
+    page = html_of(whole)
+    (row,) = PageReader(page).table("Port lost", "Outage (ms)")
+    assert (row["Outage (ms)"], row["On return (ms)"]) == ("0.44", "0.02")
+    assert answer(whole, "Fail-over")[0] == "0.44 ms"
+    assert "lost: 0.44 ms out" in page
+    assert "back: 0.02 ms out" in page
 
 
 def test_the_published_figures_are_in_the_csv_too_and_marked():
@@ -208,20 +229,45 @@ def test_every_figure_has_its_n_and_its_spread():
     assert "says nothing about hardware" in one["Limited by"]
 
 
-def test_what_limited_it_is_said_only_where_it_can_be_told():
+def on_real_hosts(*trials: NetworkTrial) -> Proof:
     real = [
         a.model_copy(update={"about": (("CPU", "AMD EPYC 4545P"),)})
         for a in proof().found
         if isinstance(a, Diagnosis)
     ]
-    busy = proof(found=tuple(real), trials=(iperf3(1, 80, 82, server_cpu_percent=99.6),))
-    idle = proof(found=tuple(real), trials=(iperf3(1, 80, 82),))
-    limits = [
-        PageReader(html_of(one)).table("Figure", "Limited by")[0]["Limited by"]
-        for one in (busy, idle)
-    ]
+    return proof(found=tuple(real), trials=trials)
+
+
+def limited_by(one: Proof) -> str:
+    return PageReader(html_of(one)).table("Figure", "Limited by")[0]["Limited by"]
+
+
+def test_what_limited_it_is_said_only_where_it_can_be_told():
+    busy = on_real_hosts(iperf3(1, 80, 82, server_cpu_percent=99.6, version="iperf 3.12"))
+    idle = on_real_hosts(iperf3(1, 80, 82))
+    limits = [limited_by(one) for one in (busy, idle)]
     assert limits == ["a core: iperf3 used 100 % of one", "cannot tell: iperf3 used 52 % of a core"]
     assert not any("Emulated" in text for text in warnings(busy))
+
+
+@pytest.mark.parametrize(
+    ("streams", "bidirectional", "versions", "says"),
+    [
+        # RELNOTES of iperf3 3.16: each stream is served by a thread of its own.
+        (6, True, ("iperf 3.15",), "a core: iperf3 used"),
+        (6, False, ("iperf 3.16",), "cannot tell: all threads of iperf3 used"),
+        (1, True, ("iperf 3.16",), "cannot tell: all threads of iperf3 used"),
+        (1, False, ("iperf 3.16",), "a core: iperf3 used"),
+        (2, False, ("iperf 3.12", "iperf 3.16"), "cannot tell: all threads of iperf3 used"),
+        (2, False, ("",), "cannot tell: all threads of iperf3 used"),
+    ],
+)
+def test_a_core_is_named_only_where_iperf3_has_one_thread(
+    streams: int, bidirectional: bool, versions: tuple[str, ...], says: str
+):
+    differs = {"streams": streams, "bidirectional": bidirectional, "server_cpu_percent": 96.0}
+    runs = [iperf3(n, 80, 80, **differs, version=v) for n, v in enumerate(versions, 1)]
+    assert limited_by(on_real_hosts(*runs)).startswith(f"{says} 96 %")
 
 
 def test_findings_stand_once_with_their_hosts_and_what_became_of_them():

@@ -16,6 +16,14 @@ class Spread:
     least: float
     most: float
     n: int
+    runs: int | None = None
+    """That the values are of, where a run gives several; None: each value is of a run of its own.
+    Values of one run are no chance of their own."""
+
+    @property
+    def independent(self) -> int:
+        """How many values do not depend on each other."""
+        return self.n if self.runs is None else self.runs
 
 
 class Confirmations(Finite):

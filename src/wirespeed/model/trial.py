@@ -465,7 +465,7 @@ class Bursts(Finite):
 
     @property
     def buffer_s(self) -> float | None:
-        """Corrected buffer time of the DUT (RFC 9004 section 5.4).
+        """Corrected buffer time of the DUT (RFC 9004 section 6).
 
         None without a throughput, or without a burst.
         """

@@ -100,7 +100,7 @@ def _uncertainty(figure: Spread, results: tuple[Result, ...], run: str) -> float
     """Relative: the widest bracket that a search ended with, or the spread if that is more."""
     known = [r.tolerance for r in results if not isinstance(r.tolerance, Missing)]
     varied = (figure.highest_pps - figure.lowest_pps) / figure.median_pps
-    if not known and varied == 0:
+    if not known:
         return Missing(reason=f"no load failed in run {run}, so its figure has no upper bound")
     return max([*known, varied])
 

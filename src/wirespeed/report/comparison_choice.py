@@ -1,12 +1,12 @@
 """Which approach to take, and why: from what was measured, or from nothing where that says nothing.
 
 One approach is *behind* another in a figure when every value of it is worse than every value of the
-other, the values are so many that chance does so in at most one of ten cases, and the medians are
-5 % apart at least, or by more than the figure can resolve. What is behind nobody is to be taken.
+other, the runs are so many that chance does so in at most one of ten cases, and the medians are 5 %
+apart at least, or by more than the figure can resolve. What is behind nobody is to be taken.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import comb
 from statistics import median
 
@@ -81,7 +81,7 @@ def is_behind(one: Spread, other: Spread, figure: Figure) -> bool:
     """Tell whether `one` is clearly worse than `other`."""
     worse, better = (one, other) if figure.is_more_better else (other, one)
     is_apart = worse.most < better.least
-    by_chance = 2 / comb(one.n + other.n, one.n)
+    by_chance = 2 / comb(one.independent + other.independent, one.independent)
     difference = abs(one.median - other.median)
     is_material = difference >= MATERIAL * max(one.median, other.median)
     return is_apart and by_chance <= CHANCE and is_material and difference > figure.resolution
@@ -102,9 +102,9 @@ def _weighed(names: list[str], found: tuple[Figure, ...], out: tuple[str, ...]) 
         )
     if front:
         close = (
-            f"{_and([*map(str, front)])} are too close to tell: their values overlap, are too "
-            f"few, or are within {100 * MATERIAL:.0f} %. {front[0]} has the fewest parts to "
-            "install and to watch."
+            f"{_and([*map(str, front)])} are too close to tell: their values overlap, are of "
+            f"too few runs, or are within {100 * MATERIAL:.0f} %. {front[0]} has the fewest parts "
+            "to install and to watch."
         )
         return Choice(
             f"Take {front[0]}, unless you need what it lacks: no figure speaks against it.",
@@ -226,7 +226,12 @@ def _outages(proofs: list[Proof]) -> Figure:
 
 
 def _scaled(spread: Spread, unit: float) -> Spread:
-    return Spread(spread.median / unit, spread.least / unit, spread.most / unit, spread.n)
+    return replace(
+        spread,
+        median=spread.median / unit,
+        least=spread.least / unit,
+        most=spread.most / unit,
+    )
 
 
 def _shown(spread: Spread, figure: Figure) -> str:

@@ -1,6 +1,6 @@
 """What the wire leaves of each approach, and what a core does of it: ceilings and RFC 2544."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from wirespeed.ceilings.encapsulation import added_bytes, encapsulation_ceiling
 from wirespeed.ceilings.ethernet import WIRES
@@ -8,6 +8,7 @@ from wirespeed.ceilings.tcp import goodput_bps
 from wirespeed.measure.network.summary import Iperf3Cell
 from wirespeed.model.ceiling import Direction
 from wirespeed.model.finding import Diagnosis
+from wirespeed.model.spec.networks import Failover
 from wirespeed.model.spec.spec import Spec
 from wirespeed.model.trial import Outcome
 from wirespeed.model.units import line_rate_pps
@@ -36,12 +37,16 @@ class Link:
     """The slowest of the hosts' ports, or what is assumed."""
 
     bps: int
+    """Of one port."""
     source: str
     is_assumed: bool = False
+    ports: int = 1
+    """That carry flows at the same time; a flow goes over one of them."""
 
 
 def link_of(proofs: tuple[Proof, ...]) -> Link:
     """Give what the doctor knows of the ports' links."""
+    ports = min((_ports_at_once(proof.opening.spec) for proof in proofs), default=1)
     found = [
         round(ceiling.load_bps_l1.low)
         for proof in proofs
@@ -52,12 +57,19 @@ def link_of(proofs: tuple[Proof, ...]) -> Link:
         if ceiling.element in WIRES
     ]
     if not found:
-        return Link(PUBLISHED_LINK_BPS, "assumed, as the published hosts have", is_assumed=True)
-    return Link(min(found), "the slowest port of these hosts")
+        source = "assumed, as the published hosts have"
+        return Link(PUBLISHED_LINK_BPS, source, is_assumed=True, ports=ports)
+    return Link(min(found), "the slowest port of these hosts", ports=ports)
+
+
+def _ports_at_once(spec: Spec) -> int:
+    if spec.failover is not Failover.LACP:
+        return 1
+    return min(len(host.ports) for host in spec.hosts.values())
 
 
 def frames_ceiling_pps(spec: Spec, approach: str, link: Link, frame_bytes: int) -> float:
-    """Frames per second that the link carries, each with what the approach adds."""
+    """Frames per second that one port carries, each with what the approach adds."""
     kind, version = traits_of(approach).encapsulation(spec)
     return encapsulation_ceiling(
         link.bps, frame_bytes, kind, Direction.TRANSMIT, link.source, ip_version=version
@@ -65,9 +77,10 @@ def frames_ceiling_pps(spec: Spec, approach: str, link: Link, frame_bytes: int) 
 
 
 def payload_ceiling_bps(spec: Spec, approach: str, link: Link, mtu: int) -> float:
-    """TCP payload that it carries one way, in full frames of a guest's `mtu`."""
+    """TCP payload that all ports carry one way, in full frames of a guest's `mtu`."""
     frame_bytes = mtu + FRAME_HEADERS_BYTES
-    return goodput_bps(frames_ceiling_pps(spec, approach, link, frame_bytes), frame_bytes)
+    load_pps = link.ports * frames_ceiling_pps(spec, approach, link, frame_bytes)
+    return goodput_bps(load_pps, frame_bytes)
 
 
 def cell_limit(proof: Proof, cell: Iperf3Cell, link: Link) -> str:
@@ -76,7 +89,8 @@ def cell_limit(proof: Proof, cell: Iperf3Cell, link: Link) -> str:
     said = limit_of(cell, emulated=is_emulated)
     if is_emulated or link.is_assumed or cell.bps is None:
         return said
-    most = payload_ceiling_bps(proof.opening.spec, proof.opening.spec.approach, link, cell.mtu)
+    used = replace(link, ports=min(link.ports, cell.streams))
+    most = payload_ceiling_bps(proof.opening.spec, proof.opening.spec.approach, used, cell.mtu)
     share = cell.bps.median / most
     shown = f"{100 * share:.0f} % of the {fmt.significant(most / 1e9, 3)} Gb/s that the link leaves"
     if share > 1:
@@ -92,7 +106,7 @@ def ceilings_grid(comparison: Comparison) -> Grid:
     for name in comparison.names:
         kind, version = traits_of(name).encapsulation(spec)
         payload = [payload_ceiling_bps(spec, name, link, mtu) / 1e9 for mtu in mtus]
-        frames = [frames_ceiling_pps(spec, name, link, size) for size in FRAME_BYTES]
+        frames = [link.ports * frames_ceiling_pps(spec, name, link, s) for s in FRAME_BYTES]
         rows.append(
             text(
                 str(name),
@@ -101,11 +115,13 @@ def ceilings_grid(comparison: Comparison) -> Grid:
                 *map(fmt.mpps, frames),
             )
         )
+    wires = f"{link.ports} x " if link.ports > 1 else ""
+    wires += f"{link.bps / 1e9:g} Gb/s ({link.source})"
     return Grid(
         title="What the wire leaves",
         caption=(
-            f"At {link.bps / 1e9:g} Gb/s ({link.source}), one way: TCP payload in full frames, and "
-            "frames of guests. Nothing measured can lie above it."
+            f"At {wires}, one way: TCP payload in full frames, and frames of guests. "
+            "Nothing measured can lie above it."
         ),
         columns=columns(
             "Approach", "Added to a frame",
@@ -138,7 +154,7 @@ def rfc2544_grid(comparison: Comparison) -> Grid:
         title="RFC 2544 through each path",
         caption=(
             "Measured on the machine where wirespeed runs, not on the hosts: one core, no loss, "
-            "the tester's frames inside the tunnel. Ceiling: what the link leaves. kernel-vxlan is "
+            "the tester's frames inside the tunnel. Ceiling: what one port leaves. kernel-vxlan is "
             "what ovs-tc takes where the card takes no flows, but for the lookup: that of Linux's "
             "own bridge is in the place of Open vSwitch's."
         ),

@@ -230,14 +230,14 @@ def _cost_row(proof: Proof, host: str, notes: Notes) -> tuple[Cell, ...]:
         else "no port was lost that carried a flow, and survived"
     )
     survived = sum(map(has_survived, ports.values()))
-    outages = [ms for t in good if (ms := t.longest_outage_ms) is not None]
+    outages = [(ms, t.load_pps) for t in good if (ms := t.longest_outage_ms) is not None]
     outage = max(outages, default=none)
     return (
         *text(str(proof.opening.spec.approach), host),
         notes.cell(resting.median if resting else unread, _two),
         notes.cell((min(costs), max(costs)) if costs else uncosted, _band),
         notes.cell(polling, _two),
-        notes.cell(outage, lambda ms: fmt.count(round(ms))),
+        notes.cell(outage, lambda longest: fmt.milliseconds(*longest)),
         notes.cell(sum(t.lost_packets or 0 for t in good) if good else none, fmt.count),
         notes.cell(f"{survived} of {len(ports)}" if ports else none, str),
     )

@@ -1,17 +1,14 @@
 """Figures as a reader sees them. Each function takes SI units and says what it writes."""
 
-from math import floor, log10
+from math import ceil, log10
 
+from wirespeed.model.figures import ratio, significant
 from wirespeed.report.page import Missing
 
-
-def significant(value: float, digits: int = 4) -> str:
-    """`value` to so many significant digits, as a plain decimal: 14.2 is `14.20`."""
-    if value == 0:
-        return "0"
-    rounded = float(f"{value:.{digits - 1}e}")
-    decimals = digits - 1 - floor(log10(abs(rounded)))
-    return f"{rounded:,.{max(decimals, 0)}f}"
+__all__ = [
+    "count", "frame", "gbps", "ghz", "microseconds", "milliseconds", "mpps", "pct", "plain",
+    "ratio", "seconds", "significant",
+]  # fmt: skip
 
 
 def count(value: int) -> str:
@@ -26,8 +23,9 @@ def mpps(pps: float) -> str:
 
 
 def gbps(bps: float) -> str:
-    """10^9 bit per second, three decimals, as the published tables have them."""
-    return f"{bps / 1e9:,.3f}"
+    """10^9 bit per second: three decimals, as published; more where they leave two digits."""
+    value = bps / 1e9
+    return significant(value, 3) if 0 < abs(value) < 0.1 else f"{value:,.3f}"
 
 
 def ghz(hz: float) -> str:
@@ -36,8 +34,8 @@ def ghz(hz: float) -> str:
 
 
 def pct(percent: float) -> str:
-    """Percent, two decimals."""
-    return f"{percent:.2f}"
+    """Percent: two decimals, more where they would leave one digit."""
+    return significant(percent, 2) if 0 < abs(percent) < 0.1 else f"{percent:.2f}"
 
 
 def microseconds(ns: float) -> str:
@@ -46,11 +44,10 @@ def microseconds(ns: float) -> str:
     return f"{value:,.0f}" if value >= 1000 else significant(value, 3)
 
 
-def ratio(value: float) -> str:
-    """Write a loss ratio: `0` only when it is exactly zero."""
-    if value == 0:
-        return "0"
-    return f"{significant(value * 100, 2)} %" if abs(value) >= 1e-6 else f"{value:.1e}"
+def milliseconds(ms: float, load_pps: int) -> str:
+    """Write an outage to its resolution: one interval of a flow of `load_pps`."""
+    decimals = max(0, ceil(log10(load_pps / 1000)))
+    return f"{ms:,.{decimals}f}"
 
 
 def seconds(value: float) -> str:

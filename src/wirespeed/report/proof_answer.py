@@ -211,15 +211,16 @@ def _failover(proof: Proof) -> ProofAnswer:
     survived = [of for of in ports.values() if has_survived(of)]
     others = [v for of in ports.values() if not has_survived(of) for v in of]
     outages = [
-        ms
+        (ms, t.load_pps)
         for t in trials
         if t.verdict is FailoverVerdict.SURVIVED and (ms := t.longest_outage_ms) is not None
     ]
-    lost = sum(t.lost_packets or 0 for t in trials)
-    offered = sum(t.offered_packets or 0 for t in trials)
+    counted = [t for t in trials if t.verdict is not FailoverVerdict.INVALID]
+    lost = sum(t.lost_packets or 0 for t in counted)
+    offered = sum(t.offered_packets or 0 for t in counted)
     return ProofAnswer(
         question="Fail-over",
-        figure=f"{fmt.count(round(max(outages)))} ms" if outages else NOT_SHOWN,
+        figure=f"{fmt.milliseconds(*max(outages))} ms" if outages else NOT_SHOWN,
         condition=f"longest outage; {len(survived)} of {len(ports)} ports lost and survived"
         + (f"; {', '.join(dict.fromkeys(others))}" if others else ""),
         more=f"{fmt.count(lost)} of {fmt.count(offered)} packets lost",

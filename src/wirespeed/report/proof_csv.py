@@ -106,7 +106,9 @@ def _bench_rows(dut: DutSection) -> Iterator[Row]:
     for result in dut.results:
         found, frames = result.outcome, result.outcome.mix.label
         name = {"figure": f"rfc2544/{frames} zero-loss rate, {dut.name}", "unit": "Mpps"}
-        row = name | {"n": str(found.trials), "verdict": found.verdict}
+        again = 1 if found.confirmations is None else found.confirmations.trials
+        n = 0 if found.throughput_pps is None else again
+        row = name | {"n": str(n), "verdict": found.verdict}
         if not isinstance(result.throughput_pps, Missing):
             row["median"] = f"{result.throughput_pps / 1e6:.6g}"
         yield row

@@ -1,5 +1,6 @@
 """The tables of a proof: what was measured between guests. The same for HTML and Markdown."""
 
+import re
 from collections.abc import Sequence
 
 from wirespeed.measure.network.summary import Iperf3Cell, PingCell
@@ -30,6 +31,8 @@ FIGURES = (
 NOT_MEASURED = Missing(reason="not measured: not asked for, or above the network's MTU")
 BUSY_PERCENT = 95.0
 """Of one core: iperf3 that used so much had no more to give."""
+THREADED_FROM = (3, 16)
+"""From this version of iperf3 on, each stream has a thread, and so a core, of its own."""
 
 
 def named(pair: Pair) -> str:
@@ -134,9 +137,21 @@ def limit_of(cell: Iperf3Cell, *, emulated: bool) -> str:
         return "emulated CPUs: says nothing about hardware"
     used = [s.most for s in (cell.client_cpu_percent, cell.server_cpu_percent) if s is not None]
     most = max(used, default=0.0)
-    if most >= BUSY_PERCENT:
+    if most < BUSY_PERCENT:
+        return f"cannot tell: iperf3 used {most:.0f} % of a core"
+    if _sends_in_one_thread(cell):
         return f"a core: iperf3 used {most:.0f} % of one"
-    return f"cannot tell: iperf3 used {most:.0f} % of a core"
+    return f"cannot tell: all threads of iperf3 used {most:.0f} % of a core"
+
+
+def _sends_in_one_thread(cell: Iperf3Cell) -> bool:
+    """Tell whether the processor time that iperf3 reports is of a single core."""
+    if cell.streams == 1 and not cell.bidirectional:
+        return True
+    found = [re.search(r"(\d+)\.(\d+)", version) for version in cell.versions]
+    return bool(found) and all(
+        one is not None and (int(one[1]), int(one[2])) < THREADED_FROM for one in found
+    )
 
 
 def _limit(cell: Iperf3Cell, *, emulated: bool) -> str:
@@ -183,20 +198,23 @@ def failover_grid(proof: Proof) -> Grid:
     )  # fmt: skip
 
 
-def _figure(value: float | None, is_measured: bool) -> str:
-    return fmt.count(round(value)) if is_measured and value is not None else "—"
+def _outage(trial: FailoverTrial, ms: float | None) -> str:
+    return fmt.milliseconds(ms, trial.load_pps) if trial.is_measured and ms is not None else "—"
+
+
+def _packets(trial: FailoverTrial, packets: int | None) -> str:
+    return fmt.count(packets) if trial.is_measured and packets is not None else "—"
 
 
 def _failover_row(trial: FailoverTrial) -> tuple[Box, ...]:
     good = trial.verdict is FailoverVerdict.SURVIVED
     carriers = (trial.carried_before, trial.carried_during, trial.carried_after)
-    is_measured = trial.is_measured
-    carried = " → ".join(one or "?" for one in carriers) if is_measured else "—"
+    carried = " → ".join(one or "?" for one in carriers) if trial.is_measured else "—"
     said = trial.verdict + (f": {trial.said}" if trial.said and not good else "")
     return (
         *text(f"{trial.host} {trial.port}, {trial.how}", named(trial.pair)),
-        *text(*(_figure(ms, is_measured) for ms in (trial.outage_ms, trial.return_outage_ms))),
-        *text(*(_figure(n, is_measured) for n in (trial.lost_packets, trial.offered_packets))),
+        *text(*(_outage(trial, ms) for ms in (trial.outage_ms, trial.return_outage_ms))),
+        *text(*(_packets(trial, n) for n in (trial.lost_packets, trial.offered_packets))),
         *text(carried),
         Box(text=said, tone="plain" if good else "alarm"),
     )

@@ -70,7 +70,7 @@ def test_no_buffer_at_all_is_none_and_a_void_burst_says_nothing():
 
 
 def test_the_buffer_is_corrected_by_what_was_forwarded_meanwhile():
-    """RFC 9004 section 5.4: implied time, less implied time times throughput over highest rate."""
+    """RFC 9004 section 6: implied time, less implied time times throughput over highest rate."""
     bursts = Bursts(
         search=1,
         dut="a",
@@ -86,6 +86,29 @@ def test_the_buffer_is_corrected_by_what_was_forwarded_meanwhile():
     assert bursts.buffer_s == pytest.approx(890.4e-6, rel=1e-4)
     assert bursts.model_copy(update={"throughput_pps": None}).buffer_s is None
     assert bursts.model_copy(update={"frames": ()}).buffer_s is None
+
+
+@pytest.mark.parametrize(
+    ("frames", "mean", "deviation", "least", "most", "buffer"),
+    [
+        # 10,000 and 12,000 frames: 11,000 at 2 Mpps are 5,500 us, half of which is forwarded.
+        ((10_000, 12_000), "11,000", "1,414", "10,000", "12,000", "2,750"),
+        ((10_000, 4_000_000), "at least 2,005,000", "—", "10,000", "at least 4,000,000", "—"),
+        ((10_000,), "10,000", "—", "10,000", "10,000", "2,500"),
+        ((4_000_000,), "at least 4,000,000", "—", *("at least 4,000,000",) * 2, "—"),
+    ],
+)
+def test_a_mean_over_bursts_that_ended_at_the_longest_time_is_a_lower_bound(
+    frames: tuple[int, ...], mean: str, deviation: str, least: str, most: str, buffer: str
+):
+    found = outcome(throughput_pps=1e6, confirmed_seconds=1, confirmed_trial=1)
+    bursts = Bursts(
+        search=1, dut=found.dut, mix=found.mix, load_pps=2e6, throughput_pps=1e6,
+        longest_s=2.0, shortest_s=0.001, searches=len(frames), frames=frames,
+    )  # fmt: skip
+    (row,) = PageReader(html_of(build_page([setup(), found, bursts]))).table("Load, Mpps")
+    columns = ("Mean, frames", "Deviation", "Least", "Most", "Buffer, µs")
+    assert [row[column] for column in columns] == [mean, deviation, least, most, buffer]
 
 
 @dataclass

@@ -41,7 +41,7 @@ def test_the_median_is_of_all_six_values_of_three_runs_in_both_directions():
     runs = [run(1, 70 * G, 60 * G), run(2, 80 * G, 61 * G), run(3, 75 * G, 90 * G)]
     (cell,) = summarize(runs).iperf3
     # 60 61 70 75 80 90
-    assert cell.bps == Spread(72.5 * G, 60 * G, 90 * G, 6)
+    assert cell.bps == Spread(72.5 * G, 60 * G, 90 * G, 6, runs=3)
     assert cell.name == "iperf3/9000/2"
     assert cell.client_cpu_percent == Spread(92.0, 91.0, 93.0, 3)
     assert cell.server_cpu_percent == Spread(50.0, 50.0, 50.0, 3)
@@ -58,7 +58,7 @@ def test_one_direction_gives_one_value_a_run():
 def test_a_failed_run_counts_nowhere_but_among_the_failed():
     runs = [run(1, 3 * G, 3 * G), run(2, 0, 0, failed="refused", client_cpu_percent=0.0)]
     (cell,) = summarize(runs).iperf3
-    assert cell.bps == Spread(3 * G, 3 * G, 3 * G, 2)
+    assert cell.bps == Spread(3 * G, 3 * G, 3 * G, 2, runs=1)
     assert cell.client_cpu_percent == Spread(91.0, 91.0, 91.0, 1)
     assert cell.failed == ("refused",)
 

@@ -10,7 +10,7 @@ offload     as it is
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import median
 
 from wirespeed.model.network_trial import (
@@ -55,6 +55,8 @@ class Iperf3Cell:
     """Of all runs, sent by either end; None where one run does not tell."""
     failed: tuple[str, ...]
     """Why, one for each run that does not count."""
+    versions: frozenset[str] = frozenset()
+    """Of iperf3, in the runs that count; empty text: a run does not tell."""
 
     @property
     def name(self) -> str:
@@ -140,17 +142,21 @@ def _cell(runs: Sequence[Iperf3Trial], idle: Mapping[str, Sequence[float]]) -> I
     first = runs[0]
     good = [run for run in runs if not run.failed]
     values = [bps for run in good for bps in (run.sent_bps, run.returned_bps) if bps is not None]
+    bps = _spread(values)
+    if bps is not None and len(values) > len(good):
+        bps = replace(bps, runs=len(good))
     return Iperf3Cell(
         pair=first.pair,
         mtu=first.mtu,
         streams=first.streams,
         bidirectional=first.bidirectional,
-        bps=_spread(values),
+        bps=bps,
         client_cpu_percent=_spread([run.client_cpu_percent for run in good]),
         server_cpu_percent=_spread([run.server_cpu_percent for run in good]),
         host_cores_per_gbps=_cost(good, idle),
         retransmits=_retransmits(good),
         failed=tuple(run.failed for run in runs if run.failed),
+        versions=frozenset(run.version for run in good),
     )
 
 

@@ -71,8 +71,8 @@ def _row(
     away_ms, back_ms = trial.outage_ms or 0.0, trial.return_outage_ms or 0.0
     gaps = ((lost_at, away_ms), (back_at, back_ms))
     told = (
-        f"{trial.host} {trial.port}: {fmt.count(round(away_ms))} ms without a packet when "
-        f"it was lost, {fmt.count(round(back_ms))} ms when it came back"
+        f"{trial.host} {trial.port}: {fmt.milliseconds(away_ms, trial.load_pps)} ms without a "
+        f"packet when it was lost, {fmt.milliseconds(back_ms, trial.load_pps)} ms when it came back"
     )
     parts = [svg.element("title", {}, told)]
     for start, end, member in spans:
@@ -85,7 +85,7 @@ def _row(
     )
     parts.append(svg.label(LEFT, y + 8, verdict, "start"))
     for start, ms, word in ((*gaps[0], "lost"), (*gaps[1], "back")):
-        text = f"{word}: {fmt.count(round(ms))} ms out"
+        text = f"{word}: {fmt.milliseconds(ms, trial.load_pps)} ms out"
         parts.append(svg.label(LEFT + start * scale, y + 12 + BAR + 11, text, "value start"))
     return svg.element("g", {}, *parts)
 

@@ -50,8 +50,9 @@ def further_grids(dut: DutSection) -> Iterator[Grid]:
             title="Back to back",
             caption="The longest burst at the load beside it of which no frame was lost: mean, "
             "spread and bounds over its searches. The buffer is the mean over the load, less the "
-            "part that was forwarded meanwhile (RFC 9004 section 5.4). A burst that stayed "
-            "void ends the searches.",
+            "part that was forwarded meanwhile (RFC 9004 section 6). If a burst of the longest "
+            "time lost nothing, the mean is a lower bound. A burst that stayed void ends the "
+            "searches.",
             columns=columns(
                 "Search", "Load, Mpps", "Searches", "Mean, frames", "Deviation", "Least", "Most",
                 "Buffer, µs", words=("Search",),
@@ -195,16 +196,21 @@ def _burst(name: str, bursts: Bursts) -> tuple[Cell, ...]:
     made = f"{len(frames)} of {bursts.searches}"
     if not frames:
         return text(name, fmt.mpps(bursts.load_pps), f"{made}: void", *("—",) * 5)
-    spread = stdev(frames) if len(frames) > 1 else 0.0
-    bounded = "at least " if min(frames) >= bursts.longest_s * bursts.load_pps * 0.99 else ""
+    bound = bursts.longest_s * bursts.load_pps * 0.99
+    is_bounded = max(frames) >= bound
+    spread = "—" if len(frames) == 1 or is_bounded else fmt.count(round(stdev(frames)))
     buffer_s = bursts.buffer_s
+
+    def shown(value: float, *, is_least: bool) -> str:
+        return ("at least " if is_least else "") + fmt.count(round(value))
+
     return text(
         name,
         fmt.mpps(bursts.load_pps),
         made,
-        bounded + fmt.count(round(mean(frames))),
-        fmt.count(round(spread)),
-        fmt.count(min(frames)),
-        fmt.count(max(frames)),
-        "—" if buffer_s is None or bounded else fmt.microseconds(buffer_s * 1e9),
+        shown(mean(frames), is_least=is_bounded),
+        spread,
+        shown(min(frames), is_least=min(frames) >= bound),
+        shown(max(frames), is_least=is_bounded),
+        "—" if buffer_s is None or is_bounded else fmt.microseconds(buffer_s * 1e9),
     )
