@@ -1,8 +1,6 @@
 """Figures as a reader sees them. Each function takes SI units and says what it writes."""
 
-from math import ceil, log10
-
-from wirespeed.model.figures import ratio, significant
+from wirespeed.model.figures import count, gbps, milliseconds, mpps, pct, ratio, significant
 from wirespeed.report.page import Missing
 
 __all__ = [
@@ -11,43 +9,15 @@ __all__ = [
 ]  # fmt: skip
 
 
-def count(value: int) -> str:
-    """Write a number of frames, thousands apart."""
-    return f"{value:,}"
-
-
-def mpps(pps: float) -> str:
-    """Million frames per second: three decimals, more where they would leave two digits."""
-    value = pps / 1e6
-    return significant(value, 3) if 0 < abs(value) < 0.1 else f"{value:,.3f}"
-
-
-def gbps(bps: float) -> str:
-    """10^9 bit per second: three decimals, as published; more where they leave two digits."""
-    value = bps / 1e9
-    return significant(value, 3) if 0 < abs(value) < 0.1 else f"{value:,.3f}"
-
-
 def ghz(hz: float) -> str:
     """10^9 cycles per second."""
     return f"{hz / 1e9:.2f}"
-
-
-def pct(percent: float) -> str:
-    """Percent: two decimals, more where they would leave one digit."""
-    return significant(percent, 2) if 0 < abs(percent) < 0.1 else f"{percent:.2f}"
 
 
 def microseconds(ns: float) -> str:
     """Three significant digits, which is what a latency bucket holds; whole above 1000."""
     value = ns / 1000
     return f"{value:,.0f}" if value >= 1000 else significant(value, 3)
-
-
-def milliseconds(ms: float, load_pps: int) -> str:
-    """Write an outage to its resolution: one interval of a flow of `load_pps`."""
-    decimals = max(0, ceil(log10(load_pps / 1000)))
-    return f"{ms:,.{decimals}f}"
 
 
 def seconds(value: float) -> str:
