@@ -91,12 +91,12 @@ EXPECTED: dict[SwitchKind, dict[str, tuple[object, ...]]] = {
         "swp2": (True, False, "-", "?", True, "?", 9216, "?", "?", "?", "?"),
     },
     SwitchKind.EOS: {
-        "Ethernet10": (True, False, "-", 10 * G, False, "?", 10178, 0, 0, 0, "-"),
+        "Ethernet10": (True, False, "-", "?", False, "?", 10178, 0, 0, 0, "-"),
         "Ethernet11": (True, True, 25 * G, "?", True, "rs", 9214, 4, 1, 9, "-"),
     },
     SwitchKind.NXOS: {
         "Ethernet1/1": (False, False, "-", "?", True, "auto", 1500, 0, 0, "?", "-"),
-        "Ethernet1/2": (True, True, 25 * G, 25 * G, False, "rs", 9216, 5, 2, "?", "-"),
+        "Ethernet1/2": (True, True, 25 * G, "?", False, "rs", 9216, 5, 2, "?", "-"),
     },
 }
 """Enabled, up, runs at, set to, negotiates, FEC, MTU; FCS errors, runts, symbol, errors at all."""
