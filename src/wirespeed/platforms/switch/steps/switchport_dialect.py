@@ -20,7 +20,8 @@ K = SwitchKind
 INTERFACE = re.compile(r"^interface +(.+?)\s*$", re.M | re.I)
 EOS_FORCED = re.compile(r"speed (?:forced )?([0-9]{1,3})g(?:full)?")
 NV_SET = re.compile(r"^nv set interface (\S+) link (\S+) (\S+)\s*$", re.M)
-NV_RANGE = re.compile(r"([a-z]+)([0-9]{1,4})-([0-9]{1,4})")
+NV_RANGE = re.compile(r"(swp[0-9]+s|[a-z]+)([0-9]{1,4})-([0-9]{1,4})")
+"""`swp1-4`, and `swp1s0-3` of a port that is broken out (Cumulus Linux, Switch Port Attributes)."""
 
 
 class Topic(StrEnum):
@@ -254,7 +255,7 @@ def _cumulus(port: str, topic: Topic, text: str) -> State:
 
 
 def _range(name: str) -> list[str]:
-    """Give the ports of `swp1-4`."""
+    """Give the ports of `swp1-4`, or of `swp1s0-3`."""
     match = NV_RANGE.fullmatch(name)
     if match is None:
         return [name]
