@@ -33,6 +33,13 @@ def test_a_host_name_that_is_not_advertised_is_none():
     assert heard(HEAD + row, "Ethernet 1/1/3:1") == (Neighbor("", "00:78:57:aa:bb:cc"),)
 
 
+def test_an_anonymous_table_whose_cells_moved_is_read_alike():
+    """`--anonymous` replaces a name by one of another length."""
+    row = "ethernet1/1/31      host-07b5fcd0  b8:59:9f:00:00:01              24:8a:07:bb:cc:aa\n"
+    found = heard(HEAD + row, "Ethernet 1/1/31")
+    assert found == (Neighbor("host-07b5fcd0", "b8:59:9f:00:00:01"),)
+
+
 def test_a_table_without_its_first_blank_is_read_alike():
     row = " ethernet1/1/31      leaf-7               Eth1/32             24:8a:07:bb:cc:aa\n"
     assert heard(HEAD + row, "Ethernet 1/1/31") == (Neighbor("leaf-7", "Eth1/32"),)

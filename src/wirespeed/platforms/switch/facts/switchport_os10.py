@@ -34,6 +34,7 @@ RUNTS = re.compile(r"([0-9]{1,20}) runts")
 CRC = re.compile(r"([0-9]{1,20}) CRC")
 COLUMNS = ("Loc PortID", "Rem Host Name", "Rem Port Id", "Rem Chassis Id")
 LOCAL = re.compile(r"(?:ethernet|Te|Fo|Tf|Hu|Gi|twf) ?[0-9/:]+", re.I)
+GAP = re.compile(r"\s{2,}")
 NAMELESS = ("-", "Not Advertised")
 """OS9's word and OS10's for a neighbor that tells no name."""
 NEXT_WORDS = {
@@ -111,7 +112,7 @@ def _heard(text: Observed[str]) -> Observed[list[tuple[str, Neighbor]]]:
 
 
 def _rows(lines: list[str]) -> Iterator[tuple[str, Neighbor]]:
-    """Cut each row where the head has its columns.
+    """Cut each row at its gaps, or where the head has its columns.
 
     A host name has blanks (`PowerEdge MX750c ...`), or fills its column and leaves none after it:
     `localhost.local...e4:1d:2d:bf:d7:e0`, as OS9 prints it.
@@ -124,8 +125,11 @@ def _rows(lines: list[str]) -> Iterator[tuple[str, Neighbor]]:
             places = [row.find(name) for name in COLUMNS]
             starts = places if places[0] == 0 and places == sorted(places) else []
             continue
-        cells = (row[start:end] for start, end in pairwise(starts))
-        # A row may be off by a blank: two end a cell.
-        local, system, port = (re.split(r"\s{2,}", cell.strip())[0] for cell in cells)
+        cells = GAP.split(row)
+        if len(cells) != len(COLUMNS):
+            # A row may be off by a blank: two end a cell.
+            slices = (row[start:end] for start, end in pairwise(starts))
+            cells = [GAP.split(cell.strip())[0] for cell in slices]
+        local, system, port = cells[:3]
         if LOCAL.fullmatch(local) and port:
             yield local, Neighbor("" if system in NAMELESS else system, port)
