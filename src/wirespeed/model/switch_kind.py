@@ -18,10 +18,13 @@ LONG = {
     "fortygige": "fo",
     "fo": "fo",
     "twentyfivegige": "tf",
+    "twentyfivegigabitethernet": "tw",
     "hundredgige": "hu",
+    "hundredgigabitethernet": "hu",
     "gigabitethernet": "gi",
     "ethernet": "eth",
     "eth": "eth",
+    "et": "eth",
 }
 
 
