@@ -90,6 +90,10 @@ LINUX: dict[Topic, tuple[str, ...]] = {
 }
 """Of SONiC and Cumulus: the first is set first."""
 NVUE_NAMES = {"autoneg": "auto-negotiate", "speed": "speed", "fec": "fec", "mtu": "mtu"}
+AUTO = NVUE_NAMES["autoneg"]
+NVUE_WORDS = {"enabled": "on", "disabled": "off"}
+"""Cumulus Linux 5.15 calls `on` and `off` deprecated; they are not among its removed commands. What
+is typed may be shown in the new words, so the state has one word for both."""
 FEC_LINES: dict[SwitchKind, dict[str, str | None]] = {
     K.DELL_OS10: {"auto": None, "off": "fec off", "rs": "fec CL108-RS", "baser": "fec CL74-FC"},
     K.EOS: {
@@ -250,7 +254,7 @@ def _cumulus(port: str, topic: Topic, text: str) -> State:
     found: State = dict.fromkeys(LINUX[topic], None)
     for names, what, value in NV_SET.findall(text):
         if what in wanted and any(port in _range(name) for name in names.split(",")):
-            found[wanted[what]] = value
+            found[wanted[what]] = NVUE_WORDS.get(value, value) if what == AUTO else value
     return found
 
 
