@@ -91,12 +91,12 @@ EXPECTED: dict[SwitchKind, dict[str, tuple[object, ...]]] = {
         "swp2": (True, False, "-", "?", True, "?", 9216, "?", "?", "?", "?"),
     },
     SwitchKind.EOS: {
-        "Ethernet10": (True, False, "-", 10 * G, False, "?", 10178, 0, 0, 0, "-"),
+        "Ethernet10": (True, False, "-", "?", False, "?", 10178, 0, 0, 0, "-"),
         "Ethernet11": (True, True, 25 * G, "?", True, "rs", 9214, 4, 1, 9, "-"),
     },
     SwitchKind.NXOS: {
         "Ethernet1/1": (False, False, "-", "?", True, "auto", 1500, 0, 0, "?", "-"),
-        "Ethernet1/2": (True, True, 25 * G, 25 * G, False, "rs", 9216, 5, 2, "?", "-"),
+        "Ethernet1/2": (True, True, 25 * G, "?", False, "rs", 9216, 5, 2, "?", "-"),
     },
 }
 """Enabled, up, runs at, set to, negotiates, FEC, MTU; FCS errors, runts, symbol, errors at all."""
@@ -169,6 +169,11 @@ def test_the_cables_that_a_user_named_are_of_the_capture():
         ("Te 1/1", "TenGigabitEthernet 1/1", True),
         ("Eth1/2", "Ethernet1/2", True),
         ("ethernet1/1/47:1", "Ethernet 1/1/47:1", True),
+        ("Et1", "Ethernet1", True),
+        ("Et49/1", "Ethernet49/1", True),
+        ("Tw1/0/1", "twentyfivegigabitethernet 1/0/1", True),
+        ("Hu1/0/1", "HundredGigabitEthernet 1/0/1", True),
+        ("Tw1/0/1", "Te1/0/1", False),
         ("Te1/0/1", "Te1/0/11", False),
         ("swp1", "swp10", False),
         ("Ethernet1/1", "Fo1/1", False),

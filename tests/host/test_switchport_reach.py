@@ -30,6 +30,10 @@ from wirespeed.runs.reach import reach
             "switch+dell_os10://[fd00::1]/ethernet1/1/1:2",
             SwitchHost("", SwitchKind.DELL_OS10, "fd00::1", switchport="ethernet1/1/1:2"),
         ),
+        (
+            "switch+cumulus://sw1/swp1s0",
+            SwitchHost("", SwitchKind.CUMULUS, "sw1", switchport="swp1s0"),
+        ),
     ],
 )
 def test_a_switch_and_its_switchport_are_named(text: str, found: SwitchHost):

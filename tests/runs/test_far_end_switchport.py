@@ -120,6 +120,7 @@ def test_a_card_of_windows_is_at_a_switchport_by_its_name_with_blanks(
         ("NIC 1 Te1/0/1", ("NIC 1", "Te1/0/1")),
         ("Ethernet 3 TenGigabitEthernet 1/1", ("Ethernet 3", "TenGigabitEthernet 1/1")),
         ("이더넷 10 swp1", ("이더넷 10", "swp1")),
+        ("enp59s0f0 swp1s0", ("enp59s0f0", "swp1s0")),
     ],
 )
 def test_the_switchport_of_a_cable_is_told_from_a_name_with_blanks(

@@ -98,6 +98,33 @@ def test_a_cumulus_switchport_may_stand_in_a_range():
     assert isinstance(found, Known) and found.value == {"autoneg": None, "speed": "25G"}
 
 
+@pytest.mark.parametrize(
+    ("word", "state"), [("disabled", "off"), ("enabled", "on"), ("off", "off")]
+)
+def test_a_cumulus_switchport_negotiates_or_not_in_words_of_either_release(word: str, state: str):
+    """Cumulus Linux 5.15, deprecated commands: `auto-negotiate on|off`, `enabled|disabled`."""
+    step = SwitchportLink(kind=K.CUMULUS, port="swp1", link_mbit_per_s=10000)
+    text = (
+        f"nv set interface swp1 link auto-negotiate {word}\nnv set interface swp1 link speed 10G\n"
+    )
+    found = step.parse(section_of(text))
+    assert isinstance(found, Known) and found.value == {"autoneg": state, "speed": "10G"}
+    is_set = found.value == step.wanted(found.value)
+    assert is_set == (state == "off")
+
+
+@pytest.mark.parametrize(("port", "speed"), [("swp1s2", "10G"), ("swp2s0", "10G"), ("swp1", None)])
+def test_a_cumulus_switchport_that_is_broken_out_may_stand_in_a_range(port: str, speed: str | None):
+    """The first two lines are those of Cumulus Linux, Switch Port Attributes, of one port."""
+    text = (
+        "nv set interface swp1 link breakout 4x\nnv set interface swp1s0-3,swp2s0-3 link state up\n"
+        "nv set interface swp1s0-3,swp2s0-3 link speed 10G\n"
+    )
+    step = SwitchportLink(kind=K.CUMULUS, port=port, link_mbit_per_s=None)
+    found = step.parse(section_of(text))
+    assert isinstance(found, Known) and found.value == {"autoneg": None, "speed": speed}
+
+
 @pytest.mark.parametrize("step", [s for s in FORCED if s.kind is not K.DELL_OS6])
 def test_another_switchport_or_none_is_not_taken_for_it(step: SwitchportLink):
     for text in ("", "interface Ethernet77\n speed 10000\n", "% Invalid command\n", "{}", "{1"):
@@ -110,6 +137,7 @@ def test_another_switchport_or_none_is_not_taken_for_it(step: SwitchportLink):
         {"port": "Te1/0/1; reload"},
         {"port": "Te1/0/1\nreload"},
         {"port": "-x"},
+        {"port": "Te1s0"},
         {"kind": "abacus"},
         {"link_mbit_per_s": 1},
     ],

@@ -40,10 +40,11 @@ DEVICE_TYPES = {
 """Netmiko's own names; SONiC and Cumulus are Linux hosts with a shell."""
 REFUSED = re.compile(
     r"^\s*(?:% ?\S|\^\s*$|ERROR\b|Error:|Usage: |sudo: |Invalid |An invalid |"
-    r"\S.*: command not found)",
+    r"fec \S+ is not in |Setting .* is not supported|\S.*: command not found)",
     re.M,
 )
-"""What a switch says of a line that it does not take."""
+"""What a switch says of a line that it does not take; of FEC as SONiC's scripts/portconfig has it
+(sonic-net/sonic-utilities, set_fec)."""
 SAVE_LINES = {SwitchKind.SONIC: "sudo -n config save -y", SwitchKind.CUMULUS: "nv config save"}
 KEYS = ("id_ed25519", "id_ecdsa", "id_rsa")
 CONNECT_S = 20.0

@@ -6,18 +6,25 @@ from typing import Annotated
 
 from pydantic import AfterValidator
 
-PORT = re.compile(r"[A-Za-z][A-Za-z-]{0,30} ?[0-9]{1,4}(/[0-9]{1,4}){0,3}(:[0-9]{1,2})?")
-"""`Te1/0/1`, `TenGigabitEthernet 1/1`, `ethernet1/1/1:2`, `Ethernet4`, `swp1`; nothing else."""
+PORT = re.compile(
+    r"(?:swp[0-9]{1,4}s[0-9]{1,2}|"
+    r"[A-Za-z][A-Za-z-]{0,30} ?[0-9]{1,4}(/[0-9]{1,4}){0,3}(:[0-9]{1,2})?)"
+)
+"""`Te1/0/1`, `TenGigabitEthernet 1/1`, `ethernet1/1/1:2`, `Ethernet4`, `swp1`, `swp1s0` (a part of
+a port of Cumulus that is broken out); nothing else."""
 LONG = {
     "tengigabitethernet": "te",
     "fortygigabitethernet": "fo",
     "fortygige": "fo",
     "fo": "fo",
     "twentyfivegige": "tf",
+    "twentyfivegigabitethernet": "tw",
     "hundredgige": "hu",
+    "hundredgigabitethernet": "hu",
     "gigabitethernet": "gi",
     "ethernet": "eth",
     "eth": "eth",
+    "et": "eth",
 }
 
 

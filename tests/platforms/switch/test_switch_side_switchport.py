@@ -36,7 +36,7 @@ def test_every_switchport_is_a_line_of_the_answer():
         "Ethernet 1/1/47:1": "10 Gb/s up, set by hand, FEC off, MTU 9216, damaged 0, "
         "hears b8:59:9f:00:00:01 of node-1",
         "Ethernet 1/1/49": "25 Gb/s up, negotiates, FEC rs, MTU 9216, damaged 2, "
-        "hears ethernet1/1/31 of leaf-7",
+        "hears 3PG6KN3 NIC.Mezzanine of PowerEdge MX750c ...",
     }
 
 

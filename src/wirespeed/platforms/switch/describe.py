@@ -6,7 +6,7 @@ from wirespeed.ceilings.ethernet import ethernet_ceiling
 from wirespeed.model.capture import Capture
 from wirespeed.model.ceiling import Direction, Ledger
 from wirespeed.model.fact import HostFacts
-from wirespeed.model.observed import Absent, CannotTellError, Known, Observed
+from wirespeed.model.observed import Absent, CannotTellError, Known, Observed, Unreadable
 from wirespeed.model.question import Question
 from wirespeed.model.rule import DoesNotApplyError
 from wirespeed.platforms.switch.facts.switchport import Switch, Switches
@@ -99,7 +99,7 @@ def port_line(port: SwitchPort) -> str:
     errors = port.fcs_errors if isinstance(port.fcs_errors, Known) else port.input_errors
     words = [
         _state(port),
-        _word(port.autonegotiation, {True: "negotiates", False: "set by hand"}, "negotiation"),
+        _negotiation(port),
         f"FEC {_value(port.fec)}",
         f"MTU {_value(port.mtu_bytes)}",
         f"damaged {_value(errors)}",
@@ -121,8 +121,12 @@ def _bps(observed: Observed[int]) -> str:
     return f"{observed.value / 1e9:g} Gb/s" if isinstance(observed, Known) else UNKNOWN
 
 
-def _word(observed: Observed[bool], words: dict[bool, str], what: str) -> str:
-    return words[observed.value] if isinstance(observed, Known) else f"{what} {UNKNOWN}"
+def _negotiation(port: SwitchPort) -> str:
+    if not isinstance(port.autonegotiation, Known):
+        return f"negotiation {UNKNOWN}"
+    if port.autonegotiation.value:
+        return "negotiates"
+    return "does not negotiate" if isinstance(port.set_bps, Unreadable) else "set by hand"
 
 
 def _value(observed: Observed[object]) -> str:

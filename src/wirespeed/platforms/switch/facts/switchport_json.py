@@ -22,8 +22,12 @@ from wirespeed.platforms.switch.facts.switchport_port import (
 EOS = "show interfaces | json"
 EOS_FEC = "show interfaces error-correction | json"
 EOS_LLDP = "show lldp neighbors detail | json"
+EOS_SET = "show running-config interfaces"
 NXOS = "show interface | json"
 NXOS_LLDP = "show lldp neighbors detail | json"
+NXOS_SET = "show running-config interface"
+"""`show interface` has the negotiation of an optical port off, also where nothing is configured
+(networktocode/ntc-templates: arista_eos_show_interfaces.raw, cisco_nxos_show_interface4.raw)."""
 FEC_WORDS = {
     "auto": "auto", "off": "off", "disabled": "off", "rs-fec": "rs", "rs": "rs",
     "rs-cons16": "rs", "rs-ieee": "rs", "fc-fec": "baser", "fc": "baser",
@@ -67,15 +71,13 @@ def _eos(name: str, row: dict[str, Any], fecs: dict[str, Any]) -> SwitchPort:
     auto = row.get("autoNegotiate")
     bps = counted(row.get("bandwidth"), EOS)
     fec = fecs.get(name) if is_up else None
-    negotiates = on_off(auto, EOS)
-    is_forced = isinstance(negotiates, Known) and not negotiates.value
     return SwitchPort(
         name=name,
         is_enabled=Known(status != "disabled", EOS) if status else not_shown(EOS),
         is_up=Known(is_up, EOS),
         link_bps=bps if is_up else Absent(EOS, "no link"),
-        set_bps=bps if is_forced else not_shown(EOS),
-        autonegotiation=negotiates,
+        set_bps=not_shown(EOS_SET),
+        autonegotiation=on_off(auto, EOS),
         fec=chosen(fec, EOS_FEC_WORDS, EOS_FEC) if fec else not_shown(EOS_FEC),
         mtu_bytes=counted(row.get("mtu"), EOS),
         fcs_errors=counted(errors.get("fcsErrors"), EOS),
@@ -111,8 +113,6 @@ def _nxos(row: dict[str, Any]) -> SwitchPort:
     bps: Observed[int] = not_shown(NXOS)
     if shown and not shown.startswith("auto"):
         bps = Known(bps_of(shown), NXOS)
-    negotiates = on_off(row.get("eth_autoneg"), NXOS)
-    is_forced = isinstance(negotiates, Known) and not negotiates.value
     admin = row.get("admin_state")
     fec = row.get("eth_admin_fec_state")
     return SwitchPort(
@@ -120,8 +120,8 @@ def _nxos(row: dict[str, Any]) -> SwitchPort:
         is_enabled=Known(admin == "up", NXOS) if admin else not_shown(NXOS),
         is_up=Known(is_up, NXOS),
         link_bps=bps if is_up else Absent(NXOS, "no link"),
-        set_bps=bps if is_forced else not_shown(NXOS),
-        autonegotiation=negotiates,
+        set_bps=not_shown(NXOS_SET),
+        autonegotiation=on_off(row.get("eth_autoneg"), NXOS),
         fec=chosen(fec, FEC_WORDS, NXOS) if fec else not_shown(NXOS),
         mtu_bytes=counted(row.get("eth_mtu"), NXOS),
         fcs_errors=counted(row.get("eth_crc"), NXOS),

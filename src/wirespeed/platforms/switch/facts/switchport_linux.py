@@ -189,7 +189,12 @@ def _lldp_rows(rows: Any) -> Iterator[tuple[str, Neighbor]]:
     """Read lldpcli's JSON: of one interface alone it is no list."""
     for row in rows if isinstance(rows, list) else [rows]:
         for name, one in row.items():
-            system = next(iter(one.get("chassis", {})), "")
+            system = _system(one.get("chassis", {}))
             port = one.get("port", {})
             word = port.get("id", {}).get("value", "")
             yield name, Neighbor(str(system), str(word), str(port.get("descr", "")))
+
+
+def _system(chassis: dict[str, Any]) -> str:
+    """Give the name that holds the chassis; of one without, lldpd puts `id` in its place."""
+    return next((k for k, v in chassis.items() if isinstance(v, dict) and k != "id"), "")

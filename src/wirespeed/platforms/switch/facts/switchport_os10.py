@@ -1,6 +1,8 @@
 """Ports of Dell OS9 (FTOS) and OS10 switches: `show interface`, which both print in blocks."""
 
 import re
+from collections.abc import Iterator
+from itertools import pairwise
 
 from wirespeed.model.observed import Absent, Known, Observed, Unreadable
 from wirespeed.platforms.switch.facts.switchport_port import (
@@ -30,11 +32,11 @@ MEDIA_FEC = re.compile(r"Configured media fec option is (\S+)", re.I)
 MTU = re.compile(r"^\s*MTU ([0-9]{1,6}) bytes", re.M)
 RUNTS = re.compile(r"([0-9]{1,20}) runts")
 CRC = re.compile(r"([0-9]{1,20}) CRC")
-HEARD = re.compile(
-    r"^\s*((?:ethernet|Te|Fo|Tf|Hu|Gi|twf) ?[0-9/:]+)[ \t]+(\S+)[ \t]+(\S.*?)[ \t]+"
-    r"([0-9a-f]{2}(?::[0-9a-f]{2}){5})\s*$",
-    re.M | re.I,
-)
+COLUMNS = ("Loc PortID", "Rem Host Name", "Rem Port Id", "Rem Chassis Id")
+LOCAL = re.compile(r"(?:ethernet|Te|Fo|Tf|Hu|Gi|twf) ?[0-9/:]+", re.I)
+GAP = re.compile(r"\s{2,}")
+NAMELESS = ("-", "Not Advertised")
+"""OS9's word and OS10's for a neighbor that tells no name."""
 NEXT_WORDS = {
     "none": "off", "off": "off", "auto": "auto", "cl74-fc": "baser", "cl91-rs": "rs",
     "cl108-rs": "rs",
@@ -106,8 +108,28 @@ def _count(pattern: re.Pattern[str], block: str, source: str) -> Observed[int]:
 def _heard(text: Observed[str]) -> Observed[list[tuple[str, Neighbor]]]:
     if not isinstance(text, Known):
         return text
-    found = [
-        (name, Neighbor("" if system == "-" else system, port))
-        for name, system, port, _ in HEARD.findall(text.value)
-    ]
-    return Known(found, LLDP)
+    return Known(list(_rows(text.value.splitlines())), LLDP)
+
+
+def _rows(lines: list[str]) -> Iterator[tuple[str, Neighbor]]:
+    """Cut each row at its gaps, or where the head has its columns.
+
+    A host name has blanks (`PowerEdge MX750c ...`), or fills its column and leaves none after it:
+    `localhost.local...e4:1d:2d:bf:d7:e0`, as OS9 prints it.
+    """
+    starts: list[int] = []
+    for line in lines:
+        # OS9 indents the table, and a session may take the first line's blanks away.
+        row = line.strip()
+        if not starts:
+            places = [row.find(name) for name in COLUMNS]
+            starts = places if places[0] == 0 and places == sorted(places) else []
+            continue
+        cells = GAP.split(row)
+        if len(cells) != len(COLUMNS):
+            # A row may be off by a blank: two end a cell.
+            slices = (row[start:end] for start, end in pairwise(starts))
+            cells = [GAP.split(cell.strip())[0] for cell in slices]
+        local, system, port = cells[:3]
+        if LOCAL.fullmatch(local) and port:
+            yield local, Neighbor("" if system in NAMELESS else system, port)

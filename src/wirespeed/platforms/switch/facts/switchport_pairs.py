@@ -85,6 +85,9 @@ def is_own(neighbor: Neighbor, name: str, macs: Collection[str], host: str) -> b
     if not hears(neighbor, name, ""):
         return False
     theirs, ours = (text.partition(".")[0].lower() for text in (neighbor.system, host))
+    if neighbor.system[len(theirs) :] == "..." and ours.startswith(theirs):
+        # Dell's tables cut a name to their column: hosts of one rack begin alike.
+        return None
     return theirs == ours if theirs and ours else None
 
 

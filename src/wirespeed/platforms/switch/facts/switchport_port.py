@@ -56,6 +56,14 @@ class SwitchPort:
 Ports = Observed[tuple[SwitchPort, ...]]
 
 
+def without_negotiation(port: SwitchPort) -> str:
+    """Say why a port does not negotiate: where its kind shows no setting, that is not known."""
+    if isinstance(port.set_bps, Unreadable):
+        return "does not negotiate"
+    at = f" to {port.set_bps.value / 1e9:g} Gb/s" if isinstance(port.set_bps, Known) else ""
+    return f"is set by hand{at}"
+
+
 def not_shown(command: str) -> Unreadable:
     """Give the placeholder for a value that this kind's commands do not show."""
     return Unreadable("what was asked of the switch does not show it", command)

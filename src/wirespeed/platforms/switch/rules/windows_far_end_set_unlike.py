@@ -8,7 +8,7 @@ from wirespeed.model.finding import ByHand, Change, Evidence, Finding, Remedy, S
 from wirespeed.model.observed import CannotTellError, known, value_or_none
 from wirespeed.model.rule import HostExam, HostRule
 from wirespeed.model.shown import shown
-from wirespeed.platforms.switch.facts.switchport_port import most_bps
+from wirespeed.platforms.switch.facts.switchport_port import most_bps, without_negotiation
 from wirespeed.platforms.switch.facts.windows_far_end import WindowsPair, windows_pairs
 from wirespeed.platforms.windows.facts.windows_adapters import SOURCE, WindowsAdapter
 
@@ -43,12 +43,12 @@ def _pair(exam: HostExam, pair: WindowsPair) -> Iterator[Finding]:
 
 def _no_link(exam: HostExam, pair: WindowsPair) -> Finding:
     set_bps = value_or_none(pair.port.set_bps)
-    at = "" if set_bps is None else f" to {_g(set_bps)}"
     return exam.finding(
         Severity.FAULT,
         (
             Evidence(
-                found=f"{pair.place} is set by hand{at}", source=pair.port.autonegotiation.source
+                found=f"{pair.place} {without_negotiation(pair.port)}",
+                source=pair.port.autonegotiation.source,
             ),
             Evidence(found="no link", source=SOURCE),
         ),

@@ -20,7 +20,8 @@ K = SwitchKind
 INTERFACE = re.compile(r"^interface +(.+?)\s*$", re.M | re.I)
 EOS_FORCED = re.compile(r"speed (?:forced )?([0-9]{1,3})g(?:full)?")
 NV_SET = re.compile(r"^nv set interface (\S+) link (\S+) (\S+)\s*$", re.M)
-NV_RANGE = re.compile(r"([a-z]+)([0-9]{1,4})-([0-9]{1,4})")
+NV_RANGE = re.compile(r"(swp[0-9]+s|[a-z]+)([0-9]{1,4})-([0-9]{1,4})")
+"""`swp1-4`, and `swp1s0-3` of a port that is broken out (Cumulus Linux, Switch Port Attributes)."""
 
 
 class Topic(StrEnum):
@@ -89,6 +90,10 @@ LINUX: dict[Topic, tuple[str, ...]] = {
 }
 """Of SONiC and Cumulus: the first is set first."""
 NVUE_NAMES = {"autoneg": "auto-negotiate", "speed": "speed", "fec": "fec", "mtu": "mtu"}
+AUTO = NVUE_NAMES["autoneg"]
+NVUE_WORDS = {"enabled": "on", "disabled": "off"}
+"""Cumulus Linux 5.15 calls `on` and `off` deprecated; they are not among its removed commands. What
+is typed may be shown in the new words, so the state has one word for both."""
 FEC_LINES: dict[SwitchKind, dict[str, str | None]] = {
     K.DELL_OS10: {"auto": None, "off": "fec off", "rs": "fec CL108-RS", "baser": "fec CL74-FC"},
     K.EOS: {
@@ -249,12 +254,12 @@ def _cumulus(port: str, topic: Topic, text: str) -> State:
     found: State = dict.fromkeys(LINUX[topic], None)
     for names, what, value in NV_SET.findall(text):
         if what in wanted and any(port in _range(name) for name in names.split(",")):
-            found[wanted[what]] = value
+            found[wanted[what]] = NVUE_WORDS.get(value, value) if what == AUTO else value
     return found
 
 
 def _range(name: str) -> list[str]:
-    """Give the ports of `swp1-4`."""
+    """Give the ports of `swp1-4`, or of `swp1s0-3`."""
     match = NV_RANGE.fullmatch(name)
     if match is None:
         return [name]
