@@ -12,13 +12,13 @@ from collections.abc import Callable
 from typing import Any
 
 from wirespeed.model.error import InputError
+from wirespeed.model.network_trial import streams_share_a_thread
 from wirespeed.model.question import MeasuredBy
 from wirespeed.model.shown import shown
 
 SHORT_S = 5.0
 FULL_PERCENT = 90.0
 """Of one core: a thread that has no more of it was the bound."""
-ONE_THREAD_BEFORE = (3, 16)
 APART = 0.02
 """Two figures of one run that differ by more contradict each other."""
 MEBI = 1 << 20
@@ -102,8 +102,7 @@ def _iperf3(text: str) -> MeasuredBy | None:
     if "sum_received" not in end:
         # iperf_api.c, "Summary sum, UDP": total_sent, and before 3.11 no other sum of UDP.
         measured *= 1 - float(total.get("lost_percent", 0)) / 100
-    number = re.search(r"(\d+)\.(\d+)", version)
-    has_one_thread = number is not None and (int(number[1]), int(number[2])) < ONE_THREAD_BEFORE
+    has_one_thread = streams_share_a_thread(version)
     if has_one_thread and streams > 1:
         limits.append(f"all {streams} streams share one thread before iperf3 3.16")
     # iperf_client_api.c since 3.16: a thread for each stream, and so two where both sides send.

@@ -28,7 +28,7 @@ def how_to_add_packages(*packages: str) -> str:
 
 
 def packages_of(extra: str) -> tuple[str, ...]:
-    """Give what `pyproject.toml` says of the extra, such as `netmiko<5,>=4.4`."""
+    """Give what `pyproject.toml` says of the extra, such as `netmiko<5,>=4.8`."""
     try:
         told = requires("wirespeed") or []
     except PackageNotFoundError:
@@ -41,12 +41,11 @@ def packages_of(extra: str) -> tuple[str, ...]:
 
 def command_for(packages: Sequence[str], *, prefix: Path, python: str, has_pip: bool) -> str:
     """Give the command for an environment at `prefix`; the Debian package's own takes no others."""
+    by_pipx = shlex.join(["pipx", "inject", "wirespeed", *packages])
     if "pipx" in prefix.parts:
-        return shlex.join(["pipx", "inject", "wirespeed", *packages])
+        return by_pipx
     if has_pip:
         return shlex.join([python, "-m", "pip", "install", *packages])
     if "uv" in prefix.parts:
         return shlex.join(["uv", "pip", "install", "--python", python, *packages])
-    return "install wirespeed by pipx, as this environment has no pip; then " + command_for(
-        packages, prefix=Path("/pipx"), python=python, has_pip=False
-    )
+    return f"install wirespeed by pipx, as this environment has no pip; then {by_pipx}"

@@ -8,12 +8,22 @@ isolation   forged frames of one kind from one guest to another that must not re
 offload     where the packets of a paced flow went on one host: its card, or its cores
 """
 
+import re
 from enum import StrEnum
 from typing import Annotated, Literal
 
 from pydantic import Field, TypeAdapter
 
 from wirespeed.model.frozen import Frozen
+
+THREADS_FROM = (3, 16)
+"""Since this version of iperf3 each stream has a thread, and so a core, of its own."""
+
+
+def streams_share_a_thread(version: str) -> bool:
+    """Tell whether an iperf3 has one thread for all streams; of an unknown version: no."""
+    number = re.search(r"(\d+)\.(\d+)", version)
+    return number is not None and (int(number[1]), int(number[2])) < THREADS_FROM
 
 
 class Pair(Frozen):

@@ -1,6 +1,5 @@
 """The tables of a proof: what was measured between guests. The same for HTML and Markdown."""
 
-import re
 from collections.abc import Sequence
 
 from wirespeed.measure.network.summary import Iperf3Cell, PingCell
@@ -11,6 +10,7 @@ from wirespeed.model.network_trial import (
     IsolationTrial,
     IsolationVerdict,
     Pair,
+    streams_share_a_thread,
 )
 from wirespeed.model.spread import Spread
 from wirespeed.report import format as fmt
@@ -31,8 +31,6 @@ FIGURES = (
 NOT_MEASURED = Missing(reason="not measured: not asked for, or above the network's MTU")
 BUSY_PERCENT = 95.0
 """Of one core: iperf3 that used so much had no more to give."""
-THREADED_FROM = (3, 16)
-"""From this version of iperf3 on, each stream has a thread, and so a core, of its own."""
 
 
 def named(pair: Pair) -> str:
@@ -148,10 +146,7 @@ def _sends_in_one_thread(cell: Iperf3Cell) -> bool:
     """Tell whether the processor time that iperf3 reports is of a single core."""
     if cell.streams == 1 and not cell.bidirectional:
         return True
-    found = [re.search(r"(\d+)\.(\d+)", version) for version in cell.versions]
-    return bool(found) and all(
-        one is not None and (int(one[1]), int(one[2])) < THREADED_FROM for one in found
-    )
+    return bool(cell.versions) and all(map(streams_share_a_thread, cell.versions))
 
 
 def _limit(cell: Iperf3Cell, *, emulated: bool) -> str:

@@ -95,6 +95,9 @@ def test_what_a_host_spends_is_of_the_run_and_not_of_the_time_around_it():
     trials = [rest, run(1, 80 * G, 20 * G, host_cpu=cpu, seconds=1)]
     (cell,) = summarize(trials).iperf3
     assert cell.host_cores_per_gbps["alpha"].median == pytest.approx(0.08)
+    # Without a reading at rest, how much was busy around the run is not known.
+    (unread,) = summarize(trials[1:]).iperf3
+    assert unread.host_cores_per_gbps == {}
 
 
 def test_cells_differ_by_pair_mtu_and_streams_and_stand_in_order_of_their_first_run():

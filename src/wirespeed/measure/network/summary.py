@@ -167,16 +167,22 @@ def _cost(good: Sequence[Iperf3Trial], idle: Mapping[str, Sequence[float]]) -> d
         for cpu in run.host_cpu:
             if carried_gbps:
                 busy = _while_sending(cpu, run.seconds, idle.get(cpu.host, ()))
-                by_host.setdefault(cpu.host, []).append(busy / carried_gbps)
+                if busy is not None:
+                    by_host.setdefault(cpu.host, []).append(busy / carried_gbps)
     spreads = {host: _spread(costs) for host, costs in by_host.items()}
     return {host: spread for host, spread in spreads.items() if spread is not None}
 
 
-def _while_sending(cpu: HostCpu, seconds: float, idle: Sequence[float]) -> float:
-    """Give the busy cores of the run itself: around it the host is taken to be as it was idle."""
+def _while_sending(cpu: HostCpu, seconds: float, idle: Sequence[float]) -> float | None:
+    """Give the busy cores of the run itself: around it the host is taken to be as it was idle.
+
+    None: what the host does when idle was not read.
+    """
     if cpu.window_s is None or not 0 < seconds < cpu.window_s:
         return cpu.busy_cores
-    around = (median(idle) if idle else 0) * (cpu.window_s - seconds)
+    if not idle:
+        return None
+    around = median(idle) * (cpu.window_s - seconds)
     return min(max(cpu.busy_cores * cpu.window_s - around, 0) / seconds, cpu.cores)
 
 

@@ -3,7 +3,6 @@
 import re
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
-from typing import TypeVar
 
 from wirespeed.facts.link import Link, Links
 from wirespeed.facts.netstack import NetStack
@@ -14,7 +13,6 @@ from wirespeed.model.switch_kind import SwitchKind
 from wirespeed.platforms.switch.facts.switchport import Switches
 from wirespeed.platforms.switch.facts.switchport_port import Neighbor, SwitchPort
 
-T = TypeVar("T")
 FAR_END = "wirespeed doctor HOST --far-end NETDEV=switch+KIND://SWITCH/PORT"
 
 
