@@ -142,9 +142,7 @@ def _planned(
     try:
         for host, ports in places_of(spec, record.plan).items():
             for what in not_kept(record, host):
-                echo(
-                    f"{host}: {what} is lost at the next boot: its numbers are of this one"
-                )
+                echo(f"{host}: {what} is lost at the next boot, which changes its numbers")
             steps = persist_steps(name, ports, list(boot_steps(record, host)))
             states = controls[host].read(steps) if steps else []
             _refuse_others(host, steps, states)
