@@ -13,6 +13,7 @@ from wirespeed.measure.bench.duts import DUT_NAMES
 from wirespeed.measure.bench.tester_protocol import ProgressReply
 from wirespeed.measure.search.search import Progress, Verdict
 from wirespeed.model.frame_mix import FrameMix
+from wirespeed.model.spread import Confirmations
 from wirespeed.model.trial import Ledger, Limit, Outcome
 
 SIZES = [FrameMix.parse(label) for label in ("64", "9600", "64x7+594x4+1518x1")]
@@ -71,6 +72,9 @@ def test_every_result_fits_80_columns(dut: str):
     for mix, by in product(SIZES, LIMITS):
         limit = Limit(by=by, evidence=())
         assert len(outcome_line(outcome(dut=dut, mix=mix, limit=limit))) <= 80
+        ten = Confirmations(trials=10, lowest_pps=1e6, highest_pps=1e6)
+        short = outcome(dut=dut, mix=mix, limit=limit, confirmed_seconds=0.5, confirmations=ten)
+        assert len(outcome_line(short)) <= 80
         for verdict in get_args(Verdict):
             lost = outcome(dut=dut, mix=mix, limit=limit, verdict=verdict, **NOTHING)
             assert len(outcome_line(lost)) <= 80

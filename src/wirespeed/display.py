@@ -33,8 +33,10 @@ def outcome_line(outcome: Outcome) -> str:
         return f"{searched} not proven: {outcome.verdict}; {outcome.limit.by}"
     lost = f"{searched} {mpps(outcome.throughput_pps):>7} Mpps, {outcome.lost_frames} lost in "
     if outcome.confirmations is not None:
-        lost += f"{outcome.confirmations.trials} x "
-    elif outcome.windows is not None:
+        # There is no room for the word `limit`.
+        times = f"{outcome.confirmations.trials} x {outcome.confirmed_seconds:g} s"
+        return f"{lost}{times}; {outcome.limit.by}"
+    if outcome.windows is not None:
         return f"{lost}{outcome.windows.valid} windows; limit: {outcome.limit.by}"
     return f"{lost}{outcome.confirmed_seconds:g} s; limit: {outcome.limit.by}"
 
