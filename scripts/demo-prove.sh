@@ -49,7 +49,7 @@ measure:  # short: the published method takes 3 runs of 10 s, and 10000 packets
   iperf3:    {mtu: [1500, 9000], streams: [2], runs: 1, seconds: 1}
   ping:      {count: 100, warmup: 1, runs: 1}
   failover:  {load_pps: 200, seconds: 5}
-  isolation: {frames: 100}
+  isolation: {frames: 34}
 END
 
 # The plan and each finding are in the log; the stages are enough to see that it goes on.

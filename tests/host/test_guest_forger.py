@@ -25,7 +25,8 @@ def forged(before: str, netdevs: str = "one") -> Any:
     """Let it send through these, in a namespace that ends with it."""
     frame = bytes(12) + b"\x88\xb5" + WORD + KIND.to_bytes(2, "big") + bytes(8)
     templates = json.dumps([(KIND, frame.ljust(60, b"\0").hex(), 24)])
-    arguments = (WORD.hex(), str(FRAMES), templates, netdevs, "02" * 6, "192.0.2.1", "192.0.2.2")
+    arguments = (WORD.hex(), str(FRAMES), templates, netdevs, "0.1", "02" * 6)
+    arguments += ("192.0.2.1", "192.0.2.2")
     done = subprocess.run(
         ["/usr/bin/unshare", "-n", "sh", "-c", SCRIPT % before, "sh", *arguments],
         input=FORGER.read_text(),

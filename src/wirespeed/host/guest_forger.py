@@ -1,14 +1,16 @@
 """Sends frames as they are given, through every netdev of a list, and counts what really left.
 
-    python3 -I - WORD FRAMES TEMPLATES NETDEVS MAC ADDRESS FORGED <this    prints a line of JSON
+    python3 -I - WORD FRAMES TEMPLATES NETDEVS LISTEN_S MAC ADDRESS FORGED <this
+                                                                        prints a line of JSON
 
 First each netdev is tried with a frame to itself until one leaves: a VF of a port that has just
 come back takes frames for seconds and sends none of them, without an error.
 
 TEMPLATES is JSON: kind (a number), the frame in hex, and where its number stands: four bytes, and
 their complement after them, so that every checksum holds for all numbers. A frame has left when the
-kernel shows it on its way to the driver. What the one with MAC and ADDRESS answers is counted too:
-an echo reply with WORD in it, an ARP reply, an ARP request for FORGED (it wants to answer).
+kernel shows it on its way to the driver. What the one with MAC and ADDRESS answers is counted too,
+until LISTEN_S after the last frame: an echo reply with WORD in it, an ARP reply, an ARP request for
+FORGED (it wants to answer).
 """
 
 import contextlib
@@ -21,7 +23,7 @@ import time
 ETH_P_ALL, ETH_P_ARP, PACKET_OUTGOING, SO_RCVBUFFORCE = 3, 0x0806, 4, 33
 BUFFER_BYTES = 8 << 20
 LEAST_BYTES = 60
-BURST, BETWEEN_BURSTS_S, LISTEN_S = 8, 0.002, 0.5
+BURST, BETWEEN_BURSTS_S = 8, 0.002
 ARP_REPLY = 2
 READY, READY_S, BETWEEN_TRIES_S = 252, 10.0, 0.1
 """Kind of a netdev's frame to itself, and for how long all of them are tried together."""
@@ -107,7 +109,7 @@ def await_sending(seen: Seen, listening: list[tuple[str, socket.socket]]) -> str
 
 def main() -> None:
     """Send all, listen a little longer, and tell."""
-    word, frames, templates, netdevs, mac, *addresses = sys.argv[1:]
+    word, frames, templates, netdevs, listen_s, mac, *addresses = sys.argv[1:]
     address, forged = map(socket.inet_aton, addresses)
     seen = Seen(bytes.fromhex(word), bytes.fromhex(mac), address, forged)
     names = netdevs.split(",")
@@ -130,7 +132,7 @@ def main() -> None:
                         time.sleep(BETWEEN_BURSTS_S)
                         for at, one in listening:
                             seen.drain(at, one)
-    until = time.monotonic() + LISTEN_S
+    until = time.monotonic() + float(listen_s)
     while time.monotonic() < until:
         time.sleep(0.02)
         for at, one in listening:

@@ -4,7 +4,8 @@
     over the abstract socket NAME: `stop` gives what was heard, and ends it
 
 Promiscuous, all protocols; a tag that the card or the kernel took off is told as well. WORD is
-followed by the kind of the frame (two bytes) and its number (four). It ends after SECONDS.
+followed by the place of its sender in the capture (one byte), the kind of the frame (two) and its
+number (four). It ends after SECONDS.
 """
 
 import json
@@ -23,6 +24,7 @@ TP_STATUS_VLAN_VALID = 1 << 4
 BUFFER_BYTES = 8 << 20
 SHOWN_BYTES = 48
 AT_ONCE = 256
+MARK = struct.Struct("!BHI")
 
 
 def listen(netdev: str) -> socket.socket:
@@ -39,27 +41,28 @@ def listen(netdev: str) -> socket.socket:
 
 
 class Heard:
-    """Numbers of frames by kind, each once though a bond and its member both have it."""
+    """Numbers of frames by place and kind, each once though a bond and its member both have it."""
 
     def __init__(self, word: bytes) -> None:
         self.word = word
-        self.numbers: dict[int, set[int]] = {}
-        self.first: dict[int, dict[str, object]] = {}
+        self.numbers: dict[tuple[int, int], set[int]] = {}
+        self.first: dict[tuple[int, int], dict[str, object]] = {}
 
     def drain(self, netdev: str, opened: socket.socket) -> None:
         """Take what a socket has."""
         for _ in range(AT_ONCE):
             try:
-                data, ancillary, _, place = opened.recvmsg(2048, 256)
+                data, ancillary, _, came_from = opened.recvmsg(2048, 256)
             except BlockingIOError:
                 return
             at = data.find(self.word)
-            if at < 0 or place[2] == PACKET_OUTGOING or len(data) < at + len(self.word) + 6:
+            mark = at + len(self.word)
+            if at < 0 or came_from[2] == PACKET_OUTGOING or len(data) < mark + MARK.size:
                 continue
-            kind, number = struct.unpack_from("!HI", data, at + len(self.word))
-            self.numbers.setdefault(kind, set()).add(number)
-            if kind not in self.first:
-                self.first[kind] = {
+            place, kind, number = MARK.unpack_from(data, mark)
+            self.numbers.setdefault((place, kind), set()).add(number)
+            if (place, kind) not in self.first:
+                self.first[place, kind] = {
                     "netdev": netdev,
                     "first": data[:SHOWN_BYTES].hex(),
                     "taken_off_tci": tag_of(ancillary),
@@ -68,8 +71,8 @@ class Heard:
     def told(self) -> list[dict[str, object]]:
         """Give all of it, with the first frame of each kind as it came."""
         return [
-            {"kind": kind, "numbers": len(numbers), **self.first[kind]}
-            for kind, numbers in self.numbers.items()
+            {"place": place, "kind": kind, "numbers": len(numbers), **self.first[place, kind]}
+            for (place, kind), numbers in self.numbers.items()
         ]
 
 

@@ -7,7 +7,6 @@ from typing import TypeAlias
 import pytest
 
 from wirespeed.measure.network.forged import (
-    CONTROL_BEFORE,
     KINDS,
     PLAIN_KINDS,
     End,
@@ -127,8 +126,8 @@ def test_within_ones_own_network_only_the_source_is_forged():
 
 
 def test_honest_frames_are_of_no_forged_kind_and_are_tagged_by_a_host():
-    of_guest = control(WORD, CONTROL_BEFORE, OWN, RECEIVER, None)
+    of_guest = control(WORD, OWN, RECEIVER, None)
     assert of_guest.kind >= len(KINDS)
     assert of_guest.frame.startswith(mac(OTHER) + mac(OWN) + b"\x88\xb5")
-    of_host = control(WORD, CONTROL_BEFORE, OWN, RECEIVER, 40)
+    of_host = control(WORD, OWN, RECEIVER, 40)
     assert of_host.frame.startswith(mac(OTHER) + mac(OWN) + b"\x81\x00\x00\x28\x88\xb5")

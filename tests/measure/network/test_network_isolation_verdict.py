@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from wirespeed.measure.network.forged import CONTROL_AFTER, CONTROL_BEFORE, KINDS
+from wirespeed.measure.network.forged import CONTROL, KINDS
 from wirespeed.measure.network.isolation_verdict import (
     Arrival,
     Forging,
@@ -19,10 +19,12 @@ from wirespeed.model.network_trial import ForgedKind, IsolationVerdict
 WANTED = 600
 ARP = KINDS.index(ForgedKind.ARP)
 HEADERS = "02bb0000000202aa0000000188b5" + "11" * 8
+PLACE = 4
 HONEST = [
-    Arrival("bond0", CONTROL_BEFORE, 20, HEADERS, None),
-    Arrival("bond0", CONTROL_AFTER, 19, HEADERS, None),
+    Arrival("bond0", PLACE, CONTROL, 20, HEADERS, None),
+    Arrival("bond0", PLACE + 1, CONTROL, 19, HEADERS, None),
 ]
+"""Before this sender, and after it."""
 
 
 def forging(left: int = WANTED, **answers: int) -> Forging:
@@ -33,16 +35,16 @@ def forging(left: int = WANTED, **answers: int) -> Forging:
 def judged(
     kind: ForgedKind, of: Forging, arrivals: list[Arrival], *, within: bool = False
 ) -> tuple[IsolationVerdict, int, int, str]:
-    return judge_forged(kind, WANTED, of, arrivals, within_its_network=within)
+    return judge_forged(kind, PLACE, WANTED, of, arrivals, within_its_network=within)
 
 
 def test_guests_are_apart_where_all_left_none_arrived_and_honest_ones_were_heard():
     assert judged(ForgedKind.ARP, forging(), HONEST) == (IsolationVerdict.APART, 0, 0, "")
-    assert heard_control(HONEST) == 39
+    assert heard_control(PLACE, HONEST) == 39
 
 
 def test_one_frame_that_arrives_is_a_leak_and_is_named_by_its_headers():
-    arrival = Arrival("net0p1", ARP, 1, HEADERS, 40)
+    arrival = Arrival("net0p1", PLACE, ARP, 1, HEADERS, 40)
     verdict, arrived, _, what = judged(ForgedKind.ARP, forging(), [*HONEST, arrival])
     assert (verdict, arrived) == (IsolationVerdict.LEAKED, 1)
     assert what.startswith(
@@ -51,13 +53,13 @@ def test_one_frame_that_arrives_is_a_leak_and_is_named_by_its_headers():
 
 
 def test_a_leak_of_one_kind_is_none_of_another():
-    arrival = Arrival("net0p1", ARP, 1, HEADERS, None)
+    arrival = Arrival("net0p1", PLACE, ARP, 1, HEADERS, None)
     verdict, *_ = judged(ForgedKind.IPV4, forging(), [*HONEST, arrival])
     assert verdict is IsolationVerdict.APART
 
 
 def test_a_leak_is_one_even_where_nothing_else_was_shown():
-    arrival = Arrival("net0p1", ARP, 1, HEADERS, None)
+    arrival = Arrival("net0p1", PLACE, ARP, 1, HEADERS, None)
     verdict, *_ = judged(ForgedKind.ARP, forging(left=5), [arrival])
     assert verdict is IsolationVerdict.LEAKED
 
@@ -79,12 +81,26 @@ def test_an_answer_is_a_leak_though_nothing_was_heard(answer: str, kind: ForgedK
         assert answered == (3 if other is kind else 0)
 
 
-@pytest.mark.parametrize("missing", [CONTROL_BEFORE, CONTROL_AFTER])
-def test_nothing_is_shown_where_honest_frames_were_not_heard(missing: int):
-    heard = [one for one in HONEST if one.kind != missing]
-    verdict, *_, what = judged(ForgedKind.ARP, forging(), heard)
+@pytest.mark.parametrize(("missing", "named"), [(PLACE, "before"), (PLACE + 1, "after")])
+def test_nothing_is_shown_where_honest_frames_were_not_heard(missing: int, named: str):
+    of_others = [Arrival("bond0", place, CONTROL, 20, HEADERS, None) for place in (3, 6)]
+    heard = [one for one in HONEST if one.place != missing]
+    verdict, *_, what = judged(ForgedKind.ARP, forging(), heard + of_others)
     assert verdict is IsolationVerdict.NOT_SHOWN
-    assert ("before" if missing == CONTROL_BEFORE else "after") in what
+    assert named in what
+
+
+def test_what_another_sender_of_the_same_capture_sent_is_not_counted():
+    of_others = [
+        Arrival("bond0", place, kind, 7, HEADERS, None)
+        for place in (PLACE - 1, PLACE + 1, PLACE + 2)
+        for kind in (ARP, KINDS.index(ForgedKind.IPV4))
+    ]
+    assert judged(ForgedKind.ARP, forging(), HONEST + of_others) == (
+        IsolationVerdict.APART, 0, 0, "",
+    )  # fmt: skip
+    of_next = Arrival("bond0", PLACE + 2, CONTROL, 20, HEADERS, None)
+    assert heard_control(PLACE, [*HONEST, of_next]) == 39
 
 
 def test_nothing_is_shown_where_frames_did_not_leave():
@@ -98,7 +114,7 @@ def test_nothing_is_shown_where_frames_did_not_leave():
 
 def test_a_forged_source_that_arrives_in_its_own_network_is_not_enforced():
     number = KINDS.index(ForgedKind.FORGED_SOURCE_MAC)
-    arrival = Arrival("bond0", number, 200, HEADERS, None)
+    arrival = Arrival("bond0", PLACE, number, 200, HEADERS, None)
     kind = ForgedKind.FORGED_SOURCE_MAC
     verdict, arrived, *_ = judged(kind, forging(), [*HONEST, arrival], within=True)
     assert (verdict, arrived) == (IsolationVerdict.NOT_ENFORCED, 200)
@@ -107,7 +123,8 @@ def test_a_forged_source_that_arrives_in_its_own_network_is_not_enforced():
 
 
 LISTENED: dict[str, Any] = {
-    "kind": 3, "numbers": 2, "netdev": "bond0", "first": "ab" * 20, "taken_off_tci": 0x2028,
+    "place": 1, "kind": 3, "numbers": 2, "netdev": "bond0", "first": "ab" * 20,
+    "taken_off_tci": 0x2028,
 }  # fmt: skip
 
 
@@ -128,6 +145,7 @@ def test_what_the_receiver_tells_is_read():
         [LISTENED | {"numbers": True}],
         [LISTENED | {"first": "\x1b[2J"}],
         [LISTENED | {"first": None}],
+        [LISTENED | {"place": None}],
         [LISTENED | {"taken_off_tci": "x"}],
     ],
 )

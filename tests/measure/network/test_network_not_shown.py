@@ -10,12 +10,11 @@ import pytest
 
 from wirespeed.host.runner import Completed
 from wirespeed.measure.network import isolation as network_isolation
-from wirespeed.measure.network.capture import Side
+from wirespeed.measure.network.capture import Attempt, Side
 from wirespeed.measure.network.endpoint import Attachment, Endpoint
 from wirespeed.measure.network.failover import _Guests, _invalid
 from wirespeed.measure.network.forged import OF_NOBODY, PLAIN_KINDS
 from wirespeed.measure.network.isolation import _unused_address, isolation
-from wirespeed.measure.network.isolation_verdict import NoAccountError
 from wirespeed.measure.network.port_switch import PortSwitch, port_set_down
 from wirespeed.measure.network.spoof_check import spoof_checks
 from wirespeed.model.error import HostError, InputError
@@ -73,8 +72,10 @@ def sides_of(*guests: Endpoint) -> list[Side]:
 def tried(monkeypatch: pytest.MonkeyPatch, host: Says, *guests: Endpoint) -> list[IsolationTrial]:
     """Give the trials; no frame is sent, as every capture says that it failed."""
 
-    def fails(*_: object) -> None:
-        raise NoAccountError("no frame was sent")
+    def fails(
+        _receiver: Side, _netdevs: object, _honest: object, attempts: Sequence[Attempt], *_: object
+    ) -> list[str]:
+        return ["no frame was sent"] * len(attempts)
 
     monkeypatch.setattr(network_isolation, "capture", fails)
     made: list[NetworkTrial] = []

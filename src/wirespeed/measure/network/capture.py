@@ -1,4 +1,7 @@
-"""One capture: a guest listens, honest frames are sent, forged ones, and honest ones again."""
+"""One capture: a guest listens while others send it forged frames, each of them in its turn.
+
+Honest frames are sent before the first, between two of them, and after the last.
+"""
 
 import json
 import secrets
@@ -11,10 +14,17 @@ from typing import Any
 from wirespeed.host.guest_script import run_script
 from wirespeed.host.runner import Completed, Runner
 from wirespeed.measure.network.endpoint import Attachment, Endpoint
-from wirespeed.measure.network.forged import CONTROL_AFTER, CONTROL_BEFORE, End, Template, control
+from wirespeed.measure.network.forged import (
+    MAX_SENDERS,
+    WORD_BYTES,
+    End,
+    Template,
+    control,
+)
 from wirespeed.measure.network.isolation_verdict import (
     Arrival,
     Forging,
+    NoAccountError,
     parse_arrivals,
     parse_forging,
 )
@@ -26,6 +36,8 @@ CONTROL_FRAMES = 20
 BASE_S = 60.0
 FRAME_S = 0.02
 """Bound for one frame to be forged, on the slowest host."""
+ANSWERS_S, NO_ANSWERS_S = 0.5, 0.05
+"""For how long a sender listens for answers. Honest frames ask for none: only for them to leave."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,32 +75,103 @@ class Honest:
     """The tag that it puts on them itself; None: it is a guest of the network."""
 
 
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """What one sender tries in a capture."""
+
+    sender: Side
+    templates: Callable[[bytes], list[Template]]
+    """Makes its frames, with the word that is its own."""
+    nobody: IPv4Address | None
+    """The address that it answers for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """What became of an attempt: what its sender did, and all that the receiver heard."""
+
+    place: int
+    """Of the sender, in the capture."""
+    forging: Forging
+    arrivals: list[Arrival]
+
+
 def capture(
-    word: bytes,
-    sender: Side,
     receiver: Side,
     netdevs: Sequence[str],
     honest: Honest | None,
-    templates: Sequence[Template],
-    nobody: IPv4Address | None,
+    attempts: Sequence[Attempt],
     frames: int,
-) -> tuple[Forging, list[Arrival]]:
-    """Send `frames` of each template through each of the sender's netdevs, while it listens.
+    progress: Callable[[str], None],
+) -> list[Account | str]:
+    """Send `frames` of each template through each netdev of each sender; the receiver listens.
 
-    `netdevs` are those of the receiver that count. The sender answers for `nobody`'s address.
-    Raises NoAccountError, MeasurementError `capture.failed`, and as `Runner.run`.
+    `netdevs` are those of the receiver that count. Gives an account of each attempt, or why there
+    is none. At most MAX_SENDERS attempts.
     """
-    seconds = BASE_S + FRAME_S * frames * len(templates) * len(sender.netdevs)
-    to = receiver.attachment
-    with _listening(receiver, word, netdevs, int(2 * seconds)) as stop:
-        _send_honest(word, honest, receiver, CONTROL_BEFORE)
-        sent = _send(
-            sender.endpoint.runner, word, frames, templates, sender.netdevs, to, nobody, seconds
-        )
-        forged = _json(str(sender), sent)
-        _send_honest(word, honest, receiver, CONTROL_AFTER)
-        heard = stop()
-    return parse_forging(forged), parse_arrivals(heard, frozenset(netdevs))
+    if len(attempts) > MAX_SENDERS:
+        raise AssertionError(f"{len(attempts)} senders in one capture")
+    word = secrets.token_bytes(WORD_BYTES - 1)
+    try:
+        return _captured(word, receiver, netdevs, honest, attempts, frames, progress)
+    except (NoAccountError, WirespeedError) as error:
+        return [str(error)] * len(attempts)
+
+
+def _captured(
+    word: bytes,
+    receiver: Side,
+    netdevs: Sequence[str],
+    honest: Honest | None,
+    attempts: Sequence[Attempt],
+    frames: int,
+    progress: Callable[[str], None],
+) -> list[Account | str]:
+    """As `capture`. Raises NoAccountError, and WirespeedError where the receiver fails."""
+    made = [one.templates(_word(word, place)) for place, one in enumerate(attempts)]
+    seconds = [
+        BASE_S + FRAME_S * frames * len(templates) * len(one.sender.netdevs)
+        for one, templates in zip(attempts, made, strict=True)
+    ]
+    sent: list[Forging | str] = []
+    with _listening(receiver, word, netdevs, int(2 * sum(seconds))) as stop:
+        for place, (one, templates) in enumerate(zip(attempts, made, strict=True)):
+            progress(str(one.sender))
+            try:
+                _send_honest(_word(word, place), honest, receiver)
+                sent.append(
+                    _forging(_word(word, place), one, templates, receiver, frames, seconds[place])
+                )
+            except (NoAccountError, WirespeedError) as error:
+                sent.append(str(error))
+        try:
+            _send_honest(_word(word, len(attempts)), honest, receiver)
+        except WirespeedError as error:
+            sent[-1] = str(error)
+        arrivals = parse_arrivals(stop(), frozenset(netdevs))
+    return [
+        of if isinstance(of, str) else Account(place, of, arrivals) for place, of in enumerate(sent)
+    ]
+
+
+def _word(common: bytes, place: int) -> bytes:
+    """Give the word of the sender at a place. All of a capture begin with `common`."""
+    return common + bytes([place])
+
+
+def _forging(
+    word: bytes,
+    attempt: Attempt,
+    templates: Sequence[Template],
+    receiver: Side,
+    frames: int,
+    seconds: float,
+) -> Forging:
+    sender, to = attempt.sender, receiver.attachment
+    answers = _answers(ANSWERS_S, to, attempt.nobody)
+    runner = sender.endpoint.runner
+    sent = _send(runner, word, frames, templates, sender.netdevs, answers, seconds)
+    return parse_forging(_json(str(sender), sent))
 
 
 @contextmanager
@@ -124,14 +207,19 @@ def _end(runner: Runner, name: str) -> None:
         return
 
 
-def _send_honest(word: bytes, honest: Honest | None, receiver: Side, kind: int) -> None:
+def _send_honest(word: bytes, honest: Honest | None, receiver: Side) -> None:
     if honest is not None:
-        template = control(word, kind, honest.mac, receiver.end, honest.vlan)
-        to = receiver.attachment
+        template = control(word, honest.mac, receiver.end, honest.vlan)
+        answers = _answers(NO_ANSWERS_S, receiver.attachment, None)
         sent = _send(
-            honest.runner, word, CONTROL_FRAMES, [template], honest.netdevs, to, to.address, BASE_S
+            honest.runner, word, CONTROL_FRAMES, [template], honest.netdevs, answers, BASE_S
         )
         _json(honest.name, sent)
+
+
+def _answers(listen_s: float, to: Attachment, nobody: IPv4Address | None) -> tuple[str, ...]:
+    """Give the arguments of what is listened for: how long, from whom, and for whose address."""
+    return str(listen_s), to.mac.replace(":", ""), str(to.address), str(nobody or to.address)
 
 
 def _send(
@@ -140,13 +228,11 @@ def _send(
     frames: int,
     templates: Sequence[Template],
     netdevs: Sequence[str],
-    to: Attachment,
-    nobody: IPv4Address | None,
+    answers: Sequence[str],
     seconds: float,
 ) -> Completed:
     given = json.dumps([(one.kind, one.frame.hex(), one.offset) for one in templates])
-    answering = (to.mac.replace(":", ""), str(to.address), str(nobody or to.address))
-    arguments = (word.hex(), str(frames), given, ",".join(netdevs), *answering)
+    arguments = (word.hex(), str(frames), given, ",".join(netdevs), *answers)
     return run_script(runner, "guest_forger.py", arguments, timeout_s=seconds)
 
 

@@ -1,7 +1,8 @@
 """Frames that try to get where they must not, byte by byte. Pure.
 
-Each has a mark: a word drawn for this one capture, its kind and its number. The number is followed
-by its complement, so that the sum of both, and with it every checksum, is the same for all numbers.
+Each has a mark: a word, its kind and its number. The word is drawn for one capture, and its last
+byte is the sender's place in it. The number is followed by its complement, so that the sum of both,
+and with it every checksum, is the same for all numbers.
 
 Sources: IEEE 802.3 and 802.1Q (tags), RFC 826 (ARP), RFC 791 and 792, RFC 8200 and 4443;
 0x88B5 is the EtherType for experiments (IEEE 802, 9.2.3).
@@ -14,6 +15,8 @@ from ipaddress import IPv4Address, IPv6Address
 from wirespeed.model.network_trial import ForgedKind
 
 WORD_BYTES = 8
+MAX_SENDERS = 100
+"""In one capture: a place is one byte, and the last honest frames have one more."""
 EXPERIMENT, ARP, IPV4, IPV6, TAG, SERVICE_TAG = 0x88B5, 0x0806, 0x0800, 0x86DD, 0x8100, 0x88A8
 BROADCAST_MAC = b"\xff" * 6
 ALL_NODES_MAC = bytes.fromhex("333300000001")
@@ -23,8 +26,9 @@ MIN_BYTES = 60
 VLAN_MASK = 0xFFF
 ICMP, ICMPV6 = 1, 58
 ECHO_REQUEST, ECHO_REQUEST_6 = 8, 128
-CONTROL_BEFORE, CONTROL_AFTER = 250, 251
-"""Kinds of the frames that must be heard: before the forged ones and after them."""
+CONTROL = 250
+"""Kind of the frames that must be heard: with a sender's place before its forged ones, and with the
+next place after them."""
 KINDS = tuple(ForgedKind)
 OUTER_KINDS = (
     ForgedKind.VXLAN, ForgedKind.VXLAN_BROADCAST, ForgedKind.GENEVE, ForgedKind.GENEVE_BROADCAST,
@@ -105,11 +109,12 @@ def spoofed(word: bytes, receiver: End, other_mac: str) -> Template:
     return marked(kind, head, mark_of(word, kind))
 
 
-def control(word: bytes, kind: int, sender_mac: str, receiver: End, vlan: int | None) -> Template:
+def control(word: bytes, sender_mac: str, receiver: End, vlan: int | None) -> Template:
     """Make an honest frame that the receiver must hear, with a tag where the sender puts it on."""
     tag = b"" if vlan is None else _tag(TAG, vlan)
     own = bytes.fromhex(sender_mac.replace(":", ""))
-    return marked(kind, receiver.mac_bytes + own + tag + _type(EXPERIMENT), mark_of(word, kind))
+    head = receiver.mac_bytes + own + tag + _type(EXPERIMENT)
+    return marked(CONTROL, head, mark_of(word, CONTROL))
 
 
 def marked(kind: int, head: bytes, mark: bytes) -> Template:

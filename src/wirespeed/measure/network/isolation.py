@@ -9,24 +9,30 @@ own network, as there is nothing else to see of it.
 While it goes on, switches learn forged addresses: what else runs in these networks may stumble.
 """
 
-import secrets
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
 from ipaddress import IPv4Address, IPv4Interface
 
 from wirespeed.host.runner import Runner
-from wirespeed.measure.network.capture import Honest, Side, capture
+from wirespeed.measure.network.capture import Account, Attempt, Honest, Side, capture
 from wirespeed.measure.network.endpoint import Attachment, Endpoint
-from wirespeed.measure.network.forged import KINDS, OF_NOBODY, WORD_BYTES, forged, spoofed
+from wirespeed.measure.network.forged import (
+    KINDS,
+    MAX_SENDERS,
+    OF_NOBODY,
+    OUTER_KINDS,
+    PLAIN_KINDS,
+    Template,
+    forged,
+    spoofed,
+)
 from wirespeed.measure.network.forged_outer import HostEnd, outer_forged
 from wirespeed.measure.network.isolation_verdict import (
-    Arrival,
-    Forging,
-    NoAccountError,
     heard_control,
     judge_forged,
 )
 from wirespeed.measure.network.spoof_check import spoof_checks
-from wirespeed.model.error import WirespeedError
 from wirespeed.model.network_trial import (
     ForgedKind,
     IsolationTrial,
@@ -60,12 +66,16 @@ def isolation(
         for endpoint in endpoints.values()
         for attachment in endpoint.attachments.values()
     ]
-    for sender in sides:
-        for receiver in sides:
+    for receiver in sides:
+        captures: dict[tuple[tuple[str, ...], Honest | None], list[Side]] = {}
+        for sender in sides:
             if _are_two(sender, receiver) and not _share(sender, receiver):
-                progress(f"isolation, {sender} to {receiver}")
                 honest = _honest(sides, hosts, ports or {}, sender, receiver)
-                for trial in _apart(sides, spec.frames, sender, receiver, honest, underlay or {}):
+                captures.setdefault((_counting(sender, receiver), honest), []).append(sender)
+        for (netdevs, honest), senders in captures.items():
+            apart = _Apart(sides, spec.frames, receiver, netdevs, honest, underlay or {})
+            for first in range(0, len(senders), MAX_SENDERS):
+                for trial in apart.trials(senders[first : first + MAX_SENDERS], progress):
                     record(trial)
     checks = {name: spoof_checks(runner) for name, runner in hosts.items()}
     for sender in sides:
@@ -88,60 +98,81 @@ def _share(one: Side, other: Side) -> bool:
     return one.attachment.network == other.attachment.network
 
 
-def _apart(
-    sides: Sequence[Side],
-    frames: int,
-    sender: Side,
-    receiver: Side,
-    honest: Honest | None,
-    underlay: Mapping[str, HostEnd],
-) -> Iterator[IsolationTrial]:
-    """Send every kind in one capture."""
-    word = secrets.token_bytes(WORD_BYTES)
-    # In the sender's own network, where it is in that too, it may hear it.
-    netdevs = [
+def _counting(sender: Side, receiver: Side) -> tuple[str, ...]:
+    """Give the receiver's netdevs that count.
+
+    In the sender's own network, where the receiver is in that too, it may hear the sender.
+    """
+    return tuple(
         netdev
         for attachment in receiver.endpoint.attachments.values()
         if attachment.network != sender.attachment.network
         for netdev in Side(receiver.endpoint, attachment).netdevs
-    ]
-    nobody = _unused_address(sides, receiver.attachment)
-    third = _third_mac(sides, sender, receiver)
-    templates = forged(word, sender.end, receiver.end, third, nobody)
-    host = receiver.endpoint.host
-    if host in underlay:
-        others = [end for name, end in underlay.items() if name != host]
-        # A tunnel takes nothing but what comes from its other end.
-        templates += outer_forged(word, sender.end, receiver.end, others[0], underlay[host])
-    kinds = [KINDS[template.kind] for template in templates]
-    for kind in OF_NOBODY if nobody is None else ():
-        yield _not_shown(kind, sender, receiver, _full(receiver.attachment))
-    try:
-        forging, arrivals = capture(
-            word, sender, receiver, netdevs, honest, templates, nobody, frames
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Apart:
+    """What guests of other networks try with one receiver, in one capture."""
+
+    sides: Sequence[Side]
+    frames: int
+    receiver: Side
+    netdevs: Sequence[str]
+    honest: Honest | None
+    underlay: Mapping[str, HostEnd]
+
+    def trials(
+        self, senders: Sequence[Side], progress: Callable[[str], None]
+    ) -> Iterator[IsolationTrial]:
+        """Let each sender send every kind."""
+        receiver = self.receiver
+        nobody = _unused_address(self.sides, receiver.attachment)
+        attempts = [Attempt(sender, partial(self._templates, sender), nobody) for sender in senders]
+        accounts = capture(
+            receiver,
+            self.netdevs,
+            self.honest,
+            attempts,
+            self.frames,
+            lambda sender: progress(f"isolation, {sender} to {receiver}"),
         )
-    except (NoAccountError, WirespeedError) as error:
-        for kind in kinds:
-            yield _not_shown(kind, sender, receiver, str(error))
-        return
-    for kind in kinds:
-        yield _judged(kind, frames, forging, arrivals, sender, receiver, honest)
+        for sender, account in zip(senders, accounts, strict=True):
+            for kind in OF_NOBODY if nobody is None else ():
+                yield _not_shown(kind, sender, receiver, _full(receiver.attachment))
+            for kind in self._kinds(has_nobody=nobody is not None):
+                yield _judged(kind, self.frames, account, sender, receiver, self.honest)
+
+    def _kinds(self, *, has_nobody: bool) -> list[ForgedKind]:
+        plain = [kind for kind in PLAIN_KINDS if has_nobody or kind not in OF_NOBODY]
+        return [*plain, *OUTER_KINDS] if self.receiver.endpoint.host in self.underlay else plain
+
+    def _templates(self, sender: Side, word: bytes) -> list[Template]:
+        receiver = self.receiver
+        nobody = _unused_address(self.sides, receiver.attachment)
+        third = _third_mac(self.sides, sender, receiver)
+        templates = forged(word, sender.end, receiver.end, third, nobody)
+        host = receiver.endpoint.host
+        if host in self.underlay:
+            others = [end for name, end in self.underlay.items() if name != host]
+            # A tunnel takes nothing but what comes from its other end.
+            templates += outer_forged(
+                word, sender.end, receiver.end, others[0], self.underlay[host]
+            )
+        return templates
 
 
 def _spoofing(sides: Sequence[Side], frames: int, sender: Side, peer: Side) -> IsolationTrial:
     """Send within the sender's own network with a source that is not its own."""
-    word = secrets.token_bytes(WORD_BYTES)
-    kind = ForgedKind.FORGED_SOURCE_MAC
-    template = spoofed(word, peer.end, _third_mac(sides, sender, peer))
-    nobody = _unused_address(sides, peer.attachment)
+    third = _third_mac(sides, sender, peer)
     honest = _of_guest(sender)
-    try:
-        forging, arrivals = capture(
-            word, sender, peer, peer.netdevs, honest, [template], nobody, frames
-        )
-    except (NoAccountError, WirespeedError) as error:
-        return _not_shown(kind, sender, peer, str(error))
-    return _judged(kind, frames, forging, arrivals, sender, peer, honest)
+    attempt = Attempt(
+        sender,
+        lambda word: [spoofed(word, peer.end, third)],
+        _unused_address(sides, peer.attachment),
+    )
+    (account,) = capture(peer, peer.netdevs, honest, [attempt], frames, lambda _sender: None)
+    return _judged(ForgedKind.FORGED_SOURCE_MAC, frames, account, sender, peer, honest)
 
 
 def _honest(
@@ -195,17 +226,19 @@ def _full(of: Attachment) -> str:
 def _judged(
     kind: ForgedKind,
     frames: int,
-    forging: Forging,
-    arrivals: list[Arrival],
+    account: Account | str,
     sender: Side,
     receiver: Side,
     honest: Honest | None,
 ) -> IsolationTrial:
+    if isinstance(account, str):
+        return _not_shown(kind, sender, receiver, account)
     verdict, arrived, answered, what = judge_forged(
         kind,
+        account.place,
         frames * len(sender.netdevs),
-        forging,
-        arrivals,
+        account.forging,
+        account.arrivals,
         within_its_network=_share(sender, receiver),
     )
     if honest is None and verdict is IsolationVerdict.NOT_SHOWN:
@@ -216,10 +249,10 @@ def _judged(
         sender_network=sender.attachment.network,
         receiver=receiver.endpoint.name,
         receiver_network=receiver.attachment.network,
-        sent=forging.left.get(KINDS.index(kind), 0),
+        sent=account.forging.left.get(KINDS.index(kind), 0),
         arrived=arrived,
         answered=answered,
-        heard_control=heard_control(arrivals),
+        heard_control=heard_control(account.place, account.arrivals),
         control="" if honest is None else honest.name,
         verdict=verdict,
         said=what,

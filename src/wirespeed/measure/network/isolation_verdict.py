@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from wirespeed.measure.network.forged import CONTROL_AFTER, CONTROL_BEFORE, KINDS
+from wirespeed.measure.network.forged import CONTROL, KINDS
 from wirespeed.model.network_trial import ForgedKind, IsolationVerdict
 from wirespeed.model.shown import shown
 
@@ -27,6 +27,8 @@ class Arrival:
 
     netdev: str
     """Where the first of them did."""
+    place: int
+    """Of the sender, in the capture."""
     kind: int
     numbers: int
     first: str
@@ -82,12 +84,14 @@ def parse_arrivals(told: Any, netdevs: frozenset[str]) -> list[Arrival]:
             raise NoAccountError(f"{shown(str(first), 60)} is not a frame") from None
         tag = None if tci is None else _count(tci)
         count = _count(one.get("numbers"))
-        found.append(Arrival(one["netdev"], _count(one.get("kind")), count, str(first), tag))
+        place, kind = _count(one.get("place")), _count(one.get("kind"))
+        found.append(Arrival(one["netdev"], place, kind, count, str(first), tag))
     return found
 
 
 def judge_forged(
     kind: ForgedKind,
+    place: int,
     wanted: int,
     forging: Forging,
     arrivals: list[Arrival],
@@ -96,11 +100,11 @@ def judge_forged(
 ) -> tuple[IsolationVerdict, int, int, str]:
     """Give the verdict on one kind, how many arrived, how many were answered, and what to say.
 
-    `wanted` is how many had to leave. `within_its_network`: the receiver may hear the sender, and
-    only the source is forged.
+    `place` is the sender's in the capture, `wanted` is how many had to leave. `within_its_network`:
+    the receiver may hear the sender, and only the source is forged.
     """
     number = KINDS.index(kind)
-    mine = [one for one in arrivals if one.kind == number]
+    mine = [one for one in arrivals if (one.place, one.kind) == (place, number)]
     arrived = sum(one.numbers for one in mine)
     answered = sum(forging.answers[key] for key, of in ANSWERS.items() if of is kind)
     if arrived and within_its_network:
@@ -114,16 +118,17 @@ def judge_forged(
         why = f": {forging.why}" if forging.why else ""
         said = f"{left} of {wanted} frames left the sender{why}"
         return IsolationVerdict.NOT_SHOWN, arrived, answered, said
-    for when, of in ((CONTROL_BEFORE, "before"), (CONTROL_AFTER, "after")):
-        if not any(one.kind == when for one in arrivals):
+    for when, of in ((place, "before"), (place + 1, "after")):
+        if not any((one.place, one.kind) == (when, CONTROL) for one in arrivals):
             said = f"an honest frame sent {of} the forged ones was not heard either"
             return IsolationVerdict.NOT_SHOWN, arrived, answered, said
     return IsolationVerdict.APART, arrived, answered, ""
 
 
-def heard_control(arrivals: list[Arrival]) -> int:
-    """Count honest frames that were heard."""
-    return sum(one.numbers for one in arrivals if one.kind in (CONTROL_BEFORE, CONTROL_AFTER))
+def heard_control(place: int, arrivals: list[Arrival]) -> int:
+    """Count honest frames that were heard: before the sender at this place, and after it."""
+    around = (place, place + 1)
+    return sum(one.numbers for one in arrivals if one.kind == CONTROL and one.place in around)
 
 
 def _count(found: Any) -> int:
