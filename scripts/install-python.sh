@@ -13,7 +13,7 @@ fi
 
 list=scripts/python-packages${1:+-$1}.lock
 echo "Python packages, into .venv:"
-sed -n 's/^\([^ #]*==[^ ]*\).*/\1/p' "$list" | tr '\n' ' ' | fold -s -w 90 | sed 's/^/  /'
+sed -n 's/^\([^ #]*==[^ ]*\).*/\1/p' "$list" | tr '\n' ' ' | fold -s -w 77 | sed 's/^/  /'
 echo
 # Wheels alone: what building a package from its source takes would come without a hash.
 $python -m pip install --quiet --disable-pip-version-check --no-input --require-hashes \

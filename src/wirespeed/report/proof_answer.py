@@ -25,6 +25,9 @@ from wirespeed.report.result import why_unproven
 EMULATED = "TCG"
 """In the name of the CPU that QEMU makes up when it emulates all of it."""
 NOT_SHOWN = "not shown"
+MOST_UNANSWERED = 0.05
+"""Share of the packets of a pair's flood pings: with more, the mean of the rest tells little of the
+path."""
 
 
 class ProofAnswer(Frozen):
@@ -197,7 +200,8 @@ def _latency(proof: Proof) -> ProofAnswer:
         figure=f"{fmt.significant(mean.median, 3)} µs",
         condition=f"flood ping, mdev {fmt.significant(mdev.median, 3)} µs; {_spread(mean, 1)}",
         more=f"{fmt.count(lost)} of {fmt.count(sent)} not answered",
-        is_proven=len(good) == len(measured) and not any(p.failed for p in measured),
+        is_proven=len(good) == len(measured)
+        and not any(p.failed or p.lost > MOST_UNANSWERED * p.sent for p in measured),
     )
 
 
