@@ -36,7 +36,8 @@ def _check(exam: PortExam) -> Iterator[Finding]:
         so="Open vSwitch forwards every tunnel packet in software",
         remedies=(
             Remedy(
-                text="allow encapsulation; the card must hold no flows while this is set",
+                text="allow encapsulation; the card must hold no flows while this is set. devlink "
+                "before iproute2 5.7 takes `encap enable` for `encap-mode basic`",
                 commands=(
                     Command(
                         argv=(
