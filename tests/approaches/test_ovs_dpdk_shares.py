@@ -9,6 +9,7 @@ from whole_plan import SPEC
 
 from described.firmware import firmware
 from described.host import Host, capture_of
+from described.ovs import OpenVSwitch
 from wirespeed.approaches.legacy_vlan import legacy_vlan
 from wirespeed.approaches.ovs_dpdk import ovs_dpdk
 from wirespeed.model.capture import parse_capture
@@ -181,3 +182,22 @@ def test_the_plan_says_which_way_a_tunnel_is_not_offloaded():
     offload = next(s for s in steps(spec()) if isinstance(s, OvsConfig) and s.key == "hw-offload")
     assert "what comes in, Open vSwitch unpacks" in offload.why
     assert "experimental API" in offload.why
+
+
+@pytest.mark.parametrize(
+    ("version", "dpdk", "extra"),
+    [
+        ("3.5.0", "DPDK 24.11.1", "-a {},representor=pf[0,1]vf[0-1],"),
+        ("2.17.9", "none", "-a {},representor=pf[0,1]vf[0-1],"),
+        ("2.16.4", "DPDK 20.11.6", "-a {},representor=[0-1],"),
+        # Ubuntu 20.04: the build that runs has no DPDK, the one beside it has 19.11.
+        ("2.13.8", "none", "-w {},representor=[0-1],"),
+        ("2.10.0-0092", "MLNX_DPDK 22.11.2404", "-a {},representor=pf[0,1]vf[0-1],"),
+    ],
+)
+def test_dpdk_is_told_the_card_in_the_words_of_its_release(version: str, dpdk: str, extra: str):
+    host = connectx(has_switch=False)
+    OpenVSwitch({}, version=version, dpdk_version=dpdk).place(host)
+    made = [wanted.step for wanted in ovs_dpdk(spec(), "beta", facts(host)) if not wanted.guest]
+    (told,) = [s.value for s in made if isinstance(s, OvsConfig) and s.key == "dpdk-extra"]
+    assert told.startswith(extra.format(PFS[0]))

@@ -52,6 +52,7 @@ from wirespeed.approaches.vf_ports import firmware_steps, vf_shares
 from wirespeed.facts.cpu import Cpus
 from wirespeed.facts.distribution import distribution_of
 from wirespeed.facts.locality import node_of_port
+from wirespeed.facts.ovs import Ovs
 from wirespeed.model.error import InputError
 from wirespeed.model.fact import HostFacts
 from wirespeed.model.observed import known, value_or_none
@@ -90,6 +91,8 @@ ONE_WAY = (
     "save in a build with DPDK's experimental API, which no distribution's package is"
 )
 """Open vSwitch, lib/netdev-dpdk.c: rte_flow_tunnel_* is within #ifdef ALLOW_EXPERIMENTAL_API."""
+ALLOW_SINCE, PF_SINCE = (20, 11), (21, 5)
+"""DPDK with `-a`, which was `-w`; with `pf0vf[0-3]` in `representor=`, which was `[0-3]`."""
 ACCELERATION = "dv_flow_en=1,dv_xmeta_en=1,dv_esw_en=1"
 """Of DPDK's mlx5: flows by Direct Verbs, metadata between tables, rules of the embedded switch."""
 
@@ -121,7 +124,9 @@ def ovs_dpdk(spec: GuestNetworks, name: str, host: HostFacts) -> Iterator[Reques
             Module(name="vfio-pci", reason="hands a VF to a guest, behind the IOMMU")
         )
     yield from map(RequestedStep, _memory_and_cores(spec, name, host))
-    yield from map(RequestedStep, _build(host, name, f"{_allowed(spec, name)},{ACCELERATION}"))
+    yield from map(
+        RequestedStep, _build(host, name, f"{_allowed(spec, name, host)},{ACCELERATION}")
+    )
     # After the restart: so undo takes it away before, and what runs then knows nothing of it.
     yield RequestedStep(
         OvsConfig(
@@ -173,7 +178,7 @@ def _build(host: HostFacts, name: str, allowed: str) -> Iterator[OvsConfig | Alt
     """
     yield OvsConfig(
         key="dpdk-extra",
-        value=f"-a {allowed}",
+        value=f"{'-w' if _is_before(host, ALLOW_SINCE) else '-a'} {allowed}",
         restart="systemd",
         unit=switch_unit(host, name),
         reason="Of all cards, DPDK takes this one alone, with its VFs' representors if it has any.",
@@ -184,7 +189,13 @@ def _build(host: HostFacts, name: str, allowed: str) -> Iterator[OvsConfig | Alt
     yield Alternative(program=DAEMON, package=PACKAGE)
 
 
-def _allowed(spec: GuestNetworks, name: str) -> str:
+def _is_before(host: HostFacts, release: tuple[int, int]) -> bool:
+    """Tell whether the switch's DPDK is older; one that is not known is not."""
+    found = host[Ovs].dpdk_release
+    return found is not None and found < release
+
+
+def _allowed(spec: GuestNetworks, name: str, host: HostFacts) -> str:
     """Give the port that DPDK probes, with the representors behind it.
 
     With VF-LAG, both ports are one to DPDK, and `pf[0,1]` names both.
@@ -193,6 +204,8 @@ def _allowed(spec: GuestNetworks, name: str) -> str:
     shares = vf_shares(spec, name)
     if not shares:
         return address
+    if _is_before(host, PF_SINCE):
+        return f"{address},representor=[0-{len(shares) - 1}]"
     vfs = f"vf[0-{len(shares) - 1}]"
     ports = "pf[0,1]" if spec.has_bonds else "pf0"
     return f"{address},representor={ports}{vfs}"

@@ -18,6 +18,11 @@ NO_DAEMON = re.compile(
     r"cannot (?:read pidfile|connect to) \S+ \((?:No such process|Connection refused)\)"
 )
 """Words of ovs-appctl where it has died. (Without a pidfile, it may run elsewhere.)"""
+RELEASE = re.compile(r"(\d{1,4})\.(\d{1,4})")
+DPDK_RELEASE = re.compile(r"DPDK (\d\d)\.(\d\d)\b")
+BUILT_WITH = {(2, 13): (19, 11), (2, 14): (19, 11), (2, 15): (20, 11), (2, 16): (20, 11)}
+"""DPDK that a build of Open vSwitch with it needs (Documentation/faq/releases.rst); later ones need
+21.11 or newer."""
 ELSEWHERE = "stale pidfile"
 """Beside the same words where it runs in a container, with process ids of its own."""
 
@@ -135,6 +140,24 @@ fi
         """Give the bridge that an interface is in; None where it is in none."""
         ports = {port.name for port in self.ports.values() if interface in port.interfaces}
         return next((b for b in self.bridges.values() if ports & set(b.ports)), None)
+
+    @property
+    def release(self) -> tuple[int, int] | None:
+        """Major and minor number of its version: (3, 1); None: not known."""
+        found = RELEASE.match(self.version.value) if isinstance(self.version, Known) else None
+        return (int(found[1]), int(found[2])) if found else None
+
+    @property
+    def dpdk_release(self) -> tuple[int, int] | None:
+        """Year and month of its DPDK, (22, 11); None: not known, or newer than 20.11.
+
+        Of a build without, that of the build with DPDK that comes with it.
+        """
+        said = self.dpdk_version
+        found = DPDK_RELEASE.search(said.value) if isinstance(said, Known) else None
+        if found:
+            return (int(found[1]), int(found[2]))
+        return BUILT_WITH.get(self.release) if self.release else None
 
     @property
     def is_offload_asked(self) -> bool:
