@@ -40,6 +40,7 @@ from wirespeed.approaches.ovs_switchdev import (
 )
 from wirespeed.approaches.ovs_tc import require_switch, veth_guest_steps
 from wirespeed.approaches.polling import polling_cpus, receive_queues, with_siblings
+from wirespeed.approaches.support import require_vfio
 from wirespeed.approaches.traits import (
     ApproachTraits,
     Between,
@@ -233,7 +234,7 @@ def _bifurcated(spec: GuestNetworks, name: str, host: HostFacts) -> Iterator[Req
 def _whole_port(spec: GuestNetworks, name: str, host: HostFacts) -> Iterator[RequestedStep]:
     """Give the underlay's bridge over a port that DPDK alone drives.
 
-    Raises InputError `spec.failover`: the kernel's bond has no such port.
+    Raises InputError `spec.failover`: the kernel's bond has no such port; `spec.vfio_driver`.
     """
     if spec.has_bonds:
         raise InputError(
@@ -244,6 +245,7 @@ def _whole_port(spec: GuestNetworks, name: str, host: HostFacts) -> Iterator[Req
             next="set failover: none, or driver: kernel",
         )
     address = spec.hosts[name].ports[0]
+    require_vfio(name, host, address)
     yield from map(RequestedStep, _memory_and_cores(spec, name, host))
     yield from map(RequestedStep, _build(host, name, address))
     yield RequestedStep(Module(name="vfio-pci", reason="hands the port to DPDK, behind the IOMMU"))
