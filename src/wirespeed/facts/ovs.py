@@ -159,10 +159,22 @@ fi
             return (int(found[1]), int(found[2]))
         return BUILT_WITH.get(self.release) if self.release else None
 
+    def is_in_kernel(self, interface: OvsInterface) -> bool:
+        """Tell whether it is in a bridge of the kernel's datapath."""
+        bridge = self.bridge_of(interface.name)
+        return bridge is not None and bridge.datapath_type in ("", "system")
+
+    def setting(self, key: str) -> str:
+        """Give a word of `other_config`, empty where it is not set; raises CannotTellError.
+
+        In small letters, as Open vSwitch compares it (lib/smap.c, smap_get_bool: `True` is true).
+        """
+        return known(self.other_config, "Open vSwitch's settings").get(key, "").lower()
+
     @property
     def is_offload_asked(self) -> bool:
         """`hw-offload` as the database has it; raises CannotTellError where it does not answer."""
-        return known(self.other_config, "Open vSwitch's settings").get("hw-offload") == "true"
+        return self.setting("hw-offload") == "true"
 
     def representors(self, stack: NetStack) -> tuple[OvsInterface, ...]:
         """VF representors among the interfaces, driven by the kernel or by DPDK."""
