@@ -38,6 +38,8 @@ class OpenVSwitch:
     version: str = "3.5.0"
     unit: str = "openvswitch-switch"
     dpdk_version: str = "DPDK 24.11.1"
+    capabilities: str = "000001ffffffffff"
+    """Of its daemon, as /proc/PID/status has them; root's."""
     flows: int = 42
     offloaded: int | None = None
     """None: the daemon offloads nothing, and has no such line."""
@@ -45,6 +47,9 @@ class OpenVSwitch:
     def place(self, host: Host) -> None:
         """Write the database, the daemon's word and the netdevs of the bridges."""
         host.put("/lib/systemd/system", **{f"{self.unit}.service": "[Unit]"})
+        host.put("/run/openvswitch", **{"ovs-vswitchd.pid": "1077"})
+        status = f"Name:\tovs-vswitchd\nUmask:\t0002\nCapEff:\t{self.capabilities}\nSeccomp:\t0"
+        host.put("/proc/1077", status=status, comm="ovs-vswitchd")
         bridges, ports, interfaces = [], [], []
         for number, (bridge, members) in enumerate(self.bridges.items()):
             own = Interface(bridge, "internal", mtu=max((m.mtu or 0 for m in members), default=0))

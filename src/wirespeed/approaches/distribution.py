@@ -8,6 +8,9 @@ from wirespeed.model.fact import HostFacts
 from wirespeed.model.observed import Known
 from wirespeed.model.spec.guests import GuestKind
 
+KEEPS_RAW_IO_SINCE = (3, 2)
+"""Open vSwitch with --hw-rawio-access."""
+
 
 def switch_unit(host: HostFacts, name: str) -> SwitchUnit:
     """Give the unit that restarts Open vSwitch there. Raises InputError `spec.no_switch_unit`."""
@@ -37,6 +40,28 @@ def require_dpdk(host: HostFacts, name: str) -> None:
             next=f"{distribution_of(host).install} {distribution_of(host).switch_with_dpdk}, in a "
             "build with DPDK",
         )
+
+
+def require_raw_io(host: HostFacts, name: str) -> None:
+    """Raise InputError `spec.no_raw_io` where DPDK could write no rules of an embedded switch.
+
+    Red Hat runs Open vSwitch as the user openvswitch, which gives the privilege up.
+    """
+    has = host[Ovs].has_raw_io
+    if not isinstance(has, Known) or has.value:
+        return
+    unit = distribution_of(host).unit
+    told = "set OVS_USER_ID=root:root"
+    if (host[Ovs].release or KEEPS_RAW_IO_SINCE) >= KEEPS_RAW_IO_SINCE:
+        told = "add --ovs-vswitchd-options=--hw-rawio-access to OPTIONS"
+    raise InputError(
+        "spec.no_raw_io",
+        where=name,
+        found=f"ovs-vswitchd has no CAP_SYS_RAWIO ({has.source})",
+        so="DPDK's driver could not write rules of the card's embedded switch, and its port would "
+        "not be created",
+        next=f"{told} in /etc/sysconfig/openvswitch, then `systemctl restart {unit}`",
+    )
 
 
 def require_programs(host: HostFacts, name: str, guest: str, kind: GuestKind) -> None:

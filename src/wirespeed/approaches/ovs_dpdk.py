@@ -19,7 +19,7 @@ Not proven on hardware. On virtual hosts with `igb`: both ways without an embedd
 
 from collections.abc import Iterator
 
-from wirespeed.approaches.distribution import require_dpdk, switch_unit
+from wirespeed.approaches.distribution import require_dpdk, require_raw_io, switch_unit
 from wirespeed.approaches.host_ports import netdev_of, port_of
 from wirespeed.approaches.legacy_vlan_vm import Taken, virtual_machines
 from wirespeed.approaches.overlay import bridge_of, guest_port_of, underlay_address
@@ -114,6 +114,7 @@ def ovs_dpdk(spec: GuestNetworks, name: str, host: HostFacts) -> Iterator[Reques
             yield from _vhost_user_ports(spec, name)
         yield from _veth_guests(spec, name)
         return
+    require_raw_io(host, name)
     shares = vf_shares(spec, name)
     firmware = list(firmware_steps(spec, name, host)) if shares else []
     yield from map(RequestedStep, firmware)

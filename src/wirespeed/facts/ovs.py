@@ -13,6 +13,8 @@ from wirespeed.model.observed import Absent, Known, Observed, Unreadable, known
 
 SHOW = "ovs-vsctl list Open_vSwitch"
 UPCALL = "ovs-appctl upcall/show"
+CAPABILITIES = "grep CapEff /proc/$(cat /run/openvswitch/ovs-vswitchd.pid)/status"
+RAW_IO = re.compile(r"CAP_SYS_RAWIO ([01])\n?")
 STAMP = re.compile(r"\d{4}-\d\d-\d\dT[\d:.]{8,12}Z\|\d{5}\|")
 NO_DAEMON = re.compile(
     r"cannot (?:read pidfile|connect to) \S+ \((?:No such process|Connection refused)\)"
@@ -81,6 +83,9 @@ class Ovs(Fact):
     version: Observed[str]
     has_daemon: Observed[bool]
     """Whether ovs-vswitchd answers: the database of one that died answers all the same."""
+    has_raw_io: Observed[bool]
+    """Whether ovs-vswitchd has CAP_SYS_RAWIO: one that is not root gives it up, unless it is told
+    to keep it. Absent: it has no pidfile where one is looked for."""
     bridges: dict[str, OvsBridge]
     ports: dict[str, OvsPort]
     interfaces: dict[str, OvsInterface]
@@ -98,6 +103,16 @@ run ovs-db - ovs-vsctl --timeout=2 --format=json -- list Open_vSwitch -- list Br
 if command -v ovs-appctl >/dev/null 2>&1; then
 	run ovs-upcall - ovs-appctl --timeout=2 upcall/show
 fi
+# Bit 17, 131072 (linux/capability.h), of a process that is the daemon.
+ovs_raw_io() (
+	read -r pid </run/openvswitch/ovs-vswitchd.pid || exit 1
+	case $pid in '' | *[!0-9]*) exit 1 ;; esac
+	{ read -r name <"/proc/$pid/comm"; } 2>/dev/null || exit 1
+	case $name in ovs-vswitchd*) ;; *) exit 1 ;; esac
+	bits=$(sed -n 's/^CapEff:.*\\([0-9a-f]\\{5\\}\\)$/\\1/p' "/proc/$pid/status" 2>/dev/null)
+	[ -n "$bits" ] && printf 'CAP_SYS_RAWIO %d\\n' "$((0x$bits / 131072 % 2))"
+)
+[ ! -e /run/openvswitch/ovs-vswitchd.pid ] || show ovs-raw-io - ovs_raw_io
 """
 
     @classmethod
@@ -129,6 +144,7 @@ fi
             dpdk_version=_cell(switch, "dpdk_version", str) if isinstance(text, Known) else text,
             version=_cell(switch, "ovs_version", str) if isinstance(text, Known) else text,
             has_daemon=_daemon(capture),
+            has_raw_io=_raw_io(capture),
             bridges=_bridges(tables.get("Bridge", []), names),
             ports=_ports(tables.get("Port", []), names),
             interfaces=_interfaces(tables.get("Interface", [])),
@@ -277,6 +293,16 @@ def _daemon(capture: Capture) -> Observed[bool]:
         # The time of a line of its log would be a difference between two readings.
         return Unreadable(STAMP.sub("", text.reason), text.source)
     return Known(True, UPCALL) if isinstance(text, Known) else text
+
+
+def _raw_io(capture: Capture) -> Observed[bool]:
+    if capture.section("ovs-raw-io") is None:
+        return Absent(CAPABILITIES, "its pidfile is not there, or was not asked for")
+    text = capture.text("ovs-raw-io", CAPABILITIES)
+    if not isinstance(text, Known):
+        return text
+    found = RAW_IO.fullmatch(text.value)
+    return Known(found[1] == "1", CAPABILITIES) if found else Unreadable("it is odd", CAPABILITIES)
 
 
 def _flows(capture: Capture) -> tuple[Observed[int], Observed[int]]:
