@@ -12,6 +12,7 @@ DATABASE = (
     "--columns=_uuid,name,type,options,mtu,mtu_request,error,link_state list Interface"
 )
 UPCALL = "ovs-appctl --timeout=2 upcall/show"
+POLLING = "ovs-appctl --timeout=2 dpif-netdev/pmd-rxq-show"
 NOTHING: list[object] = ["set", []]
 
 
@@ -88,6 +89,15 @@ class OpenVSwitch:
             f"(limit 200000)\n{offloaded}  dump duration : 1ms\n  ufid enabled : true\n\n"
             "  23: (keys 9)\n  24: (keys 8)\n",
         )
+        if self.datapath_type == "netdev":
+            host.answer(POLLING, "")
+        else:
+            host.answer(
+                POLLING,
+                errors="please specify an existing datapath\n"
+                "ovs-appctl: ovs-vswitchd: server returned an error\n",
+                returncode=2,
+            )
         self._netdevs(host)
 
     def _netdevs(self, host: Host) -> None:
