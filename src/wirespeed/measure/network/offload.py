@@ -21,7 +21,8 @@ HIT = re.compile(r"\bpackets:(\d{1,20})\b")
 LAYER = re.compile(r", dp:([a-z]{1,16})\b")
 SENT_HARDWARE = re.compile(r"^\s*Sent hardware \d{1,20} bytes (\d{1,20}) pkts?\b", re.M)
 COUNTER = re.compile(r"^\s*([a-z_0-9]{1,64}): (\d{1,20})$", re.M)
-POLLED = re.compile(r"^  packets received: (\d{1,20})$", re.M)
+POLLED = re.compile(r"^  (?:packets received|Rx packets): +(\d{1,20})(?:$| )", re.M)
+"""From Open vSwitch 4.0 on, `pmd-stats-show` prints what `pmd-perf-show` does."""
 READ_S = 60.0
 LEAST_PACKETS = 10
 """Fewer say nothing: they may be a first packet, ARP and the like."""
