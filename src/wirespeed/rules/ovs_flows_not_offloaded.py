@@ -46,15 +46,20 @@ def _check(exam: HostExam) -> Iterator[Finding]:
                 text="list these flows and find why the card refuses them (an unsupported "
                 "action, a tunnel over a port of another card, a driver without this "
                 "offload, hw-tc-offload off)",
-                commands=(
-                    Command(argv=("ovs-appctl", "dpctl/dump-flows", "-m", "type=non-offloaded")),
-                    Command(argv=("dmesg", "-T")),
-                ),
+                commands=(_list_flows(exam), Command(argv=("dmesg", "-T"))),
                 by_hand=ByHand.FIND_FIRST,
             ),
         ),
         unpriced="wirespeed does not read the traffic of each flow: measure under load",
     )
+
+
+def _list_flows(exam: HostExam) -> Command:
+    """Name the datapath: on a host with two, the command is refused else (dpctl.c, get_one_dp)."""
+    ovs = exam.host[Ovs]
+    in_kernel = any(map(ovs.is_in_kernel, ovs.representors(exam.host[NetStack])))
+    name = "system@ovs-system" if in_kernel else "netdev@ovs-netdev"
+    return Command(argv=("ovs-appctl", "dpctl/dump-flows", "-m", name, "type=non-offloaded"))
 
 
 def _offloaded(ovs: Ovs) -> int:
