@@ -9,7 +9,7 @@ from whole_plan import SPEC
 
 from described.firmware import firmware
 from described.host import Host, capture_of
-from described.ovs import OpenVSwitch
+from described.ovs import Interface, OpenVSwitch
 from wirespeed.approaches.legacy_vlan import legacy_vlan
 from wirespeed.approaches.ovs_dpdk import ovs_dpdk
 from wirespeed.model.capture import parse_capture
@@ -201,3 +201,25 @@ def test_dpdk_is_told_the_card_in_the_words_of_its_release(version: str, dpdk: s
     made = [wanted.step for wanted in ovs_dpdk(spec(), "beta", facts(host)) if not wanted.guest]
     (told,) = [s.value for s in made if isinstance(s, OvsConfig) and s.key == "dpdk-extra"]
     assert told.startswith(extra.format(PFS[0]))
+
+
+def with_port(devargs: str) -> HostFacts:
+    host = connectx(has_switch=False)
+    port = Interface("nfv0", "dpdk", {"dpdk-devargs": devargs})
+    OpenVSwitch({"br-nfv": [port]}, {"dpdk-init": "true"}, "netdev", True).place(host)
+    return facts(host)
+
+
+@pytest.mark.parametrize(
+    "devargs", ["0000:5e:00.0", "0000:5e:00.0,n_rxq=2", "class=eth,mac=02:00:00:00:00:09"]
+)
+def test_dpdk_that_drives_another_card_keeps_its_settings(devargs: str):
+    with pytest.raises(InputError) as caught:
+        list(ovs_dpdk(spec(), "beta", with_port(devargs)))
+    assert caught.value.what == "spec.dpdk_in_use"
+    assert f"nfv0 ({devargs})" in caught.value.found
+
+
+@pytest.mark.parametrize("devargs", [PFS[0], f"{PFS[0]},representor=[3]"])
+def test_ports_of_the_specs_own_card_are_no_other_ones(devargs: str):
+    assert list(ovs_dpdk(spec(), "beta", with_port(devargs)))

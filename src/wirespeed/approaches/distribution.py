@@ -1,5 +1,7 @@
 """What an approach needs of a host's distribution; what it lacks is refused. Pure."""
 
+from collections.abc import Collection
+
 from wirespeed.facts.distribution import SwitchUnit, distribution_of, switch_unit_of
 from wirespeed.facts.installed import Installed
 from wirespeed.facts.ovs import Ovs
@@ -61,6 +63,26 @@ def require_raw_io(host: HostFacts, name: str) -> None:
         so="DPDK's driver could not write rules of the card's embedded switch, and its port would "
         "not be created",
         next=f"{told} in /etc/sysconfig/openvswitch, then `systemctl restart {unit}`",
+    )
+
+
+def require_own_dpdk(host: HostFacts, name: str, ports: Collection[str]) -> None:
+    """Raise InputError `spec.dpdk_in_use` where DPDK has ports of other cards than `ports`."""
+    others = [
+        f"{one.name} ({devargs or 'no device'})"
+        for one in host[Ovs].interfaces.values()
+        if one.kind == "dpdk"
+        and (devargs := one.options.get("dpdk-devargs", "")).partition(",")[0] not in ports
+    ]
+    if not others:
+        return
+    raise InputError(
+        "spec.dpdk_in_use",
+        where=name,
+        found=f"Open vSwitch has DPDK ports of other cards: {', '.join(others)[:200]}",
+        so="dpdk-extra, dpdk-socket-mem and pmd-cpu-mask are of the switch as a whole: the plan's "
+        "would replace theirs, and these ports would lose their card at the restart",
+        next="take a host without such ports, remove them, or take approach: ovs-tc",
     )
 
 

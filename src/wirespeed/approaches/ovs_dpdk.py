@@ -19,7 +19,12 @@ Not proven on hardware. On virtual hosts with `igb`: both ways without an embedd
 
 from collections.abc import Iterator
 
-from wirespeed.approaches.distribution import require_dpdk, require_raw_io, switch_unit
+from wirespeed.approaches.distribution import (
+    require_dpdk,
+    require_own_dpdk,
+    require_raw_io,
+    switch_unit,
+)
 from wirespeed.approaches.host_ports import netdev_of, port_of
 from wirespeed.approaches.legacy_vlan_vm import Taken, virtual_machines
 from wirespeed.approaches.overlay import bridge_of, guest_port_of, underlay_address
@@ -155,6 +160,7 @@ def _memory_and_cores(
     spec: GuestNetworks, name: str, host: HostFacts
 ) -> Iterator[Hugepages | OvsConfig]:
     """Give hugepages near the card, and a core there that polls."""
+    require_own_dpdk(host, name, spec.hosts[name].ports)
     port = port_of(host, name, spec.hosts[name].ports[0])
     node = value_or_none(node_of_port(host, port))
     yield Hugepages(page_kib=PAGE_KIB, numa_node=node, count=PAGES)
