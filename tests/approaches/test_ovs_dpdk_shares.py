@@ -12,6 +12,7 @@ from described.host import Host, capture_of
 from described.ovs import Interface, OpenVSwitch
 from wirespeed.approaches.legacy_vlan import legacy_vlan
 from wirespeed.approaches.ovs_dpdk import ovs_dpdk
+from wirespeed.approaches.ovs_tc import ovs_tc
 from wirespeed.model.capture import parse_capture
 from wirespeed.model.error import InputError
 from wirespeed.model.fact import HostFacts
@@ -223,3 +224,18 @@ def test_dpdk_that_drives_another_card_keeps_its_settings(devargs: str):
 @pytest.mark.parametrize("devargs", [PFS[0], f"{PFS[0]},representor=[3]"])
 def test_ports_of_the_specs_own_card_are_no_other_ones(devargs: str):
     assert list(ovs_dpdk(spec(), "beta", with_port(devargs)))
+
+
+def test_a_restart_names_the_bridges_whose_rules_it_loses():
+    host = connectx(has_switch=False)
+    OpenVSwitch({"br-storage": [], "br-own": []}).place(host)
+    whys = {
+        step.key: step.why
+        for approach in (ovs_dpdk, ovs_tc)
+        for step in (wanted.step for wanted in approach(spec(), "beta", facts(host)))
+        if isinstance(step, OvsConfig) and step.restart
+    }
+    assert "loses OpenFlow rules of br-own that no controller" in whys["dpdk-extra"]
+    assert "loses OpenFlow rules of br-own that no controller" in whys["hw-offload"]
+    bare = [w.step for w in ovs_tc(spec(), "beta", facts()) if isinstance(w.step, OvsConfig)]
+    assert not any("OpenFlow" in step.why for step in bare)

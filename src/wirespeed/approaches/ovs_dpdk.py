@@ -31,8 +31,10 @@ from wirespeed.approaches.overlay import bridge_of, guest_port_of, underlay_addr
 from wirespeed.approaches.ovs_parts import (
     OVERLAY_FEATURES,
     OWNER,
+    PHYSICAL,
     UNDERLAY,
     bridges,
+    restart_reason,
     too_small_a_network,
     tunnel_of,
     underlay_steps,
@@ -82,7 +84,6 @@ from wirespeed.steps.ovs_port import OvsPort
 from wirespeed.steps.veth import Veth
 
 CHECKSUM_OFF = {"tx-checksum-ip-generic": False}
-PHYSICAL = "br-phy"
 PORT = "phy-p0"
 DAEMON = "/usr/lib/openvswitch-switch-dpdk/ovs-vswitchd-dpdk"
 PACKAGE = "openvswitch-switch-dpdk"
@@ -131,9 +132,8 @@ def ovs_dpdk(spec: GuestNetworks, name: str, host: HostFacts) -> Iterator[Reques
             Module(name="vfio-pci", reason="hands a VF to a guest, behind the IOMMU")
         )
     yield from map(RequestedStep, _memory_and_cores(spec, name, host))
-    yield from map(
-        RequestedStep, _build(host, name, f"{_allowed(spec, name, host)},{ACCELERATION}")
-    )
+    allowed = f"{_allowed(spec, name, host)},{ACCELERATION}"
+    yield from map(RequestedStep, _build(spec, host, name, allowed))
     # After the restart: so undo takes it away before, and what runs then knows nothing of it.
     yield RequestedStep(
         OvsConfig(
@@ -179,17 +179,20 @@ def _memory_and_cores(
     yield OvsConfig(key="pmd-cpu-mask", value=hex(sum(1 << cpu for cpu in polling)), reason=reason)
 
 
-def _build(host: HostFacts, name: str, allowed: str) -> Iterator[OvsConfig | Alternative]:
+def _build(
+    spec: GuestNetworks, host: HostFacts, name: str, allowed: str
+) -> Iterator[OvsConfig | Alternative]:
     """Give what DPDK may take, with a restart that undo ends with, and the build that has it.
 
     Where the distribution has one build alone, there is none to choose.
     """
+    reason = "Of all cards, DPDK takes this one alone, with its VFs' representors if it has any."
     yield OvsConfig(
         key="dpdk-extra",
         value=f"{'-w' if _is_before(host, ALLOW_SINCE) else '-a'} {allowed}",
         restart="systemd",
         unit=switch_unit(host, name),
-        reason="Of all cards, DPDK takes this one alone, with its VFs' representors if it has any.",
+        reason=restart_reason(spec, host, reason),
     )
     if switch_unit(host, name) == "openvswitch.service":
         require_dpdk(host, name)
@@ -254,7 +257,7 @@ def _whole_port(spec: GuestNetworks, name: str, host: HostFacts) -> Iterator[Req
     address = spec.hosts[name].ports[0]
     require_vfio(name, host, address)
     yield from map(RequestedStep, _memory_and_cores(spec, name, host))
-    yield from map(RequestedStep, _build(host, name, address))
+    yield from map(RequestedStep, _build(spec, host, name, address))
     yield RequestedStep(Module(name="vfio-pci", reason="hands the port to DPDK, behind the IOMMU"))
     # It comes with vfio-pci, and modprobe -r of that does not take it away.
     yield RequestedStep(Module(name="vfio_iommu_type1", reason="maps DPDK's memory for the port"))
