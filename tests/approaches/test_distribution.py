@@ -87,6 +87,27 @@ def test_a_build_without_dpdk_is_refused():
     assert "zypper install openvswitch" in error.next
 
 
+OPENVSWITCH = "0000000000007c00"
+"""CAP_NET_BIND_SERVICE, _BROADCAST, _ADMIN, _RAW, _IPC_LOCK: what daemon-unix.c leaves to a user
+that is not root; with --hw-rawio-access, bit 17 too."""
+
+
+@pytest.mark.parametrize(
+    ("version", "told"),
+    [("3.3.6", "--ovs-vswitchd-options=--hw-rawio-access"), ("2.17.9", "OVS_USER_ID=root:root")],
+)
+def test_a_switch_that_is_not_root_needs_raw_io_for_an_embedded_switch(version: str, told: str):
+    switch = OpenVSwitch({}, unit="openvswitch", version=version, capabilities=OPENVSWITCH)
+    error = refused(host_of(RED_HAT, switch, "virsh", "xorriso"))
+    assert error.what == "spec.no_raw_io"
+    assert told in error.next and "systemctl restart openvswitch.service" in error.next
+
+
+def test_a_switch_that_keeps_raw_io_is_planned():
+    switch = OpenVSwitch({}, unit="openvswitch", capabilities="0000000000027c00")
+    assert planned(host_of(RED_HAT, switch, "virsh", "xorriso"))
+
+
 @pytest.mark.parametrize(
     ("name", "kind", "programs", "missing", "told"),
     [

@@ -404,3 +404,11 @@ def test_another_approach_has_neither_roles_nor_cores():
     hosts = {"gen": {"reach": "ssh://gen", "ports": PORTS, "role": "tester"}}
     with pytest.raises(InputError, match="has no role"):
         parse_spec(json.dumps({"hosts": hosts, "approach": "none"}), "spec.yaml")
+
+
+def test_a_port_that_dpdk_drives_beside_the_kernel_does_not_go_to_vfio_pci():
+    with pytest.raises(InputError) as caught:
+        list(dpdk(spec(), "fwd", host(driver="mlx5_core")))
+    assert caught.value.what == "spec.vfio_driver"
+    beside = spec(dpdk={"hugepages": {"count": 512}, "memory_mib": 1024, "driver": "kernel"})
+    assert list(dpdk(beside, "fwd", host(driver="mlx5_core")))

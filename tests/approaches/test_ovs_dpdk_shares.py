@@ -9,8 +9,10 @@ from whole_plan import SPEC
 
 from described.firmware import firmware
 from described.host import Host, capture_of
+from described.ovs import Interface, OpenVSwitch
 from wirespeed.approaches.legacy_vlan import legacy_vlan
 from wirespeed.approaches.ovs_dpdk import ovs_dpdk
+from wirespeed.approaches.ovs_tc import ovs_tc
 from wirespeed.model.capture import parse_capture
 from wirespeed.model.error import InputError
 from wirespeed.model.fact import HostFacts
@@ -181,3 +183,59 @@ def test_the_plan_says_which_way_a_tunnel_is_not_offloaded():
     offload = next(s for s in steps(spec()) if isinstance(s, OvsConfig) and s.key == "hw-offload")
     assert "what comes in, Open vSwitch unpacks" in offload.why
     assert "experimental API" in offload.why
+
+
+@pytest.mark.parametrize(
+    ("version", "dpdk", "extra"),
+    [
+        ("3.5.0", "DPDK 24.11.1", "-a {},representor=pf[0,1]vf[0-1],"),
+        ("2.17.9", "none", "-a {},representor=pf[0,1]vf[0-1],"),
+        ("2.16.4", "DPDK 20.11.6", "-a {},representor=[0-1],"),
+        # Ubuntu 20.04: the build that runs has no DPDK, the one beside it has 19.11.
+        ("2.13.8", "none", "-w {},representor=[0-1],"),
+        ("2.10.0-0092", "MLNX_DPDK 22.11.2404", "-a {},representor=pf[0,1]vf[0-1],"),
+    ],
+)
+def test_dpdk_is_told_the_card_in_the_words_of_its_release(version: str, dpdk: str, extra: str):
+    host = connectx(has_switch=False)
+    OpenVSwitch({}, version=version, dpdk_version=dpdk).place(host)
+    made = [wanted.step for wanted in ovs_dpdk(spec(), "beta", facts(host)) if not wanted.guest]
+    (told,) = [s.value for s in made if isinstance(s, OvsConfig) and s.key == "dpdk-extra"]
+    assert told.startswith(extra.format(PFS[0]))
+
+
+def with_port(devargs: str) -> HostFacts:
+    host = connectx(has_switch=False)
+    port = Interface("nfv0", "dpdk", {"dpdk-devargs": devargs})
+    OpenVSwitch({"br-nfv": [port]}, {"dpdk-init": "true"}, "netdev", True).place(host)
+    return facts(host)
+
+
+@pytest.mark.parametrize(
+    "devargs", ["0000:5e:00.0", "0000:5e:00.0,n_rxq=2", "class=eth,mac=02:00:00:00:00:09"]
+)
+def test_dpdk_that_drives_another_card_keeps_its_settings(devargs: str):
+    with pytest.raises(InputError) as caught:
+        list(ovs_dpdk(spec(), "beta", with_port(devargs)))
+    assert caught.value.what == "spec.dpdk_in_use"
+    assert f"nfv0 ({devargs})" in caught.value.found
+
+
+@pytest.mark.parametrize("devargs", [PFS[0], f"{PFS[0]},representor=[3]"])
+def test_ports_of_the_specs_own_card_are_no_other_ones(devargs: str):
+    assert list(ovs_dpdk(spec(), "beta", with_port(devargs)))
+
+
+def test_a_restart_names_the_bridges_whose_rules_it_loses():
+    host = connectx(has_switch=False)
+    OpenVSwitch({"br-storage": [], "br-own": []}).place(host)
+    whys = {
+        step.key: step.why
+        for approach in (ovs_dpdk, ovs_tc)
+        for step in (wanted.step for wanted in approach(spec(), "beta", facts(host)))
+        if isinstance(step, OvsConfig) and step.restart
+    }
+    assert "loses OpenFlow rules of br-own that no controller" in whys["dpdk-extra"]
+    assert "loses OpenFlow rules of br-own that no controller" in whys["hw-offload"]
+    bare = [w.step for w in ovs_tc(spec(), "beta", facts()) if isinstance(w.step, OvsConfig)]
+    assert not any("OpenFlow" in step.why for step in bare)

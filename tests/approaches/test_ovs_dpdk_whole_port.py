@@ -87,6 +87,15 @@ def test_the_kernel_bonds_no_ports_that_have_left_it():
     assert "failover: none" in caught.value.next
 
 
+@pytest.mark.parametrize("driver", ["mlx5_core", "mlx4_core", "mana"])
+def test_a_port_that_dpdk_drives_beside_the_kernel_does_not_leave_it(driver: str):
+    # Its embedded switch is not known: no devlink, or a guest's VF.
+    with pytest.raises(InputError) as caught:
+        steps(host(f"enp1s0 driver={driver}"))
+    assert caught.value.what == "spec.vfio_driver"
+    assert driver in caught.value.found and "driver: kernel" in caught.value.next
+
+
 def test_without_its_cpus_no_polling_core_is_guessed():
     with pytest.raises(CannotTellError):
         steps(host(cpus=""))

@@ -12,6 +12,7 @@ DATABASE = (
     "--columns=_uuid,name,type,options,mtu,mtu_request,error,link_state list Interface"
 )
 UPCALL = "ovs-appctl --timeout=2 upcall/show"
+POLLING = "ovs-appctl --timeout=2 dpif-netdev/pmd-rxq-show"
 NOTHING: list[object] = ["set", []]
 
 
@@ -38,6 +39,8 @@ class OpenVSwitch:
     version: str = "3.5.0"
     unit: str = "openvswitch-switch"
     dpdk_version: str = "DPDK 24.11.1"
+    capabilities: str = "000001ffffffffff"
+    """Of its daemon, as /proc/PID/status has them; root's."""
     flows: int = 42
     offloaded: int | None = None
     """None: the daemon offloads nothing, and has no such line."""
@@ -45,6 +48,9 @@ class OpenVSwitch:
     def place(self, host: Host) -> None:
         """Write the database, the daemon's word and the netdevs of the bridges."""
         host.put("/lib/systemd/system", **{f"{self.unit}.service": "[Unit]"})
+        host.put("/run/openvswitch", **{"ovs-vswitchd.pid": "1077"})
+        status = f"Name:\tovs-vswitchd\nUmask:\t0002\nCapEff:\t{self.capabilities}\nSeccomp:\t0"
+        host.put("/proc/1077", status=status, comm="ovs-vswitchd")
         bridges, ports, interfaces = [], [], []
         for number, (bridge, members) in enumerate(self.bridges.items()):
             own = Interface(bridge, "internal", mtu=max((m.mtu or 0 for m in members), default=0))
@@ -83,6 +89,15 @@ class OpenVSwitch:
             f"(limit 200000)\n{offloaded}  dump duration : 1ms\n  ufid enabled : true\n\n"
             "  23: (keys 9)\n  24: (keys 8)\n",
         )
+        if self.datapath_type == "netdev":
+            host.answer(POLLING, "")
+        else:
+            host.answer(
+                POLLING,
+                errors="please specify an existing datapath\n"
+                "ovs-appctl: ovs-vswitchd: server returned an error\n",
+                returncode=2,
+            )
         self._netdevs(host)
 
     def _netdevs(self, host: Host) -> None:

@@ -39,7 +39,7 @@ NUMBERS = {
     "driver-installed driver-log driver-package module-messages link-messages mlxlink mstconfig "
     "interrupts "
     "mlxlink-fec mlxlink-tool mlnx-qos dcb-pfc dcb-app firmware-vfs roce-ecn "
-    "ovs-upcall "
+    "ovs-raw-io ovs-upcall "
     "ethtool ethtool-S ethtool-a ethtool-channels ethtool-coalescing ethtool-features ethtool-fec "
     "ethtool-fec-statistics ethtool-i ethtool-m ethtool-private-flags ethtool-rings ethtool-rss "
     "ethtool-udp-hash":
@@ -55,6 +55,11 @@ TEXTS = {
         f"/proc/cmdline:BOOT_IMAGE=/boot/vmlinuz-6.1.0-{PLANTED} ro token={PLANTED}\n"
         f"/proc/sys/kernel/osrelease:6.1.0-{PLANTED}+\n"
         f'/etc/os-release:PRETTY_NAME="Debian"\n/etc/os-release:IMAGE_OF="{PLANTED} ltd"'
+    ),
+    "ovs-pmd-rxq": (
+        "Displaying last 60 seconds pmd usage %\npmd thread numa_id 0 core_id 3:\n"
+        f"  isolated : false\n  port: {PLANTED}-p0  queue-id:  0 (enabled)   pmd usage: 41 %\n"
+        "  overhead:  3 %"
     ),
     "threads": f"uptime 1.00\n/proc/7/task/8/stat:8 ({PLANTED}) R 1 {'7 ' * 40}1",
     "collective": (
@@ -98,6 +103,7 @@ KEPT = (
     'BOOT_IMAGE=/boot/vmlinuz-6.1.0-', '/etc/os-release:PRETTY_NAME="Debian"', "--foreground",
     "--banirq=7", "--hintpolicy=exact", "hugetlbfs rw,relatime,pagesize=2M", "mlx5.sys",
     "nt!KeBugCheckEx+0x1", "[boot]", "Current", "NCCL_SOCKET_IFNAME=^", ",eth0",
+    "(enabled)   pmd usage: 41 %",
 )  # fmt: skip
 
 

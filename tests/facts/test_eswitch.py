@@ -1,5 +1,6 @@
-"""`devlink -j dev eswitch show` (iproute2 devlink.c; older ones name no encap-mode), mlx5's debugfs
-(kernel commit 7f46a0b7327a), and `tc filter show` reduced to the words that say where a filter is.
+"""`devlink -j dev eswitch show` (iproute2 devlink.c; before 5.7 its field is `encap`), mlx5's
+debugfs (kernel commit 7f46a0b7327a), and `tc filter show` reduced to the words that say where a
+filter is.
 """
 
 import pytest
@@ -40,6 +41,12 @@ def test_a_mode_without_more_leaves_the_rest_absent():
     eswitch = parse(shown(f'{{"dev":{{"pci/{PF}":{{"mode":"legacy"}}}}}}'))
     assert eswitch.mode == Known("legacy", SHOW)
     assert isinstance(eswitch.encap_mode, Absent)
+
+
+@pytest.mark.parametrize(("said", "mode"), [("enable", "basic"), ("disable", "none")])
+def test_encapsulation_has_its_former_name_before_iproute2_5_7(said: str, mode: str):
+    text = f'{{"dev":{{"pci/{PF}":{{"mode":"switchdev","inline-mode":"none","encap":"{said}"}}}}}}'
+    assert parse(shown(text)).encap_mode == Known(mode, SHOW)
 
 
 @pytest.mark.parametrize(

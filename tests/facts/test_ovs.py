@@ -138,3 +138,20 @@ def test_two_readings_of_a_switch_that_does_not_run_are_the_same():
     )
     assert one == other
     assert isinstance(one, Unreadable) and "ovs-vswitchd.pid" in one.reason
+
+
+@pytest.mark.parametrize(
+    ("section", "found"),
+    [
+        (("CAP_SYS_RAWIO 1\n", "", 0), True),
+        (("CAP_SYS_RAWIO 0\n", "", 0), False),
+        (("", "sh: cannot open /proc/77/comm: No such file", 1), None),
+        (("CAP_SYS_RAWIO 7\n", "", 0), None),
+    ],
+)
+def test_whether_the_daemon_has_raw_io_is_known_or_not(
+    section: tuple[str, str, int], found: bool | None
+):
+    raw_io = parse(Section("ovs-raw-io", "", *section)).has_raw_io
+    assert (raw_io.value if isinstance(raw_io, Known) else None) is found
+    assert isinstance(parse().has_raw_io, Absent)

@@ -276,3 +276,17 @@ def test_open_vswitch_is_restarted_by_the_unit_of_the_hosts_distribution(
     if "dpdk" in case:
         is_debians = name.startswith(("Ubuntu", "Debian"))
         assert any("update-alternatives" in line for line in lines) == is_debians
+
+
+@pytest.mark.parametrize(
+    ("case", "told"),
+    [
+        ("present_open_vswitch_polls_on_the_other_node", "other_config:pmd-cpu-mask"),
+        ("present_dpdk_cores_of_the_other_node", "numactl --cpunodebind=0"),
+    ],
+)
+def test_a_program_is_moved_to_the_cards_node_by_its_own_setting(case: str, told: str):
+    (finding,) = findings(f"numa.workload_on_another_node/{case}")
+    (text,) = [remedy.text for remedy in finding.remedies]
+    assert told in text
+    assert ("numactl" in text) != ("pmd-cpu-mask" in text)

@@ -44,6 +44,7 @@ TYPED_BY_HAND = {
     "driver.installed_not_running": "reboot",
     "driver.mixed": "reboot",
     "eswitch.encap_off": "devlink",
+    "eswitch.inline_too_small": "devlink",
     "esxi.no_vfs": "esxcli",
     "eswitch.lag_inactive": "tee",
     "ovs.dpdk_not_initialized": "systemctl",

@@ -1,5 +1,7 @@
 """What an approach needs of a host's distribution; what it lacks is refused. Pure."""
 
+from collections.abc import Collection
+
 from wirespeed.facts.distribution import SwitchUnit, distribution_of, switch_unit_of
 from wirespeed.facts.installed import Installed
 from wirespeed.facts.ovs import Ovs
@@ -7,6 +9,9 @@ from wirespeed.model.error import InputError
 from wirespeed.model.fact import HostFacts
 from wirespeed.model.observed import Known
 from wirespeed.model.spec.guests import GuestKind
+
+KEEPS_RAW_IO_SINCE = (3, 2)
+"""Open vSwitch with --hw-rawio-access."""
 
 
 def switch_unit(host: HostFacts, name: str) -> SwitchUnit:
@@ -37,6 +42,48 @@ def require_dpdk(host: HostFacts, name: str) -> None:
             next=f"{distribution_of(host).install} {distribution_of(host).switch_with_dpdk}, in a "
             "build with DPDK",
         )
+
+
+def require_raw_io(host: HostFacts, name: str) -> None:
+    """Raise InputError `spec.no_raw_io` where DPDK could write no rules of an embedded switch.
+
+    Red Hat runs Open vSwitch as the user openvswitch, which gives the privilege up.
+    """
+    has = host[Ovs].has_raw_io
+    if not isinstance(has, Known) or has.value:
+        return
+    unit = distribution_of(host).unit
+    told = "set OVS_USER_ID=root:root"
+    if (host[Ovs].release or KEEPS_RAW_IO_SINCE) >= KEEPS_RAW_IO_SINCE:
+        told = "add --ovs-vswitchd-options=--hw-rawio-access to OPTIONS"
+    raise InputError(
+        "spec.no_raw_io",
+        where=name,
+        found=f"ovs-vswitchd has no CAP_SYS_RAWIO ({has.source})",
+        so="DPDK's driver could not write rules of the card's embedded switch, and its port would "
+        "not be created",
+        next=f"{told} in /etc/sysconfig/openvswitch, then `systemctl restart {unit}`",
+    )
+
+
+def require_own_dpdk(host: HostFacts, name: str, ports: Collection[str]) -> None:
+    """Raise InputError `spec.dpdk_in_use` where DPDK has ports of other cards than `ports`."""
+    others = [
+        f"{one.name} ({devargs or 'no device'})"
+        for one in host[Ovs].interfaces.values()
+        if one.kind == "dpdk"
+        and (devargs := one.options.get("dpdk-devargs", "")).partition(",")[0] not in ports
+    ]
+    if not others:
+        return
+    raise InputError(
+        "spec.dpdk_in_use",
+        where=name,
+        found=f"Open vSwitch has DPDK ports of other cards: {', '.join(others)[:200]}",
+        so="dpdk-extra, dpdk-socket-mem and pmd-cpu-mask are of the switch as a whole: the plan's "
+        "would replace theirs, and these ports would lose their card at the restart",
+        next="take a host without such ports, remove them, or take approach: ovs-tc",
+    )
 
 
 def require_programs(host: HostFacts, name: str, guest: str, kind: GuestKind) -> None:

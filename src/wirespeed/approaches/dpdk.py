@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from wirespeed.approaches.dpdk_vfs import vf_binding, vf_steps
 from wirespeed.approaches.host_ports import netdev_of, port_of
 from wirespeed.approaches.polling_cores import polling_cores
+from wirespeed.approaches.support import require_vfio
 from wirespeed.approaches.traits import ApproachTraits, Between, Proven, RequestedStep
 from wirespeed.facts.cpu import Cpus
 from wirespeed.facts.cpu_list import cpu_list_text
@@ -80,6 +81,7 @@ def dpdk(spec: Dpdk, name: str, host: HostFacts) -> Iterator[RequestedStep]:
         if spec.hosts[name].use_vfs:
             yield vf_binding(host, address)
             continue
+        require_vfio(name, host, address)
         netdev = port_of(host, name, address).netdev
         yield RequestedStep(DpdkPort(pci_address=address, netdev=netdev))
 

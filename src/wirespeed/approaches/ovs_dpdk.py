@@ -19,15 +19,22 @@ Not proven on hardware. On virtual hosts with `igb`: both ways without an embedd
 
 from collections.abc import Iterator
 
-from wirespeed.approaches.distribution import require_dpdk, switch_unit
+from wirespeed.approaches.distribution import (
+    require_dpdk,
+    require_own_dpdk,
+    require_raw_io,
+    switch_unit,
+)
 from wirespeed.approaches.host_ports import netdev_of, port_of
 from wirespeed.approaches.legacy_vlan_vm import Taken, virtual_machines
 from wirespeed.approaches.overlay import bridge_of, guest_port_of, underlay_address
 from wirespeed.approaches.ovs_parts import (
     OVERLAY_FEATURES,
     OWNER,
+    PHYSICAL,
     UNDERLAY,
     bridges,
+    restart_reason,
     too_small_a_network,
     tunnel_of,
     underlay_steps,
@@ -40,6 +47,7 @@ from wirespeed.approaches.ovs_switchdev import (
 )
 from wirespeed.approaches.ovs_tc import require_switch, veth_guest_steps
 from wirespeed.approaches.polling import polling_cpus, receive_queues, with_siblings
+from wirespeed.approaches.support import require_vfio
 from wirespeed.approaches.traits import (
     ApproachTraits,
     Between,
@@ -52,6 +60,7 @@ from wirespeed.approaches.vf_ports import firmware_steps, vf_shares
 from wirespeed.facts.cpu import Cpus
 from wirespeed.facts.distribution import distribution_of
 from wirespeed.facts.locality import node_of_port
+from wirespeed.facts.ovs import Ovs
 from wirespeed.model.error import InputError
 from wirespeed.model.fact import HostFacts
 from wirespeed.model.observed import known, value_or_none
@@ -75,7 +84,6 @@ from wirespeed.steps.ovs_port import OvsPort
 from wirespeed.steps.veth import Veth
 
 CHECKSUM_OFF = {"tx-checksum-ip-generic": False}
-PHYSICAL = "br-phy"
 PORT = "phy-p0"
 DAEMON = "/usr/lib/openvswitch-switch-dpdk/ovs-vswitchd-dpdk"
 PACKAGE = "openvswitch-switch-dpdk"
@@ -90,6 +98,8 @@ ONE_WAY = (
     "save in a build with DPDK's experimental API, which no distribution's package is"
 )
 """Open vSwitch, lib/netdev-dpdk.c: rte_flow_tunnel_* is within #ifdef ALLOW_EXPERIMENTAL_API."""
+ALLOW_SINCE, PF_SINCE = (20, 11), (21, 5)
+"""DPDK with `-a`, which was `-w`; with `pf0vf[0-3]` in `representor=`, which was `[0-3]`."""
 ACCELERATION = "dv_flow_en=1,dv_xmeta_en=1,dv_esw_en=1"
 """Of DPDK's mlx5: flows by Direct Verbs, metadata between tables, rules of the embedded switch."""
 
@@ -110,6 +120,7 @@ def ovs_dpdk(spec: GuestNetworks, name: str, host: HostFacts) -> Iterator[Reques
             yield from _vhost_user_ports(spec, name)
         yield from _veth_guests(spec, name)
         return
+    require_raw_io(host, name)
     shares = vf_shares(spec, name)
     firmware = list(firmware_steps(spec, name, host)) if shares else []
     yield from map(RequestedStep, firmware)
@@ -121,7 +132,8 @@ def ovs_dpdk(spec: GuestNetworks, name: str, host: HostFacts) -> Iterator[Reques
             Module(name="vfio-pci", reason="hands a VF to a guest, behind the IOMMU")
         )
     yield from map(RequestedStep, _memory_and_cores(spec, name, host))
-    yield from map(RequestedStep, _build(host, name, f"{_allowed(spec, name)},{ACCELERATION}"))
+    allowed = f"{_allowed(spec, name, host)},{ACCELERATION}"
+    yield from map(RequestedStep, _build(spec, host, name, allowed))
     # After the restart: so undo takes it away before, and what runs then knows nothing of it.
     yield RequestedStep(
         OvsConfig(
@@ -148,6 +160,7 @@ def _memory_and_cores(
     spec: GuestNetworks, name: str, host: HostFacts
 ) -> Iterator[Hugepages | OvsConfig]:
     """Give hugepages near the card, and a core there that polls."""
+    require_own_dpdk(host, name, spec.hosts[name].ports)
     port = port_of(host, name, spec.hosts[name].ports[0])
     node = value_or_none(node_of_port(host, port))
     yield Hugepages(page_kib=PAGE_KIB, numa_node=node, count=PAGES)
@@ -166,17 +179,20 @@ def _memory_and_cores(
     yield OvsConfig(key="pmd-cpu-mask", value=hex(sum(1 << cpu for cpu in polling)), reason=reason)
 
 
-def _build(host: HostFacts, name: str, allowed: str) -> Iterator[OvsConfig | Alternative]:
+def _build(
+    spec: GuestNetworks, host: HostFacts, name: str, allowed: str
+) -> Iterator[OvsConfig | Alternative]:
     """Give what DPDK may take, with a restart that undo ends with, and the build that has it.
 
     Where the distribution has one build alone, there is none to choose.
     """
+    reason = "Of all cards, DPDK takes this one alone, with its VFs' representors if it has any."
     yield OvsConfig(
         key="dpdk-extra",
-        value=f"-a {allowed}",
+        value=f"{'-w' if _is_before(host, ALLOW_SINCE) else '-a'} {allowed}",
         restart="systemd",
         unit=switch_unit(host, name),
-        reason="Of all cards, DPDK takes this one alone, with its VFs' representors if it has any.",
+        reason=restart_reason(spec, host, reason),
     )
     if switch_unit(host, name) == "openvswitch.service":
         require_dpdk(host, name)
@@ -184,7 +200,13 @@ def _build(host: HostFacts, name: str, allowed: str) -> Iterator[OvsConfig | Alt
     yield Alternative(program=DAEMON, package=PACKAGE)
 
 
-def _allowed(spec: GuestNetworks, name: str) -> str:
+def _is_before(host: HostFacts, release: tuple[int, int]) -> bool:
+    """Tell whether the switch's DPDK is older; one that is not known is not."""
+    found = host[Ovs].dpdk_release
+    return found is not None and found < release
+
+
+def _allowed(spec: GuestNetworks, name: str, host: HostFacts) -> str:
     """Give the port that DPDK probes, with the representors behind it.
 
     With VF-LAG, both ports are one to DPDK, and `pf[0,1]` names both.
@@ -193,6 +215,8 @@ def _allowed(spec: GuestNetworks, name: str) -> str:
     shares = vf_shares(spec, name)
     if not shares:
         return address
+    if _is_before(host, PF_SINCE):
+        return f"{address},representor=[0-{len(shares) - 1}]"
     vfs = f"vf[0-{len(shares) - 1}]"
     ports = "pf[0,1]" if spec.has_bonds else "pf0"
     return f"{address},representor={ports}{vfs}"
@@ -220,7 +244,7 @@ def _bifurcated(spec: GuestNetworks, name: str, host: HostFacts) -> Iterator[Req
 def _whole_port(spec: GuestNetworks, name: str, host: HostFacts) -> Iterator[RequestedStep]:
     """Give the underlay's bridge over a port that DPDK alone drives.
 
-    Raises InputError `spec.failover`: the kernel's bond has no such port.
+    Raises InputError `spec.failover`: the kernel's bond has no such port; `spec.vfio_driver`.
     """
     if spec.has_bonds:
         raise InputError(
@@ -231,8 +255,9 @@ def _whole_port(spec: GuestNetworks, name: str, host: HostFacts) -> Iterator[Req
             next="set failover: none, or driver: kernel",
         )
     address = spec.hosts[name].ports[0]
+    require_vfio(name, host, address)
     yield from map(RequestedStep, _memory_and_cores(spec, name, host))
-    yield from map(RequestedStep, _build(host, name, address))
+    yield from map(RequestedStep, _build(spec, host, name, address))
     yield RequestedStep(Module(name="vfio-pci", reason="hands the port to DPDK, behind the IOMMU"))
     # It comes with vfio-pci, and modprobe -r of that does not take it away.
     yield RequestedStep(Module(name="vfio_iommu_type1", reason="maps DPDK's memory for the port"))

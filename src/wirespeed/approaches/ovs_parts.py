@@ -7,6 +7,7 @@ from wirespeed.approaches.host_ports import netdev_of, port_of
 from wirespeed.approaches.overlay import bridge_of, meshes, networks_on, underlay_address
 from wirespeed.approaches.traits import Feature, RequestedStep
 from wirespeed.ceilings.encapsulation import Encapsulation
+from wirespeed.facts.ovs import Ovs
 from wirespeed.model.fact import HostFacts
 from wirespeed.model.spec.guest_networks import TUNNEL_BYTES, GuestNetworks
 from wirespeed.model.spec.networks import Failover, Tunnel
@@ -21,6 +22,8 @@ from wirespeed.steps.ovs_port import OvsPort
 
 UNDERLAY = "underlay0"
 OWNER = "overlay"
+PHYSICAL = "br-phy"
+"""Bridge of the underlay, in userspace."""
 MIIMON_MS = 100
 OVERLAY_FEATURES = {
     Feature.SEGMENTS: "VXLAN or Geneve: 16 million",
@@ -91,6 +94,22 @@ def bridges(
                     owner=OWNER,
                 )
             )
+
+
+def restart_reason(spec: GuestNetworks, host: HostFacts, reason: str) -> str:
+    """Give the reason of a step that restarts the switch, with what its other bridges lose.
+
+    systemd stops and starts it; only `ovs-ctl restart` saves rules (utilities/ovs-lib.in, restart).
+    """
+    ours = {PHYSICAL, *map(bridge_of, spec.networks)}
+    others = [bridge for bridge in host[Ovs].bridges if bridge not in ours]
+    if not others:
+        return reason
+    return (
+        f"{reason} The restart loses OpenFlow rules of {', '.join(others)[:200]} that no "
+        "controller sets again: `/usr/share/openvswitch/scripts/ovs-save save-flows BRIDGE` "
+        "prints commands that restore them."
+    )
 
 
 def tunnel_of(spec: GuestNetworks) -> tuple[Encapsulation, int]:

@@ -20,7 +20,7 @@ from wirespeed.approaches.guest_network import guest_mac, guest_networks, steps_
 from wirespeed.approaches.host_ports import netdev_of, port_of
 from wirespeed.approaches.legacy_vlan_vm import virtual_machines
 from wirespeed.approaches.overlay import bridge_of, guest_port_of
-from wirespeed.approaches.ovs_parts import OWNER, bridges, underlay_steps
+from wirespeed.approaches.ovs_parts import OWNER, bridges, restart_reason, underlay_steps
 from wirespeed.approaches.support import require_host_managed, require_one_card
 from wirespeed.approaches.traits import RequestedStep
 from wirespeed.approaches.vf_ports import (
@@ -110,6 +110,7 @@ def ovs_switchdev(spec: GuestNetworks, name: str, host: HostFacts) -> Iterator[R
     if shares:
         yield from switched_vfs(spec, name, host)
     reason = "Flows go to the card as tc filters; the daemon reads it only as it starts."
+    reason = restart_reason(spec, host, reason)
     unit = switch_unit(host, name)
     offload = OvsConfig(key="hw-offload", value="true", restart="systemd", unit=unit, reason=reason)
     yield RequestedStep(offload)

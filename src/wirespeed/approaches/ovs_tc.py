@@ -104,7 +104,7 @@ def require_switch(host: HostFacts, name: str, package: str = "") -> None:
             "why it died",
         )
     if isinstance(found, Known):
-        if found.value.get(WAITS) == "true":
+        if host[Ovs].setting(WAITS) == "true":
             raise InputError(
                 "spec.ovs_waits",
                 where=name,

@@ -22,7 +22,7 @@ MADE = (
     r"lo|br-(?:int|ex|tun|phy|vxlan|lan|wan|ext|data|mgmt|link|underlay|provider)|patch-(?:tun|int)|"
     r"ovs-(?:system|netdev)|(?:vxlan|genev|gre)_sys(?:_\d{1,5})?|veth[0-9a-f]{1,12}|"
     r"(?:tap|qvo|qvb|qbr|qr-|qg-)[0-9a-f]{8}-[0-9a-f]{2}|enx[0-9a-f]{12}|p\d{1,3}p\d{1,3}|"
-    r"cali[0-9a-f]{11}|flannel\.\d{1,4}|bonding_masters"
+    r"ovn-[0-9a-f]{6}-[0-9a-f]{1,2}|cali[0-9a-f]{11}|flannel\.\d{1,4}|bonding_masters"
 )
 PART = r"(?:np|nf|v|r|d|p|i|s|pf|vf|sf|h|_|\.|:|@if)\d{1,5}|-nic|hpf"
 NETDEV = re.compile(rf"(?:{PREDICTED}|(?:{COUNTED})\d{{1,5}}|{MADE})(?:{PART})*")

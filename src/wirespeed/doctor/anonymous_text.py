@@ -49,6 +49,7 @@ BEGINS_PLAIN = re.compile(
 )  # fmt: skip
 """How netdevs and RDMA devices of the kernel's own naming begin, and words of NCCL."""
 
+POLLED = re.compile(r"(?m)^(  port: )(\S+)")
 CELL = re.compile(r"\S+(?: \S+)*")
 _LLDP_WORDS = (
     "lldp remote device summary local remid chassis id port system name interface loc portid "
@@ -67,6 +68,8 @@ def without_free_words(section: str, body: str, name: Name) -> str:
     if section == "collective":
         return ENVIRON.sub(lambda m: m[1] + IN_SETTING.sub(
             lambda word: _interface(word[0], name), m[2]), body)  # fmt: skip
+    if section == "ovs-pmd-rxq":
+        return POLLED.sub(lambda m: m[1] + (m[2] if is_plain_netdev(m[2]) else name(m[2])), body)
     if section == "hugepage-mounts":
         return MOUNT.sub(lambda m: _mount(m, name), body)
     if section == "irqbalance-setup":

@@ -18,7 +18,7 @@ NOT_THERE = "not there"
 COUNTED = {
     "Counters", "Cpus", "DriverLog", "Hardware", "Health", "Interrupts", "LinkEvents",
     "LinkMargins", "Mitigations",
-    "ModulePowers", "Modules", "PciAer",
+    "ModulePowers", "Modules", "OvsPolling", "PciAer",
     "Rdma", "RealtimeThreads", "Session", "Softnet", "TcpCounts", "Virtualization", "Workload",
     "Wsl",
 }  # fmt: skip

@@ -11,6 +11,8 @@ from wirespeed.model.observed import Absent, Known, Observed, Unreadable
 
 ATTRIBUTES = ("state", "type", "port_sel_mode", "members")
 DEBUGFS = "/sys/kernel/debug/mlx5"
+FORMER_ENCAP = {"enable": "basic", "disable": "none"}
+"""devlink before iproute2 5.7 calls the field `encap`, and its values so (commit 0b1875cdc69f)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +75,12 @@ def _pf(capture: Capture, files: Files, address: str) -> PfEswitch:
             return Absent(source, "devlink lists no eswitch of it")
         return field(object_in(devices, f"pci/{address}"), name, str, source)
 
+    def encapsulation() -> Observed[str]:
+        found, former = read("encap-mode"), read("encap")
+        if isinstance(found, Absent) and isinstance(former, Known):
+            return Known(FORMER_ENCAP.get(former.value, former.value), source)
+        return found
+
     def lag(name: str) -> Observed[str]:
         found = files[f"{DEBUGFS}/{address}/lag/{name}"]
         if isinstance(found, Known) and not found.value:
@@ -87,7 +95,7 @@ def _pf(capture: Capture, files: Files, address: str) -> PfEswitch:
         pci_address=address,
         mode=read("mode"),
         inline_mode=read("inline-mode"),
-        encap_mode=read("encap-mode"),
+        encap_mode=encapsulation(),
         lag_state=lag("state"),
         lag_type=lag("type"),
         lag_port_selection=lag("port_sel_mode"),

@@ -13,11 +13,18 @@ from wirespeed.model.observed import Absent, Known, Observed, Unreadable, known
 
 SHOW = "ovs-vsctl list Open_vSwitch"
 UPCALL = "ovs-appctl upcall/show"
+CAPABILITIES = "grep CapEff /proc/$(cat /run/openvswitch/ovs-vswitchd.pid)/status"
+RAW_IO = re.compile(r"CAP_SYS_RAWIO ([01])\n?")
 STAMP = re.compile(r"\d{4}-\d\d-\d\dT[\d:.]{8,12}Z\|\d{5}\|")
 NO_DAEMON = re.compile(
     r"cannot (?:read pidfile|connect to) \S+ \((?:No such process|Connection refused)\)"
 )
 """Words of ovs-appctl where it has died. (Without a pidfile, it may run elsewhere.)"""
+RELEASE = re.compile(r"(\d{1,4})\.(\d{1,4})")
+DPDK_RELEASE = re.compile(r"DPDK (\d\d)\.(\d\d)\b")
+BUILT_WITH = {(2, 13): (19, 11), (2, 14): (19, 11), (2, 15): (20, 11), (2, 16): (20, 11)}
+"""DPDK that a build of Open vSwitch with it needs (Documentation/faq/releases.rst); later ones need
+21.11 or newer."""
 ELSEWHERE = "stale pidfile"
 """Beside the same words where it runs in a container, with process ids of its own."""
 
@@ -76,6 +83,9 @@ class Ovs(Fact):
     version: Observed[str]
     has_daemon: Observed[bool]
     """Whether ovs-vswitchd answers: the database of one that died answers all the same."""
+    has_raw_io: Observed[bool]
+    """Whether ovs-vswitchd has CAP_SYS_RAWIO: one that is not root gives it up, unless it is told
+    to keep it. Absent: it has no pidfile where one is looked for."""
     bridges: dict[str, OvsBridge]
     ports: dict[str, OvsPort]
     interfaces: dict[str, OvsInterface]
@@ -93,6 +103,16 @@ run ovs-db - ovs-vsctl --timeout=2 --format=json -- list Open_vSwitch -- list Br
 if command -v ovs-appctl >/dev/null 2>&1; then
 	run ovs-upcall - ovs-appctl --timeout=2 upcall/show
 fi
+# Bit 17, 131072 (linux/capability.h), of a process that is the daemon.
+ovs_raw_io() (
+	read -r pid </run/openvswitch/ovs-vswitchd.pid || exit 1
+	case $pid in '' | *[!0-9]*) exit 1 ;; esac
+	{ read -r name <"/proc/$pid/comm"; } 2>/dev/null || exit 1
+	case $name in ovs-vswitchd*) ;; *) exit 1 ;; esac
+	bits=$(sed -n 's/^CapEff:.*\\([0-9a-f]\\{5\\}\\)$/\\1/p' "/proc/$pid/status" 2>/dev/null)
+	[ -n "$bits" ] && printf 'CAP_SYS_RAWIO %d\\n' "$((0x$bits / 131072 % 2))"
+)
+[ ! -e /run/openvswitch/ovs-vswitchd.pid ] || show ovs-raw-io - ovs_raw_io
 """
 
     @classmethod
@@ -124,6 +144,7 @@ fi
             dpdk_version=_cell(switch, "dpdk_version", str) if isinstance(text, Known) else text,
             version=_cell(switch, "ovs_version", str) if isinstance(text, Known) else text,
             has_daemon=_daemon(capture),
+            has_raw_io=_raw_io(capture),
             bridges=_bridges(tables.get("Bridge", []), names),
             ports=_ports(tables.get("Port", []), names),
             interfaces=_interfaces(tables.get("Interface", [])),
@@ -137,9 +158,39 @@ fi
         return next((b for b in self.bridges.values() if ports & set(b.ports)), None)
 
     @property
+    def release(self) -> tuple[int, int] | None:
+        """Major and minor number of its version: (3, 1); None: not known."""
+        found = RELEASE.match(self.version.value) if isinstance(self.version, Known) else None
+        return (int(found[1]), int(found[2])) if found else None
+
+    @property
+    def dpdk_release(self) -> tuple[int, int] | None:
+        """Year and month of its DPDK, (22, 11); None: not known, or newer than 20.11.
+
+        Of a build without, that of the build with DPDK that comes with it.
+        """
+        said = self.dpdk_version
+        found = DPDK_RELEASE.search(said.value) if isinstance(said, Known) else None
+        if found:
+            return (int(found[1]), int(found[2]))
+        return BUILT_WITH.get(self.release) if self.release else None
+
+    def is_in_kernel(self, interface: OvsInterface) -> bool:
+        """Tell whether it is in a bridge of the kernel's datapath."""
+        bridge = self.bridge_of(interface.name)
+        return bridge is not None and bridge.datapath_type in ("", "system")
+
+    def setting(self, key: str) -> str:
+        """Give a word of `other_config`, empty where it is not set; raises CannotTellError.
+
+        In small letters, as Open vSwitch compares it (lib/smap.c, smap_get_bool: `True` is true).
+        """
+        return known(self.other_config, "Open vSwitch's settings").get(key, "").lower()
+
+    @property
     def is_offload_asked(self) -> bool:
         """`hw-offload` as the database has it; raises CannotTellError where it does not answer."""
-        return known(self.other_config, "Open vSwitch's settings").get("hw-offload") == "true"
+        return self.setting("hw-offload") == "true"
 
     def representors(self, stack: NetStack) -> tuple[OvsInterface, ...]:
         """VF representors among the interfaces, driven by the kernel or by DPDK."""
@@ -242,6 +293,16 @@ def _daemon(capture: Capture) -> Observed[bool]:
         # The time of a line of its log would be a difference between two readings.
         return Unreadable(STAMP.sub("", text.reason), text.source)
     return Known(True, UPCALL) if isinstance(text, Known) else text
+
+
+def _raw_io(capture: Capture) -> Observed[bool]:
+    if capture.section("ovs-raw-io") is None:
+        return Absent(CAPABILITIES, "its pidfile is not there, or was not asked for")
+    text = capture.text("ovs-raw-io", CAPABILITIES)
+    if not isinstance(text, Known):
+        return text
+    found = RAW_IO.fullmatch(text.value)
+    return Known(found[1] == "1", CAPABILITIES) if found else Unreadable("it is odd", CAPABILITIES)
 
 
 def _flows(capture: Capture) -> tuple[Observed[int], Observed[int]]:

@@ -7,7 +7,7 @@ from wirespeed.facts.ovs import Ovs
 from wirespeed.facts.sriov import physical_function
 from wirespeed.model.command import Command
 from wirespeed.model.finding import ByHand, Evidence, Finding, Remedy, Severity
-from wirespeed.model.observed import Known, known
+from wirespeed.model.observed import Absent, Known, known
 from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
 
 TUNNELS = ("vxlan", "geneve", "gre")
@@ -19,8 +19,13 @@ def _check(exam: PortExam) -> Iterator[Finding]:
     if not tunnels or not exam.host[Ovs].is_offload_asked:
         raise DoesNotApplyError("Open vSwitch offloads no tunnel here")
     eswitch = exam.host[Eswitch].pfs[pf.pci_address]
+    if isinstance(eswitch.mode, Absent):
+        raise DoesNotApplyError("the driver has no eswitch")
     if known(eswitch.mode, "eswitch mode") != "switchdev":
         raise DoesNotApplyError("the eswitch is not in switchdev mode")
+    if isinstance(eswitch.encap_mode, Absent):
+        # Of mlx5 alone; ice has an eswitch mode and no more (ice_devlink_ops).
+        raise DoesNotApplyError("the driver has no encapsulation mode")
     encap = known(eswitch.encap_mode, "encapsulation mode of the eswitch")
     if encap != "none" or not isinstance(eswitch.encap_mode, Known):
         return
@@ -36,7 +41,8 @@ def _check(exam: PortExam) -> Iterator[Finding]:
         so="Open vSwitch forwards every tunnel packet in software",
         remedies=(
             Remedy(
-                text="allow encapsulation; the card must hold no flows while this is set",
+                text="allow encapsulation; the card must hold no flows while this is set. devlink "
+                "before iproute2 5.7 takes `encap enable` for `encap-mode basic`",
                 commands=(
                     Command(
                         argv=(

@@ -1,5 +1,6 @@
 """A tunnel whose packets are longer than the network below it lets pass."""
 
+import re
 from collections.abc import Iterator
 from ipaddress import ip_address
 
@@ -16,6 +17,11 @@ OUTER_IP = {4: 20, 6: 40}
 UDP_AND_VXLAN = 8 + 8
 INNER_ETHERNET = 14
 VLAN_TAG = 4
+OVN = re.compile(r"ovn-.{1,6}-[0-9a-f]{1,4}")
+"""Name of a tunnel that OVN made (ovn controller/encaps.c, tunnel_create_name)."""
+OVN_OPTION = 8
+"""In each Geneve packet of it: the logical ports, 4 bytes after the option's header of 4 (ovn
+controller/physical.h, OVN_GENEVE_LEN; RFC 8926, 3.5)."""
 ANY_MTU = 65000
 """A tunnel that Open vSwitch made has an MTU near 65535: it bounds nothing."""
 
@@ -69,9 +75,11 @@ def _of_ovs(exam: HostExam, tunnel: OvsInterface) -> Iterator[Finding]:
     found = Evidence(
         found=f"{name}, in a bridge with {tunnel.name}: MTU {mtu.value}", source=mtu.source
     )
+    is_of_ovn = tunnel.kind == "geneve" and OVN.fullmatch(tunnel.name) is not None
+    extra = OVN_OPTION if is_of_ovn and tunnel.options.get("key") == "flow" else 0
     # A guest sets its own MTU; that of its port on the host is what it may use.
     yield from _compare(
-        exam, tunnel.name, found, mtu.value, _version(ends), underlay, Severity.RISK
+        exam, tunnel.name, found, mtu.value, _version(ends), underlay, Severity.RISK, extra
     )
 
 
@@ -139,9 +147,10 @@ def _compare(
     version: int,
     underlay: Link,
     severity: Severity,
+    options: int = 0,
 ) -> Iterator[Finding]:
     outer = known(underlay.mtu, f"MTU of {underlay.netdev}")
-    overhead = OUTER_IP[version] + UDP_AND_VXLAN + INNER_ETHERNET
+    overhead = OUTER_IP[version] + UDP_AND_VXLAN + options + INNER_ETHERNET
     needed = inner + overhead
     if needed <= outer or not isinstance(underlay.mtu, Known):
         return
@@ -181,8 +190,8 @@ RULE = HostRule(
     slug="mtu.no_room_for_tunnel",
     title="Underlay MTU too small for tunnel headers",
     why="A VXLAN or Geneve tunnel puts 50 bytes before each packet over IPv4 and 70 over IPv6 (4 "
-    "more with a VLAN tag inside). The network below must carry the sum, or full-size "
-    "packets are lost or fragmented.",
+    "more with a VLAN tag inside, 8 more with OVN's option of Geneve). The network below must "
+    "carry the sum, or full-size packets are lost or fragmented.",
     source="https://www.rfc-editor.org/rfc/rfc7348 (sections 4.3 and 5); "
     "https://www.rfc-editor.org/rfc/rfc8926 (Geneve: 8 bytes and its options)",
     price="at least: headers and gap of a second fragment / wire time of both; a dropped packet "

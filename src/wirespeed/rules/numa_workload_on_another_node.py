@@ -10,6 +10,8 @@ from wirespeed.model.finding import ByHand, Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import Absent, CannotTellError, Known, known
 from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
 
+SWITCH = "ovs-vswitchd"
+"""Its threads pin themselves, by its own setting."""
 WORKS = 0.05
 """Part of the time from which a thread counts as working."""
 
@@ -56,13 +58,26 @@ def _check(exam: PortExam) -> Iterator[Finding]:
         so="each frame that these threads touch crosses the link between the sockets",
         remedies=(
             Remedy(
-                text=f"run the program on the card's node: numactl --cpunodebind={node} "
-                f"--membind={node}; for a guest, place its vCPUs and memory on that node",
+                text=_remedy(node, {thread.process for thread in far}),
                 by_hand=ByHand.WORKLOAD,
             ),
         ),
         unpriced="it depends on the host: TCP at 40 and 100 Gb/s was measured up to 2 times slower",
     )
+
+
+def _remedy(node: int, processes: set[str]) -> str:
+    of_switch = (
+        f"let CPUs of node {node} poll: name them in other_config:pmd-cpu-mask of Open vSwitch "
+        "(ovs-appctl dpif-netdev/pmd-rxq-show says which thread polls which port)"
+    )
+    of_program = (
+        f"run the program on the card's node: numactl --cpunodebind={node} --membind={node}; for "
+        "a guest, place its vCPUs and memory on that node"
+    )
+    others = {one for one in processes if not one.startswith(SWITCH)}
+    texts = [of_switch] if processes - others else []
+    return "; ".join(texts + ([of_program] if others else []))
 
 
 def _works(thread: Thread) -> bool:

@@ -15,7 +15,7 @@ def _check(exam: HostExam) -> Iterator[Finding]:
     ovs = exam.host[Ovs]
     if isinstance(ovs.other_config, Absent):
         raise DoesNotApplyError(ovs.other_config.reason)
-    asked = known(ovs.other_config, "Open vSwitch's settings").get("dpdk-init", "false")
+    asked = ovs.setting("dpdk-init")
     if asked not in ("true", "try"):
         raise DoesNotApplyError("DPDK is not enabled in Open vSwitch")
     if known(ovs.dpdk_initialized, "whether DPDK was started"):

@@ -1,19 +1,19 @@
 """Open vSwitch whose database asks for offload, while the daemon that runs does not do it."""
 
-import re
 from collections.abc import Iterator
 
 from wirespeed.ceilings.bounds import SOFTWARE_SWITCH_FORMULA, software_switch_bounds
 from wirespeed.facts.distribution import switch_restart
 from wirespeed.facts.link import best_bps
 from wirespeed.facts.netstack import NetStack
-from wirespeed.facts.ovs import UPCALL, Ovs, OvsInterface
+from wirespeed.facts.ovs import UPCALL, Ovs
 from wirespeed.model.finding import ByHand, Danger, Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import Absent, CannotTellError, Known, known
 from wirespeed.model.rule import DoesNotApplyError, HostExam, HostRule
 
-TELLS = ((2, 17), (3, 5))
-"""From and to which versions `upcall/show` has the line whenever a port can be offloaded."""
+TELLS = ((2, 17), (3, 6))
+"""From and to which versions `upcall/show` has the line whenever a port can be offloaded; 3.7
+leaves it out for 0 flows too."""
 
 
 def _check(exam: HostExam) -> Iterator[Finding]:
@@ -22,14 +22,13 @@ def _check(exam: HostExam) -> Iterator[Finding]:
         raise DoesNotApplyError(ovs.other_config.reason)
     if not ovs.is_offload_asked:
         raise DoesNotApplyError("hardware offload is not enabled")
-    if not any(_is_in_kernel(ovs, one) for one in ovs.representors(exam.host[NetStack])):
+    if not any(map(ovs.is_in_kernel, ovs.representors(exam.host[NetStack]))):
         raise DoesNotApplyError("no VF representor is in a bridge of the kernel's datapath")
     known(ovs.datapath_flows, "whether the running daemon offloads")
     if isinstance(ovs.offloaded_flows, Known):
         return
     version = known(ovs.version, "the version of Open vSwitch")
-    number = re.match(r"(\d{1,4})\.(\d{1,4})", version)
-    if number is None or not TELLS[0] <= (int(number[1]), int(number[2])) <= TELLS[1]:
+    if ovs.release is None or not TELLS[0] <= ovs.release <= TELLS[1]:
         raise CannotTellError(
             f"Open vSwitch {version} does not say whether it offloads",
             "grep 'Flow API' /var/log/openvswitch/ovs-vswitchd.log",
@@ -59,11 +58,6 @@ def _check(exam: HostExam) -> Iterator[Finding]:
         unpriced="the rate that the host's cores forward depends on the flows: measure before "
         "and after",
     )
-
-
-def _is_in_kernel(ovs: Ovs, one: OvsInterface) -> bool:
-    bridge = ovs.bridge_of(one.name)
-    return bridge is not None and bridge.datapath_type in ("", "system")
 
 
 RULE = HostRule(

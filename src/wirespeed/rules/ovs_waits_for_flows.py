@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from wirespeed.facts.ovs import Ovs
 from wirespeed.model.command import Command
 from wirespeed.model.finding import ByHand, Evidence, Finding, Remedy, Severity
-from wirespeed.model.observed import Absent, known
+from wirespeed.model.observed import Absent
 from wirespeed.model.rule import DoesNotApplyError, HostExam, HostRule
 
 KEY = "flow-restore-wait"
@@ -15,7 +15,7 @@ def _check(exam: HostExam) -> Iterator[Finding]:
     ovs = exam.host[Ovs]
     if isinstance(ovs.other_config, Absent):
         raise DoesNotApplyError(ovs.other_config.reason)
-    if known(ovs.other_config, "Open vSwitch's settings").get(KEY) != "true":
+    if ovs.setting(KEY) != "true":
         return
     yield exam.finding(
         Severity.FAULT,

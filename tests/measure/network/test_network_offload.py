@@ -155,4 +155,12 @@ def test_a_representor_counts_twice():
 
 def test_all_polling_threads_are_added():
     assert polled_packets(PMD_STATS) == 13
+    # lib/dpif-netdev-perf.c (pmd_perf_format_overall_stats) of 4.0.
+    perf = "".join(
+        f"pmd thread numa_id 0 core_id {cpu}:\n\n  Used TSC cycles:         2600000000"
+        f"  (100.1 % of total cycles)\n  Rx packets:         {packets}\n"
+        "  Tx packets:                  990  (1 Kpps)\n"
+        for cpu, packets in ((2, "        1004  (1 Kpps, 848 cycles/pkt)"), (3, "           0"))
+    )
+    assert polled_packets(perf) == 1004
     assert polled_packets("") is None

@@ -35,6 +35,8 @@ class World:
     seconds: float = 0
     is_on: bool = False
     asked_while_off: list[tuple[str, ...]] = field(default_factory=list)
+    datapaths: list[str] = field(default_factory=list)
+    """Whose flows were asked for."""
 
 
 @dataclass
@@ -72,7 +74,9 @@ class DescribedHost:
                 text = f"NIC statistics:\n     rx_packets: {cores}\n     tx_packets: 0\n"
                 of_vf = f"     vport_rx_packets: {packets}\n     vport_tx_packets: 0\n"
                 return said(text + (of_vf if self.has_card else ""))
-            case ("ovs-appctl", "--timeout=10", "dpctl/dump-flows", "-m"):
+            case ("ovs-appctl", "--timeout=10", "dpctl/dump-flows", "-m", datapath):
+                # It has both, as one with an own bridge of the kernel's: without a name, refused.
+                self.world.datapaths.append(datapath)
                 return said(self.flows)
             case ("ovs-appctl", "--timeout=10", "dpif-netdev/pmd-stats-show"):
                 return said(f"pmd thread numa_id 0 core_id 3:\n  packets received: {cores}\n")
@@ -149,6 +153,7 @@ def test_both_hosts_are_asked_while_the_flow_is_on(world: World):
     # Two netdevs have filters: the guest's port, and the tunnel's.
     assert one.tc_hardware_packets == 2000
     assert one.verdict is other.verdict is OffloadVerdict.HIT
+    assert world.datapaths == ["system@ovs-system"] * 2
 
 
 def test_a_flow_that_says_offloaded_while_the_cores_count_its_packets_is_not_hit(world: World):
@@ -178,6 +183,7 @@ def test_in_userspace_the_polling_threads_are_held_against_the_wire(
     assert one.tc_hardware_packets is None
     assert one.software_packets == (0 if is_hardware else 3000)
     assert one.verdict is verdict
+    assert world.datapaths == ["netdev@ovs-netdev"] * 2
 
 
 def test_a_host_that_does_not_answer_is_recorded_with_its_reason(world: World):

@@ -17,11 +17,15 @@ from wirespeed.model.network_trial import FlowCounts, OffloadVerdict
 
 FLOWS = ("ovs-appctl", "--timeout=10", "dpctl/dump-flows", "-m")
 """With `-m`, each flow tells its layer; without, none does (dpctl.c, format_dpif_flow)."""
+OF_KERNEL, OF_USERSPACE = "system@ovs-system", "netdev@ovs-netdev"
+"""Names of the datapaths (ofproto-dpif.c, open_dpif_backer). On a host that has both, the command
+is refused without one (dpctl.c, get_one_dp: `multiple datapaths, specify one`)."""
 HIT = re.compile(r"\bpackets:(\d{1,20})\b")
 LAYER = re.compile(r", dp:([a-z]{1,16})\b")
 SENT_HARDWARE = re.compile(r"^\s*Sent hardware \d{1,20} bytes (\d{1,20}) pkts?\b", re.M)
 COUNTER = re.compile(r"^\s*([a-z_0-9]{1,64}): (\d{1,20})$", re.M)
-POLLED = re.compile(r"^  packets received: (\d{1,20})$", re.M)
+POLLED = re.compile(r"^  (?:packets received|Rx packets): +(\d{1,20})(?:$| )", re.M)
+"""From Open vSwitch 4.0 on, `pmd-stats-show` prints what `pmd-perf-show` does."""
 READ_S = 60.0
 LEAST_PACKETS = 10
 """Fewer say nothing: they may be a first packet, ARP and the like."""
@@ -55,12 +59,13 @@ def read_offload(
 ) -> OffloadReading:
     """Read flows, and filters on the ingress of `netdevs`: the guests' ports, and the tunnels'.
 
-    With `macs`, of flows between these alone. Raises MeasurementError `flows.unreadable`, and as
-    `Runner.run` does.
+    Without netdevs, flows of the userspace datapath. With `macs`, of flows between these alone.
+    Raises MeasurementError `flows.unreadable`, and as `Runner.run` does.
     """
-    done = runner.run(FLOWS, timeout_s=READ_S)
+    asked = (*FLOWS, OF_KERNEL if netdevs else OF_USERSPACE)
+    done = runner.run(asked, timeout_s=READ_S)
     if done.returncode:
-        raise _unreadable(host, FLOWS, done)
+        raise _unreadable(host, asked, done)
     packets = 0
     for netdev in netdevs:
         filters = ("tc", "-s", "filter", "show", "dev", netdev, "ingress")
