@@ -92,6 +92,21 @@ def test_netplans_port_with_addresses_and_routes(tmp_path: Path):
     ]
 
 
+@pytest.mark.parametrize("version", ["", "version: 2, ", 'version: "2", '])
+def test_netplans_version_need_not_stand_there(version: str, tmp_path: Path):
+    """`version` "defaults to 2 if not defined" (doc/netplan-yaml.md); parse.c has the fields."""
+    fields = (
+        "mtu: 9000, addresses: [192.168.9.1/24], ra-overrides: {use-dns: false}, "
+        "wakeonwlan: [default], hairpin: true, neigh-suppress: true, port-mac-learning: false"
+    )
+    text = f"network: {{{version}ethernets: {{{PF}: {{{fields}}}}}}}"
+    spec, unsaid = read(tmp_path, "netplan", {"a.yaml": text})
+    assert isinstance(spec, HostsOnly) and spec.underlay is not None
+    named = [line.partition(f".{PF}.")[2].partition(":")[0] for line in unsaid]
+    others = ["ra-overrides", "wakeonwlan", "hairpin", "neigh-suppress", "port-mac-learning"]
+    assert named == others
+
+
 # https://netplan.readthedocs.io/en/stable/netplan-yaml/ (properties for device type vlans)
 NETPLAN_VLANS = f"""
 network:
