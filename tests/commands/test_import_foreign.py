@@ -240,6 +240,19 @@ def test_systemds_port_with_an_address_and_a_gateway(tmp_path: Path):
     ]
 
 
+@pytest.mark.parametrize(("name", "is_port"), [(PF, True), (OTHER, False), ("eth9", False)])
+def test_systemds_file_that_names_a_port_twice_is_of_both_or_of_none(
+    name: str, is_port: bool, tmp_path: Path
+):
+    """Conditions of [Match] must all hold (systemd.network(5))."""
+    text = f"[Match]\nPath=pci-0000:03:00.0\nName={name}\n\n[Link]\nMTUBytes=9000\n"
+    whole = f"[Match]\nName={PF}\n\n[Network]\nAddress=192.168.9.1/24\n"
+    spec, unsaid = read(tmp_path, "networkd", {"10-a.network": text, "20-b.network": whole})
+    assert isinstance(spec, HostsOnly)
+    assert (spec.underlay is not None) == is_port
+    assert any("its port is not told" in line for line in unsaid) != is_port
+
+
 def test_systemds_vfs_in_a_link_file(tmp_path: Path):
     subnets = ("--subnet", "underlay=192.168.9.0/24", "--subnet", "vlan42=192.168.10.0/24")
     spec, unsaid = read(tmp_path, "networkd", {"10-vfs.link": SRIOV_LINK}, *subnets)
