@@ -55,6 +55,10 @@ class IrqbalanceBanned(Step):
     def subject(self) -> str:
         return self.path
 
+    @property
+    def outlives_boot(self) -> bool:
+        return True
+
     def read(self) -> Command:
         return Command(argv=("grep", "-H", "", self.path, *PROCESSES))
 
