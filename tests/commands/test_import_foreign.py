@@ -253,6 +253,22 @@ def test_systemds_file_that_names_a_port_twice_is_of_both_or_of_none(
     assert any("its port is not told" in line for line in unsaid) != is_port
 
 
+def test_systemds_keys_of_later_releases_are_listed(tmp_path: Path):
+    """systemd's NEWS: 255 and 256 (Ubuntu 24.04, Debian 13), 258, 260."""
+    network = (
+        f"[Match]\nName={PF}\n\n[Network]\nIPv4Forwarding=yes\nIPv6Forwarding=no\n"
+        "IPv4ReversePathFilter=loose\nMPLSRouting=no\n\n[Address]\nAddress=192.168.9.1/24\n"
+        "NFTSet=prefix:netdev:filter:eth\n\n[MobileNetwork]\nAPN=x\n"
+    )
+    link = f"[Match]\nOriginalName={PF}\n\n[Link]\nMTUBytes=9000\nScatterGather=yes\n"
+    spec, unsaid = read(tmp_path, "networkd", {"10-a.network": network, "10-a.link": link})
+    assert isinstance(spec, HostsOnly) and spec.underlay is not None
+    assert [line.partition("] ")[2] for line in unsaid] == [
+        "IPv4Forwarding: yes", "IPv6Forwarding: no", "IPv4ReversePathFilter: loose",
+        "MPLSRouting: no", "NFTSet: prefix:netdev:filter:eth", "APN: x", "ScatterGather: yes",
+    ]  # fmt: skip
+
+
 def test_systemds_vfs_in_a_link_file(tmp_path: Path):
     subnets = ("--subnet", "underlay=192.168.9.0/24", "--subnet", "vlan42=192.168.10.0/24")
     spec, unsaid = read(tmp_path, "networkd", {"10-vfs.link": SRIOV_LINK}, *subnets)
