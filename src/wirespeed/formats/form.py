@@ -76,19 +76,20 @@ def comment(text: str) -> list[str]:
 
 
 class _Dumper(yaml.SafeDumper):
-    """Puts text in quotes that is a number by YAML 1.1 or by what Go and Rust programs read.
+    """Puts text in quotes that is a number or a truth by YAML 1.1, or for Go and Rust programs.
 
     A host may be called `089`, `1e5` or `0o7`: text for PyYAML, numbers by YAML 1.2's core schema
-    (YAML 1.2.2, 10.3.2), which go-yaml v2's resolve.go takes too.
+    (YAML 1.2.2, 10.3.2), which go-yaml v2's resolve.go takes too; and `y` and `n` are truths there.
     """
 
 
 for _kind, _form in (
     ("int", r"[-+]?0o[0-7]+"),
+    ("bool", r"[yYnN]"),
     ("float", r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?"),
 ):
     _Dumper.add_implicit_resolver(
-        f"tag:yaml.org,2002:{_kind}", re.compile(rf"{_form}\Z"), list("-+.0123456789")
+        f"tag:yaml.org,2002:{_kind}", re.compile(rf"(?:{_form})\Z"), list("-+.0123456789yYnN")
     )
 
 
