@@ -120,9 +120,10 @@ class Step(Frozen, ABC):
 
     @property
     def outlives_boot(self) -> bool:
-        """Whether its state is that of a file: a reboot by itself leaves it as it is.
+        """Whether its state is that of a file of the host's own: a reboot leaves it as it is.
 
-        What differs after a reboot was changed by others then, as without one.
+        What differs after a reboot was changed by others then, as without one. A file that is
+        wirespeed's alone goes with the run, whatever is in it by then.
         """
         return False
 

@@ -57,11 +57,6 @@ class FileContent(Step):
         """As the maker of the step gives it."""
         return self.reason
 
-    @property
-    def outlives_boot(self) -> bool:
-        """It does, but for a file in memory."""
-        return not self.path.startswith(IN_MEMORY)
-
     def read(self) -> Command:
         return Command(argv=("cat", self.path))
 

@@ -52,10 +52,6 @@ class KernelCommandLine(Step):
         parameters = " ".join(self.parameters)
         return f'GRUB_CMDLINE_LINUX_DEFAULT="$GRUB_CMDLINE_LINUX_DEFAULT {parameters}"'
 
-    @property
-    def outlives_boot(self) -> bool:
-        return True
-
     def read(self) -> Command:
         return Command(argv=("grep", "-H", "", self.subject, MENU))
 
