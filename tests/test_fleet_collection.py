@@ -68,6 +68,31 @@ def test_fleet_playbook_captures_and_its_check_mode_is_our_plan(
     assert "failed=0" in said
 
 
+def test_fleet_module_apply_says_that_a_host_has_to_be_rebooted(
+    environment: dict[str, str], tmp_path: Path
+):
+    """Exit code 4 of `apply` (docs/apply.md): a stage is done, and nothing of it was undone."""
+    due = "a stage is done, but not in force until you reboot alpha\\nthen: wirespeed apply x"
+    plan = json.dumps({"steps": [{"step": {"step": "mtu"}, "host": "alpha", "no_op": ""}]})
+    program = tmp_path / "staged"
+    program.write_text(
+        f"#!/bin/sh\n[ \"$1\" = apply ] || {{ echo '{plan}'; exit 0; }}\n"
+        f"printf 'alpha: until the next boot\\n{due}\\n'\nexit 4\n"
+    )
+    program.chmod(0o755)
+    words = f"spec={tmp_path / 'x'} program={program}"
+    done = subprocess.run(
+        [BIN / "ansible", "localhost", "-m", "wirespeed.wirespeed.apply", "-a", words],
+        env=environment, capture_output=True, text=True, timeout=240,
+    )  # fmt: skip
+    assert done.returncode == 2
+    answer = json.loads(done.stdout.partition("=> ")[2])
+    assert answer["msg"] == (
+        "a stage is done, but not in force until you reboot alpha; then: wirespeed apply x"
+    )
+    assert answer["changed"] and answer["reboot_required"] and answer["steps"] == ["mtu on alpha"]
+
+
 def test_fleet_playbook_has_the_collector_run_over_ansibles_own_connection(
     environment: dict[str, str], tmp_path: Path
 ):

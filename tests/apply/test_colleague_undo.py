@@ -39,7 +39,17 @@ class Makes(Of):
     step: Literal["makes"] = "makes"  # type: ignore[assignment]
 
 
-KINDS = {"put": Put, "put_and_reboot": PutAndReboot, "of": Of, "makes": Makes}
+class Kept(Put):
+    """What a reboot leaves as it is: a file."""
+
+    step: Literal["kept"] = "kept"  # type: ignore[assignment]
+
+    @property
+    def outlives_boot(self) -> bool:
+        return True
+
+
+KINDS = {"put": Put, "kept": Kept, "put_and_reboot": PutAndReboot, "of": Of, "makes": Makes}
 START = {"a": 1, "b": 2, "c": 3}
 STEPS = [Put(key=key, value=10 * value) for key, value in START.items()]
 
@@ -189,6 +199,15 @@ def test_a_value_that_fell_back_with_a_reboot_is_put_back(host: DescribedHost):
     host.values["b"] = 0
     executor(plan, host, journal, rebooted={"alpha"}).undo()
     assert host.values == START
+
+
+def test_a_file_that_a_colleague_changed_stays_also_after_a_reboot(host: DescribedHost):
+    steps = [Kept(key="a", value=10), Kept(key="b", value=20), Put(key="c", value=30)]
+    plan, journal = applied(host, steps)
+    host.values |= {"a": 7, "b": 2, "c": 0}
+    error = left(executor(plan, host, journal, rebooted={"alpha"}))
+    assert error.where == "step 1 kept a on alpha"
+    assert host.values == {"a": 7, "b": 2, "c": 3}
 
 
 class TestWhatHangsTogether:

@@ -16,7 +16,7 @@ from wirespeed.model.capture import Section
 from wirespeed.model.command import Command
 from wirespeed.model.error import ApplyError
 from wirespeed.model.journal import Entry
-from wirespeed.model.observed import Known, Observed, Unreadable
+from wirespeed.model.observed import CannotTellError, Known, Observed, Unreadable
 from wirespeed.model.step import Scope, State, Step
 
 NASTY = "it's $HOME `id` \"x\" \\ WIRESPEED_STDIN_\nWIRESPEED_STDIN__\n<<'E'"
@@ -95,6 +95,23 @@ def test_apply_writes_and_undo_gives_back_what_was_there(tmp_path: Path, control
     run.undo()
     assert old.read_text() == "before\n"
     assert not new.exists()
+
+
+def test_bytes_that_undo_could_not_put_back_are_not_written_over(
+    tmp_path: Path, control: PosixControl
+):
+    """A comment in ISO 8859-1: as text each such byte is U+FFFD, and would stay that."""
+    path = tmp_path / "file"
+    path.write_bytes(b"# gr\xfc\xdfe\nA=b\n")
+    (found,) = control.read([Note(path=str(path), text="x")])
+    assert isinstance(found, Unreadable) and "not UTF-8" in found.reason
+    with pytest.raises(CannotTellError):
+        executor(control, [Note(path=str(path), text="x")], [])
+    path.write_text("# grüße\nA=b\n", encoding="utf-8")
+    run = executor(control, [Note(path=str(path), text="x")], [])
+    run.apply()
+    run.undo()
+    assert path.read_bytes() == "# grüße\nA=b\n".encode()
 
 
 def test_the_first_command_that_fails_is_the_last(tmp_path: Path, control: PosixControl):

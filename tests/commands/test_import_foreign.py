@@ -92,6 +92,21 @@ def test_netplans_port_with_addresses_and_routes(tmp_path: Path):
     ]
 
 
+@pytest.mark.parametrize("version", ["", "version: 2, ", 'version: "2", '])
+def test_netplans_version_need_not_stand_there(version: str, tmp_path: Path):
+    """`version` "defaults to 2 if not defined" (doc/netplan-yaml.md); parse.c has the fields."""
+    fields = (
+        "mtu: 9000, addresses: [192.168.9.1/24], ra-overrides: {use-dns: false}, "
+        "wakeonwlan: [default], hairpin: true, neigh-suppress: true, port-mac-learning: false"
+    )
+    text = f"network: {{{version}ethernets: {{{PF}: {{{fields}}}}}}}"
+    spec, unsaid = read(tmp_path, "netplan", {"a.yaml": text})
+    assert isinstance(spec, HostsOnly) and spec.underlay is not None
+    named = [line.partition(f".{PF}.")[2].partition(":")[0] for line in unsaid]
+    others = ["ra-overrides", "wakeonwlan", "hairpin", "neigh-suppress", "port-mac-learning"]
+    assert named == others
+
+
 # https://netplan.readthedocs.io/en/stable/netplan-yaml/ (properties for device type vlans)
 NETPLAN_VLANS = f"""
 network:
@@ -223,6 +238,35 @@ def test_systemds_port_with_an_address_and_a_gateway(tmp_path: Path):
         "10-dmz.link: line 2: [Match] MACAddress (its port is not told): 02:00:5e:00:53:01",
         "10-dmz.link: line 5: [Link] Name (its port is not told): dmz0",
     ]
+
+
+@pytest.mark.parametrize(("name", "is_port"), [(PF, True), (OTHER, False), ("eth9", False)])
+def test_systemds_file_that_names_a_port_twice_is_of_both_or_of_none(
+    name: str, is_port: bool, tmp_path: Path
+):
+    """Conditions of [Match] must all hold (systemd.network(5))."""
+    text = f"[Match]\nPath=pci-0000:03:00.0\nName={name}\n\n[Link]\nMTUBytes=9000\n"
+    whole = f"[Match]\nName={PF}\n\n[Network]\nAddress=192.168.9.1/24\n"
+    spec, unsaid = read(tmp_path, "networkd", {"10-a.network": text, "20-b.network": whole})
+    assert isinstance(spec, HostsOnly)
+    assert (spec.underlay is not None) == is_port
+    assert any("its port is not told" in line for line in unsaid) != is_port
+
+
+def test_systemds_keys_of_later_releases_are_listed(tmp_path: Path):
+    """systemd's NEWS: 255 and 256 (Ubuntu 24.04, Debian 13), 258, 260."""
+    network = (
+        f"[Match]\nName={PF}\n\n[Network]\nIPv4Forwarding=yes\nIPv6Forwarding=no\n"
+        "IPv4ReversePathFilter=loose\nMPLSRouting=no\n\n[Address]\nAddress=192.168.9.1/24\n"
+        "NFTSet=prefix:netdev:filter:eth\n\n[MobileNetwork]\nAPN=x\n"
+    )
+    link = f"[Match]\nOriginalName={PF}\n\n[Link]\nMTUBytes=9000\nScatterGather=yes\n"
+    spec, unsaid = read(tmp_path, "networkd", {"10-a.network": network, "10-a.link": link})
+    assert isinstance(spec, HostsOnly) and spec.underlay is not None
+    assert [line.partition("] ")[2] for line in unsaid] == [
+        "IPv4Forwarding: yes", "IPv6Forwarding: no", "IPv4ReversePathFilter: loose",
+        "MPLSRouting: no", "NFTSet: prefix:netdev:filter:eth", "APN: x", "ScatterGather: yes",
+    ]  # fmt: skip
 
 
 def test_systemds_vfs_in_a_link_file(tmp_path: Path):

@@ -87,6 +87,12 @@ def test_each_vf_has_its_vlan_and_mac():
         assert files[f"10-wirespeed-{netdev}.network"][1] == ("Link", {"ActivationPolicy": "up"})
 
 
+def test_an_address_is_the_ports_alone_and_not_its_representors():
+    """Linux 5.8 on (123f0f53dd64): a representor's parent is the PF, and so its ID_PATH is too."""
+    match = files_of(CABLE)["10-wirespeed-enp3s0f0np0.network"][0]
+    assert match == ("Match", {"Path": "pci-0000:03:00.0", "Name": "enp3s0f0np0"})
+
+
 def test_a_tuned_port_without_guests_is_said_whole():
     files = files_of(CABLE)
     assert files["10-wirespeed-enp3s0f0np0.network"][2] == (

@@ -117,6 +117,13 @@ def test_vfs_of_two_drivers_are_two_policies_of_one_port():
     assert len({policy["resourceName"] for policy in policies}) == 4
 
 
+@pytest.mark.parametrize("name", ["089", "1e5", "0o17", "12e34", "1", "on", "y", "n"])
+def test_a_node_whose_name_other_tools_take_for_a_number_or_a_truth_stands_in_quotes(name: str):
+    # The values of a nodeSelector are text: the API server refuses a number there.
+    (text,) = written("sriov-operator", GUESTS.replace("alpha", f'"{name}"'), name).files.values()
+    assert f"kubernetes.io/hostname: '{name}'" in text
+
+
 def test_of_ports_without_vfs_it_can_say_nothing():
     made = written("sriov-operator", CABLE)
     assert made.files == {}

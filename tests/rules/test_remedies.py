@@ -169,8 +169,10 @@ ALIKE: tuple[tuple[str, str, str], ...] = (
 ALSO_RUN = (
     r"mkdir -p /etc/default/grub\.d",
     r"mv -f (/etc/default/grub\.d/\S+)\.wirespeed \1",
+    r"sync /etc/default/grub\.d/\S+\.wirespeed",
+    r"sync /etc/default/grub\.d",
 )
-"""What the step runs besides: a folder that is there on most hosts, and the rename."""
+"""What the step runs besides: a folder that most hosts have, the flush to disk, and the rename."""
 
 
 def alike(line: str) -> Iterator[str]:

@@ -12,13 +12,18 @@ NOT_THERE = "No such file or directory"
 @dataclass
 class DescribedFiles:
     """Understands `cat F`, `grep -H '' F…`, `tee F`, `cp -p F G`, `mv -f F G`,
-    `rm -f F`, `truncate -s -1 F`.
+    `rm -f F`, `truncate -s -1 F`, `sync F|FOLDER`.
 
     An attribute of sysfs is a path below /sys or /proc; those are never made or removed.
     """
 
     files: dict[str, str] = field(default_factory=dict)
     """Path: content, with its line ends."""
+    flushed: set[str] = field(default_factory=set, compare=False, kw_only=True)
+    """Files whose content is on the disk."""
+    durable: dict[str, str] = field(default_factory=dict, compare=False, kw_only=True)
+    """What a failure of the power leaves: the names that a folder had when it was flushed last. A
+    name whose file was not flushed leads to an empty one (fsync(2))."""
 
     def run(self, command: Command) -> Answer:
         match command.argv:
@@ -33,18 +38,23 @@ class DescribedFiles:
                 if source not in self.files:
                     return Answer(errors=f"mv: cannot stat '{source}': {NOT_THERE}", returncode=1)
                 self.files[path] = self.files.pop(source)
+                self.flushed = {path if one == source else one for one in self.flushed - {path}}
                 return Answer()
             case ("cp", "-p", source, path) if not is_attribute(path):
                 if source not in self.files:
                     return Answer(errors=f"cp: cannot stat '{source}': {NOT_THERE}", returncode=1)
                 self.files[path] = self.files[source]
+                self.flushed.discard(path)
                 return Answer()
             case ("truncate", "-s", "-1", path) if not is_attribute(path):
                 self.files[path] = self.files.get(path, "")[:-1]
+                self.flushed.discard(path)
                 return Answer()
             case ("rm", "-f", path) if not is_attribute(path):
                 self.files.pop(path, None)
                 return Answer()
+            case ("sync", path) if not is_attribute(path):
+                return self._sync(path)
             case _:
                 raise UnknownCommandError(command.line())
 
@@ -66,9 +76,18 @@ class DescribedFiles:
         code = 2 if missing else 0 if lines else 1
         return Answer("".join(lines), "".join(missing), code)
 
+    def _sync(self, path: str) -> Answer:
+        if path in self.files:
+            self.flushed.add(path)
+        else:
+            inside = {one for one in self.files if one.rpartition("/")[0] == path}
+            self.durable = {o: self.files[o] if o in self.flushed else "" for o in inside}
+        return Answer()
+
     def _tee(self, path: str, content: str) -> Answer:
         if not is_attribute(path):
             self.files[path] = content
+            self.flushed.discard(path)
             return Answer(content)
         if path not in self.files:
             # open(O_CREAT) in sysfs and procfs.

@@ -37,6 +37,22 @@ def test_what_stood_there_comes_back(old: str):
     prove(STEP, Described({PATH: old}), Described({PATH: NEW}))
 
 
+@pytest.mark.parametrize("old", [None, "old = 1\n", "without an end"])
+def test_a_failure_of_the_power_leaves_the_whole_file(old: str | None):
+    """fsync(2): a file's content, and its name in the folder, are two things to be flushed."""
+    host = Described({} if old is None else {PATH: old})
+    for now, to in (({"content": old}, {"content": NEW}), ({"content": NEW}, {"content": old})):
+        for command in STEP.change(now, to):
+            assert not host.run(command).returncode
+        assert host.durable == ({} if to["content"] is None else {PATH: to["content"]})
+
+
+def test_a_file_in_memory_is_not_flushed():
+    step = STEP.model_copy(update={"path": "/run/wirespeed-x.done"})
+    words = [c.argv[0] for c in step.change({"content": None}, {"content": NEW})]
+    assert words == ["tee", "mv"]
+
+
 def state_of(output: str = "", errors: str = "", code: int | None = 0) -> object:
     return STEP.parse(Section("step", PATH, output, errors, code))
 

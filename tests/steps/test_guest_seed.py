@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 
 import pytest
+import yaml
 from described_files import DescribedFiles
 from proof import Answer, plan_on, prove
 from pydantic import ValidationError
@@ -73,6 +74,13 @@ def test_what_stood_there_comes_back():
     former = GOAL | {f"{FOLDER}/meta-data": "instance-id: other\n"}
     start = DescribedFolders(former, folders=set(FOLDERS))
     prove(STEP, start, DescribedFolders(dict(GOAL), folders=set(FOLDERS)))
+
+
+@pytest.mark.parametrize("name", ["no", "on", "y", "007", "1e3", "12", "null", "1-2-3", "node-1"])
+def test_the_guests_name_is_text_for_cloud_init(name: str):
+    """It reads YAML 1.1 with PyYAML (cloudinit/util.py, load_yaml)."""
+    seed = STEP.model_copy(update={"guest": name}).files()["meta-data"]
+    assert yaml.safe_load(seed) == {"instance-id": name, "local-hostname": name}
 
 
 def test_nothing_in_it_is_secret():

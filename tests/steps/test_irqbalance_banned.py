@@ -72,6 +72,11 @@ def test_one_that_does_not_run_is_not_started():
     assert not [c for c in commands if c.argv[0] == "systemctl"]
 
 
+def test_a_reboot_leaves_its_file_as_it_is():
+    """So undo leaves alone what others wrote into it, also after a boot."""
+    assert STEP.outlives_boot
+
+
 def test_red_hats_file():
     step = STEP.model_copy(update={"path": "/etc/sysconfig/irqbalance"})
     assert "/etc/sysconfig/irqbalance" in step.read().argv

@@ -113,6 +113,25 @@ def test_a_cumulus_switchport_negotiates_or_not_in_words_of_either_release(word:
     assert is_set == (state == "off")
 
 
+@pytest.mark.parametrize("value", ["25G;reboot", "$(reboot)", "`reboot`", "25G|sh", "-x" * 20])
+def test_a_switchports_value_that_a_shell_would_run_is_not_typed_again(value: str):
+    """Law 9: undo types the value that was there, and Cumulus Linux has a shell."""
+    step = SwitchportLink(kind=K.CUMULUS, port="swp1", link_mbit_per_s=10000)
+    text = f"nv set interface swp1 link speed {value}\n"
+    assert isinstance(step.parse(section_of(text)), Unreadable)
+
+
+def test_a_line_of_an_eos_switchport_is_typed_again_as_words_alone():
+    step = next(s for s in FORCED if s.kind is K.EOS)
+    for line, known in (
+        ("speed auto 100gfull", "speed auto 100gfull"),
+        ("speed sfp-1000baset auto 100full", "speed sfp-1000baset auto 100full"),
+        ("speed 25g; reload", None),
+    ):
+        found = step.parse(section_of(f"interface Ethernet1\n   {line}\n"))
+        assert isinstance(found, Known) and found.value == {"speed": known}
+
+
 @pytest.mark.parametrize(("port", "speed"), [("swp1s2", "10G"), ("swp2s0", "10G"), ("swp1", None)])
 def test_a_cumulus_switchport_that_is_broken_out_may_stand_in_a_range(port: str, speed: str | None):
     """The first two lines are those of Cumulus Linux, Switch Port Attributes, of one port."""

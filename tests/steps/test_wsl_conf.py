@@ -50,7 +50,7 @@ def test_somebodys_own_command_is_not_taken_away():
 
 def test_the_commands_write_beside_and_rename():
     planned = plan_on(STEP, host("[boot]\n")).steps[0]
-    assert [c.argv[0] for c in planned.commands] == ["cp", "tee", "mv"]
+    assert [c.argv[0] for c in planned.commands] == ["cp", "tee", "sync", "mv", "sync"]
 
 
 @pytest.mark.parametrize("value", ["", "a\nb", "rm -rf / ; x", "a  b", "$HOME", "a # b"])

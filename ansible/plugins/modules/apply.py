@@ -11,6 +11,7 @@ version_added: "0.1.0"
 description:
   - Calls C(wirespeed apply --yes). Check mode is C(wirespeed plan), and the diff is what that plan would make different.
   - If a step fails, all steps are undone.
+  - If a host has to be rebooted before the next stage, the task fails and says so; what is done stays. Reboot the host, then run the task again.
 options:
   spec:
     description: File of the spec.
@@ -42,6 +43,10 @@ EXAMPLES = r"""
 """
 
 RETURN = r"""
+reboot_required:
+  description: Whether a stage is done that is in force, and continued, only after a reboot.
+  returned: when it is so
+  type: bool
 steps:
   description: Steps of the plan that change something, by kind and subject.
   returned: always
@@ -53,6 +58,9 @@ import json
 
 from ansible.module_utils.basic import AnsibleModule
 from ansible_collections.wirespeed.wirespeed.plugins.module_utils.program import COMMON, run
+
+REBOOT_DUE = 4
+"""Exit code of `wirespeed apply`: not a failure of a step, and nothing was undone."""
 
 
 def main():
@@ -78,7 +86,16 @@ def main():
     words += ["--run", module.params["run"]] if module.params["run"] else []
     words += ["--try", str(module.params["try_seconds"])] if module.params["try_seconds"] else []
     words += ["--allow-cutoff"] if module.params["allow_cutoff"] else []
-    output = run(module, words, (0,))[1]
+    code, output = run(module, words, (0, REBOOT_DUE))[:2]
+    if code == REBOOT_DUE:
+        module.fail_json(
+            msg="; ".join(output.strip().splitlines()[-2:]),
+            rc=code,
+            changed=True,
+            reboot_required=True,
+            steps=names,
+            stdout=output,
+        )
     module.exit_json(changed=bool(steps), steps=names, diff=diff, stdout=output)
 
 

@@ -1,5 +1,6 @@
 """The scripts that are sent to a host, and what they make of the answer. Pure."""
 
+import json
 import shlex
 from collections.abc import Sequence
 from hashlib import sha256
@@ -11,7 +12,7 @@ from wirespeed.apply.control_still import is_still, still_part
 from wirespeed.host.sections import sections_script
 from wirespeed.model.capture import HEADER, MAGIC, TIMED_OUT_RETURNCODE, VERSION, Capture, Section
 from wirespeed.model.command import Command
-from wirespeed.model.observed import CUT_OFF, Observed, Unreadable
+from wirespeed.model.observed import CUT_OFF, Known, Observed, Unreadable
 from wirespeed.model.owner import owner_said
 from wirespeed.model.step import State, Step
 
@@ -19,6 +20,8 @@ CHANGE_TIMEOUT_S = 120
 """A firmware tool, update-grub or a card that takes its rings down may well take a minute."""
 STDIN_END = "WIRESPEED_STDIN_"
 LOCK = "/run/wirespeed.lock"
+LOST_BYTE = "\ufffd"
+NOT_UTF8 = "it has bytes that are not UTF-8, which undo could not write back: make them UTF-8"
 
 
 class Around(NamedTuple):
@@ -215,7 +218,17 @@ def states(capture: Capture, steps: Sequence[Step]) -> list[Observed[State]]:
         if section is None or section.returncode is None:
             found.append(Unreadable(CUT_OFF, step.read().line()))
         else:
-            found.append(step.parse(section))
+            found.append(_whole(step.parse(section)))
+    return found
+
+
+def _whole(found: Observed[State]) -> Observed[State]:
+    """Give a state that can be put back: a byte that is not UTF-8 was read as U+FFFD, and is lost.
+
+    What stands for it would be written as itself, and read back as the same.
+    """
+    if isinstance(found, Known) and LOST_BYTE in json.dumps(found.value, ensure_ascii=False):
+        return Unreadable(NOT_UTF8, found.source)
     return found
 
 

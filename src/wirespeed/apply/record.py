@@ -4,6 +4,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from typing import Any
 
+from wirespeed.catalog import read_step
 from wirespeed.model.journal import (
     Begun,
     Entry,
@@ -61,7 +62,8 @@ class Record:
         self.left: dict[int, State] = {}
         """How a step was left, by the last reading since which nothing of ours can have altered it.
 
-        A step is not among them whose last write has no known end, nor one of a rebooted host.
+        A step is not among them whose last write has no known end, nor one of a rebooted host
+        whose state may be otherwise by that alone.
         """
         for entry in written(self.entries):
             self._note(entry)
@@ -121,13 +123,14 @@ class Record:
             self.left[entry.number] = entry.now
 
     def _drop_rebooted(self, hosts: AbstractSet[str]) -> None:
-        """Forget how their steps were left; a guest's too, whose boot nobody knows."""
+        """Forget how their steps were left; a guest's too, whose boot nobody knows. Files stay."""
         if hosts:
-            self.left = {
-                number: state
-                for number, state in self.left.items()
-                if (host := self.plan.steps[number].host) not in hosts and host in self._boots
-            }
+            self.left = {n: state for n, state in self.left.items() if self._is_left(n, hosts)}
+
+    def _is_left(self, number: int, rebooted: AbstractSet[str]) -> bool:
+        planned = self.plan.steps[number]
+        is_up_since = planned.host not in rebooted and planned.host in self._boots
+        return is_up_since or read_step(planned.step).outlives_boot
 
     def near(self, one: int, other: int) -> bool:
         """Tell whether two steps name one of the same things, or one names the other's guest."""

@@ -12,8 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Never
 
-import yaml
-
+from wirespeed.formats.form import yaml_text
 from wirespeed.model.error import InputError
 from wirespeed.model.shown import shown
 
@@ -97,7 +96,7 @@ def ansible_files(data: Mapping[str, Any]) -> dict[str, str]:
     }
     rest = {name: value for name, value in data.items() if name != "hosts"}
     group = {"vars": {SPEC: rest}, "hosts": hosts}
-    inventory = yaml.safe_dump({"all": {"children": {GROUP: group}}}, sort_keys=False)
+    inventory = yaml_text({"all": {"children": {GROUP: group}}})
     return {INVENTORY: f"{HEAD}\n{inventory}", PLAYBOOK: f"{HEAD}\n{PLAYS}"}
 
 

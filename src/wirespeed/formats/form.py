@@ -1,8 +1,12 @@
 """What every format gives: files, what they say, and a comment head that lists what they do not."""
 
+import re
 import textwrap
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
+
+import yaml
 
 from wirespeed.formats.wanted import Key, Setting, WantedHost
 
@@ -69,3 +73,26 @@ def comment(text: str) -> list[str]:
         text, COLUMNS, initial_indent="# ", subsequent_indent=indent,
         break_long_words=False, break_on_hyphens=False,
     )  # fmt: skip
+
+
+class _Dumper(yaml.SafeDumper):
+    """Puts text in quotes that is a number or a truth by YAML 1.1, or for Go and Rust programs.
+
+    A host may be called `089`, `1e5` or `0o7`: text for PyYAML, numbers by YAML 1.2's core schema
+    (YAML 1.2.2, 10.3.2), which go-yaml v2's resolve.go takes too; and `y` and `n` are truths there.
+    """
+
+
+for _kind, _form in (
+    ("int", r"[-+]?0o[0-7]+"),
+    ("bool", r"[yYnN]"),
+    ("float", r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?"),
+):
+    _Dumper.add_implicit_resolver(
+        f"tag:yaml.org,2002:{_kind}", re.compile(rf"(?:{_form})\Z"), list("-+.0123456789yYnN")
+    )
+
+
+def yaml_text(*documents: Any, is_plain: bool = True) -> str:
+    """Give documents of YAML, their fields in their order; `is_plain`: in ASCII alone."""
+    return yaml.dump_all(documents, Dumper=_Dumper, sort_keys=False, allow_unicode=not is_plain)

@@ -8,9 +8,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-import yaml
-
-from wirespeed.formats.form import Format, Written
+from wirespeed.formats.form import Format, Written, yaml_text
 from wirespeed.formats.wanted import Key, Setting, Value, WantedHost, WantedPort
 
 TAGGED = {Key.TAG, Key.TAG_NETDEV, Key.TAG_MTU, Key.TAG_ADDRESS}
@@ -64,7 +62,7 @@ def _write(host: WantedHost) -> Written:
             notes.append(NOTE.format(vf=name, number=vf, pf=port.netdev))
     notes += [LATE] if notes else []
     network = {"version": 2, "ethernets": ethernets} | ({"vlans": vlans} if vlans else {})
-    files = {FILE: yaml.safe_dump({"network": network}, sort_keys=False)} if ethernets else {}
+    files = {FILE: yaml_text({"network": network})} if ethernets else {}
     return Written(files, frozenset(said), tuple(notes))
 
 

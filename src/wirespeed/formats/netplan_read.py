@@ -17,17 +17,19 @@ DEVICES = {
 }  # fmt: skip
 EVERY = {
     "accept-ra", "activation-mode", "addresses", "critical", "dhcp-identifier", "dhcp4",
-    "dhcp4-overrides", "dhcp6", "dhcp6-overrides", "gateway4", "gateway6", "ignore-carrier",
+    "dhcp4-overrides", "dhcp6", "dhcp6-overrides", "gateway4", "gateway6", "hairpin",
+    "ignore-carrier",
     "ipv6-address-generation", "ipv6-address-token", "ipv6-mtu", "ipv6-privacy", "link-local",
-    "macaddress", "mtu", "nameservers", "networkmanager", "openvswitch", "optional",
-    "optional-addresses", "renderer", "routes", "routing-policy",
+    "macaddress", "mtu", "nameservers", "neigh-suppress", "networkmanager", "openvswitch",
+    "optional", "optional-addresses", "port-mac-learning", "ra-overrides", "renderer", "routes",
+    "routing-policy",
 }  # fmt: skip
 ETHERNET = EVERY | {
     "auth", "delay-virtual-functions-rebind", "embedded-switch-mode", "emit-lldp",
     "generic-receive-offload", "generic-segmentation-offload", "infiniband-mode",
     "large-receive-offload", "link", "match", "receive-checksum-offload", "set-name",
     "tcp-segmentation-offload", "tcp6-segmentation-offload", "transmit-checksum-offload",
-    "virtual-function-count", "wakeonlan",
+    "virtual-function-count", "wakeonlan", "wakeonwlan",
 }  # fmt: skip
 VLAN = EVERY | {"id", "link"}
 
@@ -39,8 +41,9 @@ def read_netplan(found: Found, sources: Sequence[Source]) -> None:
     for source in sources:
         network = source.known("network", _network(source), {"ethernets", "vlans", "version",
                                "renderer", "openvswitch", *DEVICES})  # fmt: skip
-        if network.get("version") != 2:
-            source.refuse("network.version", network.get("version"), "2")
+        # It is 2 where it does not stand there, and a number in quotes is one (parse.c, strtol).
+        if str(network.get("version", 2)) != "2":
+            source.refuse("network.version", network["version"], "2")
         for name, value in network.items():
             if name not in ("ethernets", "vlans", "version"):
                 found.unsaid(source, f"network.{name}", value)

@@ -1,8 +1,10 @@
 """systemd-networkd and udev: a .link file and a .network file of each port, a .netdev of a VLAN.
 
 The keys are those of systemd.link(5) and systemd.network(5) of systemd 252; VFs in a .link file
-came with 251. A port is matched by its PCI address. udev takes the first .link file that matches,
-and so the policies of systemd's own 99-default.link stand in ours too.
+came with 251. A port is matched by its PCI address; in a .network file also by its name, as in
+switchdev mode the representors of its VFs have the same address (Linux 5.8, 123f0f53dd64), and so
+have its subfunctions. udev takes the first .link file that matches, and so the policies of
+systemd's own 99-default.link stand in ours too.
 """
 
 from collections.abc import Iterator, Mapping
@@ -50,7 +52,7 @@ def _write(host: WantedHost) -> Written:
             up = "\n[Link]\nActivationPolicy=up\n" if Key.UP in wanted else ""
             lines = "".join(_lines(NETWORK, wanted))
             network = f"\n[Network]\n{lines}" if lines else ""
-            files[f"{name}.network"] = f"{match}{up}{network}"
+            files[f"{name}.network"] = f"{match}Name={port.netdev}\n{up}{network}"
         if Key.TAG in wanted:
             files |= _tagged(wanted)
     return Written(files, frozenset(one for one in host.settings if _is_said(one)))

@@ -1,6 +1,7 @@
 """What may stand in .link and .network files, by systemd 252's systemd.link(5), systemd.network(5).
 
 Of sections that say nothing of a port's own settings, the keys are not held against the manual.
+What came later, up to 260, is beside it: a file for Debian 13 or Ubuntu 24.04 is no mistake.
 """
 
 
@@ -36,6 +37,14 @@ LINK = _words(
     WakeOnLanPassword
     """
 )
+LINK |= _words(
+    """
+    GenericReceiveOffloadList GenericReceiveOffloadUDPForwarding ImportProperty Property
+    ScatterGather ScatterGatherFragmentList TCPECNSegmentationOffload
+    TCPMangleIdSegmentationOffload UnsetProperty
+    """
+)
+"""Properties came with 256, offloads with 260."""
 SRIOV = _words(
     """
     LinkState MACAddress MACSpoofCheck QualityOfService QueryReceiveSideScaling Trust VLANId
@@ -61,10 +70,17 @@ NETWORK = _words(
     MulticastDNS NTP PrimarySlave Tunnel VLAN VRF VXLAN Xfrm
     """
 )
+NETWORK |= _words(
+    """
+    IPv4DuplicateAddressDetectionTimeoutSec IPv4Forwarding IPv4ReversePathFilter IPv6Forwarding
+    IPv6RetransmissionTimeSec MPLSRouting
+    """
+)
+"""IPv4ReversePathFilter= came with 255, forwarding with 256, MPLSRouting= with 258."""
 ADDRESS = _words(
     """
     AddPrefixRoute Address AutoJoin Broadcast DuplicateAddressDetection HomeAddress Label
-    ManageTemporaryAddress NetLabel Peer PreferredLifetime RouteMetric Scope
+    ManageTemporaryAddress NFTSet NetLabel Peer PreferredLifetime RouteMetric Scope
     """
 )
 CONDITIONS = _words(
@@ -93,7 +109,7 @@ WHOLE = _words(
     EnhancedTransmissionSelection FairQueueing FairQueueingControlledDelay FlowQueuePIE
     GenericRandomEarlyDetection HeavyHitterFilter HierarchyTokenBucket
     HierarchyTokenBucketClass IPoIB IPv6AcceptRA IPv6AddressLabel IPv6Prefix
-    IPv6RoutePrefix IPv6SendRA LLDP Neighbor NetworkEmulator NextHop PFIFO PFIFOFast
+    IPv6RoutePrefix IPv6SendRA LLDP MobileNetwork Neighbor NetworkEmulator NextHop PFIFO PFIFOFast
     PFIFOHeadDrop PIE QDisc QuickFairQueueing QuickFairQueueingClass Route
     RoutingPolicyRule StochasticFairBlue StochasticFairnessQueueing TokenBucketFilter
     TrivialLinkEqualizer

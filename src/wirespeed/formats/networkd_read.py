@@ -1,7 +1,7 @@
 """systemd's .link and .network files read, by the syntax of systemd.syntax(7).
 
-A file is of one port: it is matched by its PCI address or its name alone. What another match is of,
-only systemd knows, and such a file is listed whole.
+A file is of one port: it is matched by its PCI address, its name, or both, and nothing else. What
+another match is of, only systemd knows, and such a file is listed whole.
 """
 
 from collections.abc import Collection, Iterator, Sequence
@@ -163,16 +163,20 @@ def _port(
 ) -> tuple[WantedPort | None, bool]:
     """Give the port, and whether the file says which."""
     lines = [line for name, of in sections if name == "Match" for line in of]
-    by = [line for line in lines if line.key in ("Path", "Name", "OriginalName")]
-    if len(lines) != 1 or len(by) != 1 or set(by[0].value) & set("*?[! "):
+    keys = [line.key for line in lines]
+    if keys not in (["Path"], ["Name"], ["OriginalName"], ["Path", "Name"], ["Name", "Path"]):
         return None, False
-    key, value = by[0].key, by[0].value
-    if key != "Path":
-        return found.named(value), True
-    if not value.startswith("pci-"):
-        return None, False
-    place = f"line {by[0].number}: [Match] Path"
-    return found.at(source, place, value.removeprefix("pci-")), True
+    ports = []
+    for number, key, value in lines:
+        if set(value) & set("*?[! ") or (key == "Path" and not value.startswith("pci-")):
+            return None, False
+        place = f"line {number}: [Match] Path"
+        is_path = key == "Path"
+        ports.append(
+            found.at(source, place, value.removeprefix("pci-")) if is_path else found.named(value)
+        )
+    # What is of both is of none where they are two ports.
+    return (ports[0], True) if ports[0] == ports[-1] else (None, False)
 
 
 def _section(

@@ -3,9 +3,7 @@
 from ipaddress import ip_interface
 from typing import Any
 
-import yaml
-
-from wirespeed.formats.form import Format, Written
+from wirespeed.formats.form import Format, Written, yaml_text
 from wirespeed.formats.wanted import Key, Setting, Value, WantedHost, WantedPort
 
 FILE = "wirespeed.nmstate.yaml"
@@ -28,7 +26,7 @@ NOTE = "drivers-autoprobe is a field of later nmstate 2.2; one without it refuse
 def _write(host: WantedHost) -> Written:
     found = [_interface(host, port) for port in host.ports if host.of(port).keys() & PORT]
     found += [_vlan(port, host.of(port)) for port in host.ports if Key.TAG in host.of(port)]
-    text = yaml.safe_dump({"interfaces": found}, sort_keys=False)
+    text = yaml_text({"interfaces": found})
     said = frozenset(one for one in host.settings if _is_said(one))
     has_probe = any(one.key is Key.AUTOPROBE for one in said)
     return Written({FILE: text} if found else {}, said, (NOTE,) if has_probe else ())

@@ -12,9 +12,7 @@ from collections.abc import Mapping
 from itertools import groupby
 from typing import Any
 
-import yaml
-
-from wirespeed.formats.form import Format, Written
+from wirespeed.formats.form import Format, Written, yaml_text
 from wirespeed.formats.wanted import Key, Setting, Value, WantedHost, WantedPort
 
 FILE = "sriov-network-operator.yaml"
@@ -66,7 +64,7 @@ def _write(host: WantedHost) -> Written:
                         name = _network_name(resource, wanted)
                         networks[name] = _network(kind_of, name, resource, wanted)
         said |= {o for o in host.settings if o.port == port and _is_said(o)}
-    text = yaml.safe_dump_all([*policies, *networks.values()], sort_keys=False)
+    text = yaml_text(*policies, *networks.values())
     return Written({FILE: text} if policies else {}, frozenset(said), NOTES if policies else ())
 
 

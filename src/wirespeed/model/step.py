@@ -119,6 +119,15 @@ class Step(Frozen, ABC):
         return self.ends_stage
 
     @property
+    def outlives_boot(self) -> bool:
+        """Whether its state is that of a file of the host's own: a reboot leaves it as it is.
+
+        What differs after a reboot was changed by others then, as without one. A file that is
+        wirespeed's alone goes with the run, whatever is in it by then.
+        """
+        return False
+
+    @property
     def is_maker(self) -> bool:
         """Whether it `makes`; of one that wraps another, whether that one does."""
         return self.makes

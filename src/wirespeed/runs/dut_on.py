@@ -7,10 +7,9 @@ It is written into the folder of the page, so that all that is said of a spec ho
 from dataclasses import dataclass
 from typing import Any
 
-import yaml
-
 from wirespeed.apply.run_place import new_run_folder, refuse_moved
 from wirespeed.apply.spec_file import parse_spec
+from wirespeed.formats.form import yaml_text
 from wirespeed.host.files import is_file, make_result_folder, read_text, write_result
 from wirespeed.host.reach_destination import HERE
 from wirespeed.model.error import InputError
@@ -56,7 +55,7 @@ def measure_dut_on(asked: BenchRequest, dut: DutOn) -> int:
 
     Raises InputError `options.invalid`, `run.exists`, and as `prove_into` does.
     """
-    text = yaml.safe_dump(spec_data(asked, dut), sort_keys=False)
+    text = yaml_text(spec_data(asked, dut))
     try:
         spec = parse_spec(text, "--dut-on")
     except InputError as error:

@@ -12,7 +12,7 @@ from wirespeed.apply.spec_yaml import load_every_yaml
 from wirespeed.facts.ports import Ports
 from wirespeed.formats import ansible
 from wirespeed.formats.every import READERS, Reader
-from wirespeed.formats.form import comment
+from wirespeed.formats.form import comment, yaml_text
 from wirespeed.formats.found import Found, Source
 from wirespeed.formats.spec_of import compared, spec_data
 from wirespeed.host.files import read_text
@@ -86,11 +86,11 @@ def _text(head: list[str], data: dict[str, Any], unsaid: list[str], beyond: list
     for title, lines in ((UNSAID, unsaid), (BEYOND, beyond)):
         head += [title, *(f"- {line}" for line in lines)] if lines else []
     text = "".join(f"{line}\n" for one in head for line in comment(one))
-    return f"{text}\n{yaml.safe_dump(data, sort_keys=False, allow_unicode=True)}"
+    return f"{text}\n{yaml_text(data, is_plain=False)}"
 
 
 def _spec(data: dict[str, Any]) -> Any:
-    return parse_spec(yaml.safe_dump(data, sort_keys=False), "the spec of these files")
+    return parse_spec(yaml_text(data), "the spec of these files")
 
 
 def _sources(

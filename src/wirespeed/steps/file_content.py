@@ -10,7 +10,8 @@ from wirespeed.model.observed import Absent, Known, Observed, Unreadable
 from wirespeed.model.step import Scope, State, Step
 
 NOT_THERE = "No such file or directory"
-ROOTS = ("/etc/", "/run/")
+IN_MEMORY = "/run/"
+ROOTS = ("/etc/", IN_MEMORY)
 RELOADS = {
     "udev": Command(argv=("udevadm", "control", "--reload")),
     "networkd": Command(argv=("networkctl", "reload")),
@@ -74,11 +75,15 @@ class FileContent(Step):
         return {"content": self.content}
 
     def commands(self, now: State, to: State) -> tuple[Command, ...]:
-        """Write beside it and rename: nobody reads half of it. Remove what was not there."""
+        """Write beside it and rename: nobody reads half of it. Remove what was not there.
+
+        Where the power fails, it has the one content or the other.
+        """
         content = to["content"]
         reload = (RELOADS[self.read_by],) if self.read_by else ()
         if content is None:
-            return (Command(argv=("rm", "-f", self.path)), *reload)
+            name = () if now["content"] is None else durable_name(self.path)
+            return (Command(argv=("rm", "-f", self.path)), *name, *reload)
         text = str(content)
         beside = f"{self.path}.wirespeed"
         # Of a file that is there, mode and owner stay: they are what the rename would change.
@@ -86,4 +91,19 @@ class FileContent(Step):
         write = Command(argv=("tee", beside), stdin=text.removesuffix("\n"))
         # A command's input ends in a line feed; what stood there may not have.
         cut = () if text.endswith("\n") else (Command(argv=("truncate", "-s", "-1", beside)),)
-        return (*keep, write, *cut, Command(argv=("mv", "-f", beside, self.path)), *reload)
+        return (*keep, write, *cut, *moved(beside, self.path), *reload)
+
+
+def moved(beside: str, path: str) -> tuple[Command, ...]:
+    """Give the commands that rename a file that was written, its content and its name durable.
+
+    Without the first a name may lead to an empty file after a failure of the power (fsync(2)).
+    """
+    content = () if path.startswith(IN_MEMORY) else (Command(argv=("sync", beside)),)
+    return (*content, Command(argv=("mv", "-f", beside, path)), *durable_name(path))
+
+
+def durable_name(path: str) -> tuple[Command, ...]:
+    """Make it durable that a file has this name, or that none has. An old `sync` flushes all."""
+    folder = path.rpartition("/")[0]
+    return () if path.startswith(IN_MEMORY) else (Command(argv=("sync", folder)),)

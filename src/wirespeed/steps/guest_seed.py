@@ -1,6 +1,7 @@
 """What a virtual machine is told at its first boot: cloud-init's NoCloud files, on its host."""
 
 import json
+import re
 from collections.abc import Mapping
 from typing import Annotated, ClassVar, Literal
 
@@ -19,6 +20,8 @@ REMOVE = (
     'rm -f "$@" && rmdir --ignore-fail-on-non-empty "$0/seed" "$0" '
     f"{ROOT} {ROOT.rpartition('/')[0]}"
 )
+PLAIN = re.compile(r"(?!(?:y|n|yes|no|on|off|true|false|null)\Z)[a-z].*")
+"""Names that are text without quotes: cloud-init reads YAML 1.1, where `no` and `007` are not."""
 TELL = f'echo "{HOST_KEY} $(cut -d" " -f1,2 /etc/ssh/ssh_host_ed25519_key.pub)" >/dev/ttyS0'
 
 
@@ -47,9 +50,10 @@ class GuestSeed(Step):
 
     def files(self) -> Mapping[str, str]:
         """Give every file's content by its name."""
+        name = self.guest if PLAIN.fullmatch(self.guest) else json.dumps(self.guest)
         keys = "".join(f"  - {json.dumps(key)}\n" for key in self.authorized_keys)
         return {
-            "meta-data": f"instance-id: {self.guest}\nlocal-hostname: {self.guest}\n",
+            "meta-data": f"instance-id: {name}\nlocal-hostname: {name}\n",
             # JSON is YAML: what is quoted there is quoted here.
             "user-data": (
                 "#cloud-config\n"

@@ -11,6 +11,7 @@ from wirespeed.model.capture import Section
 from wirespeed.model.command import Command
 from wirespeed.model.observed import Known, Observed, Unreadable
 from wirespeed.model.step import Scope, State, Step
+from wirespeed.steps.file_content import durable_name, moved
 from wirespeed.steps.irqbalance import UNIT
 from wirespeed.steps.queue_cpus import cpu_list
 from wirespeed.steps.readings import files_of
@@ -54,6 +55,10 @@ class IrqbalanceBanned(Step):
     def subject(self) -> str:
         return self.path
 
+    @property
+    def outlives_boot(self) -> bool:
+        return True
+
     def read(self) -> Command:
         return Command(argv=("grep", "-H", "", self.path, *PROCESSES))
 
@@ -93,13 +98,13 @@ class IrqbalanceBanned(Step):
                 commands.append(Command(argv=("systemctl", "stop", UNIT)))
             beside = f"{self.path}.wirespeed"
             if to["content"] is None:
-                commands.append(Command(argv=("rm", "-f", self.path)))
+                commands += [Command(argv=("rm", "-f", self.path)), *durable_name(self.path)]
             else:
                 if now["content"] is not None:
                     # Mode and owner stay: they are what the rename would change.
                     commands.append(Command(argv=("cp", "-p", self.path, beside)))
                 commands.append(Command(argv=("tee", beside), stdin=str(to["content"])))
-                commands.append(Command(argv=("mv", "-f", beside, self.path)))
+                commands += moved(beside, self.path)
             if to["is_running"]:
                 commands.append(Command(argv=("systemctl", "start", UNIT)))
         elif now["is_running"] != to["is_running"]:

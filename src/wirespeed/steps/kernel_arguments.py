@@ -49,6 +49,10 @@ class KernelArguments(Step):
         """As the maker of the step gives it."""
         return self.reason
 
+    @property
+    def outlives_boot(self) -> bool:
+        return True
+
     def read(self) -> Command:
         return Command(argv=("grubby", "--info=ALL"))
 

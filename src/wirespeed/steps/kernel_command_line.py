@@ -10,6 +10,7 @@ from wirespeed.model.command import Command
 from wirespeed.model.finding import Danger
 from wirespeed.model.observed import Absent, Known, Observed, Unreadable
 from wirespeed.model.step import Phase, Scope, State, Step
+from wirespeed.steps.file_content import moved
 from wirespeed.steps.readings import files_of
 
 MENU = "/boot/grub/grub.cfg"
@@ -90,5 +91,5 @@ class KernelCommandLine(Step):
         elif content != now["content"]:
             commands.append(Command(argv=("mkdir", "-p", self.subject.rpartition("/")[0])))
             commands.append(Command(argv=("tee", beside), stdin=str(content)))
-            commands.append(Command(argv=("mv", "-f", beside, self.subject)))
+            commands += moved(beside, self.subject)
         return (*commands, Command(argv=("update-grub",)))

@@ -105,6 +105,30 @@ def test_fleet_history_diff_gate_and_parquet(url: str, tmp_path: Path):
     assert pyarrow.parquet.read_table(tmp_path / "out/hosts.parquet").num_rows == 122
 
 
+def test_what_a_host_prints_keeps_no_other_hosts_answer_from_being_kept(url: str):
+    """PostgreSQL: a text holds no NUL, and varchar(255) no more; a key stands once."""
+    long = "kernel parameter " + "x" * 300
+    odd = host(
+        "h" * 300,
+        [finding().model_copy(update={"so": "a\0b"})],
+        {"cable": "c\0", long: "v" * 300},
+        "odd",
+    )
+    one = fleet("r01")
+    settings = {f"{long}1": "a\0b", f"{long}2": "1"}
+    whole = one.model_copy(
+        update={"hosts": (odd, *one.hosts), "profiles": {**one.profiles, "odd": settings}}
+    )
+    with opened(url) as connection:
+        keep_fleet(connection, whole)
+    with opened(url) as connection:
+        kept = then(connection, 1)
+        assert len(kept.hosts) == 62
+        assert sorted(kept.settings["odd"].values()) == ["1", "a\\x00b"]
+    output = ran(url, "history", odd.name)[1]
+    assert len(output.splitlines()) == 1
+
+
 def test_a_run_that_fails_halfway_leaves_nothing(tmp_path: Path):
     url = f"sqlite:///{tmp_path / 'fleet.sqlite'}"
     twice = fleet("r01").model_copy(update={"hosts": (host("a"), host("a"))})

@@ -1,5 +1,9 @@
-"""Writes an answer or figures, and reads them again."""
+"""Writes an answer or figures, and reads them again.
 
+Texts are what hosts printed: none of them keeps the answer of the others from being kept.
+"""
+
+import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -63,7 +67,7 @@ def kept_runs(connection: Connection) -> list[KeptRun]:
 def host_history(connection: Connection, name: str) -> Iterator[tuple[KeptRun, HostThen]]:
     """Give each run that has the host, and how it was then. Settings are left out."""
     for run in kept_runs(connection):
-        found = hosts_then(connection, run.id, name).get(name)
+        found = hosts_then(connection, run.id, name).get(_key(name))
         if found is not None:
             yield run, found
 
@@ -93,10 +97,12 @@ def hosts_then(connection: Connection, run: int, only: str | None = None) -> dic
     h, f = tables.hosts.c, tables.findings.c
     rules: dict[str, set[str]] = {}
     asked = select(f.host, f.rule).where(f.run == run)
-    for host, rule in connection.execute(asked if only is None else asked.where(f.host == only)):
+    for host, rule in connection.execute(
+        asked if only is None else asked.where(f.host == _key(only))
+    ):
         rules.setdefault(host, set()).add(rule)
     wanted = select(h.name, h.state, h.what, h.profile).where(h.run == run).order_by(h.name)
-    rows = connection.execute(wanted if only is None else wanted.where(h.name == only))
+    rows = connection.execute(wanted if only is None else wanted.where(h.name == _key(only)))
     return {
         name: HostThen(HostState(state), what, frozenset(rules.get(name, ())), profile)
         for name, state, what, profile in rows
@@ -156,7 +162,7 @@ def _next(connection: Connection, column: Any) -> int:
 def _put(connection: Connection, table: Table, rows: Iterable[Mapping[str, object]]) -> None:
     piece: list[Mapping[str, object]] = []
     for row in rows:
-        piece.append(row)
+        piece.append({name: _text(v) if isinstance(v, str) else v for name, v in row.items()})
         if len(piece) == PIECE:
             connection.execute(insert(table), piece)
             piece = []
@@ -164,10 +170,23 @@ def _put(connection: Connection, table: Table, rows: Iterable[Mapping[str, objec
         connection.execute(insert(table), piece)
 
 
+def _key(text: str) -> str:
+    """Fit a text into a column that tells rows apart; of a longer one the start and a digest."""
+    text = _text(text)
+    if len(text) <= tables.KEY:
+        return text
+    return f"{text[: tables.KEY - 10]}… {hashlib.sha256(text.encode()).hexdigest()[:8]}"
+
+
+def _text(text: str) -> str:
+    """Write out what no text of PostgreSQL may hold (its manual, character types)."""
+    return text.replace("\0", "\\x00")
+
+
 def _hosts(run: int, fleet: Fleet) -> Iterator[dict[str, object]]:
     for host in fleet.hosts:
         yield {
-            "run": run, "name": host.name[: tables.KEY], "reach": host.reach,
+            "run": run, "name": _key(host.name), "reach": host.reach,
             "state": host.state.value, "what": host.what, "found": host.found,
             "profile": host.profile,
         }  # fmt: skip
@@ -176,15 +195,17 @@ def _hosts(run: int, fleet: Fleet) -> Iterator[dict[str, object]]:
 def _traits(run: int, fleet: Fleet) -> Iterator[dict[str, object]]:
     for host in fleet.hosts:
         for trait, values in host.traits.items():
-            for value in sorted({value[: tables.KEY] for value in values}):
-                yield {"run": run, "host": host.name, "trait": trait, "value": value}
+            for value in sorted({_key(value) for value in values}):
+                yield {
+                    "run": run, "host": _key(host.name), "trait": _key(trait), "value": value,
+                }  # fmt: skip
 
 
 def _findings(run: int, fleet: Fleet) -> Iterator[dict[str, object]]:
     for host in fleet.hosts:
         for number, one in enumerate(host.findings):
             yield {
-                "run": run, "host": host.name, "number": number, "rule": one.rule,
+                "run": run, "host": _key(host.name), "number": number, "rule": one.rule,
                 "place": one.where, "severity": one.severity.value, "cost_pps": one.cost_pps,
                 "evidence": json.dumps([e.model_dump() for e in one.evidence]), "so": one.so,
             }  # fmt: skip
@@ -204,4 +225,4 @@ def _settings(connection: Connection, fleet: Fleet) -> Iterator[dict[str, object
     for profile, found in fleet.profiles.items():
         if profile not in known:
             for name, value in found.items():
-                yield {"profile": profile, "name": name[: tables.KEY], "value": value}
+                yield {"profile": profile, "name": _key(name), "value": value}

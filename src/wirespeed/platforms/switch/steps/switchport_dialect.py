@@ -60,11 +60,11 @@ LINES: dict[SwitchKind, dict[Topic, dict[str, Setting]]] = {
             "speed": _setting(r"speed [0-9]{2,6}", "speed auto"),
             "negotiation": _setting(r"negotiation (?:on|off)", "negotiation auto"),
         },
-        Topic.FEC: {"fec": _setting(r"fec \S{1,16}", "no fec")},
+        Topic.FEC: {"fec": _setting(r"fec [A-Za-z0-9-]{1,16}", "no fec")},
         Topic.MTU: MTU,
     },
     K.EOS: {
-        Topic.LINK: {"speed": _setting(r"speed \S.{0,30}", "no speed")},
+        Topic.LINK: {"speed": _setting(r"speed(?: [A-Za-z0-9-]{1,16}){1,4}", "no speed")},
         Topic.FEC: {
             "fec": _setting(
                 r"(?:no )?error-correction encoding(?: reed-solomon| fire-code)?",
@@ -78,7 +78,7 @@ LINES: dict[SwitchKind, dict[Topic, dict[str, Setting]]] = {
             "speed": _setting(r"speed [0-9]{2,6}", "speed auto"),
             "negotiation": _setting(r"no negotiate auto", "negotiate auto"),
         },
-        Topic.FEC: {"fec": _setting(r"fec \S{1,16}", "fec auto")},
+        Topic.FEC: {"fec": _setting(r"fec [A-Za-z0-9-]{1,16}", "fec auto")},
         Topic.MTU: MTU,
     },
 }
@@ -89,6 +89,8 @@ LINUX: dict[Topic, tuple[str, ...]] = {
     Topic.MTU: ("mtu",),
 }
 """Of SONiC and Cumulus: the first is set first."""
+NVUE_VALUE = re.compile(r"[A-Za-z0-9.-]{1,16}")
+"""SONiC and Cumulus have a shell: undo types no value there that a shell could take for more."""
 NVUE_NAMES = {"autoneg": "auto-negotiate", "speed": "speed", "fec": "fec", "mtu": "mtu"}
 AUTO = NVUE_NAMES["autoneg"]
 NVUE_WORDS = {"enabled": "on", "disabled": "off"}
@@ -254,6 +256,8 @@ def _cumulus(port: str, topic: Topic, text: str) -> State:
     found: State = dict.fromkeys(LINUX[topic], None)
     for names, what, value in NV_SET.findall(text):
         if what in wanted and any(port in _range(name) for name in names.split(",")):
+            if not NVUE_VALUE.fullmatch(value):
+                raise ValueError("a value of the configuration makes no sense")
             found[wanted[what]] = NVUE_WORDS.get(value, value) if what == AUTO else value
     return found
 

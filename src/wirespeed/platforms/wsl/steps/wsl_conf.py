@@ -41,6 +41,10 @@ class WslConf(Step):
     def _file(self) -> FileContent:
         return FileContent(path=PATH, content="\n", reason=self.reason)
 
+    @property
+    def outlives_boot(self) -> bool:
+        return True
+
     def read(self) -> Command:
         return self._file.read()
 

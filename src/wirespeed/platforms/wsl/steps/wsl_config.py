@@ -75,6 +75,10 @@ class WslConfig(Step):
         """It does: of the Linux side, that is a reboot."""
         return True
 
+    @property
+    def outlives_boot(self) -> bool:
+        return True
+
     def read(self) -> Command:
         """Give the bytes of the file: a function of our scripts, as no cmdlet gives them whole."""
         return powershell("Get-FileBytes", "-Path", self.path)
