@@ -43,6 +43,14 @@ def test_an_idle_forwarder_prints_no_cycles():
     assert run.busy_cycles is None
 
 
+def test_cycles_as_dpdk_prints_them_since_23_03():
+    """DPDK's commit 99a4974aa5 renames the words; app/test-pmd/testpmd.c of 24.11."""
+    text = (DATA / "testpmd-stop-dropped.txt").read_text()
+    run = parse_forwarding(text.replace("(total cycles=", "(busy cycles=").splitlines())
+    assert run == captured("testpmd-stop-dropped.txt")
+    assert run.busy_cycles == 1087379273
+
+
 def test_output_without_statistics_is_refused():
     with pytest.raises(ValueError, match="no forward statistics"):
         captured("testpmd-stop-twice.txt")
