@@ -9,7 +9,7 @@ import pytest
 from wirespeed.apply.spec_file import parse_spec
 from wirespeed.approaches.dpdk import boot_parameters, dpdk
 from wirespeed.approaches.dpdk_vfs import vf_mac
-from wirespeed.approaches.polling_cores import polling_cores
+from wirespeed.approaches.polling_cores import control_core, polling_cores
 from wirespeed.model.capture import parse_capture
 from wirespeed.model.error import InputError
 from wirespeed.model.fact import HostFacts
@@ -302,6 +302,15 @@ def test_without_cores_those_isolated_on_the_cards_node_poll_one_thread_of_each(
 ):
     wanted = spec(**without("cores"), dpdk={**PAGES, "tester": {"queues": queues}})
     assert polling_cores(wanted, "gen", two_nodes(isolated)) == polls
+
+
+@pytest.mark.parametrize(
+    ("named", "control"),
+    # CPUs 2, 3, 6 and 7 are of the node that the ports and the hugepages are on.
+    [("3", 2), ("2-3", 6), ("2-3,6-7", 0)],
+)
+def test_what_a_program_does_beside_its_traffic_runs_on_the_cards_node(named: str, control: int):
+    assert control_core(spec(**cores(named)), "gen", two_nodes("")) == control
 
 
 def test_without_cores_and_with_none_isolated_there_nothing_is_started():

@@ -8,11 +8,11 @@ from wirespeed.facts.cpu_list import cpu_list_text, parse_cpu_list
 from wirespeed.facts.isolated_near import isolated_near
 from wirespeed.facts.locality import local_cpus
 from wirespeed.facts.ports import PCI_ADDRESS, Ports
-from wirespeed.host.procfs import usable_cpus
+from wirespeed.host.procfs import read_topology, usable_cpus
 from wirespeed.host.reach_destination import HERE
 from wirespeed.measure.bench.external_bed import ExternalPorts
 from wirespeed.measure.bench.tester_ports import Holding, deal, lcores_of_use
-from wirespeed.model.error import InputError
+from wirespeed.model.error import InputError, MeasurementError
 from wirespeed.model.fact import HostFacts
 from wirespeed.model.observed import value_or_none
 from wirespeed.runs.bench_request import BenchRequest
@@ -37,8 +37,7 @@ def external_ports(asked: BenchRequest, frame_bytes_max: int) -> ExternalPorts:
         devices=asked.ports,
         streams=streams_of(asked),
         peer_macs=asked.peer_macs or (UNKNOWN_MAC,),
-        # What is asked of it beside its traffic needs no CPU of its own, where there is none.
-        control_cpu=min(set(usable) - set(workers), default=workers[0]),
+        control_cpu=control_cpu(usable, workers),
         worker_cpus=workers,
         holding=holding,
         hugepages=asked.hugepages,
@@ -90,6 +89,22 @@ def usual_cpus(
         return isolated[:most]
     near = value_or_none(local_cpus(facts, port)) or frozenset()
     return (tuple(cpu for cpu in usable if cpu in near) or usable)[-1:]
+
+
+def control_cpu(usable: tuple[int, ...], workers: tuple[int, ...]) -> int:
+    """Give the CPU for what is asked of the tester beside its traffic: near those that poll.
+
+    DPDK takes what all ports share from the node of the main lcore, and that may have no hugepages
+    (`eth_dev_shared_data_prepare`).
+    """
+    free = sorted(set(usable) - set(workers))
+    try:
+        package = read_topology(workers[0]).package
+        near = [cpu for cpu in free if read_topology(cpu).package == package]
+    except MeasurementError:
+        near = []
+    # It needs no CPU of its own, where there is none.
+    return (near or free or list(workers))[0]
 
 
 def _usual(asked: BenchRequest, holding: Holding) -> tuple[int, ...]:
