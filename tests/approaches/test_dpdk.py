@@ -213,6 +213,12 @@ def test_the_programs_drive_the_vfs_and_know_each_other_by_their_addresses():
     assert wire.startswith("gen VF of 0000:01:00.0 to fwd VF of 0000:01:00.0, ")
 
 
+def test_the_forwarder_is_told_of_the_longest_frame():
+    wanted = spec(**vfs("fwd", "gen"), dpdk=MAC, measure={"rfc2544": {"frame_bytes": [64, 9018]}})
+    hosts = hosts_of(wanted, {name: with_vfs() for name in ("fwd", "gen")})
+    assert far_dut_of(wanted, hosts).ports.frame_bytes_max == 9018
+
+
 def test_frames_above_the_usual_size_need_the_ports_own_mtu_before_its_vf_is_made():
     wanted = spec(**vfs("fwd"), measure={"rfc2544": {"frame_bytes": [64, 9018]}})
     assert shown(wanted, with_vfs())[:3] == [

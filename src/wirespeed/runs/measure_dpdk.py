@@ -230,6 +230,7 @@ def far_dut_of(spec: Dpdk, hosts: TwoHosts) -> FarDut:
             same=wanted.way_back == "same",
             # Its port N is cabled to the tester's.
             peer_macs=peers,
+            frame_bytes_max=hosts.frame_bytes_max,
         ),
         burst=wanted.burst,
         flows=asked.flows,

@@ -55,6 +55,34 @@ def test_testpmd_sends_back_by_the_same_port_where_there_are_two():
     assert "--port-topology=loop" in line
 
 
+def test_frames_above_the_usual_size_are_asked_for_and_fit_one_buffer():
+    """A port drops what is longer than its MTU; a frame in two buffers cannot be sent by all
+    drivers. igb and ixgbe use whole KiB of a buffer, i40e and ice multiples of 128 bytes."""
+    setup = Ports(count=2, frame_bytes_max=9018)
+    line = argv(SIDE, "io", ports=setup, mbufs=32768, burst=32)
+    assert "--max-pkt-len=9018" in line
+    (room,) = (int(word.removeprefix("--mbuf-size=")) for word in line if "--mbuf-size" in word)
+    assert (room - 128) // 1024 * 1024 >= 9018
+    assert "--max-pkt-len=9018" in l3fwd_options(SIDE, "lpm", setup, ["a", "b"])
+    usual = argv(SIDE, "io", ports=Ports(), mbufs=32768, burst=32)
+    usual += l3fwd_options(SIDE, "lpm", Ports(), ["a", "b"])
+    assert not [word for word in usual if "max-pkt-len" in word or "mbuf-size" in word]
+
+
+@pytest.mark.parametrize(
+    ("queues", "descriptors", "filled"),
+    [(1, None, 2 * 1 * 2048), (4, 4096, 2 * 4 * 8192), (64, 32768, 2 * 64 * 65536)],
+)
+def test_testpmd_has_more_buffers_than_its_rings_and_cores_hold(
+    queues: int, descriptors: int | None, filled: int
+):
+    """mempool's cache of a core is 250, and it may grow by half of that (rte_mempool.c)."""
+    rings = {"rx_descriptors": descriptors, "tx_descriptors": descriptors}
+    setup = Ports(count=2, queues=queues, **rings)
+    assert setup.mbufs(3) > filled + 3 * 375
+    assert Ports().mbufs(2) == 32768
+
+
 def test_l3fwd_is_built_for_the_burst_that_the_spec_asks_for(monkeypatch: pytest.MonkeyPatch):
     asked = []
 

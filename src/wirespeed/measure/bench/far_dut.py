@@ -12,7 +12,7 @@ from wirespeed.measure.bench.l3fwd import FORWARDING, LINK_S, START_S, WAITING, 
 from wirespeed.measure.bench.l3fwd_build import build_l3fwd
 from wirespeed.measure.bench.program_host import FarHost
 from wirespeed.measure.bench.telemetry import Telemetry
-from wirespeed.measure.bench.testpmd import PROGRAM, Ports, Testpmd
+from wirespeed.measure.bench.testpmd import PROGRAM, USUAL_FRAME_BYTES, Ports, Testpmd
 from wirespeed.measure.bench.two_hosts_bed import End
 from wirespeed.model.error import MeasurementError
 from wirespeed.model.frozen import Frozen
@@ -142,6 +142,7 @@ def l3fwd_options(side: EalSide, lookup: str, ports: Ports, rules: list[str]) ->
     )
     rings = [f"--rx-queue-size={ports.rx_descriptors}"] if ports.rx_descriptors else []
     rings += [f"--tx-queue-size={ports.tx_descriptors}"] if ports.tx_descriptors else []
+    longer = ports.frame_bytes_max > USUAL_FRAME_BYTES
     return [
         f"--lcores={','.join(f'{lcore}@{cpu}' for lcore, cpu in enumerate(cpus))}",
         "--",
@@ -154,6 +155,7 @@ def l3fwd_options(side: EalSide, lookup: str, ports: Ports, rules: list[str]) ->
         f"--rule_ipv4={rules[0]}",
         f"--rule_ipv6={rules[1]}",
         *rings,
+        *([f"--max-pkt-len={ports.frame_bytes_max}"] if longer else []),
         *(f"--eth-dest={port},{mac}" for port, mac in enumerate(ports.peer_macs)),
     ]
 
