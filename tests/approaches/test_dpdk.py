@@ -18,6 +18,7 @@ from wirespeed.model.spec.members import Dpdk
 from wirespeed.runs.measure_dpdk import far_dut_of, hosts_of, plan_of, setup_of
 from wirespeed.steps.irq_affinity import IrqAffinity
 from wirespeed.steps.irqbalance_banned import IrqbalanceBanned
+from wirespeed.steps.mtu import Mtu
 from wirespeed.steps.vf_settings import VfSettings
 
 PORTS = ["0000:01:00.0", "0000:02:00.0"]
@@ -172,8 +173,16 @@ def test_interrupts_that_are_not_known_are_not_moved():
 
 
 def test_a_port_that_dpdk_drives_beside_the_kernel_stays_with_its_driver():
-    asked = {"driver": "kernel", "hugepages": {"count": 512}, "memory_mib": 1024}
-    assert shown(spec(dpdk=asked), host()) == ["hugepages hugepages of 2048 KiB"]
+    steps = shown(spec(dpdk=BESIDE), host())
+    assert steps == ["hugepages hugepages of 2048 KiB", "mtu enp1s0", "mtu enp2s0"]
+
+
+@pytest.mark.parametrize(("longest", "mtu"), [(1518, 1500), (9018, 9000)])
+def test_undo_gives_back_the_mtu_that_dpdk_sets_on_the_kernels_port(longest: int, mtu: int):
+    """mlx5_dev_configure: since DPDK 22.11.6 it writes it, and does not write the former again."""
+    wanted = spec(dpdk=BESIDE, measure={"rfc2544": {"frame_bytes": [64, longest]}})
+    steps = [one.step for one in dpdk(wanted, "fwd", host())]
+    assert [step.mtu for step in steps if isinstance(step, Mtu)] == [mtu, mtu]
 
 
 def test_a_vf_of_each_port_goes_to_dpdk_with_an_address_and_the_port_stays_up():
