@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * LD_PRELOAD for tests: a port with extended statistics named as mlx5 names them, firmware and
+ * LD_PRELOAD for tests: a port with extended statistics named as drivers name them, firmware and
  * pause. DESCRIBED_CARD is the name that rises by 7 between the readings of the second trial;
  * `unreadable`: they cannot be read from then on.
  */
@@ -11,10 +11,16 @@
 
 #include <rte_ethdev.h>
 
+/* Then of other drivers: net/ena, net/vmxnet3, net/bnxt, net/igc, net/netvsc, net/qede, net/virtio,
+ * net/ixgbe of DPDK 24.11. */
 static const char *const NAMES[] = {
 	"rx_good_packets", "rx_phy_packets", "rx_phy_crc_errors", "tx_phy_discard_packets",
 	"rx_phy_discard_packets", "rx_prio3_buf_discard_packets", "hairpin_out_of_buffer",
-	"rx_management_dropped",
+	"rx_management_dropped", "tx_phy_errors", "rx_wqe_errors", "outbound_pci_buffer_overflow",
+	"outbound_pci_stalled_rd", "bw_in_allowance_exceeded", "linklocal_allowance_exceeded",
+	"conntrack_allowance_available", "tx_drops", "rx_q0_drop_total", "rx_fcs_err_frames",
+	"rx_drop_pkts", "rx_align_errors", "vf_rx_phy_discard_packets", "rx_mac_filter_discards",
+	"rx_q0_undersize_packets", "rx_l3_l4_xsum_error",
 };
 
 int rte_eth_xstats_get_names(uint16_t port, struct rte_eth_xstat_name *names, unsigned int size)

@@ -1,4 +1,4 @@
-"""What a card tells beside its counters: a described one with mlx5's names, over a ring."""
+"""What a card tells beside its counters: a described one with drivers' names, over a ring."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -13,7 +13,19 @@ WATCHED = [
     "tx_phy_discard_packets",
     "rx_phy_discard_packets",
     "rx_prio3_buf_discard_packets",
+    "tx_phy_errors",
+    "rx_wqe_errors",
+    "outbound_pci_buffer_overflow",
+    "bw_in_allowance_exceeded",
+    "tx_drops",
+    "rx_q0_drop_total",
+    "rx_fcs_err_frames",
+    "rx_drop_pkts",
+    "rx_align_errors",
+    "vf_rx_phy_discard_packets",
 ]
+"""Of what tester/tests/described_card.c names: frames that a card threw away, by the drivers'
+sources in DPDK and, for mlx5, the kernel's page of its counters."""
 
 
 def trials(
@@ -48,7 +60,9 @@ def test_what_the_card_threw_away_voids_the_trial_and_is_in_its_record(
     assert not second["valid"]
 
 
-@pytest.mark.parametrize("rises", ["rx_good_packets", "hairpin_out_of_buffer"])
+@pytest.mark.parametrize(
+    "rises", ["rx_good_packets", "hairpin_out_of_buffer", "rx_mac_filter_discards"]
+)
 def test_what_is_no_discard_voids_nothing(
     start_tester: Callable[..., Tester], monkeypatch: pytest.MonkeyPatch, rises: str
 ):
