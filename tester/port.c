@@ -97,6 +97,28 @@ static uint16_t tx_free_thresh(const char *driver, uint16_t descriptors)
 	return (uint16_t)(descriptors - IN_USE);
 }
 
+/*
+ * A ring of virtio's may be shorter than what was asked for, and the driver says so to nobody
+ * (QEMU's have 256 descriptors, where virtio_dev_info_get() allows 32768): then its own threshold
+ * fits.
+ */
+static int tx_queue_setup(const struct port *port, const struct rte_eth_dev_info *info, uint16_t q)
+{
+	const unsigned int socket = (unsigned int)RTE_MAX(port->numa_node, 0);
+	const uint16_t thresh = tx_free_thresh(info->driver_name, port->tx_descriptors);
+	struct rte_eth_txconf tx = info->default_txconf;
+	int rc;
+
+	if (thresh != 0) {
+		tx.tx_free_thresh = thresh;
+		rc = rte_eth_tx_queue_setup(port->id, q, port->tx_descriptors, socket, &tx);
+		if (rc != -EINVAL)
+			return rc;
+		tx.tx_free_thresh = info->default_txconf.tx_free_thresh;
+	}
+	return rte_eth_tx_queue_setup(port->id, q, port->tx_descriptors, socket, &tx);
+}
+
 /* memif carries what its buffers hold, but tells DPDK that plain Ethernet is all that it takes. */
 static bool has_no_mtu(const char *driver)
 {
@@ -212,12 +234,7 @@ static int configure(struct port *port, uint16_t frame_bytes_max, struct failure
 	if (port->tx_pool == NULL)
 		goto no_memory;
 	for (uint16_t q = 0; q < c->tx_queues; q++) {
-		struct rte_eth_txconf tx = info.default_txconf;
-		const uint16_t thresh = tx_free_thresh(info.driver_name, port->tx_descriptors);
-		if (thresh != 0)
-			tx.tx_free_thresh = thresh;
-		rc = rte_eth_tx_queue_setup(port->id, q, port->tx_descriptors,
-					    (unsigned int)RTE_MAX(port->numa_node, 0), &tx);
+		rc = tx_queue_setup(port, &info, q);
 		if (rc < 0)
 			return failure_set(f, "port.tx_queue", c->device,
 					   "ask for other ring sizes", "queue %u: %s", q,
