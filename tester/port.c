@@ -119,6 +119,15 @@ static int tx_queue_setup(const struct port *port, const struct rte_eth_dev_info
 	return rte_eth_tx_queue_setup(port->id, q, port->tx_descriptors, socket, &tx);
 }
 
+/*
+ * mlx4, and mlx5 before DPDK 22.11.6, 23.11.2 and 24.07, do not give the kernel's port, and by it
+ * the card, the MTU that they are configured with (DPDK's commit 10859ecf09).
+ */
+static bool has_mtu_of_kernel(const char *driver)
+{
+	return strstr(driver, "mlx") != NULL;
+}
+
 /* memif carries what its buffers hold, but tells DPDK that plain Ethernet is all that it takes. */
 static bool has_no_mtu(const char *driver)
 {
@@ -175,10 +184,13 @@ static int configure(struct port *port, uint16_t frame_bytes_max, struct failure
 {
 	const struct config_port *c = &port->config;
 	const uint16_t mtu = (uint16_t)(frame_bytes_max - FRAME_FCS_BYTES - RTE_ETHER_HDR_LEN);
-	/* Drivers count VLAN tags and headers of their own (virtio: 12 bytes) on top of the MTU. */
-	enum { DRIVERS_OWN = 64 };
-	const uint16_t room = (uint16_t)(RTE_MAX(2048, frame_bytes_max + DRIVERS_OWN) +
-					 RTE_PKTMBUF_HEADROOM);
+	/* Drivers count VLAN tags and headers of their own (virtio: 12 bytes) on top of the MTU.
+	 * igb and ixgbe use whole KiB of a buffer (SRRCTL.BSIZEPACKET), i40e and ice 128 bytes: in
+	 * a shorter one a frame takes two. */
+	enum { DRIVERS_OWN = 64, STEP = 1024 };
+	const uint16_t room =
+		(uint16_t)(RTE_ALIGN_CEIL(RTE_MAX(2 * STEP, frame_bytes_max + DRIVERS_OWN), STEP) +
+			   RTE_PKTMBUF_HEADROOM);
 	struct rte_eth_conf conf = {0};
 	struct rte_eth_dev_info info;
 	int rc = rte_eth_dev_info_get(port->id, &info);
@@ -212,6 +224,12 @@ static int configure(struct port *port, uint16_t frame_bytes_max, struct failure
 	if (rc < 0)
 		return failure_set(f, "port.cannot_configure", c->device, "see the log above",
 				   "%s", rte_strerror(-rc));
+	if (conf.rxmode.mtu != 0 && has_mtu_of_kernel(info.driver_name) &&
+	    (rc = rte_eth_dev_set_mtu(port->id, mtu)) < 0)
+		return failure_set(f, "port.mtu", c->device,
+				   "set the netdev's MTU first (ip link set dev NETDEV mtu N), or "
+				   "ask for shorter frames",
+				   "MTU %u: %s", mtu, rte_strerror(-rc));
 
 	port->tx_descriptors = c->tx_descriptors;
 	if (port->tx_descriptors == 0)
