@@ -84,6 +84,12 @@ static void stamps_setup(struct port *port, uint64_t rx_offloads)
 		rte_delay_us_sleep(100000); /* the least that a slope is taken over */
 }
 
+bool port_is_card(const struct port *port)
+{
+	return port->direct == NULL &&
+	       strncmp(port->config.device, "net_", strlen("net_")) != 0;
+}
+
 /*
  * virtio frees sent mbufs only once all but `tx_free_thresh` descriptors are in use, and then all
  * of them: in a ring of 16384 the loop stands still for 60 to 130 us, 13 % of the time at 12 Mpps,
@@ -142,7 +148,7 @@ static uint16_t usual_descriptors(const struct port *port, uint16_t of_driver)
 {
 	enum { OF_CARD = 4096, OF_VDEV = 1024 };
 
-	if (strncmp(port->config.device, "net_", strlen("net_")) != 0)
+	if (port_is_card(port))
 		return OF_CARD;
 	return of_driver ? of_driver : OF_VDEV;
 }

@@ -2,9 +2,12 @@
 /*
  * LD_PRELOAD for tests: a port with extended statistics named as drivers name them, firmware and
  * pause. DESCRIBED_CARD is the name that rises by 7 between the readings of the second trial;
- * `unreadable`: they cannot be read from then on.
+ * `unreadable`: they cannot be read from then on; `oerrors`: frames that it failed to send rise
+ * then; `mtu`: its driver is mlx5, and the kernel refuses an MTU.
  */
+#include <dlfcn.h>
 #include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -48,6 +51,44 @@ int rte_eth_xstats_get_by_id(uint16_t port, const uint64_t *ids, uint64_t *value
 			values[i] += 7;
 	}
 	return (int)count;
+}
+
+static bool is_asked(const char *what)
+{
+	const char *rises = getenv("DESCRIBED_CARD");
+	return rises != NULL && strcmp(rises, what) == 0;
+}
+
+int rte_eth_stats_get(uint16_t port, struct rte_eth_stats *stats)
+{
+	static unsigned int calls;
+	int (*real)(uint16_t, struct rte_eth_stats *);
+	void *symbol = dlsym(RTLD_NEXT, "rte_eth_stats_get");
+
+	memcpy(&real, &symbol, sizeof(real));
+	const int rc = real(port, stats);
+	if (++calls >= 4 && is_asked("oerrors"))
+		stats->oerrors += 3;
+	return rc;
+}
+
+int rte_eth_dev_info_get(uint16_t port, struct rte_eth_dev_info *info)
+{
+	int (*real)(uint16_t, struct rte_eth_dev_info *);
+	void *symbol = dlsym(RTLD_NEXT, "rte_eth_dev_info_get");
+
+	memcpy(&real, &symbol, sizeof(real));
+	const int rc = real(port, info);
+	if (is_asked("mtu"))
+		info->driver_name = "mlx5_pci";
+	return rc;
+}
+
+int rte_eth_dev_set_mtu(uint16_t port, uint16_t mtu)
+{
+	(void)port;
+	(void)mtu;
+	return -EPERM;
 }
 
 int rte_eth_dev_fw_version_get(uint16_t port, char *version, size_t size)

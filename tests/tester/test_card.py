@@ -28,15 +28,24 @@ WATCHED = [
 sources in DPDK and, for mlx5, the kernel's page of its counters."""
 
 
-def trials(
+def described(
     start_tester: Callable[..., Tester], monkeypatch: pytest.MonkeyPatch, rises: str
-) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+) -> Tester:
     shim = tester_programs.build_folder() / "tests/described_card.so"
     assert shim.exists()
     monkeypatch.setenv("LD_PRELOAD", str(shim))
     monkeypatch.setenv("DESCRIBED_CARD", rises)
-    tester = start_tester()
-    opened = tester.open("net_ring0")
+    return start_tester()
+
+
+def trials(
+    start_tester: Callable[..., Tester],
+    monkeypatch: pytest.MonkeyPatch,
+    rises: str,
+    device: str = "net_ring0",
+) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    tester = described(start_tester, monkeypatch, rises)
+    opened = tester.open(device)
     each = [
         tester.trial(number=n, load={"pps": 10_000}, seconds=0.02, gap_limit_ms=1000,
                      stalled_share=1)
@@ -78,6 +87,33 @@ def test_discards_that_cannot_be_read_void_the_trial_and_are_no_zero(
     assert [r for r in second["invalid_reasons"] if r.startswith("tester.counters_unreadable")]
     assert second["counters"] == []
     assert not second["valid"]
+
+
+@pytest.mark.parametrize(
+    ("device", "reasons"),
+    # The bus before its name: to the tester it is no vdev then.
+    [("vdev:net_ring0", ["tester.tx_failed: port 0 oerrors 3"]), ("net_ring0", [])],
+)
+def test_frames_that_a_card_took_and_failed_to_send_void_the_trial(
+    start_tester: Callable[..., Tester],
+    monkeypatch: pytest.MonkeyPatch,
+    device: str,
+    reasons: list[str],
+):
+    """rte_ethdev.h: oerrors is the number of failed transmitted packets. A ring counts there what
+    it did not take, which is the DUT's."""
+    _, (first, second) = trials(start_tester, monkeypatch, "oerrors", device)
+    assert not [r for r in first["invalid_reasons"] if "tx_failed" in r]
+    assert [r for r in second["invalid_reasons"] if "tx_failed" in r] == reasons
+
+
+def test_an_mtu_that_the_kernel_refuses_a_connectx_ends_the_opening(
+    start_tester: Callable[..., Tester], monkeypatch: pytest.MonkeyPatch
+):
+    tester = described(start_tester, monkeypatch, "mtu")
+    assert tester.open("net_ring0", frame_bytes_max=1518)["event"] == "opened"
+    refused = tester.open("net_ring0", frame_bytes_max=9018)
+    assert (refused["what"], refused["found"]) == ("port.mtu", "MTU 9000: Operation not permitted")
 
 
 def test_a_port_that_tells_nothing_has_none(start_tester: Callable[..., Tester], built: Path):
