@@ -87,6 +87,7 @@ def test_a_looser_bound_is_named_in_the_record(out: Path):
     ("options", "where", "found"),
     [
         ((*ONE, "--peer-mac", MAC, "--peer-mac", MAC), "--peer-mac", "2 addresses for 1 ports"),
+        (("--port", "lo"), "--port", "lo, a netdev of this host"),
         ((*ONE, "--queues", "17"), "--queues", "17:"),
         ((*ONE, "--rx-descriptors", "32769"), "--rx-descriptors", "32769:"),
         ((*ONE, "--cores", "a"), "--cores", "'a'"),

@@ -1,6 +1,7 @@
 """The tester of `--port`: which ports, by which queues and on which CPUs it sends and judges."""
 
 import re
+from pathlib import Path
 
 from pydantic import ValidationError
 
@@ -8,19 +9,40 @@ from wirespeed.facts.cpu_list import cpu_list_text, parse_cpu_list
 from wirespeed.facts.isolated_near import isolated_near
 from wirespeed.facts.locality import local_cpus
 from wirespeed.facts.ports import PCI_ADDRESS, Ports
+from wirespeed.host.files import is_folder
 from wirespeed.host.procfs import read_topology, usable_cpus
 from wirespeed.host.reach_destination import HERE
 from wirespeed.measure.bench.external_bed import ExternalPorts
 from wirespeed.measure.bench.tester_ports import Holding, deal, lcores_of_use
 from wirespeed.model.error import InputError, MeasurementError
 from wirespeed.model.fact import HostFacts
+from wirespeed.model.names import NETDEV
 from wirespeed.model.observed import value_or_none
 from wirespeed.runs.bench_request import BenchRequest
 from wirespeed.runs.plan_hosts import facts_at
 
+NET = Path("/sys/class/net")
 MAC_ADDRESS = re.compile(r"(?:[0-9a-fA-F]{2}:){5}[0-9a-fA-F]{2}")
+PCI_PORT = re.compile(
+    r"(?:pci:)?(?P<domain>[0-9a-f]{4,8}:)?(?P<rest>[0-9a-f]{2}:[01][0-9a-f]\.[0-7])(?P<args>,.*)?",
+    re.I | re.S,
+)
+"""As DPDK reads a port on PCI (rte_pci_addr_parse), with options for its driver."""
 UNKNOWN_MAC = "02:00:00:00:00:01"
 """Of a DUT whose ports take any destination."""
+
+
+def eal_device(port: str) -> str:
+    """Give a port on PCI as the kernel writes its address, and any other as it is.
+
+    DPDK takes 3b:00.0 and capital letters as well; what is looked up of a port by its address, such
+    as whether it carries the session, is not to miss it.
+    """
+    found = PCI_PORT.fullmatch(port)
+    if found is None:
+        return port
+    address = f"{found['domain'] or '0000:'}{found['rest']}".lower()
+    return f"{address}{found['args'] or ''}"
 
 
 def external_ports(asked: BenchRequest, frame_bytes_max: int) -> ExternalPorts:
@@ -144,6 +166,13 @@ def _holding(asked: BenchRequest) -> Holding:
 
 def _require_ports(asked: BenchRequest) -> None:
     ports = len(asked.ports)
+    netdev = next((p for p in asked.ports if NETDEV.fullmatch(p) and is_folder(NET / p)), None)
+    if netdev is not None:
+        raise _wrong(
+            "--port",
+            f"{netdev}, a netdev of this host",
+            f"the PCI address that `readlink {NET / netdev}/device` ends with",
+        )
     bad = next((mac for mac in asked.peer_macs if not MAC_ADDRESS.fullmatch(mac)), None)
     if ports > 2:
         raise _wrong("--port", f"{ports} ports", "one --port, or two: out and back")
