@@ -167,6 +167,16 @@ def test_interrupts_of_a_port_go_to_the_far_node_or_to_cores_that_do_not_poll():
     ]
 
 
+@pytest.mark.parametrize("driver", ["mlx5_core", "mlx4_core", "mana"])
+def test_a_card_that_dpdk_drives_beside_the_kernel_alone_is_not_taken_from_it(driver: str):
+    """DPDK's guides of mlx5, mlx4 and mana: they need the kernel's driver, for libibverbs."""
+    with pytest.raises(InputError) as caught:
+        list(dpdk(spec(), "fwd", host(driver=driver)))
+    assert caught.value.what == "spec.port_driver"
+    assert "--dut-driver kernel" in caught.value.next
+    assert list(dpdk(spec(dpdk=BESIDE), "fwd", host(driver=driver)))
+
+
 def test_interrupts_that_are_not_known_are_not_moved():
     with pytest.raises(CannotTellError, match=r"interrupts of 0000:01:00\.0"):
         moved("other-cores", host(driver="mlx5_core"))

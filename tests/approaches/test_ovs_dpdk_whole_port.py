@@ -37,6 +37,11 @@ def steps(facts: HostFacts, **changes: Any) -> list[Any]:
     return list(ovs_dpdk(spec(approach="ovs-dpdk", **asked), "alpha", facts))
 
 
+def test_a_connectx_is_not_taken_from_the_kernel():
+    with pytest.raises(InputError, match=r"spec\.port_driver"):
+        steps(host("enp1s0 driver=mlx5_core"))
+
+
 def test_memory_build_and_port_are_ready_before_dpdk_starts():
     shown = [f"{w.step.model_dump()['step']} {w.step.subject}" for w in steps(host())]
     assert shown[:17] == [

@@ -11,7 +11,7 @@ Not proven on hardware. On virtual hosts with `igb`: pages, ports, a forwarder, 
 from collections.abc import Iterator
 
 from wirespeed.approaches.dpdk_vfs import longest_payload, vf_binding, vf_steps
-from wirespeed.approaches.host_ports import netdev_of, port_of
+from wirespeed.approaches.host_ports import netdev_of, port_of, whole_port_of
 from wirespeed.approaches.polling_cores import polling_cores
 from wirespeed.approaches.traits import ApproachTraits, Between, Proven, RequestedStep
 from wirespeed.facts.cpu import Cpus
@@ -58,6 +58,9 @@ def dpdk(spec: Dpdk, name: str, host: HostFacts) -> Iterator[RequestedStep]:
     step would follow is not known.
     """
     polling_cores(spec, name, host)
+    takes = spec.dpdk.driver is PortDriver.VFIO_PCI and not spec.hosts[name].use_vfs
+    for address in spec.hosts[name].ports if takes else ():
+        whole_port_of(host, name, address)
     yield from map(RequestedStep, _boot(spec, name, host))
     yield from map(RequestedStep, _settings(spec.profile, host))
     if spec.profile.ban_cores:

@@ -20,7 +20,7 @@ Not proven on hardware. On virtual hosts with `igb`: both ways without an embedd
 from collections.abc import Iterator
 
 from wirespeed.approaches.distribution import require_dpdk, switch_unit
-from wirespeed.approaches.host_ports import netdev_of, port_of
+from wirespeed.approaches.host_ports import netdev_of, port_of, whole_port_of
 from wirespeed.approaches.legacy_vlan_vm import Taken, virtual_machines
 from wirespeed.approaches.overlay import bridge_of, guest_port_of, underlay_address
 from wirespeed.approaches.ovs_parts import (
@@ -231,12 +231,13 @@ def _whole_port(spec: GuestNetworks, name: str, host: HostFacts) -> Iterator[Req
             next="set failover: none, or driver: kernel",
         )
     address = spec.hosts[name].ports[0]
+    netdev = whole_port_of(host, name, address).netdev
     yield from map(RequestedStep, _memory_and_cores(spec, name, host))
     yield from map(RequestedStep, _build(host, name, address))
     yield RequestedStep(Module(name="vfio-pci", reason="hands the port to DPDK, behind the IOMMU"))
     # It comes with vfio-pci, and modprobe -r of that does not take it away.
     yield RequestedStep(Module(name="vfio_iommu_type1", reason="maps DPDK's memory for the port"))
-    yield RequestedStep(DpdkPort(pci_address=address, netdev=port_of(host, name, address).netdev))
+    yield RequestedStep(DpdkPort(pci_address=address, netdev=netdev))
     yield from _dpdk_underlay(spec, name, host)
 
 
