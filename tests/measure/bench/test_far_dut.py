@@ -18,6 +18,7 @@ from wirespeed.measure.bench.eal_side import EalSide
 from wirespeed.measure.bench.far_dut import FarDut, l3fwd_options, start_far_dut
 from wirespeed.measure.bench.l3fwd_rules import em_ipv4, lpm_ipv4
 from wirespeed.measure.bench.program_host import FarHost, FarTelemetry, devices_of
+from wirespeed.measure.bench.telemetry import Telemetry
 from wirespeed.measure.bench.tester import find_tester
 from wirespeed.measure.bench.testpmd import Ports, argv
 from wirespeed.measure.bench.two_hosts_bed import End
@@ -106,6 +107,41 @@ class Folders:
     def run(self, argv: Sequence[str], **_: object) -> Completed:
         name = "/run/wirespeed-dpdk-abcdefgh\n"
         return Completed(argv=tuple(argv), output=name, errors="", returncode=0, duration_s=0.0)
+
+
+class Waiting:
+    """A forwarder whose second port has no link."""
+
+    command_line = ""
+
+    def __init__(self, *_: object, **__: object) -> None:
+        self.telemetry = self
+        self.version = "DPDK 22.11.11"
+        self.child = self
+
+    def greeting(self) -> "Waiting":
+        return self
+
+    def read_until(self, *_: object) -> list[str]:
+        return []
+
+    def close(self) -> None:
+        pass
+
+    def await_link(self, _: float, port: int = 0) -> None:
+        if port == 1:
+            raise MeasurementError("dut.link_down", where=PCI[1], found="down", next="look")
+
+
+def test_l3fwd_does_not_forward_before_every_port_has_its_link(monkeypatch: pytest.MonkeyPatch):
+    """By itself it forwards after 9 s without one, and what it routes there is lost."""
+    monkeypatch.setattr(far_dut, "DpdkProcess", Waiting)
+    telemetry = cast("Telemetry", None)
+    one = far_dut.FarL3fwd("l3fwd", SIDE, "lpm", FarDut(forwarder="l3fwd-lpm"), telemetry)
+    one.start_trial()
+    wanted = FarDut(forwarder="l3fwd-lpm", ports=Ports(count=2))
+    with pytest.raises(MeasurementError, match=r"dut\.link_down"):
+        far_dut.FarL3fwd("l3fwd", SIDE, "lpm", wanted, telemetry).start_trial()
 
 
 def test_l3fwd_deals_queues_to_cores_and_routes_all_to_the_other_port():

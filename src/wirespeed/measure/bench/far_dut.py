@@ -96,7 +96,7 @@ class FarL3fwd(DpdkDut):
         rules = [f"{side.runtime_folder}/{name}" for name in RULES]
         argv = [program, *side.arguments(), *l3fwd_options(side, lookup, wanted.ports, rules)]
         super().__init__(DpdkProcess(argv, side, quit_line=None, telemetry=telemetry))
-        self._forwarding = False
+        self._forwarding, self._ports = False, wanted.ports.count
         try:
             self._process.read_until(WAITING, 2 * START_S)
             version = self._process.telemetry.greeting().version
@@ -120,7 +120,9 @@ class FarL3fwd(DpdkDut):
     def start_trial(self) -> None:
         """Wait until its links are up and it forwards; it does so from then on."""
         if not self._forwarding:
-            self._process.await_link(LINK_S)
+            # It gives a link 9 s and forwards without it then (check_all_ports_link_status).
+            for port in range(self._ports):
+                self._process.await_link(LINK_S, port)
             self._process.read_until(FORWARDING, LINK_S)
             self._forwarding = True
 
