@@ -11,8 +11,16 @@ from wirespeed.measure.bench.cores_needed import LINES, Line, cores_needed
 from wirespeed.measure.bench.dut import DutCounters, difference
 from wirespeed.measure.bench.eal_side import EalSide
 from wirespeed.measure.bench.tester import Tester
-from wirespeed.measure.bench.tester_ports import Holding, deal, memory_mib, open_request, peers
+from wirespeed.measure.bench.tester_ports import (
+    Holding,
+    deal,
+    memory_mib,
+    open_request,
+    peers,
+    ports_details,
+)
 from wirespeed.measure.bench.tester_protocol import (
+    OpenedPort,
     PortRequest,
     ResultReply,
     StreamRequest,
@@ -73,6 +81,19 @@ def test_memory_grows_with_what_is_held():
     # 2 ports x 16 queues x (2 rings of 8192 + 2 x 4224 spare) x 2432 B = 1843 MiB
     big = Holding(queues=16, rx_descriptors=8192, tx_descriptors=8192)
     assert memory_mib(2, big, frame_bytes_max=1518) == 256 + 1843
+
+
+@pytest.mark.parametrize(
+    ("driver", "counted"),
+    # Of mlx5 and mlx4: PKT_LEN() of the mbuf, without the FCS (mlx5_rx.c, mlx4_rxtx.c).
+    [("mlx5_pci", "60"), ("net_mlx4", "60"), ("net_e1000_igb", "60"), ("net_new", "not known")],
+)
+def test_the_record_says_what_a_driver_counts_for_64_bytes(driver: str, counted: str):
+    port = OpenedPort(
+        port=0, device="0000:3b:00.0", driver=driver, mac=MAC, link_up=True, link_mbps=100_000,
+        numa_node=0, tx_descriptors=4096, rx_descriptors=4096, hardware_stamps=False, pool_bytes=0,
+    )  # fmt: skip
+    assert dict(ports_details([port], Holding()))["counted for 64 bytes"] == counted
 
 
 @pytest.mark.parametrize(
