@@ -281,7 +281,8 @@ static int configure(struct port *port, uint16_t frame_bytes_max, struct failure
 	if (rc < 0)
 		return failure_set(f, "port.cannot_start", c->device, "see the log above", "%s",
 				   rte_strerror(-rc));
-	rte_eth_promiscuous_enable(port->id); /* some vdevs cannot, and need not */
+	/* Some vdevs cannot, and need not; a VF needs its PF's trust. */
+	port->filters = rte_eth_promiscuous_enable(port->id) != 0 && port_is_card(port);
 	rte_eth_macaddr_get(port->id, &port->mac);
 	discards_find(&port->discards, port->id);
 	card_read(port);

@@ -25,6 +25,7 @@ struct port {
 	uint16_t rx_descriptors;
 	uint16_t frame_bytes_max; /* what its mbufs and its MTU hold */
 	int numa_node;
+	bool filters; /* a card that refuses promiscuous mode */
 	char firmware[64];    /* empty where the driver tells none */
 	const char *pause;    /* none, rx, tx or full; NULL where the driver does not tell */
 	struct discards discards;

@@ -3,7 +3,8 @@
  * LD_PRELOAD for tests: a port with extended statistics named as drivers name them, firmware and
  * pause. DESCRIBED_CARD is the name that rises by 7 between the readings of the second trial;
  * `unreadable`: they cannot be read from then on; `oerrors`: frames that it failed to send rise
- * then; `mtu`: its driver is mlx5, and the kernel refuses an MTU.
+ * then; `mtu`: its driver is mlx5, and the kernel refuses an MTU; `untrusted`: a VF that takes
+ * frames to its own address alone.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -89,6 +90,12 @@ int rte_eth_dev_set_mtu(uint16_t port, uint16_t mtu)
 	(void)port;
 	(void)mtu;
 	return -EPERM;
+}
+
+int rte_eth_promiscuous_enable(uint16_t port)
+{
+	(void)port;
+	return is_asked("untrusted") ? -EPERM : 0;
 }
 
 int rte_eth_dev_fw_version_get(uint16_t port, char *version, size_t size)

@@ -116,6 +116,22 @@ def test_an_mtu_that_the_kernel_refuses_a_connectx_ends_the_opening(
     assert (refused["what"], refused["found"]) == ("port.mtu", "MTU 9000: Operation not permitted")
 
 
+@pytest.mark.parametrize(
+    ("rises", "advice"),
+    [("untrusted", "trust the VF"), ("rx_good_packets", "see that the DUT forwards")],
+)
+def test_a_vf_that_may_not_hear_others_frames_says_so_where_none_comes_back(
+    start_tester: Callable[..., Tester], monkeypatch: pytest.MonkeyPatch, rises: str, advice: str
+):
+    tester = described(start_tester, monkeypatch, rises)
+    assert tester.open("vdev:net_ring0", "vdev:net_ring1")["event"] == "opened"
+    # What a ring is sent comes back at itself, and never at the other.
+    failed = tester.trial(streams=[{"tx_port": 0, "rx_port": 1}], prime=True)
+    assert failed["what"] == "trial.nothing_comes_back"
+    assert advice in failed["next"]
+    assert ("refuses promiscuous mode" in failed["found"]) == (rises == "untrusted")
+
+
 def test_a_port_that_tells_nothing_has_none(start_tester: Callable[..., Tester], built: Path):
     assert built
     (port,) = start_tester().open("net_ring0")["ports"]
