@@ -298,6 +298,7 @@ int main(int argc, char **argv)
 		perror("wirespeed-tester: pipe2");
 		return EXIT_FAILURE;
 	}
+	failure_log_begin();
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);
 	frame_filler_init();

@@ -13,6 +13,9 @@
 
 #include "tx.h"
 
+static const char OF_DRIVER[] = "correct what DPDK says; its guide to the driver "
+				"(doc.dpdk.org/guides/nics) lists what it needs";
+
 enum { POOL_CACHE = 512, POOL_SPARE = 4096 };
 
 /*
@@ -228,8 +231,8 @@ static int configure(struct port *port, uint16_t frame_bytes_max, struct failure
 		conf.rxmode.offloads = info.rx_offload_capa & RTE_ETH_RX_OFFLOAD_TIMESTAMP;
 	rc = rte_eth_dev_configure(port->id, c->rx_queues, c->tx_queues, &conf);
 	if (rc < 0)
-		return failure_set(f, "port.cannot_configure", c->device, "see the log above",
-				   "%s", rte_strerror(-rc));
+		return failure_set(f, "port.cannot_configure", c->device, OF_DRIVER, "%s",
+				   rte_strerror(-rc));
 	if (conf.rxmode.mtu != 0 && has_mtu_of_kernel(info.driver_name) &&
 	    (rc = rte_eth_dev_set_mtu(port->id, mtu)) < 0)
 		return failure_set(f, "port.mtu", c->device,
@@ -279,7 +282,7 @@ static int configure(struct port *port, uint16_t frame_bytes_max, struct failure
 	}
 	rc = rte_eth_dev_start(port->id);
 	if (rc < 0)
-		return failure_set(f, "port.cannot_start", c->device, "see the log above", "%s",
+		return failure_set(f, "port.cannot_start", c->device, OF_DRIVER, "%s",
 				   rte_strerror(-rc));
 	/* Some vdevs cannot, and need not; a VF needs its PF's trust. */
 	port->filters = rte_eth_promiscuous_enable(port->id) != 0 && port_is_card(port);
@@ -305,9 +308,12 @@ int port_open(struct port *port, const struct config_port *config, uint16_t fram
 	port->stamp_offset = -1;
 	if (direct_is_one(config->device))
 		return open_direct(port, frame_bytes_max, failure);
+	failure_log_forget();
 	if (probe(port, failure) < 0)
-		return -1;
+		return failure_add_log(failure);
+	failure_log_forget();
 	if (configure(port, frame_bytes_max, failure) < 0) {
+		failure_add_log(failure);
 		port_close(port);
 		return -1;
 	}

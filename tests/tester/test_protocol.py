@@ -326,6 +326,17 @@ def test_an_eal_that_does_not_start_is_said_on_stdout(start_tester: StartTester)
     assert tester.wait() == 1
 
 
+def test_what_dpdk_logs_of_a_port_that_it_cannot_open_is_in_the_answer(start_tester: StartTester):
+    """local_dev_probe() in eal_common_dev.c; its errno is that of many causes."""
+    tester = start_tester()
+    for address in ("0000:99:00.0", "0000:98:00.0"):
+        found = tester.open(address)["found"]
+        assert "No such device; DPDK says: EAL: Cannot find device" in found
+        assert f"({address})" in found
+    assert "\n" not in found
+    assert tester.open("net_ring0")["event"] == "opened"
+
+
 def test_a_second_tester_on_one_socket_is_refused(start_tester: StartTester, short_folder: Path):
     """The first waits on its socket for a DUT that never comes; the second must not hang."""
     device = f"net_virtio_user0,path={short_folder}/wire,server=1"
