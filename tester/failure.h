@@ -16,7 +16,7 @@ int failure_set(struct failure *f, const char *what, const char *where, const ch
 /*
  * DPDK's functions give an errno, which is that of many causes: that a group of the IOMMU is not
  * viable, or a file of firmware is missing, stands in its log alone. Copies what it calls an error
- * from now on; all of it goes to stderr as before. Once, after rte_eal_init().
+ * from now on; all of it goes to stderr as before. Once, before rte_eal_init().
  */
 void failure_log_begin(void);
 /* Forgets what was said so far. */

@@ -322,7 +322,9 @@ def test_too_little_memory_is_said(start_tester: StartTester):
 
 def test_an_eal_that_does_not_start_is_said_on_stdout(start_tester: StartTester):
     tester = start_tester(eal=["--lcores=0@4095"])
-    assert is_error(tester.reply(), "tester.eal", "EAL")
+    reply = tester.reply()
+    assert is_error(reply, "tester.eal", "EAL")
+    assert "; DPDK says: EAL: " in reply["found"]
     assert tester.wait() == 1
 
 
