@@ -2,14 +2,17 @@
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from wirespeed.host.clock import Deadline
 from wirespeed.host.folder import PrivateFolder
 from wirespeed.host.procfs import usable_cpus
 from wirespeed.measure.bench.cores_needed import LINES, Line, cores_needed
 from wirespeed.measure.bench.dut import DutCounters, difference
 from wirespeed.measure.bench.eal_side import EalSide
+from wirespeed.measure.bench.l3fwd import START_S
 from wirespeed.measure.bench.tester import Tester
 from wirespeed.measure.bench.tester_ports import (
     Holding,
@@ -26,6 +29,7 @@ from wirespeed.measure.bench.tester_protocol import (
     StreamRequest,
     TrialRequest,
 )
+from wirespeed.measure.bench.two_hosts_bed import LINK_WAIT_MS
 from wirespeed.measure.bench.windowed_sum import sum_ports
 from wirespeed.model.frame_mix import FrameMix, FrameShare
 from wirespeed.model.trial import PortCounters
@@ -74,6 +78,32 @@ def test_a_port_is_asked_for_as_it_is_to_be_held():
     assert {(p.tx_queues, p.rx_queues) for p in request.ports} == {(4, 4)}
     assert {(p.rx_descriptors, p.tx_descriptors) for p in request.ports} == {(512, 2048)}
     assert peers((MAC,), 2) == (MAC, MAC)
+
+
+class Patient(Tester):
+    """Keeps for how long an answer is waited for."""
+
+    def __init__(self) -> None:
+        self.waits_s = 0.0
+
+    def _ask(self, *_: object) -> int:
+        return 1
+
+    def _await(self, ticket: int, kind: Any, deadline: Deadline, progress: Any = None) -> Any:
+        self.waits_s = deadline.timeout_s
+
+
+def test_a_forwarder_that_takes_its_time_is_waited_for_by_every_port():
+    """A port without a driver has no link: the tester's waits until the forwarder has started."""
+    ports = [PortRequest(device=f"0000:3b:00.{number}") for number in (0, 1)]
+    request = open_request(
+        ports, Holding(), lcores=1, frame_bytes_max=1518, link_wait_ms=LINK_WAIT_MS
+    )
+    assert LINK_WAIT_MS / 1000 >= 2 * START_S
+    tester = Patient()
+    tester.await_opened(tester.begin_open(request))
+    # The tester waits for one port's link after the other's (open_ports() in tester/main.c).
+    assert tester.waits_s > 2 * LINK_WAIT_MS / 1000
 
 
 def test_memory_grows_with_what_is_held():
