@@ -174,6 +174,7 @@ class Testpmd(DpdkDut):
         self._done = Totals()
         try:
             self._command("set record-core-cycles on", _START_S)
+            self._require_ports()
             self._description = self._describe(forward_mode)
         except BaseException:
             self.close()
@@ -212,6 +213,20 @@ class Testpmd(DpdkDut):
                 "busy_packets": total.busy_packets,
             }
         )
+
+    def _require_ports(self) -> None:
+        """Raise InputError `dut.device` where no driver took a port: testpmd starts without it."""
+        wanted, have = self._ports.count, len(self._process.telemetry.ports())
+        if have < wanted:
+            raise InputError(
+                "dut.device",
+                where=", ".join(self._process.side.devices),
+                found=f"testpmd has {have} of {wanted} ports; it last said:\n"
+                f"{self._process.child.errors_tail()}",
+                so="frames would have no way through",
+                next="see that a driver of DPDK has each port: vfio-pci for most cards, the "
+                "kernel's own for a ConnectX",
+            )
 
     def _command(self, line: str, timeout_s: float = _COMMAND_S) -> list[str]:
         """Send a command and give what it printed.
