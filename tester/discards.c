@@ -9,13 +9,21 @@
 #include <rte_ethdev.h>
 
 /*
- * mlx5: rx_phy_discard_packets, rx_prioN_buf_discard_packets, rx_phy_crc_errors, …; e1000, ixgbe:
- * rx_crc_errors, rx_missed_packets; i40e, ice: rx_dropped_packets. Not those that say again what
- * rte_eth_stats has (rx_missed_errors, rx_out_of_buffer), nor what was meant for others.
+ * mlx5: rx_phy_discard_packets, rx_prioN_buf_discard_packets, rx_phy_crc_errors, tx_phy_errors
+ * (longer than its MTU), …; e1000, ixgbe: rx_crc_errors, rx_missed_packets; i40e, ice, iavf:
+ * rx_dropped_packets; bnxt: rx_drop_pkts, rx_fcs_err_frames, rx_align_err_frames; vmxnet3:
+ * rx_q0_drop_total; ena: tx_drops. Not those that say again what rte_eth_stats has
+ * (rx_missed_errors, rx_out_of_buffer), nor what was meant for others.
  */
-static const char *const PARTS[] = {"discard", "crc_error", "symbol_error", "missed_packets",
-				    "dropped", NULL};
-static const char *const NOT[] = {"management", "fcoe", "hairpin", NULL};
+static const char *const PARTS[] = {"discard", "drop", "missed_packets", "crc_err", "fcs_err",
+				    "symbol_err", "align_err", "code_err", "wqe_err", "phy_err",
+				    NULL};
+static const char *const NOT[] = {"management", "fcoe", "hairpin", "filter", NULL};
+/* Of neither way by their names: mlx5's outbound_pci_buffer_overflow (frames that came and that
+ * PCIe did not take), ena's bw_in_allowance_exceeded and its like (of the instance). */
+static const char *const WHOLE_CARD[] = {"pci_buffer_overflow", "bw_in_allowance_exceeded",
+					 "bw_out_allowance_exceeded", "pps_allowance_exceeded",
+					 "conntrack_allowance_exceeded", NULL};
 
 static bool has_one_of(const char *name, const char *const *parts)
 {
@@ -27,6 +35,10 @@ static bool has_one_of(const char *name, const char *const *parts)
 
 bool discards_is_one(const char *name)
 {
+	if (has_one_of(name, WHOLE_CARD))
+		return true;
+	if (strncmp(name, "vf_", 3) == 0) /* netvsc: of the VF behind it */
+		name += 3;
 	return (strncmp(name, "rx_", 3) == 0 || strncmp(name, "tx_", 3) == 0) &&
 	       has_one_of(name, PARTS) && !has_one_of(name, NOT);
 }

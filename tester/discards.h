@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { DISCARDS_MAX = 64, DISCARD_NAME_BYTES = 64 };
+enum { DISCARDS_MAX = 128, DISCARD_NAME_BYTES = 64 };
 
 struct discards {
 	unsigned int count;

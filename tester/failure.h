@@ -12,3 +12,14 @@ struct failure {
 /* Fills in the failure and returns -1, so that it can stand in a return statement. */
 int failure_set(struct failure *f, const char *what, const char *where, const char *next,
 		const char *found, ...) __attribute__((format(printf, 5, 6)));
+
+/*
+ * DPDK's functions give an errno, which is that of many causes: that a group of the IOMMU is not
+ * viable, or a file of firmware is missing, stands in its log alone. Copies what it calls an error
+ * from now on; all of it goes to stderr as before. Once, before rte_eal_init().
+ */
+void failure_log_begin(void);
+/* Forgets what was said so far. */
+void failure_log_forget(void);
+/* Adds the first of what was said since then to what was found, on one line. Returns -1. */
+int failure_add_log(struct failure *f);

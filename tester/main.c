@@ -285,12 +285,14 @@ int main(int argc, char **argv)
 		perror("wirespeed-tester: stdout");
 		return EXIT_FAILURE;
 	}
+	failure_log_begin();
 	if (rte_eal_init(argc, argv) < 0) {
 		struct failure f;
 		failure_set(&f, "tester.eal", "EAL",
-			    "see its log above; more memory, other lcores or another "
+			    "correct what DPDK says; more memory, other lcores or another "
 			    "--file-prefix may be needed",
 			    "the EAL did not start: %s", rte_strerror(rte_errno));
+		failure_add_log(&f);
 		reply_error(-1, &f);
 		return EXIT_FAILURE;
 	}

@@ -13,6 +13,9 @@
 
 #include "tx.h"
 
+static const char OF_DRIVER[] = "correct what DPDK says; its guide to the driver "
+				"(doc.dpdk.org/guides/nics) lists what it needs";
+
 enum { POOL_CACHE = 512, POOL_SPARE = 4096 };
 
 /*
@@ -84,6 +87,12 @@ static void stamps_setup(struct port *port, uint64_t rx_offloads)
 		rte_delay_us_sleep(100000); /* the least that a slope is taken over */
 }
 
+bool port_is_card(const struct port *port)
+{
+	return port->direct == NULL &&
+	       strncmp(port->config.device, "net_", strlen("net_")) != 0;
+}
+
 /*
  * virtio frees sent mbufs only once all but `tx_free_thresh` descriptors are in use, and then all
  * of them: in a ring of 16384 the loop stands still for 60 to 130 us, 13 % of the time at 12 Mpps,
@@ -95,6 +104,37 @@ static uint16_t tx_free_thresh(const char *driver, uint16_t descriptors)
 	if (strncmp(driver, "net_virtio", strlen("net_virtio")) != 0 || descriptors <= 2 * IN_USE)
 		return 0; /* leave the driver its own */
 	return (uint16_t)(descriptors - IN_USE);
+}
+
+/*
+ * A ring of virtio's may be shorter than what was asked for, and the driver says so to nobody
+ * (QEMU's have 256 descriptors, where virtio_dev_info_get() allows 32768): then its own threshold
+ * fits.
+ */
+static int tx_queue_setup(const struct port *port, const struct rte_eth_dev_info *info, uint16_t q)
+{
+	const unsigned int socket = (unsigned int)RTE_MAX(port->numa_node, 0);
+	const uint16_t thresh = tx_free_thresh(info->driver_name, port->tx_descriptors);
+	struct rte_eth_txconf tx = info->default_txconf;
+	int rc;
+
+	if (thresh != 0) {
+		tx.tx_free_thresh = thresh;
+		rc = rte_eth_tx_queue_setup(port->id, q, port->tx_descriptors, socket, &tx);
+		if (rc != -EINVAL)
+			return rc;
+		tx.tx_free_thresh = info->default_txconf.tx_free_thresh;
+	}
+	return rte_eth_tx_queue_setup(port->id, q, port->tx_descriptors, socket, &tx);
+}
+
+/*
+ * mlx4, and mlx5 before DPDK 22.11.6, 23.11.2 and 24.07, do not give the kernel's port, and by it
+ * the card, the MTU that they are configured with (DPDK's commit 10859ecf09).
+ */
+static bool has_mtu_of_kernel(const char *driver)
+{
+	return strstr(driver, "mlx") != NULL;
 }
 
 /* memif carries what its buffers hold, but tells DPDK that plain Ethernet is all that it takes. */
@@ -111,7 +151,7 @@ static uint16_t usual_descriptors(const struct port *port, uint16_t of_driver)
 {
 	enum { OF_CARD = 4096, OF_VDEV = 1024 };
 
-	if (strncmp(port->config.device, "net_", strlen("net_")) != 0)
+	if (port_is_card(port))
 		return OF_CARD;
 	return of_driver ? of_driver : OF_VDEV;
 }
@@ -153,10 +193,13 @@ static int configure(struct port *port, uint16_t frame_bytes_max, struct failure
 {
 	const struct config_port *c = &port->config;
 	const uint16_t mtu = (uint16_t)(frame_bytes_max - FRAME_FCS_BYTES - RTE_ETHER_HDR_LEN);
-	/* Drivers count VLAN tags and headers of their own (virtio: 12 bytes) on top of the MTU. */
-	enum { DRIVERS_OWN = 64 };
-	const uint16_t room = (uint16_t)(RTE_MAX(2048, frame_bytes_max + DRIVERS_OWN) +
-					 RTE_PKTMBUF_HEADROOM);
+	/* Drivers count VLAN tags and headers of their own (virtio: 12 bytes) on top of the MTU.
+	 * igb and ixgbe use whole KiB of a buffer (SRRCTL.BSIZEPACKET), i40e and ice 128 bytes: in
+	 * a shorter one a frame takes two. */
+	enum { DRIVERS_OWN = 64, STEP = 1024 };
+	const uint16_t room =
+		(uint16_t)(RTE_ALIGN_CEIL(RTE_MAX(2 * STEP, frame_bytes_max + DRIVERS_OWN), STEP) +
+			   RTE_PKTMBUF_HEADROOM);
 	struct rte_eth_conf conf = {0};
 	struct rte_eth_dev_info info;
 	int rc = rte_eth_dev_info_get(port->id, &info);
@@ -188,8 +231,14 @@ static int configure(struct port *port, uint16_t frame_bytes_max, struct failure
 		conf.rxmode.offloads = info.rx_offload_capa & RTE_ETH_RX_OFFLOAD_TIMESTAMP;
 	rc = rte_eth_dev_configure(port->id, c->rx_queues, c->tx_queues, &conf);
 	if (rc < 0)
-		return failure_set(f, "port.cannot_configure", c->device, "see the log above",
-				   "%s", rte_strerror(-rc));
+		return failure_set(f, "port.cannot_configure", c->device, OF_DRIVER, "%s",
+				   rte_strerror(-rc));
+	if (conf.rxmode.mtu != 0 && has_mtu_of_kernel(info.driver_name) &&
+	    (rc = rte_eth_dev_set_mtu(port->id, mtu)) < 0)
+		return failure_set(f, "port.mtu", c->device,
+				   "set the netdev's MTU first (ip link set dev NETDEV mtu N), or "
+				   "ask for shorter frames",
+				   "MTU %u: %s", mtu, rte_strerror(-rc));
 
 	port->tx_descriptors = c->tx_descriptors;
 	if (port->tx_descriptors == 0)
@@ -212,12 +261,7 @@ static int configure(struct port *port, uint16_t frame_bytes_max, struct failure
 	if (port->tx_pool == NULL)
 		goto no_memory;
 	for (uint16_t q = 0; q < c->tx_queues; q++) {
-		struct rte_eth_txconf tx = info.default_txconf;
-		const uint16_t thresh = tx_free_thresh(info.driver_name, port->tx_descriptors);
-		if (thresh != 0)
-			tx.tx_free_thresh = thresh;
-		rc = rte_eth_tx_queue_setup(port->id, q, port->tx_descriptors,
-					    (unsigned int)RTE_MAX(port->numa_node, 0), &tx);
+		rc = tx_queue_setup(port, &info, q);
 		if (rc < 0)
 			return failure_set(f, "port.tx_queue", c->device,
 					   "ask for other ring sizes", "queue %u: %s", q,
@@ -238,9 +282,10 @@ static int configure(struct port *port, uint16_t frame_bytes_max, struct failure
 	}
 	rc = rte_eth_dev_start(port->id);
 	if (rc < 0)
-		return failure_set(f, "port.cannot_start", c->device, "see the log above", "%s",
+		return failure_set(f, "port.cannot_start", c->device, OF_DRIVER, "%s",
 				   rte_strerror(-rc));
-	rte_eth_promiscuous_enable(port->id); /* some vdevs cannot, and need not */
+	/* Some vdevs cannot, and need not; a VF needs its PF's trust. */
+	port->filters = rte_eth_promiscuous_enable(port->id) != 0 && port_is_card(port);
 	rte_eth_macaddr_get(port->id, &port->mac);
 	discards_find(&port->discards, port->id);
 	card_read(port);
@@ -263,9 +308,12 @@ int port_open(struct port *port, const struct config_port *config, uint16_t fram
 	port->stamp_offset = -1;
 	if (direct_is_one(config->device))
 		return open_direct(port, frame_bytes_max, failure);
+	failure_log_forget();
 	if (probe(port, failure) < 0)
-		return -1;
+		return failure_add_log(failure);
+	failure_log_forget();
 	if (configure(port, frame_bytes_max, failure) < 0) {
+		failure_add_log(failure);
 		port_close(port);
 		return -1;
 	}

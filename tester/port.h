@@ -25,6 +25,7 @@ struct port {
 	uint16_t rx_descriptors;
 	uint16_t frame_bytes_max; /* what its mbufs and its MTU hold */
 	int numa_node;
+	bool filters; /* a card that refuses promiscuous mode */
 	char firmware[64];    /* empty where the driver tells none */
 	const char *pause;    /* none, rx, tx or full; NULL where the driver does not tell */
 	struct discards discards;
@@ -39,6 +40,8 @@ struct port {
 int port_open(struct port *port, const struct config_port *config, uint16_t frame_bytes_max,
 	      struct failure *failure);
 void port_close(struct port *port);
+/* Whether it is no device of memory or sockets. */
+bool port_is_card(const struct port *port);
 /* Reads the link: a socket that the DUT left is seen by that, and taken again. */
 void port_look(const struct port *port);
 /* The same; what cannot be read is unknown. */

@@ -6,6 +6,10 @@
 #include <rte_cycles.h>
 #include <rte_ethdev.h>
 
+static const char OF_THE_DUT[] = "see that the DUT forwards to this port and this MAC address";
+static const char OF_A_FILTER[] = "let the DUT write this port's MAC address as destination (mac, "
+				  "macswap), or trust the VF (ip link set dev PF vf N trust on)";
+
 enum { BURST = 32, ROUNDS = 4, ROUND_MS = 250, CANDIDATES = 8 };
 
 struct tally {
@@ -125,9 +129,11 @@ static int learn(struct tester *t, const struct config_trial *c, unsigned int i,
 	}
 	if (tally.frames == 0)
 		return failure_set(failure, "trial.nothing_comes_back", to->config.device,
-				   "see that the DUT forwards to this port and this MAC address",
-				   "sent %u bursts from %s, and no frame of them arrived", ROUNDS,
-				   from->config.device);
+				   to->filters ? OF_A_FILTER : OF_THE_DUT,
+				   "sent %u bursts from %s, and no frame of them arrived%s", ROUNDS,
+				   from->config.device,
+				   to->filters ? "; the port refuses promiscuous mode, and may "
+						 "take frames to its own MAC address only" : "");
 	unsigned int best = 0;
 	for (unsigned int k = 1; k < CANDIDATES; k++)
 		if (tally.seen[k] > tally.seen[best])

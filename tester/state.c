@@ -180,6 +180,30 @@ static int rx_init(struct state *s, unsigned int port, unsigned int queue)
 	return 0;
 }
 
+uint32_t state_flows_at_two_queues(const struct state *s, unsigned int stream)
+{
+	const unsigned int port = s->config->streams[stream].rx_port;
+	uint32_t split = 0;
+
+	for (uint32_t flow = 0; flow < s->config->flows; flow++) {
+		unsigned int seen = 0;
+		for (unsigned int q = 0; q < s->tester->ports[port].config.rx_queues; q++)
+			seen += s->rx[port][q]->judge.streams[stream].window.next[flow] != 0;
+		split += seen > 1;
+	}
+	return split;
+}
+
+uint64_t state_refused(const struct state *s, unsigned int port)
+{
+	uint64_t refused = 0;
+
+	for (unsigned int q = 0; q < s->tester->ports[port].config.tx_queues; q++)
+		if (s->tx[port][q] != NULL)
+			refused += s->tx[port][q]->refused;
+	return refused;
+}
+
 static void workers_init(struct state *s)
 {
 	const struct tester *t = s->tester;

@@ -37,3 +37,7 @@ void state_free(struct state *s);
 int state_stream_from(const struct config_trial *c, unsigned int port);
 /* How long the sending of a load that takes `seconds` may take. */
 uint64_t state_sending_cycles(const struct state *s, double seconds);
+/* Flows of which frames came at two receive queues: judged apart, neither verdict holds. */
+uint32_t state_flows_at_two_queues(const struct state *s, unsigned int stream);
+/* Frames that a port did not take. */
+uint64_t state_refused(const struct state *s, unsigned int port);

@@ -184,21 +184,6 @@ static void pingpong(const struct config_trial *c, uint64_t *cycles)
 		cycles[i - 1] = cores_pingpong_cycles(c->cpus[0], c->cpus[i]);
 }
 
-/* Frames of one flow at two receive queues are judged apart, and then neither verdict holds. */
-static uint32_t flows_at_two_queues(const struct state *s, unsigned int stream)
-{
-	const unsigned int port = s->config->streams[stream].rx_port;
-	uint32_t split = 0;
-
-	for (uint32_t flow = 0; flow < s->config->flows; flow++) {
-		unsigned int seen = 0;
-		for (unsigned int q = 0; q < s->tester->ports[port].config.rx_queues; q++)
-			seen += s->rx[port][q]->judge.streams[stream].window.next[flow] != 0;
-		split += seen > 1;
-	}
-	return split;
-}
-
 static void collect_sent(struct state *s)
 {
 	struct trial_result *r = s->result;
@@ -399,7 +384,7 @@ static void judge_ourselves(struct state *s)
 	struct trial_result *r = s->result;
 
 	for (unsigned int i = 0; i < s->config->stream_count; i++) {
-		uint32_t split = flows_at_two_queues(s, i);
+		uint32_t split = state_flows_at_two_queues(s, i);
 		if (split > 0)
 			reason(&r->reasons, "judge.flow_at_two_queues: %u flows of stream %u",
 			       split, i);
@@ -415,6 +400,11 @@ static void judge_ourselves(struct state *s)
 		if (r->counters.error[p] == 0 && (c->imissed > 0 || c->rx_nombuf > 0))
 			reason(&r->reasons, "tester.rx_dropped: port %u imissed %" PRIu64
 			       " rx_nombuf %" PRIu64, p, c->imissed, c->rx_nombuf);
+		/* Some drivers count what they did not take as well (gve_tx_burst_qpl). */
+		if (r->counters.error[p] == 0 && port_is_card(&s->tester->ports[p]) &&
+		    c->oerrors > state_refused(s, p))
+			reason(&r->reasons, "tester.tx_failed: port %u oerrors %" PRIu64, p,
+			       c->oerrors);
 		const struct discards *d = &s->tester->ports[p].discards;
 		const uint64_t *discarded = r->counters.discards[p];
 		for (unsigned int i = 0; i < d->count && r->counters.error[p] == 0; i++)

@@ -9,7 +9,7 @@ import pytest
 from wirespeed.apply.spec_file import parse_spec
 from wirespeed.approaches.dpdk import boot_parameters, dpdk
 from wirespeed.approaches.dpdk_vfs import vf_mac
-from wirespeed.approaches.polling_cores import polling_cores
+from wirespeed.approaches.polling_cores import control_core, polling_cores
 from wirespeed.model.capture import parse_capture
 from wirespeed.model.error import InputError
 from wirespeed.model.fact import HostFacts
@@ -18,6 +18,7 @@ from wirespeed.model.spec.members import Dpdk
 from wirespeed.runs.measure_dpdk import far_dut_of, hosts_of, plan_of, setup_of
 from wirespeed.steps.irq_affinity import IrqAffinity
 from wirespeed.steps.irqbalance_banned import IrqbalanceBanned
+from wirespeed.steps.mtu import Mtu
 from wirespeed.steps.vf_settings import VfSettings
 
 PORTS = ["0000:01:00.0", "0000:02:00.0"]
@@ -166,14 +167,32 @@ def test_interrupts_of_a_port_go_to_the_far_node_or_to_cores_that_do_not_poll():
     ]
 
 
+@pytest.mark.parametrize("driver", ["mlx5_core", "mlx4_core", "mana"])
+def test_a_card_that_dpdk_drives_beside_the_kernel_alone_is_not_taken_from_it(driver: str):
+    """DPDK's guides of mlx5, mlx4 and mana: they need the kernel's driver, for libibverbs."""
+    with pytest.raises(InputError) as caught:
+        list(dpdk(spec(), "fwd", host(driver=driver)))
+    assert caught.value.what == "spec.port_driver"
+    assert "--dut-driver kernel" in caught.value.next
+    assert list(dpdk(spec(dpdk=BESIDE), "fwd", host(driver=driver)))
+
+
 def test_interrupts_that_are_not_known_are_not_moved():
     with pytest.raises(CannotTellError, match=r"interrupts of 0000:01:00\.0"):
         moved("other-cores", host(driver="mlx5_core"))
 
 
 def test_a_port_that_dpdk_drives_beside_the_kernel_stays_with_its_driver():
-    asked = {"driver": "kernel", "hugepages": {"count": 512}, "memory_mib": 1024}
-    assert shown(spec(dpdk=asked), host()) == ["hugepages hugepages of 2048 KiB"]
+    steps = shown(spec(dpdk=BESIDE), host())
+    assert steps == ["hugepages hugepages of 2048 KiB", "mtu enp1s0", "mtu enp2s0"]
+
+
+@pytest.mark.parametrize(("longest", "mtu"), [(1518, 1500), (9018, 9000)])
+def test_undo_gives_back_the_mtu_that_dpdk_sets_on_the_kernels_port(longest: int, mtu: int):
+    """mlx5_dev_configure: since DPDK 22.11.6 it writes it, and does not write the former again."""
+    wanted = spec(dpdk=BESIDE, measure={"rfc2544": {"frame_bytes": [64, longest]}})
+    steps = [one.step for one in dpdk(wanted, "fwd", host())]
+    assert [step.mtu for step in steps if isinstance(step, Mtu)] == [mtu, mtu]
 
 
 def test_a_vf_of_each_port_goes_to_dpdk_with_an_address_and_the_port_stays_up():
@@ -211,6 +230,12 @@ def test_the_programs_drive_the_vfs_and_know_each_other_by_their_addresses():
     assert plan.further.resets == 3
     wire = setup_of(wanted, plan).settings["wire"]
     assert wire.startswith("gen VF of 0000:01:00.0 to fwd VF of 0000:01:00.0, ")
+
+
+def test_the_forwarder_is_told_of_the_longest_frame():
+    wanted = spec(**vfs("fwd", "gen"), dpdk=MAC, measure={"rfc2544": {"frame_bytes": [64, 9018]}})
+    hosts = hosts_of(wanted, {name: with_vfs() for name in ("fwd", "gen")})
+    assert far_dut_of(wanted, hosts).ports.frame_bytes_max == 9018
 
 
 def test_frames_above_the_usual_size_need_the_ports_own_mtu_before_its_vf_is_made():
@@ -302,6 +327,15 @@ def test_without_cores_those_isolated_on_the_cards_node_poll_one_thread_of_each(
 ):
     wanted = spec(**without("cores"), dpdk={**PAGES, "tester": {"queues": queues}})
     assert polling_cores(wanted, "gen", two_nodes(isolated)) == polls
+
+
+@pytest.mark.parametrize(
+    ("named", "control"),
+    # CPUs 2, 3, 6 and 7 are of the node that the ports and the hugepages are on.
+    [("3", 2), ("2-3", 6), ("2-3,6-7", 0)],
+)
+def test_what_a_program_does_beside_its_traffic_runs_on_the_cards_node(named: str, control: int):
+    assert control_core(spec(**cores(named)), "gen", two_nodes("")) == control
 
 
 def test_without_cores_and_with_none_isolated_there_nothing_is_started():
@@ -404,11 +438,3 @@ def test_another_approach_has_neither_roles_nor_cores():
     hosts = {"gen": {"reach": "ssh://gen", "ports": PORTS, "role": "tester"}}
     with pytest.raises(InputError, match="has no role"):
         parse_spec(json.dumps({"hosts": hosts, "approach": "none"}), "spec.yaml")
-
-
-def test_a_port_that_dpdk_drives_beside_the_kernel_does_not_go_to_vfio_pci():
-    with pytest.raises(InputError) as caught:
-        list(dpdk(spec(), "fwd", host(driver="mlx5_core")))
-    assert caught.value.what == "spec.vfio_driver"
-    beside = spec(dpdk={"hugepages": {"count": 512}, "memory_mib": 1024, "driver": "kernel"})
-    assert list(dpdk(beside, "fwd", host(driver="mlx5_core")))

@@ -92,7 +92,7 @@ def test_a_port_that_dpdk_drives_beside_the_kernel_does_not_leave_it(driver: str
     # Its embedded switch is not known: no devlink, or a guest's VF.
     with pytest.raises(InputError) as caught:
         steps(host(f"enp1s0 driver={driver}"))
-    assert caught.value.what == "spec.vfio_driver"
+    assert caught.value.what == "spec.port_driver"
     assert driver in caught.value.found and "driver: kernel" in caught.value.next
 
 

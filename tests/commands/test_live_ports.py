@@ -7,6 +7,7 @@ from wirespeed.model.error import InputError
 from wirespeed.model.fact import HostFacts
 from wirespeed.runs import live_ports
 from wirespeed.runs.live_ports import may_be_live, netdevs_of, refuse_carriers
+from wirespeed.runs.tester_of_ports import eal_device
 
 AT = "/sys/devices/pci0000:00/0000:3b:00.0"
 LINKS = ["ports -", f"ens1f0 driver=mlx5_core physfn= port= device={AT}"]
@@ -25,6 +26,23 @@ def test_a_card_with_devargs_and_a_socket_have_netdevs_and_a_ring_has_none():
     assert netdevs_of(ports, host()) == ("ens1f0", "eth0")
     assert may_be_live(ports)
     assert not may_be_live(("net_ring0", "net_memif0,id=0"))
+
+
+@pytest.mark.parametrize(
+    "port", ["3b:00.0", "0000:3B:00.0", "pci:0000:3b:00.0", "3B:00.0,mprq_en=1", CARD]
+)
+def test_every_way_to_write_an_address_names_the_port_that_the_kernel_has(port: str):
+    """rte_pci_addr_parse() takes an address without its domain, and capital letters."""
+    named = eal_device(port)
+    assert named.partition(",")[0] == "0000:3b:00.0"
+    assert named.partition(",")[2] == port.partition(",")[2]
+    assert may_be_live((named,))
+    assert netdevs_of((named,), host()) == ("ens1f0",)
+
+
+@pytest.mark.parametrize("port", ["net_memif0,id=0,socket=/tmp/0000:3B:00.0", "net_ring0"])
+def test_what_is_no_port_on_pci_keeps_its_name(port: str):
+    assert eal_device(port) == port
 
 
 def test_what_carries_the_session_is_refused(monkeypatch: pytest.MonkeyPatch):

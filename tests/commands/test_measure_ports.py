@@ -8,10 +8,11 @@ import pytest
 from fake_tester_in_place import put_in_place
 
 from wirespeed.commands import measure
+from wirespeed.host.procfs import CpuTopology
 from wirespeed.measure.bench.run_folder import read_records
-from wirespeed.model.error import InputError
+from wirespeed.model.error import InputError, MeasurementError
 from wirespeed.model.trial import Setup, Started, Trial
-from wirespeed.runs import rfc2544
+from wirespeed.runs import rfc2544, tester_of_ports
 
 MAC = "02:00:00:00:00:02"
 ONE = ("--port", "net_fake0")
@@ -52,6 +53,23 @@ def test_ports_are_held_as_told_and_the_record_says_how(out: Path):
     assert setup.settings["wire"].endswith("3 queues, cores 0-1, 512 rx and usual tx descriptors")
 
 
+def test_what_the_tester_does_beside_its_traffic_runs_in_the_package_that_polls(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    def read(cpu: int) -> CpuTopology:
+        if cpu == 11:
+            raise MeasurementError("host.unreadable", where="cpu11", found="offline", next="look")
+        return CpuTopology(cpu=cpu, package=cpu // 4, siblings=(cpu,))
+
+    monkeypatch.setattr(tester_of_ports, "read_topology", read)
+    eight = tuple(range(8))
+    assert tester_of_ports.control_cpu(eight, (5, 6)) == 4
+    assert tester_of_ports.control_cpu(eight, (4, 5, 6, 7)) == 0
+    assert tester_of_ports.control_cpu((2, 3), (2, 3)) == 2
+    # A CPU that the kernel says nothing of: any that is left.
+    assert tester_of_ports.control_cpu(eight, (11,)) == 0
+
+
 def test_a_run_with_what_is_usual_has_the_words_that_it_always_had(out: Path):
     assert run(out, *ONE) == 0
     (setup,) = (r for r in read_records(out) if isinstance(r, Setup))
@@ -69,6 +87,7 @@ def test_a_looser_bound_is_named_in_the_record(out: Path):
     ("options", "where", "found"),
     [
         ((*ONE, "--peer-mac", MAC, "--peer-mac", MAC), "--peer-mac", "2 addresses for 1 ports"),
+        (("--port", "lo"), "--port", "lo, a netdev of this host"),
         ((*ONE, "--queues", "17"), "--queues", "17:"),
         ((*ONE, "--rx-descriptors", "32769"), "--rx-descriptors", "32769:"),
         ((*ONE, "--cores", "a"), "--cores", "'a'"),

@@ -25,6 +25,7 @@ WITH_STEPS = [told for told in remedies() if told.remedy.steps]
 
 NO_STEP = {
     "eswitch.encap_off": "the encapsulation mode of an eswitch",
+    "eswitch.inline_too_small": "the headers that an eswitch reads of a VF's packets",
     "eswitch.lag_inactive": "VFs of a bond in switchdev mode go and come in an order of their own",
     "ovs.offload_not_in_force": "Open vSwitch is restarted",
     "ovs.offload_off": "Open vSwitch is told to offload",

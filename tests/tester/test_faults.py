@@ -100,6 +100,33 @@ def open_wires(wire_folder: Path) -> Iterator[OpenWires]:
         each.relay.close()
 
 
+def test_a_virtio_ring_shorter_than_what_is_usual_sends_and_receives(wire_folder: Path):
+    """QEMU's have 256 descriptors where nobody asks for more; DPDK gives their number to no one
+    before the queue is set up (virtio_dev_info_get: 32768 at most)."""
+    folder = wire_folder / "short"
+    folder.mkdir()
+    socket = folder / "wire"
+    tester = Tester(folder, memory_mib=512, eal=["--single-file-segments"])
+    relay = Relay(folder, [socket], VHOST)
+    try:
+        relay.case(seed=1, flows=16, span=2000)
+        device = f"net_virtio_user0,path={socket},server=1,queues=1,queue_size=256"
+        opened = tester.ask(
+            "open",
+            # As many as a card is asked for.
+            ports=[{"device": device, "tx_descriptors": 4096, "rx_descriptors": 4096}],
+            workers=[{"lcore": 1, "tx": [[0, 0]], "rx": [[0, 0]]}],
+        )
+        assert opened["event"] == "opened", opened
+        trial = tester.trial(settle_ms=SETTLE_MS, load={"pps": 2000}, seconds=0.1)
+        (stream,) = trial["streams"]
+        assert stream["in_order_frames"] + stream["refused_frames"] == stream["offered_frames"]
+        assert stream["in_order_frames"] > 100
+    finally:
+        tester.close()
+        relay.close()
+
+
 @dataclass(frozen=True)
 class Case:
     """One trial: what is sent, and what happens to it."""

@@ -322,8 +322,21 @@ def test_too_little_memory_is_said(start_tester: StartTester):
 
 def test_an_eal_that_does_not_start_is_said_on_stdout(start_tester: StartTester):
     tester = start_tester(eal=["--lcores=0@4095"])
-    assert is_error(tester.reply(), "tester.eal", "EAL")
+    reply = tester.reply()
+    assert is_error(reply, "tester.eal", "EAL")
+    assert "; DPDK says: EAL: " in reply["found"]
     assert tester.wait() == 1
+
+
+def test_what_dpdk_logs_of_a_port_that_it_cannot_open_is_in_the_answer(start_tester: StartTester):
+    """local_dev_probe() in eal_common_dev.c; its errno is that of many causes."""
+    tester = start_tester()
+    for address in ("0000:99:00.0", "0000:98:00.0"):
+        found = tester.open(address)["found"]
+        assert "No such device; DPDK says: EAL: Cannot find device" in found
+        assert f"({address})" in found
+    assert "\n" not in found
+    assert tester.open("net_ring0")["event"] == "opened"
 
 
 def test_a_second_tester_on_one_socket_is_refused(start_tester: StartTester, short_folder: Path):

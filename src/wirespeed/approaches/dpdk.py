@@ -2,18 +2,17 @@
 
 On each host, in this order: parameters of its kernel, which wait for a reboot; sysctls, clock,
 interrupts; on each port pause and the size of read requests; hugepages; then its ports leave the
-kernel for vfio-pci, or stay with a driver that DPDK works beside (mlx5). With `use_vfs` a port
-stays with the kernel, and a VF of it goes to vfio-pci.
+kernel for vfio-pci, or stay with a driver that DPDK works beside (mlx5), and get their MTU. With
+`use_vfs` a port stays with the kernel, and a VF of it goes to vfio-pci.
 
 Not proven on hardware. On virtual hosts with `igb`: pages, ports, a forwarder, and back.
 """
 
 from collections.abc import Iterator
 
-from wirespeed.approaches.dpdk_vfs import vf_binding, vf_steps
-from wirespeed.approaches.host_ports import netdev_of, port_of
+from wirespeed.approaches.dpdk_vfs import longest_payload, vf_binding, vf_steps
+from wirespeed.approaches.host_ports import netdev_of, port_of, whole_port_of
 from wirespeed.approaches.polling_cores import polling_cores
-from wirespeed.approaches.support import require_vfio
 from wirespeed.approaches.traits import ApproachTraits, Between, Proven, RequestedStep
 from wirespeed.facts.cpu import Cpus
 from wirespeed.facts.cpu_list import cpu_list_text
@@ -38,6 +37,7 @@ from wirespeed.steps.irqbalance_banned import IrqbalanceBanned
 from wirespeed.steps.kernel_arguments import KernelArguments
 from wirespeed.steps.kernel_command_line import KernelCommandLine
 from wirespeed.steps.module import Module
+from wirespeed.steps.mtu import ETHERNET, Mtu
 from wirespeed.steps.pause import Pause
 from wirespeed.steps.read_request import ReadRequest
 from wirespeed.steps.sysctl import Sysctl
@@ -58,6 +58,9 @@ def dpdk(spec: Dpdk, name: str, host: HostFacts) -> Iterator[RequestedStep]:
     step would follow is not known.
     """
     polling_cores(spec, name, host)
+    takes = spec.dpdk.driver is PortDriver.VFIO_PCI and not spec.hosts[name].use_vfs
+    for address in spec.hosts[name].ports if takes else ():
+        whole_port_of(host, name, address)
     yield from map(RequestedStep, _boot(spec, name, host))
     yield from map(RequestedStep, _settings(spec.profile, host))
     if spec.profile.ban_cores:
@@ -72,6 +75,7 @@ def dpdk(spec: Dpdk, name: str, host: HostFacts) -> Iterator[RequestedStep]:
     pages = spec.dpdk.hugepages
     yield RequestedStep(Hugepages(page_kib=pages.page_kib, numa_node=node, count=pages.count))
     if spec.dpdk.driver is PortDriver.KERNEL:
+        yield from map(RequestedStep, _mtus(spec, name, host))
         return
     # Both come with vfio-pci, and modprobe -r of that does not take them away.
     yield RequestedStep(Module(name="vfio", reason="lets a program have a device of its own"))
@@ -81,7 +85,6 @@ def dpdk(spec: Dpdk, name: str, host: HostFacts) -> Iterator[RequestedStep]:
         if spec.hosts[name].use_vfs:
             yield vf_binding(host, address)
             continue
-        require_vfio(name, host, address)
         netdev = port_of(host, name, address).netdev
         yield RequestedStep(DpdkPort(pci_address=address, netdev=netdev))
 
@@ -165,6 +168,17 @@ def _port(profile: ProfileSpec, name: str, host: HostFacts, address: str) -> Ite
         yield ReadRequest(
             pci_address=address, max_read_request_bytes=profile.max_read_request_bytes
         )
+
+
+def _mtus(spec: Dpdk, name: str, host: HostFacts) -> Iterator[Step]:
+    """Set the MTU that the program wants, so that undo gives back the one of before.
+
+    mlx5 sets it on the kernel's netdev and leaves it so (`mlx5_dev_configure`, since DPDK 22.11.6,
+    23.11.2 and 24.07); releases before that do not, and the card then drops longer frames.
+    """
+    for address in spec.hosts[name].ports:
+        if (netdev := port_of(host, name, address).netdev) is not None:
+            yield Mtu(netdev=netdev, mtu=max(ETHERNET, longest_payload(spec)))
 
 
 def _moved(spec: Dpdk, name: str, host: HostFacts, address: str) -> Step:

@@ -32,9 +32,7 @@ def vf_steps(spec: Dpdk, name: str, host: HostFacts, address: str) -> Iterator[R
     Raises InputError `spec.vf_driver`, `spec.too_many_vfs`, `spec.vfs_in_use`, CannotTellError.
     """
     pf, netdev = _pf_with_room(name, host, address), netdev_of(host, name, address)
-    asked = spec.measure.rfc2544
-    mtu = max(asked.frame_bytes, default=0) - FRAME_OF_PAYLOAD_BYTES if asked is not None else 0
-    if mtu > ETHERNET:
+    if (mtu := longest_payload(spec)) > ETHERNET:
         yield RequestedStep(Mtu(netdev=netdev, mtu=mtu))
     yield RequestedStep(LinkUp(netdev=netdev))
     yield from map(RequestedStep, unmanaged(host, address, [vf_address(pf, 0)]))
@@ -47,6 +45,12 @@ def vf_binding(host: HostFacts, address: str) -> RequestedStep:
     """Give what hands the VF of a port to DPDK. Raises CannotTellError."""
     pf = _pf(host, address)
     return RequestedStep(DriverOverride(pci_address=vf_address(pf, 0)), is_made=_is_made(pf))
+
+
+def longest_payload(spec: Dpdk) -> int:
+    """Give the MTU that the longest frame of the measurement needs; 0 where it measures none."""
+    asked = spec.measure.rfc2544
+    return max(asked.frame_bytes, default=0) - FRAME_OF_PAYLOAD_BYTES if asked is not None else 0
 
 
 def device_of(spec: Dpdk, name: str, host: HostFacts, address: str) -> str:

@@ -5,6 +5,10 @@ from wirespeed.model.error import InputError
 from wirespeed.model.fact import HostFacts
 from wirespeed.model.port import Port
 
+BESIDE_KERNEL = ("mlx5_core", "mlx4_core", "mana")
+"""Kernel drivers that DPDK's own works beside, by verbs, and not without (DPDK's guides of mlx5,
+mlx4 and mana)."""
+
 
 def port_of(host: HostFacts, name: str, address: str) -> Port:
     """Find a port by its PCI address. Raises InputError `spec.port_unknown`."""
@@ -32,3 +36,21 @@ def netdev_of(host: HostFacts, name: str, address: str) -> str:
             next="bind it to its kernel driver again",
         )
     return port.netdev
+
+
+def whole_port_of(host: HostFacts, name: str, address: str) -> Port:
+    """Find a port that vfio-pci may have.
+
+    Raises InputError `spec.port_driver`, and as `port_of`.
+    """
+    port = port_of(host, name, address)
+    if port.driver in BESIDE_KERNEL:
+        raise InputError(
+            "spec.port_driver",
+            where=f"{name} {address}",
+            found=f"its driver is {port.driver}, and the spec's is vfio-pci",
+            so="DPDK drives this card beside its kernel driver only: bound to vfio-pci, the "
+            "program would have no port",
+            next="set `driver: kernel` in the spec; with --dut-on, --dut-driver kernel",
+        )
+    return port

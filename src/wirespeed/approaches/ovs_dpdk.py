@@ -25,7 +25,7 @@ from wirespeed.approaches.distribution import (
     require_raw_io,
     switch_unit,
 )
-from wirespeed.approaches.host_ports import netdev_of, port_of
+from wirespeed.approaches.host_ports import netdev_of, port_of, whole_port_of
 from wirespeed.approaches.legacy_vlan_vm import Taken, virtual_machines
 from wirespeed.approaches.overlay import bridge_of, guest_port_of, underlay_address
 from wirespeed.approaches.ovs_parts import (
@@ -47,7 +47,6 @@ from wirespeed.approaches.ovs_switchdev import (
 )
 from wirespeed.approaches.ovs_tc import require_switch, veth_guest_steps
 from wirespeed.approaches.polling import polling_cpus, receive_queues, with_siblings
-from wirespeed.approaches.support import require_vfio
 from wirespeed.approaches.traits import (
     ApproachTraits,
     Between,
@@ -244,7 +243,7 @@ def _bifurcated(spec: GuestNetworks, name: str, host: HostFacts) -> Iterator[Req
 def _whole_port(spec: GuestNetworks, name: str, host: HostFacts) -> Iterator[RequestedStep]:
     """Give the underlay's bridge over a port that DPDK alone drives.
 
-    Raises InputError `spec.failover`: the kernel's bond has no such port; `spec.vfio_driver`.
+    Raises InputError `spec.failover`: the kernel's bond has no such port; `spec.port_driver`.
     """
     if spec.has_bonds:
         raise InputError(
@@ -255,13 +254,13 @@ def _whole_port(spec: GuestNetworks, name: str, host: HostFacts) -> Iterator[Req
             next="set failover: none, or driver: kernel",
         )
     address = spec.hosts[name].ports[0]
-    require_vfio(name, host, address)
+    netdev = whole_port_of(host, name, address).netdev
     yield from map(RequestedStep, _memory_and_cores(spec, name, host))
     yield from map(RequestedStep, _build(spec, host, name, address))
     yield RequestedStep(Module(name="vfio-pci", reason="hands the port to DPDK, behind the IOMMU"))
     # It comes with vfio-pci, and modprobe -r of that does not take it away.
     yield RequestedStep(Module(name="vfio_iommu_type1", reason="maps DPDK's memory for the port"))
-    yield RequestedStep(DpdkPort(pci_address=address, netdev=port_of(host, name, address).netdev))
+    yield RequestedStep(DpdkPort(pci_address=address, netdev=netdev))
     yield from _dpdk_underlay(spec, name, host)
 
 

@@ -1,6 +1,5 @@
 """Cards that look like a ConnectX and are not for a host to set up as one: refused first. Pure."""
 
-from wirespeed.approaches.host_ports import port_of
 from wirespeed.facts.firmware import Firmware
 from wirespeed.facts.pci_cards import card
 from wirespeed.facts.sriov import Sriov
@@ -12,9 +11,6 @@ from wirespeed.model.spec.spec import Spec
 
 BLUEFIELD = "BlueField"
 OWNER = "INTERNAL_CPU_OFFLOAD_ENGINE"
-BIFURCATED = ("mlx4_core", "mlx5_core", "mana")
-"""Drivers of the kernel that DPDK's own works beside: without them it finds no port (DPDK,
-linux_drivers.rst, "Bifurcated Driver")."""
 ITS_OWN, THE_HOSTS = "ENABLED(0)", "DISABLED(1)"
 """NVIDIA, BlueField modes of operation: in DPU mode, the default, the card's own processors manage
 its switch and ports; in NIC mode it is as a ConnectX."""
@@ -69,16 +65,3 @@ def require_one_card(spec: Spec, name: str) -> None:
         next="use two ports of one slot, failover: none, or approach: legacy-vlan, where the "
         "guests bond",
     )
-
-
-def require_vfio(name: str, host: HostFacts, address: str) -> None:
-    """Raise InputError `spec.vfio_driver` where DPDK needs the driver that the port has."""
-    driver = port_of(host, name, address).driver
-    if driver in BIFURCATED:
-        raise InputError(
-            "spec.vfio_driver",
-            where=f"{name} {address}",
-            found=f"driver: vfio-pci for a port of {driver}, beside which DPDK drives it",
-            so="DPDK would find no port there, and the kernel would have none either",
-            next="set driver: kernel",
-        )

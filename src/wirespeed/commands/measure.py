@@ -16,6 +16,7 @@ from wirespeed.model.spec.dpdk import PortDriver
 from wirespeed.runs.bench_request import BenchRequest
 from wirespeed.runs.dut_on import DutOn, measure_dut_on
 from wirespeed.runs.rfc2544 import measure_bench
+from wirespeed.runs.tester_of_ports import eal_device
 
 USUAL = BenchRequest(out=Path())
 """What is measured where nothing else is asked for."""
@@ -201,10 +202,11 @@ def _measured(dut_on: str | None, options: dict[str, Any], *, single_core: bool 
         options.pop(name)
         for name in ("tester_on", "dut_ports", "dut_cores", "dut_driver", "memory_mib", "yes")
     )
+    options["ports"] = tuple(map(eal_device, options["ports"]))
     asked = BenchRequest(**options, single_core=single_core)
     fields: dict[str, Any] = {
         "tester": tester_on,
-        "ports": dut_ports,
+        "ports": tuple(map(eal_device, dut_ports)),
         "cores": dut_cores,
         "driver": dut_driver,
         "memory_mib": memory_mib,

@@ -239,7 +239,8 @@ class VirtualBed:
 
 def _memory_mib(frame_bytes_max: int) -> int:
     """EAL memory for two pools of a ring and a quarter each, with room for the rest."""
-    mbuf_bytes = max(2048, frame_bytes_max) + 512
+    # In whole KiB, as tester/port.c makes them.
+    mbuf_bytes = max(2, -(-(frame_bytes_max + 64) // 1024)) * 1024 + 512
     return 128 + 2 * (RING_FRAMES * 5 // 4 + 1024) * mbuf_bytes // 2**20
 
 

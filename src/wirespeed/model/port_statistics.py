@@ -15,10 +15,14 @@ _TOLD_ELSEWHERE = frozenset(
 """ethdev's generic ones (rte_ethdev.c, `eth_dev_stats_strings`), which are those of `/ethdev/stats`
 under other names."""
 _OF_LOSS = re.compile(
-    r"^(?!.*(?:management|hairpin)).*(?:error|drop|discard|missed|out_of_buffer|no_?(?:m?buf|desc)|alloc|crc|fail|oversize|jabber)"
+    r"^(?!.*(?:management|hairpin|xsum|linklocal))"
+    r".*(?:err(?:or|s?_|s?$)|drop|discard|missed|out_of_buffer|no_?(?:m?buf|desc)|alloc|crc|fail|"
+    r"oversize|jabber|exceeded|overflow)"
 )
-"""Parts of names, of mlx5 (rx_out_of_buffer, rx_phy_discard_packets, rx_q0_errors), Intel's and
-others' drivers: what did not become a packet, and why. Not what was never meant for the host."""
+"""Parts of names, of mlx5 (rx_out_of_buffer, rx_phy_discard_packets, rx_q0_errors), bnxt
+(rx_fcs_err_frames), ena (bw_in_allowance_exceeded), Intel's and others' drivers: what did not
+become a packet, and why. Not what was never meant for the host, nor ixgbe's rx_l3_l4_xsum_error: an
+82599 counts there every UDP frame without a checksum (ixgbe_ethdev.c), as the tester's are."""
 
 
 class PortStatistics(Finite):

@@ -7,8 +7,7 @@ from typing import Protocol
 from wirespeed import __version__
 from wirespeed.approaches.dpdk_vfs import device_of, vf_mac
 from wirespeed.approaches.host_ports import port_of
-from wirespeed.approaches.polling_cores import polling_cores
-from wirespeed.facts.cpu import Cpus
+from wirespeed.approaches.polling_cores import control_core, polling_cores
 from wirespeed.facts.netstack import NetStack
 from wirespeed.host.clock import utc_now
 from wirespeed.host.procfs import describe_machine
@@ -179,10 +178,6 @@ def hosts_of(spec: Dpdk, facts: Mapping[str, HostFacts]) -> TwoHosts:
 
 def _end(spec: Dpdk, name: str, facts: Mapping[str, HostFacts]) -> End:
     host = spec.hosts[name]
-    workers = polling_cores(spec, name, facts[name])
-    online = known(facts[name][Cpus].online, f"CPUs of {name}")
-    # What is asked of a program beside its traffic needs no CPU of its own, where there is none.
-    control = min(online - set(workers), default=workers[0])
     devargs = spec.dpdk.devargs if host.role is Role.DUT else None
     return End(
         reach=host.reach,
@@ -190,8 +185,8 @@ def _end(spec: Dpdk, name: str, facts: Mapping[str, HostFacts]) -> End:
             [device_of(spec, name, facts[name], port) for port in host.ports], devargs
         ),
         macs=tuple(_mac(spec, facts[name], name, port) for port in host.ports),
-        control_cpu=control,
-        worker_cpus=workers,
+        control_cpu=control_core(spec, name, facts[name]),
+        worker_cpus=polling_cores(spec, name, facts[name]),
         memory_mib=spec.dpdk.memory_mib,
     )
 
@@ -235,6 +230,7 @@ def far_dut_of(spec: Dpdk, hosts: TwoHosts) -> FarDut:
             same=wanted.way_back == "same",
             # Its port N is cabled to the tester's.
             peer_macs=peers,
+            frame_bytes_max=hosts.frame_bytes_max,
         ),
         burst=wanted.burst,
         flows=asked.flows,

@@ -1,6 +1,7 @@
 """The tester of `--port`: which ports, by which queues and on which CPUs it sends and judges."""
 
 import re
+from pathlib import Path
 
 from pydantic import ValidationError
 
@@ -8,19 +9,40 @@ from wirespeed.facts.cpu_list import cpu_list_text, parse_cpu_list
 from wirespeed.facts.isolated_near import isolated_near
 from wirespeed.facts.locality import local_cpus
 from wirespeed.facts.ports import PCI_ADDRESS, Ports
-from wirespeed.host.procfs import usable_cpus
+from wirespeed.host.files import is_folder
+from wirespeed.host.procfs import read_topology, usable_cpus
 from wirespeed.host.reach_destination import HERE
 from wirespeed.measure.bench.external_bed import ExternalPorts
 from wirespeed.measure.bench.tester_ports import Holding, deal, lcores_of_use
-from wirespeed.model.error import InputError
+from wirespeed.model.error import InputError, MeasurementError
 from wirespeed.model.fact import HostFacts
+from wirespeed.model.names import NETDEV
 from wirespeed.model.observed import value_or_none
 from wirespeed.runs.bench_request import BenchRequest
 from wirespeed.runs.plan_hosts import facts_at
 
+NET = Path("/sys/class/net")
 MAC_ADDRESS = re.compile(r"(?:[0-9a-fA-F]{2}:){5}[0-9a-fA-F]{2}")
+PCI_PORT = re.compile(
+    r"(?:pci:)?(?P<domain>[0-9a-f]{4,8}:)?(?P<rest>[0-9a-f]{2}:[01][0-9a-f]\.[0-7])(?P<args>,.*)?",
+    re.I | re.S,
+)
+"""As DPDK reads a port on PCI (rte_pci_addr_parse), with options for its driver."""
 UNKNOWN_MAC = "02:00:00:00:00:01"
 """Of a DUT whose ports take any destination."""
+
+
+def eal_device(port: str) -> str:
+    """Give a port on PCI as the kernel writes its address, and any other as it is.
+
+    DPDK takes 3b:00.0 and capital letters as well; what is looked up of a port by its address, such
+    as whether it carries the session, is not to miss it.
+    """
+    found = PCI_PORT.fullmatch(port)
+    if found is None:
+        return port
+    address = f"{found['domain'] or '0000:'}{found['rest']}".lower()
+    return f"{address}{found['args'] or ''}"
 
 
 def external_ports(asked: BenchRequest, frame_bytes_max: int) -> ExternalPorts:
@@ -37,8 +59,7 @@ def external_ports(asked: BenchRequest, frame_bytes_max: int) -> ExternalPorts:
         devices=asked.ports,
         streams=streams_of(asked),
         peer_macs=asked.peer_macs or (UNKNOWN_MAC,),
-        # What is asked of it beside its traffic needs no CPU of its own, where there is none.
-        control_cpu=min(set(usable) - set(workers), default=workers[0]),
+        control_cpu=control_cpu(usable, workers),
         worker_cpus=workers,
         holding=holding,
         hugepages=asked.hugepages,
@@ -92,6 +113,22 @@ def usual_cpus(
     return (tuple(cpu for cpu in usable if cpu in near) or usable)[-1:]
 
 
+def control_cpu(usable: tuple[int, ...], workers: tuple[int, ...]) -> int:
+    """Give the CPU for what is asked of the tester beside its traffic: near those that poll.
+
+    DPDK takes what all ports share from the node of the main lcore, and that may have no hugepages
+    (`eth_dev_shared_data_prepare`).
+    """
+    free = sorted(set(usable) - set(workers))
+    try:
+        package = read_topology(workers[0]).package
+        near = [cpu for cpu in free if read_topology(cpu).package == package]
+    except MeasurementError:
+        near = []
+    # It needs no CPU of its own, where there is none.
+    return (near or free or list(workers))[0]
+
+
 def _usual(asked: BenchRequest, holding: Holding) -> tuple[int, ...]:
     card = next((port for port in asked.ports if PCI_ADDRESS.match(port)), None)
     usable = usable_cpus()
@@ -129,6 +166,13 @@ def _holding(asked: BenchRequest) -> Holding:
 
 def _require_ports(asked: BenchRequest) -> None:
     ports = len(asked.ports)
+    netdev = next((p for p in asked.ports if NETDEV.fullmatch(p) and is_folder(NET / p)), None)
+    if netdev is not None:
+        raise _wrong(
+            "--port",
+            f"{netdev}, a netdev of this host",
+            f"the PCI address that `readlink {NET / netdev}/device` ends with",
+        )
     bad = next((mac for mac in asked.peer_macs if not MAC_ADDRESS.fullmatch(mac)), None)
     if ports > 2:
         raise _wrong("--port", f"{ports} ports", "one --port, or two: out and back")

@@ -18,6 +18,7 @@ from wirespeed.measure.bench.eal_side import EalSide
 from wirespeed.measure.bench.far_dut import FarDut, l3fwd_options, start_far_dut
 from wirespeed.measure.bench.l3fwd_rules import em_ipv4, lpm_ipv4
 from wirespeed.measure.bench.program_host import FarHost, FarTelemetry, devices_of
+from wirespeed.measure.bench.telemetry import Telemetry
 from wirespeed.measure.bench.tester import find_tester
 from wirespeed.measure.bench.testpmd import Ports, argv
 from wirespeed.measure.bench.two_hosts_bed import End
@@ -55,6 +56,34 @@ def test_testpmd_sends_back_by_the_same_port_where_there_are_two():
     assert "--port-topology=loop" in line
 
 
+def test_frames_above_the_usual_size_are_asked_for_and_fit_one_buffer():
+    """A port drops what is longer than its MTU; a frame in two buffers cannot be sent by all
+    drivers. igb and ixgbe use whole KiB of a buffer, i40e and ice multiples of 128 bytes."""
+    setup = Ports(count=2, frame_bytes_max=9018)
+    line = argv(SIDE, "io", ports=setup, mbufs=32768, burst=32)
+    assert "--max-pkt-len=9018" in line
+    (room,) = (int(word.removeprefix("--mbuf-size=")) for word in line if "--mbuf-size" in word)
+    assert (room - 128) // 1024 * 1024 >= 9018
+    assert "--max-pkt-len=9018" in l3fwd_options(SIDE, "lpm", setup, ["a", "b"])
+    usual = argv(SIDE, "io", ports=Ports(), mbufs=32768, burst=32)
+    usual += l3fwd_options(SIDE, "lpm", Ports(), ["a", "b"])
+    assert not [word for word in usual if "max-pkt-len" in word or "mbuf-size" in word]
+
+
+@pytest.mark.parametrize(
+    ("queues", "descriptors", "filled"),
+    [(1, None, 2 * 1 * 2048), (4, 4096, 2 * 4 * 8192), (64, 32768, 2 * 64 * 65536)],
+)
+def test_testpmd_has_more_buffers_than_its_rings_and_cores_hold(
+    queues: int, descriptors: int | None, filled: int
+):
+    """mempool's cache of a core is 250, and it may grow by half of that (rte_mempool.c)."""
+    rings = {"rx_descriptors": descriptors, "tx_descriptors": descriptors}
+    setup = Ports(count=2, queues=queues, **rings)
+    assert setup.mbufs(3) > filled + 3 * 375
+    assert Ports().mbufs(2) == 32768
+
+
 def test_l3fwd_is_built_for_the_burst_that_the_spec_asks_for(monkeypatch: pytest.MonkeyPatch):
     asked = []
 
@@ -78,6 +107,41 @@ class Folders:
     def run(self, argv: Sequence[str], **_: object) -> Completed:
         name = "/run/wirespeed-dpdk-abcdefgh\n"
         return Completed(argv=tuple(argv), output=name, errors="", returncode=0, duration_s=0.0)
+
+
+class Waiting:
+    """A forwarder whose second port has no link."""
+
+    command_line = ""
+
+    def __init__(self, *_: object, **__: object) -> None:
+        self.telemetry = self
+        self.version = "DPDK 22.11.11"
+        self.child = self
+
+    def greeting(self) -> "Waiting":
+        return self
+
+    def read_until(self, *_: object) -> list[str]:
+        return []
+
+    def close(self) -> None:
+        pass
+
+    def await_link(self, _: float, port: int = 0) -> None:
+        if port == 1:
+            raise MeasurementError("dut.link_down", where=PCI[1], found="down", next="look")
+
+
+def test_l3fwd_does_not_forward_before_every_port_has_its_link(monkeypatch: pytest.MonkeyPatch):
+    """By itself it forwards after 9 s without one, and what it routes there is lost."""
+    monkeypatch.setattr(far_dut, "DpdkProcess", Waiting)
+    telemetry = cast("Telemetry", None)
+    one = far_dut.FarL3fwd("l3fwd", SIDE, "lpm", FarDut(forwarder="l3fwd-lpm"), telemetry)
+    one.start_trial()
+    wanted = FarDut(forwarder="l3fwd-lpm", ports=Ports(count=2))
+    with pytest.raises(MeasurementError, match=r"dut\.link_down"):
+        far_dut.FarL3fwd("l3fwd", SIDE, "lpm", wanted, telemetry).start_trial()
 
 
 def test_l3fwd_deals_queues_to_cores_and_routes_all_to_the_other_port():

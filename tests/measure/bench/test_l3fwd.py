@@ -111,6 +111,12 @@ def test_only_the_burst_is_another_in_the_header_of_the_distribution():
         with_burst(changed, 64)
 
 
+def test_since_dpdk_24_11_the_burst_is_the_default_of_an_option():
+    """examples/l3fwd/l3fwd.h of 24.11 and 25.11."""
+    header = "#define DEFAULT_PKT_BURST 32\n#define MAX_PKT_BURST 512\n"
+    assert with_burst(header, 64) == header.replace("32", "64")
+
+
 @pytest.mark.parametrize("count", [0, 2])
 def test_a_source_that_the_patch_does_not_fit_is_refused(count: int):
     with pytest.raises(InputError) as error:

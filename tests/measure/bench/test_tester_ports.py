@@ -2,22 +2,34 @@
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from wirespeed.host.clock import Deadline
 from wirespeed.host.folder import PrivateFolder
 from wirespeed.host.procfs import usable_cpus
 from wirespeed.measure.bench.cores_needed import LINES, Line, cores_needed
 from wirespeed.measure.bench.dut import DutCounters, difference
 from wirespeed.measure.bench.eal_side import EalSide
+from wirespeed.measure.bench.l3fwd import START_S
 from wirespeed.measure.bench.tester import Tester
-from wirespeed.measure.bench.tester_ports import Holding, deal, memory_mib, open_request, peers
+from wirespeed.measure.bench.tester_ports import (
+    Holding,
+    deal,
+    memory_mib,
+    open_request,
+    peers,
+    ports_details,
+)
 from wirespeed.measure.bench.tester_protocol import (
+    OpenedPort,
     PortRequest,
     ResultReply,
     StreamRequest,
     TrialRequest,
 )
+from wirespeed.measure.bench.two_hosts_bed import LINK_WAIT_MS
 from wirespeed.measure.bench.windowed_sum import sum_ports
 from wirespeed.model.frame_mix import FrameMix, FrameShare
 from wirespeed.model.trial import PortCounters
@@ -68,11 +80,50 @@ def test_a_port_is_asked_for_as_it_is_to_be_held():
     assert peers((MAC,), 2) == (MAC, MAC)
 
 
+class Patient(Tester):
+    """Keeps for how long an answer is waited for."""
+
+    def __init__(self) -> None:
+        self.waits_s = 0.0
+
+    def _ask(self, *_: object) -> int:
+        return 1
+
+    def _await(self, ticket: int, kind: Any, deadline: Deadline, progress: Any = None) -> Any:
+        self.waits_s = deadline.timeout_s
+
+
+def test_a_forwarder_that_takes_its_time_is_waited_for_by_every_port():
+    """A port without a driver has no link: the tester's waits until the forwarder has started."""
+    ports = [PortRequest(device=f"0000:3b:00.{number}") for number in (0, 1)]
+    request = open_request(
+        ports, Holding(), lcores=1, frame_bytes_max=1518, link_wait_ms=LINK_WAIT_MS
+    )
+    assert LINK_WAIT_MS / 1000 >= 2 * START_S
+    tester = Patient()
+    tester.await_opened(tester.begin_open(request))
+    # The tester waits for one port's link after the other's (open_ports() in tester/main.c).
+    assert tester.waits_s > 2 * LINK_WAIT_MS / 1000
+
+
 def test_memory_grows_with_what_is_held():
     assert memory_mib(2, Holding(), frame_bytes_max=1518) == 1024
     # 2 ports x 16 queues x (2 rings of 8192 + 2 x 4224 spare) x 2432 B = 1843 MiB
     big = Holding(queues=16, rx_descriptors=8192, tx_descriptors=8192)
     assert memory_mib(2, big, frame_bytes_max=1518) == 256 + 1843
+
+
+@pytest.mark.parametrize(
+    ("driver", "counted"),
+    # Of mlx5 and mlx4: PKT_LEN() of the mbuf, without the FCS (mlx5_rx.c, mlx4_rxtx.c).
+    [("mlx5_pci", "60"), ("net_mlx4", "60"), ("net_e1000_igb", "60"), ("net_new", "not known")],
+)
+def test_the_record_says_what_a_driver_counts_for_64_bytes(driver: str, counted: str):
+    port = OpenedPort(
+        port=0, device="0000:3b:00.0", driver=driver, mac=MAC, link_up=True, link_mbps=100_000,
+        numa_node=0, tx_descriptors=4096, rx_descriptors=4096, hardware_stamps=False, pool_bytes=0,
+    )  # fmt: skip
+    assert dict(ports_details([port], Holding()))["counted for 64 bytes"] == counted
 
 
 @pytest.mark.parametrize(

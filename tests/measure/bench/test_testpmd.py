@@ -9,6 +9,7 @@ from pcap_tester import DUT_MAC, TESTER_MAC, frame, ipv4_checksum, read_pcap
 from wirespeed.host import spawn as spawn_module
 from wirespeed.host.clock import Deadline, sleep_s
 from wirespeed.measure.bench import dpdk_process
+from wirespeed.measure.bench.dpdk_process import explain
 from wirespeed.measure.bench.dut import difference
 from wirespeed.measure.bench.eal_side import EalSide
 from wirespeed.measure.bench.testpmd import Ports, Testpmd, Totals, argv
@@ -41,6 +42,14 @@ def test_an_idle_forwarder_prints_no_cycles():
     run = captured("testpmd-stop-idle.txt")
     assert run.ports[0].rx_packets == 0
     assert run.busy_cycles is None
+
+
+def test_cycles_as_dpdk_prints_them_since_23_03():
+    """DPDK's commit 99a4974aa5 renames the words; app/test-pmd/testpmd.c of 24.11."""
+    text = (DATA / "testpmd-stop-dropped.txt").read_text()
+    run = parse_forwarding(text.replace("(total cycles=", "(busy cycles=").splitlines())
+    assert run == captured("testpmd-stop-dropped.txt")
+    assert run.busy_cycles == 1087379273
 
 
 def test_output_without_statistics_is_refused():
@@ -110,6 +119,29 @@ def assert_frames_come_back(
             sleep_s(0.01)
         dut.end_trial()
     assert set(read_pcap(out)) == {change(f) for f in sent}
+
+
+@pytest.mark.parametrize(
+    "said",
+    # lib/eal/linux/eal.c and eal_hugepage_info.c of DPDK 22.11 and 24.11.
+    [
+        "EAL: FATAL: Cannot get hugepage information.",
+        "EAL: No free 2048 kB hugepages reported on node 0",
+        "EAL: No available 1048576 kB hugepages reported",
+    ],
+)
+def test_a_forwarder_without_hugepages_lacks_memory(said: str):
+    died = MeasurementError("dut.died", where="testpmd", found=said, next="look")
+    assert explain(died).what == "dut.memory"
+
+
+@pytest.mark.dpdk
+def test_a_port_that_no_driver_took_is_named_before_any_trial(null_side: Callable[..., EalSide]):
+    """testpmd warns and starts without it (app/test-pmd/testpmd.c, main)."""
+    with pytest.raises(InputError) as error:
+        Testpmd(null_side(), "io", ports=Ports(count=2))
+    assert error.value.what == "dut.device"
+    assert error.value.found.startswith("testpmd has 1 of 2 ports; it last said:")
 
 
 @pytest.mark.dpdk

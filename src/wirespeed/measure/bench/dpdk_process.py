@@ -15,7 +15,8 @@ from wirespeed.model.error import InputError, MeasurementError
 
 _MEMORY_SIGNS = re.compile(
     r"Cannot allocate memory|memory allocation failed|not enough memory|Cannot init mbuf pool"
-    r"|Creation of mbuf pool|Couldn't get \S+ hugepages|No free hugepages"
+    r"|Creation of mbuf pool|Couldn't get \S+ hugepages|No (?:free|available) (?:\d+ kB )?hugepages"
+    r"|Cannot get hugepage information"
     r"|Not enough memory available|ENOMEM",
     re.IGNORECASE,
 )
@@ -148,7 +149,7 @@ def explain(error: MeasurementError) -> MeasurementError | InputError:
             where=error.where,
             found=error.found,
             so="the DUT did not get the memory that it needs",
-            next="free memory, or give it more with a larger memory size",
+            next="free memory, reserve hugepages, or give it more with a larger memory size",
         )
     if _DEVICE_SIGNS.search(error.found):
         return InputError(

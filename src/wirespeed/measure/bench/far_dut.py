@@ -12,7 +12,7 @@ from wirespeed.measure.bench.l3fwd import FORWARDING, LINK_S, START_S, WAITING, 
 from wirespeed.measure.bench.l3fwd_build import build_l3fwd
 from wirespeed.measure.bench.program_host import FarHost
 from wirespeed.measure.bench.telemetry import Telemetry
-from wirespeed.measure.bench.testpmd import PROGRAM, Ports, Testpmd
+from wirespeed.measure.bench.testpmd import PROGRAM, USUAL_FRAME_BYTES, Ports, Testpmd
 from wirespeed.measure.bench.two_hosts_bed import End
 from wirespeed.model.error import MeasurementError
 from wirespeed.model.frozen import Frozen
@@ -96,7 +96,7 @@ class FarL3fwd(DpdkDut):
         rules = [f"{side.runtime_folder}/{name}" for name in RULES]
         argv = [program, *side.arguments(), *l3fwd_options(side, lookup, wanted.ports, rules)]
         super().__init__(DpdkProcess(argv, side, quit_line=None, telemetry=telemetry))
-        self._forwarding = False
+        self._forwarding, self._ports = False, wanted.ports.count
         try:
             self._process.read_until(WAITING, 2 * START_S)
             version = self._process.telemetry.greeting().version
@@ -120,7 +120,9 @@ class FarL3fwd(DpdkDut):
     def start_trial(self) -> None:
         """Wait until its links are up and it forwards; it does so from then on."""
         if not self._forwarding:
-            self._process.await_link(LINK_S)
+            # It gives a link 9 s and forwards without it then (check_all_ports_link_status).
+            for port in range(self._ports):
+                self._process.await_link(LINK_S, port)
             self._process.read_until(FORWARDING, LINK_S)
             self._forwarding = True
 
@@ -142,6 +144,7 @@ def l3fwd_options(side: EalSide, lookup: str, ports: Ports, rules: list[str]) ->
     )
     rings = [f"--rx-queue-size={ports.rx_descriptors}"] if ports.rx_descriptors else []
     rings += [f"--tx-queue-size={ports.tx_descriptors}"] if ports.tx_descriptors else []
+    longer = ports.frame_bytes_max > USUAL_FRAME_BYTES
     return [
         f"--lcores={','.join(f'{lcore}@{cpu}' for lcore, cpu in enumerate(cpus))}",
         "--",
@@ -154,6 +157,7 @@ def l3fwd_options(side: EalSide, lookup: str, ports: Ports, rules: list[str]) ->
         f"--rule_ipv4={rules[0]}",
         f"--rule_ipv6={rules[1]}",
         *rings,
+        *([f"--max-pkt-len={ports.frame_bytes_max}"] if longer else []),
         *(f"--eth-dest={port},{mac}" for port, mac in enumerate(ports.peer_macs)),
     ]
 

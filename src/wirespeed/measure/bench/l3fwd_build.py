@@ -31,7 +31,11 @@ _STOCK = ".offloads = RTE_ETH_RX_OFFLOAD_CHECKSUM,"
 _PATCHED = ".offloads = 0,"
 STOCK_BURST = 32
 _BURST_FILE = Path("l3fwd/l3fwd.h")
-_STOCK_BURST_LINE = f"#define MAX_PKT_BURST     {STOCK_BURST}\n"
+_STOCK_BURST_LINES = (
+    f"#define MAX_PKT_BURST     {STOCK_BURST}\n",
+    f"#define DEFAULT_PKT_BURST {STOCK_BURST}\n",
+)
+"""Up to DPDK 24.07, and from 24.11 on, where MAX_PKT_BURST is 512 and bounds an option."""
 _BUILD_S = 120.0
 _PROGRAM = Path("l3fwd/build/l3fwd")
 _PACKAGES = "build-essential pkg-config libdpdk-dev dpdk-doc"
@@ -47,8 +51,9 @@ def patch(source: str) -> str:
 
 def with_burst(source: str, burst: int) -> str:
     """Let l3fwd take so many frames at once. Raises as `patch`."""
-    line = _STOCK_BURST_LINE.replace(str(STOCK_BURST), str(burst))
-    return _replaced(source, _BURST_FILE, _STOCK_BURST_LINE, line)
+    before, since = _STOCK_BURST_LINES
+    stock = since if since in source else before
+    return _replaced(source, _BURST_FILE, stock, stock.replace(str(STOCK_BURST), str(burst)))
 
 
 def _replaced(source: str, path: Path, stock: str, patched: str) -> str:

@@ -37,6 +37,7 @@ from wirespeed.model.error import InputError, MeasurementError, WirespeedError
 PROGRAM = "wirespeed-tester"
 _START_S = 30.0
 _OPEN_S = 30.0
+"""Beyond its wait for links: probing, and pools of gigabytes."""
 _LOOK_S = 1.1
 """How often `watch` is called in silence. A trial breaks it once a second with its progress, and
 this comes after that: waking up more often would take the core that the trial runs on."""
@@ -98,7 +99,7 @@ class Tester(Closing):
         self.argv = tuple(argv)
         self._child = Child(argv, role="tester", environment=side.environment)
         self.priority = "" if side.is_far else self._child.put_first()
-        self._next_id = 0
+        self._next_id, self._open_s = 0, _OPEN_S
         self._watch = watch
         try:
             self.hello = self._await(self._ask("hello", {}), HelloReply, Deadline(_START_S))
@@ -108,6 +109,7 @@ class Tester(Closing):
 
     def begin_open(self, request: OpenRequest) -> int:
         """Ask for the ports; `await_opened` takes the answer."""
+        self._open_s = _OPEN_S + request.links_wait_s
         return self._ask("open", request.model_dump(mode="json"))
 
     def await_opened(self, ticket: int) -> OpenedReply:
@@ -115,7 +117,7 @@ class Tester(Closing):
 
         Raises InputError `port.*` or `request.*`, MeasurementError `tester.*`.
         """
-        return self._await(ticket, OpenedReply, Deadline(_OPEN_S))
+        return self._await(ticket, OpenedReply, Deadline(self._open_s))
 
     def trial(
         self,

@@ -51,6 +51,11 @@ class OpenRequest(Frozen):
     frame_bytes_max: int = 1518
     link_wait_ms: int = 10000
 
+    @property
+    def links_wait_s(self) -> float:
+        """Give how long it may wait for links in all: for one port after the other."""
+        return len(self.ports) * self.link_wait_ms / 1000
+
 
 class StreamRequest(Frozen):
     """Frames from one port that are due back at another, or at the same."""

@@ -32,6 +32,18 @@ FORWARD_MODES: dict[str, Expect] = {
     "5tswap": "5tswap",
 }
 """Forward mode to what it does to a frame."""
+USUAL_FRAME_BYTES = 1518
+"""With FCS: what DPDK's ports take where no MTU is asked for."""
+MBUFS = 32768
+"""Bounds its memory: 4 KiB each without hugepages."""
+_RING = 1024
+"""Descriptors of testpmd's own (RX_DESC_DEFAULT, TX_DESC_DEFAULT of its testpmd.h)."""
+_OF_CORE = 512
+"""Mbufs that lie in the cache of a core: 250 and half as many again."""
+_SPARE = 8192
+_HEADROOM, _OF_DRIVER, _BUFFER_STEP = 128, 64, 1024
+"""Bytes of an mbuf before the frame; what drivers count beside it; what igb and ixgbe round a
+buffer down to (SRRCTL.BSIZEPACKET), as i40e and ice do to 128: less, and a frame takes two."""
 _START_S = 30.0
 _COMMAND_S = 10.0
 _MARK_S = 1.0
@@ -51,6 +63,13 @@ class Ports(Frozen):
     """Frames go back out of the port that they came in by, however many there are."""
     peer_macs: tuple[str, ...] = ()
     """What mode `mac` writes as destination, by port; none: testpmd's own."""
+    frame_bytes_max: int = USUAL_FRAME_BYTES
+    """With FCS. A port drops what is longer than it was set up for."""
+
+    def mbufs(self, cores: int) -> int:
+        """Give how many its pool must hold, so that rings which are all full leave some over."""
+        rings = (self.rx_descriptors or _RING) + (self.tx_descriptors or _RING)
+        return max(MBUFS, self.count * self.queues * rings + cores * _OF_CORE + _SPARE)
 
     def options(self) -> list[str]:
         """Give them as testpmd takes them."""
@@ -63,6 +82,10 @@ class Ports(Frozen):
             found.append(f"--txd={self.tx_descriptors}")
         if self.same and self.count > 1:
             found.append("--port-topology=loop")
+        if self.frame_bytes_max > USUAL_FRAME_BYTES:
+            buffer = -(-(self.frame_bytes_max + _OF_DRIVER) // _BUFFER_STEP) * _BUFFER_STEP
+            found.append(f"--max-pkt-len={self.frame_bytes_max}")
+            found.append(f"--mbuf-size={buffer + _HEADROOM}")
         return found
 
 
@@ -110,9 +133,8 @@ def argv(
 class Testpmd(DpdkDut):
     """See `Dut`. Starts when made; use `close` or the `with` statement.
 
-    `ports` has what mode `mac` writes as destination: the tester's own address. `mbufs` bounds
-    its memory: 4 KiB each without hugepages. `program` and `telemetry` are those of another host,
-    where `side` goes to one.
+    `ports` has what mode `mac` writes as destination: the tester's own address. `program` and
+    `telemetry` are those of another host, where `side` goes to one.
     """
 
     __test__ = False  # pytest takes every Test… for a test
@@ -123,7 +145,6 @@ class Testpmd(DpdkDut):
         forward_mode: str,
         *,
         ports: Ports | None = None,
-        mbufs: int = 32768,
         burst: int = 32,
         program: str | None = None,
         telemetry: Telemetry | None = None,
@@ -142,7 +163,7 @@ class Testpmd(DpdkDut):
             side,
             forward_mode,
             ports=self._ports,
-            mbufs=mbufs,
+            mbufs=self._ports.mbufs(len(side.worker_cpus) + 1),
             burst=burst,
             program=program or PROGRAM,
         )
@@ -153,6 +174,7 @@ class Testpmd(DpdkDut):
         self._done = Totals()
         try:
             self._command("set record-core-cycles on", _START_S)
+            self._require_ports()
             self._description = self._describe(forward_mode)
         except BaseException:
             self.close()
@@ -191,6 +213,20 @@ class Testpmd(DpdkDut):
                 "busy_packets": total.busy_packets,
             }
         )
+
+    def _require_ports(self) -> None:
+        """Raise InputError `dut.device` where no driver took a port: testpmd starts without it."""
+        wanted, have = self._ports.count, len(self._process.telemetry.ports())
+        if have < wanted:
+            raise InputError(
+                "dut.device",
+                where=", ".join(self._process.side.devices),
+                found=f"testpmd has {have} of {wanted} ports; it last said:\n"
+                f"{self._process.child.errors_tail()}",
+                so="frames would have no way through",
+                next="see that a driver of DPDK has each port: vfio-pci for most cards, the "
+                "kernel's own for a ConnectX",
+            )
 
     def _command(self, line: str, timeout_s: float = _COMMAND_S) -> list[str]:
         """Send a command and give what it printed.

@@ -21,8 +21,10 @@ _RX = re.compile(r"^\s*RX-packets: (\d+) +RX-dropped: (\d+) +RX-total: (\d+)\s*$
 _TX = re.compile(r"^\s*TX-packets: (\d+) +TX-dropped: (\d+) +TX-total: (\d+)\s*$")
 _ALL = re.compile(r"\++ Accumulated forward statistics for all ports *\++")
 _CYCLES = re.compile(
-    r"CPU cycles/packet=[\d.]+ \(total cycles=(\d+) / total (\S+) packets=(\d+)\) at (\d+) MHz"
+    r"CPU cycles/packet=[\d.]+ \((?:total|busy) cycles=(\d+) / total (\S+) packets=(\d+)\)"
+    r" at (\d+) MHz"
 )
+"""`busy cycles` since DPDK 23.03, which count the same: bursts that had packets."""
 
 
 class PortForwarding(Frozen):

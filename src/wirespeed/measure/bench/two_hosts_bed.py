@@ -26,7 +26,9 @@ from wirespeed.measure.bench.tester_protocol import (
 from wirespeed.model.frozen import Frozen
 from wirespeed.model.trial import DutReading
 
-LINK_WAIT_MS = 20_000
+LINK_WAIT_MS = 60_000
+"""The DUT's ports have no link before its forwarder has started, meanwhile: it is sent
+there, takes its hugepages, and is given 30 s and more to answer; then links are trained."""
 WARM_UP_NUMBER = 10**9
 """A number of its own, so that its late frames are told from those of trial 1."""
 _WARM_UP = {
