@@ -50,9 +50,9 @@ class VirtualBed:
         try:
             with self._deaths_come_first():
                 self._join(dut, frame_bytes_max)
-                self._result(
-                    _WARM_UP.model_copy(update={"expect": self._started_dut.description.expect})
-                )
+                self._started_dut.start_trial()
+                expect = self._started_dut.description.expect
+                self._started_tester.trial(_WARM_UP.model_copy(update={"expect": expect}))
         except BaseException:
             self.close()
             raise
@@ -110,7 +110,8 @@ class VirtualBed:
             dut.start_trial()
             before = dut.read()
             watch = () if before.thread is None else (before.thread,)
-            result = self._result(request.model_copy(update={"watch": watch}), progress)
+            watched = request.model_copy(update={"watch": watch})
+            result = self._started_tester.trial(watched, progress)
             if self._dut is not dut:
                 # One that was started meanwhile counts from its start, and says nothing of this.
                 return BedTrial(result=result, dut=DutReading())
@@ -217,12 +218,6 @@ class VirtualBed:
             tester_mac=_TESTER_MAC,
             frame_bytes_max=frame_bytes_max,
         )
-
-    def _result(
-        self, request: TrialRequest, progress: Callable[[ProgressReply], None] | None = None
-    ) -> ResultReply:
-        self._started_dut.start_trial()
-        return self._started_tester.trial(request, progress)
 
     @property
     def _started_dut(self) -> Dut:
