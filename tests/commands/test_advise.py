@@ -66,7 +66,7 @@ def test_no_link_is_not_an_unknown_one():
         (("transport", "--ports", "0x10G"), "--ports"),
         (("fabric", "--card", "25", "--switch", "10G"), "--card"),
         (("fabric", "--card", "25G", "--switch", "0G"), "--switch"),
-        (("slot", "--card", "1x100G", "--slot", "6.0x16"), "--slot"),
+        (("slot", "--card", "1x100G", "--slot", "7.0x16"), "--slot"),
         (("slot", "--card", "1x100G", "--slot", "4.0x3"), "--slot"),
         (("cable", "--link", "50G", "--metres", "1"), "--link"),
     ],

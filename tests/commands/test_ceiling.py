@@ -134,6 +134,12 @@ def test_a_bad_value_is_refused_with_what_a_good_one_is(arguments: tuple[str, ..
     assert error.exit_code == 2
 
 
+def test_the_sixth_generation_is_in_flits():
+    text = ran("--pcie", "6.0x16", "--link", "800", "--explain")
+    assert "bounded by ethernet" in text
+    assert "GT/s x 236/256 x lanes" in text and "x16 at 64 GT/s" in text
+
+
 @pytest.mark.parametrize("text", ["4.0x4", "4x4", "gen4x4", "PCIe 4.0 x4", "pcie4x4"])
 def test_a_slot_is_read_as_people_write_it(text: str):
     assert path("--pcie", text)["bounds"] == path("--pcie", "4.0x4")["bounds"]

@@ -218,7 +218,7 @@ def _gigabits(option: str, text: str) -> int:
 
 
 def _slot(text: str) -> Slot:
-    match = re.fullmatch(r"([1-5])(?:\.[01])? ?x ?(\d{1,2})", text.strip())
+    match = re.fullmatch(r"([1-6])(?:\.[01])? ?x ?(\d{1,2})", text.strip())
     if match is None or int(match[1]) not in GT_PER_S or int(match[2]) not in LANES:
         raise _refused("--slot", text, "4.0x8")
     return int(match[1]), int(match[2])
