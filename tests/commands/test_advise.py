@@ -68,7 +68,7 @@ def test_no_link_is_not_an_unknown_one():
         (("fabric", "--card", "25G", "--switch", "0G"), "--switch"),
         (("slot", "--card", "1x100G", "--slot", "7.0x16"), "--slot"),
         (("slot", "--card", "1x100G", "--slot", "4.0x3"), "--slot"),
-        (("cable", "--link", "50G", "--metres", "1"), "--link"),
+        (("cable", "--link", "30G", "--metres", "1"), "--link"),
     ],
 )
 def test_what_cannot_be_read_is_refused_with_an_example(arguments: tuple[str, ...], where: str):

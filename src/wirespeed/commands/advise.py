@@ -106,7 +106,10 @@ def slot(card: str, slots: tuple[str, ...], bidirectional: bool, as_json: bool) 
 
 @_question()
 @click.option(
-    "--link", required=True, metavar="SPEED", help="Speed of the link: 10G, 25G, 40G or 100G."
+    "--link",
+    required=True,
+    metavar="SPEED",
+    help="Speed of the link: 10G, 25G, 40G, 50G, 100G, 200G or 400G.",
 )
 @click.option(
     "--metres",
