@@ -107,6 +107,8 @@ def test_16m_over_10_ms_is_13_4_gbit():
         (("--link", "100", "--ports", "1.5"), "ceiling.ports"),
         (("--ports", "2"), "ceiling.link"),
         (("--vxlan",), "ceiling.link"),
+        # The last one was computed, and nothing said of the other.
+        (("--link", "100", "--vlan", "--vxlan"), "ceiling.encapsulation"),
         (("--payload", "256"), "ceiling.pcie"),
         (("--frame", "63", "--link", "1"), "ceiling.frame"),
         (("--frame", "99999", "--link", "1"), "ceiling.frame"),
@@ -132,6 +134,12 @@ def test_a_bad_value_is_refused_with_what_a_good_one_is(arguments: tuple[str, ..
     assert error.so
     assert error.next
     assert error.exit_code == 2
+
+
+def test_a_host_and_a_tunnel_are_refused_by_the_options_own_name():
+    with pytest.raises(InputError) as caught:
+        ran("somehost", "--vxlan")
+    assert "--vxlan describes a path" in caught.value.found
 
 
 def test_the_sixth_generation_is_in_flits():
