@@ -92,6 +92,10 @@ def test_one_port_of_1_gigabit_is_for_compression():
     assert [choice.name for choice in advice.choices] == ["SMB Multichannel, no team"]
 
 
+def test_more_than_two_ports_are_not_called_both():
+    assert "all ports without LACP" in advised(4, 10).answer
+
+
 def test_what_is_to_do_is_of_the_transport_that_is_the_answer():
     """Compression is of migration over TCP; the option of Set-VMHost takes one of three values."""
     advice = advised(1, 1, rdma=True, dcb=True)

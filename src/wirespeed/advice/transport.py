@@ -45,7 +45,7 @@ def _answer(ports: int, port_gbps: float, *, has_rdma: bool, has_dcb: bool, purp
             return "One port of 1 Gb/s: the port is the limit; no transport makes up for it."
         return "One port of 1 Gb/s: move guests with compression; no transport makes up for it."
     why = (
-        "SMB Multichannel, without a team: as fast as the wires, and both ports without LACP."
+        "SMB Multichannel, without a team: as fast as the wires, and all ports without LACP."
         if ports >= LEAST_FOR_MULTICHANNEL
         else "SMB: several cores for one guest, where TCP has one."
         if purpose == LIVE_MIGRATION
