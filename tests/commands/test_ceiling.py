@@ -136,6 +136,24 @@ def test_a_bad_value_is_refused_with_what_a_good_one_is(arguments: tuple[str, ..
     assert error.exit_code == 2
 
 
+def test_a_capture_without_a_list_of_ports_is_an_error_of_the_input():
+    error = refused(str(CASES / "cpu.turbo_off/present_intel_pstate/capture.txt"))
+    assert error.what == "ceiling.no_ports"
+    assert "no list of ports" in error.found and "ls -l /sys/class/net" in error.next
+
+
+def test_adapters_of_windows_are_ports_here_too():
+    """The doctor has their ceilings, and this command says the same."""
+    windows = str(
+        CASES / "windows.crash_blames_driver/present_already_unbound_elsewhere/capture.txt"
+    )
+    # Get-NetAdapter of the capture: ConnectX-5 Ex of 100 Gb/s, Realtek of 10 Gb/s.
+    text = ran(windows)
+    assert "이더넷 10: most" in text and "이더넷 7: most" in text
+    only = ran(windows, "--port", "이더넷 7")
+    assert "이더넷 10" not in only and "  10.0  Gb/s on the wire (L1)" in only
+
+
 def test_a_host_and_a_tunnel_are_refused_by_the_options_own_name():
     with pytest.raises(InputError) as caught:
         ran("somehost", "--vxlan")

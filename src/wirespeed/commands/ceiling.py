@@ -18,6 +18,7 @@ from wirespeed.commands.described import Described
 from wirespeed.model.ceiling import Ceiling, Direction, Ledger
 from wirespeed.model.error import InputError
 from wirespeed.model.frozen import ascii_json
+from wirespeed.model.observed import CannotTellError
 from wirespeed.model.question import Purpose, Question
 from wirespeed.model.shown import shown
 from wirespeed.report.ceiling_text import ceiling_lines
@@ -306,6 +307,7 @@ def _lacks(name: str, found: str, next: str) -> InputError:
 def _of_host(host: str | None, question: Question) -> tuple[list[Ledger], tuple[str, ...], bool]:
     """Give the ledgers of its ports, what is to be said of the reading, and whether it is whole."""
     # Only here: a what-if needs no host, and shall not wait for what reads one.
+    from wirespeed.catalog import platforms
     from wirespeed.doctor.diagnose import asked_ports
     from wirespeed.doctor.ledger import build_ledger
     from wirespeed.host.capture_request import Unreachable
@@ -316,7 +318,24 @@ def _of_host(host: str | None, question: Question) -> tuple[list[Ledger], tuple[
     if isinstance(found, Unreachable):
         raise found.error
     facts = found.facts
-    ledgers = [build_ledger(facts, port, question) for port in asked_ports(facts, question)]
+    try:
+        ports = asked_ports(facts, question)
+    except CannotTellError as error:
+        raise InputError(
+            "ceiling.no_ports",
+            where=facts.name,
+            found=f"which ports this host has could not be determined: {error.reason}",
+            so="no ceiling can be computed",
+            next="read the host again with `wirespeed capture`; "
+            f"`{error.would_tell}` lists its ports",
+        ) from error
+    ledgers = [build_ledger(facts, port, question) for port in ports]
+    ledgers += [
+        one
+        for platform in platforms()
+        for one in platform.ledgers(facts, question)
+        if not question.ports or one.port in question.ports
+    ]
     return ledgers, found.warnings, facts.capture.complete
 
 
