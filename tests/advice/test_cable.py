@@ -1,4 +1,8 @@
-"""Which cable: lengths of IEEE Std 802.3, clauses 52, 55, 85, 86, 92, 95, 110 and 112."""
+"""Which cable: lengths of IEEE Std 802.3, clauses 52 to 162.
+
+Of 138 also in tiafotc.org's overview of 400GBASE-SR8 (OM3 70 m, OM4 100 m), of 151 in the
+definitions of 802.3cu.
+"""
 
 import pytest
 
@@ -16,6 +20,18 @@ from wirespeed.advice.cable import advise_cable
         (100, 5, "100GBASE-CR4"),
         (100, 71, "OM4, 8 fibres, 100GBASE-SR4"),
         (40, 7, "40GBASE-CR4"),
+        (50, 3, "50GBASE-CR:"),
+        (50, 71, "OM4, 50GBASE-SR"),
+        (50, 101, "50GBASE-FR"),
+        (200, 3, "200GBASE-CR4"),
+        (200, 4, "OM3, 8 fibres, 200GBASE-SR4"),
+        (200, 101, "200GBASE-DR4"),
+        (200, 501, "200GBASE-FR4"),
+        (400, 2, "400GBASE-CR4"),
+        (400, 3, "OM3, 16 fibres, 400GBASE-SR8"),
+        (400, 500, "400GBASE-DR4"),
+        (400, 2_000, "400GBASE-FR4"),
+        (400, 2_001, "400GBASE-LR8"),
         (10, 100, "10GBASE-T"),
         (10, 300, "10GBASE-SR"),
         (10, 301, "10GBASE-LR"),

@@ -53,3 +53,14 @@ def test_cages_of_other_shapes_are_not_guessed(card: int, switch: int):
     assert advice.answer.startswith("Not known")
     assert advice.todo == ()
     assert advice.choices[0].certainty is Certainty.UNKNOWN
+
+
+@pytest.mark.parametrize(("card", "switch"), [(100, 40), (40, 100), (200, 100), (100, 200)])
+def test_cages_of_four_lanes_are_of_one_shape(card: int, switch: int):
+    """QSFP28 ports take 40 Gb/s cables: MSB7890 manual, section 4.1.1."""
+    common = min(card, switch)
+    advice = advise_fabric(card, switch)
+    assert advice.answer.startswith(f"Likely, at {common} Gb/s with both ends fixed")
+    assert {choice.certainty for choice in advice.choices} == {Certainty.UNKNOWN}
+    assert f"$ ethtool -s NETDEV speed {common}000 autoneg off" in advice.todo
+    assert any(f"modules of {common} Gb/s" in ground.says for ground in advice.grounds)

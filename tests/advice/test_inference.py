@@ -55,3 +55,15 @@ def test_a_batch_sends_more_a_step_and_waits_as_often():
     # (2,621,440 B at 100 Gb/s = 0.2097 ms) + 6.4 ms; and 13.42 + 6.4 ms for 64 tokens.
     assert "alone allows 151 tokens/s" in notes[0]
     assert "alone allows 3,229 tokens/s" in notes[1]
+
+
+def test_the_stages_of_a_pipeline_send_one_after_the_other():
+    """GPipe, arXiv:1811.06965, figure 2: a stage starts when the output of the one before is there.
+
+    64 sequences: 64 x 2 x 8192 x 2 bytes = 2,097,152 at each of 4 boundaries, 1.678 ms at 10 Gb/s.
+    """
+    five = Model(5, 8192, 80, 2, 64, 70.0)
+    note = advise_inference(five, 10, 50, "pipeline").choices[0].note
+    # 4 x 1.678 ms, and 5 messages of 50 us: 6.961 ms for 64 tokens.
+    assert "32,768 bytes a token sent by a host, 5 messages in turn: 6.96 ms a step" in note
+    assert "alone allows 9,194 tokens/s" in note

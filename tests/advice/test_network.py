@@ -32,7 +32,8 @@ def test_sixteen_hosts_go_on_two_switches():
     assert "2 between switches; 18 of 32 ports" in joined
     # 16 ports of a leaf for 16 hosts: 2 leaves, 32 uplinks, 2 spines.
     assert "4 switches, 32 cables to hosts; 32 between switches" in full
-    assert "between leaves" in third and "33 % when all send" in third
+    # 3:1 has 8 ports of 32 towards spines; 16 of the other 24 are in use: 800 of 1600 Gb/s.
+    assert "between leaves 50 % when all send" in third
     assert {(choice.gbps_low, choice.gbps_high) for choice in found.choices} == {(100, 200)}
 
 
@@ -55,6 +56,18 @@ def test_forty_hosts_take_spines():
     # 3:1: 24 and 8 ports; 2 pairs, 32 uplinks, 2 spines.
     assert "4 leaves in pairs, 2 spines" in found["spine and leaf, 3:1"]
     assert "6 switches" in found["spine and leaf, 3:1"]
+
+
+def test_a_full_leaf_of_three_to_one_has_a_third_between_leaves():
+    """24 hosts have 24 ports at each of 2 leaves, and 8 go to spines: 800 of 2400 Gb/s."""
+    assert "between leaves 33 % when all send" in notes(answer(24))["spine and leaf, 3:1"]
+
+
+def test_twisted_pairs_need_no_modules():
+    """10GBASE-T plugs in as it is: 32 x 20 + 2 x 20 + 2 x 1000, whatever a module costs."""
+    found = answer(16, gbps=10, switch_price=1000, dac_price=20, optic_price=100)
+    assert "price 2,680, by the prices" in notes(found)["two joined switches (MLAG)"]
+    assert not any("module" in line for line in found.todo)
 
 
 def test_what_no_two_tiers_hold_is_said():

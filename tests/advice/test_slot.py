@@ -29,11 +29,19 @@ def test_two_ports_of_100_do_not_fit_into_4_0_x8():
 
 def test_the_smallest_that_is_enough_comes_first():
     advice = advise_slot(1, 100, [], both_ways=False)
-    # 3.0 x16, 4.0 x8 and 5.0 x4 are the same: 126 Gb/s raw.
+    # 3.0 x16, 4.0 x8 and 5.0 x4 are the same: 126 Gb/s raw; 6.0 x4 has 236 in its flits.
     assert advice.choices[0].name == "PCIe 3.0 x16"
     assert {c.name for c in advice.choices if c.note == "fills its ports"} == {
         "PCIe 3.0 x16", "PCIe 4.0 x8", "PCIe 4.0 x16", "PCIe 5.0 x4", "PCIe 5.0 x8", "PCIe 5.0 x16",
+        "PCIe 6.0 x4", "PCIe 6.0 x8", "PCIe 6.0 x16",
     }  # fmt: skip
+
+
+def test_a_card_of_800_needs_the_sixth_generation():
+    """ConnectX-8 has PCIe 6.0 x16 for 800 Gb/s; 5.0 x16 has 504 Gb/s raw."""
+    assert advise_slot(1, 800, [], both_ways=False).answer == (
+        "PCIe 6.0 x16 is enough for 800 Gb/s."
+    )
 
 
 def test_no_slot_carries_more_than_the_ports():

@@ -92,6 +92,25 @@ def test_one_port_of_1_gigabit_is_for_compression():
     assert [choice.name for choice in advice.choices] == ["SMB Multichannel, no team"]
 
 
+def test_more_than_two_ports_are_not_called_both():
+    assert "all ports without LACP" in advised(4, 10).answer
+
+
+def test_what_is_to_do_is_of_the_transport_that_is_the_answer():
+    """Compression is of migration over TCP; the option of Set-VMHost takes one of three values."""
+    advice = advised(1, 1, rdma=True, dcb=True)
+    assert advice.answer.startswith("SMB Direct")
+    assert "> Set-VMHost -VirtualMachineMigrationPerformanceOption SMB" in advice.todo
+    assert not any("Compression" in act for act in advice.todo)
+
+
+@pytest.mark.parametrize("gbps", [1, 100])
+def test_storage_over_one_port_is_not_told_of_guests(gbps: int):
+    advice = advised(1, gbps, purpose="storage")
+    assert "guest" not in advice.answer
+    assert not any("Set-VMHost" in act for act in advice.todo)
+
+
 def test_four_ports_of_1_gigabit_are_for_multichannel():
     assert advised(4, 1).answer.startswith("SMB Multichannel")
 

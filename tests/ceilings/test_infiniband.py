@@ -25,3 +25,10 @@ def test_at_one_data_rate_a_packet_takes_as_long_as_on_ethernet():
         for f in (ethernet_ceiling, infiniband_ceiling)
     )
     assert here == pytest.approx(there, rel=1e-4)
+
+
+@pytest.mark.parametrize(("named_gbps", "most_gbps"), [(40, 40), (56, 54.545454545), (100, 100)])
+def test_a_link_of_40_may_be_fdr10_which_carries_all_of_it(named_gbps: int, most_gbps: float):
+    """FDR10: 4 x 10.3125 Gb/s of 64b/66b, 40 Gb/s of data (MSB7890 manual, section 4.1.2)."""
+    found = infiniband_ceiling(named_gbps * 10**9, 1518, Direction.RECEIVE, "ethtool ib0")
+    assert found.load_pps.high == pytest.approx(most_gbps * 1e9 / (8 * 1538))

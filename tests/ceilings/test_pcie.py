@@ -8,7 +8,7 @@ from wirespeed.ceilings.devices import MLX5_DPDK, MLX5_DPDK_MPRQ, MLX5_KERNEL, D
 from wirespeed.ceilings.pcie import DATA_LINK_SHARE, PcieLink, pcie_ceiling
 from wirespeed.model.ceiling import Band, Direction
 
-GENERATIONS = (2.5, 5.0, 8.0, 16.0, 32.0)
+GENERATIONS = (2.5, 5.0, 8.0, 16.0, 32.0, 64.0)
 SIZES = (128, 256, 512, 1024, 2048, 4096)
 LANES = (1, 2, 4, 8, 16)
 links = st.builds(
@@ -45,6 +45,8 @@ def band(
         (16.0, 4, 63.015),
         (16.0, 8, 126.031),
         (32.0, 16, 504.123),
+        # 1b/1b: PCIe 6.1 section 1.2, table 1-1, and PCIE_SPEED2MBS_ENC of Linux.
+        (64.0, 16, 1024.0),
     ],
 )
 def test_raw_bits_are_those_of_the_generation(gt_per_s: float, lanes: int, gbps: float):
@@ -70,6 +72,17 @@ def test_the_whole_model_is_what_a_count_by_hand_gives():
     expected = 8 * 8e9 * 128 / 130 * (1 - 16 / 203 - 4 / 1538) / 8 / up
     found = band(PcieLink(8.0, 8, 256, 512), 1518, MLX5_KERNEL)
     assert found.low == pytest.approx(expected)
+
+
+def test_packets_in_flits_have_no_framing_of_their_own():
+    """A flit of 256 bytes has 236 of packets (PCIe Base 6.0 section 4.2.3), without LCRC."""
+    link = PcieLink(64.0, 16, 256, 512)
+    room = 64e9 * 16 / 8 * 236 / 256
+    assert band(link, 1518).high == pytest.approx(room / (1514 + 6 * 12))
+    # 60 bytes and 12 of header. With the framing of 32 GT/s it would be 80, which is too many.
+    assert band(link, 64).high == pytest.approx(room / 72)
+    whole = 1514 + 6 * 16 + 64 + 16 + 16 / 4
+    assert band(link, 1518, MLX5_KERNEL).low == pytest.approx(room / whole)
 
 
 def test_a_segment_that_the_card_cuts_may_leave_its_headers_out():

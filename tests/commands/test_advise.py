@@ -7,6 +7,7 @@ import pytest
 from click.testing import CliRunner
 
 from wirespeed.commands.advise import advise
+from wirespeed.commands.watch import watch
 from wirespeed.model.error import InputError
 
 
@@ -65,9 +66,9 @@ def test_no_link_is_not_an_unknown_one():
         (("transport", "--ports", "0x10G"), "--ports"),
         (("fabric", "--card", "25", "--switch", "10G"), "--card"),
         (("fabric", "--card", "25G", "--switch", "0G"), "--switch"),
-        (("slot", "--card", "1x100G", "--slot", "6.0x16"), "--slot"),
+        (("slot", "--card", "1x100G", "--slot", "7.0x16"), "--slot"),
         (("slot", "--card", "1x100G", "--slot", "4.0x3"), "--slot"),
-        (("cable", "--link", "50G", "--metres", "1"), "--link"),
+        (("cable", "--link", "30G", "--metres", "1"), "--link"),
     ],
 )
 def test_what_cannot_be_read_is_refused_with_an_example(arguments: tuple[str, ...], where: str):
@@ -80,3 +81,21 @@ def test_what_cannot_be_read_is_refused_with_an_example(arguments: tuple[str, ..
 def test_a_small_share_of_a_link_is_not_printed_as_nothing():
     text = ran(*EVERY[-1])
     assert "pipeline: layers by host                                   0.018\n" in text
+
+
+@pytest.mark.parametrize("value", ["nan", "inf"])
+@pytest.mark.parametrize(
+    ("command", "option"),
+    [
+        (advise, "inference --hidden 8192 --layers 80 --link 10G --latency-us 50 --tokens-per-s"),
+        (advise, "inference --hidden 8192 --layers 80 --link 10G --tokens-per-s 70 --latency-us"),
+        (advise, "cable --link 25G --metres"),
+        (advise, "network --hosts 16 --ports 2x100G --switch 32x100G --dac-price"),
+        (watch, "--count 2 --every"),
+        (watch, "--count 2 --seconds"),
+    ],
+)
+def test_what_is_not_a_finite_number_is_refused(command: click.Command, option: str, value: str):
+    """Python reads `nan` and `inf` as figures, and no comparison finds `nan` out of a range."""
+    result = CliRunner().invoke(command, [*option.split(), value], standalone_mode=False)
+    assert isinstance(result.exception, click.BadParameter), result.output

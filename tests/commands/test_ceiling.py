@@ -107,6 +107,8 @@ def test_16m_over_10_ms_is_13_4_gbit():
         (("--link", "100", "--ports", "1.5"), "ceiling.ports"),
         (("--ports", "2"), "ceiling.link"),
         (("--vxlan",), "ceiling.link"),
+        # The last one was computed, and nothing said of the other.
+        (("--link", "100", "--vlan", "--vxlan"), "ceiling.encapsulation"),
         (("--payload", "256"), "ceiling.pcie"),
         (("--frame", "63", "--link", "1"), "ceiling.frame"),
         (("--frame", "99999", "--link", "1"), "ceiling.frame"),
@@ -132,6 +134,36 @@ def test_a_bad_value_is_refused_with_what_a_good_one_is(arguments: tuple[str, ..
     assert error.so
     assert error.next
     assert error.exit_code == 2
+
+
+def test_a_capture_without_a_list_of_ports_is_an_error_of_the_input():
+    error = refused(str(CASES / "cpu.turbo_off/present_intel_pstate/capture.txt"))
+    assert error.what == "ceiling.no_ports"
+    assert "no list of ports" in error.found and "ls -l /sys/class/net" in error.next
+
+
+def test_adapters_of_windows_are_ports_here_too():
+    """The doctor has their ceilings, and this command says the same."""
+    windows = str(
+        CASES / "windows.crash_blames_driver/present_already_unbound_elsewhere/capture.txt"
+    )
+    # Get-NetAdapter of the capture: ConnectX-5 Ex of 100 Gb/s, Realtek of 10 Gb/s.
+    text = ran(windows)
+    assert "이더넷 10: most" in text and "이더넷 7: most" in text
+    only = ran(windows, "--port", "이더넷 7")
+    assert "이더넷 10" not in only and "  10.0  Gb/s on the wire (L1)" in only
+
+
+def test_a_host_and_a_tunnel_are_refused_by_the_options_own_name():
+    with pytest.raises(InputError) as caught:
+        ran("somehost", "--vxlan")
+    assert "--vxlan describes a path" in caught.value.found
+
+
+def test_the_sixth_generation_is_in_flits():
+    text = ran("--pcie", "6.0x16", "--link", "800", "--explain")
+    assert "bounded by ethernet" in text
+    assert "GT/s x 236/256 x lanes" in text and "x16 at 64 GT/s" in text
 
 
 @pytest.mark.parametrize("text", ["4.0x4", "4x4", "gen4x4", "PCIe 4.0 x4", "pcie4x4"])

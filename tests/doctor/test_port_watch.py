@@ -60,6 +60,24 @@ def test_frames_that_the_host_lost_are_the_limit_before_any_ceiling():
     assert seen is not None and seen.limited_by == "rx_missed_errors 250/s"
 
 
+@pytest.mark.parametrize(
+    ("frames", "dropped", "limit"),
+    [
+        # A switch's STP every 2 s, LLDP every 30 s: all that an idle port receives.
+        (1, 1, "the traffic"),
+        (FRAMES, 150, "the traffic"),
+        # 1 % of the frames: the backlog of a CPU is full.
+        (FRAMES, 81_274, "rx_dropped 8.13e+04/s"),
+    ],
+)
+def test_frames_of_a_protocol_that_nothing_takes_limit_no_port(
+    frames: int, dropped: int, limit: str
+):
+    """Red Hat solution 657483: rx_dropped rises for unregistered protocols, as designed."""
+    seen = watched(standing(1.0), standing(2.0, frames, rx_dropped=dropped), ledger(400.0))
+    assert seen is not None and seen.limited_by == limit
+
+
 def test_without_a_ceiling_no_share_is_given():
     seen = watched(standing(1.0), standing(2.0, FRAMES), None)
     assert seen is not None and seen.receive.share is None

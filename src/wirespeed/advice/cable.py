@@ -32,12 +32,31 @@ MEDIA = (
     Medium(40, "40GBASE-SR4", "multimode fibre OM3, 8 fibres", 100, 86),
     Medium(40, "40GBASE-SR4", "multimode fibre OM4, 8 fibres", 150, 86),
     Medium(40, "40GBASE-LR4", "single-mode fibre", 10_000, 87),
+    Medium(50, "50GBASE-CR", "copper twinax (DAC)", 3, 136, "with RS-FEC"),
+    Medium(50, "50GBASE-SR", "multimode fibre OM3", 70, 138, "with RS-FEC"),
+    Medium(50, "50GBASE-SR", "multimode fibre OM4", 100, 138, "with RS-FEC"),
+    Medium(50, "50GBASE-FR", "single-mode fibre", 2_000, 139, "with RS-FEC"),
+    Medium(50, "50GBASE-LR", "single-mode fibre", 10_000, 139, "with RS-FEC"),
     Medium(100, "100GBASE-CR4", "copper twinax (DAC)", 5, 92, "with RS-FEC"),
     Medium(100, "100GBASE-SR4", "multimode fibre OM3, 8 fibres", 70, 95, "with RS-FEC"),
     Medium(100, "100GBASE-SR4", "multimode fibre OM4, 8 fibres", 100, 95, "with RS-FEC"),
     Medium(100, "100GBASE-LR4", "single-mode fibre", 10_000, 88, "without FEC"),
+    Medium(200, "200GBASE-CR4", "copper twinax (DAC)", 3, 136, "with RS-FEC"),
+    Medium(200, "200GBASE-SR4", "multimode fibre OM3, 8 fibres", 70, 138, "with RS-FEC"),
+    Medium(200, "200GBASE-SR4", "multimode fibre OM4, 8 fibres", 100, 138, "with RS-FEC"),
+    Medium(200, "200GBASE-DR4", "single-mode fibre, 8 fibres", 500, 121, "with RS-FEC"),
+    Medium(200, "200GBASE-FR4", "single-mode fibre", 2_000, 122, "with RS-FEC"),
+    Medium(200, "200GBASE-LR4", "single-mode fibre", 10_000, 122, "with RS-FEC"),
+    Medium(400, "400GBASE-CR4", "copper twinax (DAC)", 2, 162, "with RS-FEC"),
+    Medium(400, "400GBASE-SR8", "multimode fibre OM3, 16 fibres", 70, 138, "with RS-FEC"),
+    Medium(400, "400GBASE-SR8", "multimode fibre OM4, 16 fibres", 100, 138, "with RS-FEC"),
+    Medium(400, "400GBASE-DR4", "single-mode fibre, 8 fibres", 500, 124, "with RS-FEC"),
+    Medium(400, "400GBASE-FR4", "single-mode fibre", 2_000, 151, "with RS-FEC"),
+    Medium(400, "400GBASE-LR8", "single-mode fibre", 10_000, 122, "with RS-FEC"),
 )
-"""By speed, the shortest first."""
+"""By speed, the shortest first. Copper of clauses 136 and 162: 3 m and 2 m by the objectives of
+802.3cd and 802.3ck. 50 Gb/s is of one lane; two lanes of 25 (25G Ethernet Consortium) are not
+here."""
 SPEEDS = tuple(dict.fromkeys(medium.gbps for medium in MEDIA))
 
 

@@ -12,7 +12,7 @@ FRAME_BYTES = 1518
 GIVEN = "as asked"
 USUAL_PAYLOAD_BYTES, USUAL_READ_REQUEST_BYTES = 256, 512
 """What most servers of today are set to."""
-GT_PER_S = {1: 2.5, 2: 5.0, 3: 8.0, 4: 16.0, 5: 32.0}
+GT_PER_S = {1: 2.5, 2: 5.0, 3: 8.0, 4: 16.0, 5: 32.0, 6: 64.0}
 """By generation of PCI Express."""
 
 

@@ -1,5 +1,7 @@
 """Whether cards of one speed go into a fabric of another now, and what must be forced."""
 
+from collections.abc import Iterator
+
 from wirespeed.advice.capacity import goodput_gbps
 from wirespeed.model.advice import Advice, Certainty, Choice, Ground
 
@@ -11,6 +13,8 @@ WITH_CARD, WITH_SWITCH = 25, 10
 """The pair that somebody tried."""
 SFP_SPEEDS = (1, 10, 25)
 """Of cages for SFP, SFP+ and SFP28, which are of one shape."""
+QSFP_SPEEDS = (40, 100, 200)
+"""Of cages for QSFP+, QSFP28 and QSFP56, which are of one shape."""
 
 
 def advise_fabric(card_gbps: int, switch_gbps: int) -> Advice:
@@ -26,7 +30,8 @@ def advise_fabric(card_gbps: int, switch_gbps: int) -> Advice:
             unknown=_fec(common),
         )
     is_tried = (card_gbps, switch_gbps) == (WITH_CARD, WITH_SWITCH)
-    if not {card_gbps, switch_gbps} <= set(SFP_SPEEDS):
+    both = {card_gbps, switch_gbps}
+    if not (both <= set(SFP_SPEEDS) or both <= set(QSFP_SPEEDS)):
         return _other_cage(question, card_gbps, switch_gbps)
     sure = Certainty.PUBLISHED if is_tried else Certainty.UNKNOWN
     tried = (
@@ -50,6 +55,7 @@ def advise_fabric(card_gbps: int, switch_gbps: int) -> Advice:
                 certainty=Certainty.PUBLISHED,
                 source=SOURCE,
             ),
+            *_one_cage(common),
             _ceiling(common),
         ),
         unknown=(
@@ -74,7 +80,8 @@ def _other_cage(question: str, card_gbps: int, switch_gbps: int) -> Advice:
     common = min(card_gbps, switch_gbps)
     return Advice(
         question=question,
-        answer="Not known: these ports have cages of different shapes, or are lanes of one port.",
+        answer="Not known: these ports may have cages of different shapes, or be lanes of one "
+        "port.",
         choices=(_link(f"at {common} Gb/s, if at all", common, Certainty.UNKNOWN),),
         grounds=(_ceiling(common),),
         unknown=(
@@ -83,6 +90,17 @@ def _other_cage(question: str, card_gbps: int, switch_gbps: int) -> Advice:
             "-LinkSpeed -Name NAME -Query.",
         ),
     )
+
+
+def _one_cage(common: int) -> Iterator[Ground]:
+    if common in QSFP_SPEEDS:
+        yield Ground(
+            says="Cages for QSFP+, QSFP28 and QSFP56 have one shape; both ends need cables and "
+            f"modules of {common} Gb/s.",
+            certainty=Certainty.VENDOR,
+            source="MSB7890 manual, section 4.1.1: QSFP28 ports for 40, 56 and 100 Gb/s; "
+            "ConnectX-6 EN product brief: 200, 100, 50, 40, 25, 10 and 1 GbE",
+        )
 
 
 def _link(name: str, gbps: float | None, certainty: Certainty) -> Choice:

@@ -37,6 +37,8 @@ class Split:
     name: str
     sent_bytes: float
     messages: int
+    senders_in_turn: int = 1
+    """Hosts of which each sends only when all bytes of the one before it are there."""
 
 
 def splits(model: Model) -> tuple[Split, Split]:
@@ -45,7 +47,7 @@ def splits(model: Model) -> tuple[Split, Split]:
     between = model.hosts - 1
     return (
         # One more message: the token goes back to the first stage.
-        Split("pipeline: layers by host", 2 * activation, between + 1),
+        Split("pipeline: layers by host", 2 * activation, between + 1, senders_in_turn=between),
         Split(
             "tensor: each layer over all hosts",
             2 * model.layers * 2 * between / model.hosts * activation,
@@ -104,7 +106,8 @@ def _gbps(model: Model, split: Split) -> float:
 
 def _milliseconds(split: Split, link_gbps: float, latency_us: float) -> tuple[float, float]:
     """Of a step: by the link's rate, and by messages that wait for each other."""
-    return split.sent_bytes * 8 / (link_gbps * 1e6), split.messages * latency_us / 1e3
+    in_turn_bytes = split.sent_bytes * split.senders_in_turn
+    return in_turn_bytes * 8 / (link_gbps * 1e6), split.messages * latency_us / 1e3
 
 
 def _answer(model: Model, split: Split, link_gbps: float, latency_us: float) -> str:

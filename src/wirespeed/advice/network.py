@@ -120,6 +120,8 @@ def _spine_and_leaf(asked: Asked, down: int, up: int) -> Layout | None:
     if not to_spines or not to_hosts:
         return None
     leaves = 2 * -(-asked.a_side // to_hosts)
+    most_hosts = -(-asked.a_side * 2 // leaves)
+    """Ports towards hosts that are in use at the leaf that has most of them."""
     uplinks = leaves * to_spines
     spines = next(
         (
@@ -133,8 +135,8 @@ def _spine_and_leaf(asked: Asked, down: int, up: int) -> Layout | None:
         return None
     return Layout(
         f"spine and leaf, {down}:{up}", leaves + spines, uplinks,
-        max(-(-asked.a_side * 2 // leaves) + to_spines, uplinks // spines),
-        min(1.0, to_spines / to_hosts),
+        max(most_hosts + to_spines, uplinks // spines),
+        min(1.0, to_spines / most_hosts),
         f"{leaves} leaves in pairs, {spines} spines; a spine that fails takes 1/{spines} of what "
         "goes between leaves",
     )  # fmt: skip
@@ -181,7 +183,8 @@ def _medium(gbps: int, metres: float) -> Medium | None:
 
 
 def _is_copper(medium: Medium) -> bool:
-    return "DAC" in medium.cable
+    """Twinax and twisted pairs come with their ends: no module is bought for them."""
+    return "copper" in medium.cable
 
 
 def _todo(asked: Asked) -> Iterator[str]:

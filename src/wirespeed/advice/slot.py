@@ -10,7 +10,7 @@ MODEL = (
     "wirespeed ceiling --pcie: Neugebauer et al., SIGCOMM 2018, at MTU 1500, payload of 256 and "
     "read requests of 512 bytes"
 )
-GENERATIONS, LANES = (3, 4, 5), (4, 8, 16)
+GENERATIONS, LANES = (3, 4, 5, 6), (4, 8, 16)
 Slot = tuple[int, int]
 """Generation and lanes."""
 

@@ -6,6 +6,7 @@ from wirespeed.model.advice import Advice, Certainty, Choice, Ground
 
 LEAST_FOR_MULTICHANNEL = 2
 GIGABIT = 1
+LIVE_MIGRATION = "live migration"
 
 
 def advise_transport(
@@ -28,7 +29,7 @@ def advise_transport(
     return Advice(
         question=f"{purpose} over {ports} x {port_gbps:g} Gb/s, "
         f"{'with' if has_rdma else 'without'} RDMA, {'with' if has_dcb else 'without'} DCB",
-        answer=_answer(ports, port_gbps, has_rdma=has_rdma, has_dcb=has_dcb),
+        answer=_answer(ports, port_gbps, has_rdma=has_rdma, has_dcb=has_dcb, purpose=purpose),
         choices=tuple(choices),
         todo=_todo(ports, port_gbps, is_direct=has_rdma and has_dcb, purpose=purpose),
         grounds=_grounds(line_gbps),
@@ -36,15 +37,19 @@ def advise_transport(
     )
 
 
-def _answer(ports: int, port_gbps: float, *, has_rdma: bool, has_dcb: bool) -> str:
+def _answer(ports: int, port_gbps: float, *, has_rdma: bool, has_dcb: bool, purpose: str) -> str:
     if has_rdma and has_dcb:
         return "SMB Direct: line rate at the least CPU, without a team."
     if ports < LEAST_FOR_MULTICHANNEL and port_gbps <= GIGABIT:
+        if purpose != LIVE_MIGRATION:
+            return "One port of 1 Gb/s: the port is the limit; no transport makes up for it."
         return "One port of 1 Gb/s: move guests with compression; no transport makes up for it."
     why = (
-        "SMB Multichannel, without a team: as fast as the wires, and both ports without LACP."
+        "SMB Multichannel, without a team: as fast as the wires, and all ports without LACP."
         if ports >= LEAST_FOR_MULTICHANNEL
         else "SMB: several cores for one guest, where TCP has one."
+        if purpose == LIVE_MIGRATION
+        else "SMB: Multichannel makes use of several cores, also over one port."
     )
     if has_rdma:
         return f"{why} SMB Direct only once every switch on the path has DCB."
@@ -52,10 +57,11 @@ def _answer(ports: int, port_gbps: float, *, has_rdma: bool, has_dcb: bool) -> s
 
 
 def _todo(ports: int, port_gbps: float, *, is_direct: bool, purpose: str) -> tuple[str, ...]:
-    if ports < LEAST_FOR_MULTICHANNEL and port_gbps <= GIGABIT:
+    is_migration = purpose == LIVE_MIGRATION
+    if is_migration and not is_direct and ports < LEAST_FOR_MULTICHANNEL and port_gbps <= GIGABIT:
         return ("> Set-VMHost -VirtualMachineMigrationPerformanceOption Compression",)
     acts = ["RSS: 8 queues for each port, each port's on other physical cores"]
-    if purpose == "live migration":
+    if is_migration:
         acts.append("> Set-VMHost -VirtualMachineMigrationPerformanceOption SMB")
     if is_direct:
         acts.append("PFC for SMB's priority, the same on both hosts and on every switch between")
@@ -143,7 +149,7 @@ def _unknown(*, is_published: bool, has_rdma: bool, purpose: str) -> tuple[str, 
             "The published figures are of 2 x 10 Gb/s: at other speeds the core is the limit "
             "sooner or later. Gb/s here are the line's, as the most."
         )
-    if purpose != "live migration":
+    if purpose != LIVE_MIGRATION:
         found.append("The figures are of live migration, not of storage.")
     if has_rdma:
         found.append("How little CPU SMB Direct takes: the publication gives a picture, no figure.")

@@ -8,15 +8,19 @@ from wirespeed.model.units import WIRE_OVERHEAD_BYTES, line_rate_pps
 
 USERSPACE_SWITCH_PPS = 12.97e6
 """Frames of 64 bytes that one polling core forwarded at best, through Open vSwitch with DPDK and
-nothing to encapsulate: docs/benchmarks.md, ovs_vxlan_forwarded. No guest's copy is in it."""
-USERSPACE_SWITCH_SOURCE = "docs/benchmarks.md, ovs_vxlan_forwarded: 12.97 Mpps, plain, at best"
+nothing to encapsulate: the best of all runs of ovs_vxlan_forwarded (docs/benchmarks.md has the
+last one, which may be lower). No guest's copy is in it."""
+USERSPACE_SWITCH_SOURCE = (
+    "make bench, ovs_vxlan_forwarded: 12.97 Mpps, plain, the best of all runs; docs/benchmarks.md "
+    "has the last run"
+)
 KERNEL_SWITCH_PPS = 1.88e6
 """The same of Open vSwitch in the kernel, between two cards: Emmerich et al., Performance
 Characteristics of Virtual Switching, IEEE CloudNet 2014, one core of 3.3 GHz."""
 KERNEL_SWITCH_SOURCE = "Emmerich et al., https://doi.org/10.1109/CloudNet.2014.6968979"
 SOFTWARE_SWITCH_FORMULA = (
     "at least: line rate of the port / 12.97 Mpps, which one polling core of Open vSwitch with "
-    "DPDK forwarded at best (docs/benchmarks.md); beside it / 1.88 Mpps, which one core of the "
+    "DPDK forwarded at best (make bench); beside it / 1.88 Mpps, which one core of the "
     "kernel's switched (Emmerich et al., CloudNet 2014)"
 )
 

@@ -19,6 +19,9 @@ INFINIBAND_DATA_BPS = {
 }
 """By what a link of 4 lanes is called (SDR, DDR, QDR, FDR): their names count the 8b/10b symbols,
 or a rounded 64b/66b. From EDR on the name is the data rate."""
+FDR10_BPS = 40 * 10**9
+"""4 lanes of FDR10 are called as QDR's, but have 64b/66b: all of it is data. The kernel gives both
+as 10 Gb/s a lane (ib_speed_enum_to_int in drivers/infiniband/ulp/ipoib/ipoib_ethtool.c)."""
 
 
 def ethernet_ceiling(
@@ -49,16 +52,20 @@ def infiniband_ceiling(
     """
     data_bps = INFINIBAND_DATA_BPS.get(link_bps, link_bps)
     payload_bytes = max(0, frame_bytes - FRAME_OF_PAYLOAD_BYTES)
-    pps = data_bps / (8 * (payload_bytes + INFINIBAND_BYTES))
+    most_bps = FDR10_BPS if link_bps == FDR10_BPS else data_bps
+    bits = 8 * (payload_bytes + INFINIBAND_BYTES)
+    shown = f"{data_bps / 1e9:.4g} Gb/s"
+    if most_bps != data_bps:
+        shown = f"{data_bps / 1e9:.4g} (QDR) to {most_bps / 1e9:.4g} (FDR10) Gb/s"
     return Ceiling(
         element=INFINIBAND,
         direction=direction,
         frame_bytes=frame_bytes,
-        load_pps=Band(low=pps, high=pps),
+        load_pps=Band(low=data_bps / bits, high=most_bps / bits),
         formula=f"data rate / (8 x (IP packet + {INFINIBAND_BYTES} bytes))",
         inputs=(
             Input(name="link", shown=f"{link_bps / 1e9:g} Gb/s", source=source, assumed=assumed),
-            Input(name="data rate", shown=f"{data_bps / 1e9:.4g} Gb/s", source=source),
+            Input(name="data rate", shown=shown, source=source),
         ),
     )
 

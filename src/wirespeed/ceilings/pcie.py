@@ -5,6 +5,7 @@ SIGCOMM 2018 (https://doi.org/10.1145/3230543.3230560), section 3: raw bits, les
 layer takes, over the bytes that one frame moves in each direction. PCI Express is full duplex, but
 each direction of traffic loads both of the link: what the card reads comes down and is asked for
 upwards. So a port that sends and receives at once has less for each than a port that does one.
+The paper ends at 8 GT/s; what flits change is that of the PCIe Base Specification 6.0.
 """
 
 import math
@@ -18,14 +19,9 @@ from wirespeed.model.units import FCS_BYTES
 FRAMING_BYTES = 8
 """Sequence number 2, LCRC 4, and start and end symbols 1 + 1 (8b/10b), or a start token of 4 that
 has the sequence number in it (128b/130b): 8 either way. PCIe Base 5.0 sections 3.6.2, 4.2.2.3."""
-WRITE_HEADER_BYTES = FRAMING_BYTES + 16
-"""Memory write, 64-bit address: PCIe Base 5.0 section 2.2.4.1."""
-SHORT_HEADER_BYTES = FRAMING_BYTES + 12
-"""The same and a read request with a 32-bit address: what buffers below 4 GiB need."""
-READ_HEADER_BYTES = FRAMING_BYTES + 16
-"""Memory read request, 64-bit address; it carries no data."""
-COMPLETION_HEADER_BYTES = FRAMING_BYTES + 12
-"""Completion with data: PCIe Base 5.0 section 2.2.9."""
+DATA_LINK_SHARE_OF_FLITS = 20 / 256
+"""What a flit of 256 bytes has beside 236 of packets: 6 of the data link layer, 8 of CRC, 6 of FEC
+(PCIe Base 6.0 section 4.2.3). Packets there have no framing of their own."""
 DATA_LINK_SHARE = 2 * 8 / 203 + 4 / 1538
 """Of the bytes, what acknowledgements, credit updates (8 bytes for every 203 each) and clock
 compensation take at 8 GT/s x8 with payloads of 256: the paper's case, 62.96 to 57.88 Gb/s. Other
@@ -36,6 +32,33 @@ DEFAULT_PAYLOAD_BYTES = 128
 payload size nobody could read. 4096 is the largest that there is."""
 DEFAULT_READ_REQUEST_BYTES = 512
 LARGEST_BYTES = 4096
+
+
+@dataclass(frozen=True, slots=True)
+class _Headers:
+    """Bytes of a packet of each kind without its data: PCIe Base 5.0 section 2.2."""
+
+    framing: int
+
+    @property
+    def write(self) -> int:
+        """Memory write, and read request, with a 64-bit address: section 2.2.4.1."""
+        return self.framing + 16
+
+    @property
+    def short(self) -> int:
+        """The same with a 32-bit address: what buffers below 4 GiB need."""
+        return self.framing + 12
+
+    @property
+    def completion(self) -> int:
+        """Completion with data: section 2.2.9."""
+        return self.framing + 12
+
+    @classmethod
+    def of(cls, link: PcieLink) -> "_Headers":
+        """Give those of a link."""
+        return cls(0 if link.has_flits else FRAMING_BYTES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,11 +89,15 @@ def pcie_ceiling(
     """
     whole = _whole(link, frame_bytes, device)
     headers = _headers_only(link, frame_bytes, device)
+    # Flits have their share whatever they carry: it bounds both ends.
+    low_share, high_share = (
+        (DATA_LINK_SHARE_OF_FLITS,) * 2 if link.has_flits else (DATA_LINK_SHARE, 0)
+    )
     low, high = (
         link.raw_bps * share / (8 * max(load.up, load.down))
         for share, load in (
-            (1 - DATA_LINK_SHARE, _chosen(whole, direction, bidirectional=bidirectional)),
-            (1, _chosen(headers, direction, bidirectional=bidirectional)),
+            (1 - low_share, _chosen(whole, direction, bidirectional=bidirectional)),
+            (1 - high_share, _chosen(headers, direction, bidirectional=bidirectional)),
         )
     )
     return Ceiling(
@@ -78,7 +105,8 @@ def pcie_ceiling(
         direction=direction,
         frame_bytes=frame_bytes,
         load_pps=Band(low=low, high=high),
-        formula="GT/s x encoding x lanes / (8 x bytes on the link for one frame)",
+        formula=f"GT/s x {'236/256' if link.has_flits else 'encoding'} x lanes / "
+        "(8 x bytes on the link for one frame)",
         inputs=_inputs(link, source, device, bidirectional=bidirectional),
     )
 
@@ -92,16 +120,17 @@ def _chosen(loads: dict[Direction, _Load], direction: Direction, *, bidirectiona
 def _whole(link: PcieLink, frame_bytes: int, device: DeviceModel) -> dict[Direction, _Load]:
     payload = link.max_payload_bytes or DEFAULT_PAYLOAD_BYTES
     request = link.max_read_request_bytes or DEFAULT_READ_REQUEST_BYTES
+    header = _Headers.of(link)
     data = frame_bytes - FCS_BYTES
-    doorbell = (device.doorbell_bytes + WRITE_HEADER_BYTES) / device.frames_per_doorbell
+    doorbell = (device.doorbell_bytes + header.write) / device.frames_per_doorbell
     receive = _Load(
         up=data
-        + math.ceil(data / payload) * WRITE_HEADER_BYTES
+        + math.ceil(data / payload) * header.write
         + device.receive_completion_bytes
-        + WRITE_HEADER_BYTES / device.receive_completions_per_write
-        + READ_HEADER_BYTES / device.receive_descriptors_per_read,
+        + header.write / device.receive_completions_per_write
+        + header.write / device.receive_descriptors_per_read,
         down=device.receive_descriptor_bytes
-        + COMPLETION_HEADER_BYTES / device.receive_descriptors_per_read
+        + header.completion / device.receive_descriptors_per_read
         + doorbell,
     )
     per_descriptor = device.frames_per_transmit_descriptor(data)
@@ -110,19 +139,19 @@ def _whole(link: PcieLink, frame_bytes: int, device: DeviceModel) -> dict[Direct
         # Descriptors lie one behind the other, so their reads are as long as they may be.
         read = descriptor + 16 * math.ceil((4 + data) / 16)
         fetched = _Load(
-            up=read / request * READ_HEADER_BYTES,
-            down=read + read / payload * COMPLETION_HEADER_BYTES,
+            up=read / request * header.write,
+            down=read + read / payload * header.completion,
         )
     else:
         reads = device.transmit_descriptors_per_read * per_descriptor
         fetched = _Load(
-            up=(math.ceil(data / request) + 1 / reads) * READ_HEADER_BYTES,
+            up=(math.ceil(data / request) + 1 / reads) * header.write,
             down=data
             + descriptor
             + device.transmit_pointer_bytes / per_descriptor
-            + (math.ceil(data / payload) + 1 / reads) * COMPLETION_HEADER_BYTES,
+            + (math.ceil(data / payload) + 1 / reads) * header.completion,
         )
-    completion = device.transmit_completion_bytes + WRITE_HEADER_BYTES
+    completion = device.transmit_completion_bytes + header.write
     answered = completion / (device.descriptors_per_transmit_completion * per_descriptor)
     return {
         Direction.RECEIVE: receive,
@@ -133,14 +162,15 @@ def _whole(link: PcieLink, frame_bytes: int, device: DeviceModel) -> dict[Direct
 def _headers_only(link: PcieLink, frame_bytes: int, device: DeviceModel) -> dict[Direction, _Load]:
     payload = link.max_payload_bytes or LARGEST_BYTES
     request = link.max_read_request_bytes or LARGEST_BYTES
+    header = _Headers.of(link)
     data = device.least_data_bytes(frame_bytes - FCS_BYTES)
     # Frames that the card joins, and those that are read within descriptors, share their packets.
     writes = data / payload if device.segments_tcp else math.ceil(data / payload)
     return {
-        Direction.RECEIVE: _Load(up=data + writes * SHORT_HEADER_BYTES, down=0),
+        Direction.RECEIVE: _Load(up=data + writes * header.short, down=0),
         Direction.TRANSMIT: _Load(
-            up=data / request * SHORT_HEADER_BYTES,
-            down=data + data / payload * COMPLETION_HEADER_BYTES,
+            up=data / request * header.short,
+            down=data + data / payload * header.completion,
         ),
     }
 

@@ -15,6 +15,7 @@ from wirespeed.advice.slot import Slot, advise_slot
 from wirespeed.advice.transport import advise_transport
 from wirespeed.advice.wsl2 import advise_wsl2
 from wirespeed.commands.described import Described
+from wirespeed.commands.quantities import FiniteRange
 from wirespeed.model.advice import Advice
 from wirespeed.model.error import InputError
 from wirespeed.model.shown import shown
@@ -105,12 +106,15 @@ def slot(card: str, slots: tuple[str, ...], bidirectional: bool, as_json: bool) 
 
 @_question()
 @click.option(
-    "--link", required=True, metavar="SPEED", help="Speed of the link: 10G, 25G, 40G or 100G."
+    "--link",
+    required=True,
+    metavar="SPEED",
+    help="Speed of the link: 10G, 25G, 40G, 50G, 100G, 200G or 400G.",
 )
 @click.option(
     "--metres",
     required=True,
-    type=click.FloatRange(min=0, min_open=True),
+    type=FiniteRange(min=0, min_open=True),
     help="Length of the cable, in metres.",
 )
 @as_json
@@ -126,15 +130,15 @@ def cable(link: str, metres: float, as_json: bool) -> int:
 @click.option("--hosts", required=True, type=click.IntRange(2, 10_000), help="Number of hosts.")
 @click.option("--ports", required=True, metavar="NxSPEED", help="Ports of each host: 2x100G.")
 @click.option("--switch", required=True, metavar="NxSPEED", help="Ports of a switch: 32x100G.")
-@click.option("--metres", type=click.FloatRange(min=0, min_open=True), default=3,
+@click.option("--metres", type=FiniteRange(min=0, min_open=True), default=3,
               show_default=True, help="Length from a host to its switch, in metres.")  # fmt: skip
-@click.option("--uplink-metres", type=click.FloatRange(min=0, min_open=True), default=20,
+@click.option("--uplink-metres", type=FiniteRange(min=0, min_open=True), default=20,
               show_default=True, help="Length between switches, in metres.")  # fmt: skip
 @click.option("--rdma/--no-rdma", default=False, help="Whether the hosts use RoCE.")
 @click.option("--dcb/--no-dcb", default=False, help="Whether every switch has DCB.")
-@click.option("--switch-price", type=click.FloatRange(min=0), help="Your price of a switch.")
-@click.option("--dac-price", type=click.FloatRange(min=0), help="Your price of a copper cable.")
-@click.option("--optic-price", type=click.FloatRange(min=0),
+@click.option("--switch-price", type=FiniteRange(min=0), help="Your price of a switch.")
+@click.option("--dac-price", type=FiniteRange(min=0), help="Your price of a copper cable.")
+@click.option("--optic-price", type=FiniteRange(min=0),
               help="Your price of a module plus half of its fibre.")  # fmt: skip
 @as_json
 def network(hosts: int, ports: str, switch: str, as_json: bool, **given: Any) -> int:
@@ -184,10 +188,10 @@ def wsl2(point_to_point: bool, lan: bool, as_json: bool) -> int:
               help="Bytes per value.")  # fmt: skip
 @click.option("--sequences", type=click.IntRange(1, 100_000), default=1, show_default=True,
               help="Sequences answered at once.")  # fmt: skip
-@click.option("--tokens-per-s", required=True, type=click.FloatRange(min=0, min_open=True),
+@click.option("--tokens-per-s", required=True, type=FiniteRange(min=0, min_open=True),
               help="Tokens per second of all sequences together.")  # fmt: skip
 @click.option("--link", required=True, metavar="SPEED", help="Speed of the link, such as 10G.")
-@click.option("--latency-us", required=True, type=click.FloatRange(min=0, min_open=True),
+@click.option("--latency-us", required=True, type=FiniteRange(min=0, min_open=True),
               help="One-way latency of a message, in microseconds: half of ping's round trip."
               )  # fmt: skip
 @as_json
@@ -217,7 +221,7 @@ def _gigabits(option: str, text: str) -> int:
 
 
 def _slot(text: str) -> Slot:
-    match = re.fullmatch(r"([1-5])(?:\.[01])? ?x ?(\d{1,2})", text.strip())
+    match = re.fullmatch(r"([1-6])(?:\.[01])? ?x ?(\d{1,2})", text.strip())
     if match is None or int(match[1]) not in GT_PER_S or int(match[2]) not in LANES:
         raise _refused("--slot", text, "4.0x8")
     return int(match[1]), int(match[2])

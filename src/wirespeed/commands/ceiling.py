@@ -18,6 +18,7 @@ from wirespeed.commands.described import Described
 from wirespeed.model.ceiling import Ceiling, Direction, Ledger
 from wirespeed.model.error import InputError
 from wirespeed.model.frozen import ascii_json
+from wirespeed.model.observed import CannotTellError
 from wirespeed.model.question import Purpose, Question
 from wirespeed.model.shown import shown
 from wirespeed.report.ceiling_text import ceiling_lines
@@ -60,25 +61,13 @@ WHAT_IF = (
 @click.option("--cycles", metavar="N", help="CPU cycles per frame.")
 @click.option("--window", metavar="SIZE", help="TCP window of one connection: 16M.")
 @click.option("--rtt", metavar="TIME", help="Round-trip time to the peer, with its unit: 0.2ms.")
-@click.option(
-    "--vxlan",
-    "encapsulation",
-    flag_value=Encapsulation.VXLAN.value,
-    default=None,
-    help="Add the VXLAN encapsulation to each frame.",
-)
+@click.option("--vxlan", is_flag=True, help="Add the VXLAN encapsulation to each frame.")
 @click.option(
     "--geneve",
-    "encapsulation",
-    flag_value=Encapsulation.GENEVE.value,
+    is_flag=True,
     help="Add the Geneve encapsulation, without options, to each frame.",
 )
-@click.option(
-    "--vlan",
-    "encapsulation",
-    flag_value=Encapsulation.VLAN.value,
-    help="Add a VLAN tag to each frame.",
-)
+@click.option("--vlan", is_flag=True, help="Add a VLAN tag to each frame.")
 @click.option("--vswitch", metavar="GB/S", help="Speed that a virtual adapter reports, in Gb/s.")
 @click.option(
     "--frame",
@@ -119,9 +108,10 @@ def ceiling(host: str | None, frame: str, purpose: str | None, **given: Any) -> 
         rtt_s=None if given["rtt"] is None else option.seconds(given["rtt"]),
         ports=given["names"],
     )
+    given["encapsulation"] = _encapsulation(given)
     described = [name for name in WHAT_IF if given[name] is not None]
     if described and (host is not None or question.ports):
-        flag = described[0].replace("_", "-")
+        flag = _flag(described[0], given)
         raise InputError(
             "ceiling.two_paths",
             where=host or f"--port {question.ports[0]}",
@@ -147,6 +137,21 @@ def ceiling(host: str | None, frame: str, purpose: str | None, **given: Any) -> 
         lines += ["", *ceiling_lines(ledger, payload_bytes, explain=given["explain"], width=WIDTH)]
     echo("\n".join(lines).strip("\n") or "no port was found on this host")
     return 0 if is_complete else 2
+
+
+def _encapsulation(given: dict[str, Any]) -> Encapsulation | None:
+    """Give the one that was asked for."""
+    found = [kind for kind in Encapsulation if given[kind.lower()]]
+    if len(found) > 1:
+        flags = [f"--{kind.lower()}" for kind in found]
+        raise InputError(
+            "ceiling.encapsulation",
+            where=" ".join(flags),
+            found=f"{len(found)} encapsulations are given",
+            so="wirespeed computes one of them at a time",
+            next=f"give only one of {', '.join(flags)}",
+        )
+    return found[0] if found else None
 
 
 def _what_if(question: Question, given: dict[str, Any]) -> Ledger:
@@ -221,7 +226,7 @@ def _wire(given: dict[str, Any], frame_bytes: int, direction: Direction) -> Iter
     link_bps = option.gigabits_bps("link", given["link"]) * ports
     yield ethernet_ceiling(link_bps, frame_bytes, direction, GIVEN)
     if given["encapsulation"] is not None:
-        kind = Encapsulation(given["encapsulation"])
+        kind = given["encapsulation"]
         yield encapsulation_ceiling(link_bps, frame_bytes, kind, direction, GIVEN)
 
 
@@ -278,8 +283,15 @@ def _needs(given: dict[str, Any], lacking: str, *present: str) -> None:
     """Refuse options that say something of an element that was not given."""
     for name in present:
         if given[name] is not None:
-            flag = given[name].lower() if name == "encapsulation" else name.replace("_", "-")
-            raise _lacks(lacking, f"--{flag} without --{lacking}", f"--{lacking} as well")
+            raise _lacks(
+                lacking, f"--{_flag(name, given)} without --{lacking}", f"--{lacking} as well"
+            )
+
+
+def _flag(name: str, given: dict[str, Any]) -> str:
+    """Give the option as the user wrote it."""
+    text: str = given[name].lower() if name == "encapsulation" else name.replace("_", "-")
+    return text
 
 
 def _lacks(name: str, found: str, next: str) -> InputError:
@@ -295,6 +307,7 @@ def _lacks(name: str, found: str, next: str) -> InputError:
 def _of_host(host: str | None, question: Question) -> tuple[list[Ledger], tuple[str, ...], bool]:
     """Give the ledgers of its ports, what is to be said of the reading, and whether it is whole."""
     # Only here: a what-if needs no host, and shall not wait for what reads one.
+    from wirespeed.catalog import platforms
     from wirespeed.doctor.diagnose import asked_ports
     from wirespeed.doctor.ledger import build_ledger
     from wirespeed.host.capture_request import Unreachable
@@ -305,7 +318,24 @@ def _of_host(host: str | None, question: Question) -> tuple[list[Ledger], tuple[
     if isinstance(found, Unreachable):
         raise found.error
     facts = found.facts
-    ledgers = [build_ledger(facts, port, question) for port in asked_ports(facts, question)]
+    try:
+        ports = asked_ports(facts, question)
+    except CannotTellError as error:
+        raise InputError(
+            "ceiling.no_ports",
+            where=facts.name,
+            found=f"which ports this host has could not be determined: {error.reason}",
+            so="no ceiling can be computed",
+            next="read the host again with `wirespeed capture`; "
+            f"`{error.would_tell}` lists its ports",
+        ) from error
+    ledgers = [build_ledger(facts, port, question) for port in ports]
+    ledgers += [
+        one
+        for platform in platforms()
+        for one in platform.ledgers(facts, question)
+        if not question.ports or one.port in question.ports
+    ]
     return ledgers, found.warnings, facts.capture.complete
 
 

@@ -9,7 +9,7 @@ from wirespeed.model.error import InputError
 from wirespeed.model.pcie_link import PcieLink
 from wirespeed.model.units import MIN_FRAME_BYTES
 
-GT_PER_S = {1: 2.5, 2: 5.0, 3: 8.0, 4: 16.0, 5: 32.0}
+GT_PER_S = {1: 2.5, 2: 5.0, 3: 8.0, 4: 16.0, 5: 32.0, 6: 64.0}
 """By generation of PCI Express."""
 LANES = (1, 2, 4, 8, 12, 16, 32)
 SIZES = (128, 256, 512, 1024, 2048, 4096)
@@ -46,8 +46,8 @@ class Refused:
 
 def pcie_link(text: str, payload: str | None, read_request: str | None) -> PcieLink:
     """Read `4.0x4`, `gen4x4` or `4x4`. Raises InputError `ceiling.pcie` and of the sizes."""
-    refused = Refused("pcie", "a generation from 1 to 5 and a number of lanes", "4.0x16")
-    match = re.fullmatch(r"(?:gen|pcie)? ?([1-5])(?:\.[01])? ?x ?(\d{1,2})", text.strip().lower())
+    refused = Refused("pcie", "a generation from 1 to 6 and a number of lanes", "4.0x16")
+    match = re.fullmatch(r"(?:gen|pcie)? ?([1-6])(?:\.[01])? ?x ?(\d{1,2})", text.strip().lower())
     if match is None or int(match[2]) not in LANES:
         raise refused.error(text)
     return PcieLink(

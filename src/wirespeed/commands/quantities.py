@@ -3,6 +3,7 @@
 import ipaddress
 import math
 import re
+from typing import Any
 
 import click
 
@@ -59,6 +60,19 @@ class Gigabits(click.ParamType[float]):
         if not 0 < gigabits < math.inf:
             self.fail(f"{value!r} is not a figure in Gb/s: write 53.6", param, ctx)
         return gigabits * 1e9
+
+
+class FiniteRange(click.FloatRange):
+    """A figure within a range. `nan`, which no comparison excludes, and `inf` are refused."""
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> float:
+        """Give the figure."""
+        found = float(super().convert(value, param, ctx))
+        if not math.isfinite(found):
+            self.fail(f"{value!r} is not a finite number", param, ctx)
+        return found
 
 
 class AddressPort(click.ParamType[tuple[str, int]]):

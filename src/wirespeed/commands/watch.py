@@ -5,6 +5,7 @@ import sys
 import click
 
 from wirespeed.commands.described import Described
+from wirespeed.commands.quantities import FiniteRange
 from wirespeed.commands.shared_options import frame_bytes_option, purpose_option, size_asked
 from wirespeed.host.clock import utc_now
 from wirespeed.host.reach_destination import HERE
@@ -36,12 +37,12 @@ from wirespeed.terminal import echo, echo_over
     "every_s",
     default=1.0,
     show_default=True,
-    type=click.FloatRange(0.2, 3600),
+    type=FiniteRange(0.2, 3600),
     help="Seconds between readings.",
 )
 @click.option("--count", type=click.IntRange(1), help="Number of readings.  [default: no end]")
 @click.option(
-    "--seconds", type=click.FloatRange(1, 31536000), help="Seconds to watch.  [default: no end]"
+    "--seconds", type=FiniteRange(1, 31536000), help="Seconds to watch.  [default: no end]"
 )
 def watch(
     host: str,

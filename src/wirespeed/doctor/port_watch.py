@@ -19,6 +19,12 @@ DROPS = (
     "rx_errors", "tx_fifo_errors", "tx_dropped", "tx_errors",
 )  # fmt: skip
 """The more exact before those that may count the same frame."""
+UNHANDLED = "rx_dropped"
+"""Beside frames for which there was no room, it counts those of a protocol that nothing here takes:
+STP, LLDP, a foreign VLAN (https://docs.kernel.org/networking/statistics.html; Red Hat solution
+657483)."""
+UNHANDLED_PER_S, UNHANDLED_SHARE = 100, 0.001
+"""Below either, `UNHANDLED` is taken as such frames, and limits nothing."""
 COUNTS = ("rx_bytes", "tx_bytes", "rx_packets", "tx_packets", *DROPS)
 STATES = {"operstate": "link", "speed": "speed", "mtu": "MTU"}
 """Files whose change is told, and the name that it is told by."""
@@ -135,7 +141,7 @@ def _limit(
     if after.states.get("operstate") in ("down", "lowerlayerdown"):
         return "link down"
     for name in DROPS:
-        if rises.get(name, 0) > 0:
+        if rises.get(name, 0) > 0 and not _is_chatter(name, rises, seconds):
             return f"{name} {rises[name] / seconds:.3g}/s"
     near = [flow for flow in (receive, transmit) if flow.share is not None and flow.share >= NEAR]
     if near:
@@ -143,6 +149,14 @@ def _limit(
     if receive.share is None and transmit.share is None:
         return "ceiling not known"
     return "the traffic"
+
+
+def _is_chatter(name: str, rises: Mapping[str, int], seconds: float) -> bool:
+    """Whether a counter rose by no more than what a network sends to everybody."""
+    return name == UNHANDLED and (
+        rises[name] < UNHANDLED_PER_S * seconds
+        or rises[name] < UNHANDLED_SHARE * rises.get("rx_packets", 0)
+    )
 
 
 def _changes(before: Standing, after: Standing, flaps: int) -> list[str]:
