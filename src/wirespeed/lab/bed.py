@@ -13,7 +13,6 @@ from wirespeed.measure.bench.tester_protocol import (
     OpenRequest,
     PortRequest,
     ProgressReply,
-    ResultReply,
     TrialRequest,
     WorkerRequest,
 )
