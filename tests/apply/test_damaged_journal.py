@@ -282,7 +282,7 @@ def edited(own: list[object], way: Way, run_name: str | None, *value: object) ->
     ).encode()
 
 
-@pytest.mark.parametrize("is_older", [True, False])
+@pytest.mark.parametrize("is_older", [pytest.param(True, marks=pytest.mark.rare), False])
 def test_a_damaged_journal_that_lacks_any_value_is_an_error_of_its_own_or_none(
     spec: Path, host: RebootingHost, is_older: bool
 ):

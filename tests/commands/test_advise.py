@@ -7,6 +7,8 @@ import pytest
 from click.testing import CliRunner
 
 from wirespeed.commands.advise import advise
+from wirespeed.commands.doctor import doctor
+from wirespeed.commands.measure_command import command as measure_command
 from wirespeed.commands.watch import watch
 from wirespeed.model.error import InputError
 
@@ -93,6 +95,8 @@ def test_a_small_share_of_a_link_is_not_printed_as_nothing():
         (advise, "network --hosts 16 --ports 2x100G --switch 32x100G --dac-price"),
         (watch, "--count 2 --every"),
         (watch, "--count 2 --seconds"),
+        (doctor, "--timeout"),
+        (measure_command, "--out run --label before --figure (.*) --limit-seconds"),
     ],
 )
 def test_what_is_not_a_finite_number_is_refused(command: click.Command, option: str, value: str):

@@ -124,6 +124,7 @@ def test_lab_shell_runs_a_command_and_gives_its_exit_code(crossed: Machines):
     assert "alpha, beta" in missing.stderr
 
 
+@pytest.mark.rare
 @pytest.mark.usefixtures("crossed")
 def test_a_second_lab_builds_no_second_image():
     def images() -> dict[str, int]:
@@ -305,6 +306,7 @@ def test_a_killed_owner_leaves_no_process_and_no_lab():
     assert not (labs_folder() / name).exists()
 
 
+@pytest.mark.rare
 def test_an_up_that_is_killed_while_the_hosts_boot_leaves_nothing():
     name = f"{TAG}-b"
     up = start("lab", "up", "solo", "--switch", "--name", name)

@@ -16,7 +16,7 @@ import pytest
 from test_protocol import EXAMPLES
 from tester_programs import ROOT, build
 
-pytestmark = [pytest.mark.dpdk, pytest.mark.compiles]
+pytestmark = [pytest.mark.dpdk, pytest.mark.compiles, pytest.mark.rare]
 
 SECONDS = int(os.environ.get("WIRESPEED_FUZZ_SECONDS", "20"))
 BUILD = ROOT / "build" / "fuzz"

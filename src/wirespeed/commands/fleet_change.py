@@ -5,6 +5,7 @@ from pathlib import Path
 import click
 
 from wirespeed.commands.described import Described
+from wirespeed.commands.quantities import FiniteRange
 from wirespeed.commands.shared_options import break_lock, inventory_option, limit_option
 from wirespeed.fleet.waves import USUAL
 from wirespeed.model.error import InputError
@@ -40,7 +41,7 @@ AT_ONCE = 16
     default=5.0,
     show_default=True,
     metavar="PERCENT",
-    type=click.FloatRange(0, 100),
+    type=FiniteRange(0, 100),
     help="Share of a wave that may fail. If more hosts fail, the wave is undone, and no other "
     "starts.",
 )

@@ -5,6 +5,7 @@ from pathlib import Path
 import click
 
 from wirespeed.commands.described import Described
+from wirespeed.commands.quantities import FiniteRange
 from wirespeed.host.clock import utc_now
 from wirespeed.host.files import make_folder
 from wirespeed.model.error import InputError
@@ -121,7 +122,7 @@ def record(name: str, values: tuple[float, ...], unit: str, host: str, database:
     "--alpha",
     default=0.01,
     show_default=True,
-    type=click.FloatRange(0, 0.5, min_open=True),
+    type=FiniteRange(0, 0.5, min_open=True),
     help="Largest p-value at which a figure counts as worse.",
 )
 @click.option(

@@ -7,6 +7,7 @@ import click
 
 from wirespeed import __version__
 from wirespeed.commands.described import Described
+from wirespeed.commands.quantities import FiniteRange
 from wirespeed.host.clock import utc_now
 from wirespeed.host.reach_destination import HERE
 from wirespeed.measure.workload.figure import figure_pattern
@@ -46,7 +47,7 @@ LABEL = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,39}")
 )
 @click.option("--on", "hosts", multiple=True, default=(HERE,), show_default=True,
               help="Host to watch: here, ssh://HOST, winssh://HOST. May be repeated.")  # fmt: skip
-@click.option("--limit-seconds", type=click.FloatRange(min=0.1), default=3600.0, show_default=True,
+@click.option("--limit-seconds", type=FiniteRange(min=0.1), default=3600.0, show_default=True,
               help="Seconds after which a trial is killed and counts as failed.")  # fmt: skip
 @click.option(
     "--label",

@@ -6,6 +6,7 @@ from typing import Any, TypeVar
 
 import click
 
+from wirespeed.commands.quantities import FiniteRange
 from wirespeed.host.capture_request import TIMEOUT_S
 from wirespeed.model.question import Purpose, Question
 from wirespeed.model.units import MIN_FRAME_BYTES
@@ -73,7 +74,7 @@ timeout_option = click.option(
     "timeout_s",
     default=TIMEOUT_S,
     show_default=True,
-    type=click.FloatRange(1, 3600),
+    type=FiniteRange(1, 3600),
     help="Seconds to wait for each host, in addition to --seconds.",
 )
 

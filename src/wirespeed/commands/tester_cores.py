@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import click
 
 from wirespeed.commands.described import Described
+from wirespeed.commands.quantities import FiniteRange
 from wirespeed.model.units import MAX_FRAME_BYTES, MIN_FRAME_BYTES
 from wirespeed.runs.tester_cores import TesterCycles, tester_cycles
 from wirespeed.terminal import echo
@@ -20,7 +21,7 @@ from wirespeed.terminal import echo
 @click.option("--frame-bytes", default=64, show_default=True,
               type=click.IntRange(MIN_FRAME_BYTES, MAX_FRAME_BYTES),
               help="Frame size, with FCS.")  # fmt: skip
-@click.option("--driver-cycles", default=0.0, show_default=True, type=click.FloatRange(min=0),
+@click.option("--driver-cycles", default=0.0, show_default=True, type=FiniteRange(min=0),
               help="TSC cycles that your card's driver takes to send and receive a frame."
               )  # fmt: skip
 @click.option("--json", "as_json", is_flag=True, help="Print one line of JSON.")
