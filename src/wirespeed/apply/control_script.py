@@ -21,7 +21,7 @@ CHANGE_TIMEOUT_S = 120
 STDIN_END = "WIRESPEED_STDIN_"
 LOCK = "/run/wirespeed.lock"
 LOST_BYTE = "\ufffd"
-NOT_UTF8 = "it has bytes that are not UTF-8, which undo could not write back: make them UTF-8"
+NOT_UTF8 = "it is not UTF-8, and undo could not write its bytes back: convert it to UTF-8"
 
 
 class Around(NamedTuple):

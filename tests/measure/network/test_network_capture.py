@@ -5,16 +5,18 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from ipaddress import IPv4Address
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from wirespeed.host.clock import Deadline, sleep_s
 from wirespeed.host.local import LocalRunner
 from wirespeed.host.runner import MAX_OUTPUT_BYTES, Completed
-from wirespeed.measure.network.capture import Account, Attempt, Honest, Side, capture
+from wirespeed.measure.network.capture import Account, Attempt, Capture, Honest, Side
 from wirespeed.measure.network.endpoint import Attachment, Endpoint
 from wirespeed.measure.network.forged import PLAIN_KINDS, forged
 from wirespeed.measure.network.isolation_verdict import heard_control, judge_forged
+from wirespeed.model.error import HostError
 from wirespeed.model.network_trial import ForgedKind, IsolationVerdict
 
 LIFE_S = 120
@@ -108,7 +110,7 @@ def captured(places: dict[str, Inside], progress: Callable[[str], None]) -> list
         )
 
     attempts = [attempt("apart"), attempt("leaking")]
-    accounts = capture(receiver, ("net0",), honest, attempts, FRAMES, progress)
+    accounts = Capture(receiver, ("net0",), honest, FRAMES).accounts(attempts, progress)
     assert [account for account in accounts if isinstance(account, str)] == []
     return [account for account in accounts if isinstance(account, Account)]
 
@@ -151,3 +153,31 @@ def test_a_wire_that_is_cut_between_two_senders_leaves_neither_with_a_proof(
     # A frame that arrives is a leak though no honest one does.
     assert judged(leaking)[ForgedKind.UNTAGGED][:2] == (IsolationVerdict.LEAKED, FRAMES)
     assert (heard(apart), heard(leaking)) == (20, 0)
+
+
+def test_a_leak_is_told_though_the_last_honest_frames_could_not_be_sent(
+    places: dict[str, Inside],
+):
+    peer, receiver, sender = (side(name, places) for name in ("peer", "receiver", "leaking"))
+
+    @dataclass
+    class LostAfterOne:
+        """The receiver's peer, whose connection is lost after it has sent once."""
+
+        sent: int = 0
+
+        def run(self, argv: Sequence[str], **given: Any) -> Completed:
+            self.sent += 1
+            if self.sent > 1:
+                raise HostError("ssh.lost", where="peer", found="the connection ended")
+            return places["peer"].run(argv, **given)
+
+    honest = Honest("peer", LostAfterOne(), ("net0",), peer.attachment.mac, None)
+    attempt = Attempt(
+        sender,
+        lambda word: forged(word, sender.end, receiver.end, peer.attachment.mac, NOBODY),
+        NOBODY,
+    )
+    (account,) = Capture(receiver, ("net0",), honest, FRAMES).accounts([attempt])
+    assert isinstance(account, Account), account
+    assert judged(account)[ForgedKind.UNTAGGED][:2] == (IsolationVerdict.LEAKED, FRAMES)

@@ -9,8 +9,7 @@ from typing import cast
 import pytest
 
 from wirespeed.host.runner import Completed
-from wirespeed.measure.network import isolation as network_isolation
-from wirespeed.measure.network.capture import Attempt, Side
+from wirespeed.measure.network.capture import Attempt, Capture, Side
 from wirespeed.measure.network.endpoint import Attachment, Endpoint
 from wirespeed.measure.network.failover import _Guests, _invalid
 from wirespeed.measure.network.forged import OF_NOBODY, PLAIN_KINDS
@@ -72,12 +71,10 @@ def sides_of(*guests: Endpoint) -> list[Side]:
 def tried(monkeypatch: pytest.MonkeyPatch, host: Says, *guests: Endpoint) -> list[IsolationTrial]:
     """Give the trials; no frame is sent, as every capture says that it failed."""
 
-    def fails(
-        _receiver: Side, _netdevs: object, _honest: object, attempts: Sequence[Attempt], *_: object
-    ) -> list[str]:
+    def fails(_: Capture, attempts: Sequence[Attempt], *_progress: object) -> list[str]:
         return ["no frame was sent"] * len(attempts)
 
-    monkeypatch.setattr(network_isolation, "capture", fails)
+    monkeypatch.setattr(Capture, "accounts", fails)
     made: list[NetworkTrial] = []
     isolation({one.name: one for one in guests}, {"alpha": host}, IsolationSpec(), made.append)
     return [trial for trial in made if isinstance(trial, IsolationTrial)]

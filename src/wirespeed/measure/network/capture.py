@@ -6,7 +6,7 @@ Honest frames are sent before the first, between two of them, and after the last
 import json
 import secrets
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from ipaddress import IPv4Address
 from typing import Any
@@ -15,7 +15,6 @@ from wirespeed.host.guest_script import run_script
 from wirespeed.host.runner import Completed, Runner
 from wirespeed.measure.network.endpoint import Attachment, Endpoint
 from wirespeed.measure.network.forged import (
-    MAX_SENDERS,
     WORD_BYTES,
     End,
     Template,
@@ -96,82 +95,78 @@ class Account:
     arrivals: list[Arrival]
 
 
-def capture(
-    receiver: Side,
-    netdevs: Sequence[str],
-    honest: Honest | None,
-    attempts: Sequence[Attempt],
-    frames: int,
-    progress: Callable[[str], None],
-) -> list[Account | str]:
-    """Send `frames` of each template through each netdev of each sender; the receiver listens.
+@dataclass(frozen=True, slots=True)
+class Capture:
+    """A receiver that listens, and who is heard by it."""
 
-    `netdevs` are those of the receiver that count. Gives an account of each attempt, or why there
-    is none. At most MAX_SENDERS attempts.
-    """
-    if len(attempts) > MAX_SENDERS:
-        raise AssertionError(f"{len(attempts)} senders in one capture")
-    word = secrets.token_bytes(WORD_BYTES - 1)
-    try:
-        return _captured(word, receiver, netdevs, honest, attempts, frames, progress)
-    except (NoAccountError, WirespeedError) as error:
-        return [str(error)] * len(attempts)
+    receiver: Side
+    netdevs: tuple[str, ...]
+    """Of the receiver: those that count."""
+    honest: Honest | None
+    frames: int
+    """Of each template, through each netdev of a sender."""
 
+    def accounts(
+        self,
+        attempts: Sequence[Attempt],
+        progress: Callable[[str], None] = lambda _sender: None,
+    ) -> list[Account | str]:
+        """Let each sender make its attempt while the receiver listens; at most MAX_SENDERS.
 
-def _captured(
-    word: bytes,
-    receiver: Side,
-    netdevs: Sequence[str],
-    honest: Honest | None,
-    attempts: Sequence[Attempt],
-    frames: int,
-    progress: Callable[[str], None],
-) -> list[Account | str]:
-    """As `capture`. Raises NoAccountError, and WirespeedError where the receiver fails."""
-    made = [one.templates(_word(word, place)) for place, one in enumerate(attempts)]
-    seconds = [
-        BASE_S + FRAME_S * frames * len(templates) * len(one.sender.netdevs)
-        for one, templates in zip(attempts, made, strict=True)
-    ]
-    sent: list[Forging | str] = []
-    with _listening(receiver, word, netdevs, int(2 * sum(seconds))) as stop:
-        for place, (one, templates) in enumerate(zip(attempts, made, strict=True)):
-            progress(str(one.sender))
-            try:
-                _send_honest(_word(word, place), honest, receiver)
-                sent.append(
-                    _forging(_word(word, place), one, templates, receiver, frames, seconds[place])
-                )
-            except (NoAccountError, WirespeedError) as error:
-                sent.append(str(error))
+        Gives an account of each attempt, or why there is none.
+        """
         try:
-            _send_honest(_word(word, len(attempts)), honest, receiver)
-        except WirespeedError as error:
-            sent[-1] = str(error)
-        arrivals = parse_arrivals(stop(), frozenset(netdevs))
-    return [
-        of if isinstance(of, str) else Account(place, of, arrivals) for place, of in enumerate(sent)
-    ]
+            return self._accounts(attempts, progress)
+        except (NoAccountError, WirespeedError) as error:
+            return [str(error)] * len(attempts)
 
+    def _accounts(
+        self, attempts: Sequence[Attempt], progress: Callable[[str], None]
+    ) -> list[Account | str]:
+        """As `accounts`. Raises NoAccountError, and WirespeedError where the receiver fails."""
+        common = secrets.token_bytes(WORD_BYTES - 1)
+        words = [common + bytes([place]) for place in range(len(attempts) + 1)]
+        made = [one.templates(word) for one, word in zip(attempts, words, strict=False)]
+        seconds = [
+            BASE_S + FRAME_S * self.frames * len(templates) * len(one.sender.netdevs)
+            for one, templates in zip(attempts, made, strict=True)
+        ]
+        sent: list[Forging | str] = []
+        with _listening(self.receiver, common, self.netdevs, int(2 * sum(seconds))) as stop:
+            for place, one in enumerate(attempts):
+                progress(str(one.sender))
+                try:
+                    self._send_honest(words[place])
+                    sent.append(self._forging(words[place], one, made[place], seconds[place]))
+                except (NoAccountError, WirespeedError) as error:
+                    sent.append(str(error))
+            # The last sender is judged without them: a frame of it that arrived is a leak still.
+            with suppress(WirespeedError):
+                self._send_honest(words[-1])
+            arrivals = parse_arrivals(stop(), frozenset(self.netdevs))
+        return [
+            of if isinstance(of, str) else Account(place, of, arrivals)
+            for place, of in enumerate(sent)
+        ]
 
-def _word(common: bytes, place: int) -> bytes:
-    """Give the word of the sender at a place. All of a capture begin with `common`."""
-    return common + bytes([place])
+    def _forging(
+        self, word: bytes, attempt: Attempt, templates: Sequence[Template], seconds: float
+    ) -> Forging:
+        sender = attempt.sender
+        answers = _answers(ANSWERS_S, self.receiver.attachment, attempt.nobody)
+        runner, netdevs = sender.endpoint.runner, sender.netdevs
+        sent = _send(runner, word, self.frames, templates, netdevs, answers, seconds)
+        return parse_forging(_json(str(sender), sent))
 
-
-def _forging(
-    word: bytes,
-    attempt: Attempt,
-    templates: Sequence[Template],
-    receiver: Side,
-    frames: int,
-    seconds: float,
-) -> Forging:
-    sender, to = attempt.sender, receiver.attachment
-    answers = _answers(ANSWERS_S, to, attempt.nobody)
-    runner = sender.endpoint.runner
-    sent = _send(runner, word, frames, templates, sender.netdevs, answers, seconds)
-    return parse_forging(_json(str(sender), sent))
+    def _send_honest(self, word: bytes) -> None:
+        honest = self.honest
+        if honest is not None:
+            template = control(word, honest.mac, self.receiver.end, honest.vlan)
+            answers = _answers(NO_ANSWERS_S, self.receiver.attachment, None)
+            sent = _send(
+                honest.runner, word, CONTROL_FRAMES, [template], honest.netdevs, answers, BASE_S
+            )
+            _json(honest.name, sent)
 
 
 @contextmanager
@@ -205,16 +200,6 @@ def _end(runner: Runner, name: str) -> None:
     except WirespeedError:
         # Its own time limit ends it.
         return
-
-
-def _send_honest(word: bytes, honest: Honest | None, receiver: Side) -> None:
-    if honest is not None:
-        template = control(word, honest.mac, receiver.end, honest.vlan)
-        answers = _answers(NO_ANSWERS_S, receiver.attachment, None)
-        sent = _send(
-            honest.runner, word, CONTROL_FRAMES, [template], honest.netdevs, answers, BASE_S
-        )
-        _json(honest.name, sent)
 
 
 def _answers(listen_s: float, to: Attachment, nobody: IPv4Address | None) -> tuple[str, ...]:

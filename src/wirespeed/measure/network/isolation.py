@@ -15,14 +15,13 @@ from functools import partial
 from ipaddress import IPv4Address, IPv4Interface
 
 from wirespeed.host.runner import Runner
-from wirespeed.measure.network.capture import Account, Attempt, Honest, Side, capture
+from wirespeed.measure.network.capture import Account, Attempt, Capture, Honest, Side
 from wirespeed.measure.network.endpoint import Attachment, Endpoint
 from wirespeed.measure.network.forged import (
     KINDS,
     MAX_SENDERS,
     OF_NOBODY,
-    OUTER_KINDS,
-    PLAIN_KINDS,
+    WORD_BYTES,
     Template,
     forged,
     spoofed,
@@ -73,7 +72,8 @@ def isolation(
                 honest = _honest(sides, hosts, ports or {}, sender, receiver)
                 captures.setdefault((_counting(sender, receiver), honest), []).append(sender)
         for (netdevs, honest), senders in captures.items():
-            apart = _Apart(sides, spec.frames, receiver, netdevs, honest, underlay or {})
+            listening = Capture(receiver, netdevs, honest, spec.frames)
+            apart = _Apart(sides, listening, underlay or {})
             for first in range(0, len(senders), MAX_SENDERS):
                 for trial in apart.trials(senders[first : first + MAX_SENDERS], progress):
                     record(trial)
@@ -116,40 +116,29 @@ class _Apart:
     """What guests of other networks try with one receiver, in one capture."""
 
     sides: Sequence[Side]
-    frames: int
-    receiver: Side
-    netdevs: Sequence[str]
-    honest: Honest | None
+    capture: Capture
     underlay: Mapping[str, HostEnd]
 
     def trials(
         self, senders: Sequence[Side], progress: Callable[[str], None]
     ) -> Iterator[IsolationTrial]:
         """Let each sender send every kind."""
-        receiver = self.receiver
+        receiver = self.capture.receiver
         nobody = _unused_address(self.sides, receiver.attachment)
-        attempts = [Attempt(sender, partial(self._templates, sender), nobody) for sender in senders]
-        accounts = capture(
-            receiver,
-            self.netdevs,
-            self.honest,
-            attempts,
-            self.frames,
-            lambda sender: progress(f"isolation, {sender} to {receiver}"),
+        attempts = [
+            Attempt(sender, partial(self._templates, sender, nobody), nobody) for sender in senders
+        ]
+        accounts = self.capture.accounts(
+            attempts, lambda sender: progress(f"isolation, {sender} to {receiver}")
         )
-        for sender, account in zip(senders, accounts, strict=True):
+        for attempt, account in zip(attempts, accounts, strict=True):
             for kind in OF_NOBODY if nobody is None else ():
-                yield _not_shown(kind, sender, receiver, _full(receiver.attachment))
-            for kind in self._kinds(has_nobody=nobody is not None):
-                yield _judged(kind, self.frames, account, sender, receiver, self.honest)
+                yield _not_shown(kind, attempt.sender, receiver, _full(receiver.attachment))
+            for template in attempt.templates(bytes(WORD_BYTES)):
+                yield _judged(KINDS[template.kind], self.capture, account, attempt.sender)
 
-    def _kinds(self, *, has_nobody: bool) -> list[ForgedKind]:
-        plain = [kind for kind in PLAIN_KINDS if has_nobody or kind not in OF_NOBODY]
-        return [*plain, *OUTER_KINDS] if self.receiver.endpoint.host in self.underlay else plain
-
-    def _templates(self, sender: Side, word: bytes) -> list[Template]:
-        receiver = self.receiver
-        nobody = _unused_address(self.sides, receiver.attachment)
+    def _templates(self, sender: Side, nobody: IPv4Address | None, word: bytes) -> list[Template]:
+        receiver = self.capture.receiver
         third = _third_mac(self.sides, sender, receiver)
         templates = forged(word, sender.end, receiver.end, third, nobody)
         host = receiver.endpoint.host
@@ -165,14 +154,14 @@ class _Apart:
 def _spoofing(sides: Sequence[Side], frames: int, sender: Side, peer: Side) -> IsolationTrial:
     """Send within the sender's own network with a source that is not its own."""
     third = _third_mac(sides, sender, peer)
-    honest = _of_guest(sender)
+    listening = Capture(peer, peer.netdevs, _of_guest(sender), frames)
     attempt = Attempt(
         sender,
         lambda word: [spoofed(word, peer.end, third)],
         _unused_address(sides, peer.attachment),
     )
-    (account,) = capture(peer, peer.netdevs, honest, [attempt], frames, lambda _sender: None)
-    return _judged(ForgedKind.FORGED_SOURCE_MAC, frames, account, sender, peer, honest)
+    (account,) = listening.accounts([attempt])
+    return _judged(ForgedKind.FORGED_SOURCE_MAC, listening, account, sender)
 
 
 def _honest(
@@ -224,19 +213,15 @@ def _full(of: Attachment) -> str:
 
 
 def _judged(
-    kind: ForgedKind,
-    frames: int,
-    account: Account | str,
-    sender: Side,
-    receiver: Side,
-    honest: Honest | None,
+    kind: ForgedKind, listening: Capture, account: Account | str, sender: Side
 ) -> IsolationTrial:
+    receiver, honest = listening.receiver, listening.honest
     if isinstance(account, str):
         return _not_shown(kind, sender, receiver, account)
     verdict, arrived, answered, what = judge_forged(
         kind,
         account.place,
-        frames * len(sender.netdevs),
+        listening.frames * len(sender.netdevs),
         account.forging,
         account.arrivals,
         within_its_network=_share(sender, receiver),
