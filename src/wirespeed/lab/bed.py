@@ -9,6 +9,7 @@ from wirespeed.measure.bench.dut import Dut, DutDescription, difference
 from wirespeed.measure.bench.duts import start_dut
 from wirespeed.measure.bench.testbed import BedTrial
 from wirespeed.measure.bench.tester import Tester
+from wirespeed.measure.bench.tester_ports import mbuf_bytes
 from wirespeed.measure.bench.tester_protocol import (
     OpenRequest,
     PortRequest,
@@ -233,9 +234,7 @@ class VirtualBed:
 
 def _memory_mib(frame_bytes_max: int) -> int:
     """EAL memory for two pools of a ring and a quarter each, with room for the rest."""
-    # In whole KiB, as tester/port.c makes them.
-    mbuf_bytes = max(2, -(-(frame_bytes_max + 64) // 1024)) * 1024 + 512
-    return 128 + 2 * (RING_FRAMES * 5 // 4 + 1024) * mbuf_bytes // 2**20
+    return 128 + 2 * (RING_FRAMES * 5 // 4 + 1024) * mbuf_bytes(frame_bytes_max) // 2**20
 
 
 def _may_have_followed(death: MeasurementError) -> bool:

@@ -98,10 +98,14 @@ def open_request(
 def memory_mib(ports: int, holding: Holding, *, frame_bytes_max: int) -> int:
     """Give what the EAL needs: a pool for all transmit queues and one for all that receive."""
     rings = (holding.tx_descriptors or OF_CARD) + (holding.rx_descriptors or OF_CARD)
-    kib = max(2, -(-(frame_bytes_max + 64) // BUFFER_BYTES))
-    frame = kib * BUFFER_BYTES + BESIDE_BYTES
-    needed = ports * holding.queues * (rings + 2 * SPARE) * frame
+    needed = ports * holding.queues * (rings + 2 * SPARE) * mbuf_bytes(frame_bytes_max)
     return max(LEAST_MIB, LEAST_MIB // 4 + (needed >> 20))
+
+
+def mbuf_bytes(frame_bytes_max: int) -> int:
+    """Give what one frame of the tester takes of a pool."""
+    kib = max(2, -(-(frame_bytes_max + 64) // BUFFER_BYTES))
+    return kib * BUFFER_BYTES + BESIDE_BYTES
 
 
 def peers(macs: Sequence[str], ports: int) -> tuple[str, ...]:
