@@ -21,7 +21,7 @@ from wirespeed.model.error import HostError
 from wirespeed.model.journal import StepProgress, Undoing, Undone, Verified
 from wirespeed.model.observed import Known, Observed, Unreadable
 from wirespeed.model.plan import PlannedStep
-from wirespeed.model.step import State, Step
+from wirespeed.model.step import State
 
 Failures = list[tuple[PlannedStep, Undone]]
 NOT_THERE = "it is not there, as before"
@@ -38,6 +38,8 @@ class Rollback:
         """What is left alone, by number of the step."""
         self._silent: dict[str, HostError] = {}
         """Guests that do not answer: each is asked once."""
+        self._seen: dict[int, Known[State]] = {}
+        """What was read before anything was put back. A change from it compares it once more."""
 
     def all(self) -> Failures:
         """Undo all; give the steps that are not in their original state, with their outcome."""
@@ -47,7 +49,7 @@ class Rollback:
         for number in reversed(range(len(record.plan.steps))):
             if not self._is_begun(number) or number in self.theirs:
                 continue
-            found = self._read(number)
+            found = self._seen_still(number) or self._read(number)
             if self._is_theirs(number, found):
                 self._leave_alone({number: found})
                 continue
@@ -87,10 +89,24 @@ class Rollback:
                     raise
                 self._silent[host] = error
         self._leave_alone({n: state for n, state in found.items() if self._is_theirs(n, state)})
+        self._seen = {n: state for n, state in found.items() if isinstance(state, Known)}
+
+    def _seen_still(self, number: int) -> Known[State] | None:
+        """Give what was read at first, where nothing that was put back since can have altered it.
+
+        None: it is to be read now; so is a state that is the original one already.
+        """
+        seen = self._seen.get(number)
+        if seen is None or number not in self._record.left:
+            return None
+        return None if seen.value == self._record.before(number) else seen
 
     def _is_theirs(self, number: int, found: Observed[State]) -> bool:
+        return self._is_foreign(number, found, self._record.left.get(number))
+
+    def _is_foreign(self, number: int, found: Observed[State], left: State | None) -> bool:
+        """Tell whether others made a state, of a step that the run left in the state `left`."""
         record = self._record
-        left = record.left.get(number)
         if self._force or left is None or not isinstance(found, Known):
             return False
         before = (record.before(number), record.plan.steps[number].before)
@@ -130,16 +146,16 @@ class Rollback:
 
     def _one(self, number: int, to: State | None, found: Observed[State]) -> Undone | None:
         """Put one back; None: what it is about is not there, and an earlier step had made it."""
-        planned = self._record.plan.steps[number]
-        step = read_step(planned.step)
         if to is None:
             raise AssertionError("a step to undo has an intent, and so a state before it")
+        left = self._record.left.get(number)
         self._record.write(Undoing(number=number))
-        if planned.before is None and not isinstance(found, Known):
-            return None
-        # What cannot be read is taken to be written: the undo of a state that is back is harmless.
-        now = found.value if isinstance(found, Known) else self._record.goal(number)
-        return self._undone(number, self._change(planned, step, found, now, to), to)
+        changed = self._change(number, found, to)
+        is_seen = changed is not None and changed.is_stale and found is self._seen.get(number)
+        if changed is not None and is_seen and not self._is_foreign(number, changed.now, left):
+            # What was put back since has altered it, though nothing says that it would.
+            changed = self._change(number, changed.now, to)
+        return None if changed is None else self._undone(number, changed, to)
 
     def _once_more(self, number: int) -> Undone:
         planned = self._record.plan.steps[number]
@@ -164,9 +180,14 @@ class Rollback:
             self._silent[planned.host] = error
             return Unreadable(error.found, step.read().line())
 
-    def _change(
-        self, planned: PlannedStep, step: Step, found: Observed[State], now: State, to: State
-    ) -> Changed:
+    def _change(self, number: int, found: Observed[State], to: State) -> Changed | None:
+        """Change it from the state that was read; None: it is not there, and was not before."""
+        planned = self._record.plan.steps[number]
+        step = read_step(planned.step)
+        if planned.before is None and not isinstance(found, Known):
+            return None
+        # What cannot be read is taken to be written: the undo of a state that is back is harmless.
+        now = found.value if isinstance(found, Known) else self._record.goal(number)
         if now == to:
             return Changed(failed="", now=found)
         # What cannot be read cannot be compared either.
