@@ -7,9 +7,13 @@ failed=
 check() {
 	"$@" || failed="$failed $1"
 }
+# mypy takes longest: it runs beside the others.
+types=$(mktemp)
+trap 'rm -f "$types"' EXIT
+mypy --no-error-summary >"$types" 2>&1 &
+checker=$!
 check ruff check --quiet .
 check ruff format --quiet --check .
-check mypy --no-error-summary
 # The sources, not what was installed from them.
 PYTHONPATH=src check lint-imports --no-logo
 check pytest --quiet --no-header --durations=0 --durations-min=60 tests/test_tidy.py
@@ -17,6 +21,8 @@ check scripts/shape.sh
 if command -v shellcheck >/dev/null; then
 	check shellcheck scripts/*.sh .ci/run
 fi
+wait "$checker" || failed="$failed mypy"
+cat "$types"
 [ -z "$failed" ] || {
 	echo "lint failed:$failed" >&2
 	exit 1

@@ -2,6 +2,7 @@ import ipaddress
 import json
 import re
 import socket
+from functools import cache
 from pathlib import Path
 from random import Random
 from time import process_time
@@ -272,9 +273,7 @@ def test_the_findings_stay_those_of_the_original_but_for_the_names(path: Path):
 
 
 def said(diagnosis: Diagnosis, tool: Anonymizer | None) -> list[tuple[str, str, str]]:
-    def text(line: str) -> str:
-        return line if tool is None else tool.line(line)
-
+    text = str if tool is None else cache(tool.line)
     lines = [(f.rule, text(f.where), f.severity.value) for f in diagnosis.findings]
     lines += [(f.rule, "", text(e.found)) for f in diagnosis.findings for e in f.evidence]
     lines += [(v.rule, text(v.where), text(f"{v.outcome} {v.reason}")) for v in diagnosis.verdicts]
