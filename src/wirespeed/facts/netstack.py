@@ -158,6 +158,20 @@ run ip-addr - ip -j addr show
         up = [links[master.value]] if isinstance(master, Known) and master.value in links else []
         return (*up, *(link for link in self._all() if _is(link.lower, netdev)))
 
+    def vrf_above(self, netdev: str) -> str | None:
+        """Give the VRF that a netdev, or what lies on it, belongs to: its routes are not main's."""
+        seen, todo = set[str](), [netdev]
+        while todo:
+            name = todo.pop()
+            if name in seen:
+                continue
+            seen.add(name)
+            for link in self.directly_above(name):
+                if _is(link.kind, "vrf"):
+                    return link.netdev
+                todo.append(link.netdev)
+        return None
+
     def ports_below(self, netdev: str) -> frozenset[str]:
         """Every netdev that traffic through this one may leave by: members, lower ones, itself."""
         seen: set[str] = set()

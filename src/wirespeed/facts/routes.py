@@ -5,7 +5,7 @@ from ipaddress import ip_address, ip_network
 from typing import ClassVar, Self
 
 from wirespeed.facts.json_text import JsonObject, object_in, objects_in, objects_of
-from wirespeed.facts.routes_lookup import Network, PolicyRule, Route, Way, look_up
+from wirespeed.facts.routes_lookup import Address, Network, PolicyRule, Route, Way, look_up
 from wirespeed.model.capture import Capture
 from wirespeed.model.fact import Fact
 from wirespeed.model.observed import CannotTellError, Known, Observed, Unreadable
@@ -47,6 +47,14 @@ run ip-rule6 - ip -6 -j rule show
         return cls(
             _routes(capture),
             {4: _rules(capture, "ip-rule", 4), 6: _rules(capture, "ip-rule6", 6)},
+        )
+
+    def has_rule_from(self, own: Address) -> bool:
+        """Tell whether packets from this address of the host have a table of their own."""
+        rules = self.rules[own.version]
+        return isinstance(rules, Known) and any(
+            rule.source is not None and own in rule.source and rule.table is not None
+            for rule in rules.value
         )
 
     def route_to(self, peer: str) -> Known[Way]:
@@ -143,6 +151,7 @@ def _rule(one: JsonObject, version: int) -> PolicyRule:
         is_inverted="not" in one,
         decides_by=", ".join(odd),
         least_prefix=suppressed + 1 if isinstance(suppressed, int) else 0,
+        source=None if source == "all" else _prefix(one, "src", everything),
     )
 
 

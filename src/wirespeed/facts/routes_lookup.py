@@ -40,6 +40,8 @@ class PolicyRule:
     """What it asks for that is not known here: `uid_start`, `dport`."""
     least_prefix: int
     """Shorter prefixes than this are not taken from the table (`suppress_prefixlength`)."""
+    source: Network | None = None
+    """Addresses of this host that it asks for; None: any."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,6 +29,12 @@ def _check(exam: HostExam) -> Iterator[Finding]:
         peer = str(ip_address(peer))
     except ValueError:
         raise DoesNotApplyError(f"{peer!r} is not an IP address") from None
+    for port in exam.ports:
+        if vrf := exam.host[NetStack].vrf_above(port.netdev or ""):
+            raise CannotTellError(
+                f"{port.name} is in the VRF {vrf}: only sockets bound to it use its routes",
+                f"ip route get {peer} vrf {vrf}",
+            )
     way = exam.host[Routes].route_to(peer)
     if way.value.kind != "unicast":
         yield _finding(exam, peer, way, _nowhere(peer, way.value))

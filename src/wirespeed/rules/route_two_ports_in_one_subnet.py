@@ -6,30 +6,34 @@ from ipaddress import IPv4Network, IPv6Network
 from wirespeed.facts.netstack import NetStack
 from wirespeed.facts.ports import Ports
 from wirespeed.facts.routes import Routes
+from wirespeed.facts.routes_lookup import Address
 from wirespeed.model.finding import ByHand, Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import Known, known
 from wirespeed.model.rule import DoesNotApplyError, HostExam, HostRule
 
 
 def _check(exam: HostExam) -> Iterator[Finding]:
-    subnets: dict[IPv4Network | IPv6Network, dict[str, str]] = {}
+    stack, routes = exam.host[NetStack], exam.host[Routes]
+    subnets: dict[IPv4Network | IPv6Network, dict[str, Address]] = {}
     ports = {port.netdev for port in exam.host[Ports].ports}
-    for link in known(exam.host[NetStack].links, "the netdevs").values():
-        if link.netdev not in ports or "UP" not in link.flags:
-            continue
+    for link in known(stack.links, "the netdevs").values():
+        if link.netdev not in ports or "UP" not in link.flags or stack.vrf_above(link.netdev):
+            continue  # sockets have to be bound to a VRF, and so choose
         for own in known(link.addresses, f"addresses of {link.netdev}"):
             if not own.ip.is_link_local and not own.ip.is_loopback:
-                subnets.setdefault(own.network, {})[link.netdev] = str(own.ip)
+                subnets.setdefault(own.network, {})[link.netdev] = own.ip
     shared = {net: found for net, found in subnets.items() if len(found) > 1}
     if not subnets:
         raise DoesNotApplyError("no port has an IP address of its own")
     for net, found in shared.items():
-        some = next((a for a in net.hosts() if str(a) not in found.values()), None)
+        some = next((a for a in net.hosts() if a not in found.values()), None)
         if some is None:
             continue  # a cable from one port to the other, and nobody else on it
-        way = exam.host[Routes].route_to(str(some))
+        way = routes.route_to(str(some))
         if not way.value.netdevs or len(way.value.netdevs) > 1:
             continue
+        if all(n in way.value.netdevs or routes.has_rule_from(ip) for n, ip in found.items()):
+            continue  # what answers from an address leaves by the port that has it
         yield exam.finding(
             Severity.NOTE,
             (
